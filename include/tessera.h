@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tessera.h - the one installed header, and the manual of the C interface.
+ *
+ * Tessera has four operations on arrays: correlate (and convolve), reduce, transpose, lookup. Each takes the
+ * caller's arrays as DLPack views, writes into an array of the caller's, and returns a status. Nothing is printed,
+ * nothing aborts, nothing is kept after the call returns.
+ *
+ *     #include <tessera.h>
+ *
+ *     float image[480 * 640], blurred[480 * 640];
+ *     int64_t shape[2] = {480, 640};
+ *     float box[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+ *     int64_t box_shape[2] = {3, 3};
+ *     DLTensor in = tess_view(image, tess_f32, 2, shape, NULL);
+ *     DLTensor mask = tess_view(box, tess_f32, 2, box_shape, NULL);
+ *     DLTensor out = tess_view(blurred, tess_f32, 2, shape, NULL);
+ *     if (tess_correlate(NULL, &in, &mask, &out, NULL) != TESS_OK)
+ *         fprintf(stderr, "%s\n", tess_detail());
+ *
+ * Contents
+ *     1. Versions, visibility      5. Contexts               9. Lookup
+ *     2. Arrays                    6. What every call takes  10. Plans
+ *     3. Types                     7. Correlate, convolve    11. Explain, strategies, limits
+ *     4. Status                    8. Reduce; transpose      12. Wisdom
+ *
+ * Conventions
+ *   - Sizes and strides are counted in elements, byte offsets and workspaces in bytes. All sizes are 64-bit.
+ *   - Every function is safe to call from several threads at once, on one context too, unless its text says otherwise.
+ *   - On any status but TESS_OK the output's contents are unspecified but nothing outside it was written; the caller
+ *     still owns all that it owned, and what a function would have returned through a pointer is set to NULL or 0.
+ *   - In the option structures 0 always means the default, so `{.struct_size = sizeof opt}` asks for the defaults; NULL
+ *     in place of a structure does the same. Fields may be added at the end: struct_size tells the library
+ *     what the caller knows. A structure from a newer header is accepted while the unknown bytes are zero.
+ *   - Complexity is given in n, the elements of the input, and m, the elements of the output.
+ */
+#ifndef TESSERA_H
+#define TESSERA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- 1. Versions, visibility ------------------------------------------------------------------------------- */
+
+#define TESSERA_VERSION_MAJOR 0
+#define TESSERA_VERSION_MINOR 1
+#define TESSERA_VERSION_PATCH 0
+#define TESSERA_VERSION (TESSERA_VERSION_MAJOR * 10000 + TESSERA_VERSION_MINOR * 100 + TESSERA_VERSION_PATCH)
+
+#if defined(__GNUC__)
+#define TESS_API __attribute__((visibility("default")))
+#else
+#define TESS_API
+#endif
+
+/* TESSERA_VERSION of the library that is running; it differs from the macro when another one was loaded. */
+TESS_API int tess_version(void);
+
+/* ---- 2. Arrays ----------------------------------------------------------------------------------------------
+ *
+ * An array is a DLTensor: a pointer, sizes, strides. The structure is DLPack's own (https://dmlc.github.io/dlpack,
+ * version 1.1); when <dlpack/dlpack.h> was included first, its definitions are used, else equal ones are made here.
+ *
+ *   data         first byte of the allocation. May be NULL when the array has no elements.
+ *   byte_offset  added to data: the first element. Any value that leaves elements readable; no alignment is asked for.
+ *   ndim         0 .. TESS_MAX_NDIM. A 0-d array has one element.
+ *   shape        ndim sizes, each >= 0. Zero makes an empty array, which every operation accepts.
+ *   strides      ndim strides in elements, any sign, zero too (a broadcast input); NULL = compact, last axis fastest.
+ *   dtype        lanes = 1. See section 3.
+ *   device       kDLCPU, kDLCUDAHost (and kDLCUDAManaged once there is a CUDA engine).
+ *
+ * The library reads shape and strides during the call only. An output may not have two elements in one place
+ * (a zero stride over more than one element, say): TESS_ERR_OVERLAP. Whether an output may overlap an input is
+ * said with each operation; the check is exact for every pair of views that it can decide within a bounded search, and it refuses
+ * the others.
+ */
+#ifndef DLPACK_DLPACK_H_
+typedef enum { kDLCPU = 1, kDLCUDA = 2, kDLCUDAHost = 3, kDLCUDAManaged = 13 } DLDeviceType;
+typedef struct {
+    DLDeviceType device_type;
+    int32_t device_id;
+} DLDevice;
+typedef enum { kDLInt = 0U, kDLUInt = 1U, kDLFloat = 2U, kDLBfloat = 4U, kDLComplex = 5U, kDLBool = 6U } DLDataTypeCode;
+typedef struct {
+    uint8_t code;
+    uint8_t bits;
+    uint16_t lanes;
+} DLDataType;
+typedef struct {
+    void *data;
+    DLDevice device;
+    int32_t ndim;
+    DLDataType dtype;
+    int64_t *shape;
+    int64_t *strides;
+    uint64_t byte_offset;
+} DLTensor;
+#endif
+
+#define TESS_MAX_NDIM 64
+
+/* ---- 3. Types -----------------------------------------------------------------------------------------------
+ *
+ * The element types, in the order of their rank. docs/types.md has the matrix of what each operation takes.
+ *
+ * Conversions to the output's type, the same in every operation:
+ *   to an integer       round half to even, then saturate; NaN becomes 0
+ *   to bool             nonzero (NaN too) is true, stored as 1
+ *   to a narrower float round half to even; overflow becomes infinity
+ *   complex to real     refused (TESS_ERR_TYPE)
+ * A NaN that an operation computed is stored as the one quiet NaN with sign 0 and payload 0, so that it has the same bits on every
+ * machine; operations that only move elements (transpose, lookup without interpolation) keep every bit.
+ */
+typedef enum tess_type {
+    tess_no_type = 0,
+    tess_bool,
+    tess_u8,
+    tess_i8,
+    tess_u16,
+    tess_i16,
+    tess_u32,
+    tess_i32,
+    tess_u64,
+    tess_i64,
+    tess_f16,
+    tess_bf16,
+    tess_f32,
+    tess_f64,
+    tess_c64,
+    tess_c128
+} tess_type;
+
+TESS_API DLDataType tess_dl_type(tess_type type);       /* {0, 0, 0} for tess_no_type */
+TESS_API tess_type tess_type_of(DLDataType dtype);      /* tess_no_type when Tessera has none */
+TESS_API const char *tess_type_name(tess_type type);    /* "f32", static storage; "?" when there is none */
+TESS_API tess_type tess_type_named(const char *name);   /* tess_no_type when there is none */
+TESS_API size_t tess_type_size(tess_type type);         /* bytes */
+
+/* A view of the caller's memory on the CPU. Nothing is copied: shape and strides must outlive the view. strides in elements or NULL. */
+static inline DLTensor tess_view(void *data, tess_type type, int ndim, int64_t *shape, int64_t *strides) {
+    DLTensor t;
+    t.data = data;
+    t.device.device_type = kDLCPU;
+    t.device.device_id = 0;
+    t.ndim = ndim;
+    t.dtype = tess_dl_type(type);
+    t.shape = shape;
+    t.strides = strides;
+    t.byte_offset = 0;
+    return t;
+}
+
+/* ---- 4. Status ---------------------------------------------------------------------------------------------- */
+
+/* The one list: name, text. TESS_OK is 0 and stays 0; numbers are never reused. */
+#define TESS_STATUS_LIST(X)                                                     \
+    X(TESS_OK, "ok")                                                            \
+    X(TESS_ERR_ARGUMENT, "an argument is not valid")                            \
+    X(TESS_ERR_TYPE, "an element type is not offered here")                     \
+    X(TESS_ERR_SHAPE, "sizes do not fit together")                              \
+    X(TESS_ERR_AXIS, "an axis does not exist or is named twice")                \
+    X(TESS_ERR_SIZE, "a size overflows 64 bits or the address space")           \
+    X(TESS_ERR_OVERLAP, "an output overlaps itself or an input")                \
+    X(TESS_ERR_INDEX, "an index lies outside its table")                        \
+    X(TESS_ERR_EMPTY, "no elements where at least one is needed")               \
+    X(TESS_ERR_MEMORY, "memory could not be allocated")                         \
+    X(TESS_ERR_STRATEGY, "the strategy asked for does not exist or cannot run") \
+    X(TESS_ERR_ENGINE, "the engine asked for is not available")                 \
+    X(TESS_ERR_DEVICE, "the array lives on a device that this call cannot use") \
+    X(TESS_ERR_CANCELLED, "cancelled by the progress callback")                 \
+    X(TESS_ERR_FILE, "a file could not be read or written")                     \
+    X(TESS_ERR_INTERNAL, "an internal check failed: please report it")
+
+typedef enum tess_status {
+#define TESS_STATUS_ENUM(name, text) name,
+    TESS_STATUS_LIST(TESS_STATUS_ENUM)
+#undef TESS_STATUS_ENUM
+} tess_status;
+
+TESS_API const char *tess_status_text(tess_status status); /* the text of the list above, static storage */
+TESS_API const char *tess_status_name(tess_status status); /* "TESS_ERR_TYPE" */
+
+/* One sentence about the last call on this thread that did not return TESS_OK: it names the argument, its value and the limit.
+ * Never NULL; "" before the first failure. Owned by the library, valid until the next failing call on this thread. */
+TESS_API const char *tess_detail(void);
+
+/* ---- 5. Contexts --------------------------------------------------------------------------------------------
+ *
+ * A context holds what calls share: allocator, threads, engine, pinned choices, wisdom. NULL stands for the default context
+ * of the process, which is made at first use and reads the environment:
+ *
+ *   TESSERA_THREADS=N             threads a call may use (default: the processors that this process may run on)
+ *   TESSERA_ISA=baseline|avx2|avx512|neon    highest instruction set used (default: the best that the processor has)
+ *   TESSERA_STRATEGY=name[,name]  strategies to prefer, as `-s`: "reduce/lanes" pins it for every reduce that it can run
+ *   TESSERA_WISDOM=FILE           user wisdom (default: $XDG_CACHE_HOME or ~/.cache, then tessera/wisdom)
+ *
+ * Results never depend on any of them. Opened contexts read the environment as well; the options overrule it.
+ * After fork() the child may go on using a context: it starts threads of its own.
+ */
+typedef struct tess_context tess_context;
+
+typedef enum tess_engine { TESS_ENGINE_AUTO = 0, TESS_ENGINE_CPU, TESS_ENGINE_CUDA, TESS_ENGINE_VIRTUAL } tess_engine;
+typedef enum tess_isa { TESS_ISA_AUTO = 0, TESS_ISA_BASELINE, TESS_ISA_AVX2, TESS_ISA_AVX512, TESS_ISA_NEON } tess_isa;
+
+typedef struct tess_context_options {
+    size_t struct_size;
+    int threads;       /* 0 = default; 1 = no thread is ever started; at most 1024 */
+    tess_engine engine; /* default for calls that leave theirs at AUTO */
+    tess_isa isa;      /* highest instruction set; one that this processor lacks is TESS_ERR_ENGINE */
+    const char *strategy; /* as TESSERA_STRATEGY; copied. A name that does not exist is TESS_ERR_STRATEGY */
+    /* Allocator of everything that the library allocates for this context, itself included. Both or neither. allocate returns memory
+     * aligned to at least `alignment` (a power of two, at most 4096), or NULL; release takes what allocate gave and its size. Either may be
+     * called from any thread that uses the context, and from the context's own threads. Default: aligned_alloc and free. */
+    void *(*allocate)(void *user, size_t size, size_t alignment);
+    void (*release)(void *user, void *memory, size_t size);
+    void *allocator_user;
+    /* Called now and then during long calls, on the calling thread; fraction 0..1 is the share of the work done. A nonzero return
+     * cancels: the call returns TESS_ERR_CANCELLED soon after. */
+    int (*progress)(void *user, double fraction);
+    void *progress_user;
+} tess_context_options;
+
+/* Makes a context. *context is NULL on failure. Close it when no call uses it any more. Plans keep a pointer to it: free them first. */
+TESS_API tess_status tess_open(tess_context **context, const tess_context_options *options);
+TESS_API void tess_close(tess_context *context); /* NULL is accepted and does nothing */
+
+/* Threads that calls on this context may use from now on (0 = default). Not while a call runs on the context. */
+TESS_API tess_status tess_set_threads(tess_context *context, int threads);
+TESS_API int tess_threads(tess_context *context);
+
+/* ---- 6. What every call takes -------------------------------------------------------------------------------- */
+
+/* What a call did. Filled when tess_call.report points to one and the call returned TESS_OK. */
+typedef struct tess_report {
+    size_t struct_size;   /* set by the caller */
+    char strategy[48];    /* "correlate/rows" */
+    char isa[16];         /* "avx512" */
+    int threads;          /* threads that took part */
+    double seconds;       /* wall time of the execution, planning not included */
+    double bytes;         /* bytes of the problem: each input element read once, each output element written once */
+    double flops;         /* floating-point operations of the method that ran: an fma counts 2; 0 when none */
+    double workspace;     /* scratch bytes used */
+} tess_report;
+
+typedef struct tess_call {
+    tess_engine engine;
+    const char *strategy;   /* run this row ("reduce/lanes") or fail with TESS_ERR_STRATEGY saying why it cannot; NULL = choose */
+    void *workspace;        /* scratch of the caller's, 64-byte aligned; NULL = from the allocator. Only for tess_execute */
+    size_t workspace_size;  /* at least tess_plan_workspace() */
+    void *stream;           /* CUstream for the CUDA engine; the CPU engine ignores it and is synchronous */
+    tess_report *report;    /* NULL = no report */
+} tess_call;
+
+/* ---- 7. Correlate, convolve ----------------------------------------------------------------------------------
+ *
+ * out[i] = sum over j of in[i - c + j] * mask[j]           correlate, c = width / 2 + origin (integer division) on each axis
+ * convolve(in, mask) = correlate(in, mask flipped on every axis) with c = (width - 1) - (width / 2 + origin): the definition of
+ * scipy.ndimage for odd and even widths. Elements outside the array ("ghost cells") are given by the boundary.
+ *
+ * Shapes: mask.ndim = number of axes, at most in.ndim (0: a scalar factor); every mask size >= 1, masks longer than the array included.
+ * out has the sizes of in on the other axes, and on the mask's axes
+ *     SAME  n             VALID  max(n - width + 1, 0), no ghost cell is read           FULL  n + width - 1
+ *
+ * Numerics (docs/numerics.md): computed in one type, C, found from in and mask:
+ *     any complex                       c128 if one is c128, f64 or an integer of 32 bits or more, else c64
+ *     both integer or bool              i64, or u64 when both are unsigned: exact modulo 2^64 (saturated on conversion to out)
+ *     f64, or a float with an integer of 32 bits or more    f64
+ *     else                              f32
+ * unless compute asks for more. Each real output is a chain of fused multiply-adds (one rounding a tap) in the mask's row-major order, from +0
+ * - for convolve the order of the flipped mask -, then one conversion to out's type. So its bits depend on nothing else. Complex outputs: four chains
+ * of products re*re, im*im, re*im, im*re, in tap order: re = fma(a.re, b.re, re), then re = fma(-a.im, b.im, re); im = fma(a.re, b.im, im), then im = fma(a.im, b.re, im).
+ * No weight is dropped for being small.
+ *
+ * Overlap: out may not overlap in or a mask (TESS_ERR_OVERLAP). Complexity: m * taps, or m * sum of widths when separable.
+ */
+typedef enum tess_boundary {
+    TESS_BOUNDARY_ZERO = 0, /*  0 0 0 | a b c d | 0 0 0 */
+    TESS_BOUNDARY_CONSTANT, /*  v v v | a b c d | v v v */
+    TESS_BOUNDARY_NEAREST,  /*  a a a | a b c d | d d d */
+    TESS_BOUNDARY_REFLECT,  /*  c b a | a b c d | d c b    the edge is repeated */
+    TESS_BOUNDARY_MIRROR,   /*  d c b | a b c d | c b a    the edge is not repeated */
+    TESS_BOUNDARY_WRAP      /*  b c d | a b c d | a b c */
+} tess_boundary; /* reflect, mirror and wrap bounce as often as needed. docs/boundaries.md has the other libraries' names */
+
+typedef enum tess_extent { TESS_EXTENT_SAME = 0, TESS_EXTENT_VALID, TESS_EXTENT_FULL } tess_extent;
+
+/* Which sums may stand in for the chain of fused multiply-adds. */
+typedef enum tess_accuracy {
+    TESS_ACCURACY_DIRECT = 0, /* the bits described above. A rank-1 mask runs as separable where that gives the same bits (integers) */
+    TESS_ACCURACY_FAST        /* a mask that is exactly of rank 1 runs as its 1-D factors, in axis order, each pass rounded to C:
+                                 the error is at most that of the direct sum times the number of passes. The rule reads the mask alone. */
+} tess_accuracy;
+
+typedef struct tess_correlate_options {
+    size_t struct_size;
+    const int *axes;        /* axes of in, one for each axis of the mask, in the mask's order, negative counts from the end; NULL = the last ones */
+    int naxes;              /* 0 with axes NULL */
+    const int64_t *origin;  /* one for each mask axis, -(width/2) <= origin <= (width-1)/2; SAME only; NULL = 0. As in scipy.ndimage: positive shifts the mask to the left */
+    tess_boundary boundary;
+    double constant;        /* the v of TESS_BOUNDARY_CONSTANT, converted to C */
+    tess_extent extent;
+    tess_accuracy accuracy;
+    tess_type compute;      /* tess_no_type, or C: a type at least as wide as the rule's (f64 for SciPy's double accumulation) */
+    bool flip;              /* for plans: convolve. tess_convolve sets it, tess_correlate clears it */
+    tess_call call;
+} tess_correlate_options;
+
+TESS_API tess_status tess_correlate(tess_context *context, const DLTensor *in, const DLTensor *mask, const DLTensor *out,
+                                    const tess_correlate_options *options);
+TESS_API tess_status tess_convolve(tess_context *context, const DLTensor *in, const DLTensor *mask, const DLTensor *out,
+                                   const tess_correlate_options *options);
+
+/* A separable mask as its 1-D factors: masks[k], of rank 1, runs along axes[k] (default: the last `count` axes), one pass after
+ * another in the order of the list, each with its own boundary, each rounded to C. 1 <= count <= in.ndim. */
+TESS_API tess_status tess_correlate_separable(tess_context *context, const DLTensor *in, const DLTensor *const *masks, int count,
+                                              const DLTensor *out, const tess_correlate_options *options);
+TESS_API tess_status tess_convolve_separable(tess_context *context, const DLTensor *in, const DLTensor *const *masks, int count,
+                                             const DLTensor *out, const tess_correlate_options *options);
+
+/* ---- 8. Reduce; transpose ------------------------------------------------------------------------------------
+ *
+ * Reduce. The axes of `axes` are reduced to one value. The elements along them are numbered 0..k-1 in row-major order of the
+ * array's axes, whatever their strides, so layouts that hold the same values give the same bits.
+ *
+ *   operation                accumulates in                                     default result type
+ *   SUM, MEAN, NORM1         f32 for f16 bf16 f32; f64; c64/c128; i64 or u64 (bool: u64) modulo 2^64    (the caller's out)
+ *   PROD                     as SUM
+ *   VAR, STD, NORM2          f64, whatever the input
+ *   MIN, MAX, NORM_INF       the input's type; NORM_INF of an integer: u64
+ *   ARGMIN, ARGMAX           i64: the first index, in the numbering above
+ *   ANY, ALL, COUNT_NONZERO  bool, bool, i64
+ *
+ * Float sums follow one tree, a pure function of k: leaves of 8192 elements, each 256 lanes of 32 terms, a halving tree over the lanes, a binary
+ * tree over the leaves (docs/numerics.md). Error of SUM: at most (39 + ceil(log2(k / 8192))) u * sum|x|. 1e9 float32 ones sum to 1e9.
+ * min and max order -0 before +0. complex: SUM, MEAN, PROD, COUNT_NONZERO, ANY, ALL and the norms (of the modulus).
+ *
+ * k = 0: SUM 0, PROD 1, ANY false, ALL true, COUNT_NONZERO 0, norms 0, MEAN VAR STD NaN; MIN MAX ARGMIN ARGMAX give TESS_ERR_EMPTY
+ * when out has elements. VAR and STD divide by k - ddof (NaN for k - ddof <= 0, as NumPy: inf for a positive sum over 0).
+ *
+ * Overlap: out may not overlap in. Complexity: n.
+ */
+typedef enum tess_reduction {
+    TESS_SUM = 0,
+    TESS_PROD,
+    TESS_MIN,
+    TESS_MAX,
+    TESS_MEAN,
+    TESS_VAR,
+    TESS_STD,
+    TESS_ARGMIN,
+    TESS_ARGMAX,
+    TESS_ANY,
+    TESS_ALL,
+    TESS_COUNT_NONZERO,
+    TESS_NORM1,
+    TESS_NORM2,
+    TESS_NORM_INF
+} tess_reduction;
+
+typedef enum tess_nan {
+    TESS_NAN_PROPAGATE = 0, /* a NaN makes the result NaN; ARGMIN and ARGMAX give the first NaN's index */
+    TESS_NAN_OMIT           /* NaN elements do not count: sums read them as +0, means and variances divide by the others.
+                               None left: as k = 0, but MIN MAX give NaN and ARGMIN ARGMAX give -1 */
+} tess_nan;
+
+typedef struct tess_reduce_options {
+    size_t struct_size;
+    const int *axes;         /* distinct, negative counts from the end; NULL with naxes = 0: all axes */
+    int naxes;               /* with axes not NULL, 0 reduces no axis: every element is a group of its own */
+    bool keepdims;           /* out keeps the reduced axes, with size 1; else they are left out */
+    tess_nan nan;
+    double ddof;             /* VAR, STD: the divisor is k - ddof */
+    bool exact;              /* SUM, MEAN, NORM1 of floats: the sum is correctly rounded (to f64, or f32 for an out of f32) whatever its order */
+    const DLTensor *offsets; /* segments: s + 1 non-decreasing i64 or i32 offsets in 0..size along the one axis of `axes`; segment i is [offsets[i], offsets[i+1]).
+                                out has size s on that axis. NULL = no segments. Read when the plan is made */
+    tess_call call;
+} tess_reduce_options;
+
+/* out.shape: in.shape without the reduced axes (or with 1 there: keepdims), any type that the result converts to. */
+TESS_API tess_status tess_reduce(tess_context *context, tess_reduction operation, const DLTensor *in, const DLTensor *out,
+                                 const tess_reduce_options *options);
+
+TESS_API const char *tess_reduction_name(tess_reduction operation);                   /* "count_nonzero" */
+TESS_API bool tess_reduction_named(const char *name, tess_reduction *operation);
+
+/* Transpose: out[i_perm[0], i_perm[1], ...] = in[i_0, i_1, ...], that is out.shape[k] = in.shape[perm[k]]. Any rank, any element size
+ * (1, 2, 4, 8, 16 bytes), every bit kept; out's type = in's.
+ *
+ * In place: out and in have the same first element, both are compact (row-major), and the permutation exchanges two neighbouring groups of
+ * axes once the axes that stay are set apart (a batch of matrices, or of matrices of short rows). Square matrices need no scratch, rectangular ones
+ * at most max(rows, columns) elements a thread and 1/8 bit... see tess_plan_workspace. Any other overlap: TESS_ERR_OVERLAP.
+ * Complexity: n; rectangular in place n too, with a few passes over memory.
+ */
+typedef struct tess_transpose_options {
+    size_t struct_size;
+    const int *perm; /* in.ndim distinct axes, negative counts from the end; NULL = reversed */
+    int nperm;       /* in.ndim, or 0 with perm NULL */
+    tess_call call;
+} tess_transpose_options;
+
+TESS_API tess_status tess_transpose(tess_context *context, const DLTensor *in, const DLTensor *out, const tess_transpose_options *options);
+
+/* ---- 9. Lookup ------------------------------------------------------------------------------------------------
+ *
+ * Integer index:  out[a.., i.., b..] = table[a.., index[i..], b..], where a.. are the axes of the table before `axis`, b.. those after it:
+ * out.shape = table.shape[:axis] + index.shape + table.shape[axis+1:]. out's type = table's; bits are kept.
+ *
+ * Real index (f16, bf16, f32, f64) with an interpolation: the same shapes; x is a coordinate in elements along the axis of n elements.
+ *     NEAREST  table[floor(x + 0.5)]
+ *     LINEAR   y0 + t * (y1 - y0) as one fma, y0 = table[floor x], t = x - floor x. x = n - 1 gives the last entry
+ *     CUBIC    Keys' cubic convolution, a = -1/2, over four entries; beyond the ends the nearest entry is repeated (wrap: wrapped)
+ * computed in f64 when table or index is f64 or an integer of 32 bits or more, else in f32; then converted to out's type.
+ *
+ * Outside 0..n-1 (real: 0 <= x <= n-1; NaN lies outside):
+ *     ERROR    TESS_ERR_INDEX; the detail names the first bad index in row-major order, its place and the limit
+ *     CLIP     the nearest end (NaN: 0)         WRAP   modulo n, so that -1 is the last entry (real: period n; NaN gives NaN, or 0 for integers)
+ *     FILL     `fill`, converted to out's type
+ *
+ * Overlap: out may not overlap table or index. Complexity: m.
+ */
+typedef enum tess_outside { TESS_OUTSIDE_ERROR = 0, TESS_OUTSIDE_CLIP, TESS_OUTSIDE_WRAP, TESS_OUTSIDE_FILL } tess_outside;
+typedef enum tess_interpolation { TESS_INTERPOLATE_NONE = 0, TESS_INTERPOLATE_NEAREST, TESS_INTERPOLATE_LINEAR, TESS_INTERPOLATE_CUBIC } tess_interpolation;
+
+typedef struct tess_lookup_options {
+    size_t struct_size;
+    int axis; /* of the table, negative counts from the end; default 0 */
+    tess_outside outside;
+    double fill;
+    tess_interpolation interpolation; /* NONE for integer indices (the default there); real indices: NONE means LINEAR */
+    tess_call call;
+} tess_lookup_options;
+
+TESS_API tess_status tess_lookup(tess_context *context, const DLTensor *table, const DLTensor *index, const DLTensor *out,
+                                 const tess_lookup_options *options);
+
+/* ---- 10. Plans ------------------------------------------------------------------------------------------------
+ *
+ * A plan has checked the arguments and chosen a strategy, once; executing it does neither again. It keeps sizes, strides, types and
+ * options, and copies masks and offsets; it keeps no pointer of the caller's but the context. Plans do not change once made: any number of threads may execute one
+ * at once, each with its own arrays and workspace. The data pointers of the tensors given at planning may be NULL; overlap is
+ * checked at execution.
+ */
+typedef struct tess_plan tess_plan;
+
+/* count = 1: masks[0] is a mask of any rank. count > 1: a separable list. options->flip: convolve. */
+TESS_API tess_status tess_plan_correlate(tess_plan **plan, tess_context *context, const DLTensor *in, const DLTensor *const *masks,
+                                         int count, const DLTensor *out, const tess_correlate_options *options);
+TESS_API tess_status tess_plan_reduce(tess_plan **plan, tess_context *context, tess_reduction operation, const DLTensor *in,
+                                      const DLTensor *out, const tess_reduce_options *options);
+TESS_API tess_status tess_plan_transpose(tess_plan **plan, tess_context *context, const DLTensor *in, const DLTensor *out,
+                                         const tess_transpose_options *options);
+/* inplace transposes: give in and out with the same non-NULL data. */
+TESS_API tess_status tess_plan_lookup(tess_plan **plan, tess_context *context, const DLTensor *table, const DLTensor *index,
+                                      const DLTensor *out, const tess_lookup_options *options);
+TESS_API void tess_plan_free(tess_plan *plan); /* NULL is accepted */
+
+/* Runs the plan. in, second, out: the first elements (byte_offset already added) of arrays with the planned shapes, strides and types. in: the input
+ * (lookup: the table); second: the index of a lookup, else NULL. call: workspace, stream and report are read; NULL = defaults. */
+TESS_API tess_status tess_execute(const tess_plan *plan, const void *in, const void *second, void *out, const tess_call *call);
+
+/* Scratch bytes that an execution needs. */
+TESS_API size_t tess_plan_workspace(const tess_plan *plan);
+
+/* ---- 11. Explain, strategies, limits -------------------------------------------------------------------------- */
+
+typedef enum tess_format { TESS_TEXT = 0, TESS_JSON } tess_format;
+
+/* What the plan will do and why: the strategy, every other row and what it lost by, bytes, flops, workspace. Writes at most `capacity` bytes with the
+ * final 0, and the length without it to *length (so a first call with capacity 0 asks for the size). text may be NULL when capacity is 0. */
+TESS_API tess_status tess_explain(const tess_plan *plan, tess_format format, char *text, size_t capacity, size_t *length);
+
+/* The rows of the strategy tables, in the order in which selection tries them. index 0 .. tess_strategy_count() - 1. */
+typedef struct tess_strategy_info {
+    const char *name;      /* "transpose/blocked" */
+    const char *operation; /* "transpose" */
+    const char *idea;      /* one line */
+    const char *source;    /* paper, book, or "-" */
+    const char *target;    /* "cpu" or "gpu" */
+    const char *isas;      /* "baseline avx2 avx512": compiled for these; the bits are the same */
+    bool usable;           /* on this machine */
+} tess_strategy_info;
+TESS_API int tess_strategy_count(void);
+TESS_API bool tess_strategy_get(int index, tess_strategy_info *info); /* all strings static */
+
+/* Times every strategy that can run this plan, on scratch data (never the caller's), and records the times in the context's wisdom. Takes about
+ * `seconds` in all. The plan itself does not change; plans made later take the fastest. */
+TESS_API tess_status tess_tune(const tess_plan *plan, double seconds);
+
+/* What this machine can do, measured now: about `seconds` in all. bytes/s count reads + writes. Arrays are 4 times the last-level cache at least
+ * where memory allows (min 256 MiB). */
+typedef struct tess_limits {
+    size_t struct_size;
+    int threads;
+    double read_bytes_per_s;
+    double copy_bytes_per_s;
+    double write_bytes_per_s;
+    double f32_flops_per_s; /* an fma counts 2 */
+    double f64_flops_per_s;
+} tess_limits;
+TESS_API tess_status tess_measure_limits(tess_context *context, double seconds, tess_limits *limits);
+
+/* A text about processor, caches, instruction sets and GPUs, as for tess_explain. */
+TESS_API tess_status tess_devices(tess_context *context, tess_format format, char *text, size_t capacity, size_t *length);
+
+/* ---- 12. Wisdom -----------------------------------------------------------------------------------------------
+ *
+ * Which strategy was fastest for which problem on which machine, as lines of text that can be read and compared. Two layers: a shipped one and the user's;
+ * the user's wins. It changes what runs, never a result. A file that is broken, missing or not writable is never an error for an operation.
+ */
+TESS_API tess_status tess_wisdom_export(tess_context *context, char *text, size_t capacity, size_t *length);
+TESS_API tess_status tess_wisdom_import(tess_context *context, const char *text); /* lines that are not understood are skipped; none understood: TESS_ERR_ARGUMENT */
+TESS_API tess_status tess_wisdom_load(tess_context *context, const char *path);   /* NULL = the default path; TESS_ERR_FILE */
+TESS_API tess_status tess_wisdom_save(tess_context *context, const char *path);   /* written beside and renamed; NULL = the default path */
+TESS_API void tess_wisdom_forget(tess_context *context);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

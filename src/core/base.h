@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * base.h - what every file of the library may use: compiler macros and the naming of per-instruction-set builds.
+ *
+ * All GNU extensions that the library leans on are named here, so that another compiler has one file to answer for.
+ *
+ * A file called cpu_*.c (and core/convert.c) is compiled once per instruction set. TESS_ISA_SUFFIX is then baseline, avx2, avx512 or
+ * neon, and TESS_ISA_NAME(reduce_lanes) is reduce_lanes_avx2: every symbol with external linkage in such a file must be named
+ * through it. The order of the slots is that of tess_isa_slot. */
+#ifndef TESS_CORE_BASE_H
+#define TESS_CORE_BASE_H
+
+#include "tessera.h"
+
+#define TESS_PASTE_(a, b) a##_##b
+#define TESS_PASTE(a, b) TESS_PASTE_(a, b)
+#ifdef TESS_ISA_SUFFIX
+#define TESS_ISA_NAME(name) TESS_PASTE(name, TESS_ISA_SUFFIX)
+#endif
+
+#define TESS_PRINTF(format_at, first) __attribute__((format(printf, format_at, first)))
+#define TESS_LIKELY(x) __builtin_expect(!!(x), 1)
+#define TESS_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define TESS_INLINE static inline __attribute__((always_inline))
+#define TESS_NOINLINE __attribute__((noinline))
+#define TESS_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+#define TESS_MUL_OVERFLOWS(a, b, result) __builtin_mul_overflow(a, b, result)
+#define TESS_ADD_OVERFLOWS(a, b, result) __builtin_add_overflow(a, b, result)
+
+/* Slots of per-instruction-set function tables, each a superset of those before it on its architecture. */
+typedef enum tess_isa_slot { TESS_SLOT_BASELINE = 0, TESS_SLOT_AVX2, TESS_SLOT_AVX512, TESS_SLOT_NEON, TESS_SLOTS } tess_isa_slot;
+
+TESS_INLINE int64_t tess_min64(int64_t a, int64_t b) { return a < b ? a : b; }
+TESS_INLINE int64_t tess_max64(int64_t a, int64_t b) { return a > b ? a : b; }
+TESS_INLINE int64_t tess_ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); } /* a >= 0, b > 0 */
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * context.h - what calls share: allocator, threads, pinned choices, wisdom. */
+#ifndef TESS_CORE_CONTEXT_H
+#define TESS_CORE_CONTEXT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "core/cpu.h"
+#include "core/status.h"
+
+typedef struct tess_pool tess_pool;
+typedef struct tess_wisdom_record tess_wisdom_record;
+
+struct tess_context {
+    tess_context_options options; /* strategy is a copy of ours or NULL */
+    size_t strategy_size;         /* bytes of that copy */
+    tess_isa_slot slot;           /* highest instruction set to use */
+    _Atomic int threads;
+    pthread_mutex_t lock;         /* guards pool creation and wisdom */
+    tess_pool *pool;              /* made when a call first has work for two threads */
+    tess_wisdom_record *wisdom;   /* wisdom.c */
+    bool user_wisdom_read;
+};
+
+/* given itself, or the default context when it is NULL; what tess_open says when that cannot be made. */
+tess_status tess_context_get(tess_context **context, tess_context *given);
+
+/* 64-byte aligned memory from the context's allocator, or NULL with the detail set. size 0 gives a valid pointer. Free with the same size. */
+void *tess_allocate(tess_context *context, size_t size);
+void *tess_allocate_zeroed(tess_context *context, size_t size);
+void tess_free(tess_context *context, void *memory, size_t size); /* NULL is accepted */
+
+#endif

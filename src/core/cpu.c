@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu.c - instruction sets by the compiler's cpuid helper, caches and name from the operating system. */
+#include "core/cpu.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const slot_names[TESS_SLOTS] = {"baseline", "avx2", "avx512", "neon"};
+
+const char *tess_slot_name(tess_isa_slot slot) { return (unsigned)slot < TESS_SLOTS ? slot_names[slot] : "?"; }
+
+bool tess_slot_named(const char *name, tess_isa_slot *slot) {
+    for (int s = 0; s < TESS_SLOTS; s++)
+        if (strcmp(name, slot_names[s]) == 0) {
+            *slot = (tess_isa_slot)s;
+            return true;
+        }
+    return false;
+}
+
+/* The sets of one slot are exactly the -m options that the Makefile gives its files. */
+bool tess_cpu_has_slot(tess_isa_slot slot) {
+    if (slot == TESS_SLOT_BASELINE)
+        return true;
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+    if (slot == TESS_SLOT_AVX2)
+        return avx2;
+    if (slot == TESS_SLOT_AVX512)
+        return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vbmi");
+#elif defined(__aarch64__)
+    if (slot == TESS_SLOT_NEON)
+        return true;
+#endif
+    return false;
+}
+
+tess_isa_slot tess_cpu_best_slot(void) {
+    for (int s = TESS_SLOTS - 1; s > 0; s--)
+        if (tess_cpu_has_slot((tess_isa_slot)s))
+            return (tess_isa_slot)s;
+    return TESS_SLOT_BASELINE;
+}
+
+static int64_t cache_size(int name) {
+    long size = sysconf(name);
+    return size > 0 ? size : 0;
+}
+
+void tess_cpu_info_get(tess_cpu_info *info) {
+    memset(info, 0, sizeof *info);
+    snprintf(info->name, sizeof info->name, "unknown processor");
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    char line[256], model[32] = "";
+    while (file && fgets(line, sizeof line, file)) {
+        char *value = strchr(line, ':');
+        if (!value || !value[1])
+            continue;
+        value += 2;
+        value[strcspn(value, "\n")] = 0;
+        if (strncmp(line, "model name", 10) == 0)
+            snprintf(info->name, sizeof info->name, "%.64s", value);
+        else if (strncmp(line, "model", 5) == 0 && model[0] == 0)
+            snprintf(model, sizeof model, "%.20s", value);
+        else if (line[0] == '\n')
+            break;
+    }
+    if (file)
+        fclose(file);
+    if (model[0]) { /* virtual machines hide the product's name; the model number still tells the generation */
+        size_t length = strlen(info->name);
+        snprintf(info->name + length, sizeof info->name - length, " (model %s)", model);
+    }
+    cpu_set_t set;
+    info->processors = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    if (info->processors < 1)
+        info->processors = 1;
+    info->l1d = cache_size(_SC_LEVEL1_DCACHE_SIZE);
+    info->l2 = cache_size(_SC_LEVEL2_CACHE_SIZE);
+    info->l3 = cache_size(_SC_LEVEL3_CACHE_SIZE);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * parallel.c - a small thread pool: one job at a time, pieces handed out by an atomic counter.
+ *
+ * Own threads and not OpenMP because the library must survive fork(), be clean under ThreadSanitizer, start no thread before it has
+ * work for one and be unloadable. Idle threads sleep on a condition variable; nobody spins. */
+#include "core/parallel.h"
+
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAX_THREADS = 1024 };
+
+struct tess_pool {
+    pid_t owner;          /* a forked child has the structure but not the threads */
+    pthread_mutex_t busy; /* held by the caller whose job runs; others find it taken and work alone */
+    pthread_mutex_t lock; /* guards all below but `next` and `cancelled` */
+    pthread_cond_t wake, done;
+    uint64_t job; /* number of the current job; a thread that sees a new one joins in */
+    bool quit;
+    int started; /* threads that exist */
+    int wanted;  /* threads that may join the current job, the caller not counted */
+    int inside;  /* threads that have joined and not left */
+    tess_task task;
+    void *argument;
+    int64_t count, grain;
+    _Atomic int64_t next;
+    _Atomic bool cancelled;
+    pthread_t thread[MAX_THREADS];
+};
+
+static void work(tess_pool *pool, int worker) {
+    while (!atomic_load_explicit(&pool->cancelled, memory_order_relaxed)) {
+        int64_t begin = atomic_fetch_add_explicit(&pool->next, pool->grain, memory_order_relaxed);
+        if (begin >= pool->count)
+            return;
+        pool->task(pool->argument, begin, tess_min64(begin + pool->grain, pool->count), worker);
+    }
+}
+
+static void *thread_main(void *argument) {
+    tess_pool *pool = argument;
+    uint64_t seen = 0;
+    pthread_mutex_lock(&pool->lock);
+    for (;;) {
+        while (!pool->quit && (pool->job == seen || pool->wanted == 0)) {
+            seen = pool->job;
+            pthread_cond_wait(&pool->wake, &pool->lock);
+        }
+        if (pool->quit)
+            break;
+        seen = pool->job;
+        int worker = pool->wanted--;
+        pool->inside++;
+        pthread_mutex_unlock(&pool->lock);
+        work(pool, worker);
+        pthread_mutex_lock(&pool->lock);
+        if (--pool->inside == 0)
+            pthread_cond_signal(&pool->done);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+static tess_pool *pool_get(tess_context *context) {
+    pthread_mutex_lock(&context->lock);
+    tess_pool *pool = context->pool;
+    if (pool && pool->owner != getpid())
+        pool = NULL; /* the parent's: its locks may be in any state, so the structure is abandoned to the child's copy of memory */
+    if (!pool) {
+        pool = tess_allocate_zeroed(context, sizeof *pool);
+        if (pool) {
+            pool->owner = getpid();
+            pthread_mutex_init(&pool->busy, NULL);
+            pthread_mutex_init(&pool->lock, NULL);
+            pthread_cond_init(&pool->wake, NULL);
+            pthread_cond_init(&pool->done, NULL);
+        }
+        context->pool = pool;
+    }
+    pthread_mutex_unlock(&context->lock);
+    return pool;
+}
+
+/* With all signals blocked, so that the host program's handlers never run on our threads. A thread that cannot be made is done without. */
+static void start_threads(tess_pool *pool, int wanted) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (pool->started < wanted && pthread_create(&pool->thread[pool->started], NULL, thread_main, pool) == 0)
+        pool->started++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The calling thread's share of the work, with a look at the progress callback between pieces, at most 20 times a second. */
+static bool caller_work(tess_context *context, _Atomic int64_t *next, _Atomic bool *cancelled, int64_t count, int64_t grain, tess_task task,
+                        void *argument) {
+    double reported = context->options.progress ? now() : 0;
+    for (;;) {
+        int64_t begin = atomic_fetch_add_explicit(next, grain, memory_order_relaxed);
+        if (begin >= count || atomic_load_explicit(cancelled, memory_order_relaxed))
+            break;
+        task(argument, begin, tess_min64(begin + grain, count), 0);
+        if (context->options.progress && now() - reported > 0.05) {
+            reported = now();
+            double fraction = (double)tess_min64(atomic_load_explicit(next, memory_order_relaxed), count) / (double)count;
+            if (context->options.progress(context->options.progress_user, fraction))
+                atomic_store_explicit(cancelled, true, memory_order_relaxed);
+        }
+    }
+    return !atomic_load_explicit(cancelled, memory_order_relaxed);
+}
+
+tess_status tess_parallel(tess_context *context, int threads, int64_t count, int64_t grain, tess_task task, void *argument) {
+    bool finished;
+    int64_t pieces = count > 0 ? tess_ceil_div(count, grain) : 0;
+    int helpers = (int)tess_min64(tess_min64(threads, pieces), MAX_THREADS) - 1;
+    tess_pool *pool = helpers > 0 ? pool_get(context) : NULL;
+    if (!pool || pthread_mutex_trylock(&pool->busy) != 0) {
+        _Atomic int64_t next = 0;
+        _Atomic bool cancelled = false;
+        finished = caller_work(context, &next, &cancelled, count, grain, task, argument);
+    } else {
+        start_threads(pool, helpers);
+        pthread_mutex_lock(&pool->lock);
+        pool->task = task;
+        pool->argument = argument;
+        pool->count = count;
+        pool->grain = grain;
+        pool->wanted = helpers;
+        atomic_store(&pool->next, 0);
+        atomic_store(&pool->cancelled, false);
+        pool->job++;
+        if (helpers == 1)
+            pthread_cond_signal(&pool->wake);
+        else
+            pthread_cond_broadcast(&pool->wake);
+        pthread_mutex_unlock(&pool->lock);
+        finished = caller_work(context, &pool->next, &pool->cancelled, count, grain, task, argument);
+        pthread_mutex_lock(&pool->lock);
+        pool->wanted = 0; /* a thread that wakes only now finds nothing to join */
+        while (pool->inside > 0)
+            pthread_cond_wait(&pool->done, &pool->lock);
+        pthread_mutex_unlock(&pool->lock);
+        pthread_mutex_unlock(&pool->busy);
+    }
+    return finished ? TESS_OK : tess_fail(TESS_ERR_CANCELLED, "the progress callback asked to stop");
+}
+
+void tess_pool_free(tess_context *context) {
+    tess_pool *pool = context->pool;
+    if (!pool)
+        return;
+    context->pool = NULL;
+    if (pool->owner == getpid()) {
+        pthread_mutex_lock(&pool->lock);
+        pool->quit = true;
+        pthread_cond_broadcast(&pool->wake);
+        pthread_mutex_unlock(&pool->lock);
+        for (int i = 0; i < pool->started; i++)
+            pthread_join(pool->thread[i], NULL);
+        pthread_mutex_destroy(&pool->busy);
+        pthread_mutex_destroy(&pool->lock);
+        pthread_cond_destroy(&pool->wake);
+        pthread_cond_destroy(&pool->done);
+    }
+    tess_free(context, pool, sizeof *pool);
+}

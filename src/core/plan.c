@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * plan.c - making plans (which row, which instruction set, how many threads) and executing them. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/strategy.h"
+
+/* Work below this many elements stays on the calling thread: waking a sleeping one costs tens of microseconds
+ * (measured in reference/peers-cpu.md), about what one core needs for this much. */
+static const double thread_cutover = 65536;
+
+double tess_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+const tess_strategy *tess_strategy_named(const char *name, size_t length) {
+    for (int o = 0; o < tess_ops_count; o++)
+        for (int r = 0; r < tess_ops[o]->count; r++) {
+            const tess_strategy *row = &tess_ops[o]->rows[r];
+            if (strlen(row->name) == length && memcmp(row->name, name, length) == 0)
+                return row;
+        }
+    return NULL;
+}
+
+int tess_strategy_slot(const tess_strategy *row, tess_isa_slot limit) {
+    for (int slot = (int)limit; slot >= 0; slot--)
+        if (row->run[slot] && tess_cpu_has_slot((tess_isa_slot)slot))
+            return slot;
+    return -1;
+}
+
+tess_status tess_problem_make(void **problem, tess_context *context, const tess_op *op, size_t size) {
+    tess_problem *made = tess_allocate_zeroed(context, size);
+    *problem = made;
+    if (!made)
+        return TESS_ERR_MEMORY;
+    made->op = op;
+    made->context = context;
+    made->size = size;
+    return TESS_OK;
+}
+
+void tess_problem_free(tess_problem *problem) {
+    if (!problem)
+        return;
+    if (problem->op->release)
+        problem->op->release(problem);
+    tess_free(problem->context, problem, problem->size);
+}
+
+/* Whether the row can run at all; *why says why not. */
+static bool can_run(const tess_strategy *row, const tess_problem *problem, const char **why) {
+    *why = "";
+    if (row->target != TESS_TARGET_CPU) {
+        *why = "runs on a GPU only";
+        return false;
+    }
+    if (tess_strategy_slot(row, problem->context->slot) < 0) {
+        *why = "not built for an instruction set that is allowed here";
+        return false;
+    }
+    return row->applicable(problem, why);
+}
+
+static tess_status choose_pinned(tess_plan *plan, const char *name, const char *from) {
+    const tess_problem *problem = plan->problem;
+    const tess_strategy *row = tess_strategy_named(name, strlen(name));
+    const char *why;
+    if (!row)
+        return tess_fail(TESS_ERR_STRATEGY, "there is no strategy \"%s\"; `tessera list` names them", name);
+    if (row < problem->op->rows || row >= problem->op->rows + problem->op->count)
+        return tess_fail(TESS_ERR_STRATEGY, "strategy %s is not one of %s's", name, problem->op->name);
+    if (!can_run(row, problem, &why))
+        return tess_fail(TESS_ERR_STRATEGY, "strategy %s cannot run here: %s", name, why);
+    plan->row = row;
+    snprintf(plan->reason, sizeof plan->reason, "pinned by %s", from);
+    return TESS_OK;
+}
+
+/* The context's list names preferences: those of other operations, or that cannot run here, are passed over. */
+static bool choose_preferred(tess_plan *plan, const char *list) {
+    const tess_problem *problem = plan->problem;
+    const char *why;
+    while (list && *list) {
+        size_t length = strcspn(list, ",");
+        const tess_strategy *row = tess_strategy_named(list, length);
+        if (row && row >= problem->op->rows && row < problem->op->rows + problem->op->count && can_run(row, problem, &why)) {
+            plan->row = row;
+            snprintf(plan->reason, sizeof plan->reason, "preferred by the context or TESSERA_STRATEGY");
+            return true;
+        }
+        list += length + (list[length] == ',');
+    }
+    return false;
+}
+
+static tess_status choose(tess_plan *plan, const tess_call *call) {
+    tess_problem *problem = plan->problem;
+    const char *why;
+    double seconds;
+    if (call->strategy && *call->strategy)
+        return choose_pinned(plan, call->strategy, "the call");
+    if (choose_preferred(plan, plan->context->options.strategy))
+        return TESS_OK;
+    const tess_strategy *row = tess_wisdom_find(plan->context, problem, plan->threads, &seconds);
+    if (row && can_run(row, problem, &why)) {
+        plan->row = row;
+        snprintf(plan->reason, sizeof plan->reason, "fastest in wisdom (%.3g ms)", seconds * 1e3);
+        return TESS_OK;
+    }
+    for (int pass = 0; pass < 2; pass++) /* when no row is sensible, the first that is correct */
+        for (int r = 0; r < problem->op->count; r++) {
+            row = &problem->op->rows[r];
+            if (!can_run(row, problem, &why) || (pass == 0 && row->sensible && !row->sensible(problem, &why)))
+                continue;
+            plan->row = row;
+            snprintf(plan->reason, sizeof plan->reason, "first in the table that is applicable%s", pass == 0 ? " and sensible" : "");
+            return TESS_OK;
+        }
+    return tess_fail(TESS_ERR_INTERNAL, "no strategy of %s accepts %s", problem->op->name, problem->key);
+}
+
+static tess_status check_engine(const tess_context *context, const tess_call *call) {
+    tess_engine engine = call->engine != TESS_ENGINE_AUTO ? call->engine : context->options.engine;
+    if ((unsigned)engine > TESS_ENGINE_VIRTUAL)
+        return tess_fail(TESS_ERR_ARGUMENT, "engine is %d, not a tess_engine", (int)engine);
+    if (engine == TESS_ENGINE_CUDA || engine == TESS_ENGINE_VIRTUAL)
+        return tess_fail(TESS_ERR_ENGINE, "the %s engine is not part of this version, which computes on the CPU",
+                         engine == TESS_ENGINE_CUDA ? "cuda" : "virtual");
+    return TESS_OK;
+}
+
+tess_status tess_plan_make(tess_plan **result, tess_problem *problem, const tess_call *call) {
+    tess_context *context = problem->context;
+    tess_plan *plan = NULL;
+    *result = NULL;
+    tess_status status = check_engine(context, call);
+    if (status == TESS_OK && !(plan = tess_allocate_zeroed(context, sizeof *plan)))
+        status = TESS_ERR_MEMORY;
+    if (status != TESS_OK) {
+        tess_problem_free(problem);
+        return status;
+    }
+    plan->context = context;
+    plan->problem = problem;
+    plan->threads = problem->elements < thread_cutover ? 1 : atomic_load(&context->threads);
+    status = choose(plan, call);
+    if (status != TESS_OK) {
+        tess_plan_free(plan);
+        return status;
+    }
+    plan->slot = (tess_isa_slot)tess_strategy_slot(plan->row, context->slot);
+    plan->workspace = plan->row->workspace ? plan->row->workspace(problem, plan->threads) : 0;
+    *result = plan;
+    return TESS_OK;
+}
+
+void tess_plan_free(tess_plan *plan) {
+    if (!plan)
+        return;
+    tess_context *context = plan->context;
+    tess_problem_free(plan->problem);
+    tess_free(context, plan, sizeof *plan);
+}
+
+size_t tess_plan_workspace(const tess_plan *plan) { return plan ? plan->workspace : 0; }
+
+static void fill_report(const tess_plan *plan, tess_report *given, double seconds) {
+    tess_report report;
+    const tess_problem *problem = plan->problem;
+    size_t size = given->struct_size;
+    if (size < sizeof(size_t))
+        return;
+    memset(&report, 0, sizeof report);
+    report.struct_size = size;
+    snprintf(report.strategy, sizeof report.strategy, "%s", plan->row->name);
+    snprintf(report.isa, sizeof report.isa, "%s", tess_slot_name(plan->slot));
+    report.threads = plan->threads;
+    report.seconds = seconds;
+    report.bytes = problem->bytes;
+    report.flops = plan->row->flops ? plan->row->flops(problem) : problem->flops;
+    report.workspace = (double)plan->workspace;
+    memcpy(given, &report, size < sizeof report ? size : sizeof report);
+}
+
+tess_status tess_execute(const tess_plan *plan, const void *in, const void *second, void *out, const tess_call *call) {
+    static const tess_call no_call = {0};
+    if (!plan)
+        return tess_fail(TESS_ERR_ARGUMENT, "plan is NULL");
+    if (!call)
+        call = &no_call;
+    TESS_TRY(plan->problem->op->check(plan->problem, in, second, out));
+    tess_run run = {.context = plan->context, .threads = plan->threads, .slot = plan->slot, .in = in, .second = second, .out = out};
+    void *own = NULL;
+    if (call->workspace) {
+        if (call->workspace_size < plan->workspace)
+            return tess_fail(TESS_ERR_ARGUMENT, "workspace_size is %zu, this plan needs %zu bytes", call->workspace_size, plan->workspace);
+        if ((uintptr_t)call->workspace % 64)
+            return tess_fail(TESS_ERR_ARGUMENT, "workspace is %p, it must be aligned to 64 bytes", call->workspace);
+        run.workspace = call->workspace;
+    } else if (plan->workspace > 0) {
+        run.workspace = own = tess_allocate(plan->context, plan->workspace);
+        if (!own)
+            return TESS_ERR_MEMORY;
+    }
+    double start = call->report ? tess_seconds() : 0;
+    tess_status status = plan->row->run[plan->slot](plan->problem, &run);
+    if (status == TESS_OK && call->report)
+        fill_report(plan, call->report, tess_seconds() - start);
+    tess_free(plan->context, own, plan->workspace);
+    return status;
+}
+
+tess_status tess_plan_run_once(tess_status status, tess_plan *plan, const void *in, const void *second, void *out, const tess_call *call) {
+    if (status == TESS_OK)
+        status = tess_execute(plan, in, second, out, call);
+    tess_plan_free(plan);
+    return status;
+}

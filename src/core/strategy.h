@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * strategy.h - what a row of an operation's strategy table is, and how plans hold problems.
+ *
+ * An operation is a table of rows, best first, the reference last. Selection, tests, benchmarks, `tessera list`, explain and tune loop over the
+ * rows; adding a row is the only step to be tested, timed and listed (docs/adding-a-strategy.md). The idea is FFTW's: "not mine" is an answer and no error. */
+#ifndef TESS_CORE_STRATEGY_H
+#define TESS_CORE_STRATEGY_H
+
+#include "core/context.h"
+#include "core/tensor.h"
+
+typedef struct tess_op tess_op;
+
+/* First member of every operation's problem structure (correlate_problem, ...): a checked call without its pointers. Made by the operation's
+ * public functions, owned by a plan, never changed once planned. Allocated with tess_allocate. */
+typedef struct tess_problem {
+    const tess_op *op;
+    tess_context *context;
+    size_t size;     /* of the whole structure, for tess_free */
+    double elements; /* of work: what selection and the thread cut-over look at */
+    double bytes;    /* each input element once + each output element once */
+    double flops;    /* of the plain method; an fma counts 2 */
+    char key[192];   /* one line for wisdom and explain: operation, options, types, collapsed shape. No spaces but single ones */
+} tess_problem;
+
+/* One execution. */
+typedef struct tess_run {
+    tess_context *context;
+    int threads;        /* at most so many; 1 for small work */
+    tess_isa_slot slot; /* the instruction set that runs */
+    const char *in, *second;
+    char *out;
+    void *workspace; /* at least what the row's workspace() said, 64-byte aligned */
+} tess_run;
+
+typedef tess_status (*tess_run_function)(const tess_problem *problem, const tess_run *run);
+
+typedef enum tess_target { TESS_TARGET_CPU = 0, TESS_TARGET_GPU } tess_target;
+
+typedef struct tess_strategy {
+    const char *name;   /* "reduce/lanes": operation, slash, the name of the file without cpu_ */
+    const char *idea;   /* one line: what it does about memory */
+    const char *source; /* paper, book or "-" */
+    tess_target target;
+    tess_run_function run[TESS_SLOTS]; /* by instruction set; the bits are equal. NULL = not built for it */
+    /* Correct here? Looks at types, layout, sizes; may never lie. On false *why gets a static half-sentence ("needs a compact last axis"). */
+    bool (*applicable)(const tess_problem *problem, const char **why);
+    /* Wise here? NULL = yes. Measurement and the user may overrule. */
+    bool (*sensible)(const tess_problem *problem, const char **why);
+    /* Scratch bytes for so many threads. NULL = none. */
+    size_t (*workspace)(const tess_problem *problem, int threads);
+    /* Bytes that this row moves between memory and processor; NULL = the problem's. */
+    double (*bytes)(const tess_problem *problem);
+    /* Flops of this row's method; NULL = the problem's. */
+    double (*flops)(const tess_problem *problem);
+} tess_strategy;
+
+struct tess_op {
+    const char *name; /* "reduce" */
+    const tess_strategy *rows;
+    int count;
+    /* Frees what the problem points to (not the structure). May be NULL. */
+    void (*release)(tess_problem *problem);
+    /* Checks of the pointers of one execution: overlap. */
+    tess_status (*check)(const tess_problem *problem, const char *in, const char *second, const char *out);
+};
+
+/* The operations, defined beside their tables in src/ops/ops.c; core only walks the list. */
+extern const tess_op *const tess_ops[];
+extern const int tess_ops_count;
+
+const tess_strategy *tess_strategy_named(const char *name, size_t length);
+
+/* Declaring and listing the builds of a function of a cpu_*.c file. */
+#if defined(__x86_64__)
+#define TESS_DECLARE_RUN(f) tess_status f##_baseline(const tess_problem *, const tess_run *), f##_avx2(const tess_problem *, const tess_run *), f##_avx512(const tess_problem *, const tess_run *)
+#define TESS_RUNS(f) {[TESS_SLOT_BASELINE] = f##_baseline, [TESS_SLOT_AVX2] = f##_avx2, [TESS_SLOT_AVX512] = f##_avx512}
+#elif defined(__aarch64__)
+#define TESS_DECLARE_RUN(f) tess_status f##_baseline(const tess_problem *, const tess_run *), f##_neon(const tess_problem *, const tess_run *)
+#define TESS_RUNS(f) {[TESS_SLOT_BASELINE] = f##_baseline, [TESS_SLOT_NEON] = f##_neon}
+#else
+#define TESS_DECLARE_RUN(f) tess_status f##_baseline(const tess_problem *, const tess_run *)
+#define TESS_RUNS(f) {[TESS_SLOT_BASELINE] = f##_baseline}
+#endif
+/* The reference is one build for all. */
+#define TESS_REFERENCE_RUN(f) {[TESS_SLOT_BASELINE] = f}
+
+/* The highest build of the row that the context allows; -1 when there is none. */
+int tess_strategy_slot(const tess_strategy *row, tess_isa_slot limit);
+
+struct tess_plan {
+    tess_context *context;
+    tess_problem *problem; /* owned */
+    const tess_strategy *row;
+    tess_isa_slot slot;
+    int threads;
+    size_t workspace;
+    char reason[160]; /* why this row: "first that is applicable and sensible", "pinned by ...", "wisdom: ..." */
+};
+
+/* Selects a row for the problem and makes the plan. Takes the problem over: on failure it is freed. */
+tess_status tess_plan_make(tess_plan **plan, tess_problem *problem, const tess_call *call);
+/* Allocates a zeroed problem of an operation. */
+tess_status tess_problem_make(void **problem, tess_context *context, const tess_op *op, size_t size);
+void tess_problem_free(tess_problem *problem);
+/* Plan, execute, free: what the simple calls do. Takes `plan` whatever `status` is. */
+tess_status tess_plan_run_once(tess_status status, tess_plan *plan, const void *in, const void *second, void *out, const tess_call *call);
+
+double tess_seconds(void); /* a monotonic clock */
+
+/* Text into a caller's buffer, with the length it wanted. */
+typedef struct tess_text {
+    char *at;
+    size_t capacity, length;
+} tess_text;
+void tess_text_add(tess_text *text, const char *format, ...) TESS_PRINTF(2, 3);
+void tess_text_json(tess_text *text, const char *string); /* quoted and escaped */
+tess_status tess_text_end(tess_text *text, size_t *length);
+
+/* wisdom.c: the fastest recorded row for the problem, or NULL; and recording. */
+const tess_strategy *tess_wisdom_find(tess_context *context, const tess_problem *problem, int threads, double *seconds);
+tess_status tess_wisdom_record_time(tess_context *context, const tess_problem *problem, const tess_strategy *row, int threads, double seconds);
+void tess_wisdom_free(tess_context *context);
+
+#endif

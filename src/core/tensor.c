@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * tensor.c - checking the caller's DLTensor, and walking and collapsing axes. */
+#include "core/tensor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+tess_status tess_array_import(tess_array *array, const DLTensor *tensor, const char *name, bool needs_data) {
+    memset(array, 0, sizeof *array);
+    if (!tensor)
+        return tess_fail(TESS_ERR_ARGUMENT, "%s is NULL, a tensor is needed", name);
+    if (tensor->ndim < 0 || tensor->ndim > TESS_MAX_NDIM)
+        return tess_fail(TESS_ERR_SHAPE, "%s has ndim %d, the limits are 0 and %d", name, (int)tensor->ndim, TESS_MAX_NDIM);
+    if (tensor->ndim > 0 && !tensor->shape)
+        return tess_fail(TESS_ERR_ARGUMENT, "%s has ndim %d and a NULL shape", name, (int)tensor->ndim);
+    array->type = tess_type_of(tensor->dtype);
+    if (array->type == tess_no_type)
+        return tess_fail(TESS_ERR_TYPE, "%s has the DLPack type code %d, %d bits, %d lanes, which Tessera does not know", name,
+                         tensor->dtype.code, tensor->dtype.bits, tensor->dtype.lanes);
+    int device = (int)tensor->device.device_type;
+    if (device != kDLCPU && device != kDLCUDAHost)
+        return tess_fail(TESS_ERR_DEVICE, "%s lives on DLPack device type %d, this build computes on the CPU (device types %d and %d)", name, device,
+                         kDLCPU, kDLCUDAHost);
+    array->itemsize = (int32_t)tess_type_size(array->type);
+    array->ndim = tensor->ndim;
+    bool empty = false;
+    for (int d = 0; d < array->ndim; d++) {
+        array->shape[d] = tensor->shape[d];
+        if (array->shape[d] < 0)
+            return tess_fail(TESS_ERR_SHAPE, "%s has size %lld on axis %d, sizes must be at least 0", name, (long long)array->shape[d], d);
+        empty |= array->shape[d] == 0;
+    }
+    array->count = empty ? 0 : 1;
+    int64_t bytes = array->itemsize; /* of a compact copy: what the counts below are proven to fit */
+    for (int d = 0; d < array->ndim && !empty; d++)
+        if (TESS_MUL_OVERFLOWS(bytes, array->shape[d], &bytes))
+            return tess_fail(TESS_ERR_SIZE, "%s has more than 2^63 bytes: its sizes multiply to an overflow at axis %d (size %lld)", name, d,
+                             (long long)array->shape[d]);
+        else
+            array->count *= array->shape[d];
+    int64_t compact = array->itemsize, reach_low = 0, reach_high = 0;
+    for (int d = array->ndim - 1; d >= 0; d--) {
+        int64_t stride = compact, reach;
+        if (tensor->strides && TESS_MUL_OVERFLOWS(tensor->strides[d], (int64_t)array->itemsize, &stride))
+            stride = INT64_MAX;
+        if (empty || array->shape[d] == 1)
+            stride = tensor->strides ? 0 : compact; /* never stepped along */
+        else if (stride == INT64_MAX || TESS_MUL_OVERFLOWS(stride, array->shape[d] - 1, &reach) ||
+                 (reach > 0 ? TESS_ADD_OVERFLOWS(reach_high, reach, &reach_high) : TESS_ADD_OVERFLOWS(reach_low, reach, &reach_low)))
+            return tess_fail(TESS_ERR_SIZE, "%s reaches beyond 2^63 bytes: stride %lld elements over size %lld on axis %d", name,
+                             tensor->strides ? (long long)tensor->strides[d] : (long long)(compact / array->itemsize), (long long)array->shape[d], d);
+        array->stride[d] = stride;
+        if (!empty)
+            compact *= array->shape[d];
+    }
+    if (tensor->data)
+        array->data = (char *)tensor->data + tensor->byte_offset;
+    else if (needs_data && array->count > 0)
+        return tess_fail(TESS_ERR_ARGUMENT, "%s has NULL data and %lld elements", name, (long long)array->count);
+    return TESS_OK;
+}
+
+tess_array tess_array_compact(void *data, tess_type type, int ndim, const int64_t *shape) {
+    tess_array array = {.data = data, .type = type, .itemsize = (int32_t)tess_type_size(type), .ndim = ndim, .count = 1};
+    int64_t stride = array.itemsize;
+    for (int d = ndim - 1; d >= 0; d--) {
+        array.shape[d] = shape[d];
+        array.stride[d] = stride;
+        array.count *= shape[d];
+        stride *= shape[d];
+    }
+    return array;
+}
+
+bool tess_array_is_compact(const tess_array *array) {
+    int64_t stride = array->itemsize;
+    for (int d = array->ndim - 1; d >= 0; d--) {
+        if (array->shape[d] != 1 && array->stride[d] != stride)
+            return array->count == 0;
+        stride *= array->shape[d];
+    }
+    return true;
+}
+
+void tess_array_extent(const tess_array *array, int64_t *low, int64_t *high) {
+    *low = *high = 0;
+    if (array->count == 0)
+        return;
+    for (int d = 0; d < array->ndim; d++) {
+        int64_t reach = array->stride[d] * (array->shape[d] - 1);
+        *(reach < 0 ? low : high) += reach;
+    }
+    *high += array->itemsize;
+}
+
+tess_status tess_refuse_overlap(const tess_array *out, const char *out_name, const tess_array *in, const char *in_name) {
+    if (tess_arrays_overlap(out, in))
+        return tess_fail(TESS_ERR_OVERLAP, "%s (at %p, %lld elements) overlaps %s (at %p, %lld elements)", out_name, (void *)out->data,
+                         (long long)out->count, in_name, (void *)in->data, (long long)in->count);
+    return TESS_OK;
+}
+
+tess_status tess_axes_check(int *axes, const int *given, int count, int ndim, const char *what) {
+    bool seen[TESS_MAX_NDIM] = {false};
+    if (count < 0 || count > ndim)
+        return tess_fail(TESS_ERR_AXIS, "%s names %d axes, the array has %d", what, count, ndim);
+    if (count > 0 && !given)
+        return tess_fail(TESS_ERR_ARGUMENT, "%s is NULL with a count of %d", what, count);
+    for (int k = 0; k < count; k++) {
+        int axis = given[k] < 0 ? given[k] + ndim : given[k];
+        if (axis < 0 || axis >= ndim)
+            return tess_fail(TESS_ERR_AXIS, "%s[%d] is %d, an array of %d axes has -%d..%d", what, k, given[k], ndim, ndim, ndim - 1);
+        if (seen[axis])
+            return tess_fail(TESS_ERR_AXIS, "%s[%d] is %d: axis %d is named twice", what, k, given[k], axis);
+        seen[axis] = true;
+        axes[k] = axis;
+    }
+    return TESS_OK;
+}
+
+const char *tess_shape_text(char *buffer, size_t size, int ndim, const int64_t *shape) {
+    size_t used = (size_t)snprintf(buffer, size, "[");
+    for (int d = 0; d < ndim && used < size; d++)
+        used += (size_t)snprintf(buffer + used, size - used, "%s%lld", d ? ", " : "", (long long)shape[d]);
+    if (used < size)
+        used += (size_t)snprintf(buffer + used, size - used, "]");
+    if (used >= size && size >= 4)
+        memcpy(buffer + size - 4, "...", 4);
+    return buffer;
+}
+
+int tess_collapse(int ndim, int64_t *shape, int lists, int64_t (*strides)[TESS_MAX_NDIM]) {
+    int kept = 0;
+    for (int d = 0; d < ndim; d++) {
+        if (shape[d] == 1)
+            continue;
+        bool joins = kept > 0;
+        for (int k = 0; k < lists && joins; k++) {
+            int64_t step;
+            joins = !TESS_MUL_OVERFLOWS(strides[k][d], shape[d], &step) && strides[k][kept - 1] == step;
+        }
+        if (joins) {
+            shape[kept - 1] *= shape[d];
+            for (int k = 0; k < lists; k++)
+                strides[k][kept - 1] = strides[k][d];
+            continue;
+        }
+        shape[kept] = shape[d];
+        for (int k = 0; k < lists; k++)
+            strides[k][kept] = strides[k][d];
+        kept++;
+    }
+    return kept;
+}
+
+void tess_index_start(tess_index *index, int ndim, const int64_t *shape, int lists, int64_t (*strides)[TESS_MAX_NDIM], int64_t start) {
+    index->ndim = ndim;
+    index->lists = lists;
+    index->shape = shape;
+    index->strides = strides;
+    memset(index->offset, 0, sizeof index->offset);
+    for (int d = ndim - 1; d >= 0; d--) {
+        index->at[d] = shape[d] > 0 ? start % shape[d] : 0;
+        start = shape[d] > 0 ? start / shape[d] : 0;
+        for (int k = 0; k < lists; k++)
+            index->offset[k] += index->at[d] * strides[k][d];
+    }
+}

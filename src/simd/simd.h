@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * simd.h - one vocabulary over vector types, for files that are compiled once per instruction set.
+ *
+ * A vector is a GCC/clang vector type of TESS_VECTOR_BYTES (64, 32 or 16): + - * and comparisons are written with the plain operators.
+ * What the operators lack has a name here: loads, stores, streaming stores, broadcast, fma. All give the same bits on every instruction set. Operators never fuse
+ * (the build says -ffp-contract=off). */
+#ifndef TESS_SIMD_H
+#define TESS_SIMD_H
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base.h"
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#define TESS_VECTOR_BYTES 64
+#elif defined(__AVX2__)
+#include <immintrin.h>
+#define TESS_VECTOR_BYTES 32
+#else
+#define TESS_VECTOR_BYTES 16
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
+#endif
+#endif
+
+enum { TESS_F32_LANES = TESS_VECTOR_BYTES / 4, TESS_F64_LANES = TESS_VECTOR_BYTES / 8 };
+
+typedef float v_f32 __attribute__((vector_size(TESS_VECTOR_BYTES)));
+typedef double v_f64 __attribute__((vector_size(TESS_VECTOR_BYTES)));
+typedef int32_t v_i32 __attribute__((vector_size(TESS_VECTOR_BYTES)));
+typedef int64_t v_i64 __attribute__((vector_size(TESS_VECTOR_BYTES)));
+typedef uint64_t v_u64 __attribute__((vector_size(TESS_VECTOR_BYTES)));
+
+/* Any alignment. */
+TESS_INLINE v_f32 v_f32_load(const void *p) { v_f32 v; memcpy(&v, p, sizeof v); return v; }
+TESS_INLINE v_f64 v_f64_load(const void *p) { v_f64 v; memcpy(&v, p, sizeof v); return v; }
+TESS_INLINE v_i64 v_i64_load(const void *p) { v_i64 v; memcpy(&v, p, sizeof v); return v; }
+TESS_INLINE void v_f32_store(void *p, v_f32 v) { memcpy(p, &v, sizeof v); }
+TESS_INLINE void v_f64_store(void *p, v_f64 v) { memcpy(p, &v, sizeof v); }
+TESS_INLINE void v_i64_store(void *p, v_i64 v) { memcpy(p, &v, sizeof v); }
+
+TESS_INLINE v_f32 v_f32_all(float x) { return x - (v_f32){0}; } /* x - 0 keeps every bit of x, -0 and NaN's sign included */
+TESS_INLINE v_f64 v_f64_all(double x) { return x - (v_f64){0}; }
+
+/* a * b + c with one rounding, in every lane. */
+TESS_INLINE v_f32 v_f32_fma(v_f32 a, v_f32 b, v_f32 c) {
+#if defined(__AVX512F__)
+    return (v_f32)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif defined(__FMA__)
+    return (v_f32)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#elif defined(__aarch64__)
+    return (v_f32)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+#else
+    v_f32 r;
+    for (int i = 0; i < TESS_F32_LANES; i++)
+        r[i] = fmaf(a[i], b[i], c[i]);
+    return r;
+#endif
+}
+TESS_INLINE v_f64 v_f64_fma(v_f64 a, v_f64 b, v_f64 c) {
+#if defined(__AVX512F__)
+    return (v_f64)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+#elif defined(__FMA__)
+    return (v_f64)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#elif defined(__aarch64__)
+    return (v_f64)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
+#else
+    v_f64 r;
+    for (int i = 0; i < TESS_F64_LANES; i++)
+        r[i] = fma(a[i], b[i], c[i]);
+    return r;
+#endif
+}
+
+/* A store that goes past the caches; p aligned to the vector. Call tess_stream_fence before another thread may look. */
+TESS_INLINE void v_f32_stream(void *p, v_f32 v) {
+#if defined(__AVX512F__)
+    _mm512_stream_ps((float *)p, (__m512)v);
+#elif defined(__AVX2__)
+    _mm256_stream_ps((float *)p, (__m256)v);
+#elif defined(__SSE2__)
+    _mm_stream_ps((float *)p, (__m128)v);
+#else
+    memcpy(p, &v, sizeof v);
+#endif
+}
+TESS_INLINE void tess_stream_fence(void) {
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
+}
+
+/* Asks for the line of p in L2 (measured: the best level on the machines tried, docs/design.md). */
+TESS_INLINE void tess_prefetch_l2(const void *p) { __builtin_prefetch(p, 0, 2); }
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * hostile.h - arrays that bite: random shapes, strides of any sign, odd byte offsets, poisoned surroundings.
+ *
+ * A hostile array is a view into a larger block. Everything in the block that is not an element is filled with a pattern; hostile_intact tells whether it
+ * still is after a call, so a write beside the output is seen. The block lies at the end of a page-aligned allocation only by accident:
+ * run the tests under AddressSanitizer as well to see reads outside. */
+#ifndef TESS_TESTS_HOSTILE_H
+#define TESS_TESTS_HOSTILE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tessera.h"
+
+#include <cmocka.h>
+
+/* SplitMix64 (Steele, Lea, Flood 2014): every test seeds it, so failures repeat. */
+static inline uint64_t hostile_random(uint64_t *state) {
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+static inline int64_t hostile_between(uint64_t *state, int64_t low, int64_t high) { /* inclusive */
+    return low + (int64_t)(hostile_random(state) % (uint64_t)(high - low + 1));
+}
+
+typedef struct hostile_array {
+    DLTensor tensor; /* points into this structure: do not copy it */
+    int64_t shape[TESS_MAX_NDIM], strides[TESS_MAX_NDIM];
+    unsigned char *block;
+    size_t block_size;
+    int itemsize;
+} hostile_array;
+
+enum { HOSTILE_COMPACT, HOSTILE_STRIDED, HOSTILE_LAYOUTS }; /* compact row-major at an odd element offset; any order of axes, gaps, signs, odd byte offset */
+#define HOSTILE_POISON 0xa5
+
+static inline char *hostile_first(const hostile_array *a) { return (char *)a->tensor.data + a->tensor.byte_offset; }
+
+/* The address of element number i in row-major order. */
+static inline char *hostile_element(const hostile_array *a, int64_t i) {
+    char *p = hostile_first(a);
+    for (int d = a->tensor.ndim - 1; d >= 0; d--) {
+        p += i % a->shape[d] * a->strides[d] * a->itemsize;
+        i /= a->shape[d];
+    }
+    return p;
+}
+static inline int64_t hostile_count(const hostile_array *a) {
+    int64_t n = 1;
+    for (int d = 0; d < a->tensor.ndim; d++)
+        n *= a->shape[d];
+    return n;
+}
+
+static inline void hostile_make(hostile_array *a, uint64_t *random, tess_type type, int ndim, const int64_t *shape, int layout) {
+    memset(a, 0, sizeof *a);
+    a->itemsize = (int)tess_type_size(type);
+    int order[TESS_MAX_NDIM]; /* fastest first */
+    for (int d = 0; d < ndim; d++) {
+        a->shape[d] = shape[d];
+        order[d] = ndim - 1 - d;
+    }
+    if (layout == HOSTILE_STRIDED)
+        for (int d = ndim - 1; d > 0; d--) {
+            int other = (int)hostile_between(random, 0, d), t = order[d];
+            order[d] = order[other];
+            order[other] = t;
+        }
+    int64_t span = 1, first = 0;
+    for (int k = 0; k < ndim; k++) {
+        int d = order[k];
+        int64_t size = shape[d] > 0 ? shape[d] : 1, step = span;
+        if (layout == HOSTILE_STRIDED) {
+            step += hostile_between(random, 0, 1) * hostile_between(random, 0, 3);
+            if (hostile_between(random, 0, 2) == 0) {
+                first += step * (size - 1);
+                step = -step;
+            }
+        }
+        a->strides[d] = step;
+        span = (step < 0 ? -step : step) * size;
+    }
+    int64_t margin = hostile_between(random, 1, 40), bytes_off = layout == HOSTILE_STRIDED ? hostile_between(random, 0, 7) : 0;
+    a->block_size = (size_t)((span + 2 * margin) * a->itemsize + bytes_off);
+    a->block = malloc(a->block_size);
+    assert_non_null(a->block);
+    memset(a->block, HOSTILE_POISON, a->block_size);
+    a->tensor = tess_view(a->block, type, ndim, a->shape, a->strides);
+    a->tensor.byte_offset = (uint64_t)((margin + first) * a->itemsize + bytes_off);
+}
+static inline void hostile_free(hostile_array *a) { free(a->block); }
+
+/* Fills every element with random bytes that make sense for the type: kind 0 small integers (exact in every type), 1 values over a few magnitudes, 2 any bits. */
+static inline void hostile_fill(hostile_array *a, uint64_t *random, int kind) {
+    int64_t count = hostile_count(a);
+    tess_type type = tess_type_of(a->tensor.dtype);
+    for (int64_t i = 0; i < count; i++) {
+        char *p = hostile_element(a, i);
+        int parts = type >= tess_c64 ? 2 : 1, width = a->itemsize / parts;
+        for (int k = 0; k < parts; k++, p += width) {
+            uint64_t bits = hostile_random(random);
+            double x = kind == 0 ? (double)(int64_t)(bits % 17) - 8 : ((double)(bits >> 11) * 0x1p-53 - 0.5) * (double)(1 << (bits & 7));
+            if (type == tess_bool) {
+                *p = (char)(bits & 1);
+            } else if (kind == 2 || (type < tess_f16 && kind != 0)) {
+                memcpy(p, &bits, (size_t)width);
+            } else if (type < tess_f16) {
+                int64_t v = (int64_t)x;
+                if (v < 0 && (type == tess_u8 || type == tess_u16 || type == tess_u32 || type == tess_u64))
+                    v = -v;
+                memcpy(p, &v, (size_t)width);
+            } else if (type == tess_f64 || type == tess_c128) {
+                memcpy(p, &x, 8);
+            } else if (type == tess_f32 || type == tess_c64) {
+                float f = (float)x;
+                memcpy(p, &f, 4);
+            } else { /* f16, bf16: a random finite pattern of moderate exponent, or a small integer */
+                float f = (float)x;
+                uint32_t u;
+                memcpy(&u, &f, 4);
+                uint16_t h = (uint16_t)(u >> 16);
+                if (type == tess_f16) {
+                    uint32_t magnitude = u & 0x7fffffff;
+                    h = magnitude < 0x38800000u ? 0 : (uint16_t)((magnitude - 0x38000000u) >> 13);
+                    h = (uint16_t)(h | (u >> 16 & 0x8000));
+                }
+                memcpy(p, &h, 2);
+            }
+        }
+    }
+}
+
+/* Whether every byte of the block that belongs to no element still holds the poison. */
+static inline bool hostile_intact(const hostile_array *a) {
+    unsigned char *used = calloc(a->block_size, 1);
+    int64_t count = hostile_count(a);
+    bool intact = true;
+    for (int64_t i = 0; i < count; i++)
+        memset(used + (hostile_element(a, i) - (char *)a->block), 1, (size_t)a->itemsize);
+    for (size_t i = 0; i < a->block_size && intact; i++)
+        intact = used[i] || a->block[i] == HOSTILE_POISON;
+    free(used);
+    return intact;
+}
+
+/* Number of the first element whose bytes differ, or -1. Same shape, same type. */
+static inline int64_t hostile_differs(const hostile_array *a, const hostile_array *b) {
+    int64_t count = hostile_count(a);
+    for (int64_t i = 0; i < count; i++)
+        if (memcmp(hostile_element(a, i), hostile_element(b, i), (size_t)a->itemsize) != 0)
+            return i;
+    return -1;
+}
+
+#define assert_tess_ok(call)                                                                 \
+    do {                                                                                     \
+        tess_status hostile_status_ = (call);                                                \
+        if (hostile_status_ != TESS_OK)                                                      \
+            fail_msg("%s: %s: %s", #call, tess_status_name(hostile_status_), tess_detail()); \
+    } while (0)
+#define assert_tess_fails(call, status)                                                                                 \
+    do {                                                                                                                \
+        tess_status hostile_status_ = (call);                                                                           \
+        if (hostile_status_ != (status))                                                                                \
+            fail_msg("%s: %s where %s was expected: %s", #call, tess_status_name(hostile_status_), #status, tess_detail()); \
+    } while (0)
+
+#endif
