@@ -34,7 +34,7 @@ else
 SLOTS := baseline
 endif
 
-PER_ISA := src/core/convert.c $(wildcard src/ops/*/cpu_*.c)
+PER_ISA := src/core/convert.c $(wildcard src/core/cpu_*.c src/ops/*/cpu_*.c)
 LIB_C := $(filter-out $(PER_ISA) $(wildcard src/ops/*/test_*.c src/ops/*/bench_*.c),$(wildcard src/core/*.c src/ops/*.c src/ops/*/*.c))
 LIB_O := $(LIB_C:%.c=$(BUILD)/%.o) $(foreach s,$(SLOTS),$(PER_ISA:%.c=$(BUILD)/%.$(s).o))
 CLI_C := $(wildcard cli/*.c src/io/*.c)

@@ -20,6 +20,7 @@ struct tess_context {
     pthread_mutex_t lock;         /* guards pool creation and wisdom */
     tess_pool *pool;              /* made when a call first has work for two threads */
     tess_wisdom_record *wisdom;   /* wisdom.c */
+    uint64_t machine;             /* wisdom.c: which machine this is, 0 = not yet asked */
     bool user_wisdom_read;
 };
 

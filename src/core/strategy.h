@@ -55,12 +55,18 @@ typedef struct tess_strategy {
     double (*flops)(const tess_problem *problem);
 } tess_strategy;
 
+typedef enum tess_operand { TESS_ARRAY_IN = 0, TESS_ARRAY_SECOND, TESS_ARRAY_OUT } tess_operand;
+
 struct tess_op {
     const char *name; /* "reduce" */
     const tess_strategy *rows;
     int count;
     /* Frees what the problem points to (not the structure). May be NULL. */
     void (*release)(tess_problem *problem);
+    /* The planned geometry of an operand (data is not set), for tuning on scratch arrays; NULL when the operation has no second. In place: OUT is IN. */
+    const tess_array *(*array)(const tess_problem *problem, tess_operand operand);
+    /* Values of the second operand must lie in 0 <= v < limit (a lookup's indices). NULL when there is none. */
+    double (*index_limit)(const tess_problem *problem);
     /* Checks of the pointers of one execution: overlap. */
     tess_status (*check)(const tess_problem *problem, const char *in, const char *second, const char *out);
 };

@@ -1,8 +1,333 @@
 /* SPDX-License-Identifier: Apache-2.0
- * wisdom.c - which strategy was fastest for which problem. */
+ * wisdom.c - which strategy was fastest for which problem on which machine, as lines of text.
+ *
+ * One line a measured row: `1 STRATEGY ISA THREADS MACHINE SECONDS KEY`. 1 is the format's version, MACHINE a hash of the processor's name,
+ * KEY the problem's and the rest of the line. Records are per row, so adding a row to a table spoils nothing that was measured. Selection takes the fastest record
+ * of the problem on this machine. Two layers: the shipped lines (wisdom_shipped.c) and the user's file, read when a context plans for the first time;
+ * for the same row the later reading wins, so the user's does. No lock file: a save merges the file's lines with the context's and renames. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "core/strategy.h"
-const tess_strategy *tess_wisdom_find(tess_context *context, const tess_problem *problem, int threads, double *seconds) {
-    (void)context, (void)problem, (void)threads, (void)seconds;
-    return NULL;
+#include "core/wisdom.h"
+
+enum { LINE_LIMIT = 512, FILE_LIMIT = 16 << 20 };
+
+struct tess_wisdom_record {
+    tess_wisdom_record *next;
+    const tess_strategy *row;
+    uint64_t key_hash, machine;
+    double seconds;
+    int threads;
+    tess_isa_slot slot;
+    bool shipped;
+    char key[sizeof((tess_problem *)0)->key];
+};
+
+/* FNV-1a (Fowler, Noll, Vo), 64 bit. */
+static uint64_t hash(const char *text) {
+    uint64_t h = 0xcbf29ce484222325u;
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
+    return h;
 }
-void tess_wisdom_free(tess_context *context) { (void)context; }
+
+/* With the lock held. Found once: it reads a file. */
+static uint64_t this_machine(tess_context *context) {
+    if (context->machine == 0) {
+        tess_cpu_info info;
+        tess_cpu_info_get(&info);
+        context->machine = hash(info.name);
+    }
+    return context->machine;
+}
+
+static bool same(const tess_wisdom_record *a, const tess_wisdom_record *b) {
+    return a->key_hash == b->key_hash && a->row == b->row && a->slot == b->slot && a->threads == b->threads && a->machine == b->machine &&
+           strcmp(a->key, b->key) == 0;
+}
+
+/* With the lock held. */
+static tess_status put(tess_context *context, const tess_wisdom_record *record) {
+    for (tess_wisdom_record *r = context->wisdom; r; r = r->next)
+        if (same(r, record)) {
+            r->seconds = record->seconds;
+            r->shipped = record->shipped;
+            return TESS_OK;
+        }
+    tess_wisdom_record *made = tess_allocate(context, sizeof *made);
+    if (!made)
+        return TESS_ERR_MEMORY;
+    *made = *record;
+    made->next = context->wisdom;
+    context->wisdom = made;
+    return TESS_OK;
+}
+
+static bool parse(const char *line, size_t length, tess_wisdom_record *record) {
+    char text[LINE_LIMIT], strategy[64], isa[16];
+    int version, used = 0;
+    unsigned long long machine;
+    memset(record, 0, sizeof *record);
+    if (length >= sizeof text)
+        return false;
+    memcpy(text, line, length);
+    text[length] = 0;
+    if (strlen(text) != length || sscanf(text, "%d %63s %15s %d %16llx %lf %n", &version, strategy, isa, &record->threads, &machine, &record->seconds, &used) < 6 ||
+        used == 0 || version != 1)
+        return false;
+    record->row = tess_strategy_named(strategy, strlen(strategy));
+    record->machine = machine;
+    size_t key_length = length - (size_t)used;
+    if (!record->row || !tess_slot_named(isa, &record->slot) || record->threads < 1 || !(record->seconds > 0 && record->seconds < 1e9) || key_length == 0 ||
+        key_length >= sizeof record->key)
+        return false;
+    memcpy(record->key, text + used, key_length + 1);
+    record->key_hash = hash(record->key);
+    return true;
+}
+
+/* With the lock held. *understood counts lines taken, *ignored lines that are neither taken, empty nor comments. */
+static tess_status read_lines(tess_context *context, const char *text, bool shipped, int *understood, int *ignored) {
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        tess_wisdom_record record;
+        if (parse(text, length, &record)) {
+            record.shipped = shipped;
+            TESS_TRY(put(context, &record));
+            ++*understood;
+        } else if (length > 0 && *text != '#') {
+            ++*ignored;
+        }
+        text += length + (text[length] == '\n');
+    }
+    return TESS_OK;
+}
+
+/* The path to use, in a caller's buffer; false when there is none (no home, or too long). */
+static bool default_path(char *buffer, size_t size) {
+    const char *given = getenv("TESSERA_WISDOM"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    int length;
+    if (given && *given)
+        length = snprintf(buffer, size, "%s", given);
+    else if (cache && *cache == '/') /* the XDG rule: a relative one is to be ignored */
+        length = snprintf(buffer, size, "%s/tessera/wisdom", cache);
+    else if (home && *home)
+        length = snprintf(buffer, size, "%s/.cache/tessera/wisdom", home);
+    else
+        return false;
+    return length > 0 && (size_t)length < size;
+}
+
+static tess_status file_failure(const char *what, const char *path) {
+    return tess_fail(TESS_ERR_FILE, "the wisdom file %s could not be %s: %s", path, what, strerror(errno));
+}
+
+/* The file's text, 0 at its end; *size is what to free. */
+static tess_status read_file(tess_context *context, const char *path, char **text, size_t *size) {
+    *text = NULL;
+    FILE *file = fopen(path, "rbe");
+    if (!file)
+        return file_failure("opened", path);
+    struct stat about;
+    tess_status status = TESS_OK;
+    if (fstat(fileno(file), &about) != 0 || (!S_ISREG(about.st_mode) && about.st_size == 0)) {
+        about.st_size = 0; /* a device such as /dev/null: empty */
+    } else if (!S_ISREG(about.st_mode) || about.st_size > FILE_LIMIT) {
+        status = tess_fail(TESS_ERR_FILE, "the wisdom file %s has %lld bytes or is no plain file; the limit is %d bytes", path, (long long)about.st_size, FILE_LIMIT);
+    }
+    *size = (size_t)about.st_size + 1;
+    if (status == TESS_OK && !(*text = tess_allocate(context, *size)))
+        status = TESS_ERR_MEMORY;
+    if (status == TESS_OK)
+        (*text)[fread(*text, 1, *size - 1, file)] = 0;
+    fclose(file);
+    return status;
+}
+
+tess_status tess_wisdom_import(tess_context *given, const char *text) {
+    tess_context *context;
+    int understood = 0, ignored = 0;
+    if (!text)
+        return tess_fail(TESS_ERR_ARGUMENT, "text is NULL");
+    TESS_TRY(tess_context_get(&context, given));
+    pthread_mutex_lock(&context->lock);
+    tess_status status = read_lines(context, text, false, &understood, &ignored);
+    pthread_mutex_unlock(&context->lock);
+    if (status == TESS_OK && understood == 0 && ignored > 0)
+        return tess_fail(TESS_ERR_ARGUMENT, "none of the %d lines of wisdom was understood; a line is `1 STRATEGY ISA THREADS MACHINE SECONDS KEY`", ignored);
+    return status;
+}
+
+tess_status tess_wisdom_load(tess_context *given, const char *path) {
+    tess_context *context;
+    char buffer[4096], *text;
+    size_t size;
+    int understood = 0, ignored = 0;
+    TESS_TRY(tess_context_get(&context, given));
+    if (!path) {
+        if (!default_path(buffer, sizeof buffer))
+            return tess_fail(TESS_ERR_FILE, "there is no default wisdom file: TESSERA_WISDOM, XDG_CACHE_HOME and HOME are not set");
+        path = buffer;
+    }
+    TESS_TRY(read_file(context, path, &text, &size));
+    pthread_mutex_lock(&context->lock);
+    tess_status status = read_lines(context, text, false, &understood, &ignored);
+    pthread_mutex_unlock(&context->lock);
+    tess_free(context, text, size);
+    return status;
+}
+
+static void write_record(const tess_wisdom_record *r, tess_text *text) {
+    tess_text_add(text, "1 %s %s %d %016llx %.9g %s\n", r->row->name, tess_slot_name(r->slot), r->threads, (unsigned long long)r->machine, r->seconds, r->key);
+}
+
+tess_status tess_wisdom_export(tess_context *given, char *at, size_t capacity, size_t *length) {
+    tess_context *context;
+    tess_text text = {.at = at, .capacity = capacity};
+    if (length)
+        *length = 0;
+    if (!at && capacity > 0)
+        return tess_fail(TESS_ERR_ARGUMENT, "text is NULL with a capacity of %zu", capacity);
+    TESS_TRY(tess_context_get(&context, given));
+    if (capacity > 0)
+        *at = 0;
+    pthread_mutex_lock(&context->lock);
+    for (const tess_wisdom_record *r = context->wisdom; r; r = r->next)
+        if (!r->shipped)
+            write_record(r, &text);
+    pthread_mutex_unlock(&context->lock);
+    return tess_text_end(&text, length);
+}
+
+static void make_parent(const char *path) {
+    char parent[4096];
+    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        size_t length = (size_t)(slash - path);
+        if (length >= sizeof parent)
+            return;
+        memcpy(parent, path, length);
+        parent[length] = 0;
+        mkdir(parent, 0777); /* most exist; the open below tells what is wrong */
+    }
+}
+
+static tess_status write_file(const char *path, const char *text, size_t length) {
+    char temporary[4200];
+    make_parent(path);
+    snprintf(temporary, sizeof temporary, "%.4096s.XXXXXX", path);
+    int descriptor = mkstemp(temporary);
+    if (descriptor < 0)
+        return file_failure("written", path);
+    bool written = write(descriptor, text, length) == (ssize_t)length;
+    written = fchmod(descriptor, 0644) == 0 && written;
+    written = close(descriptor) == 0 && written;
+    if (written && rename(temporary, path) == 0)
+        return TESS_OK;
+    tess_status status = file_failure("written", path);
+    unlink(temporary);
+    return status;
+}
+
+tess_status tess_wisdom_save(tess_context *given, const char *path) {
+    tess_context *context, *merged = NULL;
+    char buffer[4096], *text = NULL;
+    size_t size = 0, length = 0;
+    TESS_TRY(tess_context_get(&context, given));
+    if (!path) {
+        if (!default_path(buffer, sizeof buffer))
+            return tess_fail(TESS_ERR_FILE, "there is no default wisdom file: TESSERA_WISDOM, XDG_CACHE_HOME and HOME are not set");
+        path = buffer;
+    }
+    /* Merge in a context of its own, so that this one does not learn what other writers put into the file. */
+    tess_context_options options = context->options;
+    options.strategy = NULL;
+    TESS_TRY(tess_open(&merged, &options));
+    merged->user_wisdom_read = true;
+    tess_wisdom_load(merged, path); /* none there, or broken: then it is made anew */
+    tess_status status = tess_wisdom_export(context, NULL, 0, &length);
+    if (status == TESS_OK && !(text = tess_allocate(context, size = length + 1)))
+        status = TESS_ERR_MEMORY;
+    if (status == TESS_OK)
+        status = tess_wisdom_export(context, text, size, &length);
+    if (status == TESS_OK && length > 0)
+        status = tess_wisdom_import(merged, text);
+    tess_free(context, text, size);
+    text = NULL;
+    if (status == TESS_OK)
+        status = tess_wisdom_export(merged, NULL, 0, &length);
+    if (status == TESS_OK && !(text = tess_allocate(context, size = length + 1)))
+        status = TESS_ERR_MEMORY;
+    if (status == TESS_OK)
+        status = tess_wisdom_export(merged, text, size, &length);
+    if (status == TESS_OK)
+        status = write_file(path, text, length);
+    tess_free(context, text, text ? size : 0);
+    tess_close(merged);
+    return status;
+}
+
+void tess_wisdom_free(tess_context *context) {
+    while (context->wisdom) {
+        tess_wisdom_record *next = context->wisdom->next;
+        tess_free(context, context->wisdom, sizeof *context->wisdom);
+        context->wisdom = next;
+    }
+}
+
+void tess_wisdom_forget(tess_context *given) {
+    tess_context *context;
+    if (tess_context_get(&context, given) != TESS_OK)
+        return;
+    pthread_mutex_lock(&context->lock);
+    tess_wisdom_free(context);
+    context->user_wisdom_read = true; /* forgotten is forgotten: the file is not read again by itself */
+    pthread_mutex_unlock(&context->lock);
+}
+
+/* Both layers, once a context. Failures of any kind leave the context with less wisdom and nothing else; the caller's detail sentence is not touched by a
+ * missing file because planning goes on to succeed. */
+static void read_layers(tess_context *context) {
+    char path[4096], *text;
+    size_t size;
+    int understood = 0, ignored = 0;
+    context->user_wisdom_read = true;
+    if (read_lines(context, tess_wisdom_shipped, true, &understood, &ignored) != TESS_OK || !default_path(path, sizeof path) || access(path, R_OK) != 0 ||
+        read_file(context, path, &text, &size) != TESS_OK)
+        return;
+    read_lines(context, text, false, &understood, &ignored);
+    tess_free(context, text, size);
+}
+
+const tess_strategy *tess_wisdom_find(tess_context *context, const tess_problem *problem, int threads, double *seconds) {
+    const tess_strategy *best = NULL;
+    pthread_mutex_lock(&context->lock);
+    if (!context->user_wisdom_read)
+        read_layers(context);
+    if (context->wisdom) {
+        uint64_t machine = this_machine(context), key = hash(problem->key);
+        for (const tess_wisdom_record *r = context->wisdom; r; r = r->next)
+            if (r->key_hash == key && r->machine == machine && r->threads == threads && r->slot == context->slot && strcmp(r->key, problem->key) == 0 &&
+                (!best || r->seconds < *seconds)) {
+                best = r->row;
+                *seconds = r->seconds;
+            }
+    }
+    pthread_mutex_unlock(&context->lock);
+    return best;
+}
+
+tess_status tess_wisdom_record_time(tess_context *context, const tess_problem *problem, const tess_strategy *row, int threads, double seconds) {
+    tess_wisdom_record record = {.row = row, .threads = threads, .seconds = seconds, .slot = context->slot};
+    snprintf(record.key, sizeof record.key, "%s", problem->key);
+    record.key_hash = hash(record.key);
+    pthread_mutex_lock(&context->lock);
+    record.machine = this_machine(context);
+    tess_status status = put(context, &record);
+    pthread_mutex_unlock(&context->lock);
+    return status;
+}
