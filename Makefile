@@ -3,23 +3,24 @@
 # Sources are found by place and name, so that adding a file is enough:
 #   src/core/*.c, src/ops/*.c, src/ops/*/*.c     the library; cpu_*.c and core/convert.c once per instruction set
 #   src/io/*.c, cli/*.c                          the command
-#   tests/test_*.c, src/ops/*/test_*.c           one test program each
+#   tests/test_*.c, src/ops/*/test_*.c           one test program each (tools/test.mk)
+# Other builds live beside the plain one: make CC=clang BUILD=build-clang, make SANITIZE=address,undefined BUILD=build-asan.
 BUILD ?= build
-VERSION := 0.1.0
-MAJOR := 0
-PREFIX ?= /usr/local
-DESTDIR ?=
+VERSION := $(shell awk '/define TESSERA_VERSION_(MAJOR|MINOR|PATCH)/ {v = v s $$3; s = "."} END {print v}' include/tessera.h)
+MAJOR := $(firstword $(subst ., ,$(VERSION)))
 
-OPT ?= -O3 -g
-WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla $(if $(WERROR),-Werror)
+OPT ?= $(if $(SANITIZE),-O1 -g,-O3 -g)
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
 # No contraction anywhere: an fma is written out or it is not one (docs/numerics.md). Vectorising is safe: no option here reorders floats.
 BITS := -ffp-contract=off -fno-fast-math -fexcess-precision=standard
 ifneq (,$(findstring clang,$(CC)))
 BITS := -ffp-contract=off -fno-fast-math
 endif
 CPPFLAGS += -D_GNU_SOURCE -Iinclude -Isrc
-CFLAGS_ALL = -std=c17 $(OPT) $(WARN) $(BITS) -fno-math-errno -fno-trapping-math -pthread $(CFLAGS)
+CHECKED := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+CFLAGS_ALL = -std=c17 $(OPT) $(WARN) $(BITS) -fno-math-errno -fno-trapping-math -pthread $(CHECKED) $(CFLAGS)
 LIBRARY_FLAGS = -fPIC -fvisibility=hidden
+COMPILE = $(CC) $(CPPFLAGS) $(CFLAGS_ALL) $(if $(WERROR),-Werror)
 LDLIBS_LIB := -lm -pthread
 
 ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
@@ -37,55 +38,53 @@ endif
 PER_ISA := src/core/convert.c $(wildcard src/core/cpu_*.c src/ops/*/cpu_*.c)
 LIB_C := $(filter-out $(PER_ISA) $(wildcard src/ops/*/test_*.c src/ops/*/bench_*.c),$(wildcard src/core/*.c src/ops/*.c src/ops/*/*.c))
 LIB_O := $(LIB_C:%.c=$(BUILD)/%.o) $(foreach s,$(SLOTS),$(PER_ISA:%.c=$(BUILD)/%.$(s).o))
-CLI_C := $(wildcard cli/*.c src/io/*.c)
-CLI_O := $(CLI_C:%.c=$(BUILD)/%.o)
-TEST_C := $(wildcard tests/test_*.c src/ops/*/test_*.c)
-TESTS := $(patsubst %.c,$(BUILD)/tests/%,$(notdir $(TEST_C)))
+IO_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/io/*.c))
+CLI_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard cli/*.c))
 
 IO_PACKAGES := libpng sndfile libtiff-4 jansson
 IO_CFLAGS = $(shell pkg-config --cflags $(IO_PACKAGES))
 IO_LIBS = $(shell pkg-config --libs $(IO_PACKAGES))
 
 .PHONY: all
-all: $(BUILD)/libtessera.a $(BUILD)/libtessera.so $(BUILD)/tessera
+all: $(BUILD)/libtessera.a $(BUILD)/libtessera.so $(if $(CLI_O),$(BUILD)/tessera)
 
 $(BUILD)/libtessera.a: $(LIB_O)
 	rm -f $@ && $(AR) rcs $@ $^
 
 $(BUILD)/libtessera.so.$(VERSION): $(LIB_O)
-	$(CC) $(CFLAGS_ALL) -shared -Wl,-soname,libtessera.so.$(MAJOR) -Wl,--no-undefined -o $@ $^ $(LDFLAGS) $(LDLIBS_LIB)
+	$(CC) $(CFLAGS_ALL) -shared -Wl,-soname,libtessera.so.$(MAJOR) $(if $(SANITIZE),,-Wl$(comma)--no-undefined) -o $@ $^ $(LDFLAGS) $(LDLIBS_LIB)
 
 $(BUILD)/libtessera.so: $(BUILD)/libtessera.so.$(VERSION)
 	ln -sf libtessera.so.$(VERSION) $(BUILD)/libtessera.so.$(MAJOR)
 	ln -sf libtessera.so.$(VERSION) $@
 
-$(BUILD)/tessera: $(CLI_O) $(BUILD)/libtessera.a
+$(BUILD)/tessera: $(CLI_O) $(IO_O) $(BUILD)/libtessera.a
 	$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS) $(IO_LIBS) $(LDLIBS_LIB)
 
-$(BUILD)/cli/%.o $(BUILD)/src/io/%.o: CPPFLAGS += $(IO_CFLAGS)
+comma := ,
+$(CLI_O) $(IO_O): private CPPFLAGS += $(IO_CFLAGS)
 
-$(BUILD)/%.o: %.c
+$(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS_ALL) $(LIBRARY_FLAGS) -MMD -MP -c $< -o $@
+	$(COMPILE) $(LIBRARY_FLAGS) -MMD -MP -c $< -o $@
 
 define per_isa
-$(BUILD)/%.$(1).o: %.c
+$(BUILD)/%.$(1).o: %.c $(BUILD)/flags
 	@mkdir -p $$(@D)
-	$$(CC) $$(CPPFLAGS) $$(CFLAGS_ALL) $$(LIBRARY_FLAGS) $$(FLAGS_$(1)) -DTESS_ISA_SUFFIX=$(1) -MMD -MP -c $$< -o $$@
+	$$(COMPILE) $$(LIBRARY_FLAGS) $$(FLAGS_$(1)) -DTESS_ISA_SUFFIX=$(1) -MMD -MP -c $$< -o $$@
 endef
 $(foreach s,$(SLOTS),$(eval $(call per_isa,$(s))))
 
-# Tests see the library's inside, so they link the archive.
-vpath test_%.c tests $(wildcard src/ops/*)
-$(BUILD)/tests/%: %.c $(BUILD)/libtessera.a
+# Objects depend on the words they were compiled with, so that a build folder never holds two kinds (WERROR changes no object).
+FLAGS_NOW = $(CC) $(CPPFLAGS) $(CFLAGS_ALL) $(LIBRARY_FLAGS) $(FLAGS_avx2) $(FLAGS_avx512)
+.PHONY: always
+$(BUILD)/flags: always
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests $(CFLAGS_ALL) -MMD -MP -MF $@.d $< -o $@ $(BUILD)/libtessera.a $(LDFLAGS) -lcmocka $(LDLIBS_LIB)
-
-.PHONY: tests
-tests: $(TESTS)
+	@echo '$(FLAGS_NOW)' | cmp -s - $@ || echo '$(FLAGS_NOW)' > $@
 
 .PHONY: clean
 clean:
-	rm -rf $(BUILD)
+	rm -rf build build-*
 
+include tools/test.mk tools/install.mk
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

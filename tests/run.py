@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the suite: builds, then test programs in parallel, one line each, and `N passed, N failed` at the end.
+
+A check is a command. It passes with exit status 0, is skipped with 77 (the last line of its output says why) and fails
+otherwise; the output of a failed check is shown, that of every check is kept in build/log. A line of a passing check that starts
+with "note: " is shown too. Checks that are found by name:
+
+    tests/test_*.c, src/ops/*/test_*.c    C programs: plain, under ASan + UBSan, and THREADED ones under TSan
+    tests/oracle/test_*.py                Python against NumPy and SciPy
+    tests/cli/test_*.sh                   the command
+    tests/check/*.sh                      header, symbols, install, layout, ...
+    tests/fuzz/fuzz_*.c                   libFuzzer targets, FUZZ_RUNS inputs each
+
+usage: tests/run.py [--quick] [-k WORD] [-j N] [--list]
+"""
+import argparse
+import concurrent.futures
+import glob
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LOG = os.path.join(TOP, "build", "log")
+TIMEOUT = 600
+FUZZ_RUNS = 20000
+FUZZ_SECONDS = 60
+# Programs that run under ThreadSanitizer: those whose subject is several threads.
+THREADED = {"test_parallel", "test_context", "test_plan", "test_wisdom", "test_threads"}
+SANITIZER_ENV = {
+    "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:detect_stack_use_after_return=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
+}
+
+
+class Check:
+    def __init__(self, name, command, needs=None, timeout=TIMEOUT):
+        self.name, self.command, self.needs, self.timeout = name, command, needs, timeout
+        self.status = None
+
+
+def found(*patterns):
+    return sorted(f for p in patterns for f in glob.glob(os.path.join(TOP, p)))
+
+
+def stem(path):
+    return os.path.splitext(os.path.basename(path))[0]
+
+
+def plan(jobs, quick):
+    """The builds, in order, and the checks that need them."""
+    make = ["make", "-s", "-j%d" % jobs]
+    c = [stem(f) for f in found("tests/test_*.c", "src/ops/*/test_*.c")]
+    core = [t for t in c if not t.startswith(("test_io_", "test_cli_"))]
+    python = found("tests/oracle/test_*.py")
+    builds = [Check("build gcc -Werror", make + ["WERROR=1", "all", "tests"])]
+    checks = [Check("oracle/" + stem(f), ["python3", f], builds[0].name) for f in python]
+    checks += [Check("c/" + t, ["build/tests/" + t], builds[0].name) for t in c]
+    if quick:
+        return builds, checks
+    checks += [Check("cli/" + stem(f), ["sh" if not open(f).readline().startswith("#!/bin/bash") else "bash", f], builds[0].name)
+               for f in found("tests/cli/test_*.sh")]
+    checks += [Check("check/" + stem(f), ["sh", f], builds[0].name) for f in found("tests/check/*.sh")]
+
+    def build(name, goals, *settings):
+        builds.append(Check("build " + name, make + list(settings) + goals))
+        return builds[-1].name
+
+    if shutil.which("clang"):
+        build("clang -Werror", ["all", "tests"], "CC=clang", "BUILD=build-clang", "WERROR=1")
+    asan = build("asan+ubsan", ["all", "tests"], "BUILD=build-asan", "SANITIZE=address,undefined")
+    checks += [Check("asan/" + t, ["build-asan/tests/" + t], asan) for t in c]
+    tsan = build("tsan", ["build-tsan/tests/" + t for t in core if t in THREADED], "BUILD=build-tsan", "SANITIZE=thread")
+    checks += [Check("tsan/" + t, ["setarch", "-R", "build-tsan/tests/" + t], tsan) for t in core if t in THREADED]
+    fuzzers = [stem(f) for f in found("tests/fuzz/fuzz_*.c")]
+    if fuzzers and shutil.which("clang"):
+        fuzz = build("fuzzers", ["fuzzers"], "CC=clang", "BUILD=build-fuzz", "SANITIZE=fuzzer-no-link,address,undefined")
+        for f in fuzzers:
+            kept = os.path.join("tests/fuzz/corpus", f[len("fuzz_"):])
+            grown = os.path.join("build-fuzz/corpus", f)
+            os.makedirs(os.path.join(TOP, grown), exist_ok=True)
+            checks.append(Check("fuzz/" + f, ["build-fuzz/fuzz/" + f, "-runs=%d" % FUZZ_RUNS, "-seed=1", "-max_len=4096", "-timeout=20",
+                                              "-max_total_time=%d" % FUZZ_SECONDS, "-artifact_prefix=build-fuzz/", "-verbosity=0",
+                                              "-print_final_stats=1", grown, kept], fuzz))
+    return builds, checks
+
+
+def run(check):
+    log = os.path.join(LOG, re.sub(r"[^\w.+-]+", "_", check.name) + ".txt")
+    start = time.monotonic()
+    with open(log, "wb") as out:
+        try:
+            process = subprocess.Popen(check.command, cwd=TOP, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
+                                       env={**SANITIZER_ENV, **os.environ}, start_new_session=True)
+        except OSError as error:
+            out.write(str(error).encode())
+            code = -1
+        else:
+            try:
+                code = process.wait(check.timeout)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                out.write(b"\nstopped after %d s\n" % check.timeout)
+                code = -1
+    check.seconds = time.monotonic() - start
+    check.output = open(log, errors="replace").read()
+    check.status = {0: "ok", 77: "skip"}.get(code, "FAIL")
+    return check
+
+
+def report(check):
+    lines = check.output.rstrip().splitlines()
+    reason = ": " + (lines[-1] if lines else "no reason given") if check.status == "skip" else ""
+    print("%-4s %6.1f s  %s%s" % (check.status, check.seconds, check.name, reason), flush=True)
+    if check.status == "FAIL":
+        shown = lines if len(lines) <= 120 else lines[:40] + ["[... %d lines left out]" % (len(lines) - 120)] + lines[-80:]
+        for line in shown:
+            print("     | " + line)
+    elif check.status == "ok":
+        for line in lines:
+            if line.startswith("note: "):
+                print("     | " + line[len("note: "):])
+    sys.stdout.flush()
+
+
+def main():
+    arguments = argparse.ArgumentParser(description="Runs Tessera's test suite.")
+    arguments.add_argument("--quick", action="store_true", help="the gcc build, the C programs and the oracles only")
+    arguments.add_argument("-k", metavar="WORD", default="", help="only checks whose name contains WORD, and the builds they need")
+    arguments.add_argument("-j", metavar="N", type=int, default=max(1, min(len(os.sched_getaffinity(0)), 16)), help="checks at a time")
+    arguments.add_argument("--list", action="store_true", help="name the checks and stop")
+    chosen = arguments.parse_args()
+    os.makedirs(LOG, exist_ok=True)
+    os.chdir(TOP)
+    builds, checks = plan(chosen.j, chosen.quick)
+    if chosen.k:
+        checks = [c for c in checks if chosen.k in c.name]
+        builds = [b for b in builds if chosen.k in b.name or any(c.needs == b.name for c in checks)]
+    if chosen.list:
+        print("\n".join(c.name for c in builds + checks))
+        return 0
+    start = time.monotonic()
+    for build in builds:
+        report(run(build))
+    broken = {b.name for b in builds if b.status == "FAIL"}
+    for check in checks:
+        if check.needs in broken:
+            check.status, check.seconds, check.output = "FAIL", 0.0, "not run: the %s failed" % check.needs
+            report(check)
+    # Long ones first would pack better, but their lengths are unknown: the order above has oracles and sanitizers spread well enough.
+    with concurrent.futures.ThreadPoolExecutor(chosen.j) as pool:
+        for done in concurrent.futures.as_completed([pool.submit(run, c) for c in checks if c.status is None]):
+            report(done.result())
+    everything = builds + checks
+    count = {s: sum(c.status == s for c in everything) for s in ("ok", "FAIL", "skip")}
+    failed = [c.name for c in everything if c.status == "FAIL"]
+    print("\n%.0f s" % (time.monotonic() - start) + ("; failed: " + ", ".join(failed) if failed else ""))
+    print("%d passed, %d failed" % (count["ok"], count["FAIL"]) + (", %d skipped" % count["skip"] if count["skip"] else ""))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+# Test programs, fuzzers and the suite. tests/run.py is the runner; it asks for the builds it needs by the targets below.
+
+# One program for each test file. Tests see the library's inside, so they link the archive; test_io_* link the files' side too,
+# test_cli_* the whole command but its main.c.
+TEST_C := $(wildcard tests/test_*.c src/ops/*/test_*.c)
+TESTS := $(patsubst %.c,$(BUILD)/tests/%,$(notdir $(TEST_C)))
+TEST_CORE := $(filter-out $(BUILD)/tests/test_io_% $(BUILD)/tests/test_cli_%,$(TESTS))
+CLI_TESTED_O := $(filter-out $(BUILD)/cli/main.o,$(CLI_O))
+LINK_TEST = @mkdir -p $(@D)$(newline)$(COMPILE) -Itests -MMD -MP -MF $@.d $(filter %.c,$^) -o $@ $(filter %.o %.a,$^) $(LDFLAGS) -lcmocka
+define newline
+
+
+endef
+
+vpath test_%.c tests $(wildcard src/ops/*)
+$(BUILD)/tests/%: %.c $(BUILD)/libtessera.a
+	$(LINK_TEST) $(LDLIBS_LIB)
+$(BUILD)/tests/test_io_%: test_io_%.c $(IO_O) $(BUILD)/libtessera.a
+	$(LINK_TEST) $(IO_LIBS) $(LDLIBS_LIB)
+$(BUILD)/tests/test_cli_%: private CPPFLAGS += -Icli
+$(BUILD)/tests/test_cli_%: test_cli_%.c $(CLI_TESTED_O) $(IO_O) $(BUILD)/libtessera.a
+	$(LINK_TEST) $(IO_LIBS) $(LDLIBS_LIB)
+
+.PHONY: tests tests-core
+tests: $(TESTS)
+tests-core: $(TEST_CORE)
+
+# Fuzz targets: with clang's libFuzzer when SANITIZE has fuzzer in it, else with a driver that only replays a corpus.
+FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_DRIVER := $(if $(findstring fuzzer,$(SANITIZE)),-fsanitize=fuzzer,tests/fuzz/replay.c)
+$(BUILD)/fuzz/%: private CPPFLAGS += -Icli -Itests
+$(BUILD)/fuzz/%: tests/fuzz/%.c tests/fuzz/replay.c $(CLI_TESTED_O) $(IO_O) $(BUILD)/libtessera.a
+	@mkdir -p $(@D)
+	$(COMPILE) -MMD -MP -MF $@.d $< $(FUZZ_DRIVER) -o $@ $(filter %.o %.a,$^) $(LDFLAGS) $(IO_LIBS) $(LDLIBS_LIB)
+.PHONY: fuzzers
+fuzzers: $(FUZZERS)
+
+.PHONY: deps test test-quick
+deps:
+	@tools/deps.sh
+
+test: deps
+	@python3 tests/run.py
+
+test-quick:
+	@python3 tests/run.py --quick
+
+.PHONY: help
+help:
+	@echo 'make              build/tessera, build/libtessera.so, build/libtessera.a'
+	@echo 'make deps         install what is missing (Debian 12; offline and at once when all is there)'
+	@echo 'make demo         the main job on a photograph, a recording and a large array'
+	@echo 'make test         the whole suite; make test-quick: gcc build, C tests and oracles only'
+	@echo 'make tests        build the C test programs into build/tests'
+	@echo 'make install      into PREFIX (default /usr/local), DESTDIR before it; LIBDIR=lib; make uninstall'
+	@echo 'make format       lay out the sources with clang-format'
+	@echo 'make clean        remove build and build-*'
+	@echo
+	@echo 'Variables: CC=clang, BUILD=folder, OPT="-O2 -g", WERROR=1, SANITIZE=address,undefined, CFLAGS, LDFLAGS'
+
+SOURCES = $(wildcard include/*.h src/*/*.[ch] src/*/*/*.[ch] cli/*.[ch] tests/*.[ch] tests/*/*.[ch] examples/*.c)
+.PHONY: format
+format:
+	clang-format -i $(SOURCES)
