@@ -135,11 +135,11 @@ typedef enum tess_type {
     tess_c128
 } tess_type;
 
-TESS_API DLDataType tess_dl_type(tess_type type);       /* {0, 0, 0} for tess_no_type */
-TESS_API tess_type tess_type_of(DLDataType dtype);      /* tess_no_type when Tessera has none */
-TESS_API const char *tess_type_name(tess_type type);    /* "f32", static storage; "?" when there is none */
-TESS_API tess_type tess_type_named(const char *name);   /* tess_no_type when there is none */
-TESS_API size_t tess_type_size(tess_type type);         /* bytes */
+TESS_API DLDataType tess_dl_type(tess_type type);     /* {0, 0, 0} for tess_no_type */
+TESS_API tess_type tess_type_of(DLDataType dtype);    /* tess_no_type when Tessera has none */
+TESS_API const char *tess_type_name(tess_type type);  /* "f32", static storage; "?" when there is none */
+TESS_API tess_type tess_type_named(const char *name); /* tess_no_type when there is none */
+TESS_API size_t tess_type_size(tess_type type);       /* bytes */
 
 /* A view of the caller's memory on the CPU. Nothing is copied: shape and strides must outlive the view. strides in elements or NULL. */
 static inline DLTensor tess_view(void *data, tess_type type, int ndim, int64_t *shape, int64_t *strides) {
@@ -209,9 +209,9 @@ typedef enum tess_isa { TESS_ISA_AUTO = 0, TESS_ISA_BASELINE, TESS_ISA_AVX2, TES
 
 typedef struct tess_context_options {
     size_t struct_size;
-    int threads;       /* 0 = default; 1 = no thread is ever started; at most 1024 */
-    tess_engine engine; /* default for calls that leave theirs at AUTO */
-    tess_isa isa;      /* highest instruction set; one that this processor lacks is TESS_ERR_ENGINE */
+    int threads;          /* 0 = default; 1 = no thread is ever started; at most 1024 */
+    tess_engine engine;   /* default for calls that leave theirs at AUTO */
+    tess_isa isa;         /* highest instruction set; one that this processor lacks is TESS_ERR_ENGINE */
     const char *strategy; /* as TESSERA_STRATEGY; copied. A name that does not exist is TESS_ERR_STRATEGY */
     /* Allocator of everything that the library allocates for this context, itself included. Both or neither. allocate returns memory
      * aligned to at least `alignment` (a power of two, at most 4096), or NULL; release takes what allocate gave and its size. Either may be
@@ -237,23 +237,23 @@ TESS_API int tess_threads(tess_context *context);
 
 /* What a call did. Filled when tess_call.report points to one and the call returned TESS_OK. */
 typedef struct tess_report {
-    size_t struct_size;   /* set by the caller */
-    char strategy[48];    /* "correlate/rows" */
-    char isa[16];         /* "avx512" */
-    int threads;          /* threads that took part */
-    double seconds;       /* wall time of the execution, planning not included */
-    double bytes;         /* bytes of the problem: each input element read once, each output element written once */
-    double flops;         /* floating-point operations of the method that ran: an fma counts 2; 0 when none */
-    double workspace;     /* scratch bytes used */
+    size_t struct_size; /* set by the caller */
+    char strategy[48];  /* "correlate/rows" */
+    char isa[16];       /* "avx512" */
+    int threads;        /* threads that took part */
+    double seconds;     /* wall time of the execution, planning not included */
+    double bytes;       /* bytes of the problem: each input element read once, each output element written once */
+    double flops;       /* floating-point operations of the method that ran: an fma counts 2; 0 when none */
+    double workspace;   /* scratch bytes used */
 } tess_report;
 
 typedef struct tess_call {
     tess_engine engine;
-    const char *strategy;   /* run this row ("reduce/lanes") or fail with TESS_ERR_STRATEGY saying why it cannot; NULL = choose */
-    void *workspace;        /* scratch of the caller's, 64-byte aligned; NULL = from the allocator. Only for tess_execute */
-    size_t workspace_size;  /* at least tess_plan_workspace() */
-    void *stream;           /* CUstream for the CUDA engine; the CPU engine ignores it and is synchronous */
-    tess_report *report;    /* NULL = no report */
+    const char *strategy;  /* run this row ("reduce/lanes") or fail with TESS_ERR_STRATEGY saying why it cannot; NULL = choose */
+    void *workspace;       /* scratch of the caller's, 64-byte aligned; NULL = from the allocator. Only for tess_execute */
+    size_t workspace_size; /* at least tess_plan_workspace() */
+    void *stream;          /* CUstream for the CUDA engine; the CPU engine ignores it and is synchronous */
+    tess_report *report;   /* NULL = no report */
 } tess_call;
 
 /* ---- 7. Correlate, convolve ----------------------------------------------------------------------------------
@@ -273,8 +273,8 @@ typedef struct tess_call {
  *     else                              f32
  * unless compute asks for more. Each real output is a chain of fused multiply-adds (one rounding a tap) in the mask's row-major order, from +0
  * - for convolve the order of the flipped mask -, then one conversion to out's type. So its bits depend on nothing else. Complex outputs: four chains
- * of products re*re, im*im, re*im, im*re, in tap order: re = fma(a.re, b.re, re), then re = fma(-a.im, b.im, re); im = fma(a.re, b.im, im), then im = fma(a.im, b.re, im).
- * No weight is dropped for being small.
+ * of products re*re, im*im, re*im, im*re, in tap order: re = fma(a.re, b.re, re), then re = fma(-a.im, b.im, re); im = fma(a.re, b.im, im), then im =
+ * fma(a.im, b.re, im). No weight is dropped for being small.
  *
  * Overlap: out may not overlap in or a mask (TESS_ERR_OVERLAP). Complexity: m * taps, or m * sum of widths when separable.
  */
@@ -285,7 +285,7 @@ typedef enum tess_boundary {
     TESS_BOUNDARY_REFLECT,  /*  c b a | a b c d | d c b    the edge is repeated */
     TESS_BOUNDARY_MIRROR,   /*  d c b | a b c d | c b a    the edge is not repeated */
     TESS_BOUNDARY_WRAP      /*  b c d | a b c d | a b c */
-} tess_boundary; /* reflect, mirror and wrap bounce as often as needed. docs/boundaries.md has the other libraries' names */
+} tess_boundary;            /* reflect, mirror and wrap bounce as often as needed. docs/boundaries.md has the other libraries' names */
 
 typedef enum tess_extent { TESS_EXTENT_SAME = 0, TESS_EXTENT_VALID, TESS_EXTENT_FULL } tess_extent;
 
@@ -298,15 +298,16 @@ typedef enum tess_accuracy {
 
 typedef struct tess_correlate_options {
     size_t struct_size;
-    const int *axes;        /* axes of in, one for each axis of the mask, in the mask's order, negative counts from the end; NULL = the last ones */
-    int naxes;              /* 0 with axes NULL */
-    const int64_t *origin;  /* one for each mask axis, -(width/2) <= origin <= (width-1)/2; SAME only; NULL = 0. As in scipy.ndimage: positive shifts the mask to the left */
+    const int *axes;       /* axes of in, one for each axis of the mask, in the mask's order, negative counts from the end; NULL = the last ones */
+    int naxes;             /* 0 with axes NULL */
+    const int64_t *origin; /* one for each mask axis, -(width/2) <= origin <= (width-1)/2; SAME only; NULL = 0. As in scipy.ndimage: positive shifts
+                              the mask to the left */
     tess_boundary boundary;
-    double constant;        /* the v of TESS_BOUNDARY_CONSTANT, converted to C */
+    double constant; /* the v of TESS_BOUNDARY_CONSTANT, converted to C */
     tess_extent extent;
     tess_accuracy accuracy;
-    tess_type compute;      /* tess_no_type, or C: a type at least as wide as the rule's (f64 for SciPy's double accumulation) */
-    bool flip;              /* for plans: convolve. tess_convolve sets it, tess_correlate clears it */
+    tess_type compute; /* tess_no_type, or C: a type at least as wide as the rule's (f64 for SciPy's double accumulation) */
+    bool flip;         /* for plans: convolve. tess_convolve sets it, tess_correlate clears it */
     tess_call call;
 } tess_correlate_options;
 
@@ -317,10 +318,10 @@ TESS_API tess_status tess_convolve(tess_context *context, const DLTensor *in, co
 
 /* A separable mask as its 1-D factors: masks[k], of rank 1, runs along axes[k] (default: the last `count` axes), one pass after
  * another in the order of the list, each with its own boundary, each rounded to C. 1 <= count <= in.ndim. */
-TESS_API tess_status tess_correlate_separable(tess_context *context, const DLTensor *in, const DLTensor *const *masks, int count,
-                                              const DLTensor *out, const tess_correlate_options *options);
-TESS_API tess_status tess_convolve_separable(tess_context *context, const DLTensor *in, const DLTensor *const *masks, int count,
-                                             const DLTensor *out, const tess_correlate_options *options);
+TESS_API tess_status tess_correlate_separable(tess_context *context, const DLTensor *in, const DLTensor *const *masks, int count, const DLTensor *out,
+                                              const tess_correlate_options *options);
+TESS_API tess_status tess_convolve_separable(tess_context *context, const DLTensor *in, const DLTensor *const *masks, int count, const DLTensor *out,
+                                             const tess_correlate_options *options);
 
 /* ---- 8. Reduce; transpose ------------------------------------------------------------------------------------
  *
@@ -370,14 +371,14 @@ typedef enum tess_nan {
 
 typedef struct tess_reduce_options {
     size_t struct_size;
-    const int *axes;         /* distinct, negative counts from the end; NULL with naxes = 0: all axes */
-    int naxes;               /* with axes not NULL, 0 reduces no axis: every element is a group of its own */
-    bool keepdims;           /* out keeps the reduced axes, with size 1; else they are left out */
+    const int *axes; /* distinct, negative counts from the end; NULL with naxes = 0: all axes */
+    int naxes;       /* with axes not NULL, 0 reduces no axis: every element is a group of its own */
+    bool keepdims;   /* out keeps the reduced axes, with size 1; else they are left out */
     tess_nan nan;
     double ddof;             /* VAR, STD: the divisor is k - ddof */
     bool exact;              /* SUM, MEAN, NORM1 of floats: the sum is correctly rounded (to f64, or f32 for an out of f32) whatever its order */
-    const DLTensor *offsets; /* segments: s + 1 non-decreasing i64 or i32 offsets in 0..size along the one axis of `axes`; segment i is [offsets[i], offsets[i+1]).
-                                out has size s on that axis. NULL = no segments. Read when the plan is made */
+    const DLTensor *offsets; /* segments: s + 1 non-decreasing i64 or i32 offsets in 0..size along the one axis of `axes`; segment i is [offsets[i],
+                                offsets[i+1]). out has size s on that axis. NULL = no segments. Read when the plan is made */
     tess_call call;
 } tess_reduce_options;
 
@@ -385,7 +386,7 @@ typedef struct tess_reduce_options {
 TESS_API tess_status tess_reduce(tess_context *context, tess_reduction operation, const DLTensor *in, const DLTensor *out,
                                  const tess_reduce_options *options);
 
-TESS_API const char *tess_reduction_name(tess_reduction operation);                   /* "count_nonzero" */
+TESS_API const char *tess_reduction_name(tess_reduction operation); /* "count_nonzero" */
 TESS_API bool tess_reduction_named(const char *name, tess_reduction *operation);
 
 /* Transpose: out[i_perm[0], i_perm[1], ...] = in[i_0, i_1, ...], that is out.shape[k] = in.shape[perm[k]]. Any rank, any element size
@@ -424,7 +425,12 @@ TESS_API tess_status tess_transpose(tess_context *context, const DLTensor *in, c
  * Overlap: out may not overlap table or index. Complexity: m.
  */
 typedef enum tess_outside { TESS_OUTSIDE_ERROR = 0, TESS_OUTSIDE_CLIP, TESS_OUTSIDE_WRAP, TESS_OUTSIDE_FILL } tess_outside;
-typedef enum tess_interpolation { TESS_INTERPOLATE_NONE = 0, TESS_INTERPOLATE_NEAREST, TESS_INTERPOLATE_LINEAR, TESS_INTERPOLATE_CUBIC } tess_interpolation;
+typedef enum tess_interpolation {
+    TESS_INTERPOLATE_NONE = 0,
+    TESS_INTERPOLATE_NEAREST,
+    TESS_INTERPOLATE_LINEAR,
+    TESS_INTERPOLATE_CUBIC
+} tess_interpolation;
 
 typedef struct tess_lookup_options {
     size_t struct_size;
@@ -441,22 +447,22 @@ TESS_API tess_status tess_lookup(tess_context *context, const DLTensor *table, c
 /* ---- 10. Plans ------------------------------------------------------------------------------------------------
  *
  * A plan has checked the arguments and chosen a strategy, once; executing it does neither again. It keeps sizes, strides, types and
- * options, and copies masks and offsets; it keeps no pointer of the caller's but the context. Plans do not change once made: any number of threads may execute one
- * at once, each with its own arrays and workspace. The data pointers of the tensors given at planning may be NULL; overlap is
- * checked at execution.
+ * options, and copies masks and offsets; it keeps no pointer of the caller's but the context. Plans do not change once made: any number of threads
+ * may execute one at once, each with its own arrays and workspace. The data pointers of the tensors given at planning may be NULL; overlap is checked
+ * at execution.
  */
 typedef struct tess_plan tess_plan;
 
 /* count = 1: masks[0] is a mask of any rank. count > 1: a separable list. options->flip: convolve. */
-TESS_API tess_status tess_plan_correlate(tess_plan **plan, tess_context *context, const DLTensor *in, const DLTensor *const *masks,
-                                         int count, const DLTensor *out, const tess_correlate_options *options);
-TESS_API tess_status tess_plan_reduce(tess_plan **plan, tess_context *context, tess_reduction operation, const DLTensor *in,
-                                      const DLTensor *out, const tess_reduce_options *options);
+TESS_API tess_status tess_plan_correlate(tess_plan **plan, tess_context *context, const DLTensor *in, const DLTensor *const *masks, int count,
+                                         const DLTensor *out, const tess_correlate_options *options);
+TESS_API tess_status tess_plan_reduce(tess_plan **plan, tess_context *context, tess_reduction operation, const DLTensor *in, const DLTensor *out,
+                                      const tess_reduce_options *options);
 TESS_API tess_status tess_plan_transpose(tess_plan **plan, tess_context *context, const DLTensor *in, const DLTensor *out,
                                          const tess_transpose_options *options);
 /* inplace transposes: give in and out with the same non-NULL data. */
-TESS_API tess_status tess_plan_lookup(tess_plan **plan, tess_context *context, const DLTensor *table, const DLTensor *index,
-                                      const DLTensor *out, const tess_lookup_options *options);
+TESS_API tess_status tess_plan_lookup(tess_plan **plan, tess_context *context, const DLTensor *table, const DLTensor *index, const DLTensor *out,
+                                      const tess_lookup_options *options);
 TESS_API void tess_plan_free(tess_plan *plan); /* NULL is accepted */
 
 /* Runs the plan. in, second, out: the first elements (byte_offset already added) of arrays with the planned shapes, strides and types. in: the input
@@ -509,13 +515,14 @@ TESS_API tess_status tess_devices(tess_context *context, tess_format format, cha
 
 /* ---- 12. Wisdom -----------------------------------------------------------------------------------------------
  *
- * Which strategy was fastest for which problem on which machine, as lines of text that can be read and compared. Two layers: a shipped one and the user's;
- * the user's wins. It changes what runs, never a result. A file that is broken, missing or not writable is never an error for an operation.
+ * Which strategy was fastest for which problem on which machine, as lines of text that can be read and compared. Two layers: a shipped one and the
+ * user's; the user's wins. It changes what runs, never a result. A file that is broken, missing or not writable is never an error for an operation.
  */
 TESS_API tess_status tess_wisdom_export(tess_context *context, char *text, size_t capacity, size_t *length);
-TESS_API tess_status tess_wisdom_import(tess_context *context, const char *text); /* lines that are not understood are skipped; none understood: TESS_ERR_ARGUMENT */
-TESS_API tess_status tess_wisdom_load(tess_context *context, const char *path);   /* NULL = the default path; TESS_ERR_FILE */
-TESS_API tess_status tess_wisdom_save(tess_context *context, const char *path);   /* written beside and renamed; NULL = the default path */
+TESS_API tess_status tess_wisdom_import(tess_context *context,
+                                        const char *text); /* lines that are not understood are skipped; none understood: TESS_ERR_ARGUMENT */
+TESS_API tess_status tess_wisdom_load(tess_context *context, const char *path); /* NULL = the default path; TESS_ERR_FILE */
+TESS_API tess_status tess_wisdom_save(tess_context *context, const char *path); /* written beside and renamed; NULL = the default path */
 TESS_API void tess_wisdom_forget(tess_context *context);
 
 #ifdef __cplusplus

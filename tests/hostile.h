@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * hostile.h - arrays that bite: random shapes, strides of any sign, odd byte offsets, poisoned surroundings.
  *
- * A hostile array is a view into a larger block. Everything in the block that is not an element is filled with a pattern; hostile_intact tells whether it
- * still is after a call, so a write beside the output is seen. The block lies at the end of a page-aligned allocation only by accident:
+ * A hostile array is a view into a larger block. Everything in the block that is not an element is filled with a pattern; hostile_intact tells
+ * whether it still is after a call, so a write beside the output is seen. The block lies at the end of a page-aligned allocation only by accident:
  * run the tests under AddressSanitizer as well to see reads outside. */
 #ifndef TESS_TESTS_HOSTILE_H
 #define TESS_TESTS_HOSTILE_H
@@ -37,7 +37,11 @@ typedef struct hostile_array {
     int itemsize;
 } hostile_array;
 
-enum { HOSTILE_COMPACT, HOSTILE_STRIDED, HOSTILE_LAYOUTS }; /* compact row-major at an odd element offset; any order of axes, gaps, signs, odd byte offset */
+enum {
+    HOSTILE_COMPACT,
+    HOSTILE_STRIDED,
+    HOSTILE_LAYOUTS
+}; /* compact row-major at an odd element offset; any order of axes, gaps, signs, odd byte offset */
 #define HOSTILE_POISON 0xa5
 
 static inline char *hostile_first(const hostile_array *a) { return (char *)a->tensor.data + a->tensor.byte_offset; }
@@ -96,7 +100,8 @@ static inline void hostile_make(hostile_array *a, uint64_t *random, tess_type ty
 }
 static inline void hostile_free(hostile_array *a) { free(a->block); }
 
-/* Fills every element with random bytes that make sense for the type: kind 0 small integers (exact in every type), 1 values over a few magnitudes, 2 any bits. */
+/* Fills every element with random bytes that make sense for the type: kind 0 small integers (exact in every type), 1 values over a few magnitudes, 2
+ * any bits. */
 static inline void hostile_fill(hostile_array *a, uint64_t *random, int kind) {
     int64_t count = hostile_count(a);
     tess_type type = tess_type_of(a->tensor.dtype);
@@ -164,10 +169,10 @@ static inline int64_t hostile_differs(const hostile_array *a, const hostile_arra
         if (hostile_status_ != TESS_OK)                                                      \
             fail_msg("%s: %s: %s", #call, tess_status_name(hostile_status_), tess_detail()); \
     } while (0)
-#define assert_tess_fails(call, status)                                                                                 \
-    do {                                                                                                                \
-        tess_status hostile_status_ = (call);                                                                           \
-        if (hostile_status_ != (status))                                                                                \
+#define assert_tess_fails(call, status)                                                                                     \
+    do {                                                                                                                    \
+        tess_status hostile_status_ = (call);                                                                               \
+        if (hostile_status_ != (status))                                                                                    \
             fail_msg("%s: %s where %s was expected: %s", #call, tess_status_name(hostile_status_), #status, tess_detail()); \
     } while (0)
 

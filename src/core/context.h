@@ -17,10 +17,10 @@ struct tess_context {
     size_t strategy_size;         /* bytes of that copy */
     tess_isa_slot slot;           /* highest instruction set to use */
     _Atomic int threads;
-    pthread_mutex_t lock;         /* guards pool creation and wisdom */
-    tess_pool *pool;              /* made when a call first has work for two threads */
-    tess_wisdom_record *wisdom;   /* wisdom.c */
-    uint64_t machine;             /* wisdom.c: which machine this is, 0 = not yet asked */
+    pthread_mutex_t lock;       /* guards pool creation and wisdom */
+    tess_pool *pool;            /* made when a call first has work for two threads */
+    tess_wisdom_record *wisdom; /* wisdom.c */
+    uint64_t machine;           /* wisdom.c: which machine this is, 0 = not yet asked */
     bool user_wisdom_read;
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * convert.c - rows of elements to and from the compute types. Compiled once per instruction set; plain loops that the compiler vectorises.
  *
- * Every conversion rounds once. Where C would round twice (f64 to f16 by way of f32) the first step rounds to odd, which keeps the information that the second
- * one needs (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd", IEEE TC 57, 2008). */
+ * Every conversion rounds once. Where C would round twice (f64 to f16 by way of f32) the first step rounds to odd, which keeps the information that
+ * the second one needs (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd", IEEE TC 57,
+ * 2008). */
 #include <math.h>
 #include <string.h>
 
@@ -41,8 +42,8 @@ TESS_INLINE float from_f16(uint16_t h) {
 
 TESS_INLINE uint16_t to_f16(float x) {
     uint32_t u = bits_of(x), sign = u >> 16 & 0x8000, magnitude = u & 0x7fffffff;
-    uint32_t normal = magnitude - (112u << 23) + 0xfff + (magnitude >> 13 & 1);              /* half to even by carry */
-    uint32_t subnormal = bits_of(float_of(magnitude) + 0.5f) - 0x3f000000u;                  /* the addition rounds at 2^-24 */
+    uint32_t normal = magnitude - (112u << 23) + 0xfff + (magnitude >> 13 & 1); /* half to even by carry */
+    uint32_t subnormal = bits_of(float_of(magnitude) + 0.5f) - 0x3f000000u;     /* the addition rounds at 2^-24 */
     uint32_t result = magnitude < (113u << 23) ? subnormal : normal >> 13;
     result = magnitude >= 0x477ff000u ? 0x7c00 : result;
     return (uint16_t)(magnitude > 0x7f800000u ? 0x7e00 : result | sign);
@@ -77,24 +78,36 @@ TESS_INLINE float f32_odd(double x) {
 TESS_INLINE double u64_odd(uint64_t v) { return v >> 53 ? (double)((v >> 11 | ((v & 0x7ff) != 0))) * 2048.0 : (double)v; }
 TESS_INLINE double i64_odd(int64_t v) { return v < 0 ? -u64_odd(0 - (uint64_t)v) : u64_odd((uint64_t)v); }
 
-#define SATURATE(type, name, low, high)                                     \
-    TESS_INLINE type name##_of_i64(int64_t v) {                             \
-        return (type)(v < (int64_t)(low) ? (int64_t)(low) : v > (int64_t)(high) ? (int64_t)(high) : v); \
-    }                                                                       \
-    TESS_INLINE type name##_of_u64(uint64_t v) { return (type)(v > (uint64_t)(high) ? (uint64_t)(high) : v); } \
-    TESS_INLINE type name##_of_f64(double x) {                              \
-        double r = nearbyint(x);                                            \
-        r = r < (double)(low) ? (double)(low) : r;                          \
-        r = r > (double)(high) ? (double)(high) : r;                        \
-        return (type)(x == x ? r : 0);                                      \
+/* Clamp first, then round: with whole limits the order does not matter, and what is left is small enough to round by adding and subtracting 1.5 *
+ * 2^23 (or 2^52), which every instruction set can do. Half to even is the rounding mode's doing. */
+#define SATURATE(type, name, low, high)                                                                                                           \
+    TESS_INLINE type name##_of_i64(int64_t v) { return (type)(v < (int64_t)(low) ? (int64_t)(low) : v > (int64_t)(high) ? (int64_t)(high) : v); } \
+    TESS_INLINE type name##_of_u64(uint64_t v) { return (type)(v > (uint64_t)(high) ? (uint64_t)(high) : v); }                                    \
+    TESS_INLINE type name##_of_f64(double x) {                                                                                                    \
+        x = x == x ? x : 0;                                                                                                                       \
+        x = x < (double)(low) ? (double)(low) : x;                                                                                                \
+        x = x > (double)(high) ? (double)(high) : x;                                                                                              \
+        return (type)((x + 0x1.8p52) - 0x1.8p52);                                                                                                 \
     }
-SATURATE(uint8_t, u8, 0, UINT8_MAX)
-SATURATE(int8_t, i8, INT8_MIN, INT8_MAX)
-SATURATE(uint16_t, u16, 0, UINT16_MAX)
-SATURATE(int16_t, i16, INT16_MIN, INT16_MAX)
+#define SATURATE_SMALL(type, name, low, high)                \
+    SATURATE(type, name, low, high)                          \
+    TESS_INLINE type name##_of_f32(float x) {                \
+        x = x == x ? x : 0;                                  \
+        x = x < (float)(low) ? (float)(low) : x;             \
+        x = x > (float)(high) ? (float)(high) : x;           \
+        return (type)(int32_t)((x + 0x1.8p23f) - 0x1.8p23f); \
+    }
+SATURATE_SMALL(uint8_t, u8, 0, UINT8_MAX)
+SATURATE_SMALL(int8_t, i8, INT8_MIN, INT8_MAX)
+SATURATE_SMALL(uint16_t, u16, 0, UINT16_MAX)
+SATURATE_SMALL(int16_t, i16, INT16_MIN, INT16_MAX)
 SATURATE(uint32_t, u32, 0, UINT32_MAX)
 SATURATE(int32_t, i32, INT32_MIN, INT32_MAX)
+#undef SATURATE_SMALL
 #undef SATURATE
+/* f64 holds every f32, and clamping to 32-bit limits is exact there. */
+TESS_INLINE uint32_t u32_of_f32(float x) { return u32_of_f64((double)x); }
+TESS_INLINE int32_t i32_of_f32(float x) { return i32_of_f64((double)x); }
 TESS_INLINE int64_t i64_of_i64(int64_t v) { return v; }
 TESS_INLINE int64_t i64_of_u64(uint64_t v) { return v > INT64_MAX ? INT64_MAX : (int64_t)v; }
 TESS_INLINE int64_t i64_of_f64(double x) {
@@ -112,44 +125,47 @@ TESS_INLINE uint64_t u64_of_f64(double x) {
     return r < 0x1p64 ? (uint64_t)r : UINT64_MAX;
 }
 
+TESS_INLINE int64_t i64_of_f32(float x) { return i64_of_f64((double)x); }
+TESS_INLINE uint64_t u64_of_f32(float x) { return u64_of_f64((double)x); }
+
 /* ---- the storage types: C type, and how one element is read ---- */
 #define SAME(x) (x)
 #define TRUTH(x) ((x) != 0)
 /* X(tess type, C type, read) for the real types; the compute types that a loader may be asked for are all. */
-#define REAL_TYPES(X)       \
-    X(bool, uint8_t, TRUTH) \
-    X(u8, uint8_t, SAME)    \
-    X(i8, int8_t, SAME)     \
-    X(u16, uint16_t, SAME)  \
-    X(i16, int16_t, SAME)   \
-    X(u32, uint32_t, SAME)  \
-    X(i32, int32_t, SAME)   \
-    X(u64, uint64_t, SAME)  \
-    X(i64, int64_t, SAME)   \
-    X(f16, half_bits, from_f16)   \
+#define REAL_TYPES(X)               \
+    X(bool, uint8_t, TRUTH)         \
+    X(u8, uint8_t, SAME)            \
+    X(i8, int8_t, SAME)             \
+    X(u16, uint16_t, SAME)          \
+    X(i16, int16_t, SAME)           \
+    X(u32, uint32_t, SAME)          \
+    X(i32, int32_t, SAME)           \
+    X(u64, uint64_t, SAME)          \
+    X(i64, int64_t, SAME)           \
+    X(f16, half_bits, from_f16)     \
     X(bf16, bfloat_bits, from_bf16) \
-    X(f32, float, SAME)     \
+    X(f32, float, SAME)             \
     X(f64, double, SAME)
 
 /* Floats never load into integer compute types (no operation does); were one asked for, it would be by the storer's rule. */
-#define LOADER(name, from_type, read, compute, to_type, make)                                        \
-    static void load_##name##_##compute(void *row, const void *from, int64_t stride, int64_t n) {    \
-        to_type *restrict to = row;                                                                  \
-        if (stride == (int64_t)sizeof(from_type)) {                                                  \
-            const from_type *restrict p = from;                                                      \
-            for (int64_t i = 0; i < n; i++) {                                                        \
-                from_type v;                                                                         \
-                memcpy(&v, p + i, sizeof v);                                                         \
-                to[i] = make(read(v));                                                               \
-            }                                                                                        \
-            return;                                                                                  \
-        }                                                                                            \
-        const char *at = from;                                                                       \
-        for (int64_t i = 0; i < n; i++, at += stride) {                                              \
-            from_type v;                                                                             \
-            memcpy(&v, at, sizeof v);                                                                \
-            to[i] = make(read(v));                                                                   \
-        }                                                                                            \
+#define LOADER(name, from_type, read, compute, to_type, make)                                     \
+    static void load_##name##_##compute(void *row, const void *from, int64_t stride, int64_t n) { \
+        to_type *restrict to = row;                                                               \
+        if (stride == (int64_t)sizeof(from_type)) {                                               \
+            const from_type *restrict p = from;                                                   \
+            for (int64_t i = 0; i < n; i++) {                                                     \
+                from_type v;                                                                      \
+                memcpy(&v, p + i, sizeof v);                                                      \
+                to[i] = make(read(v));                                                            \
+            }                                                                                     \
+            return;                                                                               \
+        }                                                                                         \
+        const char *at = from;                                                                    \
+        for (int64_t i = 0; i < n; i++, at += stride) {                                           \
+            from_type v;                                                                          \
+            memcpy(&v, at, sizeof v);                                                             \
+            to[i] = make(read(v));                                                                \
+        }                                                                                         \
     }
 #define AS_U64(x) ((uint64_t)(x))
 #define AS_I64(x) ((int64_t)(x))
@@ -157,12 +173,12 @@ TESS_INLINE uint64_t u64_of_f64(double x) {
 #define AS_F64(x) ((double)(x))
 #define AS_C64(x) ((c64){(float)(x), 0})
 #define AS_C128(x) ((c128){(double)(x), 0})
-#define LOADERS(name, type, read)                       \
-    LOADER(name, type, read, u64, uint64_t, AS_U64)     \
-    LOADER(name, type, read, i64, int64_t, AS_I64)      \
-    LOADER(name, type, read, f32, float, AS_F32)        \
-    LOADER(name, type, read, f64, double, AS_F64)       \
-    LOADER(name, type, read, c64, c64, AS_C64)          \
+#define LOADERS(name, type, read)                   \
+    LOADER(name, type, read, u64, uint64_t, AS_U64) \
+    LOADER(name, type, read, i64, int64_t, AS_I64)  \
+    LOADER(name, type, read, f32, float, AS_F32)    \
+    LOADER(name, type, read, f64, double, AS_F64)   \
+    LOADER(name, type, read, c64, c64, AS_C64)      \
     LOADER(name, type, read, c128, c128, AS_C128)
 REAL_TYPES(LOADERS)
 #define C128_OF_C64(v) ((c128){(v).re, (v).im})
@@ -172,9 +188,9 @@ LOADER(c64, c64, SAME, c128, c128, C128_OF_C64)
 LOADER(c128, c128, SAME, c64, c64, C64_OF_C128)
 LOADER(c128, c128, SAME, c128, c128, SAME)
 
-#define LOADERS_OF(name, type, read)                                                                                                           \
-    [tess_##name] = {[tess_u64] = load_##name##_u64, [tess_i64] = load_##name##_i64, [tess_f32] = load_##name##_f32, [tess_f64] = load_##name##_f64, \
-                     [tess_c64] = load_##name##_c64, [tess_c128] = load_##name##_c128},
+#define LOADERS_OF(name, type, read)                                                                                 \
+    [tess_##name] = {[tess_u64] = load_##name##_u64, [tess_i64] = load_##name##_i64, [tess_f32] = load_##name##_f32, \
+                     [tess_f64] = load_##name##_f64, [tess_c64] = load_##name##_c64, [tess_c128] = load_##name##_c128},
 static const tess_row_loader loaders[TESS_TYPES][TESS_TYPES] = {
     REAL_TYPES(LOADERS_OF)[tess_c64] = {[tess_c64] = load_c64_c64, [tess_c128] = load_c64_c128},
     [tess_c128] = {[tess_c64] = load_c128_c64, [tess_c128] = load_c128_c128},
@@ -184,22 +200,22 @@ tess_row_loader TESS_ISA_NAME(tess_loader)(tess_type from, tess_type compute);
 tess_row_loader TESS_ISA_NAME(tess_loader)(tess_type from, tess_type compute) { return loaders[from][compute]; }
 
 /* ---- storers: one expression each ---- */
-#define STORER(compute, from_type, name, to_type, make)                                              \
-    static void store_##compute##_##name(void *to, int64_t stride, const void *row, int64_t n) {     \
-        const from_type *restrict from = row;                                                        \
-        if (stride == (int64_t)sizeof(to_type)) {                                                    \
-            to_type *restrict p = to;                                                                \
-            for (int64_t i = 0; i < n; i++) {                                                        \
-                to_type v = make(from[i]);                                                           \
-                memcpy(p + i, &v, sizeof v);                                                         \
-            }                                                                                        \
-            return;                                                                                  \
-        }                                                                                            \
-        char *at = to;                                                                               \
-        for (int64_t i = 0; i < n; i++, at += stride) {                                              \
-            to_type v = make(from[i]);                                                               \
-            memcpy(at, &v, sizeof v);                                                                \
-        }                                                                                            \
+#define STORER(compute, from_type, name, to_type, make)                                          \
+    static void store_##compute##_##name(void *to, int64_t stride, const void *row, int64_t n) { \
+        const from_type *restrict from = row;                                                    \
+        if (stride == (int64_t)sizeof(to_type)) {                                                \
+            to_type *restrict p = to;                                                            \
+            for (int64_t i = 0; i < n; i++) {                                                    \
+                to_type v = make(from[i]);                                                       \
+                memcpy(p + i, &v, sizeof v);                                                     \
+            }                                                                                    \
+            return;                                                                              \
+        }                                                                                        \
+        char *at = to;                                                                           \
+        for (int64_t i = 0; i < n; i++, at += stride) {                                          \
+            to_type v = make(from[i]);                                                           \
+            memcpy(at, &v, sizeof v);                                                            \
+        }                                                                                        \
     }
 #define F32_OF_C(v) f32_canonical((float)(v))
 #define F64_OF_C(v) f64_canonical((double)(v))
@@ -214,24 +230,23 @@ tess_row_loader TESS_ISA_NAME(tess_loader)(tess_type from, tess_type compute) { 
 #define TRUTH8(v) ((uint8_t)((v) != 0))
 #define C64_STORE(v) ((c64){f32_canonical((float)(v).re), f32_canonical((float)(v).im)})
 #define C128_STORE(v) ((c128){f64_canonical((double)(v).re), f64_canonical((double)(v).im)})
-/* The integers from f32 go through f64, which holds every f32: clamping there is exact for 32-bit limits too. */
-#define INTEGER_STORERS(compute, type, suffix)                        \
-    STORER(compute, type, bool, uint8_t, TRUTH8)                      \
-    STORER(compute, type, u8, uint8_t, u8_of_##suffix)                \
-    STORER(compute, type, i8, int8_t, i8_of_##suffix)                 \
-    STORER(compute, type, u16, uint16_t, u16_of_##suffix)             \
-    STORER(compute, type, i16, int16_t, i16_of_##suffix)              \
-    STORER(compute, type, u32, uint32_t, u32_of_##suffix)             \
-    STORER(compute, type, i32, int32_t, i32_of_##suffix)              \
-    STORER(compute, type, u64, uint64_t, u64_of_##suffix)             \
-    STORER(compute, type, i64, int64_t, i64_of_##suffix)              \
-    STORER(compute, type, f32, float, F32_OF_C)                       \
-    STORER(compute, type, f64, double, F64_OF_C)                      \
-    STORER(compute, type, c64, c64, C64_OF)                           \
+#define INTEGER_STORERS(compute, type, suffix)            \
+    STORER(compute, type, bool, uint8_t, TRUTH8)          \
+    STORER(compute, type, u8, uint8_t, u8_of_##suffix)    \
+    STORER(compute, type, i8, int8_t, i8_of_##suffix)     \
+    STORER(compute, type, u16, uint16_t, u16_of_##suffix) \
+    STORER(compute, type, i16, int16_t, i16_of_##suffix)  \
+    STORER(compute, type, u32, uint32_t, u32_of_##suffix) \
+    STORER(compute, type, i32, int32_t, i32_of_##suffix)  \
+    STORER(compute, type, u64, uint64_t, u64_of_##suffix) \
+    STORER(compute, type, i64, int64_t, i64_of_##suffix)  \
+    STORER(compute, type, f32, float, F32_OF_C)           \
+    STORER(compute, type, f64, double, F64_OF_C)          \
+    STORER(compute, type, c64, c64, C64_OF)               \
     STORER(compute, type, c128, c128, C128_OF)
 INTEGER_STORERS(u64, uint64_t, u64)
 INTEGER_STORERS(i64, int64_t, i64)
-INTEGER_STORERS(f32, float, f64)
+INTEGER_STORERS(f32, float, f32)
 INTEGER_STORERS(f64, double, f64)
 STORER(u64, uint64_t, f16, half_bits, F16_OF_U64)
 STORER(u64, uint64_t, bf16, bfloat_bits, BF16_OF_U64)
@@ -246,12 +261,12 @@ STORER(c64, c64, c128, c128, C128_STORE)
 STORER(c128, c128, c64, c64, C64_STORE)
 STORER(c128, c128, c128, c128, C128_STORE)
 
-#define STORERS_OF(compute)                                                                                                                  \
-    [tess_##compute] = {[tess_bool] = store_##compute##_bool, [tess_u8] = store_##compute##_u8, [tess_i8] = store_##compute##_i8,                 \
-                        [tess_u16] = store_##compute##_u16, [tess_i16] = store_##compute##_i16, [tess_u32] = store_##compute##_u32,               \
-                        [tess_i32] = store_##compute##_i32, [tess_u64] = store_##compute##_u64, [tess_i64] = store_##compute##_i64,               \
-                        [tess_f16] = store_##compute##_f16, [tess_bf16] = store_##compute##_bf16, [tess_f32] = store_##compute##_f32,             \
-                        [tess_f64] = store_##compute##_f64, [tess_c64] = store_##compute##_c64, [tess_c128] = store_##compute##_c128}
+#define STORERS_OF(compute)                                                                                                             \
+    [tess_##compute] = {[tess_bool] = store_##compute##_bool, [tess_u8] = store_##compute##_u8,     [tess_i8] = store_##compute##_i8,   \
+                        [tess_u16] = store_##compute##_u16,   [tess_i16] = store_##compute##_i16,   [tess_u32] = store_##compute##_u32, \
+                        [tess_i32] = store_##compute##_i32,   [tess_u64] = store_##compute##_u64,   [tess_i64] = store_##compute##_i64, \
+                        [tess_f16] = store_##compute##_f16,   [tess_bf16] = store_##compute##_bf16, [tess_f32] = store_##compute##_f32, \
+                        [tess_f64] = store_##compute##_f64,   [tess_c64] = store_##compute##_c64,   [tess_c128] = store_##compute##_c128}
 static const tess_row_storer storers[TESS_TYPES][TESS_TYPES] = {
     STORERS_OF(u64),
     STORERS_OF(i64),

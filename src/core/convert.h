@@ -2,8 +2,8 @@
  * convert.h - rows of elements to and from the six compute types, by the rules of tessera.h section 3.
  *
  * Compute types: tess_u64, tess_i64, tess_f32, tess_f64, tess_c64, tess_c128. A loader reads n elements of any type, `stride` bytes apart, into a
- * contiguous row of the compute type; a storer writes a contiguous row of the compute type to n elements `stride` bytes apart, rounding, saturating and
- * making every NaN the canonical one. Row and elements must not overlap. */
+ * contiguous row of the compute type; a storer writes a contiguous row of the compute type to n elements `stride` bytes apart, rounding, saturating
+ * and making every NaN the canonical one. Row and elements must not overlap. */
 #ifndef TESS_CORE_CONVERT_H
 #define TESS_CORE_CONVERT_H
 

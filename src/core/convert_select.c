@@ -10,7 +10,7 @@
 #define BUILDS(X) X(TESS_SLOT_BASELINE, baseline)
 #endif
 
-#define DECLARE(slot, suffix)                                               \
+#define DECLARE(slot, suffix)                                                \
     tess_row_loader tess_loader_##suffix(tess_type from, tess_type compute); \
     tess_row_storer tess_storer_##suffix(tess_type compute, tess_type to);
 BUILDS(DECLARE)

@@ -13,7 +13,7 @@ bool tess_slot_named(const char *name, tess_isa_slot *slot);
 
 typedef struct tess_cpu_info {
     char name[96];
-    int processors; /* that this process may run on */
+    int processors;      /* that this process may run on */
     int64_t l1d, l2, l3; /* bytes; 0 = not known */
 } tess_cpu_info;
 void tess_cpu_info_get(tess_cpu_info *info);

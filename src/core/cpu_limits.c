@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_limits.c - the loops that define the machine's limits: read, copy, write, fused multiply-add. Compiled once per instruction set.
  *
- * They are the ceilings that everything else is measured against, so they are written to be fast and nothing else: four read streams (one alone does not fill the
- * memory pipeline on the machines tried), streaming stores of whole vectors, enough independent chains for the latency of an fma. */
+ * They are the ceilings that everything else is measured against, so they are written to be fast and nothing else: four read streams (one alone does
+ * not fill the memory pipeline on the machines tried), streaming stores of whole vectors, enough independent chains for the latency of an fma. */
 #include "core/limits.h"
 #include "simd/simd.h"
 
@@ -69,6 +69,7 @@ static double fma_f64(int64_t rounds) {
 
 const tess_limit_loops *TESS_ISA_NAME(tess_limit_loops_of)(void);
 const tess_limit_loops *TESS_ISA_NAME(tess_limit_loops_of)(void) {
-    static const tess_limit_loops loops = {read_bytes, copy_bytes, write_bytes, fma_f32, fma_f64, 2.0 * CHAINS * TESS_F32_LANES, 2.0 * CHAINS * TESS_F64_LANES};
+    static const tess_limit_loops loops = {
+        read_bytes, copy_bytes, write_bytes, fma_f32, fma_f64, 2.0 * CHAINS * TESS_F32_LANES, 2.0 * CHAINS * TESS_F64_LANES};
     return &loops;
 }

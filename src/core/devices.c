@@ -16,11 +16,13 @@ tess_status tess_devices(tess_context *given, tess_format format, char *at, size
     if (format == TESS_JSON) {
         tess_text_add(&text, "{\"cpu\": {\"name\": ");
         tess_text_json(&text, info.name);
-        tess_text_add(&text, ", \"processors\": %d, \"threads\": %d, \"isa\": \"%s\", \"isas\": [", info.processors, threads, tess_slot_name(context->slot));
+        tess_text_add(&text, ", \"processors\": %d, \"threads\": %d, \"isa\": \"%s\", \"isas\": [", info.processors, threads,
+                      tess_slot_name(context->slot));
         for (int s = 0, listed = 0; s < TESS_SLOTS; s++)
             if (tess_cpu_has_slot((tess_isa_slot)s))
                 tess_text_add(&text, "%s\"%s\"", listed++ ? ", " : "", tess_slot_name((tess_isa_slot)s));
-        tess_text_add(&text, "], \"l1d\": %lld, \"l2\": %lld, \"l3\": %lld}, \"gpus\": []}\n", (long long)info.l1d, (long long)info.l2, (long long)info.l3);
+        tess_text_add(&text, "], \"l1d\": %lld, \"l2\": %lld, \"l3\": %lld}, \"gpus\": []}\n", (long long)info.l1d, (long long)info.l2,
+                      (long long)info.l3);
     } else {
         tess_text_add(&text, "cpu      %s\n", info.name);
         tess_text_add(&text, "threads  %d of %d processors\n", threads, info.processors);

@@ -8,12 +8,14 @@ static const struct {
     const char *name;
     uint8_t code, bits;
 } types[TESS_TYPES] = {
-    [tess_no_type] = {"?", 0, 0},         [tess_bool] = {"bool", kDLBool, 8},   [tess_u8] = {"u8", kDLUInt, 8},
-    [tess_i8] = {"i8", kDLInt, 8},        [tess_u16] = {"u16", kDLUInt, 16},    [tess_i16] = {"i16", kDLInt, 16},
-    [tess_u32] = {"u32", kDLUInt, 32},    [tess_i32] = {"i32", kDLInt, 32},     [tess_u64] = {"u64", kDLUInt, 64},
-    [tess_i64] = {"i64", kDLInt, 64},     [tess_f16] = {"f16", kDLFloat, 16},   [tess_bf16] = {"bf16", kDLBfloat, 16},
-    [tess_f32] = {"f32", kDLFloat, 32},   [tess_f64] = {"f64", kDLFloat, 64},   [tess_c64] = {"c64", kDLComplex, 64},
-    [tess_c128] = {"c128", kDLComplex, 128},
+    [tess_no_type] = {"?", 0, 0},         [tess_bool] = {"bool", kDLBool, 8},
+    [tess_u8] = {"u8", kDLUInt, 8},       [tess_i8] = {"i8", kDLInt, 8},
+    [tess_u16] = {"u16", kDLUInt, 16},    [tess_i16] = {"i16", kDLInt, 16},
+    [tess_u32] = {"u32", kDLUInt, 32},    [tess_i32] = {"i32", kDLInt, 32},
+    [tess_u64] = {"u64", kDLUInt, 64},    [tess_i64] = {"i64", kDLInt, 64},
+    [tess_f16] = {"f16", kDLFloat, 16},   [tess_bf16] = {"bf16", kDLBfloat, 16},
+    [tess_f32] = {"f32", kDLFloat, 32},   [tess_f64] = {"f64", kDLFloat, 64},
+    [tess_c64] = {"c64", kDLComplex, 64}, [tess_c128] = {"c128", kDLComplex, 128},
 };
 
 static bool known(tess_type type) { return type > tess_no_type && (int)type < TESS_TYPES; }

@@ -28,9 +28,11 @@ static double row_value(const tess_problem *problem, double (*of)(const tess_pro
 static void explain_text(const tess_plan *plan, tess_text *text) {
     const tess_problem *problem = plan->problem;
     tess_text_add(text, "problem    %s\n", problem->key);
-    tess_text_add(text, "strategy   %s, %s, up to %d thread%s\n", plan->row->name, tess_slot_name(plan->slot), plan->threads, plan->threads == 1 ? "" : "s");
+    tess_text_add(text, "strategy   %s, %s, up to %d thread%s\n", plan->row->name, tess_slot_name(plan->slot), plan->threads,
+                  plan->threads == 1 ? "" : "s");
     tess_text_add(text, "because    %s\n", plan->reason);
-    tess_text_add(text, "bytes      %.0f in and out once; this row moves %.0f\n", problem->bytes, row_value(problem, plan->row->bytes, problem->bytes));
+    tess_text_add(text, "bytes      %.0f in and out once; this row moves %.0f\n", problem->bytes,
+                  row_value(problem, plan->row->bytes, problem->bytes));
     tess_text_add(text, "flops      %.0f\n", row_value(problem, plan->row->flops, problem->flops));
     tess_text_add(text, "workspace  %zu bytes\n", plan->workspace);
     for (int r = 0; r < problem->op->count; r++) {
@@ -107,8 +109,8 @@ bool tess_strategy_get(int index, tess_strategy_info *info) {
                 usable |= tess_cpu_has_slot((tess_isa_slot)s);
             }
         if (info)
-            *info = (tess_strategy_info){row->name, tess_ops[o]->name, row->idea, row->source, row->target == TESS_TARGET_CPU ? "cpu" : "gpu",
-                                         isa_words[slots], usable};
+            *info = (tess_strategy_info){
+                row->name, tess_ops[o]->name, row->idea, row->source, row->target == TESS_TARGET_CPU ? "cpu" : "gpu", isa_words[slots], usable};
         return true;
     }
     return false;

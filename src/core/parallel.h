@@ -8,8 +8,8 @@
 /* Does tasks begin .. end-1. worker (0 .. threads-1) tells which of the threads runs it, for scratch that each thread needs of its own. */
 typedef void (*tess_task)(void *argument, int64_t begin, int64_t end, int worker);
 
-/* Runs tasks 0 .. count-1 in pieces of `grain` (>= 1), each piece once, on at most `threads` threads with the caller among them; returns when all are done.
- * Which thread runs a piece, and in what order, is open: tasks must not depend on it. When the context's threads are busy with another call,
+/* Runs tasks 0 .. count-1 in pieces of `grain` (>= 1), each piece once, on at most `threads` threads with the caller among them; returns when all are
+ * done. Which thread runs a piece, and in what order, is open: tasks must not depend on it. When the context's threads are busy with another call,
  * the caller does all the work. Reports progress; TESS_ERR_CANCELLED when the callback said so (pieces not begun are then left out). */
 tess_status tess_parallel(tess_context *context, int threads, int64_t count, int64_t grain, tess_task task, void *argument);
 

@@ -49,7 +49,8 @@ tess_status tess_options_copy(void *to, size_t size, const void *from, const cha
             return tess_fail(TESS_ERR_ARGUMENT, "%s: struct_size is %zu, it must be sizeof the structure (%zu here)", what, given, size);
         for (size_t i = size; i < given; i++)
             if (((const unsigned char *)from)[i])
-                return tess_fail(TESS_ERR_ARGUMENT, "%s: struct_size is %zu and a field beyond the %zu bytes known to this library is set", what, given, size);
+                return tess_fail(TESS_ERR_ARGUMENT, "%s: struct_size is %zu and a field beyond the %zu bytes known to this library is set", what,
+                                 given, size);
         memcpy(to, from, given < size ? given : size);
     }
     memcpy(to, &size, sizeof size);

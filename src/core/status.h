@@ -8,11 +8,11 @@
 /* Returns status. The sentence names the argument, its value and the limit; no final full stop, no newline. */
 tess_status tess_fail(tess_status status, const char *format, ...) TESS_PRINTF(2, 3);
 
-#define TESS_TRY(expression)                              \
-    do {                                                  \
-        tess_status tess_try_status_ = (expression);      \
-        if (TESS_UNLIKELY(tess_try_status_ != TESS_OK))   \
-            return tess_try_status_;                      \
+#define TESS_TRY(expression)                            \
+    do {                                                \
+        tess_status tess_try_status_ = (expression);    \
+        if (TESS_UNLIKELY(tess_try_status_ != TESS_OK)) \
+            return tess_try_status_;                    \
     } while (0)
 
 /* Copies the caller's options over zeroed ones of our size, by struct_size. what: "correlate options". */

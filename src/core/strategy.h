@@ -2,7 +2,8 @@
  * strategy.h - what a row of an operation's strategy table is, and how plans hold problems.
  *
  * An operation is a table of rows, best first, the reference last. Selection, tests, benchmarks, `tessera list`, explain and tune loop over the
- * rows; adding a row is the only step to be tested, timed and listed (docs/adding-a-strategy.md). The idea is FFTW's: "not mine" is an answer and no error. */
+ * rows; adding a row is the only step to be tested, timed and listed (docs/adding-a-strategy.md). The idea is FFTW's: "not mine" is an answer and no
+ * error. */
 #ifndef TESS_CORE_STRATEGY_H
 #define TESS_CORE_STRATEGY_H
 
@@ -63,7 +64,8 @@ struct tess_op {
     int count;
     /* Frees what the problem points to (not the structure). May be NULL. */
     void (*release)(tess_problem *problem);
-    /* The planned geometry of an operand (data is not set), for tuning on scratch arrays; NULL when the operation has no second. In place: OUT is IN. */
+    /* The planned geometry of an operand (data is not set), for tuning on scratch arrays; NULL when the operation has no second. In place: OUT is IN.
+     */
     const tess_array *(*array)(const tess_problem *problem, tess_operand operand);
     /* Values of the second operand must lie in 0 <= v < limit (a lookup's indices). NULL when there is none. */
     double (*index_limit)(const tess_problem *problem);
@@ -79,17 +81,23 @@ const tess_strategy *tess_strategy_named(const char *name, size_t length);
 
 /* Declaring and listing the builds of a function of a cpu_*.c file. */
 #if defined(__x86_64__)
-#define TESS_DECLARE_RUN(f) tess_status f##_baseline(const tess_problem *, const tess_run *), f##_avx2(const tess_problem *, const tess_run *), f##_avx512(const tess_problem *, const tess_run *)
-#define TESS_RUNS(f) {[TESS_SLOT_BASELINE] = f##_baseline, [TESS_SLOT_AVX2] = f##_avx2, [TESS_SLOT_AVX512] = f##_avx512}
+#define TESS_DECLARE_RUN(f)                                                                                             \
+    tess_status f##_baseline(const tess_problem *, const tess_run *), f##_avx2(const tess_problem *, const tess_run *), \
+        f##_avx512(const tess_problem *, const tess_run *)
+#define TESS_RUNS(f) \
+    { [TESS_SLOT_BASELINE] = f##_baseline, [TESS_SLOT_AVX2] = f##_avx2, [TESS_SLOT_AVX512] = f##_avx512 }
 #elif defined(__aarch64__)
 #define TESS_DECLARE_RUN(f) tess_status f##_baseline(const tess_problem *, const tess_run *), f##_neon(const tess_problem *, const tess_run *)
-#define TESS_RUNS(f) {[TESS_SLOT_BASELINE] = f##_baseline, [TESS_SLOT_NEON] = f##_neon}
+#define TESS_RUNS(f) \
+    { [TESS_SLOT_BASELINE] = f##_baseline, [TESS_SLOT_NEON] = f##_neon }
 #else
 #define TESS_DECLARE_RUN(f) tess_status f##_baseline(const tess_problem *, const tess_run *)
-#define TESS_RUNS(f) {[TESS_SLOT_BASELINE] = f##_baseline}
+#define TESS_RUNS(f) \
+    { [TESS_SLOT_BASELINE] = f##_baseline }
 #endif
 /* The reference is one build for all. */
-#define TESS_REFERENCE_RUN(f) {[TESS_SLOT_BASELINE] = f}
+#define TESS_REFERENCE_RUN(f) \
+    { [TESS_SLOT_BASELINE] = f }
 
 /* The highest build of the row that the context allows; -1 when there is none. */
 int tess_strategy_slot(const tess_strategy *row, tess_isa_slot limit);

@@ -15,8 +15,8 @@ tess_status tess_array_import(tess_array *array, const DLTensor *tensor, const c
         return tess_fail(TESS_ERR_ARGUMENT, "%s has ndim %d and a NULL shape", name, (int)tensor->ndim);
     array->type = tess_type_of(tensor->dtype);
     if (array->type == tess_no_type)
-        return tess_fail(TESS_ERR_TYPE, "%s has the DLPack type code %d, %d bits, %d lanes, which Tessera does not know", name,
-                         tensor->dtype.code, tensor->dtype.bits, tensor->dtype.lanes);
+        return tess_fail(TESS_ERR_TYPE, "%s has the DLPack type code %d, %d bits, %d lanes, which Tessera does not know", name, tensor->dtype.code,
+                         tensor->dtype.bits, tensor->dtype.lanes);
     int device = (int)tensor->device.device_type;
     if (device != kDLCPU && device != kDLCUDAHost)
         return tess_fail(TESS_ERR_DEVICE, "%s lives on DLPack device type %d, this build computes on the CPU (device types %d and %d)", name, device,

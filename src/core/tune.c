@@ -47,10 +47,9 @@ static tess_status make(tess_context *context, scratch *s, const tess_array *lik
     return fill(context, s, limit);
 }
 
-
-
 /* Median of at least three runs after one that is not counted, of more while time allows. */
-static tess_status time_row(const tess_plan *plan, const tess_run *run, const tess_strategy *row, tess_isa_slot slot, double budget, double *seconds) {
+static tess_status time_row(const tess_plan *plan, const tess_run *run, const tess_strategy *row, tess_isa_slot slot, double budget,
+                            double *seconds) {
     enum { RUNS = 15, LEAST = 3 };
     double times[RUNS], start = tess_seconds();
     int n = 0;

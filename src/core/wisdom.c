@@ -2,9 +2,10 @@
  * wisdom.c - which strategy was fastest for which problem on which machine, as lines of text.
  *
  * One line a measured row: `1 STRATEGY ISA THREADS MACHINE SECONDS KEY`. 1 is the format's version, MACHINE a hash of the processor's name,
- * KEY the problem's and the rest of the line. Records are per row, so adding a row to a table spoils nothing that was measured. Selection takes the fastest record
- * of the problem on this machine. Two layers: the shipped lines (wisdom_shipped.c) and the user's file, read when a context plans for the first time;
- * for the same row the later reading wins, so the user's does. No lock file: a save merges the file's lines with the context's and renames. */
+ * KEY the problem's and the rest of the line. Records are per row, so adding a row to a table spoils nothing that was measured. Selection takes the
+ * fastest record of the problem on this machine. Two layers: the shipped lines (wisdom_shipped.c) and the user's file, read when a context plans for
+ * the first time; for the same row the later reading wins, so the user's does. No lock file: a save merges the file's lines with the context's and
+ * renames. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,14 +78,15 @@ static bool parse(const char *line, size_t length, tess_wisdom_record *record) {
         return false;
     memcpy(text, line, length);
     text[length] = 0;
-    if (strlen(text) != length || sscanf(text, "%d %63s %15s %d %16llx %lf %n", &version, strategy, isa, &record->threads, &machine, &record->seconds, &used) < 6 ||
+    if (strlen(text) != length ||
+        sscanf(text, "%d %63s %15s %d %16llx %lf %n", &version, strategy, isa, &record->threads, &machine, &record->seconds, &used) < 6 ||
         used == 0 || version != 1)
         return false;
     record->row = tess_strategy_named(strategy, strlen(strategy));
     record->machine = machine;
     size_t key_length = length - (size_t)used;
-    if (!record->row || !tess_slot_named(isa, &record->slot) || record->threads < 1 || !(record->seconds > 0 && record->seconds < 1e9) || key_length == 0 ||
-        key_length >= sizeof record->key)
+    if (!record->row || !tess_slot_named(isa, &record->slot) || record->threads < 1 || !(record->seconds > 0 && record->seconds < 1e9) ||
+        key_length == 0 || key_length >= sizeof record->key)
         return false;
     memcpy(record->key, text + used, key_length + 1);
     record->key_hash = hash(record->key);
@@ -138,7 +140,8 @@ static tess_status read_file(tess_context *context, const char *path, char **tex
     if (fstat(fileno(file), &about) != 0 || (!S_ISREG(about.st_mode) && about.st_size == 0)) {
         about.st_size = 0; /* a device such as /dev/null: empty */
     } else if (!S_ISREG(about.st_mode) || about.st_size > FILE_LIMIT) {
-        status = tess_fail(TESS_ERR_FILE, "the wisdom file %s has %lld bytes or is no plain file; the limit is %d bytes", path, (long long)about.st_size, FILE_LIMIT);
+        status = tess_fail(TESS_ERR_FILE, "the wisdom file %s has %lld bytes or is no plain file; the limit is %d bytes", path,
+                           (long long)about.st_size, FILE_LIMIT);
     }
     *size = (size_t)about.st_size + 1;
     if (status == TESS_OK && !(*text = tess_allocate(context, *size)))
@@ -159,7 +162,8 @@ tess_status tess_wisdom_import(tess_context *given, const char *text) {
     tess_status status = read_lines(context, text, false, &understood, &ignored);
     pthread_mutex_unlock(&context->lock);
     if (status == TESS_OK && understood == 0 && ignored > 0)
-        return tess_fail(TESS_ERR_ARGUMENT, "none of the %d lines of wisdom was understood; a line is `1 STRATEGY ISA THREADS MACHINE SECONDS KEY`", ignored);
+        return tess_fail(TESS_ERR_ARGUMENT, "none of the %d lines of wisdom was understood; a line is `1 STRATEGY ISA THREADS MACHINE SECONDS KEY`",
+                         ignored);
     return status;
 }
 
@@ -183,7 +187,8 @@ tess_status tess_wisdom_load(tess_context *given, const char *path) {
 }
 
 static void write_record(const tess_wisdom_record *r, tess_text *text) {
-    tess_text_add(text, "1 %s %s %d %016llx %.9g %s\n", r->row->name, tess_slot_name(r->slot), r->threads, (unsigned long long)r->machine, r->seconds, r->key);
+    tess_text_add(text, "1 %s %s %d %016llx %.9g %s\n", r->row->name, tess_slot_name(r->slot), r->threads, (unsigned long long)r->machine, r->seconds,
+                  r->key);
 }
 
 tess_status tess_wisdom_export(tess_context *given, char *at, size_t capacity, size_t *length) {
@@ -289,15 +294,15 @@ void tess_wisdom_forget(tess_context *given) {
     pthread_mutex_unlock(&context->lock);
 }
 
-/* Both layers, once a context. Failures of any kind leave the context with less wisdom and nothing else; the caller's detail sentence is not touched by a
- * missing file because planning goes on to succeed. */
+/* Both layers, once a context. Failures of any kind leave the context with less wisdom and nothing else; the caller's detail sentence is not touched
+ * by a missing file because planning goes on to succeed. */
 static void read_layers(tess_context *context) {
     char path[4096], *text;
     size_t size;
     int understood = 0, ignored = 0;
     context->user_wisdom_read = true;
-    if (read_lines(context, tess_wisdom_shipped, true, &understood, &ignored) != TESS_OK || !default_path(path, sizeof path) || access(path, R_OK) != 0 ||
-        read_file(context, path, &text, &size) != TESS_OK)
+    if (read_lines(context, tess_wisdom_shipped, true, &understood, &ignored) != TESS_OK || !default_path(path, sizeof path) ||
+        access(path, R_OK) != 0 || read_file(context, path, &text, &size) != TESS_OK)
         return;
     read_lines(context, text, false, &understood, &ignored);
     tess_free(context, text, size);
@@ -311,8 +316,8 @@ const tess_strategy *tess_wisdom_find(tess_context *context, const tess_problem 
     if (context->wisdom) {
         uint64_t machine = this_machine(context), key = hash(problem->key);
         for (const tess_wisdom_record *r = context->wisdom; r; r = r->next)
-            if (r->key_hash == key && r->machine == machine && r->threads == threads && r->slot == context->slot && strcmp(r->key, problem->key) == 0 &&
-                (!best || r->seconds < *seconds)) {
+            if (r->key_hash == key && r->machine == machine && r->threads == threads && r->slot == context->slot &&
+                strcmp(r->key, problem->key) == 0 && (!best || r->seconds < *seconds)) {
                 best = r->row;
                 *seconds = r->seconds;
             }

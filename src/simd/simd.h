@@ -2,8 +2,8 @@
  * simd.h - one vocabulary over vector types, for files that are compiled once per instruction set.
  *
  * A vector is a GCC/clang vector type of TESS_VECTOR_BYTES (64, 32 or 16): + - * and comparisons are written with the plain operators.
- * What the operators lack has a name here: loads, stores, streaming stores, broadcast, fma. All give the same bits on every instruction set. Operators never fuse
- * (the build says -ffp-contract=off). */
+ * What the operators lack has a name here: loads, stores, streaming stores, broadcast, fma. All give the same bits on every instruction set.
+ * Operators never fuse (the build says -ffp-contract=off). */
 #ifndef TESS_SIMD_H
 #define TESS_SIMD_H
 
@@ -36,9 +36,21 @@ typedef int64_t v_i64 __attribute__((vector_size(TESS_VECTOR_BYTES)));
 typedef uint64_t v_u64 __attribute__((vector_size(TESS_VECTOR_BYTES)));
 
 /* Any alignment. */
-TESS_INLINE v_f32 v_f32_load(const void *p) { v_f32 v; memcpy(&v, p, sizeof v); return v; }
-TESS_INLINE v_f64 v_f64_load(const void *p) { v_f64 v; memcpy(&v, p, sizeof v); return v; }
-TESS_INLINE v_i64 v_i64_load(const void *p) { v_i64 v; memcpy(&v, p, sizeof v); return v; }
+TESS_INLINE v_f32 v_f32_load(const void *p) {
+    v_f32 v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+TESS_INLINE v_f64 v_f64_load(const void *p) {
+    v_f64 v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+TESS_INLINE v_i64 v_i64_load(const void *p) {
+    v_i64 v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
 TESS_INLINE void v_f32_store(void *p, v_f32 v) { memcpy(p, &v, sizeof v); }
 TESS_INLINE void v_f64_store(void *p, v_f64 v) { memcpy(p, &v, sizeof v); }
 TESS_INLINE void v_i64_store(void *p, v_i64 v) { memcpy(p, &v, sizeof v); }
