@@ -18,7 +18,7 @@ static const struct {
     [tess_c64] = {"c64", kDLComplex, 64}, [tess_c128] = {"c128", kDLComplex, 128},
 };
 
-static bool known(tess_type type) { return type > tess_no_type && (int)type < TESS_TYPES; }
+static bool known(tess_type type) { return (unsigned)type - 1u < TESS_TYPES - 1u; } /* whatever the enum's sign */
 
 DLDataType tess_dl_type(tess_type type) {
     DLDataType dtype = {0, 0, 0};

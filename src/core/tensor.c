@@ -38,15 +38,15 @@ tess_status tess_array_import(tess_array *array, const DLTensor *tensor, const c
                              (long long)array->shape[d]);
         else
             array->count *= array->shape[d];
-    int64_t compact = array->itemsize, reach_low = 0, reach_high = 0;
+    int64_t compact = array->itemsize, span = array->itemsize; /* from the lowest byte to the highest */
     for (int d = array->ndim - 1; d >= 0; d--) {
         int64_t stride = compact, reach;
         if (tensor->strides && TESS_MUL_OVERFLOWS(tensor->strides[d], (int64_t)array->itemsize, &stride))
             stride = INT64_MAX;
         if (empty || array->shape[d] == 1)
             stride = tensor->strides ? 0 : compact; /* never stepped along */
-        else if (stride == INT64_MAX || TESS_MUL_OVERFLOWS(stride, array->shape[d] - 1, &reach) ||
-                 (reach > 0 ? TESS_ADD_OVERFLOWS(reach_high, reach, &reach_high) : TESS_ADD_OVERFLOWS(reach_low, reach, &reach_low)))
+        else if (stride == INT64_MAX || TESS_MUL_OVERFLOWS(stride, array->shape[d] - 1, &reach) || reach == INT64_MIN ||
+                 TESS_ADD_OVERFLOWS(span, reach < 0 ? -reach : reach, &span))
             return tess_fail(TESS_ERR_SIZE, "%s reaches beyond 2^63 bytes: stride %lld elements over size %lld on axis %d", name,
                              tensor->strides ? (long long)tensor->strides[d] : (long long)(compact / array->itemsize), (long long)array->shape[d], d);
         array->stride[d] = stride;
