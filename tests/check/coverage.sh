@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Prints how much of the library the C tests reach. Fails only when a test fails or nothing was measured: a number is no goal.
+cd "$(dirname "$0")/../.." || exit 1
+command -v gcovr >/dev/null || { echo "no gcovr here"; exit 77; }
+make -s -j2 BUILD=build-coverage OPT="-O1 -g" CFLAGS="--coverage" LDFLAGS="--coverage" all tests || exit 1
+find build-coverage -name '*.gcda' -delete
+for test in build-coverage/tests/test_*; do
+    case $test in *.d | *.gcno | *.gcda) continue ;; esac
+    "$test" >build-coverage/log.txt 2>&1 || { cat build-coverage/log.txt; exit 1; }
+done
+gcovr --root . --object-directory build-coverage --exclude 'tests/' --exclude '.*/test_[^/]*$' --exclude-throw-branches \
+    --gcov-ignore-parse-errors --txt build-coverage/coverage.txt --html-details build-coverage/coverage.html --print-summary >build-coverage/summary.txt 2>build-coverage/log.txt ||
+    { cat build-coverage/log.txt; exit 1; }
+grep -E '^lines: [1-9]' build-coverage/summary.txt >/dev/null || { echo "failed: nothing was measured"; cat build-coverage/summary.txt; exit 1; }
+echo "note: coverage of the C tests: $(grep -E '^lines' build-coverage/summary.txt); $(grep -E '^branches' build-coverage/summary.txt)"
+echo "note: by file in build-coverage/coverage.txt, by line in build-coverage/coverage.html"
