@@ -1,7 +1,91 @@
 /* SPDX-License-Identifier: Apache-2.0
- * correlate.h - the contract of the operation. */
+ * correlate.h - the contract of the operation: what a checked correlation is, and what a strategy must do with it.
+ *
+ * A strategy writes, for every output element, the chain that tessera.h section 7 defines: taps in the order of `weights`, one fused
+ * multiply-add each, from +0. Ghost cells take part with the boundary's value like any other element (0 * infinity is NaN there too, and
+ * fma(0, w, -0) is +0, so leaving them out would show).
+ *
+ * The problem says the same thing twice. `masks` is the definition, in the caller's axes and in C: the reference reads it. `direct` and `passes`
+ * are what the fast rows read: axes joined where no mask tells them apart, weights in the `work` type. work is C, or f32 or f64 where C is an integer
+ * type and no sum of the problem can leave the integers that f32 or f64 hold exactly: then every partial sum is the same number. */
 #ifndef TESS_OPS_CORRELATE_H
 #define TESS_OPS_CORRELATE_H
+
+#include "core/convert.h"
 #include "core/strategy.h"
+#include "ops/correlate/boundary.h"
+
+/* A mask as the definition has it: in C, compact, row-major, flipped already for convolve. */
+typedef struct tess_correlate_mask {
+    int ndim;
+    int axes[TESS_MAX_NDIM];       /* of in, one for each mask axis */
+    int64_t shape[TESS_MAX_NDIM];  /* every size >= 1 */
+    int64_t before[TESS_MAX_NDIM]; /* output i meets input i - before + j at tap j */
+    int64_t taps;
+    size_t size; /* bytes of weights */
+    void *weights;
+} tess_correlate_mask;
+
+typedef struct tess_correlate_axis {
+    int64_t n, m;                  /* input, output: elements (on the row axis: groups) */
+    int64_t in_stride, out_stride; /* bytes */
+    int64_t width, before;         /* taps along it, 1 and 0 when it is not masked */
+} tess_correlate_axis;
+
+/* One correlation of one array with one mask. Axes in the order of the array, joined. At least one axis. */
+typedef struct tess_correlate_pass {
+    int ndim;
+    int row;       /* the axis along which outputs are computed side by side */
+    int64_t group; /* elements that stand side by side in one step of the row axis (the colours of a pixel); 1 = none. In and out are then
+                      compact within a group and from group to group */
+    int masked;    /* axes with a mask */
+    int order[TESS_MAX_NDIM]; /* those, in the mask's order */
+    bool row_last;            /* the row axis is the last of them, or not masked: taps along a row follow each other */
+    tess_type from, to;       /* element types read and written */
+    int64_t inputs, outputs;  /* elements */
+    int64_t taps;
+    size_t size;   /* bytes of weights */
+    void *weights; /* work type, in tap order */
+    tess_correlate_axis axis[TESS_MAX_NDIM];
+} tess_correlate_pass;
+
+typedef struct tess_correlate_problem {
+    tess_problem base;
+    tess_array in, out; /* data NULL */
+    tess_type compute, work;
+    tess_boundary boundary; /* ZERO is kept as CONSTANT with +0 */
+    tess_value constant, work_constant;
+    int count; /* masks: 1, or a separable list */
+    tess_correlate_mask *masks;
+    tess_correlate_pass *direct; /* NULL for a list of several masks */
+    int passes_count;
+    tess_correlate_pass *passes; /* NULL: not separable. A list, or the factors of masks[0] where they give the same bits */
+    int64_t between[2];          /* bytes of the two buffers that the passes alternate between */
+    double separable_flops;
+} tess_correlate_problem;
+
 extern const tess_op tess_correlate_op;
+
+/* problem.c: fills `direct`, `passes`, `work` and the key once `in`, `out`, `masks` are known. */
+typedef struct tess_correlate_asked {
+    tess_extent extent;
+    tess_accuracy accuracy;
+} tess_correlate_asked;
+tess_status tess_correlate_prepare(tess_correlate_problem *problem, const tess_correlate_asked *asked);
+void tess_correlate_release(tess_problem *problem);
+/* The size of an output axis; false when it overflows. */
+bool tess_correlate_size(tess_extent extent, int64_t n, int64_t width, int64_t *m);
+
+/* rank1.c: whether the mask is exactly the outer product of 1-D factors that C holds. factors[] receives one mask of rank 1 for each axis longer than 1,
+ * in the mask's order, *count of them; the caller frees their weights. *count is 0 when it is not of rank 1 (or has fewer than two such axes). */
+tess_status tess_correlate_rank1(tess_context *context, const tess_correlate_mask *mask, tess_type compute, tess_correlate_mask *factors, int *count);
+
+tess_status tess_correlate_reference(const tess_problem *problem, const tess_run *run);
+
+/* One pass by the method of a row; what lies behind correlate/rows and correlate/window, and what correlate/separable chains. scratch: as the
+ * matching _scratch function says, 64-byte aligned. */
+typedef tess_status (*tess_correlate_pass_function)(const tess_correlate_problem *problem, const tess_correlate_pass *pass, const tess_run *run,
+                                                    const char *in, char *out, char *scratch);
+size_t tess_correlate_rows_scratch(const tess_correlate_problem *problem, const tess_correlate_pass *pass, int threads);
+
 #endif

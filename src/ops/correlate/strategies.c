@@ -1,4 +1,99 @@
 /* SPDX-License-Identifier: Apache-2.0
  * strategies.c - the table: one row a strategy. */
 #include "ops/correlate/correlate.h"
-const tess_op tess_correlate_op = {.name = "correlate"};
+
+TESS_DECLARE_RUN(tess_correlate_rows);
+TESS_DECLARE_RUN(tess_correlate_separably);
+
+static const tess_correlate_problem *of(const tess_problem *problem) { return (const tess_correlate_problem *)problem; }
+
+static bool always(const tess_problem *problem, const char **why) {
+    (void)problem, (void)why;
+    return true;
+}
+
+static bool one_mask(const tess_problem *problem, const char **why) {
+    *why = "takes one mask, and this is a list of 1-D masks, each rounded";
+    return of(problem)->direct != NULL;
+}
+
+static bool several_passes(const tess_problem *problem, const char **why) {
+    *why = "needs a list of 1-D masks, or a mask of rank 1 whose factors give the same bits";
+    return of(problem)->passes != NULL;
+}
+
+/* A pass costs a trip through memory or the caches, worth about eight taps. */
+static bool fewer_taps(const tess_problem *problem, const char **why) {
+    const tess_correlate_problem *p = of(problem);
+    *why = "the mask has too few taps to pay for passes";
+    return !p->direct || p->separable_flops + 16.0 * (double)p->out.count * p->passes_count < p->base.flops;
+}
+
+static size_t rows_workspace(const tess_problem *problem, int threads) { return tess_correlate_rows_scratch(of(problem), of(problem)->direct, threads); }
+
+static size_t separable_workspace(const tess_problem *problem, int threads) {
+    const tess_correlate_problem *p = of(problem);
+    size_t scratch = 0;
+    for (int k = 0; k < p->passes_count; k++) {
+        size_t one = tess_correlate_rows_scratch(p, &p->passes[k], threads);
+        scratch = one > scratch ? one : scratch;
+    }
+    return (size_t)(p->between[0] + p->between[1]) + scratch;
+}
+
+static double separable_flops(const tess_problem *problem) { return of(problem)->separable_flops; }
+
+static size_t reference_workspace(const tess_problem *problem, int threads) {
+    (void)threads;
+    return of(problem)->count > 1 ? (size_t)(of(problem)->between[0] + of(problem)->between[1]) : 0;
+}
+
+static const tess_strategy rows[] = {
+    {
+        .name = "correlate/separable",
+        .idea = "1-D passes, one axis after another, each through an array in the compute type",
+        .source = "-",
+        .run = TESS_RUNS(tess_correlate_separably),
+        .applicable = several_passes,
+        .sensible = fewer_taps,
+        .workspace = separable_workspace,
+        .flops = separable_flops,
+    },
+    {
+        .name = "correlate/rows",
+        .idea = "stretches of output rows in L1; every tap is one fused multiply-add along the stretch",
+        .source = "-",
+        .run = TESS_RUNS(tess_correlate_rows),
+        .applicable = one_mask,
+        .workspace = rows_workspace,
+    },
+    {
+        .name = "correlate/reference",
+        .idea = "one output element after another, straight from the definition",
+        .source = "-",
+        .run = TESS_REFERENCE_RUN(tess_correlate_reference),
+        .applicable = always,
+        .workspace = reference_workspace,
+    },
+};
+
+static tess_status check(const tess_problem *problem, const char *in, const char *second, const char *out) {
+    tess_array from = of(problem)->in, to = of(problem)->out;
+    from.data = (char *)(uintptr_t)in;
+    to.data = (char *)(uintptr_t)out;
+    if (second)
+        return tess_fail(TESS_ERR_ARGUMENT, "second is %p, a correlation has no second input: NULL is expected", (const void *)second);
+    if (!in && from.count > 0)
+        return tess_fail(TESS_ERR_ARGUMENT, "in is NULL and has %lld elements", (long long)from.count);
+    if (!out && to.count > 0)
+        return tess_fail(TESS_ERR_ARGUMENT, "out is NULL and has %lld elements", (long long)to.count);
+    return tess_refuse_overlap(&to, "out", &from, "in");
+}
+
+const tess_op tess_correlate_op = {
+    .name = "correlate",
+    .rows = rows,
+    .count = TESS_COUNT(rows),
+    .release = tess_correlate_release,
+    .check = check,
+};

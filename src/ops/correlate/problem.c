@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * problem.c - from the definition of a correlation to what the fast rows read: passes over joined axes, with weights in the work type. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ops/correlate/correlate.h"
+
+enum { GROUP_LIMIT = 256 }; /* elements side by side up to which a row of pixels beats many short rows */
+
+bool tess_correlate_size(tess_extent extent, int64_t n, int64_t width, int64_t *m) {
+    *m = n;
+    if (extent == TESS_EXTENT_VALID)
+        *m = n >= width ? n - width + 1 : 0;
+    return extent != TESS_EXTENT_FULL || !TESS_ADD_OVERFLOWS(n, width - 1, m);
+}
+
+/* ---- one pass: its axes ---- */
+
+typedef struct found_axis {
+    tess_correlate_axis a;
+    int mask_axis; /* -1: none */
+} found_axis;
+
+static int coarser_first(const void *left, const void *right) {
+    const found_axis *l = left, *r = right;
+    int64_t ls = llabs(l->a.out_stride), rs = llabs(r->a.out_stride);
+    if (ls != rs)
+        return ls > rs ? -1 : 1;
+    return l->mask_axis - r->mask_axis;
+}
+
+static int find_axes(found_axis *axes, const tess_array *in, const tess_array *out, const tess_correlate_mask *mask) {
+    int count = 0;
+    for (int d = 0; d < in->ndim; d++) {
+        found_axis f = {.a = {in->shape[d], out->shape[d], in->stride[d], out->stride[d], 1, 0}, .mask_axis = -1};
+        for (int k = 0; k < mask->ndim; k++)
+            if (mask->axes[k] == d && mask->shape[k] > 1) {
+                f.mask_axis = k;
+                f.a.width = mask->shape[k];
+                f.a.before = mask->before[k];
+            }
+        if (f.a.n != 1 || f.a.m != 1 || f.a.width != 1)
+            axes[count++] = f;
+    }
+    qsort(axes, (size_t)count, sizeof *axes, coarser_first);
+    int kept = 0;
+    for (int d = 0; d < count; d++) {
+        found_axis *before = kept ? &axes[kept - 1] : NULL, *f = &axes[d];
+        int64_t in_step, out_step;
+        if (before && before->mask_axis < 0 && f->mask_axis < 0 && !TESS_MUL_OVERFLOWS(f->a.in_stride, f->a.n, &in_step) &&
+            !TESS_MUL_OVERFLOWS(f->a.out_stride, f->a.n, &out_step) && before->a.in_stride == in_step && before->a.out_stride == out_step) {
+            before->a.n = before->a.m = before->a.n * f->a.n;
+            before->a.in_stride = f->a.in_stride;
+            before->a.out_stride = f->a.out_stride;
+        } else {
+            axes[kept++] = *f;
+        }
+    }
+    if (kept == 0)
+        axes[kept++] = (found_axis){.a = {1, 1, in->itemsize, out->itemsize, 1, 0}, .mask_axis = -1};
+    return kept;
+}
+
+static void find_group(tess_correlate_pass *pass, found_axis *axes, int *count, const tess_array *in, const tess_array *out) {
+    pass->group = 1;
+    if (*count < 2)
+        return;
+    const found_axis *last = &axes[*count - 1], *row = &axes[*count - 2];
+    int64_t size = last->a.n;
+    if (last->mask_axis >= 0 || row->mask_axis < 0 || size < 2 || size >= GROUP_LIMIT || last->a.in_stride != in->itemsize ||
+        last->a.out_stride != out->itemsize || row->a.in_stride != size * in->itemsize || row->a.out_stride != size * out->itemsize)
+        return;
+    pass->group = size;
+    --*count;
+}
+
+/* The finest axis of the output, unless it is very short and another is not. */
+static int choose_row(const tess_correlate_pass *pass) {
+    int row = pass->ndim - 1;
+    if (pass->group == 1 && pass->axis[row].m < 8)
+        for (int d = pass->ndim - 2; d >= 0; d--)
+            if (pass->axis[d].m > 4 * pass->axis[row].m)
+                row = d;
+    return row;
+}
+
+static tess_status build_pass(const tess_correlate_problem *problem, tess_correlate_pass *pass, const tess_array *in, const tess_array *out,
+                              const tess_correlate_mask *mask) {
+    found_axis axes[TESS_MAX_NDIM + 1];
+    int count = find_axes(axes, in, out, mask);
+    find_group(pass, axes, &count, in, out);
+    pass->ndim = count;
+    for (int d = 0; d < count; d++)
+        pass->axis[d] = axes[d].a;
+    for (int k = 0; k < mask->ndim; k++)
+        for (int d = 0; d < count; d++)
+            if (axes[d].mask_axis == k)
+                pass->order[pass->masked++] = d;
+    pass->row = choose_row(pass);
+    pass->row_last = pass->axis[pass->row].width == 1 || pass->order[pass->masked - 1] == pass->row;
+    pass->from = in->type;
+    pass->to = out->type;
+    pass->inputs = in->count;
+    pass->outputs = out->count;
+    pass->taps = mask->taps;
+    if (TESS_MUL_OVERFLOWS((size_t)mask->taps, tess_type_size(problem->work), &pass->size))
+        return tess_fail(TESS_ERR_SIZE, "a mask has %lld elements, its copy does not fit the address space", (long long)mask->taps);
+    pass->weights = tess_allocate(problem->base.context, pass->size);
+    if (!pass->weights)
+        return TESS_ERR_MEMORY;
+    tess_loader(TESS_SLOT_BASELINE, problem->compute, problem->work)(pass->weights, mask->weights, (int64_t)tess_type_size(problem->compute), mask->taps);
+    return TESS_OK;
+}
+
+/* ---- a list of passes ---- */
+
+static tess_status build_passes(tess_correlate_problem *problem, const tess_correlate_mask *masks, int count) {
+    size_t size = (size_t)count * sizeof(tess_correlate_pass), widest = tess_type_size(problem->compute);
+    problem->passes = tess_allocate_zeroed(problem->base.context, size);
+    if (!problem->passes)
+        return TESS_ERR_MEMORY;
+    problem->passes_count = count;
+    tess_array in = problem->in;
+    for (int k = 0; k < count; k++) {
+        tess_array out = problem->out;
+        if (k < count - 1) {
+            int64_t shape[TESS_MAX_NDIM], bytes = (int64_t)widest;
+            memcpy(shape, in.shape, sizeof shape);
+            shape[masks[k].axes[0]] = problem->out.shape[masks[k].axes[0]];
+            bool empty = false;
+            for (int d = 0; d < in.ndim; d++)
+                empty |= shape[d] == 0;
+            for (int d = 0; d < in.ndim && !empty; d++)
+                if (TESS_MUL_OVERFLOWS(bytes, shape[d], &bytes))
+                    return tess_fail(TESS_ERR_SIZE, "the array between passes %d and %d of the separable list has more than 2^63 bytes", k, k + 1);
+            if (TESS_ADD_OVERFLOWS(bytes, 128, &bytes))
+                return tess_fail(TESS_ERR_SIZE, "the array between passes %d and %d of the separable list has more than 2^63 bytes", k, k + 1);
+            out = tess_array_compact(NULL, problem->work, in.ndim, shape);
+            problem->between[k & 1] = tess_max64(problem->between[k & 1], (bytes - 64) & ~(int64_t)63);
+        }
+        TESS_TRY(build_pass(problem, &problem->passes[k], &in, &out, &masks[k]));
+        problem->separable_flops += (tess_is_complex(problem->compute) ? 8.0 : 2.0) * (double)masks[k].taps * (double)out.count;
+        in = out;
+    }
+    return TESS_OK;
+}
+
+static tess_status build_direct(tess_correlate_problem *problem) {
+    problem->direct = tess_allocate_zeroed(problem->base.context, sizeof *problem->direct);
+    if (!problem->direct)
+        return TESS_ERR_MEMORY;
+    return build_pass(problem, problem->direct, &problem->in, &problem->out, &problem->masks[0]);
+}
+
+static void free_masks(tess_context *context, tess_correlate_mask *masks, int count) {
+    for (int k = 0; k < count; k++)
+        tess_free(context, masks[k].weights, masks[k].size);
+}
+
+void tess_correlate_release(tess_problem *base) {
+    tess_correlate_problem *problem = (tess_correlate_problem *)base;
+    tess_context *context = base->context;
+    if (problem->masks)
+        free_masks(context, problem->masks, problem->count);
+    tess_free(context, problem->masks, (size_t)problem->count * sizeof *problem->masks);
+    if (problem->direct)
+        tess_free(context, problem->direct->weights, problem->direct->size);
+    tess_free(context, problem->direct, sizeof *problem->direct);
+    for (int k = 0; k < problem->passes_count; k++)
+        tess_free(context, problem->passes[k].weights, problem->passes[k].size);
+    tess_free(context, problem->passes, (size_t)problem->passes_count * sizeof *problem->passes);
+}
+
+/* ---- the work type ---- */
+
+static double magnitude_of(tess_type compute, const void *from) {
+    tess_value v;
+    memcpy(&v, from, tess_type_size(compute));
+    return compute == tess_i64 ? fabs((double)v.i64) : (double)v.u64;
+}
+
+/* The largest magnitude that any partial sum can have, from the type of the input, the constant and the weights. */
+static double largest_sum(const tess_correlate_problem *problem) {
+    double constant = magnitude_of(problem->compute, &problem->constant);
+    double limit = tess_is_bool(problem->in.type) ? 1 : ldexp(1, 8 * problem->in.itemsize - !tess_is_unsigned(problem->in.type));
+    for (int k = 0; k < problem->count; k++) {
+        const tess_correlate_mask *mask = &problem->masks[k];
+        double sum = 0;
+        for (int64_t t = 0; t < mask->taps; t++)
+            sum += magnitude_of(problem->compute, (const char *)mask->weights + (size_t)t * 8);
+        limit = fmax(limit, constant) * fmax(sum, 1);
+    }
+    return limit;
+}
+
+static void choose_work(tess_correlate_problem *problem) {
+    problem->work = problem->compute;
+    if (problem->compute == tess_u64 || problem->compute == tess_i64) {
+        double limit = largest_sum(problem);
+        problem->work = limit <= 0x1p24 ? tess_f32 : limit <= 0x1p53 ? tess_f64 : problem->compute;
+    }
+    tess_loader(TESS_SLOT_BASELINE, problem->compute, problem->work)(&problem->work_constant, &problem->constant, 0, 1);
+}
+
+/* ---- the key ---- */
+
+static const char *boundary_names[] = {"zero", "constant", "nearest", "reflect", "mirror", "wrap"};
+static const char *extent_names[] = {"same", "valid", "full"};
+
+static void write_pass(tess_text *text, const tess_correlate_pass *pass) {
+    for (int d = 0; d < pass->ndim; d++) {
+        const tess_correlate_axis *a = &pass->axis[d];
+        tess_text_add(text, "%s%lld", d ? "," : "", (long long)a->m);
+        if (a->width > 1)
+            tess_text_add(text, "*%lld", (long long)a->width);
+    }
+    if (pass->group > 1)
+        tess_text_add(text, ",%lld", (long long)pass->group);
+    const tess_correlate_axis *row = &pass->axis[pass->row];
+    int64_t size = (int64_t)tess_type_size(pass->from) * pass->group;
+    tess_text_add(text, "%s", row->in_stride == size ? "" : " strided");
+}
+
+static void write_key(tess_correlate_problem *problem, const tess_correlate_asked *asked, bool detected) {
+    tess_text text = {.at = problem->base.key, .capacity = sizeof problem->base.key};
+    tess_text_add(&text, "correlate %s to %s in %s %s %s ", tess_type_name(problem->in.type), tess_type_name(problem->out.type),
+                  tess_type_name(problem->compute), boundary_names[problem->boundary], extent_names[asked->extent]);
+    if (problem->direct)
+        write_pass(&text, problem->direct);
+    else
+        for (int k = 0; k < problem->passes_count; k++) {
+            tess_text_add(&text, "%s", k ? " then " : "");
+            write_pass(&text, &problem->passes[k]);
+        }
+    if (detected)
+        tess_text_add(&text, " rank-1");
+    problem->base.key[sizeof problem->base.key - 1] = 0;
+}
+
+/* ---- all of it ---- */
+
+static void count_work(tess_correlate_problem *problem) {
+    double outputs = (double)problem->out.count;
+    problem->base.bytes = (double)problem->in.count * problem->in.itemsize + outputs * problem->out.itemsize;
+    problem->base.flops = problem->separable_flops;
+    if (problem->direct)
+        problem->base.flops = (tess_is_complex(problem->compute) ? 8.0 : 2.0) * (double)problem->direct->taps * outputs;
+    problem->base.elements = fmax(outputs, problem->base.flops / 16); /* a tap costs about an eighth of an element's way through memory */
+}
+
+/* Ghost cells of later passes would have to hold sums of the constant: only where there are none, or they are zero, do factors read what the mask reads. */
+static bool factors_may_serve(const tess_correlate_problem *problem, const tess_correlate_asked *asked) {
+    static const tess_value zero;
+    return asked->extent == TESS_EXTENT_VALID || problem->boundary != TESS_BOUNDARY_CONSTANT ||
+           memcmp(&problem->constant, &zero, tess_type_size(problem->compute)) == 0;
+}
+
+tess_status tess_correlate_prepare(tess_correlate_problem *problem, const tess_correlate_asked *asked) {
+    tess_context *context = problem->base.context;
+    tess_correlate_mask factors[TESS_MAX_NDIM];
+    int found = 0;
+    bool integers = problem->compute == tess_u64 || problem->compute == tess_i64, detected = false;
+    if (problem->count == 1 && (integers || asked->accuracy == TESS_ACCURACY_FAST) && factors_may_serve(problem, asked))
+        TESS_TRY(tess_correlate_rank1(context, &problem->masks[0], problem->compute, factors, &found));
+    tess_status status = TESS_OK;
+    if (found > 0) {
+        detected = true;
+        if (!integers) { /* from here on the list is the definition */
+            tess_correlate_mask *list = tess_allocate(context, (size_t)found * sizeof *list);
+            if (!list) {
+                free_masks(context, factors, found);
+                return TESS_ERR_MEMORY;
+            }
+            memcpy(list, factors, (size_t)found * sizeof *list);
+            free_masks(context, problem->masks, 1);
+            tess_free(context, problem->masks, sizeof *problem->masks);
+            problem->masks = list;
+            problem->count = found;
+            found = 0;
+        }
+    }
+    choose_work(problem);
+    if (problem->count > 1)
+        status = build_passes(problem, problem->masks, problem->count);
+    else
+        status = build_direct(problem);
+    if (status == TESS_OK && found > 0)
+        status = build_passes(problem, factors, found);
+    free_masks(context, factors, found);
+    if (status != TESS_OK)
+        return status;
+    count_work(problem);
+    write_key(problem, asked, detected);
+    return TESS_OK;
+}
