@@ -128,7 +128,8 @@ static tess_status find_axes(request *r, int ndim) {
         return TESS_OK;
     }
     if (r->options.naxes != r->naxes)
-        return tess_fail(TESS_ERR_AXIS, "naxes is %d, %s %d", r->options.naxes, r->list ? "the masks of the list are" : "the mask's axes are", r->naxes);
+        return tess_fail(TESS_ERR_AXIS, "naxes is %d, %s %d", r->options.naxes, r->list ? "the masks of the list are" : "the mask's axes are",
+                         r->naxes);
     return tess_axes_check(r->axes, r->options.axes, r->naxes, ndim, "axes");
 }
 
@@ -161,8 +162,8 @@ static tess_status check_shapes(const request *r, const tess_correlate_problem *
             return tess_fail(TESS_ERR_SIZE, "axis %d has size %lld and a mask of %lld: the full extent overflows 64 bits", d, (long long)in->shape[d],
                              (long long)width);
         if (out->shape[d] != need)
-            return tess_fail(TESS_ERR_SHAPE, "out has size %lld on axis %d, %lld is needed for an in of %lld and a mask of %lld", (long long)out->shape[d],
-                             d, (long long)need, (long long)in->shape[d], (long long)width);
+            return tess_fail(TESS_ERR_SHAPE, "out has size %lld on axis %d, %lld is needed for an in of %lld and a mask of %lld",
+                             (long long)out->shape[d], d, (long long)need, (long long)in->shape[d], (long long)width);
         if (in->shape[d] == 0 && out->count > 0 && r->options.boundary > TESS_BOUNDARY_CONSTANT)
             return tess_fail(TESS_ERR_EMPTY, "in has size 0 on axis %d, and every boundary but zero and constant needs an element there", d);
     }
@@ -263,12 +264,14 @@ tess_status tess_plan_correlate(tess_plan **plan, tess_context *context, const D
     return make_plan(plan, &r, options);
 }
 
-tess_status tess_correlate(tess_context *context, const DLTensor *in, const DLTensor *mask, const DLTensor *out, const tess_correlate_options *options) {
+tess_status tess_correlate(tess_context *context, const DLTensor *in, const DLTensor *mask, const DLTensor *out,
+                           const tess_correlate_options *options) {
     request r = {.context = context, .in = in, .out = out, .masks = &mask, .count = 1};
     return run_once(&r, options, false);
 }
 
-tess_status tess_convolve(tess_context *context, const DLTensor *in, const DLTensor *mask, const DLTensor *out, const tess_correlate_options *options) {
+tess_status tess_convolve(tess_context *context, const DLTensor *in, const DLTensor *mask, const DLTensor *out,
+                          const tess_correlate_options *options) {
     request r = {.context = context, .in = in, .out = out, .masks = &mask, .count = 1};
     return run_once(&r, options, true);
 }

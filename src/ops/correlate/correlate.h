@@ -35,10 +35,10 @@ typedef struct tess_correlate_axis {
 /* One correlation of one array with one mask. Axes in the order of the array, joined. At least one axis. */
 typedef struct tess_correlate_pass {
     int ndim;
-    int row;       /* the axis along which outputs are computed side by side */
-    int64_t group; /* elements that stand side by side in one step of the row axis (the colours of a pixel); 1 = none. In and out are then
-                      compact within a group and from group to group */
-    int masked;    /* axes with a mask */
+    int row;                  /* the axis along which outputs are computed side by side */
+    int64_t group;            /* elements that stand side by side in one step of the row axis (the colours of a pixel); 1 = none. In and out are then
+                                 compact within a group and from group to group */
+    int masked;               /* axes with a mask */
     int order[TESS_MAX_NDIM]; /* those, in the mask's order */
     bool row_last;            /* the row axis is the last of them, or not masked: taps along a row follow each other */
     tess_type from, to;       /* element types read and written */
@@ -76,8 +76,8 @@ void tess_correlate_release(tess_problem *problem);
 /* The size of an output axis; false when it overflows. */
 bool tess_correlate_size(tess_extent extent, int64_t n, int64_t width, int64_t *m);
 
-/* rank1.c: whether the mask is exactly the outer product of 1-D factors that C holds. factors[] receives one mask of rank 1 for each axis longer than 1,
- * in the mask's order, *count of them; the caller frees their weights. *count is 0 when it is not of rank 1 (or has fewer than two such axes). */
+/* rank1.c: whether the mask is exactly the outer product of 1-D factors that C holds. factors[] receives one mask of rank 1 for each axis longer than
+ * 1, in the mask's order, *count of them; the caller frees their weights. *count is 0 when it is not of rank 1 (or has fewer than two such axes). */
 tess_status tess_correlate_rank1(tess_context *context, const tess_correlate_mask *mask, tess_type compute, tess_correlate_mask *factors, int *count);
 
 tess_status tess_correlate_reference(const tess_problem *problem, const tess_run *run);

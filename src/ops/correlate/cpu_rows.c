@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_rows.c - correlate/rows: any rank, layout and type, a stretch of one output row at a time.
  *
- * A stretch of output (4 KiB of f32) stays in L1 as accumulators. For each line of the mask along the row, the stretch of input that it meets is used where it
- * lies, or gathered into scratch with the boundary applied and the type converted; then groups of vectors take all taps of the line while
+ * A stretch of output (4 KiB of f32) stays in L1 as accumulators. For each line of the mask along the row, the stretch of input that it meets is used
+ * where it lies, or gathered into scratch with the boundary applied and the type converted; then groups of vectors take all taps of the line while
  * they sit in registers. Taps come in the mask's order for every output, whatever the grouping. */
 #include "core/parallel.h"
 #include "ops/correlate/gather.h"
@@ -99,19 +99,19 @@ static void line_u64(uint64_t *restrict acc, const char *restrict x, const uint6
 }
 
 /* Complex elements are (re, im) pairs in x, planes of STRETCH in acc. w: pairs. */
-#define COMPLEX_LINE(name, real, fused)                                                                                    \
+#define COMPLEX_LINE(name, real, fused)                                                                                           \
     static void name(real *restrict acc, const char *restrict x, const real *restrict w, int64_t taps, int64_t step, int64_t n) { \
-        real *re = acc, *im = acc + STRETCH;                                                                               \
-        for (int64_t j = 0; j < taps; j++) {                                                                               \
-            real b[2] = {w[2 * j], w[2 * j + 1]};                                                                          \
-            const char *p = x + 2 * (int64_t)sizeof(real) * j * step;                                                      \
-            for (int64_t i = 0; i < n; i++) {                                                                              \
-                real a[2];                                                                                                 \
-                memcpy(a, p + 2 * (int64_t)sizeof(real) * i, sizeof a);                                                    \
-                re[i] = fused(-a[1], b[1], fused(a[0], b[0], re[i]));                                                      \
-                im[i] = fused(a[1], b[0], fused(a[0], b[1], im[i]));                                                       \
-            }                                                                                                              \
-        }                                                                                                                  \
+        real *re = acc, *im = acc + STRETCH;                                                                                      \
+        for (int64_t j = 0; j < taps; j++) {                                                                                      \
+            real b[2] = {w[2 * j], w[2 * j + 1]};                                                                                 \
+            const char *p = x + 2 * (int64_t)sizeof(real) * j * step;                                                             \
+            for (int64_t i = 0; i < n; i++) {                                                                                     \
+                real a[2];                                                                                                        \
+                memcpy(a, p + 2 * (int64_t)sizeof(real) * i, sizeof a);                                                           \
+                re[i] = fused(-a[1], b[1], fused(a[0], b[0], re[i]));                                                             \
+                im[i] = fused(a[1], b[0], fused(a[0], b[1], im[i]));                                                              \
+            }                                                                                                                     \
+        }                                                                                                                         \
     }
 COMPLEX_LINE(line_c64, float, fmaf)
 COMPLEX_LINE(line_c128, double, fma)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_separable.c - correlate/separable: one 1-D pass after another, each over whole arrays.
  *
- * A mask of k x k taps costs k * k fused multiply-adds an output directly and 2 k in passes. The arrays between passes hold the work type; two of them
- * take turns. */
+ * A mask of k x k taps costs k * k fused multiply-adds an output directly and 2 k in passes. The arrays between passes hold the work type; two of
+ * them take turns. */
 #include "ops/correlate/gather.h"
 
 tess_status TESS_ISA_NAME(tess_correlate_rows_pass)(const tess_correlate_problem *problem, const tess_correlate_pass *pass, const tess_run *run,

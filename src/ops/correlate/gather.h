@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gather.h - stretches of an input row, extended by the boundary, as contiguous elements of the work type.
  *
- * Positions along a row count elements from the row's first one and may be negative or lie beyond its end. With a group of g elements, position p is element
- * p mod g of the group p div g; the boundary moves whole groups. */
+ * Positions along a row count elements from the row's first one and may be negative or lie beyond its end. With a group of g elements, position p is
+ * element p mod g of the group p div g; the boundary moves whole groups. */
 #ifndef TESS_OPS_CORRELATE_GATHER_H
 #define TESS_OPS_CORRELATE_GATHER_H
 
@@ -15,13 +15,14 @@ typedef struct tess_correlate_source {
     tess_row_loader load;
     tess_boundary boundary;
     tess_value constant;
-    int width;           /* bytes of an element of the work type */
-    int64_t n, group;    /* groups in the row, elements in a group */
-    int64_t stride;      /* bytes from element to element */
-    bool in_place;       /* elements lie in memory as the work type has them, one after another */
+    int width;        /* bytes of an element of the work type */
+    int64_t n, group; /* groups in the row, elements in a group */
+    int64_t stride;   /* bytes from element to element */
+    bool in_place;    /* elements lie in memory as the work type has them, one after another */
 } tess_correlate_source;
 
-void tess_correlate_source_of(tess_correlate_source *source, const tess_correlate_problem *problem, const tess_correlate_pass *pass, tess_isa_slot slot);
+void tess_correlate_source_of(tess_correlate_source *source, const tess_correlate_problem *problem, const tess_correlate_pass *pass,
+                              tess_isa_slot slot);
 
 /* Writes positions first .. first + count - 1 of the row at `row` (NULL: a row of ghost cells) to `to`. */
 void tess_correlate_gather(const tess_correlate_source *source, void *to, const char *row, int64_t first, int64_t count);

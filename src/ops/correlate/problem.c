@@ -110,7 +110,8 @@ static tess_status build_pass(const tess_correlate_problem *problem, tess_correl
     pass->weights = tess_allocate(problem->base.context, pass->size);
     if (!pass->weights)
         return TESS_ERR_MEMORY;
-    tess_loader(TESS_SLOT_BASELINE, problem->compute, problem->work)(pass->weights, mask->weights, (int64_t)tess_type_size(problem->compute), mask->taps);
+    tess_loader(TESS_SLOT_BASELINE, problem->compute, problem->work)(pass->weights, mask->weights, (int64_t)tess_type_size(problem->compute),
+                                                                     mask->taps);
     return TESS_OK;
 }
 
@@ -250,7 +251,8 @@ static void count_work(tess_correlate_problem *problem) {
     problem->base.elements = fmax(outputs, problem->base.flops / 16); /* a tap costs about an eighth of an element's way through memory */
 }
 
-/* Ghost cells of later passes would have to hold sums of the constant: only where there are none, or they are zero, do factors read what the mask reads. */
+/* Ghost cells of later passes would have to hold sums of the constant: only where there are none, or they are zero, do factors read what the mask
+ * reads. */
 static bool factors_may_serve(const tess_correlate_problem *problem, const tess_correlate_asked *asked) {
     static const tess_value zero;
     return asked->extent == TESS_EXTENT_VALID || problem->boundary != TESS_BOUNDARY_CONSTANT ||

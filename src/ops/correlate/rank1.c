@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * rank1.c - finding 1-D factors whose outer product is the mask, exactly.
  *
- * Every finite float and every integer is an odd number times a power of two, so the question is one about integers. A rank-1 mask of them is its content times an
- * outer product of vectors without a common factor (Gauss' lemma), and those vectors are the lines through any nonzero element, divided by their
- * greatest common divisor. So: take a nonzero element, divide the lines through it, give the first factor what is left over, and multiply
- * out. No step rounds; whatever does not fit 64 bits or the type counts as "not of rank 1". */
+ * Every finite float and every integer is an odd number times a power of two, so the question is one about integers. A rank-1 mask of them is its
+ * content times an outer product of vectors without a common factor (Gauss' lemma), and those vectors are the lines through any nonzero element,
+ * divided by their greatest common divisor. So: take a nonzero element, divide the lines through it, give the first factor what is left over, and
+ * multiply out. No step rounds; whatever does not fit 64 bits or the type counts as "not of rank 1". */
 #include <math.h>
 #include <string.h>
 
@@ -207,7 +207,8 @@ static tess_status write_factors(tess_context *context, const search *s, tess_co
     return TESS_OK;
 }
 
-tess_status tess_correlate_rank1(tess_context *context, const tess_correlate_mask *mask, tess_type compute, tess_correlate_mask *factors, int *count) {
+tess_status tess_correlate_rank1(tess_context *context, const tess_correlate_mask *mask, tess_type compute, tess_correlate_mask *factors,
+                                 int *count) {
     search s = {.mask = mask, .compute = compute, .width = tess_type_size(compute)};
     int64_t stride = 1, total = 0;
     *count = 0;

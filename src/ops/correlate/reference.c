@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * reference.c - the definition, one output element after another. Shares nothing with the fast rows: boundaries by walking back into the array, the caller's
- * axes, C throughout. A list of masks goes through whole arrays of C. */
+ * reference.c - the definition, one output element after another. Shares nothing with the fast rows: boundaries by walking back into the array, the
+ * caller's axes, C throughout. A list of masks goes through whole arrays of C. */
 #include <math.h>
 #include <string.h>
 

@@ -29,7 +29,9 @@ static bool fewer_taps(const tess_problem *problem, const char **why) {
     return !p->direct || p->separable_flops + 16.0 * (double)p->out.count * p->passes_count < p->base.flops;
 }
 
-static size_t rows_workspace(const tess_problem *problem, int threads) { return tess_correlate_rows_scratch(of(problem), of(problem)->direct, threads); }
+static size_t rows_workspace(const tess_problem *problem, int threads) {
+    return tess_correlate_rows_scratch(of(problem), of(problem)->direct, threads);
+}
 
 static size_t separable_workspace(const tess_problem *problem, int threads) {
     const tess_correlate_problem *p = of(problem);

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * test_correlate_rows.c - that every row of the table gives the reference's bits: random shapes, types, masks, axes, boundaries, extents, origins and
+ * layouts, on every instruction set that this machine has and with 1 to 8 threads, nothing written beside the output. */
+#include "hostile.h"
+
+#include <math.h>
+
+static const tess_isa isas[] = {TESS_ISA_BASELINE, TESS_ISA_AVX2, TESS_ISA_AVX512, TESS_ISA_NEON};
+static const int thread_counts[] = {1, 2, 3, 8};
+enum { ISAS = 4, THREADS = 4, MOST_MASKS = 4 };
+static tess_context *contexts[ISAS][THREADS];
+
+static int open_contexts(void **state) {
+    (void)state;
+    for (int i = 0; i < ISAS; i++)
+        for (int t = 0; t < THREADS; t++) {
+            tess_context_options options = {.struct_size = sizeof options, .isa = isas[i], .threads = thread_counts[t]};
+            if (tess_open(&contexts[i][t], &options) != TESS_OK &&
+                (contexts[i][0] || isas[i] == TESS_ISA_BASELINE)) /* one that the machine lacks is left out */
+                return -1;
+        }
+    return 0;
+}
+static int close_contexts(void **state) {
+    (void)state;
+    for (int i = 0; i < ISAS; i++)
+        for (int t = 0; t < THREADS; t++)
+            tess_close(contexts[i][t]);
+    return 0;
+}
+
+typedef struct sample {
+    int ndim, count, naxes;
+    int axes[8];
+    int64_t origin[8], shape[8], out_shape[8];
+    hostile_array in, out, masks[MOST_MASKS];
+    tess_correlate_options options;
+} sample;
+
+static tess_status call(const sample *s, tess_context *context, const DLTensor *out, const char *strategy) {
+    const DLTensor *list[MOST_MASKS];
+    tess_correlate_options options = s->options;
+    options.call.strategy = strategy;
+    for (int k = 0; k < s->count; k++)
+        list[k] = &s->masks[k].tensor;
+    if (s->count > 1)
+        return options.flip ? tess_convolve_separable(context, &s->in.tensor, list, s->count, out, &options)
+                            : tess_correlate_separable(context, &s->in.tensor, list, s->count, out, &options);
+    return options.flip ? tess_convolve(context, &s->in.tensor, list[0], out, &options)
+                        : tess_correlate(context, &s->in.tensor, list[0], out, &options);
+}
+
+static const char *describe(const sample *s) {
+    static char text[400];
+    int n = snprintf(text, sizeof text, "%s -> %s, boundary %d, extent %d, accuracy %d, flip %d, constant %g, %d mask(s); in",
+                     tess_type_name(tess_type_of(s->in.tensor.dtype)), tess_type_name(tess_type_of(s->out.tensor.dtype)), s->options.boundary,
+                     s->options.extent, s->options.accuracy, s->options.flip, s->options.constant, s->count);
+    for (int d = 0; d < s->ndim; d++)
+        n += snprintf(text + n, sizeof text - (size_t)n, " %lld", (long long)s->shape[d]);
+    for (int k = 0; k < s->count; k++) {
+        n += snprintf(text + n, sizeof text - (size_t)n, "; %s mask", tess_type_name(tess_type_of(s->masks[k].tensor.dtype)));
+        for (int d = 0; d < s->masks[k].tensor.ndim; d++)
+            n += snprintf(text + n, sizeof text - (size_t)n, " %lld", (long long)s->masks[k].shape[d]);
+    }
+    n += snprintf(text + n, sizeof text - (size_t)n, "; axes");
+    for (int k = 0; k < s->naxes; k++)
+        n += snprintf(text + n, sizeof text - (size_t)n, " %d", s->axes[k]);
+    return text;
+}
+
+/* Every row, instruction set and thread count against the reference. Returns how many rows ran. */
+static int compare(const sample *s, uint64_t *random, int layout, bool every_thread_count) {
+    hostile_array out;
+    int ran = 0;
+    tess_status status = call(s, contexts[0][0], &s->out.tensor, "correlate/reference");
+    if (status != TESS_OK)
+        fail_msg("reference: %s (%s)", tess_detail(), describe(s));
+    if (!hostile_intact(&s->out))
+        fail_msg("reference wrote beside the output (%s)", describe(s));
+    for (int r = 0; r < tess_strategy_count(); r++) {
+        tess_strategy_info row;
+        assert_true(tess_strategy_get(r, &row));
+        if (strcmp(row.operation, "correlate") != 0 || strcmp(row.name, "correlate/reference") == 0)
+            continue;
+        for (int i = 0; i < ISAS; i++)
+            for (int t = 0; t < (every_thread_count ? THREADS : 1); t++) {
+                if (!contexts[i][t])
+                    continue;
+                hostile_make(&out, random, tess_type_of(s->out.tensor.dtype), s->ndim, s->out_shape, layout);
+                status = call(s, contexts[i][t], &out.tensor, row.name);
+                if (status == TESS_OK) {
+                    int64_t at = hostile_differs(&out, &s->out);
+                    ran++;
+                    if (at >= 0)
+                        fail_msg("%s, isa %d, %d threads: element %lld differs (%s)", row.name, isas[i], thread_counts[t], (long long)at,
+                                 describe(s));
+                    if (!hostile_intact(&out))
+                        fail_msg("%s, isa %d, %d threads wrote beside the output (%s)", row.name, isas[i], thread_counts[t], describe(s));
+                } else if (status != TESS_ERR_STRATEGY) {
+                    fail_msg("%s: %s (%s)", row.name, tess_detail(), describe(s));
+                }
+                hostile_free(&out);
+            }
+    }
+    return ran;
+}
+
+static int64_t out_size(tess_extent extent, int64_t n, int64_t width) {
+    return extent == TESS_EXTENT_SAME ? n : extent == TESS_EXTENT_FULL ? n + width - 1 : n >= width ? n - width + 1 : 0;
+}
+
+static tess_type random_type(uint64_t *random) { return (tess_type)hostile_between(random, tess_bool, tess_c128); }
+
+/* Whether a result of these types may be stored as out. */
+static tess_type random_out(uint64_t *random, bool complex) {
+    tess_type type;
+    do
+        type = random_type(random);
+    while (complex && type < tess_c64);
+    return type;
+}
+
+static void draw(sample *s, uint64_t *random, int64_t most, int layout, bool list) {
+    static const double constants[] = {0, 1, -3, 2.5, 1e30, -INFINITY, NAN};
+    memset(s, 0, sizeof *s);
+    s->ndim = (int)hostile_between(random, list ? 2 : 1, 4);
+    int64_t budget = most;
+    for (int d = s->ndim - 1; d >= 0; d--) {
+        s->shape[d] = hostile_between(random, 1, d == s->ndim - 1 && hostile_between(random, 0, 3) == 0 ? budget : 14);
+        if (s->shape[d] > budget)
+            s->shape[d] = budget;
+        budget /= s->shape[d];
+        if (hostile_between(random, 0, 60) == 0)
+            s->shape[d] = 0;
+        s->axes[d] = d;
+    }
+    for (int d = s->ndim - 1; d > 0; d--) {
+        int other = (int)hostile_between(random, 0, d), t = s->axes[d];
+        s->axes[d] = s->axes[other];
+        s->axes[other] = t;
+    }
+    s->naxes = (int)hostile_between(random, list ? 2 : 0, s->ndim > 3 ? 3 : s->ndim);
+    if (hostile_between(random, 0, 1)) /* the common case: the last axes in their order */
+        for (int k = 0; k < s->naxes; k++)
+            s->axes[k] = s->ndim - s->naxes + k;
+    tess_correlate_options *o = &s->options;
+    o->struct_size = sizeof *o;
+    o->axes = s->axes;
+    o->naxes = s->naxes;
+    o->boundary = (tess_boundary)hostile_between(random, 0, TESS_BOUNDARY_WRAP);
+    o->extent = (tess_extent)hostile_between(random, 0, TESS_EXTENT_FULL);
+    o->accuracy = (tess_accuracy)hostile_between(random, 0, 1);
+    o->flip = hostile_between(random, 0, 1);
+    o->constant = constants[hostile_between(random, 0, 6)];
+    int64_t widths[8];
+    memcpy(s->out_shape, s->shape, sizeof s->out_shape);
+    for (int k = 0; k < s->naxes; k++) {
+        widths[k] = hostile_between(random, 1, hostile_between(random, 0, 9) == 0 ? 40 : 5);
+        if (s->naxes > 2 && widths[k] > 8)
+            widths[k] = 8;
+        if (o->extent == TESS_EXTENT_SAME)
+            s->origin[k] = hostile_between(random, -(widths[k] / 2), (widths[k] - 1) / 2);
+        if (s->shape[s->axes[k]] == 0 && o->extent == TESS_EXTENT_FULL)
+            o->boundary = TESS_BOUNDARY_ZERO;
+        s->out_shape[s->axes[k]] = out_size(o->extent, s->shape[s->axes[k]], widths[k]);
+    }
+    o->origin = s->origin;
+    /* mostly pairs that are met in practice, at times any */
+    tess_type from = random_type(random), weights = random_type(random);
+    if (hostile_between(random, 0, 2))
+        from = (const tess_type[]){tess_u8, tess_f32, tess_f64, tess_u16, tess_f16}[hostile_between(random, 0, 4)];
+    if (hostile_between(random, 0, 2))
+        weights = (const tess_type[]){tess_f32, tess_f64, tess_i8, tess_f32}[hostile_between(random, 0, 3)];
+    bool complex = from >= tess_c64 || weights >= tess_c64;
+    if (hostile_between(random, 0, 9) == 0)
+        o->compute = complex ? tess_c128 : tess_f64;
+    tess_type to = hostile_between(random, 0, 1) && !complex ? from : random_out(random, complex);
+    hostile_make(&s->in, random, from, s->ndim, s->shape, layout);
+    hostile_fill(&s->in, random, (int)hostile_between(random, 0, 2));
+    s->count = list ? s->naxes : 1;
+    for (int k = 0; k < s->count; k++) {
+        if (list)
+            hostile_make(&s->masks[k], random, weights, 1, &widths[k], (int)hostile_between(random, 0, 1));
+        else
+            hostile_make(&s->masks[k], random, weights, s->naxes, widths, (int)hostile_between(random, 0, 1));
+        hostile_fill(&s->masks[k], random, hostile_between(random, 0, 3) ? 1 : (int)hostile_between(random, 0, 2));
+        if (hostile_between(random, 0, 4) == 0) { /* all weights equal: of rank 1 */
+            char *first = hostile_element(&s->masks[k], 0);
+            for (int64_t i = 1; i < hostile_count(&s->masks[k]); i++)
+                memcpy(hostile_element(&s->masks[k], i), first, (size_t)s->masks[k].itemsize);
+        }
+    }
+    hostile_make(&s->out, random, to, s->ndim, s->out_shape, layout);
+}
+
+static void drop(sample *s) {
+    hostile_free(&s->in);
+    hostile_free(&s->out);
+    for (int k = 0; k < s->count; k++)
+        hostile_free(&s->masks[k]);
+}
+
+static int many(uint64_t seed, int samples, int64_t most, bool list, bool every_thread_count) {
+    uint64_t random = seed;
+    int ran = 0;
+    for (int i = 0; i < samples; i++) {
+        sample s;
+        int layout = (int)hostile_between(&random, 0, HOSTILE_LAYOUTS - 1);
+        draw(&s, &random, most, layout, list);
+        ran += compare(&s, &random, layout, every_thread_count);
+        drop(&s);
+    }
+    return ran;
+}
+
+static void small_masks(void **state) {
+    (void)state;
+    assert_true(many(1, 2000, 600, false, false) > 2000);
+}
+static void small_lists(void **state) {
+    (void)state;
+    assert_true(many(2, 800, 600, true, false) > 800);
+}
+/* Large enough for the threads to take part (plan.c's cut-over) and for rows of many stretches. */
+static void threads(void **state) {
+    (void)state;
+    assert_true(many(3, 8, 40000, false, true) > 8);
+    assert_true(many(4, 6, 40000, true, true) > 6);
+}
+
+/* The shapes that rows are made for: compact images of usual types, sizes around vectors and blocks, every usual mask size. */
+static void images(void **state) {
+    (void)state;
+    static const tess_type types[] = {tess_f32, tess_f64, tess_u8, tess_i16, tess_bf16};
+    uint64_t random = 5;
+    for (int i = 0; i < 60; i++) {
+        sample s;
+        memset(&s, 0, sizeof s);
+        int64_t mask_shape[3];
+        tess_type type = types[i % 5];
+        s.ndim = (int)hostile_between(&random, 1, 3);
+        s.naxes = (int)hostile_between(&random, 1, s.ndim);
+        int first = (int)hostile_between(&random, 0, s.ndim - s.naxes); /* trailing axes without a mask: the colours of a pixel */
+        for (int d = 0; d < s.ndim; d++)
+            s.out_shape[d] = s.shape[d] = hostile_between(&random, 1, d == s.ndim - 1 ? 300 : 20);
+        s.options = (tess_correlate_options){.struct_size = sizeof s.options,
+                                             .axes = s.axes,
+                                             .naxes = s.naxes,
+                                             .boundary = (tess_boundary)(i % 6),
+                                             .extent = (tess_extent)(i / 6 % 3),
+                                             .constant = 2};
+        for (int k = 0; k < s.naxes; k++) {
+            s.axes[k] = first + k;
+            mask_shape[k] = hostile_between(&random, 1, s.naxes == 3 ? 4 : 9);
+            s.out_shape[first + k] = out_size(s.options.extent, s.shape[first + k], mask_shape[k]);
+        }
+        s.count = 1;
+        hostile_make(&s.in, &random, type, s.ndim, s.shape, HOSTILE_COMPACT);
+        hostile_make(&s.masks[0], &random, type == tess_f64 ? tess_f64 : i & 8 ? tess_i8 : tess_f32, s.naxes, mask_shape, HOSTILE_COMPACT);
+        hostile_make(&s.out, &random, type, s.ndim, s.out_shape, HOSTILE_COMPACT);
+        hostile_fill(&s.in, &random, 1);
+        hostile_fill(&s.masks[0], &random, 1);
+        assert_true(compare(&s, &random, HOSTILE_COMPACT, false) > 0);
+        drop(&s);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(small_masks),
+        cmocka_unit_test(small_lists),
+        cmocka_unit_test(images),
+        cmocka_unit_test(threads),
+    };
+    return cmocka_run_group_tests(tests, open_contexts, close_contexts);
+}
