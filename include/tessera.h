@@ -394,8 +394,9 @@ TESS_API bool tess_reduction_named(const char *name, tess_reduction *operation);
  *
  * In place: out and in have the same first element, both are compact (row-major), and the permutation exchanges two neighbouring groups of
  * axes once the axes that stay are set apart (a batch of matrices, or of matrices of short rows). Square matrices need no scratch, rectangular ones
- * at most max(rows, columns) elements a thread and 1/8 bit... see tess_plan_workspace. Any other overlap: TESS_ERR_OVERLAP.
- * Complexity: n; rectangular in place n too, with a few passes over memory.
+ * for each thread at most 64 * max(rows, columns) bytes, or 256 KiB where that is more (tess_plan_workspace tells exactly). A permutation that moves
+ * nothing does nothing, whatever the layout. Any other overlap: TESS_ERR_OVERLAP.
+ * Complexity: n; rectangular in place n too, with three passes over memory.
  */
 typedef struct tess_transpose_options {
     size_t struct_size;

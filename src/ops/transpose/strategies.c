@@ -1,4 +1,97 @@
 /* SPDX-License-Identifier: Apache-2.0
  * strategies.c - the table: one row a strategy. */
 #include "ops/transpose/transpose.h"
-const tess_op tess_transpose_op = {.name = "transpose"};
+
+TESS_DECLARE_RUN(transpose_tiles);
+TESS_DECLARE_RUN(transpose_runs);
+TESS_DECLARE_RUN(transpose_blocked);
+TESS_DECLARE_RUN(transpose_inplace_square);
+TESS_DECLARE_RUN(transpose_inplace_rectangular);
+size_t transpose_inplace_rectangular_workspace_baseline(const tess_problem *base, int threads);
+tess_status tess_transpose_reference(const tess_problem *base, const tess_run *run);
+size_t tess_transpose_reference_workspace(const tess_problem *base, int threads);
+
+static transpose_place place_of(const tess_problem *base) { return ((const transpose_problem *)base)->place; }
+
+static bool elsewhere(const tess_problem *base, const char **why) {
+    *why = "works between two arrays, not in place";
+    return place_of(base) == TRANSPOSE_ELSEWHERE;
+}
+
+static bool tiles_applicable(const tess_problem *base, const char **why) {
+    const transpose_problem *problem = (const transpose_problem *)base;
+    transpose_plane plane;
+    if (!elsewhere(base, why))
+        return false;
+    tess_transpose_plane_of(&plane, problem, false);
+    *why = "needs one axis without gaps in in and another one without gaps in out";
+    return plane.p_size > 1 && plane.p_in == problem->size && plane.q_out == problem->size;
+}
+
+static bool runs_applicable(const tess_problem *base, const char **why) {
+    const transpose_problem *problem = (const transpose_problem *)base;
+    int last = problem->ndim - 1;
+    if (problem->place == TRANSPOSE_NOTHING)
+        return true;
+    if (!elsewhere(base, why))
+        return false;
+    *why = "needs a fast axis that is the same, and without gaps, in both arrays";
+    return last < 0 || (problem->stride[TRANSPOSE_IN][last] == problem->size && problem->stride[TRANSPOSE_OUT][last] == problem->size);
+}
+
+static bool square_applicable(const tess_problem *base, const char **why) {
+    *why = "needs square matrices in place";
+    return place_of(base) == TRANSPOSE_SQUARE;
+}
+
+static bool rectangular_applicable(const tess_problem *base, const char **why) {
+    *why = "needs rectangular matrices in place";
+    return place_of(base) == TRANSPOSE_RECTANGULAR;
+}
+
+static bool always(const tess_problem *base, const char **why) {
+    (void)base;
+    (void)why;
+    return true;
+}
+
+/* Three passes that read and write everything. */
+static double rectangular_bytes(const tess_problem *base) { return 3 * base->bytes; }
+
+static const tess_strategy rows[] = {
+    {.name = "transpose/tiles",
+     .idea = "tiles one cache line a side, transposed in registers, stored past the caches in whole lines",
+     .source = "-",
+     .run = TESS_RUNS(transpose_tiles),
+     .applicable = tiles_applicable},
+    {.name = "transpose/runs",
+     .idea = "the fast axis stays: whole runs are copied, short ones in blocks",
+     .source = "-",
+     .run = TESS_RUNS(transpose_runs),
+     .applicable = runs_applicable},
+    {.name = "transpose/blocked",
+     .idea = "single elements, in blocks that stay in the first-level cache",
+     .source = "Lam, Rothberg, Wolf, The cache performance and optimizations of blocked algorithms, ASPLOS 1991",
+     .run = TESS_RUNS(transpose_blocked),
+     .applicable = elsewhere},
+    {.name = "transpose/inplace_square",
+     .idea = "tiles change places with their mirror images, no scratch",
+     .source = "-",
+     .run = TESS_RUNS(transpose_inplace_square),
+     .applicable = square_applicable},
+    {.name = "transpose/inplace_rectangular",
+     .idea = "three passes, each inside columns or rows, with a row or a strip of scratch",
+     .source = "Catanzaro, Keller, Garland, A decomposition for in-place matrix transposition, PPoPP 2014",
+     .run = TESS_RUNS(transpose_inplace_rectangular),
+     .applicable = rectangular_applicable,
+     .workspace = transpose_inplace_rectangular_workspace_baseline,
+     .bytes = rectangular_bytes},
+    {.name = "transpose/reference",
+     .idea = "element after element; in place from a copy",
+     .source = "-",
+     .run = TESS_REFERENCE_RUN(tess_transpose_reference),
+     .applicable = always,
+     .workspace = tess_transpose_reference_workspace},
+};
+
+const tess_op tess_transpose_op = {.name = "transpose", .rows = rows, .count = TESS_COUNT(rows), .check = tess_transpose_check};

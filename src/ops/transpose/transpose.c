@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * transpose.c - the public functions: checking the arguments, and bringing the problem into the form of transpose.h. */
+#include "ops/transpose/transpose.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static tess_status check_arguments(transpose_problem *problem, int *perm, const tess_transpose_options *options) {
+    const tess_array *in = &problem->in, *out = &problem->out;
+    char in_text[128], out_text[128];
+    if (out->type != in->type)
+        return tess_fail(TESS_ERR_TYPE, "out is of type %s, transpose keeps the type of in, %s", tess_type_name(out->type), tess_type_name(in->type));
+    if (options->perm) {
+        if (options->nperm != in->ndim)
+            return tess_fail(TESS_ERR_AXIS, "perm has %d axes, in has %d", options->nperm, in->ndim);
+        TESS_TRY(tess_axes_check(perm, options->perm, options->nperm, in->ndim, "perm"));
+    } else {
+        if (options->nperm != 0)
+            return tess_fail(TESS_ERR_ARGUMENT, "perm is NULL with nperm %d, which must then be 0", options->nperm);
+        for (int k = 0; k < in->ndim; k++)
+            perm[k] = in->ndim - 1 - k;
+    }
+    if (out->ndim != in->ndim)
+        return tess_fail(TESS_ERR_SHAPE, "out has %d axes, in has %d", out->ndim, in->ndim);
+    for (int k = 0; k < in->ndim; k++)
+        if (out->shape[k] != in->shape[perm[k]])
+            return tess_fail(TESS_ERR_SHAPE, "out has size %lld on axis %d, axis %d of in has %lld (in %s, out %s)", (long long)out->shape[k], k,
+                             perm[k], (long long)in->shape[perm[k]], tess_shape_text(in_text, sizeof in_text, in->ndim, in->shape),
+                             tess_shape_text(out_text, sizeof out_text, out->ndim, out->shape));
+    if (tess_array_self_overlaps(out))
+        return tess_fail(TESS_ERR_OVERLAP, "out overlaps itself: its strides put two elements in one place, or cannot be shown not to");
+    return TESS_OK;
+}
+
+/* Axes by falling stride of out, all of those positive. */
+static void order_axes(transpose_problem *problem) {
+    int64_t(*stride)[TESS_MAX_NDIM] = problem->stride;
+    for (int d = 0; d < problem->ndim; d++) {
+        int64_t size = problem->shape[d], in = stride[TRANSPOSE_IN][d], out = stride[TRANSPOSE_OUT][d];
+        if (out < 0) {
+            problem->first[TRANSPOSE_IN] += in * (size - 1);
+            problem->first[TRANSPOSE_OUT] += out * (size - 1);
+            in = -in;
+            out = -out;
+        }
+        int k = d;
+        for (; k > 0 && stride[TRANSPOSE_OUT][k - 1] < out; k--) {
+            problem->shape[k] = problem->shape[k - 1];
+            stride[TRANSPOSE_IN][k] = stride[TRANSPOSE_IN][k - 1];
+            stride[TRANSPOSE_OUT][k] = stride[TRANSPOSE_OUT][k - 1];
+        }
+        problem->shape[k] = size;
+        stride[TRANSPOSE_IN][k] = in;
+        stride[TRANSPOSE_OUT][k] = out;
+    }
+}
+
+/* A short run that stays together becomes the element. */
+static void widen_element(transpose_problem *problem) {
+    int last = problem->ndim - 1;
+    if (last < 0 || problem->stride[TRANSPOSE_IN][last] != problem->size || problem->stride[TRANSPOSE_OUT][last] != problem->size)
+        return;
+    int64_t n = problem->shape[last];
+    if ((n & (n - 1)) == 0 && n <= 16 / problem->size) {
+        problem->size *= n;
+        problem->ndim--;
+    }
+}
+
+/* In place: what is left of the compact arrays' axes must be [batch,] columns, rows [, run] in out's order. */
+static tess_status find_matrices(transpose_problem *problem) {
+    int first = 0, last = problem->ndim;
+    const int64_t *in = problem->stride[TRANSPOSE_IN], *out = problem->stride[TRANSPOSE_OUT];
+    bool same = true;
+    for (int d = 0; d < problem->ndim; d++)
+        same &= in[d] == out[d];
+    if (same) {
+        problem->place = TRANSPOSE_NOTHING;
+        return TESS_OK;
+    }
+    if (!tess_array_is_compact(&problem->in) || !tess_array_is_compact(&problem->out))
+        return tess_fail(TESS_ERR_OVERLAP, "out and in have the same first element: in place both must be compact, and %s is not",
+                         tess_array_is_compact(&problem->in) ? "out" : "in");
+    problem->batch = 1;
+    if (in[0] == out[0])
+        problem->batch = problem->shape[first++];
+    if (in[last - 1] == out[last - 1])
+        problem->size *= problem->shape[--last];
+    if (last - first != 2)
+        return tess_fail(TESS_ERR_OVERLAP,
+                         "in place perm must exchange two neighbouring groups of axes, with a batch before and a run after them; this one leaves %d "
+                         "groups of axes "
+                         "that move",
+                         last - first);
+    problem->columns = problem->shape[first];
+    problem->rows = problem->shape[first + 1];
+    problem->place = problem->rows == problem->columns ? TRANSPOSE_SQUARE : TRANSPOSE_RECTANGULAR;
+    return TESS_OK;
+}
+
+static void write_key(transpose_problem *problem) {
+    char shape[72], order[48];
+    int64_t rank[TESS_MAX_NDIM]; /* of the axes in in, 0 the slowest */
+    for (int a = 0; a < problem->ndim; a++) {
+        rank[a] = 0;
+        for (int b = 0; b < problem->ndim; b++)
+            rank[a] += problem->stride[TRANSPOSE_IN][b] > problem->stride[TRANSPOSE_IN][a];
+    }
+    int64_t size = problem->in.itemsize;
+    if (problem->place == TRANSPOSE_ELSEWHERE)
+        size = problem->size;
+    snprintf(problem->base.key, sizeof problem->base.key, "transpose %lld-byte %s to order %s%s", (long long)size,
+             tess_shape_text(shape, sizeof shape, problem->ndim, problem->shape), tess_shape_text(order, sizeof order, problem->ndim, rank),
+             problem->place == TRANSPOSE_ELSEWHERE ? "" : " in place");
+}
+
+static tess_status prepare(transpose_problem *problem, const DLTensor *in, const DLTensor *out, const tess_transpose_options *options) {
+    int perm[TESS_MAX_NDIM];
+    TESS_TRY(tess_array_import(&problem->in, in, "in", false));
+    TESS_TRY(tess_array_import(&problem->out, out, "out", false));
+    TESS_TRY(check_arguments(problem, perm, options));
+    problem->size = problem->in.itemsize;
+    problem->ndim = problem->in.ndim;
+    for (int k = 0; k < problem->ndim; k++) {
+        problem->shape[k] = problem->out.shape[k];
+        problem->stride[TRANSPOSE_IN][k] = problem->in.stride[perm[k]];
+        problem->stride[TRANSPOSE_OUT][k] = problem->out.stride[k];
+    }
+    bool inplace = problem->in.count > 0 && problem->in.data && problem->in.data == problem->out.data;
+    problem->ndim = tess_collapse(problem->ndim, problem->shape, 2, problem->stride);
+    if (inplace) {
+        TESS_TRY(find_matrices(problem));
+    } else {
+        order_axes(problem);
+        problem->ndim = tess_collapse(problem->ndim, problem->shape, 2, problem->stride);
+    }
+    if (!inplace)
+        widen_element(problem);
+    write_key(problem);
+    problem->base.elements = (double)problem->in.count;
+    problem->base.bytes = problem->place == TRANSPOSE_NOTHING ? 0 : 2.0 * (double)problem->in.count * problem->in.itemsize;
+    return TESS_OK;
+}
+
+tess_status tess_transpose_check(const tess_problem *base, const char *in, const char *second, const char *out) {
+    const transpose_problem *problem = (const transpose_problem *)base;
+    tess_array from = problem->in, to = problem->out;
+    (void)second;
+    if (from.count == 0)
+        return TESS_OK;
+    if (!in || !out)
+        return tess_fail(TESS_ERR_ARGUMENT, "%s is NULL, the plan has %lld elements", in ? "out" : "in", (long long)from.count);
+    if (problem->place != TRANSPOSE_ELSEWHERE && in != out)
+        return tess_fail(TESS_ERR_ARGUMENT, "the plan works in place, out (%p) must be in (%p)", (const void *)out, (const void *)in);
+    if (problem->place != TRANSPOSE_ELSEWHERE)
+        return TESS_OK;
+    from.data = (char *)(uintptr_t)in;
+    to.data = (char *)(uintptr_t)out;
+    return tess_refuse_overlap(&to, "out", &from, "in");
+}
+
+tess_status tess_plan_transpose(tess_plan **plan, tess_context *given, const DLTensor *in, const DLTensor *out,
+                                const tess_transpose_options *caller) {
+    tess_context *context;
+    tess_transpose_options options;
+    void *memory;
+    if (!plan)
+        return tess_fail(TESS_ERR_ARGUMENT, "plan is NULL, a place for the new plan is needed");
+    *plan = NULL;
+    TESS_TRY(tess_context_get(&context, given));
+    TESS_TRY(tess_options_copy(&options, sizeof options, caller, "transpose options"));
+    TESS_TRY(tess_problem_make(&memory, context, &tess_transpose_op, sizeof(transpose_problem)));
+    transpose_problem *problem = memory;
+    tess_status status = prepare(problem, in, out, &options);
+    if (status != TESS_OK) {
+        tess_problem_free(&problem->base);
+        return status;
+    }
+    return tess_plan_make(plan, &problem->base, &options.call);
+}
+
+tess_status tess_transpose(tess_context *context, const DLTensor *in, const DLTensor *out, const tess_transpose_options *caller) {
+    tess_plan *plan = NULL;
+    tess_transpose_options options;
+    TESS_TRY(tess_options_copy(&options, sizeof options, caller, "transpose options"));
+    tess_status status = tess_plan_transpose(&plan, context, in, out, &options);
+    const char *from = status == TESS_OK && in->data ? (const char *)in->data + in->byte_offset : NULL;
+    char *to = status == TESS_OK && out->data ? (char *)out->data + out->byte_offset : NULL;
+    return tess_plan_run_once(status, plan, from, NULL, to, &options.call);
+}
