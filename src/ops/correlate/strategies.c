@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * strategies.c - the table: one row a strategy. */
-#include "ops/correlate/correlate.h"
+#include "ops/correlate/window.h"
 
+TESS_DECLARE_RUN(tess_correlate_in_window);
 TESS_DECLARE_RUN(tess_correlate_rows);
 TESS_DECLARE_RUN(tess_correlate_separably);
 
@@ -15,6 +16,11 @@ static bool always(const tess_problem *problem, const char **why) {
 static bool one_mask(const tess_problem *problem, const char **why) {
     *why = "takes one mask, and this is a list of 1-D masks, each rounded";
     return of(problem)->direct != NULL;
+}
+
+static bool window_fits(const tess_problem *problem, const char **why) {
+    tess_correlate_window window;
+    return one_mask(problem, why) && tess_correlate_window_of(&window, of(problem), of(problem)->direct, why);
 }
 
 static bool several_passes(const tess_problem *problem, const char **why) {
@@ -33,11 +39,20 @@ static size_t rows_workspace(const tess_problem *problem, int threads) {
     return tess_correlate_rows_scratch(of(problem), of(problem)->direct, threads);
 }
 
+static size_t window_scratch(const tess_correlate_problem *problem, const tess_correlate_pass *pass, int threads) {
+    tess_correlate_window window;
+    const char *why;
+    return tess_correlate_window_of(&window, problem, pass, &why) ? (size_t)threads * window.scratch : 0;
+}
+
+static size_t window_workspace(const tess_problem *problem, int threads) { return window_scratch(of(problem), of(problem)->direct, threads); }
+
 static size_t separable_workspace(const tess_problem *problem, int threads) {
     const tess_correlate_problem *p = of(problem);
     size_t scratch = 0;
     for (int k = 0; k < p->passes_count; k++) {
-        size_t one = tess_correlate_rows_scratch(p, &p->passes[k], threads);
+        size_t one = window_scratch(p, &p->passes[k], threads);
+        one = one ? one : tess_correlate_rows_scratch(p, &p->passes[k], threads);
         scratch = one > scratch ? one : scratch;
     }
     return (size_t)(p->between[0] + p->between[1]) + scratch;
@@ -60,6 +75,14 @@ static const tess_strategy rows[] = {
         .sensible = fewer_taps,
         .workspace = separable_workspace,
         .flops = separable_flops,
+    },
+    {
+        .name = "correlate/window",
+        .idea = "tiles of 4 rows by several vectors of sums in registers; a loaded vector serves every row of the tile",
+        .source = "Goto, van de Geijn: Anatomy of High-Performance Matrix Multiplication, ACM TOMS 34(3), 2008 (register blocking)",
+        .run = TESS_RUNS(tess_correlate_in_window),
+        .applicable = window_fits,
+        .workspace = window_workspace,
     },
     {
         .name = "correlate/rows",

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_window.c - correlate/window: tiles of several output rows by several vectors stay in registers while the mask passes over them.
+ *
+ * correlate/rows loads an input vector for every tap of every output and keeps sums in L1. Here a loaded vector serves up to four output rows, and a sum is stored
+ * once. A band of output rows is cut into strips of columns: inside the array and in the work type already, input rows are read where they
+ * lie; at the edges, and for other types and strides, the rows that a strip meets are gathered once for the whole band. The kernel is the same. */
+#include "core/parallel.h"
+#include "ops/correlate/window.h"
+#include "simd/simd.h"
+
+#if TESS_VECTOR_BYTES == 64
+#define WIDE 4 /* 16 sums, 4 loads, a weight: 21 of 32 registers */
+#else
+#define WIDE 2 /* 8 sums, 2 loads, a weight: 11 of 16 */
+#endif
+enum { TALL = 4, LONG = 8 }; /* rows of a tile; vectors of a tile of one row */
+
+TESS_INLINE v_f32 f32_canonical(v_f32 x) {
+    const v_i32 quiet = (v_i32){0} + 0x7fc00000;
+    const v_i32 fine = (v_i32)(x == x);
+    return (v_f32)(((v_i32)x & fine) | (quiet & ~fine));
+}
+TESS_INLINE v_f64 f64_canonical(v_f64 x) {
+    const v_i64 quiet = (v_i64){0} + 0x7ff8000000000000;
+    const v_i64 fine = (v_i64)(x == x);
+    return (v_f64)(((v_i64)x & fine) | (quiet & ~fine));
+}
+
+#define vec v_f32
+#define real float
+#define v_load v_f32_load
+#define v_store v_f32_store
+#define v_all v_f32_all
+#define v_fma v_f32_fma
+#define v_canonical f32_canonical
+#define tile_name tall_f32
+#define ROWS 4
+#define VECTORS WIDE
+#include "ops/correlate/window_tile.h"
+#define tile_name long_f32
+#define ROWS 1
+#define VECTORS 8
+#include "ops/correlate/window_tile.h"
+#undef vec
+#undef real
+#undef v_load
+#undef v_store
+#undef v_all
+#undef v_fma
+#undef v_canonical
+
+#define vec v_f64
+#define real double
+#define v_load v_f64_load
+#define v_store v_f64_store
+#define v_all v_f64_all
+#define v_fma v_f64_fma
+#define v_canonical f64_canonical
+#define tile_name tall_f64
+#define ROWS 4
+#define VECTORS WIDE
+#include "ops/correlate/window_tile.h"
+#define tile_name long_f64
+#define ROWS 1
+#define VECTORS 8
+#include "ops/correlate/window_tile.h"
+
+typedef struct job {
+    const tess_correlate_pass *pass;
+    tess_correlate_window window;
+    tess_correlate_source source;
+    tess_correlate_outer outer;
+    tess_row_storer store;
+    const char *in;
+    char *out, *scratch;
+    bool f32, out_ready;           /* out has the work type and compact rows: tiles are stored straight into it */
+    int64_t length, out_stride;    /* of a row: elements, bytes from element to element */
+    int64_t inside, beyond;        /* columns inside .. beyond - 1 are read where they lie */
+    int64_t strips, left, middle;  /* of a row; those before and in the inside */
+    int64_t bands, rows, y_stride; /* of a plane of output: bands, rows, bytes between rows */
+} job;
+
+/* ---- the input rows of a strip ---- */
+
+/* Address of the input row that mask line `line` of plane `p` meets; NULL: ghost cells. */
+static const char *input_row(const job *j, const int64_t *at, int64_t p, int64_t y) {
+    const tess_correlate_pass *pass = j->pass;
+    const char *from = j->in;
+    for (int k = 0; k < pass->masked && from; k++) {
+        int d = pass->order[k];
+        const tess_correlate_axis *a = &pass->axis[d];
+        if (d == pass->row)
+            continue;
+        int64_t tap = 0;
+        if (d != j->window.y) {
+            int64_t below = 1; /* planes are numbered in the mask's order */
+            for (int l = k + 1; l < pass->masked; l++)
+                if (pass->order[l] != pass->row && pass->order[l] != j->window.y)
+                    below *= pass->axis[pass->order[l]].width;
+            tap = p / below % a->width;
+        }
+        int64_t i = tess_boundary_index(j->source.boundary, a->n, (d == j->window.y ? y : at[d] + tap) - a->before);
+        from = i < 0 ? NULL : from + i * a->in_stride;
+    }
+    for (int d = 0; d < pass->ndim && from; d++)
+        if (pass->axis[d].width == 1 && d != pass->row)
+            from += (d == j->window.y ? y : at[d]) * pass->axis[d].in_stride;
+    return from;
+}
+
+/* Fills the table of rows for output rows y .. y + rows - 1 and columns first .. first + count - 1. */
+static const char **look_up(const job *j, char *scratch, const int64_t *at, int64_t y, int64_t rows, int64_t first, int64_t count, bool lies_ready) {
+    const tess_correlate_window *w = &j->window;
+    const char **table = (const char **)(void *)scratch;
+    char *ghost = scratch + tess_ceil_div(w->planes * w->lines * (int64_t)sizeof(char *), 64) * 64, *room = ghost + w->ghost_bytes;
+    const int64_t start = first - j->pass->axis[j->pass->row].before * j->pass->group, reach = (w->wx - 1) * j->pass->group;
+    bool ghost_made = false;
+    for (int64_t p = 0; p < w->planes; p++)
+        for (int64_t i = 0; i < rows + w->wy - 1; i++) {
+            const char *row = input_row(j, at, p, y + i);
+            if (row && lies_ready) {
+                row += start * j->source.width;
+            } else if (row) {
+                tess_correlate_gather(&j->source, room, row, start, count + reach);
+                row = room;
+                room += w->row_bytes;
+            } else {
+                if (!ghost_made)
+                    tess_correlate_gather(&j->source, ghost, NULL, start, count + reach);
+                ghost_made = true;
+                row = ghost;
+            }
+            table[p * w->lines + i] = row;
+        }
+    return table;
+}
+
+/* ---- tiles over a strip ---- */
+
+static void tile(const job *j, const char *const *rows, int64_t at, bool tall, char *out, int64_t out_stride) {
+    const void *w = j->pass->weights;
+    const int64_t step = j->pass->group * j->source.width, lines = j->window.lines;
+    if (j->f32 && tall)
+        tall_f32(rows, lines, at, w, &j->window, step, out, out_stride);
+    else if (j->f32)
+        long_f32(rows, lines, at, w, &j->window, step, out, out_stride);
+    else if (tall)
+        tall_f64(rows, lines, at, w, &j->window, step, out, out_stride);
+    else
+        long_f64(rows, lines, at, w, &j->window, step, out, out_stride);
+}
+
+static void strip(const job *j, char *scratch, const int64_t *at, char *out, int64_t y, int64_t rows, int64_t first, int64_t count, bool lies_ready) {
+    const int64_t width = j->source.width, padded = tess_ceil_div(count, j->window.tile) * j->window.tile;
+    const char *const *table = look_up(j, scratch, at, y, rows, first, padded, lies_ready);
+    char *sums = scratch + j->window.scratch - TALL * TESS_WINDOW_TILE_BYTES;
+    for (int64_t r = 0; r < rows;) {
+        const bool tall = rows - r >= TALL && j->window.wy > 1;
+        const int64_t some = tall ? TALL : 1, columns = (tall ? WIDE : LONG) * TESS_VECTOR_BYTES / width;
+        char *to = out + r * j->y_stride + first * j->out_stride;
+        for (int64_t x = 0; x < count; x += columns, to += columns * j->out_stride) {
+            if (j->out_ready && x + columns <= count) {
+                tile(j, table + r, x * width, tall, to, j->y_stride);
+                continue;
+            }
+            tile(j, table + r, x * width, tall, sums, TESS_WINDOW_TILE_BYTES);
+            for (int64_t k = 0; k < some; k++)
+                j->store(to + k * j->y_stride, j->out_stride, sums + k * TESS_WINDOW_TILE_BYTES, tess_min64(columns, count - x));
+        }
+        r += some;
+    }
+}
+
+static void numbered_strip(const job *j, char *scratch, const int64_t *at, char *out, int64_t y, int64_t rows, int64_t number) {
+    if (number < j->left) {
+        int64_t first = number * j->window.strip;
+        strip(j, scratch, at, out, y, rows, first, tess_min64(j->inside - first, j->window.strip), false);
+    } else if (number < j->left + j->middle) {
+        int64_t first = j->inside + (number - j->left) * j->window.in_place;
+        strip(j, scratch, at, out, y, rows, first, tess_min64(j->beyond - first, j->window.in_place), true);
+    } else {
+        int64_t first = j->beyond + (number - j->left - j->middle) * j->window.strip;
+        strip(j, scratch, at, out, y, rows, first, tess_min64(j->length - first, j->window.strip), false);
+    }
+}
+
+static void task(void *argument, int64_t begin, int64_t end, int worker) {
+    const job *j = argument;
+    char *scratch = j->scratch + (size_t)worker * j->window.scratch;
+    int64_t at[TESS_MAX_NDIM] = {0}, out_stride[1][TESS_MAX_NDIM];
+    tess_index index;
+    memcpy(out_stride, j->outer.out_stride, sizeof out_stride);
+    tess_index_start(&index, j->outer.ndim, j->outer.m, 1, out_stride, begin / (j->bands * j->strips));
+    int64_t number = begin % (j->bands * j->strips);
+    for (int64_t t = begin; t < end; t++) {
+        for (int k = 0; k < j->outer.ndim; k++)
+            at[j->outer.axis[k]] = index.at[k];
+        int64_t y = number / j->strips * j->window.band, rows = tess_min64(j->rows - y, j->window.band);
+        numbered_strip(j, scratch, at, j->out + index.offset[0] + y * j->y_stride, y, rows, number % j->strips);
+        if (++number == j->bands * j->strips) {
+            number = 0;
+            tess_index_next(&index);
+        }
+    }
+}
+
+/* ---- a pass ---- */
+
+/* Which columns meet no ghost cell and may be read where they lie: whole tiles of them. */
+static void find_inside(job *j, const tess_correlate_axis *row, int64_t group) {
+    const int64_t tile_columns = j->window.tile;
+    j->inside = j->beyond = j->length;
+    if (j->source.in_place) {
+        int64_t first = tess_ceil_div(row->before * group, tile_columns) * tile_columns, last = (row->n - (row->width - 1 - row->before)) * group;
+        int64_t tiles = (tess_min64(last, j->length) - first) / tile_columns;
+        if (last > first && tiles > 0) {
+            j->inside = first;
+            j->beyond = first + tiles * tile_columns;
+        }
+    }
+    j->left = tess_ceil_div(j->inside, j->window.strip);
+    j->middle = tess_ceil_div(j->beyond - j->inside, j->window.in_place);
+    j->strips = j->left + j->middle + tess_ceil_div(j->length - j->beyond, j->window.strip);
+}
+
+tess_status TESS_ISA_NAME(tess_correlate_window_pass)(const tess_correlate_problem *problem, const tess_correlate_pass *pass, const tess_run *run,
+                                                      const char *in, char *out, char *scratch);
+tess_status TESS_ISA_NAME(tess_correlate_window_pass)(const tess_correlate_problem *problem, const tess_correlate_pass *pass, const tess_run *run,
+                                                      const char *in, char *out, char *scratch) {
+    job j = {.pass = pass, .in = in, .out = out, .scratch = scratch};
+    const tess_correlate_axis *row = &pass->axis[pass->row];
+    const char *why;
+    if (pass->outputs == 0)
+        return TESS_OK;
+    if (!tess_correlate_window_of(&j.window, problem, pass, &why))
+        return tess_fail(TESS_ERR_INTERNAL, "correlate/window ran where it is not applicable: %s", why);
+    tess_correlate_source_of(&j.source, problem, pass, run->slot);
+    tess_correlate_outer_of(&j.outer, pass, j.window.y);
+    j.store = tess_storer(run->slot, problem->work, pass->to);
+    j.f32 = problem->work == tess_f32;
+    j.length = row->m * pass->group;
+    j.out_stride = pass->group > 1 ? (int64_t)tess_type_size(pass->to) : row->out_stride;
+    j.out_ready = pass->to == problem->work && j.out_stride == j.source.width;
+    j.rows = j.window.y >= 0 ? pass->axis[j.window.y].m : 1;
+    j.y_stride = j.window.y >= 0 ? pass->axis[j.window.y].out_stride : 0;
+    j.bands = tess_ceil_div(j.rows, j.window.band);
+    find_inside(&j, row, pass->group);
+    int64_t tasks = j.outer.rows * j.bands * j.strips;
+    double cost = (double)pass->outputs * (double)(pass->taps + 8) / (double)tasks; /* of one; a piece should take some 20 microseconds */
+    return tess_parallel(run->context, run->threads, tasks, tess_max64(1, (int64_t)(5e5 / cost)), task, &j);
+}
+
+tess_status TESS_ISA_NAME(tess_correlate_in_window)(const tess_problem *base, const tess_run *run);
+tess_status TESS_ISA_NAME(tess_correlate_in_window)(const tess_problem *base, const tess_run *run) {
+    const tess_correlate_problem *problem = (const tess_correlate_problem *)base;
+    return TESS_ISA_NAME(tess_correlate_window_pass)(problem, problem->direct, run, run->in, run->out, run->workspace);
+}

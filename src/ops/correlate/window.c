@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * window.c - the sizes of correlate/window. They do not depend on the instruction set, so that one plan serves all. */
+#include "ops/correlate/window.h"
+
+enum { GATHER_BYTES = 192 << 10, SCRATCH_LIMIT = 2 << 20, IN_PLACE_COLUMNS = 4096 };
+
+static int64_t round_up(int64_t n, int64_t to) { return tess_ceil_div(n, to) * to; }
+
+/* The axis whose neighbouring outputs share most input rows: the mask's last but the row. Else any axis, so that short rows come in bands too. */
+static int find_y(const tess_correlate_pass *pass) {
+    int masked = pass->masked - (pass->axis[pass->row].width > 1);
+    if (masked > 0)
+        return pass->order[masked - 1];
+    return pass->row > 0 ? pass->row - 1 : pass->ndim - 1 > pass->row ? pass->ndim - 1 : -1;
+}
+
+bool tess_correlate_window_of(tess_correlate_window *w, const tess_correlate_problem *problem, const tess_correlate_pass *pass, const char **why) {
+    const int64_t width = (int64_t)tess_type_size(problem->work);
+    *why = "works in f32 and f64, and in integers that those hold exactly";
+    if (problem->work != tess_f32 && problem->work != tess_f64)
+        return false;
+    *why = "needs the taps along a row to follow each other in the mask";
+    if (!pass->row_last)
+        return false;
+    *why = "the rows that such a mask meets do not fit a thread's scratch";
+    w->y = find_y(pass);
+    w->wx = pass->axis[pass->row].width;
+    w->wy = w->y >= 0 ? pass->axis[w->y].width : 1;
+    w->planes = pass->taps / (w->wx * w->wy);
+    if (w->wx >= SCRATCH_LIMIT || pass->taps / w->wx >= SCRATCH_LIMIT)
+        return false;
+    int64_t reach = (w->wx - 1) * pass->group;
+    w->band = w->y >= 0 ? tess_min64(TESS_WINDOW_BAND, tess_max64(pass->axis[w->y].m, 1)) : 1;
+    w->lines = w->band + w->wy - 1;
+    w->tile = TESS_WINDOW_TILE_BYTES / width;
+    int64_t fits = GATHER_BYTES / (w->planes * w->lines * width) - reach;
+    w->strip = tess_min64(tess_max64(fits / w->tile * w->tile, w->tile), 2048);
+    w->in_place = IN_PLACE_COLUMNS;
+    w->row_bytes = round_up((w->strip + reach) * width, 64);
+    w->ghost_bytes = round_up((tess_max64(w->strip, w->in_place) + reach) * width, 64);
+    int64_t table = round_up(w->planes * w->lines * (int64_t)sizeof(char *), 64);
+    w->scratch = (size_t)(table + w->ghost_bytes + w->planes * w->lines * w->row_bytes + 4 * TESS_WINDOW_TILE_BYTES);
+    return w->scratch <= SCRATCH_LIMIT;
+}

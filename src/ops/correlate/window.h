@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * window.h - how correlate/window cuts a pass: bands of output rows, strips of columns, and the scratch that a strip of a band needs. */
+#ifndef TESS_OPS_CORRELATE_WINDOW_H
+#define TESS_OPS_CORRELATE_WINDOW_H
+
+#include "ops/correlate/gather.h"
+
+enum {
+    TESS_WINDOW_BAND = 16,        /* output rows whose input rows are looked up, or converted, together */
+    TESS_WINDOW_TILE_BYTES = 512, /* columns come in multiples of so many bytes of the work type: 8 vectors of 64 bytes */
+};
+
+typedef struct tess_correlate_window {
+    int y;                          /* the axis of the rows of a band; -1: none */
+    int64_t planes, wy, wx;         /* mask lines come as planes x wy lines of wx taps */
+    int64_t band, lines;            /* rows of a band; input rows of one plane that they meet */
+    int64_t tile, strip, in_place;  /* columns: of the widest tile, of a strip that is gathered, of one that is read where it lies */
+    int64_t row_bytes, ghost_bytes; /* of a gathered row, and of the row of ghost cells */
+    size_t scratch;                 /* bytes for one thread */
+} tess_correlate_window;
+
+/* false: the pass has no such form, or would need more scratch than a thread's share of a cache; *why says which. */
+bool tess_correlate_window_of(tess_correlate_window *window, const tess_correlate_problem *problem, const tess_correlate_pass *pass, const char **why);
+
+#endif

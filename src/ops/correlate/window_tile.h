@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * window_tile.h - a tile of outputs held in registers: ROWS output rows by VECTORS vectors of `vec`. Included once for each tile, with those names and
+ * tile_name, real, LANES, v_load, v_store, v_all, v_fma defined.
+ *
+ * Input rows are outermost. Input row i meets the outputs r = max(0, i - wy + 1) .. min(i, ROWS - 1) with mask row i - r, so every output sees its taps
+ * row by row, and within a row from left to right: row-major order, whatever the tile. A tap column costs VECTORS unaligned loads and one broadcast for each output row it
+ * serves. The loop over tap columns stays a loop: unrolled, the compiler keeps weights and loads alive across taps and spills them. */
+
+/* One input row, for the output rows low .. high, which are constants once inlined. w: the mask row of output 0. */
+TESS_INLINE void TESS_PASTE(tile_name, row)(vec (*acc)[VECTORS], const char *x, const real *w, int64_t wx, int64_t step, int low, int high) {
+    for (int64_t j = 0; j < wx; j++, x += step, w++) {
+        vec v[VECTORS];
+        for (int k = 0; k < VECTORS; k++)
+            v[k] = v_load(x + k * TESS_VECTOR_BYTES);
+        for (int r = low; r <= high; r++) {
+            vec weight = v_all(w[-r * wx]);
+            for (int k = 0; k < VECTORS; k++)
+                acc[r][k] = v_fma(v[k], weight, acc[r][k]);
+        }
+    }
+}
+
+/* rows: the input rows of plane 0 from the first that output row 0 meets; planes lie `lines` pointers apart. at: bytes added to each. step: bytes between taps. */
+static void tile_name(const char *const *rows, int64_t lines, int64_t at, const real *w, const tess_correlate_window *window, int64_t step, char *out,
+                      int64_t out_stride) {
+    const int64_t wx = window->wx, wy = window->wy;
+    vec acc[ROWS][VECTORS];
+    for (int r = 0; r < ROWS; r++)
+        for (int k = 0; k < VECTORS; k++)
+            acc[r][k] = (vec){0};
+    for (int64_t p = 0; p < window->planes; p++, rows += lines, w += wy * wx)
+        for (int64_t i = 0; i < ROWS + wy - 1; i++) {
+            const char *x = rows[i] + at;
+            const real *wi = w + i * wx;
+#if ROWS == 1
+            TESS_PASTE(tile_name, row)(acc, x, wi, wx, step, 0, 0);
+#else
+            int64_t low = i - wy + 1 > 0 ? i - wy + 1 : 0, high = i < ROWS - 1 ? i : ROWS - 1;
+            switch (low * ROWS + high) { /* ramps up and down at the ends, all rows between; short masks have no "between" */
+            case 0 * ROWS + 3: TESS_PASTE(tile_name, row)(acc, x, wi, wx, step, 0, 3); break;
+            case 0 * ROWS + 0: TESS_PASTE(tile_name, row)(acc, x, wi, wx, step, 0, 0); break;
+            case 0 * ROWS + 1: TESS_PASTE(tile_name, row)(acc, x, wi, wx, step, 0, 1); break;
+            case 0 * ROWS + 2: TESS_PASTE(tile_name, row)(acc, x, wi, wx, step, 0, 2); break;
+            case 1 * ROWS + 1: TESS_PASTE(tile_name, row)(acc, x, wi, wx, step, 1, 1); break;
+            case 1 * ROWS + 2: TESS_PASTE(tile_name, row)(acc, x, wi, wx, step, 1, 2); break;
+            case 1 * ROWS + 3: TESS_PASTE(tile_name, row)(acc, x, wi, wx, step, 1, 3); break;
+            case 2 * ROWS + 2: TESS_PASTE(tile_name, row)(acc, x, wi, wx, step, 2, 2); break;
+            case 2 * ROWS + 3: TESS_PASTE(tile_name, row)(acc, x, wi, wx, step, 2, 3); break;
+            default: TESS_PASTE(tile_name, row)(acc, x, wi, wx, step, 3, 3); break;
+            }
+#endif
+        }
+    for (int r = 0; r < ROWS; r++)
+        for (int k = 0; k < VECTORS; k++)
+            v_store(out + r * out_stride + k * TESS_VECTOR_BYTES, v_canonical(acc[r][k]));
+}
+
+#undef tile_name
+#undef ROWS
+#undef VECTORS
