@@ -22,8 +22,8 @@ tess_status TESS_ISA_NAME(tess_correlate_separably)(const tess_problem *base, co
         const tess_correlate_pass *pass = &problem->passes[k];
         tess_correlate_window window;
         const char *why;
-        tess_correlate_pass_function one =
-            tess_correlate_window_of(&window, problem, pass, &why) ? TESS_ISA_NAME(tess_correlate_window_pass) : TESS_ISA_NAME(tess_correlate_rows_pass);
+        tess_correlate_pass_function one = tess_correlate_window_of(&window, problem, pass, &why) ? TESS_ISA_NAME(tess_correlate_window_pass)
+                                                                                                  : TESS_ISA_NAME(tess_correlate_rows_pass);
         TESS_TRY(one(problem, pass, run, in, out, scratch));
         in = out;
     }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_window.c - correlate/window: tiles of several output rows by several vectors stay in registers while the mask passes over them.
  *
- * correlate/rows loads an input vector for every tap of every output and keeps sums in L1. Here a loaded vector serves up to four output rows, and a sum is stored
- * once. A band of output rows is cut into strips of columns: inside the array and in the work type already, input rows are read where they
- * lie; at the edges, and for other types and strides, the rows that a strip meets are gathered once for the whole band. The kernel is the same. */
+ * correlate/rows loads an input vector for every tap of every output and keeps sums in L1. Here a loaded vector serves up to four output rows, and a
+ * sum is stored once. A band of output rows is cut into strips of columns: inside the array and in the work type already, input rows are read where
+ * they lie; at the edges, and for other types and strides, the rows that a strip meets are gathered once for the whole band. The kernel is the same.
+ */
 #include "core/parallel.h"
 #include "ops/correlate/window.h"
 #include "simd/simd.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * window_tile.h - a tile of outputs held in registers: ROWS output rows by VECTORS vectors of `vec`. Included once for each tile, with those names and
- * tile_name, real, LANES, v_load, v_store, v_all, v_fma defined.
+ * window_tile.h - a tile of outputs held in registers: ROWS output rows by VECTORS vectors of `vec`. Included once for each tile, with those names
+ * and tile_name, real, LANES, v_load, v_store, v_all, v_fma defined.
  *
- * Input rows are outermost. Input row i meets the outputs r = max(0, i - wy + 1) .. min(i, ROWS - 1) with mask row i - r, so every output sees its taps
- * row by row, and within a row from left to right: row-major order, whatever the tile. A tap column costs VECTORS unaligned loads and one broadcast for each output row it
- * serves. The loop over tap columns stays a loop: unrolled, the compiler keeps weights and loads alive across taps and spills them. */
+ * Input rows are outermost. Input row i meets the outputs r = max(0, i - wy + 1) .. min(i, ROWS - 1) with mask row i - r, so every output sees its
+ * taps row by row, and within a row from left to right: row-major order, whatever the tile. A tap column costs VECTORS unaligned loads and one
+ * broadcast for each output row it serves. The loop over tap columns stays a loop: unrolled, the compiler keeps weights and loads alive across taps
+ * and spills them. */
 
 /* One input row, for the output rows low .. high, which are constants once inlined. w: the mask row of output 0. */
 TESS_INLINE void TESS_PASTE(tile_name, row)(vec (*acc)[VECTORS], const char *x, const real *w, int64_t wx, int64_t step, int low, int high) {
@@ -20,7 +21,8 @@ TESS_INLINE void TESS_PASTE(tile_name, row)(vec (*acc)[VECTORS], const char *x, 
     }
 }
 
-/* rows: the input rows of plane 0 from the first that output row 0 meets; planes lie `lines` pointers apart. at: bytes added to each. step: bytes between taps. */
+/* rows: the input rows of plane 0 from the first that output row 0 meets; planes lie `lines` pointers apart. at: bytes added to each. step: bytes
+ * between taps. */
 static void tile_name(const char *const *rows, int64_t lines, int64_t at, const real *w, const tess_correlate_window *window, int64_t step, char *out,
                       int64_t out_stride) {
     const int64_t wx = window->wx, wy = window->wy;
