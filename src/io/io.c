@@ -26,8 +26,13 @@ tess_io_status tess_io_fail(tess_io_message *message, tess_io_status status, con
 }
 
 static void *block_make(size_t size) {
+    enum { HUGE_FROM = 4 << 20 }; /* large pages save most of the address look-ups of strided work */
     void *block = mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return block == MAP_FAILED ? NULL : block;
+    if (block == MAP_FAILED)
+        return NULL;
+    if (size >= HUGE_FROM)
+        madvise(block, size, MADV_HUGEPAGE);
+    return block;
 }
 static void block_free(void *block, size_t size) {
     if (block)
@@ -111,7 +116,8 @@ tess_io_format tess_io_format_named(const char *name) {
         if (length > tail && strcasecmp(name + length - tail, known[i].extension) == 0)
             return known[i].format;
     }
-    return TESS_IO_UNKNOWN;
+    struct stat file;
+    return stat(name, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode) ? TESS_IO_NPY : TESS_IO_UNKNOWN;
 }
 
 static tess_io_status unknown_format(const unsigned char *bytes, size_t size, const char *name, tess_io_message *message) {

@@ -62,7 +62,7 @@ tess_io_status tess_io_decode(tess_io_array *array, tess_io_bytes *bytes, const 
 tess_io_status tess_io_make(tess_io_array *array, tess_type type, int ndim, const int64_t *shape, const char *what, tess_io_message *message);
 void tess_io_free(tess_io_array *array);
 
-/* By extension; "-" is npy. TESS_IO_UNKNOWN when there is none of ours. */
+/* By extension; "-", and a device or pipe without one, is npy. TESS_IO_UNKNOWN when there is none of ours. */
 tess_io_format tess_io_format_named(const char *name);
 /* The type in which the format can hold an array of type `type`; tess_no_type when none. */
 tess_type tess_io_storable(tess_io_format format, tess_type type);

@@ -47,16 +47,13 @@ static void on_write(png_structp png, png_bytep from, size_t size) {
 static void on_flush(png_structp png) { (void)png; }
 
 /* Everything between setjmp and the end, so that no variable of the caller changes in between. */
-static void decode(png_structp png, png_infop info, png_session *session, tess_io_array *array, const tess_io_limits *limits) {
+static void decode(png_structp png, png_infop info, png_session *session, tess_io_array *array) {
     png_set_read_fn(png, session, on_read);
     png_set_user_limits(png, 0x7fffffff, 0x7fffffff); /* ours come below, with a sentence */
     png_set_chunk_cache_max(png, 128);
     png_set_chunk_malloc_max(png, 8 << 20);
     png_read_info(png, info);
     png_uint_32 width = png_get_image_width(png, info), height = png_get_image_height(png, info);
-    session->status = tess_io_check_pixels(width, height, session->name, limits, session->message);
-    if (session->status != TESS_IO_OK)
-        png_error(png, "");
     png_set_expand(png);
     if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && png_get_bit_depth(png, info) == 16)
         png_set_swap(png);
@@ -79,6 +76,12 @@ static void decode(png_structp png, png_infop info, png_session *session, tess_i
 tess_io_status tess_io_png_decode(tess_io_array *array, const tess_io_bytes *bytes, const char *name, const tess_io_limits *limits,
                                   tess_io_message *message) {
     png_session session = {bytes, 0, NULL, message, name, TESS_IO_OK};
+    const unsigned char *b = bytes->data;
+    if (bytes->size >= 24 && memcmp(b + 12, "IHDR", 4) == 0) { /* always the first chunk: its sizes are checked before anything is unpacked */
+        tess_io_status status = tess_io_check_pixels(png_get_uint_32(b + 16), png_get_uint_32(b + 20), name, limits, message);
+        if (status != TESS_IO_OK)
+            return status;
+    }
     png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &session, on_error, on_warning);
     png_infop info = png ? png_create_info_struct(png) : NULL;
     if (!info) {
@@ -86,7 +89,7 @@ tess_io_status tess_io_png_decode(tess_io_array *array, const tess_io_bytes *byt
         return tess_io_fail(message, TESS_IO_ERR_MEMORY, "%s: libpng could not be started", name);
     }
     if (!setjmp(png_jmpbuf(png)))
-        decode(png, info, &session, array, limits);
+        decode(png, info, &session, array);
     png_destroy_read_struct(&png, &info, NULL);
     return session.status;
 }
