@@ -92,10 +92,12 @@ def plan(jobs, quick):
         for f in fuzzers:
             kept = os.path.join("tests/fuzz/corpus", f[len("fuzz_"):])
             grown = os.path.join("build-fuzz/corpus", f)
-            os.makedirs(os.path.join(TOP, grown), exist_ok=True)
+            shutil.rmtree(os.path.join(TOP, grown), ignore_errors=True)  # so that every run has the same start
+            os.makedirs(os.path.join(TOP, grown))
+            words = ["-dict=" + kept + ".dict"] if os.path.exists(os.path.join(TOP, kept + ".dict")) else []
             checks.append(Check("fuzz/" + f, ["build-fuzz/fuzz/" + f, "-runs=%d" % FUZZ_RUNS, "-seed=1", "-max_len=4096", "-timeout=20",
-                                              "-max_total_time=%d" % FUZZ_SECONDS, "-artifact_prefix=build-fuzz/", "-verbosity=0",
-                                              "-print_final_stats=1", grown, kept], fuzz))
+                                              "-max_total_time=%d" % FUZZ_SECONDS, "-artifact_prefix=build-fuzz/", "-verbosity=0", "-rss_limit_mb=4096",
+                                              "-print_final_stats=1"] + words + [grown, kept], fuzz))
     return builds, checks
 
 

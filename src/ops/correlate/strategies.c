@@ -115,10 +115,15 @@ static tess_status check(const tess_problem *problem, const char *in, const char
     return tess_refuse_overlap(&to, "out", &from, "in");
 }
 
+static const tess_array *array(const tess_problem *problem, tess_operand operand) {
+    return operand == TESS_ARRAY_IN ? &of(problem)->in : operand == TESS_ARRAY_OUT ? &of(problem)->out : NULL;
+}
+
 const tess_op tess_correlate_op = {
     .name = "correlate",
     .rows = rows,
     .count = TESS_COUNT(rows),
     .release = tess_correlate_release,
+    .array = array,
     .check = check,
 };

@@ -94,4 +94,9 @@ static const tess_strategy rows[] = {
      .workspace = tess_transpose_reference_workspace},
 };
 
-const tess_op tess_transpose_op = {.name = "transpose", .rows = rows, .count = TESS_COUNT(rows), .check = tess_transpose_check};
+static const tess_array *array(const tess_problem *base, tess_operand operand) {
+    const transpose_problem *problem = (const transpose_problem *)base;
+    return operand == TESS_ARRAY_SECOND ? NULL : operand == TESS_ARRAY_IN || problem->place != TRANSPOSE_ELSEWHERE ? &problem->in : &problem->out;
+}
+
+const tess_op tess_transpose_op = {.name = "transpose", .rows = rows, .count = TESS_COUNT(rows), .array = array, .check = tess_transpose_check};
