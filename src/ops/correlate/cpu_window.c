@@ -33,6 +33,7 @@ TESS_INLINE v_f64 f64_canonical(v_f64 x) {
 #define v_store v_f32_store
 #define v_all v_f32_all
 #define v_fma v_f32_fma
+#define v_keep v_f32_keep
 #define v_canonical f32_canonical
 #define tile_name tall_f32
 #define ROWS 4
@@ -48,6 +49,7 @@ TESS_INLINE v_f64 f64_canonical(v_f64 x) {
 #undef v_store
 #undef v_all
 #undef v_fma
+#undef v_keep
 #undef v_canonical
 
 #define vec v_f64
@@ -56,6 +58,7 @@ TESS_INLINE v_f64 f64_canonical(v_f64 x) {
 #define v_store v_f64_store
 #define v_all v_f64_all
 #define v_fma v_f64_fma
+#define v_keep v_f64_keep
 #define v_canonical f64_canonical
 #define tile_name tall_f64
 #define ROWS 4

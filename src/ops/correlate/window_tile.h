@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * window_tile.h - a tile of outputs held in registers: ROWS output rows by VECTORS vectors of `vec`. Included once for each tile, with those names
- * and tile_name, real, LANES, v_load, v_store, v_all, v_fma defined.
+ * and tile_name, real, LANES, v_load, v_store, v_all, v_fma, v_keep, v_canonical defined.
  *
  * Input rows are outermost. Input row i meets the outputs r = max(0, i - wy + 1) .. min(i, ROWS - 1) with mask row i - r, so every output sees its
  * taps row by row, and within a row from left to right: row-major order, whatever the tile. A tap column costs VECTORS unaligned loads and one
@@ -12,9 +12,9 @@ TESS_INLINE void TESS_PASTE(tile_name, row)(vec (*acc)[VECTORS], const char *x, 
     for (int64_t j = 0; j < wx; j++, x += step, w++) {
         vec v[VECTORS];
         for (int k = 0; k < VECTORS; k++)
-            v[k] = v_load(x + k * TESS_VECTOR_BYTES);
+            v[k] = v_keep(v_load(x + k * TESS_VECTOR_BYTES));
         for (int r = low; r <= high; r++) {
-            vec weight = v_all(w[-r * wx]);
+            const vec weight = v_all(w[-r * wx]);
             for (int k = 0; k < VECTORS; k++)
                 acc[r][k] = v_fma(v[k], weight, acc[r][k]);
         }
