@@ -58,8 +58,9 @@ TESS_INLINE void v_i64_store(void *p, v_i64 v) { memcpy(p, &v, sizeof v); }
 TESS_INLINE v_f32 v_f32_all(float x) { return x - (v_f32){0}; } /* x - 0 keeps every bit of x, -0 and NaN's sign included */
 TESS_INLINE v_f64 v_f64_all(double x) { return x - (v_f64){0}; }
 
-/* The value itself, in a register from here on. Without it gcc folds a load into every fma that uses it, so that a vector which serves four rows is loaded four
- * times, or keeps unrolled loads and weights alive and spills them. No instruction is emitted, and both compilers see one place that says so. */
+/* The value itself, in a register from here on. Without it gcc folds a load into every fma that uses it, so that a vector which serves four rows is
+ * loaded four times, or keeps unrolled loads and weights alive and spills them. No instruction is emitted, and both compilers see one place that says
+ * so. */
 #if defined(__x86_64__)
 #define TESS_IN_REGISTER "+v"
 #elif defined(__aarch64__)
