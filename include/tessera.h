@@ -325,23 +325,27 @@ TESS_API tess_status tess_convolve_separable(tess_context *context, const DLTens
 
 /* ---- 8. Reduce; transpose ------------------------------------------------------------------------------------
  *
- * Reduce. The axes of `axes` are reduced to one value. The elements along them are numbered 0..k-1 in row-major order of the
+ * Reduce. The axes of `axes` are reduced to one value. The k elements along them are numbered 0..k-1 in row-major order of the
  * array's axes, whatever their strides, so layouts that hold the same values give the same bits.
  *
- *   operation                accumulates in                                     default result type
- *   SUM, MEAN, NORM1         f32 for f16 bf16 f32; f64; c64/c128; i64 or u64 (bool: u64) modulo 2^64    (the caller's out)
- *   PROD                     as SUM
- *   VAR, STD, NORM2          f64, whatever the input
- *   MIN, MAX, NORM_INF       the input's type; NORM_INF of an integer: u64
- *   ARGMIN, ARGMAX           i64: the first index, in the numbering above
- *   ANY, ALL, COUNT_NONZERO  bool, bool, i64
+ *   operation                accumulates in                                                          result, before its conversion to out's type
+ *   SUM, PROD                A = f32 for f16 bf16 f32, f64 for f64 and whenever out is f64 or c128;    A
+ *                            c64, c128 likewise; i64, or u64 for unsigned and bool, modulo 2^64
+ *   MEAN                     A, divided in f64; integers up to 32 bits exactly, 64-bit ones in f64   A; integers: f64
+ *   NORM1                    A; integers: u64 of the magnitudes; complex: f64 of the moduli          the same
+ *   NORM2                    f64 of the squares                                                      f64
+ *   VAR, STD                 f64, by means and squared deviations of leaves                          f64
+ *   MIN, MAX, NORM_INF       the input's type; NORM_INF of integers u64, of complex f64              the same
+ *   ARGMIN, ARGMAX           numbers compared: -0 equals +0                                          i64: the first such element's number
+ *   ANY, ALL, COUNT_NONZERO  a NaN is not zero                                                       bool, bool, i64
  *
  * Float sums follow one tree, a pure function of k: leaves of 8192 elements, each 256 lanes of 32 terms, a halving tree over the lanes, a binary
  * tree over the leaves (docs/numerics.md). Error of SUM: at most (39 + ceil(log2(k / 8192))) u * sum|x|. 1e9 float32 ones sum to 1e9.
- * min and max order -0 before +0. complex: SUM, MEAN, PROD, COUNT_NONZERO, ANY, ALL and the norms (of the modulus).
+ * MIN and MAX order -0 before +0. complex: SUM, MEAN, PROD, COUNT_NONZERO, ANY, ALL and the norms (of the modulus sqrt(re*re + im*im), in f64);
+ * a complex SUM, MEAN or PROD needs a complex out.
  *
  * k = 0: SUM 0, PROD 1, ANY false, ALL true, COUNT_NONZERO 0, norms 0, MEAN VAR STD NaN; MIN MAX ARGMIN ARGMAX give TESS_ERR_EMPTY
- * when out has elements. VAR and STD divide by k - ddof (NaN for k - ddof <= 0, as NumPy: inf for a positive sum over 0).
+ * when out has elements; an empty segment is answered likewise. VAR and STD divide by max(k - ddof, 0), as NumPy: NaN for 0 / 0, else infinity.
  *
  * Overlap: out may not overlap in. Complexity: n.
  */
@@ -365,7 +369,8 @@ typedef enum tess_reduction {
 
 typedef enum tess_nan {
     TESS_NAN_PROPAGATE = 0, /* a NaN makes the result NaN; ARGMIN and ARGMAX give the first NaN's index */
-    TESS_NAN_OMIT           /* NaN elements do not count: sums read them as +0, means and variances divide by the others.
+    TESS_NAN_OMIT           /* NaN elements (complex: either part) keep their number but do not count: sums read them as +0, products as 1, means and
+                               variances divide by the number of the others, ANY, ALL and COUNT_NONZERO pass them over.
                                None left: as k = 0, but MIN MAX give NaN and ARGMIN ARGMAX give -1 */
 } tess_nan;
 
@@ -375,10 +380,12 @@ typedef struct tess_reduce_options {
     int naxes;       /* with axes not NULL, 0 reduces no axis: every element is a group of its own */
     bool keepdims;   /* out keeps the reduced axes, with size 1; else they are left out */
     tess_nan nan;
-    double ddof;             /* VAR, STD: the divisor is k - ddof */
-    bool exact;              /* SUM, MEAN, NORM1 of floats: the sum is correctly rounded (to f64, or f32 for an out of f32) whatever its order */
+    double ddof; /* VAR, STD: the divisor is max(k - ddof, 0); finite */
+    bool exact;  /* SUM, MEAN, NORM1 (else TESS_ERR_ARGUMENT): the sum has one rounding, whatever its order: to nearest in f64, or in out's
+                    type when that is f32, f16 or bf16. MEAN: the sum so rounded to f64, divided by k in f64 */
     const DLTensor *offsets; /* segments: s + 1 non-decreasing i64 or i32 offsets in 0..size along the one axis of `axes`; segment i is [offsets[i],
-                                offsets[i+1]). out has size s on that axis. NULL = no segments. Read when the plan is made */
+                                offsets[i+1]). out has size s on that axis, keepdims or not. The tree of a segment depends on its own length alone.
+                                NULL = no segments. Read when the plan is made */
     tess_call call;
 } tess_reduce_options;
 

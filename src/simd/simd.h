@@ -110,6 +110,22 @@ TESS_INLINE v_f64 v_f64_fma(v_f64 a, v_f64 b, v_f64 c) {
 #endif
 }
 
+/* The sums of each 8 of the TESS_VECTOR_BYTES bytes at p. */
+TESS_INLINE v_u64 v_u8_sums(const void *p) {
+#if defined(__AVX512BW__)
+    return (v_u64)_mm512_sad_epu8(_mm512_loadu_si512(p), _mm512_setzero_si512());
+#elif defined(__AVX2__)
+    return (v_u64)_mm256_sad_epu8(_mm256_loadu_si256((const __m256i *)p), _mm256_setzero_si256());
+#elif defined(__SSE2__)
+    return (v_u64)_mm_sad_epu8(_mm_loadu_si128((const __m128i *)p), _mm_setzero_si128());
+#else
+    v_u64 v = {0};
+    for (int i = 0; i < TESS_VECTOR_BYTES; i++)
+        v[i / 8] += ((const uint8_t *)p)[i];
+    return v;
+#endif
+}
+
 /* A store that goes past the caches; p aligned to the vector. Call tess_stream_fence before another thread may look. */
 TESS_INLINE void v_f32_stream(void *p, v_f32 v) {
 #if defined(__AVX512F__)

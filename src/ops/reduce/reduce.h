@@ -1,7 +1,144 @@
 /* SPDX-License-Identifier: Apache-2.0
- * reduce.h - the contract of the operation. */
+ * reduce.h - the contract of the operation: the checked problem, a tree node, and what the kernels do. */
 #ifndef TESS_OPS_REDUCE_H
 #define TESS_OPS_REDUCE_H
+
+#include "core/convert.h"
 #include "core/strategy.h"
+#include "ops/reduce/tree.h"
+
 extern const tess_op tess_reduce_op;
+
+/* The fifteen operations are six ways to fold elements ... */
+typedef enum reduce_kind {
+    REDUCE_SUM,     /* the tree with + */
+    REDUCE_PROD,    /* the tree with * */
+    REDUCE_COUNT,   /* zeros and NaNs counted: any, all, count_nonzero */
+    REDUCE_EXTREME, /* the greatest key (reduce_order): min, max, norm_inf */
+    REDUCE_ARG,     /* and where it stands first */
+    REDUCE_VAR      /* mean and squared deviations */
+} reduce_kind;
+
+/* ... of elements that were mapped first. */
+typedef enum reduce_map { REDUCE_PLAIN, REDUCE_ABS, REDUCE_SQUARE, REDUCE_MAPS } reduce_map;
+
+/* How elements compare. Every element becomes a signed key of its own width such that the wanted element has the greatest key: min turns the order
+ * around. */
+typedef struct reduce_order {
+    bool smallest;  /* min, argmin */
+    bool magnitude; /* by |x| */
+    bool numeric;   /* -0 and +0 are equal (arg); else -0 < +0 */
+    bool omit;      /* NaN has the lowest key, else the greatest */
+} reduce_order;
+
+typedef struct reduce_problem {
+    tess_problem base;
+    tess_array in, out; /* data not set */
+    tess_reduction operation;
+    reduce_kind kind;
+    reduce_map map;
+    reduce_order order;
+    bool omit;  /* only when the elements can be NaN */
+    bool exact; /* only when it makes a difference */
+    double ddof;
+    tess_type load;   /* compute type that elements are loaded as */
+    tess_type acc;    /* compute type of the tree, after the map */
+    tess_type result; /* compute type of the finished value */
+    /* The reduced axes in row-major order, joined where they step alike; at least one. */
+    int rank;
+    int64_t size[TESS_MAX_NDIM];
+    int64_t stride[1][TESS_MAX_NDIM];
+    int64_t k;
+    /* The other axes, the one with the smallest stride in the input last: strides of in, of out. */
+    int kept;
+    int64_t kept_size[TESS_MAX_NDIM];
+    int64_t kept_stride[2][TESS_MAX_NDIM];
+    int64_t outputs; /* their product */
+    /* Segments along the one reduced axis: offsets (owned) has segments + 1 entries. None: NULL and 1. */
+    int64_t *offsets;
+    int64_t segments, longest, segment_stride; /* the stride is that of out */
+} reduce_problem;
+
+/* What a subtree comes to. Which fields mean something depends on the kind. */
+typedef struct reduce_node {
+    tess_value value; /* SUM, PROD: of type acc. COUNT: u64, the zeros */
+    double mean, m2;  /* VAR */
+    int64_t count;    /* elements that count: all, or those that are not NaN */
+    int64_t key;      /* EXTREME, ARG */
+    int64_t index;    /* ARG: of the first element with the key; -1 when none counts */
+} reduce_node;
+
+/* node.c */
+void reduce_node_empty(const reduce_problem *problem, reduce_node *node);
+void reduce_node_merge(const reduce_problem *problem, reduce_node *left, const reduce_node *right); /* left = left with right after it */
+tess_value reduce_node_finish(const reduce_problem *problem, const reduce_node *node);              /* of type result */
+tess_value reduce_value_add(tess_type acc, tess_value a, tess_value b);
+tess_value reduce_value_multiply(tess_type acc, tess_value a, tess_value b);
+
+/* The kernels, compiled once per instruction set. Elements lie `stride` bytes apart and at any address; rows and lanes are contiguous. */
+typedef struct reduce_lane_kernels {
+    /* Element i of a row goes to lane i % 256 by + or *; n at most a leaf. first: the lanes hold nothing yet, and only min(n, 256) of them will. */
+    void (*add[TESS_TYPES])(void *lanes, const void *row, int64_t n, bool first);
+    void (*multiply[TESS_TYPES])(void *lanes, const void *row, int64_t n, bool first);
+    /* The halving tree over the first `used` lanes; the result is lane 0. */
+    void (*halve_add[TESS_TYPES])(void *lanes, int used);
+    void (*halve_multiply[TESS_TYPES])(void *lanes, int used);
+    /* As add for f64, of the squares of row[i] - mean. omit: NaN elements give +0. */
+    void (*deviations)(void *lanes, const void *row, int64_t n, bool first, double mean, bool omit);
+    /* The sum of integer (or bool) elements modulo 2^64, which no order can change. */
+    uint64_t (*integers[TESS_TYPES])(const void *elements, int64_t stride, int64_t n);
+} reduce_lane_kernels;
+
+typedef struct reduce_order_kernels {
+    int64_t (*greatest[TESS_TYPES])(const void *elements, int64_t stride, int64_t n, reduce_order order);          /* n >= 1: the greatest key */
+    int64_t (*find[TESS_TYPES])(const void *elements, int64_t stride, int64_t n, reduce_order order, int64_t key); /* first place of a key, or n */
+    void (*keys[TESS_TYPES])(int64_t *keys, const void *elements, int64_t stride, int64_t n, reduce_order order);
+    /* How many elements are zero, and how many NaN. */
+    void (*count[TESS_TYPES])(const void *elements, int64_t stride, int64_t n, int64_t *zeros, int64_t *nans);
+} reduce_order_kernels;
+
+typedef struct reduce_map_kernels {
+    /* to[i] = map(from[i]); omit: NaN becomes `identity`. Returns the number of NaNs. Indexed by the load type; the row `to` is of the problem's acc.
+     */
+    int64_t (*map[REDUCE_MAPS][TESS_TYPES])(void *to, const void *from, int64_t n, bool omit, double identity);
+} reduce_map_kernels;
+
+/* Many columns at once: acc[c] takes element c of each row in turn. Row r starts at base + offsets[r * step], its elements are contiguous. */
+typedef struct reduce_column_kernels {
+    void (*add[TESS_TYPES])(void *acc, const char *base, const int64_t *offsets, int64_t step, int64_t rows, int64_t n, bool first);
+    void (*multiply[TESS_TYPES])(void *acc, const char *base, const int64_t *offsets, int64_t step, int64_t rows, int64_t n, bool first);
+    void (*greatest)(int64_t *best, const int64_t *keys, int64_t n);
+    void (*first_greatest)(int64_t *best, int64_t *index, const int64_t *keys, int64_t n, int64_t number); /* index -1: nothing yet */
+    void (*equal)(int64_t *counts, const int64_t *keys, int64_t n, int64_t key);                           /* counts[c] grows where the key is met */
+    void (*deviations)(double *acc, const void *row, const double *mean, int64_t n, bool first, bool omit);
+} reduce_column_kernels;
+
+typedef struct reduce_kernels {
+    const reduce_lane_kernels *lane;
+    const reduce_order_kernels *order;
+    const reduce_map_kernels *map;
+    const reduce_column_kernels *column;
+} reduce_kernels;
+
+/* kernels.c */
+const reduce_kernels *reduce_kernels_for(tess_isa_slot slot);
+
+/* Rows' entry points. They run on every instruction set by choosing kernels. */
+tess_status reduce_reference(const tess_problem *problem, const tess_run *run);
+tess_status reduce_lanes(const tess_problem *problem, const tess_run *run);
+tess_status reduce_gather(const tess_problem *problem, const tess_run *run);
+tess_status reduce_exact(const tess_problem *problem, const tess_run *run);
+tess_status reduce_columns(const tess_problem *problem, const tess_run *run);
+size_t reduce_columns_workspace(const tess_problem *problem, int threads);
+size_t reduce_leaves_workspace(const tess_problem *problem, int threads);
+size_t reduce_exact_workspace(const tess_problem *problem, int threads);
+
+TESS_INLINE bool reduce_is_integer(tess_type compute) { return compute == tess_u64 || compute == tess_i64; }
+
+/* Elements along the reduced axes for task number t = output * segments + segment, and the first one's number along the segmented axis. */
+TESS_INLINE int64_t reduce_task_size(const reduce_problem *p, int64_t task, int64_t *first) {
+    *first = p->offsets ? p->offsets[task % p->segments] : 0;
+    return p->offsets ? p->offsets[task % p->segments + 1] - *first : p->k;
+}
+
 #endif

@@ -1,4 +1,120 @@
 /* SPDX-License-Identifier: Apache-2.0
- * strategies.c - the table: one row a strategy. */
+ * strategies.c - the table: one row a strategy, best first. */
 #include "ops/reduce/reduce.h"
-const tess_op tess_reduce_op = {.name = "reduce"};
+
+#if defined(__x86_64__)
+#define EVERY_SLOT(f) \
+    { [TESS_SLOT_BASELINE] = f, [TESS_SLOT_AVX2] = f, [TESS_SLOT_AVX512] = f }
+#elif defined(__aarch64__)
+#define EVERY_SLOT(f) \
+    { [TESS_SLOT_BASELINE] = f, [TESS_SLOT_NEON] = f }
+#else
+#define EVERY_SLOT(f) \
+    { [TESS_SLOT_BASELINE] = f }
+#endif
+
+static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
+
+static bool any_problem(const tess_problem *problem, const char **why) {
+    (void)problem;
+    (void)why;
+    return true;
+}
+
+static bool exact_only(const tess_problem *problem, const char **why) {
+    *why = "the call does not ask for an exact sum";
+    return of(problem)->exact;
+}
+
+static bool not_exact(const tess_problem *problem, const char **why) {
+    *why = "it follows the tree, and the call asks for an exact sum";
+    return !of(problem)->exact;
+}
+
+static bool contiguous(const tess_problem *problem, const char **why) {
+    const reduce_problem *p = of(problem);
+    if (!not_exact(problem, why))
+        return false;
+    *why = "needs elements that are neighbours along the last reduced axis";
+    return p->stride[0][p->rank - 1] == p->in.itemsize || p->k <= 1;
+}
+
+static bool columns_fit(const tess_problem *problem, const char **why) {
+    if (!not_exact(problem, why))
+        return false;
+    if (of(problem)->kind == REDUCE_COUNT && tess_is_complex(of(problem)->in.type)) {
+        *why = "counts of complex elements are left to the other rows";
+        return false;
+    }
+    *why = "needs an axis that is not reduced";
+    return of(problem)->kept > 0;
+}
+
+/* Long runs are read faster along the run; a few wide columns are not worth a vector. */
+static bool columns_pay(const tess_problem *problem, const char **why) {
+    const reduce_problem *p = of(problem);
+    int64_t width = p->kept_size[p->kept - 1], step = p->kept_stride[0][p->kept - 1];
+    *why = "needs 8 outputs side by side";
+    if (width < 8)
+        return false;
+    *why = "the outputs do not lie side by side, and the runs between them are long";
+    return step == p->in.itemsize || step == -p->in.itemsize || p->longest <= 32;
+}
+
+static bool lanes_pay(const tess_problem *problem, const char **why) {
+    *why = "runs of 32 elements or fewer: outputs side by side are quicker";
+    return of(problem)->longest > 32 || of(problem)->outputs < 8;
+}
+
+static const tess_strategy rows[] = {
+    {.name = "reduce/exact",
+     .idea = "rows of elements into superaccumulators: no rounding before the last",
+     .source = "Kulisch 1971; Neal 2015, Fast exact summation using small and large superaccumulators",
+     .run = EVERY_SLOT(reduce_exact),
+     .applicable = exact_only,
+     .workspace = reduce_exact_workspace},
+    {.name = "reduce/lanes",
+     .idea = "runs of neighbours read once, in address order, into 256 lanes held in registers",
+     .source = "Higham 1993, The accuracy of floating point summation (pairwise)",
+     .run = EVERY_SLOT(reduce_lanes),
+     .applicable = contiguous,
+     .sensible = lanes_pay,
+     .workspace = reduce_leaves_workspace},
+    {.name = "reduce/columns",
+     .idea = "a vector of outputs takes whole rows; lanes in bit-reversed order need only a stack of partial rows",
+     .source = "Higham 1993 (pairwise), as a binary counter",
+     .run = EVERY_SLOT(reduce_columns),
+     .applicable = columns_fit,
+     .sensible = columns_pay,
+     .workspace = reduce_columns_workspace},
+    {.name = "reduce/gather",
+     .idea = "any layout: elements are loaded into a buffer that stays in cache, then as lanes",
+     .source = "-",
+     .run = EVERY_SLOT(reduce_gather),
+     .applicable = not_exact,
+     .workspace = reduce_leaves_workspace},
+    {.name = "reduce/reference",
+     .idea = "the definition, one element at a time",
+     .source = "docs/numerics.md",
+     .run = TESS_REFERENCE_RUN(reduce_reference),
+     .applicable = any_problem},
+};
+
+static void release(tess_problem *problem) {
+    reduce_problem *p = (reduce_problem *)problem;
+    tess_free(problem->context, p->offsets, (size_t)(p->segments + 1) * sizeof(int64_t));
+}
+
+static tess_status check(const tess_problem *problem, const char *in, const char *second, const char *out) {
+    tess_array from = of(problem)->in, to = of(problem)->out;
+    (void)second;
+    if (!in && from.count > 0)
+        return tess_fail(TESS_ERR_ARGUMENT, "in is NULL and has %lld elements", (long long)from.count);
+    if (!out && to.count > 0)
+        return tess_fail(TESS_ERR_ARGUMENT, "out is NULL and has %lld elements", (long long)to.count);
+    from.data = (char *)(uintptr_t)in;
+    to.data = (char *)(uintptr_t)out;
+    return tess_refuse_overlap(&to, "out", &from, "in");
+}
+
+const tess_op tess_reduce_op = {.name = "reduce", .rows = rows, .count = TESS_COUNT(rows), .release = release, .check = check};

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_columns.c - whole rows of neighbouring outputs: element c of each row goes to column c.
+ *
+ * Eight rows are added before the columns are written back, so that the traffic to L1 is that of the rows and little more. */
+#include <string.h>
+
+#include "ops/reduce/reduce.h"
+#include "simd/simd.h"
+
+#define READ(type, x, p) \
+    type x;              \
+    memcpy(&x, p, sizeof x)
+
+enum { AHEAD = 8 }; /* rows that are added together; the next so many are asked for meanwhile */
+
+#define COLUMNS(name, type, OP, identity, parts)                                                                               \
+    static void name(void *acc, const char *base, const int64_t *offsets, int64_t step, int64_t rows, int64_t n, bool first) { \
+        type *restrict a = acc;                                                                                                \
+        const int64_t size = sizeof(type);                                                                                     \
+        n *= parts;                                                                                                            \
+        int64_t r = 0;                                                                                                         \
+        for (; r + AHEAD <= rows; r += AHEAD) {                                                                                \
+            const char *p[AHEAD];                                                                                              \
+            for (int k = 0; k < AHEAD; k++)                                                                                    \
+                p[k] = base + offsets[(r + k) * step];                                                                         \
+            const char *restrict p0 = p[0], *restrict p1 = p[1], *restrict p2 = p[2], *restrict p3 = p[3];                     \
+            const char *restrict p4 = p[4], *restrict p5 = p[5], *restrict p6 = p[6], *restrict p7 = p[7];                     \
+            if (first && r == 0)                                                                                               \
+                for (int64_t c = 0; c < n; c++)                                                                                \
+                    a[c] = identity;                                                                                           \
+            for (int64_t c = 0; c < n; c++) {                                                                                  \
+                READ(type, x0, p0 + c * size);                                                                                 \
+                READ(type, x1, p1 + c * size);                                                                                 \
+                READ(type, x2, p2 + c * size);                                                                                 \
+                READ(type, x3, p3 + c * size);                                                                                 \
+                READ(type, x4, p4 + c * size);                                                                                 \
+                READ(type, x5, p5 + c * size);                                                                                 \
+                READ(type, x6, p6 + c * size);                                                                                 \
+                READ(type, x7, p7 + c * size);                                                                                 \
+                a[c] = (((((((a[c] OP x0)OP x1)OP x2)OP x3)OP x4)OP x5)OP x6)OP x7;                                            \
+            }                                                                                                                  \
+        }                                                                                                                      \
+        for (; r < rows; r++) {                                                                                                \
+            const char *restrict p = base + offsets[r * step];                                                                 \
+            if (first && r == 0)                                                                                               \
+                for (int64_t c = 0; c < n; c++) {                                                                              \
+                    READ(type, x, p + c * size);                                                                               \
+                    a[c] = (type)identity OP x;                                                                                \
+                }                                                                                                              \
+            else                                                                                                               \
+                for (int64_t c = 0; c < n; c++) {                                                                              \
+                    READ(type, x, p + c * size);                                                                               \
+                    a[c] = a[c] OP x;                                                                                          \
+                }                                                                                                              \
+        }                                                                                                                      \
+    }
+COLUMNS(add_f32, float, +, 0, 1)
+COLUMNS(add_f64, double, +, 0, 1)
+COLUMNS(add_u64, uint64_t, +, 0, 1)
+COLUMNS(add_c64, float, +, 0, 2)
+COLUMNS(add_c128, double, +, 0, 2)
+COLUMNS(multiply_f32, float, *, 1, 1)
+COLUMNS(multiply_f64, double, *, 1, 1)
+COLUMNS(multiply_u64, uint64_t, *, 1, 1)
+
+#define COMPLEX_COLUMNS(name, part)                                                                                            \
+    static void name(void *acc, const char *base, const int64_t *offsets, int64_t step, int64_t rows, int64_t n, bool first) { \
+        const size_t size = sizeof((tess_value *)0)->part;                                                                     \
+        for (int64_t r = 0; r < rows; r++)                                                                                     \
+            for (int64_t c = 0; c < n; c++) {                                                                                  \
+                tess_value x, y;                                                                                               \
+                char *a = (char *)acc + (size_t)c * size;                                                                      \
+                memcpy(&x, base + offsets[r * step] + c * (int64_t)size, size);                                                \
+                memcpy(&y, a, size);                                                                                           \
+                if (!first || r > 0)                                                                                           \
+                    x = reduce_value_multiply(tess_##part, y, x);                                                              \
+                memcpy(a, &x, size);                                                                                           \
+            }                                                                                                                  \
+    }
+COMPLEX_COLUMNS(multiply_c64, c64)
+COMPLEX_COLUMNS(multiply_c128, c128)
+
+static void greatest(int64_t *restrict best, const int64_t *restrict keys, int64_t n) {
+    for (int64_t c = 0; c < n; c++)
+        best[c] = keys[c] > best[c] ? keys[c] : best[c];
+}
+
+static void first_greatest(int64_t *restrict best, int64_t *restrict index, const int64_t *restrict keys, int64_t n, int64_t number) {
+    for (int64_t c = 0; c < n; c++) {
+        bool better = (keys[c] > best[c]) | (index[c] < 0);
+        best[c] = better ? keys[c] : best[c];
+        index[c] = better ? number : index[c];
+    }
+}
+
+static void equal(int64_t *restrict counts, const int64_t *restrict keys, int64_t n, int64_t key) {
+    for (int64_t c = 0; c < n; c++)
+        counts[c] += keys[c] == key;
+}
+
+static void deviations(double *restrict acc, const void *row, const double *restrict mean, int64_t n, bool first, bool omit) {
+    const char *restrict p = row;
+    for (int64_t c = 0; c < n; c++) {
+        READ(double, x, p + c * 8);
+        double d = x - mean[c], square = d * d, before = first ? 0 : acc[c];
+        acc[c] = before + (omit && x != x ? 0 : square);
+    }
+}
+
+extern const reduce_column_kernels TESS_ISA_NAME(reduce_column_kernels);
+const reduce_column_kernels TESS_ISA_NAME(reduce_column_kernels) = {
+    .add = {[tess_f32] = add_f32, [tess_f64] = add_f64, [tess_u64] = add_u64, [tess_i64] = add_u64, [tess_c64] = add_c64, [tess_c128] = add_c128},
+    .multiply = {[tess_f32] = multiply_f32,
+                 [tess_f64] = multiply_f64,
+                 [tess_u64] = multiply_u64,
+                 [tess_i64] = multiply_u64,
+                 [tess_c64] = multiply_c64,
+                 [tess_c128] = multiply_c128},
+    .greatest = greatest,
+    .first_greatest = first_greatest,
+    .equal = equal,
+    .deviations = deviations,
+};

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_map.c - what is done to a row of elements before the tree: absolute values, squares, NaNs that do not count.
+ *
+ * Every step is an operation of IEEE 754 that rounds once, so that all instruction sets give the same bits. Moduli of complex numbers are taken in
+ * f64, where the squares of f32 parts are exact and cannot overflow. */
+#include <math.h>
+#include <string.h>
+
+#include "ops/reduce/reduce.h"
+
+typedef struct {
+    float re, im;
+} c64;
+typedef struct {
+    double re, im;
+} c128;
+
+#define MAP(name, from_type, to_type, is_nan, expression)                                     \
+    static int64_t name(void *to_, const void *from, int64_t n, bool omit, double identity) { \
+        to_type *restrict to = to_;                                                           \
+        const char *restrict p = from;                                                        \
+        int64_t nans = 0;                                                                     \
+        const to_type instead = make_##to_type(identity);                                     \
+        for (int64_t i = 0; i < n; i++) {                                                     \
+            from_type x;                                                                      \
+            memcpy(&x, p + i * (int64_t)sizeof x, sizeof x);                                  \
+            bool nan = is_nan;                                                                \
+            nans += nan;                                                                      \
+            to_type y = expression;                                                           \
+            to[i] = nan && omit ? instead : y;                                                \
+        }                                                                                     \
+        return nans;                                                                          \
+    }
+TESS_INLINE float make_float(double x) { return (float)x; }
+TESS_INLINE double make_double(double x) { return x; }
+TESS_INLINE uint64_t make_uint64_t(double x) { return (uint64_t)x; }
+TESS_INLINE c64 make_c64(double x) { return (c64){(float)x, 0}; }
+TESS_INLINE c128 make_c128(double x) { return (c128){x, 0}; }
+#define NAN_REAL (x != x)
+#define NAN_COMPLEX ((x.re != x.re) | (x.im != x.im))
+#define SQUARES ((double)x.re * (double)x.re + (double)x.im * (double)x.im)
+
+MAP(plain_f32, float, float, NAN_REAL, x)
+MAP(plain_f64, double, double, NAN_REAL, x)
+MAP(plain_c64, c64, c64, NAN_COMPLEX, x)
+MAP(plain_c128, c128, c128, NAN_COMPLEX, x)
+MAP(abs_f32, float, float, NAN_REAL, fabsf(x))
+MAP(abs_f64, double, double, NAN_REAL, fabs(x))
+MAP(abs_i64, int64_t, uint64_t, false, x < 0 ? 0 - (uint64_t)x : (uint64_t)x)
+MAP(abs_c64, c64, double, NAN_COMPLEX, sqrt(SQUARES))
+MAP(abs_c128, c128, double, NAN_COMPLEX, sqrt(SQUARES))
+MAP(square_f64, double, double, NAN_REAL, x *x)
+MAP(square_c128, c128, double, NAN_COMPLEX, SQUARES)
+
+extern const reduce_map_kernels TESS_ISA_NAME(reduce_map_kernels);
+const reduce_map_kernels TESS_ISA_NAME(reduce_map_kernels) = {
+    .map = {[REDUCE_PLAIN] = {[tess_f32] = plain_f32, [tess_f64] = plain_f64, [tess_c64] = plain_c64, [tess_c128] = plain_c128},
+            [REDUCE_ABS] = {[tess_f32] = abs_f32, [tess_f64] = abs_f64, [tess_i64] = abs_i64, [tess_c64] = abs_c64, [tess_c128] = abs_c128},
+            [REDUCE_SQUARE] = {[tess_f64] = square_f64, [tess_c128] = square_c128}},
+};

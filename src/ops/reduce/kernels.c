@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * kernels.c - picks the kernels of an instruction set. */
+#include "ops/reduce/reduce.h"
+
+#if defined(__x86_64__)
+#define BUILDS(X) X(TESS_SLOT_BASELINE, baseline) X(TESS_SLOT_AVX2, avx2) X(TESS_SLOT_AVX512, avx512)
+#elif defined(__aarch64__)
+#define BUILDS(X) X(TESS_SLOT_BASELINE, baseline) X(TESS_SLOT_NEON, neon)
+#else
+#define BUILDS(X) X(TESS_SLOT_BASELINE, baseline)
+#endif
+
+#define DECLARE(slot, suffix)                                        \
+    extern const reduce_lane_kernels reduce_lane_kernels_##suffix;   \
+    extern const reduce_order_kernels reduce_order_kernels_##suffix; \
+    extern const reduce_map_kernels reduce_map_kernels_##suffix;     \
+    extern const reduce_column_kernels reduce_column_kernels_##suffix;
+BUILDS(DECLARE)
+
+#define KERNELS(slot, suffix) \
+    [slot] = {&reduce_lane_kernels_##suffix, &reduce_order_kernels_##suffix, &reduce_map_kernels_##suffix, &reduce_column_kernels_##suffix},
+static const reduce_kernels kernels[TESS_SLOTS] = {BUILDS(KERNELS)};
+
+const reduce_kernels *reduce_kernels_for(tess_isa_slot slot) { return &kernels[slot]; }

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * leaves.c - the rows reduce/lanes and reduce/gather: one output after another, one leaf of the tree after another.
+ *
+ * Both fold a leaf with the same kernels. lanes reads elements where they lie, so memory is passed once and nothing is copied; gather first loads
+ * them, whatever their strides and type, into a buffer that stays in L1 or L2. Threads share the outputs; when one output is long, they share its
+ * leaves instead: a subtree of 2^p leaves is folded by one thread, and the subtrees are merged as the tree says. */
+#include <string.h>
+
+#include "core/parallel.h"
+#include "ops/reduce/walk.h"
+
+enum { STRIP = 8 * REDUCE_LANES, PIECES_A_THREAD = 16 };
+
+typedef struct leaves_job {
+    const reduce_problem *p;
+    const tess_run *run;
+    const reduce_kernels *kernels;
+    tess_row_loader loader;
+    tess_row_storer storer;
+    bool in_place;
+    int64_t buffer_size, split; /* bytes of one worker's buffer; sizes from `split` on are shared among the threads */
+    /* the output that the threads share */
+    const char *base;
+    int64_t size, span; /* its elements; leaves in a piece */
+    reduce_node *pieces;
+} leaves_job;
+
+/* What one thread works with. */
+typedef struct worker {
+    const leaves_job *job;
+    const char *base; /* element 0 of the output's elements */
+    char *loaded, *mapped;
+    /* A run of stride 0 has equal full leaves: the last one stands for the next. */
+    bool constant;
+    reduce_node last;
+} worker;
+
+static int64_t rows_at_once(const reduce_problem *p) { return p->kind == REDUCE_VAR ? REDUCE_LEAF : STRIP; }
+
+/* Half of a worker's buffer: room for the elements of a strip, of their load type or mapped. */
+static int64_t half_buffer(const reduce_problem *p) {
+    int64_t n = tess_min64(p->longest, rows_at_once(p));
+    int64_t wider =
+        (int64_t)tess_type_size(p->load) > (int64_t)tess_type_size(p->acc) ? (int64_t)tess_type_size(p->load) : (int64_t)tess_type_size(p->acc);
+    return (n * wider + 63) / 64 * 64;
+}
+
+static size_t workspace(const reduce_problem *p, int threads) {
+    return (size_t)(2 * half_buffer(p) * threads) + (threads > 1 ? sizeof(reduce_node) * (size_t)(2 * PIECES_A_THREAD * threads + 2) : 0);
+}
+
+static worker worker_start(const leaves_job *job, int number) {
+    char *buffer = (char *)job->run->workspace + number * job->buffer_size;
+    return (worker){.job = job, .loaded = buffer, .mapped = buffer + job->buffer_size / 2};
+}
+
+/* Elements first .. first+n-1 as a row of the load type: where they lie when that is allowed and true, else loaded. */
+static const void *fetch(const worker *w, int64_t first, int64_t n) {
+    const reduce_problem *p = w->job->p;
+    int64_t size = (int64_t)tess_type_size(p->load), filled = 0, m;
+    const char *run;
+    reduce_walk walk;
+    reduce_walk_start(&walk, p, w->base, first, n);
+    while (reduce_walk_next(&walk, &run, &m)) {
+        if (m == n && w->job->in_place && p->in.type == p->load && walk.stride == size)
+            return run;
+        w->job->loader(w->loaded + filled * size, run, walk.stride, m);
+        filled += m;
+    }
+    return w->loaded;
+}
+
+/* fetch, and the problem's map. *nans grows by the NaNs when they are to be left out. */
+static const void *fetch_mapped(const worker *w, int64_t first, int64_t n, int64_t *nans) {
+    const reduce_problem *p = w->job->p;
+    const void *row = fetch(w, first, n);
+    int64_t (*map)(void *, const void *, int64_t, bool, double) = w->job->kernels->map->map[p->map][p->load];
+    if (!map || (p->map == REDUCE_PLAIN && !p->omit))
+        return row;
+    int64_t found = map(w->mapped, row, n, p->omit, p->kind == REDUCE_PROD ? 1 : 0);
+    *nans += p->omit ? found : 0;
+    return w->mapped;
+}
+
+static void fold_tree(const worker *w, int64_t first, int64_t n, reduce_node *node) {
+    const reduce_problem *p = w->job->p;
+    const reduce_lane_kernels *kernels = w->job->kernels->lane;
+    void (*accumulate)(void *, const void *, int64_t, bool) = p->kind == REDUCE_PROD ? kernels->multiply[p->acc] : kernels->add[p->acc];
+    void (*halve)(void *, int) = p->kind == REDUCE_PROD ? kernels->halve_multiply[p->acc] : kernels->halve_add[p->acc];
+    _Alignas(64) char lanes[REDUCE_LANES * sizeof(tess_value)];
+    int64_t nans = 0, strip = w->job->in_place && p->map == REDUCE_PLAIN && !p->omit && p->in.type == p->load && p->rank == 1 &&
+                                      p->stride[0][0] == (int64_t)p->in.itemsize
+                                  ? REDUCE_LEAF
+                                  : STRIP;
+    for (int64_t done = 0; done < n; done += strip) {
+        int64_t m = tess_min64(n - done, strip);
+        const void *row = fetch_mapped(w, first + done, m, &nans);
+        accumulate(lanes, row, m, done == 0);
+    }
+    halve(lanes, (int)tess_min64(n, REDUCE_LANES));
+    memcpy(&node->value, lanes, tess_type_size(p->acc));
+    node->count = n - nans;
+}
+
+static void fold_integers(const worker *w, int64_t first, int64_t n, reduce_node *node) {
+    const reduce_problem *p = w->job->p;
+    reduce_walk walk;
+    const char *run;
+    int64_t m;
+    reduce_walk_start(&walk, p, w->base, first, n);
+    while (reduce_walk_next(&walk, &run, &m))
+        node->value.u64 += w->job->kernels->lane->integers[p->in.type](run, walk.stride, m);
+    node->count = n;
+}
+
+static void fold_count(const worker *w, int64_t first, int64_t n, reduce_node *node) {
+    const reduce_problem *p = w->job->p;
+    reduce_walk walk;
+    const char *run;
+    int64_t m, zeros, nans;
+    reduce_walk_start(&walk, p, w->base, first, n);
+    node->count = n;
+    while (reduce_walk_next(&walk, &run, &m)) {
+        w->job->kernels->order->count[p->in.type](run, walk.stride, m, &zeros, &nans);
+        node->value.u64 += (uint64_t)zeros;
+        node->count -= p->omit ? nans : 0;
+    }
+}
+
+/* The greatest key of n elements, and for ARG where it stands first: the search is done only for runs that beat those before. */
+static void fold_runs(const worker *w, tess_type type, const char *run, int64_t stride, int64_t number, int64_t n, reduce_node *node) {
+    const reduce_problem *p = w->job->p;
+    const reduce_order_kernels *kernels = w->job->kernels->order;
+    int64_t key = kernels->greatest[type](run, stride, n, p->order);
+    if (p->kind == REDUCE_ARG && (node->index < 0 || key > node->key)) {
+        int64_t lowest = -((int64_t)1 << (8 * tess_type_size(type) - 2)) * 2;
+        if (p->omit && key == lowest)
+            return;
+        node->index = number + kernels->find[type](run, stride, n, p->order, key);
+    }
+    node->key = tess_max64(node->key, key);
+}
+
+static void fold_order(const worker *w, int64_t first, int64_t n, reduce_node *node) {
+    const reduce_problem *p = w->job->p;
+    node->count = n;
+    if (p->map != REDUCE_PLAIN) { /* moduli of complex numbers */
+        for (int64_t done = 0, nans = 0; done < n; done += STRIP) {
+            int64_t m = tess_min64(n - done, STRIP);
+            fold_runs(w, p->acc, fetch_mapped(w, first + done, m, &nans), (int64_t)tess_type_size(p->acc), first + done, m, node);
+        }
+        return;
+    }
+    reduce_walk walk;
+    const char *run;
+    int64_t m, number = first;
+    reduce_walk_start(&walk, p, w->base, first, n);
+    for (; reduce_walk_next(&walk, &run, &m); number += m)
+        fold_runs(w, p->in.type, run, walk.stride, number, m, node);
+}
+
+/* Two passes over a leaf, of which only the first goes to memory. */
+static void fold_moments(const worker *w, int64_t first, int64_t n, reduce_node *node) {
+    const reduce_problem *p = w->job->p;
+    const reduce_lane_kernels *kernels = w->job->kernels->lane;
+    _Alignas(64) double lanes[REDUCE_LANES];
+    int64_t nans = 0;
+    const void *row = fetch(w, first, n), *summed = row;
+    if (p->omit) {
+        nans = w->job->kernels->map->map[REDUCE_PLAIN][tess_f64](w->mapped, row, n, true, 0);
+        summed = w->mapped;
+    }
+    node->count = n - nans;
+    if (node->count == 0)
+        return;
+    kernels->add[tess_f64](lanes, summed, n, true);
+    kernels->halve_add[tess_f64](lanes, (int)tess_min64(n, REDUCE_LANES));
+    node->mean = lanes[0] / (double)node->count;
+    kernels->deviations(lanes, row, n, true, node->mean, p->omit);
+    kernels->halve_add[tess_f64](lanes, (int)tess_min64(n, REDUCE_LANES));
+    node->m2 = lanes[0];
+}
+
+static void fold_leaf(worker *w, int64_t first, int64_t n, reduce_node *node) {
+    const reduce_problem *p = w->job->p;
+    bool repeats = p->rank == 1 && p->stride[0][0] == 0 && n == REDUCE_LEAF;
+    if (repeats && w->constant) {
+        *node = w->last;
+        if (node->index >= 0)
+            node->index += first;
+        return;
+    }
+    reduce_node_empty(p, node);
+    switch (p->kind) {
+    case REDUCE_SUM:
+        if (p->map == REDUCE_PLAIN && !tess_is_float(p->acc) && !tess_is_complex(p->acc))
+            fold_integers(w, first, n, node);
+        else
+            fold_tree(w, first, n, node);
+        break;
+    case REDUCE_PROD: fold_tree(w, first, n, node); break;
+    case REDUCE_COUNT: fold_count(w, first, n, node); break;
+    case REDUCE_EXTREME:
+    case REDUCE_ARG: fold_order(w, first, n, node); break;
+    case REDUCE_VAR: fold_moments(w, first, n, node); break;
+    }
+    if (repeats) {
+        w->constant = true;
+        w->last = *node;
+        if (w->last.index >= 0)
+            w->last.index -= first;
+    }
+}
+
+/* Elements begin .. end-1, begin being a multiple of a leaf and of the size rounded up to a power of two, if there is more behind. */
+static void fold_subtree(worker *w, int64_t begin, int64_t end, reduce_node *node) {
+    reduce_node stack[REDUCE_LEVELS];
+    int depth = 0;
+    int64_t leaf = 0;
+    for (int64_t first = begin; first < end; first += REDUCE_LEAF, leaf++) {
+        fold_leaf(w, first, tess_min64(end - first, REDUCE_LEAF), &stack[depth++]);
+        for (int merges = reduce_merges_after(leaf); merges > 0; merges--, depth--)
+            reduce_node_merge(w->job->p, &stack[depth - 2], &stack[depth - 1]);
+    }
+    for (; depth > 1; depth--)
+        reduce_node_merge(w->job->p, &stack[depth - 2], &stack[depth - 1]);
+    if (depth == 1)
+        *node = stack[0];
+    else
+        reduce_node_empty(w->job->p, node);
+}
+
+static void store(const leaves_job *job, const reduce_node *node, int64_t out_offset) {
+    tess_value value = reduce_node_finish(job->p, node);
+    job->storer(job->run->out + out_offset, job->p->out.itemsize, &value, 1);
+}
+
+static void output_tasks(void *argument, int64_t begin, int64_t end, int number) {
+    const leaves_job *job = argument;
+    const reduce_problem *p = job->p;
+    worker w = worker_start(job, number);
+    for (int64_t task = begin; task < end; task++) {
+        int64_t first, in_offset, out_offset, size = reduce_task_size(p, task, &first);
+        if (size >= job->split)
+            continue;
+        reduce_node node;
+        reduce_task_place(p, task, &in_offset, &out_offset);
+        w.base = job->run->in + in_offset + first * p->stride[0][0];
+        w.constant = false;
+        fold_subtree(&w, 0, size, &node);
+        store(job, &node, out_offset);
+    }
+}
+
+static void piece_tasks(void *argument, int64_t begin, int64_t end, int number) {
+    const leaves_job *job = argument;
+    worker w = worker_start(job, number);
+    w.base = job->base;
+    int64_t elements = job->span * REDUCE_LEAF;
+    for (int64_t piece = begin; piece < end; piece++)
+        fold_subtree(&w, piece * elements, tess_min64((piece + 1) * elements, job->size), &job->pieces[piece]);
+}
+
+/* One output by all threads. */
+static tess_status fold_shared(leaves_job *job, int64_t task) {
+    const reduce_problem *p = job->p;
+    int64_t first, in_offset, out_offset;
+    job->size = reduce_task_size(p, task, &first);
+    reduce_task_place(p, task, &in_offset, &out_offset);
+    job->base = job->run->in + in_offset + first * p->stride[0][0];
+    int64_t leaves = tess_ceil_div(job->size, REDUCE_LEAF);
+    job->span = 1;
+    while (tess_ceil_div(leaves, job->span) > 2 * PIECES_A_THREAD * job->run->threads)
+        job->span *= 2;
+    int64_t pieces = tess_ceil_div(leaves, job->span);
+    TESS_TRY(tess_parallel(job->run->context, job->run->threads, pieces, 1, piece_tasks, job));
+    int depth = 0;
+    for (int64_t piece = 0; piece < pieces; piece++) { /* the stack grows over nodes that were read */
+        job->pieces[depth++] = job->pieces[piece];
+        for (int merges = reduce_merges_after(piece); merges > 0; merges--, depth--)
+            reduce_node_merge(p, &job->pieces[depth - 2], &job->pieces[depth - 1]);
+    }
+    for (; depth > 1; depth--)
+        reduce_node_merge(p, &job->pieces[depth - 2], &job->pieces[depth - 1]);
+    store(job, &job->pieces[0], out_offset);
+    return TESS_OK;
+}
+
+static tess_status fold_all(const tess_problem *problem, const tess_run *run, bool in_place) {
+    const reduce_problem *p = (const reduce_problem *)problem;
+    int64_t tasks = p->outputs * p->segments;
+    leaves_job job = {.p = p,
+                      .run = run,
+                      .kernels = reduce_kernels_for(run->slot),
+                      .loader = tess_loader(run->slot, p->in.type, p->load),
+                      .storer = tess_storer(run->slot, p->result, p->out.type),
+                      .in_place = in_place,
+                      .buffer_size = 2 * half_buffer(p),
+                      .split = INT64_MAX};
+    if (run->threads > 1) {
+        job.pieces = (reduce_node *)((char *)run->workspace + job.buffer_size * run->threads);
+        job.split = tasks < 4 * run->threads ? 4 * REDUCE_LEAF : 128 * REDUCE_LEAF;
+    }
+    int64_t grain = tess_max64(1, 4 * REDUCE_LEAF / tess_max64(1, p->offsets ? p->in.count / tess_max64(1, tasks) : p->k));
+    if (p->offsets || p->k < job.split)
+        TESS_TRY(tess_parallel(run->context, run->threads, tasks, grain, output_tasks, &job));
+    if (p->longest >= job.split)
+        for (int64_t task = 0, first; task < tasks; task++)
+            if (reduce_task_size(p, task, &first) >= job.split)
+                TESS_TRY(fold_shared(&job, task));
+    return TESS_OK;
+}
+
+tess_status reduce_lanes(const tess_problem *problem, const tess_run *run) { return fold_all(problem, run, true); }
+tess_status reduce_gather(const tess_problem *problem, const tess_run *run) { return fold_all(problem, run, false); }
+size_t reduce_leaves_workspace(const tess_problem *problem, int threads) { return workspace((const reduce_problem *)problem, threads); }

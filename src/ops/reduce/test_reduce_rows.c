@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * test_reduce_rows.c - every row of the table, on every instruction set and with 1 to 8 threads, gives the bits of reduce/reference: all operations,
+ * input and output types, random shapes and axes, strides of any sign, NaN policies, segments; and nothing is written beside the output. */
+#include "hostile.h"
+
+#include "ops/reduce/reduce.h"
+
+enum { CONTEXTS = 12 };
+static tess_context *contexts[CONTEXTS];
+static int context_count;
+
+static int open_contexts(void **state) {
+    static const tess_isa isas[] = {TESS_ISA_BASELINE, TESS_ISA_AVX2, TESS_ISA_AVX512, TESS_ISA_NEON};
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 3; k++) {
+            tess_context_options options = {.struct_size = sizeof options, .isa = isas[i], .threads = k == 0 ? 1 : k == 1 ? 2 + i : 8};
+            if (context_count < CONTEXTS && tess_open(&contexts[context_count], &options) == TESS_OK)
+                context_count++;
+        }
+    return context_count > 0 ? 0 : -1;
+}
+
+static int close_contexts(void **state) {
+    (void)state;
+    for (int i = 0; i < context_count; i++)
+        tess_close(contexts[i]);
+    return 0;
+}
+
+typedef struct problem {
+    tess_reduction operation;
+    tess_type in, out;
+    int ndim, naxes, axes[4];
+    int64_t shape[4];
+    tess_nan nan;
+    bool exact, segmented;
+    int64_t offsets[6], segments;
+    double ddof;
+} problem;
+
+/* Specials: NaNs of both signs, infinities, zeros of both signs, the ends of the integers. */
+static void sprinkle(hostile_array *a, uint64_t *random, int64_t every) {
+    tess_type type = tess_type_of(a->tensor.dtype);
+    int64_t count = hostile_count(a);
+    int parts = type >= tess_c64 ? 2 : 1, width = a->itemsize / parts;
+    static const uint64_t f64s[] = {0x7ff8000000000000, 0xfff8000000000001, 0x7ff0000000000000, 0xfff0000000000000, 0, 0x8000000000000000};
+    static const uint32_t f32s[] = {0x7fc00000, 0xffc00001, 0x7f800000, 0xff800000, 0, 0x80000000};
+    static const uint16_t f16s[] = {0x7e00, 0xfe01, 0x7c00, 0xfc00, 0, 0x8000}, bf16s[] = {0x7fc0, 0xffc1, 0x7f80, 0xff80, 0, 0x8000};
+    static const uint64_t ints[] = {0, UINT64_MAX, INT64_MAX, (uint64_t)INT64_MIN, 0x7f7f7f7f7f7f7f7f, 0x8080808080808080};
+    if (type == tess_bool)
+        return;
+    for (int64_t i = 0; i < count; i++)
+        for (int k = 0; k < parts; k++)
+            if (hostile_between(random, 0, every) == 0) {
+                int which = (int)hostile_between(random, 0, 5);
+                const void *from = type == tess_f64 || type == tess_c128  ? (const void *)&f64s[which]
+                                   : type == tess_f32 || type == tess_c64 ? (const void *)&f32s[which]
+                                   : type == tess_f16                     ? (const void *)&f16s[which]
+                                   : type == tess_bf16                    ? (const void *)&bf16s[which]
+                                                                          : (const void *)&ints[which];
+                memcpy(hostile_element(a, i) + k * width, from, (size_t)width);
+            }
+}
+
+static tess_status call(tess_context *context, const problem *q, const hostile_array *in, const hostile_array *out, const char *strategy) {
+    int64_t size = q->segments + 1;
+    DLTensor offsets = tess_view((void *)(uintptr_t)q->offsets, tess_i64, 1, &size, NULL);
+    tess_reduce_options options = {.struct_size = sizeof options,
+                                   .axes = q->axes,
+                                   .naxes = q->naxes,
+                                   .nan = q->nan,
+                                   .ddof = q->ddof,
+                                   .exact = q->exact,
+                                   .offsets = q->segmented ? &offsets : NULL,
+                                   .call = {.strategy = strategy}};
+    return tess_reduce(context, q->operation, &in->tensor, &out->tensor, &options);
+}
+
+static int out_shape(const problem *q, int64_t *shape) {
+    int ndim = 0;
+    for (int d = 0; d < q->ndim; d++) {
+        bool reduced = false;
+        for (int i = 0; i < q->naxes; i++)
+            reduced |= q->axes[i] == d;
+        if (!reduced)
+            shape[ndim++] = q->shape[d];
+        else if (q->segmented)
+            shape[ndim++] = q->segments;
+    }
+    return ndim;
+}
+
+static void describe(char *text, size_t size, const problem *q) {
+    char shape[80];
+    snprintf(text, size, "%s %s->%s %s axes %d:%d%d%d nan %d exact %d segments %d", tess_reduction_name(q->operation), tess_type_name(q->in),
+             tess_type_name(q->out),
+             (snprintf(shape, sizeof shape, "%lldx%lldx%lldx%lld", (long long)q->shape[0], (long long)q->shape[1], (long long)q->shape[2],
+                       (long long)q->shape[3]),
+              shape),
+             q->naxes, q->axes[0], q->axes[1], q->axes[2], (int)q->nan, q->exact, (int)q->segments);
+}
+
+/* Runs a problem by every row on some contexts, in several layouts of the same values. Returns whether it was valid. */
+static bool compare_rows(const problem *q, uint64_t *random, int fill, int contexts_to_try) {
+    int64_t shape[4];
+    int ndim = out_shape(q, shape);
+    char text[256];
+    hostile_array in, expected;
+    describe(text, sizeof text, q);
+    hostile_make(&in, random, q->in, q->ndim, q->shape, HOSTILE_COMPACT);
+    hostile_make(&expected, random, q->out, ndim, shape, HOSTILE_COMPACT);
+    hostile_fill(&in, random, fill);
+    if (fill != 0)
+        sprinkle(&in, random, hostile_between(random, 0, 3) == 0 ? 3 : 5000);
+    tess_status status = call(contexts[0], q, &in, &expected, "reduce/reference");
+    for (int layout = 0; layout < HOSTILE_LAYOUTS; layout++) {
+        hostile_array same, out;
+        hostile_make(&same, random, q->in, q->ndim, q->shape, layout);
+        for (int64_t i = 0; i < hostile_count(&in); i++)
+            memcpy(hostile_element(&same, i), hostile_element(&in, i), (size_t)in.itemsize);
+        for (int r = 0; r < tess_reduce_op.count; r++) {
+            const tess_strategy *row = &tess_reduce_op.rows[r];
+            for (int c = 0; c < contexts_to_try; c++) {
+                tess_context *context = contexts[hostile_between(random, 0, context_count - 1)];
+                hostile_make(&out, random, q->out, ndim, shape, layout);
+                tess_status got = call(context, q, &same, &out, row->name);
+                if (got == TESS_ERR_STRATEGY) { /* says applicable() */
+                    assert_true(strcmp(row->name, "reduce/reference") != 0);
+                } else {
+                    if (got != status)
+                        fail_msg("%s by %s: %s where the reference says %s (%s)", text, row->name, tess_status_name(got), tess_status_name(status),
+                                 tess_detail());
+                    int64_t at = status == TESS_OK ? hostile_differs(&out, &expected) : -1;
+                    if (at >= 0)
+                        fail_msg("%s by %s, layout %d, context %d: output %lld differs: %016llx, expected %016llx", text, row->name, layout, c,
+                                 (long long)at, *(unsigned long long *)hostile_element(&out, at),
+                                 *(unsigned long long *)hostile_element(&expected, at));
+                    if (!hostile_intact(&out))
+                        fail_msg("%s by %s, layout %d: wrote beside the output", text, row->name, layout);
+                }
+                hostile_free(&out);
+            }
+        }
+        assert_true(hostile_intact(&same));
+        hostile_free(&same);
+    }
+    hostile_free(&in);
+    hostile_free(&expected);
+    return status == TESS_OK;
+}
+
+static problem random_problem(uint64_t *random, int64_t most) {
+    problem q = {.operation = (tess_reduction)hostile_between(random, 0, TESS_NORM_INF),
+                 .in = (tess_type)hostile_between(random, tess_bool, tess_c128)};
+    q.out = (tess_type)hostile_between(random, tess_bool, tess_c128);
+    q.ndim = (int)hostile_between(random, 0, 4);
+    q.nan = (tess_nan)hostile_between(random, 0, 1);
+    q.ddof = (double)hostile_between(random, -1, 3) / 2;
+    q.exact = hostile_between(random, 0, 7) == 0;
+    for (int d = 0; d < q.ndim; d++) {
+        q.shape[d] =
+            hostile_between(random, 0, 9) == 0 ? hostile_between(random, 0, 1) : hostile_between(random, 1, hostile_between(random, 1, most));
+        most = most / (q.shape[d] ? q.shape[d] : 1) + 1;
+        if (hostile_between(random, 0, 1))
+            q.axes[q.naxes++] = d;
+    }
+    if (q.naxes == 1 && hostile_between(random, 0, 2) == 0) {
+        q.segmented = true;
+        q.segments = hostile_between(random, 0, 5);
+        int64_t size = q.shape[q.axes[0]];
+        for (int64_t s = 0; s <= q.segments; s++)
+            q.offsets[s] = hostile_between(random, s ? q.offsets[s - 1] : 0, size);
+    }
+    return q;
+}
+
+static void small_problems(void **state) {
+    uint64_t random = 1;
+    int valid = 0;
+    (void)state;
+    for (int i = 0; i < 6000; i++) {
+        problem q = random_problem(&random, 300);
+        valid += compare_rows(&q, &random, i % 3, 1);
+    }
+    assert_true(valid > 2500);
+}
+
+/* Lengths around the strips, leaves and pairs of leaves, where threads share a sum. */
+static void long_problems(void **state) {
+    static const int64_t sizes[] = {255, 256, 257, 2047, 2049, 8191, 8192, 8193, 16384, 16385, 40000, 70001, 99999};
+    uint64_t random = 2;
+    (void)state;
+    for (int operation = 0; operation <= TESS_NORM_INF; operation++)
+        for (int type = tess_bool; type <= tess_c128; type++) {
+            problem q = {.operation = (tess_reduction)operation,
+                         .in = (tess_type)type,
+                         .ndim = 1,
+                         .naxes = 1,
+                         .nan = (tess_nan)((operation + type) & 1),
+                         .ddof = 1};
+            q.out = operation >= TESS_ARGMIN && operation <= TESS_COUNT_NONZERO ? tess_i64
+                    : type >= tess_c64 && operation < TESS_NORM1                ? tess_c128
+                                                                                : tess_f64;
+            if (type == tess_f32 || type == tess_f16)
+                q.out = tess_f32;
+            q.shape[0] = sizes[hostile_between(&random, 0, TESS_COUNT(sizes) - 1)];
+            compare_rows(&q, &random, type % 2 + 1, 2);
+        }
+}
+
+/* Slow axes and middle axes of several leaves, beside kept ones of all widths. */
+static void wide_problems(void **state) {
+    uint64_t random = 3;
+    (void)state;
+    for (int operation = 0; operation <= TESS_NORM_INF; operation++)
+        for (int k = 0; k < 4; k++) {
+            static const tess_type types[] = {tess_f32, tess_f64, tess_bf16, tess_i16, tess_u8, tess_c64, tess_u64, tess_f16};
+            problem q = {.operation = (tess_reduction)operation,
+                         .in = types[(operation + 2 * k) % TESS_COUNT(types)],
+                         .ndim = 3,
+                         .naxes = 1 + (k == 3),
+                         .axes = {k == 2, 1},
+                         .shape = {hostile_between(&random, 1, 4), 1, hostile_between(&random, 1, 12)},
+                         .nan = (tess_nan)(k & 1)};
+            q.out = q.in == tess_c64 && operation < TESS_NORM1 ? tess_c64 : (tess_type)hostile_between(&random, tess_i64, tess_f64);
+            q.shape[k == 2 ? 1 : 0] = hostile_between(&random, 8000, 20000);
+            compare_rows(&q, &random, 1, 1);
+        }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(small_problems), cmocka_unit_test(long_problems), cmocka_unit_test(wide_problems)};
+    return cmocka_run_group_tests(tests, open_contexts, close_contexts);
+}
