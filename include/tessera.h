@@ -260,7 +260,8 @@ typedef struct tess_call {
  *
  * out[i] = sum over j of in[i - c + j] * mask[j]           correlate, c = width / 2 + origin (integer division) on each axis
  * convolve(in, mask) = correlate(in, mask flipped on every axis) with c = (width - 1) - (width / 2 + origin): the definition of
- * scipy.ndimage for odd and even widths. Elements outside the array ("ghost cells") are given by the boundary.
+ * scipy.ndimage for odd and even widths. Elements outside the array ("ghost cells") are given by the boundary. They take part in the sum like any
+ * other element: a weight that is infinite or NaN makes NaN of the zeros outside.
  *
  * Shapes: mask.ndim = number of axes, at most in.ndim (0: a scalar factor); every mask size >= 1, masks longer than the array included.
  * out has the sizes of in on the other axes, and on the mask's axes
@@ -271,10 +272,11 @@ typedef struct tess_call {
  *     both integer or bool              i64, or u64 when both are unsigned: exact modulo 2^64 (saturated on conversion to out)
  *     f64, or a float with an integer of 32 bits or more    f64
  *     else                              f32
- * unless compute asks for more. Each real output is a chain of fused multiply-adds (one rounding a tap) in the mask's row-major order, from +0
- * - for convolve the order of the flipped mask -, then one conversion to out's type. So its bits depend on nothing else. Complex outputs: four chains
- * of products re*re, im*im, re*im, im*re, in tap order: re = fma(a.re, b.re, re), then re = fma(-a.im, b.im, re); im = fma(a.re, b.im, im), then im =
- * fma(a.im, b.re, im). No weight is dropped for being small.
+ * unless compute asks for more: f64 or c128 instead of u64 and i64; f64, c64 or c128 instead of f32; c128 instead of f64 and c64.
+ * Each real output is a chain of fused multiply-adds (one rounding a tap) in the mask's row-major order, from +0 - for convolve the order of the
+ * flipped mask -, then one conversion to out's type. So its bits depend on nothing else. Complex outputs are two such chains with two fused
+ * multiply-adds a tap: re = fma(a.re, b.re, re), then re = fma(-a.im, b.im, re); im = fma(a.re, b.im, im), then im = fma(a.im, b.re, im).
+ * A separable list is a chain for each pass; between passes values are in C. No weight is dropped for being small.
  *
  * Overlap: out may not overlap in or a mask (TESS_ERR_OVERLAP). Complexity: m * taps, or m * sum of widths when separable.
  */
@@ -293,7 +295,8 @@ typedef enum tess_extent { TESS_EXTENT_SAME = 0, TESS_EXTENT_VALID, TESS_EXTENT_
 typedef enum tess_accuracy {
     TESS_ACCURACY_DIRECT = 0, /* the bits described above. A rank-1 mask runs as separable where that gives the same bits (integers) */
     TESS_ACCURACY_FAST        /* a mask that is exactly of rank 1 runs as its 1-D factors, in axis order, each pass rounded to C:
-                                 the error is at most that of the direct sum times the number of passes. The rule reads the mask alone. */
+                                 the error is at most that of the direct sum times the number of passes. The rule reads the mask, and
+                                 that no ghost cell is a constant other than 0 (those sums stay direct). */
 } tess_accuracy;
 
 typedef struct tess_correlate_options {
@@ -306,7 +309,7 @@ typedef struct tess_correlate_options {
     double constant; /* the v of TESS_BOUNDARY_CONSTANT, converted to C */
     tess_extent extent;
     tess_accuracy accuracy;
-    tess_type compute; /* tess_no_type, or C: a type at least as wide as the rule's (f64 for SciPy's double accumulation) */
+    tess_type compute; /* tess_no_type, or C: a type at least as wide as the rule's, see above (f64 for SciPy's double accumulation) */
     bool flip;         /* for plans: convolve. tess_convolve sets it, tess_correlate clears it */
     tess_call call;
 } tess_correlate_options;
@@ -317,7 +320,8 @@ TESS_API tess_status tess_convolve(tess_context *context, const DLTensor *in, co
                                    const tess_correlate_options *options);
 
 /* A separable mask as its 1-D factors: masks[k], of rank 1, runs along axes[k] (default: the last `count` axes), one pass after
- * another in the order of the list, each with its own boundary, each rounded to C. 1 <= count <= in.ndim. */
+ * another in the order of the list, each with ghost cells of its own (a constant is the same v in every pass), each rounded to C. 1 <= count <=
+ * in.ndim. */
 TESS_API tess_status tess_correlate_separable(tess_context *context, const DLTensor *in, const DLTensor *const *masks, int count, const DLTensor *out,
                                               const tess_correlate_options *options);
 TESS_API tess_status tess_convolve_separable(tess_context *context, const DLTensor *in, const DLTensor *const *masks, int count, const DLTensor *out,
