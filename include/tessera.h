@@ -424,15 +424,21 @@ TESS_API tess_status tess_transpose(tess_context *context, const DLTensor *in, c
  * out.shape = table.shape[:axis] + index.shape + table.shape[axis+1:]. out's type = table's; bits are kept.
  *
  * Real index (f16, bf16, f32, f64) with an interpolation: the same shapes; x is a coordinate in elements along the axis of n elements.
- *     NEAREST  table[floor(x + 0.5)]
- *     LINEAR   y0 + t * (y1 - y0) as one fma, y0 = table[floor x], t = x - floor x. x = n - 1 gives the last entry
- *     CUBIC    Keys' cubic convolution, a = -1/2, over four entries; beyond the ends the nearest entry is repeated (wrap: wrapped)
- * computed in f64 when table or index is f64 or an integer of 32 bits or more, else in f32; then converted to out's type.
+ * Computed in C = f64 when table or index is f64 (table: or c128) or the table is an integer of 32 bits or more, else in f32; then converted to out's type. Complex
+ * tables part by part. Entries are converted to C first; k = floor(x), t = x - k (exact), p0..p3 = table[k - 1] .. table[k + 2], and every operation rounds once:
+ *     NEAREST  table[floor(x + 1/2)], without rounding the sum
+ *     LINEAR   fma(t, p2 - p1, p1)
+ *     CUBIC    Keys' cubic convolution, a = -1/2:  fma(t / 2, fma(t, fma(t, c3, c2), c1), p1)  with  c1 = p2 - p0,
+ *              c2 = fma(-5, p1, fma(4, p2, fma(2, p0, -p3))),  c3 = fma(3, p1 - p2, p3 - p0)
+ * t = 0 gives p1 itself, whatever its neighbours: x = n - 1 gives the last entry. Neighbours beyond the ends are the end entry again (WRAP: wrapped).
  *
  * Outside 0..n-1 (real: 0 <= x <= n-1; NaN lies outside):
  *     ERROR    TESS_ERR_INDEX; the detail names the first bad index in row-major order, its place and the limit
- *     CLIP     the nearest end (NaN: 0)         WRAP   modulo n, so that -1 is the last entry (real: period n; NaN gives NaN, or 0 for integers)
+ *     CLIP     the nearest end (NaN: 0)         WRAP   modulo n, so that -1 is the last entry (real: period n; NaN and infinity give NaN, or 0 for integers)
  *     FILL     `fill`, converted to out's type
+ * WRAP of a coordinate is fmod(x, n) in f64, plus n (rounded) when that is negative, and 0 when this makes n; t is then rounded to C. An index of type bool or complex
+ * is TESS_ERR_TYPE; a table without entries on the axis, looked into by at least one index, is TESS_ERR_EMPTY unless FILL. ERROR looks at every index, also when
+ * another empty axis leaves nothing to write.
  *
  * Overlap: out may not overlap table or index. Complexity: m.
  */

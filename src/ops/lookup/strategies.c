@@ -1,4 +1,118 @@
 /* SPDX-License-Identifier: Apache-2.0
  * strategies.c - the table: one row a strategy. */
 #include "ops/lookup/lookup.h"
-const tess_op tess_lookup_op = {.name = "lookup"};
+
+TESS_DECLARE_RUN(lookup_bytes);
+TESS_DECLARE_RUN(lookup_gather);
+TESS_DECLARE_RUN(lookup_slices);
+TESS_DECLARE_RUN(lookup_interpolate);
+TESS_DECLARE_RUN(lookup_interpolate_slices);
+size_t lookup_interpolate_workspace_baseline(const tess_problem *base, int threads);
+tess_status tess_lookup_reference(const tess_problem *base, const tess_run *run);
+
+/* What all rows but the reference ask for. */
+static bool something_to_do(const lookup_problem *problem, const char **why) {
+    *why = "needs a table with entries and an out with elements";
+    return problem->n > 0 && problem->out.count > 0;
+}
+
+static bool gathers(const lookup_problem *problem, const char **why) {
+    if (!something_to_do(problem, why))
+        return false;
+    *why = "looks up by integers, without interpolation";
+    return problem->interpolation == TESS_INTERPOLATE_NONE;
+}
+
+static bool gather_applicable(const tess_problem *base, const char **why) {
+    const lookup_problem *problem = (const lookup_problem *)base;
+    if (!gathers(problem, why))
+        return false;
+    *why = "needs single elements, of at most 16 bytes, and fewer than 2^31 entries";
+    return problem->inner.count == 1 && problem->n <= INT32_MAX;
+}
+
+static bool bytes_applicable(const tess_problem *base, const char **why) {
+    const lookup_problem *problem = (const lookup_problem *)base;
+    const lookup_axes *at = &problem->at;
+    if (!gather_applicable(base, why))
+        return false;
+    *why = "needs an index of 8 bits, or at most 256 entries, and elements of at most 8 bytes";
+    if (problem->size > 8 || (problem->index.itemsize > 1 && problem->n > 256))
+        return false;
+    *why = "needs index and out without gaps";
+    return at->ndim == 0 || (at->ndim == 1 && at->stride[LOOKUP_FROM][0] == problem->index.itemsize && at->stride[LOOKUP_OUT][0] == problem->size);
+}
+
+static bool bytes_sensible(const tess_problem *base, const char **why) {
+    *why = "few indices do not pay for writing out 256 entries";
+    return ((const lookup_problem *)base)->at.count >= 1024;
+}
+
+static bool slices_applicable(const tess_problem *base, const char **why) { return gathers((const lookup_problem *)base, why); }
+
+static bool interpolates(const lookup_problem *problem, const char **why) {
+    if (!something_to_do(problem, why))
+        return false;
+    *why = "looks up at real coordinates";
+    return problem->interpolation != TESS_INTERPOLATE_NONE;
+}
+
+static bool interpolate_applicable(const tess_problem *base, const char **why) {
+    const lookup_problem *problem = (const lookup_problem *)base;
+    if (!interpolates(problem, why))
+        return false;
+    *why = "needs fewer than 2^28 entries to prepare";
+    return problem->n < 1 << 28;
+}
+
+static bool interpolate_sensible(const tess_problem *base, const char **why) {
+    const lookup_problem *problem = (const lookup_problem *)base;
+    *why = "a prepared line pays when it stays in the caches, has more points than a quarter of its entries, and few lines lie side by side";
+    return problem->n <= 1 << 17 && problem->at.count >= problem->n / 4 && problem->inner.count <= 4;
+}
+
+static bool interpolate_slices_applicable(const tess_problem *base, const char **why) { return interpolates((const lookup_problem *)base, why); }
+
+static bool always(const tess_problem *base, const char **why) {
+    (void)base;
+    (void)why;
+    return true;
+}
+
+static const tess_strategy rows[] = {
+    {.name = "lookup/bytes",
+     .idea = "at most 256 entries, policy included, in registers or the first-level cache",
+     .source = "-",
+     .run = TESS_RUNS(lookup_bytes),
+     .applicable = bytes_applicable,
+     .sensible = bytes_sensible},
+    {.name = "lookup/gather",
+     .idea = "check a run of indices without branches, then fetch",
+     .source = "-",
+     .run = TESS_RUNS(lookup_gather),
+     .applicable = gather_applicable},
+    {.name = "lookup/slices",
+     .idea = "each index copies the slice behind the axis",
+     .source = "-",
+     .run = TESS_RUNS(lookup_slices),
+     .applicable = slices_applicable},
+    {.name = "lookup/interpolate",
+     .idea = "a prepared line of the table: one place in memory a point",
+     .source = "Keys, Cubic convolution interpolation for digital image processing, IEEE TASSP 29, 1981",
+     .run = TESS_RUNS(lookup_interpolate),
+     .applicable = interpolate_applicable,
+     .sensible = interpolate_sensible,
+     .workspace = lookup_interpolate_workspace_baseline},
+    {.name = "lookup/interpolate_slices",
+     .idea = "the weights of a point serve the whole slice behind the axis",
+     .source = "Keys, as above",
+     .run = TESS_RUNS(lookup_interpolate_slices),
+     .applicable = interpolate_slices_applicable},
+    {.name = "lookup/reference",
+     .idea = "element after element, one thread",
+     .source = "-",
+     .run = TESS_REFERENCE_RUN(tess_lookup_reference),
+     .applicable = always},
+};
+
+const tess_op tess_lookup_op = {.name = "lookup", .rows = rows, .count = TESS_COUNT(rows), .check = tess_lookup_check};

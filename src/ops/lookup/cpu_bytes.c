@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_bytes.c - at most 256 entries: the index becomes a byte, and the policy is in the table.
+ *
+ * The line of the table is written out as 256 elements, one for each value of the byte, with CLIP, WRAP and FILL already applied. With AVX-512 VBMI
+ * the 256 elements lie in registers, one plane of 256 bytes (four registers) for each byte of an element: a lookup of 64 indices is two permutes of
+ * two registers and a blend a plane, and memory sets the pace. Elsewhere the 256 elements lie in the first-level cache and no element is checked. */
+#include "core/parallel.h"
+#include "ops/lookup/positions.h"
+#include "simd/lanes.h"
+
+tess_status TESS_ISA_NAME(lookup_bytes)(const tess_problem *base, const tess_run *run);
+
+typedef struct job {
+    const lookup_problem *problem;
+    const tess_run *run;
+    _Atomic int64_t first_bad;
+    int limit; /* an 8-bit index at or above it is an error */
+    bool stream;
+} job;
+
+typedef struct byte_table {
+    _Alignas(64) unsigned char element[256 * 8];
+    _Alignas(64) unsigned char plane[4][256];
+} byte_table;
+
+/* Writes out the line of the table. Values that cannot come or are errors read entry 0. */
+static void fill_table(byte_table *t, const lookup_problem *problem, const char *table) {
+    bool direct = problem->index.itemsize == 1;
+    int64_t size = problem->size;
+    for (int v = 0; v < 256; v++) {
+        unsigned char byte[8] = {(unsigned char)v}; /* as wide as the widest index */
+        const void *from;
+        int64_t entry = v < problem->n ? v : 0;
+        bool inside = !direct || tess_lookup_entry(problem, (const char *)byte, &entry) || problem->outside == TESS_OUTSIDE_ERROR;
+        if (direct && inside && (entry < 0 || entry >= problem->n))
+            entry = 0;
+        from = inside ? (const void *)(table + entry * problem->step) : problem->fill;
+        memcpy(t->element + v * size, from, (size_t)size);
+        for (int64_t b = 0; b < size && b < 4; b++)
+            t->plane[b][v] = t->element[v * size + b];
+    }
+}
+
+#define LOOK_UP(name, type)                                                                                 \
+    static void look_up_##name(char *out, const unsigned char *index, int64_t count, const byte_table *t) { \
+        for (int64_t i = 0; i < count; i++)                                                                 \
+            memcpy(out + i * (int64_t)sizeof(type), t->element + index[i] * sizeof(type), sizeof(type));    \
+    }
+LOOK_UP(1, uint8_t)
+LOOK_UP(2, uint16_t)
+LOOK_UP(4, uint32_t)
+LOOK_UP(8, uint64_t)
+
+#if defined(__AVX512VBMI__)
+TESS_INLINE void put(char *out, __m512i v, bool stream) {
+    if (stream)
+        v_bytes_stream(out, (v_bytes)v);
+    else
+        v_bytes_store(out, (v_bytes)v);
+}
+
+/* One plane: bytes 0..127 from the first two registers, 128..255 from the others, chosen by the index's top bit. */
+TESS_INLINE __m512i plane_look_up(const __m512i *r, __m512i index) {
+    __m512i low = _mm512_permutex2var_epi8(r[0], index, r[1]), high = _mm512_permutex2var_epi8(r[2], index, r[3]);
+    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), low, high);
+}
+
+/* Whole groups of 64 indices; returns how many indices were done. Before 2- and 4-byte elements are interleaved from their planes the index is
+ * permuted so that the interleaving, which stays inside 16-byte lanes, delivers them in order. */
+TESS_INLINE int64_t planes_look_up(const int size, char *out, const unsigned char *index, int64_t count, const byte_table *t, bool stream) {
+    __m512i r[4][4];
+    for (int b = 0; b < size; b++)
+        for (int k = 0; k < 4; k++)
+            r[b][k] = _mm512_load_si512(t->plane[b] + 64 * k);
+    const __m512i quads = _mm512_set_epi64(7, 3, 6, 2, 5, 1, 4, 0);
+    const __m512i dwords = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+    int64_t i = 0;
+    for (; i + 64 <= count; i += 64) {
+        __m512i at = _mm512_loadu_si512(index + i);
+        if (size == 1) {
+            put(out + i, plane_look_up(r[0], at), stream);
+        } else if (size == 2) {
+            at = _mm512_permutexvar_epi64(quads, at);
+            __m512i a = plane_look_up(r[0], at), b = plane_look_up(r[1], at);
+            put(out + 2 * i, _mm512_unpacklo_epi8(a, b), stream);
+            put(out + 2 * i + 64, _mm512_unpackhi_epi8(a, b), stream);
+        } else {
+            at = _mm512_permutexvar_epi32(dwords, at);
+            __m512i a = plane_look_up(r[0], at), b = plane_look_up(r[1], at), c = plane_look_up(r[2], at), d = plane_look_up(r[3], at);
+            __m512i ab = _mm512_unpacklo_epi8(a, b), cd = _mm512_unpacklo_epi8(c, d), ab2 = _mm512_unpackhi_epi8(a, b),
+                    cd2 = _mm512_unpackhi_epi8(c, d);
+            put(out + 4 * i, _mm512_unpacklo_epi16(ab, cd), stream);
+            put(out + 4 * i + 64, _mm512_unpackhi_epi16(ab, cd), stream);
+            put(out + 4 * i + 128, _mm512_unpacklo_epi16(ab2, cd2), stream);
+            put(out + 4 * i + 192, _mm512_unpackhi_epi16(ab2, cd2), stream);
+        }
+    }
+    return i;
+}
+#endif
+
+static void look_up(char *out, const unsigned char *index, int64_t count, int64_t size, const byte_table *t, bool stream) {
+#if defined(__AVX512VBMI__)
+    int64_t done = 0;
+    stream = stream && (uintptr_t)out % 64 == 0;
+    switch (size) {
+    case 1: done = planes_look_up(1, out, index, count, t, stream); break;
+    case 2: done = planes_look_up(2, out, index, count, t, stream); break;
+    case 4: done = planes_look_up(4, out, index, count, t, stream); break;
+    default: break;
+    }
+    out += done * size;
+    index += done;
+    count -= done;
+#else
+    (void)stream;
+#endif
+    switch (size) {
+    case 1: look_up_1(out, index, count, t); break;
+    case 2: look_up_2(out, index, count, t); break;
+    case 4: look_up_4(out, index, count, t); break;
+    default: look_up_8(out, index, count, t); break;
+    }
+}
+
+/* First byte at or above the limit, or -1. */
+static int64_t first_above(const unsigned char *index, int64_t count, int limit) {
+    unsigned above = 0;
+    unsigned char last = (unsigned char)(limit - 1);
+    for (int64_t i = 0; i < count; i++)
+        above |= index[i] > last;
+    for (int64_t i = 0; above && i < count; i++)
+        if (index[i] > last)
+            return i;
+    return -1;
+}
+
+static void task(void *argument, int64_t begin, int64_t end, int worker) {
+    job *j = argument;
+    const lookup_problem *problem = j->problem;
+    const char *line = NULL;
+    byte_table t;
+    lookup_walk walk;
+    lookup_segment s;
+    (void)worker;
+    tess_lookup_walk_start(&walk, problem, j->run, begin, end, problem->index.itemsize == 1 ? 16 * LOOKUP_BLOCK : LOOKUP_BLOCK);
+    while (tess_lookup_walk_next(&walk, &s)) {
+        if (s.table != line)
+            fill_table(&t, problem, line = s.table);
+        int64_t bad = -1;
+        if (problem->index.itemsize == 1) {
+            const unsigned char *index = (const unsigned char *)s.index;
+            if (problem->outside == TESS_OUTSIDE_ERROR)
+                bad = first_above(index, s.count, j->limit);
+            if (bad < 0)
+                look_up(s.out, index, s.count, problem->size, &t, j->stream);
+        } else {
+            positions p;
+            unsigned char narrow[LOOKUP_BLOCK];
+            positions_of(&p, problem, s.index, walk.in_step, s.count);
+            bad = p.bad;
+            if (bad < 0) {
+                for (int64_t i = 0; i < s.count; i++)
+                    narrow[i] = (unsigned char)p.entry[i];
+                look_up(s.out, narrow, s.count, problem->size, &t, j->stream);
+                for (int k = 0; k < p.fills; k++)
+                    memcpy(s.out + p.filled[k] * problem->size, problem->fill, (size_t)problem->size);
+            }
+        }
+        if (bad >= 0) {
+            tess_lookup_note(&j->first_bad, s.position + bad);
+            return;
+        }
+    }
+    tess_stream_fence();
+}
+
+tess_status TESS_ISA_NAME(lookup_bytes)(const tess_problem *base, const tess_run *run) {
+    const lookup_problem *problem = (const lookup_problem *)base;
+    job j = {.problem = problem, .run = run, .first_bad = INT64_MAX, .stream = problem->base.elements * (double)problem->size > 8 << 20};
+    j.limit = (int)tess_min64(problem->n, problem->index.type == tess_i8 ? 128 : 256);
+    TESS_TRY(tess_parallel(run->context, run->threads, problem->outer.count * problem->at.count, 64 * LOOKUP_BLOCK, task, &j));
+    int64_t bad = atomic_load(&j.first_bad);
+    return bad == INT64_MAX ? TESS_OK : tess_lookup_refuse(problem, run->second, bad);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * lookup.c - the public functions: checking the arguments, and bringing the problem into the form of lookup.h. */
+#include "ops/lookup/lookup.h"
+
+#include <stdio.h>
+
+static const char *const outside_names[] = {"error", "clip", "wrap", "fill"}, *const interpolation_names[] = {"none", "nearest", "linear", "cubic"};
+
+static tess_status check_types(lookup_problem *problem, const tess_lookup_options *options) {
+    tess_type table = problem->table.type, index = problem->index.type, out = problem->out.type;
+    if ((unsigned)options->outside > TESS_OUTSIDE_FILL)
+        return tess_fail(TESS_ERR_ARGUMENT, "outside is %d, not a tess_outside", (int)options->outside);
+    if ((unsigned)options->interpolation > TESS_INTERPOLATE_CUBIC)
+        return tess_fail(TESS_ERR_ARGUMENT, "interpolation is %d, not a tess_interpolation", (int)options->interpolation);
+    problem->outside = options->outside;
+    problem->interpolation = options->interpolation;
+    if (tess_is_integer(index)) {
+        if (options->interpolation != TESS_INTERPOLATE_NONE)
+            return tess_fail(TESS_ERR_ARGUMENT, "interpolation is %s and index of type %s: an integer index takes none",
+                             interpolation_names[options->interpolation], tess_type_name(index));
+        if (out != table)
+            return tess_fail(TESS_ERR_TYPE, "out is of type %s, a lookup by integers keeps the type of the table, %s", tess_type_name(out),
+                             tess_type_name(table));
+        return TESS_OK;
+    }
+    if (!tess_is_float(index))
+        return tess_fail(TESS_ERR_TYPE, "index is of type %s, it must be an integer or f16, bf16, f32, f64", tess_type_name(index));
+    if (tess_is_complex(table) && !tess_is_complex(out))
+        return tess_fail(TESS_ERR_TYPE, "out is of type %s and the table of type %s: complex values have no real result", tess_type_name(out),
+                         tess_type_name(table));
+    if (problem->interpolation == TESS_INTERPOLATE_NONE)
+        problem->interpolation = TESS_INTERPOLATE_LINEAR;
+    bool wide = index == tess_f64 || table == tess_f64 || table == tess_c128 || tess_is_wide_integer(table);
+    problem->compute = wide ? tess_f64 : tess_f32;
+    problem->from = table;
+    problem->to = out;
+    problem->parts = 1;
+    if (tess_is_complex(table)) {
+        problem->from = table == tess_c64 ? tess_f32 : tess_f64;
+        problem->to = out == tess_c64 ? tess_f32 : tess_f64;
+        problem->parts = 2;
+    }
+    return TESS_OK;
+}
+
+static tess_status check_shapes(lookup_problem *problem, int axis) {
+    const tess_array *table = &problem->table, *index = &problem->index, *out = &problem->out;
+    char wanted_text[128], out_text[128];
+    int64_t wanted[2 * TESS_MAX_NDIM];
+    int ndim = 0;
+    if (table->ndim == 0)
+        return tess_fail(TESS_ERR_AXIS, "table has no axes, a lookup needs one");
+    TESS_TRY(tess_axes_check(&problem->axis, &axis, 1, table->ndim, "axis"));
+    for (int d = 0; d < problem->axis; d++)
+        wanted[ndim++] = table->shape[d];
+    for (int d = 0; d < index->ndim; d++)
+        wanted[ndim++] = index->shape[d];
+    for (int d = problem->axis + 1; d < table->ndim; d++)
+        wanted[ndim++] = table->shape[d];
+    if (ndim > TESS_MAX_NDIM)
+        return tess_fail(TESS_ERR_SHAPE, "table of %d and index of %d axes would make an out of %d, the limit is %d", table->ndim, index->ndim, ndim,
+                         TESS_MAX_NDIM);
+    bool equal = out->ndim == ndim;
+    for (int d = 0; d < ndim && equal; d++)
+        equal = out->shape[d] == wanted[d];
+    if (!equal)
+        return tess_fail(TESS_ERR_SHAPE, "out has the shape %s, table and index ask for %s",
+                         tess_shape_text(out_text, sizeof out_text, out->ndim, out->shape),
+                         tess_shape_text(wanted_text, sizeof wanted_text, ndim, wanted));
+    if (tess_array_self_overlaps(out))
+        return tess_fail(TESS_ERR_OVERLAP, "out overlaps itself: its strides put two elements in one place, or cannot be shown not to");
+    problem->n = table->shape[problem->axis];
+    problem->step = table->stride[problem->axis];
+    if (problem->n == 0 && index->count > 0 && problem->outside != TESS_OUTSIDE_FILL)
+        return tess_fail(TESS_ERR_EMPTY, "table has size 0 on axis %d, and index has %lld elements that would look into it", problem->axis,
+                         (long long)index->count);
+    return TESS_OK;
+}
+
+static void add_axis(lookup_axes *axes, int64_t size, int64_t from, int64_t out) {
+    axes->shape[axes->ndim] = size;
+    axes->stride[LOOKUP_FROM][axes->ndim] = from;
+    axes->stride[LOOKUP_OUT][axes->ndim] = out;
+    axes->ndim++;
+    axes->count *= size;
+}
+
+static void group_axes(lookup_problem *problem) {
+    const tess_array *table = &problem->table, *index = &problem->index, *out = &problem->out;
+    problem->outer.count = problem->at.count = problem->inner.count = 1;
+    int o = 0;
+    for (int d = 0; d < problem->axis; d++, o++)
+        add_axis(&problem->outer, table->shape[d], table->stride[d], out->stride[o]);
+    for (int d = 0; d < index->ndim; d++, o++)
+        add_axis(&problem->at, index->shape[d], index->stride[d], out->stride[o]);
+    for (int d = problem->axis + 1; d < table->ndim; d++, o++)
+        add_axis(&problem->inner, table->shape[d], table->stride[d], out->stride[o]);
+    problem->size = out->itemsize;
+    /* Room for the axis of the parts: the axis that is looked up is not among the inner ones. */
+    if (problem->parts == 2) {
+        problem->size /= 2;
+        add_axis(&problem->inner, 2, table->itemsize / 2, problem->size);
+    }
+    problem->outer.ndim = tess_collapse(problem->outer.ndim, problem->outer.shape, 2, problem->outer.stride);
+    problem->at.ndim = tess_collapse(problem->at.ndim, problem->at.shape, 2, problem->at.stride);
+    problem->inner.ndim = tess_collapse(problem->inner.ndim, problem->inner.shape, 2, problem->inner.stride);
+    lookup_axes *inner = &problem->inner;
+    int last = inner->ndim - 1;
+    if (problem->interpolation != TESS_INTERPOLATE_NONE || last < 0 || inner->stride[LOOKUP_FROM][last] != problem->size ||
+        inner->stride[LOOKUP_OUT][last] != problem->size)
+        return;
+    int64_t run = inner->shape[last];
+    if (run > 0 && (run & (run - 1)) == 0 && run <= 16 / problem->size) {
+        for (int64_t at = problem->size; at < run * problem->size; at++)
+            problem->fill[at] = problem->fill[at - problem->size];
+        problem->size *= run;
+        inner->count /= run;
+        inner->ndim--;
+    }
+}
+
+static tess_status prepare(lookup_problem *problem, const DLTensor *table, const DLTensor *index, const DLTensor *out,
+                           const tess_lookup_options *options) {
+    static const double flops[] = {0, 0, 3, 16}; /* cubic: 3 subtractions, 6 fmas, a product */
+    TESS_TRY(tess_array_import(&problem->table, table, "table", false));
+    TESS_TRY(tess_array_import(&problem->index, index, "index", false));
+    TESS_TRY(tess_array_import(&problem->out, out, "out", false));
+    TESS_TRY(check_types(problem, options));
+    TESS_TRY(check_shapes(problem, options->axis));
+    tess_storer(TESS_SLOT_BASELINE, tess_f64, problem->out.type)(problem->fill, problem->out.itemsize, &options->fill, 1);
+    group_axes(problem);
+    const tess_array *o = &problem->out;
+    problem->base.elements = (double)o->count;
+    problem->base.bytes = (double)o->count * o->itemsize + (double)problem->index.count * problem->index.itemsize +
+                          (double)problem->table.count * problem->table.itemsize;
+    problem->base.flops = flops[problem->interpolation] * (double)o->count * (problem->parts == 2 ? 2 : 1);
+    snprintf(problem->base.key, sizeof problem->base.key,
+             "lookup %s to %s, %lld entries %lld bytes apart, by %s, %lld x %lld x %lld, outside %s, interpolation %s",
+             tess_type_name(problem->table.type), tess_type_name(o->type), (long long)problem->n, (long long)problem->step,
+             tess_type_name(problem->index.type), (long long)problem->outer.count, (long long)problem->at.count, (long long)problem->inner.count,
+             outside_names[problem->outside], interpolation_names[problem->interpolation]);
+    return TESS_OK;
+}
+
+tess_status tess_lookup_check(const tess_problem *base, const char *in, const char *second, const char *out) {
+    const lookup_problem *problem = (const lookup_problem *)base;
+    tess_array table = problem->table, index = problem->index, to = problem->out;
+    table.data = (char *)(uintptr_t)in;
+    index.data = (char *)(uintptr_t)second;
+    to.data = (char *)(uintptr_t)out;
+    if (!table.data && table.count > 0)
+        return tess_fail(TESS_ERR_ARGUMENT, "table is NULL, the plan has %lld elements", (long long)table.count);
+    if (!index.data && index.count > 0)
+        return tess_fail(TESS_ERR_ARGUMENT, "index is NULL, the plan has %lld elements", (long long)index.count);
+    if (!to.data && to.count > 0)
+        return tess_fail(TESS_ERR_ARGUMENT, "out is NULL, the plan has %lld elements", (long long)to.count);
+    TESS_TRY(tess_refuse_overlap(&to, "out", &table, "table"));
+    return tess_refuse_overlap(&to, "out", &index, "index");
+}
+
+tess_status tess_lookup_refuse(const lookup_problem *problem, const char *data, int64_t position) {
+    const tess_array *index = &problem->index;
+    int64_t at[TESS_MAX_NDIM], rest = position;
+    char place[160], value[40];
+    for (int d = index->ndim - 1; d >= 0; d--) {
+        at[d] = rest % index->shape[d];
+        rest /= index->shape[d];
+        data += at[d] * index->stride[d];
+    }
+    if (tess_is_float(index->type)) {
+        double x;
+        tess_loader(TESS_SLOT_BASELINE, index->type, tess_f64)(&x, data, 0, 1);
+        snprintf(value, sizeof value, "%.17g", x);
+    } else if (index->type == tess_u64) {
+        uint64_t u;
+        memcpy(&u, data, sizeof u);
+        snprintf(value, sizeof value, "%llu", (unsigned long long)u);
+    } else {
+        int64_t v;
+        tess_loader(TESS_SLOT_BASELINE, index->type, tess_i64)(&v, data, 0, 1);
+        snprintf(value, sizeof value, "%lld", (long long)v);
+    }
+    tess_shape_text(place, sizeof place, index->ndim, at);
+    return tess_fail(TESS_ERR_INDEX, "index%s is %s, axis %d of the table has the entries 0..%lld", index->ndim ? place : "", value, problem->axis,
+                     (long long)problem->n - 1);
+}
+
+tess_status tess_plan_lookup(tess_plan **plan, tess_context *given, const DLTensor *table, const DLTensor *index, const DLTensor *out,
+                             const tess_lookup_options *caller) {
+    tess_context *context;
+    tess_lookup_options options;
+    void *memory;
+    if (!plan)
+        return tess_fail(TESS_ERR_ARGUMENT, "plan is NULL, a place for the new plan is needed");
+    *plan = NULL;
+    TESS_TRY(tess_context_get(&context, given));
+    TESS_TRY(tess_options_copy(&options, sizeof options, caller, "lookup options"));
+    TESS_TRY(tess_problem_make(&memory, context, &tess_lookup_op, sizeof(lookup_problem)));
+    lookup_problem *problem = memory;
+    tess_status status = prepare(problem, table, index, out, &options);
+    if (status != TESS_OK) {
+        tess_problem_free(&problem->base);
+        return status;
+    }
+    return tess_plan_make(plan, &problem->base, &options.call);
+}
+
+static char *first_of(const DLTensor *tensor) { return tensor->data ? (char *)tensor->data + tensor->byte_offset : NULL; }
+
+tess_status tess_lookup(tess_context *context, const DLTensor *table, const DLTensor *index, const DLTensor *out, const tess_lookup_options *caller) {
+    tess_plan *plan;
+    tess_lookup_options options;
+    TESS_TRY(tess_options_copy(&options, sizeof options, caller, "lookup options"));
+    TESS_TRY(tess_plan_lookup(&plan, context, table, index, out, &options));
+    return tess_plan_run_once(TESS_OK, plan, first_of(table), first_of(index), first_of(out), &options.call);
+}

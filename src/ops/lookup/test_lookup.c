@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * test_lookup.c - proves that the reference gives hand-computed results for every policy and interpolation, that every row gives the reference's
+ * bytes for every instruction set, thread counts 1 to 8, index types, element sizes, policies and hostile layouts, that an error names the first bad
+ * index whichever thread met it and writes nothing beside out, and that arguments which make no sense are refused. */
+#include "hostile.h"
+
+#include <math.h>
+
+#include "core/cpu.h"
+#include "ops/lookup/lookup.h"
+
+enum { CONTEXTS = 6 };
+static tess_context *contexts[CONTEXTS];
+static int context_count;
+
+static int open_contexts(void **state) {
+    static const int threads[] = {1, 3, 8};
+    static const tess_isa isas[] = {TESS_ISA_BASELINE, TESS_ISA_AVX2, TESS_ISA_AVX512, TESS_ISA_NEON};
+    (void)state;
+    for (int i = 0; i < TESS_COUNT(isas); i++)
+        if (tess_cpu_has_slot((tess_isa_slot)i))
+            for (int t = 0; t < 3; t++) {
+                if (t != 0 && t != 1 + i % 2)
+                    continue;
+                tess_context_options options = {.struct_size = sizeof options, .threads = threads[t], .isa = isas[i]};
+                if (tess_open(&contexts[context_count++], &options) != TESS_OK)
+                    return -1;
+            }
+    return 0;
+}
+static int close_contexts(void **state) {
+    (void)state;
+    while (context_count > 0)
+        tess_close(contexts[--context_count]);
+    return 0;
+}
+
+static tess_status with(tess_context *context, const char *row, const hostile_array *table, const hostile_array *index, hostile_array *out,
+                        tess_lookup_options options) {
+    options.struct_size = sizeof options;
+    options.call.strategy = row;
+    memset(out->block, HOSTILE_POISON, out->block_size);
+    tess_status status = tess_lookup(context, &table->tensor, &index->tensor, &out->tensor, &options);
+    assert_true(hostile_intact(out));
+    return status;
+}
+
+/* Every row on every context against the reference; returns the reference's status. */
+static tess_status every_row(const hostile_array *table, const hostile_array *index, hostile_array *out, tess_lookup_options options, int *ran) {
+    char detail[512] = "";
+    tess_status expected = with(contexts[0], "lookup/reference", table, index, out, options);
+    if (expected != TESS_OK)
+        snprintf(detail, sizeof detail, "%s", tess_detail());
+    int64_t count = hostile_count(out);
+    char *bytes = malloc((size_t)(count * out->itemsize) + 1);
+    assert_non_null(bytes);
+    for (int64_t i = 0; i < count; i++)
+        memcpy(bytes + i * out->itemsize, hostile_element(out, i), (size_t)out->itemsize);
+    for (int r = -1; r < tess_lookup_op.count - 1; r++)
+        for (int c = 0; c < context_count; c++) {
+            const char *name = r < 0 ? NULL : tess_lookup_op.rows[r].name;
+            tess_status status = with(contexts[c], name, table, index, out, options);
+            if (name && status == TESS_ERR_STRATEGY)
+                break;
+            if (status != expected)
+                fail_msg("%s: %s (%s) where the reference gives %s", name ? name : "chosen", tess_status_name(status), tess_detail(),
+                         tess_status_name(expected));
+            if (c == 0 && r >= 0)
+                ++ran[r];
+            if (status != TESS_OK) {
+                assert_string_equal(tess_detail(), detail);
+                continue;
+            }
+            for (int64_t i = 0; i < count; i++)
+                if (memcmp(bytes + i * out->itemsize, hostile_element(out, i), (size_t)out->itemsize) != 0)
+                    fail_msg("%s on context %d: element %lld differs from the reference", name ? name : "chosen", c, (long long)i);
+        }
+    free(bytes);
+    return expected;
+}
+
+static void set_integer(hostile_array *index, int64_t i, int64_t v) { memcpy(hostile_element(index, i), &v, (size_t)index->itemsize); }
+
+static void set_real(hostile_array *index, int64_t i, double x) {
+    char *p = hostile_element(index, i);
+    float f = (float)x;
+    uint32_t u;
+    memcpy(&u, &f, 4);
+    uint16_t h = (uint16_t)(u >> 16);
+    switch (tess_type_of(index->tensor.dtype)) {
+    case tess_f64: memcpy(p, &x, 8); break;
+    case tess_f32: memcpy(p, &f, 4); break;
+    case tess_bf16: memcpy(p, &h, 2); break;
+    default: { /* f16, cut: any nearby number does */
+        uint32_t m = u & 0x7fffffff;
+        h = m >= 0x7f800000   ? (uint16_t)(0x7c00 | (m > 0x7f800000 ? 0x200 : 0))
+            : m < 0x38800000  ? 0
+            : m >= 0x47800000 ? 0x7bff
+                              : (uint16_t)((m - 0x38000000) >> 13);
+        h = (uint16_t)(h | (u >> 16 & 0x8000));
+        memcpy(p, &h, 2);
+        break;
+    }
+    }
+}
+
+/* Shapes: table of up to 3 axes, index of up to 3, sizes that make `most` elements at most. */
+static void make_case(uint64_t *random, hostile_array *table, hostile_array *index, hostile_array *out, int *axis, tess_type table_type,
+                      tess_type index_type, tess_type out_type, int64_t n, int64_t most, int kind) {
+    int64_t table_shape[3], index_shape[3], out_shape[6];
+    int table_ndim = (int)hostile_between(random, 1, 3), index_ndim = (int)hostile_between(random, 0, 3), k = 0;
+    if (hostile_between(random, 0, 1))
+        table_ndim = index_ndim = 1;
+    *axis = (int)hostile_between(random, 0, table_ndim - 1);
+    for (int d = 0; d < table_ndim; d++)
+        table_shape[d] = d == *axis ? n : hostile_between(random, hostile_between(random, 0, 20) ? 1 : 0, 5);
+    for (int d = 0; d < index_ndim; d++)
+        index_shape[d] = hostile_between(random, hostile_between(random, 0, 20) ? 1 : 0, index_ndim == 1 ? most : index_ndim == 2 ? 30 : 9);
+    for (int d = 0; d < *axis; d++)
+        out_shape[k++] = table_shape[d];
+    for (int d = 0; d < index_ndim; d++)
+        out_shape[k++] = index_shape[d];
+    for (int d = *axis + 1; d < table_ndim; d++)
+        out_shape[k++] = table_shape[d];
+    hostile_make(table, random, table_type, table_ndim, table_shape, (int)hostile_between(random, 0, 1));
+    hostile_make(index, random, index_type, index_ndim, index_shape, (int)hostile_between(random, 0, 1));
+    hostile_make(out, random, out_type, k, out_shape, (int)hostile_between(random, 0, 1));
+    hostile_fill(table, random, kind);
+}
+static void free_case(hostile_array *table, hostile_array *index, hostile_array *out) {
+    hostile_free(table);
+    hostile_free(index);
+    hostile_free(out);
+}
+
+static void gathers(void **state) {
+    (void)state;
+    uint64_t random = 21;
+    static const tess_type index_types[] = {tess_u8, tess_i8, tess_u16, tess_i16, tess_u32, tess_i32, tess_u64, tess_i64};
+    static const tess_type table_types[] = {tess_u8, tess_bf16, tess_f32, tess_c64, tess_c128, tess_bool, tess_i16};
+    int ran[8] = {0}, refused = 0;
+    for (int round = 0; round < 1500; round++) {
+        hostile_array table, index, out;
+        tess_lookup_options options = {.outside = (tess_outside)(round % 4), .fill = (double)hostile_between(&random, -3, 300)};
+        tess_type index_type = index_types[round / 4 % 8], table_type = table_types[round % 7];
+        int64_t n = hostile_between(&random, 0, 9) == 0 ? 256 : hostile_between(&random, 1, hostile_between(&random, 0, 1) ? 20 : 600);
+        make_case(&random, &table, &index, &out, &options.axis, table_type, index_type, table_type, n, round % 11 ? 300 : 5000,
+                  table_type == tess_bool ? 0 : 2);
+        int64_t count = hostile_count(&index);
+        bool good = hostile_between(&random, 0, 2) == 0 || (options.outside == TESS_OUTSIDE_ERROR && hostile_between(&random, 0, 2));
+        int64_t high = index.itemsize == 1 ? (index_type == tess_i8 ? 127 : 255) : n + 3, low = index_type % 2 == tess_i8 % 2 ? -n - 3 : 0;
+        for (int64_t i = 0; i < count; i++)
+            set_integer(&index, i, good ? hostile_between(&random, 0, n - 1 < high ? n - 1 : high) : hostile_between(&random, low, high));
+        if (!good && count > 0 && round % 3 == 0) /* the far ends of the type */
+            set_integer(&index, hostile_between(&random, 0, count - 1), hostile_between(&random, 0, 1) ? INT64_MIN : -1);
+        if (options.outside == TESS_OUTSIDE_FILL && round % 5 == 0)
+            options.fill = NAN;
+        refused += every_row(&table, &index, &out, options, ran) == TESS_ERR_INDEX;
+        free_case(&table, &index, &out);
+    }
+    assert_true(ran[0] > 200 && ran[1] > 300 && ran[2] > 1000 && refused > 50); /* bytes, gather, slices had their chance */
+}
+
+static void interpolations(void **state) {
+    (void)state;
+    uint64_t random = 22;
+    static const tess_type index_types[] = {tess_f16, tess_bf16, tess_f32, tess_f64};
+    int ran[8] = {0}, refused = 0;
+    for (int round = 0; round < 1500; round++) {
+        hostile_array table, index, out;
+        tess_lookup_options options = {.outside = (tess_outside)(round % 4),
+                                       .fill = (double)hostile_between(&random, -3, 300),
+                                       .interpolation = (tess_interpolation)(round / 4 % 4)};
+        tess_type table_type = (tess_type)hostile_between(&random, tess_bool, tess_c128),
+                  out_type = (tess_type)hostile_between(&random, tess_bool, tess_c128);
+        if (table_type >= tess_c64 && out_type < tess_c64)
+            out_type = table_type;
+        int64_t n = hostile_between(&random, 1, hostile_between(&random, 0, 1) ? 4 : 100);
+        make_case(&random, &table, &index, &out, &options.axis, table_type,
+                  index_types[round % 16 / 4 == round % 4 ? 2 : hostile_between(&random, 0, 3)], out_type, n, round % 11 ? 300 : 5000, 1 + round % 2);
+        int64_t count = hostile_count(&index);
+        bool good = options.outside == TESS_OUTSIDE_ERROR ? hostile_between(&random, 0, 2) != 0 : hostile_between(&random, 0, 2) == 0;
+        for (int64_t i = 0; i < count; i++) {
+            double x = (double)(hostile_random(&random) >> 11) * 0x1p-53 * (double)(n - 1);
+            if (hostile_between(&random, 0, 5) == 0)
+                x = floor(x);
+            if (!good && hostile_between(&random, 0, 3) == 0) {
+                static const double odd[] = {NAN, INFINITY, -INFINITY, -0.0, -1e-30, -0.5, -1, 1e30, -1e30, 0x1p31, 0x1p62, 0x1p63};
+                int64_t which = hostile_between(&random, 0, 20);
+                x = which < TESS_COUNT(odd) ? odd[which] : (double)hostile_between(&random, -5 * n, 5 * n) + 0.25;
+            }
+            set_real(&index, i, x);
+        }
+        refused += every_row(&table, &index, &out, options, ran) == TESS_ERR_INDEX;
+        free_case(&table, &index, &out);
+    }
+    assert_true(ran[3] > 1000 && ran[4] > 1000 && refused > 50);
+}
+
+/* Long enough for threads, whole vectors and stores past the caches. */
+static void large(void **state) {
+    (void)state;
+    uint64_t random = 23;
+    static const struct {
+        tess_type table, index;
+        int64_t n, count;
+    } cases[] = {{tess_u8, tess_u8, 256, 9000037},  {tess_f32, tess_u8, 256, 2200003},   {tess_i16, tess_u8, 200, 4300007},
+                 {tess_f32, tess_i32, 256, 300007}, {tess_f32, tess_i32, 4096, 2300001}, {tess_f64, tess_u16, 4096, 1100003},
+                 {tess_u8, tess_i64, 100, 200003},  {tess_c128, tess_i32, 5000, 200003}};
+    for (int k = 0; k < TESS_COUNT(cases); k++) {
+        int64_t size = (int64_t)tess_type_size(cases[k].table), wide = (int64_t)tess_type_size(cases[k].index), count = cases[k].count,
+                n = cases[k].n;
+        char *table = malloc((size_t)(n * size)), *index = malloc((size_t)(count * wide)),
+             *out = aligned_alloc(64, (size_t)(count * size + 128) / 64 * 64);
+        assert_true(table && index && out);
+        for (int64_t i = 0; i < n * size; i++)
+            table[i] = (char)hostile_random(&random);
+        for (int64_t i = 0; i < count; i++) {
+            int64_t v = (int64_t)(hostile_random(&random) % (uint64_t)n);
+            memcpy(index + i * wide, &v, (size_t)wide);
+        }
+        DLTensor t = tess_view(table, cases[k].table, 1, (int64_t[]){n}, NULL), x = tess_view(index, cases[k].index, 1, (int64_t[]){count}, NULL);
+        DLTensor o = tess_view(out, cases[k].table, 1, (int64_t[]){count}, NULL);
+        for (int c = 0; c < context_count; c++) {
+            memset(out, HOSTILE_POISON, (size_t)(count * size));
+            assert_tess_ok(tess_lookup(contexts[c], &t, &x, &o, NULL));
+            for (int64_t i = 0; i < count; i++) {
+                int64_t v = 0;
+                memcpy(&v, index + i * wide, (size_t)wide);
+                if (memcmp(out + i * size, table + v * size, (size_t)size) != 0)
+                    fail_msg("case %d, context %d: element %lld is wrong", k, c, (long long)i);
+            }
+        }
+        free(table);
+        free(index);
+        free(out);
+    }
+}
+
+static void the_first_bad_index_is_named(void **state) {
+    (void)state;
+    enum { COUNT = 400000 };
+    int32_t *index = calloc(COUNT, sizeof *index);
+    float table[1000] = {0}, *out = malloc(COUNT * sizeof *out), *real = calloc(COUNT, sizeof *real);
+    uint8_t *narrow = calloc(COUNT, 1);
+    assert_true(index && out && real && narrow);
+    index[399999] = real[399999] = -7;
+    index[123456] = 1000;
+    real[123456] = 999.5f;
+    narrow[123456] = 200;
+    narrow[350000] = 255;
+    DLTensor t = tess_view(table, tess_f32, 1, (int64_t[]){1000}, NULL), x = tess_view(index, tess_i32, 2, (int64_t[]){400, 1000}, NULL);
+    DLTensor o = tess_view(out, tess_f32, 2, (int64_t[]){400, 1000}, NULL), r = tess_view(real, tess_f32, 2, (int64_t[]){400, 1000}, NULL);
+    DLTensor u = tess_view(narrow, tess_u8, 2, (int64_t[]){400, 1000}, NULL), small = tess_view(table, tess_f32, 1, (int64_t[]){200}, NULL);
+    for (int c = 0; c < context_count; c++)
+        for (int again = 0; again < 3; again++) {
+            assert_tess_fails(tess_lookup(contexts[c], &t, &x, &o, NULL), TESS_ERR_INDEX);
+            assert_string_equal(tess_detail(), "index[123, 456] is 1000, axis 0 of the table has the entries 0..999");
+            assert_tess_fails(tess_lookup(contexts[c], &t, &r, &o, NULL), TESS_ERR_INDEX);
+            assert_string_equal(tess_detail(), "index[123, 456] is 999.5, axis 0 of the table has the entries 0..999");
+            assert_tess_fails(tess_lookup(contexts[c], &small, &u, &o, NULL), TESS_ERR_INDEX);
+            assert_string_equal(tess_detail(), "index[123, 456] is 200, axis 0 of the table has the entries 0..199");
+        }
+    uint64_t big = UINT64_MAX;
+    DLTensor one = tess_view(&big, tess_u64, 0, NULL, NULL), single = tess_view(out, tess_f32, 0, NULL, NULL);
+    assert_tess_fails(tess_lookup(NULL, &t, &one, &single, NULL), TESS_ERR_INDEX);
+    assert_string_equal(tess_detail(), "index is 18446744073709551615, axis 0 of the table has the entries 0..999");
+    free(index);
+    free(out);
+    free(real);
+    free(narrow);
+}
+
+static void expect_f32(const float *table, int64_t n, double x, tess_interpolation how, tess_outside outside, float expected) {
+    float index = (float)x, out = 99;
+    DLTensor t = tess_view((float *)(uintptr_t)table, tess_f32, 1, &n, NULL), i = tess_view(&index, tess_f32, 0, NULL, NULL),
+             o = tess_view(&out, tess_f32, 0, NULL, NULL);
+    tess_lookup_options options = {.struct_size = sizeof options, .interpolation = how, .outside = outside, .fill = -5};
+    for (int c = 0; c < context_count; c++)
+        for (int r = 0; r < 2; r++) {
+            options.call.strategy = r ? "lookup/reference" : NULL;
+            assert_tess_ok(tess_lookup(contexts[c], &t, &i, &o, &options));
+            if (memcmp(&out, &expected, 4) != 0)
+                fail_msg("at %g: %a where %a was expected", x, (double)out, (double)expected);
+        }
+}
+
+static void values_by_hand(void **state) {
+    (void)state;
+    static const float y[] = {1, 3, 7, -1, 5};
+    const tess_interpolation NEAREST = TESS_INTERPOLATE_NEAREST, LINEAR = TESS_INTERPOLATE_LINEAR, CUBIC = TESS_INTERPOLATE_CUBIC;
+    const tess_outside CLIP = TESS_OUTSIDE_CLIP, WRAP = TESS_OUTSIDE_WRAP, FILL = TESS_OUTSIDE_FILL;
+    float nan = (float)NAN, inf = (float)INFINITY;
+    uint32_t canonical = 0x7fc00000;
+    memcpy(&nan, &canonical, 4);
+    expect_f32(y, 5, 1.5, NEAREST, 0, 7);
+    expect_f32(y, 5, 1.49, NEAREST, 0, 3);
+    expect_f32(y, 5, 0x1.fffffep-2, NEAREST, 0, 1); /* the number before 0.5, where x + 0.5 would round to 1 */
+    expect_f32(y, 5, 4, NEAREST, 0, 5);
+    expect_f32(y, 5, 4.6, NEAREST, WRAP, 1);
+    expect_f32(y, 5, -0.4, NEAREST, WRAP, 1);
+    expect_f32(y, 5, 1.25, LINEAR, 0, 4);
+    expect_f32(y, 5, 4, LINEAR, 0, 5);
+    expect_f32(y, 5, 4.5, LINEAR, WRAP, 3); /* half way from 5 to 1 */
+    expect_f32(y, 5, -0.25, LINEAR, WRAP, 2);
+    expect_f32(y, 5, 9.25, LINEAR, WRAP, 4);
+    expect_f32(y, 5, -1, LINEAR, CLIP, 1);
+    expect_f32(y, 5, INFINITY, LINEAR, CLIP, 5);
+    expect_f32(y, 5, NAN, LINEAR, CLIP, 1);
+    expect_f32(y, 5, NAN, LINEAR, WRAP, nan);
+    expect_f32(y, 5, INFINITY, CUBIC, WRAP, nan);
+    expect_f32(y, 5, NAN, NEAREST, WRAP, nan);
+    expect_f32(y, 5, 4.01, LINEAR, FILL, -5);
+    expect_f32(y, 5, NAN, CUBIC, FILL, -5);
+    /* Keys at t = 1/2: (-p0 + 9 p1 + 9 p2 - p3) / 16. */
+    expect_f32(y, 5, 1.5, CUBIC, 0, (-1 + 27 + 63 + 1) / 16.0f);
+    expect_f32(y, 5, 0.5, CUBIC, 0, (-1 + 9 + 27 - 7) / 16.0f);
+    expect_f32(y, 5, 0.5, CUBIC, WRAP, (-5 + 9 + 27 - 7) / 16.0f);
+    expect_f32(y, 5, 3, CUBIC, 0, -1);
+    expect_f32(y, 1, 0, CUBIC, 0, 1);
+    expect_f32(y, 1, 0.5, CUBIC, WRAP, 1);
+    const float special[] = {-0.0f, inf, nan};
+    expect_f32(special, 3, 0, LINEAR, 0, -0.0f); /* an entry itself, whatever its neighbour */
+    expect_f32(special, 3, 1, LINEAR, 0, inf);
+    expect_f32(special, 3, 0.5, LINEAR, 0, inf);
+    expect_f32(special, 3, 1.5, LINEAR, 0, nan);
+}
+
+static void types_and_rounding(void **state) {
+    (void)state;
+    uint8_t bytes[] = {0, 255, 10, 13}, out8[4];
+    float at[] = {0.5f, 1.5f, 2.5f, 2.75f};
+    DLTensor t = tess_view(bytes, tess_u8, 1, (int64_t[]){4}, NULL), x = tess_view(at, tess_f32, 1, (int64_t[]){4}, NULL),
+             o = tess_view(out8, tess_u8, 1, (int64_t[]){4}, NULL);
+    assert_tess_ok(tess_lookup(NULL, &t, &x, &o, NULL));
+    assert_true(out8[0] == 128 && out8[1] == 132 && out8[2] == 12 && out8[3] == 12); /* 127.5, 132.5, 11.5: to even; 12.25 */
+    tess_lookup_options cubic = {.struct_size = sizeof cubic, .interpolation = TESS_INTERPOLATE_CUBIC};
+    at[0] = 1.25f; /* overshoots 255: saturates */
+    at[1] = 0.25f;
+    bytes[2] = 255;
+    assert_tess_ok(tess_lookup(NULL, &t, &x, &o, &cubic));
+    assert_int_equal(out8[0], 255);
+    int64_t big[] = {(1ll << 53) + 2, 5}, got;
+    float where = 0;
+    DLTensor t64 = tess_view(big, tess_i64, 1, (int64_t[]){2}, NULL), w = tess_view(&where, tess_f32, 0, NULL, NULL),
+             o64 = tess_view(&got, tess_i64, 0, NULL, NULL);
+    assert_tess_ok(tess_lookup(NULL, &t64, &w, &o64, NULL)); /* f64, where f32 would lose the low bits */
+    assert_int_equal(got, big[0]);
+    /* Complex: parts for themselves; fill is a real number. */
+    double c[] = {1, 2, 3, 6}, co[4], cx[] = {0.5, 7};
+    tess_lookup_options fill = {.struct_size = sizeof fill, .outside = TESS_OUTSIDE_FILL, .fill = 8};
+    DLTensor tc = tess_view(c, tess_c128, 1, (int64_t[]){2}, NULL), xc = tess_view(cx, tess_f64, 1, (int64_t[]){2}, NULL),
+             oc = tess_view(co, tess_c128, 1, (int64_t[]){2}, NULL);
+    assert_tess_ok(tess_lookup(NULL, &tc, &xc, &oc, &fill));
+    assert_true(co[0] == 2 && co[1] == 4 && co[2] == 8 && co[3] == 0);
+    DLTensor real = tess_view(co, tess_f64, 1, (int64_t[]){2}, NULL);
+    assert_tess_fails(tess_lookup(NULL, &tc, &xc, &real, &fill), TESS_ERR_TYPE);
+    fill.interpolation = TESS_INTERPOLATE_NONE;
+    int8_t i8[] = {1, -1};
+    DLTensor ic = tess_view(i8, tess_i8, 1, (int64_t[]){2}, NULL);
+    assert_tess_ok(tess_lookup(NULL, &tc, &ic, &oc, &fill));
+    assert_true(co[0] == 3 && co[1] == 6 && co[2] == 8 && co[3] == 0);
+}
+
+static void empty_and_refused(void **state) {
+    (void)state;
+    float table[12], out[12];
+    int32_t index[4] = {0, 1, 2, 1};
+    DLTensor t = tess_view(table, tess_f32, 2, (int64_t[]){3, 4}, NULL), x = tess_view(index, tess_i32, 1, (int64_t[]){3}, NULL),
+             o = tess_view(out, tess_f32, 2, (int64_t[]){3, 4}, NULL);
+    tess_lookup_options options = {.struct_size = sizeof options};
+    assert_tess_ok(tess_lookup(NULL, &t, &x, &o, &options));
+    options.axis = 2;
+    assert_tess_fails(tess_lookup(NULL, &t, &x, &o, &options), TESS_ERR_AXIS);
+    options.axis = -2;
+    assert_tess_ok(tess_lookup(NULL, &t, &x, &o, &options));
+    options.axis = -1;
+    assert_tess_fails(tess_lookup(NULL, &t, &x, &o, &options), TESS_ERR_SHAPE);
+    options.axis = 0;
+    options.outside = (tess_outside)9;
+    assert_tess_fails(tess_lookup(NULL, &t, &x, &o, &options), TESS_ERR_ARGUMENT);
+    options.outside = TESS_OUTSIDE_ERROR;
+    options.interpolation = TESS_INTERPOLATE_LINEAR;
+    assert_tess_fails(tess_lookup(NULL, &t, &x, &o, &options), TESS_ERR_ARGUMENT);
+    options.interpolation = (tess_interpolation)7;
+    assert_tess_fails(tess_lookup(NULL, &t, &x, &o, &options), TESS_ERR_ARGUMENT);
+    options.interpolation = TESS_INTERPOLATE_NONE;
+    DLTensor truth = tess_view(index, tess_bool, 1, (int64_t[]){3}, NULL), complex = tess_view(table, tess_c64, 1, (int64_t[]){3}, NULL);
+    assert_tess_fails(tess_lookup(NULL, &t, &truth, &o, &options), TESS_ERR_TYPE);
+    assert_tess_fails(tess_lookup(NULL, &t, &complex, &o, &options), TESS_ERR_TYPE);
+    DLTensor other = tess_view(out, tess_i32, 2, (int64_t[]){3, 4}, NULL), scalar = tess_view(table, tess_f32, 0, NULL, NULL);
+    assert_tess_fails(tess_lookup(NULL, &t, &x, &other, &options), TESS_ERR_TYPE);
+    assert_tess_fails(tess_lookup(NULL, &scalar, &x, &o, &options), TESS_ERR_AXIS);
+    assert_tess_fails(tess_lookup(NULL, &t, &x, &t, &options), TESS_ERR_OVERLAP);
+    assert_tess_fails(tess_lookup(NULL, NULL, &x, &o, &options), TESS_ERR_ARGUMENT);
+    assert_tess_fails(tess_lookup(NULL, &t, NULL, &o, &options), TESS_ERR_ARGUMENT);
+    assert_tess_fails(tess_lookup(NULL, &t, &x, NULL, &options), TESS_ERR_ARGUMENT);
+    DLTensor nowhere = tess_view(NULL, tess_f32, 2, (int64_t[]){3, 4}, NULL);
+    assert_tess_fails(tess_lookup(NULL, &nowhere, &x, &o, &options), TESS_ERR_ARGUMENT);
+    assert_tess_fails(tess_lookup(NULL, &t, &x, &nowhere, &options), TESS_ERR_ARGUMENT);
+    /* A table without entries: an error for someone who looks, but for FILL. */
+    DLTensor none = tess_view(table, tess_f32, 2, (int64_t[]){0, 4}, NULL), no_index = tess_view(index, tess_i32, 1, (int64_t[]){0}, NULL);
+    DLTensor no_out = tess_view(out, tess_f32, 2, (int64_t[]){0, 4}, NULL);
+    for (int policy = 0; policy < 4; policy++) {
+        options.outside = (tess_outside)policy;
+        options.fill = 6;
+        assert_tess_ok(tess_lookup(NULL, &none, &no_index, &no_out, &options));
+        if (policy == TESS_OUTSIDE_FILL)
+            assert_tess_ok(tess_lookup(NULL, &none, &x, &o, &options));
+        else
+            assert_tess_fails(tess_lookup(NULL, &none, &x, &o, &options), TESS_ERR_EMPTY);
+    }
+    for (int i = 0; i < 12; i++)
+        assert_true(out[i] == 6);
+    /* Nothing to write, yet an index that is wrong. */
+    DLTensor flat = tess_view(table, tess_f32, 2, (int64_t[]){2, 0}, NULL), flat_out = tess_view(out, tess_f32, 2, (int64_t[]){3, 0}, NULL);
+    options.outside = TESS_OUTSIDE_ERROR;
+    assert_tess_fails(tess_lookup(NULL, &flat, &x, &flat_out, &options), TESS_ERR_INDEX);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gathers),
+        cmocka_unit_test(interpolations),
+        cmocka_unit_test(large),
+        cmocka_unit_test(the_first_bad_index_is_named),
+        cmocka_unit_test(values_by_hand),
+        cmocka_unit_test(types_and_rounding),
+        cmocka_unit_test(empty_and_refused),
+    };
+    return cmocka_run_group_tests(tests, open_contexts, close_contexts);
+}
