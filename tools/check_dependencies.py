@@ -17,7 +17,7 @@ MAY = {
     "src/simd/": ("core/base.h", "simd/"),
     "src/ops/": ("ops/", "core/", "simd/", "gpu/", "tessera.h"),
     "src/gpu/": ("gpu/", "core/", "tessera.h"),
-    "src/vgpu/": ("vgpu/", "core/", "gpu/driver.def", "tessera.h"),
+    "src/vgpu/": ("vgpu/", "core/", "gpu/driver.", "tessera.h"),
     "src/io/": ("io/", "tessera.h"),
     "cli/": ("cli/", "io/", "tessera.h"),
     "python/": ("python/", "tessera.h"),

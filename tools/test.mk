@@ -21,6 +21,28 @@ $(BUILD)/tests/test_cli_%: private CPPFLAGS += -Icli
 $(BUILD)/tests/test_cli_%: test_cli_%.c $(CLI_TESTED_O) $(IO_O) $(BUILD)/libtessera.a
 	$(LINK_TEST) $(IO_LIBS) $(LDLIBS_LIB)
 
+# Pretended NVIDIA libraries (tests/fake): one good driver and compiler, and some with a defect each.
+FAKE_cuda :=
+FAKE_cuda_old := -DFAKE_VERSION=11080 -DcuCtxGetId=taken_away
+FAKE_cuda_missing := -DcuLaunchKernel=taken_away
+FAKE_cuda_empty := -DFAKE_DEVICES=0
+FAKE_cuda_broken := -DFAKE_INIT=999
+FAKE_cuda_stub := -DFAKE_INIT=34
+FAKE_cuda_taken := -DFAKE_RETAIN=46
+FAKE_cuda_12 := -DFAKE_VERSION=12080
+FAKE_nvrtc :=
+FAKE_nvrtc_old := -DFAKE_MAJOR=11 -DFAKE_MINOR=8
+FAKE_nvrtc_missing := -DnvrtcGetCUBIN=taken_away
+FAKE_nvrtc_12 := -DFAKE_MAJOR=12 -DFAKE_MINOR=8
+FAKES := $(addprefix $(BUILD)/tests/fake/,$(addsuffix .so,cuda cuda_old cuda_missing cuda_empty cuda_broken cuda_stub cuda_taken cuda_12 nvrtc nvrtc_old nvrtc_missing nvrtc_12))
+FAKE_COMPILE = @mkdir -p $(@D)$(newline)$(CC) $(CPPFLAGS) -std=c17 -O1 -g $(WARN) $(if $(WERROR),-Werror) -fPIC -shared $(FAKE_$(basename $(@F))) -o $@ $(filter %.c,$^)
+$(filter $(BUILD)/tests/fake/cuda%,$(FAKES)): tests/fake/cuda.c tests/fake/cuda_rest.c tests/fake/cuda.h src/gpu/driver.h src/gpu/driver.def
+	$(FAKE_COMPILE)
+$(filter $(BUILD)/tests/fake/nvrtc%,$(FAKES)): tests/fake/nvrtc.c tests/fake/cuda.h src/gpu/driver.h src/gpu/driver.def
+	$(FAKE_COMPILE)
+$(BUILD)/tests/test_gpu_%: test_gpu_%.c $(BUILD)/libtessera.a | $(FAKES)
+	$(LINK_TEST) $(LDLIBS_LIB)
+
 .PHONY: tests tests-core
 tests: $(TESTS)
 tests-core: $(TEST_CORE)

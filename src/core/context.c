@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/engine.h"
 #include "core/parallel.h"
-#include "core/strategy.h"
 
 enum { ALIGNMENT = 64, THREADS_LIMIT = 1024 };
 
@@ -137,15 +137,19 @@ tess_status tess_open(tess_context **context, const tess_context_options *given)
     return status;
 }
 
-void tess_close(tess_context *context) {
+static void close_context(tess_context *context, bool exiting) {
     if (!context)
         return;
+    for (int i = 0; i < tess_engines_count; i++)
+        tess_engines[i]->close(context, exiting);
     tess_pool_free(context);
     tess_wisdom_free(context);
     tess_free(context, (void *)(uintptr_t)context->options.strategy, context->strategy_size);
     pthread_mutex_destroy(&context->lock);
     context->options.release(context->options.allocator_user, context, sizeof *context);
 }
+
+void tess_close(tess_context *context) { close_context(context, false); }
 
 tess_status tess_set_threads(tess_context *given, int threads) {
     tess_context *context;
@@ -181,4 +185,4 @@ tess_status tess_context_get(tess_context **context, tess_context *given) {
     return status;
 }
 
-__attribute__((destructor)) static void free_default(void) { tess_close(atomic_exchange(&default_context, NULL)); }
+__attribute__((destructor)) static void free_default(void) { close_context(atomic_exchange(&default_context, NULL), true); }

@@ -10,6 +10,7 @@
 #include "core/status.h"
 
 typedef struct tess_pool tess_pool;
+struct tess_gpu;
 typedef struct tess_wisdom_record tess_wisdom_record;
 
 struct tess_context {
@@ -22,6 +23,7 @@ struct tess_context {
     tess_wisdom_record *wisdom; /* wisdom.c */
     uint64_t machine;           /* wisdom.c: which machine this is, 0 = not yet asked */
     bool user_wisdom_read;
+    _Atomic(struct tess_gpu *) gpu; /* the CUDA engine's, made at its first use (engine.h) */
 };
 
 /* given itself, or the default context when it is NULL; what tess_open says when that cannot be made. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * devices.c - what `tessera devices` says about this machine. */
-#include "core/strategy.h"
+#include "core/engine.h"
 
 tess_status tess_devices(tess_context *given, tess_format format, char *at, size_t capacity, size_t *length) {
     tess_text text = {.at = at, .capacity = capacity};
@@ -21,8 +21,11 @@ tess_status tess_devices(tess_context *given, tess_format format, char *at, size
         for (int s = 0, listed = 0; s < TESS_SLOTS; s++)
             if (tess_cpu_has_slot((tess_isa_slot)s))
                 tess_text_add(&text, "%s\"%s\"", listed++ ? ", " : "", tess_slot_name((tess_isa_slot)s));
-        tess_text_add(&text, "], \"l1d\": %lld, \"l2\": %lld, \"l3\": %lld}, \"gpus\": []}\n", (long long)info.l1d, (long long)info.l2,
+        tess_text_add(&text, "], \"l1d\": %lld, \"l2\": %lld, \"l3\": %lld}", (long long)info.l1d, (long long)info.l2,
                       (long long)info.l3);
+        for (int i = 0; i < tess_engines_count; i++)
+            tess_engines[i]->describe(context, format, &text);
+        tess_text_add(&text, "}\n");
     } else {
         tess_text_add(&text, "cpu      %s\n", info.name);
         tess_text_add(&text, "threads  %d of %d processors\n", threads, info.processors);
@@ -32,7 +35,8 @@ tess_status tess_devices(tess_context *given, tess_format format, char *at, size
                 tess_text_add(&text, " %s", tess_slot_name((tess_isa_slot)s));
         tess_text_add(&text, "\ncaches   L1d %lld KiB, L2 %lld KiB, L3 %lld KiB\n", (long long)info.l1d / 1024, (long long)info.l2 / 1024,
                       (long long)info.l3 / 1024);
-        tess_text_add(&text, "gpu      none: this version computes on the CPU\n");
+        for (int i = 0; i < tess_engines_count; i++)
+            tess_engines[i]->describe(context, format, &text);
     }
     return tess_text_end(&text, length);
 }

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static _Thread_local char detail[512];
+/* Room for the log of a kernel compiler. */
+static _Thread_local char detail[2048];
 
 tess_status tess_fail(tess_status status, const char *format, ...) {
     va_list arguments;
