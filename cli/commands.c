@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * commands.c - the table of commands, starting one, and the form of failures. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+#define MASK_TEXT                                                                                                                     \
+    "MASKS\n"                                                                                                                         \
+    "  FILE.npy                  any weights, 1 to 3 axes\n"                                                                          \
+    "  \"1 2 1; 2 4 2; 1 2 1\"     rows end with ;  planes with |  numbers may be fractions (1/16); a final * F scales all\n"         \
+    "  gaussian:SIGMA[:RADIUS]   along every axis worked on, as scipy.ndimage (radius 4 SIGMA, rounded); gaussian:2x1 an axis each\n" \
+    "  box:5x5  box:9            the mean of a box; one width serves every axis\n"                                                    \
+    "  sobel:x  prewitt:y  scharr:x   derivative across the columns (x) or the rows (y)\n"                                            \
+    "  laplace  sharpen          in 1, 2 or 3 axes\n"                                                                                 \
+    "Images are worked on along their rows and columns, recordings along time, .npy arrays along all axes (named masks) or their last ones."
+
+const cli_command cli_commands[] = {
+    {"correlate", "IN --mask SPEC -o OUT", "slides a mask over an array: filters, blurs, edges",
+     "Each element of the result is the sum of the elements under the mask, each times its weight. The result has the input's type (bool: f32) "
+     "unless\n"
+     "--type or the output's format says otherwise.\n\n" MASK_TEXT,
+     CLI_CORRELATE, 1, 1, cli_run_correlate},
+    {"convolve", "IN --mask SPEC -o OUT", "as correlate, with the mask flipped",
+     "The convolution: correlate with the mask reversed along each of its axes.\n\n" MASK_TEXT, CLI_CONVOLVE, 1, 1, cli_run_correlate},
+    {"reduce", "OP IN [-o OUT]", "sums, means, extremes and other statistics",
+     "OP: sum prod min max mean var std argmin argmax any all count_nonzero norm1 norm2 norm_inf.\n"
+     "Prints the values, or writes them with -o. All axes are reduced unless --axis names some.",
+     CLI_REDUCE, 2, 2, cli_run_reduce},
+    {"transpose", "IN -o OUT", "exchanges axes", "Without --axes an image's rows and columns are exchanged, and the axes of other arrays reversed.",
+     CLI_TRANSPOSE, 1, 1, cli_run_transpose},
+    {"lookup", "TABLE INDEX -o OUT", "takes elements of a table by index: tone maps, colour maps, interpolation",
+     "TABLE is a file, or a tone map made for the type of INDEX (u8 or u16; an alpha channel is left alone):\n"
+     "  gamma:G             the value to the power 1/G: above 1 brightens\n"
+     "  invert              white to black\n"
+     "  levels:LOW:HIGH     stretches LOW..HIGH to the whole range; plain values or percents (levels:2%:98%)\n"
+     "  threshold:T         black below T, white from T on\n"
+     "The table is indexed along --axis; INDEX holds integers, or real coordinates to interpolate at.",
+     CLI_LOOKUP, 2, 2, cli_run_lookup},
+    {"list", "[OP]", "names the strategies", "Every row of the strategy tables, in the order in which they are tried.", CLI_LIST, 0, 1, cli_run_list},
+    {"explain", "COMMAND ...", "says which strategy would run, and why",
+     "Takes a whole command, such as `tessera explain reduce sum x.npy`, and runs nothing.", CLI_EXPLAIN, 0, -1, cli_run_explain},
+    {"devices", "", "says what this machine is", "Processor, instruction sets, caches.", CLI_DEVICES, 0, 0, cli_run_devices},
+    {"ladder", "[OP]", "runs every strategy: checked against the reference, timed",
+     "For a built-in problem of each operation, every strategy from the reference up: whether its bits are the reference's, its time, GB/s and the "
+     "fraction\n"
+     "of the limit measured on this machine.",
+     CLI_LADDER, 0, 1, cli_run_ladder},
+    {"bench", "[OP]", "measures this machine's limits, then the operations against them",
+     "Workloads of the usual kinds, each the median of at least five runs, as GB/s and as a fraction of the limit: bytes at copy or read speed, or "
+     "flops.",
+     CLI_BENCH, 0, 1, cli_run_bench},
+    {"tune", "[OP | COMMAND ...]", "finds the fastest strategies for this machine and remembers them",
+     "Times the strategies of the built-in workloads, or of a whole command such as `tessera tune reduce sum x.npy`, and saves the times to the "
+     "user's wisdom\n"
+     "(TESSERA_WISDOM, else ~/.cache/tessera/wisdom). Results never depend on it.",
+     CLI_TUNE, 0, -1, cli_run_tune},
+    {"help", "[COMMAND]", "explains the command or one of its commands", "", CLI_HELP, 0, 1, cli_run_help},
+    {NULL, NULL, NULL, NULL, 0, 0, 0, NULL},
+};
+
+const cli_command *cli_command_named(const char *name) {
+    for (const cli_command *c = cli_commands; c->name; c++)
+        if (strcmp(c->name, name) == 0)
+            return c;
+    return NULL;
+}
+
+int cli_fail(int code, const char *format, ...) {
+    char line[6000];
+    va_list arguments;
+    cli_progress_end();
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    for (char *p = line; *p; p++)
+        if ((unsigned char)*p < 32 || *p == 127)
+            *p = '?';
+    fprintf(stderr, "tessera: %s\n", line);
+    return code;
+}
+
+int cli_fail_library(void) { return cli_fail(CLI_FAILED, "%s", tess_detail()); }
+
+int cli_fail_io(tess_io_status status, const tess_io_message *message) {
+    return cli_fail(status == TESS_IO_ERR_INPUT ? CLI_INPUT : status == TESS_IO_ERR_OUTPUT ? CLI_OUTPUT : CLI_FAILED, "%s", message->text);
+}
+
+int cli_start(const cli_command *command, cli_mode mode, int argc, char **argv) {
+    cli_session session = {.command = command, .mode = mode};
+    /* The arguments of explain, and of tune when they are more than an operation's name, are a command's, which reads them itself. */
+    bool wraps = command->most < 0 && argc > (command->bit == CLI_TUNE ? 2 : 1) && argv[1][0] != '-';
+    if (wraps && (command->bit != CLI_TUNE || argv[2][0] != '-')) {
+        session.operands = argv + 1;
+        session.count = argc - 1;
+        return command->run(&session);
+    }
+    int code = cli_options_parse(&session, argc, argv);
+    if (code != CLI_OK)
+        return code;
+    if (session.options.help) {
+        cli_help_command(command);
+        return cli_flush();
+    }
+    if (!(command->bit & (CLI_LIST | CLI_EXPLAIN | CLI_HELP))) {
+        tess_context_options options = {.struct_size = sizeof options,
+                                        .threads = session.options.threads,
+                                        .engine = (tess_engine)session.options.engine,
+                                        .isa = (tess_isa)session.options.isa};
+        cli_progress_start(&options, &session.options);
+        if (tess_open(&session.context, &options) != TESS_OK)
+            return cli_fail_library();
+    }
+    code = command->run(&session);
+    tess_close(session.context);
+    cli_progress_end();
+    return code;
+}
