@@ -64,7 +64,7 @@ int cli_run_bench(cli_session *session) {
     if (results) {
         json_t *all = json_pack("{s:o, s:o}", "limits", limits_json(&limits), "results", results);
         if (code == CLI_OK) {
-            json_dumpf(all, stdout, JSON_INDENT(1));
+            json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
             printf("\n");
         }
         json_decref(all);

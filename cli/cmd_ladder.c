@@ -189,7 +189,7 @@ int cli_run_ladder(cli_session *session) {
     json_t *all = json_pack("{s:f, s:f, s:f, s:o}", "read_bytes_per_s", limits.read_bytes_per_s, "copy_bytes_per_s", limits.copy_bytes_per_s,
                             "f32_flops_per_s", limits.f32_flops_per_s, "ladders", ladders);
     if (session->options.json) {
-        json_dumpf(all, stdout, JSON_INDENT(1));
+        json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
         printf("\n");
     } else if (session->options.html) {
         print_html(all);

@@ -119,12 +119,12 @@ static void print_report(const cli_session *session, const tess_io_array *array,
         json_object_set_new(object, "isa", json_string(report->isa));
         json_object_set_new(object, "threads", json_integer(report->threads));
         json_object_set_new(object, "seconds", json_real(report->seconds));
-        json_object_set_new(object, "bytes", json_real(report->bytes));
-        json_object_set_new(object, "flops", json_real(report->flops));
-        json_object_set_new(object, "workspace", json_real(report->workspace));
+        json_object_set_new(object, "bytes", json_integer((json_int_t)report->bytes));
+        json_object_set_new(object, "flops", json_integer((json_int_t)report->flops));
+        json_object_set_new(object, "workspace", json_integer((json_int_t)report->workspace));
         json_object_set_new(object, "gb_per_s", json_real(report->seconds > 0 ? report->bytes / report->seconds * 1e-9 : 0));
     }
-    json_dumpf(object, stdout, JSON_COMPACT | JSON_ENSURE_ASCII);
+    json_dumpf(object, stdout, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9));
     printf("\n");
     json_decref(object);
 }
