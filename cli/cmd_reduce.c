@@ -6,10 +6,9 @@
 
 /* The result's type when --type does not say: what NumPy users expect, with integer sums in 64 bits and statistics of integers in f64. */
 static tess_type default_type(tess_reduction op, tess_type in) {
-    bool integer = in >= tess_u8 && in <= tess_i64,
-         is_unsigned = in == tess_u8 || in == tess_u16 || in == tess_u32 || in == tess_u64 || in == tess_bool;
-    bool norm = op == TESS_NORM1 || op == TESS_NORM2 || op == TESS_NORM_INF;
-    tess_type real = in == tess_c64 ? tess_f32 : in == tess_c128 || integer || in == tess_bool ? tess_f64 : in == tess_f64 ? tess_f64 : tess_f32;
+    bool is_complex = in == tess_c64 || in == tess_c128, whole = in >= tess_bool && in <= tess_i64;
+    bool is_unsigned = in == tess_bool || in == tess_u8 || in == tess_u16 || in == tess_u32 || in == tess_u64;
+    tess_type real = in == tess_f16 || in == tess_bf16 || in == tess_f32 || in == tess_c64 ? tess_f32 : tess_f64;
     switch (op) {
     case TESS_ARGMIN:
     case TESS_ARGMAX:
@@ -18,17 +17,17 @@ static tess_type default_type(tess_reduction op, tess_type in) {
     case TESS_ALL: return tess_bool;
     case TESS_MIN:
     case TESS_MAX: return in;
-    case TESS_MEAN: return in == tess_c64 || in == tess_c128 ? in : real;
+    case TESS_MEAN: return is_complex ? in : real;
     case TESS_VAR:
     case TESS_STD:
-    case TESS_NORM2: return real == tess_f32 && !norm ? tess_f64 : real;
-    case TESS_NORM_INF: return integer || in == tess_bool ? tess_u64 : real;
-    case TESS_NORM1: return integer || in == tess_bool ? (is_unsigned ? tess_u64 : tess_i64) : real;
-    default: return integer || in == tess_bool ? (is_unsigned ? tess_u64 : tess_i64) : in == tess_c64 || in == tess_c128 ? in : real;
+    case TESS_NORM2: return real;
+    case TESS_NORM_INF: return whole ? tess_u64 : real;
+    case TESS_NORM1: return whole ? (is_unsigned ? tess_u64 : tess_i64) : real;
+    default: return whole ? (is_unsigned ? tess_u64 : tess_i64) : is_complex ? in : real;
     }
 }
 
-/* Sizes of the result. False when an axis is wrong: the library then says so. */
+/* Sizes of the result; what is wrong with an axis the library says. */
 static void result_shape(const cli_session *session, const tess_io_array *in, const tess_io_array *offsets, int64_t *shape, int *ndim) {
     const cli_options *o = &session->options;
     bool reduced[TESS_MAX_NDIM];
