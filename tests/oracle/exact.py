@@ -325,8 +325,7 @@ def reduce(operation, array, axes=None, nan="propagate", ddof=0.0, out_type=None
             result = np.empty(x.shape[:-1])
             for at in np.ndindex(*x.shape[:-1]):
                 n, _, m2 = variance_sums(x[at], omit)
-                divisor = n - ddof
-                result[at] = np.nan if divisor < 0 or n == 0 else np.float64(m2) / divisor
+                result[at] = np.float64(m2) / max(n - ddof, 0.0)
             if operation == "std":
                 result = np.sqrt(result)
         elif operation == "norm2":

@@ -168,7 +168,8 @@ def to_bf16(values):
 
 
 def from_bf16(bits):
-    return (np.asarray(bits, np.uint16).astype(np.uint32) << 16).view(np.float32)
+    wide = np.array(bits, np.uint16, ndmin=1).astype(np.uint32) << 16
+    return wide.view(np.float32).reshape(np.shape(bits))
 
 
 def type_of(array):
