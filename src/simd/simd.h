@@ -138,6 +138,7 @@ TESS_INLINE void v_f32_stream(void *p, v_f32 v) {
     memcpy(p, &v, sizeof v);
 #endif
 }
+TESS_INLINE void v_f64_stream(void *p, v_f64 v) { v_f32_stream(p, (v_f32)v); }
 TESS_INLINE void tess_stream_fence(void) {
 #if defined(__SSE2__)
     _mm_sfence();

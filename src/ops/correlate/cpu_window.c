@@ -15,6 +15,8 @@
 #define WIDE 2 /* 8 sums, 2 loads, a weight: 11 of 16 */
 #endif
 enum { TALL = 4, LONG = 8 }; /* rows of a tile; vectors of a tile of one row */
+/* Outputs from this size on are stored past the caches: a plain store reads the line that it overwrites. */
+static const double STREAM_BYTES = 8 << 20;
 
 TESS_INLINE v_f32 f32_canonical(v_f32 x) {
     const v_i32 quiet = (v_i32){0} + 0x7fc00000;
@@ -31,6 +33,7 @@ TESS_INLINE v_f64 f64_canonical(v_f64 x) {
 #define real float
 #define v_load v_f32_load
 #define v_store v_f32_store
+#define v_stream v_f32_stream
 #define v_all v_f32_all
 #define v_fma v_f32_fma
 #define v_keep v_f32_keep
@@ -47,6 +50,7 @@ TESS_INLINE v_f64 f64_canonical(v_f64 x) {
 #undef real
 #undef v_load
 #undef v_store
+#undef v_stream
 #undef v_all
 #undef v_fma
 #undef v_keep
@@ -56,6 +60,7 @@ TESS_INLINE v_f64 f64_canonical(v_f64 x) {
 #define real double
 #define v_load v_f64_load
 #define v_store v_f64_store
+#define v_stream v_f64_stream
 #define v_all v_f64_all
 #define v_fma v_f64_fma
 #define v_keep v_f64_keep
@@ -78,6 +83,7 @@ typedef struct job {
     const char *in;
     char *out, *scratch;
     bool f32, out_ready;           /* out has the work type and compact rows: tiles are stored straight into it */
+    bool stream;                   /* the output is too large to be kept in a cache, and whole lines of it can be written */
     int64_t length, out_stride;    /* of a row: elements, bytes from element to element */
     int64_t inside, beyond;        /* columns inside .. beyond - 1 are read where they lie */
     int64_t strips, left, middle;  /* of a row; those before and in the inside */
@@ -141,17 +147,17 @@ static const char **look_up(const job *j, char *scratch, const int64_t *at, int6
 
 /* ---- tiles over a strip ---- */
 
-static void tile(const job *j, const char *const *rows, int64_t at, bool tall, char *out, int64_t out_stride) {
+static void tile(const job *j, const char *const *rows, int64_t at, bool tall, char *out, int64_t out_stride, bool stream) {
     const void *w = j->pass->weights;
     const int64_t step = j->pass->group * j->source.width, lines = j->window.lines;
     if (j->f32 && tall)
-        tall_f32(rows, lines, at, w, &j->window, step, out, out_stride);
+        tall_f32(rows, lines, at, w, &j->window, step, out, out_stride, stream);
     else if (j->f32)
-        long_f32(rows, lines, at, w, &j->window, step, out, out_stride);
+        long_f32(rows, lines, at, w, &j->window, step, out, out_stride, stream);
     else if (tall)
-        tall_f64(rows, lines, at, w, &j->window, step, out, out_stride);
+        tall_f64(rows, lines, at, w, &j->window, step, out, out_stride, stream);
     else
-        long_f64(rows, lines, at, w, &j->window, step, out, out_stride);
+        long_f64(rows, lines, at, w, &j->window, step, out, out_stride, stream);
 }
 
 static void strip(const job *j, char *scratch, const int64_t *at, char *out, int64_t y, int64_t rows, int64_t first, int64_t count, bool lies_ready) {
@@ -164,10 +170,10 @@ static void strip(const job *j, char *scratch, const int64_t *at, char *out, int
         char *to = out + r * j->y_stride + first * j->out_stride;
         for (int64_t x = 0; x < count; x += columns, to += columns * j->out_stride) {
             if (j->out_ready && x + columns <= count) {
-                tile(j, table + r, x * width, tall, to, j->y_stride);
+                tile(j, table + r, x * width, tall, to, j->y_stride, j->stream && lies_ready);
                 continue;
             }
-            tile(j, table + r, x * width, tall, sums, TESS_WINDOW_TILE_BYTES);
+            tile(j, table + r, x * width, tall, sums, TESS_WINDOW_TILE_BYTES, false);
             for (int64_t k = 0; k < some; k++)
                 j->store(to + k * j->y_stride, j->out_stride, sums + k * TESS_WINDOW_TILE_BYTES, tess_min64(columns, count - x));
         }
@@ -206,17 +212,32 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
             tess_index_next(&index);
         }
     }
+    if (j->stream)
+        tess_stream_fence();
 }
 
 /* ---- a pass ---- */
 
-/* Which columns meet no ghost cell and may be read where they lie: whole tiles of them. */
+/* Whether every row of the output starts at the same place within a line of 64 bytes; *phase: columns up to the first line. */
+static bool lines_match(const job *j, int64_t *phase) {
+    int64_t before = (int64_t)(((uintptr_t)0 - (uintptr_t)j->out) % 64);
+    bool match = before % j->source.width == 0 && (j->rows == 1 || j->y_stride % 64 == 0);
+    for (int k = 0; k < j->outer.ndim; k++)
+        match &= j->outer.m[k] == 1 || j->outer.out_stride[0][k] % 64 == 0;
+    *phase = match ? before / j->source.width : 0;
+    return match;
+}
+
+/* Which columns meet no ghost cell and may be read where they lie: from the start of a line of output on, whole tiles of them. */
 static void find_inside(job *j, const tess_correlate_axis *row, int64_t group) {
-    const int64_t tile_columns = j->window.tile;
+    const int64_t tile_columns = j->window.tile, line = 64 / j->source.width;
+    int64_t phase;
+    bool match = lines_match(j, &phase);
     j->inside = j->beyond = j->length;
+    j->stream = match && j->out_ready && (double)j->pass->outputs * j->source.width >= STREAM_BYTES;
     if (j->source.in_place) {
-        int64_t first = tess_ceil_div(row->before * group, tile_columns) * tile_columns, last = (row->n - (row->width - 1 - row->before)) * group;
-        int64_t tiles = (tess_min64(last, j->length) - first) / tile_columns;
+        int64_t first = phase + tess_ceil_div(tess_max64(row->before * group - phase, 0), line) * line;
+        int64_t last = (row->n - (row->width - 1 - row->before)) * group, tiles = (tess_min64(last, j->length) - first) / tile_columns;
         if (last > first && tiles > 0) {
             j->inside = first;
             j->beyond = first + tiles * tile_columns;

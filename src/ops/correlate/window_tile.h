@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * window_tile.h - a tile of outputs held in registers: ROWS output rows by VECTORS vectors of `vec`. Included once for each tile, with those names
- * and tile_name, real, LANES, v_load, v_store, v_all, v_fma, v_keep, v_canonical defined.
+ * and tile_name, real, LANES, v_load, v_store, v_stream, v_all, v_fma, v_keep, v_canonical defined.
  *
  * Input rows are outermost. Input row i meets the outputs r = max(0, i - wy + 1) .. min(i, ROWS - 1) with mask row i - r, so every output sees its
  * taps row by row, and within a row from left to right: row-major order, whatever the tile. A tap column costs VECTORS unaligned loads and one
@@ -24,7 +24,7 @@ TESS_INLINE void TESS_PASTE(tile_name, row)(vec (*acc)[VECTORS], const char *x, 
 /* rows: the input rows of plane 0 from the first that output row 0 meets; planes lie `lines` pointers apart. at: bytes added to each. step: bytes
  * between taps. */
 static void tile_name(const char *const *rows, int64_t lines, int64_t at, const real *w, const tess_correlate_window *window, int64_t step, char *out,
-                      int64_t out_stride) {
+                      int64_t out_stride, bool stream) {
     const int64_t wx = window->wx, wy = window->wy;
     vec acc[ROWS][VECTORS];
     for (int r = 0; r < ROWS; r++)
@@ -53,8 +53,13 @@ static void tile_name(const char *const *rows, int64_t lines, int64_t at, const 
 #endif
         }
     for (int r = 0; r < ROWS; r++)
-        for (int k = 0; k < VECTORS; k++)
-            v_store(out + r * out_stride + k * TESS_VECTOR_BYTES, v_canonical(acc[r][k]));
+        for (int k = 0; k < VECTORS; k++) {
+            char *to = out + r * out_stride + k * TESS_VECTOR_BYTES;
+            if (stream)
+                v_stream(to, v_canonical(acc[r][k]));
+            else
+                v_store(to, v_canonical(acc[r][k]));
+        }
 }
 
 #undef tile_name
