@@ -41,6 +41,8 @@ typedef struct tess_correlate_pass {
     int masked;               /* axes with a mask */
     int order[TESS_MAX_NDIM]; /* those, in the mask's order */
     bool row_last;            /* the row axis is the last of them, or not masked: taps along a row follow each other */
+    int slab;                 /* the axis that slabs are cut along, in this pass; -1: none (problem.c) */
+    bool last;                /* writes the caller's output */
     tess_type from, to;       /* element types read and written */
     int64_t inputs, outputs;  /* elements */
     int64_t taps;
@@ -60,7 +62,8 @@ typedef struct tess_correlate_problem {
     tess_correlate_pass *direct; /* NULL for a list of several masks */
     int passes_count;
     tess_correlate_pass *passes; /* NULL: not separable. A list, or the factors of masks[0] where they give the same bits */
-    int64_t between[2];          /* bytes of the two buffers that the passes alternate between */
+    int slab_pass;               /* the pass along the axis that slabs are cut along; -1: none */
+    int64_t between[2];          /* bytes of the two buffers that the passes alternate between, whole arrays */
     double separable_flops;
 } tess_correlate_problem;
 
@@ -82,8 +85,8 @@ tess_status tess_correlate_rank1(tess_context *context, const tess_correlate_mas
 
 tess_status tess_correlate_reference(const tess_problem *problem, const tess_run *run);
 
-/* One pass by the method of a row; what lies behind correlate/rows and correlate/window, and what correlate/separable chains. scratch: as the
- * matching _scratch function says, 64-byte aligned. */
+/* One pass by the method of a row; what lies behind correlate/rows and correlate/window, and what correlate/separable chains. run->threads = 0: on
+ * this thread alone, inside a task. scratch: 64-byte aligned, as much as rows_scratch says or as the window needs, for every thread. */
 typedef tess_status (*tess_correlate_pass_function)(const tess_correlate_problem *problem, const tess_correlate_pass *pass, const tess_run *run,
                                                     const char *in, char *out, char *scratch);
 size_t tess_correlate_rows_scratch(const tess_correlate_problem *problem, const tess_correlate_pass *pass, int threads);

@@ -167,7 +167,7 @@ static void one_stretch(const job *j, char *scratch, const int64_t *at, char *ou
         if (pass->axis[j->outer.axis[k]].width == 1)
             fixed += at[j->outer.axis[k]] * pass->axis[j->outer.axis[k]].in_stride;
     for (;;) {
-        const char *from = j->in ? j->in + fixed : NULL; /* an array without elements may have no address */
+        const char *from = j->in + fixed;
         for (int k = 0; k < walked && from; k++) {
             int d = pass->order[k];
             if (d == pass->row)
@@ -231,6 +231,10 @@ tess_status TESS_ISA_NAME(tess_correlate_rows_pass)(const tess_correlate_problem
     j.length = row->m * pass->group;
     j.out_stride = pass->group > 1 ? (int64_t)tess_type_size(pass->to) : row->out_stride;
     j.stretches = tess_ceil_div(j.length, STRETCH);
+    if (run->threads == 0) {
+        task(&j, 0, j.outer.rows * j.stretches, 0);
+        return TESS_OK;
+    }
     int64_t cost = tess_min64(j.length, STRETCH) * tess_min64(pass->taps, 1 << 20); /* of one task; a piece should take some 20 microseconds */
     return tess_parallel(run->context, run->threads, j.outer.rows * j.stretches, tess_max64(1, 65536 / cost), task, &j);
 }
@@ -238,5 +242,5 @@ tess_status TESS_ISA_NAME(tess_correlate_rows_pass)(const tess_correlate_problem
 tess_status TESS_ISA_NAME(tess_correlate_rows)(const tess_problem *base, const tess_run *run);
 tess_status TESS_ISA_NAME(tess_correlate_rows)(const tess_problem *base, const tess_run *run) {
     const tess_correlate_problem *problem = (const tess_correlate_problem *)base;
-    return TESS_ISA_NAME(tess_correlate_rows_pass)(problem, problem->direct, run, run->in, run->out, run->workspace);
+    return TESS_ISA_NAME(tess_correlate_rows_pass)(problem, problem->direct, run, tess_correlate_input(problem, run), run->out, run->workspace);
 }

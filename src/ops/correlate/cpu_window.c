@@ -229,12 +229,12 @@ static bool lines_match(const job *j, int64_t *phase) {
 }
 
 /* Which columns meet no ghost cell and may be read where they lie: from the start of a line of output on, whole tiles of them. */
-static void find_inside(job *j, const tess_correlate_axis *row, int64_t group) {
+static void find_inside(job *j, const tess_correlate_problem *problem, const tess_correlate_axis *row, int64_t group) {
     const int64_t tile_columns = j->window.tile, line = 64 / j->source.width;
     int64_t phase;
     bool match = lines_match(j, &phase);
     j->inside = j->beyond = j->length;
-    j->stream = match && j->out_ready && (double)j->pass->outputs * j->source.width >= STREAM_BYTES;
+    j->stream = match && j->out_ready && j->pass->last && (double)problem->out.count * j->source.width >= STREAM_BYTES;
     if (j->source.in_place) {
         int64_t first = phase + tess_ceil_div(tess_max64(row->before * group - phase, 0), line) * line;
         int64_t last = (row->n - (row->width - 1 - row->before)) * group, tiles = (tess_min64(last, j->length) - first) / tile_columns;
@@ -269,8 +269,12 @@ tess_status TESS_ISA_NAME(tess_correlate_window_pass)(const tess_correlate_probl
     j.rows = j.window.y >= 0 ? pass->axis[j.window.y].m : 1;
     j.y_stride = j.window.y >= 0 ? pass->axis[j.window.y].out_stride : 0;
     j.bands = tess_ceil_div(j.rows, j.window.band);
-    find_inside(&j, row, pass->group);
+    find_inside(&j, problem, row, pass->group);
     int64_t tasks = j.outer.rows * j.bands * j.strips;
+    if (run->threads == 0) {
+        task(&j, 0, tasks, 0);
+        return TESS_OK;
+    }
     double cost = (double)pass->outputs * (double)(pass->taps + 8) / (double)tasks; /* of one; a piece should take some 20 microseconds */
     return tess_parallel(run->context, run->threads, tasks, tess_max64(1, (int64_t)(5e5 / cost)), task, &j);
 }
@@ -278,5 +282,5 @@ tess_status TESS_ISA_NAME(tess_correlate_window_pass)(const tess_correlate_probl
 tess_status TESS_ISA_NAME(tess_correlate_in_window)(const tess_problem *base, const tess_run *run);
 tess_status TESS_ISA_NAME(tess_correlate_in_window)(const tess_problem *base, const tess_run *run) {
     const tess_correlate_problem *problem = (const tess_correlate_problem *)base;
-    return TESS_ISA_NAME(tess_correlate_window_pass)(problem, problem->direct, run, run->in, run->out, run->workspace);
+    return TESS_ISA_NAME(tess_correlate_window_pass)(problem, problem->direct, run, tess_correlate_input(problem, run), run->out, run->workspace);
 }

@@ -24,6 +24,12 @@ typedef struct tess_correlate_source {
 void tess_correlate_source_of(tess_correlate_source *source, const tess_correlate_problem *problem, const tess_correlate_pass *pass,
                               tess_isa_slot slot);
 
+/* Where the input starts. An array without elements may have no address, and sums of ghost cells are made all the same: some address stands in for
+ * it, from which nothing is read. */
+TESS_INLINE const char *tess_correlate_input(const tess_correlate_problem *problem, const tess_run *run) {
+    return run->in ? run->in : (const char *)problem;
+}
+
 /* Writes positions first .. first + count - 1 of the row at `row` (NULL: a row of ghost cells) to `to`. */
 void tess_correlate_gather(const tess_correlate_source *source, void *to, const char *row, int64_t first, int64_t count);
 

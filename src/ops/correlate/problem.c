@@ -21,6 +21,7 @@ bool tess_correlate_size(tess_extent extent, int64_t n, int64_t width, int64_t *
 typedef struct found_axis {
     tess_correlate_axis a;
     int mask_axis; /* -1: none */
+    bool apart;    /* slabs are cut along it: it is not joined */
 } found_axis;
 
 static int coarser_first(const void *left, const void *right) {
@@ -31,10 +32,10 @@ static int coarser_first(const void *left, const void *right) {
     return l->mask_axis - r->mask_axis;
 }
 
-static int find_axes(found_axis *axes, const tess_array *in, const tess_array *out, const tess_correlate_mask *mask) {
+static int find_axes(found_axis *axes, const tess_array *in, const tess_array *out, const tess_correlate_mask *mask, int apart) {
     int count = 0;
     for (int d = 0; d < in->ndim; d++) {
-        found_axis f = {.a = {in->shape[d], out->shape[d], in->stride[d], out->stride[d], 1, 0}, .mask_axis = -1};
+        found_axis f = {.a = {in->shape[d], out->shape[d], in->stride[d], out->stride[d], 1, 0}, .mask_axis = -1, .apart = d == apart};
         for (int k = 0; k < mask->ndim; k++)
             if (mask->axes[k] == d && mask->shape[k] > 1) {
                 f.mask_axis = k;
@@ -49,8 +50,9 @@ static int find_axes(found_axis *axes, const tess_array *in, const tess_array *o
     for (int d = 0; d < count; d++) {
         found_axis *before = kept ? &axes[kept - 1] : NULL, *f = &axes[d];
         int64_t in_step, out_step;
-        if (before && before->mask_axis < 0 && f->mask_axis < 0 && !TESS_MUL_OVERFLOWS(f->a.in_stride, f->a.n, &in_step) &&
-            !TESS_MUL_OVERFLOWS(f->a.out_stride, f->a.n, &out_step) && before->a.in_stride == in_step && before->a.out_stride == out_step) {
+        if (before && before->mask_axis < 0 && f->mask_axis < 0 && !before->apart && !f->apart &&
+            !TESS_MUL_OVERFLOWS(f->a.in_stride, f->a.n, &in_step) && !TESS_MUL_OVERFLOWS(f->a.out_stride, f->a.n, &out_step) &&
+            before->a.in_stride == in_step && before->a.out_stride == out_step) {
             before->a.n = before->a.m = before->a.n * f->a.n;
             before->a.in_stride = f->a.in_stride;
             before->a.out_stride = f->a.out_stride;
@@ -69,7 +71,7 @@ static void find_group(tess_correlate_pass *pass, found_axis *axes, int *count, 
         return;
     const found_axis *last = &axes[*count - 1], *row = &axes[*count - 2];
     int64_t size = last->a.n;
-    if (last->mask_axis >= 0 || row->mask_axis < 0 || size < 2 || size >= GROUP_LIMIT || last->a.in_stride != in->itemsize ||
+    if (last->mask_axis >= 0 || row->mask_axis < 0 || last->apart || size < 2 || size >= GROUP_LIMIT || last->a.in_stride != in->itemsize ||
         last->a.out_stride != out->itemsize || row->a.in_stride != size * in->itemsize || row->a.out_stride != size * out->itemsize)
         return;
     pass->group = size;
@@ -87,13 +89,16 @@ static int choose_row(const tess_correlate_pass *pass) {
 }
 
 static tess_status build_pass(const tess_correlate_problem *problem, tess_correlate_pass *pass, const tess_array *in, const tess_array *out,
-                              const tess_correlate_mask *mask) {
+                              const tess_correlate_mask *mask, int slab) {
     found_axis axes[TESS_MAX_NDIM + 1];
-    int count = find_axes(axes, in, out, mask);
+    int count = find_axes(axes, in, out, mask, slab);
     find_group(pass, axes, &count, in, out);
     pass->ndim = count;
-    for (int d = 0; d < count; d++)
+    pass->slab = -1;
+    for (int d = 0; d < count; d++) {
         pass->axis[d] = axes[d].a;
+        pass->slab = axes[d].apart ? d : pass->slab;
+    }
     for (int k = 0; k < mask->ndim; k++)
         for (int d = 0; d < count; d++)
             if (axes[d].mask_axis == k)
@@ -117,31 +122,59 @@ static tess_status build_pass(const tess_correlate_problem *problem, tess_correl
 
 /* ---- a list of passes ---- */
 
+/* The axis that slabs are cut along: the coarsest of the output that has more than one element, so that a slab is one stretch of memory. */
+static int choose_slab_axis(const tess_array *out) {
+    int slab = 0;
+    for (int d = 1; d < out->ndim; d++)
+        if (out->shape[slab] < 2 || (out->shape[d] > 1 && llabs(out->stride[d]) > llabs(out->stride[slab])))
+            slab = d;
+    return slab;
+}
+
+/* An array between passes, in the work type: compact, with the slab axis outermost whatever its place in the caller's arrays, so that any number of
+ * slab rows can stand in one buffer. */
+static tess_status between_passes(const tess_correlate_problem *problem, tess_array *array, const int64_t *shape, int slab, int64_t *bytes) {
+    int64_t wide = (int64_t)tess_type_size(problem->compute);
+    *array = (tess_array){.type = problem->work, .itemsize = (int32_t)tess_type_size(problem->work), .ndim = problem->in.ndim, .count = 1};
+    for (int d = 0; d < array->ndim; d++)
+        array->count = shape[d] == 0 ? 0 : array->count;
+    for (int d = 0; d < array->ndim && array->count > 0; d++)
+        if (TESS_MUL_OVERFLOWS(wide, shape[d], &wide) || wide > INT64_MAX - 64)
+            return tess_fail(TESS_ERR_SIZE, "the array between two passes of the separable list has more than 2^63 bytes");
+    *bytes = array->count > 0 ? (wide + 63) & ~(int64_t)63 : 0;
+    int64_t stride = array->itemsize;
+    for (int d = array->ndim - 1; d >= -1; d--) {
+        int axis = d >= 0 ? d : slab;
+        if (d == slab)
+            continue;
+        array->shape[axis] = shape[axis];
+        array->stride[axis] = array->count > 0 ? stride : 0;
+        stride *= array->count > 0 ? shape[axis] : 1;
+        array->count *= shape[axis];
+    }
+    return TESS_OK;
+}
+
 static tess_status build_passes(tess_correlate_problem *problem, const tess_correlate_mask *masks, int count) {
-    size_t size = (size_t)count * sizeof(tess_correlate_pass), widest = tess_type_size(problem->compute);
-    problem->passes = tess_allocate_zeroed(problem->base.context, size);
+    problem->passes = tess_allocate_zeroed(problem->base.context, (size_t)count * sizeof(tess_correlate_pass));
     if (!problem->passes)
         return TESS_ERR_MEMORY;
     problem->passes_count = count;
+    problem->slab_pass = -1;
     tess_array in = problem->in;
+    const int slab = choose_slab_axis(&problem->out);
     for (int k = 0; k < count; k++) {
         tess_array out = problem->out;
         if (k < count - 1) {
-            int64_t shape[TESS_MAX_NDIM], bytes = (int64_t)widest;
+            int64_t shape[TESS_MAX_NDIM], bytes = 0;
             memcpy(shape, in.shape, sizeof shape);
             shape[masks[k].axes[0]] = problem->out.shape[masks[k].axes[0]];
-            bool empty = false;
-            for (int d = 0; d < in.ndim; d++)
-                empty |= shape[d] == 0;
-            for (int d = 0; d < in.ndim && !empty; d++)
-                if (TESS_MUL_OVERFLOWS(bytes, shape[d], &bytes))
-                    return tess_fail(TESS_ERR_SIZE, "the array between passes %d and %d of the separable list has more than 2^63 bytes", k, k + 1);
-            if (TESS_ADD_OVERFLOWS(bytes, 128, &bytes))
-                return tess_fail(TESS_ERR_SIZE, "the array between passes %d and %d of the separable list has more than 2^63 bytes", k, k + 1);
-            out = tess_array_compact(NULL, problem->work, in.ndim, shape);
-            problem->between[k & 1] = tess_max64(problem->between[k & 1], (bytes - 64) & ~(int64_t)63);
+            TESS_TRY(between_passes(problem, &out, shape, slab, &bytes));
+            problem->between[k & 1] = tess_max64(problem->between[k & 1], bytes);
         }
-        TESS_TRY(build_pass(problem, &problem->passes[k], &in, &out, &masks[k]));
+        problem->passes[k].last = k == count - 1;
+        problem->slab_pass = masks[k].axes[0] == slab ? k : problem->slab_pass;
+        TESS_TRY(build_pass(problem, &problem->passes[k], &in, &out, &masks[k], slab));
         problem->separable_flops += (tess_is_complex(problem->compute) ? 8.0 : 2.0) * (double)masks[k].taps * (double)out.count;
         in = out;
     }
@@ -152,7 +185,8 @@ static tess_status build_direct(tess_correlate_problem *problem) {
     problem->direct = tess_allocate_zeroed(problem->base.context, sizeof *problem->direct);
     if (!problem->direct)
         return TESS_ERR_MEMORY;
-    return build_pass(problem, problem->direct, &problem->in, &problem->out, &problem->masks[0]);
+    problem->direct->last = true;
+    return build_pass(problem, problem->direct, &problem->in, &problem->out, &problem->masks[0], -1);
 }
 
 static void free_masks(tess_context *context, tess_correlate_mask *masks, int count) {

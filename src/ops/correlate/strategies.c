@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * strategies.c - the table: one row a strategy. */
-#include "ops/correlate/window.h"
+#include "ops/correlate/slabs.h"
 
 TESS_DECLARE_RUN(tess_correlate_in_window);
 TESS_DECLARE_RUN(tess_correlate_rows);
@@ -47,16 +47,7 @@ static size_t window_scratch(const tess_correlate_problem *problem, const tess_c
 
 static size_t window_workspace(const tess_problem *problem, int threads) { return window_scratch(of(problem), of(problem)->direct, threads); }
 
-static size_t separable_workspace(const tess_problem *problem, int threads) {
-    const tess_correlate_problem *p = of(problem);
-    size_t scratch = 0;
-    for (int k = 0; k < p->passes_count; k++) {
-        size_t one = window_scratch(p, &p->passes[k], threads);
-        one = one ? one : tess_correlate_rows_scratch(p, &p->passes[k], threads);
-        scratch = one > scratch ? one : scratch;
-    }
-    return (size_t)(p->between[0] + p->between[1]) + scratch;
-}
+static size_t separable_workspace(const tess_problem *problem, int threads) { return tess_correlate_slabs_workspace(of(problem), threads); }
 
 static double separable_flops(const tess_problem *problem) { return of(problem)->separable_flops; }
 
@@ -68,7 +59,7 @@ static size_t reference_workspace(const tess_problem *problem, int threads) {
 static const tess_strategy rows[] = {
     {
         .name = "correlate/separable",
-        .idea = "1-D passes, one axis after another, each through an array in the compute type",
+        .idea = "1-D passes, all of them over one slab of the output while it is in cache",
         .source = "-",
         .run = TESS_RUNS(tess_correlate_separably),
         .applicable = several_passes,

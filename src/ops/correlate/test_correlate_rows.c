@@ -215,11 +215,11 @@ static int many(uint64_t seed, int samples, int64_t most, bool list, bool every_
 
 static void small_masks(void **state) {
     (void)state;
-    assert_true(many(1, 2000, 600, false, false) > 2000);
+    assert_true(many(1, 1200, 600, false, false) > 1200);
 }
 static void small_lists(void **state) {
     (void)state;
-    assert_true(many(2, 800, 600, true, false) > 800);
+    assert_true(many(2, 400, 600, true, false) > 400);
 }
 /* Large enough for the threads to take part (plan.c's cut-over) and for rows of many stretches. */
 static void threads(void **state) {
@@ -265,12 +265,71 @@ static void images(void **state) {
     }
 }
 
+/* Lists on tall arrays, which are cut into slabs: the pass along the slab axis first, between others and last, every boundary, masks longer than a
+ * slab. */
+static void slabs(void **state) {
+    (void)state;
+    uint64_t random = 6;
+    for (int i = 0; i < 36; i++) {
+        sample s;
+        memset(&s, 0, sizeof s);
+        s.ndim = s.naxes = s.count = (int)hostile_between(&random, 2, 3);
+        s.options = (tess_correlate_options){.struct_size = sizeof s.options,
+                                             .axes = s.axes,
+                                             .naxes = s.naxes,
+                                             .boundary = (tess_boundary)(i % 6),
+                                             .extent = (tess_extent)(i / 6 % 3),
+                                             .constant = -1,
+                                             .flip = i & 1};
+        for (int d = 0; d < s.ndim; d++) {
+            s.out_shape[d] = s.shape[d] = d == 0 ? hostile_between(&random, 130, 420) : hostile_between(&random, 1, s.ndim == 2 ? 40 : 9);
+            s.axes[d] = (d + i) % s.ndim;
+        }
+        int layout = i % 5 == 4 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
+        tess_type type = (const tess_type[]){tess_f32, tess_u8, tess_f64, tess_c64, tess_i64}[i % 5];
+        hostile_make(&s.in, &random, type, s.ndim, s.shape, layout);
+        for (int k = 0; k < s.count; k++) {
+            int64_t width = hostile_between(&random, 1, i % 9 == 0 ? 200 : 9);
+            s.out_shape[s.axes[k]] = out_size(s.options.extent, s.shape[s.axes[k]], width);
+            hostile_make(&s.masks[k], &random, type == tess_i64 ? tess_i32 : tess_f32, 1, &width, HOSTILE_COMPACT);
+            hostile_fill(&s.masks[k], &random, 1);
+        }
+        hostile_make(&s.out, &random, type, s.ndim, s.out_shape, layout);
+        hostile_fill(&s.in, &random, 1);
+        assert_true(compare(&s, &random, layout, i % 6 == 0) > 0);
+        drop(&s);
+    }
+}
+
+/* Outputs that are stored past the caches (8 MiB and more), at an address that is no multiple of a line. */
+static void large(void **state) {
+    (void)state;
+    uint64_t random = 7;
+    for (int i = 0; i < 2; i++) {
+        sample s;
+        memset(&s, 0, sizeof s);
+        int64_t mask_shape[2] = {3, 2};
+        tess_type type = i ? tess_f64 : tess_f32;
+        s.ndim = s.naxes = 2;
+        s.count = 1;
+        s.axes[1] = 1;
+        s.shape[0] = s.out_shape[0] = i ? 515 : 1030;
+        s.shape[1] = s.out_shape[1] = 2048;
+        s.options = (tess_correlate_options){.struct_size = sizeof s.options, .axes = s.axes, .naxes = 2, .boundary = TESS_BOUNDARY_WRAP};
+        hostile_make(&s.in, &random, type, 2, s.shape, HOSTILE_COMPACT);
+        hostile_make(&s.masks[0], &random, type, 2, mask_shape, HOSTILE_COMPACT);
+        hostile_make(&s.out, &random, type, 2, s.out_shape, HOSTILE_COMPACT);
+        hostile_fill(&s.in, &random, 1);
+        hostile_fill(&s.masks[0], &random, 1);
+        assert_true(compare(&s, &random, HOSTILE_COMPACT, false) > 0);
+        drop(&s);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_masks),
-        cmocka_unit_test(small_lists),
-        cmocka_unit_test(images),
-        cmocka_unit_test(threads),
+        cmocka_unit_test(small_masks), cmocka_unit_test(small_lists), cmocka_unit_test(images),
+        cmocka_unit_test(threads),     cmocka_unit_test(slabs),       cmocka_unit_test(large),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }

@@ -30,7 +30,7 @@ bool tess_correlate_window_of(tess_correlate_window *w, const tess_correlate_pro
     if (w->wx >= SCRATCH_LIMIT || pass->taps / w->wx >= SCRATCH_LIMIT)
         return false;
     int64_t reach = (w->wx - 1) * pass->group;
-    w->band = w->y >= 0 ? tess_min64(TESS_WINDOW_BAND, tess_max64(pass->axis[w->y].m, 1)) : 1;
+    w->band = w->y >= 0 ? TESS_WINDOW_BAND : 1;
     w->lines = w->band + w->wy - 1;
     w->tile = TESS_WINDOW_TILE_BYTES / width;
     int64_t fits = GATHER_BYTES / (w->planes * w->lines * width) - reach;
