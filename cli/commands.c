@@ -103,6 +103,12 @@ int cli_start(const cli_command *command, cli_mode mode, int argc, char **argv) 
         cli_help_command(command);
         return cli_flush();
     }
+    const char *output = session.options.output;
+    tess_io_message message;
+    if (output && tess_io_format_named(output) == TESS_IO_UNKNOWN && tess_io_check_output(output, &message) == TESS_IO_OK)
+        return cli_fail(CLI_USAGE, "--output is \"%s\", its extension must be one of .npy .png .tif .tiff .wav .flac", output);
+    if (output && mode == CLI_RUN && tess_io_check_output(output, &message) != TESS_IO_OK)
+        return cli_fail_io(TESS_IO_ERR_OUTPUT, &message);
     if (!(command->bit & (CLI_LIST | CLI_EXPLAIN | CLI_HELP))) {
         tess_context_options options = {.struct_size = sizeof options,
                                         .threads = session.options.threads,

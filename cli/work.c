@@ -17,8 +17,6 @@ int cli_result_type(const cli_session *session, tess_type type, tess_type *resul
     const cli_options *o = &session->options;
     tess_io_format format = o->output ? tess_io_format_named(o->output) : TESS_IO_NPY;
     *result = o->type != tess_no_type ? o->type : type;
-    if (format == TESS_IO_UNKNOWN)
-        return cli_fail(CLI_USAGE, "--output is \"%s\", its extension must be one of .npy .png .tif .tiff .wav .flac", o->output);
     if (!o->output)
         return CLI_OK;
     tess_type storable = tess_io_storable(format, *result);

@@ -47,16 +47,20 @@ int64_t tess_io_count(const DLTensor *tensor) {
 }
 
 tess_io_status tess_io_make(tess_io_array *array, tess_type type, int ndim, const int64_t *shape, const char *what, tess_io_message *message) {
-    int64_t size = (int64_t)tess_type_size(type);
-    memset(array, 0, sizeof *array);
+    int64_t size = (int64_t)tess_type_size(type), stride = 1;
     bool empty = false;
-    for (int d = 0; d < ndim; d++)
-        empty |= shape[d] == 0;
+    memset(array, 0, sizeof *array);
     for (int d = ndim - 1; d >= 0; d--) {
         array->shape[d] = shape[d];
-        array->strides[d] = size / (int64_t)tess_type_size(type);
-        if (!empty && __builtin_mul_overflow(size, shape[d], &size))
+        array->strides[d] = stride;
+        if (shape[d] == 0) {
+            empty = true;
+        } else if (__builtin_mul_overflow(size, shape[d], &size)) { /* for empty arrays too: what we write can be read again */
+            memset(array, 0, sizeof *array);
             return tess_io_fail(message, TESS_IO_ERR_MEMORY, "%s: its size overflows 64 bits", what);
+        } else {
+            stride *= shape[d];
+        }
     }
     array->block_size = empty ? 0 : (size_t)size;
     array->block = block_make(array->block_size);

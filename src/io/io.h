@@ -66,6 +66,8 @@ void tess_io_free(tess_io_array *array);
 tess_io_format tess_io_format_named(const char *name);
 /* The type in which the format can hold an array of type `type`; tess_no_type when none. */
 tess_type tess_io_storable(tess_io_format format, tess_type type);
+/* Whether a file of this name could be made, as far as that can be told before the work is done. */
+tess_io_status tess_io_check_output(const char *name, tess_io_message *message);
 /* Writes a compact array to the file of this name; "-" is standard output. rate and subtype come from array. */
 tess_io_status tess_io_write(const tess_io_array *array, const char *name, tess_io_message *message);
 

@@ -82,22 +82,45 @@ static void set_mode(int fd, const struct stat *old) {
     (void)ignored;
 }
 
+tess_io_status tess_io_check_output(const char *name, tess_io_message *message) {
+    struct stat status;
+    if (strcmp(name, "-") == 0) {
+        if (isatty(STDOUT_FILENO))
+            return tess_io_fail(message, TESS_IO_ERR_OUTPUT, "standard output is a terminal; an array goes to a file or a pipe");
+        return TESS_IO_OK;
+    }
+    bool exists = stat(name, &status) == 0;
+    if (exists && S_ISDIR(status.st_mode))
+        return tess_io_fail(message, TESS_IO_ERR_OUTPUT, "%s is a directory, not a file to write", name);
+    if (exists && !S_ISREG(status.st_mode))
+        return TESS_IO_OK;
+    char *final = exists ? realpath(name, NULL) : strdup(name), *slash = final ? strrchr(final, '/') : NULL;
+    if (slash)
+        slash[slash == final] = 0;
+    const char *folder = slash ? final : ".";
+    tess_io_status result = TESS_IO_OK;
+    errno = ENOTDIR;
+    if (!final || (stat(folder, &status) == 0 && !S_ISDIR(status.st_mode)) || access(folder, W_OK | X_OK) != 0)
+        result = tess_io_fail(message, TESS_IO_ERR_OUTPUT, "%s: nothing can be made in its directory: %s", name, strerror(errno));
+    free(final);
+    return result;
+}
+
 tess_io_status tess_io_output_open(tess_io_output *output, const char *name, tess_io_message *message) {
     struct stat status;
     memset(output, 0, sizeof *output);
     output->fd = -1;
     output->name = name;
+    tess_io_status checked = tess_io_check_output(name, message);
+    if (checked != TESS_IO_OK)
+        return checked;
     if (strcmp(name, "-") == 0) {
-        if (isatty(STDOUT_FILENO))
-            return tess_io_fail(message, TESS_IO_ERR_OUTPUT, "standard output is a terminal; an array goes to a file or a pipe");
         output->name = "standard output";
         output->in_place = true;
         output->fd = STDOUT_FILENO;
         return TESS_IO_OK;
     }
     bool exists = stat(name, &status) == 0;
-    if (exists && S_ISDIR(status.st_mode))
-        return tess_io_fail(message, TESS_IO_ERR_OUTPUT, "%s is a directory, not a file to write", name);
     if (exists && !S_ISREG(status.st_mode)) {
         output->in_place = true;
         output->fd = open(name, O_WRONLY | O_CLOEXEC);

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+# The command and bad input: bad_input.py.
+exec python3 "$(dirname "$0")/bad_input.py"
