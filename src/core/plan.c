@@ -194,7 +194,15 @@ tess_status tess_execute(const tess_plan *plan, const void *in, const void *seco
     if (!call)
         call = &no_call;
     TESS_TRY(plan->problem->op->check(plan->problem, in, second, out));
-    tess_run run = {.context = plan->context, .threads = plan->threads, .slot = plan->slot, .in = in, .second = second, .out = out};
+    /* NULL came this far only where there are no elements and no scratch; rows may count offsets from it all the same, which C forbids for NULL. */
+    static _Alignas(64) char nothing[1];
+    tess_run run = {.context = plan->context,
+                    .threads = plan->threads,
+                    .slot = plan->slot,
+                    .in = in ? in : nothing,
+                    .second = second ? second : nothing,
+                    .out = out ? out : nothing,
+                    .workspace = nothing};
     void *own = NULL;
     if (call->workspace) {
         if (call->workspace_size < plan->workspace)

@@ -115,4 +115,12 @@ static const tess_strategy rows[] = {
      .applicable = always},
 };
 
-const tess_op tess_lookup_op = {.name = "lookup", .rows = rows, .count = TESS_COUNT(rows), .check = tess_lookup_check};
+static const tess_array *array(const tess_problem *base, tess_operand operand) {
+    const lookup_problem *problem = (const lookup_problem *)base;
+    return operand == TESS_ARRAY_IN ? &problem->table : operand == TESS_ARRAY_SECOND ? &problem->index : &problem->out;
+}
+
+static double index_limit(const tess_problem *base) { return (double)((const lookup_problem *)base)->n; }
+
+const tess_op tess_lookup_op = {
+    .name = "lookup", .rows = rows, .count = TESS_COUNT(rows), .array = array, .index_limit = index_limit, .check = tess_lookup_check};

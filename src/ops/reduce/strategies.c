@@ -117,4 +117,9 @@ static tess_status check(const tess_problem *problem, const char *in, const char
     return tess_refuse_overlap(&to, "out", &from, "in");
 }
 
-const tess_op tess_reduce_op = {.name = "reduce", .rows = rows, .count = TESS_COUNT(rows), .release = release, .check = check};
+static const tess_array *array(const tess_problem *base, tess_operand operand) {
+    const reduce_problem *problem = (const reduce_problem *)base;
+    return operand == TESS_ARRAY_IN ? &problem->in : operand == TESS_ARRAY_OUT ? &problem->out : NULL;
+}
+
+const tess_op tess_reduce_op = {.name = "reduce", .rows = rows, .count = TESS_COUNT(rows), .release = release, .array = array, .check = check};
