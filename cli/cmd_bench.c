@@ -45,9 +45,11 @@ static int bench_one(cli_session *session, const cli_workload *workload, const t
 }
 
 int cli_run_bench(cli_session *session) {
-    const char *only;
+    const char *only = NULL;
     tess_limits limits = {.struct_size = sizeof limits};
-    int code = cli_operation(session, &only);
+    /* `bench limits`: the limits and nothing else */
+    bool limits_only = session->count == 1 && strcmp(session->operands[0], "limits") == 0;
+    int code = limits_only ? CLI_OK : cli_operation(session, &only);
     if (code != CLI_OK)
         return code;
     if (tess_measure_limits(session->context, 4 * budget(session), &limits) != TESS_OK)
@@ -58,7 +60,7 @@ int cli_run_bench(cli_session *session) {
                "medians; the percentage is of the time that copying (reducing: reading) the bytes, or the flops, would take at least\n",
                limits.threads, limits.threads == 1 ? "" : "s", limits.read_bytes_per_s * 1e-9, limits.copy_bytes_per_s * 1e-9,
                limits.write_bytes_per_s * 1e-9, limits.f32_flops_per_s * 1e-9, limits.f64_flops_per_s * 1e-9);
-    for (int k = 0; k < cli_workload_count && code == CLI_OK; k++)
+    for (int k = 0; k < cli_workload_count && code == CLI_OK && !limits_only; k++)
         if ((cli_workloads[k].use & CLI_FOR_BENCH) && (!only || strcmp(only, cli_workloads[k].operation) == 0))
             code = bench_one(session, &cli_workloads[k], &limits, results);
     if (results) {

@@ -47,7 +47,7 @@ const cli_command cli_commands[] = {
      "fraction\n"
      "of the limit measured on this machine.",
      CLI_LADDER, 0, 1, cli_run_ladder},
-    {"bench", "[OP]", "measures this machine's limits, then the operations against them",
+    {"bench", "[OP | limits]", "measures this machine's limits, then the operations against them",
      "Workloads of the usual kinds, each the median of at least five runs, as GB/s and as a fraction of the limit: bytes at copy or read speed, or "
      "flops.",
      CLI_BENCH, 0, 1, cli_run_bench},

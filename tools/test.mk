@@ -67,6 +67,13 @@ test: deps
 test-quick:
 	@python3 tests/run.py --quick
 
+# Only the build's packages are needed; its two files are fetched once into build/demo/data.
+.PHONY: demo
+demo:
+	@tools/deps.sh build
+	@$(MAKE) -s all
+	@python3 tools/demo.py
+
 .PHONY: help
 help:
 	@echo 'make              build/tessera, build/libtessera.so, build/libtessera.a'
