@@ -143,7 +143,7 @@ static void large_results(void **state) {
         int64_t n = side[t];
         for (int odd = 0; odd < 2; odd++) {
             int64_t rows = n + 37 * odd, columns = n + 101 * odd, size = (int64_t)tess_type_size(sized[t]), bytes = rows * columns * size;
-            char *in = aligned_alloc(64, (size_t)(bytes + 128)), *out = aligned_alloc(64, (size_t)(bytes + 128));
+            char *in = aligned_alloc(64, (size_t)(bytes + 191) / 64 * 64), *out = aligned_alloc(64, (size_t)(bytes + 191) / 64 * 64);
             assert_non_null(in);
             assert_non_null(out);
             assert_true(bytes >= 8 << 20);
