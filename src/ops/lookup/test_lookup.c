@@ -9,23 +9,22 @@
 #include "core/cpu.h"
 #include "ops/lookup/lookup.h"
 
-enum { CONTEXTS = 6 };
+enum { CONTEXTS = 5 };
 static tess_context *contexts[CONTEXTS];
 static int context_count;
 
 static int open_contexts(void **state) {
-    static const int threads[] = {1, 3, 8};
-    static const tess_isa isas[] = {TESS_ISA_BASELINE, TESS_ISA_AVX2, TESS_ISA_AVX512, TESS_ISA_NEON};
+    static const struct {
+        tess_isa isa;
+        int threads;
+    } settings[CONTEXTS] = {{TESS_ISA_BASELINE, 1}, {TESS_ISA_BASELINE, 8}, {TESS_ISA_AVX2, 3}, {TESS_ISA_AVX512, 2}, {TESS_ISA_NEON, 5}};
+    static const tess_isa_slot slots[CONTEXTS] = {TESS_SLOT_BASELINE, TESS_SLOT_BASELINE, TESS_SLOT_AVX2, TESS_SLOT_AVX512, TESS_SLOT_NEON};
     (void)state;
-    for (int i = 0; i < TESS_COUNT(isas); i++)
-        if (tess_cpu_has_slot((tess_isa_slot)i))
-            for (int t = 0; t < 3; t++) {
-                if (t != 0 && t != 1 + i % 2)
-                    continue;
-                tess_context_options options = {.struct_size = sizeof options, .threads = threads[t], .isa = isas[i]};
-                if (tess_open(&contexts[context_count++], &options) != TESS_OK)
-                    return -1;
-            }
+    for (int i = 0; i < CONTEXTS; i++) {
+        tess_context_options options = {.struct_size = sizeof options, .threads = settings[i].threads, .isa = settings[i].isa};
+        if (tess_cpu_has_slot(slots[i]) && tess_open(&contexts[context_count++], &options) != TESS_OK)
+            return -1;
+    }
     return 0;
 }
 static int close_contexts(void **state) {
@@ -139,7 +138,7 @@ static void gathers(void **state) {
     static const tess_type index_types[] = {tess_u8, tess_i8, tess_u16, tess_i16, tess_u32, tess_i32, tess_u64, tess_i64};
     static const tess_type table_types[] = {tess_u8, tess_bf16, tess_f32, tess_c64, tess_c128, tess_bool, tess_i16};
     int ran[8] = {0}, refused = 0;
-    for (int round = 0; round < 1500; round++) {
+    for (int round = 0; round < 900; round++) {
         hostile_array table, index, out;
         tess_lookup_options options = {.outside = (tess_outside)(round % 4), .fill = (double)hostile_between(&random, -3, 300)};
         tess_type index_type = index_types[round / 4 % 8], table_type = table_types[round % 7];
@@ -158,7 +157,7 @@ static void gathers(void **state) {
         refused += every_row(&table, &index, &out, options, ran) == TESS_ERR_INDEX;
         free_case(&table, &index, &out);
     }
-    assert_true(ran[0] > 200 && ran[1] > 300 && ran[2] > 1000 && refused > 50); /* bytes, gather, slices had their chance */
+    assert_true(ran[0] > 100 && ran[1] > 200 && ran[2] > 600 && refused > 25); /* bytes, gather, slices had their chance */
 }
 
 static void interpolations(void **state) {
@@ -166,7 +165,7 @@ static void interpolations(void **state) {
     uint64_t random = 22;
     static const tess_type index_types[] = {tess_f16, tess_bf16, tess_f32, tess_f64};
     int ran[8] = {0}, refused = 0;
-    for (int round = 0; round < 1500; round++) {
+    for (int round = 0; round < 900; round++) {
         hostile_array table, index, out;
         tess_lookup_options options = {.outside = (tess_outside)(round % 4),
                                        .fill = (double)hostile_between(&random, -3, 300),
@@ -194,7 +193,7 @@ static void interpolations(void **state) {
         refused += every_row(&table, &index, &out, options, ran) == TESS_ERR_INDEX;
         free_case(&table, &index, &out);
     }
-    assert_true(ran[3] > 1000 && ran[4] > 1000 && refused > 50);
+    assert_true(ran[3] > 600 && ran[4] > 600 && refused > 25);
 }
 
 /* Long enough for threads, whole vectors and stores past the caches. */
