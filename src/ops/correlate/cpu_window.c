@@ -10,11 +10,13 @@
 #include "simd/simd.h"
 
 #if TESS_VECTOR_BYTES == 64
-#define WIDE 4 /* 16 sums, 4 loads, a weight: 21 of 32 registers */
+#define TALL 6
+#define WIDE 4 /* 24 sums, 4 loads, a weight: 29 of 32 registers */
 #else
+#define TALL 4
 #define WIDE 2 /* 8 sums, 2 loads, a weight: 11 of 16 */
 #endif
-enum { TALL = 4, LONG = 8 }; /* rows of a tile; vectors of a tile of one row */
+enum { LONG = 8 }; /* vectors of a tile of one row */
 /* Outputs from this size on are stored past the caches: a plain store reads the line that it overwrites. */
 static const double STREAM_BYTES = 8 << 20;
 
@@ -39,7 +41,7 @@ TESS_INLINE v_f64 f64_canonical(v_f64 x) {
 #define v_keep v_f32_keep
 #define v_canonical f32_canonical
 #define tile_name tall_f32
-#define ROWS 4
+#define ROWS TALL
 #define VECTORS WIDE
 #include "ops/correlate/window_tile.h"
 #define tile_name long_f32
@@ -66,7 +68,7 @@ TESS_INLINE v_f64 f64_canonical(v_f64 x) {
 #define v_keep v_f64_keep
 #define v_canonical f64_canonical
 #define tile_name tall_f64
-#define ROWS 4
+#define ROWS TALL
 #define VECTORS WIDE
 #include "ops/correlate/window_tile.h"
 #define tile_name long_f64

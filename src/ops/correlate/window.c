@@ -39,6 +39,6 @@ bool tess_correlate_window_of(tess_correlate_window *w, const tess_correlate_pro
     w->row_bytes = round_up((w->strip + reach) * width, 64);
     w->ghost_bytes = round_up((tess_max64(w->strip, w->in_place) + reach) * width, 64);
     int64_t table = round_up(w->planes * w->lines * (int64_t)sizeof(char *), 64);
-    w->scratch = (size_t)(table + w->ghost_bytes + w->planes * w->lines * w->row_bytes + 4 * TESS_WINDOW_TILE_BYTES);
+    w->scratch = (size_t)(table + w->ghost_bytes + w->planes * w->lines * w->row_bytes + 6 * TESS_WINDOW_TILE_BYTES);
     return w->scratch <= SCRATCH_LIMIT;
 }

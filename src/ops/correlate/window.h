@@ -6,7 +6,7 @@
 #include "ops/correlate/gather.h"
 
 enum {
-    TESS_WINDOW_BAND = 16,        /* output rows whose input rows are looked up, or converted, together */
+    TESS_WINDOW_BAND = 24,        /* output rows whose input rows are looked up, or converted, together */
     TESS_WINDOW_TILE_BYTES = 512, /* columns come in multiples of so many bytes of the work type: 8 vectors of 64 bytes */
 };
 

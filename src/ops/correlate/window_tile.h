@@ -21,6 +21,9 @@ TESS_INLINE void TESS_PASTE(tile_name, row)(vec (*acc)[VECTORS], const char *x, 
     }
 }
 
+#define MEETS(low, high) \
+    case (low)*8 + (high): TESS_PASTE(tile_name, row)(acc, x, wi, wx, step, low, high); break;
+
 /* rows: the input rows of plane 0 from the first that output row 0 meets; planes lie `lines` pointers apart. at: bytes added to each. step: bytes
  * between taps. */
 static void tile_name(const char *const *rows, int64_t lines, int64_t at, const real *w, const tess_correlate_window *window, int64_t step, char *out,
@@ -34,23 +37,19 @@ static void tile_name(const char *const *rows, int64_t lines, int64_t at, const 
         for (int64_t i = 0; i < ROWS + wy - 1; i++) {
             const char *x = rows[i] + at;
             const real *wi = w + i * wx;
-#if ROWS == 1
-            TESS_PASTE(tile_name, row)(acc, x, wi, wx, step, 0, 0);
-#else
             int64_t low = i - wy + 1 > 0 ? i - wy + 1 : 0, high = i < ROWS - 1 ? i : ROWS - 1;
-            switch (low * ROWS + high) { /* ramps up and down at the ends, all rows between; short masks have no "between" */
-            case 0 * ROWS + 3: TESS_PASTE(tile_name, row)(acc, x, wi, wx, step, 0, 3); break;
-            case 0 * ROWS + 0: TESS_PASTE(tile_name, row)(acc, x, wi, wx, step, 0, 0); break;
-            case 0 * ROWS + 1: TESS_PASTE(tile_name, row)(acc, x, wi, wx, step, 0, 1); break;
-            case 0 * ROWS + 2: TESS_PASTE(tile_name, row)(acc, x, wi, wx, step, 0, 2); break;
-            case 1 * ROWS + 1: TESS_PASTE(tile_name, row)(acc, x, wi, wx, step, 1, 1); break;
-            case 1 * ROWS + 2: TESS_PASTE(tile_name, row)(acc, x, wi, wx, step, 1, 2); break;
-            case 1 * ROWS + 3: TESS_PASTE(tile_name, row)(acc, x, wi, wx, step, 1, 3); break;
-            case 2 * ROWS + 2: TESS_PASTE(tile_name, row)(acc, x, wi, wx, step, 2, 2); break;
-            case 2 * ROWS + 3: TESS_PASTE(tile_name, row)(acc, x, wi, wx, step, 2, 3); break;
-            default: TESS_PASTE(tile_name, row)(acc, x, wi, wx, step, 3, 3); break;
-            }
+            switch (low * 8 + high) { /* ramps up and down at the ends, all rows between; short masks have no "between" */
+                MEETS(0, 0)
+#if ROWS > 1
+                MEETS(0, 1)
+                MEETS(0, 2) MEETS(0, 3) MEETS(1, 1) MEETS(1, 2) MEETS(1, 3) MEETS(2, 2) MEETS(2, 3) MEETS(3, 3)
 #endif
+#if ROWS > 4
+                    MEETS(0, 4) MEETS(1, 4) MEETS(2, 4) MEETS(3, 4) MEETS(4, 4) MEETS(0, 5) MEETS(1, 5) MEETS(2, 5) MEETS(3, 5) MEETS(4, 5)
+                        MEETS(5, 5)
+#endif
+                            default : break;
+            }
         }
     for (int r = 0; r < ROWS; r++)
         for (int k = 0; k < VECTORS; k++) {
@@ -62,6 +61,7 @@ static void tile_name(const char *const *rows, int64_t lines, int64_t at, const 
         }
 }
 
+#undef MEETS
 #undef tile_name
 #undef ROWS
 #undef VECTORS
