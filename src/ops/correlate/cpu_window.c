@@ -16,7 +16,9 @@
 #define TALL 4
 #define WIDE 2 /* 8 sums, 2 loads, a weight: 11 of 16 */
 #endif
-enum { LONG = 8 }; /* vectors of a tile of one row */
+#define LONG 8 /* vectors of a tile of one row, where there are so many */
+
+typedef enum tile_kind { TALL_TILE, LONG_TILE, SHORT_TILE } tile_kind;
 /* Outputs from this size on are stored past the caches: a plain store reads the line that it overwrites. */
 static const double STREAM_BYTES = 8 << 20;
 
@@ -46,7 +48,11 @@ TESS_INLINE v_f64 f64_canonical(v_f64 x) {
 #include "ops/correlate/window_tile.h"
 #define tile_name long_f32
 #define ROWS 1
-#define VECTORS 8
+#define VECTORS LONG
+#include "ops/correlate/window_tile.h"
+#define tile_name short_f32
+#define ROWS 1
+#define VECTORS WIDE
 #include "ops/correlate/window_tile.h"
 #undef vec
 #undef real
@@ -73,7 +79,11 @@ TESS_INLINE v_f64 f64_canonical(v_f64 x) {
 #include "ops/correlate/window_tile.h"
 #define tile_name long_f64
 #define ROWS 1
-#define VECTORS 8
+#define VECTORS LONG
+#include "ops/correlate/window_tile.h"
+#define tile_name short_f64
+#define ROWS 1
+#define VECTORS WIDE
 #include "ops/correlate/window_tile.h"
 
 typedef struct job {
@@ -149,35 +159,43 @@ static const char **look_up(const job *j, char *scratch, const int64_t *at, int6
 
 /* ---- tiles over a strip ---- */
 
-static void tile(const job *j, const char *const *rows, int64_t at, bool tall, char *out, int64_t out_stride, bool stream) {
+static int64_t columns_of(const job *j, tile_kind kind) { return (kind == LONG_TILE ? LONG : WIDE) * TESS_VECTOR_BYTES / j->source.width; }
+
+static void tile(const job *j, tile_kind kind, const char *const *rows, int64_t at, char *out, int64_t out_stride, bool stream) {
     const void *w = j->pass->weights;
     const int64_t step = j->pass->group * j->source.width, lines = j->window.lines;
-    if (j->f32 && tall)
-        tall_f32(rows, lines, at, w, &j->window, step, out, out_stride, stream);
-    else if (j->f32)
-        long_f32(rows, lines, at, w, &j->window, step, out, out_stride, stream);
-    else if (tall)
-        tall_f64(rows, lines, at, w, &j->window, step, out, out_stride, stream);
-    else
-        long_f64(rows, lines, at, w, &j->window, step, out, out_stride, stream);
+    switch (2 * (int)kind + j->f32) {
+    case 2 * TALL_TILE + 1: tall_f32(rows, lines, at, w, &j->window, step, out, out_stride, stream); break;
+    case 2 * LONG_TILE + 1: long_f32(rows, lines, at, w, &j->window, step, out, out_stride, stream); break;
+    case 2 * SHORT_TILE + 1: short_f32(rows, lines, at, w, &j->window, step, out, out_stride, stream); break;
+    case 2 * TALL_TILE: tall_f64(rows, lines, at, w, &j->window, step, out, out_stride, stream); break;
+    case 2 * LONG_TILE: long_f64(rows, lines, at, w, &j->window, step, out, out_stride, stream); break;
+    default: short_f64(rows, lines, at, w, &j->window, step, out, out_stride, stream); break;
+    }
 }
 
+/* A strip of `count` columns. Gathered, its input rows are padded to whole tiles; where they lie ready there is nothing beyond, and the last tile
+ * begins earlier instead: what it computes again comes out the same. */
 static void strip(const job *j, char *scratch, const int64_t *at, char *out, int64_t y, int64_t rows, int64_t first, int64_t count, bool lies_ready) {
-    const int64_t width = j->source.width, padded = tess_ceil_div(count, j->window.tile) * j->window.tile;
+    const int64_t width = j->source.width;
+    const tile_kind one_row = count >= columns_of(j, LONG_TILE) ? LONG_TILE : SHORT_TILE;
+    const int64_t padded = lies_ready ? count : tess_ceil_div(count, columns_of(j, one_row)) * columns_of(j, one_row);
     const char *const *table = look_up(j, scratch, at, y, rows, first, padded, lies_ready);
     char *sums = scratch + j->window.scratch - TALL * TESS_WINDOW_TILE_BYTES;
     for (int64_t r = 0; r < rows;) {
-        const bool tall = rows - r >= TALL && j->window.wy > 1;
-        const int64_t some = tall ? TALL : 1, columns = (tall ? WIDE : LONG) * TESS_VECTOR_BYTES / width;
-        char *to = out + r * j->y_stride + first * j->out_stride;
-        for (int64_t x = 0; x < count; x += columns, to += columns * j->out_stride) {
-            if (j->out_ready && x + columns <= count) {
-                tile(j, table + r, x * width, tall, to, j->y_stride, j->stream && lies_ready);
+        const tile_kind kind = rows - r >= TALL && j->window.wy > 1 ? TALL_TILE : one_row;
+        const int64_t some = kind == TALL_TILE ? TALL : 1, columns = columns_of(j, kind);
+        for (int64_t x = 0; x < count; x += columns) {
+            const bool ends_early = lies_ready && x + columns > count;
+            const int64_t from = ends_early ? count - columns : x;
+            char *to = out + r * j->y_stride + (first + from) * j->out_stride;
+            if (j->out_ready && from + columns <= count) {
+                tile(j, kind, table + r, from * width, to, j->y_stride, j->stream && lies_ready && !ends_early);
                 continue;
             }
-            tile(j, table + r, x * width, tall, sums, TESS_WINDOW_TILE_BYTES, false);
+            tile(j, kind, table + r, from * width, sums, TESS_WINDOW_TILE_BYTES, false);
             for (int64_t k = 0; k < some; k++)
-                j->store(to + k * j->y_stride, j->out_stride, sums + k * TESS_WINDOW_TILE_BYTES, tess_min64(columns, count - x));
+                j->store(to + k * j->y_stride, j->out_stride, sums + k * TESS_WINDOW_TILE_BYTES, tess_min64(columns, count - from));
         }
         r += some;
     }
@@ -189,7 +207,7 @@ static void numbered_strip(const job *j, char *scratch, const int64_t *at, char 
         strip(j, scratch, at, out, y, rows, first, tess_min64(j->inside - first, j->window.strip), false);
     } else if (number < j->left + j->middle) {
         int64_t first = j->inside + (number - j->left) * j->window.in_place;
-        strip(j, scratch, at, out, y, rows, first, tess_min64(j->beyond - first, j->window.in_place), true);
+        strip(j, scratch, at, out, y, rows, first, number == j->left + j->middle - 1 ? j->beyond - first : j->window.in_place, true);
     } else {
         int64_t first = j->beyond + (number - j->left - j->middle) * j->window.strip;
         strip(j, scratch, at, out, y, rows, first, tess_min64(j->length - first, j->window.strip), false);
@@ -230,23 +248,25 @@ static bool lines_match(const job *j, int64_t *phase) {
     return match;
 }
 
-/* Which columns meet no ghost cell and may be read where they lie: from the start of a line of output on, whole tiles of them. */
+/* Which columns meet no ghost cell and may be read where they lie; for streaming stores from the start of a line of output on. */
 static void find_inside(job *j, const tess_correlate_problem *problem, const tess_correlate_axis *row, int64_t group) {
-    const int64_t tile_columns = j->window.tile, line = 64 / j->source.width;
+    const int64_t line = 64 / j->source.width;
     int64_t phase;
     bool match = lines_match(j, &phase);
     j->inside = j->beyond = j->length;
     j->stream = match && j->out_ready && j->pass->last && (double)problem->out.count * j->source.width >= STREAM_BYTES;
     if (j->source.in_place) {
-        int64_t first = phase + tess_ceil_div(tess_max64(row->before * group - phase, 0), line) * line;
-        int64_t last = (row->n - (row->width - 1 - row->before)) * group, tiles = (tess_min64(last, j->length) - first) / tile_columns;
-        if (last > first && tiles > 0) {
+        int64_t first = row->before * group, last = tess_min64((row->n - (row->width - 1 - row->before)) * group, j->length);
+        if (j->stream)
+            first = phase + tess_ceil_div(tess_max64(first - phase, 0), line) * line;
+        first = tess_max64(first, 0);
+        if (last - first >= columns_of(j, SHORT_TILE)) {
             j->inside = first;
-            j->beyond = first + tiles * tile_columns;
+            j->beyond = last;
         }
     }
     j->left = tess_ceil_div(j->inside, j->window.strip);
-    j->middle = tess_ceil_div(j->beyond - j->inside, j->window.in_place);
+    j->middle = j->beyond > j->inside ? tess_max64((j->beyond - j->inside) / j->window.in_place, 1) : 0; /* the last one takes what is left over */
     j->strips = j->left + j->middle + tess_ceil_div(j->length - j->beyond, j->window.strip);
 }
 

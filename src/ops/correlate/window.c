@@ -2,7 +2,7 @@
  * window.c - the sizes of correlate/window. They do not depend on the instruction set, so that one plan serves all. */
 #include "ops/correlate/window.h"
 
-enum { GATHER_BYTES = 192 << 10, SCRATCH_LIMIT = 2 << 20, IN_PLACE_COLUMNS = 4096 };
+enum { GATHER_BYTES = 192 << 10, SCRATCH_LIMIT = 2 << 20, IN_PLACE_COLUMNS = 2048 };
 
 static int64_t round_up(int64_t n, int64_t to) { return tess_ceil_div(n, to) * to; }
 
@@ -37,7 +37,7 @@ bool tess_correlate_window_of(tess_correlate_window *w, const tess_correlate_pro
     w->strip = tess_min64(tess_max64(fits / w->tile * w->tile, w->tile), 2048);
     w->in_place = IN_PLACE_COLUMNS;
     w->row_bytes = round_up((w->strip + reach) * width, 64);
-    w->ghost_bytes = round_up((tess_max64(w->strip, w->in_place) + reach) * width, 64);
+    w->ghost_bytes = round_up((tess_max64(w->strip, 2 * w->in_place) + reach) * width, 64); /* the last strip of a row may be nearly twice as long */
     int64_t table = round_up(w->planes * w->lines * (int64_t)sizeof(char *), 64);
     w->scratch = (size_t)(table + w->ghost_bytes + w->planes * w->lines * w->row_bytes + 6 * TESS_WINDOW_TILE_BYTES);
     return w->scratch <= SCRATCH_LIMIT;
