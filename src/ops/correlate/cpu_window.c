@@ -46,6 +46,16 @@ TESS_INLINE v_f64 f64_canonical(v_f64 x) {
 #define ROWS TALL
 #define VECTORS WIDE
 #include "ops/correlate/window_tile.h"
+#define tile_name tall3_f32
+#define ROWS TALL
+#define VECTORS WIDE
+#define TAPS 3
+#include "ops/correlate/window_tile.h"
+#define tile_name tall5_f32
+#define ROWS TALL
+#define VECTORS WIDE
+#define TAPS 5
+#include "ops/correlate/window_tile.h"
 #define tile_name long_f32
 #define ROWS 1
 #define VECTORS LONG
@@ -77,6 +87,16 @@ TESS_INLINE v_f64 f64_canonical(v_f64 x) {
 #define ROWS TALL
 #define VECTORS WIDE
 #include "ops/correlate/window_tile.h"
+#define tile_name tall3_f64
+#define ROWS TALL
+#define VECTORS WIDE
+#define TAPS 3
+#include "ops/correlate/window_tile.h"
+#define tile_name tall5_f64
+#define ROWS TALL
+#define VECTORS WIDE
+#define TAPS 5
+#include "ops/correlate/window_tile.h"
 #define tile_name long_f64
 #define ROWS 1
 #define VECTORS LONG
@@ -104,29 +124,27 @@ typedef struct job {
 
 /* ---- the input rows of a strip ---- */
 
-/* Address of the input row that mask line `line` of plane `p` meets; NULL: ghost cells. */
-static const char *input_row(const job *j, const int64_t *at, int64_t p, int64_t y) {
+/* Address of the first row (of the band's axis) of the input plane that plane `p` of the mask meets; NULL: ghost cells. Planes are numbered in the
+ * mask's order. */
+static const char *input_plane(const job *j, const int64_t *at, int64_t p) {
     const tess_correlate_pass *pass = j->pass;
     const char *from = j->in;
-    for (int k = 0; k < pass->masked && from; k++) {
+    for (int k = pass->masked - 1; k >= 0; k--) {
         int d = pass->order[k];
         const tess_correlate_axis *a = &pass->axis[d];
-        if (d == pass->row)
+        if (d == pass->row || d == j->window.y)
             continue;
-        int64_t tap = 0;
-        if (d != j->window.y) {
-            int64_t below = 1; /* planes are numbered in the mask's order */
-            for (int l = k + 1; l < pass->masked; l++)
-                if (pass->order[l] != pass->row && pass->order[l] != j->window.y)
-                    below *= pass->axis[pass->order[l]].width;
-            tap = p / below % a->width;
-        }
-        int64_t i = tess_boundary_index(j->source.boundary, a->n, (d == j->window.y ? y : at[d] + tap) - a->before);
-        from = i < 0 ? NULL : from + i * a->in_stride;
+        int64_t i = tess_boundary_index(j->source.boundary, a->n, at[d] + p % a->width - a->before);
+        if (i < 0)
+            return NULL;
+        from += i * a->in_stride;
+        p /= a->width;
     }
-    for (int d = 0; d < pass->ndim && from; d++)
-        if (pass->axis[d].width == 1 && d != pass->row)
-            from += (d == j->window.y ? y : at[d]) * pass->axis[d].in_stride;
+    for (int k = 0; k < j->outer.ndim; k++) {
+        int d = j->outer.axis[k];
+        if (pass->axis[d].width == 1)
+            from += at[d] * pass->axis[d].in_stride;
+    }
     return from;
 }
 
@@ -137,9 +155,12 @@ static const char **look_up(const job *j, char *scratch, const int64_t *at, int6
     char *ghost = scratch + tess_ceil_div(w->planes * w->lines * (int64_t)sizeof(char *), 64) * 64, *room = ghost + w->ghost_bytes;
     const int64_t start = first - j->pass->axis[j->pass->row].before * j->pass->group, reach = (w->wx - 1) * j->pass->group;
     bool ghost_made = false;
-    for (int64_t p = 0; p < w->planes; p++)
+    const tess_correlate_axis none = {.n = 1, .m = 1, .width = 1}, *along = w->y >= 0 ? &j->pass->axis[w->y] : &none;
+    for (int64_t p = 0; p < w->planes; p++) {
+        const char *plane = input_plane(j, at, p);
         for (int64_t i = 0; i < rows + w->wy - 1; i++) {
-            const char *row = input_row(j, at, p, y + i);
+            int64_t line = tess_boundary_index(j->source.boundary, along->n, y + i - along->before);
+            const char *row = plane && line >= 0 ? plane + line * along->in_stride : NULL;
             if (row && lies_ready) {
                 row += start * j->source.width;
             } else if (row) {
@@ -154,6 +175,7 @@ static const char **look_up(const job *j, char *scratch, const int64_t *at, int6
             }
             table[p * w->lines + i] = row;
         }
+    }
     return table;
 }
 
@@ -161,17 +183,26 @@ static const char **look_up(const job *j, char *scratch, const int64_t *at, int6
 
 static int64_t columns_of(const job *j, tile_kind kind) { return (kind == LONG_TILE ? LONG : WIDE) * TESS_VECTOR_BYTES / j->source.width; }
 
+typedef void (*tile_f32)(const char *const *, int64_t, int64_t, const float *, const tess_correlate_window *, int64_t, char *, int64_t, bool);
+typedef void (*tile_f64)(const char *const *, int64_t, int64_t, const double *, const tess_correlate_window *, int64_t, char *, int64_t, bool);
+
+static tile_f32 tile_of_f32(const job *j, tile_kind kind) {
+    if (kind != TALL_TILE)
+        return kind == LONG_TILE ? long_f32 : short_f32;
+    return j->window.wx == 3 ? tall3_f32 : j->window.wx == 5 ? tall5_f32 : tall_f32;
+}
+static tile_f64 tile_of_f64(const job *j, tile_kind kind) {
+    if (kind != TALL_TILE)
+        return kind == LONG_TILE ? long_f64 : short_f64;
+    return j->window.wx == 3 ? tall3_f64 : j->window.wx == 5 ? tall5_f64 : tall_f64;
+}
+
 static void tile(const job *j, tile_kind kind, const char *const *rows, int64_t at, char *out, int64_t out_stride, bool stream) {
-    const void *w = j->pass->weights;
     const int64_t step = j->pass->group * j->source.width, lines = j->window.lines;
-    switch (2 * (int)kind + j->f32) {
-    case 2 * TALL_TILE + 1: tall_f32(rows, lines, at, w, &j->window, step, out, out_stride, stream); break;
-    case 2 * LONG_TILE + 1: long_f32(rows, lines, at, w, &j->window, step, out, out_stride, stream); break;
-    case 2 * SHORT_TILE + 1: short_f32(rows, lines, at, w, &j->window, step, out, out_stride, stream); break;
-    case 2 * TALL_TILE: tall_f64(rows, lines, at, w, &j->window, step, out, out_stride, stream); break;
-    case 2 * LONG_TILE: long_f64(rows, lines, at, w, &j->window, step, out, out_stride, stream); break;
-    default: short_f64(rows, lines, at, w, &j->window, step, out, out_stride, stream); break;
-    }
+    if (j->f32)
+        tile_of_f32(j, kind)(rows, lines, at, j->pass->weights, &j->window, step, out, out_stride, stream);
+    else
+        tile_of_f64(j, kind)(rows, lines, at, j->pass->weights, &j->window, step, out, out_stride, stream);
 }
 
 /* A strip of `count` columns. Gathered, its input rows are padded to whole tiles; where they lie ready there is nothing beyond, and the last tile

@@ -7,6 +7,10 @@
  * broadcast for each output row it serves. The loop over tap columns stays a loop: unrolled, the compiler keeps weights and loads alive across taps
  * and spills them. */
 
+#ifndef TAPS /* taps of a mask row where the tile is made for so many: the loop over them unrolls then, and saves its overhead; 0 = any */
+#define TAPS 0
+#endif
+
 /* One input row, for the output rows low .. high, which are constants once inlined. w: the mask row of output 0. */
 TESS_INLINE void TESS_PASTE(tile_name, row)(vec (*acc)[VECTORS], const char *x, const real *w, int64_t wx, int64_t step, int low, int high) {
     for (int64_t j = 0; j < wx; j++, x += step, w++) {
@@ -28,7 +32,7 @@ TESS_INLINE void TESS_PASTE(tile_name, row)(vec (*acc)[VECTORS], const char *x, 
  * between taps. */
 static void tile_name(const char *const *rows, int64_t lines, int64_t at, const real *w, const tess_correlate_window *window, int64_t step, char *out,
                       int64_t out_stride, bool stream) {
-    const int64_t wx = window->wx, wy = window->wy;
+    const int64_t wx = TAPS ? TAPS : window->wx, wy = window->wy;
     vec acc[ROWS][VECTORS];
     for (int r = 0; r < ROWS; r++)
         for (int k = 0; k < VECTORS; k++)
@@ -43,7 +47,8 @@ static void tile_name(const char *const *rows, int64_t lines, int64_t at, const 
 #if ROWS > 1
                 MEETS(0, 1)
                 MEETS(0, 2)
-                MEETS(0, 3) MEETS(1, 1) MEETS(1, 2) MEETS(1, 3) MEETS(2, 2) MEETS(2, 3) MEETS(3, 3)
+                MEETS(0, 3)
+                MEETS(1, 1) MEETS(1, 2) MEETS(1, 3) MEETS(2, 2) MEETS(2, 3) MEETS(3, 3)
 #endif
 #if ROWS > 4
                     MEETS(0, 4) MEETS(1, 4) MEETS(2, 4) MEETS(3, 4) MEETS(4, 4) MEETS(0, 5) MEETS(1, 5) MEETS(2, 5) MEETS(3, 5) MEETS(4, 5)
@@ -63,6 +68,7 @@ static void tile_name(const char *const *rows, int64_t lines, int64_t at, const 
 }
 
 #undef MEETS
+#undef TAPS
 #undef tile_name
 #undef ROWS
 #undef VECTORS
