@@ -225,7 +225,7 @@ tess_status TESS_ISA_NAME(tess_correlate_rows_pass)(const tess_correlate_problem
     if (pass->outputs == 0)
         return TESS_OK;
     tess_correlate_source_of(&j.source, problem, pass, run->slot);
-    tess_correlate_outer_of(&j.outer, pass, -1);
+    tess_correlate_outer_of(&j.outer, pass, -1, -1);
     j.store = tess_storer(run->slot, problem->work, pass->to);
     j.scratch_each = tess_correlate_rows_scratch(problem, pass, 1);
     j.length = row->m * pass->group;

@@ -21,6 +21,7 @@
 typedef enum tile_kind { TALL_TILE, LONG_TILE, SHORT_TILE } tile_kind;
 /* Outputs from this size on are stored past the caches: a plain store reads the line that it overwrites. */
 static const double STREAM_BYTES = 8 << 20;
+enum { SHORT_ROW = 384 }; /* up to so many columns a copy with its ghost cells costs less than tiles for both edges */
 
 TESS_INLINE v_f32 f32_canonical(v_f32 x) {
     const v_i32 quiet = (v_i32){0} + 0x7fc00000;
@@ -114,19 +115,27 @@ typedef struct job {
     tess_row_storer store;
     const char *in;
     char *out, *scratch;
-    bool f32, out_ready;           /* out has the work type and compact rows: tiles are stored straight into it */
-    bool stream;                   /* the output is too large to be kept in a cache, and whole lines of it can be written */
-    int64_t length, out_stride;    /* of a row: elements, bytes from element to element */
-    int64_t inside, beyond;        /* columns inside .. beyond - 1 are read where they lie */
-    int64_t strips, left, middle;  /* of a row; those before and in the inside */
-    int64_t bands, rows, y_stride; /* of a plane of output: bands, rows, bytes between rows */
+    bool f32, out_ready;              /* out has the work type and compact rows: tiles are stored straight into it */
+    bool stream;                      /* the output is too large to be kept in a cache, and whole lines of it can be written */
+    int64_t length, out_stride;       /* of a row: elements, bytes from element to element */
+    int64_t inside, beyond;           /* columns inside .. beyond - 1 are read where they lie */
+    int64_t strips, left, middle;     /* of a row; those before and in the inside */
+    int64_t bands, rows, y_stride;    /* of a plane of output: bands, rows, bytes between rows */
+    int64_t floors, planes, z_stride; /* of the output: blocks, planes, bytes between planes */
 } job;
+
+/* Output rows y .. y + rows - 1 of planes z .. z + planes - 1; at: the other axes; out: the first of them. */
+typedef struct block {
+    const int64_t *at;
+    int64_t y, rows, z, planes;
+    char *out;
+} block;
 
 /* ---- the input rows of a strip ---- */
 
-/* Address of the first row (of the band's axis) of the input plane that plane `p` of the mask meets; NULL: ghost cells. Planes are numbered in the
- * mask's order. */
-static const char *input_plane(const job *j, const int64_t *at, int64_t p) {
+/* Address of the first row (of the band's axis) of input plane p of those that a block meets; NULL: ghost cells. With planes along one axis, those of
+ * neighbouring outputs are the same; else they are the mask's, numbered in its order. */
+static const char *input_plane(const job *j, const block *b, int64_t p) {
     const tess_correlate_pass *pass = j->pass;
     const char *from = j->in;
     for (int k = pass->masked - 1; k >= 0; k--) {
@@ -134,7 +143,7 @@ static const char *input_plane(const job *j, const int64_t *at, int64_t p) {
         const tess_correlate_axis *a = &pass->axis[d];
         if (d == pass->row || d == j->window.y)
             continue;
-        int64_t i = tess_boundary_index(j->source.boundary, a->n, at[d] + p % a->width - a->before);
+        int64_t i = tess_boundary_index(j->source.boundary, a->n, (d == j->window.z ? b->z + p : b->at[d] + p % a->width) - a->before);
         if (i < 0)
             return NULL;
         from += i * a->in_stride;
@@ -143,23 +152,23 @@ static const char *input_plane(const job *j, const int64_t *at, int64_t p) {
     for (int k = 0; k < j->outer.ndim; k++) {
         int d = j->outer.axis[k];
         if (pass->axis[d].width == 1)
-            from += at[d] * pass->axis[d].in_stride;
+            from += b->at[d] * pass->axis[d].in_stride;
     }
     return from;
 }
 
-/* Fills the table of rows for output rows y .. y + rows - 1 and columns first .. first + count - 1. */
-static const char **look_up(const job *j, char *scratch, const int64_t *at, int64_t y, int64_t rows, int64_t first, int64_t count, bool lies_ready) {
+/* Fills the table of rows for a block's columns first .. first + count - 1. */
+static const char **look_up(const job *j, char *scratch, const block *b, int64_t first, int64_t count, bool lies_ready) {
     const tess_correlate_window *w = &j->window;
     const char **table = (const char **)(void *)scratch;
-    char *ghost = scratch + tess_ceil_div(w->planes * w->lines * (int64_t)sizeof(char *), 64) * 64, *room = ghost + w->ghost_bytes;
+    char *ghost = scratch + tess_ceil_div(w->layers * w->lines * (int64_t)sizeof(char *), 64) * 64, *room = ghost + w->ghost_bytes;
     const int64_t start = first - j->pass->axis[j->pass->row].before * j->pass->group, reach = (w->wx - 1) * j->pass->group;
     bool ghost_made = false;
     const tess_correlate_axis none = {.n = 1, .m = 1, .width = 1}, *along = w->y >= 0 ? &j->pass->axis[w->y] : &none;
-    for (int64_t p = 0; p < w->planes; p++) {
-        const char *plane = input_plane(j, at, p);
-        for (int64_t i = 0; i < rows + w->wy - 1; i++) {
-            int64_t line = tess_boundary_index(j->source.boundary, along->n, y + i - along->before);
+    for (int64_t p = 0; p < b->planes + w->planes - 1; p++) {
+        const char *plane = input_plane(j, b, p);
+        for (int64_t i = 0; i < b->rows + w->wy - 1; i++) {
+            int64_t line = tess_boundary_index(j->source.boundary, along->n, b->y + i - along->before);
             const char *row = plane && line >= 0 ? plane + line * along->in_stride : NULL;
             if (row && lies_ready) {
                 row += start * j->source.width;
@@ -207,58 +216,63 @@ static void tile(const job *j, tile_kind kind, const char *const *rows, int64_t 
 
 /* A strip of `count` columns. Gathered, its input rows are padded to whole tiles; where they lie ready there is nothing beyond, and the last tile
  * begins earlier instead: what it computes again comes out the same. */
-static void strip(const job *j, char *scratch, const int64_t *at, char *out, int64_t y, int64_t rows, int64_t first, int64_t count, bool lies_ready) {
+static void strip(const job *j, char *scratch, const block *b, int64_t first, int64_t count, bool lies_ready) {
     const int64_t width = j->source.width;
     const tile_kind one_row = count >= columns_of(j, LONG_TILE) ? LONG_TILE : SHORT_TILE;
     const int64_t padded = lies_ready ? count : tess_ceil_div(count, columns_of(j, one_row)) * columns_of(j, one_row);
-    const char *const *table = look_up(j, scratch, at, y, rows, first, padded, lies_ready);
+    const char *const *table = look_up(j, scratch, b, first, padded, lies_ready);
     char *sums = scratch + j->window.scratch - TALL * TESS_WINDOW_TILE_BYTES;
-    for (int64_t r = 0; r < rows;) {
-        const tile_kind kind = rows - r >= TALL && j->window.wy > 1 ? TALL_TILE : one_row;
-        const int64_t some = kind == TALL_TILE ? TALL : 1, columns = columns_of(j, kind);
-        for (int64_t x = 0; x < count; x += columns) {
-            const bool ends_early = lies_ready && x + columns > count;
-            const int64_t from = ends_early ? count - columns : x;
-            char *to = out + r * j->y_stride + (first + from) * j->out_stride;
-            if (j->out_ready && from + columns <= count) {
-                tile(j, kind, table + r, from * width, to, j->y_stride, j->stream && lies_ready && !ends_early);
-                continue;
+    for (int64_t z = 0; z < b->planes; z++, table += j->window.lines)
+        for (int64_t r = 0; r < b->rows;) {
+            const tile_kind kind = b->rows - r >= TALL && j->window.wy > 1 ? TALL_TILE : one_row;
+            const int64_t some = kind == TALL_TILE ? TALL : 1, columns = columns_of(j, kind);
+            for (int64_t x = 0; x < count; x += columns) {
+                const bool ends_early = lies_ready && x + columns > count;
+                const int64_t from = ends_early ? count - columns : x;
+                char *to = b->out + z * j->z_stride + r * j->y_stride + (first + from) * j->out_stride;
+                if (j->out_ready && from + columns <= count) {
+                    tile(j, kind, table + r, from * width, to, j->y_stride, j->stream && lies_ready && !ends_early);
+                    continue;
+                }
+                tile(j, kind, table + r, from * width, sums, TESS_WINDOW_TILE_BYTES, false);
+                for (int64_t k = 0; k < some; k++)
+                    j->store(to + k * j->y_stride, j->out_stride, sums + k * TESS_WINDOW_TILE_BYTES, tess_min64(columns, count - from));
             }
-            tile(j, kind, table + r, from * width, sums, TESS_WINDOW_TILE_BYTES, false);
-            for (int64_t k = 0; k < some; k++)
-                j->store(to + k * j->y_stride, j->out_stride, sums + k * TESS_WINDOW_TILE_BYTES, tess_min64(columns, count - from));
+            r += some;
         }
-        r += some;
-    }
 }
 
-static void numbered_strip(const job *j, char *scratch, const int64_t *at, char *out, int64_t y, int64_t rows, int64_t number) {
+static void numbered_strip(const job *j, char *scratch, const block *b, int64_t number) {
     if (number < j->left) {
         int64_t first = number * j->window.strip;
-        strip(j, scratch, at, out, y, rows, first, tess_min64(j->inside - first, j->window.strip), false);
+        strip(j, scratch, b, first, tess_min64(j->inside - first, j->window.strip), false);
     } else if (number < j->left + j->middle) {
         int64_t first = j->inside + (number - j->left) * j->window.in_place;
-        strip(j, scratch, at, out, y, rows, first, number == j->left + j->middle - 1 ? j->beyond - first : j->window.in_place, true);
+        strip(j, scratch, b, first, number == j->left + j->middle - 1 ? j->beyond - first : j->window.in_place, true);
     } else {
         int64_t first = j->beyond + (number - j->left - j->middle) * j->window.strip;
-        strip(j, scratch, at, out, y, rows, first, tess_min64(j->length - first, j->window.strip), false);
+        strip(j, scratch, b, first, tess_min64(j->length - first, j->window.strip), false);
     }
 }
 
 static void task(void *argument, int64_t begin, int64_t end, int worker) {
     const job *j = argument;
+    const int64_t blocks = j->floors * j->bands * j->strips;
     char *scratch = j->scratch + (size_t)worker * j->window.scratch;
     int64_t at[TESS_MAX_NDIM] = {0}, out_stride[1][TESS_MAX_NDIM];
     tess_index index;
     memcpy(out_stride, j->outer.out_stride, sizeof out_stride);
-    tess_index_start(&index, j->outer.ndim, j->outer.m, 1, out_stride, begin / (j->bands * j->strips));
-    int64_t number = begin % (j->bands * j->strips);
+    tess_index_start(&index, j->outer.ndim, j->outer.m, 1, out_stride, begin / blocks);
+    int64_t number = begin % blocks;
     for (int64_t t = begin; t < end; t++) {
         for (int k = 0; k < j->outer.ndim; k++)
             at[j->outer.axis[k]] = index.at[k];
-        int64_t y = number / j->strips * j->window.band, rows = tess_min64(j->rows - y, j->window.band);
-        numbered_strip(j, scratch, at, j->out + index.offset[0] + y * j->y_stride, y, rows, number % j->strips);
-        if (++number == j->bands * j->strips) {
+        block b = {.at = at, .z = number / j->strips / j->bands * j->window.depth, .y = number / j->strips % j->bands * j->window.band};
+        b.rows = tess_min64(j->rows - b.y, j->window.band);
+        b.planes = tess_min64(j->planes - b.z, j->window.depth);
+        b.out = j->out + index.offset[0] + b.z * j->z_stride + b.y * j->y_stride;
+        numbered_strip(j, scratch, &b, number % j->strips);
+        if (++number == blocks) {
             number = 0;
             tess_index_next(&index);
         }
@@ -272,7 +286,7 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
 /* Whether every row of the output starts at the same place within a line of 64 bytes; *phase: columns up to the first line. */
 static bool lines_match(const job *j, int64_t *phase) {
     int64_t before = (int64_t)(((uintptr_t)0 - (uintptr_t)j->out) % 64);
-    bool match = before % j->source.width == 0 && (j->rows == 1 || j->y_stride % 64 == 0);
+    bool match = before % j->source.width == 0 && (j->rows == 1 || j->y_stride % 64 == 0) && (j->planes == 1 || j->z_stride % 64 == 0);
     for (int k = 0; k < j->outer.ndim; k++)
         match &= j->outer.m[k] == 1 || j->outer.out_stride[0][k] % 64 == 0;
     *phase = match ? before / j->source.width : 0;
@@ -286,7 +300,7 @@ static void find_inside(job *j, const tess_correlate_problem *problem, const tes
     bool match = lines_match(j, &phase);
     j->inside = j->beyond = j->length;
     j->stream = match && j->out_ready && j->pass->last && (double)problem->out.count * j->source.width >= STREAM_BYTES;
-    if (j->source.in_place) {
+    if (j->source.in_place && (j->length > SHORT_ROW || j->length > j->window.strip)) {
         int64_t first = row->before * group, last = tess_min64((row->n - (row->width - 1 - row->before)) * group, j->length);
         if (j->stream)
             first = phase + tess_ceil_div(tess_max64(first - phase, 0), line) * line;
@@ -313,7 +327,7 @@ tess_status TESS_ISA_NAME(tess_correlate_window_pass)(const tess_correlate_probl
     if (!tess_correlate_window_of(&j.window, problem, pass, &why))
         return tess_fail(TESS_ERR_INTERNAL, "correlate/window ran where it is not applicable: %s", why);
     tess_correlate_source_of(&j.source, problem, pass, run->slot);
-    tess_correlate_outer_of(&j.outer, pass, j.window.y);
+    tess_correlate_outer_of(&j.outer, pass, j.window.y, j.window.z);
     j.store = tess_storer(run->slot, problem->work, pass->to);
     j.f32 = problem->work == tess_f32;
     j.length = row->m * pass->group;
@@ -322,8 +336,11 @@ tess_status TESS_ISA_NAME(tess_correlate_window_pass)(const tess_correlate_probl
     j.rows = j.window.y >= 0 ? pass->axis[j.window.y].m : 1;
     j.y_stride = j.window.y >= 0 ? pass->axis[j.window.y].out_stride : 0;
     j.bands = tess_ceil_div(j.rows, j.window.band);
+    j.planes = j.window.z >= 0 ? pass->axis[j.window.z].m : 1;
+    j.z_stride = j.window.z >= 0 ? pass->axis[j.window.z].out_stride : 0;
+    j.floors = tess_ceil_div(j.planes, j.window.depth);
     find_inside(&j, problem, row, pass->group);
-    int64_t tasks = j.outer.rows * j.bands * j.strips;
+    int64_t tasks = j.outer.rows * j.floors * j.bands * j.strips;
     if (run->threads == 0) {
         task(&j, 0, tasks, 0);
         return TESS_OK;

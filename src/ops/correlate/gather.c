@@ -56,11 +56,11 @@ void tess_correlate_gather(const tess_correlate_source *s, void *to, const char 
     }
 }
 
-void tess_correlate_outer_of(tess_correlate_outer *outer, const tess_correlate_pass *pass, int skip) {
+void tess_correlate_outer_of(tess_correlate_outer *outer, const tess_correlate_pass *pass, int y, int z) {
     outer->ndim = 0;
     outer->rows = 1;
     for (int d = 0; d < pass->ndim; d++) {
-        if (d == pass->row || d == skip)
+        if (d == pass->row || d == y || d == z)
             continue;
         outer->axis[outer->ndim] = d;
         outer->m[outer->ndim] = pass->axis[d].m;

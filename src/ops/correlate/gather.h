@@ -47,7 +47,7 @@ typedef struct tess_correlate_outer {
     int64_t m[TESS_MAX_NDIM], out_stride[1][TESS_MAX_NDIM];
     int64_t rows; /* product of m */
 } tess_correlate_outer;
-/* skip: a second axis that is left out too, or -1. */
-void tess_correlate_outer_of(tess_correlate_outer *outer, const tess_correlate_pass *pass, int skip);
+/* y, z: axes that are left out beside the row, or -1. */
+void tess_correlate_outer_of(tess_correlate_outer *outer, const tess_correlate_pass *pass, int y, int z);
 
 #endif

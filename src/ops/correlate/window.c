@@ -2,7 +2,7 @@
  * window.c - the sizes of correlate/window. They do not depend on the instruction set, so that one plan serves all. */
 #include "ops/correlate/window.h"
 
-enum { GATHER_BYTES = 192 << 10, SCRATCH_LIMIT = 2 << 20, IN_PLACE_COLUMNS = 2048 };
+enum { GATHER_BYTES = 384 << 10, SCRATCH_LIMIT = 2 << 20, IN_PLACE_COLUMNS = 2048 };
 
 static int64_t round_up(int64_t n, int64_t to) { return tess_ceil_div(n, to) * to; }
 
@@ -12,6 +12,18 @@ static int find_y(const tess_correlate_pass *pass) {
     if (masked > 0)
         return pass->order[masked - 1];
     return pass->row > 0 ? pass->row - 1 : pass->ndim - 1 > pass->row ? pass->ndim - 1 : -1;
+}
+
+/* The one further axis of the mask, if it is one: its outputs share input planes. */
+static int find_z(const tess_correlate_pass *pass, int y) {
+    int z = -1;
+    for (int k = 0; k < pass->masked; k++)
+        if (pass->order[k] != pass->row && pass->order[k] != y) {
+            if (z >= 0)
+                return -1;
+            z = pass->order[k];
+        }
+    return z;
 }
 
 bool tess_correlate_window_of(tess_correlate_window *w, const tess_correlate_problem *problem, const tess_correlate_pass *pass, const char **why) {
@@ -32,13 +44,16 @@ bool tess_correlate_window_of(tess_correlate_window *w, const tess_correlate_pro
     int64_t reach = (w->wx - 1) * pass->group;
     w->band = w->y >= 0 ? TESS_WINDOW_BAND : 1;
     w->lines = w->band + w->wy - 1;
+    w->z = find_z(pass, w->y);
+    w->depth = w->z >= 0 ? TESS_WINDOW_DEPTH : 1;
+    w->layers = w->depth + w->planes - 1;
     w->tile = TESS_WINDOW_TILE_BYTES / width;
-    int64_t fits = GATHER_BYTES / (w->planes * w->lines * width) - reach;
+    int64_t fits = GATHER_BYTES / (w->layers * w->lines * width) - reach;
     w->strip = tess_min64(tess_max64(fits / w->tile * w->tile, w->tile), 2048);
     w->in_place = IN_PLACE_COLUMNS;
     w->row_bytes = round_up((w->strip + reach) * width, 64);
     w->ghost_bytes = round_up((tess_max64(w->strip, 2 * w->in_place) + reach) * width, 64); /* the last strip of a row may be nearly twice as long */
-    int64_t table = round_up(w->planes * w->lines * (int64_t)sizeof(char *), 64);
-    w->scratch = (size_t)(table + w->ghost_bytes + w->planes * w->lines * w->row_bytes + 6 * TESS_WINDOW_TILE_BYTES);
+    int64_t table = round_up(w->layers * w->lines * (int64_t)sizeof(char *), 64);
+    w->scratch = (size_t)(table + w->ghost_bytes + w->layers * w->lines * w->row_bytes + 6 * TESS_WINDOW_TILE_BYTES);
     return w->scratch <= SCRATCH_LIMIT;
 }
