@@ -1,7 +1,7 @@
 # Tessera's build. `make` builds build/tessera, build/libtessera.so and .a; `make help` lists the rest.
 #
 # Sources are found by place and name, so that adding a file is enough:
-#   src/core/*.c, src/gpu/*.c, src/ops/*.c, src/ops/*/*.c     the library; cpu_*.c and core/convert.c once per instruction set
+#   src/{core,gpu,ops,ops/*}/*.c                 the library; cpu_*.c and core/convert.c once per instruction set
 #   src/io/*.c, cli/*.c                          the command
 #   tests/test_*.c, src/ops/*/test_*.c           one test program each (tools/test.mk)
 # Other builds live beside the plain one: make CC=clang BUILD=build-clang, make SANITIZE=address,undefined BUILD=build-asan.

@@ -198,6 +198,7 @@ TESS_API const char *tess_detail(void);
  *   TESSERA_ISA=baseline|avx2|avx512|neon    highest instruction set used (default: the best that the processor has)
  *   TESSERA_STRATEGY=name[,name]  strategies to prefer, as `-s`: "reduce/lanes" pins it for every reduce that it can run
  *   TESSERA_WISDOM=FILE           user wisdom (default: $XDG_CACHE_HOME or ~/.cache, then tessera/wisdom)
+ *   TESSERA_LIBCUDA=FILE, TESSERA_LIBNVRTC=FILE    NVIDIA's driver and kernel compiler, instead of looking for them
  *
  * Results never depend on any of them. Opened contexts read the environment as well; the options overrule it.
  * After fork() the child may go on using a context: it starts threads of its own.
@@ -528,7 +529,8 @@ typedef struct tess_limits {
 } tess_limits;
 TESS_API tess_status tess_measure_limits(tess_context *context, double seconds, tess_limits *limits);
 
-/* A text about processor, caches, instruction sets and GPUs, as for tess_explain. */
+/* A text about processor, caches, instruction sets and GPUs, as for tess_explain. NVIDIA's driver and kernel compiler are loaded when they are
+ * found; when not, the text says where they were looked for. Neither is a failure. */
 TESS_API tess_status tess_devices(tess_context *context, tess_format format, char *text, size_t capacity, size_t *length);
 
 /* ---- 12. Wisdom -----------------------------------------------------------------------------------------------

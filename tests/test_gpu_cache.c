@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_gpu_cache.c - proves: SHA-256 gives the published digests; a key depends on source, name, each option and where it ends, architecture, form
  * and compiler version; an image is compiled once and then found in memory, by other contexts on disk; a file that is cut, changed in any byte,
- * empty, too long, a folder or another image's is compiled again and mended; a folder that cannot be written or made is no error; threads and
+ * empty, too long, a folder or another image's is compiled again and mended; a folder that cannot be written or made is no error, one that
+ * is full loses what was used longest ago; threads and
  * processes that write at once end with one whole file; the compiler's log is cut to what matters; every allocation may fail. The compiler is the
  * pretended one, which counts its runs. */
 #include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -38,18 +40,18 @@ static void sha256_gives_the_published_digests(void **state) {
 
 static const char *const two[] = {"-DA=1", "-DB"}, *const joined[] = {"-DA=1-DB"}, *const swapped[] = {"-DB", "-DA=1"},
                          *const empty[] = {"-DA=1", "-DB", ""};
-static const tess_gpu_source plain = {"k.cu", "kernel", two, 2};
+static const tess_gpu_source plain = {"k.cu", "kernel", two, 2, NULL};
 
 static void a_key_depends_on_all(void **state) {
     (void)state;
     tess_gpu_source sources[] = {plain,
-                                 {"k.cu", "kernel ", two, 2},
-                                 {"l.cu", "kernel", two, 2},
-                                 {"k.cu", "kernel", two, 1},
-                                 {"k.cu", "kernel", joined, 1},
-                                 {"k.cu", "kernel", swapped, 2},
-                                 {"k.cu", "kernel", empty, 3},
-                                 {"k.cukernel", "", two, 2}};
+                                 {"k.cu", "kernel ", two, 2, NULL},
+                                 {"l.cu", "kernel", two, 2, NULL},
+                                 {"k.cu", "kernel", two, 1, NULL},
+                                 {"k.cu", "kernel", joined, 1, NULL},
+                                 {"k.cu", "kernel", swapped, 2, NULL},
+                                 {"k.cu", "kernel", empty, 3, NULL},
+                                 {"k.cukernel", "", two, 2, NULL}};
     tess_gpu_key keys[TESS_COUNT(sources) + 3];
     int count = 0;
     for (int i = 0; i < TESS_COUNT(sources); i++)
@@ -140,7 +142,7 @@ static void memory_keeps_the_last_used(void **state) {
     text[LARGE] = 0;
     tess_gpu_source large[3];
     for (int i = 0; i < 3; i++)
-        large[i] = (tess_gpu_source){"large.cu", text, &numbers[i], 1};
+        large[i] = (tess_gpu_source){"large.cu", text, &numbers[i], 1, NULL};
     assert_int_equal(compile_with(gpu, &large[0], TESS_GPU_CUBIN, NULL), 1);
     assert_int_equal(compile_with(gpu, &large[1], TESS_GPU_CUBIN, NULL), 1);
     assert_int_equal(compile_with(gpu, &large[0], TESS_GPU_CUBIN, NULL), 0);
@@ -230,6 +232,37 @@ static void folders_that_do_not_serve(void **state) {
 
 /* ---- Several at once ---- */
 
+/* One file more than the limit: the quarter used longest ago goes, what was read lately and what is not an image stays. */
+static void the_folder_does_not_grow_for_ever(void **state) {
+    (void)state;
+    char *folder = fake_cache(), path[600], first[600];
+    tess_context *context;
+    assert_int_equal(compile_anew(plain_image), 1);
+    assert_int_equal(cached(folder, first, sizeof first), 1);
+    const struct timespec old[2] = {{1000, 0}, {1000, 0}};
+    assert_int_equal(utimensat(AT_FDCWD, first, old, 0), 0);
+    for (int i = 0; i < TESS_GPU_CACHE_FILES; i++) {
+        snprintf(path, sizeof path, "%s/kernels/%064x.%s", folder, i, i % 2 ? "ptx" : "cubin.1234.5678.9"); /* the last as a crash leaves it */
+        write_file(path, "", 0);
+        const struct timespec times[2] = {{2000 + i, 0}, {2000 + i, 0}};
+        assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    }
+    snprintf(path, sizeof path, "%s/kernels/someone's.cubin", folder);
+    write_file(path, "", 0);
+    assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+    assert_int_equal(compile_anew(plain_image), 0); /* read: it is young now */
+    tess_gpu *gpu = fake_open(&context);
+    assert_int_equal(compile_with(gpu, &plain, TESS_GPU_PTX, NULL), 1); /* written: 1026 files of ours */
+    tess_close(context);
+    assert_int_equal(cached(folder, path, sizeof path), 1026 - 256 + 1);
+    for (int i = 0; i < TESS_GPU_CACHE_FILES; i += 255) {
+        snprintf(path, sizeof path, "%s/kernels/%064x.%s", folder, i, i % 2 ? "ptx" : "cubin.1234.5678.9");
+        assert_int_equal(access(path, F_OK), i < 256 ? -1 : 0);
+    }
+    assert_int_equal(access(first, F_OK), 0);
+    fake_cache_end(folder);
+}
+
 enum { THREADS = 4, PROCESSES = 4, ROUNDS = 20 };
 
 static void *compile_in_thread(void *argument) {
@@ -238,7 +271,7 @@ static void *compile_in_thread(void *argument) {
     for (int i = 0; i < ROUNDS; i++) {
         tess_gpu_image image;
         snprintf(text, sizeof text, "kernel %d", i % 5);
-        tess_gpu_source source = {"k.cu", text, NULL, 0};
+        tess_gpu_source source = {"k.cu", text, NULL, 0, NULL};
         if (tess_gpu_compile(gpu, &source, 90, TESS_GPU_CUBIN, &image) != TESS_OK || !strstr(image.data, text))
             return argument; /* any address: the test fails */
         tess_gpu_image_free(gpu, &image);
@@ -297,7 +330,7 @@ static void the_log_is_cut_to_the_errors(void **state) {
     tess_gpu_image image;
     tess_context *context;
     tess_gpu *gpu = fake_open(&context);
-    tess_gpu_source source = {"broken.cu", "#error", NULL, 0};
+    tess_gpu_source source = {"broken.cu", "#error", NULL, 0, NULL};
     assert_tess_fails(tess_gpu_compile(gpu, &source, 90, TESS_GPU_CUBIN, &image), TESS_ERR_ENGINE);
     const char *begin = "broken.cu does not compile for sm_90: k.cu(30): error: line 30 of the log | k.cu(31): error: line 31 of the log | ";
     assert_memory_equal(tess_detail(), begin, strlen(begin));
@@ -355,15 +388,10 @@ static int use_fakes(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sha256_gives_the_published_digests),
-                                       cmocka_unit_test(a_key_depends_on_all),
-                                       cmocka_unit_test(compiled_once),
-                                       cmocka_unit_test(memory_keeps_the_last_used),
-                                       cmocka_unit_test(a_damaged_file_is_mended),
-                                       cmocka_unit_test(folders_that_do_not_serve),
-                                       cmocka_unit_test(threads_share_a_context),
-                                       cmocka_unit_test(processes_share_a_folder),
-                                       cmocka_unit_test(the_log_is_cut_to_the_errors),
-                                       cmocka_unit_test(every_allocation_may_fail)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sha256_gives_the_published_digests), cmocka_unit_test(a_key_depends_on_all),     cmocka_unit_test(compiled_once),
+        cmocka_unit_test(memory_keeps_the_last_used),         cmocka_unit_test(a_damaged_file_is_mended), cmocka_unit_test(folders_that_do_not_serve),
+        cmocka_unit_test(the_folder_does_not_grow_for_ever),  cmocka_unit_test(threads_share_a_context),  cmocka_unit_test(processes_share_a_folder),
+        cmocka_unit_test(the_log_is_cut_to_the_errors),       cmocka_unit_test(every_allocation_may_fail)};
     return cmocka_run_group_tests(tests, use_fakes, NULL);
 }

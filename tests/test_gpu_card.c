@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_gpu_card.c - proves on a real card: the facts are sensible; kernels compiled to machine code and to PTX run on the caller's stream and give
- * the host's bits; a launch can be captured into a graph that runs after all else is closed; dynamic shared memory beyond 48 KiB works to the last
+ * the host's bits; a launch can be captured into a graph; dynamic shared memory beyond 48 KiB works to the last
  * byte; constants arrive; what was current stays current; too much memory is TESS_ERR_MEMORY; grids at the limits are launched. Skipped where there
  * is no card or no compiler. Prints what `tessera devices` says and a few times. */
 #include "core/strategy.h"
@@ -26,7 +26,7 @@ static const char text[] =
     "}\n"
     "extern \"C\" __global__ void nothing(unsigned *out) { if (blockIdx.x == gridDim.x - 1 && blockIdx.y == gridDim.y - 1) *out = gridDim.y; }\n";
 static const char *const options[] = {"-DSCALE=0.1f"};
-static const tess_gpu_source source = {"test_gpu_card.cu", text, options, 1};
+static const tess_gpu_source source = {"test_gpu_card.cu", text, options, 1, NULL};
 
 static tess_context *context;
 static tess_gpu *gpu;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_gpu_launch.c - proves: a call works in the stream's CUDA context, else in the thread's current one when it is on the device, else in the
- * primary one, and leaves what was current as it was; a kernel is compiled for the device, as PTX when the compiler does not know it; a module is
+ * primary one, and leaves what was current as it was; a kernel is compiled for the device, as PTX when the compiler does not know it, and shipped
+ * PTX is taken when there is no compiler; a module is
  * loaded once in a context, by threads too, and unloaded when the tessera context closes; dynamic shared memory is opened to the limit; launches pass
  * grid, block, shared memory, stream and arguments; limits are sentences. */
 #include <pthread.h>
 
 #include "gpu_fake.h"
 
-static const tess_gpu_source source = {"k.cu", "kernel text", NULL, 0};
+static const tess_gpu_source source = {"k.cu", "kernel text", NULL, 0, NULL};
 
 typedef struct fixture {
     tess_context *context;
@@ -153,6 +154,28 @@ static void images_that_the_driver_refuses(void **state) {
     end(&f);
 }
 
+static void shipped_ptx_without_a_compiler(void **state) {
+    (void)state;
+    fixture f = begin();
+    tess_gpu_scope scope;
+    tess_gpu_kernel kernel, again;
+    const tess_gpu_source shipped = {"k.cu", "kernel text", NULL, 0, "FAKE shipped"};
+    fake_libraries("cuda", "not_there");
+    tess_fail(TESS_ERR_SHAPE, "an earlier failure");
+    assert_tess_ok(tess_gpu_enter(f.gpu, &f.gpu->devices[0], NULL, &scope));
+    assert_tess_ok(tess_gpu_kernel_get(&scope, &shipped, "fill", &kernel));
+    assert_tess_ok(tess_gpu_kernel_get(&scope, &shipped, "fill", &again));
+    assert_ptr_equal(kernel.module, again.module);
+    assert_string_equal(tess_detail(), "an earlier failure");
+    assert_tess_fails(tess_gpu_kernel_get(&scope, &source, "fill", &again), TESS_ERR_ENGINE); /* ships none */
+    assert_non_null(strstr(tess_detail(), "TESSERA_LIBNVRTC names"));
+    fake_libraries("cuda", "nvrtc");
+    assert_tess_ok(tess_gpu_kernel_get(&scope, &shipped, "fill", &again)); /* compiled now: another image */
+    assert_ptr_not_equal(kernel.module, again.module);
+    tess_gpu_leave(&scope);
+    end(&f);
+}
+
 static void launches_and_their_limits(void **state) {
     (void)state;
     fixture f = begin();
@@ -220,7 +243,7 @@ static void *get_kernels(void *argument) {
         return context;
     for (int i = 0; i < 20 && !failed; i++) {
         snprintf(text, sizeof text, "text %d", i % 4);
-        tess_gpu_source one = {"k.cu", text, NULL, 0};
+        tess_gpu_source one = {"k.cu", text, NULL, 0, NULL};
         if (tess_gpu_kernel_get(&scope, &one, "fill", &kernel) != TESS_OK)
             failed = context;
     }
@@ -256,6 +279,7 @@ int main(void) {
                                        cmocka_unit_test(what_is_compiled_for_a_device),
                                        cmocka_unit_test(kernels_are_loaded_once_in_a_context),
                                        cmocka_unit_test(images_that_the_driver_refuses),
+                                       cmocka_unit_test(shipped_ptx_without_a_compiler),
                                        cmocka_unit_test(launches_and_their_limits),
                                        cmocka_unit_test(threads_share_it_all)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Room for the log of a kernel compiler. */
-static _Thread_local char detail[2048];
+static _Thread_local char detail[TESS_DETAIL_SIZE];
 
 tess_status tess_fail(tess_status status, const char *format, ...) {
     va_list arguments;

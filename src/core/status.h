@@ -5,7 +5,10 @@
 
 #include "core/base.h"
 
-/* Returns status. The sentence names the argument, its value and the limit; no final full stop, no newline. */
+enum { TESS_DETAIL_SIZE = 2048 }; /* of a sentence with its 0; room for the log of a kernel compiler */
+
+/* Returns status. The sentence names the argument, its value and the limit; no final full stop, no newline.
+ * Who tries what may fail without failing itself copies tess_detail() before and puts it back with tess_fail(TESS_OK, "%s", copy). */
 tess_status tess_fail(tess_status status, const char *format, ...) TESS_PRINTF(2, 3);
 
 #define TESS_TRY(expression)                            \

@@ -173,7 +173,9 @@ static bool disk_find(tess_gpu *gpu, tess_gpu_image *image) {
             make_header(expected, image);
             good = memcmp(found, expected, HEADER) == 0;
         }
-        if (!good)
+        if (good)
+            futimens(file, NULL); /* used now, for prune.c; another owner's file keeps its time */
+        else
             tess_gpu_image_free(gpu, image);
     }
     close(file);
@@ -188,7 +190,7 @@ static void make_folders(char *path) {
     }
 }
 
-static void disk_store(const tess_gpu_image *image) {
+static void disk_store(tess_gpu *gpu, const tess_gpu_image *image) {
     char path[PATH_MAX], beside[PATH_MAX + 96];
     unsigned char header[HEADER];
     struct timespec now;
@@ -206,6 +208,8 @@ static void disk_store(const tess_gpu_image *image) {
     good = close(file) == 0 && good; /* some file systems report a full disk here */
     if (!good || rename(beside, path) != 0)
         unlink(beside);
+    *strrchr(path, '/') = 0;
+    tess_gpu_cache_prune(gpu, path);
 }
 
 bool tess_gpu_cache_find(tess_gpu *gpu, tess_gpu_image *image) {
@@ -228,5 +232,5 @@ void tess_gpu_cache_store(tess_gpu *gpu, const tess_gpu_image *image) {
     pthread_mutex_lock(&gpu->lock);
     memory_store(gpu, image);
     pthread_mutex_unlock(&gpu->lock);
-    disk_store(image);
+    disk_store(gpu, image);
 }

@@ -44,7 +44,7 @@ static void describe_library_json(tess_text *text, const char *name, bool there,
 /* The libraries are found here, whatever else the process does with CUDA: asking costs the loading of both. A machine without them is no failure, so
  * the detail of the last failing call is put back. */
 static void describe(tess_context *context, tess_format format, tess_text *text) {
-    char before[2048], driver_reason[2048] = "", nvrtc_reason[2048] = "";
+    char before[TESS_DETAIL_SIZE], driver_reason[TESS_DETAIL_SIZE] = "", nvrtc_reason[TESS_DETAIL_SIZE] = "";
     tess_gpu *gpu;
     snprintf(before, sizeof before, "%s", tess_detail());
     bool usable = tess_gpu_get(&gpu, context) == TESS_OK, driver = usable && tess_gpu_open(gpu) == TESS_OK;

@@ -113,6 +113,7 @@ typedef struct tess_gpu_source {
     const char *text;
     const char *const *options; /* "-DWIDTH=7" */
     int option_count;
+    const char *ptx; /* of the kernel in its general form, shipped for machines without a compiler; NULL = none */
 } tess_gpu_source;
 
 /* What the image depends on, as a SHA-256: with fewer bits or less than all of it, a wrong kernel could run unseen. */
@@ -143,6 +144,9 @@ bool tess_gpu_cache_find(tess_gpu *gpu, tess_gpu_image *image); /* image: key an
 void tess_gpu_cache_store(tess_gpu *gpu, const tess_gpu_image *image);
 void tess_gpu_cache_free(tess_gpu *gpu);               /* the one in memory */
 bool tess_gpu_cache_folder(char *buffer, size_t size); /* false: no disk cache */
+enum { TESS_GPU_CACHE_FILES = 1024 };
+/* prune.c: removes the quarter of the folder's files that was used longest ago when there are more than TESS_GPU_CACHE_FILES. */
+void tess_gpu_cache_prune(tess_gpu *gpu, const char *folder);
 
 /* ---- Launching: launch.c ---- */
 
@@ -156,7 +160,8 @@ typedef struct tess_gpu_kernel {
     char name[64];
 } tess_gpu_kernel;
 
-/* Compiles or finds the source's image for the scope's device, loads it into the current context once, finds the entry. */
+/* Compiles or finds the source's image for the scope's device, loads it into the current context once, finds the entry. Without a compiler the
+ * source's PTX is taken, which the driver compiles; the options then have no effect. */
 tess_status tess_gpu_kernel_get(const tess_gpu_scope *scope, const tess_gpu_source *source, const char *entry, tess_gpu_kernel *kernel);
 /* The same from an image, such as PTX that was shipped. */
 tess_status tess_gpu_kernel_load(const tess_gpu_scope *scope, const tess_gpu_image *image, const char *entry, tess_gpu_kernel *kernel);

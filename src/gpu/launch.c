@@ -104,12 +104,36 @@ tess_status tess_gpu_kernel_load(const tess_gpu_scope *scope, const tess_gpu_ima
     return find_kernel(scope, module, entry, kernel);
 }
 
+static bool has_compiler(tess_gpu *gpu) {
+    char before[TESS_DETAIL_SIZE];
+    if (atomic_load_explicit(&gpu->nvrtc_ready, memory_order_acquire))
+        return true;
+    snprintf(before, sizeof before, "%s", tess_detail());
+    bool there = tess_gpu_open_nvrtc(gpu) == TESS_OK;
+    tess_fail(TESS_OK, "%s", before);
+    return there;
+}
+
+/* The text is not copied and not changed. */
+static void shipped_image(const tess_gpu_source *source, tess_gpu_image *image) {
+    tess_sha256 hash;
+    *image = (tess_gpu_image){.form = TESS_GPU_PTX, .data = (char *)(uintptr_t)source->ptx, .size = strlen(source->ptx)};
+    tess_sha256_start(&hash);
+    tess_sha256_add_field(&hash, "shipped", strlen("shipped"));
+    tess_sha256_add_field(&hash, image->data, image->size);
+    tess_sha256_end(&hash, image->key.bytes);
+}
+
 tess_status tess_gpu_kernel_get(const tess_gpu_scope *scope, const tess_gpu_source *source, const char *entry, tess_gpu_kernel *kernel) {
     tess_gpu *gpu = scope->gpu;
     tess_gpu_image image;
     tess_gpu_form form;
     CUmodule module = NULL;
     int arch;
+    if (source->ptx && !has_compiler(gpu)) {
+        shipped_image(source, &image);
+        return tess_gpu_kernel_load(scope, &image, entry, kernel);
+    }
     TESS_TRY(tess_gpu_target(gpu, scope->device, &arch, &form));
     tess_gpu_key key = tess_gpu_source_key(source, arch, form, gpu->nvrtc_version);
     pthread_mutex_lock(&gpu->lock);
