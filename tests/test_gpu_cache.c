@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_gpu_cache.c - proves: SHA-256 gives the published digests; a key depends on source, name, each option and where it ends, architecture, form
  * and compiler version; an image is compiled once and then found in memory, by other contexts on disk; a file that is cut, changed in any byte,
- * empty, too long, a folder or another image's is compiled again and mended; a folder that cannot be written or made is no error, one that
- * is full loses what was used longest ago; threads and
- * processes that write at once end with one whole file; the compiler's log is cut to what matters; every allocation may fail. The compiler is the
- * pretended one, which counts its runs. */
+ * empty, too long, a folder or another image's is compiled again and mended; a folder that cannot be written or made is no error, one that is full
+ * loses what was used longest ago; threads and processes that write at once end with one whole file; the compiler's log is cut to what matters;
+ * every allocation may fail. The compiler is the pretended one, which counts its runs. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -21,8 +21,7 @@ tess_status tess_devices(tess_context *given, tess_format format, char *at, size
         for (int s = 0, listed = 0; s < TESS_SLOTS; s++)
             if (tess_cpu_has_slot((tess_isa_slot)s))
                 tess_text_add(&text, "%s\"%s\"", listed++ ? ", " : "", tess_slot_name((tess_isa_slot)s));
-        tess_text_add(&text, "], \"l1d\": %lld, \"l2\": %lld, \"l3\": %lld}", (long long)info.l1d, (long long)info.l2,
-                      (long long)info.l3);
+        tess_text_add(&text, "], \"l1d\": %lld, \"l2\": %lld, \"l3\": %lld}", (long long)info.l1d, (long long)info.l2, (long long)info.l3);
         for (int i = 0; i < tess_engines_count; i++)
             tess_engines[i]->describe(context, format, &text);
         tess_text_add(&text, "}\n");
