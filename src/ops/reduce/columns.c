@@ -48,13 +48,17 @@ static int64_t leaf_levels(const reduce_problem *p) {
     return levels;
 }
 
-/* Trees: rows of 8 KiB. Keys: what L1 holds. Moments pass twice over a leaf, which should stay in L2. */
+/* Trees: rows of 8 KiB. Keys: what L1 holds. Moments pass twice over a leaf: its second time should come from the last cache, but rows of less than
+ * half a KiB would cost more than they save. Columns that are not neighbours are loaded one by one, and their lines are met again with the next row:
+ * few enough to stay in L1. */
 static int64_t block_columns(const reduce_problem *p) {
     int64_t columns = 8192 / (int64_t)tess_type_size(p->acc), width = p->kept_size[p->kept - 1];
     if (p->kind == REDUCE_VAR)
-        columns = tess_max64(16, tess_min64(1024, (512 << 10) / (tess_min64(tess_max64(1, p->longest), REDUCE_LEAF) * p->in.itemsize)));
+        columns = tess_max64(128, tess_min64(1024, (8 << 20) / (tess_min64(tess_max64(1, p->longest), REDUCE_LEAF) * p->in.itemsize)));
     else if (p->kind != REDUCE_SUM && p->kind != REDUCE_PROD)
         columns = 1024;
+    if (p->kept_stride[0][p->kept - 1] != p->in.itemsize)
+        columns = tess_min64(columns, 128);
     return tess_min64(columns, width);
 }
 
@@ -119,32 +123,11 @@ static const void *load_row(const worker *w, int64_t i) {
     return w->loaded;
 }
 
-/* NaNs are counted by comparison: only they differ from themselves. */
-static void count_nans(const worker *w, const void *row) {
-    const char *p = row;
-    tess_type type = w->job->p->load;
-    int parts = tess_is_complex(type) ? 2 : 1;
-    for (int64_t c = 0; c < w->n; c++) {
-        bool nan = false;
-        for (int k = 0; k < parts; k++)
-            if (type == tess_f32 || type == tess_c64) {
-                float x;
-                memcpy(&x, p + (c * parts + k) * 4, 4);
-                nan |= x != x;
-            } else {
-                double x;
-                memcpy(&x, p + (c * parts + k) * 8, 8);
-                nan |= x != x;
-            }
-        w->nans[c] += nan;
-    }
-}
-
 static const void *mapped_row(const worker *w, int64_t i) {
     const reduce_problem *p = w->job->p;
     const void *row = load_row(w, i);
-    if (p->omit)
-        count_nans(w, row);
+    if (p->omit && (p->operation == TESS_MEAN || p->kind == REDUCE_VAR)) /* the others do not ask how many */
+        w->job->kernels->column->nans[p->load](w->nans, row, w->n);
     if (!w->job->map || (p->map == REDUCE_PLAIN && !p->omit))
         return row;
     w->job->map(w->mapped, row, w->n, p->omit, p->kind == REDUCE_PROD ? 1 : 0);
@@ -233,9 +216,13 @@ static void fold_tree(worker *w, int64_t k) {
 
 static void fold_integers(worker *w, int64_t first, int64_t n) {
     static const int64_t here = 0;
-    if (w->job->in_place)
-        w->job->fold(w->stack, w->base, w->offset, 1, n, w->n, first == 0);
-    else
+    const reduce_problem *p = w->job->p;
+    void (*integers)(uint64_t *, const char *, const int64_t *, int64_t, int64_t) = w->job->kernels->column->integers[p->in.type];
+    if (integers && p->kind == REDUCE_SUM && p->map == REDUCE_PLAIN && w->job->stride == p->in.itemsize) {
+        if (first == 0)
+            memset(w->stack, 0, (size_t)w->n * sizeof(uint64_t));
+        integers((uint64_t *)(void *)w->stack, w->base, w->offset, n, w->n);
+    } else
         for (int64_t i = 0; i < n; i++)
             w->job->fold(w->stack, mapped_row(w, i), &here, 0, 1, w->n, first + i == 0);
 }
@@ -243,6 +230,14 @@ static void fold_integers(worker *w, int64_t first, int64_t n) {
 static void fold_keys(worker *w, int64_t first, int64_t n) {
     const columns_job *job = w->job;
     const reduce_problem *p = job->p;
+    if (p->kind == REDUCE_EXTREME && p->map == REDUCE_PLAIN && job->stride == p->in.itemsize) {
+        const reduce_order_kernels *order_kernels = job->kernels->order; /* keys of their own width, in the place of w->index */
+        if (first == 0)
+            order_kernels->lowest[p->in.type](w->index, w->n);
+        order_kernels->greatest_rows[p->in.type](w->index, w->base, w->offset, n, w->n, p->order);
+        order_kernels->widen[p->in.type](w->best, w->index, w->n);
+        return;
+    }
     const reduce_column_kernels *kernels = job->kernels->column;
     reduce_order order = p->order;
     order.magnitude |= p->kind == REDUCE_COUNT;

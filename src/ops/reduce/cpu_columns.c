@@ -11,7 +11,7 @@
     type x;              \
     memcpy(&x, p, sizeof x)
 
-enum { AHEAD = 8 }; /* rows that are added together; the next so many are asked for meanwhile */
+enum { AHEAD = 8, COLUMNS_AT_ONCE = 1024 }; /* rows that are added together; columns whose partial sums stay in L1 */
 
 #define COLUMNS(name, type, OP, identity, parts)                                                                               \
     static void name(void *acc, const char *base, const int64_t *offsets, int64_t step, int64_t rows, int64_t n, bool first) { \
@@ -85,6 +85,66 @@ static void greatest(int64_t *restrict best, const int64_t *restrict keys, int64
         best[c] = keys[c] > best[c] ? keys[c] : best[c];
 }
 
+/* Integer rows as they lie: up to 8 of the narrow ones in a type that holds their sum, then into the 64 bits. */
+#define INTEGERS(name, type, part)                                                                                                     \
+    static void integers_##name(uint64_t *restrict acc, const char *base, const int64_t *offsets, int64_t rows, int64_t n) {           \
+        const int64_t size = sizeof(type);                                                                                             \
+        part sum[COLUMNS_AT_ONCE];                                                                                                     \
+        for (int64_t from = 0; from < n; from += COLUMNS_AT_ONCE) {                                                                    \
+            const int64_t m = tess_min64(n - from, COLUMNS_AT_ONCE);                                                                   \
+            for (int64_t r = 0; r < rows;) {                                                                                           \
+                int64_t end = tess_min64(rows, r + (1 << 15)); /* the sum of 2^15 elements of 16 bits has 31 */                        \
+                memset(sum, 0, sizeof sum);                                                                                            \
+                for (; r + 4 <= end; r += 4) {                                                                                         \
+                    const char *restrict p0 = base + offsets[r] + from * size, *restrict p1 = base + offsets[r + 1] + from * size;     \
+                    const char *restrict p2 = base + offsets[r + 2] + from * size, *restrict p3 = base + offsets[r + 3] + from * size; \
+                    for (int64_t c = 0; c < m; c++) {                                                                                  \
+                        READ(type, x0, p0 + c * size);                                                                                 \
+                        READ(type, x1, p1 + c * size);                                                                                 \
+                        READ(type, x2, p2 + c * size);                                                                                 \
+                        READ(type, x3, p3 + c * size);                                                                                 \
+                        sum[c] += ((part)x0 + (part)x1) + ((part)x2 + (part)x3);                                                       \
+                    }                                                                                                                  \
+                }                                                                                                                      \
+                for (; r < end; r++) {                                                                                                 \
+                    const char *restrict p = base + offsets[r] + from * size;                                                          \
+                    for (int64_t c = 0; c < m; c++) {                                                                                  \
+                        READ(type, x, p + c * size);                                                                                   \
+                        sum[c] += (part)x;                                                                                             \
+                    }                                                                                                                  \
+                }                                                                                                                      \
+                for (int64_t c = 0; c < m; c++)                                                                                        \
+                    acc[from + c] += (uint64_t)sum[c];                                                                                 \
+            }                                                                                                                          \
+        }                                                                                                                              \
+    }
+INTEGERS(u8, uint8_t, uint32_t)
+INTEGERS(i8, int8_t, int32_t)
+INTEGERS(u16, uint16_t, uint32_t)
+INTEGERS(i16, int16_t, int32_t)
+INTEGERS(u32, uint32_t, uint64_t)
+INTEGERS(i32, int32_t, int64_t)
+INTEGERS(u64, uint64_t, uint64_t)
+
+#define NANS(name, type)                                                                    \
+    static void nans_##name(int64_t *restrict counts, const void *row, int64_t n) {         \
+        const char *restrict p = row;                                                       \
+        for (int64_t c = 0; c < n; c++) {                                                   \
+            READ(type, x, p + c * (int64_t)sizeof(type));                                   \
+            counts[c] += x != x;                                                            \
+        }                                                                                   \
+    }                                                                                       \
+    static void nans_complex_##name(int64_t *restrict counts, const void *row, int64_t n) { \
+        const char *restrict p = row;                                                       \
+        for (int64_t c = 0; c < n; c++) {                                                   \
+            READ(type, re, p + 2 * c * (int64_t)sizeof(type));                              \
+            READ(type, im, p + (2 * c + 1) * (int64_t)sizeof(type));                        \
+            counts[c] += (re != re) | (im != im);                                           \
+        }                                                                                   \
+    }
+NANS(f32, float)
+NANS(f64, double)
+
 static void first_greatest(int64_t *restrict best, int64_t *restrict index, const int64_t *restrict keys, int64_t n, int64_t number) {
     for (int64_t c = 0; c < n; c++) {
         bool better = (keys[c] > best[c]) | (index[c] < 0);
@@ -118,6 +178,15 @@ const reduce_column_kernels TESS_ISA_NAME(reduce_column_kernels) = {
                  [tess_c128] = multiply_c128},
     .greatest = greatest,
     .first_greatest = first_greatest,
+    .integers = {[tess_u8] = integers_u8,
+                 [tess_i8] = integers_i8,
+                 [tess_u16] = integers_u16,
+                 [tess_i16] = integers_i16,
+                 [tess_u32] = integers_u32,
+                 [tess_i32] = integers_i32,
+                 [tess_u64] = integers_u64,
+                 [tess_i64] = integers_u64},
+    .nans = {[tess_f32] = nans_f32, [tess_f64] = nans_f64, [tess_c64] = nans_complex_f32, [tess_c128] = nans_complex_f64},
     .equal = equal,
     .deviations = deviations,
 };

@@ -122,9 +122,31 @@ LANES(multiply_u64, uint64_t, *, 1, REDUCE_LANES, whole_none)
 COMPLEX_PRODUCT(multiply_c64, c64)
 COMPLEX_PRODUCT(multiply_c128, c128)
 
+/* A whole leaf, which lies in L1 or L2: there it may be read in strips of as many lanes as registers hold. */
+static void leaf_deviations(double *lanes, const char *p, double mean, bool omit) {
+    enum { VECTORS = 8, WIDTH = VECTORS * TESS_VECTOR_BYTES };
+    const v_f64 m = v_f64_all(mean);
+    for (int at = 0; at < REDUCE_LANES * 8; at += WIDTH) {
+        v_f64 a[VECTORS] = {{0}};
+        for (int r = 0; r < REDUCE_TERMS; r++)
+            for (int v = 0; v < VECTORS; v++) {
+                v_f64 x = v_f64_load(p + r * REDUCE_LANES * 8 + at + v * TESS_VECTOR_BYTES), d = x - m, square = d * d;
+                if (omit)
+                    square = (v_f64)((v_i64)square & (x == x));
+                a[v] += square;
+            }
+        for (int v = 0; v < VECTORS; v++)
+            v_f64_store((char *)lanes + at + v * TESS_VECTOR_BYTES, a[v]);
+    }
+}
+
 static void deviations(void *lanes, const void *row, int64_t n, bool first, double mean, bool omit) {
     double *restrict a = lanes;
     const char *restrict p = row;
+    if (first && n == REDUCE_LEAF) {
+        leaf_deviations(a, p, mean, omit);
+        return;
+    }
     for (int64_t j = 0; first && j < tess_min64(n, REDUCE_LANES); j++)
         a[j] = 0;
     for (; n > 0; n -= REDUCE_LANES, p += REDUCE_LANES * sizeof(double)) {
@@ -170,8 +192,17 @@ INTEGERS(integers_u64, uint64_t, uint64_t, INT64_MAX)
 static uint64_t integers_bool(const void *elements, int64_t stride, int64_t n) {
     const char *p = elements;
     uint64_t sum = 0;
-    for (int64_t i = 0; i < n; i++, p += stride)
-        sum += *p != 0;
+    for (int64_t m; n > 0; n -= m, p += m * stride) {
+        uint8_t s = 0; /* counts to 192, so that bytes need no widening */
+        m = tess_min64(n, 192);
+        if (stride == 1)
+            for (int64_t i = 0; i < m; i++)
+                s = (uint8_t)(s + (p[i] != 0));
+        else
+            for (int64_t i = 0; i < m; i++)
+                s = (uint8_t)(s + (p[i * stride] != 0));
+        sum += s;
+    }
     return sum;
 }
 

@@ -26,16 +26,15 @@ INTEGER_KEY(u64, int64_t, uint64_t, 1)
 INTEGER_KEY(i64, int64_t, uint64_t, 0)
 TESS_INLINE int8_t key_bool(uint8_t u, reduce_order order) { return (int8_t)((u != 0) ^ (int8_t) - (int8_t)order.smallest); }
 
-#define FLOAT_KEY(name, S, U, infinity, smallest_key, greatest_key)                                  \
-    TESS_INLINE S key_##name(U u, reduce_order order) {                                              \
-        const U top = (U)((U)1 << (8 * sizeof(U) - 1)), low = (U)(top - 1);                          \
-        const U keep = order.magnitude ? low : (U)-1, zero = order.numeric ? 0 : (U)-1;              \
-        U magnitude = (U)(u & low);                                                                  \
-        U v = (U)(u & keep);                                                                         \
-        v = magnitude == 0 ? (U)(v & zero) : v;                                                      \
-        S s = (S)((v & top) ? v ^ low : v);                                                          \
-        s = (S)(s ^ (S) - (S)order.smallest);                                                        \
-        return magnitude > (U)(infinity) ? (order.omit ? (S)(smallest_key) : (S)(greatest_key)) : s; \
+/* Without branches: the complement of the magnitude where the sign is set (and kept). */
+#define FLOAT_KEY(name, S, U, infinity, lowest, highest)                                                        \
+    TESS_INLINE S key_##name(U u, reduce_order order) {                                                         \
+        const U low = (U)((U)-1 >> 1), keep = order.magnitude ? 0 : (U)-1, at_zero = order.numeric ? 0 : (U)-1; \
+        const S flip = (S) - (S)order.smallest, nan = order.omit ? (S)(lowest) : (S)(highest);                  \
+        U magnitude = (U)(u & low), sign = (U)((S)u >> (8 * sizeof(U) - 1));                                    \
+        U nonzero = (U)((U)0 - (U)(magnitude != 0));                                                            \
+        S s = (S)((S)(magnitude ^ (sign & keep & (nonzero | at_zero))) ^ flip);                                 \
+        return magnitude > (U)(infinity) ? nan : s;                                                             \
     }
 FLOAT_KEY(f16, int16_t, uint16_t, 0x7c00, INT16_MIN, INT16_MAX)
 FLOAT_KEY(bf16, int16_t, uint16_t, 0x7f80, INT16_MIN, INT16_MAX)
@@ -95,6 +94,38 @@ FLOAT_KEY(f64, int64_t, uint64_t, 0x7ff0000000000000, INT64_MIN, INT64_MAX)
                 keys[i] = key_##name(u, order);                                                                     \
             }                                                                                                       \
     }
+#define ORDER_ROWS(name, S, U, least)                                                                                                     \
+    static void lowest_##name(void *best, int64_t n) {                                                                                    \
+        S *b = best;                                                                                                                      \
+        for (int64_t c = 0; c < n; c++)                                                                                                   \
+            b[c] = least;                                                                                                                 \
+    }                                                                                                                                     \
+    static void widen_##name(int64_t *restrict keys, const void *best, int64_t n) {                                                       \
+        const S *b = best;                                                                                                                \
+        for (int64_t c = 0; c < n; c++)                                                                                                   \
+            keys[c] = b[c];                                                                                                               \
+    }                                                                                                                                     \
+    static void greatest_rows_##name(void *best, const char *base, const int64_t *offsets, int64_t rows, int64_t n, reduce_order order) { \
+        S *restrict b = best;                                                                                                             \
+        int64_t r = 0;                                                                                                                    \
+        for (; r + 2 <= rows; r += 2) {                                                                                                   \
+            const char *restrict p = base + offsets[r], *restrict q = base + offsets[r + 1];                                              \
+            for (int64_t c = 0; c < n; c++) {                                                                                             \
+                READ(U, p, c, (int64_t)sizeof(U));                                                                                        \
+                U v;                                                                                                                      \
+                memcpy(&v, q + c * (int64_t)sizeof(U), sizeof v);                                                                         \
+                S x = key_##name(u, order), y = key_##name(v, order);                                                                     \
+                S z = x > y ? x : y;                                                                                                      \
+                b[c] = z > b[c] ? z : b[c];                                                                                               \
+            }                                                                                                                             \
+        }                                                                                                                                 \
+        if (r < rows)                                                                                                                     \
+            for (int64_t c = 0; c < n; c++) {                                                                                             \
+                READ(U, base + offsets[r], c, (int64_t)sizeof(U));                                                                        \
+                S x = key_##name(u, order);                                                                                               \
+                b[c] = x > b[c] ? x : b[c];                                                                                               \
+            }                                                                                                                             \
+    }
 ORDER(bool, int8_t, uint8_t, INT8_MIN)
 ORDER(u8, int8_t, uint8_t, INT8_MIN)
 ORDER(i8, int8_t, uint8_t, INT8_MIN)
@@ -108,6 +139,19 @@ ORDER(f16, int16_t, uint16_t, INT16_MIN)
 ORDER(bf16, int16_t, uint16_t, INT16_MIN)
 ORDER(f32, int32_t, uint32_t, INT32_MIN)
 ORDER(f64, int64_t, uint64_t, INT64_MIN)
+ORDER_ROWS(bool, int8_t, uint8_t, INT8_MIN)
+ORDER_ROWS(u8, int8_t, uint8_t, INT8_MIN)
+ORDER_ROWS(i8, int8_t, uint8_t, INT8_MIN)
+ORDER_ROWS(u16, int16_t, uint16_t, INT16_MIN)
+ORDER_ROWS(i16, int16_t, uint16_t, INT16_MIN)
+ORDER_ROWS(u32, int32_t, uint32_t, INT32_MIN)
+ORDER_ROWS(i32, int32_t, uint32_t, INT32_MIN)
+ORDER_ROWS(u64, int64_t, uint64_t, INT64_MIN)
+ORDER_ROWS(i64, int64_t, uint64_t, INT64_MIN)
+ORDER_ROWS(f16, int16_t, uint16_t, INT16_MIN)
+ORDER_ROWS(bf16, int16_t, uint16_t, INT16_MIN)
+ORDER_ROWS(f32, int32_t, uint32_t, INT32_MIN)
+ORDER_ROWS(f64, int64_t, uint64_t, INT64_MIN)
 
 /* The elements of one width count alike but for the sign bit and where NaNs begin; a counter of the same width needs no widening, so blocks are as
  * long as it can count. mask drops the sign. */
@@ -165,11 +209,17 @@ COUNT_COMPLEX(c128, double)
 #define GREATEST(name) [tess_##name] = greatest_##name
 #define FIND(name) [tess_##name] = find_##name
 #define KEYS(name) [tess_##name] = keys_##name
+#define LOWEST(name) [tess_##name] = lowest_##name
+#define WIDEN(name) [tess_##name] = widen_##name
+#define GREATEST_ROWS(name) [tess_##name] = greatest_rows_##name
 extern const reduce_order_kernels TESS_ISA_NAME(reduce_order_kernels);
 const reduce_order_kernels TESS_ISA_NAME(reduce_order_kernels) = {
     .greatest = {ORDERED(GREATEST)},
     .find = {ORDERED(FIND)},
     .keys = {ORDERED(KEYS)},
+    .lowest = {ORDERED(LOWEST)},
+    .widen = {ORDERED(WIDEN)},
+    .greatest_rows = {ORDERED(GREATEST_ROWS)},
     .count = {[tess_bool] = count_8,
               [tess_u8] = count_8,
               [tess_i8] = count_8,

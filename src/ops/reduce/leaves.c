@@ -239,16 +239,25 @@ static void output_tasks(void *argument, int64_t begin, int64_t end, int number)
     const leaves_job *job = argument;
     const reduce_problem *p = job->p;
     worker w = worker_start(job, number);
+    tess_index place;
+    int64_t segment = begin % p->segments;
+    tess_index_start(&place, p->kept, p->kept_size, 2, (int64_t(*)[TESS_MAX_NDIM])p->kept_stride, begin / p->segments);
     for (int64_t task = begin; task < end; task++) {
-        int64_t first, in_offset, out_offset, size = reduce_task_size(p, task, &first);
-        if (size >= job->split)
-            continue;
-        reduce_node node;
-        reduce_task_place(p, task, &in_offset, &out_offset);
-        w.base = job->run->in + in_offset + first * p->stride[0][0];
-        w.constant = false;
-        fold_subtree(&w, 0, size, &node);
-        store(job, &node, out_offset);
+        int64_t first, size = reduce_task_size(p, segment, &first);
+        if (size < job->split) {
+            reduce_node node;
+            w.base = job->run->in + place.offset[0] + first * p->stride[0][0];
+            w.constant = false;
+            if (size > 0 && size <= REDUCE_LEAF)
+                fold_leaf(&w, 0, size, &node);
+            else
+                fold_subtree(&w, 0, size, &node);
+            store(job, &node, place.offset[1] + segment * p->segment_stride);
+        }
+        if (++segment == p->segments) {
+            segment = 0;
+            tess_index_next(&place);
+        }
     }
 }
 

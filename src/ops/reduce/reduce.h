@@ -95,6 +95,11 @@ typedef struct reduce_order_kernels {
     void (*keys[TESS_TYPES])(int64_t *keys, const void *elements, int64_t stride, int64_t n, reduce_order order);
     /* How many elements are zero, and how many NaN. */
     void (*count[TESS_TYPES])(const void *elements, int64_t stride, int64_t n, int64_t *zeros, int64_t *nans);
+    /* Columns: best[c], of the key's own width, becomes the greatest of itself and the keys of the rows' elements c. `lowest` starts a
+     * row and `widen` turns it into keys. */
+    void (*greatest_rows[TESS_TYPES])(void *best, const char *base, const int64_t *offsets, int64_t rows, int64_t n, reduce_order order);
+    void (*lowest[TESS_TYPES])(void *best, int64_t n);
+    void (*widen[TESS_TYPES])(int64_t *keys, const void *best, int64_t n);
 } reduce_order_kernels;
 
 typedef struct reduce_map_kernels {
@@ -107,6 +112,8 @@ typedef struct reduce_map_kernels {
 typedef struct reduce_column_kernels {
     void (*add[TESS_TYPES])(void *acc, const char *base, const int64_t *offsets, int64_t step, int64_t rows, int64_t n, bool first);
     void (*multiply[TESS_TYPES])(void *acc, const char *base, const int64_t *offsets, int64_t step, int64_t rows, int64_t n, bool first);
+    void (*integers[TESS_TYPES])(uint64_t *acc, const char *base, const int64_t *offsets, int64_t rows, int64_t n); /* as they lie, modulo 2^64 */
+    void (*nans[TESS_TYPES])(int64_t *counts, const void *row, int64_t n); /* of a row of the load type: counts[c] grows */
     void (*greatest)(int64_t *best, const int64_t *keys, int64_t n);
     void (*first_greatest)(int64_t *best, int64_t *index, const int64_t *keys, int64_t n, int64_t number); /* index -1: nothing yet */
     void (*equal)(int64_t *counts, const int64_t *keys, int64_t n, int64_t key);                           /* counts[c] grows where the key is met */
