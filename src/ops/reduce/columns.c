@@ -294,7 +294,7 @@ static void node_of(const worker *w, int64_t c, int64_t k, reduce_node *node) {
 static void store(const worker *w, int64_t k, char *out) {
     const columns_job *job = w->job;
     const reduce_problem *p = job->p;
-    if (k > 0 && (p->operation == TESS_SUM || p->operation == TESS_PROD || p->operation == TESS_NORM1)) {
+    if (reduce_finish_row(p, w->stack, k, p->omit ? w->nans : NULL, w->n)) {
         job->storer(out, job->out_stride, w->stack, w->n);
         return;
     }

@@ -49,36 +49,44 @@ WHOLE_ROWS(whole_add_double, double, v_f64, 32)
 #endif
 #define whole_none(lanes, p, rows) 0
 
-/* width: components in a row of lanes, 512 for complex numbers, whose parts are added apart. */
-#define LANES(name, type, OP, identity, width, whole)                                 \
-    static void name(void *lanes, const void *row, int64_t n, bool first) {           \
-        type *restrict a = lanes;                                                     \
-        const char *restrict p = row;                                                 \
-        n *= width / REDUCE_LANES;                                                    \
-        if (first) {                                                                  \
-            int64_t m = tess_min64(n, width);                                         \
-            for (int64_t j = 0; j < m; j++)                                           \
-                a[j] = (type)identity OP read_##type(p + j * (int64_t)sizeof(type));  \
-            p += m * (int64_t)sizeof(type);                                           \
-            n -= m;                                                                   \
-        }                                                                             \
-        int64_t done = whole(a, p, n / width) * width;                                \
-        p += done * (int64_t)sizeof(type);                                            \
-        n -= done;                                                                    \
-        for (; n >= width; n -= width, p += width * sizeof(type))                     \
-            for (int64_t j = 0; j < width; j++)                                       \
-                a[j] = a[j] OP read_##type(p + j * (int64_t)sizeof(type));            \
-        for (int64_t j = 0; j < n; j++)                                               \
-            a[j] = a[j] OP read_##type(p + j * (int64_t)sizeof(type));                \
-    }                                                                                 \
-    static void name##_halve(void *lanes, int used) {                                 \
-        type *a = lanes;                                                              \
-        for (int parts = width / REDUCE_LANES, w = REDUCE_LANES / 2; w > 0; w /= 2) { \
-            int pairs = parts * (used < 2 * w ? used - w : w);                        \
-            for (int j = 0; j < pairs; j++)                                           \
-                a[j] = a[j] OP a[j + parts * w];                                      \
-            used = used < w ? used : w;                                               \
-        }                                                                             \
+/* width: components in a row of lanes, 512 for complex numbers, whose parts are added apart. Halving starts from the next of three fixed widths, with
+ * the identity in the lanes without elements: loops of known length are the quicker. */
+#define LANES(name, type, OP, identity, width, whole)                                                                         \
+    static void name(void *lanes, const void *row, int64_t n, bool first) {                                                   \
+        type *restrict a = lanes;                                                                                             \
+        const char *restrict p = row;                                                                                         \
+        n *= width / REDUCE_LANES;                                                                                            \
+        if (first) {                                                                                                          \
+            int64_t m = tess_min64(n, width);                                                                                 \
+            for (int64_t j = 0; j < m; j++)                                                                                   \
+                a[j] = (type)identity OP read_##type(p + j * (int64_t)sizeof(type));                                          \
+            p += m * (int64_t)sizeof(type);                                                                                   \
+            n -= m;                                                                                                           \
+        }                                                                                                                     \
+        int64_t done = whole(a, p, n / width) * width;                                                                        \
+        p += done * (int64_t)sizeof(type);                                                                                    \
+        n -= done;                                                                                                            \
+        for (; n >= width; n -= width, p += width * sizeof(type))                                                             \
+            for (int64_t j = 0; j < width; j++)                                                                               \
+                a[j] = a[j] OP read_##type(p + j * (int64_t)sizeof(type));                                                    \
+        for (int64_t j = 0; j < n; j++)                                                                                       \
+            a[j] = a[j] OP read_##type(p + j * (int64_t)sizeof(type));                                                        \
+    }                                                                                                                         \
+    TESS_INLINE void name##_from(type *restrict a, int half) {                                                                \
+        _Pragma("GCC unroll 8") for (int w = half; w > 0; w /= 2) for (int j = 0; j < w * (width / REDUCE_LANES); j++) a[j] = \
+            a[j] OP a[j + w * (width / REDUCE_LANES)];                                                                        \
+    }                                                                                                                         \
+    static void name##_halve(void *lanes, int used) {                                                                         \
+        type *a = lanes;                                                                                                      \
+        const int parts = width / REDUCE_LANES, upto = used <= 16 ? 16 : used <= 64 ? 64 : REDUCE_LANES;                      \
+        for (int j = used * parts; j < upto * parts; j++)                                                                     \
+            a[j] = identity;                                                                                                  \
+        if (upto == REDUCE_LANES)                                                                                             \
+            name##_from(a, REDUCE_LANES / 2);                                                                                 \
+        else if (upto == 64)                                                                                                  \
+            name##_from(a, 32);                                                                                               \
+        else                                                                                                                  \
+            name##_from(a, 8);                                                                                                \
     }
 LANES(add_f32, float, +, 0, REDUCE_LANES, whole_add_float)
 LANES(add_f64, double, +, 0, REDUCE_LANES, whole_add_double)

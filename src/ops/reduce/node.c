@@ -190,3 +190,26 @@ tess_value reduce_node_finish(const reduce_problem *p, const reduce_node *node) 
     }
     return value;
 }
+
+bool reduce_finish_row(const reduce_problem *p, void *row, int64_t k, const int64_t *nans, int64_t n) {
+    float *f32 = row;
+    double *f64 = row;
+    if (k == 0)
+        return false;
+    if (p->operation == TESS_SUM || p->operation == TESS_PROD || p->operation == TESS_NORM1)
+        return true;
+    if (p->operation == TESS_NORM2) {
+        for (int64_t i = 0; i < n; i++)
+            f64[i] = sqrt(f64[i]);
+        return true;
+    }
+    if (p->operation != TESS_MEAN || (p->acc != tess_f32 && p->acc != tess_f64))
+        return false;
+    if (p->acc == tess_f32)
+        for (int64_t i = 0; i < n; i++)
+            f32[i] = (float)((double)f32[i] / (double)(nans ? k - nans[i] : k));
+    else
+        for (int64_t i = 0; i < n; i++)
+            f64[i] = f64[i] / (double)(nans ? k - nans[i] : k);
+    return true;
+}

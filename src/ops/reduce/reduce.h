@@ -72,6 +72,9 @@ typedef struct reduce_node {
 void reduce_node_empty(const reduce_problem *problem, reduce_node *node);
 void reduce_node_merge(const reduce_problem *problem, reduce_node *left, const reduce_node *right); /* left = left with right after it */
 tess_value reduce_node_finish(const reduce_problem *problem, const reduce_node *node);              /* of type result */
+/* n finished values at once, in place, from roots of type acc over k elements each, nans[i] of which do not count (NULL: all do). False when the
+ * operation has no such short cut and nothing was done. */
+bool reduce_finish_row(const reduce_problem *problem, void *row, int64_t k, const int64_t *nans, int64_t n);
 tess_value reduce_value_add(tess_type acc, tess_value a, tess_value b);
 tess_value reduce_value_multiply(tess_type acc, tess_value a, tess_value b);
 
@@ -120,11 +123,18 @@ typedef struct reduce_column_kernels {
     void (*deviations)(double *acc, const void *row, const double *mean, int64_t n, bool first, bool omit);
 } reduce_column_kernels;
 
+/* sums[i] = the tree over the k <= 256 contiguous terms at rows[i], for all of them. */
+enum { REDUCE_SHORT_ROWS = 16 };
+typedef struct reduce_short_kernels {
+    void (*add[TESS_TYPES])(void *sums, const char *const *rows, int64_t k);
+} reduce_short_kernels;
+
 typedef struct reduce_kernels {
     const reduce_lane_kernels *lane;
     const reduce_order_kernels *order;
     const reduce_map_kernels *map;
     const reduce_column_kernels *column;
+    const reduce_short_kernels *brief; /* short is a keyword */
 } reduce_kernels;
 
 /* kernels.c */
@@ -133,11 +143,13 @@ const reduce_kernels *reduce_kernels_for(tess_isa_slot slot);
 /* Rows' entry points. They run on every instruction set by choosing kernels. */
 tess_status reduce_reference(const tess_problem *problem, const tess_run *run);
 tess_status reduce_lanes(const tess_problem *problem, const tess_run *run);
+tess_status reduce_short(const tess_problem *problem, const tess_run *run);
 tess_status reduce_gather(const tess_problem *problem, const tess_run *run);
 tess_status reduce_exact(const tess_problem *problem, const tess_run *run);
 tess_status reduce_columns(const tess_problem *problem, const tess_run *run);
 size_t reduce_columns_workspace(const tess_problem *problem, int threads);
 size_t reduce_leaves_workspace(const tess_problem *problem, int threads);
+size_t reduce_short_workspace(const tess_problem *problem, int threads);
 size_t reduce_exact_workspace(const tess_problem *problem, int threads);
 
 TESS_INLINE bool reduce_is_integer(tess_type compute) { return compute == tess_u64 || compute == tess_i64; }

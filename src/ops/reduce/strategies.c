@@ -61,6 +61,27 @@ static bool columns_pay(const tess_problem *problem, const char **why) {
     return step == p->in.itemsize || step == -p->in.itemsize || p->longest <= 32;
 }
 
+static bool short_fits(const tess_problem *problem, const char **why) {
+    const reduce_problem *p = of(problem);
+    if (!not_exact(problem, why))
+        return false;
+    *why = "takes sums of real floats only";
+    if (p->kind != REDUCE_SUM || !tess_is_float(p->acc))
+        return false;
+    *why = "takes at most 256 terms a sum, no segments, and an axis that is not reduced";
+    return p->k >= 1 && p->k <= REDUCE_LANES && !p->offsets && p->kept > 0;
+}
+
+static bool short_pays(const tess_problem *problem, const char **why) {
+    const reduce_problem *p = of(problem);
+    int64_t step = p->kept_stride[0][p->kept - 1];
+    *why = "needs 16 outputs in a row, of 8 terms or more";
+    if (p->kept_size[p->kept - 1] < REDUCE_SHORT_ROWS || p->k < 8)
+        return false;
+    *why = "the outputs lie side by side: whole rows are quicker";
+    return step != p->in.itemsize && step != -p->in.itemsize;
+}
+
 static bool lanes_pay(const tess_problem *problem, const char **why) {
     *why = "runs of 32 elements or fewer: outputs side by side are quicker";
     return of(problem)->longest > 32 || of(problem)->outputs < 8;
@@ -73,6 +94,13 @@ static const tess_strategy rows[] = {
      .run = EVERY_SLOT(reduce_exact),
      .applicable = exact_only,
      .workspace = reduce_exact_workspace},
+    {.name = "reduce/short",
+     .idea = "sixteen short rows turned in L1: their halving trees run side by side",
+     .source = "-",
+     .run = EVERY_SLOT(reduce_short),
+     .applicable = short_fits,
+     .sensible = short_pays,
+     .workspace = reduce_short_workspace},
     {.name = "reduce/lanes",
      .idea = "runs of neighbours read once, in address order, into 256 lanes held in registers",
      .source = "Higham 1993, The accuracy of floating point summation (pairwise)",

@@ -3,11 +3,13 @@
  * input and output types, random shapes and axes, strides of any sign, NaN policies, segments; and nothing is written beside the output. */
 #include "hostile.h"
 
+#include "core/context.h"
 #include "ops/reduce/reduce.h"
 
 enum { CONTEXTS = 12 };
 static tess_context *contexts[CONTEXTS];
 static int context_count;
+static int ran[16][TESS_SLOTS]; /* how often each row was compared, by instruction set */
 
 static int open_contexts(void **state) {
     static const tess_isa isas[] = {TESS_ISA_BASELINE, TESS_ISA_AVX2, TESS_ISA_AVX512, TESS_ISA_NEON};
@@ -136,6 +138,7 @@ static bool compare_rows(const problem *q, uint64_t *random, int fill, int conte
                         fail_msg("%s by %s, layout %d, context %d: output %lld differs: %016llx, expected %016llx", text, row->name, layout, c,
                                  (long long)at, *(unsigned long long *)hostile_element(&out, at),
                                  *(unsigned long long *)hostile_element(&expected, at));
+                    ran[r][context->slot] += status == TESS_OK;
                     if (!hostile_intact(&out))
                         fail_msg("%s by %s, layout %d: wrote beside the output", text, row->name, layout);
                 }
@@ -229,7 +232,17 @@ static void wide_problems(void **state) {
         }
 }
 
+/* Every row was compared often, on everything that this processor has. */
+static void all_rows_ran(void **state) {
+    (void)state;
+    for (int r = 0; r < tess_reduce_op.count; r++)
+        for (int c = 0; c < context_count; c++)
+            if (ran[r][contexts[c]->slot] < 200)
+                fail_msg("%s was compared %d times only on slot %d", tess_reduce_op.rows[r].name, ran[r][contexts[c]->slot], (int)contexts[c]->slot);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(small_problems), cmocka_unit_test(long_problems), cmocka_unit_test(wide_problems)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(small_problems), cmocka_unit_test(long_problems), cmocka_unit_test(wide_problems),
+                                       cmocka_unit_test(all_rows_ran)};
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }
