@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_gpu_card.c - proves on a real card: the facts are sensible; kernels compiled to machine code and to PTX run on the caller's stream and give
- * the host's bits; a launch can be captured into a graph; dynamic shared memory beyond 48 KiB works to the last
- * byte; constants arrive; what was current stays current; too much memory is TESS_ERR_MEMORY; grids at the limits are launched. Skipped where there
- * is no card or no compiler. Prints what `tessera devices` says and a few times. */
+ * the host's bits; a launch can be captured into a graph; dynamic shared memory beyond 48 KiB works to the last byte; constants arrive; what was
+ * current stays current; too much memory is TESS_ERR_MEMORY; grids at the limits are launched. Skipped where there is no card or no compiler.
+ * Prints what `tessera devices` says and a few times. */
 #include "core/strategy.h"
 #include "gpu_fake.h"
 

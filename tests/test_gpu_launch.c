@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_gpu_launch.c - proves: a call works in the stream's CUDA context, else in the thread's current one when it is on the device, else in the
  * primary one, and leaves what was current as it was; a kernel is compiled for the device, as PTX when the compiler does not know it, and shipped
- * PTX is taken when there is no compiler; a module is
- * loaded once in a context, by threads too, and unloaded when the tessera context closes; dynamic shared memory is opened to the limit; launches pass
- * grid, block, shared memory, stream and arguments; limits are sentences. */
+ * PTX is taken when there is no compiler; a module is loaded once in a context, by threads too, and unloaded when the tessera context closes;
+ * dynamic shared memory is opened to the limit; launches pass grid, block, shared memory, stream and arguments; limits are sentences. */
 #include <pthread.h>
 
 #include "gpu_fake.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * test_gpu_load.c - proves: nothing is loaded before the first use; a missing, old, incomplete, empty, failing or stub driver or compiler, a device
- * that is held by another process and a fork are each TESS_ERR_ENGINE with a sentence that says which; the next call tries again; the search order is
- * the documented one; a table given as a whole is used and its missing entries fail loudly; tess_devices tells all of it as text and as JSON and
- * never fails. */
+ * test_gpu_load.c - proves: nothing is loaded before the first use; a missing, old, incomplete, empty, failing or stub driver or compiler, a
+ * device that is held by another process and a fork are each TESS_ERR_ENGINE with a sentence that says which; the next call tries again; the
+ * search order is the documented one; a table given as a whole is used and its missing entries fail loudly; tess_devices tells all of it as text
+ * and as JSON and never fails. */
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -79,7 +79,7 @@ static void facts_of_the_devices(void **state) {
     tess_gpu_device *device;
     fake_libraries("cuda", "nvrtc");
     tess_gpu *gpu = fake_open(&context);
-    assert_null(gpu->devices);
+    assert_true(gpu->devices == NULL && *gpu->driver_path == 0 && context->gpu == gpu);
     assert_tess_ok(tess_gpu_open(gpu));
     assert_int_equal(gpu->driver_version, 13000);
     assert_non_null(strstr(gpu->driver_path, "fake/cuda.so"));

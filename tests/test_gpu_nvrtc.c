@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * test_gpu_nvrtc.c - proves with the real compiler: a kernel becomes PTX and machine code of each architecture that is known; products and sums are
- * not fused unless fma is written; -D options arrive; compiling twice gives the same bytes; the log of a kernel that does not compile is in the
- * detail; a second process finds the image on disk. Skipped where NVRTC is not installed. */
+ * test_gpu_nvrtc.c - proves with the real compiler: a kernel becomes PTX and machine code of each architecture that is known; products and sums
+ * are not fused unless fma is written; -D options arrive; compiling twice gives the same bytes; the log of a kernel that does not compile is in
+ * the detail; another context finds the image on disk. Skipped where NVRTC is not installed. */
 #include <time.h>
 
 #include "core/strategy.h"
