@@ -72,7 +72,21 @@ int cli_run_plan(cli_session *session, tess_plan *plan, const DLTensor *in, cons
     return code;
 }
 
-/* A mask of rank 0 with the weight 1 is the conversion of every type but the complex, which is a sum over no axis. */
+/* The library has no conversion of its own. A mask of rank 0 with the weight 1 is one for real types, exact but that -0 becomes 0; complex infinities
+ * would meet 0 * infinity there, so complex arrays become sums over no axis. */
+static tess_status convert(cli_session *session, const DLTensor *from, const DLTensor *to) {
+    tess_type type = tess_type_of(from->dtype);
+    int no_axes[1] = {0};
+    if (type == tess_c64 || type == tess_c128) {
+        tess_reduce_options options = {.struct_size = sizeof options, .axes = no_axes};
+        return tess_reduce(session->context, TESS_SUM, from, to, &options);
+    }
+    uint8_t whole = 1;
+    float real = 1;
+    DLTensor mask = type < tess_f16 ? tess_view(&whole, tess_u8, 0, NULL, NULL) : tess_view(&real, tess_f32, 0, NULL, NULL);
+    return tess_correlate(session->context, from, &mask, to, NULL);
+}
+
 int cli_convert(cli_session *session, tess_io_array *array, tess_type type) {
     tess_io_message message;
     tess_io_array converted;
@@ -81,10 +95,7 @@ int cli_convert(cli_session *session, tess_io_array *array, tess_type type) {
     tess_io_status status = tess_io_make(&converted, type, array->tensor.ndim, array->shape, "the converted result", &message);
     if (status != TESS_IO_OK)
         return cli_fail_io(status, &message);
-    bool complex = type == tess_c64 || type == tess_c128;
-    int no_axes[1] = {0};
-    tess_reduce_options options = {.struct_size = sizeof options, .axes = no_axes, .naxes = 0};
-    if (tess_reduce(session->context, complex ? TESS_SUM : TESS_MIN, &array->tensor, &converted.tensor, &options) != TESS_OK) {
+    if (convert(session, &array->tensor, &converted.tensor) != TESS_OK) {
         tess_io_free(&converted);
         return cli_fail_library();
     }

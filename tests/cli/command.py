@@ -150,6 +150,13 @@ class Others(files.Case):
         self.put("f.npy", files.npy(list(range(6)), ">f8", (2, 3), fortran=True))
         self.ok("transpose", "f.npy", "-o", "o.npy")
         self.assertEqual(self.array("o.npy"), ([0, 1, 2, 3, 4, 5], "<f8", (3, 2)))
+        for kind, given, to, expected in (("<u8", [0, 1, 2**64 - 1], "u64", [0, 1, 2**64 - 1]), ("<i8", [-2**63, -1, 2**63 - 1], "u64", [0, 0, 2**63 - 1]),
+                                          ("<u8", [2**64 - 1, 2**53 + 1, 3], "i64", [2**63 - 1, 2**53 + 1, 3]), ("<f8", [-2.5, 2.5, 300.0], "u8", [0, 2, 255]),
+                                          ("<f8", [1e300, float("inf"), -1.0], "f32", [float("inf"), float("inf"), -1.0]), ("|b1", [True, False, True], "i8", [1, 0, 1]),
+                                          ("<f2", [0.5, -2.0, 65504.0], "bool", [True, True, True]), ("<i4", [7, -9, 2**24 + 1], "f32", [7.0, -9.0, 2.0**24])):
+            self.put("v.npy", files.npy(given, kind, (3,)))
+            self.ok("transpose", "v.npy", "-o", "o.npy", "-t", to)
+            self.assertEqual(self.array("o.npy")[0], expected, (kind, to))
         self.put("a.png", files.png(list(range(30)), 5, 2, 3))
         self.ok("transpose", "a.png", "-o", "b.png")
         self.ok("transpose", "b.png", "--axes", "0,1,2", "-o", "b.npy")
