@@ -67,7 +67,8 @@ _tessera() {
     fi
     case $command,$((COMP_CWORD - first)) in
     reduce,1) COMPREPLY=($(compgen -W "sum prod min max mean var std argmin argmax any all count_nonzero norm1 norm2 norm_inf" -- "$cur")) ;;
-    list,1 | ladder,1 | bench,1 | tune,1) COMPREPLY=($(compgen -W "correlate reduce transpose lookup" -- "$cur")) ;;
+    bench,1) COMPREPLY=($(compgen -W "correlate reduce transpose lookup limits" -- "$cur")) ;;
+    list,1 | ladder,1 | tune,1) COMPREPLY=($(compgen -W "correlate reduce transpose lookup" -- "$cur")) ;;
     explain,1) COMPREPLY=($(compgen -W "correlate convolve reduce transpose lookup" -- "$cur")) ;;
     help,1) COMPREPLY=($(compgen -W "correlate convolve reduce transpose lookup list explain devices ladder bench tune help" -- "$cur")) ;;
     *) COMPREPLY=($(compgen -f -- "$cur")) ;;
