@@ -123,9 +123,8 @@ def _declare():
         "tess_strategy_get": (c_bool, [c_int, POINTER(StrategyInfo)]),
     }
     for name, (result, arguments) in signatures.items():
-        if hasattr(library, name):
-            function = getattr(library, name)
-            function.restype, function.argtypes = result, arguments
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
 
 
 _declare()
