@@ -69,7 +69,8 @@ TESS_API int tess_version(void);
  *   data         first byte of the allocation. May be NULL when the array has no elements.
  *   byte_offset  added to data: the first element. Any value that leaves elements readable; no alignment is asked for.
  *   ndim         0 .. TESS_MAX_NDIM. A 0-d array has one element.
- *   shape        ndim sizes, each >= 0. Zero makes an empty array, which every operation accepts.
+ *   shape        ndim sizes, each >= 0. Zero makes an empty array, which every operation accepts. The other sizes multiply to less
+ *                than 2^63 bytes all the same (TESS_ERR_SIZE), as in NumPy.
  *   strides      ndim strides in elements, any sign, zero too (a broadcast input); NULL = compact, last axis fastest.
  *   dtype        lanes = 1. See section 3.
  *   device       kDLCPU, kDLCUDAHost (and kDLCUDAManaged once there is a CUDA engine).

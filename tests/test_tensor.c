@@ -52,7 +52,7 @@ static void good_tensors(void **state) {
     t = tensor(NULL, 0, NULL); /* 0-d: one element */
     assert_tess_ok(tess_array_import(&a, &t, "in", true));
     assert_int_equal(a.count, 1);
-    int64_t empty[] = {INT64_MAX, 0, INT64_MAX}; /* no elements, whatever the other sizes */
+    int64_t empty[] = {INT64_MAX / 4, 0, 1};
     t = tensor(empty, 3, NULL);
     t.data = NULL;
     assert_tess_ok(tess_array_import(&a, &t, "in", true));
@@ -112,6 +112,9 @@ static void bad_tensors(void **state) {
     int64_t product[] = {(int64_t)1 << 32, (int64_t)1 << 32};
     t = tensor(product, 2, NULL);
     refuse(&t, TESS_ERR_SIZE, "axis 1 (size 4294967296)");
+    int64_t nothing[] = {(int64_t)1 << 32, 0, (int64_t)1 << 32}; /* empty, but sizes of some axes could not be multiplied */
+    t = tensor(nothing, 3, NULL);
+    refuse(&t, TESS_ERR_SIZE, "axis 2 (size 4294967296)");
     int64_t wide[] = {INT64_MAX / 4 + 1}; /* elements fit, bytes do not */
     t = tensor(wide, 1, NULL);
     refuse(&t, TESS_ERR_SIZE, "2^63 bytes");

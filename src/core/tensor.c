@@ -30,14 +30,12 @@ tess_status tess_array_import(tess_array *array, const DLTensor *tensor, const c
             return tess_fail(TESS_ERR_SHAPE, "%s has size %lld on axis %d, sizes must be at least 0", name, (long long)array->shape[d], d);
         empty |= array->shape[d] == 0;
     }
-    array->count = empty ? 0 : 1;
     int64_t bytes = array->itemsize; /* of a compact copy: what the counts below are proven to fit */
-    for (int d = 0; d < array->ndim && !empty; d++)
-        if (TESS_MUL_OVERFLOWS(bytes, array->shape[d], &bytes))
+    for (int d = 0; d < array->ndim; d++)
+        if (array->shape[d] > 0 && TESS_MUL_OVERFLOWS(bytes, array->shape[d], &bytes)) /* without the zeros: rows multiply sizes of some axes */
             return tess_fail(TESS_ERR_SIZE, "%s has more than 2^63 bytes: its sizes multiply to an overflow at axis %d (size %lld)", name, d,
                              (long long)array->shape[d]);
-        else
-            array->count *= array->shape[d];
+    array->count = empty ? 0 : bytes / array->itemsize;
     int64_t compact = array->itemsize, span = array->itemsize; /* from the lowest byte to the highest */
     for (int d = array->ndim - 1; d >= 0; d--) {
         int64_t stride = compact, reach;

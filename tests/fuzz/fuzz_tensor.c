@@ -88,10 +88,13 @@ static void make(tensor *t, reader *r, int ndim_most) {
 
 /* The shape that the operation asks for, most of the time: otherwise nearly every call would be refused. */
 static void reshape(tensor *t, reader *r, int ndim, const int64_t *shape) {
-    if (take(r, 1) % 8 == 0 || ndim > TESS_MAX_NDIM)
-        return;
     free(t->block);
     t->block = NULL;
+    if (take(r, 1) % 8 == 0 || ndim > TESS_MAX_NDIM) {
+        if (t->dl.shape)
+            give_memory(t, r); /* the type may have changed */
+        return;
+    }
     t->dl.ndim = ndim;
     memmove(t->shape, shape, sizeof(int64_t) * (size_t)ndim);
     t->dl.shape = t->shape;
@@ -220,7 +223,7 @@ static void fit_output(problem *p, reader *r) {
         for (int d = 0; d < in->dl.ndim; d++) {
             bool reduced = p->reduce.axes == NULL;
             for (int k = 0; k < p->reduce.naxes && p->reduce.axes; k++)
-                reduced |= p->axes[k] == d || p->axes[k] + in->dl.ndim == d;
+                reduced |= p->axes[k] == d || p->axes[k] == d - in->dl.ndim;
             if (!reduced || p->reduce.keepdims)
                 shape[n++] = reduced ? 1 : in->shape[d];
         }
@@ -240,7 +243,7 @@ static void fit_output(problem *p, reader *r) {
         if (p->second.dl.ndim < 0 || p->second.dl.ndim > TESS_MAX_NDIM)
             return;
         for (int d = 0; d < in->dl.ndim; d++)
-            if (d == p->lookup.axis || d == p->lookup.axis + in->dl.ndim)
+            if (d == p->lookup.axis || d - in->dl.ndim == p->lookup.axis)
                 for (int k = 0; k < p->second.dl.ndim; k++)
                     shape[n++] = p->second.shape[k];
             else
