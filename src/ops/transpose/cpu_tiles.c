@@ -34,93 +34,93 @@ static void store_run(char *to, const char *from, int64_t n) {
 }
 
 /* N: elements of a line. K: of a lane. BAND: rows of the source in a band. DISTANCE: rows ahead that are prefetched. */
-#define STRIPS(S, BAND, DISTANCE)                                                                                                                  \
-    TILE_OF(S)                                                                                                                                     \
-    static TESS_NOINLINE void small_tile_##S(char *dst, int64_t dst_step, const char *src, int64_t src_step) {                                     \
-        small_tile_generic(S, dst, dst_step, src, src_step);                                                                                       \
-    }                                                                                                                                              \
-    TESS_INLINE void move_##S(char *dst, const char *src) {                                                                                        \
-        uint8_t v[S];                                                                                                                              \
-        memcpy(v, src, S);                                                                                                                         \
-        memcpy(dst, v, S);                                                                                                                         \
-    }                                                                                                                                              \
-    enum { N_##S = 64 / S, K_##S = 16 / S, BAND_##S = BAND };                                                                                      \
-                                                                                                                                                   \
+#define STRIPS(S, BAND, DISTANCE)                                                                                                                    \
+    TILE_OF(S)                                                                                                                                       \
+    static TESS_NOINLINE void small_tile_##S(char *dst, int64_t dst_step, const char *src, int64_t src_step) {                                       \
+        small_tile_generic(S, dst, dst_step, src, src_step);                                                                                         \
+    }                                                                                                                                                \
+    TESS_INLINE void move_##S(char *dst, const char *src) {                                                                                          \
+        uint8_t v[S];                                                                                                                                \
+        memcpy(v, src, S);                                                                                                                           \
+        memcpy(dst, v, S);                                                                                                                           \
+    }                                                                                                                                                \
+    enum { N_##S = 64 / S, K_##S = 16 / S, BAND_##S = BAND };                                                                                        \
+                                                                                                                                                     \
     /* The line that is wanted DISTANCE rows after row r of the strip at column c: further down, or at the top of the next strip. The last byte's: \
-     * the line of the first one came with the strip before. */                                                                                              \
-    static const char *ahead_##S(const strips *s, const char *src, int64_t c, int64_t np, int64_t r, int64_t nq) {                                 \
-        int64_t row = r + DISTANCE;                                                                                                                \
-        if (!s->ahead)                                                                                                                             \
-            return NULL;                                                                                                                           \
-        if (row >= nq && c + 2 * N_##S <= np)                                                                                                      \
-            return src + (row - nq) * s->src_step + (c + N_##S) * S + 63;                                                                          \
-        return src + row * s->src_step + (row >= nq ? 0 : c * S) + 63;                                                                             \
-    }                                                                                                                                              \
-                                                                                                                                                   \
-    /* Too narrow for a tile in one direction at least. */                                                                                         \
-    static void narrow_##S(const strips *s, const char *src, char *dst, int64_t np, int64_t nq) {                                                  \
-        if (np >= K_##S && nq >= K_##S) {                                                                                                          \
-            for (int64_t c = 0; c < np; c += K_##S) {                                                                                              \
-                c = tess_min64(c, np - K_##S);                                                                                                     \
-                for (int64_t r = 0; r < nq; r += K_##S) {                                                                                          \
-                    r = tess_min64(r, nq - K_##S);                                                                                                 \
-                    small_tile_##S(dst + c * s->dst_step + r * S, s->dst_step, src + r * s->src_step + c * S, s->src_step);                        \
-                }                                                                                                                                  \
-            }                                                                                                                                      \
-            return;                                                                                                                                \
-        }                                                                                                                                          \
-        for (int64_t c = 0; c < np; c++)                                                                                                           \
-            for (int64_t r = 0; r < nq; r++)                                                                                                       \
-                move_##S(dst + c * s->dst_step + r * S, src + r * s->src_step + c * S);                                                            \
-    }                                                                                                                                              \
-                                                                                                                                                   \
-    static void direct_##S(const void *argument, const char *src, char *dst, int64_t p, int64_t np, int64_t q, int64_t nq) {                       \
-        const strips *s = argument;                                                                                                                \
-        (void)p;                                                                                                                                   \
-        (void)q;                                                                                                                                   \
-        if (np < N_##S || nq < N_##S) {                                                                                                            \
-            narrow_##S(s, src, dst, np, nq);                                                                                                       \
-            return;                                                                                                                                \
-        }                                                                                                                                          \
-        for (int64_t c = 0; c < np; c += N_##S) {                                                                                                  \
-            c = tess_min64(c, np - N_##S); /* the last strip, and the last tile below, may repeat a part of the one before */                      \
-            for (int64_t r = 0; r < nq; r += N_##S) {                                                                                              \
-                bool whole = r + N_##S <= nq;                                                                                                      \
-                r = whole ? r : nq - N_##S;                                                                                                        \
-                tile_##S(dst + c * s->dst_step + r * S, s->dst_step, src + r * s->src_step + c * S, s->src_step, ahead_##S(s, src, c, np, r, nq),  \
-                         s->stream && whole);                                                                                                      \
-            }                                                                                                                                      \
-        }                                                                                                                                          \
-        tess_stream_fence();                                                                                                                       \
-    }                                                                                                                                              \
-                                                                                                                                                   \
-    static void staged_##S(const void *argument, const char *src, char *dst, int64_t p, int64_t np, int64_t q, int64_t nq) {                       \
-        const strips *s = argument;                                                                                                                \
-        /* The last band may be up to N - 1 rows higher; 64 bytes between the rows keep them from meeting in one set of the cache. */              \
-        enum { PITCH = BAND * S + 3 * 64 };                                                                                                        \
-        _Alignas(64) char stage[N_##S * PITCH];                                                                                                    \
-        (void)p;                                                                                                                                   \
-        if (np < N_##S || nq < N_##S) {                                                                                                            \
-            narrow_##S(s, src, dst, np, nq);                                                                                                       \
-            return;                                                                                                                                \
-        }                                                                                                                                          \
-        bool first = q == 0, last = q + nq == s->q_size;                                                                                           \
-        int64_t before = first ? 0 : N_##S, rows = nq + before;                                                                                    \
-        for (int64_t c = 0; c < np; c += N_##S) {                                                                                                  \
-            c = tess_min64(c, np - N_##S);                                                                                                         \
-            for (int64_t r = 0; r < rows; r += N_##S) {                                                                                            \
-                r = tess_min64(r, rows - N_##S);                                                                                                   \
-                tile_##S(stage + r * S, PITCH, src + (r - before) * s->src_step + c * S, s->src_step, ahead_##S(s, src, c, np, r - before, nq),    \
-                         false);                                                                                                                   \
-            }                                                                                                                                      \
-            for (int64_t j = 0; j < N_##S; j++) {                                                                                                  \
-                char *row = dst + (c + j) * s->dst_step;                                                                                           \
-                int64_t begin = first ? 0 : -(int64_t)((uintptr_t)row & 63);                                                                       \
-                int64_t end = last ? nq * S : nq * S - (int64_t)((uintptr_t)(row + nq * S) & 63);                                                  \
-                store_run(row + begin, stage + j * PITCH + before * S + begin, end - begin);                                                       \
-            }                                                                                                                                      \
-        }                                                                                                                                          \
-        tess_stream_fence();                                                                                                                       \
+     * the line of the first one came with the strip before. */ \
+    static const char *ahead_##S(const strips *s, const char *src, int64_t c, int64_t np, int64_t r, int64_t nq) {                                   \
+        int64_t row = r + DISTANCE;                                                                                                                  \
+        if (!s->ahead)                                                                                                                               \
+            return NULL;                                                                                                                             \
+        if (row >= nq && c + 2 * N_##S <= np)                                                                                                        \
+            return src + (row - nq) * s->src_step + (c + N_##S) * S + 63;                                                                            \
+        return src + row * s->src_step + (row >= nq ? 0 : c * S) + 63;                                                                               \
+    }                                                                                                                                                \
+                                                                                                                                                     \
+    /* Too narrow for a tile in one direction at least. */                                                                                           \
+    static void narrow_##S(const strips *s, const char *src, char *dst, int64_t np, int64_t nq) {                                                    \
+        if (np >= K_##S && nq >= K_##S) {                                                                                                            \
+            for (int64_t c = 0; c < np; c += K_##S) {                                                                                                \
+                c = tess_min64(c, np - K_##S);                                                                                                       \
+                for (int64_t r = 0; r < nq; r += K_##S) {                                                                                            \
+                    r = tess_min64(r, nq - K_##S);                                                                                                   \
+                    small_tile_##S(dst + c * s->dst_step + r * S, s->dst_step, src + r * s->src_step + c * S, s->src_step);                          \
+                }                                                                                                                                    \
+            }                                                                                                                                        \
+            return;                                                                                                                                  \
+        }                                                                                                                                            \
+        for (int64_t c = 0; c < np; c++)                                                                                                             \
+            for (int64_t r = 0; r < nq; r++)                                                                                                         \
+                move_##S(dst + c * s->dst_step + r * S, src + r * s->src_step + c * S);                                                              \
+    }                                                                                                                                                \
+                                                                                                                                                     \
+    static void direct_##S(const void *argument, const char *src, char *dst, int64_t p, int64_t np, int64_t q, int64_t nq) {                         \
+        const strips *s = argument;                                                                                                                  \
+        (void)p;                                                                                                                                     \
+        (void)q;                                                                                                                                     \
+        if (np < N_##S || nq < N_##S) {                                                                                                              \
+            narrow_##S(s, src, dst, np, nq);                                                                                                         \
+            return;                                                                                                                                  \
+        }                                                                                                                                            \
+        for (int64_t c = 0; c < np; c += N_##S) {                                                                                                    \
+            c = tess_min64(c, np - N_##S); /* the last strip, and the last tile below, may repeat a part of the one before */                        \
+            for (int64_t r = 0; r < nq; r += N_##S) {                                                                                                \
+                bool whole = r + N_##S <= nq;                                                                                                        \
+                r = whole ? r : nq - N_##S;                                                                                                          \
+                tile_##S(dst + c * s->dst_step + r * S, s->dst_step, src + r * s->src_step + c * S, s->src_step, ahead_##S(s, src, c, np, r, nq),    \
+                         s->stream && whole);                                                                                                        \
+            }                                                                                                                                        \
+        }                                                                                                                                            \
+        tess_stream_fence();                                                                                                                         \
+    }                                                                                                                                                \
+                                                                                                                                                     \
+    static void staged_##S(const void *argument, const char *src, char *dst, int64_t p, int64_t np, int64_t q, int64_t nq) {                         \
+        const strips *s = argument;                                                                                                                  \
+        /* The last band may be up to N - 1 rows higher; 64 bytes between the rows keep them from meeting in one set of the cache. */                \
+        enum { PITCH = BAND * S + 3 * 64 };                                                                                                          \
+        _Alignas(64) char stage[N_##S * PITCH];                                                                                                      \
+        (void)p;                                                                                                                                     \
+        if (np < N_##S || nq < N_##S) {                                                                                                              \
+            narrow_##S(s, src, dst, np, nq);                                                                                                         \
+            return;                                                                                                                                  \
+        }                                                                                                                                            \
+        bool first = q == 0, last = q + nq == s->q_size;                                                                                             \
+        int64_t before = first ? 0 : N_##S, rows = nq + before;                                                                                      \
+        for (int64_t c = 0; c < np; c += N_##S) {                                                                                                    \
+            c = tess_min64(c, np - N_##S);                                                                                                           \
+            for (int64_t r = 0; r < rows; r += N_##S) {                                                                                              \
+                r = tess_min64(r, rows - N_##S);                                                                                                     \
+                tile_##S(stage + r * S, PITCH, src + (r - before) * s->src_step + c * S, s->src_step, ahead_##S(s, src, c, np, r - before, nq),      \
+                         false);                                                                                                                     \
+            }                                                                                                                                        \
+            for (int64_t j = 0; j < N_##S; j++) {                                                                                                    \
+                char *row = dst + (c + j) * s->dst_step;                                                                                             \
+                int64_t begin = first ? 0 : -(int64_t)((uintptr_t)row & 63);                                                                         \
+                int64_t end = last ? nq * S : nq * S - (int64_t)((uintptr_t)(row + nq * S) & 63);                                                    \
+                store_run(row + begin, stage + j * PITCH + before * S + begin, end - begin);                                                         \
+            }                                                                                                                                        \
+        }                                                                                                                                            \
+        tess_stream_fence();                                                                                                                         \
     }
 STRIPS(1, 256, 64)
 STRIPS(2, 256, 64)
