@@ -160,7 +160,7 @@ static problem random_problem(uint64_t *random, int64_t most) {
     q.ndim = (int)hostile_between(random, 0, 4);
     q.nan = (tess_nan)hostile_between(random, 0, 1);
     q.ddof = (double)hostile_between(random, -1, 3) / 2;
-    q.exact = hostile_between(random, 0, 7) == 0;
+    q.exact = hostile_between(random, 0, 3) == 0 && (q.operation == TESS_SUM || q.operation == TESS_MEAN || q.operation >= TESS_NORM1);
     for (int d = 0; d < q.ndim; d++) {
         q.shape[d] =
             hostile_between(random, 0, 9) == 0 ? hostile_between(random, 0, 1) : hostile_between(random, 1, hostile_between(random, 1, most));
@@ -182,11 +182,11 @@ static void small_problems(void **state) {
     uint64_t random = 1;
     int valid = 0;
     (void)state;
-    for (int i = 0; i < 6000; i++) {
+    for (int i = 0; i < 8000; i++) {
         problem q = random_problem(&random, 300);
         valid += compare_rows(&q, &random, i % 3, 1);
     }
-    assert_true(valid > 2500);
+    assert_true(valid > 3000);
 }
 
 /* Lengths around the strips, leaves and pairs of leaves, where threads share a sum. */
@@ -237,7 +237,7 @@ static void all_rows_ran(void **state) {
     (void)state;
     for (int r = 0; r < tess_reduce_op.count; r++)
         for (int c = 0; c < context_count; c++)
-            if (ran[r][contexts[c]->slot] < 200)
+            if (ran[r][contexts[c]->slot] < 60)
                 fail_msg("%s was compared %d times only on slot %d", tess_reduce_op.rows[r].name, ran[r][contexts[c]->slot], (int)contexts[c]->slot);
 }
 
