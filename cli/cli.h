@@ -116,6 +116,8 @@ int cli_result_type(const cli_session *session, tess_type type, tess_type *resul
 /* Explains, tunes or executes the plan, and frees it. *ran tells whether there is a result. report may be NULL. */
 int cli_run_plan(cli_session *session, tess_plan *plan, const DLTensor *in, const DLTensor *second, const DLTensor *out, tess_report *report,
                  bool *ran);
+/* Into the user's file. */
+int cli_save_wisdom(cli_session *session);
 /* Converts array into a new one of another type, in place of the old. */
 int cli_convert(cli_session *session, tess_io_array *array, tess_type type);
 /* Writes the array to -o and prints the report with --json. from: whose sample rate goes along. */

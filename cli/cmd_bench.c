@@ -116,8 +116,8 @@ int cli_run_tune(cli_session *session) {
     for (int k = 0; k < cli_workload_count && code == CLI_OK; k++)
         if (!only || strcmp(only, cli_workloads[k].operation) == 0)
             code = tune_one(session, &cli_workloads[k]);
-    if (code == CLI_OK && tess_wisdom_save(session->context, NULL) != TESS_OK)
-        code = cli_fail_library();
+    if (code == CLI_OK)
+        code = cli_save_wisdom(session);
     if (code == CLI_OK && session->options.json)
         return cli_print_text(write_wisdom, session->context, TESS_TEXT);
     return code == CLI_OK ? cli_flush() : code;

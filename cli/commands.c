@@ -67,6 +67,26 @@ const cli_command *cli_command_named(const char *name) {
     return NULL;
 }
 
+/* convolve is a correlate with the mask flipped: one table serves both. */
+static const char *operation_named(const char *name) {
+    static const char *const known[] = {"correlate", "reduce", "transpose", "lookup", NULL};
+    if (strcmp(name, "convolve") == 0)
+        return "correlate";
+    for (int k = 0; known[k]; k++)
+        if (strcmp(known[k], name) == 0)
+            return known[k];
+    return NULL;
+}
+
+int cli_operation(const cli_session *session, const char **operation) {
+    *operation = NULL;
+    if (session->count == 0)
+        return CLI_OK;
+    *operation = operation_named(session->operands[0]);
+    return *operation ? CLI_OK
+                      : cli_fail(CLI_USAGE, "there is no operation \"%s\"; they are correlate reduce transpose lookup", session->operands[0]);
+}
+
 int cli_fail(int code, const char *format, ...) {
     char line[6000];
     va_list arguments;

@@ -38,7 +38,7 @@ static void print_wrapped(const char *text, int indent, int width) {
 }
 
 void cli_help_command(const cli_command *command) {
-    printf("usage: tessera %s %s\n\n%s: %s.\n%s%s\n\nOptions\n", command->name, command->operands, command->name, command->summary, command->about,
+    printf("usage: tessera %s %s\n\n%s: %s.\n%s%s\nOptions\n", command->name, command->operands, command->name, command->summary, command->about,
            command->about[0] ? "\n" : "");
     for (int r = 0; r < cli_option_count; r++) {
         const cli_option *o = &cli_option_table[r];

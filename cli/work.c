@@ -48,6 +48,11 @@ static tess_status write_explanation(void *plan, tess_format format, char *text,
     return tess_explain(plan, format, text, capacity, length);
 }
 
+int cli_save_wisdom(cli_session *session) {
+    tess_status status = tess_wisdom_save(session->context, NULL);
+    return status == TESS_OK ? CLI_OK : cli_fail(status == TESS_ERR_FILE ? CLI_OUTPUT : CLI_FAILED, "%s", tess_detail());
+}
+
 static void *first_element(const DLTensor *t) { return t && t->data ? (char *)t->data + t->byte_offset : NULL; }
 
 int cli_run_plan(cli_session *session, tess_plan *plan, const DLTensor *in, const DLTensor *second, const DLTensor *out, tess_report *report,
@@ -61,8 +66,7 @@ int cli_run_plan(cli_session *session, tess_plan *plan, const DLTensor *in, cons
     if (session->mode == CLI_MODE_EXPLAIN) {
         code = cli_print_text(write_explanation, plan, session->options.json ? TESS_JSON : TESS_TEXT);
     } else if (session->mode == CLI_MODE_TUNE) {
-        if (tess_tune(plan, 1.0) != TESS_OK || tess_wisdom_save(session->context, NULL) != TESS_OK)
-            code = cli_fail_library();
+        code = tess_tune(plan, 1.0) == TESS_OK ? cli_save_wisdom(session) : cli_fail_library();
     } else if (tess_execute(plan, first_element(in), first_element(second), first_element(out), &call) != TESS_OK) {
         code = cli_fail_library();
     } else {
@@ -121,7 +125,8 @@ static void print_report(const cli_session *session, const tess_io_array *array,
     json_t *shape = json_array();
     for (int d = 0; d < array->tensor.ndim; d++)
         json_array_append_new(shape, json_integer(array->shape[d]));
-    json_t *object = json_pack("{s:s, s:s, s:o, s:s}", "command", session->command->name, "output", session->options.output, "shape", shape, "type",
+    json_t *name = json_string(session->options.output); /* NULL when it is no UTF-8, which JSON must be */
+    json_t *object = json_pack("{s:s, s:o, s:o, s:s}", "command", session->command->name, "output", name ? name : json_null(), "shape", shape, "type",
                                tess_type_name(tess_io_type(array)));
     if (object && report->strategy[0]) {
         json_object_set_new(object, "strategy", json_string(report->strategy));

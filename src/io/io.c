@@ -200,6 +200,9 @@ static tess_io_status read_npy_stream(tess_io_array *array, int fd, const unsign
     return status;
 }
 
+/* Images and recordings in a stream: a stream may have no end. */
+#define STREAM_LIMIT ((size_t)1 << 32)
+
 static tess_io_status read_whole(tess_io_bytes *bytes, int fd, const unsigned char *prefix, size_t prefix_size, const char *name,
                                  tess_io_message *message) {
     size_t capacity = (size_t)1 << 20, used = prefix_size, got = 0;
@@ -210,6 +213,9 @@ static tess_io_status read_whole(tess_io_bytes *bytes, int fd, const unsigned ch
     while (block) {
         status = read_up_to(fd, block + used, capacity - used, &got, name, message);
         used += got;
+        if (status == TESS_IO_OK && used > STREAM_LIMIT)
+            status = tess_io_fail(message, TESS_IO_ERR_INPUT, "%s: more than %zu bytes, the limit of images and recordings from a pipe", name,
+                                  STREAM_LIMIT);
         if (status != TESS_IO_OK || used < capacity)
             break;
         void *larger = mremap(block, capacity, capacity * 2, MREMAP_MAYMOVE);

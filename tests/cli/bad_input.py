@@ -81,6 +81,22 @@ class Work(files.Case):
             self.fails(1, *words, has=has)
         self.assertIn("7", self.fails(1, "lookup", "a.npy", "i.npy", "-o", "o.npy", has="[2]"))  # which index: the third
 
+    def test_little_memory(self):
+        """Address space from too little for the loader to plenty: the work is done, or one line says what could not be allocated. Nothing is left behind."""
+        self.put("a.npy", files.npy(list(random.Random(1).randbytes(120000)), "|u1", (300, 400)))
+        self.ok("transpose", "a.npy", "-o", "a.png")
+        before, codes = self.listing(), set()
+        for words in (["correlate", "a.png", "--mask", "gaussian:3", "-o", "o.tif"], ["transpose", "a.npy", "-o", "o.npy", "-t", "f64"]):
+            for kib in range(13000, 30000, 500):
+                done = self.run_it(*words, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (kib << 10, kib << 10)))
+                codes.add(done.returncode)
+                self.assertIn(done.returncode, (0, 1, 4, 127), (kib, done.stderr))
+                self.assertEqual(done.stderr.count(b"\n"), int(done.returncode != 0), (kib, done.stderr))
+                if done.returncode == 0:
+                    os.remove(self.path(words[-1] if words[-1] != "f64" else "o.npy"))
+                self.assertEqual(self.listing(), before)
+        self.assertLessEqual({0, 1}, codes)
+
     def test_huge_result(self):
         """A result whose size overflows: table and index are empty, their product of sizes is not one."""
         self.put("t.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) +
@@ -110,6 +126,9 @@ class Input(files.Case):
             self.fails(3, "correlate", "g.npy", "--mask", "a.npy", "-o", "o.npy", has=has)
         self.fails(3, "reduce", "sum", "-", stdin=good[:-1], has="standard input is truncated: its header promises 24 bytes of data, 23 came")
         self.fails(3, "reduce", "sum", "-", has="standard input is empty")
+        with open("/dev/zero", "rb") as zero:
+            done = subprocess.run([files.TESSERA, "reduce", "sum", "-"], stdin=zero, capture_output=True)
+            self.assertEqual((done.returncode, done.stdout, done.stderr.count(b"\n")), (3, b"", 1))
 
     def test_places(self):
         self.put("a.npy", files.npy([1.0], "<f4", (1,)))
@@ -184,6 +203,9 @@ class Output(files.Case):
         before = self.get("a.npy")
         self.fails(4, "transpose", "a.npy", "-o", "a.npy", has="File too large", preexec_fn=small(4096))
         self.assertEqual(self.get("a.npy"), before)
+
+    def test_wisdom(self):
+        self.fails(4, "tune", "transpose", "a.npy", env={"TESSERA_WISDOM": self.path("a.npy/wisdom")}, has="wisdom")
 
     def test_unfit(self):
         for words, has in ((["-o", "o.png", "-t", "f32"], ["o.png", "f32"]), (["-o", "o.npy", "-t", "bf16"], ["o.npy", "bf16"]),
