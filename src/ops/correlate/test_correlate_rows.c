@@ -215,11 +215,11 @@ static int many(uint64_t seed, int samples, int64_t most, bool list, bool every_
 
 static void small_masks(void **state) {
     (void)state;
-    assert_true(many(1, 1200, 600, false, false) > 1200);
+    assert_true(many(1, 800, 600, false, false) > 800);
 }
 static void small_lists(void **state) {
     (void)state;
-    assert_true(many(2, 400, 600, true, false) > 400);
+    assert_true(many(2, 300, 600, true, false) > 300);
 }
 /* Large enough for the threads to take part (plan.c's cut-over) and for rows of many stretches. */
 static void threads(void **state) {
