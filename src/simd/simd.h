@@ -89,7 +89,7 @@ TESS_INLINE v_f32 v_f32_fma(v_f32 a, v_f32 b, v_f32 c) {
 #elif defined(__aarch64__)
     return (v_f32)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
 #else
-    v_f32 r;
+    v_f32 r = c;
     for (int i = 0; i < TESS_F32_LANES; i++)
         r[i] = fmaf(a[i], b[i], c[i]);
     return r;
@@ -103,7 +103,7 @@ TESS_INLINE v_f64 v_f64_fma(v_f64 a, v_f64 b, v_f64 c) {
 #elif defined(__aarch64__)
     return (v_f64)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
 #else
-    v_f64 r;
+    v_f64 r = c;
     for (int i = 0; i < TESS_F64_LANES; i++)
         r[i] = fma(a[i], b[i], c[i]);
     return r;

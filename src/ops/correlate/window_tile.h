@@ -4,8 +4,8 @@
  *
  * Input rows are outermost. Input row i meets the outputs r = max(0, i - wy + 1) .. min(i, ROWS - 1) with mask row i - r, so every output sees its
  * taps row by row, and within a row from left to right: row-major order, whatever the tile. A tap column costs VECTORS unaligned loads and one
- * broadcast for each output row it serves. The loop over tap columns stays a loop: unrolled, the compiler keeps weights and loads alive across taps
- * and spills them. */
+ * broadcast for each output row it serves. The loop over tap columns stays a loop but for a few widths: unrolled in general, the compiler
+ * keeps weights and loads alive across taps and spills them. */
 
 #ifndef TAPS /* taps of a mask row where the tile is made for so many: the loop over them unrolls then, and saves its overhead; 0 = any */
 #define TAPS 0
