@@ -22,12 +22,21 @@
 #define TESS_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define TESS_INLINE static inline __attribute__((always_inline))
 #define TESS_NOINLINE __attribute__((noinline))
+#define TESS_ASSUME_ALIGNED(p, bytes) __builtin_assume_aligned(p, bytes)
+#define TESS_POPCOUNT(x) __builtin_popcount(x)     /* of 32 bits */
+#define TESS_POPCOUNT64(x) __builtin_popcountll(x)
+#define TESS_LOW_BIT(x) __builtin_ctz(x)           /* number of the lowest one; x != 0 */
+#define TESS_LEADING_ZEROS(x) __builtin_clz(x)     /* x != 0 */
+#define TESS_LEADING_ZEROS64(x) __builtin_clzll(x)
 #define TESS_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 #define TESS_MUL_OVERFLOWS(a, b, result) __builtin_mul_overflow(a, b, result)
 #define TESS_ADD_OVERFLOWS(a, b, result) __builtin_add_overflow(a, b, result)
 
 /* Slots of per-instruction-set function tables, each a superset of those before it on its architecture. */
 typedef enum tess_isa_slot { TESS_SLOT_BASELINE = 0, TESS_SLOT_AVX2, TESS_SLOT_AVX512, TESS_SLOT_NEON, TESS_SLOTS } tess_isa_slot;
+
+typedef __int128 tess_i128;
+typedef unsigned __int128 tess_u128;
 
 TESS_INLINE int64_t tess_min64(int64_t a, int64_t b) { return a < b ? a : b; }
 TESS_INLINE int64_t tess_max64(int64_t a, int64_t b) { return a > b ? a : b; }

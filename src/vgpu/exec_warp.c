@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * exec_warp.c - the warp loop: which lanes run, branches, calls, barriers. Compiled once per instruction set.
+ *
+ * The lanes of a warp form groups: same activation, same place in the program. The group that runs is, among the runnable ones, the one deepest in
+ * calls and then lowest in the program; groups that meet merge. Compilers lay blocks out in topological order, so this reconverges where the hardware
+ * does, without any analysis of the flow. But lanes that spin for what another group must do would starve that group (Volta's independent thread
+ * scheduling promises that they do not), so after SPIN_LIMIT rounds with an atomic or volatile access in them while others could run, the group that
+ * has waited longest gets a turn. */
+#include "vgpu/exec.h"
+
+enum { QUANTUM = 4000, SPIN_LIMIT = 1024 };
+
+static void put_aside(vgpu_warp *w, vgpu_frame *frame, uint32_t pc, uint32_t mask, vgpu_group_state state, uint32_t need, int barrier) {
+    if (mask)
+        w->group[w->group_count++] = (vgpu_group){frame, pc, mask, need, state, barrier, ++w->turns};
+}
+
+static void sync_event(const vgpu_warp *w, uint32_t lanes) {
+    for (int i = 0; i < w->launch->observers; i++)
+        if (w->launch->observer[i]->warp_sync)
+            w->launch->observer[i]->warp_sync(w->worker->state[i], w, lanes);
+}
+
+TESS_INLINE void count_issue(const vgpu_warp *w, uint32_t pc, uint32_t mask, uint32_t on) {
+    vgpu_issue *issue = &w->worker->issues[pc];
+    issue->warps++;
+    issue->partial += mask != w->exists;
+    if (TESS_LIKELY(on == ALL_LANES)) {
+        issue->lanes += LANES;
+        issue->on += LANES;
+    } else {
+        issue->lanes += (uint64_t)TESS_POPCOUNT(mask);
+        issue->on += (uint64_t)TESS_POPCOUNT(on);
+    }
+}
+
+/* bar.warp.sync may stand at several places of the program: lanes that wait at any of them have come. */
+static void release_warp_barriers(vgpu_warp *w) {
+    uint32_t come = 0;
+    const vgpu_record *records = w->launch->module->records;
+    bool bar[LANES];
+    for (int i = 0; i < w->group_count; i++) {
+        uint8_t op = records[w->group[i].pc].op;
+        bar[i] = w->group[i].state == VGPU_AT_CONVERGE && (op == PTX_OP_BAR || op == PTX_OP_BARRIER);
+        come |= bar[i] ? w->group[i].mask : 0;
+    }
+    for (int i = 0; i < w->group_count; i++) {
+        vgpu_group *g = &w->group[i];
+        if (!bar[i] || g->need & w->live & ~come)
+            continue;
+        sync_event(w, g->mask | g->need);
+        for (int k = 0; k < w->group_count; k++) /* those that this one waited for wait for it too */
+            if (bar[k] && (k == i || w->group[k].mask & g->need)) {
+                vgpu_group *other = &w->group[k];
+                count_issue(w, other->pc, other->mask, other->mask);
+                other->pc++;
+                other->state = VGPU_RUNNABLE;
+                bar[k] = false;
+            }
+    }
+}
+
+static void merge(vgpu_warp *w) {
+    for (int i = 0; i < w->group_count; i++) {
+        vgpu_group *g = &w->group[i];
+        if (g->state == VGPU_AT_BARRIER)
+            continue;
+        if (g->state == VGPU_AT_CONVERGE && !(g->need & w->live))
+            g->state = VGPU_RUNNABLE;
+        for (int k = i + 1; k < w->group_count;) {
+            vgpu_group *other = &w->group[k];
+            if (other->frame == g->frame && other->pc == g->pc && other->state != VGPU_AT_BARRIER) {
+                g->mask |= other->mask;
+                g->state = VGPU_RUNNABLE;
+                *other = w->group[--w->group_count];
+            } else {
+                k++;
+            }
+        }
+    }
+}
+
+/* Makes a group the current one; false when none can run. */
+static bool pick(vgpu_warp *w) {
+    merge(w);
+    int best = -1, runnable = 0;
+    for (int pass = 0; pass < 2 && best < 0; pass++) {
+        if (pass == 1)
+            release_warp_barriers(w);
+        bool turn = w->spins > SPIN_LIMIT;
+        for (int i = 0; i < w->group_count; i++) {
+            const vgpu_group *g = &w->group[i], *b = best < 0 ? NULL : &w->group[best];
+            if (g->state != VGPU_RUNNABLE)
+                continue;
+            runnable++;
+            bool better =
+                !b || (turn ? g->since < b->since : g->frame->depth > b->frame->depth || (g->frame->depth == b->frame->depth && g->pc < b->pc));
+            best = better ? i : best;
+        }
+        if (turn)
+            w->spins = 0;
+    }
+    if (best < 0)
+        return false;
+    const vgpu_group g = w->group[best];
+    w->group[best] = w->group[--w->group_count];
+    w->frame = g.frame;
+    w->file = g.frame->file;
+    w->base = g.frame->base;
+    w->pc = g.pc;
+    w->mask = g.mask;
+    w->limit = UINT32_MAX; /* the nearest place above where another group waits */
+    for (int i = 0; i < w->group_count; i++)
+        if (w->group[i].frame == g.frame && w->group[i].state != VGPU_AT_BARRIER && w->group[i].pc > g.pc && w->group[i].pc < w->limit)
+            w->limit = w->group[i].pc;
+    w->spins += runnable > 1 && w->polled;
+    w->polled = false;
+    return true;
+}
+
+/* ---- barriers ---- */
+
+static void release_barrier(vgpu_worker *worker, int id) {
+    const vgpu_launch *launch = worker->launch;
+    vgpu_barrier b = worker->barrier[id];
+    worker->barrier[id] = (vgpu_barrier){.all = 1};
+    for (int64_t k = 0; k < launch->warps; k++) {
+        vgpu_warp *w = &worker->warps[k];
+        for (int i = 0; i < w->group_count; i++) {
+            vgpu_group *g = &w->group[i];
+            if (g->state != VGPU_AT_BARRIER || g->barrier != id)
+                continue;
+            g->state = VGPU_RUNNABLE;
+            const vgpu_record *r = &launch->module->records[g->pc - 1];
+            if (r->mode != PTX_RED)
+                continue;
+            char *file = w->file;
+            w->file = g->frame->file;
+            if (r->count == PTX_POPC)
+                for (int l = 0; l < LANES; l++)
+                    SLOT(uint32_t, w, r->d)[l] = g->mask >> l & 1 ? b.count : SLOT(uint32_t, w, r->d)[l];
+            else
+                vgpu_set_predicate(w, r->d, (r->count == PTX_AND ? b.all : b.any) ? ALL_LANES : 0, g->mask);
+            w->file = file;
+        }
+    }
+    if (!b.expected)
+        for (int i = 0; i < launch->observers; i++)
+            if (launch->observer[i]->barrier)
+                launch->observer[i]->barrier(worker->state[i], worker);
+}
+
+static void check_barriers(vgpu_worker *worker) {
+    for (int id = 0; id < VGPU_BARRIERS; id++) {
+        const vgpu_barrier *b = &worker->barrier[id];
+        if (b->arrived && b->arrived >= (b->expected ? b->expected : worker->live_threads))
+            release_barrier(worker, id);
+    }
+}
+
+static void arrive(vgpu_warp *w, const vgpu_record *r, uint32_t on, int *id) {
+    vgpu_worker *worker = w->worker;
+    int first = TESS_LOW_BIT(on);
+    uint32_t number = SLOT(uint32_t, w, r->e)[first], count = r->f == VGPU_NO_SLOT ? 0 : SLOT(uint32_t, w, r->f)[first];
+    if (number >= VGPU_BARRIERS)
+        tess_vgpu_fault_report(w, r, first, TESS_VGPU_BARRIER, 0, NULL, "barrier number %u; there are %d", number, VGPU_BARRIERS);
+    *id = (int)(number % VGPU_BARRIERS);
+    vgpu_barrier *b = &worker->barrier[*id];
+    if (r->bytes && on != w->live)
+        tess_vgpu_fault_report(w, r, first, TESS_VGPU_BARRIER, 0, NULL, "only lanes 0x%08x of the warp's 0x%08x come to the barrier together", on,
+                               w->live);
+    if (!count && worker->live_threads < w->launch->threads && !b->ended_early) {
+        b->ended_early = true;
+        tess_vgpu_fault_report(w, r, first, TESS_VGPU_BARRIER, 0, NULL, "%lld of the block's %lld threads have ended and do not come to the barrier",
+                               (long long)(w->launch->threads - worker->live_threads), (long long)w->launch->threads);
+    }
+    b->expected = count;
+    b->arrived += count && on == w->live ? LANES : TESS_POPCOUNT(on); /* counted barriers count whole warps */
+    if (r->mode == PTX_RED) {
+        uint32_t p = vgpu_predicate(w, r->a) ^ (r->flags & VGPU_NOT_C ? ALL_LANES : 0);
+        b->count += (uint32_t)TESS_POPCOUNT(p & on);
+        b->all &= (p & on) == on;
+        b->any |= (p & on) != 0;
+    }
+}
+
+/* ---- calls and ends ---- */
+
+static void copy_lanes(const vgpu_warp *w, const vgpu_copy *list, int count, int64_t from, int64_t to, uint32_t mask) {
+    for (int i = 0; i < count; i++)
+        for (int l = 0; l < LANES; l++)
+            if (mask >> l & 1) {
+                char *stack = w->stack + l * w->launch->stack_bytes;
+                memcpy(stack + to + list[i].to, stack + from + list[i].from, (size_t)list[i].bytes);
+            }
+}
+
+static void leave_frames(vgpu_warp *w, vgpu_frame *frame, const vgpu_frame *until, uint32_t lanes) {
+    while (frame != until) {
+        vgpu_frame *parent = frame->parent;
+        frame->lanes &= ~lanes;
+        if (!frame->lanes && parent)
+            tess_vgpu_frame_put(w->worker, frame);
+        frame = parent;
+    }
+}
+
+static bool enter(vgpu_warp *w, const vgpu_record *r, uint32_t pc, uint32_t on) {
+    const vgpu_call_site *site = &w->launch->module->sites[r->target];
+    int64_t base = w->base + (w->frame->function->frame_bytes + 15) / 16 * 16;
+    if (base + site->callee->frame_bytes > w->launch->stack_bytes) {
+        tess_vgpu_fault_report(w, r, TESS_LOW_BIT(on), TESS_VGPU_STACK, 0, NULL, "the calls need more than the %lld bytes of a thread's stack",
+                               (long long)w->launch->stack_bytes);
+        return false;
+    }
+    vgpu_frame *f = tess_vgpu_frame_get(w->worker, site->callee);
+    if (!f)
+        return false;
+    f->parent = w->frame;
+    f->base = base;
+    f->lanes = on;
+    f->return_to = pc + 1;
+    f->site = r->target;
+    f->depth = w->frame->depth + 1;
+    copy_lanes(w, site->arguments, site->argument_count, w->base, base, on);
+    tess_vgpu_fill_specials(w, f);
+    w->frame = f;
+    w->file = f->file;
+    w->base = base;
+    return true;
+}
+
+static void end_lanes(vgpu_warp *w, uint32_t on) {
+    w->live &= ~on;
+    w->worker->live_threads -= TESS_POPCOUNT(on);
+    leave_frames(w, w->frame, NULL, on);
+    check_barriers(w->worker);
+}
+
+static bool too_many_steps(vgpu_warp *w, const vgpu_record *r) {
+    w->steps++;
+    if (TESS_LIKELY(!w->launch->options.step_limit || w->steps <= w->launch->options.step_limit))
+        return false;
+    tess_vgpu_fault_report(w, r, TESS_LOW_BIT(w->mask), TESS_VGPU_STEP_LIMIT, 0, NULL, "more than %llu backward branches and calls of one warp",
+                           (unsigned long long)w->launch->options.step_limit);
+    w->worker->stop = true;
+    return true;
+}
+
+/* Runs the current group until it branches apart, meets another, waits or ends; what remains of it is put aside. */
+static void run_group(vgpu_warp *w) {
+    const vgpu_record *records = w->launch->module->records;
+    uint32_t pc = w->pc, mask = w->mask;
+    while (pc < w->limit) {
+        const vgpu_record *r = &records[pc];
+        uint32_t on = mask;
+        if (r->guard != VGPU_NO_SLOT)
+            on &= vgpu_predicate(w, r->guard) ^ (r->flags & VGPU_NEGATED ? ALL_LANES : 0);
+        if (TESS_LIKELY(r->flow == PTX_PLAIN)) {
+            count_issue(w, pc, mask, on);
+            if (on)
+                r->run(w, r, on);
+            pc++;
+            continue;
+        }
+        uint32_t off = mask & ~on;
+        if (r->flow != PTX_CONVERGE)
+            count_issue(w, pc, mask, on);
+        if (r->flow == PTX_BRANCH) {
+            for (int i = 0; i < w->launch->observers; i++)
+                if (w->launch->observer[i]->branch)
+                    w->launch->observer[i]->branch(w->worker->state[i], w, r, mask, on);
+            if (!on) {
+                pc++;
+                continue;
+            }
+            bool back = r->target <= pc;
+            if (!off && (!back || (!w->group_count && --w->budget > 0 && !w->launch->options.step_limit))) {
+                pc = r->target;
+                continue;
+            }
+            put_aside(w, w->frame, pc + 1, off, VGPU_RUNNABLE, 0, 0);
+            put_aside(w, w->frame, r->target, on, VGPU_RUNNABLE, 0, 0);
+            if (back) {
+                w->budget--;
+                too_many_steps(w, r);
+            }
+            return;
+        }
+        if (!on && r->flow != PTX_CONVERGE) {
+            pc++;
+            continue;
+        }
+        switch (r->flow) {
+        case PTX_CALL:
+            w->mask = on;
+            if (!enter(w, r, pc, on)) {
+                put_aside(w, w->frame, pc, mask, VGPU_RUNNABLE, 0, 0);
+                w->worker->stop = true;
+                return;
+            }
+            put_aside(w, w->frame->parent, pc + 1, off, VGPU_RUNNABLE, 0, 0);
+            if (too_many_steps(w, r)) {
+                put_aside(w, w->frame, w->frame->function->first, on, VGPU_RUNNABLE, 0, 0);
+                return;
+            }
+            pc = w->frame->function->first;
+            mask = on;
+            w->limit = UINT32_MAX; /* nobody else is in this activation */
+            continue;
+        case PTX_RETURN:
+            if (w->frame->parent) {
+                vgpu_frame *frame = w->frame, *parent = frame->parent;
+                const vgpu_call_site *site = &w->launch->module->sites[frame->site];
+                copy_lanes(w, site->results, site->result_count, frame->base, parent->base, on);
+                put_aside(w, frame, pc + 1, off, VGPU_RUNNABLE, 0, 0);
+                put_aside(w, parent, frame->return_to, on, VGPU_RUNNABLE, 0, 0);
+                leave_frames(w, frame, parent, on);
+                return;
+            } /* fall through */
+        case PTX_EXIT:
+            put_aside(w, w->frame, pc + 1, off, VGPU_RUNNABLE, 0, 0);
+            end_lanes(w, on);
+            return;
+        case PTX_TRAP:
+            tess_vgpu_fault_report(w, r, TESS_LOW_BIT(on), TESS_VGPU_TRAP, 0, NULL, "the kernel asked to be ended");
+            put_aside(w, w->frame, pc, mask, VGPU_RUNNABLE, 0, 0);
+            w->worker->stop = true;
+            return;
+        case PTX_BARRIER: {
+            int id;
+            arrive(w, r, on, &id);
+            bool waits = r->mode != PTX_ARRIVE;
+            put_aside(w, w->frame, pc + 1, off, VGPU_RUNNABLE, 0, 0);
+            put_aside(w, w->frame, pc + 1, on, waits ? VGPU_AT_BARRIER : VGPU_RUNNABLE, 0, id);
+            check_barriers(w->worker);
+            return;
+        }
+        default: { /* PTX_CONVERGE: waits for the lanes named, lanes that do not exist or have ended excepted */
+            const uint32_t *named = SLOT(uint32_t, w, r->f);
+            uint32_t need = 0;
+            for (int l = 0; l < LANES; l++)
+                need |= on >> l & 1 ? named[l] : 0;
+            uint32_t missing = need & w->live & ~on;
+            if (missing && !w->forced) {
+                put_aside(w, w->frame, pc + 1, off, VGPU_RUNNABLE, 0, 0);
+                put_aside(w, w->frame, pc, on, VGPU_AT_CONVERGE, missing, 0);
+                return;
+            }
+            if (on && (need & w->exists & ~w->live || missing))
+                tess_vgpu_fault_report(w, r, TESS_LOW_BIT(on), TESS_VGPU_MISSING_LANES, 0, NULL, "lanes 0x%08x are named but %s",
+                                       need & w->exists & ~on, missing ? "wait elsewhere" : "have ended");
+            w->forced = false;
+            count_issue(w, pc, mask, on);
+            if (on) {
+                r->run(w, r, on);
+                sync_event(w, on);
+            }
+            pc++;
+            continue;
+        }
+        }
+    }
+    put_aside(w, w->frame, pc, mask, VGPU_RUNNABLE, 0, 0);
+}
+
+bool TESS_ISA_NAME(tess_vgpu_run_warp)(vgpu_warp *w);
+bool TESS_ISA_NAME(tess_vgpu_run_warp)(vgpu_warp *w) {
+    bool progress = false;
+    w->budget = QUANTUM;
+    while (w->budget > 0 && !w->worker->stop && pick(w)) {
+        run_group(w);
+        progress = true;
+    }
+    return progress;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * launch.c - a launch: checks the request, gives every host thread a worker, runs the blocks, adds up what was counted. */
+#include <string.h>
+
+#include "core/parallel.h"
+#include "vgpu/decode.h"
+
+enum { STACK_WITH_CALLS = 16384 };
+
+static tess_status check(tess_vgpu_module *module, const char *name, const tess_vgpu_launch_options *options, vgpu_launch *launch) {
+    const ptx_symbol *s = tess_vgpu_find(module, name, (int)strlen(name));
+    if (!s || s->kind != PTX_FUNCTION || !s->function->entry || !s->function->defined)
+        return tess_fail(TESS_ERR_ARGUMENT, "the module has no kernel \"%s\"", name);
+    launch->kernel = s->function;
+    if (options->param_bytes != launch->kernel->param_bytes)
+        return tess_fail(TESS_ERR_ARGUMENT, "%lld bytes of parameters for %s, which takes %lld", (long long)options->param_bytes, name,
+                         (long long)launch->kernel->param_bytes);
+    if (options->shared_bytes < 0 || options->shared_bytes > 1 << 24)
+        return tess_fail(TESS_ERR_ARGUMENT, "%lld bytes of dynamic shared memory", (long long)options->shared_bytes);
+    launch->blocks = launch->threads = 1;
+    for (int i = 0; i < 3; i++) {
+        launch->grid[i] = options->grid[i] ? options->grid[i] : 1;
+        launch->block[i] = options->block[i] ? options->block[i] : 1;
+        if (launch->block[i] > 1024 || (launch->threads *= launch->block[i]) > 1024)
+            return tess_fail(TESS_ERR_ARGUMENT, "a block of %u x %u x %u threads; the limit is 1024", options->block[0], options->block[1],
+                             options->block[2]);
+        if (launch->grid[i] > (i ? 65535u : 2147483647u))
+            return tess_fail(TESS_ERR_ARGUMENT, "grid[%d] is %u, the limit is %u", i, launch->grid[i], i ? 65535u : 2147483647u);
+        launch->blocks *= launch->grid[i];
+    }
+    launch->warps = (launch->threads + 31) / 32;
+    launch->dynamic_base = (launch->kernel->shared_bytes + 127) / 128 * 128; /* as aligned as any element can ask for, and on bank 0 */
+    launch->shared_bytes = options->shared_bytes ? launch->dynamic_base + options->shared_bytes : launch->kernel->shared_bytes;
+    launch->stack_bytes = (launch->kernel->frame_bytes + 15) / 16 * 16;
+    if (module->has_calls) {
+        launch->stack_bytes += STACK_WITH_CALLS;
+        for (int i = 0; i < module->function_count; i++)
+            launch->stack_bytes += module->functions[i]->frame_bytes;
+        launch->stack_bytes = (launch->stack_bytes + 15) / 16 * 16;
+    }
+    return TESS_OK;
+}
+
+static size_t files_bytes(const vgpu_launch *launch) { return (size_t)launch->warps * launch->kernel->file_bytes; }
+static size_t stacks_bytes(const vgpu_launch *launch) { return (size_t)launch->warps * 32 * (size_t)launch->stack_bytes; }
+
+static tess_status make_worker(vgpu_launch *launch, int number) {
+    tess_context *context = launch->run->context;
+    vgpu_worker *worker = &launch->workers[number];
+    worker->launch = launch;
+    worker->number = number;
+    worker->shared = tess_allocate(context, (size_t)launch->shared_bytes);
+    worker->warps = tess_allocate_zeroed(context, (size_t)launch->warps * sizeof *worker->warps);
+    worker->files = tess_allocate_zeroed(context, files_bytes(launch) + stacks_bytes(launch));
+    worker->free_frames = tess_allocate_zeroed(context, (size_t)launch->module->function_count * sizeof *worker->free_frames);
+    worker->issues = tess_allocate_zeroed(context, (size_t)launch->module->record_count * sizeof *worker->issues);
+    if (!worker->shared || !worker->warps || !worker->files || !worker->free_frames || !worker->issues)
+        return TESS_ERR_MEMORY;
+    for (int64_t k = 0; k < launch->warps; k++) {
+        vgpu_warp *w = &worker->warps[k];
+        w->worker = worker;
+        w->launch = launch;
+        w->number = (int)k;
+        w->stack = worker->files + files_bytes(launch) + k * 32 * launch->stack_bytes;
+        w->entry = (vgpu_frame){.function = launch->kernel, .file = worker->files + (size_t)k * launch->kernel->file_bytes};
+        tess_vgpu_frame_constants(launch->kernel, w->entry.file);
+    }
+    for (int i = 0; i < launch->observers; i++) {
+        const vgpu_observer *o = launch->observer[i];
+        if (!(worker->state[i] = tess_allocate_zeroed(context, o->state_bytes(launch))))
+            return TESS_ERR_MEMORY;
+        if (o->start)
+            TESS_TRY(o->start(worker->state[i], launch));
+    }
+    return TESS_OK;
+}
+
+static void free_worker(vgpu_launch *launch, vgpu_worker *worker) {
+    tess_context *context = launch->run->context;
+    for (int i = 0; i < launch->observers; i++)
+        tess_free(context, worker->state[i], launch->observer[i]->state_bytes(launch));
+    for (int i = 0; worker->free_frames && i < launch->module->function_count; i++)
+        while (worker->free_frames[i]) {
+            vgpu_frame *f = worker->free_frames[i];
+            worker->free_frames[i] = f->parent;
+            tess_free(context, f->file, f->function->file_bytes);
+            tess_free(context, f, sizeof *f);
+        }
+    tess_free(context, worker->shared, (size_t)launch->shared_bytes);
+    tess_free(context, worker->warps, (size_t)launch->warps * sizeof *worker->warps);
+    tess_free(context, worker->files, files_bytes(launch) + stacks_bytes(launch));
+    tess_free(context, worker->free_frames, (size_t)launch->module->function_count * sizeof *worker->free_frames);
+    tess_free(context, worker->issues, (size_t)launch->module->record_count * sizeof *worker->issues);
+}
+
+static void run_blocks(void *argument, int64_t begin, int64_t end, int number) {
+    vgpu_launch *launch = argument;
+    vgpu_worker *worker = &launch->workers[number];
+    for (int64_t b = begin; b < end && !atomic_load_explicit(&launch->stop, memory_order_relaxed); b++) {
+        tess_vgpu_run_block(worker, (uint64_t)b, launch->run_warp);
+        if (worker->stop)
+            atomic_store_explicit(&launch->stop, true, memory_order_relaxed);
+    }
+}
+
+/* ---- adding up ---- */
+
+static uint64_t *field(tess_vgpu_counters *c, const ptx_instruction *in, uint64_t *factor) {
+    *factor = in->op == PTX_OP_FMA || in->op == PTX_OP_MAD ? 2 : 1;
+    bool counts = in->op == PTX_OP_ADD || in->op == PTX_OP_SUB || in->op == PTX_OP_MUL || in->op == PTX_OP_FMA || in->op == PTX_OP_MAD ||
+                  in->op == PTX_OP_DIV || in->op == PTX_OP_RCP || in->op == PTX_OP_SQRT || in->op == PTX_OP_RSQRT;
+    if (!counts)
+        return NULL;
+    switch (in->types[0]) {
+    case PTX_F32: return &c->flops_f32;
+    case PTX_F64: return &c->flops_f64;
+    case PTX_F16X2:
+    case PTX_BF16X2: *factor *= 2; return &c->flops_f16;
+    case PTX_F16:
+    case PTX_BF16: return &c->flops_f16;
+    default: return NULL;
+    }
+}
+
+static void add_issues(vgpu_launch *launch) {
+    const tess_vgpu_module *module = launch->module;
+    tess_vgpu_counters *counters = launch->run->counters;
+    for (int n = 0; n < launch->worker_count; n++)
+        for (uint32_t pc = 0; pc < module->record_count; pc++) {
+            const vgpu_issue *issue = &launch->workers[n].issues[pc];
+            counters[pc].warp_instructions += issue->warps;
+            counters[pc].thread_instructions += issue->lanes;
+            counters[pc].thread_instructions_on += issue->on;
+            counters[pc].partial_warp_instructions += issue->partial;
+        }
+    for (int i = 0; i < module->function_count; i++) {
+        const ptx_function *f = module->functions[i];
+        for (int k = 0; k < f->count; k++) {
+            const ptx_instruction *in = &f->code[k];
+            const vgpu_record *r = &module->records[f->first + (uint32_t)k];
+            tess_vgpu_counters *c = &counters[f->first + (uint32_t)k];
+            uint64_t factor, *flops = field(c, in, &factor);
+            if (flops)
+                *flops += factor * c->thread_instructions_on;
+            if (r->flow == PTX_BARRIER)
+                c->barriers += c->warp_instructions;
+            if (r->flow == PTX_CONVERGE)
+                c->warp_syncs += c->warp_instructions;
+            if (in->flags & (PTX_APPROX | PTX_FULL))
+                c->approximate += c->thread_instructions_on;
+        }
+    }
+}
+
+static tess_status make_run(const tess_vgpu_module *module, tess_context *context, tess_vgpu_run **made) {
+    tess_vgpu_run *run = tess_allocate_zeroed(context, sizeof *run);
+    if (!run)
+        return TESS_ERR_MEMORY;
+    *made = run;
+    run->context = context;
+    run->module = module;
+    pthread_mutex_init(&run->lock, NULL);
+    run->counters = tess_allocate_zeroed(context, module->record_count * sizeof *run->counters);
+    run->active = tess_allocate_zeroed(context, module->record_count * sizeof *run->active);
+    return run->counters && run->active ? TESS_OK : TESS_ERR_MEMORY;
+}
+
+void tess_vgpu_run_free(tess_vgpu_run *run) {
+    if (!run)
+        return;
+    while (run->faults) {
+        vgpu_fault_node *n = run->faults;
+        run->faults = n->next;
+        tess_free(run->context, n, sizeof *n);
+    }
+    if (run->sorted)
+        tess_free(run->context, run->sorted, (size_t)run->fault_count * sizeof *run->sorted);
+    tess_free(run->context, run->counters, run->module->record_count * sizeof *run->counters);
+    tess_free(run->context, run->active, run->module->record_count * sizeof *run->active);
+    pthread_mutex_destroy(&run->lock);
+    tess_free(run->context, run, sizeof *run);
+}
+
+static tess_status execute(vgpu_launch *launch) {
+    tess_context *context = launch->run->context;
+    int threads = launch->options.threads > 0 ? launch->options.threads : atomic_load(&context->threads);
+    launch->worker_count = (int)tess_min64(threads, launch->blocks);
+    launch->workers = tess_allocate_zeroed(context, (size_t)launch->worker_count * sizeof *launch->workers);
+    if (!launch->workers)
+        return TESS_ERR_MEMORY;
+    tess_status status = TESS_OK;
+    for (int n = 0; n < launch->worker_count && status == TESS_OK; n++)
+        status = make_worker(launch, n);
+    if (status == TESS_OK)
+        status = tess_parallel(context, launch->worker_count, launch->blocks, 1, run_blocks, launch);
+    for (int n = 0; n < launch->worker_count && status == TESS_OK; n++)
+        status = launch->workers[n].status;
+    for (int n = 0; n < launch->worker_count && status == TESS_OK; n++)
+        for (int i = 0; i < launch->observers; i++)
+            if (launch->observer[i]->end)
+                launch->observer[i]->end(launch->workers[n].state[i], launch);
+    if (status == TESS_OK) {
+        add_issues(launch);
+        for (uint32_t pc = 0; pc < launch->module->record_count; pc++)
+            if (launch->run->counters[pc].warp_instructions && launch->module->records[pc].line)
+                launch->run->active[launch->run->active_count++] = pc;
+        status = tess_vgpu_faults_sort(launch->run);
+    }
+    for (int n = 0; n < launch->worker_count; n++)
+        free_worker(launch, &launch->workers[n]);
+    tess_free(context, launch->workers, (size_t)launch->worker_count * sizeof *launch->workers);
+    return status;
+}
+
+tess_status tess_vgpu_launch(tess_vgpu_module *module, const char *kernel, const tess_vgpu_launch_options *options, tess_vgpu_run **result) {
+    vgpu_launch launch = {.module = module, .machine = module->machine, .options = *options};
+    *result = NULL;
+    TESS_TRY(check(module, kernel, options, &launch));
+    launch.run_warp = tess_vgpu_runner(module->context->slot);
+    if (options->count)
+        launch.observer[launch.observers++] = &tess_vgpu_count_observer;
+    if (options->check)
+        launch.observer[launch.observers++] = &tess_vgpu_check_observer;
+    tess_status status = make_run(module, module->context, &launch.run);
+    size_t param_bytes = (size_t)launch.kernel->param_bytes;
+    if (status == TESS_OK && !(launch.params = tess_allocate_zeroed(module->context, param_bytes)))
+        status = TESS_ERR_MEMORY;
+    if (status == TESS_OK && options->param_bytes)
+        memcpy(launch.params, options->params, (size_t)options->param_bytes);
+    if (status == TESS_OK)
+        status = execute(&launch);
+    tess_free(module->context, launch.params, param_bytes);
+    if (status == TESS_OK)
+        *result = launch.run;
+    else if (launch.run)
+        tess_vgpu_run_free(launch.run);
+    return status;
+}

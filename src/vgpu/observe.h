@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * observe.h - the machine runs, observers count and check: what the machine tells them.
+ *
+ * Each host thread (worker) of a launch has its own state of every observer, so no observer locks; at the end the states are added up, and sums of
+ * integers do not depend on who did which block. One thing the machine counts itself, because a call for each instruction would cost more than the
+ * instruction: how often each record was issued (vgpu_issue). The idea of events is Oclgrind's plugins', that of a warp-wide access record Ocelot's
+ * trace event's. */
+#ifndef TESS_VGPU_OBSERVE_H
+#define TESS_VGPU_OBSERVE_H
+
+#include "vgpu/ptx.h"
+
+typedef struct vgpu_allocation vgpu_allocation;
+typedef struct vgpu_launch vgpu_launch;
+typedef struct vgpu_worker vgpu_worker;
+
+typedef enum vgpu_access_kind { VGPU_LOAD, VGPU_STORE, VGPU_ATOMIC } vgpu_access_kind;
+typedef enum vgpu_pattern {
+    VGPU_ANY_PATTERN,
+    VGPU_SAME, /* all active lanes have one address */
+    VGPU_UNIT  /* all 32 lanes are active and lie one after the other without gaps */
+} vgpu_pattern;
+
+/* One warp-wide memory access; lanes out of bounds or misaligned have been reported and taken out. Told before the data moves. */
+typedef struct vgpu_access {
+    const vgpu_record *record;
+    const vgpu_warp *warp;
+    const vgpu_allocation *allocation; /* global memory: the one that all lanes hit, or NULL */
+    const uint64_t *address;           /* [32]: global: device addresses; shared, local, const: offsets */
+    uint32_t mask;
+    int bytes; /* a lane, the whole vector */
+    ptx_space space;
+    vgpu_access_kind kind;
+    vgpu_pattern pattern;
+} vgpu_access;
+
+typedef struct vgpu_issue {
+    uint64_t warps, lanes, on, partial;
+} vgpu_issue;
+
+typedef struct vgpu_observer {
+    /* Bytes of one worker's state, zeroed before start(). The others may be NULL. */
+    size_t (*state_bytes)(const vgpu_launch *launch);
+    tess_status (*start)(void *state, const vgpu_launch *launch);
+    void (*block)(void *state, const vgpu_worker *worker); /* a block begins */
+    void (*access)(void *state, const vgpu_access *access);
+    void (*branch)(void *state, const vgpu_warp *warp, const vgpu_record *record, uint32_t active, uint32_t taken);
+    void (*warp_sync)(void *state, const vgpu_warp *warp, uint32_t lanes);
+    void (*barrier)(void *state, const vgpu_worker *worker); /* all threads of the block have met */
+    void (*end)(void *state, const vgpu_launch *launch);
+} vgpu_observer;
+
+enum { VGPU_MAX_OBSERVERS = 4 };
+
+extern const vgpu_observer tess_vgpu_count_observer, tess_vgpu_check_observer;
+
+#endif

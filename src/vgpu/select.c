@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * select.c - picks a handler from the tables of an instruction set, and that set's warp loop. */
+#include "vgpu/decode.h"
+
+#if defined(__x86_64__)
+#define BUILDS(X) X(TESS_SLOT_BASELINE, baseline) X(TESS_SLOT_AVX2, avx2) X(TESS_SLOT_AVX512, avx512)
+#elif defined(__aarch64__)
+#define BUILDS(X) X(TESS_SLOT_BASELINE, baseline) X(TESS_SLOT_NEON, neon)
+#else
+#define BUILDS(X) X(TESS_SLOT_BASELINE, baseline)
+#endif
+
+#define DECLARE(slot, suffix)                                                                                            \
+    extern const vgpu_handler_table tess_vgpu_integer_##suffix, tess_vgpu_floating_##suffix, tess_vgpu_compare_##suffix; \
+    bool tess_vgpu_run_warp_##suffix(vgpu_warp *warp);
+BUILDS(DECLARE)
+
+static vgpu_handler search(const vgpu_handler_table *table, int op, int type, int type2, int mode, uint32_t flags) {
+    for (int i = 0; i < table->count; i++) {
+        const vgpu_handler_row *r = &table->rows[i];
+        if (r->op == op && r->type == type && r->type2 == type2 && r->mode == mode && r->flags == flags)
+            return r->run;
+    }
+    return NULL;
+}
+
+vgpu_handler tess_vgpu_select(tess_isa_slot slot, int op, int type, int type2, int mode, uint32_t flags) {
+    const vgpu_handler_table *tables[3] = {NULL, NULL, NULL};
+    switch (slot) {
+#define TABLES(s, suffix)                         \
+    case s:                                       \
+        tables[0] = &tess_vgpu_integer_##suffix;  \
+        tables[1] = &tess_vgpu_floating_##suffix; \
+        tables[2] = &tess_vgpu_compare_##suffix;  \
+        break;
+        BUILDS(TABLES)
+    default: return NULL;
+    }
+    vgpu_handler found = NULL;
+    for (int i = 0; i < 3 && !found; i++)
+        found = search(tables[i], op, type, type2, mode, flags);
+    return found;
+}
+
+vgpu_warp_runner tess_vgpu_runner(tess_isa_slot slot) {
+    switch (slot) {
+#define RUNNER(s, suffix) \
+    case s: return tess_vgpu_run_warp_##suffix;
+        BUILDS(RUNNER)
+    default: return NULL;
+    }
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * vgpu.h - the virtual GPU from outside: memory, modules from PTX text, launches, what was counted and what was found wrong.
+ *
+ *     tess_vgpu_open(&gpu, context);                      tess_vgpu_load(gpu, ptx_text, &module);
+ *     tess_vgpu_malloc(gpu, bytes, &address);             tess_vgpu_copy_in(gpu, address, from, bytes);
+ *     tess_vgpu_launch(module, "kernel", &launch, &run);  tess_vgpu_copy_out(gpu, to, address, bytes);
+ *
+ * Device addresses are numbers of the machine's own, the same in every process, so that counts repeat. One launch at a time on a machine. */
+#ifndef TESS_VGPU_VGPU_H
+#define TESS_VGPU_VGPU_H
+
+#include "core/context.h"
+
+typedef struct tess_vgpu_machine tess_vgpu_machine;
+typedef struct tess_vgpu_module tess_vgpu_module;
+typedef struct tess_vgpu_run tess_vgpu_run;
+
+tess_status tess_vgpu_open(tess_vgpu_machine **machine, tess_context *context);
+void tess_vgpu_close(tess_vgpu_machine *machine); /* modules first */
+
+/* Memory. A new allocation's bytes are undefined; fresh addresses are never used again, so a use after free is seen. */
+tess_status tess_vgpu_malloc(tess_vgpu_machine *machine, int64_t bytes, uint64_t *address);
+tess_status tess_vgpu_free(tess_vgpu_machine *machine, uint64_t address);
+tess_status tess_vgpu_copy_in(tess_vgpu_machine *machine, uint64_t to, const void *from, int64_t bytes);
+tess_status tess_vgpu_copy_out(tess_vgpu_machine *machine, void *to, uint64_t from, int64_t bytes);
+tess_status tess_vgpu_fill(tess_vgpu_machine *machine, uint64_t to, int value, int64_t bytes);
+
+/* Parses, checks and decodes a module. Errors name line, column and word of the PTX. */
+tess_status tess_vgpu_load(tess_vgpu_machine *machine, const char *text, tess_vgpu_module **module);
+void tess_vgpu_unload(tess_vgpu_module *module);
+/* A .global variable's device address; for .const its address in the window of constant memory, which only kernels can read. */
+tess_status tess_vgpu_symbol(tess_vgpu_module *module, const char *name, uint64_t *address, int64_t *bytes);
+/* Writes to a variable in global or constant memory. */
+tess_status tess_vgpu_symbol_write(tess_vgpu_module *module, const char *name, int64_t offset, const void *from, int64_t bytes);
+
+typedef struct tess_vgpu_launch_options {
+    uint32_t grid[3], block[3]; /* 0 counts as 1 */
+    int64_t shared_bytes;       /* dynamic */
+    const void *params;         /* laid out as the kernel's parameters, each at its alignment */
+    int64_t param_bytes;
+    int threads;         /* host threads; 0 = the context's */
+    bool count;          /* requests, sectors, wavefronts, ... by line; instructions are counted always */
+    bool check;          /* undefined reads, shared races */
+    uint64_t step_limit; /* backward branches that a warp may take before the launch is ended with a fault; 0 = no limit */
+    uint64_t seed;       /* not 0: warps of a block are taken in an order shuffled by it */
+} tess_vgpu_launch_options;
+
+/* Runs the kernel to its end. TESS_OK even when faults were found: they are the result. On another status *run is NULL. */
+tess_status tess_vgpu_launch(tess_vgpu_module *module, const char *kernel, const tess_vgpu_launch_options *options, tess_vgpu_run **run);
+void tess_vgpu_run_free(tess_vgpu_run *run); /* before its module is unloaded */
+
+/* ---- what was counted: docs/counters.md defines each ---- */
+
+#define TESS_VGPU_COUNTER_LIST(X)                                                                                      \
+    X(warp_instructions)         /* issued to a group of lanes of a warp, those whose guard no lane passes included */ \
+    X(thread_instructions)       /* lanes in those */                                                                  \
+    X(thread_instructions_on)    /* lanes whose guard was true */                                                      \
+    X(partial_warp_instructions) /* executed with fewer lanes than the warp has */                                     \
+    X(branches_uniform)                                                                                                \
+    X(branches_divergent) /* active lanes went two ways */                                                             \
+    X(barriers)           /* arrivals of warps */                                                                      \
+    X(warp_syncs)                                                                                                      \
+    X(global_ld_requests)                                                                                              \
+    X(global_ld_sectors)                                                                                               \
+    X(global_ld_sectors_ideal)                                                                                         \
+    X(global_ld_bytes) /* distinct bytes asked for */                                                                  \
+    X(global_ld_tags)  /* 128-byte lines */                                                                            \
+    X(global_st_requests)                                                                                              \
+    X(global_st_sectors)                                                                                               \
+    X(global_st_sectors_ideal)                                                                                         \
+    X(global_st_bytes)                                                                                                 \
+    X(global_st_tags)                                                                                                  \
+    X(global_atom_requests) /* atomics whose result is used */                                                         \
+    X(global_atom_sectors)  /* sent to L2, equal addresses one by one */                                               \
+    X(global_atom_passes)                                                                                              \
+    X(global_red_requests) /* atomics whose result nobody reads */                                                     \
+    X(global_red_sectors)                                                                                              \
+    X(global_red_passes)                                                                                               \
+    X(shared_ld_requests)                                                                                              \
+    X(shared_ld_wavefronts)                                                                                            \
+    X(shared_ld_wavefronts_ideal)                                                                                      \
+    X(shared_ld_conflicts)                                                                                             \
+    X(shared_ld_bytes)                                                                                                 \
+    X(shared_st_requests)                                                                                              \
+    X(shared_st_wavefronts)                                                                                            \
+    X(shared_st_wavefronts_ideal)                                                                                      \
+    X(shared_st_conflicts)                                                                                             \
+    X(shared_st_bytes)                                                                                                 \
+    X(shared_atom_requests)                                                                                            \
+    X(shared_atom_wavefronts) /* a lower bound where the hardware loops */                                             \
+    X(constant_loads)                                                                                                  \
+    X(constant_requests) /* distinct addresses: loads + replays */                                                     \
+    X(local_ld_requests)                                                                                               \
+    X(local_ld_sectors)                                                                                                \
+    X(local_st_requests)                                                                                               \
+    X(local_st_sectors)                                                                                                \
+    X(flops_f16) /* and bf16; fma = 2, a pair = twice */                                                               \
+    X(flops_f32)                                                                                                       \
+    X(flops_f64)                                                                                                       \
+    X(approximate) /* lanes of .approx operations: correctly rounded here, not as the card does */
+
+typedef struct tess_vgpu_counters {
+#define X(name) uint64_t name;
+    TESS_VGPU_COUNTER_LIST(X)
+#undef X
+} tess_vgpu_counters;
+
+void tess_vgpu_total(const tess_vgpu_run *run, tess_vgpu_counters *counters);
+
+/* One line of PTX that did something, in the order of the text; NULL past the last. */
+typedef struct tess_vgpu_line {
+    int ptx_line, source_line;
+    const char *file; /* not terminated */
+    int file_length;
+    const char *ptx; /* the opcode, not terminated */
+    int ptx_length;
+    tess_vgpu_counters counters;
+} tess_vgpu_line;
+bool tess_vgpu_line_at(const tess_vgpu_run *run, int number, tess_vgpu_line *line);
+/* Sums over the PTX lines that belong to one source line. */
+void tess_vgpu_source_line(const tess_vgpu_run *run, int source_line, tess_vgpu_counters *counters);
+
+/* ---- what was found wrong ---- */
+
+typedef enum tess_vgpu_fault_kind {
+    TESS_VGPU_OUT_OF_BOUNDS,
+    TESS_VGPU_MISALIGNED,
+    TESS_VGPU_UNDEFINED, /* read before anything was written */
+    TESS_VGPU_RACE,
+    TESS_VGPU_WARP_RACE,     /* between lanes of one warp: the old warp-synchronous style */
+    TESS_VGPU_BARRIER,       /* not all threads come to it */
+    TESS_VGPU_MISSING_LANES, /* a .sync operation names lanes that do not come */
+    TESS_VGPU_DEADLOCK,
+    TESS_VGPU_STEP_LIMIT,
+    TESS_VGPU_STACK,
+    TESS_VGPU_TRAP
+} tess_vgpu_fault_kind;
+
+typedef struct tess_vgpu_fault {
+    tess_vgpu_fault_kind kind;
+    uint64_t count; /* how many lanes tripped it on this line in the whole launch; the rest describes the first by block and thread */
+    uint32_t block[3], thread[3];
+    int ptx_line, source_line, other_line; /* source line of the earlier access in a race; 0 = none */
+    const char *file;
+    int file_length;
+    uint64_t address;
+    char message[256]; /* one sentence with all of the above */
+} tess_vgpu_fault;
+
+int tess_vgpu_fault_count(const tess_vgpu_run *run);
+const tess_vgpu_fault *tess_vgpu_fault_at(const tess_vgpu_run *run, int number); /* ordered by block, thread, line */
+const char *tess_vgpu_fault_name(tess_vgpu_fault_kind kind);
+
+#endif
