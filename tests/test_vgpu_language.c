@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * test_vgpu_language.c - features of the language on the virtual GPU, in both dialects, every instruction set and several host threads: calls, recursion,
- * local memory, tables, library mathematics, votes, locks, 64-bit integers, 16-bit floats. Results are those of a host computation, bit for bit. */
+ * test_vgpu_language.c - features of the language on the virtual GPU, in both dialects, every instruction set and several host threads: calls,
+ * recursion, local memory, tables, library mathematics, votes, locks, 64-bit integers, 16-bit floats. Results are those of a host computation, bit
+ * for bit. */
 #include <math.h>
 
 #include "vgpu.h"
@@ -268,7 +269,10 @@ static void everywhere(void (*test)(void)) {
     static const struct {
         tess_isa isa;
         tess_isa_slot slot;
-    } sets[] = {{TESS_ISA_BASELINE, TESS_SLOT_BASELINE}, {TESS_ISA_AVX2, TESS_SLOT_AVX2}, {TESS_ISA_AVX512, TESS_SLOT_AVX512}, {TESS_ISA_NEON, TESS_SLOT_NEON}};
+    } sets[] = {{TESS_ISA_BASELINE, TESS_SLOT_BASELINE},
+                {TESS_ISA_AVX2, TESS_SLOT_AVX2},
+                {TESS_ISA_AVX512, TESS_SLOT_AVX512},
+                {TESS_ISA_NEON, TESS_SLOT_NEON}};
     for (int i = 0; i < TESS_COUNT(sets); i++)
         for (int d = 0; d < 2 && tess_cpu_has_slot(sets[i].slot); d++)
             for (int threads = 1; threads <= 3; threads += 2) {
@@ -278,10 +282,10 @@ static void everywhere(void (*test)(void)) {
                 test();
             }
 }
-#define EVERYWHERE(name)             \
+#define EVERYWHERE(name)                   \
     static void all_##name(void **state) { \
-        (void)state;                 \
-        everywhere(test_##name);     \
+        (void)state;                       \
+        everywhere(test_##name);           \
     }
 EVERYWHERE(calls)
 EVERYWHERE(memory)
@@ -292,7 +296,8 @@ EVERYWHERE(wide)
 EVERYWHERE(matmul)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_calls), cmocka_unit_test(all_memory), cmocka_unit_test(all_mathematics), cmocka_unit_test(all_votes),
-                                       cmocka_unit_test(all_locks), cmocka_unit_test(all_wide),   cmocka_unit_test(all_matmul)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_calls), cmocka_unit_test(all_memory), cmocka_unit_test(all_mathematics),
+                                       cmocka_unit_test(all_votes), cmocka_unit_test(all_locks),  cmocka_unit_test(all_wide),
+                                       cmocka_unit_test(all_matmul)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,10 +23,10 @@
 #define TESS_INLINE static inline __attribute__((always_inline))
 #define TESS_NOINLINE __attribute__((noinline))
 #define TESS_ASSUME_ALIGNED(p, bytes) __builtin_assume_aligned(p, bytes)
-#define TESS_POPCOUNT(x) __builtin_popcount(x)     /* of 32 bits */
+#define TESS_POPCOUNT(x) __builtin_popcount(x) /* of 32 bits */
 #define TESS_POPCOUNT64(x) __builtin_popcountll(x)
-#define TESS_LOW_BIT(x) __builtin_ctz(x)           /* number of the lowest one; x != 0 */
-#define TESS_LEADING_ZEROS(x) __builtin_clz(x)     /* x != 0 */
+#define TESS_LOW_BIT(x) __builtin_ctz(x)       /* number of the lowest one; x != 0 */
+#define TESS_LEADING_ZEROS(x) __builtin_clz(x) /* x != 0 */
 #define TESS_LEADING_ZEROS64(x) __builtin_clzll(x)
 #define TESS_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 #define TESS_MUL_OVERFLOWS(a, b, result) __builtin_mul_overflow(a, b, result)

@@ -133,19 +133,23 @@ CONVERT(cvt_f32_f64, float, double, canonical_f32((float)x))
 #define ROW(op, type, mode, flags, handler) {PTX_OP_##op, PTX_##type, 0, PTX_##mode, flags, handler},
 #define BOTH(type, mode, flags, handler) ROW(SETP, type, mode, flags, handler) ROW(SET, type, mode, flags, handler)
 #define EQUAL(type, t) BOTH(type, EQ, 0, eq_##t) BOTH(type, NE, 0, ne_##t)
-#define SIX(type, flags, t)                                                                                                 \
-    BOTH(type, EQ, flags, eq_##t)                                                                                           \
-    BOTH(type, NE, flags, ne_##t) BOTH(type, LT, flags, lt_##t) BOTH(type, LE, flags, le_##t) BOTH(type, GT, flags, gt_##t) \
-        BOTH(type, GE, flags, ge_##t)
+#define SIX(type, flags, t)       \
+    BOTH(type, EQ, flags, eq_##t) \
+    BOTH(type, NE, flags, ne_##t) \
+    BOTH(type, LT, flags, lt_##t) BOTH(type, LE, flags, le_##t) BOTH(type, GT, flags, gt_##t) BOTH(type, GE, flags, ge_##t)
 #define UNSIGNED(type, t) SIX(type, 0, t) BOTH(type, LO, 0, lt_##t) BOTH(type, LS, 0, le_##t) BOTH(type, HI, 0, gt_##t) BOTH(type, HS, 0, ge_##t)
-#define FLOATING(type, flags, t)                                                                                                    \
-    SIX(type, flags, t)                                                                                                             \
-    BOTH(type, EQU, flags, equ_##t) BOTH(type, NEU, flags, neu_##t) BOTH(type, LTU, flags, ltu_##t) BOTH(type, LEU, flags, leu_##t) \
-        BOTH(type, GTU, flags, gtu_##t) BOTH(type, GEU, flags, geu_##t) BOTH(type, NUM, flags, num_##t) BOTH(type, ISNAN, flags, nan_##t)
-#define TESTS(type, t)                                                                                                                  \
-    ROW(TESTP, type, FINITE, 0, finite_##t)                                                                                             \
-    ROW(TESTP, type, INFINITE, 0, infinite_##t) ROW(TESTP, type, NUMBER, 0, number_##t) ROW(TESTP, type, NOTANUMBER, 0, notanumber_##t) \
-        ROW(TESTP, type, NORMAL, 0, normal_##t) ROW(TESTP, type, SUBNORMAL, 0, subnormal_##t)
+#define FLOATING(type, flags, t)    \
+    SIX(type, flags, t)             \
+    BOTH(type, EQU, flags, equ_##t) \
+    BOTH(type, NEU, flags, neu_##t) \
+    BOTH(type, LTU, flags, ltu_##t) \
+    BOTH(type, LEU, flags, leu_##t) \
+    BOTH(type, GTU, flags, gtu_##t) BOTH(type, GEU, flags, geu_##t) BOTH(type, NUM, flags, num_##t) BOTH(type, ISNAN, flags, nan_##t)
+#define TESTS(type, t)                          \
+    ROW(TESTP, type, FINITE, 0, finite_##t)     \
+    ROW(TESTP, type, INFINITE, 0, infinite_##t) \
+    ROW(TESTP, type, NUMBER, 0, number_##t)     \
+    ROW(TESTP, type, NOTANUMBER, 0, notanumber_##t) ROW(TESTP, type, NORMAL, 0, normal_##t) ROW(TESTP, type, SUBNORMAL, 0, subnormal_##t)
 #define CVT(to, from, flags, handler) {PTX_OP_CVT, PTX_##to, PTX_##from, 0, flags, handler},
 
 /* clang-format off */

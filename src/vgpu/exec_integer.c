@@ -310,11 +310,13 @@ HANDLER(activemask) {
 #define CHAIN(op, name, flags)                                                                        \
     {PTX_OP_##op, PTX_U32, 0, 0, flags, name##_u32}, {PTX_OP_##op, PTX_S32, 0, 0, flags, name##_u32}, \
         {PTX_OP_##op, PTX_U64, 0, 0, flags, name##_u64}, {PTX_OP_##op, PTX_S64, 0, 0, flags, name##_u64},
-#define MAD_CHAIN(op, name, flags, tail)                                                                                                            \
-    FORM(op, U32, LO, flags, name##_lo##tail##_u32)                                                                                                 \
-    FORM(op, S32, LO, flags, name##_lo##tail##_u32) FORM(op, U64, LO, flags, name##_lo##tail##_u64) FORM(op, S64, LO, flags, name##_lo##tail##_u64) \
-        FORM(op, U32, HI, flags, name##_hi##tail##_u32) FORM(op, S32, HI, flags, name##_hi##tail##_s32)                                             \
-            FORM(op, U64, HI, flags, name##_hi##tail##_u64) FORM(op, S64, HI, flags, name##_hi##tail##_s64)
+#define MAD_CHAIN(op, name, flags, tail)            \
+    FORM(op, U32, LO, flags, name##_lo##tail##_u32) \
+    FORM(op, S32, LO, flags, name##_lo##tail##_u32) \
+    FORM(op, U64, LO, flags, name##_lo##tail##_u64) \
+    FORM(op, S64, LO, flags, name##_lo##tail##_u64) \
+    FORM(op, U32, HI, flags, name##_hi##tail##_u32) \
+    FORM(op, S32, HI, flags, name##_hi##tail##_s32) FORM(op, U64, HI, flags, name##_hi##tail##_u64) FORM(op, S64, HI, flags, name##_hi##tail##_s64)
 
 /* clang-format off */
 static const vgpu_handler_row rows[] = {

@@ -3,7 +3,8 @@
 #include "vgpu/decode.h"
 #include "vgpu/exec.h"
 
-/* c: the clamp in bits 0-4, the mask that makes segments in bits 8-12. A lane out of range keeps its own value and gets a false predicate. */
+/* c: the clamp in bits 0-4, the mask that makes segments in bits 8-12. A lane out of range keeps its own value and gets a false predicate. From a
+ * lane that does not take part comes what its register holds: PTX leaves that open, and code that does it mostly throws the value away. */
 static void shuffle(vgpu_warp *w, const vgpu_record *r, uint32_t mask) {
     const uint32_t *a = SLOT(uint32_t, w, r->a), *b = SLOT(uint32_t, w, r->b), *c = SLOT(uint32_t, w, r->c);
     uint32_t row[LANES], in_range = 0;
@@ -27,11 +28,6 @@ static void shuffle(vgpu_warp *w, const vgpu_record *r, uint32_t mask) {
         from = ok ? from : lane;
         row[l] = a[from & 31];
         in_range |= (uint32_t)ok << l;
-        if (mask >> l & 1 && !(mask >> (from & 31) & 1)) {
-            if (w->exists >> (from & 31) & 1)
-                tess_vgpu_fault_report(w, r, l, TESS_VGPU_MISSING_LANES, 0, NULL, "shuffle from lane %d, which does not take part", from & 31);
-            row[l] = 0;
-        }
     }
     PUT(uint32_t, SLOT(uint32_t, w, r->d), row, mask);
     if (r->e != VGPU_NO_SLOT)

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * parse_instruction.c - one instruction: guard, opcode with its modifiers, operands. What fits together is the decoder's business. */
-#include <string.h>
+#include "vgpu/parse.h"
 
-#include "vgpu/ptx.h"
-
-static bool is_mark(const ptx_parser *p, char c) { return p->token.kind == PTX_MARK && p->token.bits == (unsigned char)c; }
 static bool same(const char *text, const char *at, int length) { return (int)strlen(text) == length && memcmp(text, at, (size_t)length) == 0; }
 
 static const char *const mnemonics[PTX_OPS] = {

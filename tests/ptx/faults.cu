@@ -27,11 +27,15 @@ extern "C" __global__ void undefined_good(int *out) {
 // The barrier between writing and reading is missing in the first.
 extern "C" __global__ void race_bad(int *out) {
     __shared__ int part[64];
+    part[threadIdx.x] = 0;
+    __syncthreads();
     part[threadIdx.x] = threadIdx.x;
     out[threadIdx.x] = part[threadIdx.x ^ 32];
 }
 extern "C" __global__ void race_good(int *out) {
     __shared__ int part[64];
+    part[threadIdx.x] = 0;
+    __syncthreads();
     part[threadIdx.x] = threadIdx.x;
     __syncthreads();
     out[threadIdx.x] = part[threadIdx.x ^ 32];
