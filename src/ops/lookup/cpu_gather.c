@@ -7,7 +7,7 @@
 #include "ops/lookup/positions.h"
 #include "simd/lanes.h"
 
-tess_status TESS_ISA_NAME(lookup_gather)(const tess_problem *base, const tess_run *run);
+tess_status TESS_ISA_NAME(tess_lookup_gather)(const tess_problem *base, const tess_run *run);
 
 typedef struct job {
     const lookup_problem *problem;
@@ -99,7 +99,7 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
     tess_stream_fence();
 }
 
-tess_status TESS_ISA_NAME(lookup_gather)(const tess_problem *base, const tess_run *run) {
+tess_status TESS_ISA_NAME(tess_lookup_gather)(const tess_problem *base, const tess_run *run) {
     const lookup_problem *problem = (const lookup_problem *)base;
     job j = {.problem = problem, .run = run, .first_bad = INT64_MAX, .stream = problem->base.elements * (double)problem->size > 8 << 20};
     TESS_TRY(tess_parallel(run->context, run->threads, problem->outer.count * problem->at.count, 16 * LOOKUP_BLOCK, task, &j));

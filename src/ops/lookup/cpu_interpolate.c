@@ -9,8 +9,8 @@
 #include "core/parallel.h"
 #include "ops/lookup/lookup.h"
 
-tess_status TESS_ISA_NAME(lookup_interpolate)(const tess_problem *base, const tess_run *run);
-size_t TESS_ISA_NAME(lookup_interpolate_workspace)(const tess_problem *base, int threads);
+tess_status TESS_ISA_NAME(tess_lookup_interpolate)(const tess_problem *base, const tess_run *run);
+size_t TESS_ISA_NAME(tess_lookup_interpolate_workspace)(const tess_problem *base, int threads);
 
 enum { BLOCK = 1024 };
 
@@ -37,7 +37,7 @@ static int64_t prepared_bytes(const lookup_problem *problem) {
     return tess_ceil_div(bytes, 64) * 64;
 }
 
-size_t TESS_ISA_NAME(lookup_interpolate_workspace)(const tess_problem *base, int threads) {
+size_t TESS_ISA_NAME(tess_lookup_interpolate_workspace)(const tess_problem *base, int threads) {
     return (size_t)(prepared_bytes((const lookup_problem *)base) * threads);
 }
 
@@ -177,7 +177,7 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
     }
 }
 
-tess_status TESS_ISA_NAME(lookup_interpolate)(const tess_problem *base, const tess_run *run) {
+tess_status TESS_ISA_NAME(tess_lookup_interpolate)(const tess_problem *base, const tess_run *run) {
     const lookup_problem *problem = (const lookup_problem *)base;
     job j = {.problem = problem, .run = run, .first_bad = INT64_MAX, .each = prepared_bytes(problem)};
     j.load_index = tess_loader(run->slot, problem->index.type, problem->compute);

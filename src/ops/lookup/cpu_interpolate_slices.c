@@ -6,7 +6,7 @@
 #include "core/parallel.h"
 #include "ops/lookup/lookup.h"
 
-tess_status TESS_ISA_NAME(lookup_interpolate_slices)(const tess_problem *base, const tess_run *run);
+tess_status TESS_ISA_NAME(tess_lookup_interpolate_slices)(const tess_problem *base, const tess_run *run);
 
 enum { PIECE = 512 };
 
@@ -97,7 +97,7 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
     }
 }
 
-tess_status TESS_ISA_NAME(lookup_interpolate_slices)(const tess_problem *base, const tess_run *run) {
+tess_status TESS_ISA_NAME(tess_lookup_interpolate_slices)(const tess_problem *base, const tess_run *run) {
     const lookup_problem *problem = (const lookup_problem *)base;
     job j = {.problem = problem, .run = run, .first_bad = INT64_MAX, .above = problem->inner, .row = 1};
     int last = problem->inner.ndim - 1;

@@ -5,7 +5,7 @@
 #include "core/parallel.h"
 #include "ops/lookup/lookup.h"
 
-tess_status TESS_ISA_NAME(lookup_slices)(const tess_problem *base, const tess_run *run);
+tess_status TESS_ISA_NAME(tess_lookup_slices)(const tess_problem *base, const tess_run *run);
 
 enum { CUT = 1 << 16 }; /* bytes of a piece of a long slice */
 
@@ -63,7 +63,7 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
     }
 }
 
-tess_status TESS_ISA_NAME(lookup_slices)(const tess_problem *base, const tess_run *run) {
+tess_status TESS_ISA_NAME(tess_lookup_slices)(const tess_problem *base, const tess_run *run) {
     const lookup_problem *problem = (const lookup_problem *)base;
     job j = {.problem = problem, .run = run, .first_bad = INT64_MAX, .inner = problem->inner, .run_bytes = problem->size, .pieces = 1};
     int last = j.inner.ndim - 1;

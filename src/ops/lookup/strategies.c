@@ -2,12 +2,12 @@
  * strategies.c - the table: one row a strategy. */
 #include "ops/lookup/lookup.h"
 
-TESS_DECLARE_RUN(lookup_bytes);
-TESS_DECLARE_RUN(lookup_gather);
-TESS_DECLARE_RUN(lookup_slices);
-TESS_DECLARE_RUN(lookup_interpolate);
-TESS_DECLARE_RUN(lookup_interpolate_slices);
-size_t lookup_interpolate_workspace_baseline(const tess_problem *base, int threads);
+TESS_DECLARE_RUN(tess_lookup_bytes);
+TESS_DECLARE_RUN(tess_lookup_gather);
+TESS_DECLARE_RUN(tess_lookup_slices);
+TESS_DECLARE_RUN(tess_lookup_interpolate);
+TESS_DECLARE_RUN(tess_lookup_interpolate_slices);
+size_t tess_lookup_interpolate_workspace_baseline(const tess_problem *base, int threads);
 tess_status tess_lookup_reference(const tess_problem *base, const tess_run *run);
 
 /* What all rows but the reference ask for. */
@@ -83,30 +83,30 @@ static const tess_strategy rows[] = {
     {.name = "lookup/bytes",
      .idea = "at most 256 entries, policy included, in registers or the first-level cache",
      .source = "-",
-     .run = TESS_RUNS(lookup_bytes),
+     .run = TESS_RUNS(tess_lookup_bytes),
      .applicable = bytes_applicable,
      .sensible = bytes_sensible},
     {.name = "lookup/gather",
      .idea = "check a run of indices without branches, then fetch",
      .source = "-",
-     .run = TESS_RUNS(lookup_gather),
+     .run = TESS_RUNS(tess_lookup_gather),
      .applicable = gather_applicable},
     {.name = "lookup/slices",
      .idea = "each index copies the slice behind the axis",
      .source = "-",
-     .run = TESS_RUNS(lookup_slices),
+     .run = TESS_RUNS(tess_lookup_slices),
      .applicable = slices_applicable},
     {.name = "lookup/interpolate",
      .idea = "a prepared line of the table: one place in memory a point",
      .source = "Keys, Cubic convolution interpolation for digital image processing, IEEE TASSP 29, 1981",
-     .run = TESS_RUNS(lookup_interpolate),
+     .run = TESS_RUNS(tess_lookup_interpolate),
      .applicable = interpolate_applicable,
      .sensible = interpolate_sensible,
-     .workspace = lookup_interpolate_workspace_baseline},
+     .workspace = tess_lookup_interpolate_workspace_baseline},
     {.name = "lookup/interpolate_slices",
      .idea = "the weights of a point serve the whole slice behind the axis",
      .source = "Keys, as above",
-     .run = TESS_RUNS(lookup_interpolate_slices),
+     .run = TESS_RUNS(tess_lookup_interpolate_slices),
      .applicable = interpolate_slices_applicable},
     {.name = "lookup/reference",
      .idea = "element after element, one thread",

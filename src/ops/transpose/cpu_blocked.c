@@ -5,7 +5,7 @@
 
 #include "ops/transpose/transpose.h"
 
-tess_status TESS_ISA_NAME(transpose_blocked)(const tess_problem *base, const tess_run *run);
+tess_status TESS_ISA_NAME(tess_transpose_blocked)(const tess_problem *base, const tess_run *run);
 
 typedef struct {
     uint64_t half[2];
@@ -32,7 +32,7 @@ BLOCK(4, uint32_t)
 BLOCK(8, uint64_t)
 BLOCK(16, bytes16)
 
-tess_status TESS_ISA_NAME(transpose_blocked)(const tess_problem *base, const tess_run *run) {
+tess_status TESS_ISA_NAME(tess_transpose_blocked)(const tess_problem *base, const tess_run *run) {
     const transpose_problem *problem = (const transpose_problem *)base;
     transpose_plane plane;
     tess_transpose_plane_of(&plane, problem, false);

@@ -14,8 +14,8 @@
 #include "core/parallel.h"
 #include "ops/transpose/transpose.h"
 
-tess_status TESS_ISA_NAME(transpose_inplace_rectangular)(const tess_problem *base, const tess_run *run);
-size_t TESS_ISA_NAME(transpose_inplace_rectangular_workspace)(const tess_problem *base, int threads);
+tess_status TESS_ISA_NAME(tess_transpose_inplace_rectangular)(const tess_problem *base, const tess_run *run);
+size_t TESS_ISA_NAME(tess_transpose_inplace_rectangular_workspace)(const tess_problem *base, int threads);
 
 enum { SMALL = 1 << 15, LINE = 64, CHUNKED = 1 << 18, PIECE = 1 << 17 };
 
@@ -61,7 +61,7 @@ static matrix matrix_of(const transpose_problem *problem) {
     return x;
 }
 
-size_t TESS_ISA_NAME(transpose_inplace_rectangular_workspace)(const tess_problem *base, int threads) {
+size_t TESS_ISA_NAME(tess_transpose_inplace_rectangular_workspace)(const tess_problem *base, int threads) {
     return (size_t)(matrix_of((const transpose_problem *)base).scratch_each * threads);
 }
 
@@ -217,7 +217,7 @@ static void small_task(void *argument, int64_t begin, int64_t end, int worker) {
     }
 }
 
-tess_status TESS_ISA_NAME(transpose_inplace_rectangular)(const tess_problem *base, const tess_run *run) {
+tess_status TESS_ISA_NAME(tess_transpose_inplace_rectangular)(const tess_problem *base, const tess_run *run) {
     const transpose_problem *problem = (const transpose_problem *)base;
     matrix x = matrix_of(problem);
     x.data = run->out;

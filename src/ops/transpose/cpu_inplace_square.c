@@ -8,7 +8,7 @@
 #include "ops/transpose/tile.h"
 #include "ops/transpose/transpose.h"
 
-tess_status TESS_ISA_NAME(transpose_inplace_square)(const tess_problem *base, const tess_run *run);
+tess_status TESS_ISA_NAME(tess_transpose_inplace_square)(const tess_problem *base, const tess_run *run);
 
 enum { BLOCK_BYTES = 512 }; /* a side of a block: a pair is 2 x 64 KiB for 4-byte elements, and stays in L2 */
 
@@ -81,7 +81,7 @@ static void swap_blocks(void *argument, int64_t begin, int64_t end, int worker) 
     }
 }
 
-tess_status TESS_ISA_NAME(transpose_inplace_square)(const tess_problem *base, const tess_run *run) {
+tess_status TESS_ISA_NAME(tess_transpose_inplace_square)(const tess_problem *base, const tess_run *run) {
     enum { PIECE = 1 << 17 };
     const transpose_problem *problem = (const transpose_problem *)base;
     square s = {.data = run->out, .n = problem->rows, .size = problem->size, .step = problem->rows * problem->size};

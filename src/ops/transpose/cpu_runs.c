@@ -5,7 +5,7 @@
  * neighbours in in and in out, are still there when the neighbours come. Long runs are cut, so that a few of them are work for many threads. */
 #include "ops/transpose/transpose.h"
 
-tess_status TESS_ISA_NAME(transpose_runs)(const tess_problem *base, const tess_run *run);
+tess_status TESS_ISA_NAME(tess_transpose_runs)(const tess_problem *base, const tess_run *run);
 
 typedef struct runs {
     int64_t bytes, p_in, p_out, q_in, q_out;
@@ -20,7 +20,7 @@ static void copy_block(const void *argument, const char *in, char *out, int64_t 
             tess_copy_run(out + i * r->p_out + k * r->q_out, in + i * r->p_in + k * r->q_in, r->bytes);
 }
 
-tess_status TESS_ISA_NAME(transpose_runs)(const tess_problem *base, const tess_run *run) {
+tess_status TESS_ISA_NAME(tess_transpose_runs)(const tess_problem *base, const tess_run *run) {
     enum { BLOCK_BYTES = 1 << 15, LONG_RUN = 1 << 16 };
     const transpose_problem *problem = (const transpose_problem *)base;
     if (problem->place == TRANSPOSE_NOTHING)

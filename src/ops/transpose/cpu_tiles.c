@@ -12,7 +12,7 @@
 #include "ops/transpose/tile.h"
 #include "ops/transpose/transpose.h"
 
-tess_status TESS_ISA_NAME(transpose_tiles)(const tess_problem *base, const tess_run *run);
+tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const tess_run *run);
 
 enum { COLUMN_BYTES = 4096, STAGED_COLUMN_BYTES = 2048, STAGE_MOST = 512 };
 
@@ -136,7 +136,7 @@ static const struct {
     [8] = {BAND_8, direct_8, staged_8}, [16] = {BAND_16, direct_16, staged_16},
 };
 
-tess_status TESS_ISA_NAME(transpose_tiles)(const tess_problem *base, const tess_run *run) {
+tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const tess_run *run) {
     /* Bytes of a result that would push everything else out of the caches, and that would not be in them when it is read. */
     static const double large = 8 << 20;
     const transpose_problem *problem = (const transpose_problem *)base;

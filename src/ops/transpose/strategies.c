@@ -2,12 +2,12 @@
  * strategies.c - the table: one row a strategy. */
 #include "ops/transpose/transpose.h"
 
-TESS_DECLARE_RUN(transpose_tiles);
-TESS_DECLARE_RUN(transpose_runs);
-TESS_DECLARE_RUN(transpose_blocked);
-TESS_DECLARE_RUN(transpose_inplace_square);
-TESS_DECLARE_RUN(transpose_inplace_rectangular);
-size_t transpose_inplace_rectangular_workspace_baseline(const tess_problem *base, int threads);
+TESS_DECLARE_RUN(tess_transpose_tiles);
+TESS_DECLARE_RUN(tess_transpose_runs);
+TESS_DECLARE_RUN(tess_transpose_blocked);
+TESS_DECLARE_RUN(tess_transpose_inplace_square);
+TESS_DECLARE_RUN(tess_transpose_inplace_rectangular);
+size_t tess_transpose_inplace_rectangular_workspace_baseline(const tess_problem *base, int threads);
 tess_status tess_transpose_reference(const tess_problem *base, const tess_run *run);
 size_t tess_transpose_reference_workspace(const tess_problem *base, int threads);
 
@@ -62,29 +62,29 @@ static const tess_strategy rows[] = {
     {.name = "transpose/tiles",
      .idea = "tiles one cache line a side, transposed in registers, stored past the caches in whole lines",
      .source = "-",
-     .run = TESS_RUNS(transpose_tiles),
+     .run = TESS_RUNS(tess_transpose_tiles),
      .applicable = tiles_applicable},
     {.name = "transpose/runs",
      .idea = "the fast axis stays: whole runs are copied, short ones in blocks",
      .source = "-",
-     .run = TESS_RUNS(transpose_runs),
+     .run = TESS_RUNS(tess_transpose_runs),
      .applicable = runs_applicable},
     {.name = "transpose/blocked",
      .idea = "single elements, in blocks that stay in the first-level cache",
      .source = "Lam, Rothberg, Wolf, The cache performance and optimizations of blocked algorithms, ASPLOS 1991",
-     .run = TESS_RUNS(transpose_blocked),
+     .run = TESS_RUNS(tess_transpose_blocked),
      .applicable = elsewhere},
     {.name = "transpose/inplace_square",
      .idea = "tiles change places with their mirror images, no scratch",
      .source = "-",
-     .run = TESS_RUNS(transpose_inplace_square),
+     .run = TESS_RUNS(tess_transpose_inplace_square),
      .applicable = square_applicable},
     {.name = "transpose/inplace_rectangular",
      .idea = "three passes, each inside columns or rows, with a row or a strip of scratch",
      .source = "Catanzaro, Keller, Garland, A decomposition for in-place matrix transposition, PPoPP 2014",
-     .run = TESS_RUNS(transpose_inplace_rectangular),
+     .run = TESS_RUNS(tess_transpose_inplace_rectangular),
      .applicable = rectangular_applicable,
-     .workspace = transpose_inplace_rectangular_workspace_baseline,
+     .workspace = tess_transpose_inplace_rectangular_workspace_baseline,
      .bytes = rectangular_bytes},
     {.name = "transpose/reference",
      .idea = "element after element; in place from a copy",
