@@ -93,49 +93,57 @@ static char *locate(const matrix *x, int64_t k, int64_t each, int64_t *inside, i
     return x->data + k / each / x->chunks * (x->m * x->n * x->pitch) + part * x->chunk;
 }
 
-/* A strip goes through scratch. forward: in column j + k element i comes from map(i), else element i goes there; map(i) = (start[k] + step(i)) mod m.
- */
+/* One line of a strip, between its row of the array and scratch (width elements a row). Element k pairs with row (base + slope k) mod m of scratch: a
+ * row for slope 0, a diagonal for slope 1, either of them at constant distances unless it meets the end; slope -1: rows as start[] and step say. */
+TESS_INLINE void move_line(const matrix *x, char *line, char *scratch, const int64_t *start, int64_t step, int slope, int64_t width, int64_t size,
+                           bool in) {
+    int64_t base = start[0] + step;
+    base -= base >= x->m ? x->m : 0;
+    if (slope == 0 && x->pitch == size) {
+        memcpy(in ? scratch + base * width * size : line, in ? line : scratch + base * width * size, (size_t)(width * size));
+        return;
+    }
+    if (slope >= 0 && base + slope * (width - 1) < x->m) {
+        char *p = scratch + base * width * size;
+        for (int64_t k = 0; k < width; k++)
+            move(in ? p + k * (slope * width + 1) * size : line + k * x->pitch, in ? line + k * x->pitch : p + k * (slope * width + 1) * size, size);
+        return;
+    }
+    for (int64_t k = 0; k < width; k++) {
+        int64_t at = start[k] + step;
+        at -= at >= x->m ? x->m : 0;
+        char *p = scratch + (at * width + k) * size;
+        move(in ? p : line + k * x->pitch, in ? line + k * x->pitch : p, size);
+    }
+}
+
+/* A strip goes through scratch. fetch: in column j + k element i comes from map(i), else element i goes there; map(i) = (start[k] + step(i)) mod m.
+ * The side that is not permuted moves whole lines. */
 TESS_INLINE void permute_strip(const matrix *x, char *top, char *scratch, int64_t j, int64_t width, int64_t size, bool shuffle, bool fetch) {
-    int64_t start[LINE], step = 0, left = x->a, row = x->n * x->pitch, by = shuffle ? x->n % x->m : 1;
+    enum { AHEAD = 16 }; /* rows: no prefetcher of the processor follows a line from each of them */
+    int64_t start[LINE], row = x->n * x->pitch, by = shuffle ? x->n % x->m : 1;
+    const int64_t none[1] = {0};
     for (int64_t k = 0; k < width; k++)
         start[k] = shuffle ? (j + k) % x->m : (j + k) / x->b;
-    for (int64_t i = 0; i < x->m; i++) {
-        const char *from = top + i * row;
-        for (int64_t k = 0; k < width; k++) {
-            int64_t at = i;
-            if (!fetch) {
-                at = start[k] + step;
-                at -= at >= x->m ? x->m : 0;
+    int slope = shuffle ? 1 : start[width - 1] == start[0] ? 0 : -1;
+    for (int in = 1; in >= 0; in--) {
+        bool permuted = in ? !fetch : fetch;
+        int64_t step = 0, left = x->a;
+        for (int64_t i = 0; i < x->m; i++) {
+            if (in)
+                __builtin_prefetch(top + (i + AHEAD) * row);
+            if (permuted)
+                move_line(x, top + i * row, scratch, start, step, slope, width, size, in);
+            else
+                move_line(x, top + i * row, scratch, none, i, 0, width, size, in);
+            step += by;
+            if (shuffle && --left == 0) {
+                left = x->a;
+                step--;
             }
-            move(scratch + (at * width + k) * size, from + k * x->pitch, size);
+            step += step < 0 ? x->m : 0;
+            step -= step >= x->m ? x->m : 0;
         }
-        step += by;
-        if (shuffle && --left == 0) {
-            left = x->a;
-            step--;
-        }
-        step += step < 0 ? x->m : 0;
-        step -= step >= x->m ? x->m : 0;
-    }
-    step = 0;
-    left = x->a;
-    for (int64_t i = 0; i < x->m; i++) {
-        char *to = top + i * row;
-        for (int64_t k = 0; k < width; k++) {
-            int64_t at = i;
-            if (fetch) {
-                at = start[k] + step;
-                at -= at >= x->m ? x->m : 0;
-            }
-            move(to + k * x->pitch, scratch + (at * width + k) * size, size);
-        }
-        step += by;
-        if (shuffle && --left == 0) {
-            left = x->a;
-            step--;
-        }
-        step += step < 0 ? x->m : 0;
-        step -= step >= x->m ? x->m : 0;
     }
 }
 
@@ -148,7 +156,7 @@ static void columns_pass(const matrix *x, int64_t begin, int64_t end, int worker
         if (!shuffle && j + width <= x->b)
             continue; /* these columns are rotated by 0 */
         top += j * x->pitch;
-#define STRIP(size)                                                             \
+#define KIND(width, size)                                                       \
     do {                                                                        \
         if (shuffle && x->inverse)                                              \
             permute_strip(x, top, scratch, j, width, size, true, false);        \
@@ -157,8 +165,16 @@ static void columns_pass(const matrix *x, int64_t begin, int64_t end, int worker
         else                                                                    \
             permute_strip(x, top, scratch, j, width, size, false, !x->inverse); \
     } while (0)
+#define STRIP(size)                    \
+    do {                               \
+        if (width == LINE / (size))    \
+            KIND(LINE / (size), size); \
+        else                           \
+            KIND(width, size);         \
+    } while (0)
         BY_SIZE(size, STRIP);
 #undef STRIP
+#undef KIND
     }
 }
 
@@ -166,23 +182,26 @@ static void rotate_task(void *argument, int64_t begin, int64_t end, int worker) 
 static void shuffle_task(void *argument, int64_t begin, int64_t end, int worker) { columns_pass(argument, begin, end, worker, true); }
 
 TESS_INLINE void permute_row(const matrix *x, char *row, char *scratch, int64_t i, int64_t size) {
-    int64_t product = 0, turned = i, left = x->b; /* j m mod n, (i + j / b) mod m */
-    for (int64_t j = 0; j < x->n; j++) {
-        int64_t at = turned + product;
+    int64_t product = 0, turned = i; /* j m mod n, (i + j / b) mod m */
+    for (int64_t j = 0; j < x->n; turned = turned + 1 == x->m ? 0 : turned + 1) {
+        int64_t at = turned + product, end = j + x->b;
         at -= at >= x->n ? x->n : 0;
-        if (x->inverse)
-            move(scratch + j * size, row + at * x->pitch, size);
-        else
-            move(scratch + at * size, row + j * x->pitch, size);
-        product += x->m;
-        product -= product >= x->n ? x->n : 0;
-        if (--left == 0) {
-            left = x->b;
-            turned = turned + 1 == x->m ? 0 : turned + 1;
+        for (; j < end; j++) {
+            if (x->inverse)
+                move(scratch + j * size, row + at * x->pitch, size);
+            else
+                move(scratch + at * size, row + j * x->pitch, size);
+            at += x->m;
+            at -= at >= x->n ? x->n : 0;
         }
+        product = at - turned;
+        product += product < 0 ? x->n : 0;
     }
-    for (int64_t j = 0; j < x->n; j++)
-        move(row + j * x->pitch, scratch + j * size, size);
+    if (x->pitch == size)
+        memcpy(row, scratch, (size_t)(x->n * size));
+    else
+        for (int64_t j = 0; j < x->n; j++)
+            move(row + j * x->pitch, scratch + j * size, size);
 }
 
 static void row_task(void *argument, int64_t begin, int64_t end, int worker) {

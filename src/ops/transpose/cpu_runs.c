@@ -4,6 +4,7 @@
  * When the runs are short the two axes above them are walked in blocks, so that the cache lines at both ends of a run, which it shares with its
  * neighbours in in and in out, are still there when the neighbours come. Long runs are cut, so that a few of them are work for many threads. */
 #include "ops/transpose/transpose.h"
+#include "simd/lanes.h"
 
 tess_status TESS_ISA_NAME(tess_transpose_runs)(const tess_problem *base, const tess_run *run);
 
@@ -20,8 +21,19 @@ static void copy_block(const void *argument, const char *in, char *out, int64_t 
             tess_copy_run(out + i * r->p_out + k * r->q_out, in + i * r->p_in + k * r->q_in, r->bytes);
 }
 
+/* Long runs of a result that no cache holds. */
+static void stream_block(const void *argument, const char *in, char *out, int64_t p, int64_t np, int64_t q, int64_t nq) {
+    const runs *r = argument;
+    (void)p;
+    (void)q;
+    for (int64_t i = 0; i < np; i++)
+        for (int64_t k = 0; k < nq; k++)
+            tess_stream_copy(out + i * r->p_out + k * r->q_out, in + i * r->p_in + k * r->q_in, r->bytes);
+    tess_stream_fence();
+}
+
 tess_status TESS_ISA_NAME(tess_transpose_runs)(const tess_problem *base, const tess_run *run) {
-    enum { BLOCK_BYTES = 1 << 15, LONG_RUN = 1 << 16 };
+    enum { BLOCK_BYTES = 1 << 15, LONG_RUN = 1 << 16, LARGE = 8 << 20 };
     const transpose_problem *problem = (const transpose_problem *)base;
     if (problem->place == TRANSPOSE_NOTHING)
         return TESS_OK;
@@ -51,5 +63,6 @@ tess_status TESS_ISA_NAME(tess_transpose_runs)(const tess_problem *base, const t
     while (side < 64 && side * side * r.bytes < BLOCK_BYTES)
         side *= 2;
     int64_t q_block = plane.p_size > 1 ? side : tess_max64(side, BLOCK_BYTES / tess_max64(1, r.bytes));
-    return tess_transpose_blocks(problem, run, &plane, side, q_block, 1, r.bytes, copy_block, &r);
+    bool stream = problem->base.bytes / 2 >= LARGE && r.bytes >= 1024;
+    return tess_transpose_blocks(problem, run, &plane, side, q_block, 1, r.bytes, stream ? stream_block : copy_block, &r);
 }

@@ -23,16 +23,6 @@ typedef struct strips {
     bool ahead;  /* the source is large: ask for lines ahead */
 } strips;
 
-/* One run of bytes to `to`, whole lines past the caches. */
-static void store_run(char *to, const char *from, int64_t n) {
-    int64_t head = tess_min64(n, -(int64_t)((uintptr_t)to) & 63);
-    memcpy(to, from, (size_t)head);
-    for (; head + 64 <= n; head += 64)
-        for (int part = 0; part < 64; part += TESS_VECTOR_BYTES)
-            v_bytes_stream(to + head + part, v_bytes_load(from + head + part));
-    memcpy(to + head, from + head, (size_t)(n - head));
-}
-
 /* N: elements of a line. K: of a lane. BAND: rows of the source in a band. DISTANCE: rows ahead that are prefetched. */
 #define STRIPS(S, BAND, DISTANCE)                                                                                                                    \
     TILE_OF(S)                                                                                                                                       \
@@ -117,7 +107,7 @@ static void store_run(char *to, const char *from, int64_t n) {
                 char *row = dst + (c + j) * s->dst_step;                                                                                             \
                 int64_t begin = first ? 0 : -(int64_t)((uintptr_t)row & 63);                                                                         \
                 int64_t end = last ? nq * S : nq * S - (int64_t)((uintptr_t)(row + nq * S) & 63);                                                    \
-                store_run(row + begin, stage + j * PITCH + before * S + begin, end - begin);                                                         \
+                tess_stream_copy(row + begin, stage + j * PITCH + before * S + begin, end - begin);                                                  \
             }                                                                                                                                        \
         }                                                                                                                                            \
         tess_stream_fence();                                                                                                                         \

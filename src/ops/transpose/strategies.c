@@ -2,6 +2,7 @@
  * strategies.c - the table: one row a strategy. */
 #include "ops/transpose/transpose.h"
 
+TESS_DECLARE_RUN(tess_transpose_groups);
 TESS_DECLARE_RUN(tess_transpose_tiles);
 TESS_DECLARE_RUN(tess_transpose_runs);
 TESS_DECLARE_RUN(tess_transpose_blocked);
@@ -26,6 +27,19 @@ static bool tiles_applicable(const tess_problem *base, const char **why) {
     tess_transpose_plane_of(&plane, problem, false);
     *why = "needs one axis without gaps in in and another one without gaps in out";
     return plane.p_size > 1 && plane.p_in == problem->size && plane.q_out == problem->size;
+}
+
+static bool groups_applicable(const tess_problem *base, const char **why) {
+    const transpose_problem *problem = (const transpose_problem *)base;
+    int64_t size = problem->size;
+    transpose_plane plane;
+    if (!elsewhere(base, why))
+        return false;
+    tess_transpose_plane_of(&plane, problem, false);
+    *why = "needs an axis of 2, 3 or 4, that lies without gaps beside another one, and elements of at most 8 bytes";
+    bool split = plane.p_size >= 2 && plane.p_size <= 4 && plane.q_in == plane.p_size * size;
+    bool join = plane.q_size >= 2 && plane.q_size <= 4 && plane.p_out == plane.q_size * size && plane.p_size > 1;
+    return size <= 8 && plane.p_in == size && plane.q_out == size && (split || join);
 }
 
 static bool runs_applicable(const tess_problem *base, const char **why) {
@@ -59,6 +73,11 @@ static bool always(const tess_problem *base, const char **why) {
 static double rectangular_bytes(const tess_problem *base) { return 3 * base->bytes; }
 
 static const tess_strategy rows[] = {
+    {.name = "transpose/groups",
+     .idea = "a short axis beside a long one: planes to pixels and back, by interleaving whole vectors",
+     .source = "-",
+     .run = TESS_RUNS(tess_transpose_groups),
+     .applicable = groups_applicable},
     {.name = "transpose/tiles",
      .idea = "tiles one cache line a side, transposed in registers, stored past the caches in whole lines",
      .source = "-",

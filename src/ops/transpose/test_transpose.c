@@ -201,6 +201,15 @@ static void broadcast_and_long_inputs(void **state) {
         hostile_free(&in);
         hostile_free(&out);
     }
+    /* Planes to pixels and back. */
+    for (int round = 0; round < 40; round++) {
+        static const int planes[] = {0, 2, 1};
+        int64_t length = hostile_between(&random, 1, round % 10 ? 700 : 9000), group = hostile_between(&random, 2, 5);
+        one_case(&random, sized[round % 5], 3, (int64_t[]){3, length, group}, planes, HOSTILE_COMPACT, HOSTILE_COMPACT,
+                 round % 5 < 4 && group < 5 && length > 1 ? 4 : 2);
+        one_case(&random, sized[round % 5], 3, (int64_t[]){3, group, length}, planes, HOSTILE_COMPACT, HOSTILE_COMPACT,
+                 round % 5 < 4 && group < 5 && length > 1 ? 4 : 2);
+    }
     /* Runs long enough to be cut, and short ones between moving axes. */
     static const int perm[] = {1, 0, 2};
     one_case(&random, tess_f32, 3, (int64_t[]){3, 2, 40000}, perm, HOSTILE_COMPACT, HOSTILE_COMPACT, 3);
