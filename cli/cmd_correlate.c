@@ -88,6 +88,8 @@ int cli_run_correlate(cli_session *session) {
         return cli_fail(CLI_USAGE, "%s: --mask is needed; `tessera help %s` has the masks", session->command->name, session->command->name);
     if (!o->output && session->mode == CLI_RUN)
         return cli_fail(CLI_USAGE, "%s: --output is needed, the file for the result", session->command->name);
+    if (strcmp(o->mask, "-") == 0 && strcmp(session->operands[0], "-") == 0)
+        return cli_fail(CLI_USAGE, "%s: array and mask cannot both come from standard input", session->command->name);
     int code = cli_read(session, session->operands[0], &in);
     if (code != CLI_OK)
         return code;

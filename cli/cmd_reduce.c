@@ -93,6 +93,8 @@ int cli_run_reduce(cli_session *session) {
             CLI_USAGE,
             "reduce: there is no operation \"%s\"; they are sum prod min max mean var std argmin argmax any all count_nonzero norm1 norm2 norm_inf",
             session->operands[0]);
+    if (o->offsets && strcmp(o->offsets, "-") == 0 && strcmp(session->operands[1], "-") == 0)
+        return cli_fail(CLI_USAGE, "reduce: array and offsets cannot both come from standard input");
     int code = cli_read(session, session->operands[1], &in);
     if (code != CLI_OK)
         return code;

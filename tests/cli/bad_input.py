@@ -47,6 +47,7 @@ class Usage(files.Case):
                            (["correlate", "a.npy", "--mask", "1 2", "-o", "b.npy", "--origin", "0,0"], "--origin has 2"),
                            (["correlate", "a.npy", "--mask", "1 2 q", "-o", "b.npy"], ['character 5 ("q")']),
                            (["correlate", "a.npy", "--mask", "gaussian:", "-o", "b.npy"], "at its end"),
+                           (["correlate", "-", "--mask", "-", "-o", "b.npy"], "both"), (["reduce", "sum", "-", "--offsets", "-"], "both"),
                            (["lookup", "gamma:0", "a.npy", "-o", "b.npy"], ['"gamma:0"']), (["lookup", "a.npy", "a.npy", "-o", "b.npy", "--axis", "0,1"], "2 axes")):
             self.fails(2, *words, has=has)
 

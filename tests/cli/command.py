@@ -278,6 +278,10 @@ class About(files.Case):
         self.assertGreater(sum("seconds" in r for r in rungs), 2)
         page = self.ok("ladder", "transpose", "--html", "--seconds", "0.01").decode()
         self.assertTrue(page.startswith("<!DOCTYPE html>") and "transpose/reference" in page and "http" not in page)
+        told = json.loads(self.ok("bench", "lookup", "--json", "--seconds", "0.01"))
+        self.assertGreater(told["limits"]["copy_bytes_per_s"], 0)
+        self.assertEqual({r["operation"] for r in told["results"]}, {"lookup"})
+        self.assertTrue(all(r["fraction_of_limit"] > 0 for r in told["results"]))
         wisdom = self.path("wisdom")
         self.put("a.npy", files.npy([1.0] * 70000, "<f4", (700, 100)))
         self.ok("tune", "transpose", "a.npy", env={"TESSERA_WISDOM": wisdom})
@@ -290,7 +294,7 @@ class About(files.Case):
         import pty
         import threading
         self.put("a.npy", files.npy([1.0] * 200000, "<f4", (200000,)))  # without an fma instruction this takes seconds anywhere
-        words = [files.TESSERA, "correlate", "a.npy", "--mask", "box:6001", "--isa", "baseline", "-o", "o.npy", "-j", "1"]
+        words = [files.TESSERA, "correlate", "a.npy", "--mask", "box:9001", "--isa", "baseline", "-o", "o.npy", "-j", "1"]
         for quiet in ([], ["--quiet"]):
             master, slave = pty.openpty()
             shown = []
