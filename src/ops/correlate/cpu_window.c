@@ -57,6 +57,11 @@ TESS_INLINE v_f64 f64_canonical(v_f64 x) {
 #define VECTORS WIDE
 #define TAPS 5
 #include "ops/correlate/window_tile.h"
+#define tile_name tall7_f32
+#define ROWS TALL
+#define VECTORS WIDE
+#define TAPS 7
+#include "ops/correlate/window_tile.h"
 #define tile_name long_f32
 #define ROWS 1
 #define VECTORS LONG
@@ -97,6 +102,11 @@ TESS_INLINE v_f64 f64_canonical(v_f64 x) {
 #define ROWS TALL
 #define VECTORS WIDE
 #define TAPS 5
+#include "ops/correlate/window_tile.h"
+#define tile_name tall7_f64
+#define ROWS TALL
+#define VECTORS WIDE
+#define TAPS 7
 #include "ops/correlate/window_tile.h"
 #define tile_name long_f64
 #define ROWS 1
@@ -198,12 +208,12 @@ typedef void (*tile_f64)(const char *const *, int64_t, int64_t, const double *, 
 static tile_f32 tile_of_f32(const job *j, tile_kind kind) {
     if (kind != TALL_TILE)
         return kind == LONG_TILE ? long_f32 : short_f32;
-    return j->window.wx == 3 ? tall3_f32 : j->window.wx == 5 ? tall5_f32 : tall_f32;
+    return j->window.wx == 3 ? tall3_f32 : j->window.wx == 5 ? tall5_f32 : j->window.wx == 7 ? tall7_f32 : tall_f32;
 }
 static tile_f64 tile_of_f64(const job *j, tile_kind kind) {
     if (kind != TALL_TILE)
         return kind == LONG_TILE ? long_f64 : short_f64;
-    return j->window.wx == 3 ? tall3_f64 : j->window.wx == 5 ? tall5_f64 : tall_f64;
+    return j->window.wx == 3 ? tall3_f64 : j->window.wx == 5 ? tall5_f64 : j->window.wx == 7 ? tall7_f64 : tall_f64;
 }
 
 static void tile(const job *j, tile_kind kind, const char *const *rows, int64_t at, char *out, int64_t out_stride, bool stream) {
