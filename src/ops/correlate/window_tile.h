@@ -4,25 +4,33 @@
  *
  * Input rows are outermost. Input row i meets the outputs r = max(0, i - wy + 1) .. min(i, ROWS - 1) with mask row i - r, so every output sees its
  * taps row by row, and within a row from left to right: row-major order, whatever the tile. A tap column costs VECTORS unaligned loads and one
- * broadcast for each output row it serves. The loop over tap columns stays a loop but for a few widths: unrolled in general, the compiler
- * keeps weights and loads alive across taps and spills them. */
+ * broadcast for each output row it serves. Tap columns are taken four at a time, or all of a short mask row: left to itself the
+ * compiler unrolls until it spills weights and loads. */
 
-#ifndef TAPS /* taps of a mask row where the tile is made for so many: the loop over them unrolls then, and saves its overhead; 0 = any */
+#ifndef TAPS /* taps of a mask row, where the tile is made for so many; 0 = any number */
 #define TAPS 0
 #endif
 
-/* One input row, for the output rows low .. high, which are constants once inlined. w: the mask row of output 0. */
-TESS_INLINE void TESS_PASTE(tile_name, row)(vec (*acc)[VECTORS], const char *x, const real *w, int64_t wx, int64_t step, int low, int high) {
-    for (int64_t j = 0; j < wx; j++, x += step, w++) {
-        vec v[VECTORS];
+/* One tap column of an input row, for the output rows low .. high, which are constants once inlined. w: in the mask row of output 0. */
+TESS_INLINE void TESS_PASTE(tile_name, tap)(vec (*acc)[VECTORS], const char *x, const real *w, int64_t wx, int low, int high) {
+    vec v[VECTORS];
+    for (int k = 0; k < VECTORS; k++)
+        v[k] = v_keep(v_load(x + k * TESS_VECTOR_BYTES));
+    for (int r = low; r <= high; r++) {
+        const vec weight = v_all(w[-r * wx]);
         for (int k = 0; k < VECTORS; k++)
-            v[k] = v_keep(v_load(x + k * TESS_VECTOR_BYTES));
-        for (int r = low; r <= high; r++) {
-            const vec weight = v_all(w[-r * wx]);
-            for (int k = 0; k < VECTORS; k++)
-                acc[r][k] = v_fma(v[k], weight, acc[r][k]);
-        }
+            acc[r][k] = v_fma(v[k], weight, acc[r][k]);
     }
+}
+TESS_INLINE void TESS_PASTE(tile_name, row)(vec (*acc)[VECTORS], const char *x, const real *w, int64_t wx, int64_t step, int low, int high) {
+    int64_t j = 0;
+#if !TAPS
+    for (; j + 4 <= wx; j += 4)
+        for (int k = 0; k < 4; k++, x += step, w++)
+            TESS_PASTE(tile_name, tap)(acc, x, w, wx, low, high);
+#endif
+    for (; j < wx; j++, x += step, w++)
+        TESS_PASTE(tile_name, tap)(acc, x, w, wx, low, high);
 }
 
 #define MEETS(low, high) \
@@ -50,7 +58,8 @@ static void tile_name(const char *const *rows, int64_t lines, int64_t at, const 
                 MEETS(0, 3)
                 MEETS(1, 1)
                 MEETS(1, 2)
-                MEETS(1, 3) MEETS(2, 2) MEETS(2, 3) MEETS(3, 3)
+                MEETS(1, 3)
+                MEETS(2, 2) MEETS(2, 3) MEETS(3, 3)
 #endif
 #if ROWS > 4
                     MEETS(0, 4) MEETS(1, 4) MEETS(2, 4) MEETS(3, 4) MEETS(4, 4) MEETS(0, 5) MEETS(1, 5) MEETS(2, 5) MEETS(3, 5) MEETS(4, 5)
