@@ -296,7 +296,7 @@ typedef enum tess_extent { TESS_EXTENT_SAME = 0, TESS_EXTENT_VALID, TESS_EXTENT_
 /* Which sums may stand in for the chain of fused multiply-adds. */
 typedef enum tess_accuracy {
     TESS_ACCURACY_DIRECT = 0, /* the bits described above. A rank-1 mask runs as separable where that gives the same bits (integers) */
-    TESS_ACCURACY_FAST        /* a mask that is exactly of rank 1 runs as its 1-D factors, in axis order, each pass rounded to C:
+    TESS_ACCURACY_FAST        /* a mask of more than 32 taps that is exactly of rank 1 runs as its 1-D factors, in axis order, each pass rounded to C:
                                  the error is at most that of the direct sum times the number of passes. The rule reads the mask, and
                                  that no ghost cell is a constant other than 0 (those sums stay direct). */
 } tess_accuracy;

@@ -124,7 +124,7 @@ static void random_products(void **state) {
 /* What the plan chose, as the report says. */
 static void chosen(tess_type type, tess_type mask_type, const void *weights, tess_correlate_options options, const char *want, const char *in_key) {
     static char in[64 * 64 * 8], out[64 * 64 * 8], text[4096];
-    int64_t shape[2] = {64, 64}, valid[2] = {60, 60}, mask_shape[2] = {5, 5};
+    int64_t shape[2] = {64, 64}, valid[2] = {58, 58}, mask_shape[2] = {7, 7};
     DLTensor i = tess_view(in, type, 2, shape, NULL), o = tess_view(out, type, 2, options.extent == TESS_EXTENT_VALID ? valid : shape, NULL),
              k = tess_view((void *)(uintptr_t)weights, mask_type, 2, mask_shape, NULL);
     const DLTensor *masks = &k;
@@ -142,10 +142,10 @@ static void chosen(tess_type type, tess_type mask_type, const void *weights, tes
 
 static void when_it_runs(void **state) {
     (void)state;
-    float box[25];
-    int32_t ones[25];
-    for (int i = 0; i < 25; i++) {
-        box[i] = 1.0f / 25;
+    float box[49];
+    int32_t ones[49];
+    for (int i = 0; i < 49; i++) {
+        box[i] = 1.0f / 49;
         ones[i] = 1;
     }
     chosen(tess_f32, tess_f32, box, (tess_correlate_options){0}, "correlate/window", NULL);
