@@ -71,7 +71,7 @@ static size_t worker_size(const reduce_problem *p, int64_t block, int64_t levels
     return (offsets + columns * (rows + tree + moments) + 63) / 64 * 64;
 }
 
-size_t reduce_columns_workspace(const tess_problem *problem, int threads) {
+size_t tess_reduce_columns_workspace(const tess_problem *problem, int threads) {
     const reduce_problem *p = (const reduce_problem *)problem;
     return worker_size(p, block_columns(p), leaf_levels(p)) * (size_t)threads;
 }
@@ -189,7 +189,7 @@ static void merge_levels(const worker *w, int64_t left) {
     for (int64_t c = 0; c < w->n; c++, a++, b++) {
         reduce_node x = {.count = w->counts[a], .mean = w->means[a], .m2 = w->m2s[a]};
         reduce_node y = {.count = w->counts[b], .mean = w->means[b], .m2 = w->m2s[b]};
-        reduce_node_merge(p, &x, &y);
+        tess_reduce_node_merge(p, &x, &y);
         w->counts[a] = x.count;
         w->means[a] = x.mean;
         w->m2s[a] = x.m2;
@@ -263,7 +263,7 @@ static void fold_keys(worker *w, int64_t first, int64_t n) {
 
 static void node_of(const worker *w, int64_t c, int64_t k, reduce_node *node) {
     const reduce_problem *p = w->job->p;
-    reduce_node_empty(p, node);
+    tess_reduce_node_empty(p, node);
     node->count = k;
     if (k == 0)
         return;
@@ -294,14 +294,14 @@ static void node_of(const worker *w, int64_t c, int64_t k, reduce_node *node) {
 static void store(const worker *w, int64_t k, char *out) {
     const columns_job *job = w->job;
     const reduce_problem *p = job->p;
-    if (reduce_finish_row(p, w->stack, k, p->omit ? w->nans : NULL, w->n)) {
+    if (tess_reduce_finish_row(p, w->stack, k, p->omit ? w->nans : NULL, w->n)) {
         job->storer(out, job->out_stride, w->stack, w->n);
         return;
     }
     for (int64_t c = 0; c < w->n; c++) {
         reduce_node node;
         node_of(w, c, k, &node);
-        tess_value value = reduce_node_finish(p, &node);
+        tess_value value = tess_reduce_node_finish(p, &node);
         job->storer(out + c * job->out_stride, job->out_stride, &value, 1);
     }
 }
@@ -337,9 +337,9 @@ static void block_tasks(void *argument, int64_t begin, int64_t end, int number) 
     }
 }
 
-tess_status reduce_columns(const tess_problem *problem, const tess_run *run) {
+tess_status tess_reduce_columns(const tess_problem *problem, const tess_run *run) {
     const reduce_problem *p = (const reduce_problem *)problem;
-    const reduce_kernels *kernels = reduce_kernels_for(run->slot);
+    const reduce_kernels *kernels = tess_reduce_kernels_for(run->slot);
     int last = p->kept - 1;
     columns_job job = {.p = p,
                        .run = run,

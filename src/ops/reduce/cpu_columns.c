@@ -73,7 +73,7 @@ COLUMNS(multiply_u64, uint64_t, *, 1, 1)
                 memcpy(&x, base + offsets[r * step] + c * (int64_t)size, size);                                                \
                 memcpy(&y, a, size);                                                                                           \
                 if (!first || r > 0)                                                                                           \
-                    x = reduce_value_multiply(tess_##part, y, x);                                                              \
+                    x = tess_reduce_value_multiply(tess_##part, y, x);                                                         \
                 memcpy(a, &x, size);                                                                                           \
             }                                                                                                                  \
     }
@@ -170,8 +170,8 @@ static void deviations(double *restrict acc, const void *row, const double *rest
     }
 }
 
-extern const reduce_column_kernels TESS_ISA_NAME(reduce_column_kernels);
-const reduce_column_kernels TESS_ISA_NAME(reduce_column_kernels) = {
+extern const reduce_column_kernels TESS_ISA_NAME(tess_reduce_column_kernels);
+const reduce_column_kernels TESS_ISA_NAME(tess_reduce_column_kernels) = {
     .add = {[tess_f32] = add_f32, [tess_f64] = add_f64, [tess_u64] = add_u64, [tess_i64] = add_u64, [tess_c64] = add_c64, [tess_c128] = add_c128},
     .multiply = {[tess_f32] = multiply_f32,
                  [tess_f64] = multiply_f64,

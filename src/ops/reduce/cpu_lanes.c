@@ -109,7 +109,7 @@ LANES(multiply_u64, uint64_t, *, 1, REDUCE_LANES, whole_none)
             memcpy(&x, p + (size_t)i * size, size);                         \
             memcpy(&y, lane, size);                                         \
             if (!first || i >= REDUCE_LANES)                                \
-                x = reduce_value_multiply(tess_##acc, y, x);                \
+                x = tess_reduce_value_multiply(tess_##acc, y, x);           \
             memcpy(lane, &x, size);                                         \
         }                                                                   \
     }                                                                       \
@@ -121,7 +121,7 @@ LANES(multiply_u64, uint64_t, *, 1, REDUCE_LANES, whole_none)
                 tess_value x, y;                                            \
                 memcpy(&x, a + (size_t)j * size, size);                     \
                 memcpy(&y, a + (size_t)(j + w) * size, size);               \
-                x = reduce_value_multiply(tess_##acc, x, y);                \
+                x = tess_reduce_value_multiply(tess_##acc, x, y);           \
                 memcpy(a + (size_t)j * size, &x, size);                     \
             }                                                               \
             used = used < w ? used : w;                                     \
@@ -234,8 +234,8 @@ static uint64_t integers_u8(const void *elements, int64_t stride, int64_t n) {
     return sum;
 }
 
-extern const reduce_lane_kernels TESS_ISA_NAME(reduce_lane_kernels);
-const reduce_lane_kernels TESS_ISA_NAME(reduce_lane_kernels) = {
+extern const reduce_lane_kernels TESS_ISA_NAME(tess_reduce_lane_kernels);
+const reduce_lane_kernels TESS_ISA_NAME(tess_reduce_lane_kernels) = {
     .add = {[tess_f32] = add_f32, [tess_f64] = add_f64, [tess_u64] = add_u64, [tess_i64] = add_u64, [tess_c64] = add_c64, [tess_c128] = add_c128},
     .multiply = {[tess_f32] = multiply_f32,
                  [tess_f64] = multiply_f64,

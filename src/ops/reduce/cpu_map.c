@@ -52,8 +52,8 @@ MAP(abs_c128, c128, double, NAN_COMPLEX, sqrt(SQUARES))
 MAP(square_f64, double, double, NAN_REAL, x *x)
 MAP(square_c128, c128, double, NAN_COMPLEX, SQUARES)
 
-extern const reduce_map_kernels TESS_ISA_NAME(reduce_map_kernels);
-const reduce_map_kernels TESS_ISA_NAME(reduce_map_kernels) = {
+extern const reduce_map_kernels TESS_ISA_NAME(tess_reduce_map_kernels);
+const reduce_map_kernels TESS_ISA_NAME(tess_reduce_map_kernels) = {
     .map = {[REDUCE_PLAIN] = {[tess_f32] = plain_f32, [tess_f64] = plain_f64, [tess_c64] = plain_c64, [tess_c128] = plain_c128},
             [REDUCE_ABS] = {[tess_f32] = abs_f32, [tess_f64] = abs_f64, [tess_i64] = abs_i64, [tess_c64] = abs_c64, [tess_c128] = abs_c128},
             [REDUCE_SQUARE] = {[tess_f64] = square_f64, [tess_c128] = square_c128}},

@@ -212,8 +212,8 @@ COUNT_COMPLEX(c128, double)
 #define LOWEST(name) [tess_##name] = lowest_##name
 #define WIDEN(name) [tess_##name] = widen_##name
 #define GREATEST_ROWS(name) [tess_##name] = greatest_rows_##name
-extern const reduce_order_kernels TESS_ISA_NAME(reduce_order_kernels);
-const reduce_order_kernels TESS_ISA_NAME(reduce_order_kernels) = {
+extern const reduce_order_kernels TESS_ISA_NAME(tess_reduce_order_kernels);
+const reduce_order_kernels TESS_ISA_NAME(tess_reduce_order_kernels) = {
     .greatest = {ORDERED(GREATEST)},
     .find = {ORDERED(FIND)},
     .keys = {ORDERED(KEYS)},

@@ -26,5 +26,5 @@
 SHORT(short_f32, float)
 SHORT(short_f64, double)
 
-extern const reduce_short_kernels TESS_ISA_NAME(reduce_short_kernels);
-const reduce_short_kernels TESS_ISA_NAME(reduce_short_kernels) = {.add = {[tess_f32] = short_f32, [tess_f64] = short_f64}};
+extern const reduce_short_kernels TESS_ISA_NAME(tess_reduce_short_kernels);
+const reduce_short_kernels TESS_ISA_NAME(tess_reduce_short_kernels) = {.add = {[tess_f32] = short_f32, [tess_f64] = short_f64}};

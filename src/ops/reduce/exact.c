@@ -21,7 +21,7 @@ static size_t row_size(void) { return STRIP * sizeof(tess_value); }
 
 static size_t buffers(int threads) { return 2 * row_size() * (size_t)threads; }
 
-size_t reduce_exact_workspace(const tess_problem *problem, int threads) {
+size_t tess_reduce_exact_workspace(const tess_problem *problem, int threads) {
     (void)problem;
     return buffers(threads) + (threads > 1 ? sizeof(exact_sum) * (size_t)(PIECES_A_THREAD * threads) : 0);
 }
@@ -45,7 +45,7 @@ static void add_range(const exact_job *job, const char *base, int64_t begin, int
             row = mapped;
         } else if (reduce_is_integer(p->load)) {
             for (int64_t i = 0; i < n; i++)
-                exact_add_value(sum, p, (tess_value){.u64 = ((const uint64_t *)(const void *)row)[i]}, true);
+                tess_reduce_exact_add_value(sum, p, (tess_value){.u64 = ((const uint64_t *)(const void *)row)[i]}, true);
             continue;
         } else {
             sum->count += n;
@@ -63,7 +63,7 @@ static void add_range(const exact_job *job, const char *base, int64_t begin, int
 }
 
 static void store(const exact_job *job, exact_sum *sum, int64_t out_offset) {
-    tess_value value = exact_finish(sum, job->p);
+    tess_value value = tess_reduce_exact_finish(sum, job->p);
     job->storer(job->run->out + out_offset, job->p->out.itemsize, &value, 1);
 }
 
@@ -77,7 +77,7 @@ static void output_tasks(void *argument, int64_t begin, int64_t end, int worker)
         if (is_shared(job, size))
             continue;
         exact_sum sum;
-        exact_start(&sum);
+        tess_reduce_exact_start(&sum);
         reduce_task_place(p, task, &in_offset, &out_offset);
         add_range(job, job->run->in + in_offset + first * p->stride[0][0], 0, size, worker, &sum);
         store(job, &sum, out_offset);
@@ -87,19 +87,19 @@ static void output_tasks(void *argument, int64_t begin, int64_t end, int worker)
 static void piece_tasks(void *argument, int64_t begin, int64_t end, int worker) {
     const exact_job *job = argument;
     for (int64_t piece = begin; piece < end; piece++) {
-        exact_start(&job->sums[piece]);
+        tess_reduce_exact_start(&job->sums[piece]);
         add_range(job, job->base, piece * job->piece, tess_min64((piece + 1) * job->piece, job->size), worker, &job->sums[piece]);
     }
 }
 
-tess_status reduce_exact(const tess_problem *problem, const tess_run *run) {
+tess_status tess_reduce_exact(const tess_problem *problem, const tess_run *run) {
     const reduce_problem *p = (const reduce_problem *)problem;
     int64_t tasks = p->outputs * p->segments;
     exact_job job = {.p = p,
                      .run = run,
                      .loader = tess_loader(run->slot, p->in.type, p->load),
                      .storer = tess_storer(run->slot, p->result, p->out.type),
-                     .map = reduce_kernels_for(run->slot)->map->map[p->map][p->load],
+                     .map = tess_reduce_kernels_for(run->slot)->map->map[p->map][p->load],
                      .sums = (exact_sum *)((char *)run->workspace + buffers(run->threads))};
     TESS_TRY(tess_parallel(run->context, run->threads, tasks, 1, output_tasks, &job));
     if (!is_shared(&job, p->longest))
@@ -114,7 +114,7 @@ tess_status reduce_exact(const tess_problem *problem, const tess_run *run) {
         int64_t pieces = tess_ceil_div(job.size, job.piece);
         TESS_TRY(tess_parallel(run->context, run->threads, pieces, 1, piece_tasks, &job));
         for (int64_t piece = 1; piece < pieces; piece++)
-            exact_merge(&job.sums[0], &job.sums[piece]);
+            tess_reduce_exact_merge(&job.sums[0], &job.sums[piece]);
         store(&job, &job.sums[0], out_offset);
     }
     return TESS_OK;

@@ -10,17 +10,17 @@
 #define BUILDS(X) X(TESS_SLOT_BASELINE, baseline)
 #endif
 
-#define DECLARE(slot, suffix)                                          \
-    extern const reduce_lane_kernels reduce_lane_kernels_##suffix;     \
-    extern const reduce_order_kernels reduce_order_kernels_##suffix;   \
-    extern const reduce_map_kernels reduce_map_kernels_##suffix;       \
-    extern const reduce_column_kernels reduce_column_kernels_##suffix; \
-    extern const reduce_short_kernels reduce_short_kernels_##suffix;
+#define DECLARE(slot, suffix)                                               \
+    extern const reduce_lane_kernels tess_reduce_lane_kernels_##suffix;     \
+    extern const reduce_order_kernels tess_reduce_order_kernels_##suffix;   \
+    extern const reduce_map_kernels tess_reduce_map_kernels_##suffix;       \
+    extern const reduce_column_kernels tess_reduce_column_kernels_##suffix; \
+    extern const reduce_short_kernels tess_reduce_short_kernels_##suffix;
 BUILDS(DECLARE)
 
-#define KERNELS(slot, suffix)                                                                                                               \
-    [slot] = {&reduce_lane_kernels_##suffix, &reduce_order_kernels_##suffix, &reduce_map_kernels_##suffix, &reduce_column_kernels_##suffix, \
-              &reduce_short_kernels_##suffix},
+#define KERNELS(slot, suffix)                                                                                             \
+    [slot] = {&tess_reduce_lane_kernels_##suffix, &tess_reduce_order_kernels_##suffix, &tess_reduce_map_kernels_##suffix, \
+              &tess_reduce_column_kernels_##suffix, &tess_reduce_short_kernels_##suffix},
 static const reduce_kernels kernels[TESS_SLOTS] = {BUILDS(KERNELS)};
 
-const reduce_kernels *reduce_kernels_for(tess_isa_slot slot) { return &kernels[slot]; }
+const reduce_kernels *tess_reduce_kernels_for(tess_isa_slot slot) { return &kernels[slot]; }

@@ -190,7 +190,7 @@ static void fold_leaf(worker *w, int64_t first, int64_t n, reduce_node *node) {
             node->index += first;
         return;
     }
-    reduce_node_empty(p, node);
+    tess_reduce_node_empty(p, node);
     switch (p->kind) {
     case REDUCE_SUM:
         if (p->map == REDUCE_PLAIN && !tess_is_float(p->acc) && !tess_is_complex(p->acc))
@@ -220,18 +220,18 @@ static void fold_subtree(worker *w, int64_t begin, int64_t end, reduce_node *nod
     for (int64_t first = begin; first < end; first += REDUCE_LEAF, leaf++) {
         fold_leaf(w, first, tess_min64(end - first, REDUCE_LEAF), &stack[depth++]);
         for (int merges = reduce_merges_after(leaf); merges > 0; merges--, depth--)
-            reduce_node_merge(w->job->p, &stack[depth - 2], &stack[depth - 1]);
+            tess_reduce_node_merge(w->job->p, &stack[depth - 2], &stack[depth - 1]);
     }
     for (; depth > 1; depth--)
-        reduce_node_merge(w->job->p, &stack[depth - 2], &stack[depth - 1]);
+        tess_reduce_node_merge(w->job->p, &stack[depth - 2], &stack[depth - 1]);
     if (depth == 1)
         *node = stack[0];
     else
-        reduce_node_empty(w->job->p, node);
+        tess_reduce_node_empty(w->job->p, node);
 }
 
 static void store(const leaves_job *job, const reduce_node *node, int64_t out_offset) {
-    tess_value value = reduce_node_finish(job->p, node);
+    tess_value value = tess_reduce_node_finish(job->p, node);
     job->storer(job->run->out + out_offset, job->p->out.itemsize, &value, 1);
 }
 
@@ -287,10 +287,10 @@ static tess_status fold_shared(leaves_job *job, int64_t task) {
     for (int64_t piece = 0; piece < pieces; piece++) { /* the stack grows over nodes that were read */
         job->pieces[depth++] = job->pieces[piece];
         for (int merges = reduce_merges_after(piece); merges > 0; merges--, depth--)
-            reduce_node_merge(p, &job->pieces[depth - 2], &job->pieces[depth - 1]);
+            tess_reduce_node_merge(p, &job->pieces[depth - 2], &job->pieces[depth - 1]);
     }
     for (; depth > 1; depth--)
-        reduce_node_merge(p, &job->pieces[depth - 2], &job->pieces[depth - 1]);
+        tess_reduce_node_merge(p, &job->pieces[depth - 2], &job->pieces[depth - 1]);
     store(job, &job->pieces[0], out_offset);
     return TESS_OK;
 }
@@ -300,7 +300,7 @@ static tess_status fold_all(const tess_problem *problem, const tess_run *run, bo
     int64_t tasks = p->outputs * p->segments;
     leaves_job job = {.p = p,
                       .run = run,
-                      .kernels = reduce_kernels_for(run->slot),
+                      .kernels = tess_reduce_kernels_for(run->slot),
                       .loader = tess_loader(run->slot, p->in.type, p->load),
                       .storer = tess_storer(run->slot, p->result, p->out.type),
                       .in_place = in_place,
@@ -320,6 +320,6 @@ static tess_status fold_all(const tess_problem *problem, const tess_run *run, bo
     return TESS_OK;
 }
 
-tess_status reduce_lanes(const tess_problem *problem, const tess_run *run) { return fold_all(problem, run, true); }
-tess_status reduce_gather(const tess_problem *problem, const tess_run *run) { return fold_all(problem, run, false); }
-size_t reduce_leaves_workspace(const tess_problem *problem, int threads) { return workspace((const reduce_problem *)problem, threads); }
+tess_status tess_reduce_lanes(const tess_problem *problem, const tess_run *run) { return fold_all(problem, run, true); }
+tess_status tess_reduce_gather(const tess_problem *problem, const tess_run *run) { return fold_all(problem, run, false); }
+size_t tess_reduce_leaves_workspace(const tess_problem *problem, int threads) { return workspace((const reduce_problem *)problem, threads); }

@@ -5,7 +5,7 @@
 
 #include "ops/reduce/reduce.h"
 
-tess_value reduce_value_add(tess_type acc, tess_value a, tess_value b) {
+tess_value tess_reduce_value_add(tess_type acc, tess_value a, tess_value b) {
     switch (acc) {
     case tess_f32: a.f32 += b.f32; break;
     case tess_f64: a.f64 += b.f64; break;
@@ -35,7 +35,7 @@ tess_value reduce_value_add(tess_type acc, tess_value a, tess_value b) {
         a.part[1] = im;                                          \
     } while (0)
 
-tess_value reduce_value_multiply(tess_type acc, tess_value a, tess_value b) {
+tess_value tess_reduce_value_multiply(tess_type acc, tess_value a, tess_value b) {
     switch (acc) {
     case tess_f32: a.f32 *= b.f32; break;
     case tess_f64: a.f64 *= b.f64; break;
@@ -46,7 +46,7 @@ tess_value reduce_value_multiply(tess_type acc, tess_value a, tess_value b) {
     return a;
 }
 
-void reduce_node_empty(const reduce_problem *p, reduce_node *node) {
+void tess_reduce_node_empty(const reduce_problem *p, reduce_node *node) {
     memset(node, 0, sizeof *node);
     node->key = INT64_MIN;
     node->index = -1;
@@ -75,10 +75,10 @@ static void merge_moments(reduce_node *a, const reduce_node *b) {
     a->m2 = (a->m2 + b->m2) + (delta * delta) * (na * share);
 }
 
-void reduce_node_merge(const reduce_problem *p, reduce_node *left, const reduce_node *right) {
+void tess_reduce_node_merge(const reduce_problem *p, reduce_node *left, const reduce_node *right) {
     switch (p->kind) {
-    case REDUCE_SUM: left->value = reduce_value_add(p->acc, left->value, right->value); break;
-    case REDUCE_PROD: left->value = reduce_value_multiply(p->acc, left->value, right->value); break;
+    case REDUCE_SUM: left->value = tess_reduce_value_add(p->acc, left->value, right->value); break;
+    case REDUCE_PROD: left->value = tess_reduce_value_multiply(p->acc, left->value, right->value); break;
     case REDUCE_COUNT: left->value.u64 += right->value.u64; break;
     case REDUCE_EXTREME: left->key = tess_max64(left->key, right->key); break;
     case REDUCE_ARG:
@@ -156,7 +156,7 @@ static tess_value mean_of(const reduce_problem *p, const reduce_node *node) {
     return v;
 }
 
-tess_value reduce_node_finish(const reduce_problem *p, const reduce_node *node) {
+tess_value tess_reduce_node_finish(const reduce_problem *p, const reduce_node *node) {
     tess_value value = node->value;
     uint64_t zeros = node->value.u64;
     double divisor;
@@ -191,7 +191,7 @@ tess_value reduce_node_finish(const reduce_problem *p, const reduce_node *node) 
     return value;
 }
 
-bool reduce_finish_row(const reduce_problem *p, void *row, int64_t k, const int64_t *nans, int64_t n) {
+bool tess_reduce_finish_row(const reduce_problem *p, void *row, int64_t k, const int64_t *nans, int64_t n) {
     float *f32 = row;
     double *f64 = row;
     if (k == 0)

@@ -69,14 +69,14 @@ typedef struct reduce_node {
 } reduce_node;
 
 /* node.c */
-void reduce_node_empty(const reduce_problem *problem, reduce_node *node);
-void reduce_node_merge(const reduce_problem *problem, reduce_node *left, const reduce_node *right); /* left = left with right after it */
-tess_value reduce_node_finish(const reduce_problem *problem, const reduce_node *node);              /* of type result */
+void tess_reduce_node_empty(const reduce_problem *problem, reduce_node *node);
+void tess_reduce_node_merge(const reduce_problem *problem, reduce_node *left, const reduce_node *right); /* left = left with right after it */
+tess_value tess_reduce_node_finish(const reduce_problem *problem, const reduce_node *node);              /* of type result */
 /* n finished values at once, in place, from roots of type acc over k elements each, nans[i] of which do not count (NULL: all do). False when the
  * operation has no such short cut and nothing was done. */
-bool reduce_finish_row(const reduce_problem *problem, void *row, int64_t k, const int64_t *nans, int64_t n);
-tess_value reduce_value_add(tess_type acc, tess_value a, tess_value b);
-tess_value reduce_value_multiply(tess_type acc, tess_value a, tess_value b);
+bool tess_reduce_finish_row(const reduce_problem *problem, void *row, int64_t k, const int64_t *nans, int64_t n);
+tess_value tess_reduce_value_add(tess_type acc, tess_value a, tess_value b);
+tess_value tess_reduce_value_multiply(tess_type acc, tess_value a, tess_value b);
 
 /* The kernels, compiled once per instruction set. Elements lie `stride` bytes apart and at any address; rows and lanes are contiguous. */
 typedef struct reduce_lane_kernels {
@@ -138,19 +138,19 @@ typedef struct reduce_kernels {
 } reduce_kernels;
 
 /* kernels.c */
-const reduce_kernels *reduce_kernels_for(tess_isa_slot slot);
+const reduce_kernels *tess_reduce_kernels_for(tess_isa_slot slot);
 
 /* Rows' entry points. They run on every instruction set by choosing kernels. */
-tess_status reduce_reference(const tess_problem *problem, const tess_run *run);
-tess_status reduce_lanes(const tess_problem *problem, const tess_run *run);
-tess_status reduce_short(const tess_problem *problem, const tess_run *run);
-tess_status reduce_gather(const tess_problem *problem, const tess_run *run);
-tess_status reduce_exact(const tess_problem *problem, const tess_run *run);
-tess_status reduce_columns(const tess_problem *problem, const tess_run *run);
-size_t reduce_columns_workspace(const tess_problem *problem, int threads);
-size_t reduce_leaves_workspace(const tess_problem *problem, int threads);
-size_t reduce_short_workspace(const tess_problem *problem, int threads);
-size_t reduce_exact_workspace(const tess_problem *problem, int threads);
+tess_status tess_reduce_reference(const tess_problem *problem, const tess_run *run);
+tess_status tess_reduce_lanes(const tess_problem *problem, const tess_run *run);
+tess_status tess_reduce_short(const tess_problem *problem, const tess_run *run);
+tess_status tess_reduce_gather(const tess_problem *problem, const tess_run *run);
+tess_status tess_reduce_exact(const tess_problem *problem, const tess_run *run);
+tess_status tess_reduce_columns(const tess_problem *problem, const tess_run *run);
+size_t tess_reduce_columns_workspace(const tess_problem *problem, int threads);
+size_t tess_reduce_leaves_workspace(const tess_problem *problem, int threads);
+size_t tess_reduce_short_workspace(const tess_problem *problem, int threads);
+size_t tess_reduce_exact_workspace(const tess_problem *problem, int threads);
 
 TESS_INLINE bool reduce_is_integer(tess_type compute) { return compute == tess_u64 || compute == tess_i64; }
 

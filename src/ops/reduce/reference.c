@@ -68,7 +68,7 @@ static tess_value halve(tess_value *lane, tess_type acc, fold_function fold) {
 
 static void leaf_tree(const reader *r, int64_t first, int64_t n, reduce_node *node) {
     const reduce_problem *p = r->p;
-    fold_function fold = p->kind == REDUCE_PROD ? reduce_value_multiply : reduce_value_add;
+    fold_function fold = p->kind == REDUCE_PROD ? tess_reduce_value_multiply : tess_reduce_value_add;
     tess_value lane[REDUCE_LANES], x;
     for (int j = 0; j < REDUCE_LANES; j++)
         lane[j] = node->value; /* the identity */
@@ -89,14 +89,14 @@ static void leaf_moments(const reader *r, int64_t first, int64_t n, reduce_node 
         }
     if (node->count == 0)
         return;
-    node->mean = halve(lane, tess_f64, reduce_value_add).f64 / (double)node->count;
+    node->mean = halve(lane, tess_f64, tess_reduce_value_add).f64 / (double)node->count;
     memset(lane, 0, sizeof lane);
     for (int64_t i = 0; i < n; i++)
         if (element(r, first + i, &x)) {
             double d = x.f64 - node->mean, square = d * d;
             lane[i % REDUCE_LANES].f64 += square;
         }
-    node->m2 = halve(lane, tess_f64, reduce_value_add).f64;
+    node->m2 = halve(lane, tess_f64, tess_reduce_value_add).f64;
 }
 
 static void leaf_count(const reader *r, int64_t first, int64_t n, reduce_node *node) {
@@ -116,7 +116,7 @@ static void leaf_count(const reader *r, int64_t first, int64_t n, reduce_node *n
 }
 
 static void node_at(const reader *r, int64_t first_leaf, int64_t leaves, reduce_node *node, int64_t k) {
-    reduce_node_empty(r->p, node);
+    tess_reduce_node_empty(r->p, node);
     if (leaves > 1) { /* split at the largest power of two below */
         int64_t half = 1;
         while (2 * half < leaves)
@@ -124,7 +124,7 @@ static void node_at(const reader *r, int64_t first_leaf, int64_t leaves, reduce_
         reduce_node right;
         node_at(r, first_leaf, half, node, k);
         node_at(r, first_leaf + half, leaves - half, &right, k);
-        reduce_node_merge(r->p, node, &right);
+        tess_reduce_node_merge(r->p, node, &right);
         return;
     }
     int64_t first = first_leaf * REDUCE_LEAF, n = tess_min64(REDUCE_LEAF, k - first);
@@ -216,26 +216,26 @@ static void outputs(void *argument, int64_t begin, int64_t end, int worker) {
         if (p->exact) {
             exact_sum sum;
             tess_value x;
-            exact_start(&sum);
+            tess_reduce_exact_start(&sum);
             for (int64_t i = 0; i < k; i++) {
                 bool counts = element(&r, i, &x);
-                exact_add_value(&sum, p, x, counts);
+                tess_reduce_exact_add_value(&sum, p, x, counts);
             }
-            value = exact_finish(&sum, p);
+            value = tess_reduce_exact_finish(&sum, p);
         } else if (p->kind == REDUCE_EXTREME || p->kind == REDUCE_ARG) {
             value = extreme(&r, k);
         } else {
             reduce_node node;
-            reduce_node_empty(p, &node);
+            tess_reduce_node_empty(p, &node);
             if (k > 0)
                 node_at(&r, 0, tess_ceil_div(k, REDUCE_LEAF), &node, k);
-            value = reduce_node_finish(p, &node);
+            value = tess_reduce_node_finish(p, &node);
         }
         tess_storer(TESS_SLOT_BASELINE, p->result, p->out.type)(out, p->out.itemsize, &value, 1);
     }
 }
 
-tess_status reduce_reference(const tess_problem *problem, const tess_run *run) {
+tess_status tess_reduce_reference(const tess_problem *problem, const tess_run *run) {
     reference_job job = {(const reduce_problem *)problem, run};
     return tess_parallel(run->context, 1, job.p->outputs * job.p->segments, 1, outputs, &job);
 }

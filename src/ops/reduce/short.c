@@ -22,7 +22,7 @@ static bool maps(const reduce_problem *p) { return p->map != REDUCE_PLAIN || p->
 /* Room for the loaded row and sixteen mapped ones. */
 static size_t worker_size(const reduce_problem *p) { return (size_t)(p->k * (REDUCE_SHORT_ROWS + 1)) * sizeof(tess_value) + 64; }
 
-size_t reduce_short_workspace(const tess_problem *problem, int threads) {
+size_t tess_reduce_short_workspace(const tess_problem *problem, int threads) {
     const reduce_problem *p = (const reduce_problem *)problem;
     return worker_size(p) / 64 * 64 * (size_t)threads;
 }
@@ -64,14 +64,14 @@ static void group_tasks(void *argument, int64_t begin, int64_t end, int number) 
                 rows[i] = rows[0]; /* its sum is not stored */
         _Alignas(64) char sums[REDUCE_SHORT_ROWS * sizeof(double)];
         job->add(sums, rows, p->k);
-        reduce_finish_row(p, sums, p->k, p->omit ? nans : NULL, m);
+        tess_reduce_finish_row(p, sums, p->k, p->omit ? nans : NULL, m);
         job->storer(job->run->out + out_offset, out_step, sums, m);
     }
 }
 
-tess_status reduce_short(const tess_problem *problem, const tess_run *run) {
+tess_status tess_reduce_short(const tess_problem *problem, const tess_run *run) {
     const reduce_problem *p = (const reduce_problem *)problem;
-    const reduce_kernels *kernels = reduce_kernels_for(run->slot);
+    const reduce_kernels *kernels = tess_reduce_kernels_for(run->slot);
     short_job job = {.p = p,
                      .run = run,
                      .loader = tess_loader(run->slot, p->in.type, p->load),

@@ -4,10 +4,10 @@
 
 #include <math.h>
 
-void exact_start(exact_sum *sum) { memset(sum, 0, sizeof *sum); }
+void tess_reduce_exact_start(exact_sum *sum) { memset(sum, 0, sizeof *sum); }
 
 /* All limbs but the last become 0 .. 2^32 - 1; the last keeps the sign. */
-void exact_carry(exact_part *part) {
+void tess_reduce_exact_carry(exact_part *part) {
     for (int i = 0; i < EXACT_LIMBS - 1; i++) {
         part->limb[i + 1] += part->limb[i] >> 32;
         part->limb[i] &= 0xffffffff;
@@ -15,14 +15,14 @@ void exact_carry(exact_part *part) {
     part->pending = 1;
 }
 
-void exact_add_special(exact_part *part, double x) {
+void tess_reduce_exact_add_special(exact_part *part, double x) {
     if (x != x)
         part->nan = true;
     else
         part->infinity[x < 0] = true;
 }
 
-void exact_add_value(exact_sum *sum, const reduce_problem *p, tess_value v, bool counts) {
+void tess_reduce_exact_add_value(exact_sum *sum, const reduce_problem *p, tess_value v, bool counts) {
     if (!counts)
         return;
     sum->count++;
@@ -37,12 +37,12 @@ void exact_add_value(exact_sum *sum, const reduce_problem *p, tess_value v, bool
     }
 }
 
-void exact_merge(exact_sum *sum, const exact_sum *other) {
+void tess_reduce_exact_merge(exact_sum *sum, const exact_sum *other) {
     sum->count += other->count;
     for (int k = 0; k < 2; k++) {
         exact_part *a = &sum->part[k], b = other->part[k];
-        exact_carry(a);
-        exact_carry(&b);
+        tess_reduce_exact_carry(a);
+        tess_reduce_exact_carry(&b);
         for (int i = 0; i < EXACT_LIMBS; i++)
             a->limb[i] += b.limb[i];
         a->pending = 2;
@@ -59,12 +59,12 @@ static double round_part(exact_part *part, bool to_odd) {
         return NAN;
     if (part->infinity[0] || part->infinity[1])
         return part->infinity[1] ? -INFINITY : INFINITY;
-    exact_carry(part);
+    tess_reduce_exact_carry(part);
     bool negative = part->limb[EXACT_LIMBS - 1] < 0;
     if (negative) {
         for (int i = 0; i < EXACT_LIMBS; i++)
             part->limb[i] = -part->limb[i];
-        exact_carry(part);
+        tess_reduce_exact_carry(part);
     }
     int top = 32 * EXACT_LIMBS - 1;
     while (top >= 0 && !bit(part, top))
@@ -84,7 +84,7 @@ static double round_part(exact_part *part, bool to_odd) {
     return negative ? -x : x;
 }
 
-tess_value exact_finish(exact_sum *sum, const reduce_problem *p) {
+tess_value tess_reduce_exact_finish(exact_sum *sum, const reduce_problem *p) {
     tess_type out = p->out.type;
     bool mean = p->operation == TESS_MEAN, narrower = out == tess_f16 || out == tess_bf16 || out == tess_f32 || out == tess_c64;
     double n = mean ? (double)sum->count : 1;

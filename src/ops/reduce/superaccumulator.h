@@ -25,15 +25,15 @@ typedef struct exact_sum {
     int64_t count;      /* elements that counted */
 } exact_sum;
 
-void exact_carry(exact_part *part);
-void exact_add_special(exact_part *part, double x);
+void tess_reduce_exact_carry(exact_part *part);
+void tess_reduce_exact_add_special(exact_part *part, double x);
 
 TESS_INLINE void exact_add(exact_part *part, double x) {
     uint64_t bits;
     memcpy(&bits, &x, 8);
     int exponent = (int)(bits >> 52 & 0x7ff);
     if (TESS_UNLIKELY(exponent == 0x7ff)) {
-        exact_add_special(part, x);
+        tess_reduce_exact_add_special(part, x);
         return;
     }
     uint64_t mantissa = (bits & 0xfffffffffffff) | (uint64_t)(exponent > 0) << 52;
@@ -44,14 +44,14 @@ TESS_INLINE void exact_add(exact_part *part, double x) {
     limb[1] += ((int64_t)((low >> 32) + (high & 0xffffffff)) ^ sign) - sign;
     limb[2] += ((int64_t)(high >> 32) ^ sign) - sign;
     if (TESS_UNLIKELY(++part->pending == EXACT_PENDING))
-        exact_carry(part);
+        tess_reduce_exact_carry(part);
 }
 
-void exact_start(exact_sum *sum);
+void tess_reduce_exact_start(exact_sum *sum);
 /* A value of the problem's acc, or of its load type when that is a 64-bit integer; counts: false leaves it out. */
-void exact_add_value(exact_sum *sum, const reduce_problem *problem, tess_value value, bool counts);
-void exact_merge(exact_sum *sum, const exact_sum *other);
+void tess_reduce_exact_add_value(exact_sum *sum, const reduce_problem *problem, tess_value value, bool counts);
+void tess_reduce_exact_merge(exact_sum *sum, const exact_sum *other);
 /* The result, of type f64 or c128: rounded to nearest, or to odd when the storer is going to round it to a narrower float. */
-tess_value exact_finish(exact_sum *sum, const reduce_problem *problem);
+tess_value tess_reduce_exact_finish(exact_sum *sum, const reduce_problem *problem);
 
 #endif
