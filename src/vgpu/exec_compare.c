@@ -130,6 +130,7 @@ CONVERT(cvt_f64_u32, double, uint32_t, x)
 CONVERT(cvt_f64_f32, double, float, canonical_f64((double)x))
 CONVERT(cvt_f32_f64, float, double, canonical_f32((float)x))
 
+/* clang-format off */
 #define ROW(op, type, mode, flags, handler) {PTX_OP_##op, PTX_##type, 0, PTX_##mode, flags, handler},
 #define BOTH(type, mode, flags, handler) ROW(SETP, type, mode, flags, handler) ROW(SET, type, mode, flags, handler)
 #define EQUAL(type, t) BOTH(type, EQ, 0, eq_##t) BOTH(type, NE, 0, ne_##t)
@@ -152,7 +153,6 @@ CONVERT(cvt_f32_f64, float, double, canonical_f32((float)x))
     ROW(TESTP, type, NOTANUMBER, 0, notanumber_##t) ROW(TESTP, type, NORMAL, 0, normal_##t) ROW(TESTP, type, SUBNORMAL, 0, subnormal_##t)
 #define CVT(to, from, flags, handler) {PTX_OP_CVT, PTX_##to, PTX_##from, 0, flags, handler},
 
-/* clang-format off */
 static const vgpu_handler_row rows[] = {
     UNSIGNED(U16, u16) UNSIGNED(U32, u32) UNSIGNED(U64, u64) SIX(S16, 0, s16) SIX(S32, 0, s32) SIX(S64, 0, s64)
     EQUAL(B16, u16) EQUAL(B32, u32) EQUAL(B64, u64)

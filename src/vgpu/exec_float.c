@@ -104,13 +104,13 @@ UNARY(abs_f64, double, AS_IS, AS_IS, bits_f64(f64_bits(x) & ~(1ull << 63)))
 BINARY(copysign_f32, float, AS_IS, AS_IS, bits_f32((f32_bits(y) & 0x7fffffffu) | (f32_bits(x) & 0x80000000u)))
 BINARY(copysign_f64, double, AS_IS, AS_IS, bits_f64((f64_bits(y) & ~(1ull << 63)) | (f64_bits(x) & 1ull << 63)))
 
+/* clang-format off */
 #define FORM(op, type, flags, handler) {PTX_OP_##op, PTX_##type, 0, 0, flags, handler},
 #define FOUR(op, name)           \
     FORM(op, F32, 0, name##_f32) \
     FORM(op, F32, PTX_FTZ, name##_ftz_f32) FORM(op, F32, PTX_SAT, name##_sat_f32) FORM(op, F32, PTX_FTZ | PTX_SAT, name##_ftz_sat_f32)
 #define TWO(op, name) FORM(op, F32, 0, name##_f32) FORM(op, F32, PTX_FTZ, name##_ftz_f32)
 
-/* clang-format off */
 static const vgpu_handler_row rows[] = {
     FOUR(ADD, add) FOUR(SUB, sub) FOUR(MUL, mul) FOUR(FMA, fma) FOUR(MAD, fma) TWO(DIV, div) TWO(RCP, rcp) TWO(SQRT, sqrt) TWO(MIN, min) TWO(MAX, max)
     TWO(NEG, neg) TWO(ABS, abs)

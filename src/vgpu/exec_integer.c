@@ -296,6 +296,7 @@ HANDLER(activemask) {
 
 /* ---- the table ---- */
 
+/* clang-format off */
 #define ROW(op, type, handler) {PTX_OP_##op, PTX_##type, 0, 0, 0, handler},
 #define FORM(op, type, mode, flags, handler) {PTX_OP_##op, PTX_##type, 0, PTX_##mode, flags, handler},
 #define BY_SIGN(op, name)    \
@@ -318,7 +319,6 @@ HANDLER(activemask) {
     FORM(op, U32, HI, flags, name##_hi##tail##_u32) \
     FORM(op, S32, HI, flags, name##_hi##tail##_s32) FORM(op, U64, HI, flags, name##_hi##tail##_u64) FORM(op, S64, HI, flags, name##_hi##tail##_s64)
 
-/* clang-format off */
 static const vgpu_handler_row rows[] = {
     BY_WIDTH(ADD, add) BY_WIDTH(SUB, sub) BY_SIGN(DIV, div) BY_SIGN(REM, rem) BY_SIGN(MIN, min) BY_SIGN(MAX, max) BY_SIGN(SAD, sad)
     HALF(MUL, LO, mul_lo) HALF_S(MUL, LO, mul_lo_u) HALF(MUL, HI, mul_hi) HALF_S(MUL, HI, mul_hi_s)

@@ -15,6 +15,7 @@ typedef struct ptx_function ptx_function;
 
 /* ---- types, spaces, opcodes, modifiers ---- */
 
+/* clang-format off */
 #define PTX_TYPE_LIST(X)                                                                                                                     \
     X(U8, "u8", 1)                                                                                                                           \
     X(U16, "u16", 2)                                                                                                                         \
@@ -24,6 +25,7 @@ typedef struct ptx_function ptx_function;
     X(S16, "s16", 2)                                                                                                                         \
     X(S32, "s32", 4) X(S64, "s64", 8) X(B8, "b8", 1) X(B16, "b16", 2) X(B32, "b32", 4) X(B64, "b64", 8) X(B128, "b128", 16) X(F16, "f16", 2) \
         X(F16X2, "f16x2", 4) X(BF16, "bf16", 2) X(BF16X2, "bf16x2", 4) X(F32, "f32", 4) X(F64, "f64", 8) X(TF32, "tf32", 4) X(PRED, "pred", 4)
+/* clang-format on */
 typedef enum ptx_type {
     PTX_NO_TYPE,
 #define X(name, text, bytes) PTX_##name,
@@ -44,6 +46,7 @@ typedef enum ptx_op {
 } ptx_op;
 
 /* Modifiers that choose among operations, kept in their order; `lo` is both a comparison and the low half. */
+/* clang-format off */
 #define PTX_MODE_LIST(X)                                                                                                                      \
     X(EQ, "eq")                                                                                                                               \
     X(NE, "ne")                                                                                                                               \
@@ -58,6 +61,7 @@ typedef enum ptx_op {
                     X(B4E, "b4e") X(RC8, "rc8") X(ECL, "ecl") X(ECR, "ecr") X(RC16, "rc16") X(FINITE, "finite") X(INFINITE, "infinite")       \
                         X(NUMBER, "number") X(NOTANUMBER, "notanumber") X(NORMAL, "normal") X(SUBNORMAL, "subnormal") X(ASYNC, "async")       \
                             X(COMMIT, "commit_group") X(WAIT, "wait_group") X(WAIT_ALL, "wait_all")
+/* clang-format on */
 typedef enum ptx_mode {
     PTX_NO_MODE,
 #define X(name, text) PTX_##name,
@@ -67,6 +71,7 @@ typedef enum ptx_mode {
 } ptx_mode;
 
 /* Modifiers that are present or not. */
+/* clang-format off */
 #define PTX_FLAG_LIST(X)                                                                                                                          \
     X(FTZ, "ftz", 0)                                                                                                                              \
     X(SAT, "sat", 1)                                                                                                                              \
@@ -78,6 +83,7 @@ typedef enum ptx_mode {
         X(UNI, "uni", 14) X(SYNC, "sync", 15) X(WARP, "warp", 16) X(ALIGNED, "aligned", 17) X(VOLATILE, "volatile", 18) X(NC, "nc", 19)           \
             X(TO, "to", 20) X(V2, "v2", 21) X(V4, "v4", 22) X(WRAP, "wrap", 23) X(CLAMP, "clamp", 24) X(SHIFTAMT, "shiftamt", 25) X(CA, "ca", 26) \
                 X(CG, "cg", 27) X(NOFTZ, "noftz", 28)
+/* clang-format on */
 enum ptx_flag {
 #define X(name, text, bit) PTX_##name = 1 << bit,
     PTX_FLAG_LIST(X)
