@@ -51,6 +51,22 @@ static int words_per_bank(const uint64_t *address, uint32_t lanes, int bytes) {
     return worst;
 }
 
+/* The common case of words of 4 bytes: no bank is asked for two. The number of distinct words, or 0 when a bank is. */
+static int words_without_conflict(const uint64_t *address, uint32_t lanes) {
+    uint64_t word[32];
+    uint32_t used = 0;
+    for (; lanes; lanes &= lanes - 1) {
+        uint64_t k = address[TESS_LOW_BIT(lanes)] / 4;
+        unsigned bank = k % 32;
+        if (!(used >> bank & 1))
+            word[bank] = k;
+        else if (word[bank] != k)
+            return 0;
+        used |= 1u << bank;
+    }
+    return TESS_POPCOUNT(used);
+}
+
 /* Most active lanes, equal addresses too, that meet in one bank. */
 static int lanes_per_bank(const uint64_t *address, uint32_t lanes, int bytes) {
     unsigned char in_bank[32] = {0};
@@ -100,16 +116,25 @@ static wavefronts shared_load(const uint64_t *address, uint32_t mask, int bytes)
     return by_phase(address, mask, bytes, lanes_a_phase(bytes) * (merged ? 2 : 1));
 }
 
-/* Without search: all lanes at one word, or one after the other. */
-static bool regular(const vgpu_access *a, wavefronts *w) {
+/* Without search: all lanes at one word, or one after the other, or words of 4 bytes without conflict. */
+static bool regular(const vgpu_access *a, wavefronts *w, uint64_t *bytes) {
+    int words;
     if (a->pattern == VGPU_UNIT) {
         w->taken = w->floor = a->bytes <= 4 ? 1 : a->bytes / 4;
+        *bytes = (uint64_t)(LANES * a->bytes);
         return true;
     }
     if (a->pattern == VGPU_SAME && a->bytes <= 4) {
         w->taken = w->floor = 1;
+        *bytes = (uint64_t)a->bytes;
         return true;
     }
+    if (a->bytes == 4 && (words = words_without_conflict(a->address, a->mask)) > 0) {
+        w->taken = w->floor = 1;
+        *bytes = 4 * (uint64_t)words;
+        return true;
+    }
+    *bytes = (uint64_t)a->bytes * (uint64_t)(a->pattern == VGPU_SAME ? 1 : distinct(a->address, a->mask, 0));
     return false;
 }
 
@@ -165,11 +190,9 @@ static void shared(const vgpu_access *a, tess_vgpu_counters *c) {
             c->shared_atom_wavefronts += (uint64_t)lanes_per_bank(a->address, a->mask, a->bytes) * (a->record->mode == PTX_CAS ? 2 : 1);
         return;
     }
-    uint64_t bytes = (uint64_t)a->bytes * (uint64_t)(a->pattern == VGPU_UNIT   ? LANES
-                                                     : a->pattern == VGPU_SAME ? 1
-                                                                               : distinct(a->address, a->mask, 0));
+    uint64_t bytes;
     if (a->kind == VGPU_LOAD) {
-        if (!regular(a, &w))
+        if (!regular(a, &w, &bytes))
             w = shared_load(a->address, a->mask, a->bytes);
         c->shared_ld_requests++;
         c->shared_ld_wavefronts += (uint64_t)w.taken;
@@ -177,7 +200,7 @@ static void shared(const vgpu_access *a, tess_vgpu_counters *c) {
         c->shared_ld_wavefronts_ideal += ideal < (uint64_t)w.taken ? ideal : (uint64_t)w.taken;
         c->shared_ld_bytes += bytes;
     } else {
-        if (!regular(a, &w))
+        if (!regular(a, &w, &bytes))
             w = by_phase(a->address, a->mask, a->bytes, lanes_a_phase(a->bytes));
         c->shared_st_requests++;
         c->shared_st_wavefronts += (uint64_t)w.taken;
