@@ -55,6 +55,13 @@ int cli_save_wisdom(cli_session *session) {
 
 static void *first_element(const DLTensor *t) { return t && t->data ? (char *)t->data + t->byte_offset : NULL; }
 
+static void touch(const DLTensor *in, const DLTensor *second, const DLTensor *out) {
+    tess_io_touch(in, false);
+    if (second)
+        tess_io_touch(second, false);
+    tess_io_touch(out, true);
+}
+
 int cli_run_plan(cli_session *session, tess_plan *plan, const DLTensor *in, const DLTensor *second, const DLTensor *out, tess_report *report,
                  bool *ran) {
     int code = CLI_OK;
@@ -67,7 +74,7 @@ int cli_run_plan(cli_session *session, tess_plan *plan, const DLTensor *in, cons
         code = cli_print_text(write_explanation, plan, session->options.json ? TESS_JSON : TESS_TEXT);
     } else if (session->mode == CLI_MODE_TUNE) {
         code = tess_tune(plan, 1.0) == TESS_OK ? cli_save_wisdom(session) : cli_fail_library();
-    } else if (tess_execute(plan, first_element(in), first_element(second), first_element(out), &call) != TESS_OK) {
+    } else if (touch(in, second, out), tess_execute(plan, first_element(in), first_element(second), first_element(out), &call) != TESS_OK) {
         code = cli_fail_library();
     } else {
         *ran = true;

@@ -46,6 +46,22 @@ int64_t tess_io_count(const DLTensor *tensor) {
     return count;
 }
 
+void tess_io_touch(const DLTensor *tensor, bool write) {
+#if defined(MADV_POPULATE_READ) && defined(MADV_POPULATE_WRITE) /* Linux 5.14; older ones say no, and the work meets the pages itself */
+    char *low = (char *)tensor->data + tensor->byte_offset, *high = low + tensor->dtype.bits / 8;
+    if (!tensor->data || tess_io_count(tensor) == 0)
+        return;
+    for (int d = 0; d < tensor->ndim; d++) {
+        int64_t reach = tensor->strides[d] * (tensor->shape[d] - 1) * (tensor->dtype.bits / 8);
+        *(reach < 0 ? &low : &high) += reach;
+    }
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)low / page * page;
+    madvise((void *)first, (uintptr_t)high - first, write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+#else
+    (void)tensor, (void)write;
+#endif
+}
+
 tess_io_status tess_io_make(tess_io_array *array, tess_type type, int ndim, const int64_t *shape, const char *what, tess_io_message *message) {
     int64_t size = (int64_t)tess_type_size(type), stride = 1;
     bool empty = false;

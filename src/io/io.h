@@ -53,6 +53,8 @@ typedef struct tess_io_bytes {
 static inline tess_type tess_io_type(const tess_io_array *array) { return tess_type_of(array->tensor.dtype); }
 /* Elements; sizes are known not to overflow. */
 int64_t tess_io_count(const DLTensor *tensor);
+/* Brings the array's pages in before work that is timed, so that the time is the work's: a file's pages are read, an output's made. Only a hint. */
+void tess_io_touch(const DLTensor *tensor, bool write);
 
 /* Reads the file of this name; "-" is standard input. On failure the array is empty and needs no release. */
 tess_io_status tess_io_read(tess_io_array *array, const char *name, const tess_io_limits *limits, tess_io_message *message);
