@@ -289,7 +289,7 @@ static tess_io_status read_file(tess_io_array *array, int fd, const char *name, 
         bytes.block = mmap(NULL, bytes.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
         if (bytes.block == MAP_FAILED) {
             bytes.block = NULL;
-            return tess_io_fail(message, TESS_IO_ERR_INPUT, "%s cannot be mapped: %s", name, strerror(errno));
+            return tess_io_fail(message, errno == ENOMEM ? TESS_IO_ERR_MEMORY : TESS_IO_ERR_INPUT, "%s cannot be mapped: %s", name, strerror(errno));
         }
         bytes.data = bytes.block;
     }

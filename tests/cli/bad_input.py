@@ -91,7 +91,7 @@ class Work(files.Case):
             for kib in range(13000, 30000, 500):
                 done = self.run_it(*words, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (kib << 10, kib << 10)))
                 codes.add(done.returncode)
-                self.assertIn(done.returncode, (0, 1, 4, 127), (kib, done.stderr))
+                self.assertIn(done.returncode, (0, 1, 3, 4, 127), (kib, done.stderr))  # 3, 4: libpng or libtiff ran out of it
                 self.assertEqual(done.stderr.count(b"\n"), int(done.returncode != 0), (kib, done.stderr))
                 if done.returncode == 0:
                     os.remove(self.path(words[-1] if words[-1] != "f64" else "o.npy"))
