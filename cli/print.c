@@ -83,16 +83,16 @@ static void print_json(const cli_session *session, const tess_io_array *array, c
     tess_type type = tess_io_type(array);
     const char *p = array->tensor.data;
     char text[96];
-    printf("{\"command\": \"reduce\", \"operation\": \"%s\", \"type\": \"%s\", \"shape\": [", session->operands[0], tess_type_name(type));
+    printf("{\"command\":\"reduce\",\"operation\":\"%s\",\"type\":\"%s\",\"shape\":[", session->operands[0], tess_type_name(type));
     for (int d = 0; d < array->tensor.ndim; d++)
-        printf("%s%" PRId64, d ? ", " : "", array->shape[d]);
-    printf("], \"values\": [");
+        printf("%s%" PRId64, d ? "," : "", array->shape[d]);
+    printf("],\"values\":[");
     for (int64_t i = 0; i < count; i++, p += tess_type_size(type)) {
         format_value(text, sizeof text, type, p);
         bool plain = type < tess_c64 && !strstr(text, "nan") && !strstr(text, "inf");
-        printf("%s%s%s%s", i ? ", " : "", plain ? "" : "\"", text, plain ? "" : "\"");
+        printf("%s%s%s%s", i ? "," : "", plain ? "" : "\"", text, plain ? "" : "\"");
     }
-    printf("], \"strategy\": \"%s\", \"isa\": \"%s\", \"threads\": %d, \"seconds\": %.9g, \"bytes\": %.17g, \"gb_per_s\": %.6g}\n", report->strategy,
+    printf("],\"strategy\":\"%s\",\"isa\":\"%s\",\"threads\":%d,\"seconds\":%.9g,\"bytes\":%.17g,\"gb_per_s\":%.6g}\n", report->strategy,
            report->isa, report->threads, report->seconds, report->bytes, report->seconds > 0 ? report->bytes / report->seconds * 1e-9 : 0.0);
 }
 
