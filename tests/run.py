@@ -157,6 +157,9 @@ def main():
     chosen = arguments.parse_args()
     os.makedirs(LOG, exist_ok=True)
     os.chdir(TOP)
+    # A shell starts background jobs with these ignored, and programs under test would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     builds, checks = plan(chosen.j, chosen.quick)
     if chosen.k:
         checks = [c for c in checks if chosen.k in c.name]
