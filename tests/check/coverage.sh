@@ -7,7 +7,7 @@ make -s -j2 BUILD=build-coverage OPT="-O1 -g" CFLAGS="--coverage" LDFLAGS="--cov
 find build-coverage -name '*.gcda' -delete
 for test in build-coverage/tests/test_*; do
     case $test in *.d | *.gcno | *.gcda) continue ;; esac
-    "$test" >build-coverage/log.txt 2>&1 || { cat build-coverage/log.txt; exit 1; }
+    "$test" >build-coverage/log.txt 2>&1 || [ $? = 77 ] || { cat build-coverage/log.txt; exit 1; }
 done
 gcovr --root . --object-directory build-coverage --exclude 'tests/' --exclude '.*/test_[^/]*$' --exclude-throw-branches \
     --gcov-ignore-parse-errors --txt build-coverage/coverage.txt --html-details build-coverage/coverage.html --print-summary >build-coverage/summary.txt 2>build-coverage/log.txt ||
