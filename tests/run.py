@@ -35,7 +35,7 @@ THREADED = {"test_parallel", "test_context", "test_plan", "test_wisdom", "test_t
 SANITIZER_ENV = {
     "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:detect_stack_use_after_return=1",
     "UBSAN_OPTIONS": "print_stacktrace=1",
-    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
+    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1:allocator_may_return_null=1",
 }
 
 
@@ -104,7 +104,7 @@ def plan(jobs, quick):
             os.makedirs(os.path.join(TOP, grown))
             words = ["-dict=" + kept + ".dict"] if os.path.exists(os.path.join(TOP, kept + ".dict")) else []
             checks.append(Check("fuzz/" + f, ["build-fuzz/fuzz/" + f, "-runs=%d" % FUZZ_RUNS, "-seed=1", "-max_len=4096", "-timeout=20",
-                                              "-max_total_time=%d" % FUZZ_SECONDS, "-artifact_prefix=build-fuzz/", "-verbosity=0", "-rss_limit_mb=4096",
+                                              "-max_total_time=%d" % FUZZ_SECONDS, "-artifact_prefix=build-fuzz/", "-verbosity=0", "-rss_limit_mb=4096", "-error_exitcode=1",
                                               "-print_final_stats=1"] + words + [grown, kept], fuzz))
     return builds, checks
 
