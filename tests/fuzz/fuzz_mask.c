@@ -23,7 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     }
     if (!cli_mask_parse(&mask, text, axes, type, &message)) {
-        if (!*message.text || strchr(message.text, '\n'))
+        /* The text is repeated in the sentence as it came; what prints it (cli_fail) replaces control characters. */
+        if (!*message.text || (strchr(message.text, '\n') && !strchr(text, '\n')))
             abort();
     } else {
         if (mask.count < 1 || mask.count > TESS_MAX_NDIM)
