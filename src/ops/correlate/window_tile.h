@@ -59,7 +59,8 @@ static void tile_name(const char *const *rows, int64_t lines, int64_t at, const 
                 MEETS(1, 1)
                 MEETS(1, 2)
                 MEETS(1, 3)
-                MEETS(2, 2) MEETS(2, 3) MEETS(3, 3)
+                MEETS(2, 2)
+                MEETS(2, 3) MEETS(3, 3)
 #endif
 #if ROWS > 4
                     MEETS(0, 4) MEETS(1, 4) MEETS(2, 4) MEETS(3, 4) MEETS(4, 4) MEETS(0, 5) MEETS(1, 5) MEETS(2, 5) MEETS(3, 5) MEETS(4, 5)
