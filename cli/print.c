@@ -92,8 +92,8 @@ static void print_json(const cli_session *session, const tess_io_array *array, c
         bool plain = type < tess_c64 && !strstr(text, "nan") && !strstr(text, "inf");
         printf("%s%s%s%s", i ? "," : "", plain ? "" : "\"", text, plain ? "" : "\"");
     }
-    printf("],\"strategy\":\"%s\",\"isa\":\"%s\",\"threads\":%d,\"seconds\":%.9g,\"bytes\":%.17g,\"gb_per_s\":%.6g}\n", report->strategy,
-           report->isa, report->threads, report->seconds, report->bytes, report->seconds > 0 ? report->bytes / report->seconds * 1e-9 : 0.0);
+    printf("],\"strategy\":\"%s\",\"isa\":\"%s\",\"threads\":%d,\"seconds\":%.9g,\"bytes\":%.17g,\"gb_per_s\":%.6g}\n", report->strategy, report->isa,
+           report->threads, report->seconds, report->bytes, report->seconds > 0 ? report->bytes / report->seconds * 1e-9 : 0.0);
 }
 
 int cli_print_array(cli_session *session, const tess_io_array *array, const tess_report *report) {
