@@ -51,15 +51,18 @@ static void tile_name(const char *const *rows, int64_t lines, int64_t at, const 
             const real *wi = w + i * wx;
             int64_t low = i - wy + 1 > 0 ? i - wy + 1 : 0, high = i < ROWS - 1 ? i : ROWS - 1;
             switch (low * 8 + high) { /* ramps up and down at the ends, all rows between; short masks have no "between" */
-                /* clang-format off: words without semicolons move each time it runs */
+                /* Words without semicolons, which the layout tool moves each time it runs. */
+                /* clang-format off */
                 MEETS(0, 0)
 #if ROWS > 1
-                MEETS(0, 1)
-                MEETS(0, 2) MEETS(0, 3) MEETS(1, 1) MEETS(1, 2) MEETS(1, 3) MEETS(2, 2) MEETS(2, 3) MEETS(3, 3)
+                MEETS(0, 1) MEETS(0, 2) MEETS(0, 3)
+                MEETS(1, 1) MEETS(1, 2) MEETS(1, 3)
+                MEETS(2, 2) MEETS(2, 3)
+                MEETS(3, 3)
 #endif
 #if ROWS > 4
-                    MEETS(0, 4) MEETS(1, 4) MEETS(2, 4) MEETS(3, 4) MEETS(4, 4) MEETS(0, 5) MEETS(1, 5) MEETS(2, 5) MEETS(3, 5) MEETS(4, 5)
-                        MEETS(5, 5)
+                MEETS(0, 4) MEETS(1, 4) MEETS(2, 4) MEETS(3, 4) MEETS(4, 4)
+                MEETS(0, 5) MEETS(1, 5) MEETS(2, 5) MEETS(3, 5) MEETS(4, 5) MEETS(5, 5)
 #endif
                     /* clang-format on */
                     default : break;
