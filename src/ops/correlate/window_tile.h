@@ -50,9 +50,9 @@ static void tile_name(const char *const *rows, int64_t lines, int64_t at, const 
             const char *x = rows[i] + at;
             const real *wi = w + i * wx;
             int64_t low = i - wy + 1 > 0 ? i - wy + 1 : 0, high = i < ROWS - 1 ? i : ROWS - 1;
-            switch (low * 8 + high) { /* ramps up and down at the ends, all rows between; short masks have no "between" */
-                /* Words without semicolons, which the layout tool moves each time it runs. */
-                /* clang-format off */
+            /* Ramps up and down at the ends, all rows between; short masks have no "between". (Words without semicolons: laid out by hand.) */
+            /* clang-format off */
+            switch (low * 8 + high) {
                 MEETS(0, 0)
 #if ROWS > 1
                 MEETS(0, 1) MEETS(0, 2) MEETS(0, 3)
@@ -64,9 +64,9 @@ static void tile_name(const char *const *rows, int64_t lines, int64_t at, const 
                 MEETS(0, 4) MEETS(1, 4) MEETS(2, 4) MEETS(3, 4) MEETS(4, 4)
                 MEETS(0, 5) MEETS(1, 5) MEETS(2, 5) MEETS(3, 5) MEETS(4, 5) MEETS(5, 5)
 #endif
-                    /* clang-format on */
-                    default : break;
+            default: break;
             }
+            /* clang-format on */
         }
     for (int r = 0; r < ROWS; r++)
         for (int k = 0; k < VECTORS; k++) {
