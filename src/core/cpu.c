@@ -57,6 +57,8 @@ void tess_cpu_info_get(tess_cpu_info *info) {
     FILE *file = fopen("/proc/cpuinfo", "re");
     char line[256], model[32] = "";
     while (file && fgets(line, sizeof line, file)) {
+        if (line[0] == '\n') /* the end of the first processor's lines */
+            break;
         char *value = strchr(line, ':');
         if (!value || !value[1])
             continue;
@@ -66,8 +68,6 @@ void tess_cpu_info_get(tess_cpu_info *info) {
             snprintf(info->name, sizeof info->name, "%.64s", value);
         else if (strncmp(line, "model", 5) == 0 && model[0] == 0)
             snprintf(model, sizeof model, "%.20s", value);
-        else if (line[0] == '\n')
-            break;
     }
     if (file)
         fclose(file);

@@ -6,8 +6,9 @@
 #include "core/parallel.h"
 
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "core/strategy.h"
 
 enum { MAX_THREADS = 1024 };
 
@@ -92,23 +93,17 @@ static void start_threads(tess_pool *pool, int wanted) {
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* The calling thread's share of the work, with a look at the progress callback between pieces, at most 20 times a second. */
 static bool caller_work(tess_context *context, _Atomic int64_t *next, _Atomic bool *cancelled, int64_t count, int64_t grain, tess_task task,
                         void *argument) {
-    double reported = context->options.progress ? now() : 0;
+    double reported = context->options.progress ? tess_seconds() : 0;
     for (;;) {
         int64_t begin = atomic_fetch_add_explicit(next, grain, memory_order_relaxed);
         if (begin >= count || atomic_load_explicit(cancelled, memory_order_relaxed))
             break;
         task(argument, begin, tess_min64(begin + grain, count), 0);
-        if (context->options.progress && now() - reported > 0.05) {
-            reported = now();
+        if (context->options.progress && tess_seconds() - reported > 0.05) {
+            reported = tess_seconds();
             double fraction = (double)tess_min64(atomic_load_explicit(next, memory_order_relaxed), count) / (double)count;
             if (context->options.progress(context->options.progress_user, fraction))
                 atomic_store_explicit(cancelled, true, memory_order_relaxed);
