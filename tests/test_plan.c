@@ -182,6 +182,9 @@ static void workspaces(void **state) {
     assert_tess_fails(tess_execute(plan, &in, NULL, &in, NULL), TESS_ERR_OVERLAP);
     assert_tess_fails(tess_execute(NULL, &in, NULL, &out, NULL), TESS_ERR_ARGUMENT);
     assert_int_equal(ran_fast, 2);
+    /* The simple calls take their scratch from the allocator, whatever the call says. */
+    assert_tess_ok(tess_plan_run_once(TESS_OK, plan_fake(context, true, true, true, 1e9), &in, NULL, &out, &call));
+    assert_true(ran_fast == 3 && workspace_seen != call.workspace);
     tess_plan_free(plan);
     tess_close(context);
 }

@@ -224,8 +224,10 @@ tess_status tess_execute(const tess_plan *plan, const void *in, const void *seco
 }
 
 tess_status tess_plan_run_once(tess_status status, tess_plan *plan, const void *in, const void *second, void *out, const tess_call *call) {
+    tess_call own = *call;
+    own.workspace = NULL; /* only for tess_execute: nobody could know the size before the plan was made */
     if (status == TESS_OK)
-        status = tess_execute(plan, in, second, out, call);
+        status = tess_execute(plan, in, second, out, &own);
     tess_plan_free(plan);
     return status;
 }

@@ -246,7 +246,6 @@ static tess_status run_once(request *r, const tess_correlate_options *options, b
     TESS_TRY(tess_options_copy(&own, sizeof own, options, "correlate options"));
     own.struct_size = sizeof own;
     own.flip = flip;
-    own.call.workspace = NULL;
     tess_status status = make_plan(&plan, r, &own);
     if (status != TESS_OK)
         return status;
