@@ -138,6 +138,9 @@ static void strange_texts(void **state) {
                                       "1 transpose/reference baseline 1 1 -1 key",
                                       "1 transpose/reference baseline 1 1 nan key",
                                       "1 transpose/reference baseline 1 1 inf key",
+                                      "1 transpose/reference baseline 1 1 0,5 key", /* no locale's decimal point but this one */
+                                      "1 transpose/reference baseline 1 1 . key",
+                                      "1 transpose/reference baseline 1 1 1e999999 key",
                                       "1 transpose/reference baseline 1 1 0.5",
                                       "1 transpose/reference baseline 1 xyz 0.5 key"};
     for (int i = 0; i < TESS_COUNT(bad); i++) {
@@ -159,8 +162,21 @@ static void strange_texts(void **state) {
     assert_tess_ok(tess_wisdom_import(context, "nonsense\n1 transpose/reference baseline 1 1 0.5 a key\nmore nonsense")); /* one line is understood */
     text = export_text(context);
     assert_int_equal(lines_of(text), 1);
-    assert_non_null(strstr(text, " a key\n"));
+    assert_non_null(strstr(text, " 0.500000000000 a key\n"));
     free(text);
+    /* Numbers as earlier releases wrote them, and the smallest and largest of ours. */
+    static const struct {
+        const char *line, *seconds;
+    } numbers[] = {{"1 transpose/reference baseline 1 1 1.5e-05 n", " 0.000015000000 n"},
+                   {"1 transpose/reference baseline 1 1 2.5E+1 n", " 25.000000000000 n"},
+                   {"1 transpose/reference baseline 1 1 1e-30 n", " 0.000000000001 n"},
+                   {"1 transpose/reference baseline 1 1 999999999.5 n", " 999999999.500000000000 n"}};
+    for (int i = 0; i < TESS_COUNT(numbers); i++) {
+        assert_tess_ok(tess_wisdom_import(context, numbers[i].line));
+        text = export_text(context);
+        assert_non_null(strstr(text, numbers[i].seconds));
+        free(text);
+    }
     assert_tess_fails(tess_wisdom_export(context, NULL, 3, NULL), TESS_ERR_ARGUMENT);
     tess_close(context);
 }
@@ -230,6 +246,25 @@ static void the_environment_s_file_is_read(void **state) {
     plan = plan_transpose(context);
     assert_ptr_equal(plan->row, &op->rows[op->count - 1]);
     tess_plan_free(plan);
+    tess_close(context);
+    /* What the program imports comes after the file, though the file is read only when it is needed. */
+    char *text = NULL;
+    context = open_quiet();
+    assert_tess_ok(tess_wisdom_load(context, path));
+    text = export_text(context);
+    tess_close(context);
+    char *seconds = strstr(text, " 0.0000000010"), *later = malloc(strlen(text) + 1);
+    assert_non_null(seconds);
+    strcpy(later, text);
+    memcpy(later + (seconds - text), " 7.0000000010", 13);
+    context = open_quiet();
+    assert_tess_ok(tess_wisdom_import(context, later));
+    tess_plan_free(plan_transpose(context));
+    free(text);
+    text = export_text(context);
+    assert_string_equal(text, later);
+    free(text);
+    free(later);
     tess_close(context);
     setenv("TESSERA_WISDOM", in_folder(path, "missing"), 1);
 }

@@ -7,6 +7,7 @@
  * the first time; for the same row the later reading wins, so the user's does. No lock file: a save merges the file's lines with the context's and
  * renames. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,8 +70,28 @@ static tess_status put(tess_context *context, const tess_wisdom_record *record) 
     return TESS_OK;
 }
 
+/* A decimal number up to the next space, whatever decimal point the program's locale has; -1 when it is none. */
+static double decimal(const char *text) {
+    double value = 0, scale = 1;
+    const char *at = text;
+    for (; *at >= '0' && *at <= '9'; at++)
+        value = 10 * value + (*at - '0');
+    if (*at == '.')
+        for (at++; *at >= '0' && *at <= '9'; at++)
+            value += (*at - '0') * (scale /= 10);
+    if (at == text)
+        return -1;
+    if (*at == 'e' || *at == 'E') {
+        char *end;
+        long exponent = strtol(at + 1, &end, 10);
+        value *= end > at + 1 && exponent > -400 && exponent < 400 ? pow(10, (double)exponent) : -1;
+        at = end;
+    }
+    return *at ? -1 : value;
+}
+
 static bool parse(const char *line, size_t length, tess_wisdom_record *record) {
-    char text[LINE_LIMIT], strategy[64], isa[16];
+    char text[LINE_LIMIT], strategy[64], isa[16], seconds[32];
     int version, used = 0;
     unsigned long long machine;
     memset(record, 0, sizeof *record);
@@ -79,11 +100,12 @@ static bool parse(const char *line, size_t length, tess_wisdom_record *record) {
     memcpy(text, line, length);
     text[length] = 0;
     if (strlen(text) != length ||
-        sscanf(text, "%d %63s %15s %d %16llx %lf %n", &version, strategy, isa, &record->threads, &machine, &record->seconds, &used) < 6 ||
-        used == 0 || version != 1)
+        sscanf(text, "%d %63s %15s %d %16llx %31s %n", &version, strategy, isa, &record->threads, &machine, seconds, &used) < 6 || used == 0 ||
+        version != 1)
         return false;
     record->row = tess_strategy_named(strategy, strlen(strategy));
     record->machine = machine;
+    record->seconds = decimal(seconds);
     size_t key_length = length - (size_t)used;
     if (!record->row || !tess_slot_named(isa, &record->slot) || record->threads < 1 || !(record->seconds > 0 && record->seconds < 1e9) ||
         key_length == 0 || key_length >= sizeof record->key)
@@ -152,6 +174,22 @@ static tess_status read_file(tess_context *context, const char *path, char **tex
     return status;
 }
 
+/* Both layers, once a context, with the lock held. Failures of any kind leave the context with less wisdom and nothing else; the caller's detail sentence is not touched
+ * by a missing file because planning goes on to succeed. */
+static void read_layers(tess_context *context) {
+    char path[4096], *text;
+    size_t size;
+    int understood = 0, ignored = 0;
+    if (context->user_wisdom_read)
+        return;
+    context->user_wisdom_read = true;
+    if (read_lines(context, tess_wisdom_shipped, true, &understood, &ignored) != TESS_OK || !default_path(path, sizeof path) ||
+        access(path, R_OK) != 0 || read_file(context, path, &text, &size) != TESS_OK)
+        return;
+    read_lines(context, text, false, &understood, &ignored);
+    tess_free(context, text, size);
+}
+
 tess_status tess_wisdom_import(tess_context *given, const char *text) {
     tess_context *context;
     int understood = 0, ignored = 0;
@@ -159,6 +197,7 @@ tess_status tess_wisdom_import(tess_context *given, const char *text) {
         return tess_fail(TESS_ERR_ARGUMENT, "text is NULL");
     TESS_TRY(tess_context_get(&context, given));
     pthread_mutex_lock(&context->lock);
+    read_layers(context); /* before, so that they do not overrule what is given here */
     tess_status status = read_lines(context, text, false, &understood, &ignored);
     pthread_mutex_unlock(&context->lock);
     if (status == TESS_OK && understood == 0 && ignored > 0)
@@ -180,6 +219,7 @@ tess_status tess_wisdom_load(tess_context *given, const char *path) {
     }
     TESS_TRY(read_file(context, path, &text, &size));
     pthread_mutex_lock(&context->lock);
+    read_layers(context);
     tess_status status = read_lines(context, text, false, &understood, &ignored);
     pthread_mutex_unlock(&context->lock);
     tess_free(context, text, size);
@@ -187,8 +227,10 @@ tess_status tess_wisdom_load(tess_context *given, const char *path) {
 }
 
 static void write_record(const tess_wisdom_record *r, tess_text *text) {
-    tess_text_add(text, "1 %s %s %d %016llx %.9g %s\n", r->row->name, tess_slot_name(r->slot), r->threads, (unsigned long long)r->machine, r->seconds,
-                  r->key);
+    double whole = floor(r->seconds);
+    int64_t picoseconds = tess_max64((int64_t)((r->seconds - whole) * 1e12), whole > 0 ? 0 : 1);
+    tess_text_add(text, "1 %s %s %d %016llx %lld.%012lld %s\n", r->row->name, tess_slot_name(r->slot), r->threads, (unsigned long long)r->machine,
+                  (long long)whole, (long long)picoseconds, r->key); /* %g would write the locale's decimal point */
 }
 
 tess_status tess_wisdom_export(tess_context *given, char *at, size_t capacity, size_t *length) {
@@ -238,6 +280,25 @@ static tess_status write_file(const char *path, const char *text, size_t length)
     return status;
 }
 
+/* All of a context's lines in memory of its own, also while other threads add to them: then once more. *size is what to free. */
+static tess_status export_all(tess_context *context, char **text, size_t *size, size_t *length) {
+    *text = NULL;
+    TESS_TRY(tess_wisdom_export(context, NULL, 0, length));
+    for (;;) {
+        *size = *length + 1;
+        *text = tess_allocate(context, *size);
+        if (!*text)
+            return TESS_ERR_MEMORY;
+        tess_status status = tess_wisdom_export(context, *text, *size, length);
+        if (status == TESS_OK)
+            return TESS_OK;
+        tess_free(context, *text, *size);
+        *text = NULL;
+        if (status != TESS_ERR_SIZE)
+            return status;
+    }
+}
+
 tess_status tess_wisdom_save(tess_context *given, const char *path) {
     tess_context *context, *merged = NULL;
     char buffer[4096], *text = NULL;
@@ -254,24 +315,16 @@ tess_status tess_wisdom_save(tess_context *given, const char *path) {
     TESS_TRY(tess_open(&merged, &options));
     merged->user_wisdom_read = true;
     tess_wisdom_load(merged, path); /* none there, or broken: then it is made anew */
-    tess_status status = tess_wisdom_export(context, NULL, 0, &length);
-    if (status == TESS_OK && !(text = tess_allocate(context, size = length + 1)))
-        status = TESS_ERR_MEMORY;
-    if (status == TESS_OK)
-        status = tess_wisdom_export(context, text, size, &length);
+    tess_status status = export_all(context, &text, &size, &length);
     if (status == TESS_OK && length > 0)
         status = tess_wisdom_import(merged, text);
     tess_free(context, text, size);
     text = NULL;
     if (status == TESS_OK)
-        status = tess_wisdom_export(merged, NULL, 0, &length);
-    if (status == TESS_OK && !(text = tess_allocate(context, size = length + 1)))
-        status = TESS_ERR_MEMORY;
-    if (status == TESS_OK)
-        status = tess_wisdom_export(merged, text, size, &length);
+        status = export_all(merged, &text, &size, &length);
     if (status == TESS_OK)
         status = write_file(path, text, length);
-    tess_free(context, text, text ? size : 0);
+    tess_free(merged, text, size);
     tess_close(merged);
     return status;
 }
@@ -294,25 +347,10 @@ void tess_wisdom_forget(tess_context *given) {
     pthread_mutex_unlock(&context->lock);
 }
 
-/* Both layers, once a context. Failures of any kind leave the context with less wisdom and nothing else; the caller's detail sentence is not touched
- * by a missing file because planning goes on to succeed. */
-static void read_layers(tess_context *context) {
-    char path[4096], *text;
-    size_t size;
-    int understood = 0, ignored = 0;
-    context->user_wisdom_read = true;
-    if (read_lines(context, tess_wisdom_shipped, true, &understood, &ignored) != TESS_OK || !default_path(path, sizeof path) ||
-        access(path, R_OK) != 0 || read_file(context, path, &text, &size) != TESS_OK)
-        return;
-    read_lines(context, text, false, &understood, &ignored);
-    tess_free(context, text, size);
-}
-
 const tess_strategy *tess_wisdom_find(tess_context *context, const tess_problem *problem, int threads, double *seconds) {
     const tess_strategy *best = NULL;
     pthread_mutex_lock(&context->lock);
-    if (!context->user_wisdom_read)
-        read_layers(context);
+    read_layers(context);
     if (context->wisdom) {
         uint64_t machine = this_machine(context), key = hash(problem->key);
         for (const tess_wisdom_record *r = context->wisdom; r; r = r->next)
@@ -331,6 +369,7 @@ tess_status tess_wisdom_record_time(tess_context *context, const tess_problem *p
     snprintf(record.key, sizeof record.key, "%s", problem->key);
     record.key_hash = hash(record.key);
     pthread_mutex_lock(&context->lock);
+    read_layers(context);
     record.machine = this_machine(context);
     tess_status status = put(context, &record);
     pthread_mutex_unlock(&context->lock);
