@@ -67,7 +67,7 @@ struct tess_op {
     /* The planned geometry of an operand (data is not set), for tuning on scratch arrays; NULL when the operation has no second. In place: OUT is IN.
      */
     const tess_array *(*array)(const tess_problem *problem, tess_operand operand);
-    /* Values of the second operand must lie in 0 <= v < limit (a lookup's indices). NULL when there is none. */
+    /* Values of the second operand must lie in 0 <= v < limit, or be 0 (a lookup's indices). NULL when there is none. */
     double (*index_limit)(const tess_problem *problem);
     /* Checks of the pointers of one execution: overlap. */
     tess_status (*check)(const tess_problem *problem, const char *in, const char *second, const char *out);

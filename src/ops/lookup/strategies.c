@@ -120,7 +120,14 @@ static const tess_array *array(const tess_problem *base, tess_operand operand) {
     return operand == TESS_ARRAY_IN ? &problem->table : operand == TESS_ARRAY_SECOND ? &problem->index : &problem->out;
 }
 
-static double index_limit(const tess_problem *base) { return (double)((const lookup_problem *)base)->n; }
+/* Coordinates must stay at n - 1 or below after their rounding to the index' type, by 2^-9 of themselves at most (bf16); f16 ends at 65504. */
+static double index_limit(const tess_problem *base) {
+    const lookup_problem *problem = (const lookup_problem *)base;
+    double limit = (double)(problem->n - 1) * (1 - 0x1p-8);
+    if (problem->interpolation == TESS_INTERPOLATE_NONE)
+        return (double)problem->n;
+    return problem->index.type == tess_f16 && limit > 65000 ? 65000 : limit;
+}
 
 const tess_op tess_lookup_op = {
     .name = "lookup", .rows = rows, .count = TESS_COUNT(rows), .array = array, .index_limit = index_limit, .check = tess_lookup_check};

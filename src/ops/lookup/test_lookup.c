@@ -417,8 +417,29 @@ static void empty_and_refused(void **state) {
     assert_tess_fails(tess_lookup(NULL, &flat, &x, &flat_out, &options), TESS_ERR_INDEX);
 }
 
+/* Tuning runs every row on indices of its own making, which must lie inside tables of any size also where the index' type rounds them. */
+static void tuned(void **state) {
+    (void)state;
+    static const int64_t sizes[] = {1, 2, 4, 257, 2050, 4100, 70000};
+    static const tess_type types[] = {tess_i8, tess_i64, tess_f16, tess_bf16, tess_f32, tess_f64};
+    tess_context *context;
+    assert_tess_ok(tess_open(&context, &(tess_context_options){.struct_size = sizeof(tess_context_options), .threads = 1}));
+    for (int s = 0; s < TESS_COUNT(sizes); s++)
+        for (int t = 0; t < TESS_COUNT(types); t++) {
+            int64_t n = sizes[s], m = 3000;
+            DLTensor table = tess_view(NULL, tess_f32, 1, &n, NULL), index = tess_view(NULL, types[t], 1, &m, NULL);
+            DLTensor out = tess_view(NULL, tess_f32, 1, &m, NULL);
+            tess_plan *plan;
+            assert_tess_ok(tess_plan_lookup(&plan, context, &table, &index, &out, NULL));
+            assert_tess_ok(tess_tune(plan, 0));
+            tess_plan_free(plan);
+        }
+    tess_close(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tuned),
         cmocka_unit_test(gathers),
         cmocka_unit_test(interpolations),
         cmocka_unit_test(large),
