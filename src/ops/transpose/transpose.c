@@ -61,7 +61,7 @@ static void widen_element(transpose_problem *problem) {
     if (last < 0 || problem->stride[TRANSPOSE_IN][last] != problem->size || problem->stride[TRANSPOSE_OUT][last] != problem->size)
         return;
     int64_t n = problem->shape[last];
-    if ((n & (n - 1)) == 0 && n <= 16 / problem->size) {
+    if (n > 0 && (n & (n - 1)) == 0 && n <= 16 / problem->size) {
         problem->size *= n;
         problem->ndim--;
     }
