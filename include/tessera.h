@@ -202,7 +202,10 @@ TESS_API const char *tess_detail(void);
  *   TESSERA_LIBCUDA=FILE, TESSERA_LIBNVRTC=FILE    NVIDIA's driver and kernel compiler, instead of looking for them
  *
  * Results never depend on any of them. Opened contexts read the environment as well; the options overrule it.
- * After fork() the child may go on using a context: it starts threads of its own.
+ * After fork() the child may go on using a context: it starts threads of its own. As with any lock, no other thread of the parent may have been
+ * inside a call on that context when it forked.
+ * Calls expect the floating-point environment that C starts with: rounding to nearest, subnormals kept (no -ffast-math in the program's link, which
+ * switches them off in some compilers). In another one sums may have other bits.
  */
 typedef struct tess_context tess_context;
 
@@ -231,7 +234,8 @@ typedef struct tess_context_options {
 TESS_API tess_status tess_open(tess_context **context, const tess_context_options *options);
 TESS_API void tess_close(tess_context *context); /* NULL is accepted and does nothing */
 
-/* Threads that calls on this context may use from now on (0 = default). Not while a call runs on the context. */
+/* Threads that calls on this context, and plans made on it, may use from now on (0 = default); older plans keep theirs. Not while a call runs on the
+ * context. */
 TESS_API tess_status tess_set_threads(tess_context *context, int threads);
 TESS_API int tess_threads(tess_context *context);
 
@@ -242,7 +246,7 @@ typedef struct tess_report {
     size_t struct_size; /* set by the caller */
     char strategy[48];  /* "correlate/rows" */
     char isa[16];       /* "avx512" */
-    int threads;        /* threads that took part */
+    int threads;        /* threads that the call was allowed: fewer take part when the context's threads are busy with another call */
     double seconds;     /* wall time of the execution, planning not included */
     double bytes;       /* bytes of the problem: each input element read once, each output element written once */
     double flops;       /* floating-point operations of the method that ran: an fma counts 2; 0 when none */
@@ -252,7 +256,7 @@ typedef struct tess_report {
 typedef struct tess_call {
     tess_engine engine;
     const char *strategy;  /* run this row ("reduce/lanes") or fail with TESS_ERR_STRATEGY saying why it cannot; NULL = choose */
-    void *workspace;       /* scratch of the caller's, 64-byte aligned; NULL = from the allocator. Only for tess_execute */
+    void *workspace;       /* scratch of the caller's, 64-byte aligned; NULL = from the allocator. Read by tess_execute only */
     size_t workspace_size; /* at least tess_plan_workspace() */
     void *stream;          /* CUstream for the CUDA engine; the CPU engine ignores it and is synchronous */
     tess_report *report;   /* NULL = no report */
@@ -497,7 +501,8 @@ TESS_API size_t tess_plan_workspace(const tess_plan *plan);
 typedef enum tess_format { TESS_TEXT = 0, TESS_JSON } tess_format;
 
 /* What the plan will do and why: the strategy, every other row and what it lost by, bytes, flops, workspace. Writes at most `capacity` bytes with the
- * final 0, and the length without it to *length (so a first call with capacity 0 asks for the size). text may be NULL when capacity is 0. */
+ * final 0, and the length without it to *length (so a first call with capacity 0 asks for the size). text may be NULL when capacity is 0. A text that
+ * is cut is TESS_ERR_SIZE, with *length set all the same. The same holds for tess_devices and tess_wisdom_export. */
 TESS_API tess_status tess_explain(const tess_plan *plan, tess_format format, char *text, size_t capacity, size_t *length);
 
 /* The rows of the strategy tables, in the order in which selection tries them. index 0 .. tess_strategy_count() - 1. */
@@ -513,12 +518,13 @@ typedef struct tess_strategy_info {
 TESS_API int tess_strategy_count(void);
 TESS_API bool tess_strategy_get(int index, tess_strategy_info *info); /* all strings static */
 
-/* Times every strategy that can run this plan, on scratch data (never the caller's), and records the times in the context's wisdom. Takes about
+/* Times every strategy but the reference that can run this plan, on scratch data (never the caller's), and records the times in the context's wisdom. Takes about
  * `seconds` in all. The plan itself does not change; plans made later take the fastest. */
 TESS_API tess_status tess_tune(const tess_plan *plan, double seconds);
 
-/* What this machine can do, measured now: about `seconds` in all. bytes/s count reads + writes. Arrays are 4 times the last-level cache at least
- * where memory allows (min 256 MiB). */
+/* What this machine can do, measured now: about `seconds` in all, but three rounds at least. bytes/s count reads + writes. The two arrays have 4 times
+ * the size of the last-level cache each, 256 MiB at least, but at most 1 GiB and an eighth of the machine's memory: where that is less than the caches
+ * hold, the limits come out too high, never too low. */
 typedef struct tess_limits {
     size_t struct_size;
     int threads;
