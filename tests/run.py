@@ -10,7 +10,7 @@ with "note: " is shown too. Checks that are found by name:
     tests/oracle/test_*.py                Python against NumPy and SciPy
     tests/cli/test_*.sh                   the command
     tests/check/*.sh                      header, symbols, install, layout, ...
-    tests/fuzz/fuzz_*.c                   libFuzzer targets, FUZZ_RUNS inputs each
+    tests/fuzz/fuzz_*.c                   libFuzzer targets, FUZZ_RUNS inputs each (fewer where those take over FUZZ_SECONDS)
 
 usage: tests/run.py [--quick] [-k WORD] [-j N] [--list]
 """
@@ -51,14 +51,6 @@ def found(*patterns):
 
 def stem(path):
     return os.path.splitext(os.path.basename(path))[0]
-
-
-def oracle_python():
-    """The first Python that has SciPy: where another one is put before the system's in PATH, the packages are still with that one."""
-    for python in ("python3", "/usr/bin/python3"):
-        if shutil.which(python) and subprocess.run([python, "-c", "import scipy"], stderr=subprocess.DEVNULL).returncode == 0:
-            return python
-    return "python3"
 
 
 def oracle_python():

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 mkdir -p build/check
 failed=0
 flags="-std=c17 -O1 -Wall -Wextra -Werror -ffp-contract=off -Iinclude"
-${CC:-gcc} $flags -o build/check/bits tests/bits.c build/libtessera.a -lm -pthread || exit 1
+${CC:-gcc} $flags -o build/check/bits tests/check/bits.c build/libtessera.a -lm -pthread || exit 1
 TESSERA_WISDOM=/dev/null
 export TESSERA_WISDOM
 TESSERA_ISA=baseline TESSERA_THREADS=1 build/check/bits >build/check/bits.txt || exit 1
@@ -32,12 +32,12 @@ for threads in 1 2 4 5 6 7 8; do
     compare "the best instruction set with $threads threads" env TESSERA_THREADS=$threads build/check/bits
 done
 if [ -e build-clang/libtessera.a ]; then
-    clang $flags -o build-clang/bits tests/bits.c build-clang/libtessera.a -lm -pthread && compare "the build by clang" build-clang/bits
+    clang $flags -o build-clang/bits tests/check/bits.c build-clang/libtessera.a -lm -pthread && compare "the build by clang" build-clang/bits
     done_with="$done_with clang"
 fi
 if command -v aarch64-linux-gnu-gcc >/dev/null; then
     make -s -j2 CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar BUILD=build-neon WERROR=1 build-neon/libtessera.a build-neon/libtessera.so &&
-        aarch64-linux-gnu-gcc $flags -static -o build-neon/bits tests/bits.c build-neon/libtessera.a -lm -pthread || exit 1
+        aarch64-linux-gnu-gcc $flags -static -o build-neon/bits tests/check/bits.c build-neon/libtessera.a -lm -pthread || exit 1
     if command -v qemu-aarch64 >/dev/null; then
         compare "aarch64" qemu-aarch64 build-neon/bits
         done_with="$done_with aarch64"

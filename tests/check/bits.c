@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * bits.c - prints a line for each of many calls: what was asked, and a hash of every bit of the result. Two machines, instruction sets or thread
- * counts agree when the lines do (tests/check/bits.sh compares them). Uses the public header only. */
+ * counts agree when the lines do (bits.sh compares them). Uses the public header only. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
