@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * print.c - the values of an array as text: the fewest digits that give the value back, a line for each row; or JSON. */
+ * print.c - the values of an array as text: whole numbers in full, others in the fewest digits that give the value back, a line for each row; or JSON. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -37,17 +37,30 @@ static double real_at(tess_type type, const char *p, int part) {
 
 static int digits_of(tess_type type) { return type == tess_f16 ? 5 : type == tess_bf16 ? 4 : type == tess_f32 || type == tess_c64 ? 9 : 17; }
 
-/* Fewest digits after which reading gives the same value of the type again. */
+/* Whether `read` rounds to `value`, a finite number of the type. */
+static bool gives_back(double read, double value, tess_type type) {
+    int exponent, fraction_bits = type == tess_f16 ? 10 : 7, lowest = type == tess_f16 ? -14 : -126;
+    if (read == value || type == tess_f64 || type == tess_c128)
+        return read == value;
+    if (type == tess_f32 || type == tess_c64)
+        return (float)read == (float)value;
+    bool narrower = fabs(frexp(value, &exponent)) == 0.5 && fabs(read) < fabs(value); /* the neighbours below a power of two lie closer */
+    double gap = ldexp(1, (exponent - 1 > lowest ? exponent - 1 : lowest) - fraction_bits);
+    return fabs(read - value) < (narrower ? gap / 4 : gap / 2);
+}
+
+/* Whole numbers in full; else the fewest digits after which reading gives the same value of the type again. */
 static void format_real(char *text, size_t size, double value, tess_type type) {
-    bool single = digits_of(type) <= 9;
-    for (int digits = 1; digits <= digits_of(type); digits++) {
-        snprintf(text, size, "%.*g", digits, value);
-        double back = strtod(text, NULL);
-        if (back == value || (single && digits_of(type) == 9 && (float)back == (float)value) || isnan(value))
-            break;
-    }
-    if (isnan(value))
-        snprintf(text, size, "nan");
+    if (isnan(value) || isinf(value))
+        snprintf(text, size, "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+    else if (value == rint(value) && fabs(value) < 0x1p53)
+        snprintf(text, size, "%.0f", value);
+    else
+        for (int digits = 1; digits <= digits_of(type); digits++) {
+            snprintf(text, size, "%.*g", digits, value);
+            if (gives_back(strtod(text, NULL), value, type))
+                break;
+        }
 }
 
 static void format_value(char *text, size_t size, tess_type type, const char *p) {
