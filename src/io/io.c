@@ -234,13 +234,14 @@ static tess_io_status read_whole(tess_io_bytes *bytes, int fd, const unsigned ch
                                   STREAM_LIMIT);
         if (status != TESS_IO_OK || used < capacity)
             break;
-        void *larger = mremap(block, capacity, capacity * 2, MREMAP_MAYMOVE);
+        size_t next = capacity * 2 > STREAM_LIMIT ? STREAM_LIMIT + 1 : capacity * 2; /* the one byte more shows that the limit is passed */
+        void *larger = mremap(block, capacity, next, MREMAP_MAYMOVE);
         if (larger == MAP_FAILED) {
             block_free(block, capacity);
             block = NULL;
         } else {
             block = larger;
-            capacity *= 2;
+            capacity = next;
         }
     }
     if (!block)

@@ -193,7 +193,7 @@ tess_io_status tess_io_tiff_decode(tess_io_array *array, const tess_io_bytes *by
         free(buffer);
     }
     if (status == TESS_IO_OK && !TIFFLastDirectory(tiff))
-        status = tess_io_fail(message, TESS_IO_ERR_INPUT, "%s has more than one page, one is read", name);
+        status = tess_io_fail(message, TESS_IO_ERR_INPUT, "%s has more than one page, the limit is one", name);
     TIFFClose(tiff);
     return status;
 }
