@@ -43,7 +43,7 @@ typedef struct cli_options {
     int engine, isa, threads;
     int boundary, extent, accuracy, nan, outside, interpolate;
     double constant, ddof, fill, seconds;
-    bool constant_given;
+    bool boundary_given, constant_given;
     tess_type type, compute;
     int axes[TESS_MAX_NDIM], naxes;
     bool axes_given;
@@ -118,6 +118,8 @@ int cli_run_plan(cli_session *session, tess_plan *plan, const DLTensor *in, cons
                  bool *ran);
 /* Into the user's file. */
 int cli_save_wisdom(cli_session *session);
+/* --seconds, else the default. */
+double cli_seconds(const cli_session *session);
 /* Converts array into a new one of another type, in place of the old. */
 int cli_convert(cli_session *session, tess_io_array *array, tess_type type);
 /* Writes the array to -o and prints the report with --json. from: whose sample rate goes along. */

@@ -6,8 +6,6 @@
 
 #include "workload.h"
 
-static double budget(const cli_session *session) { return session->options.seconds > 0 ? session->options.seconds : 0.5; }
-
 static json_t *limits_json(const tess_limits *l) {
     return json_pack("{s:i, s:f, s:f, s:f, s:f, s:f}", "threads", l->threads, "read_bytes_per_s", l->read_bytes_per_s, "copy_bytes_per_s",
                      l->copy_bytes_per_s, "write_bytes_per_s", l->write_bytes_per_s, "f32_flops_per_s", l->f32_flops_per_s, "f64_flops_per_s",
@@ -26,7 +24,7 @@ static int bench_one(cli_session *session, const cli_workload *workload, const t
         cli_trial_free(&trial);
         return cli_fail_library();
     }
-    tess_status status = cli_trial_time(&trial, plan, 5, budget(session), &seconds, &report);
+    tess_status status = cli_trial_time(&trial, plan, 5, cli_seconds(session), &seconds, &report);
     if (status == TESS_OK) {
         double fraction = cli_limit_seconds(workload, &report, limits) / seconds;
         if (results)
@@ -52,7 +50,7 @@ int cli_run_bench(cli_session *session) {
     int code = limits_only ? CLI_OK : cli_operation(session, &only);
     if (code != CLI_OK)
         return code;
-    if (tess_measure_limits(session->context, 4 * budget(session), &limits) != TESS_OK)
+    if (tess_measure_limits(session->context, 4 * cli_seconds(session), &limits) != TESS_OK)
         return cli_fail_library();
     json_t *results = session->options.json ? json_array() : NULL;
     if (!results)
@@ -80,7 +78,7 @@ static int tune_one(cli_session *session, const cli_workload *workload) {
     int code = cli_trial_make(&trial, workload);
     if (code != CLI_OK)
         return code;
-    if (cli_trial_plan(session, &trial, NULL, &plan) != TESS_OK || tess_tune(plan, budget(session)) != TESS_OK)
+    if (cli_trial_plan(session, &trial, NULL, &plan) != TESS_OK || tess_tune(plan, cli_seconds(session)) != TESS_OK)
         code = cli_fail_library();
     tess_plan_free(plan);
     plan = NULL;

@@ -33,10 +33,12 @@ static void result_shape(const cli_session *session, const tess_io_array *in, co
         if (axis < 0 || axis >= in->tensor.ndim)
             continue; /* the library has a sentence for it */
         int64_t width = mask->separable ? mask->list[k]->shape[0] : mask->list[0]->shape[k];
+        if (width < 1)
+            continue; /* for this too */
         if (session->options.extent == TESS_EXTENT_VALID)
             shape[axis] = shape[axis] >= width ? shape[axis] - width + 1 : 0;
-        else if (session->options.extent == TESS_EXTENT_FULL)
-            shape[axis] += width - 1;
+        else if (session->options.extent == TESS_EXTENT_FULL && __builtin_add_overflow(shape[axis], width - 1, &shape[axis]))
+            shape[axis] = INT64_MAX; /* sizes of empty arrays can be any */
     }
 }
 

@@ -21,13 +21,13 @@ static const char *reference_of(const char *operation) {
 static json_t *rung(cli_session *session, const cli_trial *trial, const tess_strategy_info *row, const void *expected, const tess_limits *limits) {
     tess_plan *plan = NULL;
     tess_report report = {0};
-    double seconds = 0, budget = session->options.seconds > 0 ? session->options.seconds : 0.5;
+    double seconds = 0;
     json_t *object = json_pack("{s:s, s:s, s:s}", "strategy", row->name, "idea", row->idea, "source", row->source);
     size_t size = trial->out.block_size;
     memset(trial->out.block, 0xa5, size);
     tess_status status = cli_trial_plan(session, trial, row->name, &plan);
     if (status == TESS_OK)
-        status = cli_trial_time(trial, plan, 3, budget, &seconds, &report);
+        status = cli_trial_time(trial, plan, 3, cli_seconds(session), &seconds, &report);
     if (status != TESS_OK) {
         const char *why = strstr(tess_detail(), "cannot run here: "); /* the name stands before it anyway */
         json_object_set_new(object, status == TESS_ERR_STRATEGY ? "cannot" : "failed", json_string(why ? why : tess_detail()));
@@ -174,7 +174,7 @@ int cli_run_ladder(cli_session *session) {
     int code = cli_operation(session, &only);
     if (code != CLI_OK)
         return code;
-    if (tess_measure_limits(session->context, session->options.seconds > 0 ? session->options.seconds : 2, &limits) != TESS_OK)
+    if (tess_measure_limits(session->context, 4 * cli_seconds(session), &limits) != TESS_OK)
         return cli_fail_library();
     json_t *ladders = json_array();
     for (int k = 0; k < cli_workload_count; k++) {

@@ -21,8 +21,8 @@ static tess_type default_type(tess_reduction op, tess_type in) {
     case TESS_VAR:
     case TESS_STD:
     case TESS_NORM2: return real;
+    case TESS_NORM1:
     case TESS_NORM_INF: return whole ? tess_u64 : real;
-    case TESS_NORM1: return whole ? (is_unsigned ? tess_u64 : tess_i64) : real;
     default: return whole ? (is_unsigned ? tess_u64 : tess_i64) : is_complex ? in : real;
     }
 }

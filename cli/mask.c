@@ -5,6 +5,7 @@
  * them could pass 2^24; everything else meets f32, in which small integers are exact as well. */
 #include "mask.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,10 @@ static bool store(cli_mask *mask, int at, cli_weights *w, tess_type in, tess_io_
     tess_io_array *array = &mask->arrays[at];
     tess_io_status status = tess_io_make(array, type, w->ndim, w->shape, "the mask", message);
     for (int64_t i = 0; i < count && status == TESS_IO_OK; i++)
+        if (type == tess_f32 && isinf((float)w->values[i]))
+            status = tess_io_fail(message, TESS_IO_ERR_INPUT, "--mask has the weight %g, beside an array of %s the limit is that of f32, %g",
+                                  w->values[i], tess_type_name(in), (double)FLT_MAX);
+    for (int64_t i = 0; i < count && status == TESS_IO_OK; i++)
         if (type == tess_f64)
             ((double *)array->block)[i] = w->values[i];
         else if (type == tess_f32)
@@ -66,7 +71,7 @@ static bool no_memory(tess_io_message *message) {
 static void fill_gaussian(double *w, int64_t radius, double sigma) {
     double sum = 0;
     for (int64_t x = -radius; x <= radius; x++)
-        sum += w[x + radius] = exp(-0.5 / (sigma * sigma) * (double)x * (double)x);
+        sum += w[x + radius] = x == 0 ? 1 : exp(-0.5 / (sigma * sigma) * (double)x * (double)x); /* a tiny sigma: not inf * 0 */
     for (int64_t i = 0; i < 2 * radius + 1; i++)
         w[i] /= sum;
 }
@@ -167,10 +172,6 @@ static bool make_named(cli_mask *mask, const named_mask *row, const char *spec, 
     if (*at)
         return cli_mask_wrong(spec, at, message, "nothing more is expected");
     int rank = row->directed ? 2 : axes < 3 ? axes : 3;
-    if (rank < 1 || !row->text[rank]) {
-        tess_io_fail(message, TESS_IO_ERR_INPUT, "--mask \"%s\" needs axes to work on, the array has none", spec);
-        return false;
-    }
     if (!cli_weights_parse(&w, row->text[rank], message))
         return false;
     if (y)
@@ -189,7 +190,11 @@ bool cli_mask_parse(cli_mask *mask, const char *spec, int axes, tess_type in, te
     for (size_t k = 0; k < sizeof named / sizeof named[0]; k++)
         if (strlen(named[k].name) == word && strncmp(spec, named[k].name, word) == 0)
             row = &named[k];
-    if (strncmp(spec, "gaussian:", 9) == 0 || strncmp(spec, "box:", 4) == 0) {
+    bool factors = strncmp(spec, "gaussian:", 9) == 0 || strncmp(spec, "box:", 4) == 0;
+    if (axes < 1 && (factors || row)) {
+        tess_io_fail(message, TESS_IO_ERR_INPUT, "--mask \"%s\" needs axes to work on, the array has none", spec);
+        ok = false;
+    } else if (factors) {
         ok = make_factors(mask, spec, spec + word + 1, spec[0] == 'g', axes, in, message);
     } else if (row) {
         ok = make_named(mask, row, spec, spec + word, axes, in, message);

@@ -16,22 +16,24 @@ bool cli_mask_wrong(const char *spec, const char *at, tess_io_message *message, 
     return false;
 }
 
-bool cli_number(const char **at, double *value) {
-    char *end;
-    const char *p = *at;
-    if (!strchr("+-.0123456789", *p) || !*p) /* strtod would take "inf" and blanks too */
+/* strtod for finite decimal numbers: it would take blanks, "inf" and hexadecimal digits too, as in the box "0x5". */
+static bool decimal(const char **at, double *value) {
+    const char *p = *at, *digits = p + (*p == '+' || *p == '-');
+    char *end = (char *)digits + 1;
+    if (!*p || !strchr("+-.0123456789", *p))
         return false;
-    *value = strtod(p, &end);
-    if (end == p || !isfinite(*value))
-        return false;
-    if (*end == '/') {
-        p = end + 1;
-        double below = strtod(p, &end);
-        if (!strchr("+-.0123456789", *p) || !*p || end == p || below == 0 || !isfinite(below))
-            return false;
-        *value /= below;
-    }
+    *value = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X') ? 0 : strtod(p, &end);
     *at = end;
+    return end != p && isfinite(*value);
+}
+
+bool cli_number(const char **at, double *value) {
+    const char *p = *at;
+    double below = 1;
+    if (!decimal(&p, value) || (*p == '/' && (p++, !decimal(&p, &below))) || below == 0)
+        return false;
+    *value /= below;
+    *at = p;
     return isfinite(*value);
 }
 

@@ -80,6 +80,7 @@ static int set_word(cli_session *session, const cli_option *option, const char *
     for (int v = 0; option->words[v]; v++) {
         if (strcmp(text, option->words[v]) == 0) {
             *(int *)((char *)&session->options + option->at) = v;
+            session->options.boundary_given |= option->at == AT(boundary);
             return CLI_OK;
         }
         strcat(strcat(list, v ? ", " : ""), option->words[v]);
@@ -109,10 +110,7 @@ static int set_real(cli_session *session, const cli_option *option, const char *
     if (option->at == AT(seconds) && !(value > 0 && value <= 3600))
         return bad(option, text, "it must be above 0 and at most 3600");
     *(double *)((char *)&session->options + option->at) = value;
-    if (option->at == AT(constant)) {
-        session->options.boundary = TESS_BOUNDARY_CONSTANT;
-        session->options.constant_given = true;
-    }
+    session->options.constant_given |= option->at == AT(constant);
     return CLI_OK;
 }
 
@@ -154,6 +152,7 @@ static int set(cli_session *session, const cli_option *option, const char *text)
     case CLI_WORD:
         if (option->at == AT(boundary) && strncmp(text, "constant:", 9) == 0) {
             static const cli_option value = {.name = "boundary constant", .kind = CLI_REAL, .at = AT(constant)};
+            session->options.boundary = TESS_BOUNDARY_CONSTANT;
             return set_real(session, &value, text + 9);
         }
         return set_word(session, option, text);
@@ -203,8 +202,11 @@ int cli_options_parse(cli_session *session, int argc, char **argv) {
         if (code != CLI_OK)
             return code;
     }
-    if (session->options.boundary != TESS_BOUNDARY_CONSTANT && session->options.constant_given)
-        return cli_fail(CLI_USAGE, "--constant and --boundary %s exclude each other", boundaries[session->options.boundary]);
+    if (session->options.constant_given) {
+        if (session->options.boundary_given && session->options.boundary != TESS_BOUNDARY_CONSTANT)
+            return cli_fail(CLI_USAGE, "--constant and --boundary %s exclude each other", boundaries[session->options.boundary]);
+        session->options.boundary = TESS_BOUNDARY_CONSTANT;
+    }
     session->operands = argv + optind;
     session->count = argc - optind;
     session->limits.pixels = session->options.max_pixels;

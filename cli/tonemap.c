@@ -66,7 +66,7 @@ bool cli_tonemap(tess_io_array *table, const char *text, tess_type type, tess_io
         return false;
     for (int64_t v = 0; v < count; v++) {
         double y = rint(value_of((curve)c, (double)v, top, n));
-        y = y < 0 ? 0 : y > top ? top : y;
+        y = !(y > 0) ? 0 : y > top ? top : y; /* levels beyond all bounds make a NaN */
         if (type == tess_u8)
             ((uint8_t *)table->block)[v] = (uint8_t)y;
         else

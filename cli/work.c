@@ -44,6 +44,8 @@ int cli_print_text(text_writer write, void *with, tess_format format) {
     return cli_flush();
 }
 
+double cli_seconds(const cli_session *session) { return session->options.seconds > 0 ? session->options.seconds : 0.5; }
+
 static tess_status write_explanation(void *plan, tess_format format, char *text, size_t capacity, size_t *length) {
     return tess_explain(plan, format, text, capacity, length);
 }
@@ -73,13 +75,14 @@ int cli_run_plan(cli_session *session, tess_plan *plan, const DLTensor *in, cons
     if (session->mode == CLI_MODE_EXPLAIN) {
         code = cli_print_text(write_explanation, plan, session->options.json ? TESS_JSON : TESS_TEXT);
     } else if (session->mode == CLI_MODE_TUNE) {
-        code = tess_tune(plan, 1.0) == TESS_OK ? cli_save_wisdom(session) : cli_fail_library();
+        code = tess_tune(plan, cli_seconds(session)) == TESS_OK ? cli_save_wisdom(session) : cli_fail_library();
     } else if (touch(in, second, out), tess_execute(plan, first_element(in), first_element(second), first_element(out), &call) != TESS_OK) {
         code = cli_fail_library();
     } else {
         *ran = true;
     }
     tess_plan_free(plan);
+    cli_progress_end(); /* before anything is printed beside the bar */
     return code;
 }
 
@@ -155,6 +158,7 @@ int cli_finish(cli_session *session, tess_io_array *array, const tess_io_array *
     const char *name = session->options.output;
     array->rate = session->options.rate > 0 ? session->options.rate : from->rate;
     array->subtype = from->subtype;
+    cli_progress_end(); /* a conversion may have drawn it again */
     tess_io_status status = tess_io_write(array, name, &message);
     if (status != TESS_IO_OK)
         return cli_fail_io(status, &message);

@@ -169,6 +169,7 @@ tess_status cli_trial_time(const cli_trial *trial, const tess_plan *plan, int le
         n++;
     } while (n - 1 < least || (spent < seconds && n - 1 < MOST));
     n--;
+    cli_progress_end(); /* before anything is printed beside the bar */
     qsort(times, (size_t)n, sizeof *times, ascending);
     *median = times[n / 2];
     return TESS_OK;

@@ -95,6 +95,9 @@ static void test_separable(void **state) {
     assert_int_equal(mask.list[1]->shape[0], 11);
     assert_ptr_not_equal(mask.list[0], mask.list[1]);
     cli_mask_free(&mask);
+    parsed(&mask, "gaussian:1e-200:1", 1, tess_f64); /* whose square is no number above 0 */
+    assert_memory_equal(mask.list[0]->data, ((const double[]){0, 1, 0}), 24);
+    cli_mask_free(&mask);
     parsed(&mask, "box:5x4", 2, tess_u8);
     assert_int_equal(mask.list[0]->shape[0], 5);
     assert_int_equal(mask.list[1]->shape[0], 4);
@@ -127,6 +130,10 @@ static void test_refused(void **state) {
         {"1e300 * 1e300", "a weight overflows"},
         {"1x2", "character 2 (\"x\"): a blank is expected"},
         {"0x", "a blank is expected"},
+        {"0x10", "a blank is expected"},
+        {"1/0x2", "character 1"},
+        {"box:0x5", "a width is a whole number"},
+        {"1e39", "the weight 1e+39"},
         {"gaussian", "gaussian:SIGMA is expected"},
         {"gaussian:", "at its end: a SIGMA above 0"},
         {"gaussian:-1", "character 10 (\"-\")"},
@@ -179,6 +186,9 @@ static void test_tonemaps(void **state) {
     assert_true(cli_tonemap(&t, "threshold:128", tess_u8, &message));
     assert_int_equal(((uint8_t *)t.block)[127], 0);
     assert_int_equal(((uint8_t *)t.block)[128], 255);
+    tess_io_free(&t);
+    assert_true(cli_tonemap(&t, "levels:1e308%:2%", tess_u8, &message)); /* infinite: black */
+    assert_int_equal(((uint8_t *)t.block)[255], 0);
     tess_io_free(&t);
     assert_true(cli_tonemap(&t, "gamma:2", tess_u8, &message));
     assert_int_equal(((uint8_t *)t.block)[64], 128); /* 255 * sqrt(64 / 255) = 127.75 */

@@ -24,6 +24,7 @@ class Usage(files.Case):
     def setUp(self):
         super().setUp()
         self.put("a.npy", files.npy(list(range(6)), "<f4", (2, 3)))
+        self.put("z.npy", files.npy([5.0], "<f4", ()))
 
     def test_command_line(self):
         for words, has in (([], "a command is needed"), (["frobnicate"], '"frobnicate"'), (["help", "x"], '"x"'), (["list", "x"], '"x"'),
@@ -44,10 +45,13 @@ class Usage(files.Case):
                            (["correlate", "a.npy", "--mask", "1", "-o", "b.npy", "--boundary", "periodic"], '"periodic"'),
                            (["correlate", "a.npy", "--mask", "1", "-o", "b.npy", "--boundary", "constant:x"], '"x"'),
                            (["correlate", "a.npy", "--mask", "1", "-o", "b.npy", "--constant", "1", "--boundary", "wrap"], "exclude"),
+                           (["correlate", "a.npy", "--mask", "1", "-o", "b.npy", "--boundary", "zero", "--constant", "1"], "exclude"),
+                           (["correlate", "a.npy", "--mask", "1e39", "-o", "b.npy"], ["1e+39", "f32", "3.40282e+38"]),
                            (["correlate", "a.npy", "--mask", "1 2", "-o", "b.npy", "--origin", "0,0"], "--origin has 2"),
                            (["correlate", "a.npy", "--mask", "1 2 q", "-o", "b.npy"], ['character 5 ("q")']),
                            (["correlate", "a.npy", "--mask", "gaussian:", "-o", "b.npy"], "at its end"),
                            (["correlate", "-", "--mask", "-", "-o", "b.npy"], "both"), (["reduce", "sum", "-", "--offsets", "-"], "both"),
+                           (["correlate", "z.npy", "--mask", "gaussian:1", "-o", "b.npy"], "needs axes"),
                            (["lookup", "gamma:0", "a.npy", "-o", "b.npy"], ['"gamma:0"']), (["lookup", "a.npy", "a.npy", "-o", "b.npy", "--axis", "0,1"], "2 axes")):
             self.fails(2, *words, has=has)
 
@@ -66,9 +70,12 @@ class Work(files.Case):
     def test_shapes_types_indices(self):
         self.put("a.npy", files.npy(list(range(6)), "<f4", (2, 3)))
         self.put("z.npy", files.npy([5.0], "<f4", ()))
+        self.put("e.npy", files.npy([], "<f4", (0,)))
         self.put("i.npy", files.npy([0, 1, 7, -3], "<i4", (4,)))
         self.put("m.npy", files.npy([1.0] * 8, "<f4", (2, 2, 2)))
         for words, has in ((["correlate", "a.npy", "--mask", "m.npy", "-o", "o.npy"], "the mask has 3 axes, a.npy has 2"),
+                           (["correlate", "a.npy", "--mask", "e.npy", "-o", "o.npy", "--extent", "full"], "mask has size 0"),
+                           (["correlate", "e.npy", "--mask", "e.npy", "-o", "o.npy", "--extent", "full"], "mask has size 0"),
                            (["correlate", "a.npy", "--mask", "1|2", "-o", "o.npy"], "3 axes"), (["correlate", "z.npy", "--mask", "1 2", "-o", "o.npy"], "1 axes"),
                            (["correlate", "a.npy", "--mask", "1 2", "-o", "o.npy", "--axes", "2"], "2"),
                            (["correlate", "a.npy", "--mask", "1 2; 3 4", "-o", "o.npy", "--axes", "1,1"], "1"),
@@ -103,6 +110,8 @@ class Work(files.Case):
         self.put("t.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) +
                  b"{'descr': '|u1', 'fortran_order': False, 'shape': (0, 4611686018427387904), }".ljust(117) + b"\n")
         self.fails(1, "lookup", "t.npy", "t.npy", "-o", "o.npy", has="overflow")
+        self.put("a.npy", self.get("t.npy").replace(b"4611686018427387904", b"9223372036854775807"))
+        self.fails(1, "correlate", "a.npy", "--mask", "1 1", "-o", "o.npy", "--extent", "full", "--type", "u16", has="overflow")
 
 
 class Input(files.Case):

@@ -3,6 +3,7 @@
 import json
 import os
 import struct
+import time
 import wave
 
 import files
@@ -137,9 +138,20 @@ class Others(files.Case):
         self.assertEqual((told["values"], told["shape"], told["type"], told["operation"]), (["nan"], [], "f32", "mean"))
         self.put("b.npy", files.npy([1e16, 1.0, -1e16], "<f8", (3,)))
         self.assertEqual(self.ok("reduce", "sum", "b.npy", "--exact"), b"1\n")
+        self.put("l.npy", files.npy([-2**63], "<i8", (1,)))
+        for op in ("norm1", "norm_inf"):
+            self.assertEqual(self.ok("reduce", op, "l.npy"), b"9223372036854775808\n", op)
         self.put("e.npy", files.npy([], "<f4", (0,)))
         self.assertEqual(self.ok("reduce", "sum", "e.npy"), b"0\n")
         self.fails(1, "reduce", "max", "e.npy")
+
+    def test_numbers(self):
+        """Whole numbers in full; others in the fewest digits that give the type's value back."""
+        for kind, values, text in (("<f2", [0.1, 1 / 3, 65504.0, 2.0**-24, 1 + 2.0**-10, 0.25 - 2.0**-13], "0.1 0.3333 65504 6e-08 1.001 0.2499"),
+                                   ("<f4", [0.1, 1e9, 100.0, -1e30, 16777216.0, -0.0], "0.1 1000000000 100 -1e+30 16777216 -0"),
+                                   ("<f8", [0.1, 1 / 3, 1e6, 5e-324, float("-inf")], "0.1 0.3333333333333333 1000000 5e-324 -inf")):
+            self.put("v.npy", files.npy(values, kind, (1, len(values))))
+            self.assertEqual(self.ok("reduce", "max", "v.npy", "--axis", "0").decode(), text + "\n", kind)
 
     def test_transpose(self):
         self.put("a.npy", files.npy(list(range(24)), "<u4", (2, 3, 4)))
@@ -294,7 +306,7 @@ class About(files.Case):
         import pty
         import threading
         self.put("a.npy", files.npy([1.0] * 200000, "<f4", (200000,)))  # without an fma instruction this takes seconds anywhere
-        words = [files.TESSERA, "correlate", "a.npy", "--mask", "box:9001", "--isa", "baseline", "-o", "o.npy", "-j", "1"]
+        words = [files.TESSERA, "correlate", "a.npy", "--mask", "box:9001", "--isa", "baseline", "-o", "o.npy", "-j", "1", "--json"]
         for quiet in ([], ["--quiet"]):
             master, slave = pty.openpty()
             shown = []
@@ -310,10 +322,11 @@ class About(files.Case):
                     pass
             thread = threading.Thread(target=drain)
             thread.start()
-            started = files.subprocess.Popen(words + quiet, cwd=self.folder.name, stderr=slave, env={**self.environment, "TERM": "xterm", "NO_COLOR": "1"})
+            started = files.subprocess.Popen(words + quiet, cwd=self.folder.name, stdout=slave, stderr=slave, env={**self.environment, "TERM": "xterm", "NO_COLOR": "1"})
             os.close(slave)
             if quiet:
-                started.terminate()  # it would only be slow again
+                time.sleep(1.5)  # in which the bar appeared before
+                started.terminate()
             self.assertEqual(started.wait(100) == 0, not quiet)
             thread.join(10)
             os.close(master)
@@ -323,7 +336,7 @@ class About(files.Case):
             else:
                 self.assertIn(b"%", text)
                 self.assertNotIn(b"\x1b", text)
-                self.assertTrue(text.endswith(b"\r"))
+                self.assertRegex(text, rb"%\r +\r\{[^\r]*\}\r\n$")  # wiped before anything is printed beside it
 
 
 if __name__ == "__main__":
