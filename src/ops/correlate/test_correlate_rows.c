@@ -9,6 +9,7 @@ static const tess_isa isas[] = {TESS_ISA_BASELINE, TESS_ISA_AVX2, TESS_ISA_AVX51
 static const int thread_counts[] = {1, 2, 3, 8};
 enum { ISAS = 4, THREADS = 4, MOST_MASKS = 4 };
 static tess_context *contexts[ISAS][THREADS];
+static int ran_by_row[64][ISAS]; /* by number of the strategy */
 
 static int open_contexts(void **state) {
     (void)state;
@@ -91,6 +92,7 @@ static int compare(const sample *s, uint64_t *random, int layout, bool every_thr
                 if (status == TESS_OK) {
                     int64_t at = hostile_differs(&out, &s->out);
                     ran++;
+                    ran_by_row[r][i]++;
                     if (at >= 0)
                         fail_msg("%s, isa %d, %d threads: element %lld differs (%s)", row.name, isas[i], thread_counts[t], (long long)at,
                                  describe(s));
@@ -326,10 +328,22 @@ static void large(void **state) {
     }
 }
 
+/* Every row had its chance on every instruction set: one that is never applicable would pass all of the above. */
+static void all_rows_ran(void **state) {
+    (void)state;
+    for (int r = 0; r < tess_strategy_count(); r++) {
+        tess_strategy_info row;
+        assert_true(r < 64 && tess_strategy_get(r, &row));
+        for (int i = 0; i < ISAS && strcmp(row.operation, "correlate") == 0 && strcmp(row.name, "correlate/reference") != 0; i++)
+            if (contexts[i][0] && ran_by_row[r][i] < 100)
+                fail_msg("%s was compared %d times only on isa %d", row.name, ran_by_row[r][i], isas[i]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_masks), cmocka_unit_test(small_lists), cmocka_unit_test(images),
-        cmocka_unit_test(threads),     cmocka_unit_test(slabs),       cmocka_unit_test(large),
+        cmocka_unit_test(small_masks), cmocka_unit_test(small_lists), cmocka_unit_test(images),       cmocka_unit_test(threads),
+        cmocka_unit_test(slabs),       cmocka_unit_test(large),       cmocka_unit_test(all_rows_ran),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }
