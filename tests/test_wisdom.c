@@ -196,11 +196,13 @@ static void files_of_every_kind(void **state) {
     static const struct {
         const char *name, *text;
         size_t size;
-    } files[] = {
-        {"missing", NULL, 0}, {"empty", "", 0}, {"text", "what is this\n\n\n1 2 3\n", 20}, {"zeros", zeros, sizeof zeros}, {"folder/", NULL, 0}};
+    } files[] = {{"missing", NULL, 0},           {"empty", "", 0},     {"text", "what is this\n\n\n1 2 3\n", 20},
+                 {"zeros", zeros, sizeof zeros}, {"folder/", NULL, 0}, {"pipe", NULL, 0}};
     for (int i = 0; i < TESS_COUNT(files); i++) {
         in_folder(path, files[i].name);
-        if (files[i].text)
+        if (strcmp(files[i].name, "pipe") == 0)
+            assert_int_equal(mkfifo(path, 0600), 0);
+        else if (files[i].text)
             write_text(path, files[i].text, files[i].size);
         else if (files[i].name[strlen(files[i].name) - 1] == '/')
             assert_int_equal(mkdir(path, 0777), 0);

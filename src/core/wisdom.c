@@ -7,6 +7,7 @@
  * the first time; for the same row the later reading wins, so the user's does. No lock file: a save merges the file's lines with the context's and
  * renames. */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,6 +148,12 @@ static bool default_path(char *buffer, size_t size) {
     return length > 0 && (size_t)length < size;
 }
 
+static tess_status no_default(void) {
+    return tess_fail(TESS_ERR_FILE,
+                     "there is no default wisdom file: TESSERA_WISDOM, XDG_CACHE_HOME and HOME are not set, or make a path of more than "
+                     "4095 bytes");
+}
+
 static tess_status file_failure(const char *what, const char *path) {
     return tess_fail(TESS_ERR_FILE, "the wisdom file %s could not be %s: %s", path, what, strerror(errno));
 }
@@ -154,13 +161,18 @@ static tess_status file_failure(const char *what, const char *path) {
 /* The file's text, 0 at its end; *size is what to free. */
 static tess_status read_file(tess_context *context, const char *path, char **text, size_t *size) {
     *text = NULL;
-    FILE *file = fopen(path, "rbe");
-    if (!file)
-        return file_failure("opened", path);
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe that nobody writes to must not hold up the first plan */
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "rb") : NULL;
+    if (!file) {
+        tess_status failed = file_failure("opened", path);
+        if (descriptor >= 0)
+            close(descriptor);
+        return failed;
+    }
     struct stat about;
     tess_status status = TESS_OK;
     if (fstat(fileno(file), &about) != 0 || (!S_ISREG(about.st_mode) && about.st_size == 0)) {
-        about.st_size = 0; /* a device such as /dev/null: empty */
+        about.st_size = 0; /* a device such as /dev/null, a pipe: empty */
     } else if (!S_ISREG(about.st_mode) || about.st_size > FILE_LIMIT) {
         status = tess_fail(TESS_ERR_FILE, "the wisdom file %s has %lld bytes or is no plain file; the limit is %d bytes", path,
                            (long long)about.st_size, FILE_LIMIT);
@@ -214,7 +226,7 @@ tess_status tess_wisdom_load(tess_context *given, const char *path) {
     TESS_TRY(tess_context_get(&context, given));
     if (!path) {
         if (!default_path(buffer, sizeof buffer))
-            return tess_fail(TESS_ERR_FILE, "there is no default wisdom file: TESSERA_WISDOM, XDG_CACHE_HOME and HOME are not set");
+            return no_default();
         path = buffer;
     }
     TESS_TRY(read_file(context, path, &text, &size));
@@ -263,6 +275,17 @@ static void make_parent(const char *path) {
     }
 }
 
+static bool write_all(int descriptor, const char *text, size_t length) {
+    while (length > 0) {
+        ssize_t wrote = write(descriptor, text, length); /* short where the disk is nearly full: the next one says so */
+        if (wrote < 0 && errno != EINTR)
+            return false;
+        text += wrote > 0 ? wrote : 0;
+        length -= wrote > 0 ? (size_t)wrote : 0;
+    }
+    return true;
+}
+
 static tess_status write_file(const char *path, const char *text, size_t length) {
     char temporary[4200];
     make_parent(path);
@@ -270,7 +293,7 @@ static tess_status write_file(const char *path, const char *text, size_t length)
     int descriptor = mkstemp(temporary);
     if (descriptor < 0)
         return file_failure("written", path);
-    bool written = write(descriptor, text, length) == (ssize_t)length;
+    bool written = write_all(descriptor, text, length);
     written = fchmod(descriptor, 0644) == 0 && written;
     written = close(descriptor) == 0 && written;
     if (written && rename(temporary, path) == 0)
@@ -306,7 +329,7 @@ tess_status tess_wisdom_save(tess_context *given, const char *path) {
     TESS_TRY(tess_context_get(&context, given));
     if (!path) {
         if (!default_path(buffer, sizeof buffer))
-            return tess_fail(TESS_ERR_FILE, "there is no default wisdom file: TESSERA_WISDOM, XDG_CACHE_HOME and HOME are not set");
+            return no_default();
         path = buffer;
     }
     /* Merge in a context of its own, so that this one does not learn what other writers put into the file. */
