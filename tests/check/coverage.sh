@@ -5,10 +5,8 @@ cd "$(dirname "$0")/../.." || exit 1
 command -v gcovr >/dev/null || { echo "no gcovr here"; exit 77; }
 make -s -j2 BUILD=build-coverage OPT="-O1 -g" CFLAGS="--coverage" LDFLAGS="--coverage" all tests || exit 1
 find build-coverage -name '*.gcda' -delete
-for test in build-coverage/tests/test_*; do
-    case $test in *.d | *.gcno | *.gcda) continue ;; esac
-    "$test" >build-coverage/log.txt 2>&1 || [ $? = 77 ] || { cat build-coverage/log.txt; exit 1; }
-done
+find build-coverage/tests -name 'test_*' ! -name '*.*' | sort | xargs -P "$(nproc)" -n 1 sh -c '
+    "$0" >"$0.log.txt" 2>&1 || [ $? = 77 ] || { echo "failed: $0"; tail -n 40 "$0.log.txt"; exit 1; }' || exit 1
 gcovr --root . --object-directory build-coverage --exclude 'tests/' --exclude '.*/test_[^/]*$' --exclude-throw-branches \
     --gcov-ignore-parse-errors --txt build-coverage/coverage.txt --html-details build-coverage/coverage.html --print-summary >build-coverage/summary.txt 2>build-coverage/log.txt ||
     { cat build-coverage/log.txt; exit 1; }
