@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Completion of tessera(1) for bash. tests/cli/test_agreement.py compares it with the command's own table of options.
+# Completion of tessera(1) for bash. tests/cli/agreement.py compares it with the command's own table of options.
 _tessera() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} options=
     local first=1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Completion of tessera(1) for fish. tests/cli/test_agreement.py compares it with the command's own table of options.
+# Completion of tessera(1) for fish. tests/cli/agreement.py compares it with the command's own table of options.
 set -l all correlate convolve reduce transpose lookup list explain devices ladder bench tune help
 complete -c tessera -n "not __fish_seen_subcommand_from $all" -f -a correlate -d 'slides a mask over an array: filters, blurs, edges'
 complete -c tessera -n "not __fish_seen_subcommand_from $all" -f -a convolve -d 'as correlate, with the mask flipped'

@@ -56,6 +56,9 @@ void tess_io_touch(const DLTensor *tensor, bool write) {
         *(reach < 0 ? &low : &high) += reach;
     }
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)low / page * page;
+    if (((uintptr_t)high - first) / page >
+        (uintptr_t)sysconf(_SC_PHYS_PAGES) / 2) /* the first pages would be gone again when the work comes to them */
+        return;
     madvise((void *)first, (uintptr_t)high - first, write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
 #else
     (void)tensor, (void)write;
