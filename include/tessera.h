@@ -224,8 +224,8 @@ typedef struct tess_context_options {
     void *(*allocate)(void *user, size_t size, size_t alignment);
     void (*release)(void *user, void *memory, size_t size);
     void *allocator_user;
-    /* Called now and then during long calls, on the calling thread; fraction 0..1 is the share of the work done. A nonzero return
-     * cancels: the call returns TESS_ERR_CANCELLED soon after. */
+    /* Called now and then during long calls, on the calling thread; fraction 0..1 is the share done of the pass that runs (some strategies take
+     * several passes, and a reference may not call at all). A nonzero return cancels: the call returns TESS_ERR_CANCELLED soon after. */
     int (*progress)(void *user, double fraction);
     void *progress_user;
 } tess_context_options;
@@ -300,7 +300,7 @@ typedef enum tess_extent { TESS_EXTENT_SAME = 0, TESS_EXTENT_VALID, TESS_EXTENT_
 /* Which sums may stand in for the chain of fused multiply-adds. */
 typedef enum tess_accuracy {
     TESS_ACCURACY_DIRECT = 0, /* the bits described above. A rank-1 mask runs as separable where that gives the same bits (integers) */
-    TESS_ACCURACY_FAST        /* a mask of more than 32 taps that is exactly of rank 1 runs as its 1-D factors, in axis order, each pass rounded to C:
+    TESS_ACCURACY_FAST /* a mask of more than 32 taps that is exactly of rank 1 (in a real C) runs as its 1-D factors, in axis order, each pass rounded to C:
                                  the error is at most that of the direct sum times the number of passes. The rule reads the mask, and
                                  that no ghost cell is a constant other than 0 (those sums stay direct). */
 } tess_accuracy;

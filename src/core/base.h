@@ -41,5 +41,13 @@ typedef unsigned __int128 tess_u128;
 TESS_INLINE int64_t tess_min64(int64_t a, int64_t b) { return a < b ? a : b; }
 TESS_INLINE int64_t tess_max64(int64_t a, int64_t b) { return a > b ? a : b; }
 TESS_INLINE int64_t tess_ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); } /* a >= 0, b > 0 */
+TESS_INLINE int64_t tess_gcd(int64_t a, int64_t b) {                                     /* Euclid; of a and 0: a */
+    while (b != 0) {
+        int64_t r = a % b;
+        a = b;
+        b = r;
+    }
+    return a;
+}
 
 #endif

@@ -31,15 +31,6 @@ typedef enum answer { NO, YES, OPEN } answer;
 
 static const int64_t safe = INT64_MAX / 4;
 
-static int64_t gcd(int64_t a, int64_t b) {
-    while (b != 0) {
-        int64_t r = a % b;
-        a = b;
-        b = r;
-    }
-    return a;
-}
-
 static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); } /* b > 0 */
 
 /* Inverse of a modulo m by Euclid's algorithm; gcd(a, m) = 1, m > 1. */
@@ -137,7 +128,7 @@ static answer solve(equation *e) {
     if (e->count > 1 && e->terms[e->count - 1].c == 1) {
         int64_t others = 0;
         for (int k = 0; k < e->count - 1; k++)
-            others = gcd(others, e->terms[k].c);
+            others = tess_gcd(others, e->terms[k].c);
         if (e->terms[e->count - 1].u / others < 4) {
             term bytes = e->terms[e->count - 1];
             for (int k = e->count - 1; k > 0; k--)
@@ -147,7 +138,7 @@ static answer solve(equation *e) {
     }
     e->divisor[e->count] = e->reach[e->count] = 0;
     for (int k = e->count - 1; k >= 0; k--) {
-        e->divisor[k] = gcd(e->terms[k].c, e->divisor[k + 1]);
+        e->divisor[k] = tess_gcd(e->terms[k].c, e->divisor[k + 1]);
         e->reach[k] = e->reach[k + 1] + e->terms[k].c * e->terms[k].u;
     }
     return search(e, 0, e->target);

@@ -51,9 +51,8 @@ tess_status tess_array_import(tess_array *array, const DLTensor *tensor, const c
         if (!empty)
             compact *= array->shape[d];
     }
-    if (tensor->data)
-        array->data = (char *)tensor->data + tensor->byte_offset;
-    else if (needs_data && array->count > 0)
+    array->data = tess_first_element(tensor);
+    if (!array->data && needs_data && array->count > 0)
         return tess_fail(TESS_ERR_ARGUMENT, "%s has NULL data and %lld elements", name, (long long)array->count);
     return TESS_OK;
 }

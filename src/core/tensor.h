@@ -20,6 +20,9 @@ typedef struct tess_array {
  * when there are elements. TESS_ERR_ARGUMENT, _TYPE, _SHAPE, _SIZE, _DEVICE. */
 tess_status tess_array_import(tess_array *array, const DLTensor *tensor, const char *name, bool needs_data);
 
+/* The first element of a caller's tensor; NULL when its data is. */
+TESS_INLINE char *tess_first_element(const DLTensor *tensor) { return tensor->data ? (char *)tensor->data + tensor->byte_offset : NULL; }
+
 /* A compact row-major array. */
 tess_array tess_array_compact(void *data, tess_type type, int ndim, const int64_t *shape);
 

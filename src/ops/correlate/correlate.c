@@ -236,8 +236,6 @@ static tess_status make_plan(tess_plan **plan, request *r, const tess_correlate_
     return tess_plan_make(plan, problem, &r->options.call);
 }
 
-static const void *first_of(const DLTensor *tensor) { return tensor->data ? (const char *)tensor->data + tensor->byte_offset : NULL; }
-
 static tess_status run_once(request *r, const tess_correlate_options *options, bool flip) {
     char name[32];
     tess_correlate_options own;
@@ -252,7 +250,7 @@ static tess_status run_once(request *r, const tess_correlate_options *options, b
     status = tess_array_import(&out, r->out, "out", true);
     for (int k = 0; k < r->count && status == TESS_OK; k++)
         status = tess_refuse_overlap(&out, "out", &r->mask[k], mask_name(name, sizeof name, r, k));
-    return tess_plan_run_once(status, plan, first_of(r->in), NULL, (void *)(uintptr_t)first_of(r->out), &own.call);
+    return tess_plan_run_once(status, plan, tess_first_element(r->in), NULL, tess_first_element(r->out), &own.call);
 }
 
 tess_status tess_plan_correlate(tess_plan **plan, tess_context *context, const DLTensor *in, const DLTensor *const *masks, int count,

@@ -205,12 +205,10 @@ tess_status tess_plan_lookup(tess_plan **plan, tess_context *given, const DLTens
     return tess_plan_make(plan, &problem->base, &options.call);
 }
 
-static char *first_of(const DLTensor *tensor) { return tensor->data ? (char *)tensor->data + tensor->byte_offset : NULL; }
-
 tess_status tess_lookup(tess_context *context, const DLTensor *table, const DLTensor *index, const DLTensor *out, const tess_lookup_options *caller) {
     tess_plan *plan;
     tess_lookup_options options;
     TESS_TRY(tess_options_copy(&options, sizeof options, caller, "lookup options"));
     TESS_TRY(tess_plan_lookup(&plan, context, table, index, out, &options));
-    return tess_plan_run_once(TESS_OK, plan, first_of(table), first_of(index), first_of(out), &options.call);
+    return tess_plan_run_once(TESS_OK, plan, tess_first_element(table), tess_first_element(index), tess_first_element(out), &options.call);
 }

@@ -30,21 +30,12 @@ typedef struct matrix {
     bool inverse, rotate;
 } matrix;
 
-static int64_t gcd(int64_t a, int64_t b) {
-    while (b != 0) {
-        int64_t r = a % b;
-        a = b;
-        b = r;
-    }
-    return a;
-}
-
 static matrix matrix_of(const transpose_problem *problem) {
     matrix x = {.pitch = problem->size, .chunk = problem->size, .chunks = 1, .rows = problem->rows, .columns = problem->columns};
     x.inverse = x.rows > x.columns;
     x.m = tess_min64(x.rows, x.columns);
     x.n = tess_max64(x.rows, x.columns);
-    int64_t g = gcd(x.m, x.n);
+    int64_t g = tess_gcd(x.m, x.n);
     x.a = x.m / g;
     x.b = x.n / g;
     x.rotate = g > 1;

@@ -184,7 +184,7 @@ tess_status tess_transpose(tess_context *context, const DLTensor *in, const DLTe
     tess_transpose_options options;
     TESS_TRY(tess_options_copy(&options, sizeof options, caller, "transpose options"));
     tess_status status = tess_plan_transpose(&plan, context, in, out, &options);
-    const char *from = status == TESS_OK && in->data ? (const char *)in->data + in->byte_offset : NULL;
-    char *to = status == TESS_OK && out->data ? (char *)out->data + out->byte_offset : NULL;
-    return tess_plan_run_once(status, plan, from, NULL, to, &options.call);
+    if (status != TESS_OK)
+        return status;
+    return tess_plan_run_once(status, plan, tess_first_element(in), NULL, tess_first_element(out), &options.call);
 }
