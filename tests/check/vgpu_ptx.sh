@@ -8,7 +8,9 @@ nvcc --version | grep -q 'release 13.0' || { echo "the fixtures were made by CUD
 fresh=$(mktemp -d) || exit 1
 trap 'rm -rf "$fresh"' EXIT
 tests/ptx/make.sh "$fresh" || exit 1
+# Names in the debug strings (.b8) hold a hash of the folder that the source was compiled in; nothing of the virtual GPU reads it.
 for f in "$fresh"/*.ptx; do
-    cmp "$f" "tests/ptx/${f##*/}" || { echo "run tests/ptx/make.sh and look at the difference"; exit 1; }
+    grep -v '^\.b8' "tests/ptx/${f##*/}" >"$fresh/kept"
+    grep -v '^\.b8' "$f" | cmp - "$fresh/kept" || { echo "${f##*/} is not what the compiler makes:"; echo "run tests/ptx/make.sh and look at the difference"; exit 1; }
 done
-echo "$(ls "$fresh" | wc -l) fixtures are fresh"
+echo "$(ls "$fresh"/*.ptx | wc -l) fixtures are fresh"
