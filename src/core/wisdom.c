@@ -18,7 +18,7 @@
 #include "core/strategy.h"
 #include "core/wisdom.h"
 
-enum { LINE_LIMIT = 512, FILE_LIMIT = 16 << 20 };
+enum { LINE_LIMIT = 512, FILE_LIMIT = 1 << 20 };
 
 struct tess_wisdom_record {
     tess_wisdom_record *next;
