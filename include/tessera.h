@@ -204,8 +204,8 @@ TESS_API const char *tess_detail(void);
  * Results never depend on any of them. Opened contexts read the environment as well; the options overrule it.
  * After fork() the child may go on using a context: it starts threads of its own. As with any lock, no other thread of the parent may have been
  * inside a call on that context when it forked.
- * Calls expect the floating-point environment that C starts with: rounding to nearest, subnormals kept (no -ffast-math in the program's link, which
- * switches them off in some compilers). In another one sums may have other bits.
+ * Calls compute in the floating-point environment that C starts with (rounding to nearest, subnormals kept, no traps), whatever the program has
+ * set, and leave the program's as it was, its exception flags included.
  */
 typedef struct tess_context tess_context;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * test_wisdom.c - proves: recorded times steer selection and nothing else; export, import, save and load keep every record; the user's line beats the
- * shipped and the earlier one; broken, missing, unreadable and unwritable files are values, never a failing operation; tuning records every row
+ * test_wisdom.c - proves: recorded times steer selection and nothing else; export, import, save and load keep every record; a later line beats the
+ * earlier one; broken, missing, unreadable and unwritable files are values, never a failing operation; tuning records every row
  * that can run and leaves the caller's data alone. */
 #include "hostile.h"
 

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "core/environment.h"
 #include "core/strategy.h"
 
 enum { MAX_THREADS = 1024 };
@@ -42,6 +43,7 @@ static void work(tess_pool *pool, int worker) {
 static void *thread_main(void *argument) {
     tess_pool *pool = argument;
     uint64_t seen = 0;
+    fesetenv(FE_DFL_ENV); /* a new thread inherits that of the host's */
     pthread_mutex_lock(&pool->lock);
     for (;;) {
         while (!pool->quit && (pool->job == seen || pool->wanted == 0)) {

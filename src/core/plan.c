@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/environment.h"
 #include "core/strategy.h"
 
 /* Work below this many elements stays on the calling thread: waking a sleeping one costs tens of microseconds
@@ -215,8 +216,11 @@ tess_status tess_execute(const tess_plan *plan, const void *in, const void *seco
         if (!own)
             return TESS_ERR_MEMORY;
     }
+    fenv_t host;
     double start = call->report ? tess_seconds() : 0;
+    tess_environment_enter(&host);
     tess_status status = plan->row->run[plan->slot](plan->problem, &run);
+    tess_environment_leave(&host);
     if (status == TESS_OK && call->report)
         fill_report(plan, call->report, tess_seconds() - start);
     tess_free(plan->context, own, plan->workspace);

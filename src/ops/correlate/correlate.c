@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/environment.h"
 #include "ops/correlate/correlate.h"
 
 typedef struct request {
@@ -228,7 +229,10 @@ static tess_status make_plan(tess_plan **plan, request *r, const tess_correlate_
     TESS_TRY(tess_context_get(&r->context, r->context));
     TESS_TRY(check_options(&r->options));
     TESS_TRY(tess_problem_make(&problem, r->context, &tess_correlate_op, sizeof(tess_correlate_problem)));
+    fenv_t host;
+    tess_environment_enter(&host); /* masks and constant are converted here */
     tess_status status = fill_problem(r, problem);
+    tess_environment_leave(&host);
     if (status != TESS_OK) {
         tess_problem_free(problem);
         return status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * lookup.c - the public functions: checking the arguments, and bringing the problem into the form of lookup.h. */
 #include "ops/lookup/lookup.h"
+#include "core/environment.h"
 
 #include <stdio.h>
 
@@ -197,7 +198,10 @@ tess_status tess_plan_lookup(tess_plan **plan, tess_context *given, const DLTens
     TESS_TRY(tess_options_copy(&options, sizeof options, caller, "lookup options"));
     TESS_TRY(tess_problem_make(&memory, context, &tess_lookup_op, sizeof(lookup_problem)));
     lookup_problem *problem = memory;
+    fenv_t host;
+    tess_environment_enter(&host); /* fill is converted here */
     tess_status status = prepare(problem, table, index, out, &options);
+    tess_environment_leave(&host);
     if (status != TESS_OK) {
         tess_problem_free(&problem->base);
         return status;
