@@ -18,7 +18,7 @@
 #include "core/strategy.h"
 #include "core/wisdom.h"
 
-enum { LINE_LIMIT = 512, FILE_LIMIT = 1 << 20 };
+enum { LINE_LIMIT = 512, FILE_LIMIT = 1 << 20, SECONDS_LIMIT = 100000 };
 
 struct tess_wisdom_record {
     tess_wisdom_record *next;
@@ -71,6 +71,10 @@ static tess_status put(tess_context *context, const tess_wisdom_record *record) 
     return TESS_OK;
 }
 
+/* Times are kept as whole nanoseconds below SECONDS_LIMIT: what was written is then read back as the same number, since reading errs by less than half a
+ * nanosecond there. */
+static int64_t whole_nanoseconds(double seconds) { return tess_max64(llround(seconds * 1e9), 1); }
+
 /* A decimal number up to the next space, whatever decimal point the program's locale has; -1 when it is none. */
 static double decimal(const char *text) {
     double value = 0, scale = 1;
@@ -108,9 +112,10 @@ static bool parse(const char *line, size_t length, tess_wisdom_record *record) {
     record->machine = machine;
     record->seconds = decimal(seconds);
     size_t key_length = length - (size_t)used;
-    if (!record->row || !tess_slot_named(isa, &record->slot) || record->threads < 1 || !(record->seconds > 0 && record->seconds < 1e9) ||
+    if (!record->row || !tess_slot_named(isa, &record->slot) || record->threads < 1 || !(record->seconds > 0 && record->seconds < SECONDS_LIMIT) ||
         key_length == 0 || key_length >= sizeof record->key)
         return false;
+    record->seconds = (double)whole_nanoseconds(record->seconds) / 1e9;
     memcpy(record->key, text + used, key_length + 1);
     record->key_hash = hash(record->key);
     return true;
@@ -239,10 +244,10 @@ tess_status tess_wisdom_load(tess_context *given, const char *path) {
 }
 
 static void write_record(const tess_wisdom_record *r, tess_text *text) {
-    double whole = floor(r->seconds);
-    int64_t picoseconds = tess_max64((int64_t)((r->seconds - whole) * 1e12), whole > 0 ? 0 : 1);
-    tess_text_add(text, "1 %s %s %d %016llx %lld.%012lld %s\n", r->row->name, tess_slot_name(r->slot), r->threads, (unsigned long long)r->machine,
-                  (long long)whole, (long long)picoseconds, r->key); /* %g would write the locale's decimal point */
+    int64_t nanoseconds = whole_nanoseconds(r->seconds);
+    tess_text_add(text, "1 %s %s %d %016llx %lld.%09lld %s\n", r->row->name, tess_slot_name(r->slot), r->threads, (unsigned long long)r->machine,
+                  (long long)(nanoseconds / 1000000000), (long long)(nanoseconds % 1000000000),
+                  r->key); /* %g would write the locale's decimal point */
 }
 
 tess_status tess_wisdom_export(tess_context *given, char *at, size_t capacity, size_t *length) {
@@ -388,7 +393,7 @@ const tess_strategy *tess_wisdom_find(tess_context *context, const tess_problem 
 }
 
 tess_status tess_wisdom_record_time(tess_context *context, const tess_problem *problem, const tess_strategy *row, int threads, double seconds) {
-    tess_wisdom_record record = {.row = row, .threads = threads, .seconds = seconds, .slot = context->slot};
+    tess_wisdom_record record = {.row = row, .threads = threads, .seconds = (double)whole_nanoseconds(seconds) / 1e9, .slot = context->slot};
     snprintf(record.key, sizeof record.key, "%s", problem->key);
     record.key_hash = hash(record.key);
     pthread_mutex_lock(&context->lock);
