@@ -86,7 +86,7 @@ def self_test():
     good = [
         ("src/ops/reduce/x.c", spdx + '#include "core/base.h"\n#include "simd/simd.h"\n#include <math.h>\n'),
         ("src/ops/reduce/test_x.c", spdx + '#include "hostile.h"\n'),
-        ("docs/x.md", "build/work/x and $HOME/work\n"),
+        ("docs/x.md", "build/home/x and $HOME/log\n"),
     ]
     for path, text in bad:
         assert list(check(path, text)), "not caught: %s %r" % (path, text[-60:])
