@@ -39,8 +39,8 @@ enum {
 
 /* What the options say; zero is every default. */
 typedef struct cli_options {
-    const char *output, *mask, *strategy, *offsets;
-    int engine, isa, threads;
+    const char *output, *mask, *strategy, *offsets, *only;
+    int engine, isa, threads, rounds, pages;
     int boundary, extent, accuracy, nan, outside, interpolate;
     double constant, ddof, fill, seconds;
     bool boundary_given, constant_given;
@@ -51,8 +51,10 @@ typedef struct cli_options {
     int norigin;
     int64_t max_pixels;
     int rate;
-    bool json, html, quiet, keepdims, exact, help;
+    bool json, html, quiet, keepdims, exact, all, rows, help;
 } cli_options;
+
+typedef enum cli_pages { CLI_PAGES_HUGE = 0, CLI_PAGES_ORDINARY } cli_pages; /* of the arrays of bench */
 
 typedef enum cli_mode { CLI_RUN = 0, CLI_MODE_EXPLAIN, CLI_MODE_TUNE } cli_mode;
 

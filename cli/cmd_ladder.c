@@ -20,25 +20,26 @@ static const char *reference_of(const char *operation) {
 /* One rung as an object. expected: the reference's result. */
 static json_t *rung(cli_session *session, const cli_trial *trial, const tess_strategy_info *row, const void *expected, const tess_limits *limits) {
     tess_plan *plan = NULL;
-    tess_report report = {0};
-    double seconds = 0;
+    cli_timing timing;
+    const cli_effort effort = {.least = 3, .seconds = cli_seconds(session)};
     json_t *object = json_pack("{s:s, s:s, s:s}", "strategy", row->name, "idea", row->idea, "source", row->source);
     size_t size = trial->out.block_size;
     memset(trial->out.block, 0xa5, size);
     tess_status status = cli_trial_plan(session, trial, row->name, &plan);
     if (status == TESS_OK)
-        status = cli_trial_time(trial, plan, 3, cli_seconds(session), &seconds, &report);
+        status = cli_trial_time(trial, plan, &effort, &timing);
     if (status != TESS_OK) {
         const char *why = strstr(tess_detail(), "cannot run here: "); /* the name stands before it anyway */
         json_object_set_new(object, status == TESS_ERR_STRATEGY ? "cannot" : "failed", json_string(why ? why : tess_detail()));
     } else {
         json_object_set_new(object, "same_bits", json_boolean(memcmp(expected, trial->out.block, size) == 0));
-        json_object_set_new(object, "isa", json_string(report.isa));
-        json_object_set_new(object, "threads", json_integer(report.threads));
+        double seconds = timing.seconds;
+        json_object_set_new(object, "isa", json_string(timing.report.isa));
+        json_object_set_new(object, "threads", json_integer(timing.report.threads));
         json_object_set_new(object, "seconds", json_real(seconds));
-        json_object_set_new(object, "gb_per_s", json_real(report.bytes / seconds * 1e-9));
-        json_object_set_new(object, "gflops_per_s", json_real(report.flops / seconds * 1e-9));
-        json_object_set_new(object, "fraction_of_limit", json_real(cli_limit_seconds(trial->workload, &report, limits) / seconds));
+        json_object_set_new(object, "gb_per_s", json_real(timing.report.bytes / seconds * 1e-9));
+        json_object_set_new(object, "gflops_per_s", json_real(timing.report.flops / seconds * 1e-9));
+        json_object_set_new(object, "fraction_of_limit", json_real(cli_trial_bound(trial, limits).seconds / seconds));
     }
     tess_plan_free(plan);
     return object;
@@ -49,16 +50,16 @@ static json_t *climb(cli_session *session, const cli_workload *workload, const t
     cli_trial trial;
     tess_plan *plan = NULL;
     tess_strategy_info row;
-    tess_report report;
-    double seconds;
-    if (cli_trial_make(&trial, workload) != CLI_OK)
+    const cli_effort once = {.least = 1};
+    cli_timing timing;
+    if (cli_trial_make(&trial, workload, CLI_PAGES_HUGE) != CLI_OK)
         return NULL;
     void *expected = malloc(trial.out.block_size);
     json_t *rungs = json_array();
     if (!expected) {
         cli_fail(CLI_FAILED, "%zu bytes for the reference's result could not be allocated", trial.out.block_size);
     } else if (cli_trial_plan(session, &trial, reference_of(workload->operation), &plan) != TESS_OK ||
-               cli_trial_time(&trial, plan, 1, 0, &seconds, &report) != TESS_OK) {
+               cli_trial_time(&trial, plan, &once, &timing) != TESS_OK) {
         cli_fail_library();
         free(expected);
         expected = NULL;

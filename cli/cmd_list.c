@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli.h"
+#include "workload.h"
 
 int cli_run_list(cli_session *session) {
     const char *only, *last = "";
     tess_strategy_info row;
+    if (session->count == 1 && strcmp(session->operands[0], "workloads") == 0)
+        return cli_list_workloads(session);
     int code = cli_operation(session, &only);
     if (code != CLI_OK)
         return code;

@@ -38,7 +38,9 @@ const cli_command cli_commands[] = {
      "  threshold:T         black below T, white from T on\n"
      "The table is indexed along --axis; INDEX holds integers, or real coordinates to interpolate at.",
      CLI_LOOKUP, 2, 2, cli_run_lookup},
-    {"list", "[OP]", "names the strategies", "Every row of the strategy tables, in the order in which they are tried.", CLI_LIST, 0, 1, cli_run_list},
+    {"list", "[OP | workloads]", "names the strategies",
+     "Every row of the strategy tables, in the order in which they are tried; `workloads`: the built-in problems of bench and tune.", CLI_LIST, 0, 1,
+     cli_run_list},
     {"explain", "COMMAND ...", "says which strategy would run, and why",
      "Takes a whole command, such as `tessera explain reduce sum x.npy`, and runs nothing.", CLI_EXPLAIN, 0, -1, cli_run_explain},
     {"devices", "", "says what this machine is", "Processor, instruction sets, caches.", CLI_DEVICES, 0, 0, cli_run_devices},
@@ -48,8 +50,9 @@ const cli_command cli_commands[] = {
      "of the limit measured on this machine.",
      CLI_LADDER, 0, 1, cli_run_ladder},
     {"bench", "[OP | limits]", "measures this machine's limits, then the operations against them",
-     "Workloads of the usual kinds, each the median of at least five runs, as GB/s and as a fraction of the limit: bytes at copy or read speed, or "
-     "flops.",
+     "Workloads of the usual kinds, each the median of at least five runs, as GB/s and as a fraction of the limit that binds it: memory, cache, "
+     "random reads, or\n"
+     "fused multiply-adds. Without options a quick choice of them, and for each the strategy that the library chooses.",
      CLI_BENCH, 0, 1, cli_run_bench},
     {"tune", "[OP | COMMAND ...]", "finds the fastest strategies for this machine and remembers them",
      "Times the strategies of the built-in workloads, or of a whole command such as `tessera tune reduce sum x.npy`, and saves the times to the "

@@ -16,6 +16,7 @@
 #define EVERY ((unsigned)-1)
 #define AT(field) offsetof(cli_options, field)
 
+static const char *const pages[] = {"huge", "ordinary", NULL};
 static const char *const engines[] = {"auto", "cpu", "cuda", "virtual", NULL};
 static const char *const isas[] = {"auto", "baseline", "avx2", "avx512", "neon", NULL};
 static const char *const boundaries[] = {"zero", "constant", "nearest", "reflect", "mirror", "wrap", NULL};
@@ -64,6 +65,13 @@ const cli_option cli_option_table[] = {
     {"isa", 0, "I", CLI_WORD, AT(isa), isas, 0, 0, ALL_WORK | MACHINE, "highest instruction set: auto (default), baseline, avx2, avx512, neon"},
     {"seconds", 0, "S", CLI_REAL, AT(seconds), NULL, 0, 0, CLI_BENCH | CLI_LADDER | CLI_TUNE,
      "about how long each measurement may take (default 0.5)"},
+    {"all", 0, NULL, CLI_FLAG, AT(all), NULL, 0, 0, CLI_BENCH | CLI_TUNE,
+     "takes every workload, not the quick ones only; `tessera list workloads` names them"},
+    {"only", 0, "TEXT", CLI_TEXT, AT(only), NULL, 0, 0, CLI_BENCH | CLI_TUNE, "takes the workloads that have this text in their names"},
+    {"rows", 0, NULL, CLI_FLAG, AT(rows), NULL, 0, 0, CLI_BENCH,
+     "times every strategy that can run, the reference left out, not the chosen one alone"},
+    {"rounds", 0, "N", CLI_INTEGER, AT(rounds), NULL, 1, 1000, CLI_BENCH, "at least N timed runs of each (default 5)"},
+    {"pages", 0, "P", CLI_WORD, AT(pages), pages, 0, 0, CLI_BENCH, "memory pages of the arrays: huge (default), ordinary"},
     {"html", 0, NULL, CLI_FLAG, AT(html), NULL, 0, 0, CLI_LADDER, "prints one self-contained HTML page"},
     {"json", 0, NULL, CLI_FLAG, AT(json), NULL, 0, 0, ALL_WORK | MACHINE | CLI_LIST | CLI_HELP, "prints JSON: results, and what ran at which speed"},
     {"quiet", 'q', NULL, CLI_FLAG, AT(quiet), NULL, 0, 0, ALL_WORK | CLI_LADDER | CLI_BENCH | CLI_TUNE, "draws no progress bar"},

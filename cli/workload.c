@@ -1,55 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
- * workload.c - the built-in problems. The list is a choice of those on which other libraries have been measured: streams that only memory can limit,
- * masks that only arithmetic can, and the awkward cases - odd sizes, short rows, reversed axes - on which most libraries fall far behind. */
+ * workload.c - making the arrays of a built-in problem, planning it, timing it, and what the machine's limits allow for it. */
 #include "workload.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-#define Mi *1048576
-#define BENCH CLI_FOR_BENCH
-#define LADDER CLI_FOR_LADDER
+bool cli_workload_chosen(const cli_session *session, const cli_workload *w, const char *operation) {
+    const cli_options *o = &session->options;
+    if (operation && strcmp(operation, w->operation) != 0)
+        return false;
+    if (o->only)
+        return strstr(w->name, o->only) != NULL;
+    return o->all ? !(w->use & CLI_FOR_LADDER) : w->use & CLI_FOR_QUICK;
+}
 
-const cli_workload cli_workloads[] = {
-    {"correlate f32 16 Mi, 9 taps", "correlate", BENCH, tess_f32, 1, {16 Mi}, .mask_ndim = 1, .mask = {9}},
-    {"correlate f32 16 Mi, 63 taps", "correlate", BENCH, tess_f32, 1, {16 Mi}, .mask_ndim = 1, .mask = {63}},
-    {"correlate f32 509 x 521, 5 x 5", "correlate", LADDER, tess_f32, 2, {509, 521}, .mask_ndim = 2, .mask = {5, 5}},
-    {"correlate f32 4096 x 4096, 3 x 3", "correlate", BENCH, tess_f32, 2, {4096, 4096}, .mask_ndim = 2, .mask = {3, 3}},
-    {"correlate f32 4096 x 4096, 7 x 7", "correlate", BENCH, tess_f32, 2, {4096, 4096}, .mask_ndim = 2, .mask = {7, 7}},
-    {"separable f32 4096 x 4096, 15 + 15", "correlate", BENCH, tess_f32, 2, {4096, 4096}, .mask_ndim = 2, .mask = {15, 15}, .separable = true},
-    {"correlate u8 4096 x 4096, 3 x 3", "correlate", BENCH, tess_u8, 2, {4096, 4096}, .mask_ndim = 2, .mask = {3, 3}},
-    {"correlate f32 256^3, 3 x 3 x 3", "correlate", BENCH, tess_f32, 3, {256, 256, 256}, .mask_ndim = 3, .mask = {3, 3, 3}},
-    {"sum f32 64 Mi", "reduce", BENCH, tess_f32, 1, {64 Mi}, .reduction = TESS_SUM, .axis = CLI_ALL_AXES},
-    {"sum f32 4 Mi", "reduce", LADDER, tess_f32, 1, {4 Mi}, .reduction = TESS_SUM, .axis = CLI_ALL_AXES},
-    {"argmax f32 64 Mi", "reduce", BENCH, tess_f32, 1, {64 Mi}, .reduction = TESS_ARGMAX, .axis = CLI_ALL_AXES},
-    {"sum u8 256 Mi", "reduce", BENCH, tess_u8, 1, {256 Mi}, .reduction = TESS_SUM, .axis = CLI_ALL_AXES},
-    {"max i32 64 Mi", "reduce", BENCH, tess_i32, 1, {64 Mi}, .reduction = TESS_MAX, .axis = CLI_ALL_AXES},
-    {"sum f32 8192 x 8192, axis 0", "reduce", BENCH, tess_f32, 2, {8192, 8192}, .reduction = TESS_SUM, .axis = 0},
-    {"sum f32 8192 x 8192, axis 1", "reduce", BENCH, tess_f32, 2, {8192, 8192}, .reduction = TESS_SUM, .axis = 1},
-    {"sum f32 4 Mi x 16, axis 1", "reduce", BENCH, tess_f32, 2, {4 Mi, 16}, .reduction = TESS_SUM, .axis = 1},
-    {"transpose f32 1021 x 1019", "transpose", LADDER, tess_f32, 2, {1021, 1019}, .perm = {1, 0}},
-    {"transpose f32 8192 x 8192", "transpose", BENCH, tess_f32, 2, {8192, 8192}, .perm = {1, 0}},
-    {"transpose u8 8192 x 8192", "transpose", BENCH, tess_u8, 2, {8192, 8192}, .perm = {1, 0}},
-    {"transpose f32 7001 x 6997", "transpose", BENCH, tess_f32, 2, {7001, 6997}, .perm = {1, 0}},
-    {"transpose f32 32 x 64 x 128 x 128, (3, 2, 1, 0)", "transpose", BENCH, tess_f32, 4, {32, 64, 128, 128}, .perm = {3, 2, 1, 0}},
-    {"transpose f32 32 x 64 x 128 x 128, (0, 2, 3, 1)", "transpose", BENCH, tess_f32, 4, {32, 64, 128, 128}, .perm = {0, 2, 3, 1}},
-    {"lookup f32[4096] by i32 2 Mi", "lookup", LADDER, tess_f32, 1, {2 Mi}, .table = 4096, .index = tess_i32},
-    {"lookup f32[4096] by i32 32 Mi", "lookup", BENCH, tess_f32, 1, {32 Mi}, .table = 4096, .index = tess_i32},
-    {"lookup f32[65536] by u16 32 Mi", "lookup", BENCH, tess_f32, 1, {32 Mi}, .table = 65536, .index = tess_u16},
-    {"lookup u8[256] by u8 64 Mi", "lookup", BENCH, tess_u8, 1, {64 Mi}, .table = 256, .index = tess_u8},
-    {"interpolate f32[1024] at f32 32 Mi", "lookup", BENCH, tess_f32, 1, {32 Mi}, .table = 1024, .index = tess_f32},
-};
-const int cli_workload_count = (int)(sizeof cli_workloads / sizeof cli_workloads[0]);
-
-/* SplitMix64 (Steele, Lea, Flood 2014), in blocks: each 64 bits serve as many elements as they hold. */
+/* SplitMix64 (Steele, Lea, Flood 2014). */
 static uint64_t random64(uint64_t *state) {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
 }
+static uint32_t random_below(uint64_t *state, int64_t below) { return (uint32_t)((random64(state) >> 32) * (uint64_t)below >> 32); }
 
-/* below > 0: whole numbers 0 .. below-1 (indices, coordinates); else integers over their whole range and floats in -1 .. 1. */
+/* below > 0: indices and coordinates, 0 .. below-1; else integers over their whole range and floats in -1 .. 1. */
 static void fill(tess_io_array *a, int64_t below) {
     uint64_t state = 1;
     tess_type type = tess_io_type(a);
@@ -58,10 +34,20 @@ static void fill(tess_io_array *a, int64_t below) {
         float *p = a->block;
         for (int64_t i = 0; i < count; i++)
             p[i] = below > 0 ? (float)(random64(&state) >> 40) * 0x1p-24f * (float)(below - 1) : (float)(int32_t)random64(&state) * 0x1p-31f;
+    } else if (type == tess_f64 || type == tess_c128) {
+        double *p = a->block;
+        for (int64_t i = 0; i < (int64_t)(a->block_size / sizeof *p); i++)
+            p[i] = (double)(int64_t)random64(&state) * 0x1p-63;
     } else if (type == tess_i32 && below > 0) {
         for (int64_t i = 0; i < count; i++)
-            ((int32_t *)a->block)[i] = (int32_t)(random64(&state) % (uint64_t)below);
-    } else { /* u8 and u16 indices meet tables of 256 and 65536 */
+            ((int32_t *)a->block)[i] = (int32_t)random_below(&state, below);
+    } else if (type == tess_u16 && below > 0) {
+        for (int64_t i = 0; i < count; i++)
+            ((uint16_t *)a->block)[i] = (uint16_t)random_below(&state, below);
+    } else if (type == tess_u8 && below > 0) {
+        for (int64_t i = 0; i < count; i++)
+            ((uint8_t *)a->block)[i] = (uint8_t)random_below(&state, below);
+    } else {
         for (size_t at = 0; at < a->block_size; at += 8) {
             uint64_t r = random64(&state);
             memcpy((char *)a->block + at, &r, a->block_size - at < 8 ? a->block_size - at : 8);
@@ -69,50 +55,65 @@ static void fill(tess_io_array *a, int64_t below) {
     }
 }
 
-static tess_io_status make(tess_io_array *a, tess_type type, int ndim, const int64_t *shape, int64_t below, tess_io_message *message) {
-    tess_io_status status = tess_io_make(a, type, ndim, shape, "a workload's array", message);
-    if (status == TESS_IO_OK && below >= 0)
+typedef struct maker {
+    cli_pages pages;
+    tess_io_status status;
+    tess_io_message message;
+} maker;
+
+static void make(maker *m, tess_io_array *a, tess_type type, int ndim, const int64_t *shape, int64_t below) {
+    if (m->status != TESS_IO_OK)
+        return;
+    m->status = tess_io_make(a, type, ndim, shape, "a workload's array", &m->message);
+    if (m->status == TESS_IO_OK && a->block_size > 0) /* advice: where it is not taken, the ones of tess_io_make stay */
+        madvise(a->block, a->block_size, m->pages == CLI_PAGES_ORDINARY ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
+    if (m->status == TESS_IO_OK && below >= 0)
         fill(a, below);
-    return status;
 }
 
-int cli_trial_make(cli_trial *trial, const cli_workload *w) {
-    tess_io_message message;
-    tess_io_status status;
+static tess_type result_type(const cli_workload *w) {
+    bool real = w->type == tess_f32 || w->type == tess_f64;
+    if (strcmp(w->operation, "reduce") != 0)
+        return w->type;
+    if (w->reduction == TESS_ARGMAX || w->reduction == TESS_ARGMIN)
+        return tess_i64;
+    return w->reduction != TESS_SUM || real ? w->type : w->type == tess_i32 ? tess_i64 : tess_u64;
+}
+
+int cli_trial_make(cli_trial *trial, const cli_workload *w, cli_pages pages) {
+    maker m = {.pages = pages};
     int64_t shape[4];
     int ndim = w->ndim;
     memset(trial, 0, sizeof *trial);
     trial->workload = w;
     memcpy(shape, w->shape, sizeof shape);
     if (strcmp(w->operation, "lookup") == 0) {
-        status = make(&trial->in, w->type, 1, &w->table, 0, &message);
-        if (status == TESS_IO_OK)
-            status = make(&trial->second, w->index, w->ndim, w->shape, w->table, &message);
+        make(&m, &trial->in, w->type, 1, &w->table, 0);
+        make(&m, &trial->second, w->index, w->ndim, w->shape, w->table);
     } else {
-        status = make(&trial->in, w->type, w->ndim, w->shape, 0, &message);
+        make(&m, &trial->in, w->type, w->ndim, w->shape, 0);
     }
+    tess_type weights = w->type == tess_f64 ? tess_f64 : tess_f32;
     if (w->separable)
-        for (int k = 0; k < w->mask_ndim && status == TESS_IO_OK; k++)
-            status = make(&trial->masks[k], tess_f32, 1, &w->mask[k], 0, &message);
-    else if (w->mask_ndim > 0 && status == TESS_IO_OK)
-        status = make(&trial->masks[0], tess_f32, w->mask_ndim, w->mask, 0, &message);
-    tess_type type = w->type;
+        for (int k = 0; k < w->mask_ndim; k++)
+            make(&m, &trial->masks[k], weights, 1, &w->mask[k], 0);
+    else if (w->mask_ndim > 0)
+        make(&m, &trial->masks[0], weights, w->mask_ndim, w->mask, 0);
     if (strcmp(w->operation, "reduce") == 0) {
         ndim = 0;
         for (int d = 0; d < w->ndim && w->axis != CLI_ALL_AXES; d++)
             if (d != w->axis)
                 shape[ndim++] = w->shape[d];
-        type = w->reduction == TESS_ARGMAX ? tess_i64 : w->reduction == TESS_SUM && w->type != tess_f32 ? tess_u64 : w->type;
     } else if (strcmp(w->operation, "transpose") == 0) {
         for (int d = 0; d < ndim; d++)
             shape[d] = w->shape[w->perm[d]];
     }
-    if (status == TESS_IO_OK)
-        status = make(&trial->out, type, ndim, shape, -1, &message);
-    if (status == TESS_IO_OK)
+    if (!w->inplace)
+        make(&m, &trial->out, result_type(w), ndim, shape, -1);
+    if (m.status == TESS_IO_OK)
         return CLI_OK;
     cli_trial_free(trial);
-    return cli_fail_io(status, &message);
+    return cli_fail_io(m.status, &m.message);
 }
 
 void cli_trial_free(cli_trial *trial) {
@@ -123,12 +124,16 @@ void cli_trial_free(cli_trial *trial) {
     tess_io_free(&trial->out);
 }
 
+/* Where the result is. In place only squares are turned: they keep their shape. */
+static const tess_io_array *result(const cli_trial *t) { return t->workload->inplace ? &t->in : &t->out; }
+
 tess_status cli_trial_plan(const cli_session *session, const cli_trial *t, const char *strategy, tess_plan **plan) {
     const cli_workload *w = t->workload;
+    const DLTensor *in = &t->in.tensor, *out = &result(t)->tensor;
     if (strcmp(w->operation, "correlate") == 0) {
         const DLTensor *list[3] = {&t->masks[0].tensor, &t->masks[1].tensor, &t->masks[2].tensor};
-        tess_correlate_options options = {.struct_size = sizeof options, .boundary = TESS_BOUNDARY_REFLECT, .call.strategy = strategy};
-        return tess_plan_correlate(plan, session->context, &t->in.tensor, list, w->separable ? w->mask_ndim : 1, &t->out.tensor, &options);
+        tess_correlate_options options = {.struct_size = sizeof options, .boundary = w->boundary, .call.strategy = strategy};
+        return tess_plan_correlate(plan, session->context, in, list, w->separable ? w->mask_ndim : 1, out, &options);
     }
     if (strcmp(w->operation, "reduce") == 0) {
         tess_reduce_options options = {.struct_size = sizeof options, .call.strategy = strategy};
@@ -136,14 +141,14 @@ tess_status cli_trial_plan(const cli_session *session, const cli_trial *t, const
             options.axes = &w->axis;
             options.naxes = 1;
         }
-        return tess_plan_reduce(plan, session->context, w->reduction, &t->in.tensor, &t->out.tensor, &options);
+        return tess_plan_reduce(plan, session->context, w->reduction, in, out, &options);
     }
     if (strcmp(w->operation, "transpose") == 0) {
         tess_transpose_options options = {.struct_size = sizeof options, .perm = w->perm, .nperm = w->ndim, .call.strategy = strategy};
-        return tess_plan_transpose(plan, session->context, &t->in.tensor, &t->out.tensor, &options);
+        return tess_plan_transpose(plan, session->context, in, out, &options);
     }
     tess_lookup_options options = {.struct_size = sizeof options, .call.strategy = strategy};
-    return tess_plan_lookup(plan, session->context, &t->in.tensor, &t->second.tensor, &t->out.tensor, &options);
+    return tess_plan_lookup(plan, session->context, in, &t->second.tensor, out, &options);
 }
 
 static int ascending(const void *a, const void *b) {
@@ -151,33 +156,68 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-tess_status cli_trial_time(const cli_trial *trial, const tess_plan *plan, int least, double seconds, double *median, tess_report *report) {
+tess_status cli_trial_time(const cli_trial *trial, const tess_plan *plan, const cli_effort *effort, cli_timing *timing) {
     enum { MOST = 1001 };
     double times[MOST], spent = 0;
-    int n = 0;
-    tess_call call = {.report = report};
-    report->struct_size = sizeof *report;
-    const void *second = trial->second.block;
-    do { /* the first run touches the pages and is not counted */
-        tess_status status = tess_execute(plan, trial->in.block, second, trial->out.block, &call);
+    memset(timing, 0, sizeof *timing);
+    timing->report.struct_size = sizeof timing->report;
+    tess_call call = {.report = &timing->report};
+    for (int n = -1; n < MOST; n++) { /* the first run touches the pages and is not counted */
+        bool enough = n >= effort->least && spent >= effort->seconds;
+        if (n > 0 && (enough || (effort->most_seconds > 0 && spent >= effort->most_seconds)))
+            break;
+        tess_status status = tess_execute(plan, trial->in.block, trial->second.block, result(trial)->block, &call);
         if (status != TESS_OK)
             return status;
-        if (n > 0) {
-            times[n - 1] = report->seconds;
-            spent += report->seconds;
-        }
-        n++;
-    } while (n - 1 < least || (spent < seconds && n - 1 < MOST));
-    n--;
+        if (n < 0)
+            continue;
+        times[n] = timing->report.seconds;
+        spent += times[n];
+        timing->runs = n + 1;
+    }
     cli_progress_end(); /* before anything is printed beside the bar */
-    qsort(times, (size_t)n, sizeof *times, ascending);
-    *median = times[n / 2];
+    qsort(times, (size_t)timing->runs, sizeof *times, ascending);
+    timing->seconds = times[timing->runs / 2];
+    timing->least = times[0];
     return TESS_OK;
 }
 
-double cli_limit_seconds(const cli_workload *workload, const tess_report *report, const tess_limits *limits) {
-    bool reads = strcmp(workload->operation, "reduce") == 0;
-    double bytes = report->bytes / (reads ? limits->read_bytes_per_s : limits->copy_bytes_per_s);
-    double flops = report->flops / limits->f32_flops_per_s;
-    return bytes > flops ? bytes : flops;
+/* Of the plain method: one fused multiply-add a tap. */
+static double flops(const cli_workload *w) {
+    double taps = w->separable ? 0 : 1, elements = 1;
+    if (strcmp(w->operation, "correlate") != 0)
+        return 0;
+    for (int k = 0; k < w->mask_ndim; k++)
+        taps = w->separable ? taps + (double)w->mask[k] : taps * (double)w->mask[k];
+    for (int d = 0; d < w->ndim; d++)
+        elements *= (double)w->shape[d];
+    return 2 * taps * elements;
+}
+
+static double larger(double a, double b) { return a > b ? a : b; }
+
+cli_bound cli_trial_bound(const cli_trial *trial, const tess_limits *l) {
+    enum { OUT_OF_CACHE = 32 << 20 }; /* a table that no core's own cache holds */
+    const cli_workload *w = trial->workload;
+    double read = (double)trial->in.block_size + (double)trial->second.block_size, write = (double)result(trial)->block_size;
+    double copy = w->cached ? l->cached_copy_bytes_per_s : larger(l->copy_bytes_per_s, l->plain_copy_bytes_per_s);
+    double one_way = write > read ? larger(l->write_bytes_per_s, l->plain_write_bytes_per_s) : l->read_bytes_per_s;
+    if (w->cached)
+        one_way = l->cached_read_bytes_per_s;
+    double both = read < write ? read : write; /* is copied; what is left goes one way */
+    cli_bound b = {.bytes = read + write, .flops = flops(w), .name = w->cached ? "cache" : "memory"};
+    b.seconds = 2 * both / copy + (read + write - 2 * both) / one_way;
+    double work = b.flops / (w->type == tess_f64 ? l->f64_flops_per_s : l->f32_flops_per_s);
+    if (work > b.seconds) {
+        b.seconds = work;
+        b.name = "fma";
+    }
+    if (w->table > 0 && trial->in.block_size >= OUT_OF_CACHE) {
+        double reads = (double)tess_io_count(&trial->second.tensor) / l->random_reads_per_s;
+        if (reads > b.seconds) {
+            b.seconds = reads;
+            b.name = "random reads";
+        }
+    }
+    return b;
 }

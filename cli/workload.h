@@ -5,7 +5,9 @@
 
 #include "cli.h"
 
-enum { CLI_FOR_BENCH = 1, CLI_FOR_LADDER = 2 };
+/* QUICK: the choice that bench and tune take unless they are asked for all. LADDER: small ones, for the reference's sake; nothing but the ladder and tune
+ * takes them. */
+enum { CLI_FOR_QUICK = 1, CLI_FOR_LADDER = 2 };
 
 typedef struct cli_workload {
     const char *name;      /* "sum f32 64 Mi" */
@@ -18,33 +20,57 @@ typedef struct cli_workload {
     int mask_ndim;
     int64_t mask[3];
     bool separable;
+    tess_boundary boundary;
     /* reduce */
     tess_reduction reduction;
     int axis; /* ALL_AXES or one */
     /* transpose */
     int perm[4];
+    bool inplace;
     /* lookup */
     int64_t table;
     tess_type index;
+    bool cached; /* its arrays stay in a core's cache: the limits are the cache's */
 } cli_workload;
 enum { CLI_ALL_AXES = -1 };
 
 extern const cli_workload cli_workloads[];
 extern const int cli_workload_count;
 
+/* Whether the session's words choose the workload: --only and --all, else the quick ones. operation may be NULL. */
+bool cli_workload_chosen(const cli_session *session, const cli_workload *workload, const char *operation);
+/* `list workloads` */
+int cli_list_workloads(cli_session *session);
+
 /* The arrays of one workload: inputs filled with values that repeat from run to run, none of them a page of zeros. */
 typedef struct cli_trial {
     const cli_workload *workload;
-    tess_io_array in, second, masks[3], out;
+    tess_io_array in, second, masks[3], out; /* out has no block where the work is done in place */
 } cli_trial;
 
-int cli_trial_make(cli_trial *trial, const cli_workload *workload);
+int cli_trial_make(cli_trial *trial, const cli_workload *workload, cli_pages pages);
 void cli_trial_free(cli_trial *trial);
 /* The plan with a strategy pinned (NULL: the library chooses). */
 tess_status cli_trial_plan(const cli_session *session, const cli_trial *trial, const char *strategy, tess_plan **plan);
-/* Executes the plan at least `least` times and until `seconds` have passed; the median time, and what the last run reported. */
-tess_status cli_trial_time(const cli_trial *trial, const tess_plan *plan, int least, double seconds, double *median, tess_report *report);
-/* The time that the limits of the machine allow: bytes at read speed (reductions) or copy speed, or flops, whichever takes longer. */
-double cli_limit_seconds(const cli_workload *workload, const tess_report *report, const tess_limits *limits);
+
+/* How often: `least` times and until `seconds` have passed; but where most_seconds is not 0, no longer than about that. */
+typedef struct cli_effort {
+    int least;
+    double seconds, most_seconds;
+} cli_effort;
+typedef struct cli_timing {
+    double seconds, least; /* the median, the shortest */
+    int runs;
+    tess_report report; /* of the last run */
+} cli_timing;
+/* Executes the plan once, uncounted, and then as often as `effort` says. */
+tess_status cli_trial_time(const cli_trial *trial, const tess_plan *plan, const cli_effort *effort, cli_timing *timing);
+
+/* What the machine's limits allow at best. bound: "memory", "cache", "random reads", "fma". */
+typedef struct cli_bound {
+    double seconds, bytes, flops; /* of the problem, whatever method runs; an fma counts 2 */
+    const char *name;
+} cli_bound;
+cli_bound cli_trial_bound(const cli_trial *trial, const tess_limits *limits);
 
 #endif

@@ -524,15 +524,21 @@ TESS_API tess_status tess_tune(const tess_plan *plan, double seconds);
 
 /* What this machine can do, measured now: about `seconds` in all, but three rounds at least. bytes/s count reads + writes. The two arrays have 4 times
  * the size of the last-level cache each, 256 MiB at least, but at most 1 GiB and an eighth of the machine's memory: where that is less than the caches
- * hold, the limits come out too high, never too low. */
+ * hold, the limits come out too high, never too low. The cached ones are of 128 KiB a thread, copied to 128 KiB; random reads are of 4 bytes each, independent of one another, in
+ * a table of 64 MiB. */
 typedef struct tess_limits {
     size_t struct_size;
     int threads;
     double read_bytes_per_s;
-    double copy_bytes_per_s;
+    double copy_bytes_per_s; /* with streaming stores, which go past the caches */
     double write_bytes_per_s;
     double f32_flops_per_s; /* an fma counts 2 */
     double f64_flops_per_s;
+    double plain_copy_bytes_per_s; /* with ordinary stores */
+    double plain_write_bytes_per_s;
+    double cached_read_bytes_per_s;
+    double cached_copy_bytes_per_s;
+    double random_reads_per_s;
 } tess_limits;
 TESS_API tess_status tess_measure_limits(tess_context *context, double seconds, tess_limits *limits);
 

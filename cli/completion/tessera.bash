@@ -40,6 +40,9 @@ _tessera() {
     --mask | -m)
         COMPREPLY=($(compgen -W "gaussian: box: sobel:x sobel:y prewitt:x prewitt:y scharr:x scharr:y laplace sharpen" -- "$cur"))
         return ;;
+    --pages)
+        COMPREPLY=($(compgen -W "huge ordinary" -- "$cur"))
+        return ;;
     --strategy | -s)
         COMPREPLY=($(compgen -W "$(tessera list 2>/dev/null | grep -o '^  [a-z]*/[a-z0-9_]*')" -- "$cur"))
         return ;;
@@ -57,8 +60,8 @@ _tessera() {
     explain) options="--help" ;;
     devices) options="--threads --isa --json --help" ;;
     ladder) options="--threads --isa --seconds --html --json --quiet --help" ;;
-    bench) options="--threads --isa --seconds --json --quiet --help" ;;
-    tune) options="--threads --isa --seconds --json --quiet --help" ;;
+    bench) options="--threads --isa --seconds --all --only --rows --rounds --pages --json --quiet --help" ;;
+    tune) options="--threads --isa --seconds --all --only --json --quiet --help" ;;
     help) options="--json --help" ;;
     esac
     if [[ $cur == -* ]]; then
@@ -68,7 +71,8 @@ _tessera() {
     case $command,$((COMP_CWORD - first)) in
     reduce,1) COMPREPLY=($(compgen -W "sum prod min max mean var std argmin argmax any all count_nonzero norm1 norm2 norm_inf" -- "$cur")) ;;
     bench,1) COMPREPLY=($(compgen -W "correlate reduce transpose lookup limits" -- "$cur")) ;;
-    list,1 | ladder,1 | tune,1) COMPREPLY=($(compgen -W "correlate reduce transpose lookup" -- "$cur")) ;;
+    list,1) COMPREPLY=($(compgen -W "correlate reduce transpose lookup workloads" -- "$cur")) ;;
+    ladder,1 | tune,1) COMPREPLY=($(compgen -W "correlate reduce transpose lookup" -- "$cur")) ;;
     explain,1) COMPREPLY=($(compgen -W "correlate convolve reduce transpose lookup" -- "$cur")) ;;
     help,1) COMPREPLY=($(compgen -W "correlate convolve reduce transpose lookup list explain devices ladder bench tune help" -- "$cur")) ;;
     *) COMPREPLY=($(compgen -f -- "$cur")) ;;

@@ -9,9 +9,12 @@
 #include "core/parallel.h"
 #include "core/strategy.h"
 
-enum { PIECE = 4 << 20, FMA_ROUNDS = 100000, FMA_PIECES = 16 };
+/* CACHED: bytes of each array of a thread that stays in its core's cache. TABLE_BITS: 64 MiB of floats. The rest: what a piece is, and how many each thread gets
+ * of those that do not go through the two arrays. */
+enum { PIECE = 4 << 20, FMA_ROUNDS = 100000, CACHED = 128 << 10, CACHED_ROUNDS = 200, TABLE_BITS = 24, RANDOM_READS = 1 << 20, PIECES = 16 };
 
-typedef enum work { READ, COPY, WRITE, FMA_F32, FMA_F64, WORKS } work;
+/* The first STREAMS go through the two arrays. */
+typedef enum work { WRITE, READ, COPY, PLAIN_WRITE, PLAIN_COPY, STREAMS, CACHED_READ = STREAMS, CACHED_COPY, RANDOM, FMA_F32, FMA_F64, WORKS } work;
 
 typedef struct job {
     const tess_limit_loops *loops;
@@ -40,31 +43,56 @@ static const tess_limit_loops *loops_for(tess_isa_slot slot) {
     }
 }
 
-static void run_pieces(void *argument, int64_t begin, int64_t end, int worker) {
-    job *j = argument;
-    (void)worker;
-    for (int64_t piece = begin; piece < end; piece++) {
-        char *from = j->from + piece * PIECE, *to = j->to + piece * PIECE;
-        switch (j->what) {
-        case READ: j->sink ^= j->loops->read(from, PIECE); break;
-        case COPY: j->loops->copy(to, from, PIECE); break;
-        case WRITE: j->loops->write(to, PIECE, (float)piece + 0.5f); break;
-        case FMA_F32: j->sink ^= (uint64_t)j->loops->fma_f32(FMA_ROUNDS); break;
-        case FMA_F64: j->sink ^= (uint64_t)j->loops->fma_f64(FMA_ROUNDS); break;
-        case WORKS: break;
-        }
+static void stream(job *j, int64_t piece) {
+    char *from = j->from + piece * PIECE, *to = j->to + piece * PIECE;
+    switch (j->what) {
+    case READ: j->sink ^= j->loops->read(from, PIECE); break;
+    case COPY: j->loops->copy(to, from, PIECE); break;
+    case PLAIN_COPY: j->loops->plain_copy(to, from, PIECE); break;
+    case PLAIN_WRITE: j->loops->plain_write(to, PIECE, (float)piece + 0.25f); break;
+    default: j->loops->write(to, PIECE, (float)piece + 0.5f); break;
     }
 }
 
-/* Four times the last-level cache, at least 256 MiB, at most 1 GiB and an eighth of the memory: on a machine with a larger cache than that, or a
+static void compute(job *j, int64_t piece, int worker) {
+    char *from = j->from + (int64_t)worker * CACHED, *to = j->to + (int64_t)worker * CACHED;
+    uint64_t sum = 0;
+    switch (j->what) {
+    case CACHED_READ:
+        for (int round = 0; round < CACHED_ROUNDS; round++)
+            sum ^= j->loops->read(from, CACHED);
+        break;
+    case CACHED_COPY:
+        for (int round = 0; round < CACHED_ROUNDS; round++)
+            j->loops->plain_copy(to, from, CACHED);
+        break;
+    case RANDOM: sum = (uint64_t)j->loops->random_reads((const float *)j->from, TABLE_BITS, RANDOM_READS, (uint64_t)piece << 32); break;
+    case FMA_F32: sum = (uint64_t)j->loops->fma_f32(FMA_ROUNDS); break;
+    default: sum = (uint64_t)j->loops->fma_f64(FMA_ROUNDS); break;
+    }
+    j->sink ^= sum;
+}
+
+static void run_pieces(void *argument, int64_t begin, int64_t end, int worker) {
+    job *j = argument;
+    for (int64_t piece = begin; piece < end; piece++)
+        if (j->what < STREAMS)
+            stream(j, piece);
+        else
+            compute(j, piece, worker);
+}
+
+/* Four times the last-level cache, at least 256 MiB, at most 1 GiB and an eighth of the memory (but always the table of random reads and a piece of cache for
+ * each thread): on a machine with a larger cache than that, or a
  * shared one, part of the copy may be served by it, which the best of several rounds would show as a limit that is too high, never too low. */
-static int64_t array_size(void) {
+static int64_t array_size(int threads) {
     tess_cpu_info info;
     tess_cpu_info_get(&info);
     int64_t memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     int64_t size = tess_max64(4 * info.l3, (int64_t)256 << 20);
     size = tess_min64(size, tess_min64((int64_t)1 << 30, memory / 8));
-    return tess_max64(size / PIECE, 1) * PIECE;
+    size = tess_max64(size, tess_max64((int64_t)sizeof(float) << TABLE_BITS, (int64_t)threads * CACHED));
+    return tess_ceil_div(size, PIECE) * PIECE;
 }
 
 static tess_status measure(tess_context *context, job *j, int64_t pieces, int threads, double budget, double *best) {
@@ -83,9 +111,9 @@ static tess_status measure_all(tess_context *context, job *j, int64_t size, int 
     j->what = WRITE; /* also makes the pages and fills them */
     TESS_TRY(tess_parallel(context, threads, size / PIECE, 1, run_pieces, j));
     memcpy(j->from, j->to, (size_t)size);
-    for (int what = READ; what < WORKS; what++) {
+    for (int what = 0; what < WORKS; what++) {
         j->what = (work)what;
-        TESS_TRY(measure(context, j, what >= FMA_F32 ? (int64_t)FMA_PIECES * threads : size / PIECE, threads, seconds / (WORKS + 2), &took[what]));
+        TESS_TRY(measure(context, j, what < STREAMS ? size / PIECE : (int64_t)PIECES * threads, threads, seconds / (WORKS + 2), &took[what]));
     }
     return TESS_OK;
 }
@@ -99,7 +127,7 @@ tess_status tess_measure_limits(tess_context *given, double seconds, tess_limits
         return tess_fail(TESS_ERR_ARGUMENT, "seconds is %g, the limits are 0 and 3600", seconds);
     TESS_TRY(tess_context_get(&context, given));
     int threads = atomic_load(&context->threads);
-    int64_t size = array_size();
+    int64_t size = array_size(threads);
     job j = {.loops = loops_for(context->slot)};
     char *block = tess_allocate(context, (size_t)(2 * size));
     if (!block)
@@ -111,14 +139,19 @@ tess_status tess_measure_limits(tess_context *given, double seconds, tess_limits
     tess_status status = measure_all(context, &j, size, threads, seconds, took);
     tess_free(context, block, (size_t)(2 * size));
     TESS_TRY(status);
-    double fmas = (double)FMA_ROUNDS * FMA_PIECES * threads;
+    double pieces = (double)PIECES * threads, fmas = FMA_ROUNDS * pieces, cached = (double)CACHED * CACHED_ROUNDS * pieces;
     tess_limits found = {.struct_size = limits->struct_size,
                          .threads = threads,
                          .read_bytes_per_s = (double)size / took[READ],
                          .copy_bytes_per_s = 2 * (double)size / took[COPY],
                          .write_bytes_per_s = (double)size / took[WRITE],
                          .f32_flops_per_s = fmas * j.loops->f32_flops / took[FMA_F32],
-                         .f64_flops_per_s = fmas * j.loops->f64_flops / took[FMA_F64]};
+                         .f64_flops_per_s = fmas * j.loops->f64_flops / took[FMA_F64],
+                         .plain_copy_bytes_per_s = 2 * (double)size / took[PLAIN_COPY],
+                         .plain_write_bytes_per_s = (double)size / took[PLAIN_WRITE],
+                         .cached_read_bytes_per_s = cached / took[CACHED_READ],
+                         .cached_copy_bytes_per_s = 2 * cached / took[CACHED_COPY],
+                         .random_reads_per_s = RANDOM_READS * pieces / took[RANDOM]};
     memcpy(limits, &found, found.struct_size < sizeof found ? found.struct_size : sizeof found);
     return TESS_OK;
 }

@@ -294,6 +294,17 @@ class About(files.Case):
         self.assertGreater(told["limits"]["copy_bytes_per_s"], 0)
         self.assertEqual({r["operation"] for r in told["results"]}, {"lookup"})
         self.assertTrue(all(r["fraction_of_limit"] > 0 for r in told["results"]))
+        self.assertTrue(all(r["chosen"] and r["runs"] >= 5 for r in told["results"]))
+        # One workload by a part of its name, every strategy that can run it, each once, the chosen one first; the reference is left out.
+        told = json.loads(self.ok("bench", "--only", "256 x 256, in cache", "--rows", "--rounds", "7", "--pages", "ordinary", "--json", "--seconds", "0.001"))
+        self.assertEqual([r["workload"] for r in told["results"] if r["chosen"]], ["transpose f32 256 x 256, in cache"])
+        rows = [r["strategy"] for r in told["results"]]
+        self.assertTrue(told["results"][0]["chosen"] and len(rows) > 1 and len(set(rows)) == len(rows) and "transpose/reference" not in rows, rows)
+        self.assertTrue(all(r["bound"] == "cache" and r["least_seconds"] <= r["seconds"] for r in told["results"]))
+        self.assertEqual((told["pages"], told["results"][0]["runs"] >= 7), ("ordinary", True))
+        listed = json.loads(self.ok("list", "workloads", "--json"))
+        self.assertEqual(len({w["name"] for w in listed}), len(listed))
+        self.assertEqual([w["perm"] for w in listed if w["name"] == "transpose f32 256 x 256, in cache"], [[1, 0]])
         wisdom = self.path("wisdom")
         self.put("a.npy", files.npy([1.0] * 70000, "<f4", (700, 100)))
         self.ok("tune", "transpose", "a.npy", env={"TESSERA_WISDOM": wisdom})

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * workloads.c - the built-in problems, one row each: streams that only memory can limit, masks that only arithmetic can, work that stays in a core's
+ * cache, and the awkward cases - odd sizes, powers of two, short rows, reversed axes - on which most libraries fall far behind.
+ *
+ * The names are what results are compared by from one run to the next, so a problem that changes gets another name. Boundaries are zero, which every
+ * other library has too, but where the name says otherwise. */
+#include "workload.h"
+
+#define Ki *1024
+#define Mi *1048576
+#define QUICK CLI_FOR_QUICK
+#define LADDER CLI_FOR_LADDER
+#define ALL .axis = CLI_ALL_AXES
+
+/* Masks of one row, of a square, of a square's two factors, of a cube. */
+#define TAPS(n) .mask_ndim = 1, .mask = {n}
+#define SQUARE(n) .mask_ndim = 2, .mask = {n, n}
+#define FACTORS(n) .mask_ndim = 2, .mask = {n, n}, .separable = true
+#define CUBE(n) .mask_ndim = 3, .mask = {n, n, n}
+
+const cli_workload cli_workloads[] = {
+    {"correlate f32 16 Mi, 9 taps", "correlate", QUICK, tess_f32, 1, {16 Mi}, TAPS(9)},
+    {"correlate f32 16 Mi, 63 taps", "correlate", QUICK, tess_f32, 1, {16 Mi}, TAPS(63)},
+    {"correlate f32 64 Mi, 3 taps", "correlate", 0, tess_f32, 1, {64 Mi}, TAPS(3)},
+    {"correlate f32 64 Mi, 5 taps", "correlate", 0, tess_f32, 1, {64 Mi}, TAPS(5)},
+    {"correlate f32 64 Mi, 9 taps", "correlate", 0, tess_f32, 1, {64 Mi}, TAPS(9)},
+    {"correlate f32 64 Mi, 17 taps", "correlate", 0, tess_f32, 1, {64 Mi}, TAPS(17)},
+    {"correlate f32 64 Mi, 33 taps", "correlate", 0, tess_f32, 1, {64 Mi}, TAPS(33)},
+    {"correlate f32 64 Mi, 65 taps", "correlate", 0, tess_f32, 1, {64 Mi}, TAPS(65)},
+    {"correlate f32 64 Mi, 127 taps", "correlate", 0, tess_f32, 1, {64 Mi}, TAPS(127)},
+    {"correlate f32 64 Mi, 1023 taps", "correlate", 0, tess_f32, 1, {64 Mi}, TAPS(1023)},
+    {"correlate f64 64 Mi, 9 taps", "correlate", 0, tess_f64, 1, {64 Mi}, TAPS(9)},
+    {"correlate f32 64 Ki, 9 taps, in cache", "correlate", 0, tess_f32, 1, {64 Ki}, TAPS(9), .cached = true},
+    {"correlate f32 509 x 521, 5 x 5", "correlate", LADDER, tess_f32, 2, {509, 521}, SQUARE(5)},
+    {"correlate f32 4096 x 4096, 3 x 3", "correlate", QUICK, tess_f32, 2, {4096, 4096}, SQUARE(3)},
+    {"correlate f32 4096 x 4096, 3 x 3, reflect", "correlate", 0, tess_f32, 2, {4096, 4096}, SQUARE(3), .boundary = TESS_BOUNDARY_REFLECT},
+    {"correlate f32 4096 x 4096, 5 x 5", "correlate", 0, tess_f32, 2, {4096, 4096}, SQUARE(5)},
+    {"correlate f32 4096 x 4096, 7 x 7", "correlate", QUICK, tess_f32, 2, {4096, 4096}, SQUARE(7)},
+    {"correlate f32 4096 x 4096, 11 x 11", "correlate", 0, tess_f32, 2, {4096, 4096}, SQUARE(11)},
+    {"correlate f32 4096 x 4096, 15 x 15", "correlate", 0, tess_f32, 2, {4096, 4096}, SQUARE(15)},
+    {"correlate f32 4096 x 4096, 31 x 31", "correlate", 0, tess_f32, 2, {4096, 4096}, SQUARE(31)},
+    {"correlate f32 8192 x 8192, 3 x 3", "correlate", 0, tess_f32, 2, {8192, 8192}, SQUARE(3)},
+    {"correlate f32 8192 x 8192, 5 x 5", "correlate", 0, tess_f32, 2, {8192, 8192}, SQUARE(5)},
+    {"correlate f32 8192 x 8192, 7 x 7", "correlate", 0, tess_f32, 2, {8192, 8192}, SQUARE(7)},
+    {"correlate f32 8192 x 8192, 11 x 11", "correlate", 0, tess_f32, 2, {8192, 8192}, SQUARE(11)},
+    {"correlate f32 8192 x 8192, 15 x 15", "correlate", 0, tess_f32, 2, {8192, 8192}, SQUARE(15)},
+    {"correlate f32 8192 x 8192, 31 x 31", "correlate", 0, tess_f32, 2, {8192, 8192}, SQUARE(31)},
+    {"separable f32 4096 x 4096, 3 + 3", "correlate", 0, tess_f32, 2, {4096, 4096}, FACTORS(3)},
+    {"separable f32 4096 x 4096, 5 + 5", "correlate", 0, tess_f32, 2, {4096, 4096}, FACTORS(5)},
+    {"separable f32 4096 x 4096, 7 + 7", "correlate", 0, tess_f32, 2, {4096, 4096}, FACTORS(7)},
+    {"separable f32 4096 x 4096, 11 + 11", "correlate", 0, tess_f32, 2, {4096, 4096}, FACTORS(11)},
+    {"separable f32 4096 x 4096, 15 + 15", "correlate", QUICK, tess_f32, 2, {4096, 4096}, FACTORS(15)},
+    {"separable f32 4096 x 4096, 31 + 31", "correlate", 0, tess_f32, 2, {4096, 4096}, FACTORS(31)},
+    {"separable f32 8192 x 8192, 3 + 3", "correlate", 0, tess_f32, 2, {8192, 8192}, FACTORS(3)},
+    {"separable f32 8192 x 8192, 5 + 5", "correlate", 0, tess_f32, 2, {8192, 8192}, FACTORS(5)},
+    {"separable f32 8192 x 8192, 7 + 7", "correlate", 0, tess_f32, 2, {8192, 8192}, FACTORS(7)},
+    {"separable f32 8192 x 8192, 11 + 11", "correlate", 0, tess_f32, 2, {8192, 8192}, FACTORS(11)},
+    {"separable f32 8192 x 8192, 15 + 15", "correlate", 0, tess_f32, 2, {8192, 8192}, FACTORS(15)},
+    {"separable f32 8192 x 8192, 31 + 31", "correlate", 0, tess_f32, 2, {8192, 8192}, FACTORS(31)},
+    {"correlate u8 4096 x 4096, 3 x 3", "correlate", QUICK, tess_u8, 2, {4096, 4096}, SQUARE(3)},
+    {"correlate u8 4096 x 4096, 7 x 7", "correlate", 0, tess_u8, 2, {4096, 4096}, SQUARE(7)},
+    {"separable u8 4096 x 4096, 3 + 3", "correlate", 0, tess_u8, 2, {4096, 4096}, FACTORS(3)},
+    {"separable u8 4096 x 4096, 7 + 7", "correlate", 0, tess_u8, 2, {4096, 4096}, FACTORS(7)},
+    {"correlate f32 256 x 256, 3 x 3, in cache", "correlate", 0, tess_f32, 2, {256, 256}, SQUARE(3), .cached = true},
+    {"correlate f32 256 x 256, 7 x 7, in cache", "correlate", 0, tess_f32, 2, {256, 256}, SQUARE(7), .cached = true},
+    {"correlate f32 256^3, 3 x 3 x 3", "correlate", QUICK, tess_f32, 3, {256, 256, 256}, CUBE(3)},
+    {"correlate f32 256^3, 5 x 5 x 5", "correlate", 0, tess_f32, 3, {256, 256, 256}, CUBE(5)},
+
+    {"sum f32 64 Mi", "reduce", QUICK, tess_f32, 1, {64 Mi}, .reduction = TESS_SUM, ALL},
+    {"sum f32 4 Mi", "reduce", LADDER, tess_f32, 1, {4 Mi}, .reduction = TESS_SUM, ALL},
+    {"argmax f32 64 Mi", "reduce", QUICK, tess_f32, 1, {64 Mi}, .reduction = TESS_ARGMAX, ALL},
+    {"sum u8 256 Mi", "reduce", QUICK, tess_u8, 1, {256 Mi}, .reduction = TESS_SUM, ALL},
+    {"max i32 64 Mi", "reduce", QUICK, tess_i32, 1, {64 Mi}, .reduction = TESS_MAX, ALL},
+    {"sum f32 8192 x 8192, axis 0", "reduce", QUICK, tess_f32, 2, {8192, 8192}, .reduction = TESS_SUM, .axis = 0},
+    {"sum f32 8192 x 8192, axis 1", "reduce", QUICK, tess_f32, 2, {8192, 8192}, .reduction = TESS_SUM, .axis = 1},
+    {"sum f32 4 Mi x 16, axis 1", "reduce", QUICK, tess_f32, 2, {4 Mi, 16}, .reduction = TESS_SUM, .axis = 1},
+    {"sum f32 256 Mi", "reduce", 0, tess_f32, 1, {256 Mi}, .reduction = TESS_SUM, ALL},
+    {"min f32 256 Mi", "reduce", 0, tess_f32, 1, {256 Mi}, .reduction = TESS_MIN, ALL},
+    {"max f32 256 Mi", "reduce", 0, tess_f32, 1, {256 Mi}, .reduction = TESS_MAX, ALL},
+    {"mean f32 256 Mi", "reduce", 0, tess_f32, 1, {256 Mi}, .reduction = TESS_MEAN, ALL},
+    {"argmax f32 256 Mi", "reduce", 0, tess_f32, 1, {256 Mi}, .reduction = TESS_ARGMAX, ALL},
+    {"sum f64 128 Mi", "reduce", 0, tess_f64, 1, {128 Mi}, .reduction = TESS_SUM, ALL},
+    {"max f64 128 Mi", "reduce", 0, tess_f64, 1, {128 Mi}, .reduction = TESS_MAX, ALL},
+    {"argmax f64 128 Mi", "reduce", 0, tess_f64, 1, {128 Mi}, .reduction = TESS_ARGMAX, ALL},
+    {"sum i32 256 Mi", "reduce", 0, tess_i32, 1, {256 Mi}, .reduction = TESS_SUM, ALL},
+    {"max i32 256 Mi", "reduce", 0, tess_i32, 1, {256 Mi}, .reduction = TESS_MAX, ALL},
+    {"argmax i32 256 Mi", "reduce", 0, tess_i32, 1, {256 Mi}, .reduction = TESS_ARGMAX, ALL},
+    {"sum u8 1 Gi", "reduce", 0, tess_u8, 1, {1024 Mi}, .reduction = TESS_SUM, ALL},
+    {"max u8 1 Gi", "reduce", 0, tess_u8, 1, {1024 Mi}, .reduction = TESS_MAX, ALL},
+    {"argmax u8 1 Gi", "reduce", 0, tess_u8, 1, {1024 Mi}, .reduction = TESS_ARGMAX, ALL},
+    {"sum f32 128 Ki, in cache", "reduce", 0, tess_f32, 1, {128 Ki}, .reduction = TESS_SUM, ALL, .cached = true},
+    {"max f32 128 Ki, in cache", "reduce", 0, tess_f32, 1, {128 Ki}, .reduction = TESS_MAX, ALL, .cached = true},
+    {"argmax f32 128 Ki, in cache", "reduce", 0, tess_f32, 1, {128 Ki}, .reduction = TESS_ARGMAX, ALL, .cached = true},
+    {"sum f32 16384 x 16384, axis 0", "reduce", 0, tess_f32, 2, {16384, 16384}, .reduction = TESS_SUM, .axis = 0},
+    {"sum f32 16384 x 16384, axis 1", "reduce", 0, tess_f32, 2, {16384, 16384}, .reduction = TESS_SUM, .axis = 1},
+    {"max f32 16384 x 16384, axis 0", "reduce", 0, tess_f32, 2, {16384, 16384}, .reduction = TESS_MAX, .axis = 0},
+    {"max f32 16384 x 16384, axis 1", "reduce", 0, tess_f32, 2, {16384, 16384}, .reduction = TESS_MAX, .axis = 1},
+    {"sum f32 256 x 1024 x 1024, axis 1", "reduce", 0, tess_f32, 3, {256, 1024, 1024}, .reduction = TESS_SUM, .axis = 1},
+    {"sum f32 16 Mi x 16, axis 1", "reduce", 0, tess_f32, 2, {16 Mi, 16}, .reduction = TESS_SUM, .axis = 1},
+
+    {"transpose f32 1021 x 1019", "transpose", LADDER, tess_f32, 2, {1021, 1019}, .perm = {1, 0}},
+    {"transpose f32 8192 x 8192", "transpose", QUICK, tess_f32, 2, {8192, 8192}, .perm = {1, 0}},
+    {"transpose u8 8192 x 8192", "transpose", QUICK, tess_u8, 2, {8192, 8192}, .perm = {1, 0}},
+    {"transpose u16 8192 x 8192", "transpose", 0, tess_u16, 2, {8192, 8192}, .perm = {1, 0}},
+    {"transpose f64 8192 x 8192", "transpose", 0, tess_f64, 2, {8192, 8192}, .perm = {1, 0}},
+    {"transpose c128 8192 x 8192", "transpose", 0, tess_c128, 2, {8192, 8192}, .perm = {1, 0}},
+    {"transpose f32 7001 x 6997", "transpose", QUICK, tess_f32, 2, {7001, 6997}, .perm = {1, 0}},
+    {"transpose u8 10007 x 9973", "transpose", 0, tess_u8, 2, {10007, 9973}, .perm = {1, 0}},
+    {"transpose u16 10007 x 9973", "transpose", 0, tess_u16, 2, {10007, 9973}, .perm = {1, 0}},
+    {"transpose f32 10007 x 9973", "transpose", 0, tess_f32, 2, {10007, 9973}, .perm = {1, 0}},
+    {"transpose f64 10007 x 9973", "transpose", 0, tess_f64, 2, {10007, 9973}, .perm = {1, 0}},
+    {"transpose f32 8192 x 8192, in place", "transpose", 0, tess_f32, 2, {8192, 8192}, .perm = {1, 0}, .inplace = true},
+    {"transpose f32 256 x 256, in cache", "transpose", 0, tess_f32, 2, {256, 256}, .perm = {1, 0}, .cached = true},
+    {"transpose f32 256 x 512 x 512, (0, 2, 1)", "transpose", 0, tess_f32, 3, {256, 512, 512}, .perm = {0, 2, 1}},
+    {"transpose f32 32 x 64 x 128 x 128, (3, 2, 1, 0)", "transpose", QUICK, tess_f32, 4, {32, 64, 128, 128}, .perm = {3, 2, 1, 0}},
+    {"transpose f32 32 x 64 x 128 x 128, (0, 2, 3, 1)", "transpose", QUICK, tess_f32, 4, {32, 64, 128, 128}, .perm = {0, 2, 3, 1}},
+    {"transpose f32 64 x 1024 x 1024 x 3, (0, 3, 1, 2)", "transpose", 0, tess_f32, 4, {64, 1024, 1024, 3}, .perm = {0, 3, 1, 2}},
+
+    {"lookup f32[4096] by i32 2 Mi", "lookup", LADDER, tess_f32, 1, {2 Mi}, .table = 4096, .index = tess_i32},
+    {"lookup f32[4096] by i32 32 Mi", "lookup", QUICK, tess_f32, 1, {32 Mi}, .table = 4096, .index = tess_i32},
+    {"lookup f32[65536] by u16 32 Mi", "lookup", QUICK, tess_f32, 1, {32 Mi}, .table = 65536, .index = tess_u16},
+    {"lookup u8[256] by u8 64 Mi", "lookup", QUICK, tess_u8, 1, {64 Mi}, .table = 256, .index = tess_u8},
+    {"interpolate f32[1024] at f32 32 Mi", "lookup", QUICK, tess_f32, 1, {32 Mi}, .table = 1024, .index = tess_f32},
+    {"lookup f32[36] by u8 64 Mi", "lookup", 0, tess_f32, 1, {64 Mi}, .table = 36, .index = tess_u8},
+    {"lookup f32[36] by i32 64 Mi", "lookup", 0, tess_f32, 1, {64 Mi}, .table = 36, .index = tess_i32},
+    {"lookup f32[256] by u8 64 Mi", "lookup", 0, tess_f32, 1, {64 Mi}, .table = 256, .index = tess_u8},
+    {"lookup f32[256] by i32 64 Mi", "lookup", 0, tess_f32, 1, {64 Mi}, .table = 256, .index = tess_i32},
+    {"lookup f32[4096] by u16 64 Mi", "lookup", 0, tess_f32, 1, {64 Mi}, .table = 4096, .index = tess_u16},
+    {"lookup f32[4096] by i32 64 Mi", "lookup", 0, tess_f32, 1, {64 Mi}, .table = 4096, .index = tess_i32},
+    {"lookup f32[65536] by u16 64 Mi", "lookup", 0, tess_f32, 1, {64 Mi}, .table = 65536, .index = tess_u16},
+    {"lookup f32[65536] by i32 64 Mi", "lookup", 0, tess_f32, 1, {64 Mi}, .table = 65536, .index = tess_i32},
+    {"lookup f32[16 Mi] by i32 64 Mi", "lookup", 0, tess_f32, 1, {64 Mi}, .table = 16 Mi, .index = tess_i32},
+    {"lookup f32[256] by u8 64 Ki, in cache", "lookup", 0, tess_f32, 1, {64 Ki}, .table = 256, .index = tess_u8, .cached = true},
+    {"interpolate f32[1024] at f32 64 Mi", "lookup", 0, tess_f32, 1, {64 Mi}, .table = 1024, .index = tess_f32},
+    {"lookup u8[256] by u8 4096 x 4096 x 3", "lookup", 0, tess_u8, 3, {4096, 4096, 3}, .table = 256, .index = tess_u8},
+    {"lookup u8[256] by u8 512 x 512, in cache", "lookup", 0, tess_u8, 2, {512, 512}, .table = 256, .index = tess_u8, .cached = true},
+};
+const int cli_workload_count = (int)(sizeof cli_workloads / sizeof cli_workloads[0]);
