@@ -11,6 +11,7 @@
 
 typedef struct tess_pool tess_pool;
 struct tess_gpu;
+struct tess_vgpu_door;
 typedef struct tess_wisdom_record tess_wisdom_record;
 
 struct tess_context {
@@ -23,7 +24,8 @@ struct tess_context {
     tess_wisdom_record *wisdom; /* wisdom.c */
     uint64_t machine;           /* wisdom.c: which machine this is, 0 = not yet asked */
     bool user_wisdom_read;
-    _Atomic(struct tess_gpu *) gpu; /* the CUDA engine's, made at its first use (engine.h) */
+    _Atomic(struct tess_gpu *) gpu;               /* the CUDA engine's, made at its first use (engine.h) */
+    _Atomic(struct tess_vgpu_door *) virtual_gpu; /* the virtual GPU's, made at its first use */
 };
 
 /* given itself, or the default context when it is NULL; what tess_open says when that cannot be made. */

@@ -15,7 +15,8 @@ typedef struct tess_engine_hooks {
     void (*close)(tess_context *context, bool exiting);
 } tess_engine_hooks;
 
-extern const tess_engine_hooks tess_gpu_hooks; /* src/gpu/describe.c */
+extern const tess_engine_hooks tess_gpu_hooks;  /* src/gpu/describe.c */
+extern const tess_engine_hooks tess_vgpu_hooks; /* src/vgpu/door.c; closed after the former, which may hold its table */
 
 /* Defined beside the list of operations in src/ops/ops.c. */
 extern const tess_engine_hooks *const tess_engines[];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * compile.c - kernel text and -D options to machine code or PTX, by NVRTC.
  *
- * Every kernel is compiled with the options below and its own -D: nothing else may change what a kernel computes. The compiler runs outside the lock,
+ * Every kernel is compiled with the options below and its own -D: nothing else may change what a kernel computes. PTX has the source's line numbers
+ * beside it, which the virtual GPU counts by. The compiler runs outside the lock,
  * so two threads may compile the same kernel at once; both results are right and the later one is kept. */
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,8 @@
  * division and square root correctly rounded. */
 static const char *const fixed_options[] = {"--std=c++17", "--fmad=false"};
 enum { FIXED = sizeof fixed_options / sizeof fixed_options[0] };
+
+static const char lines_option[] = "--generate-line-info"; /* of PTX */
 
 static const char *form_name(tess_gpu_form form) { return form == TESS_GPU_CUBIN ? "sm" : "compute"; }
 
@@ -27,6 +30,8 @@ tess_gpu_key tess_gpu_source_key(const tess_gpu_source *source, int arch, tess_g
     tess_sha256_add_field(&hash, source->text, strlen(source->text));
     for (int i = 0; i < FIXED; i++)
         tess_sha256_add_field(&hash, fixed_options[i], strlen(fixed_options[i]));
+    if (form == TESS_GPU_PTX)
+        tess_sha256_add_field(&hash, lines_option, strlen(lines_option));
     for (int i = 0; i < source->option_count; i++)
         tess_sha256_add_field(&hash, source->options[i], strlen(source->options[i]));
     tess_sha256_end(&hash, key.bytes);
@@ -135,7 +140,7 @@ static tess_status fetch(tess_gpu *gpu, nvrtcProgram program, tess_gpu_image *im
 static tess_status run_compiler(tess_gpu *gpu, const tess_gpu_source *source, int arch, tess_gpu_image *image) {
     char target[32], architecture[64];
     nvrtcProgram program = NULL;
-    int count = FIXED + 1 + source->option_count;
+    int own = FIXED + 1 + (image->form == TESS_GPU_PTX), count = own + source->option_count;
     const char **options = tess_allocate(gpu->context, (size_t)count * sizeof *options);
     if (!options)
         return TESS_ERR_MEMORY;
@@ -143,8 +148,10 @@ static tess_status run_compiler(tess_gpu *gpu, const tess_gpu_source *source, in
     snprintf(architecture, sizeof architecture, "--gpu-architecture=%s", target);
     memcpy(options, fixed_options, sizeof fixed_options);
     options[FIXED] = architecture;
+    if (image->form == TESS_GPU_PTX)
+        options[FIXED + 1] = lines_option;
     if (source->option_count > 0)
-        memcpy(options + FIXED + 1, source->options, (size_t)source->option_count * sizeof *options);
+        memcpy(options + own, source->options, (size_t)source->option_count * sizeof *options);
     tess_status status = check_nvrtc(gpu, gpu->nvrtc.nvrtcCreateProgram(&program, source->text, source->name, 0, NULL, NULL), "nvrtcCreateProgram");
     if (status == TESS_OK) {
         nvrtcResult result = gpu->nvrtc.nvrtcCompileProgram(program, count, options);
@@ -183,6 +190,6 @@ tess_status tess_gpu_target(tess_gpu *gpu, const tess_gpu_device *device, int *a
         return tess_fail(TESS_ERR_ENGINE, "%s has compute capability %d.%d, the compiler (NVRTC %d.%d) knows %d.%d and later", device->name,
                          device->major, device->minor, gpu->nvrtc_version / 1000, gpu->nvrtc_version % 1000 / 10, archs[0] / 10, archs[0] % 10);
     *arch = best;
-    *form = best == wanted ? TESS_GPU_CUBIN : TESS_GPU_PTX;
+    *form = best == wanted && !gpu->driver.ptx_only ? TESS_GPU_CUBIN : TESS_GPU_PTX;
     return TESS_OK;
 }

@@ -226,6 +226,7 @@ tess_status tess_gpu_open_table(tess_gpu *gpu, const tess_driver *table, const c
         status = tess_fail(TESS_ERR_ENGINE, "this context already has a driver: %.300s", gpu->driver_path);
     } else {
         gpu->driver = absent;
+        gpu->driver.ptx_only = table->ptx_only;
         for (int i = 0; i < TESS_COUNT(driver_entries); i++) {
             void *address;
             memcpy(&address, (const char *)table + driver_entries[i].offset, sizeof address);

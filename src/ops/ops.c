@@ -9,5 +9,5 @@
 const tess_op *const tess_ops[] = {&tess_correlate_op, &tess_reduce_op, &tess_transpose_op, &tess_lookup_op};
 const int tess_ops_count = TESS_COUNT(tess_ops);
 
-const tess_engine_hooks *const tess_engines[] = {&tess_gpu_hooks};
+const tess_engine_hooks *const tess_engines[] = {&tess_gpu_hooks, &tess_vgpu_hooks};
 const int tess_engines_count = TESS_COUNT(tess_engines);

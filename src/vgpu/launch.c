@@ -7,14 +7,11 @@
 
 enum { STACK_WITH_CALLS = 16384 };
 
-static tess_status check(tess_vgpu_module *module, const char *name, const tess_vgpu_launch_options *options, vgpu_launch *launch) {
-    const ptx_symbol *s = tess_vgpu_find(module, name, (int)strlen(name));
-    if (!s || s->kind != PTX_FUNCTION || !s->function->entry || !s->function->defined)
-        return tess_fail(TESS_ERR_ARGUMENT, "the module has no kernel \"%s\"", name);
-    launch->kernel = s->function;
+static tess_status check(tess_vgpu_module *module, const tess_vgpu_launch_options *options, vgpu_launch *launch) {
+    const ptx_symbol *s = launch->kernel->symbol;
     if (options->param_bytes != launch->kernel->param_bytes)
-        return tess_fail(TESS_ERR_ARGUMENT, "%lld bytes of parameters for %s, which takes %lld", (long long)options->param_bytes, name,
-                         (long long)launch->kernel->param_bytes);
+        return tess_fail(TESS_ERR_ARGUMENT, "%lld bytes of parameters for %.*s, which takes %lld", (long long)options->param_bytes, s->length,
+                         s->name, (long long)launch->kernel->param_bytes);
     if (options->shared_bytes < 0 || options->shared_bytes > 1 << 24)
         return tess_fail(TESS_ERR_ARGUMENT, "%lld bytes of dynamic shared memory", (long long)options->shared_bytes);
     launch->blocks = launch->threads = 1;
@@ -212,10 +209,19 @@ static tess_status execute(vgpu_launch *launch) {
     return status;
 }
 
-tess_status tess_vgpu_launch(tess_vgpu_module *module, const char *kernel, const tess_vgpu_launch_options *options, tess_vgpu_run **result) {
-    vgpu_launch launch = {.module = module, .machine = module->machine, .options = *options};
+tess_status tess_vgpu_launch(tess_vgpu_module *module, const char *name, const tess_vgpu_launch_options *options, tess_vgpu_run **result) {
+    const ptx_symbol *s = tess_vgpu_find(module, name, (int)strlen(name));
     *result = NULL;
-    TESS_TRY(check(module, kernel, options, &launch));
+    if (!s || s->kind != PTX_FUNCTION || !s->function->entry || !s->function->defined)
+        return tess_fail(TESS_ERR_ARGUMENT, "the module has no kernel \"%s\"", name);
+    return tess_vgpu_launch_kernel(module, s->function, options, result);
+}
+
+tess_status tess_vgpu_launch_kernel(tess_vgpu_module *module, const ptx_function *kernel, const tess_vgpu_launch_options *options,
+                                    tess_vgpu_run **result) {
+    vgpu_launch launch = {.module = module, .machine = module->machine, .kernel = kernel, .options = *options};
+    *result = NULL;
+    TESS_TRY(check(module, options, &launch));
     launch.run_warp = tess_vgpu_runner(module->context->slot);
     if (options->count)
         launch.observer[launch.observers++] = &tess_vgpu_count_observer;

@@ -161,6 +161,8 @@ typedef struct vgpu_handler_table {
     const vgpu_handler_row *rows;
     int count;
 } vgpu_handler_table;
+tess_status tess_vgpu_launch_kernel(tess_vgpu_module *module, const ptx_function *kernel, const tess_vgpu_launch_options *options,
+                                    tess_vgpu_run **run);
 void tess_vgpu_run_block(vgpu_worker *worker, uint64_t number, vgpu_warp_runner run); /* block.c */
 void tess_vgpu_frame_constants(const ptx_function *function, char *file);
 void tess_vgpu_fill_specials(const vgpu_warp *warp, vgpu_frame *frame);

@@ -135,6 +135,18 @@ tess_status tess_vgpu_copy_out(tess_vgpu_machine *m, void *to, uint64_t from, in
     return TESS_OK;
 }
 
+/* Undefined bytes stay undefined in their new place. */
+tess_status tess_vgpu_copy_on(tess_vgpu_machine *m, uint64_t to, uint64_t from, int64_t bytes) {
+    const vgpu_allocation *source, *target;
+    TESS_TRY(range(m, from, bytes, "a copy", &source));
+    TESS_TRY(range(m, to, bytes, "a copy", &target));
+    if (bytes) {
+        memmove(target->host + (to - target->address), source->host + (from - source->address), (size_t)bytes);
+        memmove(target->defined + (to - target->address), source->defined + (from - source->address), (size_t)bytes);
+    }
+    return TESS_OK;
+}
+
 tess_status tess_vgpu_fill(tess_vgpu_machine *m, uint64_t to, int value, int64_t bytes) {
     const vgpu_allocation *a;
     TESS_TRY(range(m, to, bytes, "a fill", &a));

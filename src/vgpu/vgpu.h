@@ -23,6 +23,7 @@ tess_status tess_vgpu_malloc(tess_vgpu_machine *machine, int64_t bytes, uint64_t
 tess_status tess_vgpu_free(tess_vgpu_machine *machine, uint64_t address);
 tess_status tess_vgpu_copy_in(tess_vgpu_machine *machine, uint64_t to, const void *from, int64_t bytes);
 tess_status tess_vgpu_copy_out(tess_vgpu_machine *machine, void *to, uint64_t from, int64_t bytes);
+tess_status tess_vgpu_copy_on(tess_vgpu_machine *machine, uint64_t to, uint64_t from, int64_t bytes);
 tess_status tess_vgpu_fill(tess_vgpu_machine *machine, uint64_t to, int value, int64_t bytes);
 
 /* Parses, checks and decodes a module. Errors name line, column and word of the PTX. */
@@ -150,5 +151,33 @@ typedef struct tess_vgpu_fault {
 int tess_vgpu_fault_count(const tess_vgpu_run *run);
 const tess_vgpu_fault *tess_vgpu_fault_at(const tess_vgpu_run *run, int number); /* ordered by block, thread, line */
 const char *tess_vgpu_fault_name(tess_vgpu_fault_kind kind);
+
+/* ---- the door: the machine as a driver (src/gpu/driver.def) ---- */
+
+/* The table of functions, the same for all contexts, and the context's own machine behind it. To be opened at once, by the thread that asked:
+ * cuDeviceGet gives the device of the door that its thread asked for last. There is one device, which has the facts of an H200; it runs PTX only.
+ * A launch that faults fails with the fault as the text of its error; the context stays usable. */
+struct tess_driver;
+tess_status tess_vgpu_driver(tess_context *context, const struct tess_driver **table);
+
+/* A launch through the door, when it has ended: for ladder, reports and tests. Nothing of it stays valid after the call. */
+typedef struct tess_vgpu_launch_record {
+    const char *kernel; /* not terminated */
+    int kernel_length;
+    uint32_t grid[3], block[3];
+    int64_t shared_bytes; /* dynamic */
+    double seconds;       /* that it took here */
+    const tess_vgpu_run *run;
+} tess_vgpu_launch_record;
+
+typedef struct tess_vgpu_watch_options {
+    bool count, no_check;                                                /* zeros: not counted, checked */
+    uint64_t seed;                                                       /* not 0: the order of warps is shuffled */
+    uint64_t step_limit;                                                 /* as in a launch's options */
+    void (*launched)(void *user, const tess_vgpu_launch_record *record); /* NULL = nobody listens. May not call the driver */
+    void *user;
+} tess_vgpu_watch_options;
+/* How launches through the context's door are run and who hears of them. Not while one runs. */
+tess_status tess_vgpu_watch(tess_context *context, const tess_vgpu_watch_options *options);
 
 #endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * process.h - the two things that an engine has to keep outside every context, because CUDA's interface passes them beside its arguments: numbers
+ * that stand for objects of the process, and what each thread works in. */
+#ifndef TESS_CORE_PROCESS_H
+#define TESS_CORE_PROCESS_H
+
+#include "core/status.h"
+
+/* Lies inside the object. */
+typedef struct tess_numbered {
+    struct tess_numbered *next;
+    int number;
+} tess_numbered;
+
+/* Gives the object the next number: from 1 on, never used again, so that a number kept too long finds nothing instead of something else. */
+void tess_number_give(tess_numbered *object);
+void tess_number_take(tess_numbered *object);
+tess_numbered *tess_number_find(int number); /* NULL when there is none */
+
+enum { TESS_THREAD_STACK = 64 };
+typedef struct tess_thread_state {
+    int opened;                          /* number of the object that this thread opened last */
+    int depth;                           /* used part of the stack */
+    uint64_t current[TESS_THREAD_STACK]; /* handles, the last is current */
+    int error;                           /* of the last failing call, with the sentence for it */
+    char sentence[TESS_DETAIL_SIZE];
+} tess_thread_state;
+
+tess_thread_state *tess_thread_get(void); /* zeros at first */
+
+#endif
