@@ -86,5 +86,5 @@ $(BUILD)/flags: always
 clean:
 	rm -rf build build-*
 
-include tools/test.mk tools/install.mk
+include tools/test.mk tools/install.mk tools/python.mk
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

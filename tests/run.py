@@ -8,6 +8,7 @@ with "note: " is shown too. Checks that are found by name:
 
     tests/test_*.c, src/ops/*/test_*.c    C programs: plain, under ASan + UBSan, and THREADED ones under TSan
     tests/oracle/test_*.py                Python against NumPy and SciPy
+    python/tests/test_*.py                the Python module
     tests/cli/test_*.sh                   the command
     tests/check/*.sh                      header, symbols, install, layout, ...
     tests/fuzz/fuzz_*.c                   libFuzzer targets, FUZZ_RUNS inputs each (fewer where those take over FUZZ_SECONDS)
@@ -70,6 +71,8 @@ def plan(jobs, quick):
     builds = [Check("build gcc -Werror", make + ["WERROR=1", "all", "tests"])]
     checks = [Check("oracle/" + stem(f), [oracle, f], builds[0].name) for f in python]
     checks += [Check("c/" + t, ["build/tests/" + t], builds[0].name) for t in c]
+    builds.append(Check("build python", make + ["WERROR=1", "python", "PYTHON=" + oracle]))
+    checks += [Check("python/" + stem(f), ["env", "PYTHONPATH=build/python", oracle, f], builds[-1].name) for f in found("python/tests/test_*.py")]
     if quick:
         return builds, checks
     checks += [Check("cli/" + stem(f), ["sh" if not open(f).readline().startswith("#!/bin/bash") else "bash", f], builds[0].name)

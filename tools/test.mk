@@ -78,6 +78,7 @@ demo:
 help:
 	@echo 'make              build/tessera, build/libtessera.so, build/libtessera.a'
 	@echo 'make deps         install what is missing (Debian 12; offline and at once when all is there)'
+	@echo 'make python       the Python module: PYTHONPATH=build/python'
 	@echo 'make demo         the main job on a photograph, a recording and a large array'
 	@echo 'make test         the whole suite; make test-quick: gcc build, C tests and oracles only'
 	@echo 'make tests        build the C test programs into build/tests'
@@ -87,7 +88,7 @@ help:
 	@echo
 	@echo 'Variables: CC=clang, BUILD=folder, OPT="-O2 -g", WERROR=1, SANITIZE=address,undefined, CFLAGS, LDFLAGS'
 
-SOURCES = $(wildcard include/*.h src/*/*.[ch] src/*/*/*.[ch] cli/*.[ch] tests/*.[ch] tests/*/*.[ch] examples/*.c)
+SOURCES = $(wildcard include/*.h src/*/*.[ch] src/*/*/*.[ch] cli/*.[ch] tests/*.[ch] tests/*/*.[ch] examples/*.c python/src/*.[ch])
 .PHONY: format
 format:
 	clang-format -i $(SOURCES)

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * context.c - the library's context as a Python object, running work without the GIL, and the exceptions of statuses.
+ *
+ * A module has one current context; calls and plans hold a reference while they use it, so set_threads exchanges it at any time. Its progress
+ * callback lets Ctrl-C end a long call. */
+#include <string.h>
+#include <time.h>
+
+#include "module.h"
+
+typedef struct context_object {
+    PyObject ob_base;
+    tess_context *handle;
+} context_object;
+
+/* The state of the thread that is inside the library without the GIL; NULL while it holds the GIL. */
+static _Thread_local PyThreadState *waiting;
+static _Thread_local struct timespec looked;
+
+static int progress(void *unused, double fraction) {
+    (void)unused, (void)fraction;
+    enum { INTERVAL_NS = 50000000 };
+    struct timespec now;
+    if (!waiting)
+        return 0;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if ((now.tv_sec - looked.tv_sec) * 1000000000L + (now.tv_nsec - looked.tv_nsec) < INTERVAL_NS)
+        return 0;
+    looked = now;
+    PyEval_RestoreThread(waiting);
+    int stop = PyErr_CheckSignals();
+    waiting = PyEval_SaveThread();
+    return stop;
+}
+
+PyObject *tess_py_context_new(tess_py_state *state, int threads, PyObject *wisdom_from) {
+    context_object *self = PyObject_New(context_object, (PyTypeObject *)state->context_type);
+    if (!self)
+        return NULL;
+    self->handle = NULL;
+    tess_context_options options = {.struct_size = sizeof options, .threads = threads, .progress = progress};
+    tess_status status = tess_open(&self->handle, &options);
+    if (status != TESS_OK) {
+        Py_DECREF(self);
+        return tess_py_raise(state, status);
+    }
+    size_t length = 0;
+    tess_context *from = wisdom_from ? tess_py_context_handle(wisdom_from) : NULL;
+    if (from && (tess_wisdom_export(from, NULL, 0, &length), length > 0)) { /* what was learnt stays; only a help */
+        char *text = PyMem_Malloc(length + 1);
+        if (text && tess_wisdom_export(from, text, length + 1, &length) == TESS_OK)
+            (void)tess_wisdom_import(self->handle, text);
+        PyMem_Free(text);
+    }
+    return (PyObject *)self;
+}
+
+tess_context *tess_py_context_handle(PyObject *context) { return ((context_object *)context)->handle; }
+
+PyObject *tess_py_context_current(tess_py_state *state) {
+#ifdef Py_GIL_DISABLED
+    pthread_mutex_lock(&state->lock);
+    PyObject *context = Py_NewRef(state->context);
+    pthread_mutex_unlock(&state->lock);
+    return context;
+#else
+    return Py_NewRef(state->context);
+#endif
+}
+
+static void context_dealloc(PyObject *object) {
+    PyTypeObject *type = Py_TYPE(object);
+    tess_close(((context_object *)object)->handle);
+    PyObject_Free(object);
+    Py_DECREF(type);
+}
+
+static PyType_Slot context_slots[] = {{Py_tp_dealloc, (void *)context_dealloc}, {0, NULL}};
+PyType_Spec tess_py_context_spec = {"tessera._tessera.Context", sizeof(context_object), 0,
+                                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE, context_slots};
+
+/* ---- Work ------------------------------------------------------------------------------------------------------ */
+
+void tess_py_begin_on(tess_py_work *work, PyObject *context, double elements) {
+    /* Letting go of the GIL and taking it again costs about 50 ns, and far more where another thread grabs it: less than that much work keeps it. */
+    const double worth = 1024;
+    work->context = Py_NewRef(context);
+    work->handle = tess_py_context_handle(context);
+    work->thread = NULL;
+    if (elements < worth)
+        return;
+    clock_gettime(CLOCK_MONOTONIC, &looked);
+    work->thread = waiting = PyEval_SaveThread();
+}
+
+void tess_py_begin(tess_py_state *state, tess_py_work *work, double elements) {
+    PyObject *context = tess_py_context_current(state);
+    tess_py_begin_on(work, context, elements);
+    Py_DECREF(context);
+}
+
+void tess_py_end(tess_py_work *work) {
+    if (work->thread) {
+        PyThreadState *thread = waiting;
+        waiting = NULL;
+        PyEval_RestoreThread(thread);
+    }
+    Py_CLEAR(work->context);
+}
+
+PyObject *tess_py_raise(tess_py_state *state, tess_status status) {
+    PyObject *kind = PyExc_ValueError;
+    if (PyErr_Occurred()) /* cancelled by a signal handler that raised */
+        return NULL;
+    switch (status) {
+    case TESS_ERR_TYPE: kind = PyExc_TypeError; break;
+    case TESS_ERR_AXIS: kind = state->axis_error; break;
+    case TESS_ERR_INDEX: kind = PyExc_IndexError; break;
+    case TESS_ERR_MEMORY: kind = PyExc_MemoryError; break;
+    case TESS_ERR_ENGINE:
+    case TESS_ERR_DEVICE: kind = state->engine_error; break;
+    case TESS_ERR_FILE: kind = PyExc_OSError; break;
+    case TESS_ERR_CANCELLED:
+    case TESS_ERR_INTERNAL: kind = PyExc_RuntimeError; break;
+    default: break;
+    }
+    const char *sentence = tess_detail();
+    PyErr_SetString(kind, *sentence ? sentence : tess_status_text(status));
+    return NULL;
+}
+
+/* ---- What every call takes ------------------------------------------------------------------------------------- */
+
+bool tess_py_call_make(tess_py_state *state, tess_py_call *call, PyObject *strategy, PyObject *report, const tess_py_array *like) {
+    memset(&call->call, 0, sizeof call->call);
+    call->report_dict = NULL;
+    if (tess_py_given(strategy) && !(call->call.strategy = tess_py_text(strategy, "strategy")))
+        return false;
+    if (tess_py_given(report)) {
+        if (!PyDict_Check(report)) {
+            PyErr_SetString(PyExc_TypeError, "report is no dict that could be filled");
+            return false;
+        }
+        call->report = (tess_report){.struct_size = sizeof call->report};
+        call->report_dict = report;
+        call->call.report = &call->report;
+    }
+    if (like && like->tensor.device.device_type == kDLCUDA) {
+        void *stream = NULL;
+        if (like->kind.exchange && like->kind.exchange->current_stream) {
+            if (like->kind.exchange->current_stream(like->tensor.device.device_type, like->tensor.device.device_id, &stream) != 0)
+                return false;
+        } else {
+            PyObject *number = PyObject_CallMethod(state->helpers, "stream", "O", like->object);
+            stream = number ? PyLong_AsVoidPtr(number) : NULL;
+            Py_XDECREF(number);
+            if (PyErr_Occurred())
+                return false;
+        }
+        call->call.stream = stream;
+    }
+    return true;
+}
+
+bool tess_py_call_finish(tess_py_call *call) {
+    if (!call->report_dict)
+        return true;
+    const tess_report *r = &call->report;
+    PyObject *filled = Py_BuildValue("{sssssisdsdsdsd}", "strategy", r->strategy, "isa", r->isa, "threads", r->threads, "seconds", r->seconds,
+                                     "bytes", r->bytes, "flops", r->flops, "workspace", r->workspace);
+    bool done = filled && PyDict_Update(call->report_dict, filled) == 0;
+    Py_XDECREF(filled);
+    return done;
+}

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the extension leaves to Python: the rare cases of getting at arrays and of making them.
+
+Nothing here imports an array library that the caller has not brought along, except NumPy for lists."""
+import json
+import sys
+
+from_json = json.loads
+
+
+def from_list(value, name, dtype):
+    """A list or number as a NumPy array; dtype None leaves the type to NumPy."""
+    try:
+        import numpy
+    except ImportError:
+        raise TypeError(f"{name} is a list or number, which needs NumPy: give array.array, memoryview or another array instead") from None
+    array = numpy.asarray(value, dtype)
+    if array.dtype.kind not in "biufc":
+        raise TypeError(f"{name} is a list of {array.dtype}, numbers are needed")
+    return array
+
+
+def numpy_dtype(name):
+    import numpy
+    if name == "bfloat16":
+        return numpy.dtype(sys.modules["ml_dtypes"].bfloat16)
+    return numpy.dtype(name)
+
+
+def cuda_interface(value):
+    """(pointer, readonly, letter, size, shape, strides in bytes or None) of a __cuda_array_interface__."""
+    described = value.__cuda_array_interface__
+    order, letter, size = described["typestr"][0], described["typestr"][1], int(described["typestr"][2:])
+    if order not in "<|=" or letter not in "biufc" or described.get("mask") is not None:
+        raise TypeError(f"__cuda_array_interface__ describes elements {described['typestr']!r}" + " with a mask" * ("mask" in described))
+    pointer, readonly = described["data"]
+    return pointer, bool(readonly), letter, size, tuple(described["shape"]), described.get("strides")
+
+
+def empty_like(like, shape, dtype):
+    """A new array of the library that `like` belongs to, on its device; None when the library is not known."""
+    root = type(like).__module__.split(".")[0]
+    if root == "torch":
+        torch = sys.modules["torch"]
+        return torch.empty(shape, dtype=getattr(torch, dtype), device=like.device)
+    if root == "cupy":
+        with like.device:
+            return sys.modules["cupy"].empty(shape, dtype)
+    return None
+
+
+def stream(like):
+    """The stream on which the library of `like` works now, as an integer."""
+    root = type(like).__module__.split(".")[0]
+    if root == "torch":
+        return sys.modules["torch"].cuda.current_stream(like.device).cuda_stream
+    if root == "cupy":
+        return sys.modules["cupy"].cuda.get_current_stream().ptr
+    interface = getattr(like, "__cuda_array_interface__", None)
+    return (interface or {}).get("stream") or 0
+
+
+def adopt(array, family, like):
+    """A tessera.Array as an array of the library that `like` belongs to, sharing its memory."""
+    if family == "torch":
+        return sys.modules["torch"].from_dlpack(array)
+    if family == "jax":
+        return sys.modules["jax"].dlpack.from_dlpack(array)
+    namespace = getattr(like, "__array_namespace__", None)
+    return namespace().from_dlpack(array) if namespace else array
+
+
+def flattened(value):
+    """The elements as one axis."""
+    if hasattr(value, "reshape"):
+        return value.reshape(-1)
+    if isinstance(value, (list, tuple)):
+        return from_list(value, "x", None).reshape(-1)
+    view = memoryview(value)
+    return view if view.ndim == 1 else view.cast("B").cast(view.format)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that stand on those of the extension: plan, explain, wisdom, interp."""
+from . import _tessera
+
+
+def plan(function, *arrays, **arguments):
+    """A planned call of one of the operations: arguments are checked and a strategy is chosen once.
+
+    function: tessera.sum, tessera.correlate, ... or the name. The other arguments are those of the function. Call the plan with arrays of the
+    same types, shapes and strides (a mask is part of the plan: it is not given again).
+
+    >>> x = numpy.arange(6.0).reshape(2, 3)
+    >>> total = tessera.plan(tessera.sum, x, axis=1)
+    >>> total(x), total(x + 1)
+    (array([ 3., 12.]), array([ 6., 15.]))
+    """
+    return _tessera._plan(function if isinstance(function, str) else function.__name__, *arrays, **arguments)
+
+
+def explain(function, *arrays, format="text", **arguments):
+    """What a call would do and why: the strategy, what every other one lost by, bytes, flops, workspace.
+
+    >>> "reduce/" in tessera.explain(tessera.sum, numpy.ones(100))
+    True
+    """
+    return plan(function, *arrays, **arguments).explain(format)
+
+
+class wisdom:
+    """Which strategy was fastest for which problem on this machine; it changes what runs, never a result. All are static methods.
+
+    >>> tessera.wisdom.forget()
+    >>> isinstance(tessera.wisdom.text(), str)
+    True
+    """
+
+    @staticmethod
+    def text():
+        """The lines that have been learnt."""
+        return _tessera._wisdom("export")
+
+    @staticmethod
+    def learn(text):
+        """Takes lines that `text` gave; lines that are not understood are skipped."""
+        _tessera._wisdom("import", text)
+
+    @staticmethod
+    def load(path=None):
+        """Reads a file, by default the user's."""
+        _tessera._wisdom("load", path)
+
+    @staticmethod
+    def save(path=None):
+        """Writes a file, by default the user's."""
+        _tessera._wisdom("save", path)
+
+    @staticmethod
+    def forget():
+        """Forgets everything that has been learnt."""
+        _tessera._wisdom("forget")
+
+
+def interp(x, xp, fp, left=None, right=None, period=None):
+    """Linear interpolation of the points (xp, fp) at x, as numpy.interp: float64, xp increasing, and beyond its ends left and right, or the end points.
+
+    xp=None stands for 0, 1, 2, ...: then x is a coordinate in elements and nothing is searched. fp may have more axes than one: the first is
+    interpolated along. The distance between two points is measured once more in units of elements, so a result may differ from NumPy's by
+    len(xp) / 2**53 of the step between its neighbours. Needs NumPy.
+
+    >>> tessera.interp([0.5, 2.5, 9.0], [0, 1, 3], [10, 20, 40])
+    array([15., 35., 40.])
+    """
+    import numpy as np
+    x, fp = np.asarray(x, np.float64), np.asarray(fp)
+    fp = fp.astype(np.complex128 if fp.dtype.kind == "c" else np.float64, copy=False)
+    if xp is None:
+        if period is not None:
+            raise ValueError("period needs xp")
+        place, low, high = x, 0.0, len(fp) - 1.0
+    else:
+        xp = np.asarray(xp, np.float64)
+        if xp.ndim != 1 or len(xp) != len(fp):
+            raise ValueError(f"xp has the shape {xp.shape} and fp {fp.shape}: xp needs one axis as long as fp's first")
+        if len(xp) == 0:
+            raise ValueError("array of sample points is empty")
+        if period is not None:
+            if period == 0:
+                raise ValueError("period must be a non-zero value")
+            period = abs(period)
+            x, xp, left, right = x % period, xp % period, None, None
+            order = np.argsort(xp, kind="stable")
+            xp, fp = xp[order], fp[order]
+            xp = np.concatenate((xp[-1:] - period, xp, xp[:1] + period))
+            fp = np.concatenate((fp[-1:], fp, fp[:1]))
+        below = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, max(len(xp) - 2, 0))
+        step = xp[np.minimum(below + 1, len(xp) - 1)] - xp[below]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            place = below + np.clip(np.where(step > 0, (x - xp[below]) / step, x - xp[below]), 0, 1)
+        low, high = xp[0], xp[-1]
+    result = np.asarray(_tessera.lookup(fp, place, outside="clip", interpolation="linear"))
+    extra = (...,) + (None,) * (fp.ndim - 1)
+    with np.errstate(invalid="ignore"):
+        if left is not None:
+            result = np.where((x < low)[extra], left, result)
+        if right is not None:
+            result = np.where((x > high)[extra], right, result)
+        result = np.where(np.isnan(x)[extra], np.nan, result)
+    return result if result.ndim else result[()]

@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Proves: arrays of every kind go in without a copy and come out as the kind that came in; out= is written in place; what cannot be taken
+is refused with the right exception and a sentence."""
+import array
+import ctypes
+import struct
+import unittest
+
+import numpy as np
+
+import tessera
+
+try:
+    import torch
+except ImportError:
+    torch = None
+try:
+    import jax
+except ImportError:
+    jax = None
+
+
+class Capsuled:
+    """A producer of DLPack capsules that is no NumPy array itself."""
+
+    def __init__(self, value, legacy=True):
+        self.value, self.legacy, self.exports = value, legacy, 0
+
+    def __dlpack__(self, **words):
+        self.exports += 1
+        if not self.legacy and not words.get("max_version"):
+            raise BufferError("only versioned")
+        return self.value.__dlpack__(**words)
+
+    def __dlpack_device__(self):
+        return self.value.__dlpack_device__()
+
+
+class OnDevice:
+    """What an array on a GPU looks like from outside; the pointer is never followed on the CPU."""
+
+    def __init__(self, shape, typestr="<f4", strides=None):
+        self.__cuda_array_interface__ = {"shape": shape, "typestr": typestr, "data": (4096, False), "version": 3, "strides": strides, "stream": None}
+
+
+class Plain(unittest.TestCase):
+    def test_results_are_tessera_arrays_or_numbers(self):
+        x = array.array("h", range(12))
+        self.assertEqual(tessera.sum(x), 66)
+        self.assertIsInstance(tessera.sum(x), int)
+        self.assertIs(tessera.any(x), True)
+        view = memoryview(x).cast("B").cast("h", (3, 4))
+        total = tessera.sum(view, axis=0)
+        self.assertIsInstance(total, tessera.Array)
+        self.assertEqual((total.tolist(), total.shape, total.dtype, total.ndim, total.size, total.nbytes, len(total)),
+                         ([12, 15, 18, 21], (4,), "int64", 1, 4, 32, 4))
+        self.assertEqual(memoryview(total).format, "q")
+        self.assertEqual(repr(total), "tessera.Array([12, 15, 18, 21], dtype='int64')")
+        self.assertEqual(tessera.transpose(view).tolist(), [[0, 4, 8], [1, 5, 9], [2, 6, 10], [3, 7, 11]])
+        self.assertEqual(tessera.sum(b"\x01\x02\xff"), 258)
+        self.assertEqual(tessera.mean(bytearray(b"\x01\x02")), 1.5)
+        self.assertEqual(tessera.sum(total), 66)
+
+    def test_every_type_of_own_arrays(self):
+        for dtype in ("?", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8", "c8", "c16"):
+            x = np.arange(6).reshape(2, 3).astype(dtype)
+            own = tessera.transpose(memoryview(x))
+            self.assertEqual(own.tolist(), x.T.tolist(), dtype)
+            self.assertEqual(np.asarray(own).dtype, x.dtype)
+            if dtype != "?" or np.lib.NumpyVersion(np.__version__) >= "1.25.0":
+                self.assertEqual(np.from_dlpack(own).tolist(), x.T.tolist())
+        with self.assertRaises(TypeError):
+            tessera.Array()
+        with self.assertRaises(TypeError):
+            len(tessera.transpose(memoryview(struct.pack("d", 2.5)).cast("d", ())))
+        self.assertIn("shape=(100,)", repr(tessera.transpose(memoryview(bytes(100)))))
+
+    def test_own_arrays_export(self):
+        own = tessera.transpose(memoryview(bytes(4)))
+        self.assertEqual(own.__dlpack_device__(), (1, 0))
+        self.assertIn('"dltensor"', repr(own.__dlpack__()))
+        self.assertIn('"dltensor_versioned"', repr(own.__dlpack__(max_version=(1, 0))))
+        for words in ({"stream": 3}, {"dl_device": (2, 0)}, {"copy": True}):
+            with self.assertRaises(BufferError):
+                own.__dlpack__(**words)
+
+
+class Numpy(unittest.TestCase):
+    def test_kinds_of_results(self):
+        x = np.arange(6, dtype="f4").reshape(2, 3)
+        self.assertIs(type(tessera.sum(x)), np.float32)
+        self.assertIs(type(tessera.argmax(x)), np.int64)
+        self.assertIs(type(tessera.all(x)), np.bool_)
+        self.assertIs(type(tessera.sum(x.astype("f2"))), np.float16)
+        self.assertIs(type(tessera.sum(x.astype("c8"))), np.complex64)
+        self.assertIs(type(tessera.sum(x, axis=1)), np.ndarray)
+        self.assertIs(type(tessera.sum(x, keepdims=True)), np.ndarray)
+        self.assertIs(type(tessera.lookup(x[0], np.array(1))), np.float32)
+        self.assertIs(type(tessera.sum([1, 2])), np.int64)
+        self.assertIs(type(tessera.sum(np.float32(3))), np.float32)
+
+        class Sub(np.ndarray):
+            pass
+        self.assertIs(type(tessera.sum(x.view(Sub), axis=0)), np.ndarray)
+
+    def test_strides_that_are_not_whole_elements(self):
+        mixed = np.zeros(5, [("a", "u1"), ("b", "f4")])
+        mixed["b"] = range(5)
+        self.assertEqual(mixed["b"].strides, (5,))
+        self.assertEqual(tessera.sum(mixed["b"]), 10)
+        with self.assertRaisesRegex(ValueError, "out has strides that are not whole elements"):
+            tessera.transpose(np.zeros(5, "f4"), out=mixed["b"])
+
+    def test_out(self):
+        x, out = np.arange(6.0).reshape(2, 3), np.full((3, 2), -1.0)
+        self.assertIs(tessera.transpose(x, out=out), out)
+        self.assertEqual(out.tolist(), x.T.tolist())
+        row = np.zeros((2, 8))[:, ::3]
+        self.assertIs(tessera.correlate(x, [1.0], out=row), row)
+        self.assertEqual(row.tolist(), x.tolist())
+        small = np.zeros(3, "u1")
+        tessera.sum(x * 100, axis=0, out=small)
+        self.assertEqual(small.tolist(), [255, 255, 255])
+        square = np.arange(9).reshape(3, 3)
+        tessera.transpose(square, out=square)
+        self.assertEqual(square[0].tolist(), [0, 3, 6])
+        out.flags.writeable = False
+        for bad, error, text in ((out, ValueError, "out is read-only"), (b"12345678", ValueError, "out is read-only"), ([1], TypeError, "out is no array"),
+                                 (np.zeros((2, 2)), ValueError, r"out|shape|size"), (x.reshape(-1)[::-1].reshape(3, 2), ValueError, "overlap")):
+            with self.assertRaisesRegex(error, text):
+                tessera.transpose(x, out=bad)
+
+    def test_dtype(self):
+        x = np.array([1, 2, 300])
+        for given in ("float32", np.float32, np.dtype("f4")):
+            self.assertIs(type(tessera.sum(x, dtype=given)), np.float32)
+        self.assertEqual(tessera.sum(x, dtype=np.uint8), 255)
+        self.assertIs(type(tessera.sum(x, dtype=float)), np.float64)
+        self.assertIs(type(tessera.sum(x, dtype=complex)), np.complex128)
+        with self.assertRaisesRegex(TypeError, "dtype 'U7' is none of Tessera's"):
+            tessera.sum(x, dtype="U7")
+        with self.assertRaises(TypeError):
+            tessera.sum(np.ones(3) * 1j, dtype=float)
+
+    def test_bfloat16(self):
+        try:
+            import ml_dtypes
+        except ImportError:
+            self.skipTest("ml_dtypes is not installed")
+        x = np.arange(4).astype(ml_dtypes.bfloat16)
+        self.assertEqual(tessera.sum(x).dtype, x.dtype)
+        result = tessera.correlate(x, [1, 1])
+        self.assertEqual((result.dtype, result.tolist()), (x.dtype, [0, 1, 3, 5]))
+
+
+class Refused(unittest.TestCase):
+    def test_inputs(self):
+        for value, text in (("abc", "x is no array"), (object(), "x is no array"), (None, "x is no array"), (np.array(["a"]), "format"),
+                            (np.ones(2, ">f4"), "byte order"), (np.ones(2, "g"), "format"), (np.array([None]), "format"),
+                            ([[1, 2], ["a", "b"]], "numbers are needed")):
+            with self.assertRaisesRegex(TypeError, text):
+                tessera.sum(value)
+
+    def test_arguments(self):
+        x = np.ones((2, 3))
+        for call, error, text in (
+                (lambda: tessera.sum(), TypeError, r"sum\(\) needs the argument 'x'"),
+                (lambda: tessera.sum(x, 0, None), TypeError, "at most 2 arguments by position"),
+                (lambda: tessera.sum(x, 0, axis=0), TypeError, "'axis' twice"),
+                (lambda: tessera.sum(x, axes=0), TypeError, "no argument 'axes'"),
+                (lambda: tessera.sum(x, axis=2), tessera.AxisError, "-2..1"),
+                (lambda: tessera.sum(x, axis=(0, -2)), tessera.AxisError, "twice"),
+                (lambda: tessera.sum(x, axis="a"), TypeError, "axis is neither"),
+                (lambda: tessera.sum(x, axis=1.5), TypeError, "axis is neither"),
+                (lambda: tessera.sum(x, nan="skip"), ValueError, "propagate, omit"),
+                (lambda: tessera.var(x, correction=1, ddof=1), TypeError, "two names"),
+                (lambda: tessera.norm(x, ord=3), ValueError, "ord is 3"),
+                (lambda: tessera.max(x[:0]), ValueError, "max needs at least one element"),
+                (lambda: tessera.sum(x, strategy="reduce/no"), ValueError, "no strategy"),
+                (lambda: tessera.sum(x, report=[]), TypeError, "dict"),
+                (lambda: tessera.transpose(x, (0, 0)), tessera.AxisError, "twice"),
+                (lambda: tessera.transpose(x, (0,)), ValueError, ""),
+                (lambda: tessera.correlate(x, x, boundary="x"), ValueError, "zero, constant"),
+                (lambda: tessera.correlate(x, np.ones((1, 1, 1))), ValueError, ""),
+                (lambda: tessera.correlate(x, [1, 2], origin=5), ValueError, "origin"),
+                (lambda: tessera.correlate(x, [[1, 2]], origin=[0]), ValueError, "origin has 1 entries"),
+                (lambda: tessera.correlate(x, [1, 2], constant="a"), TypeError, "constant is 'a'"),
+                (lambda: tessera.correlate_separable(x, []), ValueError, "masks has 0 entries"),
+                (lambda: tessera.correlate_separable(x, [[[1]]]), ValueError, ""),
+                (lambda: tessera.correlate_separable(x, 3), TypeError, ""),
+                (lambda: tessera.take(x, [7]), IndexError, "index.0. is 7"),
+                (lambda: tessera.take(x, [-7]), IndexError, "index.0. is -7"),
+                (lambda: tessera.take(x[:0], [0], 0), IndexError, ""),
+                (lambda: tessera.take(x, [0.5]), TypeError, "indices have the type float64"),
+                (lambda: tessera.take(x, [0], (0, 1)), TypeError, "axis"),
+                (lambda: tessera.lookup(x, [-1]), IndexError, "index.0. is -1"),
+                (lambda: tessera.lookup(x, [0], axis=9), tessera.AxisError, ""),
+                (lambda: tessera.lookup(x, [0], outside="no"), ValueError, "error, clip"),
+                (lambda: tessera.plan("size", x), ValueError, "cannot be planned"),
+                (lambda: tessera.explain(tessera.sum, x, format="xml"), ValueError, "text, json"),
+                (lambda: tessera.set_threads(-1), ValueError, ""),
+                (lambda: tessera.set_threads(5000), ValueError, "1024")):
+            with self.assertRaisesRegex(error, text):
+                call()
+        self.assertTrue(issubclass(tessera.AxisError, ValueError) and issubclass(tessera.AxisError, IndexError))
+
+    def test_devices_beyond_the_cpu(self):
+        for x in (OnDevice((2, 3)), OnDevice((2, 3), "<c16", (96, 32))):
+            with self.assertRaisesRegex(tessera.EngineError, "device"):
+                tessera.sum(x, axis=0)
+        with self.assertRaisesRegex(TypeError, "not whole elements"):
+            tessera.sum(OnDevice((2, 3), "<f4", (13, 4)))
+        with self.assertRaisesRegex(TypeError, "typestr|elements|format"):
+            tessera.sum(OnDevice((2,), ">f4"))
+
+
+class DlPack(unittest.TestCase):
+    def test_capsules(self):
+        x = np.arange(6.0).reshape(2, 3)[:, ::-1]
+        producer = Capsuled(x)
+        total = tessera.sum(producer, axis=1)
+        self.assertEqual((producer.exports, total.tolist()), (1, [3.0, 12.0]))
+        self.assertIsInstance(total, tessera.Array)
+        out = np.zeros(2)
+        tessera.sum(producer, axis=1, out=Capsuled(out))
+        self.assertEqual(out.tolist(), [3.0, 12.0])
+
+    @unittest.skipIf(np.lib.NumpyVersion(np.__version__) < "2.1.0", "this NumPy exports no versioned capsules")
+    def test_versioned_capsules(self):
+        x = np.arange(6.0)
+        x.flags.writeable = False
+        self.assertEqual(tessera.sum(Capsuled(x)), 15)
+        self.assertEqual(tessera.sum(Capsuled(x, legacy=False)), 15)
+        with self.assertRaisesRegex(ValueError, "read-only"):
+            tessera.transpose(np.zeros(6), out=Capsuled(x))
+
+    def test_bad_producers(self):
+        class Liar:
+            def __dlpack__(self, **_):
+                return 3
+
+        class Raising:
+            def __dlpack__(self, **_):
+                raise RuntimeError("not today")
+
+        class Consumed:
+            def __init__(self):
+                self.capsule = np.zeros(3).__dlpack__()
+
+            def __dlpack__(self, **_):
+                return self.capsule
+        with self.assertRaisesRegex(TypeError, "DLPack capsule"):
+            tessera.sum(Liar())
+        with self.assertRaisesRegex(RuntimeError, "not today"):
+            tessera.sum(Raising())
+        once = Consumed()
+        self.assertEqual(tessera.sum(once), 0)
+        with self.assertRaisesRegex(TypeError, "DLPack capsule"):
+            tessera.sum(once)
+
+    def test_namespaces(self):
+        class Own(Capsuled):
+            def __array_namespace__(self):
+                return np
+        self.assertIs(type(tessera.sum(Own(np.ones((2, 3))), axis=0)), np.ndarray)
+
+
+@unittest.skipUnless(torch, "torch is not installed")
+class Torch(unittest.TestCase):
+    def test_kinds(self):
+        x = torch.arange(12.).reshape(3, 4)
+        for value, want in ((tessera.sum(x, axis=0), x.sum(0)), (tessera.sum(x), x.sum()), (tessera.transpose(x[:, ::2]), x[:, ::2].T),
+                            (tessera.take(x, torch.tensor([2, -1]), 0), x[[2, -1]]), (tessera.argmax(x, axis=1), x.argmax(1)),
+                            (tessera.correlate(x.to(torch.bfloat16), [[1.0]]), x.to(torch.bfloat16))):
+            self.assertIs(type(value), torch.Tensor)
+            self.assertEqual(value.dtype, want.dtype)
+            self.assertTrue(torch.equal(value, want))
+        out = torch.zeros(4)
+        self.assertIs(tessera.sum(x, axis=0, out=out), out)
+        self.assertTrue(torch.equal(out, x.sum(0)))
+        with self.assertRaisesRegex(TypeError, "requires a gradient"):
+            tessera.sum(torch.ones(3, requires_grad=True))
+        self.assertIs(tessera.sum(x, dtype=torch.float64).dtype, torch.float64)
+        self.assertTrue(torch.equal(torch.from_dlpack(tessera.transpose(memoryview(b"abc"))), torch.tensor([97, 98, 99], dtype=torch.uint8)))
+        self.assertEqual(tessera.sum(torch.zeros(0, 3), axis=0).tolist(), [0, 0, 0])
+
+    def test_other_devices(self):
+        with self.assertRaises((tessera.EngineError, RuntimeError, BufferError)):
+            tessera.sum(torch.ones(3, device="meta"))
+
+
+@unittest.skipUnless(jax, "jax is not installed")
+class Jax(unittest.TestCase):
+    def test_kinds(self):
+        x = jax.numpy.arange(6.0).reshape(2, 3)
+        total = tessera.sum(x, axis=1)
+        self.assertIs(type(total), type(x))
+        self.assertEqual(total.tolist(), [3.0, 12.0])
+        with self.assertRaisesRegex(ValueError, "read-only"):
+            tessera.sum(x, axis=1, out=total)
+
+
+class Plans(unittest.TestCase):
+    def test_plans(self):
+        x = np.arange(12, dtype="f4").reshape(3, 4)
+        cases = ((tessera.plan(tessera.sum, x, axis=0), (x,), x.sum(0)), (tessera.plan("transpose", x), (x,), x.T),
+                 (tessera.plan(tessera.correlate, x, [[0, 0, 1]]), (x,), tessera.correlate(x, [[0, 0, 1]])),
+                 (tessera.plan(tessera.convolve_separable, x, [[1, 2], [3]], dtype="float64"), (x,),
+                  tessera.convolve_separable(x, [[1, 2], [3]], dtype="float64")),
+                 (tessera.plan(tessera.lookup, x, np.array([2, 0])), (x, np.array([2, 0])), x[[2, 0]]),
+                 (tessera.plan(tessera.take, x, [2, 0], 0), (x, np.array([2, 0])), x[[2, 0]]))
+        for plan, arrays, want in cases:
+            for _ in range(2):
+                got = plan(*arrays)
+                self.assertEqual((got.tolist(), got.dtype, got.shape), (want.tolist(), want.dtype, want.shape))
+            out, report = np.zeros(want.shape, want.dtype), {}
+            self.assertIs(plan(*arrays, out=out, report=report), out)
+            self.assertEqual(out.tolist(), want.tolist())
+            self.assertIn(plan.operation.split("_")[0].replace("take", "lookup").replace("sum", "reduce").replace("convolve", "correlate"), report["strategy"])
+            self.assertEqual((plan.shape, plan.dtype), (want.shape, want.dtype.name))
+            self.assertIn(report["strategy"], plan.explain())
+            self.assertIsInstance(plan.explain("json"), dict)
+            self.assertIn(plan.operation, repr(plan))
+            self.assertGreaterEqual(plan.workspace, 0)
+
+    def test_other_arrays_are_refused(self):
+        x = np.arange(12, dtype="f4").reshape(3, 4)
+        plan = tessera.plan(tessera.sum, x, axis=0)
+        for bad in (x.T, x[:, :3], x.astype("f8"), x[::-1], x[0], np.zeros((3, 8), "f4")[:, ::2]):
+            with self.assertRaisesRegex(ValueError, "x has another"):
+                plan(bad)
+        with self.assertRaisesRegex(ValueError, "out has another"):
+            plan(x, out=np.zeros(4))
+        for call in (lambda: plan(), lambda: plan(x, x), lambda: plan(x, axis=0)):
+            with self.assertRaises(TypeError):
+                call()
+        strided = tessera.plan(tessera.sum, x, axis=0, out=np.zeros(8, "f4")[::2])
+        with self.assertRaisesRegex(TypeError, "out is needed"):
+            strided(x)
+        out = np.zeros(8, "f4")
+        strided(x, out=out[::2])
+        self.assertEqual(out[::2].tolist(), x.sum(0).tolist())
+
+    def test_threads_and_tuning(self):
+        x = np.ones((300, 400), "f4")
+        plan = tessera.plan(tessera.transpose, x)
+        tessera.set_threads(1)
+        try:
+            self.assertEqual(tessera.threads(), 1)
+            plan.tune(0.05)
+            again = tessera.plan(tessera.transpose, x)
+            again.tune(0.05)
+            self.assertIn("transpose", tessera.wisdom.text())
+            kept = tessera.wisdom.text()
+            tessera.set_threads(2)
+            self.assertEqual(sorted(tessera.wisdom.text().split()), sorted(kept.split()))
+            self.assertEqual(plan(x).shape, (400, 300))
+        finally:
+            tessera.set_threads(0)
+            tessera.wisdom.forget()
+
+    def test_the_machine(self):
+        self.assertIn("cpu", tessera.devices())
+        self.assertIsInstance(tessera.devices(format="json"), dict)
+        names = [row["name"] for row in tessera.strategies()]
+        self.assertIn("reduce/reference", names)
+        self.assertTrue(all(row["operation"] == "lookup" for row in tessera.strategies("lookup")))
+        with self.assertRaises(ValueError):
+            tessera.limits(-1)
+
+
+if __name__ == "__main__":
+    unittest.main()
