@@ -92,3 +92,8 @@ SOURCES = $(wildcard include/*.h src/*/*.[ch] src/*/*/*.[ch] cli/*.[ch] tests/*.
 .PHONY: format
 format:
 	clang-format -i $(SOURCES)
+
+# bench/*.c measure one thing each with the public interface; no test runs them.
+$(BUILD)/bench/%: bench/%.c $(BUILD)/libtessera.a
+	@mkdir -p $(@D)
+	$(COMPILE) -MMD -MP -MF $@.d $< -o $@ $(BUILD)/libtessera.a $(LDFLAGS) $(LDLIBS_LIB)

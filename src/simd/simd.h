@@ -110,6 +110,54 @@ TESS_INLINE v_f64 v_f64_fma(v_f64 a, v_f64 b, v_f64 c) {
 #endif
 }
 
+/* NaNs become the one that computed NaNs are stored as. */
+TESS_INLINE v_f32 v_f32_canonical(v_f32 v) {
+    const v_i32 nan = (v_i32){0} + 0x7fc00000;
+#if defined(__AVX512F__)
+    return (v_f32)_mm512_mask_mov_epi32((__m512i)v, _mm512_cmp_ps_mask((__m512)v, (__m512)v, _CMP_UNORD_Q), (__m512i)nan);
+#else
+    const v_i32 number = v == v;
+    return (v_f32)(((v_i32)v & number) | (nan & ~number));
+#endif
+}
+TESS_INLINE v_f64 v_f64_canonical(v_f64 v) {
+    const v_i64 nan = (v_i64){0} + 0x7ff8000000000000;
+#if defined(__AVX512F__)
+    return (v_f64)_mm512_mask_mov_epi64((__m512i)v, _mm512_cmp_pd_mask((__m512d)v, (__m512d)v, _CMP_UNORD_Q), (__m512i)nan);
+#else
+    const v_i64 number = v == v;
+    return (v_f64)(((v_i64)v & number) | (nan & ~number));
+#endif
+}
+
+/* yes where t is 0 (of either sign), else no. */
+TESS_INLINE v_f32 v_f32_if_zero(v_f32 t, v_f32 yes, v_f32 no) {
+#if defined(__AVX512F__)
+    return (v_f32)_mm512_mask_mov_ps((__m512)no, _mm512_cmp_ps_mask((__m512)t, _mm512_setzero_ps(), _CMP_EQ_OQ), (__m512)yes);
+#else
+    const v_i32 zero = t == 0;
+    return (v_f32)(((v_i32)yes & zero) | ((v_i32)no & ~zero));
+#endif
+}
+TESS_INLINE v_f64 v_f64_if_zero(v_f64 t, v_f64 yes, v_f64 no) {
+#if defined(__AVX512F__)
+    return (v_f64)_mm512_mask_mov_pd((__m512d)no, _mm512_cmp_pd_mask((__m512d)t, _mm512_setzero_pd(), _CMP_EQ_OQ), (__m512d)yes);
+#else
+    const v_i64 zero = t == 0;
+    return (v_f64)(((v_i64)yes & zero) | ((v_i64)no & ~zero));
+#endif
+}
+
+/* Whether any bit of the vector at p is set. */
+TESS_INLINE bool v_any(const void *p) {
+    v_i64 v;
+    int64_t any = 0;
+    memcpy(&v, p, sizeof v);
+    for (int i = 0; i < TESS_F64_LANES; i++)
+        any |= v[i];
+    return any != 0;
+}
+
 /* The sums of each 8 of the TESS_VECTOR_BYTES bytes at p. */
 TESS_INLINE v_u64 v_u8_sums(const void *p) {
 #if defined(__AVX512BW__)

@@ -2,12 +2,12 @@
  * cpu_interpolate.c - interpolation in a line of the table that has been prepared: converted to the compute type, and laid out so that a point needs
  * one place in memory.
  *
- * LINEAR keeps pairs {y, next - y}, so a point is one load of two values and one fma; the difference is the one the formula asks for, so the bits are
- * the same. CUBIC keeps the entries with those that stand in beyond the ends, four neighbours in a row. Points go in blocks through two steps that
- * pass their results in the first-level cache: coordinates become entry numbers and fractions (vectorised, one test a block for anything outside),
- * then values are fetched and combined. */
+ * LINEAR keeps pairs {y, next - y}, CUBIC {p1, c1, c2, c3}: the differences and sums are those that the formula asks for, so the bits are the same, and
+ * a point is one record and one to four fmas. A vector of coordinates goes through without a branch, faulty ones as 0; a block with anything outside
+ * is looked at again, point by point. */
 #include "core/parallel.h"
 #include "ops/lookup/lookup.h"
+#include "simd/gather.h"
 
 tess_status TESS_ISA_NAME(tess_lookup_interpolate)(const tess_problem *base, const tess_run *run);
 size_t TESS_ISA_NAME(tess_lookup_interpolate_workspace)(const tess_problem *base, int threads);
@@ -21,110 +21,130 @@ typedef struct job {
     tess_row_loader load_index, load_table;
     tess_row_storer store;
     int64_t each; /* bytes of a thread's prepared line */
+    bool stream;  /* results are of out's type, and more than the caches hold */
 } job;
 
 typedef struct block {
-    int32_t entry[BLOCK];
-    int16_t filled[BLOCK], nan[BLOCK];
-    int fills, nans;
+    int16_t filled[BLOCK];
+    int fills;
     int64_t bad;
 } block;
 
 static int64_t prepared_bytes(const lookup_problem *problem) {
-    int64_t size = problem->compute == tess_f64 ? 8 : 4;
-    int64_t bytes =
-        (problem->interpolation == TESS_INTERPOLATE_LINEAR ? 3 * problem->n + 1 : problem->n + 3) * size; /* pairs, and the entries they come from */
-    return tess_ceil_div(bytes, 64) * 64;
+    int64_t size = problem->compute == tess_f64 ? 8 : 4, n = problem->n;
+    static const int record[] = {0, 1, 2, 4};
+    /* Records, and for more than the plain entries the line that they are made from, with its neighbours beyond the ends. */
+    int64_t values = record[problem->interpolation] * n + (problem->interpolation == TESS_INTERPOLATE_NEAREST ? 0 : n + 3);
+    return tess_ceil_div(values * size, 64) * 64;
 }
 
 size_t TESS_ISA_NAME(tess_lookup_interpolate_workspace)(const tess_problem *base, int threads) {
     return (size_t)(prepared_bytes((const lookup_problem *)base) * threads);
 }
 
-/* The points that the vectorised test found fault with, one by one. */
-static void settle(block *b, const lookup_problem *problem, int64_t i, double x, double *t) {
-    int64_t entry;
-    lookup_kind kind = tess_lookup_place(problem, x, &entry, t);
-    b->entry[i] = (int32_t)entry;
-    if (kind == LOOKUP_NAN)
-        b->nan[b->nans++] = (int16_t)i;
-    else if (kind == LOOKUP_OUTSIDE && problem->outside == TESS_OUTSIDE_ERROR)
-        b->bad = b->bad < 0 ? i : b->bad;
-    else if (kind == LOOKUP_OUTSIDE)
-        b->filled[b->fills++] = (int16_t)i;
-}
+#define TRUNCATE_F32(x) __builtin_convertvector(x, v_i32)
+#define TRUNCATE_F64(x) __builtin_convertvector(x, h_i32)
 
-/* For type f32 and f64: prepare writes the line, place turns coordinates into entries and fractions, combine makes the values. */
-#define IN_TYPE(name, type, FMA_OF)                                                                                                              \
-    static void prepare_##name(const job *j, const char *table, type *line) {                                                                    \
-        const lookup_problem *problem = j->problem;                                                                                              \
-        int64_t n = problem->n;                                                                                                                  \
-        bool wrap = problem->outside == TESS_OUTSIDE_WRAP;                                                                                       \
-        if (problem->interpolation == TESS_INTERPOLATE_NEAREST) {                                                                                \
-            j->load_table(line, table, problem->step, n);                                                                                        \
-        } else if (problem->interpolation == TESS_INTERPOLATE_LINEAR) {                                                                          \
-            type *y = line + 2 * n;                                                                                                              \
-            j->load_table(y, table, problem->step, n);                                                                                           \
-            y[n] = wrap ? y[0] : y[n - 1];                                                                                                       \
-            for (int64_t k = 0; k < n; k++) {                                                                                                    \
-                line[2 * k] = y[k];                                                                                                              \
-                line[2 * k + 1] = y[k + 1] - y[k];                                                                                               \
-            }                                                                                                                                    \
-        } else {                                                                                                                                 \
-            j->load_table(line + 1, table, problem->step, n);                                                                                    \
-            line[0] = line[1 + tess_lookup_neighbour(problem, 0, -1)];                                                                           \
-            line[n + 1] = line[1 + tess_lookup_neighbour(problem, n - 1, 1)];                                                                    \
-            line[n + 2] = line[1 + tess_lookup_neighbour(problem, n - 1, 2)];                                                                    \
-        }                                                                                                                                        \
-    }                                                                                                                                            \
-    static void place_##name(block *b, const lookup_problem *problem, const type *x, type *t, int64_t count) {                                   \
-        type limit = (type)(problem->n - 1);                                                                                                     \
-        if ((int64_t)limit > problem->n - 1) /* f32 rounded up */                                                                                \
-            limit = nextafterf((float)limit, 0);                                                                                                 \
-        int outside = 0;                                                                                                                         \
-        bool nearest = problem->interpolation == TESS_INTERPOLATE_NEAREST;                                                                       \
-        for (int64_t i = 0; i < count; i++) {                                                                                                    \
-            bool inside = x[i] >= 0 && x[i] <= limit;                                                                                            \
-            type safe = inside ? x[i] : 0;                                                                                                       \
-            b->entry[i] = (int32_t)safe;                                                                                                         \
-            t[i] = safe - (type)b->entry[i];                                                                                                     \
-            outside |= !inside;                                                                                                                  \
-        }                                                                                                                                        \
-        for (int64_t i = 0; nearest && i < count; i++)                                                                                           \
-            b->entry[i] += t[i] >= (type)0.5;                                                                                                    \
-        b->fills = b->nans = 0;                                                                                                                  \
-        b->bad = -1;                                                                                                                             \
-        for (int64_t i = 0; outside && i < count; i++)                                                                                           \
-            if (!(x[i] >= 0 && x[i] <= limit)) {                                                                                                 \
-                double fraction;                                                                                                                 \
-                settle(b, problem, i, x[i], &fraction);                                                                                          \
-                t[i] = (type)fraction;                                                                                                           \
-            }                                                                                                                                    \
-    }                                                                                                                                            \
-    static void combine_##name(const block *b, tess_interpolation interpolation, const type *line, const type *t, type *result, int64_t count) { \
-        if (interpolation == TESS_INTERPOLATE_NEAREST) {                                                                                         \
-            for (int64_t i = 0; i < count; i++)                                                                                                  \
-                result[i] = line[b->entry[i]];                                                                                                   \
-        } else if (interpolation == TESS_INTERPOLATE_LINEAR) {                                                                                   \
-            type pair[2 * BLOCK];                                                                                                                \
-            for (int64_t i = 0; i < count; i++)                                                                                                  \
-                memcpy(pair + 2 * i, line + 2 * (int64_t)b->entry[i], 2 * sizeof(type));                                                         \
-            for (int64_t i = 0; i < count; i++) {                                                                                                \
-                type value = FMA_OF(t[i], pair[2 * i + 1], pair[2 * i]);                                                                         \
-                result[i] = t[i] == 0 ? pair[2 * i] : value;                                                                                     \
-            }                                                                                                                                    \
-        } else {                                                                                                                                 \
-            for (int64_t i = 0; i < count; i++) {                                                                                                \
-                const type *p = line + b->entry[i];                                                                                              \
-                result[i] = tess_cubic_##name(p[0], p[1], p[2], p[3], t[i]);                                                                     \
-            }                                                                                                                                    \
-        }                                                                                                                                        \
-        for (int k = 0; k < b->nans; k++)                                                                                                        \
-            result[b->nan[k]] = (type)NAN;                                                                                                       \
+/* For type f32 and f64: prepare writes the line, points_* makes the values of whole vectors of coordinates and tells whether all were inside, and
+ * values does a block of any length. `whole` is the vector of entry numbers. */
+#define IN_TYPE(name, type, vector, mask, whole, LANES, TRUNCATE, gather_one, fused)                                                            \
+    static void prepare_##name(const job *j, const char *table, type *line) {                                                                   \
+        const lookup_problem *problem = j->problem;                                                                                             \
+        int64_t n = problem->n;                                                                                                                 \
+        if (problem->interpolation == TESS_INTERPOLATE_NEAREST) {                                                                               \
+            j->load_table(line, table, problem->step, n);                                                                                       \
+        } else if (problem->interpolation == TESS_INTERPOLATE_LINEAR) {                                                                         \
+            type *y = line + 2 * n;                                                                                                             \
+            j->load_table(y, table, problem->step, n);                                                                                          \
+            y[n] = y[tess_lookup_neighbour(problem, n - 1, 1)];                                                                                 \
+            for (int64_t k = 0; k < n; k++) {                                                                                                   \
+                line[2 * k] = y[k];                                                                                                             \
+                line[2 * k + 1] = y[k + 1] - y[k];                                                                                              \
+            }                                                                                                                                   \
+        } else {                                                                                                                                \
+            type *y = line + 4 * n;                                                                                                             \
+            j->load_table(y + 1, table, problem->step, n);                                                                                      \
+            y[0] = y[1 + tess_lookup_neighbour(problem, 0, -1)];                                                                                \
+            y[n + 1] = y[1 + tess_lookup_neighbour(problem, n - 1, 1)];                                                                         \
+            y[n + 2] = y[1 + tess_lookup_neighbour(problem, n - 1, 2)];                                                                         \
+            for (int64_t k = 0; k < n; k++)                                                                                                     \
+                tess_cubic_entry_##name(line + 4 * k, y[k], y[k + 1], y[k + 2], y[k + 3]);                                                      \
+        }                                                                                                                                       \
+    }                                                                                                                                           \
+    TESS_INLINE bool points_##name(tess_interpolation how, const type *x, const type *line, type limit, type *result, int64_t count) {          \
+        mask outside = {0};                                                                                                                     \
+        const vector top = v_##name##_all(limit);                                                                                               \
+        for (int64_t i = 0; i < count; i += LANES) {                                                                                            \
+            tess_prefetch_l2(x + i + 2048 / sizeof(type));                                                                                      \
+            vector c[4], at = v_##name##_load(x + i), value;                                                                                    \
+            const mask inside = (at >= 0) & (at <= top);                                                                                        \
+            outside |= ~inside;                                                                                                                 \
+            at = (vector)((mask)at & inside);                                                                                                   \
+            whole entry = TRUNCATE(at);                                                                                                         \
+            const vector t = at - __builtin_convertvector(entry, vector);                                                                       \
+            if (how == TESS_INTERPOLATE_NEAREST) {                                                                                              \
+                entry -= __builtin_convertvector(t >= (type)0.5, whole);                                                                        \
+                value = (vector)gather_one(line, entry);                                                                                        \
+            } else if (how == TESS_INTERPOLATE_LINEAR) {                                                                                        \
+                v_##name##_pairs(&c[0], &c[1], line, entry);                                                                                    \
+                value = v_##name##_fma(t, c[1], c[0]);                                                                                          \
+            } else {                                                                                                                            \
+                v_##name##_quads(c, line, entry);                                                                                               \
+                value = v_##name##_fma(t * (type)0.5, v_##name##_fma(t, v_##name##_fma(t, c[3], c[2]), c[1]), c[0]);                            \
+            }                                                                                                                                   \
+            if (how != TESS_INTERPOLATE_NEAREST)                                                                                                \
+                value = v_##name##_if_zero(t, c[0], value);                                                                                     \
+            v_##name##_store(result + i, v_##name##_canonical(value));                                                                          \
+        }                                                                                                                                       \
+        return !v_any(&outside);                                                                                                                \
+    }                                                                                                                                           \
+    TESS_NOINLINE static bool nearest_##name(const type *x, const type *line, type limit, type *result, int64_t count) {                        \
+        return points_##name(TESS_INTERPOLATE_NEAREST, x, line, limit, result, count);                                                          \
+    }                                                                                                                                           \
+    TESS_NOINLINE static bool linear_##name(const type *x, const type *line, type limit, type *result, int64_t count) {                         \
+        return points_##name(TESS_INTERPOLATE_LINEAR, x, line, limit, result, count);                                                           \
+    }                                                                                                                                           \
+    TESS_NOINLINE static bool cubic_##name(const type *x, const type *line, type limit, type *result, int64_t count) {                          \
+        return points_##name(TESS_INTERPOLATE_CUBIC, x, line, limit, result, count);                                                            \
+    }                                                                                                                                           \
+    /* A point that the vectors found fault with. */                                                                                            \
+    static void settle_##name(block *b, const lookup_problem *problem, int64_t i, type x, const type *line, type *result) {                     \
+        int64_t entry;                                                                                                                          \
+        double fraction;                                                                                                                        \
+        lookup_kind kind = tess_lookup_place(problem, (double)x, &entry, &fraction);                                                            \
+        type t = (type)fraction;                                                                                                                \
+        if (kind == LOOKUP_NAN)                                                                                                                 \
+            *result = (type)NAN;                                                                                                                \
+        else if (kind == LOOKUP_INSIDE)                                                                                                         \
+            *result = problem->interpolation == TESS_INTERPOLATE_NEAREST ? line[entry]                                                          \
+                      : problem->interpolation == TESS_INTERPOLATE_CUBIC ? tess_cubic_at_##name(line + 4 * entry, t)                            \
+                      : t == 0                                           ? line[2 * entry]                                                      \
+                                                                         : fused(t, line[2 * entry + 1], line[2 * entry]);                                                                \
+        else if (problem->outside == TESS_OUTSIDE_ERROR)                                                                                        \
+            b->bad = b->bad < 0 ? i : b->bad;                                                                                                   \
+        else                                                                                                                                    \
+            b->filled[b->fills++] = (int16_t)i;                                                                                                 \
+    }                                                                                                                                           \
+    static void values_##name(block *b, const lookup_problem *problem, const type *x, const type *line, type *result, int64_t count) {          \
+        static bool (*const points[])(const type *, const type *, type, type *, int64_t) = {NULL, nearest_##name, linear_##name, cubic_##name}; \
+        type limit = (type)(problem->n - 1), tail[LANES] = {0};                                                                                 \
+        if ((int64_t)limit > problem->n - 1) /* f32 rounded up */                                                                               \
+            limit = (type)nextafterf((float)limit, 0);                                                                                          \
+        int64_t vectors = count / LANES * LANES;                                                                                                \
+        bool inside = points[problem->interpolation](x, line, limit, result, vectors);                                                          \
+        b->fills = 0;                                                                                                                           \
+        b->bad = -1;                                                                                                                            \
+        if (count > vectors) { /* result has room for a whole vector */                                                                         \
+            memcpy(tail, x + vectors, (size_t)(count - vectors) * sizeof(type));                                                                \
+            inside &= points[problem->interpolation](tail, line, limit, result + vectors, LANES);                                               \
+        }                                                                                                                                       \
+        for (int64_t i = 0; !inside && i < count; i++)                                                                                          \
+            if (!(x[i] >= 0 && x[i] <= limit))                                                                                                  \
+                settle_##name(b, problem, i, x[i], line, result + i);                                                                           \
     }
 
-IN_TYPE(f32, float, fmaf)
-IN_TYPE(f64, double, fma)
+IN_TYPE(f32, float, v_f32, v_i32, v_i32, TESS_F32_LANES, TRUNCATE_F32, v_i32_gather, fmaf)
+IN_TYPE(f64, double, v_f64, v_i64, h_i32, TESS_F64_LANES, TRUNCATE_F64, v_i64_gather, fma)
 
 /* Items are lines (outer x inner) times points; a thread prepares a line when it comes to it. */
 static void task(void *argument, int64_t begin, int64_t end, int worker) {
@@ -132,7 +152,8 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
     const lookup_problem *problem = j->problem;
     void *line = (char *)j->run->workspace + worker * j->each;
     bool wide = problem->compute == tess_f64;
-    _Alignas(64) double x[BLOCK], t[BLOCK], result[BLOCK]; /* of the compute type: floats use the first half */
+    _Alignas(64) double x[BLOCK], result[BLOCK]; /* of the compute type: floats use the first half */
+    const int64_t size = wide ? 8 : 4;
     block b;
     lookup_axes inner = problem->inner;
     for (int64_t item = begin; item < end;) {
@@ -155,26 +176,30 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
                     prepare_f32(j, table, line);
                 prepared = true;
             }
-            j->load_index(x, s.index, walk.in_step, s.count);
+            const void *coordinates = s.index;
+            if (problem->index.type != problem->compute || walk.in_step != size || (uintptr_t)s.index % (uintptr_t)size != 0) {
+                j->load_index(x, s.index, walk.in_step, s.count);
+                coordinates = x;
+            }
             if (wide)
-                place_f64(&b, problem, x, t, s.count);
+                values_f64(&b, problem, coordinates, line, result, s.count);
             else
-                place_f32(&b, problem, (const float *)x, (float *)t, s.count);
+                values_f32(&b, problem, coordinates, line, (float *)result, s.count);
             if (b.bad >= 0) {
                 tess_lookup_note(&j->first_bad, s.position + b.bad);
                 return;
             }
-            if (wide)
-                combine_f64(&b, problem->interpolation, line, t, result, s.count);
-            else
-                combine_f32(&b, problem->interpolation, line, (const float *)t, (float *)result, s.count);
             char *out = s.out + at.offset[LOOKUP_OUT];
-            j->store(out, walk.out_step, result, s.count);
+            if (j->stream && walk.out_step == size)
+                tess_stream_copy(out, (const char *)result, s.count * size);
+            else
+                j->store(out, walk.out_step, result, s.count);
             for (int f = 0; f < b.fills; f++)
                 memcpy(out + b.filled[f] * walk.out_step, fill, (size_t)problem->size);
         }
         item += last - first;
     }
+    tess_stream_fence();
 }
 
 tess_status TESS_ISA_NAME(tess_lookup_interpolate)(const tess_problem *base, const tess_run *run) {
@@ -183,6 +208,7 @@ tess_status TESS_ISA_NAME(tess_lookup_interpolate)(const tess_problem *base, con
     j.load_index = tess_loader(run->slot, problem->index.type, problem->compute);
     j.load_table = tess_loader(run->slot, problem->from, problem->compute);
     j.store = tess_storer(run->slot, problem->compute, problem->to);
+    j.stream = problem->to == problem->compute && problem->base.elements * (double)problem->size > 8 << 20;
     int64_t points = problem->at.count, grain = tess_max64(16 * BLOCK, 4 * problem->n); /* preparing costs little beside the points of a piece */
     TESS_TRY(tess_parallel(run->context, run->threads, problem->outer.count * problem->inner.count * points, grain, task, &j));
     int64_t bad = atomic_load(&j.first_bad);

@@ -152,15 +152,24 @@ TESS_INLINE int64_t tess_lookup_neighbour(const lookup_problem *problem, int64_t
 /* The formulas of tessera.h section 9, in both compute types. */
 TESS_INLINE float tess_linear_f32(float y0, float y1, float t) { return t == 0 ? y0 : fmaf(t, y1 - y0, y0); }
 TESS_INLINE double tess_linear_f64(double y0, double y1, double t) { return t == 0 ? y0 : fma(t, y1 - y0, y0); }
-#define LOOKUP_CUBIC(name, type, fma)                                            \
-    TESS_INLINE type name(type p0, type p1, type p2, type p3, type t) {          \
-        type c1 = p2 - p0;                                                       \
-        type c2 = fma(-5, p1, fma(4, p2, fma(2, p0, -p3)));                      \
-        type c3 = fma(3, p1 - p2, p3 - p0);                                      \
-        return t == 0 ? p1 : fma((type)0.5 * t, fma(t, fma(t, c3, c2), c1), p1); \
+/* What an entry contributes to every point behind it: p1, c1, c2, c3. */
+#define LOOKUP_CUBIC(name, type, fma)                                                         \
+    TESS_INLINE void tess_cubic_entry_##name(type c[4], type p0, type p1, type p2, type p3) { \
+        c[0] = p1;                                                                            \
+        c[1] = p2 - p0;                                                                       \
+        c[2] = fma(-5, p1, fma(4, p2, fma(2, p0, -p3)));                                      \
+        c[3] = fma(3, p1 - p2, p3 - p0);                                                      \
+    }                                                                                         \
+    TESS_INLINE type tess_cubic_at_##name(const type c[4], type t) {                          \
+        return t == 0 ? c[0] : fma((type)0.5 * t, fma(t, fma(t, c[3], c[2]), c[1]), c[0]);    \
+    }                                                                                         \
+    TESS_INLINE type tess_cubic_##name(type p0, type p1, type p2, type p3, type t) {          \
+        type c[4];                                                                            \
+        tess_cubic_entry_##name(c, p0, p1, p2, p3);                                           \
+        return tess_cubic_at_##name(c, t);                                                    \
     }
-LOOKUP_CUBIC(tess_cubic_f32, float, fmaf)
-LOOKUP_CUBIC(tess_cubic_f64, double, fma)
+LOOKUP_CUBIC(f32, float, fmaf)
+LOOKUP_CUBIC(f64, double, fma)
 #undef LOOKUP_CUBIC
 
 #endif
