@@ -12,7 +12,7 @@
 tess_status TESS_ISA_NAME(tess_lookup_interpolate)(const tess_problem *base, const tess_run *run);
 size_t TESS_ISA_NAME(tess_lookup_interpolate_workspace)(const tess_problem *base, int threads);
 
-enum { BLOCK = 1024 };
+enum { BLOCK = 1024, PART = 256 }; /* points of a run; of the two steps within it */
 
 typedef struct job {
     const lookup_problem *problem;
@@ -42,12 +42,9 @@ size_t TESS_ISA_NAME(tess_lookup_interpolate_workspace)(const tess_problem *base
     return (size_t)(prepared_bytes((const lookup_problem *)base) * threads);
 }
 
-#define TRUNCATE_F32(x) __builtin_convertvector(x, v_i32)
-#define TRUNCATE_F64(x) __builtin_convertvector(x, h_i32)
-
 /* For type f32 and f64: prepare writes the line, points_* makes the values of whole vectors of coordinates and tells whether all were inside, and
  * values does a block of any length. `whole` is the vector of entry numbers. */
-#define IN_TYPE(name, type, vector, mask, whole, LANES, TRUNCATE, gather_one, fused)                                                            \
+#define IN_TYPE(name, type, vector, mask, whole, LANES, fused)                                                                                  \
     static void prepare_##name(const job *j, const char *table, type *line) {                                                                   \
         const lookup_problem *problem = j->problem;                                                                                             \
         int64_t n = problem->n;                                                                                                                 \
@@ -72,29 +69,43 @@ size_t TESS_ISA_NAME(tess_lookup_interpolate_workspace)(const tess_problem *base
         }                                                                                                                                       \
     }                                                                                                                                           \
     TESS_INLINE bool points_##name(tess_interpolation how, const type *x, const type *line, type limit, type *result, int64_t count) {          \
+        _Alignas(64) type fraction[PART];                                                                                                       \
+        _Alignas(64) uint32_t number[PART];                                                                                                     \
         mask outside = {0};                                                                                                                     \
         const vector top = v_##name##_all(limit);                                                                                               \
-        for (int64_t i = 0; i < count; i += LANES) {                                                                                            \
-            tess_prefetch_l2(x + i + 2048 / sizeof(type));                                                                                      \
-            vector c[4], at = v_##name##_load(x + i), value;                                                                                    \
-            const mask inside = (at >= 0) & (at <= top);                                                                                        \
-            outside |= ~inside;                                                                                                                 \
-            at = (vector)((mask)at & inside);                                                                                                   \
-            whole entry = TRUNCATE(at);                                                                                                         \
-            const vector t = at - __builtin_convertvector(entry, vector);                                                                       \
-            if (how == TESS_INTERPOLATE_NEAREST) {                                                                                              \
-                entry -= __builtin_convertvector(t >= (type)0.5, whole);                                                                        \
-                value = (vector)gather_one(line, entry);                                                                                        \
-            } else if (how == TESS_INTERPOLATE_LINEAR) {                                                                                        \
-                v_##name##_pairs(&c[0], &c[1], line, entry);                                                                                    \
-                value = v_##name##_fma(t, c[1], c[0]);                                                                                          \
-            } else {                                                                                                                            \
-                v_##name##_quads(c, line, entry);                                                                                               \
-                value = v_##name##_fma(t * (type)0.5, v_##name##_fma(t, v_##name##_fma(t, c[3], c[2]), c[1]), c[0]);                            \
+        for (int64_t first = 0; first < count; first += PART) {                                                                                 \
+            const int64_t n = tess_min64(PART, count - first);                                                                                  \
+            for (int64_t i = 0; i < n; i += LANES) {                                                                                            \
+                tess_prefetch_l2(x + first + i + 2048 / sizeof(type));                                                                          \
+                vector at = v_##name##_load(x + first + i);                                                                                     \
+                const mask inside = (at >= 0) & (at <= top);                                                                                    \
+                outside |= ~inside;                                                                                                             \
+                at = (vector)((mask)at & inside);                                                                                               \
+                whole entry = __builtin_convertvector(at, whole);                                                                               \
+                const vector t = at - __builtin_convertvector(entry, vector);                                                                   \
+                if (how == TESS_INTERPOLATE_NEAREST)                                                                                            \
+                    entry -= __builtin_convertvector(t >= (type)0.5, whole);                                                                    \
+                else                                                                                                                            \
+                    v_##name##_store(fraction + i, t);                                                                                          \
+                memcpy(number + i, &entry, sizeof entry);                                                                                       \
             }                                                                                                                                   \
-            if (how != TESS_INTERPOLATE_NEAREST)                                                                                                \
-                value = v_##name##_if_zero(t, c[0], value);                                                                                     \
-            v_##name##_store(result + i, v_##name##_canonical(value));                                                                          \
+            for (int64_t i = 0; i < n; i += LANES) {                                                                                            \
+                vector c[4], value;                                                                                                             \
+                if (how == TESS_INTERPOLATE_NEAREST) {                                                                                          \
+                    value = v_##name##_gather(line, number + i);                                                                                \
+                } else {                                                                                                                        \
+                    const vector t = v_##name##_load(fraction + i);                                                                             \
+                    if (how == TESS_INTERPOLATE_LINEAR) {                                                                                       \
+                        v_##name##_pairs(c, line, number + i);                                                                                  \
+                        value = v_##name##_fma(t, c[1], c[0]);                                                                                  \
+                    } else {                                                                                                                    \
+                        v_##name##_quads(c, line, number + i);                                                                                  \
+                        value = v_##name##_fma(t * (type)0.5, v_##name##_fma(t, v_##name##_fma(t, c[3], c[2]), c[1]), c[0]);                    \
+                    }                                                                                                                           \
+                    value = v_##name##_if_zero(t, c[0], value);                                                                                 \
+                }                                                                                                                               \
+                v_##name##_store(result + first + i, v_##name##_canonical(value));                                                              \
+            }                                                                                                                                   \
         }                                                                                                                                       \
         return !v_any(&outside);                                                                                                                \
     }                                                                                                                                           \
@@ -143,8 +154,8 @@ size_t TESS_ISA_NAME(tess_lookup_interpolate_workspace)(const tess_problem *base
                 settle_##name(b, problem, i, x[i], line, result + i);                                                                           \
     }
 
-IN_TYPE(f32, float, v_f32, v_i32, v_i32, TESS_F32_LANES, TRUNCATE_F32, v_i32_gather, fmaf)
-IN_TYPE(f64, double, v_f64, v_i64, h_i32, TESS_F64_LANES, TRUNCATE_F64, v_i64_gather, fma)
+IN_TYPE(f32, float, v_f32, v_i32, v_i32, TESS_F32_LANES, fmaf)
+IN_TYPE(f64, double, v_f64, v_i64, h_i32, TESS_F64_LANES, fma)
 
 /* Items are lines (outer x inner) times points; a thread prepares a line when it comes to it. */
 static void task(void *argument, int64_t begin, int64_t end, int worker) {
