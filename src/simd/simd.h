@@ -32,6 +32,7 @@ enum { TESS_F32_LANES = TESS_VECTOR_BYTES / 4, TESS_F64_LANES = TESS_VECTOR_BYTE
 typedef float v_f32 __attribute__((vector_size(TESS_VECTOR_BYTES)));
 typedef double v_f64 __attribute__((vector_size(TESS_VECTOR_BYTES)));
 typedef int32_t v_i32 __attribute__((vector_size(TESS_VECTOR_BYTES)));
+typedef uint32_t v_u32 __attribute__((vector_size(TESS_VECTOR_BYTES)));
 typedef int64_t v_i64 __attribute__((vector_size(TESS_VECTOR_BYTES)));
 typedef uint64_t v_u64 __attribute__((vector_size(TESS_VECTOR_BYTES)));
 

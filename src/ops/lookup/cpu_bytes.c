@@ -8,6 +8,8 @@
 #include "ops/lookup/positions.h"
 #include "simd/lanes.h"
 
+enum { BYTES_BLOCK = 4 * LOOKUP_BLOCK, AHEAD = 2048 }; /* byte indices of a run; how far the index is asked for ahead, in bytes */
+
 tess_status TESS_ISA_NAME(tess_lookup_bytes)(const tess_problem *base, const tess_run *run);
 
 typedef struct job {
@@ -66,8 +68,10 @@ TESS_INLINE __m512i plane_look_up(const __m512i *r, __m512i index) {
 }
 
 /* Whole groups of 64 indices; returns how many indices were done. Before 2- and 4-byte elements are interleaved from their planes the index is
- * permuted so that the interleaving, which stays inside 16-byte lanes, delivers them in order. */
-TESS_INLINE int64_t planes_look_up(const int size, char *out, const unsigned char *index, int64_t count, const byte_table *t, bool stream) {
+ * permuted so that the interleaving, which stays inside 16-byte lanes, delivers them in order. The bytes were made from indices of `width` bytes at
+ * `source`, whose lines are asked for ahead. */
+TESS_INLINE int64_t planes_look_up(const int size, char *out, const unsigned char *index, int64_t count, const byte_table *t, bool stream,
+                                   const char *source, int64_t width) {
     __m512i r[4][4];
     for (int b = 0; b < size; b++)
         for (int k = 0; k < 4; k++)
@@ -77,6 +81,8 @@ TESS_INLINE int64_t planes_look_up(const int size, char *out, const unsigned cha
     int64_t i = 0;
     for (; i + 64 <= count; i += 64) {
         __m512i at = _mm512_loadu_si512(index + i);
+        for (int64_t line = 0; line < width; line++)
+            tess_prefetch_l2(source + AHEAD + i * width + 64 * line);
         if (size == 1) {
             put(out + i, plane_look_up(r[0], at), stream);
         } else if (size == 2) {
@@ -99,14 +105,15 @@ TESS_INLINE int64_t planes_look_up(const int size, char *out, const unsigned cha
 }
 #endif
 
-static void look_up(char *out, const unsigned char *index, int64_t count, int64_t size, const byte_table *t, bool stream) {
+static void look_up(char *out, const unsigned char *index, int64_t count, int64_t size, const byte_table *t, bool stream, const char *source,
+                    int64_t width) {
 #if defined(__AVX512VBMI__)
     int64_t done = 0;
     stream = stream && (uintptr_t)out % 64 == 0;
     switch (size) {
-    case 1: done = planes_look_up(1, out, index, count, t, stream); break;
-    case 2: done = planes_look_up(2, out, index, count, t, stream); break;
-    case 4: done = planes_look_up(4, out, index, count, t, stream); break;
+    case 1: done = planes_look_up(1, out, index, count, t, stream, source, width); break;
+    case 2: done = planes_look_up(2, out, index, count, t, stream, source, width); break;
+    case 4: done = planes_look_up(4, out, index, count, t, stream, source, width); break;
     default: break;
     }
     out += done * size;
@@ -114,6 +121,8 @@ static void look_up(char *out, const unsigned char *index, int64_t count, int64_
     count -= done;
 #else
     (void)stream;
+    (void)source;
+    (void)width;
 #endif
     switch (size) {
     case 1: look_up_1(out, index, count, t); break;
@@ -122,6 +131,14 @@ static void look_up(char *out, const unsigned char *index, int64_t count, int64_
     default: look_up_8(out, index, count, t); break;
     }
 }
+
+#define NARROW_PASS(type, unsigned_type)                         \
+    for (int64_t i = 0; i < count; i++) {                        \
+        type v;                                                  \
+        memcpy(&v, index + i * (int64_t)sizeof(type), sizeof v); \
+        narrow[i] = (unsigned char)v;                            \
+        outside |= (unsigned_type)v >= (unsigned_type)n;         \
+    }
 
 /* First byte at or above the limit, or -1. */
 static int64_t first_above(const unsigned char *index, int64_t count, int limit) {
@@ -135,6 +152,17 @@ static int64_t first_above(const unsigned char *index, int64_t count, int limit)
     return -1;
 }
 
+/* Indices without gaps as bytes; false when one is outside, and what was written is then of no use. */
+static bool narrow_of(unsigned char *restrict narrow, const lookup_problem *problem, const char *restrict index, int64_t count) {
+    const int64_t n = problem->n;
+    unsigned outside = 0;
+#define NARROW_CASE(tess, type, unsigned_type) \
+    case tess: NARROW_PASS(type, unsigned_type) break;
+    BY_INDEX_TYPE(NARROW_CASE)
+#undef NARROW_CASE
+    return !outside;
+}
+
 static void task(void *argument, int64_t begin, int64_t end, int worker) {
     job *j = argument;
     const lookup_problem *problem = j->problem;
@@ -143,26 +171,29 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
     lookup_walk walk;
     lookup_segment s;
     (void)worker;
-    tess_lookup_walk_start(&walk, problem, j->run, begin, end, problem->index.itemsize == 1 ? 16 * LOOKUP_BLOCK : LOOKUP_BLOCK);
+    tess_lookup_walk_start(&walk, problem, j->run, begin, end, problem->index.itemsize == 1 ? BYTES_BLOCK : LOOKUP_BLOCK);
     while (tess_lookup_walk_next(&walk, &s)) {
         if (s.table != line)
             fill_table(&t, problem, line = s.table);
         int64_t bad = -1;
         if (problem->index.itemsize == 1) {
             const unsigned char *index = (const unsigned char *)s.index;
-            if (problem->outside == TESS_OUTSIDE_ERROR)
+            if (problem->outside == TESS_OUTSIDE_ERROR && j->limit < 256)
                 bad = first_above(index, s.count, j->limit);
             if (bad < 0)
-                look_up(s.out, index, s.count, problem->size, &t, j->stream);
+                look_up(s.out, index, s.count, problem->size, &t, j->stream, s.index, 1);
         } else {
             positions p;
             unsigned char narrow[LOOKUP_BLOCK];
-            positions_of(&p, problem, s.index, walk.in_step, s.count);
-            bad = p.bad;
-            if (bad < 0) {
-                for (int64_t i = 0; i < s.count; i++)
+            p.fills = 0;
+            if (!narrow_of(narrow, problem, s.index, s.count)) {
+                positions_of(&p, problem, s.index, walk.in_step, s.count);
+                bad = p.bad;
+                for (int64_t i = 0; bad < 0 && i < s.count; i++)
                     narrow[i] = (unsigned char)p.entry[i];
-                look_up(s.out, narrow, s.count, problem->size, &t, j->stream);
+            }
+            if (bad < 0) {
+                look_up(s.out, narrow, s.count, problem->size, &t, j->stream, s.index, problem->index.itemsize);
                 for (int k = 0; k < p.fills; k++)
                     memcpy(s.out + p.filled[k] * problem->size, problem->fill, (size_t)problem->size);
             }

@@ -5,7 +5,7 @@
  * index. ERROR is found in the first step: the smallest bad position of all threads is the one that is named, whichever thread came first. */
 #include "core/parallel.h"
 #include "ops/lookup/positions.h"
-#include "simd/lanes.h"
+#include "simd/gather.h"
 
 tess_status TESS_ISA_NAME(tess_lookup_gather)(const tess_problem *base, const tess_run *run);
 
@@ -42,33 +42,76 @@ FETCH(4, uint32_t)
 FETCH(8, uint64_t)
 FETCH(16, bytes16)
 
-/* Elements of 4 and 8 bytes without gaps on both sides; the vectors that fill whole lines of out go past the caches when `stream`. */
-#if defined(__AVX512F__)
-static void fetch_lines(char *out, const char *table, const int32_t *entry, int64_t count, int64_t size, bool stream) {
-    int64_t lanes = 64 / size, i = 0;
-    int64_t head = stream ? tess_min64(count, (-(int64_t)((uintptr_t)out) & 63) / size) : 0;
-    stream = stream && ((uintptr_t)out + (uintptr_t)(head * size)) % 64 == 0;
-    (size == 4 ? fetch_4 : fetch_8)(out, size, table, size, entry, head);
-    for (i = head; i + lanes <= count; i += lanes) {
-        __m512i v = size == 4 ? _mm512_i32gather_epi32(_mm512_loadu_si512(entry + i), table, 4)
-                              : _mm512_i32gather_epi64(_mm256_loadu_si256((const __m256i *)(const void *)(entry + i)), table, 8);
-        if (stream)
-            v_bytes_stream(out + i * size, (v_bytes)v);
-        else
-            v_bytes_store(out + i * size, (v_bytes)v);
-    }
-    (size == 4 ? fetch_4 : fetch_8)(out + i * size, size, table, size, entry + i, count - i);
-}
+#if TESS_VECTOR_BYTES > 16
+enum { VECTORS_GATHER = 1 }; /* the instruction set has a gather */
+#else
+enum { VECTORS_GATHER = 0 };
 #endif
 
-static void fetch(const job *j, const lookup_segment *s, int64_t out_step, const int32_t *entry) {
-    int64_t size = j->problem->size, step = j->problem->step;
-#if defined(__AVX512F__)
-    if ((size == 4 || size == 8) && step == size && out_step == size) {
-        fetch_lines(s->out, s->table, entry, s->count, size, j->stream);
-        return;
+/* The lines of the next run of indices are asked for while this one's elements are fetched: `bytes` a vector. */
+TESS_INLINE void ask(const char *next, int64_t bytes) {
+    for (int64_t byte = 0; byte < bytes; byte += 64)
+        tess_prefetch_l2(next + byte);
+}
+
+/* Elements of 4 and 8 bytes without gaps on both sides; the vectors that fill whole lines of out go past the caches when `stream`. */
+#define FETCH_LINES(size, vector, LANES)                                                                                             \
+    static void fetch_lines_##size(char *out, const char *table, const int32_t *entry, int64_t count, bool stream, const char *next, \
+                                   int64_t width) {                                                                                  \
+        int64_t i = stream ? tess_min64(count, (-(int64_t)((uintptr_t)out) & 63) / size) : 0;                                        \
+        stream = stream && ((uintptr_t)out + (uintptr_t)(i * size)) % 64 == 0;                                                       \
+        fetch_##size(out, size, table, size, entry, i);                                                                              \
+        for (; i + LANES <= count; i += LANES) {                                                                                     \
+            const v_bytes v = (v_bytes)vector##_gather(table, (const uint32_t *)entry + i);                                          \
+            ask(next + i * width, LANES * width);                                                                                    \
+            if (stream)                                                                                                              \
+                v_bytes_stream(out + i * size, v);                                                                                   \
+            else                                                                                                                     \
+                v_bytes_store(out + i * size, v);                                                                                    \
+        }                                                                                                                            \
+        fetch_##size(out + i * size, size, table, size, entry + i, count - i);                                                       \
     }
-#endif
+FETCH_LINES(4, v_f32, TESS_F32_LANES)
+FETCH_LINES(8, v_f64, TESS_F64_LANES)
+
+/* Elements of 1 and 2 bytes: 4 bytes are gathered that hold the element, the last 4 of the table where it ends sooner, and shifted into place. */
+#define FETCH_NARROW(size, type)                                                                                                                 \
+    static void fetch_narrow_##size(char *out, const char *table, int64_t n, const int32_t *entry, int64_t count, bool stream, const char *next, \
+                                    int64_t width) {                                                                                             \
+        typedef type narrow __attribute__((vector_size(TESS_F32_LANES * size)));                                                                 \
+        _Alignas(64) char stage[LOOKUP_BLOCK * size];                                                                                            \
+        const v_i32 last = (v_i32){0} + (int32_t)(n * size - 4);                                                                                 \
+        int64_t i = 0;                                                                                                                           \
+        for (; i + TESS_F32_LANES <= count; i += TESS_F32_LANES) {                                                                               \
+            v_i32 at;                                                                                                                            \
+            memcpy(&at, entry + i, sizeof at);                                                                                                   \
+            at *= size;                                                                                                                          \
+            const v_i32 beyond = at > last, from = (at & ~beyond) | (last & beyond);                                                             \
+            const v_i32 v = (v_i32)((v_u32)v_i32_gather_bytes(table, from) >> (v_u32)((at - from) * 8));                                         \
+            const narrow r = __builtin_convertvector((v_u32)v, narrow);                                                                          \
+            memcpy(stage + i * size, &r, sizeof r);                                                                                              \
+            ask(next + i * width, TESS_F32_LANES * width);                                                                                       \
+        }                                                                                                                                        \
+        fetch_##size(stage + i * size, size, table, size, entry + i, count - i);                                                                 \
+        if (stream)                                                                                                                              \
+            tess_stream_copy(out, stage, count *size);                                                                                           \
+        else                                                                                                                                     \
+            memcpy(out, stage, (size_t)(count * size));                                                                                          \
+    }
+FETCH_NARROW(1, uint8_t)
+FETCH_NARROW(2, uint16_t)
+
+static void fetch(const job *j, const lookup_segment *s, int64_t in_step, int64_t out_step, const int32_t *entry) {
+    const int64_t size = j->problem->size, step = j->problem->step, n = j->problem->n;
+    const char *next = s->index + s->count * in_step;
+    if (VECTORS_GATHER && step == size && out_step == size && in_step == j->problem->index.itemsize && n * size >= 4 && n * size <= INT32_MAX)
+        switch (size) {
+        case 1: fetch_narrow_1(s->out, s->table, n, entry, s->count, j->stream, next, in_step); return;
+        case 2: fetch_narrow_2(s->out, s->table, n, entry, s->count, j->stream, next, in_step); return;
+        case 4: fetch_lines_4(s->out, s->table, entry, s->count, j->stream, next, in_step); return;
+        case 8: fetch_lines_8(s->out, s->table, entry, s->count, j->stream, next, in_step); return;
+        default: break;
+        }
     switch (size) {
     case 1: fetch_1(s->out, out_step, s->table, step, entry, s->count); break;
     case 2: fetch_2(s->out, out_step, s->table, step, entry, s->count); break;
@@ -92,7 +135,7 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
             tess_lookup_note(&j->first_bad, s.position + p.bad);
             return; /* what follows in this piece is behind it, or the same indices again */
         }
-        fetch(j, &s, walk.out_step, p.entry);
+        fetch(j, &s, walk.in_step, walk.out_step, p.entry);
         for (int k = 0; k < p.fills; k++)
             memcpy(s.out + p.filled[k] * walk.out_step, problem->fill, (size_t)problem->size);
     }

@@ -25,13 +25,24 @@ typedef struct positions {
         outside |= (unsigned_type)v >= (unsigned_type)n; \
     }
 
+#define BY_INDEX_TYPE(CASE)                    \
+    switch (problem->index.type) {             \
+        CASE(tess_u8, uint8_t, uint32_t)       \
+        CASE(tess_i8, int8_t, uint32_t)        \
+        CASE(tess_u16, uint16_t, uint32_t)     \
+        CASE(tess_i16, int16_t, uint32_t)      \
+        CASE(tess_u32, uint32_t, uint32_t)     \
+        CASE(tess_i32, int32_t, uint32_t)      \
+        CASE(tess_u64, uint64_t, uint64_t)     \
+    default: CASE(tess_i64, int64_t, uint64_t) \
+    }
+
 /* 0 < problem->n < 2^31. Narrow types compare as 32 bits: a negative index is a large number then. */
 static void positions_of(positions *p, const lookup_problem *problem, const char *index, int64_t step, int64_t count) {
     int64_t n = problem->n;
     unsigned outside = 0;
     p->fills = 0;
     p->bad = -1;
-    switch (problem->index.type) {
 #define POSITIONS_CASE(tess, type, unsigned_type)                      \
     case tess:                                                         \
         if (step == (int64_t)sizeof(type))                             \
@@ -39,16 +50,8 @@ static void positions_of(positions *p, const lookup_problem *problem, const char
         else                                                           \
             POSITIONS_PASS(type, unsigned_type, step)                  \
         break;
-        POSITIONS_CASE(tess_u8, uint8_t, uint32_t)
-        POSITIONS_CASE(tess_i8, int8_t, uint32_t)
-        POSITIONS_CASE(tess_u16, uint16_t, uint32_t)
-        POSITIONS_CASE(tess_i16, int16_t, uint32_t)
-        POSITIONS_CASE(tess_u32, uint32_t, uint32_t)
-        POSITIONS_CASE(tess_i32, int32_t, uint32_t)
-        POSITIONS_CASE(tess_u64, uint64_t, uint64_t)
-    default: POSITIONS_CASE(tess_i64, int64_t, uint64_t)
+    BY_INDEX_TYPE(POSITIONS_CASE)
 #undef POSITIONS_CASE
-    }
     if (!outside)
         return;
     for (int64_t i = 0; i < count; i++) {
