@@ -3,10 +3,11 @@
  *
  * The line of the table is written out as 256 elements, one for each value of the byte, with CLIP, WRAP and FILL already applied. With AVX-512 VBMI
  * the 256 elements lie in registers, one plane of 256 bytes (four registers) for each byte of an element: a lookup of 64 indices is two permutes of
- * two registers and a blend a plane, and memory sets the pace. Elsewhere the 256 elements lie in the first-level cache and no element is checked. */
+ * two registers and a blend a plane, and memory sets the pace. With AVX2 single bytes are shuffled likewise. Elsewhere the 256 elements lie in the
+ * first-level cache, and no element is checked. */
 #include "core/parallel.h"
 #include "ops/lookup/positions.h"
-#include "simd/lanes.h"
+#include "simd/gather.h"
 
 enum { BYTES_BLOCK = 4 * LOOKUP_BLOCK, AHEAD = 2048 }; /* byte indices of a run; how far the index is asked for ahead, in bytes */
 
@@ -26,21 +27,28 @@ typedef struct byte_table {
 } byte_table;
 
 /* Writes out the line of the table. Values that cannot come or are errors read entry 0. */
-static void fill_table(byte_table *t, const lookup_problem *problem, const char *table) {
-    bool direct = problem->index.itemsize == 1;
-    int64_t size = problem->size;
-    for (int v = 0; v < 256; v++) {
-        unsigned char byte[8] = {(unsigned char)v}; /* as wide as the widest index */
-        const void *from;
-        int64_t entry = v < problem->n ? v : 0;
-        bool inside = !direct || tess_lookup_entry(problem, (const char *)byte, &entry) || problem->outside == TESS_OUTSIDE_ERROR;
-        if (direct && inside && (entry < 0 || entry >= problem->n))
-            entry = 0;
-        from = inside ? (const void *)(table + entry * problem->step) : problem->fill;
-        memcpy(t->element + v * size, from, (size_t)size);
-        for (int64_t b = 0; b < size && b < 4; b++)
-            t->plane[b][v] = t->element[v * size + b];
+static void fill_table(byte_table *restrict t, const lookup_problem *problem, const char *restrict table) {
+    const bool direct = problem->index.itemsize == 1;
+    const int64_t size = problem->size, n = problem->n;
+    if (problem->step == size && n >= 256 && problem->index.type != tess_i8) {
+        memcpy(t->element, table, (size_t)(256 * size));
+    } else {
+        for (int v = 0; v < 256; v++) {
+            unsigned char byte[8] = {(unsigned char)v}; /* as wide as the widest index */
+            const void *from;
+            int64_t entry = v < n ? v : 0;
+            bool inside = !direct || tess_lookup_entry(problem, (const char *)byte, &entry) || problem->outside == TESS_OUTSIDE_ERROR;
+            if (direct && inside && (entry < 0 || entry >= n))
+                entry = 0;
+            from = inside ? (const void *)(table + entry * problem->step) : problem->fill;
+            memcpy(t->element + v * size, from, (size_t)size);
+        }
     }
+#if defined(__AVX512VBMI__)
+    for (int64_t b = 0; b < size && size <= 4; b++)
+        for (int v = 0; v < 256; v++)
+            t->plane[b][v] = t->element[v * size + b];
+#endif
 }
 
 #define LOOK_UP(name, type)                                                                                 \
@@ -52,6 +60,69 @@ LOOK_UP(1, uint8_t)
 LOOK_UP(2, uint16_t)
 LOOK_UP(4, uint32_t)
 LOOK_UP(8, uint64_t)
+
+#if TESS_VECTOR_BYTES > 16
+/* Elements of 4 and 8 bytes by the processor's gather, out of the first-level cache: whole vectors; returns how many indices were done. */
+#define GATHER(size, vector, LANES)                                                                                                          \
+    static int64_t gather_##size(char *out, const unsigned char *index, int64_t count, const byte_table *t, bool stream, const char *source, \
+                                 int64_t width) {                                                                                            \
+        typedef uint8_t bytes __attribute__((vector_size(LANES)));                                                                           \
+        typedef uint32_t numbers __attribute__((vector_size(4 * LANES)));                                                                    \
+        int64_t i = 0;                                                                                                                       \
+        for (; i + LANES <= count; i += LANES) {                                                                                             \
+            bytes b;                                                                                                                         \
+            uint32_t at[LANES];                                                                                                              \
+            memcpy(&b, index + i, sizeof b);                                                                                                 \
+            const numbers wide = __builtin_convertvector(b, numbers);                                                                        \
+            memcpy(at, &wide, sizeof at);                                                                                                    \
+            const v_bytes v = (v_bytes)vector##_gather(t->element, at);                                                                      \
+            tess_prefetch_l2(source + AHEAD + i * width);                                                                                    \
+            if (stream)                                                                                                                      \
+                v_bytes_stream(out + i * size, v);                                                                                           \
+            else                                                                                                                             \
+                v_bytes_store(out + i * size, v);                                                                                            \
+        }                                                                                                                                    \
+        return i;                                                                                                                            \
+    }
+GATHER(8, v_f64, TESS_F64_LANES)
+#if TESS_VECTOR_BYTES == 32
+GATHER(4, v_f32, TESS_F32_LANES)
+#endif
+#endif
+
+#if TESS_VECTOR_BYTES == 32
+/* Single bytes with AVX2: a shuffle knows 16 entries, so 16 shuffles know them all. Shuffle k holds the difference (by xor) between entries 16 k ..
+ * and those 16 before; an index reduced by 16 k meets all shuffles up to its own, and a negative one, whose top bit is set, gives 0. The two halves of
+ * the 256 entries are walked apart, since only 7 bits can count down (Mula and Lemire, "Faster base64 encoding and decoding using AVX2 instructions",
+ * ACM TWEB 12, 2018, use such offsets). */
+static int64_t shuffles_look_up(char *out, const unsigned char *index, int64_t count, const byte_table *t, bool stream) {
+    __m256i table[16];
+    for (int k = 0; k < 16; k++) {
+        __m128i now = _mm_load_si128((const __m128i *)(const void *)(t->element + 16 * k));
+        if (k % 8 != 0)
+            now = _mm_xor_si128(now, _mm_load_si128((const __m128i *)(const void *)(t->element + 16 * (k - 1))));
+        table[k] = _mm256_broadcastsi128_si256(now);
+    }
+    const __m256i sixteen = _mm256_set1_epi8(16);
+    int64_t i = 0;
+    for (; i + 32 <= count; i += 32) {
+        __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)(index + i)), high = _mm256_xor_si256(low, _mm256_set1_epi8(-128));
+        __m256i a = _mm256_shuffle_epi8(table[0], low), b = _mm256_shuffle_epi8(table[8], high);
+        for (int k = 1; k < 8; k++) {
+            low = _mm256_subs_epi8(low, sixteen);
+            high = _mm256_subs_epi8(high, sixteen);
+            a = _mm256_xor_si256(a, _mm256_shuffle_epi8(table[k], low));
+            b = _mm256_xor_si256(b, _mm256_shuffle_epi8(table[8 + k], high));
+        }
+        tess_prefetch_l2(index + i + AHEAD);
+        if (stream)
+            v_bytes_stream(out + i, (v_bytes)_mm256_or_si256(a, b));
+        else
+            v_bytes_store(out + i, (v_bytes)_mm256_or_si256(a, b));
+    }
+    return i;
+}
+#endif
 
 #if defined(__AVX512VBMI__)
 TESS_INLINE void put(char *out, __m512i v, bool stream) {
@@ -107,23 +178,30 @@ TESS_INLINE int64_t planes_look_up(const int size, char *out, const unsigned cha
 
 static void look_up(char *out, const unsigned char *index, int64_t count, int64_t size, const byte_table *t, bool stream, const char *source,
                     int64_t width) {
-#if defined(__AVX512VBMI__)
     int64_t done = 0;
     stream = stream && (uintptr_t)out % 64 == 0;
+#if defined(__AVX512VBMI__)
     switch (size) {
     case 1: done = planes_look_up(1, out, index, count, t, stream, source, width); break;
     case 2: done = planes_look_up(2, out, index, count, t, stream, source, width); break;
     case 4: done = planes_look_up(4, out, index, count, t, stream, source, width); break;
+    default: done = gather_8(out, index, count, t, stream, source, width); break;
+    }
+#elif TESS_VECTOR_BYTES == 32
+    switch (size) {
+    case 1: done = shuffles_look_up(out, index, count, t, stream); break;
+    case 4: done = gather_4(out, index, count, t, stream, source, width); break;
+    case 8: done = gather_8(out, index, count, t, stream, source, width); break;
     default: break;
     }
-    out += done * size;
-    index += done;
-    count -= done;
 #else
     (void)stream;
     (void)source;
     (void)width;
 #endif
+    out += done * size;
+    index += done;
+    count -= done;
     switch (size) {
     case 1: look_up_1(out, index, count, t); break;
     case 2: look_up_2(out, index, count, t); break;
@@ -210,7 +288,7 @@ tess_status TESS_ISA_NAME(tess_lookup_bytes)(const tess_problem *base, const tes
     const lookup_problem *problem = (const lookup_problem *)base;
     job j = {.problem = problem, .run = run, .first_bad = INT64_MAX, .stream = problem->base.elements * (double)problem->size > 8 << 20};
     j.limit = (int)tess_min64(problem->n, problem->index.type == tess_i8 ? 128 : 256);
-    TESS_TRY(tess_parallel(run->context, run->threads, problem->outer.count * problem->at.count, 64 * LOOKUP_BLOCK, task, &j));
+    TESS_TRY(tess_parallel(run->context, run->threads, problem->outer.count * problem->at.count, 256 * LOOKUP_BLOCK, task, &j));
     int64_t bad = atomic_load(&j.first_bad);
     return bad == INT64_MAX ? TESS_OK : tess_lookup_refuse(problem, run->second, bad);
 }

@@ -104,7 +104,8 @@ FETCH_NARROW(2, uint16_t)
 static void fetch(const job *j, const lookup_segment *s, int64_t in_step, int64_t out_step, const int32_t *entry) {
     const int64_t size = j->problem->size, step = j->problem->step, n = j->problem->n;
     const char *next = s->index + s->count * in_step;
-    if (VECTORS_GATHER && step == size && out_step == size && in_step == j->problem->index.itemsize && n * size >= 4 && n * size <= INT32_MAX)
+    if (VECTORS_GATHER && step == size && out_step == size && in_step == j->problem->index.itemsize && n * size >= 4 && n * size <= INT32_MAX &&
+        (size >= 4 || TESS_VECTOR_BYTES == 64)) /* narrowing costs AVX2 more than the gather saves */
         switch (size) {
         case 1: fetch_narrow_1(s->out, s->table, n, entry, s->count, j->stream, next, in_step); return;
         case 2: fetch_narrow_2(s->out, s->table, n, entry, s->count, j->stream, next, in_step); return;

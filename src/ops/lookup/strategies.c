@@ -44,8 +44,12 @@ static bool bytes_applicable(const tess_problem *base, const char **why) {
 }
 
 static bool bytes_sensible(const tess_problem *base, const char **why) {
+    const lookup_problem *problem = (const lookup_problem *)base;
     *why = "few indices do not pay for writing out 256 entries";
-    return ((const lookup_problem *)base)->at.count >= 1024;
+    if (problem->at.count < 1024)
+        return false;
+    *why = "a gather is quicker than making bytes of wider indices, for elements of 4 bytes or more";
+    return problem->index.itemsize == 1 || problem->size < 4;
 }
 
 static bool slices_applicable(const tess_problem *base, const char **why) { return gathers((const lookup_problem *)base, why); }
