@@ -62,19 +62,26 @@ LOOK_UP(4, uint32_t)
 LOOK_UP(8, uint64_t)
 
 #if TESS_VECTOR_BYTES > 16
+/* The compilers' own widening of so few bytes takes them apart one by one. */
+#if TESS_VECTOR_BYTES == 32
+TESS_INLINE void four_numbers(uint32_t *at, const unsigned char *index) {
+    int32_t bytes;
+    memcpy(&bytes, index, sizeof bytes);
+    _mm_storeu_si128((__m128i *)(void *)at, _mm_cvtepu8_epi32(_mm_cvtsi32_si128(bytes)));
+}
+#endif
+TESS_INLINE void eight_numbers(uint32_t *at, const unsigned char *index) {
+    _mm256_storeu_si256((__m256i *)(void *)at, _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)index)));
+}
+
 /* Elements of 4 and 8 bytes by the processor's gather, out of the first-level cache: whole vectors; returns how many indices were done. */
-#define GATHER(size, vector, LANES)                                                                                                          \
+#define GATHER(size, vector, LANES, numbers)                                                                                                 \
     static int64_t gather_##size(char *out, const unsigned char *index, int64_t count, const byte_table *t, bool stream, const char *source, \
                                  int64_t width) {                                                                                            \
-        typedef uint8_t bytes __attribute__((vector_size(LANES)));                                                                           \
-        typedef uint32_t numbers __attribute__((vector_size(4 * LANES)));                                                                    \
         int64_t i = 0;                                                                                                                       \
         for (; i + LANES <= count; i += LANES) {                                                                                             \
-            bytes b;                                                                                                                         \
             uint32_t at[LANES];                                                                                                              \
-            memcpy(&b, index + i, sizeof b);                                                                                                 \
-            const numbers wide = __builtin_convertvector(b, numbers);                                                                        \
-            memcpy(at, &wide, sizeof at);                                                                                                    \
+            numbers(at, index + i);                                                                                                          \
             const v_bytes v = (v_bytes)vector##_gather(t->element, at);                                                                      \
             tess_prefetch_l2(source + AHEAD + i * width);                                                                                    \
             if (stream)                                                                                                                      \
@@ -84,9 +91,11 @@ LOOK_UP(8, uint64_t)
         }                                                                                                                                    \
         return i;                                                                                                                            \
     }
-GATHER(8, v_f64, TESS_F64_LANES)
-#if TESS_VECTOR_BYTES == 32
-GATHER(4, v_f32, TESS_F32_LANES)
+#if TESS_VECTOR_BYTES == 64
+GATHER(8, v_f64, TESS_F64_LANES, eight_numbers)
+#else
+GATHER(8, v_f64, TESS_F64_LANES, four_numbers)
+GATHER(4, v_f32, TESS_F32_LANES, eight_numbers)
 #endif
 #endif
 
