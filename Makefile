@@ -1,7 +1,7 @@
 # Tessera's build. `make` builds build/tessera, build/libtessera.so and .a; `make help` lists the rest.
 #
 # Sources are found by place and name, so that adding a file is enough:
-#   src/{core,gpu,vgpu,ops,ops/*}/*.c            the library; cpu_*.c, vgpu/exec_*.c and core/convert.c once per instruction set
+#   src/{core,gpu,vgpu,profile,ops,ops/*}/*.c            the library; cpu_*.c, vgpu/exec_*.c and core/convert.c once per instruction set
 #   src/io/*.c, cli/*.c                          the command
 #   tests/test_*.c, src/ops/*/test_*.c           one test program each (tools/test.mk)
 # Other builds live beside the plain one: make CC=clang BUILD=build-clang, make SANITIZE=address,undefined BUILD=build-asan.
@@ -36,7 +36,7 @@ SLOTS := baseline
 endif
 
 PER_ISA := src/core/convert.c $(wildcard src/core/cpu_*.c src/ops/*/cpu_*.c src/vgpu/exec_*.c)
-LIB_C := $(filter-out $(PER_ISA) $(wildcard src/ops/*/test_*.c src/ops/*/bench_*.c),$(wildcard src/core/*.c src/gpu/*.c src/vgpu/*.c src/ops/*.c src/ops/*/*.c))
+LIB_C := $(filter-out $(PER_ISA) $(wildcard src/ops/*/test_*.c src/ops/*/bench_*.c),$(wildcard src/core/*.c src/gpu/*.c src/vgpu/*.c src/profile/*.c src/ops/*.c src/ops/*/*.c))
 LIB_O := $(LIB_C:%.c=$(BUILD)/%.o) $(foreach s,$(SLOTS),$(PER_ISA:%.c=$(BUILD)/%.$(s).o))
 IO_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/io/*.c))
 CLI_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard cli/*.c))

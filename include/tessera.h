@@ -23,6 +23,7 @@
  *     2. Arrays                    6. What every call takes  10. Plans
  *     3. Types                     7. Correlate, convolve    11. Explain, strategies, limits
  *     4. Status                    8. Reduce; transpose      12. Wisdom
+ *                                                            13. Profile
  *
  * Conventions
  *   - Sizes and strides are counted in elements, byte offsets and workspaces in bytes. All sizes are 64-bit.
@@ -498,7 +499,7 @@ TESS_API size_t tess_plan_workspace(const tess_plan *plan);
 
 /* ---- 11. Explain, strategies, limits -------------------------------------------------------------------------- */
 
-typedef enum tess_format { TESS_TEXT = 0, TESS_JSON } tess_format;
+typedef enum tess_format { TESS_TEXT = 0, TESS_JSON, TESS_HTML } tess_format; /* HTML: tess_profile_text alone, one self-contained page */
 
 /* What the plan will do and why: the strategy, every other row and what it lost by, bytes, flops, workspace. Writes at most `capacity` bytes with the
  * final 0, and the length without it to *length (so a first call with capacity 0 asks for the size). text may be NULL when capacity is 0. A text that
@@ -557,6 +558,77 @@ TESS_API tess_status tess_wisdom_import(tess_context *context,
 TESS_API tess_status tess_wisdom_load(tess_context *context, const char *path); /* NULL = the default path; TESS_ERR_FILE */
 TESS_API tess_status tess_wisdom_save(tess_context *context, const char *path); /* written beside and renamed; NULL = the default path */
 TESS_API void tess_wisdom_forget(tess_context *context);
+
+/* ---- 13. Profile ----------------------------------------------------------------------------------------------
+ *
+ * Runs a CUDA kernel on the virtual GPU - no card and, for PTX, no software of NVIDIA's is needed - and says what its memory accesses cost, line by
+ * line, which mistakes it makes, and how long it would take on a card. docs/counters.md defines what is counted, docs/json.md the JSON.
+ *
+ * source: CUDA C++, compiled by NVRTC (C++17, for compute capability 9.0; TESS_ERR_ENGINE when there is none), or PTX, which is told by its first
+ * word, .version.
+ *
+ * launch: one line in CUDA's own form:
+ *
+ *     kernel<<<grid, block, shared, stream>>>(argument, ...)             shared and stream may be left out
+ *
+ *   kernel     the name in the source, with namespaces and template arguments where it has them: "blur", "ns::blur", "blur<float, 32>"; or as the PTX has it
+ *   grid, block  N   (x, y)   (x, y, z)   dim3(x, y, z)                      sizes and counts may be products: 1024*1024
+ *   argument   in:T[N]=SOURCE      an array that the kernel reads            T: u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64
+ *              inout:T[N]=SOURCE   one that it reads and writes              SOURCE: ramp (0, 1, 2, ... converted to T: integers wrap), zeros, ones,
+ *              out:T[N]            one that it writes: undefined before               random:SEED (integers: all bits; floats: [0, 1)), or a file
+ *              $N, in:$N, inout:$N, out:$N   array N of the caller, by default as inout; one of 0 axes is passed by value unless a word stands before it
+ *              4096  -1  0x1f  0.5f  true  T:VALUE   a number, in the width and kind of the kernel's parameter
+ *              {a, b, ...}         a structure by value, laid out as C does; members take the type that the kernel reads at their place, else the one
+ *                                  written (T:VALUE, suffixes f h u ll), else int and double
+ * Arrays begin at multiples of 256 bytes. Without (...) the arguments are the caller's arrays. "$N" arrays that the kernel may write are copied back
+ * when it has run, whatever faults it had.
+ */
+typedef struct tess_profile tess_profile;
+
+typedef struct tess_profile_options {
+    size_t struct_size;
+    const char *name;                    /* of the source in messages and reports; default "kernel.cu", "kernel.ptx" */
+    const char *const *compiler_options; /* more words for NVRTC: "-DWIDTH=7", "-Iinclude" */
+    int compiler_option_count;
+    bool no_fmad;        /* products and sums are not contracted; by default they are, as nvcc does */
+    bool no_check;       /* undefined reads and races are not looked for: up to four times faster */
+    int threads;         /* of the host; 0 = the context's. Counts and faults do not depend on it */
+    const char *card;    /* whose time is predicted; default "H200". A name of the card list that does not exist is TESS_ERR_ARGUMENT */
+    const char *cards;   /* the text of a card list, NULL = the built-in one (docs/json.md) */
+    uint64_t seed;       /* not 0: warps take turns in an order shuffled by it, which can bring races out */
+    uint64_t step_limit; /* backward branches and calls of one warp, after which the run is ended with a fault; 0 = no limit */
+    /* Fills data with the `count` elements of a file that the launch names, or returns another status, which the call then returns. NULL: a file in
+     * the launch is TESS_ERR_ARGUMENT. Called on the calling thread. */
+    tess_status (*read)(void *user, const char *file, void *data, tess_type type, int64_t count);
+    void *read_user;
+} tess_profile_options;
+
+/* TESS_OK when the kernel has run, also when faults were found: they are the result. Otherwise *profile is NULL: TESS_ERR_ARGUMENT for a launch that
+ * cannot be read (the sentence gives the character and what was expected), a source that does not compile (with the compiler's log), arguments that
+ * do not fit the kernel; TESS_ERR_ENGINE; TESS_ERR_MEMORY. arrays: `count` views of memory on the CPU; read-only ones must be named as in:$N. */
+TESS_API tess_status tess_profile_kernel(tess_profile **profile, tess_context *context, const char *source, const char *launch,
+                                         const DLTensor *const *arrays, int count, const tess_profile_options *options);
+TESS_API void tess_profile_free(tess_profile *profile); /* before its context is closed; NULL is accepted */
+
+/* The report as text, JSON (docs/json.md) or a self-contained HTML page; buffer and length as for tess_explain. */
+TESS_API tess_status tess_profile_text(const tess_profile *profile, tess_format format, char *text, size_t capacity, size_t *length);
+
+/* The arrays that the kernel could write (inout and out), in the order of the arguments. data stays the profile's. */
+typedef struct tess_profile_output {
+    int argument; /* place among the launch's arguments, from 0; of the structure that holds it */
+    tess_type type;
+    int64_t count;
+    const void *data;
+    uint64_t hash; /* FNV-1a, 64 bits, of the bytes */
+} tess_profile_output;
+TESS_API bool tess_profile_output_get(const tess_profile *profile, int index, tess_profile_output *output); /* false past the last */
+
+/* A total by its name in docs/counters.md, such as "global_ld_sectors"; false when there is none. */
+TESS_API bool tess_profile_counter(const tess_profile *profile, const char *name, uint64_t *value);
+TESS_API int tess_profile_faults(const tess_profile *profile); /* how many */
+/* The sentence of a fault; NULL past the last. The profile's. */
+TESS_API const char *tess_profile_fault(const tess_profile *profile, int index);
+TESS_API double tess_profile_seconds(const tess_profile *profile); /* predicted on the card */
 
 #ifdef __cplusplus
 }

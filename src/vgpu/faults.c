@@ -13,6 +13,24 @@ const char *tess_vgpu_fault_name(tess_vgpu_fault_kind kind) {
     return names[kind];
 }
 
+static bool accesses(const vgpu_record *record) {
+    return record->op == PTX_OP_LD || record->op == PTX_OP_ST || record->op == PTX_OP_ATOM || record->op == PTX_OP_RED || record->op == PTX_OP_CP;
+}
+
+/* Which memory. A generic access has been resolved when it is reported, and the sentence says to what. */
+static const char *space_of(const vgpu_record *record, const char *sentence) {
+    static const char *const names[PTX_SPACES] = {"global", "global", "shared", "local", "constant", "parameter"};
+    char words[32];
+    if (!accesses(record))
+        return NULL;
+    for (int i = PTX_SHARED; i < PTX_SPACES && record->space == PTX_GENERIC; i++) {
+        snprintf(words, sizeof words, "%s address", names[i]);
+        if (strstr(sentence, words))
+            return names[i];
+    }
+    return names[record->space];
+}
+
 void tess_vgpu_fault_report(const vgpu_warp *w, const vgpu_record *record, int lane, tess_vgpu_fault_kind kind, uint64_t address,
                             const vgpu_record *other, const char *format, ...) {
     const vgpu_launch *launch = w->launch;
@@ -55,6 +73,7 @@ void tess_vgpu_fault_report(const vgpu_warp *w, const vgpu_record *record, int l
         va_start(arguments, format);
         int used = vsnprintf(f->message, sizeof f->message, format, arguments);
         va_end(arguments);
+        f->space = space_of(record, f->message);
         if (used >= 0 && used < (int)sizeof f->message) {
             char place[96] = "";
             if (f->source_line)

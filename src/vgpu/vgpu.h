@@ -34,6 +34,22 @@ tess_status tess_vgpu_symbol(tess_vgpu_module *module, const char *name, uint64_
 /* Writes to a variable in global or constant memory. */
 tess_status tess_vgpu_symbol_write(tess_vgpu_module *module, const char *name, int64_t offset, const void *from, int64_t bytes);
 
+/* What a module holds: its kernels, numbered from 0 in the order of the text, and their parameters (query.c). False past the last. */
+typedef struct tess_vgpu_kernel_info {
+    const char *name; /* as the PTX spells it, not terminated */
+    int name_length, params;
+    int64_t param_bytes, shared_bytes; /* static */
+} tess_vgpu_kernel_info;
+typedef struct tess_vgpu_param {
+    int64_t offset, bytes;
+    const char *type;                  /* "u64", "f32", "b8" */
+    bool structure, floating, integer; /* none: 32 or 64 bits that may be either */
+} tess_vgpu_param;
+bool tess_vgpu_kernel_at(const tess_vgpu_module *module, int number, tess_vgpu_kernel_info *info);
+bool tess_vgpu_param_at(const tess_vgpu_module *module, int kernel, int number, tess_vgpu_param *param);
+/* Whether some instruction reads the parameter at this offset by itself, and as what: the only trace of a structure's members that PTX has. */
+bool tess_vgpu_param_read(const tess_vgpu_module *module, int kernel, int number, int64_t offset, int *bytes, bool *floating);
+
 typedef struct tess_vgpu_launch_options {
     uint32_t grid[3], block[3]; /* 0 counts as 1 */
     int64_t shared_bytes;       /* dynamic */
@@ -145,6 +161,7 @@ typedef struct tess_vgpu_fault {
     const char *file;
     int file_length;
     uint64_t address;
+    const char *space; /* "global", "shared", "local", "constant", "parameter"; NULL: no access to memory */
     char message[256]; /* one sentence with all of the above */
 } tess_vgpu_fault;
 

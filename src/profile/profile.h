@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * profile.h - what the files of this folder share.
+ *
+ *   launch text --launch_text.c--> tess_launch --arguments.c--> parameters and arrays on the machine
+ *   CUDA C++ --translate.c--> PTX --vgpu--> counters, samples, faults --model.c--> prediction --report_*.c--> text, JSON, HTML */
+#ifndef TESS_PROFILE_PROFILE_H
+#define TESS_PROFILE_PROFILE_H
+
+#include "core/context.h"
+#include "core/strategy.h"
+#include "vgpu/vgpu.h"
+
+/* ---- the launch language (launch_text.c); tessera.h section 13 is its manual ---- */
+
+typedef enum tess_launch_kind {
+    TESS_LAUNCH_ARRAY,     /* in:T[N]=SOURCE, inout:..., out:T[N] */
+    TESS_LAUNCH_CALLER,    /* $N, in:$N, inout:$N, out:$N */
+    TESS_LAUNCH_WHOLE,     /* 4096, -1, 0x10, true: value in bits, two's complement */
+    TESS_LAUNCH_REAL,      /* 0.5f, 1e-3 */
+    TESS_LAUNCH_STRUCTURE, /* { ... }: the members follow, up to `end` */
+} tess_launch_kind;
+
+typedef enum tess_launch_source {
+    TESS_SOURCE_NONE,
+    TESS_SOURCE_RAMP,
+    TESS_SOURCE_ZEROS,
+    TESS_SOURCE_ONES,
+    TESS_SOURCE_RANDOM,
+    TESS_SOURCE_FILE
+} tess_launch_source;
+
+typedef struct tess_launch_value {
+    tess_launch_kind kind;
+    int at;         /* place in the text, from 0 */
+    tess_type type; /* of an array's elements; of a number when the text says it: 0.5f, 7ull, u8:7; else tess_no_type */
+    /* arrays */
+    bool in, out, bare; /* bare: $N without a word before it */
+    int64_t count;
+    tess_launch_source source;
+    uint64_t seed;
+    const char *file; /* in the text */
+    int file_length;
+    int number; /* of $N */
+    /* numbers */
+    bool negative;
+    uint64_t bits; /* whole: as stored */
+    double real;   /* of either kind */
+    float single;  /* of a real: rounded once from its digits */
+    /* structures */
+    int end;
+} tess_launch_value;
+
+typedef struct tess_launch {
+    char kernel[512];
+    bool templated; /* the name has template arguments */
+    uint32_t grid[3], block[3];
+    int64_t shared;
+    bool no_list; /* no (arguments) at all */
+    tess_launch_value *values;
+    int count, room;
+} tess_launch;
+
+tess_status tess_launch_parse(tess_context *context, const char *text, tess_launch *launch);
+void tess_launch_free(tess_context *context, tess_launch *launch);
+
+/* ---- a profile ---- */
+
+typedef struct profile_array {
+    uint64_t address;
+    int64_t bytes, count;
+    tess_type type;
+    bool out;
+    int argument;           /* place among the arguments */
+    const DLTensor *caller; /* to be written back, or NULL */
+    char *data;             /* what the kernel left, for outputs */
+    uint64_t hash;
+} profile_array;
+
+typedef struct profile_line {
+    const char *file;
+    int file_length, line;
+    tess_vgpu_counters counters;
+} profile_line;
+
+struct tess_profile {
+    tess_context *context;
+    tess_vgpu_machine *machine;
+    tess_vgpu_module *module;
+    tess_vgpu_run *run;
+    tess_launch launch;
+    char *launch_text, *name, *source; /* copies; source as given */
+    size_t launch_size, name_size, source_size;
+    bool source_is_ptx, fmad;
+    char kernel[512]; /* as the PTX spells it */
+    int kernel_number;
+    char *params;
+    int64_t param_bytes;
+    profile_array *arrays;
+    int array_count, array_room, output_count;
+    tess_vgpu_counters total;
+    profile_line *lines; /* by file and line */
+    int line_count, line_room;
+};
+
+/* translate.c: PTX of a CUDA source; *ptx and its size with the 0 are the caller's. lowered: the mangled name of a template's instance, or "". */
+tess_status tess_profile_translate(tess_context *context, const char *source, const char *name, const tess_launch *launch,
+                                   const tess_profile_options *options, char **ptx, size_t *size, char *lowered, size_t lowered_size);
+/* Whether a mangled or plain symbol is the function that the user calls `name`. */
+bool tess_profile_names(const char *symbol, int length, const char *name);
+
+/* How the user calls a file of the line table. */
+const char *tess_profile_file(const tess_profile *profile, const char *file, int length, int *shown);
+
+/* arguments.c: makes and fills the arrays, lays out the parameters. */
+tess_status tess_profile_bind(tess_profile *profile, const DLTensor *const *arrays, int count, const tess_profile_options *options);
+/* Fetches and hashes the outputs; writes the caller's arrays. */
+tess_status tess_profile_collect(tess_profile *profile);
+
+/* fill.c: `count` elements of a source. */
+tess_status tess_profile_fill(tess_context *context, void *data, tess_type type, int64_t count, tess_launch_source source, uint64_t seed);
+
+/* report_json.c, ... */
+void tess_profile_json(const tess_profile *profile, tess_text *text);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * report_json.c - the profile as one JSON object; docs/json.md is its definition. */
+#include <string.h>
+
+#include "profile/profile.h"
+
+static void counters(const tess_vgpu_counters *c, tess_text *text, const char *indent) {
+#define X(name) tess_text_add(text, "%s\"" #name "\": %llu,\n", indent, (unsigned long long)c->name);
+    TESS_VGPU_COUNTER_LIST(X)
+#undef X
+    tess_text_add(text, "%s\"local_sectors\": %llu", indent, (unsigned long long)(c->local_ld_sectors + c->local_st_sectors));
+}
+
+/* Lines have many counters and most are 0: one line of text each. */
+static void line_counters(const tess_vgpu_counters *c, tess_text *text) {
+#define X(name) tess_text_add(text, ", \"" #name "\": %llu", (unsigned long long)c->name);
+    TESS_VGPU_COUNTER_LIST(X)
+#undef X
+    tess_text_add(text, ", \"local_sectors\": %llu", (unsigned long long)(c->local_ld_sectors + c->local_st_sectors));
+}
+
+static void json_part(tess_text *text, const char *at, int length) {
+    char part[1024];
+    int n = length < (int)sizeof part ? length : (int)sizeof part - 1;
+    if (n > 0)
+        memcpy(part, at, (size_t)n);
+    part[n > 0 ? n : 0] = 0;
+    tess_text_json(text, part);
+}
+
+static void file(const tess_profile *p, tess_text *text, const char *at, int length) {
+    const char *name = tess_profile_file(p, at, length, &length);
+    json_part(text, name, length);
+}
+
+static void lines(const tess_profile *p, tess_text *text) {
+    tess_text_add(text, " \"lines\": [");
+    for (int i = 0; i < p->line_count; i++) {
+        const profile_line *l = &p->lines[i];
+        tess_text_add(text, "%s\n  {\"file\": ", i ? "," : "");
+        file(p, text, l->file, l->file_length);
+        tess_text_add(text, ", \"line\": %d", l->line);
+        line_counters(&l->counters, text);
+        tess_text_add(text, "}");
+    }
+    tess_text_add(text, "\n ],\n");
+}
+
+static void outputs(const tess_profile *p, tess_text *text) {
+    tess_profile_output o;
+    tess_text_add(text, " \"outputs\": [");
+    for (int i = 0; tess_profile_output_get(p, i, &o); i++)
+        tess_text_add(text, "%s\n  {\"argument\": %d, \"type\": \"%s\", \"count\": %lld, \"hash\": \"%016llx\"}", i ? "," : "", o.argument,
+                      tess_type_name(o.type), (long long)o.count, (unsigned long long)o.hash);
+    tess_text_add(text, "\n ],\n");
+}
+
+static void faults(const tess_profile *p, tess_text *text) {
+    const tess_vgpu_fault *f;
+    tess_text_add(text, " \"faults\": [");
+    for (int i = 0; (f = tess_vgpu_fault_at(p->run, i)); i++) {
+        tess_text_add(text, "%s\n  {\"kind\": \"%s\", \"kernel\": ", i ? "," : "", tess_vgpu_fault_name(f->kind));
+        tess_text_json(text, p->kernel);
+        tess_text_add(text, ", \"count\": %llu, \"block\": [%u, %u, %u], \"thread\": [%u, %u, %u], \"file\": ", (unsigned long long)f->count,
+                      f->block[0], f->block[1], f->block[2], f->thread[0], f->thread[1], f->thread[2]);
+        file(p, text, f->file, f->file_length);
+        tess_text_add(text, ", \"line\": %d, \"other_line\": ", p->source_is_ptx && !f->source_line ? f->ptx_line : f->source_line);
+        if (f->other_line)
+            tess_text_add(text, "%d", f->other_line);
+        else
+            tess_text_add(text, "null");
+        tess_text_add(text, ", \"ptx_line\": %d, \"space\": ", f->ptx_line);
+        if (f->space)
+            tess_text_add(text, "\"%s\", \"address\": %llu", f->space, (unsigned long long)f->address);
+        else
+            tess_text_add(text, "null, \"address\": null");
+        tess_text_add(text, ", \"message\": ");
+        tess_text_json(text, f->message);
+        tess_text_add(text, "}");
+    }
+    tess_text_add(text, "\n ],\n");
+}
+
+void tess_profile_json(const tess_profile *p, tess_text *text) {
+    const tess_launch *l = &p->launch;
+    tess_text_add(text, "{\n \"source\": ");
+    tess_text_json(text, p->name);
+    tess_text_add(text, ",\n \"kernel\": ");
+    tess_text_json(text, p->kernel);
+    tess_text_add(text, ",\n \"launch\": ");
+    tess_text_json(text, p->launch_text);
+    tess_text_add(text, ",\n \"grid\": [%u, %u, %u],\n \"block\": [%u, %u, %u],\n \"shared_bytes\": %lld,\n \"fmad\": %s,\n", l->grid[0], l->grid[1],
+                  l->grid[2], l->block[0], l->block[1], l->block[2], (long long)l->shared,
+                  p->source_is_ptx ? "null"
+                  : p->fmad        ? "true"
+                                   : "false");
+    tess_text_add(text, " \"counters\": {\n");
+    counters(&p->total, text, "  ");
+    tess_text_add(text, "\n },\n \"counters_audited\": null,\n");
+    lines(p, text);
+    outputs(p, text);
+    faults(p, text);
+    tess_text_add(text, " \"prediction\": null\n}\n");
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * translate.c - CUDA C++ to PTX by NVRTC, as a user's nvcc would: C++17, line table, contraction unless refused, the toolkit's headers.
+ *
+ * NVRTC has no headers of the host's. Kernels include some all the same, mostly for nothing: those get the small texts below, so that a file written
+ * for nvcc compiles as long as it holds device code. */
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gpu/gpu.h"
+#include "profile/profile.h"
+
+#define NO_HEADER "#pragma once\n"
+#define INTEGERS                                                                                                                                \
+    "#pragma once\n"                                                                                                                            \
+    "typedef signed char int8_t; typedef unsigned char uint8_t; typedef short int16_t; typedef unsigned short uint16_t; typedef int int32_t;\n" \
+    "typedef unsigned int uint32_t; typedef long long int64_t; typedef unsigned long long uint64_t;\n"                                          \
+    "typedef decltype(sizeof 0) uintptr_t; typedef decltype((char *)0 - (char *)0) intptr_t;\n"
+#define SIZES "#pragma once\ntypedef decltype(sizeof 0) size_t; typedef decltype((char *)0 - (char *)0) ptrdiff_t;\n"
+#define LIMITS                                                                                                                     \
+    "#pragma once\n#define CHAR_BIT 8\n#define INT_MAX 2147483647\n#define INT_MIN (-INT_MAX - 1)\n#define UINT_MAX 4294967295u\n" \
+    "#define LLONG_MAX 9223372036854775807ll\n#define LLONG_MIN (-LLONG_MAX - 1)\n#define ULLONG_MAX 18446744073709551615ull\n"
+#define FLOATS                                                                                                               \
+    "#pragma once\n#define FLT_MAX 3.402823466e38f\n#define FLT_MIN 1.175494351e-38f\n#define FLT_EPSILON 1.192092896e-7f\n" \
+    "#define DBL_MAX 1.7976931348623158e308\n#define DBL_MIN 2.2250738585072014e-308\n#define DBL_EPSILON 2.2204460492503131e-16\n"
+
+static const char *const header_names[] = {"stdio.h", "cstdio",   "stdlib.h", "cstdlib",  "assert.h", "cassert",  "math.h",  "cmath",   "string.h",
+                                           "cstring", "stdint.h", "cstdint",  "stddef.h", "cstddef",  "limits.h", "climits", "float.h", "cfloat"};
+static const char *const header_texts[] = {NO_HEADER, NO_HEADER, NO_HEADER, NO_HEADER, NO_HEADER, NO_HEADER, NO_HEADER, NO_HEADER, NO_HEADER,
+                                           NO_HEADER, INTEGERS,  INTEGERS,  SIZES,     SIZES,     LIMITS,    LIMITS,    FLOATS,    FLOATS};
+_Static_assert(sizeof header_names == sizeof header_texts, "a text for each name");
+
+enum { FOLDERS = 4, FIXED = 4, PATH_SIZE = 1200 };
+
+/* "-I" and the toolkit's headers, found from where the compiler lies or from CUDA_HOME; how many. */
+static int toolkit(const tess_gpu *gpu, char folder[FOLDERS][PATH_SIZE]) {
+    char library[TESS_GPU_PATH];
+    const char *home = secure_getenv("CUDA_HOME");
+    int n = 0;
+    snprintf(library, sizeof library, "%s", gpu->nvrtc_path);
+    char *real = realpath(library, NULL), *beside = dirname(real ? real : library);
+    const char *tries[] = {beside, home && *home == '/' ? home : NULL, "/usr/local/cuda"};
+    for (int i = 0; i < TESS_COUNT(tries) && n == 0; i++) {
+        if (!tries[i] || strlen(tries[i]) > PATH_SIZE - 40)
+            continue;
+        const char *up = i == 0 ? "/.." : "";
+        snprintf(folder[0], PATH_SIZE, "-I%s%s/include", tries[i], up);
+        char probe[PATH_SIZE + 16];
+        snprintf(probe, sizeof probe, "%s/cuda_fp16.h", folder[0] + 2);
+        if (access(probe, R_OK) != 0)
+            continue;
+        n = 1;
+        snprintf(folder[1], PATH_SIZE, "-I%s%s/include/cccl", tries[i], up);
+        n += access(folder[1] + 2, R_OK) == 0;
+    }
+    free(real);
+    return n;
+}
+
+static tess_status check(const tess_gpu *gpu, nvrtcResult result, const char *entry) {
+    return result == NVRTC_SUCCESS ? TESS_OK
+                                   : tess_fail(TESS_ERR_ENGINE, "%s answered %s (%d)", entry, gpu->nvrtc.nvrtcGetErrorString(result), (int)result);
+}
+#define NVRTC(gpu, entry, ...) TESS_TRY(check((gpu), (gpu)->nvrtc.entry(__VA_ARGS__), #entry))
+
+static tess_status refused(tess_gpu *gpu, nvrtcProgram program, const char *name, nvrtcResult result) {
+    char line[1536];
+    size_t size = 0;
+    NVRTC(gpu, nvrtcGetProgramLogSize, program, &size);
+    char *log = tess_allocate_zeroed(gpu->context, size + 1);
+    if (!log)
+        return TESS_ERR_MEMORY;
+    if (gpu->nvrtc.nvrtcGetProgramLog(program, log) == NVRTC_SUCCESS && *log)
+        tess_gpu_log_line(line, sizeof line, log);
+    else
+        snprintf(line, sizeof line, "%s", gpu->nvrtc.nvrtcGetErrorString(result));
+    tess_free(gpu->context, log, size + 1);
+    return tess_fail(TESS_ERR_ARGUMENT, "%s does not compile: %s", name, line);
+}
+
+static tess_status fetch(tess_gpu *gpu, nvrtcProgram program, const tess_launch *launch, char **ptx, size_t *size, char *lowered,
+                         size_t lowered_size) {
+    const char *name;
+    *lowered = 0;
+    if (launch->templated) {
+        NVRTC(gpu, nvrtcGetLoweredName, program, launch->kernel, &name);
+        snprintf(lowered, lowered_size, "%s", name);
+    }
+    NVRTC(gpu, nvrtcGetPTXSize, program, size);
+    if (*size == 0)
+        return tess_fail(TESS_ERR_ENGINE, "the compiler made no PTX");
+    if (!(*ptx = tess_allocate_zeroed(gpu->context, *size)))
+        return TESS_ERR_MEMORY;
+    return check(gpu, gpu->nvrtc.nvrtcGetPTX(program, *ptx), "nvrtcGetPTX");
+}
+
+static tess_status compile(tess_gpu *gpu, nvrtcProgram program, const char *name, const tess_launch *launch, const tess_profile_options *given,
+                           char **ptx, size_t *size, char *lowered, size_t lowered_size) {
+    char folder[FOLDERS][PATH_SIZE];
+    int folders = toolkit(gpu, folder), count = 0;
+    size_t bytes = (size_t)(FIXED + FOLDERS + given->compiler_option_count) * sizeof(char *);
+    const char **options = tess_allocate(gpu->context, bytes);
+    if (!options)
+        return TESS_ERR_MEMORY;
+    options[count++] = "--std=c++17";
+    options[count++] = "--generate-line-info";
+    options[count++] = given->no_fmad ? "--fmad=false" : "--fmad=true";
+    options[count++] = "--gpu-architecture=compute_90";
+    for (int i = 0; i < given->compiler_option_count; i++)
+        options[count++] = given->compiler_options[i];
+    for (int i = 0; i < folders; i++)
+        options[count++] = folder[i];
+    tess_status status = TESS_OK;
+    if (launch->templated)
+        status = check(gpu, gpu->nvrtc.nvrtcAddNameExpression(program, launch->kernel), "nvrtcAddNameExpression");
+    if (status == TESS_OK) {
+        nvrtcResult result = gpu->nvrtc.nvrtcCompileProgram(program, count, options);
+        status = result == NVRTC_SUCCESS ? fetch(gpu, program, launch, ptx, size, lowered, lowered_size) : refused(gpu, program, name, result);
+    }
+    tess_free(gpu->context, options, bytes);
+    return status;
+}
+
+tess_status tess_profile_translate(tess_context *context, const char *source, const char *name, const tess_launch *launch,
+                                   const tess_profile_options *options, char **ptx, size_t *size, char *lowered, size_t lowered_size) {
+    tess_gpu *gpu;
+    nvrtcProgram program = NULL;
+    *ptx = NULL;
+    *size = 0;
+    TESS_TRY(tess_gpu_get(&gpu, context));
+    tess_status status = tess_gpu_open_nvrtc(gpu);
+    if (status != TESS_OK) {
+        char why[1024];
+        snprintf(why, sizeof why, "%s", tess_detail());
+        return tess_fail(status, "%s is CUDA C++, and there is no compiler for it (PTX needs none): %s", name, why);
+    }
+    TESS_TRY(check(gpu, gpu->nvrtc.nvrtcCreateProgram(&program, source, name, TESS_COUNT(header_names), header_texts, header_names),
+                   "nvrtcCreateProgram"));
+    status = compile(gpu, program, name, launch, options, ptx, size, lowered, lowered_size);
+    gpu->nvrtc.nvrtcDestroyProgram(&program);
+    if (status != TESS_OK && *ptx) {
+        tess_free(context, *ptx, *size);
+        *ptx = NULL;
+    }
+    return status;
+}
