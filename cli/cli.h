@@ -13,7 +13,8 @@ enum {
     CLI_FAILED = 1, /* the library refused or failed: sizes, types, axes, an index outside its table, memory */
     CLI_USAGE = 2,  /* the command line: an unknown command, option, word, a malformed number or mask */
     CLI_INPUT = 3,  /* an input file: not there, not readable, damaged, beyond a limit */
-    CLI_OUTPUT = 4  /* the output: not writable, disk full, a format that cannot hold the result */
+    CLI_OUTPUT = 4, /* the output: not writable, disk full, a format that cannot hold the result */
+    CLI_FAULTS = 5  /* profile: the kernel has faults, or an output is not the expected one */
 };
 
 /* Prints the one line "tessera: ..." on stderr and gives the code back. Control characters of names are shown as '?'. */
@@ -34,8 +35,16 @@ enum {
     CLI_LADDER = 1 << 8,
     CLI_BENCH = 1 << 9,
     CLI_TUNE = 1 << 10,
-    CLI_HELP = 1 << 11
+    CLI_HELP = 1 << 11,
+    CLI_PROFILE = 1 << 12
 };
+
+/* The values of an option that may be given several times. */
+enum { CLI_TEXTS = 64 };
+typedef struct cli_texts {
+    const char *at[CLI_TEXTS];
+    int count;
+} cli_texts;
 
 /* What the options say; zero is every default. */
 typedef struct cli_options {
@@ -52,6 +61,11 @@ typedef struct cli_options {
     int64_t max_pixels;
     int rate;
     bool json, html, quiet, keepdims, exact, all, rows, help;
+    cli_texts outputs, expected, defines, includes; /* profile */
+    const char *card, *page;
+    int fmad; /* 0: contract */
+    int seed;
+    bool check, no_check;
 } cli_options;
 
 typedef enum cli_pages { CLI_PAGES_HUGE = 0, CLI_PAGES_ORDINARY } cli_pages; /* of the arrays of bench */
@@ -84,7 +98,7 @@ const cli_command *cli_command_named(const char *name);
 int cli_start(const cli_command *command, cli_mode mode, int argc, char **argv); /* argv[0]: the command's name */
 
 /* options.c */
-typedef enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_WORD, CLI_INTEGER, CLI_REAL, CLI_TYPE, CLI_AXES, CLI_ORIGIN } cli_kind;
+typedef enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_WORD, CLI_INTEGER, CLI_REAL, CLI_TYPE, CLI_AXES, CLI_ORIGIN, CLI_APPEND } cli_kind;
 typedef struct cli_option {
     const char *name;
     char letter; /* 0 = none */
@@ -146,6 +160,7 @@ int cli_run_devices(cli_session *session);
 int cli_run_ladder(cli_session *session);
 int cli_run_bench(cli_session *session);
 int cli_run_tune(cli_session *session);
+int cli_run_profile(cli_session *session);
 int cli_run_help(cli_session *session);
 
 #endif

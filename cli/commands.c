@@ -59,6 +59,20 @@ const cli_command cli_commands[] = {
      "user's wisdom\n"
      "(TESSERA_WISDOM, else ~/.cache/tessera/wisdom). Results never depend on it.",
      CLI_TUNE, 0, -1, cli_run_tune},
+    {"profile", "FILE 'LAUNCH'", "runs a CUDA kernel on a virtual GPU: where its bytes go, and its mistakes",
+     "FILE is CUDA C++ (compiled by NVRTC, the toolkit's or PyPI's nvidia-cuda-nvrtc) or PTX, which needs no software of NVIDIA's; no GPU is "
+     "needed.\n"
+     "LAUNCH is one, in CUDA's form: 'blur<<<grid, block, shared>>>(argument, ...)'.\n"
+     "  grid, block         N  (x, y)  (x, y, z)  dim3(x, y, z)\n"
+     "  in:T[N]=SOURCE      an array that the kernel reads; SOURCE: ramp zeros ones random:SEED FILE.npy\n"
+     "  inout:T[N]=SOURCE   one that it reads and writes          T: u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64\n"
+     "  out:T[N]            one that it writes, undefined before\n"
+     "  4096  0.5f  T:V     a number, in the width of the kernel's parameter\n"
+     "  {a, b, ...}         a structure by value\n"
+     "Reports what limits the kernel, its predicted time on a card, the source with counts a line, the worst lines with reason and advice, and "
+     "faults.\n"
+     "Example: tessera profile transpose.cu 'transpose<<<(8, 8), (32, 32)>>>(in:f32[256*256]=ramp, out:f32[256*256], 256)'",
+     CLI_PROFILE, 2, 2, cli_run_profile},
     {"help", "[COMMAND]", "explains the command or one of its commands", "", CLI_HELP, 0, 1, cli_run_help},
     {NULL, NULL, NULL, NULL, 0, 0, 0, NULL},
 };

@@ -22,7 +22,7 @@ void cli_help_all(void) {
     printf("\nFiles: .npy (versions 1 to 3; mapped), PNG, TIFF, WAV, FLAC, told apart by content; - is standard input or output (.npy).\n"
            "`tessera help COMMAND` explains one; `tessera --version` tells the version; tessera(1) is the manual.\n\n"
            "Exit status: 0 done; 1 the work could not be done; 2 wrong use; 3 an input file is not there, damaged or beyond a limit;\n"
-           "4 the output cannot be written.\n");
+           "4 the output cannot be written; 5 a profiled kernel has faults or an output other than the one expected.\n");
 }
 
 static void print_wrapped(const char *text, int indent, int width) {

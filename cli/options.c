@@ -12,11 +12,12 @@
 
 #define ALL_WORK (CLI_CORRELATE | CLI_CONVOLVE | CLI_REDUCE | CLI_TRANSPOSE | CLI_LOOKUP)
 #define STENCIL (CLI_CORRELATE | CLI_CONVOLVE)
-#define MACHINE (CLI_DEVICES | CLI_LADDER | CLI_BENCH | CLI_TUNE)
+#define MACHINE (CLI_PROFILE | CLI_DEVICES | CLI_LADDER | CLI_BENCH | CLI_TUNE)
 #define EVERY ((unsigned)-1)
 #define AT(field) offsetof(cli_options, field)
 
 static const char *const pages[] = {"huge", "ordinary", NULL};
+static const char *const truths[] = {"true", "false", NULL};
 static const char *const engines[] = {"auto", "cpu", "cuda", "virtual", NULL};
 static const char *const isas[] = {"auto", "baseline", "avx2", "avx512", "neon", NULL};
 static const char *const boundaries[] = {"zero", "constant", "nearest", "reflect", "mirror", "wrap", NULL};
@@ -29,6 +30,20 @@ static const char *const interpolations[] = {"none", "nearest", "linear", "cubic
 const cli_option cli_option_table[] = {
     {"output", 'o', "FILE", CLI_TEXT, AT(output), NULL, 0, 0, ALL_WORK,
      "where the result goes; the extension says how: .npy .png .tif .tiff .wav .flac; - is standard output, as .npy"},
+    {"output", 'o', "INDEX=FILE", CLI_APPEND, AT(outputs), NULL, 0, 0, CLI_PROFILE,
+     "saves an array that the kernel wrote as .npy; INDEX counts the outputs from 0, or else the arguments; may be given several times"},
+    {"expect", 0, "INDEX=FILE", CLI_APPEND, AT(expected), NULL, 0, 0, CLI_PROFILE,
+     "compares an output with an .npy bit for bit; exit status 5 when they differ; may be given several times"},
+    {"define", 'D', "NAME[=VALUE]", CLI_APPEND, AT(defines), NULL, 0, 0, CLI_PROFILE, "defines a macro for the compiler"},
+    {"include", 'I', "FOLDER", CLI_APPEND, AT(includes), NULL, 0, 0, CLI_PROFILE, "looks for headers there too, after the folder of the source"},
+    {"fmad", 0, "B", CLI_WORD, AT(fmad), truths, 0, 0, CLI_PROFILE, "products and sums are contracted: true (default, as nvcc), false"},
+    {"check", 0, NULL, CLI_FLAG, AT(check), NULL, 0, 0, CLI_PROFILE, "looks for undefined reads and races (default)"},
+    {"no-check", 0, NULL, CLI_FLAG, AT(no_check), NULL, 0, 0, CLI_PROFILE, "does not, and is faster"},
+    {"card", 0, "CARD", CLI_TEXT, AT(card), NULL, 0, 0, CLI_PROFILE,
+     "whose time is predicted: H200 (default), A100, RTX4090, T4, or a file with a card's data"},
+    {"seed", 0, "N", CLI_INTEGER, AT(seed), NULL, 0, INT_MAX, CLI_PROFILE, "warps take turns in an order shuffled by N, to bring races out"},
+    {"html", 0, "FILE", CLI_TEXT, AT(page), NULL, 0, 0, CLI_PROFILE,
+     "writes a self-contained page: annotated source, pictures of the worst accesses, roofline"},
     {"mask", 'm', "SPEC", CLI_TEXT, AT(mask), NULL, 0, 0, STENCIL, "the weights; see MASKS"},
     {"boundary", 'b', "B", CLI_WORD, AT(boundary), boundaries, 0, 0, STENCIL,
      "what lies beyond the edges: zero (default), constant, nearest, reflect (edge repeated), mirror (edge not repeated), wrap"},
@@ -164,6 +179,13 @@ static int set(cli_session *session, const cli_option *option, const char *text)
             return set_real(session, &value, text + 9);
         }
         return set_word(session, option, text);
+    case CLI_APPEND: {
+        cli_texts *texts = (cli_texts *)(void *)field;
+        if (texts->count == CLI_TEXTS)
+            return bad(option, text, "it may be given 64 times at most");
+        texts->at[texts->count++] = text;
+        return *text ? CLI_OK : bad(option, text, "it must not be empty");
+    }
     case CLI_INTEGER: return set_integer(session, option, text);
     case CLI_REAL: return set_real(session, option, text);
     case CLI_TYPE:

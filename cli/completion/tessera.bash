@@ -6,7 +6,7 @@ _tessera() {
     case $command in explain | tune) [[ ${#COMP_WORDS[@]} -gt 3 ]] && command=${COMP_WORDS[2]} && first=2 ;; esac
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "correlate convolve reduce transpose lookup list explain devices ladder bench tune help --help --version" -- "$cur"))
+        COMPREPLY=($(compgen -W "correlate convolve reduce transpose lookup list explain devices ladder bench tune profile help --help --version" -- "$cur"))
         return
     fi
     case $prev in
@@ -46,6 +46,15 @@ _tessera() {
     --strategy | -s)
         COMPREPLY=($(compgen -W "$(tessera list 2>/dev/null | grep -o '^  [a-z]*/[a-z0-9_]*')" -- "$cur"))
         return ;;
+    --fmad)
+        COMPREPLY=($(compgen -W "true false" -- "$cur"))
+        return ;;
+    --card)
+        COMPREPLY=($(compgen -W "H200 A100 RTX4090 T4" -- "$cur"))
+        return ;;
+    --include | -I)
+        COMPREPLY=($(compgen -d -- "$cur"))
+        return ;;
     --output | -o | --offsets)
         COMPREPLY=($(compgen -f -- "$cur"))
         return ;;
@@ -62,6 +71,7 @@ _tessera() {
     ladder) options="--threads --isa --seconds --html --json --quiet --help" ;;
     bench) options="--threads --isa --seconds --all --only --rows --rounds --pages --json --quiet --help" ;;
     tune) options="--threads --isa --seconds --all --only --json --quiet --help" ;;
+    profile) options="--output --expect --define --include --fmad --check --no-check --card --seed --html --threads --isa --json --help" ;;
     help) options="--json --help" ;;
     esac
     if [[ $cur == -* ]]; then
@@ -74,7 +84,7 @@ _tessera() {
     list,1) COMPREPLY=($(compgen -W "correlate reduce transpose lookup workloads" -- "$cur")) ;;
     ladder,1 | tune,1) COMPREPLY=($(compgen -W "correlate reduce transpose lookup" -- "$cur")) ;;
     explain,1) COMPREPLY=($(compgen -W "correlate convolve reduce transpose lookup" -- "$cur")) ;;
-    help,1) COMPREPLY=($(compgen -W "correlate convolve reduce transpose lookup list explain devices ladder bench tune help" -- "$cur")) ;;
+    help,1) COMPREPLY=($(compgen -W "correlate convolve reduce transpose lookup list explain devices ladder bench tune profile help" -- "$cur")) ;;
     *) COMPREPLY=($(compgen -f -- "$cur")) ;;
     esac
 }

@@ -60,7 +60,7 @@ static void faults(const tess_profile *p, tess_text *text) {
     tess_text_add(text, " \"faults\": [");
     for (int i = 0; (f = tess_vgpu_fault_at(p->run, i)); i++) {
         tess_text_add(text, "%s\n  {\"kind\": \"%s\", \"kernel\": ", i ? "," : "", tess_vgpu_fault_name(f->kind));
-        tess_text_json(text, p->kernel);
+        tess_text_json(text, p->launch.kernel);
         tess_text_add(text, ", \"count\": %llu, \"block\": [%u, %u, %u], \"thread\": [%u, %u, %u], \"file\": ", (unsigned long long)f->count,
                       f->block[0], f->block[1], f->block[2], f->thread[0], f->thread[1], f->thread[2]);
         file(p, text, f->file, f->file_length);
@@ -86,6 +86,8 @@ void tess_profile_json(const tess_profile *p, tess_text *text) {
     tess_text_add(text, "{\n \"source\": ");
     tess_text_json(text, p->name);
     tess_text_add(text, ",\n \"kernel\": ");
+    tess_text_json(text, p->launch.kernel);
+    tess_text_add(text, ",\n \"symbol\": ");
     tess_text_json(text, p->kernel);
     tess_text_add(text, ",\n \"launch\": ");
     tess_text_json(text, p->launch_text);

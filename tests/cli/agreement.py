@@ -52,17 +52,17 @@ class Agreement(files.Case):
         page = read("docs", "tessera.1").replace("\\-", "-")
         section = page.split(".SH OPTIONS")[1].split(".SH EXIT")[0]
         headed = re.findall(r"^\\fB(?:-(\w)\\fR, \\fB)?--([a-z-]+)\\fR(?: \\fI(\S+)\\fR)?$", section, re.M)
-        self.assertEqual([n for _, n, _ in headed], list(dict.fromkeys(n for _, n, _ in headed)), "each once")
-        self.assertEqual({n for _, n, _ in headed}, set(self.options))
-        for letter, name, argument in headed:
-            self.assertEqual((letter, argument), (self.options[name]["letter"], self.options[name]["argument"]), name)
-            text = section.split("--%s\\fR" % name, 1)[1].split(".TP")[0]
-            for word in self.options[name]["words"]:
+        rows = [o for c in self.table.values() for o in c["options"]]
+        self.assertEqual(len(headed), len(set(headed)), "each once")
+        self.assertEqual(set(headed), {(o["letter"], o["name"], o["argument"]) for o in rows})
+        for _, name, argument in headed:
+            text = section.split("--%s\\fR%s\n" % (name, " \\fI%s\\fR" % argument if argument else ""), 1)[1].split(".TP")[0]
+            for word in next(o["words"] for o in rows if o["name"] == name and o["argument"] == argument):
                 self.assertRegex(text, r"\b%s\b" % word, name)
         self.assertLessEqual(set(re.findall(r"--[a-z-]+", page)) - {"--"}, self.known)
         for command in self.table:
             self.assertRegex(page.split(".SH COMMANDS")[1].split(".SH MASKS")[0], r"(?m)^\.B %s$" % command)
-        told = re.findall(r"(\d) (?:done|the work|wrong use|an input|the output)", " ".join(self.ok("help").decode().split()))
+        told = re.findall(r"(\d) (?:done|the work|wrong use|an input|the output|a profiled)", " ".join(self.ok("help").decode().split()))
         self.assertEqual(told, re.findall(r"(?m)^\.B (\d)$", page), "exit codes")
         version = self.ok("--version").decode().split()[1]
         self.assertIn('"Tessera %s"' % version, page)
