@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * math.c - directed rounding, the .approx operations, and 16-bit floats: a lane at a time.
- *
- * PTX gives error bounds for .approx, not bits. Here the value is computed in double and rounded once, which is correctly rounded but for ties that a
- * double cannot tell; the card's own bits differ in the last places, so such lanes are counted (counter approximate). */
+ * math.c - directed rounding and 16-bit floats, a lane at a time, and the table of the slow handlers. */
 #include <fenv.h>
 
 #include "vgpu/decode.h"
@@ -76,59 +73,6 @@ static void directed_row_f32(vgpu_warp *w, const vgpu_record *r, uint32_t mask) 
     PUT(float, SLOT(float, w, r->d), row, mask);
 }
 
-/* ---- approximations ---- */
-
-static double approximate(int op, double x) {
-    switch (op) {
-    case PTX_OP_RCP: return 1 / x;
-    case PTX_OP_SQRT: return sqrt(x);
-    case PTX_OP_RSQRT: return 1 / sqrt(x);
-    case PTX_OP_EX2: return exp2(x);
-    case PTX_OP_LG2: return log2(x);
-    case PTX_OP_SIN: return sin(x);
-    case PTX_OP_COS: return cos(x);
-    default: return tanh(x);
-    }
-}
-static void approximate_row_f32(vgpu_warp *w, const vgpu_record *r, uint32_t mask) {
-    const float *a = SLOT(float, w, r->a);
-    bool flush = r->target & PTX_FTZ;
-    float row[LANES];
-    for (int l = 0; l < LANES; l++) {
-        float x = flush ? flush_f32(a[l]) : a[l], y = mask >> l & 1 ? (float)approximate(r->op, x) : 0;
-        row[l] = canonical_f32(flush ? flush_f32(y) : y);
-    }
-    PUT(float, SLOT(float, w, r->d), row, mask);
-}
-static void divide_row_f32(vgpu_warp *w, const vgpu_record *r, uint32_t mask) {
-    const float *a = SLOT(float, w, r->a), *b = SLOT(float, w, r->b);
-    bool flush = r->target & PTX_FTZ;
-    float row[LANES];
-    for (int l = 0; l < LANES; l++) {
-        float y = flush ? flush_f32(a[l]) / flush_f32(b[l]) : a[l] / b[l];
-        row[l] = canonical_f32(flush ? flush_f32(y) : y);
-    }
-    PUT(float, SLOT(float, w, r->d), row, mask);
-}
-/* rcp and rsqrt .approx.ftz.f64 give a seed: the low word is zero. */
-static void seed_row_f64(vgpu_warp *w, const vgpu_record *r, uint32_t mask) {
-    const double *a = SLOT(double, w, r->a);
-    double row[LANES];
-    for (int l = 0; l < LANES; l++) {
-        double x = fabs(a[l]) < 0x1p-1022 ? copysign(0, a[l]) : a[l], y = canonical_f64(approximate(r->op, x));
-        y = fabs(y) < 0x1p-1022 ? copysign(0, y) : y;
-        row[l] = bits_f64(f64_bits(y) & 0xffffffff00000000u);
-    }
-    PUT(double, SLOT(double, w, r->d), row, mask);
-}
-static void rsqrt_row_f64(vgpu_warp *w, const vgpu_record *r, uint32_t mask) {
-    const double *a = SLOT(double, w, r->a);
-    double row[LANES];
-    for (int l = 0; l < LANES; l++)
-        row[l] = canonical_f64(1 / sqrt(a[l]));
-    PUT(double, SLOT(double, w, r->d), row, mask);
-}
-
 /* ---- 16-bit floats, single and in pairs ---- */
 
 static bool small_half(uint64_t bits, ptx_type type) { return (bits & (type == PTX_F16 ? 0x7c00 : 0x7f80)) == 0; }
@@ -194,12 +138,8 @@ vgpu_handler tess_vgpu_slow_handler(int op, ptx_type type, uint32_t flags) {
         return NULL;
     bool approx = flags & (PTX_APPROX | PTX_FULL);
     others = flags & ~(uint32_t)(PTX_APPROX | PTX_FULL | PTX_FTZ);
-    if (type == PTX_F32 && approx && !others)
-        return op == PTX_OP_DIV                                                                                         ? divide_row_f32
-               : op == PTX_OP_RCP || op == PTX_OP_SQRT || op == PTX_OP_RSQRT || (op >= PTX_OP_EX2 && op <= PTX_OP_TANH) ? approximate_row_f32
-                                                                                                                        : NULL;
-    if (type == PTX_F64 && approx && !others)
-        return flags & PTX_FTZ && (op == PTX_OP_RCP || op == PTX_OP_RSQRT) ? seed_row_f64 : op == PTX_OP_RSQRT ? rsqrt_row_f64 : NULL;
+    if (approx)
+        return others ? NULL : tess_vgpu_approx_handler(op, type, flags);
     bool half = arithmetic || op == PTX_OP_NEG || op == PTX_OP_ABS || op == PTX_OP_MIN || op == PTX_OP_MAX;
     if (!half || flags & ~(uint32_t)(PTX_FTZ | PTX_SAT | PTX_NAN))
         return NULL;
