@@ -23,6 +23,7 @@
 #define TESS_INLINE static inline __attribute__((always_inline))
 #define TESS_NOINLINE __attribute__((noinline))
 #define TESS_ASSUME_ALIGNED(p, bytes) __builtin_assume_aligned(p, bytes)
+#define TESS_UNROLL _Pragma("GCC unroll 16")   /* before a loop: all of its turns, 16 at most, written out (gcc and clang) */
 #define TESS_POPCOUNT(x) __builtin_popcount(x) /* of 32 bits */
 #define TESS_POPCOUNT64(x) __builtin_popcountll(x)
 #define TESS_LOW_BIT(x) __builtin_ctz(x)       /* number of the lowest one; x != 0 */
@@ -31,6 +32,18 @@
 #define TESS_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 #define TESS_MUL_OVERFLOWS(a, b, result) __builtin_mul_overflow(a, b, result)
 #define TESS_ADD_OVERFLOWS(a, b, result) __builtin_add_overflow(a, b, result)
+
+/* Built with a sanitizer, which sees the loads of plain C and not those of assembly. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TESS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define TESS_SANITIZED 1
+#endif
+#endif
+#ifndef TESS_SANITIZED
+#define TESS_SANITIZED 0
+#endif
 
 /* Slots of per-instruction-set function tables, each a superset of those before it on its architecture. */
 typedef enum tess_isa_slot { TESS_SLOT_BASELINE = 0, TESS_SLOT_AVX2, TESS_SLOT_AVX512, TESS_SLOT_NEON, TESS_SLOTS } tess_isa_slot;

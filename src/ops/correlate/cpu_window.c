@@ -7,115 +7,14 @@
  */
 #include "core/parallel.h"
 #include "ops/correlate/window.h"
+#include "ops/correlate/window_kernels.h"
 #include "simd/simd.h"
 
-#if TESS_VECTOR_BYTES == 64
-#define TALL 6
-#define WIDE 4 /* 24 sums, 4 loads, a weight: 29 of 32 registers */
-#else
-#define TALL 4
-#define WIDE 2 /* 8 sums, 2 loads, a weight: 11 of 16 */
-#endif
-#define LONG 8 /* vectors of a tile of one row, where there are so many */
-
-typedef enum tile_kind { TALL_TILE, LONG_TILE, SHORT_TILE } tile_kind;
 /* Outputs from this size on are stored past the caches: a plain store reads the line that it overwrites. */
 static const double STREAM_BYTES = 8 << 20;
 enum { SHORT_ROW = 384 }; /* up to so many columns a copy with its ghost cells costs less than tiles for both edges */
 
-TESS_INLINE v_f32 f32_canonical(v_f32 x) {
-    const v_i32 quiet = (v_i32){0} + 0x7fc00000;
-    const v_i32 fine = (v_i32)(x == x);
-    return (v_f32)(((v_i32)x & fine) | (quiet & ~fine));
-}
-TESS_INLINE v_f64 f64_canonical(v_f64 x) {
-    const v_i64 quiet = (v_i64){0} + 0x7ff8000000000000;
-    const v_i64 fine = (v_i64)(x == x);
-    return (v_f64)(((v_i64)x & fine) | (quiet & ~fine));
-}
-
-#define vec v_f32
-#define real float
-#define v_load v_f32_load
-#define v_store v_f32_store
-#define v_stream v_f32_stream
-#define v_all v_f32_all
-#define v_fma v_f32_fma
-#define v_keep v_f32_keep
-#define v_canonical f32_canonical
-#define tile_name tall_f32
-#define ROWS TALL
-#define VECTORS WIDE
-#include "ops/correlate/window_tile.h"
-#define tile_name tall3_f32
-#define ROWS TALL
-#define VECTORS WIDE
-#define TAPS 3
-#include "ops/correlate/window_tile.h"
-#define tile_name tall5_f32
-#define ROWS TALL
-#define VECTORS WIDE
-#define TAPS 5
-#include "ops/correlate/window_tile.h"
-#define tile_name tall7_f32
-#define ROWS TALL
-#define VECTORS WIDE
-#define TAPS 7
-#include "ops/correlate/window_tile.h"
-#define tile_name long_f32
-#define ROWS 1
-#define VECTORS LONG
-#include "ops/correlate/window_tile.h"
-#define tile_name short_f32
-#define ROWS 1
-#define VECTORS WIDE
-#include "ops/correlate/window_tile.h"
-#undef vec
-#undef real
-#undef v_load
-#undef v_store
-#undef v_stream
-#undef v_all
-#undef v_fma
-#undef v_keep
-#undef v_canonical
-
-#define vec v_f64
-#define real double
-#define v_load v_f64_load
-#define v_store v_f64_store
-#define v_stream v_f64_stream
-#define v_all v_f64_all
-#define v_fma v_f64_fma
-#define v_keep v_f64_keep
-#define v_canonical f64_canonical
-#define tile_name tall_f64
-#define ROWS TALL
-#define VECTORS WIDE
-#include "ops/correlate/window_tile.h"
-#define tile_name tall3_f64
-#define ROWS TALL
-#define VECTORS WIDE
-#define TAPS 3
-#include "ops/correlate/window_tile.h"
-#define tile_name tall5_f64
-#define ROWS TALL
-#define VECTORS WIDE
-#define TAPS 5
-#include "ops/correlate/window_tile.h"
-#define tile_name tall7_f64
-#define ROWS TALL
-#define VECTORS WIDE
-#define TAPS 7
-#include "ops/correlate/window_tile.h"
-#define tile_name long_f64
-#define ROWS 1
-#define VECTORS LONG
-#include "ops/correlate/window_tile.h"
-#define tile_name short_f64
-#define ROWS 1
-#define VECTORS WIDE
-#include "ops/correlate/window_tile.h"
+const tess_window_kernels *TESS_ISA_NAME(tess_correlate_window_kernels)(bool f32);
 
 typedef struct job {
     const tess_correlate_pass *pass;
@@ -123,13 +22,14 @@ typedef struct job {
     tess_correlate_source source;
     tess_correlate_outer outer;
     tess_row_storer store;
+    const tess_window_kernels *kernels;
     const char *in;
     char *out, *scratch;
-    bool f32, out_ready;              /* out has the work type and compact rows: tiles are stored straight into it */
+    bool out_ready;                   /* out has the work type and compact rows: tiles are stored straight into it */
     bool stream;                      /* the output is too large to be kept in a cache, and whole lines of it can be written */
     int64_t length, out_stride;       /* of a row: elements, bytes from element to element */
     int64_t inside, beyond;           /* columns inside .. beyond - 1 are read where they lie */
-    int64_t strips, left, middle;     /* of a row; those before and in the inside */
+    int64_t strips;                   /* of a row */
     int64_t bands, rows, y_stride;    /* of a plane of output: bands, rows, bytes between rows */
     int64_t floors, planes, z_stride; /* of the output: blocks, planes, bytes between planes */
 } job;
@@ -139,6 +39,7 @@ typedef struct block {
     const int64_t *at;
     int64_t y, rows, z, planes;
     char *out;
+    bool goes_on; /* this thread will go on with the band below */
 } block;
 
 /* ---- the input rows of a strip ---- */
@@ -167,20 +68,24 @@ static const char *input_plane(const job *j, const block *b, int64_t p) {
     return from;
 }
 
-/* Fills the table of rows for a block's columns first .. first + count - 1. */
+/* Fills the table of rows for a block's columns first .. first + count - 1: `lines` pointers a plane, the last `tall` of them rows that the blocks
+ * below will want. */
 static const char **look_up(const job *j, char *scratch, const block *b, int64_t first, int64_t count, bool lies_ready) {
     const tess_correlate_window *w = &j->window;
     const char **table = (const char **)(void *)scratch;
-    char *ghost = scratch + tess_ceil_div(w->layers * w->lines * (int64_t)sizeof(char *), 64) * 64, *room = ghost + w->ghost_bytes;
+    char *ghost = scratch + w->table_bytes, *room = ghost + w->ghost_bytes;
     const int64_t start = first - j->pass->axis[j->pass->row].before * j->pass->group, reach = (w->wx - 1) * j->pass->group;
     bool ghost_made = false;
     const tess_correlate_axis none = {.n = 1, .m = 1, .width = 1}, *along = w->y >= 0 ? &j->pass->axis[w->y] : &none;
     for (int64_t p = 0; p < b->planes + w->planes - 1; p++) {
-        const char *plane = input_plane(j, b, p);
-        for (int64_t i = 0; i < b->rows + w->wy - 1; i++) {
+        const char *plane = input_plane(j, b, p), **line_of = table + p * w->lines;
+        const int64_t met = b->rows + w->wy - 1, ahead = lies_ready && b->goes_on ? j->kernels->tall : 0;
+        for (int64_t i = 0; i < met + ahead; i++) {
             int64_t line = tess_boundary_index(j->source.boundary, along->n, b->y + i - along->before);
             const char *row = plane && line >= 0 ? plane + line * along->in_stride : NULL;
-            if (row && lies_ready) {
+            if (i >= met && !row) {
+                row = line_of[met - 1];
+            } else if (row && lies_ready) {
                 row += start * j->source.width;
             } else if (row) {
                 tess_correlate_gather(&j->source, room, row, start, count + reach);
@@ -192,82 +97,139 @@ static const char **look_up(const job *j, char *scratch, const block *b, int64_t
                 ghost_made = true;
                 row = ghost;
             }
-            table[p * w->lines + i] = row;
+            line_of[i] = row;
         }
+        for (int64_t i = met + ahead; i < met + j->kernels->tall; i++)
+            line_of[i] = line_of[met - 1];
     }
     return table;
 }
 
 /* ---- tiles over a strip ---- */
 
-static int64_t columns_of(const job *j, tile_kind kind) { return (kind == LONG_TILE ? LONG : WIDE) * TESS_VECTOR_BYTES / j->source.width; }
+/* A row, or as many as a tile is tall, of a strip. Gathered, its input rows are padded to whole vectors; where they lie ready there is nothing beyond,
+ * and the last tile begins earlier instead: what it computes again comes out the same. */
+typedef struct tiles {
+    tess_window_tile wide, narrow;
+    int64_t rows, wide_columns, narrow_columns;
+} tiles;
 
-typedef void (*tile_f32)(const char *const *, int64_t, int64_t, const float *, const tess_correlate_window *, int64_t, char *, int64_t, bool);
-typedef void (*tile_f64)(const char *const *, int64_t, int64_t, const double *, const tess_correlate_window *, int64_t, char *, int64_t, bool);
-
-static tile_f32 tile_of_f32(const job *j, tile_kind kind) {
-    if (kind != TALL_TILE)
-        return kind == LONG_TILE ? long_f32 : short_f32;
-    return j->window.wx == 3 ? tall3_f32 : j->window.wx == 5 ? tall5_f32 : j->window.wx == 7 ? tall7_f32 : tall_f32;
+static tiles tall_tiles(const job *j) {
+    const tess_window_kernels *k = j->kernels;
+    return (tiles){k->tile, k->narrow, k->tall, k->wide * k->lanes, k->lanes};
 }
-static tile_f64 tile_of_f64(const job *j, tile_kind kind) {
-    if (kind != TALL_TILE)
-        return kind == LONG_TILE ? long_f64 : short_f64;
-    return j->window.wx == 3 ? tall3_f64 : j->window.wx == 5 ? tall5_f64 : j->window.wx == 7 ? tall7_f64 : tall_f64;
-}
-
-static void tile(const job *j, tile_kind kind, const char *const *rows, int64_t at, char *out, int64_t out_stride, bool stream) {
-    const int64_t step = j->pass->group * j->source.width, lines = j->window.lines;
-    if (j->f32)
-        tile_of_f32(j, kind)(rows, lines, at, j->pass->weights, &j->window, step, out, out_stride, stream);
-    else
-        tile_of_f64(j, kind)(rows, lines, at, j->pass->weights, &j->window, step, out, out_stride, stream);
+static tiles flat_tiles(const job *j) {
+    const tess_window_kernels *k = j->kernels;
+    return (tiles){k->line, k->point, 1, k->line_vectors * k->lanes, k->lanes};
 }
 
-/* A strip of `count` columns. Gathered, its input rows are padded to whole tiles; where they lie ready there is nothing beyond, and the last tile
- * begins earlier instead: what it computes again comes out the same. */
-static void strip(const job *j, char *scratch, const block *b, int64_t first, int64_t count, bool lies_ready) {
+/* out: of column 0 of the strip. */
+static void row_of_tiles(const job *j, const tiles *t, tess_window_call *call, char *sums, char *out, int64_t done, int64_t count, bool lies_ready) {
     const int64_t width = j->source.width;
-    const tile_kind one_row = count >= columns_of(j, LONG_TILE) ? LONG_TILE : SHORT_TILE;
-    const int64_t padded = lies_ready ? count : tess_ceil_div(count, columns_of(j, one_row)) * columns_of(j, one_row);
-    const char *const *table = look_up(j, scratch, b, first, padded, lies_ready);
-    char *sums = scratch + j->window.scratch - TALL * TESS_WINDOW_TILE_BYTES;
-    for (int64_t z = 0; z < b->planes; z++, table += j->window.lines)
-        for (int64_t r = 0; r < b->rows;) {
-            const tile_kind kind = b->rows - r >= TALL && j->window.wy > 1 ? TALL_TILE : one_row;
-            const int64_t some = kind == TALL_TILE ? TALL : 1, columns = columns_of(j, kind);
-            for (int64_t x = 0; x < count; x += columns) {
-                const bool ends_early = lies_ready && x + columns > count;
-                const int64_t from = ends_early ? count - columns : x;
-                char *to = b->out + z * j->z_stride + r * j->y_stride + (first + from) * j->out_stride;
-                if (j->out_ready && from + columns <= count) {
-                    tile(j, kind, table + r, from * width, to, j->y_stride, j->stream && lies_ready && !ends_early);
-                    continue;
-                }
-                tile(j, kind, table + r, from * width, sums, TESS_WINDOW_TILE_BYTES, false);
-                for (int64_t k = 0; k < some; k++)
-                    j->store(to + k * j->y_stride, j->out_stride, sums + k * TESS_WINDOW_TILE_BYTES, tess_min64(columns, count - from));
-            }
-            r += some;
+    const bool stream = j->stream && lies_ready;
+    for (int64_t x = done; x < count;) {
+        const int64_t rest = count - x;
+        const bool wide = rest >= t->wide_columns || (rest > 2 * t->narrow_columns && (!lies_ready || count >= t->wide_columns));
+        const int64_t columns = wide ? t->wide_columns : t->narrow_columns;
+        const bool ends_early = lies_ready && columns > rest;
+        const int64_t from = ends_early ? count - columns : x;
+        char *to = out + from * j->out_stride;
+        call->at = from * width;
+        if (j->out_ready && from + columns <= count) {
+            call->out = to;
+            call->out_stride = j->y_stride;
+            call->stream = stream && !ends_early;
+            (wide ? t->wide : t->narrow)(call);
+        } else {
+            call->out = sums;
+            call->out_stride = TESS_WINDOW_TILE_BYTES;
+            call->stream = false;
+            (wide ? t->wide : t->narrow)(call);
+            for (int64_t k = 0; k < t->rows; k++)
+                j->store(to + k * j->y_stride, j->out_stride, sums + k * TESS_WINDOW_TILE_BYTES, tess_min64(columns, count - from));
         }
-}
-
-static void numbered_strip(const job *j, char *scratch, const block *b, int64_t number) {
-    if (number < j->left) {
-        int64_t first = number * j->window.strip;
-        strip(j, scratch, b, first, tess_min64(j->inside - first, j->window.strip), false);
-    } else if (number < j->left + j->middle) {
-        int64_t first = j->inside + (number - j->left) * j->window.in_place;
-        strip(j, scratch, b, first, number == j->left + j->middle - 1 ? j->beyond - first : j->window.in_place, true);
-    } else {
-        int64_t first = j->beyond + (number - j->left - j->middle) * j->window.strip;
-        strip(j, scratch, b, first, tess_min64(j->length - first, j->window.strip), false);
+        x = from + columns;
     }
 }
 
+/* As much of a row as rings can take, for a long mask of one row. Masks of more rows than the deepest ring takes go in several passes over the same
+ * stretches, with the sums waiting in the output. Returns the columns done. */
+static int64_t rings(const job *j, const char *x, char *out, int64_t count) {
+    const tess_window_kernels *k = j->kernels;
+    const int64_t taps = j->window.wx, width = j->source.width, vector = k->lanes * width;
+    const int64_t deep = tess_ceil_div(taps, k->lanes), passes = tess_ceil_div(deep, TESS_WINDOW_RINGS);
+    const int64_t streams = k->streams[tess_ceil_div(deep, passes)], most = passes > 1 ? 128 : 512;
+    int64_t done = 0;
+    if (!j->out_ready || j->pass->group != 1 || taps * 2 <= 3 * k->lanes || j->window.wy * j->window.planes != 1)
+        return 0;
+    for (int64_t steps; (steps = tess_min64((count - done) / (streams * k->lanes), most)) >= 2 * TESS_WINDOW_RINGS;
+         done += streams * steps * k->lanes) {
+        steps -= steps % 16 == 0; /* stretches a power of two apart would meet in the same sets of the caches */
+        for (int64_t p = 0; p < passes; p++) {
+            const int64_t from = deep * p / passes, to = deep * (p + 1) / passes;
+            const tess_window_stretch stretch = {.x = x + done * width + from * vector,
+                                                 .out = out + done * width,
+                                                 .weights = (const char *)j->pass->weights + from * vector,
+                                                 .hop = steps * vector,
+                                                 .steps = steps,
+                                                 .last_taps = p == passes - 1 ? taps - (deep - 1) * k->lanes : k->lanes,
+                                                 .goes_on = p > 0,
+                                                 .stream = j->stream && passes == 1};
+            k->ring[to - from](&stretch);
+        }
+    }
+    return done;
+}
+
+static void strip(const job *j, char *scratch, const block *b, int64_t first, int64_t count, bool lies_ready) {
+    const tess_correlate_window *w = &j->window;
+    const int64_t padded = lies_ready ? count : tess_ceil_div(count, w->tile) * w->tile;
+    const char **table = look_up(j, scratch, b, first, padded, lies_ready);
+    char *sums = scratch + w->scratch - TESS_WINDOW_SUMS * TESS_WINDOW_TILE_BYTES;
+    const tiles tall = tall_tiles(j), flat = flat_tiles(j);
+    tess_window_call call = {
+        .lines = w->lines, .planes = w->planes, .wy = w->wy, .wx = w->wx, .step = j->pass->group * j->source.width, .weights = j->pass->weights};
+    for (int64_t z = 0; z < b->planes; z++, table += w->lines)
+        for (int64_t r = 0; r < b->rows;) {
+            const bool stand = w->wy > 1 && b->rows >= tall.rows;
+            const tiles *t = stand ? &tall : &flat;
+            r = tess_min64(r, b->rows - t->rows); /* the last tiles of a band may begin earlier, too */
+            char *out = b->out + z * j->z_stride + r * j->y_stride + first * j->out_stride;
+            int64_t done = 0;
+            call.rows = table + r;
+            call.ahead = table + (stand ? r + tall.rows + w->wy - 1 : r);
+            if (lies_ready && !stand)
+                done = rings(j, table[r], out, count);
+            row_of_tiles(j, t, &call, sums, out, done, count, lies_ready);
+            r += t->rows;
+        }
+}
+
+/* Columns first .. beyond - 1, with copies of their input rows. */
+static void gathered(const job *j, char *scratch, const block *b, int64_t first, int64_t beyond) {
+    for (; first < beyond; first += j->window.strip)
+        strip(j, scratch, b, first, tess_min64(beyond - first, j->window.strip), false);
+}
+
+/* The edges belong to the first and the last strip: their lines are then in the caches. */
+static void numbered_strip(const job *j, char *scratch, const block *b, int64_t number) {
+    const int64_t first = j->inside + number * j->window.in_place;
+    if (j->inside == j->beyond) {
+        const int64_t from = number * j->window.strip;
+        strip(j, scratch, b, from, tess_min64(j->length - from, j->window.strip), false);
+        return;
+    }
+    if (number == 0)
+        gathered(j, scratch, b, 0, j->inside);
+    strip(j, scratch, b, first, number == j->strips - 1 ? j->beyond - first : j->window.in_place, true);
+    if (number == j->strips - 1)
+        gathered(j, scratch, b, j->beyond, j->length);
+}
+
+/* Bands follow each other down a strip, so that the rows which two of them meet are still in the cache. */
 static void task(void *argument, int64_t begin, int64_t end, int worker) {
     const job *j = argument;
-    const int64_t blocks = j->floors * j->bands * j->strips;
+    const int64_t column = j->floors * j->bands, blocks = column * j->strips;
     char *scratch = j->scratch + (size_t)worker * j->window.scratch;
     int64_t at[TESS_MAX_NDIM] = {0}, out_stride[1][TESS_MAX_NDIM];
     tess_index index;
@@ -277,11 +239,14 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
     for (int64_t t = begin; t < end; t++) {
         for (int k = 0; k < j->outer.ndim; k++)
             at[j->outer.axis[k]] = index.at[k];
-        block b = {.at = at, .z = number / j->strips / j->bands * j->window.depth, .y = number / j->strips % j->bands * j->window.band};
+        block b = {.at = at, .z = number % column / j->bands * j->window.depth, .y = number % j->bands * j->window.band};
+        b.goes_on = t + 1 < end && number % j->bands + 1 < j->bands;
+        if (j->rows - b.y < j->kernels->tall) /* too few rows for a tile: some of the band above once more */
+            b.y = tess_max64(0, j->rows - j->kernels->tall);
         b.rows = tess_min64(j->rows - b.y, j->window.band);
         b.planes = tess_min64(j->planes - b.z, j->window.depth);
         b.out = j->out + index.offset[0] + b.z * j->z_stride + b.y * j->y_stride;
-        numbered_strip(j, scratch, &b, number % j->strips);
+        numbered_strip(j, scratch, &b, number / column);
         if (++number == blocks) {
             number = 0;
             tess_index_next(&index);
@@ -315,14 +280,12 @@ static void find_inside(job *j, const tess_correlate_problem *problem, const tes
         if (j->stream)
             first = phase + tess_ceil_div(tess_max64(first - phase, 0), line) * line;
         first = tess_max64(first, 0);
-        if (last - first >= columns_of(j, SHORT_TILE)) {
+        if (last - first >= j->kernels->lanes) {
             j->inside = first;
             j->beyond = last;
         }
     }
-    j->left = tess_ceil_div(j->inside, j->window.strip);
-    j->middle = j->beyond > j->inside ? tess_max64((j->beyond - j->inside) / j->window.in_place, 1) : 0; /* the last one takes what is left over */
-    j->strips = j->left + j->middle + tess_ceil_div(j->length - j->beyond, j->window.strip);
+    j->strips = j->beyond > j->inside ? tess_max64((j->beyond - j->inside) / j->window.in_place, 1) : tess_ceil_div(j->length, j->window.strip);
 }
 
 tess_status TESS_ISA_NAME(tess_correlate_window_pass)(const tess_correlate_problem *problem, const tess_correlate_pass *pass, const tess_run *run,
@@ -339,7 +302,7 @@ tess_status TESS_ISA_NAME(tess_correlate_window_pass)(const tess_correlate_probl
     tess_correlate_source_of(&j.source, problem, pass, run->slot);
     tess_correlate_outer_of(&j.outer, pass, j.window.y, j.window.z);
     j.store = tess_storer(run->slot, problem->work, pass->to);
-    j.f32 = problem->work == tess_f32;
+    j.kernels = TESS_ISA_NAME(tess_correlate_window_kernels)(problem->work == tess_f32);
     j.length = row->m * pass->group;
     j.out_stride = pass->group > 1 ? (int64_t)tess_type_size(pass->to) : row->out_stride;
     j.out_ready = pass->to == problem->work && j.out_stride == j.source.width;
@@ -355,8 +318,11 @@ tess_status TESS_ISA_NAME(tess_correlate_window_pass)(const tess_correlate_probl
         task(&j, 0, tasks, 0);
         return TESS_OK;
     }
-    double cost = (double)pass->outputs * (double)(pass->taps + 8) / (double)tasks; /* of one; a piece should take some 20 microseconds */
-    return tess_parallel(run->context, run->threads, tasks, tess_max64(1, (int64_t)(5e5 / cost)), task, &j);
+    /* A piece should take 20 microseconds at least, and be a long way down a strip where there is work enough: what lies between two pieces is read by
+     * both. */
+    double cost = (double)pass->outputs * (double)(pass->taps + 8) / (double)tasks;
+    int64_t least = tess_max64(1, (int64_t)(5e5 / cost)), wanted = tasks / (16 * (int64_t)run->threads);
+    return tess_parallel(run->context, run->threads, tasks, tess_max64(least, wanted), task, &j);
 }
 
 tess_status TESS_ISA_NAME(tess_correlate_in_window)(const tess_problem *base, const tess_run *run);

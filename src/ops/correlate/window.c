@@ -2,7 +2,7 @@
  * window.c - the sizes of correlate/window. They do not depend on the instruction set, so that one plan serves all. */
 #include "ops/correlate/window.h"
 
-enum { GATHER_BYTES = 384 << 10, SCRATCH_LIMIT = 2 << 20, IN_PLACE_COLUMNS = 2048 };
+enum { GATHER_BYTES = 384 << 10, SCRATCH_LIMIT = 2 << 20, IN_PLACE_COLUMNS = 2048, IN_PLACE_LINE = 32768 };
 
 static int64_t round_up(int64_t n, int64_t to) { return tess_ceil_div(n, to) * to; }
 
@@ -43,17 +43,19 @@ bool tess_correlate_window_of(tess_correlate_window *w, const tess_correlate_pro
         return false;
     int64_t reach = (w->wx - 1) * pass->group;
     w->band = w->y >= 0 ? TESS_WINDOW_BAND : 1;
-    w->lines = w->band + w->wy - 1;
+    w->lines = w->band + w->wy - 1 + TESS_WINDOW_SUMS;
     w->z = find_z(pass, w->y);
     w->depth = w->z >= 0 ? TESS_WINDOW_DEPTH : 1;
     w->layers = w->depth + w->planes - 1;
     w->tile = TESS_WINDOW_TILE_BYTES / width;
-    int64_t fits = GATHER_BYTES / (w->layers * w->lines * width) - reach;
+    const int64_t met = w->band + w->wy - 1;
+    int64_t fits = GATHER_BYTES / (w->layers * met * width) - reach;
     w->strip = tess_min64(tess_max64(fits / w->tile * w->tile, w->tile), 2048);
-    w->in_place = IN_PLACE_COLUMNS;
+    w->in_place = w->wy * w->planes == 1 ? IN_PLACE_LINE : IN_PLACE_COLUMNS;
     w->row_bytes = round_up((w->strip + reach) * width, 64);
-    w->ghost_bytes = round_up((tess_max64(w->strip, 2 * w->in_place) + reach) * width, 64); /* the last strip of a row may be nearly twice as long */
-    int64_t table = round_up(w->layers * w->lines * (int64_t)sizeof(char *), 64);
-    w->scratch = (size_t)(table + w->ghost_bytes + w->layers * w->lines * w->row_bytes + 6 * TESS_WINDOW_TILE_BYTES);
+    /* Whole rows of ghost cells: none for a mask of one row. The last strip of a row may be nearly twice as long. */
+    w->ghost_bytes = w->wy * w->planes == 1 ? 0 : round_up((tess_max64(w->strip, 2 * w->in_place) + reach) * width, 64);
+    w->table_bytes = round_up(w->layers * w->lines * (int64_t)sizeof(char *), 64);
+    w->scratch = (size_t)(w->table_bytes + w->ghost_bytes + w->layers * met * w->row_bytes + TESS_WINDOW_SUMS * TESS_WINDOW_TILE_BYTES);
     return w->scratch <= SCRATCH_LIMIT;
 }

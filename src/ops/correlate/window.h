@@ -9,15 +9,17 @@ enum {
     TESS_WINDOW_BAND = 24,        /* output rows whose input rows are looked up, or converted, together */
     TESS_WINDOW_DEPTH = 8,        /* output planes likewise, where the mask has planes */
     TESS_WINDOW_TILE_BYTES = 512, /* columns come in multiples of so many bytes of the work type: 8 vectors of 64 bytes */
+    TESS_WINDOW_SUMS = 6,         /* rows of the tallest tile */
 };
 
 typedef struct tess_correlate_window {
     int y;                          /* the axis of the rows of a band; -1: none */
     int z;                          /* the axis of the planes of a block of bands; -1: none, or more than one */
     int64_t planes, wy, wx;         /* mask lines come as planes x wy lines of wx taps */
-    int64_t band, lines;            /* rows of a band; input rows of one plane that they meet */
+    int64_t band, lines;            /* rows of a band; input rows of one plane that they meet, and those ahead */
     int64_t depth, layers;          /* planes of a block; input planes that they meet */
     int64_t tile, strip, in_place;  /* columns: of the widest tile, of a strip that is gathered, of one that is read where it lies */
+    int64_t table_bytes;            /* of the table of rows */
     int64_t row_bytes, ghost_bytes; /* of a gathered row, and of the row of ghost cells */
     size_t scratch;                 /* bytes for one thread */
 } tess_correlate_window;

@@ -1,85 +1,103 @@
 /* SPDX-License-Identifier: Apache-2.0
  * window_tile.h - a tile of outputs held in registers: ROWS output rows by VECTORS vectors of `vec`. Included once for each tile, with those names
- * and tile_name, real, LANES, v_load, v_store, v_stream, v_all, v_fma, v_keep, v_canonical defined.
+ * and tile_name, real and WORD (v_f32 or v_f64, pasted before _load_here and the like) defined.
  *
  * Input rows are outermost. Input row i meets the outputs r = max(0, i - wy + 1) .. min(i, ROWS - 1) with mask row i - r, so every output sees its
  * taps row by row, and within a row from left to right: row-major order, whatever the tile. A tap column costs VECTORS unaligned loads and one
- * broadcast for each output row it serves. Tap columns are taken four at a time, or all of a short mask row: left to itself the
- * compiler unrolls until it spills weights and loads. */
+ * broadcast for each output row it serves. An unaligned load of 64 bytes costs as much as two fused multiply-adds, which is free from three rows on
+ * (README.md); so the first and last input rows of a tile, which meet few outputs, are what it loses.
+ *
+ * Which outputs an input row meets is known when this is compiled, so that sums never leave their registers: there are rows that ramp up, a loop over
+ * those that meet all outputs, and rows that ramp down; masks of fewer rows than the tile have a list each. */
 
-#ifndef TAPS /* taps of a mask row, where the tile is made for so many; 0 = any number */
-#define TAPS 0
-#endif
+#define NAME(word) TESS_PASTE(tile_name, word)
+#define HERE(word) TESS_PASTE(WORD, word)
 
-/* One tap column of an input row, for the output rows low .. high, which are constants once inlined. w: in the mask row of output 0. */
-TESS_INLINE void TESS_PASTE(tile_name, tap)(vec (*acc)[VECTORS], const char *x, const real *w, int64_t wx, int low, int high) {
-    vec v[VECTORS];
-    for (int k = 0; k < VECTORS; k++)
-        v[k] = v_keep(v_load(x + k * TESS_VECTOR_BYTES));
-    for (int r = low; r <= high; r++) {
-        const vec weight = v_all(w[-r * wx]);
-        for (int k = 0; k < VECTORS; k++)
-            acc[r][k] = v_fma(v[k], weight, acc[r][k]);
+/* One input row, for the output rows low .. high, which are constants once inlined. w: in the mask row of output 0. */
+TESS_INLINE void NAME(meet)(vec (*acc)[VECTORS], const tess_window_call *c, const char *x, const real *w, int low, int high) {
+    const int64_t wx = c->wx, step = c->step;
+    for (int64_t j = 0; j < wx; j++, x += step, w++) {
+        vec v[VECTORS];
+        TESS_UNROLL for (int k = 0; k < VECTORS; k++) v[k] = HERE(load_here)(x + k * TESS_VECTOR_BYTES);
+        TESS_UNROLL for (int r = low; r <= high; r++) {
+            const vec weight = HERE(all_here)(w - r * wx);
+            TESS_UNROLL for (int k = 0; k < VECTORS; k++) HERE(fma_here)(&acc[r][k], v[k], weight);
+        }
     }
 }
-TESS_INLINE void TESS_PASTE(tile_name, row)(vec (*acc)[VECTORS], const char *x, const real *w, int64_t wx, int64_t step, int low, int high) {
-    int64_t j = 0;
-#if !TAPS
-    for (; j + 4 <= wx; j += 4)
-        for (int k = 0; k < 4; k++, x += step, w++)
-            TESS_PASTE(tile_name, tap)(acc, x, w, wx, low, high);
-#endif
-    for (; j < wx; j++, x += step, w++)
-        TESS_PASTE(tile_name, tap)(acc, x, w, wx, low, high);
+
+/* The line of each vector in the row that this tile will want when it stands ROWS rows further down. */
+TESS_INLINE void NAME(fetch_ahead)(const tess_window_call *c, int i) {
+    const char *x = c->ahead[i] + c->at;
+    TESS_UNROLL for (int k = 0; k < VECTORS * TESS_VECTOR_BYTES; k += 64) tess_prefetch_l2(x + k);
 }
 
-#define MEETS(low, high) \
-    case (low)*8 + (high): TESS_PASTE(tile_name, row)(acc, x, wi, wx, step, low, high); break;
+#define LOW(i, wy) ((i) - (wy) + 1 > 0 ? (i) - (wy) + 1 : 0)
+#define HIGH(i) ((i) < ROWS ? (i) : ROWS - 1)
+#define MEET(i, wy)          \
+    if ((i) < ROWS + (wy)-1) \
+        NAME(meet)(acc, c, rows[i] + c->at, w + (i)*c->wx, LOW(i, wy), HIGH(i));
+#define MEETS(wy) \
+    case wy: MEET(0, wy) MEET(1, wy) MEET(2, wy) MEET(3, wy) MEET(4, wy) MEET(5, wy) MEET(6, wy) MEET(7, wy) MEET(8, wy) MEET(9, wy) break;
 
-/* rows: the input rows of plane 0 from the first that output row 0 meets; planes lie `lines` pointers apart. at: bytes added to each. step: bytes
- * between taps. */
-static void tile_name(const char *const *rows, int64_t lines, int64_t at, const real *w, const tess_correlate_window *window, int64_t step, char *out,
-                      int64_t out_stride, bool stream) {
-    const int64_t wx = TAPS ? TAPS : window->wx, wy = window->wy;
+static void tile_name(const tess_window_call *c) {
+    const char *const *rows = c->rows;
+    const real *w = c->weights;
+    const int64_t wy = c->wy, area = c->wy * c->wx;
     vec acc[ROWS][VECTORS];
-    for (int r = 0; r < ROWS; r++)
-        for (int k = 0; k < VECTORS; k++)
-            acc[r][k] = (vec){0};
-    for (int64_t p = 0; p < window->planes; p++, rows += lines, w += wy * wx)
-        for (int64_t i = 0; i < ROWS + wy - 1; i++) {
-            const char *x = rows[i] + at;
-            const real *wi = w + i * wx;
-            int64_t low = i - wy + 1 > 0 ? i - wy + 1 : 0, high = i < ROWS - 1 ? i : ROWS - 1;
-            /* Ramps up and down at the ends, all rows between; short masks have no "between". (Words without semicolons: laid out by hand.) */
-            /* clang-format off */
-            switch (low * 8 + high) {
-                MEETS(0, 0)
-#if ROWS > 1
-                MEETS(0, 1) MEETS(0, 2) MEETS(0, 3)
-                MEETS(1, 1) MEETS(1, 2) MEETS(1, 3)
-                MEETS(2, 2) MEETS(2, 3)
-                MEETS(3, 3)
+    TESS_UNROLL for (int r = 0; r < ROWS; r++) {
+        TESS_UNROLL for (int k = 0; k < VECTORS; k++) acc[r][k] = (vec){0};
+        NAME(fetch_ahead)(c, r);
+    }
+    for (int64_t p = 0; p < c->planes; p++, rows += c->lines, w += area)
+        switch (wy < ROWS ? wy : 0) {
+            MEETS(1)
+#if ROWS > 2
+            MEETS(2)
+#endif
+#if ROWS > 3
+            MEETS(3)
 #endif
 #if ROWS > 4
-                MEETS(0, 4) MEETS(1, 4) MEETS(2, 4) MEETS(3, 4) MEETS(4, 4)
-                MEETS(0, 5) MEETS(1, 5) MEETS(2, 5) MEETS(3, 5) MEETS(4, 5) MEETS(5, 5)
+            MEETS(4)
+            MEETS(5)
 #endif
-            default: break;
-            }
-            /* clang-format on */
+        default: { /* as MEETS, with a loop in its middle */ const real *wi = w + (ROWS - 1) * c->wx;
+#if ROWS > 1
+            MEET(0, ROWS)
+#endif
+#if ROWS > 2
+            MEET(1, ROWS)
+            MEET(2, ROWS)
+#endif
+#if ROWS > 4
+            MEET(3, ROWS)
+            MEET(4, ROWS)
+#endif
+            for (int64_t i = ROWS - 1; i < wy; i++, wi += c->wx)
+                NAME(meet)(acc, c, rows[i] + c->at, wi, 0, ROWS - 1);
+#define DOWN(d)     \
+    if ((d) < ROWS) \
+        NAME(meet)(acc, c, rows[wy - 1 + (d)] + c->at, wi + ((d)-1) * c->wx, d, ROWS - 1);
+            DOWN(1) DOWN(2) DOWN(3) DOWN(4) DOWN(5)
         }
-    for (int r = 0; r < ROWS; r++)
-        for (int k = 0; k < VECTORS; k++) {
-            char *to = out + r * out_stride + k * TESS_VECTOR_BYTES;
-            if (stream)
-                v_stream(to, v_canonical(acc[r][k]));
-            else
-                v_store(to, v_canonical(acc[r][k]));
         }
+    TESS_UNROLL for (int r = 0; r < ROWS; r++) TESS_UNROLL for (int k = 0; k < VECTORS; k++) {
+        char *to = c->out + r * c->out_stride + k * TESS_VECTOR_BYTES;
+        if (c->stream)
+            HERE(stream)(to, HERE(canonical)(acc[r][k]));
+        else
+            HERE(store)(to, HERE(canonical)(acc[r][k]));
+    }
 }
 
+#undef NAME
+#undef HERE
+#undef LOW
+#undef HIGH
+#undef MEET
 #undef MEETS
-#undef TAPS
+#undef DOWN
 #undef tile_name
 #undef ROWS
 #undef VECTORS

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * window_kernels.h - what cpu_window.c asks of cpu_window_kernels.c: tiles of sums held in registers, for one work type and instruction set. */
+#ifndef TESS_OPS_CORRELATE_WINDOW_KERNELS_H
+#define TESS_OPS_CORRELATE_WINDOW_KERNELS_H
+
+#include "core/base.h"
+
+/* One tile. Input rows are those of plane 0, from the first that output row 0 meets; planes lie `lines` pointers apart. */
+typedef struct tess_window_call {
+    const char *const *rows, *const *ahead; /* ahead: as many rows as the tile has, whose bytes will be wanted soon */
+    int64_t lines, planes, wy, wx;          /* the mask: planes x wy rows x wx taps */
+    int64_t at, step;                       /* bytes: added to each row; from tap to tap */
+    const void *weights;
+    char *out;
+    int64_t out_stride; /* bytes between output rows */
+    bool stream;        /* past the caches; out is aligned to a line */
+} tess_window_call;
+typedef void (*tess_window_tile)(const tess_window_call *call);
+
+/* Several stretches of one row, for a mask of `deep` rows of as many taps as a vector has lanes. */
+typedef struct tess_window_stretch {
+    const char *x;
+    char *out;
+    const void *weights;
+    int64_t hop, steps; /* bytes between stretches, in x and in out; vectors of each */
+    int64_t last_taps;  /* of the mask's last row */
+    bool goes_on;       /* sums go on from what out holds */
+    bool stream;
+} tess_window_stretch;
+typedef void (*tess_window_ring)(const tess_window_stretch *stretch);
+
+enum { TESS_WINDOW_RINGS = 8 }; /* deepest ring */
+
+typedef struct tess_window_kernels {
+    int lanes, tall;                              /* of a vector; output rows of a tall tile */
+    int wide, line_vectors;                       /* vectors of a wide tile, of a long line */
+    tess_window_tile tile, narrow;                /* tall x wide, tall x 1 vectors */
+    tess_window_tile line, point;                 /* 1 x line_vectors, 1 x 1 */
+    tess_window_ring ring[TESS_WINDOW_RINGS + 1]; /* by depth, from 2 */
+    int streams[TESS_WINDOW_RINGS + 1];
+} tess_window_kernels;
+
+#endif
