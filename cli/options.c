@@ -22,7 +22,7 @@ static const char *const engines[] = {"auto", "cpu", "cuda", "virtual", NULL};
 static const char *const isas[] = {"auto", "baseline", "avx2", "avx512", "neon", NULL};
 static const char *const boundaries[] = {"zero", "constant", "nearest", "reflect", "mirror", "wrap", NULL};
 static const char *const extents[] = {"same", "valid", "full", NULL};
-static const char *const accuracies[] = {"direct", "fast", NULL};
+static const char *const accuracies[] = {"direct", "fast", "fft", NULL};
 static const char *const nans[] = {"propagate", "omit", NULL};
 static const char *const outsides[] = {"error", "clip", "wrap", "fill", NULL};
 static const char *const interpolations[] = {"none", "nearest", "linear", "cubic", NULL};
@@ -51,7 +51,7 @@ const cli_option cli_option_table[] = {
     {"extent", 0, "E", CLI_WORD, AT(extent), extents, 0, 0, STENCIL, "how much comes out: same (default), valid, full"},
     {"origin", 0, "N,..", CLI_ORIGIN, AT(origin), NULL, 0, 0, STENCIL, "shifts the mask, one number for each of its axes, as in scipy.ndimage"},
     {"accuracy", 0, "A", CLI_WORD, AT(accuracy), accuracies, 0, 0, STENCIL,
-     "the method: direct (default), or fast, which runs masks of rank 1 as their factors"},
+     "the method: direct (default), fast, which takes Fourier transforms or factors for large masks, or fft, which always transforms"},
     {"compute", 0, "T", CLI_TYPE, AT(compute), NULL, 0, 0, STENCIL, "computes in this type, one at least as wide as the rule's: f64"},
     {"axes", 'a', "N,..", CLI_AXES, AT(axes), NULL, 0, 0, STENCIL | CLI_TRANSPOSE,
      "axes that the mask runs along, or the order of the axes of a transposed array; negative ones count from the end"},

@@ -17,7 +17,7 @@ _tessera() {
         COMPREPLY=($(compgen -W "same valid full" -- "$cur"))
         return ;;
     --accuracy)
-        COMPREPLY=($(compgen -W "direct fast" -- "$cur"))
+        COMPREPLY=($(compgen -W "direct fast fft" -- "$cur"))
         return ;;
     --engine)
         COMPREPLY=($(compgen -W "auto cpu cuda virtual" -- "$cur"))

@@ -26,7 +26,7 @@ complete -c tessera -n '__fish_seen_subcommand_from correlate convolve' -s b -l 
 complete -c tessera -n '__fish_seen_subcommand_from correlate convolve' -l constant -x -d 'the value beyond the edges'
 complete -c tessera -n '__fish_seen_subcommand_from correlate convolve' -l extent -x -a 'same valid full' -d 'how much comes out'
 complete -c tessera -n '__fish_seen_subcommand_from correlate convolve' -l origin -x -d 'shifts the mask, one number for each of its axes, as in scipy.ndimage'
-complete -c tessera -n '__fish_seen_subcommand_from correlate convolve' -l accuracy -x -a 'direct fast' -d 'the method'
+complete -c tessera -n '__fish_seen_subcommand_from correlate convolve' -l accuracy -x -a 'direct fast fft' -d 'the method'
 complete -c tessera -n '__fish_seen_subcommand_from correlate convolve' -l compute -x -a 'bool u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64 c64 c128' -d 'computes in this type, one at least as wide as the rule of the array and mask'
 complete -c tessera -n '__fish_seen_subcommand_from correlate convolve transpose' -s a -l axes -x -d 'axes that the mask runs along, or the order of the axes of a transposed array'
 complete -c tessera -n '__fish_seen_subcommand_from correlate convolve reduce transpose lookup' -s t -l type -x -a 'bool u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64 c64 c128' -d 'type of the result'

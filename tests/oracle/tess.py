@@ -279,7 +279,7 @@ def correlate_options(axes=None, origin=None, boundary="zero", constant=0.0, ext
     options.naxes = 0 if axes is None else len(axes)
     options.boundary = _choice(BOUNDARIES, boundary)
     options.extent = _choice(EXTENTS, extent)
-    options.accuracy = _choice(["direct", "fast"], accuracy)
+    options.accuracy = _choice(["direct", "fast", "fft"], accuracy)
     options.compute = TYPE_NUMBER[compute] if compute else 0
     options.call = _call(strategy, report)
     return options

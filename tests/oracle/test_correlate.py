@@ -298,6 +298,20 @@ class Promises(OracleTest):
                 x, mask, boundary=boundary, accuracy="fast", context=context, strategy=strategy))
             self.assertTrue((np.abs(got - direct) <= 1.01 * (35 + 1 + 8 + 6) * 2.0 ** -24 * size).all(), boundary)
 
+    def test_fft_is_close(self):
+        """FFT: what SciPy's direct sums give, within the bound of docs/numerics.md."""
+        rng = np.random.default_rng(5)
+        for shape, width, kind, eps, c in (((700,), (90,), "f32", 2.0 ** -24, 6), ((60, 70), (12, 9), "f32", 2.0 ** -24, 6), ((700,), (301,), "f64", 2.0 ** -53, 11),
+                                           ((9, 30, 31), (3, 5, 4), "f64", 2.0 ** -53, 11)):
+            x, mask = exact.random_array(rng, shape, kind), exact.random_array(rng, width, kind)
+            for boundary in tess.BOUNDARIES:
+                direct = ndimage.convolve(x.astype(np.float64), mask.astype(np.float64), mode=SCIPY_MODE[boundary], cval=0)
+                got = everywhere("correlate", rng, lambda context, strategy: tess.convolve(
+                    x, mask, boundary=boundary, accuracy="fft", context=context, strategy=strategy))
+                # every tile has at most 16384 points, and a piece for each plane of a volume's mask; a pair of tiles meets at most all of x, each with its mirrors
+                bound = (c * 14 + 2 * 3 + 3) * eps * np.abs(mask).sum() * np.sqrt(2 * 16384) * np.abs(x).max()
+                self.assertTrue((np.abs(got - direct) <= bound).all(), boundary)
+
     def test_empty_arrays(self):
         w = np.ones((2, 2), np.float32)
         for shape in ((0, 5), (5, 0), (0, 0)):

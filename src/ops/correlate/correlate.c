@@ -83,8 +83,8 @@ static tess_status check_options(const tess_correlate_options *o) {
         return tess_fail(TESS_ERR_ARGUMENT, "boundary is %d, not a tess_boundary (0..%d)", (int)o->boundary, TESS_BOUNDARY_WRAP);
     if ((unsigned)o->extent > TESS_EXTENT_FULL)
         return tess_fail(TESS_ERR_ARGUMENT, "extent is %d, not a tess_extent (0..%d)", (int)o->extent, TESS_EXTENT_FULL);
-    if ((unsigned)o->accuracy > TESS_ACCURACY_FAST)
-        return tess_fail(TESS_ERR_ARGUMENT, "accuracy is %d, not a tess_accuracy (0..%d)", (int)o->accuracy, TESS_ACCURACY_FAST);
+    if ((unsigned)o->accuracy > TESS_ACCURACY_FFT)
+        return tess_fail(TESS_ERR_ARGUMENT, "accuracy is %d, not a tess_accuracy (0..%d)", (int)o->accuracy, TESS_ACCURACY_FFT);
     if (o->naxes != 0 && !o->axes)
         return tess_fail(TESS_ERR_ARGUMENT, "naxes is %d and axes is NULL", o->naxes);
     return TESS_OK;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ops/correlate/correlate.h"
+#include "ops/correlate/fft.h"
 
 enum { GROUP_LIMIT = 256 }; /* elements side by side up to which a row of pixels beats many short rows */
 
@@ -206,6 +206,9 @@ void tess_correlate_release(tess_problem *base) {
     for (int k = 0; k < problem->passes_count; k++)
         tess_free(context, problem->passes[k].weights, problem->passes[k].size);
     tess_free(context, problem->passes, (size_t)problem->passes_count * sizeof *problem->passes);
+    if (problem->fft)
+        tess_free(context, problem->fft->tables, problem->fft->size);
+    tess_free(context, problem->fft, sizeof *problem->fft);
 }
 
 /* ---- the work type ---- */
@@ -271,6 +274,8 @@ static void write_key(tess_correlate_problem *problem, const tess_correlate_aske
         }
     if (detected)
         tess_text_add(&text, " rank-1");
+    if (problem->fft)
+        tess_text_add(&text, " fft");
     problem->base.key[sizeof problem->base.key - 1] = 0;
 }
 
@@ -297,38 +302,70 @@ static bool factors_may_serve(const tess_correlate_problem *problem, const tess_
            memcmp(&problem->constant, &zero, tess_type_size(problem->compute)) == 0;
 }
 
+/* Whether sums may go through Fourier transforms: the caller allows it, and there is something to transform. A weight that is not finite would make
+ * everything NaN. */
+static bool transforms_may_serve(const tess_correlate_problem *problem, const tess_correlate_asked *asked) {
+    const bool f32 = problem->compute == tess_f32;
+    if (asked->accuracy == TESS_ACCURACY_DIRECT || problem->count != 1 || (!f32 && problem->compute != tess_f64))
+        return false;
+    const tess_correlate_mask *mask = &problem->masks[0];
+    for (int64_t t = 0; t < mask->taps; t++)
+        if (!isfinite(f32 ? (double)((const float *)mask->weights)[t] : ((const double *)mask->weights)[t]))
+            return false;
+    return mask->taps > 1;
+}
+
+/* The factors become the definition. */
+static tess_status replace_mask(tess_correlate_problem *problem, const tess_correlate_mask *factors, int count) {
+    tess_context *context = problem->base.context;
+    tess_correlate_mask *list = tess_allocate(context, (size_t)count * sizeof *list);
+    if (!list)
+        return TESS_ERR_MEMORY;
+    memcpy(list, factors, (size_t)count * sizeof *list);
+    free_masks(context, problem->masks, 1);
+    tess_free(context, problem->masks, sizeof *problem->masks);
+    problem->masks = list;
+    problem->count = count;
+    return TESS_OK;
+}
+
+static tess_status keep_transforms(tess_correlate_problem *problem, const tess_correlate_fft *fft) {
+    problem->fft = tess_allocate(problem->base.context, sizeof *fft);
+    if (!problem->fft)
+        return TESS_ERR_MEMORY;
+    *problem->fft = *fft;
+    return tess_correlate_fft_tables(problem->fft, problem);
+}
+
 tess_status tess_correlate_prepare(tess_correlate_problem *problem, const tess_correlate_asked *asked) {
     tess_context *context = problem->base.context;
     tess_correlate_mask factors[TESS_MAX_NDIM];
+    tess_correlate_fft fft = {0};
     int found = 0;
-    bool integers = problem->compute == tess_u64 || problem->compute == tess_i64, detected = false;
+    const bool integers = problem->compute == tess_u64 || problem->compute == tess_i64;
     bool wanted = integers || (asked->accuracy == TESS_ACCURACY_FAST && problem->masks[0].taps > FAST_TAPS);
+    bool transformed = transforms_may_serve(problem, asked), detected = false;
+    tess_status status = TESS_OK;
     if (problem->count == 1 && wanted && factors_may_serve(problem, asked))
         TESS_TRY(tess_correlate_rank1(context, &problem->masks[0], problem->compute, factors, &found));
-    tess_status status = TESS_OK;
-    if (found > 0) {
-        detected = true;
-        if (!integers) { /* from here on the list is the definition */
-            tess_correlate_mask *list = tess_allocate(context, (size_t)found * sizeof *list);
-            if (!list) {
-                free_masks(context, factors, found);
-                return TESS_ERR_MEMORY;
-            }
-            memcpy(list, factors, (size_t)found * sizeof *list);
-            free_masks(context, problem->masks, 1);
-            tess_free(context, problem->masks, sizeof *problem->masks);
-            problem->masks = list;
-            problem->count = found;
-            found = 0;
-        }
+    if (transformed) {
+        tess_correlate_fft_choose(&fft, problem);
+        transformed = asked->accuracy == TESS_ACCURACY_FFT || fft.cost < tess_correlate_direct_cost(problem, factors, found);
+    }
+    detected = found > 0 && !transformed;
+    if (detected && !integers) {
+        status = replace_mask(problem, factors, found);
+        found = status == TESS_OK ? 0 : found;
     }
     choose_work(problem);
-    if (problem->count > 1)
+    if (status == TESS_OK && problem->count > 1)
         status = build_passes(problem, problem->masks, problem->count);
-    else
+    else if (status == TESS_OK)
         status = build_direct(problem);
-    if (status == TESS_OK && found > 0)
+    if (status == TESS_OK && detected && found > 0)
         status = build_passes(problem, factors, found);
+    if (status == TESS_OK && transformed)
+        status = keep_transforms(problem, &fft);
     free_masks(context, factors, found);
     if (status != TESS_OK)
         return status;

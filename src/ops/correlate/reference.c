@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ops/correlate/correlate.h"
+#include "ops/correlate/fft.h"
 
 /* The element that stands at i, bouncing one leg at a time; -1: the constant. */
 static int64_t bounce(tess_boundary boundary, int64_t n, int64_t i) {
@@ -82,6 +82,10 @@ static void one_mask(const tess_correlate_problem *problem, const tess_correlate
 
 tess_status tess_correlate_reference(const tess_problem *base, const tess_run *run) {
     const tess_correlate_problem *problem = (const tess_correlate_problem *)base;
+    if (problem->fft) {
+        tess_correlate_fft_reference(problem, run);
+        return TESS_OK;
+    }
     tess_array in = problem->in;
     in.data = (char *)(uintptr_t)run->in;
     char *buffers[2] = {run->workspace, (char *)run->workspace + problem->between[0]};

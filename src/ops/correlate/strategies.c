@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * strategies.c - the table: one row a strategy. */
+#include "ops/correlate/fft.h"
 #include "ops/correlate/slabs.h"
 
+TESS_DECLARE_RUN(tess_correlate_fft);
 TESS_DECLARE_RUN(tess_correlate_in_window);
 TESS_DECLARE_RUN(tess_correlate_rows);
 TESS_DECLARE_RUN(tess_correlate_separably);
@@ -13,7 +15,15 @@ static bool always(const tess_problem *problem, const char **why) {
     return true;
 }
 
+static bool transforms(const tess_problem *problem, const char **why) {
+    *why = "takes large masks of f32 or f64 whose caller asked for accuracy fast or fft";
+    return of(problem)->fft != NULL;
+}
+
 static bool one_mask(const tess_problem *problem, const char **why) {
+    *why = "these sums go through Fourier transforms, as the accuracy asked for says";
+    if (of(problem)->fft)
+        return false;
     *why = "takes one mask, and this is a list of 1-D masks, each rounded";
     return of(problem)->direct != NULL;
 }
@@ -51,12 +61,27 @@ static size_t separable_workspace(const tess_problem *problem, int threads) { re
 
 static double separable_flops(const tess_problem *problem) { return of(problem)->separable_flops; }
 
+static size_t fft_workspace(const tess_problem *problem, int threads) { return (size_t)threads * tess_correlate_fft_scratch(of(problem)->fft); }
+
+static double fft_flops(const tess_problem *problem) { return tess_correlate_fft_flops(of(problem)->fft); }
+
 static size_t reference_workspace(const tess_problem *problem, int threads) {
     (void)threads;
+    if (of(problem)->fft)
+        return tess_correlate_fft_reference_scratch(of(problem)->fft);
     return of(problem)->count > 1 ? (size_t)(of(problem)->between[0] + of(problem)->between[1]) : 0;
 }
 
 static const tess_strategy rows[] = {
+    {
+        .name = "correlate/fft",
+        .idea = "overlap and save: tiles in the lanes of vectors are transformed, multiplied with the mask's spectrum, transformed back",
+        .source = "Stockham: High-speed convolution and correlation, AFIPS Spring Joint Computer Conference 28, 1966 (sectioning)",
+        .run = TESS_RUNS(tess_correlate_fft),
+        .applicable = transforms,
+        .workspace = fft_workspace,
+        .flops = fft_flops,
+    },
     {
         .name = "correlate/separable",
         .idea = "1-D passes, all of them over one slab of the output while it is in cache",

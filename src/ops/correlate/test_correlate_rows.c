@@ -151,7 +151,7 @@ static void draw(sample *s, uint64_t *random, int64_t most, int layout, bool lis
     o->naxes = s->naxes;
     o->boundary = (tess_boundary)hostile_between(random, 0, TESS_BOUNDARY_WRAP);
     o->extent = (tess_extent)hostile_between(random, 0, TESS_EXTENT_FULL);
-    o->accuracy = (tess_accuracy)hostile_between(random, 0, 1);
+    o->accuracy = (tess_accuracy)hostile_between(random, 0, TESS_ACCURACY_FFT);
     o->flip = hostile_between(random, 0, 1);
     o->constant = constants[hostile_between(random, 0, 6)];
     int64_t widths[8];

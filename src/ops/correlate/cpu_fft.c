@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_fft.c - correlate/fft: overlap and save, a batch of tiles at a time.
+ *
+ * The direct sum costs a multiply-add a tap; a transform costs some tens an output whatever the mask. Tiles are moved into the lanes of vectors by
+ * transposing in registers, so the transforms themselves have no shuffles and no tail, and two tiles share one complex transform, so there is no
+ * separate step from real to complex. Tiles at the edges, of other types and strides are gathered first; nothing else is ever copied. */
+#include "core/parallel.h"
+#include "ops/correlate/fft.h"
+#include "simd/square.h"
+
+enum { PARTS = TESS_FFT_LINE / TESS_VECTOR_BYTES, MOST_TILES = 2 * TESS_FFT_LINE / 4 };
+enum { NEAR_BYTES = 768 << 10 };            /* batches up to this size leave room for the next one's input in a second-level cache */
+static const double STREAM_BYTES = 8 << 20; /* outputs from this size on are stored past the caches */
+
+/* The inputs of the next batch, asked for bit by bit while this one is transformed. */
+typedef struct ahead {
+    const char *at[MOST_TILES]; /* where the tile's rows begin; NULL: none */
+    int64_t row_bytes, stride;  /* of a row; from row to row */
+    int64_t next, end, share;   /* rows of all tiles, row by row; how many at a time */
+} ahead;
+
+static void ask_for_some(ahead *h) {
+    const int64_t end = tess_min64(h->next + h->share, h->end);
+    for (; h->next < end; h->next++) {
+        const char *from = h->at[h->next % MOST_TILES];
+        if (from)
+            for (int64_t byte = 0; byte < h->row_bytes; byte += 64)
+                tess_prefetch_l2((const void *)((uintptr_t)from + (uintptr_t)(h->next / MOST_TILES * h->stride + byte)));
+    }
+}
+
+#define fft_name(word) TESS_PASTE(f32, word)
+#define vec v_f32
+#define real float
+#define LANES TESS_F32_LANES
+#define v_load v_f32_load
+#define v_store v_f32_store
+#define v_stream v_f32_stream
+#define v_all v_f32_all
+#define v_fma v_f32_fma
+#define v_keep v_f32_keep
+#define v_square v_f32_square
+#define v_canonical v_f32_canonical
+#include "ops/correlate/fft_kernel.h"
+#include "ops/correlate/fft_lanes.h"
+
+#define fft_name(word) TESS_PASTE(f64, word)
+#define vec v_f64
+#define real double
+#define LANES TESS_F64_LANES
+#define v_load v_f64_load
+#define v_store v_f64_store
+#define v_stream v_f64_stream
+#define v_all v_f64_all
+#define v_fma v_f64_fma
+#define v_keep v_f64_keep
+#define v_square v_f64_square
+#define v_canonical v_f64_canonical
+#include "ops/correlate/fft_kernel.h"
+#include "ops/correlate/fft_lanes.h"
+
+/* A tile of the batch. */
+typedef struct tile {
+    const char *from;            /* the input's rows; NULL: ghost cells only */
+    char *to;                    /* first output */
+    int64_t x, y, columns, rows; /* first output, and how many; no columns: there is no such tile */
+} tile;
+
+typedef struct job {
+    const tess_correlate_problem *problem;
+    const tess_correlate_fft *fft;
+    const tess_run *run;
+    tess_correlate_source source; /* along x */
+    tess_row_storer store;
+    int64_t out_stride; /* bytes between outputs along x */
+    int width, tiles;   /* bytes of an element; tiles of a batch */
+    bool ready, stream; /* outputs may be stored as they are; past the caches */
+    size_t scratch_each;
+} job;
+
+/* A thread's scratch. */
+typedef struct room {
+    char *grid, *sum, *buffer; /* of points; a column */
+    char *rows, *nothing;      /* a row of the grid from each tile, gathered or to be stored; a row of zeros */
+} scratch;
+
+/* ---- which tiles, and where their rows are ---- */
+
+static tile find_tile(const job *j, int64_t number, int64_t *index) {
+    const tess_correlate_fft *fft = j->fft;
+    const tess_array *out = &j->problem->out;
+    tile t = {0};
+    if (number >= fft->tiles)
+        return t;
+    int64_t outer = number % fft->outer;
+    number /= fft->outer;
+    t.to = j->run->out;
+    for (int k = fft->outer_ndim - 1; k >= 0; k--) {
+        index[k] = outer % fft->outer_shape[k];
+        outer /= fft->outer_shape[k];
+        t.to += index[k] * out->stride[fft->outer_axis[k]];
+    }
+    t.x = number % fft->tiles_x * fft->outputs_x;
+    t.columns = tess_min64(out->shape[fft->x] - t.x, fft->outputs_x);
+    t.to += t.x * out->stride[fft->x];
+    t.rows = 1;
+    if (fft->plane) {
+        t.y = number / fft->tiles_x * fft->outputs_y;
+        t.rows = tess_min64(out->shape[fft->y] - t.y, fft->outputs_y);
+        t.to += t.y * out->stride[fft->y];
+    }
+    return t;
+}
+
+/* The input that a tile meets on the axes that the transform leaves out, at the tap where the piece begins. */
+static const char *find_input(const job *j, const int64_t *index, const int64_t *first) {
+    const tess_correlate_fft *fft = j->fft;
+    const char *from = tess_correlate_input(j->problem, j->run);
+    for (int k = 0; k < fft->outer_ndim; k++) {
+        const int d = fft->outer_axis[k], m = fft->outer_mask[k];
+        int64_t i = index[k];
+        if (m >= 0)
+            i = tess_boundary_index(j->problem->boundary, j->problem->in.shape[d], i - j->problem->masks[0].before[m] + first[m]);
+        if (i < 0)
+            return NULL;
+        from += i * j->problem->in.stride[d];
+    }
+    return from;
+}
+
+/* Row a of a tile's part of the grid: where it lies, or gathered into `to`. left, up: taps before an output. */
+static const char *input_row(const job *j, const tile *t, int64_t a, int64_t left, int64_t up, int64_t taps_x, int64_t taps_y, char *to,
+                             const char *nothing) {
+    const tess_correlate_fft *fft = j->fft;
+    const char *row = t->from;
+    const int64_t skip = fft->plane ? 0 : a * fft->b;
+    const int64_t count = tess_min64(t->columns + taps_x - 1 - skip, fft->b), first = t->x - left + skip;
+    if (t->columns == 0 || count <= 0 || (fft->plane && a >= t->rows + taps_y - 1))
+        return nothing;
+    if (fft->plane && row) {
+        const int64_t i = tess_boundary_index(j->source.boundary, j->problem->in.shape[fft->y], t->y - up + a);
+        row = i < 0 ? NULL : row + i * j->problem->in.stride[fft->y];
+    }
+    if (j->source.in_place && row && count == fft->b && first >= 0 && first + count <= j->source.n)
+        return row + first * j->width;
+    tess_correlate_gather(&j->source, to, row, first, count);
+    memset(to + count * j->width, 0, (size_t)((fft->b - count) * j->width));
+    return to;
+}
+
+/* ---- between rows of tiles and points of the grid ---- */
+
+TESS_INLINE char *part_of(const job *j, char *points, int part) {
+    return points + part * j->fft->a * j->fft->row_points * 2 * (int64_t)TESS_VECTOR_BYTES;
+}
+
+/* ---- a batch ---- */
+
+static void fill_grid(const job *j, const scratch *room, const tile *tiles, const int64_t *first, int parts) {
+    const tess_correlate_fft *fft = j->fft;
+    const tess_correlate_mask *mask = &j->problem->masks[0];
+    const char *rows[MOST_TILES];
+    int64_t left = mask->before[fft->mask_x] - first[fft->mask_x], up = 0, taps_y = 1;
+    const int64_t taps_x = tess_min64(fft->taps_x, mask->shape[fft->mask_x] - first[fft->mask_x]);
+    if (fft->plane) {
+        up = mask->before[fft->mask_y] - first[fft->mask_y];
+        taps_y = tess_min64(fft->taps_y, mask->shape[fft->mask_y] - first[fft->mask_y]);
+    }
+    for (int64_t a = 0; a < fft->a; a++) {
+        for (int i = 0; i < j->tiles; i++)
+            rows[i] = input_row(j, &tiles[i], a, left, up, taps_x, taps_y, room->rows + i * fft->b * j->width, room->nothing);
+        for (int p = 0; p < parts; p++) {
+            char *to = part_of(j, room->grid, p) + a * fft->row_points * 2 * TESS_VECTOR_BYTES;
+            if (j->width == 4)
+                f32_to_points((void *)to, rows + p * 2 * TESS_F32_LANES, fft->b);
+            else
+                f64_to_points((void *)to, rows + p * 2 * TESS_F64_LANES, fft->b);
+        }
+    }
+}
+
+static void store_grid(const job *j, const scratch *room, char *points, const tile *tiles, int parts) {
+    const tess_correlate_fft *fft = j->fft;
+    const int64_t rows = fft->plane ? fft->outputs_y : tess_ceil_div(fft->outputs_x, fft->b);
+    for (int64_t a = 0; a < rows; a++) {
+        const int64_t skip = fft->plane ? 0 : a * fft->b, columns = tess_min64(fft->outputs_x - skip, fft->b);
+        const int64_t padded = tess_max64(columns, TESS_VECTOR_BYTES / j->width);
+        char *to[MOST_TILES], *out[MOST_TILES];
+        int64_t count[MOST_TILES];
+        bool aligned = columns * j->width % TESS_FFT_LINE == 0;
+        for (int i = 0; i < j->tiles; i++) {
+            const tile *t = &tiles[i];
+            count[i] = fft->plane && a >= t->rows ? 0 : tess_min64(tess_max64(t->columns - skip, 0), columns);
+            out[i] = count[i] == 0 ? NULL : t->to + (fft->plane ? a * j->problem->out.stride[fft->y] : skip * j->out_stride);
+            const bool direct = j->ready && count[i] == columns && padded == columns;
+            to[i] = direct ? out[i] : room->rows + i * fft->b * j->width;
+            aligned &= (uintptr_t)to[i] % TESS_FFT_LINE == 0;
+        }
+        for (int p = 0; p < parts; p++) {
+            const char *from = part_of(j, points, p) + a * fft->row_points * 2 * TESS_VECTOR_BYTES;
+            if (j->width == 4)
+                f32_from_points(to + p * 2 * TESS_F32_LANES, (const void *)from, padded, j->stream && aligned);
+            else
+                f64_from_points(to + p * 2 * TESS_F64_LANES, (const void *)from, padded, j->stream && aligned);
+        }
+        for (int i = 0; i < j->tiles; i++)
+            if (count[i] > 0 && to[i] != out[i])
+                j->store(out[i], j->out_stride, to[i], count[i]);
+    }
+}
+
+static void look_ahead(const job *j, ahead *h, int64_t number) {
+    const tess_correlate_fft *fft = j->fft;
+    const tess_array *in = &j->problem->in;
+    const tess_correlate_mask *mask = &j->problem->masks[0];
+    const int64_t steps = 2 * fft->b + fft->a, batch_bytes = fft->a * fft->row_points * 2 * TESS_FFT_LINE;
+    int64_t index[TESS_MAX_NDIM], first[TESS_MAX_NDIM] = {0};
+    *h = (ahead){.row_bytes = fft->b * in->itemsize};
+    if (in->stride[fft->x] != in->itemsize || fft->pieces > 1 || batch_bytes > NEAR_BYTES)
+        return;
+    h->stride = fft->plane ? in->stride[fft->y] : h->row_bytes;
+    h->end = fft->a * MOST_TILES;
+    h->share = tess_ceil_div(h->end, steps);
+    for (int i = 0; i < j->tiles; i++) {
+        const tile t = find_tile(j, number * j->tiles + i, index);
+        const int64_t x = t.x - mask->before[fft->mask_x], y = fft->plane ? t.y - mask->before[fft->mask_y] : 0;
+        const char *from = t.columns > 0 ? find_input(j, index, first) : NULL;
+        if (from && x >= 0 && y >= 0 && x + fft->b * (fft->plane ? 1 : fft->a) <= in->shape[fft->x] &&
+            (!fft->plane || y + fft->a <= in->shape[fft->y]))
+            h->at[i] = from + x * in->itemsize + (fft->plane ? y * h->stride : 0);
+    }
+}
+
+static void batch(const job *j, const scratch *room, int64_t number, bool last) {
+    const tess_correlate_fft *fft = j->fft;
+    const int parts = (int)tess_ceil_div(tess_min64(fft->tiles - number * j->tiles, j->tiles) * PARTS, j->tiles);
+    tile tiles[MOST_TILES];
+    int64_t index[TESS_MAX_NDIM], first[TESS_MAX_NDIM];
+    char *result = fft->pieces > 1 ? room->sum : room->grid;
+    ahead next = {0};
+    if (!last)
+        look_ahead(j, &next, number + 1);
+    for (int64_t piece = 0; piece < fft->pieces; piece++) {
+        tess_correlate_fft_piece(fft, &j->problem->masks[0], piece, first);
+        for (int i = 0; i < j->tiles; i++) {
+            tiles[i] = find_tile(j, number * j->tiles + i, index);
+            if (tiles[i].columns > 0)
+                tiles[i].from = find_input(j, index, first);
+        }
+        fill_grid(j, room, tiles, first, parts);
+        for (int p = 0; p < parts; p++) {
+            void *grid = part_of(j, room->grid, p), *sum = part_of(j, room->sum, p);
+            if (fft->pieces == 1)
+                j->width == 4 ? f32_whole(fft, grid, (void *)room->buffer, &next) : f64_whole(fft, grid, (void *)room->buffer, &next);
+            else
+                j->width == 4 ? f32_piece(fft, grid, sum, (void *)room->buffer, piece, &next)
+                              : f64_piece(fft, grid, sum, (void *)room->buffer, piece, &next);
+        }
+    }
+    for (int p = 0; p < parts && fft->pieces > 1; p++)
+        j->width == 4 ? f32_pieces_end(fft, (void *)part_of(j, result, p), (void *)room->buffer, &next)
+                      : f64_pieces_end(fft, (void *)part_of(j, result, p), (void *)room->buffer, &next);
+    store_grid(j, room, result, tiles, parts);
+}
+
+static void task(void *argument, int64_t begin, int64_t end, int worker) {
+    const job *j = argument;
+    const tess_correlate_fft *fft = j->fft;
+    const size_t grid = (size_t)(fft->a * fft->row_points) * 2 * TESS_FFT_LINE;
+    scratch room = {.grid = (char *)j->run->workspace + (size_t)worker * j->scratch_each};
+    room.sum = room.grid + (fft->pieces > 1 ? grid : 0);
+    room.buffer = room.sum + grid;
+    room.rows = room.buffer + (size_t)fft->a * 2 * TESS_FFT_LINE;
+    room.nothing = room.rows + (size_t)fft->b * 2 * TESS_FFT_LINE;
+    memset(room.nothing, 0, (size_t)fft->b * 8);
+    for (int64_t b = begin; b < end; b++)
+        batch(j, &room, b, b + 1 == end);
+    if (j->stream)
+        tess_stream_fence();
+}
+
+tess_status TESS_ISA_NAME(tess_correlate_fft)(const tess_problem *base, const tess_run *run);
+tess_status TESS_ISA_NAME(tess_correlate_fft)(const tess_problem *base, const tess_run *run) {
+    const tess_correlate_problem *problem = (const tess_correlate_problem *)base;
+    const tess_correlate_fft *fft = problem->fft;
+    const tess_array *in = &problem->in, *out = &problem->out;
+    job j = {.problem = problem, .fft = fft, .run = run, .width = (int)tess_type_size(problem->compute)};
+    if (out->count == 0)
+        return TESS_OK;
+    j.tiles = 2 * TESS_FFT_LINE / j.width;
+    j.source = (tess_correlate_source){.load = tess_loader(run->slot, in->type, problem->compute),
+                                       .boundary = problem->boundary,
+                                       .constant = problem->constant,
+                                       .width = j.width,
+                                       .n = in->shape[fft->x],
+                                       .group = 1,
+                                       .stride = in->stride[fft->x],
+                                       .in_place = in->type == problem->compute && in->stride[fft->x] == j.width};
+    j.store = tess_storer(run->slot, problem->compute, out->type);
+    j.out_stride = out->stride[fft->x];
+    j.ready = out->type == problem->compute && j.out_stride == j.width;
+    j.stream = (double)out->count * j.width >= STREAM_BYTES;
+    j.scratch_each = tess_correlate_fft_scratch(fft);
+    const int64_t batches = tess_ceil_div(fft->tiles, j.tiles);
+    const int64_t grain = tess_min64(tess_max64(batches / (8 * run->threads), 1), 16); /* a thread looks ahead within its piece only */
+    return tess_parallel(run->context, run->threads, batches, grain, task, &j);
+}
