@@ -194,16 +194,6 @@ TESS_INLINE void tess_stream_fence(void) {
 #endif
 }
 
-/* Every NaN becomes the quiet one with sign 0 and payload 0. */
-TESS_INLINE v_f32 v_f32_canonical(v_f32 x) {
-    const v_i32 quiet = (v_i32){0} + 0x7fc00000, fine = (v_i32)(x == x);
-    return (v_f32)(((v_i32)x & fine) | (quiet & ~fine));
-}
-TESS_INLINE v_f64 v_f64_canonical(v_f64 x) {
-    const v_i64 quiet = (v_i64){0} + 0x7ff8000000000000, fine = (v_i64)(x == x);
-    return (v_f64)(((v_i64)x & fine) | (quiet & ~fine));
-}
-
 /* Asks for the line of p in L2 (measured: the best level on the machines tried, docs/design.md). */
 TESS_INLINE void tess_prefetch_l2(const void *p) { __builtin_prefetch(p, 0, 2); }
 
