@@ -47,7 +47,7 @@ TESS_HERE_WORDS(v_f64, v_f64, double)
 
 /* Lanes n .. of low, followed by the first n of high: what a load n elements behind low reads, where high follows low in memory. n is a constant,
  * 0 < n < lanes. One instruction with AVX-512; elsewhere a load does better. */
-#if TESS_HERE && defined(__AVX512F__)
+#if TESS_HERE && defined(__AVX512F__) && defined(__OPTIMIZE__) /* else n does not become a constant */
 #define TESS_SLIDE(name, vec, real, instruction)                                                 \
     TESS_INLINE vec name##_slide_here(vec low, vec high, int n) {                                \
         vec v;                                                                                   \
