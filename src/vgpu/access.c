@@ -202,6 +202,21 @@ void tess_vgpu_resolve(vgpu_warp *w, const vgpu_record *r, ptx_space space, vgpu
     }
 }
 
+const char *tess_vgpu_peek(const vgpu_warp *w, int lane, uint64_t address, int64_t bytes) {
+    uint64_t inside;
+    ptx_space space = space_of(address, &inside);
+    if (space == PTX_GLOBAL) {
+        const vgpu_allocation *a = tess_vgpu_allocation_of(w->launch->machine, address, bytes);
+        return a ? a->host + (address - a->address) : NULL;
+    }
+    const char *base = space == PTX_SHARED  ? w->worker->shared
+                       : space == PTX_CONST ? w->launch->module->constants
+                       : space == PTX_LOCAL ? w->stack + lane * w->launch->stack_bytes
+                                            : NULL;
+    int64_t size = space == PTX_SHARED ? w->launch->shared_bytes : space == PTX_CONST ? w->launch->module->constant_bytes : w->launch->stack_bytes;
+    return base && bytes <= size && inside <= (uint64_t)(size - bytes) ? base + inside : NULL;
+}
+
 /* ---- loads ---- */
 
 #define LOAD_LANES(T, R)                                \
@@ -245,8 +260,7 @@ static void load_element(vgpu_warp *w, const vgpu_record *r, const vgpu_resolved
         LOAD_LANES(uint32_t, uint64_t);
 }
 
-static void zero_lanes(vgpu_warp *w, const vgpu_record *r, uint32_t mask) { /* what a refused read gives */
-    const uint32_t slot[] = {r->d, r->a, r->b, r->c};
+static void zero_lanes(vgpu_warp *w, const vgpu_record *r, const uint32_t *slot, uint32_t mask) { /* what a refused read gives */
     for (int i = 0; i < r->count; i++)
         for (int l = 0; l < LANES; l++)
             if (mask >> l & 1)
@@ -256,7 +270,7 @@ static void zero_lanes(vgpu_warp *w, const vgpu_record *r, uint32_t mask) { /* w
 void tess_vgpu_load_lanes(vgpu_warp *w, const vgpu_record *r, uint32_t mask) {
     uint64_t address[LANES];
     vgpu_resolved in;
-    const uint32_t slot[] = {r->d, r->a, r->b, r->c};
+    const uint32_t four[] = {r->d, r->a, r->b, r->c}, *slot = r->count == 8 ? w->launch->module->lists + r->target : four;
     int bytes = r->bytes * r->count;
     tess_vgpu_addresses(w, r, r->e, r->offset, address);
     w->polled |= (r->flags & VGPU_VOLATILE) != 0;
@@ -266,7 +280,7 @@ void tess_vgpu_load_lanes(vgpu_warp *w, const vgpu_record *r, uint32_t mask) {
         mask &= ~part;
         tess_vgpu_resolve(w, r, space, VGPU_LOAD, bytes, bytes, address, part, &in);
         if (TESS_UNLIKELY(in.mask != part))
-            zero_lanes(w, r, part & ~in.mask);
+            zero_lanes(w, r, slot, part & ~in.mask);
         if (!in.mask)
             continue;
         if (in.contiguous && r->count == 1 && r->bytes == r->register_bytes)
@@ -296,7 +310,7 @@ void tess_vgpu_load_param(vgpu_warp *w, const vgpu_record *r, uint32_t mask) {
 void tess_vgpu_store_lanes(vgpu_warp *w, const vgpu_record *r, uint32_t mask) {
     uint64_t address[LANES];
     vgpu_resolved out;
-    const uint32_t slot[] = {r->a, r->b, r->c, r->d};
+    const uint32_t four[] = {r->a, r->b, r->c, r->d}, *slot = r->count == 8 ? w->launch->module->lists + r->target : four;
     int bytes = r->bytes * r->count;
     tess_vgpu_addresses(w, r, r->e, r->offset, address);
     while (mask) {

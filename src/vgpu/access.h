@@ -23,4 +23,7 @@ uint32_t tess_vgpu_same_space(ptx_space named, uint64_t *address, uint32_t mask,
 void tess_vgpu_resolve(vgpu_warp *w, const vgpu_record *r, ptx_space space, vgpu_access_kind kind, int bytes, int align, const uint64_t *address,
                        uint32_t mask, vgpu_resolved *out);
 
+/* Where bytes at a generic address are, as one lane sees them; NULL: nowhere. */
+const char *tess_vgpu_peek(const vgpu_warp *w, int lane, uint64_t address, int64_t bytes);
+
 #endif

@@ -46,14 +46,29 @@ static uint64_t special_value(const vgpu_warp *w, int special, int lane) {
     case SPECIAL_LANEMASK_LE: return (uint64_t)bit * 2 - 1;
     case SPECIAL_LANEMASK_GT: return ~(uint32_t)((uint64_t)bit * 2 - 1);
     case SPECIAL_LANEMASK_GE: return ~(bit - 1);
+    case SPECIAL_CLUSTERID_X:
+    case SPECIAL_CLUSTERID_Y:
+    case SPECIAL_CLUSTERID_Z: return w->worker->block[special - SPECIAL_CLUSTERID_X]; /* every block is a cluster of its own */
+    case SPECIAL_NCLUSTERID_X:
+    case SPECIAL_NCLUSTERID_Y:
+    case SPECIAL_NCLUSTERID_Z: return launch->grid[special - SPECIAL_NCLUSTERID_X];
+    case SPECIAL_CLUSTER_NCTAID_X:
+    case SPECIAL_CLUSTER_NCTAID_Y:
+    case SPECIAL_CLUSTER_NCTAID_Z:
+    case SPECIAL_CLUSTER_NCTARANK: return 1;
+    case SPECIAL_ENVREG1: return launch->machine->grid_workspace >> 32;
+    case SPECIAL_ENVREG2: return launch->machine->grid_workspace & UINT32_MAX;
     case SPECIAL_DYNAMIC_SMEM: return (uint64_t)launch->options.shared_bytes;
     case SPECIAL_TOTAL_SMEM: return (uint64_t)launch->shared_bytes;
     default: return 0;
     }
 }
 
-void tess_vgpu_fill_specials(const vgpu_warp *w, vgpu_frame *frame) {
-    for (int i = SPECIAL_TID_X; i <= SPECIAL_GLOBALTIMER; i++) {
+void tess_vgpu_fill_specials(const vgpu_warp *w, vgpu_frame *frame, bool only_changing) {
+    static const unsigned char changing[] = {SPECIAL_CTAID_X,     SPECIAL_CTAID_Y,     SPECIAL_CTAID_Z,    SPECIAL_SMID,
+                                             SPECIAL_CLUSTERID_X, SPECIAL_CLUSTERID_Y, SPECIAL_CLUSTERID_Z};
+    for (int k = 0; k < (only_changing ? TESS_COUNT(changing) : SPECIAL_GLOBALTIMER + 1); k++) {
+        int i = only_changing ? changing[k] : k;
         uint32_t slot = frame->function->special[i];
         int bytes = tess_vgpu_special_bytes(i);
         for (int l = 0; slot && l < 32; l++) {
@@ -100,7 +115,7 @@ static void begin_warp(vgpu_warp *w) {
     w->entry.lanes = w->exists;
     w->group[0] = (vgpu_group){.frame = &w->entry, .pc = launch->kernel->first, .mask = w->exists, .state = VGPU_RUNNABLE};
     w->group_count = 1;
-    tess_vgpu_fill_specials(w, &w->entry);
+    tess_vgpu_fill_specials(w, &w->entry, true);
 }
 
 /* Nothing moves: lanes wait for others that wait elsewhere. Lets one group that waits for lanes go on without them, after saying so; else gives up.
@@ -137,13 +152,14 @@ static uint64_t next_random(uint64_t *state) { /* SplitMix64 (Steele, Lea, Flood
     return z ^ z >> 31;
 }
 
-void tess_vgpu_run_block(vgpu_worker *worker, uint64_t number, vgpu_warp_runner run) {
+void tess_vgpu_block_begin(vgpu_worker *worker, uint64_t number) {
     const vgpu_launch *launch = worker->launch;
     worker->block_number = number;
     worker->block[0] = (uint32_t)(number % launch->grid[0]);
     worker->block[1] = (uint32_t)(number / launch->grid[0] % launch->grid[1]);
     worker->block[2] = (uint32_t)(number / launch->grid[0] / launch->grid[1]);
     worker->live_threads = launch->threads;
+    worker->random = launch->options.seed + number;
     for (int i = 0; i < VGPU_BARRIERS; i++)
         worker->barrier[i] = (vgpu_barrier){.all = 1};
     memset(worker->shared, 0xa5, (size_t)launch->shared_bytes); /* undefined, but the same each time */
@@ -152,18 +168,32 @@ void tess_vgpu_run_block(vgpu_worker *worker, uint64_t number, vgpu_warp_runner 
     for (int i = 0; i < launch->observers; i++)
         if (launch->observer[i]->block)
             launch->observer[i]->block(worker->state[i], worker);
-    uint64_t random = launch->options.seed + number;
-    while (worker->live_threads > 0 && !worker->stop) {
-        bool progress = false;
-        int64_t first = launch->options.seed ? (int64_t)(next_random(&random) % (uint64_t)launch->warps) : 0;
-        for (int64_t k = 0; k < launch->warps && !worker->stop; k++) {
-            vgpu_warp *w = &worker->warps[(first + k) % launch->warps];
-            if (w->live)
-                progress |= run(w);
-        }
-        if (!progress && !worker->stop && !resolve_deadlock(worker))
-            break;
+}
+
+bool tess_vgpu_block_step(vgpu_worker *worker) {
+    const vgpu_launch *launch = worker->launch;
+    bool progress = false;
+    unsigned char order[32];
+    for (int k = 0; k < (int)launch->warps; k++)
+        order[k] = (unsigned char)k;
+    for (int k = launch->options.seed ? (int)launch->warps - 1 : 0; k > 0; k--) { /* Fisher and Yates */
+        int other = (int)(next_random(&worker->random) % (uint64_t)(k + 1));
+        unsigned char kept = order[k];
+        order[k] = order[other];
+        order[other] = kept;
     }
+    for (int64_t k = 0; k < launch->warps && !worker->stop; k++) {
+        vgpu_warp *w = &worker->warps[order[k]];
+        if (w->live)
+            progress |= launch->run_warp(w);
+    }
+    if (worker->stop || worker->live_threads == 0)
+        return false;
+    return progress || resolve_deadlock(worker);
+}
+
+void tess_vgpu_block_end(vgpu_worker *worker) {
+    const vgpu_launch *launch = worker->launch;
     for (int64_t k = 0; k < launch->warps; k++) /* activations that an early end has left */
         for (int i = 0; i < worker->warps[k].group_count; i++)
             for (vgpu_frame *f = worker->warps[k].group[i].frame, *parent; f->parent; f = parent) {
@@ -172,4 +202,34 @@ void tess_vgpu_run_block(vgpu_worker *worker, uint64_t number, vgpu_warp_runner 
                 if (!f->lanes)
                     tess_vgpu_frame_put(worker, f);
             }
+}
+
+bool tess_vgpu_uses_grid(const ptx_function *kernel) { return kernel->special[SPECIAL_ENVREG1] || kernel->special[SPECIAL_ENVREG2]; }
+
+/* A register's value must be the address of a function that takes what the call passes. */
+uint32_t tess_vgpu_callee(const vgpu_warp *w, const vgpu_record *r, uint32_t on, const ptx_function **callee) {
+    const tess_vgpu_module *m = w->launch->module;
+    const vgpu_call_site *site = &m->sites[r->target];
+    *callee = site->callee;
+    if (site->callee)
+        return on;
+    const uint64_t *address = (const uint64_t *)(const void *)(w->file + r->a);
+    int first = TESS_LOW_BIT(on);
+    uint64_t inside = address[first] - VGPU_CODE_WINDOW;
+    const ptx_function *f = inside < 16 * (uint64_t)m->function_count && inside % 16 == 0 ? m->functions[inside / 16] : NULL;
+    bool fits = f && f->defined && !f->entry && f->param_count == site->argument_count && f->result_count == site->result_count;
+    for (int i = 0; fits && i < site->argument_count; i++)
+        fits = f->params[i]->size == (uint64_t)site->arguments[i].bytes;
+    for (int i = 0; fits && i < site->result_count; i++)
+        fits = f->results[i]->size == (uint64_t)site->results[i].bytes;
+    if (!fits) {
+        tess_vgpu_fault_report(w, r, first, TESS_VGPU_OUT_OF_BOUNDS, address[first], NULL, "call of 0x%llx, which is %s",
+                               (unsigned long long)address[first], f ? "a function with other parameters" : "no function");
+        return 0;
+    }
+    uint32_t same = 0;
+    for (uint32_t m2 = on; m2; m2 &= m2 - 1)
+        same |= address[TESS_LOW_BIT(m2)] == address[first] ? m2 & -m2 : 0;
+    *callee = f;
+    return same;
 }

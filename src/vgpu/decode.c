@@ -53,6 +53,18 @@ tess_status tess_vgpu_constant(vgpu_decoder *d, uint64_t bits, int bytes, uint32
     return TESS_OK;
 }
 
+tess_status tess_vgpu_list(vgpu_decoder *d, int count, uint32_t *number, uint32_t **list) {
+    tess_vgpu_module *m = d->module;
+    *number = (uint32_t)m->list_count;
+    for (int i = 0; i < count; i++) {
+        if (!tess_vgpu_arena_grow(m, (void **)&m->lists, m->list_count, &m->list_room, sizeof *m->lists))
+            return TESS_ERR_MEMORY;
+        m->list_count++;
+    }
+    *list = m->lists + *number;
+    return TESS_OK;
+}
+
 static uint64_t literal_bits(const ptx_operand *o, ptx_type type) {
     double wide;
     float narrow;
@@ -199,25 +211,6 @@ static tess_status operands(vgpu_decoder *d) {
     return TESS_OK;
 }
 
-static tess_status branch(vgpu_decoder *d) {
-    const ptx_operand *o = &d->in->operand[0];
-    const ptx_symbol *found = NULL;
-    if (d->in->operand_count != 1 || o->kind != PTX_SYMBOL)
-        return tess_vgpu_refuse(d, "a branch needs a label");
-    for (int i = 0; i < d->function->label_count; i++) {
-        const ptx_symbol *s = d->function->labels[i];
-        if (s->length != o->name_length || memcmp(s->name, o->name, (size_t)s->length) != 0)
-            continue;
-        if (found)
-            return tess_vgpu_refuse(d, "the label \"%.*s\" is there twice", s->length, s->name);
-        found = s;
-    }
-    if (!found)
-        return tess_vgpu_refuse(d, "there is no label \"%.*s\"", o->name_length, o->name);
-    d->out->target = d->function->first + (uint32_t)found->address;
-    return TESS_OK;
-}
-
 static tess_status convert(vgpu_decoder *d) {
     const ptx_instruction *in = d->in;
     vgpu_record *r = d->out;
@@ -270,7 +263,12 @@ static tess_status decode_one(vgpu_decoder *d) {
     case PTX_OP_CALL: return tess_vgpu_decode_call(d);
     case PTX_OP_BAR:
     case PTX_OP_BARRIER: return tess_vgpu_decode_barrier(d);
-    case PTX_OP_BRA: return branch(d);
+    case PTX_OP_BRA: return tess_vgpu_decode_branch(d);
+    case PTX_OP_BRX: return tess_vgpu_decode_table(d);
+    case PTX_OP_MBARRIER: return tess_vgpu_decode_mbarrier(d);
+    case PTX_OP_LDMATRIX:
+    case PTX_OP_STMATRIX:
+    case PTX_OP_MMA: return tess_vgpu_decode_matrix(d);
     case PTX_OP_RET:
     case PTX_OP_EXIT:
     case PTX_OP_TRAP: return operands(d);
@@ -278,6 +276,9 @@ static tess_status decode_one(vgpu_decoder *d) {
     case PTX_OP_MEMBAR:
     case PTX_OP_FENCE:
     case PTX_OP_BRKPT:
+    case PTX_OP_SETMAXNREG:
+    case PTX_OP_GRIDDEPCONTROL:
+    case PTX_OP_DISCARD:
     case PTX_OP_NANOSLEEP: r->run = tess_vgpu_nothing; return TESS_OK;
     default: break;
     }

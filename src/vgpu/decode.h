@@ -22,6 +22,15 @@ tess_status tess_vgpu_constant(vgpu_decoder *d, uint64_t bits, int bytes, uint32
 /* Address of a variable as a number, with the flag of what it is relative to. */
 tess_status tess_vgpu_address_of(vgpu_decoder *d, const ptx_symbol *s, int64_t *address, uint8_t *flags);
 
+/* Room for `count` words in the module's lists. The pointer is valid until the next call. */
+tess_status tess_vgpu_list(vgpu_decoder *d, int count, uint32_t *number, uint32_t **list);
+tess_status tess_vgpu_decode_address(vgpu_decoder *d, const ptx_operand *o, ptx_space *space, uint32_t *slot);
+tess_status tess_vgpu_decode_label(vgpu_decoder *d, const char *name, int length, uint32_t *record);
+tess_status tess_vgpu_decode_branch(vgpu_decoder *d);
+tess_status tess_vgpu_decode_table(vgpu_decoder *d);
+tess_status tess_vgpu_decode_bulk(vgpu_decoder *d);
+tess_status tess_vgpu_decode_mbarrier(vgpu_decoder *d);
+tess_status tess_vgpu_decode_matrix(vgpu_decoder *d); /* ldmatrix, stmatrix, mma */
 tess_status tess_vgpu_decode_mov(vgpu_decoder *d);
 tess_status tess_vgpu_decode_cvta(vgpu_decoder *d);
 tess_status tess_vgpu_decode_memory(vgpu_decoder *d); /* ld, st, atom, red, cp */
@@ -51,6 +60,12 @@ void tess_vgpu_add_offset(vgpu_warp *warp, const vgpu_record *r, uint32_t mask);
 void tess_vgpu_is_space(vgpu_warp *warp, const vgpu_record *r, uint32_t mask);
 void tess_vgpu_convert(vgpu_warp *warp, const vgpu_record *r, uint32_t mask);
 bool tess_vgpu_convert_known(ptx_type to, ptx_type from, uint32_t flags);
+/* bulk.c, matrix.c */
+void tess_vgpu_bulk(vgpu_warp *warp, const vgpu_record *r, uint32_t mask);
+void tess_vgpu_mbarrier(vgpu_warp *warp, const vgpu_record *r, uint32_t mask);
+void tess_vgpu_load_matrix(vgpu_warp *warp, const vgpu_record *r, uint32_t mask);
+void tess_vgpu_store_matrix(vgpu_warp *warp, const vgpu_record *r, uint32_t mask);
+void tess_vgpu_multiply(vgpu_warp *warp, const vgpu_record *r, uint32_t mask);
 void tess_vgpu_nothing(vgpu_warp *warp, const vgpu_record *r, uint32_t mask);
 
 #endif

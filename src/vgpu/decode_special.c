@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * decode_special.c - the opcodes whose operands no pattern describes: mov, cvta, memory, calls, barriers. */
+ * decode_special.c - the opcodes whose operands no pattern describes: mov, cvta, memory. Calls, branches, barriers: decode_call.c; matrices and bulk
+ * copies: decode_block.c. */
 #include <string.h>
 
 #include "vgpu/decode.h"
@@ -45,8 +46,11 @@ tess_status tess_vgpu_decode_mov(vgpu_decoder *d) {
             return r->bytes >= 4 ? TESS_OK : tess_vgpu_refuse(d, "an address has 32 or 64 bits");
     } else if (from->kind == PTX_SYMBOL) {
         ptx_symbol *s = tess_vgpu_find(d->module, from->name, from->name_length);
-        if (s && s->kind == PTX_FUNCTION)
-            return tess_vgpu_refuse(d, "addresses of functions are not supported");
+        if (s && s->kind == PTX_FUNCTION && r->bytes == 8) {
+            TESS_TRY(tess_vgpu_constant(d, vgpu_code_at(s->function->number), 8, &r->a));
+            r->run = tess_vgpu_select(d->slot, PTX_OP_MOV, PTX_B64, 0, 0, 0);
+            return TESS_OK;
+        }
     } else if (from->kind == PTX_SPECIAL) {
         static const char *const clocks[] = {"%clock", "%clock_hi", "%clock64", "%globaltimer"};
         for (int i = 0; i < TESS_COUNT(clocks); i++)
@@ -90,7 +94,7 @@ tess_status tess_vgpu_decode_cvta(vgpu_decoder *d) {
 
 /* ---- memory ---- */
 
-static tess_status address(vgpu_decoder *d, const ptx_operand *o, ptx_space *space, uint32_t *slot) {
+tess_status tess_vgpu_decode_address(vgpu_decoder *d, const ptx_operand *o, ptx_space *space, uint32_t *slot) {
     vgpu_record *r = d->out;
     if (o->kind != PTX_ADDRESS)
         return tess_vgpu_refuse(d, "an address in [] was expected");
@@ -123,8 +127,14 @@ static tess_status address(vgpu_decoder *d, const ptx_operand *o, ptx_space *spa
 
 static tess_status vector(vgpu_decoder *d, const ptx_operand *o, ptx_type type, bool load) {
     vgpu_record *r = d->out;
-    uint32_t *field[] = {load ? &r->d : &r->a, load ? &r->a : &r->b, load ? &r->b : &r->c, load ? &r->c : &r->d};
-    int count = d->in->flags & PTX_V4 ? 4 : d->in->flags & PTX_V2 ? 2 : 1;
+    uint32_t *field[8] = {load ? &r->d : &r->a, load ? &r->a : &r->b, load ? &r->b : &r->c, load ? &r->c : &r->d};
+    int count = d->in->flags & PTX_V8 ? 8 : d->in->flags & PTX_V4 ? 4 : d->in->flags & PTX_V2 ? 2 : 1;
+    if (count == 8) { /* more than a record has room for */
+        uint32_t *list;
+        TESS_TRY(tess_vgpu_list(d, count, &r->target, &list));
+        for (int i = 0; i < count; i++)
+            field[i] = &list[i];
+    }
     if ((count > 1) != (o->kind == PTX_VECTOR) || (count > 1 && o->elements != count))
         return tess_vgpu_refuse(d, "%d registers for a vector of %d", o->kind == PTX_VECTOR ? o->elements : 1, count);
     int widest = 0;
@@ -142,8 +152,8 @@ static tess_status vector(vgpu_decoder *d, const ptx_operand *o, ptx_type type, 
     int own = tess_vgpu_type_bytes(type);
     r->register_bytes = (uint8_t)(widest ? widest : own < 2 ? 2 : own);
     r->count = (uint8_t)count;
-    if (count * own > 16)
-        return tess_vgpu_refuse(d, "an access of %d bytes a lane: the limit is 16", count * own);
+    if (count * own > (d->in->space == PTX_GLOBAL ? 32 : 16))
+        return tess_vgpu_refuse(d, "an access of %d bytes a lane: the limit is 32 in global memory and 16 elsewhere", count * own);
     return TESS_OK;
 }
 
@@ -153,17 +163,19 @@ static tess_status copy_async(vgpu_decoder *d) {
     if (in->mode_count == 0 || in->modes[0] != PTX_ASYNC)
         return tess_vgpu_refuse(d, "only cp.async is supported");
     r->run = tess_vgpu_nothing;
+    if (in->mode_count > 1 && in->modes[1] == PTX_BULK)
+        return tess_vgpu_decode_bulk(d);
     if (in->mode_count > 1) /* commit_group, wait_group, wait_all */
         return TESS_OK;
     if (in->operand_count < 3 || in->operand_count > 4 || in->space != PTX_SHARED || in->second_space != PTX_GLOBAL ||
         in->operand[2].kind != PTX_IMMEDIATE || (in->operand[2].bits != 4 && in->operand[2].bits != 8 && in->operand[2].bits != 16))
         return tess_vgpu_refuse(d, "cp.async copies 4, 8 or 16 bytes from global to shared memory");
     ptx_space from = PTX_GLOBAL, to = PTX_SHARED;
-    TESS_TRY(address(d, &in->operand[1], &from, &r->a));
+    TESS_TRY(tess_vgpu_decode_address(d, &in->operand[1], &from, &r->a));
     if (r->flags & VGPU_ADDRESS32)
         return tess_vgpu_refuse(d, "a global address has 64 bits");
     int64_t source_offset = r->offset;
-    TESS_TRY(address(d, &in->operand[0], &to, &r->e));
+    TESS_TRY(tess_vgpu_decode_address(d, &in->operand[0], &to, &r->e));
     if (source_offset != (int32_t)source_offset)
         return tess_vgpu_refuse(d, "the offset of the source is too large");
     r->target = (uint32_t)source_offset;
@@ -195,7 +207,7 @@ tess_status tess_vgpu_decode_memory(vgpu_decoder *d) {
         return tess_vgpu_refuse(d, "%d operands where %d are needed", in->operand_count, want);
     if (load || store) {
         TESS_TRY(vector(d, &in->operand[load ? 0 : 1], type, load));
-        TESS_TRY(address(d, &in->operand[load ? 1 : 0], &space, &r->e));
+        TESS_TRY(tess_vgpu_decode_address(d, &in->operand[load ? 1 : 0], &space, &r->e));
         r->run = load ? tess_vgpu_load_lanes : tess_vgpu_store_lanes;
         if (space == PTX_PARAM) {
             bool launch = r->mode == 1;
@@ -210,7 +222,7 @@ tess_status tess_vgpu_decode_memory(vgpu_decoder *d) {
         if (space == PTX_CONST && store)
             return tess_vgpu_refuse(d, "constant memory cannot be written");
     } else {
-        if (in->flags & (PTX_V2 | PTX_V4) || in->mode_count != 1 || !tess_vgpu_atomic_known(in->modes[0], type))
+        if (in->flags & (PTX_V2 | PTX_V4 | PTX_V8) || in->mode_count != 1 || !tess_vgpu_atomic_known(in->modes[0], type))
             return tess_vgpu_refuse(d, "this atomic operation is not supported");
         if (space == PTX_CONST || space == PTX_PARAM || space == PTX_LOCAL)
             return tess_vgpu_refuse(d, "atomic operations are for global and shared memory");
@@ -222,7 +234,7 @@ tess_status tess_vgpu_decode_memory(vgpu_decoder *d) {
             TESS_TRY(tess_vgpu_destination(d, &o[0], type, false, &r->d));
         if (!red && o[0].kind == PTX_SINK)
             r->flags |= VGPU_UNUSED;
-        TESS_TRY(address(d, &o[red ? 0 : 1], &space, &r->e));
+        TESS_TRY(tess_vgpu_decode_address(d, &o[red ? 0 : 1], &space, &r->e));
         TESS_TRY(tess_vgpu_source(d, &o[red ? 1 : 2], type, false, &r->a));
         if (in->modes[0] == PTX_CAS)
             TESS_TRY(tess_vgpu_source(d, &o[3], type, false, &r->b));
@@ -233,88 +245,5 @@ tess_status tess_vgpu_decode_memory(vgpu_decoder *d) {
         r->run = tess_vgpu_atomic_lanes;
     }
     r->space = (uint8_t)space;
-    return TESS_OK;
-}
-
-/* ---- calls, barriers ---- */
-
-static tess_status copies(vgpu_decoder *d, const ptx_operand *group, ptx_symbol **formal, int count, bool results, vgpu_copy **list) {
-    if ((group ? group->elements : 0) != count)
-        return tess_vgpu_refuse(d, "%d %s where the function has %d", group ? group->elements : 0, results ? "results" : "arguments", count);
-    *list = count ? tess_vgpu_arena(d->module, (size_t)count * sizeof **list) : NULL;
-    if (count && !*list)
-        return TESS_ERR_MEMORY;
-    for (int i = 0; i < count; i++) {
-        const ptx_operand *o = &group->element[i];
-        if (o->kind != PTX_SYMBOL || !o->symbol || o->symbol->space != PTX_PARAM || o->symbol->entry_param)
-            return tess_vgpu_refuse(d, "arguments and results must be .param variables");
-        if (o->symbol->size != formal[i]->size)
-            return tess_vgpu_refuse(d, "%llu bytes for a parameter of %llu", (unsigned long long)o->symbol->size,
-                                    (unsigned long long)formal[i]->size);
-        int64_t here = (int64_t)o->symbol->address, there = (int64_t)formal[i]->address;
-        (*list)[i] = (vgpu_copy){results ? there : here, results ? here : there, (int64_t)formal[i]->size};
-    }
-    return TESS_OK;
-}
-
-tess_status tess_vgpu_decode_call(vgpu_decoder *d) {
-    const ptx_instruction *in = d->in;
-    tess_vgpu_module *m = d->module;
-    int at = 0;
-    const ptx_operand *results = in->operand_count && in->operand[0].kind == PTX_GROUP ? &in->operand[at++] : NULL;
-    const ptx_operand *name = at < in->operand_count ? &in->operand[at++] : NULL;
-    const ptx_operand *arguments = at < in->operand_count && in->operand[at].kind == PTX_GROUP ? &in->operand[at++] : NULL;
-    if (!name || name->kind != PTX_SYMBOL || at != in->operand_count)
-        return tess_vgpu_refuse(d, "only direct calls are supported");
-    ptx_symbol *s = tess_vgpu_find(m, name->name, name->name_length);
-    if (!s || s->kind != PTX_FUNCTION)
-        return tess_vgpu_refuse(d, "there is no function \"%.*s\"", name->name_length, name->name);
-    if (!s->function->defined)
-        return tess_vgpu_refuse(d, "the function \"%.*s\" is declared but not in this module", s->length, s->name);
-    if (s->function->entry)
-        return tess_vgpu_refuse(d, "a kernel cannot be called");
-    if (!tess_vgpu_arena_grow(m, (void **)&m->sites, m->site_count, &m->site_room, sizeof *m->sites))
-        return TESS_ERR_MEMORY;
-    vgpu_call_site *site = &m->sites[m->site_count];
-    *site = (vgpu_call_site){.callee = s->function, .argument_count = s->function->param_count, .result_count = s->function->result_count};
-    TESS_TRY(copies(d, arguments, s->function->params, s->function->param_count, false, &site->arguments));
-    TESS_TRY(copies(d, results, s->function->results, s->function->result_count, true, &site->results));
-    d->out->target = (uint32_t)m->site_count++;
-    m->has_calls = true;
-    return TESS_OK;
-}
-
-/* bar.sync a{, n}; bar.arrive a, n; bar.red.op d, a{, n}, p; bar.warp.sync lanes. a and n: e and f. */
-tess_status tess_vgpu_decode_barrier(vgpu_decoder *d) {
-    const ptx_instruction *in = d->in;
-    vgpu_record *r = d->out;
-    const ptx_operand *o = in->operand;
-    int count = in->operand_count;
-    if (in->flags & PTX_WARP) {
-        if (count != 1)
-            return tess_vgpu_refuse(d, "one operand is needed: the lanes");
-        r->flow = PTX_CONVERGE;
-        r->run = tess_vgpu_nothing;
-        return tess_vgpu_source(d, &o[0], PTX_B32, false, &r->f);
-    }
-    if (in->op == PTX_OP_BAR || in->flags & PTX_ALIGNED)
-        r->bytes = 1; /* aligned: all lanes of the warp must come together */
-    bool red = in->modes[0] == PTX_RED, arrive = in->modes[0] == PTX_ARRIVE;
-    if (red) {
-        if (count < 3 || count > 4)
-            return tess_vgpu_refuse(d, "three or four operands are needed");
-        r->count = (uint8_t)in->modes[1];
-        if (r->count != PTX_POPC && r->count != PTX_AND && r->count != PTX_OR)
-            return tess_vgpu_refuse(d, ".popc, .and or .or is needed");
-        TESS_TRY(tess_vgpu_destination(d, &o[0], r->count == PTX_POPC ? PTX_B32 : PTX_PRED, false, &r->d));
-        TESS_TRY(tess_vgpu_source(d, &o[count - 1], PTX_PRED, false, &r->a));
-        o++;
-        count -= 2;
-    }
-    if (count < 1 || count > 2 || (arrive && count != 2))
-        return tess_vgpu_refuse(d, "%d operands do not fit", in->operand_count);
-    TESS_TRY(tess_vgpu_source(d, &o[0], PTX_B32, false, &r->e));
-    if (count == 2)
-        TESS_TRY(tess_vgpu_source(d, &o[1], PTX_B32, false, &r->f));
     return TESS_OK;
 }

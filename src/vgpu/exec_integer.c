@@ -127,6 +127,22 @@ TERNARY(dp4a_us, uint32_t, dot4(x, y, false, true) + z)
 TERNARY(dp4a_su, uint32_t, dot4(x, y, true, false) + z)
 TERNARY(dp4a_ss, uint32_t, dot4(x, y, true, true) + z)
 
+/* Two halves of x with the low or high two bytes of y. */
+TESS_INLINE uint32_t dot2(uint32_t x, uint32_t y, bool x_signed, bool y_signed) {
+    int64_t sum = 0;
+    for (int i = 0; i < 2; i++)
+        sum +=
+            (x_signed ? (int16_t)(x >> 16 * i) : (int64_t)(x >> 16 * i & 0xffff)) * (y_signed ? (int8_t)(y >> 8 * i) : (int64_t)(y >> 8 * i & 255));
+    return (uint32_t)sum;
+}
+#define DOT2(name, xs, ys)                                    \
+    TERNARY(dp2a_lo_##name, uint32_t, dot2(x, y, xs, ys) + z) \
+    TERNARY(dp2a_hi_##name, uint32_t, dot2(x, y >> 16, xs, ys) + z)
+DOT2(uu, false, false)
+DOT2(us, false, true)
+DOT2(su, true, false)
+DOT2(ss, true, true)
+
 /* ---- carry chains: the condition code is a bit a lane, kept until the next .cc ---- */
 
 #define CARRY(U, UW, u, bits)                                                                                                            \
@@ -329,6 +345,10 @@ static const vgpu_handler_row rows[] = {
     FORM(MAD, S32, HI, PTX_SAT, mad_hi_sat_s32)
     FORM(MUL24, U32, LO, 0, mul24_lo_u32) FORM(MUL24, S32, LO, 0, mul24_lo_s32) FORM(MUL24, U32, HI, 0, mul24_hi_u32) FORM(MUL24, S32, HI, 0, mul24_hi_s32)
     FORM(MAD24, U32, LO, 0, mad24_lo_u32) FORM(MAD24, S32, LO, 0, mad24_lo_s32)
+    {PTX_OP_DP2A, PTX_U32, PTX_U32, PTX_LO, 0, dp2a_lo_uu}, {PTX_OP_DP2A, PTX_U32, PTX_S32, PTX_LO, 0, dp2a_lo_us},
+    {PTX_OP_DP2A, PTX_S32, PTX_U32, PTX_LO, 0, dp2a_lo_su}, {PTX_OP_DP2A, PTX_S32, PTX_S32, PTX_LO, 0, dp2a_lo_ss},
+    {PTX_OP_DP2A, PTX_U32, PTX_U32, PTX_HI, 0, dp2a_hi_uu}, {PTX_OP_DP2A, PTX_U32, PTX_S32, PTX_HI, 0, dp2a_hi_us},
+    {PTX_OP_DP2A, PTX_S32, PTX_U32, PTX_HI, 0, dp2a_hi_su}, {PTX_OP_DP2A, PTX_S32, PTX_S32, PTX_HI, 0, dp2a_hi_ss},
     {PTX_OP_DP4A, PTX_U32, PTX_U32, 0, 0, dp4a_uu}, {PTX_OP_DP4A, PTX_U32, PTX_S32, 0, 0, dp4a_us},
     {PTX_OP_DP4A, PTX_S32, PTX_U32, 0, 0, dp4a_su}, {PTX_OP_DP4A, PTX_S32, PTX_S32, 0, 0, dp4a_ss},
     ROW(NEG, S16, neg_u16) ROW(NEG, S32, neg_u32) ROW(NEG, S64, neg_u64) ROW(ABS, S16, abs_s16) ROW(ABS, S32, abs_s32) ROW(ABS, S64, abs_s64)

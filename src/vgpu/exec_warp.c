@@ -8,7 +8,7 @@
  * has waited longest gets a turn. */
 #include "vgpu/exec.h"
 
-enum { QUANTUM = 4000, SPIN_LIMIT = 1024 };
+enum { SPIN_LIMIT = 1024 };
 
 static void put_aside(vgpu_warp *w, vgpu_frame *frame, uint32_t pc, uint32_t mask, vgpu_group_state state, uint32_t need, int barrier) {
     if (mask)
@@ -186,12 +186,15 @@ static void arrive(vgpu_warp *w, const vgpu_record *r, uint32_t on, int *id) {
 
 /* ---- calls and ends ---- */
 
-static void copy_lanes(const vgpu_warp *w, const vgpu_copy *list, int count, int64_t from, int64_t to, uint32_t mask) {
+/* Values between the caller's variables and the callee's parameters or results, lane by lane. */
+static void pass(const vgpu_warp *w, const vgpu_value *list, ptx_symbol *const *formal, int count, int64_t caller, int64_t callee, bool back,
+                 uint32_t mask) {
     for (int i = 0; i < count; i++)
         for (int l = 0; l < LANES; l++)
             if (mask >> l & 1) {
                 char *stack = w->stack + l * w->launch->stack_bytes;
-                memcpy(stack + to + list[i].to, stack + from + list[i].from, (size_t)list[i].bytes);
+                char *outer = stack + caller + list[i].offset, *inner = stack + callee + (int64_t)formal[i]->address;
+                memcpy(back ? outer : inner, back ? inner : outer, (size_t)list[i].bytes);
             }
 }
 
@@ -205,15 +208,15 @@ static void leave_frames(vgpu_warp *w, vgpu_frame *frame, const vgpu_frame *unti
     }
 }
 
-static bool enter(vgpu_warp *w, const vgpu_record *r, uint32_t pc, uint32_t on) {
+static bool enter(vgpu_warp *w, const vgpu_record *r, const ptx_function *callee, uint32_t pc, uint32_t on) {
     const vgpu_call_site *site = &w->launch->module->sites[r->target];
     int64_t base = w->base + (w->frame->function->frame_bytes + 15) / 16 * 16;
-    if (base + site->callee->frame_bytes > w->launch->stack_bytes) {
+    if (base + callee->frame_bytes > w->launch->stack_bytes) {
         tess_vgpu_fault_report(w, r, TESS_LOW_BIT(on), TESS_VGPU_STACK, 0, NULL, "the calls need more than the %lld bytes of a thread's stack",
                                (long long)w->launch->stack_bytes);
         return false;
     }
-    vgpu_frame *f = tess_vgpu_frame_get(w->worker, site->callee);
+    vgpu_frame *f = tess_vgpu_frame_get(w->worker, callee);
     if (!f)
         return false;
     f->parent = w->frame;
@@ -222,8 +225,8 @@ static bool enter(vgpu_warp *w, const vgpu_record *r, uint32_t pc, uint32_t on) 
     f->return_to = pc + 1;
     f->site = r->target;
     f->depth = w->frame->depth + 1;
-    copy_lanes(w, site->arguments, site->argument_count, w->base, base, on);
-    tess_vgpu_fill_specials(w, f);
+    pass(w, site->arguments, callee->params, site->argument_count, w->base, base, false, on);
+    tess_vgpu_fill_specials(w, f, false);
     w->frame = f;
     w->file = f->file;
     w->base = base;
@@ -245,6 +248,34 @@ static bool too_many_steps(vgpu_warp *w, const vgpu_record *r) {
                            (unsigned long long)w->launch->options.step_limit);
     w->worker->stop = true;
     return true;
+}
+
+/* brx: lanes that go to one place go there together. */
+static bool by_table(vgpu_warp *w, const vgpu_record *r, uint32_t pc, uint32_t on, uint32_t off) {
+    const uint32_t *list = w->launch->module->lists + r->target, *index = SLOT(uint32_t, w, r->a);
+    uint32_t rest = on, first = 0;
+    put_aside(w, w->frame, pc + 1, off, VGPU_RUNNABLE, 0, 0);
+    while (rest) {
+        int l = TESS_LOW_BIT(rest);
+        uint32_t same = 0;
+        if (index[l] >= list[0]) {
+            tess_vgpu_fault_report(w, r, l, TESS_VGPU_OUT_OF_BOUNDS, index[l], NULL, "branch %u of a table of %u", index[l], list[0]);
+            put_aside(w, w->frame, pc, rest, VGPU_RUNNABLE, 0, 0);
+            return false;
+        }
+        uint32_t to = list[1 + index[l]];
+        for (uint32_t m = rest; m; m &= m - 1)
+            if (index[TESS_LOW_BIT(m)] < list[0] && list[1 + index[TESS_LOW_BIT(m)]] == to)
+                same |= m & -m;
+        first = first ? first : same;
+        rest &= ~same;
+        put_aside(w, w->frame, to, same, VGPU_RUNNABLE, 0, 0);
+    }
+    for (int i = 0; i < w->launch->observers; i++)
+        if (w->launch->observer[i]->branch)
+            w->launch->observer[i]->branch(w->worker->state[i], w, r, on, first);
+    w->budget--;
+    return !too_many_steps(w, r);
 }
 
 /* Runs the current group until it branches apart, meets another, waits or ends; what remains of it is put aside. */
@@ -292,14 +323,22 @@ static void run_group(vgpu_warp *w) {
             continue;
         }
         switch (r->flow) {
-        case PTX_CALL:
-            w->mask = on;
-            if (!enter(w, r, pc, on)) {
+        case PTX_TABLE:
+            if (!by_table(w, r, pc, on, off))
+                w->worker->stop = true;
+            return;
+        case PTX_CALL: {
+            const ptx_function *callee = NULL;
+            uint32_t same = tess_vgpu_callee(w, r, on, &callee);
+            w->mask = same;
+            if (!same || !enter(w, r, callee, pc, same)) {
                 put_aside(w, w->frame, pc, mask, VGPU_RUNNABLE, 0, 0);
                 w->worker->stop = true;
                 return;
             }
             put_aside(w, w->frame->parent, pc + 1, off, VGPU_RUNNABLE, 0, 0);
+            put_aside(w, w->frame->parent, pc, on & ~same, VGPU_RUNNABLE, 0, 0); /* those who call another function: their turn comes */
+            on = same;
             if (too_many_steps(w, r)) {
                 put_aside(w, w->frame, w->frame->function->first, on, VGPU_RUNNABLE, 0, 0);
                 return;
@@ -308,11 +347,12 @@ static void run_group(vgpu_warp *w) {
             mask = on;
             w->limit = UINT32_MAX; /* nobody else is in this activation */
             continue;
+        }
         case PTX_RETURN:
             if (w->frame->parent) {
                 vgpu_frame *frame = w->frame, *parent = frame->parent;
                 const vgpu_call_site *site = &w->launch->module->sites[frame->site];
-                copy_lanes(w, site->results, site->result_count, frame->base, parent->base, on);
+                pass(w, site->results, frame->function->results, site->result_count, parent->base, frame->base, true, on);
                 put_aside(w, frame, pc + 1, off, VGPU_RUNNABLE, 0, 0);
                 put_aside(w, parent, frame->return_to, on, VGPU_RUNNABLE, 0, 0);
                 leave_frames(w, frame, parent, on);
@@ -323,7 +363,10 @@ static void run_group(vgpu_warp *w) {
             end_lanes(w, on);
             return;
         case PTX_TRAP:
-            tess_vgpu_fault_report(w, r, TESS_LOW_BIT(on), TESS_VGPU_TRAP, 0, NULL, "the kernel asked to be ended");
+            if (r->run) /* a failed assertion */
+                r->run(w, r, on);
+            else
+                tess_vgpu_fault_report(w, r, TESS_LOW_BIT(on), TESS_VGPU_TRAP, 0, NULL, "the kernel asked to be ended");
             put_aside(w, w->frame, pc, mask, VGPU_RUNNABLE, 0, 0);
             w->worker->stop = true;
             return;
@@ -367,7 +410,7 @@ static void run_group(vgpu_warp *w) {
 bool TESS_ISA_NAME(tess_vgpu_run_warp)(vgpu_warp *w);
 bool TESS_ISA_NAME(tess_vgpu_run_warp)(vgpu_warp *w) {
     bool progress = false;
-    w->budget = QUANTUM;
+    w->budget = w->launch->quantum;
     while (w->budget > 0 && !w->worker->stop && pick(w)) {
         run_group(w);
         progress = true;

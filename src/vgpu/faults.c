@@ -8,8 +8,9 @@
 #include "vgpu/machine.h"
 
 const char *tess_vgpu_fault_name(tess_vgpu_fault_kind kind) {
-    static const char *const names[] = {"out of bounds", "misaligned", "undefined read", "race", "race inside a warp", "barrier", "missing lanes",
-                                        "deadlock",      "step limit", "stack",          "trap"};
+    static const char *const names[] = {
+        "out of bounds", "misaligned", "undefined read", "race", "race inside a warp", "barrier",  "missing lanes",
+        "deadlock",      "step limit", "stack",          "trap", "assertion",          "bad free", "race in global memory"};
     return names[kind];
 }
 

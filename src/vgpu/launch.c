@@ -3,9 +3,10 @@
 #include <string.h>
 
 #include "core/parallel.h"
+#include "vgpu/builtin.h"
 #include "vgpu/decode.h"
 
-enum { STACK_WITH_CALLS = 16384 };
+enum { STACK_WITH_CALLS = 16384, QUANTUM = 4000, QUANTUM_TOGETHER = 64, WORKSPACE = 64 };
 
 static tess_status check(tess_vgpu_module *module, const tess_vgpu_launch_options *options, vgpu_launch *launch) {
     const ptx_symbol *s = launch->kernel->symbol;
@@ -38,8 +39,28 @@ static tess_status check(tess_vgpu_module *module, const tess_vgpu_launch_option
     return TESS_OK;
 }
 
+/* A kernel that asks for the workspace of cooperative groups may make blocks wait for each other, so all must be there at once, as on the card. */
+static tess_status prepare_together(vgpu_launch *launch) {
+    static const char name[] = "the workspace of the grid";
+    tess_vgpu_machine *m = launch->machine;
+    int64_t by_threads = 2048 / (32 * launch->warps), by_shared = 233472 / (launch->shared_bytes + 1024), blocks = tess_min64(by_threads, by_shared);
+    blocks = 132 * tess_min64(blocks, 32);
+    launch->cooperative = true;
+    if (launch->blocks > blocks)
+        return tess_fail(TESS_ERR_ARGUMENT, "%lld blocks wait for each other, of which %lld fit on the card at once", (long long)launch->blocks,
+                         (long long)blocks);
+    if (!m->grid_workspace)
+        TESS_TRY(tess_vgpu_reserve(m, WORKSPACE, 256, name, (int)sizeof name - 1, &m->grid_workspace));
+    return tess_vgpu_fill(m, m->grid_workspace, 0, WORKSPACE);
+}
+
 static size_t files_bytes(const vgpu_launch *launch) { return (size_t)launch->warps * launch->kernel->file_bytes; }
 static size_t stacks_bytes(const vgpu_launch *launch) { return (size_t)launch->warps * 32 * (size_t)launch->stack_bytes; }
+
+/* Blocks that take turns on one thread may share what only counts. */
+static bool shares_state(const vgpu_launch *launch, int observer, int worker) {
+    return launch->cooperative && worker > 0 && launch->observer[observer]->one_state;
+}
 
 static tess_status make_worker(vgpu_launch *launch, int number) {
     tess_context *context = launch->run->context;
@@ -61,9 +82,14 @@ static tess_status make_worker(vgpu_launch *launch, int number) {
         w->stack = worker->files + files_bytes(launch) + k * 32 * launch->stack_bytes;
         w->entry = (vgpu_frame){.function = launch->kernel, .file = worker->files + (size_t)k * launch->kernel->file_bytes};
         tess_vgpu_frame_constants(launch->kernel, w->entry.file);
+        tess_vgpu_fill_specials(w, &w->entry, false);
     }
     for (int i = 0; i < launch->observers; i++) {
         const vgpu_observer *o = launch->observer[i];
+        if (shares_state(launch, i, number)) {
+            worker->state[i] = launch->workers[0].state[i];
+            continue;
+        }
         if (!(worker->state[i] = tess_allocate_zeroed(context, o->state_bytes(launch))))
             return TESS_ERR_MEMORY;
         if (o->start)
@@ -75,7 +101,10 @@ static tess_status make_worker(vgpu_launch *launch, int number) {
 static void free_worker(vgpu_launch *launch, vgpu_worker *worker) {
     tess_context *context = launch->run->context;
     for (int i = 0; i < launch->observers; i++)
-        tess_free(context, worker->state[i], launch->observer[i]->state_bytes(launch));
+        if (!shares_state(launch, i, worker->number))
+            tess_free(context, worker->state[i], launch->observer[i]->state_bytes(launch));
+    tess_free(context, worker->printed.text, worker->printed.room);
+    tess_free(context, worker->printed.part, (size_t)worker->printed.parts_room * sizeof *worker->printed.part);
     for (int i = 0; worker->free_frames && i < launch->module->function_count; i++)
         while (worker->free_frames[i]) {
             vgpu_frame *f = worker->free_frames[i];
@@ -94,10 +123,34 @@ static void run_blocks(void *argument, int64_t begin, int64_t end, int number) {
     vgpu_launch *launch = argument;
     vgpu_worker *worker = &launch->workers[number];
     for (int64_t b = begin; b < end && !atomic_load_explicit(&launch->stop, memory_order_relaxed); b++) {
-        tess_vgpu_run_block(worker, (uint64_t)b, launch->run_warp);
+        tess_vgpu_block_begin(worker, (uint64_t)b);
+        while (tess_vgpu_block_step(worker))
+            ;
+        tess_vgpu_block_end(worker);
         if (worker->stop)
             atomic_store_explicit(&launch->stop, true, memory_order_relaxed);
     }
+}
+
+/* All blocks at once, in turns. */
+static void run_together(vgpu_launch *launch) {
+    int running = launch->worker_count;
+    bool stop = false;
+    for (int n = 0; n < launch->worker_count; n++)
+        tess_vgpu_block_begin(&launch->workers[n], (uint64_t)n);
+    while (running && !stop)
+        for (int n = 0; n < launch->worker_count && !stop; n++) {
+            vgpu_worker *worker = &launch->workers[n];
+            if (!worker->live_threads || worker->stop)
+                continue;
+            if (!tess_vgpu_block_step(worker)) {
+                running--;
+                worker->live_threads = 0;
+            }
+            stop = worker->stop;
+        }
+    for (int n = 0; n < launch->worker_count; n++)
+        tess_vgpu_block_end(&launch->workers[n]);
 }
 
 /* ---- adding up ---- */
@@ -106,6 +159,10 @@ static uint64_t *field(tess_vgpu_counters *c, const ptx_instruction *in, uint64_
     *factor = in->op == PTX_OP_FMA || in->op == PTX_OP_MAD ? 2 : 1;
     bool counts = in->op == PTX_OP_ADD || in->op == PTX_OP_SUB || in->op == PTX_OP_MUL || in->op == PTX_OP_FMA || in->op == PTX_OP_MAD ||
                   in->op == PTX_OP_DIV || in->op == PTX_OP_RCP || in->op == PTX_OP_SQRT || in->op == PTX_OP_RSQRT;
+    if (in->op == PTX_OP_MMA) { /* 16 x 8 results of 2 k operations each, shared by 32 lanes */
+        *factor = in->modes[0] == PTX_M16N8K4 ? 32 : in->modes[0] == PTX_M16N8K8 ? 64 : 128;
+        return in->types[1] == PTX_TF32 ? &c->flops_f32 : &c->flops_f16;
+    }
     if (!counts)
         return NULL;
     switch (in->types[0]) {
@@ -139,11 +196,13 @@ static void add_issues(vgpu_launch *launch) {
             uint64_t factor, *flops = field(c, in, &factor);
             if (flops)
                 *flops += factor * c->thread_instructions_on;
+            if (r->op == PTX_OP_CP && r->mode == PTX_BULK)
+                c->bulk_copies += c->thread_instructions_on;
             if (r->flow == PTX_BARRIER)
                 c->barriers += c->warp_instructions;
             if (r->flow == PTX_CONVERGE)
                 c->warp_syncs += c->warp_instructions;
-            if (in->flags & (PTX_APPROX | PTX_FULL))
+            if (in->flags & (PTX_APPROX | PTX_FULL) || in->op == PTX_OP_MMA)
                 c->approximate += c->thread_instructions_on;
         }
     }
@@ -172,6 +231,7 @@ void tess_vgpu_run_free(tess_vgpu_run *run) {
     }
     if (run->sorted)
         tess_free(run->context, run->sorted, (size_t)run->fault_count * sizeof *run->sorted);
+    tess_free(run->context, run->printed, run->printed_room);
     tess_free(run->context, run->counters, run->module->record_count * sizeof *run->counters);
     tess_free(run->context, run->active, run->module->record_count * sizeof *run->active);
     pthread_mutex_destroy(&run->lock);
@@ -181,20 +241,25 @@ void tess_vgpu_run_free(tess_vgpu_run *run) {
 static tess_status execute(vgpu_launch *launch) {
     tess_context *context = launch->run->context;
     int threads = launch->options.threads > 0 ? launch->options.threads : atomic_load(&context->threads);
-    launch->worker_count = (int)tess_min64(threads, launch->blocks);
+    if (launch->options.check_global)
+        threads = 1;
+    launch->worker_count = (int)(launch->cooperative ? launch->blocks : tess_min64(threads, launch->blocks));
+    launch->quantum = launch->cooperative ? QUANTUM_TOGETHER : QUANTUM;
     launch->workers = tess_allocate_zeroed(context, (size_t)launch->worker_count * sizeof *launch->workers);
     if (!launch->workers)
         return TESS_ERR_MEMORY;
     tess_status status = TESS_OK;
     for (int n = 0; n < launch->worker_count && status == TESS_OK; n++)
         status = make_worker(launch, n);
-    if (status == TESS_OK)
+    if (status == TESS_OK && launch->cooperative)
+        run_together(launch);
+    else if (status == TESS_OK)
         status = tess_parallel(context, launch->worker_count, launch->blocks, 1, run_blocks, launch);
     for (int n = 0; n < launch->worker_count && status == TESS_OK; n++)
         status = launch->workers[n].status;
     for (int n = 0; n < launch->worker_count && status == TESS_OK; n++)
         for (int i = 0; i < launch->observers; i++)
-            if (launch->observer[i]->end)
+            if (launch->observer[i]->end && !shares_state(launch, i, n))
                 launch->observer[i]->end(launch->workers[n].state[i], launch);
     if (status == TESS_OK) {
         add_issues(launch);
@@ -203,6 +268,8 @@ static tess_status execute(vgpu_launch *launch) {
                 launch->run->active[launch->run->active_count++] = pc;
         status = tess_vgpu_faults_sort(launch->run);
     }
+    if (status == TESS_OK)
+        status = tess_vgpu_gather_printed(launch);
     for (int n = 0; n < launch->worker_count; n++)
         free_worker(launch, &launch->workers[n]);
     tess_free(context, launch->workers, (size_t)launch->worker_count * sizeof *launch->workers);
@@ -222,11 +289,17 @@ tess_status tess_vgpu_launch_kernel(tess_vgpu_module *module, const ptx_function
     vgpu_launch launch = {.module = module, .machine = module->machine, .kernel = kernel, .options = *options};
     *result = NULL;
     TESS_TRY(check(module, options, &launch));
+    if (tess_vgpu_uses_grid(kernel))
+        TESS_TRY(prepare_together(&launch));
+    if (module->uses_heap)
+        TESS_TRY(tess_vgpu_heap_open(module->machine));
     launch.run_warp = tess_vgpu_runner(module->context->slot);
     if (options->count)
         launch.observer[launch.observers++] = &tess_vgpu_count_observer;
     if (options->check)
         launch.observer[launch.observers++] = &tess_vgpu_check_observer;
+    if (options->check_global)
+        launch.observer[launch.observers++] = &tess_vgpu_race_observer;
     tess_status status = make_run(module, module->context, &launch.run);
     size_t param_bytes = (size_t)launch.kernel->param_bytes;
     if (status == TESS_OK && !(launch.params = tess_allocate_zeroed(module->context, param_bytes)))

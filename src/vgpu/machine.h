@@ -14,6 +14,7 @@
 #define VGPU_LOCAL_WINDOW 0x00007d0000000000u
 #define VGPU_CONST_WINDOW 0x00007c0000000000u
 #define VGPU_PARAM_WINDOW 0x00007b0000000000u
+#define VGPU_CODE_WINDOW 0x00007a0000000000u /* functions, 16 bytes each */
 #define VGPU_WINDOW_SIZE 0x100000000u
 #define VGPU_GLOBAL_BASE 0x00007f0000000000u
 
@@ -22,15 +23,33 @@ struct vgpu_allocation {
     int64_t size;
     char *host;
     unsigned char *defined; /* one byte a byte: written since allocation. Relaxed atomic accesses only */
-    const char *name;       /* of a module's variable, or NULL */
+    const char *name;       /* of a module's variable or of the machine's own, or NULL */
     int name_length;
 };
+
+/* A byte of `defined` for which there is no block of the heap. */
+enum { VGPU_NO_BLOCK = 0x80, VGPU_HEAP_BYTES = 8 << 20 };
+
+typedef struct vgpu_heap_block {
+    uint64_t address, bytes, room;
+    uint32_t block[3], thread; /* who asked for it, and where */
+    int line;
+    bool freed;
+} vgpu_heap_block;
+typedef struct vgpu_heap {
+    pthread_mutex_t lock;
+    uint64_t address, used; /* 0: not made */
+    vgpu_heap_block *block;
+    int count, room;
+} vgpu_heap;
 
 struct tess_vgpu_machine {
     tess_context *context;
     vgpu_allocation *allocations; /* by address */
     int count, room;
     uint64_t next_address;
+    vgpu_heap heap;
+    uint64_t grid_workspace; /* what cooperative groups find through %envreg1 and 2; 0: not made */
 };
 
 /* The allocation that `bytes` bytes at address lie in, or NULL. */
@@ -87,6 +106,18 @@ typedef struct vgpu_barrier {
     bool ended_early;
 } vgpu_barrier;
 
+typedef struct vgpu_printed_part {
+    uint64_t block;
+    size_t start, length;
+} vgpu_printed_part;
+typedef struct vgpu_printed {
+    char *text;
+    size_t size, room;
+    vgpu_printed_part *part; /* a block each */
+    int count, parts_room;
+    bool cut;
+} vgpu_printed;
+
 struct vgpu_worker {
     const vgpu_launch *launch;
     int number;
@@ -100,6 +131,8 @@ struct vgpu_worker {
     vgpu_barrier barrier[VGPU_BARRIERS];
     vgpu_issue *issues; /* by record */
     void *state[VGPU_MAX_OBSERVERS];
+    vgpu_printed printed;
+    uint64_t random; /* state of the shuffling */
     const vgpu_allocation *last_hit;
     bool stop;
     tess_status status;
@@ -123,6 +156,8 @@ struct vgpu_launch {
     int observers;
     vgpu_worker *workers;
     int worker_count;
+    bool cooperative; /* blocks may wait for each other: each has a worker of its own, and they take turns on one thread */
+    int quantum;      /* backward branches that a warp may take before the next one's turn */
     tess_vgpu_run *run;
     _Atomic bool stop;
 };
@@ -144,12 +179,17 @@ struct tess_vgpu_run {
     tess_vgpu_counters *counters; /* by record */
     uint32_t *active;             /* records that did something */
     int active_count;
+    char *printed;
+    size_t printed_size, printed_room;
+    bool printed_cut;
 };
 
 /* Reports a fault of one lane. The sentence says what happened; where it happened is added. other: record of an earlier access, or NULL. */
 void tess_vgpu_fault_report(const vgpu_warp *warp, const vgpu_record *record, int lane, tess_vgpu_fault_kind kind, uint64_t address,
                             const vgpu_record *other, const char *format, ...) TESS_PRINTF(7, 8);
 tess_status tess_vgpu_faults_sort(tess_vgpu_run *run);
+
+TESS_INLINE uint64_t vgpu_code_at(int number) { return VGPU_CODE_WINDOW + 16 * (uint64_t)number; }
 
 /* A handler table: rows by operation, types, first mode and the flags that matter. */
 typedef struct vgpu_handler_row {
@@ -163,9 +203,16 @@ typedef struct vgpu_handler_table {
 } vgpu_handler_table;
 tess_status tess_vgpu_launch_kernel(tess_vgpu_module *module, const ptx_function *kernel, const tess_vgpu_launch_options *options,
                                     tess_vgpu_run **run);
-void tess_vgpu_run_block(vgpu_worker *worker, uint64_t number, vgpu_warp_runner run); /* block.c */
+/* block.c. step: gives every warp a turn; false when the block is over. */
+void tess_vgpu_block_begin(vgpu_worker *worker, uint64_t number);
+bool tess_vgpu_block_step(vgpu_worker *worker);
+void tess_vgpu_block_end(vgpu_worker *worker);
+/* The lanes of `on` that call the same function as the lowest of them, and that function; 0 after a fault. */
+bool tess_vgpu_uses_grid(const ptx_function *kernel);
+uint32_t tess_vgpu_callee(const vgpu_warp *warp, const vgpu_record *record, uint32_t on, const ptx_function **callee);
 void tess_vgpu_frame_constants(const ptx_function *function, char *file);
-void tess_vgpu_fill_specials(const vgpu_warp *warp, vgpu_frame *frame);
+/* Special registers; only_changing: those that differ from block to block. */
+void tess_vgpu_fill_specials(const vgpu_warp *warp, vgpu_frame *frame, bool only_changing);
 vgpu_frame *tess_vgpu_frame_get(vgpu_worker *worker, const ptx_function *function);
 void tess_vgpu_frame_put(vgpu_worker *worker, vgpu_frame *frame);
 

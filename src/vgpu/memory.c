@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vgpu/machine.h"
+#include "vgpu/builtin.h"
 
 enum { GAP = 512 }; /* never mapped, after every allocation */
 
@@ -16,6 +16,7 @@ tess_status tess_vgpu_open(tess_vgpu_machine **machine, tess_context *given) {
         return TESS_ERR_MEMORY;
     m->context = context;
     m->next_address = VGPU_GLOBAL_BASE;
+    pthread_mutex_init(&m->heap.lock, NULL);
     *machine = m;
     return TESS_OK;
 }
@@ -30,6 +31,8 @@ void tess_vgpu_close(tess_vgpu_machine *m) {
         return;
     for (int i = 0; i < m->count; i++)
         release(m, &m->allocations[i]);
+    tess_vgpu_heap_close(m);
+    pthread_mutex_destroy(&m->heap.lock);
     tess_free(m->context, m->allocations, (size_t)m->room * sizeof *m->allocations);
     tess_free(m->context, m, sizeof *m);
 }
@@ -107,6 +110,23 @@ tess_status tess_vgpu_free(tess_vgpu_machine *m, uint64_t address) {
     m->count--;
     memmove(&m->allocations[i], &m->allocations[i + 1], (size_t)(m->count - i) * sizeof *m->allocations);
     return TESS_OK;
+}
+
+bool tess_vgpu_leak_at(const tess_vgpu_machine *m, int number, tess_vgpu_leak *leak) {
+    for (int i = 0; i < m->count; i++)
+        if (!m->allocations[i].name && number-- == 0) {
+            *leak = (tess_vgpu_leak){.address = m->allocations[i].address, .bytes = (uint64_t)m->allocations[i].size};
+            return true;
+        }
+    for (int i = 0; i < m->heap.count; i++) {
+        const vgpu_heap_block *b = &m->heap.block[i];
+        if (!b->freed && number-- == 0) {
+            *leak = (tess_vgpu_leak){.address = b->address, .bytes = b->bytes, .heap = true, .thread = b->thread, .line = b->line};
+            memcpy(leak->block, b->block, sizeof leak->block);
+            return true;
+        }
+    }
+    return false;
 }
 
 static tess_status range(const tess_vgpu_machine *m, uint64_t address, int64_t bytes, const char *what, const vgpu_allocation **found) {

@@ -94,6 +94,20 @@ static bool mark(unsigned char *at, int bytes, bool write) {
     }
 }
 
+/* In the device heap but in no block of it. */
+static bool outside_heap(const vgpu_launch *launch, const vgpu_access *a, int lane, const unsigned char *at) {
+    if (!launch->module->uses_heap || a->address[lane] - launch->machine->heap.address >= VGPU_HEAP_BYTES)
+        return false;
+    uint8_t seen = 0;
+    for (int i = 0; i < a->bytes; i++)
+        seen |= atomic_load_explicit((_Atomic uint8_t *)(uintptr_t)(at + i), memory_order_relaxed);
+    if (seen & VGPU_NO_BLOCK)
+        tess_vgpu_fault_report(a->warp, a->record, lane, TESS_VGPU_OUT_OF_BOUNDS, a->address[lane], NULL,
+                               "%s of %d bytes at global address 0x%llx, in the device heap but outside its blocks, or in one that was freed",
+                               a->kind == VGPU_LOAD ? "read" : "write", a->bytes, (unsigned long long)a->address[lane]);
+    return seen & VGPU_NO_BLOCK;
+}
+
 static void check_defined(check_state *s, const vgpu_access *a) {
     const vgpu_launch *launch = a->warp->launch;
     int element = a->record->bytes < 8 ? a->record->bytes : 8;
@@ -108,6 +122,8 @@ static void check_defined(check_state *s, const vgpu_access *a) {
         } else {
             at = s->stack_defined + (int64_t)vgpu_thread_number(a->warp, l) * launch->stack_bytes + a->address[l];
         }
+        if (a->space == PTX_GLOBAL && outside_heap(launch, a, l, at))
+            continue;
         bool defined = true;
         for (int i = 0; i < a->bytes; i += element)
             defined &= mark(at + i, element, a->kind != VGPU_LOAD);
@@ -191,10 +207,19 @@ static void check_race(check_state *s, const vgpu_access *a) {
     }
 }
 
+/* A bulk copy's writes are ordered by the barrier that it completes on, and not by what its thread does next. */
+static void forget(check_state *s, const vgpu_access *a) {
+    for (uint32_t m = a->mask; m; m &= m - 1)
+        for (int i = 0; i < a->bytes; i += 4)
+            s->words[(a->address[TESS_LOW_BIT(m)] + (uint64_t)i) / 4] = (shared_word){0};
+}
+
 static void on_access(void *state, const vgpu_access *a) {
     if (a->space == PTX_GLOBAL || a->space == PTX_SHARED || a->space == PTX_LOCAL)
         check_defined(state, a);
-    if (a->space == PTX_SHARED)
+    if (a->space == PTX_SHARED && a->record->op == PTX_OP_CP && a->record->mode == PTX_BULK && a->kind == VGPU_STORE)
+        forget(state, a);
+    else if (a->space == PTX_SHARED)
         check_race(state, a);
 }
 

@@ -111,8 +111,8 @@ static bool pairwise(const uint64_t *address, uint32_t mask, int distance) {
 
 static int lanes_a_phase(int bytes) { return bytes <= 4 ? 32 : 128 / bytes; }
 
-static wavefronts shared_load(const uint64_t *address, uint32_t mask, int bytes) {
-    bool merged = bytes > 4 && (pairwise(address, mask, 1) || pairwise(address, mask, 2));
+static wavefronts shared_load(const uint64_t *address, uint32_t mask, int bytes, bool matrix) {
+    bool merged = bytes > 4 && !matrix && (pairwise(address, mask, 1) || pairwise(address, mask, 2));
     return by_phase(address, mask, bytes, lanes_a_phase(bytes) * (merged ? 2 : 1));
 }
 
@@ -143,7 +143,7 @@ static bool regular(const vgpu_access *a, wavefronts *w, uint64_t *bytes) {
 static void spin(const vgpu_access *a, tess_vgpu_counters *c) {
     uint32_t rest = a->mask;
     while (rest) {
-        c->shared_ld_wavefronts += (uint64_t)shared_load(a->address, rest, a->bytes).taken;
+        c->shared_ld_wavefronts += (uint64_t)shared_load(a->address, rest, a->bytes, false).taken;
         uint32_t won = 0;
         uint64_t touched[LANES];
         int touches = 0, halves = a->bytes == 8 ? 2 : 1;
@@ -193,7 +193,7 @@ static void shared(const vgpu_access *a, tess_vgpu_counters *c) {
     uint64_t bytes;
     if (a->kind == VGPU_LOAD) {
         if (!regular(a, &w, &bytes))
-            w = shared_load(a->address, a->mask, a->bytes);
+            w = shared_load(a->address, a->mask, a->bytes, a->record->op == PTX_OP_LDMATRIX);
         c->shared_ld_requests++;
         c->shared_ld_wavefronts += (uint64_t)w.taken;
         c->shared_ld_conflicts += (uint64_t)(w.taken - w.floor);
@@ -272,12 +272,14 @@ static void global(const vgpu_access *a, tess_vgpu_counters *c) {
         c->global_ld_sectors_ideal += ideal;
         c->global_ld_bytes += bytes;
         c->global_ld_tags += tags;
+        c->global_ld_elements += (uint64_t)(TESS_POPCOUNT(a->mask) * a->record->count);
     } else {
         c->global_st_requests++;
         c->global_st_sectors += sectors;
         c->global_st_sectors_ideal += ideal;
         c->global_st_bytes += bytes;
         c->global_st_tags += tags;
+        c->global_st_elements += (uint64_t)(TESS_POPCOUNT(a->mask) * a->record->count);
     }
 }
 
@@ -318,6 +320,10 @@ static size_t state_bytes(const vgpu_launch *launch) { return launch->module->re
 
 static void on_access(void *state, const vgpu_access *a) {
     tess_vgpu_counters *c = (tess_vgpu_counters *)state + (a->record - a->warp->launch->module->records);
+    if (a->record->op == PTX_OP_CP && a->record->mode == PTX_BULK) { /* both sides come here: the reading one counts */
+        c->bulk_bytes += a->kind == VGPU_LOAD ? 16 * (uint64_t)TESS_POPCOUNT(a->mask) : 0;
+        return;
+    }
     switch (a->space) {
     case PTX_GLOBAL: global(a, c); break;
     case PTX_SHARED: shared(a, c); break;
@@ -346,7 +352,8 @@ static void on_end(void *state, const vgpu_launch *launch) {
         to[i] += from[i];
 }
 
-const vgpu_observer tess_vgpu_count_observer = {.state_bytes = state_bytes, .access = on_access, .branch = on_branch, .end = on_end};
+const vgpu_observer tess_vgpu_count_observer = {
+    .state_bytes = state_bytes, .access = on_access, .branch = on_branch, .end = on_end, .one_state = true};
 
 /* ---- reading the result ---- */
 
@@ -360,6 +367,19 @@ void tess_vgpu_total(const tess_vgpu_run *run, tess_vgpu_counters *counters) {
     *counters = (tess_vgpu_counters){0};
     for (int i = 0; i < run->active_count; i++)
         add(counters, &run->counters[run->active[i]]);
+}
+
+static double flops(const tess_vgpu_counters *c) { return (double)c->flops_f16 + (double)c->flops_f32 + (double)c->flops_f64; }
+
+double tess_vgpu_intensity(const tess_vgpu_counters *c) {
+    uint64_t sectors = c->global_ld_sectors + c->global_st_sectors + c->global_atom_sectors + c->global_red_sectors;
+    double bytes = 32 * (double)sectors + (double)c->bulk_bytes;
+    return bytes > 0 ? flops(c) / bytes : 0;
+}
+
+double tess_vgpu_flops_per_access(const tess_vgpu_counters *c) {
+    uint64_t elements = c->global_ld_elements + c->global_st_elements;
+    return elements ? flops(c) / (double)elements : 0;
 }
 
 bool tess_vgpu_line_at(const tess_vgpu_run *run, int number, tess_vgpu_line *line) {

@@ -48,10 +48,11 @@ typedef struct vgpu_observer {
     void (*warp_sync)(void *state, const vgpu_warp *warp, uint32_t lanes);
     void (*barrier)(void *state, const vgpu_worker *worker); /* all threads of the block have met */
     void (*end)(void *state, const vgpu_launch *launch);
+    bool one_state; /* it does not matter whose block an event belongs to */
 } vgpu_observer;
 
 enum { VGPU_MAX_OBSERVERS = 4 };
 
-extern const vgpu_observer tess_vgpu_count_observer, tess_vgpu_check_observer;
+extern const vgpu_observer tess_vgpu_count_observer, tess_vgpu_check_observer, tess_vgpu_race_observer;
 
 #endif

@@ -75,19 +75,51 @@ static tess_status label(ptx_parser *p, const ptx_token *name) {
     if (!s || !tess_vgpu_arena_grow(p->module, (void **)&f->labels, f->label_count, &f->label_room, sizeof *f->labels))
         return TESS_ERR_MEMORY;
     s->address = (uint64_t)f->count;
+    s->scope = p->scope;
     f->labels[f->label_count++] = s;
     return TESS_OK;
 }
 
+/* After a label: .branchtargets a, b, ...; */
+static tess_status targets(ptx_parser *p) {
+    ptx_function *f = p->function;
+    if (!f->label_count || f->labels[f->label_count - 1]->address != (uint64_t)f->count)
+        return tess_vgpu_error(p, ".branchtargets without a label");
+    if (!tess_vgpu_arena_grow(p->module, (void **)&f->tables, f->table_count, &f->table_room, sizeof *f->tables))
+        return TESS_ERR_MEMORY;
+    ptx_targets *t = &f->tables[f->table_count++];
+    *t = (ptx_targets){.label = f->labels[f->label_count - 1]};
+    do {
+        TESS_TRY(tess_vgpu_next(p));
+        if (!tess_vgpu_arena_grow(p->module, (void **)&t->target, t->count, &t->room, sizeof *t->target))
+            return TESS_ERR_MEMORY;
+        TESS_TRY(expect_name(p, &t->target[t->count].name, &t->target[t->count].length));
+        t->count++;
+    } while (is_mark(p, ','));
+    return expect(p, ';');
+}
+
+static tess_status enter_scope(ptx_parser *p, int parent) {
+    ptx_function *f = p->function;
+    if (!tess_vgpu_arena_grow(p->module, (void **)&f->scope_parent, f->scope_count, &f->scope_room, sizeof *f->scope_parent))
+        return TESS_ERR_MEMORY;
+    f->scope_parent[f->scope_count] = parent;
+    p->scope = f->scope_count++;
+    return tess_vgpu_next(p);
+}
+
 static tess_status body(ptx_parser *p) {
     p->depth = 2;
-    TESS_TRY(expect(p, '{'));
+    if (!is_mark(p, '{'))
+        return expect(p, '{');
+    TESS_TRY(enter_scope(p, -1));
     while (p->depth >= 2) {
         if (is_mark(p, '{')) {
             p->depth++;
-            TESS_TRY(tess_vgpu_next(p));
+            TESS_TRY(enter_scope(p, p->scope));
         } else if (is_mark(p, '}')) {
             tess_vgpu_leave_scope(p->module, p->depth--);
+            p->scope = p->function->scope_parent[p->scope];
             TESS_TRY(tess_vgpu_next(p));
         } else if (is_mark(p, ';')) {
             TESS_TRY(tess_vgpu_next(p));
@@ -100,8 +132,10 @@ static tess_status body(ptx_parser *p) {
             } else if (is_name(p, "loc")) {
                 TESS_TRY(tess_vgpu_next(p));
                 TESS_TRY(location(p));
-            } else if (is_name(p, "pragma")) {
-                TESS_TRY(skip_past(p, ';'));
+            } else if (is_name(p, "pragma") || is_name(p, "callprototype") || is_name(p, "calltargets")) {
+                TESS_TRY(skip_past(p, ';')); /* what a call passes is seen at the call, what it calls when it does */
+            } else if (is_name(p, "branchtargets")) {
+                TESS_TRY(targets(p));
             } else if (space != PTX_GENERIC) {
                 TESS_TRY(tess_vgpu_next(p));
                 TESS_TRY(tess_vgpu_parse_variable(p, space, false, p->depth, false, NULL));

@@ -59,7 +59,12 @@ static const char *const without_effect[] = {"weak",
                                              "64B",
                                              "128B",
                                              "256B",
-                                             "cache_hint"};
+                                             "cache_hint",
+                                             "async_group",
+                                             "mbarrier_init",
+                                             "tensormap",
+                                             "wait",
+                                             "launch_dependents"};
 
 static tess_status modifier(ptx_parser *p, ptx_instruction *in, const char *at, int length) {
     for (int t = PTX_NO_TYPE + 1; t < PTX_TYPES; t++)
@@ -100,6 +105,7 @@ static tess_status opcode(ptx_parser *p, ptx_instruction *in) {
     in->column = p->token.column;
     in->file = p->file;
     in->source_line = p->source_line;
+    in->scope = p->scope;
     in->text = p->token.at;
     int op = 0;
     while (op < PTX_OPS && !same(mnemonics[op], p->token.at, p->token.length))
@@ -126,8 +132,6 @@ static tess_status opcode(ptx_parser *p, ptx_instruction *in) {
         while (is_mark(p, ':') && *p->cursor == ':') { /* L2::128B, shared::cta: the second part changes nothing here but must be known */
             TESS_TRY(tess_vgpu_next(p));
             TESS_TRY(tess_vgpu_next(p));
-            if (same("cluster", p->token.at, p->token.length))
-                return tess_vgpu_error(p, "clusters are not supported");
             at = p->token.at;
             length = p->token.length;
             if (p->token.kind == PTX_INTEGER) {

@@ -84,12 +84,13 @@ static tess_status initial_value(ptx_parser *p, ptx_symbol *s, uint64_t *offset)
             TESS_TRY(expect(p, '('));
         }
         ptx_symbol *of = tess_vgpu_find(p->module, p->token.at, p->token.length);
-        if (!of || of->kind != PTX_VARIABLE || (of->space != PTX_GLOBAL && of->space != PTX_CONST))
-            return tess_vgpu_error(p, "only addresses of .global and .const variables can be initial values");
+        bool code = of && of->kind == PTX_FUNCTION && bytes == 8;
+        if (!code && (!of || of->kind != PTX_VARIABLE || (of->space != PTX_GLOBAL && of->space != PTX_CONST)))
+            return tess_vgpu_error(p, "only addresses of functions and of .global and .const variables can be initial values");
         TESS_TRY(expect_name(p, &name, &length));
         if (generic)
             TESS_TRY(expect(p, ')'));
-        bits = of->address + (of->space == PTX_CONST ? (generic ? VGPU_CONST_WINDOW : 0) : 0);
+        bits = code ? vgpu_code_at(of->function->number) : of->address + (of->space == PTX_CONST ? (generic ? VGPU_CONST_WINDOW : 0) : 0);
         if (is_mark(p, '+') || is_mark(p, '-')) {
             bool down = is_mark(p, '-');
             uint64_t add;

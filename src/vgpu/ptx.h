@@ -36,7 +36,7 @@ typedef enum ptx_type {
 
 typedef enum ptx_space { PTX_GENERIC, PTX_GLOBAL, PTX_SHARED, PTX_LOCAL, PTX_CONST, PTX_PARAM, PTX_SPACES } ptx_space;
 
-typedef enum ptx_flow { PTX_PLAIN, PTX_CONVERGE, PTX_BRANCH, PTX_CALL, PTX_RETURN, PTX_EXIT, PTX_BARRIER, PTX_TRAP } ptx_flow;
+typedef enum ptx_flow { PTX_PLAIN, PTX_CONVERGE, PTX_BRANCH, PTX_CALL, PTX_RETURN, PTX_EXIT, PTX_BARRIER, PTX_TRAP, PTX_TABLE } ptx_flow;
 
 typedef enum ptx_op {
 #define OP(name, mnemonic, operands, flow, semantics) PTX_OP_##name,
@@ -60,7 +60,11 @@ typedef enum ptx_op {
                 X(ANY, "any") X(BALLOT, "ballot") X(POPC, "popc") X(RED, "red") X(ARRIVE, "arrive") X(LEFT, "l") X(RIGHT, "r") X(F4E, "f4e")  \
                     X(B4E, "b4e") X(RC8, "rc8") X(ECL, "ecl") X(ECR, "ecr") X(RC16, "rc16") X(FINITE, "finite") X(INFINITE, "infinite")       \
                         X(NUMBER, "number") X(NOTANUMBER, "notanumber") X(NORMAL, "normal") X(SUBNORMAL, "subnormal") X(ASYNC, "async")       \
-                            X(COMMIT, "commit_group") X(WAIT, "wait_group") X(WAIT_ALL, "wait_all")
+                            X(COMMIT, "commit_group") X(WAIT, "wait_group") X(WAIT_ALL, "wait_all") X(BULK, "bulk") X(BULK_GROUP, "bulk_group") X(MBARRIER, "mbarrier") X(COMPLETE_TX, "complete_tx") \
+                                X(BYTES, "bytes") X(INIT, "init") X(INVAL, "inval") X(ARRIVE_DROP, "arrive_drop") X(EXPECT_TX, "expect_tx")           \
+                                    X(TRY_WAIT, "try_wait") X(TEST_WAIT, "test_wait") X(PARITY, "parity") X(READ, "read") X(M8N8, "m8n8")             \
+                                        X(M16N8K4, "m16n8k4") X(M16N8K8, "m16n8k8") X(M16N8K16, "m16n8k16") X(X1, "x1") X(X2, "x2") X(X4, "x4")       \
+                                            X(TRANS, "trans") X(ROW, "row") X(COL, "col")
 /* clang-format on */
 typedef enum ptx_mode {
     PTX_NO_MODE,
@@ -82,7 +86,7 @@ typedef enum ptx_mode {
     X(RM, "rm", 6) X(RP, "rp", 7) X(RNI, "rni", 8) X(RZI, "rzi", 9) X(RMI, "rmi", 10) X(RPI, "rpi", 11) X(CC, "cc", 12) X(NAN, "NaN", 13)         \
         X(UNI, "uni", 14) X(SYNC, "sync", 15) X(WARP, "warp", 16) X(ALIGNED, "aligned", 17) X(VOLATILE, "volatile", 18) X(NC, "nc", 19)           \
             X(TO, "to", 20) X(V2, "v2", 21) X(V4, "v4", 22) X(WRAP, "wrap", 23) X(CLAMP, "clamp", 24) X(SHIFTAMT, "shiftamt", 25) X(CA, "ca", 26) \
-                X(CG, "cg", 27) X(NOFTZ, "noftz", 28)
+                X(CG, "cg", 27) X(NOFTZ, "noftz", 28) X(V8, "v8", 29)
 /* clang-format on */
 enum ptx_flag {
 #define X(name, text, bit) PTX_##name = 1 << bit,
@@ -124,6 +128,7 @@ typedef struct ptx_symbol {
     ptx_function *function; /* the function itself; the one that a variable belongs to */
     struct ptx_symbol *next_in_bucket, *shadowed_order;
     int depth; /* of the scope it was declared in */
+    int scope; /* labels: number of that scope */
 } ptx_symbol;
 
 typedef enum ptx_operand_kind {
@@ -156,14 +161,14 @@ typedef struct ptx_operand {
 enum { PTX_MAX_OPERANDS = 8 };
 typedef struct ptx_instruction {
     ptx_op op;
-    ptx_type types[3];
+    ptx_type types[4];
     int type_count, mode_count, operand_count;
-    ptx_mode modes[3];
+    ptx_mode modes[6];
     uint32_t flags;
     ptx_space space, second_space;
     bool guarded, guard_negated;
     uint32_t guard;
-    int line, column, file, source_line;
+    int line, column, file, source_line, scope;
     const char *text; /* of the opcode with its modifiers */
     int text_length;
     ptx_operand operand[PTX_MAX_OPERANDS];
@@ -174,6 +179,17 @@ typedef struct ptx_constant {
     int bytes;
     uint64_t bits;
 } ptx_constant;
+
+/* label: .branchtargets a, b, ...; */
+typedef struct ptx_targets {
+    const ptx_symbol *label;
+    struct {
+        const char *name;
+        int length;
+    } * target;
+    int count, room;
+    uint32_t list; /* where the records' numbers are in the module's lists */
+} ptx_targets;
 
 struct ptx_function {
     ptx_symbol *symbol;
@@ -187,12 +203,16 @@ struct ptx_function {
     uint32_t file_bytes;  /* registers, constants and special registers of a warp */
     ptx_symbol **labels;
     int label_count, label_room;
+    int *scope_parent; /* of each { } in the body; labels belong to one */
+    int scope_count, scope_room;
+    ptx_targets *tables;
+    int table_count, table_room;
     ptx_instruction *code;
     int count, room;
     uint32_t first; /* record of the first instruction */
     ptx_constant *constants;
     int constant_count, constant_room;
-    uint32_t special[32]; /* slots of special registers; 0 = not used (slot 0 is never given out) */
+    uint32_t special[64]; /* slots of special registers; 0 = not used (slot 0 is never given out) */
     bool *slot_read;      /* by slot / 64: whether any instruction reads the register */
 };
 
@@ -224,12 +244,12 @@ struct vgpu_record {
 };
 _Static_assert(sizeof(vgpu_record) == 64, "a record is one cache line");
 
-typedef struct vgpu_copy {
-    int64_t from, to, bytes; /* offsets in the caller's and the callee's frames */
-} vgpu_copy;
+typedef struct vgpu_value {
+    int64_t offset, bytes; /* of an argument or result in the caller's frame */
+} vgpu_value;
 typedef struct vgpu_call_site {
-    ptx_function *callee;
-    vgpu_copy *arguments, *results;
+    const ptx_function *callee; /* NULL: each lane's register says which */
+    vgpu_value *arguments, *results;
     int argument_count, result_count;
 } vgpu_call_site;
 
@@ -256,7 +276,9 @@ typedef struct tess_vgpu_module {
     uint32_t record_count;
     vgpu_call_site *sites;
     int site_count, site_room;
-    bool has_calls;
+    uint32_t *lists; /* operands that have no room in a record, targets of brx */
+    int list_count, list_room;
+    bool has_calls, uses_heap;
     const char *file_name[256];
     int file_name_length[256];
 } tess_vgpu_module;
@@ -285,7 +307,7 @@ typedef struct ptx_parser {
     int line;
     ptx_token token;        /* the current one */
     ptx_function *function; /* whose body is being read */
-    int depth, file, source_line;
+    int depth, file, source_line, scope;
 } ptx_parser;
 
 tess_status tess_vgpu_error(const ptx_parser *parser, const char *format, ...) TESS_PRINTF(2, 3);

@@ -26,6 +26,16 @@ tess_status tess_vgpu_copy_out(tess_vgpu_machine *machine, void *to, uint64_t fr
 tess_status tess_vgpu_copy_on(tess_vgpu_machine *machine, uint64_t to, uint64_t from, int64_t bytes);
 tess_status tess_vgpu_fill(tess_vgpu_machine *machine, uint64_t to, int value, int64_t bytes);
 
+/* What was allocated and not freed, by number from 0 on; false past the last. heap: by device code, which `thread` of `block` at `line` of the source
+ * asked for. */
+typedef struct tess_vgpu_leak {
+    uint64_t address, bytes;
+    bool heap;
+    uint32_t block[3], thread;
+    int line;
+} tess_vgpu_leak;
+bool tess_vgpu_leak_at(const tess_vgpu_machine *machine, int number, tess_vgpu_leak *leak);
+
 /* Parses, checks and decodes a module. Errors name line, column and word of the PTX. */
 tess_status tess_vgpu_load(tess_vgpu_machine *machine, const char *text, tess_vgpu_module **module);
 void tess_vgpu_unload(tess_vgpu_module *module);
@@ -58,6 +68,7 @@ typedef struct tess_vgpu_launch_options {
     int threads;         /* host threads; 0 = the context's */
     bool count;          /* requests, sectors, wavefronts, ... by line; instructions are counted always */
     bool check;          /* undefined reads, shared races */
+    bool check_global;   /* races in global memory; on one host thread */
     uint64_t step_limit; /* backward branches that a warp may take before the launch is ended with a fault; 0 = no limit */
     uint64_t seed;       /* not 0: warps of a block are taken in an order shuffled by it */
 } tess_vgpu_launch_options;
@@ -80,13 +91,17 @@ void tess_vgpu_run_free(tess_vgpu_run *run); /* before its module is unloaded */
     X(global_ld_requests)                                                                                              \
     X(global_ld_sectors)                                                                                               \
     X(global_ld_sectors_ideal)                                                                                         \
-    X(global_ld_bytes) /* distinct bytes asked for */                                                                  \
-    X(global_ld_tags)  /* 128-byte lines */                                                                            \
+    X(global_ld_bytes)    /* distinct bytes asked for */                                                               \
+    X(global_ld_tags)     /* 128-byte lines */                                                                         \
+    X(global_ld_elements) /* active lanes times elements of the vector */                                              \
     X(global_st_requests)                                                                                              \
     X(global_st_sectors)                                                                                               \
     X(global_st_sectors_ideal)                                                                                         \
     X(global_st_bytes)                                                                                                 \
     X(global_st_tags)                                                                                                  \
+    X(global_st_elements)                                                                                              \
+    X(bulk_copies) /* cp.async.bulk, which goes past the loads and stores of the lanes */                              \
+    X(bulk_bytes)                                                                                                      \
     X(global_atom_requests) /* atomics whose result is used */                                                         \
     X(global_atom_sectors)  /* sent to L2, equal addresses one by one */                                               \
     X(global_atom_passes)                                                                                              \
@@ -137,6 +152,14 @@ bool tess_vgpu_line_at(const tess_vgpu_run *run, int number, tess_vgpu_line *lin
 /* Sums over the PTX lines that belong to one source line. */
 void tess_vgpu_source_line(const tess_vgpu_run *run, int source_line, tess_vgpu_counters *counters);
 
+/* What printf wrote, in the order of the blocks; terminated. cut (may be NULL): it was more than the 1 MiB that are kept. */
+const char *tess_vgpu_printed(const tess_vgpu_run *run, size_t *length, bool *cut);
+
+/* Floating-point operations for each byte that global memory moves (32 a sector), and for each element that a lane loads or stores there, as
+ * textbooks count it. 0 when nothing is moved. */
+double tess_vgpu_intensity(const tess_vgpu_counters *counters);
+double tess_vgpu_flops_per_access(const tess_vgpu_counters *counters);
+
 /* ---- what was found wrong ---- */
 
 typedef enum tess_vgpu_fault_kind {
@@ -150,7 +173,10 @@ typedef enum tess_vgpu_fault_kind {
     TESS_VGPU_DEADLOCK,
     TESS_VGPU_STEP_LIMIT,
     TESS_VGPU_STACK,
-    TESS_VGPU_TRAP
+    TESS_VGPU_TRAP,
+    TESS_VGPU_ASSERT,
+    TESS_VGPU_BAD_FREE, /* of device code: twice, or of what malloc did not give */
+    TESS_VGPU_GLOBAL_RACE
 } tess_vgpu_fault_kind;
 
 typedef struct tess_vgpu_fault {
