@@ -208,7 +208,11 @@ tess_status tess_vgpu_decode_memory(vgpu_decoder *d) {
     if (load || store) {
         TESS_TRY(vector(d, &in->operand[load ? 0 : 1], type, load));
         TESS_TRY(tess_vgpu_decode_address(d, &in->operand[load ? 1 : 0], &space, &r->e));
-        r->run = load ? tess_vgpu_load_lanes : tess_vgpu_store_lanes;
+        r->run = NULL;
+        if (r->bytes == r->register_bytes && r->bytes >= 4)
+            r->run = tess_vgpu_select(d->slot, in->op, (int)space, 8 * r->bytes, r->count, 0);
+        if (!r->run || space == PTX_PARAM)
+            r->run = load ? tess_vgpu_load_lanes : tess_vgpu_store_lanes;
         if (space == PTX_PARAM) {
             bool launch = r->mode == 1;
             if (launch && !load)
@@ -216,7 +220,11 @@ tess_status tess_vgpu_decode_memory(vgpu_decoder *d) {
             if (launch && r->e == VGPU_NO_SLOT) {
                 if (r->offset < 0 || r->offset + r->bytes * r->count > d->function->param_bytes)
                     return tess_vgpu_refuse(d, "outside the %lld bytes of parameters", (long long)d->function->param_bytes);
-                r->run = tess_vgpu_load_param;
+                r->run = NULL;
+                if (r->bytes == r->register_bytes && r->bytes >= 4)
+                    r->run = tess_vgpu_select(d->slot, PTX_OP_LD, PTX_PARAM, 8 * r->bytes, r->count, 0);
+                if (!r->run)
+                    r->run = tess_vgpu_load_param;
             }
         }
         if (space == PTX_CONST && store)

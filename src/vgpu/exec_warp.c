@@ -23,15 +23,14 @@ static void sync_event(const vgpu_warp *w, uint32_t lanes) {
 
 TESS_INLINE void count_issue(const vgpu_warp *w, uint32_t pc, uint32_t mask, uint32_t on) {
     vgpu_issue *issue = &w->worker->issues[pc];
+    if (TESS_LIKELY(on == ALL_LANES)) {
+        issue->full++;
+        return;
+    }
     issue->warps++;
     issue->partial += mask != w->exists;
-    if (TESS_LIKELY(on == ALL_LANES)) {
-        issue->lanes += LANES;
-        issue->on += LANES;
-    } else {
-        issue->lanes += (uint64_t)TESS_POPCOUNT(mask);
-        issue->on += (uint64_t)TESS_POPCOUNT(on);
-    }
+    issue->lanes += (uint64_t)TESS_POPCOUNT(mask);
+    issue->on += (uint64_t)TESS_POPCOUNT(on);
 }
 
 /* bar.warp.sync may stand at several places of the program: lanes that wait at any of them have come. */

@@ -1,38 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * lanes.c - operations among the lanes of a warp: shuffles, votes, matches, reductions. The warp loop has brought the named lanes together. */
+ * lanes.c - operations among the lanes of a warp: votes, matches, reductions. Shuffles: exec_memory.c. The warp loop has brought the named lanes together. */
 #include "vgpu/decode.h"
 #include "vgpu/exec.h"
-
-/* c: the clamp in bits 0-4, the mask that makes segments in bits 8-12. A lane out of range keeps its own value and gets a false predicate. From a
- * lane that does not take part comes what its register holds: PTX leaves that open, and code that does it mostly throws the value away. */
-static void shuffle(vgpu_warp *w, const vgpu_record *r, uint32_t mask) {
-    const uint32_t *a = SLOT(uint32_t, w, r->a), *b = SLOT(uint32_t, w, r->b), *c = SLOT(uint32_t, w, r->c);
-    uint32_t row[LANES], in_range = 0;
-    for (int l = 0; l < LANES; l++) {
-        int lane = l, by = b[l] & 31, clamp = c[l] & 31, segment = c[l] >> 8 & 31;
-        int most = (lane & segment) | (clamp & ~segment), least = lane & segment, from;
-        bool ok;
-        if (r->mode == PTX_UP) {
-            from = lane - by;
-            ok = from >= most;
-        } else if (r->mode == PTX_DOWN) {
-            from = lane + by;
-            ok = from <= most;
-        } else if (r->mode == PTX_BFLY) {
-            from = lane ^ by;
-            ok = from <= most;
-        } else {
-            from = least | (by & ~segment);
-            ok = from <= most;
-        }
-        from = ok ? from : lane;
-        row[l] = a[from & 31];
-        in_range |= (uint32_t)ok << l;
-    }
-    PUT(uint32_t, SLOT(uint32_t, w, r->d), row, mask);
-    if (r->e != VGPU_NO_SLOT)
-        vgpu_set_predicate(w, r->e, in_range, mask);
-}
 
 static void vote(vgpu_warp *w, const vgpu_record *r, uint32_t mask) {
     uint32_t p = (vgpu_predicate(w, r->a) ^ (r->flags & VGPU_NOT_C ? ALL_LANES : 0)) & mask, t = 0, row[LANES];
@@ -109,7 +78,6 @@ static void elect(vgpu_warp *w, const vgpu_record *r, uint32_t mask) {
 
 vgpu_handler tess_vgpu_lane_handler(int op, ptx_type type, ptx_mode mode) {
     switch (op) {
-    case PTX_OP_SHFL: return type == PTX_B32 && (mode == PTX_UP || mode == PTX_DOWN || mode == PTX_BFLY || mode == PTX_IDX) ? shuffle : NULL;
     case PTX_OP_VOTE:
         if (mode == PTX_BALLOT)
             return type == PTX_B32 ? vote : NULL;

@@ -71,8 +71,9 @@ static tess_status make_worker(vgpu_launch *launch, int number) {
     worker->warps = tess_allocate_zeroed(context, (size_t)launch->warps * sizeof *worker->warps);
     worker->files = tess_allocate_zeroed(context, files_bytes(launch) + stacks_bytes(launch));
     worker->free_frames = tess_allocate_zeroed(context, (size_t)launch->module->function_count * sizeof *worker->free_frames);
+    worker->hits = tess_allocate_zeroed(context, (size_t)launch->module->record_count * sizeof *worker->hits);
     worker->issues = tess_allocate_zeroed(context, (size_t)launch->module->record_count * sizeof *worker->issues);
-    if (!worker->shared || !worker->warps || !worker->files || !worker->free_frames || !worker->issues)
+    if (!worker->shared || !worker->warps || !worker->files || !worker->free_frames || !worker->issues || !worker->hits)
         return TESS_ERR_MEMORY;
     for (int64_t k = 0; k < launch->warps; k++) {
         vgpu_warp *w = &worker->warps[k];
@@ -116,6 +117,7 @@ static void free_worker(vgpu_launch *launch, vgpu_worker *worker) {
     tess_free(context, worker->warps, (size_t)launch->warps * sizeof *worker->warps);
     tess_free(context, worker->files, files_bytes(launch) + stacks_bytes(launch));
     tess_free(context, worker->free_frames, (size_t)launch->module->function_count * sizeof *worker->free_frames);
+    tess_free(context, worker->hits, (size_t)launch->module->record_count * sizeof *worker->hits);
     tess_free(context, worker->issues, (size_t)launch->module->record_count * sizeof *worker->issues);
 }
 
@@ -182,9 +184,9 @@ static void add_issues(vgpu_launch *launch) {
     for (int n = 0; n < launch->worker_count; n++)
         for (uint32_t pc = 0; pc < module->record_count; pc++) {
             const vgpu_issue *issue = &launch->workers[n].issues[pc];
-            counters[pc].warp_instructions += issue->warps;
-            counters[pc].thread_instructions += issue->lanes;
-            counters[pc].thread_instructions_on += issue->on;
+            counters[pc].warp_instructions += issue->warps + issue->full;
+            counters[pc].thread_instructions += issue->lanes + 32 * issue->full;
+            counters[pc].thread_instructions_on += issue->on + 32 * issue->full;
             counters[pc].partial_warp_instructions += issue->partial;
         }
     for (int i = 0; i < module->function_count; i++) {
@@ -295,7 +297,7 @@ tess_status tess_vgpu_launch_kernel(tess_vgpu_module *module, const ptx_function
         TESS_TRY(tess_vgpu_heap_open(module->machine));
     launch.run_warp = tess_vgpu_runner(module->context->slot);
     if (options->count)
-        launch.observer[launch.observers++] = &tess_vgpu_count_observer;
+        launch.observer[launch.observers++] = tess_vgpu_counter(module->context->slot);
     if (options->check)
         launch.observer[launch.observers++] = &tess_vgpu_check_observer;
     if (options->check_global)

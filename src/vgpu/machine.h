@@ -132,7 +132,8 @@ struct vgpu_worker {
     vgpu_issue *issues; /* by record */
     void *state[VGPU_MAX_OBSERVERS];
     vgpu_printed printed;
-    uint64_t random; /* state of the shuffling */
+    uint64_t random;              /* state of the shuffling */
+    const vgpu_allocation **hits; /* by record: where its access went last */
     const vgpu_allocation *last_hit;
     bool stop;
     tess_status status;

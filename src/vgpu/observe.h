@@ -35,6 +35,7 @@ typedef struct vgpu_access {
 } vgpu_access;
 
 typedef struct vgpu_issue {
+    uint64_t full; /* by all 32 lanes, guard and all: the common case, and not in the others */
     uint64_t warps, lanes, on, partial;
 } vgpu_issue;
 
@@ -53,6 +54,6 @@ typedef struct vgpu_observer {
 
 enum { VGPU_MAX_OBSERVERS = 4 };
 
-extern const vgpu_observer tess_vgpu_count_observer, tess_vgpu_check_observer, tess_vgpu_race_observer;
+extern const vgpu_observer tess_vgpu_check_observer, tess_vgpu_race_observer;
 
 #endif

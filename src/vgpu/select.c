@@ -10,8 +10,9 @@
 #define BUILDS(X) X(TESS_SLOT_BASELINE, baseline)
 #endif
 
-#define DECLARE(slot, suffix)                                                                                            \
-    extern const vgpu_handler_table tess_vgpu_integer_##suffix, tess_vgpu_floating_##suffix, tess_vgpu_compare_##suffix; \
+#define DECLARE(slot, suffix)                                                                                                                       \
+    extern const vgpu_handler_table tess_vgpu_integer_##suffix, tess_vgpu_floating_##suffix, tess_vgpu_compare_##suffix, tess_vgpu_memory_##suffix; \
+    extern const vgpu_observer tess_vgpu_count_observer_##suffix;                                                                                   \
     bool tess_vgpu_run_warp_##suffix(vgpu_warp *warp);
 BUILDS(DECLARE)
 
@@ -25,19 +26,20 @@ static vgpu_handler search(const vgpu_handler_table *table, int op, int type, in
 }
 
 vgpu_handler tess_vgpu_select(tess_isa_slot slot, int op, int type, int type2, int mode, uint32_t flags) {
-    const vgpu_handler_table *tables[3] = {NULL, NULL, NULL};
+    const vgpu_handler_table *tables[4] = {NULL, NULL, NULL, NULL};
     switch (slot) {
 #define TABLES(s, suffix)                         \
     case s:                                       \
         tables[0] = &tess_vgpu_integer_##suffix;  \
         tables[1] = &tess_vgpu_floating_##suffix; \
         tables[2] = &tess_vgpu_compare_##suffix;  \
+        tables[3] = &tess_vgpu_memory_##suffix;   \
         break;
         BUILDS(TABLES)
     default: return NULL;
     }
     vgpu_handler found = NULL;
-    for (int i = 0; i < 3 && !found; i++)
+    for (int i = 0; i < 4 && !found; i++)
         found = search(tables[i], op, type, type2, mode, flags);
     return found;
 }
@@ -47,6 +49,15 @@ vgpu_warp_runner tess_vgpu_runner(tess_isa_slot slot) {
 #define RUNNER(s, suffix) \
     case s: return tess_vgpu_run_warp_##suffix;
         BUILDS(RUNNER)
+    default: return NULL;
+    }
+}
+
+const vgpu_observer *tess_vgpu_counter(tess_isa_slot slot) {
+    switch (slot) {
+#define COUNTER(s, suffix) \
+    case s: return &tess_vgpu_count_observer_##suffix;
+        BUILDS(COUNTER)
     default: return NULL;
     }
 }
