@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""map_coordinates of tessera.ndimage: the corners around each point are looked up, and weighted for order 1."""
+import itertools
+
+import numpy as np
+
+from . import _tessera
+from ._ndsupport import known, make_output
+
+MODES = ("constant", "grid-constant", "nearest", "reflect", "grid-mirror", "mirror", "wrap", "grid-wrap")
+
+
+def _inside(x, n, mode):
+    """Coordinates brought to the array, and whether they count as inside: the map of SciPy's mode."""
+    if n <= 1 and mode not in ("constant", "grid-constant"):
+        return np.zeros_like(x), np.ones(x.shape, bool)
+    if mode == "constant":
+        good = (x >= 0) & (x <= n - 1)
+        return np.where(good, x, 0), good
+    if mode == "grid-constant":
+        good = (x > -1) & (x < n)
+        return np.where(good, x, 0), good
+    if mode == "nearest":
+        x = np.clip(x, 0, n - 1)
+    elif mode == "mirror":
+        x = np.mod(x, 2 * (n - 1))
+        x = np.where(x > n - 1, 2 * (n - 1) - x, x)
+    elif mode in ("reflect", "grid-mirror"):
+        x = np.mod(x + 0.5, 2 * n) - 0.5
+        x = np.where(x > n - 0.5, 2 * n - 1 - x, x)
+    elif mode == "wrap":
+        inner = (x >= 0) & (x <= n - 1)
+        x = np.where(inner, x, np.mod(x, n - 1))
+    else:
+        x = np.mod(x, n)
+    return x, ~np.isnan(x)
+
+
+def _neighbour(k, n, mode):
+    """The index of a neighbour that may lie one beyond an end, and whether it is an element."""
+    if mode in ("constant", "grid-constant"):
+        good = (k >= 0) & (k < n)
+        return np.where(good, k, 0), good
+    if mode == "grid-wrap":
+        return np.mod(k, n), None
+    if mode == "mirror":
+        return np.where(k > n - 1, max(n - 2, 0), np.abs(k)), None
+    return np.clip(k, 0, n - 1), None
+
+
+def map_coordinates(input, coordinates, output=None, order=3, mode="constant", cval=0.0, prefilter=True):
+    """The array at coordinates between its elements, as scipy.ndimage.map_coordinates, for the orders 0 (nearest) and 1 (linear).
+
+    The default order is SciPy's, 3, which is not offered: give order=1 or 0. prefilter plays no part in these orders.
+
+    >>> ndimage.map_coordinates(numpy.arange(12.0).reshape(4, 3), [[0.5, 2], [0.5, 1]], order=1)
+    array([2., 7.])
+    """
+    if not 0 <= order <= 5:
+        raise RuntimeError("spline order not supported")
+    if order > 1:
+        raise NotImplementedError(f"order is {order}: Tessera interpolates with order 0 and 1")
+    if mode not in MODES:
+        raise RuntimeError("boundary mode not supported")
+    input = np.asarray(input)
+    coordinates = np.asarray(coordinates)
+    if np.iscomplexobj(coordinates):
+        raise TypeError("Complex type not supported")
+    if input.ndim < 1 or coordinates.ndim < 1:
+        raise RuntimeError("input and output rank must be > 0")
+    if coordinates.shape[0] != input.ndim:
+        raise RuntimeError("invalid shape for coordinate array")
+    is_complex = input.dtype.kind == "c"
+    output = make_output(output, input, coordinates.shape[1:], is_complex)
+    values = np.ascontiguousarray(known(input)).reshape(-1)
+    cval = cval if is_complex else float(cval)
+    inside, axes = np.ones(output.shape, bool), []
+    for x, n in zip(coordinates.astype(np.float64), input.shape):
+        x, good = _inside(x, n, mode)
+        x = np.where(good, x, 0)
+        inside &= good
+        below = np.floor(x + 0.5 if order == 0 else x).astype(np.int64)
+        axes.append([(below, None)] if order == 0 else [(below, 1 - (x - below)), (below + 1, x - below)])
+    total = np.zeros(output.shape, np.complex128 if is_complex else np.float64)
+    for corner in itertools.product(*axes) if input.size else ():
+        flat, weight, element = np.zeros(output.shape, np.int64), None, None
+        for (k, share), n in zip(corner, input.shape):
+            k, good = _neighbour(k, n, mode)
+            flat = flat * n + k
+            weight = share if weight is None else weight * share
+            element = good if element is None else element & good if good is not None else element
+        got = np.asarray(_tessera.take(values, flat, 0)).astype(total.dtype)
+        if element is not None:
+            got = np.where(element, got, cval)
+        total = got if order == 0 else total + np.where(weight != 0, weight * got, 0)
+    total = np.where(inside, total, cval)
+    if output.dtype.kind in "iub":  # SciPy rounds halves away from zero here, and unsigned types end at their ends
+        total = np.trunc(total + np.copysign(0.5, total)) if output.dtype.kind != "b" else total
+        if output.dtype.kind == "u":
+            total = np.clip(total, 0, np.iinfo(output.dtype).max)
+    with np.errstate(invalid="ignore"):
+        output[...] = total
+    return output
