@@ -421,13 +421,22 @@ bool tess_py_acquire_out(tess_py_state *state, tess_py_array *array, PyObject *o
     return false;
 }
 
-void tess_py_release(tess_py_array *array) {
-    if (array->buffer.obj)
-        PyBuffer_Release(&array->buffer);
+/* A producer's deleter may run Python code, which must not see the error that the call is about to raise. */
+static void delete_managed(tess_py_array *array) {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
     if (array->managed && array->managed->deleter)
         array->managed->deleter(array->managed);
     if (array->versioned && array->versioned->deleter)
         array->versioned->deleter(array->versioned);
+    PyErr_Restore(type, value, trace);
+}
+
+void tess_py_release(tess_py_array *array) {
+    if (array->buffer.obj)
+        PyBuffer_Release(&array->buffer);
+    if (array->managed || array->versioned)
+        delete_managed(array);
     free(array->copy);
     Py_XDECREF(array->object);
     reset(array);

@@ -23,14 +23,14 @@ def arrays(draw, types=None, min_ndim=0, max_ndim=3, max_size=7, min_size=0, val
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     wide = [n * abs(s) + 1 for n, s in zip(shape, steps)]
     if dtype.kind == "b":
-        base = random.integers(0, 2, wide).astype(bool)
+        base = np.asarray(random.integers(0, 2, wide)).astype(bool)
     elif dtype.kind in "iu":
-        base = random.integers(0 if dtype.kind == "u" else -values, values, wide).astype(dtype)
+        base = np.asarray(random.integers(0 if dtype.kind == "u" else -values, values, wide)).astype(dtype)
     else:
-        base = (random.integers(-values, values, wide) / 4).astype(dtype)
+        base = np.asarray(random.integers(-values, values, wide) / 4).astype(dtype)
         if dtype.kind == "c":
-            base = (base + 1j * random.integers(-values, values, wide)).astype(dtype)
-    view = base[tuple(slice(None, None, s) for s in steps)][tuple(slice(0, n) for n in shape)]
+            base = np.asarray(base + 1j * random.integers(-values, values, wide)).astype(dtype)
+    view = base[(..., *(slice(None, None, s) for s in steps))][(..., *(slice(0, n) for n in shape))]
     order = draw(st.permutations(range(len(shape))))
     view = view.transpose(order)
     if view.ndim and draw(st.booleans()) and view.shape[0]:
