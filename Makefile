@@ -68,6 +68,8 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(COMPILE) $(LIBRARY_FLAGS) -MMD -MP -c $< -o $@
 
+$(BUILD)/src/profile/card.o: src/profile/cards.txt
+
 define per_isa
 $(BUILD)/%.$(1).o: %.c $(BUILD)/flags
 	@mkdir -p $$(@D)

@@ -77,3 +77,16 @@ const char *tess_profile_file(const tess_profile *p, const char *file, int lengt
     *shown = file ? length : 0;
     return file ? file : "";
 }
+
+const char *tess_profile_source_line(const tess_profile *p, const char *file, int file_length, int line, int *length) {
+    int shown;
+    const char *at = p->source;
+    if (line < 1 || tess_profile_file(p, file, file_length, &shown) != p->name)
+        return NULL;
+    while (--line > 0 && *at) {
+        at += strcspn(at, "\n");
+        at += *at == '\n';
+    }
+    *length = (int)strcspn(at, "\r\n");
+    return *at || line == 0 ? at : NULL;
+}

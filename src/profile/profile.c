@@ -61,6 +61,7 @@ static tess_status find_kernel(tess_profile *p, const char *lowered) {
     if (found < 0)
         return no_kernel(p);
     tess_vgpu_kernel_at(p->module, found, &k);
+    p->static_shared = k.shared_bytes;
     if (several)
         return tess_fail(TESS_ERR_ARGUMENT, "%s has %d kernels \"%s\", the first is %.*s: give one as the PTX spells it", p->name, several + 1,
                          p->launch.kernel, k.name_length, k.name);
@@ -145,6 +146,16 @@ static tess_status add_lines(tess_profile *p) {
 
 /* ---- running ---- */
 
+static void predict(tess_profile *p) {
+    int64_t threads = 1, blocks = 1;
+    for (int i = 0; i < 3; i++) {
+        threads *= p->launch.block[i];
+        blocks *= p->launch.grid[i];
+    }
+    tess_profile_predict(p->run, &p->card, threads, blocks, p->static_shared + p->launch.shared, &p->prediction);
+    p->finding_count = tess_profile_findings(p->run, &p->prediction, p->source_is_ptx ? p->name : NULL, p->findings);
+}
+
 static tess_status run(tess_profile *p, const DLTensor *const *arrays, int count, const tess_profile_options *options) {
     TESS_TRY(load(p, options));
     TESS_TRY(tess_profile_bind(p, arrays, count, options));
@@ -154,12 +165,14 @@ static tess_status run(tess_profile *p, const DLTensor *const *arrays, int count
                                        .threads = options->threads,
                                        .count = true,
                                        .check = !options->no_check,
+                                       .sample = true,
                                        .step_limit = options->step_limit,
                                        .seed = options->seed};
     memcpy(launch.grid, p->launch.grid, sizeof launch.grid);
     memcpy(launch.block, p->launch.block, sizeof launch.block);
     TESS_TRY(tess_vgpu_launch(p->module, p->kernel, &launch, &p->run));
     TESS_TRY(add_lines(p));
+    predict(p);
     return tess_profile_collect(p);
 }
 
@@ -179,6 +192,7 @@ static tess_status check_options(const tess_profile_options *o, int count, const
 }
 
 static tess_status begin(tess_profile *p, const char *source, const char *launch, const tess_profile_options *options) {
+    TESS_TRY(tess_profile_card(options->cards, options->card, &p->card));
     TESS_TRY(tess_launch_parse(p->context, launch, &p->launch));
     p->source_is_ptx = is_ptx(source);
     p->fmad = !options->no_fmad;
@@ -270,7 +284,7 @@ const char *tess_profile_fault(const tess_profile *p, int index) {
     return f ? f->message : NULL;
 }
 
-double tess_profile_seconds(const tess_profile *p) { return 0 * p->param_bytes; }
+double tess_profile_seconds(const tess_profile *p) { return p->prediction.seconds; }
 
 tess_status tess_profile_text(const tess_profile *p, tess_format format, char *at, size_t capacity, size_t *length) {
     tess_text text = {.at = at, .capacity = capacity};
@@ -282,6 +296,6 @@ tess_status tess_profile_text(const tess_profile *p, tess_format format, char *a
         *at = 0;
     if (format != TESS_TEXT && format != TESS_JSON && format != TESS_HTML)
         return tess_fail(TESS_ERR_ARGUMENT, "format is %d, it must be TESS_TEXT, TESS_JSON or TESS_HTML", (int)format);
-    tess_profile_json(p, &text);
+    (format == TESS_JSON ? tess_profile_json : format == TESS_HTML ? tess_profile_html : tess_profile_plain)(p, &text);
     return tess_text_end(&text, length);
 }

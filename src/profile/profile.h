@@ -8,7 +8,7 @@
 
 #include "core/context.h"
 #include "core/strategy.h"
-#include "vgpu/vgpu.h"
+#include "profile/model.h"
 
 /* ---- the launch language (launch_text.c); tessera.h section 13 is its manual ---- */
 
@@ -100,6 +100,11 @@ struct tess_profile {
     tess_vgpu_counters total;
     profile_line *lines; /* by file and line */
     int line_count, line_room;
+    tess_card card;
+    int64_t static_shared;
+    tess_prediction prediction;
+    tess_finding findings[TESS_FINDINGS];
+    int finding_count;
 };
 
 /* translate.c: PTX of a CUDA source; *ptx and its size with the 0 are the caller's. lowered: the mangled name of a template's instance, or "". */
@@ -119,7 +124,15 @@ tess_status tess_profile_collect(tess_profile *profile);
 /* fill.c: `count` elements of a source. */
 tess_status tess_profile_fill(tess_context *context, void *data, tess_type type, int64_t count, tess_launch_source source, uint64_t seed);
 
-/* report_json.c, ... */
+/* The text of a line of the source, without its end; NULL when the profile does not have it. */
+const char *tess_profile_source_line(const tess_profile *profile, const char *file, int file_length, int line, int *length);
+
+/* report_*.c */
 void tess_profile_json(const tess_profile *profile, tess_text *text);
+void tess_profile_plain(const tess_profile *profile, tess_text *text);
+void tess_profile_html(const tess_profile *profile, tess_text *text);
+/* picture.c: a sample as an SVG: lanes by banks, or lanes by sectors. */
+void tess_profile_picture(const tess_vgpu_sample *sample, tess_text *text);
+void tess_profile_roofline(const tess_prediction *prediction, tess_text *text);
 
 #endif

@@ -81,6 +81,80 @@ static void faults(const tess_profile *p, tess_text *text) {
     tess_text_add(text, "\n ],\n");
 }
 
+static void real(tess_text *text, const char *key, double value) {
+    tess_text_add(text, "\"%s\": ", key);
+    tess_text_real(text, value);
+}
+
+static void sample(const tess_profile *p, int number, tess_text *text) {
+    tess_vgpu_sample s;
+    if (number < 0 || !tess_vgpu_sample_at(p->run, number, &s)) {
+        tess_text_add(text, "null");
+        return;
+    }
+    tess_text_add(text, "{\"space\": \"%s\", \"access\": \"%s\", \"bytes\": %d, \"block\": [%u, %u, %u], \"warp\": %d, \"addresses\": [", s.space,
+                  s.atomic  ? "atomic"
+                  : s.store ? "store"
+                            : "load",
+                  s.bytes, s.block[0], s.block[1], s.block[2], s.warp);
+    for (int l = 0; l < 32; l++)
+        if (s.mask >> l & 1)
+            tess_text_add(text, "%s%llu", l ? ", " : "", (unsigned long long)s.address[l]);
+        else
+            tess_text_add(text, "%snull", l ? ", " : "");
+    tess_text_add(text, "]}");
+}
+
+static void findings(const tess_profile *p, tess_text *text) {
+    tess_text_add(text, " \"worst\": [");
+    for (int i = 0; i < p->finding_count; i++) {
+        const tess_finding *f = &p->findings[i];
+        tess_text_add(text, "%s\n  {\"file\": ", i ? "," : "");
+        file(p, text, f->file, f->file_length);
+        tess_text_add(text, ", \"line\": %d, \"kind\": \"%s\", ", f->line, f->kind);
+        real(text, "seconds", f->seconds);
+        tess_text_add(text, ", \"what\": ");
+        tess_text_json(text, f->what);
+        tess_text_add(text, ", \"advice\": ");
+        tess_text_json(text, f->advice);
+        tess_text_add(text, ", \"sample\": ");
+        sample(p, f->sample, text);
+        tess_text_add(text, "}");
+    }
+    tess_text_add(text, "\n ],\n");
+}
+
+static void prediction(const tess_profile *p, tess_text *text) {
+    const tess_prediction *q = &p->prediction;
+    tess_text_add(text, " \"prediction\": {\n  \"card\": ");
+    tess_text_json(text, q->card.name);
+    tess_text_add(text, ",\n  \"title\": ");
+    tess_text_json(text, q->card.title);
+    tess_text_add(text, ",\n  ");
+    real(text, "seconds", q->seconds);
+    tess_text_add(text, ",\n  ");
+    real(text, "launch_seconds", q->launch_seconds);
+    tess_text_add(text, ",\n  \"limiter\": \"%s\",\n  \"terms\": [", tess_term_title(q->limiter));
+    for (int i = 0; i < TESS_TERMS; i++) {
+        tess_text_add(text, "%s\n   {\"name\": \"%s\", ", i ? "," : "", tess_term_title((tess_term_name)i));
+        real(text, "seconds", q->term[i].seconds);
+        tess_text_add(text, ", ");
+        real(text, "amount", q->term[i].amount);
+        tess_text_add(text, ", \"unit\": \"%s\"}", tess_term_unit((tess_term_name)i));
+    }
+    tess_text_add(text, "\n  ],\n  \"blocks_a_processor\": %d,\n  ", q->blocks_a_processor);
+    real(text, "busy", q->busy);
+    tess_text_add(text, ",\n  ");
+    real(text, "flops", q->flops);
+    tess_text_add(text, ",\n  ");
+    real(text, "memory_bytes", q->bytes);
+    tess_text_add(text, ",\n  ");
+    real(text, "flops_per_byte", q->intensity);
+    tess_text_add(text, ",\n  ");
+    real(text, "flops_per_load", q->flops_per_load);
+    tess_text_add(text, "\n }\n}\n");
+}
+
 void tess_profile_json(const tess_profile *p, tess_text *text) {
     const tess_launch *l = &p->launch;
     tess_text_add(text, "{\n \"source\": ");
@@ -102,5 +176,6 @@ void tess_profile_json(const tess_profile *p, tess_text *text) {
     lines(p, text);
     outputs(p, text);
     faults(p, text);
-    tess_text_add(text, " \"prediction\": null\n}\n");
+    findings(p, text);
+    prediction(p, text);
 }

@@ -236,6 +236,8 @@ void tess_vgpu_run_free(tess_vgpu_run *run) {
     tess_free(run->context, run->printed, run->printed_room);
     tess_free(run->context, run->counters, run->module->record_count * sizeof *run->counters);
     tess_free(run->context, run->active, run->module->record_count * sizeof *run->active);
+    if (run->samples)
+        tess_free(run->context, run->samples, run->module->record_count * sizeof *run->samples);
     pthread_mutex_destroy(&run->lock);
     tess_free(run->context, run, sizeof *run);
 }
@@ -302,7 +304,14 @@ tess_status tess_vgpu_launch_kernel(tess_vgpu_module *module, const ptx_function
         launch.observer[launch.observers++] = &tess_vgpu_check_observer;
     if (options->check_global)
         launch.observer[launch.observers++] = &tess_vgpu_race_observer;
+    if (options->sample)
+        launch.observer[launch.observers++] = &tess_vgpu_sample_observer;
     tess_status status = make_run(module, module->context, &launch.run);
+    if (options->sample && status == TESS_OK) {
+        tess_vgpu_sample_begin(&launch);
+        if (!(launch.run->samples = tess_allocate_zeroed(module->context, module->record_count * sizeof *launch.run->samples)))
+            status = TESS_ERR_MEMORY;
+    }
     size_t param_bytes = (size_t)launch.kernel->param_bytes;
     if (status == TESS_OK && !(launch.params = tess_allocate_zeroed(module->context, param_bytes)))
         status = TESS_ERR_MEMORY;

@@ -155,6 +155,8 @@ struct vgpu_launch {
     char *params;
     const vgpu_observer *observer[VGPU_MAX_OBSERVERS];
     int observers;
+    int sampled_arrays; /* how many of the machine's allocations the sample observer follows, and their sectors */
+    int64_t sampled_sectors;
     vgpu_worker *workers;
     int worker_count;
     bool cooperative; /* blocks may wait for each other: each has a worker of its own, and they take turns on one thread */
@@ -170,6 +172,11 @@ typedef struct vgpu_fault_node {
     struct vgpu_fault_node *next;
 } vgpu_fault_node;
 
+typedef struct vgpu_kept_sample {
+    tess_vgpu_sample sample;
+    uint64_t block_number;
+} vgpu_kept_sample;
+
 struct tess_vgpu_run {
     const tess_vgpu_module *module;
     tess_context *context;
@@ -178,7 +185,9 @@ struct tess_vgpu_run {
     const tess_vgpu_fault **sorted;
     int fault_count;
     tess_vgpu_counters *counters; /* by record */
-    uint32_t *active;             /* records that did something */
+    vgpu_kept_sample *samples;    /* by record; NULL unless asked for */
+    tess_vgpu_footprint footprint;
+    uint32_t *active; /* records that did something */
     int active_count;
     char *printed;
     size_t printed_size, printed_room;
@@ -188,6 +197,7 @@ struct tess_vgpu_run {
 /* Reports a fault of one lane. The sentence says what happened; where it happened is added. other: record of an earlier access, or NULL. */
 void tess_vgpu_fault_report(const vgpu_warp *warp, const vgpu_record *record, int lane, tess_vgpu_fault_kind kind, uint64_t address,
                             const vgpu_record *other, const char *format, ...) TESS_PRINTF(7, 8);
+void tess_vgpu_sample_begin(vgpu_launch *launch);
 tess_status tess_vgpu_faults_sort(tess_vgpu_run *run);
 
 TESS_INLINE uint64_t vgpu_code_at(int number) { return VGPU_CODE_WINDOW + 16 * (uint64_t)number; }

@@ -69,6 +69,7 @@ typedef struct tess_vgpu_launch_options {
     bool count;          /* requests, sectors, wavefronts, ... by line; instructions are counted always */
     bool check;          /* undefined reads, shared races */
     bool check_global;   /* races in global memory; on one host thread */
+    bool sample;         /* one warp's addresses for every instruction, and the footprint in global memory */
     uint64_t step_limit; /* backward branches that a warp may take before the launch is ended with a fault; 0 = no limit */
     uint64_t seed;       /* not 0: warps of a block are taken in an order shuffled by it */
 } tess_vgpu_launch_options;
@@ -149,6 +150,23 @@ typedef struct tess_vgpu_line {
     tess_vgpu_counters counters;
 } tess_vgpu_line;
 bool tess_vgpu_line_at(const tess_vgpu_run *run, int number, tess_vgpu_line *line);
+/* The worst of the accesses of that line that were looked at closely: launched with sample, and a line that accesses memory; else false. */
+typedef struct tess_vgpu_sample {
+    int cost;  /* global: sectors; shared: words wanted of one bank; constant: addresses */
+    int bytes; /* a lane */
+    uint32_t mask, block[3];
+    int warp;
+    bool store, atomic;
+    const char *space;
+    uint64_t address[32]; /* shared, local, constant: offsets */
+} tess_vgpu_sample;
+bool tess_vgpu_sample_at(const tess_vgpu_run *run, int number, tess_vgpu_sample *sample);
+/* Sectors of global memory that the launch read and wrote at all, and the sum over its blocks of those that each read. */
+typedef struct tess_vgpu_footprint {
+    bool known; /* false beyond 4 GiB of arrays, or launched without sample */
+    uint64_t read_sectors, written_sectors, block_read_sectors;
+} tess_vgpu_footprint;
+void tess_vgpu_footprint_of(const tess_vgpu_run *run, tess_vgpu_footprint *footprint);
 /* Sums over the PTX lines that belong to one source line. */
 void tess_vgpu_source_line(const tess_vgpu_run *run, int source_line, tess_vgpu_counters *counters);
 

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * report_text.c - the profile for a terminal: what limits, the worst lines, the source with its counts, the faults. */
+#include <string.h>
+
+#include "profile/profile.h"
+
+static void launch(const tess_profile *p, tess_text *text) {
+    const tess_launch *l = &p->launch;
+    int64_t threads = (int64_t)l->block[0] * l->block[1] * l->block[2], blocks = (int64_t)l->grid[0] * l->grid[1] * l->grid[2];
+    tess_text_add(text, "%s in %s, on the virtual GPU\n", l->kernel, p->name);
+    tess_text_count(text, (double)blocks);
+    tess_text_add(text, " block%s of %lld threads", blocks == 1 ? "" : "s", (long long)threads);
+    if (p->static_shared + l->shared > 0)
+        tess_text_add(text, ", %lld bytes of shared memory each", (long long)(p->static_shared + l->shared));
+    tess_text_add(text, "\n\n");
+}
+
+static void limits(const tess_profile *p, tess_text *text) {
+    const tess_prediction *q = &p->prediction;
+    tess_text_add(text, "Predicted on an %s: ", q->card.title);
+    tess_text_time(text, q->seconds);
+    tess_text_add(text, ", limited by %s\n", tess_term_title(q->limiter));
+    for (int i = 0; i < TESS_TERMS; i++) {
+        if (q->term[i].amount == 0)
+            continue;
+        tess_text_add(text, "  %c %-24s ", i == (int)q->limiter ? '*' : ' ', tess_term_title((tess_term_name)i));
+        tess_text number = {.at = (char[40]){0}, .capacity = 40};
+        tess_text_time(&number, q->term[i].seconds);
+        tess_text_add(text, "%10s  ", number.at);
+        tess_text_count(text, q->term[i].amount);
+        tess_text_add(text, " %s\n", tess_term_unit((tess_term_name)i));
+    }
+    tess_text_add(text, "    %-24s ", "launch");
+    tess_text number = {.at = (char[40]){0}, .capacity = 40};
+    tess_text_time(&number, q->launch_seconds);
+    tess_text_add(text, "%10s\n", number.at);
+    if (q->flops > 0) {
+        tess_text_add(text, "    ");
+        tess_text_fixed(text, q->intensity, 2);
+        tess_text_add(text, " flops a byte of memory, ");
+        tess_text_fixed(text, q->flops_per_load, 2);
+        tess_text_add(text, " flops for each element loaded\n");
+    }
+}
+
+static void findings(const tess_profile *p, tess_text *text) {
+    tess_text_add(text, "\nWorst lines\n");
+    for (int i = 0; i < p->finding_count; i++) {
+        const tess_finding *f = &p->findings[i];
+        int length;
+        const char *file = tess_profile_file(p, f->file, f->file_length, &length);
+        tess_text_add(text, "  %.*s:%d  costs ", length, file, f->line);
+        tess_text_time(text, f->seconds);
+        tess_text_add(text, "\n      %s\n      %s\n", f->what, f->advice);
+    }
+    if (p->finding_count == 0)
+        tess_text_add(text, "  none: no access costs more than its bytes need, no branch divides a warp\n");
+}
+
+/* "4.0", or a blank where there is nothing to divide by. */
+static void ratio(tess_text *text, uint64_t a, uint64_t b) {
+    tess_text number = {.at = (char[40]){0}, .capacity = 40};
+    if (b)
+        tess_text_fixed(&number, (double)a / (double)b, 1);
+    tess_text_add(text, " %6s", number.at);
+}
+
+static void row(tess_text *text, const tess_vgpu_counters *c) {
+    tess_text number = {.at = (char[40]){0}, .capacity = 40};
+    tess_text_count(&number, (double)c->warp_instructions);
+    tess_text_add(text, "%14s", number.at);
+    ratio(text, c->thread_instructions_on, c->warp_instructions);
+    ratio(text, c->global_ld_sectors, c->global_ld_requests);
+    ratio(text, c->global_st_sectors, c->global_st_requests);
+    ratio(text, c->shared_ld_wavefronts + c->shared_st_wavefronts + c->shared_atom_wavefronts,
+          c->shared_ld_requests + c->shared_st_requests + c->shared_atom_requests);
+}
+
+static void source(const tess_profile *p, tess_text *text) {
+    tess_text_add(text, "\nSource, with warp instructions, lanes an instruction, sectors a global load and store, wavefronts a shared access\n");
+    for (int i = 0; i < p->line_count; i++) {
+        const profile_line *l = &p->lines[i];
+        int length = 0, shown;
+        const char *file = tess_profile_file(p, l->file, l->file_length, &shown),
+                   *line = tess_profile_source_line(p, l->file, l->file_length, l->line, &length);
+        if (i == 0 || p->lines[i - 1].file != l->file)
+            tess_text_add(text, "  %-*s %6s %6s %6s %6s  %.*s\n", 20, "     issued", "lanes", "load", "store", "shared", shown, file);
+        tess_text_add(text, "%6d ", l->line);
+        row(text, &l->counters);
+        tess_text_add(text, "  %.*s\n", line ? length : 0, line ? line : "");
+    }
+}
+
+static void outputs(const tess_profile *p, tess_text *text) {
+    tess_profile_output o;
+    for (int i = 0; tess_profile_output_get(p, i, &o); i++)
+        tess_text_add(text, "%s  %d  argument %d, %lld of %s, FNV-1a %016llx\n", i ? "" : "\nOutputs\n", i, o.argument, (long long)o.count,
+                      tess_type_name(o.type), (unsigned long long)o.hash);
+}
+
+static void faults(const tess_profile *p, tess_text *text) {
+    const tess_vgpu_fault *f;
+    for (int i = 0; (f = tess_vgpu_fault_at(p->run, i)); i++)
+        tess_text_add(text, "%s  %s: %s; %llu lane%s\n", i ? "" : "\nFaults\n", tess_vgpu_fault_name(f->kind), f->message,
+                      (unsigned long long)f->count, f->count == 1 ? "" : "s");
+}
+
+void tess_profile_plain(const tess_profile *p, tess_text *text) {
+    launch(p, text);
+    limits(p, text);
+    findings(p, text);
+    source(p, text);
+    outputs(p, text);
+    faults(p, text);
+}
