@@ -230,7 +230,7 @@ static void transposes(void **state) {
             assert_true(((const float *)o.data)[y * 64 + x] == (float)(x * 64 + y));
     char *text = text_of(p, TESS_TEXT), *one = text_of(p, TESS_JSON), *page = text_of(p, TESS_HTML);
     assert_non_null(strstr(text, "32 lanes read with a stride of 32 words: 32-way bank conflict\n      pad the row to 33"));
-    assert_non_null(strstr(text, "Predicted on an NVIDIA H200 SXM"));
+    assert_non_null(strstr(text, "Predicted for NVIDIA H200 SXM"));
     assert_non_null(strstr(page, "lanes by banks"));
     assert_null(strstr(page, "lanes by sectors"));
     tess_profile_free(p);

@@ -17,9 +17,10 @@ static const char style[] =
     "tr.hit "
     "td{background:rgba(var(--hot),.12)}.wide{overflow-x:auto}.bar{background:var(--good);height:.65rem;border-radius:2px}.bar.top{background:var(--"
     "c3)}\n"
-    ".finding{display:flex;flex-wrap:wrap;gap:1.5rem;align-items:flex-start;padding:1rem 0;border-top:1px solid var(--rule)}.finding>div{flex:1 1 "
+    "h1,p.sub{overflow-wrap:anywhere}pre{overflow-x:auto}.finding{display:flex;flex-wrap:wrap;gap:1.5rem;align-items:flex-start;padding:1rem "
+    "0;border-top:1px solid var(--rule)}.finding>div{flex:1 1 "
     "22rem}\n"
-    ".finding svg{flex:none;max-width:100%}.advice{border-left:3px solid var(--good);padding-left:.7rem}.bad{color:var(--c3)}\n"
+    ".finding svg{flex:none;max-width:100%;height:auto}.advice{border-left:3px solid var(--good);padding-left:.7rem}.bad{color:var(--c3)}\n"
     "svg text{font:11px system-ui,sans-serif;fill:var(--soft)}svg "
     ".n{text-anchor:end}.ground{fill:var(--tint)}.c0{fill:var(--good)}.c1{fill:var(--c1)}\n"
     ".c2{fill:var(--c2)}.c3{fill:var(--c3)}.grid{stroke:var(--rule)}.line{fill:none;stroke:var(--ink);stroke-width:2}.dot{fill:var(--c3)}svg.roof{"
@@ -39,7 +40,7 @@ static void place(const tess_profile *p, tess_text *t, const char *file, int len
 static void terms(const tess_profile *p, tess_text *t) {
     const tess_prediction *q = &p->prediction;
     double most = q->term[q->limiter].seconds;
-    tess_text_add(t, "<table><tr><th class=l>part of the card<th>time<th>work<th class=l><th class=l style=\"width:35%%\"></tr>\n");
+    tess_text_add(t, "<div class=wide><table><tr><th class=l>part of the card<th>time<th>work<th class=l><th class=l style=\"width:35%%\"></tr>\n");
     for (int i = 0; i < TESS_TERMS; i++) {
         if (q->term[i].amount == 0)
             continue;
@@ -50,7 +51,7 @@ static void terms(const tess_profile *p, tess_text *t) {
         tess_text_add(t, "<td class=l><small>%s</small><td class=l><div class=\"bar%s\" style=\"width:%d%%\"></div></tr>\n",
                       tess_term_unit((tess_term_name)i), i == (int)q->limiter ? " top" : "", most > 0 ? (int)(100 * q->term[i].seconds / most) : 0);
     }
-    tess_text_add(t, "</table>\n");
+    tess_text_add(t, "</table></div>\n");
 }
 
 static void findings(const tess_profile *p, tess_text *t) {
@@ -188,7 +189,7 @@ void tess_profile_html(const tess_profile *p, tess_text *t) {
     escaped(t, p->launch_text);
     tess_text_add(t, "</code></p>\n<p class=big>Limited by <b>%s</b>: ", tess_term_title(q->limiter));
     tess_text_time(t, q->seconds);
-    tess_text_add(t, " predicted on an ");
+    tess_text_add(t, " predicted for ");
     escaped(t, q->card.title);
     tess_text_add(t, "</p>\n");
     faults(p, t);
@@ -198,9 +199,13 @@ void tess_profile_html(const tess_profile *p, tess_text *t) {
     tess_text_add(t, "<h2>Roofline</h2>\n");
     tess_profile_roofline(q, t);
     tess_text_add(t, "<p class=sub>");
-    tess_text_fixed(t, q->intensity, 2);
-    tess_text_add(t, " flops a byte of memory, ");
-    tess_text_fixed(t, q->flops_per_load, 2);
-    tess_text_add(t, " flops for each element loaded. Counts are those of the PTX (docs/counters.md); caches, registers and power are not "
-                     "modelled.</p>\n</body></html>\n");
+    if (q->flops > 0) {
+        tess_text_fixed(t, q->intensity, 2);
+        tess_text_add(t, " flops a byte of memory, ");
+        tess_text_fixed(t, q->flops_per_load, 2);
+        tess_text_add(t, " flops for each element loaded.");
+    } else {
+        tess_text_add(t, "No floating-point operations, so no point.");
+    }
+    tess_text_add(t, " Counts are those of the PTX (docs/counters.md); caches, registers and power are not modelled.</p>\n</body></html>\n");
 }

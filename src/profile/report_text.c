@@ -17,7 +17,7 @@ static void launch(const tess_profile *p, tess_text *text) {
 
 static void limits(const tess_profile *p, tess_text *text) {
     const tess_prediction *q = &p->prediction;
-    tess_text_add(text, "Predicted on an %s: ", q->card.title);
+    tess_text_add(text, "Predicted for %s: ", q->card.title);
     tess_text_time(text, q->seconds);
     tess_text_add(text, ", limited by %s\n", tess_term_title(q->limiter));
     for (int i = 0; i < TESS_TERMS; i++) {

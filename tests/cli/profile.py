@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Proves what `tessera profile` promises: the JSON of docs/json.md with counts that are known, outputs saved and compared, arrays from files, exit codes, one line for
+every mistake; with a compiler also CUDA C++ with templates, structures, macros and headers."""
+import json
+import os
+import struct
+
+import files
+
+PTX = os.path.join(files.TOP, "tests", "ptx")
+TILE = "transpose_tile<<<(2, 2), (32, 8)>>>(in:f32[64*64]=%s, out:f32[64*64], 64, 64)"
+
+KERNELS = r"""
+#include <cstdio>
+#include <stdint.h>
+#include "shift.h"
+namespace deep { template <typename T, int N> __global__ void scale(T *a, T f) { a[threadIdx.x] = a[threadIdx.x] * f + (T)(N + SHIFT + OTHER); } }
+struct Mixed { float a; int n; double d; };
+__global__ void mixed(Mixed m, float *out) { out[0] = m.a; out[1] = m.n; out[2] = m.d; }
+__global__ void contract(const float *a, float *out) { out[0] = a[0] * a[1] + a[2]; }
+__global__ void column(float *out) {
+    __shared__ float tile[32][32];
+    for (int i = 0; i < 32; i++)
+        tile[i][threadIdx.x] = i;
+    __syncthreads();
+    out[threadIdx.x] = tile[threadIdx.x][3];
+}
+__global__ void beyond(uint8_t *out) { out[threadIdx.x + 1] = 1; }
+"""
+
+
+def read(*path):
+    with open(os.path.join(files.TOP, *path)) as file:
+        return file.read()
+
+
+def fnv(data):
+    h = 0xcbf29ce484222325
+    for byte in data:
+        h = (h ^ byte) * 0x100000001b3 % 2**64
+    return "%016x" % h
+
+
+class Ptx(files.Case):
+    """Without any software of NVIDIA's."""
+
+    def profile(self, name, launch, *words, code=0):
+        done = self.run_it("profile", os.path.join(PTX, name), launch, "--json", *words)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_json(self):
+        p = self.profile("transpose.sm_90.ptx", TILE % "ramp")
+        self.assertEqual((p["kernel"], p["grid"], p["block"], p["faults"], p["counters_audited"]), ("transpose_tile", [2, 2, 1], [32, 8, 1], [], None))
+        expected = {"global_ld_requests": 128, "global_ld_sectors": 512, "global_st_requests": 128, "global_st_sectors": 512, "shared_ld_wavefronts": 4096,
+                    "shared_st_wavefronts": 128, "shared_atom_wavefronts": 0, "local_sectors": 0, "constant_requests": 0, "branches_divergent": 0, "flops_f32": 0,
+                    "barriers": 32}
+        self.assertEqual({k: p["counters"][k] for k in expected}, expected)
+        for name, total in p["counters"].items():
+            self.assertEqual(sum(line[name] for line in p["lines"]), total, name)
+        out = struct.pack("<4096f", *[x * 64 + y for y in range(64) for x in range(64)])
+        self.assertEqual(p["outputs"], [{"argument": 1, "type": "f32", "count": 4096, "hash": fnv(out)}])
+        worst = p["worst"][0]
+        self.assertEqual((worst["kind"], worst["sample"]["space"], worst["sample"]["access"]), ("bank conflict", "shared", "load"))
+        self.assertEqual({b - a for a, b in zip(worst["sample"]["addresses"], worst["sample"]["addresses"][1:])}, {128})
+        terms = {t["name"]: t for t in p["prediction"]["terms"]}
+        slowest = max(terms.values(), key=lambda t: t["seconds"])
+        self.assertEqual((p["prediction"]["card"], p["prediction"]["limiter"]), ("H200", slowest["name"]))
+        self.assertAlmostEqual(p["prediction"]["seconds"], slowest["seconds"] + p["prediction"]["launch_seconds"], delta=1e-13)
+        self.assertEqual(terms["memory"]["amount"], 2 * 4 * 4096)
+        described = read("docs", "json.md")
+        for name in [*p, *p["prediction"], *worst, *worst["sample"], *p["outputs"][0]]:
+            self.assertIn(name, described)
+        again = self.profile("transpose.sm_90.ptx", TILE % "ramp", "--threads", "3")
+        self.assertEqual(p, again)
+
+    def test_cards(self):
+        seconds = {c: self.profile("transpose.sm_90.ptx", TILE % "ramp", "--card", c)["prediction"]["seconds"] for c in ("H200", "A100", "RTX4090", "T4")}
+        self.assertGreater(seconds["T4"], seconds["H200"])
+        cards = read("src", "profile", "cards.txt")
+        mine = "# mine\n" + cards[cards.index("card T4"):].replace("card T4", "card mine")
+        self.put("mine.txt", mine.encode())
+        p = self.profile("transpose.sm_90.ptx", TILE % "ramp", "--card", "mine.txt")
+        self.assertEqual((p["prediction"]["card"], p["prediction"]["seconds"]), ("mine", seconds["T4"]))
+
+    def test_files(self):
+        values = [float(i * 37 % 101) for i in range(4096)]
+        turned = [values[x * 64 + y] for y in range(64) for x in range(64)]
+        self.put("a.npy", files.npy(values, "<f4", (64, 64)))
+        self.put("f.npy", files.npy([values[r * 64 + c] for c in range(64) for r in range(64)], "<f4", (64, 64), True))
+        self.put("t.npy", files.npy(turned, "<f4", (4096,)))
+        self.put("w.npy", files.npy(turned[:-1] + [-1.0], "<f4", (64, 64)))
+        self.put("d.npy", files.npy(values, "<f8", (64, 64)))
+        for name in ("a.npy", "f.npy"):
+            self.profile("transpose.sm_90.ptx", TILE % name, "-o", "0=o.npy", "-o1=p.npy", "--expect", "0=t.npy")
+            for out in ("o.npy", "p.npy"):  # the output number 0, the argument number 1
+                self.assertEqual(self.array(out), (turned, "<f4", (4096,)))
+        done = self.run_it("profile", os.path.join(PTX, "transpose.sm_90.ptx"), TILE % "a.npy", "--expect", "0=w.npy")
+        self.assertEqual(done.returncode, 5)
+        self.assertEqual(done.stderr, b"tessera: 1 of 4096 elements differ from w.npy, the first is element 4095\n")
+        source = os.path.join(PTX, "transpose.sm_90.ptx")
+        self.fails(3, "profile", source, TILE % "nix.npy", has="nix.npy")
+        self.fails(3, "profile", source, TILE % "d.npy", has=["f64", "f32"])
+        self.fails(3, "profile", source, TILE.replace("in:f32[64*64]", "in:f32[8]") % "a.npy", has=["4096", "8"])
+        self.fails(3, "profile", "nix.ptx", TILE % "ramp", has="nix.ptx")
+        self.fails(3, "profile", ".", TILE % "ramp", has="folder")
+        self.fails(2, "profile", source, TILE % "ramp", "-o", "x.npy", has="INDEX=FILE")
+        self.fails(2, "profile", source, TILE % "ramp", "-o", "0=x.png", has=".npy")
+        self.fails(2, "profile", source, TILE % "ramp", "--check", "--no-check", has="exclude")
+        self.fails(2, "profile", source, has="FILE 'LAUNCH'")
+        self.fails(1, "profile", source, TILE % "ramp", "--card", "GTX", has="H200 A100")
+        self.fails(1, "profile", source, TILE[:20], has=["at its end", "expected"])
+        self.fails(1, "profile", source, "transpose<<<1, 2>>>()", has="transpose_tile_pad")
+        self.fails(4, "profile", source, TILE % "ramp", "--json", "--html", "no/where.html", has="no/where.html")
+        done = self.run_it("profile", source, TILE % "ramp", "-o", "7=x.npy")
+        self.assertEqual((done.returncode, b"1 output" in done.stderr), (2, True))
+        self.put("broken.ptx", b".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() { frob.f32 %r1; }\n")
+        self.fails(1, "profile", "broken.ptx", "k<<<1, 1>>>()", has=["broken.ptx", "line 4", "frob"])
+
+    def test_types(self):
+        for kind, code in (("u8", "u1"), ("i8", "i1"), ("u16", "u2"), ("i16", "i2"), ("u32", "u4"), ("i32", "i4"), ("u64", "u8"), ("i64", "i8"), ("f16", "f2"),
+                           ("f32", "f4"), ("f64", "f8"), ("bf16", "u2")):
+            self.put("keep.ptx", b".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) { ret; }\n")
+            self.ok("profile", "keep.ptx", "k<<<1, 1>>>(inout:%s[300]=ramp)" % kind, "-o", "0=o.npy")
+            values, descr, _ = self.array("o.npy")
+            size = 8 * int(code[1:])
+            if code[0] == "f":
+                expected = list(range(300))
+            elif kind == "bf16":
+                expected = [struct.unpack("<I", struct.pack("<f", i))[0] for i in range(300)]
+                expected = [(v + 0x7fff + (v >> 16 & 1)) >> 16 for v in expected]
+            else:
+                expected = [(i + (2**size // 2 if code[0] == "i" else 0)) % 2**size - (2**size // 2 if code[0] == "i" else 0) for i in range(300)]
+            self.assertEqual((values, descr.lstrip("<|")), (expected, code), kind)
+            self.ok("profile", "keep.ptx", "k<<<1, 1>>>(inout:%s[300]=o.npy)" % kind, "--expect", "0=o.npy")
+
+    def test_faults(self):
+        p = self.profile("faults.sm_90.ptx", "race_bad<<<1, 64>>>(out:i32[64])", code=5)
+        fault = p["faults"][0]
+        self.assertEqual((fault["kind"], fault["kernel"], fault["block"], fault["space"]), ("race", "race_bad", [0, 0, 0], "shared"))
+        self.assertLessEqual({"count", "thread", "file", "line", "other_line", "address", "message"}, set(fault))
+        self.assertEqual((os.path.basename(fault["file"]), sorted([fault["line"], fault["other_line"]])), ("faults.cu", [32, 33]))
+        self.profile("faults.sm_90.ptx", "race_good<<<1, 64>>>(out:i32[64])")
+        self.profile("faults.sm_90.ptx", "race_bad<<<1, 64>>>(out:i32[64])", "--no-check")
+
+
+class Compiled(files.Case):
+    def setUp(self):
+        super().setUp()
+        self.put("k.cu", KERNELS.encode())
+        self.put("shift.h", b"#define SHIFT 1\n")
+        done = self.run_it("profile", "k.cu", "column<<<1, 32>>>(out:f32[32])", "-D", "OTHER=0")
+        if b"no compiler" in done.stderr:
+            self.skipTest("no NVRTC here")
+
+    def profile(self, launch, *words, code=0):
+        done = self.run_it("profile", "k.cu", launch, "--json", "-DOTHER=10", *words)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_source(self):
+        self.profile("deep::scale<float, 3><<<1, 32>>>(inout:f32[32]=ramp, 2)", "-o", "0=o.npy")
+        self.assertEqual(self.array("o.npy")[0], [2 * i + 14 for i in range(32)])
+        self.profile("mixed<<<1, 1>>>({3, 4, 2.5}, out:f32[3])", "-o", "0=o.npy")
+        self.assertEqual(self.array("o.npy")[0], [3, 4, 2.5])
+        p = self.profile("column<<<1, 32>>>(out:f32[32])")
+        line = next(i for i, text in enumerate(KERNELS.split("\n"), 1) if "[threadIdx.x][3]" in text)
+        self.assertEqual((p["worst"][0]["line"], p["worst"][0]["file"]), (line, "k.cu"))
+        self.assertEqual([x["shared_ld_wavefronts"] for x in p["lines"] if x["line"] == line], [32])
+        text = self.ok("profile", "k.cu", "column<<<1, 32>>>(out:f32[32])", "-DOTHER=0").decode()
+        self.assertIn("32-way bank conflict", text)
+        self.assertRegex(text, r"%d +\S+ .* out\[threadIdx.x\] = tile" % line)
+
+    def test_fmad(self):
+        self.put("a.npy", files.npy([1 + 2.0**-12, 1 + 2.0**-12, -1 - 2.0**-11], "<f4", (3,)))
+        for given, expected in ((["--fmad=true"], 2.0**-24), ([], 2.0**-24), (["--fmad=false"], 0.0)):
+            self.profile("contract<<<1, 1>>>(in:f32[3]=a.npy, out:f32[1])", "-o", "0=o.npy", *given)
+            self.assertEqual(self.array("o.npy")[0], [expected], given)
+
+    def test_mistakes(self):
+        p = self.profile("beyond<<<1, 32>>>(out:u8[32])", code=5)
+        fault = p["faults"][0]
+        self.assertEqual((fault["kind"], fault["thread"], fault["space"], fault["file"]), ("out of bounds", [31, 0, 0], "global", "k.cu"))
+        self.put("bad.cu", b"__global__ void k() {\n    int x = nothing;\n}\n")
+        self.fails(1, "profile", "bad.cu", "k<<<1, 32>>>()", has=["bad.cu(2): error", '"nothing" is undefined'])
+        self.fails(1, "profile", "k.cu", "scale<<<1, 32>>>(out:f32[32], 1)", "-DOTHER=0", has=["scale", "column"])
+        self.fails(1, "profile", "k.cu", "column<<<1, 32>>>(out:f32[32])", "-DOTHER=0", has="TESSERA_LIBNVRTC", env={"TESSERA_LIBNVRTC": "/nix.so"})
+        self.put("sub.cu", b'#include "deep.h"\nextern "C" __global__ void k(int *a) { *a = DEEP; }\n')
+        os.mkdir(self.path("inc"))
+        self.put("inc/deep.h", b"#define DEEP 5\n")
+        self.ok("profile", "sub.cu", "k<<<1, 1>>>(out:i32[1])", "-I", "inc", "-o", "0=o.npy")
+        self.assertEqual(self.array("o.npy")[0], [5])
+
+
+if __name__ == "__main__":
+    files.main()
