@@ -318,6 +318,36 @@ static void wisdom_calls(void **state) {
 }
 
 /* The measurement asks for a block of hundreds of megabytes: here it is always refused. */
+/* A kernel on the virtual GPU: PTX, arrays of the caller and of the launch, a structure, every report. */
+static tess_status profiles(tess_context *context, const call *c) {
+    static const char source[] = ".version 9.0\n.target sm_90\n.address_size 64\n"
+                                 ".visible .entry add(.param .u64 p0, .param .u64 p1, .param .align 4 .b8 p2[8]) {\n"
+                                 " .reg .b64 %rd<6>; .reg .f32 %f<5>; .reg .b32 %r<3>; .shared .align 4 .b8 tile[128];\n"
+                                 " ld.param.u64 %rd1, [p0]; ld.param.u64 %rd2, [p1]; ld.param.f32 %f1, [p2];\n"
+                                 " mov.u32 %r1, %tid.x; mul.wide.u32 %rd3, %r1, 4; add.u64 %rd4, %rd1, %rd3; add.u64 %rd5, %rd2, %rd3;\n"
+                                 " ld.global.f32 %f2, [%rd4]; fma.rn.f32 %f3, %f2, %f1, %f1; st.global.f32 [%rd5], %f3;\n"
+                                 " ret;\n}\n";
+    static int64_t line[] = {N};
+    char text[64];
+    size_t length;
+    DLTensor in = tess_view(f32_in, tess_f32, 1, line, NULL), to = tess_view(out, tess_f32, 1, line, NULL);
+    const DLTensor *arrays[] = {&in, &to};
+    tess_profile *profile;
+    const char *launch = c->variant ? "add<<<1, 40>>>(inout:f32[48]=random:3, out:$1, {2, 5})" : "add<<<2, 32>>>(in:$0, out:$1, {0.5f, i32:1})";
+    tess_status status = tess_profile_kernel(&profile, context, source, launch, arrays, 2, NULL);
+    if (status != TESS_OK)
+        return status;
+    for (int format = TESS_TEXT; format <= TESS_HTML; format++)
+        assert_int_equal(tess_profile_text(profile, (tess_format)format, text, sizeof text, &length), TESS_ERR_SIZE);
+    tess_profile_free(profile);
+    return TESS_OK;
+}
+static void profiled(void **state) {
+    (void)state;
+    trial(&(call){"profile", profiles, 0, NULL}, 2);
+    trial(&(call){"profile", profiles, 1, NULL}, 1);
+}
+
 static void limits_without_memory(void **state) {
     (void)state;
     tess_context *context;
@@ -353,8 +383,13 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(correlations), cmocka_unit_test(reductions),       cmocka_unit_test(transposes),           cmocka_unit_test(lookups),
-        cmocka_unit_test(wisdom_calls), cmocka_unit_test(plans_and_tuning), cmocka_unit_test(limits_without_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(correlations),
+                                       cmocka_unit_test(reductions),
+                                       cmocka_unit_test(transposes),
+                                       cmocka_unit_test(lookups),
+                                       cmocka_unit_test(wisdom_calls),
+                                       cmocka_unit_test(plans_and_tuning),
+                                       cmocka_unit_test(limits_without_memory),
+                                       cmocka_unit_test(profiled)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

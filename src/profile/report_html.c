@@ -96,7 +96,7 @@ static void ratio(tess_text *t, uint64_t a, uint64_t b, bool bad) {
 
 static void counts(tess_text *t, const tess_vgpu_counters *c) {
     tess_text_count(t, (double)c->warp_instructions);
-    ratio(t, c->thread_instructions_on, c->warp_instructions, false);
+    ratio(t, c->thread_instructions, c->warp_instructions, false);
     ratio(t, c->global_ld_sectors, c->global_ld_requests, c->global_ld_sectors > 2 * c->global_ld_sectors_ideal);
     ratio(t, c->global_st_sectors, c->global_st_requests, c->global_st_sectors > 2 * c->global_st_sectors_ideal);
     ratio(t, c->shared_ld_wavefronts + c->shared_st_wavefronts + c->shared_atom_wavefronts,

@@ -69,7 +69,7 @@ static void row(tess_text *text, const tess_vgpu_counters *c) {
     tess_text number = {.at = (char[40]){0}, .capacity = 40};
     tess_text_count(&number, (double)c->warp_instructions);
     tess_text_add(text, "%14s", number.at);
-    ratio(text, c->thread_instructions_on, c->warp_instructions);
+    ratio(text, c->thread_instructions, c->warp_instructions);
     ratio(text, c->global_ld_sectors, c->global_ld_requests);
     ratio(text, c->global_st_sectors, c->global_st_requests);
     ratio(text, c->shared_ld_wavefronts + c->shared_st_wavefronts + c->shared_atom_wavefronts,

@@ -171,6 +171,20 @@ class Compiled(files.Case):
         self.assertIn("32-way bank conflict", text)
         self.assertRegex(text, r"%d +\S+ .* out\[threadIdx.x\] = tile" % line)
 
+    def test_example(self):
+        """examples/transpose.cu shows what it says."""
+        found, seconds = {}, {}
+        for kernel in ("naive", "tile", "padded"):
+            launch = kernel + "<<<(8, 8), (32, 8)>>>(in:f32[250*250]=ramp, out:f32[250*250], 250)"
+            p = json.loads(self.ok("profile", os.path.join(files.TOP, "examples", "transpose.cu"), launch, "--json"))
+            found[kernel] = {w["kind"] for w in p["worst"]}
+            seconds[kernel] = p["prediction"]["seconds"]
+            self.assertEqual(p["faults"], [])
+        self.assertIn("uncoalesced", found["naive"])
+        self.assertIn("bank conflict", found["tile"])
+        self.assertFalse(found["padded"] & {"uncoalesced", "bank conflict"})
+        self.assertLess(seconds["padded"], min(seconds["naive"], seconds["tile"]))
+
     def test_fmad(self):
         self.put("a.npy", files.npy([1 + 2.0**-12, 1 + 2.0**-12, -1 - 2.0**-11], "<f4", (3,)))
         for given, expected in ((["--fmad=true"], 2.0**-24), ([], 2.0**-24), (["--fmad=false"], 0.0)):

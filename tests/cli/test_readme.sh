@@ -36,6 +36,7 @@ npy("table.npy", "<f4", (10,), struct.pack("<10f", *range(10)))
 npy("index.npy", "<i8", (4,), struct.pack("<4q", 3, -1, 12, 9))
 npy("coordinates.npy", "<f4", (3,), struct.pack("<3f", 0.5, 8.25, 11))
 PY
+cp "$top/tests/ptx/transpose.sm_90.ptx" "$work/transpose.ptx"
 cc -std=c17 -Wall -Wextra -Werror -I"$top/include" "$work/blocks.c" "$top/build/libtessera.a" -lm -pthread -o "$work/blocks"
 "$work/blocks" 2>"$work/said"
 if [ -s "$work/said" ]; then
