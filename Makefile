@@ -2,6 +2,7 @@
 #
 # Sources are found by place and name, so that adding a file is enough:
 #   src/{core,gpu,vgpu,profile,ops,ops/*}/*.c            the library; cpu_*.c, vgpu/exec_*.c and core/convert.c once per instruction set
+#   src/gpu/*.cuh, src/ops/*/*.{cu,cuh}          kernels: kept as text in the library, compiled at run time
 #   src/io/*.c, cli/*.c                          the command
 #   tests/test_*.c, src/ops/*/test_*.c           one test program each (tools/test.mk)
 # Other builds live beside the plain one: make CC=clang BUILD=build-clang, make SANITIZE=address,undefined BUILD=build-asan.
@@ -37,7 +38,8 @@ endif
 
 PER_ISA := src/core/convert.c $(wildcard src/core/cpu_*.c src/ops/*/cpu_*.c src/vgpu/exec_*.c)
 LIB_C := $(filter-out $(PER_ISA) $(wildcard src/ops/*/test_*.c src/ops/*/bench_*.c),$(wildcard src/core/*.c src/gpu/*.c src/vgpu/*.c src/profile/*.c src/ops/*.c src/ops/*/*.c))
-LIB_O := $(LIB_C:%.c=$(BUILD)/%.o) $(foreach s,$(SLOTS),$(PER_ISA:%.c=$(BUILD)/%.$(s).o))
+KERNELS := $(wildcard src/gpu/*.cuh src/ops/*/*.cu src/ops/*/*.cuh)
+LIB_O := $(LIB_C:%.c=$(BUILD)/%.o) $(foreach s,$(SLOTS),$(PER_ISA:%.c=$(BUILD)/%.$(s).o)) $(KERNELS:%=$(BUILD)/%.o)
 IO_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/io/*.c))
 CLI_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard cli/*.c))
 
@@ -76,6 +78,18 @@ $(BUILD)/%.$(1).o: %.c $(BUILD)/flags
 	$$(COMPILE) $$(LIBRARY_FLAGS) $$(FLAGS_$(1)) -DTESS_ISA_SUFFIX=$(1) -MMD -MP -c $$< -o $$@
 endef
 $(foreach s,$(SLOTS),$(eval $(call per_isa,$(s))))
+
+# A kernel's text as tess_kernel_FOLDER_FILE_cu, ended by a 0.
+$(BUILD)/%.cu.o $(BUILD)/%.cuh.o: SYMBOL = tess_kernel_$(subst .,_,$(subst /,_,$(patsubst src/%,%,$(patsubst src/ops/%,src/%,$<))))
+define kernel_text
+	@mkdir -p $(@D)
+	@printf '%s\n' '.section .rodata' '.global $(SYMBOL)' '.hidden $(SYMBOL)' '.type $(SYMBOL), %object' '$(SYMBOL): .incbin "$<"' '.byte 0' '.size $(SYMBOL), . - $(SYMBOL)' '.section .note.GNU-stack, "", %progbits' > $(@:.o=.s)
+	$(CC) -c $(@:.o=.s) -o $@
+endef
+$(BUILD)/%.cu.o: %.cu
+	$(kernel_text)
+$(BUILD)/%.cuh.o: %.cuh
+	$(kernel_text)
 
 # Objects depend on the words they were compiled with, so that a build folder never holds two kinds (WERROR changes no object).
 FLAGS_NOW = $(CC) $(CPPFLAGS) $(CFLAGS_ALL) $(LIBRARY_FLAGS) $(FLAGS_avx2) $(FLAGS_avx512)

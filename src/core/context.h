@@ -24,8 +24,9 @@ struct tess_context {
     tess_wisdom_record *wisdom; /* wisdom.c */
     uint64_t machine;           /* wisdom.c: which machine this is, 0 = not yet asked */
     bool user_wisdom_read;
-    _Atomic(struct tess_gpu *) gpu;               /* the CUDA engine's, made at its first use (engine.h) */
-    _Atomic(struct tess_vgpu_door *) virtual_gpu; /* the virtual GPU's, made at its first use */
+    /* The CUDA engine's object, and another one for the virtual GPU, which the same code drives; made at their first use (engine.h). */
+    _Atomic(struct tess_gpu *) gpu, virtual_engine;
+    _Atomic(struct tess_vgpu_door *) virtual_gpu; /* the machine itself, made at its first use */
 };
 
 /* given itself, or the default context when it is NULL; what tess_open says when that cannot be made. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * explain.c - a plan in words: the row that runs, and what every other row lost by; and the list of all rows. */
-#include "core/strategy.h"
-
+#include <stdio.h>
 #include <string.h>
+
+#include "core/engine.h"
 
 static const char *verdict(const tess_plan *plan, const tess_strategy *row, const char **why) {
     const tess_problem *problem = plan->problem;
@@ -11,11 +12,7 @@ static const char *verdict(const tess_plan *plan, const tess_strategy *row, cons
         *why = plan->reason;
         return "chosen";
     }
-    if (row->target != TESS_TARGET_CPU || tess_strategy_slot(row, problem->context->slot) < 0) {
-        *why = row->target != TESS_TARGET_CPU ? "runs on a GPU only" : "not built for an instruction set that is allowed here";
-        return "not usable";
-    }
-    if (!row->applicable(problem, why))
+    if (!tess_plan_can_run(plan, row, why))
         return "not applicable";
     if (row->sensible && !row->sensible(problem, why))
         return "not sensible";
@@ -23,43 +20,76 @@ static const char *verdict(const tess_plan *plan, const tess_strategy *row, cons
     return "possible";
 }
 
+/* The rows of the plan's engine. */
+static const tess_strategy *rows_of(const tess_plan *plan, int *count) {
+    const tess_op *op = plan->problem->op;
+    bool on_cpu = plan->engine == TESS_ENGINE_CPU;
+    *count = on_cpu ? op->count : op->gpu_count;
+    return on_cpu ? op->rows : op->gpu_rows;
+}
+
+/* "avx512, up to 4 threads", "sm_90 of the cuda engine" */
+static const char *runner(const tess_plan *plan, char *text, size_t size) {
+    const tess_engine_hooks *hooks = tess_engine_find(plan->engine);
+    if (hooks)
+        hooks->name(plan, text, size);
+    else
+        snprintf(text, size, "%s", tess_slot_name(plan->slot));
+    return text;
+}
+
 static double row_value(const tess_problem *problem, double (*of)(const tess_problem *), double otherwise) { return of ? of(problem) : otherwise; }
 
 static void explain_text(const tess_plan *plan, tess_text *text) {
     const tess_problem *problem = plan->problem;
+    char isa[16];
     tess_text_add(text, "problem    %s\n", problem->key);
-    tess_text_add(text, "strategy   %s, %s, up to %d thread%s\n", plan->row->name, tess_slot_name(plan->slot), plan->threads,
-                  plan->threads == 1 ? "" : "s");
+    tess_text_add(text, "strategy   %s, %s", plan->row->name, runner(plan, isa, sizeof isa));
+    if (plan->engine == TESS_ENGINE_CPU)
+        tess_text_add(text, ", up to %d thread%s\n", plan->threads, plan->threads == 1 ? "" : "s");
+    else
+        tess_text_add(text, ", %s engine\n", tess_engine_name(plan->engine));
     tess_text_add(text, "because    %s\n", plan->reason);
     tess_text_add(text, "bytes      %.0f in and out once; this row moves %.0f\n", problem->bytes,
                   row_value(problem, plan->row->bytes, problem->bytes));
     tess_text_add(text, "flops      %.0f\n", row_value(problem, plan->row->flops, problem->flops));
     tess_text_add(text, "workspace  %zu bytes\n", plan->workspace);
-    for (int r = 0; r < problem->op->count; r++) {
-        const char *why, *what = verdict(plan, &problem->op->rows[r], &why);
-        tess_text_add(text, "  %-24s %-15s %s\n", problem->op->rows[r].name, what, why);
+    const tess_engine_hooks *hooks = tess_engine_find(plan->engine);
+    if (hooks)
+        hooks->explain(plan, TESS_TEXT, text);
+    int count;
+    for (const tess_strategy *row = rows_of(plan, &count), *end = row + count; row < end; row++) {
+        const char *why, *what = verdict(plan, row, &why);
+        tess_text_add(text, "  %-24s %-15s %s\n", row->name, what, why);
     }
 }
 
 static void explain_json(const tess_plan *plan, tess_text *text) {
     const tess_problem *problem = plan->problem;
+    char isa[16];
     tess_text_add(text, "{\"problem\": ");
     tess_text_json(text, problem->key);
     tess_text_add(text, ", \"strategy\": ");
     tess_text_json(text, plan->row->name);
-    tess_text_add(text, ", \"isa\": \"%s\", \"threads\": %d, \"because\": ", tess_slot_name(plan->slot), plan->threads);
+    tess_text_add(text, ", \"engine\": \"%s\", \"isa\": \"%s\", \"threads\": %d, \"because\": ", tess_engine_name(plan->engine),
+                  runner(plan, isa, sizeof isa), plan->threads);
     tess_text_json(text, plan->reason);
     tess_text_add(text, ", \"bytes\": %.0f, \"bytes_moved\": %.0f, \"flops\": %.0f, \"workspace\": %zu, \"candidates\": [", problem->bytes,
                   row_value(problem, plan->row->bytes, problem->bytes), row_value(problem, plan->row->flops, problem->flops), plan->workspace);
-    for (int r = 0; r < problem->op->count; r++) {
-        const char *why, *what = verdict(plan, &problem->op->rows[r], &why);
-        tess_text_add(text, "%s{\"strategy\": ", r ? ", " : "");
-        tess_text_json(text, problem->op->rows[r].name);
+    int count;
+    for (const tess_strategy *row = rows_of(plan, &count), *first = row, *end = row + count; row < end; row++) {
+        const char *why, *what = verdict(plan, row, &why);
+        tess_text_add(text, "%s{\"strategy\": ", row > first ? ", " : "");
+        tess_text_json(text, row->name);
         tess_text_add(text, ", \"verdict\": \"%s\", \"why\": ", what);
         tess_text_json(text, why);
         tess_text_add(text, "}");
     }
-    tess_text_add(text, "]}\n");
+    tess_text_add(text, "]");
+    const tess_engine_hooks *hooks = tess_engine_find(plan->engine);
+    if (hooks)
+        hooks->explain(plan, TESS_JSON, text);
+    tess_text_add(text, "}\n");
 }
 
 tess_status tess_explain(const tess_plan *plan, tess_format format, char *at, size_t capacity, size_t *length) {
@@ -77,7 +107,7 @@ tess_status tess_explain(const tess_plan *plan, tess_format format, char *at, si
 int tess_strategy_count(void) {
     int count = 0;
     for (int o = 0; o < tess_ops_count; o++)
-        count += tess_ops[o]->count;
+        count += tess_ops[o]->count + tess_ops[o]->gpu_count;
     return count;
 }
 
@@ -96,11 +126,12 @@ bool tess_strategy_get(int index, tess_strategy_info *info) {
         [8] = "neon",
     };
     for (int o = 0; o < tess_ops_count && index >= 0; o++) {
-        if (index >= tess_ops[o]->count) {
-            index -= tess_ops[o]->count;
+        int rows = tess_ops[o]->count + tess_ops[o]->gpu_count;
+        if (index >= rows) {
+            index -= rows;
             continue;
         }
-        const tess_strategy *row = &tess_ops[o]->rows[index];
+        const tess_strategy *row = tess_op_row(tess_ops[o], index);
         int slots = 0;
         bool usable = false;
         for (int s = 0; s < TESS_SLOTS; s++)

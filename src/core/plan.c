@@ -4,8 +4,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/engine.h"
 #include "core/environment.h"
-#include "core/strategy.h"
 
 /* Work below this many elements stays on the calling thread: waking a sleeping one costs tens of microseconds
  * (measured in reference/peers-cpu.md), about what one core needs for this much. */
@@ -19,8 +19,8 @@ double tess_seconds(void) {
 
 const tess_strategy *tess_strategy_named(const char *name, size_t length) {
     for (int o = 0; o < tess_ops_count; o++)
-        for (int r = 0; r < tess_ops[o]->count; r++) {
-            const tess_strategy *row = &tess_ops[o]->rows[r];
+        for (int r = 0; r < tess_ops[o]->count + tess_ops[o]->gpu_count; r++) {
+            const tess_strategy *row = tess_op_row(tess_ops[o], r);
             if (strlen(row->name) == length && memcmp(row->name, name, length) == 0)
                 return row;
         }
@@ -53,18 +53,22 @@ void tess_problem_free(tess_problem *problem) {
     tess_free(problem->context, problem, problem->size);
 }
 
-/* Whether the row can run at all; *why says why not. */
-static bool can_run(const tess_strategy *row, const tess_problem *problem, const char **why) {
+static bool is_row_of(const tess_strategy *row, const tess_op *op) {
+    return (row >= op->rows && row < op->rows + op->count) || (op->gpu_count > 0 && row >= op->gpu_rows && row < op->gpu_rows + op->gpu_count);
+}
+
+bool tess_plan_can_run(const tess_plan *plan, const tess_strategy *row, const char **why) {
+    bool on_cpu = plan->engine == TESS_ENGINE_CPU;
     *why = "";
-    if (row->target != TESS_TARGET_CPU) {
-        *why = "runs on a GPU only";
+    if (on_cpu != (row->target == TESS_TARGET_CPU)) {
+        *why = on_cpu ? "runs on a GPU only" : "runs on the CPU only";
         return false;
     }
-    if (tess_strategy_slot(row, problem->context->slot) < 0) {
+    if (on_cpu && tess_strategy_slot(row, plan->context->slot) < 0) {
         *why = "not built for an instruction set that is allowed here";
         return false;
     }
-    return row->applicable(problem, why);
+    return row->applicable(plan->problem, why);
 }
 
 static tess_status choose_pinned(tess_plan *plan, const char *name, const char *from) {
@@ -73,9 +77,9 @@ static tess_status choose_pinned(tess_plan *plan, const char *name, const char *
     const char *why;
     if (!row)
         return tess_fail(TESS_ERR_STRATEGY, "there is no strategy \"%s\"; `tessera list` names them", name);
-    if (row < problem->op->rows || row >= problem->op->rows + problem->op->count)
+    if (!is_row_of(row, problem->op))
         return tess_fail(TESS_ERR_STRATEGY, "strategy %s is not one of %s's", name, problem->op->name);
-    if (!can_run(row, problem, &why))
+    if (!tess_plan_can_run(plan, row, &why))
         return tess_fail(TESS_ERR_STRATEGY, "strategy %s cannot run here: %s", name, why);
     plan->row = row;
     snprintf(plan->reason, sizeof plan->reason, "pinned by %s", from);
@@ -84,12 +88,11 @@ static tess_status choose_pinned(tess_plan *plan, const char *name, const char *
 
 /* The context's list names preferences: those of other operations, or that cannot run here, are passed over. */
 static bool choose_preferred(tess_plan *plan, const char *list) {
-    const tess_problem *problem = plan->problem;
     const char *why;
     while (list && *list) {
         size_t length = strcspn(list, ",");
         const tess_strategy *row = tess_strategy_named(list, length);
-        if (row && row >= problem->op->rows && row < problem->op->rows + problem->op->count && can_run(row, problem, &why)) {
+        if (row && is_row_of(row, plan->problem->op) && tess_plan_can_run(plan, row, &why)) {
             plan->row = row;
             snprintf(plan->reason, sizeof plan->reason, "preferred by the context or TESSERA_STRATEGY");
             return true;
@@ -101,69 +104,132 @@ static bool choose_preferred(tess_plan *plan, const char *list) {
 
 static tess_status choose(tess_plan *plan, const tess_call *call) {
     tess_problem *problem = plan->problem;
-    const char *why;
+    const tess_op *op = problem->op;
+    bool on_cpu = plan->engine == TESS_ENGINE_CPU;
+    const char *why = "";
     double seconds;
     if (call->strategy && *call->strategy)
         return choose_pinned(plan, call->strategy, "the call");
     if (choose_preferred(plan, plan->context->options.strategy))
         return TESS_OK;
-    const tess_strategy *row = tess_wisdom_find(plan->context, problem, plan->threads, &seconds);
-    if (row && can_run(row, problem, &why)) {
+    const tess_strategy *row = on_cpu ? tess_wisdom_find(plan->context, problem, plan->threads, &seconds) : NULL;
+    if (row && tess_plan_can_run(plan, row, &why)) {
         plan->row = row;
         snprintf(plan->reason, sizeof plan->reason, "fastest in wisdom (%.3g ms)", seconds * 1e3);
         return TESS_OK;
     }
+    const tess_strategy *rows = on_cpu ? op->rows : op->gpu_rows;
+    int count = on_cpu ? op->count : op->gpu_count;
     for (int pass = 0; pass < 2; pass++) /* when no row is sensible, the first that is correct */
-        for (int r = 0; r < problem->op->count; r++) {
-            row = &problem->op->rows[r];
-            if (!can_run(row, problem, &why) || (pass == 0 && row->sensible && !row->sensible(problem, &why)))
+        for (int r = 0; r < count; r++) {
+            row = &rows[r];
+            if (!tess_plan_can_run(plan, row, &why) || (pass == 0 && row->sensible && !row->sensible(problem, &why)))
                 continue;
             plan->row = row;
             snprintf(plan->reason, sizeof plan->reason, "first in the table that is applicable%s", pass == 0 ? " and sensible" : "");
             return TESS_OK;
         }
-    return tess_fail(TESS_ERR_INTERNAL, "no strategy of %s accepts %s", problem->op->name, problem->key);
+    if (on_cpu)
+        return tess_fail(TESS_ERR_INTERNAL, "no strategy of %s accepts %s", op->name, problem->key);
+    return tess_fail(TESS_ERR_ENGINE, "no GPU strategy of %s accepts %s%s%s; the CPU engine does", op->name, problem->key, *why ? ": the last one " : "",
+                     why);
 }
 
-static tess_status check_engine(const tess_context *context, const tess_call *call) {
-    tess_engine engine = call->engine != TESS_ENGINE_AUTO ? call->engine : context->options.engine;
+/* Where the arrays live. Two in different places is refused; arrays without a place of their own (masks, offsets) were checked when they were read. */
+static tess_status find_device(tess_plan *plan) {
+    static const tess_operand operands[] = {TESS_ARRAY_IN, TESS_ARRAY_SECOND, TESS_ARRAY_OUT};
+    static const char *const names[] = {"in", "the second operand", "out"};
+    const tess_op *op = plan->problem->op;
+    int first = -1;
+    plan->device = (DLDevice){kDLCPU, 0};
+    for (int i = 0; op->array && i < TESS_COUNT(operands); i++) {
+        const tess_array *array = op->array(plan->problem, operands[i]);
+        if (!array)
+            continue;
+        DLDevice device = array->device;
+        if (device.device_type == kDLCUDAHost)
+            device = (DLDevice){kDLCPU, 0};
+        if (first < 0) {
+            first = i;
+            plan->device = device;
+        } else if (device.device_type != plan->device.device_type || device.device_id != plan->device.device_id) {
+            return tess_fail(TESS_ERR_DEVICE, "%s lives on DLPack device (%d, %d) and %s on (%d, %d); all arrays of a call live in one place",
+                             names[first], (int)plan->device.device_type, (int)plan->device.device_id, names[i], (int)device.device_type,
+                             (int)device.device_id);
+        }
+    }
+    return TESS_OK;
+}
+
+static tess_status choose_engine(tess_plan *plan, const tess_call *call) {
+    tess_engine engine = call->engine != TESS_ENGINE_AUTO ? call->engine : plan->context->options.engine;
+    bool on_device = plan->device.device_type == kDLCUDA;
     if ((unsigned)engine > TESS_ENGINE_VIRTUAL)
         return tess_fail(TESS_ERR_ARGUMENT, "engine is %d, not a tess_engine", (int)engine);
-    if (engine == TESS_ENGINE_CUDA || engine == TESS_ENGINE_VIRTUAL)
-        return tess_fail(TESS_ERR_ENGINE, "the %s engine is not part of this version, which computes on the CPU",
-                         engine == TESS_ENGINE_CUDA ? "cuda" : "virtual");
+    if (engine == TESS_ENGINE_AUTO)
+        engine = on_device || plan->device.device_type == kDLCUDAManaged ? TESS_ENGINE_CUDA : TESS_ENGINE_CPU;
+    plan->engine = engine;
+    if (on_device && engine != TESS_ENGINE_CUDA)
+        return tess_fail(TESS_ERR_DEVICE, "the arrays live on CUDA device %d, where the %s engine cannot reach them", (int)plan->device.device_id,
+                         tess_engine_name(engine));
+    if (engine != TESS_ENGINE_CPU && !tess_engine_find(engine))
+        return tess_fail(TESS_ERR_ENGINE, "the %s engine is not part of this version", tess_engine_name(engine));
+    return TESS_OK;
+}
+
+const tess_engine_hooks *tess_engine_find(tess_engine engine) {
+    for (int i = 0; i < tess_engines_count; i++)
+        if (tess_engines[i]->engines & 1u << engine)
+            return tess_engines[i];
+    return NULL;
+}
+
+const char *tess_engine_name(tess_engine engine) {
+    static const char *const names[] = {"auto", "cpu", "cuda", "virtual"};
+    return (unsigned)engine < TESS_COUNT(names) ? names[engine] : "?";
+}
+
+static tess_status fill_plan(tess_plan *plan, const tess_call *call) {
+    tess_problem *problem = plan->problem;
+    TESS_TRY(find_device(plan));
+    TESS_TRY(choose_engine(plan, call));
+    const tess_engine_hooks *hooks = tess_engine_find(plan->engine);
+    plan->threads = plan->engine != TESS_ENGINE_CPU || problem->elements < thread_cutover ? 1 : atomic_load(&plan->context->threads);
+    if (hooks)
+        TESS_TRY(hooks->open(plan));
+    TESS_TRY(choose(plan, call));
+    if (hooks)
+        return hooks->prepare(plan, call);
+    plan->slot = (tess_isa_slot)tess_strategy_slot(plan->row, plan->context->slot);
+    plan->workspace = plan->row->workspace ? plan->row->workspace(problem, plan->threads) : 0;
     return TESS_OK;
 }
 
 tess_status tess_plan_make(tess_plan **result, tess_problem *problem, const tess_call *call) {
     tess_context *context = problem->context;
-    tess_plan *plan = NULL;
+    tess_plan *plan = tess_allocate_zeroed(context, sizeof *plan);
     *result = NULL;
-    tess_status status = check_engine(context, call);
-    if (status == TESS_OK && !(plan = tess_allocate_zeroed(context, sizeof *plan)))
-        status = TESS_ERR_MEMORY;
-    if (status != TESS_OK) {
+    if (!plan) {
         tess_problem_free(problem);
-        return status;
+        return TESS_ERR_MEMORY;
     }
     plan->context = context;
     plan->problem = problem;
-    plan->threads = problem->elements < thread_cutover ? 1 : atomic_load(&context->threads);
-    status = choose(plan, call);
-    if (status != TESS_OK) {
+    plan->engine = TESS_ENGINE_CPU;
+    tess_status status = fill_plan(plan, call);
+    if (status != TESS_OK)
         tess_plan_free(plan);
-        return status;
-    }
-    plan->slot = (tess_isa_slot)tess_strategy_slot(plan->row, context->slot);
-    plan->workspace = plan->row->workspace ? plan->row->workspace(problem, plan->threads) : 0;
-    *result = plan;
-    return TESS_OK;
+    else
+        *result = plan;
+    return status;
 }
 
 void tess_plan_free(tess_plan *plan) {
     if (!plan)
         return;
     tess_context *context = plan->context;
+    if (plan->prepared)
+        tess_engine_find(plan->engine)->release(plan);
     tess_problem_free(plan->problem);
     tess_free(context, plan, sizeof *plan);
 }
@@ -179,7 +245,11 @@ static void fill_report(const tess_plan *plan, tess_report *given, double second
     memset(&report, 0, sizeof report);
     report.struct_size = size;
     snprintf(report.strategy, sizeof report.strategy, "%s", plan->row->name);
-    snprintf(report.isa, sizeof report.isa, "%s", tess_slot_name(plan->slot));
+    const tess_engine_hooks *hooks = tess_engine_find(plan->engine);
+    if (hooks)
+        hooks->name(plan, report.isa, sizeof report.isa);
+    else
+        snprintf(report.isa, sizeof report.isa, "%s", tess_slot_name(plan->slot));
     report.threads = plan->threads;
     report.seconds = seconds;
     report.bytes = problem->bytes;
@@ -195,6 +265,14 @@ tess_status tess_execute(const tess_plan *plan, const void *in, const void *seco
     if (!call)
         call = &no_call;
     TESS_TRY(plan->problem->op->check(plan->problem, in, second, out));
+    const tess_engine_hooks *hooks = tess_engine_find(plan->engine);
+    if (hooks) {
+        double seconds = 0;
+        TESS_TRY(hooks->execute(plan, in, second, out, call, &seconds));
+        if (call->report)
+            fill_report(plan, call->report, seconds);
+        return TESS_OK;
+    }
     /* NULL came this far only where there are no elements and no scratch; rows may count offsets from it all the same, which C forbids for NULL. */
     static _Alignas(64) char nothing[1];
     tess_run run = {.context = plan->context,

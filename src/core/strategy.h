@@ -11,6 +11,7 @@
 #include "core/tensor.h"
 
 typedef struct tess_op tess_op;
+struct tess_gpu_row; /* gpu/row.h: core only carries it */
 
 /* First member of every operation's problem structure (correlate_problem, ...): a checked call without its pointers. Made by the operation's
  * public functions, owned by a plan, never changed once planned. Allocated with tess_allocate. */
@@ -54,14 +55,18 @@ typedef struct tess_strategy {
     double (*bytes)(const tess_problem *problem);
     /* Flops of this row's method; NULL = the problem's. */
     double (*flops)(const tess_problem *problem);
+    /* Target GPU: kernels, geometry, arguments, predictions; run and workspace are then NULL. */
+    const struct tess_gpu_row *gpu;
 } tess_strategy;
 
 typedef enum tess_operand { TESS_ARRAY_IN = 0, TESS_ARRAY_SECOND, TESS_ARRAY_OUT } tess_operand;
 
 struct tess_op {
     const char *name; /* "reduce" */
-    const tess_strategy *rows;
+    const tess_strategy *rows; /* for the CPU, best first, the reference last */
     int count;
+    const tess_strategy *gpu_rows; /* production rows best first, then the ladder's other rungs, which run only by name */
+    int gpu_count;
     /* Frees what the problem points to (not the structure). May be NULL. */
     void (*release)(tess_problem *problem);
     /* The planned geometry of an operand (data is not set), for tuning on scratch arrays; NULL when the operation has no second. In place: OUT is IN.
@@ -78,6 +83,9 @@ extern const tess_op *const tess_ops[];
 extern const int tess_ops_count;
 
 const tess_strategy *tess_strategy_named(const char *name, size_t length);
+
+/* Row number i of the operation: those of the CPU, then those of the GPU. */
+TESS_INLINE const tess_strategy *tess_op_row(const tess_op *op, int i) { return i < op->count ? &op->rows[i] : &op->gpu_rows[i - op->count]; }
 
 /* Declaring and listing the builds of a function of a cpu_*.c file. */
 #if defined(__x86_64__)
@@ -105,13 +113,18 @@ int tess_strategy_slot(const tess_strategy *row, tess_isa_slot limit);
 struct tess_plan {
     tess_context *context;
     tess_problem *problem; /* owned */
+    tess_engine engine; /* never AUTO */
+    DLDevice device;    /* of the arrays */
     const tess_strategy *row;
     tess_isa_slot slot;
     int threads;
     size_t workspace;
+    void *prepared; /* an engine's, other than the CPU */
     char reason[160]; /* why this row: "first that is applicable and sensible", "pinned by ...", "wisdom: ..." */
 };
 
+/* Whether the row is one for the plan's engine and correct for its problem; *why says why not. */
+bool tess_plan_can_run(const tess_plan *plan, const tess_strategy *row, const char **why);
 /* Selects a row for the problem and makes the plan. Takes the problem over: on failure it is freed. */
 tess_status tess_plan_make(tess_plan **plan, tess_problem *problem, const tess_call *call);
 /* Allocates a zeroed problem of an operation. */

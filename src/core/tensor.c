@@ -18,9 +18,10 @@ tess_status tess_array_import(tess_array *array, const DLTensor *tensor, const c
         return tess_fail(TESS_ERR_TYPE, "%s has the DLPack type code %d, %d bits, %d lanes, which Tessera does not know", name, tensor->dtype.code,
                          tensor->dtype.bits, tensor->dtype.lanes);
     int device = (int)tensor->device.device_type;
-    if (device != kDLCPU && device != kDLCUDAHost)
-        return tess_fail(TESS_ERR_DEVICE, "%s lives on DLPack device type %d, this build computes on the CPU (device types %d and %d)", name, device,
-                         kDLCPU, kDLCUDAHost);
+    if (device != kDLCPU && device != kDLCUDAHost && device != kDLCUDA && device != kDLCUDAManaged)
+        return tess_fail(TESS_ERR_DEVICE, "%s lives on DLPack device type %d, this library reads types %d (CPU), %d (CUDA), %d (CUDA host) and %d (CUDA managed)",
+                         name, device, kDLCPU, kDLCUDA, kDLCUDAHost, kDLCUDAManaged);
+    array->device = tensor->device;
     array->itemsize = (int32_t)tess_type_size(array->type);
     array->ndim = tensor->ndim;
     bool empty = false;
@@ -54,6 +55,13 @@ tess_status tess_array_import(tess_array *array, const DLTensor *tensor, const c
     array->data = tess_first_element(tensor);
     if (!array->data && needs_data && array->count > 0)
         return tess_fail(TESS_ERR_ARGUMENT, "%s has NULL data and %lld elements", name, (long long)array->count);
+    return TESS_OK;
+}
+
+tess_status tess_array_on_host(const tess_array *array, const char *name) {
+    if (array->device.device_type == kDLCUDA)
+        return tess_fail(TESS_ERR_DEVICE, "%s lives on CUDA device %d; it is read when the plan is made and must lie in host memory", name,
+                         (int)array->device.device_id);
     return TESS_OK;
 }
 

@@ -10,6 +10,7 @@ typedef struct tess_array {
     char *data; /* first element; may be NULL when count is 0 or for planning */
     tess_type type;
     int32_t itemsize;
+    DLDevice device;
     int ndim;
     int64_t count; /* elements */
     int64_t shape[TESS_MAX_NDIM];
@@ -19,6 +20,9 @@ typedef struct tess_array {
 /* Checks a caller's tensor and turns it into an array. name: how the detail calls it ("in", "masks[1]"). needs_data: data must be non-NULL
  * when there are elements. TESS_ERR_ARGUMENT, _TYPE, _SHAPE, _SIZE, _DEVICE. */
 tess_status tess_array_import(tess_array *array, const DLTensor *tensor, const char *name, bool needs_data);
+
+/* TESS_ERR_DEVICE unless the array's memory can be read here: for what is read when a plan is made (masks, offsets). */
+tess_status tess_array_on_host(const tess_array *array, const char *name);
 
 /* The first element of a caller's tensor; NULL when its data is. */
 TESS_INLINE char *tess_first_element(const DLTensor *tensor) { return tensor->data ? (char *)tensor->data + tensor->byte_offset : NULL; }

@@ -12,7 +12,7 @@
 /* A product and a sum become one operation only where the kernel writes fma (docs/numerics.md). The other defaults are IEEE's: no flush to zero,
  * division and square root correctly rounded. */
 static const char *const fixed_options[] = {"--std=c++17", "--fmad=false"};
-enum { FIXED = sizeof fixed_options / sizeof fixed_options[0] };
+enum { FIXED = sizeof fixed_options / sizeof fixed_options[0], HEADERS = 8 };
 
 static const char lines_option[] = "--generate-line-info"; /* of PTX */
 
@@ -28,6 +28,10 @@ tess_gpu_key tess_gpu_source_key(const tess_gpu_source *source, int arch, tess_g
     tess_sha256_add_field(&hash, target, (size_t)length);
     tess_sha256_add_field(&hash, source->name, strlen(source->name));
     tess_sha256_add_field(&hash, source->text, strlen(source->text));
+    for (const tess_gpu_text *const *h = source->headers; h && *h; h++) {
+        tess_sha256_add_field(&hash, (*h)->name, strlen((*h)->name));
+        tess_sha256_add_field(&hash, (*h)->text, strlen((*h)->text));
+    }
     for (int i = 0; i < FIXED; i++)
         tess_sha256_add_field(&hash, fixed_options[i], strlen(fixed_options[i]));
     if (form == TESS_GPU_PTX)
@@ -152,7 +156,14 @@ static tess_status run_compiler(tess_gpu *gpu, const tess_gpu_source *source, in
         options[FIXED + 1] = lines_option;
     if (source->option_count > 0)
         memcpy(options + own, source->options, (size_t)source->option_count * sizeof *options);
-    tess_status status = check_nvrtc(gpu, gpu->nvrtc.nvrtcCreateProgram(&program, source->text, source->name, 0, NULL, NULL), "nvrtcCreateProgram");
+    const char *header_text[HEADERS], *header_name[HEADERS];
+    int headers = 0;
+    for (const tess_gpu_text *const *h = source->headers; h && *h && headers < HEADERS; h++, headers++) {
+        header_text[headers] = (*h)->text;
+        header_name[headers] = (*h)->name;
+    }
+    tess_status status = check_nvrtc(
+        gpu, gpu->nvrtc.nvrtcCreateProgram(&program, source->text, source->name, headers, header_text, header_name), "nvrtcCreateProgram");
     if (status == TESS_OK) {
         nvrtcResult result = gpu->nvrtc.nvrtcCompileProgram(program, count, options);
         status = result == NVRTC_SUCCESS ? fetch(gpu, program, image) : refused(gpu, program, source, target, result);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "core/engine.h"
-#include "gpu/gpu.h"
+#include "gpu/row.h"
 
 static void describe_device(const tess_gpu_device *d, tess_text *text) {
     tess_text_add(text,
@@ -79,4 +79,12 @@ static void describe(tess_context *context, tess_format format, tess_text *text)
         describe_device(&gpu->devices[i], text);
 }
 
-const tess_engine_hooks tess_gpu_hooks = {.describe = describe, .close = tess_gpu_close};
+const tess_engine_hooks tess_gpu_hooks = {.engines = 1u << TESS_ENGINE_CUDA | 1u << TESS_ENGINE_VIRTUAL,
+                                          .describe = describe,
+                                          .close = tess_gpu_close,
+                                          .open = tess_gpu_plan_open,
+                                          .prepare = tess_gpu_plan_prepare,
+                                          .execute = tess_gpu_execute,
+                                          .release = tess_gpu_plan_release,
+                                          .explain = tess_gpu_plan_explain,
+                                          .name = tess_gpu_plan_name};

@@ -53,7 +53,9 @@ struct tess_gpu {
 
 /* The context's object; made at the first call, no library is touched. */
 tess_status tess_gpu_get(tess_gpu **gpu, tess_context *context);
-/* Frees it. exiting: no entry of the driver is called. */
+/* The same for an engine, cuda or virtual; the virtual one has its table already. */
+tess_status tess_gpu_get_engine(tess_gpu **gpu, tess_context *context, tess_engine engine);
+/* Frees both. exiting: no entry of the driver is called. */
 void tess_gpu_close(tess_context *context, bool exiting);
 
 /* Loads the driver and finds the devices: the first call does it, and every call after a failure tries again. TESS_ERR_ENGINE says what is missing
@@ -108,9 +110,16 @@ void tess_gpu_leave(tess_gpu_scope *scope);
 
 typedef enum tess_gpu_form { TESS_GPU_CUBIN = 0, TESS_GPU_PTX } tess_gpu_form;
 
+/* A .cu or .cuh file, embedded by the build as tess_kernel_FOLDER_FILE_cu (src/ops/transpose/gpu_tile.cu: tess_kernel_transpose_gpu_tile_cu). */
+typedef struct tess_gpu_text {
+    const char *name; /* "transpose/gpu_tile.cu" */
+    const char *text;
+} tess_gpu_text;
+
 typedef struct tess_gpu_source {
     const char *name; /* "reduce/gpu_shuffle.cu": what the compiler's messages call it */
     const char *text;
+    const tess_gpu_text *const *headers; /* what the text may include, NULL-terminated; NULL = nothing */
     const char *const *options; /* "-DWIDTH=7" */
     int option_count;
     const char *ptx; /* of the kernel in its general form, shipped for machines without a compiler; NULL = none */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/engine.h"
 #include "gpu/gpu.h"
 
 typedef struct symbol_row {
@@ -265,8 +266,9 @@ tess_status tess_gpu_open_nvrtc(tess_gpu *gpu) {
     return status;
 }
 
-tess_status tess_gpu_get(tess_gpu **gpu, tess_context *context) {
-    *gpu = atomic_load_explicit(&context->gpu, memory_order_acquire);
+/* The object in the place, or a new one. */
+static tess_status get(tess_gpu **gpu, tess_context *context, _Atomic(struct tess_gpu *) *place) {
+    *gpu = atomic_load_explicit(place, memory_order_acquire);
     if (*gpu)
         return TESS_OK;
     tess_gpu *made = tess_allocate_zeroed(context, sizeof *made);
@@ -275,7 +277,7 @@ tess_status tess_gpu_get(tess_gpu **gpu, tess_context *context) {
     made->context = context;
     made->driver = absent;
     pthread_mutex_init(&made->lock, NULL);
-    if (atomic_compare_exchange_strong_explicit(&context->gpu, gpu, made, memory_order_acq_rel, memory_order_acquire)) {
+    if (atomic_compare_exchange_strong_explicit(place, gpu, made, memory_order_acq_rel, memory_order_acquire)) {
         *gpu = made;
     } else { /* another thread was first, and *gpu is its */
         pthread_mutex_destroy(&made->lock);
@@ -284,14 +286,37 @@ tess_status tess_gpu_get(tess_gpu **gpu, tess_context *context) {
     return TESS_OK;
 }
 
-void tess_gpu_close(tess_context *context, bool exiting) {
-    tess_gpu *gpu = atomic_exchange(&context->gpu, NULL);
+tess_status tess_gpu_get(tess_gpu **gpu, tess_context *context) { return get(gpu, context, &context->gpu); }
+
+tess_status tess_gpu_get_engine(tess_gpu **gpu, tess_context *context, tess_engine engine) {
+    const tess_driver *table;
+    if (engine == TESS_ENGINE_CUDA)
+        return tess_gpu_get(gpu, context);
+    TESS_TRY(get(gpu, context, &context->virtual_engine));
+    if (atomic_load_explicit(&(*gpu)->driver_ready, memory_order_acquire))
+        return TESS_OK;
+    pthread_mutex_lock(&context->lock); /* two threads that come first would both give it a table */
+    tess_status status = TESS_OK;
+    if (!atomic_load_explicit(&(*gpu)->driver_ready, memory_order_relaxed) && (status = tess_vgpu_driver(context, &table)) == TESS_OK)
+        status = tess_gpu_open_table(*gpu, table, "the virtual GPU");
+    pthread_mutex_unlock(&context->lock);
+    return status;
+}
+
+static void close_one(_Atomic(struct tess_gpu *) *place, bool exiting) {
+    tess_gpu *gpu = atomic_exchange(place, NULL);
     if (!gpu)
         return;
     bool silent = exiting || gpu->process != getpid(); /* never opened, or a fork's: no entry may be called */
+    tess_context *context = gpu->context;
     tess_gpu_modules_free(gpu, silent);
     tess_gpu_devices_free(gpu, silent);
     tess_gpu_cache_free(gpu);
     pthread_mutex_destroy(&gpu->lock);
     tess_free(context, gpu, sizeof *gpu);
+}
+
+void tess_gpu_close(tess_context *context, bool exiting) {
+    close_one(&context->gpu, exiting);
+    close_one(&context->virtual_engine, exiting);
 }

@@ -110,6 +110,7 @@ static tess_status import_masks(request *r, int ndim) {
         tess_array *mask = &r->mask[k];
         mask_name(name, sizeof name, r, k);
         TESS_TRY(tess_array_import(mask, r->masks[k], name, true));
+        TESS_TRY(tess_array_on_host(mask, name));
         if (r->list && mask->ndim != 1)
             return tess_fail(TESS_ERR_SHAPE, "%s has ndim %d, the masks of a separable list have 1", name, mask->ndim);
         if (mask->ndim > ndim)

@@ -135,6 +135,7 @@ static tess_status check_options(reduce_problem *p, const tess_reduce_options *o
 static tess_status take_offsets(reduce_problem *p, const DLTensor *given, int axis) {
     tess_array a;
     TESS_TRY(tess_array_import(&a, given, "offsets", true));
+    TESS_TRY(tess_array_on_host(&a, "offsets"));
     if (a.type != tess_i64 && a.type != tess_i32)
         return tess_fail(TESS_ERR_TYPE, "offsets is %s, it must be i64 or i32", tess_type_name(a.type));
     if (a.ndim != 1 || a.count < 1)

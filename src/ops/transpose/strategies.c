@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * strategies.c - the table: one row a strategy. */
-#include "ops/transpose/transpose.h"
+#include "ops/transpose/gpu_transpose.h"
 
 TESS_DECLARE_RUN(tess_transpose_groups);
 TESS_DECLARE_RUN(tess_transpose_tiles);
@@ -118,4 +118,10 @@ static const tess_array *array(const tess_problem *base, tess_operand operand) {
     return operand == TESS_ARRAY_SECOND ? NULL : operand == TESS_ARRAY_IN || problem->place != TRANSPOSE_ELSEWHERE ? &problem->in : &problem->out;
 }
 
-const tess_op tess_transpose_op = {.name = "transpose", .rows = rows, .count = TESS_COUNT(rows), .array = array, .check = tess_transpose_check};
+const tess_op tess_transpose_op = {.name = "transpose",
+                                   .rows = rows,
+                                   .count = TESS_COUNT(rows),
+                                   .gpu_rows = tess_transpose_gpu_rows,
+                                   .gpu_count = TRANSPOSE_GPU_ROWS,
+                                   .array = array,
+                                   .check = tess_transpose_check};

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * execute.c - one execution of a plan: workspace, launches on the caller's stream, the result word where a row has one.
+ *
+ * With device arrays and the caller's workspace nothing is allocated and nothing waited for, so the call can be captured into a graph. A report, a
+ * result word and arrays in host memory make it wait for the stream, and no other. */
+#include <string.h>
+
+#include "gpu/row.h"
+
+static CUdeviceptr address_of(const tess_gpu_argument *a, const tess_gpu_plan *plan, const tess_gpu_pointers *pointers) {
+    CUdeviceptr base = a->place == TESS_GPU_IN       ? pointers->in
+                       : a->place == TESS_GPU_SECOND ? pointers->second
+                       : a->place == TESS_GPU_OUT    ? pointers->out
+                       : a->place == TESS_GPU_DATA   ? plan->data
+                                                     : pointers->workspace;
+    return base + (CUdeviceptr)a->offset; /* modulo 2^64: offsets may be negative */
+}
+
+tess_status tess_gpu_run_steps(const tess_gpu_scope *scope, const tess_gpu_plan *plan, const tess_gpu_pointers *pointers, CUstream stream) {
+    const tess_gpu_layout *layout = &plan->layout;
+    if (layout->zeroed > 0)
+        TESS_CUDA(scope->gpu, cuMemsetD8Async, pointers->workspace, 0, (size_t)layout->zeroed, stream);
+    for (int s = 0; s < layout->steps; s++) {
+        const tess_gpu_step *step = &layout->step[s];
+        CUdeviceptr address[TESS_GPU_ARGUMENTS];
+        void *argument[TESS_GPU_ARGUMENTS];
+        for (int i = 0; i < step->arguments; i++) {
+            const tess_gpu_argument *a = &step->argument[i];
+            address[i] = a->place == TESS_GPU_VALUE ? 0 : address_of(a, plan, pointers);
+            argument[i] = a->place == TESS_GPU_VALUE ? (void *)(uintptr_t)(layout->arena + a->at) : &address[i];
+        }
+        TESS_TRY(tess_gpu_launch(scope, &plan->kernel[s], &step->grid, stream, argument));
+    }
+    return TESS_OK;
+}
+
+/* Events on the stream, made for one execution that is to be reported. */
+typedef struct watch {
+    CUevent from, to;
+} watch;
+
+static tess_status watch_start(const tess_gpu_scope *scope, watch *w, CUstream stream) {
+    TESS_CUDA(scope->gpu, cuEventCreate, &w->from, 0);
+    TESS_CUDA(scope->gpu, cuEventCreate, &w->to, 0);
+    TESS_CUDA(scope->gpu, cuEventRecord, w->from, stream);
+    return TESS_OK;
+}
+
+static tess_status watch_stop(const tess_gpu_scope *scope, watch *w, CUstream stream, double *seconds) {
+    float milliseconds = 0;
+    TESS_CUDA(scope->gpu, cuEventRecord, w->to, stream);
+    TESS_CUDA(scope->gpu, cuEventSynchronize, w->to);
+    TESS_CUDA(scope->gpu, cuEventElapsedTime, &milliseconds, w->from, w->to);
+    *seconds = milliseconds * 1e-3;
+    return TESS_OK;
+}
+
+static void watch_free(const tess_gpu_scope *scope, watch *w) {
+    if (w->from)
+        scope->gpu->driver.cuEventDestroy(w->from);
+    if (w->to)
+        scope->gpu->driver.cuEventDestroy(w->to);
+}
+
+/* The row's verdict on what its kernels left at the workspace's start. */
+tess_status tess_gpu_finish(const tess_gpu_scope *scope, const tess_plan *plan, const tess_gpu_plan *made, CUdeviceptr workspace,
+                            CUstream stream) {
+    char result[64];
+    if (made->layout.result == 0)
+        return TESS_OK;
+    if (made->layout.result > (int64_t)sizeof result)
+        return tess_fail(TESS_ERR_INTERNAL, "strategy %s has a result of %lld bytes", made->row->name, (long long)made->layout.result);
+    TESS_CUDA(scope->gpu, cuMemcpyDtoHAsync, result, workspace, (size_t)made->layout.result, stream);
+    TESS_CUDA(scope->gpu, cuStreamSynchronize, stream);
+    return made->row->gpu->finish(plan->problem, result);
+}
+
+tess_status tess_gpu_aligned_plan(const tess_gpu_plan **chosen, const tess_plan *plan, const tess_gpu_pointers *pointers) {
+    static const struct {
+        const char *name;
+        tess_operand operand;
+    } operands[] = {{"in", TESS_ARRAY_IN}, {"the second operand", TESS_ARRAY_SECOND}, {"out", TESS_ARRAY_OUT}};
+    const CUdeviceptr address[] = {pointers->in, pointers->second, pointers->out};
+    const tess_gpu_plan *made = plan->prepared;
+    CUdeviceptr all = 0;
+    for (int i = 0; i < TESS_COUNT(operands); i++) {
+        const tess_array *array = plan->problem->op->array(plan->problem, operands[i].operand);
+        if (!array || array->count == 0)
+            continue;
+        if (address[i] % (CUdeviceptr)array->itemsize)
+            return tess_fail(TESS_ERR_ARGUMENT, "%s is at %#llx: on a GPU elements are aligned to their size, here %d bytes", operands[i].name,
+                             address[i], (int)array->itemsize);
+        all |= address[i];
+    }
+    for (; made; made = made->other)
+        if (made->layout.alignment == 0 || all % (CUdeviceptr)made->layout.alignment == 0) {
+            *chosen = made;
+            return TESS_OK;
+        }
+    return tess_fail(TESS_ERR_STRATEGY, "strategy %s needs operands aligned to %lld bytes, and no other row takes these", plan->row->name,
+                     (long long)((const tess_gpu_plan *)plan->prepared)->layout.alignment);
+}
+
+static tess_status run_on_device(const tess_gpu_scope *scope, const tess_plan *plan, const tess_gpu_pointers *pointers, const tess_call *call,
+                                 double *seconds) {
+    const tess_gpu_plan *made;
+    TESS_TRY(tess_gpu_aligned_plan(&made, plan, pointers));
+    watch w = {NULL, NULL};
+    CUstream stream = call->stream;
+    tess_status status = call->report ? watch_start(scope, &w, stream) : TESS_OK;
+    if (status == TESS_OK)
+        status = tess_gpu_run_steps(scope, made, pointers, stream);
+    if (status == TESS_OK && call->report)
+        status = watch_stop(scope, &w, stream, seconds);
+    watch_free(scope, &w);
+    return status == TESS_OK ? tess_gpu_finish(scope, plan, made, pointers->workspace, stream) : status;
+}
+
+/* Stream-ordered memory where the device has it; freed in the stream's order, so nothing waits. */
+tess_status tess_gpu_scratch(const tess_gpu_scope *scope, CUdeviceptr *memory, size_t size, CUstream stream, bool *ordered) {
+    *memory = 0;
+    *ordered = false;
+    if (size == 0)
+        return TESS_OK;
+    *ordered = scope->gpu->driver.cuMemAllocAsync(memory, size, stream) == CUDA_SUCCESS;
+    if (!*ordered)
+        TESS_CUDA(scope->gpu, cuMemAlloc, memory, size);
+    return TESS_OK;
+}
+
+void tess_gpu_scratch_free(const tess_gpu_scope *scope, CUdeviceptr memory, CUstream stream, bool ordered) {
+    if (!memory)
+        return;
+    if (ordered)
+        scope->gpu->driver.cuMemFreeAsync(memory, stream);
+    else /* waits for the device, so that no launch still uses it */
+        scope->gpu->driver.cuMemFree(memory);
+}
+
+static tess_status execute_inside(const tess_gpu_scope *scope, const tess_plan *plan, const void *in, const void *second, void *out,
+                                  const tess_call *call, double *seconds) {
+    const tess_gpu_plan *made = plan->prepared;
+    CUstream stream = call->stream;
+    bool ordered = false;
+    CUdeviceptr own = 0;
+    if (scope->context_id != made->context_id)
+        return tess_fail(TESS_ERR_ARGUMENT, "the plan was made in CUDA context %llu, the stream or thread of this execution is in context %llu",
+                         made->context_id, scope->context_id);
+    tess_gpu_pointers pointers = {
+        .in = (CUdeviceptr)(uintptr_t)in, .second = (CUdeviceptr)(uintptr_t)second, .out = (CUdeviceptr)(uintptr_t)out};
+    if (made->host) {
+        double start = tess_seconds();
+        TESS_TRY(tess_gpu_execute_host(scope, plan, in, second, out, stream));
+        *seconds = tess_seconds() - start;
+        return TESS_OK;
+    }
+    if (call->workspace) {
+        if (call->workspace_size < plan->workspace)
+            return tess_fail(TESS_ERR_ARGUMENT, "workspace_size is %zu, this plan needs %zu bytes", call->workspace_size, plan->workspace);
+        if ((uintptr_t)call->workspace % 64)
+            return tess_fail(TESS_ERR_ARGUMENT, "workspace is %p, it must be aligned to 64 bytes", call->workspace);
+        pointers.workspace = (CUdeviceptr)(uintptr_t)call->workspace;
+    } else {
+        TESS_TRY(tess_gpu_scratch(scope, &own, plan->workspace, stream, &ordered));
+        pointers.workspace = own;
+    }
+    tess_status status = run_on_device(scope, plan, &pointers, call, seconds);
+    tess_gpu_scratch_free(scope, own, stream, ordered);
+    return status;
+}
+
+tess_status tess_gpu_execute(const tess_plan *plan, const void *in, const void *second, void *out, const tess_call *call, double *seconds) {
+    const tess_gpu_plan *made = plan->prepared;
+    tess_gpu_scope scope;
+    TESS_TRY(tess_gpu_open(made->gpu)); /* a fork's child is told */
+    tess_status status = tess_gpu_enter(made->gpu, made->device, call->stream, &scope);
+    if (status == TESS_OK)
+        status = execute_inside(&scope, plan, in, second, out, call, seconds);
+    tess_gpu_leave(&scope);
+    return status;
+}

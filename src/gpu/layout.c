@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * layout.c - the words with which a row writes down its launches. Whatever does not fit sets `full`; the plan then fails, and nothing is cut
+ * silently. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gpu/row.h"
+
+static int keep(tess_gpu_layout *layout, const void *bytes, size_t size, size_t alignment) {
+    size_t at = (layout->used + alignment - 1) / alignment * alignment;
+    if (at + size > sizeof layout->arena) {
+        layout->full = true;
+        return 0;
+    }
+    memcpy(layout->arena + at, bytes, size);
+    layout->used = at + size;
+    return (int)at;
+}
+
+void tess_gpu_unit(tess_gpu_layout *layout, const tess_gpu_text *text) {
+    if (layout->units == TESS_GPU_UNITS) {
+        layout->full = true;
+        return;
+    }
+    layout->unit[layout->units++].text = text;
+}
+
+void tess_gpu_option(tess_gpu_layout *layout, const char *format, ...) {
+    char option[TESS_GPU_ARENA];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(option, sizeof option, format, arguments);
+    va_end(arguments);
+    int unit = layout->units - 1, n = unit < 0 ? TESS_GPU_OPTIONS : layout->unit[unit].options;
+    if (length < 0 || (size_t)length >= sizeof option || n == TESS_GPU_OPTIONS) {
+        layout->full = true;
+        return;
+    }
+    layout->unit[unit].option[n] = layout->arena + keep(layout, option, (size_t)length + 1, 1);
+    layout->unit[unit].options++;
+}
+
+tess_gpu_step *tess_gpu_launch_of(tess_gpu_layout *layout, const char *entry, int64_t grid_x, int64_t grid_y, int64_t grid_z, int block,
+                                  int64_t shared) {
+    if (layout->steps == TESS_GPU_STEPS || layout->units == 0) {
+        layout->full = true;
+        layout->steps = layout->steps ? layout->steps - 1 : 0; /* the plan fails; a step that can be written to is still owed */
+    }
+    tess_gpu_step *step = &layout->step[layout->steps++];
+    *step = (tess_gpu_step){.unit = layout->units - 1, .entry = entry, .grid = {{grid_x, grid_y, grid_z}, {block, 1, 1}, shared}};
+    return step;
+}
+
+static void add(tess_gpu_layout *layout, tess_gpu_step *step, tess_gpu_argument argument) {
+    if (step->arguments == TESS_GPU_ARGUMENTS)
+        layout->full = true;
+    else
+        step->argument[step->arguments++] = argument;
+}
+
+void tess_gpu_pass_pointer(tess_gpu_layout *layout, tess_gpu_step *step, tess_gpu_place place, int64_t offset) {
+    add(layout, step, (tess_gpu_argument){.place = place, .offset = offset});
+}
+
+void tess_gpu_pass(tess_gpu_layout *layout, tess_gpu_step *step, const void *value, size_t size) {
+    add(layout, step, (tess_gpu_argument){.place = TESS_GPU_VALUE, .at = keep(layout, value, size, 16), .size = (int)size});
+}
+
+void tess_gpu_pass_i64(tess_gpu_layout *layout, tess_gpu_step *step, int64_t value) { tess_gpu_pass(layout, step, &value, sizeof value); }
+
+void tess_gpu_pass_i32(tess_gpu_layout *layout, tess_gpu_step *step, int32_t value) { tess_gpu_pass(layout, step, &value, sizeof value); }
+
+int64_t tess_gpu_reserve(tess_gpu_layout *layout, int64_t size) {
+    int64_t at = tess_ceil_div(layout->workspace, 256) * 256;
+    layout->workspace = at + size;
+    return at;
+}
+
+tess_gpu_prediction tess_gpu_no_prediction(void) {
+    tess_gpu_prediction none;
+#define X(name) none.name = -1;
+    TESS_GPU_PREDICTION_LIST(X)
+#undef X
+    return none;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * plan.c - what the engine adds to a plan: the device, the row's layout, its kernels loaded, its data copied there. */
+#include <stdio.h>
+#include <string.h>
+
+#include "gpu/row.h"
+
+/* The engine's object of the plan's engine, opened. */
+static tess_status open_engine(tess_gpu **gpu, const tess_plan *plan) {
+    TESS_TRY(tess_gpu_get_engine(gpu, plan->context, plan->engine));
+    return tess_gpu_open(*gpu);
+}
+
+static tess_status device_of(const tess_plan *plan, tess_gpu *gpu, tess_gpu_device **device) {
+    return tess_gpu_device_get(gpu, plan->device.device_type == kDLCPU ? 0 : plan->device.device_id, device);
+}
+
+tess_status tess_gpu_plan_open(tess_plan *plan) {
+    tess_gpu *gpu;
+    tess_gpu_device *device;
+    TESS_TRY(open_engine(&gpu, plan));
+    return device_of(plan, gpu, &device);
+}
+
+static tess_status get_kernels(const tess_gpu_scope *scope, tess_gpu_plan *made, const tess_gpu_row *row) {
+    const tess_gpu_layout *layout = &made->layout;
+    for (int s = 0; s < layout->steps; s++) {
+        int u = layout->step[s].unit;
+        tess_gpu_source source = {.name = layout->unit[u].text->name,
+                                  .text = layout->unit[u].text->text,
+                                  .headers = row->headers,
+                                  .options = layout->unit[u].option,
+                                  .option_count = layout->unit[u].options};
+        TESS_TRY(tess_gpu_kernel_get(scope, &source, layout->step[s].entry, &made->kernel[s]));
+    }
+    return TESS_OK;
+}
+
+static tess_status put_data(const tess_gpu_scope *scope, tess_gpu_plan *made, CUstream stream) {
+    const tess_gpu_layout *layout = &made->layout;
+    if (!layout->data_size)
+        return TESS_OK;
+    TESS_CUDA(scope->gpu, cuMemAlloc, &made->data, layout->data_size);
+    TESS_CUDA(scope->gpu, cuMemcpyHtoDAsync, made->data, layout->data, layout->data_size, stream);
+    TESS_CUDA(scope->gpu, cuStreamSynchronize, stream); /* another stream may execute the plan */
+    return TESS_OK;
+}
+
+static tess_status lay_out(const tess_plan *plan, tess_gpu_plan *made, const tess_strategy *row) {
+    const tess_gpu_row *of = row->gpu;
+    const tess_gpu_device *d = made->device;
+    made->row = row;
+    of->lay_out(plan->problem, d, &made->layout);
+    if (made->layout.full)
+        return tess_fail(TESS_ERR_INTERNAL, "strategy %s: a layout of %d launches has too many units, options or arguments", row->name,
+                         made->layout.steps);
+    if (d->major * 10 + d->minor < of->least_arch)
+        return tess_fail(TESS_ERR_ENGINE, "strategy %s needs compute capability %d.%d, %s has %d.%d", row->name, of->least_arch / 10,
+                         of->least_arch % 10, d->name, d->major, d->minor);
+    return TESS_OK;
+}
+
+static tess_status make(tess_gpu_plan **result, const tess_plan *plan, const tess_strategy *row) {
+    tess_gpu *gpu;
+    *result = NULL;
+    TESS_TRY(open_engine(&gpu, plan));
+    tess_gpu_plan *made = tess_allocate_zeroed(plan->context, sizeof *made);
+    if (!made)
+        return TESS_ERR_MEMORY;
+    *result = made;
+    made->gpu = gpu;
+    made->host = plan->device.device_type == kDLCPU;
+    TESS_TRY(device_of(plan, gpu, &made->device));
+    return lay_out(plan, made, row);
+}
+
+/* The alignment that every element has by itself, the least of all operands'. */
+static int64_t natural_alignment(const tess_plan *plan) {
+    static const tess_operand operands[] = {TESS_ARRAY_IN, TESS_ARRAY_SECOND, TESS_ARRAY_OUT};
+    int64_t least = 16;
+    for (int i = 0; i < TESS_COUNT(operands); i++) {
+        const tess_array *array = plan->problem->op->array(plan->problem, operands[i]);
+        least = array ? tess_min64(least, array->itemsize) : least;
+    }
+    return least;
+}
+
+/* The first row that asks for no more than natural alignment, after one that does. */
+static tess_status make_other(tess_gpu_plan *made, const tess_plan *plan) {
+    const tess_op *op = plan->problem->op;
+    int64_t natural = natural_alignment(plan);
+    const char *why;
+    if (made->layout.alignment <= natural)
+        return TESS_OK;
+    for (int r = 0; r < op->gpu_count; r++) {
+        const tess_strategy *row = &op->gpu_rows[r];
+        if (row == plan->row || !row->gpu->production || !row->applicable(plan->problem, &why))
+            continue;
+        TESS_TRY(make(&made->other, plan, row));
+        if (made->other->layout.alignment <= natural)
+            return TESS_OK;
+        tess_free(plan->context, made->other, sizeof *made->other);
+        made->other = NULL;
+    }
+    return TESS_OK; /* an execution with such operands then fails */
+}
+
+static tess_status load(const tess_gpu_scope *scope, tess_gpu_plan *made, CUstream stream) {
+    made->context_id = scope->context_id;
+    TESS_TRY(get_kernels(scope, made, made->row->gpu));
+    return put_data(scope, made, stream);
+}
+
+tess_status tess_gpu_plan_prepare(tess_plan *plan, const tess_call *call) {
+    tess_gpu_plan *made;
+    tess_gpu_scope scope;
+    tess_status status = make(&made, plan, plan->row);
+    plan->prepared = made;
+    if (status == TESS_OK)
+        status = make_other(made, plan);
+    if (status != TESS_OK)
+        return status;
+    plan->workspace = (size_t)tess_max64(made->layout.workspace, made->other ? made->other->layout.workspace : 0);
+    CUstream stream = call->stream;
+    status = tess_gpu_enter(made->gpu, made->device, stream, &scope);
+    if (status == TESS_OK)
+        status = load(&scope, made, stream);
+    if (status == TESS_OK && made->other)
+        status = load(&scope, made->other, stream);
+    tess_gpu_leave(&scope);
+    return status;
+}
+
+void tess_gpu_plan_release(tess_plan *plan) {
+    tess_gpu_plan *next;
+    for (tess_gpu_plan *made = plan->prepared; made; made = next) {
+        tess_gpu_scope scope;
+        next = made->other;
+        if (made->data && tess_gpu_enter(made->gpu, made->device, NULL, &scope) == TESS_OK) {
+            if (scope.context_id == made->context_id)
+                made->gpu->driver.cuMemFree(made->data);
+            tess_gpu_leave(&scope);
+        }
+        tess_free(plan->context, made, sizeof *made);
+    }
+    plan->prepared = NULL;
+}
+
+void tess_gpu_plan_name(const tess_plan *plan, char *text, size_t size) {
+    const tess_gpu_plan *made = plan->prepared;
+    snprintf(text, size, "sm_%d%d", made->device->major, made->device->minor);
+}
+
+static void explain_step(const tess_gpu_plan *made, int s, bool json, tess_text *text) {
+    const tess_gpu_step *step = &made->layout.step[s];
+    const tess_gpu_kernel *kernel = &made->kernel[s];
+    const char *name = made->layout.unit[step->unit].text->name;
+    const int64_t *g = step->grid.grid;
+    long long shared = (long long)step->grid.shared + kernel->static_shared;
+    if (json)
+        tess_text_add(text,
+                      "%s{\"entry\": \"%s\", \"file\": \"%s\", \"grid\": [%lld, %lld, %lld], \"block\": %lld, \"shared\": %lld, \"registers\": "
+                      "%d, \"local\": %d}",
+                      s ? ", " : "", step->entry, name, (long long)g[0], (long long)g[1], (long long)g[2], (long long)step->grid.block[0], shared,
+                      kernel->registers, kernel->local_bytes);
+    else
+        tess_text_add(text, "launch     %s of %s: grid %lld x %lld x %lld, block %lld, %lld bytes of shared memory, %d registers, %d bytes spilled\n",
+                      step->entry, name, (long long)g[0], (long long)g[1], (long long)g[2], (long long)step->grid.block[0], shared, kernel->registers,
+                      kernel->local_bytes);
+}
+
+static void explain_prediction(const tess_gpu_prediction *p, bool json, tess_text *text) {
+    const struct {
+        const char *name;
+        double value;
+    } words[] = {
+#define X(name) {#name, p->name},
+        TESS_GPU_PREDICTION_LIST(X)
+#undef X
+    };
+    int said = 0;
+    for (int i = 0; i < TESS_COUNT(words); i++) {
+        if (words[i].value < 0)
+            continue;
+        if (json)
+            tess_text_add(text, "%s\"%s\": %.0f", said ? ", " : "", words[i].name, words[i].value);
+        else
+            tess_text_add(text, "predicted  %s %.0f\n", words[i].name, words[i].value);
+        said++;
+    }
+}
+
+void tess_gpu_plan_explain(const tess_plan *plan, tess_format format, tess_text *text) {
+    const tess_gpu_plan *made = plan->prepared;
+    const tess_gpu_row *row = plan->row->gpu;
+    tess_gpu_prediction p = tess_gpu_no_prediction();
+    bool json = format == TESS_JSON;
+    if (row->predict)
+        row->predict(plan->problem, &p);
+    if (json)
+        tess_text_add(text, ", \"launches\": [");
+    for (int s = 0; s < made->layout.steps; s++)
+        explain_step(made, s, json, text);
+    if (json)
+        tess_text_add(text, "], \"predicted\": {");
+    explain_prediction(&p, json, text);
+    if (json)
+        tess_text_add(text, "}");
+}

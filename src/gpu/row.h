@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * row.h - what a GPU row of a strategy table is: kernel text, and functions that lay out a problem's launches and predict their counts.
+ *
+ * A row's `lay_out` fills a tess_gpu_layout: one or more units (a kernel text compiled with some -D), the launches in order, their arguments, and the
+ * workspace they share. It is called when a plan is made and knows no pointer: arguments name operands, the engine puts the addresses in.
+ *
+ *     static void lay_out(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+ *         tess_gpu_unit(layout, &tess_gpu_text_of(transpose_gpu_tile));
+ *         tess_gpu_option(layout, "-DSIZE=%d", 4);
+ *         tess_gpu_step *step = tess_gpu_launch_of(layout, "tile", grid, block, shared);
+ *         tess_gpu_pass_pointer(step, TESS_GPU_IN, first_byte);
+ *         tess_gpu_pass(layout, step, &problem->rows, sizeof problem->rows);
+ *     }
+ */
+#ifndef TESS_GPU_ROW_H
+#define TESS_GPU_ROW_H
+
+#include "core/strategy.h"
+#include "gpu/gpu.h"
+
+enum { TESS_GPU_UNITS = 4, TESS_GPU_STEPS = 12, TESS_GPU_ARGUMENTS = 24, TESS_GPU_OPTIONS = 24, TESS_GPU_ARENA = 24576 };
+
+typedef enum tess_gpu_place {
+    TESS_GPU_VALUE, /* bytes of the layout */
+    TESS_GPU_IN,
+    TESS_GPU_SECOND,
+    TESS_GPU_OUT,
+    TESS_GPU_WORKSPACE,
+    TESS_GPU_DATA /* what tess_gpu_data gave, on the device */
+} tess_gpu_place;
+
+typedef struct tess_gpu_argument {
+    tess_gpu_place place;
+    int at, size;   /* VALUE: where in the arena */
+    int64_t offset; /* else: bytes beyond the operand's first element */
+} tess_gpu_argument;
+
+typedef struct tess_gpu_step {
+    int unit;
+    const char *entry;
+    tess_gpu_grid grid;
+    tess_gpu_argument argument[TESS_GPU_ARGUMENTS];
+    int arguments;
+} tess_gpu_step;
+
+typedef struct tess_gpu_layout {
+    struct {
+        const tess_gpu_text *text;
+        const char *option[TESS_GPU_OPTIONS];
+        int options;
+    } unit[TESS_GPU_UNITS];
+    tess_gpu_step step[TESS_GPU_STEPS];
+    int units, steps;
+    int64_t alignment; /* that the operands' first elements must have; 0 = none. A plan keeps a second row for those that have not */
+    int64_t workspace; /* bytes in all */
+    int64_t zeroed;    /* the first so many are 0 when the first launch begins */
+    const void *data;  /* copied to the device when the plan is made */
+    size_t data_size;
+    int64_t result; /* the first so many bytes of the workspace are read back for `finish`, which makes the call wait for the stream */
+    char arena[TESS_GPU_ARENA];
+    size_t used;
+    bool full; /* something did not fit: the plan fails */
+} tess_gpu_layout;
+
+/* Begins a unit; options and launches after it belong to it. */
+void tess_gpu_unit(tess_gpu_layout *layout, const tess_gpu_text *text);
+void tess_gpu_option(tess_gpu_layout *layout, const char *format, ...) TESS_PRINTF(2, 3);
+/* entry: a string that outlives the plan. A grid with a 0 launches nothing. */
+tess_gpu_step *tess_gpu_launch_of(tess_gpu_layout *layout, const char *entry, int64_t grid_x, int64_t grid_y, int64_t grid_z, int block,
+                                  int64_t shared);
+void tess_gpu_pass_pointer(tess_gpu_layout *layout, tess_gpu_step *step, tess_gpu_place place, int64_t offset);
+void tess_gpu_pass(tess_gpu_layout *layout, tess_gpu_step *step, const void *value, size_t size); /* at most 16-byte alignment */
+void tess_gpu_pass_i64(tess_gpu_layout *layout, tess_gpu_step *step, int64_t value);
+void tess_gpu_pass_i32(tess_gpu_layout *layout, tess_gpu_step *step, int32_t value);
+/* Room for size bytes, of which the first `zero` bytes of the whole workspace may be zeroed; returns its offset, a multiple of 256. */
+int64_t tess_gpu_reserve(tess_gpu_layout *layout, int64_t size);
+
+/* What a row expects to be counted over all of its launches. A negative number: not predicted. docs/counters.md defines the words. */
+#define TESS_GPU_PREDICTION_LIST(X) \
+    X(global_ld_requests)           \
+    X(global_ld_sectors)            \
+    X(global_st_requests)           \
+    X(global_st_sectors)            \
+    X(shared_ld_requests)           \
+    X(shared_ld_wavefronts)         \
+    X(shared_ld_conflicts)          \
+    X(shared_st_requests)           \
+    X(shared_st_wavefronts)         \
+    X(shared_st_conflicts)          \
+    X(constant_requests)            \
+    X(barriers)                     \
+    X(flops)
+typedef struct tess_gpu_prediction {
+#define X(name) double name;
+    TESS_GPU_PREDICTION_LIST(X)
+#undef X
+} tess_gpu_prediction;
+tess_gpu_prediction tess_gpu_no_prediction(void); /* all -1 */
+
+typedef struct tess_gpu_row {
+    const tess_gpu_text *const *headers; /* NULL-terminated; what its texts may include. NULL = none */
+    int rung;                            /* place in the operation's ladder, 1 for the naive kernel; 0: not a rung */
+    bool production;                     /* chosen by the planner; the others run by name only (their `sensible` says so too) */
+    int least_arch;                      /* 80: the first compute capability that has what the kernel uses */
+    void (*lay_out)(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout);
+    void (*predict)(const tess_problem *problem, tess_gpu_prediction *prediction); /* NULL = nothing is predicted */
+    tess_status (*finish)(const tess_problem *problem, const void *result);        /* after an execution with layout->result */
+} tess_gpu_row;
+
+/* ---- plan.c, execute.c: the hooks of core/engine.h ---- */
+
+typedef struct tess_gpu_plan {
+    tess_gpu *gpu;
+    tess_gpu_device *device;
+    const tess_strategy *row;
+    struct tess_gpu_plan *other; /* for operands that lack the row's alignment; NULL when it asks for none */
+    tess_gpu_layout layout;
+    tess_gpu_kernel kernel[TESS_GPU_STEPS];
+    unsigned long long context_id; /* of the CUDA context that the kernels and data live in */
+    CUdeviceptr data;
+    bool host; /* the caller's arrays are in host memory: copied in and out */
+} tess_gpu_plan;
+
+tess_status tess_gpu_plan_open(tess_plan *plan);
+tess_status tess_gpu_plan_prepare(tess_plan *plan, const tess_call *call);
+void tess_gpu_plan_release(tess_plan *plan);
+void tess_gpu_plan_explain(const tess_plan *plan, tess_format format, tess_text *text);
+void tess_gpu_plan_name(const tess_plan *plan, char *text, size_t size);
+tess_status tess_gpu_execute(const tess_plan *plan, const void *in, const void *second, void *out, const tess_call *call, double *seconds);
+
+/* execute.c: the launches of a plan on device pointers, workspace ready. */
+typedef struct tess_gpu_pointers {
+    CUdeviceptr in, second, out, workspace;
+} tess_gpu_pointers;
+tess_status tess_gpu_run_steps(const tess_gpu_scope *scope, const tess_gpu_plan *plan, const tess_gpu_pointers *pointers, CUstream stream);
+/* The row's verdict on what its kernels left at the workspace's start; waits for the stream when there is a result. */
+tess_status tess_gpu_finish(const tess_gpu_scope *scope, const tess_plan *plan, const tess_gpu_plan *made, CUdeviceptr workspace,
+                            CUstream stream);
+/* The row that the operands' addresses allow. */
+tess_status tess_gpu_aligned_plan(const tess_gpu_plan **chosen, const tess_plan *plan, const tess_gpu_pointers *pointers);
+/* Device memory for one execution, in the stream's order where the device has such memory. size 0: 0. */
+tess_status tess_gpu_scratch(const tess_gpu_scope *scope, CUdeviceptr *memory, size_t size, CUstream stream, bool *ordered);
+void tess_gpu_scratch_free(const tess_gpu_scope *scope, CUdeviceptr memory, CUstream stream, bool ordered);
+/* host.c: the same for arrays in host memory. */
+tess_status tess_gpu_execute_host(const tess_gpu_scope *scope, const tess_plan *plan, const void *in, const void *second, void *out, CUstream stream);
+
+#endif

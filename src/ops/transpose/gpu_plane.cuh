@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_plane.cuh - the problem as every kernel sees it: a batch of matrices, p the axis that has no gaps in `in`, q the one that has none in `out`.
+//
+//     in   element (p, q) of a matrix lies at q * q_in + p           out   at p * p_out + q           (in elements)
+//
+// -DSIZE=1|2|4|8|16 is the size of an element in bytes, -DBATCH=N the number of axes that count the matrices.
+#if SIZE == 1
+typedef unsigned char element;
+#elif SIZE == 2
+typedef unsigned short element;
+#elif SIZE == 4
+typedef unsigned element;
+#elif SIZE == 8
+typedef uint2 element;
+#else
+typedef uint4 element;
+#endif
+typedef long long i64;
+
+struct plane {
+    i64 p_size, q_size, q_in, p_out;
+    i64 shape[BATCH + 1], in[BATCH + 1], out[BATCH + 1]; // of the batch, slowest first; the last entries are not used
+};
+
+struct place {
+    i64 p, q, in, out; // the tile's first element, and where its matrix begins
+};
+
+// Which tile of P x Q elements a block has. Tiles follow each other along q, where `out` has no gaps: blocks that run at the same time then write one
+// compact stretch of it.
+template <int ALONG_P, int ALONG_Q> __device__ place tile_of_block(const plane &m) {
+    unsigned block = blockIdx.x, tiles_p = (unsigned)((m.p_size + ALONG_P - 1) / ALONG_P), tiles_q = (unsigned)((m.q_size + ALONG_Q - 1) / ALONG_Q);
+    place at;
+    at.q = (i64)(block % tiles_q) * ALONG_Q;
+    block /= tiles_q;
+    at.p = (i64)(block % tiles_p) * ALONG_P;
+    block /= tiles_p;
+    at.in = at.out = 0;
+#pragma unroll
+    for (int d = BATCH - 1; d >= 0; d--) {
+        unsigned size = (unsigned)m.shape[d];
+        at.in += block % size * m.in[d];
+        at.out += block % size * m.out[d];
+        block /= size;
+    }
+    return at;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_rows.c - the GPU's part of the table: which kernel, which -D, which grid for a problem; counts are predicted in gpu_predict.c. */
+#include <string.h>
+
+#include "gpu/row.h"
+#include "ops/transpose/gpu_transpose.h"
+
+#define KERNEL_TEXT(file)                               \
+    extern const char tess_kernel_transpose_##file##_cu[]; \
+    static const tess_gpu_text file = {"transpose/" #file ".cu", tess_kernel_transpose_##file##_cu}
+KERNEL_TEXT(gpu_naive_read);
+KERNEL_TEXT(gpu_naive_write);
+KERNEL_TEXT(gpu_tile);
+KERNEL_TEXT(gpu_tile_unroll);
+KERNEL_TEXT(gpu_tile_vector);
+KERNEL_TEXT(gpu_micro);
+KERNEL_TEXT(gpu_elements);
+KERNEL_TEXT(gpu_copy);
+extern const char tess_kernel_transpose_gpu_plane_cuh[];
+static const tess_gpu_text plane_header = {"transpose/gpu_plane.cuh", tess_kernel_transpose_gpu_plane_cuh};
+static const tess_gpu_text *const headers[] = {&plane_header, NULL};
+
+static const transpose_problem *of(const tess_problem *problem) { return (const transpose_problem *)problem; }
+
+/* ---- the problem as a batch of matrices: struct plane of gpu_plane.cuh ---- */
+
+bool tess_transpose_gpu_plane_of(const tess_problem *base, transpose_plane *plane, const char **why) {
+    const transpose_problem *p = of(base);
+    *why = "works between two arrays, not in place";
+    if (p->place != TRANSPOSE_ELSEWHERE)
+        return false;
+    tess_transpose_plane_of(plane, p, false);
+    *why = "needs one axis without gaps in in and another one without gaps in out";
+    if (plane->p_size < 2 || plane->p_in != p->size || plane->q_out != p->size)
+        return false;
+    *why = "needs steps that are whole elements";
+    int64_t rest = plane->q_in | plane->p_out | p->first[TRANSPOSE_IN] | p->first[TRANSPOSE_OUT];
+    for (int d = 0; d < plane->ndim; d++)
+        rest |= plane->stride[TRANSPOSE_IN][d] | plane->stride[TRANSPOSE_OUT][d];
+    return rest % p->size == 0;
+}
+
+static bool matrices(const tess_problem *base, const char **why) {
+    transpose_plane plane;
+    return tess_transpose_gpu_plane_of(base, &plane, why);
+}
+
+/* Everything that a vector of `bytes` bytes needs but the pointers' own alignment, which the plan states. */
+static bool in_vectors(const tess_problem *base, int64_t bytes, const char **why) {
+    const transpose_problem *p = of(base);
+    transpose_plane plane;
+    if (!tess_transpose_gpu_plane_of(base, &plane, why))
+        return false;
+    *why = "needs sizes and steps that are whole vectors";
+    int64_t rest = plane.q_in | plane.p_out | plane.p_size * p->size | plane.q_size * p->size | p->first[TRANSPOSE_IN] | p->first[TRANSPOSE_OUT];
+    for (int d = 0; d < plane.ndim; d++)
+        rest |= plane.stride[TRANSPOSE_IN][d] | plane.stride[TRANSPOSE_OUT][d];
+    return rest % bytes == 0;
+}
+
+static void pass_plane(tess_gpu_layout *layout, tess_gpu_step *step, const transpose_problem *p, const transpose_plane *plane) {
+    int64_t block[4 + 3 * (TESS_MAX_NDIM + 1)], *at = block;
+    *at++ = plane->p_size;
+    *at++ = plane->q_size;
+    *at++ = plane->q_in / p->size;
+    *at++ = plane->p_out / p->size;
+    for (int d = 0; d <= plane->ndim; d++)
+        *at++ = d < plane->ndim ? plane->shape[d] : 0;
+    for (int side = TRANSPOSE_IN; side <= TRANSPOSE_OUT; side++)
+        for (int d = 0; d <= plane->ndim; d++)
+            *at++ = d < plane->ndim ? plane->stride[side][d] / p->size : 0;
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, p->first[TRANSPOSE_IN]);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, p->first[TRANSPOSE_OUT]);
+    tess_gpu_pass(layout, step, block, (size_t)(at - block) * sizeof *block);
+}
+
+/* A launch of one block a tile of along_p x along_q elements. */
+static void launch_tiles(const tess_problem *base, tess_gpu_layout *layout, const tess_gpu_text *text, const char *entry, int64_t along_p,
+                         int64_t along_q, int threads, int64_t shared) {
+    const transpose_problem *p = of(base);
+    transpose_plane plane;
+    tess_transpose_plane_of(&plane, p, false);
+    if (layout->units == 0)
+        tess_gpu_unit(layout, text);
+    tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);
+    tess_gpu_option(layout, "-DBATCH=%d", plane.ndim);
+    int64_t blocks = tess_ceil_div(plane.p_size, along_p) * tess_ceil_div(plane.q_size, along_q) * plane.count;
+    pass_plane(layout, tess_gpu_launch_of(layout, entry, blocks, 1, 1, threads, shared), p, &plane);
+    layout->alignment = p->size;
+}
+
+static void lay_naive_read(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    (void)device;
+    launch_tiles(base, layout, &gpu_naive_read, "naive_read", 32, 8, 256, 0);
+}
+
+static void lay_naive_write(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    (void)device;
+    launch_tiles(base, layout, &gpu_naive_write, "naive_write", 8, 32, 256, 0);
+}
+
+static void lay_tile(const tess_problem *base, tess_gpu_layout *layout, int tile, int kind) {
+    tess_gpu_unit(layout, &gpu_tile);
+    tess_gpu_option(layout, "-DTILE=%d", tile);
+    tess_gpu_option(layout, "-DLAYOUT=%d", kind);
+    launch_tiles(base, layout, NULL, "tile", tile, tile, tile * tile, 0);
+}
+#define LAY_TILE(name, tile, kind)                                                                                    \
+    static void lay_##name(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) { \
+        (void)device;                                                                                                 \
+        lay_tile(base, layout, tile, kind);                                                                           \
+    }
+LAY_TILE(tile16, 16, 0)
+LAY_TILE(tile32, 32, 0)
+LAY_TILE(tile_pad16, 16, 1)
+LAY_TILE(tile_pad32, 32, 1)
+LAY_TILE(tile_swizzle, 32, 2)
+
+static void lay_tile_unroll(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    (void)device;
+    launch_tiles(base, layout, &gpu_tile_unroll, "tile_unroll", 32, 32, 256, 0);
+}
+
+static void lay_tile_vector(const tess_problem *base, tess_gpu_layout *layout, int width) {
+    tess_gpu_unit(layout, &gpu_tile_vector);
+    tess_gpu_option(layout, "-DWIDTH=%d", width);
+    launch_tiles(base, layout, NULL, "tile_vector", 32, 32, 256, 0);
+    layout->alignment = of(base)->size * width;
+}
+static bool vector2_fits(const tess_problem *base, const char **why) {
+    if (of(base)->size > 8) {
+        *why = "needs elements of at most 8 bytes";
+        return false;
+    }
+    return in_vectors(base, 2 * of(base)->size, why);
+}
+static bool vector4_fits(const tess_problem *base, const char **why) {
+    if (of(base)->size > 4) {
+        *why = "needs elements of at most 4 bytes";
+        return false;
+    }
+    return in_vectors(base, 4 * of(base)->size, why);
+}
+static void lay_tile_vector2(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    (void)device;
+    lay_tile_vector(base, layout, 2);
+}
+static void lay_tile_vector4(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    (void)device;
+    lay_tile_vector(base, layout, 4);
+}
+
+static bool micro_fits(const tess_problem *base, const char **why) { return in_vectors(base, 16, why); }
+
+/* 256 bytes of a source row; as many rows as registers allow. */
+static void lay_micro(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    int64_t size = of(base)->size, along_p = 256 / size, along_q = size == 1 ? 256 : size <= 4 ? 128 : 64;
+    (void)device;
+    tess_gpu_unit(layout, &gpu_micro);
+    tess_gpu_option(layout, "-DP=%d", (int)along_p);
+    tess_gpu_option(layout, "-DQ=%d", (int)along_q);
+    tess_gpu_option(layout, "-DTHREADS=256");
+    launch_tiles(base, layout, NULL, "micro", along_p, along_q, 256, along_p * along_q * size);
+    layout->alignment = 16;
+}
+
+/* ---- copies ---- */
+
+static bool copy_fits(const tess_problem *base, const char **why) {
+    const transpose_problem *p = of(base);
+    if (p->place == TRANSPOSE_NOTHING)
+        return true;
+    *why = "needs a permutation that moves nothing";
+    return p->place == TRANSPOSE_ELSEWHERE &&
+           (p->ndim == 0 || (p->ndim == 1 && p->stride[TRANSPOSE_IN][0] == p->size && p->stride[TRANSPOSE_OUT][0] == p->size));
+}
+
+static void lay_copy(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const transpose_problem *p = of(base);
+    int64_t bytes = p->in.count * p->in.itemsize;
+    (void)device;
+    layout->alignment = 16;
+    if (p->place == TRANSPOSE_NOTHING)
+        return;
+    tess_gpu_unit(layout, &gpu_copy);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "copy", tess_ceil_div(bytes / 16 + 1, 256), 1, 1, 256, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, p->first[TRANSPOSE_IN]);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, p->first[TRANSPOSE_OUT]);
+    tess_gpu_pass_i64(layout, step, bytes);
+}
+
+/* ---- whatever is left ---- */
+
+static bool elsewhere(const tess_problem *base, const char **why) {
+    *why = "works between two arrays, not in place";
+    return of(base)->place == TRANSPOSE_ELSEWHERE;
+}
+
+static void lay_elements(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const transpose_problem *p = of(base);
+    int64_t unit = p->in.itemsize, block[2 + 3 * (TESS_MAX_NDIM + 1)], *at = block, count = 1;
+    (void)device;
+    for (int d = 0; d < p->ndim; d++)
+        count *= p->shape[d];
+    tess_gpu_unit(layout, &gpu_elements);
+    tess_gpu_option(layout, "-DUNIT=%d", (int)unit);
+    tess_gpu_option(layout, "-DAXES=%d", p->ndim);
+    *at++ = count;
+    *at++ = p->size / unit;
+    for (int d = 0; d <= p->ndim; d++)
+        *at++ = d < p->ndim ? p->shape[d] : 0;
+    for (int side = TRANSPOSE_IN; side <= TRANSPOSE_OUT; side++)
+        for (int d = 0; d <= p->ndim; d++)
+            *at++ = d < p->ndim ? p->stride[side][d] : 0;
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "elements", tess_ceil_div(count * (p->size / unit), 256), 1, 1, 256, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, p->first[TRANSPOSE_IN]);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, p->first[TRANSPOSE_OUT]);
+    tess_gpu_pass(layout, step, block, (size_t)(at - block) * sizeof *block);
+    layout->alignment = unit;
+}
+
+#define ROW(place, first_of_name, ...) static const tess_gpu_row row_##first_of_name = {.headers = headers, .rung = place, .least_arch = 80, .lay_out = lay_##first_of_name, __VA_ARGS__}
+ROW(0, micro, .production = true);
+ROW(1, copy, .production = true);
+ROW(2, naive_read, .predict = NULL);
+ROW(3, naive_write, .predict = NULL);
+ROW(4, tile16, .predict = NULL);
+ROW(5, tile32, .predict = NULL);
+ROW(6, tile_pad16, .predict = NULL);
+ROW(7, tile_pad32, .predict = NULL);
+ROW(8, tile_swizzle, .predict = NULL);
+ROW(9, tile_unroll, .production = true);
+ROW(10, tile_vector2, .predict = NULL);
+ROW(11, tile_vector4, .predict = NULL);
+ROW(0, elements, .production = true);
+
+static bool by_name_only(const tess_problem *base, const char **why) {
+    (void)base;
+    *why = "a rung of the ladder, run by name only";
+    return false;
+}
+
+#define STRATEGY(the_name, words, from, fits, ...) \
+    {.name = "transpose/" #the_name, .idea = words, .source = from, .target = TESS_TARGET_GPU, .applicable = fits, .gpu = &row_##the_name, __VA_ARGS__}
+#define RUETSCH "Ruetsch, Micikevicius, Optimizing matrix transpose in CUDA, NVIDIA 2009"
+const tess_strategy tess_transpose_gpu_rows[TRANSPOSE_GPU_ROWS] = {
+    STRATEGY(copy, "nothing moves: vectors of 16 bytes, one a thread", "-", copy_fits, .sensible = NULL),
+    STRATEGY(micro, "squares of 16-byte vectors turned in registers, whole rows gathered in swizzled shared memory", "-", micro_fits, .sensible = NULL),
+    STRATEGY(tile_unroll, "the padded tile with 8 warps: four elements a thread", RUETSCH, matrices, .sensible = NULL),
+    STRATEGY(elements, "any layout: one thread a piece of an element, in the order of out", "-", elsewhere, .sensible = NULL),
+    STRATEGY(naive_read, "one thread an element; reads rows, writes columns", "-", matrices, .sensible = by_name_only),
+    STRATEGY(naive_write, "one thread an element; reads columns, writes rows", "-", matrices, .sensible = by_name_only),
+    STRATEGY(tile16, "a tile of 16 x 16 through shared memory", RUETSCH, matrices, .sensible = by_name_only),
+    STRATEGY(tile32, "a tile of 32 x 32 through shared memory", RUETSCH, matrices, .sensible = by_name_only),
+    STRATEGY(tile_pad16, "tile16 with a column of padding: fewer bank conflicts", RUETSCH, matrices, .sensible = by_name_only),
+    STRATEGY(tile_pad32, "tile32 with a column of padding: no bank conflicts", RUETSCH, matrices, .sensible = by_name_only),
+    STRATEGY(tile_swizzle, "tile32 with rows permuted by xor: no bank conflicts, nothing unused", "-", matrices, .sensible = by_name_only),
+    STRATEGY(tile_vector2, "the padded tile, two elements an access to global memory", "-", vector2_fits, .sensible = by_name_only),
+    STRATEGY(tile_vector4, "the padded tile, four elements an access to global memory", "-", vector4_fits, .sensible = by_name_only),
+};

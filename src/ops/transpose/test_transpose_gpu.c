@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * test_transpose_gpu.c - proves: every GPU row gives the reference's bytes for every element size, odd sizes, gaps, batches, all layouts that it takes,
+ * and writes nothing else; rows that refuse say why; every row was compared. On a card when there is one, else on the virtual GPU. */
+#include "gpu_rows.h"
+#include "ops/transpose/transpose.h"
+
+static tess_context *context;
+static tess_engine engine;
+static int ran[64];
+
+/* Every row that takes the problem, against the CPU's reference. */
+static void compare(uint64_t *random, tess_type type, int ndim, const int64_t *shape, const int *perm, int layout) {
+    hostile_array in, expected, out;
+    int64_t out_shape[TESS_MAX_NDIM];
+    tess_transpose_options options = {.struct_size = sizeof options, .perm = perm, .nperm = ndim};
+    for (int k = 0; k < ndim; k++)
+        out_shape[k] = shape[perm[k]];
+    hostile_make(&in, random, type, ndim, shape, layout);
+    hostile_fill(&in, random, 2);
+    uint64_t again = *random;
+    hostile_make(&expected, random, type, ndim, out_shape, layout);
+    options.call.strategy = "transpose/reference";
+    assert_tess_ok(tess_transpose(context, &in.tensor, &expected.tensor, &options));
+    for (int r = 0; r < tess_transpose_op.gpu_count; r++) {
+        uint64_t same = again; /* the same layout as `expected` */
+        hostile_make(&out, &same, type, ndim, out_shape, layout);
+        options.call.engine = engine;
+        options.call.strategy = tess_transpose_op.gpu_rows[r].name;
+        tess_status status = tess_transpose(context, &in.tensor, &out.tensor, &options);
+        if (status == TESS_OK) {
+            ran[r]++;
+            if (memcmp(out.block, expected.block, out.block_size))
+                fail_msg("%s differs: %s, %d axes, %lld x %lld ...", tess_transpose_op.gpu_rows[r].name, tess_type_name(type), ndim,
+                         (long long)shape[0], (long long)shape[ndim - 1]);
+        } else if (status != TESS_ERR_STRATEGY) {
+            fail_msg("%s: %s", tess_transpose_op.gpu_rows[r].name, tess_detail());
+        }
+        hostile_free(&out);
+    }
+    options.call.strategy = NULL; /* and the one that is chosen */
+    uint64_t same = again;
+    hostile_make(&out, &same, type, ndim, out_shape, layout);
+    assert_tess_ok(tess_transpose(context, &in.tensor, &out.tensor, &options));
+    assert_memory_equal(out.block, expected.block, out.block_size);
+    hostile_free(&out);
+    hostile_free(&expected);
+    hostile_free(&in);
+}
+
+static const tess_type types[] = {tess_u8, tess_i16, tess_f32, tess_f64, tess_c128};
+
+static void matrices_of_every_size(void **state) {
+    (void)state;
+    uint64_t random = 1;
+    static const int perm[] = {1, 0};
+    static const int64_t sizes[][2] = {{1, 1}, {1, 40}, {33, 31}, {32, 64}, {65, 129}, {128, 160}, {7, 272}};
+    for (int t = 0; t < TESS_COUNT(types); t++)
+        for (int s = 0; s < TESS_COUNT(sizes); s++)
+            for (int layout = HOSTILE_COMPACT; layout <= HOSTILE_STRIDED; layout++)
+                compare(&random, types[t], 2, sizes[s], perm, layout);
+}
+
+static void vectors_and_edges(void **state) {
+    (void)state;
+    uint64_t random = 2;
+    static const int perm[] = {1, 0};
+    /* sizes that fill vectors, with tiles cut on either side */
+    for (int t = 0; t < TESS_COUNT(types); t++)
+        for (int s = 0; s < 4; s++) {
+            int64_t v = 16 / (int64_t)tess_type_size(types[t]);
+            const int64_t shape[] = {v * (s & 1 ? 5 : 33), v * (s & 2 ? 3 : 17)};
+            compare(&random, types[t], 2, shape, perm, HOSTILE_COMPACT);
+        }
+}
+
+static void more_axes(void **state) {
+    (void)state;
+    uint64_t random = 3;
+    static const int64_t shape[] = {3, 16, 5, 24};
+    static const int perms[][4] = {{3, 2, 1, 0}, {0, 3, 1, 2}, {0, 2, 3, 1}, {1, 0, 3, 2}, {2, 3, 0, 1}, {0, 1, 2, 3}, {2, 1, 0, 3}};
+    for (int p = 0; p < TESS_COUNT(perms); p++)
+        for (int t = 0; t < TESS_COUNT(types); t++)
+            for (int layout = HOSTILE_COMPACT; layout <= HOSTILE_STRIDED; layout++)
+                compare(&random, types[t], 4, shape, perms[p], layout);
+}
+
+static void every_row_was_compared(void **state) {
+    (void)state;
+    for (int r = 0; r < tess_transpose_op.gpu_count; r++)
+        if (ran[r] < 4)
+            fail_msg("%s was compared %d times only", tess_transpose_op.gpu_rows[r].name, ran[r]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(matrices_of_every_size), cmocka_unit_test(vectors_and_edges), cmocka_unit_test(more_axes),
+                                       cmocka_unit_test(every_row_was_compared)};
+    engine = gpu_test_engine();
+    if (engine == TESS_ENGINE_VIRTUAL && !gpu_test_compiler()) {
+        printf("no compiler for kernels here: %s\n", tess_detail());
+        return 77;
+    }
+    if (tess_open(&context, NULL) != TESS_OK)
+        return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    tess_close(context);
+    return failed;
+}

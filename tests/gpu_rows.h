@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_rows.h - where GPU rows are tested: on a real card when there is one, else on the virtual GPU with all of its checkers. */
+#ifndef TESS_TESTS_GPU_ROWS_H
+#define TESS_TESTS_GPU_ROWS_H
+
+#include "core/engine.h"
+#include "gpu/row.h"
+#include "hostile.h"
+
+/* TESSERA_TEST_ENGINE=virtual asks for the virtual GPU on a machine with a card. */
+static inline tess_engine gpu_test_engine(void) {
+    const char *wanted = getenv("TESSERA_TEST_ENGINE");
+    tess_context *context;
+    tess_gpu *gpu;
+    if (wanted && strcmp(wanted, "virtual") == 0)
+        return TESS_ENGINE_VIRTUAL;
+    if (wanted && strcmp(wanted, "cuda") == 0)
+        return TESS_ENGINE_CUDA;
+    assert_tess_ok(tess_open(&context, NULL));
+    bool card = tess_gpu_get(&gpu, context) == TESS_OK && tess_gpu_open(gpu) == TESS_OK;
+    tess_close(context);
+    return card ? TESS_ENGINE_CUDA : TESS_ENGINE_VIRTUAL;
+}
+
+/* Whether kernels can be compiled here; if not, the reason is in tess_detail(). */
+static inline bool gpu_test_compiler(void) {
+    tess_context *context;
+    tess_gpu *gpu;
+    assert_tess_ok(tess_open(&context, NULL));
+    bool there = tess_gpu_get(&gpu, context) == TESS_OK && tess_gpu_open_nvrtc(gpu) == TESS_OK;
+    tess_close(context);
+    return there;
+}
+
+#endif
