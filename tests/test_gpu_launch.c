@@ -7,7 +7,7 @@
 
 #include "gpu_fake.h"
 
-static const tess_gpu_source source = {"k.cu", "kernel text", NULL, 0, NULL};
+static const tess_gpu_source source = {"k.cu", "kernel text", NULL, 0, NULL, NULL};
 
 typedef struct fixture {
     tess_context *context;
@@ -158,7 +158,7 @@ static void shipped_ptx_without_a_compiler(void **state) {
     fixture f = begin();
     tess_gpu_scope scope;
     tess_gpu_kernel kernel, again;
-    const tess_gpu_source shipped = {"k.cu", "kernel text", NULL, 0, "FAKE shipped"};
+    const tess_gpu_source shipped = {"k.cu", "kernel text", NULL, 0, "FAKE shipped", NULL};
     fake_libraries("cuda", "not_there");
     tess_fail(TESS_ERR_SHAPE, "an earlier failure");
     assert_tess_ok(tess_gpu_enter(f.gpu, &f.gpu->devices[0], NULL, &scope));
@@ -242,7 +242,7 @@ static void *get_kernels(void *argument) {
         return context;
     for (int i = 0; i < 20 && !failed; i++) {
         snprintf(text, sizeof text, "text %d", i % 4);
-        tess_gpu_source one = {"k.cu", text, NULL, 0, NULL};
+        tess_gpu_source one = {"k.cu", text, NULL, 0, NULL, NULL};
         if (tess_gpu_kernel_get(&scope, &one, "fill", &kernel) != TESS_OK)
             failed = context;
     }

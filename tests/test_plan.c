@@ -135,13 +135,14 @@ static void selection_by_the_table(void **state) {
 
 static void engines_and_pins_that_do_not_fit(void **state) {
     (void)state;
+    setenv("TESSERA_LIBCUDA", "/dev/null", 1);
     tess_context *context = open_with(1);
     static const struct {
         tess_call call;
         tess_status status;
         const char *words;
-    } cases[] = {{{.engine = TESS_ENGINE_CUDA}, TESS_ERR_ENGINE, "cuda"},
-                 {{.engine = TESS_ENGINE_VIRTUAL}, TESS_ERR_ENGINE, "virtual"},
+    } cases[] = {{{.engine = TESS_ENGINE_VIRTUAL}, TESS_ERR_ENGINE, "no GPU strategy of fake accepts"},
+                 {{.engine = TESS_ENGINE_CUDA}, TESS_ERR_ENGINE, "/dev/null"}, /* the driver that the environment names */
                  {{.engine = (tess_engine)9}, TESS_ERR_ARGUMENT, "engine is 9"},
                  {{.strategy = "fake/fast"}, TESS_ERR_STRATEGY, "fake/fast"}, /* in no table */
                  {{.strategy = "reduce/reference"}, TESS_ERR_STRATEGY, "reduce/reference"}};
@@ -153,7 +154,8 @@ static void engines_and_pins_that_do_not_fit(void **state) {
         assert_tess_fails(tess_plan_make(&plan, problem, &cases[i].call), cases[i].status);
         assert_null(plan);
         assert_int_equal(released, 1);
-        assert_non_null(strstr(tess_detail(), cases[i].words));
+        if (!strstr(tess_detail(), cases[i].words))
+            fail_msg("%s", tess_detail());
     }
     tess_close(context);
 }

@@ -131,8 +131,8 @@ static tess_status choose(tess_plan *plan, const tess_call *call) {
         }
     if (on_cpu)
         return tess_fail(TESS_ERR_INTERNAL, "no strategy of %s accepts %s", op->name, problem->key);
-    return tess_fail(TESS_ERR_ENGINE, "no GPU strategy of %s accepts %s%s%s; the CPU engine does", op->name, problem->key, *why ? ": the last one " : "",
-                     why);
+    return tess_fail(TESS_ERR_ENGINE, "no GPU strategy of %s accepts %s%s%s; the CPU engine does", op->name, problem->key,
+                     *why ? ": the last one " : "", why);
 }
 
 /* Where the arrays live. Two in different places is refused; arrays without a place of their own (masks, offsets) were checked when they were read. */

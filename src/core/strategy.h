@@ -62,7 +62,7 @@ typedef struct tess_strategy {
 typedef enum tess_operand { TESS_ARRAY_IN = 0, TESS_ARRAY_SECOND, TESS_ARRAY_OUT } tess_operand;
 
 struct tess_op {
-    const char *name; /* "reduce" */
+    const char *name;          /* "reduce" */
     const tess_strategy *rows; /* for the CPU, best first, the reference last */
     int count;
     const tess_strategy *gpu_rows; /* production rows best first, then the ladder's other rungs, which run only by name */
@@ -113,13 +113,13 @@ int tess_strategy_slot(const tess_strategy *row, tess_isa_slot limit);
 struct tess_plan {
     tess_context *context;
     tess_problem *problem; /* owned */
-    tess_engine engine; /* never AUTO */
-    DLDevice device;    /* of the arrays */
+    tess_engine engine;    /* never AUTO */
+    DLDevice device;       /* of the arrays */
     const tess_strategy *row;
     tess_isa_slot slot;
     int threads;
     size_t workspace;
-    void *prepared; /* an engine's, other than the CPU */
+    void *prepared;   /* an engine's, other than the CPU */
     char reason[160]; /* why this row: "first that is applicable and sensible", "pinned by ...", "wisdom: ..." */
 };
 

@@ -19,7 +19,8 @@ tess_status tess_array_import(tess_array *array, const DLTensor *tensor, const c
                          tensor->dtype.bits, tensor->dtype.lanes);
     int device = (int)tensor->device.device_type;
     if (device != kDLCPU && device != kDLCUDAHost && device != kDLCUDA && device != kDLCUDAManaged)
-        return tess_fail(TESS_ERR_DEVICE, "%s lives on DLPack device type %d, this library reads types %d (CPU), %d (CUDA), %d (CUDA host) and %d (CUDA managed)",
+        return tess_fail(TESS_ERR_DEVICE,
+                         "%s lives on DLPack device type %d, this library reads types %d (CPU), %d (CUDA), %d (CUDA host) and %d (CUDA managed)",
                          name, device, kDLCPU, kDLCUDA, kDLCUDAHost, kDLCUDAManaged);
     array->device = tensor->device;
     array->itemsize = (int32_t)tess_type_size(array->type);

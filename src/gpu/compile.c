@@ -163,7 +163,8 @@ static tess_status run_compiler(tess_gpu *gpu, const tess_gpu_source *source, in
         header_name[headers] = (*h)->name;
     }
     tess_status status = check_nvrtc(
-        gpu, gpu->nvrtc.nvrtcCreateProgram(&program, source->text, source->name, headers, header_text, header_name), "nvrtcCreateProgram");
+        gpu, gpu->nvrtc.nvrtcCreateProgram(&program, source->text, source->name, headers, headers ? header_text : NULL, headers ? header_name : NULL),
+        "nvrtcCreateProgram");
     if (status == TESS_OK) {
         nvrtcResult result = gpu->nvrtc.nvrtcCompileProgram(program, count, options);
         status = result == NVRTC_SUCCESS ? fetch(gpu, program, image) : refused(gpu, program, source, target, result);

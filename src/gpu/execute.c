@@ -63,8 +63,7 @@ static void watch_free(const tess_gpu_scope *scope, watch *w) {
 }
 
 /* The row's verdict on what its kernels left at the workspace's start. */
-tess_status tess_gpu_finish(const tess_gpu_scope *scope, const tess_plan *plan, const tess_gpu_plan *made, CUdeviceptr workspace,
-                            CUstream stream) {
+tess_status tess_gpu_finish(const tess_gpu_scope *scope, const tess_plan *plan, const tess_gpu_plan *made, CUdeviceptr workspace, CUstream stream) {
     char result[64];
     if (made->layout.result == 0)
         return TESS_OK;
@@ -146,8 +145,7 @@ static tess_status execute_inside(const tess_gpu_scope *scope, const tess_plan *
     if (scope->context_id != made->context_id)
         return tess_fail(TESS_ERR_ARGUMENT, "the plan was made in CUDA context %llu, the stream or thread of this execution is in context %llu",
                          made->context_id, scope->context_id);
-    tess_gpu_pointers pointers = {
-        .in = (CUdeviceptr)(uintptr_t)in, .second = (CUdeviceptr)(uintptr_t)second, .out = (CUdeviceptr)(uintptr_t)out};
+    tess_gpu_pointers pointers = {.in = (CUdeviceptr)(uintptr_t)in, .second = (CUdeviceptr)(uintptr_t)second, .out = (CUdeviceptr)(uintptr_t)out};
     if (made->host) {
         double start = tess_seconds();
         TESS_TRY(tess_gpu_execute_host(scope, plan, in, second, out, stream));

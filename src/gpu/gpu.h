@@ -119,10 +119,10 @@ typedef struct tess_gpu_text {
 typedef struct tess_gpu_source {
     const char *name; /* "reduce/gpu_shuffle.cu": what the compiler's messages call it */
     const char *text;
-    const tess_gpu_text *const *headers; /* what the text may include, NULL-terminated; NULL = nothing */
     const char *const *options; /* "-DWIDTH=7" */
     int option_count;
-    const char *ptx; /* of the kernel in its general form, shipped for machines without a compiler; NULL = none */
+    const char *ptx;                     /* of the kernel in its general form, shipped for machines without a compiler; NULL = none */
+    const tess_gpu_text *const *headers; /* what the text may include, NULL-terminated; NULL = nothing */
 } tess_gpu_source;
 
 /* What the image depends on, as a SHA-256: with fewer bits or less than all of it, a wrong kernel could run unseen. */

@@ -57,8 +57,8 @@ static tess_status twin_read(const tess_gpu_scope *scope, const twin *t, void *f
     char *to = (char *)first + t->low, *beside = NULL;
     if (!dense && !(beside = tess_allocate(scope->gpu->context, (size_t)t->bytes)))
         return TESS_ERR_MEMORY;
-    tess_status status = tess_gpu_check(
-        scope->gpu, scope->gpu->driver.cuMemcpyDtoHAsync(dense ? to : beside, t->memory, (size_t)t->bytes, stream), "cuMemcpyDtoHAsync");
+    tess_status status = tess_gpu_check(scope->gpu, scope->gpu->driver.cuMemcpyDtoHAsync(dense ? to : beside, t->memory, (size_t)t->bytes, stream),
+                                        "cuMemcpyDtoHAsync");
     if (status == TESS_OK)
         status = tess_gpu_check(scope->gpu, scope->gpu->driver.cuStreamSynchronize(stream), "cuStreamSynchronize");
     if (status == TESS_OK && !dense)
@@ -73,8 +73,7 @@ typedef struct twins {
     CUdeviceptr workspace;
 } twins;
 
-static tess_status run(const tess_gpu_scope *scope, const tess_plan *plan, twins *t, const void *in, const void *second, void *out,
-                       CUstream stream) {
+static tess_status run(const tess_gpu_scope *scope, const tess_plan *plan, twins *t, const void *in, const void *second, void *out, CUstream stream) {
     const tess_op *op = plan->problem->op;
     const tess_array *in_array = op->array(plan->problem, TESS_ARRAY_IN), *second_array = op->array(plan->problem, TESS_ARRAY_SECOND),
                      *out_array = op->array(plan->problem, TESS_ARRAY_OUT);

@@ -134,8 +134,7 @@ typedef struct tess_gpu_pointers {
 } tess_gpu_pointers;
 tess_status tess_gpu_run_steps(const tess_gpu_scope *scope, const tess_gpu_plan *plan, const tess_gpu_pointers *pointers, CUstream stream);
 /* The row's verdict on what its kernels left at the workspace's start; waits for the stream when there is a result. */
-tess_status tess_gpu_finish(const tess_gpu_scope *scope, const tess_plan *plan, const tess_gpu_plan *made, CUdeviceptr workspace,
-                            CUstream stream);
+tess_status tess_gpu_finish(const tess_gpu_scope *scope, const tess_plan *plan, const tess_gpu_plan *made, CUdeviceptr workspace, CUstream stream);
 /* The row that the operands' addresses allow. */
 tess_status tess_gpu_aligned_plan(const tess_gpu_plan **chosen, const tess_plan *plan, const tess_gpu_pointers *pointers);
 /* Device memory for one execution, in the stream's order where the device has such memory. size 0: 0. */

@@ -5,7 +5,7 @@
 #include "gpu/row.h"
 #include "ops/transpose/gpu_transpose.h"
 
-#define KERNEL_TEXT(file)                               \
+#define KERNEL_TEXT(file)                                  \
     extern const char tess_kernel_transpose_##file##_cu[]; \
     static const tess_gpu_text file = {"transpose/" #file ".cu", tess_kernel_transpose_##file##_cu}
 KERNEL_TEXT(gpu_naive_read);
@@ -105,10 +105,10 @@ static void lay_tile(const tess_problem *base, tess_gpu_layout *layout, int tile
     tess_gpu_option(layout, "-DLAYOUT=%d", kind);
     launch_tiles(base, layout, NULL, "tile", tile, tile, tile * tile, 0);
 }
-#define LAY_TILE(name, tile, kind)                                                                                    \
+#define LAY_TILE(name, tile, kind)                                                                             \
     static void lay_##name(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) { \
-        (void)device;                                                                                                 \
-        lay_tile(base, layout, tile, kind);                                                                           \
+        (void)device;                                                                                          \
+        lay_tile(base, layout, tile, kind);                                                                    \
     }
 LAY_TILE(tile16, 16, 0)
 LAY_TILE(tile32, 32, 0)
@@ -219,7 +219,8 @@ static void lay_elements(const tess_problem *base, const tess_gpu_device *device
     layout->alignment = unit;
 }
 
-#define ROW(place, first_of_name, ...) static const tess_gpu_row row_##first_of_name = {.headers = headers, .rung = place, .least_arch = 80, .lay_out = lay_##first_of_name, __VA_ARGS__}
+#define ROW(place, first_of_name, ...) \
+    static const tess_gpu_row row_##first_of_name = {.headers = headers, .rung = place, .least_arch = 80, .lay_out = lay_##first_of_name, __VA_ARGS__}
 ROW(0, micro, .production = true);
 ROW(1, copy, .production = true);
 ROW(2, naive_read, .predict = NULL);
@@ -240,12 +241,16 @@ static bool by_name_only(const tess_problem *base, const char **why) {
     return false;
 }
 
-#define STRATEGY(the_name, words, from, fits, ...) \
-    {.name = "transpose/" #the_name, .idea = words, .source = from, .target = TESS_TARGET_GPU, .applicable = fits, .gpu = &row_##the_name, __VA_ARGS__}
+#define STRATEGY(the_name, words, from, fits, ...)                                                                                            \
+    {                                                                                                                                         \
+        .name = "transpose/" #the_name, .idea = words, .source = from, .target = TESS_TARGET_GPU, .applicable = fits, .gpu = &row_##the_name, \
+        __VA_ARGS__                                                                                                                           \
+    }
 #define RUETSCH "Ruetsch, Micikevicius, Optimizing matrix transpose in CUDA, NVIDIA 2009"
 const tess_strategy tess_transpose_gpu_rows[TRANSPOSE_GPU_ROWS] = {
     STRATEGY(copy, "nothing moves: vectors of 16 bytes, one a thread", "-", copy_fits, .sensible = NULL),
-    STRATEGY(micro, "squares of 16-byte vectors turned in registers, whole rows gathered in swizzled shared memory", "-", micro_fits, .sensible = NULL),
+    STRATEGY(micro, "squares of 16-byte vectors turned in registers, whole rows gathered in swizzled shared memory", "-", micro_fits,
+             .sensible = NULL),
     STRATEGY(tile_unroll, "the padded tile with 8 warps: four elements a thread", RUETSCH, matrices, .sensible = NULL),
     STRATEGY(elements, "any layout: one thread a piece of an element, in the order of out", "-", elsewhere, .sensible = NULL),
     STRATEGY(naive_read, "one thread an element; reads rows, writes columns", "-", matrices, .sensible = by_name_only),
