@@ -8,7 +8,7 @@
 //
 // P x Q, the tile: -DP, -DQ; THREADS a block. P * SIZE = 256: reads in pieces of 256 bytes far apart cost nothing; writes want to be longer.
 // Needs sizes, steps and first elements that are multiples of 16 bytes.
-#include "transpose/gpu_plane.cuh"
+#include "ops/transpose/gpu_plane.cuh"
 
 enum { V = 16 / SIZE, ROW = Q / V, ACROSS = P / V, SQUARES = ACROSS * ROW, EACH = SQUARES / THREADS };
 

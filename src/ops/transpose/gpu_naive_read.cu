@@ -2,7 +2,7 @@
 // gpu_naive_read.cu - one thread an element; a warp reads neighbours and writes a column.
 //
 // The 32 elements that a warp reads lie side by side: as few sectors as there can be. The 32 that it writes lie a row of `out` apart: a sector each.
-#include "transpose/gpu_plane.cuh"
+#include "ops/transpose/gpu_plane.cuh"
 
 extern "C" __global__ void naive_read(const element *in, element *out, const plane m) {
     place at = tile_of_block<32, 8>(m);

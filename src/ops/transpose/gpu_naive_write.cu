@@ -3,7 +3,7 @@
 //
 // naive_read wasted its writes; this one wastes its reads instead: a sector for each of the 32 elements. Sectors that were fetched for one element may
 // still be in a cache when their other elements are wanted; sectors half written have to be completed. So this side is the better one to waste.
-#include "transpose/gpu_plane.cuh"
+#include "ops/transpose/gpu_plane.cuh"
 
 extern "C" __global__ void naive_write(const element *in, element *out, const plane m) {
     place at = tile_of_block<8, 32>(m);

@@ -17,7 +17,7 @@ KERNEL_TEXT(gpu_micro);
 KERNEL_TEXT(gpu_elements);
 KERNEL_TEXT(gpu_copy);
 extern const char tess_kernel_transpose_gpu_plane_cuh[];
-static const tess_gpu_text plane_header = {"transpose/gpu_plane.cuh", tess_kernel_transpose_gpu_plane_cuh};
+static const tess_gpu_text plane_header = {"ops/transpose/gpu_plane.cuh", tess_kernel_transpose_gpu_plane_cuh};
 static const tess_gpu_text *const headers[] = {&plane_header, NULL};
 
 static const transpose_problem *of(const tess_problem *problem) { return (const transpose_problem *)problem; }

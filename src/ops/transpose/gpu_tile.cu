@@ -8,7 +8,7 @@
 //                                        use two banks a column: 8 ways for each of the two columns that a warp reads
 //   -DLAYOUT=1   tile[TILE][TILE + 1]    a column steps through the banks: none, for a row of shared memory that is never used
 //   -DLAYOUT=2   tile[y][x ^ y]          none either, and nothing unused: row y is permuted within itself
-#include "transpose/gpu_plane.cuh"
+#include "ops/transpose/gpu_plane.cuh"
 
 #if LAYOUT == 2
 #define AT(y, x) [y][(x) ^ (y)]

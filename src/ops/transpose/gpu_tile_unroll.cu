@@ -3,7 +3,7 @@
 //
 // In gpu_tile.cu a thread had one load on its way and then waited for a barrier with 1023 others. Here it has four, index arithmetic is done once for
 // four elements, and a multiprocessor holds four times as many tiles.
-#include "transpose/gpu_plane.cuh"
+#include "ops/transpose/gpu_plane.cuh"
 
 extern "C" __global__ void tile_unroll(const element *in, element *out, const plane m) {
     __shared__ element tile[32][33];

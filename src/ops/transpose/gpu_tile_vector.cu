@@ -4,7 +4,7 @@
 // In gpu_tile_unroll.cu an instruction moved 4 bytes a thread; here it moves 4 * WIDTH, so a tile needs fewer instructions and a thread has more bytes
 // on their way. Shared memory is written element by element (row pitch odd: no conflict among the columns, WIDTH-way ones among a row's vectors).
 // Needs matrices whose sizes, steps and first elements are multiples of WIDTH elements.
-#include "transpose/gpu_plane.cuh"
+#include "ops/transpose/gpu_plane.cuh"
 
 struct alignas(SIZE * WIDTH) vector {
     element part[WIDTH];
