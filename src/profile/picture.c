@@ -39,7 +39,7 @@ static int earlier_words(const tess_vgpu_sample *s, int lane, uint64_t word) {
 }
 
 static void banks(const tess_vgpu_sample *s, tess_text *t) {
-    frame(t, 32, "bank 0 to 31: blue is served first, each shade of red a turn later", "lanes by banks");
+    frame(t, 32, "banks 0 to 31; blue goes first, redder waits longer", "lanes by banks");
     for (int l = 0; l < 32; l++)
         for (uint64_t w = s->address[l] / 4; s->mask >> l & 1 && w * 4 < s->address[l] + (uint64_t)s->bytes; w++) {
             int turn = earlier_words(s, l, w);
@@ -64,7 +64,7 @@ static void sectors(const tess_vgpu_sample *s, tess_text *t) {
             list[i] = list[i - 1];
         list[at] = sector;
     }
-    frame(t, 32, "the sectors that the warp touches, in the order of their addresses", "lanes by sectors");
+    frame(t, 32, "sectors, in the order of their addresses", "lanes by sectors");
     for (int l = 0; l < 32; l++)
         for (int k = 0; k < count && s->mask >> l & 1; k++)
             if (list[k] == s->address[l] / 32)

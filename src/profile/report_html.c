@@ -163,6 +163,16 @@ static void source(const tess_profile *p, tess_text *t) {
     tess_text_add(t, "</table></div>\n");
 }
 
+static void printed(const tess_profile *p, tess_text *t) {
+    size_t length;
+    const char *words = tess_vgpu_printed(p->run, &length, NULL);
+    if (!length)
+        return;
+    tess_text_add(t, "<h2>Printed</h2>\n<pre>");
+    tess_text_html(t, words, (int)tess_min64((int64_t)length, 65536));
+    tess_text_add(t, "</pre>\n");
+}
+
 static void faults(const tess_profile *p, tess_text *t) {
     const tess_vgpu_fault *f;
     if (tess_vgpu_fault_count(p->run) == 0)
@@ -196,6 +206,7 @@ void tess_profile_html(const tess_profile *p, tess_text *t) {
     terms(p, t);
     findings(p, t);
     source(p, t);
+    printed(p, t);
     tess_text_add(t, "<h2>Roofline</h2>\n");
     tess_profile_roofline(q, t);
     tess_text_add(t, "<p class=sub>");

@@ -157,6 +157,7 @@ static void prediction(const tess_profile *p, tess_text *text) {
 
 void tess_profile_json(const tess_profile *p, tess_text *text) {
     const tess_launch *l = &p->launch;
+    size_t length;
     tess_text_add(text, "{\n \"source\": ");
     tess_text_json(text, p->name);
     tess_text_add(text, ",\n \"kernel\": ");
@@ -176,6 +177,9 @@ void tess_profile_json(const tess_profile *p, tess_text *text) {
     lines(p, text);
     outputs(p, text);
     faults(p, text);
+    tess_text_add(text, " \"printed\": ");
+    tess_text_json(text, tess_vgpu_printed(p->run, &length, NULL));
+    tess_text_add(text, ",\n");
     findings(p, text);
     prediction(p, text);
 }

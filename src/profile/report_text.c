@@ -98,6 +98,14 @@ static void outputs(const tess_profile *p, tess_text *text) {
                       tess_type_name(o.type), (unsigned long long)o.hash);
 }
 
+static void printed(const tess_profile *p, tess_text *text) {
+    bool cut;
+    size_t length;
+    const char *words = tess_vgpu_printed(p->run, &length, &cut);
+    if (length)
+        tess_text_add(text, "\nPrinted\n%s%s%s", words, words[length - 1] == '\n' ? "" : "\n", cut ? "(and more)\n" : "");
+}
+
 static void faults(const tess_profile *p, tess_text *text) {
     const tess_vgpu_fault *f;
     for (int i = 0; (f = tess_vgpu_fault_at(p->run, i)); i++)
@@ -111,5 +119,6 @@ void tess_profile_plain(const tess_profile *p, tess_text *text) {
     findings(p, text);
     source(p, text);
     outputs(p, text);
+    printed(p, text);
     faults(p, text);
 }

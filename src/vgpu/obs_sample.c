@@ -15,8 +15,9 @@ enum { CLOSE = 64, LANES = 32 };
 #define MOST_SECTORS ((int64_t)1 << 27) /* beyond 4 GiB of arrays nothing is followed */
 
 typedef struct record_state {
-    int seen; /* in this block */
-    uint64_t block_number;
+    int seen;              /* in the block before seen_block */
+    uint64_t seen_block;   /* its number + 1 */
+    uint64_t block_number; /* of the worst */
     tess_vgpu_sample worst;
 } record_state;
 
@@ -32,8 +33,6 @@ typedef struct sample_state {
     uint32_t *words;
     int range_count, last;
     int64_t word_count;
-    uint32_t tag; /* of the block */
-    bool close;
     uint64_t block_reads;
 } sample_state;
 
@@ -70,17 +69,6 @@ static tess_status on_start(void *at, const vgpu_launch *launch) {
     return TESS_OK;
 }
 
-static void on_block(void *at, const vgpu_worker *worker) {
-    sample_state *s = at;
-    const vgpu_launch *launch = worker->launch;
-    uint64_t n = worker->block_number;
-    s->tag = (uint32_t)(n % (BLOCK - 1)) + 1;
-    s->close = n < 4 || n == (uint64_t)launch->blocks / 2 || n + 1 == (uint64_t)launch->blocks;
-    if (s->close)
-        for (uint32_t i = 0; i < launch->module->record_count; i++)
-            s->records[i].seen = 0;
-}
-
 /* ---- the footprint ---- */
 
 static uint32_t *words_at(sample_state *s, uint64_t address, int64_t *left) {
@@ -104,13 +92,13 @@ static uint32_t *words_at(sample_state *s, uint64_t address, int64_t *left) {
     return NULL;
 }
 
-static void touch(sample_state *s, uint64_t address, int64_t sectors, bool reads, bool writes) {
+static void touch(sample_state *s, uint32_t tag, uint64_t address, int64_t sectors, bool reads, bool writes) {
     int64_t left = 0;
     uint32_t *w = words_at(s, address, &left);
     for (int64_t i = 0; w && i < sectors && i < left; i++) {
-        if (reads && (w[i] & BLOCK) != s->tag) {
+        if (reads && (w[i] & BLOCK) != tag) {
             s->block_reads++;
-            w[i] = (w[i] & ~BLOCK) | s->tag;
+            w[i] = (w[i] & ~BLOCK) | tag;
         }
         w[i] |= (reads ? READ : 0) | (writes ? WRITTEN : 0);
     }
@@ -118,16 +106,17 @@ static void touch(sample_state *s, uint64_t address, int64_t sectors, bool reads
 
 static void follow(sample_state *s, const vgpu_access *a) {
     bool reads = a->kind != VGPU_STORE, writes = a->kind != VGPU_LOAD;
+    uint32_t tag = (uint32_t)(a->warp->worker->block_number % (BLOCK - 1)) + 1;
     if (a->pattern == VGPU_UNIT || a->pattern == VGPU_SAME) {
         uint64_t first = a->address[TESS_LOW_BIT(a->mask)], bytes = (uint64_t)a->bytes * (a->pattern == VGPU_UNIT ? LANES : 1);
-        touch(s, first, (int64_t)((first + bytes - 1) / 32 - first / 32 + 1), reads, writes);
+        touch(s, tag, first, (int64_t)((first + bytes - 1) / 32 - first / 32 + 1), reads, writes);
         return;
     }
     uint64_t last = ~0ull;
     for (uint32_t m = a->mask; m; m &= m - 1) {
         uint64_t address = a->address[TESS_LOW_BIT(m)];
         if (address / 32 != last)
-            touch(s, address, 1, reads, writes); /* accesses are aligned: each lies in one sector */
+            touch(s, tag, address, 1, reads, writes); /* accesses are aligned: each lies in one sector */
         last = address / 32;
     }
 }
@@ -179,11 +168,17 @@ static void on_access(void *at, const vgpu_access *a) {
     if (a->space == PTX_GLOBAL && s->range_count)
         follow(s, a);
     record_state *r = &s->records[a->record - a->warp->launch->module->records];
-    if (!s->close || r->seen == CLOSE)
-        return;
-    r->seen++;
-    int cost = cost_of(a);
     const vgpu_worker *worker = a->warp->worker;
+    uint64_t n = worker->block_number, blocks = (uint64_t)worker->launch->blocks;
+    if (n >= 4 && n != blocks / 2 && n + 1 != blocks)
+        return;
+    if (r->seen_block != n + 1) {
+        r->seen_block = n + 1;
+        r->seen = 0;
+    }
+    if (r->seen++ >= CLOSE)
+        return;
+    int cost = cost_of(a);
     if (cost < r->worst.cost || (cost == r->worst.cost && worker->block_number >= r->block_number))
         return;
     static const char *const spaces[PTX_SPACES] = {"generic", "global", "shared", "local", "constant", "parameter"};
@@ -225,7 +220,7 @@ static void on_end(void *at, const vgpu_launch *launch) {
 }
 
 const vgpu_observer tess_vgpu_sample_observer = {
-    .state_bytes = state_bytes, .start = on_start, .block = on_block, .access = on_access, .end = on_end};
+    .state_bytes = state_bytes, .start = on_start, .access = on_access, .end = on_end, .one_state = true};
 
 bool tess_vgpu_sample_at(const tess_vgpu_run *run, int number, tess_vgpu_sample *sample) {
     if (!run->samples || number < 0 || number >= run->active_count || run->samples[run->active[number]].sample.cost == 0)

@@ -25,6 +25,7 @@ __global__ void column(float *out) {
     __syncthreads();
     out[threadIdx.x] = tile[threadIdx.x][3];
 }
+__global__ void tell() { printf("thread %d\n", threadIdx.x); }
 __global__ void beyond(uint8_t *out) { out[threadIdx.x + 1] = 1; }
 """
 
@@ -178,18 +179,22 @@ class Compiled(files.Case):
             launch = kernel + "<<<(8, 8), (32, 8)>>>(in:f32[250*250]=ramp, out:f32[250*250], 250)"
             p = json.loads(self.ok("profile", os.path.join(files.TOP, "examples", "transpose.cu"), launch, "--json"))
             found[kernel] = {w["kind"] for w in p["worst"]}
-            seconds[kernel] = p["prediction"]["seconds"]
+            seconds[kernel] = {t["name"]: t["seconds"] for t in p["prediction"]["terms"]}
             self.assertEqual(p["faults"], [])
         self.assertIn("uncoalesced", found["naive"])
         self.assertIn("bank conflict", found["tile"])
         self.assertFalse(found["padded"] & {"uncoalesced", "bank conflict"})
-        self.assertLess(seconds["padded"], min(seconds["naive"], seconds["tile"]))
+        self.assertLess(seconds["padded"]["L2"], seconds["naive"]["L2"] / 3)
+        self.assertLess(seconds["padded"]["shared memory and L1"], seconds["tile"]["shared memory and L1"] / 8)
 
     def test_fmad(self):
         self.put("a.npy", files.npy([1 + 2.0**-12, 1 + 2.0**-12, -1 - 2.0**-11], "<f4", (3,)))
         for given, expected in ((["--fmad=true"], 2.0**-24), ([], 2.0**-24), (["--fmad=false"], 0.0)):
             self.profile("contract<<<1, 1>>>(in:f32[3]=a.npy, out:f32[1])", "-o", "0=o.npy", *given)
             self.assertEqual(self.array("o.npy")[0], [expected], given)
+
+    def test_printed(self):
+        self.assertEqual(self.profile("tell<<<1, 2>>>()")["printed"], "thread 0\nthread 1\n")
 
     def test_mistakes(self):
         p = self.profile("beyond<<<1, 32>>>(out:u8[32])", code=5)
