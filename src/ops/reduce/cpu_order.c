@@ -5,7 +5,7 @@
  * beyond both infinities. One rule then serves every type, and min needs no loop of its own: it looks for the greatest complement. */
 #include <string.h>
 
-#include "ops/reduce/reduce.h"
+#include "ops/reduce/extremes.h"
 
 /* flip is 0 or -1; both keys that NaN can get belong to no number. */
 #define INTEGER_KEY(name, S, U, to_signed)                \
@@ -45,9 +45,39 @@ FLOAT_KEY(f64, int64_t, uint64_t, 0x7ff0000000000000, INT64_MIN, INT64_MAX)
     U u;                      \
     memcpy(&u, (const char *)(p) + (i) * (stride), sizeof u)
 
+/* What can be had by the maximum of floats: the elements that were seen to are taken off the run. */
+#define QUICK(name, S, U, type, highest)                                                                                             \
+    TESS_INLINE void quick_##name(S *best, const void **p, int64_t stride, int64_t *n, reduce_order order) {                         \
+        const int64_t done = *n / (8 * TESS_VECTOR_BYTES / (int64_t)sizeof(type)) * (8 * TESS_VECTOR_BYTES / (int64_t)sizeof(type)); \
+        type value;                                                                                                                  \
+        bool nan;                                                                                                                    \
+        U u;                                                                                                                         \
+        if (stride != (int64_t)sizeof(type) || done == 0 || !extreme_##name(*p, done * stride, order, &value, &nan))                 \
+            return;                                                                                                                  \
+        memcpy(&u, &value, sizeof u);                                                                                                \
+        *best = nan && !order.omit ? highest : key_##name(u, order);                                                                 \
+        *p = (const char *)*p + done * stride;                                                                                       \
+        *n -= done;                                                                                                                  \
+    }
+QUICK(f32, int32_t, uint32_t, float, INT32_MAX)
+QUICK(f64, int64_t, uint64_t, double, INT64_MAX)
+#define NOT_QUICK(best, p, stride, n, order) (void)0
+#define quick_bool NOT_QUICK
+#define quick_u8 NOT_QUICK
+#define quick_i8 NOT_QUICK
+#define quick_u16 NOT_QUICK
+#define quick_i16 NOT_QUICK
+#define quick_u32 NOT_QUICK
+#define quick_i32 NOT_QUICK
+#define quick_u64 NOT_QUICK
+#define quick_i64 NOT_QUICK
+#define quick_f16 NOT_QUICK
+#define quick_bf16 NOT_QUICK
+
 #define ORDER(name, S, U, lowest)                                                                                   \
     static int64_t greatest_##name(const void *p, int64_t stride, int64_t n, reduce_order order) {                  \
         S best = lowest;                                                                                            \
+        quick_##name(&best, &p, stride, &n, order);                                                                 \
         if (stride == (int64_t)sizeof(U)) {                                                                         \
             for (int64_t i = 0; i < n; i++) {                                                                       \
                 READ(U, p, i, (int64_t)sizeof(U));                                                                  \
@@ -153,31 +183,46 @@ ORDER_ROWS(bf16, int16_t, uint16_t, INT16_MIN)
 ORDER_ROWS(f32, int32_t, uint32_t, INT32_MIN)
 ORDER_ROWS(f64, int64_t, uint64_t, INT64_MIN)
 
-/* The elements of one width count alike but for the sign bit and where NaNs begin; a counter of the same width needs no widening, so blocks are as
- * long as it can count. mask drops the sign. */
-#define COUNT(name, U, mask, is_nan)                                                                           \
-    static void count_##name(const void *elements, int64_t stride, int64_t n, int64_t *zeros, int64_t *nans) { \
-        const char *p = elements;                                                                              \
-        const int64_t block = sizeof(U) == 1 ? 192 : REDUCE_LEAF;                                              \
-        *zeros = *nans = 0;                                                                                    \
-        for (int64_t m; n > 0; n -= m, p += m * stride) {                                                      \
-            U zero = 0, nan = 0;                                                                               \
-            m = tess_min64(n, block);                                                                          \
-            if (stride == (int64_t)sizeof(U))                                                                  \
-                for (int64_t i = 0; i < m; i++) {                                                              \
-                    READ(U, p, i, (int64_t)sizeof(U));                                                         \
-                    zero = (U)(zero + ((u & (U)(mask)) == 0));                                                 \
-                    nan = (U)(nan + (is_nan));                                                                 \
-                }                                                                                              \
-            else                                                                                               \
-                for (int64_t i = 0; i < m; i++) {                                                              \
-                    READ(U, p, i, stride);                                                                     \
-                    zero = (U)(zero + ((u & (U)(mask)) == 0));                                                 \
-                    nan = (U)(nan + (is_nan));                                                                 \
-                }                                                                                              \
-            *zeros += (int64_t)zero;                                                                           \
-            *nans += (int64_t)nan;                                                                             \
-        }                                                                                                      \
+/* The elements of one width count alike but for the sign bit and where NaNs begin; a counter of the same width needs no widening, so rounds are as
+ * many as it can count. mask drops the sign. */
+#define COUNT_LOOP(name, U, mask, is_nan, nans_too)                                                         \
+    TESS_NOINLINE static void name(const char *restrict p, int64_t rounds, int64_t *zeros, int64_t *nans) { \
+        enum { WIDTH = 4 * TESS_VECTOR_BYTES / sizeof(U) };                                                 \
+        for (int64_t m; rounds > 0; rounds -= m) {                                                          \
+            U zero[WIDTH] = {0}, nan[WIDTH] = {0};                                                          \
+            m = tess_min64(rounds, 192);                                                                    \
+            for (int64_t r = 0; r < m; r++, p += 4 * TESS_VECTOR_BYTES) {                                   \
+                tess_prefetch_ahead(p + 4096, 4 * TESS_VECTOR_BYTES);                                       \
+                for (int i = 0; i < WIDTH; i++) {                                                           \
+                    READ(U, p, i, (int64_t)sizeof(U));                                                      \
+                    zero[i] = (U)(zero[i] + ((u & (U)(mask)) == 0));                                        \
+                    if (nans_too)                                                                           \
+                        nan[i] = (U)(nan[i] + (is_nan));                                                    \
+                }                                                                                           \
+            }                                                                                               \
+            for (int i = 0; i < WIDTH; i++) {                                                               \
+                *zeros += (int64_t)zero[i];                                                                 \
+                *nans += (int64_t)nan[i];                                                                   \
+            }                                                                                               \
+        }                                                                                                   \
+    }
+#define COUNT(name, U, mask, is_nan)                                                                                      \
+    COUNT_LOOP(count_zeros_##name, U, mask, is_nan, false)                                                                \
+    COUNT_LOOP(count_both_##name, U, mask, is_nan, true)                                                                  \
+    static void count_##name(const void *elements, int64_t stride, int64_t n, bool omit, int64_t *zeros, int64_t *nans) { \
+        const char *p = elements;                                                                                         \
+        *zeros = *nans = 0;                                                                                               \
+        if (stride == (int64_t)sizeof(U)) {                                                                               \
+            const int64_t width = 4 * TESS_VECTOR_BYTES / (int64_t)sizeof(U);                                             \
+            (omit ? count_both_##name : count_zeros_##name)(p, n / width, zeros, nans);                                   \
+            p += n / width * width * (int64_t)sizeof(U);                                                                  \
+            n %= width;                                                                                                   \
+        }                                                                                                                 \
+        for (int64_t i = 0; i < n; i++) {                                                                                 \
+            READ(U, p, i, stride);                                                                                        \
+            *zeros += (u & (U)(mask)) == 0;                                                                               \
+            *nans += (is_nan);                                                                                            \
+        }                                                                                                                 \
     }
 COUNT(8, uint8_t, -1, 0)
 COUNT(16, uint16_t, -1, 0)
@@ -188,18 +233,19 @@ COUNT(bf16, uint16_t, 0x7fff, (u & 0x7fff) > 0x7f80)
 COUNT(f32, uint32_t, INT32_MAX, (u & INT32_MAX) > 0x7f800000)
 COUNT(f64, uint64_t, INT64_MAX, (u & INT64_MAX) > 0x7ff0000000000000)
 
-#define COUNT_COMPLEX(name, type)                                                                              \
-    static void count_##name(const void *elements, int64_t stride, int64_t n, int64_t *zeros, int64_t *nans) { \
-        const char *p = elements;                                                                              \
-        int64_t zero = 0, nan = 0;                                                                             \
-        for (int64_t i = 0; i < n; i++, p += stride) {                                                         \
-            type part[2];                                                                                      \
-            memcpy(part, p, sizeof part);                                                                      \
-            zero += part[0] == 0 && part[1] == 0;                                                              \
-            nan += part[0] != part[0] || part[1] != part[1];                                                   \
-        }                                                                                                      \
-        *zeros = zero;                                                                                         \
-        *nans = nan;                                                                                           \
+#define COUNT_COMPLEX(name, type)                                                                                         \
+    static void count_##name(const void *elements, int64_t stride, int64_t n, bool omit, int64_t *zeros, int64_t *nans) { \
+        const char *p = elements;                                                                                         \
+        int64_t zero = 0, nan = 0;                                                                                        \
+        (void)omit;                                                                                                       \
+        for (int64_t i = 0; i < n; i++, p += stride) {                                                                    \
+            type part[2];                                                                                                 \
+            memcpy(part, p, sizeof part);                                                                                 \
+            zero += part[0] == 0 && part[1] == 0;                                                                         \
+            nan += part[0] != part[0] || part[1] != part[1];                                                              \
+        }                                                                                                                 \
+        *zeros = zero;                                                                                                    \
+        *nans = nan;                                                                                                      \
     }
 COUNT_COMPLEX(c64, float)
 COUNT_COMPLEX(c128, double)

@@ -110,7 +110,7 @@ static void fold_integers(const worker *w, int64_t first, int64_t n, reduce_node
     reduce_walk_start(&walk, p, w->base, first, n);
     while (reduce_walk_next(&walk, &run, &m))
         node->value.u64 += w->job->kernels->lane->integers[p->in.type](run, walk.stride, m);
-    node->count = n;
+    node->count += n;
 }
 
 static void fold_count(const worker *w, int64_t first, int64_t n, reduce_node *node) {
@@ -119,9 +119,9 @@ static void fold_count(const worker *w, int64_t first, int64_t n, reduce_node *n
     const char *run;
     int64_t m, zeros, nans;
     reduce_walk_start(&walk, p, w->base, first, n);
-    node->count = n;
+    node->count += n;
     while (reduce_walk_next(&walk, &run, &m)) {
-        w->job->kernels->order->count[p->in.type](run, walk.stride, m, &zeros, &nans);
+        w->job->kernels->order->count[p->in.type](run, walk.stride, m, p->omit, &zeros, &nans);
         node->value.u64 += (uint64_t)zeros;
         node->count -= p->omit ? nans : 0;
     }
@@ -143,7 +143,7 @@ static void fold_runs(const worker *w, tess_type type, const char *run, int64_t 
 
 static void fold_order(const worker *w, int64_t first, int64_t n, reduce_node *node) {
     const reduce_problem *p = w->job->p;
-    node->count = n;
+    node->count += n;
     if (p->map != REDUCE_PLAIN) { /* moduli of complex numbers */
         for (int64_t done = 0, nans = 0; done < n; done += STRIP) {
             int64_t m = tess_min64(n - done, STRIP);
@@ -181,19 +181,17 @@ static void fold_moments(const worker *w, int64_t first, int64_t n, reduce_node 
     node->m2 = lanes[0];
 }
 
-static void fold_leaf(worker *w, int64_t first, int64_t n, reduce_node *node) {
+/* Integer sums, counts and extremes have no tree: leaf after leaf goes into one node, which also spares ARG a search in leaves that beat nothing. */
+static bool runs_on(const reduce_problem *p) {
+    return p->kind == REDUCE_COUNT || p->kind == REDUCE_EXTREME || p->kind == REDUCE_ARG ||
+           (p->kind == REDUCE_SUM && p->map == REDUCE_PLAIN && reduce_is_integer(p->acc));
+}
+
+static void fold_into(const worker *w, int64_t first, int64_t n, reduce_node *node) {
     const reduce_problem *p = w->job->p;
-    bool repeats = p->rank == 1 && p->stride[0][0] == 0 && n == REDUCE_LEAF;
-    if (repeats && w->constant) {
-        *node = w->last;
-        if (node->index >= 0)
-            node->index += first;
-        return;
-    }
-    tess_reduce_node_empty(p, node);
     switch (p->kind) {
     case REDUCE_SUM:
-        if (p->map == REDUCE_PLAIN && !tess_is_float(p->acc) && !tess_is_complex(p->acc))
+        if (p->map == REDUCE_PLAIN && reduce_is_integer(p->acc))
             fold_integers(w, first, n, node);
         else
             fold_tree(w, first, n, node);
@@ -204,7 +202,22 @@ static void fold_leaf(worker *w, int64_t first, int64_t n, reduce_node *node) {
     case REDUCE_ARG: fold_order(w, first, n, node); break;
     case REDUCE_VAR: fold_moments(w, first, n, node); break;
     }
-    if (repeats) {
+}
+
+static bool repeats(const reduce_problem *p) { return p->rank == 1 && p->stride[0][0] == 0; }
+
+static void fold_leaf(worker *w, int64_t first, int64_t n, reduce_node *node) {
+    const reduce_problem *p = w->job->p;
+    bool keep = repeats(p) && n == REDUCE_LEAF;
+    if (keep && w->constant) {
+        *node = w->last;
+        if (node->index >= 0)
+            node->index += first;
+        return;
+    }
+    tess_reduce_node_empty(p, node);
+    fold_into(w, first, n, node);
+    if (keep) {
         w->constant = true;
         w->last = *node;
         if (w->last.index >= 0)
@@ -217,6 +230,12 @@ static void fold_subtree(worker *w, int64_t begin, int64_t end, reduce_node *nod
     reduce_node stack[REDUCE_LEVELS];
     int depth = 0;
     int64_t leaf = 0;
+    if (runs_on(w->job->p) && !repeats(w->job->p)) {
+        tess_reduce_node_empty(w->job->p, node);
+        for (int64_t first = begin; first < end; first += REDUCE_LEAF)
+            fold_into(w, first, tess_min64(end - first, REDUCE_LEAF), node);
+        return;
+    }
     for (int64_t first = begin; first < end; first += REDUCE_LEAF, leaf++) {
         fold_leaf(w, first, tess_min64(end - first, REDUCE_LEAF), &stack[depth++]);
         for (int merges = reduce_merges_after(leaf); merges > 0; merges--, depth--)

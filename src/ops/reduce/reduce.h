@@ -96,8 +96,8 @@ typedef struct reduce_order_kernels {
     int64_t (*greatest[TESS_TYPES])(const void *elements, int64_t stride, int64_t n, reduce_order order);          /* n >= 1: the greatest key */
     int64_t (*find[TESS_TYPES])(const void *elements, int64_t stride, int64_t n, reduce_order order, int64_t key); /* first place of a key, or n */
     void (*keys[TESS_TYPES])(int64_t *keys, const void *elements, int64_t stride, int64_t n, reduce_order order);
-    /* How many elements are zero, and how many NaN. */
-    void (*count[TESS_TYPES])(const void *elements, int64_t stride, int64_t n, int64_t *zeros, int64_t *nans);
+    /* How many elements are zero, and, when they are to be left out, how many NaN. */
+    void (*count[TESS_TYPES])(const void *elements, int64_t stride, int64_t n, bool omit, int64_t *zeros, int64_t *nans);
     /* Columns: best[c], of the key's own width, becomes the greatest of itself and the keys of the rows' elements c. `lowest` starts a
      * row and `widen` turns it into keys. */
     void (*greatest_rows[TESS_TYPES])(void *best, const char *base, const int64_t *offsets, int64_t rows, int64_t n, reduce_order order);
