@@ -26,7 +26,8 @@ bool tess_cpu_has_slot(tess_isa_slot slot) {
         return true;
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2") &&
+                __builtin_cpu_supports("f16c");
     if (slot == TESS_SLOT_AVX2)
         return avx2;
     if (slot == TESS_SLOT_AVX512)

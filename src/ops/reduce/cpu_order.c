@@ -124,37 +124,94 @@ QUICK(f64, int64_t, uint64_t, double, INT64_MAX)
                 keys[i] = key_##name(u, order);                                                                     \
             }                                                                                                       \
     }
-#define ORDER_ROWS(name, S, U, least)                                                                                                     \
-    static void lowest_##name(void *best, int64_t n) {                                                                                    \
-        S *b = best;                                                                                                                      \
-        for (int64_t c = 0; c < n; c++)                                                                                                   \
-            b[c] = least;                                                                                                                 \
-    }                                                                                                                                     \
-    static void widen_##name(int64_t *restrict keys, const void *best, int64_t n) {                                                       \
-        const S *b = best;                                                                                                                \
-        for (int64_t c = 0; c < n; c++)                                                                                                   \
-            keys[c] = b[c];                                                                                                               \
-    }                                                                                                                                     \
-    static void greatest_rows_##name(void *best, const char *base, const int64_t *offsets, int64_t rows, int64_t n, reduce_order order) { \
-        S *restrict b = best;                                                                                                             \
-        int64_t r = 0;                                                                                                                    \
-        for (; r + 2 <= rows; r += 2) {                                                                                                   \
-            const char *restrict p = base + offsets[r], *restrict q = base + offsets[r + 1];                                              \
-            for (int64_t c = 0; c < n; c++) {                                                                                             \
-                READ(U, p, c, (int64_t)sizeof(U));                                                                                        \
-                U v;                                                                                                                      \
-                memcpy(&v, q + c * (int64_t)sizeof(U), sizeof v);                                                                         \
-                S x = key_##name(u, order), y = key_##name(v, order);                                                                     \
-                S z = x > y ? x : y;                                                                                                      \
-                b[c] = z > b[c] ? z : b[c];                                                                                               \
-            }                                                                                                                             \
-        }                                                                                                                                 \
-        if (r < rows)                                                                                                                     \
-            for (int64_t c = 0; c < n; c++) {                                                                                             \
-                READ(U, base + offsets[r], c, (int64_t)sizeof(U));                                                                        \
-                S x = key_##name(u, order);                                                                                               \
-                b[c] = x > b[c] ? x : b[c];                                                                                               \
-            }                                                                                                                             \
+#define ORDER_ROWS(name, S, U, least)                                                                                                         \
+    static void lowest_##name(void *best, int64_t n) {                                                                                        \
+        S *b = best;                                                                                                                          \
+        for (int64_t c = 0; c < n; c++)                                                                                                       \
+            b[c] = least;                                                                                                                     \
+    }                                                                                                                                         \
+    static void widen_##name(int64_t *restrict keys, const void *best, int64_t n) {                                                           \
+        const S *b = best;                                                                                                                    \
+        for (int64_t c = 0; c < n; c++)                                                                                                       \
+            keys[c] = b[c];                                                                                                                   \
+    }                                                                                                                                         \
+    TESS_INLINE void greatest_rows_##name##_by(void *best, const char *base, const int64_t *offsets, int64_t rows, int64_t n,                 \
+                                               const reduce_order order) {                                                                    \
+        S *restrict b = best;                                                                                                                 \
+        int64_t r = 0;                                                                                                                        \
+        for (; r + 4 <= rows; r += 4) {                                                                                                       \
+            const char *restrict p0 = base + offsets[r], *restrict p1 = base + offsets[r + 1];                                                \
+            const char *restrict p2 = base + offsets[r + 2], *restrict p3 = base + offsets[r + 3];                                            \
+            for (int64_t c = 0; c < n; c++) {                                                                                                 \
+                U u[4];                                                                                                                       \
+                memcpy(&u[0], p0 + c * (int64_t)sizeof(U), sizeof(U));                                                                        \
+                memcpy(&u[1], p1 + c * (int64_t)sizeof(U), sizeof(U));                                                                        \
+                memcpy(&u[2], p2 + c * (int64_t)sizeof(U), sizeof(U));                                                                        \
+                memcpy(&u[3], p3 + c * (int64_t)sizeof(U), sizeof(U));                                                                        \
+                S x = key_##name(u[0], order), y = key_##name(u[1], order), z = key_##name(u[2], order), w = key_##name(u[3], order);         \
+                x = x > y ? x : y;                                                                                                            \
+                z = z > w ? z : w;                                                                                                            \
+                x = x > z ? x : z;                                                                                                            \
+                b[c] = x > b[c] ? x : b[c];                                                                                                   \
+            }                                                                                                                                 \
+        }                                                                                                                                     \
+        for (; r < rows; r++)                                                                                                                 \
+            for (int64_t c = 0; c < n; c++) {                                                                                                 \
+                READ(U, base + offsets[r], c, (int64_t)sizeof(U));                                                                            \
+                S x = key_##name(u, order);                                                                                                   \
+                b[c] = x > b[c] ? x : b[c];                                                                                                   \
+            }                                                                                                                                 \
+    }                                                                                                                                         \
+    static void greatest_rows_##name(void *best, const char *base, const int64_t *offsets, int64_t rows, int64_t n, reduce_order order) {     \
+        if (order.magnitude || order.omit || order.numeric)                                                                                   \
+            greatest_rows_##name##_by(best, base, offsets, rows, n, order);                                                                   \
+        else if (order.smallest)                                                                                                              \
+            greatest_rows_##name##_by(best, base, offsets, rows, n, (reduce_order){.smallest = true});                                        \
+        else                                                                                                                                  \
+            greatest_rows_##name##_by(best, base, offsets, rows, n, (reduce_order){.smallest = false});                                       \
+    }                                                                                                                                         \
+    /* A few rows in keys and numbers of their own width, which fill vectors; then into the 64 bits. */                                       \
+    TESS_INLINE void first_rows_##name##_by(S *restrict b, S *restrict at, const char *base, const int64_t *offsets, int64_t rows, int64_t n, \
+                                            const reduce_order order) {                                                                       \
+        for (int64_t c = 0; c < n; c++) {                                                                                                     \
+            READ(U, base + offsets[0], c, (int64_t)sizeof(U));                                                                                \
+            b[c] = key_##name(u, order);                                                                                                      \
+            at[c] = 0;                                                                                                                        \
+        }                                                                                                                                     \
+        for (int64_t r = 1; r < rows; r++) {                                                                                                  \
+            const char *restrict p = base + offsets[r];                                                                                       \
+            const S number = (S)r;                                                                                                            \
+            for (int64_t c = 0; c < n; c++) {                                                                                                 \
+                READ(U, p, c, (int64_t)sizeof(U));                                                                                            \
+                const S x = key_##name(u, order), before = b[c];                                                                              \
+                at[c] = x > before ? number : at[c];                                                                                          \
+                b[c] = x > before ? x : before;                                                                                               \
+            }                                                                                                                                 \
+        }                                                                                                                                     \
+    }                                                                                                                                         \
+    static void first_rows_##name(int64_t *restrict best, int64_t *restrict index, const char *base, const int64_t *offsets, int64_t rows,    \
+                                  int64_t n, reduce_order order, int64_t number) {                                                            \
+        enum { PART = 1024 };                                                                                                                 \
+        _Alignas(64) S b[PART], at[PART];                                                                                                     \
+        const int64_t most = sizeof(S) == 1 ? INT8_MAX : 4096;                                                                                \
+        for (int64_t first = 0, m; first < rows; first += m) {                                                                                \
+            m = tess_min64(most, rows - first);                                                                                               \
+            for (int64_t from = 0; from < n; from += PART) {                                                                                  \
+                const int64_t width = tess_min64(PART, n - from);                                                                             \
+                const char *p = base + from * (int64_t)sizeof(U);                                                                             \
+                if (order.magnitude || order.omit || !order.numeric)                                                                          \
+                    first_rows_##name##_by(b, at, p, offsets + first, m, width, order);                                                       \
+                else if (order.smallest)                                                                                                      \
+                    first_rows_##name##_by(b, at, p, offsets + first, m, width, (reduce_order){.smallest = true, .numeric = true});           \
+                else                                                                                                                          \
+                    first_rows_##name##_by(b, at, p, offsets + first, m, width, (reduce_order){.numeric = true});                             \
+                for (int64_t c = 0; c < width; c++) {                                                                                         \
+                    const bool better = (b[c] > best[from + c]) | (index[from + c] < 0);                                                      \
+                    best[from + c] = better ? b[c] : best[from + c];                                                                          \
+                    index[from + c] = better ? number + first + at[c] : index[from + c];                                                      \
+                }                                                                                                                             \
+            }                                                                                                                                 \
+        }                                                                                                                                     \
     }
 ORDER(bool, int8_t, uint8_t, INT8_MIN)
 ORDER(u8, int8_t, uint8_t, INT8_MIN)
@@ -184,31 +241,64 @@ ORDER_ROWS(f32, int32_t, uint32_t, INT32_MIN)
 ORDER_ROWS(f64, int64_t, uint64_t, INT64_MIN)
 
 /* The elements of one width count alike but for the sign bit and where NaNs begin; a counter of the same width needs no widening, so rounds are as
- * many as it can count. mask drops the sign. */
-#define COUNT_LOOP(name, U, mask, is_nan, nans_too)                                                         \
-    TESS_NOINLINE static void name(const char *restrict p, int64_t rounds, int64_t *zeros, int64_t *nans) { \
-        enum { WIDTH = 4 * TESS_VECTOR_BYTES / sizeof(U) };                                                 \
-        for (int64_t m; rounds > 0; rounds -= m) {                                                          \
-            U zero[WIDTH] = {0}, nan[WIDTH] = {0};                                                          \
-            m = tess_min64(rounds, 192);                                                                    \
-            for (int64_t r = 0; r < m; r++, p += 4 * TESS_VECTOR_BYTES) {                                   \
-                tess_prefetch_ahead(p + 4096, 4 * TESS_VECTOR_BYTES);                                       \
-                for (int i = 0; i < WIDTH; i++) {                                                           \
-                    READ(U, p, i, (int64_t)sizeof(U));                                                      \
-                    zero[i] = (U)(zero[i] + ((u & (U)(mask)) == 0));                                        \
-                    if (nans_too)                                                                           \
-                        nan[i] = (U)(nan[i] + (is_nan));                                                    \
-                }                                                                                           \
-            }                                                                                               \
-            for (int i = 0; i < WIDTH; i++) {                                                               \
-                *zeros += (int64_t)zero[i];                                                                 \
-                *nans += (int64_t)nan[i];                                                                   \
-            }                                                                                               \
-        }                                                                                                   \
+ * many as it can count. A comparison of vectors gives -1. mask drops the sign. */
+#define COUNT_LOOP(name, U, mask, is_nan, nans_too)                                                \
+    TESS_NOINLINE static void name(const char *p, int64_t rounds, int64_t *zeros, int64_t *nans) { \
+        typedef U vector __attribute__((vector_size(TESS_VECTOR_BYTES)));                          \
+        for (int64_t m; rounds > 0; rounds -= m) {                                                 \
+            vector zero[4] = {{0}}, nan[4] = {{0}};                                                \
+            m = tess_min64(rounds, 192);                                                           \
+            for (int64_t r = 0; r < m; r++, p += 4 * TESS_VECTOR_BYTES) {                          \
+                tess_prefetch_ahead(p + 4096, 4 * TESS_VECTOR_BYTES);                              \
+                for (int v = 0; v < 4; v++) {                                                      \
+                    vector u;                                                                      \
+                    memcpy(&u, p + v * TESS_VECTOR_BYTES, sizeof u);                               \
+                    zero[v] -= (vector)((u & (U)(mask)) == 0);                                     \
+                    if (nans_too)                                                                  \
+                        nan[v] -= (vector)(is_nan);                                                \
+                }                                                                                  \
+            }                                                                                      \
+            for (int v = 0; v < 4; v++)                                                            \
+                for (int i = 0; i < TESS_VECTOR_BYTES / (int)sizeof(U); i++) {                     \
+                    *zeros += (int64_t)zero[v][i];                                                 \
+                    *nans += (int64_t)nan[v][i];                                                   \
+                }                                                                                  \
+        }                                                                                          \
+    }
+#define COUNT_ROWS(name, U, mask, is_nan)                                                                                                  \
+    static void count_rows_##name(int64_t *restrict zeros, int64_t *restrict nans, const char *base, const int64_t *offsets, int64_t rows, \
+                                  int64_t n, bool omit) {                                                                                  \
+        enum { PART = 1024 };                                                                                                              \
+        _Alignas(64) U zero[PART], nan[PART];                                                                                              \
+        const int64_t most = sizeof(U) == 1 ? 192 : 4096;                                                                                  \
+        for (int64_t first = 0, m; first < rows; first += m) {                                                                             \
+            m = tess_min64(most, rows - first);                                                                                            \
+            for (int64_t from = 0; from < n; from += PART) {                                                                               \
+                const int64_t width = tess_min64(PART, n - from);                                                                          \
+                memset(zero, 0, sizeof zero);                                                                                              \
+                memset(nan, 0, sizeof nan);                                                                                                \
+                for (int64_t r = first; r < first + m; r++) {                                                                              \
+                    const char *restrict p = base + offsets[r] + from * (int64_t)sizeof(U);                                                \
+                    for (int64_t c = 0; c < width; c++) {                                                                                  \
+                        READ(U, p, c, (int64_t)sizeof(U));                                                                                 \
+                        zero[c] = (U)(zero[c] + ((u & (U)(mask)) == 0));                                                                   \
+                    }                                                                                                                      \
+                    for (int64_t c = 0; omit && c < width; c++) {                                                                          \
+                        READ(U, p, c, (int64_t)sizeof(U));                                                                                 \
+                        nan[c] = (U)(nan[c] + (is_nan));                                                                                   \
+                    }                                                                                                                      \
+                }                                                                                                                          \
+                for (int64_t c = 0; c < width; c++) {                                                                                      \
+                    zeros[from + c] += (int64_t)zero[c];                                                                                   \
+                    nans[from + c] += (int64_t)nan[c];                                                                                     \
+                }                                                                                                                          \
+            }                                                                                                                              \
+        }                                                                                                                                  \
     }
 #define COUNT(name, U, mask, is_nan)                                                                                      \
     COUNT_LOOP(count_zeros_##name, U, mask, is_nan, false)                                                                \
     COUNT_LOOP(count_both_##name, U, mask, is_nan, true)                                                                  \
+    COUNT_ROWS(name, U, mask, is_nan)                                                                                     \
     static void count_##name(const void *elements, int64_t stride, int64_t n, bool omit, int64_t *zeros, int64_t *nans) { \
         const char *p = elements;                                                                                         \
         *zeros = *nans = 0;                                                                                               \
@@ -224,10 +314,10 @@ ORDER_ROWS(f64, int64_t, uint64_t, INT64_MIN)
             *nans += (is_nan);                                                                                            \
         }                                                                                                                 \
     }
-COUNT(8, uint8_t, -1, 0)
-COUNT(16, uint16_t, -1, 0)
-COUNT(32, uint32_t, -1, 0)
-COUNT(64, uint64_t, -1, 0)
+COUNT(8, uint8_t, -1, u != u)
+COUNT(16, uint16_t, -1, u != u)
+COUNT(32, uint32_t, -1, u != u)
+COUNT(64, uint64_t, -1, u != u)
 COUNT(f16, uint16_t, 0x7fff, (u & 0x7fff) > 0x7c00)
 COUNT(bf16, uint16_t, 0x7fff, (u & 0x7fff) > 0x7f80)
 COUNT(f32, uint32_t, INT32_MAX, (u & INT32_MAX) > 0x7f800000)
@@ -257,6 +347,7 @@ COUNT_COMPLEX(c128, double)
 #define KEYS(name) [tess_##name] = keys_##name
 #define LOWEST(name) [tess_##name] = lowest_##name
 #define WIDEN(name) [tess_##name] = widen_##name
+#define FIRST_ROWS(name) [tess_##name] = first_rows_##name
 #define GREATEST_ROWS(name) [tess_##name] = greatest_rows_##name
 extern const reduce_order_kernels TESS_ISA_NAME(tess_reduce_order_kernels);
 const reduce_order_kernels TESS_ISA_NAME(tess_reduce_order_kernels) = {
@@ -266,6 +357,20 @@ const reduce_order_kernels TESS_ISA_NAME(tess_reduce_order_kernels) = {
     .lowest = {ORDERED(LOWEST)},
     .widen = {ORDERED(WIDEN)},
     .greatest_rows = {ORDERED(GREATEST_ROWS)},
+    .first_rows = {ORDERED(FIRST_ROWS)},
+    .count_rows = {[tess_bool] = count_rows_8,
+                   [tess_u8] = count_rows_8,
+                   [tess_i8] = count_rows_8,
+                   [tess_u16] = count_rows_16,
+                   [tess_i16] = count_rows_16,
+                   [tess_u32] = count_rows_32,
+                   [tess_i32] = count_rows_32,
+                   [tess_u64] = count_rows_64,
+                   [tess_i64] = count_rows_64,
+                   [tess_f16] = count_rows_f16,
+                   [tess_bf16] = count_rows_bf16,
+                   [tess_f32] = count_rows_f32,
+                   [tess_f64] = count_rows_f64},
     .count = {[tess_bool] = count_8,
               [tess_u8] = count_8,
               [tess_i8] = count_8,

@@ -18,6 +18,8 @@ typedef struct leaves_job {
     tess_row_loader loader;
     tess_row_storer storer;
     bool in_place;
+    void (*direct)(void *, const void *, int64_t, bool);         /* adds elements as they lie, or NULL */
+    void (*deviations)(double *, const void *, int64_t, double); /* likewise of the second pass of moments */
     int64_t buffer_size, split; /* bytes of one worker's buffer; sizes from `split` on are shared among the threads */
     /* the output that the threads share */
     const char *base;
@@ -88,14 +90,17 @@ static void fold_tree(const worker *w, int64_t first, int64_t n, reduce_node *no
     void (*accumulate)(void *, const void *, int64_t, bool) = p->kind == REDUCE_PROD ? kernels->multiply[p->acc] : kernels->add[p->acc];
     void (*halve)(void *, int) = p->kind == REDUCE_PROD ? kernels->halve_multiply[p->acc] : kernels->halve_add[p->acc];
     _Alignas(64) char lanes[REDUCE_LANES * sizeof(tess_value)];
-    int64_t nans = 0, strip = w->job->in_place && p->map == REDUCE_PLAIN && !p->omit && p->in.type == p->load && p->rank == 1 &&
-                                      p->stride[0][0] == (int64_t)p->in.itemsize
-                                  ? REDUCE_LEAF
-                                  : STRIP;
-    for (int64_t done = 0; done < n; done += strip) {
-        int64_t m = tess_min64(n - done, strip);
-        const void *row = fetch_mapped(w, first + done, m, &nans);
-        accumulate(lanes, row, m, done == 0);
+    int64_t nans = 0;
+    if (w->job->direct) {
+        w->job->direct(lanes, w->base + first * p->in.itemsize, n, true);
+    } else {
+        bool whole = w->job->in_place && p->map == REDUCE_PLAIN && !p->omit && p->in.type == p->load && reduce_is_run(p);
+        int64_t strip = whole ? REDUCE_LEAF : STRIP;
+        for (int64_t done = 0; done < n; done += strip) {
+            int64_t m = tess_min64(n - done, strip);
+            const void *row = fetch_mapped(w, first + done, m, &nans);
+            accumulate(lanes, row, m, done == 0);
+        }
     }
     halve(lanes, (int)tess_min64(n, REDUCE_LANES));
     memcpy(&node->value, lanes, tess_type_size(p->acc));
@@ -165,6 +170,17 @@ static void fold_moments(const worker *w, int64_t first, int64_t n, reduce_node 
     const reduce_lane_kernels *kernels = w->job->kernels->lane;
     _Alignas(64) double lanes[REDUCE_LANES];
     int64_t nans = 0;
+    if (w->job->deviations) {
+        const void *elements = w->base + first * p->in.itemsize;
+        (w->job->direct ? w->job->direct : kernels->add[tess_f64])(lanes, elements, n, true);
+        kernels->halve_add[tess_f64](lanes, (int)tess_min64(n, REDUCE_LANES));
+        node->count = n;
+        node->mean = lanes[0] / (double)n;
+        w->job->deviations(lanes, elements, n, node->mean);
+        kernels->halve_add[tess_f64](lanes, (int)tess_min64(n, REDUCE_LANES));
+        node->m2 = lanes[0];
+        return;
+    }
     const void *row = fetch(w, first, n), *summed = row;
     if (p->omit) {
         nans = w->job->kernels->map->map[REDUCE_PLAIN][tess_f64](w->mapped, row, n, true, 0);
@@ -325,6 +341,13 @@ static tess_status fold_all(const tess_problem *problem, const tess_run *run, bo
                       .in_place = in_place,
                       .buffer_size = 2 * half_buffer(p),
                       .split = INT64_MAX};
+    const reduce_direct_kernels *direct = job.kernels->direct;
+    if (in_place && reduce_is_run(p)) {
+        job.direct = reduce_adds_direct(p)                                                                   ? direct->add[p->map][p->in.type]
+                     : !p->omit && (p->kind == REDUCE_VAR || (p->kind == REDUCE_SUM && reduce_adds_wide(p))) ? direct->wide[p->in.type]
+                                                                                                             : NULL;
+        job.deviations = p->kind == REDUCE_VAR && !p->omit ? direct->deviations[p->in.type] : NULL;
+    }
     if (run->threads > 1) {
         job.pieces = (reduce_node *)((char *)run->workspace + job.buffer_size * run->threads);
         job.split = tasks < 4 * run->threads ? 4 * REDUCE_LEAF : 128 * REDUCE_LEAF;
