@@ -8,6 +8,7 @@
 
 #include "core/parallel.h"
 #include "ops/reduce/walk.h"
+#include "simd/simd.h"
 
 typedef struct columns_job {
     const reduce_problem *p;
@@ -38,7 +39,7 @@ typedef struct worker {
     /* VAR: one entry a level for each column */
     double *means, *m2s;
     int64_t *counts;
-    char *turn;
+    char *turn, *held;
     const char *base;
     int64_t n;  /* columns of this block */
     bool fresh; /* nothing was folded yet */
@@ -103,13 +104,21 @@ static int64_t shared_block(const reduce_problem *p, int threads) {
     return block;
 }
 
+/* Moments read a leaf of the block twice. Its rows are copied side by side first: with a power of two between them they would share a few sets of the
+ * cache, and nothing would be left of them the second time. */
+static bool holds(const reduce_problem *p) {
+    return p->kind == REDUCE_VAR && !p->omit && (p->in.type == tess_f16 || p->in.type == tess_f32 || p->in.type == tess_f64) &&
+           p->kept_stride[0][p->kept - 1] == p->in.itemsize;
+}
+static int64_t held_step(const reduce_problem *p, int64_t block) { return (block * p->in.itemsize + 63) / 64 * 64; }
+
 static size_t worker_size(const reduce_problem *p, int64_t block, int64_t levels) {
     size_t columns = (size_t)((block + 7) / 8 * 8);
     size_t offsets = (size_t)((tess_min64(p->longest, REDUCE_LEAF) + 7) / 8 * 8) * sizeof(int64_t);
     size_t rows = 2 * sizeof(tess_value) + 5 * sizeof(int64_t);
     size_t tree = is_tree(p) ? (size_t)(levels + 9) * tess_type_size(p->acc) : 16;
     size_t moments = p->kind == REDUCE_VAR ? (size_t)levels * 24 : 0;
-    size_t turn = (size_t)(turned_bytes(p, block) * p->k);
+    size_t turn = (size_t)(turned_bytes(p, block) * p->k + (holds(p) ? held_step(p, block) * tess_min64(p->longest, REDUCE_LEAF) : 0));
     return (offsets + columns * (rows + tree + moments) + 63) / 64 * 64 + turn;
 }
 
@@ -144,6 +153,7 @@ static worker worker_start(const columns_job *job, int number) {
         w.counts = (int64_t *)(void *)(at + columns * (size_t)job->levels * 8);
     }
     w.turn = (char *)job->run->workspace + worker_size(p, job->block, job->levels) * (size_t)(number + 1) - job->turned * p->k;
+    w.held = w.turn - (holds(p) ? held_step(p, job->block) * tess_min64(p->longest, REDUCE_LEAF) : 0);
     return w;
 }
 
@@ -220,6 +230,21 @@ static bool fold_lanes(const worker *w, int stride, int lane, int64_t n, int64_t
     return true;
 }
 
+/* The leaf's rows into `held`, where the worker looks for them from now on. Rows to come are asked for while these are copied. */
+static void hold_leaf(worker *w, int64_t n) {
+    enum { ROWS_AHEAD = 16 };
+    const int64_t step = held_step(w->job->p, w->job->block), bytes = w->n * w->job->p->in.itemsize;
+    for (int64_t i = 0; i < n; i++) {
+        if (i + ROWS_AHEAD < n)
+            for (int64_t at = 0; at < bytes; at += 64)
+                tess_prefetch_l2(w->base + w->offset[i + ROWS_AHEAD] + at);
+        memcpy(w->held + i * step, w->base + w->offset[i], (size_t)bytes);
+    }
+    for (int64_t i = 0; i < n; i++)
+        w->offset[i] = i * step;
+    w->base = w->held;
+}
+
 static void fold_moments(const worker *w, int64_t n, int64_t level) {
     size_t at = (size_t)level * (size_t)w->job->block;
     const double *sum = stack_row(w, 0);
@@ -257,10 +282,14 @@ static void fold_tree(worker *w, int64_t begin, int64_t end) {
     for (int64_t first = begin; first < end; first += REDUCE_LEAF, leaf++) {
         int64_t n = tess_min64(end - first, REDUCE_LEAF);
         find_leaf(w, first, n);
+        const char *base = w->base;
+        if (holds(w->job->p))
+            hold_leaf(w, n);
         if (w->job->p->kind == REDUCE_VAR)
             fold_moments(w, n, depth++);
         else
             fold_lanes(w, 1, 0, n, depth++, false);
+        w->base = base;
         for (int merges = reduce_merges_after(leaf); merges > 0; merges--, depth--)
             merge_levels(w, depth - 2);
     }
@@ -355,19 +384,34 @@ static void node_of(const worker *w, int64_t c, int64_t k, reduce_node *node) {
     }
 }
 
-static void store(const worker *w, int64_t k, char *out) {
-    const columns_job *job = w->job;
-    const reduce_problem *p = job->p;
-    if (tess_reduce_finish_row(p, w->stack, k, p->omit ? w->nans : NULL, w->n)) {
-        job->storer(out, job->out_stride, w->stack, w->n);
-        return;
+/* The finished values of a block as a row, the quick ways first. */
+static const void *finish(const worker *w, int64_t k) {
+    const reduce_problem *p = w->job->p;
+    const size_t size = tess_type_size(p->result);
+    int64_t *row = (int64_t *)(void *)w->loaded;
+    if (k > 0 && p->kind == REDUCE_ARG) {
+        for (int64_t c = 0; c < w->n; c++)
+            row[c] = p->omit && w->best[c] == w->job->nan_key ? -1 : w->index[c];
+        return row;
     }
+    if (k > 0 && p->kind == REDUCE_COUNT) { /* nans are 0 unless they are left out */
+        for (int64_t c = 0; c < w->n; c++)
+            row[c] = p->operation == TESS_ANY   ? k - w->nans[c] > w->best[c]
+                     : p->operation == TESS_ALL ? w->best[c] == 0
+                                                : k - w->nans[c] - w->best[c];
+        return row;
+    }
+    if (k > 0 && p->kind == REDUCE_EXTREME && tess_reduce_finish_keys(p, w->best, row, w->n))
+        return row;
+    if (tess_reduce_finish_row(p, w->stack, k, p->omit ? w->nans : NULL, w->n))
+        return w->stack;
     for (int64_t c = 0; c < w->n; c++) {
         reduce_node node;
         node_of(w, c, k, &node);
         tess_value value = tess_reduce_node_finish(p, &node);
-        job->storer(out + c * job->out_stride, job->out_stride, &value, 1);
+        memcpy(w->loaded + (size_t)c * size, &value, size);
     }
+    return row;
 }
 
 /* Elements begin .. end-1 of the block's columns. */
@@ -413,12 +457,13 @@ static int64_t enter_block(worker *w, int64_t task, char **out) {
 
 /* A task is a block of columns of one segment of one row of outputs. */
 static void block_tasks(void *argument, int64_t begin, int64_t end, int number) {
-    worker w = worker_start(argument, number);
+    const columns_job *job = argument;
+    worker w = worker_start(job, number);
     char *out;
     for (int64_t task = begin; task < end; task++) {
         int64_t k = enter_block(&w, task, &out);
         fold_block(&w, 0, k);
-        store(&w, k, out);
+        job->storer(out, job->out_stride, finish(&w, k), w.n);
     }
 }
 

@@ -86,7 +86,8 @@ DIRECT(square_f64, double, v_f64, 8, F64_SQUARE)
 DIRECT(wide_f16, double, v_f64, 2, v_f64_of_f16)
 DIRECT(wide_f32, double, v_f64, 4, v_f64_of_f32)
 
-/* Squares of the distances from a mean. A leaf was read just before and lies in L1 or L2, so strips of as many lanes as registers hold do no harm. */
+/* Squares of the distances from a mean. A leaf was read just before and lies in L1 or L2, so strips of as many lanes as registers hold do no harm; the
+ * next leaf is asked for meanwhile. */
 #define DEVIATIONS(name, size, VALUE)                                                                                                              \
     static void lanes_##name(double *lanes, const void *row, int64_t n, double mean) {                                                             \
         enum { VECTORS = 8, STRIP = VECTORS * TESS_F64_LANES };                                                                                    \
@@ -95,9 +96,11 @@ DIRECT(wide_f32, double, v_f64, 4, v_f64_of_f32)
         const int64_t rows = n / REDUCE_LANES, rest = n % REDUCE_LANES;                                                                            \
         for (int at = 0; at < REDUCE_LANES; at += STRIP) {                                                                                         \
             v_f64 a[VECTORS] = {{0}};                                                                                                              \
-            for (int64_t r = 0; r < rows; r++)                                                                                                     \
+            for (int64_t r = 0; r < rows; r++) {                                                                                                   \
+                tess_prefetch_ahead(p + ((r + REDUCE_TERMS) * REDUCE_LANES + at) * size, STRIP * size);                                            \
                 for (int v = 0; v < VECTORS; v++)                                                                                                  \
                     a[v] += f64_square(VALUE(p + (r * REDUCE_LANES + at + v * TESS_F64_LANES) * size) - m);                                        \
+            }                                                                                                                                      \
             for (int v = 0; v < VECTORS; v++)                                                                                                      \
                 v_f64_store(lanes + at + v * TESS_F64_LANES, a[v]);                                                                                \
         }                                                                                                                                          \

@@ -74,144 +74,178 @@ QUICK(f64, int64_t, uint64_t, double, INT64_MAX)
 #define quick_f16 NOT_QUICK
 #define quick_bf16 NOT_QUICK
 
-#define ORDER(name, S, U, lowest)                                                                                   \
-    static int64_t greatest_##name(const void *p, int64_t stride, int64_t n, reduce_order order) {                  \
-        S best = lowest;                                                                                            \
-        quick_##name(&best, &p, stride, &n, order);                                                                 \
-        if (stride == (int64_t)sizeof(U)) {                                                                         \
-            for (int64_t i = 0; i < n; i++) {                                                                       \
-                READ(U, p, i, (int64_t)sizeof(U));                                                                  \
-                S key = key_##name(u, order);                                                                       \
-                best = key > best ? key : best;                                                                     \
-            }                                                                                                       \
-            return best;                                                                                            \
-        }                                                                                                           \
-        for (int64_t i = 0; i < n; i++) {                                                                           \
-            READ(U, p, i, stride);                                                                                  \
-            S key = key_##name(u, order);                                                                           \
-            best = key > best ? key : best;                                                                         \
-        }                                                                                                           \
-        return best;                                                                                                \
-    }                                                                                                               \
-    static int64_t find_##name(const void *p, int64_t stride, int64_t n, reduce_order order, int64_t key) {         \
-        int64_t start = 0;                                                                                          \
-        if (stride == (int64_t)sizeof(U)) /* 256 at a time, so that the search keeps the pace of the comparison */  \
-            for (; start + 256 <= n; start += 256) {                                                                \
-                U found = 0;                                                                                        \
-                for (int64_t i = 0; i < 256; i++) {                                                                 \
-                    READ(U, p, start + i, (int64_t)sizeof(U));                                                      \
-                    found = (U)(found | (key_##name(u, order) == (S)key));                                          \
-                }                                                                                                   \
-                if (found)                                                                                          \
-                    break;                                                                                          \
-            }                                                                                                       \
-        for (int64_t i = start; i < n; i++) {                                                                       \
-            READ(U, p, i, stride);                                                                                  \
-            if (key_##name(u, order) == (S)key)                                                                     \
-                return i;                                                                                           \
-        }                                                                                                           \
-        return n;                                                                                                   \
-    }                                                                                                               \
-    static void keys_##name(int64_t *restrict keys, const void *p, int64_t stride, int64_t n, reduce_order order) { \
-        if (stride == (int64_t)sizeof(U))                                                                           \
-            for (int64_t i = 0; i < n; i++) {                                                                       \
-                READ(U, p, i, (int64_t)sizeof(U));                                                                  \
-                keys[i] = key_##name(u, order);                                                                     \
-            }                                                                                                       \
-        else                                                                                                        \
-            for (int64_t i = 0; i < n; i++) {                                                                       \
-                READ(U, p, i, stride);                                                                              \
-                keys[i] = key_##name(u, order);                                                                     \
-            }                                                                                                       \
+/* Orders that are known when this is compiled are the quicker, but for 16 bits, where gcc 12 then gives up on vectors. */
+#define ORDER(name, S, U, lowest)                                                                                         \
+    TESS_INLINE S greatest_run_##name(S best, const char *p, int64_t n, const reduce_order order) {                       \
+        for (int64_t i = 0; i < n; i++) {                                                                                 \
+            READ(U, p, i, (int64_t)sizeof(U));                                                                            \
+            S key = key_##name(u, order);                                                                                 \
+            best = key > best ? key : best;                                                                               \
+        }                                                                                                                 \
+        return best;                                                                                                      \
+    }                                                                                                                     \
+    static int64_t greatest_##name(const void *p, int64_t stride, int64_t n, reduce_order order) {                        \
+        S best = lowest;                                                                                                  \
+        quick_##name(&best, &p, stride, &n, order);                                                                       \
+        if (stride == (int64_t)sizeof(U)) {                                                                               \
+            if (order.magnitude || order.omit || sizeof(U) == 2)                                                          \
+                return greatest_run_##name(best, p, n, order);                                                            \
+            if (order.smallest)                                                                                           \
+                return order.numeric ? greatest_run_##name(best, p, n, (reduce_order){.smallest = true, .numeric = true}) \
+                                     : greatest_run_##name(best, p, n, (reduce_order){.smallest = true});                 \
+            return order.numeric ? greatest_run_##name(best, p, n, (reduce_order){.numeric = true})                       \
+                                 : greatest_run_##name(best, p, n, (reduce_order){.smallest = false});                    \
+        }                                                                                                                 \
+        for (int64_t i = 0; i < n; i++) {                                                                                 \
+            READ(U, p, i, stride);                                                                                        \
+            S key = key_##name(u, order);                                                                                 \
+            best = key > best ? key : best;                                                                               \
+        }                                                                                                                 \
+        return best;                                                                                                      \
+    }                                                                                                                     \
+    static int64_t find_##name(const void *p, int64_t stride, int64_t n, reduce_order order, int64_t key) {               \
+        int64_t start = 0;                                                                                                \
+        if (stride == (int64_t)sizeof(U)) /* 256 at a time, so that the search keeps the pace of the comparison */        \
+            for (; start + 256 <= n; start += 256) {                                                                      \
+                U found = 0;                                                                                              \
+                for (int64_t i = 0; i < 256; i++) {                                                                       \
+                    READ(U, p, start + i, (int64_t)sizeof(U));                                                            \
+                    found = (U)(found | (key_##name(u, order) == (S)key));                                                \
+                }                                                                                                         \
+                if (found)                                                                                                \
+                    break;                                                                                                \
+            }                                                                                                             \
+        for (int64_t i = start; i < n; i++) {                                                                             \
+            READ(U, p, i, stride);                                                                                        \
+            if (key_##name(u, order) == (S)key)                                                                           \
+                return i;                                                                                                 \
+        }                                                                                                                 \
+        return n;                                                                                                         \
+    }                                                                                                                     \
+    static void keys_##name(int64_t *restrict keys, const void *p, int64_t stride, int64_t n, reduce_order order) {       \
+        if (stride == (int64_t)sizeof(U))                                                                                 \
+            for (int64_t i = 0; i < n; i++) {                                                                             \
+                READ(U, p, i, (int64_t)sizeof(U));                                                                        \
+                keys[i] = key_##name(u, order);                                                                           \
+            }                                                                                                             \
+        else                                                                                                              \
+            for (int64_t i = 0; i < n; i++) {                                                                             \
+                READ(U, p, i, stride);                                                                                    \
+                keys[i] = key_##name(u, order);                                                                           \
+            }                                                                                                             \
     }
-#define ORDER_ROWS(name, S, U, least)                                                                                                         \
-    static void lowest_##name(void *best, int64_t n) {                                                                                        \
-        S *b = best;                                                                                                                          \
-        for (int64_t c = 0; c < n; c++)                                                                                                       \
-            b[c] = least;                                                                                                                     \
-    }                                                                                                                                         \
-    static void widen_##name(int64_t *restrict keys, const void *best, int64_t n) {                                                           \
-        const S *b = best;                                                                                                                    \
-        for (int64_t c = 0; c < n; c++)                                                                                                       \
-            keys[c] = b[c];                                                                                                                   \
-    }                                                                                                                                         \
-    TESS_INLINE void greatest_rows_##name##_by(void *best, const char *base, const int64_t *offsets, int64_t rows, int64_t n,                 \
-                                               const reduce_order order) {                                                                    \
-        S *restrict b = best;                                                                                                                 \
-        int64_t r = 0;                                                                                                                        \
-        for (; r + 4 <= rows; r += 4) {                                                                                                       \
-            const char *restrict p0 = base + offsets[r], *restrict p1 = base + offsets[r + 1];                                                \
-            const char *restrict p2 = base + offsets[r + 2], *restrict p3 = base + offsets[r + 3];                                            \
-            for (int64_t c = 0; c < n; c++) {                                                                                                 \
-                U u[4];                                                                                                                       \
-                memcpy(&u[0], p0 + c * (int64_t)sizeof(U), sizeof(U));                                                                        \
-                memcpy(&u[1], p1 + c * (int64_t)sizeof(U), sizeof(U));                                                                        \
-                memcpy(&u[2], p2 + c * (int64_t)sizeof(U), sizeof(U));                                                                        \
-                memcpy(&u[3], p3 + c * (int64_t)sizeof(U), sizeof(U));                                                                        \
-                S x = key_##name(u[0], order), y = key_##name(u[1], order), z = key_##name(u[2], order), w = key_##name(u[3], order);         \
-                x = x > y ? x : y;                                                                                                            \
-                z = z > w ? z : w;                                                                                                            \
-                x = x > z ? x : z;                                                                                                            \
-                b[c] = x > b[c] ? x : b[c];                                                                                                   \
-            }                                                                                                                                 \
-        }                                                                                                                                     \
-        for (; r < rows; r++)                                                                                                                 \
-            for (int64_t c = 0; c < n; c++) {                                                                                                 \
-                READ(U, base + offsets[r], c, (int64_t)sizeof(U));                                                                            \
-                S x = key_##name(u, order);                                                                                                   \
-                b[c] = x > b[c] ? x : b[c];                                                                                                   \
-            }                                                                                                                                 \
-    }                                                                                                                                         \
-    static void greatest_rows_##name(void *best, const char *base, const int64_t *offsets, int64_t rows, int64_t n, reduce_order order) {     \
-        if (order.magnitude || order.omit || order.numeric)                                                                                   \
-            greatest_rows_##name##_by(best, base, offsets, rows, n, order);                                                                   \
-        else if (order.smallest)                                                                                                              \
-            greatest_rows_##name##_by(best, base, offsets, rows, n, (reduce_order){.smallest = true});                                        \
-        else                                                                                                                                  \
-            greatest_rows_##name##_by(best, base, offsets, rows, n, (reduce_order){.smallest = false});                                       \
-    }                                                                                                                                         \
-    /* A few rows in keys and numbers of their own width, which fill vectors; then into the 64 bits. */                                       \
-    TESS_INLINE void first_rows_##name##_by(S *restrict b, S *restrict at, const char *base, const int64_t *offsets, int64_t rows, int64_t n, \
-                                            const reduce_order order) {                                                                       \
-        for (int64_t c = 0; c < n; c++) {                                                                                                     \
-            READ(U, base + offsets[0], c, (int64_t)sizeof(U));                                                                                \
-            b[c] = key_##name(u, order);                                                                                                      \
-            at[c] = 0;                                                                                                                        \
-        }                                                                                                                                     \
-        for (int64_t r = 1; r < rows; r++) {                                                                                                  \
-            const char *restrict p = base + offsets[r];                                                                                       \
-            const S number = (S)r;                                                                                                            \
-            for (int64_t c = 0; c < n; c++) {                                                                                                 \
-                READ(U, p, c, (int64_t)sizeof(U));                                                                                            \
-                const S x = key_##name(u, order), before = b[c];                                                                              \
-                at[c] = x > before ? number : at[c];                                                                                          \
-                b[c] = x > before ? x : before;                                                                                               \
-            }                                                                                                                                 \
-        }                                                                                                                                     \
-    }                                                                                                                                         \
-    static void first_rows_##name(int64_t *restrict best, int64_t *restrict index, const char *base, const int64_t *offsets, int64_t rows,    \
-                                  int64_t n, reduce_order order, int64_t number) {                                                            \
-        enum { PART = 1024 };                                                                                                                 \
-        _Alignas(64) S b[PART], at[PART];                                                                                                     \
-        const int64_t most = sizeof(S) == 1 ? INT8_MAX : 4096;                                                                                \
-        for (int64_t first = 0, m; first < rows; first += m) {                                                                                \
-            m = tess_min64(most, rows - first);                                                                                               \
-            for (int64_t from = 0; from < n; from += PART) {                                                                                  \
-                const int64_t width = tess_min64(PART, n - from);                                                                             \
-                const char *p = base + from * (int64_t)sizeof(U);                                                                             \
-                if (order.magnitude || order.omit || !order.numeric)                                                                          \
-                    first_rows_##name##_by(b, at, p, offsets + first, m, width, order);                                                       \
-                else if (order.smallest)                                                                                                      \
-                    first_rows_##name##_by(b, at, p, offsets + first, m, width, (reduce_order){.smallest = true, .numeric = true});           \
-                else                                                                                                                          \
-                    first_rows_##name##_by(b, at, p, offsets + first, m, width, (reduce_order){.numeric = true});                             \
-                for (int64_t c = 0; c < width; c++) {                                                                                         \
-                    const bool better = (b[c] > best[from + c]) | (index[from + c] < 0);                                                      \
-                    best[from + c] = better ? b[c] : best[from + c];                                                                          \
-                    index[from + c] = better ? number + first + at[c] : index[from + c];                                                      \
-                }                                                                                                                             \
-            }                                                                                                                                 \
-        }                                                                                                                                     \
+#define ORDER_ROWS(name, S, U, least)                                                                                                                \
+    static void lowest_##name(void *best, int64_t n) {                                                                                               \
+        S *b = best;                                                                                                                                 \
+        for (int64_t c = 0; c < n; c++)                                                                                                              \
+            b[c] = least;                                                                                                                            \
+    }                                                                                                                                                \
+    static void widen_##name(int64_t *restrict keys, const void *best, int64_t n) {                                                                  \
+        const S *b = best;                                                                                                                           \
+        for (int64_t c = 0; c < n; c++)                                                                                                              \
+            keys[c] = b[c];                                                                                                                          \
+    }                                                                                                                                                \
+    TESS_INLINE void four_##name(S *restrict b, const char *restrict p0, const char *restrict p1, const char *restrict p2, const char *restrict p3,  \
+                                 int64_t n, const reduce_order order) {                                                                              \
+        for (int64_t c = 0; c < n; c++) {                                                                                                            \
+            U u[4];                                                                                                                                  \
+            memcpy(&u[0], p0 + c * (int64_t)sizeof(U), sizeof(U));                                                                                   \
+            memcpy(&u[1], p1 + c * (int64_t)sizeof(U), sizeof(U));                                                                                   \
+            memcpy(&u[2], p2 + c * (int64_t)sizeof(U), sizeof(U));                                                                                   \
+            memcpy(&u[3], p3 + c * (int64_t)sizeof(U), sizeof(U));                                                                                   \
+            S x = key_##name(u[0], order), y = key_##name(u[1], order), z = key_##name(u[2], order), w = key_##name(u[3], order);                    \
+            x = x > y ? x : y;                                                                                                                       \
+            z = z > w ? z : w;                                                                                                                       \
+            x = x > z ? x : z;                                                                                                                       \
+            b[c] = x > b[c] ? x : b[c];                                                                                                              \
+        }                                                                                                                                            \
+    }                                                                                                                                                \
+    TESS_INLINE void first_##name(S *restrict b, S *restrict at, const char *restrict p, int64_t n, S number, const reduce_order order) {            \
+        for (int64_t c = 0; c < n; c++) {                                                                                                            \
+            READ(U, p, c, (int64_t)sizeof(U));                                                                                                       \
+            const S x = key_##name(u, order), before = b[c], place = at[c];                                                                          \
+            at[c] = x > before ? number : place;                                                                                                     \
+            b[c] = x > before ? x : before;                                                                                                          \
+        }                                                                                                                                            \
+    }                                                                                                                                                \
+    /* Functions of their own, because only then do the compilers believe that what is read does not overlap what is written; the usual orders as \
+     * constants. */  \
+    TESS_NOINLINE static void four_##name##_least(S *restrict b, const char *restrict p0, const char *restrict p1, const char *restrict p2,          \
+                                                  const char *restrict p3, int64_t n) {                                                              \
+        four_##name(b, p0, p1, p2, p3, n, (reduce_order){.smallest = true});                                                                         \
+    }                                                                                                                                                \
+    TESS_NOINLINE static void four_##name##_most(S *restrict b, const char *restrict p0, const char *restrict p1, const char *restrict p2,           \
+                                                 const char *restrict p3, int64_t n) {                                                               \
+        four_##name(b, p0, p1, p2, p3, n, (reduce_order){.smallest = false});                                                                        \
+    }                                                                                                                                                \
+    TESS_NOINLINE static void four_##name##_other(S *restrict b, const char *restrict p0, const char *restrict p1, const char *restrict p2,          \
+                                                  const char *restrict p3, int64_t n, reduce_order order) {                                          \
+        four_##name(b, p0, p1, p2, p3, n, order);                                                                                                    \
+    }                                                                                                                                                \
+    TESS_NOINLINE static void first_##name##_least(S *restrict b, S *restrict at, const char *restrict p, int64_t n, S number) {                     \
+        first_##name(b, at, p, n, number, (reduce_order){.smallest = true, .numeric = true});                                                        \
+    }                                                                                                                                                \
+    TESS_NOINLINE static void first_##name##_most(S *restrict b, S *restrict at, const char *restrict p, int64_t n, S number) {                      \
+        first_##name(b, at, p, n, number, (reduce_order){.numeric = true});                                                                          \
+    }                                                                                                                                                \
+    TESS_NOINLINE static void first_##name##_other(S *restrict b, S *restrict at, const char *restrict p, int64_t n, S number, reduce_order order) { \
+        first_##name(b, at, p, n, number, order);                                                                                                    \
+    }                                                                                                                                                \
+    static void greatest_rows_##name(void *best, const char *base, const int64_t *offsets, int64_t rows, int64_t n, reduce_order order) {            \
+        enum { PART = 512 / sizeof(U) }; /* columns between two looks ahead */                                                                       \
+        const bool plain = !(order.magnitude || order.omit || order.numeric || sizeof(U) == 2);                                                      \
+        for (int64_t r = 0; r < rows; r += 4) {                                                                                                      \
+            const char *p[4];                                                                                                                        \
+            for (int64_t k = 0; k < 4; k++)                                                                                                          \
+                p[k] = base + offsets[tess_min64(r + k, rows - 1)]; /* the last one again changes nothing */                                         \
+            const int64_t ahead = r + 8 <= rows ? offsets[r + 4] - offsets[r] : 0;                                                                   \
+            for (int64_t c = 0; c < n; c += PART) {                                                                                                  \
+                const int64_t m = tess_min64(PART, n - c), at = c * (int64_t)sizeof(U);                                                              \
+                S *b = (S *)best + c;                                                                                                                \
+                for (int64_t line = 0; ahead != 0 && line < 512; line += 64)                                                                         \
+                    for (int k = 0; k < 4; k++)                                                                                                      \
+                        tess_prefetch_l2(p[k] + at + ahead + line);                                                                                  \
+                if (!plain)                                                                                                                          \
+                    four_##name##_other(b, p[0] + at, p[1] + at, p[2] + at, p[3] + at, m, order);                                                    \
+                else if (order.smallest)                                                                                                             \
+                    four_##name##_least(b, p[0] + at, p[1] + at, p[2] + at, p[3] + at, m);                                                           \
+                else                                                                                                                                 \
+                    four_##name##_most(b, p[0] + at, p[1] + at, p[2] + at, p[3] + at, m);                                                            \
+            }                                                                                                                                        \
+        }                                                                                                                                            \
+    }                                                                                                                                                \
+    /* A few rows in keys and numbers of their own width, which fill vectors; then into the 64 bits. */                                              \
+    static void first_rows_##name(int64_t *restrict best, int64_t *restrict index, const char *base, const int64_t *offsets, int64_t rows,           \
+                                  int64_t n, reduce_order order, int64_t number) {                                                                   \
+        enum { PART = 1024 };                                                                                                                        \
+        _Alignas(64) S b[PART], at[PART];                                                                                                            \
+        const int64_t most = sizeof(S) == 1 ? INT8_MAX : 4096;                                                                                       \
+        const bool usual = order.numeric && !(order.magnitude || order.omit || sizeof(U) == 2);                                                      \
+        for (int64_t first = 0, m; first < rows; first += m) {                                                                                       \
+            m = tess_min64(most, rows - first);                                                                                                      \
+            for (int64_t from = 0; from < n; from += PART) {                                                                                         \
+                const int64_t width = tess_min64(PART, n - from), skip = from * (int64_t)sizeof(U);                                                  \
+                lowest_##name(b, width); /* no key is lower, so that row 0 stands where nothing beats it */                                          \
+                memset(at, 0, sizeof at);                                                                                                            \
+                for (int64_t r = 0; r < m; r++) {                                                                                                    \
+                    const char *p = base + offsets[first + r] + skip;                                                                                \
+                    if (r + 4 < m)                                                                                                                   \
+                        for (int64_t line = 0; line < width * (int64_t)sizeof(U); line += 64)                                                        \
+                            tess_prefetch_l2(base + offsets[first + r + 4] + skip + line);                                                           \
+                    if (!usual)                                                                                                                      \
+                        first_##name##_other(b, at, p, width, (S)r, order);                                                                          \
+                    else if (order.smallest)                                                                                                         \
+                        first_##name##_least(b, at, p, width, (S)r);                                                                                 \
+                    else                                                                                                                             \
+                        first_##name##_most(b, at, p, width, (S)r);                                                                                  \
+                }                                                                                                                                    \
+                for (int64_t c = 0; c < width; c++) {                                                                                                \
+                    const bool better = (b[c] > best[from + c]) | (index[from + c] < 0);                                                             \
+                    best[from + c] = better ? b[c] : best[from + c];                                                                                 \
+                    index[from + c] = better ? number + first + at[c] : index[from + c];                                                             \
+                }                                                                                                                                    \
+            }                                                                                                                                        \
+        }                                                                                                                                            \
     }
 ORDER(bool, int8_t, uint8_t, INT8_MIN)
 ORDER(u8, int8_t, uint8_t, INT8_MIN)
@@ -266,6 +300,18 @@ ORDER_ROWS(f64, int64_t, uint64_t, INT64_MIN)
         }                                                                                          \
     }
 #define COUNT_ROWS(name, U, mask, is_nan)                                                                                                  \
+    TESS_NOINLINE static void zeros_of_##name(U *restrict zero, const char *restrict p, int64_t n) {                                       \
+        for (int64_t c = 0; c < n; c++) {                                                                                                  \
+            READ(U, p, c, (int64_t)sizeof(U));                                                                                             \
+            zero[c] = (U)(zero[c] + ((u & (U)(mask)) == 0));                                                                               \
+        }                                                                                                                                  \
+    }                                                                                                                                      \
+    TESS_NOINLINE static void nans_of_##name(U *restrict nan, const char *restrict p, int64_t n) {                                         \
+        for (int64_t c = 0; c < n; c++) {                                                                                                  \
+            READ(U, p, c, (int64_t)sizeof(U));                                                                                             \
+            nan[c] = (U)(nan[c] + (is_nan));                                                                                               \
+        }                                                                                                                                  \
+    }                                                                                                                                      \
     static void count_rows_##name(int64_t *restrict zeros, int64_t *restrict nans, const char *base, const int64_t *offsets, int64_t rows, \
                                   int64_t n, bool omit) {                                                                                  \
         enum { PART = 1024 };                                                                                                              \
@@ -274,19 +320,16 @@ ORDER_ROWS(f64, int64_t, uint64_t, INT64_MIN)
         for (int64_t first = 0, m; first < rows; first += m) {                                                                             \
             m = tess_min64(most, rows - first);                                                                                            \
             for (int64_t from = 0; from < n; from += PART) {                                                                               \
-                const int64_t width = tess_min64(PART, n - from);                                                                          \
+                const int64_t width = tess_min64(PART, n - from), skip = from * (int64_t)sizeof(U);                                        \
                 memset(zero, 0, sizeof zero);                                                                                              \
                 memset(nan, 0, sizeof nan);                                                                                                \
                 for (int64_t r = first; r < first + m; r++) {                                                                              \
-                    const char *restrict p = base + offsets[r] + from * (int64_t)sizeof(U);                                                \
-                    for (int64_t c = 0; c < width; c++) {                                                                                  \
-                        READ(U, p, c, (int64_t)sizeof(U));                                                                                 \
-                        zero[c] = (U)(zero[c] + ((u & (U)(mask)) == 0));                                                                   \
-                    }                                                                                                                      \
-                    for (int64_t c = 0; omit && c < width; c++) {                                                                          \
-                        READ(U, p, c, (int64_t)sizeof(U));                                                                                 \
-                        nan[c] = (U)(nan[c] + (is_nan));                                                                                   \
-                    }                                                                                                                      \
+                    if (r + 4 < first + m)                                                                                                 \
+                        for (int64_t line = 0; line < width * (int64_t)sizeof(U); line += 64)                                              \
+                            tess_prefetch_l2(base + offsets[r + 4] + skip + line);                                                         \
+                    zeros_of_##name(zero, base + offsets[r] + skip, width);                                                                \
+                    if (omit)                                                                                                              \
+                        nans_of_##name(nan, base + offsets[r] + skip, width);                                                              \
                 }                                                                                                                          \
                 for (int64_t c = 0; c < width; c++) {                                                                                      \
                     zeros[from + c] += (int64_t)zero[c];                                                                                   \

@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "ops/reduce/reduce.h"
+#include "simd/gather.h"
 #include "simd/tile.h"
+
+enum { AHEAD = 4096 }; /* bytes */
 
 /* Tiles of a line a side, then of 16 bytes a side, the last ones over part of those before; what is narrower element by element. */
 #define TURN(S)                                                                                                                \
@@ -12,8 +15,9 @@
     static TESS_NOINLINE void small_tile_##S(char *to, int64_t to_step, const char *from, int64_t from_step) {                 \
         small_tile_generic(S, to, to_step, from, from_step);                                                                   \
     }                                                                                                                          \
-    static void turn_##S(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t columns) {      \
+    static void tiles_##S(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t columns) {     \
         const int64_t shorter = tess_min64(rows, columns), side = shorter >= 64 / S ? 64 / S : shorter >= 16 / S ? 16 / S : 1; \
+        const bool near = from_step >= 0 && from_step <= 1024; /* what lies some rows ahead will be wanted soon */             \
         for (int64_t r = 0; r < rows; r += side) {                                                                             \
             r = tess_min64(r, rows - side);                                                                                    \
             for (int64_t c = 0; c < columns; c += side) {                                                                      \
@@ -21,7 +25,7 @@
                 char *d = to + c * to_step + r * S;                                                                            \
                 const char *s = from + r * from_step + c * S;                                                                  \
                 if (side == 64 / S)                                                                                            \
-                    tile_##S(d, to_step, s, from_step, NULL, false);                                                           \
+                    tile_##S(d, to_step, s, from_step, near ? s + AHEAD : NULL, false);                                        \
                 else if (side > 1)                                                                                             \
                     small_tile_##S(d, to_step, s, from_step);                                                                  \
                 else                                                                                                           \
@@ -33,6 +37,28 @@ TURN(1)
 TURN(2)
 TURN(4)
 TURN(8)
+
+#define turn_1 tiles_1
+#define turn_2 tiles_2
+#define turn_8 tiles_8
+/* Rows of less than 16 bytes: a vector is gathered down each of their columns. */
+static void turn_4(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t columns) {
+    v_i32 offsets;
+    if (TESS_VECTOR_BYTES == 16 || columns > 3 || rows < TESS_F32_LANES || from_step < 0 || from_step > 1 << 20) {
+        tiles_4(to, to_step, from, from_step, rows, columns);
+        return;
+    }
+    for (int i = 0; i < TESS_F32_LANES; i++)
+        offsets[i] = i * (int32_t)from_step;
+    for (int64_t r = 0; r < rows; r += TESS_F32_LANES) {
+        r = tess_min64(r, rows - TESS_F32_LANES);
+        for (int64_t c = 0; c < columns; c++) {
+            const v_i32 v = v_i32_gather_bytes(from + r * from_step + c * 4, offsets);
+            tess_prefetch_l2(from + r * from_step + AHEAD + c * 64);
+            memcpy(to + c * to_step + r * 4, &v, sizeof v);
+        }
+    }
+}
 
 /* A row is no longer than the lanes are many, so every lane holds one term at most. + 0: only a sum of nothing but -0 notices that it should have
  * started from +0. */

@@ -9,7 +9,7 @@
 #include "core/parallel.h"
 #include "ops/reduce/walk.h"
 
-enum { STRIP = 8 * REDUCE_LANES, PIECES_A_THREAD = 16 };
+enum { STRIP = 8 * REDUCE_LANES, PIECES_A_THREAD = 16, AT_ONCE = 4 * REDUCE_LEAF };
 
 typedef struct leaves_job {
     const reduce_problem *p;
@@ -248,8 +248,8 @@ static void fold_subtree(worker *w, int64_t begin, int64_t end, reduce_node *nod
     int64_t leaf = 0;
     if (runs_on(w->job->p) && !repeats(w->job->p)) {
         tess_reduce_node_empty(w->job->p, node);
-        for (int64_t first = begin; first < end; first += REDUCE_LEAF)
-            fold_into(w, first, tess_min64(end - first, REDUCE_LEAF), node);
+        for (int64_t first = begin; first < end; first += AT_ONCE)
+            fold_into(w, first, tess_min64(end - first, AT_ONCE), node);
         return;
     }
     for (int64_t first = begin; first < end; first += REDUCE_LEAF, leaf++) {

@@ -75,6 +75,8 @@ tess_value tess_reduce_node_finish(const reduce_problem *problem, const reduce_n
 /* n finished values at once, in place, from roots of type acc over k elements each, nans[i] of which do not count (NULL: all do). False when the
  * operation has no such short cut and nothing was done. */
 bool tess_reduce_finish_row(const reduce_problem *problem, void *row, int64_t k, const int64_t *nans, int64_t n);
+/* The same for extremes from their keys: values of type result into the row; it has room for n tess_values. */
+bool tess_reduce_finish_keys(const reduce_problem *problem, const int64_t *keys, void *row, int64_t n);
 tess_value tess_reduce_value_add(tess_type acc, tess_value a, tess_value b);
 tess_value tess_reduce_value_multiply(tess_type acc, tess_value a, tess_value b);
 
