@@ -40,7 +40,7 @@ tess_status tess_vgpu_decode_barrier(vgpu_decoder *d);
 /* select.c: the handler of a form, NULL when there is none. */
 vgpu_handler tess_vgpu_select(tess_isa_slot slot, int op, int type, int type2, int mode, uint32_t flags);
 vgpu_warp_runner tess_vgpu_runner(tess_isa_slot slot);
-const vgpu_observer *tess_vgpu_counter(tess_isa_slot slot);
+const vgpu_observer *tess_vgpu_counter(tess_isa_slot slot), *tess_vgpu_checker(tess_isa_slot slot);
 vgpu_handler tess_vgpu_slow_handler(int op, ptx_type type, uint32_t flags); /* math.c: directed rounding, 16-bit floats, and approx.c's */
 vgpu_handler tess_vgpu_approx_handler(int op, ptx_type type, uint32_t flags);
 vgpu_handler tess_vgpu_lane_handler(int op, ptx_type type, ptx_mode mode); /* lanes.c */

@@ -104,6 +104,21 @@ static int rounds(const uint64_t *address, uint32_t mask, int *words) {
     return count;
 }
 
+/* Words that all lie within 32 in a row: different ones are in different banks. How many there are, or 0: they do not. */
+TESS_INLINE int in_one_row(const uint64_t *address) {
+    uint64_t low = UINT64_MAX, high = 0;
+    uint32_t used = 0;
+    for (int l = 0; l < LANES; l++) {
+        low = address[l] < low ? address[l] : low;
+        high = address[l] > high ? address[l] : high;
+    }
+    if (high - low >= 128)
+        return 0;
+    for (int l = 0; l < LANES; l++)
+        used |= 1u << (uint32_t)((address[l] - low) / 4);
+    return TESS_POPCOUNT(used);
+}
+
 /* The first of those rounds for a whole warp, without branches: the number of words, or 0 when some are left. */
 TESS_INLINE int one_round(const uint64_t *address) {
     uint32_t word[LANES], in_bank[LANES], used = 0, left = 0;
@@ -195,7 +210,7 @@ static bool regular(const vgpu_access *a, wavefronts *w, uint64_t *bytes) {
     if (a->bytes == 4) {
         const uint64_t *address = filled(a->address, a->mask, room);
         w->taken = w->floor = 1;
-        if ((words = one_round(address)) == 0) {
+        if ((words = in_one_row(address)) == 0 && (words = one_round(address)) == 0) {
             if (a->mask == UINT32_MAX && (w->taken = at_one_distance(address)) > 0)
                 words = LANES;
             else

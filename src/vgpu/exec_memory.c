@@ -99,7 +99,7 @@ TESS_INLINE char *resolve(vgpu_warp *w, const vgpu_record *r, uint32_t mask, ptx
             T row[LANES];                                                                                    \
             if (pattern == VGPU_SAME) {                                                                      \
                 T v;                                                                                         \
-                memcpy(&v, base + (address[0] - origin) + i * WIDTH, sizeof v);                             \
+                memcpy(&v, base + (address[0] - origin) + i * WIDTH, sizeof v);                              \
                 for (int l = 0; l < LANES; l++)                                                              \
                     row[l] = v;                                                                              \
             } else {                                                                                         \

@@ -301,7 +301,7 @@ tess_status tess_vgpu_launch_kernel(tess_vgpu_module *module, const ptx_function
     if (options->count)
         launch.observer[launch.observers++] = tess_vgpu_counter(module->context->slot);
     if (options->check)
-        launch.observer[launch.observers++] = &tess_vgpu_check_observer;
+        launch.observer[launch.observers++] = tess_vgpu_checker(module->context->slot);
     if (options->check_global)
         launch.observer[launch.observers++] = &tess_vgpu_race_observer;
     if (options->sample)

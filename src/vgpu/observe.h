@@ -54,6 +54,6 @@ typedef struct vgpu_observer {
 
 enum { VGPU_MAX_OBSERVERS = 4 };
 
-extern const vgpu_observer tess_vgpu_check_observer, tess_vgpu_race_observer, tess_vgpu_sample_observer;
+extern const vgpu_observer tess_vgpu_race_observer, tess_vgpu_sample_observer; /* select.c has those that are built per instruction set */
 
 #endif

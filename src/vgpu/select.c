@@ -12,7 +12,7 @@
 
 #define DECLARE(slot, suffix)                                                                                                                       \
     extern const vgpu_handler_table tess_vgpu_integer_##suffix, tess_vgpu_floating_##suffix, tess_vgpu_compare_##suffix, tess_vgpu_memory_##suffix; \
-    extern const vgpu_observer tess_vgpu_count_observer_##suffix;                                                                                   \
+    extern const vgpu_observer tess_vgpu_count_observer_##suffix, tess_vgpu_check_observer_##suffix;                                                \
     bool tess_vgpu_run_warp_##suffix(vgpu_warp *warp);
 BUILDS(DECLARE)
 
@@ -58,6 +58,15 @@ const vgpu_observer *tess_vgpu_counter(tess_isa_slot slot) {
 #define COUNTER(s, suffix) \
     case s: return &tess_vgpu_count_observer_##suffix;
         BUILDS(COUNTER)
+    default: return NULL;
+    }
+}
+
+const vgpu_observer *tess_vgpu_checker(tess_isa_slot slot) {
+    switch (slot) {
+#define CHECKER(s, suffix) \
+    case s: return &tess_vgpu_check_observer_##suffix;
+        BUILDS(CHECKER)
     default: return NULL;
     }
 }

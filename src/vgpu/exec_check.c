@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * obs_check.c - the observer that finds undefined reads and races in shared memory. (Bounds, alignment, barriers and missing lanes the machine itself
+ * exec_check.c - the observer that finds undefined reads and races in shared memory. (Bounds, alignment, barriers and missing lanes the machine itself
  * must see.)
  *
  * Undefined: a byte beside every byte of global, shared and local memory tells whether it was written; a load of an element none of whose bytes was,
@@ -7,7 +7,9 @@
  *
  * Races: for every word of shared memory the last writer and the last two readers, each with the time of the access. Time is a count of
  * synchronisations; every thread keeps the time of its last one. Two accesses of different threads are ordered when both threads have synchronised
- * since the first. That is exact for block barriers and warp barriers of whole warps, and errs to silence for partial ones. */
+ * since the first. That is exact for block barriers and warp barriers of whole warps, and errs to silence for partial ones.
+ *
+ * Nearly all accesses are in order, and what is before the last barrier of the whole block is so at one comparison. Compiled once per instruction set. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -15,20 +17,25 @@
 
 enum { LANES = 32 };
 
-typedef struct past_access {
-    uint64_t at; /* 0: none */
-    uint32_t pc;
-    uint16_t thread;
-    uint8_t bytes; /* of the word, one bit each */
-    bool atomic;
-} past_access;
+/* An access in one word of ours, so that accesses compare by their time: from bit 32 on the time (0: none), from 15 the record, from 5 the thread, from 1
+ * the bytes of the word, one bit each, at 0 whether it was atomic. */
+typedef uint64_t past_access;
+enum { RECORD_LIMIT = (1 << 17) - 1 }; /* later ones are told as this one */
 typedef struct shared_word {
     past_access write, read[2];
 } shared_word;
 
+TESS_INLINE past_access access_of(uint64_t time, uint32_t pc, uint32_t thread, uint8_t bytes, bool atomic) {
+    return time << 32 | (uint64_t)(pc < RECORD_LIMIT ? pc : RECORD_LIMIT) << 15 | thread << 5 | (uint32_t)bytes << 1 | atomic;
+}
+TESS_INLINE uint64_t time_of(past_access p) { return p >> 32; }
+TESS_INLINE uint32_t record_of(past_access p) { return (uint32_t)(p >> 15) & RECORD_LIMIT; }
+TESS_INLINE uint32_t thread_of(past_access p) { return (uint32_t)(p >> 5) & 1023; }
+
 typedef struct check_state {
-    uint64_t clock, block_start;
-    uint64_t synced[1024]; /* by thread */
+    uint64_t clock, block_start; /* below 2^32 */
+    uint64_t all_synced;         /* when all threads of the block did together: earlier accesses are in order */
+    uint64_t synced[1024];       /* by thread */
     shared_word *words;
     unsigned char *shared_defined, *stack_defined;
 } check_state;
@@ -53,7 +60,11 @@ static tess_status on_start(void *state, const vgpu_launch *launch) {
 
 static void on_block(void *state, const vgpu_worker *worker) {
     check_state *s = state;
-    s->block_start = ++s->clock;
+    if (s->clock > UINT32_MAX / 2) { /* begin again */
+        memset(s->words, 0, words_of(worker->launch) * sizeof(shared_word));
+        s->clock = 0;
+    }
+    s->block_start = s->all_synced = ++s->clock;
     for (int i = 0; i < 1024; i++)
         s->synced[i] = s->clock;
     memset(s->shared_defined, 0, shared_of(worker->launch));
@@ -62,7 +73,7 @@ static void on_block(void *state, const vgpu_worker *worker) {
 
 static void on_barrier(void *state, const vgpu_worker *worker) {
     check_state *s = state;
-    s->clock++;
+    s->all_synced = ++s->clock;
     for (int64_t i = 0; i < worker->launch->threads; i++)
         s->synced[i] = s->clock;
 }
@@ -108,8 +119,35 @@ static bool outside_heap(const vgpu_launch *launch, const vgpu_access *a, int la
     return seen & VGPU_NO_BLOCK;
 }
 
+/* The same for elements of 4 bytes in one allocation, which nearly all accesses are; false: an element has no mark, or it is another kind of access. */
+static bool all_defined(check_state *s, const vgpu_access *a) {
+    const vgpu_launch *launch = a->warp->launch;
+    if (a->record->bytes != 4 || a->bytes != 4 || (a->space == PTX_GLOBAL ? !a->allocation || launch->module->uses_heap : a->space != PTX_SHARED))
+        return false;
+    unsigned char *marks = a->space == PTX_GLOBAL ? a->allocation->defined : s->shared_defined;
+    uint64_t origin = a->space == PTX_GLOBAL ? a->allocation->address : 0;
+    if (a->kind == VGPU_STORE && a->pattern == VGPU_UNIT) {
+        for (int i = 0; i < LANES; i++)
+            mark(marks + (a->address[0] - origin) + 4 * i, 4, true);
+        return true;
+    }
+    uint32_t mask = a->pattern == VGPU_SAME ? a->mask & -a->mask : a->mask, unset = 0;
+    if (a->kind == VGPU_STORE) {
+        for (uint32_t m = mask; m; m &= m - 1)
+            mark(marks + (a->address[TESS_LOW_BIT(m)] - origin), 4, true);
+        return true;
+    }
+    if (a->kind != VGPU_LOAD)
+        return false;
+    for (uint32_t m = mask; m; m &= m - 1)
+        unset |= !mark(marks + (a->address[TESS_LOW_BIT(m)] - origin), 4, false);
+    return !unset;
+}
+
 static void check_defined(check_state *s, const vgpu_access *a) {
     const vgpu_launch *launch = a->warp->launch;
+    if (TESS_LIKELY(all_defined(s, a)))
+        return;
     int element = a->record->bytes < 8 ? a->record->bytes : 8;
     for (uint32_t m = a->mask; m; m &= m - 1) {
         int l = TESS_LOW_BIT(m);
@@ -139,22 +177,22 @@ static void check_defined(check_state *s, const vgpu_access *a) {
 
 /* ---- races ---- */
 
-static bool conflicts(const check_state *s, const past_access *past, uint32_t thread, uint8_t bytes, bool atomic) {
-    if (past->at < s->block_start || past->thread == thread || !(past->bytes & bytes) || (past->atomic && atomic))
+static bool conflicts(const check_state *s, past_access past, past_access now) {
+    if (time_of(past) < s->all_synced || thread_of(past) == thread_of(now) || !((past & now) >> 1 & 15) || (past & now & 1))
         return false;
-    return s->synced[past->thread] <= past->at || s->synced[thread] <= past->at;
+    return s->synced[thread_of(past)] <= time_of(past) || s->synced[thread_of(now)] <= time_of(past);
 }
 
-static void report_race(const vgpu_access *a, int lane, const past_access *past, bool past_wrote) {
+static void report_race(const vgpu_access *a, int lane, past_access past, bool past_wrote) {
     const vgpu_launch *launch = a->warp->launch;
-    const vgpu_record *other = &launch->module->records[past->pc];
-    bool warp = past->thread / LANES == a->warp->number;
+    const vgpu_record *other = &launch->module->records[record_of(past)];
+    bool warp = (int)(thread_of(past) / LANES) == a->warp->number;
     const char *verb = a->kind == VGPU_LOAD ? "reads" : a->kind == VGPU_STORE ? "writes" : "changes";
     tess_vgpu_fault_report(
         a->warp, a->record, lane, warp ? TESS_VGPU_WARP_RACE : TESS_VGPU_RACE, a->address[lane], other,
         warp ? "%s shared address 0x%llx that thread %u of its own warp %s at line %u: lanes do not run in step, __syncwarp() orders them"
              : "%s shared address 0x%llx that thread %u %s at line %u, with no barrier between",
-        verb, (unsigned long long)a->address[lane], past->thread, past_wrote ? "wrote" : "read", other->source & 0xffffff);
+        verb, (unsigned long long)a->address[lane], thread_of(past), past_wrote ? "wrote" : "read", other->source & 0xffffff);
 }
 
 /* Lanes of one store that put different values into one place. */
@@ -177,32 +215,45 @@ static void check_one_store(const vgpu_access *a) {
     }
 }
 
+/* One lane's access to one word. */
+TESS_INLINE void check_word(check_state *s, const vgpu_access *a, int lane, shared_word *w, past_access now) {
+    past_access floor = s->all_synced << 32;
+    bool same_store = a->kind == VGPU_STORE && record_of(w->write) == record_of(now) && thread_of(w->write) / LANES == thread_of(now) / LANES;
+    if (TESS_UNLIKELY(w->write >= floor) && !same_store /* seen above */ && conflicts(s, w->write, now))
+        report_race(a, lane, w->write, true);
+    if (a->kind == VGPU_LOAD) {
+        if (thread_of(w->read[0]) != thread_of(now) || time_of(w->read[0]) < s->block_start)
+            w->read[1] = w->read[0];
+        w->read[0] = now;
+        return;
+    }
+    for (int k = 0; k < 2; k++)
+        if (TESS_UNLIKELY(w->read[k] >= floor) && conflicts(s, w->read[k] & ~(past_access)1, now))
+            report_race(a, lane, w->read[k], false);
+    w->write = now;
+}
+
 static void check_race(check_state *s, const vgpu_access *a) {
-    uint32_t pc = (uint32_t)(a->record - a->warp->launch->module->records);
-    bool atomic = a->kind == VGPU_ATOMIC;
+    uint32_t pc = (uint32_t)(a->record - a->warp->launch->module->records), mask = a->mask;
+    past_access now = access_of(s->clock, pc, vgpu_thread_number(a->warp, 0), 15, a->kind == VGPU_ATOMIC), step = access_of(0, 0, 1, 0, false);
     if (a->kind == VGPU_STORE)
         check_one_store(a);
-    for (uint32_t m = a->mask; m; m &= m - 1) {
+    if (TESS_LIKELY(a->bytes == 4)) {
+        if (a->kind == VGPU_LOAD && a->pattern == VGPU_SAME && s->words[a->address[TESS_LOW_BIT(mask)] / 4].write < s->all_synced << 32)
+            while (TESS_POPCOUNT(mask) > 2) /* all read one word in order: only the last two are remembered */
+                mask &= mask - 1;
+        for (uint32_t m = mask; m; m &= m - 1) {
+            int l = TESS_LOW_BIT(m);
+            check_word(s, a, l, &s->words[a->address[l] / 4], now + (uint64_t)l * step);
+        }
+        return;
+    }
+    for (uint32_t m = mask; m; m &= m - 1) {
         int l = TESS_LOW_BIT(m);
-        uint32_t thread = vgpu_thread_number(a->warp, l);
         for (int i = 0; i < a->bytes; i += 4) {
             uint64_t at = a->address[l] + (uint64_t)i;
-            shared_word *w = &s->words[at / 4];
             uint8_t bytes = a->bytes >= 4 ? 15 : (uint8_t)(((1 << a->bytes) - 1) << at % 4);
-            past_access now = {s->clock, pc, (uint16_t)thread, bytes, atomic};
-            bool same_store = w->write.pc == pc && w->write.thread / LANES == thread / LANES && a->kind == VGPU_STORE; /* seen above */
-            if (!same_store && conflicts(s, &w->write, thread, bytes, atomic))
-                report_race(a, l, &w->write, true);
-            if (a->kind == VGPU_LOAD) {
-                if (w->read[0].thread != thread || w->read[0].at < s->block_start)
-                    w->read[1] = w->read[0];
-                w->read[0] = now;
-                continue;
-            }
-            for (int k = 0; k < 2; k++)
-                if (conflicts(s, &w->read[k], thread, bytes, false))
-                    report_race(a, l, &w->read[k], false);
-            w->write = now;
+            check_word(s, a, l, &s->words[at / 4], access_of(s->clock, pc, vgpu_thread_number(a->warp, l), bytes, a->kind == VGPU_ATOMIC));
         }
     }
 }
@@ -223,5 +274,6 @@ static void on_access(void *state, const vgpu_access *a) {
         check_race(state, a);
 }
 
-const vgpu_observer tess_vgpu_check_observer = {
+extern const vgpu_observer TESS_ISA_NAME(tess_vgpu_check_observer);
+const vgpu_observer TESS_ISA_NAME(tess_vgpu_check_observer) = {
     .state_bytes = state_bytes, .start = on_start, .block = on_block, .access = on_access, .warp_sync = on_warp_sync, .barrier = on_barrier};
