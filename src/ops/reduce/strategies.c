@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * strategies.c - the table: one row a strategy, best first. */
-#include "ops/reduce/reduce.h"
+#include "ops/reduce/gpu_reduce.h"
 
 #if defined(__x86_64__)
 #define EVERY_SLOT(f) \
@@ -150,4 +150,11 @@ static const tess_array *array(const tess_problem *base, tess_operand operand) {
     return operand == TESS_ARRAY_IN ? &problem->in : operand == TESS_ARRAY_OUT ? &problem->out : NULL;
 }
 
-const tess_op tess_reduce_op = {.name = "reduce", .rows = rows, .count = TESS_COUNT(rows), .release = release, .array = array, .check = check};
+const tess_op tess_reduce_op = {.name = "reduce",
+                                .rows = rows,
+                                .count = TESS_COUNT(rows),
+                                .gpu_rows = tess_reduce_gpu_rows,
+                                .gpu_count = REDUCE_GPU_ROWS,
+                                .release = release,
+                                .array = array,
+                                .check = check};

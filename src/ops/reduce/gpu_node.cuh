@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_node.cuh - what a subtree of a reduction comes to: how an element is taken in, how two neighbours merge, how the root becomes the result.
+//
+// -DKIND says which of the foldings of reduce.h; -DIN, -DOUT, -DACC the types (gpu/types.cuh); -DMAP 0 as it is, 1 |x|, 2 x * x; -DOMIT=1 leaves NaNs out;
+// -DOPERATION the number of the operation (tess_reduction); -DSMALLEST, -DMAGNITUDE, -DNUMERIC the order of extremes.
+#include "gpu/types.cuh"
+
+#define SUM 0
+#define PROD 1
+#define COUNT 2
+#define EXTREME 3
+#define ARG 4
+#define VAR 5
+enum { OP_SUM, OP_PROD, OP_MIN, OP_MAX, OP_MEAN, OP_VAR, OP_STD, OP_ARGMIN, OP_ARGMAX, OP_ANY, OP_ALL, OP_COUNT_NONZERO, OP_NORM1, OP_NORM2, OP_NORM_INF };
+
+typedef stored<IN>::type element;
+typedef stored<OUT>::type result;
+typedef stored<ACC>::type acc;
+const bool float_in = IN >= T_F16;
+
+#if IN == T_U64 || IN == T_I64 || IN == T_F64
+typedef i64 key_type;
+typedef u64 bits_type;
+#else
+typedef int key_type;
+typedef unsigned bits_type;
+#endif
+const int WIDTH = 8 * (int)sizeof(element);
+const bits_type TOP = (bits_type)1 << (WIDTH - 1), LOW = TOP - 1;
+const key_type LOWEST = (key_type)(-(i64)LOW - 1), HIGHEST = (key_type)LOW;
+
+__device__ bool is_nan(element x) {
+    if (IN == T_F16)
+        return ((unsigned)x & 0x7fff) > 0x7c00;
+    if (IN == T_BF16)
+        return ((unsigned)x & 0x7fff) > 0x7f80;
+    return float_in && x != x;
+}
+
+__device__ bits_type bits_of(element x) {
+#if IN == T_F64
+    return (bits_type)__double_as_longlong(x);
+#elif IN == T_F32
+    return __float_as_uint(x);
+#else
+    return (bits_type)x & (TOP | LOW);
+#endif
+}
+
+// The wanted element has the greatest key (the CPU's cpu_order.c has the same map).
+__device__ key_type key_of(element x) {
+    const key_type flip = SMALLEST ? -1 : 0;
+    if (IN == T_BOOL)
+        return (key_type)(x != 0) ^ flip;
+    bits_type u = bits_of(x);
+    if (!float_in) {
+        if (IN == T_U8 || IN == T_U16)
+            return (key_type)(u ^ TOP) - (key_type)((u ^ TOP) & TOP ? TOP << 1 : 0) ^ flip;
+        if (IN == T_U32 || IN == T_U64)
+            return (key_type)(u ^ TOP) ^ flip;
+        if (MAGNITUDE) {
+            bits_type m = ((u & TOP ? 0 - u : u) ^ TOP) & (TOP | LOW);
+            return (WIDTH < 32 ? (key_type)m - (key_type)(m & TOP ? TOP << 1 : 0) : (key_type)m) ^ flip;
+        }
+        return (key_type)x ^ flip;
+    }
+    bits_type magnitude = u & LOW;
+    if (is_nan(x))
+        return OMIT ? LOWEST : HIGHEST;
+    bool negative = !MAGNITUDE && (u & TOP) && !(NUMERIC && magnitude == 0);
+    return (negative ? (key_type)~magnitude : (key_type)magnitude) ^ flip;
+}
+
+// The value that has a key.
+__device__ element value_of(key_type key) {
+    bits_type u;
+    if (IN == T_BOOL)
+        return (element)(SMALLEST ? ~key : key);
+    if (float_in && key == (OMIT ? LOWEST : HIGHEST)) {
+        u = IN == T_F64 ? (bits_type)0x7ff8000000000000ull : IN == T_F32 ? 0x7fc00000 : IN == T_F16 ? 0x7e00 : 0x7fc0;
+    } else {
+        if (SMALLEST)
+            key = ~key;
+        if (!float_in)
+            u = (bits_type)key ^ (IN == T_U8 || IN == T_U16 || IN == T_U32 || IN == T_U64 ? TOP : 0);
+        else
+            u = (key < 0 ? (bits_type)key ^ LOW : (bits_type)key) & (TOP | LOW);
+    }
+#if IN == T_F64
+    return __longlong_as_double((i64)u);
+#elif IN == T_F32
+    return __uint_as_float(u);
+#else
+    return (element)u;
+#endif
+}
+
+struct node {
+#if KIND == SUM || KIND == PROD
+    acc value;
+#elif KIND == COUNT
+    i64 zeros;
+#elif KIND == EXTREME
+    key_type key;
+#elif KIND == ARG
+    key_type key;
+#if IN != T_U64 && IN != T_I64 && IN != T_F64
+    int filled; // what would be a hole: nodes are copied whole, and a checker would see it read
+#endif
+    i64 index; // -1: nothing yet
+#else
+    double mean, m2;
+#endif
+#if KIND == VAR || (OMIT && (KIND == SUM || KIND == COUNT))
+#define COUNTED 1
+    i64 count; // of elements that are no NaN
+#else
+#define COUNTED 0
+#endif
+};
+
+__device__ node nothing() {
+    node n;
+#if KIND == SUM || KIND == PROD
+    n.value = (acc)(KIND == PROD);
+#elif KIND == COUNT
+    n.zeros = 0;
+#elif KIND == VAR
+    n.mean = n.m2 = 0;
+#else
+    n.key = LOWEST;
+#if KIND == ARG
+#if IN != T_U64 && IN != T_I64 && IN != T_F64
+    n.filled = 0;
+#endif
+    n.index = -1;
+#endif
+#endif
+#if COUNTED
+    n.count = 0;
+#endif
+    return n;
+}
+
+__device__ acc mapped(element x) {
+#if IN >= T_F16 || ACC >= T_F32
+    acc v = load_as<acc, IN>(x);
+    return MAP == 1 ? (acc)(ACC == T_F32 ? (double)fabsf((float)v) : fabs((double)v)) : MAP == 2 ? v * v : v;
+#else
+    i64 v = load_as<i64, IN>(x);
+    return (acc)(MAP == 1 && v < 0 ? 0 - v : v);
+#endif
+}
+
+// Takes in an element; index is its number.
+__device__ void take(node &n, element x, i64 index) {
+    bool counts = !(OMIT && is_nan(x));
+#if KIND == SUM
+    n.value = counts ? n.value + mapped(x) : n.value;
+#elif KIND == PROD
+    n.value = counts ? n.value * mapped(x) : n.value;
+#elif KIND == COUNT
+    n.zeros += IN == T_F16 || IN == T_BF16 ? ((unsigned)x & 0x7fff) == 0 : x == 0;
+#elif KIND == EXTREME
+    key_type key = key_of(x);
+    n.key = key > n.key ? key : n.key;
+#elif KIND == ARG
+    key_type key = key_of(x);
+    if (counts && (key > n.key || (key == n.key && (u64)index < (u64)n.index))) {
+        n.key = key;
+        n.index = index;
+    }
+#endif
+#if COUNTED
+    n.count += counts;
+#endif
+}
+
+// n = n with m after it.
+__device__ void merge(node &n, const node &m) {
+#if KIND == SUM
+    n.value = n.value + m.value;
+#elif KIND == PROD
+    n.value = n.value * m.value;
+#elif KIND == COUNT
+    n.zeros += m.zeros;
+#elif KIND == EXTREME
+    n.key = m.key > n.key ? m.key : n.key;
+#elif KIND == ARG
+    if (m.key > n.key || (m.key == n.key && (u64)m.index < (u64)n.index)) {
+        n.key = m.key;
+        n.index = m.index;
+    }
+#else
+    // Chan, Golub, LeVeque 1979, each operation rounded, in this order
+    if (m.count == 0)
+        return;
+    if (n.count == 0) {
+        n = m;
+        return;
+    }
+    double na = (double)n.count, nb = (double)m.count, share = nb / (double)(n.count + m.count), delta = m.mean - n.mean;
+    n.mean = n.mean + delta * share;
+    n.m2 = (n.m2 + m.m2) + (delta * delta) * (na * share);
+#endif
+#if COUNTED
+    n.count += m.count;
+#endif
+}
+
+// The root over k elements as an element of out.
+__device__ result finished(const node &n, i64 k, double ddof) {
+#if COUNTED
+    i64 count = n.count;
+#else
+    i64 count = k;
+#endif
+#if KIND == SUM || KIND == PROD
+    if (OPERATION == OP_NORM2)
+        return store_as<OUT>(sqrt((double)n.value));
+    if (OPERATION == OP_MEAN)
+        return ACC == T_F32 ? store_as<OUT>((float)((double)n.value / (double)count)) : store_as<OUT>((double)n.value / (double)count);
+    return store_as<OUT>(n.value);
+#elif KIND == COUNT
+    if (OPERATION == OP_ANY)
+        return store_as<OUT>((u64)(count > n.zeros));
+    if (OPERATION == OP_ALL)
+        return store_as<OUT>((u64)(n.zeros == 0));
+    return store_as<OUT>(count - n.zeros);
+#elif KIND == EXTREME
+    if (OPERATION == OP_NORM_INF && (k == 0 || (float_in && OMIT && n.key == LOWEST)))
+        return store_as<OUT>((u64)0);
+    if (OPERATION == OP_NORM_INF && !float_in) {
+        bits_type u = ((bits_type)n.key ^ (IN == T_BOOL ? 0 : TOP)) & (IN == T_BOOL ? 1 : TOP | LOW);
+        return store_as<OUT>((u64)u);
+    }
+    element x = value_of(n.key);
+#if IN == T_F64
+    return store_as<OUT>((double)x);
+#elif IN >= T_F16
+    return store_as<OUT>(load_as<float, IN>(x));
+#elif IN == T_BOOL || IN == T_U8 || IN == T_U16 || IN == T_U32 || IN == T_U64
+    return store_as<OUT>((u64)x);
+#else
+    return store_as<OUT>((i64)x);
+#endif
+#elif KIND == ARG
+    return store_as<OUT>(n.index);
+#else
+    double divisor = (double)count - ddof, v = n.m2 / (divisor > 0 ? divisor : 0);
+    if (count == 0)
+        v = __longlong_as_double(0x7ff8000000000000ll);
+    return store_as<OUT>(OPERATION == OP_STD ? sqrt(v) : v);
+#endif
+}
+
+// Another lane's node, `down` lanes above.
+__device__ node above(const node &n, int down) {
+    node m;
+    const unsigned *from = (const unsigned *)&n;
+    unsigned *to = (unsigned *)&m;
+#pragma unroll
+    for (int i = 0; i < (int)(sizeof(node) / 4); i++)
+        to[i] = __shfl_down_sync(0xffffffffu, from[i], down);
+    return m;
+}
+
+// Neighbouring pairs of `count` nodes in shared memory, level by level; an odd last one passes. All threads of the block call; the result is at[0].
+__device__ void pair_up(node *at, int count, int threads) {
+    for (int step = 1; step < count; step *= 2) {
+        __syncthreads();
+        for (int i = threadIdx.x * 2 * step; i + step < count; i += threads * 2 * step)
+            merge(at[i], at[i + step]);
+    }
+    __syncthreads();
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_rows.c - the GPU's part of the table: the tree of docs/numerics.md by warps along runs, by threads across columns, by blocks anywhere. */
+#include "ops/reduce/gpu_reduce.h"
+
+#define KERNEL_TEXT(file)                               \
+    extern const char tess_kernel_reduce_##file##_cu[]; \
+    static const tess_gpu_text file = {"reduce/" #file ".cu", tess_kernel_reduce_##file##_cu}
+KERNEL_TEXT(gpu_tree_rows);
+KERNEL_TEXT(gpu_tree_columns);
+KERNEL_TEXT(gpu_tree_lanes);
+extern const char tess_kernel_reduce_gpu_node_cuh[], tess_kernel_gpu_types_cuh[];
+static const tess_gpu_text node_header = {"ops/reduce/gpu_node.cuh", tess_kernel_reduce_gpu_node_cuh},
+                           types_header = {"gpu/types.cuh", tess_kernel_gpu_types_cuh};
+static const tess_gpu_text *const headers[] = {&node_header, &types_header, NULL};
+
+static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
+
+/* ---- what every row needs ---- */
+
+/* Also steps in whole elements, which a view of another type's memory might not have. */
+static bool computable(const tess_problem *problem, const char **why) {
+    const reduce_problem *p = of(problem);
+    *why = "sums of complex elements and exact sums are left to the CPU";
+    return !tess_is_complex(p->in.type) && !tess_is_complex(p->out.type) && !p->exact;
+}
+
+/* The -D of gpu_node.cuh. */
+static void node_options(tess_gpu_layout *layout, const reduce_problem *p) {
+    tess_type acc = p->kind == REDUCE_SUM || p->kind == REDUCE_PROD ? p->acc : p->kind == REDUCE_VAR ? tess_f64 : tess_i64;
+    tess_gpu_option(layout, "-DKIND=%d", (int)p->kind);
+    tess_gpu_option(layout, "-DIN=%d", (int)p->in.type);
+    tess_gpu_option(layout, "-DOUT=%d", (int)p->out.type);
+    tess_gpu_option(layout, "-DACC=%d", (int)acc);
+    tess_gpu_option(layout, "-DMAP=%d", (int)p->map);
+    tess_gpu_option(layout, "-DOMIT=%d", p->omit);
+    tess_gpu_option(layout, "-DOPERATION=%d", (int)p->operation);
+    tess_gpu_option(layout, "-DSMALLEST=%d", p->order.smallest);
+    tess_gpu_option(layout, "-DMAGNITUDE=%d", p->order.magnitude);
+    tess_gpu_option(layout, "-DNUMERIC=%d", p->order.numeric);
+}
+
+/* Bytes of struct node. */
+static int64_t node_size(const reduce_problem *p) {
+    int64_t key = p->in.itemsize == 8 ? 8 : 4;
+    bool counted = p->omit && (p->kind == REDUCE_SUM || p->kind == REDUCE_COUNT);
+    switch (p->kind) {
+    case REDUCE_SUM:
+    case REDUCE_PROD: return counted ? 16 : p->acc == tess_f32 ? 4 : 8;
+    case REDUCE_COUNT: return counted ? 16 : 8;
+    case REDUCE_EXTREME: return key;
+    case REDUCE_ARG: return 16;
+    case REDUCE_VAR: break;
+    }
+    return 24;
+}
+
+/* The first `count` kept axes as shape[], in[], out[] of the kernels' structures, with steps in elements. */
+static int64_t *put_kept(int64_t *at, const reduce_problem *p, int count) {
+    for (int d = 0; d <= count; d++)
+        *at++ = d < count ? p->kept_size[d] : 0;
+    for (int d = 0; d <= count; d++)
+        *at++ = d < count ? p->kept_stride[0][d] / p->in.itemsize : 0;
+    for (int d = 0; d <= count; d++)
+        *at++ = d < count ? p->kept_stride[1][d] / p->out.itemsize : 0;
+    return at;
+}
+
+static int64_t as_word(double x) {
+    union {
+        double x;
+        int64_t word;
+    } u = {.x = x};
+    return u.word;
+}
+
+/* ---- reduce/tree_rows ---- */
+
+static bool rows_fit(const tess_problem *problem, const char **why) {
+    const reduce_problem *p = of(problem);
+    if (!computable(problem, why))
+        return false;
+    *why = "needs elements that are neighbours along the reduced axes, no segments, no variance";
+    return p->rank == 1 && p->stride[0][0] == p->in.itemsize && p->k >= 1 && !p->offsets && p->kind != REDUCE_VAR;
+}
+
+/* A warp has 32 lanes, and each wants a vector. */
+static bool rows_pay(const tess_problem *problem, const char **why) {
+    const reduce_problem *p = of(problem);
+    *why = "runs of fewer than 128 elements leave most of a warp idle";
+    return p->k >= 128 || p->outputs < 64;
+}
+
+static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const reduce_problem *p = of(problem);
+    int64_t size = p->in.itemsize, vector = size == 8 ? 2 : size == 4 ? 4 : 8, leaves = tess_ceil_div(p->k, REDUCE_LEAF);
+    int64_t slots = leaves > 4 ? 8 : leaves > 2 ? 4 : leaves, groups = tess_ceil_div(leaves, 8);
+    int64_t block[5 + 3 * (TESS_MAX_NDIM + 1)], *at = block, rest = 0;
+    (void)device;
+    for (int d = 0; d < p->kept; d++)
+        rest |= p->kept_stride[0][d];
+    while (vector > 1 && rest % (vector * size) != 0) /* runs that begin anywhere */
+        vector /= 2;
+    if (vector * size < 4) /* no loads of fewer than 4 bytes at once: element by element */
+        vector = 1;
+    tess_gpu_unit(layout, &gpu_tree_rows);
+    node_options(layout, p);
+    tess_gpu_option(layout, "-DKEPT=%d", p->kept);
+    tess_gpu_option(layout, "-DVECTOR=%d", (int)vector);
+    tess_gpu_option(layout, "-DSLOTS=%d", (int)slots);
+    tess_gpu_option(layout, "-DUNROLL=16");
+    *at++ = p->k;
+    *at++ = p->outputs;
+    *at++ = groups;
+    *at++ = as_word(p->ddof);
+    at = put_kept(at, p, p->kept);
+    size_t bytes = (size_t)(at - block) * sizeof *block;
+    int64_t partial = groups > 1 ? tess_gpu_reserve(layout, p->outputs * groups * node_size(p)) : 0;
+    tess_gpu_step *step =
+        tess_gpu_launch_of(layout, "tree_rows", slots == 8 ? p->outputs * groups : tess_ceil_div(p->outputs, 8 / slots), 1, 1, 256, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+    tess_gpu_pass(layout, step, block, bytes);
+    if (groups > 1) {
+        step = tess_gpu_launch_of(layout, "finish", p->outputs, 1, 1, 256, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+        tess_gpu_pass(layout, step, block, bytes);
+    }
+    layout->alignment = vector > 1 ? vector * size : 0;
+}
+
+/* ---- reduce/tree_columns ---- */
+
+static bool columns_fit(const tess_problem *problem, const char **why) {
+    const reduce_problem *p = of(problem);
+    if (!computable(problem, why))
+        return false;
+    *why = "needs outputs whose elements lie side by side, one reduced axis, no segments, no variance";
+    return p->kept >= 1 && p->kept_stride[0][p->kept - 1] == p->in.itemsize && p->rank == 1 && p->k >= 1 && !p->offsets && p->kind != REDUCE_VAR;
+}
+
+static bool columns_pay(const tess_problem *problem, const char **why) {
+    *why = "fewer than 32 outputs side by side leave most of a warp idle";
+    return of(problem)->kept_size[of(problem)->kept - 1] >= 32;
+}
+
+static void lay_tree_columns(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const reduce_problem *p = of(problem);
+    int last = p->kept - 1;
+    int64_t size = p->in.itemsize, width = p->kept_size[last], vector = size == 8 ? 2 : size == 4 ? 4 : 8 / size;
+    int64_t leaves = tess_ceil_div(p->k, REDUCE_LEAF), block[8 + 3 * (TESS_MAX_NDIM + 1)], *at = block, rest = p->stride[0][0] | width * size;
+    enum { WARPS = 8 };
+    (void)device;
+    for (int d = 0; d < last; d++)
+        rest |= p->kept_stride[0][d];
+    while (vector > 1 && (rest % (vector * size) != 0 || width < 32 * vector))
+        vector /= 2;
+    if (vector * size < 4)
+        vector = 1;
+    int64_t batches = width > 0 ? p->outputs / width : 0, strips = tess_ceil_div(width / vector, 32);
+    tess_gpu_unit(layout, &gpu_tree_columns);
+    node_options(layout, p);
+    tess_gpu_option(layout, "-DKEPT=%d", last);
+    tess_gpu_option(layout, "-DVECTOR=%d", (int)vector);
+    tess_gpu_option(layout, "-DWARPS=%d", WARPS);
+    *at++ = p->k;
+    *at++ = p->stride[0][0] / size;
+    *at++ = leaves;
+    *at++ = width;
+    *at++ = batches;
+    *at++ = as_word(p->ddof);
+    *at++ = p->kept_stride[1][last] / p->out.itemsize;
+    at = put_kept(at, p, last);
+    size_t bytes = (size_t)(at - block) * sizeof *block;
+    int64_t partial = leaves > 1 ? tess_gpu_reserve(layout, p->outputs * leaves * node_size(p)) : 0;
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_columns", strips * leaves * batches, 1, 1, 32 * WARPS, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+    tess_gpu_pass(layout, step, block, bytes);
+    if (leaves > 1) {
+        step = tess_gpu_launch_of(layout, "finish", tess_ceil_div(p->outputs, 256), 1, 1, 256, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+        tess_gpu_pass(layout, step, block, bytes);
+    }
+    layout->alignment = vector > 1 ? vector * size : 0;
+}
+
+/* ---- reduce/tree_lanes ---- */
+
+static void lay_tree_lanes(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const reduce_problem *p = of(problem);
+    int64_t block[5 + 5 * (TESS_MAX_NDIM + 1)], *at = block, size = p->in.itemsize;
+    (void)device;
+    tess_gpu_unit(layout, &gpu_tree_lanes);
+    node_options(layout, p);
+    tess_gpu_option(layout, "-DKEPT=%d", p->kept);
+    tess_gpu_option(layout, "-DRANK=%d", p->rank);
+    tess_gpu_option(layout, "-DSEGMENTS=%d", p->offsets != NULL);
+    *at++ = p->k;
+    *at++ = p->outputs;
+    *at++ = p->segments;
+    *at++ = p->segment_stride / p->out.itemsize;
+    *at++ = as_word(p->ddof);
+    for (int d = 0; d <= p->rank; d++)
+        *at++ = d < p->rank ? p->size[d] : 0;
+    for (int d = 0; d <= p->rank; d++)
+        *at++ = d < p->rank ? p->stride[0][d] / size : 0;
+    at = put_kept(at, p, p->kept);
+    if (p->offsets) {
+        layout->data = p->offsets;
+        layout->data_size = (size_t)(p->segments + 1) * sizeof *p->offsets;
+    }
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_lanes", p->outputs * p->segments, 1, 1, 256, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_gpu_pass_pointer(layout, step, p->offsets ? TESS_GPU_DATA : TESS_GPU_WORKSPACE, 0);
+    tess_gpu_pass(layout, step, block, (size_t)(at - block) * sizeof *block);
+}
+
+static const tess_gpu_row row_rows = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_tree_rows},
+                          row_columns = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_tree_columns},
+                          row_lanes = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_tree_lanes};
+
+const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS] = {
+    {.name = "reduce/tree_columns",
+     .idea = "a thread a vector of columns: the tree's lanes in bit-reversed order, partial sums on a stack in registers",
+     .source = "Higham 1993 (pairwise)",
+     .target = TESS_TARGET_GPU,
+     .applicable = columns_fit,
+     .sensible = columns_pay,
+     .gpu = &row_columns},
+    {.name = "reduce/tree_rows",
+     .idea = "a warp a leaf, eight lanes of the tree a thread: halved by shuffles, no barrier",
+     .source = "Higham 1993 (pairwise)",
+     .target = TESS_TARGET_GPU,
+     .applicable = rows_fit,
+     .sensible = rows_pay,
+     .gpu = &row_rows},
+    {.name = "reduce/tree_lanes",
+     .idea = "any layout, segments, variances: a block an output, a thread each of the tree's 256 lanes",
+     .source = "Higham 1993 (pairwise)",
+     .target = TESS_TARGET_GPU,
+     .applicable = computable,
+     .gpu = &row_lanes},
+};

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_tree_rows.cu - production, runs without gaps: a warp a leaf of the tree, eight of the leaf's 256 lanes a thread.
+//
+// A leaf is 32 rows of 256 elements, one for each lane of the tree. A thread reads vectors of E elements (-DVECTOR=E, 16 bytes where E fits), vector t and
+// t + 32, ... of each row, so that tree lane number (k * 32 + t) * E + j is the thread's own accumulator [k][j]. The halving then needs no memory:
+// lanes 128 (and 64) apart meet in the thread, those of the threads t and t + 16, 8, 4, 2, 1 by shuffles, the last ones in the thread again. The 8
+// leaves of a block are paired in shared memory; SLOTS (1, 2, 4, 8) of them belong to one output. What is left, one node for every 8 leaves, is paired
+// by `finish`. -DUNROLL vectors are on their way at once.
+#include "ops/reduce/gpu_node.cuh"
+
+enum { E = VECTOR, K = 8 / E };
+union vector {
+    words<E * sizeof(element)> all;
+    element part[E];
+};
+
+struct rows {
+    i64 k, outputs, groups; // elements and groups of 8 leaves an output
+    double ddof;
+    i64 shape[KEPT + 1], in[KEPT + 1], out[KEPT + 1]; // the kept axes, slowest first, steps in elements
+};
+
+__device__ void place_of(const rows &r, i64 output, i64 &in, i64 &out) {
+    in = out = 0;
+#pragma unroll
+    for (int d = KEPT - 1; d >= 0; d--) {
+        i64 at = output % r.shape[d];
+        output /= r.shape[d];
+        in += at * r.in[d];
+        out += at * r.out[d];
+    }
+}
+
+__device__ node leaf(const element *from, int n, i64 first) {
+    const int t = threadIdx.x % 32;
+    node lane[K][E];
+#pragma unroll
+    for (int k = 0; k < K; k++)
+#pragma unroll
+        for (int j = 0; j < E; j++)
+            lane[k][j] = nothing();
+    if (n == 8192) {
+        const int ROWS = UNROLL / K; // at once
+        const vector *at = (const vector *)from + t;
+        for (int row = 0; row < 32; row += ROWS) {
+            vector v[ROWS][K];
+#pragma unroll
+            for (int r = 0; r < ROWS; r++)
+#pragma unroll
+                for (int k = 0; k < K; k++)
+                    load_now(v[r][k].all, at + (row + r) * (256 / E) + k * 32);
+#pragma unroll
+            for (int r = 0; r < ROWS; r++)
+#pragma unroll
+                for (int k = 0; k < K; k++)
+#pragma unroll
+                    for (int j = 0; j < E; j++)
+                        take(lane[k][j], v[r][k].part[j], first + (row + r) * 256 + (k * 32 + t) * E + j);
+        }
+    } else {
+        for (int row = 0; row * 256 < n; row++)
+#pragma unroll
+            for (int k = 0; k < K; k++) {
+                int i = row * 256 + (k * 32 + t) * E;
+                if (i + E <= n) {
+                    vector v = *(const vector *)(from + i);
+#pragma unroll
+                    for (int j = 0; j < E; j++)
+                        take(lane[k][j], v.part[j], first + i + j);
+                } else {
+#pragma unroll
+                    for (int j = 0; j < E; j++)
+                        if (i + j < n)
+                            take(lane[k][j], from[i + j], first + i + j);
+                }
+            }
+    }
+#pragma unroll
+    for (int k = K / 2; k > 0; k /= 2)
+#pragma unroll
+        for (int i = 0; i < k; i++)
+#pragma unroll
+            for (int j = 0; j < E; j++)
+                merge(lane[i][j], lane[i + k][j]);
+#pragma unroll
+    for (int down = 16; down > 0; down /= 2)
+#pragma unroll
+        for (int j = 0; j < E; j++)
+            merge(lane[0][j], above(lane[0][j], down));
+#pragma unroll
+    for (int j = E / 2; j > 0; j /= 2)
+#pragma unroll
+        for (int i = 0; i < j; i++)
+            merge(lane[0][i], lane[0][i + j]);
+    return lane[0][0];
+}
+
+extern "C" __global__ void __launch_bounds__(256) tree_rows(const element *in, result *out, node *partial, const rows r) {
+    __shared__ node leaves[8];
+    const int warp = threadIdx.x / 32, slot = warp % SLOTS;
+    i64 output = SLOTS == 8 ? blockIdx.x / r.groups : (i64)blockIdx.x * (8 / SLOTS) + warp / SLOTS;
+    i64 group = SLOTS == 8 ? blockIdx.x % r.groups : 0, first = (group * 8 + slot) * 8192, at_in, at_out;
+    bool here = output < r.outputs && first < r.k;
+    place_of(r, output < r.outputs ? output : 0, at_in, at_out);
+    if (here) {
+        node n = leaf(in + at_in + first, r.k - first < 8192 ? (int)(r.k - first) : 8192, first);
+        if (threadIdx.x % 32 == 0)
+            leaves[warp] = n;
+    }
+    __syncthreads();
+    if (!here || slot != 0 || threadIdx.x % 32 != 0)
+        return;
+    i64 left = (r.k - first + 8191) / 8192;
+    int count = left < SLOTS ? (int)left : SLOTS;
+#pragma unroll
+    for (int step = 1; step < SLOTS; step *= 2)
+#pragma unroll
+        for (int i = 0; i < SLOTS; i += 2 * step)
+            if (i + step < count)
+                merge(leaves[warp + i], leaves[warp + i + step]);
+    if (r.groups == 1)
+        out[at_out] = finished(leaves[warp], r.k, r.ddof);
+    else
+        partial[output * r.groups + group] = leaves[warp];
+}
+
+// One block an output: its groups' nodes, paired. A thread takes a stretch of 2^s nodes, which is a subtree.
+extern "C" __global__ void __launch_bounds__(256) finish(result *out, const node *partial, const rows r) {
+    __shared__ node roots[256];
+    i64 at_in, at_out, each = 1;
+    while (each * 256 < r.groups)
+        each *= 2;
+    place_of(r, blockIdx.x, at_in, at_out);
+    const node *from = partial + (i64)blockIdx.x * r.groups;
+    i64 begin = threadIdx.x * each, count = r.groups - begin < each ? r.groups - begin : each;
+    if (count > 0) {
+        node stack[40];
+        int depth = 0;
+        for (i64 i = 0; i < count; i++) { // a binary counter: as many merges as i + 1 has trailing zeros
+            stack[depth++] = from[begin + i];
+            for (i64 carry = i; carry & 1; carry >>= 1) {
+                depth--;
+                merge(stack[depth - 1], stack[depth]);
+            }
+        }
+        for (; depth > 1; depth--)
+            merge(stack[depth - 2], stack[depth - 1]);
+        roots[threadIdx.x] = stack[0];
+    }
+    int threads = (int)((r.groups + each - 1) / each);
+    pair_up(roots, threads, 256);
+    if (threadIdx.x == 0)
+        out[at_out] = finished(roots[0], r.k, r.ddof);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * test_reduce_gpu.c - proves: every GPU row gives the reference's bytes: every operation, types in and out, NaNs of both policies, runs, columns,
+ * batches, gaps, segments, one leaf and many, sizes that fill nothing; each row was compared. On a card when there is one, else on the virtual GPU. */
+#include "gpu_rows.h"
+#include "ops/reduce/reduce.h"
+
+static tess_context *context;
+static tess_engine engine;
+static int ran[64];
+
+typedef struct work {
+    tess_reduction operation;
+    tess_type in, out;
+    int ndim, axis; /* axis -1: all */
+    int64_t shape[3];
+    tess_nan nan;
+    int layout, fill;
+} work;
+
+static void compare(const work *w, uint64_t *random) {
+    hostile_array in, expected, out;
+    int64_t out_shape[3];
+    int n = 0, axis = w->axis;
+    tess_reduce_options options = {.struct_size = sizeof options, .nan = w->nan, .ddof = 1};
+    if (axis >= 0) {
+        options.axes = &axis;
+        options.naxes = 1;
+        for (int d = 0; d < w->ndim; d++)
+            if (d != axis)
+                out_shape[n++] = w->shape[d];
+    }
+    hostile_make(&in, random, w->in, w->ndim, w->shape, w->layout);
+    hostile_fill(&in, random, w->fill);
+    uint64_t again = *random;
+    hostile_make(&expected, random, w->out, n, out_shape, w->layout);
+    options.call.strategy = "reduce/reference";
+    assert_tess_ok(tess_reduce(context, w->operation, &in.tensor, &expected.tensor, &options));
+    options.call.engine = engine;
+    for (int r = -1; r < tess_reduce_op.gpu_count; r++) {
+        uint64_t same = again; /* the layout of `expected` */
+        const char *name = r < 0 ? NULL : tess_reduce_op.gpu_rows[r].name;
+        hostile_make(&out, &same, w->out, n, out_shape, w->layout);
+        options.call.strategy = name;
+        tess_status status = tess_reduce(context, w->operation, &in.tensor, &out.tensor, &options);
+        if (status == TESS_OK) {
+            if (r >= 0)
+                ran[r]++;
+            if (memcmp(out.block, expected.block, out.block_size))
+                fail_msg("%s differs: %s of %s to %s, axis %d, %lld x %lld x %lld", name ? name : "the chosen row", tess_reduction_name(w->operation),
+                         tess_type_name(w->in), tess_type_name(w->out), w->axis, (long long)w->shape[0], (long long)w->shape[1],
+                         (long long)w->shape[2]);
+        } else if (r < 0 || status != TESS_ERR_STRATEGY) {
+            fail_msg("%s: %s", name ? name : "choosing", tess_detail());
+        }
+        hostile_free(&out);
+    }
+    hostile_free(&expected);
+    hostile_free(&in);
+}
+
+static void sums_of_every_shape(void **state) {
+    (void)state;
+    uint64_t random = 1;
+    static const struct {
+        int ndim, axis;
+        int64_t shape[3];
+    } cases[] = {{1, -1, {1}},       {1, -1, {8192}},   {1, -1, {100003}},   {2, 1, {5, 300}},   {2, 1, {3, 20001}},
+                 {2, 1, {2, 40000}}, {2, 0, {300, 37}}, {2, 0, {9000, 140}}, {3, 1, {2, 70, 33}}};
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int layout = HOSTILE_COMPACT; layout <= HOSTILE_STRIDED; layout++) {
+            work w = {TESS_SUM, tess_f32, tess_f32, cases[i].ndim, cases[i].axis, {0}, TESS_NAN_PROPAGATE, layout, 1};
+            memcpy(w.shape, cases[i].shape, sizeof w.shape);
+            compare(&w, &random);
+        }
+}
+
+static void every_operation(void **state) {
+    (void)state;
+    uint64_t random = 2;
+    for (int operation = TESS_SUM; operation <= TESS_NORM_INF; operation++) {
+        bool place = operation == TESS_ARGMIN || operation == TESS_ARGMAX;
+        work w = {(tess_reduction)operation, tess_f32, place ? tess_i64 : tess_f32, 2, 1, {3, 9001}, (tess_nan)(operation % 2), HOSTILE_COMPACT, 2};
+        compare(&w, &random); /* any bits, NaNs among them */
+        w.fill = 1;
+        w.axis = 0;
+        w.shape[0] = 99;
+        w.shape[1] = 64;
+        compare(&w, &random);
+    }
+}
+
+static void every_type(void **state) {
+    (void)state;
+    uint64_t random = 3;
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+    } cases[] = {{TESS_SUM, tess_u8, tess_u64},      {TESS_SUM, tess_i16, tess_i16},    {TESS_MEAN, tess_i32, tess_f64},
+                 {TESS_SUM, tess_f16, tess_f16},     {TESS_SUM, tess_bf16, tess_f64},   {TESS_NORM2, tess_f64, tess_f64},
+                 {TESS_MAX, tess_i8, tess_f32},      {TESS_ARGMIN, tess_u16, tess_i32}, {TESS_MIN, tess_bf16, tess_bf16},
+                 {TESS_NORM_INF, tess_i64, tess_u8}, {TESS_NORM1, tess_i8, tess_bf16},  {TESS_ALL, tess_bool, tess_bool},
+                 {TESS_MEAN, tess_u64, tess_u32},    {TESS_STD, tess_f64, tess_i32}};
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int s = 0; s < 2; s++) {
+            work w = {cases[i].operation, cases[i].in, cases[i].out, 2, s, {s ? 5 : 130, s ? 1030 : 72}, TESS_NAN_PROPAGATE, HOSTILE_COMPACT, 1};
+            compare(&w, &random);
+        }
+}
+
+static void segments(void **state) {
+    (void)state;
+    enum { N = 30000, S = 6 };
+    uint64_t random = 4;
+    int64_t shape[] = {N}, out_shape[] = {S}, list_shape[] = {S + 1}, list[S + 1] = {0, 0, 5, 9000, 26000, 26001, N};
+    hostile_array in;
+    float expected[S], found[S];
+    DLTensor a = tess_view(expected, tess_f32, 1, out_shape, NULL), b = tess_view(found, tess_f32, 1, out_shape, NULL),
+             offsets = tess_view(list, tess_i64, 1, list_shape, NULL);
+    int axis = 0;
+    tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .offsets = &offsets};
+    hostile_make(&in, &random, tess_f32, 1, shape, HOSTILE_STRIDED);
+    hostile_fill(&in, &random, 1);
+    assert_tess_ok(tess_reduce(context, TESS_SUM, &in.tensor, &a, &options));
+    options.call.engine = engine;
+    assert_tess_ok(tess_reduce(context, TESS_SUM, &in.tensor, &b, &options));
+    assert_memory_equal(found, expected, sizeof found);
+    hostile_free(&in);
+}
+
+static void every_row_was_compared(void **state) {
+    (void)state;
+    for (int r = 0; r < tess_reduce_op.gpu_count; r++)
+        if (ran[r] < 3)
+            fail_msg("%s was compared %d times only", tess_reduce_op.gpu_rows[r].name, ran[r]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sums_of_every_shape), cmocka_unit_test(every_operation), cmocka_unit_test(every_type),
+                                       cmocka_unit_test(segments), cmocka_unit_test(every_row_was_compared)};
+    engine = gpu_test_engine();
+    if (engine == TESS_ENGINE_VIRTUAL && !gpu_test_compiler()) {
+        printf("no compiler for kernels here: %s\n", tess_detail());
+        return 77;
+    }
+    if (tess_open(&context, NULL) != TESS_OK)
+        return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    tess_close(context);
+    return failed;
+}
