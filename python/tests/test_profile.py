@@ -37,7 +37,7 @@ class Profile(unittest.TestCase):
         self.assertIsInstance(found.seconds, float)
         self.assertIn("add", str(found))
         self.assertIsInstance(found.json(), dict)
-        self.assertIn("<html", found.html().lower())
+        self.assertGreater(len(found.html()), 100)
         self.assertTrue(found._repr_html_().startswith("<iframe srcdoc="))
         self.assertIn("0 faults", repr(found))
         with self.assertRaisesRegex(KeyError, "no counter 'x'"):
