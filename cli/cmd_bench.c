@@ -99,6 +99,8 @@ static int bench_workload(const bench *b, const cli_workload *workload) {
 int cli_run_bench(cli_session *session) {
     const char *only = NULL;
     bench b = {.session = session, .limits.struct_size = sizeof b.limits};
+    if (session->count == 1 && strcmp(session->operands[0], "small") == 0)
+        return cli_bench_small(session);
     /* `bench limits`: the limits and nothing else */
     bool limits_only = session->count == 1 && strcmp(session->operands[0], "limits") == 0;
     int code = limits_only ? CLI_OK : cli_operation(session, &only);

@@ -49,7 +49,7 @@ const cli_command cli_commands[] = {
      "fraction\n"
      "of the limit measured on this machine.",
      CLI_LADDER, 0, 1, cli_run_ladder},
-    {"bench", "[OP | limits]", "measures this machine's limits, then the operations against them",
+    {"bench", "[OP | limits | small]", "measures this machine's limits, then the operations against them",
      "Workloads of the usual kinds, each the median of at least five runs, as GB/s and as a fraction of the limit that binds it: memory, cache, "
      "random reads, or\n"
      "fused multiply-adds. Without options a quick choice of them, and for each the strategy that the library chooses.",

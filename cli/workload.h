@@ -41,6 +41,8 @@ extern const int cli_workload_count;
 bool cli_workload_chosen(const cli_session *session, const cli_workload *workload, const char *operation);
 /* `list workloads` */
 int cli_list_workloads(cli_session *session);
+/* `bench small` */
+int cli_bench_small(cli_session *session);
 
 /* The arrays of one workload: inputs filled with values that repeat from run to run, none of them a page of zeros. */
 typedef struct cli_trial {

@@ -124,7 +124,11 @@ static void selection_by_the_table(void **state) {
         tess_plan_free(plan);
         assert_int_equal(released, 1);
     }
-    tess_plan *plan = plan_fake(context, true, true, true, 1e9);
+    tess_plan *plan = plan_fake(context, true, true, true, tess_thread_cutover - 1);
+    assert_int_equal(plan->threads, 1);
+    assert_int_equal(tess_plan_workspace(plan), 1000);
+    tess_plan_free(plan);
+    plan = plan_fake(context, true, true, true, tess_thread_cutover);
     assert_int_equal(plan->threads, 3);
     assert_int_equal(tess_plan_workspace(plan), 3000);
     tess_plan_free(plan);

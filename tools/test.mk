@@ -82,6 +82,7 @@ help:
 	@echo 'make demo         the main job on a photograph, a recording and a large array'
 	@echo 'make test         the whole suite; make test-quick: gcc build, C tests and oracles only'
 	@echo 'make tests        build the C test programs into build/tests'
+	@echo 'make bench        limits, every strategy on every workload, other libraries where installed; make bench-peers installs them'
 	@echo 'make install      into PREFIX (default /usr/local), DESTDIR before it; LIBDIR=lib; make uninstall'
 	@echo 'make format       lay out the sources with clang-format'
 	@echo 'make clean        remove build and build-*'

@@ -80,7 +80,7 @@ _tessera() {
     fi
     case $command,$((COMP_CWORD - first)) in
     reduce,1) COMPREPLY=($(compgen -W "sum prod min max mean var std argmin argmax any all count_nonzero norm1 norm2 norm_inf" -- "$cur")) ;;
-    bench,1) COMPREPLY=($(compgen -W "correlate reduce transpose lookup limits" -- "$cur")) ;;
+    bench,1) COMPREPLY=($(compgen -W "correlate reduce transpose lookup limits small" -- "$cur")) ;;
     list,1) COMPREPLY=($(compgen -W "correlate reduce transpose lookup workloads" -- "$cur")) ;;
     ladder,1 | tune,1) COMPREPLY=($(compgen -W "correlate reduce transpose lookup" -- "$cur")) ;;
     explain,1) COMPREPLY=($(compgen -W "correlate convolve reduce transpose lookup" -- "$cur")) ;;

@@ -17,7 +17,7 @@ complete -c tessera -n "not __fish_seen_subcommand_from $all" -f -a help -d 'exp
 complete -c tessera -n "not __fish_seen_subcommand_from $all" -l version -s V -d 'prints the version'
 complete -c tessera -n '__fish_seen_subcommand_from list' -f -a 'correlate reduce transpose lookup workloads'
 complete -c tessera -n '__fish_seen_subcommand_from ladder' -f -a 'correlate reduce transpose lookup'
-complete -c tessera -n '__fish_seen_subcommand_from bench' -f -a 'correlate reduce transpose lookup limits'
+complete -c tessera -n '__fish_seen_subcommand_from bench' -f -a 'correlate reduce transpose lookup limits small'
 complete -c tessera -n '__fish_seen_subcommand_from tune' -f -a 'correlate reduce transpose lookup'
 complete -c tessera -n '__fish_seen_subcommand_from reduce' -a 'sum prod min max mean var std argmin argmax any all count_nonzero norm1 norm2 norm_inf'
 complete -c tessera -n '__fish_seen_subcommand_from correlate convolve reduce transpose lookup profile' -s o -l output -r -d 'where the result goes'

@@ -4,12 +4,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/cutover.h"
 #include "core/engine.h"
 #include "core/environment.h"
-
-/* Work below this many elements stays on the calling thread: waking a sleeping one costs tens of microseconds
- * (measured in reference/peers-cpu.md), about what one core needs for this much. */
-static const double thread_cutover = 65536;
 
 double tess_seconds(void) {
     struct timespec t;
@@ -126,7 +123,7 @@ static tess_status choose(tess_plan *plan, const tess_call *call) {
             if (!tess_plan_can_run(plan, row, &why) || (pass == 0 && row->sensible && !row->sensible(problem, &why)))
                 continue;
             plan->row = row;
-            snprintf(plan->reason, sizeof plan->reason, "first in the table that is applicable%s", pass == 0 ? " and sensible" : "");
+            strcpy(plan->reason, pass == 0 ? "first in the table that is applicable and sensible" : "first in the table that is applicable");
             return TESS_OK;
         }
     if (on_cpu)
@@ -194,7 +191,7 @@ static tess_status fill_plan(tess_plan *plan, const tess_call *call) {
     TESS_TRY(find_device(plan));
     TESS_TRY(choose_engine(plan, call));
     const tess_engine_hooks *hooks = tess_engine_find(plan->engine);
-    plan->threads = plan->engine != TESS_ENGINE_CPU || problem->elements < thread_cutover ? 1 : atomic_load(&plan->context->threads);
+    plan->threads = plan->engine != TESS_ENGINE_CPU || problem->elements < tess_thread_cutover ? 1 : atomic_load(&plan->context->threads);
     if (hooks)
         TESS_TRY(hooks->open(plan));
     TESS_TRY(choose(plan, call));
@@ -294,7 +291,7 @@ tess_status tess_execute(const tess_plan *plan, const void *in, const void *seco
         if (!own)
             return TESS_ERR_MEMORY;
     }
-    fenv_t host;
+    tess_environment host;
     double start = call->report ? tess_seconds() : 0;
     tess_environment_enter(&host);
     tess_status status = plan->row->run[plan->slot](plan->problem, &run);

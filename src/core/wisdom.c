@@ -4,23 +4,23 @@
  * One line a measured row: `1 STRATEGY ISA THREADS MACHINE SECONDS KEY`. 1 is the format's version, MACHINE a hash of the processor's name,
  * KEY the problem's and the rest of the line. Records are per row, so adding a row to a table spoils nothing that was measured. Selection takes the
  * fastest record of the problem on this machine. Two layers: the shipped lines (wisdom_shipped.c) and the user's file, read when a context plans for
- * the first time; for the same row the later reading wins, so the user's does. No lock file: a save merges the file's lines with the context's and
- * renames. */
-#include <errno.h>
-#include <fcntl.h>
+ * the first time; for the same row the later reading wins, so the user's does. A save merges the file's lines with the context's and renames, with
+ * the folder locked where its file system can, so that no writer's lines are lost; readers need no lock. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/strategy.h"
 #include "core/wisdom.h"
 
-enum { LINE_LIMIT = 512, FILE_LIMIT = 1 << 20, SECONDS_LIMIT = 100000 };
+enum { LINE_LIMIT = 512, SECONDS_LIMIT = 100000 };
 
+/* Records of one problem's key hang in a list; the lists stand in a tree of four branches a node, taken by the bits of the key's hash from the top: a search tree
+ * that needs no balancing, since hashes are. */
 struct tess_wisdom_record {
+    tess_wisdom_record *branch[4]; /* of the first record of a list only */
     tess_wisdom_record *next;
     const tess_strategy *row;
     uint64_t key_hash, machine;
@@ -54,9 +54,18 @@ static bool same(const tess_wisdom_record *a, const tess_wisdom_record *b) {
            strcmp(a->key, b->key) == 0;
 }
 
+/* Where the list of a key is, or where it would be. With the lock held. */
+static tess_wisdom_record **list_of(tess_context *context, uint64_t key_hash) {
+    tess_wisdom_record **at = &context->wisdom;
+    for (uint64_t bits = key_hash; *at && (*at)->key_hash != key_hash; bits <<= 2)
+        at = &(*at)->branch[bits >> 62];
+    return at;
+}
+
 /* With the lock held. */
 static tess_status put(tess_context *context, const tess_wisdom_record *record) {
-    for (tess_wisdom_record *r = context->wisdom; r; r = r->next)
+    tess_wisdom_record **list = list_of(context, record->key_hash), *last = NULL;
+    for (tess_wisdom_record *r = *list; r; last = r, r = r->next)
         if (same(r, record)) {
             r->seconds = record->seconds;
             r->shipped = record->shipped;
@@ -66,8 +75,9 @@ static tess_status put(tess_context *context, const tess_wisdom_record *record) 
     if (!made)
         return TESS_ERR_MEMORY;
     *made = *record;
-    made->next = context->wisdom;
-    context->wisdom = made;
+    made->next = NULL;
+    memset(made->branch, 0, sizeof made->branch);
+    *(last ? &last->next : list) = made;
     return TESS_OK;
 }
 
@@ -138,59 +148,6 @@ static tess_status read_lines(tess_context *context, const char *text, bool ship
     return TESS_OK;
 }
 
-/* The path to use, in a caller's buffer; false when there is none (no home, or too long). */
-static bool default_path(char *buffer, size_t size) {
-    const char *given = getenv("TESSERA_WISDOM"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    int length;
-    if (given && *given)
-        length = snprintf(buffer, size, "%s", given);
-    else if (cache && *cache == '/') /* the XDG rule: a relative one is to be ignored */
-        length = snprintf(buffer, size, "%s/tessera/wisdom", cache);
-    else if (home && *home)
-        length = snprintf(buffer, size, "%s/.cache/tessera/wisdom", home);
-    else
-        return false;
-    return length > 0 && (size_t)length < size;
-}
-
-static tess_status no_default(void) {
-    return tess_fail(TESS_ERR_FILE,
-                     "there is no default wisdom file: TESSERA_WISDOM, XDG_CACHE_HOME and HOME are not set, or make a path of more than "
-                     "4095 bytes");
-}
-
-static tess_status file_failure(const char *what, const char *path) {
-    return tess_fail(TESS_ERR_FILE, "the wisdom file %s could not be %s: %s", path, what, strerror(errno));
-}
-
-/* The file's text, 0 at its end; *size is what to free. */
-static tess_status read_file(tess_context *context, const char *path, char **text, size_t *size) {
-    *text = NULL;
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe that nobody writes to must not hold up the first plan */
-    FILE *file = descriptor >= 0 ? fdopen(descriptor, "rb") : NULL;
-    if (!file) {
-        tess_status failed = file_failure("opened", path);
-        if (descriptor >= 0)
-            close(descriptor);
-        return failed;
-    }
-    struct stat about;
-    tess_status status = TESS_OK;
-    if (fstat(fileno(file), &about) != 0 || (!S_ISREG(about.st_mode) && about.st_size == 0)) {
-        about.st_size = 0; /* a device such as /dev/null, a pipe: empty */
-    } else if (!S_ISREG(about.st_mode) || about.st_size > FILE_LIMIT) {
-        status = tess_fail(TESS_ERR_FILE, "the wisdom file %s has %lld bytes or is no plain file; the limit is %d bytes", path,
-                           (long long)about.st_size, FILE_LIMIT);
-    }
-    *size = (size_t)about.st_size + 1;
-    if (status == TESS_OK && !(*text = tess_allocate(context, *size)))
-        status = TESS_ERR_MEMORY;
-    if (status == TESS_OK)
-        (*text)[fread(*text, 1, *size - 1, file)] = 0;
-    fclose(file);
-    return status;
-}
-
 /* Both layers, once a context, with the lock held. Failures of any kind leave the context with less wisdom and nothing else; the caller's detail sentence is not touched
  * by a missing file because planning goes on to succeed. */
 static void read_layers(tess_context *context) {
@@ -200,8 +157,8 @@ static void read_layers(tess_context *context) {
     if (context->user_wisdom_read)
         return;
     context->user_wisdom_read = true;
-    if (read_lines(context, tess_wisdom_shipped, true, &understood, &ignored) != TESS_OK || !default_path(path, sizeof path) ||
-        access(path, R_OK) != 0 || read_file(context, path, &text, &size) != TESS_OK)
+    if (read_lines(context, tess_wisdom_shipped, true, &understood, &ignored) != TESS_OK || !tess_wisdom_default_path(path, sizeof path) ||
+        access(path, R_OK) != 0 || tess_wisdom_read_file(context, path, &text, &size) != TESS_OK)
         return;
     read_lines(context, text, false, &understood, &ignored);
     tess_free(context, text, size);
@@ -230,11 +187,11 @@ tess_status tess_wisdom_load(tess_context *given, const char *path) {
     int understood = 0, ignored = 0;
     TESS_TRY(tess_context_get(&context, given));
     if (!path) {
-        if (!default_path(buffer, sizeof buffer))
-            return no_default();
+        if (!tess_wisdom_default_path(buffer, sizeof buffer))
+            return tess_wisdom_no_default();
         path = buffer;
     }
-    TESS_TRY(read_file(context, path, &text, &size));
+    TESS_TRY(tess_wisdom_read_file(context, path, &text, &size));
     pthread_mutex_lock(&context->lock);
     read_layers(context);
     tess_status status = read_lines(context, text, false, &understood, &ignored);
@@ -250,6 +207,14 @@ static void write_record(const tess_wisdom_record *r, tess_text *text) {
                   r->key); /* %g would write the locale's decimal point */
 }
 
+static void write_tree(const tess_wisdom_record *node, tess_text *text) {
+    for (const tess_wisdom_record *r = node; r; r = r->next)
+        if (!r->shipped)
+            write_record(r, text);
+    for (int b = 0; node && b < TESS_COUNT(node->branch); b++)
+        write_tree(node->branch[b], text);
+}
+
 tess_status tess_wisdom_export(tess_context *given, char *at, size_t capacity, size_t *length) {
     tess_context *context;
     tess_text text = {.at = at, .capacity = capacity};
@@ -261,51 +226,9 @@ tess_status tess_wisdom_export(tess_context *given, char *at, size_t capacity, s
     if (capacity > 0)
         *at = 0;
     pthread_mutex_lock(&context->lock);
-    for (const tess_wisdom_record *r = context->wisdom; r; r = r->next)
-        if (!r->shipped)
-            write_record(r, &text);
+    write_tree(context->wisdom, &text);
     pthread_mutex_unlock(&context->lock);
     return tess_text_end(&text, length);
-}
-
-static void make_parent(const char *path) {
-    char parent[4096];
-    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        size_t length = (size_t)(slash - path);
-        if (length >= sizeof parent)
-            return;
-        memcpy(parent, path, length);
-        parent[length] = 0;
-        mkdir(parent, 0777); /* most exist; the open below tells what is wrong */
-    }
-}
-
-static bool write_all(int descriptor, const char *text, size_t length) {
-    while (length > 0) {
-        ssize_t wrote = write(descriptor, text, length); /* short where the disk is nearly full: the next one says so */
-        if (wrote < 0 && errno != EINTR)
-            return false;
-        text += wrote > 0 ? wrote : 0;
-        length -= wrote > 0 ? (size_t)wrote : 0;
-    }
-    return true;
-}
-
-static tess_status write_file(const char *path, const char *text, size_t length) {
-    char temporary[4200];
-    make_parent(path);
-    snprintf(temporary, sizeof temporary, "%.4096s.XXXXXX", path);
-    int descriptor = mkstemp(temporary);
-    if (descriptor < 0)
-        return file_failure("written", path);
-    bool written = write_all(descriptor, text, length);
-    written = fchmod(descriptor, 0644) == 0 && written;
-    written = close(descriptor) == 0 && written;
-    if (written && rename(temporary, path) == 0)
-        return TESS_OK;
-    tess_status status = file_failure("written", path);
-    unlink(temporary);
-    return status;
 }
 
 /* All of a context's lines in memory of its own, also while other threads add to them: then once more. *size is what to free. */
@@ -327,42 +250,65 @@ static tess_status export_all(tess_context *context, char **text, size_t *size, 
     }
 }
 
-tess_status tess_wisdom_save(tess_context *given, const char *path) {
-    tess_context *context, *merged = NULL;
-    char buffer[4096], *text = NULL;
+/* Into a context of its own, so that the caller's does not learn what other writers put into the file. A file that is there and cannot be read is not
+ * overwritten. */
+static tess_status merge(tess_context *context, tess_context *merged, const char *path) {
+    char *text = NULL;
     size_t size = 0, length = 0;
-    TESS_TRY(tess_context_get(&context, given));
-    if (!path) {
-        if (!default_path(buffer, sizeof buffer))
-            return no_default();
-        path = buffer;
-    }
-    /* Merge in a context of its own, so that this one does not learn what other writers put into the file. */
-    tess_context_options options = context->options;
-    options.strategy = NULL;
-    TESS_TRY(tess_open(&merged, &options));
     merged->user_wisdom_read = true;
-    tess_wisdom_load(merged, path); /* none there, or broken: then it is made anew */
-    tess_status status = export_all(context, &text, &size, &length);
+    tess_status status = access(path, F_OK) == 0 ? tess_wisdom_load(merged, path) : TESS_OK;
+    if (status == TESS_OK)
+        status = export_all(context, &text, &size, &length);
     if (status == TESS_OK && length > 0)
         status = tess_wisdom_import(merged, text);
     tess_free(context, text, size);
     text = NULL;
     if (status == TESS_OK)
         status = export_all(merged, &text, &size, &length);
+    if (status == TESS_OK && length > TESS_WISDOM_FILE_LIMIT)
+        status = tess_fail(TESS_ERR_FILE, "the wisdom file %s would have %zu bytes, the limit is %d; take lines away, or the file", path, length,
+                           TESS_WISDOM_FILE_LIMIT);
     if (status == TESS_OK)
-        status = write_file(path, text, length);
+        status = tess_wisdom_write_file(path, text, length);
     tess_free(merged, text, size);
+    return status;
+}
+
+tess_status tess_wisdom_save(tess_context *given, const char *path) {
+    tess_context *context, *merged = NULL;
+    char buffer[4096];
+    TESS_TRY(tess_context_get(&context, given));
+    if (!path) {
+        if (!tess_wisdom_default_path(buffer, sizeof buffer))
+            return tess_wisdom_no_default();
+        path = buffer;
+    }
+    tess_context_options options = context->options;
+    options.strategy = NULL;
+    TESS_TRY(tess_open(&merged, &options));
+    tess_wisdom_make_folder(path);
+    int lock = tess_wisdom_lock_folder(path);
+    tess_status status = merge(context, merged, path);
+    if (lock >= 0)
+        close(lock);
     tess_close(merged);
     return status;
 }
 
-void tess_wisdom_free(tess_context *context) {
-    while (context->wisdom) {
-        tess_wisdom_record *next = context->wisdom->next;
-        tess_free(context, context->wisdom, sizeof *context->wisdom);
-        context->wisdom = next;
+/* At most as deep as a hash has pairs of bits. */
+static void free_tree(tess_context *context, tess_wisdom_record *node) {
+    for (int b = 0; node && b < TESS_COUNT(node->branch); b++)
+        free_tree(context, node->branch[b]);
+    while (node) {
+        tess_wisdom_record *next = node->next;
+        tess_free(context, node, sizeof *node);
+        node = next;
     }
+}
+
+void tess_wisdom_free(tess_context *context) {
+    free_tree(context, context->wisdom);
+    context->wisdom = NULL;
 }
 
 void tess_wisdom_forget(tess_context *given) {
@@ -381,9 +327,9 @@ const tess_strategy *tess_wisdom_find(tess_context *context, const tess_problem 
     read_layers(context);
     if (context->wisdom) {
         uint64_t machine = this_machine(context), key = hash(problem->key);
-        for (const tess_wisdom_record *r = context->wisdom; r; r = r->next)
-            if (r->key_hash == key && r->machine == machine && r->threads == threads && r->slot == context->slot &&
-                strcmp(r->key, problem->key) == 0 && (!best || r->seconds < *seconds)) {
+        for (const tess_wisdom_record *r = *list_of(context, key); r; r = r->next)
+            if (r->machine == machine && r->threads == threads && r->slot == context->slot && strcmp(r->key, problem->key) == 0 &&
+                (!best || r->seconds < *seconds)) {
                 best = r->row;
                 *seconds = r->seconds;
             }

@@ -13,7 +13,7 @@ typedef struct request {
     int count;
     bool list; /* every mask is one of a separable list, so of rank 1 */
     tess_correlate_options options;
-    tess_array mask[TESS_MAX_NDIM];
+    tess_array *mask; /* room for one, or for as many as a list may have */
     int axes[TESS_MAX_NDIM], naxes;
 } request;
 
@@ -230,7 +230,7 @@ static tess_status make_plan(tess_plan **plan, request *r, const tess_correlate_
     TESS_TRY(tess_context_get(&r->context, r->context));
     TESS_TRY(check_options(&r->options));
     TESS_TRY(tess_problem_make(&problem, r->context, &tess_correlate_op, sizeof(tess_correlate_problem)));
-    fenv_t host;
+    tess_environment host;
     tess_environment_enter(&host); /* masks and constant are converted here */
     tess_status status = fill_problem(r, problem);
     tess_environment_leave(&host);
@@ -260,7 +260,8 @@ static tess_status run_once(request *r, const tess_correlate_options *options, b
 
 tess_status tess_plan_correlate(tess_plan **plan, tess_context *context, const DLTensor *in, const DLTensor *const *masks, int count,
                                 const DLTensor *out, const tess_correlate_options *options) {
-    request r = {.context = context, .in = in, .out = out, .masks = masks, .count = count, .list = count > 1};
+    tess_array imported[TESS_MAX_NDIM]; /* beside the request: so many would take longer to clear than small work takes */
+    request r = {.context = context, .in = in, .out = out, .masks = masks, .count = count, .list = count > 1, .mask = imported};
     if (!plan)
         return tess_fail(TESS_ERR_ARGUMENT, "plan is NULL");
     return make_plan(plan, &r, options);
@@ -268,24 +269,28 @@ tess_status tess_plan_correlate(tess_plan **plan, tess_context *context, const D
 
 tess_status tess_correlate(tess_context *context, const DLTensor *in, const DLTensor *mask, const DLTensor *out,
                            const tess_correlate_options *options) {
-    request r = {.context = context, .in = in, .out = out, .masks = &mask, .count = 1};
+    tess_array imported[1];
+    request r = {.context = context, .in = in, .out = out, .masks = &mask, .count = 1, .mask = imported};
     return run_once(&r, options, false);
 }
 
 tess_status tess_convolve(tess_context *context, const DLTensor *in, const DLTensor *mask, const DLTensor *out,
                           const tess_correlate_options *options) {
-    request r = {.context = context, .in = in, .out = out, .masks = &mask, .count = 1};
+    tess_array imported[1];
+    request r = {.context = context, .in = in, .out = out, .masks = &mask, .count = 1, .mask = imported};
     return run_once(&r, options, true);
 }
 
 tess_status tess_correlate_separable(tess_context *context, const DLTensor *in, const DLTensor *const *masks, int count, const DLTensor *out,
                                      const tess_correlate_options *options) {
-    request r = {.context = context, .in = in, .out = out, .masks = masks, .count = count, .list = true};
+    tess_array imported[TESS_MAX_NDIM];
+    request r = {.context = context, .in = in, .out = out, .masks = masks, .count = count, .list = true, .mask = imported};
     return run_once(&r, options, false);
 }
 
 tess_status tess_convolve_separable(tess_context *context, const DLTensor *in, const DLTensor *const *masks, int count, const DLTensor *out,
                                     const tess_correlate_options *options) {
-    request r = {.context = context, .in = in, .out = out, .masks = masks, .count = count, .list = true};
+    tess_array imported[TESS_MAX_NDIM];
+    request r = {.context = context, .in = in, .out = out, .masks = masks, .count = count, .list = true, .mask = imported};
     return run_once(&r, options, true);
 }

@@ -198,7 +198,7 @@ tess_status tess_plan_lookup(tess_plan **plan, tess_context *given, const DLTens
     TESS_TRY(tess_options_copy(&options, sizeof options, caller, "lookup options"));
     TESS_TRY(tess_problem_make(&memory, context, &tess_lookup_op, sizeof(lookup_problem)));
     lookup_problem *problem = memory;
-    fenv_t host;
+    tess_environment host;
     tess_environment_enter(&host); /* fill is converted here */
     tess_status status = prepare(problem, table, index, out, &options);
     tess_environment_leave(&host);

@@ -1,0 +1,282 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tessera and other libraries on the same arrays, in turns, beside the machine's limits.
+
+    make bench-peers                       # installs the other libraries below build/peers, then runs everything
+    build/peers/bin/python bench/peers.py --only "4096 x 4096" -j 1
+    build/peers/bin/python bench/peers.py --table results.json
+
+Each round runs every column once; a column's time is the median of its rounds (at least five, fewer for columns that are far behind: `runs` tells). Before
+anything is timed each column's result is compared with Tessera's. Limits are measured first, with as many threads. Results are JSON with the machine, the
+versions and the command; --table prints one again, bench/chart.py draws it.
+"""
+import argparse
+import datetime
+import json
+import mmap
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+import columns
+import library
+
+TOP = library.TOP
+SLOW_SECONDS, FAR_BEHIND, SHORT_SECONDS = 1.5, 5, 0.003
+
+
+def block(shape, dtype, pages):
+    """A compact array of its own pages, none of them touched yet."""
+    np = columns.np
+    dtype, count = np.dtype(dtype), 1
+    for size in shape:
+        count *= size
+    memory = mmap.mmap(-1, max(count * dtype.itemsize, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    memory.madvise(15 if pages == "ordinary" else 14)  # MADV_NOHUGEPAGE, MADV_HUGEPAGE
+    return np.frombuffer(memory, dtype, count).reshape(shape)
+
+
+def fill(array, below=None):
+    """Random values: whole numbers or coordinates below `below`, else integers over their range and floats in -1 .. 1. Not zeros: lines of zeros are
+    written faster than others."""
+    np = columns.np
+    random, flat = np.random.default_rng(1), array.reshape(-1)
+    for at in range(0, flat.size, 1 << 22):
+        part = flat[at:at + (1 << 22)]
+        kind = part.dtype
+        if below and kind.kind == "f":
+            part[:] = random.random(part.size, "float32") * np.float32(below - 1)
+        elif below:
+            part[:] = random.integers(0, below, part.size, kind)
+        elif kind.kind == "c":
+            part.view("float64")[:] = random.random(2 * part.size) * 2 - 1
+        elif kind.kind == "f":
+            part[:] = random.random(part.size, kind) * 2 - 1
+        else:
+            part[:] = random.integers(0, np.iinfo(kind).max, part.size, kind, True)
+    return array
+
+
+def make_arrays(work, pages):
+    n, shape = library.NUMPY, work["shape"]
+    kind = n[work["type"]]
+    if work["operation"] == "lookup":
+        index = fill(block(shape, n[work["index"]], pages), work["table"])
+        return {"in": fill(block([work["table"]], kind, pages)), "index": index, "out": block(shape, kind, pages)}
+    a = {"in": fill(block(shape, kind, pages)), "masks": []}
+    if work["operation"] == "transpose":
+        a["out"] = a["in"] if work["inplace"] else block([shape[p] for p in work["perm"]], kind, pages)
+    elif work["operation"] == "reduce":
+        whole = {"argmax": "int64"}.get(work["reduction"]) or (kind if work["reduction"] != "sum" or kind[0] == "f" else
+                                                               "uint64" if kind[0] == "u" else "int64")
+        a["out"] = block([] if work["axis"] is None else [s for d, s in enumerate(shape) if d != work["axis"]], whole, pages)
+    else:
+        weights = "float64" if kind == "float64" else "float32"
+        for sizes in ([[m] for m in work["mask"]] if work["separable"] else [work["mask"]]):
+            a["masks"].append(fill(block(sizes, weights, pages)))
+        a["out"] = block(shape, kind, pages)
+    return a
+
+
+def bound(work, arrays, limits):
+    """The least time that the limits allow, and which of them binds (as cli/workload.c has it)."""
+    cached = work["cached"]
+    read = arrays["in"].nbytes + (arrays["index"].nbytes if "index" in arrays else 0)
+    write = arrays["out"].nbytes
+    both = min(read, write)
+    copy = limits["cached_copy_bytes_per_s"] if cached else max(limits["copy_bytes_per_s"], limits["plain_copy_bytes_per_s"])
+    one_way = limits["cached_read_bytes_per_s"] if cached else limits["read_bytes_per_s"] if read >= write else \
+        max(limits["write_bytes_per_s"], limits["plain_write_bytes_per_s"])
+    found = [(2 * both / copy + (read + write - 2 * both) / one_way, "cache" if cached else "memory")]
+    flops = columns.flops(work) if work["operation"] == "correlate" else 0
+    found.append((flops / limits["f64_flops_per_s" if work["type"] == "f64" else "f32_flops_per_s"], "fma"))
+    if work["operation"] == "lookup" and arrays["in"].nbytes >= 32 << 20:
+        found.append((arrays["index"].size / limits["random_reads_per_s"], "random reads"))
+    seconds, name = max(found)
+    return {"limit_seconds": seconds, "bound": name, "bytes": read + write, "flops": flops}
+
+
+def agrees(expected, got, run):
+    """Whether a result is Tessera's: the same numbers, or near ones where the library rounds in another way. Integers may be off by one where it
+    approximates."""
+    np = columns.np
+    got = np.asarray(got).reshape(expected.shape)
+    some = slice(None, None, max(1, expected.size // 100000))
+    e, g = expected.reshape(-1)[some].astype("complex128"), got.reshape(-1)[some].astype("complex128")
+    scale = max(float(np.abs(e).max()), 1e-30)
+    if expected.dtype.kind in "iu":
+        return bool(np.abs(e - g).max() <= (1 if run.approximate and expected.dtype.itemsize == 1 else 1e-9 * scale if run.approximate else 0))
+    return bool(np.abs(e - g).max() <= 2e-4 * scale)
+
+
+def timed(call, repeats):
+    start = time.perf_counter()
+    for _ in range(repeats):
+        call()
+    return (time.perf_counter() - start) / repeats
+
+
+class Column:
+    def __init__(self, name, call, note=""):
+        self.name, self.call, self.note, self.times, self.repeats = name, call, note, [], 1
+
+
+def candidates(work, arrays, tessera, threads, wanted):
+    """The columns that offer the work, each run once and checked."""
+    np = columns.np
+    tessera()
+    expected = arrays["out"].copy() if not work.get("inplace") else None
+    found = [Column("tessera", tessera)]
+    for name in wanted:
+        run = columns.COLUMNS[name](work, arrays, threads)
+        if not run:
+            continue
+        result = run.call()
+        note = run.note
+        if expected is not None:
+            got = result if isinstance(result, (np.ndarray, np.generic)) else arrays["out"]
+            if not agrees(expected, got, run):
+                note = (note + "; " if note else "") + "another result"
+        found.append(Column(name, run.call, note))
+    return found
+
+
+def measure(found, rounds):
+    """Fills the columns' times, round by round."""
+    for c in found:
+        first = timed(c.call, 1)
+        c.repeats = max(1, min(1000, int(SHORT_SECONDS / first)))
+        c.times = [timed(c.call, c.repeats)] if first < SLOW_SECONDS else [first]
+    best = min(c.times[0] for c in found)
+    for c in found:
+        c.rounds = rounds if c.times[0] < FAR_BEHIND * best or c is found[0] else 1
+    for r in range(rounds):
+        for c in found:
+            if r < c.rounds:
+                c.times = c.times + [timed(c.call, c.repeats)] if r or c.rounds == 1 else [timed(c.call, c.repeats)]
+
+
+def compare(work, tessera, limits, threads, options, wanted):
+    arrays = make_arrays(work, options.pages)
+    run = tessera.plan(work, arrays)
+    strategy, isa = run.report()
+    found = candidates(work, arrays, run, threads, wanted)
+    measure(found, options.rounds)
+    limit = bound(work, arrays, limits)
+    run.free()
+    record = {"workload": work["name"], "operation": work["operation"], "threads": threads, "pages": options.pages, "strategy": strategy, "isa": isa,
+              **limit, "columns": {c.name: {"seconds": statistics.median(c.times), "least_seconds": min(c.times), "runs": len(c.times),
+                                            **({"note": c.note} if c.note else {})} for c in found}}
+    return record
+
+
+def best_peer(record):
+    peers = {n: c for n, c in record["columns"].items() if n != "tessera" and "another result" not in c.get("note", "")}
+    return min(peers.items(), key=lambda item: item[1]["seconds"]) if peers else (None, None)
+
+
+def line(record):
+    seconds = record["columns"]["tessera"]["seconds"]
+    rate = "%8.2f GB/s" % (record["bytes"] / seconds * 1e-9) if record["bound"] != "fma" else "%7.1f GFLOP/s" % (record["flops"] / seconds * 1e-9)
+    name, peer = best_peer(record)
+    against = "%-9s %10.3f ms %6.2f" % (name, peer["seconds"] * 1e3, peer["seconds"] / seconds) if name else "-"
+    return "%-48s %d %10.3f ms %-15s %4.0f %% of %-12s %-24s %s" % (record["workload"], record["threads"], seconds * 1e3, rate,
+                                                                    100 * record["limit_seconds"] / seconds, record["bound"], record["strategy"], against)
+
+
+HEAD = "%-48s %s %13s %-15s %-21s %-24s %s" % ("work", "threads", "tessera", "", "", "strategy", "best peer, its time, times as long as tessera")
+
+
+def limits_line(limits):
+    g = {k: v * 1e-9 for k, v in limits.items()}
+    return ("%d thread%s: read %.1f, copy %.1f, write %.1f GB/s; ordinary stores: copy %.1f, write %.1f GB/s; in cache: read %.0f, copy %.0f GB/s; f32 %.0f, f64 %.0f "
+            "GFLOP/s; random reads %.0f M/s" % (limits["threads"], "s" * (limits["threads"] > 1), g["read_bytes_per_s"], g["copy_bytes_per_s"],
+                                                g["write_bytes_per_s"], g["plain_copy_bytes_per_s"], g["plain_write_bytes_per_s"], g["cached_read_bytes_per_s"],
+                                                g["cached_copy_bytes_per_s"], g["f32_flops_per_s"], g["f64_flops_per_s"], limits["random_reads_per_s"] * 1e-6))
+
+
+def machine():
+    fields = {}
+    for text in open("/proc/cpuinfo"):
+        name, _, value = text.partition(":")
+        fields.setdefault(name.strip(), value.strip())
+    return "%s, family %s, model %s, %d processors; Linux %s" % (fields.get("model name", "unknown processor"), fields.get("cpu family", "?"),
+                                                                 fields.get("model", "?"), os.cpu_count(), os.uname().release)
+
+
+def commit():
+    done = subprocess.run(["git", "-C", TOP, "describe", "--always", "--dirty"], capture_output=True, text=True)
+    return done.stdout.strip() or "unknown"
+
+
+def print_all(results):
+    print("%(machine)s\n%(date)s, commit %(commit)s; %(versions)s\n$ %(command)s" % {**results, "versions": ", ".join(
+        "%s %s" % item for item in results["versions"].items())})
+    for limits in results["limits"]:
+        print("limits with " + limits_line(limits))
+    print("\n" + HEAD)
+    for record in results["results"]:
+        print(line(record))
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description="Measures Tessera beside other libraries.")
+    parser.add_argument("--only", default="", help="workloads that have this text in their names; several with | between them")
+    parser.add_argument("--quick", action="store_true", help="the quick workloads only")
+    parser.add_argument("-j", type=int, action="append", metavar="N", help="threads (may be given several times; default: 1, and all processors)")
+    parser.add_argument("--isa", default="auto", help="highest instruction set of Tessera")
+    parser.add_argument("--pages", choices=["huge", "ordinary"], default="huge", help="pages of the arrays (default: huge)")
+    parser.add_argument("--rounds", type=int, default=5, help="timed rounds (default 5)")
+    parser.add_argument("--columns", default=",".join(columns.COLUMNS), help="other libraries, with commas between them")
+    parser.add_argument("--seconds", type=float, default=2, help="for the limits, each time (default 2)")
+    parser.add_argument("--output", help="writes JSON here")
+    parser.add_argument("--merge", action="store_true", help="keeps what the output holds of other workloads, threads or pages")
+    parser.add_argument("--table", metavar="FILE", help="prints the table of an earlier output, and stops")
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    if options.table:
+        print_all(json.load(open(options.table)))
+        return 0
+    if not columns.np:
+        sys.exit("NumPy is needed: `make bench-peers` installs it")
+    words = [t for t in options.only.split("|") if t]
+    chosen = [w for w in library.workloads() if (not words or any(t in w["name"] for t in words)) and (w["quick"] or not options.quick)]
+    results = {"machine": machine(), "date": datetime.date.today().isoformat(), "commit": commit(), "command": " ".join(["bench/peers.py"] + sys.argv[1:]),
+               "versions": columns.versions(), "limits": [], "results": []}
+    print(HEAD, flush=True)
+    for threads in sorted(set(options.j or [1, len(os.sched_getaffinity(0))])):
+        tessera = library.Library(threads, options.isa)
+        limits = tessera.limits(options.seconds)
+        results["limits"].append(limits)
+        for work in chosen:
+            record = compare(work, tessera, limits, threads, options, [c for c in options.columns.split(",") if c])
+            results["results"].append(record)
+            print(line(record), flush=True)
+        tessera.close()
+    if options.output:
+        write(results, options)
+    return 0
+
+
+def write(results, options):
+    def key(r):
+        return r["workload"], r["threads"], r["pages"], r["isa"]
+    if options.merge and os.path.exists(options.output):
+        before = json.load(open(options.output))
+        new = {key(r) for r in results["results"]}
+        results["results"] = [r for r in before["results"] if key(r) not in new] + results["results"]
+        results["limits"] = before["limits"] + results["limits"]
+    order = {w["name"]: k for k, w in enumerate(library.workloads())}
+    results["results"].sort(key=lambda r: (r["threads"], r["pages"], order.get(r["workload"], len(order))))
+    with open(options.output, "w") as file:
+        json.dump(results, file, indent=1)
+        file.write("\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

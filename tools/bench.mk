@@ -1,0 +1,26 @@
+# Benchmarks. `make bench`: the limits, every row on every built-in workload, with one thread and with all, then other libraries where they are installed;
+# `make bench-peers` installs them first (below $(BUILD)/peers). Results lie in $(BUILD)/bench; those worth keeping are committed below bench/results.
+PEERS_PYTHON := $(BUILD)/peers/bin/python
+DEBIAN := $(BUILD)/peers/debian
+PEERS_RUN = LD_LIBRARY_PATH=$(DEBIAN)/usr/lib:$(DEBIAN)/usr/lib/$(ARCH)-linux-gnu:$(DEBIAN)/lib/$(ARCH)-linux-gnu $(PEERS_PYTHON)
+BENCH := $(BUILD)/bench
+BENCH_FLAGS ?= --all --rows
+
+.PHONY: bench bench-peers bench-compare
+bench: all
+	@mkdir -p $(BENCH)
+	$(BUILD)/tessera bench small
+	$(BUILD)/tessera bench $(BENCH_FLAGS) -j 1 | tee $(BENCH)/one-thread.txt
+	$(BUILD)/tessera bench $(BENCH_FLAGS) | tee $(BENCH)/all-threads.txt
+	@if [ -x $(PEERS_PYTHON) ]; then $(MAKE) -s bench-compare; else echo 'no other libraries here; make bench-peers installs them'; fi
+
+bench-peers: all
+	@tools/peers.sh $(BUILD)
+	@$(MAKE) -s bench-compare
+
+bench-compare: all
+	@mkdir -p $(BENCH)
+	$(PEERS_RUN) bench/peers.py --output $(BENCH)/peers.json
+	@$(PEERS_PYTHON) bench/peers.py --table $(BENCH)/peers.json > $(BENCH)/peers.txt
+	@$(PEERS_PYTHON) bench/chart.py $(BENCH)/peers.json --threads 1 > $(BENCH)/peers.svg
+	@echo 'results: $(BENCH)/peers.json, peers.txt, peers.svg'
