@@ -64,6 +64,15 @@ deps:
 test: deps
 	@python3 tests/run.py
 
+# On a machine with a card: rows and operations against the CPU, arrays beyond 2^32 elements, the driver's own checks, compute-sanitizer where it is.
+.PHONY: test-gpu bench-gpu
+GPU_TESTS := test_gpu_card test_transpose_gpu test_reduce_gpu test_gpu_large
+test-gpu: $(GPU_TESTS:%=$(BUILD)/tests/%)
+	@sh tools/test_gpu.sh $(BUILD) $(GPU_TESTS)
+
+bench-gpu: $(BUILD)/bench/gpu
+	@python3 bench/gpu_peers.py $(BUILD)/bench/gpu
+
 test-quick:
 	@python3 tests/run.py --quick
 
@@ -81,6 +90,7 @@ help:
 	@echo 'make python       the Python module: PYTHONPATH=build/python'
 	@echo 'make demo         the main job on a photograph, a recording and a large array'
 	@echo 'make test         the whole suite; make test-quick: gcc build, C tests and oracles only'
+	@echo 'make test-gpu     on a machine with an NVIDIA card: GPU rows against the CPU; make bench-gpu: limits, works, peers'
 	@echo 'make tests        build the C test programs into build/tests'
 	@echo 'make bench        limits, every strategy on every workload, other libraries where installed; make bench-peers installs them'
 	@echo 'make install      into PREFIX (default /usr/local), DESTDIR before it; LIBDIR=lib; make uninstall'
@@ -95,6 +105,8 @@ format:
 	clang-format -i $(SOURCES)
 
 # bench/*.c measure one thing each with the public interface; no test runs them.
+$(BUILD)/bench/gpu: $(wildcard bench/gpu*.c) $(BUILD)/libtessera.a
+	$(LINK_TEST) $(LDLIBS_LIB)
 $(BUILD)/bench/%: bench/%.c $(BUILD)/libtessera.a
 	@mkdir -p $(@D)
 	$(COMPILE) -MMD -MP -MF $@.d $< -o $@ $(BUILD)/libtessera.a $(LDFLAGS) $(LDLIBS_LIB)

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tessera on the card, work by work, and after each the same work by PyTorch and CuPy, where those are installed.
+
+usage: bench/gpu_peers.py build/bench/gpu [WORD...]
+
+Every line: work | who | ms | GB/s. A time is the median of 15 calls between CUDA events after 3 that are not counted; GB/s counts each input element read
+once and each output element written once. Peers run right after Tessera's own process for the work has ended, on the same card and the same sizes.
+"""
+import subprocess
+import sys
+
+try:
+    import torch
+    if not torch.cuda.is_available():
+        torch = None
+except ImportError:
+    torch = None
+try:
+    import cupy
+except ImportError:
+    cupy = None
+
+G = 1 << 30
+
+
+def torch_time(call):
+    times = []
+    for i in range(18):
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        begin.record()
+        call()
+        end.record()
+        end.synchronize()
+        times.append(begin.elapsed_time(end))
+    return sorted(times[3:])[7]
+
+
+def cupy_time(call):
+    times = []
+    for i in range(18):
+        begin, end = cupy.cuda.Event(), cupy.cuda.Event()
+        begin.record()
+        call()
+        end.record()
+        end.synchronize()
+        times.append(cupy.cuda.get_elapsed_time(begin, end))
+    return sorted(times[3:])[7]
+
+
+def torch_array(shape, type):
+    if type.startswith("float"):
+        return torch.rand(shape, device="cuda", dtype=getattr(torch, type)) * 2 - 1
+    if type == "complex128":
+        return torch.view_as_complex(torch.rand(tuple(shape) + (2,), device="cuda", dtype=torch.float64))
+    return torch.randint(0, 100, shape, device="cuda", dtype=getattr(torch, type))
+
+
+def torch_reduce(name, type, shape, axis=None):
+    x = torch_array(shape, type)
+    f = getattr(torch, name)
+    return lambda: f(x) if axis is None else f(x, dim=axis)
+
+
+def torch_permute(type, shape, perm):
+    x = torch_array(shape, type)
+    out = torch.empty([shape[p] for p in perm], device="cuda", dtype=x.dtype)
+    return lambda: out.copy_(x.permute(perm))
+
+
+def cupy_reduce(name, type, shape, axis=None):
+    x = cupy.asarray(torch_array(shape, type))
+    f = getattr(cupy, name)
+    return lambda: f(x) if axis is None else f(x, axis=axis)
+
+
+def cupy_permute(type, shape, perm):
+    x = cupy.asarray(torch_array(shape, type))
+    out = cupy.empty([shape[p] for p in perm], dtype=x.dtype)
+    return lambda: cupy.copyto(out, x.transpose(perm))
+
+
+SQUARE = (1, 0)
+# work as build/bench/gpu calls it, bytes, what PyTorch and CuPy are asked for
+WORKS = [
+    ("transpose f32 32768 x 32768", 8 * G, "permute", ("float32", (32768, 32768), SQUARE)),
+    ("transpose f16 46080 x 46080", 4 * 46080**2, "permute", ("float16", (46080, 46080), SQUARE)),
+    ("transpose u8 65536 x 65536", 8 * G, "permute", ("uint8", (65536, 65536), SQUARE)),
+    ("transpose f64 32768 x 16384", 8 * G, "permute", ("float64", (32768, 16384), SQUARE)),
+    ("transpose c128 16384 x 16384", 8 * G, "permute", ("complex128", (16384, 16384), SQUARE)),
+    ("transpose f32 30011 x 29989", 8 * 30011 * 29989, "permute", ("float32", (30011, 29989), SQUARE)),
+    ("NCHW to NHWC f32 256 x 256 x 128 x 128", 8 * G, "permute", ("float32", (256, 256, 128, 128), (0, 2, 3, 1))),
+    ("reverse axes f32 256 x 256 x 128 x 128", 8 * G, "permute", ("float32", (256, 256, 128, 128), (3, 2, 1, 0))),
+    ("sum f32 1 Gi", 4 * G, "reduce", ("sum", "float32", (G,))),
+    ("max f32 1 Gi", 4 * G, "reduce", ("max", "float32", (G,))),
+    ("argmax f32 1 Gi", 4 * G, "reduce", ("argmax", "float32", (G,))),
+    ("sum f64 512 Mi", 4 * G, "reduce", ("sum", "float64", (G // 2,))),
+    ("sum f16 2 Gi", 4 * G, "reduce", ("sum", "float16", (2 * G,))),
+    ("sum i32 1 Gi", 4 * G, "reduce", ("sum", "int32", (G,))),
+    ("sum u8 4 Gi", 4 * G, "reduce", ("sum", "uint8", (4 * G,))),
+    ("sum axis 0 f32 32768 x 32768", 4 * G, "reduce", ("sum", "float32", (32768, 32768), 0)),
+    ("sum axis 1 f32 32768 x 32768", 4 * G, "reduce", ("sum", "float32", (32768, 32768), 1)),
+    ("sum axis 1 f32 1024 x 1024 x 1024", 4 * G, "reduce", ("sum", "float32", (1024, 1024, 1024), 1)),
+]
+
+
+def peer(work, who, module, time, make, arguments, bytes):
+    if module is None:
+        return
+    try:
+        ms = time(make(*arguments))
+        print("%-44s | %-24s | %8.4f ms | %6.0f GB/s" % (work, who, ms, bytes / ms / 1e6), flush=True)
+    except Exception as error:  # a peer that cannot do a work is no failure of the bench
+        print("%-44s | %-24s | %s" % (work, who, str(error).splitlines()[0][:100]), flush=True)
+    if torch:
+        torch.cuda.empty_cache()
+    if cupy:
+        cupy.get_default_memory_pool().free_all_blocks()
+
+
+def main():
+    bench, words = sys.argv[1], sys.argv[2:]
+    first = True
+    for work, bytes, kind, arguments in WORKS:
+        if words and not any(w in work for w in words):
+            continue
+        out = subprocess.run([bench, work], capture_output=True, text=True)
+        if out.returncode == 77:
+            print(out.stdout, end="")
+            return 77
+        lines = out.stdout.splitlines()
+        for line in lines:
+            if line.startswith(work) or line.startswith("limits") or first or out.returncode:
+                print(line, flush=True)
+        first = False
+        peer(work, "PyTorch", torch, torch_time, torch_permute if kind == "permute" else torch_reduce, arguments, bytes)
+        peer(work, "CuPy", cupy and torch and cupy, cupy_time, cupy_permute if kind == "permute" else cupy_reduce, arguments, bytes)
+    subprocess.run([bench, "--rows"] + words)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

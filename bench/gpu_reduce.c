@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_reduce.c - the reductions of the table of works: whole arrays of every type, each axis, small sums. */
+#include "gpu.h"
+
+#include <stdio.h>
+
+static void large(gpu_bench *b) {
+    enum { G = 1 << 30 };
+    static const struct {
+        const char *work;
+        tess_reduction operation;
+        tess_type in, out;
+        int ndim, axis;
+        int64_t shape[3];
+    } works[] = {{"sum f32 1 Gi", TESS_SUM, tess_f32, tess_f32, 1, 0, {G}},
+                 {"max f32 1 Gi", TESS_MAX, tess_f32, tess_f32, 1, 0, {G}},
+                 {"argmax f32 1 Gi", TESS_ARGMAX, tess_f32, tess_i64, 1, 0, {G}},
+                 {"mean f32 1 Gi", TESS_MEAN, tess_f32, tess_f32, 1, 0, {G}},
+                 {"norm2 f32 1 Gi", TESS_NORM2, tess_f32, tess_f32, 1, 0, {G}},
+                 {"sum f64 512 Mi", TESS_SUM, tess_f64, tess_f64, 1, 0, {G / 2}},
+                 {"max f64 512 Mi", TESS_MAX, tess_f64, tess_f64, 1, 0, {G / 2}},
+                 {"sum f16 2 Gi", TESS_SUM, tess_f16, tess_f32, 1, 0, {2ll * G}},
+                 {"max f16 2 Gi", TESS_MAX, tess_f16, tess_f16, 1, 0, {2ll * G}},
+                 {"sum i32 1 Gi", TESS_SUM, tess_i32, tess_i64, 1, 0, {G}},
+                 {"max i32 1 Gi", TESS_MAX, tess_i32, tess_i32, 1, 0, {G}},
+                 {"sum u8 4 Gi", TESS_SUM, tess_u8, tess_u64, 1, 0, {4ll * G}},
+                 {"max u8 4 Gi", TESS_MAX, tess_u8, tess_u8, 1, 0, {4ll * G}},
+                 {"count_nonzero u8 4 Gi", TESS_COUNT_NONZERO, tess_u8, tess_i64, 1, 0, {4ll * G}},
+                 {"sum axis 0 f32 32768 x 32768", TESS_SUM, tess_f32, tess_f32, 2, 0, {32768, 32768}},
+                 {"sum axis 1 f32 32768 x 32768", TESS_SUM, tess_f32, tess_f32, 2, 1, {32768, 32768}},
+                 {"sum axis 1 f32 1024 x 1024 x 1024", TESS_SUM, tess_f32, tess_f32, 3, 1, {1024, 1024, 1024}},
+                 {"sum axis 1 f32 4 Mi x 256", TESS_SUM, tess_f32, tess_f32, 2, 1, {4 << 20, 256}},
+                 {"max axis 0 f32 32768 x 32768", TESS_MAX, tess_f32, tess_f32, 2, 0, {32768, 32768}}};
+    for (int i = 0; i < (int)(sizeof works / sizeof *works); i++) {
+        int64_t count = 1, in_shape[3], out_shape[3], outputs = 1;
+        int kept = 0;
+        bool more;
+        if (!gpu_bench_wants(b, works[i].work))
+            continue;
+        for (int d = 0; d < works[i].ndim; d++) {
+            in_shape[d] = works[i].shape[d];
+            count *= in_shape[d];
+            if (d != works[i].axis)
+                outputs *= out_shape[kept++] = in_shape[d];
+        }
+        int64_t bytes = count * (int64_t)tess_type_size(works[i].in), out_bytes = outputs * (int64_t)tess_type_size(works[i].out);
+        void *in = gpu_bench_memory(b, 0, bytes), *out = gpu_bench_memory(b, 2, out_bytes);
+        DLTensor from = gpu_bench_view(in, works[i].in, works[i].ndim, in_shape), to = gpu_bench_view(out, works[i].out, kept, out_shape);
+        for (int r = 0;; r++) {
+            tess_plan *plan = NULL;
+            tess_reduce_options options = {.struct_size = sizeof options, .axes = &works[i].axis, .naxes = 1};
+            options.call = gpu_bench_call(b, gpu_bench_row(b, "reduce", r, &more));
+            if (!more)
+                break;
+            tess_status status = tess_plan_reduce(&plan, gpu_bench_context(b), works[i].operation, &from, &to, &options);
+            gpu_bench_time(b, status, plan, works[i].work, in, NULL, out, (double)(bytes + out_bytes), 0);
+        }
+    }
+}
+
+static void small(gpu_bench *b) {
+    static const int64_t sizes[] = {1 << 10, 64 << 10, 1 << 20, 16 << 20};
+    for (int i = 0; i < 4; i++) {
+        char work[64];
+        int64_t shape[] = {sizes[i]};
+        tess_plan *plan = NULL;
+        snprintf(work, sizeof work, "latency: sum f32 of %lld Ki", (long long)sizes[i] >> 10);
+        if (!gpu_bench_wants(b, work))
+            continue;
+        void *in = gpu_bench_memory(b, 0, sizes[i] * 4), *out = gpu_bench_memory(b, 2, 256);
+        DLTensor from = gpu_bench_view(in, tess_f32, 1, shape), to = gpu_bench_view(out, tess_f32, 0, NULL);
+        tess_reduce_options options = {.struct_size = sizeof options, .call = gpu_bench_call(b, NULL)};
+        tess_status status = tess_plan_reduce(&plan, gpu_bench_context(b), TESS_SUM, &from, &to, &options);
+        gpu_bench_latency(b, status, plan, work, in, out);
+    }
+}
+
+void gpu_works_reduce(gpu_bench *b) {
+    large(b);
+    small(b);
+}

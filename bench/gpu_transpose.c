@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_transpose.c - the transposes of the table of works: every element size, odd sizes, permutations of four axes. */
+#include "gpu.h"
+
+void gpu_works_transpose(gpu_bench *b) {
+    static const struct {
+        const char *work;
+        tess_type type;
+        int ndim;
+        int64_t shape[4];
+        int perm[4];
+    } works[] = {{"transpose f32 32768 x 32768", tess_f32, 2, {32768, 32768}, {1, 0}},
+                 {"transpose f16 46080 x 46080", tess_f16, 2, {46080, 46080}, {1, 0}},
+                 {"transpose u8 65536 x 65536", tess_u8, 2, {65536, 65536}, {1, 0}},
+                 {"transpose f64 32768 x 16384", tess_f64, 2, {32768, 16384}, {1, 0}},
+                 {"transpose c128 16384 x 16384", tess_c128, 2, {16384, 16384}, {1, 0}},
+                 {"transpose f32 30011 x 29989", tess_f32, 2, {30011, 29989}, {1, 0}},
+                 {"transpose u8 60013 x 59999", tess_u8, 2, {60013, 59999}, {1, 0}},
+                 {"NCHW to NHWC f32 256 x 256 x 128 x 128", tess_f32, 4, {256, 256, 128, 128}, {0, 2, 3, 1}},
+                 {"reverse axes f32 256 x 256 x 128 x 128", tess_f32, 4, {256, 256, 128, 128}, {3, 2, 1, 0}},
+                 {"copy f32 32768 x 32768", tess_f32, 2, {32768, 32768}, {0, 1}}};
+    for (int i = 0; i < (int)(sizeof works / sizeof *works); i++) {
+        int64_t count = 1, in_shape[4], out_shape[4];
+        bool more;
+        if (!gpu_bench_wants(b, works[i].work))
+            continue;
+        for (int d = 0; d < works[i].ndim; d++) {
+            in_shape[d] = works[i].shape[d];
+            out_shape[d] = works[i].shape[works[i].perm[d]];
+            count *= in_shape[d];
+        }
+        int64_t bytes = count * (int64_t)tess_type_size(works[i].type);
+        void *in = gpu_bench_memory(b, 0, bytes), *out = gpu_bench_memory(b, 2, bytes);
+        DLTensor from = gpu_bench_view(in, works[i].type, works[i].ndim, in_shape), to = gpu_bench_view(out, works[i].type, works[i].ndim, out_shape);
+        for (int r = 0;; r++) {
+            tess_plan *plan = NULL;
+            tess_transpose_options options = {.struct_size = sizeof options, .perm = works[i].perm, .nperm = works[i].ndim};
+            options.call = gpu_bench_call(b, gpu_bench_row(b, "transpose", r, &more));
+            if (!more)
+                break;
+            tess_status status = tess_plan_transpose(&plan, gpu_bench_context(b), &from, &to, &options);
+            gpu_bench_time(b, status, plan, works[i].work, in, NULL, out, 2.0 * (double)bytes, 0);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * test_gpu_large.c - proves on a card: more than 2^32 elements are counted right, in grids, index arithmetic and sums; a tall and a wide matrix near
+ * the limits of a grid. Needs 16 GiB on the card and as much here; skipped without a card. */
+#include "gpu_rows.h"
+
+static tess_context *context;
+static tess_gpu *gpu;
+static tess_gpu_scope scope;
+
+#define assert_cuda(entry, ...) assert_tess_ok(tess_gpu_check(gpu, gpu->driver.entry(__VA_ARGS__), #entry))
+
+static DLTensor on_card(CUdeviceptr at, tess_type type, int ndim, int64_t *shape) {
+    DLTensor t = tess_view((void *)(uintptr_t)at, type, ndim, shape, NULL);
+    t.device.device_type = kDLCUDA;
+    return t;
+}
+
+static unsigned char value(int64_t i) { return (unsigned char)((uint64_t)i * 0x9e3779b97f4a7c15u >> 56); }
+
+static void transposed(int64_t rows, int64_t columns) {
+    int64_t n = rows * columns, in_shape[] = {rows, columns}, out_shape[] = {columns, rows};
+    unsigned char *host = malloc((size_t)n);
+    CUdeviceptr in, out;
+    assert_non_null(host);
+    for (int64_t i = 0; i < n; i++)
+        host[i] = value(i);
+    assert_cuda(cuMemAlloc, &in, (size_t)n);
+    assert_cuda(cuMemAlloc, &out, (size_t)n);
+    assert_cuda(cuMemcpyHtoDAsync, in, host, (size_t)n, NULL);
+    DLTensor from = on_card(in, tess_u8, 2, in_shape), to = on_card(out, tess_u8, 2, out_shape);
+    assert_tess_ok(tess_transpose(context, &from, &to, NULL));
+    assert_cuda(cuMemcpyDtoHAsync, host, out, (size_t)n, NULL);
+    assert_cuda(cuStreamSynchronize, NULL);
+    for (int64_t c = 0; c < columns; c++)
+        for (int64_t r = 0; r < rows; r++)
+            if (host[c * rows + r] != value(r * columns + c))
+                fail_msg("%lld x %lld: element %lld, %lld", (long long)rows, (long long)columns, (long long)c, (long long)r);
+    assert_cuda(cuMemFree, in);
+    assert_cuda(cuMemFree, out);
+    free(host);
+}
+
+static void more_than_four_gi_transposed(void **state) {
+    (void)state;
+    transposed(65552, 65568);  /* vectors */
+    transposed(65539, 65543);  /* odd */
+    transposed(3, 1500000007); /* wide */
+    transposed(1500000007, 3); /* tall */
+}
+
+static void more_than_four_gi_summed(void **state) {
+    (void)state;
+    int64_t n = ((int64_t)1 << 32) + 12345, shape[] = {n};
+    CUdeviceptr in, out;
+    uint64_t sum = 0;
+    assert_cuda(cuMemAlloc, &in, (size_t)n);
+    assert_cuda(cuMemAlloc, &out, 256);
+    assert_cuda(cuMemsetD8Async, in, 3, (size_t)n, NULL);
+    assert_cuda(cuMemsetD8Async, in + (CUdeviceptr)n - 1, 200, 1, NULL);
+    DLTensor from = on_card(in, tess_u8, 1, shape), to = on_card(out, tess_u64, 0, NULL), place = on_card(out, tess_i64, 0, NULL);
+    assert_tess_ok(tess_reduce(context, TESS_SUM, &from, &to, NULL));
+    assert_cuda(cuMemcpyDtoHAsync, &sum, out, sizeof sum, NULL);
+    assert_cuda(cuStreamSynchronize, NULL);
+    assert_int_equal(sum, 3 * (uint64_t)(n - 1) + 200);
+    assert_tess_ok(tess_reduce(context, TESS_ARGMAX, &from, &place, NULL));
+    assert_cuda(cuMemcpyDtoHAsync, &sum, out, sizeof sum, NULL);
+    assert_cuda(cuStreamSynchronize, NULL);
+    assert_int_equal(sum, n - 1);
+    assert_cuda(cuMemFree, in);
+    assert_cuda(cuMemFree, out);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(more_than_four_gi_transposed), cmocka_unit_test(more_than_four_gi_summed)};
+    bool there = tess_open(&context, NULL) == TESS_OK && tess_gpu_get(&gpu, context) == TESS_OK && tess_gpu_open(gpu) == TESS_OK;
+    if (!there) {
+        printf("%s\n", tess_detail());
+        tess_close(context);
+        return 77;
+    }
+    if (gpu->devices[0].memory < (size_t)16 << 30) {
+        printf("%s has less than 16 GiB\n", gpu->devices[0].name);
+        tess_close(context);
+        return 77;
+    }
+    int failed = tess_gpu_enter(gpu, &gpu->devices[0], NULL, &scope) != TESS_OK || cmocka_run_group_tests(tests, NULL, NULL);
+    tess_gpu_leave(&scope);
+    tess_close(context);
+    return failed;
+}
