@@ -47,7 +47,9 @@ const cli_command cli_commands[] = {
     {"ladder", "[OP]", "runs every strategy: checked against the reference, timed",
      "For a built-in problem of each operation, every strategy from the reference up: whether its bits are the reference's, its time, GB/s and the "
      "fraction\n"
-     "of the limit measured on this machine.",
+     "of the limit measured on this machine. Strategies for a GPU run on the virtual one: counted, compared with what they predict, and their time "
+     "on\n"
+     "an H200 by the model.",
      CLI_LADDER, 0, 1, cli_run_ladder},
     {"bench", "[OP | limits | small]", "measures this machine's limits, then the operations against them",
      "Workloads of the usual kinds, each the median of at least five runs, as GB/s and as a fraction of the limit that binds it: memory, cache, "

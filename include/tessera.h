@@ -638,6 +638,12 @@ TESS_API int tess_profile_faults(const tess_profile *profile); /* how many */
 TESS_API const char *tess_profile_fault(const tess_profile *profile, int index);
 TESS_API double tess_profile_seconds(const tess_profile *profile); /* predicted on the card */
 
+/* Runs a plan that was made for TESS_ENGINE_VIRTUAL once, as tess_execute does, and writes what its kernels did as JSON (docs/json.md, "Counts of a
+ * plan"): counters, launches, the time on the card (NULL = H200), and whether the counts are those that the strategy predicts by formula. A capacity of
+ * 131072 is enough for any plan; a text that is cut is TESS_ERR_SIZE. Not while another call runs on the plan's context. */
+TESS_API tess_status tess_profile_plan(const tess_plan *plan, const void *in, const void *second, void *out, const char *card, char *text,
+                                       size_t capacity, size_t *length);
+
 #ifdef __cplusplus
 }
 #endif

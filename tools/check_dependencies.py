@@ -18,7 +18,7 @@ MAY = {
     "src/ops/": ("ops/", "core/", "simd/", "gpu/", "tessera.h"),
     "src/gpu/": ("gpu/", "core/", "tessera.h"),
     "src/vgpu/": ("vgpu/", "core/", "gpu/driver.", "tessera.h"),
-    "src/profile/": ("profile/", "vgpu/vgpu.h", "gpu/gpu.h", "core/", "tessera.h"),
+    "src/profile/": ("profile/", "vgpu/vgpu.h", "gpu/gpu.h", "gpu/row.h", "core/", "tessera.h"),
     "src/io/": ("io/", "tessera.h"),
     "cli/": ("cli/", "io/", "tessera.h"),
     "python/": ("python/", "tessera.h"),

@@ -5,7 +5,7 @@
  *   L2        sectors that a block reads at all, each block for itself, as an L1 that lasts for a block would let through; all stores; atomics twice
  *   L1        wavefronts of shared memory, one a clock and processor; global and local requests at 128 bytes or four lines a clock
  *   issue     warp instructions, four a clock and processor; those of PTX that become nothing (moves, parameters) left out
- *   units     warp instructions of a kind over the lanes that the card has for it
+ *   units     warp instructions of a kind over the lanes that the card has for it; integer products are made by the f32 units, at half rate
  *   latency   warps that are there at once wait for their loads, two at a time on the average: what a small grid is bound by
  *
  * The form is the roofline's (Williams, Waterman and Patterson 2009) with more roofs; the wavefront and sector rules are measured (docs/counters.md). Not
@@ -76,7 +76,12 @@ static void classify(const char *op, int n, double count, work *w) {
     } else if (among(op, n, special, TESS_COUNT(special))) {
         w->special += count;
     } else if (starts(op, n, "cvt")) {
-        *(f64 ? &w->special : &w->integer) += count;
+        bool real = memmem(op, (size_t)n, ".f", 2) != NULL;
+        *(f64 ? &w->special : &w->integer) += real ? count : 0; /* between integers it is a move or nothing */
+        w->issue -= real ? 0 : count;
+    } else if (!f64 && !f32 && (starts(op, n, "mul") || starts(op, n, "mad"))) {
+        w->fp32 += 2 * count * (ends(op, n, "64") ? 4 : 1); /* the multipliers of the f32 units, at half their rate */
+        w->issue += ends(op, n, "64") ? 3 * count : 0;
     } else if (f64) {
         w->fp64 += count;
     } else if (f32) {

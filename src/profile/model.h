@@ -34,15 +34,15 @@ typedef struct tess_card {
 tess_status tess_profile_card(const char *list, const char *name, tess_card *card);
 
 /* The parts of a card that a kernel can wait for; name, what the amount counts. */
-#define TESS_TERM_LIST(X)                                     \
-    X(MEMORY, "memory", "bytes from and to memory")           \
-    X(L2, "L2", "bytes between L2 and the processors")        \
-    X(L1, "shared memory and L1", "wavefronts")               \
-    X(ISSUE, "instruction issue", "warp instructions")        \
-    X(FP32, "f32 units", "warp instructions")                 \
-    X(FP64, "f64 units", "warp instructions")                 \
-    X(INTEGER, "integer units", "warp instructions")          \
-    X(SPECIAL, "special function units", "warp instructions") \
+#define TESS_TERM_LIST(X)                                             \
+    X(MEMORY, "memory", "bytes from and to memory")                   \
+    X(L2, "L2", "bytes between L2 and the processors")                \
+    X(L1, "shared memory and L1", "wavefronts")                       \
+    X(ISSUE, "instruction issue", "warp instructions")                \
+    X(FP32, "f32 units", "warp instructions, integer products twice") \
+    X(FP64, "f64 units", "warp instructions")                         \
+    X(INTEGER, "integer units", "warp instructions")                  \
+    X(SPECIAL, "special function units", "warp instructions")         \
     X(LATENCY, "latency", "waits for memory of a warp, one after the other")
 
 typedef enum tess_term_name {

@@ -194,6 +194,7 @@ CUresult tess_vgpu_door_kernel(tess_vgpu_door *door, const vgpu_step *s) {
                                         .param_bytes = (int64_t)s->param_bytes,
                                         .count = watch->count,
                                         .check = !watch->no_check,
+                                        .sample = watch->sample,
                                         .step_limit = watch->step_limit,
                                         .seed = watch->seed};
     memcpy(options.grid, s->grid, sizeof options.grid);
@@ -211,8 +212,12 @@ CUresult tess_vgpu_door_kernel(tess_vgpu_door *door, const vgpu_step *s) {
     else if (first)
         result = tess_vgpu_door_say(code_of(first->kind), "%s", first->message);
     if (watch->launched) {
-        tess_vgpu_launch_record record = {
-            .kernel = f->kernel->name, .kernel_length = f->kernel->length, .shared_bytes = s->shared, .seconds = tess_seconds() - begin, .run = run};
+        tess_vgpu_launch_record record = {.kernel = f->kernel->name,
+                                          .kernel_length = f->kernel->length,
+                                          .shared_bytes = s->shared,
+                                          .static_shared = f->kernel->function->shared_bytes,
+                                          .seconds = tess_seconds() - begin,
+                                          .run = run};
         memcpy(record.grid, s->grid, sizeof record.grid);
         memcpy(record.block, s->block, sizeof record.block);
         watch->launched(watch->user, &record);

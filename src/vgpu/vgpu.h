@@ -226,13 +226,14 @@ typedef struct tess_vgpu_launch_record {
     const char *kernel; /* not terminated */
     int kernel_length;
     uint32_t grid[3], block[3];
-    int64_t shared_bytes; /* dynamic */
-    double seconds;       /* that it took here */
+    int64_t shared_bytes, static_shared; /* dynamic, and the kernel's own */
+    double seconds;                      /* that it took here */
     const tess_vgpu_run *run;
 } tess_vgpu_launch_record;
 
 typedef struct tess_vgpu_watch_options {
     bool count, no_check;                                                /* zeros: not counted, checked */
+    bool sample;                                                         /* as in a launch's options */
     uint64_t seed;                                                       /* not 0: the order of warps is shuffled */
     uint64_t step_limit;                                                 /* as in a launch's options */
     void (*launched)(void *user, const tess_vgpu_launch_record *record); /* NULL = nobody listens. May not call the driver */
