@@ -303,12 +303,12 @@ typedef enum tess_extent { TESS_EXTENT_SAME = 0, TESS_EXTENT_VALID, TESS_EXTENT_
  * have DIRECT's bits; so have lists of masks. */
 typedef enum tess_accuracy {
     TESS_ACCURACY_DIRECT = 0, /* the bits described above. A rank-1 mask runs as separable where that gives the same bits (integers) */
-    TESS_ACCURACY_FAST,       /* what is fastest for the sizes, as method='auto' of scipy.signal: FFT below for large masks (from some 50 taps in one
-                                 dimension, some 11 x 11 in two); for a mask of more than 32 taps that is exactly of rank 1 its 1-D factors, in axis
+    TESS_ACCURACY_FAST,       /* what is fastest for the sizes, as method='auto' of scipy.signal: FFT below for large masks (from some 80 taps in one
+                                 dimension, some 11 x 11 in two, where the array is large too); for a mask of more than 32 taps that is exactly of rank 1 its 1-D factors, in axis
                                  order, each pass rounded to C: an error at most that of the direct sum times the number of passes. (With a constant
                                  other than 0 in ghost cells there are no factors.) Else DIRECT */
     TESS_ACCURACY_FFT         /* masks of more than one tap go through Fourier transforms, tile by tile. The error of an output is at most
-                                 (6 log2 N + 2 P + 3) u sum|w| sqrt(sum x^2) in f32, with 11 for 6 in f64: u is 2^-24 or 2^-53, N <= 16384 the points of a
+                                 (6 log2 N + 2 P + 3) u sum|w| sqrt(sum x^2) in f32, with 11 for 6 in f64: u is 2^-24 or 2^-53, N <= 65536 the points of a
                                  tile, P its mask's pieces (1 up to some thousand taps), x what its pair of tiles meets. So it follows the largest elements
                                  near by, and outputs that would be 0 are small numbers. An infinity or NaN makes NaN of every output of its pair of tiles,
                                  and so does |x| sum|w| N beyond the largest number of C */

@@ -5,10 +5,13 @@
 
 #include <math.h>
 
-/* Costs in multiply-adds of the direct sum, fitted to measurements (README.md): for a pair of tiles, at each point of the grid, of each level to base 2
- * and of moving it between the array and the lanes; of each row of the grid; and of each output. */
-static const double LEVEL_COST = 1.6, FAR_LEVEL_COST = 2.2, MOVE_COST = 11, ROW_COST = 180, OUTPUT_COST = 6, PASS_COST = 8;
-enum { NEAR_POINTS = 8192, WIDEST_AXES = 3 };
+/* Costs in multiply-adds of the direct sum, fitted to measurements (README.md). For a pair of tiles: at each point of the grid, of each level to base
+ * 2 (more for each doubling beyond 2^13 points, which leave the second-level cache) and of moving it between the array and the lanes; of each row of the
+ * grid. Of each output, in one dimension and in two. Of each number of the tables, once. Of a pass of a list. In f64 transforms are dearer by less than
+ * multiply-adds are. */
+static const double LEVEL_COST = 2.8, FAR_COST = 0.75, MOVE_COST = 20, ROW_COST = 330, OUTPUT_COST = 20, PLANE_COST = 32, TABLE_COST = 4000,
+                    PASS_COST = 8, F64 = 0.8;
+enum { NEAR_LEVELS = 13, WIDEST_AXES = 3, MOST_POINTS = 65536 };
 
 /* ---- levels ---- */
 
@@ -85,8 +88,11 @@ static void set(tess_correlate_fft *fft, const tess_correlate_problem *problem, 
     const double pairs = TESS_FFT_LINE / (double)tess_type_size(problem->compute), points = (double)(c->a * c->b);
     const double pieces = (double)fft->pieces, passes = pieces + 1, levels = levels_of(c->a * c->b);
     const double batches = (double)tess_ceil_div(fft->tiles, 2 * (int64_t)pairs);
-    const double level = c->a * c->b * (fft->pieces > 1 ? 2 : 1) > NEAR_POINTS ? FAR_LEVEL_COST : LEVEL_COST;
-    fft->cost = batches * pairs * passes * (points * (level * levels + MOVE_COST) + ROW_COST * (double)c->a) + OUTPUT_COST * (double)out->count;
+    const double doublings = (double)tess_max64(levels_of(c->a * c->b * (fft->pieces > 1 ? 2 : 1)) - NEAR_LEVELS, 0);
+    const double level = LEVEL_COST + FAR_COST * doublings;
+    fft->cost = batches * pairs * passes * (points * (level * levels + MOVE_COST) + ROW_COST * (double)c->a);
+    fft->cost += points * pieces * TABLE_COST;
+    fft->cost = (fft->cost + (fft->plane ? PLANE_COST : OUTPUT_COST) * (double)out->count) * (problem->compute == tess_f64 ? F64 : 1);
 }
 
 /* ---- all of them ---- */
@@ -105,9 +111,9 @@ static void consider(tess_correlate_fft *best, const tess_correlate_problem *pro
 }
 
 static void consider_line(tess_correlate_fft *best, const tess_correlate_problem *problem, int kx) {
-    for (int64_t points = 256; points <= 16384; points *= 2)
+    for (int64_t points = 256; points <= MOST_POINTS; points *= 2)
         for (int eighths = 2; eighths <= 6; eighths += 2) {
-            const int64_t a = points >= 4096 ? 64 : tess_max64(points / 64, 8);
+            const int64_t a = points > 32768 ? 256 : points > 16384 ? 128 : points >= 4096 ? 64 : tess_max64(points / 64, 8);
             candidate c = {kx, -1, a, points / a, piece_taps(problem->masks[0].shape[kx], points, eighths), 1};
             consider(best, problem, &c);
         }
@@ -115,9 +121,9 @@ static void consider_line(tess_correlate_fft *best, const tess_correlate_problem
 
 static void consider_plane(tess_correlate_fft *best, const tess_correlate_problem *problem, int ky, int kx) {
     const int64_t *shape = problem->masks[0].shape;
-    for (int64_t a = 8; a <= 128; a *= 2)
+    for (int64_t a = 8; a <= 256; a *= 2)
         for (int64_t b = 16; b <= 256; b *= 2)
-            for (int both = 0; both < 9 && a * b <= 16384; both++) {
+            for (int both = 0; both < 9 && a * b <= MOST_POINTS; both++) {
                 candidate c = {kx, ky, a, b, piece_taps(shape[kx], b, 2 + both % 3 * 2), piece_taps(shape[ky], a, 2 + both / 3 * 2)};
                 consider(best, problem, &c);
             }

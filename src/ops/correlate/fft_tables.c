@@ -23,16 +23,17 @@ static void sine_cosine(double x, double tail, double *sine, double *cosine) {
     *cosine = w + (((1 - w) - half) + (z * z * q - x * tail));
 }
 
+/* 0 <= k < n / 2 */
 static void root_of_one(int64_t n, int64_t k, double *re, double *im) {
     static const double two_pi = 6.283185307179586, two_pi_rest = 2.4492935982947064e-16;
-    const int64_t octant = 8 * k / n, within = octant & 1 ? (octant + 1) * n / 8 - k : k - octant * n / 8; /* n >= 8 */
-    double sine, cosine, step = (double)within / (double)n;                                                /* exact */
-    double x = two_pi * step; /* n is a power of two, but `within` is not: fma tells what the product lost */
+    const int64_t eighth = n / 8, octant = (k >= eighth) + (k >= 2 * eighth) + (k >= 3 * eighth);
+    const int64_t within = octant & 1 ? (octant + 1) * eighth - k : k - octant * eighth;
+    double sine, cosine, step = (double)within / (double)n; /* exact */
+    double x = two_pi * step;
     sine_cosine(x, fma(two_pi, step, -x) + two_pi_rest * step, &sine, &cosine);
-    const bool swapped = ((octant + 1) >> 1) & 1; /* octants 1, 2, 5, 6: sine and cosine change places */
-    const double c = swapped ? sine : cosine, s = swapped ? cosine : sine;
-    *re = octant >= 2 && octant <= 5 ? -c : c;
-    *im = octant >= 4 ? s : -s;
+    const bool swapped = octant == 1 || octant == 2; /* sine and cosine change places */
+    *re = octant >= 2 ? -(swapped ? sine : cosine) : swapped ? sine : cosine;
+    *im = -(swapped ? cosine : sine);
 }
 
 /* ---- tables of levels ---- */
@@ -41,6 +42,8 @@ typedef struct tables {
     bool f32;
     char *at; /* NULL: only counted */
     size_t size;
+    int64_t points;
+    const double *roots; /* points / 2 complex numbers */
 } tables;
 
 static void add_root(tables *t, double re, double im) {
@@ -62,10 +65,10 @@ static void add_levels(tables *t, tess_fft_levels *levels, int64_t side) {
             levels->roots[l] = t->at + t->size;
         for (int64_t j = 0; j < m; j++)
             for (int q = 1; q < levels->radix[l]; q++) {
-                double re = 0, im = 0;
-                if (t->at)
-                    root_of_one(m * levels->radix[l], j * q, &re, &im);
-                add_root(t, re, im);
+                const int64_t k = j * q * (t->points / (m * levels->radix[l])), half = t->points / 2;
+                const double *root = t->at ? &t->roots[2 * (k & (half - 1))] : NULL;
+                const double sign = k < half ? 1 : -1;
+                add_root(t, root ? sign * root[0] : 0, root ? sign * root[1] : 0);
             }
     }
     t->size = (t->size + 63) & ~(size_t)63;
@@ -166,23 +169,21 @@ static void add_spectrum(tables *t, const tess_correlate_fft *fft, double *z, co
 }
 
 tess_status tess_correlate_fft_tables(tess_correlate_fft *fft, const tess_correlate_problem *problem) {
-    tables t = {.f32 = problem->compute == tess_f32};
     const int64_t points = fft->a * fft->b;
+    tables t = {.f32 = problem->compute == tess_f32, .points = points};
     const size_t number = t.f32 ? 8 : 16;
     add_all(&t, fft);
     if (TESS_MUL_OVERFLOWS((size_t)fft->pieces, (size_t)points * number, &fft->size) || TESS_ADD_OVERFLOWS(fft->size, t.size, &fft->size))
         return tess_fail(TESS_ERR_SIZE, "a mask has %lld elements, its spectrum does not fit the address space", (long long)problem->masks[0].taps);
     fft->tables = tess_allocate(problem->base.context, fft->size);
-    if (!fft->tables)
-        return TESS_ERR_MEMORY;
     const size_t room = (size_t)points * 16 + (size_t)points / 2 * 16; /* points, and half of the roots */
-    double *z = tess_allocate(problem->base.context, room), *roots = z + 2 * points;
+    double *z = fft->tables ? tess_allocate(problem->base.context, room) : NULL, *roots;
     if (!z)
         return TESS_ERR_MEMORY;
+    roots = z + 2 * points;
     for (int64_t k = 0; k < points / 2; k++)
         root_of_one(points, k, &roots[2 * k], &roots[2 * k + 1]);
-    t.at = fft->tables;
-    t.size = 0;
+    t = (tables){.f32 = t.f32, .at = fft->tables, .points = points, .roots = roots};
     add_all(&t, fft);
     fft->spectrum = t.at + t.size;
     for (int64_t p = 0; p < fft->pieces; p++) {

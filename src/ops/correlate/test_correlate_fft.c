@@ -346,12 +346,98 @@ static void allocates_nothing(void **state) {
     tess_close(context);
 }
 
+/* ---- selection ---- */
+
+static const char *row_for(tess_context *context, tess_accuracy accuracy, tess_type type, tess_type weights, int ndim, int64_t n, int64_t width,
+                           bool rank1) {
+    static tess_report report;
+    int64_t shape[2] = {ndim == 2 ? n : 1, n}, mask_shape[2] = {ndim == 2 ? width : 1, width};
+    const int64_t count = shape[0] * shape[1], taps = mask_shape[0] * mask_shape[1];
+    char *in = calloc((size_t)count, tess_type_size(type)), *out = calloc((size_t)count, tess_type_size(type));
+    char *mask = calloc((size_t)taps, tess_type_size(weights));
+    uint64_t random = 37;
+    if (weights == tess_f32)
+        for (int64_t i = 0; i < taps; i++)
+            ((float *)(void *)mask)[i] = rank1 ? 1 : (float)hostile_between(&random, 1, 1000);
+    DLTensor i = tess_view(in, type, 2, shape, NULL), o = tess_view(out, type, 2, shape, NULL), m = tess_view(mask, weights, 2, mask_shape, NULL);
+    report.struct_size = sizeof report;
+    tess_correlate_options options = {.struct_size = sizeof options, .accuracy = accuracy, .call.report = &report};
+    assert_tess_ok(tess_correlate(context, &i, &m, &o, &options));
+    free(in);
+    free(out);
+    free(mask);
+    return report.strategy;
+}
+
+static void selection(void **state) {
+    (void)state;
+    for (int i = 0; i < ISAS; i++) { /* the same on every instruction set and for any number of threads */
+        tess_context *c = contexts[i][i % THREADS];
+        if (!c)
+            continue;
+        assert_string_equal(row_for(c, TESS_ACCURACY_DIRECT, tess_f32, tess_f32, 1, 60000, 300, false), "correlate/window");
+        assert_string_equal(row_for(c, TESS_ACCURACY_FAST, tess_f32, tess_f32, 1, 60000, 31, false), "correlate/window");
+        assert_string_equal(row_for(c, TESS_ACCURACY_FAST, tess_f32, tess_f32, 1, 60000, 300, false), "correlate/fft");
+        assert_string_equal(row_for(c, TESS_ACCURACY_FAST, tess_f64, tess_f32, 1, 60000, 300, false), "correlate/fft");
+        assert_string_equal(row_for(c, TESS_ACCURACY_FAST, tess_f32, tess_f32, 1, 1000, 100, false), "correlate/window"); /* tables would not pay */
+        assert_string_equal(row_for(c, TESS_ACCURACY_FAST, tess_f32, tess_f32, 2, 400, 7, false), "correlate/window");
+        assert_string_equal(row_for(c, TESS_ACCURACY_FAST, tess_f32, tess_f32, 2, 400, 31, false), "correlate/fft");
+        assert_string_equal(row_for(c, TESS_ACCURACY_FAST, tess_f32, tess_f32, 2, 400, 31, true), "correlate/separable");
+        assert_string_equal(row_for(c, TESS_ACCURACY_FFT, tess_f32, tess_f32, 2, 400, 31, true), "correlate/fft");
+        assert_string_equal(row_for(c, TESS_ACCURACY_FFT, tess_f32, tess_f32, 1, 1000, 2, false), "correlate/fft");
+        assert_string_not_equal(row_for(c, TESS_ACCURACY_FFT, tess_f32, tess_f32, 1, 1000, 1, false), "correlate/fft");
+        assert_string_not_equal(row_for(c, TESS_ACCURACY_FFT, tess_c64, tess_f32, 1, 1000, 9, false), "correlate/fft");
+        assert_string_not_equal(row_for(c, TESS_ACCURACY_FFT, tess_u8, tess_i8, 1, 1000, 9, false), "correlate/fft");
+    }
+    uint64_t random = 38;
+    sample s = {.ndim = 1, .naxes = 1, .shape = {500}, .mask_shape = {40}};
+    make(&s, &random, tess_f32, tess_f32, tess_f32, HOSTILE_COMPACT);
+    assert_tess_fails(call(&s, NULL, &s.out.tensor, "correlate/fft"), TESS_ERR_STRATEGY);
+    s.options.accuracy = TESS_ACCURACY_FFT;
+    assert_tess_fails(call(&s, NULL, &s.out.tensor, "correlate/window"), TESS_ERR_STRATEGY);
+    assert_tess_fails(call(&s, NULL, &s.out.tensor, "correlate/rows"), TESS_ERR_STRATEGY);
+    s.options.accuracy = (tess_accuracy)(TESS_ACCURACY_FFT + 1);
+    assert_tess_fails(call(&s, NULL, &s.out.tensor, NULL), TESS_ERR_ARGUMENT);
+    drop(&s);
+}
+
+/* What FAST costs by its own count rises gently with the mask: no size costs over a fifth more than one a twelfth larger. */
+static void no_cliff(void **state) {
+    (void)state;
+    for (int ndim = 1; ndim <= 2; ndim++) {
+        double before = 0;
+        bool transformed = false;
+        for (int64_t width = ndim == 1 ? 4096 : 128; width >= 1; width = width * 11 / 12) {
+            int64_t shape[2] = {ndim == 1 ? 1 : 8192, ndim == 1 ? 1 << 26 : 8192}, mask_shape[2] = {ndim == 1 ? 1 : width, width};
+            float *mask = calloc((size_t)(mask_shape[0] * width), 4);
+            for (int64_t i = 0; i < mask_shape[0] * width; i++)
+                mask[i] = (float)(i * i % 97);
+            DLTensor in = tess_view(NULL, tess_f32, 2, shape, NULL), m = tess_view(mask, tess_f32, 2, mask_shape, NULL);
+            const DLTensor *masks = &m;
+            tess_plan *plan;
+            assert_tess_ok(
+                tess_plan_correlate(&plan, NULL, &in, &masks, 1, &in,
+                                    &(tess_correlate_options){.struct_size = sizeof(tess_correlate_options), .accuracy = TESS_ACCURACY_FAST}));
+            const tess_correlate_problem *problem = (const tess_correlate_problem *)plan->problem;
+            const double cost = problem->fft ? problem->fft->cost : tess_correlate_direct_cost(problem, NULL, 0);
+            if (before > 0)
+                assert_true(cost < 1.2 * before);
+            transformed |= problem->fft != NULL;
+            assert_true(cost <= tess_correlate_direct_cost(problem, NULL, 0));
+            before = cost;
+            tess_plan_free(plan);
+            free(mask);
+        }
+        assert_true(transformed);
+    }
+}
+
 int main(void) {
     setenv("TESSERA_WISDOM", "/dev/null", 1); /* the table's own choice is what is tested */
     unsetenv("TESSERA_STRATEGY");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_problem), cmocka_unit_test(large_arrays), cmocka_unit_test(layouts),
-        cmocka_unit_test(error_bound), cmocka_unit_test(not_finite),   cmocka_unit_test(allocates_nothing),
+        cmocka_unit_test(any_problem), cmocka_unit_test(large_arrays),      cmocka_unit_test(layouts),   cmocka_unit_test(error_bound),
+        cmocka_unit_test(not_finite),  cmocka_unit_test(allocates_nothing), cmocka_unit_test(selection), cmocka_unit_test(no_cliff),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }
