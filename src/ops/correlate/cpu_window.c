@@ -158,20 +158,22 @@ static int64_t rings(const job *j, const char *x, char *out, int64_t count) {
     const tess_window_kernels *k = j->kernels;
     const int64_t taps = j->window.wx, width = j->source.width, vector = k->lanes * width;
     const int64_t deep = tess_ceil_div(taps, k->lanes), passes = tess_ceil_div(deep, TESS_WINDOW_RINGS);
-    const int64_t streams = k->streams[tess_ceil_div(deep, passes)], most = passes > 1 ? 128 : 512;
+    /* Rings of different depths take different numbers of stretches: all passes must end at the same output. */
+    const int64_t streams = k->streams[tess_ceil_div(deep, passes)], others = k->streams[deep / passes], unit = others / tess_gcd(streams, others);
+    const int64_t most = passes > 1 ? 128 : 512;
     int64_t done = 0;
     if (!j->out_ready || j->pass->group != 1 || taps * 2 <= 3 * k->lanes || j->window.wy * j->window.planes != 1)
         return 0;
-    for (int64_t steps; (steps = tess_min64((count - done) / (streams * k->lanes), most)) >= 2 * TESS_WINDOW_RINGS;
+    for (int64_t steps; (steps = tess_min64((count - done) / (streams * k->lanes), most) / unit * unit) * streams >= 2 * TESS_WINDOW_RINGS * others;
          done += streams * steps * k->lanes) {
-        steps -= steps % 16 == 0; /* stretches a power of two apart would meet in the same sets of the caches */
+        steps -= steps % 16 == 0 ? unit : 0; /* stretches a power of two apart would meet in the same sets of the caches */
         for (int64_t p = 0; p < passes; p++) {
-            const int64_t from = deep * p / passes, to = deep * (p + 1) / passes;
+            const int64_t from = deep * p / passes, to = deep * (p + 1) / passes, own_steps = streams * steps / k->streams[to - from];
             const tess_window_stretch stretch = {.x = x + done * width + from * vector,
                                                  .out = out + done * width,
                                                  .weights = (const char *)j->pass->weights + from * vector,
-                                                 .hop = steps * vector,
-                                                 .steps = steps,
+                                                 .hop = own_steps * vector,
+                                                 .steps = own_steps,
                                                  .last_taps = p == passes - 1 ? taps - (deep - 1) * k->lanes : k->lanes,
                                                  .goes_on = p > 0,
                                                  .stream = j->stream && passes == 1};

@@ -303,6 +303,27 @@ static void slabs(void **state) {
     }
 }
 
+/* Long masks of one row, every length: rows of the mask are shared out to passes, and outputs to stretches. */
+static void long_lines(void **state) {
+    (void)state;
+    uint64_t random = 8;
+    for (int64_t taps = 10; taps < 280; taps += hostile_between(&random, 1, 9)) {
+        sample s;
+        memset(&s, 0, sizeof s);
+        tess_type type = taps % 3 ? tess_f32 : tess_f64;
+        s.ndim = s.naxes = s.count = 1;
+        s.shape[0] = s.out_shape[0] = hostile_between(&random, 300, 3000);
+        s.options = (tess_correlate_options){.struct_size = sizeof s.options, .axes = s.axes, .naxes = 1, .boundary = (tess_boundary)(taps % 6)};
+        hostile_make(&s.in, &random, type, 1, s.shape, HOSTILE_COMPACT);
+        hostile_make(&s.masks[0], &random, type, 1, &taps, HOSTILE_COMPACT);
+        hostile_make(&s.out, &random, type, 1, s.out_shape, HOSTILE_COMPACT);
+        hostile_fill(&s.in, &random, 1);
+        hostile_fill(&s.masks[0], &random, 1);
+        assert_true(compare(&s, &random, HOSTILE_COMPACT, false) > 0);
+        drop(&s);
+    }
+}
+
 /* Outputs that are stored past the caches (8 MiB and more), at an address that is no multiple of a line. */
 static void large(void **state) {
     (void)state;
@@ -342,8 +363,8 @@ static void all_rows_ran(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_masks), cmocka_unit_test(small_lists), cmocka_unit_test(images),       cmocka_unit_test(threads),
-        cmocka_unit_test(slabs),       cmocka_unit_test(large),       cmocka_unit_test(all_rows_ran),
+        cmocka_unit_test(small_masks), cmocka_unit_test(small_lists), cmocka_unit_test(images),     cmocka_unit_test(threads),
+        cmocka_unit_test(slabs),       cmocka_unit_test(large),       cmocka_unit_test(long_lines), cmocka_unit_test(all_rows_ran),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }
