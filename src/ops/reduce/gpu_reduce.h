@@ -1,12 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_reduce.h - the GPU's part of the table, and what its files share. */
+ * gpu_reduce.h - the GPU's part of the table, and what its files share: gpu_rows.c has the rows, gpu_rungs.c lays out the ladder's. */
 #ifndef TESS_OPS_REDUCE_GPU_H
 #define TESS_OPS_REDUCE_GPU_H
 
 #include "gpu/row.h"
 #include "ops/reduce/reduce.h"
 
-enum { REDUCE_GPU_ROWS = 3 };
+/* The ladder: number, name. */
+#define TESS_REDUCE_RUNGS(X) \
+    X(1, neighbored)         \
+    X(2, neighbored_packed)  \
+    X(3, interleaved)        \
+    X(4, unroll2)            \
+    X(5, unroll4)            \
+    X(6, unroll8)            \
+    X(7, unroll8_warp)       \
+    X(8, complete_unroll)    \
+    X(9, template)           \
+    X(10, shared)            \
+    X(11, shared_unroll8)    \
+    X(12, shuffle)           \
+    X(13, grid_stride)       \
+    X(14, single_pass)
+#define RUNG(number, name) extern const tess_gpu_row tess_reduce_gpu_##name;
+TESS_REDUCE_RUNGS(RUNG)
+#undef RUNG
+
+enum { REDUCE_GPU_ROWS = 3 + 14 };
 extern const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS];
+
+extern const tess_gpu_text tess_reduce_gpu_node_header, tess_reduce_gpu_types_header;
+void tess_reduce_gpu_node_options(tess_gpu_layout *layout, const reduce_problem *p); /* the -D of gpu_node.cuh */
+int64_t tess_reduce_gpu_node_size(const reduce_problem *p);                          /* bytes of its struct node */
+bool tess_reduce_gpu_rung_fits(const tess_problem *problem, const char **why);
+bool tess_reduce_gpu_rung_pays(const tess_problem *problem, const char **why);
 
 #endif

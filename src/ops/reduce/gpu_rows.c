@@ -9,9 +9,9 @@ KERNEL_TEXT(gpu_tree_rows);
 KERNEL_TEXT(gpu_tree_columns);
 KERNEL_TEXT(gpu_tree_lanes);
 extern const char tess_kernel_reduce_gpu_node_cuh[], tess_kernel_gpu_types_cuh[];
-static const tess_gpu_text node_header = {"ops/reduce/gpu_node.cuh", tess_kernel_reduce_gpu_node_cuh},
-                           types_header = {"gpu/types.cuh", tess_kernel_gpu_types_cuh};
-static const tess_gpu_text *const headers[] = {&node_header, &types_header, NULL};
+const tess_gpu_text tess_reduce_gpu_node_header = {"ops/reduce/gpu_node.cuh", tess_kernel_reduce_gpu_node_cuh},
+                    tess_reduce_gpu_types_header = {"gpu/types.cuh", tess_kernel_gpu_types_cuh};
+static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header, &tess_reduce_gpu_types_header, NULL};
 
 static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
 
@@ -24,8 +24,7 @@ static bool computable(const tess_problem *problem, const char **why) {
     return !tess_is_complex(p->in.type) && !tess_is_complex(p->out.type) && !p->exact;
 }
 
-/* The -D of gpu_node.cuh. */
-static void node_options(tess_gpu_layout *layout, const reduce_problem *p) {
+void tess_reduce_gpu_node_options(tess_gpu_layout *layout, const reduce_problem *p) {
     tess_type acc = p->kind == REDUCE_SUM || p->kind == REDUCE_PROD ? p->acc : p->kind == REDUCE_VAR ? tess_f64 : tess_i64;
     tess_gpu_option(layout, "-DKIND=%d", (int)p->kind);
     tess_gpu_option(layout, "-DIN=%d", (int)p->in.type);
@@ -39,8 +38,7 @@ static void node_options(tess_gpu_layout *layout, const reduce_problem *p) {
     tess_gpu_option(layout, "-DNUMERIC=%d", p->order.numeric);
 }
 
-/* Bytes of struct node. */
-static int64_t node_size(const reduce_problem *p) {
+int64_t tess_reduce_gpu_node_size(const reduce_problem *p) {
     int64_t key = p->in.itemsize == 8 ? 8 : 4;
     bool counted = p->omit && (p->kind == REDUCE_SUM || p->kind == REDUCE_COUNT);
     switch (p->kind) {
@@ -103,7 +101,7 @@ static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *de
     if (vector * size < 4) /* no loads of fewer than 4 bytes at once: element by element */
         vector = 1;
     tess_gpu_unit(layout, &gpu_tree_rows);
-    node_options(layout, p);
+    tess_reduce_gpu_node_options(layout, p);
     tess_gpu_option(layout, "-DKEPT=%d", p->kept);
     tess_gpu_option(layout, "-DVECTOR=%d", (int)vector);
     tess_gpu_option(layout, "-DSLOTS=%d", (int)slots);
@@ -114,7 +112,7 @@ static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *de
     *at++ = as_word(p->ddof);
     at = put_kept(at, p, p->kept);
     size_t bytes = (size_t)(at - block) * sizeof *block;
-    int64_t partial = groups > 1 ? tess_gpu_reserve(layout, p->outputs * groups * node_size(p)) : 0;
+    int64_t partial = groups > 1 ? tess_gpu_reserve(layout, p->outputs * groups * tess_reduce_gpu_node_size(p)) : 0;
     tess_gpu_step *step =
         tess_gpu_launch_of(layout, "tree_rows", slots == 8 ? p->outputs * groups : tess_ceil_div(p->outputs, 8 / slots), 1, 1, 256, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
@@ -160,7 +158,7 @@ static void lay_tree_columns(const tess_problem *problem, const tess_gpu_device 
         vector = 1;
     int64_t batches = width > 0 ? p->outputs / width : 0, strips = tess_ceil_div(width / vector, 32);
     tess_gpu_unit(layout, &gpu_tree_columns);
-    node_options(layout, p);
+    tess_reduce_gpu_node_options(layout, p);
     tess_gpu_option(layout, "-DKEPT=%d", last);
     tess_gpu_option(layout, "-DVECTOR=%d", (int)vector);
     tess_gpu_option(layout, "-DWARPS=%d", WARPS);
@@ -173,7 +171,7 @@ static void lay_tree_columns(const tess_problem *problem, const tess_gpu_device 
     *at++ = p->kept_stride[1][last] / p->out.itemsize;
     at = put_kept(at, p, last);
     size_t bytes = (size_t)(at - block) * sizeof *block;
-    int64_t partial = leaves > 1 ? tess_gpu_reserve(layout, p->outputs * leaves * node_size(p)) : 0;
+    int64_t partial = leaves > 1 ? tess_gpu_reserve(layout, p->outputs * leaves * tess_reduce_gpu_node_size(p)) : 0;
     tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_columns", strips * leaves * batches, 1, 1, 32 * WARPS, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
@@ -195,7 +193,7 @@ static void lay_tree_lanes(const tess_problem *problem, const tess_gpu_device *d
     int64_t block[5 + 5 * (TESS_MAX_NDIM + 1)], *at = block, size = p->in.itemsize;
     (void)device;
     tess_gpu_unit(layout, &gpu_tree_lanes);
-    node_options(layout, p);
+    tess_reduce_gpu_node_options(layout, p);
     tess_gpu_option(layout, "-DKEPT=%d", p->kept);
     tess_gpu_option(layout, "-DRANK=%d", p->rank);
     tess_gpu_option(layout, "-DSEGMENTS=%d", p->offsets != NULL);
@@ -224,6 +222,13 @@ static const tess_gpu_row row_rows = {.headers = headers, .production = true, .l
                           row_columns = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_tree_columns},
                           row_lanes = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_tree_lanes};
 
+#define HARRIS "Harris, Optimizing parallel reduction in CUDA, NVIDIA 2007"
+#define RUNG_ROW(the_name, words, from)                                                                                                 \
+    {                                                                                                                                   \
+        .name = "reduce/" #the_name, .idea = words, .source = from, .target = TESS_TARGET_GPU, .applicable = tess_reduce_gpu_rung_fits, \
+        .sensible = tess_reduce_gpu_rung_pays, .gpu = &tess_reduce_gpu_##the_name                                                       \
+    }
+
 const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS] = {
     {.name = "reduce/tree_columns",
      .idea = "a thread a vector of columns: the tree's lanes in bit-reversed order, partial sums on a stack in registers",
@@ -245,4 +250,18 @@ const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS] = {
      .target = TESS_TARGET_GPU,
      .applicable = computable,
      .gpu = &row_lanes},
+    RUNG_ROW(neighbored, "neighbouring pairs in place: one lane in 2, 4, 8, ... works", "-"),
+    RUNG_ROW(neighbored_packed, "neighbouring pairs by the first threads: whole warps retire", "-"),
+    RUNG_ROW(interleaved, "halves meet: working threads and their values lie side by side", HARRIS),
+    RUNG_ROW(unroll2, "each thread merges two blocks' values first", HARRIS),
+    RUNG_ROW(unroll4, "each thread merges four blocks' values first", HARRIS),
+    RUNG_ROW(unroll8, "each thread merges eight blocks' values first", HARRIS),
+    RUNG_ROW(unroll8_warp, "the last 64 values by one warp, __syncwarp in place of barriers", HARRIS),
+    RUNG_ROW(complete_unroll, "the halving written out for the launch's block size", HARRIS),
+    RUNG_ROW(template, "the halving written out for a block size known to the compiler", HARRIS),
+    RUNG_ROW(shared, "the halving in shared memory: each value read once", HARRIS),
+    RUNG_ROW(shared_unroll8, "the same with eight values a thread", HARRIS),
+    RUNG_ROW(shuffle, "the halving by warp shuffles: one barrier", "Luitjens, Faster parallel reductions on Kepler, NVIDIA 2014"),
+    RUNG_ROW(grid_stride, "blocks that stay and walk by the size of the grid", "-"),
+    RUNG_ROW(single_pass, "the last block finishes: one launch", "threadFenceReduction sample, NVIDIA"),
 };

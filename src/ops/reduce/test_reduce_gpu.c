@@ -107,6 +107,22 @@ static void every_type(void **state) {
         }
 }
 
+/* One array to one value, of lengths that leave blocks, warps and passes incomplete: what the rungs of the ladder take. */
+static void the_ladder(void **state) {
+    (void)state;
+    uint64_t random = 5;
+    static const int64_t sizes[] = {1, 257, 70001};
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+    } cases[] = {{TESS_SUM, tess_i32, tess_i64}, {TESS_MIN, tess_f32, tess_f32}};
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int s = 0; s < TESS_COUNT(sizes); s++) {
+            work w = {cases[i].operation, cases[i].in, cases[i].out, 1, 0, {sizes[s]}, TESS_NAN_PROPAGATE, HOSTILE_COMPACT, 2};
+            compare(&w, &random);
+        }
+}
+
 static void segments(void **state) {
     (void)state;
     enum { N = 30000, S = 6 };
@@ -135,8 +151,9 @@ static void every_row_was_compared(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sums_of_every_shape), cmocka_unit_test(every_operation), cmocka_unit_test(every_type),
-                                       cmocka_unit_test(segments), cmocka_unit_test(every_row_was_compared)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_of_every_shape), cmocka_unit_test(every_operation), cmocka_unit_test(every_type),
+        cmocka_unit_test(the_ladder),          cmocka_unit_test(segments),        cmocka_unit_test(every_row_was_compared)};
     engine = gpu_test_engine();
     if (engine == TESS_ENGINE_VIRTUAL && !gpu_test_compiler()) {
         printf("no compiler for kernels here: %s\n", tess_detail());
