@@ -251,6 +251,17 @@ static void test_bulk(void) {
     assert_int_equal(b.total.global_ld_requests, 0);
     VGPU_PARAM(&b, uint64_t, in_at);
     VGPU_PARAM(&b, uint64_t, out_at);
+    VGPU_PARAM(&b, int32_t, 1);
+    run("bulk_early", 1, 256); /* warps that come before the copy read what nobody wrote, the others race with it */
+    bool raced = false;
+    for (int i = 0; i < tess_vgpu_fault_count(b.run); i++) {
+        const tess_vgpu_fault *f = tess_vgpu_fault_at(b.run, i);
+        assert_true(f->kind == TESS_VGPU_RACE || f->kind == TESS_VGPU_UNDEFINED);
+        raced |= f->kind == TESS_VGPU_RACE && strstr(f->message, "without having waited for its mbarrier") && f->other_line > 0;
+    }
+    assert_true(raced);
+    VGPU_PARAM(&b, uint64_t, in_at);
+    VGPU_PARAM(&b, uint64_t, out_at);
     VGPU_PARAM(&b, int32_t, PIECES + 1); /* past the end */
     run("bulk", 1, 256);
     assert_int_equal(tess_vgpu_fault_at(b.run, 0)->kind, TESS_VGPU_OUT_OF_BOUNDS);

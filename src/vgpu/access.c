@@ -195,7 +195,13 @@ void tess_vgpu_resolve(vgpu_warp *w, const vgpu_record *r, ptx_space space, vgpu
     }
     const vgpu_launch *launch = w->launch;
     if (launch->observers) {
-        vgpu_access access = {r, w, allocation, out->address, out->mask, bytes, space, kind, out->pattern};
+        uint64_t low = UINT64_MAX, high = 0;
+        for (uint32_t m = out->mask; m; m &= m - 1) {
+            uint64_t x = out->address[TESS_LOW_BIT(m)];
+            low = x < low ? x : low;
+            high = x > high ? x : high;
+        }
+        vgpu_access access = {r, w, allocation, out->address, out->mask, bytes, space, kind, out->pattern, low, high};
         for (int i = 0; i < launch->observers; i++)
             if (launch->observer[i]->access)
                 launch->observer[i]->access(w->worker->state[i], &access);

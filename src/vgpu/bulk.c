@@ -2,7 +2,7 @@
  * bulk.c - barriers in shared memory that count arrivals and bytes (mbarrier), and the bulk copies that complete on them.
  *
  * PTX leaves the barrier's 64 bits open. Here: arrivals still missing (20 bits), arrivals of a phase (20), bytes still missing (23, signed), and at the
- * top the parity of the phase. Copies are done at once, so a wait that is missing is seen only as a race. */
+ * top the parity of the phase. Copies are done at once; a wait that is missing is found as a race. */
 #include <string.h>
 
 #include "vgpu/access.h"

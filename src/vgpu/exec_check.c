@@ -177,8 +177,14 @@ static void check_defined(check_state *s, const vgpu_access *a) {
 
 /* ---- races ---- */
 
-static bool conflicts(const check_state *s, past_access past, past_access now) {
-    if (time_of(past) < s->all_synced || thread_of(past) == thread_of(now) || !((past & now) >> 1 & 15) || (past & now & 1))
+static bool is_bulk(const vgpu_record *r) { return r->op == PTX_OP_CP && r->mode == PTX_BULK; }
+
+static bool conflicts(const check_state *s, const vgpu_launch *launch, past_access past, past_access now) {
+    if (time_of(past) < s->all_synced || !((past & now) >> 1 & 15) || (past & now & 1))
+        return false;
+    if (is_bulk(&launch->module->records[record_of(past)])) /* it completes on its barrier, whatever its thread does meanwhile */
+        return s->synced[thread_of(now)] <= time_of(past);
+    if (thread_of(past) == thread_of(now))
         return false;
     return s->synced[thread_of(past)] <= time_of(past) || s->synced[thread_of(now)] <= time_of(past);
 }
@@ -188,6 +194,12 @@ static void report_race(const vgpu_access *a, int lane, past_access past, bool p
     const vgpu_record *other = &launch->module->records[record_of(past)];
     bool warp = (int)(thread_of(past) / LANES) == a->warp->number;
     const char *verb = a->kind == VGPU_LOAD ? "reads" : a->kind == VGPU_STORE ? "writes" : "changes";
+    if (past_wrote && is_bulk(other)) {
+        tess_vgpu_fault_report(a->warp, a->record, lane, TESS_VGPU_RACE, a->address[lane], other,
+                               "%s shared address 0x%llx that the bulk copy of thread %u at line %u writes, without having waited for its mbarrier",
+                               verb, (unsigned long long)a->address[lane], thread_of(past), other->source & 0xffffff);
+        return;
+    }
     tess_vgpu_fault_report(
         a->warp, a->record, lane, warp ? TESS_VGPU_WARP_RACE : TESS_VGPU_RACE, a->address[lane], other,
         warp ? "%s shared address 0x%llx that thread %u of its own warp %s at line %u: lanes do not run in step, __syncwarp() orders them"
@@ -219,7 +231,7 @@ static void check_one_store(const vgpu_access *a) {
 TESS_INLINE void check_word(check_state *s, const vgpu_access *a, int lane, shared_word *w, past_access now) {
     past_access floor = s->all_synced << 32;
     bool same_store = a->kind == VGPU_STORE && record_of(w->write) == record_of(now) && thread_of(w->write) / LANES == thread_of(now) / LANES;
-    if (TESS_UNLIKELY(w->write >= floor) && !same_store /* seen above */ && conflicts(s, w->write, now))
+    if (TESS_UNLIKELY(w->write >= floor) && !same_store /* seen above */ && conflicts(s, a->warp->launch, w->write, now))
         report_race(a, lane, w->write, true);
     if (a->kind == VGPU_LOAD) {
         if (thread_of(w->read[0]) != thread_of(now) || time_of(w->read[0]) < s->block_start)
@@ -228,7 +240,7 @@ TESS_INLINE void check_word(check_state *s, const vgpu_access *a, int lane, shar
         return;
     }
     for (int k = 0; k < 2; k++)
-        if (TESS_UNLIKELY(w->read[k] >= floor) && conflicts(s, w->read[k] & ~(past_access)1, now))
+        if (TESS_UNLIKELY(w->read[k] >= floor) && conflicts(s, a->warp->launch, w->read[k] & ~(past_access)1, now))
             report_race(a, lane, w->read[k], false);
     w->write = now;
 }
@@ -258,19 +270,10 @@ static void check_race(check_state *s, const vgpu_access *a) {
     }
 }
 
-/* A bulk copy's writes are ordered by the barrier that it completes on, and not by what its thread does next. */
-static void forget(check_state *s, const vgpu_access *a) {
-    for (uint32_t m = a->mask; m; m &= m - 1)
-        for (int i = 0; i < a->bytes; i += 4)
-            s->words[(a->address[TESS_LOW_BIT(m)] + (uint64_t)i) / 4] = (shared_word){0};
-}
-
 static void on_access(void *state, const vgpu_access *a) {
     if (a->space == PTX_GLOBAL || a->space == PTX_SHARED || a->space == PTX_LOCAL)
         check_defined(state, a);
-    if (a->space == PTX_SHARED && a->record->op == PTX_OP_CP && a->record->mode == PTX_BULK && a->kind == VGPU_STORE)
-        forget(state, a);
-    else if (a->space == PTX_SHARED)
+    if (a->space == PTX_SHARED)
         check_race(state, a);
 }
 

@@ -105,17 +105,12 @@ static int rounds(const uint64_t *address, uint32_t mask, int *words) {
 }
 
 /* Words that all lie within 32 in a row: different ones are in different banks. How many there are, or 0: they do not. */
-TESS_INLINE int in_one_row(const uint64_t *address) {
-    uint64_t low = UINT64_MAX, high = 0;
+TESS_INLINE int in_one_row(const vgpu_access *a, const uint64_t *address) {
     uint32_t used = 0;
-    for (int l = 0; l < LANES; l++) {
-        low = address[l] < low ? address[l] : low;
-        high = address[l] > high ? address[l] : high;
-    }
-    if (high - low >= 128)
+    if (a->high - a->low >= 128)
         return 0;
     for (int l = 0; l < LANES; l++)
-        used |= 1u << (uint32_t)((address[l] - low) / 4);
+        used |= 1u << (uint32_t)((address[l] - a->low) / 4);
     return TESS_POPCOUNT(used);
 }
 
@@ -210,7 +205,7 @@ static bool regular(const vgpu_access *a, wavefronts *w, uint64_t *bytes) {
     if (a->bytes == 4) {
         const uint64_t *address = filled(a->address, a->mask, room);
         w->taken = w->floor = 1;
-        if ((words = in_one_row(address)) == 0 && (words = one_round(address)) == 0) {
+        if ((words = in_one_row(a, address)) == 0 && (words = one_round(address)) == 0) {
             if (a->mask == UINT32_MAX && (w->taken = at_one_distance(address)) > 0)
                 words = LANES;
             else

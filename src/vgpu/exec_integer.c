@@ -46,44 +46,57 @@
 
 /* ---- arithmetic: unsigned inside, so that wrapping is defined ---- */
 
-#define ARITHMETIC(U, S, u, s, bits)                                                                                \
-    BINARY(add_##u, U, x + y)                                                                                       \
-    BINARY(sub_##u, U, x - y)                                                                                       \
-    BINARY(mul_lo_##u, U, (uint64_t)x *y)                                                                           \
-    TERNARY(mad_lo_##u, U, (uint64_t)x *y + z)                                                                      \
-    BINARY(min_##u, U, x < y ? x : y)                                                                               \
-    BINARY(max_##u, U, x > y ? x : y)                                                                               \
-    BINARY(min_##s, S, x < y ? x : y)                                                                               \
-    BINARY(max_##s, S, x > y ? x : y)                                                                               \
-    UNARY(neg_##u, U, U, 0u - (uint64_t)x)                                                                          \
-    UNARY(abs_##s, U, S, x < 0 ? 0u - (uint64_t)x : (uint64_t)x)                                                    \
-    TERNARY(sad_##u, U, (x > y ? x - y : y - x) + z)                                                                \
-    TERNARY4(sad_##s, U, S, S, U, (x > y ? (U)x - (U)y : (U)y - (U)x) + z)                                          \
-    BINARY(and_##u, U, x &y)                                                                                        \
-    BINARY(or_##u, U, x | y)                                                                                        \
-    BINARY(xor_##u, U, x ^ y)                                                                                       \
-    UNARY(not_##u, U, U, ~x)                                                                                        \
-    UNARY(cnot_##u, U, U, x == 0)                                                                                   \
-    BINARY2(shl_##u, U, U, uint32_t, y < bits ? (uint64_t)x << (y & 63) : 0)                                        \
-    BINARY2(shr_##u, U, U, uint32_t, y < bits ? (uint64_t)x >> (y & 63) : 0)                                        \
-    BINARY2(shr_##s, S, S, uint32_t, x >> (y < bits ? y : bits - 1))                                                \
-    UNARY(mov_##u, U, U, x)                                                                                         \
-    /* x / 0 is all ones, x mod 0 is x: what the card gives, PTX leaves it open; the smallest number / -1 wraps. */ \
-    BINARY(div_##u, U, y ? x / y : (U) ~(U)0)                                                                       \
-    BINARY(rem_##u, U, y ? x % y : x)                                                                               \
-    BINARY(div_##s, S, y == 0 ? -1 : y == -1 ? (S)(0u - (uint64_t)x) : x / y)                                       \
-    BINARY(rem_##s, S, y == 0 ? x : y == -1 ? 0 : x % y)                                                            \
-    HANDLER(selp_##u) {                                                                                             \
-        const U *a = SLOT(U, w, r->a), *b = SLOT(U, w, r->b);                                                       \
-        uint32_t p = vgpu_predicate(w, r->c) ^ (r->flags & VGPU_NOT_C ? ALL_LANES : 0);                             \
-        U row[LANES];                                                                                               \
-        for (int l = 0; l < LANES; l++)                                                                             \
-            row[l] = p >> l & 1 ? a[l] : b[l];                                                                      \
-        PUT(U, SLOT(U, w, r->d), row, mask);                                                                        \
+#define ARITHMETIC(U, S, u, s, bits)                                                    \
+    BINARY(add_##u, U, x + y)                                                           \
+    BINARY(sub_##u, U, x - y)                                                           \
+    BINARY(mul_lo_##u, U, (uint64_t)x *y)                                               \
+    TERNARY(mad_lo_##u, U, (uint64_t)x *y + z)                                          \
+    BINARY(min_##u, U, x < y ? x : y)                                                   \
+    BINARY(max_##u, U, x > y ? x : y)                                                   \
+    BINARY(min_##s, S, x < y ? x : y)                                                   \
+    BINARY(max_##s, S, x > y ? x : y)                                                   \
+    UNARY(neg_##u, U, U, 0u - (uint64_t)x)                                              \
+    UNARY(abs_##s, U, S, x < 0 ? 0u - (uint64_t)x : (uint64_t)x)                        \
+    TERNARY(sad_##u, U, (x > y ? x - y : y - x) + z)                                    \
+    TERNARY4(sad_##s, U, S, S, U, (x > y ? (U)x - (U)y : (U)y - (U)x) + z)              \
+    BINARY(and_##u, U, x &y)                                                            \
+    BINARY(or_##u, U, x | y)                                                            \
+    BINARY(xor_##u, U, x ^ y)                                                           \
+    UNARY(not_##u, U, U, ~x)                                                            \
+    UNARY(cnot_##u, U, U, x == 0)                                                       \
+    BINARY2(shl_##u, U, U, uint32_t, y < bits ? (uint64_t)x << (y & 63) : 0)            \
+    BINARY2(shr_##u, U, U, uint32_t, y < bits ? (uint64_t)x >> (y & 63) : 0)            \
+    BINARY2(shr_##s, S, S, uint32_t, x >> (y < bits ? y : bits - 1))                    \
+    UNARY(mov_##u, U, U, x)                                                             \
+    HANDLER(selp_##u) {                                                                 \
+        const U *a = SLOT(U, w, r->a), *b = SLOT(U, w, r->b);                           \
+        uint32_t p = vgpu_predicate(w, r->c) ^ (r->flags & VGPU_NOT_C ? ALL_LANES : 0); \
+        U row[LANES];                                                                   \
+        for (int l = 0; l < LANES; l++)                                                 \
+            row[l] = p >> l & 1 ? a[l] : b[l];                                          \
+        PUT(U, SLOT(U, w, r->d), row, mask);                                            \
     }
 ARITHMETIC(uint16_t, int16_t, u16, s16, 16)
 ARITHMETIC(uint32_t, int32_t, u32, s32, 32)
 ARITHMETIC(uint64_t, int64_t, u64, s64, 64)
+
+/* x / 0 is all ones, x mod 0 is x: what the card gives, PTX leaves it open; the smallest number / -1 wraps. */
+#define DIVISION(U, S, u, s)                                                  \
+    BINARY(div_##u, U, y ? x / y : (U) ~(U)0)                                 \
+    BINARY(rem_##u, U, y ? x % y : x)                                         \
+    BINARY(div_##s, S, y == 0 ? -1 : y == -1 ? (S)(0u - (uint64_t)x) : x / y) \
+    BINARY(rem_##s, S, y == 0 ? x : y == -1 ? 0 : x % y)
+DIVISION(uint16_t, int16_t, u16, s16)
+DIVISION(uint64_t, int64_t, u64, s64)
+
+/* 32 bits by way of double, which processors divide in vectors: a quotient that is no integer is at least 2^-32 of itself below the next one, so
+ * rounding to 53 bits does not reach it and the part before the point is right. */
+TESS_INLINE uint32_t quotient_u32(uint32_t x, uint32_t y) { return (uint32_t)((double)x / (double)(y ? y : 1)); }
+TESS_INLINE int32_t quotient_s32(int32_t x, int32_t y) { return (int32_t)((double)x / (double)(y == 0 || y == -1 ? 1 : y)); }
+BINARY(div_u32, uint32_t, y ? quotient_u32(x, y) : ~0u)
+BINARY(rem_u32, uint32_t, y ? x - quotient_u32(x, y) * y : x)
+BINARY(div_s32, int32_t, y == 0 ? -1 : y == -1 ? (int32_t)(0u - (uint32_t)x) : quotient_s32(x, y))
+BINARY(rem_s32, int32_t, y == 0 ? x : y == -1 ? 0 : (int32_t)((uint32_t)x - (uint32_t)quotient_s32(x, y) * (uint32_t)y))
 
 #define HALVES(U, S, UW, SW, u, s, uw, bits)           \
     BINARY(mul_hi_##u, U, (UW)x *y >> bits)            \

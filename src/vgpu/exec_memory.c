@@ -71,7 +71,7 @@ TESS_INLINE char *resolve(vgpu_warp *w, const vgpu_record *r, uint32_t mask, ptx
             return NULL;
     }
     if (launch->observers) {
-        vgpu_access access = {r, w, a, address, mask, bytes, space, kind, *pattern};
+        vgpu_access access = {r, w, a, address, mask, bytes, space, kind, *pattern, low, high};
         for (int i = 0; i < launch->observers; i++)
             if (launch->observer[i]->access)
                 launch->observer[i]->access(w->worker->state[i], &access);

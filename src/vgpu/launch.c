@@ -293,7 +293,10 @@ tess_status tess_vgpu_launch_kernel(tess_vgpu_module *module, const ptx_function
     vgpu_launch launch = {.module = module, .machine = module->machine, .kernel = kernel, .options = *options};
     *result = NULL;
     TESS_TRY(check(module, options, &launch));
-    if (tess_vgpu_uses_grid(kernel))
+    bool together = tess_vgpu_uses_grid(kernel);
+    for (int i = 0; i < module->function_count && !together; i++) /* a function that it may call */
+        together = !module->functions[i]->entry && tess_vgpu_uses_grid(module->functions[i]);
+    if (together)
         TESS_TRY(prepare_together(&launch));
     if (module->uses_heap)
         TESS_TRY(tess_vgpu_heap_open(module->machine));

@@ -32,6 +32,7 @@ typedef struct vgpu_access {
     ptx_space space;
     vgpu_access_kind kind;
     vgpu_pattern pattern;
+    uint64_t low, high; /* of the active lanes' addresses */
 } vgpu_access;
 
 typedef struct vgpu_issue {
