@@ -26,7 +26,7 @@ MAY = {
     "include/": (),
 }
 # The microkernels of core that are compiled per instruction set stand on simd: the one step in that direction.
-EXTRA = {"src/core/cpu_limits.c": ("simd/",)}
+EXTRA = {"src/core/cpu_limits.c": ("simd/",), "src/core/convert.c": ("simd/",)}
 CODE = (".c", ".h", ".cu", ".def", ".py", ".sh")
 LINES = 600
 MACHINE_PATH = re.compile(r"(?<![\w.$}/-])/(?:work|home|root|Users|mnt|srv)/\w")

@@ -3,17 +3,21 @@
  *
  * A mask of k x k taps costs k * k fused multiply-adds an output directly and 2 k in passes; but passes over whole arrays move every element through
  * memory once a pass. So the output is cut along its coarsest axis into slabs, and all passes run over one slab while it is in cache. Passes after
- * the one along that axis need just the slab's rows. Passes before it must also make the rows that its mask reaches beyond the slab: these are made
- * again for the next slab. Where the boundary folds or repeats rows, they are made at the folded place, run by run. */
+ * the one along that axis need just the slab's rows. Passes before it must also make the rows that its mask reaches beyond the slab; a thread that goes
+ * on with the next slab finds them made and moves them to the front of the buffer. Where the boundary folds or repeats rows, they are made at the
+ * folded place, run by run. The commonest list, a column and then a row over an image, goes to cpu_fused.c. */
 #include <string.h>
 
 #include "core/parallel.h"
+#include "ops/correlate/fused.h"
 #include "ops/correlate/slabs.h"
 
 tess_status TESS_ISA_NAME(tess_correlate_rows_pass)(const tess_correlate_problem *problem, const tess_correlate_pass *pass, const tess_run *run,
                                                     const char *in, char *out, char *scratch);
 tess_status TESS_ISA_NAME(tess_correlate_window_pass)(const tess_correlate_problem *problem, const tess_correlate_pass *pass, const tess_run *run,
                                                       const char *in, char *out, char *scratch);
+
+tess_status TESS_ISA_NAME(tess_correlate_fused_passes)(const tess_correlate_problem *problem, const tess_correlate_fused *fused, const tess_run *run);
 
 typedef struct job {
     const tess_correlate_problem *problem;
@@ -73,7 +77,8 @@ static void extended_rows(const job *j, const tess_correlate_pass *pass, bool fr
     }
 }
 
-static void one_slab(const job *j, int64_t y, int64_t rows, char *room) {
+/* kept: extended rows that the slab before this one has left at the front of the buffer of the pass before the slab's. */
+static void one_slab(const job *j, int64_t y, int64_t rows, int64_t kept, char *room) {
     const tess_correlate_problem *problem = j->problem;
     char *buffers[2] = {room, room + j->slabs.between[0]}, *scratch = buffers[1] + j->slabs.between[1];
     const char *in = tess_correlate_input(j->problem, j->run);
@@ -84,7 +89,8 @@ static void one_slab(const job *j, int64_t y, int64_t rows, char *room) {
         char *out = pass->last ? j->run->out + y * a->out_stride : buffers[k & 1];
         if (k < problem->slab_pass) {
             const tess_correlate_pass *along = &problem->passes[problem->slab_pass];
-            extended_rows(j, pass, k == 0, a->n, y - along->axis[along->slab].before, extended, in, out, scratch);
+            extended_rows(j, pass, k == 0, a->n, y - along->axis[along->slab].before + kept, extended - kept, in,
+                          k == problem->slab_pass - 1 ? out + kept * a->out_stride : out, scratch);
         } else if (k == problem->slab_pass) {
             tess_correlate_pass part = k == 0 ? resized(pass, a->n, rows, a->before - y) : resized(pass, extended, rows, 0);
             one_pass(j, &part, &j->alone, in, out, scratch);
@@ -100,8 +106,14 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
     const job *j = argument;
     char *room = j->workspace + (size_t)worker * ((size_t)(j->slabs.between[0] + j->slabs.between[1]) + j->slabs.scratch);
     for (int64_t s = begin; s < end; s++) {
-        int64_t y = s * j->slabs.height;
-        one_slab(j, y, tess_min64(j->slabs.height, j->slabs.rows - y), room);
+        const int64_t y = s * j->slabs.height, kept = s > begin ? j->slabs.reach : 0;
+        if (kept > 0) {
+            const tess_correlate_pass *before = &j->problem->passes[j->problem->slab_pass - 1];
+            const int64_t row = before->axis[before->slab].out_stride;
+            char *made = room + (j->problem->slab_pass - 1) % 2 * j->slabs.between[0];
+            memmove(made, made + j->slabs.height * row, (size_t)(kept * row));
+        }
+        one_slab(j, y, tess_min64(j->slabs.height, j->slabs.rows - y), kept, room);
     }
 }
 
@@ -121,9 +133,13 @@ tess_status TESS_ISA_NAME(tess_correlate_separably)(const tess_problem *base, co
     job j = {.problem = (const tess_correlate_problem *)base, .run = run, .alone = *run, .workspace = run->workspace};
     if (j.problem->out.count == 0)
         return TESS_OK;
+    tess_correlate_fused fused;
+    if (tess_correlate_fused_of(&fused, j.problem))
+        return TESS_ISA_NAME(tess_correlate_fused_passes)(j.problem, &fused, run);
     j.alone.threads = 0;
     tess_correlate_slabs_of(&j.slabs, j.problem);
     if (j.slabs.whole)
         return whole_passes(&j);
-    return tess_parallel(run->context, run->threads, tess_ceil_div(j.slabs.rows, j.slabs.height), 1, task, &j);
+    const int64_t count = tess_ceil_div(j.slabs.rows, j.slabs.height);
+    return tess_parallel(run->context, run->threads, count, tess_max64(1, count / (8 * (int64_t)run->threads)), task, &j);
 }

@@ -8,6 +8,7 @@
 #include "core/parallel.h"
 #include "ops/correlate/window.h"
 #include "ops/correlate/window_kernels.h"
+#include "ops/correlate/window_rings.h"
 #include "simd/simd.h"
 
 /* Outputs from this size on are stored past the caches: a plain store reads the line that it overwrites. */
@@ -25,7 +26,9 @@ typedef struct job {
     const tess_window_kernels *kernels;
     const char *in;
     char *out, *scratch;
+    bool rings;                       /* rows go through rings (window_rings.h) */
     bool out_ready;                   /* out has the work type and compact rows: tiles are stored straight into it */
+    bool cached;                      /* the input is what another pass has just left in a cache */
     bool stream;                      /* the output is too large to be kept in a cache, and whole lines of it can be written */
     int64_t length, out_stride;       /* of a row: elements, bytes from element to element */
     int64_t inside, beyond;           /* columns inside .. beyond - 1 are read where they lie */
@@ -123,11 +126,12 @@ static tiles flat_tiles(const job *j) {
     return (tiles){k->line, k->point, 1, k->line_vectors * k->lanes, k->lanes};
 }
 
-/* out: of column 0 of the strip. */
-static void row_of_tiles(const job *j, const tiles *t, tess_window_call *call, char *sums, char *out, int64_t done, int64_t count, bool lies_ready) {
+/* From column `x` of the strip's `count` up to column `until` at least. out: of column 0. Returns the columns done. */
+static int64_t row_of_tiles(const job *j, const tiles *t, tess_window_call *call, char *sums, char *out, int64_t x, int64_t until, int64_t count,
+                            bool lies_ready) {
     const int64_t width = j->source.width;
     const bool stream = j->stream && lies_ready;
-    for (int64_t x = done; x < count;) {
+    while (x < until) {
         const int64_t rest = count - x;
         const bool wide = rest >= t->wide_columns || (rest > 2 * t->narrow_columns && (!lies_ready || count >= t->wide_columns));
         const int64_t columns = wide ? t->wide_columns : t->narrow_columns;
@@ -139,48 +143,25 @@ static void row_of_tiles(const job *j, const tiles *t, tess_window_call *call, c
             call->out = to;
             call->out_stride = j->y_stride;
             call->stream = stream && !ends_early;
+            call->between = !j->pass->last;
             (wide ? t->wide : t->narrow)(call);
         } else {
             call->out = sums;
             call->out_stride = TESS_WINDOW_TILE_BYTES;
             call->stream = false;
+            call->between = true;
             (wide ? t->wide : t->narrow)(call);
             for (int64_t k = 0; k < t->rows; k++)
                 j->store(to + k * j->y_stride, j->out_stride, sums + k * TESS_WINDOW_TILE_BYTES, tess_min64(columns, count - from));
         }
         x = from + columns;
     }
+    return x;
 }
 
-/* As much of a row as rings can take, for a long mask of one row. Masks of more rows than the deepest ring takes go in several passes over the same
- * stretches, with the sums waiting in the output. Returns the columns done. */
 static int64_t rings(const job *j, const char *x, char *out, int64_t count) {
-    const tess_window_kernels *k = j->kernels;
-    const int64_t taps = j->window.wx, width = j->source.width, vector = k->lanes * width;
-    const int64_t deep = tess_ceil_div(taps, k->lanes), passes = tess_ceil_div(deep, TESS_WINDOW_RINGS);
-    /* Rings of different depths take different numbers of stretches: all passes must end at the same output. */
-    const int64_t streams = k->streams[tess_ceil_div(deep, passes)], others = k->streams[deep / passes], unit = others / tess_gcd(streams, others);
-    const int64_t most = passes > 1 ? 128 : 512;
-    int64_t done = 0;
-    if (!j->out_ready || j->pass->group != 1 || taps * 2 <= 3 * k->lanes || j->window.wy * j->window.planes != 1)
-        return 0;
-    for (int64_t steps; (steps = tess_min64((count - done) / (streams * k->lanes), most) / unit * unit) * streams >= 2 * TESS_WINDOW_RINGS * others;
-         done += streams * steps * k->lanes) {
-        steps -= steps % 16 == 0 ? unit : 0; /* stretches a power of two apart would meet in the same sets of the caches */
-        for (int64_t p = 0; p < passes; p++) {
-            const int64_t from = deep * p / passes, to = deep * (p + 1) / passes, own_steps = streams * steps / k->streams[to - from];
-            const tess_window_stretch stretch = {.x = x + done * width + from * vector,
-                                                 .out = out + done * width,
-                                                 .weights = (const char *)j->pass->weights + from * vector,
-                                                 .hop = own_steps * vector,
-                                                 .steps = own_steps,
-                                                 .last_taps = p == passes - 1 ? taps - (deep - 1) * k->lanes : k->lanes,
-                                                 .goes_on = p > 0,
-                                                 .stream = j->stream && passes == 1};
-            k->ring[to - from](&stretch);
-        }
-    }
-    return done;
+    const tess_window_line line = {x, out, j->pass->weights, j->window.wx, j->source.width, count, j->stream};
+    return tess_window_rings(j->kernels, &line);
 }
 
 static void strip(const job *j, char *scratch, const block *b, int64_t first, int64_t count, bool lies_ready) {
@@ -191,20 +172,20 @@ static void strip(const job *j, char *scratch, const block *b, int64_t first, in
     const tiles tall = tall_tiles(j), flat = flat_tiles(j);
     tess_window_call call = {
         .lines = w->lines, .planes = w->planes, .wy = w->wy, .wx = w->wx, .step = j->pass->group * j->source.width, .weights = j->pass->weights};
+    const bool stand = w->wy > 1 && b->rows >= tall.rows;
+    const tiles *t = stand ? &tall : &flat;
+    /* A mask of one column over what lies in a cache: tiles below each other meet the same lines, which stay in L1 from one to the next. */
+    const int64_t hop = stand && w->wx == 1 && j->cached ? t->wide_columns : count;
     for (int64_t z = 0; z < b->planes; z++, table += w->lines)
-        for (int64_t r = 0; r < b->rows;) {
-            const bool stand = w->wy > 1 && b->rows >= tall.rows;
-            const tiles *t = stand ? &tall : &flat;
-            r = tess_min64(r, b->rows - t->rows); /* the last tiles of a band may begin earlier, too */
-            char *out = b->out + z * j->z_stride + r * j->y_stride + first * j->out_stride;
-            int64_t done = 0;
-            call.rows = table + r;
-            call.ahead = table + (stand ? r + tall.rows + w->wy - 1 : r);
-            if (lies_ready && !stand)
-                done = rings(j, table[r], out, count);
-            row_of_tiles(j, t, &call, sums, out, done, count, lies_ready);
-            r += t->rows;
-        }
+        for (int64_t x = 0, next = 0; x < count; x = next)
+            for (int64_t r = 0; r < b->rows; r += t->rows) {
+                r = tess_min64(r, b->rows - t->rows); /* the last tiles of a band may begin earlier, too */
+                char *out = b->out + z * j->z_stride + r * j->y_stride + first * j->out_stride;
+                call.rows = table + r;
+                call.ahead = table + (stand ? r + tall.rows + w->wy - 1 : r);
+                const int64_t done = lies_ready && !stand && j->rings ? rings(j, table[r], out, count) : x;
+                next = row_of_tiles(j, t, &call, sums, out, done, tess_min64(x + hop, count), count, lies_ready);
+            }
 }
 
 /* Columns first .. beyond - 1, with copies of their input rows. */
@@ -243,8 +224,6 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
             at[j->outer.axis[k]] = index.at[k];
         block b = {.at = at, .z = number % column / j->bands * j->window.depth, .y = number % j->bands * j->window.band};
         b.goes_on = t + 1 < end && number % j->bands + 1 < j->bands;
-        if (j->rows - b.y < j->kernels->tall) /* too few rows for a tile: some of the band above once more */
-            b.y = tess_max64(0, j->rows - j->kernels->tall);
         b.rows = tess_min64(j->rows - b.y, j->window.band);
         b.planes = tess_min64(j->planes - b.z, j->window.depth);
         b.out = j->out + index.offset[0] + b.z * j->z_stride + b.y * j->y_stride;
@@ -306,10 +285,15 @@ tess_status TESS_ISA_NAME(tess_correlate_window_pass)(const tess_correlate_probl
     j.store = tess_storer(run->slot, problem->work, pass->to);
     j.kernels = TESS_ISA_NAME(tess_correlate_window_kernels)(problem->work == tess_f32);
     j.length = row->m * pass->group;
+    j.cached = run->threads == 0 && in != tess_correlate_input(problem, run) && pass->slab >= 0 && pass->slab == j.window.y;
     j.out_stride = pass->group > 1 ? (int64_t)tess_type_size(pass->to) : row->out_stride;
     j.out_ready = pass->to == problem->work && j.out_stride == j.source.width;
+    j.rings = j.out_ready && pass->group == 1 && j.window.wy * j.window.planes == 1 && tess_window_rings_pay(j.kernels, j.window.wx);
     j.rows = j.window.y >= 0 ? pass->axis[j.window.y].m : 1;
     j.y_stride = j.window.y >= 0 ? pass->axis[j.window.y].out_stride : 0;
+    for (; j.window.band > TESS_WINDOW_BAND / 2; j.window.band--) /* no last band of fewer rows than a tile has */
+        if (j.rows % j.window.band == 0 || j.rows % j.window.band >= j.kernels->tall)
+            break;
     j.bands = tess_ceil_div(j.rows, j.window.band);
     j.planes = j.window.z >= 0 ? pass->axis[j.window.z].m : 1;
     j.z_stride = j.window.z >= 0 ? pass->axis[j.window.z].out_stride : 0;

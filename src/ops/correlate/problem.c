@@ -16,6 +16,10 @@ bool tess_correlate_size(tess_extent extent, int64_t n, int64_t width, int64_t *
     return extent != TESS_EXTENT_FULL || !TESS_ADD_OVERFLOWS(n, width - 1, m);
 }
 
+/* Rows between passes whose length is a multiple of ROW_SETS bytes are padded: the rows that a tile meets would else meet in a few sets of the
+ * first-level cache. */
+enum { ROW_SETS = 1024, ROW_PAD = 320 };
+
 /* ---- one pass: its axes ---- */
 
 typedef struct found_axis {
@@ -139,14 +143,16 @@ static tess_status between_passes(const tess_correlate_problem *problem, tess_ar
     for (int d = 0; d < array->ndim; d++)
         array->count = shape[d] == 0 ? 0 : array->count;
     for (int d = 0; d < array->ndim && array->count > 0; d++)
-        if (TESS_MUL_OVERFLOWS(wide, shape[d], &wide) || wide > INT64_MAX - 64)
+        if (TESS_MUL_OVERFLOWS(wide, shape[d], &wide) || wide > INT64_MAX / 2)
             return tess_fail(TESS_ERR_SIZE, "the array between two passes of the separable list has more than 2^63 bytes");
-    *bytes = array->count > 0 ? (wide + 63) & ~(int64_t)63 : 0;
+    *bytes = array->count > 0 ? wide / ROW_SETS * (ROW_SETS + ROW_PAD) + ROW_SETS + ROW_PAD : 0;
     int64_t stride = array->itemsize;
     for (int d = array->ndim - 1; d >= -1; d--) {
         int axis = d >= 0 ? d : slab;
         if (d == slab)
             continue;
+        if (d < 0 && stride % ROW_SETS == 0)
+            stride += ROW_PAD;
         array->shape[axis] = shape[axis];
         array->stride[axis] = array->count > 0 ? stride : 0;
         stride *= array->count > 0 ? shape[axis] : 1;

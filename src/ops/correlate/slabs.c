@@ -2,8 +2,12 @@
  * slabs.c - the sizes of correlate/separable. */
 #include "ops/correlate/slabs.h"
 
+#include <math.h>
+
+#include "ops/correlate/fused.h"
+
 /* Both buffers of a slab should stay in a second-level cache beside the input that streams by; where a single row is larger, up to the limit. */
-enum { SLAB_BYTES = 384 << 10, SLAB_LIMIT = 8 << 20, SLAB_ROWS = 128 };
+enum { SLAB_BYTES = 640 << 10, SLAB_LIMIT = 8 << 20, SLAB_ROWS = 128 };
 
 static size_t pass_scratch(const tess_correlate_problem *problem, const tess_correlate_pass *pass) {
     tess_correlate_window window;
@@ -23,9 +27,7 @@ void tess_correlate_slabs_of(tess_correlate_slabs *s, const tess_correlate_probl
         s->scratch = scratch > s->scratch ? scratch : s->scratch;
         s->whole |= pass->slab < 0 || pass->slab == pass->row || pass->axis[pass->slab < 0 ? 0 : pass->slab].m == 0;
         if (k < last && !s->whole)
-            row_bytes = (double)pass->outputs / (double)pass->axis[pass->slab].m * (double)tess_type_size(problem->work) > row_bytes
-                            ? (double)pass->outputs / (double)pass->axis[pass->slab].m * (double)tess_type_size(problem->work)
-                            : row_bytes;
+            row_bytes = fmax(row_bytes, (double)pass->axis[pass->slab].out_stride);
     }
     if (s->whole)
         return;
@@ -37,8 +39,8 @@ void tess_correlate_slabs_of(tess_correlate_slabs *s, const tess_correlate_probl
         return;
     }
     int64_t fits = (int64_t)(SLAB_BYTES / (buffers * row_bytes)) - s->reach;
-    int64_t least = up_to_band(s->reach); /* at most half of the rows are made twice */
-    s->height = tess_min64(tess_max64(tess_max64(fits / TESS_WINDOW_BAND * TESS_WINDOW_BAND, least), TESS_WINDOW_BAND), tess_max64(SLAB_ROWS, least));
+    int64_t least = tess_max64(TESS_WINDOW_BAND, up_to_band(s->reach / 4)); /* rows of the reach are moved once for each slab */
+    s->height = tess_min64(tess_max64(fits / TESS_WINDOW_BAND * TESS_WINDOW_BAND, least), tess_max64(SLAB_ROWS, least));
     s->height = tess_min64(s->height, s->rows);
     double bytes = (double)(s->height + s->reach) * row_bytes;
     if (bytes * buffers > SLAB_LIMIT) {
@@ -51,6 +53,9 @@ void tess_correlate_slabs_of(tess_correlate_slabs *s, const tess_correlate_probl
 
 size_t tess_correlate_slabs_workspace(const tess_correlate_problem *problem, int threads) {
     tess_correlate_slabs s;
+    tess_correlate_fused fused;
+    if (tess_correlate_fused_of(&fused, problem))
+        return (size_t)threads * fused.scratch;
     tess_correlate_slabs_of(&s, problem);
     size_t buffers = (size_t)(s.between[0] + s.between[1]);
     return s.whole ? buffers + (size_t)threads * s.scratch : (size_t)threads * (buffers + s.scratch);

@@ -303,6 +303,44 @@ static void slabs(void **state) {
     }
 }
 
+/* A column mask and then a row mask over images wide enough for both passes to go side by side (cpu_fused.c): every boundary and extent, pixels of
+ * three colours, long masks, rows that are no multiple of a tile, arrays in the work type and others. */
+static void columns_then_rows(void **state) {
+    (void)state;
+    uint64_t random = 8;
+    for (int i = 0; i < 40; i++) {
+        sample s;
+        memset(&s, 0, sizeof s);
+        const bool colours = i % 4 == 3;
+        s.ndim = colours ? 3 : 2;
+        s.naxes = s.count = 2;
+        s.axes[1] = 1;
+        s.options = (tess_correlate_options){.struct_size = sizeof s.options,
+                                             .axes = s.axes,
+                                             .naxes = 2,
+                                             .boundary = (tess_boundary)(i % 6),
+                                             .extent = (tess_extent)(i / 6 % 3),
+                                             .constant = i & 1 ? 3 : 0,
+                                             .flip = i & 1};
+        s.out_shape[0] = s.shape[0] = hostile_between(&random, 6, 40);
+        s.out_shape[1] = s.shape[1] = hostile_between(&random, 128, 450);
+        s.out_shape[2] = s.shape[2] = 3;
+        tess_type type = (const tess_type[]){tess_f32, tess_u8, tess_f32, tess_f64, tess_i16}[i % 5];
+        int layout = i % 7 == 6 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
+        hostile_make(&s.in, &random, type, s.ndim, s.shape, layout);
+        for (int k = 0; k < 2; k++) {
+            int64_t width = hostile_between(&random, 1, i % 3 == 0 ? 140 : 9);
+            s.out_shape[k] = out_size(s.options.extent, s.shape[k], width);
+            hostile_make(&s.masks[k], &random, type == tess_f64 ? tess_f64 : tess_f32, 1, &width, HOSTILE_COMPACT);
+            hostile_fill(&s.masks[k], &random, 1);
+        }
+        hostile_make(&s.out, &random, type, s.ndim, s.out_shape, layout);
+        hostile_fill(&s.in, &random, i % 5 == 2 ? 2 : 1);
+        assert_true(compare(&s, &random, layout, i % 6 == 0) > 0);
+        drop(&s);
+    }
+}
+
 /* Long masks of one row, every length: rows of the mask are shared out to passes, and outputs to stretches. */
 static void long_lines(void **state) {
     (void)state;
@@ -363,8 +401,9 @@ static void all_rows_ran(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_masks), cmocka_unit_test(small_lists), cmocka_unit_test(images),     cmocka_unit_test(threads),
-        cmocka_unit_test(slabs),       cmocka_unit_test(large),       cmocka_unit_test(long_lines), cmocka_unit_test(all_rows_ran),
+        cmocka_unit_test(small_masks), cmocka_unit_test(small_lists), cmocka_unit_test(images),
+        cmocka_unit_test(threads),     cmocka_unit_test(slabs),       cmocka_unit_test(columns_then_rows),
+        cmocka_unit_test(large),       cmocka_unit_test(long_lines),  cmocka_unit_test(all_rows_ran),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }

@@ -14,6 +14,7 @@ typedef struct tess_window_call {
     char *out;
     int64_t out_stride; /* bytes between output rows */
     bool stream;        /* past the caches; out is aligned to a line */
+    bool between;       /* what is stored will be read, and its NaNs made canonical, by another pass or a storer */
 } tess_window_call;
 typedef void (*tess_window_tile)(const tess_window_call *call);
 

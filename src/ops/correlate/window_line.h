@@ -62,7 +62,9 @@ static void tile_name(const tess_window_call *c) {
         }
     TESS_UNROLL for (int k = 0; k < VECTORS; k++) {
         char *to = c->out + k * TESS_VECTOR_BYTES;
-        if (c->stream)
+        if (c->between)
+            HERE(store)(to, acc[k]);
+        else if (c->stream)
             HERE(stream)(to, HERE(canonical)(acc[k]));
         else
             HERE(store)(to, HERE(canonical)(acc[k]));

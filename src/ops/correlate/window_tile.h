@@ -84,7 +84,9 @@ static void tile_name(const tess_window_call *c) {
         }
     TESS_UNROLL for (int r = 0; r < ROWS; r++) TESS_UNROLL for (int k = 0; k < VECTORS; k++) {
         char *to = c->out + r * c->out_stride + k * TESS_VECTOR_BYTES;
-        if (c->stream)
+        if (c->between)
+            HERE(store)(to, acc[r][k]);
+        else if (c->stream)
             HERE(stream)(to, HERE(canonical)(acc[r][k]));
         else
             HERE(store)(to, HERE(canonical)(acc[r][k]));

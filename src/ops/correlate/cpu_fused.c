@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_fused.c - a column mask and then a row mask over an image, in one walk:
+ * correlate/separable for the commonest of lists.
+ *
+ * The column pass reads memory and the row pass writes it, and neither keeps
+ * memory busy while the other runs. So they take turns tile by tile: six rows
+ * of sums by some columns go into rows between the passes, and what has become
+ * complete of these is taken through the row mask at once, while it is in the
+ * first-level cache. Rows of other types are converted once, into a ring that
+ * holds as many as a group of six output rows meets.
+ *
+ * Columns near the ends of a row wait until the whole row between the passes is
+ * there, because any of it may stand there as a ghost cell. */
+#include <string.h>
+
+#include "core/parallel.h"
+#include "ops/correlate/fused.h"
+#include "ops/correlate/window_kernels.h"
+#include "ops/correlate/window_rings.h"
+#include "simd/simd.h"
+
+static const double STREAM_BYTES = 8 << 20; /* as in cpu_window.c */
+
+const tess_window_kernels *TESS_ISA_NAME(tess_correlate_window_kernels)(bool f32);
+
+typedef struct job {
+    const tess_correlate_problem *problem;
+    const tess_correlate_pass *column, *row;
+    tess_correlate_fused fused;
+    tess_correlate_source source, between; /* of input rows; of rows between the passes */
+    tess_row_storer store;
+    const tess_window_kernels *kernels;
+    const char *in;
+    char *out, *scratch;
+    int64_t width, length;  /* bytes of an element of the work type; elements of an
+                            output row */
+    int64_t inside, beyond; /* output columns that meet no ghost cell of the row pass */
+    int64_t in_stride, out_row, out_stride;
+    bool out_ready, stream, rings;
+} job;
+
+/* What a thread keeps from one group of rows to the next. */
+typedef struct walk {
+    const char **rows; /* input rows that a group meets, then those of the next group */
+    char *scratch;
+    int64_t made; /* extended input rows up to this one are in the ring */
+    bool ghost_made;
+} walk;
+
+/* Extended row e of the input: where the boundary says that it is. */
+static const char *input_row(const job *j, walk *w, int64_t e) {
+    const int64_t at = tess_boundary_index(j->problem->boundary, j->column->axis[0].n, e);
+    char *ghost = w->scratch + j->fused.ghost;
+    if (at >= 0 && j->fused.in_place)
+        return j->in + at * j->in_stride;
+    if (at >= 0) {
+        const int64_t turn = e % j->fused.met;
+        char *copy = w->scratch + j->fused.copies + (turn < 0 ? turn + j->fused.met : turn) * j->fused.row_bytes;
+        if (e >= w->made)
+            tess_correlate_gather(&j->source, copy, j->in + at * j->in_stride, 0, j->fused.length);
+        return copy;
+    }
+    if (!w->ghost_made)
+        tess_correlate_gather(&j->source, ghost, NULL, 0, j->fused.length);
+    w->ghost_made = true;
+    return ghost;
+}
+
+static void find_rows(const job *j, walk *w, int64_t y) {
+    const int64_t first = y - j->column->axis[0].before, met = j->kernels->tall + j->column->axis[0].width - 1;
+    for (int64_t i = 0; i < met; i++)
+        w->rows[i] = input_row(j, w, first + i);
+    w->made = tess_max64(w->made, first + met);
+    for (int64_t i = met; i < met + j->kernels->tall; i++) {
+        const int64_t at = tess_boundary_index(j->problem->boundary, j->column->axis[0].n, first + i);
+        w->rows[i] = at >= 0 && j->fused.in_place ? j->in + at * j->in_stride : w->rows[met - 1];
+    }
+}
+
+/* Columns x .. of the rows between the passes, as many as a tile has; returns
+ * where it ended. The last tile of a row begins earlier. */
+static int64_t column_tile(const job *j, const walk *w, int64_t x) {
+    const tess_window_kernels *k = j->kernels;
+    const int64_t length = j->fused.length, columns = length - x > 2 * k->lanes ? k->wide * k->lanes : k->lanes;
+    x = tess_min64(x, length - columns);
+    const tess_window_call call = {.rows = w->rows,
+                                   .ahead = w->rows + k->tall + j->column->axis[0].width - 1,
+                                   .planes = 1,
+                                   .wy = j->column->axis[0].width,
+                                   .wx = 1,
+                                   .at = x * j->width,
+                                   .weights = j->column->weights,
+                                   .out = w->scratch + j->fused.between + (j->fused.left + x) * j->width,
+                                   .out_stride = j->fused.row_bytes,
+                                   .between = true};
+    (columns == k->lanes ? k->narrow : k->tile)(&call);
+    return x + columns;
+}
+
+/* Output columns x .. x + count - 1 of all rows of the group, from a tile of
+ * `columns`. */
+static void row_tiles(const job *j, const walk *w, char *out, int64_t x, int64_t count, int64_t columns, bool stream) {
+    const tess_window_kernels *k = j->kernels;
+    const tess_window_tile tile = columns == k->lanes ? k->point : k->line;
+    char *sums = w->scratch + j->fused.sums;
+    const char *from = w->scratch + j->fused.between + (j->fused.left + x - j->row->axis[1].before * j->row->group) * j->width;
+    const bool direct = j->out_ready && count == columns;
+    tess_window_call call = {.rows = &from,
+                             .ahead = &from,
+                             .planes = 1,
+                             .wy = 1,
+                             .wx = j->row->axis[1].width,
+                             .step = j->row->group * j->width,
+                             .weights = j->row->weights,
+                             .stream = direct && stream,
+                             .between = !direct};
+    for (int r = 0; r < k->tall; r++, from += j->fused.row_bytes) {
+        char *to = out + r * j->out_row + x * j->out_stride;
+        call.out = direct ? to : sums;
+        tile(&call);
+        if (!direct)
+            j->store(to, j->out_stride, sums, count);
+    }
+}
+
+/* Columns from .. to - 1, when the whole row between the passes is there. A tile may begin earlier, where it would reach beyond the row: what lies
+ * behind that might be anything, and denormal numbers are slow. */
+static void row_stretch(const job *j, const walk *w, char *out, int64_t from, int64_t to) {
+    const tess_window_kernels *k = j->kernels;
+    for (int64_t x = from; x < to;) {
+        const int64_t columns = to - x > 2 * k->lanes ? k->line_vectors * k->lanes : k->lanes;
+        const int64_t first = x + columns > j->length ? tess_max64(j->length - columns, 0) : x, count = tess_min64(to - first, columns);
+        row_tiles(j, w, out, first, count, columns, false);
+        x = first + count;
+    }
+}
+
+static void one_group(const job *j, walk *w, int64_t y) {
+    const tess_window_kernels *k = j->kernels;
+    const tess_correlate_axis *across = &j->row->axis[1];
+    const int64_t columns = k->line_vectors * k->lanes, reach = (across->width - 1 - across->before) * j->row->group;
+    char *out = j->out + y * j->out_row, *between = w->scratch + j->fused.between + j->fused.left * j->width;
+    int64_t done = j->inside;
+    find_rows(j, w, y);
+    for (int64_t x = 0; x < j->fused.length;) {
+        x = column_tile(j, w, x);
+        for (; !j->rings && done + columns <= j->beyond && done + columns + reach <= x; done += columns)
+            row_tiles(j, w, out, done, columns, columns, j->stream);
+    }
+    for (int r = 0; r < k->tall; r++, between += j->fused.row_bytes) {
+        tess_correlate_gather(&j->between, between - j->fused.left * j->width, between, -j->fused.left, j->fused.left);
+        tess_correlate_gather(&j->between, between + j->fused.length * j->width, between, j->fused.length, j->fused.right);
+        if (j->rings) { /* a long mask: the whole row at once */
+            const tess_window_line line = {.x = between + (j->inside - across->before) * j->width,
+                                           .out = out + r * j->out_row + j->inside * j->width,
+                                           .weights = j->row->weights,
+                                           .taps = across->width,
+                                           .width = j->width,
+                                           .count = j->beyond - j->inside,
+                                           .stream = j->stream};
+            done = j->inside + tess_window_rings(k, &line);
+        }
+    }
+    row_stretch(j, w, out, 0, j->inside);
+    row_stretch(j, w, out, done, j->length);
+}
+
+static void task(void *argument, int64_t begin, int64_t end, int worker) {
+    const job *j = argument;
+    char *scratch = j->scratch + (size_t)worker * j->fused.scratch;
+    const int64_t tall = j->kernels->tall, rows = j->column->axis[0].m;
+    walk w = {.rows = (const char **)(void *)scratch, .scratch = scratch, .made = INT64_MIN};
+    for (int64_t g = begin; g < end; g++)
+        one_group(j, &w, g * tall);
+    if (end == rows / tall && rows % tall != 0) /* the last group begins earlier */
+        one_group(j, &w, rows - tall);
+    if (j->stream)
+        tess_stream_fence();
+}
+
+tess_status TESS_ISA_NAME(tess_correlate_fused_passes)(const tess_correlate_problem *problem, const tess_correlate_fused *fused, const tess_run *run);
+tess_status TESS_ISA_NAME(tess_correlate_fused_passes)(const tess_correlate_problem *problem, const tess_correlate_fused *fused,
+                                                       const tess_run *run) {
+    const tess_correlate_pass *column = &problem->passes[0], *row = &problem->passes[1];
+    const tess_correlate_axis *across = &row->axis[1];
+    job j = {.problem = problem,
+             .column = column,
+             .row = row,
+             .fused = *fused,
+             .in = tess_correlate_input(problem, run),
+             .out = run->out,
+             .scratch = run->workspace};
+    tess_correlate_source_of(&j.source, problem, column, run->slot);
+    tess_correlate_source_of(&j.between, problem, row, run->slot);
+    j.kernels = TESS_ISA_NAME(tess_correlate_window_kernels)(problem->work == tess_f32);
+    j.store = tess_storer(run->slot, problem->work, row->to);
+    j.width = j.source.width;
+    j.length = across->m * row->group;
+    j.in_stride = column->axis[0].in_stride;
+    j.out_row = row->axis[0].out_stride;
+    j.out_stride = row->group > 1 ? (int64_t)tess_type_size(row->to) : across->out_stride;
+    j.out_ready = row->to == problem->work && j.out_stride == j.width;
+    j.rings = j.out_ready && row->group == 1 && tess_window_rings_pay(j.kernels, across->width);
+    const int64_t phase = (int64_t)(((uintptr_t)0 - (uintptr_t)j.out) % 64), line = 64 / j.width;
+    j.stream = j.out_ready && phase % j.width == 0 && j.out_row % 64 == 0 && (double)problem->out.count * (double)j.width >= STREAM_BYTES;
+    j.inside = tess_max64(across->before, 0) * row->group;
+    if (j.stream) /* from the start of a line of output on */
+        j.inside += (phase / j.width + line - j.inside % line) % line;
+    j.inside = tess_min64(j.inside, j.length);
+    j.beyond = tess_max64(tess_min64((across->n - (across->width - 1 - across->before)) * row->group, j.length), j.inside);
+    const int64_t groups = column->axis[0].m / j.kernels->tall;
+    return tess_parallel(run->context, run->threads, groups, tess_max64(1, groups / (8 * (int64_t)run->threads)), task, &j);
+}

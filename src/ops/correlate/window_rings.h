@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * window_rings.h - how a row of output is shared out to the rings of window_ring.h. */
+#ifndef TESS_OPS_CORRELATE_WINDOW_RINGS_H
+#define TESS_OPS_CORRELATE_WINDOW_RINGS_H
+
+#include "ops/correlate/window_kernels.h"
+
+typedef struct tess_window_line {
+    const char *x; /* what output 0 meets first */
+    char *out;
+    const void *weights;
+    int64_t taps, width, count; /* bytes of an element; outputs */
+    bool stream;                /* out is aligned to a line, and may be stored past the caches */
+} tess_window_line;
+
+/* From one and a half rows of taps on: below, most loads serve one output only, and lines (window_line.h) do as well. */
+TESS_INLINE bool tess_window_rings_pay(const tess_window_kernels *k, int64_t taps) { return taps * 2 > 3 * k->lanes; }
+
+/* Does as much of the row as rings can take, and returns the number of outputs done. Masks of more rows than the deepest ring takes go in several
+ * passes over the same outputs, where the sums wait. Rings of different depths cut these into different numbers of stretches, all of which divide
+ * EVERY. */
+TESS_INLINE int64_t tess_window_rings(const tess_window_kernels *k, const tess_window_line *line) {
+    enum { EVERY = 24, LONGEST = 512, SHORTEST = 16 };
+    const int64_t width = line->width, vector = k->lanes * width;
+    const int64_t deep = tess_ceil_div(line->taps, k->lanes), passes = tess_ceil_div(deep, TESS_WINDOW_RINGS);
+    const int64_t unit = passes > 1 ? EVERY : k->streams[deep], longest = passes > 1 ? LONGEST / EVERY : LONGEST;
+    int64_t done = 0;
+    for (;;) {
+        int64_t units = tess_min64((line->count - done) / (unit * k->lanes), longest);
+        if (units < (passes > 1 ? SHORTEST / 2 : SHORTEST))
+            return done;
+        units -= units % 16 == 0; /* stretches a power of two apart would meet in the same sets of the caches */
+        for (int64_t p = 0; p < passes; p++) {
+            const int64_t from = deep * p / passes, to = deep * (p + 1) / passes, steps = units * unit / k->streams[to - from];
+            const tess_window_stretch stretch = {.x = line->x + done * width + from * vector,
+                                                 .out = line->out + done * width,
+                                                 .weights = (const char *)line->weights + from * vector,
+                                                 .hop = steps * vector,
+                                                 .steps = steps,
+                                                 .last_taps = p == passes - 1 ? line->taps - (deep - 1) * k->lanes : k->lanes,
+                                                 .goes_on = p > 0,
+                                                 .stream = line->stream && passes == 1};
+            k->ring[to - from](&stretch);
+        }
+        done += units * unit * k->lanes;
+    }
+}
+
+#endif
