@@ -364,6 +364,16 @@ static void cards(void **state) {
         if (!strstr(tess_detail(), bad[i].says))
             fail_msg("%s", tess_detail());
     }
+    float values[4] = {0}, sum;
+    int64_t four[] = {4};
+    DLTensor in = tess_view(values, tess_f32, 1, four, NULL), out = tess_view(&sum, tess_f32, 0, NULL, NULL);
+    tess_plan *plan;
+    char text[64];
+    size_t length;
+    assert_tess_ok(tess_plan_reduce(&plan, NULL, TESS_SUM, &in, &out, NULL));
+    assert_int_equal(tess_profile_plan(plan, values, NULL, &sum, NULL, text, sizeof text, &length), TESS_ERR_ARGUMENT);
+    assert_string_equal(tess_detail(), "the plan was not made for the virtual engine");
+    tess_plan_free(plan);
     tess_profile *p;
     tess_profile_options options = {.struct_size = sizeof options, .card = "none"};
     assert_int_equal(tess_profile_kernel(&p, NULL, put_text, "keep<<<1, 1>>>(0)", NULL, 0, &options), TESS_ERR_ARGUMENT);

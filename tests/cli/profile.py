@@ -193,6 +193,20 @@ class Compiled(files.Case):
             self.profile("contract<<<1, 1>>>(in:f32[3]=a.npy, out:f32[1])", "-o", "0=o.npy", *given)
             self.assertEqual(self.array("o.npy")[0], [expected], given)
 
+    def test_ladder(self):
+        """A GPU strategy is a rung that was counted, with the CPU's bits and, where its row predicts counts, just those."""
+        told = json.loads(self.ok("ladder", "transpose", "--json", "--seconds", "0.001"))
+        counted = {r["strategy"]: r for r in told["ladders"][0]["rungs"] if "counted" in r}
+        self.assertLessEqual({"transpose/naive_read", "transpose/tile32", "transpose/tile_pad32"}, set(counted))
+        for name, rung in counted.items():
+            self.assertTrue(rung["same_bits"], name)
+            self.assertIsNot(rung["counted"]["prediction_holds"], False, name)
+            totals = rung["counted"]["counters"]
+            self.assertEqual(sum(launch["counters"]["global_ld_sectors"] for launch in rung["counted"]["launches"]), totals["global_ld_sectors"])
+        conflicts = {name: r["counted"]["counters"]["shared_ld_conflicts"] + r["counted"]["counters"]["shared_st_conflicts"] for name, r in counted.items()}
+        self.assertGreater(conflicts["transpose/tile32"], 0)
+        self.assertEqual(conflicts["transpose/tile_pad32"], 0)
+
     def test_printed(self):
         self.assertEqual(self.profile("tell<<<1, 2>>>()")["printed"], "thread 0\nthread 1\n")
 
