@@ -99,8 +99,10 @@ void tess_vgpu_mbarrier(vgpu_warp *w, const vgpu_record *r, uint32_t mask) {
     }
     tess_vgpu_resolve(w, r, PTX_SHARED, r->mode == PTX_INIT || r->mode == PTX_INVAL ? VGPU_STORE : VGPU_ATOMIC, 8, 8, address, mask, &in);
     for (uint32_t m = in.mask; m; m &= m - 1)
-        if (!operate(w, r, TESS_LOW_BIT(m), address[TESS_LOW_BIT(m)], in.host[TESS_LOW_BIT(m)], &met))
+        if (!operate(w, r, TESS_LOW_BIT(m), address[TESS_LOW_BIT(m)], in.host[TESS_LOW_BIT(m)], &met)) {
+            w->worker->stop = true; /* it would be waited for without end */
             break;
+        }
     synchronised(w, met);
 }
 
@@ -114,7 +116,7 @@ static uint64_t side(const vgpu_warp *w, const uint32_t *entry, int lane) {
 }
 
 /* Tells the observers of both sides, 32 pieces of 16 bytes at a time, and copies. */
-static bool copy(vgpu_warp *w, const vgpu_record *r, int lane, uint64_t to, uint64_t from, uint32_t size) {
+static bool copy(vgpu_warp *w, const vgpu_record *r, uint64_t to, uint64_t from, uint32_t size) {
     ptx_space source = r->space == PTX_SHARED ? PTX_GLOBAL : PTX_SHARED;
     for (uint32_t done = 0; done < size; done += 16 * LANES) {
         uint64_t there[LANES], here[LANES];
@@ -133,7 +135,6 @@ static bool copy(vgpu_warp *w, const vgpu_record *r, int lane, uint64_t to, uint
         for (uint32_t l = 0; l < pieces; l++)
             memcpy(out.host[l], in.host[l], 16);
     }
-    (void)lane;
     return true;
 }
 
@@ -147,14 +148,20 @@ void tess_vgpu_bulk(vgpu_warp *w, const vgpu_record *r, uint32_t mask) {
             tess_vgpu_fault_report(w, r, l, TESS_VGPU_MISALIGNED, to % 16 ? to : from, NULL,
                                    "a bulk copy of %u bytes from 0x%llx to 0x%llx: all three must be multiples of 16", size, (unsigned long long)from,
                                    (unsigned long long)to);
-            continue;
+            w->worker->stop = true;
+            return;
         }
-        if (!copy(w, r, l, to, from, size) || r->space != PTX_SHARED)
+        if (!copy(w, r, to, from, size)) { /* the barrier would be waited for without end */
+            w->worker->stop = true;
+            return;
+        }
+        if (r->space != PTX_SHARED)
             continue;
         uint64_t at = side(w, list + 8, l), word;
         if (at % 8 || at + 8 > (uint64_t)w->launch->shared_bytes) {
             tess_vgpu_fault_report(w, r, l, TESS_VGPU_OUT_OF_BOUNDS, at, NULL, "the mbarrier of a bulk copy is not in shared memory");
-            continue;
+            w->worker->stop = true;
+            return;
         }
         memcpy(&word, w->worker->shared + at, 8);
         state s = unpack(word);
