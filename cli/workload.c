@@ -132,7 +132,7 @@ tess_status cli_trial_plan(const cli_session *session, const cli_trial *t, const
     const DLTensor *in = &t->in.tensor, *out = &result(t)->tensor;
     if (strcmp(w->operation, "correlate") == 0) {
         const DLTensor *list[3] = {&t->masks[0].tensor, &t->masks[1].tensor, &t->masks[2].tensor};
-        tess_correlate_options options = {.struct_size = sizeof options, .boundary = w->boundary, .call.strategy = strategy};
+        tess_correlate_options options = {.struct_size = sizeof options, .boundary = w->boundary, .accuracy = w->accuracy, .call.strategy = strategy};
         return tess_plan_correlate(plan, session->context, in, list, w->separable ? w->mask_ndim : 1, out, &options);
     }
     if (strcmp(w->operation, "reduce") == 0) {

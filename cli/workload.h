@@ -21,6 +21,7 @@ typedef struct cli_workload {
     int64_t mask[3];
     bool separable;
     tess_boundary boundary;
+    tess_accuracy accuracy;
     /* reduce */
     tess_reduction reduction;
     int axis; /* ALL_AXES or one */

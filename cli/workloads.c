@@ -14,6 +14,7 @@
 
 /* Masks of one row, of a square, of a square's two factors, of a cube. */
 #define TAPS(n) .mask_ndim = 1, .mask = {n}
+#define FAST .accuracy = TESS_ACCURACY_FAST
 #define SQUARE(n) .mask_ndim = 2, .mask = {n, n}
 #define FACTORS(n) .mask_ndim = 2, .mask = {n, n}, .separable = true
 #define CUBE(n) .mask_ndim = 3, .mask = {n, n, n}
@@ -29,6 +30,11 @@ const cli_workload cli_workloads[] = {
     {"correlate f32 64 Mi, 65 taps", "correlate", 0, tess_f32, 1, {64 Mi}, TAPS(65)},
     {"correlate f32 64 Mi, 127 taps", "correlate", 0, tess_f32, 1, {64 Mi}, TAPS(127)},
     {"correlate f32 64 Mi, 1023 taps", "correlate", 0, tess_f32, 1, {64 Mi}, TAPS(1023)},
+    {"correlate f32 64 Mi, 65 taps, fast", "correlate", 0, tess_f32, 1, {64 Mi}, TAPS(65), FAST},
+    {"correlate f32 64 Mi, 127 taps, fast", "correlate", 0, tess_f32, 1, {64 Mi}, TAPS(127), FAST},
+    {"correlate f32 64 Mi, 1023 taps, fast", "correlate", QUICK, tess_f32, 1, {64 Mi}, TAPS(1023), FAST},
+    {"correlate f32 64 Mi, 4095 taps, fast", "correlate", 0, tess_f32, 1, {64 Mi}, TAPS(4095), FAST},
+    {"correlate f64 64 Mi, 1023 taps, fast", "correlate", 0, tess_f64, 1, {64 Mi}, TAPS(1023), FAST},
     {"correlate f64 64 Mi, 9 taps", "correlate", 0, tess_f64, 1, {64 Mi}, TAPS(9)},
     {"correlate f32 64 Ki, 9 taps, in cache", "correlate", 0, tess_f32, 1, {64 Ki}, TAPS(9), .cached = true},
     {"correlate f32 509 x 521, 5 x 5", "correlate", LADDER, tess_f32, 2, {509, 521}, SQUARE(5)},
@@ -45,6 +51,9 @@ const cli_workload cli_workloads[] = {
     {"correlate f32 8192 x 8192, 11 x 11", "correlate", 0, tess_f32, 2, {8192, 8192}, SQUARE(11)},
     {"correlate f32 8192 x 8192, 15 x 15", "correlate", 0, tess_f32, 2, {8192, 8192}, SQUARE(15)},
     {"correlate f32 8192 x 8192, 31 x 31", "correlate", 0, tess_f32, 2, {8192, 8192}, SQUARE(31)},
+    {"correlate f32 8192 x 8192, 15 x 15, fast", "correlate", 0, tess_f32, 2, {8192, 8192}, SQUARE(15), FAST},
+    {"correlate f32 8192 x 8192, 31 x 31, fast", "correlate", 0, tess_f32, 2, {8192, 8192}, SQUARE(31), FAST},
+    {"correlate f32 8192 x 8192, 127 x 127, fast", "correlate", 0, tess_f32, 2, {8192, 8192}, SQUARE(127), FAST},
     {"separable f32 4096 x 4096, 3 + 3", "correlate", 0, tess_f32, 2, {4096, 4096}, FACTORS(3)},
     {"separable f32 4096 x 4096, 5 + 5", "correlate", 0, tess_f32, 2, {4096, 4096}, FACTORS(5)},
     {"separable f32 4096 x 4096, 7 + 7", "correlate", 0, tess_f32, 2, {4096, 4096}, FACTORS(7)},
