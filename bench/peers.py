@@ -24,7 +24,7 @@ import columns
 import library
 
 TOP = library.TOP
-SLOW_SECONDS, FAR_BEHIND, SHORT_SECONDS = 1.5, 5, 0.003
+SLOW_SECONDS, FAR_BEHIND, SHORT_SECONDS = 0.5, 5, 0.003
 
 
 def block(shape, dtype, pages):
@@ -119,43 +119,44 @@ def timed(call, repeats):
 
 
 class Column:
-    def __init__(self, name, call, note=""):
-        self.name, self.call, self.note, self.times, self.repeats = name, call, note, [], 1
+    def __init__(self, name, call, note, first):
+        self.name, self.call, self.note, self.times = name, call, note, [first]
+        self.repeats = max(1, min(1000, int(SHORT_SECONDS / first)))
 
 
 def candidates(work, arrays, tessera, threads, wanted):
     """The columns that offer the work, each run once and checked."""
     np = columns.np
-    tessera()
+    first = timed(tessera, 1)
     expected = arrays["out"].copy() if not work.get("inplace") else None
-    found = [Column("tessera", tessera)]
+    found = [Column("tessera", tessera, "", first)]
     for name in wanted:
         run = columns.COLUMNS[name](work, arrays, threads)
         if not run:
             continue
+        start = time.perf_counter()
         result = run.call()
+        first = time.perf_counter() - start
         note = run.note
         if expected is not None:
             got = result if isinstance(result, (np.ndarray, np.generic)) else arrays["out"]
             if not agrees(expected, got, run):
                 note = (note + "; " if note else "") + "another result"
-        found.append(Column(name, run.call, note))
+        found.append(Column(name, run.call, note, first))
     return found
 
 
 def measure(found, rounds):
-    """Fills the columns' times, round by round."""
-    for c in found:
-        first = timed(c.call, 1)
-        c.repeats = max(1, min(1000, int(SHORT_SECONDS / first)))
-        c.times = [timed(c.call, c.repeats)] if first < SLOW_SECONDS else [first]
+    """Replaces the columns' first times by those of rounds, in turns. Columns that are far behind get one more run, slow ones among them keep their first."""
     best = min(c.times[0] for c in found)
     for c in found:
-        c.rounds = rounds if c.times[0] < FAR_BEHIND * best or c is found[0] else 1
+        behind = c is not found[0] and c.times[0] > FAR_BEHIND * best
+        c.rounds = rounds if not behind else 0 if c.times[0] > SLOW_SECONDS else 1
     for r in range(rounds):
         for c in found:
             if r < c.rounds:
-                c.times = c.times + [timed(c.call, c.repeats)] if r or c.rounds == 1 else [timed(c.call, c.repeats)]
+                took = timed(c.call, c.repeats)
+                c.times = c.times + [took] if r else [took]
 
 
 def compare(work, tessera, limits, threads, options, wanted):
