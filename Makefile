@@ -28,7 +28,7 @@ ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
 ifeq ($(ARCH),x86_64)
 SLOTS := baseline avx2 avx512
 FLAGS_baseline :=
-FLAGS_avx2 := -mavx2 -mfma -mbmi2
+FLAGS_avx2 := -mavx2 -mfma -mbmi2 -mf16c
 FLAGS_avx512 := $(FLAGS_avx2) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vbmi -mprefer-vector-width=512
 else ifeq ($(ARCH),aarch64)
 SLOTS := baseline neon

@@ -4,7 +4,7 @@
  *
  *     make build/bench/streams && build/bench/streams [-j THREADS] [-i avx2] [-p small] [-s STRATEGY] [-r ROUNDS] [WORD ...]
  *
- * WORDs choose the cases whose names contain one of them; -p small asks for ordinary pages. The time is the median of ROUNDS (7) executions of a
+ * WORDs choose the cases whose names contain one of them (_ for a space); -p small asks for ordinary pages. The time is the median of ROUNDS (7) executions of a
  * plan. The percentage is of the time that reading (reductions) or copying as many bytes takes by the limits measured first in the same run. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -310,6 +310,9 @@ int main(int argc, char **argv) {
         case 'r': rounds = atoi(optarg) < 1 ? 1 : atoi(optarg) > 100 ? 100 : atoi(optarg); break;
         default: return 2;
         }
+    for (int a = optind; a < argc; a++)
+        for (char *c = argv[a]; *c; c++)
+            *c = (char)(*c == '_' ? ' ' : *c);
     if (tess_open(&context, &options) != TESS_OK)
         return fprintf(stderr, "%s\n", tess_detail()) > 0;
     void *block[3] = {pages(640u << 20, huge), pages(256u << 20, huge), pages(640u << 20, huge)};

@@ -20,7 +20,7 @@ typedef struct filter {
 } filter;
 
 static bool read_options(tess_py_state *state, filter *f, PyObject **values) {
-    static const char *const extents[] = {"same", "valid", "full", NULL}, *const accuracies[] = {"direct", "fast", NULL};
+    static const char *const extents[] = {"same", "valid", "full", NULL}, *const accuracies[] = {"direct", "fast", "fft", NULL};
     static const char *const boundaries[] = {"zero", "constant", "nearest", "reflect", "mirror", "wrap", NULL};
     int extent = 0, accuracy = 0, boundary = 0;
     int64_t wide[TESS_MAX_NDIM];

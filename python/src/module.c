@@ -110,12 +110,13 @@ static PyObject *plan(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
     return NULL;
 }
 
-static PyMethodDef methods[ENTRY_COUNT + 2] = {
+static PyMethodDef methods[ENTRY_COUNT + 3] = {
 #define ENTRY(name, function, code, words, text) \
     {#name, (PyCFunction)(void (*)(void))call_##name, METH_FASTCALL | METH_KEYWORDS, #name "(" words ")\n--\n\n" text},
     ENTRIES(ENTRY)
 #undef ENTRY
-        {"_plan", (PyCFunction)(void (*)(void))plan, METH_FASTCALL | METH_KEYWORDS, NULL},
+        {"_profile", tess_py_profile, METH_VARARGS, NULL},
+    {"_plan", (PyCFunction)(void (*)(void))plan, METH_FASTCALL | METH_KEYWORDS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -166,8 +167,10 @@ static int module_exec(PyObject *module) {
     state->kinds = PyDict_New();
     state->array_type = add_class(module, &tess_py_array_spec, "Array");
     state->plan_type = add_class(module, &tess_py_plan_spec, "Plan");
+    state->profile_type = add_class(module, &tess_py_profile_spec, "Profile");
     state->context_type = add_class(module, &tess_py_context_spec, NULL);
-    if (!state->axis_error || !state->engine_error || !state->kinds || !state->array_type || !state->plan_type || !state->context_type)
+    if (!state->axis_error || !state->engine_error || !state->kinds || !state->array_type || !state->plan_type || !state->profile_type ||
+        !state->context_type)
         return -1;
     if (!(state->helpers = PyImport_ImportModule("tessera._arrays")) || !(state->context = tess_py_context_new(state, 0, NULL)))
         return -1;
@@ -183,6 +186,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     tess_py_state *state = tess_py_state_of(module);
     Py_VISIT(state->array_type);
     Py_VISIT(state->plan_type);
+    Py_VISIT(state->profile_type);
     Py_VISIT(state->context_type);
     Py_VISIT(state->axis_error);
     Py_VISIT(state->engine_error);
@@ -210,6 +214,7 @@ static int module_clear(PyObject *module) {
     Py_CLEAR(state->context);
     Py_CLEAR(state->array_type);
     Py_CLEAR(state->plan_type);
+    Py_CLEAR(state->profile_type);
     Py_CLEAR(state->context_type);
     Py_CLEAR(state->axis_error);
     Py_CLEAR(state->engine_error);

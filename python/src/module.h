@@ -70,7 +70,7 @@ enum {
 
 typedef struct tess_py_state {
     PyObject *names[N_COUNT];
-    PyObject *array_type, *plan_type, *context_type; /* classes of ours */
+    PyObject *array_type, *plan_type, *context_type, *profile_type; /* classes of ours */
     PyObject *axis_error, *engine_error;
     PyObject *kinds;                                                                    /* dict: type -> bytes of a tess_py_kind */
     PyObject *helpers;                                                                  /* the Python module tessera._arrays */
@@ -208,7 +208,8 @@ void tess_py_begin(tess_py_state *state, tess_py_work *work, double elements);
 void tess_py_begin_on(tess_py_work *work, PyObject *context, double elements);
 void tess_py_end(tess_py_work *work);
 
-extern PyType_Spec tess_py_context_spec, tess_py_plan_spec;
+extern PyType_Spec tess_py_context_spec, tess_py_plan_spec, tess_py_profile_spec;
+PyObject *tess_py_profile(PyObject *module, PyObject *args);
 PyObject *tess_py_context_new(tess_py_state *state, int threads, PyObject *wisdom_from);
 PyObject *tess_py_context_current(tess_py_state *state); /* new reference */
 tess_context *tess_py_context_handle(PyObject *context);

@@ -15,14 +15,14 @@ kind that came in: NumPy's for NumPy's, a torch tensor for a torch tensor. Plain
 Python number where all axes are reduced. tessera.ndimage stands in for scipy.ndimage's filters.
 """
 from . import _tessera
-from ._tessera import (Array, AxisError, EngineError, Plan, __version__, all, any, argmax, argmin, convolve, convolve_separable, correlate,
+from ._tessera import (Array, AxisError, EngineError, Plan, Profile, __version__, all, any, argmax, argmin, convolve, convolve_separable, correlate,
                        correlate_separable, count_nonzero, devices, limits, lookup, max, mean, min, norm, permute_dims, prod, set_threads, std,
                        strategies, sum, take, threads, transpose, var)
-from ._functions import explain, interp, plan, wisdom
+from ._functions import explain, interp, plan, profile, wisdom
 
-__all__ = ["Array", "AxisError", "EngineError", "Plan", "all", "any", "argmax", "argmin", "convolve", "convolve_separable", "correlate",
+__all__ = ["Array", "AxisError", "EngineError", "Plan", "Profile", "all", "any", "argmax", "argmin", "convolve", "convolve_separable", "correlate",
            "correlate_separable", "count_nonzero", "devices", "explain", "interp", "limits", "lookup", "max", "mean", "min", "ndimage", "norm",
-           "permute_dims", "plan", "prod", "set_threads", "std", "strategies", "sum", "take", "threads", "transpose", "var", "wisdom"]
+           "permute_dims", "plan", "prod", "profile", "set_threads", "std", "strategies", "sum", "take", "threads", "transpose", "var", "wisdom"]
 
 
 def __getattr__(name):

@@ -2,6 +2,7 @@
 """What the extension leaves to Python: the rare cases of getting at arrays and of making them.
 
 Nothing here imports an array library that the caller has not brought along, except NumPy for lists."""
+import html
 import json
 import sys
 
@@ -47,6 +48,11 @@ def empty_like(like, shape, dtype):
         with like.device:
             return sys.modules["cupy"].empty(shape, dtype)
     return None
+
+
+def framed(page):
+    """An HTML page as a part of another one."""
+    return f'<iframe srcdoc="{html.escape(page)}" width="100%" height="600" style="border: 0"></iframe>'
 
 
 def stream(like):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that stand on those of the extension: plan, explain, wisdom, interp."""
+"""Functions that stand on those of the extension: plan, explain, profile, wisdom, interp."""
 from . import _tessera
 
 
@@ -24,6 +24,43 @@ def explain(function, *arrays, format="text", **arguments):
     True
     """
     return plan(function, *arrays, **arguments).explain(format)
+
+
+def profile(source, launch, *arrays, name=None, options=(), fmad=True, check=True, threads=0, card=None, cards=None, seed=0, step_limit=0):
+    """Runs a CUDA kernel on the virtual GPU, no card needed, and tells what its memory accesses cost line by line, which mistakes it makes, and how
+    long it would take on a card.
+
+    source: PTX, or CUDA C++ where NVRTC is installed. launch: a line in CUDA's own form, "kernel<<<grid, block>>>(argument, ...)"; the arrays are
+    $0, $1, ..., and all of them in order where the launch has no arguments. in:$0 is only read; what the kernel writes is in the arrays afterwards
+    (an array that is read-only is passed as a copy) and in the result's outputs. Other arguments are numbers and in:T[N]=SOURCE, out:T[N]:
+    tessera.h describes them. name: of the source in reports. options: words for NVRTC. fmad: products and sums may be contracted. check: look
+    for undefined reads and races. card, cards: whose time is predicted, from which list. seed: another order of warps. step_limit: ends
+    endless loops.
+
+    The result shows itself in a notebook; str() of it is the report, json() and html() are others.
+
+    >>> ptx = '''
+    ... .version 8.0
+    ... .target sm_90
+    ... .address_size 64
+    ... .visible .entry twice(.param .u64 x) {
+    ...     .reg .b32 %r<2>; .reg .b64 %a<4>; .reg .f32 %f<3>;
+    ...     ld.param.u64 %a1, [x];
+    ...     cvta.to.global.u64 %a1, %a1;
+    ...     mov.u32 %r1, %tid.x;
+    ...     mul.wide.u32 %a2, %r1, 4;
+    ...     add.s64 %a3, %a1, %a2;
+    ...     ld.global.f32 %f1, [%a3];
+    ...     add.f32 %f2, %f1, %f1;
+    ...     st.global.f32 [%a3], %f2;
+    ...     ret;
+    ... }'''
+    >>> x = numpy.arange(32, dtype="f4")
+    >>> found = tessera.profile(ptx, "twice<<<1, 32>>>", x)
+    >>> x[:4], found.faults, found.counter("global_ld_sectors")
+    (array([0., 2., 4., 6.], dtype=float32), [], 4)
+    """
+    return _tessera._profile(source, launch, arrays, name, tuple(options), bool(fmad), bool(check), threads, card, cards, seed, step_limit)
 
 
 class wisdom:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from typing import Any, Callable, Literal, Sequence, overload
 
-from ._tessera import ArrayLike, Plan
+from ._tessera import ArrayLike, Plan, Profile
 
 def plan(function: str | Callable[..., Any], *arrays: ArrayLike | Sequence[ArrayLike], **arguments: Any) -> Plan: ...
 @overload
@@ -9,6 +9,8 @@ def explain(function: str | Callable[..., Any], *arrays: ArrayLike | Sequence[Ar
 @overload
 def explain(function: str | Callable[..., Any], *arrays: ArrayLike | Sequence[ArrayLike], format: Literal["json"],
             **arguments: Any) -> dict[str, Any]: ...
+def profile(source: str, launch: str, *arrays: ArrayLike, name: str | None = None, options: Sequence[str] = (), fmad: bool = True, check: bool = True,
+            threads: int = 0, card: str | None = None, cards: str | None = None, seed: int = 0, step_limit: int = 0) -> Profile: ...
 def interp(x: ArrayLike, xp: ArrayLike | None, fp: ArrayLike, left: complex | None = None, right: complex | None = None,
            period: float | None = None) -> Any: ...
 

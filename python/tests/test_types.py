@@ -83,7 +83,7 @@ class Types(unittest.TestCase):
                     self.assertEqual(got, parameter.default, (name, argument.arg))
                 self.assertEqual(parameter.kind == inspect.Parameter.KEYWORD_ONLY, argument in arguments.kwonlyargs, (name, argument.arg))
         classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
-        for name in ("Array", "Plan"):
+        for name in ("Array", "Plan", "Profile"):
             members = {n.name for n in classes[name].body if isinstance(n, ast.FunctionDef)} - {"__buffer__", "__len__", "__call__"}
             real = {n for n in vars(getattr(_tessera, name)) if not n.startswith("__") or n.startswith("__dlpack")}
             self.assertEqual(members, real, name)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/convert.h"
+#include "simd/half.h"
 #include "simd/narrow.h"
 
 #undef bool /* the tables below paste type names, and bool is one */
@@ -22,24 +23,10 @@ typedef struct {
 
 /* ---- single values ---- */
 
-TESS_INLINE uint32_t bits_of(float x) {
-    uint32_t u;
-    memcpy(&u, &x, 4);
-    return u;
-}
-TESS_INLINE float float_of(uint32_t u) {
-    float x;
-    memcpy(&x, &u, 4);
-    return x;
-}
-
-/* Branch-free so that loops vectorise. Exponents are moved by a multiplication, which also brings f16 subnormals into place. */
-TESS_INLINE float from_f16(uint16_t h) {
-    uint32_t magnitude = (uint32_t)(h & 0x7fff) << 13;
-    float scaled = float_of(magnitude) * 0x1p112f;
-    uint32_t u = magnitude >= 0x0f800000u ? magnitude | 0x7f800000u : bits_of(scaled); /* infinity and NaN */
-    return float_of(u | (uint32_t)(h & 0x8000) << 16);
-}
+#define bits_of tess_bits_of_f32
+#define float_of tess_f32_of_bits
+#define from_f16 tess_f32_of_f16
+#define from_bf16 tess_f32_of_bf16
 
 TESS_INLINE uint16_t to_f16(float x) {
     uint32_t u = bits_of(x), sign = u >> 16 & 0x8000, magnitude = u & 0x7fffffff;
@@ -49,8 +36,6 @@ TESS_INLINE uint16_t to_f16(float x) {
     result = magnitude >= 0x477ff000u ? 0x7c00 : result;
     return (uint16_t)(magnitude > 0x7f800000u ? 0x7e00 : result | sign);
 }
-
-TESS_INLINE float from_bf16(uint16_t b) { return float_of((uint32_t)b << 16); }
 
 TESS_INLINE uint16_t to_bf16(float x) {
     uint32_t u = bits_of(x), rounded = (u + 0x7fff + (u >> 16 & 1)) >> 16;
@@ -212,8 +197,24 @@ static const tess_row_loader loaders[TESS_TYPES][TESS_TYPES] = {
     [tess_c128] = {[tess_c64] = load_c128_c64, [tess_c128] = load_c128_c128},
 };
 
+/* f16 by the instruction where there is one: the same numbers. */
+static void quick_f16_f32(void *row, const void *from, int64_t stride, int64_t n) {
+    int64_t i = 0;
+    for (; TESS_HAS_F16 && stride == 2 && i + TESS_F32_LANES <= n; i += TESS_F32_LANES)
+        v_f32_store((float *)row + i, v_f32_of_f16((const char *)from + 2 * i));
+    load_f16_f32((float *)row + i, (const char *)from + i * stride, stride, n - i);
+}
+static void quick_f16_f64(void *row, const void *from, int64_t stride, int64_t n) {
+    int64_t i = 0;
+    for (; TESS_HAS_F16 && stride == 2 && i + TESS_F64_LANES <= n; i += TESS_F64_LANES)
+        v_f64_store((double *)row + i, v_f64_of_f16((const char *)from + 2 * i));
+    load_f16_f64((double *)row + i, (const char *)from + i * stride, stride, n - i);
+}
+
 tess_row_loader TESS_ISA_NAME(tess_loader)(tess_type from, tess_type compute);
 tess_row_loader TESS_ISA_NAME(tess_loader)(tess_type from, tess_type compute) {
+    if (from == tess_f16 && (compute == tess_f32 || compute == tess_f64))
+        return compute == tess_f32 ? quick_f16_f32 : quick_f16_f64;
 #if TESS_NARROW
     if (compute == tess_f32)
         switch (from) {
@@ -318,8 +319,17 @@ static const tess_row_storer storers[TESS_TYPES][TESS_TYPES] = {
     [tess_c128] = {[tess_c64] = store_c128_c64, [tess_c128] = store_c128_c128},
 };
 
+static void quick_f32_f16(void *to, int64_t stride, const void *row, int64_t n) {
+    int64_t i = 0;
+    for (; TESS_HAS_F16 && stride == 2 && i + TESS_F32_LANES <= n; i += TESS_F32_LANES)
+        v_f32_to_f16((char *)to + 2 * i, v_f32_load((const float *)row + i));
+    store_f32_f16((char *)to + i * stride, stride, (const float *)row + i, n - i);
+}
+
 tess_row_storer TESS_ISA_NAME(tess_storer)(tess_type compute, tess_type to);
 tess_row_storer TESS_ISA_NAME(tess_storer)(tess_type compute, tess_type to) {
+    if (compute == tess_f32 && to == tess_f16)
+        return quick_f32_f16;
 #if TESS_NARROW
     if (compute == tess_f32)
         switch (to) {

@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 static const char *const slot_names[TESS_SLOTS] = {"baseline", "avx2", "avx512", "neon"};
 
@@ -20,13 +23,21 @@ bool tess_slot_named(const char *name, tess_isa_slot *slot) {
     return false;
 }
 
+#if defined(__x86_64__)
+/* clang's helper does not know it. */
+static bool has_f16c(void) {
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C) != 0;
+}
+#endif
+
 /* The sets of one slot are exactly the -m options that the Makefile gives its files. */
 bool tess_cpu_has_slot(tess_isa_slot slot) {
     if (slot == TESS_SLOT_BASELINE)
         return true;
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2") && has_f16c();
     if (slot == TESS_SLOT_AVX2)
         return avx2;
     if (slot == TESS_SLOT_AVX512)

@@ -159,6 +159,63 @@ TESS_INLINE bool v_any(const void *p) {
     return any != 0;
 }
 
+/* a where a > b, else b: that is b when they are equal (zeros of either sign are) and when one of them is a NaN. lesser: a where a < b. */
+#if defined(__AVX512F__)
+#define TESS_PICK(name, operation)                                                                                    \
+    TESS_INLINE v_f32 v_f32_##name(v_f32 a, v_f32 b) { return (v_f32)_mm512_##operation##_ps((__m512)a, (__m512)b); } \
+    TESS_INLINE v_f64 v_f64_##name(v_f64 a, v_f64 b) { return (v_f64)_mm512_##operation##_pd((__m512d)a, (__m512d)b); }
+TESS_PICK(greater, max)
+TESS_PICK(lesser, min)
+#elif defined(__AVX2__)
+#define TESS_PICK(name, operation)                                                                                    \
+    TESS_INLINE v_f32 v_f32_##name(v_f32 a, v_f32 b) { return (v_f32)_mm256_##operation##_ps((__m256)a, (__m256)b); } \
+    TESS_INLINE v_f64 v_f64_##name(v_f64 a, v_f64 b) { return (v_f64)_mm256_##operation##_pd((__m256d)a, (__m256d)b); }
+TESS_PICK(greater, max)
+TESS_PICK(lesser, min)
+#elif defined(__SSE2__)
+#define TESS_PICK(name, operation)                                                                                 \
+    TESS_INLINE v_f32 v_f32_##name(v_f32 a, v_f32 b) { return (v_f32)_mm_##operation##_ps((__m128)a, (__m128)b); } \
+    TESS_INLINE v_f64 v_f64_##name(v_f64 a, v_f64 b) { return (v_f64)_mm_##operation##_pd((__m128d)a, (__m128d)b); }
+TESS_PICK(greater, max)
+TESS_PICK(lesser, min)
+#else
+#define TESS_PICK(name, OP)                                       \
+    TESS_INLINE v_f32 v_f32_##name(v_f32 a, v_f32 b) {            \
+        const v_i32 first = a OP b;                               \
+        return (v_f32)(((v_i32)a & first) | ((v_i32)b & ~first)); \
+    }                                                             \
+    TESS_INLINE v_f64 v_f64_##name(v_f64 a, v_f64 b) {            \
+        const v_i64 first = a OP b;                               \
+        return (v_f64)(((v_i64)a & first) | ((v_i64)b & ~first)); \
+    }
+TESS_PICK(greater, >)
+TESS_PICK(lesser, <)
+#endif
+#undef TESS_PICK
+
+/* Whether NaNs were met: flags grow by the lanes where a or b is one. */
+#if defined(__AVX512F__)
+typedef uint32_t v_flags;
+TESS_INLINE v_flags v_f32_nans(v_flags flags, v_f32 a, v_f32 b) { return flags | _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_UNORD_Q); }
+TESS_INLINE v_flags v_f64_nans(v_flags flags, v_f64 a, v_f64 b) { return flags | _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_UNORD_Q); }
+TESS_INLINE v_flags v_flags_none(void) { return 0; }
+TESS_INLINE bool v_flags_any(v_flags flags) { return flags != 0; }
+#else
+typedef v_i32 v_flags;
+#if defined(__AVX2__)
+TESS_INLINE v_flags v_f32_nans(v_flags flags, v_f32 a, v_f32 b) { return flags | (v_i32)_mm256_cmp_ps((__m256)a, (__m256)b, _CMP_UNORD_Q); }
+TESS_INLINE v_flags v_f64_nans(v_flags flags, v_f64 a, v_f64 b) { return flags | (v_i32)_mm256_cmp_pd((__m256d)a, (__m256d)b, _CMP_UNORD_Q); }
+#elif defined(__SSE2__)
+TESS_INLINE v_flags v_f32_nans(v_flags flags, v_f32 a, v_f32 b) { return flags | (v_i32)_mm_cmpunord_ps((__m128)a, (__m128)b); }
+TESS_INLINE v_flags v_f64_nans(v_flags flags, v_f64 a, v_f64 b) { return flags | (v_i32)_mm_cmpunord_pd((__m128d)a, (__m128d)b); }
+#else
+TESS_INLINE v_flags v_f32_nans(v_flags flags, v_f32 a, v_f32 b) { return flags | (a != a) | (b != b); }
+TESS_INLINE v_flags v_f64_nans(v_flags flags, v_f64 a, v_f64 b) { return flags | (v_i32)((a != a) | (b != b)); }
+#endif
+TESS_INLINE v_flags v_flags_none(void) { return (v_flags){0}; }
+TESS_INLINE bool v_flags_any(v_flags flags) { return v_any(&flags); }
+#endif
+
 /* The sums of each 8 of the TESS_VECTOR_BYTES bytes at p. */
 TESS_INLINE v_u64 v_u8_sums(const void *p) {
 #if defined(__AVX512BW__)
@@ -191,6 +248,18 @@ TESS_INLINE void v_f64_stream(void *p, v_f64 v) { v_f32_stream(p, (v_f32)v); }
 TESS_INLINE void tess_stream_fence(void) {
 #if defined(__SSE2__)
     _mm_sfence();
+#endif
+}
+
+/* The bytes from p on, of which `bytes` is a multiple of 64, are asked for in L2 - by AVX-512 only: with shorter loads the processor's own prefetchers
+ * keep up, and asking beside them harms. */
+TESS_INLINE void tess_prefetch_ahead(const void *p, int bytes) {
+#if TESS_VECTOR_BYTES == 64
+    for (int at = 0; at < bytes; at += 64)
+        __builtin_prefetch((const char *)p + at, 0, 2);
+#else
+    (void)p;
+    (void)bytes;
 #endif
 }
 

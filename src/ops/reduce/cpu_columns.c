@@ -40,6 +40,20 @@ enum { AHEAD = 8, COLUMNS_AT_ONCE = 1024 }; /* rows that are added together; col
                 a[c] = (((((((a[c] OP x0)OP x1)OP x2)OP x3)OP x4)OP x5)OP x6)OP x7;                                            \
             }                                                                                                                  \
         }                                                                                                                      \
+        for (; r + 4 <= rows; r += 4) {                                                                                        \
+            const char *restrict p0 = base + offsets[r * step], *restrict p1 = base + offsets[(r + 1) * step];                 \
+            const char *restrict p2 = base + offsets[(r + 2) * step], *restrict p3 = base + offsets[(r + 3) * step];           \
+            if (first && r == 0)                                                                                               \
+                for (int64_t c = 0; c < n; c++)                                                                                \
+                    a[c] = identity;                                                                                           \
+            for (int64_t c = 0; c < n; c++) {                                                                                  \
+                READ(type, x0, p0 + c * size);                                                                                 \
+                READ(type, x1, p1 + c * size);                                                                                 \
+                READ(type, x2, p2 + c * size);                                                                                 \
+                READ(type, x3, p3 + c * size);                                                                                 \
+                a[c] = (((a[c] OP x0)OP x1)OP x2)OP x3;                                                                        \
+            }                                                                                                                  \
+        }                                                                                                                      \
         for (; r < rows; r++) {                                                                                                \
             const char *restrict p = base + offsets[r * step];                                                                 \
             if (first && r == 0)                                                                                               \
@@ -85,9 +99,9 @@ static void greatest(int64_t *restrict best, const int64_t *restrict keys, int64
         best[c] = keys[c] > best[c] ? keys[c] : best[c];
 }
 
-/* Integer rows as they lie: narrow ones in a type that holds many of them, then into the 64 bits. The loops are functions of their own because only
+/* Integer rows as they lie: narrow ones in a type that holds the sum of `most` of them, then into the 64 bits. The loops are functions of their own because only
  * then do the compilers believe that bytes read do not overlap sums written. */
-#define INTEGERS(name, type, part)                                                                                                       \
+#define INTEGERS(name, type, part, most)                                                                                                 \
     TESS_NOINLINE static void four_##name(part *restrict sum, const char *restrict p0, const char *restrict p1, const char *restrict p2, \
                                           const char *restrict p3, int64_t n) {                                                          \
         for (int64_t c = 0; c < n; c++) {                                                                                                \
@@ -95,13 +109,13 @@ static void greatest(int64_t *restrict best, const int64_t *restrict keys, int64
             READ(type, x1, p1 + c * (int64_t)sizeof(type));                                                                              \
             READ(type, x2, p2 + c * (int64_t)sizeof(type));                                                                              \
             READ(type, x3, p3 + c * (int64_t)sizeof(type));                                                                              \
-            sum[c] += ((part)x0 + (part)x1) + ((part)x2 + (part)x3);                                                                     \
+            sum[c] = (part)(sum[c] + ((part)x0 + (part)x1) + ((part)x2 + (part)x3));                                                     \
         }                                                                                                                                \
     }                                                                                                                                    \
     TESS_NOINLINE static void one_##name(part *restrict sum, const char *restrict p, int64_t n) {                                        \
         for (int64_t c = 0; c < n; c++) {                                                                                                \
             READ(type, x, p + c * (int64_t)sizeof(type));                                                                                \
-            sum[c] += (part)x;                                                                                                           \
+            sum[c] = (part)(sum[c] + (part)x);                                                                                           \
         }                                                                                                                                \
     }                                                                                                                                    \
     static void integers_##name(uint64_t *restrict acc, const char *base, const int64_t *offsets, int64_t rows, int64_t n) {             \
@@ -110,10 +124,14 @@ static void greatest(int64_t *restrict best, const int64_t *restrict keys, int64
             const int64_t m = tess_min64(n - from, COLUMNS_AT_ONCE);                                                                     \
             const char *at = base + from * (int64_t)sizeof(type);                                                                        \
             for (int64_t r = 0; r < rows;) {                                                                                             \
-                int64_t end = tess_min64(rows, r + (1 << 15)); /* the sum of 2^15 elements of 16 bits has 31 */                          \
+                int64_t end = tess_min64(rows, r + most);                                                                                \
                 memset(sum, 0, sizeof sum);                                                                                              \
-                for (; r + 4 <= end; r += 4)                                                                                             \
+                for (; r + 4 <= end; r += 4) {                                                                                           \
+                    for (int64_t k = 4; k < 8 && r + k < rows; k++)                                                                      \
+                        for (int64_t line = 0; line < m * (int64_t)sizeof(type); line += 64)                                             \
+                            tess_prefetch_l2(at + offsets[r + k] + line);                                                                \
                     four_##name(sum, at + offsets[r], at + offsets[r + 1], at + offsets[r + 2], at + offsets[r + 3], m);                 \
+                }                                                                                                                        \
                 for (; r < end; r++)                                                                                                     \
                     one_##name(sum, at + offsets[r], m);                                                                                 \
                 for (int64_t c = 0; c < m; c++)                                                                                          \
@@ -121,13 +139,13 @@ static void greatest(int64_t *restrict best, const int64_t *restrict keys, int64
             }                                                                                                                            \
         }                                                                                                                                \
     }
-INTEGERS(u8, uint8_t, uint32_t)
-INTEGERS(i8, int8_t, int32_t)
-INTEGERS(u16, uint16_t, uint32_t)
-INTEGERS(i16, int16_t, int32_t)
-INTEGERS(u32, uint32_t, uint64_t)
-INTEGERS(i32, int32_t, uint64_t)
-INTEGERS(u64, uint64_t, uint64_t)
+INTEGERS(u8, uint8_t, uint16_t, 256)
+INTEGERS(i8, int8_t, int16_t, 256)
+INTEGERS(u16, uint16_t, uint32_t, 32768)
+INTEGERS(i16, int16_t, int32_t, 32768)
+INTEGERS(u32, uint32_t, uint64_t, INT64_MAX / 2)
+INTEGERS(i32, int32_t, uint64_t, INT64_MAX / 2)
+INTEGERS(u64, uint64_t, uint64_t, INT64_MAX / 2)
 
 #define NANS(name, type)                                                                    \
     static void nans_##name(int64_t *restrict counts, const void *row, int64_t n) {         \

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ops/reduce/reduce.h"
-#include "simd/simd.h"
+#include "simd/half.h"
 
 #define READER(type)                              \
     TESS_INLINE type read_##type(const char *p) { \
@@ -194,7 +194,7 @@ INTEGERS(integers_i8, int8_t, int32_t, 1 << 20)
 INTEGERS(integers_u16, uint16_t, uint32_t, 1 << 15)
 INTEGERS(integers_i16, int16_t, int32_t, 1 << 15)
 INTEGERS(integers_u32, uint32_t, uint64_t, INT64_MAX)
-INTEGERS(integers_i32, int32_t, uint64_t, INT64_MAX)
+INTEGERS(integers_i32_plain, int32_t, uint64_t, INT64_MAX)
 INTEGERS(integers_u64, uint64_t, uint64_t, INT64_MAX)
 
 static uint64_t integers_bool(const void *elements, int64_t stride, int64_t n) {
@@ -221,7 +221,7 @@ static uint64_t integers_u8(const void *elements, int64_t stride, int64_t n) {
     const char *p = elements;
     v_u64 a = {0}, b = {0}, c = {0}, d = {0};
     for (; n >= STEP; n -= STEP, p += STEP) {
-        tess_prefetch_l2(p + 4096);
+        tess_prefetch_ahead(p + 4096, STEP);
         a += v_u8_sums(p);
         b += v_u8_sums(p + TESS_VECTOR_BYTES);
         c += v_u8_sums(p + 2 * TESS_VECTOR_BYTES);
@@ -231,6 +231,24 @@ static uint64_t integers_u8(const void *elements, int64_t stride, int64_t n) {
     uint64_t sum = integers_u8_plain(p, 1, n);
     for (int i = 0; i < TESS_F64_LANES; i++)
         sum += a[i];
+    return sum;
+}
+
+static uint64_t integers_i32(const void *elements, int64_t stride, int64_t n) {
+    if (stride != 4)
+        return integers_i32_plain(elements, stride, n);
+    enum { CHAINS = 8, STEP = CHAINS * TESS_VECTOR_BYTES / 2 };
+    const char *p = elements;
+    v_i64 sums[CHAINS] = {{0}};
+    for (; n >= STEP / 4; n -= STEP / 4, p += STEP) {
+        tess_prefetch_ahead(p + 4096, STEP);
+        for (int c = 0; c < CHAINS; c++)
+            sums[c] += v_i64_of_i32(p + c * TESS_VECTOR_BYTES / 2);
+    }
+    uint64_t sum = integers_i32_plain(p, 4, n);
+    for (int c = 0; c < CHAINS; c++)
+        for (int i = 0; i < TESS_F64_LANES; i++)
+            sum += (uint64_t)sums[c][i];
     return sum;
 }
 

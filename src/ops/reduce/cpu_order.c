@@ -5,7 +5,7 @@
  * beyond both infinities. One rule then serves every type, and min needs no loop of its own: it looks for the greatest complement. */
 #include <string.h>
 
-#include "ops/reduce/reduce.h"
+#include "ops/reduce/extremes.h"
 
 /* flip is 0 or -1; both keys that NaN can get belong to no number. */
 #define INTEGER_KEY(name, S, U, to_signed)                \
@@ -45,86 +45,207 @@ FLOAT_KEY(f64, int64_t, uint64_t, 0x7ff0000000000000, INT64_MIN, INT64_MAX)
     U u;                      \
     memcpy(&u, (const char *)(p) + (i) * (stride), sizeof u)
 
-#define ORDER(name, S, U, lowest)                                                                                   \
-    static int64_t greatest_##name(const void *p, int64_t stride, int64_t n, reduce_order order) {                  \
-        S best = lowest;                                                                                            \
-        if (stride == (int64_t)sizeof(U)) {                                                                         \
-            for (int64_t i = 0; i < n; i++) {                                                                       \
-                READ(U, p, i, (int64_t)sizeof(U));                                                                  \
-                S key = key_##name(u, order);                                                                       \
-                best = key > best ? key : best;                                                                     \
-            }                                                                                                       \
-            return best;                                                                                            \
-        }                                                                                                           \
-        for (int64_t i = 0; i < n; i++) {                                                                           \
-            READ(U, p, i, stride);                                                                                  \
-            S key = key_##name(u, order);                                                                           \
-            best = key > best ? key : best;                                                                         \
-        }                                                                                                           \
-        return best;                                                                                                \
-    }                                                                                                               \
-    static int64_t find_##name(const void *p, int64_t stride, int64_t n, reduce_order order, int64_t key) {         \
-        int64_t start = 0;                                                                                          \
-        if (stride == (int64_t)sizeof(U)) /* 256 at a time, so that the search keeps the pace of the comparison */  \
-            for (; start + 256 <= n; start += 256) {                                                                \
-                U found = 0;                                                                                        \
-                for (int64_t i = 0; i < 256; i++) {                                                                 \
-                    READ(U, p, start + i, (int64_t)sizeof(U));                                                      \
-                    found = (U)(found | (key_##name(u, order) == (S)key));                                          \
-                }                                                                                                   \
-                if (found)                                                                                          \
-                    break;                                                                                          \
-            }                                                                                                       \
-        for (int64_t i = start; i < n; i++) {                                                                       \
-            READ(U, p, i, stride);                                                                                  \
-            if (key_##name(u, order) == (S)key)                                                                     \
-                return i;                                                                                           \
-        }                                                                                                           \
-        return n;                                                                                                   \
-    }                                                                                                               \
-    static void keys_##name(int64_t *restrict keys, const void *p, int64_t stride, int64_t n, reduce_order order) { \
-        if (stride == (int64_t)sizeof(U))                                                                           \
-            for (int64_t i = 0; i < n; i++) {                                                                       \
-                READ(U, p, i, (int64_t)sizeof(U));                                                                  \
-                keys[i] = key_##name(u, order);                                                                     \
-            }                                                                                                       \
-        else                                                                                                        \
-            for (int64_t i = 0; i < n; i++) {                                                                       \
-                READ(U, p, i, stride);                                                                              \
-                keys[i] = key_##name(u, order);                                                                     \
-            }                                                                                                       \
+/* What can be had by the maximum of floats: the elements that were seen to are taken off the run. */
+#define QUICK(name, S, U, type, highest)                                                                                             \
+    TESS_INLINE void quick_##name(S *best, const void **p, int64_t stride, int64_t *n, reduce_order order) {                         \
+        const int64_t done = *n / (8 * TESS_VECTOR_BYTES / (int64_t)sizeof(type)) * (8 * TESS_VECTOR_BYTES / (int64_t)sizeof(type)); \
+        type value;                                                                                                                  \
+        bool nan;                                                                                                                    \
+        U u;                                                                                                                         \
+        if (stride != (int64_t)sizeof(type) || done == 0 || !extreme_##name(*p, done * stride, order, &value, &nan))                 \
+            return;                                                                                                                  \
+        memcpy(&u, &value, sizeof u);                                                                                                \
+        *best = nan && !order.omit ? highest : key_##name(u, order);                                                                 \
+        *p = (const char *)*p + done * stride;                                                                                       \
+        *n -= done;                                                                                                                  \
     }
-#define ORDER_ROWS(name, S, U, least)                                                                                                     \
-    static void lowest_##name(void *best, int64_t n) {                                                                                    \
-        S *b = best;                                                                                                                      \
-        for (int64_t c = 0; c < n; c++)                                                                                                   \
-            b[c] = least;                                                                                                                 \
-    }                                                                                                                                     \
-    static void widen_##name(int64_t *restrict keys, const void *best, int64_t n) {                                                       \
-        const S *b = best;                                                                                                                \
-        for (int64_t c = 0; c < n; c++)                                                                                                   \
-            keys[c] = b[c];                                                                                                               \
-    }                                                                                                                                     \
-    static void greatest_rows_##name(void *best, const char *base, const int64_t *offsets, int64_t rows, int64_t n, reduce_order order) { \
-        S *restrict b = best;                                                                                                             \
-        int64_t r = 0;                                                                                                                    \
-        for (; r + 2 <= rows; r += 2) {                                                                                                   \
-            const char *restrict p = base + offsets[r], *restrict q = base + offsets[r + 1];                                              \
-            for (int64_t c = 0; c < n; c++) {                                                                                             \
-                READ(U, p, c, (int64_t)sizeof(U));                                                                                        \
-                U v;                                                                                                                      \
-                memcpy(&v, q + c * (int64_t)sizeof(U), sizeof v);                                                                         \
-                S x = key_##name(u, order), y = key_##name(v, order);                                                                     \
-                S z = x > y ? x : y;                                                                                                      \
-                b[c] = z > b[c] ? z : b[c];                                                                                               \
-            }                                                                                                                             \
-        }                                                                                                                                 \
-        if (r < rows)                                                                                                                     \
-            for (int64_t c = 0; c < n; c++) {                                                                                             \
-                READ(U, base + offsets[r], c, (int64_t)sizeof(U));                                                                        \
-                S x = key_##name(u, order);                                                                                               \
-                b[c] = x > b[c] ? x : b[c];                                                                                               \
-            }                                                                                                                             \
+QUICK(f32, int32_t, uint32_t, float, INT32_MAX)
+QUICK(f64, int64_t, uint64_t, double, INT64_MAX)
+#define NOT_QUICK(best, p, stride, n, order) (void)0
+#define quick_bool NOT_QUICK
+#define quick_u8 NOT_QUICK
+#define quick_i8 NOT_QUICK
+#define quick_u16 NOT_QUICK
+#define quick_i16 NOT_QUICK
+#define quick_u32 NOT_QUICK
+#define quick_i32 NOT_QUICK
+#define quick_u64 NOT_QUICK
+#define quick_i64 NOT_QUICK
+#define quick_f16 NOT_QUICK
+#define quick_bf16 NOT_QUICK
+
+/* Orders that are known when this is compiled are the quicker, but for 16 bits, where gcc 12 then gives up on vectors. */
+#define ORDER(name, S, U, lowest)                                                                                         \
+    TESS_INLINE S greatest_run_##name(S best, const char *p, int64_t n, const reduce_order order) {                       \
+        for (int64_t i = 0; i < n; i++) {                                                                                 \
+            READ(U, p, i, (int64_t)sizeof(U));                                                                            \
+            S key = key_##name(u, order);                                                                                 \
+            best = key > best ? key : best;                                                                               \
+        }                                                                                                                 \
+        return best;                                                                                                      \
+    }                                                                                                                     \
+    static int64_t greatest_##name(const void *p, int64_t stride, int64_t n, reduce_order order) {                        \
+        S best = lowest;                                                                                                  \
+        quick_##name(&best, &p, stride, &n, order);                                                                       \
+        if (stride == (int64_t)sizeof(U)) {                                                                               \
+            if (order.magnitude || order.omit || sizeof(U) == 2)                                                          \
+                return greatest_run_##name(best, p, n, order);                                                            \
+            if (order.smallest)                                                                                           \
+                return order.numeric ? greatest_run_##name(best, p, n, (reduce_order){.smallest = true, .numeric = true}) \
+                                     : greatest_run_##name(best, p, n, (reduce_order){.smallest = true});                 \
+            return order.numeric ? greatest_run_##name(best, p, n, (reduce_order){.numeric = true})                       \
+                                 : greatest_run_##name(best, p, n, (reduce_order){.smallest = false});                    \
+        }                                                                                                                 \
+        for (int64_t i = 0; i < n; i++) {                                                                                 \
+            READ(U, p, i, stride);                                                                                        \
+            S key = key_##name(u, order);                                                                                 \
+            best = key > best ? key : best;                                                                               \
+        }                                                                                                                 \
+        return best;                                                                                                      \
+    }                                                                                                                     \
+    static int64_t find_##name(const void *p, int64_t stride, int64_t n, reduce_order order, int64_t key) {               \
+        int64_t start = 0;                                                                                                \
+        if (stride == (int64_t)sizeof(U)) /* 256 at a time, so that the search keeps the pace of the comparison */        \
+            for (; start + 256 <= n; start += 256) {                                                                      \
+                U found = 0;                                                                                              \
+                for (int64_t i = 0; i < 256; i++) {                                                                       \
+                    READ(U, p, start + i, (int64_t)sizeof(U));                                                            \
+                    found = (U)(found | (key_##name(u, order) == (S)key));                                                \
+                }                                                                                                         \
+                if (found)                                                                                                \
+                    break;                                                                                                \
+            }                                                                                                             \
+        for (int64_t i = start; i < n; i++) {                                                                             \
+            READ(U, p, i, stride);                                                                                        \
+            if (key_##name(u, order) == (S)key)                                                                           \
+                return i;                                                                                                 \
+        }                                                                                                                 \
+        return n;                                                                                                         \
+    }                                                                                                                     \
+    static void keys_##name(int64_t *restrict keys, const void *p, int64_t stride, int64_t n, reduce_order order) {       \
+        if (stride == (int64_t)sizeof(U))                                                                                 \
+            for (int64_t i = 0; i < n; i++) {                                                                             \
+                READ(U, p, i, (int64_t)sizeof(U));                                                                        \
+                keys[i] = key_##name(u, order);                                                                           \
+            }                                                                                                             \
+        else                                                                                                              \
+            for (int64_t i = 0; i < n; i++) {                                                                             \
+                READ(U, p, i, stride);                                                                                    \
+                keys[i] = key_##name(u, order);                                                                           \
+            }                                                                                                             \
+    }
+#define ORDER_ROWS(name, S, U, least)                                                                                                                \
+    static void lowest_##name(void *best, int64_t n) {                                                                                               \
+        S *b = best;                                                                                                                                 \
+        for (int64_t c = 0; c < n; c++)                                                                                                              \
+            b[c] = least;                                                                                                                            \
+    }                                                                                                                                                \
+    static void widen_##name(int64_t *restrict keys, const void *best, int64_t n) {                                                                  \
+        const S *b = best;                                                                                                                           \
+        for (int64_t c = 0; c < n; c++)                                                                                                              \
+            keys[c] = b[c];                                                                                                                          \
+    }                                                                                                                                                \
+    TESS_INLINE void four_##name(S *restrict b, const char *restrict p0, const char *restrict p1, const char *restrict p2, const char *restrict p3,  \
+                                 int64_t n, const reduce_order order) {                                                                              \
+        for (int64_t c = 0; c < n; c++) {                                                                                                            \
+            U u[4];                                                                                                                                  \
+            memcpy(&u[0], p0 + c * (int64_t)sizeof(U), sizeof(U));                                                                                   \
+            memcpy(&u[1], p1 + c * (int64_t)sizeof(U), sizeof(U));                                                                                   \
+            memcpy(&u[2], p2 + c * (int64_t)sizeof(U), sizeof(U));                                                                                   \
+            memcpy(&u[3], p3 + c * (int64_t)sizeof(U), sizeof(U));                                                                                   \
+            S x = key_##name(u[0], order), y = key_##name(u[1], order), z = key_##name(u[2], order), w = key_##name(u[3], order);                    \
+            x = x > y ? x : y;                                                                                                                       \
+            z = z > w ? z : w;                                                                                                                       \
+            x = x > z ? x : z;                                                                                                                       \
+            b[c] = x > b[c] ? x : b[c];                                                                                                              \
+        }                                                                                                                                            \
+    }                                                                                                                                                \
+    TESS_INLINE void first_##name(S *restrict b, S *restrict at, const char *restrict p, int64_t n, S number, const reduce_order order) {            \
+        for (int64_t c = 0; c < n; c++) {                                                                                                            \
+            READ(U, p, c, (int64_t)sizeof(U));                                                                                                       \
+            const S x = key_##name(u, order), before = b[c], place = at[c];                                                                          \
+            at[c] = x > before ? number : place;                                                                                                     \
+            b[c] = x > before ? x : before;                                                                                                          \
+        }                                                                                                                                            \
+    }                                                                                                                                                \
+    /* Functions of their own, because only then do the compilers believe that what is read does not overlap what is written; the usual orders as \
+     * constants. */  \
+    TESS_NOINLINE static void four_##name##_least(S *restrict b, const char *restrict p0, const char *restrict p1, const char *restrict p2,          \
+                                                  const char *restrict p3, int64_t n) {                                                              \
+        four_##name(b, p0, p1, p2, p3, n, (reduce_order){.smallest = true});                                                                         \
+    }                                                                                                                                                \
+    TESS_NOINLINE static void four_##name##_most(S *restrict b, const char *restrict p0, const char *restrict p1, const char *restrict p2,           \
+                                                 const char *restrict p3, int64_t n) {                                                               \
+        four_##name(b, p0, p1, p2, p3, n, (reduce_order){.smallest = false});                                                                        \
+    }                                                                                                                                                \
+    TESS_NOINLINE static void four_##name##_other(S *restrict b, const char *restrict p0, const char *restrict p1, const char *restrict p2,          \
+                                                  const char *restrict p3, int64_t n, reduce_order order) {                                          \
+        four_##name(b, p0, p1, p2, p3, n, order);                                                                                                    \
+    }                                                                                                                                                \
+    TESS_NOINLINE static void first_##name##_least(S *restrict b, S *restrict at, const char *restrict p, int64_t n, S number) {                     \
+        first_##name(b, at, p, n, number, (reduce_order){.smallest = true, .numeric = true});                                                        \
+    }                                                                                                                                                \
+    TESS_NOINLINE static void first_##name##_most(S *restrict b, S *restrict at, const char *restrict p, int64_t n, S number) {                      \
+        first_##name(b, at, p, n, number, (reduce_order){.numeric = true});                                                                          \
+    }                                                                                                                                                \
+    TESS_NOINLINE static void first_##name##_other(S *restrict b, S *restrict at, const char *restrict p, int64_t n, S number, reduce_order order) { \
+        first_##name(b, at, p, n, number, order);                                                                                                    \
+    }                                                                                                                                                \
+    static void greatest_rows_##name(void *best, const char *base, const int64_t *offsets, int64_t rows, int64_t n, reduce_order order) {            \
+        enum { PART = 512 / sizeof(U) }; /* columns between two looks ahead */                                                                       \
+        const bool plain = !(order.magnitude || order.omit || order.numeric || sizeof(U) == 2);                                                      \
+        for (int64_t r = 0; r < rows; r += 4) {                                                                                                      \
+            const char *p[4];                                                                                                                        \
+            for (int64_t k = 0; k < 4; k++)                                                                                                          \
+                p[k] = base + offsets[tess_min64(r + k, rows - 1)]; /* the last one again changes nothing */                                         \
+            const int64_t ahead = r + 8 <= rows ? offsets[r + 4] - offsets[r] : 0;                                                                   \
+            for (int64_t c = 0; c < n; c += PART) {                                                                                                  \
+                const int64_t m = tess_min64(PART, n - c), at = c * (int64_t)sizeof(U);                                                              \
+                S *b = (S *)best + c;                                                                                                                \
+                for (int64_t line = 0; ahead != 0 && line < 512; line += 64)                                                                         \
+                    for (int k = 0; k < 4; k++)                                                                                                      \
+                        tess_prefetch_l2(p[k] + at + ahead + line);                                                                                  \
+                if (!plain)                                                                                                                          \
+                    four_##name##_other(b, p[0] + at, p[1] + at, p[2] + at, p[3] + at, m, order);                                                    \
+                else if (order.smallest)                                                                                                             \
+                    four_##name##_least(b, p[0] + at, p[1] + at, p[2] + at, p[3] + at, m);                                                           \
+                else                                                                                                                                 \
+                    four_##name##_most(b, p[0] + at, p[1] + at, p[2] + at, p[3] + at, m);                                                            \
+            }                                                                                                                                        \
+        }                                                                                                                                            \
+    }                                                                                                                                                \
+    /* A few rows in keys and numbers of their own width, which fill vectors; then into the 64 bits. */                                              \
+    static void first_rows_##name(int64_t *restrict best, int64_t *restrict index, const char *base, const int64_t *offsets, int64_t rows,           \
+                                  int64_t n, reduce_order order, int64_t number) {                                                                   \
+        enum { PART = 1024 };                                                                                                                        \
+        _Alignas(64) S b[PART], at[PART];                                                                                                            \
+        const int64_t most = sizeof(S) == 1 ? INT8_MAX : 4096;                                                                                       \
+        const bool usual = order.numeric && !(order.magnitude || order.omit || sizeof(U) == 2);                                                      \
+        for (int64_t first = 0, m; first < rows; first += m) {                                                                                       \
+            m = tess_min64(most, rows - first);                                                                                                      \
+            for (int64_t from = 0; from < n; from += PART) {                                                                                         \
+                const int64_t width = tess_min64(PART, n - from), skip = from * (int64_t)sizeof(U);                                                  \
+                lowest_##name(b, width); /* no key is lower, so that row 0 stands where nothing beats it */                                          \
+                memset(at, 0, sizeof at);                                                                                                            \
+                for (int64_t r = 0; r < m; r++) {                                                                                                    \
+                    const char *p = base + offsets[first + r] + skip;                                                                                \
+                    if (r + 4 < m)                                                                                                                   \
+                        for (int64_t line = 0; line < width * (int64_t)sizeof(U); line += 64)                                                        \
+                            tess_prefetch_l2(base + offsets[first + r + 4] + skip + line);                                                           \
+                    if (!usual)                                                                                                                      \
+                        first_##name##_other(b, at, p, width, (S)r, order);                                                                          \
+                    else if (order.smallest)                                                                                                         \
+                        first_##name##_least(b, at, p, width, (S)r);                                                                                 \
+                    else                                                                                                                             \
+                        first_##name##_most(b, at, p, width, (S)r);                                                                                  \
+                }                                                                                                                                    \
+                for (int64_t c = 0; c < width; c++) {                                                                                                \
+                    const bool better = (b[c] > best[from + c]) | (index[from + c] < 0);                                                             \
+                    best[from + c] = better ? b[c] : best[from + c];                                                                                 \
+                    index[from + c] = better ? number + first + at[c] : index[from + c];                                                             \
+                }                                                                                                                                    \
+            }                                                                                                                                        \
+        }                                                                                                                                            \
     }
 ORDER(bool, int8_t, uint8_t, INT8_MIN)
 ORDER(u8, int8_t, uint8_t, INT8_MIN)
@@ -153,53 +274,111 @@ ORDER_ROWS(bf16, int16_t, uint16_t, INT16_MIN)
 ORDER_ROWS(f32, int32_t, uint32_t, INT32_MIN)
 ORDER_ROWS(f64, int64_t, uint64_t, INT64_MIN)
 
-/* The elements of one width count alike but for the sign bit and where NaNs begin; a counter of the same width needs no widening, so blocks are as
- * long as it can count. mask drops the sign. */
-#define COUNT(name, U, mask, is_nan)                                                                           \
-    static void count_##name(const void *elements, int64_t stride, int64_t n, int64_t *zeros, int64_t *nans) { \
-        const char *p = elements;                                                                              \
-        const int64_t block = sizeof(U) == 1 ? 192 : REDUCE_LEAF;                                              \
-        *zeros = *nans = 0;                                                                                    \
-        for (int64_t m; n > 0; n -= m, p += m * stride) {                                                      \
-            U zero = 0, nan = 0;                                                                               \
-            m = tess_min64(n, block);                                                                          \
-            if (stride == (int64_t)sizeof(U))                                                                  \
-                for (int64_t i = 0; i < m; i++) {                                                              \
-                    READ(U, p, i, (int64_t)sizeof(U));                                                         \
-                    zero = (U)(zero + ((u & (U)(mask)) == 0));                                                 \
-                    nan = (U)(nan + (is_nan));                                                                 \
-                }                                                                                              \
-            else                                                                                               \
-                for (int64_t i = 0; i < m; i++) {                                                              \
-                    READ(U, p, i, stride);                                                                     \
-                    zero = (U)(zero + ((u & (U)(mask)) == 0));                                                 \
-                    nan = (U)(nan + (is_nan));                                                                 \
-                }                                                                                              \
-            *zeros += (int64_t)zero;                                                                           \
-            *nans += (int64_t)nan;                                                                             \
-        }                                                                                                      \
+/* The elements of one width count alike but for the sign bit and where NaNs begin; a counter of the same width needs no widening, so rounds are as
+ * many as it can count. A comparison of vectors gives -1. mask drops the sign. */
+#define COUNT_LOOP(name, U, mask, is_nan, nans_too)                                                \
+    TESS_NOINLINE static void name(const char *p, int64_t rounds, int64_t *zeros, int64_t *nans) { \
+        typedef U vector __attribute__((vector_size(TESS_VECTOR_BYTES)));                          \
+        for (int64_t m; rounds > 0; rounds -= m) {                                                 \
+            vector zero[4] = {{0}}, nan[4] = {{0}};                                                \
+            m = tess_min64(rounds, 192);                                                           \
+            for (int64_t r = 0; r < m; r++, p += 4 * TESS_VECTOR_BYTES) {                          \
+                tess_prefetch_ahead(p + 4096, 4 * TESS_VECTOR_BYTES);                              \
+                for (int v = 0; v < 4; v++) {                                                      \
+                    vector u;                                                                      \
+                    memcpy(&u, p + v * TESS_VECTOR_BYTES, sizeof u);                               \
+                    zero[v] -= (vector)((u & (U)(mask)) == 0);                                     \
+                    if (nans_too)                                                                  \
+                        nan[v] -= (vector)(is_nan);                                                \
+                }                                                                                  \
+            }                                                                                      \
+            for (int v = 0; v < 4; v++)                                                            \
+                for (int i = 0; i < TESS_VECTOR_BYTES / (int)sizeof(U); i++) {                     \
+                    *zeros += (int64_t)zero[v][i];                                                 \
+                    *nans += (int64_t)nan[v][i];                                                   \
+                }                                                                                  \
+        }                                                                                          \
     }
-COUNT(8, uint8_t, -1, 0)
-COUNT(16, uint16_t, -1, 0)
-COUNT(32, uint32_t, -1, 0)
-COUNT(64, uint64_t, -1, 0)
+#define COUNT_ROWS(name, U, mask, is_nan)                                                                                                  \
+    TESS_NOINLINE static void zeros_of_##name(U *restrict zero, const char *restrict p, int64_t n) {                                       \
+        for (int64_t c = 0; c < n; c++) {                                                                                                  \
+            READ(U, p, c, (int64_t)sizeof(U));                                                                                             \
+            zero[c] = (U)(zero[c] + ((u & (U)(mask)) == 0));                                                                               \
+        }                                                                                                                                  \
+    }                                                                                                                                      \
+    TESS_NOINLINE static void nans_of_##name(U *restrict nan, const char *restrict p, int64_t n) {                                         \
+        for (int64_t c = 0; c < n; c++) {                                                                                                  \
+            READ(U, p, c, (int64_t)sizeof(U));                                                                                             \
+            nan[c] = (U)(nan[c] + (is_nan));                                                                                               \
+        }                                                                                                                                  \
+    }                                                                                                                                      \
+    static void count_rows_##name(int64_t *restrict zeros, int64_t *restrict nans, const char *base, const int64_t *offsets, int64_t rows, \
+                                  int64_t n, bool omit) {                                                                                  \
+        enum { PART = 1024 };                                                                                                              \
+        _Alignas(64) U zero[PART], nan[PART];                                                                                              \
+        const int64_t most = sizeof(U) == 1 ? 192 : 4096;                                                                                  \
+        for (int64_t first = 0, m; first < rows; first += m) {                                                                             \
+            m = tess_min64(most, rows - first);                                                                                            \
+            for (int64_t from = 0; from < n; from += PART) {                                                                               \
+                const int64_t width = tess_min64(PART, n - from), skip = from * (int64_t)sizeof(U);                                        \
+                memset(zero, 0, sizeof zero);                                                                                              \
+                memset(nan, 0, sizeof nan);                                                                                                \
+                for (int64_t r = first; r < first + m; r++) {                                                                              \
+                    if (r + 4 < first + m)                                                                                                 \
+                        for (int64_t line = 0; line < width * (int64_t)sizeof(U); line += 64)                                              \
+                            tess_prefetch_l2(base + offsets[r + 4] + skip + line);                                                         \
+                    zeros_of_##name(zero, base + offsets[r] + skip, width);                                                                \
+                    if (omit)                                                                                                              \
+                        nans_of_##name(nan, base + offsets[r] + skip, width);                                                              \
+                }                                                                                                                          \
+                for (int64_t c = 0; c < width; c++) {                                                                                      \
+                    zeros[from + c] += (int64_t)zero[c];                                                                                   \
+                    nans[from + c] += (int64_t)nan[c];                                                                                     \
+                }                                                                                                                          \
+            }                                                                                                                              \
+        }                                                                                                                                  \
+    }
+#define COUNT(name, U, mask, is_nan)                                                                                      \
+    COUNT_LOOP(count_zeros_##name, U, mask, is_nan, false)                                                                \
+    COUNT_LOOP(count_both_##name, U, mask, is_nan, true)                                                                  \
+    COUNT_ROWS(name, U, mask, is_nan)                                                                                     \
+    static void count_##name(const void *elements, int64_t stride, int64_t n, bool omit, int64_t *zeros, int64_t *nans) { \
+        const char *p = elements;                                                                                         \
+        *zeros = *nans = 0;                                                                                               \
+        if (stride == (int64_t)sizeof(U)) {                                                                               \
+            const int64_t width = 4 * TESS_VECTOR_BYTES / (int64_t)sizeof(U);                                             \
+            (omit ? count_both_##name : count_zeros_##name)(p, n / width, zeros, nans);                                   \
+            p += n / width * width * (int64_t)sizeof(U);                                                                  \
+            n %= width;                                                                                                   \
+        }                                                                                                                 \
+        for (int64_t i = 0; i < n; i++) {                                                                                 \
+            READ(U, p, i, stride);                                                                                        \
+            *zeros += (u & (U)(mask)) == 0;                                                                               \
+            *nans += (is_nan);                                                                                            \
+        }                                                                                                                 \
+    }
+COUNT(8, uint8_t, -1, u != u)
+COUNT(16, uint16_t, -1, u != u)
+COUNT(32, uint32_t, -1, u != u)
+COUNT(64, uint64_t, -1, u != u)
 COUNT(f16, uint16_t, 0x7fff, (u & 0x7fff) > 0x7c00)
 COUNT(bf16, uint16_t, 0x7fff, (u & 0x7fff) > 0x7f80)
 COUNT(f32, uint32_t, INT32_MAX, (u & INT32_MAX) > 0x7f800000)
 COUNT(f64, uint64_t, INT64_MAX, (u & INT64_MAX) > 0x7ff0000000000000)
 
-#define COUNT_COMPLEX(name, type)                                                                              \
-    static void count_##name(const void *elements, int64_t stride, int64_t n, int64_t *zeros, int64_t *nans) { \
-        const char *p = elements;                                                                              \
-        int64_t zero = 0, nan = 0;                                                                             \
-        for (int64_t i = 0; i < n; i++, p += stride) {                                                         \
-            type part[2];                                                                                      \
-            memcpy(part, p, sizeof part);                                                                      \
-            zero += part[0] == 0 && part[1] == 0;                                                              \
-            nan += part[0] != part[0] || part[1] != part[1];                                                   \
-        }                                                                                                      \
-        *zeros = zero;                                                                                         \
-        *nans = nan;                                                                                           \
+#define COUNT_COMPLEX(name, type)                                                                                         \
+    static void count_##name(const void *elements, int64_t stride, int64_t n, bool omit, int64_t *zeros, int64_t *nans) { \
+        const char *p = elements;                                                                                         \
+        int64_t zero = 0, nan = 0;                                                                                        \
+        (void)omit;                                                                                                       \
+        for (int64_t i = 0; i < n; i++, p += stride) {                                                                    \
+            type part[2];                                                                                                 \
+            memcpy(part, p, sizeof part);                                                                                 \
+            zero += part[0] == 0 && part[1] == 0;                                                                         \
+            nan += part[0] != part[0] || part[1] != part[1];                                                              \
+        }                                                                                                                 \
+        *zeros = zero;                                                                                                    \
+        *nans = nan;                                                                                                      \
     }
 COUNT_COMPLEX(c64, float)
 COUNT_COMPLEX(c128, double)
@@ -211,6 +390,7 @@ COUNT_COMPLEX(c128, double)
 #define KEYS(name) [tess_##name] = keys_##name
 #define LOWEST(name) [tess_##name] = lowest_##name
 #define WIDEN(name) [tess_##name] = widen_##name
+#define FIRST_ROWS(name) [tess_##name] = first_rows_##name
 #define GREATEST_ROWS(name) [tess_##name] = greatest_rows_##name
 extern const reduce_order_kernels TESS_ISA_NAME(tess_reduce_order_kernels);
 const reduce_order_kernels TESS_ISA_NAME(tess_reduce_order_kernels) = {
@@ -220,6 +400,20 @@ const reduce_order_kernels TESS_ISA_NAME(tess_reduce_order_kernels) = {
     .lowest = {ORDERED(LOWEST)},
     .widen = {ORDERED(WIDEN)},
     .greatest_rows = {ORDERED(GREATEST_ROWS)},
+    .first_rows = {ORDERED(FIRST_ROWS)},
+    .count_rows = {[tess_bool] = count_rows_8,
+                   [tess_u8] = count_rows_8,
+                   [tess_i8] = count_rows_8,
+                   [tess_u16] = count_rows_16,
+                   [tess_i16] = count_rows_16,
+                   [tess_u32] = count_rows_32,
+                   [tess_i32] = count_rows_32,
+                   [tess_u64] = count_rows_64,
+                   [tess_i64] = count_rows_64,
+                   [tess_f16] = count_rows_f16,
+                   [tess_bf16] = count_rows_bf16,
+                   [tess_f32] = count_rows_f32,
+                   [tess_f64] = count_rows_f64},
     .count = {[tess_bool] = count_8,
               [tess_u8] = count_8,
               [tess_i8] = count_8,

@@ -1,30 +1,88 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_short.c - sixteen short rows summed at once. Alone, a row of 16 elements keeps a vector unit busy for one addition and waits for the rest of
- * its halving tree; sixteen of them, turned so that term j of every row is one vector, halve together and their results come out side by side. */
+ * cpu_short.c - short rows turned into columns: alone, a row of 16 elements keeps a vector unit busy for one addition and waits for the rest of its
+ * halving tree; many of them, turned so that term j of every row lies in one vector, halve together and their results come out side by side. */
 #include <string.h>
 
 #include "ops/reduce/reduce.h"
+#include "simd/gather.h"
+#include "simd/tile.h"
 
-/* The rows are no longer than the lanes are many, so every lane holds one term at most; + 0 makes -0 the +0 that a lane starts from. */
-#define SHORT(name, type)                                              \
-    static void name(void *sums, const char *const *rows, int64_t k) { \
-        _Alignas(64) type lane[REDUCE_LANES][REDUCE_SHORT_ROWS];       \
-        for (int i = 0; i < REDUCE_SHORT_ROWS; i++)                    \
-            for (int64_t j = 0; j < k; j++) {                          \
-                type x;                                                \
-                memcpy(&x, rows[i] + j * (int64_t)sizeof x, sizeof x); \
-                lane[j][i] = x + 0;                                    \
-            }                                                          \
-        for (int64_t w = REDUCE_LANES / 2; w > 0; w /= 2) {            \
-            for (int64_t j = 0; j + w < k && j < w; j++)               \
-                for (int i = 0; i < REDUCE_SHORT_ROWS; i++)            \
-                    lane[j][i] += lane[j + w][i];                      \
-            k = k < w ? k : w;                                         \
-        }                                                              \
-        memcpy(sums, lane[0], sizeof lane[0]);                         \
+enum { AHEAD = 4096 }; /* bytes */
+
+/* Tiles of a line a side, then of 16 bytes a side, the last ones over part of those before; what is narrower element by element. */
+#define TURN(S)                                                                                                                \
+    TILE_OF(S)                                                                                                                 \
+    static TESS_NOINLINE void small_tile_##S(char *to, int64_t to_step, const char *from, int64_t from_step) {                 \
+        small_tile_generic(S, to, to_step, from, from_step);                                                                   \
+    }                                                                                                                          \
+    static void tiles_##S(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t columns) {     \
+        const int64_t shorter = tess_min64(rows, columns), side = shorter >= 64 / S ? 64 / S : shorter >= 16 / S ? 16 / S : 1; \
+        const bool near = from_step >= 0 && from_step <= 1024; /* what lies some rows ahead will be wanted soon */             \
+        for (int64_t r = 0; r < rows; r += side) {                                                                             \
+            r = tess_min64(r, rows - side);                                                                                    \
+            for (int64_t c = 0; c < columns; c += side) {                                                                      \
+                c = tess_min64(c, columns - side);                                                                             \
+                char *d = to + c * to_step + r * S;                                                                            \
+                const char *s = from + r * from_step + c * S;                                                                  \
+                if (side == 64 / S)                                                                                            \
+                    tile_##S(d, to_step, s, from_step, near ? s + AHEAD : NULL, false);                                        \
+                else if (side > 1)                                                                                             \
+                    small_tile_##S(d, to_step, s, from_step);                                                                  \
+                else                                                                                                           \
+                    memcpy(d, s, S);                                                                                           \
+            }                                                                                                                  \
+        }                                                                                                                      \
     }
-SHORT(short_f32, float)
-SHORT(short_f64, double)
+TURN(1)
+TURN(2)
+TURN(4)
+TURN(8)
+
+#define turn_1 tiles_1
+#define turn_2 tiles_2
+#define turn_8 tiles_8
+/* Rows of less than 16 bytes: a vector is gathered down each of their columns. */
+static void turn_4(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t columns) {
+    v_i32 offsets;
+    if (TESS_VECTOR_BYTES == 16 || columns > 3 || rows < TESS_F32_LANES || from_step < 0 || from_step > 1 << 20) {
+        tiles_4(to, to_step, from, from_step, rows, columns);
+        return;
+    }
+    for (int i = 0; i < TESS_F32_LANES; i++)
+        offsets[i] = i * (int32_t)from_step;
+    for (int64_t r = 0; r < rows; r += TESS_F32_LANES) {
+        r = tess_min64(r, rows - TESS_F32_LANES);
+        for (int64_t c = 0; c < columns; c++) {
+            const v_i32 v = v_i32_gather_bytes(from + r * from_step + c * 4, offsets);
+            tess_prefetch_l2(from + r * from_step + AHEAD + c * 64);
+            memcpy(to + c * to_step + r * 4, &v, sizeof v);
+        }
+    }
+}
+
+/* A row is no longer than the lanes are many, so every lane holds one term at most. + 0: only a sum of nothing but -0 notices that it should have
+ * started from +0. */
+#define SHORT(name, type, turn)                                                              \
+    static void name(void *sums, const char *rows, int64_t step, int64_t count, int64_t k) { \
+        _Alignas(64) type lane[REDUCE_LANES][REDUCE_SHORT_ROWS];                             \
+        type *to = sums;                                                                     \
+        if (count < REDUCE_SHORT_ROWS)                                                       \
+            memset(lane, 0, sizeof lane[0] * (size_t)k);                                     \
+        turn((char *)lane, sizeof lane[0], rows, step, count, k);                            \
+        for (int64_t w = REDUCE_LANES / 2; w > 0; w /= 2) {                                  \
+            for (int64_t j = 0; j + w < k && j < w; j++)                                     \
+                for (int i = 0; i < REDUCE_SHORT_ROWS; i++)                                  \
+                    lane[j][i] += lane[j + w][i];                                            \
+            k = k < w ? k : w;                                                               \
+        }                                                                                    \
+        for (int i = 0; i < REDUCE_SHORT_ROWS; i++)                                          \
+            to[i] = lane[0][i] + 0;                                                          \
+    }
+SHORT(short_f32, float, turn_4)
+SHORT(short_f64, double, turn_8)
 
 extern const reduce_short_kernels TESS_ISA_NAME(tess_reduce_short_kernels);
-const reduce_short_kernels TESS_ISA_NAME(tess_reduce_short_kernels) = {.add = {[tess_f32] = short_f32, [tess_f64] = short_f64}};
+const reduce_short_kernels TESS_ISA_NAME(tess_reduce_short_kernels) = {
+    .add = {[tess_f32] = short_f32, [tess_f64] = short_f64},
+    .turn = {[1] = turn_1, [2] = turn_2, [4] = turn_4, [8] = turn_8},
+};

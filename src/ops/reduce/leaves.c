@@ -9,7 +9,7 @@
 #include "core/parallel.h"
 #include "ops/reduce/walk.h"
 
-enum { STRIP = 8 * REDUCE_LANES, PIECES_A_THREAD = 16 };
+enum { STRIP = 8 * REDUCE_LANES, PIECES_A_THREAD = 16, AT_ONCE = 4 * REDUCE_LEAF };
 
 typedef struct leaves_job {
     const reduce_problem *p;
@@ -18,6 +18,8 @@ typedef struct leaves_job {
     tess_row_loader loader;
     tess_row_storer storer;
     bool in_place;
+    void (*direct)(void *, const void *, int64_t, bool);         /* adds elements as they lie, or NULL */
+    void (*deviations)(double *, const void *, int64_t, double); /* likewise of the second pass of moments */
     int64_t buffer_size, split; /* bytes of one worker's buffer; sizes from `split` on are shared among the threads */
     /* the output that the threads share */
     const char *base;
@@ -88,14 +90,17 @@ static void fold_tree(const worker *w, int64_t first, int64_t n, reduce_node *no
     void (*accumulate)(void *, const void *, int64_t, bool) = p->kind == REDUCE_PROD ? kernels->multiply[p->acc] : kernels->add[p->acc];
     void (*halve)(void *, int) = p->kind == REDUCE_PROD ? kernels->halve_multiply[p->acc] : kernels->halve_add[p->acc];
     _Alignas(64) char lanes[REDUCE_LANES * sizeof(tess_value)];
-    int64_t nans = 0, strip = w->job->in_place && p->map == REDUCE_PLAIN && !p->omit && p->in.type == p->load && p->rank == 1 &&
-                                      p->stride[0][0] == (int64_t)p->in.itemsize
-                                  ? REDUCE_LEAF
-                                  : STRIP;
-    for (int64_t done = 0; done < n; done += strip) {
-        int64_t m = tess_min64(n - done, strip);
-        const void *row = fetch_mapped(w, first + done, m, &nans);
-        accumulate(lanes, row, m, done == 0);
+    int64_t nans = 0;
+    if (w->job->direct) {
+        w->job->direct(lanes, w->base + first * p->in.itemsize, n, true);
+    } else {
+        bool whole = w->job->in_place && p->map == REDUCE_PLAIN && !p->omit && p->in.type == p->load && reduce_is_run(p);
+        int64_t strip = whole ? REDUCE_LEAF : STRIP;
+        for (int64_t done = 0; done < n; done += strip) {
+            int64_t m = tess_min64(n - done, strip);
+            const void *row = fetch_mapped(w, first + done, m, &nans);
+            accumulate(lanes, row, m, done == 0);
+        }
     }
     halve(lanes, (int)tess_min64(n, REDUCE_LANES));
     memcpy(&node->value, lanes, tess_type_size(p->acc));
@@ -110,7 +115,7 @@ static void fold_integers(const worker *w, int64_t first, int64_t n, reduce_node
     reduce_walk_start(&walk, p, w->base, first, n);
     while (reduce_walk_next(&walk, &run, &m))
         node->value.u64 += w->job->kernels->lane->integers[p->in.type](run, walk.stride, m);
-    node->count = n;
+    node->count += n;
 }
 
 static void fold_count(const worker *w, int64_t first, int64_t n, reduce_node *node) {
@@ -119,9 +124,9 @@ static void fold_count(const worker *w, int64_t first, int64_t n, reduce_node *n
     const char *run;
     int64_t m, zeros, nans;
     reduce_walk_start(&walk, p, w->base, first, n);
-    node->count = n;
+    node->count += n;
     while (reduce_walk_next(&walk, &run, &m)) {
-        w->job->kernels->order->count[p->in.type](run, walk.stride, m, &zeros, &nans);
+        w->job->kernels->order->count[p->in.type](run, walk.stride, m, p->omit, &zeros, &nans);
         node->value.u64 += (uint64_t)zeros;
         node->count -= p->omit ? nans : 0;
     }
@@ -143,7 +148,7 @@ static void fold_runs(const worker *w, tess_type type, const char *run, int64_t 
 
 static void fold_order(const worker *w, int64_t first, int64_t n, reduce_node *node) {
     const reduce_problem *p = w->job->p;
-    node->count = n;
+    node->count += n;
     if (p->map != REDUCE_PLAIN) { /* moduli of complex numbers */
         for (int64_t done = 0, nans = 0; done < n; done += STRIP) {
             int64_t m = tess_min64(n - done, STRIP);
@@ -165,6 +170,17 @@ static void fold_moments(const worker *w, int64_t first, int64_t n, reduce_node 
     const reduce_lane_kernels *kernels = w->job->kernels->lane;
     _Alignas(64) double lanes[REDUCE_LANES];
     int64_t nans = 0;
+    if (w->job->deviations) {
+        const void *elements = w->base + first * p->in.itemsize;
+        (w->job->direct ? w->job->direct : kernels->add[tess_f64])(lanes, elements, n, true);
+        kernels->halve_add[tess_f64](lanes, (int)tess_min64(n, REDUCE_LANES));
+        node->count = n;
+        node->mean = lanes[0] / (double)n;
+        w->job->deviations(lanes, elements, n, node->mean);
+        kernels->halve_add[tess_f64](lanes, (int)tess_min64(n, REDUCE_LANES));
+        node->m2 = lanes[0];
+        return;
+    }
     const void *row = fetch(w, first, n), *summed = row;
     if (p->omit) {
         nans = w->job->kernels->map->map[REDUCE_PLAIN][tess_f64](w->mapped, row, n, true, 0);
@@ -181,19 +197,17 @@ static void fold_moments(const worker *w, int64_t first, int64_t n, reduce_node 
     node->m2 = lanes[0];
 }
 
-static void fold_leaf(worker *w, int64_t first, int64_t n, reduce_node *node) {
+/* Integer sums, counts and extremes have no tree: leaf after leaf goes into one node, which also spares ARG a search in leaves that beat nothing. */
+static bool runs_on(const reduce_problem *p) {
+    return p->kind == REDUCE_COUNT || p->kind == REDUCE_EXTREME || p->kind == REDUCE_ARG ||
+           (p->kind == REDUCE_SUM && p->map == REDUCE_PLAIN && reduce_is_integer(p->acc));
+}
+
+static void fold_into(const worker *w, int64_t first, int64_t n, reduce_node *node) {
     const reduce_problem *p = w->job->p;
-    bool repeats = p->rank == 1 && p->stride[0][0] == 0 && n == REDUCE_LEAF;
-    if (repeats && w->constant) {
-        *node = w->last;
-        if (node->index >= 0)
-            node->index += first;
-        return;
-    }
-    tess_reduce_node_empty(p, node);
     switch (p->kind) {
     case REDUCE_SUM:
-        if (p->map == REDUCE_PLAIN && !tess_is_float(p->acc) && !tess_is_complex(p->acc))
+        if (p->map == REDUCE_PLAIN && reduce_is_integer(p->acc))
             fold_integers(w, first, n, node);
         else
             fold_tree(w, first, n, node);
@@ -204,7 +218,22 @@ static void fold_leaf(worker *w, int64_t first, int64_t n, reduce_node *node) {
     case REDUCE_ARG: fold_order(w, first, n, node); break;
     case REDUCE_VAR: fold_moments(w, first, n, node); break;
     }
-    if (repeats) {
+}
+
+static bool repeats(const reduce_problem *p) { return p->rank == 1 && p->stride[0][0] == 0; }
+
+static void fold_leaf(worker *w, int64_t first, int64_t n, reduce_node *node) {
+    const reduce_problem *p = w->job->p;
+    bool keep = repeats(p) && n == REDUCE_LEAF;
+    if (keep && w->constant) {
+        *node = w->last;
+        if (node->index >= 0)
+            node->index += first;
+        return;
+    }
+    tess_reduce_node_empty(p, node);
+    fold_into(w, first, n, node);
+    if (keep) {
         w->constant = true;
         w->last = *node;
         if (w->last.index >= 0)
@@ -217,6 +246,12 @@ static void fold_subtree(worker *w, int64_t begin, int64_t end, reduce_node *nod
     reduce_node stack[REDUCE_LEVELS];
     int depth = 0;
     int64_t leaf = 0;
+    if (runs_on(w->job->p) && !repeats(w->job->p)) {
+        tess_reduce_node_empty(w->job->p, node);
+        for (int64_t first = begin; first < end; first += AT_ONCE)
+            fold_into(w, first, tess_min64(end - first, AT_ONCE), node);
+        return;
+    }
     for (int64_t first = begin; first < end; first += REDUCE_LEAF, leaf++) {
         fold_leaf(w, first, tess_min64(end - first, REDUCE_LEAF), &stack[depth++]);
         for (int merges = reduce_merges_after(leaf); merges > 0; merges--, depth--)
@@ -306,6 +341,13 @@ static tess_status fold_all(const tess_problem *problem, const tess_run *run, bo
                       .in_place = in_place,
                       .buffer_size = 2 * half_buffer(p),
                       .split = INT64_MAX};
+    const reduce_direct_kernels *direct = job.kernels->direct;
+    if (in_place && reduce_is_run(p)) {
+        job.direct = reduce_adds_direct(p)                                                                   ? direct->add[p->map][p->in.type]
+                     : !p->omit && (p->kind == REDUCE_VAR || (p->kind == REDUCE_SUM && reduce_adds_wide(p))) ? direct->wide[p->in.type]
+                                                                                                             : NULL;
+        job.deviations = p->kind == REDUCE_VAR && !p->omit ? direct->deviations[p->in.type] : NULL;
+    }
     if (run->threads > 1) {
         job.pieces = (reduce_node *)((char *)run->workspace + job.buffer_size * run->threads);
         job.split = tasks < 4 * run->threads ? 4 * REDUCE_LEAF : 128 * REDUCE_LEAF;

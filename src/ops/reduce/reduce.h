@@ -75,6 +75,8 @@ tess_value tess_reduce_node_finish(const reduce_problem *problem, const reduce_n
 /* n finished values at once, in place, from roots of type acc over k elements each, nans[i] of which do not count (NULL: all do). False when the
  * operation has no such short cut and nothing was done. */
 bool tess_reduce_finish_row(const reduce_problem *problem, void *row, int64_t k, const int64_t *nans, int64_t n);
+/* The same for extremes from their keys: values of type result into the row; it has room for n tess_values. */
+bool tess_reduce_finish_keys(const reduce_problem *problem, const int64_t *keys, void *row, int64_t n);
 tess_value tess_reduce_value_add(tess_type acc, tess_value a, tess_value b);
 tess_value tess_reduce_value_multiply(tess_type acc, tess_value a, tess_value b);
 
@@ -96,11 +98,16 @@ typedef struct reduce_order_kernels {
     int64_t (*greatest[TESS_TYPES])(const void *elements, int64_t stride, int64_t n, reduce_order order);          /* n >= 1: the greatest key */
     int64_t (*find[TESS_TYPES])(const void *elements, int64_t stride, int64_t n, reduce_order order, int64_t key); /* first place of a key, or n */
     void (*keys[TESS_TYPES])(int64_t *keys, const void *elements, int64_t stride, int64_t n, reduce_order order);
-    /* How many elements are zero, and how many NaN. */
-    void (*count[TESS_TYPES])(const void *elements, int64_t stride, int64_t n, int64_t *zeros, int64_t *nans);
+    /* How many elements are zero, and, when they are to be left out, how many NaN. */
+    void (*count[TESS_TYPES])(const void *elements, int64_t stride, int64_t n, bool omit, int64_t *zeros, int64_t *nans);
     /* Columns: best[c], of the key's own width, becomes the greatest of itself and the keys of the rows' elements c. `lowest` starts a
      * row and `widen` turns it into keys. */
     void (*greatest_rows[TESS_TYPES])(void *best, const char *base, const int64_t *offsets, int64_t rows, int64_t n, reduce_order order);
+    /* Columns: best[c] and index[c] (-1: nothing yet) of the greatest key so far, the first one's; row r has number + r. */
+    void (*first_rows[TESS_TYPES])(int64_t *best, int64_t *index, const char *base, const int64_t *offsets, int64_t rows, int64_t n,
+                                   reduce_order order, int64_t number);
+    /* Columns: zeros[c], and with omit nans[c], grow by the rows' elements c. */
+    void (*count_rows[TESS_TYPES])(int64_t *zeros, int64_t *nans, const char *base, const int64_t *offsets, int64_t rows, int64_t n, bool omit);
     void (*lowest[TESS_TYPES])(void *best, int64_t n);
     void (*widen[TESS_TYPES])(int64_t *keys, const void *best, int64_t n);
 } reduce_order_kernels;
@@ -123,10 +130,24 @@ typedef struct reduce_column_kernels {
     void (*deviations)(double *acc, const void *row, const double *mean, int64_t n, bool first, bool omit);
 } reduce_column_kernels;
 
-/* sums[i] = the tree over the k <= 256 contiguous terms at rows[i], for all of them. */
+/* Sums of elements as they lie, converted and mapped on the way (cpu_direct.c); by the problem's map and the input's type. Contiguous elements only, NaNs
+ * count. wide: of the elements as f64. The columns' functions are as those of reduce_column_kernels. */
+typedef struct reduce_direct_kernels {
+    void (*add[REDUCE_MAPS][TESS_TYPES])(void *lanes, const void *row, int64_t n, bool first);
+    void (*wide[TESS_TYPES])(void *lanes, const void *row, int64_t n, bool first);
+    void (*deviations[TESS_TYPES])(double *lanes, const void *row, int64_t n, double mean);
+    void (*columns[REDUCE_MAPS][TESS_TYPES])(void *acc, const char *base, const int64_t *offsets, int64_t step, int64_t rows, int64_t n, bool first);
+    void (*wide_columns[TESS_TYPES])(void *acc, const char *base, const int64_t *offsets, int64_t step, int64_t rows, int64_t n, bool first);
+    void (*deviation_columns[TESS_TYPES])(double *acc, const char *base, const int64_t *offsets, int64_t step, int64_t rows, int64_t n,
+                                          const double *mean); /* starts from 0 */
+} reduce_direct_kernels;
+
+/* Short rows, which are turned: sums[i] = the tree over the k <= 256 contiguous terms of row i. */
 enum { REDUCE_SHORT_ROWS = 16 };
 typedef struct reduce_short_kernels {
-    void (*add[TESS_TYPES])(void *sums, const char *const *rows, int64_t k);
+    void (*add[TESS_TYPES])(void *sums, const char *rows, int64_t step, int64_t count, int64_t k); /* count <= REDUCE_SHORT_ROWS rows, `step` apart */
+    /* By element size: rows x columns elements become columns x rows, the steps in bytes. */
+    void (*turn[9])(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t columns);
 } reduce_short_kernels;
 
 typedef struct reduce_kernels {
@@ -135,6 +156,7 @@ typedef struct reduce_kernels {
     const reduce_map_kernels *map;
     const reduce_column_kernels *column;
     const reduce_short_kernels *brief; /* short is a keyword */
+    const reduce_direct_kernels *direct;
 } reduce_kernels;
 
 /* kernels.c */
@@ -149,10 +171,25 @@ tess_status tess_reduce_exact(const tess_problem *problem, const tess_run *run);
 tess_status tess_reduce_columns(const tess_problem *problem, const tess_run *run);
 size_t tess_reduce_columns_workspace(const tess_problem *problem, int threads);
 size_t tess_reduce_leaves_workspace(const tess_problem *problem, int threads);
-size_t tess_reduce_short_workspace(const tess_problem *problem, int threads);
 size_t tess_reduce_exact_workspace(const tess_problem *problem, int threads);
 
+/* Whether the elements' sum can be had by `add`, or `wide`, of the direct kernels. */
+TESS_INLINE bool reduce_adds_wide(const reduce_problem *p) { return p->map == REDUCE_PLAIN && p->acc == tess_f64; }
+TESS_INLINE bool reduce_adds_direct(const reduce_problem *p) {
+    if (p->kind != REDUCE_SUM || p->omit || reduce_adds_wide(p))
+        return false;
+    return p->map == REDUCE_SQUARE || p->acc == (p->in.type == tess_f64 ? tess_f64 : tess_f32);
+}
+
 TESS_INLINE bool reduce_is_integer(tess_type compute) { return compute == tess_u64 || compute == tess_i64; }
+
+/* The elements of an output are one run without gaps. */
+TESS_INLINE bool reduce_is_run(const reduce_problem *p) { return p->rank == 1 && p->stride[0][0] == p->in.itemsize; }
+
+/* Runs so short that many of them, turned, lie in L1 (columns.c). */
+TESS_INLINE bool reduce_turns(const reduce_problem *p) {
+    return p->kept > 0 && !p->offsets && reduce_is_run(p) && p->k <= REDUCE_LANES && p->in.itemsize <= 8 && !tess_is_complex(p->in.type);
+}
 
 /* Elements along the reduced axes for task number t = output * segments + segment, and the first one's number along the segmented axis. */
 TESS_INLINE int64_t reduce_task_size(const reduce_problem *p, int64_t task, int64_t *first) {

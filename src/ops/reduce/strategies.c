@@ -58,33 +58,34 @@ static bool columns_pay(const tess_problem *problem, const char **why) {
     if (width < 8)
         return false;
     *why = "the outputs do not lie side by side, and the runs between them are long";
-    return step == p->in.itemsize || step == -p->in.itemsize || p->longest <= 32;
+    return step == p->in.itemsize || step == -p->in.itemsize || reduce_turns(p) || p->longest <= 32;
 }
 
 static bool short_fits(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
     if (!not_exact(problem, why))
         return false;
-    *why = "takes sums of real floats only";
-    if (p->kind != REDUCE_SUM || !tess_is_float(p->acc))
+    *why = "takes plain sums and means of f32 or f64 in their own type";
+    if (p->kind != REDUCE_SUM || !tess_is_float(p->acc) || p->in.type != p->acc || p->load != p->acc || p->map != REDUCE_PLAIN || p->omit)
         return false;
-    *why = "takes at most 256 terms a sum, no segments, and an axis that is not reduced";
-    return p->k >= 1 && p->k <= REDUCE_LANES && !p->offsets && p->kept > 0;
+    *why = "takes runs of 1 to 256 terms without gaps, no segments, and an axis that is not reduced";
+    return p->k >= 1 && reduce_turns(p);
 }
 
 static bool short_pays(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
     int64_t step = p->kept_stride[0][p->kept - 1];
-    *why = "needs 16 outputs in a row, of 8 terms or more";
-    if (p->kept_size[p->kept - 1] < REDUCE_SHORT_ROWS || p->k < 8)
+    *why = "needs 16 outputs in a row";
+    if (p->kept_size[p->kept - 1] < REDUCE_SHORT_ROWS)
         return false;
     *why = "the outputs lie side by side: whole rows are quicker";
     return step != p->in.itemsize && step != -p->in.itemsize;
 }
 
 static bool lanes_pay(const tess_problem *problem, const char **why) {
-    *why = "runs of 32 elements or fewer: outputs side by side are quicker";
-    return of(problem)->longest > 32 || of(problem)->outputs < 8;
+    const reduce_problem *p = of(problem);
+    *why = "the runs are short: many of them together are quicker";
+    return p->kept == 0 || p->kept_size[p->kept - 1] < 8 || (p->longest > 32 && !reduce_turns(p));
 }
 
 static const tess_strategy rows[] = {
@@ -99,8 +100,7 @@ static const tess_strategy rows[] = {
      .source = "-",
      .run = EVERY_SLOT(tess_reduce_short),
      .applicable = short_fits,
-     .sensible = short_pays,
-     .workspace = tess_reduce_short_workspace},
+     .sensible = short_pays},
     {.name = "reduce/lanes",
      .idea = "runs of neighbours read once, in address order, into 256 lanes held in registers",
      .source = "Higham 1993, The accuracy of floating point summation (pairwise)",

@@ -232,6 +232,56 @@ static void wide_problems(void **state) {
         }
 }
 
+/* Many short runs, which are turned; 16 to 300 of them, of 1 to 260 elements, whole numbers of vectors and tiles among them. */
+static void short_problems(void **state) {
+    uint64_t random = 4;
+    (void)state;
+    for (int operation = 0; operation <= TESS_NORM_INF; operation++)
+        for (int type = tess_bool; type <= tess_c128; type++)
+            for (int k = 0; k < 4; k++) {
+                static const int64_t lengths[] = {1, 2, 3, 4, 5, 8, 15, 16, 17, 31, 64, 100, 255, 256, 257};
+                problem q = {.operation = (tess_reduction)operation,
+                             .in = (tess_type)type,
+                             .ndim = 2,
+                             .naxes = 1,
+                             .axes = {1},
+                             .shape = {hostile_between(&random, 1, 300), lengths[hostile_between(&random, 0, TESS_COUNT(lengths) - 1)]},
+                             .nan = (tess_nan)(k == 3),
+                             .ddof = 1};
+                q.out = type >= tess_c64 && operation < TESS_NORM1 ? tess_c128
+                        : k == 0 && tess_is_float((tess_type)type) ? (tess_type)type
+                        : k == 1                                   ? tess_f32
+                                                                   : (tess_type)hostile_between(&random, tess_bool, tess_f64);
+                compare_rows(&q, &random, k % 3, 2);
+            }
+    for (int k = 0; k < 200; k++) { /* plain sums have a row of their own */
+        problem q = {.operation = k % 3 ? TESS_SUM : TESS_MEAN, .in = k % 2 ? tess_f32 : tess_f64, .ndim = 2, .naxes = 1, .axes = {1}};
+        q.shape[0] = hostile_between(&random, 1, 600);
+        q.shape[1] = hostile_between(&random, 1, 256);
+        q.out = q.in;
+        compare_rows(&q, &random, k % 3, 2);
+    }
+}
+
+/* Leaves of few columns, which threads share. */
+static void narrow_problems(void **state) {
+    uint64_t random = 5;
+    (void)state;
+    for (int operation = 0; operation <= TESS_NORM_INF; operation++)
+        for (int k = 0; k < 3; k++) {
+            static const tess_type types[] = {tess_f32, tess_f16, tess_f64, tess_i32, tess_u8, tess_bf16, tess_c64};
+            problem q = {.operation = (tess_reduction)operation,
+                         .in = types[(operation + k) % TESS_COUNT(types)],
+                         .ndim = 2,
+                         .naxes = 1,
+                         .axes = {0},
+                         .shape = {hostile_between(&random, 20000, 50000), hostile_between(&random, 1, 6)},
+                         .nan = (tess_nan)(k == 2)};
+            q.out = q.in == tess_c64 && operation < TESS_NORM1 ? tess_c64 : operation == TESS_SUM || operation >= TESS_NORM1 ? tess_f64 : tess_i64;
+            compare_rows(&q, &random, k % 2 + 1, 1);
+        }
+}
+
 /* Every row was compared often, on everything that this processor has. */
 static void all_rows_ran(void **state) {
     (void)state;
@@ -242,7 +292,7 @@ static void all_rows_ran(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(small_problems), cmocka_unit_test(long_problems), cmocka_unit_test(wide_problems),
-                                       cmocka_unit_test(all_rows_ran)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(small_problems), cmocka_unit_test(long_problems),   cmocka_unit_test(wide_problems),
+                                       cmocka_unit_test(short_problems), cmocka_unit_test(narrow_problems), cmocka_unit_test(all_rows_ran)};
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }

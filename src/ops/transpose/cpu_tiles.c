@@ -9,7 +9,7 @@
  *   - else by way of a buffer of the strip in L1, from which every destination row is given its own whole lines. The rows of the last incomplete line
  * are transposed again with the next band, so that no line is written twice. Band heights, widths and distances were found best on a
  * Zen 4 (AVX-512, 2026-11-20), not tuned again since. */
-#include "ops/transpose/tile.h"
+#include "simd/tile.h"
 #include "ops/transpose/transpose.h"
 
 tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const tess_run *run);

@@ -8,8 +8,8 @@
  * Inside 16-byte lanes K = 16 / S rows are transposed by log2 K levels of interleaving row i with row i + K / 2: each level rotates the bits of the
  * element's address by one (the perfect shuffle; Stone, "Parallel processing with the perfect shuffle", IEEE TC 1971). Then the lanes of four such
  * groups are exchanged, which makes whole lines: only those can be stored past the caches. */
-#ifndef TESS_OPS_TRANSPOSE_TILE_H
-#define TESS_OPS_TRANSPOSE_TILE_H
+#ifndef TESS_SIMD_TILE_H
+#define TESS_SIMD_TILE_H
 
 #include "simd/lanes.h"
 
