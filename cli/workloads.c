@@ -77,6 +77,7 @@ const cli_workload cli_workloads[] = {
 
     {"sum f32 64 Mi", "reduce", QUICK, tess_f32, 1, {64 Mi}, .reduction = TESS_SUM, ALL},
     {"sum f32 4 Mi", "reduce", LADDER, tess_f32, 1, {4 Mi}, .reduction = TESS_SUM, ALL},
+    {"sum i32 1000003", "reduce", LADDER, tess_i32, 1, {1000003}, .reduction = TESS_SUM, ALL},
     {"argmax f32 64 Mi", "reduce", QUICK, tess_f32, 1, {64 Mi}, .reduction = TESS_ARGMAX, ALL},
     {"sum u8 256 Mi", "reduce", QUICK, tess_u8, 1, {256 Mi}, .reduction = TESS_SUM, ALL},
     {"max i32 64 Mi", "reduce", QUICK, tess_i32, 1, {64 Mi}, .reduction = TESS_MAX, ALL},

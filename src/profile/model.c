@@ -6,7 +6,8 @@
  *   L1        wavefronts of shared memory, one a clock and processor; global and local requests at 128 bytes or four lines a clock
  *   issue     warp instructions, four a clock and processor; those of PTX that become nothing (moves, parameters) left out
  *   units     warp instructions of a kind over the lanes that the card has for it; integer products are made by the f32 units, at half rate
- *   latency   warps that are there at once wait for their loads, two at a time on the average: what a small grid is bound by
+ *   latency   warps that are there at once wait for their loads; those between two branches, barriers or calls wait together, as the assembler brings
+ *             them forward, up to 16: what a small grid is bound by
  *
  * The form is the roofline's (Williams, Waterman and Patterson 2009) with more roofs; the wavefront and sector rules are measured (docs/counters.md). Not
  * modelled: hit rates, register pressure, what ptxas changes, several atomics on one address from many warps, power. */
@@ -14,7 +15,7 @@
 
 #include "profile/model.h"
 
-enum { LOADS_AT_ONCE = 2, SCHEDULERS = 4 };
+enum { LOADS_AT_ONCE = 16, SCHEDULERS = 4 };
 
 const char *tess_term_title(tess_term_name name) {
     static const char *const titles[] = {
@@ -106,6 +107,29 @@ static void add_line(const tess_vgpu_line *line, work *w) {
     w->l2_sectors += (double)(c->global_st_sectors + 2 * (c->global_atom_sectors + c->global_red_sectors)) + (double)c->local_st_sectors;
 }
 
+/* How often some warp waits for memory: loads of one stretch of code without branches count together. */
+static double waits_of(const tess_vgpu_run *run) {
+    static const char *const ends_a_stretch[] = {"bra", "bar", "barrier", "call", "ret", "exit", "brx"};
+    tess_vgpu_line line;
+    double waits = 0, loads = 0;
+    int instructions = 0;
+    for (int i = 0;; i++) {
+        bool more = tess_vgpu_line_at(run, i, &line);
+        if (more) {
+            uint64_t requests = line.counters.global_ld_requests + line.counters.global_atom_requests;
+            loads += (double)requests;
+            instructions += requests > 0;
+        }
+        if (!more || (line.ptx && among(line.ptx, line.ptx_length, ends_a_stretch, TESS_COUNT(ends_a_stretch)))) {
+            waits += instructions ? loads / (instructions < LOADS_AT_ONCE ? instructions : LOADS_AT_ONCE) : 0;
+            loads = 0;
+            instructions = 0;
+        }
+        if (!more)
+            return waits;
+    }
+}
+
 static void count_resident(const tess_card *card, int64_t warps_a_block, int64_t shared_bytes, tess_prediction *p) {
     double fit = smaller(card->blocks, (double)((int64_t)card->warps / warps_a_block));
     if (shared_bytes > 0)
@@ -147,7 +171,7 @@ void tess_profile_predict(const tess_vgpu_run *run, const tess_card *card, int64
     p->term[TESS_TERM_INTEGER] = (tess_term){w.integer * 32 / (card->integer * machine), w.integer};
     p->term[TESS_TERM_SPECIAL] = (tess_term){w.special * 32 / (card->special * machine), w.special};
     double resident = smaller((double)(blocks * warps), sms * (double)(p->blocks_a_processor * warps));
-    double waits = (double)(total.global_ld_requests + total.global_atom_requests) / LOADS_AT_ONCE;
+    double waits = waits_of(run);
     double a_warp = waits / (double)(blocks * warps);
     a_warp = waits > 0 ? larger(a_warp, 1) : 0; /* a warp that loads waits once at least */
     double waves = (double)(blocks * warps) / resident;
