@@ -9,25 +9,7 @@
 #include "simd/square.h"
 
 enum { PARTS = TESS_FFT_LINE / TESS_VECTOR_BYTES, MOST_TILES = 2 * TESS_FFT_LINE / 4 };
-enum { NEAR_BYTES = 768 << 10 };            /* batches up to this size leave room for the next one's input in a second-level cache */
 static const double STREAM_BYTES = 8 << 20; /* outputs from this size on are stored past the caches */
-
-/* The inputs of the next batch, asked for bit by bit while this one is transformed. */
-typedef struct ahead {
-    const char *at[MOST_TILES]; /* where the tile's rows begin; NULL: none */
-    int64_t row_bytes, stride;  /* of a row; from row to row */
-    int64_t next, end, share;   /* rows of all tiles, row by row; how many at a time */
-} ahead;
-
-static void ask_for_some(ahead *h) {
-    const int64_t end = tess_min64(h->next + h->share, h->end);
-    for (; h->next < end; h->next++) {
-        const char *from = h->at[h->next % MOST_TILES];
-        if (from)
-            for (int64_t byte = 0; byte < h->row_bytes; byte += 64)
-                tess_prefetch_l2((const void *)((uintptr_t)from + (uintptr_t)(h->next / MOST_TILES * h->stride + byte)));
-    }
-}
 
 #define fft_name(word) TESS_PASTE(f32, word)
 #define vec v_f32
@@ -209,37 +191,12 @@ static void store_grid(const job *j, const scratch *room, char *points, const ti
     }
 }
 
-static void look_ahead(const job *j, ahead *h, int64_t number) {
-    const tess_correlate_fft *fft = j->fft;
-    const tess_array *in = &j->problem->in;
-    const tess_correlate_mask *mask = &j->problem->masks[0];
-    const int64_t steps = 2 * fft->b + fft->a, batch_bytes = fft->a * fft->row_points * 2 * TESS_FFT_LINE;
-    int64_t index[TESS_MAX_NDIM], first[TESS_MAX_NDIM] = {0};
-    *h = (ahead){.row_bytes = fft->b * in->itemsize};
-    if (in->stride[fft->x] != in->itemsize || fft->pieces > 1 || batch_bytes > NEAR_BYTES)
-        return;
-    h->stride = fft->plane ? in->stride[fft->y] : h->row_bytes;
-    h->end = fft->a * MOST_TILES;
-    h->share = tess_ceil_div(h->end, steps);
-    for (int i = 0; i < j->tiles; i++) {
-        const tile t = find_tile(j, number * j->tiles + i, index);
-        const int64_t x = t.x - mask->before[fft->mask_x], y = fft->plane ? t.y - mask->before[fft->mask_y] : 0;
-        const char *from = t.columns > 0 ? find_input(j, index, first) : NULL;
-        if (from && x >= 0 && y >= 0 && x + fft->b * (fft->plane ? 1 : fft->a) <= in->shape[fft->x] &&
-            (!fft->plane || y + fft->a <= in->shape[fft->y]))
-            h->at[i] = from + x * in->itemsize + (fft->plane ? y * h->stride : 0);
-    }
-}
-
-static void batch(const job *j, const scratch *room, int64_t number, bool last) {
+static void batch(const job *j, const scratch *room, int64_t number) {
     const tess_correlate_fft *fft = j->fft;
     const int parts = (int)tess_ceil_div(tess_min64(fft->tiles - number * j->tiles, j->tiles) * PARTS, j->tiles);
     tile tiles[MOST_TILES];
     int64_t index[TESS_MAX_NDIM], first[TESS_MAX_NDIM];
     char *result = fft->pieces > 1 ? room->sum : room->grid;
-    ahead next = {0};
-    if (!last)
-        look_ahead(j, &next, number + 1);
     for (int64_t piece = 0; piece < fft->pieces; piece++) {
         tess_correlate_fft_piece(fft, &j->problem->masks[0], piece, first);
         for (int i = 0; i < j->tiles; i++) {
@@ -251,15 +208,14 @@ static void batch(const job *j, const scratch *room, int64_t number, bool last) 
         for (int p = 0; p < parts; p++) {
             void *grid = part_of(j, room->grid, p), *sum = part_of(j, room->sum, p);
             if (fft->pieces == 1)
-                j->width == 4 ? f32_whole(fft, grid, (void *)room->buffer, &next) : f64_whole(fft, grid, (void *)room->buffer, &next);
+                j->width == 4 ? f32_whole(fft, grid, (void *)room->buffer) : f64_whole(fft, grid, (void *)room->buffer);
             else
-                j->width == 4 ? f32_piece(fft, grid, sum, (void *)room->buffer, piece, &next)
-                              : f64_piece(fft, grid, sum, (void *)room->buffer, piece, &next);
+                j->width == 4 ? f32_piece(fft, grid, sum, (void *)room->buffer, piece) : f64_piece(fft, grid, sum, (void *)room->buffer, piece);
         }
     }
     for (int p = 0; p < parts && fft->pieces > 1; p++)
-        j->width == 4 ? f32_pieces_end(fft, (void *)part_of(j, result, p), (void *)room->buffer, &next)
-                      : f64_pieces_end(fft, (void *)part_of(j, result, p), (void *)room->buffer, &next);
+        j->width == 4 ? f32_pieces_end(fft, (void *)part_of(j, result, p), (void *)room->buffer)
+                      : f64_pieces_end(fft, (void *)part_of(j, result, p), (void *)room->buffer);
     store_grid(j, room, result, tiles, parts);
 }
 
@@ -274,7 +230,7 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
     room.nothing = room.rows + (size_t)fft->b * 2 * TESS_FFT_LINE;
     memset(room.nothing, 0, (size_t)fft->b * 8);
     for (int64_t b = begin; b < end; b++)
-        batch(j, &room, b, b + 1 == end);
+        batch(j, &room, b);
     if (j->stream)
         tess_stream_fence();
 }
@@ -301,7 +257,5 @@ tess_status TESS_ISA_NAME(tess_correlate_fft)(const tess_problem *base, const te
     j.ready = out->type == problem->compute && j.out_stride == j.width;
     j.stream = (double)out->count * j.width >= STREAM_BYTES;
     j.scratch_each = tess_correlate_fft_scratch(fft);
-    const int64_t batches = tess_ceil_div(fft->tiles, j.tiles);
-    const int64_t grain = tess_min64(tess_max64(batches / (8 * run->threads), 1), 16); /* a thread looks ahead within its piece only */
-    return tess_parallel(run->context, run->threads, batches, grain, task, &j);
+    return tess_parallel(run->context, run->threads, tess_ceil_div(fft->tiles, j.tiles), 1, task, &j);
 }

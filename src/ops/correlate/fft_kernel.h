@@ -167,21 +167,18 @@ static void fft_name(row)(const tess_correlate_fft *fft, bool back, point *row) 
     }
 }
 
-static void fft_name(columns)(const tess_correlate_fft *fft, bool back, point *grid, point *buffer, ahead *next) {
-    for (int64_t b = 0; b < fft->b; b++) {
-        ask_for_some(next);
+static void fft_name(columns)(const tess_correlate_fft *fft, bool back, point *grid, point *buffer) {
+    for (int64_t b = 0; b < fft->b; b++)
         fft_name(column)(fft, back, grid, buffer, b);
-    }
 }
 
 /* A batch whose mask is one piece: `grid` holds the input and then the output. */
-static void fft_name(whole)(const tess_correlate_fft *fft, point *grid, point *buffer, ahead *next) {
+static void fft_name(whole)(const tess_correlate_fft *fft, point *grid, point *buffer) {
     const int last = fft->row.radix[fft->row.count - 1];
-    fft_name(columns)(fft, false, grid, buffer, next);
+    fft_name(columns)(fft, false, grid, buffer);
     for (int64_t a = 0; a < fft->a; a++) {
         point *row = grid + a * fft->row_points;
         const real *spectrum = (const real *)fft->spectrum + 2 * a * fft->b;
-        ask_for_some(next);
         fft_name(row)(fft, false, row);
         if (last == 8)
             fft_name(multiply)(8, row, fft->b / 8, spectrum);
@@ -189,13 +186,13 @@ static void fft_name(whole)(const tess_correlate_fft *fft, point *grid, point *b
             fft_name(multiply)(4, row, fft->b / 4, spectrum);
         fft_name(row)(fft, true, row);
     }
-    fft_name(columns)(fft, true, grid, buffer, next);
+    fft_name(columns)(fft, true, grid, buffer);
 }
 
 /* One piece of several: adds its product to `sum`. */
-static void fft_name(piece)(const tess_correlate_fft *fft, point *grid, point *sum, point *buffer, int64_t number, ahead *next) {
+static void fft_name(piece)(const tess_correlate_fft *fft, point *grid, point *sum, point *buffer, int64_t number) {
     const int last = fft->row.radix[fft->row.count - 1];
-    fft_name(columns)(fft, false, grid, buffer, next);
+    fft_name(columns)(fft, false, grid, buffer);
     for (int64_t a = 0; a < fft->a; a++) {
         point *row = grid + a * fft->row_points, *to = sum + a * fft->row_points;
         const real *spectrum = (const real *)fft->spectrum + 2 * (number * fft->a + a) * fft->b;
@@ -208,14 +205,14 @@ static void fft_name(piece)(const tess_correlate_fft *fft, point *grid, point *s
 }
 
 /* After the last piece. */
-static void fft_name(pieces_end)(const tess_correlate_fft *fft, point *sum, point *buffer, ahead *next) {
+static void fft_name(pieces_end)(const tess_correlate_fft *fft, point *sum, point *buffer) {
     const int radix = fft->row.radix[fft->row.count - 1];
     for (int64_t a = 0; a < fft->a; a++) {
         point *row = sum + a * fft->row_points;
         fft_name(any_level)(radix, true, row, 1, row, 1, fft->b / radix, 1, NULL, 0);
         fft_name(row)(fft, true, row);
     }
-    fft_name(columns)(fft, true, sum, buffer, next);
+    fft_name(columns)(fft, true, sum, buffer);
 }
 
 #undef point
