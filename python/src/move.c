@@ -159,7 +159,7 @@ static PyObject *gather_run(tess_py_state *state, gather *g, const tess_py_entry
     } else {
         tess_py_begin(state, &work, (double)tess_py_count(&g->result.array.tensor));
         status = tess_lookup(work.handle, table, index, &g->result.array.tensor, &g->options);
-        if (status == TESS_ERR_INDEX && g->negative && axis >= 0 && axis < table->ndim)
+        if (status == TESS_ERR_INDEX && g->negative && index->device.device_type == kDLCPU && axis >= 0 && axis < table->ndim)
             status = take_negative(g, work.handle);
         tess_py_end(&work);
         if (status == TESS_OK && tess_py_call_finish(&g->call))

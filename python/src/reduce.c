@@ -79,7 +79,7 @@ static bool read_options(tess_reduce_options *options, int *axes, PyObject **val
     if (tess_py_given(values[NAN_]) && !tess_py_word(values[NAN_], "nan", words, &word))
         return false;
     options->nan = (tess_nan)word;
-    if (signature->parameters[EXACT] == N_exact && signature->count > EXACT && tess_py_given(values[EXACT]) &&
+    if (signature->count > EXACT && signature->parameters[EXACT] == N_exact && tess_py_given(values[EXACT]) &&
         !tess_py_flag(values[EXACT], &options->exact))
         return false;
     if (signature->count > CORRECTION) {

@@ -95,11 +95,11 @@ static bool make_on_device(tess_py_state *state, tess_py_result *result, const t
     Py_XDECREF(sizes);
     if (!made)
         return false;
-    if (made == Py_None) { /* a library that is not known: the call itself says what it thinks of the device */
+    if (made == Py_None) {
         Py_DECREF(made);
-        describe(&result->array, type, ndim, shape, like->tensor.device);
-        result->object = NULL;
-        return true;
+        PyErr_Format(PyExc_TypeError, "out is needed: x lives on a device, and Tessera cannot make arrays of %R there",
+                     (PyObject *)Py_TYPE(like->object));
+        return false;
     }
     result->object = made;
     return tess_py_acquire(state, &result->array, made, "out");
