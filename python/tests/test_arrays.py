@@ -210,7 +210,7 @@ class Refused(unittest.TestCase):
             with self.assertRaisesRegex(TypeError, "out is needed: x lives on a device"):
                 tessera.sum(x, axis=0)
             with self.assertRaisesRegex(tessera.EngineError, "libcuda"):
-                tessera.sum(x, axis=0, out=OnDevice((3,)))
+                tessera.sum(x, axis=0, out=OnDevice((3,), "<c16"))
         with self.assertRaisesRegex(TypeError, "not whole elements"):
             tessera.sum(OnDevice((2, 3), "<f4", (13, 4)))
         with self.assertRaisesRegex(TypeError, "typestr|elements|format"):
