@@ -291,12 +291,23 @@ STORER(c128, c128, c64, c64, C64_STORE)
 STORER(c128, c128, c128, c128, C128_STORE)
 
 #if TESS_NARROW
-#define STORER_NARROW(name, to_type)                                                                       \
-    static void store_f32_##name##_fast(void *to, int64_t stride, const void *row, int64_t n) {            \
-        int64_t i = 0;                                                                                     \
-        for (; stride == (int64_t)sizeof(to_type) && i + 4 * TESS_F32_LANES <= n; i += 4 * TESS_F32_LANES) \
-            tess_##name##_of_f32((to_type *)to + i, (const float *)row + i);                               \
-        store_f32_##name((char *)to + i * stride, stride, (const float *)row + i, n - i);                  \
+#define STORER_NARROW(name, to_type)                                                            \
+    static void store_f32_##name##_fast(void *to, int64_t stride, const void *row, int64_t n) { \
+        enum { AT_ONCE = 4 * TESS_F32_LANES };                                                  \
+        if (stride != (int64_t)sizeof(to_type)) {                                               \
+            store_f32_##name(to, stride, row, n);                                               \
+            return;                                                                             \
+        }                                                                                       \
+        int64_t i = 0;                                                                          \
+        for (; i + AT_ONCE <= n; i += AT_ONCE)                                                  \
+            tess_##name##_of_f32((to_type *)to + i, (const float *)row + i);                    \
+        if (i < n) { /* tiles are often narrower than that */                                   \
+            float rest[AT_ONCE] = {0};                                                          \
+            to_type made[AT_ONCE];                                                              \
+            memcpy(rest, (const float *)row + i, (size_t)(n - i) * sizeof *rest);               \
+            tess_##name##_of_f32(made, rest);                                                   \
+            memcpy((to_type *)to + i, made, (size_t)(n - i) * sizeof *made);                    \
+        }                                                                                       \
     }
 STORER_NARROW(u8, uint8_t)
 STORER_NARROW(i8, int8_t)

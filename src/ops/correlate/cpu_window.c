@@ -130,7 +130,6 @@ static tiles flat_tiles(const job *j) {
 static int64_t row_of_tiles(const job *j, const tiles *t, tess_window_call *call, char *sums, char *out, int64_t x, int64_t until, int64_t count,
                             bool lies_ready) {
     const int64_t width = j->source.width;
-    const bool stream = j->stream && lies_ready;
     while (x < until) {
         const int64_t rest = count - x;
         const bool wide = rest >= t->wide_columns || (rest > 2 * t->narrow_columns && (!lies_ready || count >= t->wide_columns));
@@ -142,7 +141,7 @@ static int64_t row_of_tiles(const job *j, const tiles *t, tess_window_call *call
         if (j->out_ready && from + columns <= count) {
             call->out = to;
             call->out_stride = j->y_stride;
-            call->stream = stream && !ends_early;
+            call->stream = j->stream && (uintptr_t)to % 64 == 0;
             call->between = !j->pass->last;
             (wide ? t->wide : t->narrow)(call);
         } else {

@@ -94,7 +94,7 @@ static const tess_strategy rows[] = {
     },
     {
         .name = "correlate/window",
-        .idea = "tiles of 4 rows by several vectors of sums in registers; a loaded vector serves every row of the tile",
+        .idea = "tiles of several rows by several vectors of sums in registers; a loaded vector serves every row of the tile",
         .source = "Goto, van de Geijn: Anatomy of High-Performance Matrix Multiplication, ACM TOMS 34(3), 2008 (register blocking)",
         .run = TESS_RUNS(tess_correlate_in_window),
         .applicable = window_fits,
