@@ -1,4 +1,4 @@
-# Benchmarks. `make bench`: the limits, every row on every built-in workload, with one thread and with all, then other libraries where they are installed;
+# Benchmarks. `make bench`: the limits, every row on every built-in workload, with one thread and with all, the virtual GPU's speed, then other libraries where they are installed;
 # `make bench-peers` installs them first (below $(BUILD)/peers). Results lie in $(BUILD)/bench; those worth keeping are committed below bench/results.
 PEERS_PYTHON := $(BUILD)/peers/bin/python
 DEBIAN := $(BUILD)/peers/debian
@@ -12,6 +12,8 @@ bench: all
 	$(BUILD)/tessera bench small
 	$(BUILD)/tessera bench $(BENCH_FLAGS) -j 1 | tee $(BENCH)/one-thread.txt
 	$(BUILD)/tessera bench $(BENCH_FLAGS) | tee $(BENCH)/all-threads.txt
+	@$(MAKE) -s $(BUILD)/bench/vgpu
+	$(BUILD)/bench/vgpu | tee $(BENCH)/virtual-gpu.txt
 	@if [ -x $(PEERS_PYTHON) ]; then $(MAKE) -s bench-compare; else echo 'no other libraries here; make bench-peers installs them'; fi
 
 bench-peers: all
