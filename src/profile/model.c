@@ -2,7 +2,8 @@
  * model.c - a time from counters: each part of the card gets its work divided by its rate, and the slowest part is the limiter.
  *
  *   memory    sectors that the launch touches at all, read and written once: an L2 that keeps what is used again (in the end nobody does better)
- *   L2        sectors that a block reads at all, each block for itself, as an L1 that lasts for a block would let through; all stores; atomics twice
+ *   L2        sectors that a block reads at all, each block for itself, as an L1 that lasts for a block would let through; all stores; atomics twice.
+ *             Stores that leave sectors partly written go at a rate of their own
  *   L1        wavefronts of shared memory, one a clock and processor; global and local requests at 128 bytes or four lines a clock
  *   issue     warp instructions, four a clock and processor; those of PTX that become nothing (moves, parameters) left out
  *   units     warp instructions of a kind over the lanes that the card has for it; integer products are made by the f32 units, at half rate
@@ -36,7 +37,7 @@ const char *tess_term_unit(tess_term_name name) {
 }
 
 typedef struct work {
-    double issue, fp32, fp64, integer, special, wavefronts, l2_sectors;
+    double issue, fp32, fp64, integer, special, wavefronts, l2_sectors, scattered;
 } work;
 
 static bool starts(const char *text, int length, const char *word) {
@@ -104,7 +105,9 @@ static void add_line(const tess_vgpu_line *line, work *w) {
     w->wavefronts += larger((double)(c->global_ld_requests + c->global_st_requests),
                             larger((double)(c->global_ld_bytes + c->global_st_bytes) / 128, (double)(c->global_ld_tags + c->global_st_tags) / 4));
     w->wavefronts += (double)(c->local_ld_sectors + c->local_st_sectors) / 4 + (double)(c->global_atom_passes + c->global_red_passes);
-    w->l2_sectors += (double)(c->global_st_sectors + 2 * (c->global_atom_sectors + c->global_red_sectors)) + (double)c->local_st_sectors;
+    bool partly = 4 * c->global_st_sectors > 5 * c->global_st_sectors_ideal;
+    *(partly ? &w->scattered : &w->l2_sectors) += (double)c->global_st_sectors;
+    w->l2_sectors += (double)(2 * (c->global_atom_sectors + c->global_red_sectors)) + (double)c->local_st_sectors;
 }
 
 /* How often some warp waits for memory: loads of one stretch of code without branches count together. */
@@ -163,7 +166,9 @@ void tess_profile_predict(const tess_vgpu_run *run, const tess_card *card, int64
                                              (double)(total.global_ld_sectors + total.global_atom_sectors + total.global_red_sectors)));
     p->bytes = read + written;
     p->term[TESS_TERM_MEMORY] = (tess_term){read / (card->read_gb_s * 1e9) + written / (card->write_gb_s * 1e9), p->bytes};
-    p->term[TESS_TERM_L2] = (tess_term){l2 / (card->l2_gb_s * 1e9 * smaller(1, p->busy * 2)), l2};
+    double scattered = 32 * w.scattered;
+    p->term[TESS_TERM_L2] =
+        (tess_term){l2 / (card->l2_gb_s * 1e9 * smaller(1, p->busy * 2)) + scattered / (card->l2_scattered_gb_s * 1e9), l2 + scattered};
     p->term[TESS_TERM_L1] = (tess_term){w.wavefronts / machine, w.wavefronts};
     p->term[TESS_TERM_ISSUE] = (tess_term){w.issue / (SCHEDULERS * machine), w.issue};
     p->term[TESS_TERM_FP32] = (tess_term){w.fp32 * 32 / (card->fp32 * machine), w.fp32};

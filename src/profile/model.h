@@ -13,6 +13,7 @@
     X(read_gb_s)          \
     X(write_gb_s)         \
     X(l2_gb_s)            \
+    X(l2_scattered_gb_s)  \
     X(latency_ns)         \
     X(launch_us)          \
     X(warps)              \
