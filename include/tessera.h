@@ -74,7 +74,8 @@ TESS_API int tess_version(void);
  *                than 2^63 bytes all the same (TESS_ERR_SIZE), as in NumPy.
  *   strides      ndim strides in elements, any sign, zero too (a broadcast input); NULL = compact, last axis fastest.
  *   dtype        lanes = 1. See section 3.
- *   device       kDLCPU, kDLCUDAHost (and kDLCUDAManaged once there is a CUDA engine).
+ *   device       kDLCPU, kDLCUDAHost, kDLCUDA, kDLCUDAManaged; all arrays of a call in one place. CUDA arrays run on the CUDA engine, and their elements
+ *                are aligned to their size; masks and offsets are read when a plan is made and lie in host memory.
  *
  * The library reads shape and strides during the call only. An output may not have two elements in one place
  * (a zero stride over more than one element, say): TESS_ERR_OVERLAP. Whether an output may overlap an input is
@@ -257,10 +258,10 @@ typedef struct tess_report {
 typedef struct tess_call {
     tess_engine engine;
     const char *strategy;  /* run this row ("reduce/lanes") or fail with TESS_ERR_STRATEGY saying why it cannot; NULL = choose */
-    void *workspace;       /* scratch of the caller's, 64-byte aligned; NULL = from the allocator. Read by tess_execute only */
+    void *workspace;       /* scratch of the caller's, 64-byte aligned, on the device for arrays there; NULL = from the allocator. Read by tess_execute only */
     size_t workspace_size; /* at least tess_plan_workspace() */
-    void *stream;          /* CUstream for the CUDA engine; the CPU engine ignores it and is synchronous */
-    tess_report *report;   /* NULL = no report */
+    void *stream;          /* CUstream for the CUDA engine, used by planning and execution; the CPU engine ignores it and is synchronous */
+    tess_report *report;   /* NULL = no report; with one the CUDA engine waits for the stream, else it does not */
 } tess_call;
 
 /* ---- 7. Correlate, convolve ----------------------------------------------------------------------------------

@@ -97,6 +97,14 @@ typedef struct tess_gpu_prediction {
 } tess_gpu_prediction;
 tess_gpu_prediction tess_gpu_no_prediction(void); /* all -1 */
 
+/* predict.c: sectors of `runs` requests' rows of `bytes` bytes, the first at byte `first` (modulo 32), `step` bytes apart. */
+double tess_gpu_run_sectors(int64_t runs, int64_t first, int64_t step, int64_t bytes);
+/* One access of a warp to shared memory: a byte address for each of 32 lanes, -1 where it is not active; width 1 to 16 bytes. */
+typedef struct tess_gpu_shared_cost {
+    double requests, wavefronts, conflicts;
+} tess_gpu_shared_cost;
+void tess_gpu_shared_request(tess_gpu_shared_cost *cost, const int32_t *address, int width, bool store);
+
 typedef struct tess_gpu_row {
     const tess_gpu_text *const *headers; /* NULL-terminated; what its texts may include. NULL = none */
     int rung;                            /* place in the operation's ladder, 1 for the naive kernel; 0: not a rung */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "gpu/row.h"
-#include "ops/transpose/gpu_transpose.h"
+#include "ops/transpose/gpu_predict.h"
 
 #define KERNEL_TEXT(file)                                  \
     extern const char tess_kernel_transpose_##file##_cu[]; \
@@ -219,21 +219,26 @@ static void lay_elements(const tess_problem *base, const tess_gpu_device *device
     layout->alignment = unit;
 }
 
-#define ROW(place, first_of_name, ...) \
-    static const tess_gpu_row row_##first_of_name = {.headers = headers, .rung = place, .least_arch = 80, .lay_out = lay_##first_of_name, __VA_ARGS__}
-ROW(0, micro, .production = true);
-ROW(1, copy, .production = true);
-ROW(2, naive_read, .predict = NULL);
-ROW(3, naive_write, .predict = NULL);
-ROW(4, tile16, .predict = NULL);
-ROW(5, tile32, .predict = NULL);
-ROW(6, tile_pad16, .predict = NULL);
-ROW(7, tile_pad32, .predict = NULL);
-ROW(8, tile_swizzle, .predict = NULL);
-ROW(9, tile_unroll, .production = true);
-ROW(10, tile_vector2, .predict = NULL);
-ROW(11, tile_vector4, .predict = NULL);
-ROW(0, elements, .production = true);
+#define ROW(place, name, is_production)                                  \
+    static const tess_gpu_row row_##name = {.headers = headers,          \
+                                            .rung = place,               \
+                                            .production = is_production, \
+                                            .least_arch = 80,            \
+                                            .lay_out = lay_##name,       \
+                                            .predict = tess_transpose_predict_##name}
+ROW(1, copy, true);
+ROW(2, naive_read, false);
+ROW(3, naive_write, false);
+ROW(4, tile16, false);
+ROW(5, tile32, false);
+ROW(6, tile_pad16, false);
+ROW(7, tile_pad32, false);
+ROW(8, tile_swizzle, false);
+ROW(9, tile_unroll, true);
+ROW(10, tile_vector2, false);
+ROW(11, tile_vector4, false);
+ROW(12, micro, true);
+static const tess_gpu_row row_elements = {.production = true, .least_arch = 80, .lay_out = lay_elements};
 
 static bool by_name_only(const tess_problem *base, const char **why) {
     (void)base;

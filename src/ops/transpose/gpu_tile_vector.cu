@@ -6,9 +6,28 @@
 // Needs matrices whose sizes, steps and first elements are multiples of WIDTH elements.
 #include "ops/transpose/gpu_plane.cuh"
 
-struct alignas(SIZE * WIDTH) vector {
+#if SIZE * WIDTH == 2
+typedef unsigned short whole;
+#elif SIZE * WIDTH == 4
+typedef unsigned whole;
+#elif SIZE * WIDTH == 8
+typedef unsigned long long whole;
+#else
+typedef uint4 whole;
+#endif
+union vector {
+    whole all;
     element part[WIDTH];
 };
+
+// As one: the compiler stores a structure's elements piece by piece when it likes.
+__device__ void store(whole *at, const vector &v) {
+#if SIZE * WIDTH == 16
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(at), "r"(v.all.x), "r"(v.all.y), "r"(v.all.z), "r"(v.all.w) : "memory");
+#else
+    *at = v.all;
+#endif
+}
 
 extern "C" __global__ void tile_vector(const element *in, element *out, const plane m) {
     const int ROW = 32 / WIDTH, ROWS = 256 / ROW; // threads along a row of the tile; rows that the block moves at once
@@ -18,7 +37,8 @@ extern "C" __global__ void tile_vector(const element *in, element *out, const pl
 #pragma unroll
     for (int i = 0; i < 32; i += ROWS)
         if (y + i < 32 && at.p + x < m.p_size && at.q + y + i < m.q_size) {
-            vector v = *(const vector *)&in[at.in + (at.q + y + i) * m.q_in + at.p + x];
+            vector v;
+            v.all = *(const whole *)&in[at.in + (at.q + y + i) * m.q_in + at.p + x];
 #pragma unroll
             for (int k = 0; k < WIDTH; k++)
                 tile[y + i][x + k] = v.part[k];
@@ -31,6 +51,6 @@ extern "C" __global__ void tile_vector(const element *in, element *out, const pl
 #pragma unroll
             for (int k = 0; k < WIDTH; k++)
                 v.part[k] = tile[x + k][y + i];
-            *(vector *)&out[at.out + (at.p + y + i) * m.p_out + at.q + x] = v;
+            store((whole *)&out[at.out + (at.p + y + i) * m.p_out + at.q + x], v);
         }
 }

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * predict.c - the card's rules for sectors and shared wavefronts as functions, with which rows predict their counts.
+ *
+ * The rules were measured on an H200: a request touches the distinct 32-byte sectors of its active lanes; shared memory has 32 banks of 4 bytes and is
+ * served in phases of 32, 16 or 8 lanes for accesses of up to 4, 8 and 16 bytes. docs/counters.md has them in words. */
+#include <string.h>
+
+#include "gpu/row.h"
+
+double tess_gpu_run_sectors(int64_t runs, int64_t first, int64_t step, int64_t bytes) {
+    if (runs <= 0 || bytes <= 0)
+        return 0;
+    int64_t period = 32 / tess_gcd(32, step < 0 ? -step : step), sectors = 0, rest = 0;
+    for (int64_t i = 0; i < period && i < runs; i++) {
+        int64_t at = ((first + i * step) % 32 + 32) % 32, n = (at + bytes - 1) / 32 + 1;
+        sectors += n;
+        rest += i < runs % period ? n : 0;
+    }
+    return runs < period ? (double)sectors : (double)sectors * (double)(runs / period) + (double)rest;
+}
+
+/* The most distinct words that the lanes from..to - 1 want of one bank; 0 when none is active. */
+static int group_cost(const int32_t *address, int width, int from, int to) {
+    int32_t seen[32][32]; /* by bank */
+    int count[32] = {0}, most = 0;
+    for (int lane = from; lane < to; lane++)
+        for (int b = 0; address[lane] >= 0 && b < (width < 4 ? 1 : width / 4); b++) {
+            int32_t word = address[lane] / 4 + b;
+            int bank = word % 32, k = 0;
+            while (k < count[bank] && seen[bank][k] != word)
+                k++;
+            if (k == count[bank] && k < 32) {
+                seen[bank][count[bank]++] = word;
+                most = count[bank] > most ? count[bank] : most;
+            }
+        }
+    return most;
+}
+
+/* Whether each active lane's partner is inactive or wants the same: such loads are served two phases at a time. */
+static bool pairs(const int32_t *address, int distance) {
+    for (int lane = 0; lane < 32; lane++) {
+        int32_t mine = address[lane], other = address[lane ^ distance];
+        if (mine >= 0 && other >= 0 && mine != other)
+            return false;
+    }
+    return true;
+}
+
+void tess_gpu_shared_request(tess_gpu_shared_cost *cost, const int32_t *address, int width, bool store) {
+    int lanes = width <= 4 ? 32 : width == 8 ? 16 : 8, wavefronts = 0, least = 0;
+    if (!store && width > 4 && (pairs(address, 1) || pairs(address, 2)))
+        lanes *= 2;
+    for (int from = 0; from < 32; from += lanes) {
+        int w = group_cost(address, width, from, from + lanes);
+        wavefronts += w;
+        least += w > 0;
+    }
+    cost->requests += least > 0;
+    cost->wavefronts += wavefronts;
+    cost->conflicts += wavefronts - least;
+}
