@@ -7,10 +7,12 @@
  * in whole lines:
  *   - when every row of the destination starts on a line, straight from the registers;
  *   - else by way of a buffer of the strip in L1, from which every destination row is given its own whole lines. The rows of the last incomplete line
- * are transposed again with the next band, so that no line is written twice. Band heights, widths and distances were found best on a
- * Zen 4 (AVX-512, 2026-11-20), not tuned again since. */
-#include "simd/tile.h"
+ * are transposed again with the next band, so that no line is written twice.
+ *
+ * Bands are low. Rows a power of two apart share a few sets of the caches, and so do the rows of the destination: bands of 128 rows took one and a
+ * half to two and a half times as long as those below (Xeon model 207, 8192 x 8192; a Zen 4 did not mind). */
 #include "ops/transpose/transpose.h"
+#include "simd/tile.h"
 
 tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const tess_run *run);
 
@@ -23,108 +25,107 @@ typedef struct strips {
     bool ahead;  /* the source is large: ask for lines ahead */
 } strips;
 
-/* N: elements of a line. K: of a lane. BAND: rows of the source in a band. DISTANCE: rows ahead that are prefetched. */
-#define STRIPS(S, BAND, DISTANCE)                                                                                                                    \
-    TILE_OF(S)                                                                                                                                       \
-    static TESS_NOINLINE void small_tile_##S(char *dst, int64_t dst_step, const char *src, int64_t src_step) {                                       \
-        small_tile_generic(S, dst, dst_step, src, src_step);                                                                                         \
-    }                                                                                                                                                \
-    TESS_INLINE void move_##S(char *dst, const char *src) {                                                                                          \
-        uint8_t v[S];                                                                                                                                \
-        memcpy(v, src, S);                                                                                                                           \
-        memcpy(dst, v, S);                                                                                                                           \
-    }                                                                                                                                                \
-    enum { N_##S = 64 / S, K_##S = 16 / S, BAND_##S = BAND };                                                                                        \
-                                                                                                                                                     \
-    /* The line that is wanted DISTANCE rows after row r of the strip at column c: further down, or at the top of the next strip. The last byte's: \
+/* N: elements of a line. K: of a lane. BAND: rows of the source in a band. DISTANCE: rows ahead that are prefetched. STAGED_: of odd sizes. */
+#define STRIPS(S, BAND, DISTANCE, STAGED_BAND, STAGED_DISTANCE)                                                                                        \
+    TILE_OF(S)                                                                                                                                         \
+    static TESS_NOINLINE void small_tile_##S(char *dst, int64_t dst_step, const char *src, int64_t src_step) {                                         \
+        small_tile_generic(S, dst, dst_step, src, src_step);                                                                                           \
+    }                                                                                                                                                  \
+    TESS_INLINE void move_##S(char *dst, const char *src) {                                                                                            \
+        uint8_t v[S];                                                                                                                                  \
+        memcpy(v, src, S);                                                                                                                             \
+        memcpy(dst, v, S);                                                                                                                             \
+    }                                                                                                                                                  \
+    enum { N_##S = 64 / S, K_##S = 16 / S, BAND_##S = BAND, STAGED_BAND_##S = STAGED_BAND };                                                           \
+                                                                                                                                                       \
+    /* The line that is wanted `distance` rows after row r of the strip at column c: further down, or at the top of the next strip. The last byte's: \
      * the line of the first one came with the strip before. */ \
-    static const char *ahead_##S(const strips *s, const char *src, int64_t c, int64_t np, int64_t r, int64_t nq) {                                   \
-        int64_t row = r + DISTANCE;                                                                                                                  \
-        if (!s->ahead)                                                                                                                               \
-            return NULL;                                                                                                                             \
-        if (row >= nq && c + 2 * N_##S <= np)                                                                                                        \
-            return src + (row - nq) * s->src_step + (c + N_##S) * S + 63;                                                                            \
-        return src + row * s->src_step + (row >= nq ? 0 : c * S) + 63;                                                                               \
-    }                                                                                                                                                \
-                                                                                                                                                     \
-    /* Too narrow for a tile in one direction at least. */                                                                                           \
-    static void narrow_##S(const strips *s, const char *src, char *dst, int64_t np, int64_t nq) {                                                    \
-        if (np >= K_##S && nq >= K_##S) {                                                                                                            \
-            for (int64_t c = 0; c < np; c += K_##S) {                                                                                                \
-                c = tess_min64(c, np - K_##S);                                                                                                       \
-                for (int64_t r = 0; r < nq; r += K_##S) {                                                                                            \
-                    r = tess_min64(r, nq - K_##S);                                                                                                   \
-                    small_tile_##S(dst + c * s->dst_step + r * S, s->dst_step, src + r * s->src_step + c * S, s->src_step);                          \
-                }                                                                                                                                    \
-            }                                                                                                                                        \
-            return;                                                                                                                                  \
-        }                                                                                                                                            \
-        for (int64_t c = 0; c < np; c++)                                                                                                             \
-            for (int64_t r = 0; r < nq; r++)                                                                                                         \
-                move_##S(dst + c * s->dst_step + r * S, src + r * s->src_step + c * S);                                                              \
-    }                                                                                                                                                \
-                                                                                                                                                     \
-    static void direct_##S(const void *argument, const char *src, char *dst, int64_t p, int64_t np, int64_t q, int64_t nq) {                         \
-        const strips *s = argument;                                                                                                                  \
-        (void)p;                                                                                                                                     \
-        (void)q;                                                                                                                                     \
-        if (np < N_##S || nq < N_##S) {                                                                                                              \
-            narrow_##S(s, src, dst, np, nq);                                                                                                         \
-            return;                                                                                                                                  \
-        }                                                                                                                                            \
-        for (int64_t c = 0; c < np; c += N_##S) {                                                                                                    \
-            c = tess_min64(c, np - N_##S); /* the last strip, and the last tile below, may repeat a part of the one before */                        \
-            for (int64_t r = 0; r < nq; r += N_##S) {                                                                                                \
-                bool whole = r + N_##S <= nq;                                                                                                        \
-                r = whole ? r : nq - N_##S;                                                                                                          \
-                tile_##S(dst + c * s->dst_step + r * S, s->dst_step, src + r * s->src_step + c * S, s->src_step, ahead_##S(s, src, c, np, r, nq),    \
-                         s->stream && whole);                                                                                                        \
-            }                                                                                                                                        \
-        }                                                                                                                                            \
-        tess_stream_fence();                                                                                                                         \
-    }                                                                                                                                                \
-                                                                                                                                                     \
-    static void staged_##S(const void *argument, const char *src, char *dst, int64_t p, int64_t np, int64_t q, int64_t nq) {                         \
-        const strips *s = argument;                                                                                                                  \
-        /* The last band may be up to N - 1 rows higher; 64 bytes between the rows keep them from meeting in one set of the cache. */                \
-        enum { PITCH = BAND * S + 3 * 64 };                                                                                                          \
-        _Alignas(64) char stage[N_##S * PITCH];                                                                                                      \
-        (void)p;                                                                                                                                     \
-        if (np < N_##S || nq < N_##S) {                                                                                                              \
-            narrow_##S(s, src, dst, np, nq);                                                                                                         \
-            return;                                                                                                                                  \
-        }                                                                                                                                            \
-        bool first = q == 0, last = q + nq == s->q_size;                                                                                             \
-        int64_t before = first ? 0 : N_##S, rows = nq + before;                                                                                      \
-        for (int64_t c = 0; c < np; c += N_##S) {                                                                                                    \
-            c = tess_min64(c, np - N_##S);                                                                                                           \
-            for (int64_t r = 0; r < rows; r += N_##S) {                                                                                              \
-                r = tess_min64(r, rows - N_##S);                                                                                                     \
-                tile_##S(stage + r * S, PITCH, src + (r - before) * s->src_step + c * S, s->src_step, ahead_##S(s, src, c, np, r - before, nq),      \
-                         false);                                                                                                                     \
-            }                                                                                                                                        \
-            for (int64_t j = 0; j < N_##S; j++) {                                                                                                    \
-                char *row = dst + (c + j) * s->dst_step;                                                                                             \
-                int64_t begin = first ? 0 : -(int64_t)((uintptr_t)row & 63);                                                                         \
-                int64_t end = last ? nq * S : nq * S - (int64_t)((uintptr_t)(row + nq * S) & 63);                                                    \
-                tess_stream_copy(row + begin, stage + j * PITCH + before * S + begin, end - begin);                                                  \
-            }                                                                                                                                        \
-        }                                                                                                                                            \
-        tess_stream_fence();                                                                                                                         \
+    static const char *ahead_##S(const strips *s, const char *src, int64_t c, int64_t np, int64_t r, int64_t nq, int64_t distance) {                   \
+        int64_t row = r + distance;                                                                                                                    \
+        if (!s->ahead)                                                                                                                                 \
+            return NULL;                                                                                                                               \
+        if (row >= nq && c + 2 * N_##S <= np)                                                                                                          \
+            return src + (row - nq) * s->src_step + (c + N_##S) * S + 63;                                                                              \
+        return src + row * s->src_step + (row >= nq ? 0 : c * S) + 63;                                                                                 \
+    }                                                                                                                                                  \
+                                                                                                                                                       \
+    /* Too narrow for a tile in one direction at least. */                                                                                             \
+    static void narrow_##S(const strips *s, const char *src, char *dst, int64_t np, int64_t nq) {                                                      \
+        if (np >= K_##S && nq >= K_##S) {                                                                                                              \
+            for (int64_t c = 0; c < np; c += K_##S) {                                                                                                  \
+                c = tess_min64(c, np - K_##S);                                                                                                         \
+                for (int64_t r = 0; r < nq; r += K_##S) {                                                                                              \
+                    r = tess_min64(r, nq - K_##S);                                                                                                     \
+                    small_tile_##S(dst + c * s->dst_step + r * S, s->dst_step, src + r * s->src_step + c * S, s->src_step);                            \
+                }                                                                                                                                      \
+            }                                                                                                                                          \
+            return;                                                                                                                                    \
+        }                                                                                                                                              \
+        for (int64_t c = 0; c < np; c++)                                                                                                               \
+            for (int64_t r = 0; r < nq; r++)                                                                                                           \
+                move_##S(dst + c * s->dst_step + r * S, src + r * s->src_step + c * S);                                                                \
+    }                                                                                                                                                  \
+                                                                                                                                                       \
+    static void direct_##S(const void *argument, const char *src, char *dst, int64_t p, int64_t np, int64_t q, int64_t nq) {                           \
+        const strips *s = argument;                                                                                                                    \
+        (void)p;                                                                                                                                       \
+        (void)q;                                                                                                                                       \
+        if (np < N_##S || nq < N_##S) {                                                                                                                \
+            narrow_##S(s, src, dst, np, nq);                                                                                                           \
+            return;                                                                                                                                    \
+        }                                                                                                                                              \
+        for (int64_t c = 0; c < np; c += N_##S) {                                                                                                      \
+            c = tess_min64(c, np - N_##S); /* the last strip, and the last tile below, may repeat a part of the one before */                          \
+            for (int64_t r = 0; r < nq; r += N_##S) {                                                                                                  \
+                bool whole = r + N_##S <= nq;                                                                                                          \
+                r = whole ? r : nq - N_##S;                                                                                                            \
+                tile_##S(dst + c * s->dst_step + r * S, s->dst_step, src + r * s->src_step + c * S, s->src_step,                                       \
+                         ahead_##S(s, src, c, np, r, nq, DISTANCE), s->stream && whole);                                                               \
+            }                                                                                                                                          \
+        }                                                                                                                                              \
+        tess_stream_fence();                                                                                                                           \
+    }                                                                                                                                                  \
+                                                                                                                                                       \
+    static void staged_##S(const void *argument, const char *src, char *dst, int64_t p, int64_t np, int64_t q, int64_t nq) {                           \
+        const strips *s = argument;                                                                                                                    \
+        /* The last band may be up to N - 1 rows higher; 64 bytes between the rows keep them from meeting in one set of the cache. */                  \
+        enum { PITCH = STAGED_BAND * S + 3 * 64 };                                                                                                     \
+        _Alignas(64) char stage[N_##S * PITCH];                                                                                                        \
+        (void)p;                                                                                                                                       \
+        if (np < N_##S || nq < N_##S) {                                                                                                                \
+            narrow_##S(s, src, dst, np, nq);                                                                                                           \
+            return;                                                                                                                                    \
+        }                                                                                                                                              \
+        bool first = q == 0, last = q + nq == s->q_size;                                                                                               \
+        int64_t before = first ? 0 : N_##S, rows = nq + before;                                                                                        \
+        for (int64_t c = 0; c < np; c += N_##S) {                                                                                                      \
+            c = tess_min64(c, np - N_##S);                                                                                                             \
+            for (int64_t r = 0; r < rows; r += N_##S) {                                                                                                \
+                r = tess_min64(r, rows - N_##S);                                                                                                       \
+                tile_##S(stage + r * S, PITCH, src + (r - before) * s->src_step + c * S, s->src_step,                                                  \
+                         ahead_##S(s, src, c, np, r - before, nq, STAGED_DISTANCE), false);                                                            \
+            }                                                                                                                                          \
+            for (int64_t j = 0; j < N_##S; j++) {                                                                                                      \
+                char *row = dst + (c + j) * s->dst_step;                                                                                               \
+                int64_t begin = first ? 0 : -(int64_t)((uintptr_t)row & 63);                                                                           \
+                int64_t end = last ? nq * S : nq * S - (int64_t)((uintptr_t)(row + nq * S) & 63);                                                      \
+                tess_stream_copy(row + begin, stage + j * PITCH + before * S + begin, end - begin);                                                    \
+            }                                                                                                                                          \
+        }                                                                                                                                              \
+        tess_stream_fence();                                                                                                                           \
     }
-STRIPS(1, 256, 64)
-STRIPS(2, 256, 64)
-STRIPS(4, 128, 48)
-STRIPS(8, 128, 32)
-STRIPS(16, 64, 16)
+STRIPS(1, 64, 64, 256, 64)
+STRIPS(2, 64, 32, 256, 64)
+STRIPS(4, 64, 32, 64, 48)
+STRIPS(8, 32, 16, 64, 32)
+STRIPS(16, 16, 16, 64, 16)
 
+#define KERNELS(S) \
+    { BAND_##S, STAGED_BAND_##S, direct_##S, staged_##S }
 static const struct {
-    int64_t band;
+    int64_t band, staged_band;
     transpose_block direct, staged;
-} kernels[17] = {
-    [1] = {BAND_1, direct_1, staged_1}, [2] = {BAND_2, direct_2, staged_2},     [4] = {BAND_4, direct_4, staged_4},
-    [8] = {BAND_8, direct_8, staged_8}, [16] = {BAND_16, direct_16, staged_16},
-};
+} kernels[17] = {[1] = KERNELS(1), [2] = KERNELS(2), [4] = KERNELS(4), [8] = KERNELS(8), [16] = KERNELS(16)};
 
 tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const tess_run *run) {
     /* Bytes of a result that would push everything else out of the caches, and that would not be in them when it is read. */
@@ -138,6 +139,7 @@ tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const 
     strips s = {.src_step = plane.q_in, .dst_step = plane.p_out, .q_size = plane.q_size, .stream = big && lines, .ahead = big};
     bool staged = big && !lines && plane.q_size * problem->size >= STAGE_MOST;
     int64_t width = (staged ? STAGED_COLUMN_BYTES : COLUMN_BYTES) / problem->size;
-    return tess_transpose_blocks(problem, run, &plane, width, kernels[problem->size].band, 64 / problem->size, problem->size,
+    int64_t band = staged ? kernels[problem->size].staged_band : kernels[problem->size].band;
+    return tess_transpose_blocks(problem, run, &plane, width, band, 64 / problem->size, problem->size,
                                  staged ? kernels[problem->size].staged : kernels[problem->size].direct, &s);
 }
