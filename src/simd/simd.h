@@ -251,10 +251,10 @@ TESS_INLINE void tess_stream_fence(void) {
 #endif
 }
 
-/* The bytes from p on, of which `bytes` is a multiple of 64, are asked for in L2 - by AVX-512 only: with shorter loads the processor's own prefetchers
- * keep up, and asking beside them harms. */
+/* The bytes from p on, of which `bytes` is a multiple of 64, are asked for in L2 - but not for loads of 16 bytes, which are slower than the processor's
+ * own prefetchers. For loads of 32 bytes machines differ: a Xeon (model 207) gains a quarter, a Zen 4 lost one. */
 TESS_INLINE void tess_prefetch_ahead(const void *p, int bytes) {
-#if TESS_VECTOR_BYTES == 64
+#if TESS_VECTOR_BYTES >= 32
     for (int at = 0; at < bytes; at += 64)
         __builtin_prefetch((const char *)p + at, 0, 2);
 #else

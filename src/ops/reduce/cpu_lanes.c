@@ -66,9 +66,11 @@ WHOLE_ROWS(whole_add_double, double, v_f64, 32)
         int64_t done = whole(a, p, n / width) * width;                                                                        \
         p += done * (int64_t)sizeof(type);                                                                                    \
         n -= done;                                                                                                            \
-        for (; n >= width; n -= width, p += width * sizeof(type))                                                             \
+        for (; n >= width; n -= width, p += width * sizeof(type)) {                                                           \
+            tess_prefetch_ahead(p + 4096, width * (int)sizeof(type));                                                         \
             for (int64_t j = 0; j < width; j++)                                                                               \
                 a[j] = a[j] OP read_##type(p + j * (int64_t)sizeof(type));                                                    \
+        }                                                                                                                     \
         for (int64_t j = 0; j < n; j++)                                                                                       \
             a[j] = a[j] OP read_##type(p + j * (int64_t)sizeof(type));                                                        \
     }                                                                                                                         \
