@@ -225,8 +225,6 @@ tess_row_loader TESS_ISA_NAME(tess_loader)(tess_type from, tess_type compute) {
         default: break;
         }
 #endif
-    if (from == tess_f16 && (compute == tess_f32 || compute == tess_f64))
-        return compute == tess_f32 ? quick_f16_f32 : quick_f16_f64;
     return loaders[from][compute];
 }
 
@@ -353,5 +351,5 @@ tess_row_storer TESS_ISA_NAME(tess_storer)(tess_type compute, tess_type to) {
         default: break;
         }
 #endif
-    return compute == tess_f32 && to == tess_f16 ? quick_f32_f16 : storers[compute][to];
+    return storers[compute][to];
 }
