@@ -257,8 +257,9 @@ typedef struct tess_report {
 
 typedef struct tess_call {
     tess_engine engine;
-    const char *strategy;  /* run this row ("reduce/lanes") or fail with TESS_ERR_STRATEGY saying why it cannot; NULL = choose */
-    void *workspace;       /* scratch of the caller's, 64-byte aligned, on the device for arrays there; NULL = from the allocator. Read by tess_execute only */
+    const char *strategy; /* run this row ("reduce/lanes") or fail with TESS_ERR_STRATEGY saying why it cannot; NULL = choose */
+    void *
+        workspace; /* scratch of the caller's, 64-byte aligned, on the device for arrays there; NULL = from the allocator. Read by tess_execute only */
     size_t workspace_size; /* at least tess_plan_workspace() */
     void *stream;          /* CUstream for the CUDA engine, used by planning and execution; the CPU engine ignores it and is synchronous */
     tess_report *report;   /* NULL = no report; with one the CUDA engine waits for the stream, else it does not */

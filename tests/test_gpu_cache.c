@@ -118,7 +118,9 @@ static void compiled_once(void **state) {
     assert_int_equal(strlen(strrchr(path, '/')), 1 + 64 + strlen(".cubin"));
     unlink(path); /* memory still has it */
     assert_int_equal(compile_with(gpu, &plain, TESS_GPU_CUBIN, plain_image), 0);
-    assert_int_equal(compile_with(gpu, &plain, TESS_GPU_PTX, "FAKE --std=c++17 --fmad=false --gpu-architecture=compute_90 -DA=1 -DB\nkernel"), 1);
+    assert_int_equal(
+        compile_with(gpu, &plain, TESS_GPU_PTX, "FAKE --std=c++17 --fmad=false --gpu-architecture=compute_90 --generate-line-info -DA=1 -DB\nkernel"),
+        1);
     tess_close(context);
     assert_int_equal(compile_anew(plain_image), 1);
     assert_int_equal(compile_anew(plain_image), 0); /* from disk */

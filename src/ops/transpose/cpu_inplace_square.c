@@ -5,8 +5,8 @@
  * its partner over it, then the buffer over the partner. Stores are plain ones: past the caches they would throw out lines that the partner just
  * brought in. */
 #include "core/parallel.h"
-#include "simd/tile.h"
 #include "ops/transpose/transpose.h"
+#include "simd/tile.h"
 
 tess_status TESS_ISA_NAME(tess_transpose_inplace_square)(const tess_problem *base, const tess_run *run);
 

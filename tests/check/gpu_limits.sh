@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Proves: the production kernels compile for sm_80, sm_90 and sm_100 with the registers, spills and shared memory of gpu_limits.txt.
+# After a change that is meant: tests/check/gpu_limits.sh --write
+cd "$(dirname "$0")/../.." || exit 1
+PATH=$PATH:/usr/local/cuda/bin
+command -v nvcc >/dev/null || { echo "no nvcc here"; exit 77; }
+nvcc --version | grep -q 'release 13.0' || { echo "the table was made by CUDA 13.0, here is another"; exit 77; }
+made=$(mktemp -d) || exit 1
+trap 'rm -rf "$made"' EXIT
+reduce="-DMAP=0 -DSMALLEST=0 -DMAGNITUDE=0 -DNUMERIC=0 -DOMIT=0 -DKEPT=1 -DRANK=1 -DSEGMENTS=0 -DSLOTS=8 -DUNROLL=16 -DWARPS=8"
+line() {
+    label=$1 file=$2
+    shift 2
+    nvcc -cubin -std=c++17 -fmad=false -Isrc -Xptxas -v "$@" "src/ops/$file.cu" -arch="$arch" -o "$made/x" 2>&1 |
+        awk -v what="$arch $label" '/Compiling entry/ {split($0, q, "\047"); name = q[2]} / bytes stack frame/ {stack = $1; spill = $5 + $9}
+            /Used/ {shared = 0; for (i = 1; i < NF; i++) if ($(i + 2) ~ /^smem/) shared = $i; print what, name, $5 " registers", stack " stack", spill " spilled", shared " shared"}'
+}
+for arch in sm_80 sm_90 sm_100; do
+    line "micro 1" transpose/gpu_micro -DSIZE=1 -DBATCH=0 -DP=256 -DQ=256 -DTHREADS=256
+    line "micro 2" transpose/gpu_micro -DSIZE=2 -DBATCH=0 -DP=128 -DQ=128 -DTHREADS=256
+    line "micro 4" transpose/gpu_micro -DSIZE=4 -DBATCH=0 -DP=64 -DQ=128 -DTHREADS=256
+    line "micro 8" transpose/gpu_micro -DSIZE=8 -DBATCH=0 -DP=32 -DQ=64 -DTHREADS=256
+    line "micro 16" transpose/gpu_micro -DSIZE=16 -DBATCH=0 -DP=16 -DQ=64 -DTHREADS=256
+    line "sum f32 rows" reduce/gpu_tree_rows $reduce -DKIND=0 -DIN=12 -DOUT=12 -DACC=12 -DOPERATION=0 -DVECTOR=4
+    line "argmax f32 rows" reduce/gpu_tree_rows $reduce -DKIND=4 -DIN=12 -DOUT=9 -DACC=9 -DOPERATION=8 -DVECTOR=4
+    line "sum u8 rows" reduce/gpu_tree_rows $reduce -DKIND=0 -DIN=2 -DOUT=8 -DACC=8 -DOPERATION=0 -DVECTOR=8
+    line "sum f32 columns" reduce/gpu_tree_columns $reduce -DKIND=0 -DIN=12 -DOUT=12 -DACC=12 -DOPERATION=0 -DVECTOR=4
+    line "var f32 lanes" reduce/gpu_tree_lanes $reduce -DKIND=5 -DIN=12 -DOUT=12 -DACC=13 -DOPERATION=5 -DVECTOR=4
+done >"$made/table"
+[ "$1" = --write ] && cp "$made/table" tests/check/gpu_limits.txt
+diff tests/check/gpu_limits.txt "$made/table" || { echo "the kernels' limits are not those of tests/check/gpu_limits.txt"; exit 1; }
+echo "$(wc -l <"$made/table") kernels as recorded"
