@@ -215,6 +215,8 @@ def commit():
 def print_all(results):
     print("%(machine)s\n%(date)s, commit %(commit)s; %(versions)s\n$ %(command)s" % {**results, "versions": ", ".join(
         "%s %s" % item for item in results["versions"].items())})
+    if "note" in results:
+        print(results["note"])
     for limits in results["limits"]:
         print("limits with " + limits_line(limits))
     print("\n" + HEAD)
