@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * half.h - words that load and store narrower numbers as a vector of wider ones: f16 and bf16 as f32, f32 and i32 in twice their width.
  *
- * Every f16, bf16 and f32 is a number of the wider type, so there is nothing to round; a NaN stays one, its other bits are open. */
+ * Every f16, bf16 and f32 is a number of the wider type, so there is nothing to round; NaNs become quiet. */
 #ifndef TESS_SIMD_HALF_H
 #define TESS_SIMD_HALF_H
 
@@ -23,6 +23,7 @@ TESS_INLINE float tess_f32_of_f16(uint16_t h) {
     uint32_t magnitude = (uint32_t)(h & 0x7fff) << 13;
     float scaled = tess_f32_of_bits(magnitude) * 0x1p112f;
     uint32_t u = magnitude >= 0x0f800000u ? magnitude | 0x7f800000u : tess_bits_of_f32(scaled); /* infinity and NaN */
+    u |= magnitude > 0x0f800000u ? 0x00400000u : 0;                                             /* quiet, as the instruction makes it */
     return tess_f32_of_bits(u | (uint32_t)(h & 0x8000) << 16);
 }
 TESS_INLINE float tess_f32_of_bf16(uint16_t b) { return tess_f32_of_bits((uint32_t)b << 16); }
