@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * half.h - words that load and store narrower numbers as a vector of wider ones: f16 and bf16 as f32, f32 and i32 in twice their width.
  *
- * Every f16, bf16 and f32 is a number of the wider type, so there is nothing to round; NaNs become quiet. */
+ * Every f16, bf16 and f32 is a number of the wider type, so there is nothing to round; NaNs of f16 become quiet. */
 #ifndef TESS_SIMD_HALF_H
 #define TESS_SIMD_HALF_H
 
