@@ -84,7 +84,8 @@ class Library:
         if work["operation"] == "correlate":
             masks = [self.view(m) for m in arrays["masks"]]
             listed = (pointer * len(masks))(*(ctypes.addressof(m) for m in masks))
-            options = Correlate(struct_size=ctypes.sizeof(Correlate), boundary=BOUNDARIES.index(work["boundary"]))
+            options = Correlate(struct_size=ctypes.sizeof(Correlate), boundary=BOUNDARIES.index(work["boundary"]),
+                                accuracy=["direct", "fast"].index(work["accuracy"]))
             status = self.c.tess_plan_correlate(refer(made), self.context, refer(a), listed, len(masks), refer(out), refer(options))
         elif work["operation"] == "reduce":
             axis = (integer * 1)(work["axis"] or 0)

@@ -21,6 +21,7 @@ static json_t *workload_json(const cli_workload *w) {
     if (w->mask_ndim > 0) {
         json_object_set_new(o, "mask", sizes(w->mask_ndim, w->mask));
         json_object_set_new(o, "separable", json_boolean(w->separable));
+        json_object_set_new(o, "accuracy", json_string(w->accuracy == TESS_ACCURACY_FAST ? "fast" : "direct"));
         json_object_set_new(o, "boundary", json_string(boundaries[w->boundary]));
     } else if (w->table > 0) {
         json_object_set_new(o, "table", json_integer(w->table));
