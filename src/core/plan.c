@@ -135,7 +135,6 @@ static tess_status choose(tess_plan *plan, const tess_call *call) {
 /* Where the arrays live. Two in different places is refused; arrays without a place of their own (masks, offsets) were checked when they were read. */
 static tess_status find_device(tess_plan *plan) {
     static const tess_operand operands[] = {TESS_ARRAY_IN, TESS_ARRAY_SECOND, TESS_ARRAY_OUT};
-    static const char *const names[] = {"in", "the second operand", "out"};
     const tess_op *op = plan->problem->op;
     int first = -1;
     plan->device = (DLDevice){kDLCPU, 0};
@@ -151,7 +150,7 @@ static tess_status find_device(tess_plan *plan) {
             plan->device = device;
         } else if (device.device_type != plan->device.device_type || device.device_id != plan->device.device_id) {
             return tess_fail(TESS_ERR_DEVICE, "%s lives on DLPack device (%d, %d) and %s on (%d, %d); all arrays of a call live in one place",
-                             names[first], (int)plan->device.device_type, (int)plan->device.device_id, names[i], (int)device.device_type,
+                             op->operand[first], (int)plan->device.device_type, (int)plan->device.device_id, op->operand[i], (int)device.device_type,
                              (int)device.device_id);
         }
     }

@@ -63,6 +63,7 @@ typedef enum tess_operand { TESS_ARRAY_IN = 0, TESS_ARRAY_SECOND, TESS_ARRAY_OUT
 
 struct tess_op {
     const char *name;          /* "reduce" */
+    const char *operand[3];    /* what the public function calls in, second and out; NULL for the one that is not there */
     const tess_strategy *rows; /* for the CPU, best first, the reference last */
     int count;
     const tess_strategy *gpu_rows; /* production rows best first, then the ladder's other rungs, which run only by name */

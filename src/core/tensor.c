@@ -61,7 +61,8 @@ tess_status tess_array_import(tess_array *array, const DLTensor *tensor, const c
 
 tess_status tess_array_on_host(const tess_array *array, const char *name) {
     if (array->device.device_type == kDLCUDA)
-        return tess_fail(TESS_ERR_DEVICE, "%s lives on CUDA device %d; it is read when the plan is made and must lie in host memory", name,
+        return tess_fail(TESS_ERR_DEVICE,
+                         "%s lives on DLPack device (2, %d), which is CUDA; it is read when the plan is made and must lie in host memory", name,
                          (int)array->device.device_id);
     return TESS_OK;
 }

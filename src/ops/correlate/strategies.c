@@ -137,6 +137,7 @@ static const tess_array *array(const tess_problem *problem, tess_operand operand
 
 const tess_op tess_correlate_op = {
     .name = "correlate",
+    .operand = {"in", "mask", "out"},
     .rows = rows,
     .count = TESS_COUNT(rows),
     .release = tess_correlate_release,

@@ -133,5 +133,10 @@ static double index_limit(const tess_problem *base) {
     return problem->index.type == tess_f16 && limit > 65000 ? 65000 : limit;
 }
 
-const tess_op tess_lookup_op = {
-    .name = "lookup", .rows = rows, .count = TESS_COUNT(rows), .array = array, .index_limit = index_limit, .check = tess_lookup_check};
+const tess_op tess_lookup_op = {.name = "lookup",
+                                .operand = {"table", "index", "out"},
+                                .rows = rows,
+                                .count = TESS_COUNT(rows),
+                                .array = array,
+                                .index_limit = index_limit,
+                                .check = tess_lookup_check};

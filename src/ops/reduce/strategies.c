@@ -151,6 +151,7 @@ static const tess_array *array(const tess_problem *base, tess_operand operand) {
 }
 
 const tess_op tess_reduce_op = {.name = "reduce",
+                                .operand = {"in", NULL, "out"},
                                 .rows = rows,
                                 .count = TESS_COUNT(rows),
                                 .gpu_rows = tess_reduce_gpu_rows,

@@ -119,6 +119,7 @@ static const tess_array *array(const tess_problem *base, tess_operand operand) {
 }
 
 const tess_op tess_transpose_op = {.name = "transpose",
+                                   .operand = {"in", NULL, "out"},
                                    .rows = rows,
                                    .count = TESS_COUNT(rows),
                                    .gpu_rows = tess_transpose_gpu_rows,
