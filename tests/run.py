@@ -34,7 +34,7 @@ FUZZ_SECONDS = 60
 # Programs that run under ThreadSanitizer: those whose subject is several threads.
 THREADED = {"test_parallel", "test_context", "test_plan", "test_wisdom", "test_threads", "test_moves_threads", "test_gpu_cache", "test_gpu_launch", "test_vgpu_threads"}
 SANITIZER_ENV = {
-    "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:detect_stack_use_after_return=1",
+    "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1",  # not detect_stack_use_after_return: gcc 12 puts 64-byte vectors on 32-byte places with it (PR 110027)
     "UBSAN_OPTIONS": "print_stacktrace=1",
     "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1:allocator_may_return_null=1",
 }

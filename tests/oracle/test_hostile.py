@@ -126,7 +126,7 @@ class Hostile(OracleTest):
             for code, bits, lanes in ((2, 32, 4), (2, 32, 0), (3, 64, 1), (0, 7, 1), (9, 8, 1), (255, 255, 65535), (2, 128, 1), (1, 1, 1), (6, 1, 1)):
                 dtype = tess.DLDataType(code, bits, lanes)
                 self.refuse(good.call(**{name: copy_of(tensor, dtype=dtype)}), "TYPE", name, code, bits, lanes)
-            for device in (2, 13, 7, 0, -1):
+            for device in (2, 7, 0, -1) if name.startswith("mask") else (2, 13, 7, 0, -1):  # managed memory is the host's as well: a mask may lie there
                 self.refuse(good.call(**{name: copy_of(tensor, device=tess.DLDevice(device, 0))}), "DEVICE", name, device)
             self.assertEqual(good.call(**{name: copy_of(tensor, device=tess.DLDevice(3, 0))}), 0)
 

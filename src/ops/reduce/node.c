@@ -137,12 +137,12 @@ static tess_value value_of_key(const reduce_problem *p, tess_type type, int64_t 
 
 bool tess_reduce_finish_keys(const reduce_problem *p, const int64_t *keys, void *row, int64_t n) {
     const tess_type type = p->in.type;
-    const int64_t flip = p->order.smallest ? -1 : 0, nan = nan_key(p, type);
     int64_t *i64 = row;
     uint32_t *bits32 = row;
     uint64_t *bits64 = row;
     if (p->operation != TESS_MIN && p->operation != TESS_MAX)
         return false;
+    const int64_t flip = p->order.smallest ? -1 : 0, nan = nan_key(p, type); /* of a real type: the others have no order */
     if (type == tess_f32) {
         for (int64_t i = 0; i < n; i++) {
             const uint32_t bits = (uint32_t)(keys[i] ^ flip), magnitude = bits ^ ((uint32_t)((int32_t)bits >> 31) & INT32_MAX);
