@@ -105,9 +105,10 @@ static tess_status line_of(tess_profile *p, const tess_vgpu_line *from, profile_
         else
             high = middle;
     }
-    *found = &p->lines[low];
-    if (low < p->line_count && compare(*found, from->file, from->file_length, from->source_line) == 0)
+    if (low < p->line_count && compare(&p->lines[low], from->file, from->file_length, from->source_line) == 0) {
+        *found = &p->lines[low];
         return TESS_OK;
+    }
     if (p->line_count == p->line_room) {
         int room = p->line_room ? 2 * p->line_room : 64;
         profile_line *grown = tess_allocate(p->context, (size_t)room * sizeof *grown);
@@ -118,8 +119,8 @@ static tess_status line_of(tess_profile *p, const tess_vgpu_line *from, profile_
         tess_free(p->context, p->lines, (size_t)p->line_room * sizeof *grown);
         p->lines = grown;
         p->line_room = room;
-        *found = &p->lines[low];
     }
+    *found = &p->lines[low];
     memmove(*found + 1, *found, (size_t)(p->line_count - low) * sizeof **found);
     p->line_count++;
     **found = (profile_line){.file = from->file, .file_length = from->file_length, .line = from->source_line};
