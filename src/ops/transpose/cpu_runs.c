@@ -60,7 +60,7 @@ tess_status TESS_ISA_NAME(tess_transpose_runs)(const tess_problem *base, const t
     if (cut.ndim > 0)
         r.bytes *= cut.shape[cut.ndim - 1];
     int64_t side = 4;
-    while (side < 64 && side * side * r.bytes < BLOCK_BYTES)
+    while (side < 64 && r.bytes < BLOCK_BYTES / (side * side)) /* a zero stride makes runs of any length */
         side *= 2;
     int64_t q_block = plane.p_size > 1 ? side : tess_max64(side, BLOCK_BYTES / tess_max64(1, r.bytes));
     bool stream = problem->base.bytes / 2 >= LARGE && r.bytes >= 1024;
