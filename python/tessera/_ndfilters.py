@@ -282,6 +282,27 @@ def prewitt(input, axis=-1, output=None, mode="reflect", cval=0.0):
     return _difference(input, axis, output, mode, cval, [1, 1, 1])
 
 
+def _sum_over_axes(input, function, output, mode, cval, axes, arguments, words, squared):
+    """The sum over the axes of what `function` gives, or of its squares: (output, total), and total is None when there is no axis and output is finished.
+    total is output itself unless that overlaps input."""
+    input = _as_array(input)
+    output = make_output(output, input, is_complex=input.dtype.kind == "c")
+    axes = checked_axes(axes, input.ndim)
+    if not axes:
+        output[...] = input
+        return output, None
+    words = {} if words is None else words
+    modes = sequence(mode, len(axes))
+    total = np.zeros_like(output) if np.may_share_memory(input, output) else output
+    function(input, axes[0], total, modes[0], cval, *arguments, **words)
+    if squared:
+        np.multiply(total, total, total)
+    for axis, way in zip(axes[1:], modes[1:]):
+        part = function(input, axis, output.dtype, way, cval, *arguments, **words)
+        total += part * part if squared else part
+    return output, total
+
+
 def generic_laplace(input, derivative2, output=None, mode="reflect", cval=0.0, extra_arguments=(), extra_keywords=None, *, axes=None):
     """The sum over the axes of a second derivative that is given as a function, as scipy.ndimage.generic_laplace.
 
@@ -290,20 +311,8 @@ def generic_laplace(input, derivative2, output=None, mode="reflect", cval=0.0, e
     >>> ndimage.generic_laplace(numpy.array([0., 1., 4., 9.]), second)
     array([ 1.,  2.,  2., -5.])
     """
-    words = {} if extra_keywords is None else extra_keywords
-    input = _as_array(input)
-    output = make_output(output, input, is_complex=input.dtype.kind == "c")
-    axes = checked_axes(axes, input.ndim)
-    if not axes:
-        output[...] = input
-        return output
-    modes = sequence(mode, len(axes))
-    separate = np.may_share_memory(input, output)
-    total = np.zeros_like(output) if separate else output
-    derivative2(input, axes[0], total, modes[0], cval, *extra_arguments, **words)
-    for axis, way in zip(axes[1:], modes[1:]):
-        total += derivative2(input, axis, output.dtype, way, cval, *extra_arguments, **words)
-    if separate:
+    output, total = _sum_over_axes(input, derivative2, output, mode, cval, axes, extra_arguments, extra_keywords, squared=False)
+    if total is not None and total is not output:
         output[...] = total
     return output
 
@@ -345,22 +354,9 @@ def generic_gradient_magnitude(input, derivative, output=None, mode="reflect", c
     >>> ndimage.generic_gradient_magnitude(numpy.outer([0., 3., 6.], [1, 1, 1]), ndimage.prewitt)[1, 1]
     18.0
     """
-    words = {} if extra_keywords is None else extra_keywords
-    input = _as_array(input)
-    output = make_output(output, input, is_complex=input.dtype.kind == "c")
-    axes = checked_axes(axes, input.ndim)
-    if not axes:
-        output[...] = input
-        return output
-    modes = sequence(mode, len(axes))
-    separate = np.may_share_memory(input, output)
-    total = np.zeros_like(output) if separate else output
-    derivative(input, axes[0], total, modes[0], cval, *extra_arguments, **words)
-    np.multiply(total, total, total)
-    for axis, way in zip(axes[1:], modes[1:]):
-        part = derivative(input, axis, output.dtype, way, cval, *extra_arguments, **words)
-        total += part * part
-    np.sqrt(total, output, casting="unsafe")
+    output, total = _sum_over_axes(input, derivative, output, mode, cval, axes, extra_arguments, extra_keywords, squared=True)
+    if total is not None:
+        np.sqrt(total, output, casting="unsafe")
     return output
 
 

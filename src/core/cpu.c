@@ -3,6 +3,7 @@
 #include "core/cpu.h"
 
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,10 +25,16 @@ bool tess_slot_named(const char *name, tess_isa_slot *slot) {
 }
 
 #if defined(__x86_64__)
-/* clang's helper does not know it. */
+/* clang's helper does not know it. Asked once: every plan asks for its slot, and in a virtual machine cpuid is a trap of some twenty microseconds. */
 static bool has_f16c(void) {
-    unsigned a, b, c, d;
-    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C) != 0;
+    static atomic_int known; /* 0: not asked yet, 1: no, 2: yes; threads that ask at once find the same */
+    int answer = atomic_load_explicit(&known, memory_order_relaxed);
+    if (!answer) {
+        unsigned a, b, c, d;
+        answer = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C) ? 2 : 1;
+        atomic_store_explicit(&known, answer, memory_order_relaxed);
+    }
+    return answer == 2;
 }
 #endif
 

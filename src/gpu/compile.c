@@ -99,15 +99,13 @@ void tess_gpu_image_free(tess_gpu *gpu, tess_gpu_image *image) {
     image->size = 0;
 }
 
-static tess_status check_nvrtc(const tess_gpu *gpu, nvrtcResult result, const char *entry) {
+tess_status tess_gpu_check_nvrtc(const tess_gpu *gpu, nvrtcResult result, const char *entry) {
     if (TESS_LIKELY(result == NVRTC_SUCCESS))
         return TESS_OK;
     return tess_fail(TESS_ERR_ENGINE, "%s answered %s (%d)", entry, gpu->nvrtc.nvrtcGetErrorString(result), (int)result);
 }
-#define TESS_NVRTC(gpu, entry, ...) TESS_TRY(check_nvrtc((gpu), (gpu)->nvrtc.entry(__VA_ARGS__), #entry))
 
-/* TESS_ERR_ENGINE with the compiler's log. */
-static tess_status refused(tess_gpu *gpu, nvrtcProgram program, const tess_gpu_source *source, const char *target, nvrtcResult result) {
+tess_status tess_gpu_refused(tess_gpu *gpu, nvrtcProgram program, nvrtcResult result, tess_status status, const char *text) {
     char line[1536];
     size_t size = 0;
     TESS_NVRTC(gpu, nvrtcGetProgramLogSize, program, &size);
@@ -119,7 +117,7 @@ static tess_status refused(tess_gpu *gpu, nvrtcProgram program, const tess_gpu_s
     else
         snprintf(line, sizeof line, "%s", gpu->nvrtc.nvrtcGetErrorString(result));
     tess_free(gpu->context, log, size + 1);
-    return tess_fail(TESS_ERR_ENGINE, "%s does not compile for %s: %s", source->name, target, line);
+    return tess_fail(status, "%s: %s", text, line);
 }
 
 static tess_status fetch(tess_gpu *gpu, nvrtcProgram program, tess_gpu_image *image) {
@@ -142,7 +140,7 @@ static tess_status fetch(tess_gpu *gpu, nvrtcProgram program, tess_gpu_image *im
 }
 
 static tess_status run_compiler(tess_gpu *gpu, const tess_gpu_source *source, int arch, tess_gpu_image *image) {
-    char target[32], architecture[64];
+    char target[32], architecture[64], sentence[1024];
     nvrtcProgram program = NULL;
     int own = FIXED + 1 + (image->form == TESS_GPU_PTX), count = own + source->option_count;
     const char **options = tess_allocate(gpu->context, (size_t)count * sizeof *options);
@@ -162,12 +160,13 @@ static tess_status run_compiler(tess_gpu *gpu, const tess_gpu_source *source, in
         header_text[headers] = (*h)->text;
         header_name[headers] = (*h)->name;
     }
-    tess_status status = check_nvrtc(
+    tess_status status = tess_gpu_check_nvrtc(
         gpu, gpu->nvrtc.nvrtcCreateProgram(&program, source->text, source->name, headers, headers ? header_text : NULL, headers ? header_name : NULL),
         "nvrtcCreateProgram");
     if (status == TESS_OK) {
         nvrtcResult result = gpu->nvrtc.nvrtcCompileProgram(program, count, options);
-        status = result == NVRTC_SUCCESS ? fetch(gpu, program, image) : refused(gpu, program, source, target, result);
+        snprintf(sentence, sizeof sentence, "%s does not compile for %s", source->name, target);
+        status = result == NVRTC_SUCCESS ? fetch(gpu, program, image) : tess_gpu_refused(gpu, program, result, TESS_ERR_ENGINE, sentence);
         gpu->nvrtc.nvrtcDestroyProgram(&program);
     }
     tess_free(gpu->context, options, (size_t)count * sizeof *options);

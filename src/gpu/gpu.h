@@ -147,6 +147,11 @@ tess_gpu_key tess_gpu_source_key(const tess_gpu_source *source, int arch, tess_g
 tess_status tess_gpu_compile(tess_gpu *gpu, const tess_gpu_source *source, int arch, tess_gpu_form form, tess_gpu_image *image);
 /* Puts a compiler's log on one line of at most size - 1 bytes: from the first error on when all of it does not fit. Returns buffer. */
 const char *tess_gpu_log_line(char *buffer, size_t size, const char *log);
+/* One call of the compiler's library: TESS_ERR_ENGINE with the entry's name unless it succeeded. */
+tess_status tess_gpu_check_nvrtc(const tess_gpu *gpu, nvrtcResult result, const char *entry);
+#define TESS_NVRTC(gpu, entry, ...) TESS_TRY(tess_gpu_check_nvrtc((gpu), (gpu)->nvrtc.entry(__VA_ARGS__), #entry))
+/* `status` with the sentence "TEXT: LOG": a program that did not compile and why. */
+tess_status tess_gpu_refused(tess_gpu *gpu, nvrtcProgram program, nvrtcResult result, tess_status status, const char *text);
 
 /* Both caches; a miss is false and never an error. cache.c says how files are laid out. */
 bool tess_gpu_cache_find(tess_gpu *gpu, tess_gpu_image *image); /* image: key and form given */

@@ -59,41 +59,20 @@ static int toolkit(const tess_gpu *gpu, char folder[FOLDERS][PATH_SIZE]) {
     return n;
 }
 
-static tess_status check(const tess_gpu *gpu, nvrtcResult result, const char *entry) {
-    return result == NVRTC_SUCCESS ? TESS_OK
-                                   : tess_fail(TESS_ERR_ENGINE, "%s answered %s (%d)", entry, gpu->nvrtc.nvrtcGetErrorString(result), (int)result);
-}
-#define NVRTC(gpu, entry, ...) TESS_TRY(check((gpu), (gpu)->nvrtc.entry(__VA_ARGS__), #entry))
-
-static tess_status refused(tess_gpu *gpu, nvrtcProgram program, const char *name, nvrtcResult result) {
-    char line[1536];
-    size_t size = 0;
-    NVRTC(gpu, nvrtcGetProgramLogSize, program, &size);
-    char *log = tess_allocate_zeroed(gpu->context, size + 1);
-    if (!log)
-        return TESS_ERR_MEMORY;
-    if (gpu->nvrtc.nvrtcGetProgramLog(program, log) == NVRTC_SUCCESS && *log)
-        tess_gpu_log_line(line, sizeof line, log);
-    else
-        snprintf(line, sizeof line, "%s", gpu->nvrtc.nvrtcGetErrorString(result));
-    tess_free(gpu->context, log, size + 1);
-    return tess_fail(TESS_ERR_ARGUMENT, "%s does not compile: %s", name, line);
-}
-
 static tess_status fetch(tess_gpu *gpu, nvrtcProgram program, const tess_launch *launch, char **ptx, size_t *size, char *lowered,
                          size_t lowered_size) {
     const char *name;
     *lowered = 0;
     if (launch->templated) {
-        NVRTC(gpu, nvrtcGetLoweredName, program, launch->kernel, &name);
+        TESS_NVRTC(gpu, nvrtcGetLoweredName, program, launch->kernel, &name);
         snprintf(lowered, lowered_size, "%s", name);
     }
-    NVRTC(gpu, nvrtcGetPTXSize, program, size);
+    TESS_NVRTC(gpu, nvrtcGetPTXSize, program, size);
     if (*size == 0)
         return tess_fail(TESS_ERR_ENGINE, "the compiler made no PTX");
     if (!(*ptx = tess_allocate_zeroed(gpu->context, *size)))
         return TESS_ERR_MEMORY;
-    return check(gpu, gpu->nvrtc.nvrtcGetPTX(program, *ptx), "nvrtcGetPTX");
+    return tess_gpu_check_nvrtc(gpu, gpu->nvrtc.nvrtcGetPTX(program, *ptx), "nvrtcGetPTX");
 }
 
 static tess_status compile(tess_gpu *gpu, nvrtcProgram program, const char *name, const tess_launch *launch, const tess_profile_options *given,
@@ -114,10 +93,13 @@ static tess_status compile(tess_gpu *gpu, nvrtcProgram program, const char *name
         options[count++] = folder[i];
     tess_status status = TESS_OK;
     if (launch->templated)
-        status = check(gpu, gpu->nvrtc.nvrtcAddNameExpression(program, launch->kernel), "nvrtcAddNameExpression");
+        status = tess_gpu_check_nvrtc(gpu, gpu->nvrtc.nvrtcAddNameExpression(program, launch->kernel), "nvrtcAddNameExpression");
     if (status == TESS_OK) {
         nvrtcResult result = gpu->nvrtc.nvrtcCompileProgram(program, count, options);
-        status = result == NVRTC_SUCCESS ? fetch(gpu, program, launch, ptx, size, lowered, lowered_size) : refused(gpu, program, name, result);
+        char sentence[1024];
+        snprintf(sentence, sizeof sentence, "%s does not compile", name);
+        status = result == NVRTC_SUCCESS ? fetch(gpu, program, launch, ptx, size, lowered, lowered_size)
+                                         : tess_gpu_refused(gpu, program, result, TESS_ERR_ARGUMENT, sentence);
     }
     tess_free(gpu->context, options, bytes);
     return status;
@@ -136,8 +118,8 @@ tess_status tess_profile_translate(tess_context *context, const char *source, co
         snprintf(why, sizeof why, "%s", tess_detail());
         return tess_fail(status, "%s is CUDA C++, and there is no compiler for it (PTX needs none): %s", name, why);
     }
-    TESS_TRY(check(gpu, gpu->nvrtc.nvrtcCreateProgram(&program, source, name, TESS_COUNT(header_names), header_texts, header_names),
-                   "nvrtcCreateProgram"));
+    TESS_TRY(tess_gpu_check_nvrtc(gpu, gpu->nvrtc.nvrtcCreateProgram(&program, source, name, TESS_COUNT(header_names), header_texts, header_names),
+                                  "nvrtcCreateProgram"));
     status = compile(gpu, program, name, launch, options, ptx, size, lowered, lowered_size);
     gpu->nvrtc.nvrtcDestroyProgram(&program);
     if (status != TESS_OK && *ptx) {
