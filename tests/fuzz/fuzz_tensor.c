@@ -104,9 +104,9 @@ static void reshape(tensor *t, reader *r, int ndim, const int64_t *shape) {
         int64_t step = 1;
         for (int d = ndim - 1; d >= 0; d--) {
             uint64_t how = take(r, 1);
-            step *= 1 + (how & 1);
+            step *= step < INT64_C(1) << 40 ? 1 + (int64_t)(how & 1) : 1;
             t->strides[d] = how & 2 ? -step : step;
-            step *= shape[d] > 0 && shape[d] < 1000 ? shape[d] : 1;
+            step *= shape[d] > 0 && shape[d] < 1000 && step < INT64_C(1) << 40 ? shape[d] : 1;
         }
         t->dl.strides = t->strides;
     }
@@ -123,6 +123,9 @@ static size_t elements_mask(const tensor *t, unsigned char *used) {
     int item = t->dl.dtype.bits / 8;
     int64_t count = 1;
     memset(used, 0, t->size);
+    for (int d = 0; d < t->dl.ndim; d++)
+        if (t->shape[d] == 0)
+            return 0; /* the product of the others may be anything */
     for (int d = 0; d < t->dl.ndim; d++)
         count *= t->shape[d];
     for (int64_t i = 0; i < count; i++) {

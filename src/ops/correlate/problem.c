@@ -87,7 +87,7 @@ static int choose_row(const tess_correlate_pass *pass) {
     int row = pass->ndim - 1;
     if (pass->group == 1 && pass->axis[row].m < 8)
         for (int d = pass->ndim - 2; d >= 0; d--)
-            if (pass->axis[d].m > 4 * pass->axis[row].m)
+            if (pass->axis[d].m / 4 > pass->axis[row].m)
                 row = d;
     return row;
 }
