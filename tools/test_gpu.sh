@@ -25,8 +25,8 @@ for program; do
 done
 if command -v compute-sanitizer >/dev/null; then
     for tool in memcheck racecheck initcheck synccheck; do
-        for program in test_transpose_gpu test_reduce_gpu test_correlate_gpu test_lookup_gpu; do
-            [ -x "$build/tests/$program" ] || continue
+        for program; do
+            case $program in test_*_gpu) ;; *) continue ;; esac
             timeout 240 compute-sanitizer --tool $tool --error-exitcode 9 "$build/tests/$program" >"$build/test_gpu.log" 2>&1
             say "$program under $tool" $?
         done
