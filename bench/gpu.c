@@ -184,6 +184,26 @@ void gpu_bench_latency(gpu_bench *b, tess_status status, tess_plan *plan, const 
     tess_plan_free(plan);
 }
 
+void gpu_bench_calls(gpu_bench *b, const char *work, tess_status (*call)(void *argument), void *argument) {
+    enum { MANY = 100 };
+    float us[RUNS], issued[RUNS];
+    for (int i = -WARM; i < RUNS; i++) {
+        double start = tess_seconds(), sent;
+        for (int k = 0; k < MANY; k++)
+            check(call(argument));
+        sent = tess_seconds();
+        CALL(b, cuStreamSynchronize, b->stream);
+        if (i >= 0) {
+            issued[i] = (float)((sent - start) * 1e6 / MANY);
+            us[i] = (float)((tess_seconds() - start) * 1e6 / MANY);
+        }
+    }
+    qsort(us, RUNS, sizeof *us, by_value);
+    qsort(issued, RUNS, sizeof *issued, by_value);
+    printf("%-44s | a call without a plan: returns after %6.2f us | %6.2f us a call until all are done\n", work, issued[RUNS / 2], us[RUNS / 2]);
+    fflush(stdout);
+}
+
 /* ---- the card's limits ---- */
 
 static const char limit_text[] = "extern \"C\" __global__ void read_all(const float4 *in, float *out, long long n) {\n"

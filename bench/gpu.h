@@ -26,6 +26,9 @@ const char *gpu_bench_row(const gpu_bench *bench, const char *operation, int num
 /* Single launches: between events, back to back, in a graph. */
 void gpu_bench_latency(gpu_bench *bench, tess_status status, tess_plan *plan, const char *work, const void *in, void *out);
 
+/* What a whole call costs the caller, plan and all: the median of 15 times 100 calls, each hundred waited for. */
+void gpu_bench_calls(gpu_bench *bench, const char *work, tess_status (*call)(void *argument), void *argument);
+
 void gpu_works_transpose(gpu_bench *bench);
 void gpu_works_reduce(gpu_bench *bench);
 

@@ -75,7 +75,35 @@ static void small(gpu_bench *b) {
     }
 }
 
+typedef struct simple {
+    tess_context *context;
+    DLTensor *in, *out;
+    const tess_reduce_options *options;
+} simple;
+
+static tess_status sum_once(void *argument) {
+    const simple *s = argument;
+    return tess_reduce(s->context, TESS_SUM, s->in, s->out, s->options);
+}
+
+static void calls(gpu_bench *b) {
+    static const int64_t sizes[] = {1000, 1 << 20};
+    for (int i = 0; i < 2; i++) {
+        char work[64];
+        int64_t shape[] = {sizes[i]};
+        snprintf(work, sizeof work, "call: sum f32 of %lld", (long long)sizes[i]);
+        if (!gpu_bench_wants(b, work))
+            continue;
+        void *in = gpu_bench_memory(b, 0, sizes[i] * 4), *out = gpu_bench_memory(b, 2, 256);
+        DLTensor from = gpu_bench_view(in, tess_f32, 1, shape), to = gpu_bench_view(out, tess_f32, 0, NULL);
+        tess_reduce_options options = {.struct_size = sizeof options, .call = gpu_bench_call(b, NULL)};
+        simple s = {gpu_bench_context(b), &from, &to, &options};
+        gpu_bench_calls(b, work, sum_once, &s);
+    }
+}
+
 void gpu_works_reduce(gpu_bench *b) {
     large(b);
     small(b);
+    calls(b);
 }

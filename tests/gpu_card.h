@@ -14,7 +14,7 @@ static int N = 1 << 24; /* elements; a multiple of BLOCK */
 static int launches = 100;
 
 static const char *const options[] = {"-DSCALE=0.1f"};
-static tess_gpu_source source = {"card.cu", NULL, options, 1, NULL, NULL}; /* text: tests/ptx/card.cu */
+static tess_gpu_source source = {"card.cu", NULL, options, 1, NULL, NULL, false}; /* text: tests/ptx/card.cu */
 static bool compiler;                                                      /* there is one */
 
 static tess_context *context;

@@ -39,18 +39,18 @@ static void sha256_gives_the_published_digests(void **state) {
 
 static const char *const two[] = {"-DA=1", "-DB"}, *const joined[] = {"-DA=1-DB"}, *const swapped[] = {"-DB", "-DA=1"},
                          *const empty[] = {"-DA=1", "-DB", ""};
-static const tess_gpu_source plain = {"k.cu", "kernel", two, 2, NULL, NULL};
+static const tess_gpu_source plain = {"k.cu", "kernel", two, 2, NULL, NULL, false};
 
 static void a_key_depends_on_all(void **state) {
     (void)state;
     tess_gpu_source sources[] = {plain,
-                                 {"k.cu", "kernel ", two, 2, NULL, NULL},
-                                 {"l.cu", "kernel", two, 2, NULL, NULL},
-                                 {"k.cu", "kernel", two, 1, NULL, NULL},
-                                 {"k.cu", "kernel", joined, 1, NULL, NULL},
-                                 {"k.cu", "kernel", swapped, 2, NULL, NULL},
-                                 {"k.cu", "kernel", empty, 3, NULL, NULL},
-                                 {"k.cukernel", "", two, 2, NULL, NULL}};
+                                 {"k.cu", "kernel ", two, 2, NULL, NULL, false},
+                                 {"l.cu", "kernel", two, 2, NULL, NULL, false},
+                                 {"k.cu", "kernel", two, 1, NULL, NULL, false},
+                                 {"k.cu", "kernel", joined, 1, NULL, NULL, false},
+                                 {"k.cu", "kernel", swapped, 2, NULL, NULL, false},
+                                 {"k.cu", "kernel", empty, 3, NULL, NULL, false},
+                                 {"k.cukernel", "", two, 2, NULL, NULL, false}};
     tess_gpu_key keys[TESS_COUNT(sources) + 3];
     int count = 0;
     for (int i = 0; i < TESS_COUNT(sources); i++)
@@ -143,7 +143,7 @@ static void memory_keeps_the_last_used(void **state) {
     text[LARGE] = 0;
     tess_gpu_source large[3];
     for (int i = 0; i < 3; i++)
-        large[i] = (tess_gpu_source){"large.cu", text, &numbers[i], 1, NULL, NULL};
+        large[i] = (tess_gpu_source){"large.cu", text, &numbers[i], 1, NULL, NULL, false};
     assert_int_equal(compile_with(gpu, &large[0], TESS_GPU_CUBIN, NULL), 1);
     assert_int_equal(compile_with(gpu, &large[1], TESS_GPU_CUBIN, NULL), 1);
     assert_int_equal(compile_with(gpu, &large[0], TESS_GPU_CUBIN, NULL), 0);
@@ -272,7 +272,7 @@ static void *compile_in_thread(void *argument) {
     for (int i = 0; i < ROUNDS; i++) {
         tess_gpu_image image;
         snprintf(text, sizeof text, "kernel %d", i % 5);
-        tess_gpu_source source = {"k.cu", text, NULL, 0, NULL, NULL};
+        tess_gpu_source source = {"k.cu", text, NULL, 0, NULL, NULL, false};
         if (tess_gpu_compile(gpu, &source, 90, TESS_GPU_CUBIN, &image) != TESS_OK || !strstr(image.data, text))
             return argument; /* any address: the test fails */
         tess_gpu_image_free(gpu, &image);
@@ -331,7 +331,7 @@ static void the_log_is_cut_to_the_errors(void **state) {
     tess_gpu_image image;
     tess_context *context;
     tess_gpu *gpu = fake_open(&context);
-    tess_gpu_source source = {"broken.cu", "#error", NULL, 0, NULL, NULL};
+    tess_gpu_source source = {"broken.cu", "#error", NULL, 0, NULL, NULL, false};
     assert_tess_fails(tess_gpu_compile(gpu, &source, 90, TESS_GPU_CUBIN, &image), TESS_ERR_ENGINE);
     const char *begin = "broken.cu does not compile for sm_90: k.cu(30): error: line 30 of the log | k.cu(31): error: line 31 of the log | ";
     assert_memory_equal(tess_detail(), begin, strlen(begin));

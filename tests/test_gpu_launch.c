@@ -7,7 +7,7 @@
 
 #include "gpu_fake.h"
 
-static const tess_gpu_source source = {"k.cu", "kernel text", NULL, 0, NULL, NULL};
+static const tess_gpu_source source = {"k.cu", "kernel text", NULL, 0, NULL, NULL, false};
 
 typedef struct fixture {
     tess_context *context;
@@ -137,6 +137,45 @@ static void kernels_are_loaded_once_in_a_context(void **state) {
     assert_int_equal(fake_state()->unloaded, 1); /* the caller's context takes the other with it */
 }
 
+/* A lasting source is found by its address: text that changes all the same, which is a broken promise, goes unseen. Options, entries and CUDA contexts
+ * tell kernels apart as before. */
+static void lasting_texts_are_not_read_again(void **state) {
+    (void)state;
+    fixture f = begin();
+    tess_gpu_scope scope, other;
+    tess_gpu_kernel first, again;
+    char text[] = "kernel text, once";
+    const char *const eight[] = {"-DN=8"}, *const nine[] = {"-DN=9"};
+    tess_gpu_source lasting = {"k.cu", text, eight, 1, NULL, NULL, true};
+    assert_tess_ok(tess_gpu_enter(f.gpu, &f.gpu->devices[0], NULL, &scope));
+    assert_tess_ok(tess_gpu_kernel_get(&scope, &lasting, "fill", &first));
+    int compiles = fake_compiles();
+    text[0] = 'K';
+    assert_tess_ok(tess_gpu_kernel_get(&scope, &lasting, "fill", &again));
+    assert_memory_equal(&again, &first, sizeof first);
+    assert_int_equal(fake_compiles(), compiles);
+    assert_tess_ok(tess_gpu_kernel_get(&scope, &lasting, "big", &again)); /* another entry: by its key, which the text has changed */
+    assert_string_equal(again.name, "big");
+    assert_int_equal(fake_compiles(), compiles + 1);
+    lasting.options = nine;
+    assert_tess_ok(tess_gpu_kernel_get(&scope, &lasting, "fill", &again));
+    assert_int_equal(fake_compiles(), compiles + 2);
+    lasting.option_count = 0;
+    assert_tess_ok(tess_gpu_kernel_get(&scope, &lasting, "fill", &again));
+    assert_int_equal(fake_compiles(), compiles + 3);
+    lasting.options = eight;
+    lasting.option_count = 1;
+    assert_tess_ok(tess_gpu_enter(f.gpu, &f.gpu->devices[0], fake_stream(0), &other));
+    assert_tess_ok(tess_gpu_kernel_get(&other, &lasting, "fill", &again));
+    assert_true(again.context_id != first.context_id && again.module != first.module);
+    tess_gpu_leave(&other);
+    lasting.lasting = false;
+    assert_tess_ok(tess_gpu_kernel_get(&scope, &lasting, "fill", &again)); /* the changed text is read */
+    assert_ptr_not_equal(again.module, first.module);
+    tess_gpu_leave(&scope);
+    end(&f);
+}
+
 static void images_that_the_driver_refuses(void **state) {
     (void)state;
     fixture f = begin();
@@ -158,7 +197,7 @@ static void shipped_ptx_without_a_compiler(void **state) {
     fixture f = begin();
     tess_gpu_scope scope;
     tess_gpu_kernel kernel, again;
-    const tess_gpu_source shipped = {"k.cu", "kernel text", NULL, 0, "FAKE shipped", NULL};
+    const tess_gpu_source shipped = {"k.cu", "kernel text", NULL, 0, "FAKE shipped", NULL, false};
     fake_libraries("cuda", "not_there");
     tess_fail(TESS_ERR_SHAPE, "an earlier failure");
     assert_tess_ok(tess_gpu_enter(f.gpu, &f.gpu->devices[0], NULL, &scope));
@@ -242,7 +281,7 @@ static void *get_kernels(void *argument) {
         return context;
     for (int i = 0; i < 20 && !failed; i++) {
         snprintf(text, sizeof text, "text %d", i % 4);
-        tess_gpu_source one = {"k.cu", text, NULL, 0, NULL, NULL};
+        tess_gpu_source one = {"k.cu", text, NULL, 0, NULL, NULL, false};
         if (tess_gpu_kernel_get(&scope, &one, "fill", &kernel) != TESS_OK)
             failed = context;
     }
@@ -277,6 +316,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_context_of_a_call),
                                        cmocka_unit_test(what_is_compiled_for_a_device),
                                        cmocka_unit_test(kernels_are_loaded_once_in_a_context),
+                                       cmocka_unit_test(lasting_texts_are_not_read_again),
                                        cmocka_unit_test(images_that_the_driver_refuses),
                                        cmocka_unit_test(shipped_ptx_without_a_compiler),
                                        cmocka_unit_test(launches_and_their_limits),

@@ -13,7 +13,7 @@ static const char text[] = "extern \"C\" __global__ void axpy(float *y, const fl
                            "        y[i] = AXPY(a, x[i], y[i]);\n"
                            "}\n";
 static const char *const plain_options[] = {"-DAXPY(a,x,y)=((a)*(x)+(y))"}, *const fused_options[] = {"-DAXPY(a,x,y)=fmaf(a,x,y)"};
-static const tess_gpu_source plain = {"axpy.cu", text, plain_options, 1, NULL, NULL}, fused = {"axpy.cu", text, fused_options, 1, NULL, NULL};
+static const tess_gpu_source plain = {"axpy.cu", text, plain_options, 1, NULL, NULL, false}, fused = {"axpy.cu", text, fused_options, 1, NULL, NULL, false};
 
 static tess_gpu_image compile(tess_gpu *gpu, const tess_gpu_source *source, int arch, tess_gpu_form form) {
     tess_gpu_image image;
@@ -93,9 +93,9 @@ static void errors_are_attached(void **state) {
     tess_context *context;
     tess_gpu_image image;
     tess_gpu *gpu = fake_open(&context);
-    const tess_gpu_source without = {"axpy.cu", text, NULL, 0, NULL, NULL},
-                          odd = {"axpy.cu", text, (const char *const[]){"--no-such-option"}, 1, NULL, NULL},
-                          asked = {"asked.cu", "#ifndef WIDTH\n#error WIDTH must be given\n#endif\n", NULL, 0, NULL, NULL};
+    const tess_gpu_source without = {"axpy.cu", text, NULL, 0, NULL, NULL, false},
+                          odd = {"axpy.cu", text, (const char *const[]){"--no-such-option"}, 1, NULL, NULL, false},
+                          asked = {"asked.cu", "#ifndef WIDTH\n#error WIDTH must be given\n#endif\n", NULL, 0, NULL, NULL, false};
     assert_tess_fails(tess_gpu_compile(gpu, &without, 90, TESS_GPU_CUBIN, &image), TESS_ERR_ENGINE);
     const char *begin = "axpy.cu does not compile for sm_90: axpy.cu(4): error: ";
     assert_memory_equal(tess_detail(), begin, strlen(begin));

@@ -67,9 +67,12 @@ tess_status tess_gpu_devices_read(tess_gpu *gpu) {
 }
 
 void tess_gpu_devices_free(tess_gpu *gpu, bool exiting) {
-    for (int i = 0; i < gpu->device_count; i++)
-        if (gpu->devices[i].primary && !exiting)
+    for (int i = 0; i < gpu->device_count && !exiting; i++) {
+        if (gpu->devices[i].pool)
+            gpu->driver.cuMemPoolDestroy(gpu->devices[i].pool);
+        if (gpu->devices[i].primary)
             gpu->driver.cuDevicePrimaryCtxRelease(gpu->devices[i].handle);
+    }
     tess_free(gpu->context, gpu->devices, (size_t)gpu->device_count * sizeof *gpu->devices);
     gpu->devices = NULL;
     gpu->device_count = 0;
@@ -85,6 +88,24 @@ tess_status tess_gpu_device_get(tess_gpu *gpu, int ordinal, tess_gpu_device **de
 }
 
 double tess_gpu_bandwidth(const tess_gpu_device *device) { return 2.0 * device->memory_clock_khz * 1e3 * device->bus_bits / 8; }
+
+/* The device's default pool gives memory back whenever a stream is waited for, and to take it anew costs far more than a launch. Its setting is the
+ * process's and is left alone. */
+CUmemoryPool tess_gpu_device_pool(tess_gpu *gpu, tess_gpu_device *device) {
+    const CUmemPoolProps properties = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, (int)device->handle}};
+    uint64_t keep = TESS_GPU_POOL;
+    pthread_mutex_lock(&gpu->lock);
+    if (!device->pool_made) {
+        device->pool_made = true;
+        if (gpu->driver.cuMemPoolCreate(&device->pool, &properties) != CUDA_SUCCESS)
+            device->pool = NULL;
+        else
+            gpu->driver.cuMemPoolSetAttribute(device->pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep);
+    }
+    CUmemoryPool pool = device->pool;
+    pthread_mutex_unlock(&gpu->lock);
+    return pool;
+}
 
 static tess_status primary_context(tess_gpu *gpu, tess_gpu_device *device, CUcontext *context) {
     tess_status status = TESS_OK;

@@ -17,6 +17,7 @@ typedef int CUfunction_attribute;
 typedef int CUpointer_attribute;
 typedef int CUjit_option;
 typedef int CUstreamCaptureMode;
+typedef int CUmemPool_attribute;
 typedef unsigned long long CUdeviceptr;
 typedef struct CUctx_st *CUcontext;
 typedef struct CUmod_st *CUmodule;
@@ -25,6 +26,16 @@ typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
 typedef struct CUgraph_st *CUgraph;
 typedef struct CUgraphExec_st *CUgraphExec;
+typedef struct CUmemPoolHandle_st *CUmemoryPool;
+typedef struct CUmemPoolProps {
+    int allocType, handleTypes;
+    struct {
+        int type, id;
+    } location;
+    void *win32SecurityAttributes;
+    size_t maxSize;
+    unsigned char reserved[56];
+} CUmemPoolProps;
 
 /* CUresult */
 enum {
@@ -100,9 +111,10 @@ enum {
 };
 enum { CU_MEMORYTYPE_HOST = 1, CU_MEMORYTYPE_DEVICE = 2 };
 
-/* CUjit_option, CUstream_flags, CUstreamCaptureMode */
+/* CUjit_option, CUstream_flags, CUmemAllocationType, CUmemLocationType, CUmemPool_attribute, CUstreamCaptureMode */
 enum { CU_JIT_ERROR_LOG_BUFFER = 5, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6 };
 enum { CU_STREAM_NON_BLOCKING = 1 };
+enum { CU_MEM_ALLOCATION_TYPE_PINNED = 1, CU_MEM_LOCATION_TYPE_DEVICE = 1, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4 };
 enum { CU_STREAM_CAPTURE_MODE_GLOBAL = 0 };
 #endif
 

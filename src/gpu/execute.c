@@ -121,7 +121,9 @@ tess_status tess_gpu_scratch(const tess_gpu_scope *scope, CUdeviceptr *memory, s
     *ordered = false;
     if (size == 0)
         return TESS_OK;
-    *ordered = scope->gpu->driver.cuMemAllocAsync(memory, size, stream) == CUDA_SUCCESS;
+    CUmemoryPool pool = tess_gpu_device_pool(scope->gpu, scope->device);
+    *ordered = (pool ? scope->gpu->driver.cuMemAllocFromPoolAsync(memory, size, pool, stream)
+                     : scope->gpu->driver.cuMemAllocAsync(memory, size, stream)) == CUDA_SUCCESS;
     if (!*ordered)
         TESS_CUDA(scope->gpu, cuMemAlloc, memory, size);
     return TESS_OK;

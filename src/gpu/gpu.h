@@ -18,13 +18,16 @@
 enum {
     TESS_GPU_DRIVER_MIN = 12000,
     TESS_GPU_NVRTC_MIN = 12000,
-    TESS_GPU_PATH = 1024
+    TESS_GPU_PATH = 1024,
+    TESS_GPU_KNOWN = 128,
+    TESS_GPU_POOL = 64 << 20
 }; /* versions as cuDriverGetVersion counts: 1000 major + 10 minor */
 
 typedef struct tess_gpu tess_gpu;
 typedef struct tess_gpu_device tess_gpu_device;
 typedef struct tess_gpu_module tess_gpu_module;
 typedef struct tess_gpu_entry tess_gpu_entry; /* of the image cache in memory */
+typedef struct tess_gpu_known tess_gpu_known; /* of the kernels that were got before */
 
 typedef enum tess_gpu_library { TESS_GPU_LIBCUDA, TESS_GPU_LIBNVRTC } tess_gpu_library;
 
@@ -49,6 +52,7 @@ struct tess_gpu {
     int device_count;
     tess_gpu_entry *images; /* most recently used first */
     tess_gpu_module *modules;
+    tess_gpu_known *known[TESS_GPU_KNOWN]; /* by hash */
 };
 
 /* The context's object; made at the first call, no library is touched. */
@@ -84,6 +88,8 @@ struct tess_gpu_device {
     int threads_block, threads_sm, registers_sm;
     int block[3], grid[3]; /* largest sizes */
     CUcontext primary;     /* NULL until retained; guarded by gpu->lock */
+    CUmemoryPool pool;     /* for workspaces, likewise; NULL with pool_made: the device has none */
+    bool pool_made;
 };
 
 /* Reads the facts of all devices; called once, when the driver has been initialised, with the lock held. */
@@ -91,6 +97,8 @@ tess_status tess_gpu_devices_read(tess_gpu *gpu);
 void tess_gpu_devices_free(tess_gpu *gpu, bool exiting);
 /* The device of a DLDevice's device_id; TESS_ERR_DEVICE names the limit. The driver must be open. */
 tess_status tess_gpu_device_get(tess_gpu *gpu, int ordinal, tess_gpu_device **device);
+/* Stream-ordered memory of our own, which keeps up to TESS_GPU_POOL bytes between calls; NULL when the device has no such memory. */
+CUmemoryPool tess_gpu_device_pool(tess_gpu *gpu, tess_gpu_device *device);
 /* Bytes a second: two transfers a clock over the whole bus. 0 when the driver does not say. */
 double tess_gpu_bandwidth(const tess_gpu_device *device);
 
@@ -123,6 +131,7 @@ typedef struct tess_gpu_source {
     int option_count;
     const char *ptx;                     /* of the kernel in its general form, shipped for machines without a compiler; NULL = none */
     const tess_gpu_text *const *headers; /* what the text may include, NULL-terminated; NULL = nothing */
+    bool lasting;                        /* text and headers outlive the library's object and never change: their addresses stand for them */
 } tess_gpu_source;
 
 /* What the image depends on, as a SHA-256: with fewer bits or less than all of it, a wrong kernel could run unseen. */
@@ -180,6 +189,10 @@ tess_status tess_gpu_kernel_get(const tess_gpu_scope *scope, const tess_gpu_sour
 /* The same from an image, such as PTX that was shipped. */
 tess_status tess_gpu_kernel_load(const tess_gpu_scope *scope, const tess_gpu_image *image, const char *entry, tess_gpu_kernel *kernel);
 void tess_gpu_modules_free(tess_gpu *gpu, bool exiting);
+/* known.c: the same for a lasting source's kernel that was got before; false when it was not. */
+bool tess_gpu_known_find(const tess_gpu_scope *scope, const tess_gpu_source *source, const char *entry, tess_gpu_kernel *kernel);
+void tess_gpu_known_store(const tess_gpu_scope *scope, const tess_gpu_source *source, const char *entry, const tess_gpu_kernel *kernel);
+void tess_gpu_known_free(tess_gpu *gpu);
 
 typedef struct tess_gpu_grid {
     int64_t grid[3]; /* blocks; 0 on any axis launches nothing */

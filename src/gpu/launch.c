@@ -124,7 +124,7 @@ static void shipped_image(const tess_gpu_source *source, tess_gpu_image *image) 
     tess_sha256_end(&hash, image->key.bytes);
 }
 
-tess_status tess_gpu_kernel_get(const tess_gpu_scope *scope, const tess_gpu_source *source, const char *entry, tess_gpu_kernel *kernel) {
+static tess_status get_by_key(const tess_gpu_scope *scope, const tess_gpu_source *source, const char *entry, tess_gpu_kernel *kernel) {
     tess_gpu *gpu = scope->gpu;
     tess_gpu_image image;
     tess_gpu_form form;
@@ -145,6 +145,15 @@ tess_status tess_gpu_kernel_get(const tess_gpu_scope *scope, const tess_gpu_sour
     tess_status status = tess_gpu_kernel_load(scope, &image, entry, kernel);
     tess_gpu_image_free(gpu, &image);
     return status;
+}
+
+tess_status tess_gpu_kernel_get(const tess_gpu_scope *scope, const tess_gpu_source *source, const char *entry, tess_gpu_kernel *kernel) {
+    if (source->lasting && tess_gpu_known_find(scope, source, entry, kernel))
+        return TESS_OK;
+    TESS_TRY(get_by_key(scope, source, entry, kernel));
+    if (source->lasting)
+        tess_gpu_known_store(scope, source, entry, kernel);
+    return TESS_OK;
 }
 
 void tess_gpu_modules_free(tess_gpu *gpu, bool exiting) {

@@ -29,6 +29,7 @@ static tess_status get_kernels(const tess_gpu_scope *scope, tess_gpu_plan *made,
         tess_gpu_source source = {.name = layout->unit[u].text->name,
                                   .text = layout->unit[u].text->text,
                                   .headers = row->headers,
+                                  .lasting = true,
                                   .options = layout->unit[u].option,
                                   .option_count = layout->unit[u].options};
         TESS_TRY(tess_gpu_kernel_get(scope, &source, layout->step[s].entry, &made->kernel[s]));
@@ -64,9 +65,10 @@ static tess_status make(tess_gpu_plan **result, const tess_plan *plan, const tes
     tess_gpu *gpu;
     *result = NULL;
     TESS_TRY(open_engine(&gpu, plan));
-    tess_gpu_plan *made = tess_allocate_zeroed(plan->context, sizeof *made);
+    tess_gpu_plan *made = tess_allocate(plan->context, sizeof *made);
     if (!made)
         return TESS_ERR_MEMORY;
+    memset(made, 0, offsetof(tess_gpu_plan, layout.arena)); /* the arena is written before it is read */
     *result = made;
     made->gpu = gpu;
     made->host = plan->device.device_type == kDLCPU;

@@ -57,9 +57,9 @@ typedef struct tess_gpu_layout {
     const void *data;  /* copied to the device when the plan is made */
     size_t data_size;
     int64_t result; /* the first so many bytes of the workspace are read back for `finish`, which makes the call wait for the stream */
-    char arena[TESS_GPU_ARENA];
     size_t used;
-    bool full; /* something did not fit: the plan fails */
+    bool full;                  /* something did not fit: the plan fails */
+    char arena[TESS_GPU_ARENA]; /* last: the first `used` bytes mean something */
 } tess_gpu_layout;
 
 /* Begins a unit; options and launches after it belong to it. */
@@ -122,11 +122,11 @@ typedef struct tess_gpu_plan {
     tess_gpu_device *device;
     const tess_strategy *row;
     struct tess_gpu_plan *other; /* for operands that lack the row's alignment; NULL when it asks for none */
-    tess_gpu_layout layout;
     tess_gpu_kernel kernel[TESS_GPU_STEPS];
     unsigned long long context_id; /* of the CUDA context that the kernels and data live in */
     CUdeviceptr data;
-    bool host; /* the caller's arrays are in host memory: copied in and out */
+    bool host;              /* the caller's arrays are in host memory: copied in and out */
+    tess_gpu_layout layout; /* last: its arena is */
 } tess_gpu_plan;
 
 tess_status tess_gpu_plan_open(tess_plan *plan);

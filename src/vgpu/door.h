@@ -11,7 +11,16 @@
 #include "gpu/driver.h"
 #include "vgpu/machine.h"
 
-typedef enum vgpu_object_kind { VGPU_MODULE, VGPU_FUNCTION, VGPU_STREAM, VGPU_EVENT, VGPU_GRAPH, VGPU_EXECUTABLE, VGPU_HOST_MEMORY } vgpu_object_kind;
+typedef enum vgpu_object_kind {
+    VGPU_MODULE,
+    VGPU_FUNCTION,
+    VGPU_STREAM,
+    VGPU_EVENT,
+    VGPU_GRAPH,
+    VGPU_EXECUTABLE,
+    VGPU_HOST_MEMORY,
+    VGPU_POOL
+} vgpu_object_kind;
 
 typedef enum vgpu_step_kind { VGPU_STEP_KERNEL, VGPU_STEP_IN, VGPU_STEP_OUT, VGPU_STEP_ON, VGPU_STEP_FILL } vgpu_step_kind;
 /* One thing that a stream does, now or when a graph is launched. */

@@ -75,6 +75,47 @@ CUresult tess_vgpu_cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
     return tess_vgpu_door_leave(door, release(pointer, door));
 }
 
+/* A pool is a name only: its memory is the machine's like all other. */
+CUresult tess_vgpu_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *properties) {
+    CUresult result;
+    tess_vgpu_door *door = tess_vgpu_door_current(&result);
+    *pool = NULL;
+    if (!door)
+        return result;
+    if (properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED || properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+        return tess_vgpu_door_leave(door, tess_vgpu_door_say(CUDA_ERROR_INVALID_VALUE, "a pool of memory that is not the device's"));
+    const vgpu_object *o = tess_vgpu_door_add(door, VGPU_POOL);
+    if (!o)
+        return tess_vgpu_door_leave(door, CUDA_ERROR_OUT_OF_MEMORY);
+    *pool = (CUmemoryPool)(uintptr_t)o->handle;
+    return tess_vgpu_door_leave(door, CUDA_SUCCESS);
+}
+CUresult tess_vgpu_cuMemPoolDestroy(CUmemoryPool pool) {
+    CUresult result;
+    tess_vgpu_door *door;
+    vgpu_object *o = tess_vgpu_door_find(pool, VGPU_POOL, &door, &result);
+    if (!o)
+        return result;
+    tess_vgpu_door_remove(door, o);
+    return tess_vgpu_door_leave(door, CUDA_SUCCESS);
+}
+CUresult tess_vgpu_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value) {
+    CUresult result;
+    tess_vgpu_door *door;
+    if (!tess_vgpu_door_find(pool, VGPU_POOL, &door, &result))
+        return result;
+    bool known = attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD && value;
+    return tess_vgpu_door_leave(door, known ? CUDA_SUCCESS : tess_vgpu_door_say(CUDA_ERROR_NOT_SUPPORTED, "attribute %d of a pool", (int)attribute));
+}
+CUresult tess_vgpu_cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool, CUstream stream) {
+    CUresult result;
+    tess_vgpu_door *door;
+    if (!tess_vgpu_door_find(pool, VGPU_POOL, &door, &result))
+        return result;
+    tess_vgpu_door_leave(door, CUDA_SUCCESS);
+    return tess_vgpu_cuMemAllocAsync(pointer, bytes, stream);
+}
+
 /* The memory is the caller's to use; kernels cannot reach it. */
 CUresult tess_vgpu_cuMemHostAlloc(void **pointer, size_t bytes, unsigned int flags) {
     CUresult result;

@@ -27,9 +27,10 @@ struct place {
 };
 
 // Which tile of P x Q elements a block has. Tiles follow each other along q, where `out` has no gaps: blocks that run at the same time then write one
-// compact stretch of it.
-template <int ALONG_P, int ALONG_Q> __device__ place tile_of_block(const plane &m) {
-    unsigned block = blockIdx.x, tiles_p = (unsigned)((m.p_size + ALONG_P - 1) / ALONG_P), tiles_q = (unsigned)((m.q_size + ALONG_Q - 1) / ALONG_Q);
+// compact stretch of it. MORE: that many elements beyond q's end have a tile too.
+template <int ALONG_P, int ALONG_Q, int MORE = 0> __device__ place tile_of_block(const plane &m) {
+    unsigned block = blockIdx.x, tiles_p = (unsigned)((m.p_size + ALONG_P - 1) / ALONG_P);
+    unsigned tiles_q = (unsigned)((m.q_size + MORE + ALONG_Q - 1) / ALONG_Q);
     place at;
     at.q = (i64)(block % tiles_q) * ALONG_Q;
     block /= tiles_q;

@@ -14,6 +14,7 @@ KERNEL_TEXT(gpu_tile);
 KERNEL_TEXT(gpu_tile_unroll);
 KERNEL_TEXT(gpu_tile_vector);
 KERNEL_TEXT(gpu_micro);
+KERNEL_TEXT(gpu_shifted);
 KERNEL_TEXT(gpu_elements);
 KERNEL_TEXT(gpu_copy);
 extern const char tess_kernel_transpose_gpu_plane_cuh[];
@@ -74,9 +75,9 @@ static void pass_plane(tess_gpu_layout *layout, tess_gpu_step *step, const trans
     tess_gpu_pass(layout, step, block, (size_t)(at - block) * sizeof *block);
 }
 
-/* A launch of one block a tile of along_p x along_q elements. */
-static void launch_tiles(const tess_problem *base, tess_gpu_layout *layout, const tess_gpu_text *text, const char *entry, int64_t along_p,
-                         int64_t along_q, int threads, int64_t shared) {
+/* A launch of one block a tile of along_p x along_q elements; `more` elements beyond q's end have tiles too. */
+static void launch_tiles_beyond(const tess_problem *base, tess_gpu_layout *layout, const tess_gpu_text *text, const char *entry, int64_t along_p,
+                                int64_t along_q, int64_t more, int threads, int64_t shared) {
     const transpose_problem *p = of(base);
     transpose_plane plane;
     tess_transpose_plane_of(&plane, p, false);
@@ -84,9 +85,14 @@ static void launch_tiles(const tess_problem *base, tess_gpu_layout *layout, cons
         tess_gpu_unit(layout, text);
     tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);
     tess_gpu_option(layout, "-DBATCH=%d", plane.ndim);
-    int64_t blocks = tess_ceil_div(plane.p_size, along_p) * tess_ceil_div(plane.q_size, along_q) * plane.count;
+    int64_t blocks = tess_ceil_div(plane.p_size, along_p) * tess_ceil_div(plane.q_size + more, along_q) * plane.count;
     pass_plane(layout, tess_gpu_launch_of(layout, entry, blocks, 1, 1, threads, shared), p, &plane);
     layout->alignment = p->size;
+}
+
+static void launch_tiles(const tess_problem *base, tess_gpu_layout *layout, const tess_gpu_text *text, const char *entry, int64_t along_p,
+                         int64_t along_q, int threads, int64_t shared) {
+    launch_tiles_beyond(base, layout, text, entry, along_p, along_q, 0, threads, shared);
 }
 
 static void lay_naive_read(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
@@ -164,6 +170,33 @@ static void lay_micro(const tess_problem *base, const tess_gpu_device *device, t
     layout->alignment = 16;
 }
 
+static bool shifted_fits(const tess_problem *base, const char **why) {
+    if (!matrices(base, why))
+        return false;
+    *why = "needs elements of at most 8 bytes, a power of two";
+    return of(base)->size <= 8; /* any other size has been cut to pieces before */
+}
+
+static bool shifted_pays(const tess_problem *base, const char **why) {
+    transpose_plane plane;
+    *why = "fewer than 4 tiles along an axis are mostly ends, which are moved element by element";
+    return tess_transpose_gpu_plane_of(base, &plane, why) && plane.p_size * of(base)->size >= 1024 && plane.q_size * of(base)->size >= 1024;
+}
+
+/* 256 bytes of a source row; the tile's words, with the margin, in at most 75 KiB. */
+static void lay_shifted(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    int64_t size = of(base)->size, word = tess_max64(4, size), along_p = size == 8 ? 64 : 256 / size;
+    int64_t along_q = size == 1 ? 256 : size == 8 ? 64 : 128, threads = size == 4 ? 512 : 256;
+    (void)device;
+    tess_gpu_unit(layout, &gpu_shifted);
+    tess_gpu_option(layout, "-DP=%d", (int)along_p);
+    tess_gpu_option(layout, "-DQ=%d", (int)along_q);
+    tess_gpu_option(layout, "-DTHREADS=%d", (int)threads);
+    tess_gpu_option(layout, "-DAT_ONCE=%d", size == 1 ? 2 : size == 2 ? 6 : 17);
+    int64_t pitch = (along_q * size + 32) / word + 1;
+    launch_tiles_beyond(base, layout, NULL, "shifted", along_p, along_q, 32 / size - 1, (int)threads, along_p * pitch * word);
+}
+
 /* ---- copies ---- */
 
 static bool copy_fits(const tess_problem *base, const char **why) {
@@ -238,6 +271,7 @@ ROW(9, tile_unroll, true);
 ROW(10, tile_vector2, false);
 ROW(11, tile_vector4, false);
 ROW(12, micro, true);
+static const tess_gpu_row row_shifted = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_shifted};
 static const tess_gpu_row row_elements = {.production = true, .least_arch = 80, .lay_out = lay_elements};
 
 static bool by_name_only(const tess_problem *base, const char **why) {
@@ -256,6 +290,8 @@ const tess_strategy tess_transpose_gpu_rows[TRANSPOSE_GPU_ROWS] = {
     STRATEGY(copy, "nothing moves: vectors of 16 bytes, one a thread", "-", copy_fits, .sensible = NULL),
     STRATEGY(micro, "squares of 16-byte vectors turned in registers, whole rows gathered in swizzled shared memory", "-", micro_fits,
              .sensible = NULL),
+    STRATEGY(shifted, "any pitch: words shifted into place, each row of out written from the start of a sector", "-", shifted_fits,
+             .sensible = shifted_pays),
     STRATEGY(tile_unroll, "the padded tile with 8 warps: four elements a thread", RUETSCH, matrices, .sensible = NULL),
     STRATEGY(elements, "any layout: one thread a piece of an element, in the order of out", "-", elsewhere, .sensible = NULL),
     STRATEGY(naive_read, "one thread an element; reads rows, writes columns", "-", matrices, .sensible = by_name_only),

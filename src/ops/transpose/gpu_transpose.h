@@ -5,7 +5,7 @@
 
 #include "ops/transpose/transpose.h"
 
-enum { TRANSPOSE_GPU_ROWS = 13 };
+enum { TRANSPOSE_GPU_ROWS = 14 };
 extern const tess_strategy tess_transpose_gpu_rows[TRANSPOSE_GPU_ROWS];
 
 /* The problem as matrices that a kernel can take element by element; *why says why not. */

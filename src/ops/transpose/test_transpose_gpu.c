@@ -8,6 +8,7 @@
 static tess_context *context;
 static tess_engine engine;
 static int ran[64];
+static const char *only; /* NULL: every row is compared */
 
 /* Every row that takes the problem, against the CPU's reference. */
 static void compare(uint64_t *random, tess_type type, int ndim, const int64_t *shape, const int *perm, int layout) {
@@ -24,6 +25,8 @@ static void compare(uint64_t *random, tess_type type, int ndim, const int64_t *s
     assert_tess_ok(tess_transpose(context, &in.tensor, &expected.tensor, &options));
     for (int r = 0; r < tess_transpose_op.gpu_count; r++) {
         uint64_t same = again; /* the same layout as `expected` */
+        if (only && strcmp(only, tess_transpose_op.gpu_rows[r].name) != 0)
+            continue;
         hostile_make(&out, &same, type, ndim, out_shape, layout);
         options.call.engine = engine;
         options.call.strategy = tess_transpose_op.gpu_rows[r].name;
@@ -72,6 +75,21 @@ static void vectors_and_edges(void **state) {
             const int64_t shape[] = {v * (s & 1 ? 5 : 33), v * (s & 2 ? 3 : 17)};
             compare(&random, types[t], 2, shape, perm, HOSTILE_COMPACT);
         }
+}
+
+/* Several tiles each way, so that some are not at an end: rows of every remainder modulo a sector, in and out. */
+static void shifted_tiles(void **state) {
+    (void)state;
+    uint64_t random = 7;
+    static const int perm[] = {1, 0};
+    static const int64_t sizes[][2] = {{555, 563}, {277, 291}, {270, 141}, {141, 143}};
+    only = "transpose/shifted";
+    for (int t = 0; t < TESS_COUNT(sizes); t++)
+        for (int odd = 0; odd < 3; odd++) {
+            const int64_t shape[] = {sizes[t][0] + odd, sizes[t][1] + 3 * odd};
+            compare(&random, types[t], 2, shape, perm, HOSTILE_COMPACT);
+        }
+    only = NULL;
 }
 
 static void more_axes(void **state) {
@@ -162,8 +180,9 @@ static void every_row_was_compared(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(matrices_of_every_size), cmocka_unit_test(vectors_and_edges), cmocka_unit_test(more_axes),
-                                       cmocka_unit_test(counts_as_predicted), cmocka_unit_test(every_row_was_compared)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(matrices_of_every_size), cmocka_unit_test(vectors_and_edges),
+                                       cmocka_unit_test(shifted_tiles),          cmocka_unit_test(more_axes),
+                                       cmocka_unit_test(counts_as_predicted),    cmocka_unit_test(every_row_was_compared)};
     engine = gpu_test_engine();
     if (engine == TESS_ENGINE_VIRTUAL && !gpu_test_compiler()) {
         printf("no compiler for kernels here: %s\n", tess_detail());
