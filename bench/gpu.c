@@ -299,6 +299,7 @@ int main(int count, char **words) {
     measure_limits(&b);
     gpu_works_transpose(&b);
     gpu_works_reduce(&b);
+    gpu_works_correlate(&b);
     for (int i = 0; i < 3; i++)
         if (b.memory[i])
             CALL(&b, cuMemFree, b.memory[i]);

@@ -31,5 +31,6 @@ void gpu_bench_calls(gpu_bench *bench, const char *work, tess_status (*call)(voi
 
 void gpu_works_transpose(gpu_bench *bench);
 void gpu_works_reduce(gpu_bench *bench);
+void gpu_works_correlate(gpu_bench *bench);
 
 #endif

@@ -77,6 +77,39 @@ int64_t tess_gpu_reserve(tess_gpu_layout *layout, int64_t size) {
     return at;
 }
 
+int64_t tess_gpu_data(tess_gpu_layout *layout, const void *content, size_t size) {
+    int64_t at = tess_ceil_div(layout->data_size, 256) * 256;
+    if (layout->pieces == TESS_GPU_PIECES) {
+        layout->full = true;
+        return 0;
+    }
+    layout->piece[layout->pieces].content = content;
+    layout->piece[layout->pieces].size = size;
+    layout->piece[layout->pieces++].at = at;
+    layout->data_size = at + (int64_t)size;
+    return at;
+}
+
+void tess_gpu_constant_data(tess_gpu_layout *layout, const char *variable, const void *content, size_t size) {
+    unsigned char hash[TESS_SHA256_SIZE];
+    char hex[2 * TESS_SHA256_SIZE + 1];
+    tess_sha256 state;
+    if (layout->constants == TESS_GPU_UNITS) {
+        layout->full = true;
+        return;
+    }
+    tess_sha256_start(&state);
+    tess_sha256_add_field(&state, content, size);
+    tess_sha256_end(&state, hash);
+    for (int i = 0; i < TESS_SHA256_SIZE; i++)
+        snprintf(hex + 2 * i, 3, "%02x", hash[i]);
+    tess_gpu_option(layout, "-DCONTENT_OF_%s=0x%s", variable, hex);
+    layout->constant[layout->constants].unit = layout->units - 1;
+    layout->constant[layout->constants].variable = variable;
+    layout->constant[layout->constants].content = content;
+    layout->constant[layout->constants++].size = size;
+}
+
 tess_gpu_prediction tess_gpu_no_prediction(void) {
     tess_gpu_prediction none;
 #define X(name) none.name = -1;

@@ -41,9 +41,27 @@ static tess_status put_data(const tess_gpu_scope *scope, tess_gpu_plan *made, CU
     const tess_gpu_layout *layout = &made->layout;
     if (!layout->data_size)
         return TESS_OK;
-    TESS_CUDA(scope->gpu, cuMemAlloc, &made->data, layout->data_size);
-    TESS_CUDA(scope->gpu, cuMemcpyHtoDAsync, made->data, layout->data, layout->data_size, stream);
+    TESS_CUDA(scope->gpu, cuMemAlloc, &made->data, (size_t)layout->data_size);
+    for (int i = 0; i < layout->pieces; i++)
+        if (layout->piece[i].size > 0)
+            TESS_CUDA(scope->gpu, cuMemcpyHtoDAsync, made->data + (CUdeviceptr)layout->piece[i].at, layout->piece[i].content, layout->piece[i].size,
+                      stream);
     TESS_CUDA(scope->gpu, cuStreamSynchronize, stream); /* another stream may execute the plan */
+    return TESS_OK;
+}
+
+static tess_status put_constants(const tess_gpu_scope *scope, tess_gpu_plan *made, CUstream stream) {
+    const tess_gpu_layout *layout = &made->layout;
+    for (int i = 0; i < layout->constants; i++) {
+        int s = 0;
+        while (s < layout->steps && layout->step[s].unit != layout->constant[i].unit)
+            s++;
+        if (s < layout->steps)
+            TESS_TRY(tess_gpu_constant(scope, &made->kernel[s], layout->constant[i].variable, layout->constant[i].content, layout->constant[i].size,
+                                       stream));
+    }
+    if (layout->constants)
+        TESS_CUDA(scope->gpu, cuStreamSynchronize, stream);
     return TESS_OK;
 }
 
@@ -110,6 +128,7 @@ static tess_status make_other(tess_gpu_plan *made, const tess_plan *plan) {
 static tess_status load(const tess_gpu_scope *scope, tess_gpu_plan *made, CUstream stream) {
     made->context_id = scope->context_id;
     TESS_TRY(get_kernels(scope, made, made->row->gpu));
+    TESS_TRY(put_constants(scope, made, stream));
     return put_data(scope, made, stream);
 }
 

@@ -18,7 +18,7 @@
 #include "core/strategy.h"
 #include "gpu/gpu.h"
 
-enum { TESS_GPU_UNITS = 4, TESS_GPU_STEPS = 12, TESS_GPU_ARGUMENTS = 24, TESS_GPU_OPTIONS = 24, TESS_GPU_ARENA = 24576 };
+enum { TESS_GPU_UNITS = 12, TESS_GPU_STEPS = 12, TESS_GPU_ARGUMENTS = 24, TESS_GPU_OPTIONS = 24, TESS_GPU_PIECES = 12, TESS_GPU_ARENA = 24576 };
 
 typedef enum tess_gpu_place {
     TESS_GPU_VALUE, /* bytes of the layout */
@@ -54,8 +54,20 @@ typedef struct tess_gpu_layout {
     int64_t alignment; /* that the operands' first elements must have; 0 = none. A plan keeps a second row for those that have not */
     int64_t workspace; /* bytes in all */
     int64_t zeroed;    /* the first so many are 0 when the first launch begins */
-    const void *data;  /* copied to the device when the plan is made */
-    size_t data_size;
+    struct {
+        const void *content;
+        size_t size;
+        int64_t at;
+    } piece[TESS_GPU_PIECES]; /* copied to the device when the plan is made */
+    int pieces;
+    int64_t data_size;
+    struct {
+        int unit;
+        const char *variable;
+        const void *content;
+        size_t size;
+    } constant[TESS_GPU_UNITS];
+    int constants;
     int64_t result; /* the first so many bytes of the workspace are read back for `finish`, which makes the call wait for the stream */
     size_t used;
     bool full;                  /* something did not fit: the plan fails */
@@ -74,6 +86,11 @@ void tess_gpu_pass_i64(tess_gpu_layout *layout, tess_gpu_step *step, int64_t val
 void tess_gpu_pass_i32(tess_gpu_layout *layout, tess_gpu_step *step, int32_t value);
 /* Room for size bytes, of which the first `zero` bytes of the whole workspace may be zeroed; returns its offset, a multiple of 256. */
 int64_t tess_gpu_reserve(tess_gpu_layout *layout, int64_t size);
+/* Content of the problem's (weights, offsets) that the plan keeps on the device; returns its offset for TESS_GPU_DATA, a multiple of 256. */
+int64_t tess_gpu_data(tess_gpu_layout *layout, const void *content, size_t size);
+/* Content of the problem's for an extern "C" __constant__ variable of the current unit, filled when the plan is made. A module is shared by all plans
+ * whose kernels have the same text and options: the content's hash becomes one of them, so that no two plans want different values of one variable. */
+void tess_gpu_constant_data(tess_gpu_layout *layout, const char *variable, const void *content, size_t size);
 
 /* What a row expects to be counted over all of its launches. A negative number: not predicted. docs/counters.md defines the words. */
 #define TESS_GPU_PREDICTION_LIST(X) \

@@ -26,6 +26,8 @@ for arch in sm_80 sm_90 sm_100; do
     line "argmax f32 rows" reduce/gpu_tree_rows $reduce -DKIND=4 -DIN=12 -DOUT=9 -DACC=9 -DOPERATION=8 -DVECTOR=4
     line "sum u8 rows" reduce/gpu_tree_rows $reduce -DKIND=0 -DIN=2 -DOUT=8 -DACC=8 -DOPERATION=0 -DVECTOR=8
     line "sum f32 columns" reduce/gpu_tree_columns $reduce -DKIND=0 -DIN=12 -DOUT=12 -DACC=12 -DOPERATION=0 -DVECTOR=4
+    line "correlate f32 general" correlate/gpu_general -DIN=12 -DOUT=12 -DWORK=12 -DOUTER=0 -DMASKED=2 -DINDEX=32
+    line "correlate u8 general" correlate/gpu_general -DIN=2 -DOUT=2 -DWORK=12 -DOUTER=1 -DMASKED=3 -DINDEX=64
     line "var f32 lanes" reduce/gpu_tree_lanes $reduce -DKIND=5 -DIN=12 -DOUT=12 -DACC=13 -DOPERATION=5 -DVECTOR=4
 done >"$made/table"
 [ "$1" = --write ] && cp "$made/table" tests/check/gpu_limits.txt

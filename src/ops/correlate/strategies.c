@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * strategies.c - the table: one row a strategy. */
 #include "ops/correlate/fft.h"
+#include "ops/correlate/gpu_correlate.h"
 #include "ops/correlate/slabs.h"
 
 TESS_DECLARE_RUN(tess_correlate_fft);
@@ -140,6 +141,8 @@ const tess_op tess_correlate_op = {
     .operand = {"in", "mask", "out"},
     .rows = rows,
     .count = TESS_COUNT(rows),
+    .gpu_rows = tess_correlate_gpu_rows,
+    .gpu_count = CORRELATE_GPU_ROWS,
     .release = tess_correlate_release,
     .array = array,
     .check = check,

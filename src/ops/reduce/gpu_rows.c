@@ -207,10 +207,8 @@ static void lay_tree_lanes(const tess_problem *problem, const tess_gpu_device *d
     for (int d = 0; d <= p->rank; d++)
         *at++ = d < p->rank ? p->stride[0][d] / size : 0;
     at = put_kept(at, p, p->kept);
-    if (p->offsets) {
-        layout->data = p->offsets;
-        layout->data_size = (size_t)(p->segments + 1) * sizeof *p->offsets;
-    }
+    if (p->offsets)
+        tess_gpu_data(layout, p->offsets, (size_t)(p->segments + 1) * sizeof *p->offsets);
     tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_lanes", p->outputs * p->segments, 1, 1, 256, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);

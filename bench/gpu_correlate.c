@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_correlate.c - the correlations of the table of works: rows, images, volumes, lists, batches, other types and boundaries; the ladder's sizes. */
+#include "gpu.h"
+
+enum { LARGEST = 1023 };
+
+static const struct work {
+    const char *work;
+    tess_type type, mask;
+    int ndim;
+    int64_t shape[4];
+    int masks, mask_ndim; /* masks 2: a list */
+    int64_t width;
+    tess_boundary boundary;
+} works[] = {
+    {"correlate f32 16384 x 16384, 3 x 3", tess_f32, tess_f32, 2, {16384, 16384}, 1, 2, 3, TESS_BOUNDARY_ZERO},
+    {"correlate f32 16384 x 16384, 5 x 5", tess_f32, tess_f32, 2, {16384, 16384}, 1, 2, 5, TESS_BOUNDARY_ZERO},
+    {"correlate f32 16384 x 16384, 7 x 7", tess_f32, tess_f32, 2, {16384, 16384}, 1, 2, 7, TESS_BOUNDARY_ZERO},
+    {"correlate f32 16384 x 16384, 9 x 9", tess_f32, tess_f32, 2, {16384, 16384}, 1, 2, 9, TESS_BOUNDARY_ZERO},
+    {"correlate f32 16384 x 16384, 11 x 11", tess_f32, tess_f32, 2, {16384, 16384}, 1, 2, 11, TESS_BOUNDARY_ZERO},
+    {"correlate f32 16384 x 16384, 15 x 15", tess_f32, tess_f32, 2, {16384, 16384}, 1, 2, 15, TESS_BOUNDARY_ZERO},
+    {"correlate f32 16384 x 16384, 31 x 31", tess_f32, tess_f32, 2, {16384, 16384}, 1, 2, 31, TESS_BOUNDARY_ZERO},
+    {"correlate f32 16384 x 16384, 3 x 3, reflect", tess_f32, tess_f32, 2, {16384, 16384}, 1, 2, 3, TESS_BOUNDARY_REFLECT},
+    {"correlate f32 16384 x 16384, 7 x 7, wrap", tess_f32, tess_f32, 2, {16384, 16384}, 1, 2, 7, TESS_BOUNDARY_WRAP},
+    {"correlate f32 16381 x 16379, 3 x 3", tess_f32, tess_f32, 2, {16381, 16379}, 1, 2, 3, TESS_BOUNDARY_ZERO},
+    {"correlate f32 64 x 64 x 256 x 256, 3 x 3", tess_f32, tess_f32, 4, {64, 64, 256, 256}, 1, 2, 3, TESS_BOUNDARY_ZERO},
+    {"correlate f32 64 x 64 x 256 x 256, 7 x 7", tess_f32, tess_f32, 4, {64, 64, 256, 256}, 1, 2, 7, TESS_BOUNDARY_ZERO},
+    {"correlate u8 16384 x 16384, 3 x 3 i8", tess_u8, tess_i8, 2, {16384, 16384}, 1, 2, 3, TESS_BOUNDARY_ZERO},
+    {"correlate u8 16384 x 16384, 3 x 3 f32", tess_u8, tess_f32, 2, {16384, 16384}, 1, 2, 3, TESS_BOUNDARY_ZERO},
+    {"correlate u8 16384 x 16384, 7 x 7 f32", tess_u8, tess_f32, 2, {16384, 16384}, 1, 2, 7, TESS_BOUNDARY_ZERO},
+    {"correlate f16 16384 x 16384, 3 x 3", tess_f16, tess_f32, 2, {16384, 16384}, 1, 2, 3, TESS_BOUNDARY_ZERO},
+    {"correlate f16 16384 x 16384, 7 x 7", tess_f16, tess_f32, 2, {16384, 16384}, 1, 2, 7, TESS_BOUNDARY_ZERO},
+    {"correlate i16 16384 x 16384, 3 x 3", tess_i16, tess_f32, 2, {16384, 16384}, 1, 2, 3, TESS_BOUNDARY_ZERO},
+    {"correlate bf16 16384 x 16384, 3 x 3", tess_bf16, tess_f32, 2, {16384, 16384}, 1, 2, 3, TESS_BOUNDARY_ZERO},
+    {"correlate f64 16384 x 16384, 3 x 3", tess_f64, tess_f64, 2, {16384, 16384}, 1, 2, 3, TESS_BOUNDARY_ZERO},
+    {"separable f32 16384 x 16384, 3 + 3", tess_f32, tess_f32, 2, {16384, 16384}, 2, 1, 3, TESS_BOUNDARY_ZERO},
+    {"separable f32 16384 x 16384, 7 + 7", tess_f32, tess_f32, 2, {16384, 16384}, 2, 1, 7, TESS_BOUNDARY_ZERO},
+    {"separable f32 16384 x 16384, 15 + 15", tess_f32, tess_f32, 2, {16384, 16384}, 2, 1, 15, TESS_BOUNDARY_ZERO},
+    {"separable f32 16384 x 16384, 31 + 31", tess_f32, tess_f32, 2, {16384, 16384}, 2, 1, 31, TESS_BOUNDARY_ZERO},
+    {"correlate f32 512 Mi, 3 taps", tess_f32, tess_f32, 1, {512 << 20}, 1, 1, 3, TESS_BOUNDARY_ZERO},
+    {"correlate f32 512 Mi, 9 taps", tess_f32, tess_f32, 1, {512 << 20}, 1, 1, 9, TESS_BOUNDARY_ZERO},
+    {"correlate f32 512 Mi, 33 taps", tess_f32, tess_f32, 1, {512 << 20}, 1, 1, 33, TESS_BOUNDARY_ZERO},
+    {"correlate f32 512 Mi, 63 taps", tess_f32, tess_f32, 1, {512 << 20}, 1, 1, 63, TESS_BOUNDARY_ZERO},
+    {"correlate f32 512 Mi, 127 taps", tess_f32, tess_f32, 1, {512 << 20}, 1, 1, 127, TESS_BOUNDARY_ZERO},
+    {"correlate f32 512 Mi, 1023 taps", tess_f32, tess_f32, 1, {512 << 20}, 1, 1, 1023, TESS_BOUNDARY_ZERO},
+    {"correlate f32 512 x 512 x 512, 3 x 3 x 3", tess_f32, tess_f32, 3, {512, 512, 512}, 1, 3, 3, TESS_BOUNDARY_ZERO},
+    {"correlate f32 512 x 512 x 512, 5 x 5 x 5", tess_f32, tess_f32, 3, {512, 512, 512}, 1, 3, 5, TESS_BOUNDARY_ZERO},
+    {"correlate f32 512 x 512 x 512, 7 x 7 x 7", tess_f32, tess_f32, 3, {512, 512, 512}, 1, 3, 7, TESS_BOUNDARY_ZERO},
+    {"ladder correlate 64 Mi, 11 taps", tess_f32, tess_f32, 1, {64 << 20}, 1, 1, 11, TESS_BOUNDARY_ZERO},
+    {"ladder correlate 8192 x 8192, 5 x 5", tess_f32, tess_f32, 2, {8192, 8192}, 1, 2, 5, TESS_BOUNDARY_ZERO},
+    {"ladder separable 8192 x 8192, 5 + 5", tess_f32, tess_f32, 2, {8192, 8192}, 2, 1, 5, TESS_BOUNDARY_ZERO},
+};
+
+/* Weights that are no outer product and, for integers, small. */
+static void fill_mask(void *weights, tess_type type, int64_t taps) {
+    for (int64_t t = 0; t < taps; t++) {
+        int64_t v = t * 5 % 7 - 3;
+        if (type == tess_i8)
+            ((signed char *)weights)[t] = (signed char)v;
+        else if (type == tess_f64)
+            ((double *)weights)[t] = (double)v * 0.37;
+        else
+            ((float *)weights)[t] = (float)v * 0.37f;
+    }
+}
+
+void gpu_works_correlate(gpu_bench *b) {
+    static double weights[LARGEST];
+    for (int i = 0; i < (int)(sizeof works / sizeof *works); i++) {
+        const struct work *w = &works[i];
+        int64_t count = 1, shape[4], width[3] = {w->width, w->width, w->width}, taps = 1;
+        bool more;
+        if (!gpu_bench_wants(b, w->work))
+            continue;
+        for (int d = 0; d < w->ndim; d++)
+            count *= shape[d] = w->shape[d];
+        for (int d = 0; d < w->mask_ndim; d++)
+            taps *= w->width;
+        fill_mask(weights, w->mask, taps);
+        int64_t bytes = count * (int64_t)tess_type_size(w->type);
+        void *in = gpu_bench_memory(b, 0, bytes), *out = gpu_bench_memory(b, 2, bytes);
+        DLTensor from = gpu_bench_view(in, w->type, w->ndim, shape), to = gpu_bench_view(out, w->type, w->ndim, shape);
+        DLTensor mask = tess_view(weights, w->mask, w->mask_ndim, width, NULL);
+        const DLTensor *masks[] = {&mask, &mask};
+        for (int r = 0;; r++) {
+            tess_plan *plan = NULL;
+            tess_correlate_options options = {.struct_size = sizeof options, .boundary = w->boundary};
+            options.call = gpu_bench_call(b, gpu_bench_row(b, "correlate", r, &more));
+            if (!more)
+                break;
+            tess_status status = tess_plan_correlate(&plan, gpu_bench_context(b), &from, masks, w->masks, &to, &options);
+            gpu_bench_time(b, status, plan, w->work, in, NULL, out, 2.0 * (double)bytes, 2.0 * (double)(taps * w->masks) * (double)count);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_correlate.h - the GPU's part of the table, and what its files share: gpu_rows.c has the table and the general row, gpu_rungs.c lays out the
+ * ladder. */
+#ifndef TESS_OPS_CORRELATE_GPU_H
+#define TESS_OPS_CORRELATE_GPU_H
+
+#include "gpu/row.h"
+#include "ops/correlate/correlate.h"
+
+enum { CORRELATE_GPU_ROWS = 1 };
+extern const tess_strategy tess_correlate_gpu_rows[CORRELATE_GPU_ROWS];
+
+/* KERNEL_TEXT(gpu_general): the text of gpu_general.cu under its own name. */
+#define KERNEL_TEXT(file)                                  \
+    extern const char tess_kernel_correlate_##file##_cu[]; \
+    static const tess_gpu_text file = {"correlate/" #file ".cu", tess_kernel_correlate_##file##_cu}
+
+/* What every kernel may include: gpu/types.cuh and gpu_boundary.cuh, NULL-terminated. */
+extern const tess_gpu_text *const tess_correlate_gpu_headers[];
+
+TESS_INLINE const tess_correlate_problem *tess_correlate_gpu_of(const tess_problem *problem) { return (const tess_correlate_problem *)problem; }
+
+/* One mask, as a chain: what a row that reads problem->direct needs. */
+bool tess_correlate_gpu_direct(const tess_problem *problem, const char **why);
+/* `sensible` of the ladder's rungs. */
+bool tess_correlate_gpu_by_name(const tess_problem *problem, const char **why);
+/* A step of a pass in elements of the type on that side. */
+TESS_INLINE int64_t tess_correlate_gpu_in(const tess_correlate_pass *pass, int axis) {
+    return pass->axis[axis].in_stride / (int64_t)tess_type_size(pass->from);
+}
+TESS_INLINE int64_t tess_correlate_gpu_out(const tess_correlate_pass *pass, int axis) {
+    return pass->axis[axis].out_stride / (int64_t)tess_type_size(pass->to);
+}
+/* -DIN=, -DOUT=, -DWORK= by the numbers of gpu/types.cuh, which are tess_type's. */
+void tess_correlate_gpu_types(tess_gpu_layout *layout, const tess_correlate_problem *problem, const tess_correlate_pass *pass);
+/* The pass's weights, in the work type and the mask's order, on the device: the offset for TESS_GPU_DATA. */
+int64_t tess_correlate_gpu_weights(tess_gpu_layout *layout, const tess_correlate_pass *pass);
+
+#endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * test_correlate_gpu.c - proves: every GPU row gives the reference's bytes: every boundary, extent, origin, types in, out and in between, masks of one to
+ * four axes, even widths, masks longer than the array, lists, colours, batches, gaps and negative steps; nothing else is written; every row was compared;
+ * predictions are what is counted. On a card when there is one, else on the virtual GPU under its checkers. */
+#include "gpu_rows.h"
+#include "ops/correlate/correlate.h"
+#include "vgpu/vgpu.h"
+
+static tess_context *context;
+static tess_engine engine;
+static int ran[64];
+
+typedef struct work {
+    tess_type in, mask, out;
+    int ndim;
+    int64_t shape[4];
+    int masks, mask_ndim; /* masks > 1: a list of 1-D masks of widths width[] */
+    int64_t width[4];
+    int axes[4]; /* used when named is set */
+    bool named, flip;
+    int64_t origin[4];
+    tess_boundary boundary;
+    tess_extent extent;
+    tess_type compute;
+    int layout, fill;
+} work;
+
+static int64_t out_size(const work *w, int d) {
+    int64_t n = w->shape[d];
+    int count = w->masks > 1 ? w->masks : w->mask_ndim;
+    for (int k = 0; k < count; k++) {
+        int axis = w->named ? w->axes[k] : w->ndim - count + k;
+        if (axis == d && w->extent == TESS_EXTENT_VALID)
+            n = n >= w->width[k] ? n - w->width[k] + 1 : 0;
+        else if (axis == d && w->extent == TESS_EXTENT_FULL)
+            n += w->width[k] - 1;
+    }
+    return n;
+}
+
+static tess_status call(const work *w, const hostile_array *in, const DLTensor *const *masks, const DLTensor *out, tess_correlate_options *options) {
+    if (w->masks > 1)
+        return w->flip ? tess_convolve_separable(context, &in->tensor, masks, w->masks, out, options)
+                       : tess_correlate_separable(context, &in->tensor, masks, w->masks, out, options);
+    return w->flip ? tess_convolve(context, &in->tensor, masks[0], out, options) : tess_correlate(context, &in->tensor, masks[0], out, options);
+}
+
+/* Every row that takes the problem, and the one that is chosen, against the CPU's reference. */
+static void compare(const work *w, uint64_t *random) {
+    hostile_array in, mask[4], expected, out;
+    const DLTensor *masks[4];
+    int64_t out_shape[4];
+    const int list = w->masks > 1 ? w->masks : 1;
+    tess_correlate_options options = {.struct_size = sizeof options,
+                                      .boundary = w->boundary,
+                                      .constant = w->boundary == TESS_BOUNDARY_CONSTANT ? -1.5 : 0,
+                                      .extent = w->extent,
+                                      .origin = w->extent == TESS_EXTENT_SAME ? w->origin : NULL,
+                                      .compute = w->compute};
+    if (w->named) {
+        options.axes = w->axes;
+        options.naxes = w->masks > 1 ? w->masks : w->mask_ndim;
+    }
+    for (int d = 0; d < w->ndim; d++)
+        out_shape[d] = out_size(w, d);
+    hostile_make(&in, random, w->in, w->ndim, w->shape, w->layout);
+    hostile_fill(&in, random, w->fill);
+    for (int k = 0; k < list; k++) {
+        hostile_make(&mask[k], random, w->mask, w->masks > 1 ? 1 : w->mask_ndim, w->masks > 1 ? &w->width[k] : w->width, w->layout);
+        hostile_fill(&mask[k], random, w->fill);
+        masks[k] = &mask[k].tensor;
+    }
+    uint64_t again = *random;
+    hostile_make(&expected, random, w->out, w->ndim, out_shape, w->layout);
+    options.call.strategy = "correlate/reference";
+    assert_tess_ok(call(w, &in, masks, &expected.tensor, &options));
+    options.call.engine = engine;
+    for (int r = -1; r < tess_correlate_op.gpu_count; r++) {
+        uint64_t same = again; /* the layout of `expected` */
+        const char *name = r < 0 ? NULL : tess_correlate_op.gpu_rows[r].name;
+        hostile_make(&out, &same, w->out, w->ndim, out_shape, w->layout);
+        options.call.strategy = name;
+        tess_status status = call(w, &in, masks, &out.tensor, &options);
+        if (status == TESS_OK) {
+            if (r >= 0)
+                ran[r]++;
+            if (memcmp(out.block, expected.block, out.block_size))
+                fail_msg(
+                    "%s differs: %s with %s to %s, %d axes, %lld x %lld ..., %d masks of %d axes, %lld x %lld ..., boundary %d, extent %d, layout %d",
+                    name ? name : "the chosen row", tess_type_name(w->in), tess_type_name(w->mask), tess_type_name(w->out), w->ndim,
+                    (long long)w->shape[0], (long long)w->shape[1], list, w->mask_ndim, (long long)w->width[0], (long long)w->width[1],
+                    (int)w->boundary, (int)w->extent, w->layout);
+        } else if (r < 0 || status != TESS_ERR_STRATEGY) {
+            fail_msg("%s: %s", name ? name : "choosing", tess_detail());
+        }
+        hostile_free(&out);
+    }
+    hostile_free(&expected);
+    for (int k = 0; k < list; k++)
+        hostile_free(&mask[k]);
+    hostile_free(&in);
+}
+
+#define F32 .in = tess_f32, .mask = tess_f32, .out = tess_f32, .fill = 1
+
+/* Lengths that leave blocks incomplete, masks from one tap to longer than the array, every boundary. */
+static void rows_of_f32(void **state) {
+    (void)state;
+    uint64_t random = 1;
+    static const int64_t cases[][2] = {{1, 1}, {1, 5}, {3, 9}, {40, 4}, {127, 5}, {128, 7}, {300, 33}, {1000, 63}, {5000, 127}};
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++) {
+            work w = {F32, .ndim = 1, .shape = {cases[i][0]}, .mask_ndim = 1, .width = {cases[i][1]}, .boundary = (tess_boundary)boundary};
+            w.extent = (tess_extent)(i % 4 == 3 ? boundary % 3 : TESS_EXTENT_SAME);
+            w.layout = i % 3 == 2 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
+            compare(&w, &random);
+        }
+}
+
+static void images_of_f32(void **state) {
+    (void)state;
+    uint64_t random = 2;
+    static const int64_t cases[][4] = {{5, 7, 3, 3}, {33, 65, 3, 3}, {40, 140, 5, 5},   {70, 37, 7, 7},
+                                       {2, 3, 5, 9}, {31, 64, 2, 4}, {50, 130, 11, 11}, {1, 200, 3, 15}};
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++) {
+            work w = {F32,
+                      .ndim = 2,
+                      .shape = {cases[i][0], cases[i][1]},
+                      .mask_ndim = 2,
+                      .width = {cases[i][2], cases[i][3]},
+                      .boundary = (tess_boundary)boundary};
+            w.extent = (tess_extent)(i % 3 == 1 ? boundary % 3 : TESS_EXTENT_SAME);
+            w.flip = i % 2;
+            w.origin[0] = cases[i][2] > 2 && i % 2 ? 1 : 0;
+            w.origin[1] = i % 2 ? -1 : 0;
+            compare(&w, &random);
+        }
+}
+
+static void volumes_batches_and_axes(void **state) {
+    (void)state;
+    uint64_t random = 3;
+    for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++) {
+        const work cases[] = {
+            {F32, .ndim = 3, .shape = {5, 9, 36}, .mask_ndim = 3, .width = {3, 3, 3}},
+            {F32, .ndim = 3, .shape = {7, 6, 40}, .mask_ndim = 3, .width = {5, 5, 5}},
+            {F32, .ndim = 3, .shape = {3, 20, 33}, .mask_ndim = 2, .width = {3, 3}},                                     /* a batch of images */
+            {F32, .ndim = 2, .shape = {9, 130}, .mask_ndim = 1, .width = {9}},                                           /* of rows */
+            {F32, .ndim = 3, .shape = {11, 13, 3}, .mask_ndim = 2, .width = {3, 5}, .named = true, .axes = {0, 1}},      /* colours */
+            {F32, .ndim = 3, .shape = {8, 9, 10}, .mask_ndim = 2, .width = {5, 3}, .named = true, .axes = {2, 0}},       /* axes in turned order */
+            {F32, .ndim = 2, .shape = {50, 40}, .mask_ndim = 1, .width = {7}, .named = true, .axes = {0}, .layout = 1}}; /* columns */
+        for (int i = 0; i < TESS_COUNT(cases); i++) {
+            work w = cases[i];
+            w.boundary = (tess_boundary)boundary;
+            compare(&w, &random);
+        }
+    }
+}
+
+static void lists(void **state) {
+    (void)state;
+    uint64_t random = 4;
+    for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++) {
+        const work cases[] = {{F32, .ndim = 2, .shape = {37, 70}, .masks = 2, .width = {7, 7}},
+                              {F32, .ndim = 2, .shape = {70, 133}, .masks = 2, .width = {15, 15}},
+                              {F32, .ndim = 2, .shape = {20, 45}, .masks = 2, .width = {3, 4}, .named = true, .axes = {1, 0}},
+                              {F32, .ndim = 3, .shape = {6, 11, 40}, .masks = 3, .width = {3, 5, 3}},
+                              {.in = tess_u8, .mask = tess_i8, .out = tess_u8, .ndim = 2, .shape = {19, 33}, .masks = 2, .width = {5, 3}}};
+        for (int i = 0; i < TESS_COUNT(cases); i++) {
+            work w = cases[i];
+            w.boundary = (tess_boundary)boundary;
+            w.extent = (tess_extent)((i + boundary) % 3);
+            compare(&w, &random);
+        }
+    }
+}
+
+static void every_type(void **state) {
+    (void)state;
+    uint64_t random = 5;
+    static const struct {
+        tess_type in, mask, out, compute;
+        int fill;
+    } cases[] = {{tess_u8, tess_i8, tess_u8, tess_no_type, 0},      {tess_u8, tess_f32, tess_u8, tess_no_type, 1},
+                 {tess_i16, tess_f32, tess_i16, tess_no_type, 1},   {tess_f16, tess_f32, tess_f16, tess_no_type, 1},
+                 {tess_bf16, tess_f32, tess_bf16, tess_no_type, 1}, {tess_f64, tess_f64, tess_f64, tess_no_type, 1},
+                 {tess_f32, tess_f64, tess_f32, tess_no_type, 1},   {tess_i32, tess_i32, tess_i64, tess_no_type, 2},
+                 {tess_u64, tess_u16, tess_u64, tess_no_type, 2},   {tess_bool, tess_bool, tess_u32, tess_no_type, 0},
+                 {tess_u16, tess_u8, tess_f32, tess_f64, 0},        {tess_c64, tess_c64, tess_c64, tess_no_type, 1},
+                 {tess_f32, tess_c128, tess_c64, tess_no_type, 1},  {tess_c128, tess_f64, tess_c128, tess_no_type, 2},
+                 {tess_f32, tess_f32, tess_c64, tess_no_type, 1},   {tess_i8, tess_i8, tess_bf16, tess_no_type, 0},
+                 {tess_f32, tess_f32, tess_f32, tess_no_type, 2},   {tess_f16, tess_bf16, tess_i8, tess_no_type, 2}};
+    for (int i = 0; i < TESS_COUNT(cases); i++) {
+        work w = {cases[i].in, cases[i].mask, cases[i].out, .ndim = 2, .shape = {21, 67}, .mask_ndim = 2, .width = {3, 3}};
+        w.boundary = (tess_boundary)(i % 6);
+        w.compute = cases[i].compute;
+        w.fill = cases[i].fill;
+        compare(&w, &random);
+        w.layout = HOSTILE_STRIDED;
+        w.boundary = (tess_boundary)((i + 1) % 6);
+        compare(&w, &random);
+    }
+}
+
+/* Nothing in, ghost cells out; nothing out. */
+static void empty_arrays(void **state) {
+    (void)state;
+    uint64_t random = 6;
+    const work cases[] = {
+        {F32, .ndim = 1, .shape = {0}, .mask_ndim = 1, .width = {4}, .extent = TESS_EXTENT_FULL, .boundary = TESS_BOUNDARY_CONSTANT},
+        {F32, .ndim = 1, .shape = {3}, .mask_ndim = 1, .width = {4}, .extent = TESS_EXTENT_VALID},
+        {F32, .ndim = 2, .shape = {0, 5}, .mask_ndim = 1, .width = {3}},
+        {F32, .ndim = 0, .mask_ndim = 0}};
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        compare(&cases[i], &random);
+}
+
+/* ---- predictions ---- */
+
+static tess_vgpu_counters counted;
+
+static void add_counts(void *user, const tess_vgpu_launch_record *record) {
+    tess_vgpu_counters c;
+    (void)user;
+    tess_vgpu_total(record->run, &c);
+#define X(name) counted.name += c.name;
+    TESS_VGPU_COUNTER_LIST(X)
+#undef X
+}
+
+static void predict_one(const tess_strategy *row, int ndim, const int64_t *shape, const int64_t *widths, bool list, int *compared) {
+    int64_t size[2] = {shape[0], shape[1]}, width[2] = {widths[0], widths[1]}, elements = ndim == 2 ? size[0] * size[1] : size[0];
+    float weights[2048];
+    float *from = calloc((size_t)elements, 4), *to = calloc((size_t)elements, 4);
+    for (int i = 0; i < TESS_COUNT(weights); i++)
+        weights[i] = (float)(i % 7) - 3;
+    DLTensor in = tess_view(from, tess_f32, ndim, size, NULL), out = tess_view(to, tess_f32, ndim, size, NULL);
+    DLTensor first = tess_view(weights, tess_f32, list ? 1 : ndim, width, NULL), second = tess_view(weights, tess_f32, 1, width + 1, NULL);
+    const DLTensor *masks[] = {&first, &second};
+    tess_correlate_options options = {.struct_size = sizeof options, .call = {.engine = engine, .strategy = row->name}};
+    tess_gpu_prediction p = tess_gpu_no_prediction();
+    tess_plan *plan;
+    if (tess_plan_correlate(&plan, context, &in, masks, list ? 2 : 1, &out, &options) == TESS_OK) {
+        row->gpu->predict(plan->problem, &p);
+        memset(&counted, 0, sizeof counted);
+        assert_tess_ok(tess_execute(plan, from, NULL, to, NULL));
+        double flops = (double)(counted.flops_f16 + counted.flops_f32 + counted.flops_f64);
+#define EQUAL(word, found)                                                                                                             \
+    if (p.word >= 0 && p.word != (double)(found))                                                                                      \
+    fail_msg("%s, %lld x %lld with %lld x %lld: %s predicted %.0f, counted %.0f", row->name, (long long)shape[0], (long long)shape[1], \
+             (long long)width[0], (long long)width[1], #word, p.word, (double)(found))
+        EQUAL(global_ld_requests, counted.global_ld_requests);
+        EQUAL(global_ld_sectors, counted.global_ld_sectors);
+        EQUAL(global_st_requests, counted.global_st_requests);
+        EQUAL(global_st_sectors, counted.global_st_sectors);
+        EQUAL(shared_ld_requests, counted.shared_ld_requests);
+        EQUAL(shared_ld_wavefronts, counted.shared_ld_wavefronts);
+        EQUAL(shared_ld_conflicts, counted.shared_ld_conflicts);
+        EQUAL(shared_st_requests, counted.shared_st_requests);
+        EQUAL(shared_st_wavefronts, counted.shared_st_wavefronts);
+        EQUAL(shared_st_conflicts, counted.shared_st_conflicts);
+        EQUAL(constant_requests, counted.constant_requests);
+        EQUAL(barriers, counted.barriers);
+        EQUAL(flops, flops);
+        *compared += p.global_ld_requests >= 0 && p.global_ld_sectors >= 0 && p.flops >= 0;
+        tess_plan_free(plan);
+    }
+    free(from);
+    free(to);
+}
+
+static void counts_as_predicted(void **state) {
+    (void)state;
+    static const int64_t lines[][2] = {{1000, 5}, {128, 11}, {257, 4}, {7, 9}, {300, 1}},
+                         images[][4] = {{40, 70, 3, 3}, {16, 64, 5, 5}, {9, 33, 2, 7}, {50, 20, 1, 3}};
+    tess_vgpu_watch_options watch = {.count = true, .launched = add_counts};
+    if (engine != TESS_ENGINE_VIRTUAL)
+        return;
+    assert_tess_ok(tess_vgpu_watch(context, &watch));
+    for (int r = 0; r < tess_correlate_op.gpu_count; r++) {
+        const tess_strategy *row = &tess_correlate_op.gpu_rows[r];
+        int compared = 0;
+        if (!row->gpu->predict)
+            continue;
+        for (int i = 0; i < TESS_COUNT(lines); i++)
+            predict_one(row, 1, (const int64_t[]){lines[i][0], 1}, (const int64_t[]){lines[i][1], 1}, false, &compared);
+        for (int i = 0; i < TESS_COUNT(images); i++)
+            for (int list = 0; list < 2; list++)
+                predict_one(row, 2, images[i], images[i] + 2, list, &compared);
+        if (compared < 3)
+            fail_msg("%s: predictions were compared %d times only", row->name, compared);
+    }
+    watch = (tess_vgpu_watch_options){.count = false};
+    assert_tess_ok(tess_vgpu_watch(context, &watch));
+}
+
+static void every_row_was_compared(void **state) {
+    (void)state;
+    for (int r = 0; r < tess_correlate_op.gpu_count; r++)
+        if (ran[r] < 4)
+            fail_msg("%s was compared %d times only", tess_correlate_op.gpu_rows[r].name, ran[r]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_of_f32),
+                                       cmocka_unit_test(images_of_f32),
+                                       cmocka_unit_test(volumes_batches_and_axes),
+                                       cmocka_unit_test(lists),
+                                       cmocka_unit_test(every_type),
+                                       cmocka_unit_test(empty_arrays),
+                                       cmocka_unit_test(counts_as_predicted),
+                                       cmocka_unit_test(every_row_was_compared)};
+    engine = gpu_test_engine();
+    if (engine == TESS_ENGINE_VIRTUAL && !gpu_test_compiler()) {
+        printf("no compiler for kernels here: %s\n", tess_detail());
+        return 77;
+    }
+    if (tess_open(&context, NULL) != TESS_OK)
+        return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    tess_close(context);
+    return failed;
+}
