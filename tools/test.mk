@@ -47,6 +47,11 @@ $(BUILD)/tests/test_gpu_%: test_gpu_%.c $(BUILD)/libtessera.a | $(FAKES)
 tests: $(TESTS)
 tests-core: $(TEST_CORE)
 
+# What the virtual GPU counts, counted on a card (tests/truth/measure.py).
+$(BUILD)/truth/card: tests/truth/card.c tests/truth/truth.h $(BUILD)/libtessera.a
+	@mkdir -p $(@D)
+	$(COMPILE) -Itests/truth -MMD -MP -MF $@.d $< -o $@ $(filter %.a,$^) $(LDFLAGS) $(LDLIBS_LIB)
+
 # Fuzz targets: with clang's libFuzzer when SANITIZE has fuzzer in it, else with a driver that only replays a corpus.
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_DRIVER := $(if $(findstring fuzzer,$(SANITIZE)),-fsanitize=fuzzer,tests/fuzz/replay.c)

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * card.c - runs on a card what test_truth.c runs on the virtual GPU: the same PTX, made into machine code by ptxas at a level, with the same arrays. To be
+ * run under Nsight Compute by measure.py, which does all of it.
+ *
+ *     card launches LEVEL      the launches of launches.txt, from the PTX beside it
+ *     card rows LEVEL          the GPU rows of every operation, from the PTX that NVRTC makes of them
+ *
+ * Prints one line a launch, in order: what was launched, a tab, the hash of what it wrote ("-" when more launches of the same row follow). */
+#include <unistd.h>
+
+#include "gpu/gpu.h"
+#include "profile/profile.h"
+#include "truth.h"
+
+static tess_context *context;
+static tess_gpu *gpu;
+static tess_gpu_scope scope;
+static const char *level;
+static int launched;
+static tess_driver real;
+
+static void check(tess_status status) {
+    if (status != TESS_OK) {
+        printf("%s\n", tess_detail());
+        exit(1);
+    }
+}
+#define CALL(entry, ...) check(tess_gpu_check(gpu, gpu->driver.entry(__VA_ARGS__), #entry))
+
+static void *allocate(size_t bytes) {
+    void *p = calloc(1, bytes ? bytes : 1);
+    if (!p)
+        exit(1);
+    return p;
+}
+
+/* The machine code that ptxas makes of a PTX; the caller's. */
+static char *assemble(const char *ptx) {
+    char folder[] = "truth.XXXXXX", from[64], to[64], command[256];
+    if (!mkdtemp(folder))
+        exit(1);
+    snprintf(from, sizeof from, "%s/a.ptx", folder);
+    snprintf(to, sizeof to, "%s/a.cubin", folder);
+    snprintf(command, sizeof command, "PATH=$PATH:/usr/local/cuda/bin ptxas -arch=sm_90 -O%s -lineinfo -o %s %s", level, to, from);
+    FILE *f = fopen(from, "wb");
+    if (!f || fwrite(ptx, 1, strlen(ptx), f) != strlen(ptx) || fclose(f) != 0 || system(command) != 0 || !(f = fopen(to, "rb"))) {
+        printf("ptxas failed\n");
+        exit(1);
+    }
+    fseek(f, 0, SEEK_END);
+    size_t size = (size_t)ftell(f);
+    rewind(f);
+    char *code = allocate(size);
+    if (fread(code, 1, size, f) != size)
+        exit(1);
+    fclose(f);
+    unlink(from);
+    unlink(to);
+    rmdir(folder);
+    return code;
+}
+
+/* ---- launches ---- */
+
+/* The kernel is first run on the virtual GPU, which lays out arrays and parameters; the card gets the same with addresses of its own. */
+static void launch(const truth_launch *l, const char *ptx, CUmodule module) {
+    tess_profile *p;
+    CUfunction function;
+    check(tess_profile_kernel(&p, context, ptx, l->text, NULL, 0, NULL));
+    CUdeviceptr *place = allocate((size_t)p->array_count * sizeof *place);
+    for (int a = 0, v = 0; a < p->array_count; a++, v++) {
+        while (p->launch.values[v].kind != TESS_LAUNCH_ARRAY)
+            v++;
+        const tess_launch_value *value = &p->launch.values[v];
+        char *data = allocate((size_t)p->arrays[a].bytes);
+        memset(data, 0xa5, (size_t)p->arrays[a].bytes);
+        if (value->in)
+            check(tess_profile_fill(context, data, value->type, value->count, value->source, value->seed));
+        CALL(cuMemAlloc, &place[a], (size_t)p->arrays[a].bytes);
+        CALL(cuMemcpyHtoDAsync, place[a], data, (size_t)p->arrays[a].bytes, NULL);
+        CALL(cuStreamSynchronize, NULL);
+        free(data);
+        for (int64_t at = 0; at + 8 <= p->param_bytes; at += 8)
+            if (memcmp(p->params + at, &p->arrays[a].address, 8) == 0)
+                memcpy(p->params + at, &place[a], 8);
+    }
+    size_t bytes = (size_t)p->param_bytes;
+    void *extra[] = {(void *)1, p->params, (void *)2, &bytes, NULL}; /* CU_LAUNCH_PARAM_BUFFER_POINTER, _SIZE, _END */
+    const uint32_t *g = p->launch.grid, *b = p->launch.block;
+    CALL(cuModuleGetFunction, &function, module, p->kernel);
+    if (p->launch.shared > 32768)
+        CALL(cuFuncSetAttribute, function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)p->launch.shared);
+    CALL(cuLaunchKernel, function, g[0], g[1], g[2], b[0], b[1], b[2], (unsigned)p->launch.shared, NULL, NULL, extra);
+    CALL(cuStreamSynchronize, NULL);
+    printf("%s %s\t", l->file, l->text);
+    for (int a = 0, outputs = 0; a < p->array_count; a++) {
+        if (!p->arrays[a].out)
+            continue;
+        char *data = allocate((size_t)p->arrays[a].bytes);
+        CALL(cuMemcpyDtoHAsync, data, place[a], (size_t)p->arrays[a].bytes, NULL);
+        CALL(cuStreamSynchronize, NULL);
+        printf("%s%016llx", outputs++ ? "," : "", (unsigned long long)truth_hash(TRUTH_HASH, data, (size_t)p->arrays[a].bytes));
+        free(data);
+    }
+    printf("\n");
+    fflush(stdout);
+    for (int a = 0; a < p->array_count; a++)
+        CALL(cuMemFree, place[a]);
+    free(place);
+    tess_profile_free(p);
+}
+
+static void launches(void) {
+    FILE *list = fopen(TRUTH_FOLDER "launches.txt", "r");
+    truth_launch l;
+    char loaded[32] = "", *ptx = NULL;
+    CUmodule module = NULL;
+    if (!list)
+        exit(1);
+    while (truth_next(list, &l)) {
+        if (strcmp(loaded, l.file) != 0) {
+            free(ptx);
+            if (!(ptx = truth_read(l.file, ".ptx")))
+                exit(1);
+            char *code = assemble(ptx);
+            CALL(cuModuleLoadDataEx, &module, code, 0, NULL, NULL);
+            free(code);
+            snprintf(loaded, sizeof loaded, "%s", l.file);
+        }
+        launch(&l, ptx, module);
+    }
+    free(ptx);
+    fclose(list);
+}
+
+/* ---- rows: the engine itself, through a driver that takes PTX and counts launches ---- */
+
+static CUresult load_ptx(CUmodule *module, const void *image, unsigned count, CUjit_option *options, void **values) {
+    char *code = assemble(image);
+    CUresult result = real.cuModuleLoadDataEx(module, code, count, options, values);
+    free(code);
+    return result;
+}
+
+static CUresult launch_counted(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                               CUstream stream, void **arguments, void **extra) {
+    launched++;
+    return real.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra);
+}
+
+static void row(const char *name, int problem) {
+    truth_trial t;
+    tess_status status = truth_begin(&t, context, TESS_ENGINE_CUDA, &truth_problems[problem], name);
+    launched = 0;
+    if (status == TESS_OK)
+        check(truth_execute(&t));
+    else if (status != TESS_ERR_STRATEGY)
+        check(status);
+    for (int i = 0; i < launched; i++) {
+        printf("%s %d.%d\t", name, problem, i);
+        if (i < launched - 1)
+            printf("-\n");
+        else
+            printf("%016llx\n", (unsigned long long)truth_hash(TRUTH_HASH, t.out.data, truth_bytes(&t.out)));
+    }
+    fflush(stdout);
+    truth_end(&t);
+}
+
+static void rows(void) {
+    real = gpu->driver;
+    gpu->driver.ptx_only = 1;
+    gpu->driver.cuModuleLoadDataEx = load_ptx;
+    gpu->driver.cuLaunchKernel = launch_counted;
+    for (int o = 0; o < tess_ops_count; o++)
+        for (int r = 0; r < tess_ops[o]->gpu_count; r++)
+            for (int p = 0; p < TESS_COUNT(truth_problems); p++)
+                if (strcmp(truth_problems[p].operation, tess_ops[o]->name) == 0)
+                    row(tess_ops[o]->gpu_rows[r].name, p);
+}
+
+int main(int count, char **words) {
+    if (count != 3) {
+        printf("usage: card launches|rows LEVEL\n");
+        return 2;
+    }
+    level = words[2];
+    check(tess_open(&context, NULL));
+    check(tess_gpu_get(&gpu, context));
+    check(tess_gpu_open(gpu));
+    check(tess_gpu_enter(gpu, &gpu->devices[0], NULL, &scope));
+    (strcmp(words[1], "rows") == 0 ? rows : launches)();
+    tess_gpu_leave(&scope);
+    tess_close(context);
+    return 0;
+}
