@@ -22,6 +22,7 @@ static void large(gpu_bench *b) {
                  {"sum f16 2 Gi", TESS_SUM, tess_f16, tess_f32, 1, 0, {2ll * G}},
                  {"max f16 2 Gi", TESS_MAX, tess_f16, tess_f16, 1, 0, {2ll * G}},
                  {"sum i32 1 Gi", TESS_SUM, tess_i32, tess_i64, 1, 0, {G}},
+                 {"sum i32 64 Mi", TESS_SUM, tess_i32, tess_i64, 1, 0, {64 << 20}}, /* the ladder's size */
                  {"max i32 1 Gi", TESS_MAX, tess_i32, tess_i32, 1, 0, {G}},
                  {"sum u8 4 Gi", TESS_SUM, tess_u8, tess_u64, 1, 0, {4ll * G}},
                  {"max u8 4 Gi", TESS_MAX, tess_u8, tess_u8, 1, 0, {4ll * G}},

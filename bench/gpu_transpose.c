@@ -10,6 +10,7 @@ void gpu_works_transpose(gpu_bench *b) {
         int64_t shape[4];
         int perm[4];
     } works[] = {{"transpose f32 32768 x 32768", tess_f32, 2, {32768, 32768}, {1, 0}},
+                 {"transpose f32 8192 x 8192", tess_f32, 2, {8192, 8192}, {1, 0}}, /* the ladder's size */
                  {"transpose f16 46080 x 46080", tess_f16, 2, {46080, 46080}, {1, 0}},
                  {"transpose u8 65536 x 65536", tess_u8, 2, {65536, 65536}, {1, 0}},
                  {"transpose f64 32768 x 16384", tess_f64, 2, {32768, 16384}, {1, 0}},

@@ -216,6 +216,7 @@ void tess_gpu_plan_explain(const tess_plan *plan, tess_format format, tess_text 
     const tess_gpu_row *row = plan->row->gpu;
     tess_gpu_prediction p = tess_gpu_no_prediction();
     bool json = format == TESS_JSON;
+    p.device = made->device;
     if (row->predict)
         row->predict(plan->problem, &p);
     if (json)

@@ -111,6 +111,7 @@ typedef struct tess_gpu_prediction {
 #define X(name) double name;
     TESS_GPU_PREDICTION_LIST(X)
 #undef X
+    const tess_gpu_device *device; /* set by the caller: whose launches are meant, for rows with as many blocks as the device holds; NULL = an H200 */
 } tess_gpu_prediction;
 tess_gpu_prediction tess_gpu_no_prediction(void); /* all -1 */
 

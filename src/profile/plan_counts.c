@@ -63,8 +63,10 @@ static void counters(const tess_vgpu_counters *c, tess_text *text) {
 static void predicted(const tess_plan *plan, const tess_vgpu_counters *c, tess_text *text) {
     tess_gpu_prediction p = tess_gpu_no_prediction(), counted = {.flops = (double)(c->flops_f16 + c->flops_f32 + c->flops_f64)};
     bool any = false, holds = true;
-    if (plan->row->gpu && plan->row->gpu->predict)
+    if (plan->row->gpu && plan->row->gpu->predict) {
+        p.device = ((const tess_gpu_plan *)plan->prepared)->device;
         plan->row->gpu->predict(plan->problem, &p);
+    }
     counted.global_ld_requests = (double)c->global_ld_requests;
     counted.global_ld_sectors = (double)c->global_ld_sectors;
     counted.global_st_requests = (double)c->global_st_requests;

@@ -185,7 +185,8 @@ __device__ void merge(node &n, const node &m) {
 #elif KIND == COUNT
     n.zeros += m.zeros;
 #elif KIND == EXTREME
-    n.key = m.key > n.key ? m.key : n.key;
+    key_type mine = n.key, other = m.key; // by value: the compiler chose between the addresses and loaded a third time
+    n.key = other > mine ? other : mine;
 #elif KIND == ARG
     if (m.key > n.key || (m.key == n.key && (u64)m.index < (u64)n.index)) {
         n.key = m.key;

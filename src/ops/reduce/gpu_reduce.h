@@ -22,11 +22,14 @@
     X(12, shuffle)           \
     X(13, grid_stride)       \
     X(14, single_pass)
-#define RUNG(number, name) extern const tess_gpu_row tess_reduce_gpu_##name;
+#define RUNG(number, name)                            \
+    extern const tess_gpu_row tess_reduce_gpu_##name; \
+    void tess_reduce_predict_##name(const tess_problem *problem, tess_gpu_prediction *prediction);
 TESS_REDUCE_RUNGS(RUNG)
 #undef RUNG
 
-enum { REDUCE_GPU_ROWS = 3 + 14 };
+enum { REDUCE_GPU_ROWS = 3 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's blocks */ };
+int64_t tess_reduce_gpu_resident(const tess_gpu_device *device); /* so many of its blocks a device holds at once; NULL = an H200 */
 extern const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS];
 
 extern const tess_gpu_text tess_reduce_gpu_node_header, tess_reduce_gpu_types_header;

@@ -19,7 +19,7 @@ extern const char tess_kernel_reduce_gpu_ladder_cuh[];
 static const tess_gpu_text ladder_header = {"ops/reduce/gpu_ladder.cuh", tess_kernel_reduce_gpu_ladder_cuh};
 static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header, &tess_reduce_gpu_types_header, &ladder_header, NULL};
 
-enum { BLOCK = 256 };
+enum { BLOCK = REDUCE_GPU_BLOCK };
 
 bool tess_reduce_gpu_rung_fits(const tess_problem *problem, const char **why) {
     const reduce_problem *p = (const reduce_problem *)problem;
@@ -107,19 +107,20 @@ BESIDE(shared, gpu_shared, 1)
 BESIDE(shared_unroll8, gpu_shared, 8)
 BESIDE(shuffle, gpu_shuffle, 8)
 
-/* As many blocks as the device holds at once. */
-static int64_t resident(const tess_gpu_device *device) { return (int64_t)device->sms * (device->threads_sm / BLOCK); }
+int64_t tess_reduce_gpu_resident(const tess_gpu_device *device) {
+    return device ? (int64_t)device->sms * (device->threads_sm / BLOCK) : 132 * (2048 / BLOCK);
+}
 
 static void lay_grid_stride(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const reduce_problem *p = (const reduce_problem *)base;
     begin(layout, p, &gpu_grid_stride);
     tess_gpu_option(layout, "-DTICKET=0");
-    passes(layout, p, NULL, BLOCK, false, resident(device));
+    passes(layout, p, NULL, BLOCK, false, tess_reduce_gpu_resident(device));
 }
 
 static void lay_single_pass(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const reduce_problem *p = (const reduce_problem *)base;
-    int64_t blocks = tess_min64(tess_ceil_div(p->k, BLOCK), resident(device)), ticket = tess_gpu_reserve(layout, 4),
+    int64_t blocks = tess_min64(tess_ceil_div(p->k, BLOCK), tess_reduce_gpu_resident(device)), ticket = tess_gpu_reserve(layout, 4),
             partial = tess_gpu_reserve(layout, blocks * tess_reduce_gpu_node_size(p));
     layout->zeroed = 4;
     begin(layout, p, &gpu_grid_stride);
@@ -132,5 +133,7 @@ static void lay_single_pass(const tess_problem *base, const tess_gpu_device *dev
     tess_gpu_pass_i64(layout, step, p->k);
 }
 
-#define RUNG(number, name) const tess_gpu_row tess_reduce_gpu_##name = {.headers = headers, .rung = number, .least_arch = 80, .lay_out = lay_##name};
+#define RUNG(number, name)                        \
+    const tess_gpu_row tess_reduce_gpu_##name = { \
+        .headers = headers, .rung = number, .least_arch = 80, .lay_out = lay_##name, .predict = tess_reduce_predict_##name};
 TESS_REDUCE_RUNGS(RUNG)

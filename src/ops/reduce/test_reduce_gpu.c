@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_reduce_gpu.c - proves: every GPU row gives the reference's bytes: every operation, types in and out, NaNs of both policies, runs, columns,
- * batches, gaps, segments, one leaf and many, sizes that fill nothing; each row was compared. On a card when there is one, else on the virtual GPU. */
-#include "gpu_rows.h"
+ * batches, gaps, segments, one leaf and many, sizes that fill nothing; each row was compared; the rungs count what their formulas say. On a card when there is one, else on the virtual GPU. */
+#include "gpu_counts.h"
 #include "ops/reduce/reduce.h"
 
 static tess_context *context;
@@ -123,6 +123,49 @@ static void the_ladder(void **state) {
         }
 }
 
+/* The rungs' formulas, on lengths that leave warps, blocks and passes incomplete. */
+static void counts_as_predicted(void **state) {
+    (void)state;
+    static const int64_t lengths[] = {1, 31, 300, 2048, 65537, 811000, 1000003, 1081383};
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+        tess_nan nan;
+    } cases[] = {{TESS_SUM, tess_i32, tess_i64, TESS_NAN_PROPAGATE}, {TESS_MAX, tess_f32, tess_f32, TESS_NAN_PROPAGATE},
+                 {TESS_MIN, tess_f64, tess_f64, TESS_NAN_OMIT},      {TESS_COUNT_NONZERO, tess_u8, tess_i64, TESS_NAN_PROPAGATE},
+                 {TESS_MAX, tess_f16, tess_f16, TESS_NAN_PROPAGATE}, {TESS_MEAN, tess_i16, tess_f64, TESS_NAN_PROPAGATE},
+                 {TESS_PROD, tess_u8, tess_u32, TESS_NAN_PROPAGATE}};
+    int compared[64] = {0};
+    if (engine != TESS_ENGINE_VIRTUAL)
+        return;
+    char *in = calloc(8, (size_t)lengths[TESS_COUNT(lengths) - 1]);
+    assert_non_null(in);
+    gpu_counts_begin(context);
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int s = 0; s < TESS_COUNT(lengths) - (i > 1 ? 3 : 0); s++)
+            for (int r = 0; r < tess_reduce_op.gpu_count; r++) {
+                const tess_strategy *row = &tess_reduce_op.gpu_rows[r];
+                int64_t shape[] = {lengths[s]};
+                double out;
+                DLTensor from = tess_view(in, cases[i].in, 1, shape, NULL), to = tess_view(&out, cases[i].out, 0, NULL, NULL);
+                tess_reduce_options options = {.struct_size = sizeof options, .nan = cases[i].nan, .call = {.engine = engine, .strategy = row->name}};
+                tess_plan *plan;
+                char what[96];
+                if (!row->gpu->predict)
+                    continue;
+                assert_tess_ok(tess_plan_reduce(&plan, context, cases[i].operation, &from, &to, &options));
+                snprintf(what, sizeof what, "%s of %lld %s", tess_reduction_name(cases[i].operation), (long long)shape[0],
+                         tess_type_name(cases[i].in));
+                compared[r] += gpu_counts_check(plan, in, NULL, &out, what) > 11; /* all of them, but perhaps flops */
+                tess_plan_free(plan);
+            }
+    gpu_counts_end(context);
+    free(in);
+    for (int r = 0; r < tess_reduce_op.gpu_count; r++)
+        if (tess_reduce_op.gpu_rows[r].gpu->rung > 0 && compared[r] < 20)
+            fail_msg("%s: %d predictions were compared", tess_reduce_op.gpu_rows[r].name, compared[r]);
+}
+
 static void segments(void **state) {
     (void)state;
     enum { N = 30000, S = 6 };
@@ -151,9 +194,13 @@ static void every_row_was_compared(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_of_every_shape), cmocka_unit_test(every_operation), cmocka_unit_test(every_type),
-        cmocka_unit_test(the_ladder),          cmocka_unit_test(segments),        cmocka_unit_test(every_row_was_compared)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sums_of_every_shape),
+                                       cmocka_unit_test(every_operation),
+                                       cmocka_unit_test(every_type),
+                                       cmocka_unit_test(the_ladder),
+                                       cmocka_unit_test(counts_as_predicted),
+                                       cmocka_unit_test(segments),
+                                       cmocka_unit_test(every_row_was_compared)};
     engine = gpu_test_engine();
     if (engine == TESS_ENGINE_VIRTUAL && !gpu_test_compiler()) {
         printf("no compiler for kernels here: %s\n", tess_detail());
