@@ -2,8 +2,8 @@
  * card.c - runs on a card what test_truth.c runs on the virtual GPU: the same PTX, made into machine code by ptxas at a level, with the same arrays. To be
  * run under Nsight Compute by measure.py, which does all of it.
  *
- *     card launches LEVEL      the launches of launches.txt, from the PTX beside it
- *     card rows LEVEL          the GPU rows of every operation, from the PTX that NVRTC makes of them
+ *     card launches LEVEL FILE         the launches of launches.txt that are of one file, from the PTX beside it
+ *     card rows LEVEL OPERATION        an operation's GPU rows, from the PTX that NVRTC makes of them
  *
  * Prints one line a launch, in order: what was launched, a tab, the hash of what it wrote ("-" when more launches of the same row follow). */
 #include <unistd.h>
@@ -15,7 +15,7 @@
 static tess_context *context;
 static tess_gpu *gpu;
 static tess_gpu_scope scope;
-static const char *level;
+static const char *level, *only;
 static int launched;
 static tess_driver real;
 
@@ -113,22 +113,16 @@ static void launch(const truth_launch *l, const char *ptx, CUmodule module) {
 static void launches(void) {
     FILE *list = fopen(TRUTH_FOLDER "launches.txt", "r");
     truth_launch l;
-    char loaded[32] = "", *ptx = NULL;
     CUmodule module = NULL;
-    if (!list)
+    char *ptx = truth_read(only, ".ptx"), *code;
+    if (!list || !ptx)
         exit(1);
-    while (truth_next(list, &l)) {
-        if (strcmp(loaded, l.file) != 0) {
-            free(ptx);
-            if (!(ptx = truth_read(l.file, ".ptx")))
-                exit(1);
-            char *code = assemble(ptx);
-            CALL(cuModuleLoadDataEx, &module, code, 0, NULL, NULL);
-            free(code);
-            snprintf(loaded, sizeof loaded, "%s", l.file);
-        }
-        launch(&l, ptx, module);
-    }
+    code = assemble(ptx);
+    CALL(cuModuleLoadDataEx, &module, code, 0, NULL, NULL);
+    free(code);
+    while (truth_next(list, &l))
+        if (strcmp(only, l.file) == 0)
+            launch(&l, ptx, module);
     free(ptx);
     fclose(list);
 }
@@ -175,16 +169,17 @@ static void rows(void) {
     for (int o = 0; o < tess_ops_count; o++)
         for (int r = 0; r < tess_ops[o]->gpu_count; r++)
             for (int p = 0; p < TESS_COUNT(truth_problems); p++)
-                if (strcmp(truth_problems[p].operation, tess_ops[o]->name) == 0)
+                if (strcmp(truth_problems[p].operation, tess_ops[o]->name) == 0 && strcmp(only, tess_ops[o]->name) == 0)
                     row(tess_ops[o]->gpu_rows[r].name, p);
 }
 
 int main(int count, char **words) {
-    if (count != 3) {
-        printf("usage: card launches|rows LEVEL\n");
+    if (count != 4) {
+        printf("usage: card launches|rows LEVEL FILE|OPERATION\n");
         return 2;
     }
     level = words[2];
+    only = words[3];
     check(tess_open(&context, NULL));
     check(tess_gpu_get(&gpu, context));
     check(tess_gpu_open(gpu));

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Counts on a card what test_truth.c counts on the virtual GPU, with Nsight Compute, one pass of all launches for each of two levels of ptxas.
+"""Counts on a card what test_truth.c counts on the virtual GPU, with Nsight Compute, at two levels of ptxas.
 
-usage: tests/truth/measure.py PROGRAM FOLDER [launches|rows] [0|3]      PROGRAM: build/truth/card (make build/truth/card)
+usage: tests/truth/measure.py PROGRAM FOLDER [PART...]      PROGRAM: build/truth/card; PART: a file of launches, an operation; default all
 
 Leaves FOLDER/h200.txt, which is committed as tests/truth/h200.txt: lines of tabs, named by the first: the level, the launch, the hash of what it wrote, the counters
 by the names of the virtual GPU. The log of every run lies beside it. Run in the folder of the sources, on a card that does nothing else."""
@@ -10,6 +10,7 @@ import csv
 import os
 import subprocess
 import sys
+import time
 
 L1, SASS = "l1tex__t_%s_pipe_lsu_mem_%s_op_%s.sum", "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_%s.sum"
 PIPE, ISSUED = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_%s.sum", "smsp__inst_executed_op_%s_pred_on_any.sum"
@@ -54,31 +55,34 @@ def number(text):
         return "-"
 
 
-def measure(program, folder, what, level):
-    log, raw = ("%s/%s.O%s%s" % (folder, what, level, end) for end in (".log", ".csv"))
+def measure(program, folder, what, level, only):
+    log, raw = ("%s/%s.O%s%s" % (folder, only, level, end) for end in (".log", ".csv"))
     command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-kernel-base", "function", "--log-file", raw,
-               "--metrics", ",".join(m for _, m in COUNTERS), program, what, level]
+               "--metrics", ",".join(m for _, m in COUNTERS), program, what, level, only]
+    start = time.monotonic()
     with open(log, "w") as out:
         code = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, env={**os.environ, "TESSERA_CACHE": "none"}).returncode
     launches = [line.rstrip("\n").split("\t") for line in open(log) if line.count("\t") == 1]
-    table = [row for row in csv.reader(line for line in open(raw) if line.startswith('"'))]
-    head, rows = table[0], table[2:]  # the second line has the units
-    if code != 0 or len(rows) != len(launches):
-        print("%s at level %s: ncu ended with %d, %d launches, %d rows; see %s" % (what, level, code, len(launches), len(rows), log))
+    table = [row for row in csv.reader(line for line in open(raw) if line.startswith('"'))] if os.path.exists(raw) else []
+    head, rows = (table[0], table[2:]) if table else ([], [])  # the second line has the units
+    print("%s at level %s: %d launches, %d rows, %.0f s%s" %
+          (only, level, len(launches), len(rows), time.monotonic() - start, "" if code == 0 and len(rows) == len(launches) else "; SOMETHING IS WRONG, see " + log), flush=True)
     place = [head.index(m) if m in head else -1 for _, m in COUNTERS]
     return ["\t".join(["O" + level] + name + [number(row[p]) if p >= 0 else "-" for p in place]) for name, row in zip(launches, rows)]
 
 
 def main():
     program, folder = sys.argv[1:3]
-    whats, levels = sys.argv[3:4] or ["launches", "rows"], sys.argv[4:5] or ["0", "3"]
+    parts = [("launches", stem) for stem in dict.fromkeys(line.split()[0] for line in open("tests/truth/launches.txt") if line[0] not in "#\n")]
+    parts += [("rows", operation) for operation in ("reduce", "transpose", "correlate", "lookup")]
     os.makedirs(folder, exist_ok=True)
     with open(folder + "/h200.txt", "w") as out:
         out.write("\t".join(["level", "launch", "hash"] + [name for name, _ in COUNTERS]) + "\n")
-        for what in whats:
-            for level in levels:
-                out.writelines(line + "\n" for line in measure(program, folder, what, level))
-                out.flush()
+        for level in ("0", "3"):
+            for what, only in parts:
+                if len(sys.argv) == 3 or only in sys.argv[3:]:
+                    out.writelines(line + "\n" for line in measure(program, folder, what, level, only))
+                    out.flush()
 
 
 main()
