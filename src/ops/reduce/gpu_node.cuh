@@ -3,6 +3,8 @@
 //
 // -DKIND says which of the foldings of reduce.h; -DIN, -DOUT, -DACC the types (gpu/types.cuh); -DMAP 0 as it is, 1 |x|, 2 x * x; -DOMIT=1 leaves NaNs out;
 // -DOPERATION the number of the operation (tess_reduction); -DSMALLEST, -DMAGNITUDE, -DNUMERIC the order of extremes.
+#ifndef TESS_REDUCE_NODE_CUH
+#define TESS_REDUCE_NODE_CUH
 #include "gpu/types.cuh"
 
 #define SUM 0
@@ -275,3 +277,4 @@ __device__ void pair_up(node *at, int count, int threads) {
     }
     __syncthreads();
 }
+#endif

@@ -8,10 +8,11 @@
 KERNEL_TEXT(gpu_tree_rows);
 KERNEL_TEXT(gpu_tree_columns);
 KERNEL_TEXT(gpu_tree_lanes);
-extern const char tess_kernel_reduce_gpu_node_cuh[], tess_kernel_gpu_types_cuh[];
+extern const char tess_kernel_reduce_gpu_node_cuh[], tess_kernel_reduce_gpu_packed_cuh[], tess_kernel_gpu_types_cuh[];
 const tess_gpu_text tess_reduce_gpu_node_header = {"ops/reduce/gpu_node.cuh", tess_kernel_reduce_gpu_node_cuh},
                     tess_reduce_gpu_types_header = {"gpu/types.cuh", tess_kernel_gpu_types_cuh};
-static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header, &tess_reduce_gpu_types_header, NULL};
+static const tess_gpu_text packed_header = {"ops/reduce/gpu_packed.cuh", tess_kernel_reduce_gpu_packed_cuh};
+static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header, &packed_header, &tess_reduce_gpu_types_header, NULL};
 
 static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
 
@@ -88,6 +89,20 @@ static bool rows_pay(const tess_problem *problem, const char **why) {
     return p->k >= 128 || p->outputs < 64;
 }
 
+/* What gpu_packed.cuh folds a word at a time. */
+static bool packs(const reduce_problem *p) {
+    bool byte = p->in.type == tess_u8 || p->in.type == tess_i8, half = p->in.type == tess_f16 || p->in.type == tess_bf16;
+    switch (p->kind) {
+    case REDUCE_SUM: return byte && p->map == REDUCE_PLAIN && (p->acc == tess_i64 || p->acc == tess_u64);
+    case REDUCE_COUNT: return byte || p->in.type == tess_bool;
+    case REDUCE_EXTREME: return half || (byte && !p->order.magnitude);
+    case REDUCE_PROD:
+    case REDUCE_ARG:
+    case REDUCE_VAR: break;
+    }
+    return false;
+}
+
 static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const reduce_problem *p = of(problem);
     int64_t size = p->in.itemsize, vector = size == 8 ? 2 : size == 4 ? 4 : 8, leaves = tess_ceil_div(p->k, REDUCE_LEAF);
@@ -96,6 +111,7 @@ static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *de
     (void)device;
     for (int d = 0; d < p->kept; d++)
         rest |= p->kept_stride[0][d];
+    bool packed = p->k >= REDUCE_LEAF && rest % 16 == 0 && packs(p);
     while (vector > 1 && rest % (vector * size) != 0) /* runs that begin anywhere */
         vector /= 2;
     if (vector * size < 4) /* no loads of fewer than 4 bytes at once: element by element */
@@ -106,6 +122,8 @@ static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *de
     tess_gpu_option(layout, "-DVECTOR=%d", (int)vector);
     tess_gpu_option(layout, "-DSLOTS=%d", (int)slots);
     tess_gpu_option(layout, "-DUNROLL=16");
+    tess_gpu_option(layout, "-DPACKED=%d", packed);
+    tess_gpu_option(layout, "-DWHOLE=%d", p->k >= REDUCE_LEAF);
     *at++ = p->k;
     *at++ = p->outputs;
     *at++ = groups;
@@ -125,7 +143,7 @@ static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *de
         tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
         tess_gpu_pass(layout, step, block, bytes);
     }
-    layout->alignment = vector > 1 ? vector * size : 0;
+    layout->alignment = packed ? 16 : vector > 1 ? vector * size : 0;
 }
 
 /* ---- reduce/tree_columns ---- */
@@ -162,6 +180,7 @@ static void lay_tree_columns(const tess_problem *problem, const tess_gpu_device 
     tess_gpu_option(layout, "-DKEPT=%d", last);
     tess_gpu_option(layout, "-DVECTOR=%d", (int)vector);
     tess_gpu_option(layout, "-DWARPS=%d", WARPS);
+    tess_gpu_option(layout, "-DROWS=4");
     *at++ = p->k;
     *at++ = p->stride[0][0] / size;
     *at++ = leaves;

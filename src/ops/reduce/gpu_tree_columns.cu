@@ -3,7 +3,7 @@
 //
 // Along a slow axis the 256 lanes of a leaf are 256 rows apart for each column, too many accumulators for a thread. But the halving tree can be walked
 // lane after lane: lanes visited in bit-reversed order need a stack of partial sums no deeper than the tree. Warp w takes the lanes that are w modulo
-// WARPS, four (l, l + 64, l + 128, l + 192) at a time so that 16 loads are on their way; the last levels meet in shared memory, the leaves in `finish`.
+// WARPS, four (l, l + 64, l + 128, l + 192) at a time and -DROWS of each so that 4 ROWS loads are on their way; the last levels meet in shared memory, the leaves in `finish`.
 #include "ops/reduce/gpu_node.cuh"
 
 enum { V = VECTOR, INNER = 64 / WARPS };
@@ -49,15 +49,15 @@ __device__ nodes quad(const element *from, i64 step, int n, int l, i64 first) {
         for (int v = 0; v < V; v++)
             lane[q].part[v] = nothing();
     int row = l;
-    for (; row + 3 * 256 + 192 < n; row += 4 * 256) {
-        vector x[4][4];
+    for (; row + (ROWS - 1) * 256 + 192 < n; row += ROWS * 256) {
+        vector x[ROWS][4];
 #pragma unroll
-        for (int r = 0; r < 4; r++)
+        for (int r = 0; r < ROWS; r++)
 #pragma unroll
             for (int q = 0; q < 4; q++)
                 load_now(x[r][q].all, from + (row + r * 256 + q * 64) * step);
 #pragma unroll
-        for (int r = 0; r < 4; r++)
+        for (int r = 0; r < ROWS; r++)
 #pragma unroll
             for (int q = 0; q < 4; q++)
 #pragma unroll

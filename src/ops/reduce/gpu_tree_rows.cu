@@ -6,7 +6,14 @@
 // lanes 128 (and 64) apart meet in the thread, those of the threads t and t + 16, 8, 4, 2, 1 by shuffles, the last ones in the thread again. The 8
 // leaves of a block are paired in shared memory; SLOTS (1, 2, 4, 8) of them belong to one output. What is left, one node for every 8 leaves, is paired
 // by `finish`. -DUNROLL vectors are on their way at once.
+//
+// -DPACKED=1: whole leaves by words of small elements (gpu_packed.cuh). -DWHOLE=0: no leaf is whole; without that path, which holds 16 vectors, four
+// times as many threads fit on a multiprocessor, which is what many short rows need.
+#if PACKED
+#include "ops/reduce/gpu_packed.cuh"
+#else
 #include "ops/reduce/gpu_node.cuh"
+#endif
 
 enum { E = VECTOR, K = 8 / E };
 union vector {
@@ -31,15 +38,41 @@ __device__ void place_of(const rows &r, i64 output, i64 &in, i64 &out) {
     }
 }
 
+#if PACKED
+__device__ node whole_leaf(const element *from) {
+    enum { EACH = 8192 * (int)sizeof(element) / 16 / 32 };
+    const words<16> *at = (const words<16> *)from + threadIdx.x % 32;
+    packed p = packed_nothing();
+    for (int i = 0; i < EACH; i += UNROLL) {
+        words<16> v[UNROLL];
+#pragma unroll
+        for (int k = 0; k < UNROLL; k++)
+            load_now(v[k], at + (i + k) * 32);
+#pragma unroll
+        for (int k = 0; k < UNROLL; k++)
+            packed_take(p, v[k]);
+    }
+    node mine = packed_total(p, 256);
+#pragma unroll
+    for (int down = 16; down > 0; down /= 2)
+        merge(mine, above(mine, down));
+    return mine;
+}
+#endif
+
 __device__ node leaf(const element *from, int n, i64 first) {
     const int t = threadIdx.x % 32;
+#if PACKED
+    if (n == 8192)
+        return whole_leaf(from);
+#endif
     node lane[K][E];
 #pragma unroll
     for (int k = 0; k < K; k++)
 #pragma unroll
         for (int j = 0; j < E; j++)
             lane[k][j] = nothing();
-    if (n == 8192) {
+    if (WHOLE && !PACKED && n == 8192) {
         const int ROWS = UNROLL / K; // at once
         const vector *at = (const vector *)from + t;
         for (int row = 0; row < 32; row += ROWS) {
@@ -58,22 +91,29 @@ __device__ node leaf(const element *from, int n, i64 first) {
                         take(lane[k][j], v[r][k].part[j], first + (row + r) * 256 + (k * 32 + t) * E + j);
         }
     } else {
-        for (int row = 0; row * 256 < n; row++)
+        for (int row = 0; row * 256 < n; row += 4) {
+            vector v[4][K];
 #pragma unroll
-            for (int k = 0; k < K; k++) {
-                int i = row * 256 + (k * 32 + t) * E;
-                if (i + E <= n) {
-                    vector v = *(const vector *)(from + i);
+            for (int r = 0; r < 4; r++)
+#pragma unroll
+                for (int k = 0; k < K; k++) {
+                    int i = (row + r) * 256 + (k * 32 + t) * E;
+                    if (i + E <= n)
+                        load_now(v[r][k].all, from + i);
+                }
+#pragma unroll
+            for (int r = 0; r < 4; r++)
+#pragma unroll
+                for (int k = 0; k < K; k++) {
+                    int i = (row + r) * 256 + (k * 32 + t) * E;
 #pragma unroll
                     for (int j = 0; j < E; j++)
-                        take(lane[k][j], v.part[j], first + i + j);
-                } else {
-#pragma unroll
-                    for (int j = 0; j < E; j++)
-                        if (i + j < n)
+                        if (i + E <= n)
+                            take(lane[k][j], v[r][k].part[j], first + i + j);
+                        else if (i + j < n)
                             take(lane[k][j], from[i + j], first + i + j);
                 }
-            }
+        }
     }
 #pragma unroll
     for (int k = K / 2; k > 0; k /= 2)

@@ -107,6 +107,26 @@ static void every_type(void **state) {
         }
 }
 
+/* Leaves of small elements are folded a word at a time: every type and operation that is, any bits, NaNs of both policies. */
+static void packed_words(void **state) {
+    (void)state;
+    uint64_t random = 6;
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+    } cases[] = {{TESS_SUM, tess_u8, tess_u64},    {TESS_MEAN, tess_i8, tess_f64},  {TESS_COUNT_NONZERO, tess_u8, tess_i64},
+                 {TESS_ALL, tess_i8, tess_bool},   {TESS_ANY, tess_bool, tess_u8},  {TESS_MAX, tess_u8, tess_u8},
+                 {TESS_MIN, tess_u8, tess_f32},    {TESS_MAX, tess_i8, tess_i8},    {TESS_MIN, tess_i8, tess_i16},
+                 {TESS_MAX, tess_f16, tess_f16},   {TESS_MIN, tess_f16, tess_f16},  {TESS_NORM_INF, tess_f16, tess_f32},
+                 {TESS_MIN, tess_bf16, tess_bf16}, {TESS_MAX, tess_bf16, tess_f32}, {TESS_NORM_INF, tess_u8, tess_u8}};
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int fill = 1; fill <= 2; fill++)
+            for (int nan = 0; nan < (cases[i].in >= tess_f16 ? 2 : 1); nan++) {
+                work w = {cases[i].operation, cases[i].in, cases[i].out, 2, 1, {3, 17008}, (tess_nan)nan, HOSTILE_COMPACT, fill};
+                compare(&w, &random);
+            }
+}
+
 /* One array to one value, of lengths that leave blocks, warps and passes incomplete: what the rungs of the ladder take. */
 static void the_ladder(void **state) {
     (void)state;
@@ -197,6 +217,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(sums_of_every_shape),
                                        cmocka_unit_test(every_operation),
                                        cmocka_unit_test(every_type),
+                                       cmocka_unit_test(packed_words),
                                        cmocka_unit_test(the_ladder),
                                        cmocka_unit_test(counts_as_predicted),
                                        cmocka_unit_test(segments),

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_packed.cuh - a word of two or four small elements taken in at once, where no order of operations can change the result.
+//
+// At 4.5 TB/s a multiprocessor has some 20 bytes a clock to fold, and 128 lanes: for elements of one byte one instruction each is all that there is time
+// for. Integer sums and counts are exact, and the greatest key is the greatest in any order, so these need not follow the tree's lanes:
+//
+//     SUM of bytes      dp4a with ones: four products' sum and an addition in one instruction
+//     COUNT of bytes    the high bit of (x & 0x7f) + 0x7f | x says that x is not 0; dp4a adds the four bits
+//     EXTREME of bytes  bytes 0 and 2, 1 and 3, as halves of a word: below 0x7c00 the order of 16-bit floats is that of their bits
+//     EXTREME of f16, bf16    the pair's own instruction, whose order (-0 below +0) and whose NaN are those of the keys
+#ifndef TESS_REDUCE_PACKED_CUH
+#define TESS_REDUCE_PACKED_CUH
+#include "ops/reduce/gpu_node.cuh"
+
+#if IN == T_F16
+#define PAIR ".f16x2"
+#define INFINITE 0x7c007c00u
+#elif IN == T_BF16
+#define PAIR ".bf16x2"
+#define INFINITE 0x7f807f80u
+#else
+#define PAIR ".f16x2"
+#endif
+#if IN >= T_F16 && !OMIT
+#define OF_NAN ".NaN"
+#else
+#define OF_NAN
+#endif
+
+struct packed {
+    unsigned part[4];
+};
+
+#if KIND == EXTREME
+// The bytes' order as that of unsigned numbers: as in key_of.
+const unsigned FLIP = (IN == T_I8 ? 0x80808080u : 0) ^ (SMALLEST ? 0xffffffffu : 0);
+
+__device__ void keep_best(unsigned &best, unsigned x) {
+#if IN >= T_F16 && SMALLEST
+    asm("min" OF_NAN PAIR " %0, %0, %1;" : "+r"(best) : "r"(x));
+#else
+    asm("max" OF_NAN PAIR " %0, %0, %1;" : "+r"(best) : "r"(x));
+#endif
+}
+#endif
+
+__device__ packed packed_nothing() {
+    packed p;
+#if KIND == EXTREME && IN >= T_F16
+    const unsigned least = OMIT ? 0x7fff7fffu : SMALLEST ? INFINITE : INFINITE | 0x80008000u;
+#else
+    const unsigned least = 0;
+#endif
+    p.part[0] = p.part[1] = p.part[2] = p.part[3] = least;
+    return p;
+}
+
+__device__ void packed_take(packed &p, const words<16> &v) {
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        unsigned x = v.word[i];
+#if KIND == SUM
+        p.part[i] = IN == T_I8 ? (unsigned)__dp4a((int)x, 0x01010101, (int)p.part[i]) : __dp4a(x, 0x01010101u, p.part[i]);
+#elif KIND == COUNT
+        unsigned bits = (((x & 0x7f7f7f7fu) + 0x7f7f7f7fu) | x) & 0x80808080u;
+        p.part[i] = __dp4a(bits, 0x01010101u, p.part[i]);
+#elif IN >= T_F16
+        keep_best(p.part[i], MAGNITUDE ? x & 0x7fff7fffu : x);
+#else
+        x ^= FLIP;
+        keep_best(p.part[i & 1], x & 0x00ff00ffu);
+        keep_best(p.part[2 + (i & 1)], x >> 8 & 0x00ff00ffu);
+#endif
+    }
+}
+
+// What `count` elements came to.
+__device__ node packed_total(const packed &p, int count) {
+    node n = nothing();
+#if KIND == SUM
+    unsigned sum = p.part[0] + p.part[1] + p.part[2] + p.part[3];
+    n.value = IN == T_I8 ? (acc)(int)sum : (acc)sum;
+#elif KIND == COUNT
+    n.zeros = count - (int)((p.part[0] + p.part[1] + p.part[2] + p.part[3]) >> 7);
+#else
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        unsigned low = p.part[i] & 0xffff, high = p.part[i] >> 16;
+        if (IN < T_F16) {
+            low ^= FLIP & 0xff;
+            high ^= FLIP & 0xff;
+        }
+        take(n, (element)low, 0);
+        take(n, (element)high, 0);
+    }
+#endif
+    return n;
+}
+#endif
