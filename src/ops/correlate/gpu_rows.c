@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_rows.c - the GPU's part of the table, and the row that takes everything: one launch a pass, passes through the workspace. */
-#include "ops/correlate/gpu_correlate.h"
+#include "ops/correlate/gpu_fast.h"
 
 #include <string.h>
 
@@ -149,7 +149,18 @@ static const tess_gpu_row row_general = {.headers = tess_correlate_gpu_headers, 
 
 /* ---- the table: production rows best first, then the ladder ---- */
 
+#define FAST(row, words)                                                                                                               \
+    {                                                                                                                                  \
+        .name = "correlate/" #row, .idea = words, .source = "-", .target = TESS_TARGET_GPU, .applicable = tess_correlate_##row##_fits, \
+        .gpu = &tess_correlate_##row                                                                                                   \
+    }
 const tess_strategy tess_correlate_gpu_rows[CORRELATE_GPU_ROWS] = {
+    FAST(window2d, "small masks: a few rows of vectors in registers, edges from the neighbour lanes"),
+    FAST(strip2d, "larger masks: blocks march down strips, every row adds to all outputs under way"),
+    FAST(tile1d, "masks along rows: a tile through shared memory, sixteen outputs a thread"),
+    FAST(window2d_odd, "window2d for rows that begin anywhere, element by element"),
+    FAST(strip2d_odd, "strip2d for rows that begin anywhere"),
+    FAST(tile1d_odd, "tile1d for rows that begin anywhere"),
     {.name = "correlate/general",
      .idea = "any layout, type and boundary: one thread an output, every tap's index worked out",
      .source = "-",

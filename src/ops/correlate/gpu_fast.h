@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_fast.h - the production rows of the GPU: their problem as arrays of at most three axes and a batch, and the rows themselves. */
+#ifndef TESS_OPS_CORRELATE_GPU_FAST_H
+#define TESS_OPS_CORRELATE_GPU_FAST_H
+
+#include "ops/correlate/gpu_correlate.h"
+
+/* struct frame of gpu_window.cuh, before it is cut to its batch. */
+typedef struct tess_correlate_frame {
+    const tess_correlate_pass *pass;
+    tess_correlate_axis x, y, z; /* x the pass's row, in elements; y and z one element where there is no such axis */
+    int batch, batch_axis[TESS_MAX_NDIM];
+    int64_t arrays;     /* of the batch */
+    int64_t in, out;    /* sizes of an element */
+    uint64_t ghost;     /* the constant as an element */
+    bool representable; /* it is one */
+    tess_boundary boundary;
+} tess_correlate_frame;
+
+/* The pass with so many masked axes besides the row taken as y and z; false and why when it is not of that form. */
+bool tess_correlate_frame_of(tess_correlate_frame *frame, const tess_correlate_problem *problem, const tess_correlate_pass *pass, int others,
+                             const char **why);
+/* Every step a whole vector of 16 bytes, on both sides. */
+bool tess_correlate_frame_whole(const tess_correlate_frame *frame, const char **why);
+/* What all of gpu_window.cuh's kernels want: -D of types, boundary, batch, taps along x. */
+void tess_correlate_frame_options(tess_gpu_layout *layout, const tess_correlate_problem *problem, const tess_correlate_frame *frame, bool whole);
+void tess_correlate_frame_pass(tess_gpu_layout *layout, tess_gpu_step *step, const tess_correlate_frame *frame);
+/* Bytes of parameters of a kernel that takes the frame and so many weights. */
+int64_t tess_correlate_frame_parameters(const tess_correlate_frame *frame, int64_t weights);
+extern const tess_gpu_text *const tess_correlate_frame_headers[];
+
+#define TESS_CORRELATE_FAST_ROWS(X) X(window2d) X(window2d_odd) X(strip2d) X(strip2d_odd) X(tile1d) X(tile1d_odd)
+#define X(name)                                      \
+    extern const tess_gpu_row tess_correlate_##name; \
+    bool tess_correlate_##name##_fits(const tess_problem *problem, const char **why);
+TESS_CORRELATE_FAST_ROWS(X)
+#undef X
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_fast_rows.c - the production rows of one mask: which shape of block, which -D, which grid for a problem. Each row stands twice in the table: for
+ * rows that begin at multiples of 16 bytes, and (_odd) for any. */
+#include "ops/correlate/gpu_fast.h"
+
+KERNEL_TEXT(gpu_window2d);
+KERNEL_TEXT(gpu_strip2d);
+KERNEL_TEXT(gpu_tile1d);
+
+enum { GRID = 65535, PARAMETERS = 4096, REGISTERS = 65536 };
+
+static bool frame_of(tess_correlate_frame *f, const tess_problem *base, int others, bool whole, const char **why) {
+    return tess_correlate_gpu_direct(base, why) &&
+           tess_correlate_frame_of(f, tess_correlate_gpu_of(base), tess_correlate_gpu_of(base)->direct, others, why) &&
+           (!whole || tess_correlate_frame_whole(f, why));
+}
+
+static tess_correlate_frame known_frame(const tess_problem *base, int others) {
+    tess_correlate_frame f;
+    const char *why;
+    frame_of(&f, base, others, false, &why); /* true, because `fits` was */
+    return f;
+}
+
+static int64_t work_size(const tess_problem *base) { return (int64_t)tess_type_size(tess_correlate_gpu_of(base)->work); }
+static int64_t before(const tess_correlate_frame *f) { return f->x.before * f->pass->group; }
+static int64_t after(const tess_correlate_frame *f) { return (f->x.width - 1 - f->x.before) * f->pass->group; }
+
+/* Blocks of so many threads and registers each that an SM holds. */
+static int64_t resident(int64_t threads, int64_t registers) {
+    return tess_max64(1, tess_min64(REGISTERS / (threads * tess_ceil_div(registers, 8) * 8), 2048 / threads));
+}
+
+/* ---- window2d ---- */
+
+typedef struct window2d_shape {
+    int64_t columns, rows, across, down, blocks; /* V, R, WX, WY, BLOCKS */
+} window2d_shape;
+
+static int64_t power_above(int64_t n) {
+    int64_t power = 1;
+    while (power < n)
+        power *= 2;
+    return power;
+}
+
+/* Registers: the rows' words, the window and sums; what the addresses need beside. */
+static window2d_shape window2d_of(const tess_correlate_frame *f, int64_t work) {
+    window2d_shape s = {.columns = f->in == 8 ? 2 : f->in == 4 ? 4 : 8, .rows = f->y.width <= 3 ? 4 : 5, .across = 2, .down = 2};
+    if (f->y.m == 1)
+        s.rows = 1;
+    if (f->y.m <= 2 * s.rows)
+        s.across = 4, s.down = 1;
+    int64_t edge = before(f) + after(f) ? tess_max64(power_above(tess_max64(before(f), after(f))), 4 / tess_min64(f->in, 4)) : 0;
+    int64_t held = (s.rows + f->y.width - 1) * (s.columns + edge) * f->in / 4;
+    int64_t registers = held + (s.columns + edge * 2 + s.columns * f->y.width) * work / 4 + 28;
+    if (f->in == 4 && f->x.width == 3 && f->y.width == 3 && s.down == 2) {
+        s.down = 4;
+        registers = 48;
+    }
+    s.blocks = resident(32 * s.across * s.down, tess_max64(registers, 40));
+    return s;
+}
+
+static bool window2d_takes(const tess_problem *base, bool whole, const char **why) {
+    tess_correlate_frame f;
+    if (!frame_of(&f, base, 1, whole, why))
+        return false;
+    window2d_shape s = window2d_of(&f, work_size(base));
+    *why = "takes masks of a few rows, no wider than a vector of 16 bytes on either side";
+    return f.y.width <= 5 && before(&f) <= s.columns && after(&f) <= s.columns && tess_ceil_div(f.y.m, s.rows * s.down) <= GRID;
+}
+
+static void lay_window2d_as(const tess_problem *base, tess_gpu_layout *layout, bool whole) {
+    tess_correlate_frame f = known_frame(base, 1);
+    window2d_shape s = window2d_of(&f, work_size(base));
+    tess_gpu_unit(layout, &gpu_window2d);
+    tess_correlate_frame_options(layout, tess_correlate_gpu_of(base), &f, whole);
+    tess_gpu_option(layout, "-DKY=%d", (int)f.y.width);
+    tess_gpu_option(layout, "-DV=%d", (int)s.columns);
+    tess_gpu_option(layout, "-DR=%d", (int)s.rows);
+    tess_gpu_option(layout, "-DWX=%d", (int)s.across);
+    tess_gpu_option(layout, "-DWY=%d", (int)s.down);
+    tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "window2d", tess_ceil_div(f.x.m, 32 * s.columns * s.across),
+                                             tess_ceil_div(f.y.m, s.rows * s.down), f.arrays, (int)(32 * s.across * s.down), 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_correlate_frame_pass(layout, step, &f);
+    tess_gpu_pass(layout, step, f.pass->weights, f.pass->size);
+}
+
+/* ---- strip2d ---- */
+
+typedef struct strip2d_shape {
+    int64_t columns, turn, threads, stages, blocks, height, shared; /* V, TURN, THREADS, STAGES, BLOCKS */
+} strip2d_shape;
+
+static int64_t up_to(int64_t n, int64_t step) { return tess_ceil_div(n, step) * step; }
+
+/* Eight multiply-adds a weight: of eight columns, or of four columns and two rows, which need fewer registers. */
+static strip2d_shape strip2d_of(const tess_correlate_frame *f, int64_t work, const tess_gpu_device *device) {
+    const int64_t wide = work / 4, taps = f->y.width;
+    strip2d_shape s = {.columns = 8, .turn = 1, .threads = 128};
+    if (wide == 2)
+        s.columns = taps <= 7 && f->in <= 4 ? 4 : taps <= 7 ? 4 : 2;
+    else if (f->in == 4 && taps <= 10)
+        s.columns = 4, s.turn = 2;
+    else if (taps > 15 && f->in >= 4)
+        s.columns = 4;
+    if (f->in < 4)
+        s.columns = wide == 2 ? 4 : 8;
+    while (s.threads > 32 && s.threads * s.columns / 2 >= f->x.m)
+        s.threads /= 2;
+    const int64_t vector = 16 / f->in, read = s.columns * f->in < 16 ? s.columns : vector;
+    const int64_t row = up_to(up_to(before(f), read), vector) + s.threads * s.columns + up_to(up_to(after(f), read), vector);
+    int64_t registers = (s.columns * taps + s.turn * (s.columns + before(f) + after(f))) * wide + 24;
+    s.blocks = resident(s.threads, registers);
+    s.stages = s.turn == 2 ? 4 : 5;
+    s.shared = s.stages * s.turn * row * f->in;
+    const int64_t columns = tess_ceil_div(f->x.m, s.threads * s.columns) * f->arrays;
+    const int64_t strips = tess_max64(1, 2 * device->sms * s.blocks / tess_max64(columns, 1));
+    s.height = tess_max64(tess_ceil_div(f->y.m, strips), tess_min64(f->y.m, 2 * taps));
+    return s;
+}
+
+enum { BODY = 2048 }; /* multiply-adds of an unrolled turn that the instruction cache holds */
+
+static bool strip2d_takes(const tess_problem *base, bool whole, const char **why) {
+    tess_correlate_frame f;
+    static const tess_gpu_device none;
+    if (!frame_of(&f, base, 1, whole, why))
+        return false;
+    strip2d_shape s = strip2d_of(&f, work_size(base), &none);
+    *why = "takes masks of few enough taps for its registers and for the instruction cache";
+    return f.x.width * f.y.width * s.columns * s.turn <= BODY && (f.y.width * s.columns + before(&f) + after(&f)) * work_size(base) / 4 <= 200 &&
+           s.shared <= 48 << 10 && tess_correlate_frame_parameters(&f, f.pass->taps) + 8 <= PARAMETERS &&
+           tess_ceil_div(f.y.m, tess_max64(1, s.height)) <= GRID;
+}
+
+static void lay_strip2d_as(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole) {
+    tess_correlate_frame f = known_frame(base, 1);
+    strip2d_shape s = strip2d_of(&f, work_size(base), device);
+    tess_gpu_unit(layout, &gpu_strip2d);
+    tess_correlate_frame_options(layout, tess_correlate_gpu_of(base), &f, whole);
+    tess_gpu_option(layout, "-DKY=%d", (int)f.y.width);
+    tess_gpu_option(layout, "-DV=%d", (int)s.columns);
+    tess_gpu_option(layout, "-DTURN=%d", (int)s.turn);
+    tess_gpu_option(layout, "-DSTAGES=%d", (int)s.stages);
+    tess_gpu_option(layout, "-DTHREADS=%d", (int)s.threads);
+    tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "strip2d", tess_ceil_div(f.x.m, s.threads * s.columns), tess_ceil_div(f.y.m, s.height), f.arrays,
+                                             (int)s.threads, s.shared);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_correlate_frame_pass(layout, step, &f);
+    tess_gpu_pass_i32(layout, step, (int32_t)s.height);
+    tess_gpu_pass(layout, step, f.pass->weights, f.pass->size);
+}
+
+/* ---- tile1d ---- */
+
+enum { EACH = 16, LONGEST = 4096 };
+
+static int64_t tile1d_shared(const tess_correlate_frame *f, int64_t threads) {
+    int64_t elements = up_to(up_to(before(f), EACH) + threads * EACH + after(f), EACH), size = tess_max64(f->in, f->out);
+    return elements * size + elements / EACH * 16;
+}
+
+static bool tile1d_takes(const tess_problem *base, bool whole, const char **why) {
+    tess_correlate_frame f;
+    if (!frame_of(&f, base, 0, whole, why))
+        return false;
+    *why = "takes masks along rows whose weights fit a kernel's parameters";
+    return tess_correlate_frame_parameters(&f, f.pass->taps) + 8 <= PARAMETERS && tile1d_shared(&f, 128) <= 48 << 10 &&
+           tess_ceil_div(f.x.m, 32 * EACH) <= INT32_MAX && f.arrays <= (int64_t)GRID * GRID;
+}
+
+static void lay_tile1d_as(const tess_problem *base, tess_gpu_layout *layout, bool whole) {
+    tess_correlate_frame f = known_frame(base, 0);
+    const int64_t threads = f.x.width > 64 && f.x.m >= 128 * EACH ? 128 : 32, planes = tess_ceil_div(f.arrays, GRID);
+    tess_gpu_unit(layout, &gpu_tile1d);
+    tess_correlate_frame_options(layout, tess_correlate_gpu_of(base), &f, whole);
+    tess_gpu_option(layout, "-DEACH=%d", EACH);
+    tess_gpu_option(layout, "-DTHREADS=%d", (int)threads);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "tile1d", tess_ceil_div(f.x.m, threads * EACH), tess_ceil_div(f.arrays, tess_max64(planes, 1)),
+                                             planes, (int)threads, tile1d_shared(&f, threads));
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_correlate_frame_pass(layout, step, &f);
+    tess_gpu_pass_i32(layout, step, (int32_t)f.arrays);
+    tess_gpu_pass(layout, step, f.pass->weights, f.pass->size);
+}
+
+/* ---- the rows ---- */
+
+static void lay_window2d(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    (void)device;
+    lay_window2d_as(base, layout, true);
+}
+static void lay_window2d_odd(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    (void)device;
+    lay_window2d_as(base, layout, false);
+}
+static void lay_strip2d(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    lay_strip2d_as(base, device, layout, true);
+}
+static void lay_strip2d_odd(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    lay_strip2d_as(base, device, layout, false);
+}
+static void lay_tile1d(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    (void)device;
+    lay_tile1d_as(base, layout, true);
+}
+static void lay_tile1d_odd(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    (void)device;
+    lay_tile1d_as(base, layout, false);
+}
+
+#define ROW(name, takes, whole)                                                                                       \
+    bool tess_correlate_##name##_fits(const tess_problem *base, const char **why) { return takes(base, whole, why); } \
+    const tess_gpu_row tess_correlate_##name = {.headers = tess_correlate_frame_headers, .production = true, .least_arch = 80, .lay_out = lay_##name}
+ROW(window2d, window2d_takes, true);
+ROW(window2d_odd, window2d_takes, false);
+ROW(strip2d, strip2d_takes, true);
+ROW(strip2d_odd, strip2d_takes, false);
+ROW(tile1d, tile1d_takes, true);
+ROW(tile1d_odd, tile1d_takes, false);

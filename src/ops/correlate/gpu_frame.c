@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_frame.c - a pass as the sliding-window kernels see it: x without gaps, y, z, a batch; and what those kernels are told. */
+#include <string.h>
+
+#include "ops/correlate/gpu_fast.h"
+
+extern const char tess_kernel_gpu_types_cuh[], tess_kernel_correlate_gpu_window_cuh[], tess_kernel_correlate_gpu_copies_cuh[],
+    tess_kernel_correlate_gpu_ring_cuh[];
+static const tess_gpu_text types = {"gpu/types.cuh", tess_kernel_gpu_types_cuh},
+                           window = {"ops/correlate/gpu_window.cuh", tess_kernel_correlate_gpu_window_cuh},
+                           copies = {"ops/correlate/gpu_copies.cuh", tess_kernel_correlate_gpu_copies_cuh},
+                           ring = {"ops/correlate/gpu_ring.cuh", tess_kernel_correlate_gpu_ring_cuh};
+const tess_gpu_text *const tess_correlate_frame_headers[] = {&types, &window, &copies, &ring, NULL};
+
+/* Blocks are numbered by 16 bits along y and z, indices along an axis have 31 bits with room for what a block reaches beyond the end. */
+enum { ARRAYS = 65535, AXIS = INT32_MAX / 2, PARAMETERS = 4096 };
+
+/* The constant as an element of the pass's input, when it is one: ghost cells stand among elements. */
+static void find_ghost(tess_correlate_frame *frame, const tess_correlate_problem *problem) {
+    tess_value element = {0}, back = {0};
+    const size_t size = tess_type_size(problem->work);
+    tess_storer(TESS_SLOT_BASELINE, problem->work, frame->pass->from)(&element, frame->in, &problem->work_constant, 1);
+    tess_loader(TESS_SLOT_BASELINE, frame->pass->from, problem->work)(&back, &element, frame->in, 1);
+    memcpy(&frame->ghost, &element, sizeof frame->ghost);
+    frame->representable = problem->boundary != TESS_BOUNDARY_CONSTANT || memcmp(&back, &problem->work_constant, size) == 0;
+}
+
+static bool short_enough(const tess_correlate_axis *a, const tess_correlate_problem *problem) {
+    return problem->boundary == TESS_BOUNDARY_CONSTANT || a->width <= a->n;
+}
+
+bool tess_correlate_frame_of(tess_correlate_frame *frame, const tess_correlate_problem *problem, const tess_correlate_pass *pass, int others,
+                             const char **why) {
+    static const tess_correlate_axis single = {1, 1, 0, 0, 1, 0};
+    const tess_correlate_axis *row = &pass->axis[pass->row];
+    *frame = (tess_correlate_frame){.pass = pass, .x = *row, .y = single, .z = single, .arrays = 1};
+    frame->in = (int64_t)tess_type_size(pass->from);
+    frame->out = (int64_t)tess_type_size(pass->to);
+    *why = "computes in f32 and f64";
+    if ((problem->work != tess_f32 && problem->work != tess_f64) || tess_is_complex(pass->from) || tess_is_complex(pass->to))
+        return false;
+    *why = "needs rows without gaps, and a mask whose last axis runs along them";
+    if (row->in_stride != frame->in * pass->group || row->out_stride != frame->out * pass->group || !pass->row_last)
+        return false;
+    *why = "needs another number of masked axes";
+    if (pass->masked - (row->width > 1) > others)
+        return false;
+    tess_correlate_axis *place[] = {&frame->y, &frame->z};
+    int named = 0;
+    for (int k = pass->masked - 1; k >= 0; k--)
+        if (pass->order[k] != pass->row)
+            *place[named++] = pass->axis[pass->order[k]];
+    *why = "needs a mask that is no longer than the array";
+    for (int d = 0; d < pass->ndim; d++) {
+        const tess_correlate_axis *a = &pass->axis[d];
+        if (!short_enough(a, problem))
+            return false;
+        if (d != pass->row && a->width == 1)
+            frame->batch_axis[frame->batch++] = d;
+    }
+    if (others > 0 && named == 0 && frame->batch > 0) /* rows of arrays side by side are as good as rows of one */
+        frame->y = pass->axis[frame->batch_axis[--frame->batch]];
+    *why = "needs fewer arrays, or shorter axes";
+    for (int b = 0; b < frame->batch; b++)
+        if (TESS_MUL_OVERFLOWS(frame->arrays, pass->axis[frame->batch_axis[b]].m, &frame->arrays))
+            return false;
+    if (TESS_MUL_OVERFLOWS(frame->x.n, pass->group, &frame->x.n) || TESS_MUL_OVERFLOWS(frame->x.m, pass->group, &frame->x.m))
+        return false;
+    if (others > 0 && (frame->arrays > ARRAYS || frame->x.n > AXIS || frame->x.m > AXIS || frame->y.n > AXIS || frame->y.m > AXIS ||
+                       frame->z.n > AXIS || frame->z.m > AXIS || frame->x.before > AXIS || frame->y.before > AXIS))
+        return false;
+    *why = "needs a constant that the input's type can hold";
+    frame->boundary = problem->boundary;
+    find_ghost(frame, problem);
+    if (!frame->representable)
+        return false;
+    *why = "needs elements to lie at whole steps";
+    for (int d = 0; d < pass->ndim; d++)
+        if (pass->axis[d].in_stride % frame->in || pass->axis[d].out_stride % frame->out)
+            return false;
+    *why = "needs an input with elements";
+    return pass->inputs > 0;
+}
+
+bool tess_correlate_frame_whole(const tess_correlate_frame *frame, const char **why) {
+    const tess_correlate_pass *pass = frame->pass;
+    *why = "needs rows that begin at multiples of 16 bytes";
+    for (int d = 0; d < pass->ndim; d++)
+        if (d != pass->row && ((pass->axis[d].n > 1 && pass->axis[d].in_stride % 16) || (pass->axis[d].m > 1 && pass->axis[d].out_stride % 16)))
+            return false;
+    return true;
+}
+
+int64_t tess_correlate_frame_parameters(const tess_correlate_frame *frame, int64_t weights) {
+    return 32 + 8 * (10 + 3 * (frame->batch + 1) + 5) + 16 + weights * (int64_t)(frame->pass->size / (size_t)frame->pass->taps);
+}
+
+void tess_correlate_frame_options(tess_gpu_layout *layout, const tess_correlate_problem *problem, const tess_correlate_frame *frame, bool whole) {
+    tess_correlate_gpu_types(layout, problem, frame->pass);
+    tess_gpu_option(layout, "-DKX=%d", (int)frame->x.width);
+    tess_gpu_option(layout, "-DBEFORE=%d", (int)frame->x.before);
+    tess_gpu_option(layout, "-DGROUP=%d", (int)frame->pass->group);
+    tess_gpu_option(layout, "-DBATCH=%d", frame->batch);
+    tess_gpu_option(layout, "-DWHOLE=%d", whole);
+    if (whole)
+        layout->alignment = 16;
+}
+
+void tess_correlate_frame_pass(tess_gpu_layout *layout, tess_gpu_step *step, const tess_correlate_frame *f) {
+    int64_t block[15 + 3 * (TESS_MAX_NDIM + 1)] = {f->x.n, f->y.n, f->z.n, f->x.m, f->y.m, f->z.m}, *at = block + 6;
+    static const int32_t rules[][6] = {[TESS_BOUNDARY_CONSTANT] = {0, -1, 0, -1, 0, -1},
+                                       [TESS_BOUNDARY_NEAREST] = {0, 0, 0, -1, 1, 0},
+                                       [TESS_BOUNDARY_REFLECT] = {-1, -1, 0, -1, 2, 0},
+                                       [TESS_BOUNDARY_MIRROR] = {-1, 0, 0, -2, 2, 0},
+                                       [TESS_BOUNDARY_WRAP] = {1, 0, 1, 0, -1, 0}};
+    int32_t rest[8] = {(int32_t)f->y.before, (int32_t)f->z.before};
+    memcpy(rest + 2, rules[f->boundary], sizeof rules[0]);
+    const tess_correlate_axis *axis = f->pass->axis;
+    *at++ = f->y.in_stride / f->in;
+    *at++ = f->z.in_stride / f->in;
+    *at++ = f->y.out_stride / f->out;
+    *at++ = f->z.out_stride / f->out;
+    for (int b = 0; b <= f->batch; b++)
+        *at++ = b < f->batch ? axis[f->batch_axis[b]].m : 0;
+    for (int b = 0; b <= f->batch; b++)
+        *at++ = b < f->batch ? axis[f->batch_axis[b]].in_stride / f->in : 0;
+    for (int b = 0; b <= f->batch; b++)
+        *at++ = b < f->batch ? axis[f->batch_axis[b]].out_stride / f->out : 0;
+    memcpy(at++, &f->ghost, sizeof f->ghost);
+    memcpy(at, rest, sizeof rest);
+    at += 4;
+    tess_gpu_pass(layout, step, block, (size_t)(at - block) * sizeof *block);
+}

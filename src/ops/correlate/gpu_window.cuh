@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_window.cuh - what the sliding-window kernels share: the problem's frame, the element that stands outside an axis, elements packed in words, the
+// results on their way out.
+//
+// An array is planes z of rows y of elements x without gaps, and a batch of such arrays. Output x meets inputs x - BEFORE ... x - BEFORE + KX - 1 of a
+// row (GROUP > 1: of every GROUPth element, the colours of a pixel), in ascending order, then the next row: one fused multiply-add each, from +0.
+//
+// -DIN, -DOUT, -DWORK types (gpu/types.cuh); -DKX, -DBEFORE taps along x and how many of them lie before the output; -DGROUP; -DBATCH axes of the batch;
+// -DWHOLE=1: rows may be read and written in vectors.
+#include "gpu/types.cuh"
+
+typedef stored<IN>::type element;
+typedef stored<OUT>::type result;
+typedef stored<WORK>::type work;
+
+enum { SIZE = sizeof(element), LEFT = BEFORE * GROUP, RIGHT = (KX - 1 - BEFORE) * GROUP };
+
+// Where an index outside an axis of n leads: i below 0 to turn * i + low + low_n * n, i from n on to turn * i + high + high_n * n, never below `least`.
+struct edge_rule {
+    int turn, low, low_n, high, high_n, least;
+};
+
+struct frame {
+    i64 n_x, n_y, n_z, m_x, m_y, m_z;                    // elements of an input and of an output
+    i64 in_y, in_z, out_y, out_z;                        // steps in elements
+    i64 shape[BATCH + 1], in[BATCH + 1], out[BATCH + 1]; // of the batch, slowest first; the last entries are not used
+    u64 ghost;                                           // the constant's bits as an element
+    int before_y, before_z;
+    edge_rule edge;
+};
+
+template <int N> struct tap_list { work w[N]; };
+
+// Where array number `number` of the batch begins.
+__device__ __forceinline__ void find_array(const frame &f, unsigned number, const element *&in, result *&out) {
+#pragma unroll
+    for (int d = BATCH - 1; d >= 0; d--) {
+        unsigned at = number;
+        if (d > 0) {
+            at = number % (unsigned)f.shape[d];
+            number /= (unsigned)f.shape[d];
+        }
+        in += at * f.in[d];
+        out += at * f.out[d];
+    }
+}
+
+// The index of the element that stands at i of n, -1 for the constant. Masks are no longer than the axis, so one bounce is enough; what no output needs
+// may lie further out and is only kept inside.
+template <typename I> __device__ __forceinline__ I resolve(I i, I n, const edge_rule &e) {
+    I low = e.turn * i + e.low + e.low_n * n, high = e.turn * i + e.high + e.high_n * n;
+    i = i < 0 ? low : i >= n ? high : i;
+    i = i < n ? i : n - 1;
+    return i > e.least ? i : e.least;
+}
+
+// The same for an element of a row, whose pixels have GROUP elements.
+template <typename I> __device__ __forceinline__ I resolve_x(I i, I n, const edge_rule &e) {
+    if (GROUP == 1)
+        return resolve(i, n, e);
+    I pixel = i >= 0 ? i / GROUP : -((GROUP - 1 - i) / GROUP), at = resolve<I>(pixel, n / GROUP, e);
+    return at < 0 ? -1 : at * GROUP + (i - pixel * GROUP);
+}
+
+// Element i of packed words, as WORK. Small integers become f32 without a conversion, which is the slower instruction: a byte permutation puts them below
+// the exponent of 2^23, of which 2^23 is then taken away. The sign bit of a signed one is turned first.
+__device__ __forceinline__ work cell(const unsigned *word, int i) {
+    const int byte = i * SIZE % 4;
+    unsigned w = word[SIZE == 8 ? 2 * i : i * SIZE / 4];
+#if WORK == T_F32 && IN == T_U8
+    return __uint_as_float(__byte_perm(w, 0x4b000000, 0x7540 | byte)) - 8388608.0f;
+#elif WORK == T_F32 && IN == T_I8
+    return __uint_as_float(__byte_perm(w ^ 0x80808080, 0x4b000000, 0x7540 | byte)) - 8388736.0f;
+#elif WORK == T_F32 && IN == T_U16
+    return __uint_as_float(__byte_perm(w, 0x4b000000, byte ? 0x7432 : 0x7410)) - 8388608.0f;
+#elif WORK == T_F32 && IN == T_I16
+    return __uint_as_float(__byte_perm(w ^ 0x80008000, 0x4b000000, byte ? 0x7432 : 0x7410)) - 8421376.0f;
+#else
+    union {
+        unsigned bits[2];
+        element e;
+    } one = {{SIZE == 8 ? w : w >> 8 * byte, SIZE == 8 ? word[2 * i + 1] : 0}};
+    return load_as<work, IN>(one.e);
+#endif
+}
+__device__ __forceinline__ void put(unsigned *word, int i, element e) {
+    if (SIZE == 8) {
+        union {
+            element e;
+            unsigned half[2];
+        } both = {e};
+        word[2 * i] = both.half[0];
+        word[2 * i + 1] = both.half[1];
+    } else {
+        union {
+            unsigned bits;
+            element e;
+        } one = {0};
+        one.e = e;
+        const int shift = i * SIZE % 4 * 8;
+        word[i * SIZE / 4] = shift ? word[i * SIZE / 4] | one.bits << shift : one.bits;
+    }
+}
+__device__ __forceinline__ element ghost_of(const frame &f) {
+    union {
+        u64 bits;
+        element e;
+    } one = {f.ghost};
+    return one.e;
+}
+
+__device__ __forceinline__ float multiply_add(float a, float b, float c) { return fmaf(a, b, c); }
+__device__ __forceinline__ double multiply_add(double a, double b, double c) { return fma(a, b, c); }
+
+// As store_as, without the way through f64: these instructions round to even, saturate, and make 0 of NaN by themselves.
+__device__ __forceinline__ result narrow(work x) {
+#if WORK == T_F32 && OUT == T_U8
+    unsigned i;
+    asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(i) : "f"(x));
+    return (result)i;
+#elif WORK == T_F32 && OUT == T_I8
+    int i;
+    asm("cvt.rni.sat.s8.f32 %0, %1;" : "=r"(i) : "f"(x));
+    return (result)i;
+#elif WORK == T_F32 && OUT == T_U16
+    unsigned short i;
+    asm("cvt.rni.sat.u16.f32 %0, %1;" : "=h"(i) : "f"(x));
+    return i;
+#elif WORK == T_F32 && OUT == T_I16
+    short i;
+    asm("cvt.rni.sat.s16.f32 %0, %1;" : "=h"(i) : "f"(x));
+    return i;
+#else
+    return store_as<OUT>(x);
+#endif
+}
+
+// N results side by side, narrowed.
+template <int N> union alignas((N * sizeof(result) > 16 ? 16 : N * sizeof(result))) packed {
+    result r[N];
+    unsigned word[N * sizeof(result) < 4 ? 1 : N * sizeof(result) / 4];
+    __device__ __forceinline__ packed(const work (&value)[N]) {
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            r[i] = narrow(value[i]);
+    }
+    // To an address that is aligned to as much as there is, up to 16 bytes.
+    __device__ __forceinline__ void store(void *at) const {
+        const int BYTES = N * (int)sizeof(result);
+#pragma unroll
+        for (int i = 0; i < BYTES / 16; i++)
+            ((uint4 *)at)[i] = make_uint4(word[4 * i], word[4 * i + 1], word[4 * i + 2], word[4 * i + 3]);
+        if (BYTES == 8)
+            *(uint2 *)at = make_uint2(word[0], word[1]);
+        else if (BYTES == 4)
+            *(unsigned *)at = word[0];
+        else if (BYTES < 4)
+            *(result *)at = r[0];
+    }
+};
+
+// N results of a row from column x on, as many as there are.
+template <int N> __device__ __forceinline__ void write(result *row, int x, int m, const work (&value)[N]) {
+    const packed<N> v(value);
+    if (WHOLE && x + N <= m) {
+        v.store(row + x);
+    } else {
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            if (x + i < m)
+                row[x + i] = v.r[i];
+    }
+}
