@@ -62,16 +62,32 @@ static void watch_free(const tess_gpu_scope *scope, watch *w) {
         scope->gpu->driver.cuEventDestroy(w->to);
 }
 
+struct tess_gpu_peek {
+    const tess_gpu_scope *scope;
+    const tess_gpu_plan *plan;
+    const tess_gpu_pointers *pointers;
+    CUstream stream;
+};
+
+tess_status tess_gpu_read(const tess_gpu_peek *peek, tess_gpu_place place, int64_t offset, void *to, size_t size) {
+    tess_gpu_argument at = {.place = place, .offset = offset};
+    TESS_CUDA(peek->scope->gpu, cuMemcpyDtoHAsync, to, address_of(&at, peek->plan, peek->pointers), size, peek->stream);
+    TESS_CUDA(peek->scope->gpu, cuStreamSynchronize, peek->stream);
+    return TESS_OK;
+}
+
 /* The row's verdict on what its kernels left at the workspace's start. */
-tess_status tess_gpu_finish(const tess_gpu_scope *scope, const tess_plan *plan, const tess_gpu_plan *made, CUdeviceptr workspace, CUstream stream) {
+tess_status tess_gpu_finish(const tess_gpu_scope *scope, const tess_plan *plan, const tess_gpu_plan *made, const tess_gpu_pointers *pointers,
+                            CUstream stream) {
+    const tess_gpu_peek peek = {scope, made, pointers, stream};
     char result[64];
     if (made->layout.result == 0)
         return TESS_OK;
     if (made->layout.result > (int64_t)sizeof result)
         return tess_fail(TESS_ERR_INTERNAL, "strategy %s has a result of %lld bytes", made->row->name, (long long)made->layout.result);
-    TESS_CUDA(scope->gpu, cuMemcpyDtoHAsync, result, workspace, (size_t)made->layout.result, stream);
+    TESS_CUDA(scope->gpu, cuMemcpyDtoHAsync, result, pointers->workspace, (size_t)made->layout.result, stream);
     TESS_CUDA(scope->gpu, cuStreamSynchronize, stream);
-    return made->row->gpu->finish(plan->problem, result);
+    return made->row->gpu->finish(plan->problem, result, &peek);
 }
 
 tess_status tess_gpu_aligned_plan(const tess_gpu_plan **chosen, const tess_plan *plan, const tess_gpu_pointers *pointers) {
@@ -112,7 +128,7 @@ static tess_status run_on_device(const tess_gpu_scope *scope, const tess_plan *p
     if (status == TESS_OK && call->report)
         status = watch_stop(scope, &w, stream, seconds);
     watch_free(scope, &w);
-    return status == TESS_OK ? tess_gpu_finish(scope, plan, made, pointers->workspace, stream) : status;
+    return status == TESS_OK ? tess_gpu_finish(scope, plan, made, pointers, stream) : status;
 }
 
 /* Stream-ordered memory where the device has it; freed in the stream's order, so nothing waits. */

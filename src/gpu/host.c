@@ -104,7 +104,7 @@ static tess_status run(const tess_gpu_scope *scope, const tess_plan *plan, twins
     const tess_gpu_plan *made;
     TESS_TRY(tess_gpu_aligned_plan(&made, plan, &pointers));
     TESS_TRY(tess_gpu_run_steps(scope, made, &pointers, stream));
-    TESS_TRY(tess_gpu_finish(scope, plan, made, t->workspace, stream));
+    TESS_TRY(tess_gpu_finish(scope, plan, made, &pointers, stream));
     return twin_read(scope, t->inplace ? &t->in : &t->out, out, stream);
 }
 

@@ -123,6 +123,10 @@ typedef struct tess_gpu_shared_cost {
 } tess_gpu_shared_cost;
 void tess_gpu_shared_request(tess_gpu_shared_cost *cost, const int32_t *address, int width, bool store);
 
+/* With which a row's `finish` reads what it wants to name: `size` bytes of an operand, `offset` bytes beyond its first element. */
+typedef struct tess_gpu_peek tess_gpu_peek;
+tess_status tess_gpu_read(const tess_gpu_peek *peek, tess_gpu_place place, int64_t offset, void *to, size_t size);
+
 typedef struct tess_gpu_row {
     const tess_gpu_text *const *headers; /* NULL-terminated; what its texts may include. NULL = none */
     int rung;                            /* place in the operation's ladder, 1 for the naive kernel; 0: not a rung */
@@ -130,7 +134,8 @@ typedef struct tess_gpu_row {
     int least_arch;                      /* 80: the first compute capability that has what the kernel uses */
     void (*lay_out)(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout);
     void (*predict)(const tess_problem *problem, tess_gpu_prediction *prediction); /* NULL = nothing is predicted */
-    tess_status (*finish)(const tess_problem *problem, const void *result);        /* after an execution with layout->result */
+    /* After an execution with layout->result. */
+    tess_status (*finish)(const tess_problem *problem, const void *result, const tess_gpu_peek *peek);
 } tess_gpu_row;
 
 /* ---- plan.c, execute.c: the hooks of core/engine.h ---- */
@@ -160,7 +165,8 @@ typedef struct tess_gpu_pointers {
 } tess_gpu_pointers;
 tess_status tess_gpu_run_steps(const tess_gpu_scope *scope, const tess_gpu_plan *plan, const tess_gpu_pointers *pointers, CUstream stream);
 /* The row's verdict on what its kernels left at the workspace's start; waits for the stream when there is a result. */
-tess_status tess_gpu_finish(const tess_gpu_scope *scope, const tess_plan *plan, const tess_gpu_plan *made, CUdeviceptr workspace, CUstream stream);
+tess_status tess_gpu_finish(const tess_gpu_scope *scope, const tess_plan *plan, const tess_gpu_plan *made, const tess_gpu_pointers *pointers,
+                            CUstream stream);
 /* The row that the operands' addresses allow. */
 tess_status tess_gpu_aligned_plan(const tess_gpu_plan **chosen, const tess_plan *plan, const tess_gpu_pointers *pointers);
 /* Device memory for one execution, in the stream's order where the device has such memory. size 0: 0. */

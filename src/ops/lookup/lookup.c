@@ -159,15 +159,31 @@ tess_status tess_lookup_check(const tess_problem *base, const char *in, const ch
     return tess_refuse_overlap(&to, "out", &index, "index");
 }
 
-tess_status tess_lookup_refuse(const lookup_problem *problem, const char *data, int64_t position) {
-    const tess_array *index = &problem->index;
-    int64_t at[TESS_MAX_NDIM], rest = position;
-    char place[160], value[40];
+/* The place of index number `position`; returns its byte offset. */
+static int64_t place_of(const tess_array *index, int64_t position, int64_t at[TESS_MAX_NDIM]) {
+    int64_t offset = 0;
     for (int d = index->ndim - 1; d >= 0; d--) {
-        at[d] = rest % index->shape[d];
-        rest /= index->shape[d];
-        data += at[d] * index->stride[d];
+        at[d] = position % index->shape[d];
+        position /= index->shape[d];
+        offset += at[d] * index->stride[d];
     }
+    return offset;
+}
+
+int64_t tess_lookup_index_offset(const lookup_problem *problem, int64_t position) {
+    int64_t at[TESS_MAX_NDIM];
+    return place_of(&problem->index, position, at);
+}
+
+tess_status tess_lookup_refuse(const lookup_problem *problem, const char *data, int64_t position) {
+    return tess_lookup_refuse_value(problem, data + tess_lookup_index_offset(problem, position), position);
+}
+
+tess_status tess_lookup_refuse_value(const lookup_problem *problem, const char *data, int64_t position) {
+    const tess_array *index = &problem->index;
+    int64_t at[TESS_MAX_NDIM];
+    char place[160], value[40];
+    place_of(index, position, at);
     if (tess_is_float(index->type)) {
         double x;
         tess_loader(TESS_SLOT_BASELINE, index->type, tess_f64)(&x, data, 0, 1);

@@ -42,8 +42,11 @@ typedef struct lookup_problem {
 
 tess_status tess_lookup_check(const tess_problem *base, const char *in, const char *second, const char *out);
 
-/* The failure that names index number `position` (row-major). */
+/* The failure that names index number `position` (row-major), read from the array or given as its bytes. */
 tess_status tess_lookup_refuse(const lookup_problem *problem, const char *index, int64_t position);
+tess_status tess_lookup_refuse_value(const lookup_problem *problem, const char *value, int64_t position);
+/* Bytes from the first index to number `position`. */
+int64_t tess_lookup_index_offset(const lookup_problem *problem, int64_t position);
 
 /* A run of indices, with the line of the table and the elements of out that belong to it. */
 typedef struct lookup_segment {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * strategies.c - the table: one row a strategy. */
-#include "ops/lookup/lookup.h"
+#include "ops/lookup/gpu_lookup.h"
 
 TESS_DECLARE_RUN(tess_lookup_bytes);
 TESS_DECLARE_RUN(tess_lookup_gather);
@@ -137,6 +137,8 @@ const tess_op tess_lookup_op = {.name = "lookup",
                                 .operand = {"table", "index", "out"},
                                 .rows = rows,
                                 .count = TESS_COUNT(rows),
+                                .gpu_rows = tess_lookup_gpu_rows,
+                                .gpu_count = LOOKUP_GPU_ROWS,
                                 .array = array,
                                 .index_limit = index_limit,
                                 .check = tess_lookup_check};

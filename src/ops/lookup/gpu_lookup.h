@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_lookup.h - the GPU's part of the table, and what its files share: gpu_rows.c has the gathers, gpu_real.c the interpolations, gpu_paths.c the
+ * ladder. */
+#ifndef TESS_OPS_LOOKUP_GPU_H
+#define TESS_OPS_LOOKUP_GPU_H
+
+#include "gpu/row.h"
+#include "ops/lookup/lookup.h"
+
+enum { LOOKUP_GPU_ROWS = 6, LOOKUP_GPU_THREADS = 256 };
+extern const tess_strategy tess_lookup_gpu_rows[LOOKUP_GPU_ROWS];
+
+#define LOOKUP_KERNEL_TEXT(file)                        \
+    extern const char tess_kernel_lookup_##file##_cu[]; \
+    static const tess_gpu_text file = {"lookup/" #file ".cu", tess_kernel_lookup_##file##_cu}
+extern const tess_gpu_text *const tess_lookup_gpu_headers[];
+
+/* Begins a unit with the -D of gpu_index.cuh. step: between entries, in the kernel's elements. */
+void tess_lookup_gpu_begin(tess_gpu_layout *layout, const lookup_problem *p, const tess_gpu_text *text, int64_t step);
+/* Where the first bad index is noted: the workspace's first bytes. */
+void tess_lookup_gpu_verdict(tess_gpu_layout *layout, const lookup_problem *p);
+tess_status tess_lookup_gpu_finish(const tess_problem *problem, const void *result, const tess_gpu_peek *peek);
+
+/* Compact lines (gpu_lines.cuh): whether the problem is some, how many lookups make a vector, the argument. */
+bool tess_lookup_gpu_compact(const lookup_problem *p, const char **why);
+int64_t tess_lookup_gpu_vector(const lookup_problem *p);
+/* -DV, -DGROUPS, -DTHREADS, -DLINES, and the launch with all arguments but the table's, which comes first. table_line, step: in the kernel's elements. */
+typedef struct lookup_gpu_table {
+    tess_gpu_place place;
+    int64_t offset, step, line;
+} lookup_gpu_table;
+void tess_lookup_gpu_lines(tess_gpu_layout *layout, const lookup_problem *p, int64_t groups);
+void tess_lookup_gpu_launch_lines(tess_gpu_layout *layout, const lookup_problem *p, const char *entry, lookup_gpu_table table, int64_t groups);
+
+/* Any layout (gpu_walk.cuh): the -D, then the launch, or that of `check` when there is nothing to write. */
+void tess_lookup_gpu_walk(tess_gpu_layout *layout, const lookup_problem *p, const char *entry, int64_t pieces);
+
+/* Interpolations: gpu_real.c. */
+extern const tess_gpu_row tess_lookup_gpu_prepared, tess_lookup_gpu_points;
+bool tess_lookup_gpu_prepared_fits(const tess_problem *base, const char **why);
+bool tess_lookup_gpu_prepared_pays(const tess_problem *base, const char **why);
+bool tess_lookup_gpu_points_fit(const tess_problem *base, const char **why);
+
+#endif

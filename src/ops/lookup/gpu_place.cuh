@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_place.cuh - where a coordinate points, and the formulas of tessera.h section 9: the bits of lookup.h.
+//
+// -DFROM, -DTO and -DCOMPUTE (T_F32 or T_F64) name types, -DMETHOD=1|2|3 nearest, linear, cubic. -DSINGLE=1: coordinates of at most 32 bits in a table of
+// at most 2^24 entries, where f32 is exact: floor and difference lose nothing. Only what lies outside and WRAP goes through f64 then.
+#include "ops/lookup/gpu_index.cuh"
+
+#define NEAREST 1
+#define LINEAR 2
+#define CUBIC 3
+typedef stored<INDEX>::type index_type;
+typedef stored<COMPUTE>::type real;
+typedef stored<FROM>::type from_type;
+// A real table may fill a complex output: -DTO=T_C64 or T_C128 then.
+#define T_C64 14
+#define T_C128 15
+#if TO < T_C64
+typedef stored<TO>::type to_type;
+template <typename X> __device__ __forceinline__ to_type result_of(X x) { return store_as<TO>(x); }
+#else
+struct alignas(TO == T_C64 ? 8 : 16) to_type {
+    stored<TO == T_C64 ? T_F32 : T_F64>::type re, im;
+};
+template <typename X> __device__ __forceinline__ to_type result_of(X x) { return {store_as<TO == T_C64 ? T_F32 : T_F64>(x), 0}; }
+#endif
+__device__ __forceinline__ to_type no_number() { return result_of(__longlong_as_double(0x7ff8000000000000ll)); }
+// The same bits under another name.
+template <typename A, typename B> __device__ __forceinline__ A as(B b) {
+    union {
+        B b;
+        A a;
+    } u;
+    u.b = b;
+    return u.a;
+}
+
+enum kind { INSIDE, OUT, NOWHERE }; // OUT: policy ERROR or FILL; NOWHERE: the result is NaN
+
+struct point {
+    i64 at; // the entry before the coordinate, or the nearest
+    real t; // 0 <= t <= 1 beyond it
+};
+
+template <typename X> __device__ __forceinline__ void split(X x, X whole, i64 n, point &p) {
+    X t = x - whole;
+    p.at = SINGLE ? (i64)(int)whole : (i64)whole;
+    p.t = (real)t;
+    if (METHOD == NEAREST) {
+        p.at += t >= (X)0.5;
+        p.at -= p.at == n ? n : 0; // only by WRAP
+    }
+}
+
+__device__ kind outside(double x, i64 n, point &p) {
+    p.at = 0;
+    p.t = 0;
+    if (OUTSIDE == CLIP) {
+        p.at = x > 0 ? n - 1 : 0;
+        return INSIDE;
+    }
+    if (OUTSIDE != WRAP)
+        return OUT;
+    x = fmod(x, (double)n);
+    if (x != x)
+        return NOWHERE;
+    x += x < 0 ? (double)n : 0;
+    double whole = floor(x);
+    if (whole >= (double)n) // x was a tiny negative number
+        return INSIDE;
+    split(x, whole, n, p);
+    return INSIDE;
+}
+
+__device__ __forceinline__ kind place_of_coordinate(index_type v, i64 n, point &p) {
+#if SINGLE
+    float x = load_as<float, INDEX>(v), whole = floorf(x);
+    if (x >= 0 && x <= (float)((int)n - 1)) {
+        split(x, whole, n, p);
+        return INSIDE;
+    }
+#else
+    double x = load_as<double, INDEX>(v), whole = floor(x);
+    if (x >= 0 && x < 0x1p63 && ((i64)whole < n - 1 || ((i64)whole == n - 1 && x == whole))) {
+        split(x, whole, n, p);
+        return INSIDE;
+    }
+#endif
+    return outside((double)x, n, p);
+}
+
+// The entry `by` (-1 .. 2) steps away: beyond the ends the end again, or wrapped.
+__device__ __forceinline__ i64 neighbour(i64 at, int by, i64 n) {
+    i64 k = at + by;
+    if (k >= 0 && k < n)
+        return k;
+    if (OUTSIDE == WRAP)
+        return (k % n + n) % n;
+    return k < 0 ? 0 : n - 1;
+}
+
+__device__ __forceinline__ float fused(float a, float b, float c) { return fmaf(a, b, c); }
+__device__ __forceinline__ double fused(double a, double b, double c) { return fma(a, b, c); }
+
+// What an entry contributes to every point behind it.
+struct alignas(METHOD == CUBIC ? 16 : 2 * sizeof(real)) record {
+    real c[METHOD == CUBIC ? 4 : 2];
+};
+__device__ __forceinline__ record record_of(real p0, real p1, real p2, real p3) {
+    record r;
+    r.c[0] = p1;
+#if METHOD == CUBIC
+    r.c[1] = p2 - p0;
+    r.c[2] = fused((real)-5, p1, fused((real)4, p2, fused((real)2, p0, -p3)));
+    r.c[3] = fused((real)3, p1 - p2, p3 - p0);
+#else
+    r.c[1] = p2 - p1;
+#endif
+    return r;
+}
+__device__ __forceinline__ real value_at(const record &r, real t) {
+    if (t == 0)
+        return r.c[0];
+#if METHOD == CUBIC
+    return fused((real)0.5 * t, fused(t, fused(t, r.c[3], r.c[2]), r.c[1]), r.c[0]);
+#else
+    return fused(t, r.c[1], r.c[0]);
+#endif
+}
+
+// Entry `at` of the line at `table`, in the type of the computation.
+__device__ __forceinline__ real entry_value(const char *table, i64 at, i64 step) {
+    return load_as<real, FROM>(*(const from_type *)(table + at * step));
+}
+__device__ __forceinline__ record record_at(const char *table, i64 at, i64 n, i64 step) {
+    real p1 = entry_value(table, at, step), p2 = entry_value(table, neighbour(at, 1, n), step);
+    if (METHOD != CUBIC)
+        return record_of(p1, p1, p2, p2);
+    return record_of(entry_value(table, neighbour(at, -1, n), step), p1, p2, entry_value(table, neighbour(at, 2, n), step));
+}

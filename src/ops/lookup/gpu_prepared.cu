@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_prepared.cu - production, compact coordinates: a first launch prepares the table, so that a point reads one place.
+//
+// Read where they lie, the two (four) neighbours of a point are two (four) requests to the first-level cache, their conversion and the handling of ends is
+// done again for every point. `prepare` writes a record an entry: for NEAREST the finished element, for LINEAR value and difference, for CUBIC four coefficients;
+// `prepared` then is gpu_vectors.cu with a formula. The records must stay in the cache, so this is for tables of some thousand entries.
+#include "ops/lookup/gpu_lines.cuh"
+#include "ops/lookup/gpu_place.cuh"
+
+#if METHOD == NEAREST
+typedef to_type prepared_entry;
+#else
+typedef record prepared_entry;
+#endif
+
+struct table_lines {
+    i64 n, step, line, lines; // entries, bytes between them; bytes between lines, lines
+};
+
+extern "C" __global__ void __launch_bounds__(256) prepare(const char *table, prepared_entry *records, const table_lines p) {
+    i64 item = blockIdx.x * 256ll + threadIdx.x;
+    if (item >= p.n * p.lines)
+        return;
+    const char *line = table + item / p.n * p.line;
+#if METHOD == NEAREST
+    records[item] = result_of(entry_value(line, item % p.n, p.step));
+#else
+    records[item] = record_at(line, item % p.n, p.n, p.step);
+#endif
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+    prepared(const prepared_entry *records, const index_type *index, element *out, u64 *bad, const lines p, const uint4 fill) {
+    i64 chunk = blockIdx.x;
+    if (LINES) {
+        unsigned line = blockIdx.x / (unsigned)p.blocks;
+        chunk = blockIdx.x % (unsigned)p.blocks;
+        records += line * p.n;
+        out += line * p.out_line;
+    }
+    each_vector(index, out, chunk, p.count, [&](index_type v, i64 position, element &result) {
+        point x;
+        kind is = place_of_coordinate(v, p.n, x);
+        if (is == OUT) {
+            cut(fill, result);
+            if (OUTSIDE == ERROR)
+                note(bad, position);
+            return;
+        }
+        if (is == NOWHERE) {
+            result = as<element>(no_number());
+            return;
+        }
+#if METHOD == NEAREST
+        result = as<element>(records[x.at]);
+#else
+        result = as<element>(result_of(value_at(records[x.at], x.t)));
+#endif
+    });
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_rows.c - the GPU's part of the table: gathers. Compact ones take vectors, whole slices vectors of slices, everything else one thread a piece.
+ */
+#include "ops/lookup/gpu_lookup.h"
+
+LOOKUP_KERNEL_TEXT(gpu_shared_bytes);
+LOOKUP_KERNEL_TEXT(gpu_vectors);
+LOOKUP_KERNEL_TEXT(gpu_slice_vectors);
+LOOKUP_KERNEL_TEXT(gpu_elements);
+
+static const lookup_problem *of(const tess_problem *problem) { return (const lookup_problem *)problem; }
+
+static bool gathers(const lookup_problem *p, const char **why) {
+    *why = "looks up by integers, without interpolation";
+    return p->interpolation == TESS_INTERPOLATE_NONE;
+}
+
+static bool something_to_do(const lookup_problem *p, const char **why) {
+    *why = "needs a table with entries and an out with elements";
+    return p->n > 0 && p->out.count > 0;
+}
+
+/* ---- lookup/vectors ---- */
+
+bool tess_lookup_gpu_compact(const lookup_problem *p, const char **why) {
+    const lookup_axes *at = &p->at;
+    if (!something_to_do(p, why))
+        return false;
+    *why = "needs single elements, indices and elements of out without gaps, and at most one axis before the table's";
+    return p->inner.count == 1 && p->outer.ndim <= 1 &&
+           (at->ndim == 0 || (at->ndim == 1 && at->stride[LOOKUP_FROM][0] == p->index.itemsize && at->stride[LOOKUP_OUT][0] == p->size));
+}
+
+static int64_t outer_stride(const lookup_problem *p, int side) { return p->outer.ndim ? p->outer.stride[side][0] : 0; }
+
+/* As many lookups as make 16 bytes of index or of out, and fewer where lines of out begin in between. */
+int64_t tess_lookup_gpu_vector(const lookup_problem *p) {
+    int64_t vector = 16 / tess_max64(p->size, p->index.itemsize);
+    while (vector > 1 && outer_stride(p, LOOKUP_OUT) % (vector * p->size) != 0)
+        vector /= 2;
+    return vector;
+}
+
+/* Steps of the table in elements of `size` bytes. */
+static bool whole_steps(const lookup_problem *p, int64_t size) { return (p->step | outer_stride(p, LOOKUP_FROM)) % size == 0; }
+
+static bool vectors_fit(const tess_problem *base, const char **why) {
+    const lookup_problem *p = of(base);
+    if (!gathers(p, why) || !tess_lookup_gpu_compact(p, why))
+        return false;
+    *why = "needs steps of the table that are whole elements";
+    return whole_steps(p, p->size);
+}
+
+static bool vectors_pay(const tess_problem *base, const char **why) {
+    *why = "lines of fewer than 512 indices leave most of a block idle";
+    return of(base)->outer.count == 1 || of(base)->at.count >= 512;
+}
+
+void tess_lookup_gpu_lines(tess_gpu_layout *layout, const lookup_problem *p, int64_t groups) {
+    tess_gpu_option(layout, "-DV=%d", (int)tess_lookup_gpu_vector(p));
+    tess_gpu_option(layout, "-DGROUPS=%d", (int)groups);
+    tess_gpu_option(layout, "-DTHREADS=%d", LOOKUP_GPU_THREADS);
+    tess_gpu_option(layout, "-DLINES=%d", p->outer.ndim);
+}
+
+static void pass_fill(tess_gpu_layout *layout, tess_gpu_step *step, const lookup_problem *p) { tess_gpu_pass(layout, step, p->fill, sizeof p->fill); }
+
+void tess_lookup_gpu_launch_lines(tess_gpu_layout *layout, const lookup_problem *p, const char *entry, lookup_gpu_table table, int64_t groups) {
+    int64_t vector = tess_lookup_gpu_vector(p), blocks = tess_ceil_div(p->at.count, vector * groups * LOOKUP_GPU_THREADS);
+    int64_t lines[] = {p->n, table.step, p->at.count, blocks, table.line, outer_stride(p, LOOKUP_OUT) / p->size};
+    tess_gpu_step *step = tess_gpu_launch_of(layout, entry, blocks * p->outer.count, 1, 1, LOOKUP_GPU_THREADS, 0);
+    tess_gpu_pass_pointer(layout, step, table.place, table.offset);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_SECOND, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, 0);
+    tess_gpu_pass(layout, step, lines, sizeof lines);
+    pass_fill(layout, step, p);
+    layout->alignment = tess_max64(p->size, vector * tess_max64(p->size, p->index.itemsize));
+}
+
+void tess_lookup_gpu_begin(tess_gpu_layout *layout, const lookup_problem *p, const tess_gpu_text *text, int64_t step) {
+    tess_gpu_unit(layout, text);
+    tess_gpu_option(layout, "-DINDEX=%d", (int)p->index.type);
+    tess_gpu_option(layout, "-DOUTSIDE=%d", (int)p->outside);
+    tess_gpu_option(layout, "-DWIDE=%d", p->n > INT32_MAX || step > INT32_MAX || step < -INT32_MAX);
+}
+
+void tess_lookup_gpu_verdict(tess_gpu_layout *layout, const lookup_problem *p) {
+    if (p->outside != TESS_OUTSIDE_ERROR)
+        return;
+    tess_gpu_reserve(layout, sizeof(uint64_t));
+    layout->zeroed = layout->result = sizeof(uint64_t);
+}
+
+tess_status tess_lookup_gpu_finish(const tess_problem *base, const void *result, const tess_gpu_peek *peek) {
+    const lookup_problem *p = of(base);
+    uint64_t word;
+    char value[16];
+    memcpy(&word, result, sizeof word);
+    if (!word)
+        return TESS_OK;
+    int64_t position = (int64_t)~word;
+    TESS_TRY(tess_gpu_read(peek, TESS_GPU_SECOND, tess_lookup_index_offset(p, position), value, (size_t)p->index.itemsize));
+    return tess_lookup_refuse_value(p, value, position);
+}
+
+static void lay_vectors(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const lookup_problem *p = of(base);
+    int64_t step = p->step / p->size, table = p->n * p->size, groups = table > 32768 ? 4 : p->index.itemsize <= 2 ? 2 : 1;
+    (void)device;
+    tess_lookup_gpu_verdict(layout, p);
+    tess_lookup_gpu_begin(layout, p, &gpu_vectors, step);
+    tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);
+    tess_lookup_gpu_lines(layout, p, groups);
+    tess_lookup_gpu_launch_lines(layout, p, "vectors",
+                                 (lookup_gpu_table){.place = TESS_GPU_IN, .step = step, .line = outer_stride(p, LOOKUP_FROM) / p->size}, groups);
+}
+
+/* ---- lookup/shared_bytes ---- */
+
+static bool shared_bytes_fit(const tess_problem *base, const char **why) {
+    const lookup_problem *p = of(base);
+    if (!vectors_fit(base, why))
+        return false;
+    *why = "needs an index of 8 bits, elements of 1 byte and one line of the table";
+    return p->index.itemsize == 1 && p->size == 1 && p->outer.ndim == 0 && p->n <= INT32_MAX;
+}
+
+static void lay_shared_bytes(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const lookup_problem *p = of(base);
+    (void)device;
+    tess_lookup_gpu_verdict(layout, p);
+    tess_lookup_gpu_begin(layout, p, &gpu_shared_bytes, p->step);
+    tess_gpu_option(layout, "-DTHREADS=%d", LOOKUP_GPU_THREADS);
+    tess_lookup_gpu_launch_lines(layout, p, "shared_bytes", (lookup_gpu_table){.place = TESS_GPU_IN, .step = p->step}, 1);
+}
+
+/* ---- lookup/slice_vectors ---- */
+
+static bool slices_fit(const tess_problem *base, const char **why) {
+    const lookup_problem *p = of(base);
+    const lookup_axes *outer = &p->outer, *at = &p->at, *inner = &p->inner;
+    int64_t slice = inner->count * p->size;
+    if (!gathers(p, why) || !something_to_do(p, why))
+        return false;
+    *why = "needs slices, indices and an out without gaps, and at most one axis before the table's";
+    return (inner->ndim == 0 || (inner->ndim == 1 && inner->stride[LOOKUP_FROM][0] == p->size && inner->stride[LOOKUP_OUT][0] == p->size)) &&
+           (at->ndim == 0 || (at->ndim == 1 && at->stride[LOOKUP_FROM][0] == p->index.itemsize && at->stride[LOOKUP_OUT][0] == slice)) &&
+           (outer->ndim == 0 || (outer->ndim == 1 && outer->stride[LOOKUP_OUT][0] == at->count * slice));
+}
+
+static bool slices_pay(const tess_problem *base, const char **why) {
+    *why = "single elements need no slices";
+    return of(base)->inner.count > 1 || of(base)->outer.count > 1;
+}
+
+static void lay_slice_vectors(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const lookup_problem *p = of(base);
+    int64_t slice = p->inner.count * p->size, size = 16;
+    (void)device;
+    while (slice % size != 0 || !whole_steps(p, size))
+        size /= 2;
+    int64_t per = slice / size, vectors = p->outer.count * p->at.count * per;
+    int64_t slices[] = {p->n, p->step / size, outer_stride(p, LOOKUP_FROM) / size, p->at.count, per, vectors};
+    tess_lookup_gpu_verdict(layout, p);
+    tess_lookup_gpu_begin(layout, p, &gpu_slice_vectors, p->step / size);
+    tess_gpu_option(layout, "-DSIZE=%d", (int)size);
+    tess_gpu_option(layout, "-DLINES=%d", p->outer.ndim);
+    tess_gpu_option(layout, "-DNARROW=%d", vectors <= INT32_MAX);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "slice_vectors", tess_ceil_div(vectors, 1024), 1, 1, 256, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_SECOND, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, 0);
+    tess_gpu_pass(layout, step, slices, sizeof slices);
+    pass_fill(layout, step, p);
+    layout->alignment = tess_max64(size, p->index.itemsize);
+}
+
+/* ---- lookup/elements ---- */
+
+static int64_t *put_axes(int64_t *at, const lookup_axes *axes, int64_t pieces, int64_t piece) {
+    int ndim = axes->ndim + (pieces > 1);
+    for (int d = 0; d <= ndim; d++)
+        *at++ = d < axes->ndim ? axes->shape[d] : d < ndim ? pieces : 0;
+    for (int side = LOOKUP_FROM; side <= LOOKUP_OUT; side++)
+        for (int d = 0; d <= ndim; d++)
+            *at++ = d < axes->ndim ? axes->stride[side][d] : d < ndim ? piece : 0;
+    return at;
+}
+
+void tess_lookup_gpu_walk(tess_gpu_layout *layout, const lookup_problem *p, const char *entry, int64_t pieces) {
+    int64_t items = p->outer.count * p->at.count * p->inner.count * pieces;
+    int64_t block[4 + 9 * (TESS_MAX_NDIM + 2)], *at = block;
+    tess_gpu_option(layout, "-DOUTER=%d", p->outer.ndim);
+    tess_gpu_option(layout, "-DAT=%d", p->at.ndim);
+    tess_gpu_option(layout, "-DINNER=%d", p->inner.ndim + (pieces > 1));
+    tess_gpu_option(layout, "-DNARROW=%d", items <= INT32_MAX && p->at.count <= INT32_MAX);
+    *at++ = p->n;
+    *at++ = p->step;
+    *at++ = p->at.count;
+    *at++ = items;
+    at = put_axes(at, &p->outer, 1, 0);
+    at = put_axes(at, &p->at, 1, 0);
+    at = put_axes(at, &p->inner, pieces, p->size / pieces);
+    size_t bytes = (size_t)(at - block) * sizeof *block;
+    tess_gpu_step *step;
+    if (items == 0) {
+        step = tess_gpu_launch_of(layout, "check", p->outside == TESS_OUTSIDE_ERROR ? tess_ceil_div(p->at.count, 256) : 0, 1, 1, 256, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_SECOND, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, 0);
+        tess_gpu_pass(layout, step, block, bytes);
+        return;
+    }
+    step = tess_gpu_launch_of(layout, entry, tess_ceil_div(items, 1024), 1, 1, 256, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_SECOND, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, 0);
+    tess_gpu_pass(layout, step, block, bytes);
+    pass_fill(layout, step, p);
+}
+
+static bool elements_fit(const tess_problem *base, const char **why) { return gathers(of(base), why); }
+
+static void lay_elements(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const lookup_problem *p = of(base);
+    int64_t piece = tess_min64(p->table.itemsize, p->size);
+    (void)device;
+    tess_lookup_gpu_verdict(layout, p);
+    tess_lookup_gpu_begin(layout, p, &gpu_elements, p->step);
+    tess_gpu_option(layout, "-DSIZE=%d", (int)piece);
+    tess_lookup_gpu_walk(layout, p, "elements", p->size / piece);
+}
+
+/* ---- the table ---- */
+
+extern const char tess_kernel_lookup_gpu_index_cuh[], tess_kernel_lookup_gpu_lines_cuh[], tess_kernel_lookup_gpu_walk_cuh[],
+    tess_kernel_lookup_gpu_place_cuh[], tess_kernel_gpu_types_cuh[];
+static const tess_gpu_text index_header = {"ops/lookup/gpu_index.cuh", tess_kernel_lookup_gpu_index_cuh},
+                           lines_header = {"ops/lookup/gpu_lines.cuh", tess_kernel_lookup_gpu_lines_cuh},
+                           walk_header = {"ops/lookup/gpu_walk.cuh", tess_kernel_lookup_gpu_walk_cuh},
+                           place_header = {"ops/lookup/gpu_place.cuh", tess_kernel_lookup_gpu_place_cuh},
+                           types_header = {"gpu/types.cuh", tess_kernel_gpu_types_cuh};
+const tess_gpu_text *const tess_lookup_gpu_headers[] = {&index_header, &lines_header, &walk_header, &place_header, &types_header, NULL};
+
+#define GATHER(name)                         \
+    static const tess_gpu_row row_##name = { \
+        .headers = tess_lookup_gpu_headers, .production = true, .least_arch = 80, .lay_out = lay_##name, .finish = tess_lookup_gpu_finish}
+GATHER(shared_bytes);
+GATHER(vectors);
+GATHER(slice_vectors);
+GATHER(elements);
+
+#define STRATEGY(the_name, words, fits, pays, row) \
+    { .name = "lookup/" the_name, .idea = words, .source = "-", .target = TESS_TARGET_GPU, .applicable = fits, .sensible = pays, .gpu = &(row) }
+const tess_strategy tess_lookup_gpu_rows[LOOKUP_GPU_ROWS] = {
+    STRATEGY("shared_bytes", "bytes by bytes: the answers to all 256 indices in shared memory, 16 lookups a thread", shared_bytes_fit, NULL,
+             row_shared_bytes),
+    STRATEGY("vectors", "a vector of indices in, a vector of elements out; the table through the first-level cache", vectors_fit, vectors_pay,
+             row_vectors),
+    STRATEGY("slice_vectors", "each index copies a run of the table, a vector a thread", slices_fit, slices_pay, row_slice_vectors),
+    STRATEGY("elements", "any gather: one thread a piece of an element, in the order of out", elements_fit, NULL, row_elements),
+    STRATEGY("prepared", "compact coordinates: a record an entry prepared first, one place in memory a point", tess_lookup_gpu_prepared_fits,
+             tess_lookup_gpu_prepared_pays, tess_lookup_gpu_prepared),
+    STRATEGY("points", "any interpolation: neighbours read where they lie", tess_lookup_gpu_points_fit, NULL, tess_lookup_gpu_points),
+};

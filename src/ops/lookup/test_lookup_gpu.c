@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * test_lookup_gpu.c - proves: every GPU row gives the reference's bytes and the reference's sentence about the first bad index, for every index type,
+ * policy, interpolation, odd sizes and hostile layouts, and writes nothing else; every row was compared. On a card when there is one, else on the
+ * virtual GPU. Kernels differ by their -D, and each takes a moment to compile, so types and policies are paired and not all combined. */
+#include <math.h>
+
+#include "gpu_rows.h"
+#include "lookup_cases.h"
+#include "ops/lookup/lookup.h"
+#include "vgpu/vgpu.h"
+
+static tess_context *context;
+static tess_engine engine;
+static int ran[32], refused;
+
+static tess_status with(const char *row, tess_engine where, const hostile_array *table, const hostile_array *index, hostile_array *out,
+                        tess_lookup_options options) {
+    options.struct_size = sizeof options;
+    options.call.strategy = row;
+    options.call.engine = where;
+    memset(out->block, HOSTILE_POISON, out->block_size);
+    return tess_lookup(context, &table->tensor, &index->tensor, &out->tensor, &options);
+}
+
+/* Every row that takes the problem, and the planner's choice, against the CPU's reference. */
+static void compare(const hostile_array *table, const hostile_array *index, hostile_array *out, tess_lookup_options options) {
+    char detail[512] = "";
+    tess_status expected = with("lookup/reference", TESS_ENGINE_CPU, table, index, out, options);
+    if (expected != TESS_OK)
+        snprintf(detail, sizeof detail, "%s", tess_detail());
+    unsigned char *bytes = malloc(out->block_size);
+    assert_non_null(bytes);
+    memcpy(bytes, out->block, out->block_size);
+    for (int r = -1; r < tess_lookup_op.gpu_count; r++) {
+        const char *name = r < 0 ? NULL : tess_lookup_op.gpu_rows[r].name;
+        tess_status status = with(name, engine, table, index, out, options);
+        if (name && status == TESS_ERR_STRATEGY)
+            continue;
+        if (status != expected)
+            fail_msg("%s: %s (%s) where the reference gives %s", name ? name : "chosen", tess_status_name(status), tess_detail(),
+                     tess_status_name(expected));
+        if (r >= 0)
+            ran[r]++;
+        if (status != TESS_OK)
+            assert_string_equal(tess_detail(), detail);
+        else if (memcmp(bytes, out->block, out->block_size) != 0)
+            fail_msg("%s differs from the reference: table %s, index %s, out %s, policy %d, interpolation %d", name ? name : "chosen",
+                     tess_type_name(tess_type_of(table->tensor.dtype)), tess_type_name(tess_type_of(index->tensor.dtype)),
+                     tess_type_name(tess_type_of(out->tensor.dtype)), (int)options.outside, (int)options.interpolation);
+    }
+    refused += expected == TESS_ERR_INDEX;
+    free(bytes);
+}
+
+static const tess_type integers[] = {tess_u8, tess_i8, tess_u16, tess_i16, tess_u32, tess_i32, tess_u64, tess_i64};
+static const tess_type tables[] = {tess_u8, tess_bf16, tess_f32, tess_c64, tess_c128};
+
+static void set_integers(uint64_t *random, hostile_array *index, int64_t n, bool good) {
+    tess_type type = tess_type_of(index->tensor.dtype);
+    int64_t count = hostile_count(index), high = index->itemsize == 1 ? (type == tess_i8 ? 127 : 255) : n + 3,
+            low = type % 2 == tess_i8 % 2 ? -n - 3 : 0;
+    for (int64_t i = 0; i < count; i++)
+        set_integer(index, i, good ? hostile_between(random, 0, n - 1 < high ? n - 1 : high) : hostile_between(random, low, high));
+    if (!good && count > 0) /* the far ends of the type */
+        set_integer(index, hostile_between(random, 0, count - 1), hostile_between(random, 0, 1) ? INT64_MIN : -1);
+}
+
+static void gathers(void **state) {
+    (void)state;
+    uint64_t random = 31;
+    for (int round = 0; round < 48; round++) {
+        hostile_array table, index, out;
+        int kernel = round % 24; /* types and policy, each twice with other sizes and layouts */
+        tess_lookup_options options = {.outside = (tess_outside)(kernel / 2 % 4), .fill = (double)hostile_between(&random, -3, 300)};
+        int64_t n = hostile_between(&random, 0, 9) == 0 ? 256 : hostile_between(&random, 1, hostile_between(&random, 0, 1) ? 20 : 600);
+        make_case(&random, &table, &index, &out, &options.axis, tables[kernel % 5], integers[kernel % 8], tables[kernel % 5], n,
+                  round % 11 ? 300 : 5000, 2);
+        set_integers(&random, &index, n, hostile_between(&random, 0, 2) == 0);
+        compare(&table, &index, &out, options);
+        free_case(&table, &index, &out);
+    }
+}
+
+/* One axis without gaps, or lines of them: whole vectors, the rest behind them, blocks that are cut. */
+static void compact(void **state) {
+    (void)state;
+    uint64_t random = 32;
+    static const int64_t counts[] = {1, 15, 16, 33, 1023, 1024, 4100, 16385};
+    for (int round = 0; round < 64; round++) {
+        hostile_array table, index, out;
+        int kernel = round % 16;
+        bool lines = kernel >= 12;
+        tess_type type = kernel % 4 == 1 ? tess_u8 : tables[kernel % 5], by = integers[kernel % 4 == 1 ? kernel / 4 % 2 : kernel * 3 % 8];
+        tess_lookup_options options = {.outside = (tess_outside)((kernel / 4 + kernel) % 4), .fill = 7, .axis = lines};
+        int64_t n = by == tess_u8 && round >= 32 ? 256 : hostile_between(&random, 1, 300), count = counts[hostile_between(&random, 0, 7)];
+        int64_t table_shape[] = {3, n}, out_shape[] = {3, count};
+        if (lines && round % 2) /* lines of out that begin at whole vectors */
+            out_shape[1] = count = (count + 15) / 16 * 16;
+        hostile_make(&table, &random, type, 1 + lines, table_shape + !lines, HOSTILE_COMPACT);
+        hostile_make(&index, &random, by, 1, &count, HOSTILE_COMPACT);
+        hostile_make(&out, &random, type, 1 + lines, out_shape + !lines, HOSTILE_COMPACT);
+        hostile_fill(&table, &random, 2);
+        set_integers(&random, &index, n, options.outside == TESS_OUTSIDE_ERROR && round % 8);
+        compare(&table, &index, &out, options);
+        free_case(&table, &index, &out);
+    }
+}
+
+static void set_reals(uint64_t *random, hostile_array *index, int64_t n, bool good) {
+    static const double odd[] = {NAN, INFINITY, -INFINITY, -0.0, -1e-30, -0.5, -1, 1e30, -1e30, 0x1p31, 0x1p62, 0x1p63};
+    int64_t count = hostile_count(index);
+    for (int64_t i = 0; i < count; i++) {
+        double x = (double)(hostile_random(random) >> 11) * 0x1p-53 * (double)(n - 1);
+        if (hostile_between(random, 0, 5) == 0)
+            x = floor(x);
+        if (!good && hostile_between(random, 0, 3) == 0) {
+            int64_t which = hostile_between(random, 0, 20);
+            x = which < TESS_COUNT(odd) ? odd[which] : (double)hostile_between(random, -5 * n, 5 * n) + 0.25;
+        }
+        set_real(index, i, x);
+    }
+}
+
+static void interpolations(void **state) {
+    (void)state;
+    uint64_t random = 33;
+    static const struct {
+        tess_type table, index, out;
+    } types[] = {{tess_f32, tess_f32, tess_f32},   {tess_f64, tess_f64, tess_f64}, {tess_u8, tess_f16, tess_u8},   {tess_f16, tess_bf16, tess_f16},
+                 {tess_f32, tess_f64, tess_bf16},  {tess_i32, tess_f32, tess_i16}, {tess_c64, tess_f32, tess_c64}, {tess_c128, tess_f32, tess_c64},
+                 {tess_bool, tess_f32, tess_bool}, {tess_u64, tess_f64, tess_f32}, {tess_f32, tess_f16, tess_u64}, {tess_i16, tess_f32, tess_c128}};
+    for (int round = 0; round < 72; round++) {
+        hostile_array table, index, out;
+        int kernel = round % 36, t = kernel % 12; /* each method with each type, the policies in turn */
+        tess_lookup_options options = {.outside = (tess_outside)((kernel + kernel / 12) % 4),
+                                       .fill = (double)hostile_between(&random, -3, 300),
+                                       .interpolation = (tess_interpolation)(1 + kernel / 12)};
+        int64_t n = hostile_between(&random, 1, hostile_between(&random, 0, 1) ? 4 : 100);
+        if (round % 3) {
+            make_case(&random, &table, &index, &out, &options.axis, types[t].table, types[t].index, types[t].out, n, 300, 1 + round % 2);
+        } else {
+            int64_t count = hostile_between(&random, 1, 3000);
+            hostile_make(&table, &random, types[t].table, 1, &n, HOSTILE_COMPACT);
+            hostile_make(&index, &random, types[t].index, 1, &count, HOSTILE_COMPACT);
+            hostile_make(&out, &random, types[t].out, 1, &count, HOSTILE_COMPACT);
+            hostile_fill(&table, &random, 1 + round % 2);
+        }
+        set_reals(&random, &index, n,
+                  options.outside == TESS_OUTSIDE_ERROR ? hostile_between(&random, 0, 2) != 0 : hostile_between(&random, 0, 2) == 0);
+        compare(&table, &index, &out, options);
+        free_case(&table, &index, &out);
+    }
+}
+
+/* Indices are looked at when there is nothing to write, and a table without entries gives the fill value. */
+static void nothing_there(void **state) {
+    (void)state;
+    uint64_t random = 34;
+    for (int real = 0; real < 2; real++)
+        for (int empty = 0; empty < 2; empty++) {
+            hostile_array table, index, out;
+            int64_t table_shape[] = {empty ? 0 : 5, empty ? 2 : 0}, index_shape[] = {300}, out_shape[] = {300, empty ? 2 : 0};
+            tess_lookup_options options = {.outside = empty ? TESS_OUTSIDE_FILL : TESS_OUTSIDE_ERROR, .fill = 3};
+            hostile_make(&table, &random, tess_f32, 2, table_shape, HOSTILE_COMPACT);
+            hostile_make(&index, &random, real ? tess_f32 : tess_i32, 1, index_shape, HOSTILE_COMPACT);
+            hostile_make(&out, &random, tess_f32, 2, out_shape, HOSTILE_COMPACT);
+            for (int i = 0; i < 300; i++)
+                real ? set_real(&index, i, i == 299 ? 7 : 1) : set_integer(&index, i, i == 299 ? 7 : 1);
+            int before = refused;
+            compare(&table, &index, &out, options);
+            assert_int_equal(refused - before, !empty);
+            free_case(&table, &index, &out);
+        }
+}
+
+static void every_row_was_compared(void **state) {
+    (void)state;
+    assert_true(refused > 8);
+    for (int r = 0; r < tess_lookup_op.gpu_count; r++)
+        if (ran[r] < 8)
+            fail_msg("%s was compared %d times only", tess_lookup_op.gpu_rows[r].name, ran[r]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(compact), cmocka_unit_test(gathers), cmocka_unit_test(interpolations),
+                                       cmocka_unit_test(nothing_there), cmocka_unit_test(every_row_was_compared)};
+    engine = gpu_test_engine();
+    if (engine == TESS_ENGINE_VIRTUAL && !gpu_test_compiler()) {
+        printf("no compiler for kernels here: %s\n", tess_detail());
+        return 77;
+    }
+    if (tess_open(&context, NULL) != TESS_OK)
+        return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    tess_close(context);
+    return failed;
+}
