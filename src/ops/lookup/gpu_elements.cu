@@ -19,11 +19,11 @@ extern "C" __global__ void __launch_bounds__(256)
         place p = place_of(w, first + g * 256);
         entry at;
         to[g] = out + p.out;
-        if (entry_of(*(const index_type *)(index + p.index), w.n, at)) {
+        if (entry_of(*(const index_type *)(index + p.index), w.n, w.outside, at)) {
             v[g] = __ldg((const element *)(table + p.table + (i64)at * (entry)w.step));
         } else {
             cut(fill, v[g]);
-            if (OUTSIDE == ERROR)
+            if (w.outside == ERROR)
                 note(bad, p.position);
         }
     }
@@ -36,6 +36,6 @@ extern "C" __global__ void __launch_bounds__(256)
 extern "C" __global__ void check(const char *index, u64 *bad, const walk w) {
     i64 position = blockIdx.x * 256ll + threadIdx.x;
     entry at;
-    if (position < w.indices && !entry_of(*(const index_type *)(index + index_place(w, (number)position).index), w.n, at))
+    if (position < w.indices && !entry_of(*(const index_type *)(index + index_place(w, (number)position).index), w.n, w.outside, at))
         note(bad, position);
 }

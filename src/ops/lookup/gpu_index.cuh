@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpu_index.cuh - an integer index on its way to an entry of the table, policy included, and how the first bad one is remembered.
 //
-// -DINDEX=T_I32 and the like, -DOUTSIDE=0|1|2|3 in the order of tess_outside. -DWIDE=0: fewer than 2^31 entries, and steps between entries that fit 32
+// -DINDEX=T_I32 and the like, -DPERIODIC=1 for the policy WRAP, whose divisions no other kernel should carry; the others share their code. -DWIDE=0: fewer than 2^31 entries, and steps between entries that fit 32
 // bits, so that an address is one multiplication.
 #ifndef TESS_LOOKUP_GPU_INDEX_CUH
 #define TESS_LOOKUP_GPU_INDEX_CUH
 
 #include "gpu/types.cuh"
 
-enum { ERROR, CLIP, WRAP, FILL };
+enum { ERROR, CLIP, WRAP, FILL }; // as tess_outside
 #if WIDE
 typedef i64 entry;
 #else
@@ -23,22 +23,22 @@ typedef stored<INDEX>::type index_type;
 const bool has_sign = INDEX % 2 == T_I8 % 2;
 
 // False when the index lies outside and the policy is ERROR or FILL. A negative index is a large number without its sign.
-__device__ __forceinline__ bool entry_of(index_type v, i64 n, entry &at) {
+__device__ __forceinline__ bool entry_of(index_type v, i64 n, i64 outside, entry &at) {
     bool inside = WIDE || sizeof v == 8 ? (u64)v < (u64)n : (unsigned)v < (unsigned)n;
     at = (entry)v;
     if (inside)
         return true;
-    if (OUTSIDE == CLIP) {
-        at = (entry)(has_sign && (i64)v < 0 ? 0 : n - 1);
-    } else if (OUTSIDE == WRAP) {
+    if (PERIODIC) {
         if (has_sign) {
             i64 rest = (i64)v % n;
             at = (entry)(rest < 0 ? rest + n : rest);
         } else {
             at = (entry)((u64)v % (u64)n);
         }
+    } else {
+        at = (entry)(has_sign && (i64)v < 0 ? 0 : n - 1);
     }
-    return OUTSIDE == CLIP || OUTSIDE == WRAP;
+    return PERIODIC || outside == CLIP;
 }
 #endif
 

@@ -12,7 +12,7 @@ typedef bits_of<SIZE>::type element;
 
 struct lines {
     i64 n, step, count, blocks; // entries of the table, elements between them, indices, blocks a line
-    i64 table_line, out_line;   // elements between lines
+    i64 table_line, out_line, outside; // elements between lines; the policy
 };
 
 union indices {

@@ -51,14 +51,14 @@ template <typename X> __device__ __forceinline__ void split(X x, X whole, i64 n,
     }
 }
 
-__device__ kind outside(double x, i64 n, point &p) {
+__device__ kind place_outside(double x, i64 n, i64 outside, point &p) {
     p.at = 0;
     p.t = 0;
-    if (OUTSIDE == CLIP) {
+    if (outside == CLIP) {
         p.at = x > 0 ? n - 1 : 0;
         return INSIDE;
     }
-    if (OUTSIDE != WRAP)
+    if (!PERIODIC)
         return OUT;
     x = fmod(x, (double)n);
     if (x != x)
@@ -71,7 +71,7 @@ __device__ kind outside(double x, i64 n, point &p) {
     return INSIDE;
 }
 
-__device__ __forceinline__ kind place_of_coordinate(index_type v, i64 n, point &p) {
+__device__ __forceinline__ kind place_of_coordinate(index_type v, i64 n, i64 outside, point &p) {
 #if SINGLE
     float x = load_as<float, INDEX>(v), whole = floorf(x);
     if (x >= 0 && x <= (float)((int)n - 1)) {
@@ -85,7 +85,7 @@ __device__ __forceinline__ kind place_of_coordinate(index_type v, i64 n, point &
         return INSIDE;
     }
 #endif
-    return outside((double)x, n, p);
+    return place_outside((double)x, n, outside, p);
 }
 
 // The entry `by` (-1 .. 2) steps away: beyond the ends the end again, or wrapped.
@@ -93,7 +93,7 @@ __device__ __forceinline__ i64 neighbour(i64 at, int by, i64 n) {
     i64 k = at + by;
     if (k >= 0 && k < n)
         return k;
-    if (OUTSIDE == WRAP)
+    if (PERIODIC)
         return (k % n + n) % n;
     return k < 0 ? 0 : n - 1;
 }

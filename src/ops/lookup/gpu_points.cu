@@ -15,7 +15,7 @@ extern "C" __global__ void __launch_bounds__(256)
         place p = place_of(w, first + g * 256);
         point x;
         to_type result;
-        kind is = place_of_coordinate(*(const index_type *)(index + p.index), w.n, x);
+        kind is = place_of_coordinate(*(const index_type *)(index + p.index), w.n, w.outside, x);
         if (is == INSIDE) {
             const char *line = table + p.table;
             result = result_of(METHOD == NEAREST ? entry_value(line, x.at, w.step) : value_at(record_at(line, x.at, w.n, w.step), x.t));
@@ -26,7 +26,7 @@ extern "C" __global__ void __launch_bounds__(256)
             bits_of<sizeof(to_type)>::type cut_to;
             cut(mine, cut_to);
             result = as<to_type>(cut_to);
-            if (OUTSIDE == ERROR)
+            if (w.outside == ERROR)
                 note(bad, p.position);
         }
         *(to_type *)(out + p.out) = result;
@@ -36,6 +36,6 @@ extern "C" __global__ void __launch_bounds__(256)
 extern "C" __global__ void check(const char *index, u64 *bad, const walk w) {
     i64 position = blockIdx.x * 256ll + threadIdx.x;
     point x;
-    if (position < w.indices && place_of_coordinate(*(const index_type *)(index + index_place(w, (number)position).index), w.n, x) == OUT)
+    if (position < w.indices && place_of_coordinate(*(const index_type *)(index + index_place(w, (number)position).index), w.n, w.outside, x) == OUT)
         note(bad, position);
 }

@@ -40,10 +40,10 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
     each_vector(index, out, chunk, p.count, [&](index_type v, i64 position, element &result) {
         point x;
-        kind is = place_of_coordinate(v, p.n, x);
+        kind is = place_of_coordinate(v, p.n, p.outside, x);
         if (is == OUT) {
             cut(fill, result);
-            if (OUTSIDE == ERROR)
+            if (p.outside == ERROR)
                 note(bad, position);
             return;
         }

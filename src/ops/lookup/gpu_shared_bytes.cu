@@ -14,7 +14,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     __shared__ element answer[256];
     for (int k = threadIdx.x; k < 256; k += THREADS) {
         entry at;
-        if (entry_of((index_type)k, p.n, at))
+        if (entry_of((index_type)k, p.n, p.outside, at))
             answer[k] = table[at * p.step];
         else
             cut(fill, answer[k]);
@@ -23,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     each_vector(index, out, blockIdx.x, p.count, [&](index_type v, i64 position, element &result) {
         entry at;
         result = answer[(unsigned char)v];
-        if (OUTSIDE == ERROR && !entry_of(v, p.n, at))
+        if (p.outside == ERROR && !entry_of(v, p.n, p.outside, at))
             note(bad, position);
     });
 }

@@ -16,7 +16,7 @@ enum { GROUPS = 4 };
 
 struct slices {
     i64 n, step, line;      // entries; elements (of SIZE bytes) between entries, between lines of the table
-    i64 count, per, vectors; // indices, vectors a slice, vectors in all
+    i64 count, per, vectors, outside; // indices, vectors a slice, vectors in all; the policy
 };
 
 extern "C" __global__ void __launch_bounds__(256)
@@ -34,11 +34,11 @@ extern "C" __global__ void __launch_bounds__(256)
             rest -= line * (number)p.count;
         }
         entry at;
-        if (entry_of(index[rest], p.n, at)) {
+        if (entry_of(index[rest], p.n, p.outside, at)) {
             v[g] = __ldg(table + (i64)line * p.line + (i64)at * (entry)p.step + (i64)k);
         } else {
             cut(fill, v[g]);
-            if (OUTSIDE == ERROR)
+            if (p.outside == ERROR)
                 note(bad, rest);
         }
     }

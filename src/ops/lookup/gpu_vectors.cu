@@ -16,11 +16,11 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
     each_vector(index, out, chunk, p.count, [&](index_type v, i64 position, element &result) {
         entry at;
-        if (entry_of(v, p.n, at)) {
+        if (entry_of(v, p.n, p.outside, at)) {
             result = __ldg(table + (i64)at * (entry)p.step);
         } else {
             cut(fill, result);
-            if (OUTSIDE == ERROR)
+            if (p.outside == ERROR)
                 note(bad, position);
         }
     });

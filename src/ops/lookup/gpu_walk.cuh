@@ -13,7 +13,7 @@ typedef u64 number;
 enum { GROUPS = 4 }; // elements a thread, 256 apart
 
 struct walk {
-    i64 n, step, indices, items; // entries, bytes between them; indices; elements of out
+    i64 n, step, indices, items, outside; // entries, bytes between them; indices; elements of out; the policy
     i64 outer[OUTER + 1], outer_from[OUTER + 1], outer_to[OUTER + 1];
     i64 at[AT + 1], at_from[AT + 1], at_to[AT + 1];
     i64 inner[INNER + 1], inner_from[INNER + 1], inner_to[INNER + 1];

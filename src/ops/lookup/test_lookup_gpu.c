@@ -68,13 +68,12 @@ static void set_integers(uint64_t *random, hostile_array *index, int64_t n, bool
 static void gathers(void **state) {
     (void)state;
     uint64_t random = 31;
-    for (int round = 0; round < 48; round++) {
+    for (int round = 0; round < 24; round++) {
         hostile_array table, index, out;
-        int kernel = round % 24; /* types and policy, each twice with other sizes and layouts */
-        tess_lookup_options options = {.outside = (tess_outside)(kernel / 2 % 4), .fill = (double)hostile_between(&random, -3, 300)};
+        tess_lookup_options options = {.outside = (tess_outside)((round + round / 4) % 4), .fill = (double)hostile_between(&random, -3, 300)};
         int64_t n = hostile_between(&random, 0, 9) == 0 ? 256 : hostile_between(&random, 1, hostile_between(&random, 0, 1) ? 20 : 600);
-        make_case(&random, &table, &index, &out, &options.axis, tables[kernel % 5], integers[kernel % 8], tables[kernel % 5], n,
-                  round % 11 ? 300 : 5000, 2);
+        make_case(&random, &table, &index, &out, &options.axis, tables[round % 5], integers[round % 8], tables[round % 5], n, round % 11 ? 300 : 5000,
+                  2);
         set_integers(&random, &index, n, hostile_between(&random, 0, 2) == 0);
         compare(&table, &index, &out, options);
         free_case(&table, &index, &out);
@@ -88,10 +87,10 @@ static void compact(void **state) {
     static const int64_t counts[] = {1, 15, 16, 33, 1023, 1024, 4100, 16385};
     for (int round = 0; round < 64; round++) {
         hostile_array table, index, out;
-        int kernel = round % 16;
-        bool lines = kernel >= 12;
+        int kernel = round % 8;
+        bool lines = kernel >= 6;
         tess_type type = kernel % 4 == 1 ? tess_u8 : tables[kernel % 5], by = integers[kernel % 4 == 1 ? kernel / 4 % 2 : kernel * 3 % 8];
-        tess_lookup_options options = {.outside = (tess_outside)((kernel / 4 + kernel) % 4), .fill = 7, .axis = lines};
+        tess_lookup_options options = {.outside = (tess_outside)(round / 8 % 4), .fill = 7, .axis = lines};
         int64_t n = by == tess_u8 && round >= 32 ? 256 : hostile_between(&random, 1, 300), count = counts[hostile_between(&random, 0, 7)];
         int64_t table_shape[] = {3, n}, out_shape[] = {3, count};
         if (lines && round % 2) /* lines of out that begin at whole vectors */
@@ -129,14 +128,14 @@ static void interpolations(void **state) {
     } types[] = {{tess_f32, tess_f32, tess_f32},   {tess_f64, tess_f64, tess_f64}, {tess_u8, tess_f16, tess_u8},   {tess_f16, tess_bf16, tess_f16},
                  {tess_f32, tess_f64, tess_bf16},  {tess_i32, tess_f32, tess_i16}, {tess_c64, tess_f32, tess_c64}, {tess_c128, tess_f32, tess_c64},
                  {tess_bool, tess_f32, tess_bool}, {tess_u64, tess_f64, tess_f32}, {tess_f32, tess_f16, tess_u64}, {tess_i16, tess_f32, tess_c128}};
-    for (int round = 0; round < 72; round++) {
+    for (int round = 0; round < 24; round++) {
         hostile_array table, index, out;
-        int kernel = round % 36, t = kernel % 12; /* each method with each type, the policies in turn */
-        tess_lookup_options options = {.outside = (tess_outside)((kernel + kernel / 12) % 4),
+        int t = round % 12; /* methods and policies in turn */
+        tess_lookup_options options = {.outside = (tess_outside)((round + round / 12) % 4),
                                        .fill = (double)hostile_between(&random, -3, 300),
-                                       .interpolation = (tess_interpolation)(1 + kernel / 12)};
+                                       .interpolation = (tess_interpolation)(1 + (round + round / 12) % 3)};
         int64_t n = hostile_between(&random, 1, hostile_between(&random, 0, 1) ? 4 : 100);
-        if (round % 3) {
+        if (round / 12 == 1) {
             make_case(&random, &table, &index, &out, &options.axis, types[t].table, types[t].index, types[t].out, n, 300, 1 + round % 2);
         } else {
             int64_t count = hostile_between(&random, 1, 3000);
@@ -175,7 +174,7 @@ static void nothing_there(void **state) {
 
 static void every_row_was_compared(void **state) {
     (void)state;
-    assert_true(refused > 8);
+    assert_true(refused > 5);
     for (int r = 0; r < tess_lookup_op.gpu_count; r++)
         if (ran[r] < 8)
             fail_msg("%s was compared %d times only", tess_lookup_op.gpu_rows[r].name, ran[r]);
