@@ -24,6 +24,7 @@ struct gpu_bench {
     CUevent from, to;
     CUdeviceptr memory[3], uploads[32], workspace;
     int64_t size[3];
+    bool filled[3];
     size_t workspace_size;
     int upload_count;
     char **words;
@@ -47,6 +48,13 @@ bool gpu_bench_wants(const gpu_bench *b, const char *work) {
     return b->word_count == 0;
 }
 
+static void repeat(gpu_bench *b, CUdeviceptr at, const void *content, int64_t content_bytes, int64_t bytes) {
+    CALL(b, cuMemcpyHtoDAsync, at, content, (size_t)tess_min64(content_bytes, bytes), b->stream);
+    for (int64_t done = content_bytes; done < bytes; done += content_bytes)
+        CALL(b, cuMemcpyDtoDAsync, at + (CUdeviceptr)done, at, (size_t)tess_min64(content_bytes, bytes - done), b->stream);
+    CALL(b, cuStreamSynchronize, b->stream);
+}
+
 /* 64 MiB of random f32 in [-1, 1), again and again: zeros would flatter, and so would a block that fits the cache. */
 static void fill(gpu_bench *b, CUdeviceptr at, int64_t bytes) {
     enum { BLOCK = 64 << 20 };
@@ -58,21 +66,32 @@ static void fill(gpu_bench *b, CUdeviceptr at, int64_t bytes) {
         state = state * 6364136223846793005u + 1442695040888963407u; /* Knuth's MMIX generator */
         block[i] = (float)(int32_t)(state >> 32) * 0x1p-31f;
     }
-    CALL(b, cuMemcpyHtoDAsync, at, block, (size_t)tess_min64(BLOCK, bytes), b->stream);
-    for (int64_t done = BLOCK; done < bytes; done += BLOCK)
-        CALL(b, cuMemcpyDtoDAsync, at + (CUdeviceptr)done, at, (size_t)tess_min64(BLOCK, bytes - done), b->stream);
-    CALL(b, cuStreamSynchronize, b->stream);
+    repeat(b, at, block, BLOCK, bytes);
     free(block);
 }
 
+static void make_room(gpu_bench *b, int which, int64_t bytes) {
+    if (b->size[which] >= bytes)
+        return;
+    if (b->memory[which])
+        CALL(b, cuMemFree, b->memory[which]);
+    CALL(b, cuMemAlloc, &b->memory[which], (size_t)bytes);
+    b->size[which] = bytes;
+    b->filled[which] = false;
+}
+
 void *gpu_bench_memory(gpu_bench *b, int which, int64_t bytes) {
-    if (b->size[which] < bytes) {
-        if (b->memory[which])
-            CALL(b, cuMemFree, b->memory[which]);
-        CALL(b, cuMemAlloc, &b->memory[which], (size_t)bytes);
-        b->size[which] = bytes;
-        fill(b, b->memory[which], bytes);
-    }
+    make_room(b, which, bytes);
+    if (!b->filled[which])
+        fill(b, b->memory[which], b->size[which]);
+    b->filled[which] = true;
+    return (void *)(uintptr_t)b->memory[which];
+}
+
+void *gpu_bench_repeat(gpu_bench *b, int which, const void *content, int64_t content_bytes, int64_t bytes) {
+    make_room(b, which, bytes);
+    repeat(b, b->memory[which], content, content_bytes, bytes);
+    b->filled[which] = false;
     return (void *)(uintptr_t)b->memory[which];
 }
 
@@ -300,6 +319,7 @@ int main(int count, char **words) {
     gpu_works_transpose(&b);
     gpu_works_reduce(&b);
     gpu_works_correlate(&b);
+    gpu_works_lookup(&b);
     for (int i = 0; i < 3; i++)
         if (b.memory[i])
             CALL(&b, cuMemFree, b.memory[i]);

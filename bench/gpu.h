@@ -13,6 +13,8 @@ bool gpu_bench_wants(const gpu_bench *bench, const char *work);
 void *gpu_bench_memory(gpu_bench *bench, int which, int64_t bytes);
 /* Device memory with content of the host's, for small tables and indices; freed at the end. */
 void *gpu_bench_upload(gpu_bench *bench, const void *content, int64_t bytes);
+/* Shared memory number `which` with content of the host's again and again, until it is filled with other things. */
+void *gpu_bench_repeat(gpu_bench *bench, int which, const void *content, int64_t content_bytes, int64_t bytes);
 tess_context *gpu_bench_context(const gpu_bench *bench);
 DLTensor gpu_bench_view(void *data, tess_type type, int ndim, int64_t *shape);
 /* What a call needs to be planned for the card; row NULL = the planner's choice. */
@@ -32,5 +34,6 @@ void gpu_bench_calls(gpu_bench *bench, const char *work, tess_status (*call)(voi
 void gpu_works_transpose(gpu_bench *bench);
 void gpu_works_reduce(gpu_bench *bench);
 void gpu_works_correlate(gpu_bench *bench);
+void gpu_works_lookup(gpu_bench *bench);
 
 #endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_lookup.c - the lookups of the table of works: tables of 36 entries to 16 Mi, index types, slices, interpolations, and what the policy ERROR
+ * costs. Indices and coordinates are random over the whole table. */
+#include "gpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 64 << 20 };
+
+typedef struct lookup_work {
+    const char *work;
+    tess_type table, index;
+    int64_t entries, slice, lookups;
+    tess_outside outside;
+    tess_interpolation interpolation;
+} lookup_work;
+
+/* 64 MiB of indices below `entries`, or of coordinates up to the last entry. */
+static void *random_index(const lookup_work *w) {
+    char *block = malloc(BLOCK);
+    uint64_t state = 7;
+    int size = (int)tess_type_size(w->index);
+    if (!block)
+        exit(1);
+    for (int64_t i = 0; i < BLOCK / size; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u; /* Knuth's MMIX generator */
+        uint64_t v = (state >> 32) * (uint64_t)w->entries >> 32;
+        double x = (double)(state >> 40) * 0x1p-24 * (double)(w->entries - 1);
+        float f = (float)x;
+        if (w->index == tess_f32)
+            memcpy(block + i * size, &f, sizeof f);
+        else if (w->index == tess_f64)
+            memcpy(block + i * size, &x, sizeof x);
+        else
+            memcpy(block + i * size, &v, (size_t)size);
+    }
+    return block;
+}
+
+void gpu_works_lookup(gpu_bench *b) {
+    enum { M = 1 << 20 };
+    static const lookup_work works[] = {{"lookup f32[36] by u8 512 Mi", tess_f32, tess_u8, 36, 1, 512 * M, 0, 0},
+                                        {"lookup f32[256] by u8 512 Mi", tess_f32, tess_u8, 256, 1, 512 * M, 0, 0},
+                                        {"lookup f32[36] by i32 512 Mi", tess_f32, tess_i32, 36, 1, 512 * M, 0, 0},
+                                        {"lookup f32[256] by i32 512 Mi", tess_f32, tess_i32, 256, 1, 512 * M, 0, 0},
+                                        {"lookup f32[4096] by i32 512 Mi", tess_f32, tess_i32, 4096, 1, 512 * M, 0, 0},
+                                        {"lookup f32[4096] by i32 512 Mi, clipped", tess_f32, tess_i32, 4096, 1, 512 * M, TESS_OUTSIDE_CLIP, 0},
+                                        {"lookup f32[4096] by i32 512 Mi, wrapped", tess_f32, tess_i32, 4096, 1, 512 * M, TESS_OUTSIDE_WRAP, 0},
+                                        {"lookup f32[4096] by i64 256 Mi", tess_f32, tess_i64, 4096, 1, 256 * M, 0, 0},
+                                        {"lookup f32[16384] by i32 512 Mi", tess_f32, tess_i32, 16384, 1, 512 * M, 0, 0},
+                                        {"lookup f32[65536] by i32 512 Mi", tess_f32, tess_i32, 65536, 1, 512 * M, 0, 0},
+                                        {"lookup f32[16777216] by i32 512 Mi", tess_f32, tess_i32, 16 * M, 1, 512 * M, 0, 0},
+                                        {"lookup f32[256] by u16 512 Mi", tess_f32, tess_u16, 256, 1, 512 * M, 0, 0},
+                                        {"lookup f32[4096] by u16 512 Mi", tess_f32, tess_u16, 4096, 1, 512 * M, 0, 0},
+                                        {"lookup f32[16384] by u16 512 Mi", tess_f32, tess_u16, 16384, 1, 512 * M, 0, 0},
+                                        {"lookup u8[256] by u8 2 Gi", tess_u8, tess_u8, 256, 1, 2048ll * M, 0, 0},
+                                        {"lookup u8[200] by u8 2 Gi, clipped", tess_u8, tess_u8, 200, 1, 2048ll * M, TESS_OUTSIDE_CLIP, 0},
+                                        {"lookup f64[256] by i32 256 Mi", tess_f64, tess_i32, 256, 1, 256 * M, 0, 0},
+                                        {"lookup f16[256] by u16 1 Gi", tess_f16, tess_u16, 256, 1, 1024 * M, 0, 0},
+                                        {"lookup slices f32[65536][64] by i32 8 Mi", tess_f32, tess_i32, 65536, 64, 8 * M, 0, 0},
+                                        {"lookup slices f32[1 Mi][33] by i64 8 Mi", tess_f32, tess_i64, M, 33, 8 * M, 0, 0},
+                                        {"interpolate f32[1024] nearest 512 Mi", tess_f32, tess_f32, 1024, 1, 512 * M, 0, TESS_INTERPOLATE_NEAREST},
+                                        {"interpolate f32[1024] linear 512 Mi", tess_f32, tess_f32, 1024, 1, 512 * M, 0, TESS_INTERPOLATE_LINEAR},
+                                        {"interpolate f32[1024] cubic 512 Mi", tess_f32, tess_f32, 1024, 1, 512 * M, 0, TESS_INTERPOLATE_CUBIC},
+                                        {"interpolate f64[1024] linear 256 Mi", tess_f64, tess_f64, 1024, 1, 256 * M, 0, TESS_INTERPOLATE_LINEAR},
+                                        {"interpolate f64[1024] cubic 256 Mi", tess_f64, tess_f64, 1024, 1, 256 * M, 0, TESS_INTERPOLATE_CUBIC},
+                                        {"interpolate f32[65536] linear 512 Mi", tess_f32, tess_f32, 65536, 1, 512 * M, 0, TESS_INTERPOLATE_LINEAR}};
+    for (int i = 0; i < (int)(sizeof works / sizeof *works); i++) {
+        const lookup_work *w = &works[i];
+        int64_t table_shape[] = {w->entries, w->slice}, out_shape[] = {w->lookups, w->slice}, size = (int64_t)tess_type_size(w->table);
+        int64_t table_bytes = w->entries * w->slice * size, out_bytes = w->lookups * w->slice * size,
+                index_bytes = w->lookups * (int64_t)tess_type_size(w->index);
+        int ndim = w->slice > 1 ? 2 : 1;
+        bool more;
+        if (!gpu_bench_wants(b, w->work))
+            continue;
+        void *block = random_index(w), *table = gpu_bench_memory(b, 0, table_bytes), *index = gpu_bench_repeat(b, 1, block, BLOCK, index_bytes),
+             *out = gpu_bench_memory(b, 2, out_bytes);
+        free(block);
+        DLTensor t = gpu_bench_view(table, w->table, ndim, table_shape), x = gpu_bench_view(index, w->index, 1, out_shape),
+                 o = gpu_bench_view(out, w->table, ndim, out_shape);
+        for (int r = 0;; r++) {
+            tess_plan *plan = NULL;
+            tess_lookup_options options = {.struct_size = sizeof options, .outside = w->outside, .interpolation = w->interpolation};
+            options.call = gpu_bench_call(b, gpu_bench_row(b, "lookup", r, &more));
+            if (!more)
+                break;
+            tess_status status = tess_plan_lookup(&plan, gpu_bench_context(b), &t, &x, &o, &options);
+            gpu_bench_time(b, status, plan, w->work, table, index, out, (double)(table_bytes + index_bytes + out_bytes), 0);
+        }
+    }
+}
