@@ -7,7 +7,7 @@
 #include "gpu/row.h"
 #include "ops/correlate/correlate.h"
 
-enum { CORRELATE_GPU_ROWS = 7 };
+enum { CORRELATE_GPU_ROWS = 7 + 12 };
 extern const tess_strategy tess_correlate_gpu_rows[CORRELATE_GPU_ROWS];
 
 /* KERNEL_TEXT(gpu_general): the text of gpu_general.cu under its own name. */
@@ -15,7 +15,7 @@ extern const tess_strategy tess_correlate_gpu_rows[CORRELATE_GPU_ROWS];
     extern const char tess_kernel_correlate_##file##_cu[]; \
     static const tess_gpu_text file = {"correlate/" #file ".cu", tess_kernel_correlate_##file##_cu}
 
-/* What every kernel may include: gpu/types.cuh and gpu_boundary.cuh, NULL-terminated. */
+/* What every kernel may include: gpu/types.cuh, gpu_boundary.cuh, gpu_ladder.cuh, NULL-terminated. */
 extern const tess_gpu_text *const tess_correlate_gpu_headers[];
 
 TESS_INLINE const tess_correlate_problem *tess_correlate_gpu_of(const tess_problem *problem) { return (const tess_correlate_problem *)problem; }

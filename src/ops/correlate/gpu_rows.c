@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_rows.c - the GPU's part of the table, and the row that takes everything: one launch a pass, passes through the workspace. */
 #include "ops/correlate/gpu_fast.h"
+#include "ops/correlate/gpu_rungs.h"
 
 #include <string.h>
 
 KERNEL_TEXT(gpu_general);
-extern const char tess_kernel_gpu_types_cuh[], tess_kernel_correlate_gpu_boundary_cuh[];
+extern const char tess_kernel_gpu_types_cuh[], tess_kernel_correlate_gpu_boundary_cuh[], tess_kernel_correlate_gpu_ladder_cuh[];
 static const tess_gpu_text types_header = {"gpu/types.cuh", tess_kernel_gpu_types_cuh},
-                           boundary_header = {"ops/correlate/gpu_boundary.cuh", tess_kernel_correlate_gpu_boundary_cuh};
-const tess_gpu_text *const tess_correlate_gpu_headers[] = {&types_header, &boundary_header, NULL};
+                           boundary_header = {"ops/correlate/gpu_boundary.cuh", tess_kernel_correlate_gpu_boundary_cuh},
+                           ladder_header = {"ops/correlate/gpu_ladder.cuh", tess_kernel_correlate_gpu_ladder_cuh};
+const tess_gpu_text *const tess_correlate_gpu_headers[] = {&types_header, &boundary_header, &ladder_header, NULL};
 
 /* ---- what rows share ---- */
 
@@ -147,6 +149,13 @@ static void lay_general(const tess_problem *base, const tess_gpu_device *device,
 
 static const tess_gpu_row row_general = {.headers = tess_correlate_gpu_headers, .production = true, .least_arch = 80, .lay_out = lay_general};
 
+#define RUNG_ROW(the_name, fits, words)                                                                                                   \
+    {                                                                                                                                     \
+        .name = "correlate/" #the_name, .idea = words, .source = HWU, .target = TESS_TARGET_GPU, .applicable = tess_correlate_gpu_##fits, \
+        .sensible = tess_correlate_gpu_by_name, .gpu = &tess_correlate_gpu_##the_name                                                     \
+    }
+#define HWU "Hwu, Kirk, El Hajj, Programming Massively Parallel Processors, 4th ed., 2022, ch. 7"
+
 /* ---- the table: production rows best first, then the ladder ---- */
 
 #define FAST(row, words)                                                                                                               \
@@ -167,4 +176,16 @@ const tess_strategy tess_correlate_gpu_rows[CORRELATE_GPU_ROWS] = {
      .target = TESS_TARGET_GPU,
      .applicable = general_fits,
      .gpu = &row_general},
+    RUNG_ROW(global, line_fits, "the definition: input and mask in global memory"),
+    RUNG_ROW(constant, line_fits, "the mask in __constant__ memory: a broadcast for each tap"),
+    RUNG_ROW(constant_param, line_fits, "the mask as a parameter by value: constant memory without a hazard between streams"),
+    RUNG_ROW(tile_halo, line_fits, "a block's input in shared memory, brought in three pieces"),
+    RUNG_ROW(tile_shift, line_fits, "the same tile in two pieces, starting left of the block"),
+    RUNG_ROW(tile_input, line_fits, "a thread an element of the input tile; some idle while sums are made"),
+    RUNG_ROW(tile_core, line_fits, "the block's own elements in shared memory, the halo from the caches"),
+    RUNG_ROW(global2d, image_fits, "the definition over an image"),
+    RUNG_ROW(constant2d, image_fits, "over an image, the mask in __constant__ memory"),
+    RUNG_ROW(tile_input2d, image_fits, "squares of 16 x 16 outputs, a thread an element of the input tile"),
+    RUNG_ROW(tile_core2d, image_fits, "over an image, the block's own elements in shared memory"),
+    RUNG_ROW(separable_passes, list_fits, "two masks of one dimension, a launch each"),
 };
