@@ -70,8 +70,65 @@ static void more_than_four_gi_summed(void **state) {
     assert_cuda(cuMemFree, out);
 }
 
+/* What a 3 x 3 mask, or one of 9 taps along a single row, makes of rows x columns values. */
+static unsigned char correlated(const signed char *weights, int64_t rows, int64_t columns, int64_t i) {
+    int64_t y = i / columns, x = i % columns, sum = 0;
+    for (int t = 0; t < 9; t++) {
+        int64_t v = rows == 1 ? 0 : y - 1 + t / 3, u = rows == 1 ? x - 4 + t : x - 1 + t % 3;
+        if (v >= 0 && v < rows && u >= 0 && u < columns)
+            sum += weights[t] * value(v * columns + u);
+    }
+    return (unsigned char)(sum < 0 ? 0 : sum > 255 ? 255 : sum);
+}
+
+/* Compared in pieces from the first element to the last. */
+static void correlates(CUdeviceptr in, CUdeviceptr out, int64_t rows, int64_t columns, const char *row) {
+    enum { PIECES = 1000, PIECE = 4096 };
+    signed char weights[9] = {1, -2, 1, 0, 3, -1, 1, 0, -2};
+    unsigned char found[PIECE];
+    int64_t shape[] = {rows, columns}, mask_shape[] = {3, 3}, nine[] = {9}, n = rows * columns;
+    bool line = rows == 1;
+    DLTensor from = on_card(in, tess_u8, line ? 1 : 2, line ? shape + 1 : shape), to = on_card(out, tess_u8, line ? 1 : 2, line ? shape + 1 : shape);
+    DLTensor mask = tess_view(weights, tess_i8, line ? 1 : 2, line ? nine : mask_shape, NULL);
+    tess_correlate_options options = {.struct_size = sizeof options, .call = {.strategy = row}};
+    assert_cuda(cuMemsetD8Async, out, 0xa5, (size_t)n, NULL);
+    assert_tess_ok(tess_correlate(context, &from, &mask, &to, &options));
+    for (int p = 0; p <= PIECES; p++) {
+        int64_t first = (n - PIECE) / PIECES * p + (p == PIECES ? (n - PIECE) % PIECES : 0);
+        assert_cuda(cuMemcpyDtoHAsync, found, out + (CUdeviceptr)first, PIECE, NULL);
+        assert_cuda(cuStreamSynchronize, NULL);
+        for (int k = 0; k < PIECE; k++)
+            if (found[k] != correlated(weights, rows, columns, first + k))
+                fail_msg("%lld x %lld, %s: element %lld", (long long)rows, (long long)columns, row ? row : "the chosen row", (long long)(first + k));
+    }
+}
+
+static void more_than_four_gi_correlated(void **state) {
+    (void)state;
+    int64_t n = (int64_t)3 * 1500000007;
+    unsigned char *host = malloc((size_t)n);
+    CUdeviceptr in, out;
+    assert_non_null(host);
+    for (int64_t i = 0; i < n; i++)
+        host[i] = value(i);
+    assert_cuda(cuMemAlloc, &in, (size_t)n);
+    assert_cuda(cuMemAlloc, &out, (size_t)n);
+    assert_cuda(cuMemcpyHtoDAsync, in, host, (size_t)n, NULL);
+    assert_cuda(cuStreamSynchronize, NULL);
+    free(host);
+    correlates(in, out, 65552, 65568, NULL);  /* vectors */
+    correlates(in, out, 65539, 65543, NULL);  /* odd */
+    correlates(in, out, 3, 1500000007, NULL); /* wide */
+    correlates(in, out, 1500000007, 3, NULL); /* tall */
+    correlates(in, out, 1, ((int64_t)1 << 32) + 12345, NULL);
+    correlates(in, out, 65539, 65543, "correlate/general");
+    assert_cuda(cuMemFree, in);
+    assert_cuda(cuMemFree, out);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(more_than_four_gi_transposed), cmocka_unit_test(more_than_four_gi_summed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(more_than_four_gi_transposed), cmocka_unit_test(more_than_four_gi_summed),
+                                       cmocka_unit_test(more_than_four_gi_correlated)};
     bool there = tess_open(&context, NULL) == TESS_OK && tess_gpu_get(&gpu, context) == TESS_OK && tess_gpu_open(gpu) == TESS_OK;
     if (!there) {
         printf("%s\n", tess_detail());

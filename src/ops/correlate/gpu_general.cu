@@ -2,10 +2,11 @@
 // gpu_general.cu - any correlation: one thread an output, its taps in the mask's order, every index worked out.
 //
 // What no other kernel takes comes here: any number of axes, steps of any sign, every boundary, every type. An input element is asked for once for each tap;
-// neighbouring threads have neighbouring outputs, so that a tap's loads lie side by side, and caches serve the overlap.
+// neighbouring threads have neighbouring outputs, so that a tap's loads lie side by side, and caches serve the overlap. Boundaries are resolved only where a window
+// leaves the array.
 //
 // -DIN= -DOUT= element types, -DWORK= the type of sums and weights; -DOUTER=N axes without a mask, -DMASKED=N with one, in the mask's order. -DINDEX=32
-// where every index and every step fits 31 bits: a 64-bit division takes some seventy instructions, and there are two for each axis.
+// where every place and every number fits 31 bits: a 64-bit division takes some seventy instructions, and there are two for each axis.
 #include "gpu/types.cuh"
 #include "ops/correlate/gpu_boundary.cuh"
 
@@ -13,9 +14,11 @@
 #define T_C128 15
 
 #if INDEX == 32
-typedef unsigned count_type;
+typedef int place;
+typedef unsigned count;
 #else
-typedef u64 count_type;
+typedef i64 place;
+typedef u64 count;
 #endif
 
 // Real numbers of the work type, and as many as an element has.
@@ -102,43 +105,48 @@ typedef stored<OUT>::type out_element;
 __device__ __forceinline__ out_element store(const number &x) { return store_as<OUT>(x); }
 #endif
 
-// The taps of the masked axes K and following; ghost: the element is none of the array's already.
-template <int K> struct taps {
-    static __device__ __forceinline__ void walk(const general &p, const in_element *__restrict__ in, const number *__restrict__ weight, i64 &tap,
-                                                const i64 *first, i64 offset, bool ghost, number &acc) {
+// The taps of the masked axes K and following. ghost: the element is none of the array's already; INSIDE: no index has to be resolved.
+template <bool INSIDE, int K> struct taps {
+    static __device__ __forceinline__ void walk(const general &p, const in_element *__restrict__ in, const number *__restrict__ weight, place &tap,
+                                                const place *first, place offset, bool ghost, number &acc) {
         const masked_axis &a = p.masked[K];
-        for (i64 j = 0; j < a.width; j++) {
-            i64 i = element_at((int)p.boundary, a.n, first[K] + j);
-            taps<K + 1>::walk(p, in, weight, tap, first, offset + i * a.in, ghost || i < 0, acc);
+        for (place j = 0; j < (place)a.width; j++) {
+            place i = INSIDE ? first[K] + j : (place)element_at((int)p.boundary, a.n, first[K] + j);
+            taps<INSIDE, K + 1>::walk(p, in, weight, tap, first, offset + i * (place)a.in, !INSIDE && (ghost || i < 0), acc);
         }
     }
 };
-template <> struct taps<MASKED> {
-    static __device__ __forceinline__ void walk(const general &p, const in_element *__restrict__ in, const number *__restrict__ weight, i64 &tap,
-                                                const i64 *, i64 offset, bool ghost, number &acc) {
+template <bool INSIDE> struct taps<INSIDE, MASKED> {
+    static __device__ __forceinline__ void walk(const general &p, const in_element *__restrict__ in, const number *__restrict__ weight, place &tap,
+                                                const place *, place offset, bool ghost, number &acc) {
         add(acc, ghost ? value_of(p.constant) : load(in[offset]), weight[tap++]);
     }
 };
 
 extern "C" __global__ void general_pass(const in_element *__restrict__ in, out_element *__restrict__ out, const number *__restrict__ weight,
                                         const general p) {
-    i64 number_of = blockIdx.x * 256ll + threadIdx.x, from = 0, to = 0, first[MASKED + 1];
+    i64 number_of = blockIdx.x * 256ll + threadIdx.x;
+    place from = 0, to = 0, first[MASKED + 1], tap = 0;
+    bool inside = true;
     if (number_of >= p.outputs)
         return;
 #pragma unroll
     for (int d = 0; d < OUTER; d++) {
-        i64 at = (count_type)number_of / (count_type)p.outer[d].divisor % (count_type)p.outer[d].m;
-        from += at * p.outer[d].in;
-        to += at * p.outer[d].out;
+        place at = (place)((count)number_of / (count)p.outer[d].divisor % (count)p.outer[d].m);
+        from += at * (place)p.outer[d].in;
+        to += at * (place)p.outer[d].out;
     }
 #pragma unroll
     for (int d = 0; d < MASKED; d++) {
-        i64 at = (count_type)number_of / (count_type)p.masked[d].divisor % (count_type)p.masked[d].m;
-        first[d] = at - p.masked[d].before;
-        to += at * p.masked[d].out;
+        place at = (place)((count)number_of / (count)p.masked[d].divisor % (count)p.masked[d].m);
+        first[d] = at - (place)p.masked[d].before;
+        to += at * (place)p.masked[d].out;
+        inside = inside && first[d] >= 0 && first[d] + (place)p.masked[d].width <= (place)p.masked[d].n;
     }
-    i64 tap = 0;
     number acc = {};
-    taps<0>::walk(p, in, weight, tap, first, from, false, acc);
+    if (inside)
+        taps<true, 0>::walk(p, in, weight, tap, first, from, false, acc);
+    else
+        taps<false, 0>::walk(p, in, weight, tap, first, from, false, acc);
     out[to] = store(acc);
 }

@@ -77,8 +77,23 @@ static bool general_fits(const tess_problem *base, const char **why) {
     return count <= TESS_GPU_STEPS && count <= TESS_GPU_PIECES && all <= TESS_GPU_ARENA;
 }
 
-/* Whether every number that the kernel divides has 31 bits. */
-static bool narrow(const tess_correlate_pass *pass) { return pass->outputs < INT32_MAX - THREADS; }
+/* Whether steps from element 0 to the last of an axis stay below 2^31, all axes together. */
+static bool reaches(int64_t *sum, int64_t n, int64_t step) {
+    int64_t reach;
+    return !TESS_MUL_OVERFLOWS(n, step < 0 ? -step : step, &reach) && !TESS_ADD_OVERFLOWS(*sum, reach, sum) && *sum < INT32_MAX;
+}
+
+/* Whether every number that the kernel works with has 31 bits: outputs and threads, places in both arrays, indices beyond the ends, taps. */
+static bool narrow(const tess_correlate_pass *pass) {
+    int64_t in = pass->group, out = pass->group;
+    bool fits = pass->outputs < INT32_MAX - THREADS && pass->taps < INT32_MAX;
+    for (int d = 0; d < pass->ndim && fits; d++) {
+        const tess_correlate_axis *a = &pass->axis[d];
+        fits = reaches(&in, a->n, tess_correlate_gpu_in(pass, d)) && reaches(&out, a->m, tess_correlate_gpu_out(pass, d)) && a->n < INT32_MAX / 2 &&
+               a->width < INT32_MAX / 4;
+    }
+    return fits;
+}
 
 static bool same_unit(const tess_correlate_pass *a, const tess_correlate_pass *b) {
     return a->from == b->from && a->to == b->to && a->ndim == b->ndim && a->masked == b->masked && (a->group > 1) == (b->group > 1) &&

@@ -23,6 +23,7 @@ typedef struct work {
     tess_extent extent;
     tess_type compute;
     int layout, fill;
+    bool far; /* the first axis, of one element, has a step that needs 64 bits */
 } work;
 
 static int64_t out_size(const work *w, int d) {
@@ -64,6 +65,8 @@ static void compare(const work *w, uint64_t *random) {
     for (int d = 0; d < w->ndim; d++)
         out_shape[d] = out_size(w, d);
     hostile_make(&in, random, w->in, w->ndim, w->shape, w->layout);
+    if (w->far)
+        in.strides[0] = (int64_t)1 << 40;
     hostile_fill(&in, random, w->fill);
     uint64_t weights = 7; /* the same for every boundary: what has its mask in __constant__ memory is compiled for it */
     for (int k = 0; k < list; k++) {
@@ -204,6 +207,20 @@ static void every_type(void **state) {
     }
 }
 
+static void places_of_64_bits(void **state) {
+    (void)state;
+    uint64_t random = 8;
+    const work cases[] = {
+        {F32, .ndim = 2, .shape = {1, 300}, .mask_ndim = 2, .width = {3, 5}, .far = true},
+        {.in = tess_u8, .mask = tess_c64, .out = tess_c128, .ndim = 3, .shape = {1, 20, 31}, .mask_ndim = 3, .width = {2, 3, 3}, .far = true}};
+    for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++)
+        for (int i = 0; i < TESS_COUNT(cases); i++) {
+            work w = cases[i];
+            w.boundary = (tess_boundary)boundary;
+            compare(&w, &random);
+        }
+}
+
 /* Nothing in, ghost cells out; nothing out. */
 static void empty_arrays(void **state) {
     (void)state;
@@ -303,14 +320,10 @@ static void every_row_was_compared(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_of_f32),
-                                       cmocka_unit_test(images_of_f32),
-                                       cmocka_unit_test(volumes_batches_and_axes),
-                                       cmocka_unit_test(lists),
-                                       cmocka_unit_test(every_type),
-                                       cmocka_unit_test(empty_arrays),
-                                       cmocka_unit_test(counts_as_predicted),
-                                       cmocka_unit_test(every_row_was_compared)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_of_f32),  cmocka_unit_test(images_of_f32),       cmocka_unit_test(volumes_batches_and_axes),
+        cmocka_unit_test(lists),        cmocka_unit_test(every_type),          cmocka_unit_test(places_of_64_bits),
+        cmocka_unit_test(empty_arrays), cmocka_unit_test(counts_as_predicted), cmocka_unit_test(every_row_was_compared)};
     engine = gpu_test_engine();
     if (engine == TESS_ENGINE_VIRTUAL && !gpu_test_compiler()) {
         printf("no compiler for kernels here: %s\n", tess_detail());
