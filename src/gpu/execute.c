@@ -29,7 +29,11 @@ tess_status tess_gpu_run_steps(const tess_gpu_scope *scope, const tess_gpu_plan 
             address[i] = a->place == TESS_GPU_VALUE ? 0 : address_of(a, plan, pointers);
             argument[i] = a->place == TESS_GPU_VALUE ? (void *)(uintptr_t)(layout->arena + a->at) : &address[i];
         }
-        TESS_TRY(tess_gpu_launch(scope, &plan->kernel[s], &step->grid, stream, argument));
+        if (step->variable)
+            TESS_TRY(tess_gpu_launch_filled(scope, &plan->kernel[s], &step->grid, stream, argument, step->variable,
+                                            address_of(&step->content, plan, pointers), (size_t)step->content.size));
+        else
+            TESS_TRY(tess_gpu_launch(scope, &plan->kernel[s], &step->grid, stream, argument));
     }
     return TESS_OK;
 }

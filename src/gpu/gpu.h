@@ -207,5 +207,9 @@ tess_status tess_gpu_launch(const tess_gpu_scope *scope, const tess_gpu_kernel *
  * context: two streams with different values race, so a kernel that takes its values as parameters is to be preferred. */
 tess_status tess_gpu_constant(const tess_gpu_scope *scope, const tess_gpu_kernel *kernel, const char *variable, const void *data, size_t size,
                               CUstream stream);
+/* Fills the variable with `size` bytes of device memory and launches. Who launches the kernel on another stream meanwhile waits until this launch is
+ * done, so that each finds its own content. */
+tess_status tess_gpu_launch_filled(const tess_gpu_scope *scope, const tess_gpu_kernel *kernel, const tess_gpu_grid *grid, CUstream stream,
+                                   void **arguments, const char *variable, CUdeviceptr from, size_t size);
 
 #endif

@@ -15,6 +15,7 @@ struct tess_gpu_module {
     unsigned long long context_id;
     CUcontext primary; /* NULL when it was loaded into another context */
     CUmodule module;
+    CUevent filled; /* after the last launch that filled a variable of it; NULL before the first */
 };
 
 /* With the lock held. */
@@ -166,6 +167,8 @@ void tess_gpu_modules_free(tess_gpu *gpu, bool exiting) {
             /* another number: the primary context was reset by others, and the module went with it */
             if (gpu->driver.cuCtxGetId(m->primary, &id) == CUDA_SUCCESS && id == m->context_id)
                 gpu->driver.cuModuleUnload(m->module);
+            if (m->filled)
+                gpu->driver.cuEventDestroy(m->filled);
             gpu->driver.cuCtxPopCurrent(&popped);
         }
         tess_free(gpu->context, m, sizeof *m);
@@ -211,18 +214,52 @@ tess_status tess_gpu_launch(const tess_gpu_scope *scope, const tess_gpu_kernel *
     return TESS_OK;
 }
 
-tess_status tess_gpu_constant(const tess_gpu_scope *scope, const tess_gpu_kernel *kernel, const char *variable, const void *data, size_t size,
-                              CUstream stream) {
-    CUdeviceptr to = 0;
+static tess_status find_variable(const tess_gpu_scope *scope, const tess_gpu_kernel *kernel, const char *variable, size_t size, CUdeviceptr *to) {
     size_t room = 0;
     TESS_TRY(check_context(scope, kernel));
-    CUresult result = scope->gpu->driver.cuModuleGetGlobal(&to, &room, kernel->module, variable);
+    CUresult result = scope->gpu->driver.cuModuleGetGlobal(to, &room, kernel->module, variable);
     if (result == CUDA_ERROR_NOT_FOUND)
         return tess_fail(TESS_ERR_ENGINE, "there is no variable \"%s\" in the image of kernel %s; constants are declared extern \"C\" __constant__",
                          variable, kernel->name);
     TESS_TRY(tess_gpu_check(scope->gpu, result, "cuModuleGetGlobal"));
     if (size > room)
         return tess_fail(TESS_ERR_SIZE, "%zu bytes for the variable \"%s\" of kernel %s, which has %zu", size, variable, kernel->name, room);
+    return TESS_OK;
+}
+
+tess_status tess_gpu_constant(const tess_gpu_scope *scope, const tess_gpu_kernel *kernel, const char *variable, const void *data, size_t size,
+                              CUstream stream) {
+    CUdeviceptr to = 0;
+    TESS_TRY(find_variable(scope, kernel, variable, size, &to));
     TESS_CUDA(scope->gpu, cuMemcpyHtoDAsync, to, data, size, stream);
     return TESS_OK;
+}
+
+/* With the lock held, so that no other thread comes between the copy and the launch. */
+static tess_status fill_and_launch(const tess_gpu_scope *scope, tess_gpu_module *module, const tess_gpu_kernel *kernel, const tess_gpu_grid *grid,
+                                   CUstream stream, void **arguments, CUdeviceptr to, CUdeviceptr from, size_t size) {
+    enum { WITHOUT_TIME = 2 }; /* CU_EVENT_DISABLE_TIMING */
+    if (!module->filled)
+        TESS_CUDA(scope->gpu, cuEventCreate, &module->filled, WITHOUT_TIME);
+    else
+        TESS_CUDA(scope->gpu, cuStreamWaitEvent, stream, module->filled, 0);
+    TESS_CUDA(scope->gpu, cuMemcpyDtoDAsync, to, from, size, stream);
+    TESS_TRY(tess_gpu_launch(scope, kernel, grid, stream, arguments));
+    TESS_CUDA(scope->gpu, cuEventRecord, module->filled, stream);
+    return TESS_OK;
+}
+
+tess_status tess_gpu_launch_filled(const tess_gpu_scope *scope, const tess_gpu_kernel *kernel, const tess_gpu_grid *grid, CUstream stream,
+                                   void **arguments, const char *variable, CUdeviceptr from, size_t size) {
+    tess_gpu *gpu = scope->gpu;
+    CUdeviceptr to = 0;
+    TESS_TRY(find_variable(scope, kernel, variable, size, &to));
+    pthread_mutex_lock(&gpu->lock);
+    tess_gpu_module *m = gpu->modules;
+    while (m && m->module != kernel->module)
+        m = m->next;
+    tess_status status = m ? fill_and_launch(scope, m, kernel, grid, stream, arguments, to, from, size)
+                           : tess_fail(TESS_ERR_INTERNAL, "the module of kernel %s is not on the list", kernel->name);
+    pthread_mutex_unlock(&gpu->lock);
+    return status;
 }

@@ -63,6 +63,11 @@ void tess_gpu_pass_pointer(tess_gpu_layout *layout, tess_gpu_step *step, tess_gp
     add(layout, step, (tess_gpu_argument){.place = place, .offset = offset});
 }
 
+void tess_gpu_fill_constant(tess_gpu_step *step, const char *variable, tess_gpu_place place, int64_t offset, int64_t size) {
+    step->variable = variable;
+    step->content = (tess_gpu_argument){.place = place, .offset = offset, .size = (int)size};
+}
+
 void tess_gpu_pass(tess_gpu_layout *layout, tess_gpu_step *step, const void *value, size_t size) {
     add(layout, step, (tess_gpu_argument){.place = TESS_GPU_VALUE, .at = keep(layout, value, size, 16), .size = (int)size});
 }

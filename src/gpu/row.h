@@ -41,6 +41,8 @@ typedef struct tess_gpu_step {
     tess_gpu_grid grid;
     tess_gpu_argument argument[TESS_GPU_ARGUMENTS];
     int arguments;
+    const char *variable; /* NULL = none: see tess_gpu_fill_constant */
+    tess_gpu_argument content;
 } tess_gpu_step;
 
 typedef struct tess_gpu_layout {
@@ -86,6 +88,9 @@ void tess_gpu_pass_i64(tess_gpu_layout *layout, tess_gpu_step *step, int64_t val
 void tess_gpu_pass_i32(tess_gpu_layout *layout, tess_gpu_step *step, int32_t value);
 /* Room for size bytes, of which the first `zero` bytes of the whole workspace may be zeroed; returns its offset, a multiple of 256. */
 int64_t tess_gpu_reserve(tess_gpu_layout *layout, int64_t size);
+/* size bytes of an operand, copied before each launch of the step to an extern "C" __constant__ variable of its unit. Executions on several streams take
+ * turns then, and cannot be captured into a graph. */
+void tess_gpu_fill_constant(tess_gpu_step *step, const char *variable, tess_gpu_place place, int64_t offset, int64_t size);
 /* Content of the problem's (weights, offsets) that the plan keeps on the device; returns its offset for TESS_GPU_DATA, a multiple of 256. */
 int64_t tess_gpu_data(tess_gpu_layout *layout, const void *content, size_t size);
 /* Content of the problem's for an extern "C" __constant__ variable of the current unit, filled when the plan is made. A module is shared by all plans

@@ -7,7 +7,7 @@
 #include "gpu/row.h"
 #include "ops/lookup/lookup.h"
 
-enum { LOOKUP_GPU_ROWS = 6, LOOKUP_GPU_THREADS = 256 };
+enum { LOOKUP_GPU_ROWS = 6 + 4, LOOKUP_GPU_THREADS = 256 };
 extern const tess_strategy tess_lookup_gpu_rows[LOOKUP_GPU_ROWS];
 
 #define LOOKUP_KERNEL_TEXT(file)                        \
@@ -40,5 +40,16 @@ extern const tess_gpu_row tess_lookup_gpu_prepared, tess_lookup_gpu_points;
 bool tess_lookup_gpu_prepared_fits(const tess_problem *base, const char **why);
 bool tess_lookup_gpu_prepared_pays(const tess_problem *base, const char **why);
 bool tess_lookup_gpu_points_fit(const tess_problem *base, const char **why);
+
+/* The ladder: gpu_paths.c. In the order of gpu_paths.cu. */
+typedef enum lookup_path { LOOKUP_GLOBAL, LOOKUP_CONSTANT, LOOKUP_READ_ONLY, LOOKUP_SHARED } lookup_path;
+extern const tess_gpu_row tess_lookup_gpu_path_global, tess_lookup_gpu_path_constant, tess_lookup_gpu_path_read_only, tess_lookup_gpu_path_shared;
+bool tess_lookup_gpu_path_fits(const tess_problem *base, const char **why);
+bool tess_lookup_gpu_constant_fits(const tess_problem *base, const char **why);
+bool tess_lookup_gpu_shared_fits(const tess_problem *base, const char **why);
+bool tess_lookup_gpu_by_name(const tess_problem *base, const char **why);
+/* What a path counts when index i is i modulo n, so that lanes differ, or the warp's number modulo n, so that they agree. */
+typedef enum lookup_pattern { LOOKUP_DIVERGENT, LOOKUP_BROADCAST } lookup_pattern;
+void tess_lookup_gpu_pattern_counts(const tess_problem *base, lookup_path path, lookup_pattern pattern, tess_gpu_prediction *out);
 
 #endif

@@ -266,4 +266,12 @@ const tess_strategy tess_lookup_gpu_rows[LOOKUP_GPU_ROWS] = {
     STRATEGY("prepared", "compact coordinates: a record an entry prepared first, one place in memory a point", tess_lookup_gpu_prepared_fits,
              tess_lookup_gpu_prepared_pays, tess_lookup_gpu_prepared),
     STRATEGY("points", "any interpolation: neighbours read where they lie", tess_lookup_gpu_points_fit, NULL, tess_lookup_gpu_points),
+    STRATEGY("global", "one lookup a thread, the table in global memory", tess_lookup_gpu_path_fits, tess_lookup_gpu_by_name,
+             tess_lookup_gpu_path_global),
+    STRATEGY("constant", "one lookup a thread, the table in constant memory: one address a turn", tess_lookup_gpu_constant_fits,
+             tess_lookup_gpu_by_name, tess_lookup_gpu_path_constant),
+    STRATEGY("read_only", "one lookup a thread, the table by read-only loads", tess_lookup_gpu_path_fits, tess_lookup_gpu_by_name,
+             tess_lookup_gpu_path_read_only),
+    STRATEGY("shared", "one lookup a thread, the table copied to shared memory by each block", tess_lookup_gpu_shared_fits, tess_lookup_gpu_by_name,
+             tess_lookup_gpu_path_shared),
 };

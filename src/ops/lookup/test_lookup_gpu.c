@@ -3,10 +3,11 @@
  * policy, interpolation, odd sizes and hostile layouts, and writes nothing else; every row was compared. On a card when there is one, else on the
  * virtual GPU. Kernels differ by their -D, and each takes a moment to compile, so types and policies are paired and not all combined. */
 #include <math.h>
+#include <pthread.h>
 
 #include "gpu_rows.h"
 #include "lookup_cases.h"
-#include "ops/lookup/lookup.h"
+#include "ops/lookup/gpu_lookup.h"
 #include "vgpu/vgpu.h"
 
 static tess_context *context;
@@ -22,7 +23,8 @@ static tess_status with(const char *row, tess_engine where, const hostile_array 
     return tess_lookup(context, &table->tensor, &index->tensor, &out->tensor, &options);
 }
 
-/* Every row that takes the problem, and the planner's choice, against the CPU's reference. */
+/* Every production row that takes the problem (or every rung), and the planner's choice, against the CPU's reference. */
+static bool rungs;
 static void compare(const hostile_array *table, const hostile_array *index, hostile_array *out, tess_lookup_options options) {
     char detail[512] = "";
     tess_status expected = with("lookup/reference", TESS_ENGINE_CPU, table, index, out, options);
@@ -33,6 +35,8 @@ static void compare(const hostile_array *table, const hostile_array *index, host
     memcpy(bytes, out->block, out->block_size);
     for (int r = -1; r < tess_lookup_op.gpu_count; r++) {
         const char *name = r < 0 ? NULL : tess_lookup_op.gpu_rows[r].name;
+        if (r >= 0 && tess_lookup_op.gpu_rows[r].gpu->production == rungs)
+            continue;
         tess_status status = with(name, engine, table, index, out, options);
         if (name && status == TESS_ERR_STRATEGY)
             continue;
@@ -103,6 +107,133 @@ static void compact(void **state) {
         compare(&table, &index, &out, options);
         free_case(&table, &index, &out);
     }
+}
+
+/* The ladder's rungs: every size of element and index, tables of 36 and 300 entries, each policy. */
+static void ladder(void **state) {
+    (void)state;
+    uint64_t random = 35;
+    rungs = true;
+    for (int round = 0; round < 20; round++) {
+        hostile_array table, index, out;
+        tess_type type = tables[round % 5], by = integers[round % 5 * 3 % 8];
+        int64_t n = round % 5 & 1 ? 36 : 300, count = round < 10 ? 1000 + round : 31 * round;
+        tess_lookup_options options = {.outside = (tess_outside)(round % 4), .fill = 7};
+        if (options.outside == TESS_OUTSIDE_WRAP && round > 8) /* one kernel more for it */
+            options.outside = TESS_OUTSIDE_ERROR;
+        hostile_make(&table, &random, type, 1, &n, HOSTILE_COMPACT);
+        hostile_make(&index, &random, by, 1, &count, HOSTILE_COMPACT);
+        hostile_make(&out, &random, type, 1, &count, HOSTILE_COMPACT);
+        hostile_fill(&table, &random, 2);
+        set_integers(&random, &index, n, options.outside == TESS_OUTSIDE_ERROR && round % 3);
+        compare(&table, &index, &out, options);
+        free_case(&table, &index, &out);
+    }
+    rungs = false;
+}
+
+static tess_vgpu_counters counted;
+
+static void add_counts(void *user, const tess_vgpu_launch_record *record) {
+    tess_vgpu_counters c;
+    (void)user;
+    tess_vgpu_total(record->run, &c);
+#define X(name) counted.name += c.name;
+    TESS_VGPU_COUNTER_LIST(X)
+#undef X
+}
+
+static void compare_counts(const char *row, const char *what, const tess_gpu_prediction *p) {
+#define EQUAL(word)                                      \
+    if (p->word >= 0 && p->word != (double)counted.word) \
+    fail_msg("%s, %s: %s predicted %.0f, counted %.0f", row, what, #word, p->word, (double)counted.word)
+    EQUAL(global_ld_requests);
+    EQUAL(global_ld_sectors);
+    EQUAL(global_st_requests);
+    EQUAL(global_st_sectors);
+    EQUAL(shared_ld_requests);
+    EQUAL(shared_ld_wavefronts);
+    EQUAL(shared_ld_conflicts);
+    EQUAL(shared_st_requests);
+    EQUAL(shared_st_wavefronts);
+    EQUAL(shared_st_conflicts);
+    EQUAL(constant_requests);
+    EQUAL(barriers);
+}
+
+/* Four paths, two patterns: what a row predicts for any index, and what the patterns' formulas say, against the virtual GPU. */
+static void paths_count_as_predicted(void **state) {
+    (void)state;
+    static const char *const names[] = {"lookup/global", "lookup/constant", "lookup/read_only", "lookup/shared"};
+    static const struct {
+        tess_type table;
+        int64_t n, count;
+    } cases[] = {{tess_f32, 36, 5000}, {tess_f64, 36, 4096}, {tess_f64, 300, 777}, {tess_u8, 36, 1000}, {tess_c128, 36, 1031}};
+    tess_vgpu_watch_options watch = {.count = true, .launched = add_counts};
+    if (engine != TESS_ENGINE_VIRTUAL)
+        return;
+    assert_tess_ok(tess_vgpu_watch(context, &watch));
+    for (int k = 0; k < TESS_COUNT(cases); k++)
+        for (int path = 0; path < TESS_COUNT(names); path++)
+            for (int pattern = LOOKUP_DIVERGENT; pattern <= LOOKUP_BROADCAST; pattern++) {
+                int64_t n = cases[k].n, count = cases[k].count;
+                size_t size = tess_type_size(cases[k].table);
+                char *table = calloc((size_t)n, size), *out = calloc((size_t)count, size);
+                int32_t *index = calloc((size_t)count, sizeof *index);
+                assert_true(table && out && index);
+                for (int64_t i = 0; i < count; i++)
+                    index[i] = (int32_t)((pattern == LOOKUP_DIVERGENT ? i : i / 32) % n);
+                DLTensor t = tess_view(table, cases[k].table, 1, &n, NULL), x = tess_view(index, tess_i32, 1, &count, NULL),
+                         o = tess_view(out, cases[k].table, 1, &count, NULL);
+                tess_lookup_options options = {.struct_size = sizeof options, .call = {.engine = engine, .strategy = names[path]}};
+                tess_gpu_prediction any = tess_gpu_no_prediction(), exact;
+                tess_plan *plan;
+                assert_tess_ok(tess_plan_lookup(&plan, context, &t, &x, &o, &options));
+                plan->row->gpu->predict(plan->problem, &any);
+                tess_lookup_gpu_pattern_counts(plan->problem, (lookup_path)path, (lookup_pattern)pattern, &exact);
+                memset(&counted, 0, sizeof counted);
+                assert_tess_ok(tess_execute(plan, table, index, out, NULL));
+                compare_counts(names[path], "any index", &any);
+                compare_counts(names[path], pattern == LOOKUP_DIVERGENT ? "divergent" : "broadcast", &exact);
+                tess_plan_free(plan);
+                free(table);
+                free(index);
+                free(out);
+            }
+    watch = (tess_vgpu_watch_options){.count = false};
+    assert_tess_ok(tess_vgpu_watch(context, &watch));
+}
+
+/* Threads with tables of their own share a constant variable. */
+static void *look_up_again_and_again(void *number) {
+    enum { N = 36, COUNT = 3000 };
+    int32_t table[N], index[COUNT], out[COUNT], mine = (int32_t)(intptr_t)number;
+    int64_t n = N, count = COUNT;
+    DLTensor t = tess_view(table, tess_i32, 1, &n, NULL), x = tess_view(index, tess_i32, 1, &count, NULL),
+             o = tess_view(out, tess_i32, 1, &count, NULL);
+    tess_lookup_options options = {.struct_size = sizeof options, .call = {.engine = engine, .strategy = "lookup/constant"}};
+    for (int i = 0; i < N; i++)
+        table[i] = mine * 1000 + i;
+    for (int i = 0; i < COUNT; i++)
+        index[i] = i % N;
+    for (int again = 0; again < 20; again++) {
+        if (tess_lookup(context, &t, &x, &o, &options) != TESS_OK)
+            return number;
+        for (int i = 0; i < COUNT; i++)
+            if (out[i] != mine * 1000 + i % N)
+                return number;
+    }
+    return NULL;
+}
+static void constants_are_not_mixed_up(void **state) {
+    (void)state;
+    pthread_t threads[3];
+    void *wrong[3];
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, look_up_again_and_again, (void *)(intptr_t)(i + 1)), 0);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], &wrong[i]);
+    assert_true(!wrong[0] && !wrong[1] && !wrong[2]);
 }
 
 static void set_reals(uint64_t *random, hostile_array *index, int64_t n, bool good) {
@@ -181,8 +312,13 @@ static void every_row_was_compared(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(compact), cmocka_unit_test(gathers), cmocka_unit_test(interpolations),
-                                       cmocka_unit_test(nothing_there), cmocka_unit_test(every_row_was_compared)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(compact),
+                                       cmocka_unit_test(gathers),
+                                       cmocka_unit_test(interpolations),
+                                       cmocka_unit_test(nothing_there),
+                                       cmocka_unit_test(ladder),
+                                       cmocka_unit_test(paths_count_as_predicted),
+                                       cmocka_unit_test(every_row_was_compared)};
     engine = gpu_test_engine();
     if (engine == TESS_ENGINE_VIRTUAL && !gpu_test_compiler()) {
         printf("no compiler for kernels here: %s\n", tess_detail());
