@@ -318,6 +318,7 @@ int main(void) {
                                        cmocka_unit_test(nothing_there),
                                        cmocka_unit_test(ladder),
                                        cmocka_unit_test(paths_count_as_predicted),
+                                       cmocka_unit_test(constants_are_not_mixed_up),
                                        cmocka_unit_test(every_row_was_compared)};
     engine = gpu_test_engine();
     if (engine == TESS_ENGINE_VIRTUAL && !gpu_test_compiler()) {
