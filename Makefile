@@ -29,7 +29,7 @@ ifeq ($(ARCH),x86_64)
 SLOTS := baseline avx2 avx512
 FLAGS_baseline :=
 FLAGS_avx2 := -mavx2 -mfma -mbmi2 -mf16c
-FLAGS_avx512 := $(FLAGS_avx2) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vbmi -mprefer-vector-width=512
+FLAGS_avx512 := $(FLAGS_avx2) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vbmi -mavx512vnni -mprefer-vector-width=512
 else ifeq ($(ARCH),aarch64)
 SLOTS := baseline neon
 else

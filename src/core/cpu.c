@@ -49,7 +49,7 @@ bool tess_cpu_has_slot(tess_isa_slot slot) {
         return avx2;
     if (slot == TESS_SLOT_AVX512)
         return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vbmi");
+               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vnni");
 #elif defined(__aarch64__)
     if (slot == TESS_SLOT_NEON)
         return true;

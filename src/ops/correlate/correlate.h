@@ -65,6 +65,7 @@ typedef struct tess_correlate_problem {
     int slab_pass;               /* the pass along the axis that slabs are cut along; -1: none */
     int64_t between[2];          /* bytes of the two buffers that the passes alternate between, whole arrays */
     double separable_flops;
+    struct tess_correlate_packed *packed; /* NULL: not small integers whose sums fit 32 bits (packed.h) */
     struct tess_correlate_fft *fft; /* NULL: sums are chains. Else they go through Fourier transforms, and the bits are those of fft_reference.c */
 } tess_correlate_problem;
 

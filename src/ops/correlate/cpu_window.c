@@ -6,7 +6,7 @@
  * they lie; at the edges, and for other types and strides, the rows that a strip meets are gathered once for the whole band. The kernel is the same.
  */
 #include "core/parallel.h"
-#include "ops/correlate/window.h"
+#include "ops/correlate/packed.h"
 #include "ops/correlate/window_kernels.h"
 #include "ops/correlate/window_rings.h"
 #include "simd/simd.h"
@@ -16,6 +16,8 @@ static const double STREAM_BYTES = 8 << 20;
 enum { SHORT_ROW = 384 }; /* up to so many columns a copy with its ghost cells costs less than tiles for both edges */
 
 const tess_window_kernels *TESS_ISA_NAME(tess_correlate_window_kernels)(bool f32);
+const tess_window_kernels *TESS_ISA_NAME(tess_correlate_packed_kernels)(bool dot4); /* NULL: there is no dot4 */
+tess_row_loader TESS_ISA_NAME(tess_correlate_packed_loader)(tess_type from, bool dot4);
 
 typedef struct job {
     const tess_correlate_pass *pass;
@@ -26,11 +28,14 @@ typedef struct job {
     const tess_window_kernels *kernels;
     const char *in;
     char *out, *scratch;
+    tess_window_put put; /* packed integers: see tess_window_call */
+    int32_t start;
     bool rings;                       /* rows go through rings (window_rings.h) */
     bool out_ready;                   /* out has the work type and compact rows: tiles are stored straight into it */
     bool cached;                      /* the input is what another pass has just left in a cache */
     bool stream;                      /* the output is too large to be kept in a cache, and whole lines of it can be written */
     int64_t length, out_stride;       /* of a row: elements, bytes from element to element */
+    int64_t out_width;                /* bytes of an output element */
     int64_t inside, beyond;           /* columns inside .. beyond - 1 are read where they lie */
     int64_t strips;                   /* of a row */
     int64_t bands, rows, y_stride;    /* of a plane of output: bands, rows, bytes between rows */
@@ -169,8 +174,14 @@ static void strip(const job *j, char *scratch, const block *b, int64_t first, in
     const char **table = look_up(j, scratch, b, first, padded, lies_ready);
     char *sums = scratch + w->scratch - TESS_WINDOW_SUMS * TESS_WINDOW_TILE_BYTES;
     const tiles tall = tall_tiles(j), flat = flat_tiles(j);
-    tess_window_call call = {
-        .lines = w->lines, .planes = w->planes, .wy = w->wy, .wx = w->wx, .step = j->pass->group * j->source.width, .weights = j->pass->weights};
+    tess_window_call call = {.lines = w->lines,
+                             .planes = w->planes,
+                             .wy = w->wy,
+                             .wx = w->wx / j->kernels->taps,
+                             .step = j->pass->group * j->kernels->taps * j->source.width,
+                             .weights = j->pass->weights,
+                             .put = j->put,
+                             .start = j->start};
     const bool stand = w->wy > 1 && b->rows >= tall.rows;
     const tiles *t = stand ? &tall : &flat;
     /* A mask of one column over what lies in a cache: tiles below each other meet the same lines, which stay in L1 from one to the next. */
@@ -241,20 +252,20 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
 /* Whether every row of the output starts at the same place within a line of 64 bytes; *phase: columns up to the first line. */
 static bool lines_match(const job *j, int64_t *phase) {
     int64_t before = (int64_t)(((uintptr_t)0 - (uintptr_t)j->out) % 64);
-    bool match = before % j->source.width == 0 && (j->rows == 1 || j->y_stride % 64 == 0) && (j->planes == 1 || j->z_stride % 64 == 0);
+    bool match = before % j->out_width == 0 && (j->rows == 1 || j->y_stride % 64 == 0) && (j->planes == 1 || j->z_stride % 64 == 0);
     for (int k = 0; k < j->outer.ndim; k++)
         match &= j->outer.m[k] == 1 || j->outer.out_stride[0][k] % 64 == 0;
-    *phase = match ? before / j->source.width : 0;
+    *phase = match ? before / j->out_width : 0;
     return match;
 }
 
 /* Which columns meet no ghost cell and may be read where they lie; for streaming stores from the start of a line of output on. */
 static void find_inside(job *j, const tess_correlate_problem *problem, const tess_correlate_axis *row, int64_t group) {
-    const int64_t line = 64 / j->source.width;
+    const int64_t line = 64 / j->out_width;
     int64_t phase;
     bool match = lines_match(j, &phase);
     j->inside = j->beyond = j->length;
-    j->stream = match && j->out_ready && j->pass->last && (double)problem->out.count * j->source.width >= STREAM_BYTES;
+    j->stream = match && j->out_ready && j->pass->last && (double)problem->out.count * (double)j->out_width >= STREAM_BYTES;
     if (j->source.in_place && (j->length > SHORT_ROW || j->length > j->window.strip)) {
         int64_t first = row->before * group, last = tess_min64((row->n - (row->width - 1 - row->before)) * group, j->length);
         if (j->stream)
@@ -270,48 +281,94 @@ static void find_inside(job *j, const tess_correlate_problem *problem, const tes
 
 tess_status TESS_ISA_NAME(tess_correlate_window_pass)(const tess_correlate_problem *problem, const tess_correlate_pass *pass, const tess_run *run,
                                                       const char *in, char *out, char *scratch);
-tess_status TESS_ISA_NAME(tess_correlate_window_pass)(const tess_correlate_problem *problem, const tess_correlate_pass *pass, const tess_run *run,
-                                                      const char *in, char *out, char *scratch) {
-    job j = {.pass = pass, .in = in, .out = out, .scratch = scratch};
+/* The pass, once the job knows window, source, store, kernels, out_ready and rings. */
+static tess_status run_pass(job *j, const tess_correlate_problem *problem, const tess_run *run) {
+    const tess_correlate_pass *pass = j->pass;
     const tess_correlate_axis *row = &pass->axis[pass->row];
-    const char *why;
-    if (pass->outputs == 0)
-        return TESS_OK;
-    if (!tess_correlate_window_of(&j.window, problem, pass, &why))
-        return tess_fail(TESS_ERR_INTERNAL, "correlate/window ran where it is not applicable: %s", why);
-    tess_correlate_source_of(&j.source, problem, pass, run->slot);
-    tess_correlate_outer_of(&j.outer, pass, j.window.y, j.window.z);
-    j.store = tess_storer(run->slot, problem->work, pass->to);
-    j.kernels = TESS_ISA_NAME(tess_correlate_window_kernels)(problem->work == tess_f32);
-    j.length = row->m * pass->group;
-    j.cached = run->threads == 0 && in != tess_correlate_input(problem, run) && pass->slab >= 0 && pass->slab == j.window.y;
-    j.out_stride = pass->group > 1 ? (int64_t)tess_type_size(pass->to) : row->out_stride;
-    j.out_ready = pass->to == problem->work && j.out_stride == j.source.width;
-    j.rings = j.out_ready && pass->group == 1 && j.window.wy * j.window.planes == 1 && tess_window_rings_pay(j.kernels, j.window.wx);
-    j.rows = j.window.y >= 0 ? pass->axis[j.window.y].m : 1;
-    j.y_stride = j.window.y >= 0 ? pass->axis[j.window.y].out_stride : 0;
-    for (; j.window.band > TESS_WINDOW_BAND / 2; j.window.band--) /* no last band of fewer rows than a tile has */
-        if (j.rows % j.window.band == 0 || j.rows % j.window.band >= j.kernels->tall)
+    tess_correlate_outer_of(&j->outer, pass, j->window.y, j->window.z);
+    j->length = row->m * pass->group;
+    j->cached = run->threads == 0 && j->in != tess_correlate_input(problem, run) && pass->slab >= 0 && pass->slab == j->window.y;
+    j->rows = j->window.y >= 0 ? pass->axis[j->window.y].m : 1;
+    j->y_stride = j->window.y >= 0 ? pass->axis[j->window.y].out_stride : 0;
+    for (; j->window.band > TESS_WINDOW_BAND / 2; j->window.band--) /* no last band of fewer rows than a tile has */
+        if (j->rows % j->window.band == 0 || j->rows % j->window.band >= j->kernels->tall)
             break;
-    j.bands = tess_ceil_div(j.rows, j.window.band);
-    j.planes = j.window.z >= 0 ? pass->axis[j.window.z].m : 1;
-    j.z_stride = j.window.z >= 0 ? pass->axis[j.window.z].out_stride : 0;
-    j.floors = tess_ceil_div(j.planes, j.window.depth);
-    find_inside(&j, problem, row, pass->group);
-    int64_t tasks = j.outer.rows * j.floors * j.bands * j.strips;
+    j->bands = tess_ceil_div(j->rows, j->window.band);
+    j->planes = j->window.z >= 0 ? pass->axis[j->window.z].m : 1;
+    j->z_stride = j->window.z >= 0 ? pass->axis[j->window.z].out_stride : 0;
+    j->floors = tess_ceil_div(j->planes, j->window.depth);
+    find_inside(j, problem, row, pass->group);
+    int64_t tasks = j->outer.rows * j->floors * j->bands * j->strips;
     if (run->threads == 0) {
-        task(&j, 0, tasks, 0);
+        task(j, 0, tasks, 0);
         return TESS_OK;
     }
     /* A piece should take 20 microseconds at least, and be a long way down a strip where there is work enough: what lies between two pieces is read by
      * both. */
     double cost = (double)pass->outputs * (double)(pass->taps + 8) / (double)tasks;
     int64_t least = tess_max64(1, (int64_t)(5e5 / cost)), wanted = tasks / (16 * (int64_t)run->threads);
-    return tess_parallel(run->context, run->threads, tasks, tess_max64(least, wanted), task, &j);
+    return tess_parallel(run->context, run->threads, tasks, tess_max64(least, wanted), task, j);
+}
+
+tess_status TESS_ISA_NAME(tess_correlate_window_pass)(const tess_correlate_problem *problem, const tess_correlate_pass *pass, const tess_run *run,
+                                                      const char *in, char *out, char *scratch);
+tess_status TESS_ISA_NAME(tess_correlate_window_pass)(const tess_correlate_problem *problem, const tess_correlate_pass *pass, const tess_run *run,
+                                                      const char *in, char *out, char *scratch) {
+    job j = {.pass = pass, .in = in, .out = out, .scratch = scratch, .out_width = (int64_t)tess_type_size(pass->to)};
+    const char *why;
+    if (pass->outputs == 0)
+        return TESS_OK;
+    if (!tess_correlate_window_of(&j.window, problem, pass, &why))
+        return tess_fail(TESS_ERR_INTERNAL, "correlate/window ran where it is not applicable: %s", why);
+    tess_correlate_source_of(&j.source, problem, pass, run->slot);
+    j.store = tess_storer(run->slot, problem->work, pass->to);
+    j.kernels = TESS_ISA_NAME(tess_correlate_window_kernels)(problem->work == tess_f32);
+    j.out_stride = pass->group > 1 ? j.out_width : pass->axis[pass->row].out_stride;
+    j.out_ready = pass->to == problem->work && j.out_stride == j.source.width;
+    j.rings = j.out_ready && pass->group == 1 && j.window.wy * j.window.planes == 1 && tess_window_rings_pay(j.kernels, j.window.wx);
+    return run_pass(&j, problem, run);
 }
 
 tess_status TESS_ISA_NAME(tess_correlate_in_window)(const tess_problem *base, const tess_run *run);
 tess_status TESS_ISA_NAME(tess_correlate_in_window)(const tess_problem *base, const tess_run *run) {
     const tess_correlate_problem *problem = (const tess_correlate_problem *)base;
     return TESS_ISA_NAME(tess_correlate_window_pass)(problem, problem->direct, run, tess_correlate_input(problem, run), run->out, run->workspace);
+}
+
+/* ---- packed integers (packed.h) ---- */
+
+static bool put_of(tess_type to, tess_window_put *put) {
+    switch (to) {
+    case tess_u8: *put = TESS_WINDOW_PUT_U8; return true;
+    case tess_i8: *put = TESS_WINDOW_PUT_I8; return true;
+    case tess_u16: *put = TESS_WINDOW_PUT_U16; return true;
+    case tess_i16: *put = TESS_WINDOW_PUT_I16; return true;
+    default: return false;
+    }
+}
+
+tess_status TESS_ISA_NAME(tess_correlate_packed_in_window)(const tess_problem *base, const tess_run *run);
+tess_status TESS_ISA_NAME(tess_correlate_packed_in_window)(const tess_problem *base, const tess_run *run) {
+    const tess_correlate_problem *problem = (const tess_correlate_problem *)base;
+    const tess_correlate_packed *packed = problem->packed;
+    const tess_window_kernels *fours = TESS_ISA_NAME(tess_correlate_packed_kernels)(true);
+    const bool dot4 = fours && packed->bytes && (packed->pairs_fit || !fours->pairs_must_fit);
+    job j = {.pass = dot4 ? &packed->dot4 : &packed->dot2, .in = tess_correlate_input(problem, run), .out = run->out, .scratch = run->workspace};
+    const char *why;
+    if (j.pass->outputs == 0)
+        return TESS_OK;
+    if (!tess_correlate_packed_window(&j.window, packed, dot4, &why))
+        return tess_fail(TESS_ERR_INTERNAL, "correlate/packed ran where it is not applicable: %s", why);
+    tess_correlate_source_of(&j.source, problem, j.pass, run->slot);
+    j.source.load = TESS_ISA_NAME(tess_correlate_packed_loader)(j.pass->from, dot4);
+    j.source.width = dot4 ? 1 : 2;
+    j.source.constant = packed->constant[!dot4];
+    j.source.in_place = (dot4 || j.pass->from == tess_i16) && (j.source.stride == j.source.width || j.source.n == 1);
+    j.kernels = dot4 ? fours : TESS_ISA_NAME(tess_correlate_packed_kernels)(false);
+    j.start = dot4 ? 0 : packed->start;
+    j.out_width = (int64_t)tess_type_size(j.pass->to);
+    j.out_stride = j.pass->axis[j.pass->row].out_stride;
+    j.out_ready = put_of(j.pass->to, &j.put) && j.out_stride == j.out_width;
+    j.store = tess_storer(run->slot, problem->compute, j.pass->to);
+    return run_pass(&j, problem, run);
 }

@@ -17,7 +17,12 @@ void tess_correlate_source_of(tess_correlate_source *s, const tess_correlate_pro
 }
 
 static void fill(const tess_correlate_source *s, char *to, int64_t count) {
-    if (s->width == 4) {
+    if (s->width == 1) {
+        memset(to, (int)s->constant.u64, (size_t)count);
+    } else if (s->width == 2) {
+        for (int64_t i = 0; i < count; i++)
+            memcpy(to + 2 * i, &s->constant, 2);
+    } else if (s->width == 4) {
         for (int64_t i = 0; i < count; i++)
             memcpy(to + 4 * i, &s->constant, 4);
     } else if (s->width == 8) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ops/correlate/fft.h"
+#include "ops/correlate/packed.h"
 
 enum { GROUP_LIMIT = 256 }; /* elements side by side up to which a row of pixels beats many short rows */
 
@@ -179,7 +180,7 @@ static tess_status build_passes(tess_correlate_problem *problem, const tess_corr
             problem->between[k & 1] = tess_max64(problem->between[k & 1], bytes);
         }
         problem->passes[k].last = k == count - 1;
-        problem->slab_pass = masks[k].axes[0] == slab ? k : problem->slab_pass;
+        problem->slab_pass = masks[k].axes[0] == slab && masks[k].shape[0] > 1 ? k : problem->slab_pass;
         TESS_TRY(build_pass(problem, &problem->passes[k], &in, &out, &masks[k], slab));
         problem->separable_flops += (tess_is_complex(problem->compute) ? 8.0 : 2.0) * (double)masks[k].taps * (double)out.count;
         in = out;
@@ -212,6 +213,9 @@ void tess_correlate_release(tess_problem *base) {
     for (int k = 0; k < problem->passes_count; k++)
         tess_free(context, problem->passes[k].weights, problem->passes[k].size);
     tess_free(context, problem->passes, (size_t)problem->passes_count * sizeof *problem->passes);
+    if (problem->packed)
+        tess_free(context, problem->packed->dot4.weights, problem->packed->size);
+    tess_free(context, problem->packed, sizeof *problem->packed);
     if (problem->fft)
         tess_free(context, problem->fft->tables, problem->fft->size);
     tess_free(context, problem->fft, sizeof *problem->fft);
@@ -368,6 +372,8 @@ tess_status tess_correlate_prepare(tess_correlate_problem *problem, const tess_c
         status = build_passes(problem, problem->masks, problem->count);
     else if (status == TESS_OK)
         status = build_direct(problem);
+    if (status == TESS_OK && integers)
+        status = tess_correlate_pack(problem, largest_sum(problem));
     if (status == TESS_OK && detected && found > 0)
         status = build_passes(problem, factors, found);
     if (status == TESS_OK && transformed)

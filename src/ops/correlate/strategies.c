@@ -2,10 +2,12 @@
  * strategies.c - the table: one row a strategy. */
 #include "ops/correlate/fft.h"
 #include "ops/correlate/gpu_correlate.h"
+#include "ops/correlate/packed.h"
 #include "ops/correlate/slabs.h"
 
 TESS_DECLARE_RUN(tess_correlate_fft);
 TESS_DECLARE_RUN(tess_correlate_in_window);
+TESS_DECLARE_RUN(tess_correlate_packed_in_window);
 TESS_DECLARE_RUN(tess_correlate_rows);
 TESS_DECLARE_RUN(tess_correlate_separably);
 
@@ -34,6 +36,13 @@ static bool window_fits(const tess_problem *problem, const char **why) {
     return one_mask(problem, why) && tess_correlate_window_of(&window, of(problem), of(problem)->direct, why);
 }
 
+static bool packs(const tess_problem *problem, const char **why) {
+    const tess_correlate_packed *packed = of(problem)->packed;
+    tess_correlate_window window;
+    *why = "needs elements and weights of 8 or 16 bits, sums below 2^31, no colours, taps along a row that follow each other";
+    return packed && tess_correlate_packed_window(&window, packed, false, why) && tess_correlate_packed_window(&window, packed, true, why);
+}
+
 static bool several_passes(const tess_problem *problem, const char **why) {
     *why = "needs a list of 1-D masks, or a mask of rank 1 whose factors give the same bits";
     return of(problem)->passes != NULL;
@@ -44,6 +53,13 @@ static bool fewer_taps(const tess_problem *problem, const char **why) {
     const tess_correlate_problem *p = of(problem);
     *why = "the mask has too few taps to pay for passes";
     return !p->direct || p->separable_flops + 16.0 * (double)p->out.count * p->passes_count < p->base.flops;
+}
+
+/* Four taps of a row cost what one costs in f32. */
+static bool few_lanes(const tess_problem *problem, const char **why) {
+    const tess_correlate_problem *p = of(problem);
+    *why = "passes take fewer multiplications";
+    return !p->passes || p->separable_flops * 3 > p->base.flops;
 }
 
 static size_t rows_workspace(const tess_problem *problem, int threads) {
@@ -57,6 +73,14 @@ static size_t window_scratch(const tess_correlate_problem *problem, const tess_c
 }
 
 static size_t window_workspace(const tess_problem *problem, int threads) { return window_scratch(of(problem), of(problem)->direct, threads); }
+
+static size_t packed_workspace(const tess_problem *problem, int threads) {
+    tess_correlate_window dot4 = {0}, dot2 = {0};
+    const char *why;
+    tess_correlate_packed_window(&dot4, of(problem)->packed, true, &why);
+    tess_correlate_packed_window(&dot2, of(problem)->packed, false, &why);
+    return (size_t)threads * (dot4.scratch > dot2.scratch ? dot4.scratch : dot2.scratch);
+}
 
 static size_t separable_workspace(const tess_problem *problem, int threads) { return tess_correlate_slabs_workspace(of(problem), threads); }
 
@@ -82,6 +106,15 @@ static const tess_strategy rows[] = {
         .applicable = transforms,
         .workspace = fft_workspace,
         .flops = fft_flops,
+    },
+    {
+        .name = "correlate/packed",
+        .idea = "integer masks over small integers: two or four taps in every 32-bit lane, where the sums are proven to fit",
+        .source = "-",
+        .run = TESS_RUNS(tess_correlate_packed_in_window),
+        .applicable = packs,
+        .sensible = few_lanes,
+        .workspace = packed_workspace,
     },
     {
         .name = "correlate/separable",

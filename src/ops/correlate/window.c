@@ -31,6 +31,10 @@ bool tess_correlate_window_of(tess_correlate_window *w, const tess_correlate_pro
     *why = "works in f32 and f64, and in integers that those hold exactly";
     if (problem->work != tess_f32 && problem->work != tess_f64)
         return false;
+    return tess_correlate_window_sizes(w, pass, width, TESS_WINDOW_TILE_BYTES / width, why);
+}
+
+bool tess_correlate_window_sizes(tess_correlate_window *w, const tess_correlate_pass *pass, int64_t width, int64_t tile, const char **why) {
     *why = "needs the taps along a row to follow each other in the mask";
     if (!pass->row_last)
         return false;
@@ -47,7 +51,7 @@ bool tess_correlate_window_of(tess_correlate_window *w, const tess_correlate_pro
     w->z = find_z(pass, w->y);
     w->depth = w->z >= 0 ? TESS_WINDOW_DEPTH : 1;
     w->layers = w->depth + w->planes - 1;
-    w->tile = TESS_WINDOW_TILE_BYTES / width;
+    w->tile = tile;
     const int64_t met = w->band + w->wy - 1;
     int64_t fits = GATHER_BYTES / (w->layers * met * width) - reach;
     w->strip = tess_min64(tess_max64(fits / w->tile * w->tile, w->tile), 2048);

@@ -27,5 +27,7 @@ typedef struct tess_correlate_window {
 /* false: the pass has no such form, or would need more scratch than a thread's share of a cache; *why says which. */
 bool tess_correlate_window_of(tess_correlate_window *window, const tess_correlate_problem *problem, const tess_correlate_pass *pass,
                               const char **why);
+/* The same for elements of `width` bytes and tiles of `tile` columns at most. */
+bool tess_correlate_window_sizes(tess_correlate_window *window, const tess_correlate_pass *pass, int64_t width, int64_t tile, const char **why);
 
 #endif

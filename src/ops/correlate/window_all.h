@@ -1,6 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  * window_all.h - every kernel of window_kernels.h for one type; included by cpu_window_kernels.c, once for f32 and once for f64. */
 
+TESS_INLINE int KERNEL(span)(int k) { return k * TESS_VECTOR_BYTES; }
+TESS_INLINE vec KERNEL(start)(const tess_window_call *c) {
+    (void)c;
+    return (vec){0};
+}
+TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sums, int vectors) {
+    TESS_UNROLL for (int k = 0; k < vectors; k++, to += TESS_VECTOR_BYTES) {
+        if (c->between)
+            TESS_PASTE(WORD, store)(to, sums[k]);
+        else if (c->stream)
+            TESS_PASTE(WORD, stream)(to, TESS_PASTE(WORD, canonical)(sums[k]));
+        else
+            TESS_PASTE(WORD, store)(to, TESS_PASTE(WORD, canonical)(sums[k]));
+    }
+}
+
 #define tile_name KERNEL(tall_tile)
 #define ROWS TALL
 #define VECTORS WIDE
@@ -48,6 +64,7 @@
 static const tess_window_kernels KERNEL(kernels) = {
     .lanes = TESS_VECTOR_BYTES / (int)sizeof(real),
     .tall = TALL,
+    .taps = 1,
     .wide = WIDE,
     .line_vectors = LINE,
     .tile = KERNEL(tall_tile),

@@ -5,16 +5,20 @@
 
 #include "core/base.h"
 
+typedef enum tess_window_put { TESS_WINDOW_PUT_U8, TESS_WINDOW_PUT_I8, TESS_WINDOW_PUT_U16, TESS_WINDOW_PUT_I16 } tess_window_put;
+
 /* One tile. Input rows are those of plane 0, from the first that output row 0 meets; planes lie `lines` pointers apart. */
 typedef struct tess_window_call {
     const char *const *rows, *const *ahead; /* ahead: as many rows as the tile has, whose bytes will be wanted soon */
-    int64_t lines, planes, wy, wx;          /* the mask: planes x wy rows x wx taps */
+    int64_t lines, planes, wy, wx;          /* the mask: planes x wy rows x wx taps, or groups of taps */
     int64_t at, step;                       /* bytes: added to each row; from tap to tap */
     const void *weights;
     char *out;
-    int64_t out_stride; /* bytes between output rows */
-    bool stream;        /* past the caches; out is aligned to a line */
-    bool between;       /* what is stored will be read, and its NaNs made canonical, by another pass or a storer */
+    int64_t out_stride;  /* bytes between output rows */
+    bool stream;         /* past the caches; out is aligned to a line */
+    int32_t start;       /* packed integers: what sums begin from */
+    tess_window_put put; /* packed integers: how outputs are stored, unless they are `between`: then as i64 */
+    bool between;        /* what is stored will be read, and its NaNs made canonical, by another pass or a storer */
 } tess_window_call;
 typedef void (*tess_window_tile)(const tess_window_call *call);
 
@@ -33,7 +37,9 @@ typedef void (*tess_window_ring)(const tess_window_stretch *stretch);
 enum { TESS_WINDOW_RINGS = 8 }; /* deepest ring */
 
 typedef struct tess_window_kernels {
-    int lanes, tall;                              /* of a vector; output rows of a tall tile */
+    int lanes, tall;                              /* of a vector, or columns of a narrow tile; output rows of a tall tile */
+    int taps;                                     /* in a weight: 4 or 2 for packed integers, else 1 */
+    bool pairs_must_fit;                          /* packed.h */
     int wide, line_vectors;                       /* vectors of a wide tile, of a long line */
     tess_window_tile tile, narrow;                /* tall x wide, tall x 1 vectors */
     tess_window_tile line, point;                 /* 1 x line_vectors, 1 x 1 */

@@ -60,15 +60,7 @@ static void tile_name(const tess_window_call *c) {
             for (int64_t j = 0; j < c->wx; j++, x += c->step, w++)
                 NAME(tap)(acc, x, w);
         }
-    TESS_UNROLL for (int k = 0; k < VECTORS; k++) {
-        char *to = c->out + k * TESS_VECTOR_BYTES;
-        if (c->between)
-            HERE(store)(to, acc[k]);
-        else if (c->stream)
-            HERE(stream)(to, HERE(canonical)(acc[k]));
-        else
-            HERE(store)(to, HERE(canonical)(acc[k]));
-    }
+    KERNEL(put)(c, c->out, acc, VECTORS);
 }
 
 #undef NAME

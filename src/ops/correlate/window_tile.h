@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * window_tile.h - a tile of outputs held in registers: ROWS output rows by VECTORS vectors of `vec`. Included once for each tile, with those names
- * and tile_name, real and WORD (v_f32 or v_f64, pasted before _load_here and the like) defined.
+ * and tile_name, real, WORD (v_f32, v_f64, v_dot4 or v_dot2, pasted before _load_here and the like) and KERNEL defined, and KERNEL(span)(k), the bytes
+ * from the first load to load k; KERNEL(start), what sums begin from; KERNEL(put), which stores a row of them.
  *
  * Input rows are outermost. Input row i meets the outputs r = max(0, i - wy + 1) .. min(i, ROWS - 1) with mask row i - r, so every output sees its
  * taps row by row, and within a row from left to right: row-major order, whatever the tile. A tap column costs VECTORS unaligned loads and one
@@ -18,7 +19,7 @@ TESS_INLINE void NAME(meet)(vec (*acc)[VECTORS], const tess_window_call *c, cons
     const int64_t wx = c->wx, step = c->step;
     for (int64_t j = 0; j < wx; j++, x += step, w++) {
         vec v[VECTORS];
-        TESS_UNROLL for (int k = 0; k < VECTORS; k++) v[k] = HERE(load_here)(x + k * TESS_VECTOR_BYTES);
+        TESS_UNROLL for (int k = 0; k < VECTORS; k++) v[k] = HERE(load_here)(x + KERNEL(span)(k));
         TESS_UNROLL for (int r = low; r <= high; r++) {
             const vec weight = HERE(all_here)(w - r * wx);
             TESS_UNROLL for (int k = 0; k < VECTORS; k++) HERE(fma_here)(&acc[r][k], v[k], weight);
@@ -29,7 +30,7 @@ TESS_INLINE void NAME(meet)(vec (*acc)[VECTORS], const tess_window_call *c, cons
 /* The line of each vector in the row that this tile will want when it stands ROWS rows further down. */
 TESS_INLINE void NAME(fetch_ahead)(const tess_window_call *c, int i) {
     const char *x = c->ahead[i] + c->at;
-    TESS_UNROLL for (int k = 0; k < VECTORS * TESS_VECTOR_BYTES; k += 64) tess_prefetch_l2(x + k);
+    TESS_UNROLL for (int k = 0; k < KERNEL(span)(VECTORS); k += 64) tess_prefetch_l2(x + k);
 }
 
 #define LOW(i, wy) ((i) - (wy) + 1 > 0 ? (i) - (wy) + 1 : 0)
@@ -46,7 +47,7 @@ static void tile_name(const tess_window_call *c) {
     const int64_t wy = c->wy, area = c->wy * c->wx;
     vec acc[ROWS][VECTORS];
     TESS_UNROLL for (int r = 0; r < ROWS; r++) {
-        TESS_UNROLL for (int k = 0; k < VECTORS; k++) acc[r][k] = (vec){0};
+        TESS_UNROLL for (int k = 0; k < VECTORS; k++) acc[r][k] = KERNEL(start)(c);
         NAME(fetch_ahead)(c, r);
     }
     for (int64_t p = 0; p < c->planes; p++, rows += c->lines, w += area)
@@ -82,15 +83,7 @@ static void tile_name(const tess_window_call *c) {
             DOWN(1) DOWN(2) DOWN(3) DOWN(4) DOWN(5)
         }
         }
-    TESS_UNROLL for (int r = 0; r < ROWS; r++) TESS_UNROLL for (int k = 0; k < VECTORS; k++) {
-        char *to = c->out + r * c->out_stride + k * TESS_VECTOR_BYTES;
-        if (c->between)
-            HERE(store)(to, acc[r][k]);
-        else if (c->stream)
-            HERE(stream)(to, HERE(canonical)(acc[r][k]));
-        else
-            HERE(store)(to, HERE(canonical)(acc[r][k]));
-    }
+    TESS_UNROLL for (int r = 0; r < ROWS; r++) KERNEL(put)(c, c->out + r * c->out_stride, acc[r], VECTORS);
 }
 
 #undef NAME

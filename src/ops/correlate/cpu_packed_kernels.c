@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_packed_kernels.c - the tiles of correlate/packed: those of correlate/window, with four or two taps in every 32-bit lane.
+ *
+ * Four vectors are loaded from each input row. With four taps of bytes they start at four neighbouring bytes, and lane q of them sums outputs 4 q,
+ * 4 q + 1, 4 q + 2, 4 q + 3; with two taps of 16 bits two pairs of them do. So a tile is as many columns wide as a vector has bytes. */
+#include "core/convert.h"
+#include "ops/correlate/window_kernels.h"
+#include "simd/dot.h"
+
+#define vec v_i32
+#define real int32_t
+#define VECTORS 4
+
+#if TESS_VECTOR_BYTES == 64
+#define TALL 6
+#else
+#define TALL 2
+#endif
+enum { COLUMNS = TESS_VECTOR_BYTES };
+
+TESS_INLINE void put_rows(const int phases, const tess_window_call *c, char *to, const vec *sums) {
+    v_bytes v[2];
+    if (c->between) {
+        int32_t lanes[4 * TESS_F32_LANES];
+        tess_dot_sums(lanes, sums);
+        for (int i = 0; i < COLUMNS; i++) {
+            const int64_t sum = lanes[tess_dot_lane(phases, i)];
+            memcpy(to + 8 * i, &sum, 8);
+        }
+        return;
+    }
+    const bool is_signed = c->put == TESS_WINDOW_PUT_I8 || c->put == TESS_WINDOW_PUT_I16;
+    const int vectors = c->put == TESS_WINDOW_PUT_U16 || c->put == TESS_WINDOW_PUT_I16 ? 2 : 1;
+    if (vectors == 1)
+        v[0] = is_signed ? tess_dot_to_8(phases, sums, true) : tess_dot_to_8(phases, sums, false);
+    else if (is_signed)
+        tess_dot_to_16(phases, sums, true, v);
+    else
+        tess_dot_to_16(phases, sums, false, v);
+    for (int k = 0; k < vectors; k++)
+        if (c->stream)
+            v_bytes_stream(to + k * COLUMNS, v[k]);
+        else
+            v_bytes_store(to + k * COLUMNS, v[k]);
+}
+
+#if TESS_DOT4
+#define WORD v_dot4
+#define KERNEL(name) name##_dot4
+TESS_INLINE v_i32 v_dot4_load_here(const void *p) { return v_dot_load_here(p); }
+TESS_INLINE v_i32 v_dot4_all_here(const int32_t *p) { return v_dot_all_here(p); }
+TESS_INLINE int KERNEL(span)(int k) { return k % 4 + k / 4 * TESS_VECTOR_BYTES; }
+TESS_INLINE vec KERNEL(start)(const tess_window_call *c) { return (vec){0} + c->start; }
+TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sums, int vectors) {
+    (void)vectors;
+    put_rows(4, c, to, sums);
+}
+#define tile_name KERNEL(tile)
+#define ROWS TALL
+#include "ops/correlate/window_tile.h"
+#define VECTORS 4
+#define tile_name KERNEL(line)
+#define ROWS 1
+#include "ops/correlate/window_tile.h"
+#define VECTORS 4
+static const tess_window_kernels KERNEL(kernels) = {.lanes = COLUMNS,
+                                                    .tall = TALL,
+                                                    .taps = 4,
+                                                    .pairs_must_fit = TESS_DOT4_PAIRS,
+                                                    .wide = 1,
+                                                    .line_vectors = 1,
+                                                    .tile = KERNEL(tile),
+                                                    .narrow = KERNEL(tile),
+                                                    .line = KERNEL(line),
+                                                    .point = KERNEL(line)};
+#undef WORD
+#undef KERNEL
+#endif
+
+#define WORD v_dot2
+#define KERNEL(name) name##_dot2
+TESS_INLINE v_i32 v_dot2_load_here(const void *p) { return v_dot_load_here(p); }
+TESS_INLINE v_i32 v_dot2_all_here(const int32_t *p) { return v_dot_all_here(p); }
+TESS_INLINE int KERNEL(span)(int k) { return k % 2 * 2 + k / 2 * TESS_VECTOR_BYTES; }
+TESS_INLINE vec KERNEL(start)(const tess_window_call *c) { return (vec){0} + c->start; }
+TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sums, int vectors) {
+    (void)vectors;
+    put_rows(2, c, to, sums);
+}
+#define tile_name KERNEL(tile)
+#define ROWS TALL
+#include "ops/correlate/window_tile.h"
+#define VECTORS 4
+#define tile_name KERNEL(line)
+#define ROWS 1
+#include "ops/correlate/window_tile.h"
+static const tess_window_kernels KERNEL(kernels) = {.lanes = COLUMNS,
+                                                    .tall = TALL,
+                                                    .taps = 2,
+                                                    .wide = 1,
+                                                    .line_vectors = 1,
+                                                    .tile = KERNEL(tile),
+                                                    .narrow = KERNEL(tile),
+                                                    .line = KERNEL(line),
+                                                    .point = KERNEL(line)};
+
+const tess_window_kernels *TESS_ISA_NAME(tess_correlate_packed_kernels)(bool dot4);
+const tess_window_kernels *TESS_ISA_NAME(tess_correlate_packed_kernels)(bool dot4) {
+#if TESS_DOT4
+    if (dot4)
+        return &kernels_dot4;
+#endif
+    return dot4 ? NULL : &kernels_dot2;
+}
+
+/* ---- rows that are copied: bytes as they are, or as 16 signed bits ---- */
+
+#define LOADER(name, from, to, value)                                        \
+    static void name(void *row, const void *at, int64_t stride, int64_t n) { \
+        to *restrict out = row;                                              \
+        const char *restrict p = at;                                         \
+        from x;                                                              \
+        if (stride == (int64_t)sizeof x)                                     \
+            for (int64_t i = 0; i < n; i++) {                                \
+                memcpy(&x, p + i * (int64_t)sizeof x, sizeof x);             \
+                out[i] = (to)(value);                                        \
+            }                                                                \
+        else                                                                 \
+            for (int64_t i = 0; i < n; i++) {                                \
+                memcpy(&x, p + i * stride, sizeof x);                        \
+                out[i] = (to)(value);                                        \
+            }                                                                \
+    }
+LOADER(bytes, uint8_t, uint8_t, x)
+LOADER(from_u8, uint8_t, int16_t, x)
+LOADER(from_i8, int8_t, int16_t, x)
+LOADER(from_i16, int16_t, int16_t, x)
+LOADER(from_u16, uint16_t, int16_t, x ^ 0x8000)
+
+tess_row_loader TESS_ISA_NAME(tess_correlate_packed_loader)(tess_type from, bool dot4);
+tess_row_loader TESS_ISA_NAME(tess_correlate_packed_loader)(tess_type from, bool dot4) {
+    if (dot4)
+        return bytes;
+    return from == tess_u8 ? from_u8 : from == tess_i8 ? from_i8 : from == tess_i16 ? from_i16 : from_u16;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * packed.c - proving that sums of small integers fit 32 bits, and packing their weights. */
+#include "ops/correlate/packed.h"
+
+#include <string.h>
+
+enum { MOST_TAPS = 1 << 16 };
+
+static int64_t weight(const tess_correlate_pass *pass, const int64_t *weights, int64_t line, int64_t j) {
+    const int64_t wx = pass->axis[pass->row].width;
+    return j < wx ? weights[line * wx + j] : 0;
+}
+
+/* The pass with taps in groups of `every` weights of 32 / every bits. */
+static tess_correlate_pass grouped(const tess_correlate_pass *direct, const int64_t *weights, int every, int32_t *to) {
+    tess_correlate_pass pass = *direct;
+    tess_correlate_axis *row = &pass.axis[pass.row];
+    const int64_t lines = pass.taps / row->width;
+    if (row->width == 1) /* no mask along the row: now there is */
+        pass.order[pass.masked++] = pass.row;
+    row->width = tess_ceil_div(row->width, every) * every;
+    pass.taps = lines * row->width;
+    pass.weights = to;
+    pass.size = (size_t)(pass.taps / every) * sizeof *to;
+    const uint32_t mask = every == 4 ? 0xff : 0xffff;
+    for (int64_t line = 0; line < lines; line++)
+        for (int64_t j = 0; j < row->width; j += every) {
+            uint32_t group = 0;
+            for (int k = 0; k < every; k++)
+                group |= ((uint32_t)weight(direct, weights, line, j + k) & mask) << k * (32 / every);
+            *to++ = (int32_t)group;
+        }
+    return pass;
+}
+
+/* Whether every weight is one of `bits` signed bits; and whether the products of u8 with the pairs that dot4 makes stay within 16 bits. */
+static bool weights_fit(const tess_correlate_pass *pass, const int64_t *weights, int bits) {
+    for (int64_t t = 0; t < pass->taps; t++)
+        if (weights[t] < -(INT64_C(1) << (bits - 1)) || weights[t] >= INT64_C(1) << (bits - 1))
+            return false;
+    return true;
+}
+static bool pairs_fit(const tess_correlate_pass *pass, const int64_t *weights) {
+    const int64_t wx = pass->axis[pass->row].width, lines = pass->taps / wx;
+    for (int64_t line = 0; line < lines; line++)
+        for (int64_t j = 0; j < wx; j += 2) {
+            const int64_t a = weight(pass, weights, line, j), b = weight(pass, weights, line, j + 1);
+            const int64_t most = tess_max64(a, 0) + tess_max64(b, 0), least = tess_min64(a, 0) + tess_min64(b, 0);
+            if (most * 255 > INT16_MAX || least * 255 < INT16_MIN)
+                return false;
+        }
+    return true;
+}
+
+static bool constant_fits(const tess_correlate_problem *problem) {
+    const tess_type type = problem->in.type;
+    const int bits = 8 * problem->in.itemsize - !tess_is_unsigned(type);
+    const int64_t top = INT64_C(1) << bits, c = problem->constant.i64; /* of u64 beyond 2^63: negative, or too large all the same */
+    return c < top && c >= (tess_is_unsigned(type) ? 0 : -top);
+}
+
+tess_status tess_correlate_pack(tess_correlate_problem *problem, double largest) {
+    const tess_correlate_pass *direct = problem->direct;
+    const tess_type type = problem->in.type;
+    if ((problem->compute != tess_i64 && problem->compute != tess_u64) ||
+        (type != tess_u8 && type != tess_i8 && type != tess_u16 && type != tess_i16) || !direct || !direct->row_last || direct->group > 1 ||
+        direct->taps > MOST_TAPS || largest >= 0x1p31 || !constant_fits(problem))
+        return TESS_OK;
+    const int64_t *weights = problem->masks[0].weights;
+    if (!weights_fit(direct, weights, 16))
+        return TESS_OK;
+    tess_correlate_packed *packed = tess_allocate_zeroed(problem->base.context, sizeof *packed);
+    if (!packed)
+        return TESS_ERR_MEMORY;
+    problem->packed = packed;
+    const int64_t wx = direct->axis[direct->row].width, lines = direct->taps / wx;
+    const int64_t fours = lines * tess_ceil_div(wx, 4), twos = lines * tess_ceil_div(wx, 2);
+    packed->size = (size_t)(fours + twos) * sizeof(int32_t);
+    int32_t *block = tess_allocate(problem->base.context, packed->size);
+    if (!block)
+        return TESS_ERR_MEMORY;
+    packed->dot4 = grouped(direct, weights, 4, block);
+    packed->dot2 = grouped(direct, weights, 2, block + fours);
+    packed->bytes = type == tess_u8 && weights_fit(direct, weights, 8);
+    packed->pairs_fit = pairs_fit(direct, weights);
+    packed->constant[0].u64 = (uint8_t)problem->constant.u64;
+    packed->constant[1].u64 = (uint16_t)problem->constant.u64;
+    if (type == tess_u16) {
+        uint32_t sum = 0;
+        for (int64_t t = 0; t < direct->taps; t++)
+            sum += (uint32_t)weights[t];
+        packed->start = (int32_t)(sum << 15);
+        packed->constant[1].u64 ^= 0x8000;
+    }
+    return TESS_OK;
+}
+
+bool tess_correlate_packed_window(tess_correlate_window *window, const tess_correlate_packed *packed, bool dot4, const char **why) {
+    return tess_correlate_window_sizes(window, dot4 ? &packed->dot4 : &packed->dot2, dot4 ? 1 : 2, 64, why);
+}
