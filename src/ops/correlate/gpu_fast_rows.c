@@ -3,7 +3,7 @@
  * rows that begin at multiples of 16 bytes, and (_odd) for any. */
 #include "ops/correlate/gpu_fast.h"
 
-KERNEL_TEXT(gpu_window2d);
+KERNEL_TEXT(gpu_patch);
 KERNEL_TEXT(gpu_strip2d);
 KERNEL_TEXT(gpu_tile1d);
 
@@ -31,11 +31,11 @@ static int64_t resident(int64_t threads, int64_t registers) {
     return tess_max64(1, tess_min64(REGISTERS / (threads * tess_ceil_div(registers, 8) * 8), 2048 / threads));
 }
 
-/* ---- window2d ---- */
+/* ---- patch ---- */
 
-typedef struct window2d_shape {
-    int64_t columns, rows, across, down, blocks; /* V, R, WX, WY, BLOCKS */
-} window2d_shape;
+typedef struct patch_shape {
+    int64_t columns, rows, planes, across, down, deep, blocks; /* V, R, Z, WX, WY, WZ, BLOCKS */
+} patch_shape;
 
 static int64_t power_above(int64_t n) {
     int64_t power = 1;
@@ -45,48 +45,57 @@ static int64_t power_above(int64_t n) {
 }
 
 /* Registers: the rows' words, the window and sums; what the addresses need beside. */
-static window2d_shape window2d_of(const tess_correlate_frame *f, int64_t work) {
-    window2d_shape s = {.columns = f->in == 8 ? 2 : f->in == 4 ? 4 : 8, .rows = f->y.width <= 3 ? 4 : 5, .across = 2, .down = 2};
+static patch_shape patch_of(const tess_correlate_frame *f, int64_t work) {
+    patch_shape s = {.columns = f->in == 8 ? 2 : f->in == 4 ? 4 : 8, .rows = f->y.width <= 3 ? 4 : 5, .planes = 1, .across = 2, .down = 2, .deep = 1};
+    if (f->z.width > 1)
+        s.rows = s.planes = s.deep = 2;
     if (f->y.m == 1)
         s.rows = 1;
-    if (f->y.m <= 2 * s.rows)
+    if (f->y.m <= 2 * s.rows && s.deep == 1)
         s.across = 4, s.down = 1;
-    int64_t edge = before(f) + after(f) ? tess_max64(power_above(tess_max64(before(f), after(f))), 4 / tess_min64(f->in, 4)) : 0;
-    int64_t held = (s.rows + f->y.width - 1) * (s.columns + edge) * f->in / 4;
-    int64_t registers = held + (s.columns + edge * 2 + s.columns * f->y.width) * work / 4 + 28;
-    if (f->in == 4 && f->x.width == 3 && f->y.width == 3 && s.down == 2) {
+    const int64_t edge = before(f) + after(f) ? tess_max64(power_above(tess_max64(before(f), after(f))), 4 / tess_min64(f->in, 4)) : 0;
+    const int64_t held = (s.planes + f->z.width - 1) * (s.rows + f->y.width - 1) * (s.columns + edge) * f->in / 4;
+    int64_t registers = held + (s.columns + edge * 2 + s.columns * tess_min64(f->y.width, s.rows) * s.planes) * work / 4 + 28;
+    if (f->in == 4 && f->x.width == 3 && f->y.width == 3 && f->z.width == 1 && s.down == 2) {
         s.down = 4;
         registers = 48;
     }
-    s.blocks = resident(32 * s.across * s.down, tess_max64(registers, 40));
+    s.blocks = resident(32 * s.across * s.down * s.deep, tess_max64(registers, 40));
     return s;
 }
 
-static bool window2d_takes(const tess_problem *base, bool whole, const char **why) {
+static int64_t patch_depth(const tess_correlate_frame *f, const patch_shape *s) { return tess_ceil_div(f->z.m, s->planes * s->deep); }
+
+static bool patch_takes(const tess_problem *base, bool whole, const char **why) {
     tess_correlate_frame f;
-    if (!frame_of(&f, base, 1, whole, why))
+    if (!frame_of(&f, base, 2, whole, why))
         return false;
-    window2d_shape s = window2d_of(&f, work_size(base));
-    *why = "takes masks of a few rows, no wider than a vector of 16 bytes on either side";
-    return f.y.width <= 5 && before(&f) <= s.columns && after(&f) <= s.columns && tess_ceil_div(f.y.m, s.rows * s.down) <= GRID;
+    const patch_shape s = patch_of(&f, work_size(base));
+    *why = "takes masks of a few rows and planes, no wider than a vector of 16 bytes on either side";
+    return f.y.width <= (f.z.width > 1 ? 3 : 5) && f.z.width <= 3 && before(&f) <= s.columns && after(&f) <= s.columns &&
+           tess_ceil_div(f.y.m, s.rows * s.down) <= GRID && f.arrays <= GRID / tess_max64(1, patch_depth(&f, &s));
 }
 
-static void lay_window2d_as(const tess_problem *base, tess_gpu_layout *layout, bool whole) {
-    tess_correlate_frame f = known_frame(base, 1);
-    window2d_shape s = window2d_of(&f, work_size(base));
-    tess_gpu_unit(layout, &gpu_window2d);
+static void lay_patch_as(const tess_problem *base, tess_gpu_layout *layout, bool whole) {
+    tess_correlate_frame f = known_frame(base, 2);
+    const patch_shape s = patch_of(&f, work_size(base));
+    tess_gpu_unit(layout, &gpu_patch);
     tess_correlate_frame_options(layout, tess_correlate_gpu_of(base), &f, whole);
     tess_gpu_option(layout, "-DKY=%d", (int)f.y.width);
+    tess_gpu_option(layout, "-DKZ=%d", (int)f.z.width);
     tess_gpu_option(layout, "-DV=%d", (int)s.columns);
     tess_gpu_option(layout, "-DR=%d", (int)s.rows);
+    tess_gpu_option(layout, "-DZ=%d", (int)s.planes);
     tess_gpu_option(layout, "-DWX=%d", (int)s.across);
     tess_gpu_option(layout, "-DWY=%d", (int)s.down);
+    tess_gpu_option(layout, "-DWZ=%d", (int)s.deep);
     tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "window2d", tess_ceil_div(f.x.m, 32 * s.columns * s.across),
-                                             tess_ceil_div(f.y.m, s.rows * s.down), f.arrays, (int)(32 * s.across * s.down), 0);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "patch", tess_ceil_div(f.x.m, 32 * s.columns * s.across), tess_ceil_div(f.y.m, s.rows * s.down),
+                                             f.arrays * patch_depth(&f, &s), (int)(32 * s.across * s.down * s.deep), 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_correlate_frame_pass(layout, step, &f);
+    tess_gpu_pass_i32(layout, step, (int32_t)patch_depth(&f, &s));
     tess_gpu_pass(layout, step, f.pass->weights, f.pass->size);
 }
 
@@ -194,13 +203,13 @@ static void lay_tile1d_as(const tess_problem *base, tess_gpu_layout *layout, boo
 
 /* ---- the rows ---- */
 
-static void lay_window2d(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+static void lay_patch(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     (void)device;
-    lay_window2d_as(base, layout, true);
+    lay_patch_as(base, layout, true);
 }
-static void lay_window2d_odd(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+static void lay_patch_odd(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     (void)device;
-    lay_window2d_as(base, layout, false);
+    lay_patch_as(base, layout, false);
 }
 static void lay_strip2d(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     lay_strip2d_as(base, device, layout, true);
@@ -220,8 +229,8 @@ static void lay_tile1d_odd(const tess_problem *base, const tess_gpu_device *devi
 #define ROW(name, takes, whole)                                                                                       \
     bool tess_correlate_##name##_fits(const tess_problem *base, const char **why) { return takes(base, whole, why); } \
     const tess_gpu_row tess_correlate_##name = {.headers = tess_correlate_frame_headers, .production = true, .least_arch = 80, .lay_out = lay_##name}
-ROW(window2d, window2d_takes, true);
-ROW(window2d_odd, window2d_takes, false);
+ROW(patch, patch_takes, true);
+ROW(patch_odd, patch_takes, false);
 ROW(strip2d, strip2d_takes, true);
 ROW(strip2d_odd, strip2d_takes, false);
 ROW(tile1d, tile1d_takes, true);

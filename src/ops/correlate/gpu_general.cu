@@ -45,7 +45,9 @@ struct general {
 };
 
 #if WORK >= T_C64
-template <typename R> struct pair { R re, im; };
+template <typename R> struct pair {
+    R re, im;
+};
 typedef pair<real> number;
 
 // Real inputs have an imaginary part of +0, which takes part.

@@ -6,11 +6,16 @@
 // Elements that no output needs may hold anything. Vectors of 16 bytes that lie inside the array are copied without passing registers; ghost cells, and
 // rows that are not whole vectors, element by element.
 //
-// -DV columns a thread, -DTHREADS.
+// -DV columns a thread, -DTHREADS. Before it is included, RING_LEFT and RING_RIGHT may say how many elements beside its own a thread reads.
 #include "ops/correlate/gpu_copies.cuh"
 
+#ifndef RING_LEFT
+#define RING_LEFT LEFT
+#define RING_RIGHT RIGHT
+#endif
+
 const int VECTOR = 16 / SIZE, READ = V * SIZE < 16 ? V : VECTOR; // elements of a copy's vector, and of a vector read from shared memory
-const int NEAR_LEFT = up_to(LEFT, READ), NEAR_RIGHT = up_to(RIGHT, READ), PAD_LEFT = up_to(NEAR_LEFT, VECTOR), PAD_RIGHT = up_to(NEAR_RIGHT, VECTOR);
+const int NEAR_LEFT = up_to(RING_LEFT, READ), NEAR_RIGHT = up_to(RING_RIGHT, READ), PAD_LEFT = up_to(NEAR_LEFT, VECTOR), PAD_RIGHT = up_to(NEAR_RIGHT, VECTOR);
 const int TILE = THREADS * V, ROW = PAD_LEFT + TILE + PAD_RIGHT, WINDOW = NEAR_LEFT + V + NEAR_RIGHT;
 static_assert(V * SIZE % 4 == 0 && TILE % VECTOR == 0, "a tile is whole vectors");
 
@@ -46,7 +51,7 @@ template <int ROWS> __device__ __forceinline__ void copy_rows(element *to, const
 }
 
 // The window of the thread's V columns in a row in shared memory.
-__device__ __forceinline__ void read_window(work (&value)[LEFT + V + RIGHT], const element *row, int thread) {
+__device__ __forceinline__ void read_window(work (&value)[RING_LEFT + V + RING_RIGHT], const element *row, int thread) {
     unsigned word[WINDOW * SIZE / 4];
     const element *from = row + PAD_LEFT + thread * V - NEAR_LEFT;
 #pragma unroll
@@ -57,6 +62,6 @@ __device__ __forceinline__ void read_window(work (&value)[LEFT + V + RIGHT], con
             word[i * (READ * SIZE / 4) + k] = w.word[k];
     }
 #pragma unroll
-    for (int i = 0; i < LEFT + V + RIGHT; i++)
-        value[i] = cell(word, NEAR_LEFT - LEFT + i);
+    for (int i = 0; i < RING_LEFT + V + RING_RIGHT; i++)
+        value[i] = cell(word, NEAR_LEFT - RING_LEFT + i);
 }

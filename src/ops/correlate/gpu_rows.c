@@ -179,12 +179,14 @@ static const tess_gpu_row row_general = {.headers = tess_correlate_gpu_headers, 
         .gpu = &tess_correlate_##row                                                                                                   \
     }
 const tess_strategy tess_correlate_gpu_rows[CORRELATE_GPU_ROWS] = {
-    FAST(window2d, "small masks: a few rows of vectors in registers, edges from the neighbour lanes"),
+    FAST(patch, "small masks: rows of vectors in registers, the rest of a window from the neighbour lanes"),
     FAST(strip2d, "larger masks: blocks march down strips, every row adds to all outputs under way"),
     FAST(tile1d, "masks along rows: a tile through shared memory, sixteen outputs a thread"),
-    FAST(window2d_odd, "window2d for rows that begin anywhere, element by element"),
+    FAST(separable2d, "two masks, one along rows, in one pass over memory: strips, and windows between the passes"),
+    FAST(patch_odd, "patch for rows that begin anywhere, element by element"),
     FAST(strip2d_odd, "strip2d for rows that begin anywhere"),
     FAST(tile1d_odd, "tile1d for rows that begin anywhere"),
+    FAST(separable2d_odd, "separable2d for rows that begin anywhere"),
     {.name = "correlate/general",
      .idea = "any layout, type and boundary: one thread an output, every tap's index worked out",
      .source = "-",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpu_strip2d.cu - production: larger masks, where arithmetic binds. A block marches down a strip of THREADS * V columns; each row is met once.
 //
-// window2d held all rows of its window; with a large mask registers end. Here a thread keeps the KY - 1 outputs of each of its V columns that are under
+// patch held all rows of its window; with a large mask registers end. Here a thread keeps the KY - 1 outputs of each of its V columns that are under
 // way, and every row that arrives adds its KX * V terms to each of them: the oldest is then finished and stored. TURN rows arrive a turn, and each weight is
 // used for all of them as soon as it is there: a weight costs an issue slot to fetch, so it must serve 8 multiply-adds or more. The turn's loop is rolled;
 // sums move to their next place by being written there.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpu_tile1d.cu - production: long masks along a row. A thread has EACH outputs side by side; an element that it reads serves all of them.
 //
-// window2d takes a lane's window from its neighbours' registers, which ends with a mask of V elements on either side. Here a tile and its halo pass through
+// patch takes a lane's window from its neighbours' registers, which ends with a mask of V elements on either side. Here a tile and its halo pass through
 // shared memory once. A thread reads each element of its window once and adds it to the EACH sums that it concerns, so that a multiply-add needs no operand
 // from memory: taps come in ascending order for each sum, because elements do. Results go back through the same shared memory, so that stores are whole
 // rows of vectors. One tile a block and many small blocks: on an H200 blocks that stay and prefetch are slower.

@@ -162,6 +162,25 @@ static void volumes_batches_and_axes(void **state) {
     }
 }
 
+/* Rows that begin at multiples of 16 bytes, wide enough for warps and blocks without an edge. */
+static void inner_blocks(void **state) {
+    (void)state;
+    uint64_t random = 8;
+    for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++) {
+        const work cases[] = {{F32, .ndim = 2, .shape = {37, 776}, .mask_ndim = 2, .width = {3, 3}},
+                              {F32, .ndim = 2, .shape = {45, 1544}, .mask_ndim = 2, .width = {7, 7}},
+                              {F32, .ndim = 3, .shape = {9, 13, 516}, .mask_ndim = 3, .width = {3, 3, 3}},
+                              {F32, .ndim = 2, .shape = {40, 1032}, .masks = 2, .width = {7, 7}},
+                              {F32, .ndim = 2, .shape = {33, 1028}, .masks = 2, .width = {7, 7}, .named = true, .axes = {1, 0}},
+                              {F32, .ndim = 2, .shape = {3, 2064}, .mask_ndim = 1, .width = {33}}};
+        for (int i = 0; i < TESS_COUNT(cases); i++) {
+            work w = cases[i];
+            w.boundary = (tess_boundary)boundary;
+            compare(&w, &random);
+        }
+    }
+}
+
 static void lists(void **state) {
     (void)state;
     uint64_t random = 4;
@@ -321,9 +340,10 @@ static void every_row_was_compared(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_of_f32),  cmocka_unit_test(images_of_f32),       cmocka_unit_test(volumes_batches_and_axes),
-        cmocka_unit_test(lists),        cmocka_unit_test(every_type),          cmocka_unit_test(places_of_64_bits),
-        cmocka_unit_test(empty_arrays), cmocka_unit_test(counts_as_predicted), cmocka_unit_test(every_row_was_compared)};
+        cmocka_unit_test(rows_of_f32),           cmocka_unit_test(images_of_f32), cmocka_unit_test(volumes_batches_and_axes),
+        cmocka_unit_test(inner_blocks),          cmocka_unit_test(lists),         cmocka_unit_test(every_type),
+        cmocka_unit_test(places_of_64_bits),     cmocka_unit_test(empty_arrays),  cmocka_unit_test(counts_as_predicted),
+        cmocka_unit_test(every_row_was_compared)};
     engine = gpu_test_engine();
     if (engine == TESS_ENGINE_VIRTUAL && !gpu_test_compiler()) {
         printf("no compiler for kernels here: %s\n", tess_detail());

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_separable_rows.c - the production rows of a list of two masks, one of them along rows: both in one launch. */
+#include <string.h>
+
+#include "ops/correlate/gpu_fast.h"
+
+KERNEL_TEXT(gpu_separable2d);
+
+enum { GRID = 65535, PARAMETERS = 4096, LONGEST = 35 };
+
+/* The list as one pass over both axes, in the caller's axes. */
+typedef struct pair {
+    tess_correlate_pass pass;
+    tess_correlate_frame frame;
+    int rows; /* which mask of the list runs along rows: the first or the second */
+} pair;
+
+static int finest_axis(const tess_correlate_problem *p) {
+    for (int d = 0; d < p->in.ndim; d++)
+        if (p->in.stride[d] == p->in.itemsize && p->out.stride[d] == p->out.itemsize && p->in.shape[d] > 1)
+            return d;
+    return -1;
+}
+
+static bool pair_of(pair *two, const tess_problem *base, bool whole, const char **why) {
+    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
+    memset(two, 0, sizeof *two);
+    *why = "takes a list of two masks, one of them along rows without gaps";
+    if (p->fft || p->direct || p->count != 2 || p->passes_count != 2 || p->masks[0].axes[0] == p->masks[1].axes[0])
+        return false;
+    const int x = finest_axis(p);
+    two->rows = p->masks[0].axes[0] == x ? 0 : 1;
+    if (x < 0 || p->masks[two->rows].axes[0] != x)
+        return false;
+    two->pass = (tess_correlate_pass){.ndim = p->in.ndim,
+                                      .row = x,
+                                      .group = 1,
+                                      .masked = 2,
+                                      .order = {p->masks[!two->rows].axes[0], x},
+                                      .row_last = true,
+                                      .from = p->in.type,
+                                      .to = p->out.type,
+                                      .inputs = p->in.count,
+                                      .outputs = p->out.count,
+                                      .taps = p->masks[0].taps + p->masks[1].taps,
+                                      .size = p->passes[0].size + p->passes[1].size};
+    for (int d = 0; d < p->in.ndim; d++)
+        two->pass.axis[d] = (tess_correlate_axis){p->in.shape[d], p->out.shape[d], p->in.stride[d], p->out.stride[d], 1, 0};
+    for (int k = 0; k < 2; k++) {
+        two->pass.axis[p->masks[k].axes[0]].width = p->masks[k].shape[0];
+        two->pass.axis[p->masks[k].axes[0]].before = p->masks[k].before[0];
+    }
+    return tess_correlate_frame_of(&two->frame, p, &two->pass, 1, why) && (!whole || tess_correlate_frame_whole(&two->frame, why));
+}
+
+typedef struct shape {
+    int64_t columns, turn, threads, stages, blocks, finished, height, shared;
+} shape;
+
+static int64_t up_to(int64_t n, int64_t step) { return tess_ceil_div(n, step) * step; }
+
+static shape shape_of(const pair *two, int64_t work, const tess_gpu_device *device) {
+    const tess_correlate_frame *f = &two->frame;
+    const int64_t wide = work / 4, before = f->x.before, after = f->x.width - 1 - before;
+    shape s = {.columns = 4, .turn = wide == 2 ? 2 : 4, .threads = f->y.width > 20 ? 128 : 256, .stages = 3};
+    while (s.threads > 64 && s.threads * s.columns / 2 >= f->x.m + before + after)
+        s.threads /= 2;
+    const int64_t vector = 16 / f->in, read = tess_min64(s.columns, vector);
+    int64_t row = s.threads * s.columns;
+    s.finished = row;
+    if (two->rows == 0)
+        row += up_to(up_to(before, read), vector) + up_to(up_to(after, read), vector);
+    else
+        s.finished -= up_to(before, s.columns) + up_to(after, s.columns);
+    const int64_t registers = (s.columns * f->y.width + s.turn * (s.columns + (before + after) / 2)) * wide + 24;
+    s.blocks = tess_max64(1, tess_min64(65536 / (s.threads * up_to(registers, 8)), 2048 / s.threads));
+    s.shared = s.stages * s.turn * row * f->in + (two->rows == 0 ? 0 : s.turn * row * work);
+    const int64_t columns = tess_ceil_div(f->x.m, s.finished) * f->arrays, strips = tess_max64(1, 2 * device->sms * s.blocks / columns);
+    s.height = tess_max64(tess_ceil_div(f->y.m, strips), tess_min64(f->y.m, 2 * f->y.width));
+    return s;
+}
+
+static int64_t work_size(const tess_problem *base) { return (int64_t)tess_type_size(tess_correlate_gpu_of(base)->work); }
+
+static bool takes(const tess_problem *base, bool whole, const char **why) {
+    static const tess_gpu_device none;
+    pair two;
+    if (!pair_of(&two, base, whole, why))
+        return false;
+    *why = "takes two masks of at most 35 taps (f64: 17)";
+    const int64_t longest = work_size(base) == 8 ? LONGEST / 2 : LONGEST;
+    if (two.frame.x.width > longest || two.frame.y.width > longest || two.frame.x.m < 1 || two.frame.y.m < 1 || two.frame.arrays < 1)
+        return false;
+    shape s = shape_of(&two, work_size(base), &none);
+    return s.shared <= 64 << 10;
+}
+
+static void lay_as(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole) {
+    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
+    const char *why;
+    pair two;
+    pair_of(&two, base, whole, &why); /* true, because `fits` was */
+    shape s = shape_of(&two, work_size(base), device);
+    tess_gpu_unit(layout, &gpu_separable2d);
+    tess_correlate_frame_options(layout, p, &two.frame, whole);
+    tess_gpu_option(layout, "-DKY=%d", (int)two.frame.y.width);
+    tess_gpu_option(layout, "-DROWS_FIRST=%d", two.rows == 0);
+    tess_gpu_option(layout, "-DV=%d", (int)s.columns);
+    tess_gpu_option(layout, "-DTURN=%d", (int)s.turn);
+    tess_gpu_option(layout, "-DSTAGES=%d", (int)s.stages);
+    tess_gpu_option(layout, "-DTHREADS=%d", (int)s.threads);
+    tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "separable2d", tess_ceil_div(two.frame.x.m, s.finished), tess_ceil_div(two.frame.y.m, s.height),
+                                             two.frame.arrays, (int)s.threads, s.shared);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_correlate_frame_pass(layout, step, &two.frame);
+    tess_gpu_pass_i32(layout, step, (int32_t)s.height);
+    tess_gpu_pass(layout, step, p->passes[two.rows].weights, p->passes[two.rows].size);
+    tess_gpu_pass(layout, step, p->passes[!two.rows].weights, p->passes[!two.rows].size);
+}
+
+static void lay_separable2d(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) { lay_as(base, device, layout, true); }
+static void lay_separable2d_odd(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    lay_as(base, device, layout, false);
+}
+
+#define ROW(name, whole)                                                                                              \
+    bool tess_correlate_##name##_fits(const tess_problem *base, const char **why) { return takes(base, whole, why); } \
+    const tess_gpu_row tess_correlate_##name = {.headers = tess_correlate_frame_headers, .production = true, .least_arch = 80, .lay_out = lay_##name}
+ROW(separable2d, true);
+ROW(separable2d_odd, false);
