@@ -17,6 +17,7 @@ typedef int CUfunction_attribute;
 typedef int CUpointer_attribute;
 typedef int CUjit_option;
 typedef int CUstreamCaptureMode;
+typedef int CUstreamCaptureStatus;
 typedef int CUmemPool_attribute;
 typedef unsigned long long CUdeviceptr;
 typedef struct CUctx_st *CUcontext;

@@ -12,26 +12,40 @@ static CUdeviceptr address_of(const tess_gpu_argument *a, const tess_gpu_plan *p
                        : a->place == TESS_GPU_SECOND ? pointers->second
                        : a->place == TESS_GPU_OUT    ? pointers->out
                        : a->place == TESS_GPU_DATA   ? plan->data
+                       : a->place == TESS_GPU_TICKET ? pointers->ticket
                                                      : pointers->workspace;
     return base + (CUdeviceptr)a->offset; /* modulo 2^64: offsets may be negative */
 }
 
-tess_status tess_gpu_run_steps(const tess_gpu_scope *scope, const tess_gpu_plan *plan, const tess_gpu_pointers *pointers, CUstream stream) {
+/* The counter that the layout's launch wants. */
+static tess_status get_ticket(const tess_gpu_scope *scope, const tess_gpu_layout *layout, tess_gpu_pointers *pointers, CUstream stream) {
+    pointers->ticket = tess_gpu_ticket(scope, stream);
+    if (pointers->ticket)
+        return TESS_OK;
+    pointers->ticket = pointers->workspace + (CUdeviceptr)layout->ticket_room;
+    TESS_CUDA(scope->gpu, cuMemsetD8Async, pointers->ticket, 0, 4, stream);
+    return TESS_OK;
+}
+
+tess_status tess_gpu_run_steps(const tess_gpu_scope *scope, const tess_gpu_plan *plan, const tess_gpu_pointers *given, CUstream stream) {
     const tess_gpu_layout *layout = &plan->layout;
+    tess_gpu_pointers pointers = *given;
+    if (layout->ticket)
+        TESS_TRY(get_ticket(scope, layout, &pointers, stream));
     if (layout->zeroed > 0)
-        TESS_CUDA(scope->gpu, cuMemsetD8Async, pointers->workspace, 0, (size_t)layout->zeroed, stream);
+        TESS_CUDA(scope->gpu, cuMemsetD8Async, pointers.workspace, 0, (size_t)layout->zeroed, stream);
     for (int s = 0; s < layout->steps; s++) {
         const tess_gpu_step *step = &layout->step[s];
         CUdeviceptr address[TESS_GPU_ARGUMENTS];
         void *argument[TESS_GPU_ARGUMENTS];
         for (int i = 0; i < step->arguments; i++) {
             const tess_gpu_argument *a = &step->argument[i];
-            address[i] = a->place == TESS_GPU_VALUE ? 0 : address_of(a, plan, pointers);
+            address[i] = a->place == TESS_GPU_VALUE ? 0 : address_of(a, plan, &pointers);
             argument[i] = a->place == TESS_GPU_VALUE ? (void *)(uintptr_t)(layout->arena + a->at) : &address[i];
         }
         if (step->variable)
             TESS_TRY(tess_gpu_launch_filled(scope, &plan->kernel[s], &step->grid, stream, argument, step->variable,
-                                            address_of(&step->content, plan, pointers), (size_t)step->content.size));
+                                            address_of(&step->content, plan, &pointers), (size_t)step->content.size));
         else
             TESS_TRY(tess_gpu_launch(scope, &plan->kernel[s], &step->grid, stream, argument));
     }

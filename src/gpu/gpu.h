@@ -27,6 +27,7 @@ typedef struct tess_gpu tess_gpu;
 typedef struct tess_gpu_device tess_gpu_device;
 typedef struct tess_gpu_module tess_gpu_module;
 typedef struct tess_gpu_entry tess_gpu_entry; /* of the image cache in memory */
+typedef struct tess_gpu_tickets tess_gpu_tickets;
 typedef struct tess_gpu_known tess_gpu_known; /* of the kernels that were got before */
 
 typedef enum tess_gpu_library { TESS_GPU_LIBCUDA, TESS_GPU_LIBNVRTC } tess_gpu_library;
@@ -53,6 +54,7 @@ struct tess_gpu {
     tess_gpu_entry *images; /* most recently used first */
     tess_gpu_module *modules;
     tess_gpu_known *known[TESS_GPU_KNOWN]; /* by hash */
+    tess_gpu_tickets *tickets;
 };
 
 /* The context's object; made at the first call, no library is touched. */
@@ -193,6 +195,13 @@ void tess_gpu_modules_free(tess_gpu *gpu, bool exiting);
 bool tess_gpu_known_find(const tess_gpu_scope *scope, const tess_gpu_source *source, const char *entry, tess_gpu_kernel *kernel);
 void tess_gpu_known_store(const tess_gpu_scope *scope, const tess_gpu_source *source, const char *entry, const tess_gpu_kernel *kernel);
 void tess_gpu_known_free(tess_gpu *gpu);
+
+/* ticket.c: makes the counters of the scope's CUDA context unless they are there; needs a thread that captures nothing. */
+tess_status tess_gpu_tickets_make(const tess_gpu_scope *scope);
+/* The address of a 32-bit counter that is 0 and stays the caller's until the launch that goes to the stream now has ended, which leaves it 0 again;
+ * 0 when there is none. */
+CUdeviceptr tess_gpu_ticket(const tess_gpu_scope *scope, CUstream stream);
+void tess_gpu_tickets_free(tess_gpu *gpu, bool exiting);
 
 typedef struct tess_gpu_grid {
     int64_t grid[3]; /* blocks; 0 on any axis launches nothing */

@@ -68,6 +68,13 @@ void tess_gpu_fill_constant(tess_gpu_step *step, const char *variable, tess_gpu_
     step->content = (tess_gpu_argument){.place = place, .offset = offset, .size = (int)size};
 }
 
+void tess_gpu_pass_ticket(tess_gpu_layout *layout, tess_gpu_step *step) {
+    layout->full = layout->full || layout->ticket;
+    layout->ticket = true;
+    layout->ticket_room = tess_gpu_reserve(layout, 4);
+    add(layout, step, (tess_gpu_argument){.place = TESS_GPU_TICKET});
+}
+
 void tess_gpu_pass(tess_gpu_layout *layout, tess_gpu_step *step, const void *value, size_t size) {
     add(layout, step, (tess_gpu_argument){.place = TESS_GPU_VALUE, .at = keep(layout, value, size, 16), .size = (int)size});
 }

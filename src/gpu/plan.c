@@ -105,12 +105,27 @@ static int64_t natural_alignment(const tess_plan *plan) {
     return least;
 }
 
+/* Whether the twins of operands in host memory (host.c), each a block of the device's, have their first elements where the row wants them. */
+static bool twins_are_aligned(const tess_plan *plan, int64_t alignment) {
+    static const tess_operand operands[] = {TESS_ARRAY_IN, TESS_ARRAY_SECOND, TESS_ARRAY_OUT};
+    for (int i = 0; i < TESS_COUNT(operands); i++) {
+        const tess_array *array = plan->problem->op->array(plan->problem, operands[i]);
+        int64_t low, high;
+        if (!array)
+            continue;
+        tess_array_extent(array, &low, &high);
+        if (low % alignment)
+            return false;
+    }
+    return true;
+}
+
 /* The first row that asks for no more than natural alignment, after one that does. */
 static tess_status make_other(tess_gpu_plan *made, const tess_plan *plan) {
     const tess_op *op = plan->problem->op;
     int64_t natural = natural_alignment(plan);
     const char *why;
-    if (made->layout.alignment <= natural)
+    if (made->layout.alignment <= natural || (made->host && twins_are_aligned(plan, made->layout.alignment)))
         return TESS_OK;
     for (int r = 0; r < op->gpu_count; r++) {
         const tess_strategy *row = &op->gpu_rows[r];
@@ -129,6 +144,8 @@ static tess_status load(const tess_gpu_scope *scope, tess_gpu_plan *made, CUstre
     made->context_id = scope->context_id;
     TESS_TRY(get_kernels(scope, made, made->row->gpu));
     TESS_TRY(put_constants(scope, made, stream));
+    if (made->layout.ticket)
+        TESS_TRY(tess_gpu_tickets_make(scope));
     return put_data(scope, made, stream);
 }
 

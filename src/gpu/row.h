@@ -26,7 +26,8 @@ typedef enum tess_gpu_place {
     TESS_GPU_SECOND,
     TESS_GPU_OUT,
     TESS_GPU_WORKSPACE,
-    TESS_GPU_DATA /* what tess_gpu_data gave, on the device */
+    TESS_GPU_DATA,  /* what tess_gpu_data gave, on the device */
+    TESS_GPU_TICKET /* a 32-bit counter that is 0, and is to be left 0 */
 } tess_gpu_place;
 
 typedef struct tess_gpu_argument {
@@ -70,7 +71,9 @@ typedef struct tess_gpu_layout {
         size_t size;
     } constant[TESS_GPU_UNITS];
     int constants;
-    int64_t result; /* the first so many bytes of the workspace are read back for `finish`, which makes the call wait for the stream */
+    bool ticket;         /* one is wanted, by one of the launches */
+    int64_t ticket_room; /* where in the workspace it is put when there is no other */
+    int64_t result;      /* the first so many bytes of the workspace are read back for `finish`, which makes the call wait for the stream */
     size_t used;
     bool full;                  /* something did not fit: the plan fails */
     char arena[TESS_GPU_ARENA]; /* last: the first `used` bytes mean something */
@@ -83,6 +86,7 @@ void tess_gpu_option(tess_gpu_layout *layout, const char *format, ...) TESS_PRIN
 tess_gpu_step *tess_gpu_launch_of(tess_gpu_layout *layout, const char *entry, int64_t grid_x, int64_t grid_y, int64_t grid_z, int block,
                                   int64_t shared);
 void tess_gpu_pass_pointer(tess_gpu_layout *layout, tess_gpu_step *step, tess_gpu_place place, int64_t offset);
+void tess_gpu_pass_ticket(tess_gpu_layout *layout, tess_gpu_step *step);                          /* at most one a layout */
 void tess_gpu_pass(tess_gpu_layout *layout, tess_gpu_step *step, const void *value, size_t size); /* at most 16-byte alignment */
 void tess_gpu_pass_i64(tess_gpu_layout *layout, tess_gpu_step *step, int64_t value);
 void tess_gpu_pass_i32(tess_gpu_layout *layout, tess_gpu_step *step, int32_t value);
@@ -166,7 +170,7 @@ tess_status tess_gpu_execute(const tess_plan *plan, const void *in, const void *
 
 /* execute.c: the launches of a plan on device pointers, workspace ready. */
 typedef struct tess_gpu_pointers {
-    CUdeviceptr in, second, out, workspace;
+    CUdeviceptr in, second, out, workspace, ticket;
 } tess_gpu_pointers;
 tess_status tess_gpu_run_steps(const tess_gpu_scope *scope, const tess_gpu_plan *plan, const tess_gpu_pointers *pointers, CUstream stream);
 /* The row's verdict on what its kernels left at the workspace's start; waits for the stream when there is a result. */

@@ -89,6 +89,28 @@ CUresult tess_vgpu_cuStreamGetCtx(CUstream stream, CUcontext *context) {
     return tess_vgpu_door_leave(door, CUDA_SUCCESS);
 }
 
+/* The serial number is never given twice; the default stream's is 0. */
+CUresult tess_vgpu_cuStreamGetId(CUstream stream, unsigned long long *number) {
+    CUresult result;
+    tess_vgpu_door *door;
+    const vgpu_object *s = tess_vgpu_door_stream(stream, &door, &result);
+    *number = 0;
+    if (!s)
+        return result;
+    *number = s->handle;
+    return tess_vgpu_door_leave(door, CUDA_SUCCESS);
+}
+CUresult tess_vgpu_cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {
+    CUresult result;
+    tess_vgpu_door *door;
+    const vgpu_object *s = tess_vgpu_door_stream(stream, &door, &result);
+    *status = 0;
+    if (!s)
+        return result;
+    *status = s->tape != NULL;
+    return tess_vgpu_door_leave(door, CUDA_SUCCESS);
+}
+
 /* Everything before has been done, so there is nothing to wait for; but a stream that waits for an event of a capture joins that capture. */
 CUresult tess_vgpu_cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags) {
     CUresult result;

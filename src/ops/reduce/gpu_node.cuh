@@ -277,4 +277,42 @@ __device__ void pair_up(node *at, int count, int threads) {
     }
     __syncthreads();
 }
+
+// All of a block: `count` nodes, paired; the result is thread 0's. A thread takes a stretch of 2^s nodes, which is a subtree.
+__device__ node paired(const node *from, i64 count, node *room, int threads) {
+    i64 each = 1;
+    while (each * threads < count)
+        each *= 2;
+    i64 begin = threadIdx.x * each, here = count - begin < each ? count - begin : each;
+    if (here > 0) {
+        node stack[40];
+        int depth = 0;
+        for (i64 i = 0; i < here; i++) { // a binary counter: as many merges as i + 1 has trailing zeros
+            stack[depth++] = from[begin + i];
+            for (i64 carry = i; carry & 1; carry >>= 1) {
+                depth--;
+                merge(stack[depth - 1], stack[depth]);
+            }
+        }
+        for (; depth > 1; depth--)
+            merge(stack[depth - 2], stack[depth - 1]);
+        room[threadIdx.x] = stack[0];
+    }
+    pair_up(room, (int)((count + each - 1) / each), threads);
+    return room[0];
+}
+
+// Thread 0 of each block puts its node down; whether this block is the last one to do so, which then sees them all. Leaves the ticket as it was: 0.
+__device__ bool is_last(const node &n, node *partial, unsigned *ticket) {
+    __shared__ bool last;
+    if (threadIdx.x == 0) {
+        partial[blockIdx.x] = n;
+        __threadfence();
+        last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (last)
+        __threadfence();
+    return last;
+}
 #endif

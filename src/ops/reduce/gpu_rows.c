@@ -6,6 +6,7 @@
     extern const char tess_kernel_reduce_##file##_cu[]; \
     static const tess_gpu_text file = {"reduce/" #file ".cu", tess_kernel_reduce_##file##_cu}
 KERNEL_TEXT(gpu_tree_rows);
+KERNEL_TEXT(gpu_tree_block);
 KERNEL_TEXT(gpu_tree_columns);
 KERNEL_TEXT(gpu_tree_lanes);
 extern const char tess_kernel_reduce_gpu_node_cuh[], tess_kernel_reduce_gpu_packed_cuh[], tess_kernel_gpu_types_cuh[];
@@ -103,10 +104,26 @@ static bool packs(const reduce_problem *p) {
     return false;
 }
 
+/* The counter of a launch whose last block finishes, or nothing. */
+static void pass_ticket(tess_gpu_layout *layout, tess_gpu_step *step, bool wanted) {
+    if (wanted)
+        tess_gpu_pass_ticket(layout, step);
+    else
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, 0);
+}
+
+/* Up to so many leaves smaller blocks, which come and go more evenly; measured at 2048. */
+enum { FEW_LEAVES = 4096 };
+
 static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const reduce_problem *p = of(problem);
     int64_t size = p->in.itemsize, vector = size == 8 ? 2 : size == 4 ? 4 : 8, leaves = tess_ceil_div(p->k, REDUCE_LEAF);
-    int64_t slots = leaves > 4 ? 8 : leaves > 2 ? 4 : leaves, groups = tess_ceil_div(leaves, 8);
+    bool ticket = p->outputs == 1 && leaves > 8;
+    int64_t warps = ticket && leaves <= FEW_LEAVES ? 4 : 8,
+            slots = leaves > 4   ? warps
+                    : leaves > 2 ? 4
+                                 : leaves,
+            groups = tess_ceil_div(leaves, warps);
     int64_t block[5 + 3 * (TESS_MAX_NDIM + 1)], *at = block, rest = 0;
     (void)device;
     for (int d = 0; d < p->kept; d++)
@@ -121,6 +138,8 @@ static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *de
     tess_gpu_option(layout, "-DKEPT=%d", p->kept);
     tess_gpu_option(layout, "-DVECTOR=%d", (int)vector);
     tess_gpu_option(layout, "-DSLOTS=%d", (int)slots);
+    tess_gpu_option(layout, "-DWARPS=%d", (int)warps);
+    tess_gpu_option(layout, "-DTICKET=%d", ticket);
     tess_gpu_option(layout, "-DUNROLL=16");
     tess_gpu_option(layout, "-DPACKED=%d", packed);
     tess_gpu_option(layout, "-DWHOLE=%d", p->k >= REDUCE_LEAF);
@@ -131,19 +150,51 @@ static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *de
     at = put_kept(at, p, p->kept);
     size_t bytes = (size_t)(at - block) * sizeof *block;
     int64_t partial = groups > 1 ? tess_gpu_reserve(layout, p->outputs * groups * tess_reduce_gpu_node_size(p)) : 0;
-    tess_gpu_step *step =
-        tess_gpu_launch_of(layout, "tree_rows", slots == 8 ? p->outputs * groups : tess_ceil_div(p->outputs, 8 / slots), 1, 1, 256, 0);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_rows", slots == warps ? p->outputs * groups : tess_ceil_div(p->outputs, warps / slots), 1,
+                                             1, (int)(32 * warps), 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+    pass_ticket(layout, step, ticket);
     tess_gpu_pass(layout, step, block, bytes);
-    if (groups > 1) {
+    if (groups > 1 && !ticket) {
         step = tess_gpu_launch_of(layout, "finish", p->outputs, 1, 1, 256, 0);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
         tess_gpu_pass(layout, step, block, bytes);
     }
     layout->alignment = packed ? 16 : vector > 1 ? vector * size : 0;
+}
+
+/* ---- reduce/tree_block ---- */
+
+static bool block_fits(const tess_problem *problem, const char **why) {
+    if (!rows_fit(problem, why))
+        return false;
+    *why = "makes one output";
+    return of(problem)->outputs == 1;
+}
+
+static bool block_pays(const tess_problem *problem, const char **why) {
+    *why = "more than two leaves a multiprocessor are a matter of bandwidth";
+    return of(problem)->k <= 264 * REDUCE_LEAF;
+}
+
+static void lay_tree_block(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const reduce_problem *p = of(problem);
+    int64_t leaves = tess_ceil_div(p->k, REDUCE_LEAF);
+    const int64_t block[] = {p->k, leaves, as_word(p->ddof)};
+    (void)device;
+    tess_gpu_unit(layout, &gpu_tree_block);
+    tess_reduce_gpu_node_options(layout, p);
+    tess_gpu_option(layout, "-DTICKET=%d", leaves > 1);
+    int64_t partial = leaves > 1 ? tess_gpu_reserve(layout, leaves * tess_reduce_gpu_node_size(p)) : 0;
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_block", leaves, 1, 1, 256, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+    pass_ticket(layout, step, leaves > 1);
+    tess_gpu_pass(layout, step, block, sizeof block);
 }
 
 /* ---- reduce/tree_columns ---- */
@@ -237,6 +288,7 @@ static void lay_tree_lanes(const tess_problem *problem, const tess_gpu_device *d
 
 static const tess_gpu_row row_rows = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_tree_rows},
                           row_columns = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_tree_columns},
+                          row_block = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_tree_block},
                           row_lanes = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_tree_lanes};
 
 #define HARRIS "Harris, Optimizing parallel reduction in CUDA, NVIDIA 2007"
@@ -247,6 +299,13 @@ static const tess_gpu_row row_rows = {.headers = headers, .production = true, .l
     }
 
 const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS] = {
+    {.name = "reduce/tree_block",
+     .idea = "one short run: a block a leaf, a thread a lane with all its loads on their way; the last block pairs the leaves",
+     .source = "Higham 1993 (pairwise)",
+     .target = TESS_TARGET_GPU,
+     .applicable = block_fits,
+     .sensible = block_pays,
+     .gpu = &row_block},
     {.name = "reduce/tree_columns",
      .idea = "a thread a vector of columns: the tree's lanes in bit-reversed order, partial sums on a stack in registers",
      .source = "Higham 1993 (pairwise)",

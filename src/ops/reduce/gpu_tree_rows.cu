@@ -4,8 +4,8 @@
 // A leaf is 32 rows of 256 elements, one for each lane of the tree. A thread reads vectors of E elements (-DVECTOR=E, 16 bytes where E fits), vector t and
 // t + 32, ... of each row, so that tree lane number (k * 32 + t) * E + j is the thread's own accumulator [k][j]. The halving then needs no memory:
 // lanes 128 (and 64) apart meet in the thread, those of the threads t and t + 16, 8, 4, 2, 1 by shuffles, the last ones in the thread again. The 8
-// leaves of a block are paired in shared memory; SLOTS (1, 2, 4, 8) of them belong to one output. What is left, one node for every 8 leaves, is paired
-// by `finish`. -DUNROLL vectors are on their way at once.
+// leaves of a block (-DWARPS) are paired in shared memory; SLOTS (1, 2, 4, WARPS) of them belong to one output. What is left, one node a block, is
+// paired by `finish`, or with -DTICKET=1 by the last block of the only output. -DUNROLL vectors are on their way at once.
 //
 // -DPACKED=1: whole leaves by words of small elements (gpu_packed.cuh). -DWHOLE=0: no leaf is whole; without that path, which holds 16 vectors, four
 // times as many threads fit on a multiprocessor, which is what many short rows need.
@@ -135,11 +135,11 @@ __device__ node leaf(const element *from, int n, i64 first) {
     return lane[0][0];
 }
 
-extern "C" __global__ void __launch_bounds__(256) tree_rows(const element *in, result *out, node *partial, const rows r) {
-    __shared__ node leaves[8];
+extern "C" __global__ void __launch_bounds__(32 * WARPS) tree_rows(const element *in, result *out, node *partial, unsigned *ticket, const rows r) {
+    __shared__ node leaves[WARPS];
     const int warp = threadIdx.x / 32, slot = warp % SLOTS;
-    i64 output = SLOTS == 8 ? blockIdx.x / r.groups : (i64)blockIdx.x * (8 / SLOTS) + warp / SLOTS;
-    i64 group = SLOTS == 8 ? blockIdx.x % r.groups : 0, first = (group * 8 + slot) * 8192, at_in, at_out;
+    i64 output = SLOTS == WARPS ? blockIdx.x / r.groups : (i64)blockIdx.x * (WARPS / SLOTS) + warp / SLOTS;
+    i64 group = SLOTS == WARPS ? blockIdx.x % r.groups : 0, first = (group * SLOTS + slot) * 8192, at_in, at_out;
     bool here = output < r.outputs && first < r.k;
     place_of(r, output < r.outputs ? output : 0, at_in, at_out);
     if (here) {
@@ -148,47 +148,38 @@ extern "C" __global__ void __launch_bounds__(256) tree_rows(const element *in, r
             leaves[warp] = n;
     }
     __syncthreads();
-    if (!here || slot != 0 || threadIdx.x % 32 != 0)
+    bool first_of_all = here && slot == 0 && threadIdx.x % 32 == 0;
+    if (first_of_all) {
+        i64 left = (r.k - first + 8191) / 8192;
+        int count = left < SLOTS ? (int)left : SLOTS;
+#pragma unroll
+        for (int step = 1; step < SLOTS; step *= 2)
+#pragma unroll
+            for (int i = 0; i < SLOTS; i += 2 * step)
+                if (i + step < count)
+                    merge(leaves[warp + i], leaves[warp + i + step]);
+    }
+#if TICKET
+    __shared__ node room[32 * WARPS];
+    if (!is_last(leaves[0], partial, ticket))
         return;
-    i64 left = (r.k - first + 8191) / 8192;
-    int count = left < SLOTS ? (int)left : SLOTS;
-#pragma unroll
-    for (int step = 1; step < SLOTS; step *= 2)
-#pragma unroll
-        for (int i = 0; i < SLOTS; i += 2 * step)
-            if (i + step < count)
-                merge(leaves[warp + i], leaves[warp + i + step]);
-    if (r.groups == 1)
+    node whole = paired(partial, r.groups, room, 32 * WARPS);
+    if (threadIdx.x == 0)
+        out[at_out] = finished(whole, r.k, r.ddof);
+#else
+    if (first_of_all && r.groups == 1)
         out[at_out] = finished(leaves[warp], r.k, r.ddof);
-    else
+    else if (first_of_all)
         partial[output * r.groups + group] = leaves[warp];
+#endif
 }
 
-// One block an output: its groups' nodes, paired. A thread takes a stretch of 2^s nodes, which is a subtree.
+// One block an output: its groups' nodes, paired.
 extern "C" __global__ void __launch_bounds__(256) finish(result *out, const node *partial, const rows r) {
-    __shared__ node roots[256];
-    i64 at_in, at_out, each = 1;
-    while (each * 256 < r.groups)
-        each *= 2;
+    __shared__ node room[256];
+    i64 at_in, at_out;
     place_of(r, blockIdx.x, at_in, at_out);
-    const node *from = partial + (i64)blockIdx.x * r.groups;
-    i64 begin = threadIdx.x * each, count = r.groups - begin < each ? r.groups - begin : each;
-    if (count > 0) {
-        node stack[40];
-        int depth = 0;
-        for (i64 i = 0; i < count; i++) { // a binary counter: as many merges as i + 1 has trailing zeros
-            stack[depth++] = from[begin + i];
-            for (i64 carry = i; carry & 1; carry >>= 1) {
-                depth--;
-                merge(stack[depth - 1], stack[depth]);
-            }
-        }
-        for (; depth > 1; depth--)
-            merge(stack[depth - 2], stack[depth - 1]);
-        roots[threadIdx.x] = stack[0];
-    }
-    int threads = (int)((r.groups + each - 1) / each);
-    pair_up(roots, threads, 256);
+    node whole = paired(partial + (i64)blockIdx.x * r.groups, r.groups, room, 256);
     if (threadIdx.x == 0)
-        out[at_out] = finished(roots[0], r.k, r.ddof);
+        out[at_out] = finished(whole, r.k, r.ddof);
 }

@@ -7,6 +7,7 @@
 static tess_context *context;
 static tess_engine engine;
 static int ran[64];
+static bool chosen_only; /* compare that row alone */
 
 typedef struct work {
     tess_reduction operation;
@@ -36,7 +37,7 @@ static void compare(const work *w, uint64_t *random) {
     options.call.strategy = "reduce/reference";
     assert_tess_ok(tess_reduce(context, w->operation, &in.tensor, &expected.tensor, &options));
     options.call.engine = engine;
-    for (int r = -1; r < tess_reduce_op.gpu_count; r++) {
+    for (int r = -1; r < (chosen_only ? 0 : tess_reduce_op.gpu_count); r++) {
         uint64_t same = again; /* the layout of `expected` */
         const char *name = r < 0 ? NULL : tess_reduce_op.gpu_rows[r].name;
         hostile_make(&out, &same, w->out, n, out_shape, w->layout);
@@ -119,12 +120,14 @@ static void packed_words(void **state) {
                  {TESS_MIN, tess_u8, tess_f32},    {TESS_MAX, tess_i8, tess_i8},    {TESS_MIN, tess_i8, tess_i16},
                  {TESS_MAX, tess_f16, tess_f16},   {TESS_MIN, tess_f16, tess_f16},  {TESS_NORM_INF, tess_f16, tess_f32},
                  {TESS_MIN, tess_bf16, tess_bf16}, {TESS_MAX, tess_bf16, tess_f32}, {TESS_NORM_INF, tess_u8, tess_u8}};
+    chosen_only = true;
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int fill = 1; fill <= 2; fill++)
             for (int nan = 0; nan < (cases[i].in >= tess_f16 ? 2 : 1); nan++) {
                 work w = {cases[i].operation, cases[i].in, cases[i].out, 2, 1, {3, 17008}, (tess_nan)nan, HOSTILE_COMPACT, fill};
                 compare(&w, &random);
             }
+    chosen_only = false;
 }
 
 /* One array to one value, of lengths that leave blocks, warps and passes incomplete: what the rungs of the ladder take. */
