@@ -2,6 +2,7 @@
  * gpu_rows.c - the GPU's part of the table, and the row that takes everything: one launch a pass, passes through the workspace. */
 #include "ops/correlate/gpu_fast.h"
 #include "ops/correlate/gpu_rungs.h"
+#include "ops/correlate/gpu_wide.h"
 
 #include <string.h>
 
@@ -187,6 +188,13 @@ const tess_strategy tess_correlate_gpu_rows[CORRELATE_GPU_ROWS] = {
     FAST(strip2d_odd, "strip2d for rows that begin anywhere"),
     FAST(tile1d_odd, "tile1d for rows that begin anywhere"),
     FAST(separable2d_odd, "separable2d for rows that begin anywhere"),
+    {.name = "correlate/wide",
+     .idea = "large masks: a tile of converted elements in shared memory, squares of sums in registers, loops over the mask",
+     .source = "-",
+     .target = TESS_TARGET_GPU,
+     .applicable = tess_correlate_wide_fits,
+     .sensible = tess_correlate_wide_pays,
+     .gpu = &tess_correlate_wide},
     {.name = "correlate/general",
      .idea = "any layout, type and boundary: one thread an output, every tap's index worked out",
      .source = "-",

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_wide.c - the row for large masks: which axes are a block's rows and columns, which shape the block has, how much of its input is held at once. */
+#include "ops/correlate/gpu_wide.h"
+
+#include <string.h>
+
+KERNEL_TEXT(gpu_wide);
+
+enum { THREADS = 128, WHOLE = 72 << 10, BAND = 56 << 10, SUMS = 96 << 10, PARAMETERS = 4000, FEW = 12 };
+
+typedef struct wide {
+    const tess_correlate_pass *pass;
+    int y, x; /* axes of the pass; y -1: one row */
+    int batch, outer;
+    int64_t width_y, width_x;
+    int64_t down, across, rows, columns; /* threads, and outputs of each */
+    int64_t band, shared;                /* input rows held at once; bytes */
+} wide;
+
+/* Words of a row with a gap of 16 bytes after every 128, as gpu_wide.cu counts them. */
+static int64_t pitch_of(int64_t columns, int64_t size) {
+    int64_t each = 16 / size, gap = 128 / size, last = columns - 1;
+    return (last + last / gap * each + each) / each * each;
+}
+
+/* Columns are the finest axis, rows the axis that the mask's order has before it, so that a line of the mask is a line of the tile. */
+static bool axes_of(wide *w) {
+    const tess_correlate_pass *pass = w->pass;
+    int rows = pass->masked;
+    w->x = pass->ndim - 1;
+    w->y = -1;
+    if (pass->axis[w->x].width > 1 && pass->order[--rows] != w->x)
+        return false;
+    if (rows > 0)
+        w->y = pass->order[--rows];
+    for (int d = w->x - 1; d >= 0 && w->y < 0; d--) /* an axis without a mask fills the block as well */
+        w->y = pass->axis[d].width == 1 ? d : -1;
+    w->outer = rows;
+    w->batch = pass->ndim - rows - 1 - (w->y >= 0) + (pass->group > 1);
+    return true;
+}
+
+static void shape_of(wide *w, int64_t size) {
+    const tess_correlate_axis *x = &w->pass->axis[w->x];
+    w->width_x = x->width;
+    w->width_y = w->y >= 0 ? w->pass->axis[w->y].width : 1;
+    w->columns = w->width_y == 1 && size == 4 ? 16 : 8;
+    w->rows = w->width_y == 1 && w->width_x > 1 ? 1 : size == 4 ? 4 : 2;
+    w->across = w->width_y == 1 && w->width_x > 1 ? THREADS : 16;
+    while (w->across > 16 && w->across / 2 * w->columns >= x->m)
+        w->across /= 2;
+    w->down = THREADS / w->across;
+    int64_t all = w->down * w->rows + w->width_y - 1, each = 16 / size;
+    int64_t row = pitch_of(w->across * w->columns + tess_ceil_div(w->width_x, 4) * 4, size) * size;
+    int64_t weights = w->width_y * tess_ceil_div(w->width_x, each) * each * size;
+    int64_t sums = w->down * w->rows * pitch_of(w->across * w->columns + 1, size) * size;
+    w->band = all * row + weights <= WHOLE ? all : tess_max64(1, (BAND - weights) / row);
+    w->shared = tess_max64(weights + w->band * row, sums);
+}
+
+static bool wide_of(wide *w, const tess_correlate_problem *p, const char **why) {
+    const int64_t size = (int64_t)tess_type_size(p->work);
+    memset(w, 0, sizeof *w);
+    w->pass = p->direct;
+    *why = "takes real elements, and masks whose last axis is the output's finest, or which leave that alone";
+    if (tess_is_complex(p->work) || tess_is_complex(w->pass->to) || !axes_of(w))
+        return false;
+    *why = "takes masks of which a row and a plane fit shared memory";
+    for (int k = 0; k < w->pass->masked; k++)
+        if (w->pass->axis[w->pass->order[k]].width > SUMS / size)
+            return false;
+    shape_of(w, size);
+    return w->shared <= SUMS && 16 + 96 + 24 * (w->batch + 1) + 48 * (w->outer + 1) <= PARAMETERS;
+}
+
+bool tess_correlate_wide_fits(const tess_problem *base, const char **why) {
+    wide w;
+    return tess_correlate_gpu_direct(base, why) && wide_of(&w, tess_correlate_gpu_of(base), why);
+}
+
+bool tess_correlate_wide_pays(const tess_problem *base, const char **why) {
+    *why = "a mask of a dozen taps is not worth a tile";
+    return tess_correlate_gpu_of(base)->direct->taps >= FEW;
+}
+
+static int64_t *put_masked(int64_t *at, const tess_correlate_pass *pass, int d) {
+    static const tess_correlate_axis one = {1, 1, 0, 0, 1, 0};
+    const tess_correlate_axis *a = d >= 0 ? &pass->axis[d] : &one;
+    *at++ = a->m;
+    *at++ = d >= 0 ? tess_correlate_gpu_in(pass, d) : 0;
+    *at++ = d >= 0 ? tess_correlate_gpu_out(pass, d) : 0;
+    *at++ = a->n;
+    *at++ = a->before;
+    *at++ = a->width;
+    return at;
+}
+
+static bool among(const int *list, int count, int d) {
+    for (int k = 0; k < count; k++)
+        if (list[k] == d)
+            return true;
+    return false;
+}
+
+/* struct wide of gpu_wide.cu; returns how many planes of blocks there are. */
+static int64_t pass_axes(tess_gpu_layout *layout, tess_gpu_step *step, const tess_correlate_problem *p, const wide *w) {
+    int64_t block[PARAMETERS / 8] = {0}, *at = block, planes = w->pass->group;
+    memcpy(at++, &p->work_constant, tess_type_size(p->work));
+    *at++ = p->boundary;
+    at = put_masked(at, w->pass, w->y);
+    at = put_masked(at, w->pass, w->x);
+    if (w->pass->group > 1) {
+        *at++ = w->pass->group;
+        *at++ = 1;
+        *at++ = 1;
+    }
+    for (int d = w->pass->ndim - 1; d >= 0; d--)
+        if (d != w->x && d != w->y && !among(w->pass->order, w->outer, d)) {
+            *at++ = w->pass->axis[d].m;
+            *at++ = tess_correlate_gpu_in(w->pass, d);
+            *at++ = tess_correlate_gpu_out(w->pass, d);
+            planes *= w->pass->axis[d].m;
+        }
+    at += 3;
+    for (int k = 0; k < w->outer; k++) {
+        at = put_masked(at, w->pass, w->pass->order[k]);
+        planes *= w->pass->axis[w->pass->order[k]].m;
+    }
+    at += 6;
+    tess_gpu_pass(layout, step, block, (size_t)(at - block) * sizeof *block);
+    return planes;
+}
+
+static void lay_wide(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
+    const char *why;
+    wide w;
+    (void)device;
+    wide_of(&w, p, &why); /* true, because `fits` was */
+    tess_gpu_unit(layout, &gpu_wide);
+    tess_correlate_gpu_types(layout, p, w.pass);
+    tess_gpu_option(layout, "-DKY=%d", (int)w.width_y);
+    tess_gpu_option(layout, "-DKX=%d", (int)w.width_x);
+    tess_gpu_option(layout, "-DTY=%d", (int)w.down);
+    tess_gpu_option(layout, "-DTX=%d", (int)w.across);
+    tess_gpu_option(layout, "-DY=%d", (int)w.rows);
+    tess_gpu_option(layout, "-DX=%d", (int)w.columns);
+    tess_gpu_option(layout, "-DBAND=%d", (int)w.band);
+    tess_gpu_option(layout, "-DBATCH=%d", w.batch);
+    tess_gpu_option(layout, "-DOUTER=%d", w.outer);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "wide_pass", 0, 1, 1, THREADS, w.shared);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, tess_correlate_gpu_weights(layout, w.pass));
+    int64_t planes = pass_axes(layout, step, p, &w), high = w.y >= 0 ? w.pass->axis[w.y].m : 1;
+    step->grid.grid[0] = tess_ceil_div(w.pass->axis[w.x].m, w.across * w.columns) * tess_ceil_div(high, w.down * w.rows) * planes;
+}
+
+const tess_gpu_row tess_correlate_wide = {.headers = tess_correlate_gpu_headers, .production = true, .least_arch = 80, .lay_out = lay_wide};
