@@ -25,7 +25,8 @@ typedef struct item {
     int ndim;
     int64_t shape[4];
     int operation, axis; /* reduce */
-    int perm[4];         /* transpose */
+    bool exact;
+    int perm[4]; /* transpose */
     int inplace;
     int64_t table; /* lookup: entries */
     tess_interpolation interpolation;
@@ -34,6 +35,8 @@ typedef struct item {
 #define SHAPE(...) .ndim = sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), .shape = {__VA_ARGS__}
 #define R(text, op, t, a, ...) \
     { .name = text, .work = REDUCE, .type = t, .operation = op, .axis = a, SHAPE(__VA_ARGS__) }
+#define E(text, op, t, a, ...) \
+    { .name = text, .work = REDUCE, .type = t, .operation = op, .axis = a, .exact = true, SHAPE(__VA_ARGS__) }
 #define T(text, t, at, p, ...) \
     { .name = text, .work = TRANSPOSE, .type = t, .inplace = at, .perm = PERM_##p, SHAPE(__VA_ARGS__) }
 #define PERM_10 \
@@ -79,6 +82,11 @@ static const item items[] = {
     R("count f32 all", TESS_COUNT_NONZERO, tess_f32, ALL, 64 Mi),
     R("var f32 all", TESS_VAR, tess_f32, ALL, 64 Mi),
     R("var f64 all", TESS_VAR, tess_f64, ALL, 32 Mi),
+    E("exact sum f32 all", TESS_SUM, tess_f32, ALL, 64 Mi),
+    E("exact sum f64 all", TESS_SUM, tess_f64, ALL, 32 Mi),
+    E("exact sum f16 all", TESS_SUM, tess_f16, ALL, 128 Mi),
+    E("exact sum f32 first", TESS_SUM, tess_f32, 0, 8192, 8192),
+    E("exact sum f32 last", TESS_SUM, tess_f32, 1, 8192, 8192),
     R("sum f32 first", TESS_SUM, tess_f32, 0, 8192, 8192),
     R("sum f32 middle", TESS_SUM, tess_f32, 1, 64, 1024, 1024),
     R("sum f32 last", TESS_SUM, tess_f32, 1, 8192, 8192),
@@ -244,7 +252,7 @@ static bool run(tess_context *context, trial *t, void *const block[3], const cha
             if (d != w->axis)
                 shape[ndim++] = w->shape[d];
         out = tess_view(t->out, result_type(w), ndim, shape, NULL);
-        tess_reduce_options options = {.struct_size = sizeof options, .call.strategy = strategy};
+        tess_reduce_options options = {.struct_size = sizeof options, .exact = w->exact, .call.strategy = strategy};
         if (w->axis != ALL) {
             options.axes = &w->axis;
             options.naxes = 1;
@@ -316,7 +324,6 @@ int main(int argc, char **argv) {
     if (tess_open(&context, &options) != TESS_OK)
         return fprintf(stderr, "%s\n", tess_detail()) > 0;
     void *block[3] = {pages(640u << 20, huge), pages(256u << 20, huge), pages(640u << 20, huge)};
-    memset(block[2], 1, 640u << 20);
     tess_limits limits = {.struct_size = sizeof limits};
     tess_measure_limits(context, 0.5, &limits);
     printf("%d thread(s), %s pages, instruction set %s: read %.2f GB/s, copy %.2f GB/s\n", options.threads, huge ? "huge" : "ordinary", isa,

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * exact.c - the row reduce/exact: rows of elements into superaccumulators. Threads have their own and merge them: exact, so in any order. */
+ * exact.c - the row reduce/exact: runs of elements into superaccumulators, by way of exact sums of blocks (cpu_exact.c). Threads have their own and merge
+ * them: exact, so in any order. */
 #include "core/parallel.h"
 #include "ops/reduce/superaccumulator.h"
 #include "ops/reduce/walk.h"
+#include "simd/simd.h"
 
-enum { STRIP = 2048, PIECES_A_THREAD = 4, SHARED = 16 * STRIP };
+enum { STRIP = 2048, PIECES_A_THREAD = 4, SHARED = 16 * STRIP, TURNED_ROWS = 1024, AHEAD = 32, LINE = 64, TURNED_STEP_SLACK = 64 };
 
 typedef struct exact_job {
     const reduce_problem *p;
@@ -12,6 +14,8 @@ typedef struct exact_job {
     tess_row_loader loader;
     tess_row_storer storer;
     int64_t (*map)(void *, const void *, int64_t, bool, double);
+    void (*direct)(exact_part *, int, const void *, int64_t, bool);
+    void (*turn)(char *, int64_t, const char *, int64_t, int64_t, int64_t);
     const char *base; /* the output that the threads share */
     int64_t size, piece;
     exact_sum *sums;
@@ -21,15 +25,49 @@ static size_t row_size(void) { return STRIP * sizeof(tess_value); }
 
 static size_t buffers(int threads) { return 2 * row_size() * (size_t)threads; }
 
+/* Outputs side by side along a slow axis: a line of columns is turned in L2, so that every line of memory is met once. */
+static bool turns(const reduce_problem *p) {
+    return p->kept > 0 && p->kept_stride[0][p->kept - 1] == p->in.itemsize && p->stride[0][p->rank - 1] != p->in.itemsize && !p->offsets &&
+           !p->omit && p->in.itemsize <= 8 && (p->map == REDUCE_PLAIN || !tess_is_complex(p->in.type)) && p->rank == 1 &&
+           tess_reduce_kernels_for(TESS_SLOT_BASELINE)->exact->add[p->in.type];
+}
+static int64_t turned_columns(const reduce_problem *p) { return LINE / p->in.itemsize; }
+/* No power of two between the turned columns, whose lines would meet in one set of the cache. */
+static int64_t turned_step(const reduce_problem *p) { return TURNED_ROWS * p->in.itemsize + TURNED_STEP_SLACK; }
+static size_t turned_size(const reduce_problem *p) {
+    return (size_t)turned_columns(p) * ((size_t)turned_step(p) + (sizeof(exact_sum) + 63) / 64 * 64);
+}
+
 size_t tess_reduce_exact_workspace(const tess_problem *problem, int threads) {
-    (void)problem;
+    const reduce_problem *p = (const reduce_problem *)problem;
+    if (turns(p))
+        return turned_size(p) * (size_t)threads;
     return buffers(threads) + (threads > 1 ? sizeof(exact_sum) * (size_t)(PIECES_A_THREAD * threads) : 0);
+}
+
+/* Elements as they lie, where a kernel knows their type and they are neighbours. */
+static bool add_runs(const exact_job *job, const char *base, int64_t begin, int64_t end, exact_sum *sum) {
+    const reduce_problem *p = job->p;
+    const int parts = p->acc == tess_c128 ? 2 : 1;
+    if (!job->direct)
+        return false;
+    reduce_walk walk;
+    const char *run;
+    int64_t m;
+    reduce_walk_start(&walk, p, base, begin, end - begin);
+    while (reduce_walk_next(&walk, &run, &m))
+        job->direct(sum->part, parts, run, m * parts, p->map == REDUCE_ABS);
+    sum->count += end - begin;
+    return true;
 }
 
 static void add_range(const exact_job *job, const char *base, int64_t begin, int64_t end, int worker, exact_sum *sum) {
     const reduce_problem *p = job->p;
+    const reduce_exact_kernels *kernels = tess_reduce_kernels_for(job->run->slot)->exact;
     char *loaded = (char *)job->run->workspace + 2 * row_size() * (size_t)worker, *mapped = loaded + row_size();
     size_t size = tess_type_size(p->load);
+    if (begin == end || add_runs(job, base, begin, end, sum))
+        return;
     for (int64_t first = begin, n; first < end; first += n) {
         n = tess_min64(end - first, STRIP);
         reduce_walk walk;
@@ -39,26 +77,16 @@ static void add_range(const exact_job *job, const char *base, int64_t begin, int
         for (; reduce_walk_next(&walk, &run, &m); filled += m)
             job->loader(loaded + (size_t)filled * size, run, walk.stride, m);
         const char *row = loaded;
+        int64_t nans = 0;
         if (job->map && (p->omit || p->map != REDUCE_PLAIN)) {
-            int64_t nans = job->map(mapped, loaded, n, p->omit, 0);
-            sum->count += p->omit ? n - nans : n;
+            nans = job->map(mapped, loaded, n, p->omit, 0);
             row = mapped;
-        } else if (reduce_is_integer(p->load)) {
-            for (int64_t i = 0; i < n; i++)
-                tess_reduce_exact_add_value(sum, p, (tess_value){.u64 = ((const uint64_t *)(const void *)row)[i]}, true);
-            continue;
-        } else {
-            sum->count += n;
         }
-        const double *x = (const double *)(const void *)row;
-        if (p->acc == tess_c128)
-            for (int64_t i = 0; i < n; i++) {
-                exact_add(&sum->part[0], x[2 * i]);
-                exact_add(&sum->part[1], x[2 * i + 1]);
-            }
+        sum->count += p->omit ? n - nans : n;
+        if (reduce_is_integer(p->load))
+            kernels->integers(&sum->part[0], (const uint64_t *)(const void *)row, n, p->load == tess_i64);
         else
-            for (int64_t i = 0; i < n; i++)
-                exact_add(&sum->part[0], x[i]);
+            kernels->add[p->acc](sum->part, p->acc == tess_c128 ? 2 : 1, row, p->acc == tess_c128 ? 2 * n : n, false);
     }
 }
 
@@ -84,6 +112,39 @@ static void output_tasks(void *argument, int64_t begin, int64_t end, int worker)
     }
 }
 
+/* A task is a line of outputs, or what is left of one. */
+static void line_tasks(void *argument, int64_t begin, int64_t end, int worker) {
+    const exact_job *job = argument;
+    const reduce_problem *p = job->p;
+    const int last = p->kept - 1, parts = p->acc == tess_c128 ? 2 : 1;
+    const int64_t width = p->kept_size[last], wide = turned_columns(p), lines = tess_ceil_div(width, wide), step = p->stride[0][0];
+    char *turned = (char *)job->run->workspace + turned_size(p) * (size_t)worker;
+    exact_sum *sums = (exact_sum *)(void *)(turned + wide * turned_step(p));
+    for (int64_t task = begin; task < end; task++) {
+        int64_t in_offset, out_offset;
+        const int64_t column = task % lines * wide, n = tess_min64(wide, width - column);
+        reduce_task_place(p, task / lines * width + column, &in_offset, &out_offset);
+        const char *base = job->run->in + in_offset;
+        for (int64_t c = 0; c < n; c++)
+            tess_reduce_exact_start(&sums[c]);
+        for (int64_t first = 0; first < p->k; first += TURNED_ROWS) {
+            const int64_t rows = tess_min64(TURNED_ROWS, p->k - first);
+            for (int64_t r = 0, m; r < rows; r += m) { /* few rows ahead: those a power of two apart share a set of the cache */
+                m = tess_min64(AHEAD, rows - r);
+                for (int64_t next = first + r + m; next < tess_min64(first + r + m + AHEAD, p->k); next++)
+                    tess_prefetch_l2(base + next * step);
+                job->turn(turned + r * p->in.itemsize, turned_step(p), base + (first + r) * step, step, m, n);
+            }
+            for (int64_t c = 0; c < n; c++)
+                job->direct(sums[c].part, parts, turned + c * turned_step(p), rows * parts, p->map == REDUCE_ABS);
+        }
+        for (int64_t c = 0; c < n; c++) {
+            sums[c].count = p->k;
+            store(job, &sums[c], out_offset + c * p->kept_stride[1][last]);
+        }
+    }
+}
+
 static void piece_tasks(void *argument, int64_t begin, int64_t end, int worker) {
     const exact_job *job = argument;
     for (int64_t piece = begin; piece < end; piece++) {
@@ -101,6 +162,15 @@ tess_status tess_reduce_exact(const tess_problem *problem, const tess_run *run) 
                      .storer = tess_storer(run->slot, p->result, p->out.type),
                      .map = tess_reduce_kernels_for(run->slot)->map->map[p->map][p->load],
                      .sums = (exact_sum *)((char *)run->workspace + buffers(run->threads))};
+    if (turns(p) && tasks > 0) {
+        const int64_t width = p->kept_size[p->kept - 1];
+        job.direct = tess_reduce_kernels_for(run->slot)->exact->add[p->in.type];
+        job.turn = tess_reduce_kernels_for(run->slot)->brief->turn[p->in.itemsize];
+        return tess_parallel(run->context, run->threads, tasks / width * tess_ceil_div(width, turned_columns(p)), 1, line_tasks, &job);
+    }
+    /* moduli of complex numbers and numbers that may be left out are mapped first */
+    if (p->stride[0][p->rank - 1] == p->in.itemsize && !p->omit && (p->map == REDUCE_PLAIN || !tess_is_complex(p->in.type)))
+        job.direct = tess_reduce_kernels_for(run->slot)->exact->add[p->in.type];
     TESS_TRY(tess_parallel(run->context, run->threads, tasks, 1, output_tasks, &job));
     if (!is_shared(&job, p->longest))
         return TESS_OK;

@@ -150,6 +150,13 @@ typedef struct reduce_short_kernels {
     void (*turn[9])(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t columns);
 } reduce_short_kernels;
 
+/* Exact sums (cpu_exact.c) of n contiguous elements, components of complex ones counted singly: number i goes to part[i % parts]. */
+typedef struct exact_part exact_part;
+typedef struct reduce_exact_kernels {
+    void (*add[TESS_TYPES])(exact_part *part, int parts, const void *row, int64_t n, bool magnitude); /* by the input's type; NULL: convert to f64 */
+    void (*integers)(exact_part *part, const uint64_t *row, int64_t n, bool is_signed);
+} reduce_exact_kernels;
+
 typedef struct reduce_kernels {
     const reduce_lane_kernels *lane;
     const reduce_order_kernels *order;
@@ -157,6 +164,7 @@ typedef struct reduce_kernels {
     const reduce_column_kernels *column;
     const reduce_short_kernels *brief; /* short is a keyword */
     const reduce_direct_kernels *direct;
+    const reduce_exact_kernels *exact;
 } reduce_kernels;
 
 /* kernels.c */

@@ -66,16 +66,19 @@ static double round_part(exact_part *part, bool to_odd) {
             part->limb[i] = -part->limb[i];
         tess_reduce_exact_carry(part);
     }
-    int top = 32 * EXACT_LIMBS - 1;
-    while (top >= 0 && !bit(part, top))
-        top--;
-    int last = top > 52 ? top - 52 : 0; /* the lowest bit that the result has room for */
+    int limb = EXACT_LIMBS - 1;
+    while (limb > 0 && part->limb[limb] == 0)
+        limb--;
+    if (part->limb[limb] == 0)
+        return 0;
+    const int top = 32 * limb + 31 - TESS_LEADING_ZEROS((uint32_t)part->limb[limb]);
+    const int last = top > 52 ? top - 52 : 0; /* the lowest bit that the result has room for */
     uint64_t mantissa = 0;
-    for (int i = top; i >= last; i--)
-        mantissa = mantissa << 1 | bit(part, i);
-    bool half = last > 0 && bit(part, last - 1), rest = false;
-    for (int i = last - 2; i >= 0 && !rest; i--)
-        rest = bit(part, i);
+    for (int i = limb; i >= last / 32; i--) /* whole limbs; what is below `last` drops out */
+        mantissa = i * 32 >= last ? mantissa << 32 | (uint64_t)part->limb[i] : mantissa << (32 - last % 32) | (uint64_t)part->limb[i] >> last % 32;
+    bool half = last > 0 && bit(part, last - 1), rest = last > 1 && (part->limb[(last - 1) / 32] & (((int64_t)1 << (last - 1) % 32) - 1)) != 0;
+    for (int i = (last - 1) / 32 - 1; i >= 0 && !rest; i--)
+        rest = part->limb[i] != 0;
     if (to_odd)
         mantissa |= half || rest;
     else

@@ -14,11 +14,11 @@
 
 enum { EXACT_LIMBS = 70, EXACT_PENDING = 1 << 29 }; /* the highest bit that 2^63 of the greatest double can set is 2098 + 63 */
 
-typedef struct exact_part {
+struct exact_part {
     int64_t limb[EXACT_LIMBS];
     int64_t pending;       /* additions since the carries were passed on */
     bool infinity[2], nan; /* infinity[1]: the negative one was met */
-} exact_part;
+};
 
 typedef struct exact_sum {
     exact_part part[2]; /* real, imaginary */
