@@ -59,9 +59,35 @@ FLOAT_KEY(f64, int64_t, uint64_t, 0x7ff0000000000000, INT64_MIN, INT64_MAX)
         *p = (const char *)*p + done * stride;                                                                                       \
         *n -= done;                                                                                                                  \
     }
+/* The place of a key that is a number's, where zeros are equal: by comparing floats. */
+#define QUICK_FIND(name, S, U, type, highest)                                                                              \
+    TESS_INLINE bool quick_find_##name(int64_t *at, const void *p, int64_t stride, int64_t n, reduce_order order, S key) { \
+        const S s = (S)(key ^ (S) - (S)order.smallest), top = (S)-highest - 1;                                             \
+        const U u = (U)(s < 0 ? (S)~s | top : s);                                                                          \
+        type value;                                                                                                        \
+        if (stride != (int64_t)sizeof(type) || order.magnitude || !order.numeric || key == highest || key == top)          \
+            return false;                                                                                                  \
+        memcpy(&value, &u, sizeof value);                                                                                  \
+        *at = first_equal_##name(p, n, value);                                                                             \
+        return true;                                                                                                       \
+    }
 QUICK(f32, int32_t, uint32_t, float, INT32_MAX)
 QUICK(f64, int64_t, uint64_t, double, INT64_MAX)
+QUICK_FIND(f32, int32_t, uint32_t, float, INT32_MAX)
+QUICK_FIND(f64, int64_t, uint64_t, double, INT64_MAX)
 #define NOT_QUICK(best, p, stride, n, order) (void)0
+#define NOT_FOUND_QUICKLY(at, p, stride, n, order, key) false
+#define quick_find_bool NOT_FOUND_QUICKLY
+#define quick_find_u8 NOT_FOUND_QUICKLY
+#define quick_find_i8 NOT_FOUND_QUICKLY
+#define quick_find_u16 NOT_FOUND_QUICKLY
+#define quick_find_i16 NOT_FOUND_QUICKLY
+#define quick_find_u32 NOT_FOUND_QUICKLY
+#define quick_find_i32 NOT_FOUND_QUICKLY
+#define quick_find_u64 NOT_FOUND_QUICKLY
+#define quick_find_i64 NOT_FOUND_QUICKLY
+#define quick_find_f16 NOT_FOUND_QUICKLY
+#define quick_find_bf16 NOT_FOUND_QUICKLY
 #define quick_bool NOT_QUICK
 #define quick_u8 NOT_QUICK
 #define quick_i8 NOT_QUICK
@@ -105,6 +131,8 @@ QUICK(f64, int64_t, uint64_t, double, INT64_MAX)
     }                                                                                                                     \
     static int64_t find_##name(const void *p, int64_t stride, int64_t n, reduce_order order, int64_t key) {               \
         int64_t start = 0;                                                                                                \
+        if (quick_find_##name(&start, p, stride, n, order, (S)key))                                                       \
+            return start;                                                                                                 \
         if (stride == (int64_t)sizeof(U)) /* 256 at a time, so that the search keeps the pace of the comparison */        \
             for (; start + 256 <= n; start += 256) {                                                                      \
                 U found = 0;                                                                                              \

@@ -55,6 +55,31 @@
             return !order.omit || *best != start;                                                                                                  \
         return *best != 0 || order.numeric || order.magnitude;                                                                                     \
     }
+/* The first of n contiguous elements that equals the value (a number; zeros are equal), or n. */
+#define FIRST_EQUAL(name, type, vector, mask)                                                                                          \
+    static int64_t first_equal_##name(const void *row, int64_t n, type value) {                                                        \
+        enum { CHAINS = 8, LANES = TESS_VECTOR_BYTES / sizeof(type), STEP = CHAINS * LANES };                                          \
+        const char *p = row;                                                                                                           \
+        const vector v = v_##name##_all(value);                                                                                        \
+        int64_t i = 0;                                                                                                                 \
+        for (; i + STEP <= n; i += STEP) {                                                                                             \
+            mask found[CHAINS];                                                                                                        \
+            TESS_UNROLL for (int c = 0; c < CHAINS; c++) found[c] = v_##name##_load(p + (i + c * LANES) * (int64_t)sizeof(type)) == v; \
+            for (int c = 1; c < CHAINS; c++)                                                                                           \
+                found[0] |= found[c];                                                                                                  \
+            if (v_any(&found[0]))                                                                                                      \
+                break;                                                                                                                 \
+        }                                                                                                                              \
+        for (; i < n; i++) {                                                                                                           \
+            type x;                                                                                                                    \
+            memcpy(&x, p + i * (int64_t)sizeof(type), sizeof x);                                                                       \
+            if (x == value)                                                                                                            \
+                break;                                                                                                                 \
+        }                                                                                                                              \
+        return i;                                                                                                                      \
+    }
+FIRST_EQUAL(f32, float, v_f32, v_i32)
+FIRST_EQUAL(f64, double, v_f64, v_i64)
 EXTREME(f32, float, v_f32, v_i32, INT32_MAX)
 EXTREME(f64, double, v_f64, v_i64, INT64_MAX)
 

@@ -248,8 +248,9 @@ static void fold_subtree(worker *w, int64_t begin, int64_t end, reduce_node *nod
     int64_t leaf = 0;
     if (runs_on(w->job->p) && !repeats(w->job->p)) {
         tess_reduce_node_empty(w->job->p, node);
-        for (int64_t first = begin; first < end; first += AT_ONCE)
-            fold_into(w, first, tess_min64(end - first, AT_ONCE), node);
+        const int64_t at_once = w->job->p->kind == REDUCE_ARG ? REDUCE_LEAF : AT_ONCE; /* a place is looked for in L1 */
+        for (int64_t first = begin; first < end; first += at_once)
+            fold_into(w, first, tess_min64(end - first, at_once), node);
         return;
     }
     for (int64_t first = begin; first < end; first += REDUCE_LEAF, leaf++) {
