@@ -12,48 +12,50 @@
 #include "simd/simd.h"
 
 /* `bytes` of elements, whole steps of the loop: false when only keys can tell, else *best is the wanted value, or *nan says that a NaN is. */
-#define EXTREME(name, type, vector, mask, low)                                                                                                     \
-    TESS_INLINE void extreme_##name##_loop(const char *p, int64_t bytes, type start, bool smallest, bool magnitude, vector *best, v_flags *nans) { \
-        enum { CHAINS = 8, STEP = CHAINS * TESS_VECTOR_BYTES };                                                                                    \
-        vector m[CHAINS];                                                                                                                          \
-        v_flags found = v_flags_none();                                                                                                            \
-        for (int c = 0; c < CHAINS; c++)                                                                                                           \
-            m[c] = v_##name##_all(start);                                                                                                          \
-        for (int64_t at = 0; at < bytes; at += STEP) {                                                                                             \
-            tess_prefetch_ahead(p + at + 4096, STEP);                                                                                              \
-            _Pragma("GCC unroll 8") for (int c = 0; c < CHAINS; c += 2) {                                                                          \
-                vector x = v_##name##_load(p + at + c * TESS_VECTOR_BYTES), y = v_##name##_load(p + at + (c + 1) * TESS_VECTOR_BYTES);             \
-                found = v_##name##_nans(found, x, y);                                                                                              \
-                if (magnitude) {                                                                                                                   \
-                    x = (vector)((mask)x & low);                                                                                                   \
-                    y = (vector)((mask)y & low);                                                                                                   \
-                }                                                                                                                                  \
-                m[c] = smallest ? v_##name##_lesser(x, m[c]) : v_##name##_greater(x, m[c]);                                                        \
-                m[c + 1] = smallest ? v_##name##_lesser(y, m[c + 1]) : v_##name##_greater(y, m[c + 1]);                                            \
-            }                                                                                                                                      \
-        }                                                                                                                                          \
-        for (int c = 1; c < CHAINS; c++)                                                                                                           \
-            m[0] = smallest ? v_##name##_lesser(m[c], m[0]) : v_##name##_greater(m[c], m[0]);                                                      \
-        *best = m[0];                                                                                                                              \
-        *nans = found;                                                                                                                             \
-    }                                                                                                                                              \
-    static bool extreme_##name(const void *p, int64_t bytes, reduce_order order, type *best, bool *nan) {                                          \
-        const type start = order.smallest ? (type)INFINITY : (type)-INFINITY;                                                                      \
-        vector all;                                                                                                                                \
-        v_flags nans;                                                                                                                              \
-        if (order.magnitude)                                                                                                                       \
-            extreme_##name##_loop(p, bytes, start, order.smallest, true, &all, &nans);                                                             \
-        else if (order.smallest)                                                                                                                   \
-            extreme_##name##_loop(p, bytes, start, true, false, &all, &nans);                                                                      \
-        else                                                                                                                                       \
-            extreme_##name##_loop(p, bytes, start, false, false, &all, &nans);                                                                     \
-        *best = all[0];                                                                                                                            \
-        for (int i = 1; i < TESS_VECTOR_BYTES / (int)sizeof(type); i++)                                                                            \
-            *best = (order.smallest ? all[i] < *best : all[i] > *best) ? all[i] : *best;                                                           \
-        *nan = v_flags_any(nans);                                                                                                                  \
-        if (*nan)                                                                                                                                  \
-            return !order.omit || *best != start;                                                                                                  \
-        return *best != 0 || order.numeric || order.magnitude;                                                                                     \
+#define EXTREME(name, type, vector, mask, low)                                                                                                 \
+    TESS_INLINE void extreme_##name##_loop(const char *p, int64_t bytes, type start, bool smallest, bool magnitude, bool cached, vector *best, \
+                                           v_flags *nans) {                                                                                    \
+        enum { CHAINS = 8, STEP = CHAINS * TESS_VECTOR_BYTES };                                                                                \
+        vector m[CHAINS];                                                                                                                      \
+        v_flags found = v_flags_none();                                                                                                        \
+        for (int c = 0; c < CHAINS; c++)                                                                                                       \
+            m[c] = v_##name##_all(start);                                                                                                      \
+        for (int64_t at = 0; at < bytes; at += STEP) {                                                                                         \
+            if (!cached)                                                                                                                       \
+                tess_prefetch_ahead(p + at + 4096, STEP);                                                                                      \
+            _Pragma("GCC unroll 8") for (int c = 0; c < CHAINS; c += 2) {                                                                      \
+                vector x = v_##name##_load(p + at + c * TESS_VECTOR_BYTES), y = v_##name##_load(p + at + (c + 1) * TESS_VECTOR_BYTES);         \
+                found = v_##name##_nans(found, x, y);                                                                                          \
+                if (magnitude) {                                                                                                               \
+                    x = (vector)((mask)x & low);                                                                                               \
+                    y = (vector)((mask)y & low);                                                                                               \
+                }                                                                                                                              \
+                m[c] = smallest ? v_##name##_lesser(x, m[c]) : v_##name##_greater(x, m[c]);                                                    \
+                m[c + 1] = smallest ? v_##name##_lesser(y, m[c + 1]) : v_##name##_greater(y, m[c + 1]);                                        \
+            }                                                                                                                                  \
+        }                                                                                                                                      \
+        for (int c = 1; c < CHAINS; c++)                                                                                                       \
+            m[0] = smallest ? v_##name##_lesser(m[c], m[0]) : v_##name##_greater(m[c], m[0]);                                                  \
+        *best = m[0];                                                                                                                          \
+        *nans = found;                                                                                                                         \
+    }                                                                                                                                          \
+    static bool extreme_##name(const void *p, int64_t bytes, reduce_order order, type *best, bool *nan) {                                      \
+        const type start = order.smallest ? (type)INFINITY : (type)-INFINITY;                                                                  \
+        vector all;                                                                                                                            \
+        v_flags nans;                                                                                                                          \
+        if (order.magnitude)                                                                                                                   \
+            extreme_##name##_loop(p, bytes, start, order.smallest, true, order.cached, &all, &nans);                                           \
+        else if (order.smallest)                                                                                                               \
+            extreme_##name##_loop(p, bytes, start, true, false, order.cached, &all, &nans);                                                    \
+        else                                                                                                                                   \
+            extreme_##name##_loop(p, bytes, start, false, false, order.cached, &all, &nans);                                                   \
+        *best = all[0];                                                                                                                        \
+        for (int i = 1; i < TESS_VECTOR_BYTES / (int)sizeof(type); i++)                                                                        \
+            *best = (order.smallest ? all[i] < *best : all[i] > *best) ? all[i] : *best;                                                       \
+        *nan = v_flags_any(nans);                                                                                                              \
+        if (*nan)                                                                                                                              \
+            return !order.omit || *best != start;                                                                                              \
+        return *best != 0 || order.numeric || order.magnitude;                                                                                 \
     }
 /* The first of n contiguous elements that equals the value (a number; zeros are equal), or n. */
 #define FIRST_EQUAL(name, type, vector, mask)                                                                                          \

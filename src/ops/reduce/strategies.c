@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * strategies.c - the table: one row a strategy, best first. */
+#include "ops/reduce/columns.h"
 #include "ops/reduce/gpu_reduce.h"
 
 #if defined(__x86_64__)
@@ -54,7 +55,9 @@ static bool columns_fit(const tess_problem *problem, const char **why) {
 static bool columns_pay(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
     int64_t width = p->kept_size[p->kept - 1], step = p->kept_stride[0][p->kept - 1];
-    *why = "needs 8 outputs side by side";
+    *why = "needs 8 outputs side by side, or rows without gaps";
+    if (columns_are_narrow(p))
+        return true;
     if (width < 8)
         return false;
     *why = "the outputs do not lie side by side, and the runs between them are long";

@@ -263,7 +263,7 @@ static void short_problems(void **state) {
     }
 }
 
-/* Leaves of few columns, which threads share. */
+/* Leaves of few columns, which threads share; and fewer rows, around a wide row and a leaf. */
 static void narrow_problems(void **state) {
     uint64_t random = 5;
     (void)state;
@@ -280,6 +280,21 @@ static void narrow_problems(void **state) {
             q.out = q.in == tess_c64 && operation < TESS_NORM1 ? tess_c64 : operation == TESS_SUM || operation >= TESS_NORM1 ? tess_f64 : tess_i64;
             compare_rows(&q, &random, k % 2 + 1, 1);
         }
+    for (int operation = 0; operation <= TESS_NORM_INF; operation++)
+        for (int type = tess_bool; type <= tess_c128; type++)
+            for (int k = 0; k < 2; k++) {
+                static const int64_t rows[] = {64, 100, 255, 256, 257, 511, 2000, 8191, 8193};
+                problem q = {.operation = (tess_reduction)operation,
+                             .in = (tess_type)type,
+                             .ndim = 2,
+                             .naxes = 1,
+                             .axes = {0},
+                             .shape = {rows[hostile_between(&random, 0, TESS_COUNT(rows) - 1)], hostile_between(&random, 1, 20)},
+                             .nan = (tess_nan)k,
+                             .ddof = 1};
+                q.out = type >= tess_c64 && operation < TESS_NORM1 ? tess_c128 : tess_f64;
+                compare_rows(&q, &random, k + 1, 2);
+            }
 }
 
 /* Every row was compared often, on everything that this processor has. */

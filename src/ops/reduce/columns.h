@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * columns.h - what the files of the row reduce/columns share: the job, what a thread works with, and which way a problem's blocks are folded. */
+#ifndef TESS_OPS_REDUCE_COLUMNS_H
+#define TESS_OPS_REDUCE_COLUMNS_H
+
+#include "ops/reduce/walk.h"
+
+typedef struct reduce_columns {
+    const reduce_problem *p;
+    const tess_run *run;
+    const reduce_kernels *kernels;
+    tess_row_loader loader;
+    tess_row_storer storer;
+    int64_t (*map)(void *, const void *, int64_t, bool, double);
+    void (*fold)(void *, const char *, const int64_t *, int64_t, int64_t, int64_t, bool);                   /* rows of the tree's type */
+    void (*direct)(void *, const char *, const int64_t *, int64_t, int64_t, int64_t, bool);                 /* of elements as they lie, or NULL */
+    void (*deviations)(double *, const char *, const int64_t *, int64_t, int64_t, int64_t, const double *); /* of elements as they lie, or NULL */
+    bool in_place; /* rows need neither loading nor mapping, or fold does both */
+    int64_t width, out_stride, block, blocks, levels;
+    int64_t stride, turned; /* between the columns; when turned is not 0, they are turned into rows of so many bytes first */
+    int64_t pieces, span;   /* one block's rows are shared by so many threads, span leaves each */
+    reduce_node *nodes;     /* of all columns of all pieces */
+    int64_t zero_key, nan_key;
+} reduce_columns;
+
+/* One thread's share of the workspace: rows of `block` columns, 16 bytes a column, and what else the kinds need. */
+typedef struct reduce_columns_worker {
+    const reduce_columns *job;
+    int64_t *offset; /* of the elements of the current leaf from base */
+    char *loaded, *mapped;
+    int64_t *keys, *best, *index, *nans; /* nans also counts: those left out so far */
+    double *mean;
+    char *stack; /* `levels` rows of tree values */
+    /* VAR: one entry a level for each column */
+    double *means, *m2s;
+    int64_t *counts;
+    char *turn, *held, *wide;
+    const char *base;
+    int64_t n;  /* columns of this block */
+    bool fresh; /* nothing was folded yet */
+} reduce_columns_worker;
+
+TESS_INLINE bool columns_is_tree(const reduce_problem *p) {
+    return p->kind == REDUCE_VAR || ((p->kind == REDUCE_SUM || p->kind == REDUCE_PROD) && !reduce_is_integer(p->acc));
+}
+
+/* Short runs, one after another: turned in L1, they are columns side by side. */
+TESS_INLINE bool columns_turn(const reduce_problem *p) {
+    int64_t step = p->kept_stride[0][p->kept - 1];
+    return reduce_turns(p) && step != p->in.itemsize && step != -p->in.itemsize;
+}
+
+/* Few columns whose rows follow each other without a gap: 256 rows of them are one (columns_narrow.c). */
+TESS_INLINE bool columns_are_narrow(const reduce_problem *p) {
+    enum { WIDEST = 128, FEWEST_ROWS = 64 }; /* bytes of a row */
+    const int last = p->kept - 1;
+    const int64_t row = p->kept_size[last] * p->in.itemsize;
+    const bool ordered = p->kind == REDUCE_EXTREME || p->kind == REDUCE_ARG || p->kind == REDUCE_COUNT;
+    return row <= WIDEST && p->rank == 1 && p->stride[0][0] == row && p->kept_stride[0][last] == p->in.itemsize && p->longest >= FEWEST_ROWS &&
+           !columns_turn(p) && !(ordered && p->map != REDUCE_PLAIN);
+}
+
+/* Moments read a leaf of the block twice. Its rows are copied side by side first: with a power of two between them they would share a few sets of the
+ * cache, and nothing would be left of them the second time. */
+TESS_INLINE bool columns_are_held(const reduce_problem *p) {
+    return p->kind == REDUCE_VAR && !p->omit && (p->in.type == tess_f16 || p->in.type == tess_f32 || p->in.type == tess_f64) &&
+           p->kept_stride[0][p->kept - 1] == p->in.itemsize && !columns_are_narrow(p);
+}
+TESS_INLINE int64_t columns_held_step(const reduce_problem *p, int64_t block) { return (block * p->in.itemsize + 63) / 64 * 64; }
+
+TESS_INLINE void *columns_stack_row(const reduce_columns_worker *w, int64_t level) {
+    return w->stack + (size_t)level * (size_t)((w->job->block + 7) / 8 * 8) * tess_type_size(w->job->p->acc);
+}
+
+/* columns_fold.c: elements begin .. end-1 of the block's columns. */
+void tess_reduce_columns_fold(reduce_columns_worker *w, int64_t begin, int64_t end);
+
+/* columns_narrow.c: bytes of a thread's workspace; a leaf (its sum, or its moments' mean and squared deviations, to row `level`); and where there is no
+ * tree all the elements. */
+size_t tess_reduce_narrow_size(const reduce_problem *p);
+void tess_reduce_narrow_leaf(reduce_columns_worker *w, int64_t first, int64_t n, int64_t level);
+void tess_reduce_narrow_all(reduce_columns_worker *w, int64_t begin, int64_t end);
+
+#endif

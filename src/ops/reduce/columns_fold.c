@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * columns_fold.c - folding the elements of a block of columns: the tree over whole rows, and what has no order.
+ *
+ * When the 256 lanes are visited in bit-reversed order, the halving tree joins neighbours, so a stack of at most 9 partial rows replaces 256 of them. */
+#include <string.h>
+
+#include "ops/reduce/columns.h"
+#include "simd/simd.h"
+
+/* Where elements first .. first+n-1 of column 0 are. */
+static void find_leaf(reduce_columns_worker *w, int64_t first, int64_t n) {
+    reduce_walk walk;
+    const char *run;
+    int64_t m, i = 0;
+    for (; w->job->turned > 0 && i < n; i++)
+        w->offset[i] = (first + i) * w->job->turned;
+    if (i == n)
+        return;
+    reduce_walk_start(&walk, w->job->p, w->base, first, n);
+    while (reduce_walk_next(&walk, &run, &m))
+        for (int64_t k = 0; k < m; k++)
+            w->offset[i++] = run - w->base + k * walk.stride;
+}
+
+/* Row i of the leaf in the load type, before the map. */
+static const void *load_row(const reduce_columns_worker *w, int64_t i) {
+    const char *at = w->base + w->offset[i];
+    const reduce_columns *job = w->job;
+    if (job->p->in.type == job->p->load && job->stride == job->p->in.itemsize)
+        return at;
+    job->loader(w->loaded, at, job->stride, w->n);
+    return w->loaded;
+}
+
+static const void *mapped_row(const reduce_columns_worker *w, int64_t i) {
+    const reduce_problem *p = w->job->p;
+    const void *row = load_row(w, i);
+    if (p->omit && (p->operation == TESS_MEAN || p->kind == REDUCE_VAR)) /* the others do not ask how many */
+        w->job->kernels->column->nans[p->load](w->nans, row, w->n);
+    if (!w->job->map || (p->map == REDUCE_PLAIN && !p->omit))
+        return row;
+    w->job->map(w->mapped, row, w->n, p->omit, p->kind == REDUCE_PROD ? 1 : 0);
+    return w->mapped;
+}
+
+/* ---- the tree over a leaf ---- */
+
+static void fold_lane(const reduce_columns_worker *w, int lane, int64_t n, void *acc, bool squares) {
+    static const int64_t here = 0;
+    if (squares && w->job->deviations) {
+        w->job->deviations(acc, w->base, w->offset + lane, REDUCE_LANES, tess_ceil_div(n - lane, REDUCE_LANES), w->n, w->mean);
+    } else if (squares) {
+        for (int64_t i = lane; i < n; i += REDUCE_LANES)
+            w->job->kernels->column->deviations(acc, load_row(w, i), w->mean, w->n, i == lane, w->job->p->omit);
+    } else if (w->job->in_place) {
+        (w->job->direct ? w->job->direct : w->job->fold)(acc, w->base, w->offset + lane, REDUCE_LANES, tess_ceil_div(n - lane, REDUCE_LANES), w->n,
+                                                         true);
+    } else {
+        for (int64_t i = lane; i < n; i += REDUCE_LANES)
+            w->job->fold(acc, mapped_row(w, i), &here, 0, 1, w->n, i == lane);
+    }
+}
+
+/* The lanes that are `lane` modulo w, into row `level` of the stack. Lanes without elements do not take part: then there is nothing, and false. */
+static bool fold_lanes(const reduce_columns_worker *w, int stride, int lane, int64_t n, int64_t level, bool squares) {
+    static const int64_t here = 0;
+    if (lane >= n)
+        return false;
+    if (stride == REDUCE_LANES) {
+        fold_lane(w, lane, n, columns_stack_row(w, level), squares);
+    } else {
+        fold_lanes(w, 2 * stride, lane, n, level, squares);
+        if (fold_lanes(w, 2 * stride, lane + stride, n, level + 1, squares))
+            w->job->fold(columns_stack_row(w, level), columns_stack_row(w, level + 1), &here, 0, 1, w->n, false);
+    }
+    return true;
+}
+
+/* The leaf's rows into `held`, where the worker looks for them from now on. Rows to come are asked for while these are copied. */
+static void hold_leaf(reduce_columns_worker *w, int64_t n) {
+    enum { ROWS_AHEAD = 16 };
+    const int64_t step = columns_held_step(w->job->p, w->job->block), bytes = w->n * w->job->p->in.itemsize;
+    for (int64_t i = 0; i < n; i++) {
+        if (i + ROWS_AHEAD < n)
+            for (int64_t at = 0; at < bytes; at += 64)
+                tess_prefetch_l2(w->base + w->offset[i + ROWS_AHEAD] + at);
+        memcpy(w->held + i * step, w->base + w->offset[i], (size_t)bytes);
+    }
+    for (int64_t i = 0; i < n; i++)
+        w->offset[i] = i * step;
+    w->base = w->held;
+}
+
+static void fold_moments(const reduce_columns_worker *w, int64_t n, int64_t level) {
+    size_t at = (size_t)level * (size_t)w->job->block;
+    const double *sum = columns_stack_row(w, 0);
+    memset(w->nans, 0, (size_t)w->n * sizeof(int64_t));
+    fold_lanes(w, 1, 0, n, 0, false);
+    for (int64_t c = 0; c < w->n; c++) {
+        int64_t count = n - w->nans[c];
+        w->counts[at + (size_t)c] = count;
+        w->means[at + (size_t)c] = w->mean[c] = count > 0 ? sum[c] / (double)count : 0;
+    }
+    fold_lanes(w, 1, 0, n, 0, true);
+    memcpy(w->m2s + at, sum, (size_t)w->n * sizeof(double));
+}
+
+static void fold_leaf(reduce_columns_worker *w, int64_t first, int64_t n, int64_t level) {
+    const char *base = w->base;
+    find_leaf(w, first, n);
+    if (columns_are_held(w->job->p))
+        hold_leaf(w, n);
+    if (w->job->p->kind == REDUCE_VAR)
+        fold_moments(w, n, level);
+    else
+        fold_lanes(w, 1, 0, n, level, false);
+    w->base = base;
+}
+
+static void merge_levels(const reduce_columns_worker *w, int64_t left) {
+    static const int64_t here = 0;
+    const reduce_problem *p = w->job->p;
+    if (p->kind != REDUCE_VAR) {
+        w->job->fold(columns_stack_row(w, left), columns_stack_row(w, left + 1), &here, 0, 1, w->n, false);
+        return;
+    }
+    size_t a = (size_t)left * (size_t)w->job->block, b = a + (size_t)w->job->block;
+    for (int64_t c = 0; c < w->n; c++, a++, b++) {
+        reduce_node x = {.count = w->counts[a], .mean = w->means[a], .m2 = w->m2s[a]};
+        reduce_node y = {.count = w->counts[b], .mean = w->means[b], .m2 = w->m2s[b]};
+        tess_reduce_node_merge(p, &x, &y);
+        w->counts[a] = x.count;
+        w->means[a] = x.mean;
+        w->m2s[a] = x.m2;
+    }
+}
+
+static void fold_tree(reduce_columns_worker *w, int64_t begin, int64_t end) {
+    int64_t depth = 0, leaf = 0;
+    for (int64_t first = begin; first < end; first += REDUCE_LEAF, leaf++) {
+        int64_t n = tess_min64(end - first, REDUCE_LEAF);
+        if (columns_are_narrow(w->job->p))
+            tess_reduce_narrow_leaf(w, first, n, depth++);
+        else
+            fold_leaf(w, first, n, depth++);
+        for (int merges = reduce_merges_after(leaf); merges > 0; merges--, depth--)
+            merge_levels(w, depth - 2);
+    }
+    for (; depth > 1; depth--)
+        merge_levels(w, depth - 2);
+}
+
+/* ---- where the order of the elements is free ---- */
+
+static void fold_integers(reduce_columns_worker *w, int64_t n) {
+    static const int64_t here = 0;
+    const reduce_problem *p = w->job->p;
+    void (*integers)(uint64_t *, const char *, const int64_t *, int64_t, int64_t) = w->job->kernels->column->integers[p->in.type];
+    if (integers && p->kind == REDUCE_SUM && p->map == REDUCE_PLAIN && w->job->stride == p->in.itemsize) {
+        if (w->fresh)
+            memset(w->stack, 0, (size_t)w->n * sizeof(uint64_t));
+        integers((uint64_t *)(void *)w->stack, w->base, w->offset, n, w->n);
+    } else
+        for (int64_t i = 0; i < n; i++)
+            w->job->fold(w->stack, mapped_row(w, i), &here, 0, 1, w->n, w->fresh && i == 0);
+}
+
+static void fold_keys(reduce_columns_worker *w, int64_t first, int64_t n) {
+    const reduce_columns *job = w->job;
+    const reduce_problem *p = job->p;
+    if (p->kind == REDUCE_EXTREME && p->map == REDUCE_PLAIN && job->stride == p->in.itemsize) {
+        const reduce_order_kernels *order_kernels = job->kernels->order; /* keys of their own width, in the place of w->index */
+        if (w->fresh)
+            order_kernels->lowest[p->in.type](w->index, w->n);
+        order_kernels->greatest_rows[p->in.type](w->index, w->base, w->offset, n, w->n, p->order);
+        order_kernels->widen[p->in.type](w->best, w->index, w->n);
+        return;
+    }
+    if (p->kind == REDUCE_ARG && job->stride == p->in.itemsize) {
+        job->kernels->order->first_rows[p->in.type](w->best, w->index, w->base, w->offset, n, w->n, p->order, first);
+        return;
+    }
+    if (p->kind == REDUCE_COUNT && job->stride == p->in.itemsize) {
+        job->kernels->order->count_rows[p->in.type](w->best, w->nans, w->base, w->offset, n, w->n, p->omit);
+        return;
+    }
+    const reduce_column_kernels *kernels = job->kernels->column;
+    reduce_order order = p->order;
+    order.magnitude |= p->kind == REDUCE_COUNT;
+    order.omit &= p->kind != REDUCE_COUNT;
+    for (int64_t i = 0; i < n; i++) {
+        if (p->map != REDUCE_PLAIN)
+            job->kernels->order->keys[p->acc](w->keys, mapped_row(w, i), (int64_t)tess_type_size(p->acc), w->n, order);
+        else
+            job->kernels->order->keys[p->in.type](w->keys, w->base + w->offset[i], job->stride, w->n, order);
+        if (p->kind == REDUCE_COUNT) {
+            kernels->equal(w->best, w->keys, w->n, job->zero_key);
+            if (p->omit)
+                kernels->equal(w->nans, w->keys, w->n, job->nan_key);
+        } else if (p->kind == REDUCE_ARG) {
+            kernels->first_greatest(w->best, w->index, w->keys, w->n, first + i);
+        } else {
+            kernels->greatest(w->best, w->keys, w->n);
+        }
+    }
+}
+
+/* Elements begin .. end-1 of the block's columns. */
+void tess_reduce_columns_fold(reduce_columns_worker *w, int64_t begin, int64_t end) {
+    const reduce_problem *p = w->job->p;
+    for (int64_t c = 0; c < w->n; c++) {
+        w->best[c] = p->kind == REDUCE_COUNT ? 0 : INT64_MIN;
+        w->index[c] = -1;
+        w->nans[c] = 0;
+    }
+    w->fresh = true;
+    if (columns_is_tree(p)) {
+        fold_tree(w, begin, end);
+        return;
+    }
+    if (columns_are_narrow(p)) {
+        tess_reduce_narrow_all(w, begin, end);
+        return;
+    }
+    for (int64_t at = begin; at < end; at += REDUCE_LEAF) {
+        int64_t n = tess_min64(end - at, REDUCE_LEAF);
+        find_leaf(w, at, n);
+        if (p->kind == REDUCE_SUM || p->kind == REDUCE_PROD)
+            fold_integers(w, n);
+        else
+            fold_keys(w, at, n);
+        w->fresh = false;
+    }
+}
