@@ -17,13 +17,13 @@ static int64_t leaf_levels(const reduce_problem *p) {
     return levels;
 }
 
-/* Trees: rows of 8 KiB. Keys: what L1 holds. Moments pass twice over a leaf: its second time must come from L2. Columns that are not neighbours are
+/* Trees: rows of 8 KiB. Keys: what L1 holds. Moments: rows of 16 KiB, since a leaf is read twice
+ * and two ways along whole pages are quicker than one along lines that are copied to L2. Columns that are not neighbours are
  * loaded one by one, and their lines are met again with the next row: few enough to stay in L1. */
 static int64_t block_columns(const reduce_problem *p) {
     int64_t columns = 8192 / (int64_t)tess_type_size(p->acc), width = p->kept_size[p->kept - 1];
     if (p->kind == REDUCE_VAR)
-        columns =
-            tess_max64(128 / p->in.itemsize, tess_min64(1024, (1 << 20) / (tess_min64(tess_max64(1, p->longest), REDUCE_LEAF) * p->in.itemsize)));
+        columns = 2048;
     else if (p->kind != REDUCE_SUM && p->kind != REDUCE_PROD)
         columns = 1024;
     if (columns_turn(p))
@@ -66,8 +66,7 @@ static size_t worker_size(const reduce_problem *p, int64_t block, int64_t levels
     size_t tree = columns_is_tree(p) ? (size_t)(levels + 9) * tess_type_size(p->acc) : 16;
     size_t moments = p->kind == REDUCE_VAR ? (size_t)levels * 24 : 0;
     size_t wide = columns_are_narrow(p) ? tess_reduce_narrow_size(p) : 0;
-    size_t turn =
-        (size_t)(turned_bytes(p, block) * p->k + (columns_are_held(p) ? columns_held_step(p, block) * tess_min64(p->longest, REDUCE_LEAF) : 0));
+    size_t turn = (size_t)(turned_bytes(p, block) * p->k);
     return (offsets + columns * (rows + tree + moments) + 63) / 64 * 64 + turn + wide;
 }
 
@@ -104,7 +103,6 @@ static reduce_columns_worker worker_start(const reduce_columns *job, int number)
     w.wide = (char *)job->run->workspace + worker_size(p, job->block, job->levels) * (size_t)(number + 1) -
              (columns_are_narrow(p) ? tess_reduce_narrow_size(p) : 0);
     w.turn = w.wide - job->turned * p->k;
-    w.held = w.turn - (columns_are_held(p) ? columns_held_step(p, job->block) * tess_min64(p->longest, REDUCE_LEAF) : 0);
     return w;
 }
 

@@ -34,7 +34,7 @@ typedef struct reduce_columns_worker {
     /* VAR: one entry a level for each column */
     double *means, *m2s;
     int64_t *counts;
-    char *turn, *held, *wide;
+    char *turn, *wide;
     const char *base;
     int64_t n;  /* columns of this block */
     bool fresh; /* nothing was folded yet */
@@ -59,14 +59,6 @@ TESS_INLINE bool columns_are_narrow(const reduce_problem *p) {
     return row <= WIDEST && p->rank == 1 && p->stride[0][0] == row && p->kept_stride[0][last] == p->in.itemsize && p->longest >= FEWEST_ROWS &&
            !columns_turn(p) && !(ordered && p->map != REDUCE_PLAIN);
 }
-
-/* Moments read a leaf of the block twice. Its rows are copied side by side first: with a power of two between them they would share a few sets of the
- * cache, and nothing would be left of them the second time. */
-TESS_INLINE bool columns_are_held(const reduce_problem *p) {
-    return p->kind == REDUCE_VAR && !p->omit && (p->in.type == tess_f16 || p->in.type == tess_f32 || p->in.type == tess_f64) &&
-           p->kept_stride[0][p->kept - 1] == p->in.itemsize && !columns_are_narrow(p);
-}
-TESS_INLINE int64_t columns_held_step(const reduce_problem *p, int64_t block) { return (block * p->in.itemsize + 63) / 64 * 64; }
 
 TESS_INLINE void *columns_stack_row(const reduce_columns_worker *w, int64_t level) {
     return w->stack + (size_t)level * (size_t)((w->job->block + 7) / 8 * 8) * tess_type_size(w->job->p->acc);

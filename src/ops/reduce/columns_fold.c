@@ -76,21 +76,6 @@ static bool fold_lanes(const reduce_columns_worker *w, int stride, int lane, int
     return true;
 }
 
-/* The leaf's rows into `held`, where the worker looks for them from now on. Rows to come are asked for while these are copied. */
-static void hold_leaf(reduce_columns_worker *w, int64_t n) {
-    enum { ROWS_AHEAD = 16 };
-    const int64_t step = columns_held_step(w->job->p, w->job->block), bytes = w->n * w->job->p->in.itemsize;
-    for (int64_t i = 0; i < n; i++) {
-        if (i + ROWS_AHEAD < n)
-            for (int64_t at = 0; at < bytes; at += 64)
-                tess_prefetch_l2(w->base + w->offset[i + ROWS_AHEAD] + at);
-        memcpy(w->held + i * step, w->base + w->offset[i], (size_t)bytes);
-    }
-    for (int64_t i = 0; i < n; i++)
-        w->offset[i] = i * step;
-    w->base = w->held;
-}
-
 static void fold_moments(const reduce_columns_worker *w, int64_t n, int64_t level) {
     size_t at = (size_t)level * (size_t)w->job->block;
     const double *sum = columns_stack_row(w, 0);
@@ -106,15 +91,11 @@ static void fold_moments(const reduce_columns_worker *w, int64_t n, int64_t leve
 }
 
 static void fold_leaf(reduce_columns_worker *w, int64_t first, int64_t n, int64_t level) {
-    const char *base = w->base;
     find_leaf(w, first, n);
-    if (columns_are_held(w->job->p))
-        hold_leaf(w, n);
     if (w->job->p->kind == REDUCE_VAR)
         fold_moments(w, n, level);
     else
         fold_lanes(w, 1, 0, n, level, false);
-    w->base = base;
 }
 
 static void merge_levels(const reduce_columns_worker *w, int64_t left) {

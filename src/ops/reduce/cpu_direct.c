@@ -56,7 +56,11 @@ TESS_INLINE v_f64 f64_square(v_f64 v) { return v * v; }
             const char *p[AHEAD];                                                                                                        \
             for (int k = 0; k < AHEAD; k++)                                                                                              \
                 p[k] = base + offsets[(r + k) * step];                                                                                   \
+            const int64_t next = r + 2 * AHEAD <= rows ? offsets[(r + AHEAD) * step] - offsets[r * step] : 0;                            \
             for (int64_t c = 0; c < whole; c += LANES) {                                                                                 \
+                if (next != 0 && c * size % 64 == 0)                                                                                     \
+                    for (int k = 0; k < AHEAD; k++)                                                                                      \
+                        tess_prefetch_l2(p[k] + next + c * size);                                                                        \
                 vector s = vector##_load(a + c);                                                                                         \
                 _Pragma("GCC unroll 8") for (int k = 0; k < AHEAD; k++) s += VALUE(p[k] + c * size);                                     \
                 vector##_store(a + c, s);                                                                                                \
@@ -115,13 +119,28 @@ DIRECT(wide_f32, double, v_f64, 4, v_f64_of_f32)
         }                                                                                                                                          \
     }                                                                                                                                              \
     static void columns_##name(double *acc, const char *base, const int64_t *offsets, int64_t step, int64_t rows, int64_t n, const double *mean) { \
-        int64_t whole = n / TESS_F64_LANES * TESS_F64_LANES;                                                                                       \
-        for (int64_t c = 0; c < whole; c += TESS_F64_LANES) {                                                                                      \
-            const v_f64 m = v_f64_load(mean + c);                                                                                                  \
-            v_f64 s = {0};                                                                                                                         \
-            for (int64_t r = 0; r < rows; r++)                                                                                                     \
-                s += f64_square(VALUE(base + offsets[r * step] + c * size) - m);                                                                   \
-            v_f64_store(acc + c, s);                                                                                                               \
+        enum { AHEAD = 8 };                                                                                                                        \
+        const int64_t whole = n / TESS_F64_LANES * TESS_F64_LANES;                                                                                 \
+        memset(acc, 0, (size_t)whole * sizeof(double));                                                                                            \
+        for (int64_t r = 0; r < rows; r += AHEAD) {                                                                                                \
+            const char *p[AHEAD];                                                                                                                  \
+            const int64_t m = tess_min64(AHEAD, rows - r), next = r + 2 * AHEAD <= rows ? offsets[(r + AHEAD) * step] - offsets[r * step] : 0;     \
+            for (int k = 0; k < m; k++)                                                                                                            \
+                p[k] = base + offsets[(r + k) * step];                                                                                             \
+            for (int64_t c = 0; c < whole; c += TESS_F64_LANES) {                                                                                  \
+                const v_f64 middle = v_f64_load(mean + c);                                                                                         \
+                v_f64 s = v_f64_load(acc + c);                                                                                                     \
+                if (m == AHEAD) {                                                                                                                  \
+                    if (next != 0 && c * size % 64 == 0)                                                                                           \
+                        for (int k = 0; k < AHEAD; k++)                                                                                            \
+                            tess_prefetch_l2(p[k] + next + c * size);                                                                              \
+                    TESS_UNROLL for (int k = 0; k < AHEAD; k++) s += f64_square(VALUE(p[k] + c * size) - middle);                                  \
+                } else {                                                                                                                           \
+                    for (int k = 0; k < m; k++)                                                                                                    \
+                        s += f64_square(VALUE(p[k] + c * size) - middle);                                                                          \
+                }                                                                                                                                  \
+                v_f64_store(acc + c, s);                                                                                                           \
+            }                                                                                                                                      \
         }                                                                                                                                          \
         if (whole < n) {                                                                                                                           \
             char last[TESS_F64_LANES * size] = {0};                                                                                                \
