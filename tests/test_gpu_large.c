@@ -126,9 +126,61 @@ static void more_than_four_gi_correlated(void **state) {
     assert_cuda(cuMemFree, out);
 }
 
+/* Entry 255 - v for index v, more than 2^32 of them; pieces as above. The last index is then bad, which every row must find. */
+static void more_than_four_gi_looked_up(void **state) {
+    enum { PIECES = 1000, PIECE = 4096 };
+    static const char *const rows[] = {NULL, "lookup/vectors", "lookup/elements", "lookup/slice_vectors"};
+    (void)state;
+    int64_t n = ((int64_t)1 << 32) + 12345, shape[] = {n}, entries[] = {256}, fewer[] = {250};
+    unsigned char *host = malloc((size_t)n), table[256], found[PIECE];
+    CUdeviceptr index, out, on_device;
+    assert_non_null(host);
+    for (int64_t i = 0; i < n; i++)
+        host[i] = value(i) % 250;
+    for (int k = 0; k < 256; k++)
+        table[k] = (unsigned char)(255 - k);
+    assert_cuda(cuMemAlloc, &index, (size_t)n);
+    assert_cuda(cuMemAlloc, &out, (size_t)n);
+    assert_cuda(cuMemAlloc, &on_device, 256);
+    assert_cuda(cuMemcpyHtoDAsync, index, host, (size_t)n, NULL);
+    assert_cuda(cuMemcpyHtoDAsync, on_device, table, 256, NULL);
+    assert_cuda(cuStreamSynchronize, NULL);
+    DLTensor by = on_card(index, tess_u8, 1, shape), to = on_card(out, tess_u8, 1, shape);
+    for (int r = 0; r < TESS_COUNT(rows); r++) {
+        DLTensor all = on_card(on_device, tess_u8, 1, entries), some = on_card(on_device, tess_u8, 1, fewer);
+        tess_lookup_options options = {.struct_size = sizeof options, .call = {.strategy = rows[r]}};
+        assert_cuda(cuMemsetD8Async, out, 0xa5, (size_t)n, NULL);
+        assert_tess_ok(tess_lookup(context, &all, &by, &to, &options));
+        for (int p = 0; p <= PIECES; p++) {
+            int64_t first = (n - PIECE) / PIECES * p + (p == PIECES ? (n - PIECE) % PIECES : 0);
+            assert_cuda(cuMemcpyDtoHAsync, found, out + (CUdeviceptr)first, PIECE, NULL);
+            assert_cuda(cuStreamSynchronize, NULL);
+            for (int k = 0; k < PIECE; k++)
+                if (found[k] != 255 - host[first + k])
+                    fail_msg("%s: element %lld", rows[r] ? rows[r] : "the chosen row", (long long)(first + k));
+        }
+        assert_cuda(cuMemsetD8Async, index + (CUdeviceptr)n - 1, 251, 1, NULL);
+        assert_tess_fails(tess_lookup(context, &some, &by, &to, &options), TESS_ERR_INDEX);
+        assert_string_equal(tess_detail(), "index[4294979640] is 251, axis 0 of the table has the entries 0..249");
+        assert_cuda(cuMemsetD8Async, index + (CUdeviceptr)n - 1, host[n - 1], 1, NULL);
+    }
+    /* The array as a table of more than 2^32 entries. */
+    int64_t few[] = {3}, wanted[] = {n - 1, 0, (int64_t)1 << 32};
+    assert_cuda(cuMemcpyHtoDAsync, out, wanted, sizeof wanted, NULL);
+    DLTensor all = on_card(index, tess_u8, 1, shape), three = on_card(out, tess_i64, 1, few), answer = on_card(on_device, tess_u8, 1, few);
+    assert_tess_ok(tess_lookup(context, &all, &three, &answer, NULL));
+    assert_cuda(cuMemcpyDtoHAsync, found, on_device, 3, NULL);
+    assert_cuda(cuStreamSynchronize, NULL);
+    assert_true(found[0] == host[n - 1] && found[1] == host[0] && found[2] == host[(int64_t)1 << 32]);
+    assert_cuda(cuMemFree, index);
+    assert_cuda(cuMemFree, out);
+    assert_cuda(cuMemFree, on_device);
+    free(host);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(more_than_four_gi_transposed), cmocka_unit_test(more_than_four_gi_summed),
-                                       cmocka_unit_test(more_than_four_gi_correlated)};
+                                       cmocka_unit_test(more_than_four_gi_correlated), cmocka_unit_test(more_than_four_gi_looked_up)};
     bool there = tess_open(&context, NULL) == TESS_OK && tess_gpu_get(&gpu, context) == TESS_OK && tess_gpu_open(gpu) == TESS_OK;
     if (!there) {
         printf("%s\n", tess_detail());
