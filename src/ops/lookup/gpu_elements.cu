@@ -20,7 +20,7 @@ extern "C" __global__ void __launch_bounds__(256)
         entry at;
         to[g] = out + p.out;
         if (entry_of(*(const index_type *)(index + p.index), w.n, w.outside, at)) {
-            v[g] = __ldg((const element *)(table + p.table + (i64)at * (entry)w.step));
+            v[g] = __ldg(entry_at((const element *)(table + p.table), at, w.step));
         } else {
             cut(fill, v[g]);
             if (w.outside == ERROR)

@@ -22,25 +22,50 @@ __device__ __forceinline__ void note(u64 *bad, i64 position) { atomicMax(bad, ~(
 typedef stored<INDEX>::type index_type;
 const bool has_sign = INDEX % 2 == T_I8 % 2;
 
-// False when the index lies outside and the policy is ERROR or FILL. A negative index is a large number without its sign.
-__device__ __forceinline__ bool entry_of(index_type v, i64 n, i64 outside, entry &at) {
-    bool inside = WIDE || sizeof v == 8 ? (u64)v < (u64)n : (unsigned)v < (unsigned)n;
-    at = (entry)v;
-    if (inside)
-        return true;
+// Where an index points; false when it lies outside and has no entry (ERROR, FILL) or needs a division (WRAP). A negative index is a large number
+// without its sign. `at` may be read whatever the answer.
+__device__ __forceinline__ bool find_entry(index_type v, i64 n, i64 outside, entry &at) {
+    const bool narrow = !WIDE && sizeof v <= 4;
+    bool inside = narrow ? (unsigned)v < (unsigned)n : (u64)v < (u64)n;
+    at = inside ? (entry)v : 0;
     if (PERIODIC) {
-        if (has_sign) {
-            i64 rest = (i64)v % n;
-            at = (entry)(rest < 0 ? rest + n : rest);
-        } else {
-            at = (entry)((u64)v % (u64)n);
+        i64 once = (i64)v + n; // from the end, as in Python
+        if (has_sign && (i64)v < 0 && once >= 0) {
+            at = (entry)once;
+            inside = true;
         }
-    } else {
-        at = (entry)(has_sign && (i64)v < 0 ? 0 : n - 1);
+    } else if (outside == CLIP) {
+        at = inside ? at : has_sign && (i64)v < 0 ? 0 : (entry)(n - 1);
+        inside = true;
     }
-    return PERIODIC || outside == CLIP;
+    return inside;
+}
+
+// The whole answer.
+__device__ __forceinline__ bool entry_of(index_type v, i64 n, i64 outside, entry &at) {
+    bool inside = find_entry(v, n, outside, at);
+    if (!PERIODIC || inside)
+        return inside;
+    if (has_sign) {
+        i64 rest = (i64)v % n;
+        at = (entry)(rest < 0 ? rest + n : rest);
+    } else {
+        at = (entry)((u64)v % (u64)n);
+    }
+    return true;
 }
 #endif
+
+// The entry's address; step in bytes. The compiler would make a product of 64 by 64 bits of it.
+template <typename E> __device__ __forceinline__ const E *entry_at(const E *table, entry at, i64 step) {
+#if WIDE
+    return (const E *)((const char *)table + at * step);
+#else
+    const E *where;
+    asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(where) : "r"(at), "r"((int)step), "l"(table));
+    return where;
+#endif
+}
 
 // SIZE bytes that are one element, and a value of 16 bytes cut to one.
 template <int BYTES> struct bits_of;
@@ -49,6 +74,13 @@ template <> struct bits_of<2> { typedef unsigned short type; };
 template <> struct bits_of<4> { typedef unsigned type; };
 template <> struct bits_of<8> { typedef uint2 type; };
 template <> struct bits_of<16> { typedef uint4 type; };
+__device__ __forceinline__ unsigned char chosen(bool first, unsigned char a, unsigned char b) { return first ? a : b; }
+__device__ __forceinline__ unsigned short chosen(bool first, unsigned short a, unsigned short b) { return first ? a : b; }
+__device__ __forceinline__ unsigned chosen(bool first, unsigned a, unsigned b) { return first ? a : b; }
+__device__ __forceinline__ uint2 chosen(bool first, uint2 a, uint2 b) { return make_uint2(first ? a.x : b.x, first ? a.y : b.y); }
+__device__ __forceinline__ uint4 chosen(bool first, uint4 a, uint4 b) {
+    return make_uint4(first ? a.x : b.x, first ? a.y : b.y, first ? a.z : b.z, first ? a.w : b.w);
+}
 __device__ __forceinline__ void cut(uint4 value, unsigned char &x) { x = (unsigned char)value.x; }
 __device__ __forceinline__ void cut(uint4 value, unsigned short &x) { x = (unsigned short)value.x; }
 __device__ __forceinline__ void cut(uint4 value, unsigned &x) { x = value.x; }

@@ -15,8 +15,8 @@ extern const tess_strategy tess_lookup_gpu_rows[LOOKUP_GPU_ROWS];
     static const tess_gpu_text file = {"lookup/" #file ".cu", tess_kernel_lookup_##file##_cu}
 extern const tess_gpu_text *const tess_lookup_gpu_headers[];
 
-/* Begins a unit with the -D of gpu_index.cuh. step: between entries, in the kernel's elements. */
-void tess_lookup_gpu_begin(tess_gpu_layout *layout, const lookup_problem *p, const tess_gpu_text *text, int64_t step);
+/* Begins a unit with the -D of gpu_index.cuh. */
+void tess_lookup_gpu_begin(tess_gpu_layout *layout, const lookup_problem *p, const tess_gpu_text *text);
 /* Where the first bad index is noted: the workspace's first bytes. */
 void tess_lookup_gpu_verdict(tess_gpu_layout *layout, const lookup_problem *p);
 tess_status tess_lookup_gpu_finish(const tess_problem *problem, const void *result, const tess_gpu_peek *peek);
@@ -24,7 +24,7 @@ tess_status tess_lookup_gpu_finish(const tess_problem *problem, const void *resu
 /* Compact lines (gpu_lines.cuh): whether the problem is some, how many lookups make a vector, the argument. */
 bool tess_lookup_gpu_compact(const lookup_problem *p, const char **why);
 int64_t tess_lookup_gpu_vector(const lookup_problem *p);
-/* -DV, -DGROUPS, -DTHREADS, -DLINES, and the launch with all arguments but the table's, which comes first. table_line, step: in the kernel's elements. */
+/* -DV, -DGROUPS, -DTHREADS, -DSTREAM, -DLINES; then the launch. step: bytes between entries; line: elements between lines of the table. */
 typedef struct lookup_gpu_table {
     tess_gpu_place place;
     int64_t offset, step, line;

@@ -35,7 +35,7 @@ static void lay_path(const tess_problem *base, tess_gpu_layout *layout, lookup_p
     int64_t lookups[] = {p->n, p->at.count, (int64_t)p->outside};
     bool kept = path == LOOKUP_CONSTANT || path == LOOKUP_SHARED;
     tess_lookup_gpu_verdict(layout, p);
-    tess_lookup_gpu_begin(layout, p, &gpu_paths, 1);
+    tess_lookup_gpu_begin(layout, p, &gpu_paths);
     tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);
     tess_gpu_option(layout, "-DPATH=%d", (int)path);
     tess_gpu_option(layout, "-DENTRIES=%d", kept ? (int)p->n : 0);

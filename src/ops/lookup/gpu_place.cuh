@@ -34,58 +34,63 @@ template <typename A, typename B> __device__ __forceinline__ A as(B b) {
     return u.a;
 }
 
-enum kind { INSIDE, OUT, NOWHERE }; // OUT: policy ERROR or FILL; NOWHERE: the result is NaN
+// Places in a line: 32 bits where they suffice.
+#if SINGLE
+typedef int spot_number;
+#else
+typedef i64 spot_number;
+#endif
 
 struct point {
-    i64 at; // the entry before the coordinate, or the nearest
-    real t; // 0 <= t <= 1 beyond it
+    spot_number at; // the entry before the coordinate, or the nearest
+    real t;         // 0 <= t <= 1 beyond it
 };
 
-template <typename X> __device__ __forceinline__ void split(X x, X whole, i64 n, point &p) {
+template <typename X> __device__ __forceinline__ void split(X x, X whole, spot_number n, point &p) {
     X t = x - whole;
-    p.at = SINGLE ? (i64)(int)whole : (i64)whole;
+    p.at = (spot_number)whole;
     p.t = (real)t;
     if (METHOD == NEAREST) {
         p.at += t >= (X)0.5;
-        p.at -= p.at == n ? n : 0; // only by WRAP
+        if (PERIODIC)
+            p.at -= p.at == n ? n : 0;
     }
 }
 
-__device__ kind place_outside(double x, i64 n, i64 outside, point &p) {
+__device__ __forceinline__ float floor_of(float x) { return floorf(x); }
+__device__ __forceinline__ double floor_of(double x) { return floor(x); }
+
+// Where a coordinate points; false when it lies outside and has no place (ERROR, FILL) or needs a division (WRAP). The point may be read whatever the
+// answer. Comparisons with NaN fail, so that it lies outside.
+__device__ __forceinline__ bool find_point(index_type v, spot_number n, i64 outside, point &p) {
+#if SINGLE
+    float x = load_as<float, INDEX>(v), last = (float)(n - 1);
+    bool inside = x >= 0 && x <= last;
+#else
+    double x = load_as<double, INDEX>(v);
+    bool inside = x >= 0 && x < 0x1p63 && ((i64)floor(x) < n - 1 || ((i64)floor(x) == n - 1 && x == floor(x)));
+#endif
+    auto y = inside ? x : 0;
+    split(y, floor_of(y), n, p);
+    if (!PERIODIC && outside == CLIP) {
+        p.at = !inside && x > 0 ? n - 1 : p.at;
+        inside = true;
+    }
+    return inside;
+}
+
+// The whole answer of WRAP for a coordinate outside; false: the result is NaN.
+__device__ bool wrapped_point(double x, i64 n, point &p) {
     p.at = 0;
     p.t = 0;
-    if (outside == CLIP) {
-        p.at = x > 0 ? n - 1 : 0;
-        return INSIDE;
-    }
-    if (!PERIODIC)
-        return OUT;
     x = fmod(x, (double)n);
     if (x != x)
-        return NOWHERE;
+        return false;
     x += x < 0 ? (double)n : 0;
     double whole = floor(x);
-    if (whole >= (double)n) // x was a tiny negative number
-        return INSIDE;
-    split(x, whole, n, p);
-    return INSIDE;
-}
-
-__device__ __forceinline__ kind place_of_coordinate(index_type v, i64 n, i64 outside, point &p) {
-#if SINGLE
-    float x = load_as<float, INDEX>(v), whole = floorf(x);
-    if (x >= 0 && x <= (float)((int)n - 1)) {
-        split(x, whole, n, p);
-        return INSIDE;
-    }
-#else
-    double x = load_as<double, INDEX>(v), whole = floor(x);
-    if (x >= 0 && x < 0x1p63 && ((i64)whole < n - 1 || ((i64)whole == n - 1 && x == whole))) {
-        split(x, whole, n, p);
-        return INSIDE;
-    }
-#endif
-    return place_outside((double)x, n, outside, p);
+    if (whole < (double)n) // else x was a tiny negative number
+        split(x, whole, (spot_number)n, p);
+    return true;
 }
 
 // The entry `by` (-1 .. 2) steps away: beyond the ends the end again, or wrapped.
@@ -118,13 +123,12 @@ __device__ __forceinline__ record record_of(real p0, real p1, real p2, real p3) 
     return r;
 }
 __device__ __forceinline__ real value_at(const record &r, real t) {
-    if (t == 0)
-        return r.c[0];
 #if METHOD == CUBIC
-    return fused((real)0.5 * t, fused(t, fused(t, r.c[3], r.c[2]), r.c[1]), r.c[0]);
+    real beyond = fused((real)0.5 * t, fused(t, fused(t, r.c[3], r.c[2]), r.c[1]), r.c[0]);
 #else
-    return fused(t, r.c[1], r.c[0]);
+    real beyond = fused(t, r.c[1], r.c[0]);
 #endif
+    return t == 0 ? r.c[0] : beyond;
 }
 
 // Entry `at` of the line at `table`, in the type of the computation.

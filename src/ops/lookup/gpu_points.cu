@@ -15,11 +15,14 @@ extern "C" __global__ void __launch_bounds__(256)
         place p = place_of(w, first + g * 256);
         point x;
         to_type result;
-        kind is = place_of_coordinate(*(const index_type *)(index + p.index), w.n, w.outside, x);
-        if (is == INSIDE) {
+        index_type v = *(const index_type *)(index + p.index);
+        bool number = true, inside = find_point(v, (spot_number)w.n, w.outside, x);
+        if (PERIODIC && !inside)
+            number = inside = wrapped_point(load_as<double, INDEX>(v), w.n, x);
+        if (inside) {
             const char *line = table + p.table;
             result = result_of(METHOD == NEAREST ? entry_value(line, x.at, w.step) : value_at(record_at(line, x.at, w.n, w.step), x.t));
-        } else if (is == NOWHERE) {
+        } else if (!number) {
             result = no_number();
         } else {
             uint4 mine = PARTS == 2 && p.run % 2 ? (sizeof(to_type) == 4 ? make_uint4(fill.y, 0, 0, 0) : make_uint4(fill.z, fill.w, 0, 0)) : fill;
@@ -36,6 +39,6 @@ extern "C" __global__ void __launch_bounds__(256)
 extern "C" __global__ void check(const char *index, u64 *bad, const walk w) {
     i64 position = blockIdx.x * 256ll + threadIdx.x;
     point x;
-    if (position < w.indices && place_of_coordinate(*(const index_type *)(index + index_place(w, (number)position).index), w.n, w.outside, x) == OUT)
+    if (position < w.indices && !find_point(*(const index_type *)(index + index_place(w, (number)position).index), (spot_number)w.n, w.outside, x))
         note(bad, position);
 }

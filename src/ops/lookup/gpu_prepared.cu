@@ -29,6 +29,33 @@ extern "C" __global__ void __launch_bounds__(256) prepare(const char *table, pre
 #endif
 }
 
+struct interpolation {
+    typedef point spot;
+    typedef prepared_entry entry_type;
+    const prepared_entry *records;
+    u64 *bad;
+    i64 n, outside;
+    element fill;
+    __device__ __forceinline__ bool find(index_type v, point &p) const { return find_point(v, (spot_number)n, outside, p); }
+    __device__ __forceinline__ prepared_entry read(const point &p) const { return records[p.at]; }
+    __device__ __forceinline__ element value(const point &p, const prepared_entry &x) const {
+#if METHOD == NEAREST
+        return as<element>(x);
+#else
+        return as<element>(result_of(value_at(x, p.t)));
+#endif
+    }
+    __device__ __forceinline__ element make(const point &p, const prepared_entry &x, bool inside) const { return chosen(inside, value(p, x), fill); }
+    __device__ __forceinline__ void late(index_type v, i64 position, element &result) const {
+        if (PERIODIC) {
+            point p;
+            result = wrapped_point(load_as<double, INDEX>(v), n, p) ? value(p, read(p)) : as<element>(no_number());
+        } else if (outside == ERROR) {
+            note(bad, position);
+        }
+    }
+};
+
 extern "C" __global__ void __launch_bounds__(THREADS)
     prepared(const prepared_entry *records, const index_type *index, element *out, u64 *bad, const lines p, const uint4 fill) {
     i64 chunk = blockIdx.x;
@@ -38,23 +65,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         records += line * p.n;
         out += line * p.out_line;
     }
-    each_vector(index, out, chunk, p.count, [&](index_type v, i64 position, element &result) {
-        point x;
-        kind is = place_of_coordinate(v, p.n, p.outside, x);
-        if (is == OUT) {
-            cut(fill, result);
-            if (p.outside == ERROR)
-                note(bad, position);
-            return;
-        }
-        if (is == NOWHERE) {
-            result = as<element>(no_number());
-            return;
-        }
-#if METHOD == NEAREST
-        result = as<element>(records[x.at]);
-#else
-        result = as<element>(result_of(value_at(records[x.at], x.t)));
-#endif
-    });
+    interpolation job = {records, bad, p.n, p.outside};
+    cut(fill, job.fill);
+    each_vector(vectors_of_thread(index, chunk, p.count), index, out, job);
 }

@@ -15,7 +15,7 @@ bool tess_lookup_gpu_points_fit(const tess_problem *base, const char **why) {
 /* The -D of gpu_place.cuh. */
 static void begin(tess_gpu_layout *layout, const lookup_problem *p, const tess_gpu_text *text) {
     tess_lookup_gpu_verdict(layout, p);
-    tess_lookup_gpu_begin(layout, p, text, p->step);
+    tess_lookup_gpu_begin(layout, p, text);
     tess_gpu_option(layout, "-DFROM=%d", (int)p->from);
     tess_gpu_option(layout, "-DTO=%d", (int)p->to);
     tess_gpu_option(layout, "-DCOMPUTE=%d", (int)p->compute);

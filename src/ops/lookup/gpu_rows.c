@@ -61,6 +61,7 @@ void tess_lookup_gpu_lines(tess_gpu_layout *layout, const lookup_problem *p, int
     tess_gpu_option(layout, "-DV=%d", (int)tess_lookup_gpu_vector(p));
     tess_gpu_option(layout, "-DGROUPS=%d", (int)groups);
     tess_gpu_option(layout, "-DTHREADS=%d", LOOKUP_GPU_THREADS);
+    tess_gpu_option(layout, "-DSTREAM=1");
     tess_gpu_option(layout, "-DLINES=%d", p->outer.ndim);
 }
 
@@ -79,11 +80,11 @@ void tess_lookup_gpu_launch_lines(tess_gpu_layout *layout, const lookup_problem 
     layout->alignment = tess_max64(p->size, vector * tess_max64(p->size, p->index.itemsize));
 }
 
-void tess_lookup_gpu_begin(tess_gpu_layout *layout, const lookup_problem *p, const tess_gpu_text *text, int64_t step) {
+void tess_lookup_gpu_begin(tess_gpu_layout *layout, const lookup_problem *p, const tess_gpu_text *text) {
     tess_gpu_unit(layout, text);
     tess_gpu_option(layout, "-DINDEX=%d", (int)p->index.type);
     tess_gpu_option(layout, "-DPERIODIC=%d", p->outside == TESS_OUTSIDE_WRAP);
-    tess_gpu_option(layout, "-DWIDE=%d", p->n > INT32_MAX || step > INT32_MAX || step < -INT32_MAX);
+    tess_gpu_option(layout, "-DWIDE=%d", p->n > INT32_MAX || p->step > INT32_MAX || p->step < -INT32_MAX);
 }
 
 void tess_lookup_gpu_verdict(tess_gpu_layout *layout, const lookup_problem *p) {
@@ -107,14 +108,14 @@ tess_status tess_lookup_gpu_finish(const tess_problem *base, const void *result,
 
 static void lay_vectors(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const lookup_problem *p = of(base);
-    int64_t step = p->step / p->size, table = p->n * p->size, groups = table > 32768 ? 4 : p->index.itemsize <= 2 ? 2 : 1;
+    int64_t table = p->n * p->size, groups = table > 32768 ? 4 : p->index.itemsize <= 2 ? 2 : 1;
     (void)device;
     tess_lookup_gpu_verdict(layout, p);
-    tess_lookup_gpu_begin(layout, p, &gpu_vectors, step);
+    tess_lookup_gpu_begin(layout, p, &gpu_vectors);
     tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);
     tess_lookup_gpu_lines(layout, p, groups);
     tess_lookup_gpu_launch_lines(layout, p, "vectors",
-                                 (lookup_gpu_table){.place = TESS_GPU_IN, .step = step, .line = outer_stride(p, LOOKUP_FROM) / p->size}, groups);
+                                 (lookup_gpu_table){.place = TESS_GPU_IN, .step = p->step, .line = outer_stride(p, LOOKUP_FROM) / p->size}, groups);
 }
 
 /* ---- lookup/shared_bytes ---- */
@@ -131,8 +132,10 @@ static void lay_shared_bytes(const tess_problem *base, const tess_gpu_device *de
     const lookup_problem *p = of(base);
     (void)device;
     tess_lookup_gpu_verdict(layout, p);
-    tess_lookup_gpu_begin(layout, p, &gpu_shared_bytes, p->step);
+    tess_lookup_gpu_begin(layout, p, &gpu_shared_bytes);
     tess_gpu_option(layout, "-DTHREADS=%d", LOOKUP_GPU_THREADS);
+    tess_gpu_option(layout, "-DSTREAM=1");
+    tess_gpu_option(layout, "-DCHECK=%d", p->outside == TESS_OUTSIDE_ERROR && (p->n < 256 || p->index.type == tess_i8));
     tess_lookup_gpu_launch_lines(layout, p, "shared_bytes", (lookup_gpu_table){.place = TESS_GPU_IN, .step = p->step}, 1);
 }
 
@@ -162,9 +165,9 @@ static void lay_slice_vectors(const tess_problem *base, const tess_gpu_device *d
     while (slice % size != 0 || !whole_steps(p, size))
         size /= 2;
     int64_t per = slice / size, vectors = p->outer.count * p->at.count * per;
-    int64_t slices[] = {p->n, p->step / size, outer_stride(p, LOOKUP_FROM) / size, p->at.count, per, vectors, (int64_t)p->outside};
+    int64_t slices[] = {p->n, p->step, outer_stride(p, LOOKUP_FROM) / size, p->at.count, per, vectors, (int64_t)p->outside};
     tess_lookup_gpu_verdict(layout, p);
-    tess_lookup_gpu_begin(layout, p, &gpu_slice_vectors, p->step / size);
+    tess_lookup_gpu_begin(layout, p, &gpu_slice_vectors);
     tess_gpu_option(layout, "-DSIZE=%d", (int)size);
     tess_gpu_option(layout, "-DLINES=%d", p->outer.ndim);
     tess_gpu_option(layout, "-DNARROW=%d", vectors <= INT32_MAX);
@@ -230,7 +233,7 @@ static void lay_elements(const tess_problem *base, const tess_gpu_device *device
     int64_t piece = tess_min64(p->table.itemsize, p->size);
     (void)device;
     tess_lookup_gpu_verdict(layout, p);
-    tess_lookup_gpu_begin(layout, p, &gpu_elements, p->step);
+    tess_lookup_gpu_begin(layout, p, &gpu_elements);
     tess_gpu_option(layout, "-DSIZE=%d", (int)piece);
     tess_lookup_gpu_walk(layout, p, "elements", p->size / piece);
 }

@@ -3,27 +3,37 @@
 // lookups a thread.
 //
 // A byte an index and a byte an element leave the least time for a lookup of all problems, and single bytes from shared memory cost less than from the
-// first-level cache. 256 answers are 64 words, so that the lanes of a warp rarely meet in a bank with different words.
+// first-level cache. 256 answers are 64 words, so that the lanes of a warp rarely meet in a bank with different words. The indices are on their way
+// while the answers are written. -DCHECK=1: bad ones are to be told, and there can be some.
 #define SIZE 1
 #define V 16
 #define GROUPS 1
 #include "ops/lookup/gpu_lines.cuh"
 
+struct answers {
+    typedef unsigned char spot, entry_type;
+    const unsigned char *answer;
+    u64 *bad;
+    i64 n;
+    __device__ __forceinline__ bool find(index_type v, spot &at) const {
+        at = (unsigned char)v;
+        return !CHECK || (unsigned)v < (unsigned)n;
+    }
+    __device__ __forceinline__ unsigned char read(spot at) const { return answer[at]; }
+    __device__ __forceinline__ element make(spot, unsigned char x, bool) const { return x; }
+    __device__ __forceinline__ void late(index_type, i64 position, element &) const { note(bad, position); }
+};
+
 extern "C" __global__ void __launch_bounds__(THREADS)
     shared_bytes(const element *table, const index_type *index, element *out, u64 *bad, const lines p, const uint4 fill) {
-    __shared__ element answer[256];
-    for (int k = threadIdx.x; k < 256; k += THREADS) {
-        entry at;
-        if (entry_of((index_type)k, p.n, p.outside, at))
-            answer[k] = table[at * p.step];
-        else
-            cut(fill, answer[k]);
-    }
+    __shared__ unsigned char answer[256];
+    vectors_of_thread mine(index, blockIdx.x, p.count);
+    static_assert(THREADS == 256, "a thread an answer");
+    entry at;
+    if (entry_of((index_type)threadIdx.x, p.n, p.outside, at))
+        answer[threadIdx.x] = *entry_at(table, at, p.step);
+    else
+        cut(fill, answer[threadIdx.x]);
     __syncthreads();
-    each_vector(index, out, blockIdx.x, p.count, [&](index_type v, i64 position, element &result) {
-        entry at;
-        result = answer[(unsigned char)v];
-        if (p.outside == ERROR && !entry_of(v, p.n, p.outside, at))
-            note(bad, position);
-    });
+    each_vector(mine, index, out, answers{answer, bad, p.n});
 }

@@ -15,11 +15,11 @@ typedef u64 number;
 enum { GROUPS = 4 };
 
 struct slices {
-    i64 n, step, line;      // entries; elements (of SIZE bytes) between entries, between lines of the table
+    i64 n, step, line;               // entries; bytes between entries; elements (of SIZE bytes) between lines of the table
     i64 count, per, vectors, outside; // indices, vectors a slice, vectors in all; the policy
 };
 
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
     slice_vectors(const element *table, const index_type *index, element *out, u64 *bad, const slices p, const uint4 fill) {
     element v[GROUPS];
     i64 first = blockIdx.x * (256ll * GROUPS) + threadIdx.x;
@@ -35,7 +35,7 @@ extern "C" __global__ void __launch_bounds__(256)
         }
         entry at;
         if (entry_of(index[rest], p.n, p.outside, at)) {
-            v[g] = __ldg(table + (i64)line * p.line + (i64)at * (entry)p.step + (i64)k);
+            v[g] = __ldg(entry_at(table + (i64)line * p.line + (i64)k, at, p.step));
         } else {
             cut(fill, v[g]);
             if (p.outside == ERROR)

@@ -5,6 +5,27 @@
 // memory need blocks that stay long enough to pay for them, and those cost more than they gain (86 to 92 % on an H200).
 #include "ops/lookup/gpu_lines.cuh"
 
+struct gather {
+    typedef entry spot;
+    typedef element entry_type;
+    const element *table;
+    u64 *bad;
+    i64 n, outside, step;
+    element fill;
+    __device__ __forceinline__ bool find(index_type v, spot &at) const { return find_entry(v, n, outside, at); }
+    __device__ __forceinline__ element read(spot at) const { return __ldg(entry_at(table, at, step)); }
+    __device__ __forceinline__ element make(spot, element x, bool inside) const { return chosen(inside, x, fill); }
+    __device__ __forceinline__ void late(index_type v, i64 position, element &result) const {
+        entry at;
+        if (PERIODIC) {
+            entry_of(v, n, outside, at);
+            result = read(at);
+        } else if (outside == ERROR) {
+            note(bad, position);
+        }
+    }
+};
+
 extern "C" __global__ void __launch_bounds__(THREADS)
     vectors(const element *table, const index_type *index, element *out, u64 *bad, const lines p, const uint4 fill) {
     i64 chunk = blockIdx.x;
@@ -14,14 +35,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         table += line * p.table_line;
         out += line * p.out_line;
     }
-    each_vector(index, out, chunk, p.count, [&](index_type v, i64 position, element &result) {
-        entry at;
-        if (entry_of(v, p.n, p.outside, at)) {
-            result = __ldg(table + (i64)at * (entry)p.step);
-        } else {
-            cut(fill, result);
-            if (p.outside == ERROR)
-                note(bad, position);
-        }
-    });
+    gather job = {table, bad, p.n, p.outside, p.step};
+    cut(fill, job.fill);
+    each_vector(vectors_of_thread(index, chunk, p.count), index, out, job);
 }
