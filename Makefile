@@ -38,7 +38,7 @@ endif
 
 PER_ISA := src/core/convert.c $(wildcard src/core/cpu_*.c src/ops/*/cpu_*.c src/vgpu/exec_*.c)
 LIB_C := $(filter-out $(PER_ISA) $(wildcard src/ops/*/test_*.c src/ops/*/bench_*.c),$(wildcard src/core/*.c src/gpu/*.c src/vgpu/*.c src/profile/*.c src/ops/*.c src/ops/*/*.c))
-KERNELS := $(wildcard src/gpu/*.cuh src/ops/*/*.cu src/ops/*/*.cuh)
+KERNELS := $(wildcard src/gpu/*.cu src/gpu/*.cuh src/ops/*/*.cu src/ops/*/*.cuh)
 LIB_O := $(LIB_C:%.c=$(BUILD)/%.o) $(foreach s,$(SLOTS),$(PER_ISA:%.c=$(BUILD)/%.$(s).o)) $(KERNELS:%=$(BUILD)/%.o)
 IO_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/io/*.c))
 CLI_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard cli/*.c))
@@ -71,6 +71,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(COMPILE) $(LIBRARY_FLAGS) -MMD -MP -c $< -o $@
 
 $(BUILD)/src/profile/card.o: src/profile/cards.txt
+$(BUILD)/cli/ladder_measured.o: bench/results/2026-11-20-h200-ladder-64mi.txt
 
 define per_isa
 $(BUILD)/%.$(1).o: %.c $(BUILD)/flags

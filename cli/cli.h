@@ -68,7 +68,8 @@ typedef struct cli_options {
     bool check, no_check;
 } cli_options;
 
-typedef enum cli_pages { CLI_PAGES_HUGE = 0, CLI_PAGES_ORDINARY } cli_pages; /* of the arrays of bench */
+/* Of the arrays of bench; UNTOUCHED: inputs and outputs without values, for planning. */
+typedef enum cli_pages { CLI_PAGES_HUGE = 0, CLI_PAGES_ORDINARY, CLI_PAGES_UNTOUCHED } cli_pages;
 
 typedef enum cli_mode { CLI_RUN = 0, CLI_MODE_EXPLAIN, CLI_MODE_TUNE } cli_mode;
 

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cmd_ladder.c - every strategy as a rung: whether its bits are the reference's; its time and how far it gets, or, for one of a GPU, its counts on the
- * virtual GPU and the time that the model gives it. */
-#include <jansson.h>
+ * cmd_ladder.c - every strategy as a rung, compared with the reference bit for bit: those of the CPU timed here; those of a GPU timed on a card, or, without
+ * one, counted on the virtual GPU, with the model's time for a large problem beside the one that was measured. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "workload.h"
+#include "ladder.h"
 
-enum { COUNTS = 131072 };
+typedef struct engines {
+    cli_session *session;
+    cli_session cpu, gpu; /* with contexts of their own */
+    bool card;            /* gpu's context is of the CUDA engine */
+} engines;
 
-/* The last row of the operation's table for the CPU, which is the reference. */
+/* The last row of the operation's table for the CPU. */
 static const char *reference_of(const char *operation) {
     const char *name = NULL;
     tess_strategy_info row;
@@ -20,262 +23,323 @@ static const char *reference_of(const char *operation) {
     return name;
 }
 
-/* One rung as an object. expected: the reference's result. */
-static json_t *rung(cli_session *session, const cli_trial *trial, const tess_strategy_info *row, const void *expected, const tess_limits *limits) {
-    tess_plan *plan = NULL;
-    cli_timing timing;
-    const cli_effort effort = {.least = 3, .seconds = cli_seconds(session)};
-    json_t *object = json_pack("{s:s, s:s, s:s}", "strategy", row->name, "idea", row->idea, "source", row->source);
-    size_t size = trial->out.block_size;
-    memset(trial->out.block, 0xa5, size);
-    tess_status status = cli_trial_plan(session, trial, row->name, &plan);
-    if (status == TESS_OK)
-        status = cli_trial_time(trial, plan, &effort, &timing);
-    if (status != TESS_OK) {
-        const char *why = strstr(tess_detail(), "cannot run here: "); /* the name stands before it anyway */
-        json_object_set_new(object, status == TESS_ERR_STRATEGY ? "cannot" : "failed", json_string(why ? why : tess_detail()));
-    } else {
-        json_object_set_new(object, "same_bits", json_boolean(memcmp(expected, trial->out.block, size) == 0));
-        double seconds = timing.seconds;
-        json_object_set_new(object, "isa", json_string(timing.report.isa));
-        json_object_set_new(object, "threads", json_integer(timing.report.threads));
-        json_object_set_new(object, "seconds", json_real(seconds));
-        json_object_set_new(object, "gb_per_s", json_real(timing.report.bytes / seconds * 1e-9));
-        json_object_set_new(object, "gflops_per_s", json_real(timing.report.flops / seconds * 1e-9));
-        json_object_set_new(object, "fraction_of_limit", json_real(cli_trial_bound(trial, limits).seconds / seconds));
-    }
-    tess_plan_free(plan);
-    return object;
+static void why_not(cli_rung *rung, tess_status status, bool planning) {
+    const char *why = strstr(tess_detail(), "cannot run here: "); /* the name stands before it anyway */
+    rung->no_engine = status == TESS_ERR_ENGINE;
+    rung->state = planning && (status == TESS_ERR_STRATEGY || status == TESS_ERR_ENGINE) ? CLI_RUNG_CANNOT : CLI_RUNG_FAILED;
+    snprintf(rung->why, sizeof rung->why, "%s", why ? why : tess_detail());
 }
 
-/* A strategy of a GPU, counted on the virtual one. session: with a context of that engine, or none, and then tess_detail says why. */
-static json_t *counted_rung(const cli_session *session, const cli_trial *trial, const tess_strategy_info *row, const void *expected) {
+/* The reference's result on the problem; NULL with the line printed. */
+static void *reference(const engines *e, const cli_trial *trial) {
     tess_plan *plan = NULL;
-    json_t *object = json_pack("{s:s, s:s, s:s}", "strategy", row->name, "idea", row->idea, "source", row->source), *counted = NULL;
-    char *counts = malloc(COUNTS);
-    size_t size = trial->out.block_size, length;
-    memset(trial->out.block, 0xa5, size);
-    tess_status status = !session->context ? TESS_ERR_ENGINE : counts ? cli_trial_plan(session, trial, row->name, &plan) : TESS_ERR_MEMORY;
-    bool planned = status == TESS_OK;
-    if (planned)
-        status = tess_profile_plan(plan, trial->in.block, trial->second.block, trial->out.block, NULL, counts, COUNTS, &length);
-    if (status == TESS_OK && !(counted = json_loads(counts, 0, NULL)))
-        status = TESS_ERR_INTERNAL;
-    if (status != TESS_OK) {
-        const char *why = strstr(tess_detail(), "cannot run here: ");
-        json_object_set_new(object, !planned && (status == TESS_ERR_STRATEGY || status == TESS_ERR_ENGINE) ? "cannot" : "failed",
-                            json_string(why ? why : tess_detail()));
-    } else {
-        json_object_set_new(object, "same_bits", json_boolean(memcmp(expected, trial->out.block, size) == 0));
-        json_object_set_new(object, "counted", counted);
-    }
-    tess_plan_free(plan);
-    free(counts);
-    return object;
-}
-
-/* All rungs of one workload; NULL with the line printed when it cannot be run at all. */
-static json_t *climb(cli_session *session, const cli_session *virtual_gpu, const cli_workload *workload, const tess_limits *limits) {
-    cli_trial trial;
-    tess_plan *plan = NULL;
-    tess_strategy_info row;
-    const cli_effort once = {.least = 1};
-    cli_timing timing;
-    if (cli_trial_make(&trial, workload, CLI_PAGES_HUGE) != CLI_OK)
-        return NULL;
-    void *expected = malloc(trial.out.block_size);
-    json_t *rungs = json_array();
+    void *expected = malloc(trial->out.block_size + 1);
     if (!expected) {
-        cli_fail(CLI_FAILED, "%zu bytes for the reference's result could not be allocated", trial.out.block_size);
-    } else if (cli_trial_plan(session, &trial, reference_of(workload->operation), &plan) != TESS_OK ||
-               cli_trial_time(&trial, plan, &once, &timing) != TESS_OK) {
+        cli_fail(CLI_FAILED, "%zu bytes for the reference's result could not be allocated", trial->out.block_size);
+        return NULL;
+    }
+    tess_status status = cli_trial_plan(&e->cpu, trial, reference_of(trial->workload->operation), &plan);
+    if (status == TESS_OK)
+        status = tess_execute(plan, trial->in.block, trial->second.block, trial->out.block, NULL);
+    tess_plan_free(plan);
+    if (status != TESS_OK) {
         cli_fail_library();
         free(expected);
-        expected = NULL;
-    }
-    tess_plan_free(plan);
-    if (!expected) {
-        json_decref(rungs);
-        cli_trial_free(&trial);
         return NULL;
     }
-    memcpy(expected, trial.out.block, trial.out.block_size);
-    for (int i = 0; tess_strategy_get(i, &row); i++) {
-        if (strcmp(row.operation, workload->operation) != 0)
-            continue;
-        if (strcmp(row.target, "cpu") == 0)
-            json_array_insert_new(rungs, 0, rung(session, &trial, &row, expected, limits)); /* the reference first: a ladder is climbed */
-        else
-            json_array_append_new(rungs, counted_rung(virtual_gpu, &trial, &row, expected));
+    memcpy(expected, trial->out.block, trial->out.block_size);
+    return expected;
+}
+
+/* Of the operation's strategies those for the target. */
+static int collect(cli_climb *climb, const char *target) {
+    tess_strategy_info row;
+    climb->count = 0;
+    for (int i = 0; tess_strategy_get(i, &row); i++)
+        climb->count += strcmp(row.operation, climb->operation) == 0 && strcmp(row.target, target) == 0;
+    climb->rungs = calloc((size_t)climb->count + 1, sizeof *climb->rungs);
+    if (!climb->rungs)
+        return cli_fail(CLI_FAILED, "no memory for %d rungs", climb->count);
+    int n = 0;
+    for (int i = 0; tess_strategy_get(i, &row); i++)
+        if (strcmp(row.operation, climb->operation) == 0 && strcmp(row.target, target) == 0)
+            climb->rungs[n++].row = row;
+    return CLI_OK;
+}
+
+/* ---- the CPU ---- */
+
+static void time_here(const engines *e, const cli_trial *trial, const void *expected, const tess_limits *limits, cli_rung *rung) {
+    tess_plan *plan = NULL;
+    cli_timing timing;
+    const cli_effort effort = {.least = 3, .seconds = cli_seconds(e->session)};
+    memset(trial->out.block, 0xa5, trial->out.block_size);
+    tess_status status = cli_trial_plan(&e->cpu, trial, rung->row.name, &plan);
+    bool planning = status != TESS_OK;
+    if (!planning)
+        status = cli_trial_time(trial, plan, &effort, &timing);
+    tess_plan_free(plan);
+    if (status != TESS_OK) {
+        why_not(rung, status, planning);
+        return;
     }
+    rung->state = CLI_RUNG_RAN;
+    rung->same_bits = memcmp(expected, trial->out.block, trial->out.block_size) == 0;
+    rung->seconds = timing.seconds;
+    rung->bytes = timing.report.bytes;
+    rung->flops = timing.report.flops;
+    rung->threads = timing.report.threads;
+    rung->fraction = cli_trial_bound(trial, limits).seconds / timing.seconds;
+    snprintf(rung->isa, sizeof rung->isa, "%s", timing.report.isa);
+}
+
+static int climb_here(const engines *e, const cli_workload *workload, const tess_limits *limits, cli_climb *climb) {
+    cli_trial trial;
+    *climb = (cli_climb){.name = workload->name, .operation = workload->operation};
+    int code = collect(climb, "cpu");
+    if (code != CLI_OK || (code = cli_trial_make(&trial, workload, CLI_PAGES_HUGE)) != CLI_OK)
+        return code;
+    void *expected = reference(e, &trial);
+    for (int i = 0; expected && i < climb->count / 2; i++) { /* the reference first: a ladder is climbed */
+        cli_rung last = climb->rungs[climb->count - 1 - i];
+        climb->rungs[climb->count - 1 - i] = climb->rungs[i];
+        climb->rungs[i] = last;
+    }
+    for (int i = 0; expected && i < climb->count; i++)
+        time_here(e, &trial, expected, limits, &climb->rungs[i]);
+    code = expected ? CLI_OK : CLI_FAILED;
     free(expected);
     cli_trial_free(&trial);
-    return json_pack("{s:s, s:s, s:o}", "workload", workload->name, "operation", workload->operation, "rungs", rungs);
+    return code;
 }
 
-static double number(const json_t *object, const char *key) { return json_real_value(json_object_get(object, key)); }
-static const char *text(const json_t *object, const char *key) {
-    const char *value = json_string_value(json_object_get(object, key));
-    return value ? value : "";
-}
+/* ---- a GPU ---- */
 
-/* What stands where the numbers would. */
-static const char *verdict(const json_t *rung_object) {
-    return json_object_get(rung_object, "failed") ? text(rung_object, "failed") : text(rung_object, "cannot");
-}
-
-static double count(const json_t *counted, const char *key) {
-    return (double)json_integer_value(json_object_get(json_object_get(counted, "counters"), key));
-}
-static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
-
-/* Of a counted rung, in one line. */
-static void describe_counts(const json_t *counted, char *line, size_t size) {
-    const json_t *holds = json_object_get(counted, "prediction_holds");
-    double shared = count(counted, "shared_ld_requests") + count(counted, "shared_st_requests");
-    snprintf(line, size, "%.2f us on the %s by the model, limited by %s; sectors a load %.1f, a store %.1f; wavefronts a shared access %.1f%s",
-             number(counted, "seconds") * 1e6, text(counted, "card"), text(counted, "limiter"),
-             ratio(count(counted, "global_ld_sectors"), count(counted, "global_ld_requests")),
-             ratio(count(counted, "global_st_sectors"), count(counted, "global_st_requests")),
-             ratio(count(counted, "shared_ld_wavefronts") + count(counted, "shared_st_wavefronts"), shared),
-             json_is_true(holds)    ? "; counts as predicted"
-             : json_is_false(holds) ? "; COUNTS OTHER THAN PREDICTED"
-                                    : "");
-}
-
-static void print_text(const json_t *all) {
-    size_t w, r;
-    json_t *work, *step;
-    char line[400];
-    printf("small problems, so that the reference can run; what stays in the caches passes 100 %% of the limit, which is memory's\n\n");
-    json_array_foreach(json_object_get(all, "ladders"), w, work) {
-        printf("%s%s\n", w ? "\n" : "", text(work, "workload"));
-        json_array_foreach(json_object_get(work, "rungs"), r, step) {
-            if (json_object_get(step, "seconds"))
-                printf("  %-24s %-14s %10.3f ms %8.2f GB/s %8.1f GFLOP/s %5.0f %%  %s, %d threads\n", text(step, "strategy"),
-                       json_is_true(json_object_get(step, "same_bits")) ? "same bits" : "OTHER BITS", number(step, "seconds") * 1e3,
-                       number(step, "gb_per_s"), number(step, "gflops_per_s"), 100 * number(step, "fraction_of_limit"), text(step, "isa"),
-                       (int)json_integer_value(json_object_get(step, "threads")));
-            else if (json_object_get(step, "counted")) {
-                describe_counts(json_object_get(step, "counted"), line, sizeof line);
-                printf("  %-24s %-14s %s\n", text(step, "strategy"), json_is_true(json_object_get(step, "same_bits")) ? "same bits" : "OTHER BITS",
-                       line);
-            } else
-                printf("  %-24s %s\n", text(step, "strategy"), verdict(step));
-            printf("  %-24s %s\n", "", text(step, "idea"));
-        }
+static void time_on_card(const engines *e, const cli_trial *check, const cli_trial *large, const void *expected, const tess_limits *limits,
+                         cli_rung *rung) {
+    tess_plan *small = NULL, *plan = NULL;
+    memset(check->out.block, 0xa5, check->out.block_size);
+    tess_status status = cli_trial_plan(&e->gpu, check, rung->row.name, &small);
+    if (status == TESS_OK)
+        status = cli_trial_plan(&e->gpu, large, rung->row.name, &plan);
+    bool planning = status != TESS_OK;
+    if (!planning)
+        status = tess_execute(small, check->in.block, check->second.block, check->out.block, NULL);
+    if (status == TESS_OK)
+        status = tess_time_plan(plan, large->in.block, large->second.block, large->out.block, cli_seconds(e->session), &rung->seconds);
+    tess_plan_free(small);
+    tess_plan_free(plan);
+    if (status != TESS_OK) {
+        why_not(rung, status, planning);
+        return;
     }
+    cli_bound bound = cli_trial_bound(large, limits);
+    rung->state = CLI_RUNG_RAN;
+    rung->same_bits = memcmp(expected, check->out.block, check->out.block_size) == 0;
+    rung->bytes = bound.bytes;
+    rung->flops = bound.flops;
+    rung->fraction = bound.seconds / rung->seconds;
+    snprintf(rung->isa, sizeof rung->isa, "cuda");
 }
 
-static void print_escaped(const char *s) {
-    for (; *s; s++)
-        if (*s == '<' || *s == '>' || *s == '&' || *s == '"')
-            printf("&#%d;", *s);
+typedef struct trials {
+    cli_trial check, small, medium, large;
+} trials;
+
+static void free_trials(trials *t) {
+    cli_trial_free(&t->check);
+    cli_trial_free(&t->small);
+    cli_trial_free(&t->medium);
+    cli_trial_free(&t->large);
+}
+
+static int make_trials(const engines *e, const cli_ladder_work *work, trials *t) {
+    memset(t, 0, sizeof *t);
+    int code = cli_trial_make(&t->check, &work->check, CLI_PAGES_HUGE);
+    if (code == CLI_OK && !e->card)
+        code = cli_trial_make(&t->small, &work->small, CLI_PAGES_HUGE);
+    if (code == CLI_OK && !e->card)
+        code = cli_trial_make(&t->medium, &work->medium, CLI_PAGES_HUGE);
+    if (code == CLI_OK)
+        code = cli_trial_make(&t->large, &work->large, e->card ? CLI_PAGES_HUGE : CLI_PAGES_UNTOUCHED);
+    return code;
+}
+
+/* All rungs of the climb that cannot run on the works before. */
+static int climb_work(const engines *e, const cli_ladder_work *work, const tess_limits *limits, cli_climb *climb) {
+    trials t;
+    int code = make_trials(e, work, &t);
+    void *expected = code == CLI_OK ? reference(e, &t.check) : NULL;
+    for (int i = 0; expected && i < climb->count; i++) {
+        cli_rung *rung = &climb->rungs[i];
+        if (rung->state != CLI_RUNG_CANNOT)
+            continue;
+        if (e->card)
+            time_on_card(e, &t.check, &t.large, expected, limits, rung);
         else
-            putchar(*s);
-}
-
-static void print_html(const json_t *all) {
-    size_t w, r;
-    json_t *work, *step;
-    char line[400];
-    printf("<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Tessera's ladder</title>\n<style>body{font:15px "
-           "sans-serif;margin:2em;max-width:70em}"
-           "table{border-collapse:collapse;width:100%%}td,th{padding:.3em .6em;text-align:left;border-bottom:1px solid #ccc;vertical-align:top}"
-           ".n{text-align:right;white-space:nowrap}.bar{background:#4a7;height:.6em}.bad{color:#b00;font-weight:bold}small{color:#555}</style>\n"
-           "<h1>Tessera's ladder</h1>\n<p>Each strategy on one problem: checked against the reference bit for bit, timed (median), and compared with "
-           "the limit that "
-           "was measured on this machine.</p>\n");
-    json_array_foreach(json_object_get(all, "ladders"), w, work) {
-        printf("<h2>");
-        print_escaped(text(work, "workload"));
-        printf("</h2>\n<table><tr><th>strategy<th>bits<th class=n>time<th class=n>GB/s<th class=n>GFLOP/s<th class=n>of limit<th "
-               "style=\"width:20%%\"></tr>\n");
-        json_array_foreach(json_object_get(work, "rungs"), r, step) {
-            double percent = 100 * number(step, "fraction_of_limit");
-            printf("<tr><td>");
-            print_escaped(text(step, "strategy"));
-            printf("<br><small>");
-            print_escaped(text(step, "idea"));
-            printf("</small>");
-            if (json_object_get(step, "counted")) {
-                describe_counts(json_object_get(step, "counted"), line, sizeof line);
-                bool same = json_is_true(json_object_get(step, "same_bits"));
-                printf("<td%s>%s<td colspan=5>", same ? "" : " class=bad", same ? "same" : "OTHER");
-                print_escaped(line);
-                printf("</tr>\n");
-                continue;
-            }
-            if (!json_object_get(step, "seconds")) {
-                printf("<td colspan=6>");
-                print_escaped(verdict(step));
-                printf("</tr>\n");
-                continue;
-            }
-            bool same = json_is_true(json_object_get(step, "same_bits"));
-            printf("<td%s>%s<td class=n>%.3f ms<td class=n>%.2f<td class=n>%.1f<td class=n>%.0f %%<td><div class=bar "
-                   "style=\"width:%.0f%%\"></div></tr>\n",
-                   same ? "" : " class=bad", same ? "same" : "OTHER", number(step, "seconds") * 1e3, number(step, "gb_per_s"),
-                   number(step, "gflops_per_s"), percent, percent > 100 ? 100 : percent);
-        }
-        printf("</table>\n");
+            cli_ladder_on_virtual_gpu(&e->gpu, &t.check, &t.small, &t.medium, &t.large, expected, rung);
+        rung->work = work->large.name;
+        rung->check = work->check.name;
+        cli_ladder_measured(rung->work, rung->row.name, &rung->measured_seconds, &rung->measured_fraction);
     }
-    printf("</html>\n");
+    free(expected);
+    free_trials(&t);
+    return expected ? CLI_OK : CLI_FAILED;
 }
 
-/* A rung that failed or has other bits is a failure of the whole: nothing may be hidden in a table. */
-static int judge(const json_t *all) {
-    size_t w, r;
-    json_t *work, *step;
-    json_array_foreach(json_object_get(all, "ladders"), w, work) json_array_foreach(json_object_get(work, "rungs"), r, step) {
-        if (json_object_get(step, "failed"))
-            return cli_fail(CLI_FAILED, "%s failed: %s", text(step, "strategy"), text(step, "failed"));
-        if (json_is_false(json_object_get(json_object_get(step, "counted"), "prediction_holds")))
-            return cli_fail(CLI_FAILED, "%s has other counts than its formula predicts", text(step, "strategy"));
-        if (json_is_false(json_object_get(step, "same_bits")))
-            return cli_fail(CLI_FAILED, "%s gives other bits than the reference", text(step, "strategy"));
+/* By number, then what is no rung. */
+static int by_rung(const void *a, const void *b) {
+    const cli_rung *x = a, *y = b;
+    int of_x = x->row.rung > 0 ? x->row.rung : 1 << 20, of_y = y->row.rung > 0 ? y->row.rung : 1 << 20;
+    return of_x != of_y ? (of_x > of_y) - (of_x < of_y) : strcmp(x->row.name, y->row.name);
+}
+
+static double gain_over(const cli_rung *before, const cli_rung *r) {
+    if (r->seconds > 0 && before->seconds > 0)
+        return before->seconds / r->seconds;
+    if (r->measured_seconds > 0 && before->measured_seconds > 0)
+        return before->measured_seconds / r->measured_seconds;
+    return r->model_seconds > 0 && before->model_seconds > 0 ? before->model_seconds / r->model_seconds : 0;
+}
+
+static int climb_gpu(const engines *e, const cli_ladder *ladder, const tess_limits *limits, cli_climb *climb) {
+    *climb = (cli_climb){.name = ladder->name, .operation = ladder->operation};
+    int code = collect(climb, "gpu");
+    for (int w = 0; w < ladder->count && code == CLI_OK; w++)
+        code = climb_work(e, &ladder->works[w], limits, climb);
+    if (code != CLI_OK)
+        return code;
+    qsort(climb->rungs, (size_t)climb->count, sizeof *climb->rungs, by_rung);
+    const cli_rung *before = NULL;
+    for (int i = 0; i < climb->count; i++) {
+        cli_rung *r = &climb->rungs[i];
+        if (r->state != CLI_RUNG_RAN || r->row.rung == 0)
+            continue;
+        r->gain = before && before->work == r->work ? gain_over(before, r) : 0;
+        before = r;
     }
     return CLI_OK;
 }
 
+/* ---- the whole ---- */
+
+/* A rung that no climb of its operation could run; those that another climb could are left out where they cannot. */
+static int settle(cli_climbs *all) {
+    for (int c = 0; c < all->count; c++) {
+        cli_climb *climb = &all->at[c];
+        int kept = 0;
+        for (int i = 0; i < climb->count; i++) {
+            bool elsewhere = false;
+            for (int d = 0; d < all->count && climb->rungs[i].state == CLI_RUNG_CANNOT && strcmp(climb->rungs[i].row.target, "gpu") == 0; d++)
+                for (int k = 0; k < all->at[d].count; k++)
+                    elsewhere = elsewhere || (strcmp(all->at[d].rungs[k].row.name, climb->rungs[i].row.name) == 0 &&
+                                              (all->at[d].rungs[k].state != CLI_RUNG_CANNOT || d < c));
+            if (!elsewhere)
+                climb->rungs[kept++] = climb->rungs[i];
+        }
+        climb->count = kept;
+    }
+    return CLI_OK;
+}
+
+/* A rung that failed, was not run or has other bits or counts is a failure of the whole: nothing may be hidden in a table. Without a compiler for its kernel a
+ * rung says so. */
+static int judge(const cli_climbs *all) {
+    for (int c = 0; c < all->count; c++)
+        for (int i = 0; i < all->at[c].count; i++) {
+            const cli_rung *r = &all->at[c].rungs[i];
+            if (r->state == CLI_RUNG_FAILED)
+                return cli_fail(CLI_FAILED, "%s failed: %s", r->row.name, r->why);
+            if (r->state == CLI_RUNG_CANNOT && r->row.rung > 0 && !r->no_engine)
+                return cli_fail(CLI_FAILED, "%s was not run: no problem of the ladder is one for it: %s", r->row.name, r->why);
+            if (r->state != CLI_RUNG_RAN)
+                continue;
+            if (r->predicted && !r->holds)
+                return cli_fail(CLI_FAILED, "%s has other counts than its formula predicts for %s", r->row.name, r->check);
+            if (r->predicted && !r->agrees)
+                return cli_fail(CLI_FAILED, "%s: its formula and the counts extrapolated to %s differ by more than 5 %%", r->row.name, r->work);
+            if (!r->same_bits)
+                return cli_fail(CLI_FAILED, "%s gives other bits than the reference", r->row.name);
+        }
+    return CLI_OK;
+}
+
+static int open_context(const engines *e, tess_engine engine, tess_context **context) {
+    const cli_options *o = &e->session->options;
+    tess_context_options options = {.struct_size = sizeof options, .threads = o->threads, .isa = (tess_isa)o->isa, .engine = engine};
+    return tess_open(context, &options) == TESS_OK ? CLI_OK : cli_fail_library();
+}
+
+/* The engines that were asked for; auto takes the card when there is one. */
+static int open_engines(engines *e, cli_climbs *all) {
+    tess_engine asked = (tess_engine)e->session->options.engine;
+    double seconds = cli_seconds(e->session);
+    int code = open_context(e, TESS_ENGINE_CPU, &e->cpu.context);
+    all->limits.struct_size = all->card_limits.struct_size = sizeof all->limits;
+    all->cpu = asked == TESS_ENGINE_AUTO || asked == TESS_ENGINE_CPU;
+    if (code == CLI_OK && all->cpu && tess_measure_limits(e->cpu.context, 4 * seconds, &all->limits) != TESS_OK)
+        code = cli_fail_library();
+    if (code == CLI_OK && (asked == TESS_ENGINE_AUTO || asked == TESS_ENGINE_CUDA)) {
+        code = open_context(e, TESS_ENGINE_CUDA, &e->gpu.context);
+        all->card = e->card = code == CLI_OK && tess_measure_limits(e->gpu.context, 2 * seconds, &all->card_limits) == TESS_OK;
+        if (code == CLI_OK && !e->card && asked == TESS_ENGINE_CUDA)
+            code = cli_fail_library();
+        if (!e->card) {
+            tess_close(e->gpu.context);
+            e->gpu.context = NULL;
+        }
+    }
+    all->counted = !e->card && (asked == TESS_ENGINE_AUTO || asked == TESS_ENGINE_VIRTUAL);
+    if (code == CLI_OK && all->counted)
+        code = open_context(e, TESS_ENGINE_VIRTUAL, &e->gpu.context);
+    return code;
+}
+
+static int climb_all(const engines *e, const char *only, cli_climbs *all) {
+    int code = CLI_OK;
+    for (int k = 0; k < cli_workload_count && all->cpu && code == CLI_OK; k++) {
+        const cli_workload *w = &cli_workloads[k];
+        if (w->use & CLI_FOR_LADDER && (!only || strcmp(only, w->operation) == 0))
+            code = climb_here(e, w, &all->limits, &all->at[all->count++]);
+    }
+    for (int k = 0; k < cli_ladder_count && (all->card || all->counted) && code == CLI_OK; k++)
+        if (!only || strcmp(only, cli_ladders[k].operation) == 0)
+            code = climb_gpu(e, &cli_ladders[k], &all->card_limits, &all->at[all->count++]);
+    return code;
+}
+
 int cli_run_ladder(cli_session *session) {
     const char *only;
-    tess_limits limits = {.struct_size = sizeof limits};
+    engines e = {.session = session, .cpu = *session, .gpu = *session};
+    cli_climbs all = {.count = 0};
+    e.cpu.context = e.gpu.context = NULL;
     int code = cli_operation(session, &only);
-    if (code != CLI_OK)
-        return code;
-    if (tess_measure_limits(session->context, 4 * cli_seconds(session), &limits) != TESS_OK)
-        return cli_fail_library();
-    cli_session virtual_gpu = *session;
-    tess_context_options engine = {.struct_size = sizeof engine, .threads = session->options.threads, .engine = TESS_ENGINE_VIRTUAL};
-    tess_open(&virtual_gpu.context, &engine); /* without one, each strategy that needs it says why it cannot run */
-    json_t *ladders = json_array();
-    for (int k = 0; k < cli_workload_count; k++) {
-        const cli_workload *w = &cli_workloads[k];
-        if (!(w->use & CLI_FOR_LADDER) || (only && strcmp(only, w->operation) != 0))
-            continue;
-        json_t *one = climb(session, &virtual_gpu, w, &limits);
-        if (!one) {
-            json_decref(ladders);
-            tess_close(virtual_gpu.context);
-            return CLI_FAILED;
-        }
-        json_array_append_new(ladders, one);
-    }
-    tess_close(virtual_gpu.context);
-    json_t *all = json_pack("{s:f, s:f, s:f, s:o}", "read_bytes_per_s", limits.read_bytes_per_s, "copy_bytes_per_s", limits.copy_bytes_per_s,
-                            "f32_flops_per_s", limits.f32_flops_per_s, "ladders", ladders);
-    if (session->options.json) {
-        json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
-        printf("\n");
-    } else if (session->options.html) {
-        print_html(all);
-    } else {
-        print_text(all);
-    }
-    code = cli_flush();
+    if (code == CLI_OK && !(all.at = calloc((size_t)(cli_workload_count + cli_ladder_count), sizeof *all.at)))
+        code = cli_fail(CLI_FAILED, "no memory for the ladders");
     if (code == CLI_OK)
-        code = judge(all);
-    json_decref(all);
+        code = open_engines(&e, &all);
+    if (code == CLI_OK)
+        code = climb_all(&e, only, &all);
+    cli_progress_end();
+    if (code == CLI_OK)
+        code = settle(&all);
+    if (code == CLI_OK && session->options.json)
+        code = cli_ladder_json(&all);
+    else if (code == CLI_OK && session->options.html)
+        cli_ladder_html(&all);
+    else if (code == CLI_OK)
+        cli_ladder_text(&all);
+    if (code == CLI_OK)
+        code = cli_flush();
+    if (code == CLI_OK)
+        code = judge(&all);
+    for (int c = 0; c < all.count; c++) {
+        for (int i = 0; i < all.at[c].count; i++)
+            cli_ladder_counts_free(&all.at[c].rungs[i]);
+        free(all.at[c].rungs);
+    }
+    free(all.at);
+    tess_close(e.cpu.context);
+    tess_close(e.gpu.context);
     return code;
 }

@@ -44,12 +44,14 @@ const cli_command cli_commands[] = {
     {"explain", "COMMAND ...", "says which strategy would run, and why",
      "Takes a whole command, such as `tessera explain reduce sum x.npy`, and runs nothing.", CLI_EXPLAIN, 0, -1, cli_run_explain},
     {"devices", "", "says what this machine is", "Processor, instruction sets, caches.", CLI_DEVICES, 0, 0, cli_run_devices},
-    {"ladder", "[OP]", "runs every strategy: checked against the reference, timed",
-     "For a built-in problem of each operation, every strategy from the reference up: whether its bits are the reference's, its time, GB/s and the "
-     "fraction\n"
-     "of the limit measured on this machine. Strategies for a GPU run on the virtual one: counted, compared with what they predict, and their time "
-     "on\n"
-     "an H200 by the model.",
+    {"ladder", "[OP]", "runs every strategy: checked against the reference, timed or counted",
+     "For built-in problems of each operation, every strategy from the slowest idea up: whether its bits are the reference's, and what it gained "
+     "over the\n"
+     "one before. Those of the CPU are timed here, beside the limit measured here. Those for a GPU are timed on a card where there is one, beside "
+     "its limits;\n"
+     "without one they run on the virtual GPU: checked on a small odd problem, counted, compared with what their formulas say, extrapolated to 64 Mi "
+     "elements,\n"
+     "and the model's time of an H200 stands beside the measured one. --engine cpu, cuda or virtual runs only those.",
      CLI_LADDER, 0, 1, cli_run_ladder},
     {"bench", "[OP | limits | small]", "measures this machine's limits, then the operations against them",
      "Workloads of the usual kinds, each the median of at least five runs, as GB/s and as a fraction of the limit that binds it: memory, cache, "

@@ -72,7 +72,7 @@ const cli_option cli_option_table[] = {
     {"rate", 0, "HZ", CLI_INTEGER, AT(rate), NULL, 1, INT_MAX, ALL_WORK, "sample rate of a WAV or FLAC output whose input has none"},
     {"max-pixels", 0, "N", CLI_INTEGER, AT(max_pixels), NULL, 1, INT64_MAX, ALL_WORK,
      "refuses larger input images (default 268435456) and FLAC recordings of more frames (default 4294967296)"},
-    {"engine", 0, "E", CLI_WORD, AT(engine), engines, 0, 0, ALL_WORK,
+    {"engine", 0, "E", CLI_WORD, AT(engine), engines, 0, 0, ALL_WORK | CLI_LADDER,
      "where it runs: auto (default), cpu; cuda and virtual are not part of this version"},
     {"strategy", 's', "NAME", CLI_TEXT, AT(strategy), NULL, 0, 0, ALL_WORK,
      "runs this strategy or fails saying why it cannot; `tessera list` names them"},

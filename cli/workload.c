@@ -67,7 +67,7 @@ static void make(maker *m, tess_io_array *a, tess_type type, int ndim, const int
     m->status = tess_io_make(a, type, ndim, shape, "a workload's array", &m->message);
     if (m->status == TESS_IO_OK && a->block_size > 0) /* advice: where it is not taken, the ones of tess_io_make stay */
         madvise(a->block, a->block_size, m->pages == CLI_PAGES_ORDINARY ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
-    if (m->status == TESS_IO_OK && below >= 0)
+    if (m->status == TESS_IO_OK && below >= 0 && m->pages != CLI_PAGES_UNTOUCHED)
         fill(a, below);
 }
 
@@ -94,6 +94,7 @@ int cli_trial_make(cli_trial *trial, const cli_workload *w, cli_pages pages) {
         make(&m, &trial->in, w->type, w->ndim, w->shape, 0);
     }
     tess_type weights = w->type == tess_f64 ? tess_f64 : tess_f32;
+    m.pages = CLI_PAGES_HUGE; /* masks are looked at when a plan is made */
     if (w->separable)
         for (int k = 0; k < w->mask_ndim; k++)
             make(&m, &trial->masks[k], weights, 1, &w->mask[k], 0);
@@ -108,6 +109,7 @@ int cli_trial_make(cli_trial *trial, const cli_workload *w, cli_pages pages) {
         for (int d = 0; d < ndim; d++)
             shape[d] = w->shape[w->perm[d]];
     }
+    m.pages = pages;
     if (!w->inplace)
         make(&m, &trial->out, result_type(w), ndim, shape, -1);
     if (m.status == TESS_IO_OK)

@@ -525,6 +525,7 @@ typedef struct tess_strategy_info {
     const char *target;    /* "cpu" or "gpu" */
     const char *isas;      /* "baseline avx2 avx512": compiled for these; the bits are the same */
     bool usable;           /* on this machine */
+    int rung;              /* place in the operation's ladder of GPU kernels, 1 for the naive one; 0: not a rung */
 } tess_strategy_info;
 TESS_API int tess_strategy_count(void);
 TESS_API bool tess_strategy_get(int index, tess_strategy_info *info); /* all strings static */
@@ -533,10 +534,16 @@ TESS_API bool tess_strategy_get(int index, tess_strategy_info *info); /* all str
  * `seconds` in all. The plan itself does not change; plans made later take the fastest. */
 TESS_API tess_status tess_tune(const tess_plan *plan, double seconds);
 
+/* Executes the plan again and again for about `seconds` (in all; at least 15 times after 3 uncounted) and gives the median time of one execution. The arrays
+ * are those of tess_execute, in host memory and without gaps; out holds the result afterwards. A plan of the CUDA engine is timed between events on arrays copied to
+ * the card once: copies and allocations are not in the time. */
+TESS_API tess_status tess_time_plan(const tess_plan *plan, const void *in, const void *second, void *out, double seconds, double *median);
+
 /* What this machine can do, measured now: about `seconds` in all, but three rounds at least. bytes/s count reads + writes. The two arrays have 4 times
  * the size of the last-level cache each, 256 MiB at least, but at most 1 GiB and an eighth of the machine's memory: where that is less than the caches
  * hold, the limits come out too high, never too low. The cached ones are of 128 KiB a thread, copied to 128 KiB; random reads are of 4 bytes each, independent of one another, in
- * a table of 64 MiB. */
+ * a table of 64 MiB. On a context whose engine is CUDA the card is measured, with arrays of 4 GiB (an eighth of its memory where that is less), and what
+ * caches and random reads give stays 0; TESS_ERR_ENGINE without a card. */
 typedef struct tess_limits {
     size_t struct_size;
     int threads;
@@ -645,6 +652,17 @@ TESS_API double tess_profile_seconds(const tess_profile *profile); /* predicted 
  * 131072 is enough for any plan; a text that is cut is TESS_ERR_SIZE. Not while another call runs on the plan's context. */
 TESS_API tess_status tess_profile_plan(const tess_plan *plan, const void *in, const void *second, void *out, const char *card, char *text,
                                        size_t capacity, size_t *length);
+
+/* The time on a card of a plan too large to run on the virtual GPU, extrapolated from two runs: `small` and `medium` are problems of the same kind (same
+ * strategy, types, masks) and of ever more elements; a kernel's work is taken as a line in their number. All three plans are made for TESS_ENGINE_VIRTUAL; only
+ * the smaller ones run, without the checkers, and plan's arrays may be NULL at planning. docs/json.md, "Counts of a larger plan". */
+typedef struct tess_profile_run {
+    const tess_plan *plan;
+    const void *in, *second;
+    void *out;
+} tess_profile_run;
+TESS_API tess_status tess_profile_larger(const tess_plan *plan, const tess_profile_run *small, const tess_profile_run *medium, const char *card,
+                                         char *text, size_t capacity, size_t *length);
 
 #ifdef __cplusplus
 }

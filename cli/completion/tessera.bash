@@ -68,7 +68,7 @@ _tessera() {
     list) options="--json --help" ;;
     explain) options="--help" ;;
     devices) options="--threads --isa --json --help" ;;
-    ladder) options="--threads --isa --seconds --html --json --quiet --help" ;;
+    ladder) options="--engine --threads --isa --seconds --html --json --quiet --help" ;;
     bench) options="--threads --isa --seconds --all --only --rows --rounds --pages --json --quiet --help" ;;
     tune) options="--threads --isa --seconds --all --only --json --quiet --help" ;;
     profile) options="--output --expect --define --include --fmad --check --no-check --card --seed --html --threads --isa --json --help" ;;

@@ -26,6 +26,9 @@ typedef struct tess_engine_hooks {
     void (*explain)(const tess_plan *plan, tess_format format, tess_text *text);
     /* The word for tess_report.isa: "sm_90". */
     void (*name)(const tess_plan *plan, char *text, size_t size);
+    /* tess_time_plan, and tess_measure_limits with the fields that were not measured 0. NULL: not offered. */
+    tess_status (*time)(const tess_plan *plan, const void *in, const void *second, void *out, double seconds, double *median);
+    tess_status (*limits)(tess_context *context, double seconds, tess_limits *limits);
 } tess_engine_hooks;
 
 extern const tess_engine_hooks tess_gpu_hooks;  /* src/gpu/describe.c */
@@ -42,5 +45,8 @@ const char *tess_engine_name(tess_engine engine); /* "cuda" */
 /* The virtual GPU as a driver, src/vgpu/vgpu.h: named here because src/gpu calls it and may not see that folder. */
 struct tess_driver;
 tess_status tess_vgpu_driver(tess_context *context, const struct tess_driver **table);
+
+/* Of the ladder, 0 for a row that is no rung; src/gpu/layout.c. */
+int tess_gpu_rung(const tess_strategy *row);
 
 #endif

@@ -141,7 +141,8 @@ bool tess_strategy_get(int index, tess_strategy_info *info) {
             }
         if (info)
             *info = (tess_strategy_info){
-                row->name, tess_ops[o]->name, row->idea, row->source, row->target == TESS_TARGET_CPU ? "cpu" : "gpu", isa_words[slots], usable};
+                row->name, tess_ops[o]->name, row->idea, row->source, row->target == TESS_TARGET_CPU ? "cpu" : "gpu", isa_words[slots],
+                usable,    tess_gpu_rung(row)};
         return true;
     }
     return false;

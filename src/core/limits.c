@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/engine.h"
 #include "core/parallel.h"
 #include "core/strategy.h"
 
@@ -118,6 +119,20 @@ static tess_status measure_all(tess_context *context, job *j, int64_t size, int 
     return TESS_OK;
 }
 
+static void hand_out(tess_limits *limits, const tess_limits *found) {
+    memcpy(limits, found, found->struct_size < sizeof *found ? found->struct_size : sizeof *found);
+}
+
+static tess_status measure_card(tess_context *context, double seconds, tess_limits *limits) {
+    tess_limits found = {.struct_size = limits->struct_size};
+    const tess_engine_hooks *hooks = tess_engine_find(context->options.engine);
+    if (!hooks || !hooks->limits)
+        return tess_fail(TESS_ERR_ENGINE, "limits of the engine %s are not measured", tess_engine_name(context->options.engine));
+    TESS_TRY(hooks->limits(context, seconds, &found));
+    hand_out(limits, &found);
+    return TESS_OK;
+}
+
 tess_status tess_measure_limits(tess_context *given, double seconds, tess_limits *limits) {
     tess_context *context;
     double took[WORKS];
@@ -126,6 +141,8 @@ tess_status tess_measure_limits(tess_context *given, double seconds, tess_limits
     if (!(seconds >= 0 && seconds <= 3600))
         return tess_fail(TESS_ERR_ARGUMENT, "seconds is %g, the limits are 0 and 3600", seconds);
     TESS_TRY(tess_context_get(&context, given));
+    if (context->options.engine == TESS_ENGINE_CUDA)
+        return measure_card(context, seconds, limits);
     int threads = atomic_load(&context->threads);
     int64_t size = array_size(threads);
     job j = {.loops = loops_for(context->slot)};
@@ -152,6 +169,6 @@ tess_status tess_measure_limits(tess_context *given, double seconds, tess_limits
                          .cached_read_bytes_per_s = cached / took[CACHED_READ],
                          .cached_copy_bytes_per_s = 2 * cached / took[CACHED_COPY],
                          .random_reads_per_s = RANDOM_READS * pieces / took[RANDOM]};
-    memcpy(limits, &found, found.struct_size < sizeof found ? found.struct_size : sizeof found);
+    hand_out(limits, &found);
     return TESS_OK;
 }

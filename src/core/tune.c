@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * tune.c - timing every row that can run a plan, on scratch arrays of the plan's own geometry, and recording the times. */
+ * tune.c - timing every row that can run a plan, on scratch arrays of the plan's own geometry, and recording the times; timing one plan. */
 #include <string.h>
 
 #include "core/convert.h"
+#include "core/engine.h"
 #include "core/strategy.h"
 
 typedef struct scratch {
@@ -115,4 +116,33 @@ tess_status tess_tune(const tess_plan *plan, double seconds) {
     tess_free(plan->context, seconds_.block, seconds_.size);
     tess_free(plan->context, outs.block, outs.size);
     return status;
+}
+
+static tess_status time_on_cpu(const tess_plan *plan, const void *in, const void *second, void *out, double budget, double *median) {
+    enum { RUNS = 101, LEAST = 15, WARM = 3 };
+    double times[RUNS], spent = 0;
+    int n = -WARM;
+    for (; n < LEAST || (n < RUNS && spent < budget); n++) {
+        double before = tess_seconds(), took;
+        TESS_TRY(tess_execute(plan, in, second, out, NULL));
+        took = tess_seconds() - before;
+        spent += took;
+        int at = n;
+        for (; at > 0 && times[at - 1] > took; at--)
+            times[at] = times[at - 1];
+        if (at >= 0)
+            times[at] = took;
+    }
+    *median = times[n / 2];
+    return TESS_OK;
+}
+
+tess_status tess_time_plan(const tess_plan *plan, const void *in, const void *second, void *out, double seconds, double *median) {
+    if (!plan || !median)
+        return tess_fail(TESS_ERR_ARGUMENT, "%s is NULL", plan ? "median" : "plan");
+    *median = 0;
+    if (!(seconds >= 0 && seconds <= 86400))
+        return tess_fail(TESS_ERR_ARGUMENT, "seconds is %g, the limits are 0 and 86400", seconds);
+    const tess_engine_hooks *hooks = tess_engine_find(plan->engine);
+    return hooks && hooks->time ? hooks->time(plan, in, second, out, seconds, median) : time_on_cpu(plan, in, second, out, seconds, median);
 }

@@ -87,4 +87,6 @@ const tess_engine_hooks tess_gpu_hooks = {.engines = 1u << TESS_ENGINE_CUDA | 1u
                                           .execute = tess_gpu_execute,
                                           .release = tess_gpu_plan_release,
                                           .explain = tess_gpu_plan_explain,
-                                          .name = tess_gpu_plan_name};
+                                          .name = tess_gpu_plan_name,
+                                          .time = tess_gpu_time,
+                                          .limits = tess_gpu_limits};

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/engine.h"
 #include "gpu/row.h"
 
 static int keep(tess_gpu_layout *layout, const void *bytes, size_t size, size_t alignment) {
@@ -129,3 +130,5 @@ tess_gpu_prediction tess_gpu_no_prediction(void) {
 #undef X
     return none;
 }
+
+int tess_gpu_rung(const tess_strategy *row) { return row->gpu ? row->gpu->rung : 0; }

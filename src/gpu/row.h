@@ -168,6 +168,10 @@ void tess_gpu_plan_explain(const tess_plan *plan, tess_format format, tess_text 
 void tess_gpu_plan_name(const tess_plan *plan, char *text, size_t size);
 tess_status tess_gpu_execute(const tess_plan *plan, const void *in, const void *second, void *out, const tess_call *call, double *seconds);
 
+/* measure.c */
+tess_status tess_gpu_time(const tess_plan *plan, const void *in, const void *second, void *out, double seconds, double *median);
+tess_status tess_gpu_limits(tess_context *context, double seconds, tess_limits *limits);
+
 /* execute.c: the launches of a plan on device pointers, workspace ready. */
 typedef struct tess_gpu_pointers {
     CUdeviceptr in, second, out, workspace, ticket;

@@ -39,12 +39,13 @@ tess_status tess_profile_card(const char *list, const char *name, tess_card *car
     X(MEMORY, "memory", "bytes from and to memory")                   \
     X(L2, "L2", "bytes between L2 and the processors")                \
     X(L1, "shared memory and L1", "wavefronts")                       \
+    X(CONSTANT, "constant cache", "distinct addresses a warp")        \
     X(ISSUE, "instruction issue", "warp instructions")                \
     X(FP32, "f32 units", "warp instructions, integer products twice") \
     X(FP64, "f64 units", "warp instructions")                         \
     X(INTEGER, "integer units", "warp instructions")                  \
     X(SPECIAL, "special function units", "warp instructions")         \
-    X(LATENCY, "latency", "waits for memory of a warp, one after the other")
+    X(LATENCY, "latency", "waits of a warp for memory or at barriers, one after the other")
 
 typedef enum tess_term_name {
 #define X(id, name, unit) TESS_TERM_##id,
@@ -73,7 +74,36 @@ typedef struct tess_prediction {
 const char *tess_term_title(tess_term_name name);
 const char *tess_term_unit(tess_term_name name);
 
-/* static_shared: of the kernel. */
+/* What a run asks of a card's parts; model.c has how each is made. Amounts of runs that do the same work on more data grow in proportion. */
+#define TESS_AMOUNT_LIST(X) \
+    X(issue)                \
+    X(fp32)                 \
+    X(fp64)                 \
+    X(integer)              \
+    X(special)              \
+    X(wavefronts)           \
+    X(constants)            \
+    X(l2_sectors)           \
+    X(scattered)            \
+    X(asked_sectors)        \
+    X(read_sectors)         \
+    X(block_read_sectors)   \
+    X(written_sectors)      \
+    X(waits)                \
+    X(barriers)             \
+    X(load_lanes)           \
+    X(flops)                \
+    X(flops_f64)
+typedef struct tess_amounts {
+#define FIELD(name) double name;
+    TESS_AMOUNT_LIST(FIELD)
+#undef FIELD
+} tess_amounts;
+void tess_profile_amounts(const tess_vgpu_run *run, tess_amounts *amounts);
+void tess_profile_time(const tess_amounts *amounts, const tess_card *card, int64_t threads_a_block, int64_t blocks, int64_t shared_bytes,
+                       tess_prediction *prediction);
+
+/* Both in one; shared_bytes: static and dynamic. */
 void tess_profile_predict(const tess_vgpu_run *run, const tess_card *card, int64_t threads_a_block, int64_t blocks, int64_t shared_bytes,
                           tess_prediction *prediction);
 

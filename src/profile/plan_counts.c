@@ -2,8 +2,7 @@
  * plan_counts.c - what the kernels of a plan do on the virtual GPU: every launch counted and modelled, the row's own prediction beside it. */
 #include <string.h>
 
-#include "gpu/row.h"
-#include "profile/model.h"
+#include "profile/plan_counts.h"
 
 enum { LAUNCHES = 64 };
 
@@ -59,36 +58,43 @@ static void counters(const tess_vgpu_counters *c, tess_text *text) {
     tess_text_add(text, "\"local_sectors\": %llu}", (unsigned long long)(c->local_ld_sectors + c->local_st_sectors));
 }
 
-/* The row's formulas beside the totals; prediction_holds is null when the row predicts nothing. */
-static void predicted(const tess_plan *plan, const tess_vgpu_counters *c, tess_text *text) {
-    tess_gpu_prediction p = tess_gpu_no_prediction(), counted = {.flops = (double)(c->flops_f16 + c->flops_f32 + c->flops_f64)};
-    bool any = false, holds = true;
-    if (plan->row->gpu && plan->row->gpu->predict) {
-        p.device = ((const tess_gpu_plan *)plan->prepared)->device;
+tess_gpu_prediction tess_profile_counted(const tess_vgpu_counters *c) {
+    return (tess_gpu_prediction){.global_ld_requests = (double)c->global_ld_requests,
+                                 .global_ld_sectors = (double)c->global_ld_sectors,
+                                 .global_st_requests = (double)c->global_st_requests,
+                                 .global_st_sectors = (double)c->global_st_sectors,
+                                 .shared_ld_requests = (double)c->shared_ld_requests,
+                                 .shared_ld_wavefronts = (double)c->shared_ld_wavefronts,
+                                 .shared_ld_conflicts = (double)c->shared_ld_conflicts,
+                                 .shared_st_requests = (double)c->shared_st_requests,
+                                 .shared_st_wavefronts = (double)c->shared_st_wavefronts,
+                                 .shared_st_conflicts = (double)c->shared_st_conflicts,
+                                 .constant_requests = (double)c->constant_requests,
+                                 .barriers = (double)c->barriers,
+                                 .flops = (double)(c->flops_f16 + c->flops_f32 + c->flops_f64)};
+}
+
+tess_gpu_prediction tess_profile_formulas(const tess_plan *plan) {
+    tess_gpu_prediction p = tess_gpu_no_prediction();
+    p.device = ((const tess_gpu_plan *)plan->prepared)->device;
+    if (plan->row->gpu && plan->row->gpu->predict)
         plan->row->gpu->predict(plan->problem, &p);
-    }
-    counted.global_ld_requests = (double)c->global_ld_requests;
-    counted.global_ld_sectors = (double)c->global_ld_sectors;
-    counted.global_st_requests = (double)c->global_st_requests;
-    counted.global_st_sectors = (double)c->global_st_sectors;
-    counted.shared_ld_requests = (double)c->shared_ld_requests;
-    counted.shared_ld_wavefronts = (double)c->shared_ld_wavefronts;
-    counted.shared_ld_conflicts = (double)c->shared_ld_conflicts;
-    counted.shared_st_requests = (double)c->shared_st_requests;
-    counted.shared_st_wavefronts = (double)c->shared_st_wavefronts;
-    counted.shared_st_conflicts = (double)c->shared_st_conflicts;
-    counted.constant_requests = (double)c->constant_requests;
-    counted.barriers = (double)c->barriers;
+    return p;
+}
+
+void tess_profile_write_formulas(const tess_gpu_prediction *p, const tess_gpu_prediction *counted, double tolerance, const char *name,
+                                 tess_text *text) {
+    bool any = false, holds = true;
     tess_text_add(text, "\"predicted\": {");
-#define X(name)                                                                \
-    if (p.name >= 0) {                                                         \
-        tess_text_add(text, "%s\"" #name "\": %.0f", any ? ", " : "", p.name); \
-        any = true;                                                            \
-        holds = holds && p.name == counted.name;                               \
+#define X(word)                                                                                                            \
+    if (p->word >= 0) {                                                                                                    \
+        tess_text_add(text, "%s\"" #word "\": %.0f", any ? ", " : "", p->word);                                            \
+        any = true;                                                                                                        \
+        holds = holds && counted->word - p->word <= tolerance * p->word && p->word - counted->word <= tolerance * p->word; \
     }
     TESS_GPU_PREDICTION_LIST(X)
 #undef X
-    tess_text_add(text, "}, \"prediction_holds\": %s", !any ? "null" : holds ? "true" : "false");
+    tess_text_add(text, "}, \"%s\": %s", name, !any ? "null" : holds ? "true" : "false");
 }
 
 static void write(const tess_plan *plan, const listener *l, tess_text *text) {
@@ -104,7 +110,8 @@ static void write(const tess_plan *plan, const listener *l, tess_text *text) {
     tess_text_add(text, ", \"limiter\": \"%s\", ", l->count ? tess_term_title(l->launches[longest].prediction.limiter) : "nothing");
     counters(&l->total, text);
     tess_text_add(text, ", ");
-    predicted(plan, &l->total, text);
+    tess_gpu_prediction formulas = tess_profile_formulas(plan), counted = tess_profile_counted(&l->total);
+    tess_profile_write_formulas(&formulas, &counted, 0, "prediction_holds", text);
     tess_text_add(text, ", \"launches\": [");
     for (int i = 0; i < l->count; i++) {
         const launch_counts *one = &l->launches[i];
@@ -120,18 +127,25 @@ static void write(const tess_plan *plan, const listener *l, tess_text *text) {
     tess_text_add(text, "], \"launches_left_out\": %d}\n", l->lost);
 }
 
-tess_status tess_profile_plan(const tess_plan *plan, const void *in, const void *second, void *out, const char *card, char *at, size_t capacity,
-                              size_t *length) {
-    tess_text text = {.at = at, .capacity = capacity};
-    listener l = {.count = 0};
+tess_status tess_profile_plan_arguments(const tess_plan *plan, char *at, size_t capacity, size_t *length) {
     if (length)
         *length = 0;
     if (!at && capacity > 0)
         return tess_fail(TESS_ERR_ARGUMENT, "text is NULL with a capacity of %zu", capacity);
     if (capacity > 0)
         *at = 0;
+    if (!plan)
+        return tess_fail(TESS_ERR_ARGUMENT, "plan is NULL");
     if (plan->engine != TESS_ENGINE_VIRTUAL)
         return tess_fail(TESS_ERR_ARGUMENT, "the plan was not made for the virtual engine");
+    return TESS_OK;
+}
+
+tess_status tess_profile_plan(const tess_plan *plan, const void *in, const void *second, void *out, const char *card, char *at, size_t capacity,
+                              size_t *length) {
+    tess_text text = {.at = at, .capacity = capacity};
+    listener l = {.count = 0};
+    TESS_TRY(tess_profile_plan_arguments(plan, at, capacity, length));
     TESS_TRY(tess_profile_card(NULL, card, &l.card));
     if (!(l.launches = tess_allocate(plan->context, LAUNCHES * sizeof *l.launches)))
         return TESS_ERR_MEMORY;

@@ -283,11 +283,13 @@ class About(files.Case):
         self.assertEqual(told["strategy"], "reduce/reference")
 
     def test_ladder_bench_tune(self):
-        told = json.loads(self.ok("ladder", "lookup", "--json", "--seconds", "0.01"))
+        told = json.loads(self.ok("ladder", "lookup", "--engine", "cpu", "--json", "--seconds", "0.01"))
         rungs = told["ladders"][0]["rungs"]
         self.assertEqual(rungs[0]["strategy"], "lookup/reference")
         self.assertTrue(all(r.get("same_bits", True) for r in rungs))
         self.assertGreater(sum("seconds" in r for r in rungs), 2)
+        self.assertEqual({r["target"] for ladder in json.loads(self.ok("ladder", "reduce", "--engine", "cpu", "--json", "--seconds", "0.01"))["ladders"]
+                          for r in ladder["rungs"]}, {"cpu"})
         page = self.ok("ladder", "transpose", "--html", "--seconds", "0.01").decode()
         self.assertTrue(page.startswith("<!DOCTYPE html>") and "transpose/reference" in page and "http" not in page)
         told = json.loads(self.ok("bench", "lookup", "--json", "--seconds", "0.01"))

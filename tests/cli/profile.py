@@ -194,18 +194,33 @@ class Compiled(files.Case):
             self.assertEqual(self.array("o.npy")[0], [expected], given)
 
     def test_ladder(self):
-        """A GPU strategy is a rung that was counted, with the CPU's bits and, where its row predicts counts, just those."""
-        told = json.loads(self.ok("ladder", "transpose", "--json", "--seconds", "0.001"))
-        counted = {r["strategy"]: r for r in told["ladders"][0]["rungs"] if "counted" in r}
-        self.assertLessEqual({"transpose/naive_read", "transpose/tile32", "transpose/tile_pad32"}, set(counted))
-        for name, rung in counted.items():
-            self.assertTrue(rung["same_bits"], name)
-            self.assertIsNot(rung["counted"]["prediction_holds"], False, name)
-            totals = rung["counted"]["counters"]
-            self.assertEqual(sum(launch["counters"]["global_ld_sectors"] for launch in rung["counted"]["launches"]), totals["global_ld_sectors"])
-        conflicts = {name: r["counted"]["counters"]["shared_ld_conflicts"] + r["counted"]["counters"]["shared_st_conflicts"] for name, r in counted.items()}
+        """Every rung of every operation runs on the virtual GPU, with the CPU's bits, the counts that its formulas say, and a time by the model."""
+        told = json.loads(self.ok("ladder", "--engine", "virtual", "--json"))
+        rungs = [r for ladder in told["ladders"] for r in ladder["rungs"]]
+        ran = {r["strategy"]: r for r in rungs if "counted" in r}
+        strategies = json.loads(self.ok("list", "--json"))
+        self.assertLessEqual({r["strategy"] for r in rungs if r["rung"]}, set(ran))
+        self.assertEqual({r["strategy"].split("/")[0] for r in ran.values() if r["rung"]}, {"correlate", "lookup", "reduce", "transpose"})
+        self.assertEqual({s["name"] for s in strategies if s["target"] == "gpu"} - {r["strategy"] for r in rungs}, set())
+        for name, r in ran.items():
+            self.assertTrue(r["same_bits"], name)
+            totals = r["counted"]["counters"]
+            if r["counted"]["launches_left_out"] == 0:
+                self.assertEqual(sum(launch["counters"]["global_ld_sectors"] for launch in r["counted"]["launches"]), totals["global_ld_sectors"])
+            self.assertEqual(r["larger"]["seconds"] > 0, True, name)
+            if r["rung"]:
+                self.assertTrue(r["counted"]["prediction_holds"], name)
+                self.assertTrue(r["larger"]["prediction_agrees"], name)
+            if "measured_seconds" in r and abs(r["larger"]["seconds"] / r["measured_seconds"] - 1) > 0.25:
+                self.assertIn("not_modelled", r)
+        conflicts = {name: r["counted"]["counters"]["shared_ld_conflicts"] + r["counted"]["counters"]["shared_st_conflicts"] for name, r in ran.items()}
         self.assertGreater(conflicts["transpose/tile32"], 0)
         self.assertEqual(conflicts["transpose/tile_pad32"], 0)
+        self.assertGreater(ran["transpose/tile_pad32"]["gain"], 0)
+        self.assertGreater(ran["transpose/micro"]["measured_fraction_of_limit"], 0.8)
+        text = self.ok("ladder", "reduce", "--engine", "virtual").decode()
+        self.assertRegex(text, r"\n +10 reduce/shared +same bits +as predicted +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[+-][0-9]+ % +[0-9]+ % +x[0-9.]+ ")
+        self.fails(1, "ladder", "--engine", "cuda", has="libcuda", env={"TESSERA_LIBCUDA": "/nix.so"})
 
     def test_printed(self):
         self.assertEqual(self.profile("tell<<<1, 2>>>()")["printed"], "thread 0\nthread 1\n")

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * ladder_works.c - the problems that the ladders are climbed on: odd and small to be checked, in proportion to be extrapolated, 64 Mi elements on a card.
+ *
+ * The second work of a ladder is for strategies that need what the first has not, such as sizes that are whole vectors. The large ones have names by which
+ * times measured on a card are found again. */
+#include "ladder.h"
+
+#define Ki *1024
+#define Mi *1048576
+#define ALL .axis = CLI_ALL_AXES
+
+#define SUM(name, n) \
+    { name, "reduce", 0, tess_i32, 1, {n}, .reduction = TESS_SUM, ALL }
+static const cli_ladder_work sums[] = {
+    {SUM("sum i32 70001", 70001), SUM("sum i32 1 Mi", 1 Mi), SUM("sum i32 2 Mi", 2 Mi), SUM("sum i32 64 Mi", 64 Mi)},
+};
+
+#define TURN(name, y, x)                                            \
+    {                                                               \
+        name, "transpose", 0, tess_f32, 2, {y, x}, .perm = { 1, 0 } \
+    }
+#define STAY(name, y, x)                                            \
+    {                                                               \
+        name, "transpose", 0, tess_f32, 2, {y, x}, .perm = { 0, 1 } \
+    }
+#define LARGE_TURN \
+    TURN("transpose f32 512 x 512", 512, 512), TURN("transpose f32 1024 x 1024", 1024, 1024), TURN("transpose f32 8192 x 8192", 8192, 8192)
+static const cli_ladder_work transposes[] = {
+    {TURN("transpose f32 253 x 251", 253, 251), LARGE_TURN},
+    {TURN("transpose f32 252 x 260", 252, 260), LARGE_TURN},
+    {STAY("copy f32 253 x 260", 253, 260), STAY("copy f32 512 x 512", 512, 512), STAY("copy f32 1024 x 1024", 1024, 1024),
+     STAY("copy f32 8192 x 8192", 8192, 8192)},
+};
+
+#define LINE(name, n, taps)                                                      \
+    {                                                                            \
+        name, "correlate", 0, tess_f32, 1, {n}, .mask_ndim = 1, .mask = { taps } \
+    }
+static const cli_ladder_work lines[] = {
+    {LINE("correlate f32 10007, 11 taps", 10007, 11), LINE("correlate f32 128 Ki, 11 taps", 128 Ki, 11),
+     LINE("correlate f32 256 Ki, 11 taps", 256 Ki, 11), LINE("correlate f32 64 Mi, 11 taps", 64 Mi, 11)},
+};
+
+#define IMAGE(name, y, x, w)                                                        \
+    {                                                                               \
+        name, "correlate", 0, tess_f32, 2, {y, x}, .mask_ndim = 2, .mask = { w, w } \
+    }
+static const cli_ladder_work images[] = {
+    {IMAGE("correlate f32 131 x 127, 5 x 5", 131, 127, 5), IMAGE("correlate f32 256 x 256, 5 x 5", 256, 256, 5),
+     IMAGE("correlate f32 512 x 512, 5 x 5", 512, 512, 5), IMAGE("correlate f32 8192 x 8192, 5 x 5", 8192, 8192, 5)},
+};
+
+#define FACTORS(name, y, x, w) \
+    { name, "correlate", 0, tess_f32, 2, {y, x}, .mask_ndim = 2, .mask = {w, w}, .separable = true }
+static const cli_ladder_work factors[] = {
+    {FACTORS("separable f32 131 x 127, 5 + 5", 131, 127, 5), FACTORS("separable f32 256 x 256, 5 + 5", 256, 256, 5),
+     FACTORS("separable f32 512 x 512, 5 + 5", 512, 512, 5), FACTORS("separable f32 8192 x 8192, 5 + 5", 8192, 8192, 5)},
+};
+
+#define GATHER(name, n) \
+    { name, "lookup", 0, tess_f32, 1, {n}, .table = 36, .index = tess_i32 }
+static const cli_ladder_work lookups[] = {
+    {GATHER("lookup f32[36] by i32 10007", 10007), GATHER("lookup f32[36] by i32 256 Ki", 256 Ki), GATHER("lookup f32[36] by i32 512 Ki", 512 Ki),
+     GATHER("lookup f32[36] by i32 64 Mi", 64 Mi)},
+};
+
+#define LADDER(name, operation, works) \
+    { name, operation, works, (int)(sizeof(works) / sizeof(works)[0]) }
+const cli_ladder cli_ladders[] = {
+    LADDER("correlate in one axis", "correlate", lines),
+    LADDER("correlate in two axes", "correlate", images),
+    LADDER("correlate by two factors", "correlate", factors),
+    LADDER("reduce", "reduce", sums),
+    LADDER("transpose", "transpose", transposes),
+    LADDER("lookup", "lookup", lookups),
+};
+const int cli_ladder_count = (int)(sizeof cli_ladders / sizeof cli_ladders[0]);
