@@ -48,6 +48,7 @@ typedef struct tess_correlate_pass {
     int64_t taps;
     size_t size;   /* bytes of weights */
     void *weights; /* work type, in tap order */
+    void *columns; /* the same, each plane column by column, where the row's taps are the last; otherwise not to be used */
     tess_correlate_axis axis[TESS_MAX_NDIM];
 } tess_correlate_pass;
 

@@ -89,7 +89,7 @@ static int64_t column_tile(const job *j, const walk *w, int64_t x) {
                                    .wy = j->column->axis[0].width,
                                    .wx = 1,
                                    .at = x * j->width,
-                                   .weights = j->column->weights,
+                                   .columns = j->column->columns,
                                    .out = w->scratch + j->fused.between + (j->fused.left + x) * j->width,
                                    .out_stride = j->fused.row_bytes,
                                    .between = true};

@@ -9,16 +9,18 @@
 
 #define vec v_i32
 #define real int32_t
-#define VECTORS 4
 
 #if TESS_VECTOR_BYTES == 64
 #define TALL 6
+#define LINE 2
 #else
 #define TALL 2
+#define LINE 1
 #endif
 enum { COLUMNS = TESS_VECTOR_BYTES };
 
-TESS_INLINE void put_rows(const int phases, const tess_window_call *c, char *to, const vec *sums) {
+/* One block of four vectors. */
+TESS_INLINE void put_block(const int phases, const tess_window_call *c, char *to, const vec *sums) {
     v_bytes v[2];
     if (c->between) {
         int32_t lanes[4 * TESS_F32_LANES];
@@ -44,6 +46,13 @@ TESS_INLINE void put_rows(const int phases, const tess_window_call *c, char *to,
             v_bytes_store(to + k * COLUMNS, v[k]);
 }
 
+static const int8_t bytes_of[] = {[TESS_WINDOW_PUT_U8] = 1, [TESS_WINDOW_PUT_I8] = 1, [TESS_WINDOW_PUT_U16] = 2, [TESS_WINDOW_PUT_I16] = 2};
+
+TESS_INLINE void put_blocks(const int phases, const tess_window_call *c, char *to, const vec *sums, int vectors) {
+    const int64_t step = COLUMNS * (c->between ? 8 : bytes_of[c->put]);
+    TESS_UNROLL for (int k = 0; k < vectors; k += 4) put_block(phases, c, to + k / 4 * step, sums + k);
+}
+
 #if TESS_DOT4
 #define WORD v_dot4
 #define KERNEL(name) name##_dot4
@@ -51,28 +60,29 @@ TESS_INLINE v_i32 v_dot4_load_here(const void *p) { return v_dot_load_here(p); }
 TESS_INLINE v_i32 v_dot4_all_here(const int32_t *p) { return v_dot_all_here(p); }
 TESS_INLINE int KERNEL(span)(int k) { return k % 4 + k / 4 * TESS_VECTOR_BYTES; }
 TESS_INLINE vec KERNEL(start)(const tess_window_call *c) { return (vec){0} + c->start; }
-TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sums, int vectors) {
-    (void)vectors;
-    put_rows(4, c, to, sums);
-}
+TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sums, int vectors) { put_blocks(4, c, to, sums, vectors); }
 #define tile_name KERNEL(tile)
 #define ROWS TALL
-#include "ops/correlate/window_tile.h"
 #define VECTORS 4
-#define tile_name KERNEL(line)
+#include "ops/correlate/window_tile.h"
+#define tile_name KERNEL(point)
+#define VECTORS 4
 #define ROWS 1
 #include "ops/correlate/window_tile.h"
-#define VECTORS 4
+#define tile_name KERNEL(line)
+#define VECTORS (4 * LINE)
+#define ROWS 1
+#include "ops/correlate/window_tile.h"
 static const tess_window_kernels KERNEL(kernels) = {.lanes = COLUMNS,
                                                     .tall = TALL,
                                                     .taps = 4,
                                                     .pairs_must_fit = TESS_DOT4_PAIRS,
                                                     .wide = 1,
-                                                    .line_vectors = 1,
+                                                    .line_vectors = LINE,
                                                     .tile = KERNEL(tile),
                                                     .narrow = KERNEL(tile),
                                                     .line = KERNEL(line),
-                                                    .point = KERNEL(line)};
+                                                    .point = KERNEL(point)};
 #undef WORD
 #undef KERNEL
 #endif
@@ -83,26 +93,28 @@ TESS_INLINE v_i32 v_dot2_load_here(const void *p) { return v_dot_load_here(p); }
 TESS_INLINE v_i32 v_dot2_all_here(const int32_t *p) { return v_dot_all_here(p); }
 TESS_INLINE int KERNEL(span)(int k) { return k % 2 * 2 + k / 2 * TESS_VECTOR_BYTES; }
 TESS_INLINE vec KERNEL(start)(const tess_window_call *c) { return (vec){0} + c->start; }
-TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sums, int vectors) {
-    (void)vectors;
-    put_rows(2, c, to, sums);
-}
+TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sums, int vectors) { put_blocks(2, c, to, sums, vectors); }
 #define tile_name KERNEL(tile)
 #define ROWS TALL
-#include "ops/correlate/window_tile.h"
 #define VECTORS 4
+#include "ops/correlate/window_tile.h"
+#define tile_name KERNEL(point)
+#define VECTORS 4
+#define ROWS 1
+#include "ops/correlate/window_tile.h"
 #define tile_name KERNEL(line)
+#define VECTORS (4 * LINE)
 #define ROWS 1
 #include "ops/correlate/window_tile.h"
 static const tess_window_kernels KERNEL(kernels) = {.lanes = COLUMNS,
                                                     .tall = TALL,
                                                     .taps = 2,
                                                     .wide = 1,
-                                                    .line_vectors = 1,
+                                                    .line_vectors = LINE,
                                                     .tile = KERNEL(tile),
                                                     .narrow = KERNEL(tile),
                                                     .line = KERNEL(line),
-                                                    .point = KERNEL(line)};
+                                                    .point = KERNEL(point)};
 
 const tess_window_kernels *TESS_ISA_NAME(tess_correlate_packed_kernels)(bool dot4);
 const tess_window_kernels *TESS_ISA_NAME(tess_correlate_packed_kernels)(bool dot4) {

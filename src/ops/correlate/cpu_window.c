@@ -180,6 +180,7 @@ static void strip(const job *j, char *scratch, const block *b, int64_t first, in
                              .wx = w->wx / j->kernels->taps,
                              .step = j->pass->group * j->kernels->taps * j->source.width,
                              .weights = j->pass->weights,
+                             .columns = j->pass->columns,
                              .put = j->put,
                              .start = j->start};
     const bool stand = w->wy > 1 && b->rows >= tall.rows;

@@ -20,16 +20,19 @@ static tess_correlate_pass grouped(const tess_correlate_pass *direct, const int6
         pass.order[pass.masked++] = pass.row;
     row->width = tess_ceil_div(row->width, every) * every;
     pass.taps = lines * row->width;
-    pass.weights = to;
+    pass.weights = pass.columns = to;
     pass.size = (size_t)(pass.taps / every) * sizeof *to;
     const uint32_t mask = every == 4 ? 0xff : 0xffff;
-    for (int64_t line = 0; line < lines; line++)
-        for (int64_t j = 0; j < row->width; j += every) {
-            uint32_t group = 0;
-            for (int k = 0; k < every; k++)
-                group |= ((uint32_t)weight(direct, weights, line, j + k) & mask) << k * (32 / every);
-            *to++ = (int32_t)group;
-        }
+    const int y = tess_correlate_band_axis(direct);
+    const int64_t wy = y >= 0 ? direct->axis[y].width : 1;
+    for (int64_t plane = 0; plane < lines; plane += wy)
+        for (int64_t j = 0; j < row->width; j += every)
+            for (int64_t i = 0; i < wy; i++) {
+                uint32_t group = 0;
+                for (int k = 0; k < every; k++)
+                    group |= ((uint32_t)weight(direct, weights, plane + i, j + k) & mask) << k * (32 / every);
+                *to++ = (int32_t)group;
+            }
     return pass;
 }
 

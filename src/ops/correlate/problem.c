@@ -93,6 +93,14 @@ static int choose_row(const tess_correlate_pass *pass) {
     return row;
 }
 
+/* Each plane of wy lines of wx elements, column by column. */
+static void turn_planes(char *to, const char *from, size_t width, int64_t planes, int64_t wy, int64_t wx) {
+    for (; planes > 0; planes--, from += (size_t)(wy * wx) * width)
+        for (int64_t j = 0; j < wx; j++)
+            for (int64_t i = 0; i < wy; i++, to += width)
+                memcpy(to, from + (size_t)(i * wx + j) * width, width);
+}
+
 static tess_status build_pass(const tess_correlate_problem *problem, tess_correlate_pass *pass, const tess_array *in, const tess_array *out,
                               const tess_correlate_mask *mask, int slab) {
     found_axis axes[TESS_MAX_NDIM + 1];
@@ -115,13 +123,23 @@ static tess_status build_pass(const tess_correlate_problem *problem, tess_correl
     pass->inputs = in->count;
     pass->outputs = out->count;
     pass->taps = mask->taps;
-    if (TESS_MUL_OVERFLOWS((size_t)mask->taps, tess_type_size(problem->work), &pass->size))
-        return tess_fail(TESS_ERR_SIZE, "a mask has %lld elements, its copy does not fit the address space", (long long)mask->taps);
+    size_t size;
+    if (TESS_MUL_OVERFLOWS((size_t)mask->taps, tess_type_size(problem->work), &size) || TESS_MUL_OVERFLOWS(size, 2, &pass->size))
+        return tess_fail(TESS_ERR_SIZE, "a mask has %lld elements, its copies do not fit the address space", (long long)mask->taps);
+    const int y = tess_correlate_band_axis(pass);
+    const int64_t wx = pass->axis[pass->row].width, wy = y >= 0 ? pass->axis[y].width : 1;
+    const bool turned = pass->row_last && wx > 1 && wy > 1;
+    pass->size = turned ? pass->size : size;
     pass->weights = tess_allocate(problem->base.context, pass->size);
     if (!pass->weights)
         return TESS_ERR_MEMORY;
     tess_loader(TESS_SLOT_BASELINE, problem->compute, problem->work)(pass->weights, mask->weights, (int64_t)tess_type_size(problem->compute),
                                                                      mask->taps);
+    pass->columns = pass->weights;
+    if (turned) {
+        pass->columns = (char *)pass->weights + size;
+        turn_planes(pass->columns, pass->weights, tess_type_size(problem->work), mask->taps / (wx * wy), wy, wx);
+    }
     return TESS_OK;
 }
 

@@ -7,7 +7,7 @@ enum { GATHER_BYTES = 384 << 10, SCRATCH_LIMIT = 2 << 20, IN_PLACE_COLUMNS = 204
 static int64_t round_up(int64_t n, int64_t to) { return tess_ceil_div(n, to) * to; }
 
 /* The axis whose neighbouring outputs share most input rows: the mask's last but the row. Else any axis, so that short rows come in bands too. */
-static int find_y(const tess_correlate_pass *pass) {
+int tess_correlate_band_axis(const tess_correlate_pass *pass) {
     int masked = pass->masked - (pass->axis[pass->row].width > 1);
     if (masked > 0)
         return pass->order[masked - 1];
@@ -39,7 +39,7 @@ bool tess_correlate_window_sizes(tess_correlate_window *w, const tess_correlate_
     if (!pass->row_last)
         return false;
     *why = "the rows that such a mask meets do not fit a thread's scratch";
-    w->y = find_y(pass);
+    w->y = tess_correlate_band_axis(pass);
     w->wx = pass->axis[pass->row].width;
     w->wy = w->y >= 0 ? pass->axis[w->y].width : 1;
     w->planes = pass->taps / (w->wx * w->wy);

@@ -30,4 +30,7 @@ bool tess_correlate_window_of(tess_correlate_window *window, const tess_correlat
 /* The same for elements of `width` bytes and tiles of `tile` columns at most. */
 bool tess_correlate_window_sizes(tess_correlate_window *window, const tess_correlate_pass *pass, int64_t width, int64_t tile, const char **why);
 
+/* The axis of a pass whose neighbouring outputs share most input rows, or -1. */
+int tess_correlate_band_axis(const tess_correlate_pass *pass);
+
 #endif

@@ -12,7 +12,7 @@ typedef struct tess_window_call {
     const char *const *rows, *const *ahead; /* ahead: as many rows as the tile has, whose bytes will be wanted soon */
     int64_t lines, planes, wy, wx;          /* the mask: planes x wy rows x wx taps, or groups of taps */
     int64_t at, step;                       /* bytes: added to each row; from tap to tap */
-    const void *weights;
+    const void *weights, *columns;          /* in the mask's order, for lines; for tiles plane by plane, and there column by column */
     char *out;
     int64_t out_stride;  /* bytes between output rows */
     bool stream;         /* past the caches; out is aligned to a line */

@@ -9,19 +9,22 @@
  * (README.md); so the first and last input rows of a tile, which meet few outputs, are what it loses.
  *
  * Which outputs an input row meets is known when this is compiled, so that sums never leave their registers: there are rows that ramp up, a loop over
- * those that meet all outputs, and rows that ramp down; masks of fewer rows than the tile have a list each. */
+ * those that meet all outputs, and rows that ramp down; masks of fewer rows than the tile have a list each. Weights come column by column of the mask, so
+ * that those of a tap stand side by side. The rows that will be wanted are asked for, and outputs are stored, one row at a time while the others are
+ * under way: all at once they would keep the loads of the next tile waiting. */
 
 #define NAME(word) TESS_PASTE(tile_name, word)
 #define HERE(word) TESS_PASTE(WORD, word)
 
-/* One input row, for the output rows low .. high, which are constants once inlined. w: in the mask row of output 0. */
+/* One input row, for the output rows low .. high, which are constants once inlined. w: the weight of output 0 in the first column of the mask; the weights
+ * of the other outputs stand before it. */
 TESS_INLINE void NAME(meet)(vec (*acc)[VECTORS], const tess_window_call *c, const char *x, const real *w, int low, int high) {
-    const int64_t wx = c->wx, step = c->step;
-    for (int64_t j = 0; j < wx; j++, x += step, w++) {
+    const int64_t wx = c->wx, wy = c->wy, step = c->step;
+    for (int64_t j = 0; j < wx; j++, x += step, w += wy) {
         vec v[VECTORS];
         TESS_UNROLL for (int k = 0; k < VECTORS; k++) v[k] = HERE(load_here)(x + KERNEL(span)(k));
         TESS_UNROLL for (int r = low; r <= high; r++) {
-            const vec weight = HERE(all_here)(w - r * wx);
+            const vec weight = HERE(all_here)(w - r);
             TESS_UNROLL for (int k = 0; k < VECTORS; k++) HERE(fma_here)(&acc[r][k], v[k], weight);
         }
     }
@@ -35,21 +38,24 @@ TESS_INLINE void NAME(fetch_ahead)(const tess_window_call *c, int i) {
 
 #define LOW(i, wy) ((i) - (wy) + 1 > 0 ? (i) - (wy) + 1 : 0)
 #define HIGH(i) ((i) < ROWS ? (i) : ROWS - 1)
-#define MEET(i, wy)          \
-    if ((i) < ROWS + (wy)-1) \
-        NAME(meet)(acc, c, rows[i] + c->at, w + (i)*c->wx, LOW(i, wy), HIGH(i));
+#define PUT(r) KERNEL(put)(c, c->out + (r)*c->out_stride, acc[r], VECTORS)
+#define MEET(i, wy)                                                        \
+    if ((i) < ROWS + (wy)-1) {                                             \
+        if ((i) < ROWS && p == 0)                                          \
+            NAME(fetch_ahead)(c, i);                                       \
+        NAME(meet)(acc, c, rows[i] + c->at, w + (i), LOW(i, wy), HIGH(i)); \
+        if ((i) >= (wy)-1 && p == c->planes - 1)                           \
+            PUT((i) - (wy) + 1);                                           \
+    }
 #define MEETS(wy) \
     case wy: MEET(0, wy) MEET(1, wy) MEET(2, wy) MEET(3, wy) MEET(4, wy) MEET(5, wy) MEET(6, wy) MEET(7, wy) MEET(8, wy) MEET(9, wy) break;
 
 static void tile_name(const tess_window_call *c) {
     const char *const *rows = c->rows;
-    const real *w = c->weights;
+    const real *w = c->columns;
     const int64_t wy = c->wy, area = c->wy * c->wx;
     vec acc[ROWS][VECTORS];
-    TESS_UNROLL for (int r = 0; r < ROWS; r++) {
-        TESS_UNROLL for (int k = 0; k < VECTORS; k++) acc[r][k] = KERNEL(start)(c);
-        NAME(fetch_ahead)(c, r);
-    }
+    TESS_UNROLL for (int r = 0; r < ROWS; r++) TESS_UNROLL for (int k = 0; k < VECTORS; k++) acc[r][k] = KERNEL(start)(c);
     for (int64_t p = 0; p < c->planes; p++, rows += c->lines, w += area)
         switch (wy < ROWS ? wy : 0) {
             MEETS(1)
@@ -63,7 +69,7 @@ static void tile_name(const tess_window_call *c) {
             MEETS(4)
             MEETS(5)
 #endif
-        default: { /* as MEETS, with a loop in its middle */ const real *wi = w + (ROWS - 1) * c->wx;
+        default: { /* as MEETS, with a loop in its middle */ const real *wi = w + ROWS - 1;
 #if ROWS > 1
             MEET(0, ROWS)
 #endif
@@ -75,15 +81,21 @@ static void tile_name(const tess_window_call *c) {
             MEET(3, ROWS)
             MEET(4, ROWS)
 #endif
-            for (int64_t i = ROWS - 1; i < wy; i++, wi += c->wx)
+            if (p == 0)
+                NAME(fetch_ahead)(c, ROWS - 1);
+            for (int64_t i = ROWS - 1; i < wy; i++, wi++)
                 NAME(meet)(acc, c, rows[i] + c->at, wi, 0, ROWS - 1);
-#define DOWN(d)     \
-    if ((d) < ROWS) \
-        NAME(meet)(acc, c, rows[wy - 1 + (d)] + c->at, wi + ((d)-1) * c->wx, d, ROWS - 1);
+            if (p == c->planes - 1)
+                PUT(0);
+#define DOWN(d)                                                                  \
+    if ((d) < ROWS) {                                                            \
+        NAME(meet)(acc, c, rows[wy - 1 + (d)] + c->at, wi + (d)-1, d, ROWS - 1); \
+        if (p == c->planes - 1)                                                  \
+            PUT(d);                                                              \
+    }
             DOWN(1) DOWN(2) DOWN(3) DOWN(4) DOWN(5)
         }
         }
-    TESS_UNROLL for (int r = 0; r < ROWS; r++) KERNEL(put)(c, c->out + r * c->out_stride, acc[r], VECTORS);
 }
 
 #undef NAME
@@ -92,6 +104,7 @@ static void tile_name(const tess_window_call *c) {
 #undef HIGH
 #undef MEET
 #undef MEETS
+#undef PUT
 #undef DOWN
 #undef tile_name
 #undef ROWS
