@@ -21,6 +21,7 @@ typedef stored<WORK>::type work;
 const int THREADS = TY * TX, TILE_Y = TY * Y, TILE_X = TX * X;
 const int ROWS = TILE_Y + KY - 1, COLUMNS = TILE_X + (KX + 3) / 4 * 4;
 const int EACH = 16 / sizeof(work), GAP = 128 / sizeof(work), WEIGHTS = (KX + EACH - 1) / EACH * EACH;
+const int ROLES = X / 8 + 1; // turns of a loop after which the window's words are where they were: none is moved
 __host__ __device__ constexpr int place(int column) { return column + column / GAP * EACH; }
 const int PITCH = (place(COLUMNS - 1) + EACH) / EACH * EACH;
 
@@ -78,7 +79,7 @@ __device__ __forceinline__ void input_row(work (&acc)[Y][X], const work *row, in
 #pragma unroll
     for (int i = 0; i < X; i += EACH)
         fetch<EACH>(window + i, row + place(column + i));
-#pragma unroll(X / 8 + 1) // so that the window's words change roles and not places
+#pragma unroll ROLES
     for (int c = 0; c < KX / 8; c++) {
         column += 8;
 #pragma unroll
@@ -98,14 +99,30 @@ __device__ __forceinline__ void input_row(work (&acc)[Y][X], const work *row, in
     }
 }
 
-// Rows first .. last - 1 of the block's tile, of the plane at `in`; ghost: there is no such plane.
+// Rows first .. last - 1 of the block's tile, of the plane at `in`; ghost: there is no such plane. A warp a row, so many loads on their way at once.
 __device__ __forceinline__ void bring(work *tile, const wide &p, const in_element *in, bool ghost, i64 y0, i64 x0, int first, int last) {
+    const int FLIGHT = 8;
+    const bool inside = x0 >= 0 && x0 + COLUMNS <= p.x.n;
     for (int r = first + (int)threadIdx.x / 32; r < last; r += THREADS / 32) {
-        i64 y = ghost ? -1 : element_at((int)p.boundary, p.y.n, y0 + r);
-        const in_element *row = in + y * p.y.in;
-        for (int c = threadIdx.x % 32; c < COLUMNS; c += 32) {
-            i64 x = y < 0 ? -1 : element_at((int)p.boundary, p.x.n, x0 + c);
-            tile[(r - first) * PITCH + place(c)] = x < 0 ? p.constant : load_as<work, IN>(row[x * p.x.in]);
+        const i64 y = ghost ? -1 : element_at((int)p.boundary, p.y.n, y0 + r);
+        const in_element *row = in + y * p.y.in, *from = row + x0 * p.x.in;
+        work *to = tile + (r - first) * PITCH;
+        for (int c = threadIdx.x % 32; c < COLUMNS; c += 32 * FLIGHT) {
+            work v[FLIGHT];
+#pragma unroll
+            for (int k = 0; k < FLIGHT; k++) {
+                const int at = c + 32 * k;
+                v[k] = p.constant;
+                if (y < 0 || at >= COLUMNS)
+                    continue;
+                const i64 x = inside ? 0 : element_at((int)p.boundary, p.x.n, x0 + at);
+                if (x >= 0)
+                    v[k] = load_as<work, IN>(inside ? from[at * p.x.in] : row[x * p.x.in]);
+            }
+#pragma unroll
+            for (int k = 0; k < FLIGHT; k++)
+                if (c + 32 * k < COLUMNS)
+                    to[place(c + 32 * k)] = v[k];
         }
     }
 }
