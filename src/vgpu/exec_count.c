@@ -406,14 +406,12 @@ static void constant(const vgpu_access *a, tess_vgpu_counters *c) {
 
 /* ---- the observer ---- */
 
-static size_t state_bytes(const vgpu_launch *launch) { return launch->module->record_count * sizeof(tess_vgpu_counters); }
+/* With an audit a second row of counters follows, for what the machine code does otherwise. */
+static size_t state_bytes(const vgpu_launch *launch) {
+    return launch->module->record_count * sizeof(tess_vgpu_counters) * (launch->module->audit ? 2 : 1);
+}
 
-static void on_access(void *state, const vgpu_access *a) {
-    tess_vgpu_counters *c = (tess_vgpu_counters *)state + (a->record - a->warp->launch->module->records);
-    if (a->record->op == PTX_OP_CP && a->record->mode == PTX_BULK) { /* both sides come here: the reading one counts */
-        c->bulk_bytes += a->kind == VGPU_LOAD ? 16 * (uint64_t)TESS_POPCOUNT(a->mask) : 0;
-        return;
-    }
+static void count(const vgpu_access *a, tess_vgpu_counters *c) {
     switch (a->space) {
     case PTX_GLOBAL: global(a, c); break;
     case PTX_SHARED: shared(a, c); break;
@@ -427,6 +425,44 @@ static void on_access(void *state, const vgpu_access *a) {
     }
 }
 
+static void count_audited(const vgpu_access *a, vgpu_audit audit, tess_vgpu_counters *c) {
+    vgpu_access other = *a;
+    switch (audit.verdict) {
+    case TESS_VGPU_PART:
+    case TESS_VGPU_DROPPED: return;
+    case TESS_VGPU_MERGED:
+        if (a->low % audit.bytes == 0) {
+            other.bytes = audit.bytes;
+            other.pattern = a->pattern == VGPU_SAME ? VGPU_SAME : VGPU_ANY_PATTERN;
+        }
+        break;
+    case TESS_VGPU_ONE_LANE:
+        if (a->low == a->high) {
+            other.mask = a->mask & -a->mask;
+            other.pattern = VGPU_SAME;
+        }
+        break;
+    case TESS_VGPU_PLAIN_ATOMIC:
+        c->shared_atom_requests++;
+        c->shared_atom_wavefronts += (uint64_t)lanes_per_bank(a->address, a->mask, a->bytes);
+        return;
+    default: break;
+    }
+    count(&other, c);
+}
+
+static void on_access(void *state, const vgpu_access *a) {
+    tess_vgpu_counters *c = (tess_vgpu_counters *)state + (a->record - a->warp->launch->module->records);
+    if (a->record->op == PTX_OP_CP && a->record->mode == PTX_BULK) { /* both sides come here: the reading one counts */
+        c->bulk_bytes += a->kind == VGPU_LOAD ? 16 * (uint64_t)TESS_POPCOUNT(a->mask) : 0;
+        return;
+    }
+    count(a, c);
+    const tess_vgpu_module *module = a->warp->launch->module;
+    if (TESS_UNLIKELY(module->audit != NULL))
+        count_audited(a, module->audit[a->record - module->records], c + module->record_count);
+}
+
 static void on_branch(void *state, const vgpu_warp *warp, const vgpu_record *record, uint32_t active, uint32_t taken) {
     tess_vgpu_counters *c = (tess_vgpu_counters *)state + (record - warp->launch->module->records);
     if (taken && taken != active)
@@ -437,9 +473,11 @@ static void on_branch(void *state, const vgpu_warp *warp, const vgpu_record *rec
 
 static void on_end(void *state, const vgpu_launch *launch) {
     const uint64_t *from = state;
-    uint64_t *to = (uint64_t *)launch->run->counters;
-    for (size_t i = 0; i < state_bytes(launch) / sizeof *from; i++)
-        to[i] += from[i];
+    uint64_t *to[] = {(uint64_t *)launch->run->counters, (uint64_t *)launch->run->audited};
+    size_t row = launch->module->record_count * sizeof(tess_vgpu_counters) / sizeof *from;
+    for (int k = 0; k < 2 && to[k]; k++)
+        for (size_t i = 0; i < row; i++)
+            to[k][i] += from[(size_t)k * row + i];
 }
 
 extern const vgpu_observer TESS_ISA_NAME(tess_vgpu_count_observer);

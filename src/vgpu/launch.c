@@ -220,6 +220,8 @@ static tess_status make_run(const tess_vgpu_module *module, tess_context *contex
     pthread_mutex_init(&run->lock, NULL);
     run->counters = tess_allocate_zeroed(context, module->record_count * sizeof *run->counters);
     run->active = tess_allocate_zeroed(context, module->record_count * sizeof *run->active);
+    if (module->audit && !(run->audited = tess_allocate_zeroed(context, module->record_count * sizeof *run->audited)))
+        return TESS_ERR_MEMORY;
     return run->counters && run->active ? TESS_OK : TESS_ERR_MEMORY;
 }
 
@@ -235,6 +237,8 @@ void tess_vgpu_run_free(tess_vgpu_run *run) {
         tess_free(run->context, run->sorted, (size_t)run->fault_count * sizeof *run->sorted);
     tess_free(run->context, run->printed, run->printed_room);
     tess_free(run->context, run->counters, run->module->record_count * sizeof *run->counters);
+    if (run->audited)
+        tess_free(run->context, run->audited, run->module->record_count * sizeof *run->audited);
     tess_free(run->context, run->active, run->module->record_count * sizeof *run->active);
     if (run->samples)
         tess_free(run->context, run->samples, run->module->record_count * sizeof *run->samples);

@@ -185,6 +185,7 @@ struct tess_vgpu_run {
     const tess_vgpu_fault **sorted;
     int fault_count;
     tess_vgpu_counters *counters; /* by record */
+    tess_vgpu_counters *audited;  /* the same as the machine code does it, of the records that it changes; NULL without an audit */
     vgpu_kept_sample *samples;    /* by record; NULL unless asked for */
     tess_vgpu_footprint footprint;
     uint32_t *active; /* records that did something */

@@ -14,6 +14,34 @@ void tess_vgpu_total(const tess_vgpu_run *run, tess_vgpu_counters *counters) {
         add(counters, &run->counters[run->active[i]]);
 }
 
+/* The accesses of one record as the machine code does them, all else as PTX has it: what an access counts is all that the second row has. */
+static void add_audited(tess_vgpu_counters *to, const tess_vgpu_run *run, uint32_t pc) {
+    const tess_vgpu_counters *p = &run->counters[pc], *m = run->audited ? &run->audited[pc] : p;
+    tess_vgpu_counters c = *m;
+    c.warp_instructions = p->warp_instructions;
+    c.thread_instructions = p->thread_instructions;
+    c.thread_instructions_on = p->thread_instructions_on;
+    c.partial_warp_instructions = p->partial_warp_instructions;
+    c.branches_uniform = p->branches_uniform;
+    c.branches_divergent = p->branches_divergent;
+    c.barriers = p->barriers;
+    c.warp_syncs = p->warp_syncs;
+    c.bulk_copies = p->bulk_copies;
+    c.bulk_bytes = p->bulk_bytes;
+    c.flops_f16 = p->flops_f16;
+    c.flops_f32 = p->flops_f32;
+    c.flops_f64 = p->flops_f64;
+    c.approximate = p->approximate;
+    add(to, &c);
+}
+
+bool tess_vgpu_total_audited(const tess_vgpu_run *run, tess_vgpu_counters *counters) {
+    *counters = (tess_vgpu_counters){0};
+    for (int i = 0; i < run->active_count; i++)
+        add_audited(counters, run, run->active[i]);
+    return run->audited != NULL;
+}
+
 static double flops(const tess_vgpu_counters *c) { return (double)c->flops_f16 + (double)c->flops_f32 + (double)c->flops_f64; }
 
 double tess_vgpu_intensity(const tess_vgpu_counters *c) {
@@ -34,6 +62,8 @@ bool tess_vgpu_line_at(const tess_vgpu_run *run, int number, tess_vgpu_line *lin
     const tess_vgpu_module *m = run->module;
     const vgpu_record *r = &m->records[pc];
     *line = (tess_vgpu_line){.ptx_line = (int)r->line, .source_line = (int)(r->source & 0xffffff), .counters = run->counters[pc]};
+    line->verdict = run->audited ? (tess_vgpu_verdict)m->audit[pc].verdict : TESS_VGPU_KEPT;
+    add_audited(&line->audited, run, pc);
     line->file = m->file_name[r->source >> 24];
     line->file_length = m->file_name_length[r->source >> 24];
     for (int i = 0; i < m->function_count; i++) {

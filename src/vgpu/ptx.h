@@ -258,6 +258,10 @@ typedef struct ptx_pointer_fixup {
     uint64_t variable, offset, value;
 } ptx_pointer_fixup;
 
+typedef struct vgpu_audit {
+    uint8_t verdict, bytes; /* a tess_vgpu_verdict; the width of a merged access */
+} vgpu_audit;
+
 typedef struct tess_vgpu_module {
     tess_context *context;
     ptx_arena_block *arena;
@@ -274,6 +278,7 @@ typedef struct tess_vgpu_module {
     int64_t shared_bytes; /* of variables outside functions */
     vgpu_record *records;
     uint32_t record_count;
+    vgpu_audit *audit; /* by record; NULL: no machine code was looked at */
     vgpu_call_site *sites;
     int site_count, site_room;
     uint32_t *lists; /* operands that have no room in a record, targets of brx */

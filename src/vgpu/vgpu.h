@@ -140,6 +140,26 @@ typedef struct tess_vgpu_counters {
 
 void tess_vgpu_total(const tess_vgpu_run *run, tess_vgpu_counters *counters);
 
+/* ---- the audit: what the assembler made of it ---- */
+
+/* What became of an access. docs/counters.md says how each is found and counted. */
+typedef enum tess_vgpu_verdict {
+    TESS_VGPU_KEPT,         /* as PTX has it; of instructions without an access too */
+    TESS_VGPU_MERGED,       /* the first of several that are one wider access */
+    TESS_VGPU_PART,         /* another of those: not counted */
+    TESS_VGPU_DROPPED,      /* no such access: not counted */
+    TESS_VGPU_ONE_LANE,     /* an atomic that one lane does for all that agree */
+    TESS_VGPU_PLAIN_ATOMIC, /* one that adds 1 without the instruction that is made for it */
+    TESS_VGPU_SPILLS,       /* registers are kept in local memory here: not counted */
+    TESS_VGPU_DIFFERS       /* not as PTX has it, by no rule that is known: counted as PTX has it */
+} tess_vgpu_verdict;
+const char *tess_vgpu_verdict_name(tess_vgpu_verdict verdict);
+
+/* Compares the module with a cubin for sm_90 that was made of its PTX with line information. Launches from then on are counted both ways. */
+tess_status tess_vgpu_audit_cubin(tess_vgpu_module *module, const void *cubin, size_t size);
+/* Totals with the accesses as the machine code does them; instructions, branches and flops are PTX's. False: there was no audit. */
+bool tess_vgpu_total_audited(const tess_vgpu_run *run, tess_vgpu_counters *counters);
+
 /* One line of PTX that did something, in the order of the text; NULL past the last. */
 typedef struct tess_vgpu_line {
     int ptx_line, source_line;
@@ -147,7 +167,8 @@ typedef struct tess_vgpu_line {
     int file_length;
     const char *ptx; /* the opcode, not terminated */
     int ptx_length;
-    tess_vgpu_counters counters;
+    tess_vgpu_counters counters, audited; /* the same without an audit */
+    tess_vgpu_verdict verdict;
 } tess_vgpu_line;
 bool tess_vgpu_line_at(const tess_vgpu_run *run, int number, tess_vgpu_line *line);
 /* The worst of the accesses of that line that were looked at closely: launched with sample, and a line that accesses memory; else false. */

@@ -4,6 +4,7 @@
  *
  *     card launches LEVEL FILE         the launches of launches.txt that are of one file, from the PTX beside it
  *     card rows LEVEL OPERATION        an operation's GPU rows, from the PTX that NVRTC makes of them
+ *     card code LEVEL FILE             needs no card: the accesses of the machine code, as code.txt has them
  *
  * Prints one line a launch, in order: what was launched, a tab, the hash of what it wrote ("-" when more launches of the same row follow). */
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "gpu/gpu.h"
 #include "profile/profile.h"
 #include "truth.h"
+#include "vgpu/audit.h"
 
 static tess_context *context;
 static tess_gpu *gpu;
@@ -35,7 +37,7 @@ static void *allocate(size_t bytes) {
 }
 
 /* The machine code that ptxas makes of a PTX; the caller's. */
-static char *assemble(const char *ptx) {
+static char *assemble(const char *ptx, size_t *size) {
     char folder[] = "truth.XXXXXX", from[64], to[64], command[256];
     if (!mkdtemp(folder))
         exit(1);
@@ -48,10 +50,10 @@ static char *assemble(const char *ptx) {
         exit(1);
     }
     fseek(f, 0, SEEK_END);
-    size_t size = (size_t)ftell(f);
+    *size = (size_t)ftell(f);
     rewind(f);
-    char *code = allocate(size);
-    if (fread(code, 1, size, f) != size)
+    char *code = allocate(*size);
+    if (fread(code, 1, *size, f) != *size)
         exit(1);
     fclose(f);
     unlink(from);
@@ -115,9 +117,10 @@ static void launches(void) {
     truth_launch l;
     CUmodule module = NULL;
     char *ptx = truth_read(only, ".ptx"), *code;
+    size_t size;
     if (!list || !ptx)
         exit(1);
-    code = assemble(ptx);
+    code = assemble(ptx, &size);
     CALL(cuModuleLoadDataEx, &module, code, 0, NULL, NULL);
     free(code);
     while (truth_next(list, &l))
@@ -130,7 +133,8 @@ static void launches(void) {
 /* ---- rows: the engine itself, through a driver that takes PTX and counts launches ---- */
 
 static CUresult load_ptx(CUmodule *module, const void *image, unsigned count, CUjit_option *options, void **values) {
-    char *code = assemble(image);
+    size_t size;
+    char *code = assemble(image, &size);
     CUresult result = real.cuModuleLoadDataEx(module, code, count, options, values);
     free(code);
     return result;
@@ -173,14 +177,40 @@ static void rows(void) {
                     row(tess_ops[o]->gpu_rows[r].name, p);
 }
 
+/* ---- code ---- */
+
+static void code(void) {
+    char *ptx = truth_read(only, ".ptx");
+    vgpu_code *list;
+    size_t size;
+    int count, room;
+    if (!ptx)
+        exit(1);
+    char *cubin = assemble(ptx, &size);
+    check(tess_vgpu_cubin_read(context, cubin, size, &list, &count, &room));
+    for (int i = 0, copies; i < count; i += copies) {
+        for (copies = 1; i + copies < count && memcmp(&list[i], &list[i + copies], sizeof *list) == 0;)
+            copies++;
+        printf("%s %s %d %s %d %d %d\n", only, level, list[i].line, tess_vgpu_code_name(list[i].op), list[i].bytes, list[i].guarded, copies);
+    }
+    tess_free(context, list, (size_t)room * sizeof *list);
+    free(cubin);
+    free(ptx);
+}
+
 int main(int count, char **words) {
     if (count != 4) {
-        printf("usage: card launches|rows LEVEL FILE|OPERATION\n");
+        printf("usage: card launches|rows|code LEVEL FILE|OPERATION\n");
         return 2;
     }
     level = words[2];
     only = words[3];
     check(tess_open(&context, NULL));
+    if (strcmp(words[1], "code") == 0) {
+        code();
+        tess_close(context);
+        return 0;
+    }
     check(tess_gpu_get(&gpu, context));
     check(tess_gpu_open(gpu));
     check(tess_gpu_enter(gpu, &gpu->devices[0], NULL, &scope));

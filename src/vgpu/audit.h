@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * audit.h - what machine code does otherwise than the PTX it was made of: cubin.c reads the accesses of the machine code with their lines of PTX,
+ * audit.c compares them with the module's, exec_count.c counts anew what differs. */
+#ifndef TESS_VGPU_AUDIT_H
+#define TESS_VGPU_AUDIT_H
+
+#include "vgpu/machine.h"
+
+/* Instructions of sm_90 that access memory, by what the counters call them, and those by which a warp is gathered into one lane. */
+#define TESS_VGPU_CODE_LIST(X) \
+    X(LD)                      \
+    X(LDG)                     \
+    X(LDS) X(LDL) X(LDC) X(ST) X(STG) X(STS) X(STL) X(ATOM) X(ATOMG) X(REDG) X(ATOMS) X(ATOMS_POPC) X(ATOMS_CAS) X(LDGSTS) X(LDSM) X(STSM) X(VOTE)
+typedef enum vgpu_code_op {
+#define X(name) VGPU_CODE_##name,
+    TESS_VGPU_CODE_LIST(X)
+#undef X
+        VGPU_CODE_OPS
+} vgpu_code_op;
+
+typedef struct vgpu_code {
+    int line;          /* of the PTX */
+    uint8_t op, bytes; /* bytes: a lane, 0 where it does not matter */
+    bool guarded;
+} vgpu_code;
+
+/* Reads a cubin for sm_90 that ptxas or NVRTC made with line information; the list is in the order of lines, what
+ * lies outside every function is left out. The caller frees `*room` elements. */
+tess_status tess_vgpu_cubin_read(tess_context *context, const void *cubin, size_t size, vgpu_code **list, int *count, int *room);
+
+const char *tess_vgpu_code_name(int op);    /* "LDS" */
+int tess_vgpu_code_named(const char *name); /* VGPU_CODE_OPS when there is none */
+
+/* Marks the module's records; launches from then on count twice. */
+tess_status tess_vgpu_audit_list(tess_vgpu_module *module, const vgpu_code *list, int count);
+
+#endif
