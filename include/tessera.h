@@ -618,6 +618,10 @@ typedef struct tess_profile_options {
      * the launch is TESS_ERR_ARGUMENT. Called on the calling thread. */
     tess_status (*read)(void *user, const char *file, void *data, tess_type type, int64_t count);
     void *read_user;
+    /* Machine code for sm_90 that was made of the PTX with line information (a cubin of ptxas -lineinfo), for the audit: the accesses that the assembler
+     * merged, dropped or added are counted as it made them (docs/counters.md). NULL: NVRTC's for a CUDA source; PTX is not audited then. */
+    const void *cubin;
+    size_t cubin_size;
 } tess_profile_options;
 
 /* TESS_OK when the kernel has run, also when faults were found: they are the result. Otherwise *profile is NULL: TESS_ERR_ARGUMENT for a launch that

@@ -74,18 +74,22 @@ static tess_status find_kernel(tess_profile *p, const char *lowered) {
 }
 
 static tess_status load(tess_profile *p, const tess_profile_options *options) {
-    char lowered[512] = "", *ptx = NULL;
-    size_t size = 0;
+    profile_code code = {0};
     if (!p->source_is_ptx)
-        TESS_TRY(tess_profile_translate(p->context, p->source, p->name, &p->launch, options, &ptx, &size, lowered, sizeof lowered));
-    tess_status status = tess_vgpu_load(p->machine, ptx ? ptx : p->source, &p->module);
-    tess_free(p->context, ptx, size);
+        TESS_TRY(tess_profile_translate(p->context, p->source, p->name, &p->launch, options, &code));
+    tess_status status = tess_vgpu_load(p->machine, code.ptx ? code.ptx : p->source, &p->module);
     if (status != TESS_OK) {
         char why[1024];
         snprintf(why, sizeof why, "%s", tess_detail());
-        return tess_fail(status, "%s: %s%s", p->name, p->source_is_ptx ? "" : "the compiler's PTX: ", why);
+        status = tess_fail(status, "%s: %s%s", p->name, p->source_is_ptx ? "" : "the compiler's PTX: ", why);
     }
-    return find_kernel(p, lowered);
+    const void *cubin = options->cubin ? options->cubin : code.cubin;
+    if (status == TESS_OK && cubin)
+        status = tess_vgpu_audit_cubin(p->module, cubin, options->cubin ? options->cubin_size : code.cubin_size);
+    if (status == TESS_OK)
+        status = find_kernel(p, code.lowered);
+    tess_profile_code_free(p->context, &code);
+    return status;
 }
 
 /* ---- lines ---- */
@@ -131,6 +135,7 @@ static tess_status add_lines(tess_profile *p) {
     tess_vgpu_line from;
     profile_line *to;
     tess_vgpu_total(p->run, &p->total);
+    p->is_audited = tess_vgpu_total_audited(p->run, &p->audited);
     for (int i = 0; tess_vgpu_line_at(p->run, i, &from); i++) {
         if (p->source_is_ptx && from.source_line == 0) { /* no line table: the PTX is the source */
             from.file = p->name;
@@ -138,9 +143,12 @@ static tess_status add_lines(tess_profile *p) {
             from.source_line = from.ptx_line;
         }
         TESS_TRY(line_of(p, &from, &to));
-#define X(name) to->counters.name += from.counters.name;
+#define X(name)                              \
+    to->counters.name += from.counters.name; \
+    to->audited.name += from.audited.name;
         TESS_VGPU_COUNTER_LIST(X)
 #undef X
+        to->verdict = from.verdict > to->verdict ? from.verdict : to->verdict;
     }
     return TESS_OK;
 }

@@ -79,7 +79,8 @@ typedef struct profile_array {
 typedef struct profile_line {
     const char *file;
     int file_length, line;
-    tess_vgpu_counters counters;
+    tess_vgpu_counters counters, audited;
+    tess_vgpu_verdict verdict; /* the last in their order of what its accesses met with */
 } profile_line;
 
 struct tess_profile {
@@ -97,7 +98,8 @@ struct tess_profile {
     int64_t param_bytes;
     profile_array *arrays;
     int array_count, array_room, output_count;
-    tess_vgpu_counters total;
+    tess_vgpu_counters total, audited;
+    bool is_audited;
     profile_line *lines; /* by file and line */
     int line_count, line_room;
     tess_card card;
@@ -107,9 +109,16 @@ struct tess_profile {
     int finding_count;
 };
 
-/* translate.c: PTX of a CUDA source; *ptx and its size with the 0 are the caller's. lowered: the mangled name of a template's instance, or "". */
+/* translate.c: PTX and machine code of a CUDA source, the caller's; the PTX ends with a 0. No machine code (NULL) from a compiler that gives none.
+ * lowered: the mangled name of a template's instance, or "". */
+typedef struct profile_code {
+    char *ptx, *cubin;
+    size_t ptx_size, cubin_size;
+    char lowered[512];
+} profile_code;
 tess_status tess_profile_translate(tess_context *context, const char *source, const char *name, const tess_launch *launch,
-                                   const tess_profile_options *options, char **ptx, size_t *size, char *lowered, size_t lowered_size);
+                                   const tess_profile_options *options, profile_code *code);
+void tess_profile_code_free(tess_context *context, profile_code *code);
 /* Whether a mangled or plain symbol is the function that the user calls `name`. */
 bool tess_profile_names(const char *symbol, int length, const char *name);
 

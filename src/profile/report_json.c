@@ -13,10 +13,10 @@ static void counters(const tess_vgpu_counters *c, tess_text *text, const char *i
 
 /* Lines have many counters and most are 0: one line of text each. */
 static void line_counters(const tess_vgpu_counters *c, tess_text *text) {
-#define X(name) tess_text_add(text, ", \"" #name "\": %llu", (unsigned long long)c->name);
+#define X(name) tess_text_add(text, "\"" #name "\": %llu, ", (unsigned long long)c->name);
     TESS_VGPU_COUNTER_LIST(X)
 #undef X
-    tess_text_add(text, ", \"local_sectors\": %llu", (unsigned long long)(c->local_ld_sectors + c->local_st_sectors));
+    tess_text_add(text, "\"local_sectors\": %llu", (unsigned long long)(c->local_ld_sectors + c->local_st_sectors));
 }
 
 static void json_part(tess_text *text, const char *at, int length) {
@@ -39,8 +39,21 @@ static void lines(const tess_profile *p, tess_text *text) {
         const profile_line *l = &p->lines[i];
         tess_text_add(text, "%s\n  {\"file\": ", i ? "," : "");
         file(p, text, l->file, l->file_length);
-        tess_text_add(text, ", \"line\": %d", l->line);
+        tess_text_add(text, ", \"line\": %d, ", l->line);
         line_counters(&l->counters, text);
+        tess_text_add(text, ", \"audit\": ");
+        if (p->is_audited)
+            tess_text_add(text, "\"%s\"", tess_vgpu_verdict_name(l->verdict));
+        else
+            tess_text_add(text, "null");
+        tess_text_add(text, ", \"audited\": ");
+        if (p->is_audited && l->verdict != TESS_VGPU_KEPT) {
+            tess_text_add(text, "{");
+            line_counters(&l->audited, text);
+            tess_text_add(text, "}");
+        } else {
+            tess_text_add(text, "null");
+        }
         tess_text_add(text, "}");
     }
     tess_text_add(text, "\n ],\n");
@@ -173,7 +186,14 @@ void tess_profile_json(const tess_profile *p, tess_text *text) {
                                    : "false");
     tess_text_add(text, " \"counters\": {\n");
     counters(&p->total, text, "  ");
-    tess_text_add(text, "\n },\n \"counters_audited\": null,\n");
+    tess_text_add(text, "\n },\n \"counters_audited\": ");
+    if (p->is_audited) {
+        tess_text_add(text, "{\n");
+        counters(&p->audited, text, "  ");
+        tess_text_add(text, "\n },\n");
+    } else {
+        tess_text_add(text, "null,\n");
+    }
     lines(p, text);
     outputs(p, text);
     faults(p, text);

@@ -2,6 +2,8 @@
  * report_text.c - the profile for a terminal: what limits, the worst lines, the source with its counts, the faults. */
 #include <string.h>
 
+#include <string.h>
+
 #include "profile/profile.h"
 
 static void launch(const tess_profile *p, tess_text *text) {
@@ -91,6 +93,45 @@ static void source(const tess_profile *p, tess_text *text) {
     }
 }
 
+/* The lines whose accesses the assembler changed, with what they cost either way. */
+static void audit(const tess_profile *p, tess_text *text) {
+    static const char *const words[] = {
+        "kept",
+        "neighbouring accesses are one wider access",
+        "neighbouring accesses are one wider access",
+        "not there: its value is kept in a register, is an operand, or was loaded before",
+        "one lane does it for all that agree",
+        "the general instruction, not the one for adding 1",
+        "registers do not fit: local memory holds them (not counted)",
+        "not as in the PTX, by no known rule (counted as there)",
+    };
+    bool any = false;
+    for (int i = 0; p->is_audited && i < p->line_count; i++) {
+        const profile_line *l = &p->lines[i];
+        const tess_vgpu_counters *a = &l->counters, *b = &l->audited;
+        if (l->verdict == TESS_VGPU_KEPT || (l->verdict < TESS_VGPU_SPILLS && memcmp(a, b, sizeof *a) == 0))
+            continue;
+        tess_text_add(text, "%s  line %d: %s", any ? "" : "\nMachine code, where it is not as the PTX says\n", l->line, words[l->verdict]);
+        any = true;
+        uint64_t before = a->shared_ld_wavefronts + a->shared_st_wavefronts + a->shared_atom_wavefronts,
+                 after = b->shared_ld_wavefronts + b->shared_st_wavefronts + b->shared_atom_wavefronts;
+        if (before != after)
+            tess_text_add(text, "; shared wavefronts %llu -> %llu", (unsigned long long)before, (unsigned long long)after);
+        before = a->global_ld_sectors + a->global_st_sectors + a->global_atom_sectors + a->global_red_sectors;
+        after = b->global_ld_sectors + b->global_st_sectors + b->global_atom_sectors + b->global_red_sectors;
+        if (before != after)
+            tess_text_add(text, "; global sectors %llu -> %llu", (unsigned long long)before, (unsigned long long)after);
+        before = a->local_ld_sectors + a->local_st_sectors;
+        after = b->local_ld_sectors + b->local_st_sectors;
+        if (before != after)
+            tess_text_add(text, "; local sectors %llu -> %llu", (unsigned long long)before, (unsigned long long)after);
+        if (a->constant_requests != b->constant_requests)
+            tess_text_add(text, "; constant requests %llu -> %llu", (unsigned long long)a->constant_requests,
+                          (unsigned long long)b->constant_requests);
+        tess_text_add(text, "\n");
+    }
+}
+
 static void outputs(const tess_profile *p, tess_text *text) {
     tess_profile_output o;
     for (int i = 0; tess_profile_output_get(p, i, &o); i++)
@@ -118,6 +159,7 @@ void tess_profile_plain(const tess_profile *p, tess_text *text) {
     limits(p, text);
     findings(p, text);
     source(p, text);
+    audit(p, text);
     outputs(p, text);
     printed(p, text);
     faults(p, text);

@@ -59,24 +59,29 @@ static int toolkit(const tess_gpu *gpu, char folder[FOLDERS][PATH_SIZE]) {
     return n;
 }
 
-static tess_status fetch(tess_gpu *gpu, nvrtcProgram program, const tess_launch *launch, char **ptx, size_t *size, char *lowered,
-                         size_t lowered_size) {
+/* The PTX, and the machine code that the compiler made of it. */
+static tess_status fetch(tess_gpu *gpu, nvrtcProgram program, const tess_launch *launch, profile_code *code) {
     const char *name;
-    *lowered = 0;
     if (launch->templated) {
         TESS_NVRTC(gpu, nvrtcGetLoweredName, program, launch->kernel, &name);
-        snprintf(lowered, lowered_size, "%s", name);
+        snprintf(code->lowered, sizeof code->lowered, "%s", name);
     }
-    TESS_NVRTC(gpu, nvrtcGetPTXSize, program, size);
-    if (*size == 0)
+    TESS_NVRTC(gpu, nvrtcGetPTXSize, program, &code->ptx_size);
+    if (code->ptx_size == 0)
         return tess_fail(TESS_ERR_ENGINE, "the compiler made no PTX");
-    if (!(*ptx = tess_allocate_zeroed(gpu->context, *size)))
+    if (!(code->ptx = tess_allocate_zeroed(gpu->context, code->ptx_size)))
         return TESS_ERR_MEMORY;
-    return tess_gpu_check_nvrtc(gpu, gpu->nvrtc.nvrtcGetPTX(program, *ptx), "nvrtcGetPTX");
+    TESS_NVRTC(gpu, nvrtcGetPTX, program, code->ptx);
+    TESS_NVRTC(gpu, nvrtcGetCUBINSize, program, &code->cubin_size);
+    if (code->cubin_size == 0)
+        return TESS_OK;
+    if (!(code->cubin = tess_allocate_zeroed(gpu->context, code->cubin_size)))
+        return TESS_ERR_MEMORY;
+    return tess_gpu_check_nvrtc(gpu, gpu->nvrtc.nvrtcGetCUBIN(program, code->cubin), "nvrtcGetCUBIN");
 }
 
 static tess_status compile(tess_gpu *gpu, nvrtcProgram program, const char *name, const tess_launch *launch, const tess_profile_options *given,
-                           char **ptx, size_t *size, char *lowered, size_t lowered_size) {
+                           profile_code *code) {
     char folder[FOLDERS][PATH_SIZE];
     int folders = toolkit(gpu, folder), count = 0;
     size_t bytes = (size_t)(FIXED + FOLDERS + given->compiler_option_count) * sizeof(char *);
@@ -86,7 +91,7 @@ static tess_status compile(tess_gpu *gpu, nvrtcProgram program, const char *name
     options[count++] = "--std=c++17";
     options[count++] = "--generate-line-info";
     options[count++] = given->no_fmad ? "--fmad=false" : "--fmad=true";
-    options[count++] = "--gpu-architecture=compute_90";
+    options[count++] = "--gpu-architecture=sm_90";
     for (int i = 0; i < given->compiler_option_count; i++)
         options[count++] = given->compiler_options[i];
     for (int i = 0; i < folders; i++)
@@ -98,19 +103,23 @@ static tess_status compile(tess_gpu *gpu, nvrtcProgram program, const char *name
         nvrtcResult result = gpu->nvrtc.nvrtcCompileProgram(program, count, options);
         char sentence[1024];
         snprintf(sentence, sizeof sentence, "%s does not compile", name);
-        status = result == NVRTC_SUCCESS ? fetch(gpu, program, launch, ptx, size, lowered, lowered_size)
-                                         : tess_gpu_refused(gpu, program, result, TESS_ERR_ARGUMENT, sentence);
+        status = result == NVRTC_SUCCESS ? fetch(gpu, program, launch, code) : tess_gpu_refused(gpu, program, result, TESS_ERR_ARGUMENT, sentence);
     }
     tess_free(gpu->context, options, bytes);
     return status;
 }
 
+void tess_profile_code_free(tess_context *context, profile_code *code) {
+    tess_free(context, code->ptx, code->ptx_size);
+    tess_free(context, code->cubin, code->cubin_size);
+    *code = (profile_code){0};
+}
+
 tess_status tess_profile_translate(tess_context *context, const char *source, const char *name, const tess_launch *launch,
-                                   const tess_profile_options *options, char **ptx, size_t *size, char *lowered, size_t lowered_size) {
+                                   const tess_profile_options *options, profile_code *code) {
     tess_gpu *gpu;
     nvrtcProgram program = NULL;
-    *ptx = NULL;
-    *size = 0;
+    *code = (profile_code){0};
     TESS_TRY(tess_gpu_get(&gpu, context));
     tess_status status = tess_gpu_open_nvrtc(gpu);
     if (status != TESS_OK) {
@@ -120,11 +129,9 @@ tess_status tess_profile_translate(tess_context *context, const char *source, co
     }
     TESS_TRY(tess_gpu_check_nvrtc(gpu, gpu->nvrtc.nvrtcCreateProgram(&program, source, name, TESS_COUNT(header_names), header_texts, header_names),
                                   "nvrtcCreateProgram"));
-    status = compile(gpu, program, name, launch, options, ptx, size, lowered, lowered_size);
+    status = compile(gpu, program, name, launch, options, code);
     gpu->nvrtc.nvrtcDestroyProgram(&program);
-    if (status != TESS_OK && *ptx) {
-        tess_free(context, *ptx, *size);
-        *ptx = NULL;
-    }
+    if (status != TESS_OK)
+        tess_profile_code_free(context, code);
     return status;
 }
