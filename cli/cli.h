@@ -62,7 +62,7 @@ typedef struct cli_options {
     int rate;
     bool json, html, quiet, keepdims, exact, all, rows, help;
     cli_texts outputs, expected, defines, includes; /* profile */
-    const char *card, *page;
+    const char *card, *page, *cubin;
     int fmad; /* 0: contract */
     int seed;
     bool check, no_check;

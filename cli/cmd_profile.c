@@ -12,7 +12,7 @@
 enum { SOURCE_LIMIT = 1 << 26 };
 
 /* The bytes of a text file with a 0 behind them; "-" is standard input. */
-static int read_text(const char *name, char **text) {
+static int read_bytes(const char *name, char **text, size_t *length) {
     FILE *f = strcmp(name, "-") == 0 ? stdin : fopen(name, "rb");
     struct stat about;
     size_t size = 0, room = 1 << 16;
@@ -40,16 +40,23 @@ static int read_text(const char *name, char **text) {
         return cli_fail(CLI_FAILED, "no memory for %s", name);
     bytes[size] = 0;
     *text = bytes;
-    if (failed || size >= SOURCE_LIMIT || strlen(bytes) != size) {
+    *length = size;
+    if (failed || size >= SOURCE_LIMIT) {
         free(bytes);
         *text = NULL;
-        return cli_fail(CLI_INPUT,
-                        failed                 ? "%s cannot be read"
-                        : size >= SOURCE_LIMIT ? "%s has more than 64 MiB"
-                                               : "%s is no text: it has a byte 0",
-                        name);
+        return cli_fail(CLI_INPUT, failed ? "%s cannot be read" : "%s has more than 64 MiB", name);
     }
     return CLI_OK;
+}
+
+static int read_text(const char *name, char **text) {
+    size_t size;
+    int code = read_bytes(name, text, &size);
+    if (code != CLI_OK || strlen(*text) == size)
+        return code;
+    free(*text);
+    *text = NULL;
+    return cli_fail(CLI_INPUT, "%s is no text: it has a byte 0", name);
 }
 
 /* ---- arrays from files ---- */
@@ -289,7 +296,7 @@ int cli_run_profile(cli_session *session) {
     const char *name = session->operands[0];
     reader files = {.session = session};
     words w = {.count = 0};
-    char *source = NULL, *list = NULL;
+    char *source = NULL, *list = NULL, *cubin = NULL;
     tess_profile *profile = NULL;
     tess_profile_options options = {.struct_size = sizeof options,
                                     .name = strcmp(name, "-") == 0 ? NULL : name,
@@ -307,6 +314,9 @@ int cli_run_profile(cli_session *session) {
         code = compiler_words(o, name, &w);
     if (code == CLI_OK)
         code = card(o->card, &options, &list);
+    if (code == CLI_OK && o->cubin)
+        code = read_bytes(o->cubin, &cubin, &options.cubin_size);
+    options.cubin = cubin;
     options.compiler_option_count = w.count;
     if (code == CLI_OK && tess_profile_kernel(&profile, session->context, source, session->operands[1], NULL, 0, &options) != TESS_OK)
         code = files.code != CLI_OK ? files.code : cli_fail_library();
@@ -317,5 +327,6 @@ int cli_run_profile(cli_session *session) {
         free(w.made[i]);
     free(source);
     free(list);
+    free(cubin);
     return code;
 }

@@ -41,6 +41,8 @@ const cli_option cli_option_table[] = {
     {"no-check", 0, NULL, CLI_FLAG, AT(no_check), NULL, 0, 0, CLI_PROFILE, "does not, and is faster"},
     {"card", 0, "CARD", CLI_TEXT, AT(card), NULL, 0, 0, CLI_PROFILE,
      "whose time is predicted: H200 (default), A100, RTX4090, T4, or a file with a card's data"},
+    {"cubin", 0, "FILE", CLI_TEXT, AT(cubin), NULL, 0, 0, CLI_PROFILE,
+     "machine code that ptxas -lineinfo made of the PTX for sm_90: its accesses are counted too"},
     {"seed", 0, "N", CLI_INTEGER, AT(seed), NULL, 0, INT_MAX, CLI_PROFILE, "warps take turns in an order shuffled by N, to bring races out"},
     {"html", 0, "FILE", CLI_TEXT, AT(page), NULL, 0, 0, CLI_PROFILE,
      "writes a self-contained page: annotated source, pictures of the worst accesses, roofline"},

@@ -13,7 +13,8 @@ static const char text[] = "extern \"C\" __global__ void axpy(float *y, const fl
                            "        y[i] = AXPY(a, x[i], y[i]);\n"
                            "}\n";
 static const char *const plain_options[] = {"-DAXPY(a,x,y)=((a)*(x)+(y))"}, *const fused_options[] = {"-DAXPY(a,x,y)=fmaf(a,x,y)"};
-static const tess_gpu_source plain = {"axpy.cu", text, plain_options, 1, NULL, NULL, false}, fused = {"axpy.cu", text, fused_options, 1, NULL, NULL, false};
+static const tess_gpu_source plain = {"axpy.cu", text, plain_options, 1, NULL, NULL, false},
+                             fused = {"axpy.cu", text, fused_options, 1, NULL, NULL, false};
 
 static tess_gpu_image compile(tess_gpu *gpu, const tess_gpu_source *source, int arch, tess_gpu_form form) {
     tess_gpu_image image;

@@ -62,4 +62,5 @@ complete -c tessera -n '__fish_seen_subcommand_from profile' -l fmad -x -a 'true
 complete -c tessera -n '__fish_seen_subcommand_from profile' -l check -d 'looks for undefined reads and races'
 complete -c tessera -n '__fish_seen_subcommand_from profile' -l no-check -d 'does not, and is faster'
 complete -c tessera -n '__fish_seen_subcommand_from profile' -l card -r -a 'H200 A100 RTX4090 T4' -d 'whose time is predicted'
+complete -c tessera -n '__fish_seen_subcommand_from profile' -l cubin -r -F -d 'machine code of the PTX, counted too'
 complete -c tessera -n '__fish_seen_subcommand_from profile' -l seed -x -d 'warps take turns in an order shuffled by N'

@@ -66,7 +66,7 @@ static tess_finding *new_finding(context *c, const char *kind, double seconds, t
 }
 
 static void banks(context *c) {
-    const tess_vgpu_counters *n = &c->line->counters;
+    const tess_vgpu_counters *n = &c->line->audited;
     uint64_t wavefronts = n->shared_ld_wavefronts + n->shared_st_wavefronts, conflicts = n->shared_ld_conflicts + n->shared_st_conflicts;
     tess_text what, advice;
     int64_t stride = 0;
@@ -92,7 +92,7 @@ static void banks(context *c) {
 }
 
 static void atomics(context *c) {
-    const tess_vgpu_counters *n = &c->line->counters;
+    const tess_vgpu_counters *n = &c->line->audited;
     tess_text what, advice;
     uint64_t requests = n->global_atom_requests + n->global_red_requests, passes = n->global_atom_passes + n->global_red_passes;
     if (n->shared_atom_requests && n->shared_atom_wavefronts > n->shared_atom_requests) {
@@ -110,7 +110,7 @@ static void atomics(context *c) {
 }
 
 static void sectors(context *c) {
-    const tess_vgpu_counters *n = &c->line->counters;
+    const tess_vgpu_counters *n = &c->line->audited;
     uint64_t requests = n->global_ld_requests + n->global_st_requests, have = n->global_ld_sectors + n->global_st_sectors,
              ideal = n->global_ld_sectors_ideal + n->global_st_sectors_ideal;
     tess_text what, advice;
@@ -134,7 +134,7 @@ static void sectors(context *c) {
 }
 
 static void replays(context *c) {
-    const tess_vgpu_counters *n = &c->line->counters;
+    const tess_vgpu_counters *n = &c->line->audited;
     tess_text what, advice;
     if (n->constant_requests <= n->constant_loads)
         return;
@@ -146,7 +146,7 @@ static void replays(context *c) {
 }
 
 static void locals(context *c) {
-    const tess_vgpu_counters *n = &c->line->counters;
+    const tess_vgpu_counters *n = &c->line->audited;
     tess_text what, advice;
     uint64_t moved = n->local_ld_sectors + n->local_st_sectors;
     if (!moved)
@@ -157,7 +157,7 @@ static void locals(context *c) {
 }
 
 static void divergence(context *c) {
-    const tess_vgpu_counters *n = &c->line->counters;
+    const tess_vgpu_counters *n = &c->line->audited;
     tess_text what, advice;
     double lost = (double)n->warp_instructions - (double)n->thread_instructions / 32;
     if (n->branches_divergent * 20 >= n->branches_divergent + n->branches_uniform && n->branches_divergent) {

@@ -100,7 +100,7 @@ static double larger(double a, double b) { return a > b ? a : b; }
 static double smaller(double a, double b) { return a < b ? a : b; }
 
 static void add_line(const tess_vgpu_line *line, work *w) {
-    const tess_vgpu_counters *c = &line->counters;
+    const tess_vgpu_counters *c = &line->audited;
     classify(line->ptx ? line->ptx : "", line->ptx ? line->ptx_length : 0, (double)c->warp_instructions, w);
     w->wavefronts += (double)(c->shared_ld_wavefronts + c->shared_st_wavefronts + c->shared_atom_wavefronts);
     w->wavefronts += larger((double)(c->global_ld_requests + c->global_st_requests),
@@ -121,7 +121,7 @@ static double waits_of(const tess_vgpu_run *run) {
     for (int i = 0;; i++) {
         bool more = tess_vgpu_line_at(run, i, &line);
         if (more) {
-            uint64_t requests = line.counters.global_ld_requests + line.counters.global_atom_requests;
+            uint64_t requests = line.audited.global_ld_requests + line.audited.global_atom_requests;
             loads += (double)requests;
             instructions += requests > 0;
         }
@@ -149,9 +149,9 @@ void tess_profile_amounts(const tess_vgpu_run *run, tess_amounts *w) {
     *w = (tess_amounts){0};
     for (int i = 0; tess_vgpu_line_at(run, i, &line); i++) {
         add_line(&line, w);
-        w->load_lanes += line.counters.global_ld_requests > 0 ? (double)line.counters.thread_instructions_on : 0;
+        w->load_lanes += line.audited.global_ld_requests > 0 ? (double)line.counters.thread_instructions_on : 0;
     }
-    tess_vgpu_total(run, &total);
+    tess_vgpu_total_audited(run, &total);
     tess_vgpu_footprint_of(run, &f);
     w->waits = waits_of(run);
     w->barriers = (double)total.barriers;

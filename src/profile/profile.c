@@ -83,9 +83,10 @@ static tess_status load(tess_profile *p, const tess_profile_options *options) {
         snprintf(why, sizeof why, "%s", tess_detail());
         status = tess_fail(status, "%s: %s%s", p->name, p->source_is_ptx ? "" : "the compiler's PTX: ", why);
     }
-    const void *cubin = options->cubin ? options->cubin : code.cubin;
-    if (status == TESS_OK && cubin)
-        status = tess_vgpu_audit_cubin(p->module, cubin, options->cubin ? options->cubin_size : code.cubin_size);
+    if (status == TESS_OK && options->cubin)
+        status = tess_vgpu_audit_cubin(p->module, options->cubin, options->cubin_size);
+    else if (status == TESS_OK && code.cubin && tess_vgpu_audit_cubin(p->module, code.cubin, code.cubin_size) == TESS_ERR_MEMORY)
+        status = TESS_ERR_MEMORY; /* a form that is not understood means that there is no audit */
     if (status == TESS_OK)
         status = find_kernel(p, code.lowered);
     tess_profile_code_free(p->context, &code);

@@ -16,6 +16,7 @@ typedef struct cubin {
     size_t size;
     uint64_t sections, section_count;
     uint64_t symbols, symbol_count; /* file offset */
+    size_t looked_at; /* instructions: each is in one function and on one line */
     vgpu_code *list;
     int count, room;
 } cubin;
@@ -114,6 +115,8 @@ static tess_status span(cubin *c, const section *text, uint64_t from, uint64_t t
         to = text->size;
     for (uint64_t at = (from + 15) / 16 * 16; at + 16 <= to; at += 16) {
         vgpu_code code;
+        if (++c->looked_at > c->size / 16)
+            return tess_fail(TESS_ERR_ARGUMENT, "the machine code's line table gives instructions several lines");
         if (!code_of(number(c, text->offset + at, 8), number(c, text->offset + at + 8, 8), &code))
             continue;
         code.line = line > 0 && line < INT32_MAX ? (int)line : 0;

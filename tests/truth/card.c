@@ -132,17 +132,47 @@ static void launches(void) {
 
 /* ---- rows: the engine itself, through a driver that takes PTX and counts launches ---- */
 
+/* The code's hash is part of a launch's name: what was measured of other code is not compared. */
+static struct {
+    void *handle;
+    unsigned hash;
+} codes[4096];
+static int code_count;
+static unsigned launched_code[64];
+
+static void remember(void *handle, unsigned hash) {
+    if (code_count == TESS_COUNT(codes))
+        exit(1);
+    codes[code_count].handle = handle;
+    codes[code_count++].hash = hash;
+}
+static unsigned hash_of(const void *handle) {
+    for (int i = code_count - 1; i >= 0; i--)
+        if (codes[i].handle == handle)
+            return codes[i].hash;
+    return 0;
+}
+
+static CUresult find_function(CUfunction *function, CUmodule module, const char *name) {
+    CUresult result = real.cuModuleGetFunction(function, module, name);
+    if (result == CUDA_SUCCESS)
+        remember(*function, hash_of(module));
+    return result;
+}
+
 static CUresult load_ptx(CUmodule *module, const void *image, unsigned count, CUjit_option *options, void **values) {
     size_t size;
     char *code = assemble(image, &size);
     CUresult result = real.cuModuleLoadDataEx(module, code, count, options, values);
+    if (result == CUDA_SUCCESS)
+        remember(*module, truth_code_hash(image));
     free(code);
     return result;
 }
 
 static CUresult launch_counted(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
                                CUstream stream, void **arguments, void **extra) {
-    launched++;
+    launched_code[launched++ % TESS_COUNT(launched_code)] = hash_of(f);
     return real.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra);
 }
 
@@ -155,7 +185,7 @@ static void row(const char *name, int problem) {
     else if (status != TESS_ERR_STRATEGY)
         check(status);
     for (int i = 0; i < launched; i++) {
-        printf("%s %d.%d\t", name, problem, i);
+        printf("%s %d.%d @%08x\t", name, problem, i, launched_code[i % TESS_COUNT(launched_code)]);
         if (i < launched - 1)
             printf("-\n");
         else
@@ -169,6 +199,7 @@ static void rows(void) {
     real = gpu->driver;
     gpu->driver.ptx_only = 1;
     gpu->driver.cuModuleLoadDataEx = load_ptx;
+    gpu->driver.cuModuleGetFunction = find_function;
     gpu->driver.cuLaunchKernel = launch_counted;
     for (int o = 0; o < tess_ops_count; o++)
         for (int r = 0; r < tess_ops[o]->gpu_count; r++)

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts on a card what test_truth.c counts on the virtual GPU, with Nsight Compute, at two levels of ptxas.
 
-usage: tests/truth/measure.py PROGRAM FOLDER [PART...]      PROGRAM: build/truth/card; PART: a file of launches, an operation; default all
+usage: tests/truth/measure.py PROGRAM FOLDER [WORD...]
+
+PROGRAM: build/truth/card. WORD: O0, O3, a file of launches, an operation; default all, which takes four and a half minutes.
 
 Leaves FOLDER/h200.txt, which is committed as tests/truth/h200.txt: lines of tabs, named by the first: the level, the launch, the hash of what it wrote, the counters
 by the names of the virtual GPU. The log of every run lies beside it. Run in the folder of the sources, on a card that does nothing else."""
@@ -75,13 +77,16 @@ def main():
     program, folder = sys.argv[1:3]
     parts = [("launches", stem) for stem in dict.fromkeys(line.split()[0] for line in open("tests/truth/launches.txt") if line[0] not in "#\n")]
     parts += [("rows", operation) for operation in ("reduce", "transpose", "correlate", "lookup")]
+    words = sys.argv[3:]
+    levels = [w for w in words if w in ("O0", "O3")] or ["O0", "O3"]
+    wanted = [w for w in words if w not in levels]
     os.makedirs(folder, exist_ok=True)
     with open(folder + "/h200.txt", "w") as out:
         out.write("\t".join(["level", "launch", "hash"] + [name for name, _ in COUNTERS]) + "\n")
-        for level in ("0", "3"):
+        for level in levels:
             for what, only in parts:
-                if len(sys.argv) == 3 or only in sys.argv[3:]:
-                    out.writelines(line + "\n" for line in measure(program, folder, what, level, only))
+                if not wanted or only in wanted:
+                    out.writelines(line + "\n" for line in measure(program, folder, what, level[1:], only))
                     out.flush()
 
 

@@ -19,6 +19,12 @@ static inline uint64_t truth_hash(uint64_t from, const void *data, size_t bytes)
     return from;
 }
 
+/* Of a module's PTX, for telling whether it is what was measured. */
+static inline unsigned truth_code_hash(const char *ptx) {
+    uint64_t h = truth_hash(TRUTH_HASH, ptx, strlen(ptx));
+    return (unsigned)(h ^ h >> 32);
+}
+
 /* ---- launches.txt ---- */
 
 typedef struct truth_launch {
