@@ -29,7 +29,8 @@ void tess_correlate_frame_pass(tess_gpu_layout *layout, tess_gpu_step *step, con
 int64_t tess_correlate_frame_parameters(const tess_correlate_frame *frame, int64_t weights);
 extern const tess_gpu_text *const tess_correlate_frame_headers[];
 
-#define TESS_CORRELATE_FAST_ROWS(X) X(patch) X(patch_odd) X(strip2d) X(strip2d_odd) X(tile1d) X(tile1d_odd) X(separable2d) X(separable2d_odd)
+#define TESS_CORRELATE_FAST_ROWS(X) \
+    X(patch) X(patch_odd) X(strip2d) X(strip2d_odd) X(march3d) X(march3d_odd) X(tile1d) X(tile1d_odd) X(separable2d) X(separable2d_odd)
 #define X(name)                                      \
     extern const tess_gpu_row tess_correlate_##name; \
     bool tess_correlate_##name##_fits(const tess_problem *problem, const char **why);

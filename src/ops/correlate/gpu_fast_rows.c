@@ -5,6 +5,7 @@
 
 KERNEL_TEXT(gpu_patch);
 KERNEL_TEXT(gpu_strip2d);
+KERNEL_TEXT(gpu_march3d);
 KERNEL_TEXT(gpu_tile1d);
 
 enum { GRID = 65535, PARAMETERS = 4096, REGISTERS = 65536 };
@@ -35,6 +36,7 @@ static int64_t resident(int64_t threads, int64_t registers) {
 
 typedef struct patch_shape {
     int64_t columns, rows, planes, across, down, deep, blocks; /* V, R, Z, WX, WY, WZ, BLOCKS */
+    bool direct;
 } patch_shape;
 
 static int64_t power_above(int64_t n) {
@@ -44,22 +46,24 @@ static int64_t power_above(int64_t n) {
     return power;
 }
 
-/* Registers: the rows' words, the window and sums; what the addresses need beside. */
-static patch_shape patch_of(const tess_correlate_frame *f, int64_t work) {
+/* Single rows load what lies beside, and so do rows that begin anywhere, element by element. Registers: the rows' words, the window and sums; what the
+ * addresses need beside. */
+static patch_shape patch_of(const tess_correlate_frame *f, int64_t work, bool whole) {
     patch_shape s = {.columns = f->in == 8 ? 2 : f->in == 4 ? 4 : 8, .rows = f->y.width <= 3 ? 4 : 5, .planes = 1, .across = 2, .down = 2, .deep = 1};
+    if (f->y.width <= 3 && f->in < 4)
+        s.rows = f->in == 1 ? 8 : 6;
+    if (!whole && f->in >= 4)
+        s.columns = 1, s.rows = f->y.width <= 3 ? 8 : 4, s.direct = true;
     if (f->z.width > 1)
         s.rows = s.planes = s.deep = 2;
     if (f->y.m == 1)
-        s.rows = 1;
+        s.rows = 1, s.direct = true;
     if (f->y.m <= 2 * s.rows && s.deep == 1)
         s.across = 4, s.down = 1;
-    const int64_t edge = before(f) + after(f) ? tess_max64(power_above(tess_max64(before(f), after(f))), 4 / tess_min64(f->in, 4)) : 0;
-    const int64_t held = (s.planes + f->z.width - 1) * (s.rows + f->y.width - 1) * (s.columns + edge) * f->in / 4;
-    int64_t registers = held + (s.columns + edge * 2 + s.columns * tess_min64(f->y.width, s.rows) * s.planes) * work / 4 + 28;
-    if (f->in == 4 && f->x.width == 3 && f->y.width == 3 && f->z.width == 1 && s.down == 2) {
-        s.down = 4;
-        registers = 48;
-    }
+    const int64_t least = before(f) + after(f) ? tess_max64(power_above(tess_max64(before(f), after(f))), 4 / tess_min64(f->in, 4)) : 0;
+    const int64_t beside = s.direct ? (tess_ceil_div(before(f), s.columns) + tess_ceil_div(after(f), s.columns)) * s.columns : least;
+    const int64_t held = (s.planes + f->z.width - 1) * (s.rows + f->y.width - 1) * (s.columns + beside) * f->in / 4;
+    const int64_t registers = held + (s.columns + before(f) + after(f) + s.columns * tess_min64(f->y.width, s.rows) * s.planes) * work / 4 + 20;
     s.blocks = resident(32 * s.across * s.down * s.deep, tess_max64(registers, 40));
     return s;
 }
@@ -70,15 +74,16 @@ static bool patch_takes(const tess_problem *base, bool whole, const char **why) 
     tess_correlate_frame f;
     if (!frame_of(&f, base, 2, whole, why))
         return false;
-    const patch_shape s = patch_of(&f, work_size(base));
+    const patch_shape s = patch_of(&f, work_size(base), whole);
     *why = "takes masks of a few rows and planes, no wider than a vector of 16 bytes on either side";
-    return f.y.width <= (f.z.width > 1 ? 3 : 5) && f.z.width <= 3 && before(&f) <= s.columns && after(&f) <= s.columns &&
-           tess_ceil_div(f.y.m, s.rows * s.down) <= GRID && f.arrays <= GRID / tess_max64(1, patch_depth(&f, &s));
+    return f.y.width <= (f.z.width > 1 ? 3 : 5) && f.z.width <= 3 && before(&f) <= 4 * s.columns && after(&f) <= 4 * s.columns &&
+           (s.direct || (before(&f) <= s.columns && after(&f) <= s.columns)) && tess_ceil_div(f.y.m, s.rows * s.down) <= GRID &&
+           f.arrays <= GRID / tess_max64(1, patch_depth(&f, &s));
 }
 
 static void lay_patch_as(const tess_problem *base, tess_gpu_layout *layout, bool whole) {
     tess_correlate_frame f = known_frame(base, 2);
-    const patch_shape s = patch_of(&f, work_size(base));
+    const patch_shape s = patch_of(&f, work_size(base), whole);
     tess_gpu_unit(layout, &gpu_patch);
     tess_correlate_frame_options(layout, tess_correlate_gpu_of(base), &f, whole);
     tess_gpu_option(layout, "-DKY=%d", (int)f.y.width);
@@ -86,6 +91,7 @@ static void lay_patch_as(const tess_problem *base, tess_gpu_layout *layout, bool
     tess_gpu_option(layout, "-DV=%d", (int)s.columns);
     tess_gpu_option(layout, "-DR=%d", (int)s.rows);
     tess_gpu_option(layout, "-DZ=%d", (int)s.planes);
+    tess_gpu_option(layout, "-DDIRECT=%d", s.direct);
     tess_gpu_option(layout, "-DWX=%d", (int)s.across);
     tess_gpu_option(layout, "-DWY=%d", (int)s.down);
     tess_gpu_option(layout, "-DWZ=%d", (int)s.deep);
@@ -142,9 +148,9 @@ static bool strip2d_takes(const tess_problem *base, bool whole, const char **why
         return false;
     strip2d_shape s = strip2d_of(&f, work_size(base), &none);
     *why = "takes masks of few enough taps for its registers and for the instruction cache";
-    return f.x.width * f.y.width * s.columns * s.turn <= BODY && (f.y.width * s.columns + before(&f) + after(&f)) * work_size(base) / 4 <= 200 &&
-           s.shared <= 48 << 10 && tess_correlate_frame_parameters(&f, f.pass->taps) + 8 <= PARAMETERS &&
-           tess_ceil_div(f.y.m, tess_max64(1, s.height)) <= GRID;
+    return f.y.width > 1 && f.x.width * f.y.width * s.columns * s.turn <= BODY &&
+           (f.y.width * s.columns + before(&f) + after(&f)) * work_size(base) / 4 <= 200 && s.shared <= 48 << 10 &&
+           tess_correlate_frame_parameters(&f, f.pass->taps) + 8 <= PARAMETERS && tess_ceil_div(f.y.m, tess_max64(1, s.height)) <= GRID;
 }
 
 static void lay_strip2d_as(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole) {
@@ -164,6 +170,72 @@ static void lay_strip2d_as(const tess_problem *base, const tess_gpu_device *devi
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_correlate_frame_pass(layout, step, &f);
     tess_gpu_pass_i32(layout, step, (int32_t)s.height);
+    tess_gpu_pass(layout, step, f.pass->weights, f.pass->size);
+}
+
+/* ---- march3d ---- */
+
+typedef struct march3d_shape {
+    int64_t columns, rows, along, down, stages, blocks, depth, shared; /* V, R, ALONG, DOWN, STAGES, BLOCKS */
+} march3d_shape;
+
+static march3d_shape march3d_of(const tess_correlate_frame *f, int64_t work, const tess_gpu_device *device) {
+    const int64_t wide = work / 4, plane = f->x.width * f->y.width;
+    march3d_shape s = {.columns = f->in == 8 ? 2 : f->in == 4 ? 4 : 8, .rows = 4, .along = 128, .down = 1, .stages = 3};
+    if (wide == 2 && f->in < 8)
+        s.columns = 4;
+    while (s.rows > 1 && (s.rows * plane * f->z.width * s.columns > BODY || s.rows * f->z.width * s.columns * wide > 64))
+        s.rows--;
+    while (s.along > 32 && s.along * s.columns / 2 >= f->x.m)
+        s.along /= 2, s.down *= 2;
+    if (f->z.width <= 3 && f->y.width <= 3)
+        s.down *= 4;
+    const int64_t vector = 16 / f->in, read = s.columns * f->in < 16 ? s.columns : vector;
+    const int64_t row = up_to(up_to(before(f), read), vector) + s.along * s.columns + up_to(up_to(after(f), read), vector);
+    const int64_t window = s.columns + before(f) + after(f);
+    s.blocks = resident(s.along * s.down, (s.rows * f->z.width * s.columns + 3 * window) * wide + 24);
+    s.shared = s.stages * (s.down * s.rows + f->y.width - 1) * row * f->in;
+    s.blocks = tess_max64(1, tess_min64(s.blocks, (224 << 10) / s.shared));
+    const int64_t tiles = tess_ceil_div(f->x.m, s.along * s.columns) * tess_ceil_div(f->y.m, s.down * s.rows) * f->arrays;
+    const int64_t chunks = tess_max64(1, device->sms * s.blocks / tess_max64(tiles, 1));
+    s.depth = tess_max64(tess_ceil_div(f->z.m, chunks), tess_min64(f->z.m, 2 * f->z.width));
+    return s;
+}
+
+static bool march3d_takes(const tess_problem *base, bool whole, const char **why) {
+    tess_correlate_frame f;
+    static const tess_gpu_device none;
+    if (!frame_of(&f, base, 2, whole, why))
+        return false;
+    const march3d_shape s = march3d_of(&f, work_size(base), &none);
+    *why = "takes masks of few enough taps for its registers, its shared memory and the instruction cache";
+    return f.z.width > 1 && f.x.width * f.y.width * f.z.width * s.columns * s.rows <= 3 * BODY / 2 &&
+           (f.z.width * s.columns * s.rows + 2 * (before(&f) + after(&f))) * work_size(base) / 4 <= 160 && s.shared <= 160 << 10 &&
+           tess_correlate_frame_parameters(&f, f.pass->taps) + 8 <= PARAMETERS && tess_ceil_div(f.y.m, s.down * s.rows) <= GRID &&
+           f.arrays <= GRID / tess_max64(1, tess_ceil_div(f.z.m, 2 * f.z.width));
+}
+
+static void lay_march3d_as(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole) {
+    tess_correlate_frame f = known_frame(base, 2);
+    const march3d_shape s = march3d_of(&f, work_size(base), device);
+    const int64_t deep = tess_ceil_div(f.z.m, tess_max64(s.depth, 1));
+    tess_gpu_unit(layout, &gpu_march3d);
+    tess_correlate_frame_options(layout, tess_correlate_gpu_of(base), &f, whole);
+    tess_gpu_option(layout, "-DKY=%d", (int)f.y.width);
+    tess_gpu_option(layout, "-DKZ=%d", (int)f.z.width);
+    tess_gpu_option(layout, "-DV=%d", (int)s.columns);
+    tess_gpu_option(layout, "-DR=%d", (int)s.rows);
+    tess_gpu_option(layout, "-DALONG=%d", (int)s.along);
+    tess_gpu_option(layout, "-DDOWN=%d", (int)s.down);
+    tess_gpu_option(layout, "-DSTAGES=%d", (int)s.stages);
+    tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "march3d", tess_ceil_div(f.x.m, s.along * s.columns), tess_ceil_div(f.y.m, s.down * s.rows),
+                                             f.arrays * deep, (int)(s.along * s.down), s.shared);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_correlate_frame_pass(layout, step, &f);
+    tess_gpu_pass_i32(layout, step, (int32_t)s.depth);
+    tess_gpu_pass_i32(layout, step, (int32_t)deep);
     tess_gpu_pass(layout, step, f.pass->weights, f.pass->size);
 }
 
@@ -187,7 +259,7 @@ static bool tile1d_takes(const tess_problem *base, bool whole, const char **why)
 
 static void lay_tile1d_as(const tess_problem *base, tess_gpu_layout *layout, bool whole) {
     tess_correlate_frame f = known_frame(base, 0);
-    const int64_t threads = f.x.width > 64 && f.x.m >= 128 * EACH ? 128 : 32, planes = tess_ceil_div(f.arrays, GRID);
+    const int64_t threads = f.x.m < 64 * EACH ? 32 : f.x.width <= 64 || f.x.m < 128 * EACH ? 64 : 128, planes = tess_ceil_div(f.arrays, GRID);
     tess_gpu_unit(layout, &gpu_tile1d);
     tess_correlate_frame_options(layout, tess_correlate_gpu_of(base), &f, whole);
     tess_gpu_option(layout, "-DEACH=%d", EACH);
@@ -217,6 +289,12 @@ static void lay_strip2d(const tess_problem *base, const tess_gpu_device *device,
 static void lay_strip2d_odd(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     lay_strip2d_as(base, device, layout, false);
 }
+static void lay_march3d(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    lay_march3d_as(base, device, layout, true);
+}
+static void lay_march3d_odd(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    lay_march3d_as(base, device, layout, false);
+}
 static void lay_tile1d(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     (void)device;
     lay_tile1d_as(base, layout, true);
@@ -233,5 +311,7 @@ ROW(patch, patch_takes, true);
 ROW(patch_odd, patch_takes, false);
 ROW(strip2d, strip2d_takes, true);
 ROW(strip2d_odd, strip2d_takes, false);
+ROW(march3d, march3d_takes, true);
+ROW(march3d_odd, march3d_takes, false);
 ROW(tile1d, tile1d_takes, true);
 ROW(tile1d_odd, tile1d_takes, false);

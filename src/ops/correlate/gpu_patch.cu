@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpu_patch.cu - production: small masks, where memory binds. A thread has V columns of R rows of Z planes in registers, its neighbour lanes the rest.
 //
-// The tile kernels moved every element to shared memory and back, and met barriers. Here a thread loads its (Z + KZ - 1) x (R + KY - 1) rows of V elements at once, as one
-// vector each; what lies left and right of them stands in the registers of the lanes beside it; the first and last lane of a warp load theirs (H
-// elements). Each row is then read once, and adds to every output that it concerns: sums grow in the order of the mask, plane by plane, row by row. Blocks are small and
-// many, and follow each other along rows: on an H200 that is faster than any form that stays and loops.
+// The tile kernels moved every element to shared memory and back, and met barriers. Here a thread loads its (Z + KZ - 1) x (R + KY - 1) rows of V elements
+// at once, as one vector each; what lies left and right of them stands in the registers of the lanes beside it; the first and last lane of a warp load
+// theirs (H elements). Each row is then read once, and adds to every output that it concerns: sums grow in the order of the mask, plane by plane, row by
+// row. Blocks are small and many, and follow each other along rows: on an H200 that is faster than any form that stays and loops.
 //
-// Warps whose elements all lie inside take loads without tests; the others resolve each index by the boundary's rule.
+// DIRECT=1: what lies beside is loaded too, as vectors of V, and no lane asks another. That costs more of the first-level cache and less of everything
+// else: better for single rows; and with V=1 for rows that begin anywhere, whose elements can only be loaded one by one.
+//
+// Warps whose elements all lie inside take loads without tests; the others resolve each index by the boundary's rule where it is needed.
 //
 // -DKY, -DKZ; -DV, -DR, -DZ; -DWX, -DWY, -DWZ: warps of a block along x, y and z. An image has one plane.
 #include "ops/correlate/gpu_window.cuh"
@@ -14,15 +17,23 @@
 __host__ __device__ constexpr int power_above(int n) { return n <= 1 ? 1 : 2 * power_above((n + 1) / 2); }
 __host__ __device__ constexpr int larger(int a, int b) { return a > b ? a : b; }
 const int ROWS = R + KY - 1, PLANES = Z + KZ - 1, VW = V * SIZE / 4;
-const int H = LEFT + RIGHT == 0 ? 0 : larger(power_above(larger(LEFT, RIGHT)), 4 / SIZE), EDGE = larger(H, 1) * SIZE, HW = larger(1, H *SIZE / 4);
+const bool VECTORS = WHOLE || V == 1; // a row may be loaded in vectors of V
+#if DIRECT
+const int BESIDE_LEFT = (LEFT + V - 1) / V, BESIDE_RIGHT = (RIGHT + V - 1) / V; // vectors
+const int COUNT = (BESIDE_LEFT + 1 + BESIDE_RIGHT) * V, REACH = larger(BESIDE_LEFT, BESIDE_RIGHT) * V, FIRST = BESIDE_LEFT * V - LEFT;
+static_assert(V * SIZE % 4 == 0, "vectors are whole words");
+#else
+const int H = LEFT + RIGHT == 0 ? 0 : larger(power_above(larger(LEFT, RIGHT)), 4 / SIZE), REACH = H;
 const int LW = (LEFT * SIZE + 3) / 4, RW = (RIGHT * SIZE + 3) / 4, FIRST = LW * 4 / SIZE - LEFT; // of the window's words: the first element's place
+const int COUNT = V + H;                                                                         // elements that a lane loads: its own, and edges
 static_assert(V * SIZE % 4 == 0 && LEFT <= V && RIGHT <= V, "a lane's neighbours do not hold its window");
+#endif
 
 struct row_words {
-    unsigned own[VW], edge[HW];
+    unsigned word[COUNT * SIZE / 4];
 };
 
-template <int N> __device__ __forceinline__ void load_words(unsigned *word, const element *at) {
+template <int N> __device__ __forceinline__ void load_words(unsigned *word, const char *at) {
     words<N> w;
     load_now(w, at);
 #pragma unroll
@@ -30,53 +41,74 @@ template <int N> __device__ __forceinline__ void load_words(unsigned *word, cons
         word[i] = w.word[i];
 }
 
-// Column `at` of a row that is there (`here`), or the constant. The load is made in any case: no branch stands between one and the next.
-__device__ __forceinline__ element pick(const element *row, int at, bool here, element ghost) {
-    element e = row[at < 0 ? 0 : at];
-    return here && at >= 0 ? e : ghost;
-}
-
-// The columns of a lane: where they lie when all are there, which they are when not.
+// Where a lane's elements lie: its own from column x on, and (not DIRECT) the edge of its warp that is nearer to it.
 struct columns {
     int x, edge;
-    int own_at[V], edge_at[H + 1];
 };
 
-template <bool INSIDE>
-__device__ __forceinline__ void load_row(row_words &row, const element *in, bool there, const frame &f, int y, const columns &c) {
-    if (INSIDE) {
-        const element *at = in + y * f.in_y;
-        load_words<V * SIZE>(row.own, at + c.x);
-        if (H)
-            load_words<EDGE>(row.edge, at + c.edge);
+// The row at `at` inside the array.
+__device__ __forceinline__ void load_inside(row_words &row, const char *own, const char *edge) {
+#if DIRECT
+#pragma unroll
+    for (int g = 0; g < COUNT / V; g++)
+        load_words<V * SIZE>(row.word + g * VW, own + (g - BESIDE_LEFT) * (V * SIZE));
+#else
+    load_words<V * SIZE>(row.word, own);
+    if (H)
+        load_words<larger(H, 1) * SIZE>(row.word + VW, edge);
+#endif
+}
+
+// N elements from column x on, resolved; a row that is not there is of constants.
+template <int N> __device__ __forceinline__ void load_resolved(unsigned *word, const element *row, bool there, const frame &f, int x) {
+    if (VECTORS && there && x >= 0 && x + N <= (int)f.n_x && N % V == 0) {
+        load_words<N * SIZE>(word, (const char *)(row + x));
     } else {
-        y = resolve(y, (int)f.n_y, f.edge);
-        const element *at = in + (i64)(y < 0 ? 0 : y) * f.in_y, ghost = ghost_of(f);
+        const element ghost = ghost_of(f);
 #pragma unroll
-        for (int i = 0; i < V; i++)
-            put(row.own, i, pick(at, c.own_at[i], there && y >= 0, ghost));
-#pragma unroll
-        for (int i = 0; i < H; i++)
-            put(row.edge, i, pick(at, c.edge_at[i], there && y >= 0, ghost));
+        for (int i = 0; i < N; i++) {
+            const int at = resolve_x(x + i, (int)f.n_x, f.edge);
+            const element e = row[at < 0 ? 0 : at];
+            put(word, i, there && at >= 0 ? e : ghost);
+        }
     }
 }
 
-// A row's window: the lane's own elements, and its neighbours'.
+__device__ __forceinline__ void load_anywhere(row_words &row, const element *plane, bool there, const frame &f, int y, const columns &c) {
+    y = resolve(y, (int)f.n_y, f.edge);
+    const element *at = plane + (i64)(y < 0 ? 0 : y) * f.in_y;
+    there = there && y >= 0;
+#if DIRECT
+#pragma unroll
+    for (int g = 0; g < COUNT / V; g++)
+        load_resolved<V>(row.word + g * VW, at, there, f, c.x + (g - BESIDE_LEFT) * V);
+#else
+    load_resolved<V>(row.word, at, there, f, c.x);
+    if (H)
+        load_resolved<larger(H, 1)>(row.word + VW, at, there, f, c.edge);
+#endif
+}
+
+// A row's window: the lane's own elements, and those beside.
 __device__ __forceinline__ void open(work (&value)[LEFT + V + RIGHT], const row_words &row, int lane) {
+#if DIRECT
+    const unsigned *word = row.word;
+#else
     unsigned word[LW + VW + RW];
 #pragma unroll
     for (int i = 0; i < VW; i++)
-        word[LW + i] = row.own[i];
+        word[LW + i] = row.word[i];
 #pragma unroll
     for (int i = 0; i < LW; i++) {
-        unsigned beside = __shfl_up_sync(0xffffffff, row.own[VW - LW + i], 1);
-        word[i] = lane == 0 ? row.edge[HW - LW + i] : beside;
+        unsigned beside = __shfl_up_sync(0xffffffff, row.word[VW - LW + i], 1);
+        word[i] = lane == 0 ? row.word[COUNT * SIZE / 4 - LW + i] : beside;
     }
 #pragma unroll
     for (int i = 0; i < RW; i++) {
-        unsigned beside = __shfl_down_sync(0xffffffff, row.own[i], 1);
-        word[LW + VW + i] = lane == 31 ? row.edge[i] : beside;
+        unsigned beside = __shfl_down_sync(0xffffffff, row.word[i], 1);
+        word[LW + VW + i] = lane == 31 ? row.word[VW + i] : beside;
     }
+#endif
 #pragma unroll
     for (int i = 0; i < LEFT + V + RIGHT; i++)
         value[i] = cell(word, FIRST + i);
@@ -89,12 +121,22 @@ __device__ __forceinline__ void compute(const element *in, result *out, const fr
     row_words rows[PLANES][ROWS];
     work sum[Z][R][V];
     const int top = y - f.before_y, front = z - f.before_z;
-    if (INSIDE)
+    if (INSIDE) {
+        const char *own = (const char *)(in + (i64)front * f.in_z + (i64)top * f.in_y + c.x), *edge = own + (c.edge - c.x) * SIZE;
+        const i64 step = f.in_y * SIZE, next = (f.in_z - ROWS * f.in_y) * SIZE;
 #pragma unroll
-        for (int p = 0; p < PLANES; p++)
+        for (int p = 0; p < PLANES; p++) {
 #pragma unroll
-            for (int r = 0; r < ROWS; r++)
-                load_row<true>(rows[p][r], in + (i64)(front + p) * f.in_z, true, f, top + r, c);
+            for (int r = 0; r < ROWS; r++) {
+                load_inside(rows[p][r], own, edge);
+                own += step;
+                edge += step;
+            }
+            own += next;
+            edge += next;
+        }
+    }
+    char *to = (char *)(out + (i64)z * f.out_z + (i64)y * f.out_y + c.x);
 #pragma unroll
     for (int p = 0; p < PLANES; p++) {
         const int at_z = INSIDE || KZ == 1 ? front + p : resolve(front + p, (int)f.n_z, f.edge);
@@ -102,7 +144,7 @@ __device__ __forceinline__ void compute(const element *in, result *out, const fr
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
             if (!INSIDE)
-                load_row<false>(rows[p][r], plane, at_z >= 0, f, top + r, c);
+                load_anywhere(rows[p][r], plane, at_z >= 0, f, top + r, c);
             work value[LEFT + V + RIGHT];
             open(value, rows[p][r], lane);
 #pragma unroll
@@ -120,9 +162,11 @@ __device__ __forceinline__ void compute(const element *in, result *out, const fr
                                 multiply_add(value[i + kx * GROUP], taps.w[(kz * KY + ky) * KX + kx], kz + ky + kx == 0 ? (work)0 : sum[q][o][i]);
                 }
             const int done = r - KY + 1, ready = p - KZ + 1;
-            if (done >= 0 && ready >= 0 && y + done < (int)f.m_y && (KZ == 1 || z + ready < (int)f.m_z))
-                write<V>(out + (i64)(z + ready) * f.out_z + (i64)(y + done) * f.out_y, c.x, (int)f.m_x,
-                         sum[ready < 0 ? 0 : ready][done < 0 ? 0 : done]);
+            if (done >= 0 && ready >= 0) {
+                if (y + done < (int)f.m_y && (KZ == 1 || z + ready < (int)f.m_z))
+                    write<V>((result *)to, c.x, (int)f.m_x, sum[ready < 0 ? 0 : ready][done < 0 ? 0 : done]);
+                to += done == R - 1 ? (f.out_z - (R - 1) * f.out_y) * (i64)sizeof(result) : f.out_y * (i64)sizeof(result);
+            }
         }
     }
 }
@@ -132,24 +176,17 @@ extern "C" __global__ void __launch_bounds__(32 * WX * WY * WZ, BLOCKS)
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, first = (blockIdx.x * WX + warp % WX) * 32 * V;
     const unsigned number = KZ == 1 ? blockIdx.z : blockIdx.z / deep, depth = blockIdx.z - number * deep; // `deep` blocks behind each other
     const int y = (blockIdx.y * WY + warp / WX % WY) * R, z = KZ == 1 ? 0 : (depth * WZ + warp / (WX * WY)) * Z;
-    const int top = y - f.before_y, front = z - f.before_z, n_x = (int)f.n_x;
+    const int top = y - f.before_y, front = z - f.before_z;
     // Votes, so that the compiler knows that a warp goes one way.
     if (__all_sync(0xffffffff, first >= (int)f.m_x || y >= (int)f.m_y || z >= (int)f.m_z))
         return;
     find_array(f, number, in, out);
     columns c;
     c.x = first + lane * V;
-    c.edge = lane < 16 ? first - H : first + 32 * V;
-    if (__all_sync(0xffffffff, WHOLE && first >= H && first + 32 * V + H <= n_x && top >= 0 && top + ROWS <= (int)f.n_y && front >= 0 &&
-                                   front + PLANES <= (int)f.n_z)) {
+    c.edge = lane < 16 ? first - REACH : first + 32 * V;
+    if (__all_sync(0xffffffff, VECTORS && first >= REACH && first + 32 * V + REACH <= (int)f.n_x && top >= 0 && top + ROWS <= (int)f.n_y &&
+                                   front >= 0 && front + PLANES <= (int)f.n_z))
         compute<true>(in, out, f, taps, y, z, c, lane);
-    } else {
-#pragma unroll
-        for (int i = 0; i < V; i++)
-            c.own_at[i] = resolve_x(c.x + i, n_x, f.edge);
-#pragma unroll
-        for (int i = 0; i < H; i++)
-            c.edge_at[i] = resolve_x(c.edge + i, n_x, f.edge);
+    else
         compute<false>(in, out, f, taps, y, z, c, lane);
-    }
 }

@@ -16,11 +16,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     const int x = blockIdx.x * TILE, y = blockIdx.y * height, top = y - f.before_y;
     const int outputs = min(height, (int)f.m_y - y), turns = (outputs + KY - 1 + TURN - 1) / TURN, column = x + threadIdx.x * V;
     find_array(f, blockIdx.z, in, out);
-    result *to = out + (i64)(y - (KY - 1)) * f.out_y;
+    char *to = (char *)(out + (i64)(y - (KY - 1)) * f.out_y + column);
+    const i64 step = f.out_y * (i64)sizeof(result);
+    const bool plain = plain_tile(f, x);
+    prepare_ring<STAGES * TURN>(ring, f, plain, x);
 #pragma unroll
     for (int i = 0; i < STAGES - 1; i++) {
         if (i < turns)
-            copy_rows<TURN>(ring + i * TURN * ROW, in, f, top + i * TURN, x);
+            copy_rows<TURN, 1>(ring + i * TURN * ROW, in, true, f, plain, top + i * TURN, x, threadIdx.x, 0);
         end_copies();
     }
     work sum[KY][V];
@@ -35,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         await_copies<STAGES - 2>();
         __syncthreads();
         if (turn + STAGES - 1 < turns)
-            copy_rows<TURN>(ring + next * TURN * ROW, in, f, top + (turn + STAGES - 1) * TURN, x);
+            copy_rows<TURN, 1>(ring + next * TURN * ROW, in, true, f, plain, top + (turn + STAGES - 1) * TURN, x, threadIdx.x, 0);
         end_copies();
         work value[TURN][LEFT + V + RIGHT];
 #pragma unroll
@@ -94,7 +97,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         for (int t = 0; t < TURN; t++) {
             const int o = turn * TURN + t - (KY - 1);
             if (o >= 0 && o < outputs)
-                write<V>(to + (i64)(turn * TURN + t) * f.out_y, column, (int)f.m_x, done[t]);
+                write<V>((result *)to, column, (int)f.m_x, done[t]);
+            to += step;
         }
     }
 }

@@ -112,6 +112,9 @@ __device__ __forceinline__ element ghost_of(const frame &f) {
 __device__ __forceinline__ float multiply_add(float a, float b, float c) { return fmaf(a, b, c); }
 __device__ __forceinline__ double multiply_add(double a, double b, double c) { return fma(a, b, c); }
 
+__device__ __forceinline__ bool unordered(float a, float b) { return (a != a) | (b != b); }
+__device__ __forceinline__ bool unordered(double a, double b) { return (a != a) | (b != b); }
+
 // As store_as, without the way through f64: these instructions round to even, saturate, and make 0 of NaN by themselves.
 __device__ __forceinline__ result narrow(work x) {
 #if WORK == T_F32 && OUT == T_U8
@@ -135,14 +138,24 @@ __device__ __forceinline__ result narrow(work x) {
 #endif
 }
 
-// N results side by side, narrowed.
+// N results side by side, narrowed. A NaN is rare, and one comparison asks two values: it is looked for first and made canonical then.
 template <int N> union alignas((N * sizeof(result) > 16 ? 16 : N * sizeof(result))) packed {
     result r[N];
     unsigned word[N * sizeof(result) < 4 ? 1 : N * sizeof(result) / 4];
     __device__ __forceinline__ packed(const work (&value)[N]) {
+#if OUT == WORK
+        bool nan = false;
+#pragma unroll
+        for (int i = 0; i < N; i += 2)
+            nan |= unordered(value[i], value[i + 1 < N ? i + 1 : i]);
 #pragma unroll
         for (int i = 0; i < N; i++)
-            r[i] = narrow(value[i]);
+            r[i] = value[i];
+        if (nan)
+#endif
+#pragma unroll
+            for (int i = 0; i < N; i++)
+                r[i] = narrow(value[i]);
     }
     // To an address that is aligned to as much as there is, up to 16 bytes.
     __device__ __forceinline__ void store(void *at) const {
@@ -159,15 +172,15 @@ template <int N> union alignas((N * sizeof(result) > 16 ? 16 : N * sizeof(result
     }
 };
 
-// N results of a row from column x on, as many as there are.
-template <int N> __device__ __forceinline__ void write(result *row, int x, int m, const work (&value)[N]) {
+// N results to `to`, which stand at column x of a row of m: as many as there are.
+template <int N> __device__ __forceinline__ void write(result *to, int x, int m, const work (&value)[N]) {
     const packed<N> v(value);
     if (WHOLE && x + N <= m) {
-        v.store(row + x);
+        v.store(to);
     } else {
 #pragma unroll
         for (int i = 0; i < N; i++)
             if (x + i < m)
-                row[x + i] = v.r[i];
+                to[i] = v.r[i];
     }
 }

@@ -187,6 +187,7 @@ static void inner_blocks(void **state) {
         const work cases[] = {{F32, .ndim = 2, .shape = {37, 776}, .mask_ndim = 2, .width = {3, 3}},
                               {F32, .ndim = 2, .shape = {45, 1544}, .mask_ndim = 2, .width = {7, 7}},
                               {F32, .ndim = 3, .shape = {9, 13, 516}, .mask_ndim = 3, .width = {3, 3, 3}},
+                              {F32, .ndim = 3, .shape = {11, 10, 260}, .mask_ndim = 3, .width = {5, 5, 5}},
                               {F32, .ndim = 2, .shape = {40, 1032}, .masks = 2, .width = {7, 7}},
                               {F32, .ndim = 2, .shape = {33, 1028}, .masks = 2, .width = {7, 7}, .named = true, .axes = {1, 0}},
                               {F32, .ndim = 2, .shape = {3, 2064}, .mask_ndim = 1, .width = {33}}};

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_march3d.cu - production: volumes with larger masks, where arithmetic binds. A block marches through planes; each plane of its tile is met once.
+//
+// The same as strip2d, one axis higher: a thread keeps the KZ planes of its R rows of V columns that are under way; a plane that arrives in shared memory
+// adds its KY x KX terms to each of them, and finishes the oldest. The R rows of a thread share each weight.
+//
+// -DKY, -DKZ; -DR rows a thread; -DALONG threads along x, -DDOWN along y; -DSTAGES planes in shared memory.
+#define THREADS (ALONG * DOWN)
+#include "ops/correlate/gpu_ring.cuh"
+
+const int ROWS = DOWN * R + KY - 1, PLANE = ROWS * ROW;
+
+// Plane z as the mask meets it, rows from y on.
+__device__ __forceinline__ void copy_plane(element *to, const element *in, const frame &f, bool plain, int z, int y, int x, int along, int down) {
+    const int at = resolve(z, (int)f.n_z, f.edge);
+    copy_rows<ROWS, DOWN>(to, in + (i64)(at < 0 ? 0 : at) * f.in_z, at >= 0, f, plain, y, x, along, down);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+    march3d(const element *in, result *out, const frame f, const int depth, const unsigned deep, const tap_list<KX * KY * KZ> taps) {
+    extern __shared__ uint4 memory[];
+    element *ring = (element *)memory;
+    const unsigned number = blockIdx.z / deep;
+    const int along = threadIdx.x % ALONG, down = threadIdx.x / ALONG;
+    const int x = blockIdx.x * TILE, y = blockIdx.y * (DOWN * R), z = (blockIdx.z - number * deep) * depth, top = y - f.before_y,
+              front = z - f.before_z;
+    const int outputs = min(depth, (int)f.m_z - z), planes = outputs + KZ - 1, column = x + along * V, row = y + down * R;
+    find_array(f, number, in, out);
+    result *to = out + (i64)(z - (KZ - 1)) * f.out_z + (i64)row * f.out_y;
+    const bool plain = plain_tile(f, x);
+    prepare_ring<STAGES * ROWS>(ring, f, plain, x);
+#pragma unroll
+    for (int i = 0; i < STAGES - 1; i++) {
+        if (i < planes)
+            copy_plane(ring + i * PLANE, in, f, plain, front + i, top, x, along, down);
+        end_copies();
+    }
+    work sum[KZ][R][V];
+#pragma unroll
+    for (int k = 0; k < KZ; k++)
+#pragma unroll
+        for (int r = 0; r < R; r++)
+#pragma unroll
+            for (int i = 0; i < V; i++)
+                sum[k][r][i] = 0;
+    int slot = 0, next = STAGES - 1;
+#pragma unroll 1
+    for (int plane = 0; plane < planes; plane++) {
+        await_copies<STAGES - 2>();
+        __syncthreads();
+        if (plane + STAGES - 1 < planes)
+            copy_plane(ring + next * PLANE, in, f, plain, front + plane + STAGES - 1, top, x, along, down);
+        end_copies();
+        work value[R + KY - 1][LEFT + V + RIGHT];
+#pragma unroll
+        for (int r = 0; r < R + KY - 1; r++)
+            read_window(value[r], ring + slot * PLANE + (down * R + r) * ROW, along);
+            // From the oldest plane on, so that each sum's next place is free.
+#pragma unroll
+        for (int kz = KZ - 1; kz >= 0; kz--)
+#pragma unroll
+            for (int ky = 0; ky < KY; ky++)
+#pragma unroll
+                for (int kx = 0; kx < KX; kx++)
+#pragma unroll
+                    for (int r = 0; r < R; r++)
+#pragma unroll
+                        for (int i = 0; i < V; i++)
+                            sum[kz][r][i] = multiply_add(value[r + ky][i + kx * GROUP], taps.w[(kz * KY + ky) * KX + kx],
+                                                         ky + kx ? sum[kz][r][i]
+                                                         : kz    ? sum[kz - 1][r][i]
+                                                                 : (work)0);
+        slot = slot == STAGES - 1 ? 0 : slot + 1;
+        next = next == STAGES - 1 ? 0 : next + 1;
+        if (plane >= KZ - 1)
+#pragma unroll
+            for (int r = 0; r < R; r++)
+                if (row + r < (int)f.m_y)
+                    write<V>(to + (i64)plane * f.out_z + (i64)r * f.out_y + column, column, (int)f.m_x, sum[KZ - 1][r]);
+    }
+}
