@@ -8,13 +8,14 @@ command -v nvcc >/dev/null || { echo "no nvcc here"; exit 77; }
 nvcc --version | grep -q 'release 13.0' || { echo "the table was made by CUDA 13.0, here is another"; exit 77; }
 made=$(mktemp -d) || exit 1
 trap 'rm -rf "$made"' EXIT
-reduce="-DMAP=0 -DSMALLEST=0 -DMAGNITUDE=0 -DNUMERIC=0 -DOMIT=0 -DKEPT=1 -DRANK=1 -DSEGMENTS=0 -DSLOTS=8 -DUNROLL=16 -DWARPS=8"
+reduce="-DMAP=0 -DSMALLEST=0 -DMAGNITUDE=0 -DNUMERIC=0 -DOMIT=0 -DKEPT=1 -DRANK=1 -DSEGMENTS=0 -DSLOTS=8 -DUNROLL=16 -DWARPS=8 -DTICKET=1 -DPACKED=0 -DWHOLE=1"
 line() {
     label=$1 file=$2
     shift 2
-    nvcc -cubin -std=c++17 -fmad=false -Isrc -Xptxas -v "$@" "src/ops/$file.cu" -arch="$arch" -o "$made/x" 2>&1 |
-        awk -v what="$arch $label" '/Compiling entry/ {split($0, q, "\047"); name = q[2]} / bytes stack frame/ {stack = $1; spill = $5 + $9}
-            /Used/ {shared = 0; for (i = 1; i < NF; i++) if ($(i + 2) ~ /^smem/) shared = $i; print what, name, $5 " registers", stack " stack", spill " spilled", shared " shared"}'
+    nvcc -cubin -std=c++17 -fmad=false -Isrc -Xptxas -v "$@" "src/ops/$file.cu" -arch="$arch" -o "$made/x" >"$made/log" 2>&1 ||
+        echo "$arch $label does not compile: $(grep -m 1 error "$made/log")"
+    awk -v what="$arch $label" '/Compiling entry/ {split($0, q, "\047"); name = q[2]} / bytes stack frame/ {stack = $1; spill = $5 + $9}
+            /Used/ {shared = 0; for (i = 1; i < NF; i++) if ($(i + 2) ~ /^smem/) shared = $i; print what, name, $5 " registers", stack " stack", spill " spilled", shared " shared"}' "$made/log"
 }
 for arch in sm_80 sm_90 sm_100; do
     line "micro 1" transpose/gpu_micro -DSIZE=1 -DBATCH=0 -DP=256 -DQ=256 -DTHREADS=256
@@ -25,7 +26,7 @@ for arch in sm_80 sm_90 sm_100; do
     line "sum f32 rows" reduce/gpu_tree_rows $reduce -DKIND=0 -DIN=12 -DOUT=12 -DACC=12 -DOPERATION=0 -DVECTOR=4
     line "argmax f32 rows" reduce/gpu_tree_rows $reduce -DKIND=4 -DIN=12 -DOUT=9 -DACC=9 -DOPERATION=8 -DVECTOR=4
     line "sum u8 rows" reduce/gpu_tree_rows $reduce -DKIND=0 -DIN=2 -DOUT=8 -DACC=8 -DOPERATION=0 -DVECTOR=8
-    line "sum f32 columns" reduce/gpu_tree_columns $reduce -DKIND=0 -DIN=12 -DOUT=12 -DACC=12 -DOPERATION=0 -DVECTOR=4
+    line "sum f32 columns" reduce/gpu_tree_columns $reduce -DROWS=4 -DKIND=0 -DIN=12 -DOUT=12 -DACC=12 -DOPERATION=0 -DVECTOR=4
     line "correlate f32 general" correlate/gpu_general -DIN=12 -DOUT=12 -DWORK=12 -DOUTER=0 -DMASKED=2 -DINDEX=32
     line "correlate u8 general" correlate/gpu_general -DIN=2 -DOUT=2 -DWORK=12 -DOUTER=1 -DMASKED=3 -DINDEX=64
     line "var f32 lanes" reduce/gpu_tree_lanes $reduce -DKIND=5 -DIN=12 -DOUT=12 -DACC=13 -DOPERATION=5 -DVECTOR=4
