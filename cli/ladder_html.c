@@ -13,9 +13,10 @@ static const char style[] =
     ".wide{overflow-x:auto}table{border-collapse:collapse;width:100%}td,th{padding:.25rem "
     ".6rem;text-align:right;white-space:nowrap;vertical-align:top;"
     "border-bottom:1px solid var(--rule)}\n"
-    "th{color:var(--soft);font-size:.85rem}.l{text-align:left}td.idea{text-align:left;white-space:normal;min-width:16rem}\n"
+    "th{color:var(--soft);font-size:.85rem;white-space:normal;vertical-align:bottom}.l{text-align:left}td.idea{text-align:left;white-space:normal;"
+    "min-width:16rem}\n"
     ".bar{height:.55rem;border-radius:2px;min-width:1px;margin:.15rem "
-    "0}.model{background:var(--model)}.real{background:var(--real)}td.bars{width:22%;min-width:9rem}\n";
+    "0}.model{background:var(--model)}.real{background:var(--real)}td.bars{width:18%;min-width:8rem}\n";
 
 static void escaped(const char *s) {
     for (; *s; s++)
@@ -52,6 +53,9 @@ static void bar(const char *kind, double seconds, double longest) {
 static void counted(const cli_rung *r, double longest) {
     const char *why = cli_ladder_unmodelled(r);
     bool wrong = r->predicted && !(r->holds && r->agrees);
+    printf("<td class=bars>");
+    bar("model", r->model_seconds, longest);
+    bar("real", r->measured_seconds, longest);
     bits(r);
     printf("<td class=\"l%s\">%s<td>%.1f<td>%.1f<td>%.1f<td>%.3f<td>", wrong ? " bad" : "",
            !r->predicted ? "-"
@@ -64,9 +68,6 @@ static void counted(const cli_rung *r, double longest) {
     else
         printf("-<td><td>");
     gain(r->gain);
-    printf("<td class=bars>");
-    bar("model", r->model_seconds, longest);
-    bar("real", r->measured_seconds, longest);
     printf("<td class=idea>");
     escaped(r->limiter);
     if (why) {
@@ -77,11 +78,11 @@ static void counted(const cli_rung *r, double longest) {
 }
 
 static void timed(const cli_rung *r, double longest) {
+    printf("<td class=bars>");
+    bar("real", r->seconds, longest);
     bits(r);
     printf("<td>%.3f<td>%.1f<td>%.2f<td>%.0f %%", r->seconds * 1e3, r->bytes / r->seconds * 1e-9, r->flops / r->seconds * 1e-12, 100 * r->fraction);
     gain(r->gain);
-    printf("<td class=bars>");
-    bar("real", r->seconds, longest);
 }
 
 static void climb(const cli_climb *c) {
@@ -96,10 +97,10 @@ static void climb(const cli_climb *c) {
     }
     printf("<h2>");
     escaped(c->name);
-    printf("</h2>\n<div class=wide><table><tr><th><th class=l>strategy<th class=l>bits%s</tr>\n",
+    printf("</h2>\n<div class=wide><table><tr><th><th class=l>strategy<th><th class=l>bits%s</tr>\n",
            by_count ? "<th class=l>counts<th>sectors a load<th>a store<th>wavefronts an access<th>model, ms<th>measured, ms<th>off<th>of "
-                      "limit<th>gain<th><th class=l>limited by"
-                    : "<th>ms<th>GB/s<th>TFLOP/s<th>of limit<th>gain<th>");
+                      "limit<th>gain<th class=l>limited by"
+                    : "<th>ms<th>GB/s<th>TFLOP/s<th>of limit<th>gain");
     for (int i = 0; i < c->count; i++) {
         const cli_rung *r = &c->rungs[i];
         name(r);

@@ -11,8 +11,12 @@
 
 #define SUM(name, n) \
     { name, "reduce", 0, tess_i32, 1, {n}, .reduction = TESS_SUM, ALL }
+#define DOWN(name, y, x) \
+    { name, "reduce", 0, tess_f32, 2, {y, x}, .reduction = TESS_SUM, .axis = 0 }
 static const cli_ladder_work sums[] = {
     {SUM("sum i32 70001", 70001), SUM("sum i32 1 Mi", 1 Mi), SUM("sum i32 2 Mi", 2 Mi), SUM("sum i32 64 Mi", 64 Mi)},
+    {DOWN("sum f32 301 x 259, axis 0", 301, 259), DOWN("sum f32 8192 x 64, axis 0", 8192, 64), DOWN("sum f32 8192 x 128, axis 0", 8192, 128),
+     DOWN("sum f32 8192 x 8192, axis 0", 8192, 8192)},
 };
 
 #define TURN(name, y, x)                                            \
@@ -32,36 +36,64 @@ static const cli_ladder_work transposes[] = {
      STAY("copy f32 8192 x 8192", 8192, 8192)},
 };
 
-#define LINE(name, n, taps)                                                      \
-    {                                                                            \
-        name, "correlate", 0, tess_f32, 1, {n}, .mask_ndim = 1, .mask = { taps } \
+#define LINE(name, n)                                                          \
+    {                                                                          \
+        name, "correlate", 0, tess_f32, 1, {n}, .mask_ndim = 1, .mask = { 11 } \
     }
+#define LARGE_LINE \
+    LINE("correlate f32 128 Ki, 11 taps", 128 Ki), LINE("correlate f32 256 Ki, 11 taps", 256 Ki), LINE("correlate f32 64 Mi, 11 taps", 64 Mi)
 static const cli_ladder_work lines[] = {
-    {LINE("correlate f32 10007, 11 taps", 10007, 11), LINE("correlate f32 128 Ki, 11 taps", 128 Ki, 11),
-     LINE("correlate f32 256 Ki, 11 taps", 256 Ki, 11), LINE("correlate f32 64 Mi, 11 taps", 64 Mi, 11)},
+    {LINE("correlate f32 10007, 11 taps", 10007), LARGE_LINE},
+    {LINE("correlate f32 10016, 11 taps", 10016), LARGE_LINE},
 };
 
-#define IMAGE(name, y, x, w)                                                        \
+#define IMAGE(name, y, x)                                                           \
     {                                                                               \
-        name, "correlate", 0, tess_f32, 2, {y, x}, .mask_ndim = 2, .mask = { w, w } \
+        name, "correlate", 0, tess_f32, 2, {y, x}, .mask_ndim = 2, .mask = { 5, 5 } \
     }
+#define LARGE_IMAGE                                                                                       \
+    IMAGE("correlate f32 256 x 256, 5 x 5", 256, 256), IMAGE("correlate f32 512 x 512, 5 x 5", 512, 512), \
+        IMAGE("correlate f32 8192 x 8192, 5 x 5", 8192, 8192)
 static const cli_ladder_work images[] = {
-    {IMAGE("correlate f32 131 x 127, 5 x 5", 131, 127, 5), IMAGE("correlate f32 256 x 256, 5 x 5", 256, 256, 5),
-     IMAGE("correlate f32 512 x 512, 5 x 5", 512, 512, 5), IMAGE("correlate f32 8192 x 8192, 5 x 5", 8192, 8192, 5)},
+    {IMAGE("correlate f32 131 x 127, 5 x 5", 131, 127), LARGE_IMAGE},
+    {IMAGE("correlate f32 131 x 128, 5 x 5", 131, 128), LARGE_IMAGE},
 };
 
-#define FACTORS(name, y, x, w) \
-    { name, "correlate", 0, tess_f32, 2, {y, x}, .mask_ndim = 2, .mask = {w, w}, .separable = true }
+#define FACTORS(name, y, x) \
+    { name, "correlate", 0, tess_f32, 2, {y, x}, .mask_ndim = 2, .mask = {5, 5}, .separable = true }
+#define LARGE_FACTORS                                                                                         \
+    FACTORS("separable f32 256 x 256, 5 + 5", 256, 256), FACTORS("separable f32 512 x 512, 5 + 5", 512, 512), \
+        FACTORS("separable f32 8192 x 8192, 5 + 5", 8192, 8192)
 static const cli_ladder_work factors[] = {
-    {FACTORS("separable f32 131 x 127, 5 + 5", 131, 127, 5), FACTORS("separable f32 256 x 256, 5 + 5", 256, 256, 5),
-     FACTORS("separable f32 512 x 512, 5 + 5", 512, 512, 5), FACTORS("separable f32 8192 x 8192, 5 + 5", 8192, 8192, 5)},
+    {FACTORS("separable f32 131 x 127, 5 + 5", 131, 127), LARGE_FACTORS},
+    {FACTORS("separable f32 131 x 128, 5 + 5", 131, 128), LARGE_FACTORS},
+};
+
+#define VOLUME(name, z, y, x)                                                             \
+    {                                                                                     \
+        name, "correlate", 0, tess_f32, 3, {z, y, x}, .mask_ndim = 3, .mask = { 3, 3, 3 } \
+    }
+#define LARGE_VOLUME                                                                                                          \
+    VOLUME("correlate f32 32 x 64 x 64, 3 x 3 x 3", 32, 64, 64), VOLUME("correlate f32 64 x 64 x 64, 3 x 3 x 3", 64, 64, 64), \
+        VOLUME("correlate f32 256 x 512 x 512, 3 x 3 x 3", 256, 512, 512)
+static const cli_ladder_work volumes[] = {
+    {VOLUME("correlate f32 17 x 19 x 23, 3 x 3 x 3", 17, 19, 23), LARGE_VOLUME},
+    {VOLUME("correlate f32 17 x 19 x 32, 3 x 3 x 3", 17, 19, 32), LARGE_VOLUME},
 };
 
 #define GATHER(name, n) \
     { name, "lookup", 0, tess_f32, 1, {n}, .table = 36, .index = tess_i32 }
+#define BETWEEN(name, n) \
+    { name, "lookup", 0, tess_f32, 1, {n}, .table = 1024, .index = tess_f32 }
+#define BYTES(name, n) \
+    { name, "lookup", 0, tess_u8, 1, {n}, .table = 256, .index = tess_u8 }
 static const cli_ladder_work lookups[] = {
     {GATHER("lookup f32[36] by i32 10007", 10007), GATHER("lookup f32[36] by i32 256 Ki", 256 Ki), GATHER("lookup f32[36] by i32 512 Ki", 512 Ki),
      GATHER("lookup f32[36] by i32 64 Mi", 64 Mi)},
+    {BETWEEN("interpolate f32[1024] at f32 10007", 10007), BETWEEN("interpolate f32[1024] at f32 256 Ki", 256 Ki),
+     BETWEEN("interpolate f32[1024] at f32 512 Ki", 512 Ki), BETWEEN("interpolate f32[1024] at f32 64 Mi", 64 Mi)},
+    {BYTES("lookup u8[256] by u8 10007", 10007), BYTES("lookup u8[256] by u8 256 Ki", 256 Ki), BYTES("lookup u8[256] by u8 512 Ki", 512 Ki),
+     BYTES("lookup u8[256] by u8 64 Mi", 64 Mi)},
 };
 
 #define LADDER(name, operation, works) \
@@ -70,6 +102,7 @@ const cli_ladder cli_ladders[] = {
     LADDER("correlate in one axis", "correlate", lines),
     LADDER("correlate in two axes", "correlate", images),
     LADDER("correlate by two factors", "correlate", factors),
+    LADDER("correlate in three axes", "correlate", volumes),
     LADDER("reduce", "reduce", sums),
     LADDER("transpose", "transpose", transposes),
     LADDER("lookup", "lookup", lookups),

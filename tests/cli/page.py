@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Looks at the pages of `tessera profile --html` in a browser: what they hold, that nothing lies outside or on top of another, also in a narrow window and in dark colours,
+"""Looks at the pages of `tessera profile --html` and of the ladder in a browser: what they hold, that nothing lies outside or on top of another, also in a narrow window and in dark colours,
 that the pictures have the colours they should where they should, and that they ask for nothing from outside."""
 import json
 import os
@@ -136,6 +136,32 @@ class Page(files.Case):
         (x, y, w, h), (rx, ry, rw, rh) = report["dots"][0], report["roof"][0]
         self.assertTrue(rx < x and x + w < rx + rw and ry < y and y + h < ry + rh, "the point lies in the roofline")
         self.assertEqual(report["headings"], ["k", "Worst lines", "Source", "Roofline"])
+
+    def test_ladder(self):
+        """The page of `tessera ladder`: every rung a row, bars as long as the times say, nothing beside the window."""
+        told = json.loads(self.ok("ladder", "reduce", "--engine", "virtual", "--json"))
+        text = self.ok("ladder", "reduce", "--engine", "virtual", "--html").decode()
+        self.assertIsNone(re.search(r"https?://|src=|url\(|@import|<script|<link|<iframe", text), "asks for something from outside")
+        script = MEASURE.replace("table.source tr", "table tr").replace("body: document", "bars: [...document.querySelectorAll('.bar')].map(b => [b.className, ...box(b)]), body: document")
+        self.put("measured.html", (text + script).encode())
+        rungs = [r for r in told["ladders"][0]["rungs"] if "counted" in r]
+        if not rungs:
+            self.skipTest("no NVRTC here")
+        for width in (1300, 420):
+            report = self.measure(width)
+            self.assertLessEqual(report["wide"], report["inner"])
+        report = self.measure(1300)
+        self.assertEqual(report["headings"], ["Tessera's ladder", "reduce"])
+        named = [row[1] for row in report["rows"] if len(row) > 5]
+        self.assertEqual(named[1:], [r["strategy"] + r["idea"] for r in rungs])
+        model = [bar[3] for bar in report["bars"] if bar[0] == "bar model"]
+        self.assertEqual(len(model), len(rungs))
+        longest = max(max(r["larger"]["seconds"], r.get("measured_seconds", 0)) for r in rungs)
+        room = max(bar[3] for bar in report["bars"])
+        for pixels_wide, r in zip(model, rungs):
+            self.assertAlmostEqual(pixels_wide, max(1, room * r["larger"]["seconds"] / longest), delta=1)
+        for _, x, _, w, _ in report["bars"]:
+            self.assertTrue(x > 0 and x + w < 1300)
 
     def test_faults(self):
         self.page(os.path.join(files.TOP, "tests", "ptx", "faults.sm_90.ptx"), "race_bad<<<1, 64>>>(out:i32[64])", codes=(5,))
