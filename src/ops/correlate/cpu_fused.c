@@ -36,6 +36,8 @@ typedef struct job {
                             output row */
     int64_t inside, beyond; /* output columns that meet no ghost cell of the row pass */
     int64_t in_stride, out_row, out_stride;
+    int64_t source_bytes; /* of an element of the input */
+    bool ask;             /* rows of the input that come next are asked for: their elements lie one after another */
     bool out_ready, stream, rings;
 } job;
 
@@ -73,7 +75,7 @@ static void find_rows(const job *j, walk *w, int64_t y) {
     w->made = tess_max64(w->made, first + met);
     for (int64_t i = met; i < met + j->kernels->tall; i++) {
         const int64_t at = tess_boundary_index(j->problem->boundary, j->column->axis[0].n, first + i);
-        w->rows[i] = at >= 0 && j->fused.in_place ? j->in + at * j->in_stride : w->rows[met - 1];
+        w->rows[i] = at >= 0 && j->ask ? j->in + at * j->in_stride : w->rows[met - 1];
     }
 }
 
@@ -89,6 +91,8 @@ static int64_t column_tile(const job *j, const walk *w, int64_t x) {
                                    .wy = j->column->axis[0].width,
                                    .wx = 1,
                                    .at = x * j->width,
+                                   .ahead_at = x * j->source_bytes,
+                                   .ahead_bytes = columns * j->source_bytes,
                                    .columns = j->column->columns,
                                    .out = w->scratch + j->fused.between + (j->fused.left + x) * j->width,
                                    .out_stride = j->fused.row_bytes,
@@ -195,6 +199,8 @@ tess_status TESS_ISA_NAME(tess_correlate_fused_passes)(const tess_correlate_prob
     j.kernels = TESS_ISA_NAME(tess_correlate_window_kernels)(problem->work == tess_f32);
     j.store = tess_storer(run->slot, problem->work, row->to);
     j.width = j.source.width;
+    j.source_bytes = (int64_t)tess_type_size(column->from);
+    j.ask = j.source.stride == j.source_bytes;
     j.length = across->m * row->group;
     j.in_stride = column->axis[0].in_stride;
     j.out_row = row->axis[0].out_stride;

@@ -35,6 +35,8 @@ typedef struct job {
     bool cached;                      /* the input is what another pass has just left in a cache */
     bool stream;                      /* the output is too large to be kept in a cache, and whole lines of it can be written */
     int64_t length, out_stride;       /* of a row: elements, bytes from element to element */
+    int64_t source_bytes;             /* of an element of the input */
+    bool source_compact;              /* which lie one after another along a row */
     int64_t out_width;                /* bytes of an output element */
     int64_t inside, beyond;           /* columns inside .. beyond - 1 are read where they lie */
     int64_t strips;                   /* of a row */
@@ -76,8 +78,8 @@ static const char *input_plane(const job *j, const block *b, int64_t p) {
     return from;
 }
 
-/* Fills the table of rows for a block's columns first .. first + count - 1: `lines` pointers a plane, the last `tall` of them rows that the blocks
- * below will want. */
+/* Fills the table of rows for a block's columns first .. first + count - 1: `lines` pointers a plane, the last of them to rows as they lie in
+ * memory that the block below will want. */
 static const char **look_up(const job *j, char *scratch, const block *b, int64_t first, int64_t count, bool lies_ready) {
     const tess_correlate_window *w = &j->window;
     const char **table = (const char **)(void *)scratch;
@@ -87,12 +89,12 @@ static const char **look_up(const job *j, char *scratch, const block *b, int64_t
     const tess_correlate_axis none = {.n = 1, .m = 1, .width = 1}, *along = w->y >= 0 ? &j->pass->axis[w->y] : &none;
     for (int64_t p = 0; p < b->planes + w->planes - 1; p++) {
         const char *plane = input_plane(j, b, p), **line_of = table + p * w->lines;
-        const int64_t met = b->rows + w->wy - 1, ahead = lies_ready && b->goes_on ? j->kernels->tall : 0;
+        const int64_t met = b->rows + w->wy - 1, ahead = b->goes_on && (lies_ready || j->source_compact) ? b->rows : 0;
         for (int64_t i = 0; i < met + ahead; i++) {
             int64_t line = tess_boundary_index(j->source.boundary, along->n, b->y + i - along->before);
             const char *row = plane && line >= 0 ? plane + line * along->in_stride : NULL;
-            if (i >= met && !row) {
-                row = line_of[met - 1];
+            if (i >= met) { /* what the band below meets; any address will do for a request */
+                row = row ? row + start * j->source_bytes : line_of[met - 1];
             } else if (row && lies_ready) {
                 row += start * j->source.width;
             } else if (row) {
@@ -107,7 +109,7 @@ static const char **look_up(const job *j, char *scratch, const block *b, int64_t
             }
             line_of[i] = row;
         }
-        for (int64_t i = met + ahead; i < met + j->kernels->tall; i++)
+        for (int64_t i = met + ahead; i < met + b->rows + j->kernels->tall; i++)
             line_of[i] = line_of[met - 1];
     }
     return table;
@@ -143,6 +145,8 @@ static int64_t row_of_tiles(const job *j, const tiles *t, tess_window_call *call
         const int64_t from = ends_early ? count - columns : x;
         char *to = out + from * j->out_stride;
         call->at = from * width;
+        call->ahead_at = from * (lies_ready ? width : j->source_bytes);
+        call->ahead_bytes = columns * (lies_ready ? width : j->source_bytes);
         if (j->out_ready && from + columns <= count) {
             call->out = to;
             call->out_stride = j->y_stride;
@@ -187,13 +191,15 @@ static void strip(const job *j, char *scratch, const block *b, int64_t first, in
     const tiles *t = stand ? &tall : &flat;
     /* A mask of one column over what lies in a cache: tiles below each other meet the same lines, which stay in L1 from one to the next. */
     const int64_t hop = stand && w->wx == 1 && j->cached ? t->wide_columns : count;
-    for (int64_t z = 0; z < b->planes; z++, table += w->lines)
+    /* Of the planes that the block below meets, as many are asked for as this one has of outputs: those in the middle. */
+    const char **ahead = table + (w->planes - 1) / 2 * w->lines;
+    for (int64_t z = 0; z < b->planes; z++, table += w->lines, ahead += w->lines)
         for (int64_t x = 0, next = 0; x < count; x = next)
             for (int64_t r = 0; r < b->rows; r += t->rows) {
                 r = tess_min64(r, b->rows - t->rows); /* the last tiles of a band may begin earlier, too */
                 char *out = b->out + z * j->z_stride + r * j->y_stride + first * j->out_stride;
                 call.rows = table + r;
-                call.ahead = table + (stand ? r + tall.rows + w->wy - 1 : r);
+                call.ahead = !lies_ready ? ahead + b->rows + w->wy - 1 + r : table + (stand ? r + tall.rows + w->wy - 1 : r);
                 const int64_t done = lies_ready && !stand && j->rings ? rings(j, table[r], out, count) : x;
                 next = row_of_tiles(j, t, &call, sums, out, done, tess_min64(x + hop, count), count, lies_ready);
             }
@@ -287,6 +293,8 @@ static tess_status run_pass(job *j, const tess_correlate_problem *problem, const
     const tess_correlate_pass *pass = j->pass;
     const tess_correlate_axis *row = &pass->axis[pass->row];
     tess_correlate_outer_of(&j->outer, pass, j->window.y, j->window.z);
+    j->source_bytes = (int64_t)tess_type_size(pass->from);
+    j->source_compact = j->source.stride == j->source_bytes;
     j->length = row->m * pass->group;
     j->cached = run->threads == 0 && j->in != tess_correlate_input(problem, run) && pass->slab >= 0 && pass->slab == j->window.y;
     j->rows = j->window.y >= 0 ? pass->axis[j->window.y].m : 1;

@@ -47,7 +47,7 @@ bool tess_correlate_window_sizes(tess_correlate_window *w, const tess_correlate_
         return false;
     int64_t reach = (w->wx - 1) * pass->group;
     w->band = w->y >= 0 ? TESS_WINDOW_BAND : 1;
-    w->lines = w->band + w->wy - 1 + TESS_WINDOW_SUMS;
+    w->lines = 2 * w->band + w->wy - 1 + TESS_WINDOW_SUMS;
     w->z = find_z(pass, w->y);
     w->depth = w->z >= 0 ? TESS_WINDOW_DEPTH : 1;
     w->layers = w->depth + w->planes - 1;

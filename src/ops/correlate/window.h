@@ -16,7 +16,7 @@ typedef struct tess_correlate_window {
     int y;                          /* the axis of the rows of a band; -1: none */
     int z;                          /* the axis of the planes of a block of bands; -1: none, or more than one */
     int64_t planes, wy, wx;         /* mask lines come as planes x wy lines of wx taps */
-    int64_t band, lines;            /* rows of a band; input rows of one plane that they meet, and those ahead */
+    int64_t band, lines;            /* rows of a band; input rows of one plane that they meet, and those of the next */
     int64_t depth, layers;          /* planes of a block; input planes that they meet */
     int64_t tile, strip, in_place;  /* columns: of the widest tile, of a strip that is gathered, of one that is read where it lies */
     int64_t table_bytes;            /* of the table of rows */

@@ -9,8 +9,9 @@ typedef enum tess_window_put { TESS_WINDOW_PUT_U8, TESS_WINDOW_PUT_I8, TESS_WIND
 
 /* One tile. Input rows are those of plane 0, from the first that output row 0 meets; planes lie `lines` pointers apart. */
 typedef struct tess_window_call {
-    const char *const *rows, *const *ahead; /* ahead: as many rows as the tile has, whose bytes will be wanted soon */
+    const char *const *rows, *const *ahead; /* ahead: as many rows as the tile has, of which bytes will be wanted soon */
     int64_t lines, planes, wy, wx;          /* the mask: planes x wy rows x wx taps, or groups of taps */
+    int64_t ahead_at, ahead_bytes;          /* which: ahead_bytes > 0 from there on */
     int64_t at, step;                       /* bytes: added to each row; from tap to tap */
     const void *weights, *columns;          /* in the mask's order, for lines; for tiles plane by plane, and there column by column */
     char *out;

@@ -30,10 +30,10 @@ TESS_INLINE void NAME(meet)(vec (*acc)[VECTORS], const tess_window_call *c, cons
     }
 }
 
-/* The line of each vector in the row that this tile will want when it stands ROWS rows further down. */
 TESS_INLINE void NAME(fetch_ahead)(const tess_window_call *c, int i) {
-    const char *x = c->ahead[i] + c->at;
-    TESS_UNROLL for (int k = 0; k < KERNEL(span)(VECTORS); k += 64) tess_prefetch_l2(x + k);
+    const char *x = c->ahead[i] + c->ahead_at;
+    for (int64_t k = 0; k < c->ahead_bytes; k += 64)
+        tess_prefetch_l2(x + k);
 }
 
 #define LOW(i, wy) ((i) - (wy) + 1 > 0 ? (i) - (wy) + 1 : 0)
