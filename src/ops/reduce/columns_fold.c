@@ -45,6 +45,24 @@ static const void *mapped_row(const reduce_columns_worker *w, int64_t i) {
 
 /* ---- the tree over a leaf ---- */
 
+/* Elements that need neither loading nor mapping first. A lane of few rows ends before the processor has seen how they run, so those of the lane that comes
+ * next are asked for, piece by piece. */
+static void fold_here(const reduce_columns_worker *w, int lane, int64_t n, void *acc) {
+    enum { FEW = 8, PIECE = 512 };
+    const reduce_columns *job = w->job;
+    void (*fold)(void *, const char *, const int64_t *, int64_t, int64_t, int64_t, bool) = job->direct ? job->direct : job->fold;
+    const int64_t rows = tess_ceil_div(n - lane, REDUCE_LANES), size = job->p->in.itemsize;
+    const int next = reduce_reversed_lane((reduce_reversed_lane(lane) + 1) % REDUCE_LANES);
+    const int64_t next_rows = next > 0 && next < n ? tess_ceil_div(n - next, REDUCE_LANES) : 0, columns = rows <= FEW ? PIECE / size : w->n;
+    for (int64_t c = 0; c < w->n; c += columns) {
+        const int64_t m = tess_min64(columns, w->n - c);
+        for (int64_t r = 0; rows <= FEW && r < next_rows; r++)
+            for (int64_t line = 0; line < m * size; line += 64)
+                tess_prefetch_l2(w->base + w->offset[next + r * REDUCE_LANES] + c * size + line);
+        fold((char *)acc + (size_t)c * tess_type_size(job->p->acc), w->base + c * size, w->offset + lane, REDUCE_LANES, rows, m, true);
+    }
+}
+
 static void fold_lane(const reduce_columns_worker *w, int lane, int64_t n, void *acc, bool squares) {
     static const int64_t here = 0;
     if (squares && w->job->deviations) {
@@ -53,8 +71,7 @@ static void fold_lane(const reduce_columns_worker *w, int lane, int64_t n, void 
         for (int64_t i = lane; i < n; i += REDUCE_LANES)
             w->job->kernels->column->deviations(acc, load_row(w, i), w->mean, w->n, i == lane, w->job->p->omit);
     } else if (w->job->in_place) {
-        (w->job->direct ? w->job->direct : w->job->fold)(acc, w->base, w->offset + lane, REDUCE_LANES, tess_ceil_div(n - lane, REDUCE_LANES), w->n,
-                                                         true);
+        fold_here(w, lane, n, acc);
     } else {
         for (int64_t i = lane; i < n; i += REDUCE_LANES)
             w->job->fold(acc, mapped_row(w, i), &here, 0, 1, w->n, i == lane);

@@ -114,7 +114,7 @@ typedef struct strips {
         }                                                                                                                                              \
         tess_stream_fence();                                                                                                                           \
     }
-STRIPS(1, 64, 64, 256, 64)
+STRIPS(1, 64, 64, 384, 128)
 STRIPS(2, 64, 32, 256, 64)
 STRIPS(4, 64, 32, 64, 48)
 STRIPS(8, 32, 16, 64, 32)
