@@ -155,7 +155,7 @@ static const void *finish(const reduce_columns_worker *w, int64_t k) {
                                                 : k - w->nans[c] - w->best[c];
         return row;
     }
-    if (k > 0 && p->kind == REDUCE_EXTREME && tess_reduce_finish_keys(p, w->best, row, w->n))
+    if (k > 0 && p->kind == REDUCE_EXTREME && tess_reduce_finish_keys(p, w->job->kernels, w->best, row, w->n))
         return row;
     if (tess_reduce_finish_row(p, w->stack, k, p->omit ? w->nans : NULL, w->n))
         return w->stack;

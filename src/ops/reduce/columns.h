@@ -52,7 +52,7 @@ TESS_INLINE bool columns_turn(const reduce_problem *p) {
 
 /* Few columns whose rows follow each other without a gap: 256 rows of them are one (columns_narrow.c). */
 TESS_INLINE bool columns_are_narrow(const reduce_problem *p) {
-    enum { WIDEST = 128, FEWEST_ROWS = 64 }; /* bytes of a row */
+    enum { WIDEST = 256, FEWEST_ROWS = 64 }; /* bytes of a row */
     const int last = p->kept - 1;
     const int64_t row = p->kept_size[last] * p->in.itemsize;
     const bool ordered = p->kind == REDUCE_EXTREME || p->kind == REDUCE_ARG || p->kind == REDUCE_COUNT;

@@ -12,8 +12,8 @@ static void find_leaf(reduce_columns_worker *w, int64_t first, int64_t n) {
     reduce_walk walk;
     const char *run;
     int64_t m, i = 0;
-    for (; w->job->turned > 0 && i < n; i++)
-        w->offset[i] = (first + i) * w->job->turned;
+    for (int64_t turned = w->job->turned, *offset = w->offset; turned > 0 && i < n; i++)
+        offset[i] = (first + i) * turned;
     if (i == n)
         return;
     reduce_walk_start(&walk, w->job->p, w->base, first, n);
@@ -170,12 +170,16 @@ static void fold_keys(reduce_columns_worker *w, int64_t first, int64_t n) {
         const reduce_order_kernels *order_kernels = job->kernels->order; /* keys of their own width, in the place of w->index */
         if (w->fresh)
             order_kernels->lowest[p->in.type](w->index, w->n);
-        order_kernels->greatest_rows[p->in.type](w->index, w->base, w->offset, n, w->n, p->order);
+        reduce_order order = p->order;
+        order.cached |= job->turned > 0;
+        order_kernels->greatest_rows[p->in.type](w->index, w->base, w->offset, n, w->n, order);
         order_kernels->widen[p->in.type](w->best, w->index, w->n);
         return;
     }
     if (p->kind == REDUCE_ARG && job->stride == p->in.itemsize) {
-        job->kernels->order->first_rows[p->in.type](w->best, w->index, w->base, w->offset, n, w->n, p->order, first);
+        reduce_order order = p->order;
+        order.cached |= job->turned > 0;
+        job->kernels->order->first_rows[p->in.type](w->best, w->index, w->base, w->offset, n, w->n, order, first);
         return;
     }
     if (p->kind == REDUCE_COUNT && job->stride == p->in.itemsize) {
@@ -206,11 +210,11 @@ static void fold_keys(reduce_columns_worker *w, int64_t first, int64_t n) {
 /* Elements begin .. end-1 of the block's columns. */
 void tess_reduce_columns_fold(reduce_columns_worker *w, int64_t begin, int64_t end) {
     const reduce_problem *p = w->job->p;
-    for (int64_t c = 0; c < w->n; c++) {
-        w->best[c] = p->kind == REDUCE_COUNT ? 0 : INT64_MIN;
-        w->index[c] = -1;
-        w->nans[c] = 0;
-    }
+    int64_t *best = w->best; /* a pointer of its own, or the compiler thinks that it may change */
+    for (int64_t c = 0, n = w->n, least = p->kind == REDUCE_COUNT ? 0 : INT64_MIN; c < n; c++)
+        best[c] = least;
+    memset(w->index, 0xff, (size_t)w->n * sizeof *w->index);
+    memset(w->nans, 0, (size_t)w->n * sizeof *w->nans);
     w->fresh = true;
     if (columns_is_tree(p)) {
         fold_tree(w, begin, end);

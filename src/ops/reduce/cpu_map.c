@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_map.c - what is done to a row of elements before the tree: absolute values, squares, NaNs that do not count.
+ * cpu_map.c - what is done to a row of elements before the tree: absolute values, squares, NaNs that do not count; and what a row of keys is worth after it.
  *
  * Every step is an operation of IEEE 754 that rounds once, so that all instruction sets give the same bits. Moduli of complex numbers are taken in
  * f64, where the squares of f32 parts are exact and cannot overflow. */
@@ -52,9 +52,45 @@ MAP(abs_c128, c128, double, NAN_COMPLEX, sqrt(SQUARES))
 MAP(square_f64, double, double, NAN_REAL, x *x)
 MAP(square_c128, c128, double, NAN_COMPLEX, SQUARES)
 
+/* cpu_order.c backwards. */
+#define VALUES_FLOAT(name, S, U, lowest, highest, canonical)                                            \
+    static void values_##name(void *row, const int64_t *restrict keys, int64_t n, reduce_order order) { \
+        U *restrict bits = row;                                                                         \
+        const S flip = (S) - (S)order.smallest, nan = order.omit ? (S)(lowest) : (S)(highest);          \
+        for (int64_t i = 0; i < n; i++) {                                                               \
+            const S key = (S)keys[i], s = (S)(key ^ flip);                                              \
+            bits[i] = key == nan ? (U)(canonical) : (U)(s < 0 ? s ^ (S)(highest) : s);                  \
+        }                                                                                               \
+    }
+VALUES_FLOAT(f32, int32_t, uint32_t, INT32_MIN, INT32_MAX, 0x7fc00000)
+VALUES_FLOAT(f64, int64_t, uint64_t, INT64_MIN, INT64_MAX, 0x7ff8000000000000)
+
+#define VALUES_INTEGER(name, top, mask)                                                                 \
+    static void values_##name(void *row, const int64_t *restrict keys, int64_t n, reduce_order order) { \
+        uint64_t *restrict to = row;                                                                    \
+        const uint64_t flip = (uint64_t) - (int64_t)order.smallest;                                     \
+        for (int64_t i = 0; i < n; i++)                                                                 \
+            to[i] = (((uint64_t)keys[i] ^ flip) ^ (top)) & (mask);                                      \
+    }
+VALUES_INTEGER(u8, 0x80u, 0xffu)
+VALUES_INTEGER(u16, 0x8000u, 0xffffu)
+VALUES_INTEGER(u32, 0x80000000u, 0xffffffffu)
+VALUES_INTEGER(u64, (uint64_t)1 << 63, UINT64_MAX)
+VALUES_INTEGER(signed, 0u, UINT64_MAX)
+
 extern const reduce_map_kernels TESS_ISA_NAME(tess_reduce_map_kernels);
 const reduce_map_kernels TESS_ISA_NAME(tess_reduce_map_kernels) = {
     .map = {[REDUCE_PLAIN] = {[tess_f32] = plain_f32, [tess_f64] = plain_f64, [tess_c64] = plain_c64, [tess_c128] = plain_c128},
             [REDUCE_ABS] = {[tess_f32] = abs_f32, [tess_f64] = abs_f64, [tess_i64] = abs_i64, [tess_c64] = abs_c64, [tess_c128] = abs_c128},
             [REDUCE_SQUARE] = {[tess_f64] = square_f64, [tess_c128] = square_c128}},
+    .values = {[tess_f32] = values_f32,
+               [tess_f64] = values_f64,
+               [tess_u8] = values_u8,
+               [tess_u16] = values_u16,
+               [tess_u32] = values_u32,
+               [tess_u64] = values_u64,
+               [tess_i8] = values_signed,
+               [tess_i16] = values_signed,
+               [tess_i32] = values_signed,
+               [tess_i64] = values_signed},
 };

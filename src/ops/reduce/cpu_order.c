@@ -226,7 +226,7 @@ QUICK_FIND(f64, int64_t, uint64_t, double, INT64_MAX)
             const char *p[4];                                                                                                                        \
             for (int64_t k = 0; k < 4; k++)                                                                                                          \
                 p[k] = base + offsets[tess_min64(r + k, rows - 1)]; /* the last one again changes nothing */                                         \
-            const int64_t ahead = r + 8 <= rows ? offsets[r + 4] - offsets[r] : 0;                                                                   \
+            const int64_t ahead = r + 8 <= rows && !order.cached ? offsets[r + 4] - offsets[r] : 0;                                                  \
             for (int64_t c = 0; c < n; c += PART) {                                                                                                  \
                 const int64_t m = tess_min64(PART, n - c), at = c * (int64_t)sizeof(U);                                                              \
                 S *b = (S *)best + c;                                                                                                                \
@@ -257,7 +257,7 @@ QUICK_FIND(f64, int64_t, uint64_t, double, INT64_MAX)
                 memset(at, 0, sizeof at);                                                                                                            \
                 for (int64_t r = 0; r < m; r++) {                                                                                                    \
                     const char *p = base + offsets[first + r] + skip;                                                                                \
-                    if (r + 4 < m)                                                                                                                   \
+                    if (r + 4 < m && !order.cached)                                                                                                  \
                         for (int64_t line = 0; line < width * (int64_t)sizeof(U); line += 64)                                                        \
                             tess_prefetch_l2(base + offsets[first + r + 4] + skip + line);                                                           \
                     if (!usual)                                                                                                                      \

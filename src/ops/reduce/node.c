@@ -135,34 +135,10 @@ static tess_value value_of_key(const reduce_problem *p, tess_type type, int64_t 
     return value;
 }
 
-bool tess_reduce_finish_keys(const reduce_problem *p, const int64_t *keys, void *row, int64_t n) {
-    const tess_type type = p->in.type;
-    int64_t *i64 = row;
-    uint32_t *bits32 = row;
-    uint64_t *bits64 = row;
-    if (p->operation != TESS_MIN && p->operation != TESS_MAX)
+bool tess_reduce_finish_keys(const reduce_problem *p, const reduce_kernels *kernels, const int64_t *keys, void *row, int64_t n) {
+    if ((p->operation != TESS_MIN && p->operation != TESS_MAX) || !kernels->map->values[p->in.type])
         return false;
-    const int64_t flip = p->order.smallest ? -1 : 0, nan = nan_key(p, type); /* of a real type: the others have no order */
-    if (type == tess_f32) {
-        for (int64_t i = 0; i < n; i++) {
-            const uint32_t bits = (uint32_t)(keys[i] ^ flip), magnitude = bits ^ ((uint32_t)((int32_t)bits >> 31) & INT32_MAX);
-            bits32[i] = keys[i] == nan ? 0x7fc00000 : magnitude;
-        }
-        return true;
-    }
-    if (type == tess_f64) {
-        for (int64_t i = 0; i < n; i++) {
-            const int64_t bits = keys[i] ^ flip;
-            bits64[i] = keys[i] == nan ? 0x7ff8000000000000 : (uint64_t)(bits < 0 ? bits ^ INT64_MAX : bits);
-        }
-        return true;
-    }
-    if (tess_is_float(type) || type == tess_bool)
-        return false;
-    const int width = 8 * p->in.itemsize;
-    const uint64_t top = tess_is_unsigned(type) ? (uint64_t)1 << (width - 1) : 0, all = top | (top ? top - 1 : UINT64_MAX);
-    for (int64_t i = 0; i < n; i++)
-        i64[i] = (int64_t)(((uint64_t)(keys[i] ^ flip) ^ top) & all);
+    kernels->map->values[p->in.type](row, keys, n, p->order);
     return true;
 }
 

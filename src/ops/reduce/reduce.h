@@ -76,8 +76,9 @@ tess_value tess_reduce_node_finish(const reduce_problem *problem, const reduce_n
 /* n finished values at once, in place, from roots of type acc over k elements each, nans[i] of which do not count (NULL: all do). False when the
  * operation has no such short cut and nothing was done. */
 bool tess_reduce_finish_row(const reduce_problem *problem, void *row, int64_t k, const int64_t *nans, int64_t n);
+struct reduce_kernels;
 /* The same for extremes from their keys: values of type result into the row; it has room for n tess_values. */
-bool tess_reduce_finish_keys(const reduce_problem *problem, const int64_t *keys, void *row, int64_t n);
+bool tess_reduce_finish_keys(const reduce_problem *problem, const struct reduce_kernels *kernels, const int64_t *keys, void *row, int64_t n);
 tess_value tess_reduce_value_add(tess_type acc, tess_value a, tess_value b);
 tess_value tess_reduce_value_multiply(tess_type acc, tess_value a, tess_value b);
 
@@ -117,6 +118,8 @@ typedef struct reduce_map_kernels {
     /* to[i] = map(from[i]); omit: NaN becomes `identity`. Returns the number of NaNs. Indexed by the load type; the row `to` is of the problem's acc.
      */
     int64_t (*map[REDUCE_MAPS][TESS_TYPES])(void *to, const void *from, int64_t n, bool omit, double identity);
+    /* Elements of the result's compute type from keys of the input's type; NULL where they are found one by one. */
+    void (*values[TESS_TYPES])(void *row, const int64_t *keys, int64_t n, reduce_order order);
 } reduce_map_kernels;
 
 /* Many columns at once: acc[c] takes element c of each row in turn. Row r starts at base + offsets[r * step], its elements are contiguous. */
