@@ -71,6 +71,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(COMPILE) $(LIBRARY_FLAGS) -MMD -MP -c $< -o $@
 
 $(BUILD)/src/profile/card.o: src/profile/cards.txt
+$(BUILD)/src/gpu/shipped.o: src/gpu/shipped.ptx
 $(BUILD)/cli/ladder_measured.o: bench/results/2026-11-20-h200-ladder-64mi.txt
 
 define per_isa

@@ -25,6 +25,8 @@ static const char *reference_of(const char *operation) {
 
 static void why_not(cli_rung *rung, tess_status status, bool planning) {
     const char *why = strstr(tess_detail(), "cannot run here: "); /* the name stands before it anyway */
+    if (rung->no_engine && status == TESS_ERR_STRATEGY)           /* another work could have been run, had there been a compiler */
+        return;
     rung->no_engine = status == TESS_ERR_ENGINE;
     rung->state = planning && (status == TESS_ERR_STRATEGY || status == TESS_ERR_ENGINE) ? CLI_RUNG_CANNOT : CLI_RUNG_FAILED;
     snprintf(rung->why, sizeof rung->why, "%s", why ? why : tess_detail());

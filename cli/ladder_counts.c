@@ -16,6 +16,8 @@ static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 /* The failure that tess_detail() tells. */
 static void fail(cli_rung *rung, tess_status status, bool planning) {
     const char *why = strstr(tess_detail(), "cannot run here: "); /* the name stands before it anyway */
+    if (rung->no_engine && status == TESS_ERR_STRATEGY)           /* another work could have been run, had there been a compiler */
+        return;
     rung->no_engine = status == TESS_ERR_ENGINE;
     rung->state = planning && (status == TESS_ERR_STRATEGY || status == TESS_ERR_ENGINE) ? CLI_RUNG_CANNOT : CLI_RUNG_FAILED;
     snprintf(rung->why, sizeof rung->why, "%s", why ? why : tess_detail());

@@ -78,6 +78,12 @@ test-gpu: $(GPU_TESTS:%=$(BUILD)/tests/%)
 bench-gpu: $(BUILD)/bench/gpu
 	@python3 bench/gpu_peers.py $(BUILD)/bench/gpu
 
+# PTX of the ladder's rungs for machines without NVRTC, after a change of one of their kernels.
+.PHONY: shipped
+shipped: $(BUILD)/tests/test_cli_shipped
+	@$< --write
+	@$(MAKE) -s all
+
 test-quick:
 	@python3 tests/run.py --quick
 
@@ -96,6 +102,7 @@ help:
 	@echo 'make demo         the main job on a photograph, a recording and a large array'
 	@echo 'make test         the whole suite; make test-quick: gcc build, C tests and oracles only'
 	@echo 'make test-gpu     on a machine with an NVIDIA card: GPU rows against the CPU; make bench-gpu: limits, works, peers'
+	@echo 'make shipped      writes the PTX of the ladder anew (NVRTC needed), after a change of one of its kernels'
 	@echo 'make tests        build the C test programs into build/tests'
 	@echo 'make bench        limits, every strategy on every workload, other libraries where installed; make bench-peers installs them'
 	@echo 'make install      into PREFIX (default /usr/local), DESTDIR before it; LIBDIR=lib; make uninstall'

@@ -188,6 +188,9 @@ typedef struct tess_gpu_kernel {
 /* Compiles or finds the source's image for the scope's device, loads it into the current context once, finds the entry. Without a compiler the
  * source's PTX is taken, which the driver compiles; the options then have no effect. */
 tess_status tess_gpu_kernel_get(const tess_gpu_scope *scope, const tess_gpu_source *source, const char *entry, tess_gpu_kernel *kernel);
+/* shipped.c: PTX of the ladder's kernels that was made earlier, not ended by a 0; NULL when there is none of the source. */
+tess_gpu_key tess_gpu_shipped_key(const tess_gpu_source *source);
+const char *tess_gpu_shipped_find(const tess_gpu_key *key, size_t *size);
 /* The same from an image, such as PTX that was shipped. */
 tess_status tess_gpu_kernel_load(const tess_gpu_scope *scope, const tess_gpu_image *image, const char *entry, tess_gpu_kernel *kernel);
 void tess_gpu_modules_free(tess_gpu *gpu, bool exiting);

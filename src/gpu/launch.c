@@ -125,6 +125,22 @@ static void shipped_image(const tess_gpu_source *source, tess_gpu_image *image) 
     tess_sha256_end(&hash, image->key.bytes);
 }
 
+/* Without a compiler: PTX of the library's own; *found says whether there is some. */
+static tess_status get_shipped(const tess_gpu_scope *scope, const tess_gpu_source *source, const char *entry, tess_gpu_kernel *kernel, bool *found) {
+    tess_gpu_image image = {.form = TESS_GPU_PTX, .key = tess_gpu_shipped_key(source)};
+    const char *ptx = tess_gpu_shipped_find(&image.key, &image.size);
+    *found = ptx != NULL;
+    if (!ptx)
+        return TESS_OK;
+    if (!(image.data = tess_allocate(scope->gpu->context, image.size + 1)))
+        return TESS_ERR_MEMORY;
+    memcpy(image.data, ptx, image.size);
+    image.data[image.size] = 0;
+    tess_status status = tess_gpu_kernel_load(scope, &image, entry, kernel);
+    tess_free(scope->gpu->context, image.data, image.size + 1);
+    return status;
+}
+
 static tess_status get_by_key(const tess_gpu_scope *scope, const tess_gpu_source *source, const char *entry, tess_gpu_kernel *kernel) {
     tess_gpu *gpu = scope->gpu;
     tess_gpu_image image;
@@ -134,6 +150,12 @@ static tess_status get_by_key(const tess_gpu_scope *scope, const tess_gpu_source
     if (source->ptx && !has_compiler(gpu)) {
         shipped_image(source, &image);
         return tess_gpu_kernel_load(scope, &image, entry, kernel);
+    }
+    if (!has_compiler(gpu)) {
+        bool shipped;
+        tess_status status = get_shipped(scope, source, entry, kernel, &shipped);
+        if (shipped)
+            return status;
     }
     TESS_TRY(tess_gpu_target(gpu, scope->device, &arch, &form));
     tess_gpu_key key = tess_gpu_source_key(source, arch, form, gpu->nvrtc_version);

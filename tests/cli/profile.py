@@ -220,6 +220,13 @@ class Compiled(files.Case):
         self.assertGreater(ran["transpose/micro"]["measured_fraction_of_limit"], 0.8)
         text = self.ok("ladder", "reduce", "--engine", "virtual").decode()
         self.assertRegex(text, r"\n +10 reduce/shared +same bits +as predicted +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[+-][0-9]+ % +[0-9]+ % +x[0-9.]+ ")
+        alone = json.loads(self.ok("ladder", "transpose", "--engine", "virtual", "--json", env={"TESSERA_LIBNVRTC": "/nix.so", "XDG_CACHE_HOME": "/nix"}))
+        for r in alone["ladders"][0]["rungs"]:  # no compiler and no cache: the shipped PTX
+            self.assertEqual("counted" in r, r["rung"] > 0, r["strategy"])
+            if r["rung"]:
+                self.assertEqual({k: v for k, v in r["counted"]["counters"].items()}, ran[r["strategy"]]["counted"]["counters"])
+            else:
+                self.assertIn("no CUDA compiler", r["cannot"])
         self.fails(1, "ladder", "--engine", "cuda", has="libcuda", env={"TESSERA_LIBCUDA": "/nix.so"})
 
     def test_printed(self):

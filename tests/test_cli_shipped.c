@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * test_cli_shipped.c - proves: src/gpu/shipped.ptx holds PTX for every rung of the ladder, of the kernels as they are now; and where the compiler is that which made
+ * it, byte for byte what the compiler makes. After a change of a rung's kernel: build/tests/test_cli_shipped --write */
+#include "gpu_rows.h"
+#include "ladder.h"
+
+static tess_context *context;
+static FILE *file; /* with --write */
+static int found, missing, differ, compiler;
+static tess_gpu_key seen[256];
+static int seen_count;
+
+/* Without the line table, comments and blank lines: the ladder counts by kernel. In place; returns the length. */
+static size_t strip(char *ptx) {
+    char *to = ptx;
+    for (char *line = ptx; *line;) {
+        size_t length = strcspn(line, "\n") + (line[strcspn(line, "\n")] == '\n');
+        size_t blank = strspn(line, " \t");
+        if (strncmp(line + blank, ".section", 8) == 0)
+            break;
+        if (strncmp(line + blank, ".loc", 4) != 0 && strncmp(line + blank, ".file", 5) != 0 && strncmp(line + blank, "//", 2) != 0 &&
+            line[blank] != '\n') {
+            memmove(to, line, length);
+            to += length;
+        }
+        line += length;
+    }
+    *to = 0;
+    return (size_t)(to - ptx);
+}
+
+static void write_record(const tess_gpu_source *source, const tess_gpu_key *key, const char *ptx, size_t size) {
+    fprintf(file, "\nkernel %s", source->name);
+    for (int i = 0; i < source->option_count; i++)
+        fprintf(file, " %s", source->options[i]);
+    fprintf(file, "\nkey ");
+    for (int i = 0; i < TESS_SHA256_SIZE; i++)
+        fprintf(file, "%02x", key->bytes[i]);
+    fprintf(file, "\nsize %zu\n", size);
+    fwrite(ptx, 1, size, file);
+}
+
+static void look_at(const tess_gpu_source *source, tess_gpu *gpu) {
+    tess_gpu_key key = tess_gpu_shipped_key(source);
+    tess_gpu_image image;
+    size_t size = 0, length;
+    for (int i = 0; i < seen_count; i++)
+        if (memcmp(&seen[i], &key, sizeof key) == 0)
+            return;
+    assert_true(seen_count < TESS_COUNT(seen));
+    seen[seen_count++] = key;
+    const char *shipped = tess_gpu_shipped_find(&key, &size);
+    found += shipped != NULL;
+    if (!file && !shipped) {
+        missing++;
+        print_message("not shipped: %s\n", source->name);
+    }
+    if (!file && (!shipped || compiler != gpu->nvrtc_version))
+        return;
+    assert_tess_ok(tess_gpu_compile(gpu, source, 90, TESS_GPU_PTX, &image));
+    length = strip(image.data);
+    if (file)
+        write_record(source, &key, image.data, length);
+    else if (length != size || memcmp(image.data, shipped, size)) {
+        differ++;
+        print_message("other PTX: %s\n", source->name);
+    }
+    tess_free(context, image.data, image.size + 1);
+}
+
+static void look_at_plan(const tess_plan *plan) {
+    for (const tess_gpu_plan *made = plan->prepared; made; made = made->other)
+        for (int u = 0; u < made->layout.units; u++) {
+            const tess_gpu_source source = {.name = made->layout.unit[u].text->name,
+                                            .text = made->layout.unit[u].text->text,
+                                            .headers = made->row->gpu->headers,
+                                            .options = made->layout.unit[u].option,
+                                            .option_count = made->layout.unit[u].options};
+            if (made->row->gpu->rung > 0)
+                look_at(&source, made->gpu);
+        }
+}
+
+static void every_rung(void **state) {
+    (void)state;
+    cli_session session = {.context = context};
+    tess_strategy_info row;
+    for (int l = 0; l < cli_ladder_count; l++)
+        for (int w = 0; w < cli_ladders[l].count; w++) {
+            const cli_ladder_work *work = &cli_ladders[l].works[w];
+            const cli_workload *sizes[] = {&work->check, &work->small, &work->medium, &work->large};
+            for (int s = 0; s < 4; s++) {
+                cli_trial trial;
+                assert_int_equal(cli_trial_make(&trial, sizes[s], CLI_PAGES_UNTOUCHED), CLI_OK);
+                for (int i = 0; tess_strategy_get(i, &row); i++) {
+                    tess_plan *plan = NULL;
+                    if (row.rung > 0 && strcmp(row.operation, cli_ladders[l].operation) == 0 &&
+                        cli_trial_plan(&session, &trial, row.name, &plan) == TESS_OK)
+                        look_at_plan(plan);
+                    tess_plan_free(plan);
+                }
+                cli_trial_free(&trial);
+            }
+        }
+    if (!file && (missing || differ))
+        fail_msg("%d kernels are not shipped and %d are shipped as they were: build/tests/test_cli_shipped --write, then build again", missing,
+                 differ);
+    assert_true(file || found >= 42);
+}
+
+extern const char tess_gpu_shipped_file[];
+
+int main(int count, char **words) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_rung)};
+    tess_context_options options = {.struct_size = sizeof options, .engine = TESS_ENGINE_VIRTUAL};
+    bool here = gpu_test_compiler();
+    const char *made = strstr(tess_gpu_shipped_file, "NVRTC ");
+    compiler = made ? (int)strtol(made + 6, NULL, 10) : 0;
+    if (tess_open(&context, &options) != TESS_OK)
+        return 1;
+    if (count > 1 && strcmp(words[1], "--write") == 0) {
+        tess_gpu *gpu;
+        if (!here || tess_gpu_get_engine(&gpu, context, TESS_ENGINE_VIRTUAL) != TESS_OK || tess_gpu_open_nvrtc(gpu) != TESS_OK)
+            return printf("no compiler: %s\n", tess_detail()), 1;
+        if (!(file = fopen("src/gpu/shipped.ptx", "w")))
+            return perror("src/gpu/shipped.ptx"), 1;
+        fprintf(file,
+                "PTX of the kernels of `tessera ladder` for compute capability 9.0, made by build/tests/test_cli_shipped --write with NVRTC %d.\n",
+                gpu->nvrtc_version);
+    }
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    if (file)
+        fclose(file);
+    tess_close(context);
+    return failed;
+}
