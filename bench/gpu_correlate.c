@@ -9,7 +9,7 @@ static const struct work {
     tess_type type, mask;
     int ndim;
     int64_t shape[4];
-    int masks, mask_ndim; /* masks 2: a list */
+    int masks, mask_ndim; /* masks > 1: a list */
     int64_t width;
     tess_boundary boundary;
 } works[] = {
@@ -37,6 +37,8 @@ static const struct work {
     {"separable f32 16384 x 16384, 7 + 7", tess_f32, tess_f32, 2, {16384, 16384}, 2, 1, 7, TESS_BOUNDARY_ZERO},
     {"separable f32 16384 x 16384, 15 + 15", tess_f32, tess_f32, 2, {16384, 16384}, 2, 1, 15, TESS_BOUNDARY_ZERO},
     {"separable f32 16384 x 16384, 31 + 31", tess_f32, tess_f32, 2, {16384, 16384}, 2, 1, 31, TESS_BOUNDARY_ZERO},
+    {"separable f32 512 x 512 x 512, 7 + 7 + 7", tess_f32, tess_f32, 3, {512, 512, 512}, 3, 1, 7, TESS_BOUNDARY_ZERO},
+    {"separable u8 16384 x 16384, 15 + 15 f32", tess_u8, tess_f32, 2, {16384, 16384}, 2, 1, 15, TESS_BOUNDARY_ZERO},
     {"correlate f32 512 Mi, 3 taps", tess_f32, tess_f32, 1, {512 << 20}, 1, 1, 3, TESS_BOUNDARY_ZERO},
     {"correlate f32 512 Mi, 9 taps", tess_f32, tess_f32, 1, {512 << 20}, 1, 1, 9, TESS_BOUNDARY_ZERO},
     {"correlate f32 512 Mi, 33 taps", tess_f32, tess_f32, 1, {512 << 20}, 1, 1, 33, TESS_BOUNDARY_ZERO},
@@ -81,7 +83,7 @@ void gpu_works_correlate(gpu_bench *b) {
         void *in = gpu_bench_memory(b, 0, bytes), *out = gpu_bench_memory(b, 2, bytes);
         DLTensor from = gpu_bench_view(in, w->type, w->ndim, shape), to = gpu_bench_view(out, w->type, w->ndim, shape);
         DLTensor mask = tess_view(weights, w->mask, w->mask_ndim, width, NULL);
-        const DLTensor *masks[] = {&mask, &mask};
+        const DLTensor *masks[] = {&mask, &mask, &mask};
         for (int r = 0;; r++) {
             tess_plan *plan = NULL;
             tess_correlate_options options = {.struct_size = sizeof options, .boundary = w->boundary};

@@ -20,6 +20,8 @@ extern const tess_gpu_text *const tess_correlate_gpu_headers[];
 
 TESS_INLINE const tess_correlate_problem *tess_correlate_gpu_of(const tess_problem *problem) { return (const tess_correlate_problem *)problem; }
 
+/* No Fourier transforms: what every row needs. */
+bool tess_correlate_gpu_chains(const tess_problem *problem, const char **why);
 /* One mask, as a chain: what a row that reads problem->direct needs. */
 bool tess_correlate_gpu_direct(const tess_problem *problem, const char **why);
 /* `sensible` of the ladder's rungs. */
@@ -35,5 +37,10 @@ TESS_INLINE int64_t tess_correlate_gpu_out(const tess_correlate_pass *pass, int 
 void tess_correlate_gpu_types(tess_gpu_layout *layout, const tess_correlate_problem *problem, const tess_correlate_pass *pass);
 /* The pass's weights, in the work type and the mask's order, on the device: the offset for TESS_GPU_DATA. */
 int64_t tess_correlate_gpu_weights(tess_gpu_layout *layout, const tess_correlate_pass *pass);
+
+/* For rows that take lists as well: the passes that run, one or more; the buffers between them; the pointers to what number k reads and writes. */
+const tess_correlate_pass *tess_correlate_gpu_passes(const tess_correlate_problem *problem, int *count);
+void tess_correlate_gpu_between(tess_gpu_layout *layout, const tess_correlate_problem *problem, int count, int64_t *between);
+void tess_correlate_gpu_ends(tess_gpu_layout *layout, tess_gpu_step *step, int k, int count, const int64_t *between);
 
 #endif

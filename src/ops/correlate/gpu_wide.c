@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_wide.c - the row for large masks: which axes are a block's rows and columns, which shape the block has, how much of its input is held at once. */
+ * gpu_wide.c - the row for large masks: which axes are a block's rows and columns, which shape the block has, how much of its input is held at once; lists pass by pass. */
 #include "ops/correlate/gpu_wide.h"
 
 #include <string.h>
 
 KERNEL_TEXT(gpu_wide);
 
-enum { THREADS = 128, WHOLE = 72 << 10, BAND = 56 << 10, SUMS = 96 << 10, PARAMETERS = 4000, FEW = 12 };
+enum { THREADS = 128, WHOLE = 72 << 10, BAND = 56 << 10, SUMS = 96 << 10, PARAMETERS = 4000, FEW = 12, FEW_OF_LIST = 7 };
 
 typedef struct wide {
     const tess_correlate_pass *pass;
@@ -58,29 +58,47 @@ static void shape_of(wide *w, int64_t size) {
     w->shared = tess_max64(weights + w->band * row, sums);
 }
 
-static bool wide_of(wide *w, const tess_correlate_problem *p, const char **why) {
+/* Bytes of struct wide of gpu_wide.cu. */
+static int64_t parameters(const wide *w) { return 16 + 96 + 24 * (w->batch + 1) + 48 * (w->outer + 1); }
+
+static bool wide_of(wide *w, const tess_correlate_problem *p, const tess_correlate_pass *pass, const char **why) {
     const int64_t size = (int64_t)tess_type_size(p->work);
     memset(w, 0, sizeof *w);
-    w->pass = p->direct;
+    w->pass = pass;
     *why = "takes real elements, and masks whose last axis is the output's finest, or which leave that alone";
-    if (tess_is_complex(p->work) || tess_is_complex(w->pass->to) || !axes_of(w))
+    if (tess_is_complex(p->work) || tess_is_complex(pass->to) || !axes_of(w))
         return false;
     *why = "takes masks of which a row and a plane fit shared memory";
-    for (int k = 0; k < w->pass->masked; k++)
-        if (w->pass->axis[w->pass->order[k]].width > SUMS / size)
+    for (int k = 0; k < pass->masked; k++)
+        if (pass->axis[pass->order[k]].width > SUMS / size)
             return false;
     shape_of(w, size);
-    return w->shared <= SUMS && 16 + 96 + 24 * (w->batch + 1) + 48 * (w->outer + 1) <= PARAMETERS;
+    return w->shared <= SUMS && parameters(w) <= PARAMETERS;
 }
 
 bool tess_correlate_wide_fits(const tess_problem *base, const char **why) {
+    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
+    int64_t all = 0;
+    int count;
     wide w;
-    return tess_correlate_gpu_direct(base, why) && wide_of(&w, tess_correlate_gpu_of(base), why);
+    if (!tess_correlate_gpu_chains(base, why))
+        return false;
+    const tess_correlate_pass *pass = tess_correlate_gpu_passes(p, &count);
+    for (int k = 0; k < count; k++, all += parameters(&w) + 512)
+        if (!wide_of(&w, p, &pass[k], why))
+            return false;
+    *why = "takes lists of at most 12 masks over arrays of few axes";
+    return count <= TESS_GPU_STEPS && count <= TESS_GPU_PIECES && all <= TESS_GPU_ARENA;
 }
 
 bool tess_correlate_wide_pays(const tess_problem *base, const char **why) {
-    *why = "a mask of a dozen taps is not worth a tile";
-    return tess_correlate_gpu_of(base)->direct->taps >= FEW;
+    int64_t taps = 0;
+    int count;
+    const tess_correlate_pass *pass = tess_correlate_gpu_passes(tess_correlate_gpu_of(base), &count);
+    for (int k = 0; k < count; k++)
+        taps = tess_max64(taps, pass[k].taps);
+    *why = "a mask of few taps is not worth a tile";
+    return taps >= (count > 1 ? FEW_OF_LIST : FEW);
 }
 
 static int64_t *put_masked(int64_t *at, const tess_correlate_pass *pass, int d) {
@@ -131,14 +149,13 @@ static int64_t pass_axes(tess_gpu_layout *layout, tess_gpu_step *step, const tes
     return planes;
 }
 
-static void lay_wide(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
-    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
+static void lay_pass(tess_gpu_layout *layout, const tess_correlate_problem *p, int k, int count, const tess_correlate_pass *pass,
+                     const int64_t *between) {
     const char *why;
     wide w;
-    (void)device;
-    wide_of(&w, p, &why); /* true, because `fits` was */
+    wide_of(&w, p, pass, &why); /* true, because `fits` was */
     tess_gpu_unit(layout, &gpu_wide);
-    tess_correlate_gpu_types(layout, p, w.pass);
+    tess_correlate_gpu_types(layout, p, pass);
     tess_gpu_option(layout, "-DKY=%d", (int)w.width_y);
     tess_gpu_option(layout, "-DKX=%d", (int)w.width_x);
     tess_gpu_option(layout, "-DTY=%d", (int)w.down);
@@ -149,11 +166,21 @@ static void lay_wide(const tess_problem *base, const tess_gpu_device *device, te
     tess_gpu_option(layout, "-DBATCH=%d", w.batch);
     tess_gpu_option(layout, "-DOUTER=%d", w.outer);
     tess_gpu_step *step = tess_gpu_launch_of(layout, "wide_pass", 0, 1, 1, THREADS, w.shared);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, tess_correlate_gpu_weights(layout, w.pass));
-    int64_t planes = pass_axes(layout, step, p, &w), high = w.y >= 0 ? w.pass->axis[w.y].m : 1;
-    step->grid.grid[0] = tess_ceil_div(w.pass->axis[w.x].m, w.across * w.columns) * tess_ceil_div(high, w.down * w.rows) * planes;
+    tess_correlate_gpu_ends(layout, step, k, count, between);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, tess_correlate_gpu_weights(layout, pass));
+    int64_t planes = pass_axes(layout, step, p, &w), high = w.y >= 0 ? pass->axis[w.y].m : 1;
+    step->grid.grid[0] = tess_ceil_div(pass->axis[w.x].m, w.across * w.columns) * tess_ceil_div(high, w.down * w.rows) * planes;
+}
+
+static void lay_wide(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
+    int64_t between[2];
+    int count;
+    const tess_correlate_pass *pass = tess_correlate_gpu_passes(p, &count);
+    (void)device;
+    tess_correlate_gpu_between(layout, p, count, between);
+    for (int k = 0; k < count; k++)
+        lay_pass(layout, p, k, count, &pass[k], between);
 }
 
 const tess_gpu_row tess_correlate_wide = {.headers = tess_correlate_gpu_headers, .production = true, .least_arch = 80, .lay_out = lay_wide};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_wide.h - the row for large masks, for the table. */
+ * gpu_wide.h - the rows for large masks and for everything, for the table. */
 #ifndef TESS_OPS_CORRELATE_GPU_WIDE_H
 #define TESS_OPS_CORRELATE_GPU_WIDE_H
 
@@ -8,5 +8,8 @@
 extern const tess_gpu_row tess_correlate_wide;
 bool tess_correlate_wide_fits(const tess_problem *problem, const char **why);
 bool tess_correlate_wide_pays(const tess_problem *problem, const char **why);
+
+extern const tess_gpu_row tess_correlate_general;
+bool tess_correlate_general_fits(const tess_problem *problem, const char **why);
 
 #endif

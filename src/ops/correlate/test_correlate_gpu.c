@@ -268,6 +268,8 @@ static void large_masks(void **state) {
         {F32, .ndim = 2, .shape = {90, 45}, .mask_ndim = 1, .width = {33}, .named = true, .axes = {0}, .boundary = TESS_BOUNDARY_WRAP},
         {F32, .ndim = 4, .shape = {4, 5, 9, 40}, .mask_ndim = 4, .width = {2, 2, 3, 3}, .boundary = TESS_BOUNDARY_REFLECT},
         {F32, .ndim = 3, .shape = {21, 23, 3}, .mask_ndim = 2, .width = {19, 21}, .named = true, .axes = {0, 1}, .boundary = TESS_BOUNDARY_NEAREST},
+        {F32, .ndim = 3, .shape = {12, 25, 140}, .masks = 3, .width = {9, 12, 21}, .boundary = TESS_BOUNDARY_REFLECT},
+        {.in = tess_u8, .mask = tess_f32, .out = tess_u8, .fill = 1, .ndim = 2, .shape = {40, 300}, .masks = 2, .width = {9, 7}, .layout = 1},
         {.in = tess_u8, .mask = tess_f32, .out = tess_u8, .fill = 1, .ndim = 2, .shape = {40, 61}, .mask_ndim = 2, .width = {17, 19}},
         {.in = tess_f64, .mask = tess_f64, .out = tess_f32, .fill = 1, .ndim = 2, .shape = {37, 140}, .mask_ndim = 2, .width = {9, 22}, .layout = 1},
         {.in = tess_i32, .mask = tess_i32, .out = tess_i64, .fill = 2, .ndim = 2, .shape = {20, 33}, .mask_ndim = 2, .width = {5, 20}}};
