@@ -46,7 +46,8 @@ typedef struct tess_correlate_pass {
     tess_type from, to;       /* element types read and written */
     int64_t inputs, outputs;  /* elements */
     int64_t taps;
-    size_t size;   /* bytes of weights */
+    size_t size;   /* bytes of weights, without their copy */
+    size_t room;   /* bytes allocated at weights */
     void *weights; /* work type, in tap order */
     void *columns; /* the same, each plane column by column, where the row's taps are the last; otherwise not to be used */
     tess_correlate_axis axis[TESS_MAX_NDIM];

@@ -123,21 +123,20 @@ static tess_status build_pass(const tess_correlate_problem *problem, tess_correl
     pass->inputs = in->count;
     pass->outputs = out->count;
     pass->taps = mask->taps;
-    size_t size;
-    if (TESS_MUL_OVERFLOWS((size_t)mask->taps, tess_type_size(problem->work), &size) || TESS_MUL_OVERFLOWS(size, 2, &pass->size))
+    if (TESS_MUL_OVERFLOWS((size_t)mask->taps, tess_type_size(problem->work), &pass->size) || TESS_MUL_OVERFLOWS(pass->size, 2, &pass->room))
         return tess_fail(TESS_ERR_SIZE, "a mask has %lld elements, its copies do not fit the address space", (long long)mask->taps);
     const int y = tess_correlate_band_axis(pass);
     const int64_t wx = pass->axis[pass->row].width, wy = y >= 0 ? pass->axis[y].width : 1;
     const bool turned = pass->row_last && wx > 1 && wy > 1;
-    pass->size = turned ? pass->size : size;
-    pass->weights = tess_allocate(problem->base.context, pass->size);
+    pass->room = turned ? pass->room : pass->size;
+    pass->weights = tess_allocate(problem->base.context, pass->room);
     if (!pass->weights)
         return TESS_ERR_MEMORY;
     tess_loader(TESS_SLOT_BASELINE, problem->compute, problem->work)(pass->weights, mask->weights, (int64_t)tess_type_size(problem->compute),
                                                                      mask->taps);
     pass->columns = pass->weights;
     if (turned) {
-        pass->columns = (char *)pass->weights + size;
+        pass->columns = (char *)pass->weights + pass->size;
         turn_planes(pass->columns, pass->weights, tess_type_size(problem->work), mask->taps / (wx * wy), wy, wx);
     }
     return TESS_OK;
@@ -226,10 +225,10 @@ void tess_correlate_release(tess_problem *base) {
         free_masks(context, problem->masks, problem->count);
     tess_free(context, problem->masks, (size_t)problem->count * sizeof *problem->masks);
     if (problem->direct)
-        tess_free(context, problem->direct->weights, problem->direct->size);
+        tess_free(context, problem->direct->weights, problem->direct->room);
     tess_free(context, problem->direct, sizeof *problem->direct);
     for (int k = 0; k < problem->passes_count; k++)
-        tess_free(context, problem->passes[k].weights, problem->passes[k].size);
+        tess_free(context, problem->passes[k].weights, problem->passes[k].room);
     tess_free(context, problem->passes, (size_t)problem->passes_count * sizeof *problem->passes);
     if (problem->packed)
         tess_free(context, problem->packed->dot4.weights, problem->packed->size);
