@@ -58,11 +58,11 @@ template <int N> __device__ __forceinline__ void fetch(work *to, const work *fro
 }
 __host__ __device__ constexpr int up(int n) { return (n + EACH - 1) / EACH * EACH; }
 
-// TAPS taps from the window on, for every row of sums that meets the input row at row `first` - y of the mask.
-template <int TAPS> __device__ __forceinline__ void taps(work (&acc)[Y][X], const work *window, const work *weights, int first) {
+// TAPS taps from the window on, for every row of sums that meets the input row at row `first` - y of the mask: ALL of them, or those that do.
+template <int TAPS, bool ALL> __device__ __forceinline__ void taps(work (&acc)[Y][X], const work *window, const work *weights, int first) {
 #pragma unroll
     for (int y = 0; y < Y; y++)
-        if ((unsigned)(first - y) < KY) {
+        if (ALL || (unsigned)(first - y) < KY) {
             work w[up(TAPS)];
             fetch<up(TAPS)>(w, weights + (first - y) * WEIGHTS);
 #pragma unroll
@@ -73,8 +73,8 @@ template <int TAPS> __device__ __forceinline__ void taps(work (&acc)[Y][X], cons
         }
 }
 
-// One row of the tile, of which the thread's columns begin at `column`.
-__device__ __forceinline__ void input_row(work (&acc)[Y][X], const work *row, int column, const work *weights, int first) {
+// One row of the tile, of which the thread's columns begin at `column`. Without tests the weights of all rows of sums can be on their way at once.
+template <bool ALL> __device__ __forceinline__ void input_row(work (&acc)[Y][X], const work *row, int column, const work *weights, int first) {
     work window[X + 8];
 #pragma unroll
     for (int i = 0; i < X; i += EACH)
@@ -85,7 +85,7 @@ __device__ __forceinline__ void input_row(work (&acc)[Y][X], const work *row, in
 #pragma unroll
         for (int i = 0; i < 8; i += EACH)
             fetch<EACH>(window + X + i, row + place(column + X - 8 + i));
-        taps<8>(acc, window, weights + 8 * c, first);
+        taps<8, ALL>(acc, window, weights + 8 * c, first);
 #pragma unroll
         for (int i = 0; i < X; i++)
             window[i] = window[i + 8];
@@ -95,7 +95,7 @@ __device__ __forceinline__ void input_row(work (&acc)[Y][X], const work *row, in
 #pragma unroll
         for (int i = 0; i < rest - 1; i += EACH)
             fetch<EACH>(window + X + i, row + place(column + X + i));
-        taps<rest ? rest : 1>(acc, window, weights + KX / 8 * 8, first);
+        taps<rest ? rest : 1, ALL>(acc, window, weights + KX / 8 * 8, first);
     }
 }
 
@@ -171,8 +171,13 @@ extern "C" __global__ __launch_bounds__(THREADS) void wide_pass(const in_element
             __syncthreads();
             const int from = first > ty ? first : ty, end = last < ty + Y - 1 + KY ? last : ty + Y - 1 + KY;
 #pragma unroll 1
-            for (int r = from; r < end; r++)
-                input_row(acc, tile + (r - first) * PITCH, tx, weights, r - ty);
+            for (int r = from; r < end; r++) {
+                const work *row = tile + (r - first) * PITCH;
+                if (Y == 1 || (KY >= Y && r - ty >= Y - 1 && r - ty < KY))
+                    input_row<true>(acc, row, tx, weights, r - ty);
+                else
+                    input_row<false>(acc, row, tx, weights, r - ty);
+            }
         }
     }
     // Back through shared memory, so that neighbouring lanes write neighbours.
