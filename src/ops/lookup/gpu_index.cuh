@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpu_index.cuh - an integer index on its way to an entry of the table, policy included, and how the first bad one is remembered.
 //
-// -DINDEX=T_I32 and the like, -DPERIODIC=1 for the policy WRAP, whose divisions no other kernel should carry; the others share their code. -DWIDE=0: fewer than 2^31 entries, and steps between entries that fit 32
-// bits, so that an address is one multiplication.
+// -DINDEX=T_I32 and the like, -DOUTSIDE=0|1|2|3 the policy in the order of tess_outside: an index inside should pay for none of them. -DWIDE=0: fewer
+// than 2^31 entries, and steps between entries that fit 32 bits. -DSTEP=4: bytes between entries, where they are so few as an element has; 0: a parameter.
 #ifndef TESS_LOOKUP_GPU_INDEX_CUH
 #define TESS_LOOKUP_GPU_INDEX_CUH
 
 #include "gpu/types.cuh"
+
+#ifndef STEP
+#define STEP 0
+#endif
 
 enum { ERROR, CLIP, WRAP, FILL }; // as tess_outside
 #if WIDE
@@ -23,28 +27,23 @@ typedef stored<INDEX>::type index_type;
 const bool has_sign = INDEX % 2 == T_I8 % 2;
 
 // Where an index points; false when it lies outside and has no entry (ERROR, FILL) or needs a division (WRAP). A negative index is a large number
-// without its sign. `at` may be read whatever the answer.
-__device__ __forceinline__ bool find_entry(index_type v, i64 n, i64 outside, entry &at) {
-    const bool narrow = !WIDE && sizeof v <= 4;
-    bool inside = narrow ? (unsigned)v < (unsigned)n : (u64)v < (u64)n;
-    at = inside ? (entry)v : 0;
-    if (PERIODIC) {
-        i64 once = (i64)v + n; // from the end, as in Python
-        if (has_sign && (i64)v < 0 && once >= 0) {
-            at = (entry)once;
-            inside = true;
-        }
-    } else if (outside == CLIP) {
-        at = inside ? at : has_sign && (i64)v < 0 ? 0 : (entry)(n - 1);
-        inside = true;
-    }
-    return inside;
+// without its sign. `at` may be read whatever the answer, when the table has an entry.
+__device__ __forceinline__ bool find_entry(index_type v, i64 n, entry &at) {
+#if WIDE || INDEX >= T_U64
+    u64 number = OUTSIDE == WRAP && has_sign && (i64)v < 0 ? (u64)((i64)v + n) : (u64)v, last = (u64)n - 1;
+    at = (entry)(OUTSIDE == CLIP && has_sign && (i64)v < 0 ? 0 : number < last ? number : last);
+    return OUTSIDE == CLIP || number < (u64)n;
+#else
+    unsigned number = OUTSIDE == WRAP && has_sign && (int)v < 0 ? (unsigned)((int)v + (int)n) : (unsigned)v, last = (unsigned)n - 1;
+    at = (entry)min(OUTSIDE == CLIP && has_sign ? (unsigned)max((int)v, 0) : number, last);
+    return OUTSIDE == CLIP || number < (unsigned)n;
+#endif
 }
 
-// The whole answer.
-__device__ __forceinline__ bool entry_of(index_type v, i64 n, i64 outside, entry &at) {
-    bool inside = find_entry(v, n, outside, at);
-    if (!PERIODIC || inside)
+// The whole answer; `at` as above.
+__device__ __forceinline__ bool entry_of(index_type v, i64 n, entry &at) {
+    bool inside = find_entry(v, n, at);
+    if (OUTSIDE != WRAP || inside)
         return inside;
     if (has_sign) {
         i64 rest = (i64)v % n;
@@ -56,9 +55,11 @@ __device__ __forceinline__ bool entry_of(index_type v, i64 n, i64 outside, entry
 }
 #endif
 
-// The entry's address; step in bytes. The compiler would make a product of 64 by 64 bits of it.
+// The entry's address; step in bytes. The compiler would make a product of 64 by 64 bits of one that is a parameter.
 template <typename E> __device__ __forceinline__ const E *entry_at(const E *table, entry at, i64 step) {
-#if WIDE
+#if STEP
+    return (const E *)((const char *)table + (i64)at * STEP);
+#elif WIDE
     return (const E *)((const char *)table + at * step);
 #else
     const E *where;

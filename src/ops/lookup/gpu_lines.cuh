@@ -11,25 +11,9 @@
 
 typedef bits_of<SIZE>::type element;
 
-// Indices are read once: -DSTREAM=1 leaves the first-level cache to the table.
-template <int N> __device__ __forceinline__ void load_index(words<N> &v, const void *at) { load_now(v, at); }
-#if STREAM
-template <> __device__ __forceinline__ void load_index<16>(words<16> &v, const void *at) {
-    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3])
-                 : "l"(at));
-}
-template <> __device__ __forceinline__ void load_index<8>(words<8> &v, const void *at) {
-    asm volatile("ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];" : "=r"(v.word[0]), "=r"(v.word[1]) : "l"(at));
-}
-template <> __device__ __forceinline__ void load_index<4>(words<4> &v, const void *at) {
-    asm volatile("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(v.word[0]) : "l"(at));
-}
-#endif
-
 struct lines {
-    i64 n, step, count, blocks;        // entries of the table, bytes between them, indices, blocks a line
-    i64 table_line, out_line, outside; // elements between lines; the policy
+    i64 n, step, count, blocks; // entries of the table, bytes between them, indices, blocks a line
+    i64 table_line, out_line;   // elements between lines
 };
 
 union indices {
@@ -53,7 +37,7 @@ struct vectors_of_thread {
 #pragma unroll
         for (int g = 0; g < GROUPS; g++)
             if (whole(g)) {
-                load_index(v[g].all, index + place(g));
+                load_now(v[g].all, index + place(g));
             } else {
 #pragma unroll
                 for (int j = 0; j < V; j++)
@@ -66,45 +50,41 @@ struct vectors_of_thread {
 //     bool find(index, spot &)           where it points; false: outside, and the spot is one that may be read
 //     entry read(spot)                   what stands there
 //     element make(spot, entry, bool)    the result, of an index inside or not
-//     bool late(index, number, element &)    for one outside: the result needs this after all
-template <typename JOB> __device__ __forceinline__ void each_vector(const vectors_of_thread &mine, const stored<INDEX>::type *index, element *out, const JOB &job) {
-    typename JOB::spot spot[GROUPS][V];
-    typename JOB::entry_type at[GROUPS][V];
-    unsigned bad[GROUPS];
+//     void late(index, number, element &)    what one outside needs after all
+template <typename JOB>
+__device__ __forceinline__ void each_vector(const vectors_of_thread &mine, const stored<INDEX>::type *index, element *out, const JOB &job) {
+    bool bad = false;
 #pragma unroll
     for (int g = 0; g < GROUPS; g++) {
-        bad[g] = 0;
-#pragma unroll
-        for (int j = 0; j < V; j++)
-            bad[g] |= job.find(mine.v[g].part[j], spot[g][j]) ? 0 : 1u << j;
-    }
-#pragma unroll
-    for (int g = 0; g < GROUPS; g++)
-#pragma unroll
-        for (int j = 0; j < V; j++)
-            at[g][j] = job.read(spot[g][j]);
-#pragma unroll
-    for (int g = 0; g < GROUPS; g++) {
+        typename JOB::spot spot[V];
+        typename JOB::entry_type at[V];
+        bool inside[V];
         results r;
 #pragma unroll
+        for (int j = 0; j < V; j++) {
+            inside[j] = job.find(mine.v[g].part[j], spot[j]);
+            bad = bad || !inside[j];
+        }
+#pragma unroll
         for (int j = 0; j < V; j++)
-            r.part[j] = job.make(spot[g][j], at[g][j], !(bad[g] >> j & 1));
+            at[j] = job.read(spot[j]);
+#pragma unroll
+        for (int j = 0; j < V; j++)
+            r.part[j] = job.make(spot[j], at[j], inside[j]);
         if (mine.whole(g))
             *(bits_of<V * SIZE>::type *)(out + mine.place(g)) = r.all;
     }
-#pragma unroll
-    for (int g = 0; g < GROUPS; g++) {
-        if (bad[g] && mine.whole(g))
-            for (int j = 0; j < V; j++)
-                if (bad[g] >> j & 1)
-                    job.late(index[mine.place(g) + j], mine.place(g) + j, out[mine.place(g) + j]);
-        if (!mine.whole(g))
-            for (i64 i = mine.place(g); i < mine.count; i++) {
+    bool again = OUTSIDE != CLIP && OUTSIDE != FILL && bad;
+    if (!again && mine.whole(GROUPS - 1))
+        return;
+    for (int g = 0; g < GROUPS; g++)
+        if (again || !mine.whole(g))
+            for (i64 i = mine.place(g); i < mine.place(g) + V && i < mine.count; i++) {
                 typename JOB::spot s;
                 bool inside = job.find(index[i], s);
-                out[i] = job.make(s, job.read(s), inside);
+                if (!mine.whole(g))
+                    out[i] = job.make(s, job.read(s), inside);
                 if (!inside)
                     job.late(index[i], i, out[i]);
             }
-    }
 }

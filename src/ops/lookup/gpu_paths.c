@@ -32,7 +32,7 @@ bool tess_lookup_gpu_by_name(const tess_problem *base, const char **why) {
 
 static void lay_path(const tess_problem *base, tess_gpu_layout *layout, lookup_path path) {
     const lookup_problem *p = of(base);
-    int64_t lookups[] = {p->n, p->at.count, (int64_t)p->outside};
+    int64_t lookups[] = {p->n, p->at.count};
     bool kept = path == LOOKUP_CONSTANT || path == LOOKUP_SHARED;
     tess_lookup_gpu_verdict(layout, p);
     tess_lookup_gpu_begin(layout, p, &gpu_paths);

@@ -23,7 +23,7 @@ extern "C" __constant__ element constant_table[ENTRIES];
 #endif
 
 struct lookups {
-    i64 n, count, outside;
+    i64 n, count;
 };
 
 extern "C" __global__ void __launch_bounds__(256)
@@ -39,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(256)
 #endif
     if (i >= p.count)
         return;
-    if (entry_of(index[i], p.n, p.outside, at)) {
+    if (entry_of(index[i], p.n, at)) {
 #if PATH == GLOBAL
         result = table[at];
 #elif PATH == CONSTANT
@@ -51,7 +51,7 @@ extern "C" __global__ void __launch_bounds__(256)
 #endif
     } else {
         cut(fill, result);
-        if (p.outside == ERROR)
+        if (OUTSIDE == ERROR)
             note(bad, i);
     }
     out[i] = result;

@@ -52,7 +52,7 @@ template <typename X> __device__ __forceinline__ void split(X x, X whole, spot_n
     p.t = (real)t;
     if (METHOD == NEAREST) {
         p.at += t >= (X)0.5;
-        if (PERIODIC)
+        if (OUTSIDE == WRAP)
             p.at -= p.at == n ? n : 0;
     }
 }
@@ -62,7 +62,7 @@ __device__ __forceinline__ double floor_of(double x) { return floor(x); }
 
 // Where a coordinate points; false when it lies outside and has no place (ERROR, FILL) or needs a division (WRAP). The point may be read whatever the
 // answer. Comparisons with NaN fail, so that it lies outside.
-__device__ __forceinline__ bool find_point(index_type v, spot_number n, i64 outside, point &p) {
+__device__ __forceinline__ bool find_point(index_type v, spot_number n, point &p) {
 #if SINGLE
     float x = load_as<float, INDEX>(v), last = (float)(n - 1);
     bool inside = x >= 0 && x <= last;
@@ -72,7 +72,7 @@ __device__ __forceinline__ bool find_point(index_type v, spot_number n, i64 outs
 #endif
     auto y = inside ? x : 0;
     split(y, floor_of(y), n, p);
-    if (!PERIODIC && outside == CLIP) {
+    if (OUTSIDE == CLIP) {
         p.at = !inside && x > 0 ? n - 1 : p.at;
         inside = true;
     }
@@ -98,7 +98,7 @@ __device__ __forceinline__ i64 neighbour(i64 at, int by, i64 n) {
     i64 k = at + by;
     if (k >= 0 && k < n)
         return k;
-    if (PERIODIC)
+    if (OUTSIDE == WRAP)
         return (k % n + n) % n;
     return k < 0 ? 0 : n - 1;
 }

@@ -34,9 +34,9 @@ struct interpolation {
     typedef prepared_entry entry_type;
     const prepared_entry *records;
     u64 *bad;
-    i64 n, outside;
+    i64 n;
     element fill;
-    __device__ __forceinline__ bool find(index_type v, point &p) const { return find_point(v, (spot_number)n, outside, p); }
+    __device__ __forceinline__ bool find(index_type v, point &p) const { return find_point(v, (spot_number)n, p); }
     __device__ __forceinline__ prepared_entry read(const point &p) const { return records[p.at]; }
     __device__ __forceinline__ element value(const point &p, const prepared_entry &x) const {
 #if METHOD == NEAREST
@@ -45,18 +45,18 @@ struct interpolation {
         return as<element>(result_of(value_at(x, p.t)));
 #endif
     }
-    __device__ __forceinline__ element make(const point &p, const prepared_entry &x, bool inside) const { return chosen(inside, value(p, x), fill); }
+    __device__ __forceinline__ element make(const point &p, const prepared_entry &x, bool inside) const { return OUTSIDE == FILL ? chosen(inside, value(p, x), fill) : value(p, x); }
     __device__ __forceinline__ void late(index_type v, i64 position, element &result) const {
-        if (PERIODIC) {
+        if (OUTSIDE == WRAP) {
             point p;
             result = wrapped_point(load_as<double, INDEX>(v), n, p) ? value(p, read(p)) : as<element>(no_number());
-        } else if (outside == ERROR) {
+        } else if (OUTSIDE == ERROR) {
             note(bad, position);
         }
     }
 };
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     prepared(const prepared_entry *records, const index_type *index, element *out, u64 *bad, const lines p, const uint4 fill) {
     i64 chunk = blockIdx.x;
     if (LINES) {
@@ -65,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         records += line * p.n;
         out += line * p.out_line;
     }
-    interpolation job = {records, bad, p.n, p.outside};
+    interpolation job = {records, bad, p.n};
     cut(fill, job.fill);
     each_vector(vectors_of_thread(index, chunk, p.count), index, out, job);
 }

@@ -61,7 +61,7 @@ void tess_lookup_gpu_lines(tess_gpu_layout *layout, const lookup_problem *p, int
     tess_gpu_option(layout, "-DV=%d", (int)tess_lookup_gpu_vector(p));
     tess_gpu_option(layout, "-DGROUPS=%d", (int)groups);
     tess_gpu_option(layout, "-DTHREADS=%d", LOOKUP_GPU_THREADS);
-    tess_gpu_option(layout, "-DSTREAM=1");
+    tess_gpu_option(layout, "-DBLOCKS=%d", 1);
     tess_gpu_option(layout, "-DLINES=%d", p->outer.ndim);
 }
 
@@ -69,7 +69,7 @@ static void pass_fill(tess_gpu_layout *layout, tess_gpu_step *step, const lookup
 
 void tess_lookup_gpu_launch_lines(tess_gpu_layout *layout, const lookup_problem *p, const char *entry, lookup_gpu_table table, int64_t groups) {
     int64_t vector = tess_lookup_gpu_vector(p), blocks = tess_ceil_div(p->at.count, vector * groups * LOOKUP_GPU_THREADS);
-    int64_t lines[] = {p->n, table.step, p->at.count, blocks, table.line, outer_stride(p, LOOKUP_OUT) / p->size, (int64_t)p->outside};
+    int64_t lines[] = {p->n, table.step, p->at.count, blocks, table.line, outer_stride(p, LOOKUP_OUT) / p->size};
     tess_gpu_step *step = tess_gpu_launch_of(layout, entry, blocks * p->outer.count, 1, 1, LOOKUP_GPU_THREADS, 0);
     tess_gpu_pass_pointer(layout, step, table.place, table.offset);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_SECOND, 0);
@@ -83,7 +83,7 @@ void tess_lookup_gpu_launch_lines(tess_gpu_layout *layout, const lookup_problem 
 void tess_lookup_gpu_begin(tess_gpu_layout *layout, const lookup_problem *p, const tess_gpu_text *text) {
     tess_gpu_unit(layout, text);
     tess_gpu_option(layout, "-DINDEX=%d", (int)p->index.type);
-    tess_gpu_option(layout, "-DPERIODIC=%d", p->outside == TESS_OUTSIDE_WRAP);
+    tess_gpu_option(layout, "-DOUTSIDE=%d", (int)p->outside);
     tess_gpu_option(layout, "-DWIDE=%d", p->n > INT32_MAX || p->step > INT32_MAX || p->step < -INT32_MAX);
 }
 
@@ -113,6 +113,7 @@ static void lay_vectors(const tess_problem *base, const tess_gpu_device *device,
     tess_lookup_gpu_verdict(layout, p);
     tess_lookup_gpu_begin(layout, p, &gpu_vectors);
     tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);
+    tess_gpu_option(layout, "-DSTEP=%d", p->step == p->size ? (int)p->size : 0);
     tess_lookup_gpu_lines(layout, p, groups);
     tess_lookup_gpu_launch_lines(layout, p, "vectors",
                                  (lookup_gpu_table){.place = TESS_GPU_IN, .step = p->step, .line = outer_stride(p, LOOKUP_FROM) / p->size}, groups);
@@ -134,7 +135,6 @@ static void lay_shared_bytes(const tess_problem *base, const tess_gpu_device *de
     tess_lookup_gpu_verdict(layout, p);
     tess_lookup_gpu_begin(layout, p, &gpu_shared_bytes);
     tess_gpu_option(layout, "-DTHREADS=%d", LOOKUP_GPU_THREADS);
-    tess_gpu_option(layout, "-DSTREAM=1");
     tess_gpu_option(layout, "-DCHECK=%d", p->outside == TESS_OUTSIDE_ERROR && (p->n < 256 || p->index.type == tess_i8));
     tess_lookup_gpu_launch_lines(layout, p, "shared_bytes", (lookup_gpu_table){.place = TESS_GPU_IN, .step = p->step}, 1);
 }
@@ -165,7 +165,7 @@ static void lay_slice_vectors(const tess_problem *base, const tess_gpu_device *d
     while (slice % size != 0 || !whole_steps(p, size))
         size /= 2;
     int64_t per = slice / size, vectors = p->outer.count * p->at.count * per;
-    int64_t slices[] = {p->n, p->step, outer_stride(p, LOOKUP_FROM) / size, p->at.count, per, vectors, (int64_t)p->outside};
+    int64_t slices[] = {p->n, p->step, outer_stride(p, LOOKUP_FROM) / size, p->at.count, per, vectors};
     tess_lookup_gpu_verdict(layout, p);
     tess_lookup_gpu_begin(layout, p, &gpu_slice_vectors);
     tess_gpu_option(layout, "-DSIZE=%d", (int)size);
@@ -195,7 +195,7 @@ static int64_t *put_axes(int64_t *at, const lookup_axes *axes, int64_t pieces, i
 
 void tess_lookup_gpu_walk(tess_gpu_layout *layout, const lookup_problem *p, const char *entry, int64_t pieces) {
     int64_t items = p->outer.count * p->at.count * p->inner.count * pieces;
-    int64_t block[5 + 9 * (TESS_MAX_NDIM + 2)], *at = block;
+    int64_t block[4 + 9 * (TESS_MAX_NDIM + 2)], *at = block;
     tess_gpu_option(layout, "-DOUTER=%d", p->outer.ndim);
     tess_gpu_option(layout, "-DAT=%d", p->at.ndim);
     tess_gpu_option(layout, "-DINNER=%d", p->inner.ndim + (pieces > 1));
@@ -204,7 +204,6 @@ void tess_lookup_gpu_walk(tess_gpu_layout *layout, const lookup_problem *p, cons
     *at++ = p->step;
     *at++ = p->at.count;
     *at++ = items;
-    *at++ = (int64_t)p->outside;
     at = put_axes(at, &p->outer, 1, 0);
     at = put_axes(at, &p->at, 1, 0);
     at = put_axes(at, &p->inner, pieces, p->size / pieces);

@@ -30,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     vectors_of_thread mine(index, blockIdx.x, p.count);
     static_assert(THREADS == 256, "a thread an answer");
     entry at;
-    if (entry_of((index_type)threadIdx.x, p.n, p.outside, at))
+    if (entry_of((index_type)threadIdx.x, p.n, at))
         answer[threadIdx.x] = *entry_at(table, at, p.step);
     else
         cut(fill, answer[threadIdx.x]);

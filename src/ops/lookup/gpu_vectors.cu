@@ -10,23 +10,23 @@ struct gather {
     typedef element entry_type;
     const element *table;
     u64 *bad;
-    i64 n, outside, step;
+    i64 n, step;
     element fill;
-    __device__ __forceinline__ bool find(index_type v, spot &at) const { return find_entry(v, n, outside, at); }
+    __device__ __forceinline__ bool find(index_type v, spot &at) const { return find_entry(v, n, at); }
     __device__ __forceinline__ element read(spot at) const { return __ldg(entry_at(table, at, step)); }
-    __device__ __forceinline__ element make(spot, element x, bool inside) const { return chosen(inside, x, fill); }
+    __device__ __forceinline__ element make(spot, element x, bool inside) const { return OUTSIDE == FILL ? chosen(inside, x, fill) : x; }
     __device__ __forceinline__ void late(index_type v, i64 position, element &result) const {
         entry at;
-        if (PERIODIC) {
-            entry_of(v, n, outside, at);
+        if (OUTSIDE == WRAP) {
+            entry_of(v, n, at);
             result = read(at);
-        } else if (outside == ERROR) {
+        } else if (OUTSIDE == ERROR) {
             note(bad, position);
         }
     }
 };
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     vectors(const element *table, const index_type *index, element *out, u64 *bad, const lines p, const uint4 fill) {
     i64 chunk = blockIdx.x;
     if (LINES) {
@@ -35,7 +35,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         table += line * p.table_line;
         out += line * p.out_line;
     }
-    gather job = {table, bad, p.n, p.outside, p.step};
+    gather job = {table, bad, p.n, p.step};
     cut(fill, job.fill);
     each_vector(vectors_of_thread(index, chunk, p.count), index, out, job);
 }

@@ -13,11 +13,17 @@ typedef u64 number;
 enum { GROUPS = 4 }; // elements a thread, 256 apart
 
 struct walk {
-    i64 n, step, indices, items, outside; // entries, bytes between them; indices; elements of out; the policy
+    i64 n, step, indices, items; // entries, bytes between them; indices; elements of out
     i64 outer[OUTER + 1], outer_from[OUTER + 1], outer_to[OUTER + 1];
     i64 at[AT + 1], at_from[AT + 1], at_to[AT + 1];
     i64 inner[INNER + 1], inner_from[INNER + 1], inner_to[INNER + 1];
 };
+
+// Element g of the thread's: the last one again behind the end, where it is stored once more with the same value.
+__device__ __forceinline__ i64 item_of(const walk &w, int g) {
+    i64 item = blockIdx.x * (256ll * GROUPS) + g * 256 + threadIdx.x;
+    return item < w.items ? item : w.items - 1;
+}
 
 struct place {
     i64 table, index, out; // bytes
