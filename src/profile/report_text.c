@@ -102,6 +102,7 @@ static void audit(const tess_profile *p, tess_text *text) {
         "not there: its value is kept in a register, is an operand, or was loaded before",
         "one lane does it for all that agree",
         "the general instruction, not the one for adding 1",
+        "unrolled where lanes part: copies of it may be executed by other groups of lanes",
         "registers do not fit: local memory holds them (not counted)",
         "not as in the PTX, by no known rule (counted as there)",
     };
@@ -109,7 +110,7 @@ static void audit(const tess_profile *p, tess_text *text) {
     for (int i = 0; p->is_audited && i < p->line_count; i++) {
         const profile_line *l = &p->lines[i];
         const tess_vgpu_counters *a = &l->counters, *b = &l->audited;
-        if (l->verdict == TESS_VGPU_KEPT || (l->verdict < TESS_VGPU_SPILLS && memcmp(a, b, sizeof *a) == 0))
+        if (l->verdict == TESS_VGPU_KEPT || (l->verdict < TESS_VGPU_COPIES && memcmp(a, b, sizeof *a) == 0))
             continue;
         tess_text_add(text, "%s  line %d: %s", any ? "" : "\nMachine code, where it is not as the PTX says\n", l->line, words[l->verdict]);
         any = true;

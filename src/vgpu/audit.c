@@ -129,6 +129,24 @@ static bool merge(const auditor *a, const ptx_function *f, uint32_t pc, int wide
     return false;
 }
 
+/* Whether the record's access stands on the line of one beside it: the assembler had put them together and then apart again. That line then has accesses
+ * as far from each other as the records'. */
+static bool stands_elsewhere(const auditor *a, const ptx_function *f, uint32_t pc) {
+    const vgpu_record *records = a->module->records, *r = &records[pc];
+    for (uint32_t at = f->first; at < f->first + (uint32_t)f->count; at++) {
+        int count;
+        if (at == pc || !beside(r, &records[at]))
+            continue;
+        const vgpu_code *code = of_line(a, (int)records[at].line, &count);
+        for (int i = 0; i < count; i++)
+            for (int k = 0; k < count; k++)
+                if (does(code[i].op, r) && does(code[k].op, r) && code[i].bytes == r->bytes * r->count && code[k].bytes == code[i].bytes &&
+                    code[i].offset - code[k].offset == r->offset - records[at].offset)
+                    return true;
+    }
+    return false;
+}
+
 /* ---- one record ---- */
 
 static bool whole_sum(const vgpu_record *r) {
@@ -157,12 +175,13 @@ static void judge(auditor *a, const ptx_function *f, uint32_t pc, bool gathered)
     found l = look(a, r);
     if (v->verdict != TESS_VGPU_KEPT)
         return;
+    v->copies = (uint8_t)(l.copies < 255 ? l.copies : 255);
     if (l.copies == 0) {
-        v->verdict = TESS_VGPU_DROPPED;
+        v->verdict = stands_elsewhere(a, f, pc) ? TESS_VGPU_KEPT : TESS_VGPU_DROPPED;
     } else if (r->op == PTX_OP_ATOM || r->op == PTX_OP_RED) {
         if (r->space == PTX_SHARED && r->mode == PTX_ADD && r->target && r->flags & VGPU_UNUSED && !l.counts_ones)
             v->verdict = TESS_VGPU_PLAIN_ATOMIC;
-        else if (gathered && r->space != PTX_SHARED && r->guard == VGPU_NO_SLOT && !l.unguarded && whole_sum(r))
+        else if (gathered && r->guard == VGPU_NO_SLOT && !l.unguarded && whole_sum(r))
             v->verdict = TESS_VGPU_ONE_LANE;
     } else if (r->op == PTX_OP_LD || r->op == PTX_OP_ST) {
         int width = r->bytes * r->count;
@@ -216,6 +235,6 @@ tess_status tess_vgpu_audit_cubin(tess_vgpu_module *module, const void *cubin, s
 }
 
 const char *tess_vgpu_verdict_name(tess_vgpu_verdict verdict) {
-    static const char *const names[] = {"kept", "merged", "part", "dropped", "one lane", "plain atomic", "spills", "differs"};
+    static const char *const names[] = {"kept", "merged", "part", "dropped", "one lane", "plain atomic", "copies", "spills", "differs"};
     return verdict >= TESS_VGPU_KEPT && (int)verdict < TESS_COUNT(names) ? names[verdict] : "?";
 }

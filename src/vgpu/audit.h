@@ -19,9 +19,10 @@ typedef enum vgpu_code_op {
 } vgpu_code_op;
 
 typedef struct vgpu_code {
-    int line;          /* of the PTX */
-    uint8_t op, bytes; /* bytes: a lane, 0 where it does not matter */
-    bool guarded;
+    int line;              /* of the PTX */
+    int32_t offset;        /* what the instruction adds to its register */
+    uint8_t op, bytes;     /* bytes: a lane, 0 where it does not matter */
+    bool guarded, padding; /* padding: always false, so that lists can be compared as bytes */
 } vgpu_code;
 
 /* Reads a cubin for sm_90 that ptxas or NVRTC made with line information; the list is in the order of lines, what

@@ -3,7 +3,8 @@
  *
  * A cubin is an ELF file of 64 bits. Every kernel and function has a section .text.NAME of instructions of 16 bytes; .nv_debug_line_sass is a DWARF 2 line
  * program from their addresses to lines of the PTX, one sequence a function, whose start is a relocation against the function's symbol. Of an instruction
- * the operation is in bits 0 to 8 (11 where two operations share them), the guard in 12 to 15, the width in 73 to 75, as on sm_90; the encodings were found by
+ * the operation is in bits 0 to 8 (11 where two operations share them), the guard in 12 to 15, the width in 73 to 75, what is
+ * added to the address in 40 to 63, as on sm_90; the encodings were found by
  * disassembling. Files may be damaged: every offset is checked. */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ typedef struct cubin {
     size_t size;
     uint64_t sections, section_count;
     uint64_t symbols, symbol_count; /* file offset */
-    size_t looked_at; /* instructions: each is in one function and on one line */
+    size_t looked_at;               /* instructions: each is in one function and on one line */
     vgpu_code *list;
     int count, room;
 } cubin;
@@ -85,7 +86,10 @@ static bool code_of(uint64_t low, uint64_t high, vgpu_code *code) {
     unsigned guard = low >> 12 & 15;
     for (int i = 0; i < TESS_COUNT(table); i++)
         if ((low & 0x1ff) == table[i].bits && guard != NEVER) {
-            *code = (vgpu_code){.op = (uint8_t)table[i].op, .guarded = guard != ALWAYS, .bytes = table[i].wide ? width[high >> 9 & 7] : 0};
+            *code = (vgpu_code){.op = (uint8_t)table[i].op,
+                                .guarded = guard != ALWAYS,
+                                .bytes = table[i].wide ? width[high >> 9 & 7] : 0,
+                                .offset = (int32_t)(low >> 32) >> 8};
             if ((low & 0xfff) == POPC)
                 code->op = VGPU_CODE_ATOMS_POPC;
             return true;
@@ -269,7 +273,11 @@ static tess_status read(cubin *c) {
 
 static int by_line(const void *a, const void *b) {
     const vgpu_code *x = a, *y = b;
-    return x->line != y->line ? (x->line > y->line) - (x->line < y->line) : x->op != y->op ? x->op - y->op : x->bytes - y->bytes;
+    int64_t d = (int64_t)x->line - y->line;
+    d = d ? d : x->op - y->op;
+    d = d ? d : x->bytes - y->bytes;
+    d = d ? d : (int64_t)x->offset - y->offset;
+    return (d > 0) - (d < 0);
 }
 
 tess_status tess_vgpu_cubin_read(tess_context *context, const void *data, size_t size, vgpu_code **list, int *count, int *room) {

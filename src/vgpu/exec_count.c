@@ -228,7 +228,10 @@ static bool regular(const vgpu_access *a, wavefronts *w, uint64_t *bytes) {
 static void spin(const vgpu_access *a, tess_vgpu_counters *c) {
     uint32_t rest = a->mask;
     while (rest) {
+        c->shared_ld_requests++;
         c->shared_ld_wavefronts += (uint64_t)shared_load(a->address, rest, a->bytes, false).taken;
+        c->shared_ld_bytes += (uint64_t)(a->bytes * distinct(a->address, rest, 0));
+        c->shared_atom_requests++;
         uint32_t won = 0;
         uint64_t touched[LANES];
         int touches = 0, halves = a->bytes == 8 ? 2 : 1;
@@ -259,6 +262,30 @@ static void spin(const vgpu_access *a, tess_vgpu_counters *c) {
     }
 }
 
+/* cp.async: in the order of lanes, a round takes those whose banks on neither side are taken; equal words are not shared. Of one phase. */
+static int async_rounds(const uint64_t *from, const uint64_t *to, uint32_t lanes, int bytes) {
+    int count = 0;
+    for (; lanes; count++) {
+        uint32_t used_from = 0, used_to = 0;
+        for (uint32_t m = lanes; m; m &= m - 1) {
+            int l = TESS_LOW_BIT(m);
+            uint32_t words = (1u << bytes / 4) - 1, own = words << from[l] / 4 % 32, other = words << to[l] / 4 % 32;
+            if (used_from & own || used_to & other)
+                continue;
+            used_from |= own;
+            used_to |= other;
+            lanes &= ~(1u << l);
+        }
+    }
+    return count;
+}
+
+static void count_async(const uint64_t *from, const vgpu_access *a, tess_vgpu_counters *c) {
+    c->shared_async_requests++;
+    for (int p = 0; p < a->bytes / 4; p++)
+        c->shared_async_wavefronts += (uint64_t)async_rounds(from, a->address, a->mask & phase_mask(lanes_a_phase(a->bytes), p), a->bytes);
+}
+
 static void shared(const vgpu_access *a, tess_vgpu_counters *c) {
     int active = TESS_POPCOUNT(a->mask);
     uint64_t ideal = (uint64_t)(active * a->bytes + 127) / 128;
@@ -266,7 +293,7 @@ static void shared(const vgpu_access *a, tess_vgpu_counters *c) {
     if (a->kind == VGPU_ATOMIC) {
         ptx_type type = (ptx_type)a->record->count;
         bool loops = a->record->mode == PTX_ADD && (a->bytes == 8 || (type >= PTX_F16 && type <= PTX_F64));
-        c->shared_atom_requests++;
+        c->shared_atom_requests += !loops;
         if (loops)
             spin(a, c);
         else if (a->record->mode == PTX_ADD && a->record->target && a->record->flags & VGPU_UNUSED)
@@ -407,9 +434,12 @@ static void constant(const vgpu_access *a, tess_vgpu_counters *c) {
 /* ---- the observer ---- */
 
 /* With an audit a second row of counters follows, for what the machine code does otherwise. */
-static size_t state_bytes(const vgpu_launch *launch) {
+static size_t rows_bytes(const vgpu_launch *launch) {
     return launch->module->record_count * sizeof(tess_vgpu_counters) * (launch->module->audit ? 2 : 1);
 }
+
+/* After the counters: the source addresses of the cp.async whose destinations come next. */
+static size_t state_bytes(const vgpu_launch *launch) { return rows_bytes(launch) + LANES * sizeof(uint64_t); }
 
 static void count(const vgpu_access *a, tess_vgpu_counters *c) {
     switch (a->space) {
@@ -456,6 +486,14 @@ static void on_access(void *state, const vgpu_access *a) {
     if (a->record->op == PTX_OP_CP && a->record->mode == PTX_BULK) { /* both sides come here: the reading one counts */
         c->bulk_bytes += a->kind == VGPU_LOAD ? 16 * (uint64_t)TESS_POPCOUNT(a->mask) : 0;
         return;
+    }
+    if (TESS_UNLIKELY(a->record->op == PTX_OP_CP)) {
+        uint64_t *from = (uint64_t *)((char *)state + rows_bytes(a->warp->launch));
+        if (a->kind == VGPU_STORE) {
+            count_async(from, a, c);
+            return;
+        }
+        memcpy(from, a->address, LANES * sizeof *from);
     }
     count(a, c);
     const tess_vgpu_module *module = a->warp->launch->module;

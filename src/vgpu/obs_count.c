@@ -26,6 +26,8 @@ static void add_audited(tess_vgpu_counters *to, const tess_vgpu_run *run, uint32
     c.branches_divergent = p->branches_divergent;
     c.barriers = p->barriers;
     c.warp_syncs = p->warp_syncs;
+    c.shared_async_requests = p->shared_async_requests;
+    c.shared_async_wavefronts = p->shared_async_wavefronts;
     c.bulk_copies = p->bulk_copies;
     c.bulk_bytes = p->bulk_bytes;
     c.flops_f16 = p->flops_f16;
@@ -63,6 +65,8 @@ bool tess_vgpu_line_at(const tess_vgpu_run *run, int number, tess_vgpu_line *lin
     const vgpu_record *r = &m->records[pc];
     *line = (tess_vgpu_line){.ptx_line = (int)r->line, .source_line = (int)(r->source & 0xffffff), .counters = run->counters[pc]};
     line->verdict = run->audited ? (tess_vgpu_verdict)m->audit[pc].verdict : TESS_VGPU_KEPT;
+    if (run->audited && line->verdict == TESS_VGPU_KEPT && m->audit[pc].copies > 1 && run->counters[pc].partial_warp_instructions)
+        line->verdict = TESS_VGPU_COPIES;
     add_audited(&line->audited, run, pc);
     line->file = m->file_name[r->source >> 24];
     line->file_length = m->file_name_length[r->source >> 24];

@@ -259,7 +259,7 @@ typedef struct ptx_pointer_fixup {
 } ptx_pointer_fixup;
 
 typedef struct vgpu_audit {
-    uint8_t verdict, bytes; /* a tess_vgpu_verdict; the width of a merged access */
+    uint8_t verdict, bytes, copies; /* a tess_vgpu_verdict; the width of a merged access; how many instructions an access has become */
 } vgpu_audit;
 
 typedef struct tess_vgpu_module {

@@ -121,6 +121,8 @@ void tess_vgpu_run_free(tess_vgpu_run *run); /* before its module is unloaded */
     X(shared_st_bytes)                                                                                                 \
     X(shared_atom_requests)                                                                                            \
     X(shared_atom_wavefronts) /* a lower bound where the hardware loops */                                             \
+    X(shared_async_requests)  /* cp.async, whose other side is a global load */                                        \
+    X(shared_async_wavefronts)                                                                                         \
     X(constant_loads)                                                                                                  \
     X(constant_requests) /* distinct addresses: loads + replays */                                                     \
     X(local_ld_requests)                                                                                               \
@@ -150,6 +152,7 @@ typedef enum tess_vgpu_verdict {
     TESS_VGPU_DROPPED,      /* no such access: not counted */
     TESS_VGPU_ONE_LANE,     /* an atomic that one lane does for all that agree */
     TESS_VGPU_PLAIN_ATOMIC, /* one that adds 1 without the instruction that is made for it */
+    TESS_VGPU_COPIES,       /* unrolled where lanes part: they may meet in other groups than here */
     TESS_VGPU_SPILLS,       /* registers are kept in local memory here: not counted */
     TESS_VGPU_DIFFERS       /* not as PTX has it, by no rule that is known: counted as PTX has it */
 } tess_vgpu_verdict;

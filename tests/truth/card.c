@@ -4,7 +4,7 @@
  *
  *     card launches LEVEL FILE         the launches of launches.txt that are of one file, from the PTX beside it
  *     card rows LEVEL OPERATION        an operation's GPU rows, from the PTX that NVRTC makes of them
- *     card code LEVEL FILE             needs no card: the accesses of the machine code, as code.txt has them
+ *     card code LEVEL FILE|rows        needs no card: the accesses of the machine code, as code.txt has them
  *
  * Prints one line a launch, in order: what was launched, a tab, the hash of what it wrote ("-" when more launches of the same row follow). */
 #include <unistd.h>
@@ -210,22 +210,56 @@ static void rows(void) {
 
 /* ---- code ---- */
 
-static void code(void) {
-    char *ptx = truth_read(only, ".ptx");
+static void tell(const char *name, const char *ptx) {
     vgpu_code *list;
     size_t size;
     int count, room;
-    if (!ptx)
-        exit(1);
     char *cubin = assemble(ptx, &size);
     check(tess_vgpu_cubin_read(context, cubin, size, &list, &count, &room));
     for (int i = 0, copies; i < count; i += copies) {
         for (copies = 1; i + copies < count && memcmp(&list[i], &list[i + copies], sizeof *list) == 0;)
             copies++;
-        printf("%s %s %d %s %d %d %d\n", only, level, list[i].line, tess_vgpu_code_name(list[i].op), list[i].bytes, list[i].guarded, copies);
+        printf("%s %s %d %s %d %d %d %d\n", name, level, list[i].line, tess_vgpu_code_name(list[i].op), list[i].bytes, list[i].offset,
+               list[i].guarded, copies);
     }
     tess_free(context, list, (size_t)room * sizeof *list);
     free(cubin);
+}
+
+static CUresult load_told(CUmodule *module, const void *image, unsigned count, CUjit_option *options, void **values) {
+    char name[16];
+    snprintf(name, sizeof name, "@%08x", truth_code_hash(image));
+    tell(name, image);
+    return real.cuModuleLoadDataEx(module, image, count, options, values);
+}
+
+static void code_of_rows(void) {
+    check(tess_gpu_get_engine(&gpu, context, TESS_ENGINE_VIRTUAL));
+    check(tess_gpu_open(gpu));
+    real = gpu->driver;
+    gpu->driver.cuModuleLoadDataEx = load_told;
+    for (int o = 0; o < tess_ops_count; o++)
+        for (int r = 0; r < tess_ops[o]->gpu_count; r++)
+            for (int p = 0; p < TESS_COUNT(truth_problems); p++) {
+                truth_trial t;
+                if (strcmp(truth_problems[p].operation, tess_ops[o]->name) != 0)
+                    continue;
+                tess_status status = truth_begin(&t, context, TESS_ENGINE_VIRTUAL, &truth_problems[p], tess_ops[o]->gpu_rows[r].name);
+                if (status != TESS_ERR_STRATEGY)
+                    check(status);
+                truth_end(&t);
+            }
+}
+
+static void code(void) {
+    if (strcmp(only, "rows") == 0) {
+        code_of_rows();
+        return;
+    }
+    char *ptx = truth_read(only, ".ptx");
+    if (!ptx)
+        exit(1);
+    tell(only, ptx);
     free(ptx);
 }
 
