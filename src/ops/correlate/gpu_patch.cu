@@ -163,8 +163,8 @@ __device__ __forceinline__ void compute(const element *in, result *out, const fr
                 }
             const int done = r - KY + 1, ready = p - KZ + 1;
             if (done >= 0 && ready >= 0) {
-                if (y + done < (int)f.m_y && (KZ == 1 || z + ready < (int)f.m_z))
-                    write<V>((result *)to, c.x, (int)f.m_x, sum[ready < 0 ? 0 : ready][done < 0 ? 0 : done]);
+                if (INSIDE || (y + done < (int)f.m_y && (KZ == 1 || z + ready < (int)f.m_z)))
+                    write<V, INSIDE>((result *)to, c.x, (int)f.m_x, sum[ready < 0 ? 0 : ready][done < 0 ? 0 : done]);
                 to += done == R - 1 ? (f.out_z - (R - 1) * f.out_y) * (i64)sizeof(result) : f.out_y * (i64)sizeof(result);
             }
         }
@@ -184,8 +184,10 @@ extern "C" __global__ void __launch_bounds__(32 * WX * WY * WZ, BLOCKS)
     columns c;
     c.x = first + lane * V;
     c.edge = lane < 16 ? first - REACH : first + 32 * V;
-    if (__all_sync(0xffffffff, VECTORS && first >= REACH && first + 32 * V + REACH <= (int)f.n_x && top >= 0 && top + ROWS <= (int)f.n_y &&
-                                   front >= 0 && front + PLANES <= (int)f.n_z))
+    const bool all_in = VECTORS && first >= REACH && first + 32 * V + REACH <= (int)f.n_x && top >= 0 && top + ROWS <= (int)f.n_y && front >= 0 &&
+                        front + PLANES <= (int)f.n_z;
+    const bool all_out = first + 32 * V <= (int)f.m_x && y + R <= (int)f.m_y && z + Z <= (int)f.m_z;
+    if (__all_sync(0xffffffff, all_in && all_out))
         compute<true>(in, out, f, taps, y, z, c, lane);
     else
         compute<false>(in, out, f, taps, y, z, c, lane);

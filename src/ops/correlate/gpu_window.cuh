@@ -138,24 +138,45 @@ __device__ __forceinline__ result narrow(work x) {
 #endif
 }
 
-// N results side by side, narrowed. A NaN is rare, and one comparison asks two values: it is looked for first and made canonical then.
+// Narrow, but for a NaN that comes out as whatever the conversion makes of it. In f32 a NaN that was computed is 0x7fffffff (PTX), the largest of all
+// numbers read as an integer: a minimum makes it the canonical one and changes nothing else.
+__device__ __forceinline__ result narrow_number(work x) {
+#if OUT == WORK && OUT == T_F32
+    const int bits = __float_as_int(x);
+    return __int_as_float(bits < 0x7fc00000 ? bits : 0x7fc00000);
+#elif OUT == WORK
+    return x;
+#elif WORK == T_F32 && (OUT == T_F16 || OUT == T_BF16)
+    unsigned short h;
+    if (OUT == T_F16)
+        asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(x));
+    else
+        asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(h) : "f"(x));
+    return h;
+#else
+    return narrow(x);
+#endif
+}
+
+// N results side by side, narrowed. A NaN is rare, and one comparison asks two values: it is looked for first, and made canonical then.
 template <int N> union alignas((N * sizeof(result) > 16 ? 16 : N * sizeof(result))) packed {
     result r[N];
     unsigned word[N * sizeof(result) < 4 ? 1 : N * sizeof(result) / 4];
     __device__ __forceinline__ packed(const work (&value)[N]) {
-#if OUT == WORK
         bool nan = false;
+#if OUT >= T_F16 && OUT != T_F32
 #pragma unroll
         for (int i = 0; i < N; i += 2)
             nan |= unordered(value[i], value[i + 1 < N ? i + 1 : i]);
+#endif
 #pragma unroll
         for (int i = 0; i < N; i++)
-            r[i] = value[i];
-        if (nan)
-#endif
+            r[i] = narrow_number(value[i]);
+        if (nan) {
 #pragma unroll
             for (int i = 0; i < N; i++)
                 r[i] = narrow(value[i]);
+        }
     }
     // To an address that is aligned to as much as there is, up to 16 bytes.
     __device__ __forceinline__ void store(void *at) const {
@@ -172,15 +193,15 @@ template <int N> union alignas((N * sizeof(result) > 16 ? 16 : N * sizeof(result
     }
 };
 
-// N results to `to`, which stand at column x of a row of m: as many as there are.
-template <int N> __device__ __forceinline__ void write(result *to, int x, int m, const work (&value)[N]) {
+// N results to `to`, which stand at column x of a row of m: as many as there are, which may be known to be all.
+template <int N, bool ALL = false> __device__ __forceinline__ void write(result *to, int x, int m, const work (&value)[N]) {
     const packed<N> v(value);
-    if (WHOLE && x + N <= m) {
+    if (WHOLE && (ALL || x + N <= m)) {
         v.store(to);
     } else {
 #pragma unroll
         for (int i = 0; i < N; i++)
-            if (x + i < m)
+            if (ALL || x + i < m)
                 to[i] = v.r[i];
     }
 }
