@@ -4,7 +4,7 @@
 
 __host__ __device__ constexpr int up_to(int n, int step) { return (n + step - 1) / step * step; }
 
-__device__ __forceinline__ void copy_vector(void *to, const element *from) {
+__device__ __forceinline__ void copy_vector(void *to, const void *from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
 }
 template <int N> __device__ __forceinline__ void copy_element(void *to, const element *from) {

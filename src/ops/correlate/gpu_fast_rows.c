@@ -35,7 +35,7 @@ static int64_t resident(int64_t threads, int64_t registers) {
 /* ---- patch ---- */
 
 typedef struct patch_shape {
-    int64_t columns, rows, planes, across, down, deep, blocks; /* V, R, Z, WX, WY, WZ, BLOCKS */
+    int64_t columns, rows, across, down, blocks; /* V, R, WX, WY, BLOCKS */
     bool direct;
 } patch_shape;
 
@@ -49,78 +49,73 @@ static int64_t power_above(int64_t n) {
 /* Single rows load what lies beside, and so do rows that begin anywhere, element by element. Registers: the rows' words, the window and sums; what the
  * addresses need beside. */
 static patch_shape patch_of(const tess_correlate_frame *f, int64_t work, bool whole) {
-    patch_shape s = {.columns = f->in == 8 ? 2 : f->in == 4 ? 4 : 8, .rows = f->y.width <= 3 ? 4 : 5, .planes = 1, .across = 2, .down = 2, .deep = 1};
+    patch_shape s = {.columns = f->in == 8 ? 2 : f->in == 4 ? 4 : 8, .rows = f->y.width <= 3 ? 4 : 5, .across = 2, .down = 2};
     if (f->y.width <= 3 && f->in < 4)
         s.rows = f->in == 1 ? 8 : 6;
     if (!whole && f->in >= 4)
-        s.columns = 1, s.rows = f->y.width <= 3 ? 8 : 4, s.direct = true;
-    if (f->z.width > 1)
-        s.rows = s.planes = s.deep = 2;
+        s.columns = 1, s.rows = f->y.width <= 3 ? 12 : 8, s.direct = true;
     if (f->y.m == 1)
         s.rows = 1, s.direct = true;
-    if (f->y.m <= 2 * s.rows && s.deep == 1)
-        s.across = 4, s.down = 1;
+    if (f->y.m <= 2 * s.rows)
+        s.across = s.rows == 1 ? 8 : 4, s.down = 1;
+    else if (whole && f->in == 4)
+        s.down = 4, s.rows = f->y.width <= 3 ? 2 : 4;
     const int64_t least = before(f) + after(f) ? tess_max64(power_above(tess_max64(before(f), after(f))), 4 / tess_min64(f->in, 4)) : 0;
     const int64_t beside = s.direct ? (tess_ceil_div(before(f), s.columns) + tess_ceil_div(after(f), s.columns)) * s.columns : least;
-    const int64_t held = (s.planes + f->z.width - 1) * (s.rows + f->y.width - 1) * (s.columns + beside) * f->in / 4;
-    const int64_t registers = held + (s.columns + before(f) + after(f) + s.columns * tess_min64(f->y.width, s.rows) * s.planes) * work / 4 + 20;
-    s.blocks = resident(32 * s.across * s.down * s.deep, tess_max64(registers, 40));
+    const int64_t held = (s.rows + f->y.width - 1) * (s.columns + beside) * f->in / 4;
+    int64_t registers = held + (s.columns + before(f) + after(f) + s.columns * tess_min64(f->y.width, s.rows)) * work / 4 + 20;
+    if (s.rows == 1)
+        registers = 8 * work;
+    else if (whole && f->in == 4 && s.down == 4)
+        registers = f->y.width <= 3 ? 40 : 64;
+    s.blocks = resident(32 * s.across * s.down, tess_max64(registers, s.rows == 1 ? 32 : 40));
     return s;
 }
 
-static int64_t patch_depth(const tess_correlate_frame *f, const patch_shape *s) { return tess_ceil_div(f->z.m, s->planes * s->deep); }
-
 static bool patch_takes(const tess_problem *base, bool whole, const char **why) {
     tess_correlate_frame f;
-    if (!frame_of(&f, base, 2, whole, why))
+    if (!frame_of(&f, base, 1, whole, why))
         return false;
     const patch_shape s = patch_of(&f, work_size(base), whole);
-    *why = "takes masks of a few rows and planes, no wider than a vector of 16 bytes on either side";
-    return f.y.width <= (f.z.width > 1 ? 3 : 5) && f.z.width <= 3 && before(&f) <= 4 * s.columns && after(&f) <= 4 * s.columns &&
-           (s.direct || (before(&f) <= s.columns && after(&f) <= s.columns)) && tess_ceil_div(f.y.m, s.rows * s.down) <= GRID &&
-           f.arrays <= GRID / tess_max64(1, patch_depth(&f, &s));
+    const int64_t widest = s.columns == 1 ? 4 : s.columns;
+    *why = "takes masks of at most 5 rows, no wider than a vector of 16 bytes on either side";
+    return f.y.width <= 5 && before(&f) <= widest && after(&f) <= widest && tess_ceil_div(f.y.m, s.rows * s.down) <= GRID;
 }
 
 static void lay_patch_as(const tess_problem *base, tess_gpu_layout *layout, bool whole) {
-    tess_correlate_frame f = known_frame(base, 2);
+    tess_correlate_frame f = known_frame(base, 1);
     const patch_shape s = patch_of(&f, work_size(base), whole);
     tess_gpu_unit(layout, &gpu_patch);
     tess_correlate_frame_options(layout, tess_correlate_gpu_of(base), &f, whole);
     tess_gpu_option(layout, "-DKY=%d", (int)f.y.width);
-    tess_gpu_option(layout, "-DKZ=%d", (int)f.z.width);
     tess_gpu_option(layout, "-DV=%d", (int)s.columns);
     tess_gpu_option(layout, "-DR=%d", (int)s.rows);
-    tess_gpu_option(layout, "-DZ=%d", (int)s.planes);
     tess_gpu_option(layout, "-DDIRECT=%d", s.direct);
     tess_gpu_option(layout, "-DWX=%d", (int)s.across);
     tess_gpu_option(layout, "-DWY=%d", (int)s.down);
-    tess_gpu_option(layout, "-DWZ=%d", (int)s.deep);
     tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
     tess_gpu_step *step = tess_gpu_launch_of(layout, "patch", tess_ceil_div(f.x.m, 32 * s.columns * s.across), tess_ceil_div(f.y.m, s.rows * s.down),
-                                             f.arrays * patch_depth(&f, &s), (int)(32 * s.across * s.down * s.deep), 0);
+                                             f.arrays, (int)(32 * s.across * s.down), 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_correlate_frame_pass(layout, step, &f);
-    tess_gpu_pass_i32(layout, step, (int32_t)patch_depth(&f, &s));
     tess_gpu_pass(layout, step, f.pass->weights, f.pass->size);
 }
 
 /* ---- strip2d ---- */
 
 typedef struct strip2d_shape {
-    int64_t columns, turn, threads, stages, blocks, height, shared; /* V, TURN, THREADS, STAGES, BLOCKS */
+    int64_t columns, threads, stages, blocks, height, shared; /* V, THREADS, STAGES, BLOCKS */
 } strip2d_shape;
 
 static int64_t up_to(int64_t n, int64_t step) { return tess_ceil_div(n, step) * step; }
 
-/* Eight multiply-adds a weight: of eight columns, or of four columns and two rows, which need fewer registers. */
+/* Eight columns, as long as there are registers for their sums. */
 static strip2d_shape strip2d_of(const tess_correlate_frame *f, int64_t work, const tess_gpu_device *device) {
     const int64_t wide = work / 4, taps = f->y.width;
-    strip2d_shape s = {.columns = 8, .turn = 1, .threads = 128};
+    strip2d_shape s = {.columns = 8, .threads = 128};
     if (wide == 2)
         s.columns = taps <= 7 && f->in <= 4 ? 4 : taps <= 7 ? 4 : 2;
-    else if (f->in == 4 && taps <= 10)
-        s.columns = 4, s.turn = 2;
     else if (taps > 15 && f->in >= 4)
         s.columns = 4;
     if (f->in < 4)
@@ -129,10 +124,10 @@ static strip2d_shape strip2d_of(const tess_correlate_frame *f, int64_t work, con
         s.threads /= 2;
     const int64_t vector = 16 / f->in, read = s.columns * f->in < 16 ? s.columns : vector;
     const int64_t row = up_to(up_to(before(f), read), vector) + s.threads * s.columns + up_to(up_to(after(f), read), vector);
-    int64_t registers = (s.columns * taps + s.turn * (s.columns + before(f) + after(f))) * wide + 24;
+    int64_t registers = (s.columns * taps + s.columns + before(f) + after(f)) * wide + 20;
     s.blocks = resident(s.threads, registers);
-    s.stages = s.turn == 2 ? 4 : 5;
-    s.shared = s.stages * s.turn * row * f->in;
+    s.stages = 5;
+    s.shared = s.stages * row * f->in;
     const int64_t columns = tess_ceil_div(f->x.m, s.threads * s.columns) * f->arrays;
     const int64_t strips = tess_max64(1, 2 * device->sms * s.blocks / tess_max64(columns, 1));
     s.height = tess_max64(tess_ceil_div(f->y.m, strips), tess_min64(f->y.m, 2 * taps));
@@ -148,7 +143,7 @@ static bool strip2d_takes(const tess_problem *base, bool whole, const char **why
         return false;
     strip2d_shape s = strip2d_of(&f, work_size(base), &none);
     *why = "takes masks of few enough taps for its registers and for the instruction cache";
-    return f.y.width > 1 && f.x.width * f.y.width * s.columns * s.turn <= BODY &&
+    return f.y.width > 1 && f.x.width * f.y.width * s.columns <= BODY &&
            (f.y.width * s.columns + before(&f) + after(&f)) * work_size(base) / 4 <= 200 && s.shared <= 48 << 10 &&
            tess_correlate_frame_parameters(&f, f.pass->taps) + 8 <= PARAMETERS && tess_ceil_div(f.y.m, tess_max64(1, s.height)) <= GRID;
 }
@@ -160,7 +155,6 @@ static void lay_strip2d_as(const tess_problem *base, const tess_gpu_device *devi
     tess_correlate_frame_options(layout, tess_correlate_gpu_of(base), &f, whole);
     tess_gpu_option(layout, "-DKY=%d", (int)f.y.width);
     tess_gpu_option(layout, "-DV=%d", (int)s.columns);
-    tess_gpu_option(layout, "-DTURN=%d", (int)s.turn);
     tess_gpu_option(layout, "-DSTAGES=%d", (int)s.stages);
     tess_gpu_option(layout, "-DTHREADS=%d", (int)s.threads);
     tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);

@@ -11,9 +11,10 @@
 const int ROWS = DOWN * R + KY - 1, PLANE = ROWS * ROW;
 
 // Plane z as the mask meets it, rows from y on.
-__device__ __forceinline__ void copy_plane(element *to, const element *in, const frame &f, bool plain, int z, int y, int x, int along, int down) {
+__device__ __forceinline__ void copy_plane(element *to, const element *in, const frame &f, const loose &beside, int z, int y, int x, int along,
+                                           int down) {
     const int at = resolve(z, (int)f.n_z, f.edge);
-    copy_rows<ROWS, DOWN>(to, in + (i64)(at < 0 ? 0 : at) * f.in_z, at >= 0, f, plain, y, x, along, down);
+    copy_rows<ROWS, DOWN>(to, in + (i64)(at < 0 ? 0 : at) * f.in_z, at >= 0, true, f, beside, y, x, along, down);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
@@ -27,12 +28,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     const int outputs = min(depth, (int)f.m_z - z), planes = outputs + KZ - 1, column = x + along * V, row = y + down * R;
     find_array(f, number, in, out);
     result *to = out + (i64)(z - (KZ - 1)) * f.out_z + (i64)row * f.out_y;
-    const bool plain = plain_tile(f, x);
-    prepare_ring<STAGES * ROWS>(ring, f, plain, x);
+    const loose beside = find_loose(f, x, along);
+    prepare_ring<STAGES * ROWS>(ring, f, reaches_edge(f, x) || top < 0 || top + ROWS > (int)f.n_y);
 #pragma unroll
     for (int i = 0; i < STAGES - 1; i++) {
         if (i < planes)
-            copy_plane(ring + i * PLANE, in, f, plain, front + i, top, x, along, down);
+            copy_plane(ring + i * PLANE, in, f, beside, front + i, top, x, along, down);
         end_copies();
     }
     work sum[KZ][R][V];
@@ -49,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         await_copies<STAGES - 2>();
         __syncthreads();
         if (plane + STAGES - 1 < planes)
-            copy_plane(ring + next * PLANE, in, f, plain, front + plane + STAGES - 1, top, x, along, down);
+            copy_plane(ring + next * PLANE, in, f, beside, front + plane + STAGES - 1, top, x, along, down);
         end_copies();
         work value[R + KY - 1][LEFT + V + RIGHT];
 #pragma unroll

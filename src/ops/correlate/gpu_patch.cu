@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_patch.cu - production: small masks, where memory binds. A thread has V columns of R rows of Z planes in registers, its neighbour lanes the rest.
+// gpu_patch.cu - production: small masks, where memory binds. A thread has V columns of R rows in registers, its neighbour lanes the rest.
 //
-// The tile kernels moved every element to shared memory and back, and met barriers. Here a thread loads its (Z + KZ - 1) x (R + KY - 1) rows of V elements
-// at once, as one vector each; what lies left and right of them stands in the registers of the lanes beside it; the first and last lane of a warp load
-// theirs (H elements). Each row is then read once, and adds to every output that it concerns: sums grow in the order of the mask, plane by plane, row by
-// row. Blocks are small and many, and follow each other along rows: on an H200 that is faster than any form that stays and loops.
+// The tile kernels moved every element to shared memory and back, and met barriers. Here a thread loads its R + KY - 1 rows of V elements at once, as one
+// vector each; what lies left and right of them stands in the registers of the lanes beside it; the first and last lane of a warp load
+// theirs (H elements). Each row is then read once, and adds to every output that it concerns: sums grow in the order of the mask, row by row. Blocks are small and many, and follow each other along rows: on an H200 that is faster than any form that stays and loops.
 //
 // DIRECT=1: what lies beside is loaded too, as vectors of V, and no lane asks another. That costs more of the first-level cache and less of everything
 // else: better for single rows; and with V=1 for rows that begin anywhere, whose elements can only be loaded one by one.
 //
 // Warps whose elements all lie inside take loads without tests; the others resolve each index by the boundary's rule where it is needed.
 //
-// -DKY, -DKZ; -DV, -DR, -DZ; -DWX, -DWY, -DWZ: warps of a block along x, y and z. An image has one plane.
+// -DKY; -DV, -DR; -DWX, -DWY: warps of a block along x and y.
 #include "ops/correlate/gpu_window.cuh"
 
 __host__ __device__ constexpr int power_above(int n) { return n <= 1 ? 1 : 2 * power_above((n + 1) / 2); }
 __host__ __device__ constexpr int larger(int a, int b) { return a > b ? a : b; }
-const int ROWS = R + KY - 1, PLANES = Z + KZ - 1, VW = V * SIZE / 4;
+const int ROWS = R + KY - 1, VW = V * SIZE / 4;
 const bool VECTORS = WHOLE || V == 1; // a row may be loaded in vectors of V
 #if DIRECT
 const int BESIDE_LEFT = (LEFT + V - 1) / V, BESIDE_RIGHT = (RIGHT + V - 1) / V; // vectors
@@ -74,10 +73,10 @@ template <int N> __device__ __forceinline__ void load_resolved(unsigned *word, c
     }
 }
 
-__device__ __forceinline__ void load_anywhere(row_words &row, const element *plane, bool there, const frame &f, int y, const columns &c) {
+__device__ __forceinline__ void load_anywhere(row_words &row, const element *in, const frame &f, int y, const columns &c) {
     y = resolve(y, (int)f.n_y, f.edge);
-    const element *at = plane + (i64)(y < 0 ? 0 : y) * f.in_y;
-    there = there && y >= 0;
+    const element *at = in + (i64)(y < 0 ? 0 : y) * f.in_y;
+    const bool there = y >= 0;
 #if DIRECT
 #pragma unroll
     for (int g = 0; g < COUNT / V; g++)
@@ -114,81 +113,65 @@ __device__ __forceinline__ void open(work (&value)[LEFT + V + RIGHT], const row_
         value[i] = cell(word, FIRST + i);
 }
 
-// R rows of Z planes of outputs at column c.x, row y, plane z.
+// R rows of outputs at column c.x, row y.
 template <bool INSIDE>
-__device__ __forceinline__ void compute(const element *in, result *out, const frame &f, const tap_list<KX * KY * KZ> &taps, int y, int z,
-                                        const columns &c, int lane) {
-    row_words rows[PLANES][ROWS];
-    work sum[Z][R][V];
-    const int top = y - f.before_y, front = z - f.before_z;
+__device__ __forceinline__ void compute(const element *in, result *out, const frame &f, const tap_list<KX * KY> &taps, int y, const columns &c,
+                                        int lane) {
+    row_words rows[ROWS];
+    work sum[R][V];
+    const int top = y - f.before_y;
     if (INSIDE) {
-        const char *own = (const char *)(in + (i64)front * f.in_z + (i64)top * f.in_y + c.x), *edge = own + (c.edge - c.x) * SIZE;
-        const i64 step = f.in_y * SIZE, next = (f.in_z - ROWS * f.in_y) * SIZE;
-#pragma unroll
-        for (int p = 0; p < PLANES; p++) {
-#pragma unroll
-            for (int r = 0; r < ROWS; r++) {
-                load_inside(rows[p][r], own, edge);
-                own += step;
-                edge += step;
-            }
-            own += next;
-            edge += next;
-        }
-    }
-    char *to = (char *)(out + (i64)z * f.out_z + (i64)y * f.out_y + c.x);
-#pragma unroll
-    for (int p = 0; p < PLANES; p++) {
-        const int at_z = INSIDE || KZ == 1 ? front + p : resolve(front + p, (int)f.n_z, f.edge);
-        const element *plane = in + (i64)(at_z < 0 ? 0 : at_z) * f.in_z;
+        const char *own = (const char *)(in + (i64)top * f.in_y + c.x), *edge = own + (c.edge - c.x) * SIZE;
+        const i64 step = f.in_y * SIZE;
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
-            if (!INSIDE)
-                load_anywhere(rows[p][r], plane, at_z >= 0, f, top + r, c);
-            work value[LEFT + V + RIGHT];
-            open(value, rows[p][r], lane);
+            load_inside(rows[r], own, edge);
+            own += step;
+            edge += step;
+        }
+    }
+    char *to = (char *)(out + (i64)y * f.out_y + c.x);
 #pragma unroll
-            for (int q = 0; q < Z; q++)
+    for (int r = 0; r < ROWS; r++) {
+        if (!INSIDE)
+            load_anywhere(rows[r], in, f, top + r, c);
+        work value[LEFT + V + RIGHT];
+        open(value, rows[r], lane);
 #pragma unroll
-                for (int o = 0; o < R; o++) {
-                    const int kz = p - q, ky = r - o;
-                    if (kz < 0 || kz >= KZ || ky < 0 || ky >= KY)
-                        continue;
+        for (int o = 0; o < R; o++) {
+            const int ky = r - o;
+            if (ky < 0 || ky >= KY)
+                continue;
 #pragma unroll
-                    for (int kx = 0; kx < KX; kx++)
+            for (int kx = 0; kx < KX; kx++)
 #pragma unroll
-                        for (int i = 0; i < V; i++)
-                            sum[q][o][i] =
-                                multiply_add(value[i + kx * GROUP], taps.w[(kz * KY + ky) * KX + kx], kz + ky + kx == 0 ? (work)0 : sum[q][o][i]);
-                }
-            const int done = r - KY + 1, ready = p - KZ + 1;
-            if (done >= 0 && ready >= 0) {
-                if (INSIDE || (y + done < (int)f.m_y && (KZ == 1 || z + ready < (int)f.m_z)))
-                    write<V, INSIDE>((result *)to, c.x, (int)f.m_x, sum[ready < 0 ? 0 : ready][done < 0 ? 0 : done]);
-                to += done == R - 1 ? (f.out_z - (R - 1) * f.out_y) * (i64)sizeof(result) : f.out_y * (i64)sizeof(result);
-            }
+                for (int i = 0; i < V; i++)
+                    sum[o][i] = multiply_add(value[i + kx * GROUP], taps.w[ky * KX + kx], ky + kx == 0 ? (work)0 : sum[o][i]);
+        }
+        const int done = r - KY + 1;
+        if (done >= 0) {
+            if (INSIDE || y + done < (int)f.m_y)
+                write<V, INSIDE>((result *)to, c.x, (int)f.m_x, sum[done < 0 ? 0 : done]);
+            to += f.out_y * (i64)sizeof(result);
         }
     }
 }
 
-extern "C" __global__ void __launch_bounds__(32 * WX * WY * WZ, BLOCKS)
-    patch(const element *in, result *out, const frame f, const unsigned deep, const tap_list<KX * KY * KZ> taps) {
+extern "C" __global__ void __launch_bounds__(32 * WX * WY, BLOCKS)
+    patch(const element *in, result *out, const frame f, const tap_list<KX * KY> taps) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, first = (blockIdx.x * WX + warp % WX) * 32 * V;
-    const unsigned number = KZ == 1 ? blockIdx.z : blockIdx.z / deep, depth = blockIdx.z - number * deep; // `deep` blocks behind each other
-    const int y = (blockIdx.y * WY + warp / WX % WY) * R, z = KZ == 1 ? 0 : (depth * WZ + warp / (WX * WY)) * Z;
-    const int top = y - f.before_y, front = z - f.before_z;
+    const int y = (blockIdx.y * WY + warp / WX) * R, top = y - f.before_y;
     // Votes, so that the compiler knows that a warp goes one way.
-    if (__all_sync(0xffffffff, first >= (int)f.m_x || y >= (int)f.m_y || z >= (int)f.m_z))
+    if (__all_sync(0xffffffff, first >= (int)f.m_x || y >= (int)f.m_y))
         return;
-    find_array(f, number, in, out);
+    find_array(f, blockIdx.z, in, out);
     columns c;
     c.x = first + lane * V;
     c.edge = lane < 16 ? first - REACH : first + 32 * V;
-    const bool all_in = VECTORS && first >= REACH && first + 32 * V + REACH <= (int)f.n_x && top >= 0 && top + ROWS <= (int)f.n_y && front >= 0 &&
-                        front + PLANES <= (int)f.n_z;
-    const bool all_out = first + 32 * V <= (int)f.m_x && y + R <= (int)f.m_y && z + Z <= (int)f.m_z;
+    const bool all_in = VECTORS && first >= REACH && first + 32 * V + REACH <= (int)f.n_x && top >= 0 && top + ROWS <= (int)f.n_y;
+    const bool all_out = first + 32 * V <= (int)f.m_x && y + R <= (int)f.m_y;
     if (__all_sync(0xffffffff, all_in && all_out))
-        compute<true>(in, out, f, taps, y, z, c, lane);
+        compute<true>(in, out, f, taps, y, c, lane);
     else
-        compute<false>(in, out, f, taps, y, z, c, lane);
+        compute<false>(in, out, f, taps, y, c, lane);
 }

@@ -24,35 +24,54 @@ const int NEAR_LEFT = up_to(RING_LEFT, READ), NEAR_RIGHT = up_to(RING_RIGHT, REA
 const int TILE = ALONG * V, ROW = PAD_LEFT + TILE + PAD_RIGHT, WINDOW = NEAR_LEFT + V + NEAR_RIGHT;
 static_assert(V * SIZE % 4 == 0 && TILE % VECTOR == 0, "a tile is whole vectors");
 
-// Whether a block's rows, columns from x - PAD_LEFT on, consist of vectors of the array and of vectors of ghost cells that are constants: the latter never
-// change and are put down once.
-__device__ __forceinline__ bool plain_tile(const frame &f, int x) {
-    const int n_x = (int)f.n_x;
-    return WHOLE && ((x >= PAD_LEFT && x + TILE + PAD_RIGHT <= n_x) || (f.edge.least < 0 && n_x % VECTOR == 0));
+// The elements of a block's rows that no whole vector of the array covers: ghost cells, and a row's last few. Each thread has EXTRA of them, the same in every
+// row: `from` in the array (-1: a constant, which stands in the ring from the beginning), `to` in the tile's row (-1: none).
+const int LOOSE = LEFT + VECTOR + LEFT + RIGHT, EXTRA = (LOOSE + ALONG - 1) / ALONG;
+struct loose {
+    int from[EXTRA], to[EXTRA];
+};
+
+__device__ __forceinline__ loose find_loose(const frame &f, int x, int along) {
+    loose l;
+    const int n_x = (int)f.n_x, begin = x - PAD_LEFT, end = min(x + TILE + PAD_RIGHT, (int)f.m_x + RIGHT);
+#pragma unroll
+    for (int e = 0; e < EXTRA; e++) {
+        const int i = along + e * ALONG, column = i < LEFT ? i - LEFT : max(n_x / VECTOR * VECTOR, begin) + i - LEFT;
+        const bool there = i < LOOSE && column >= begin && column < end;
+        l.to[e] = there ? column - begin : -1;
+        l.from[e] = there ? resolve_x(column, n_x, f.edge) : -1;
+    }
+    return l;
 }
 
 // N rows of the plane at `in` (`there`, or one of constants) to shared memory: from row y on as the mask meets it, columns from x - PAD_LEFT on. The block's
-// threads stand ALONG by HIGH, this one at (along, down).
+// threads stand ALONG by HIGH, this one at (along, down). Rows of constants stand there already when `kept`; else they are written.
 template <int N, int HIGH>
-__device__ __forceinline__ void copy_rows(element *to, const element *in, bool there, const frame &f, bool plain, int y, int x, int along, int down) {
+__device__ __forceinline__ void copy_rows(element *to, const element *in, bool there, bool kept, const frame &f, const loose &l, int y, int x,
+                                          int along, int down) {
     const int n_x = (int)f.n_x, n_y = (int)f.n_y;
-    if (plain && there && y >= 0 && y + N <= n_y) {
+    if (WHOLE && there && (kept || (y >= 0 && y + N <= n_y))) {
         const int EACH = (ROW / VECTOR + ALONG - 1) / ALONG;
-        const element *from = in + (i64)(y + down) * f.in_y + (x - PAD_LEFT) + along * VECTOR;
-        element *place = to + down * ROW + along * VECTOR;
-        bool copied[EACH];
-#pragma unroll
-        for (int g = 0; g < EACH; g++) {
-            const int at = (along + g * ALONG) * VECTOR, column = x - PAD_LEFT + at;
-            copied[g] = at < ROW && column >= 0 && column < n_x;
-        }
+        const int rest = n_x - (x - PAD_LEFT) - VECTOR, least = x - PAD_LEFT < 0 ? PAD_LEFT - x : 0;
+        const char *first = (const char *)(in + (x - PAD_LEFT) + along * VECTOR);
+        const i64 step = f.in_y * SIZE;
 #pragma unroll
         for (int r = 0; r < (N + HIGH - 1) / HIGH; r++) {
+            const int row = r * HIGH + down, at_y = kept ? resolve(y + row, n_y, f.edge) : y + row;
+            if (at_y < 0 || (N % HIGH != 0 && row >= N))
+                continue;
+            const i64 beyond = at_y * step;
+            element *place = to + row * ROW;
 #pragma unroll
-            for (int g = 0; g < EACH; g++)
-                if (copied[g] && (N % HIGH == 0 || r * HIGH + down < N))
-                    copy_vector(place + r * HIGH * ROW + g * ALONG * VECTOR, from + g * ALONG * VECTOR);
-            from += HIGH * f.in_y;
+            for (int g = 0; g < EACH; g++) {
+                const int at = (along + g * ALONG) * VECTOR;
+                if (at < ROW && at >= least && at <= rest)
+                    copy_vector(place + along * VECTOR + g * ALONG * VECTOR, first + beyond + g * ALONG * 16);
+            }
+#pragma unroll
+            for (int e = 0; e < EXTRA; e++)
+                if (l.from[e] >= 0)
+                    copy_element<SIZE>(place + l.to[e], (const element *)((const char *)(in + l.from[e]) + beyond));
         }
     } else {
         const int STEP = WHOLE ? VECTOR : 1;
@@ -77,18 +96,16 @@ __device__ __forceinline__ void copy_rows(element *to, const element *in, bool t
     }
 }
 
-// The constants that copy_rows leaves out, in all N rows of the ring.
-template <int N> __device__ __forceinline__ void prepare_ring(element *ring, const frame &f, bool plain, int x) {
-    if (plain && (x < PAD_LEFT || x + TILE + PAD_RIGHT > (int)f.n_x)) {
+// N rows of constants, where an edge is in reach: copy_rows writes over those that are elements, and leaves what no output needs.
+template <int N> __device__ __forceinline__ void prepare_ring(element *ring, const frame &f, bool reached) {
+    if (WHOLE && reached) {
 #pragma unroll 1
-        for (int at = threadIdx.x; at < N * ROW; at += THREADS) {
-            const int column = x - PAD_LEFT + at % ROW;
-            if (column < 0 || column >= (int)f.n_x)
-                ring[at] = ghost_of(f);
-        }
-        __syncthreads(); // rows of constants are written over them
+        for (int at = threadIdx.x; at < N * ROW; at += THREADS)
+            ring[at] = ghost_of(f);
+        __syncthreads();
     }
 }
+__device__ __forceinline__ bool reaches_edge(const frame &f, int x) { return x < PAD_LEFT || x + TILE + PAD_RIGHT > (int)f.n_x; }
 
 // The window of the thread's V columns in a row in shared memory.
 __device__ __forceinline__ void read_window(work (&value)[RING_LEFT + V + RING_RIGHT], const element *row, int thread) {

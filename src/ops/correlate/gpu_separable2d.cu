@@ -16,7 +16,7 @@
 #endif
 #include "ops/correlate/gpu_ring.cuh"
 
-const int WORDS = 16 / (int)sizeof(work), MID_LEFT = up_to(LEFT, V), MID_RIGHT = up_to(RIGHT, V),
+const int WORDS = 16 / (int)sizeof(work), UNIT = V > VECTOR ? V : VECTOR, MID_LEFT = up_to(LEFT, UNIT), MID_RIGHT = up_to(RIGHT, UNIT),
           FINISHED = ROWS_FIRST ? TILE : TILE - MID_LEFT - MID_RIGHT;
 
 __device__ __forceinline__ bool outside(int i, i64 n) { return i < 0 || i >= (int)n; }
@@ -69,12 +69,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     find_array(f, blockIdx.z, in, out);
     char *to = (char *)(out + (i64)(y - (KY - 1)) * f.out_y + column);
     const i64 step = f.out_y * (i64)sizeof(result);
-    const bool plain = plain_tile(f, first);
-    prepare_ring<STAGES * TURN>(ring, f, plain, first);
+    const loose beside = find_loose(f, first, threadIdx.x);
+    prepare_ring<STAGES * TURN>(ring, f, reaches_edge(f, first));
 #pragma unroll
     for (int i = 0; i < STAGES - 1; i++) {
         if (i < turns)
-            copy_rows<TURN, 1>(ring + i * TURN * ROW, in, true, f, plain, top + i * TURN, first, threadIdx.x, 0);
+            copy_rows<TURN, 1>(ring + i * TURN * ROW, in, true, false, f, beside, top + i * TURN, first, threadIdx.x, 0);
         end_copies();
     }
     work sum[KY][V];
@@ -89,7 +89,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         await_copies<STAGES - 2>();
         __syncthreads();
         if (turn + STAGES - 1 < turns)
-            copy_rows<TURN, 1>(ring + next * TURN * ROW, in, true, f, plain, top + (turn + STAGES - 1) * TURN, first, threadIdx.x, 0);
+            copy_rows<TURN, 1>(ring + next * TURN * ROW, in, true, false, f, beside, top + (turn + STAGES - 1) * TURN, first, threadIdx.x, 0);
         end_copies();
         work window[TURN][LEFT + V + RIGHT], value[TURN][V];
         alignas(16) work done[TURN][V];

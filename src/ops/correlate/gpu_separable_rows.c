@@ -71,7 +71,7 @@ static shape shape_of(const pair *two, int64_t work, const tess_gpu_device *devi
     if (two->rows == 0)
         row += up_to(up_to(before, read), vector) + up_to(up_to(after, read), vector);
     else
-        s.finished -= up_to(before, s.columns) + up_to(after, s.columns);
+        s.finished -= up_to(before, tess_max64(s.columns, vector)) + up_to(after, tess_max64(s.columns, vector));
     const int64_t registers = (s.columns * f->y.width + s.turn * (s.columns + (before + after) / 2)) * wide + 24;
     s.blocks = tess_max64(1, tess_min64(65536 / (s.threads * up_to(registers, 8)), 2048 / s.threads));
     s.shared = s.stages * s.turn * row * f->in + (two->rows == 0 ? 0 : s.turn * row * work);

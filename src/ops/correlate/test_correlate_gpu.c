@@ -190,6 +190,7 @@ static void inner_blocks(void **state) {
                               {F32, .ndim = 3, .shape = {11, 10, 260}, .mask_ndim = 3, .width = {5, 5, 5}},
                               {F32, .ndim = 2, .shape = {40, 1032}, .masks = 2, .width = {7, 7}},
                               {F32, .ndim = 2, .shape = {33, 1028}, .masks = 2, .width = {7, 7}, .named = true, .axes = {1, 0}},
+                              {.in = tess_u8, .mask = tess_f32, .out = tess_u8, .ndim = 2, .shape = {30, 1040}, .masks = 2, .width = {7, 7}},
                               {F32, .ndim = 2, .shape = {3, 2064}, .mask_ndim = 1, .width = {33}}};
         for (int i = 0; i < TESS_COUNT(cases); i++) {
             work w = cases[i];
