@@ -61,6 +61,13 @@ typedef struct tess_strategy {
 
 typedef enum tess_operand { TESS_ARRAY_IN = 0, TESS_ARRAY_SECOND, TESS_ARRAY_OUT } tess_operand;
 
+/* A part of a problem, for engines that hold one part at a time (tess_op.slab). */
+typedef struct tess_slab {
+    tess_problem *problem; /* on compact arrays with the shapes below */
+    tess_array host[3];    /* by operand: the part in the caller's memory, axes in an order that is good to copy; data is not set */
+    int64_t offset[3];     /* bytes from the whole operand's first element to the part's */
+} tess_slab;
+
 struct tess_op {
     const char *name;          /* "reduce" */
     const char *operand[3];    /* what the public function calls in, second and out; NULL for the one that is not there */
@@ -75,6 +82,10 @@ struct tess_op {
     const tess_array *(*array)(const tess_problem *problem, tess_operand operand);
     /* Values of the second operand must lie in 0 <= v < limit, or be 0 (a lookup's indices). NULL when there is none. */
     double (*index_limit)(const tess_problem *problem);
+    /* Cutting into parts that have nothing to do with each other: the length of the axis, less than 2 when this problem is not cut, and the part from ..
+     * to - 1. The caller frees the part's problem. NULL: never. */
+    int64_t (*slabs)(const tess_problem *problem);
+    tess_status (*slab)(const tess_problem *problem, int64_t from, int64_t to, tess_slab *slab);
     /* Checks of the pointers of one execution: overlap. */
     tess_status (*check)(const tess_problem *problem, const char *in, const char *second, const char *out);
 };

@@ -79,6 +79,20 @@ tess_array tess_array_compact(void *data, tess_type type, int ndim, const int64_
     return array;
 }
 
+void tess_array_walk_order(int *order, int ndim, const int64_t *stride) {
+    for (int d = 0; d < ndim; d++) {
+        int at = d;
+        for (; at > 0; at--) { /* insertion, stable */
+            int64_t here = stride[d] < 0 ? -stride[d] : stride[d],
+                    before = stride[order[at - 1]] < 0 ? -stride[order[at - 1]] : stride[order[at - 1]];
+            if (before == 0 || (here != 0 && here <= before))
+                break;
+            order[at] = order[at - 1];
+        }
+        order[at] = d;
+    }
+}
+
 bool tess_array_is_compact(const tess_array *array) {
     int64_t stride = array->itemsize;
     for (int d = array->ndim - 1; d >= 0; d--) {

@@ -30,6 +30,9 @@ TESS_INLINE char *tess_first_element(const DLTensor *tensor) { return tensor->da
 /* A compact row-major array. */
 tess_array tess_array_compact(void *data, tess_type type, int ndim, const int64_t *shape);
 
+/* The axes in an order in which the array is good to walk: the largest steps first, those of 0 before them. order[k] = number of the k-th axis. */
+void tess_array_walk_order(int *order, int ndim, const int64_t *stride);
+
 bool tess_array_is_compact(const tess_array *array); /* row-major without gaps; axes of size 1 do not matter */
 
 /* Lowest byte and one past the highest that the array's elements occupy, relative to data. Both 0 when empty. */

@@ -184,7 +184,11 @@ static tess_status execute_inside(const tess_gpu_scope *scope, const tess_plan *
     tess_gpu_pointers pointers = {.in = (CUdeviceptr)(uintptr_t)in, .second = (CUdeviceptr)(uintptr_t)second, .out = (CUdeviceptr)(uintptr_t)out};
     if (made->host) {
         double start = tess_seconds();
-        TESS_TRY(tess_gpu_execute_host(scope, plan, in, second, out, stream));
+        int64_t rows = tess_gpu_pipeline_rows(plan);
+        if (rows > 0)
+            TESS_TRY(tess_gpu_execute_slabs(scope, plan, rows, in, out, stream));
+        else
+            TESS_TRY(tess_gpu_execute_host(scope, plan, in, second, out, stream));
         *seconds = tess_seconds() - start;
         return TESS_OK;
     }

@@ -28,6 +28,7 @@ typedef struct tess_gpu_device tess_gpu_device;
 typedef struct tess_gpu_module tess_gpu_module;
 typedef struct tess_gpu_entry tess_gpu_entry; /* of the image cache in memory */
 typedef struct tess_gpu_tickets tess_gpu_tickets;
+struct tess_gpu_slots;                        /* pipeline.c */
 typedef struct tess_gpu_known tess_gpu_known; /* of the kernels that were got before */
 
 typedef enum tess_gpu_library { TESS_GPU_LIBCUDA, TESS_GPU_LIBNVRTC } tess_gpu_library;
@@ -55,6 +56,7 @@ struct tess_gpu {
     tess_gpu_module *modules;
     tess_gpu_known *known[TESS_GPU_KNOWN]; /* by hash */
     tess_gpu_tickets *tickets;
+    struct tess_gpu_slots *slots; /* of the last pipeline; a call takes them out */
 };
 
 /* The context's object; made at the first call, no library is touched. */
@@ -205,6 +207,7 @@ tess_status tess_gpu_tickets_make(const tess_gpu_scope *scope);
  * 0 when there is none. */
 CUdeviceptr tess_gpu_ticket(const tess_gpu_scope *scope, CUstream stream);
 void tess_gpu_tickets_free(tess_gpu *gpu, bool exiting);
+void tess_gpu_slots_free(tess_gpu *gpu, bool exiting); /* pipeline.c */
 
 typedef struct tess_gpu_grid {
     int64_t grid[3]; /* blocks; 0 on any axis launches nothing */

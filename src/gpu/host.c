@@ -111,6 +111,7 @@ static tess_status run(const tess_gpu_scope *scope, const tess_plan *plan, twins
 tess_status tess_gpu_execute_host(const tess_gpu_scope *scope, const tess_plan *plan, const void *in, const void *second, void *out,
                                   CUstream stream) {
     twins t;
+    TESS_TRY(tess_gpu_check_cap(plan));
     memset(&t, 0, sizeof t);
     tess_status status = run(scope, plan, &t, in, second, out, stream);
     tess_gpu_scratch_free(scope, t.workspace, stream, t.work_ordered);

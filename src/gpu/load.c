@@ -311,6 +311,7 @@ static void close_one(_Atomic(struct tess_gpu *) *place, bool exiting) {
     tess_context *context = gpu->context;
     tess_gpu_modules_free(gpu, silent);
     tess_gpu_devices_free(gpu, silent);
+    tess_gpu_slots_free(gpu, silent);
     tess_gpu_tickets_free(gpu, silent);
     tess_gpu_known_free(gpu);
     tess_gpu_cache_free(gpu);

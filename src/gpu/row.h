@@ -188,4 +188,10 @@ void tess_gpu_scratch_free(const tess_gpu_scope *scope, CUdeviceptr memory, CUst
 /* host.c: the same for arrays in host memory. */
 tess_status tess_gpu_execute_host(const tess_gpu_scope *scope, const tess_plan *plan, const void *in, const void *second, void *out, CUstream stream);
 
+/* pipeline.c: how many rows of the operation's slab axis go at once when the problem is to be cut into slabs, 0 when it is not. */
+int64_t tess_gpu_pipeline_rows(const tess_plan *plan);
+tess_status tess_gpu_execute_slabs(const tess_gpu_scope *scope, const tess_plan *plan, int64_t rows, const void *in, void *out, CUstream stream);
+/* TESS_ERR_MEMORY when operands that are copied whole take more than TESSERA_GPU_MEMORY. */
+tess_status tess_gpu_check_cap(const tess_plan *plan);
+
 #endif

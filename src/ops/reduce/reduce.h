@@ -69,6 +69,10 @@ typedef struct reduce_node {
     int64_t index;    /* ARG: of the first element with the key; -1 when none counts */
 } reduce_node;
 
+/* slab.c */
+int64_t tess_reduce_slabs(const tess_problem *problem);
+tess_status tess_reduce_slab(const tess_problem *problem, int64_t from, int64_t to, tess_slab *slab);
+
 /* node.c */
 void tess_reduce_node_empty(const reduce_problem *problem, reduce_node *node);
 void tess_reduce_node_merge(const reduce_problem *problem, reduce_node *left, const reduce_node *right); /* left = left with right after it */

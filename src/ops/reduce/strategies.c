@@ -161,4 +161,6 @@ const tess_op tess_reduce_op = {.name = "reduce",
                                 .gpu_count = REDUCE_GPU_ROWS,
                                 .release = release,
                                 .array = array,
+                                .slabs = tess_reduce_slabs,
+                                .slab = tess_reduce_slab,
                                 .check = check};

@@ -125,4 +125,6 @@ const tess_op tess_transpose_op = {.name = "transpose",
                                    .gpu_rows = tess_transpose_gpu_rows,
                                    .gpu_count = TRANSPOSE_GPU_ROWS,
                                    .array = array,
+                                   .slabs = tess_transpose_slabs,
+                                   .slab = tess_transpose_slab,
                                    .check = tess_transpose_check};

@@ -13,6 +13,10 @@ extern const tess_op tess_transpose_op;
 
 tess_status tess_transpose_check(const tess_problem *problem, const char *in, const char *second, const char *out);
 
+/* slab.c */
+int64_t tess_transpose_slabs(const tess_problem *problem);
+tess_status tess_transpose_slab(const tess_problem *problem, int64_t from, int64_t to, tess_slab *slab);
+
 enum { TRANSPOSE_IN = 0, TRANSPOSE_OUT = 1 }; /* which stride list */
 
 typedef enum transpose_place {
