@@ -93,7 +93,9 @@ CUdeviceptr tess_gpu_ticket(const tess_gpu_scope *scope, CUstream stream) {
     tess_gpu *gpu = scope->gpu;
     unsigned long long number = 0;
     int capturing = 0, ticket = 0;
-    if (gpu->driver.cuStreamIsCapturing(stream, &capturing) != CUDA_SUCCESS || gpu->driver.cuStreamGetId(stream, &number) != CUDA_SUCCESS)
+    if (gpu->driver.cuStreamIsCapturing(stream, &capturing) != CUDA_SUCCESS)
+        return 0;
+    if (!capturing && gpu->driver.cuStreamGetId(stream, &number) != CUDA_SUCCESS) /* a captured stream may not be asked: that ends its capture */
         return 0;
     pthread_mutex_lock(&gpu->lock);
     tess_gpu_tickets *t = find(scope);

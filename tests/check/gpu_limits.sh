@@ -8,7 +8,7 @@ command -v nvcc >/dev/null || { echo "no nvcc here"; exit 77; }
 nvcc --version | grep -q 'release 13.0' || { echo "the table was made by CUDA 13.0, here is another"; exit 77; }
 made=$(mktemp -d) || exit 1
 trap 'rm -rf "$made"' EXIT
-reduce="-DMAP=0 -DSMALLEST=0 -DMAGNITUDE=0 -DNUMERIC=0 -DOMIT=0 -DKEPT=1 -DRANK=1 -DSEGMENTS=0 -DSLOTS=8 -DUNROLL=16 -DWARPS=8 -DTICKET=1 -DPACKED=0 -DWHOLE=1"
+reduce="-DMAP=0 -DSMALLEST=0 -DMAGNITUDE=0 -DNUMERIC=0 -DOMIT=0 -DKEPT=1 -DRANK=1 -DSEGMENTS=0 -DSLOTS=8 -DUNROLL=16 -DWARPS=8 -DTICKET=1 -DPACKED=0 -DWHOLE=1 -DLEAVES=1"
 line() {
     label=$1 file=$2
     shift 2
@@ -23,6 +23,8 @@ for arch in sm_80 sm_90 sm_100; do
     line "micro 4" transpose/gpu_micro -DSIZE=4 -DBATCH=0 -DP=64 -DQ=128 -DTHREADS=256
     line "micro 8" transpose/gpu_micro -DSIZE=8 -DBATCH=0 -DP=32 -DQ=64 -DTHREADS=256
     line "micro 16" transpose/gpu_micro -DSIZE=16 -DBATCH=0 -DP=16 -DQ=64 -DTHREADS=256
+    line "shifted 1" transpose/gpu_shifted_small -DSIZE=1 -DBATCH=0 -DQ=224 -DTHREADS=256 -DAT_ONCE=8
+    line "shifted 4" transpose/gpu_shifted -DSIZE=4 -DBATCH=0 -DP=64 -DQ=128 -DTHREADS=512 -DAT_ONCE=17
     line "sum f32 rows" reduce/gpu_tree_rows $reduce -DKIND=0 -DIN=12 -DOUT=12 -DACC=12 -DOPERATION=0 -DVECTOR=4
     line "argmax f32 rows" reduce/gpu_tree_rows $reduce -DKIND=4 -DIN=12 -DOUT=9 -DACC=9 -DOPERATION=8 -DVECTOR=4
     line "sum u8 rows" reduce/gpu_tree_rows $reduce -DKIND=0 -DIN=2 -DOUT=8 -DACC=8 -DOPERATION=0 -DVECTOR=8

@@ -287,9 +287,27 @@ __device__ node paired(const node *from, i64 count, node *room, int threads) {
     if (here > 0) {
         node stack[40];
         int depth = 0;
-        for (i64 i = 0; i < here; i++) { // a binary counter: as many merges as i + 1 has trailing zeros
+        i64 i = 0;
+        for (; i + 8 <= here; i += 8) { // eight at once, for which one waits once
+            node part[8];
+#pragma unroll
+            for (int j = 0; j < 8; j++)
+                part[j] = from[begin + i + j];
+#pragma unroll
+            for (int step = 1; step < 8; step *= 2)
+#pragma unroll
+                for (int j = 0; j < 8; j += 2 * step)
+                    merge(part[j], part[j + step]);
+            stack[depth++] = part[0];
+            for (i64 carry = i / 8; carry & 1; carry >>= 1) { // a binary counter: as many merges as i / 8 + 1 has trailing zeros
+                depth--;
+                merge(stack[depth - 1], stack[depth]);
+            }
+        }
+        i64 eights = i;
+        for (; i < here; i++) {
             stack[depth++] = from[begin + i];
-            for (i64 carry = i; carry & 1; carry >>= 1) {
+            for (i64 carry = i - eights; carry & 1; carry >>= 1) {
                 depth--;
                 merge(stack[depth - 1], stack[depth]);
             }

@@ -119,11 +119,8 @@ static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *de
     const reduce_problem *p = of(problem);
     int64_t size = p->in.itemsize, vector = size == 8 ? 2 : size == 4 ? 4 : 8, leaves = tess_ceil_div(p->k, REDUCE_LEAF);
     bool ticket = p->outputs == 1 && leaves > 8;
-    int64_t warps = ticket && leaves <= FEW_LEAVES ? 4 : 8,
-            slots = leaves > 4   ? warps
-                    : leaves > 2 ? 4
-                                 : leaves,
-            groups = tess_ceil_div(leaves, warps);
+    int64_t warps = ticket && leaves <= FEW_LEAVES ? 4 : 8, slots = leaves > 4 ? warps : leaves > 2 ? 4 : leaves;
+    int64_t each = size == 1 && leaves > FEW_LEAVES ? 4 : 1, groups = tess_ceil_div(leaves, warps * each);
     int64_t block[5 + 3 * (TESS_MAX_NDIM + 1)], *at = block, rest = 0;
     (void)device;
     for (int d = 0; d < p->kept; d++)
@@ -139,6 +136,7 @@ static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *de
     tess_gpu_option(layout, "-DVECTOR=%d", (int)vector);
     tess_gpu_option(layout, "-DSLOTS=%d", (int)slots);
     tess_gpu_option(layout, "-DWARPS=%d", (int)warps);
+    tess_gpu_option(layout, "-DLEAVES=%d", (int)each);
     tess_gpu_option(layout, "-DTICKET=%d", ticket);
     tess_gpu_option(layout, "-DUNROLL=16");
     tess_gpu_option(layout, "-DPACKED=%d", packed);
@@ -217,7 +215,6 @@ static void lay_tree_columns(const tess_problem *problem, const tess_gpu_device 
     int last = p->kept - 1;
     int64_t size = p->in.itemsize, width = p->kept_size[last], vector = size == 8 ? 2 : size == 4 ? 4 : 8 / size;
     int64_t leaves = tess_ceil_div(p->k, REDUCE_LEAF), block[8 + 3 * (TESS_MAX_NDIM + 1)], *at = block, rest = p->stride[0][0] | width * size;
-    enum { WARPS = 8 };
     (void)device;
     for (int d = 0; d < last; d++)
         rest |= p->kept_stride[0][d];
@@ -225,13 +222,16 @@ static void lay_tree_columns(const tess_problem *problem, const tess_gpu_device 
         vector /= 2;
     if (vector * size < 4)
         vector = 1;
+    /* Short columns: a block is done after one load of each lane, and more warps do it in one go; but 32 of them have 64 registers a thread. */
+    bool brief = p->k <= 2048 && vector * tess_reduce_gpu_node_size(p) <= 16;
+    int warps = brief ? 32 : 8;
     int64_t batches = width > 0 ? p->outputs / width : 0, strips = tess_ceil_div(width / vector, 32);
     tess_gpu_unit(layout, &gpu_tree_columns);
     tess_reduce_gpu_node_options(layout, p);
     tess_gpu_option(layout, "-DKEPT=%d", last);
     tess_gpu_option(layout, "-DVECTOR=%d", (int)vector);
-    tess_gpu_option(layout, "-DWARPS=%d", WARPS);
-    tess_gpu_option(layout, "-DROWS=4");
+    tess_gpu_option(layout, "-DWARPS=%d", warps);
+    tess_gpu_option(layout, "-DROWS=%d", brief ? 2 : 4);
     *at++ = p->k;
     *at++ = p->stride[0][0] / size;
     *at++ = leaves;
@@ -242,7 +242,7 @@ static void lay_tree_columns(const tess_problem *problem, const tess_gpu_device 
     at = put_kept(at, p, last);
     size_t bytes = (size_t)(at - block) * sizeof *block;
     int64_t partial = leaves > 1 ? tess_gpu_reserve(layout, p->outputs * leaves * tess_reduce_gpu_node_size(p)) : 0;
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_columns", strips * leaves * batches, 1, 1, 32 * WARPS, 0);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_columns", strips * leaves * batches, 1, 1, 32 * warps, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);

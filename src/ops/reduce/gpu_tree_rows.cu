@@ -4,7 +4,8 @@
 // A leaf is 32 rows of 256 elements, one for each lane of the tree. A thread reads vectors of E elements (-DVECTOR=E, 16 bytes where E fits), vector t and
 // t + 32, ... of each row, so that tree lane number (k * 32 + t) * E + j is the thread's own accumulator [k][j]. The halving then needs no memory:
 // lanes 128 (and 64) apart meet in the thread, those of the threads t and t + 16, 8, 4, 2, 1 by shuffles, the last ones in the thread again. The 8
-// leaves of a block (-DWARPS) are paired in shared memory; SLOTS (1, 2, 4, WARPS) of them belong to one output. What is left, one node a block, is
+// leaves of a block (-DWARPS) are paired in shared memory; SLOTS (1, 2, 4, WARPS) of them belong to one output. -DLEAVES=4: a warp has as
+// many leaves, which for elements of a byte make its life long enough. What is left, one node a block, is
 // paired by `finish`, or with -DTICKET=1 by the last block of the only output. -DUNROLL vectors are on their way at once.
 //
 // -DPACKED=1: whole leaves by words of small elements (gpu_packed.cuh). -DWHOLE=0: no leaf is whole; without that path, which holds 16 vectors, four
@@ -60,6 +61,24 @@ __device__ node whole_leaf(const element *from) {
 }
 #endif
 
+// ROWS whole rows of 256 elements, all on their way at once.
+template <int ROWS> __device__ void take_rows(node (&lane)[K][E], const element *from, i64 first) {
+    const int t = threadIdx.x % 32;
+    vector v[ROWS][K];
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+#pragma unroll
+        for (int k = 0; k < K; k++)
+            load_now(v[r][k].all, from + r * 256 + (k * 32 + t) * E);
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+#pragma unroll
+        for (int k = 0; k < K; k++)
+#pragma unroll
+            for (int j = 0; j < E; j++)
+                take(lane[k][j], v[r][k].part[j], first + r * 256 + (k * 32 + t) * E + j);
+}
+
 __device__ node leaf(const element *from, int n, i64 first) {
     const int t = threadIdx.x % 32;
 #if PACKED
@@ -73,47 +92,24 @@ __device__ node leaf(const element *from, int n, i64 first) {
         for (int j = 0; j < E; j++)
             lane[k][j] = nothing();
     if (WHOLE && !PACKED && n == 8192) {
-        const int ROWS = UNROLL / K; // at once
-        const vector *at = (const vector *)from + t;
-        for (int row = 0; row < 32; row += ROWS) {
-            vector v[ROWS][K];
-#pragma unroll
-            for (int r = 0; r < ROWS; r++)
-#pragma unroll
-                for (int k = 0; k < K; k++)
-                    load_now(v[r][k].all, at + (row + r) * (256 / E) + k * 32);
-#pragma unroll
-            for (int r = 0; r < ROWS; r++)
-#pragma unroll
-                for (int k = 0; k < K; k++)
-#pragma unroll
-                    for (int j = 0; j < E; j++)
-                        take(lane[k][j], v[r][k].part[j], first + (row + r) * 256 + (k * 32 + t) * E + j);
-        }
+        const int ROWS = UNROLL / K;
+        for (int row = 0; row < 32; row += ROWS)
+            take_rows<ROWS>(lane, from + row * 256, first + row * 256);
     } else {
-        for (int row = 0; row * 256 < n; row += 4) {
-            vector v[4][K];
+        int row = 0;
+        for (; (row + 4) * 256 <= n; row += 4)
+            take_rows<4>(lane, from + row * 256, first + row * 256);
+        for (; (row + 1) * 256 <= n; row++)
+            take_rows<1>(lane, from + row * 256, first + row * 256);
+        if (row * 256 < n)
 #pragma unroll
-            for (int r = 0; r < 4; r++)
+            for (int k = 0; k < K; k++)
 #pragma unroll
-                for (int k = 0; k < K; k++) {
-                    int i = (row + r) * 256 + (k * 32 + t) * E;
-                    if (i + E <= n)
-                        load_now(v[r][k].all, from + i);
+                for (int j = 0; j < E; j++) {
+                    int i = row * 256 + (k * 32 + t) * E + j;
+                    if (i < n)
+                        take(lane[k][j], from[i], first + i);
                 }
-#pragma unroll
-            for (int r = 0; r < 4; r++)
-#pragma unroll
-                for (int k = 0; k < K; k++) {
-                    int i = (row + r) * 256 + (k * 32 + t) * E;
-#pragma unroll
-                    for (int j = 0; j < E; j++)
-                        if (i + E <= n)
-                            take(lane[k][j], v[r][k].part[j], first + i + j);
-                        else if (i + j < n)
-                            take(lane[k][j], from[i + j], first + i + j);
-                }
-        }
     }
 #pragma unroll
     for (int k = K / 2; k > 0; k /= 2)
@@ -139,18 +135,33 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) tree_rows(const element
     __shared__ node leaves[WARPS];
     const int warp = threadIdx.x / 32, slot = warp % SLOTS;
     i64 output = SLOTS == WARPS ? blockIdx.x / r.groups : (i64)blockIdx.x * (WARPS / SLOTS) + warp / SLOTS;
-    i64 group = SLOTS == WARPS ? blockIdx.x % r.groups : 0, first = (group * SLOTS + slot) * 8192, at_in, at_out;
+    i64 group = SLOTS == WARPS ? blockIdx.x % r.groups : 0, first = (group * SLOTS + slot) * LEAVES * 8192, at_in, at_out;
     bool here = output < r.outputs && first < r.k;
     place_of(r, output < r.outputs ? output : 0, at_in, at_out);
     if (here) {
-        node n = leaf(in + at_in + first, r.k - first < 8192 ? (int)(r.k - first) : 8192, first);
+        node stack[5];
+        int depth = 0;
+#pragma unroll
+        for (int i = 0; i < LEAVES; i++) { // a binary counter over the warp's leaves
+            i64 begin = first + i * 8192;
+            if (begin >= r.k)
+                break;
+            stack[depth++] = leaf(in + at_in + begin, r.k - begin < 8192 ? (int)(r.k - begin) : 8192, begin);
+#pragma unroll
+            for (int carry = i; carry & 1; carry >>= 1) {
+                depth--;
+                merge(stack[depth - 1], stack[depth]);
+            }
+        }
+        for (; depth > 1; depth--)
+            merge(stack[depth - 2], stack[depth - 1]);
         if (threadIdx.x % 32 == 0)
-            leaves[warp] = n;
+            leaves[warp] = stack[0];
     }
     __syncthreads();
     bool first_of_all = here && slot == 0 && threadIdx.x % 32 == 0;
     if (first_of_all) {
-        i64 left = (r.k - first + 8191) / 8192;
+        i64 left = (r.k - first + LEAVES * 8192 - 1) / (LEAVES * 8192);
         int count = left < SLOTS ? (int)left : SLOTS;
 #pragma unroll
         for (int step = 1; step < SLOTS; step *= 2)
