@@ -149,7 +149,8 @@ static tess_status add_lines(tess_profile *p) {
     to->audited.name += from.audited.name;
         TESS_VGPU_COUNTER_LIST(X)
 #undef X
-        to->verdict = from.verdict > to->verdict ? from.verdict : to->verdict;
+        tess_vgpu_verdict verdict = from.verdict == TESS_VGPU_PART ? TESS_VGPU_MERGED : from.verdict;
+        to->verdict = verdict > to->verdict ? verdict : to->verdict;
     }
     return TESS_OK;
 }

@@ -42,6 +42,20 @@ def fnv(data):
     return "%016x" % h
 
 
+FIELDS = """extern "C" __global__ void fields(const float *in, float *out) {
+    __shared__ float tile[128][4];
+    int t = threadIdx.x;
+    for (int k = 0; k < 4; k++)
+        tile[t][k] = in[k * 128 + t];
+    __syncthreads();
+    float sum = 0;
+    for (int k = 0; k < 4; k++)
+        sum = sum * 2 + tile[127 - t][k];
+    out[t] = sum;
+}
+"""
+
+
 class Ptx(files.Case):
     """Without any software of NVIDIA's."""
 
@@ -171,6 +185,17 @@ class Compiled(files.Case):
         text = self.ok("profile", "k.cu", "column<<<1, 32>>>(out:f32[32])", "-DOTHER=0").decode()
         self.assertIn("32-way bank conflict", text)
         self.assertRegex(text, r"%d +\S+ .* out\[threadIdx.x\] = tile" % line)
+
+    def test_audit(self):
+        """Four words beside each other are one access in machine code; the conflict that PTX has is none."""
+        self.put("f.cu", FIELDS.encode())
+        done = self.run_it("profile", "f.cu", "fields<<<1, 128>>>(in:f32[512]=ramp, out:f32[128])", "--json")
+        p = json.loads(done.stdout)
+        self.assertEqual((p["counters"]["shared_ld_wavefronts"], p["counters_audited"]["shared_ld_wavefronts"]), (64, 16))
+        self.assertEqual([x["audit"] for x in p["lines"] if x["shared_ld_requests"]], ["merged"])
+        self.assertEqual([x["audited"]["shared_ld_conflicts"] for x in p["lines"] if x["audited"]], [0] * sum(1 for x in p["lines"] if x["audited"]))
+        self.assertEqual([w["kind"] for w in p["worst"]], [])
+        self.assertIn("one wider access; shared wavefronts 64 -> 16", self.ok("profile", "f.cu", "fields<<<1, 128>>>(in:f32[512]=ramp, out:f32[128])").decode())
 
     def test_example(self):
         """examples/transpose.cu shows what it says."""
