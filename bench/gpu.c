@@ -223,74 +223,18 @@ void gpu_bench_calls(gpu_bench *b, const char *work, tess_status (*call)(void *a
     fflush(stdout);
 }
 
-/* ---- the card's limits ---- */
-
-static const char limit_text[] = "extern \"C\" __global__ void read_all(const float4 *in, float *out, long long n) {\n"
-                                 "    float sum = 0;\n"
-                                 "    long long stride = gridDim.x * 512ll;\n"
-                                 "    for (long long i = blockIdx.x * 512ll + threadIdx.x; i < n; i += 4 * stride) {\n"
-                                 "        float4 v[4];\n"
-                                 "#pragma unroll\n"
-                                 "        for (int k = 0; k < 4; k++)\n"
-                                 "            v[k] = i + k * stride < n ? in[i + k * stride] : float4{0, 0, 0, 0};\n"
-                                 "#pragma unroll\n"
-                                 "        for (int k = 0; k < 4; k++)\n"
-                                 "            sum += v[k].x + v[k].y + v[k].z + v[k].w;\n"
-                                 "    }\n"
-                                 "    if (sum == 1.5e30f)\n"
-                                 "        *out = sum;\n"
-                                 "}\n"
-                                 "extern \"C\" __global__ void fma_all(float *out, float x, float y) {\n"
-                                 "    float a[16];\n"
-                                 "#pragma unroll\n"
-                                 "    for (int i = 0; i < 16; i++)\n"
-                                 "        a[i] = threadIdx.x + i;\n"
-                                 "    for (int r = 0; r < 2048; r++)\n"
-                                 "#pragma unroll\n"
-                                 "        for (int i = 0; i < 256; i++)\n"
-                                 "            a[i % 16] = fmaf(a[i % 16], x, y);\n"
-                                 "    float sum = 0;\n"
-                                 "#pragma unroll\n"
-                                 "    for (int i = 0; i < 16; i++)\n"
-                                 "        sum += a[i];\n"
-                                 "    if (sum == 1.5e30f)\n"
-                                 "        *out = sum;\n"
-                                 "}\n";
-
-static double limit_kernel(gpu_bench *b, const char *entry, tess_gpu_grid grid, void **arguments) {
-    const tess_gpu_source source = {.name = "limits.cu", .text = limit_text};
-    tess_gpu_kernel kernel;
-    float ms[RUNS];
-    check(tess_gpu_kernel_get(&b->scope, &source, entry, &kernel));
-    for (int i = -WARM; i < RUNS; i++) {
-        CALL(b, cuEventRecord, b->from, b->stream);
-        check(tess_gpu_launch(&b->scope, &kernel, &grid, b->stream, arguments));
-        CALL(b, cuEventRecord, b->to, b->stream);
-        CALL(b, cuEventSynchronize, b->to);
-        if (i >= 0)
-            CALL(b, cuEventElapsedTime, &ms[i], b->from, b->to);
-    }
-    qsort(ms, RUNS, sizeof *ms, by_value);
-    return ms[RUNS / 2] * 1e-3;
-}
-
 static void measure_limits(gpu_bench *b) {
-    int64_t bytes = (int64_t)4 << 30, sms = b->scope.device->sms, shape[] = {bytes / 4};
-    int identity[] = {0};
-    void *in = gpu_bench_memory(b, 0, bytes), *out = gpu_bench_memory(b, 2, bytes);
-    long long n = bytes / 16;
-    float one = 1, zero = 0;
-    void *read_arguments[] = {&in, &out, &n}, *fma_arguments[] = {&out, &one, &zero};
-    DLTensor from = gpu_bench_view(in, tess_f32, 1, shape), to = gpu_bench_view(out, tess_f32, 1, shape);
-    tess_transpose_options options = {.struct_size = sizeof options, .perm = identity, .nperm = 1, .call = gpu_bench_call(b, "transpose/copy")};
-    tess_plan *plan;
-    check(tess_plan_transpose(&plan, b->context, &from, &to, &options));
-    b->copy = 2.0 * (double)bytes / median(b, plan, in, NULL, out);
-    tess_plan_free(plan);
-    b->read = (double)bytes / limit_kernel(b, "read_all", (tess_gpu_grid){{sms * 4, 1, 1}, {512, 1, 1}, 0}, read_arguments);
-    b->fma = (double)sms * 8 * 256 * 2048 * 256 * 2 / limit_kernel(b, "fma_all", (tess_gpu_grid){{sms * 8, 1, 1}, {256, 1, 1}, 0}, fma_arguments);
-    printf("limits: copy %.0f GB/s (one vector a thread), read %.0f GB/s (%lld blocks that stay), f32 fma %.1f TFLOP/s; 4 GiB arrays\n",
-           b->copy / 1e9, b->read / 1e9, (long long)sms * 4, b->fma / 1e12);
+    tess_context *card;
+    tess_context_options options = {.struct_size = sizeof options, .engine = TESS_ENGINE_CUDA};
+    tess_limits limits = {.struct_size = sizeof limits};
+    check(tess_open(&card, &options));
+    check(tess_measure_limits(card, 0.2, &limits));
+    tess_close(card);
+    b->copy = limits.copy_bytes_per_s;
+    b->read = limits.read_bytes_per_s;
+    b->fma = limits.f32_flops_per_s;
+    printf("limits: copy %.0f GB/s (one vector a thread), read %.0f GB/s (blocks that stay), f32 fma %.1f TFLOP/s; 4 GiB arrays\n", b->copy / 1e9,
+           b->read / 1e9, b->fma / 1e12);
 }
 
 int main(int count, char **words) {
