@@ -17,8 +17,8 @@ const char *cli_ladder_unmodelled(const cli_rung *r) {
         return memory                               ? "what L1 and L2 keep from one launch or block to the next"
                : strcmp(r->limiter, "latency") == 0 ? "loads that overlap further than those of one stretch of code"
                                                     : "index arithmetic of PTX that the assembler leaves out";
-    return r->conflicts > 0 ? "bank conflicts come on top of the slowest part, the model takes the larger of the two"
-                            : "parts of the card that work one after the other, where the model takes the slowest alone";
+    return r->conflicts > 0 ? "bank conflicts that hold up more than shared memory's own part of the card"
+                            : "waits that depend on one another: an address that is loaded first, values that come back from L2";
 }
 
 static void timed_here(const cli_rung *r) {

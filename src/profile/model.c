@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * model.c - a time from counters: each part of the card gets its work divided by its rate, and the slowest part is the limiter.
+ * model.c - a time from counters: each part of the card gets its work divided by its rate. The slowest part is the limiter; the parts overlap, though not
+ * perfectly: the time is the cube root of the sum of their times' cubes, which the rungs of the ladder fit better than the slowest alone.
  *
  *   memory    sectors that the launch touches at all, read and written once: an L2 that keeps what is used again (in the end nobody does better)
  *   L2        sectors that a block reads at all, each block for itself, as an L1 that lasts for a block would let through; all stores; atomics twice.
@@ -13,12 +14,14 @@
  *
  * The form is the roofline's (Williams, Waterman and Patterson 2009) with more roofs; the wavefront and sector rules are measured (docs/counters.md). Not
  * modelled: hit rates (of the constant cache too, which has 2 KiB), register pressure, what ptxas changes, several atomics on one address from many warps, power. */
+#include <math.h>
 #include <string.h>
 
 #include "profile/model.h"
 
 enum { LOADS_AT_ONCE = 16, SCHEDULERS = 4 };
 /* Found by strategies on an H200: an address of a constant by lookup/constant with 36 entries, a round between barriers by reduce/shared. */
+static const double OVERLAP = 3; /* infinite: parts of the card overlap as if they were alone; 1: not at all */
 static const double CLOCKS_A_CONSTANT = 2.2, BARRIER_NS = 140, CACHED_NS = 20;
 
 const char *tess_term_title(tess_term_name name) {
@@ -90,7 +93,7 @@ static void classify(const char *op, int n, double count, work *w) {
     } else if (f32) {
         w->fp32 += count;
     } else {
-        bool wide = ends(op, n, "64"); /* two halves */
+        bool wide = ends(op, n, "64") && !starts(op, n, "add"); /* two halves; sums of addresses are made with a product or a shift in one */
         w->integer += count * (wide ? 2 : 1);
         w->issue += wide ? count : 0;
     }
@@ -200,7 +203,10 @@ void tess_profile_time(const tess_amounts *w, const tess_card *card, int64_t thr
         if (p->term[i].seconds > p->term[p->limiter].seconds)
             p->limiter = (tess_term_name)i;
     p->launch_seconds = card->launch_us * 1e-6;
-    p->seconds = p->launch_seconds + p->term[p->limiter].seconds;
+    double cubes = 0, most = p->term[p->limiter].seconds;
+    for (int i = 0; i < TESS_TERMS && most > 0; i++)
+        cubes += pow(p->term[i].seconds / most, OVERLAP);
+    p->seconds = p->launch_seconds + most * pow(cubes, 1 / OVERLAP);
     p->flops = w->flops;
     p->intensity = p->bytes > 0 ? p->flops / p->bytes : 0;
     p->flops_per_load = w->load_lanes > 0 ? p->flops / w->load_lanes : 0;

@@ -62,7 +62,7 @@ typedef struct tess_prediction {
     tess_card card;
     tess_term term[TESS_TERMS];
     tess_term_name limiter;
-    double seconds, launch_seconds; /* the sum of the limiter's and the launch's; the latter */
+    double seconds, launch_seconds; /* all terms, most of it the limiter's, and the launch's; the latter */
     int blocks_a_processor;         /* that fit at once by warps, blocks and shared memory; registers are not known */
     double busy;                    /* fraction of the processors' time that the blocks fill: 1 but for the last wave */
     double flops, bytes;            /* bytes: the memory term's */
