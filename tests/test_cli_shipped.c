@@ -103,7 +103,7 @@ static void every_rung(void **state) {
             }
         }
     if (!file && (missing || differ))
-        fail_msg("%d kernels are not shipped and %d are shipped as they were: build/tests/test_cli_shipped --write, then build again", missing,
+        fail_msg("%d kernels are not shipped and %d are shipped as they were: run `make shipped`", missing,
                  differ);
     assert_true(file || found >= 42);
 }
