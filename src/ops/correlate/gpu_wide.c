@@ -6,22 +6,16 @@
 
 KERNEL_TEXT(gpu_wide);
 
-enum { THREADS = 128, WHOLE = 72 << 10, BAND = 56 << 10, SUMS = 96 << 10, PARAMETERS = 4000, FEW = 12, FEW_OF_LIST = 7 };
+enum { LINE = 128, SQUARE = 256, WHOLE = 96 << 10, BAND = 72 << 10, SUMS = 98 << 10, PARAMETERS = 4000, FEW = 12, FEW_OF_LIST = 7 };
 
 typedef struct wide {
     const tess_correlate_pass *pass;
     int y, x; /* axes of the pass; y -1: one row */
     int batch, outer;
     int64_t width_y, width_x;
-    int64_t down, across, rows, columns; /* threads, and outputs of each */
-    int64_t band, shared;                /* input rows held at once; bytes */
+    int64_t threads, down, across, rows, columns; /* of a block, along both axes; outputs of each */
+    int64_t band, shared;                         /* input rows held at once; bytes */
 } wide;
-
-/* Words of a row with a gap of 16 bytes after every 128, as gpu_wide.cu counts them. */
-static int64_t pitch_of(int64_t columns, int64_t size) {
-    int64_t each = 16 / size, gap = 128 / size, last = columns - 1;
-    return (last + last / gap * each + each) / each * each;
-}
 
 /* Columns are the finest axis, rows the axis that the mask's order has before it, so that a line of the mask is a line of the tile. */
 static bool axes_of(wide *w) {
@@ -44,16 +38,17 @@ static void shape_of(wide *w, int64_t size) {
     const tess_correlate_axis *x = &w->pass->axis[w->x];
     w->width_x = x->width;
     w->width_y = w->y >= 0 ? w->pass->axis[w->y].width : 1;
-    w->columns = w->width_y == 1 && size == 4 ? 16 : 8;
-    w->rows = w->width_y == 1 && w->width_x > 1 ? 1 : size == 4 ? 4 : 2;
-    w->across = w->width_y == 1 && w->width_x > 1 ? THREADS : 16;
-    while (w->across > 16 && w->across / 2 * w->columns >= x->m)
+    const bool line = w->width_y == 1 && w->width_x > 1;
+    const int64_t each = 16 / size, taps = tess_ceil_div(w->width_x, each) * each;
+    w->columns = size == 8 ? 10 : line ? 20 : 12;
+    w->rows = line ? 1 : size == 8 ? 2 : 4;
+    w->threads = line ? LINE : SQUARE;
+    w->across = line ? LINE : 8;
+    while (w->across > 8 && w->across / 2 * w->columns >= x->m)
         w->across /= 2;
-    w->down = THREADS / w->across;
-    int64_t all = w->down * w->rows + w->width_y - 1, each = 16 / size;
-    int64_t row = pitch_of(w->across * w->columns + tess_ceil_div(w->width_x, 4) * 4, size) * size;
-    int64_t weights = w->width_y * tess_ceil_div(w->width_x, each) * each * size;
-    int64_t sums = w->down * w->rows * pitch_of(w->across * w->columns + 1, size) * size;
+    w->down = w->threads / w->across;
+    int64_t all = w->down * w->rows + w->width_y - 1, row = (w->across * w->columns + taps) * size, weights = w->width_y * taps * size;
+    int64_t sums = w->down * w->rows * w->across * w->columns * size;
     w->band = all * row + weights <= WHOLE ? all : tess_max64(1, (BAND - weights) / row);
     w->shared = tess_max64(weights + w->band * row, sums);
 }
@@ -165,7 +160,7 @@ static void lay_pass(tess_gpu_layout *layout, const tess_correlate_problem *p, i
     tess_gpu_option(layout, "-DBAND=%d", (int)w.band);
     tess_gpu_option(layout, "-DBATCH=%d", w.batch);
     tess_gpu_option(layout, "-DOUTER=%d", w.outer);
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "wide_pass", 0, 1, 1, THREADS, w.shared);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "wide_pass", 0, 1, 1, (int)w.threads, w.shared);
     tess_correlate_gpu_ends(layout, step, k, count, between);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, tess_correlate_gpu_weights(layout, pass));
     int64_t planes = pass_axes(layout, step, p, &w), high = w.y >= 0 ? pass->axis[w.y].m : 1;

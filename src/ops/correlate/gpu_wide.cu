@@ -2,12 +2,12 @@
 // gpu_wide.cu - production: masks too large to be written out, in any number of dimensions, where the multiply-adds bind.
 //
 // The kernels for small masks hold every weight in the program text. Here loops go over the mask, and what a thread has in registers is a square of Y rows
-// by X columns of sums: an input row meets up to Y rows of the mask, eight taps at a time, so that 8 X Y multiply-adds follow two loads of the row's words
-// and two of weights for each row of sums. Both come from shared memory: the tile of the block, in bands of BAND rows where all of it is too large, and the weights
+// by X columns of sums: an input row meets up to Y rows of the mask, a vector of 16 bytes of taps at a time, so that 4 X Y multiply-adds (of f32) follow one load of the
+// row's words and one of weights for each row of sums. Both come from shared memory: the tile of the block, in bands of BAND rows where all of it is too large, and the weights
 // of one plane of the mask. Elements are converted, and boundaries resolved, once for each element that is brought. Input rows and their taps come in ascending order,
 // so each sum is the chain of the definition.
 //
-// Words of a tile's row stand with a gap of 16 bytes after every 128: lanes X words apart then meet no bank twice.
+// X is an odd number of vectors: eight lanes that are X words apart then meet no bank twice, and need no gaps in between.
 //
 // -DIN= -DOUT= -DWORK= types (real); -DKY= -DKX= mask rows and columns; -DTY= -DTX= threads, -DY= -DX= outputs of each; -DBATCH=N axes without a mask beside
 // the last two, -DOUTER=N masked ones before them.
@@ -19,11 +19,10 @@ typedef stored<OUT>::type out_element;
 typedef stored<WORK>::type work;
 
 const int THREADS = TY * TX, TILE_Y = TY * Y, TILE_X = TX * X;
-const int ROWS = TILE_Y + KY - 1, COLUMNS = TILE_X + (KX + 3) / 4 * 4;
-const int EACH = 16 / sizeof(work), GAP = 128 / sizeof(work), WEIGHTS = (KX + EACH - 1) / EACH * EACH;
-const int ROLES = X / 8 + 1; // turns of a loop after which the window's words are where they were: none is moved
-__host__ __device__ constexpr int place(int column) { return column + column / GAP * EACH; }
-const int PITCH = (place(COLUMNS - 1) + EACH) / EACH * EACH;
+const int EACH = 16 / sizeof(work), WEIGHTS = (KX + EACH - 1) / EACH * EACH; // of a vector; of a row of the mask
+const int ROWS = TILE_Y + KY - 1, PITCH = TILE_X + WEIGHTS;
+const int ROLES = X / EACH + 1; // turns of a loop after which the window's words are where they were: none is moved
+static_assert(X / EACH % 2 == 1 && X % EACH == 0, "lanes X words apart meet banks twice");
 
 struct axis {
     i64 m, in, out; // steps in elements
@@ -47,24 +46,20 @@ __device__ __forceinline__ void add(u64 &acc, u64 a, u64 b) { acc += a * b; }
 struct alignas(16) vector {
     work v[EACH];
 };
-template <int N> __device__ __forceinline__ void fetch(work *to, const work *from) {
+__device__ __forceinline__ void fetch(work *to, const work *from) {
+    vector v = *(const vector *)from;
 #pragma unroll
-    for (int i = 0; i < N; i += EACH) {
-        vector v = *(const vector *)(from + i);
-#pragma unroll
-        for (int k = 0; k < EACH; k++)
-            to[i + k] = v.v[k];
-    }
+    for (int k = 0; k < EACH; k++)
+        to[k] = v.v[k];
 }
-__host__ __device__ constexpr int up(int n) { return (n + EACH - 1) / EACH * EACH; }
 
 // TAPS taps from the window on, for every row of sums that meets the input row at row `first` - y of the mask: ALL of them, or those that do.
 template <int TAPS, bool ALL> __device__ __forceinline__ void taps(work (&acc)[Y][X], const work *window, const work *weights, int first) {
 #pragma unroll
     for (int y = 0; y < Y; y++)
         if (ALL || (unsigned)(first - y) < KY) {
-            work w[up(TAPS)];
-            fetch<up(TAPS)>(w, weights + (first - y) * WEIGHTS);
+            work w[EACH];
+            fetch(w, weights + (first - y) * WEIGHTS);
 #pragma unroll
             for (int j = 0; j < TAPS; j++)
 #pragma unroll
@@ -73,47 +68,44 @@ template <int TAPS, bool ALL> __device__ __forceinline__ void taps(work (&acc)[Y
         }
 }
 
-// One row of the tile, of which the thread's columns begin at `column`. Without tests the weights of all rows of sums can be on their way at once.
-template <bool ALL> __device__ __forceinline__ void input_row(work (&acc)[Y][X], const work *row, int column, const work *weights, int first) {
-    work window[X + 8];
+// One row of the tile from the thread's columns on. Without tests the weights of all rows of sums can be on their way at once.
+template <bool ALL> __device__ __forceinline__ void input_row(work (&acc)[Y][X], const work *row, const work *weights, int first) {
+    work window[X + EACH];
 #pragma unroll
     for (int i = 0; i < X; i += EACH)
-        fetch<EACH>(window + i, row + place(column + i));
+        fetch(window + i, row + i);
 #pragma unroll ROLES
-    for (int c = 0; c < KX / 8; c++) {
-        column += 8;
-#pragma unroll
-        for (int i = 0; i < 8; i += EACH)
-            fetch<EACH>(window + X + i, row + place(column + X - 8 + i));
-        taps<8, ALL>(acc, window, weights + 8 * c, first);
+    for (int c = 0; c < KX / EACH; c++) {
+        fetch(window + X, row + X + c * EACH);
+        taps<EACH, ALL>(acc, window, weights + c * EACH, first);
 #pragma unroll
         for (int i = 0; i < X; i++)
-            window[i] = window[i + 8];
+            window[i] = window[i + EACH];
     }
-    const int rest = KX % 8;
+    const int rest = KX % EACH;
     if (rest) {
-#pragma unroll
-        for (int i = 0; i < rest - 1; i += EACH)
-            fetch<EACH>(window + X + i, row + place(column + X + i));
-        taps<rest ? rest : 1, ALL>(acc, window, weights + KX / 8 * 8, first);
+        if (rest > 1)
+            fetch(window + X, row + X + KX / EACH * EACH);
+        taps<rest ? rest : 1, ALL>(acc, window, weights + KX / EACH * EACH, first);
     }
 }
 
-// Rows first .. last - 1 of the block's tile, of the plane at `in`; ghost: there is no such plane. A warp a row, so many loads on their way at once.
+// Rows first .. last - 1 of the block's tile, of the plane at `in`; ghost: there is no such plane. A warp a row, or all of
+// them where there are few rows; many loads on their way at once.
 __device__ __forceinline__ void bring(work *tile, const wide &p, const in_element *in, bool ghost, i64 y0, i64 x0, int first, int last) {
-    const int FLIGHT = 8;
-    const bool inside = x0 >= 0 && x0 + COLUMNS <= p.x.n;
-    for (int r = first + (int)threadIdx.x / 32; r < last; r += THREADS / 32) {
+    const int FLIGHT = 8, LANES = ROWS < THREADS / 32 ? THREADS : 32;
+    const bool inside = x0 >= 0 && x0 + PITCH <= p.x.n;
+    for (int r = first + (int)threadIdx.x / LANES; r < last; r += THREADS / LANES) {
         const i64 y = ghost ? -1 : element_at((int)p.boundary, p.y.n, y0 + r);
         const in_element *row = in + y * p.y.in, *from = row + x0 * p.x.in;
         work *to = tile + (r - first) * PITCH;
-        for (int c = threadIdx.x % 32; c < COLUMNS; c += 32 * FLIGHT) {
+        for (int c = threadIdx.x % LANES; c < PITCH; c += LANES * FLIGHT) {
             work v[FLIGHT];
 #pragma unroll
             for (int k = 0; k < FLIGHT; k++) {
-                const int at = c + 32 * k;
+                const int at = c + LANES * k;
                 v[k] = p.constant;
-                if (y < 0 || at >= COLUMNS)
+                if (y < 0 || at >= PITCH)
                     continue;
                 const i64 x = inside ? 0 : element_at((int)p.boundary, p.x.n, x0 + at);
                 if (x >= 0)
@@ -121,8 +113,8 @@ __device__ __forceinline__ void bring(work *tile, const wide &p, const in_elemen
             }
 #pragma unroll
             for (int k = 0; k < FLIGHT; k++)
-                if (c + 32 * k < COLUMNS)
-                    to[place(c + 32 * k)] = v[k];
+                if (c + LANES * k < PITCH)
+                    to[c + LANES * k] = v[k];
         }
     }
 }
@@ -172,11 +164,11 @@ extern "C" __global__ __launch_bounds__(THREADS) void wide_pass(const in_element
             const int from = first > ty ? first : ty, end = last < ty + Y - 1 + KY ? last : ty + Y - 1 + KY;
 #pragma unroll 1
             for (int r = from; r < end; r++) {
-                const work *row = tile + (r - first) * PITCH;
+                const work *row = tile + (r - first) * PITCH + tx;
                 if (Y == 1 || (KY >= Y && r - ty >= Y - 1 && r - ty < KY))
-                    input_row<true>(acc, row, tx, weights, r - ty);
+                    input_row<true>(acc, row, weights, r - ty);
                 else
-                    input_row<false>(acc, row, tx, weights, r - ty);
+                    input_row<false>(acc, row, weights, r - ty);
             }
         }
     }
@@ -191,12 +183,12 @@ extern "C" __global__ __launch_bounds__(THREADS) void wide_pass(const in_element
 #pragma unroll
             for (int k = 0; k < EACH; k++)
                 v.v[k] = acc[y][x + k];
-            *(vector *)(sums + (ty + y) * place(TILE_X) + place(tx + x)) = v;
+            *(vector *)(sums + (ty + y) * TILE_X + tx + x) = v;
         }
     __syncthreads();
     for (int i = threadIdx.x; i < TILE_Y * TILE_X; i += THREADS) {
         i64 y = y0 + i / TILE_X, x = x0 + i % TILE_X;
         if (y < p.y.m && x < p.x.m)
-            out[to + y * p.y.out + x * p.x.out] = store_as<OUT>(sums[i / TILE_X * place(TILE_X) + place(i % TILE_X)]);
+            out[to + y * p.y.out + x * p.x.out] = store_as<OUT>(sums[i]);
     }
 }
