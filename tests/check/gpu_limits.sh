@@ -31,6 +31,8 @@ for arch in sm_80 sm_90 sm_100; do
     line "sum f32 columns" reduce/gpu_tree_columns $reduce -DROWS=4 -DKIND=0 -DIN=12 -DOUT=12 -DACC=12 -DOPERATION=0 -DVECTOR=4
     line "correlate f32 general" correlate/gpu_general -DIN=12 -DOUT=12 -DWORK=12 -DOUTER=0 -DMASKED=2 -DINDEX=32
     line "correlate u8 general" correlate/gpu_general -DIN=2 -DOUT=2 -DWORK=12 -DOUTER=1 -DMASKED=3 -DINDEX=64
+    line "correlate f32 31 x 31 wide" correlate/gpu_wide -DIN=12 -DOUT=12 -DWORK=12 -DKY=31 -DKX=31 -DTY=32 -DTX=8 -DY=4 -DX=12 -DBAND=158 -DBATCH=0 -DOUTER=0
+    line "correlate f32 1023 wide" correlate/gpu_wide -DIN=12 -DOUT=12 -DWORK=12 -DKY=1 -DKX=1023 -DTY=1 -DTX=128 -DY=1 -DX=20 -DBAND=1 -DBATCH=0 -DOUTER=0
     line "var f32 lanes" reduce/gpu_tree_lanes $reduce -DKIND=5 -DIN=12 -DOUT=12 -DACC=13 -DOPERATION=5 -DVECTOR=4
     line "lookup f32 by i32" lookup/gpu_vectors -DSTEP=4 -DINDEX=7 -DOUTSIDE=0 -DWIDE=0 -DSIZE=4 -DV=4 -DGROUPS=1 -DTHREADS=256 -DBLOCKS=1 -DLINES=0
     line "lookup f32 by u16" lookup/gpu_vectors -DSTEP=4 -DINDEX=4 -DOUTSIDE=0 -DWIDE=0 -DSIZE=4 -DV=4 -DGROUPS=2 -DTHREADS=256 -DBLOCKS=1 -DLINES=0
