@@ -126,7 +126,9 @@ typedef struct tiles {
 
 static tiles tall_tiles(const job *j) {
     const tess_window_kernels *k = j->kernels;
-    return (tiles){k->tile, k->narrow, k->tall, k->wide * k->lanes, k->lanes};
+    const tess_correlate_window *w = &j->window;
+    const bool small = w->wy == 3 && w->wx == 3 && w->planes == 1 && j->pass->group == 1 && k->tile3;
+    return (tiles){small ? k->tile3 : k->tile, k->narrow, k->tall, k->wide * k->lanes, k->lanes};
 }
 static tiles flat_tiles(const job *j) {
     const tess_window_kernels *k = j->kernels;

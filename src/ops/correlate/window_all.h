@@ -21,6 +21,11 @@ TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sum
 #define ROWS TALL
 #define VECTORS WIDE
 #include "ops/correlate/window_tile.h"
+#define tile_name KERNEL(tile3)
+#define SIDE 3
+#define ROWS TALL
+#define VECTORS WIDE
+#include "ops/correlate/window_tile.h"
 #define tile_name KERNEL(narrow_tile)
 #define ROWS TALL
 #define VECTORS 1
@@ -69,6 +74,7 @@ static const tess_window_kernels KERNEL(kernels) = {
     .line_vectors = LINE,
     .tile = KERNEL(tall_tile),
     .narrow = KERNEL(narrow_tile),
+    .tile3 = KERNEL(tile3),
     .line = KERNEL(line),
     .point = KERNEL(point),
     .ring = {[2] = KERNEL(ring2),

@@ -43,6 +43,7 @@ typedef struct tess_window_kernels {
     bool pairs_must_fit;                          /* packed.h */
     int wide, line_vectors;                       /* vectors of a wide tile, of a long line */
     tess_window_tile tile, narrow;                /* tall x wide, tall x 1 vectors */
+    tess_window_tile tile3;                       /* as tile, for a mask of 3 rows of 3 taps that follow each other; NULL: none */
     tess_window_tile line, point;                 /* 1 x line_vectors, 1 x 1 */
     tess_window_ring ring[TESS_WINDOW_RINGS + 1]; /* by depth, from 2 */
     int streams[TESS_WINDOW_RINGS + 1];

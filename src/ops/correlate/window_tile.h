@@ -11,7 +11,9 @@
  * Which outputs an input row meets is known when this is compiled, so that sums never leave their registers: there are rows that ramp up, a loop over
  * those that meet all outputs, and rows that ramp down; masks of fewer rows than the tile have a list each. Weights come column by column of the mask, so
  * that those of a tap stand side by side. The rows that will be wanted are asked for, and outputs are stored, one row at a time while the others are
- * under way: all at once they would keep the loads of the next tile waiting. */
+ * under way: all at once they would keep the loads of the next tile waiting.
+ *
+ * With SIDE defined, the mask has SIDE rows of SIDE taps that follow each other in memory: no counting of taps is left. */
 
 #define NAME(word) TESS_PASTE(tile_name, word)
 #define HERE(word) TESS_PASTE(WORD, word)
@@ -19,7 +21,13 @@
 /* One input row, for the output rows low .. high, which are constants once inlined. w: the weight of output 0 in the first column of the mask; the weights
  * of the other outputs stand before it. */
 TESS_INLINE void NAME(meet)(vec (*acc)[VECTORS], const tess_window_call *c, const char *x, const real *w, int low, int high) {
+#ifdef SIDE
+    const int64_t wx = SIDE, wy = SIDE, step = sizeof(real);
+    (void)c;
+    TESS_UNROLL
+#else
     const int64_t wx = c->wx, wy = c->wy, step = c->step;
+#endif
     for (int64_t j = 0; j < wx; j++, x += step, w += wy) {
         vec v[VECTORS];
         TESS_UNROLL for (int k = 0; k < VECTORS; k++) v[k] = HERE(load_here)(x + KERNEL(span)(k));
@@ -53,7 +61,11 @@ TESS_INLINE void NAME(fetch_ahead)(const tess_window_call *c, int i) {
 static void tile_name(const tess_window_call *c) {
     const char *const *rows = c->rows;
     const real *w = c->columns;
+#ifdef SIDE
+    const int64_t wy = SIDE, area = SIDE * SIDE;
+#else
     const int64_t wy = c->wy, area = c->wy * c->wx;
+#endif
     vec acc[ROWS][VECTORS];
     TESS_UNROLL for (int r = 0; r < ROWS; r++) TESS_UNROLL for (int k = 0; k < VECTORS; k++) acc[r][k] = KERNEL(start)(c);
     for (int64_t p = 0; p < c->planes; p++, rows += c->lines, w += area)
@@ -107,5 +119,6 @@ static void tile_name(const tess_window_call *c) {
 #undef PUT
 #undef DOWN
 #undef tile_name
+#undef SIDE
 #undef ROWS
 #undef VECTORS
