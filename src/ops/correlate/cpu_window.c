@@ -32,6 +32,7 @@ typedef struct job {
     int32_t start;
     bool rings;                       /* rows go through rings (window_rings.h) */
     bool out_ready;                   /* out has the work type and compact rows: tiles are stored straight into it */
+    bool narrows;                     /* out has small integers, which wide tiles can put */
     bool cached;                      /* the input is what another pass has just left in a cache */
     bool stream;                      /* the output is too large to be kept in a cache, and whole lines of it can be written */
     int64_t length, out_stride;       /* of a row: elements, bytes from element to element */
@@ -149,7 +150,7 @@ static int64_t row_of_tiles(const job *j, const tiles *t, tess_window_call *call
         call->at = from * width;
         call->ahead_at = from * (lies_ready ? width : j->source_bytes);
         call->ahead_bytes = columns * (lies_ready ? width : j->source_bytes);
-        if (j->out_ready && from + columns <= count) {
+        if ((j->out_ready || (wide && j->narrows)) && from + columns <= count) {
             call->out = to;
             call->out_stride = j->y_stride;
             call->stream = j->stream && (uintptr_t)to % 64 == 0;
@@ -274,7 +275,7 @@ static void find_inside(job *j, const tess_correlate_problem *problem, const tes
     int64_t phase;
     bool match = lines_match(j, &phase);
     j->inside = j->beyond = j->length;
-    j->stream = match && j->out_ready && j->pass->last && (double)problem->out.count * (double)j->out_width >= STREAM_BYTES;
+    j->stream = match && (j->out_ready || j->narrows) && j->pass->last && (double)problem->out.count * (double)j->out_width >= STREAM_BYTES;
     if (j->source.in_place && (j->length > SHORT_ROW || j->length > j->window.strip)) {
         int64_t first = row->before * group, last = tess_min64((row->n - (row->width - 1 - row->before)) * group, j->length);
         if (j->stream)
@@ -336,6 +337,8 @@ tess_status TESS_ISA_NAME(tess_correlate_window_pass)(const tess_correlate_probl
     j.kernels = TESS_ISA_NAME(tess_correlate_window_kernels)(problem->work == tess_f32);
     j.out_stride = pass->group > 1 ? j.out_width : pass->axis[pass->row].out_stride;
     j.out_ready = pass->to == problem->work && j.out_stride == j.source.width;
+    j.put = tess_window_put_of(pass->to);
+    j.narrows = j.kernels->narrows && j.put != TESS_WINDOW_PUT_WORK && j.out_stride == j.out_width;
     j.rings = j.out_ready && pass->group == 1 && j.window.wy * j.window.planes == 1 && tess_window_rings_pay(j.kernels, j.window.wx);
     return run_pass(&j, problem, run);
 }
@@ -347,16 +350,6 @@ tess_status TESS_ISA_NAME(tess_correlate_in_window)(const tess_problem *base, co
 }
 
 /* ---- packed integers (packed.h) ---- */
-
-static bool put_of(tess_type to, tess_window_put *put) {
-    switch (to) {
-    case tess_u8: *put = TESS_WINDOW_PUT_U8; return true;
-    case tess_i8: *put = TESS_WINDOW_PUT_I8; return true;
-    case tess_u16: *put = TESS_WINDOW_PUT_U16; return true;
-    case tess_i16: *put = TESS_WINDOW_PUT_I16; return true;
-    default: return false;
-    }
-}
 
 tess_status TESS_ISA_NAME(tess_correlate_packed_in_window)(const tess_problem *base, const tess_run *run);
 tess_status TESS_ISA_NAME(tess_correlate_packed_in_window)(const tess_problem *base, const tess_run *run) {
@@ -379,7 +372,8 @@ tess_status TESS_ISA_NAME(tess_correlate_packed_in_window)(const tess_problem *b
     j.start = dot4 ? 0 : packed->start;
     j.out_width = (int64_t)tess_type_size(j.pass->to);
     j.out_stride = j.pass->axis[j.pass->row].out_stride;
-    j.out_ready = put_of(j.pass->to, &j.put) && j.out_stride == j.out_width;
+    j.put = tess_window_put_of(j.pass->to);
+    j.out_ready = j.put != TESS_WINDOW_PUT_WORK && j.out_stride == j.out_width;
     j.store = tess_storer(run->slot, problem->compute, j.pass->to);
     return run_pass(&j, problem, run);
 }

@@ -452,24 +452,26 @@ static void small_integers(void **state) {
     }
 }
 
-/* Outputs that are stored past the caches (8 MiB and more), at an address that is no multiple of a line. */
+/* Outputs that are stored past the caches (8 MiB and more), at an address that is no multiple of a line; of small integers, too. */
 static void large(void **state) {
     (void)state;
     uint64_t random = 7;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 4; i++) {
         sample s;
         memset(&s, 0, sizeof s);
-        int64_t mask_shape[2] = {3, 2};
-        tess_type type = i ? tess_f64 : tess_f32;
+        int64_t mask_shape[2] = {i < 2 ? 3 : 2, 2};
+        const tess_type in = (const tess_type[]){tess_f32, tess_f64, tess_u8, tess_u8}[i],
+                        mask = (const tess_type[]){tess_f32, tess_f64, tess_f32, tess_i8}[i],
+                        out = (const tess_type[]){tess_f32, tess_f64, tess_i16, tess_i16}[i];
         s.ndim = s.naxes = 2;
         s.count = 1;
         s.axes[1] = 1;
-        s.shape[0] = s.out_shape[0] = i ? 515 : 1030;
+        s.shape[0] = s.out_shape[0] = (int[]){1030, 515, 2060, 2060}[i];
         s.shape[1] = s.out_shape[1] = 2048;
         s.options = (tess_correlate_options){.struct_size = sizeof s.options, .axes = s.axes, .naxes = 2, .boundary = TESS_BOUNDARY_WRAP};
-        hostile_make(&s.in, &random, type, 2, s.shape, HOSTILE_COMPACT);
-        hostile_make(&s.masks[0], &random, type, 2, mask_shape, HOSTILE_COMPACT);
-        hostile_make(&s.out, &random, type, 2, s.out_shape, HOSTILE_COMPACT);
+        hostile_make(&s.in, &random, in, 2, s.shape, HOSTILE_COMPACT);
+        hostile_make(&s.masks[0], &random, mask, 2, mask_shape, HOSTILE_COMPACT);
+        hostile_make(&s.out, &random, out, 2, s.out_shape, HOSTILE_COMPACT);
         hostile_fill(&s.in, &random, 1);
         hostile_fill(&s.masks[0], &random, 1);
         assert_true(compare(&s, &random, HOSTILE_COMPACT, false) > 0);

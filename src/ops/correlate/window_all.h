@@ -7,6 +7,10 @@ TESS_INLINE vec KERNEL(start)(const tess_window_call *c) {
     return (vec){0};
 }
 TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sums, int vectors) {
+    if (TAKES_NARROW && vectors % 4 == 0 && c->put != TESS_WINDOW_PUT_WORK && !c->between) {
+        put_narrow(c, to, sums, vectors);
+        return;
+    }
     TESS_UNROLL for (int k = 0; k < vectors; k++, to += TESS_VECTOR_BYTES) {
         if (c->between)
             TESS_PASTE(WORD, store)(to, sums[k]);
@@ -70,6 +74,7 @@ static const tess_window_kernels KERNEL(kernels) = {
     .lanes = TESS_VECTOR_BYTES / (int)sizeof(real),
     .tall = TALL,
     .taps = 1,
+    .narrows = TAKES_NARROW && WIDE % 4 == 0 && LINE % 4 == 0,
     .wide = WIDE,
     .line_vectors = LINE,
     .tile = KERNEL(tall_tile),

@@ -5,7 +5,22 @@
 
 #include "core/base.h"
 
-typedef enum tess_window_put { TESS_WINDOW_PUT_U8, TESS_WINDOW_PUT_I8, TESS_WINDOW_PUT_U16, TESS_WINDOW_PUT_I16 } tess_window_put;
+/* How whole outputs are stored: in the work type, or rounded and saturated. */
+typedef enum tess_window_put {
+    TESS_WINDOW_PUT_WORK = 0,
+    TESS_WINDOW_PUT_U8,
+    TESS_WINDOW_PUT_I8,
+    TESS_WINDOW_PUT_U16,
+    TESS_WINDOW_PUT_I16
+} tess_window_put;
+
+TESS_INLINE tess_window_put tess_window_put_of(tess_type to) {
+    return to == tess_u8    ? TESS_WINDOW_PUT_U8
+           : to == tess_i8  ? TESS_WINDOW_PUT_I8
+           : to == tess_u16 ? TESS_WINDOW_PUT_U16
+           : to == tess_i16 ? TESS_WINDOW_PUT_I16
+                            : TESS_WINDOW_PUT_WORK;
+}
 
 /* One tile. Input rows are those of plane 0, from the first that output row 0 meets; planes lie `lines` pointers apart. */
 typedef struct tess_window_call {
@@ -18,7 +33,7 @@ typedef struct tess_window_call {
     int64_t out_stride;  /* bytes between output rows */
     bool stream;         /* past the caches; out is aligned to a line */
     int32_t start;       /* packed integers: what sums begin from */
-    tess_window_put put; /* packed integers: how outputs are stored, unless they are `between`: then as i64 */
+    tess_window_put put; /* unless outputs are `between` (packed integers: then as i64) */
     bool between;        /* what is stored will be read, and its NaNs made canonical, by another pass or a storer */
 } tess_window_call;
 typedef void (*tess_window_tile)(const tess_window_call *call);
@@ -40,6 +55,7 @@ enum { TESS_WINDOW_RINGS = 8 }; /* deepest ring */
 typedef struct tess_window_kernels {
     int lanes, tall;                              /* of a vector, or columns of a narrow tile; output rows of a tall tile */
     int taps;                                     /* in a weight: 4 or 2 for packed integers, else 1 */
+    bool narrows;                                 /* wide tiles and long lines of f32 can put small integers */
     bool pairs_must_fit;                          /* packed.h */
     int wide, line_vectors;                       /* vectors of a wide tile, of a long line */
     tess_window_tile tile, narrow;                /* tall x wide, tall x 1 vectors */
