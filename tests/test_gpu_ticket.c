@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * test_gpu_ticket.c - proves, on the virtual GPU as the CUDA engine's driver: a reduction of one launch gives the CPU's bytes on every stream, in a
+ * captured graph launched again and again, and when the counters are used up; a stream has one counter, a captured execution one of its own, and every
+ * counter is 0 again afterwards. */
+#include "gpu_rows.h"
+#include "vgpu/vgpu.h"
+
+enum { N = 20 * 8192 + 5 };
+static tess_context *context;
+static tess_gpu *gpu;
+static tess_gpu_scope scope;
+static float values[N], expected;
+static CUdeviceptr in, out, workspace;
+
+#define ok(entry, ...) assert_tess_ok(tess_gpu_check(gpu, gpu->driver.entry(__VA_ARGS__), #entry))
+
+static tess_plan *plan_of(const char *row) {
+    int64_t shape[] = {N};
+    tess_plan *plan;
+    DLTensor from = tess_view((void *)(uintptr_t)in, tess_f32, 1, shape, NULL), to = tess_view((void *)(uintptr_t)out, tess_f32, 0, NULL, NULL);
+    from.device.device_type = to.device.device_type = kDLCUDA;
+    tess_reduce_options options = {.struct_size = sizeof options, .call = {.strategy = row}};
+    assert_tess_ok(tess_plan_reduce(&plan, context, TESS_SUM, &from, &to, &options));
+    assert_true(((const tess_gpu_plan *)plan->prepared)->layout.ticket && ((const tess_gpu_plan *)plan->prepared)->layout.steps == 1);
+    return plan;
+}
+
+static void execute(const tess_plan *plan, CUstream stream, bool own) {
+    tess_call call = {.stream = stream, .workspace = own ? (void *)(uintptr_t)workspace : NULL, .workspace_size = own ? 1 << 20 : 0};
+    assert_tess_ok(tess_execute(plan, (void *)(uintptr_t)in, NULL, (void *)(uintptr_t)out, &call));
+}
+
+static void check_result(void) {
+    float found = -1;
+    ok(cuMemcpyDtoHAsync, &found, out, sizeof found, NULL);
+    ok(cuMemsetD8Async, out, HOSTILE_POISON, sizeof found, NULL);
+    assert_memory_equal(&found, &expected, sizeof found);
+}
+
+static unsigned counter(CUdeviceptr ticket) {
+    unsigned value = 77;
+    ok(cuMemcpyDtoHAsync, &value, ticket, sizeof value, NULL);
+    return value;
+}
+
+static void one_row(const char *row) {
+    tess_plan *plan = plan_of(row);
+    CUstream a, b, c;
+    CUgraph graph;
+    CUgraphExec executable;
+    ok(cuStreamCreate, &a, CU_STREAM_NON_BLOCKING);
+    ok(cuStreamCreate, &b, CU_STREAM_NON_BLOCKING);
+    CUdeviceptr of_a = tess_gpu_ticket(&scope, a), of_b = tess_gpu_ticket(&scope, b), of_none = tess_gpu_ticket(&scope, NULL);
+    assert_true(of_a && of_b && of_none && of_a != of_b && of_a != of_none && of_b != of_none);
+    assert_true(tess_gpu_ticket(&scope, a) == of_a && tess_gpu_ticket(&scope, b) == of_b);
+    for (int i = 0; i < 4; i++) {
+        execute(plan, i == 3 ? NULL : i & 1 ? b : a, i == 2);
+        check_result();
+    }
+    /* captured: each execution its own counter, in the order in which they are given out */
+    ok(cuStreamBeginCapture, a, CU_STREAM_CAPTURE_MODE_GLOBAL);
+    CUdeviceptr before = tess_gpu_ticket(&scope, a), after;
+    execute(plan, a, true);
+    execute(plan, a, true);
+    after = tess_gpu_ticket(&scope, a);
+    ok(cuStreamEndCapture, a, &graph);
+    assert_true(before != of_a && after == before + 3 * sizeof(unsigned));
+    ok(cuGraphInstantiateWithFlags, &executable, graph, 0);
+    for (int i = 0; i < 2; i++) {
+        ok(cuGraphLaunch, executable, b);
+        check_result();
+    }
+    for (CUdeviceptr t = of_a < of_b ? of_a : of_b; t <= after; t += sizeof(unsigned))
+        assert_int_equal(counter(t), 0);
+    assert_true(tess_gpu_ticket(&scope, a) == of_a);
+    /* a stream that is destroyed leaves its number behind, and its counter */
+    ok(cuStreamDestroy, b);
+    ok(cuStreamCreate, &c, CU_STREAM_NON_BLOCKING);
+    assert_true(tess_gpu_ticket(&scope, c) != of_b);
+    ok(cuStreamDestroy, c);
+    ok(cuGraphExecDestroy, executable);
+    ok(cuGraphDestroy, graph);
+    ok(cuStreamDestroy, a);
+    tess_plan_free(plan);
+}
+
+static void rows_of_one_launch(void **state) {
+    (void)state;
+    one_row("reduce/tree_block");
+    one_row("reduce/tree_rows");
+}
+
+static void when_they_are_used_up(void **state) {
+    (void)state;
+    CUstream a, b;
+    CUgraph graph;
+    int taken = 0;
+    tess_plan *plan = plan_of(NULL);
+    ok(cuStreamCreate, &a, CU_STREAM_NON_BLOCKING);
+    CUdeviceptr of_a = tess_gpu_ticket(&scope, a);
+    ok(cuStreamBeginCapture, a, CU_STREAM_CAPTURE_MODE_GLOBAL);
+    while (tess_gpu_ticket(&scope, a))
+        assert_true(taken++ < 1 << 20);
+    ok(cuStreamEndCapture, a, &graph);
+    assert_true(taken > 1000);
+    ok(cuStreamCreate, &b, CU_STREAM_NON_BLOCKING);
+    assert_int_equal(tess_gpu_ticket(&scope, b), 0);
+    assert_true(tess_gpu_ticket(&scope, a) == of_a);
+    ok(cuMemsetD8Async, workspace, HOSTILE_POISON, 1 << 20, NULL);
+    for (int i = 0; i < 2; i++) {
+        execute(plan, b, true);
+        check_result();
+    }
+    execute(plan, b, false);
+    check_result();
+    ok(cuGraphDestroy, graph);
+    ok(cuStreamDestroy, a);
+    ok(cuStreamDestroy, b);
+    tess_plan_free(plan);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_of_one_launch), cmocka_unit_test(when_they_are_used_up)};
+    const tess_driver *table;
+    uint64_t random = 1;
+    int64_t shape[] = {N};
+    if (!gpu_test_compiler()) {
+        printf("no compiler for kernels here: %s\n", tess_detail());
+        return 77;
+    }
+    for (int i = 0; i < N; i++)
+        values[i] = (float)(int32_t)hostile_random(&random) * 0x1p-20f;
+    if (tess_open(&context, NULL) != TESS_OK || tess_gpu_get(&gpu, context) != TESS_OK || tess_vgpu_driver(context, &table) != TESS_OK ||
+        tess_gpu_open_table(gpu, table, "the virtual GPU") != TESS_OK || tess_gpu_enter(gpu, gpu->devices, NULL, &scope) != TESS_OK)
+        return 1;
+    DLTensor from = tess_view(values, tess_f32, 1, shape, NULL), to = tess_view(&expected, tess_f32, 0, NULL, NULL);
+    bool made = tess_reduce(context, TESS_SUM, &from, &to, NULL) == TESS_OK && gpu->driver.cuMemAlloc(&in, sizeof values) == CUDA_SUCCESS &&
+                gpu->driver.cuMemAlloc(&out, 256) == CUDA_SUCCESS && gpu->driver.cuMemAlloc(&workspace, 1 << 20) == CUDA_SUCCESS &&
+                gpu->driver.cuMemcpyHtoDAsync(in, values, sizeof values, NULL) == CUDA_SUCCESS && tess_gpu_tickets_make(&scope) == TESS_OK;
+    int failed = made ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
+    const CUdeviceptr memory[] = {in, out, workspace};
+    for (int i = 0; i < 3; i++)
+        gpu->driver.cuMemFree(memory[i]);
+    tess_gpu_leave(&scope);
+    tess_close(context);
+    return failed;
+}
