@@ -23,7 +23,7 @@ for arch in sm_80 sm_90 sm_100; do
     line "micro 4" transpose/gpu_micro -DSIZE=4 -DBATCH=0 -DP=64 -DQ=128 -DTHREADS=256
     line "micro 8" transpose/gpu_micro -DSIZE=8 -DBATCH=0 -DP=32 -DQ=64 -DTHREADS=256
     line "micro 16" transpose/gpu_micro -DSIZE=16 -DBATCH=0 -DP=16 -DQ=64 -DTHREADS=256
-    line "shifted 1" transpose/gpu_shifted_small -DSIZE=1 -DBATCH=0 -DQ=224 -DTHREADS=256 -DAT_ONCE=8
+    line "shifted 1" transpose/gpu_shifted_small -DSIZE=1 -DBATCH=0 -DQ=224 -DTHREADS=256 -DAT_ONCE=4
     line "shifted 4" transpose/gpu_shifted -DSIZE=4 -DBATCH=0 -DP=64 -DQ=128 -DTHREADS=512 -DAT_ONCE=17
     line "sum f32 rows" reduce/gpu_tree_rows $reduce -DKIND=0 -DIN=12 -DOUT=12 -DACC=12 -DOPERATION=0 -DVECTOR=4
     line "argmax f32 rows" reduce/gpu_tree_rows $reduce -DKIND=4 -DIN=12 -DOUT=9 -DACC=9 -DOPERATION=8 -DVECTOR=4

@@ -184,25 +184,26 @@ static bool shifted_pays(const tess_problem *base, const char **why) {
     return tess_transpose_gpu_plane_of(base, &plane, why) && plane.p_size * of(base)->size >= 1024 && plane.q_size * of(base)->size >= 1024;
 }
 
-/* 256 bytes of a source row (512 of 8-byte elements), rows of out about as long with the margin. */
+/* 256 bytes of a source row, 512 of 8-byte elements; the fastest of the tiles that were tried on an H200 (README.md). */
 static void lay_shifted(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     int64_t size = of(base)->size, margin = 32 / size;
     (void)device;
     if (size <= 2) {
         int64_t along_p = 256 / size, along_q = (256 - 32) / size;
+        int threads = size == 1 ? 256 : 512;
         tess_gpu_unit(layout, &gpu_shifted_small);
         tess_gpu_option(layout, "-DQ=%d", (int)along_q);
-        tess_gpu_option(layout, "-DTHREADS=256");
-        tess_gpu_option(layout, "-DAT_ONCE=8");
-        launch_tiles_beyond(base, layout, NULL, "shifted_small", along_p, along_q, margin - 1, 256, along_p * 256);
+        tess_gpu_option(layout, "-DTHREADS=%d", threads);
+        tess_gpu_option(layout, "-DAT_ONCE=%d", size == 1 ? 4 : 8);
+        launch_tiles_beyond(base, layout, NULL, "shifted_small", along_p, along_q, margin - 1, threads, along_p * 256);
         return;
     }
-    int64_t along_p = 64, along_q = 128, threads = size == 4 ? 512 : 256;
+    int64_t along_p = 64, along_q = size == 4 ? 128 : 32, threads = size == 4 ? 512 : 256;
     tess_gpu_unit(layout, &gpu_shifted);
     tess_gpu_option(layout, "-DP=%d", (int)along_p);
     tess_gpu_option(layout, "-DQ=%d", (int)along_q);
     tess_gpu_option(layout, "-DTHREADS=%d", (int)threads);
-    tess_gpu_option(layout, "-DAT_ONCE=%d", size == 4 ? 17 : 11);
+    tess_gpu_option(layout, "-DAT_ONCE=%d", size == 4 ? 17 : 9);
     launch_tiles_beyond(base, layout, NULL, "shifted", along_p, along_q, margin - 1, (int)threads, along_p * (along_q + margin + 1) * size);
 }
 
