@@ -4,15 +4,14 @@
 
 __host__ __device__ constexpr int up_to(int n, int step) { return (n + step - 1) / step * step; }
 
-__device__ __forceinline__ void copy_vector(void *to, const void *from) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+__device__ __forceinline__ void copy_vector(unsigned to, const void *from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
-template <int N> __device__ __forceinline__ void copy_element(void *to, const element *from) {
+template <int N> __device__ __forceinline__ void copy_element(unsigned to, const element *from) {
     if (N >= 4)
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from), "n"(N < 4 ? 4 : N)
-                     : "memory");
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(N < 4 ? 4 : N) : "memory");
     else
-        *(element *)to = *from;
+        *(element *)__cvta_shared_to_generic(to) = *from;
 }
 __device__ __forceinline__ void end_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int LEFT_OVER> __device__ __forceinline__ void await_copies() { asm volatile("cp.async.wait_group %0;" ::"n"(LEFT_OVER) : "memory"); }

@@ -51,7 +51,7 @@ static int64_t power_above(int64_t n) {
 static patch_shape patch_of(const tess_correlate_frame *f, int64_t work, bool whole) {
     patch_shape s = {.columns = f->in == 8 ? 2 : f->in == 4 ? 4 : 8, .rows = f->y.width <= 3 ? 4 : 5, .across = 2, .down = 2};
     if (f->y.width <= 3 && f->in < 4)
-        s.rows = f->in == 1 ? 8 : 6;
+        s.rows = f->in == 1 ? 12 : 6;
     if (!whole && f->in >= 4)
         s.columns = 1, s.rows = f->y.width <= 3 ? 12 : 8, s.direct = true;
     if (f->y.m == 1)
@@ -59,7 +59,7 @@ static patch_shape patch_of(const tess_correlate_frame *f, int64_t work, bool wh
     if (f->y.m <= 2 * s.rows)
         s.across = s.rows == 1 ? 8 : 4, s.down = 1;
     else if (whole && f->in == 4)
-        s.down = 4, s.rows = f->y.width <= 3 ? 2 : 4;
+        s.down = 4, s.rows = f->y.width <= 3 ? 2 : 5;
     const int64_t least = before(f) + after(f) ? tess_max64(power_above(tess_max64(before(f), after(f))), 4 / tess_min64(f->in, 4)) : 0;
     const int64_t beside = s.direct ? (tess_ceil_div(before(f), s.columns) + tess_ceil_div(after(f), s.columns)) * s.columns : least;
     const int64_t held = (s.rows + f->y.width - 1) * (s.columns + beside) * f->in / 4;
@@ -124,9 +124,9 @@ static strip2d_shape strip2d_of(const tess_correlate_frame *f, int64_t work, con
         s.threads /= 2;
     const int64_t vector = 16 / f->in, read = s.columns * f->in < 16 ? s.columns : vector;
     const int64_t row = up_to(up_to(before(f), read), vector) + s.threads * s.columns + up_to(up_to(after(f), read), vector);
-    int64_t registers = (s.columns * taps + s.columns + before(f) + after(f)) * wide + 20;
+    const int64_t sums = s.columns * taps * wide, registers = sums <= 56 ? 80 : sums + (s.columns + before(f) + after(f)) * wide + 20;
     s.blocks = resident(s.threads, registers);
-    s.stages = 5;
+    s.stages = 8;
     s.shared = s.stages * row * f->in;
     const int64_t columns = tess_ceil_div(f->x.m, s.threads * s.columns) * f->arrays;
     const int64_t strips = tess_max64(1, 2 * device->sms * s.blocks / tess_max64(columns, 1));
@@ -175,15 +175,12 @@ typedef struct march3d_shape {
 
 static march3d_shape march3d_of(const tess_correlate_frame *f, int64_t work, const tess_gpu_device *device) {
     const int64_t wide = work / 4, plane = f->x.width * f->y.width;
-    march3d_shape s = {.columns = f->in == 8 ? 2 : f->in == 4 ? 4 : 8, .rows = 4, .along = 128, .down = 1, .stages = 3};
+    march3d_shape s = {.columns = f->in == 8 ? 2 : f->in == 4 ? 4 : 8, .rows = 4, .along = f->z.width <= 3 ? 64 : 32, .stages = 3};
     if (wide == 2 && f->in < 8)
         s.columns = 4;
     while (s.rows > 1 && (s.rows * plane * f->z.width * s.columns > BODY || s.rows * f->z.width * s.columns * wide > 64))
         s.rows--;
-    while (s.along > 32 && s.along * s.columns / 2 >= f->x.m)
-        s.along /= 2, s.down *= 2;
-    if (f->z.width <= 3 && f->y.width <= 3)
-        s.down *= 4;
+    s.down = (s.rows == 1 ? 256 : 128) / s.along;
     const int64_t vector = 16 / f->in, read = s.columns * f->in < 16 ? s.columns : vector;
     const int64_t row = up_to(up_to(before(f), read), vector) + s.along * s.columns + up_to(up_to(after(f), read), vector);
     const int64_t window = s.columns + before(f) + after(f);
@@ -191,7 +188,7 @@ static march3d_shape march3d_of(const tess_correlate_frame *f, int64_t work, con
     s.shared = s.stages * (s.down * s.rows + f->y.width - 1) * row * f->in;
     s.blocks = tess_max64(1, tess_min64(s.blocks, (224 << 10) / s.shared));
     const int64_t tiles = tess_ceil_div(f->x.m, s.along * s.columns) * tess_ceil_div(f->y.m, s.down * s.rows) * f->arrays;
-    const int64_t chunks = tess_max64(1, device->sms * s.blocks / tess_max64(tiles, 1));
+    const int64_t waves = s.rows == 3 ? 1 : 2, chunks = tess_max64(1, waves * device->sms * s.blocks / tess_max64(tiles, 1));
     s.depth = tess_max64(tess_ceil_div(f->z.m, chunks), tess_min64(f->z.m, 2 * f->z.width));
     return s;
 }

@@ -27,8 +27,10 @@ static_assert(V * SIZE % 4 == 0 && TILE % VECTOR == 0, "a tile is whole vectors"
 // The elements of a block's rows that no whole vector of the array covers: ghost cells, and a row's last few. Each thread has EXTRA of them, the same in every
 // row: `from` in the array (-1: a constant, which stands in the ring from the beginning), `to` in the tile's row (-1: none).
 const int LOOSE = LEFT + VECTOR + LEFT + RIGHT, EXTRA = (LOOSE + ALONG - 1) / ALONG;
+const int EACH = (ROW / VECTOR + ALONG - 1) / ALONG; // vectors of a row that a thread copies
 struct loose {
     int from[EXTRA], to[EXTRA];
+    bool vector[EACH]; // the thread's vectors that lie inside
 };
 
 __device__ __forceinline__ loose find_loose(const frame &f, int x, int along) {
@@ -41,6 +43,11 @@ __device__ __forceinline__ loose find_loose(const frame &f, int x, int along) {
         l.to[e] = there ? column - begin : -1;
         l.from[e] = there ? resolve_x(column, n_x, f.edge) : -1;
     }
+#pragma unroll
+    for (int g = 0; g < EACH; g++) {
+        const int at = (along + g * ALONG) * VECTOR;
+        l.vector[g] = at < ROW && begin + at >= 0 && begin + at + VECTOR <= n_x;
+    }
     return l;
 }
 
@@ -51,27 +58,23 @@ __device__ __forceinline__ void copy_rows(element *to, const element *in, bool t
                                           int along, int down) {
     const int n_x = (int)f.n_x, n_y = (int)f.n_y;
     if (WHOLE && there && (kept || (y >= 0 && y + N <= n_y))) {
-        const int EACH = (ROW / VECTOR + ALONG - 1) / ALONG;
-        const int rest = n_x - (x - PAD_LEFT) - VECTOR, least = x - PAD_LEFT < 0 ? PAD_LEFT - x : 0;
-        const char *first = (const char *)(in + (x - PAD_LEFT) + along * VECTOR);
         const i64 step = f.in_y * SIZE;
+        const unsigned own = (unsigned)__cvta_generic_to_shared(to) + along * 16;
+        const char *plane = (const char *)in;
 #pragma unroll
         for (int r = 0; r < (N + HIGH - 1) / HIGH; r++) {
             const int row = r * HIGH + down, at_y = kept ? resolve(y + row, n_y, f.edge) : y + row;
             if (at_y < 0 || (N % HIGH != 0 && row >= N))
                 continue;
-            const i64 beyond = at_y * step;
-            element *place = to + row * ROW;
+            const char *from = plane + at_y * step, *vector = from + (x - PAD_LEFT) * SIZE + along * 16;
 #pragma unroll
-            for (int g = 0; g < EACH; g++) {
-                const int at = (along + g * ALONG) * VECTOR;
-                if (at < ROW && at >= least && at <= rest)
-                    copy_vector(place + along * VECTOR + g * ALONG * VECTOR, first + beyond + g * ALONG * 16);
-            }
+            for (int g = 0; g < EACH; g++)
+                if (l.vector[g])
+                    copy_vector(own + (row * ROW + g * ALONG * VECTOR) * SIZE, vector + g * ALONG * 16);
 #pragma unroll
             for (int e = 0; e < EXTRA; e++)
                 if (l.from[e] >= 0)
-                    copy_element<SIZE>(place + l.to[e], (const element *)((const char *)(in + l.from[e]) + beyond));
+                    copy_element<SIZE>((unsigned)__cvta_generic_to_shared(to + row * ROW + l.to[e]), (const element *)from + l.from[e]);
         }
     } else {
         const int STEP = WHOLE ? VECTOR : 1;
@@ -81,19 +84,70 @@ __device__ __forceinline__ void copy_rows(element *to, const element *in, bool t
                       at_y = there ? resolve(y + row, n_y, f.edge) : -1;
             const element *from = in + (i64)(at_y < 0 ? 0 : at_y) * f.in_y;
             if (WHOLE && at_y >= 0 && column >= 0 && column + STEP <= n_x) {
-                copy_vector(to + g * STEP, from + column);
+                copy_vector((unsigned)__cvta_generic_to_shared(to + g * STEP), from + column);
             } else {
 #pragma unroll 1
                 for (int i = 0; i < STEP; i++) {
                     const int at = resolve_x(column + i, n_x, f.edge);
                     if (at_y >= 0 && at >= 0)
-                        copy_element<SIZE>(to + g * STEP + i, from + at);
+                        copy_element<SIZE>((unsigned)__cvta_generic_to_shared(to + g * STEP + i), from + at);
                     else
                         to[g * STEP + i] = ghost_of(f);
                 }
             }
         }
     }
+}
+
+// A thread's part in copying rows that follow each other, one a turn. What does not change is made opaque by a shuffle: the compiler would else compute it
+// again in every turn.
+struct row_feed {
+    const char *vector, *extra[EXTRA]; // in the next row
+    unsigned own, to[EXTRA];           // in shared memory, in the ring's first row
+    int flags, y;
+};
+
+__device__ __forceinline__ row_feed start_feed(element *ring, const element *in, const frame &f, int y, int x) {
+    const int along = threadIdx.x, lane = along % 32;
+    const loose l = find_loose(f, x, along);
+    const element *row = in + (i64)y * f.in_y;
+    row_feed d;
+    d.y = y;
+    d.vector = (const char *)(row + (x - PAD_LEFT)) + along * 16;
+    d.own = __shfl_sync(0xffffffff, (unsigned)__cvta_generic_to_shared(ring) + along * 16, lane);
+    int flags = 0;
+#pragma unroll
+    for (int g = 0; g < EACH; g++)
+        flags |= l.vector[g] << g;
+#pragma unroll
+    for (int e = 0; e < EXTRA; e++) {
+        flags |= (l.from[e] >= 0) << (EACH + e);
+        d.extra[e] = (const char *)(row + l.from[e]);
+        d.to[e] = __shfl_sync(0xffffffff, (unsigned)__cvta_generic_to_shared(ring + l.to[e]), lane);
+    }
+    d.flags = __shfl_sync(0xffffffff, flags, lane);
+    return d;
+}
+
+// The next row, to row number `slot` of the ring.
+__device__ __forceinline__ void feed_row(row_feed &d, element *ring, int slot, const element *in, const frame &f, int x) {
+    if (WHOLE && (unsigned)d.y < (unsigned)f.n_y) {
+#pragma unroll
+        for (int g = 0; g < EACH; g++)
+            if (d.flags >> g & 1)
+                copy_vector(d.own + slot * (ROW * SIZE) + g * ALONG * 16, d.vector + g * ALONG * 16);
+#pragma unroll
+        for (int e = 0; e < EXTRA; e++)
+            if (d.flags >> (EACH + e) & 1)
+                copy_element<SIZE>(d.to[e] + slot * (ROW * SIZE), (const element *)d.extra[e]);
+    } else {
+        copy_rows<1, 1>(ring + slot * ROW, in, true, false, f, loose{}, d.y, x, threadIdx.x, 0);
+    }
+    d.vector += f.in_y * SIZE;
+#pragma unroll
+    for (int e = 0; e < EXTRA; e++)
+        d.extra[e] += f.in_y * SIZE;
+    d.y++;
 }
 
 // N rows of constants, where an edge is in reach: copy_rows writes over those that are elements, and leaves what no output needs.

@@ -59,6 +59,12 @@ __device__ __forceinline__ void add_columns(work (&row)[TURN][V], const work (&w
                 row[t][i] = multiply_add(window[t][i + kx * GROUP], taps.w[kx], kx ? row[t][i] : (work)0);
 }
 
+__device__ __forceinline__ void feed_rows(row_feed &d, element *ring, int slot, const element *in, const frame &f, int x) {
+#pragma unroll
+    for (int t = 0; t < TURN; t++)
+        feed_row(d, ring, slot * TURN + t, in, f, x);
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     separable2d(const element *in, result *out, const frame f, const int height, const tap_list<KX> along_x, const tap_list<KY> along_y) {
     extern __shared__ uint4 memory[];
@@ -69,12 +75,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     find_array(f, blockIdx.z, in, out);
     char *to = (char *)(out + (i64)(y - (KY - 1)) * f.out_y + column);
     const i64 step = f.out_y * (i64)sizeof(result);
-    const loose beside = find_loose(f, first, threadIdx.x);
+    row_feed feed = start_feed(ring, in, f, top, first);
     prepare_ring<STAGES * TURN>(ring, f, reaches_edge(f, first));
 #pragma unroll
     for (int i = 0; i < STAGES - 1; i++) {
         if (i < turns)
-            copy_rows<TURN, 1>(ring + i * TURN * ROW, in, true, false, f, beside, top + i * TURN, first, threadIdx.x, 0);
+            feed_rows(feed, ring, i, in, f, first);
         end_copies();
     }
     work sum[KY][V];
@@ -89,7 +95,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         await_copies<STAGES - 2>();
         __syncthreads();
         if (turn + STAGES - 1 < turns)
-            copy_rows<TURN, 1>(ring + next * TURN * ROW, in, true, false, f, beside, top + (turn + STAGES - 1) * TURN, first, threadIdx.x, 0);
+            feed_rows(feed, ring, next, in, f, first);
         end_copies();
         work window[TURN][LEFT + V + RIGHT], value[TURN][V];
         alignas(16) work done[TURN][V];

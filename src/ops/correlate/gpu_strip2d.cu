@@ -17,12 +17,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     find_array(f, blockIdx.z, in, out);
     char *to = (char *)(out + (i64)y * f.out_y + column);
     const i64 step = f.out_y * (i64)sizeof(result);
-    const loose beside = find_loose(f, x, threadIdx.x);
+    row_feed feed = start_feed(ring, in, f, top, x);
     prepare_ring<STAGES>(ring, f, reaches_edge(f, x));
 #pragma unroll
     for (int i = 0; i < STAGES - 1; i++) {
         if (i < rows)
-            copy_rows<1, 1>(ring + i * ROW, in, true, false, f, beside, top + i, x, threadIdx.x, 0);
+            feed_row(feed, ring, i, in, f, x);
         end_copies();
     }
     work sum[KY][V];
@@ -37,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         await_copies<STAGES - 2>();
         __syncthreads();
         if (row + STAGES - 1 < rows)
-            copy_rows<1, 1>(ring + next * ROW, in, true, false, f, beside, top + row + STAGES - 1, x, threadIdx.x, 0);
+            feed_row(feed, ring, next, in, f, x);
         end_copies();
         work value[LEFT + V + RIGHT];
         read_window(value, ring + slot * ROW, threadIdx.x);

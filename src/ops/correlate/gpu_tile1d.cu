@@ -52,12 +52,12 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     if (WHOLE && x >= PAD_LEFT && x + (WIDE - PAD_LEFT) <= f.n_x) {
 #pragma unroll
         for (int e = threadIdx.x * VECTOR; e < WIDE; e += THREADS * VECTOR)
-            copy_vector(tile + place(e, SIZE), from + e);
+            copy_vector((unsigned)__cvta_generic_to_shared(tile) + place(e, SIZE), from + e);
     } else {
         for (int e = threadIdx.x; e < WIDE; e += THREADS) {
             i64 at = resolve_x(x - PAD_LEFT + e, f.n_x, f.edge);
             if (at >= 0)
-                copy_element<SIZE>(tile + place(e, SIZE), in + at);
+                copy_element<SIZE>((unsigned)__cvta_generic_to_shared(tile) + place(e, SIZE), in + at);
             else
                 *(element *)(tile + place(e, SIZE)) = ghost_of(f);
         }
