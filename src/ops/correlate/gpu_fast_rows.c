@@ -68,6 +68,8 @@ static patch_shape patch_of(const tess_correlate_frame *f, int64_t work, bool wh
         registers = 8 * work;
     else if (whole && f->in == 4 && s.down == 4)
         registers = f->y.width <= 3 ? 40 : 64;
+    else if (f->in == 2 && f->x.width <= 3 && f->y.width <= 3)
+        registers = 72;
     s.blocks = resident(32 * s.across * s.down, tess_max64(registers, s.rows == 1 ? 32 : 40));
     return s;
 }

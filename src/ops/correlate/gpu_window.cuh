@@ -112,9 +112,6 @@ __device__ __forceinline__ element ghost_of(const frame &f) {
 __device__ __forceinline__ float multiply_add(float a, float b, float c) { return fmaf(a, b, c); }
 __device__ __forceinline__ double multiply_add(double a, double b, double c) { return fma(a, b, c); }
 
-__device__ __forceinline__ bool unordered(float a, float b) { return (a != a) | (b != b); }
-__device__ __forceinline__ bool unordered(double a, double b) { return (a != a) | (b != b); }
-
 // As store_as, without the way through f64: these instructions round to even, saturate, and make 0 of NaN by themselves.
 __device__ __forceinline__ result narrow(work x) {
 #if WORK == T_F32 && OUT == T_U8
@@ -138,44 +135,20 @@ __device__ __forceinline__ result narrow(work x) {
 #endif
 }
 
-// Narrow, but for a NaN that comes out as whatever the conversion makes of it. In f32 a NaN that was computed is 0x7fffffff (PTX), the largest of all
-// numbers read as an integer: a minimum makes it the canonical one and changes nothing else.
-__device__ __forceinline__ result narrow_number(work x) {
-#if OUT == WORK && OUT == T_F32
-    const int bits = __float_as_int(x);
-    return __int_as_float(bits < 0x7fc00000 ? bits : 0x7fc00000);
-#elif OUT == WORK
-    return x;
-#elif WORK == T_F32 && (OUT == T_F16 || OUT == T_BF16)
-    unsigned short h;
-    if (OUT == T_F16)
-        asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(x));
-    else
-        asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(h) : "f"(x));
-    return h;
-#else
-    return narrow(x);
-#endif
-}
-
-// N results side by side, narrowed. A NaN is rare, and one comparison asks two values: it is looked for first, and made canonical then.
+// N results side by side, narrowed. In f32 a NaN that was computed is 0x7fffffff (PTX), the largest of all numbers read as an integer: a minimum makes it the
+// canonical one and changes nothing else.
 template <int N> union alignas((N * sizeof(result) > 16 ? 16 : N * sizeof(result))) packed {
     result r[N];
     unsigned word[N * sizeof(result) < 4 ? 1 : N * sizeof(result) / 4];
     __device__ __forceinline__ packed(const work (&value)[N]) {
-        bool nan = false;
-#if OUT >= T_F16 && OUT != T_F32
 #pragma unroll
-        for (int i = 0; i < N; i += 2)
-            nan |= unordered(value[i], value[i + 1 < N ? i + 1 : i]);
+        for (int i = 0; i < N; i++) {
+#if WORK == T_F32 && OUT == T_F32
+            const int bits = __float_as_int(value[i]);
+            r[i] = __int_as_float(bits < 0x7fc00000 ? bits : 0x7fc00000);
+#else
+            r[i] = narrow(value[i]);
 #endif
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            r[i] = narrow_number(value[i]);
-        if (nan) {
-#pragma unroll
-            for (int i = 0; i < N; i++)
-                r[i] = narrow(value[i]);
         }
     }
     // To an address that is aligned to as much as there is, up to 16 bytes.
