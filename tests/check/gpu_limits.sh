@@ -8,6 +8,7 @@ command -v nvcc >/dev/null || { echo "no nvcc here"; exit 77; }
 nvcc --version | grep -q 'release 13.0' || { echo "the table was made by CUDA 13.0, here is another"; exit 77; }
 made=$(mktemp -d) || exit 1
 trap 'rm -rf "$made"' EXIT
+image="-DIN=12 -DOUT=12 -DWORK=12 -DGROUP=1 -DBATCH=0 -DWHOLE=1"
 reduce="-DMAP=0 -DSMALLEST=0 -DMAGNITUDE=0 -DNUMERIC=0 -DOMIT=0 -DKEPT=1 -DRANK=1 -DSEGMENTS=0 -DSLOTS=8 -DUNROLL=16 -DWARPS=8 -DTICKET=1 -DPACKED=0 -DWHOLE=1 -DLEAVES=1"
 line() {
     label=$1 file=$2
@@ -29,6 +30,13 @@ for arch in sm_80 sm_90 sm_100; do
     line "argmax f32 rows" reduce/gpu_tree_rows $reduce -DKIND=4 -DIN=12 -DOUT=9 -DACC=9 -DOPERATION=8 -DVECTOR=4
     line "sum u8 rows" reduce/gpu_tree_rows $reduce -DKIND=0 -DIN=2 -DOUT=8 -DACC=8 -DOPERATION=0 -DVECTOR=8
     line "sum f32 columns" reduce/gpu_tree_columns $reduce -DROWS=4 -DKIND=0 -DIN=12 -DOUT=12 -DACC=12 -DOPERATION=0 -DVECTOR=4
+    line "patch f32 3 x 3" correlate/gpu_patch $image -DKX=3 -DBEFORE=1 -DKY=3 -DV=4 -DR=2 -DWX=2 -DWY=4 -DBLOCKS=6 -DDIRECT=0
+    line "patch f32 5 x 5" correlate/gpu_patch $image -DKX=5 -DBEFORE=2 -DKY=5 -DV=4 -DR=5 -DWX=2 -DWY=4 -DBLOCKS=4 -DDIRECT=0
+    line "strip f32 7 x 7" correlate/gpu_strip2d $image -DKX=7 -DBEFORE=3 -DKY=7 -DV=8 -DSTAGES=8 -DTHREADS=128 -DBLOCKS=6
+    line "strip f32 15 x 15" correlate/gpu_strip2d $image -DKX=15 -DBEFORE=7 -DKY=15 -DV=8 -DSTAGES=8 -DTHREADS=128 -DBLOCKS=3
+    line "separable f32 15 + 15" correlate/gpu_separable2d $image -DKX=15 -DBEFORE=7 -DKY=15 -DROWS_FIRST=0 -DV=4 -DTURN=4 -DSTAGES=3 -DTHREADS=256 -DBLOCKS=2
+    line "march f32 5 x 5 x 5" correlate/gpu_march3d $image -DKX=5 -DBEFORE=2 -DKY=5 -DKZ=5 -DV=4 -DR=3 -DALONG=32 -DDOWN=4 -DSTAGES=3 -DBLOCKS=4
+    line "tile f32 33 taps" correlate/gpu_tile1d $image -DKX=33 -DBEFORE=16 -DEACH=16 -DTHREADS=64
     line "correlate f32 general" correlate/gpu_general -DIN=12 -DOUT=12 -DWORK=12 -DOUTER=0 -DMASKED=2 -DINDEX=32
     line "correlate u8 general" correlate/gpu_general -DIN=2 -DOUT=2 -DWORK=12 -DOUTER=1 -DMASKED=3 -DINDEX=64
     line "correlate f32 31 x 31 wide" correlate/gpu_wide -DIN=12 -DOUT=12 -DWORK=12 -DKY=31 -DKX=31 -DTY=32 -DTX=8 -DY=4 -DX=12 -DBAND=158 -DBATCH=0 -DOUTER=0
