@@ -158,10 +158,9 @@ static void fill_again(const tess_profile *p) {
     }
 }
 
-static void launch_audited(tess_profile *p, const char *level, tess_vgpu_counters *counters) {
+static void launch_audited(tess_profile *p, tess_vgpu_counters *counters) {
     tess_vgpu_launch_options options = {.shared_bytes = p->launch.shared, .params = p->params, .param_bytes = p->param_bytes, .count = true};
     tess_vgpu_run *run;
-    (void)level;
     memcpy(options.grid, p->launch.grid, sizeof options.grid);
     memcpy(options.block, p->launch.block, sizeof options.block);
     fill_again(p);
@@ -210,7 +209,7 @@ static void test_launches(void **state) {
             tess_vgpu_counters audited;
             snprintf(level, sizeof level, "O%s", levels[k]);
             assert_tess_ok(tess_vgpu_audit_list(p->module, code[k].code, code[k].count));
-            launch_audited(p, levels[k], &audited);
+            launch_audited(p, &audited);
             counters += compare(level, "a", name, &audited);
         }
         tess_profile_free(p);
