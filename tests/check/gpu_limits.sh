@@ -42,8 +42,8 @@ for arch in sm_80 sm_90 sm_100; do
     line "correlate f32 31 x 31 wide" correlate/gpu_wide -DIN=12 -DOUT=12 -DWORK=12 -DKY=31 -DKX=31 -DTY=32 -DTX=8 -DY=4 -DX=12 -DBAND=158 -DBATCH=0 -DOUTER=0
     line "correlate f32 1023 wide" correlate/gpu_wide -DIN=12 -DOUT=12 -DWORK=12 -DKY=1 -DKX=1023 -DTY=1 -DTX=128 -DY=1 -DX=20 -DBAND=1 -DBATCH=0 -DOUTER=0
     line "var f32 lanes" reduce/gpu_tree_lanes $reduce -DKIND=5 -DIN=12 -DOUT=12 -DACC=13 -DOPERATION=5 -DVECTOR=4
-    line "lookup f32 by i32" lookup/gpu_vectors -DSTEP=4 -DINDEX=7 -DOUTSIDE=0 -DWIDE=0 -DSIZE=4 -DV=4 -DGROUPS=1 -DTHREADS=256 -DBLOCKS=1 -DLINES=0
-    line "lookup f32 by u16" lookup/gpu_vectors -DSTEP=4 -DINDEX=4 -DOUTSIDE=0 -DWIDE=0 -DSIZE=4 -DV=4 -DGROUPS=2 -DTHREADS=256 -DBLOCKS=1 -DLINES=0
+    line "lookup f32 by i32" lookup/gpu_vectors -DSTEP=4 -DINDEX=7 -DOUTSIDE=0 -DWIDE=0 -DSIZE=4 -DV=4 -DGROUPS=1 -DTHREADS=256 -DBLOCKS=8 -DLINES=0
+    line "lookup f32 by u16" lookup/gpu_vectors -DSTEP=4 -DINDEX=4 -DOUTSIDE=0 -DWIDE=0 -DSIZE=4 -DV=4 -DGROUPS=2 -DTHREADS=256 -DBLOCKS=8 -DLINES=0
     line "lookup u8 by u8" lookup/gpu_shared_bytes -DINDEX=2 -DOUTSIDE=0 -DWIDE=0 -DTHREADS=256 -DCHECK=0
     line "lookup slices" lookup/gpu_slice_vectors -DINDEX=7 -DOUTSIDE=0 -DWIDE=0 -DSIZE=16 -DLINES=0 -DNARROW=1
     line "linear f32" lookup/gpu_prepared -DINDEX=12 -DOUTSIDE=0 -DWIDE=0 -DFROM=12 -DTO=12 -DCOMPUTE=12 -DMETHOD=2 -DSINGLE=1 -DSIZE=4 -DV=4 -DGROUPS=1 -DTHREADS=256 -DBLOCKS=1 -DLINES=0

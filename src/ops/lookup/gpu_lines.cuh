@@ -6,7 +6,7 @@
 // lies outside reads entry 0; only then is it seen whether there was one. A line of indices serves every line of the table (-DLINES=1), and a block works in
 // one line. The thread behind the last whole vector takes the rest of its line.
 //
-//     -DV=1|2|4|8|16 lookups a vector    -DSIZE bytes of a result    -DGROUPS vectors a thread    THREADS a block
+//     -DV=1|2|4|8|16 lookups a vector    -DSIZE bytes of a result    -DGROUPS vectors a thread    -DTHREADS a block    -DBLOCKS a multiprocessor, at least
 #include "ops/lookup/gpu_index.cuh"
 
 typedef bits_of<SIZE>::type element;

@@ -24,12 +24,13 @@ tess_status tess_lookup_gpu_finish(const tess_problem *problem, const void *resu
 /* Compact lines (gpu_lines.cuh): whether the problem is some, how many lookups make a vector, the argument. */
 bool tess_lookup_gpu_compact(const lookup_problem *p, const char **why);
 int64_t tess_lookup_gpu_vector(const lookup_problem *p);
-/* -DV, -DGROUPS, -DTHREADS, -DSTREAM, -DLINES; then the launch. step: bytes between entries; line: elements between lines of the table. */
+/* -DV, -DGROUPS, -DTHREADS, -DBLOCKS, -DLINES; then the launch. full: as few registers as a full multiprocessor allows. step: bytes between entries;
+ * line: elements between lines of the table. */
 typedef struct lookup_gpu_table {
     tess_gpu_place place;
     int64_t offset, step, line;
 } lookup_gpu_table;
-void tess_lookup_gpu_lines(tess_gpu_layout *layout, const lookup_problem *p, int64_t groups);
+void tess_lookup_gpu_lines(tess_gpu_layout *layout, const lookup_problem *p, int64_t groups, bool full);
 void tess_lookup_gpu_launch_lines(tess_gpu_layout *layout, const lookup_problem *p, const char *entry, lookup_gpu_table table, int64_t groups);
 
 /* Any layout (gpu_walk.cuh): the -D, then the launch, or that of `check` when there is nothing to write. */

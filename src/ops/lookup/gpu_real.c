@@ -51,7 +51,7 @@ static void lay_prepared(const tess_problem *base, const tess_gpu_device *device
     (void)device;
     begin(layout, p, &gpu_prepared);
     tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);
-    tess_lookup_gpu_lines(layout, p, groups);
+    tess_lookup_gpu_lines(layout, p, groups, false);
     int64_t records = tess_gpu_reserve(layout, p->n * p->outer.count * record_size(p));
     tess_gpu_step *step = tess_gpu_launch_of(layout, "prepare", tess_ceil_div(p->n * p->outer.count, 256), 1, 1, 256, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);

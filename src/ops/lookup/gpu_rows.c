@@ -57,11 +57,11 @@ static bool vectors_pay(const tess_problem *base, const char **why) {
     return of(base)->outer.count == 1 || of(base)->at.count >= 512;
 }
 
-void tess_lookup_gpu_lines(tess_gpu_layout *layout, const lookup_problem *p, int64_t groups) {
+void tess_lookup_gpu_lines(tess_gpu_layout *layout, const lookup_problem *p, int64_t groups, bool full) {
     tess_gpu_option(layout, "-DV=%d", (int)tess_lookup_gpu_vector(p));
     tess_gpu_option(layout, "-DGROUPS=%d", (int)groups);
     tess_gpu_option(layout, "-DTHREADS=%d", LOOKUP_GPU_THREADS);
-    tess_gpu_option(layout, "-DBLOCKS=%d", 1);
+    tess_gpu_option(layout, "-DBLOCKS=%d", full ? 8 : 1);
     tess_gpu_option(layout, "-DLINES=%d", p->outer.ndim);
 }
 
@@ -114,7 +114,7 @@ static void lay_vectors(const tess_problem *base, const tess_gpu_device *device,
     tess_lookup_gpu_begin(layout, p, &gpu_vectors);
     tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);
     tess_gpu_option(layout, "-DSTEP=%d", p->step == p->size ? (int)p->size : 0);
-    tess_lookup_gpu_lines(layout, p, groups);
+    tess_lookup_gpu_lines(layout, p, groups, p->size <= 4);
     tess_lookup_gpu_launch_lines(layout, p, "vectors",
                                  (lookup_gpu_table){.place = TESS_GPU_IN, .step = p->step, .line = outer_stride(p, LOOKUP_FROM) / p->size}, groups);
 }
