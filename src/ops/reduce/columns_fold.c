@@ -52,11 +52,12 @@ static void fold_here(const reduce_columns_worker *w, int lane, int64_t n, void 
     const reduce_columns *job = w->job;
     void (*fold)(void *, const char *, const int64_t *, int64_t, int64_t, int64_t, bool) = job->direct ? job->direct : job->fold;
     const int64_t rows = tess_ceil_div(n - lane, REDUCE_LANES), size = job->p->in.itemsize;
+    const bool ahead = rows <= FEW && !job->p->order.cached && job->turned == 0;
     const int next = reduce_reversed_lane((reduce_reversed_lane(lane) + 1) % REDUCE_LANES);
-    const int64_t next_rows = next > 0 && next < n ? tess_ceil_div(n - next, REDUCE_LANES) : 0, columns = rows <= FEW ? PIECE / size : w->n;
+    const int64_t next_rows = next > 0 && next < n ? tess_ceil_div(n - next, REDUCE_LANES) : 0, columns = ahead ? PIECE / size : w->n;
     for (int64_t c = 0; c < w->n; c += columns) {
         const int64_t m = tess_min64(columns, w->n - c);
-        for (int64_t r = 0; rows <= FEW && r < next_rows; r++)
+        for (int64_t r = 0; ahead && r < next_rows; r++)
             for (int64_t line = 0; line < m * size; line += 64)
                 tess_prefetch_l2(w->base + w->offset[next + r * REDUCE_LANES] + c * size + line);
         fold((char *)acc + (size_t)c * tess_type_size(job->p->acc), w->base + c * size, w->offset + lane, REDUCE_LANES, rows, m, true);

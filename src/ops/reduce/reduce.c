@@ -289,7 +289,7 @@ static tess_status fill(reduce_problem *p, const DLTensor *in, const DLTensor *o
     double n = (double)p->in.count;
     p->base.elements = n > (double)p->out.count ? n : (double)p->out.count;
     p->base.bytes = n * p->in.itemsize + (double)p->out.count * p->out.itemsize;
-    p->order.cached = p->base.bytes <= 1 << 20;
+    p->order.cached = p->base.bytes <= 3 << 19;
     if (!reduce_is_integer(p->acc) && p->kind != REDUCE_COUNT)
         p->base.flops = n * (p->kind == REDUCE_VAR ? 4 : p->map == REDUCE_SQUARE ? 2 : 1) * (tess_is_complex(p->in.type) ? 2 : 1);
     write_key(p);
