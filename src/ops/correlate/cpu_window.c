@@ -275,7 +275,9 @@ static void find_inside(job *j, const tess_correlate_problem *problem, const tes
     int64_t phase;
     bool match = lines_match(j, &phase);
     j->inside = j->beyond = j->length;
-    j->stream = match && (j->out_ready || j->narrows) && j->pass->last && (double)problem->out.count * (double)j->out_width >= STREAM_BYTES;
+    const bool whole_lines = j->kernels->taps == 1 || j->kernels->lanes * j->kernels->wide * j->out_width % 64 == 0;
+    j->stream =
+        match && whole_lines && (j->out_ready || j->narrows) && j->pass->last && (double)problem->out.count * (double)j->out_width >= STREAM_BYTES;
     if (j->source.in_place && (j->length > SHORT_ROW || j->length > j->window.strip)) {
         int64_t first = row->before * group, last = tess_min64((row->n - (row->width - 1 - row->before)) * group, j->length);
         if (j->stream)

@@ -46,13 +46,15 @@ TESS_INLINE void NAME(fetch_ahead)(const tess_window_call *c, int i) {
 
 #define LOW(i, wy) ((i) - (wy) + 1 > 0 ? (i) - (wy) + 1 : 0)
 #define HIGH(i) ((i) < ROWS ? (i) : ROWS - 1)
+/* Whole lines only: half a line that waits for the tile to the right is written to memory by itself when anything comes between. */
+#define EARLY (VECTORS * TESS_VECTOR_BYTES % 64 == 0)
 #define PUT(r) KERNEL(put)(c, c->out + (r)*c->out_stride, acc[r], VECTORS)
 #define MEET(i, wy)                                                        \
     if ((i) < ROWS + (wy)-1) {                                             \
         if ((i) < ROWS && p == 0)                                          \
             NAME(fetch_ahead)(c, i);                                       \
         NAME(meet)(acc, c, rows[i] + c->at, w + (i), LOW(i, wy), HIGH(i)); \
-        if ((i) >= (wy)-1 && p == c->planes - 1)                           \
+        if (EARLY && (i) >= (wy)-1 && p == c->planes - 1)                  \
             PUT((i) - (wy) + 1);                                           \
     }
 #define MEETS(wy) \
@@ -97,17 +99,18 @@ static void tile_name(const tess_window_call *c) {
                 NAME(fetch_ahead)(c, ROWS - 1);
             for (int64_t i = ROWS - 1; i < wy; i++, wi++)
                 NAME(meet)(acc, c, rows[i] + c->at, wi, 0, ROWS - 1);
-            if (p == c->planes - 1)
+            if (EARLY && p == c->planes - 1)
                 PUT(0);
 #define DOWN(d)                                                                  \
     if ((d) < ROWS) {                                                            \
         NAME(meet)(acc, c, rows[wy - 1 + (d)] + c->at, wi + (d)-1, d, ROWS - 1); \
-        if (p == c->planes - 1)                                                  \
+        if (EARLY && p == c->planes - 1)                                         \
             PUT(d);                                                              \
     }
             DOWN(1) DOWN(2) DOWN(3) DOWN(4) DOWN(5)
         }
         }
+    TESS_UNROLL for (int r = 0; !EARLY && r < ROWS; r++) PUT(r);
 }
 
 #undef NAME
@@ -117,6 +120,7 @@ static void tile_name(const tess_window_call *c) {
 #undef MEET
 #undef MEETS
 #undef PUT
+#undef EARLY
 #undef DOWN
 #undef tile_name
 #undef SIDE
