@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tessera on the card, work by work, and after each the same work by PyTorch and CuPy, where those are installed.
 
-usage: bench/gpu_peers.py build/bench/gpu [WORD...]
+usage: bench/gpu_peers.py build/bench/gpu [--rows] [WORD...]
+       --rows: afterwards every row of Tessera's tables on every work (or those with a WORD in their names)
 
 Every line: work | who | ms | GB/s. A time is the median of 15 calls between CUDA events after 3 that are not counted; GB/s counts each input element read
 once and each output element written once. Peers run right after Tessera's own process for the work has ended, on the same card and the same sizes.
@@ -80,7 +81,60 @@ def cupy_permute(type, shape, perm):
     return lambda: cupy.copyto(out, x.transpose(perm))
 
 
-SQUARE = (1, 0)
+def torch_correlate(type, shape, taps, passes=1):
+    """One convolution with a dense mask, or one a pass with a mask along each axis in turn; f32 arithmetic, not TF32."""
+    torch.backends.cudnn.allow_tf32 = False
+    x, ndim = torch_array(shape, type)[None, None], len(shape)
+    call = (torch.nn.functional.conv1d, torch.nn.functional.conv2d, torch.nn.functional.conv3d)[ndim - 1]
+    sizes = [[taps] * ndim] if passes == 1 else [[taps if d == k else 1 for d in range(ndim)] for k in range(passes)]
+    masks = [torch_array([1, 1] + size, type) for size in sizes]
+
+    def run():
+        y = x
+        for mask, size in zip(masks, sizes):
+            y = call(y, mask, padding=[n // 2 for n in size])
+        return y
+    return run
+
+
+def cupy_correlate(type, shape, taps, passes=1):
+    from cupyx.scipy import ndimage
+    x = cupy.asarray(torch_array(shape, type))
+    out = cupy.empty_like(x)
+    if passes == 1:
+        mask = cupy.asarray(torch_array([taps] * len(shape), "float32"))
+        return lambda: ndimage.correlate(x, mask, output=out, mode="constant")
+    mask, between = cupy.asarray(torch_array([taps], "float32")), cupy.empty_like(x)
+    return lambda: (ndimage.correlate1d(x, mask, axis=0, output=between, mode="constant"),
+                    ndimage.correlate1d(between, mask, axis=1, output=out, mode="constant"))
+
+
+def torch_lookup(type, index, entries, count):
+    table, at = torch_array((entries,), type), torch.randint(0, entries, (count,), device="cuda", dtype=getattr(torch, index))
+    return lambda: torch.index_select(table, 0, at)
+
+
+def cupy_lookup(type, index, entries, count):
+    table = cupy.asarray(torch_array((entries,), type))
+    at = cupy.asarray(torch.randint(0, entries, (count,), device="cuda", dtype=getattr(torch, index)))
+    out = cupy.empty(count, dtype=table.dtype)
+    return lambda: cupy.take(table, at, out=out)
+
+
+def cupy_interpolate(entries, count):
+    table, nodes = cupy.asarray(torch_array((entries,), "float32")), cupy.arange(entries, dtype=cupy.float32)
+    at = cupy.asarray(torch.rand(count, device="cuda") * (entries - 1))
+    return lambda: cupy.interp(at, nodes, table)
+
+
+KINDS = {
+    "permute": (torch_permute, cupy_permute),
+    "reduce": (torch_reduce, cupy_reduce),
+    "correlate": (torch_correlate, cupy_correlate),
+    "lookup": (torch_lookup, cupy_lookup),
+    "interpolate": (None, cupy_interpolate),
+}
+SQUARE, IMAGE, M = (1, 0), (16384, 16384), 1 << 20
 # work as build/bench/gpu calls it, bytes, what PyTorch and CuPy are asked for
 WORKS = [
     ("transpose f32 32768 x 32768", 8 * G, "permute", ("float32", (32768, 32768), SQUARE)),
@@ -101,11 +155,24 @@ WORKS = [
     ("sum axis 0 f32 32768 x 32768", 4 * G, "reduce", ("sum", "float32", (32768, 32768), 0)),
     ("sum axis 1 f32 32768 x 32768", 4 * G, "reduce", ("sum", "float32", (32768, 32768), 1)),
     ("sum axis 1 f32 1024 x 1024 x 1024", 4 * G, "reduce", ("sum", "float32", (1024, 1024, 1024), 1)),
+    ("correlate f32 16384 x 16384, 3 x 3", 2 * G, "correlate", ("float32", IMAGE, 3)),
+    ("correlate f32 16384 x 16384, 5 x 5", 2 * G, "correlate", ("float32", IMAGE, 5)),
+    ("correlate f32 16384 x 16384, 7 x 7", 2 * G, "correlate", ("float32", IMAGE, 7)),
+    ("correlate f32 16384 x 16384, 15 x 15", 2 * G, "correlate", ("float32", IMAGE, 15)),
+    ("correlate u8 16384 x 16384, 3 x 3 f32", G // 2, "correlate", ("uint8", IMAGE, 3)),
+    ("correlate f16 16384 x 16384, 3 x 3", G, "correlate", ("float16", IMAGE, 3)),
+    ("separable f32 16384 x 16384, 15 + 15", 2 * G, "correlate", ("float32", IMAGE, 15, 2)),
+    ("correlate f32 512 Mi, 9 taps", 4 * G, "correlate", ("float32", (512 * M,), 9)),
+    ("correlate f32 512 Mi, 63 taps", 4 * G, "correlate", ("float32", (512 * M,), 63)),
+    ("correlate f32 512 x 512 x 512, 3 x 3 x 3", G, "correlate", ("float32", (512, 512, 512), 3)),
+    ("lookup f32[4096] by i32 512 Mi", 4 * G, "lookup", ("float32", "int32", 4096, 512 * M)),
+    ("lookup f32[65536] by i32 512 Mi", 4 * G, "lookup", ("float32", "int32", 65536, 512 * M)),
+    ("interpolate f32[1024] linear 512 Mi", 4 * G, "interpolate", (1024, 512 * M)),
 ]
 
 
 def peer(work, who, module, time, make, arguments, bytes):
-    if module is None:
+    if module is None or make is None:
         return
     try:
         ms = time(make(*arguments))
@@ -119,7 +186,7 @@ def peer(work, who, module, time, make, arguments, bytes):
 
 
 def main():
-    bench, words = sys.argv[1], sys.argv[2:]
+    bench, words = sys.argv[1], [word for word in sys.argv[2:] if word != "--rows"]
     first = True
     for work, bytes, kind, arguments in WORKS:
         if words and not any(w in work for w in words):
@@ -130,13 +197,12 @@ def main():
             return 77
         lines = out.stdout.splitlines()
         for line in lines:
-            if line.startswith(work) or line.startswith("limits") or first or out.returncode:
+            if line.startswith(work + " ") or line.startswith("limits") or first or out.returncode:
                 print(line, flush=True)
         first = False
-        peer(work, "PyTorch", torch, torch_time, torch_permute if kind == "permute" else torch_reduce, arguments, bytes)
-        peer(work, "CuPy", cupy and torch and cupy, cupy_time, cupy_permute if kind == "permute" else cupy_reduce, arguments, bytes)
-    subprocess.run([bench, "--rows"] + words)
-    return 0
+        peer(work, "PyTorch", torch, torch_time, KINDS[kind][0], arguments, bytes)
+        peer(work, "CuPy", cupy and torch and cupy, cupy_time, KINDS[kind][1], arguments, bytes)
+    return subprocess.run([bench, "--rows"] + words).returncode if "--rows" in sys.argv else 0
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ static int launches = 100;
 
 static const char *const options[] = {"-DSCALE=0.1f"};
 static tess_gpu_source source = {"card.cu", NULL, options, 1, NULL, NULL, false}; /* text: tests/ptx/card.cu */
-static bool compiler;                                                      /* there is one */
+static bool compiler;                                                             /* there is one */
 
 static tess_context *context;
 static tess_gpu *gpu;

@@ -103,8 +103,7 @@ static void every_rung(void **state) {
             }
         }
     if (!file && (missing || differ))
-        fail_msg("%d kernels are not shipped and %d are shipped as they were: run `make shipped`", missing,
-                 differ);
+        fail_msg("%d kernels are not shipped and %d are shipped as they were: run `make shipped`", missing, differ);
     assert_true(file || found >= 42);
 }
 

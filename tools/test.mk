@@ -71,7 +71,7 @@ test: deps
 
 # On a machine with a card: rows and operations against the CPU, arrays beyond 2^32 elements, the driver's own checks, compute-sanitizer where it is.
 .PHONY: test-gpu bench-gpu
-GPU_TESTS := test_gpu_card $(sort $(notdir $(basename $(wildcard src/ops/*/test_*_gpu.c)))) test_gpu_large
+GPU_TESTS := test_gpu_card test_gpu_pipeline test_gpu_ticket $(sort $(notdir $(basename $(wildcard src/ops/*/test_*_gpu.c)))) test_gpu_large
 test-gpu: $(GPU_TESTS:%=$(BUILD)/tests/%)
 	@sh tools/test_gpu.sh $(BUILD) $(GPU_TESTS)
 
