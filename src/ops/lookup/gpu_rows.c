@@ -108,7 +108,7 @@ tess_status tess_lookup_gpu_finish(const tess_problem *base, const void *result,
 
 static void lay_vectors(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const lookup_problem *p = of(base);
-    int64_t table = p->n * p->size, groups = table > 32768 ? 4 : p->index.itemsize <= 2 ? 2 : 1;
+    int64_t table = p->n * p->size, groups = table > 32768 ? 4 : p->index.itemsize == 4 ? 1 : 2;
     (void)device;
     tess_lookup_gpu_verdict(layout, p);
     tess_lookup_gpu_begin(layout, p, &gpu_vectors);
