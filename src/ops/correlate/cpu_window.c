@@ -275,7 +275,9 @@ static void find_inside(job *j, const tess_correlate_problem *problem, const tes
     int64_t phase;
     bool match = lines_match(j, &phase);
     j->inside = j->beyond = j->length;
-    const bool whole_lines = j->kernels->taps == 1 || j->kernels->lanes * j->kernels->wide * j->out_width % 64 == 0;
+    /* Half a line that waits for the tile to the right goes to memory by itself. */
+    const int64_t wide = j->kernels->lanes * (j->window.wy > 1 ? j->kernels->wide : j->kernels->line_vectors);
+    const bool whole_lines = wide * j->out_width % 64 == 0;
     j->stream =
         match && whole_lines && (j->out_ready || j->narrows) && j->pass->last && (double)problem->out.count * (double)j->out_width >= STREAM_BYTES;
     if (j->source.in_place && (j->length > SHORT_ROW || j->length > j->window.strip)) {
