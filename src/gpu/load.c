@@ -309,10 +309,10 @@ static void close_one(_Atomic(struct tess_gpu *) *place, bool exiting) {
         return;
     bool silent = exiting || gpu->process != getpid(); /* never opened, or a fork's: no entry may be called */
     tess_context *context = gpu->context;
-    tess_gpu_modules_free(gpu, silent);
-    tess_gpu_devices_free(gpu, silent);
+    tess_gpu_modules_free(gpu, silent); /* these three ask contexts that the devices keep */
     tess_gpu_slots_free(gpu, silent);
     tess_gpu_tickets_free(gpu, silent);
+    tess_gpu_devices_free(gpu, silent);
     tess_gpu_known_free(gpu);
     tess_gpu_cache_free(gpu);
     pthread_mutex_destroy(&gpu->lock);
