@@ -131,8 +131,21 @@ static strip2d_shape strip2d_of(const tess_correlate_frame *f, int64_t work, con
     s.stages = 8;
     s.shared = s.stages * row * f->in;
     const int64_t columns = tess_ceil_div(f->x.m, s.threads * s.columns) * f->arrays;
-    const int64_t strips = tess_max64(1, 2 * device->sms * s.blocks / tess_max64(columns, 1));
-    s.height = tess_max64(tess_ceil_div(f->y.m, strips), tess_min64(f->y.m, 2 * taps));
+    const int64_t at_once = device->sms * s.blocks, rows = f->y.m;
+    int64_t strips = tess_max64(1, 2 * at_once / tess_max64(columns, 1));
+    if (at_once > 0 && columns > at_once) {
+        /* Many small images: as many strips as leave the last wave of blocks fullest, the rows before a strip's first output counted. */
+        int64_t least = INT64_MAX;
+        for (int64_t n = 1; n <= 8; n++) {
+            const int64_t height = tess_ceil_div(rows, n);
+            const int64_t turns = tess_ceil_div(columns * tess_ceil_div(rows, height), at_once) * (height + taps - 1 + s.stages);
+            if (turns < least) {
+                least = turns;
+                strips = n;
+            }
+        }
+    }
+    s.height = tess_max64(tess_ceil_div(rows, strips), tess_min64(rows, 2 * taps));
     return s;
 }
 
