@@ -187,13 +187,18 @@ class Hostile(OracleTest):
 
     @of_each
     def test_engine_and_strategy(self, good):
-        for engine in (2, 3):  # without a card, a compiler or a row for the operation it is an error, and no more
+        out = good.arrays["out"]
+        self.assertEqual(good.call(), 0)
+        expected = out.tobytes()
+        for engine in (2, 3):  # without a card or a compiler it is an error that leaves the output, else the CPU's bytes
             good.options.call.engine = engine
+            out[...] = 77
             status = good.call()
             if status != 0:
                 self.refuse(status, "ENGINE")
-            elif good.operation not in ("reduce", "transpose"):
-                self.fail("no GPU strategy of " + good.operation + " is there, and the call says that it ran one")
+                self.assertTrue((out == 77).all())
+            else:
+                self.assertEqual(out.tobytes(), expected)
         good.options.call.engine = 77
         self.refuse(good.call(), "ARGUMENT", "engine", 77)
         good.options.call.engine = 0
