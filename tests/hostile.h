@@ -29,8 +29,8 @@ static inline uint64_t hostile_random(uint64_t *state) {
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
 }
-static inline int64_t hostile_between(uint64_t *state, int64_t low, int64_t high) { /* inclusive */
-    return low + (int64_t)(hostile_random(state) % (uint64_t)(high - low + 1));
+static inline int64_t hostile_between(uint64_t *state, int64_t low, int64_t high) {                 /* inclusive */
+    return (int64_t)((uint64_t)low + hostile_random(state) % ((uint64_t)high - (uint64_t)low + 1)); /* high - low may pass 2^63 */
 }
 
 typedef struct hostile_array {
