@@ -77,7 +77,7 @@ def plan(jobs, quick):
         return builds, checks
     checks += [Check("cli/" + stem(f), ["sh" if not open(f).readline().startswith("#!/bin/bash") else "bash", f], builds[0].name)
                for f in found("tests/cli/test_*.sh")]
-    checks += [Check("check/" + stem(f), ["sh", f], builds[0].name) for f in found("tests/check/*.sh")]
+    checks += [Check("check/" + stem(f), ["sh", f], builds[0].name) for f in found("tests/check/*.sh") if stem(f) != "coverage"]
 
     def build(name, goals, *settings):
         builds.append(Check("build " + name, make + list(settings) + goals))
@@ -93,6 +93,10 @@ def plan(jobs, quick):
                                           "python/tests/" + t + ".py"], asan_python) for t in ("test_arrays", "test_lifetimes", "test_profile")]
     tsan = build("tsan", ["build-tsan/tests/" + t for t in core if t in THREADED], "BUILD=build-tsan", "SANITIZE=thread")
     checks += [Check("tsan/" + t, ["setarch", "-R", "build-tsan/tests/" + t], tsan) for t in core if t in THREADED]
+    covered = builds[0].name  # without gcovr the check says so
+    if shutil.which("gcovr"):
+        covered = build("coverage", ["all", "tests"], "BUILD=build-coverage", "OPT=-O1 -g", "CFLAGS=--coverage", "LDFLAGS=--coverage")
+    checks.append(Check("check/coverage", ["sh", "tests/check/coverage.sh"], covered))
     fuzzers = [stem(f) for f in found("tests/fuzz/fuzz_*.c")]
     if fuzzers and shutil.which("clang"):
         fuzz = build("fuzzers", ["fuzzers"], "CC=clang", "BUILD=build-fuzz", "SANITIZE=fuzzer-no-link,address,undefined")
