@@ -96,7 +96,7 @@ def plan(jobs, quick):
     covered = builds[0].name  # without gcovr the check says so
     if shutil.which("gcovr"):
         covered = build("coverage", ["all", "tests"], "BUILD=build-coverage", "OPT=-O1 -g", "CFLAGS=--coverage", "LDFLAGS=--coverage")
-    checks.append(Check("check/coverage", ["sh", "tests/check/coverage.sh"], covered))
+    checks.append(Check("check/coverage", ["sh", "tests/check/coverage.sh"], covered, timeout=2 * TIMEOUT))
     fuzzers = [stem(f) for f in found("tests/fuzz/fuzz_*.c")]
     if fuzzers and shutil.which("clang"):
         fuzz = build("fuzzers", ["fuzzers"], "CC=clang", "BUILD=build-fuzz", "SANITIZE=fuzzer-no-link,address,undefined")
