@@ -81,10 +81,11 @@ PyType_Spec tess_py_context_spec = {"tessera._tessera.Context", sizeof(context_o
 
 /* ---- Work ------------------------------------------------------------------------------------------------------ */
 
-void tess_py_begin_on(tess_py_work *work, PyObject *context, double elements) {
+/* Takes over the caller's reference: none may be counted once the GIL is let go. */
+static void begin(tess_py_work *work, PyObject *context, double elements) {
     /* Letting go of the GIL and taking it again costs about 50 ns, and far more where another thread grabs it: less than that much work keeps it. */
     const double worth = 1024;
-    work->context = Py_NewRef(context);
+    work->context = context;
     work->handle = tess_py_context_handle(context);
     work->thread = NULL;
     if (elements < worth)
@@ -93,11 +94,9 @@ void tess_py_begin_on(tess_py_work *work, PyObject *context, double elements) {
     work->thread = waiting = PyEval_SaveThread();
 }
 
-void tess_py_begin(tess_py_state *state, tess_py_work *work, double elements) {
-    PyObject *context = tess_py_context_current(state);
-    tess_py_begin_on(work, context, elements);
-    Py_DECREF(context);
-}
+void tess_py_begin_on(tess_py_work *work, PyObject *context, double elements) { begin(work, Py_NewRef(context), elements); }
+
+void tess_py_begin(tess_py_state *state, tess_py_work *work, double elements) { begin(work, tess_py_context_current(state), elements); }
 
 void tess_py_end(tess_py_work *work) {
     if (work->thread) {

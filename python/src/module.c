@@ -192,6 +192,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->engine_error);
     Py_VISIT(state->kinds);
     Py_VISIT(state->helpers);
+    Py_VISIT(state->context);
     Py_VISIT(state->numpy_empty);
     for (int t = 0; t < TESS_PY_TYPES; t++) {
         Py_VISIT(state->numpy_dtypes[t]);

@@ -171,6 +171,21 @@ class Threads(unittest.TestCase):
         tessera.set_threads(0)
         self.assertEqual(wrong, [])
 
+    def test_references_are_counted_with_the_gil(self):
+        """A reference counted after the GIL was let go loses its race once in some thousand calls: the context's count would drift."""
+        context, = (o for o in gc.get_referents(tessera._tessera) if type(o).__name__ == "Context")
+        x, before = np.ones((40, 40), "f4"), sys.getrefcount(context)
+
+        def work():
+            for _ in range(8000):
+                tessera.correlate(x, x[:1, :3])
+        threads = [threading.Thread(target=work) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(sys.getrefcount(context), before)
+
     def test_the_gil_is_free_during_work(self):
         x = np.ones((1 << 11, 1 << 10), "f4")
         mask = np.ones((31, 31), "f4")
