@@ -10,7 +10,7 @@ BUILD ?= build
 VERSION := $(shell awk '/define TESSERA_VERSION_(MAJOR|MINOR|PATCH)/ {v = v s $$3; s = "."} END {print v}' include/tessera.h)
 MAJOR := $(firstword $(subst ., ,$(VERSION)))
 
-OPT ?= $(if $(SANITIZE),-O1 -g,-O3 -g)
+OPT ?= $(if $(SANITIZE),-O1 -g1,-O3 -g)
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
 # No contraction anywhere: an fma is written out or it is not one (docs/numerics.md). Vectorising is safe: no option here reorders floats.
 BITS := -ffp-contract=off -fno-fast-math -fexcess-precision=standard
@@ -27,7 +27,8 @@ LDLIBS_LIB := -lm -pthread -ldl
 ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
 ifeq ($(ARCH),x86_64)
 SLOTS := baseline avx2 avx512
-FLAGS_baseline :=
+# Processors without AVX2 are from before 2013: they get code that is small (gcc 12 then sees uninitialised lanes where there are none).
+FLAGS_baseline := $(if $(findstring -O3,$(OPT)),-O2 $(if $(findstring clang,$(CC)),,-Wno-maybe-uninitialized))
 FLAGS_avx2 := -mavx2 -mfma -mbmi2 -mf16c
 FLAGS_avx512 := $(FLAGS_avx2) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vbmi -mavx512vnni -mprefer-vector-width=512
 else ifeq ($(ARCH),aarch64)
@@ -71,7 +72,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(COMPILE) $(LIBRARY_FLAGS) -MMD -MP -c $< -o $@
 
 $(BUILD)/src/profile/card.o: src/profile/cards.txt
-$(BUILD)/src/gpu/shipped.o: src/gpu/shipped.ptx
+$(BUILD)/src/gpu/shipped.o $(BUILD)/src/gpu/shipped_ladder.o: src/gpu/shipped.ptx src/gpu/shipped_general.ptx
 $(BUILD)/cli/ladder_measured.o: bench/results/2026-11-20-h200-ladder-64mi.txt
 
 define per_isa
@@ -80,6 +81,8 @@ $(BUILD)/%.$(1).o: %.c $(BUILD)/flags
 	$$(COMPILE) $$(LIBRARY_FLAGS) $$(FLAGS_$(1)) -DTESS_ISA_SUFFIX=$(1) -MMD -MP -c $$< -o $$@
 endef
 $(foreach s,$(SLOTS),$(eval $(call per_isa,$(s))))
+# Fuzzers look into what is read from outside; undefined behaviour of kernels is looked for by the tests, and costs clang minutes of compiling here.
+$(if $(findstring fuzzer,$(SANITIZE)),$(foreach s,$(SLOTS),$(eval FLAGS_$(s) += -fno-sanitize=undefined)))
 
 # A kernel's text as tess_kernel_FOLDER_FILE_cu, ended by a 0.
 $(BUILD)/%.cu.o $(BUILD)/%.cuh.o: SYMBOL = tess_kernel_$(subst .,_,$(subst /,_,$(patsubst src/%,%,$(patsubst src/ops/%,src/%,$<))))
@@ -94,7 +97,7 @@ $(BUILD)/%.cuh.o: %.cuh
 	$(kernel_text)
 
 # Objects depend on the words they were compiled with, so that a build folder never holds two kinds (WERROR changes no object).
-FLAGS_NOW = $(CC) $(CPPFLAGS) $(CFLAGS_ALL) $(LIBRARY_FLAGS) $(FLAGS_avx2) $(FLAGS_avx512)
+FLAGS_NOW = $(CC) $(CPPFLAGS) $(CFLAGS_ALL) $(LIBRARY_FLAGS) $(FLAGS_baseline) $(FLAGS_avx2) $(FLAGS_avx512)
 .PHONY: always
 $(BUILD)/flags: always
 	@mkdir -p $(@D)
@@ -105,4 +108,4 @@ clean:
 	rm -rf build build-*
 
 include tools/test.mk tools/install.mk tools/python.mk tools/bench.mk
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -path $(BUILD)/peers -prune -o -type f -name '*.d' -print 2>/dev/null)

@@ -58,9 +58,10 @@ def chart(results, threads):
 def main():
     parser = argparse.ArgumentParser(description="Draws results of bench/peers.py as SVG.")
     parser.add_argument("results")
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--threads", type=int, help="default: the most that were measured")
     options = parser.parse_args()
-    print(chart(json.load(open(options.results)), options.threads), end="")
+    results = json.load(open(options.results))
+    print(chart(results, options.threads or max(r["threads"] for r in results["results"])), end="")
 
 
 if __name__ == "__main__":

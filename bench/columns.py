@@ -24,9 +24,27 @@ def module(name):
         return None
 
 
+def pytorch():
+    """Debian's meets a newer NumPy than it was built for and says so at length; here the two only share memory."""
+    sys.stderr.flush()
+    shown, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        found = module("torch")
+        if found:
+            found.set_num_threads(1)
+        return found
+    finally:
+        sys.stderr.flush()
+        os.dup2(shown, 2)
+        os.close(shown)
+        os.close(nowhere)
+
+
 np = module("numpy")
-warnings.filterwarnings("ignore", message="Failed to initialize NumPy")  # Debian's PyTorch meets a newer NumPy: only memory is shared here
-cv2, ndimage, signal, scipy_fft, pyfftw, torch, numexpr = (module(n) for n in ("cv2", "scipy.ndimage", "scipy.signal", "scipy.fft", "pyfftw", "torch", "numexpr"))
+warnings.filterwarnings("ignore", message="Failed to initialize NumPy")
+cv2, ndimage, signal, scipy_fft, pyfftw = (module(n) for n in ("cv2", "scipy.ndimage", "scipy.signal", "scipy.fft", "pyfftw"))
+torch = pytorch()
 
 
 class Run:
@@ -76,12 +94,13 @@ def opencv_column(w, a, threads):
         return None
     cv2.setNumThreads(threads)
     x, out = a["in"], a["out"]
-    if w["operation"] == "correlate" and x.ndim == 2:
+    if w["operation"] == "correlate" and x.ndim == 2 + w["pixels"]:
         border = {"zero": cv2.BORDER_CONSTANT, "reflect": cv2.BORDER_REFLECT}[w["boundary"]]
+        masks = [m.astype("float32") if m.dtype.kind == "i" else m for m in a["masks"]]
         if w["separable"]:
-            rows, columns = a["masks"]
+            rows, columns = masks
             return Run(lambda: cv2.sepFilter2D(x, -1, columns, rows, out, borderType=border), "", x.dtype == np.uint8)
-        mask = a["masks"][0]
+        mask = masks[0]
         return Run(lambda: cv2.filter2D(x, -1, mask, out, borderType=border), "", x.dtype == np.uint8)
     if w["operation"] == "reduce":
         name, flat = w["reduction"], x.reshape(-1, 65536) if x.size % 65536 == 0 and w["axis"] is None else x

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu.c - the card's own limits, then every work of the CUDA engine, each as a fraction of the limit of the same run.
  *
- *     build/bench/gpu [--rows] [WORD...]        only works whose name contains a WORD; --rows: every row that can run a work
+ *     build/bench/gpu [--rows | --compile] [WORD...]        only works whose name contains a WORD; --rows: every row that can run a work;
+ *                                                           --compile: no times on the card, but what each work's kernels cost at their first use
  *
  * A line: work | row | ms | GB/s | TFLOP/s | % of limit. The limit is the larger of bytes / bandwidth (read or copy, by what the work does) and flops /
  * fma rate. Needs a card; run it on one that does nothing else. */
@@ -29,7 +30,7 @@ struct gpu_bench {
     int upload_count;
     char **words;
     int word_count;
-    bool rows;
+    bool rows, compile;
     double read, copy, fma; /* bytes/s, bytes/s, flop/s */
 };
 
@@ -160,6 +161,11 @@ void gpu_bench_time(gpu_bench *b, tess_status status, tess_plan *plan, const cha
             printf("%-44s | not run: %s\n", work, tess_detail());
         return;
     }
+    if (b->compile) {
+        gpu_bench_compile(plan, work);
+        tess_plan_free(plan);
+        return;
+    }
     double seconds = median(b, plan, in, second, out), written = (double)plan->problem->op->array(plan->problem, TESS_ARRAY_OUT)->count *
                                                                  plan->problem->op->array(plan->problem, TESS_ARRAY_OUT)->itemsize;
     double bandwidth = written < bytes / 8 ? b->read : b->copy, limit = bytes / bandwidth > flops / b->fma ? bytes / bandwidth : flops / b->fma;
@@ -175,6 +181,11 @@ void gpu_bench_latency(gpu_bench *b, tess_status status, tess_plan *plan, const 
     CUgraph graph;
     CUgraphExec executable;
     check(status);
+    if (b->compile) {
+        gpu_bench_compile(plan, work);
+        tess_plan_free(plan);
+        return;
+    }
     double single = median(b, plan, in, NULL, out);
     tess_call call = execution(b, plan);
     CALL(b, cuEventRecord, b->from, b->stream);
@@ -206,6 +217,8 @@ void gpu_bench_latency(gpu_bench *b, tess_status status, tess_plan *plan, const 
 void gpu_bench_calls(gpu_bench *b, const char *work, tess_status (*call)(void *argument), void *argument) {
     enum { MANY = 100 };
     float us[RUNS], issued[RUNS];
+    if (b->compile)
+        return;
     for (int i = -WARM; i < RUNS; i++) {
         double start = tess_seconds(), sent;
         for (int k = 0; k < MANY; k++)
@@ -240,8 +253,9 @@ static void measure_limits(gpu_bench *b) {
 int main(int count, char **words) {
     gpu_bench b = {0};
     char text[4096];
-    if (count > 1 && strcmp(words[1], "--rows") == 0) {
-        b.rows = true;
+    if (count > 1 && (strcmp(words[1], "--rows") == 0 || strcmp(words[1], "--compile") == 0)) {
+        b.rows = strcmp(words[1], "--rows") == 0;
+        b.compile = !b.rows;
         count--;
         words++;
     }
@@ -259,7 +273,8 @@ int main(int count, char **words) {
     CALL(&b, cuStreamCreate, &b.stream, CU_STREAM_NON_BLOCKING);
     CALL(&b, cuEventCreate, &b.from, 0);
     CALL(&b, cuEventCreate, &b.to, 0);
-    measure_limits(&b);
+    if (!b.compile)
+        measure_limits(&b);
     gpu_works_transpose(&b);
     gpu_works_reduce(&b);
     gpu_works_correlate(&b);

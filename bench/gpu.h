@@ -31,6 +31,9 @@ void gpu_bench_latency(gpu_bench *bench, tess_status status, tess_plan *plan, co
 /* What a whole call costs the caller, plan and all: the median of 15 times 100 calls, each hundred waited for. */
 void gpu_bench_calls(gpu_bench *bench, const char *work, tess_status (*call)(void *argument), void *argument);
 
+/* gpu_compile.c: the plan's kernels compiled into an empty cache, and found in it again. */
+void gpu_bench_compile(const tess_plan *plan, const char *work);
+
 void gpu_works_transpose(gpu_bench *bench);
 void gpu_works_reduce(gpu_bench *bench);
 void gpu_works_correlate(gpu_bench *bench);

@@ -12,7 +12,7 @@ import subprocess
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TYPES = {"bool": (6, 8), "u8": (1, 8), "u16": (1, 16), "u32": (1, 32), "u64": (1, 64), "i8": (0, 8), "i16": (0, 16), "i32": (0, 32), "i64": (0, 64),
          "f32": (2, 32), "f64": (2, 64), "c64": (5, 64), "c128": (5, 128)}
-NUMPY = {"u8": "uint8", "u16": "uint16", "u64": "uint64", "i32": "int32", "i64": "int64", "f32": "float32", "f64": "float64", "c128": "complex128"}
+NUMPY = {"u8": "uint8", "i8": "int8", "u16": "uint16", "i16": "int16", "u64": "uint64", "i32": "int32", "i64": "int64", "f32": "float32", "f64": "float64", "c128": "complex128"}
 BOUNDARIES = ["zero", "constant", "nearest", "reflect", "mirror", "wrap"]
 REDUCTIONS = ["sum", "prod", "min", "max", "mean", "var", "std", "argmin", "argmax"]
 
@@ -86,6 +86,9 @@ class Library:
             listed = (pointer * len(masks))(*(ctypes.addressof(m) for m in masks))
             options = Correlate(struct_size=ctypes.sizeof(Correlate), boundary=BOUNDARIES.index(work["boundary"]),
                                 accuracy=["direct", "fast"].index(work["accuracy"]))
+            first = (integer * 3)(0, 1, 2)
+            if work["pixels"]:
+                options.axes, options.naxes = ctypes.addressof(first), len(work["mask"])
             status = self.c.tess_plan_correlate(refer(made), self.context, refer(a), listed, len(masks), refer(out), refer(options))
         elif work["operation"] == "reduce":
             axis = (integer * 1)(work["axis"] or 0)

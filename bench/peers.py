@@ -25,6 +25,7 @@ import library
 
 TOP = library.TOP
 SLOW_SECONDS, FAR_BEHIND, SHORT_SECONDS = 0.5, 5, 0.003
+QUICK_COLUMNS = "numpy,opencv,fftw,openblas,torch"
 
 
 def block(shape, dtype, pages):
@@ -73,9 +74,11 @@ def make_arrays(work, pages):
                                                                "uint64" if kind[0] == "u" else "int64")
         a["out"] = block([] if work["axis"] is None else [s for d, s in enumerate(shape) if d != work["axis"]], whole, pages)
     else:
-        weights = "float64" if kind == "float64" else "float32"
         for sizes in ([[m] for m in work["mask"]] if work["separable"] else [work["mask"]]):
-            a["masks"].append(fill(block(sizes, weights, pages)))
+            mask = block(sizes, n[work["weights"]], pages)
+            if mask.dtype.kind == "i":  # small ones, as cli/workload.c has them
+                mask[:] = columns.np.random.default_rng(1).integers(-8, 9, mask.shape)
+            a["masks"].append(mask if mask.dtype.kind == "i" else fill(mask))
         a["out"] = block(shape, kind, pages)
     return a
 
@@ -119,18 +122,27 @@ def timed(call, repeats):
 
 
 class Column:
+    """call: None for a column that is told of and not run."""
+
     def __init__(self, name, call, note, first):
         self.name, self.call, self.note, self.times = name, call, note, [first]
         self.repeats = max(1, min(1000, int(SHORT_SECONDS / first)))
 
 
-def candidates(work, arrays, tessera, threads, wanted):
-    """The columns that offer the work, each run once and checked."""
+def candidates(work, arrays, tessera, threads, wanted, known):
+    """The columns that offer the work, each run once and checked. known: records of fewer threads; what was far behind there is not run again, for no number
+    of threads that this script is for makes up for it."""
     np = columns.np
     first = timed(tessera, 1)
     expected = arrays["out"].copy() if not work.get("inplace") else None
     found = [Column("tessera", tessera, "", first)]
+    before = known[-1] if known else None
     for name in wanted:
+        earlier = before["columns"].get(name) if before else None
+        if earlier and earlier["seconds"] > FAR_BEHIND * before["columns"]["tessera"]["seconds"]:
+            notes = [earlier.get("note", ""), "not run: far behind with %d thread%s" % (before["threads"], "s" * (before["threads"] > 1))]
+            found.append(Column(name, None, "; ".join(n for n in notes if n), earlier["seconds"]))
+            continue
         run = columns.COLUMNS[name](work, arrays, threads)
         if not run:
             continue
@@ -150,6 +162,9 @@ def measure(found, rounds):
     """Replaces the columns' first times by those of rounds, in turns. Columns that are far behind get one more run, slow ones among them keep their first."""
     best = min(c.times[0] for c in found)
     for c in found:
+        if not c.call:
+            c.rounds = 0
+            continue
         behind = c is not found[0] and c.times[0] > FAR_BEHIND * best
         c.rounds = rounds if not behind else 0 if c.times[0] > SLOW_SECONDS else 1
     for r in range(rounds):
@@ -159,16 +174,16 @@ def measure(found, rounds):
                 c.times = c.times + [took] if r else [took]
 
 
-def compare(work, tessera, limits, threads, options, wanted):
+def compare(work, tessera, limits, threads, options, wanted, known):
     arrays = make_arrays(work, options.pages)
     run = tessera.plan(work, arrays)
     strategy, isa = run.report()
-    found = candidates(work, arrays, run, threads, wanted)
+    found = candidates(work, arrays, run, threads, wanted, known)
     measure(found, options.rounds)
     limit = bound(work, arrays, limits)
     run.free()
     record = {"workload": work["name"], "operation": work["operation"], "threads": threads, "pages": options.pages, "strategy": strategy, "isa": isa,
-              **limit, "columns": {c.name: {"seconds": statistics.median(c.times), "least_seconds": min(c.times), "runs": len(c.times),
+              **limit, "columns": {c.name: {"seconds": statistics.median(c.times), "least_seconds": min(c.times), "runs": len(c.times) if c.call else 0,
                                             **({"note": c.note} if c.note else {})} for c in found}}
     return record
 
@@ -227,12 +242,12 @@ def print_all(results):
 def arguments():
     parser = argparse.ArgumentParser(description="Measures Tessera beside other libraries.")
     parser.add_argument("--only", default="", help="workloads that have this text in their names; several with | between them")
-    parser.add_argument("--quick", action="store_true", help="the quick workloads only")
+    parser.add_argument("--quick", action="store_true", help="the quick workloads and libraries only: some three minutes")
     parser.add_argument("-j", type=int, action="append", metavar="N", help="threads (may be given several times; default: 1, and all processors)")
     parser.add_argument("--isa", default="auto", help="highest instruction set of Tessera")
     parser.add_argument("--pages", choices=["huge", "ordinary"], default="huge", help="pages of the arrays (default: huge)")
     parser.add_argument("--rounds", type=int, default=5, help="timed rounds (default 5)")
-    parser.add_argument("--columns", default=",".join(columns.COLUMNS), help="other libraries, with commas between them")
+    parser.add_argument("--columns", help="other libraries, with commas between them")
     parser.add_argument("--seconds", type=float, default=2, help="for the limits, each time (default 2)")
     parser.add_argument("--output", help="writes JSON here")
     parser.add_argument("--merge", action="store_true", help="keeps what the output holds of other workloads, threads or pages")
@@ -251,16 +266,20 @@ def main():
     chosen = [w for w in library.workloads() if (not words or any(t in w["name"] for t in words)) and (w["quick"] or not options.quick)]
     results = {"machine": machine(), "date": datetime.date.today().isoformat(), "commit": commit(), "command": " ".join(["bench/peers.py"] + sys.argv[1:]),
                "versions": columns.versions(), "limits": [], "results": []}
+    wanted = (options.columns or (QUICK_COLUMNS if options.quick else ",".join(columns.COLUMNS))).split(",")
+    start = time.perf_counter()
     print(HEAD, flush=True)
     for threads in sorted(set(options.j or [1, len(os.sched_getaffinity(0))])):
         tessera = library.Library(threads, options.isa)
         limits = tessera.limits(options.seconds)
         results["limits"].append(limits)
         for work in chosen:
-            record = compare(work, tessera, limits, threads, options, [c for c in options.columns.split(",") if c])
+            record = compare(work, tessera, limits, threads, options, [c for c in wanted if c],
+                             [r for r in results["results"] if r["workload"] == work["name"]])
             results["results"].append(record)
             print(line(record), flush=True)
         tessera.close()
+    print("%.1f minutes" % ((time.perf_counter() - start) / 60))
     if options.output:
         write(results, options)
     return 0

@@ -20,7 +20,12 @@ static json_t *workload_json(const cli_workload *w) {
                           (w->use & CLI_FOR_QUICK) != 0, "cached", w->cached, "shape", sizes(w->ndim, w->shape));
     if (w->mask_ndim > 0) {
         json_object_set_new(o, "mask", sizes(w->mask_ndim, w->mask));
+        json_object_set_new(o, "weights",
+                            json_string(tess_type_name(w->weights != tess_no_type ? w->weights
+                                                       : w->type == tess_f64      ? tess_f64
+                                                                                  : tess_f32)));
         json_object_set_new(o, "separable", json_boolean(w->separable));
+        json_object_set_new(o, "pixels", json_boolean(w->pixels));
         json_object_set_new(o, "accuracy", json_string(w->accuracy == TESS_ACCURACY_FAST ? "fast" : "direct"));
         json_object_set_new(o, "boundary", json_string(boundaries[w->boundary]));
     } else if (w->table > 0) {

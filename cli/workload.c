@@ -25,7 +25,7 @@ static uint64_t random64(uint64_t *state) {
 }
 static uint32_t random_below(uint64_t *state, int64_t below) { return (uint32_t)((random64(state) >> 32) * (uint64_t)below >> 32); }
 
-/* below > 0: indices and coordinates, 0 .. below-1; else integers over their whole range and floats in -1 .. 1. */
+/* below > 0: indices and coordinates, 0 .. below-1, and weights of 8 bits around 0; else integers over their whole range and floats in -1 .. 1. */
 static void fill(tess_io_array *a, int64_t below) {
     uint64_t state = 1;
     tess_type type = tess_io_type(a);
@@ -47,6 +47,9 @@ static void fill(tess_io_array *a, int64_t below) {
     } else if (type == tess_u8 && below > 0) {
         for (int64_t i = 0; i < count; i++)
             ((uint8_t *)a->block)[i] = (uint8_t)random_below(&state, below);
+    } else if (type == tess_i8 && below > 0) {
+        for (int64_t i = 0; i < count; i++)
+            ((int8_t *)a->block)[i] = (int8_t)(random_below(&state, below) - (uint32_t)below / 2);
     } else {
         for (size_t at = 0; at < a->block_size; at += 8) {
             uint64_t r = random64(&state);
@@ -93,13 +96,14 @@ int cli_trial_make(cli_trial *trial, const cli_workload *w, cli_pages pages) {
     } else {
         make(&m, &trial->in, w->type, w->ndim, w->shape, 0);
     }
-    tess_type weights = w->type == tess_f64 ? tess_f64 : tess_f32;
-    m.pages = CLI_PAGES_HUGE; /* masks are looked at when a plan is made */
+    const tess_type weights = w->weights != tess_no_type ? w->weights : w->type == tess_f64 ? tess_f64 : tess_f32;
+    const int64_t small = weights == tess_i8 ? 17 : 0; /* -8 .. 8 */
+    m.pages = CLI_PAGES_HUGE;                          /* masks are looked at when a plan is made */
     if (w->separable)
         for (int k = 0; k < w->mask_ndim; k++)
-            make(&m, &trial->masks[k], weights, 1, &w->mask[k], 0);
+            make(&m, &trial->masks[k], weights, 1, &w->mask[k], small);
     else if (w->mask_ndim > 0)
-        make(&m, &trial->masks[0], weights, w->mask_ndim, w->mask, 0);
+        make(&m, &trial->masks[0], weights, w->mask_ndim, w->mask, small);
     if (strcmp(w->operation, "reduce") == 0) {
         ndim = 0;
         for (int d = 0; d < w->ndim && w->axis != CLI_ALL_AXES; d++)
@@ -134,7 +138,12 @@ tess_status cli_trial_plan(const cli_session *session, const cli_trial *t, const
     const DLTensor *in = &t->in.tensor, *out = &result(t)->tensor;
     if (strcmp(w->operation, "correlate") == 0) {
         const DLTensor *list[3] = {&t->masks[0].tensor, &t->masks[1].tensor, &t->masks[2].tensor};
+        static const int first[3] = {0, 1, 2};
         tess_correlate_options options = {.struct_size = sizeof options, .boundary = w->boundary, .accuracy = w->accuracy, .call.strategy = strategy};
+        if (w->pixels) {
+            options.axes = first;
+            options.naxes = w->mask_ndim;
+        }
         return tess_plan_correlate(plan, session->context, in, list, w->separable ? w->mask_ndim : 1, out, &options);
     }
     if (strcmp(w->operation, "reduce") == 0) {

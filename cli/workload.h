@@ -19,7 +19,9 @@ typedef struct cli_workload {
     /* correlate: sizes of the mask, or of the factors */
     int mask_ndim;
     int64_t mask[3];
+    tess_type weights; /* its type; none: f64 for f64, else f32. Integers are small ones */
     bool separable;
+    bool pixels; /* the last axis, the colours of a pixel, has no mask */
     tess_boundary boundary;
     tess_accuracy accuracy;
     /* reduce */

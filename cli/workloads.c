@@ -18,6 +18,7 @@
 #define SQUARE(n) .mask_ndim = 2, .mask = {n, n}
 #define FACTORS(n) .mask_ndim = 2, .mask = {n, n}, .separable = true
 #define CUBE(n) .mask_ndim = 3, .mask = {n, n, n}
+#define BYTES .weights = tess_i8
 
 const cli_workload cli_workloads[] = {
     {"correlate f32 16 Mi, 9 taps", "correlate", QUICK, tess_f32, 1, {16 Mi}, TAPS(9)},
@@ -70,6 +71,17 @@ const cli_workload cli_workloads[] = {
     {"correlate u8 4096 x 4096, 7 x 7", "correlate", 0, tess_u8, 2, {4096, 4096}, SQUARE(7)},
     {"separable u8 4096 x 4096, 3 + 3", "correlate", 0, tess_u8, 2, {4096, 4096}, FACTORS(3)},
     {"separable u8 4096 x 4096, 7 + 7", "correlate", 0, tess_u8, 2, {4096, 4096}, FACTORS(7)},
+    {"correlate u8 4096 x 4096, 3 x 3 i8", "correlate", QUICK, tess_u8, 2, {4096, 4096}, SQUARE(3), BYTES},
+    {"correlate u8 4096 x 4096, 5 x 5 i8", "correlate", 0, tess_u8, 2, {4096, 4096}, SQUARE(5), BYTES},
+    {"correlate u8 4096 x 4096, 7 x 7 i8", "correlate", 0, tess_u8, 2, {4096, 4096}, SQUARE(7), BYTES},
+    {"correlate i16 4096 x 4096, 3 x 3 i8", "correlate", 0, tess_i16, 2, {4096, 4096}, SQUARE(3), BYTES},
+    {"correlate u8 2048 x 2048 x 3, 3 x 3 i8", "correlate", 0, tess_u8, 3, {2048, 2048, 3}, SQUARE(3), BYTES, .pixels = true},
+    {"correlate u8 2048 x 2048 x 3, 5 x 5 i8", "correlate", 0, tess_u8, 3, {2048, 2048, 3}, SQUARE(5), BYTES, .pixels = true},
+    {"correlate u8 2048 x 2048 x 4, 3 x 3 i8", "correlate", 0, tess_u8, 3, {2048, 2048, 4}, SQUARE(3), BYTES, .pixels = true},
+    {"correlate u8 2048 x 2048 x 3, 3 x 3", "correlate", 0, tess_u8, 3, {2048, 2048, 3}, SQUARE(3), .pixels = true},
+    {"separable u8 4096 x 4096, 3 + 3 i8", "correlate", 0, tess_u8, 2, {4096, 4096}, FACTORS(3), BYTES},
+    {"separable u8 4096 x 4096, 7 + 7 i8", "correlate", 0, tess_u8, 2, {4096, 4096}, FACTORS(7), BYTES},
+    {"separable u8 4096 x 4096, 15 + 15 i8", "correlate", 0, tess_u8, 2, {4096, 4096}, FACTORS(15), BYTES},
     {"correlate f32 256 x 256, 3 x 3, in cache", "correlate", 0, tess_f32, 2, {256, 256}, SQUARE(3), .cached = true},
     {"correlate f32 256 x 256, 7 x 7, in cache", "correlate", 0, tess_f32, 2, {256, 256}, SQUARE(7), .cached = true},
     {"correlate f32 256^3, 3 x 3 x 3", "correlate", QUICK, tess_f32, 3, {256, 256, 256}, CUBE(3)},

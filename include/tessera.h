@@ -423,9 +423,10 @@ TESS_API bool tess_reduction_named(const char *name, tess_reduction *operation);
  *
  * In place: out and in have the same first element, both are compact (row-major), and the permutation exchanges two neighbouring groups of
  * axes once the axes that stay are set apart (a batch of matrices, or of matrices of short rows). Square matrices need no scratch, rectangular ones
- * for each thread at most 64 * max(rows, columns) bytes, or 256 KiB where that is more (tess_plan_workspace tells exactly). A permutation that moves
- * nothing does nothing, whatever the layout. Any other overlap: TESS_ERR_OVERLAP.
- * Complexity: n; rectangular in place n too, with three passes over memory.
+ * of up to 256 KiB their own size for each thread, larger ones at most a seventh of a matrix and 1 MiB, and for each thread 4 MiB or 1/256 of the
+ * matrix, whichever is more (tess_plan_workspace tells exactly; it is far less as a rule); on a GPU the array's size. A permutation that moves nothing does nothing, whatever the
+ * layout. Any other overlap: TESS_ERR_OVERLAP.
+ * Complexity: n; rectangular in place n too, with two or three passes over memory.
  */
 typedef struct tess_transpose_options {
     size_t struct_size;
@@ -531,8 +532,8 @@ typedef struct tess_strategy_info {
 TESS_API int tess_strategy_count(void);
 TESS_API bool tess_strategy_get(int index, tess_strategy_info *info); /* all strings static */
 
-/* Times every strategy but the reference that can run this plan, on scratch data (never the caller's), and records the times in the context's wisdom. Takes about
- * `seconds` in all. The plan itself does not change; plans made later take the fastest. */
+/* Times every strategy of the plan's engine but the reference that can run this plan, on scratch data (never the caller's), and records the times in the
+ * context's wisdom, for this processor or for the GPU that the plan is for. Takes about `seconds` in all. The plan itself does not change; plans made later take the fastest. */
 TESS_API tess_status tess_tune(const tess_plan *plan, double seconds);
 
 /* Executes the plan again and again for about `seconds` (in all; at least 15 times after 3 uncounted) and gives the median time of one execution. The arrays

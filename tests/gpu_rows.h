@@ -32,4 +32,18 @@ static inline bool gpu_test_compiler(void) {
     return there;
 }
 
+/* All of a program's main: its context and engine, its tests. 77 where kernels cannot be compiled. */
+static inline int gpu_test_main(tess_context **context, tess_engine *engine, const struct CMUnitTest *tests, size_t count) {
+    *engine = gpu_test_engine();
+    if (*engine == TESS_ENGINE_VIRTUAL && !gpu_test_compiler()) {
+        printf("no compiler for kernels here: %s\n", tess_detail());
+        return 77;
+    }
+    if (tess_open(context, NULL) != TESS_OK)
+        return 1;
+    int failed = _cmocka_run_group_tests("tests", tests, count, NULL, NULL);
+    tess_close(*context);
+    return failed;
+}
+
 #endif

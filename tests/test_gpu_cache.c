@@ -114,7 +114,7 @@ static void compiled_once(void **state) {
     assert_int_equal(compile_with(gpu, &plain, TESS_GPU_CUBIN, plain_image), 0);
     assert_int_equal(cached(folder, path, sizeof path), 1);
     assert_int_equal(stat(path, &about), 0);
-    assert_int_equal(about.st_size, 16 + 32 + 32 + 8 + strlen(plain_image));
+    assert_int_equal(about.st_size, 16 + 32 + 32 + 8 + 8 + strlen(plain_image));
     assert_int_equal(strlen(strrchr(path, '/')), 1 + 64 + strlen(".cubin"));
     unlink(path); /* memory still has it */
     assert_int_equal(compile_with(gpu, &plain, TESS_GPU_CUBIN, plain_image), 0);

@@ -24,6 +24,31 @@ static void expect(const char *cuda, const char *word) {
     tess_close(context);
 }
 
+/* The CUDA engine of the library in the environment fails with the word, the CPU goes on in the same context. */
+static void only_cuda_fails(const char *cuda, const char *word) {
+    tess_context *context;
+    float values[] = {1, 2, 3, 4}, sum = 0;
+    DLTensor in = tess_view(values, tess_f32, 1, (int64_t[]){4}, NULL), out = tess_view(&sum, tess_f32, 0, NULL, NULL);
+    tess_reduce_options options = {.struct_size = sizeof options, .call.engine = TESS_ENGINE_CUDA};
+    fake_libraries(cuda, "nvrtc");
+    assert_tess_ok(tess_open(&context, NULL));
+    assert_tess_fails(tess_reduce(context, TESS_SUM, &in, &out, &options), TESS_ERR_ENGINE);
+    if (!strstr(tess_detail(), word))
+        fail_msg("%s: \"%s\" has no \"%s\"", cuda, tess_detail(), word);
+    assert_tess_ok(tess_reduce(context, TESS_SUM, &in, &out, NULL));
+    assert_true(sum == 10);
+    tess_close(context);
+}
+
+static void the_cpu_goes_on(void **state) {
+    (void)state;
+    only_cuda_fails("not_there", "does not exist");
+    only_cuda_fails("cuda_old", "at least 12.0 is needed");
+    only_cuda_fails("cuda_missing", "has no entry cuLaunchKernel");
+    only_cuda_fails("cuda_empty", "shows no device");
+    only_cuda_fails("cuda_taken", "another process holds the device");
+}
+
 static void every_defect_has_its_sentence(void **state) {
     (void)state;
     expect("not_there", "not_there.so, which does not exist");
@@ -291,7 +316,10 @@ static void devices_are_told(void **state) {
     int retained = fake_state()->retained;
     devices(TESS_TEXT, text, sizeof text);
     assert_non_null(strstr(text, "\ncuda     the driver supports 13.0 ("));
+    assert_non_null(
+        strstr(text, "fake/cuda.so); the order of the search: TESSERA_LIBCUDA (a file; then nothing else), the loader's path, /usr/lib/wsl/lib"));
     assert_non_null(strstr(text, "\nnvrtc    13.0 ("));
+    assert_non_null(strstr(text, "fake/nvrtc.so); the order of the search: TESSERA_LIBNVRTC (a file; then nothing else)"));
     assert_non_null(
         strstr(text, "\ngpu 1    Fake GPU \"1\", compute capability 9.5, 132 multiprocessors at 1980 MHz, 141.0 GiB at 4917 GB/s (6144 bits at 3201 "
                      "MHz, 2 a clock)\n"
@@ -300,14 +328,17 @@ static void devices_are_told(void **state) {
     devices(TESS_JSON, text, sizeof text);
     assert_non_null(strstr(text, "\"gpus\": [{\"index\": 0, \"name\": \"Fake GPU \\\"0\\\"\", \"compute_capability\": \"9.0\""));
     assert_non_null(strstr(text, "\"constant_memory\": 65536"));
-    assert_non_null(strstr(text, "}], \"cuda\": {\"version\": \"13.0\", \"path\": \""));
+    assert_non_null(strstr(
+        text,
+        "}], \"cuda\": {\"search\": \"TESSERA_LIBCUDA (a file; then nothing else), the loader's path, /usr/lib/wsl/lib, /usr/local/nvidia/lib64\", "
+        "\"version\": \"13.0\", \"path\": \""));
     assert_int_equal(fake_state()->retained, retained); /* asking makes no CUDA context */
     fake_libraries("cuda_empty", "not_there");
     devices(TESS_TEXT, text, sizeof text);
     assert_non_null(strstr(text, "\ngpu      none: the NVIDIA driver is there but shows no device"));
     assert_non_null(strstr(text, "\nnvrtc    none: no CUDA compiler (libnvrtc.so): TESSERA_LIBNVRTC names "));
     devices(TESS_JSON, text, sizeof text);
-    assert_non_null(strstr(text, "\"gpus\": [], \"cuda\": {\"reason\": \"the NVIDIA driver"));
+    assert_non_null(strstr(text, "\"reason\": \"the NVIDIA driver"));
     fake_libraries(NULL, NULL); /* whatever this machine has */
     devices(TESS_TEXT, text, sizeof text);
     assert_non_null(strstr(text, "\nnvrtc    "));
@@ -315,6 +346,7 @@ static void devices_are_told(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_defect_has_its_sentence),
+                                       cmocka_unit_test(the_cpu_goes_on),
                                        cmocka_unit_test(an_unreadable_library),
                                        cmocka_unit_test(the_compiler_must_suit_the_driver),
                                        cmocka_unit_test(facts_of_the_devices),

@@ -76,6 +76,219 @@ static void reductions(void **state) {
     }
 }
 
+/* Reductions that are cut along the reduced axes: leaves come back and are paired. axes: a bit an axis that is reduced. */
+static void paired(uint64_t *random, tess_reduction operation, tess_type in_type, tess_type out_type, int ndim, const int64_t *shape, int axes,
+                   tess_nan nan, int fill, int layout) {
+    hostile_array in, expected, out;
+    int list[4], n = 0, kept = 0;
+    int64_t out_shape[4];
+    for (int d = 0; d < ndim; d++)
+        if (axes >> d & 1)
+            list[n++] = d;
+        else
+            out_shape[kept++] = shape[d];
+    tess_reduce_options options = {.struct_size = sizeof options, .axes = list, .naxes = n, .nan = nan, .ddof = 1};
+    hostile_make(&in, random, in_type, ndim, shape, layout);
+    hostile_fill(&in, random, fill);
+    uint64_t same = *random;
+    hostile_make(&expected, random, out_type, kept, out_shape, layout);
+    hostile_make(&out, &same, out_type, kept, out_shape, layout);
+    assert_tess_ok(tess_reduce(context, operation, &in.tensor, &expected.tensor, &options));
+    options.call.engine = engine;
+    assert_tess_ok(tess_reduce(context, operation, &in.tensor, &out.tensor, &options));
+    if (memcmp(out.block, expected.block, out.block_size))
+        fail_msg("%s of %s to %s differs", tess_reduction_name(operation), tess_type_name(in_type), tess_type_name(out_type));
+    hostile_free(&in);
+    hostile_free(&expected);
+    hostile_free(&out);
+}
+
+static void leaves(void **state) {
+    (void)state;
+    uint64_t random = 3;
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+        tess_nan nan;
+    } cases[] = {{TESS_SUM, tess_f32, tess_f32, 0},    {TESS_MEAN, tess_f32, tess_f32, 1},   {TESS_PROD, tess_f32, tess_f64, 0},
+                 {TESS_VAR, tess_f32, tess_f64, 0},    {TESS_STD, tess_f64, tess_f32, 1},    {TESS_ARGMAX, tess_f32, tess_i64, 0},
+                 {TESS_ARGMIN, tess_i16, tess_i64, 0}, {TESS_ARGMAX, tess_f32, tess_i64, 1}, {TESS_MIN, tess_f16, tess_f16, 1},
+                 {TESS_NORM_INF, tess_i8, tess_u8, 0}, {TESS_NORM2, tess_f32, tess_f32, 0},  {TESS_NORM1, tess_i16, tess_i64, 0},
+                 {TESS_ANY, tess_f32, tess_bool, 1},   {TESS_ALL, tess_u8, tess_bool, 0},    {TESS_COUNT_NONZERO, tess_f32, tess_i64, 1},
+                 {TESS_MEAN, tess_u64, tess_f64, 0},   {TESS_SUM, tess_c64, tess_c64, 1},    {TESS_MEAN, tess_c64, tess_c128, 0},
+                 {TESS_PROD, tess_c64, tess_c64, 0},   {TESS_NORM1, tess_c64, tess_f64, 0}};
+    setenv("TESSERA_GPU_MEMORY", "420000", 1);
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int fill = 1; fill <= 2; fill++) {
+            int64_t size = (int64_t)tess_type_size(cases[i].in), n = 430000 / size * 2 - 77;
+            if (size < 4 || i == 0 || fill == 2) /* a second compile is saved where nothing new is seen */
+                paired(&random, cases[i].operation, cases[i].in, cases[i].out, 1, &n, 1, cases[i].nan, fill, i % 2);
+        }
+    paired(&random, TESS_SUM, tess_f32, tess_f32, 3, (const int64_t[]){3, 301, 160}, 6, 0, 1, HOSTILE_STRIDED);
+    paired(&random, TESS_ARGMIN, tess_f64, tess_i64, 2, (const int64_t[]){40003, 2}, 1, 0, 1, HOSTILE_COMPACT);
+    paired(&random, TESS_SUM, tess_f32, tess_f64, 3, (const int64_t[]){301, 3, 160}, 5, 0, 1, HOSTILE_STRIDED);
+}
+
+/* A correlation on the engine against the CPU's bytes. mask: ndim sizes. */
+static void correlated(uint64_t *random, tess_type in_type, tess_type mask_type, tess_type out_type, int ndim, const int64_t *shape, int mask_ndim,
+                       const int64_t *mask_shape, const tess_correlate_options *given, int layout) {
+    hostile_array in, mask, expected, out;
+    int64_t out_shape[4];
+    tess_correlate_options options = *given;
+    for (int d = 0; d < ndim; d++) {
+        int m = d - (ndim - mask_ndim);
+        out_shape[d] = shape[d];
+        if (m >= 0 && options.extent == TESS_EXTENT_VALID)
+            out_shape[d] -= mask_shape[m] - 1;
+        if (m >= 0 && options.extent == TESS_EXTENT_FULL)
+            out_shape[d] += mask_shape[m] - 1;
+    }
+    hostile_make(&in, random, in_type, ndim, shape, layout);
+    hostile_fill(&in, random, 1);
+    hostile_make(&mask, random, mask_type, mask_ndim, mask_shape, HOSTILE_COMPACT);
+    hostile_fill(&mask, random, 0);
+    uint64_t same = *random;
+    hostile_make(&expected, random, out_type, ndim, out_shape, layout);
+    hostile_make(&out, &same, out_type, ndim, out_shape, layout);
+    assert_tess_ok(tess_correlate(context, &in.tensor, &mask.tensor, &expected.tensor, &options));
+    options.call.engine = engine;
+    assert_tess_ok(tess_correlate(context, &in.tensor, &mask.tensor, &out.tensor, &options));
+    assert_memory_equal(out.block, expected.block, out.block_size);
+    hostile_free(&in);
+    hostile_free(&mask);
+    hostile_free(&expected);
+    hostile_free(&out);
+}
+
+/* Every boundary on a cut axis, first, middle and last slabs; masks that are longer than a slab, and than the axis; constants that the input's type
+ * lacks; lists; every extent. */
+static void correlations(void **state) {
+    (void)state;
+    uint64_t random = 4;
+    setenv("TESSERA_GPU_MEMORY", "40000", 1);
+    for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++) {
+        tess_correlate_options o = {.struct_size = sizeof o, .boundary = boundary, .constant = 0.37};
+        int layout = boundary % 2 ? HOSTILE_COMPACT : HOSTILE_STRIDED;
+        correlated(&random, tess_f32, tess_f32, tess_f32, 2, (const int64_t[]){131, 67}, 2, (const int64_t[]){5, 3}, &o, layout);
+        correlated(&random, tess_u8, tess_f32, tess_f32, 2, (const int64_t[]){7, 3001}, 2, (const int64_t[]){2, 40}, &o, HOSTILE_COMPACT);
+        correlated(&random, tess_f64, tess_f64, tess_f32, 2, (const int64_t[]){9, 901}, 2, (const int64_t[]){23, 1}, &o, HOSTILE_COMPACT);
+    }
+    tess_correlate_options o = {.struct_size = sizeof o, .boundary = TESS_BOUNDARY_REFLECT, .extent = TESS_EXTENT_FULL, .origin = NULL};
+    correlated(&random, tess_i16, tess_i16, tess_i32, 3, (const int64_t[]){50, 11, 41}, 2, (const int64_t[]){3, 4}, &o, HOSTILE_STRIDED);
+    correlated(&random, tess_c64, tess_f32, tess_c64, 1, (const int64_t[]){6000}, 1, (const int64_t[]){300}, &o, HOSTILE_COMPACT);
+    o.extent = TESS_EXTENT_VALID;
+    correlated(&random, tess_f32, tess_f32, tess_f32, 1, (const int64_t[]){30001}, 1, (const int64_t[]){77}, &o, HOSTILE_STRIDED);
+}
+
+/* A list of masks: the passes before the one along the cut axis meet copied rows. */
+static void lists(void **state) {
+    (void)state;
+    uint64_t random = 5;
+    const int64_t shape[] = {180, 61}, sizes[2][1] = {{7}, {4}};
+    hostile_array in, mask[2], expected, out;
+    const DLTensor *masks[2];
+    setenv("TESSERA_GPU_MEMORY", "40000", 1);
+    hostile_make(&in, &random, tess_f32, 2, shape, HOSTILE_COMPACT);
+    hostile_fill(&in, &random, 1);
+    for (int k = 0; k < 2; k++) {
+        hostile_make(&mask[k], &random, tess_f32, 1, sizes[k], HOSTILE_COMPACT);
+        hostile_fill(&mask[k], &random, 0);
+        masks[k] = &mask[k].tensor;
+    }
+    for (int boundary = TESS_BOUNDARY_CONSTANT; boundary <= TESS_BOUNDARY_WRAP; boundary += 2)
+        for (int turned = 0; turned < 2; turned++) {
+            const int axes[] = {turned, 1 - turned};
+            tess_correlate_options o = {.struct_size = sizeof o, .boundary = boundary, .constant = 0.37, .axes = axes, .naxes = 2};
+            uint64_t same = random;
+            hostile_make(&expected, &random, tess_f32, 2, shape, HOSTILE_COMPACT);
+            hostile_make(&out, &same, tess_f32, 2, shape, HOSTILE_COMPACT);
+            assert_tess_ok(tess_correlate_separable(context, &in.tensor, masks, 2, &expected.tensor, &o));
+            o.call.engine = engine;
+            assert_tess_ok(tess_correlate_separable(context, &in.tensor, masks, 2, &out.tensor, &o));
+            assert_memory_equal(out.block, expected.block, out.block_size);
+            hostile_free(&expected);
+            hostile_free(&out);
+        }
+    hostile_free(&in);
+    hostile_free(&mask[0]);
+    hostile_free(&mask[1]);
+}
+
+/* Indices 0 .. entries - 1 of any type. */
+static void fill_index(const hostile_array *index, uint64_t *random, int64_t count, int64_t entries) {
+    tess_index walk;
+    int64_t strides[1][TESS_MAX_NDIM];
+    for (int d = 0; d < index->tensor.ndim; d++)
+        strides[0][d] = index->tensor.strides[d] * (int64_t)tess_type_size(tess_type_of(index->tensor.dtype));
+    tess_index_start(&walk, index->tensor.ndim, index->tensor.shape, 1, strides, 0);
+    for (int64_t i = 0; i < count; i++, tess_index_next(&walk)) {
+        double x = (double)(hostile_random(random) % (uint64_t)entries);
+        tess_storer(TESS_SLOT_BASELINE, tess_f64, tess_type_of(index->tensor.dtype))(tess_first_element(&index->tensor) + walk.offset[0], 0, &x, 1);
+    }
+}
+
+static void looked_up(uint64_t *random, tess_type table_type, tess_type index_type, tess_type out_type, int table_ndim, const int64_t *table_shape,
+                      int axis, int index_ndim, const int64_t *index_shape, tess_interpolation interpolation, int layout) {
+    hostile_array table, index, expected, out;
+    int64_t shape[8], count = 1;
+    int n = 0;
+    tess_lookup_options options = {.struct_size = sizeof options, .axis = axis, .interpolation = interpolation};
+    for (int d = 0; d < axis; d++)
+        shape[n++] = table_shape[d];
+    for (int d = 0; d < index_ndim; d++) {
+        shape[n++] = index_shape[d];
+        count *= index_shape[d];
+    }
+    for (int d = axis + 1; d < table_ndim; d++)
+        shape[n++] = table_shape[d];
+    hostile_make(&table, random, table_type, table_ndim, table_shape, layout);
+    hostile_fill(&table, random, 1);
+    hostile_make(&index, random, index_type, index_ndim, index_shape, layout);
+    fill_index(&index, random, count, table_shape[axis]);
+    uint64_t same = *random;
+    hostile_make(&expected, random, out_type, n, shape, layout);
+    hostile_make(&out, &same, out_type, n, shape, layout);
+    assert_tess_ok(tess_lookup(context, &table.tensor, &index.tensor, &expected.tensor, &options));
+    options.call.engine = engine;
+    assert_tess_ok(tess_lookup(context, &table.tensor, &index.tensor, &out.tensor, &options));
+    assert_memory_equal(out.block, expected.block, out.block_size);
+    hostile_free(&table);
+    hostile_free(&index);
+    hostile_free(&expected);
+    hostile_free(&out);
+}
+
+static void lookups(void **state) {
+    (void)state;
+    uint64_t random = 6;
+    setenv("TESSERA_GPU_MEMORY", "60000", 1);
+    for (int layout = HOSTILE_COMPACT; layout <= HOSTILE_STRIDED; layout++) {
+        looked_up(&random, tess_f32, tess_i32, tess_f32, 1, (const int64_t[]){1000}, 0, 1, (const int64_t[]){20001}, TESS_INTERPOLATE_NONE, layout);
+        looked_up(&random, tess_u8, tess_u16, tess_u8, 2, (const int64_t[]){500, 3}, 0, 2, (const int64_t[]){170, 101}, TESS_INTERPOLATE_NONE,
+                  layout);
+        looked_up(&random, tess_i16, tess_i64, tess_i16, 2, (const int64_t[]){301, 210}, 1, 1, (const int64_t[]){90}, TESS_INTERPOLATE_NONE, layout);
+        looked_up(&random, tess_i16, tess_f32, tess_f64, 2, (const int64_t[]){301, 210}, 1, 1, (const int64_t[]){33}, TESS_INTERPOLATE_LINEAR,
+                  layout);
+    }
+    looked_up(&random, tess_c64, tess_f32, tess_c64, 1, (const int64_t[]){700}, 0, 1, (const int64_t[]){9000}, TESS_INTERPOLATE_CUBIC,
+              HOSTILE_COMPACT);
+}
+
+/* The first bad index of all slabs is named by its place in the whole. */
+static void bad_index(void **state) {
+    (void)state;
+    static int32_t index[30000];
+    static float table[100], out[30000];
+    DLTensor from = tess_view(table, tess_f32, 1, (int64_t[]){100}, NULL), at = tess_view(index, tess_i32, 2, (int64_t[]){300, 100}, NULL),
+             to = tess_view(out, tess_f32, 2, (int64_t[]){300, 100}, NULL);
+    tess_lookup_options options = {.struct_size = sizeof options, .call.engine = engine};
+    setenv("TESSERA_GPU_MEMORY", "50000", 1);
+    index[23456] = 100;
+    index[29999] = -5;
+    assert_tess_fails(tess_lookup(context, &from, &at, &to, &options), TESS_ERR_INDEX);
+    assert_non_null(strstr(tess_detail(), "index[234, 56] is 100, axis 0 of the table has the entries 0..99"));
+}
+
 static void what_is_refused(void **state) {
     (void)state;
     static float x[100000], y[100000];
@@ -84,8 +297,13 @@ static void what_is_refused(void **state) {
     setenv("TESSERA_GPU_MEMORY", "100K", 1);
     DLTensor rows = tess_view(x, tess_f32, 2, (int64_t[]){2, 50000}, NULL), columns = tess_view(y, tess_f32, 2, (int64_t[]){50000, 2}, NULL);
     tess_transpose_options turn = {.struct_size = sizeof turn, .call.engine = engine};
-    assert_tess_fails(tess_transpose(context, &rows, &columns, &turn), TESS_ERR_MEMORY);
+    float mask[9999] = {1};
+    DLTensor line = tess_view(x, tess_f32, 1, (int64_t[]){100000}, NULL), to = tess_view(y, tess_f32, 1, (int64_t[]){100000}, NULL),
+             long_mask = tess_view(mask, tess_f32, 1, (int64_t[]){9999}, NULL);
+    tess_correlate_options wide = {.struct_size = sizeof wide, .call.engine = engine};
+    assert_tess_fails(tess_correlate(context, &line, &long_mask, &to, &wide), TESS_ERR_MEMORY);
     assert_non_null(strstr(tess_detail(), "one slab takes"));
+    assert_tess_ok(tess_transpose(context, &rows, &columns, &turn));
     tess_reduce_options by_median = sum;
     int64_t list[] = {0, 7, 100000};
     DLTensor offsets = tess_view(list, tess_i64, 1, (int64_t[]){3}, NULL), two = tess_view(y, tess_f32, 1, (int64_t[]){2}, NULL);
@@ -101,15 +319,8 @@ static void what_is_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(transposes), cmocka_unit_test(reductions), cmocka_unit_test(what_is_refused)};
-    engine = gpu_test_engine();
-    if (engine == TESS_ENGINE_VIRTUAL && !gpu_test_compiler()) {
-        printf("no compiler for kernels here: %s\n", tess_detail());
-        return 77;
-    }
-    if (tess_open(&context, NULL) != TESS_OK)
-        return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    tess_close(context);
-    return failed;
+    const struct CMUnitTest tests[] = {cmocka_unit_test(transposes),   cmocka_unit_test(reductions),     cmocka_unit_test(leaves),
+                                       cmocka_unit_test(correlations), cmocka_unit_test(lists),          cmocka_unit_test(lookups),
+                                       cmocka_unit_test(bad_index),    cmocka_unit_test(what_is_refused)};
+    return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

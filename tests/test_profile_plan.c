@@ -53,16 +53,18 @@ static void times(void **state) {
         assert_int_equal(tess_time_plan(t.plan, t.in, NULL, t.out, 0, NULL), TESS_ERR_ARGUMENT);
         done(&t);
     }
-    /* the engine of cards copies arrays whole, so gaps are refused */
-    float in[64], out[8];
+    /* an array with gaps */
+    float in[64] = {0}, out = 0;
     int64_t shape[] = {8}, apart[] = {8};
     double median;
-    DLTensor from = tess_view(in, tess_f32, 1, shape, apart), to = tess_view(out, tess_f32, 0, NULL, NULL);
+    for (int i = 0; i < 8; i++)
+        in[8 * i] = (float)i;
+    DLTensor from = tess_view(in, tess_f32, 1, shape, apart), to = tess_view(&out, tess_f32, 0, NULL, NULL);
     tess_reduce_options options = {.struct_size = sizeof options, .call.engine = TESS_ENGINE_VIRTUAL};
     tess_plan *plan;
     assert_tess_ok(tess_plan_reduce(&plan, context, TESS_SUM, &from, &to, &options));
-    assert_int_equal(tess_time_plan(plan, in, NULL, out, 0, &median), TESS_ERR_ARGUMENT);
-    assert_non_null(strstr(tess_detail(), "gaps"));
+    assert_tess_ok(tess_time_plan(plan, in, NULL, &out, 0, &median));
+    assert_true(median > 0 && out == 28);
     tess_plan_free(plan);
 }
 

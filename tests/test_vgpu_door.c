@@ -271,9 +271,49 @@ static void captures_span_streams(void **state) {
     end_own(own_);
 }
 
+/* What a kernel says of its blocks: for each directive the shapes that an H200's driver took and refused. */
+static void test_block_directives(void **state) {
+    (void)state;
+    static const unsigned shapes[][3] = {{64, 1, 1}, {8, 8, 1}, {1, 1, 64}, {4, 4, 1}, {65, 1, 1}, {8, 8, 2}};
+    static const struct {
+        const char *text, *taken; /* a letter for each shape: y or n */
+        int most;
+    } directive[] = {{"", "yyyyyy", 1024},
+                     {".maxntid 64", "yyyynn", 64},
+                     {".maxntid 8, 8, 1", "yyyynn", 64},
+                     {".maxntid 64\n.minnctapersm 4", "yyyynn", 64},
+                     {".maxntid 64 .maxntid 16", "nnnynn", 16},
+                     {".maxntid 2048", "yyyyyy", 1024},
+                     {".reqntid 64", "ynnnnn", 1024},
+                     {".reqntid 8, 8", "nynnnn", 1024},
+                     {".reqntid 2048", "nnnnnn", 1024},
+                     {".minnctapersm 4 .maxnreg 32", "yyyyyy", 1024}};
+    own own_ = begin_own();
+    for (int d = 0; d < TESS_COUNT(directive); d++) {
+        char ptx[256];
+        CUmodule module;
+        CUfunction function;
+        int most = 0;
+        snprintf(ptx, sizeof ptx, ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() %s\n{\n ret;\n}\n", directive[d].text);
+        ok(cuModuleLoadDataEx(&module, ptx, 0, NULL, NULL));
+        ok(cuModuleGetFunction(&function, module, "k"));
+        ok(cuFuncGetAttribute(&most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
+        assert_int_equal(most, directive[d].most);
+        for (int i = 0; i < TESS_COUNT(shapes); i++) {
+            const unsigned *b = shapes[i];
+            refused(cuLaunchKernel(function, 2, 1, 1, b[0], b[1], b[2], 0, NULL, NULL, NULL),
+                    directive[d].taken[i] == 'y' ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+        }
+        ok(cuModuleUnload(module));
+    }
+    refused(cuModuleLoadDataEx(&own_.module, ".version 9.0\n.target sm_90\n.address_size 64\n.entry k() .maxntid 0 { ret; }\n", 0, NULL, NULL),
+            CUDA_ERROR_INVALID_PTX);
+    end_own(own_);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(launches_are_counted_and_faults_are_errors), cmocka_unit_test(wrong_handles_are_refused),
-                                       cmocka_unit_test(captures_span_streams)};
+                                       cmocka_unit_test(captures_span_streams), cmocka_unit_test(test_block_directives)};
     char *folder = fake_cache();
     const tess_driver *table;
     kernels = vgpu_read("card.cu");

@@ -96,6 +96,8 @@ static const opcode_case cases[] = {
     {"shf.r.clamp.b32 %d, %a, %b, 40", 0x12345678, 0x9abcdef0, 0, 0x9abcdef0},
     {"dp4a.s32.s32 %d, %a, %b, %c", 0xff01ff02, 0x01010101, 10, 11},
     {"dp4a.u32.u32 %d, %a, %b, %c", 0xff01ff02, 0x01010101, 10, 523},
+    {"cvt.pack.sat.u8.s32.b32 %d, %a, %b, %c", 300, (uint32_t)-7, 0x12345678, 0x5678ff00},
+    {"cvt.pack.sat.s8.s32.b32 %d, %a, %b, %c", (uint32_t)-300, 7, 0x12345678, 0x56788007},
     {"selp.b32 %d, %a, %b, %p", 7, 8, 1, 7},
     {"add.cc.u32 %d, %a, %b; addc.u32 %d, %c, 0", 0xffffffff, 1, 5, 6},
     {"sub.cc.u32 %d, %a, %b; subc.u32 %d, %c, 0", 0, 1, 5, 4},

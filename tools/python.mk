@@ -23,7 +23,10 @@ STRIP ?= strip
 python: $(PY_EXT) $(PY_FILES) $(PY_COMMAND)
 
 $(PY_O): private CPPFLAGS += -Ipython/src -isystem $(PY_INCLUDE) $(PY_API)
-$(PY_LIB): $(LIB_O)
+# A wheel has no room for the general rows' PTX: there NVRTC comes from PyPI.
+$(BUILD)/src/gpu/shipped_ladder.o: src/gpu/shipped.c $(BUILD)/flags
+	$(COMPILE) $(LIBRARY_FLAGS) -DTESS_SHIPPED_GENERAL=0 -MMD -MP -c $< -o $@
+$(PY_LIB): $(filter-out $(BUILD)/src/gpu/shipped.o,$(LIB_O)) $(BUILD)/src/gpu/shipped_ladder.o
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -shared -Wl,-soname,_libtessera.so -Wl,-Bsymbolic -o $@ $^ $(LDFLAGS) $(LDLIBS_LIB)
 $(PY_EXT): $(PY_O) $(PY_LIB)

@@ -69,16 +69,26 @@ deps:
 test: deps
 	@python3 tests/run.py
 
-# On a machine with a card: rows and operations against the CPU, arrays beyond 2^32 elements, the driver's own checks, compute-sanitizer where it is.
-.PHONY: test-gpu bench-gpu
-GPU_TESTS := test_gpu_card test_gpu_pipeline test_gpu_ticket $(sort $(notdir $(basename $(wildcard src/ops/*/test_*_gpu.c)))) test_gpu_large
-test-gpu: $(GPU_TESTS:%=$(BUILD)/tests/%)
+# On a machine with a card: rows and operations against the CPU, arrays beyond 2^32 elements, the driver's own checks (test-gpu-rows); then the same under
+# compute-sanitizer.
+.PHONY: test-gpu test-gpu-rows test-gpu-sanitize bench-gpu
+test-gpu:
+	@$(MAKE) -s test-gpu-rows
+	@$(MAKE) -s test-gpu-sanitize
+GPU_TESTS := test_gpu_card test_gpu_pipeline $(sort $(notdir $(basename $(wildcard src/ops/*/test_*_gpu.c)))) test_gpu_large
+test-gpu-rows: $(GPU_TESTS:%=$(BUILD)/tests/%)
 	@sh tools/test_gpu.sh $(BUILD) $(GPU_TESTS)
+
+# test_gpu_large moves tens of gigabytes, which the tools would look at byte by byte.
+SANITIZED := $(filter-out test_gpu_large,$(GPU_TESTS))
+SANITIZERS := memcheck racecheck initcheck synccheck
+test-gpu-sanitize: $(SANITIZED:%=$(BUILD)/tests/%)
+	@sh tools/test_gpu.sh --sanitize "$(SANITIZERS)" $(BUILD) $(SANITIZED)
 
 bench-gpu: $(BUILD)/bench/gpu
 	@python3 bench/gpu_peers.py $(BUILD)/bench/gpu
 
-# PTX of the ladder's rungs for machines without NVRTC, after a change of one of their kernels.
+# PTX of the ladder's rungs and of the general rows for machines without NVRTC, after a change of one of their kernels.
 .PHONY: shipped
 shipped: $(BUILD)/tests/test_cli_shipped
 	@$< --write
@@ -101,8 +111,8 @@ help:
 	@echo 'make python       the Python module: PYTHONPATH=build/python'
 	@echo 'make demo         the main job on a photograph, a recording and a large array'
 	@echo 'make test         the whole suite; make test-quick: gcc build, C tests and oracles only'
-	@echo 'make test-gpu     on a machine with an NVIDIA card: GPU rows against the CPU; make bench-gpu: limits, works, peers'
-	@echo 'make shipped      writes the PTX of the ladder anew (NVRTC needed), after a change of one of its kernels'
+	@echo 'make test-gpu     on a machine with an NVIDIA card: GPU rows against the CPU, then under compute-sanitizer; make bench-gpu: limits, works, peers'
+	@echo 'make shipped      writes the shipped PTX anew (NVRTC needed), after a change of one of its kernels'
 	@echo 'make tests        build the C test programs into build/tests'
 	@echo 'make bench        limits, every strategy on every workload, other libraries where installed; make bench-peers installs them'
 	@echo 'make install      into PREFIX (default /usr/local), DESTDIR before it; LIBDIR=lib; make uninstall'

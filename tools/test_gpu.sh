@@ -1,37 +1,49 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs the GPU's test programs on a card, then those that are small under compute-sanitizer's four tools where that is installed.
-# usage: tools/test_gpu.sh BUILD PROGRAM...
+# Runs the GPU's test programs on a card, one after the other; with --sanitize each under each of the tools, side by side: what they look for does not
+# depend on time, and most of it is spent on the host.
+# usage: tools/test_gpu.sh [--sanitize "TOOL..."] BUILD PROGRAM...
+tools=
+if [ "$1" = --sanitize ]; then
+    tools=$2
+    shift 2
+fi
 build=$1
 shift
 TESSERA_TEST_ENGINE=cuda
 export TESSERA_TEST_ENGINE
 PATH=$PATH:/usr/local/cuda/bin
-failed=0
-say() {
-    case $2 in
-    0) echo "ok    $1" ;;
-    77) echo "skip  $1: $(tail -n 1 "$build/test_gpu.log")" ;;
+logs=$build/test-gpu
+rm -rf "$logs"
+mkdir -p "$logs"
+# one WORDS LOG COMMAND...: runs it and says how it went
+one() {
+    words=$1 log=$logs/$2
+    shift 2
+    "$@" >"$log" 2>&1
+    case $? in
+    0) echo "ok    $words" ;;
+    77) echo "skip  $words: $(tail -n 1 "$log")" ;;
     *)
-        echo "FAIL  $1 ($2)"
-        tail -n 25 "$build/test_gpu.log"
-        failed=1
+        echo "FAIL  $words"
+        tail -n 25 "$log"
+        touch "$logs/failed"
         ;;
     esac
 }
-for program; do
-    "$build/tests/$program" >"$build/test_gpu.log" 2>&1
-    say "$program" $?
-done
-if command -v compute-sanitizer >/dev/null; then
-    for tool in memcheck racecheck initcheck synccheck; do
+if [ -z "$tools" ]; then
+    for program; do
+        one "$program" "$program" "$build/tests/$program"
+    done
+elif command -v compute-sanitizer >/dev/null; then
+    for tool in $tools; do
         for program; do
-            case $program in test_*_gpu) ;; *) continue ;; esac
-            timeout 240 compute-sanitizer --tool $tool --error-exitcode 9 "$build/tests/$program" >"$build/test_gpu.log" 2>&1
-            say "$program under $tool" $?
+            one "$program under $tool" "$program.$tool" timeout 540 compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/tests/$program" &
         done
+        wait
     done
 else
     echo "skip  compute-sanitizer is not installed here"
+    exit 77
 fi
-exit $failed
+[ ! -e "$logs/failed" ]

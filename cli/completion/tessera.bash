@@ -70,7 +70,7 @@ _tessera() {
     devices) options="--threads --isa --json --help" ;;
     ladder) options="--engine --threads --isa --seconds --html --json --quiet --help" ;;
     bench) options="--threads --isa --seconds --all --only --rows --rounds --pages --json --quiet --help" ;;
-    tune) options="--threads --isa --seconds --all --only --json --quiet --help" ;;
+    tune) options="--engine --threads --isa --seconds --all --only --json --quiet --help" ;;
     profile) options="--output --expect --define --include --fmad --check --no-check --card --cubin --seed --html --threads --isa --json --help" ;;
     help) options="--json --help" ;;
     esac

@@ -32,7 +32,7 @@ complete -c tessera -n '__fish_seen_subcommand_from correlate convolve transpose
 complete -c tessera -n '__fish_seen_subcommand_from correlate convolve reduce transpose lookup' -s t -l type -x -a 'bool u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64 c64 c128' -d 'type of the result'
 complete -c tessera -n '__fish_seen_subcommand_from correlate convolve reduce transpose lookup' -l rate -x -d 'sample rate of a WAV or FLAC output whose input has none'
 complete -c tessera -n '__fish_seen_subcommand_from correlate convolve reduce transpose lookup' -l max-pixels -x -d 'refuses larger input images'
-complete -c tessera -n '__fish_seen_subcommand_from correlate convolve reduce transpose lookup ladder' -l engine -x -a 'auto cpu cuda virtual' -d 'where it runs'
+complete -c tessera -n '__fish_seen_subcommand_from correlate convolve reduce transpose lookup ladder tune' -l engine -x -a 'auto cpu cuda virtual' -d 'where it runs'
 complete -c tessera -n '__fish_seen_subcommand_from correlate convolve reduce transpose lookup' -s s -l strategy -x -a "(tessera list | string match -r '^  [a-z]+/[a-z0-9_]+' | string trim)" -d 'runs this strategy or fails saying why it cannot'
 complete -c tessera -n '__fish_seen_subcommand_from correlate convolve reduce transpose lookup devices ladder bench tune profile' -s j -l threads -x -d 'uses at most N threads'
 complete -c tessera -n '__fish_seen_subcommand_from correlate convolve reduce transpose lookup devices ladder bench tune profile' -l isa -x -a 'auto baseline avx2 avx512 neon' -d 'highest instruction set'

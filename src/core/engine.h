@@ -26,7 +26,9 @@ typedef struct tess_engine_hooks {
     void (*explain)(const tess_plan *plan, tess_format format, tess_text *text);
     /* The word for tess_report.isa: "sm_90". */
     void (*name)(const tess_plan *plan, char *text, size_t size);
-    /* tess_time_plan, and tess_measure_limits with the fields that were not measured 0. NULL: not offered. */
+    /* Whose wisdom the plan's is; the engine is open, nothing is prepared. */
+    tess_status (*place)(const tess_plan *plan, tess_wisdom_place *place);
+    /* tess_time_plan (host arrays, wherever the plan's live), and tess_measure_limits with the fields that were not measured 0. NULL: not offered. */
     tess_status (*time)(const tess_plan *plan, const void *in, const void *second, void *out, double seconds, double *median);
     tess_status (*limits)(tess_context *context, double seconds, tess_limits *limits);
 } tess_engine_hooks;
@@ -46,7 +48,8 @@ const char *tess_engine_name(tess_engine engine); /* "cuda" */
 struct tess_driver;
 tess_status tess_vgpu_driver(tess_context *context, const struct tess_driver **table);
 
-/* Of the ladder, 0 for a row that is no rung; src/gpu/layout.c. */
+/* Of the ladder, 0 for a row that is no rung; whether the planner may choose the row: src/gpu/layout.c. */
 int tess_gpu_rung(const tess_strategy *row);
+bool tess_gpu_production(const tess_strategy *row);
 
 #endif

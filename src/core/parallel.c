@@ -124,9 +124,10 @@ static void keep_clear(tess_pool *pool) {
 static bool caller_work(tess_context *context, tess_pool *pool, _Atomic int64_t *next, _Atomic bool *cancelled, int64_t count, int64_t grain,
                         tess_task task, void *argument) {
     double reported = context->options.progress ? tess_seconds() : 0;
-    for (;;) {
+    /* Looked at before a piece is taken, which is then done: others may wait for it. */
+    while (!atomic_load_explicit(cancelled, memory_order_relaxed)) {
         int64_t begin = atomic_fetch_add_explicit(next, grain, memory_order_relaxed);
-        if (begin >= count || atomic_load_explicit(cancelled, memory_order_relaxed))
+        if (begin >= count)
             break;
         if (pool)
             keep_clear(pool); /* the caller may have been moved */

@@ -99,6 +99,14 @@ static bool choose_preferred(tess_plan *plan, const char *list) {
     return false;
 }
 
+static const tess_strategy *find_wisdom(const tess_plan *plan, double *seconds) {
+    const tess_engine_hooks *hooks = tess_engine_find(plan->engine);
+    tess_wisdom_place place;
+    if (plan->engine == TESS_ENGINE_CPU)
+        return tess_wisdom_find(plan->context, plan->problem, plan->threads, seconds);
+    return hooks->place && hooks->place(plan, &place) == TESS_OK ? tess_wisdom_find_on(plan->context, plan->problem, &place, seconds) : NULL;
+}
+
 static tess_status choose(tess_plan *plan, const tess_call *call) {
     tess_problem *problem = plan->problem;
     const tess_op *op = problem->op;
@@ -109,7 +117,7 @@ static tess_status choose(tess_plan *plan, const tess_call *call) {
         return choose_pinned(plan, call->strategy, "the call");
     if (choose_preferred(plan, plan->context->options.strategy))
         return TESS_OK;
-    const tess_strategy *row = on_cpu ? tess_wisdom_find(plan->context, problem, plan->threads, &seconds) : NULL;
+    const tess_strategy *row = find_wisdom(plan, &seconds);
     if (row && tess_plan_can_run(plan, row, &why)) {
         plan->row = row;
         snprintf(plan->reason, sizeof plan->reason, "fastest in wisdom (%.3g ms)", seconds * 1e3);

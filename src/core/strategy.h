@@ -22,6 +22,7 @@ typedef struct tess_problem {
     double elements; /* of work: what selection and the thread cut-over look at */
     double bytes;    /* each input element once + each output element once */
     double flops;    /* of the plain method; an fma counts 2 */
+    bool part;       /* of another problem (tess_op.slab): not to be sampled */
     char key[192];   /* one line for wisdom and explain: operation, options, types, collapsed shape. No spaces but single ones */
 } tess_problem;
 
@@ -61,11 +62,25 @@ typedef struct tess_strategy {
 
 typedef enum tess_operand { TESS_ARRAY_IN = 0, TESS_ARRAY_SECOND, TESS_ARRAY_OUT } tess_operand;
 
-/* A part of a problem, for engines that hold one part at a time (tess_op.slab). */
+/* How a problem is cut into parts for engines that hold one part at a time (tess_op.cut). Beside out one input is cut; the other one, where there is
+ * another, stays with the engine whole, in the layout that it has. */
+typedef struct tess_cut {
+    int64_t rows;       /* to cut; less than 2: this problem is not cut */
+    double row, fixed;  /* bytes of the cut operands that a row takes, and that a part takes beside those of its rows */
+    tess_operand input; /* IN or SECOND */
+    int axis, way;      /* the operation's own */
+} tess_cut;
+
+/* A part of a problem: rows from .. to - 1. */
 typedef struct tess_slab {
-    tess_problem *problem; /* on compact arrays with the shapes below */
-    tess_array host[3];    /* by operand: the part in the caller's memory, axes in an order that is good to copy; data is not set */
-    int64_t offset[3];     /* bytes from the whole operand's first element to the part's */
+    tess_problem *problem; /* on compact arrays with the shapes below; the input that is not cut as in the whole */
+    int64_t from, to;
+    int64_t first;      /* the operation's own */
+    int64_t kind[2];    /* parts of as many rows and the same kind are the same problem, up to what failures say */
+    tess_array host[3]; /* by operand: the part in the caller's memory, axes in an order that is good to copy; data is not set */
+    int64_t offset[3];  /* bytes from the whole operand's first element to the part's */
+    bool pieces;        /* the input is no one box of the caller's memory: tess_op.piece gives it */
+    bool collected;     /* the output is not the caller's: tess_op.collect takes it */
 } tess_slab;
 
 struct tess_op {
@@ -82,10 +97,20 @@ struct tess_op {
     const tess_array *(*array)(const tess_problem *problem, tess_operand operand);
     /* Values of the second operand must lie in 0 <= v < limit, or be 0 (a lookup's indices). NULL when there is none. */
     double (*index_limit)(const tess_problem *problem);
-    /* Cutting into parts that have nothing to do with each other: the length of the axis, less than 2 when this problem is not cut, and the part from ..
-     * to - 1. The caller frees the part's problem. NULL: never. */
-    int64_t (*slabs)(const tess_problem *problem);
-    tess_status (*slab)(const tess_problem *problem, int64_t from, int64_t to, tess_slab *slab);
+    /* Cutting into parts, of about `most` bytes at most. NULL: never. */
+    void (*cut)(const tess_problem *problem, int64_t most, tess_cut *cut);
+    /* The part of rows from .. to - 1, or of fewer: slab->to says where it ends. The caller frees the part's problem. */
+    tess_status (*slab)(const tess_problem *problem, const tess_cut *cut, int64_t from, int64_t to, tess_slab *slab);
+    /* What stands in the part's compact input from element number `at` on: a box of the caller's memory, of one element at least. */
+    void (*piece)(const tess_problem *problem, const tess_cut *cut, const tess_slab *slab, int64_t at, tess_array *host, int64_t *offset);
+    /* Where parts do not make elements of out, but what these are made of: takes the results of one part after another. `state` is collect_size bytes
+     * for the whole execution, zeroed before the first part. */
+    size_t collect_size;
+    tess_status (*collect)(const tess_problem *problem, const tess_cut *cut, const tess_slab *slab, const char *results, void *state, char *out);
+    /* A smaller problem of the same kind on arrays of the host's, for a row to be tried on: the axes that matter shortened as tess_sample_size says, others to
+     * a few elements, laid out as here, so that a row that asks for vectors or rows without gaps finds them. NULL: there is none so small. What was made
+     * is the caller's, after a failure too. */
+    tess_status (*sample)(const tess_problem *problem, int64_t limit, tess_problem **small);
     /* Checks of the pointers of one execution: overlap. */
     tess_status (*check)(const tess_problem *problem, const char *in, const char *second, const char *out);
 };
@@ -145,6 +170,16 @@ void tess_problem_free(tess_problem *problem);
 /* Plan, execute, free: what the simple calls do. Takes `plan` whatever `status` is. */
 tess_status tess_plan_run_once(tess_status status, tess_plan *plan, const void *in, const void *second, void *out, const tess_call *call);
 
+/* An array of the library's own in place of the caller's, filled with values that differ, 0 <= v < limit: tune.c. view.data is set. period: after so
+ * many elements, a multiple of 1024, they come again; 0 = never. */
+typedef struct tess_scratch {
+    tess_array view;
+    void *block;
+    size_t size;
+} tess_scratch;
+tess_status tess_scratch_make(tess_context *context, tess_scratch *scratch, const tess_array *like, double limit, int64_t period);
+void tess_scratch_free(tess_context *context, tess_scratch *scratch);
+
 double tess_seconds(void); /* a monotonic clock */
 
 /* Text into a caller's buffer, with the length it wanted. */
@@ -159,6 +194,16 @@ tess_status tess_text_end(tess_text *text, size_t *length);
 /* wisdom.c: the fastest recorded row for the problem, or NULL; and recording. */
 const tess_strategy *tess_wisdom_find(tess_context *context, const tess_problem *problem, int threads, double *seconds);
 tess_status tess_wisdom_record_time(tess_context *context, const tess_problem *problem, const tess_strategy *row, int threads, double seconds);
+/* The same on another processor than this one: an engine's device. */
+typedef struct tess_wisdom_place {
+    uint64_t machine; /* tess_wisdom_hash of its name */
+    char isa[16];     /* "sm_90" */
+    int threads;
+} tess_wisdom_place;
+uint64_t tess_wisdom_hash(const char *text);
+const tess_strategy *tess_wisdom_find_on(tess_context *context, const tess_problem *problem, const tess_wisdom_place *place, double *seconds);
+tess_status tess_wisdom_record_on(tess_context *context, const tess_problem *problem, const tess_strategy *row, const tess_wisdom_place *place,
+                                  double seconds);
 void tess_wisdom_free(tess_context *context);
 
 #endif

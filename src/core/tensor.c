@@ -79,6 +79,30 @@ tess_array tess_array_compact(void *data, tess_type type, int ndim, const int64_
     return array;
 }
 
+tess_array tess_array_sample(const tess_array *like, const int64_t *shape) {
+    enum { GAP = 1024, KEPT = 256 }; /* larger gaps keep their remainder */
+    tess_array array = *like;
+    int order[TESS_MAX_NDIM];
+    int64_t before = like->itemsize, now = like->itemsize; /* bytes that the finer axes take, there and here */
+    array.data = NULL;
+    array.device = (DLDevice){kDLCPU, 0};
+    array.count = 1;
+    tess_array_walk_order(order, like->ndim, like->stride);
+    for (int k = like->ndim - 1; k >= 0; k--) {
+        int d = order[k];
+        int64_t step = like->stride[d] < 0 ? -like->stride[d] : like->stride[d], gap = step - before;
+        array.shape[d] = shape[d];
+        array.count *= shape[d];
+        if (like->shape[d] < 2)
+            continue;
+        int64_t made = gap < 0 ? step : now + (gap < GAP ? gap : KEPT + gap % KEPT);
+        array.stride[d] = like->stride[d] < 0 ? -made : made;
+        before = tess_max64(before, step * like->shape[d]);
+        now = tess_max64(now, made * tess_max64(shape[d], 1));
+    }
+    return array;
+}
+
 void tess_array_walk_order(int *order, int ndim, const int64_t *stride) {
     for (int d = 0; d < ndim; d++) {
         int at = d;
@@ -91,6 +115,19 @@ void tess_array_walk_order(int *order, int ndim, const int64_t *stride) {
         }
         order[at] = d;
     }
+}
+
+int tess_cut_axis(int ndim, const int64_t *stride, const double *row, const double *fixed, int64_t most) {
+    int order[TESS_MAX_NDIM], least = -1;
+    tess_array_walk_order(order, ndim, stride);
+    for (int k = 0; k < ndim; k++) {
+        int d = order[k];
+        if (fixed[d] + 4 * row[d] <= (double)most)
+            return d;
+        if (least < 0 || fixed[d] + row[d] < fixed[least] + row[least])
+            least = d;
+    }
+    return least;
 }
 
 bool tess_array_is_compact(const tess_array *array) {

@@ -30,8 +30,18 @@ TESS_INLINE char *tess_first_element(const DLTensor *tensor) { return tensor->da
 /* A compact row-major array. */
 tess_array tess_array_compact(void *data, tess_type type, int ndim, const int64_t *shape);
 
+/* The length that stands for an axis of n elements in a sample of the problem: beyond limit by at most 127, and the same remainder by 64. */
+TESS_INLINE int64_t tess_sample_size(int64_t n, int64_t limit) { return n < limit + 128 ? n : limit + 64 + n % 64; }
+/* An array on the host with other sizes whose axes follow each other in memory as those of `like`, with gaps between them where that has gaps. */
+tess_array tess_array_sample(const tess_array *like, const int64_t *shape);
+
 /* The axes in an order in which the array is good to walk: the largest steps first, those of 0 before them. order[k] = number of the k-th axis. */
 void tess_array_walk_order(int *order, int ndim, const int64_t *stride);
+
+/* Which axis to cut into parts of about `most` bytes: the one with the largest steps of those that give at least four rows a part, else the one whose
+ * parts can be least. row: bytes of one element of the axis with all that belongs to it, INFINITY: not to be cut; fixed: bytes that every part takes
+ * beside. */
+int tess_cut_axis(int ndim, const int64_t *stride, const double *row, const double *fixed, int64_t most);
 
 bool tess_array_is_compact(const tess_array *array); /* row-major without gaps; axes of size 1 do not matter */
 

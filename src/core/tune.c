@@ -6,15 +6,9 @@
 #include "core/engine.h"
 #include "core/strategy.h"
 
-typedef struct scratch {
-    tess_array view; /* data set */
-    void *block;
-    size_t size;
-} scratch;
-
 /* Values that are safe and not alike: 0 <= v < limit (0 when that is 0), whole numbers for an index of integers. Timing on zeros would flatter (streaming stores
  * of zero lines ran three times as fast on one machine). */
-static tess_status fill(tess_context *context, scratch *s, double limit) {
+static tess_status fill(tess_context *context, tess_scratch *s, double limit, int64_t period) {
     enum { ROW = 1024 };
     double row[2 * ROW];
     tess_type compute = tess_is_complex(s->view.type) ? tess_c128 : tess_f64;
@@ -25,6 +19,12 @@ static tess_status fill(tess_context *context, scratch *s, double limit) {
     if (!store)
         return tess_fail(TESS_ERR_INTERNAL, "no storer for %s", tess_type_name(s->view.type));
     for (int64_t at = 0; at < n; at += ROW) {
+        if (period && at >= period) {
+            memcpy((char *)s->block + at * s->view.itemsize, (char *)s->block + (at - period) * s->view.itemsize,
+                   (size_t)(tess_min64(period, n - at) * s->view.itemsize));
+            at += period - ROW;
+            continue;
+        }
         for (int i = 0; i < 2 * ROW; i++) {
             state = state * 6364136223846793005u + 1442695040888963407u; /* Knuth's MMIX generator */
             double v = (double)(state >> 11) * 0x1p-53 * limit;
@@ -35,7 +35,7 @@ static tess_status fill(tess_context *context, scratch *s, double limit) {
     return TESS_OK;
 }
 
-static tess_status make(tess_context *context, scratch *s, const tess_array *like, double limit) {
+tess_status tess_scratch_make(tess_context *context, tess_scratch *s, const tess_array *like, double limit, int64_t period) {
     int64_t low, high;
     s->view = *like;
     tess_array_extent(like, &low, &high);
@@ -45,8 +45,10 @@ static tess_status make(tess_context *context, scratch *s, const tess_array *lik
     if (!s->block)
         return TESS_ERR_MEMORY;
     s->view.data = (char *)s->block - low;
-    return fill(context, s, limit);
+    return fill(context, s, limit, period);
 }
+
+void tess_scratch_free(tess_context *context, tess_scratch *s) { tess_free(context, s->block, s->size); }
 
 /* Median of at least three runs after one that is not counted, of more while time allows. */
 static tess_status time_row(const tess_plan *plan, const tess_run *run, const tess_strategy *row, tess_isa_slot slot, double budget,
@@ -91,6 +93,35 @@ static tess_status time_rows(const tess_plan *plan, tess_run *run, double second
     return TESS_OK;
 }
 
+/* An engine's rows of the planner's choice, each prepared as a plan of its own; those that cannot be (a kernel that is not there) are passed over. */
+static tess_status time_engine_rows(const tess_plan *plan, const tess_engine_hooks *hooks, const tess_run *run, double seconds) {
+    const tess_op *op = plan->problem->op;
+    tess_wisdom_place place;
+    const char *why;
+    double took;
+    if (!hooks->time || !hooks->place)
+        return tess_fail(TESS_ERR_ENGINE, "the %s engine measures nothing", tess_engine_name(plan->engine));
+    TESS_TRY(hooks->place(plan, &place));
+    for (int r = 0; r < op->gpu_count; r++) {
+        const tess_call call = {.strategy = op->gpu_rows[r].name};
+        tess_plan trial = *plan;
+        trial.row = &op->gpu_rows[r];
+        trial.prepared = NULL;
+        if (!tess_gpu_production(trial.row) || !trial.row->applicable(plan->problem, &why))
+            continue;
+        tess_status status = hooks->prepare(&trial, &call);
+        bool ready = status == TESS_OK;
+        if (ready)
+            status = hooks->time(&trial, run->in, run->second, run->out, seconds / op->gpu_count, &took);
+        hooks->release(&trial);
+        if (status == TESS_OK)
+            status = tess_wisdom_record_on(plan->context, plan->problem, trial.row, &place, took);
+        if (status != TESS_OK && (ready || status == TESS_ERR_MEMORY))
+            return status;
+    }
+    return TESS_OK;
+}
+
 tess_status tess_tune(const tess_plan *plan, double seconds) {
     if (!plan)
         return tess_fail(TESS_ERR_ARGUMENT, "plan is NULL");
@@ -99,22 +130,23 @@ tess_status tess_tune(const tess_plan *plan, double seconds) {
     const tess_op *op = plan->problem->op;
     const tess_array *in = op->array(plan->problem, TESS_ARRAY_IN), *second = op->array(plan->problem, TESS_ARRAY_SECOND),
                      *out = op->array(plan->problem, TESS_ARRAY_OUT);
-    scratch ins = {0}, seconds_ = {0}, outs = {0};
+    tess_scratch ins = {0}, seconds_ = {0}, outs = {0};
     tess_run run = {.context = plan->context, .threads = plan->threads};
-    tess_status status = make(plan->context, &ins, in, 100);
+    tess_status status = tess_scratch_make(plan->context, &ins, in, 100, 0);
     if (status == TESS_OK && second)
-        status = make(plan->context, &seconds_, second, op->index_limit(plan->problem));
+        status = tess_scratch_make(plan->context, &seconds_, second, op->index_limit(plan->problem), 0);
     if (status == TESS_OK && out != in) /* equal: in place */
-        status = make(plan->context, &outs, out, 100);
+        status = tess_scratch_make(plan->context, &outs, out, 100, 0);
     if (status == TESS_OK) {
         run.in = ins.view.data;
         run.second = second ? seconds_.view.data : NULL;
         run.out = out != in ? outs.view.data : ins.view.data;
-        status = time_rows(plan, &run, seconds);
+        const tess_engine_hooks *hooks = tess_engine_find(plan->engine);
+        status = hooks ? time_engine_rows(plan, hooks, &run, seconds) : time_rows(plan, &run, seconds);
     }
-    tess_free(plan->context, ins.block, ins.size);
-    tess_free(plan->context, seconds_.block, seconds_.size);
-    tess_free(plan->context, outs.block, outs.size);
+    tess_scratch_free(plan->context, &ins);
+    tess_scratch_free(plan->context, &seconds_);
+    tess_scratch_free(plan->context, &outs);
     return status;
 }
 
@@ -143,6 +175,8 @@ tess_status tess_time_plan(const tess_plan *plan, const void *in, const void *se
     *median = 0;
     if (!(seconds >= 0 && seconds <= 86400))
         return tess_fail(TESS_ERR_ARGUMENT, "seconds is %g, the limits are 0 and 86400", seconds);
+    if (plan->device.device_type != kDLCPU)
+        return tess_fail(TESS_ERR_ARGUMENT, "the plan's arrays are on a device: plans for arrays in host memory are timed");
     const tess_engine_hooks *hooks = tess_engine_find(plan->engine);
     return hooks && hooks->time ? hooks->time(plan, in, second, out, seconds, median) : time_on_cpu(plan, in, second, out, seconds, median);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * wisdom.c - which strategy was fastest for which problem on which machine, as lines of text.
  *
- * One line a measured row: `1 STRATEGY ISA THREADS MACHINE SECONDS KEY`. 1 is the format's version, MACHINE a hash of the processor's name,
- * KEY the problem's and the rest of the line. Records are per row, so adding a row to a table spoils nothing that was measured. Selection takes the
+ * One line a measured row: `1 STRATEGY ISA THREADS MACHINE SECONDS KEY`. 1 is the format's version, MACHINE a hash of the processor's name
+ * (of a GPU's for rows that run there, ISA is then its compute capability, sm_90, and THREADS 1), KEY the problem's and the rest of the line. Records are per row, so adding a row to a table spoils nothing that was measured. Selection takes the
  * fastest record of the problem on this machine. Two layers: the shipped lines (wisdom_shipped.c) and the user's file, read when a context plans for
  * the first time; for the same row the later reading wins, so the user's does. A save merges the file's lines with the context's and renames, with
  * the folder locked where its file system can, so that no writer's lines are lost; readers need no lock. */
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/strategy.h"
+#include "core/engine.h"
 #include "core/wisdom.h"
 
 enum { LINE_LIMIT = 512, SECONDS_LIMIT = 100000 };
@@ -23,16 +23,15 @@ struct tess_wisdom_record {
     tess_wisdom_record *branch[4]; /* of the first record of a list only */
     tess_wisdom_record *next;
     const tess_strategy *row;
-    uint64_t key_hash, machine;
+    uint64_t key_hash;
     double seconds;
-    int threads;
-    tess_isa_slot slot;
+    tess_wisdom_place place;
     bool shipped;
     char key[sizeof((tess_problem *)0)->key];
 };
 
 /* FNV-1a (Fowler, Noll, Vo), 64 bit. */
-static uint64_t hash(const char *text) {
+uint64_t tess_wisdom_hash(const char *text) {
     uint64_t h = 0xcbf29ce484222325u;
     for (; *text; text++)
         h = (h ^ (unsigned char)*text) * 0x100000001b3u;
@@ -44,14 +43,17 @@ static uint64_t this_machine(tess_context *context) {
     if (context->machine == 0) {
         tess_cpu_info info;
         tess_cpu_info_get(&info);
-        context->machine = hash(info.name);
+        context->machine = tess_wisdom_hash(info.name);
     }
     return context->machine;
 }
 
+static bool same_place(const tess_wisdom_place *a, const tess_wisdom_place *b) {
+    return a->machine == b->machine && a->threads == b->threads && strcmp(a->isa, b->isa) == 0;
+}
+
 static bool same(const tess_wisdom_record *a, const tess_wisdom_record *b) {
-    return a->key_hash == b->key_hash && a->row == b->row && a->slot == b->slot && a->threads == b->threads && a->machine == b->machine &&
-           strcmp(a->key, b->key) == 0;
+    return a->key_hash == b->key_hash && a->row == b->row && same_place(&a->place, &b->place) && strcmp(a->key, b->key) == 0;
 }
 
 /* Where the list of a key is, or where it would be. With the lock held. */
@@ -105,8 +107,16 @@ static double decimal(const char *text) {
     return *at ? -1 : value;
 }
 
+/* A slot's name, or for a row that the planner may choose a GPU's compute capability. */
+static bool is_isa(const tess_strategy *row, const char *isa) {
+    tess_isa_slot slot;
+    if (row->target == TESS_TARGET_CPU)
+        return tess_slot_named(isa, &slot);
+    return tess_gpu_production(row) && strncmp(isa, "sm_", 3) == 0 && isa[3] && strspn(isa + 3, "0123456789") == strlen(isa + 3);
+}
+
 static bool parse(const char *line, size_t length, tess_wisdom_record *record) {
-    char text[LINE_LIMIT], strategy[64], isa[16], seconds[32];
+    char text[LINE_LIMIT], strategy[64], seconds[32];
     int version, used = 0;
     unsigned long long machine;
     memset(record, 0, sizeof *record);
@@ -115,19 +125,19 @@ static bool parse(const char *line, size_t length, tess_wisdom_record *record) {
     memcpy(text, line, length);
     text[length] = 0;
     if (strlen(text) != length ||
-        sscanf(text, "%d %63s %15s %d %16llx %31s %n", &version, strategy, isa, &record->threads, &machine, seconds, &used) < 6 || used == 0 ||
-        version != 1)
+        sscanf(text, "%d %63s %15s %d %16llx %31s %n", &version, strategy, record->place.isa, &record->place.threads, &machine, seconds, &used) < 6 ||
+        used == 0 || version != 1)
         return false;
     record->row = tess_strategy_named(strategy, strlen(strategy));
-    record->machine = machine;
+    record->place.machine = machine;
     record->seconds = decimal(seconds);
     size_t key_length = length - (size_t)used;
-    if (!record->row || !tess_slot_named(isa, &record->slot) || record->threads < 1 || !(record->seconds > 0 && record->seconds < SECONDS_LIMIT) ||
-        key_length == 0 || key_length >= sizeof record->key)
+    if (!record->row || !is_isa(record->row, record->place.isa) || record->place.threads < 1 ||
+        !(record->seconds > 0 && record->seconds < SECONDS_LIMIT) || key_length == 0 || key_length >= sizeof record->key)
         return false;
     record->seconds = (double)whole_nanoseconds(record->seconds) / 1e9;
     memcpy(record->key, text + used, key_length + 1);
-    record->key_hash = hash(record->key);
+    record->key_hash = tess_wisdom_hash(record->key);
     return true;
 }
 
@@ -202,7 +212,7 @@ tess_status tess_wisdom_load(tess_context *given, const char *path) {
 
 static void write_record(const tess_wisdom_record *r, tess_text *text) {
     int64_t nanoseconds = whole_nanoseconds(r->seconds);
-    tess_text_add(text, "1 %s %s %d %016llx %lld.%09lld %s\n", r->row->name, tess_slot_name(r->slot), r->threads, (unsigned long long)r->machine,
+    tess_text_add(text, "1 %s %s %d %016llx %lld.%09lld %s\n", r->row->name, r->place.isa, r->place.threads, (unsigned long long)r->place.machine,
                   (long long)(nanoseconds / 1000000000), (long long)(nanoseconds % 1000000000),
                   r->key); /* %g would write the locale's decimal point */
 }
@@ -321,15 +331,24 @@ void tess_wisdom_forget(tess_context *given) {
     pthread_mutex_unlock(&context->lock);
 }
 
-const tess_strategy *tess_wisdom_find(tess_context *context, const tess_problem *problem, int threads, double *seconds) {
+/* This processor's. */
+static tess_wisdom_place here(tess_context *context, int threads) {
+    tess_wisdom_place place = {.threads = threads};
+    pthread_mutex_lock(&context->lock);
+    place.machine = this_machine(context);
+    pthread_mutex_unlock(&context->lock);
+    snprintf(place.isa, sizeof place.isa, "%s", tess_slot_name(context->slot));
+    return place;
+}
+
+const tess_strategy *tess_wisdom_find_on(tess_context *context, const tess_problem *problem, const tess_wisdom_place *place, double *seconds) {
     const tess_strategy *best = NULL;
     pthread_mutex_lock(&context->lock);
     read_layers(context);
     if (context->wisdom) {
-        uint64_t machine = this_machine(context), key = hash(problem->key);
+        uint64_t key = tess_wisdom_hash(problem->key);
         for (const tess_wisdom_record *r = *list_of(context, key); r; r = r->next)
-            if (r->machine == machine && r->threads == threads && r->slot == context->slot && strcmp(r->key, problem->key) == 0 &&
-                (!best || r->seconds < *seconds)) {
+            if (same_place(&r->place, place) && strcmp(r->key, problem->key) == 0 && (!best || r->seconds < *seconds)) {
                 best = r->row;
                 *seconds = r->seconds;
             }
@@ -338,14 +357,24 @@ const tess_strategy *tess_wisdom_find(tess_context *context, const tess_problem 
     return best;
 }
 
-tess_status tess_wisdom_record_time(tess_context *context, const tess_problem *problem, const tess_strategy *row, int threads, double seconds) {
-    tess_wisdom_record record = {.row = row, .threads = threads, .seconds = (double)whole_nanoseconds(seconds) / 1e9, .slot = context->slot};
+tess_status tess_wisdom_record_on(tess_context *context, const tess_problem *problem, const tess_strategy *row, const tess_wisdom_place *place,
+                                  double seconds) {
+    tess_wisdom_record record = {.row = row, .place = *place, .seconds = (double)whole_nanoseconds(seconds) / 1e9};
     snprintf(record.key, sizeof record.key, "%s", problem->key);
-    record.key_hash = hash(record.key);
+    record.key_hash = tess_wisdom_hash(record.key);
     pthread_mutex_lock(&context->lock);
     read_layers(context);
-    record.machine = this_machine(context);
     tess_status status = put(context, &record);
     pthread_mutex_unlock(&context->lock);
     return status;
+}
+
+const tess_strategy *tess_wisdom_find(tess_context *context, const tess_problem *problem, int threads, double *seconds) {
+    const tess_wisdom_place place = here(context, threads);
+    return tess_wisdom_find_on(context, problem, &place, seconds);
+}
+
+tess_status tess_wisdom_record_time(tess_context *context, const tess_problem *problem, const tess_strategy *row, int threads, double seconds) {
+    const tess_wisdom_place place = here(context, threads);
+    return tess_wisdom_record_on(context, problem, row, &place, seconds);
 }

@@ -3,7 +3,9 @@
  *
  * In memory: a list, most recently used first, cut at 16 MiB. On disk: one file an image, named by the key in hexadecimal:
  *
- *     "tessera image 1\n"   key (32 bytes)   SHA-256 of the image (32)   size (8, little-endian)   image
+ *     "tessera image 2\n"   key (32 bytes)   SHA-256 of what follows (32)   size (8, little-endian)   answered (8)   image
+ *
+ * answered: which of the image's kernels gave known answers (answer.c), a bit for each.
  *
  * A file is written under another name and renamed, so readers see all of it or nothing; it is not synchronised to the disk first, because a torn
  * file fails its hash and is only compiled again. Any defect of file or folder is a miss. Whoever can write to the folder can choose what runs on the
@@ -20,8 +22,8 @@
 
 #include "gpu/gpu.h"
 
-enum { MAGIC = 16, HEADER = MAGIC + 2 * TESS_SHA256_SIZE + 8, IMAGE_LIMIT = 64 << 20, MEMORY_LIMIT = 16 << 20 };
-static const char magic[MAGIC + 1] = "tessera image 1\n";
+enum { MAGIC = 16, HEADER = MAGIC + 2 * TESS_SHA256_SIZE + 16, IMAGE_LIMIT = 64 << 20, MEMORY_LIMIT = 16 << 20 };
+static const char magic[MAGIC + 1] = "tessera image 2\n";
 
 struct tess_gpu_entry {
     tess_gpu_entry *next;
@@ -112,19 +114,19 @@ static bool file_path(char *path, size_t size, const tess_gpu_image *image) {
     return length > 0 && (size_t)length < size - folder;
 }
 
-static void hash_data(unsigned char digest[TESS_SHA256_SIZE], const void *data, size_t size) {
-    tess_sha256 hash;
-    tess_sha256_start(&hash);
-    tess_sha256_add(&hash, data, size);
-    tess_sha256_end(&hash, digest);
-}
-
 static void make_header(unsigned char header[HEADER], const tess_gpu_image *image) {
+    unsigned char *numbers = header + HEADER - 16;
+    tess_sha256 hash;
     memcpy(header, magic, MAGIC);
     memcpy(header + MAGIC, image->key.bytes, TESS_SHA256_SIZE);
-    hash_data(header + MAGIC + TESS_SHA256_SIZE, image->data, image->size);
-    for (int i = 0; i < 8; i++)
-        header[HEADER - 8 + i] = (unsigned char)((uint64_t)image->size >> 8 * i);
+    for (int i = 0; i < 8; i++) {
+        numbers[i] = (unsigned char)((uint64_t)image->size >> 8 * i);
+        numbers[8 + i] = (unsigned char)(image->answered >> 8 * i);
+    }
+    tess_sha256_start(&hash);
+    tess_sha256_add(&hash, numbers, 16);
+    tess_sha256_add(&hash, image->data, image->size);
+    tess_sha256_end(&hash, header + MAGIC + TESS_SHA256_SIZE);
 }
 
 static bool read_all(int file, void *to, size_t size) {
@@ -170,6 +172,8 @@ static bool disk_find(tess_gpu *gpu, tess_gpu_image *image) {
         good = image->data && read_all(file, found, HEADER) && read_all(file, image->data, image->size);
         if (good) {
             image->data[image->size] = 0;
+            for (int i = 0; i < 8; i++)
+                image->answered |= (uint64_t)found[HEADER - 8 + i] << 8 * i;
             make_header(expected, image);
             good = memcmp(found, expected, HEADER) == 0;
         }
@@ -190,7 +194,7 @@ static void make_folders(char *path) {
     }
 }
 
-static void disk_store(tess_gpu *gpu, const tess_gpu_image *image) {
+static void disk_store(tess_gpu *gpu, const tess_gpu_image *image, bool is_new) {
     char path[PATH_MAX], beside[PATH_MAX + 96];
     unsigned char header[HEADER];
     struct timespec now;
@@ -209,7 +213,8 @@ static void disk_store(tess_gpu *gpu, const tess_gpu_image *image) {
     if (!good || rename(beside, path) != 0)
         unlink(beside);
     *strrchr(path, '/') = 0;
-    tess_gpu_cache_prune(gpu, path);
+    if (is_new)
+        tess_gpu_cache_prune(gpu, path);
 }
 
 bool tess_gpu_cache_find(tess_gpu *gpu, tess_gpu_image *image) {
@@ -220,6 +225,7 @@ bool tess_gpu_cache_find(tess_gpu *gpu, tess_gpu_image *image) {
         return true;
     image->data = NULL;
     image->size = 0;
+    image->answered = 0;
     if (!disk_find(gpu, image))
         return false;
     pthread_mutex_lock(&gpu->lock);
@@ -228,9 +234,44 @@ bool tess_gpu_cache_find(tess_gpu *gpu, tess_gpu_image *image) {
     return true;
 }
 
+void tess_gpu_cache_answered(tess_gpu *gpu, const tess_gpu_key *key, tess_gpu_form form, uint64_t answered) {
+    tess_gpu_image image = {.key = *key, .form = form};
+    if (!tess_gpu_cache_find(gpu, &image))
+        return;
+    if (answered & ~image.answered) {
+        image.answered |= answered;
+        pthread_mutex_lock(&gpu->lock);
+        for (tess_gpu_entry *entry = gpu->images; entry; entry = entry->next)
+            if (same_key(&entry->image.key, key))
+                image.answered = entry->image.answered |= answered;
+        pthread_mutex_unlock(&gpu->lock);
+        disk_store(gpu, &image, false);
+    }
+    tess_gpu_image_free(gpu, &image);
+}
+
+void tess_gpu_cache_drop(tess_gpu *gpu, const tess_gpu_key *key, tess_gpu_form form) {
+    const tess_gpu_image image = {.key = *key, .form = form};
+    char path[PATH_MAX];
+    pthread_mutex_lock(&gpu->lock);
+    for (tess_gpu_entry **at = &gpu->images; *at;) {
+        tess_gpu_entry *entry = *at;
+        if (!same_key(&entry->image.key, key)) {
+            at = &entry->next;
+            continue;
+        }
+        *at = entry->next;
+        tess_gpu_image_free(gpu, &entry->image);
+        tess_free(gpu->context, entry, sizeof *entry);
+    }
+    pthread_mutex_unlock(&gpu->lock);
+    if (file_path(path, sizeof path, &image))
+        unlink(path);
+}
+
 void tess_gpu_cache_store(tess_gpu *gpu, const tess_gpu_image *image) {
     pthread_mutex_lock(&gpu->lock);
     memory_store(gpu, image);
     pthread_mutex_unlock(&gpu->lock);
-    disk_store(gpu, image);
+    disk_store(gpu, image, true);
 }

@@ -30,9 +30,11 @@ static void describe_device_json(const tess_gpu_device *d, tess_text *text) {
                   d->registers_sm);
 }
 
-/* "driver": {"version": "13.0", "path": "..."} or "driver": {"reason": "..."} */
-static void describe_library_json(tess_text *text, const char *name, bool there, int version, const char *path) {
-    tess_text_add(text, ", \"%s\": {", name);
+/* "driver": {"search": "...", "version": "13.0", "path": "..."} or "driver": {"search": "...", "reason": "..."} */
+static void describe_library_json(tess_text *text, tess_gpu_library library, bool there, int version, const char *path) {
+    tess_text_add(text, ", \"%s\": {\"search\": ", library == TESS_GPU_LIBCUDA ? "cuda" : "nvrtc");
+    tess_text_json(text, tess_gpu_search_order(library));
+    tess_text_add(text, ", ");
     if (there)
         tess_text_add(text, "\"version\": \"%d.%d\", \"path\": ", version / 1000, version % 1000 / 10);
     else
@@ -62,17 +64,18 @@ static void describe(tess_context *context, tess_format format, tess_text *text)
             describe_device_json(&gpu->devices[i], text);
         }
         tess_text_add(text, "]");
-        describe_library_json(text, "cuda", driver, driver ? gpu->driver_version : 0, driver ? gpu->driver_path : driver_reason);
-        describe_library_json(text, "nvrtc", nvrtc, nvrtc ? gpu->nvrtc_version : 0, nvrtc ? gpu->nvrtc_path : nvrtc_reason);
+        describe_library_json(text, TESS_GPU_LIBCUDA, driver, driver ? gpu->driver_version : 0, driver ? gpu->driver_path : driver_reason);
+        describe_library_json(text, TESS_GPU_LIBNVRTC, nvrtc, nvrtc ? gpu->nvrtc_version : 0, nvrtc ? gpu->nvrtc_path : nvrtc_reason);
         return;
     }
     if (driver)
-        tess_text_add(text, "cuda     the driver supports %d.%d (%s)\n", gpu->driver_version / 1000, gpu->driver_version % 1000 / 10,
-                      gpu->driver_path);
+        tess_text_add(text, "cuda     the driver supports %d.%d (%s); the order of the search: %s\n", gpu->driver_version / 1000,
+                      gpu->driver_version % 1000 / 10, gpu->driver_path, tess_gpu_search_order(TESS_GPU_LIBCUDA));
     else
         tess_text_add(text, "gpu      none: %s\n", driver_reason);
     if (nvrtc)
-        tess_text_add(text, "nvrtc    %d.%d (%s)\n", gpu->nvrtc_version / 1000, gpu->nvrtc_version % 1000 / 10, gpu->nvrtc_path);
+        tess_text_add(text, "nvrtc    %d.%d (%s); the order of the search: %s\n", gpu->nvrtc_version / 1000, gpu->nvrtc_version % 1000 / 10,
+                      gpu->nvrtc_path, tess_gpu_search_order(TESS_GPU_LIBNVRTC));
     else
         tess_text_add(text, "nvrtc    none: %s\n", nvrtc_reason);
     for (int i = 0; i < count; i++)
@@ -88,5 +91,6 @@ const tess_engine_hooks tess_gpu_hooks = {.engines = 1u << TESS_ENGINE_CUDA | 1u
                                           .release = tess_gpu_plan_release,
                                           .explain = tess_gpu_plan_explain,
                                           .name = tess_gpu_plan_name,
+                                          .place = tess_gpu_plan_place,
                                           .time = tess_gpu_time,
                                           .limits = tess_gpu_limits};

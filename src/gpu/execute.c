@@ -5,7 +5,7 @@
  * result word and arrays in host memory make it wait for the stream, and no other. */
 #include <string.h>
 
-#include "gpu/row.h"
+#include "gpu/slots.h"
 
 static CUdeviceptr address_of(const tess_gpu_argument *a, const tess_gpu_plan *plan, const tess_gpu_pointers *pointers) {
     CUdeviceptr base = a->place == TESS_GPU_IN       ? pointers->in
@@ -27,6 +27,28 @@ static tess_status get_ticket(const tess_gpu_scope *scope, const tess_gpu_layout
     return TESS_OK;
 }
 
+/* All steps; arguments that want it are given the turn's number. */
+static tess_status run_turn(const tess_gpu_scope *scope, const tess_gpu_plan *plan, const tess_gpu_pointers *pointers, int64_t turn,
+                            CUstream stream) {
+    const tess_gpu_layout *layout = &plan->layout;
+    for (int s = 0; s < layout->steps; s++) {
+        const tess_gpu_step *step = &layout->step[s];
+        CUdeviceptr address[TESS_GPU_ARGUMENTS];
+        void *argument[TESS_GPU_ARGUMENTS];
+        for (int i = 0; i < step->arguments; i++) {
+            const tess_gpu_argument *a = &step->argument[i];
+            address[i] = a->place == TESS_GPU_VALUE ? 0 : a->place == TESS_GPU_TURN ? (CUdeviceptr)turn : address_of(a, plan, pointers);
+            argument[i] = a->place == TESS_GPU_VALUE ? (void *)(uintptr_t)(layout->arena + a->at) : &address[i];
+        }
+        if (step->variable)
+            TESS_TRY(tess_gpu_launch_filled(scope, &plan->kernel[s], &step->grid, stream, argument, step->variable,
+                                            address_of(&step->content, plan, pointers), (size_t)step->content.size));
+        else
+            TESS_TRY(tess_gpu_launch(scope, &plan->kernel[s], &step->grid, stream, argument));
+    }
+    return TESS_OK;
+}
+
 tess_status tess_gpu_run_steps(const tess_gpu_scope *scope, const tess_gpu_plan *plan, const tess_gpu_pointers *given, CUstream stream) {
     const tess_gpu_layout *layout = &plan->layout;
     tess_gpu_pointers pointers = *given;
@@ -34,21 +56,8 @@ tess_status tess_gpu_run_steps(const tess_gpu_scope *scope, const tess_gpu_plan 
         TESS_TRY(get_ticket(scope, layout, &pointers, stream));
     if (layout->zeroed > 0)
         TESS_CUDA(scope->gpu, cuMemsetD8Async, pointers.workspace, 0, (size_t)layout->zeroed, stream);
-    for (int s = 0; s < layout->steps; s++) {
-        const tess_gpu_step *step = &layout->step[s];
-        CUdeviceptr address[TESS_GPU_ARGUMENTS];
-        void *argument[TESS_GPU_ARGUMENTS];
-        for (int i = 0; i < step->arguments; i++) {
-            const tess_gpu_argument *a = &step->argument[i];
-            address[i] = a->place == TESS_GPU_VALUE ? 0 : address_of(a, plan, &pointers);
-            argument[i] = a->place == TESS_GPU_VALUE ? (void *)(uintptr_t)(layout->arena + a->at) : &address[i];
-        }
-        if (step->variable)
-            TESS_TRY(tess_gpu_launch_filled(scope, &plan->kernel[s], &step->grid, stream, argument, step->variable,
-                                            address_of(&step->content, plan, &pointers), (size_t)step->content.size));
-        else
-            TESS_TRY(tess_gpu_launch(scope, &plan->kernel[s], &step->grid, stream, argument));
-    }
+    for (int64_t turn = 0; turn == 0 || turn < layout->turns; turn++)
+        TESS_TRY(run_turn(scope, plan, &pointers, turn, stream));
     return TESS_OK;
 }
 
@@ -94,18 +103,23 @@ tess_status tess_gpu_read(const tess_gpu_peek *peek, tess_gpu_place place, int64
     return TESS_OK;
 }
 
+tess_status tess_gpu_verdict(const tess_gpu_scope *scope, const tess_problem *problem, const tess_gpu_plan *made, const tess_gpu_pointers *pointers,
+                             const char *result, CUstream stream) {
+    const tess_gpu_peek peek = {scope, made, pointers, stream};
+    return made->layout.result ? made->row->gpu->finish(problem, result, &peek) : TESS_OK;
+}
+
 /* The row's verdict on what its kernels left at the workspace's start. */
 tess_status tess_gpu_finish(const tess_gpu_scope *scope, const tess_plan *plan, const tess_gpu_plan *made, const tess_gpu_pointers *pointers,
                             CUstream stream) {
-    const tess_gpu_peek peek = {scope, made, pointers, stream};
-    char result[64];
+    char result[TESS_GPU_RESULT];
     if (made->layout.result == 0)
         return TESS_OK;
     if (made->layout.result > (int64_t)sizeof result)
         return tess_fail(TESS_ERR_INTERNAL, "strategy %s has a result of %lld bytes", made->row->name, (long long)made->layout.result);
     TESS_CUDA(scope->gpu, cuMemcpyDtoHAsync, result, pointers->workspace, (size_t)made->layout.result, stream);
     TESS_CUDA(scope->gpu, cuStreamSynchronize, stream);
-    return made->row->gpu->finish(plan->problem, result, &peek);
+    return tess_gpu_verdict(scope, plan->problem, made, pointers, result, stream);
 }
 
 tess_status tess_gpu_aligned_plan(const tess_gpu_plan **chosen, const tess_plan *plan, const tess_gpu_pointers *pointers) {
@@ -184,9 +198,9 @@ static tess_status execute_inside(const tess_gpu_scope *scope, const tess_plan *
     tess_gpu_pointers pointers = {.in = (CUdeviceptr)(uintptr_t)in, .second = (CUdeviceptr)(uintptr_t)second, .out = (CUdeviceptr)(uintptr_t)out};
     if (made->host) {
         double start = tess_seconds();
-        int64_t rows = tess_gpu_pipeline_rows(plan);
-        if (rows > 0)
-            TESS_TRY(tess_gpu_execute_slabs(scope, plan, rows, in, out, stream));
+        tess_gpu_cut cut;
+        if (tess_gpu_pipeline_cut(plan, &cut))
+            TESS_TRY(tess_gpu_execute_slabs(scope, plan, &cut, in, second, out, stream));
         else
             TESS_TRY(tess_gpu_execute_host(scope, plan, in, second, out, stream));
         *seconds = tess_seconds() - start;

@@ -57,6 +57,7 @@ struct tess_gpu {
     tess_gpu_known *known[TESS_GPU_KNOWN]; /* by hash */
     tess_gpu_tickets *tickets;
     struct tess_gpu_slots *slots; /* of the last pipeline; a call takes them out */
+    bool doubts_ptx;              /* kernels of a driver that takes PTX only are compared with known answers too (answer.c) */
 };
 
 /* The context's object; made at the first call, no library is touched. */
@@ -147,6 +148,7 @@ typedef struct tess_gpu_key {
 typedef struct tess_gpu_image {
     tess_gpu_key key;
     tess_gpu_form form;
+    uint64_t answered; /* a bit for each kernel of it that gave known answers: answer.c */
     char *data;
     size_t size;
 } tess_gpu_image;
@@ -169,6 +171,9 @@ tess_status tess_gpu_refused(tess_gpu *gpu, nvrtcProgram program, nvrtcResult re
 /* Both caches; a miss is false and never an error. cache.c says how files are laid out. */
 bool tess_gpu_cache_find(tess_gpu *gpu, tess_gpu_image *image); /* image: key and form given */
 void tess_gpu_cache_store(tess_gpu *gpu, const tess_gpu_image *image);
+/* Writes down which of the image's kernels gave known answers; or forgets it, in memory and on disk. */
+void tess_gpu_cache_answered(tess_gpu *gpu, const tess_gpu_key *key, tess_gpu_form form, uint64_t answered);
+void tess_gpu_cache_drop(tess_gpu *gpu, const tess_gpu_key *key, tess_gpu_form form);
 void tess_gpu_cache_free(tess_gpu *gpu);               /* the one in memory */
 bool tess_gpu_cache_folder(char *buffer, size_t size); /* false: no disk cache */
 enum { TESS_GPU_CACHE_FILES = 1024 };
@@ -182,6 +187,8 @@ typedef struct tess_gpu_kernel {
     const tess_gpu_device *device;
     CUmodule module;
     CUfunction function;
+    uint64_t bit;                  /* that stands for its name in `answered` */
+    tess_gpu_module *owner;        /* of the module */
     unsigned long long context_id; /* of the CUDA context that it was loaded into */
     int registers, local_bytes, static_shared, max_threads, max_dynamic_shared;
     char name[64];
@@ -190,11 +197,18 @@ typedef struct tess_gpu_kernel {
 /* Compiles or finds the source's image for the scope's device, loads it into the current context once, finds the entry. Without a compiler the
  * source's PTX is taken, which the driver compiles; the options then have no effect. */
 tess_status tess_gpu_kernel_get(const tess_gpu_scope *scope, const tess_gpu_source *source, const char *entry, tess_gpu_kernel *kernel);
-/* shipped.c: PTX of the ladder's kernels that was made earlier, not ended by a 0; NULL when there is none of the source. */
+/* Whether there is one; looks for it again if not. The last failing call's detail stays. */
+bool tess_gpu_has_compiler(tess_gpu *gpu);
+/* shipped.c: PTX that was made earlier, not ended by a 0; NULL when there is none of the source. */
 tess_gpu_key tess_gpu_shipped_key(const tess_gpu_source *source);
 const char *tess_gpu_shipped_find(const tess_gpu_key *key, size_t *size);
 /* The same from an image, such as PTX that was shipped. */
 tess_status tess_gpu_kernel_load(const tess_gpu_scope *scope, const tess_gpu_image *image, const char *entry, tess_gpu_kernel *kernel);
+/* What is known of a kernel's machine code: answer.c. Atomic. */
+typedef enum tess_gpu_trust { TESS_GPU_NEW, TESS_GPU_ANSWERED, TESS_GPU_UNASKED, TESS_GPU_WRONG } tess_gpu_trust;
+tess_gpu_trust tess_gpu_kernel_trust(const tess_gpu_kernel *kernel);
+/* ANSWERED goes into the cache too; WRONG is the whole module's, and its image leaves the cache. UNASKED: there is no small problem for the kernel. */
+void tess_gpu_kernel_judge(tess_gpu *gpu, const tess_gpu_kernel *kernel, tess_gpu_trust trust);
 void tess_gpu_modules_free(tess_gpu *gpu, bool exiting);
 /* known.c: the same for a lasting source's kernel that was got before; false when it was not. */
 bool tess_gpu_known_find(const tess_gpu_scope *scope, const tess_gpu_source *source, const char *entry, tess_gpu_kernel *kernel);

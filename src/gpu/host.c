@@ -7,15 +7,7 @@
 
 #include "gpu/row.h"
 
-/* The twin of one operand. */
-typedef struct twin {
-    const tess_array *array;
-    int64_t low, bytes;
-    CUdeviceptr memory;
-    bool ordered;
-} twin;
-
-static tess_status twin_make(const tess_gpu_scope *scope, twin *t, const tess_array *array, CUstream stream) {
+tess_status tess_gpu_twin_make(const tess_gpu_scope *scope, tess_gpu_twin *t, const tess_array *array, CUstream stream) {
     int64_t high;
     t->array = array;
     tess_array_extent(array, &t->low, &high);
@@ -23,10 +15,9 @@ static tess_status twin_make(const tess_gpu_scope *scope, twin *t, const tess_ar
     return tess_gpu_scratch(scope, &t->memory, (size_t)t->bytes, stream, &t->ordered);
 }
 
-/* Where the twin's first element is. */
-static CUdeviceptr twin_first(const twin *t) { return t->memory - (CUdeviceptr)t->low; }
+CUdeviceptr tess_gpu_twin_first(const tess_gpu_twin *t) { return t->memory - (CUdeviceptr)t->low; }
 
-static tess_status twin_fill(const tess_gpu_scope *scope, const twin *t, const void *first, CUstream stream) {
+tess_status tess_gpu_twin_fill(const tess_gpu_scope *scope, const tess_gpu_twin *t, const void *first, CUstream stream) {
     if (t->bytes > 0)
         TESS_CUDA(scope->gpu, cuMemcpyHtoDAsync, t->memory, (const char *)first + t->low, (size_t)t->bytes, stream);
     return TESS_OK;
@@ -49,14 +40,18 @@ static void copy_elements(const tess_array *array, char *to, const char *from) {
     while (tess_index_next(&index));
 }
 
+void tess_gpu_twin_free(const tess_gpu_scope *scope, const tess_gpu_twin *t, CUstream stream) {
+    tess_gpu_scratch_free(scope, t->memory, stream, t->ordered);
+}
+
 /* Bytes between the elements come back with them and go nowhere; they are made defined so that checkers of the driver find only what is wrong. */
-static tess_status twin_clear_gaps(const tess_gpu_scope *scope, const twin *t, CUstream stream) {
+static tess_status twin_clear_gaps(const tess_gpu_scope *scope, const tess_gpu_twin *t, CUstream stream) {
     if (t->bytes > t->array->count * t->array->itemsize)
         TESS_CUDA(scope->gpu, cuMemsetD8Async, t->memory, 0, (size_t)t->bytes, stream);
     return TESS_OK;
 }
 
-static tess_status twin_read(const tess_gpu_scope *scope, const twin *t, void *first, CUstream stream) {
+static tess_status twin_read(const tess_gpu_scope *scope, const tess_gpu_twin *t, void *first, CUstream stream) {
     const tess_array *a = t->array;
     if (a->count == 0)
         return TESS_OK;
@@ -75,7 +70,7 @@ static tess_status twin_read(const tess_gpu_scope *scope, const twin *t, void *f
 }
 
 typedef struct twins {
-    twin in, second, out;
+    tess_gpu_twin in, second, out;
     bool inplace, has_second, work_ordered;
     CUdeviceptr workspace;
 } twins;
@@ -86,20 +81,20 @@ static tess_status run(const tess_gpu_scope *scope, const tess_plan *plan, twins
                      *out_array = op->array(plan->problem, TESS_ARRAY_OUT);
     t->inplace = out_array == in_array;
     t->has_second = second_array != NULL;
-    TESS_TRY(twin_make(scope, &t->in, in_array, stream));
-    TESS_TRY(twin_fill(scope, &t->in, in, stream));
+    TESS_TRY(tess_gpu_twin_make(scope, &t->in, in_array, stream));
+    TESS_TRY(tess_gpu_twin_fill(scope, &t->in, in, stream));
     if (t->has_second) {
-        TESS_TRY(twin_make(scope, &t->second, second_array, stream));
-        TESS_TRY(twin_fill(scope, &t->second, second, stream));
+        TESS_TRY(tess_gpu_twin_make(scope, &t->second, second_array, stream));
+        TESS_TRY(tess_gpu_twin_fill(scope, &t->second, second, stream));
     }
     if (!t->inplace) {
-        TESS_TRY(twin_make(scope, &t->out, out_array, stream));
+        TESS_TRY(tess_gpu_twin_make(scope, &t->out, out_array, stream));
         TESS_TRY(twin_clear_gaps(scope, &t->out, stream));
     }
     TESS_TRY(tess_gpu_scratch(scope, &t->workspace, plan->workspace, stream, &t->work_ordered));
-    tess_gpu_pointers pointers = {.in = twin_first(&t->in),
-                                  .second = t->has_second ? twin_first(&t->second) : 0,
-                                  .out = twin_first(t->inplace ? &t->in : &t->out),
+    tess_gpu_pointers pointers = {.in = tess_gpu_twin_first(&t->in),
+                                  .second = t->has_second ? tess_gpu_twin_first(&t->second) : 0,
+                                  .out = tess_gpu_twin_first(t->inplace ? &t->in : &t->out),
                                   .workspace = t->workspace};
     const tess_gpu_plan *made;
     TESS_TRY(tess_gpu_aligned_plan(&made, plan, &pointers));
@@ -115,8 +110,8 @@ tess_status tess_gpu_execute_host(const tess_gpu_scope *scope, const tess_plan *
     memset(&t, 0, sizeof t);
     tess_status status = run(scope, plan, &t, in, second, out, stream);
     tess_gpu_scratch_free(scope, t.workspace, stream, t.work_ordered);
-    tess_gpu_scratch_free(scope, t.out.memory, stream, t.out.ordered);
-    tess_gpu_scratch_free(scope, t.second.memory, stream, t.second.ordered);
-    tess_gpu_scratch_free(scope, t.in.memory, stream, t.in.ordered);
+    tess_gpu_twin_free(scope, &t.out, stream);
+    tess_gpu_twin_free(scope, &t.second, stream);
+    tess_gpu_twin_free(scope, &t.in, stream);
     return status;
 }

@@ -15,14 +15,17 @@ struct tess_gpu_module {
     unsigned long long context_id;
     CUcontext primary; /* NULL when it was loaded into another context */
     CUmodule module;
+    tess_gpu_form form;
+    _Atomic uint64_t answered, unasked; /* a bit for each kernel */
+    _Atomic bool wrong;
     CUevent filled; /* after the last launch that filled a variable of it; NULL before the first */
 };
 
 /* With the lock held. */
-static bool find_module(const tess_gpu *gpu, const tess_gpu_key *key, unsigned long long context_id, CUmodule *module) {
-    for (const tess_gpu_module *m = gpu->modules; m; m = m->next)
+static bool find_module(const tess_gpu *gpu, const tess_gpu_key *key, unsigned long long context_id, tess_gpu_module **module) {
+    for (tess_gpu_module *m = gpu->modules; m; m = m->next)
         if (m->context_id == context_id && memcmp(m->key.bytes, key->bytes, sizeof key->bytes) == 0) {
-            *module = m->module;
+            *module = m;
             return true;
         }
     return false;
@@ -39,7 +42,7 @@ static tess_status load_image(tess_gpu *gpu, const tess_gpu_image *image, CUmodu
 }
 
 /* Loads without the lock: the driver may compile. When another thread was faster, its module is taken. */
-static tess_status get_module(const tess_gpu_scope *scope, const tess_gpu_image *image, CUmodule *module) {
+static tess_status get_module(const tess_gpu_scope *scope, const tess_gpu_image *image, tess_gpu_module **module) {
     tess_gpu *gpu = scope->gpu;
     CUcontext current = NULL;
     pthread_mutex_lock(&gpu->lock);
@@ -54,12 +57,14 @@ static tess_status get_module(const tess_gpu_scope *scope, const tess_gpu_image 
         status = tess_gpu_check(gpu, gpu->driver.cuCtxGetCurrent(&current), "cuCtxGetCurrent");
     pthread_mutex_lock(&gpu->lock);
     if (status == TESS_OK && !find_module(gpu, &image->key, scope->context_id, module)) {
-        *made = (tess_gpu_module){.next = gpu->modules,
-                                  .key = image->key,
-                                  .context_id = scope->context_id,
-                                  .primary = current == scope->device->primary ? current : NULL,
-                                  .module = mine};
-        *module = mine;
+        made->next = gpu->modules;
+        made->key = image->key;
+        made->form = image->form;
+        made->context_id = scope->context_id;
+        made->primary = current == scope->device->primary ? current : NULL;
+        made->module = mine;
+        atomic_init(&made->answered, image->answered);
+        *module = made;
         gpu->modules = made;
         made = NULL;
     }
@@ -88,11 +93,14 @@ static tess_status read_facts(const tess_gpu_scope *scope, tess_gpu_kernel *kern
     return TESS_OK;
 }
 
-static tess_status find_kernel(const tess_gpu_scope *scope, CUmodule module, const char *entry, tess_gpu_kernel *kernel) {
+static tess_status find_kernel(const tess_gpu_scope *scope, tess_gpu_module *module, const char *entry, tess_gpu_kernel *kernel) {
     tess_gpu *gpu = scope->gpu;
-    *kernel = (tess_gpu_kernel){.device = scope->device, .module = module, .context_id = scope->context_id};
+    *kernel = (tess_gpu_kernel){.device = scope->device, .module = module->module, .owner = module, .context_id = scope->context_id};
     snprintf(kernel->name, sizeof kernel->name, "%s", entry);
-    CUresult result = gpu->driver.cuModuleGetFunction(&kernel->function, module, entry);
+    for (const char *c = entry; *c; c++)
+        kernel->bit = kernel->bit * 31 + (unsigned char)*c;
+    kernel->bit = (uint64_t)1 << kernel->bit % 61;
+    CUresult result = gpu->driver.cuModuleGetFunction(&kernel->function, module->module, entry);
     if (result == CUDA_ERROR_NOT_FOUND)
         return tess_fail(TESS_ERR_ENGINE, "there is no kernel \"%s\" in the image; kernels are declared extern \"C\" __global__", entry);
     TESS_TRY(tess_gpu_check(gpu, result, "cuModuleGetFunction"));
@@ -100,12 +108,12 @@ static tess_status find_kernel(const tess_gpu_scope *scope, CUmodule module, con
 }
 
 tess_status tess_gpu_kernel_load(const tess_gpu_scope *scope, const tess_gpu_image *image, const char *entry, tess_gpu_kernel *kernel) {
-    CUmodule module = NULL;
+    tess_gpu_module *module = NULL;
     TESS_TRY(get_module(scope, image, &module));
     return find_kernel(scope, module, entry, kernel);
 }
 
-static bool has_compiler(tess_gpu *gpu) {
+bool tess_gpu_has_compiler(tess_gpu *gpu) {
     char before[TESS_DETAIL_SIZE];
     if (atomic_load_explicit(&gpu->nvrtc_ready, memory_order_acquire))
         return true;
@@ -141,21 +149,28 @@ static tess_status get_shipped(const tess_gpu_scope *scope, const tess_gpu_sourc
     return status;
 }
 
+static tess_status not_shipped(const tess_gpu_source *source) {
+    char why[TESS_DETAIL_SIZE];
+    snprintf(why, sizeof why, "%s", tess_detail());
+    return tess_fail(TESS_ERR_ENGINE, "no PTX of %s with these options is shipped, and it cannot be compiled: %.600s", source->name, why);
+}
+
 static tess_status get_by_key(const tess_gpu_scope *scope, const tess_gpu_source *source, const char *entry, tess_gpu_kernel *kernel) {
     tess_gpu *gpu = scope->gpu;
     tess_gpu_image image;
     tess_gpu_form form;
-    CUmodule module = NULL;
+    tess_gpu_module *module = NULL;
     int arch;
-    if (source->ptx && !has_compiler(gpu)) {
+    if (source->ptx && !tess_gpu_has_compiler(gpu)) {
         shipped_image(source, &image);
         return tess_gpu_kernel_load(scope, &image, entry, kernel);
     }
-    if (!has_compiler(gpu)) {
+    if (!tess_gpu_has_compiler(gpu)) {
         bool shipped;
         tess_status status = get_shipped(scope, source, entry, kernel, &shipped);
         if (shipped)
             return status;
+        TESS_TRY(tess_gpu_open_nvrtc(gpu) == TESS_OK ? TESS_OK : not_shipped(source));
     }
     TESS_TRY(tess_gpu_target(gpu, scope->device, &arch, &form));
     tess_gpu_key key = tess_gpu_source_key(source, arch, form, gpu->nvrtc_version);
@@ -177,6 +192,27 @@ tess_status tess_gpu_kernel_get(const tess_gpu_scope *scope, const tess_gpu_sour
     if (source->lasting)
         tess_gpu_known_store(scope, source, entry, kernel);
     return TESS_OK;
+}
+
+tess_gpu_trust tess_gpu_kernel_trust(const tess_gpu_kernel *kernel) {
+    const tess_gpu_module *m = kernel->owner;
+    return atomic_load_explicit(&m->wrong, memory_order_relaxed)                    ? TESS_GPU_WRONG
+           : atomic_load_explicit(&m->answered, memory_order_relaxed) & kernel->bit ? TESS_GPU_ANSWERED
+           : atomic_load_explicit(&m->unasked, memory_order_relaxed) & kernel->bit  ? TESS_GPU_UNASKED
+                                                                                    : TESS_GPU_NEW;
+}
+
+void tess_gpu_kernel_judge(tess_gpu *gpu, const tess_gpu_kernel *kernel, tess_gpu_trust trust) {
+    tess_gpu_module *m = kernel->owner;
+    if (trust == TESS_GPU_ANSWERED) {
+        atomic_fetch_or(&m->answered, kernel->bit);
+        tess_gpu_cache_answered(gpu, &m->key, m->form, kernel->bit);
+    } else if (trust == TESS_GPU_UNASKED) {
+        atomic_fetch_or(&m->unasked, kernel->bit);
+    } else if (trust == TESS_GPU_WRONG) {
+        atomic_store(&m->wrong, true);
+        tess_gpu_cache_drop(gpu, &m->key, m->form);
+    }
 }
 
 void tess_gpu_modules_free(tess_gpu *gpu, bool exiting) {
@@ -277,11 +313,7 @@ tess_status tess_gpu_launch_filled(const tess_gpu_scope *scope, const tess_gpu_k
     CUdeviceptr to = 0;
     TESS_TRY(find_variable(scope, kernel, variable, size, &to));
     pthread_mutex_lock(&gpu->lock);
-    tess_gpu_module *m = gpu->modules;
-    while (m && m->module != kernel->module)
-        m = m->next;
-    tess_status status = m ? fill_and_launch(scope, m, kernel, grid, stream, arguments, to, from, size)
-                           : tess_fail(TESS_ERR_INTERNAL, "the module of kernel %s is not on the list", kernel->name);
+    tess_status status = fill_and_launch(scope, kernel->owner, kernel, grid, stream, arguments, to, from, size);
     pthread_mutex_unlock(&gpu->lock);
     return status;
 }

@@ -76,6 +76,8 @@ void tess_gpu_pass_ticket(tess_gpu_layout *layout, tess_gpu_step *step) {
     add(layout, step, (tess_gpu_argument){.place = TESS_GPU_TICKET});
 }
 
+void tess_gpu_pass_turn(tess_gpu_layout *layout, tess_gpu_step *step) { add(layout, step, (tess_gpu_argument){.place = TESS_GPU_TURN}); }
+
 void tess_gpu_pass(tess_gpu_layout *layout, tess_gpu_step *step, const void *value, size_t size) {
     add(layout, step, (tess_gpu_argument){.place = TESS_GPU_VALUE, .at = keep(layout, value, size, 16), .size = (int)size});
 }
@@ -132,3 +134,5 @@ tess_gpu_prediction tess_gpu_no_prediction(void) {
 }
 
 int tess_gpu_rung(const tess_strategy *row) { return row->gpu ? row->gpu->rung : 0; }
+
+bool tess_gpu_production(const tess_strategy *row) { return row->gpu && row->gpu->production; }

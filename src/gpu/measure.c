@@ -56,13 +56,14 @@ static tess_status watch_median(const watch *c, tess_status (*work)(void *argume
 
 /* ---- a plan ---- */
 
-enum { OPERANDS = 3 };
+enum { OPERANDS = 3, ALIGNED = 256 };
 
 typedef struct plan_work {
     const tess_gpu_scope *scope;
     const tess_gpu_plan *made;
     tess_gpu_pointers pointers;
-    CUdeviceptr memory[OPERANDS + 1];
+    CUdeviceptr memory[OPERANDS + 1], block[OPERANDS]; /* the block: the operand's lowest byte */
+    char *host[OPERANDS];                              /* the same */
     size_t bytes[OPERANDS];
     watch watch;
 } plan_work;
@@ -73,26 +74,28 @@ static tess_status launch_plan(void *argument, CUstream stream) {
 }
 
 static tess_status place_operands(plan_work *w, const tess_plan *plan, const void *const *host) {
+    CUdeviceptr first[OPERANDS] = {0};
     for (int i = 0; i < OPERANDS; i++) {
         const tess_array *a = plan->problem->op->array(plan->problem, (tess_operand)i);
         int64_t low, high;
         if (!a || (i == TESS_ARRAY_OUT && a == plan->problem->op->array(plan->problem, TESS_ARRAY_IN)))
             continue;
         tess_array_extent(a, &low, &high);
-        if (low != 0 || high != a->count * a->itemsize)
-            return tess_fail(TESS_ERR_ARGUMENT, "an array to be timed has %lld bytes of elements from byte %lld to %lld: no gaps are taken here",
-                             (long long)(a->count * a->itemsize), (long long)low, (long long)high);
-        w->bytes[i] = (size_t)high;
-        if (high > 0) {
-            TESS_CUDA(w->scope->gpu, cuMemAlloc, &w->memory[i], (size_t)high);
-            TESS_CUDA(w->scope->gpu, cuMemcpyHtoDAsync, w->memory[i], host[i], (size_t)high, w->watch.stream);
-        }
+        if (high == low)
+            continue;
+        w->bytes[i] = (size_t)(high - low);
+        w->host[i] = (char *)(uintptr_t)host[i] + low;
+        int64_t pad = (low % ALIGNED + ALIGNED) % ALIGNED; /* so that the first element is aligned as a caller's would be */
+        TESS_CUDA(w->scope->gpu, cuMemAlloc, &w->memory[i], w->bytes[i] + (size_t)pad);
+        w->block[i] = w->memory[i] + (CUdeviceptr)pad;
+        first[i] = w->block[i] - (CUdeviceptr)low;
+        TESS_CUDA(w->scope->gpu, cuMemcpyHtoDAsync, w->block[i], w->host[i], w->bytes[i], w->watch.stream);
     }
     if (plan->workspace > 0)
         TESS_CUDA(w->scope->gpu, cuMemAlloc, &w->memory[OPERANDS], plan->workspace);
-    w->pointers = (tess_gpu_pointers){.in = w->memory[TESS_ARRAY_IN],
-                                      .second = w->memory[TESS_ARRAY_SECOND],
-                                      .out = w->memory[w->bytes[TESS_ARRAY_OUT] ? TESS_ARRAY_OUT : TESS_ARRAY_IN],
+    w->pointers = (tess_gpu_pointers){.in = first[TESS_ARRAY_IN],
+                                      .second = first[TESS_ARRAY_SECOND],
+                                      .out = first[w->bytes[TESS_ARRAY_OUT] ? TESS_ARRAY_OUT : TESS_ARRAY_IN],
                                       .workspace = w->memory[OPERANDS]};
     return tess_gpu_aligned_plan(&w->made, plan, &w->pointers);
 }
@@ -104,7 +107,7 @@ static tess_status time_inside(plan_work *w, const tess_plan *plan, const void *
     TESS_TRY(watch_median(&w->watch, launch_plan, w, budget, median));
     TESS_TRY(tess_gpu_finish(w->scope, plan, w->made, &w->pointers, w->watch.stream));
     if (w->bytes[TESS_ARRAY_OUT] > 0)
-        TESS_CUDA(w->scope->gpu, cuMemcpyDtoHAsync, out, w->memory[TESS_ARRAY_OUT], w->bytes[TESS_ARRAY_OUT], w->watch.stream);
+        TESS_CUDA(w->scope->gpu, cuMemcpyDtoHAsync, w->host[TESS_ARRAY_OUT], w->block[TESS_ARRAY_OUT], w->bytes[TESS_ARRAY_OUT], w->watch.stream);
     TESS_CUDA(w->scope->gpu, cuStreamSynchronize, w->watch.stream);
     return TESS_OK;
 }
@@ -112,8 +115,6 @@ static tess_status time_inside(plan_work *w, const tess_plan *plan, const void *
 tess_status tess_gpu_time(const tess_plan *plan, const void *in, const void *second, void *out, double budget, double *median) {
     const tess_gpu_plan *made = plan->prepared;
     tess_gpu_scope scope;
-    if (!made->host)
-        return tess_fail(TESS_ERR_ARGUMENT, "the plan's arrays are on the card: plans for arrays in host memory are timed");
     TESS_TRY(tess_gpu_open(made->gpu));
     tess_status status = tess_gpu_enter(made->gpu, made->device, NULL, &scope);
     plan_work w = {.scope = &scope, .watch.scope = &scope};

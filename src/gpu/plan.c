@@ -79,7 +79,7 @@ static tess_status lay_out(const tess_plan *plan, tess_gpu_plan *made, const tes
     return TESS_OK;
 }
 
-static tess_status make(tess_gpu_plan **result, const tess_plan *plan, const tess_strategy *row) {
+tess_status tess_gpu_plan_make(tess_gpu_plan **result, const tess_plan *plan, const tess_strategy *row) {
     tess_gpu *gpu;
     *result = NULL;
     TESS_TRY(open_engine(&gpu, plan));
@@ -131,7 +131,7 @@ static tess_status make_other(tess_gpu_plan *made, const tess_plan *plan) {
         const tess_strategy *row = &op->gpu_rows[r];
         if (row == plan->row || !row->gpu->production || !row->applicable(plan->problem, &why))
             continue;
-        TESS_TRY(make(&made->other, plan, row));
+        TESS_TRY(tess_gpu_plan_make(&made->other, plan, row));
         if (made->other->layout.alignment <= natural)
             return TESS_OK;
         tess_free(plan->context, made->other, sizeof *made->other);
@@ -140,7 +140,7 @@ static tess_status make_other(tess_gpu_plan *made, const tess_plan *plan) {
     return TESS_OK; /* an execution with such operands then fails */
 }
 
-static tess_status load(const tess_gpu_scope *scope, tess_gpu_plan *made, CUstream stream) {
+tess_status tess_gpu_plan_load(const tess_gpu_scope *scope, tess_gpu_plan *made, CUstream stream) {
     made->context_id = scope->context_id;
     TESS_TRY(get_kernels(scope, made, made->row->gpu));
     TESS_TRY(put_constants(scope, made, stream));
@@ -149,10 +149,17 @@ static tess_status load(const tess_gpu_scope *scope, tess_gpu_plan *made, CUstre
     return put_data(scope, made, stream);
 }
 
-tess_status tess_gpu_plan_prepare(tess_plan *plan, const tess_call *call) {
+/* Kernels of the planner's choice have to give known answers before they are used (answer.c). */
+static tess_status load_and_ask(const tess_gpu_scope *scope, tess_gpu_plan *made, const tess_plan *plan, CUstream stream,
+                                const tess_strategy **wrong) {
+    TESS_TRY(tess_gpu_plan_load(scope, made, stream));
+    return made->row->gpu->production ? tess_gpu_ask(scope, plan, made, stream, wrong) : TESS_OK;
+}
+
+static tess_status prepare(tess_plan *plan, const tess_call *call, const tess_strategy **wrong) {
     tess_gpu_plan *made;
     tess_gpu_scope scope;
-    tess_status status = make(&made, plan, plan->row);
+    tess_status status = tess_gpu_plan_make(&made, plan, plan->row);
     plan->prepared = made;
     if (status == TESS_OK)
         status = make_other(made, plan);
@@ -162,11 +169,41 @@ tess_status tess_gpu_plan_prepare(tess_plan *plan, const tess_call *call) {
     CUstream stream = call->stream;
     status = tess_gpu_enter(made->gpu, made->device, stream, &scope);
     if (status == TESS_OK)
-        status = load(&scope, made, stream);
+        status = load_and_ask(&scope, made, plan, stream, wrong);
     if (status == TESS_OK && made->other)
-        status = load(&scope, made->other, stream);
+        status = load_and_ask(&scope, made->other, plan, stream, wrong);
     tess_gpu_leave(&scope);
     return status;
+}
+
+/* The next row of the planner's after the one that cannot be used, or NULL. */
+static const tess_strategy *next_row(const tess_plan *plan) {
+    const tess_op *op = plan->problem->op;
+    const char *why;
+    for (const tess_strategy *row = plan->row + 1; row < op->gpu_rows + op->gpu_count; row++)
+        if (row->gpu->production && row->applicable(plan->problem, &why))
+            return row;
+    return NULL;
+}
+
+/* A row whose kernels are wrong, or are not shipped where nothing compiles them, makes room for the next unless the call asked for it by name. */
+tess_status tess_gpu_plan_prepare(tess_plan *plan, const tess_call *call) {
+    for (;;) {
+        const tess_strategy *wrong = NULL, *next = NULL;
+        tess_status status = prepare(plan, call, &wrong);
+        const tess_gpu_plan *made = plan->prepared;
+        bool missing = status == TESS_ERR_ENGINE && !wrong && made && !tess_gpu_has_compiler(made->gpu);
+        if ((wrong || missing) && !(call->strategy && *call->strategy))
+            next = next_row(plan);
+        if (!next)
+            return status;
+        tess_gpu_plan_release(plan);
+        if (wrong)
+            snprintf(plan->reason, sizeof plan->reason, "%s gave other bits than the CPU here and is not used", wrong->name);
+        else
+            snprintf(plan->reason, sizeof plan->reason, "first whose kernels are shipped; there is no compiler here");
+        plan->row = next;
+    }
 }
 
 void tess_gpu_plan_release(tess_plan *plan) {
@@ -187,6 +224,16 @@ void tess_gpu_plan_release(tess_plan *plan) {
 void tess_gpu_plan_name(const tess_plan *plan, char *text, size_t size) {
     const tess_gpu_plan *made = plan->prepared;
     snprintf(text, size, "sm_%d%d", made->device->major, made->device->minor);
+}
+
+tess_status tess_gpu_plan_place(const tess_plan *plan, tess_wisdom_place *place) {
+    tess_gpu *gpu;
+    tess_gpu_device *device;
+    TESS_TRY(open_engine(&gpu, plan));
+    TESS_TRY(device_of(plan, gpu, &device));
+    *place = (tess_wisdom_place){.machine = tess_wisdom_hash(device->name), .threads = 1};
+    snprintf(place->isa, sizeof place->isa, "sm_%d%d", device->major, device->minor);
+    return TESS_OK;
 }
 
 static void explain_step(const tess_gpu_plan *made, int s, bool json, tess_text *text) {

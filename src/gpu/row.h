@@ -26,8 +26,9 @@ typedef enum tess_gpu_place {
     TESS_GPU_SECOND,
     TESS_GPU_OUT,
     TESS_GPU_WORKSPACE,
-    TESS_GPU_DATA,  /* what tess_gpu_data gave, on the device */
-    TESS_GPU_TICKET /* a 32-bit counter that is 0, and is to be left 0 */
+    TESS_GPU_DATA,   /* what tess_gpu_data gave, on the device */
+    TESS_GPU_TICKET, /* a 32-bit counter that is 0, and is to be left 0 */
+    TESS_GPU_TURN    /* a 64-bit number: which of the layout's turns it is, from 0 */
 } tess_gpu_place;
 
 typedef struct tess_gpu_argument {
@@ -54,6 +55,7 @@ typedef struct tess_gpu_layout {
     } unit[TESS_GPU_UNITS];
     tess_gpu_step step[TESS_GPU_STEPS];
     int units, steps;
+    int64_t turns;     /* how often all steps run, one after another, on shares of a problem that is too large for the workspace; 0 = once */
     int64_t alignment; /* that the operands' first elements must have; 0 = none. A plan keeps a second row for those that have not */
     int64_t workspace; /* bytes in all */
     int64_t zeroed;    /* the first so many are 0 when the first launch begins */
@@ -87,6 +89,7 @@ tess_gpu_step *tess_gpu_launch_of(tess_gpu_layout *layout, const char *entry, in
                                   int64_t shared);
 void tess_gpu_pass_pointer(tess_gpu_layout *layout, tess_gpu_step *step, tess_gpu_place place, int64_t offset);
 void tess_gpu_pass_ticket(tess_gpu_layout *layout, tess_gpu_step *step);                          /* at most one a layout */
+void tess_gpu_pass_turn(tess_gpu_layout *layout, tess_gpu_step *step);                            /* an i64 */
 void tess_gpu_pass(tess_gpu_layout *layout, tess_gpu_step *step, const void *value, size_t size); /* at most 16-byte alignment */
 void tess_gpu_pass_i64(tess_gpu_layout *layout, tess_gpu_step *step, int64_t value);
 void tess_gpu_pass_i32(tess_gpu_layout *layout, tess_gpu_step *step, int32_t value);
@@ -140,6 +143,7 @@ typedef struct tess_gpu_row {
     const tess_gpu_text *const *headers; /* NULL-terminated; what its texts may include. NULL = none */
     int rung;                            /* place in the operation's ladder, 1 for the naive kernel; 0: not a rung */
     bool production;                     /* chosen by the planner; the others run by name only (their `sensible` says so too) */
+    bool inexact;                        /* its bits need not be the CPU's: it is not asked for known answers (answer.c) */
     int least_arch;                      /* 80: the first compute capability that has what the kernel uses */
     void (*lay_out)(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout);
     void (*predict)(const tess_problem *problem, tess_gpu_prediction *prediction); /* NULL = nothing is predicted */
@@ -166,7 +170,14 @@ tess_status tess_gpu_plan_prepare(tess_plan *plan, const tess_call *call);
 void tess_gpu_plan_release(tess_plan *plan);
 void tess_gpu_plan_explain(const tess_plan *plan, tess_format format, tess_text *text);
 void tess_gpu_plan_name(const tess_plan *plan, char *text, size_t size);
+tess_status tess_gpu_plan_place(const tess_plan *plan, tess_wisdom_place *place);
 tess_status tess_gpu_execute(const tess_plan *plan, const void *in, const void *second, void *out, const tess_call *call, double *seconds);
+
+/* The row's layout for the plan's problem; then its kernels and data, in the scope's CUDA context. Freed like plan->prepared. */
+tess_status tess_gpu_plan_make(tess_gpu_plan **made, const tess_plan *plan, const tess_strategy *row);
+tess_status tess_gpu_plan_load(const tess_gpu_scope *scope, tess_gpu_plan *made, CUstream stream);
+/* answer.c: whether kernels that come fresh from a compiler compute what the CPU does: the row in *wrong, with TESS_ERR_ENGINE, when they do not. */
+tess_status tess_gpu_ask(const tess_gpu_scope *scope, const tess_plan *plan, const tess_gpu_plan *made, CUstream stream, const tess_strategy **wrong);
 
 /* measure.c */
 tess_status tess_gpu_time(const tess_plan *plan, const void *in, const void *second, void *out, double seconds, double *median);
@@ -180,6 +191,9 @@ tess_status tess_gpu_run_steps(const tess_gpu_scope *scope, const tess_gpu_plan 
 /* The row's verdict on what its kernels left at the workspace's start; waits for the stream when there is a result. */
 tess_status tess_gpu_finish(const tess_gpu_scope *scope, const tess_plan *plan, const tess_gpu_plan *made, const tess_gpu_pointers *pointers,
                             CUstream stream);
+/* The same on a result that was read already, for a problem that may be a part of another. */
+tess_status tess_gpu_verdict(const tess_gpu_scope *scope, const tess_problem *problem, const tess_gpu_plan *made, const tess_gpu_pointers *pointers,
+                             const char *result, CUstream stream);
 /* The row that the operands' addresses allow. */
 tess_status tess_gpu_aligned_plan(const tess_gpu_plan **chosen, const tess_plan *plan, const tess_gpu_pointers *pointers);
 /* Device memory for one execution, in the stream's order where the device has such memory. size 0: 0. */
@@ -188,9 +202,26 @@ void tess_gpu_scratch_free(const tess_gpu_scope *scope, CUdeviceptr memory, CUst
 /* host.c: the same for arrays in host memory. */
 tess_status tess_gpu_execute_host(const tess_gpu_scope *scope, const tess_plan *plan, const void *in, const void *second, void *out, CUstream stream);
 
-/* pipeline.c: how many rows of the operation's slab axis go at once when the problem is to be cut into slabs, 0 when it is not. */
-int64_t tess_gpu_pipeline_rows(const tess_plan *plan);
-tess_status tess_gpu_execute_slabs(const tess_gpu_scope *scope, const tess_plan *plan, int64_t rows, const void *in, void *out, CUstream stream);
+/* host.c: an operand's memory, from its lowest byte to its highest, on the device. */
+typedef struct tess_gpu_twin {
+    const tess_array *array; /* NULL: none */
+    int64_t low, bytes;
+    CUdeviceptr memory;
+    bool ordered;
+} tess_gpu_twin;
+tess_status tess_gpu_twin_make(const tess_gpu_scope *scope, tess_gpu_twin *twin, const tess_array *array, CUstream stream);
+tess_status tess_gpu_twin_fill(const tess_gpu_scope *scope, const tess_gpu_twin *twin, const void *first, CUstream stream);
+CUdeviceptr tess_gpu_twin_first(const tess_gpu_twin *twin); /* where its first element is */
+void tess_gpu_twin_free(const tess_gpu_scope *scope, const tess_gpu_twin *twin, CUstream stream);
+
+/* pipeline.c: whether the execution is to go slab by slab, and how. */
+typedef struct tess_gpu_cut {
+    tess_cut cut;
+    int64_t rows, size, limit; /* of a slab; bytes of a slot, and at most allowed */
+} tess_gpu_cut;
+bool tess_gpu_pipeline_cut(const tess_plan *plan, tess_gpu_cut *cut);
+tess_status tess_gpu_execute_slabs(const tess_gpu_scope *scope, const tess_plan *plan, const tess_gpu_cut *cut, const void *in, const void *second,
+                                   void *out, CUstream stream);
 /* TESS_ERR_MEMORY when operands that are copied whole take more than TESSERA_GPU_MEMORY. */
 tess_status tess_gpu_check_cap(const tess_plan *plan);
 

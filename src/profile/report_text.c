@@ -103,7 +103,7 @@ static void audit(const tess_profile *p, tess_text *text) {
         "one lane does it for all that agree",
         "the general instruction, not the one for adding 1",
         "unrolled where lanes part: copies of it may be executed by other groups of lanes",
-        "registers do not fit: local memory holds them (not counted)",
+        "registers do not fit: local memory holds them",
         "not as in the PTX, by no known rule (counted as there)",
     };
     bool any = false;

@@ -3,7 +3,8 @@
  *
  * dot4 takes four bytes of each lane (x unsigned, the weights signed), dot2 two signed 16-bit numbers. All is modulo 2^32. A window of taps is summed
  * with them by PHASES: the vector that starts at element p holds in lane q the elements PHASES * q + p and those that follow, so its sums belong to
- * output PHASES * q + p, and PHASES such vectors make all outputs. tess_dot*_to_* interleave the phases again.
+ * output PHASES * q + p, and PHASES such vectors make all outputs. tess_dot*_to_* interleave the phases again. Where the taps of an output do not stand
+ * side by side they are picked (v_dot_pick_here) and sums come in order: that counts as one phase.
  *
  * The words stay where they are written, as those of here.h do. */
 #ifndef TESS_SIMD_DOT_H
@@ -25,6 +26,7 @@
 #endif
 
 typedef v_i32 v_i32_anywhere __attribute__((aligned(1), may_alias));
+typedef x_bytes x_bytes_anywhere __attribute__((aligned(1), may_alias));
 
 TESS_INLINE v_i32 v_i32_load(const void *p) {
     v_i32 v;
@@ -51,6 +53,34 @@ TESS_INLINE v_i32 v_dot_all_here(const int32_t *p) {
 TESS_INLINE v_i32 v_dot_load_here(const void *p) { return v_i32_load(p); }
 TESS_INLINE v_i32 v_dot_all_here(const int32_t *p) { return (v_i32){0} + *p; }
 #endif
+
+/* Byte i of the result is p[picks[i]], for the TESS_DOT_PICKS bytes of picks and the lanes that a vector has. The places of lane q + 4 are those of lane q,
+ * 4 elements further on, and those of four lanes stand within 16 bytes. Up to 64 bytes at p are read. */
+enum { TESS_DOT_PICKS = 64 };
+TESS_INLINE v_i32 v_dot_pick_here(const char *p, const uint8_t *picks) {
+#if TESS_HERE && TESS_VECTOR_BYTES == 64
+    v_i32 v;
+    __asm__ volatile("vpermb %1, %2, %0" : "=v"(v) : "m"(*(const v_i32_anywhere *)p), "v"(v_bytes_load(picks)));
+    return v;
+#elif TESS_HERE
+    const __m256i lanes = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)picks));
+    __m256i v;
+    __asm__ volatile("vmovdqu %1, %x0\n\tvinserti128 $1, %2, %0, %0\n\tvpshufb %3, %0, %0"
+                     : "=&x"(v)
+                     : "m"(*(const x_bytes_anywhere *)p), "m"(*(const x_bytes_anywhere *)(p + picks[16])), "x"(lanes));
+    return (v_i32)v;
+#elif (defined(__SSE2__) || defined(__ARM_NEON)) && TESS_VECTOR_BYTES == 16 && !TESS_SANITIZED
+    uint64_t first, second; /* without dot4: two numbers of 16 bits a lane */
+    memcpy(&first, p, 8);
+    memcpy(&second, p + picks[2], 8);
+    return (v_i32)x_zip_low(2, (x_bytes)(v_u64){first, 0}, (x_bytes)(v_u64){second, 0});
+#else
+    v_bytes v;
+    for (int i = 0; i < TESS_VECTOR_BYTES; i++)
+        v[i] = ((const uint8_t *)p)[picks[i]];
+    return (v_i32)v;
+#endif
+}
 
 /* *acc += the sum over each lane's four bytes of x (unsigned) times w (signed). */
 TESS_INLINE void v_dot4_fma_here(v_i32 *acc, v_i32 x, v_i32 w) {
@@ -106,7 +136,7 @@ TESS_INLINE void v_dot2_fma_here(v_i32 *acc, v_i32 x, v_i32 w) {
 
 TESS_INLINE int32_t tess_clamp32(int32_t x, int32_t low, int32_t high) { return x < low ? low : x > high ? high : x; }
 
-/* Where output `i` of four vectors of sums stands: four phases of one block, or two phases of two blocks. */
+/* Where output `i` of four vectors of sums stands: four phases of one block, two phases of two blocks, or one of four. */
 TESS_INLINE int tess_dot_lane(const int phases, int i) {
     const int block = phases * TESS_F32_LANES, at = i % block;
     return (i / block * phases + at % phases) * TESS_F32_LANES + at / phases;
@@ -153,21 +183,45 @@ TESS_INLINE void tess_alternate_lanes(v_bytes *to, tess_whole a, tess_whole b) {
 #endif
 }
 
-/* One vector of 8-bit outputs. */
-TESS_INLINE v_bytes tess_dot_to_8(const int phases, const v_i32 *acc, bool is_signed) {
-    if (phases == 4)
-        return tess_phases4(TESS_WHOLE(packs_epi32)((tess_whole)acc[0], (tess_whole)acc[2]),
-                            TESS_WHOLE(packs_epi32)((tess_whole)acc[1], (tess_whole)acc[3]), is_signed);
-    const tess_whole a = tess_phases2(acc[0], acc[1], true), b = tess_phases2(acc[2], acc[3], true);
-    const tess_whole packed = is_signed ? TESS_WHOLE(packs_epi16)(a, b) : TESS_WHOLE(packus_epi16)(a, b);
+/* Four vectors of 32 bits whose lanes are in order, each lane's 16 bytes of the result holding 4 bytes of each of them. */
+TESS_INLINE v_bytes tess_lanes_in_order(tess_whole packed) {
+#if TESS_VECTOR_BYTES == 64
+    return (v_bytes)_mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), packed);
+#else
+    return (v_bytes)_mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+#endif
+}
+/* The same for two vectors of pairs of 8 bytes. */
+TESS_INLINE v_bytes tess_halves_in_order(tess_whole packed) {
 #if TESS_VECTOR_BYTES == 64
     return (v_bytes)_mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), packed);
 #else
     return (v_bytes)_mm256_permute4x64_epi64(packed, 0xd8);
 #endif
 }
+
+/* One vector of 8-bit outputs. */
+TESS_INLINE v_bytes tess_dot_to_8(const int phases, const v_i32 *acc, bool is_signed) {
+    if (phases == 1) {
+        const tess_whole a = TESS_WHOLE(packs_epi32)((tess_whole)acc[0], (tess_whole)acc[1]);
+        const tess_whole b = TESS_WHOLE(packs_epi32)((tess_whole)acc[2], (tess_whole)acc[3]);
+        return tess_lanes_in_order(is_signed ? TESS_WHOLE(packs_epi16)(a, b) : TESS_WHOLE(packus_epi16)(a, b));
+    }
+    if (phases == 4)
+        return tess_phases4(TESS_WHOLE(packs_epi32)((tess_whole)acc[0], (tess_whole)acc[2]),
+                            TESS_WHOLE(packs_epi32)((tess_whole)acc[1], (tess_whole)acc[3]), is_signed);
+    const tess_whole a = tess_phases2(acc[0], acc[1], true), b = tess_phases2(acc[2], acc[3], true);
+    return tess_halves_in_order(is_signed ? TESS_WHOLE(packs_epi16)(a, b) : TESS_WHOLE(packus_epi16)(a, b));
+}
 /* Two vectors of 16-bit outputs. */
 TESS_INLINE void tess_dot_to_16(const int phases, const v_i32 *acc, bool is_signed, v_bytes *to) {
+    if (phases == 1) {
+        for (int k = 0; k < 2; k++) {
+            const tess_whole a = (tess_whole)acc[2 * k], b = (tess_whole)acc[2 * k + 1];
+            to[k] = tess_halves_in_order(is_signed ? TESS_WHOLE(packs_epi32)(a, b) : TESS_WHOLE(packus_epi32)(a, b));
+        }
+        return;
+    }
     if (phases == 2) {
         to[0] = (v_bytes)tess_phases2(acc[0], acc[1], is_signed);
         to[1] = (v_bytes)tess_phases2(acc[2], acc[3], is_signed);
@@ -181,6 +235,12 @@ TESS_INLINE void tess_dot_to_16(const int phases, const v_i32 *acc, bool is_sign
 TESS_INLINE v_bytes tess_dot_to_8(const int phases, const v_i32 *acc, bool is_signed) {
     int32_t sums[4 * TESS_F32_LANES];
     v_bytes v;
+#if defined(__SSE2__)
+    if (phases == 1) {
+        const __m128i a = _mm_packs_epi32((__m128i)acc[0], (__m128i)acc[1]), b = _mm_packs_epi32((__m128i)acc[2], (__m128i)acc[3]);
+        return (v_bytes)(is_signed ? _mm_packs_epi16(a, b) : _mm_packus_epi16(a, b));
+    }
+#endif
     tess_dot_sums(sums, acc);
     for (int i = 0; i < TESS_VECTOR_BYTES; i++)
         v[i] = (uint8_t)tess_clamp32(sums[tess_dot_lane(phases, i)], is_signed ? -128 : 0, is_signed ? 127 : 255);

@@ -7,7 +7,7 @@
 #ifndef TESS_SIMD_NARROW_H
 #define TESS_SIMD_NARROW_H
 
-#include "simd/simd.h"
+#include "simd/here.h"
 
 #if defined(__AVX512BW__)
 #define TESS_NARROW 1
@@ -84,5 +84,22 @@ TESS_TO_16(i16, -32768, 32767, _mm256_packs_epi32)
 #undef TESS_FROM
 #undef TESS_TO_8
 #undef TESS_TO_16
+
+/* v_f32_from_u8, on every instruction set, that stays where it is written (here.h). */
+TESS_INLINE v_f32 v_f32_from_u8_here(const void *p) {
+#if TESS_HERE
+    typedef uint8_t some __attribute__((vector_size(TESS_F32_LANES), aligned(1), may_alias));
+    v_f32 v;
+    __asm__ volatile("vpmovzxbd %1, %0\n\tvcvtdq2ps %0, %0" : "=v"(v) : "m"(*(const some *)p));
+    return v;
+#else
+    uint8_t bytes[TESS_F32_LANES];
+    v_f32 v;
+    memcpy(bytes, p, sizeof bytes);
+    for (int i = 0; i < TESS_F32_LANES; i++)
+        v[i] = (float)bytes[i];
+    return v_f32_keep(v);
+#endif
+}
 
 #endif

@@ -194,14 +194,74 @@ static void judge(auditor *a, const ptx_function *f, uint32_t pc, bool gathered)
     }
 }
 
-/* Registers that did not fit: local accesses on the line of an instruction that has none. */
-static void find_spills(auditor *a, uint32_t pc) {
-    const vgpu_record *r = &a->module->records[pc];
+/* ---- what has no part in the PTX ---- */
+
+/* The record that stands on a line, or on the next one that has any: a function's first for what ptxas puts on the line of its name. UINT32_MAX: none. */
+static uint32_t record_of(const tess_vgpu_module *m, int line) {
+    uint32_t best = UINT32_MAX;
+    for (int i = 0; i < m->function_count; i++) {
+        const ptx_function *f = m->functions[i];
+        uint32_t low = f->first, high = f->first + (f->defined ? (uint32_t)f->count : 0);
+        while (low < high) {
+            uint32_t middle = low + (high - low) / 2;
+            if ((int)m->records[middle].line < line)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low < f->first + (uint32_t)f->count && f->defined && (best == UINT32_MAX || m->records[low].line < m->records[best].line))
+            best = low;
+    }
+    return best;
+}
+
+static bool on_line(const auditor *a, uint32_t pc, bool (*is)(const vgpu_record *)) {
+    const vgpu_record *records = a->module->records;
+    for (uint32_t at = pc; at < a->module->record_count && records[at].line == records[pc].line; at++)
+        if (is(&records[at]))
+            return true;
+    return false;
+}
+
+static bool is_local(const vgpu_record *r) { return is_access(r) && (r->space == PTX_LOCAL || r->space == PTX_GENERIC || r->space == PTX_PARAM); }
+static bool reads_constants(const vgpu_record *r) {
+    return r->op == PTX_OP_LD && (r->space == PTX_CONST || (r->space == PTX_PARAM && r->mode == 1 && r->e != VGPU_NO_SLOT));
+}
+static bool branches(const vgpu_record *r) { return r->flow == PTX_BRANCH || r->flow == PTX_TABLE; }
+
+static void more(uint16_t *count, int by) { *count = (uint16_t)(*count + by < UINT16_MAX ? *count + by : UINT16_MAX); }
+
+/* Instructions that nothing in the PTX asked for: registers that did not fit, loads of parameters, jumps from one piece to the next. */
+static void find_others(auditor *a) {
+    uint32_t pc = UINT32_MAX;
+    for (int i = 0, line = -1; i < a->count; i++) {
+        const vgpu_code *c = &a->list[i];
+        bool load = c->op == VGPU_CODE_LDL, store = c->op == VGPU_CODE_STL;
+        if (!load && !store && c->op != VGPU_CODE_LDC && c->op != VGPU_CODE_BRA)
+            continue;
+        if (c->line != line)
+            pc = record_of(a->module, line = c->line);
+        if (pc == UINT32_MAX || !c->line)
+            continue;
+        bool here = (int)a->module->records[pc].line == c->line;
+        vgpu_audit *v = &a->audit[pc];
+        if ((load || store) && !(here && on_line(a, pc, is_local)))
+            more(load ? &v->spill_loads : &v->spill_stores, c->bytes <= 4 ? 1 : c->bytes / 4);
+        else if (c->op == VGPU_CODE_LDC && !(here && on_line(a, pc, reads_constants)))
+            more(&v->constants, 1);
+        else if (c->op == VGPU_CODE_BRA && !(here && on_line(a, pc, branches)))
+            more(&v->branches, 1);
+    }
+}
+
+/* A branch whose line has none: the assembler made its lanes' ways one, under guards. */
+static void find_branch(auditor *a, uint32_t pc) {
     int count;
-    const vgpu_code *code = of_line(a, (int)r->line, &count);
-    for (int i = 0; i < count && !is_access(r); i++)
-        if (code[i].op == VGPU_CODE_LDL || code[i].op == VGPU_CODE_STL)
-            a->audit[pc].verdict = TESS_VGPU_SPILLS;
+    const vgpu_code *code = of_line(a, (int)a->module->records[pc].line, &count);
+    a->audit[pc].no_branch = true;
+    for (int i = 0; i < count; i++)
+        if (code[i].op == VGPU_CODE_BRA)
+            a->audit[pc].no_branch = false;
 }
 
 tess_status tess_vgpu_audit_list(tess_vgpu_module *module, const vgpu_code *list, int count) {
@@ -215,12 +275,13 @@ tess_status tess_vgpu_audit_list(tess_vgpu_module *module, const vgpu_code *list
             bool gathered = f->defined && gathers(&a, f);
             for (uint32_t pc = f->first; f->defined && pc < f->first + (uint32_t)f->count; pc++) {
                 const vgpu_record *r = &module->records[pc];
-                if (pass == 0)
-                    find_spills(&a, pc);
+                if (pass == 0 && branches(r))
+                    find_branch(&a, pc);
                 if (is_access(r) && (pass == 1 || look(&a, r).copies > 0))
                     judge(&a, f, pc, gathered);
             }
         }
+    find_others(&a);
     module->audit = a.audit;
     return TESS_OK;
 }

@@ -6,11 +6,12 @@
 
 #include "vgpu/machine.h"
 
-/* Instructions of sm_90 that access memory, by what the counters call them, and those by which a warp is gathered into one lane. */
+/* Instructions of sm_90 that access memory, by what the counters call them, those by which a warp is gathered into one lane, and branches. */
 #define TESS_VGPU_CODE_LIST(X) \
     X(LD)                      \
     X(LDG)                     \
-    X(LDS) X(LDL) X(LDC) X(ST) X(STG) X(STS) X(STL) X(ATOM) X(ATOMG) X(REDG) X(ATOMS) X(ATOMS_POPC) X(ATOMS_CAS) X(LDGSTS) X(LDSM) X(STSM) X(VOTE)
+    X(LDS)                     \
+    X(LDL) X(LDC) X(ST) X(STG) X(STS) X(STL) X(ATOM) X(ATOMG) X(REDG) X(ATOMS) X(ATOMS_POPC) X(ATOMS_CAS) X(LDGSTS) X(LDSM) X(STSM) X(VOTE) X(BRA)
 typedef enum vgpu_code_op {
 #define X(name) VGPU_CODE_##name,
     TESS_VGPU_CODE_LIST(X)

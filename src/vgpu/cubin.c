@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cubin.c - the memory accesses of machine code, each with the line of PTX it was made of.
+ * cubin.c - the memory accesses and branches of machine code, each with the line of PTX it was made of.
  *
  * A cubin is an ELF file of 64 bits. Every kernel and function has a section .text.NAME of instructions of 16 bytes; .nv_debug_line_sass is a DWARF 2 line
  * program from their addresses to lines of the PTX, one sequence a function, whose start is a relocation against the function's symbol. Of an instruction
@@ -80,10 +80,14 @@ static bool code_of(uint64_t low, uint64_t high, vgpu_code *code) {
         {0x187, VGPU_CODE_STL, true},        {0x18a, VGPU_CODE_ATOM, false},  {0x1a8, VGPU_CODE_ATOMG, false}, {0x1a9, VGPU_CODE_ATOMG, false},
         {0x1a3, VGPU_CODE_ATOMG, false},     {0x18e, VGPU_CODE_REDG, false},  {0x1a6, VGPU_CODE_REDG, false},  {0x18c, VGPU_CODE_ATOMS, false},
         {0x18d, VGPU_CODE_ATOMS_CAS, false}, {0x1ae, VGPU_CODE_LDGSTS, true}, {0x03b, VGPU_CODE_LDSM, false},  {0x044, VGPU_CODE_STSM, false},
-        {0x006, VGPU_CODE_VOTE, false},      {0x086, VGPU_CODE_VOTE, false},  {0x1c4, VGPU_CODE_VOTE, false}};
+        {0x006, VGPU_CODE_VOTE, false},      {0x086, VGPU_CODE_VOTE, false},  {0x1c4, VGPU_CODE_VOTE, false},  {0x147, VGPU_CODE_BRA, false},
+        {0x149, VGPU_CODE_BRA, false}};
     static const uint8_t width[] = {1, 1, 2, 2, 4, 8, 16, 0};
     enum { NEVER = 15, ALWAYS = 7, POPC = 0xf8c };
+    const uint64_t to_itself = 0xfffffffc00fc7947u; /* the branch that ends every function; nothing comes to it */
     unsigned guard = low >> 12 & 15;
+    if (low == to_itself)
+        return false;
     for (int i = 0; i < TESS_COUNT(table); i++)
         if ((low & 0x1ff) == table[i].bits && guard != NEVER) {
             *code = (vgpu_code){.op = (uint8_t)table[i].op,
@@ -92,6 +96,8 @@ static bool code_of(uint64_t low, uint64_t high, vgpu_code *code) {
                                 .offset = (int32_t)(low >> 32) >> 8};
             if ((low & 0xfff) == POPC)
                 code->op = VGPU_CODE_ATOMS_POPC;
+            if (code->op == VGPU_CODE_BRA)
+                code->offset = 0;
             return true;
         }
     return false;

@@ -126,7 +126,12 @@ CUresult tess_vgpu_cuFuncGetAttribute(int *value, CUfunction_attribute attribute
     if (!f)
         return result;
     switch ((int)attribute) {
-    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = 1024; break;
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: {
+        const uint32_t *most = f->kernel->function->most_threads;
+        uint64_t threads = (uint64_t)most[0] * most[1] * most[2];
+        *value = threads && threads < 1024 ? (int)threads : 1024;
+        break;
+    }
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = static_shared(f); break;
     case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *value = (int)f->module->constant_bytes; break;
     case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)f->kernel->function->frame_bytes; break;
@@ -263,7 +268,7 @@ static CUresult check_launch(const vgpu_object *f, const vgpu_step *s) {
     if ((int64_t)s->shared > f->dynamic_limit)
         return tess_vgpu_door_say(CUDA_ERROR_INVALID_VALUE, "%u bytes of dynamic shared memory; the function's limit is %d", s->shared,
                                   f->dynamic_limit);
-    return CUDA_SUCCESS;
+    return tess_vgpu_door_status(tess_vgpu_check_block(f->kernel->function, s->block), CUDA_ERROR_INVALID_VALUE);
 }
 
 CUresult tess_vgpu_cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,

@@ -156,6 +156,14 @@ DOT2(us, false, true)
 DOT2(su, true, false)
 DOT2(ss, true, true)
 
+/* Two numbers as bytes below the low half of z. */
+TESS_INLINE uint32_t saturate(uint32_t x, int32_t low, int32_t high) {
+    const int32_t v = (int32_t)x;
+    return (uint32_t)(v < low ? low : v > high ? high : v) & 255;
+}
+TERNARY(cvt_pack_u8, uint32_t, z << 16 | saturate(x, 0, 255) << 8 | saturate(y, 0, 255))
+TERNARY(cvt_pack_s8, uint32_t, z << 16 | saturate(x, -128, 127) << 8 | saturate(y, -128, 127))
+
 /* ---- carry chains: the condition code is a bit a lane, kept until the next .cc ---- */
 
 #define CARRY(U, UW, u, bits)                                                                                                            \
@@ -364,6 +372,7 @@ static const vgpu_handler_row rows[] = {
     {PTX_OP_DP2A, PTX_S32, PTX_U32, PTX_HI, 0, dp2a_hi_su}, {PTX_OP_DP2A, PTX_S32, PTX_S32, PTX_HI, 0, dp2a_hi_ss},
     {PTX_OP_DP4A, PTX_U32, PTX_U32, 0, 0, dp4a_uu}, {PTX_OP_DP4A, PTX_U32, PTX_S32, 0, 0, dp4a_us},
     {PTX_OP_DP4A, PTX_S32, PTX_U32, 0, 0, dp4a_su}, {PTX_OP_DP4A, PTX_S32, PTX_S32, 0, 0, dp4a_ss},
+    {PTX_OP_CVT_PACK, PTX_U8, PTX_S32, PTX_PACK, PTX_SAT, cvt_pack_u8}, {PTX_OP_CVT_PACK, PTX_S8, PTX_S32, PTX_PACK, PTX_SAT, cvt_pack_s8},
     ROW(NEG, S16, neg_u16) ROW(NEG, S32, neg_u32) ROW(NEG, S64, neg_u64) ROW(ABS, S16, abs_s16) ROW(ABS, S32, abs_s32) ROW(ABS, S64, abs_s64)
     BY_BITS(AND, and) BY_BITS(OR, or) BY_BITS(XOR, xor) BY_BITS(NOT, not) BY_BITS(CNOT, cnot)
     ROW(AND, PRED, and_pred) ROW(OR, PRED, or_pred) ROW(XOR, PRED, xor_pred) ROW(NOT, PRED, not_pred)

@@ -31,6 +31,7 @@ TESS_INLINE void count_issue(const vgpu_warp *w, uint32_t pc, uint32_t mask, uin
     issue->partial += mask != w->exists;
     issue->lanes += (uint64_t)TESS_POPCOUNT(mask);
     issue->on += (uint64_t)TESS_POPCOUNT(on);
+    issue->eighths += (uint64_t)(!!(mask & 0xff) + !!(mask & 0xff00) + !!(mask & 0xff0000) + !!(mask & 0xff000000));
 }
 
 /* bar.warp.sync may stand at several places of the program: lanes that wait at any of them have come. */

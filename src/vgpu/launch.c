@@ -8,6 +8,19 @@
 
 enum { STACK_WITH_CALLS = 16384, QUANTUM = 4000, QUANTUM_TOGETHER = 64, WORKSPACE = 64 };
 
+tess_status tess_vgpu_check_block(const ptx_function *kernel, const uint32_t block[3]) {
+    const uint32_t *most = kernel->most_threads, *required = kernel->required_threads;
+    const ptx_symbol *s = kernel->symbol;
+    uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
+    if (most[0] && threads > (uint64_t)most[0] * most[1] * most[2])
+        return tess_fail(TESS_ERR_ARGUMENT, "a block of %llu threads for %.*s, whose .maxntid is %u, %u, %u", (unsigned long long)threads, s->length,
+                         s->name, most[0], most[1], most[2]);
+    if (required[0] && memcmp(block, required, 3 * sizeof *block) != 0)
+        return tess_fail(TESS_ERR_ARGUMENT, "a block of %u x %u x %u threads for %.*s, whose .reqntid is %u, %u, %u", block[0], block[1], block[2],
+                         s->length, s->name, required[0], required[1], required[2]);
+    return TESS_OK;
+}
+
 static tess_status check(tess_vgpu_module *module, const tess_vgpu_launch_options *options, vgpu_launch *launch) {
     const ptx_symbol *s = launch->kernel->symbol;
     if (options->param_bytes != launch->kernel->param_bytes)
@@ -26,6 +39,7 @@ static tess_status check(tess_vgpu_module *module, const tess_vgpu_launch_option
             return tess_fail(TESS_ERR_ARGUMENT, "grid[%d] is %u, the limit is %u", i, launch->grid[i], i ? 65535u : 2147483647u);
         launch->blocks *= launch->grid[i];
     }
+    TESS_TRY(tess_vgpu_check_block(launch->kernel, launch->block));
     launch->warps = (launch->threads + 31) / 32;
     launch->dynamic_base = (launch->kernel->shared_bytes + 127) / 128 * 128; /* as aligned as any element can ask for, and on bank 0 */
     launch->shared_bytes = options->shared_bytes ? launch->dynamic_base + options->shared_bytes : launch->kernel->shared_bytes;
@@ -178,9 +192,21 @@ static uint64_t *field(tess_vgpu_counters *c, const ptx_instruction *in, uint64_
     }
 }
 
+/* What the machine code does with every issue beyond the PTX. A register's words lie side by side: a sector for eight lanes. */
+static void add_others(tess_vgpu_counters *c, const vgpu_audit *audit, const vgpu_issue *issue) {
+    uint64_t warps = issue->warps + issue->full, eighths = issue->eighths + 4 * issue->full;
+    c->local_ld_requests += audit->spill_loads * warps;
+    c->local_ld_sectors += audit->spill_loads * eighths;
+    c->local_st_requests += audit->spill_stores * warps;
+    c->local_st_sectors += audit->spill_stores * eighths;
+    c->constant_loads += audit->constants * warps;
+    c->constant_requests += audit->constants * warps;
+    c->branches_uniform += audit->branches * warps;
+}
+
 static void add_issues(vgpu_launch *launch) {
     const tess_vgpu_module *module = launch->module;
-    tess_vgpu_counters *counters = launch->run->counters;
+    tess_vgpu_counters *counters = launch->run->counters, *audited = launch->run->audited;
     for (int n = 0; n < launch->worker_count; n++)
         for (uint32_t pc = 0; pc < module->record_count; pc++) {
             const vgpu_issue *issue = &launch->workers[n].issues[pc];
@@ -188,6 +214,13 @@ static void add_issues(vgpu_launch *launch) {
             counters[pc].thread_instructions += issue->lanes + 32 * issue->full;
             counters[pc].thread_instructions_on += issue->on + 32 * issue->full;
             counters[pc].partial_warp_instructions += issue->partial;
+            if (audited)
+                add_others(&audited[pc], &module->audit[pc], issue);
+        }
+    for (uint32_t pc = 0; audited && pc < module->record_count; pc++)
+        if (!module->audit[pc].no_branch) {
+            audited[pc].branches_uniform += counters[pc].branches_uniform;
+            audited[pc].branches_divergent += counters[pc].branches_divergent;
         }
     for (int i = 0; i < module->function_count; i++) {
         const ptx_function *f = module->functions[i];

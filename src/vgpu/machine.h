@@ -213,6 +213,8 @@ typedef struct vgpu_handler_table {
     const vgpu_handler_row *rows;
     int count;
 } vgpu_handler_table;
+/* Whether a block keeps what the kernel says of its size: .maxntid as a product, .reqntid side by side, as an H200's driver looks at them. */
+tess_status tess_vgpu_check_block(const ptx_function *kernel, const uint32_t block[3]);
 tess_status tess_vgpu_launch_kernel(tess_vgpu_module *module, const ptx_function *kernel, const tess_vgpu_launch_options *options,
                                     tess_vgpu_run **run);
 /* block.c. step: gives every warp a turn; false when the block is over. */

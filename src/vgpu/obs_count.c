@@ -14,7 +14,7 @@ void tess_vgpu_total(const tess_vgpu_run *run, tess_vgpu_counters *counters) {
         add(counters, &run->counters[run->active[i]]);
 }
 
-/* The accesses of one record as the machine code does them, all else as PTX has it: what an access counts is all that the second row has. */
+/* The accesses and branches of one record as the machine code does them, all else as PTX has it. */
 static void add_audited(tess_vgpu_counters *to, const tess_vgpu_run *run, uint32_t pc) {
     const tess_vgpu_counters *p = &run->counters[pc], *m = run->audited ? &run->audited[pc] : p;
     tess_vgpu_counters c = *m;
@@ -22,8 +22,6 @@ static void add_audited(tess_vgpu_counters *to, const tess_vgpu_run *run, uint32
     c.thread_instructions = p->thread_instructions;
     c.thread_instructions_on = p->thread_instructions_on;
     c.partial_warp_instructions = p->partial_warp_instructions;
-    c.branches_uniform = p->branches_uniform;
-    c.branches_divergent = p->branches_divergent;
     c.barriers = p->barriers;
     c.warp_syncs = p->warp_syncs;
     c.shared_async_requests = p->shared_async_requests;
@@ -67,6 +65,9 @@ bool tess_vgpu_line_at(const tess_vgpu_run *run, int number, tess_vgpu_line *lin
     line->verdict = run->audited ? (tess_vgpu_verdict)m->audit[pc].verdict : TESS_VGPU_KEPT;
     if (run->audited && line->verdict == TESS_VGPU_KEPT && m->audit[pc].copies > 1 && run->counters[pc].partial_warp_instructions)
         line->verdict = TESS_VGPU_COPIES;
+    if (run->audited && (line->verdict == TESS_VGPU_KEPT || line->verdict == TESS_VGPU_COPIES) &&
+        (m->audit[pc].spill_loads || m->audit[pc].spill_stores))
+        line->verdict = TESS_VGPU_SPILLS;
     add_audited(&line->audited, run, pc);
     line->file = m->file_name[r->source >> 24];
     line->file_length = m->file_name_length[r->source >> 24];

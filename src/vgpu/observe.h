@@ -38,6 +38,7 @@ typedef struct vgpu_access {
 typedef struct vgpu_issue {
     uint64_t full; /* by all 32 lanes, guard and all: the common case, and not in the others */
     uint64_t warps, lanes, on, partial;
+    uint64_t eighths; /* of these: groups of eight lanes of which one is there, which share sectors of local memory */
 } vgpu_issue;
 
 typedef struct vgpu_observer {

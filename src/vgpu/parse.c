@@ -176,6 +176,22 @@ static tess_status parameters(ptx_parser *p, ptx_symbol ***list, int *count) {
     return expect(p, ')');
 }
 
+/* N, or N, N, or N, N, N: the absent ones are 1. */
+static tess_status threads(ptx_parser *p, uint32_t size[3]) {
+    size[0] = size[1] = size[2] = 1;
+    for (int i = 0; i < 3; i++) {
+        uint64_t n;
+        TESS_TRY(expect_integer(p, &n));
+        if (n == 0 || n > UINT32_MAX)
+            return tess_vgpu_error(p, "%llu threads along a side of a block; 1 to 4294967295 are possible", (unsigned long long)n);
+        size[i] = (uint32_t)n;
+        if (!is_mark(p, ','))
+            break;
+        TESS_TRY(tess_vgpu_next(p));
+    }
+    return TESS_OK;
+}
+
 static tess_status function(ptx_parser *p, bool entry) {
     tess_vgpu_module *m = p->module;
     ptx_function *f = tess_vgpu_arena(m, sizeof *f);
@@ -201,9 +217,12 @@ static tess_status function(ptx_parser *p, bool entry) {
     } else if (s) {
         return tess_vgpu_error(p, "%.*s is declared twice", length, name);
     }
-    while (is_mark(p, '.')) { /* .maxntid 256, 1, 1 and the like: promises to the compiler */
+    while (is_mark(p, '.')) { /* .maxntid 256, 1, 1 and the like: of them, launches must keep these two */
         TESS_TRY(tess_vgpu_next(p));
+        bool most = is_name(p, "maxntid"), exactly = is_name(p, "reqntid");
         TESS_TRY(tess_vgpu_next(p));
+        if (most || exactly)
+            TESS_TRY(threads(p, exactly ? f->required_threads : f->most_threads));
         while (p->token.kind == PTX_INTEGER || is_mark(p, ',') || p->token.kind == PTX_STRING)
             TESS_TRY(tess_vgpu_next(p));
     }

@@ -143,6 +143,8 @@ static tess_status opcode(ptx_parser *p, ptx_instruction *in) {
             TESS_TRY(tess_vgpu_next(p));
         }
     }
+    if (in->op == PTX_OP_CVT && in->modes[0] == PTX_PACK) /* other operands: an opcode of its own */
+        in->op = PTX_OP_CVT_PACK;
     return TESS_OK;
 }
 

@@ -64,7 +64,7 @@ typedef enum ptx_op {
                                 X(BYTES, "bytes") X(INIT, "init") X(INVAL, "inval") X(ARRIVE_DROP, "arrive_drop") X(EXPECT_TX, "expect_tx")           \
                                     X(TRY_WAIT, "try_wait") X(TEST_WAIT, "test_wait") X(PARITY, "parity") X(READ, "read") X(M8N8, "m8n8")             \
                                         X(M16N8K4, "m16n8k4") X(M16N8K8, "m16n8k8") X(M16N8K16, "m16n8k16") X(X1, "x1") X(X2, "x2") X(X4, "x4")       \
-                                            X(TRANS, "trans") X(ROW, "row") X(COL, "col")
+                                            X(TRANS, "trans") X(ROW, "row") X(COL, "col") X(PACK, "pack")
 /* clang-format on */
 typedef enum ptx_mode {
     PTX_NO_MODE,
@@ -197,10 +197,11 @@ struct ptx_function {
     int number;
     ptx_symbol **params, **results;
     int param_count, result_count;
-    int64_t param_bytes;  /* kernel: size of the parameter block */
-    int64_t frame_bytes;  /* a thread's stack for one activation: local variables, parameters, results */
-    int64_t shared_bytes; /* kernel: static, and where the dynamic part starts */
-    uint32_t file_bytes;  /* registers, constants and special registers of a warp */
+    int64_t param_bytes;                           /* kernel: size of the parameter block */
+    uint32_t most_threads[3], required_threads[3]; /* kernel: .maxntid, of which the product counts, and .reqntid; zeros: not given */
+    int64_t frame_bytes;                           /* a thread's stack for one activation: local variables, parameters, results */
+    int64_t shared_bytes;                          /* kernel: static, and where the dynamic part starts */
+    uint32_t file_bytes;                           /* registers, constants and special registers of a warp */
     ptx_symbol **labels;
     int label_count, label_room;
     int *scope_parent; /* of each { } in the body; labels belong to one */
@@ -260,6 +261,10 @@ typedef struct ptx_pointer_fixup {
 
 typedef struct vgpu_audit {
     uint8_t verdict, bytes, copies; /* a tess_vgpu_verdict; the width of a merged access; how many instructions an access has become */
+    bool no_branch;                 /* of a branch: there is none, its lanes are told apart by guards */
+    /* What the machine code does on this line and the PTX does not, each as often as the record is issued: requests of registers kept in local memory, loads
+     * of parameters and folded addresses from the constant bank, branches. */
+    uint16_t spill_loads, spill_stores, constants, branches;
 } vgpu_audit;
 
 typedef struct tess_vgpu_module {

@@ -153,7 +153,7 @@ typedef enum tess_vgpu_verdict {
     TESS_VGPU_ONE_LANE,     /* an atomic that one lane does for all that agree */
     TESS_VGPU_PLAIN_ATOMIC, /* one that adds 1 without the instruction that is made for it */
     TESS_VGPU_COPIES,       /* unrolled where lanes part: they may meet in other groups than here */
-    TESS_VGPU_SPILLS,       /* registers are kept in local memory here: not counted */
+    TESS_VGPU_SPILLS,       /* registers are kept in local memory here: counted as often as the line is executed */
     TESS_VGPU_DIFFERS       /* not as PTX has it, by no rule that is known: counted as PTX has it */
 } tess_vgpu_verdict;
 const char *tess_vgpu_verdict_name(tess_vgpu_verdict verdict);

@@ -247,11 +247,11 @@ class Compiled(files.Case):
         self.assertRegex(text, r"\n +10 reduce/shared +same bits +as predicted +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[+-][0-9]+ % +[0-9]+ % +x[0-9.]+ ")
         alone = json.loads(self.ok("ladder", "transpose", "--engine", "virtual", "--json", env={"TESSERA_LIBNVRTC": "/nix.so", "XDG_CACHE_HOME": "/nix"}))
         for r in alone["ladders"][0]["rungs"]:  # no compiler and no cache: the shipped PTX
-            self.assertEqual("counted" in r, r["rung"] > 0, r["strategy"])
-            if r["rung"]:
+            self.assertLessEqual(r["rung"] > 0, "counted" in r, r["strategy"])  # some of the other rows have theirs shipped too
+            if "counted" in r:
                 self.assertEqual({k: v for k, v in r["counted"]["counters"].items()}, ran[r["strategy"]]["counted"]["counters"])
             else:
-                self.assertIn("no CUDA compiler", r["cannot"])
+                self.assertRegex(r["cannot"], "no CUDA compiler|works in place")
         self.fails(1, "ladder", "--engine", "cuda", has="libcuda", env={"TESSERA_LIBCUDA": "/nix.so"})
 
     def test_printed(self):

@@ -2,11 +2,14 @@
  * card.c - runs on a card what test_truth.c runs on the virtual GPU: the same PTX, made into machine code by ptxas at a level, with the same arrays. To be
  * run under Nsight Compute by measure.py, which does all of it.
  *
- *     card launches LEVEL FILE         the launches of launches.txt that are of one file, from the PTX beside it
- *     card rows LEVEL OPERATION        an operation's GPU rows, from the PTX that NVRTC makes of them
- *     card code LEVEL FILE|rows        needs no card: the accesses of the machine code, as code.txt has them
+ *     card launches LEVEL FILE [TABLE]      the launches of launches.txt that are of one file, from the PTX beside it
+ *     card rows LEVEL OPERATION [TABLE]     an operation's GPU rows, from the PTX that NVRTC makes of them
+ *     card code LEVEL FILE|rows             needs no card: the accesses of the machine code, as code.txt has them
  *
- * Prints one line a launch, in order: what was launched, a tab, the hash of what it wrote ("-" when more launches of the same row follow). */
+ * Prints one line a launch, in order: what was launched, a tab, the hash of what it wrote ("-" when more launches of the same row follow). The
+ * profiler is told to look at these launches only, and with TABLE, a file like h200.txt, only at those without a line there; of the others the printed line
+ * ends with a tab and "known". */
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include "gpu/gpu.h"
@@ -28,6 +31,46 @@ static void check(tess_status status) {
     }
 }
 #define CALL(entry, ...) check(tess_gpu_check(gpu, gpu->driver.entry(__VA_ARGS__), #entry))
+
+/* ---- what is known already ---- */
+
+static const char *table; /* its whole text, a line each; NULL: all are looked at */
+static CUresult (*profiler_start)(void), (*profiler_stop)(void);
+
+static void find_profiler(void) {
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+    *(void **)&profiler_start = driver ? dlsym(driver, "cuProfilerStart") : NULL;
+    *(void **)&profiler_stop = driver ? dlsym(driver, "cuProfilerStop") : NULL;
+    if (!profiler_start || !profiler_stop)
+        exit(1);
+}
+
+static void read_known(const char *name) {
+    FILE *f = fopen(name, "r");
+    char *text = calloc(1, 1 << 20);
+    if (!f || !text || fread(text + 1, 1, (1 << 20) - 2, f) == 0)
+        exit(1);
+    text[0] = '\n';
+    fclose(f);
+    table = text;
+}
+
+static bool known(const char *launch) {
+    char line[400];
+    snprintf(line, sizeof line, "\nO%s\t%s\t", level, launch);
+    return table && strstr(table, line);
+}
+
+/* Nothing else is looked at: plans may launch kernels to try them. */
+static bool executing;
+static void watch(const char *launch) {
+    if (executing && !known(launch))
+        profiler_start();
+}
+static void unwatch(const char *launch) {
+    if (executing && !known(launch))
+        profiler_stop();
+}
 
 static void *allocate(size_t bytes) {
     void *p = calloc(1, bytes ? bytes : 1);
@@ -68,6 +111,7 @@ static char *assemble(const char *ptx, size_t *size) {
 static void launch(const truth_launch *l, const char *ptx, CUmodule module) {
     tess_profile *p;
     CUfunction function;
+    char name[320];
     check(tess_profile_kernel(&p, context, ptx, l->text, NULL, 0, NULL));
     CUdeviceptr *place = allocate((size_t)p->array_count * sizeof *place);
     for (int a = 0, v = 0; a < p->array_count; a++, v++) {
@@ -92,9 +136,12 @@ static void launch(const truth_launch *l, const char *ptx, CUmodule module) {
     CALL(cuModuleGetFunction, &function, module, p->kernel);
     if (p->launch.shared > 32768)
         CALL(cuFuncSetAttribute, function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)p->launch.shared);
+    snprintf(name, sizeof name, "%s %s", l->file, l->text);
+    watch(name);
     CALL(cuLaunchKernel, function, g[0], g[1], g[2], b[0], b[1], b[2], (unsigned)p->launch.shared, NULL, NULL, extra);
     CALL(cuStreamSynchronize, NULL);
-    printf("%s %s\t", l->file, l->text);
+    unwatch(name);
+    printf("%s\t", name);
     for (int a = 0, outputs = 0; a < p->array_count; a++) {
         if (!p->arrays[a].out)
             continue;
@@ -104,7 +151,7 @@ static void launch(const truth_launch *l, const char *ptx, CUmodule module) {
         printf("%s%016llx", outputs++ ? "," : "", (unsigned long long)truth_hash(TRUTH_HASH, data, (size_t)p->arrays[a].bytes));
         free(data);
     }
-    printf("\n");
+    printf("%s\n", known(name) ? "\tknown" : "");
     fflush(stdout);
     for (int a = 0; a < p->array_count; a++)
         CALL(cuMemFree, place[a]);
@@ -123,6 +170,7 @@ static void launches(void) {
     code = assemble(ptx, &size);
     CALL(cuModuleLoadDataEx, &module, code, 0, NULL, NULL);
     free(code);
+    executing = true;
     while (truth_next(list, &l))
         if (strcmp(only, l.file) == 0)
             launch(&l, ptx, module);
@@ -170,26 +218,47 @@ static CUresult load_ptx(CUmodule *module, const void *image, unsigned count, CU
     return result;
 }
 
-static CUresult launch_counted(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
-                               CUstream stream, void **arguments, void **extra) {
-    launched_code[launched++ % TESS_COUNT(launched_code)] = hash_of(f);
-    return real.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra);
+static const char *row_now;
+static int problem_now;
+
+static void row_name(char name[80], int launch) {
+    snprintf(name, 80, "%s %d.%d @%08x", row_now, problem_now, launch, launched_code[launch % TESS_COUNT(launched_code)]);
 }
 
-static void row(const char *name, int problem) {
+static CUresult launch_counted(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                               CUstream stream, void **arguments, void **extra) {
+    char name[80];
+    if (!executing)
+        return real.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra);
+    launched_code[launched % TESS_COUNT(launched_code)] = hash_of(f);
+    row_name(name, launched++);
+    watch(name);
+    CUresult result = real.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra);
+    unwatch(name);
+    return result;
+}
+
+static void row(const char *row_wanted, int problem) {
     truth_trial t;
-    tess_status status = truth_begin(&t, context, TESS_ENGINE_CUDA, &truth_problems[problem], name);
+    row_now = row_wanted;
+    problem_now = problem;
+    tess_status status = truth_begin(&t, context, TESS_ENGINE_CUDA, &truth_problems[problem], row_wanted);
     launched = 0;
+    executing = true;
     if (status == TESS_OK)
         check(truth_execute(&t));
-    else if (status != TESS_ERR_STRATEGY)
+    executing = false;
+    if (status != TESS_OK && status != TESS_ERR_STRATEGY)
         check(status);
     for (int i = 0; i < launched; i++) {
-        printf("%s %d.%d @%08x\t", name, problem, i, launched_code[i % TESS_COUNT(launched_code)]);
+        char name[80];
+        row_name(name, i);
+        printf("%s\t", name);
         if (i < launched - 1)
-            printf("-\n");
+            printf("-");
         else
-            printf("%016llx\n", (unsigned long long)truth_hash(TRUTH_HASH, t.out.data, truth_bytes(&t.out)));
+            printf("%016llx", (unsigned long long)truth_hash(TRUTH_HASH, t.out.data, truth_bytes(&t.out)));
+        printf("%s\n", known(name) ? "\tknown" : "");
     }
     fflush(stdout);
     truth_end(&t);
@@ -264,18 +333,21 @@ static void code(void) {
 }
 
 int main(int count, char **words) {
-    if (count != 4) {
-        printf("usage: card launches|rows|code LEVEL FILE|OPERATION\n");
+    if (count != 4 && count != 5) {
+        printf("usage: card launches|rows|code LEVEL FILE|OPERATION [TABLE]\n");
         return 2;
     }
     level = words[2];
     only = words[3];
+    if (count == 5)
+        read_known(words[4]);
     check(tess_open(&context, NULL));
     if (strcmp(words[1], "code") == 0) {
         code();
         tess_close(context);
         return 0;
     }
+    find_profiler();
     check(tess_gpu_get(&gpu, context));
     check(tess_gpu_open(gpu));
     check(tess_gpu_enter(gpu, &gpu->devices[0], NULL, &scope));

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts on a card what test_truth.c counts on the virtual GPU, with Nsight Compute, at two levels of ptxas.
 
-usage: tests/truth/measure.py PROGRAM FOLDER [WORD...]
+usage: tests/truth/measure.py PROGRAM FOLDER [--known TABLE] [WORD...]
 
 PROGRAM: build/truth/card. WORD: O0, O3, a file of launches, an operation; default all, which takes four and a half minutes.
+--known: a launch that has a line in TABLE (tests/truth/h200.txt) keeps it and is not measured again. The names of rows have the hash of their code,
+those of launches.txt have not: leave a file's lines out of TABLE when its kernels have changed.
 
 Leaves FOLDER/h200.txt, which is committed as tests/truth/h200.txt: lines of tabs, named by the first: the level, the launch, the hash of what it wrote, the counters
 by the names of the virtual GPU. The log of every run lies beside it. Run in the folder of the sources, on a card that does nothing else."""
@@ -15,7 +17,8 @@ import sys
 import time
 
 L1, SASS = "l1tex__t_%s_pipe_lsu_mem_%s_op_%s.sum", "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_%s.sum"
-PIPE, ISSUED = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_%s.sum", "smsp__inst_executed_op_%s_pred_on_any.sum"
+# Not smsp__inst_executed_op_*_pred_on_any: of predicated instructions that no lane performs it counts some, another number every run.
+PIPE, ISSUED = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_%s.sum", "smsp__sass_inst_executed_op_%s.sum"
 FLOPS = "smsp__sass_thread_inst_executed_op_%s_pred_on.sum"
 
 # Ours, the card's. docs/counters.md says which of the card's counters may be believed.
@@ -34,7 +37,7 @@ COUNTERS = [
     ("shared_atom_requests", ISSUED % "shared_atom"), ("shared_atom_wavefronts", SASS % "atom"),
     ("local_ld_requests", L1 % ("requests", "local", "ld")), ("local_ld_sectors", L1 % ("sectors", "local", "ld")),
     ("local_st_requests", L1 % ("requests", "local", "st")), ("local_st_sectors", L1 % ("sectors", "local", "st")),
-    ("constant_loads", ISSUED % "ldc"), ("constant_requests", "idc__requests.sum"),
+    ("constant_loads", "smsp__inst_executed_op_ldc_pred_on_any.sum"), ("constant_requests", "idc__requests.sum"),
     ("branches_uniform", "smsp__sass_branch_targets_threads_uniform.sum"), ("branches_divergent", "smsp__sass_branch_targets_threads_divergent.sum"),
     ("warp_instructions", "smsp__inst_executed.sum"), ("thread_instructions", "smsp__thread_inst_executed.sum"),
     ("thread_instructions_on", "smsp__thread_inst_executed_pred_on.sum"),
@@ -45,6 +48,7 @@ COUNTERS = [
     ("card_generic_atom", "smsp__inst_executed_op_generic_atom_pred_on_any.sum"),
     ("card_f32", "smsp__sass_thread_inst_executed_ops_fadd_fmul_ffma_pred_on.sum"), ("card_ffma", FLOPS % "ffma"),
     ("card_f64", "smsp__sass_thread_inst_executed_ops_dadd_dmul_dfma_pred_on.sum"), ("card_dfma", FLOPS % "dfma"),
+    ("card_hadd", FLOPS % "hadd"), ("card_hmul", FLOPS % "hmul"), ("card_hfma", FLOPS % "hfma"),
 ]
 
 
@@ -57,27 +61,48 @@ def number(text):
         return "-"
 
 
-def measure(program, folder, what, level, only):
+def measure(program, folder, what, level, only, known):
     log, raw = ("%s/%s.O%s%s" % (folder, only, level, end) for end in (".log", ".csv"))
     command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-kernel-base", "function", "--log-file", raw,
-               "--metrics", ",".join(m for _, m in COUNTERS), program, what, level, only]
+               "--profile-from-start", "off", "--metrics", ",".join(m for _, m in COUNTERS), program, what, level, only]
+    if known:
+        command.append(known)
     start = time.monotonic()
     with open(log, "w") as out:
         code = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, env={**os.environ, "TESSERA_CACHE": "none"}).returncode
-    launches = [line.rstrip("\n").split("\t") for line in open(log) if line.count("\t") == 1]
+    launches = [line.rstrip("\n").split("\t") for line in open(log) if "\t" in line]
+    old = dict(line_of(line) for line in open(known)) if known else {}
+    new = [name for name in launches if len(name) == 2]
     table = [row for row in csv.reader(line for line in open(raw) if line.startswith('"'))] if os.path.exists(raw) else []
     head, rows = (table[0], table[2:]) if table else ([], [])  # the second line has the units
-    print("%s at level %s: %d launches, %d rows, %.0f s%s" %
-          (only, level, len(launches), len(rows), time.monotonic() - start, "" if code == 0 and len(rows) == len(launches) else "; SOMETHING IS WRONG, see " + log), flush=True)
+    print("%s at level %s: %d launches, %d of them new, %d rows, %.0f s%s" %
+          (only, level, len(launches), len(new), len(rows), time.monotonic() - start,
+           "" if code == 0 and len(rows) == len(new) else "; SOMETHING IS WRONG, see " + log), flush=True)
     place = [head.index(m) if m in head else -1 for _, m in COUNTERS]
-    return ["\t".join(["O" + level] + name + [number(row[p]) if p >= 0 else "-" for p in place]) for name, row in zip(launches, rows)]
+    counted = {name[0]: [number(row[p]) if p >= 0 else "-" for p in place] for name, row in zip(new, rows)}
+    for name in launches:
+        if len(name) == 3:
+            _, written, counters = old["O" + level, name[0]]
+            if written != name[1]:
+                print("%s at level %s wrote %s, but %s when it was measured" % (name[0], level, name[1], written), flush=True)
+            counted[name[0]] = counters + ["-"] * (len(COUNTERS) - len(counters))
+    return ["\t".join(["O" + level] + name[:2] + counted[name[0]]) for name in launches if name[0] in counted]
+
+
+def line_of(line):
+    level, launch, written, *counters = line.rstrip("\n").split("\t")
+    return (level, launch), (level, written, counters)
 
 
 def main():
     program, folder = sys.argv[1:3]
+    words = sys.argv[3:]
+    known = None
+    if "--known" in words:
+        known = words.pop(words.index("--known") + 1)
+        words.remove("--known")
     parts = [("launches", stem) for stem in dict.fromkeys(line.split()[0] for line in open("tests/truth/launches.txt") if line[0] not in "#\n")]
     parts += [("rows", operation) for operation in ("reduce", "transpose", "correlate", "lookup")]
-    words = sys.argv[3:]
     levels = [w for w in words if w in ("O0", "O3")] or ["O0", "O3"]
     wanted = [w for w in words if w not in levels]
     os.makedirs(folder, exist_ok=True)
@@ -86,7 +111,7 @@ def main():
         for level in levels:
             for what, only in parts:
                 if not wanted or only in wanted:
-                    out.writelines(line + "\n" for line in measure(program, folder, what, level[1:], only))
+                    out.writelines(line + "\n" for line in measure(program, folder, what, level[1:], only, known))
                     out.flush()
 
 

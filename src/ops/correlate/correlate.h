@@ -67,7 +67,8 @@ typedef struct tess_correlate_problem {
     int slab_pass;               /* the pass along the axis that slabs are cut along; -1: none */
     int64_t between[2];          /* bytes of the two buffers that the passes alternate between, whole arrays */
     double separable_flops;
-    struct tess_correlate_packed *packed; /* NULL: not small integers whose sums fit 32 bits (packed.h) */
+    struct tess_correlate_packed *packed;               /* NULL: not small integers whose sums fit 32 bits (packed.h) */
+    struct tess_correlate_packed_passes *packed_passes; /* NULL: not a row and a column over bytes (packed_passes.h) */
     struct tess_correlate_fft *fft; /* NULL: sums are chains. Else they go through Fourier transforms, and the bits are those of fft_reference.c */
 } tess_correlate_problem;
 
@@ -78,6 +79,8 @@ typedef struct tess_correlate_asked {
     tess_extent extent;
     tess_accuracy accuracy;
 } tess_correlate_asked;
+/* sample.c */
+tess_status tess_correlate_sample(const tess_problem *problem, int64_t limit, tess_problem **small);
 tess_status tess_correlate_prepare(tess_correlate_problem *problem, const tess_correlate_asked *asked);
 void tess_correlate_release(tess_problem *problem);
 /* The size of an output axis; false when it overflows. */

@@ -90,14 +90,17 @@ static int64_t column_tile(const job *j, const walk *w, int64_t x) {
                                    .planes = 1,
                                    .wy = j->column->axis[0].width,
                                    .wx = 1,
-                                   .at = x * j->width,
+                                   .at = x * j->source.width,
                                    .ahead_at = x * j->source_bytes,
                                    .ahead_bytes = columns * j->source_bytes,
                                    .columns = j->column->columns,
                                    .out = w->scratch + j->fused.between + (j->fused.left + x) * j->width,
                                    .out_stride = j->fused.row_bytes,
                                    .between = true};
-    (columns == k->lanes ? k->narrow : k->tile)(&call);
+    if (j->fused.bytes)
+        (columns == k->lanes ? k->narrow_bytes : k->bytes)(&call);
+    else
+        (columns == k->lanes ? k->narrow : k->tile)(&call);
     return x + columns;
 }
 
@@ -199,6 +202,10 @@ tess_status TESS_ISA_NAME(tess_correlate_fused_passes)(const tess_correlate_prob
     j.kernels = TESS_ISA_NAME(tess_correlate_window_kernels)(problem->work == tess_f32);
     j.store = tess_storer(run->slot, problem->work, row->to);
     j.width = j.source.width;
+    if (fused->bytes) { /* what is gathered of the input are ghost cells */
+        j.source.width = 1;
+        j.source.constant.u64 = (uint8_t)problem->work_constant.f32;
+    }
     j.source_bytes = (int64_t)tess_type_size(column->from);
     j.ask = j.source.stride == j.source_bytes;
     j.length = across->m * row->group;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_packed_kernels.c - the tiles of correlate/packed: those of correlate/window, with four or two taps in every 32-bit lane.
  *
- * Four vectors are loaded from each input row. With four taps of bytes they start at four neighbouring bytes, and lane q of them sums outputs 4 q,
- * 4 q + 1, 4 q + 2, 4 q + 3; with two taps of 16 bits two pairs of them do. So a tile is as many columns wide as a vector has bytes. */
+ * Four vectors are made of each input row (packed_all.h), so a tile is as many columns wide as a vector has bytes. */
 #include "core/convert.h"
 #include "ops/correlate/window_kernels.h"
 #include "simd/dot.h"
@@ -12,9 +11,11 @@
 
 #if TESS_VECTOR_BYTES == 64
 #define TALL 6
+#define TALL_PAIRS 3
 #define LINE 2
 #else
 #define TALL 2
+#define TALL_PAIRS 1
 #define LINE 1
 #endif
 enum { COLUMNS = TESS_VECTOR_BYTES };
@@ -53,76 +54,41 @@ TESS_INLINE void put_blocks(const int phases, const tess_window_call *c, char *t
     TESS_UNROLL for (int k = 0; k < vectors; k += 4) put_block(phases, c, to + k / 4 * step, sums + k);
 }
 
+TESS_INLINE v_i32 v_dot2_all_here(const int32_t *p) { return v_dot_all_here(p); }
+#if TESS_DOT4
+TESS_INLINE v_i32 v_dot4_all_here(const int32_t *p) { return v_dot_all_here(p); }
+#endif
+
 #if TESS_DOT4
 #define WORD v_dot4
-#define KERNEL(name) name##_dot4
-TESS_INLINE v_i32 v_dot4_load_here(const void *p) { return v_dot_load_here(p); }
-TESS_INLINE v_i32 v_dot4_all_here(const int32_t *p) { return v_dot_all_here(p); }
-TESS_INLINE int KERNEL(span)(int k) { return k % 4 + k / 4 * TESS_VECTOR_BYTES; }
-TESS_INLINE vec KERNEL(start)(const tess_window_call *c) { return (vec){0} + c->start; }
-TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sums, int vectors) { put_blocks(4, c, to, sums, vectors); }
-#define tile_name KERNEL(tile)
-#define ROWS TALL
-#define VECTORS 4
-#include "ops/correlate/window_tile.h"
-#define tile_name KERNEL(point)
-#define VECTORS 4
-#define ROWS 1
-#include "ops/correlate/window_tile.h"
-#define tile_name KERNEL(line)
-#define VECTORS (4 * LINE)
-#define ROWS 1
-#include "ops/correlate/window_tile.h"
-static const tess_window_kernels KERNEL(kernels) = {.lanes = COLUMNS,
-                                                    .tall = TALL,
-                                                    .taps = 4,
-                                                    .pairs_must_fit = TESS_DOT4_PAIRS,
-                                                    .wide = 1,
-                                                    .line_vectors = LINE,
-                                                    .tile = KERNEL(tile),
-                                                    .narrow = KERNEL(tile),
-                                                    .line = KERNEL(line),
-                                                    .point = KERNEL(point)};
-#undef WORD
-#undef KERNEL
+#define SUFFIX dot4
+#define TAPS 4
+#define PIXELS 0
+#include "ops/correlate/packed_all.h"
+#define WORD v_dot4
+#define SUFFIX dot4_pixels
+#define TAPS 4
+#define PIXELS 1
+#include "ops/correlate/packed_all.h"
 #endif
-
 #define WORD v_dot2
-#define KERNEL(name) name##_dot2
-TESS_INLINE v_i32 v_dot2_load_here(const void *p) { return v_dot_load_here(p); }
-TESS_INLINE v_i32 v_dot2_all_here(const int32_t *p) { return v_dot_all_here(p); }
-TESS_INLINE int KERNEL(span)(int k) { return k % 2 * 2 + k / 2 * TESS_VECTOR_BYTES; }
-TESS_INLINE vec KERNEL(start)(const tess_window_call *c) { return (vec){0} + c->start; }
-TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sums, int vectors) { put_blocks(2, c, to, sums, vectors); }
-#define tile_name KERNEL(tile)
-#define ROWS TALL
-#define VECTORS 4
-#include "ops/correlate/window_tile.h"
-#define tile_name KERNEL(point)
-#define VECTORS 4
-#define ROWS 1
-#include "ops/correlate/window_tile.h"
-#define tile_name KERNEL(line)
-#define VECTORS (4 * LINE)
-#define ROWS 1
-#include "ops/correlate/window_tile.h"
-static const tess_window_kernels KERNEL(kernels) = {.lanes = COLUMNS,
-                                                    .tall = TALL,
-                                                    .taps = 2,
-                                                    .wide = 1,
-                                                    .line_vectors = LINE,
-                                                    .tile = KERNEL(tile),
-                                                    .narrow = KERNEL(tile),
-                                                    .line = KERNEL(line),
-                                                    .point = KERNEL(point)};
+#define SUFFIX dot2
+#define TAPS 2
+#define PIXELS 0
+#include "ops/correlate/packed_all.h"
+#define WORD v_dot2
+#define SUFFIX dot2_pixels
+#define TAPS 2
+#define PIXELS 1
+#include "ops/correlate/packed_all.h"
 
-const tess_window_kernels *TESS_ISA_NAME(tess_correlate_packed_kernels)(bool dot4);
-const tess_window_kernels *TESS_ISA_NAME(tess_correlate_packed_kernels)(bool dot4) {
+const tess_window_kernels *TESS_ISA_NAME(tess_correlate_packed_kernels)(bool dot4, bool pixels);
+const tess_window_kernels *TESS_ISA_NAME(tess_correlate_packed_kernels)(bool dot4, bool pixels) {
 #if TESS_DOT4
     if (dot4)
-        return &kernels_dot4;
+        return pixels ? &kernels_dot4_pixels : &kernels_dot4;
 #endif
-    return dot4 ? NULL : &kernels_dot2;
+    return dot4 ? NULL : pixels ? &kernels_dot2_pixels : &kernels_dot2;
 }
 
 /* ---- rows that are copied: bytes as they are, or as 16 signed bits ---- */

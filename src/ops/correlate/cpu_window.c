@@ -16,7 +16,7 @@ static const double STREAM_BYTES = 8 << 20;
 enum { SHORT_ROW = 384 }; /* up to so many columns a copy with its ghost cells costs less than tiles for both edges */
 
 const tess_window_kernels *TESS_ISA_NAME(tess_correlate_window_kernels)(bool f32);
-const tess_window_kernels *TESS_ISA_NAME(tess_correlate_packed_kernels)(bool dot4); /* NULL: there is no dot4 */
+const tess_window_kernels *TESS_ISA_NAME(tess_correlate_packed_kernels)(bool dot4, bool pixels); /* NULL: there is no dot4 */
 tess_row_loader TESS_ISA_NAME(tess_correlate_packed_loader)(tess_type from, bool dot4);
 
 typedef struct job {
@@ -30,6 +30,8 @@ typedef struct job {
     char *out, *scratch;
     tess_window_put put; /* packed integers: see tess_window_call */
     int32_t start;
+    uint8_t picks[64];                /* likewise */
+    int64_t read_beyond;              /* elements behind a row's last that a tile may read; nothing comes of them */
     bool rings;                       /* rows go through rings (window_rings.h) */
     bool out_ready;                   /* out has the work type and compact rows: tiles are stored straight into it */
     bool narrows;                     /* out has small integers, which wide tiles can put */
@@ -189,7 +191,8 @@ static void strip(const job *j, char *scratch, const block *b, int64_t first, in
                              .weights = j->pass->weights,
                              .columns = j->pass->columns,
                              .put = j->put,
-                             .start = j->start};
+                             .start = j->start,
+                             .picks = j->picks};
     const bool stand = w->wy > 1 && b->rows >= tall.rows;
     const tiles *t = stand ? &tall : &flat;
     /* A mask of one column over what lies in a cache: tiles below each other meet the same lines, which stay in L1 from one to the next. */
@@ -281,7 +284,7 @@ static void find_inside(job *j, const tess_correlate_problem *problem, const tes
     j->stream =
         match && whole_lines && (j->out_ready || j->narrows) && j->pass->last && (double)problem->out.count * (double)j->out_width >= STREAM_BYTES;
     if (j->source.in_place && (j->length > SHORT_ROW || j->length > j->window.strip)) {
-        int64_t first = row->before * group, last = tess_min64((row->n - (row->width - 1 - row->before)) * group, j->length);
+        int64_t first = row->before * group, last = tess_min64((row->n - (row->width - 1 - row->before)) * group - j->read_beyond, j->length);
         if (j->stream)
             first = phase + tess_ceil_div(tess_max64(first - phase, 0), line) * line;
         first = tess_max64(first, 0);
@@ -359,7 +362,8 @@ tess_status TESS_ISA_NAME(tess_correlate_packed_in_window)(const tess_problem *b
 tess_status TESS_ISA_NAME(tess_correlate_packed_in_window)(const tess_problem *base, const tess_run *run) {
     const tess_correlate_problem *problem = (const tess_correlate_problem *)base;
     const tess_correlate_packed *packed = problem->packed;
-    const tess_window_kernels *fours = TESS_ISA_NAME(tess_correlate_packed_kernels)(true);
+    const int64_t group = packed->dot4.group;
+    const tess_window_kernels *fours = TESS_ISA_NAME(tess_correlate_packed_kernels)(true, group > 1);
     const bool dot4 = fours && packed->bytes && (packed->pairs_fit || !fours->pairs_must_fit);
     job j = {.pass = dot4 ? &packed->dot4 : &packed->dot2, .in = tess_correlate_input(problem, run), .out = run->out, .scratch = run->workspace};
     const char *why;
@@ -371,11 +375,15 @@ tess_status TESS_ISA_NAME(tess_correlate_packed_in_window)(const tess_problem *b
     j.source.load = TESS_ISA_NAME(tess_correlate_packed_loader)(j.pass->from, dot4);
     j.source.width = dot4 ? 1 : 2;
     j.source.constant = packed->constant[!dot4];
-    j.source.in_place = (dot4 || j.pass->from == tess_i16) && (j.source.stride == j.source.width || j.source.n == 1);
-    j.kernels = dot4 ? fours : TESS_ISA_NAME(tess_correlate_packed_kernels)(false);
+    j.source.in_place = (dot4 || j.pass->from == tess_i16) && (j.source.stride == j.source.width || j.source.n * group == 1);
+    j.kernels = dot4 ? fours : TESS_ISA_NAME(tess_correlate_packed_kernels)(false, group > 1);
+    if (group > 1) {
+        tess_dot_picks_of(j.picks, j.source.width, group);
+        j.read_beyond = TESS_COUNT(j.picks) / j.source.width;
+    }
     j.start = dot4 ? 0 : packed->start;
     j.out_width = (int64_t)tess_type_size(j.pass->to);
-    j.out_stride = j.pass->axis[j.pass->row].out_stride;
+    j.out_stride = group > 1 ? j.out_width : j.pass->axis[j.pass->row].out_stride;
     j.put = tess_window_put_of(j.pass->to);
     j.out_ready = j.put != TESS_WINDOW_PUT_WORK && j.out_stride == j.out_width;
     j.store = tess_storer(run->slot, problem->compute, j.pass->to);

@@ -42,7 +42,39 @@ TESS_INLINE void put_narrow(const tess_window_call *c, char *to, const v_f32 *su
 #endif
 }
 
+#define vec v_f32
+#define real float
+#define WORD v_f32
+
+/* Columns of u8, converted on the way into the registers: a vector serves every row of the tile. For correlate/separable, which reads the sums. */
+#define KERNEL(name) name##_u8
+TESS_INLINE vec KERNEL(load)(const tess_window_call *c, const char *x, int k) {
+    (void)c;
+    return v_f32_from_u8_here(x + k * TESS_F32_LANES);
+}
+TESS_INLINE vec KERNEL(start)(const tess_window_call *c) {
+    (void)c;
+    return (vec){0};
+}
+TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sums, int vectors) {
+    (void)c;
+    TESS_UNROLL for (int k = 0; k < vectors; k++) v_f32_store(to + k * TESS_VECTOR_BYTES, sums[k]);
+}
+#define tile_name KERNEL(tall_tile)
+#define ROWS TALL
+#define VECTORS WIDE
+#include "ops/correlate/window_tile.h"
+#define tile_name KERNEL(narrow_tile)
+#define ROWS TALL
+#define VECTORS 1
+#include "ops/correlate/window_tile.h"
+#undef KERNEL
+#undef vec
+#undef real
+#undef WORD
+
 #define TAKES_NARROW TESS_NARROW
+#define BYTES(tile) tile
 #define vec v_f32
 #define real float
 #define WORD v_f32
@@ -54,9 +86,11 @@ TESS_INLINE void put_narrow(const tess_window_call *c, char *to, const v_f32 *su
 #undef KERNEL
 
 #undef TAKES_NARROW
+#undef BYTES
 
 /* f64 does not: nothing calls this. */
 #define TAKES_NARROW 0
+#define BYTES(tile) NULL
 #define put_narrow(c, to, sums, vectors) (void)0
 #define vec v_f64
 #define real double

@@ -39,6 +39,8 @@ typedef struct tess_correlate_fft {
     double cost;                                                   /* of it all, in multiply-adds of a direct sum */
     void *tables;                                                  /* roots, then `spectrum` */
     size_t size;
+    void *device_tables; /* gpu_fft_tables.c: NULL until a plan for a GPU is laid out */
+    size_t device_size;
     void *spectrum; /* of each piece: a * b complex numbers in the order of the grid after a forward transform */
 } tess_correlate_fft;
 

@@ -3,9 +3,17 @@
  * scratch. */
 #include "ops/correlate/fused.h"
 
+#include <string.h>
+
 enum { SCRATCH_LIMIT = 4 << 20, LEAST_COLUMNS = 128, PAGE = 4096, ROW_APART = 640 };
 
 static int64_t round_up(int64_t n, int64_t to) { return tess_ceil_div(n, to) * to; }
+
+/* A row of ghost cells is then a row of u8 too. */
+static bool constant_is_byte(const tess_correlate_problem *problem) {
+    const float constant = problem->work_constant.f32, byte = constant >= 0 && constant <= 255 ? (float)(uint8_t)constant : -1;
+    return memcmp(&constant, &byte, sizeof byte) == 0;
+}
 
 bool tess_correlate_fused_of(tess_correlate_fused *f, const tess_correlate_problem *problem) {
     const int64_t width = (int64_t)tess_type_size(problem->work);
@@ -24,7 +32,8 @@ bool tess_correlate_fused_of(tess_correlate_fused *f, const tess_correlate_probl
     f->left = round_up(tess_max64(f->left, 0), 64 / width);
     f->right = tess_max64(f->right, 0);
     f->met = TESS_FUSED_ROWS + column->axis[0].width - 1;
-    f->in_place = column->from == problem->work && column->axis[1].in_stride == width;
+    f->bytes = column->from == tess_u8 && problem->work == tess_f32 && column->axis[1].in_stride == 1 && constant_is_byte(problem);
+    f->in_place = f->bytes || (column->from == problem->work && column->axis[1].in_stride == width);
     f->row_bytes = round_up((f->left + f->length + f->right) * width + TESS_FUSED_SLACK, 64);
     /* A load waits for an earlier store whose address agrees in its last 12 bits: what is loaded from one row is stored to none of the others' places. */
     f->row_bytes += (PAGE + ROW_APART - f->row_bytes % PAGE) % PAGE;

@@ -16,6 +16,7 @@ typedef struct tess_correlate_fused {
     int64_t left, right;     /* ghost elements on both sides of it */
     int64_t met;             /* input rows that a group of output rows meets */
     bool in_place;           /* input rows are read where they lie */
+    bool bytes;              /* as u8, and converted in registers */
     int64_t row_bytes;       /* of a row between the passes, of a copy of an input row */
     int64_t copies, between; /* offsets in the scratch of a thread: copies of
                               input rows, rows between the passes */

@@ -23,14 +23,17 @@ bool tess_correlate_frame_of(tess_correlate_frame *frame, const tess_correlate_p
 /* Every step a whole vector of 16 bytes, on both sides. */
 bool tess_correlate_frame_whole(const tess_correlate_frame *frame, const char **why);
 /* What all of gpu_window.cuh's kernels want: -D of types, boundary, batch, taps along x. */
-void tess_correlate_frame_options(tess_gpu_layout *layout, const tess_correlate_problem *problem, const tess_correlate_frame *frame, bool whole);
+void tess_correlate_frame_options(tess_gpu_layout *layout, tess_type work, const tess_correlate_frame *frame, bool whole);
 void tess_correlate_frame_pass(tess_gpu_layout *layout, tess_gpu_step *step, const tess_correlate_frame *frame);
 /* Bytes of parameters of a kernel that takes the frame and so many weights. */
 int64_t tess_correlate_frame_parameters(const tess_correlate_frame *frame, int64_t weights);
 extern const tess_gpu_text *const tess_correlate_frame_headers[];
 
 #define TESS_CORRELATE_FAST_ROWS(X) \
-    X(patch) X(patch_odd) X(strip2d) X(strip2d_odd) X(march3d) X(march3d_odd) X(tile1d) X(tile1d_odd) X(separable2d) X(separable2d_odd)
+    X(patch_bytes)                  \
+    X(patch_bytes_odd)              \
+    X(patch)                        \
+    X(patch_odd) X(strip2d) X(strip2d_odd) X(march3d) X(march3d_odd) X(tile1d) X(tile1d_odd) X(patch_separable) X(separable2d) X(separable2d_odd)
 #define X(name)                                      \
     extern const tess_gpu_row tess_correlate_##name; \
     bool tess_correlate_##name##_fits(const tess_problem *problem, const char **why);

@@ -2,13 +2,17 @@
  * gpu_fast_rows.c - the production rows of one mask: which shape of block, which -D, which grid for a problem. Each row stands twice in the table: for
  * rows that begin at multiples of 16 bytes, and (_odd) for any. */
 #include "ops/correlate/gpu_fast.h"
+#include "ops/correlate/packed.h"
+
+#include <string.h>
 
 KERNEL_TEXT(gpu_patch);
+KERNEL_TEXT(gpu_patch_bytes);
 KERNEL_TEXT(gpu_strip2d);
 KERNEL_TEXT(gpu_march3d);
 KERNEL_TEXT(gpu_tile1d);
 
-enum { GRID = 65535, PARAMETERS = 4096, REGISTERS = 65536 };
+enum { GRID = 65535, PARAMETERS = 4096, REGISTERS = 65536, SHARED = 228 << 10, BLOCK_SHARED = 1 << 10 /* of each block for the system */ };
 
 static bool frame_of(tess_correlate_frame *f, const tess_problem *base, int others, bool whole, const char **why) {
     return tess_correlate_gpu_direct(base, why) &&
@@ -51,7 +55,10 @@ static int64_t power_above(int64_t n) {
 static patch_shape patch_of(const tess_correlate_frame *f, int64_t work, bool whole) {
     patch_shape s = {.columns = f->in == 8 ? 2 : f->in == 4 ? 4 : 8, .rows = f->y.width <= 3 ? 4 : 5, .across = 2, .down = 2};
     if (f->y.width <= 3 && f->in < 4)
-        s.rows = f->in == 1 ? 12 : 6;
+        s.rows = f->in == 1 ? 8 : 6;
+    const bool bytes = whole && f->in == 1 && f->y.width <= 3 && f->x.width <= 3 && work == 4;
+    if (bytes)
+        s.columns = 16, s.rows = 6, s.across = 1, s.down = 4;
     if (!whole && f->in >= 4)
         s.columns = 1, s.rows = f->y.width <= 3 ? 12 : 8, s.direct = true;
     if (f->y.m == 1)
@@ -70,6 +77,8 @@ static patch_shape patch_of(const tess_correlate_frame *f, int64_t work, bool wh
         registers = f->y.width <= 3 ? 40 : 64;
     else if (f->in == 2 && f->x.width <= 3 && f->y.width <= 3)
         registers = 72;
+    else if (bytes)
+        registers = 80;
     s.blocks = resident(32 * s.across * s.down, tess_max64(registers, s.rows == 1 ? 32 : 40));
     return s;
 }
@@ -79,29 +88,88 @@ static bool patch_takes(const tess_problem *base, bool whole, const char **why) 
     if (!frame_of(&f, base, 1, whole, why))
         return false;
     const patch_shape s = patch_of(&f, work_size(base), whole);
-    const int64_t widest = s.columns == 1 ? 4 : s.columns;
+    const int64_t widest = s.columns == 1 ? 4 : tess_min64(s.columns, 8);
     *why = "takes masks of at most 5 rows, no wider than a vector of 16 bytes on either side";
     return f.y.width <= 5 && before(&f) <= widest && after(&f) <= widest && tess_ceil_div(f.y.m, s.rows * s.down) <= GRID;
 }
 
-static void lay_patch_as(const tess_problem *base, tess_gpu_layout *layout, bool whole) {
-    tess_correlate_frame f = known_frame(base, 1);
-    const patch_shape s = patch_of(&f, work_size(base), whole);
-    tess_gpu_unit(layout, &gpu_patch);
-    tess_correlate_frame_options(layout, tess_correlate_gpu_of(base), &f, whole);
-    tess_gpu_option(layout, "-DKY=%d", (int)f.y.width);
+/* Everything but the weights, which come last. */
+static void lay_patch_of(const tess_correlate_frame *f, patch_shape s, tess_gpu_layout *layout, const tess_gpu_text *text, const char *entry,
+                         tess_type work, bool whole) {
+    tess_gpu_unit(layout, text);
+    tess_correlate_frame_options(layout, work, f, whole);
+    tess_gpu_option(layout, "-DKY=%d", (int)f->y.width);
     tess_gpu_option(layout, "-DV=%d", (int)s.columns);
     tess_gpu_option(layout, "-DR=%d", (int)s.rows);
     tess_gpu_option(layout, "-DDIRECT=%d", s.direct);
     tess_gpu_option(layout, "-DWX=%d", (int)s.across);
     tess_gpu_option(layout, "-DWY=%d", (int)s.down);
     tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "patch", tess_ceil_div(f.x.m, 32 * s.columns * s.across), tess_ceil_div(f.y.m, s.rows * s.down),
-                                             f.arrays, (int)(32 * s.across * s.down), 0);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, entry, tess_ceil_div(f->x.m, 32 * s.columns * s.across), tess_ceil_div(f->y.m, s.rows * s.down),
+                                             f->arrays, (int)(32 * s.across * s.down), 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-    tess_correlate_frame_pass(layout, step, &f);
-    tess_gpu_pass(layout, step, f.pass->weights, f.pass->size);
+    tess_correlate_frame_pass(layout, step, f);
+}
+
+static void lay_patch_as(const tess_problem *base, tess_gpu_layout *layout, bool whole) {
+    tess_correlate_frame f = known_frame(base, 1);
+    const tess_type work = tess_correlate_gpu_of(base)->work;
+    lay_patch_of(&f, patch_of(&f, work_size(base), whole), layout, &gpu_patch, "patch", work, whole);
+    tess_gpu_pass(layout, &layout->step[layout->steps - 1], f.pass->weights, f.pass->size);
+}
+
+/* ---- patch_bytes ---- */
+
+enum { MOST_ROWS = 8, MOST_GROUPS = 3 };
+
+static int64_t groups_of(const tess_correlate_frame *f) { return tess_ceil_div(f->x.width, 4); }
+
+static patch_shape patch_bytes_of(const tess_correlate_frame *f) {
+    patch_shape s = {.columns = 8, .rows = 8, .across = 2, .down = 2};
+    if (f->y.m <= 2 * s.rows)
+        s.across = 4, s.down = 1;
+    if (f->y.m == 1)
+        s.rows = 1;
+    s.blocks = f->y.width <= 3 ? 8 : 5;
+    return s;
+}
+
+/* The mask as bytes, each row filled to whole words; false when it is not of bytes. */
+static bool bytes_of(const tess_correlate_problem *p, const tess_correlate_frame *f, uint32_t *taps) {
+    const int64_t *weights = p->masks[0].weights, groups = groups_of(f);
+    memset(taps, 0, sizeof *taps * (size_t)(f->y.width * groups));
+    for (int64_t t = 0; t < f->pass->taps; t++) {
+        const int64_t y = t / f->x.width, x = t % f->x.width;
+        if (weights[t] < INT8_MIN || weights[t] > INT8_MAX)
+            return false;
+        taps[y * groups + x / 4] |= ((uint32_t)weights[t] & 255) << x % 4 * 8;
+    }
+    return true;
+}
+
+static bool patch_bytes_takes(const tess_problem *base, bool whole, const char **why) {
+    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
+    uint32_t taps[MOST_ROWS * MOST_GROUPS];
+    tess_correlate_frame f;
+    if (!frame_of(&f, base, 1, whole, why))
+        return false;
+    const patch_shape s = patch_bytes_of(&f);
+    *why = "takes u8 and i8, and integer masks whose sums are proven to fit 32 bits";
+    if (!p->packed || f.in != 1 || f.pass->group > 1)
+        return false;
+    *why = "takes masks of at most 8 rows and 12 columns, 8 of them on either side, of weights of 8 bits";
+    return f.y.width <= MOST_ROWS && f.x.width <= 4 * MOST_GROUPS && before(&f) <= 8 && after(&f) <= 8 &&
+           tess_ceil_div(f.y.m, s.rows * s.down) <= GRID && bytes_of(p, &f, taps);
+}
+
+static void lay_patch_bytes_as(const tess_problem *base, tess_gpu_layout *layout, bool whole) {
+    uint32_t taps[MOST_ROWS * MOST_GROUPS];
+    tess_correlate_frame f = known_frame(base, 1);
+    bytes_of(tess_correlate_gpu_of(base), &f, taps);
+    lay_patch_of(&f, patch_bytes_of(&f), layout, &gpu_patch_bytes, "patch_bytes", tess_i32, whole);
+    tess_gpu_option(layout, "-DGROUPS=%d", (int)groups_of(&f));
+    tess_gpu_pass(layout, &layout->step[layout->steps - 1], taps, sizeof *taps * (size_t)(f.y.width * groups_of(&f)));
 }
 
 /* ---- strip2d ---- */
@@ -130,9 +198,11 @@ static strip2d_shape strip2d_of(const tess_correlate_frame *f, int64_t work, con
     s.blocks = resident(s.threads, registers);
     s.stages = 8;
     s.shared = s.stages * row * f->in;
+    s.blocks = tess_max64(1, tess_min64(s.blocks, SHARED / (s.shared + BLOCK_SHARED)));
     const int64_t columns = tess_ceil_div(f->x.m, s.threads * s.columns) * f->arrays;
     const int64_t at_once = device->sms * s.blocks, rows = f->y.m;
-    int64_t strips = tess_max64(1, 2 * at_once / tess_max64(columns, 1));
+    const int64_t waves = taps >= 9 && taps <= 12 ? 1 : 2; /* fewer rows twice, or a fuller last wave: as measured */
+    int64_t strips = tess_max64(1, waves * at_once / tess_max64(columns, 1));
     if (at_once > 0 && columns > at_once) {
         /* Many small images: as many strips as leave the last wave of blocks fullest, the rows before a strip's first output counted. */
         int64_t least = INT64_MAX;
@@ -167,7 +237,7 @@ static void lay_strip2d_as(const tess_problem *base, const tess_gpu_device *devi
     tess_correlate_frame f = known_frame(base, 1);
     strip2d_shape s = strip2d_of(&f, work_size(base), device);
     tess_gpu_unit(layout, &gpu_strip2d);
-    tess_correlate_frame_options(layout, tess_correlate_gpu_of(base), &f, whole);
+    tess_correlate_frame_options(layout, tess_correlate_gpu_of(base)->work, &f, whole);
     tess_gpu_option(layout, "-DKY=%d", (int)f.y.width);
     tess_gpu_option(layout, "-DV=%d", (int)s.columns);
     tess_gpu_option(layout, "-DSTAGES=%d", (int)s.stages);
@@ -190,18 +260,23 @@ typedef struct march3d_shape {
 
 static march3d_shape march3d_of(const tess_correlate_frame *f, int64_t work, const tess_gpu_device *device) {
     const int64_t wide = work / 4, plane = f->x.width * f->y.width;
-    march3d_shape s = {.columns = f->in == 8 ? 2 : f->in == 4 ? 4 : 8, .rows = 4, .along = f->z.width <= 3 ? 64 : 32, .stages = 3};
+    const bool large = f->z.width <= 3 && device->shared_block_optin >= 160 << 10; /* larger tiles: fewer rows brought twice */
+    march3d_shape s = {.columns = f->in == 8 ? 2 : f->in == 4 ? 4 : 8, .rows = 4, .along = large ? 128 : f->z.width <= 3 ? 64 : 32, .stages = 3};
     if (wide == 2 && f->in < 8)
         s.columns = 4;
     while (s.rows > 1 && (s.rows * plane * f->z.width * s.columns > BODY || s.rows * f->z.width * s.columns * wide > 64))
         s.rows--;
-    s.down = (s.rows == 1 ? 256 : 128) / s.along;
+    while (s.along > 32 && s.along / 2 * s.columns >= f->x.m)
+        s.along /= 2;
+    s.down = large ? 4 : (s.rows == 1 ? 256 : 128) / s.along;
+    if (large && work == 4 && f->in == 4)
+        s.rows = tess_min64(s.rows, 2), s.down = 8;
     const int64_t vector = 16 / f->in, read = s.columns * f->in < 16 ? s.columns : vector;
     const int64_t row = up_to(up_to(before(f), read), vector) + s.along * s.columns + up_to(up_to(after(f), read), vector);
     const int64_t window = s.columns + before(f) + after(f);
     s.blocks = resident(s.along * s.down, (s.rows * f->z.width * s.columns + 3 * window) * wide + 24);
     s.shared = s.stages * (s.down * s.rows + f->y.width - 1) * row * f->in;
-    s.blocks = tess_max64(1, tess_min64(s.blocks, (224 << 10) / s.shared));
+    s.blocks = tess_max64(1, tess_min64(s.blocks, SHARED / (s.shared + BLOCK_SHARED)));
     const int64_t tiles = tess_ceil_div(f->x.m, s.along * s.columns) * tess_ceil_div(f->y.m, s.down * s.rows) * f->arrays;
     const int64_t waves = s.rows == 3 ? 1 : 2, chunks = tess_max64(1, waves * device->sms * s.blocks / tess_max64(tiles, 1));
     s.depth = tess_max64(tess_ceil_div(f->z.m, chunks), tess_min64(f->z.m, 2 * f->z.width));
@@ -214,6 +289,10 @@ static bool march3d_takes(const tess_problem *base, bool whole, const char **why
     if (!frame_of(&f, base, 2, whole, why))
         return false;
     const march3d_shape s = march3d_of(&f, work_size(base), &none);
+    const int64_t plane = f.y.in_stride / 16 * f.y.n; /* in vectors, which the kernel counts by 32 bits */
+    *why = "takes planes of at most 16 GiB";
+    if (plane > 1 << 30 || plane < -(1 << 30))
+        return false;
     *why = "takes masks of few enough taps for its registers, its shared memory and the instruction cache";
     return f.z.width > 1 && f.x.width * f.y.width * f.z.width * s.columns * s.rows <= 3 * BODY / 2 &&
            (f.z.width * s.columns * s.rows + 2 * (before(&f) + after(&f))) * work_size(base) / 4 <= 160 && s.shared <= 160 << 10 &&
@@ -226,7 +305,7 @@ static void lay_march3d_as(const tess_problem *base, const tess_gpu_device *devi
     const march3d_shape s = march3d_of(&f, work_size(base), device);
     const int64_t deep = tess_ceil_div(f.z.m, tess_max64(s.depth, 1));
     tess_gpu_unit(layout, &gpu_march3d);
-    tess_correlate_frame_options(layout, tess_correlate_gpu_of(base), &f, whole);
+    tess_correlate_frame_options(layout, tess_correlate_gpu_of(base)->work, &f, whole);
     tess_gpu_option(layout, "-DKY=%d", (int)f.y.width);
     tess_gpu_option(layout, "-DKZ=%d", (int)f.z.width);
     tess_gpu_option(layout, "-DV=%d", (int)s.columns);
@@ -267,7 +346,7 @@ static void lay_tile1d_as(const tess_problem *base, tess_gpu_layout *layout, boo
     tess_correlate_frame f = known_frame(base, 0);
     const int64_t threads = f.x.m < 64 * EACH ? 32 : f.x.width <= 64 || f.x.m < 128 * EACH ? 64 : 128, planes = tess_ceil_div(f.arrays, GRID);
     tess_gpu_unit(layout, &gpu_tile1d);
-    tess_correlate_frame_options(layout, tess_correlate_gpu_of(base), &f, whole);
+    tess_correlate_frame_options(layout, tess_correlate_gpu_of(base)->work, &f, whole);
     tess_gpu_option(layout, "-DEACH=%d", EACH);
     tess_gpu_option(layout, "-DTHREADS=%d", (int)threads);
     tess_gpu_step *step = tess_gpu_launch_of(layout, "tile1d", tess_ceil_div(f.x.m, threads * EACH), tess_ceil_div(f.arrays, tess_max64(planes, 1)),
@@ -281,6 +360,14 @@ static void lay_tile1d_as(const tess_problem *base, tess_gpu_layout *layout, boo
 
 /* ---- the rows ---- */
 
+static void lay_patch_bytes(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    (void)device;
+    lay_patch_bytes_as(base, layout, true);
+}
+static void lay_patch_bytes_odd(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    (void)device;
+    lay_patch_bytes_as(base, layout, false);
+}
 static void lay_patch(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     (void)device;
     lay_patch_as(base, layout, true);
@@ -313,6 +400,8 @@ static void lay_tile1d_odd(const tess_problem *base, const tess_gpu_device *devi
 #define ROW(name, takes, whole)                                                                                       \
     bool tess_correlate_##name##_fits(const tess_problem *base, const char **why) { return takes(base, whole, why); } \
     const tess_gpu_row tess_correlate_##name = {.headers = tess_correlate_frame_headers, .production = true, .least_arch = 80, .lay_out = lay_##name}
+ROW(patch_bytes, patch_bytes_takes, true);
+ROW(patch_bytes_odd, patch_bytes_takes, false);
 ROW(patch, patch_takes, true);
 ROW(patch_odd, patch_takes, false);
 ROW(strip2d, strip2d_takes, true);

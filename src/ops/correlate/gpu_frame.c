@@ -5,12 +5,13 @@
 #include "ops/correlate/gpu_fast.h"
 
 extern const char tess_kernel_gpu_types_cuh[], tess_kernel_correlate_gpu_window_cuh[], tess_kernel_correlate_gpu_copies_cuh[],
-    tess_kernel_correlate_gpu_ring_cuh[];
+    tess_kernel_correlate_gpu_ring_cuh[], tess_kernel_correlate_gpu_patch_cuh[];
 static const tess_gpu_text types = {"gpu/types.cuh", tess_kernel_gpu_types_cuh},
                            window = {"ops/correlate/gpu_window.cuh", tess_kernel_correlate_gpu_window_cuh},
                            copies = {"ops/correlate/gpu_copies.cuh", tess_kernel_correlate_gpu_copies_cuh},
-                           ring = {"ops/correlate/gpu_ring.cuh", tess_kernel_correlate_gpu_ring_cuh};
-const tess_gpu_text *const tess_correlate_frame_headers[] = {&types, &window, &copies, &ring, NULL};
+                           ring = {"ops/correlate/gpu_ring.cuh", tess_kernel_correlate_gpu_ring_cuh},
+                           patch = {"ops/correlate/gpu_patch.cuh", tess_kernel_correlate_gpu_patch_cuh};
+const tess_gpu_text *const tess_correlate_frame_headers[] = {&types, &window, &copies, &ring, &patch, NULL};
 
 /* Blocks are numbered by 16 bits along y and z, indices along an axis have 31 bits with room for what a block reaches beyond the end. */
 enum { ARRAYS = 65535, AXIS = INT32_MAX / 2, PARAMETERS = 4096 };
@@ -95,8 +96,10 @@ int64_t tess_correlate_frame_parameters(const tess_correlate_frame *frame, int64
     return 32 + 8 * (10 + 3 * (frame->batch + 1) + 5) + 16 + weights * (int64_t)(frame->pass->size / (size_t)frame->pass->taps);
 }
 
-void tess_correlate_frame_options(tess_gpu_layout *layout, const tess_correlate_problem *problem, const tess_correlate_frame *frame, bool whole) {
-    tess_correlate_gpu_types(layout, problem, frame->pass);
+void tess_correlate_frame_options(tess_gpu_layout *layout, tess_type work, const tess_correlate_frame *frame, bool whole) {
+    tess_gpu_option(layout, "-DIN=%d", (int)frame->pass->from);
+    tess_gpu_option(layout, "-DOUT=%d", (int)frame->pass->to);
+    tess_gpu_option(layout, "-DWORK=%d", (int)work);
     tess_gpu_option(layout, "-DKX=%d", (int)frame->x.width);
     tess_gpu_option(layout, "-DBEFORE=%d", (int)frame->x.before);
     tess_gpu_option(layout, "-DGROUP=%d", (int)frame->pass->group);

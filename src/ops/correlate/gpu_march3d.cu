@@ -11,10 +11,14 @@
 const int ROWS = DOWN * R + KY - 1, PLANE = ROWS * ROW;
 
 // Plane z as the mask meets it, rows from y on.
-__device__ __forceinline__ void copy_plane(element *to, const element *in, const frame &f, const loose &beside, int z, int y, int x, int along,
-                                           int down) {
+__device__ __forceinline__ void copy_plane(const tile_feed<ROWS, DOWN> &feed, element *ring, int slot, const element *in, const frame &f, int z,
+                                           int y, int x) {
     const int at = resolve(z, (int)f.n_z, f.edge);
-    copy_rows<ROWS, DOWN>(to, in + (i64)(at < 0 ? 0 : at) * f.in_z, at >= 0, true, f, beside, y, x, along, down);
+    const element *plane = in + (i64)(at < 0 ? 0 : at) * f.in_z;
+    if (WHOLE && at >= 0)
+        feed.copy(slot, plane);
+    else
+        copy_anywhere<ROWS>(ring + slot * PLANE, plane, at >= 0, f, y, x);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
@@ -27,13 +31,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
               front = z - f.before_z;
     const int outputs = min(depth, (int)f.m_z - z), planes = outputs + KZ - 1, column = x + along * V, row = y + down * R;
     find_array(f, number, in, out);
-    result *to = out + (i64)(z - (KZ - 1)) * f.out_z + (i64)row * f.out_y;
-    const loose beside = find_loose(f, x, along);
+    char *to = (char *)(out + (i64)z * f.out_z + (i64)row * f.out_y + column);
+    const i64 down_y = f.out_y * (i64)sizeof(result), down_z = f.out_z * (i64)sizeof(result);
+    const tile_feed<ROWS, DOWN> feed(ring, f, top, x, along, down);
     prepare_ring<STAGES * ROWS>(ring, f, reaches_edge(f, x) || top < 0 || top + ROWS > (int)f.n_y);
-#pragma unroll
+#pragma unroll 1
     for (int i = 0; i < STAGES - 1; i++) {
         if (i < planes)
-            copy_plane(ring + i * PLANE, in, f, beside, front + i, top, x, along, down);
+            copy_plane(feed, ring, i, in, f, front + i, top, x);
         end_copies();
     }
     work sum[KZ][R][V];
@@ -50,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         await_copies<STAGES - 2>();
         __syncthreads();
         if (plane + STAGES - 1 < planes)
-            copy_plane(ring + next * PLANE, in, f, beside, front + plane + STAGES - 1, top, x, along, down);
+            copy_plane(feed, ring, next, in, f, front + plane + STAGES - 1, top, x);
         end_copies();
         work value[R + KY - 1][LEFT + V + RIGHT];
 #pragma unroll
@@ -73,10 +78,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                                                                  : (work)0);
         slot = slot == STAGES - 1 ? 0 : slot + 1;
         next = next == STAGES - 1 ? 0 : next + 1;
-        if (plane >= KZ - 1)
-#pragma unroll
-            for (int r = 0; r < R; r++)
-                if (row + r < (int)f.m_y)
-                    write<V>(to + (i64)plane * f.out_z + (i64)r * f.out_y + column, column, (int)f.m_x, sum[KZ - 1][r]);
+        if (plane >= KZ - 1) {
+            write_rows(to, down_y, row, (int)f.m_y, column, (int)f.m_x, sum[KZ - 1]);
+            to += down_z;
+        }
     }
 }

@@ -51,60 +51,90 @@ __device__ __forceinline__ loose find_loose(const frame &f, int x, int along) {
     return l;
 }
 
-// N rows of the plane at `in` (`there`, or one of constants) to shared memory: from row y on as the mask meets it, columns from x - PAD_LEFT on. The block's
-// threads stand ALONG by HIGH, this one at (along, down). Rows of constants stand there already when `kept`; else they are written.
-template <int N, int HIGH>
-__device__ __forceinline__ void copy_rows(element *to, const element *in, bool there, bool kept, const frame &f, const loose &l, int y, int x,
-                                          int along, int down) {
-    const int n_x = (int)f.n_x, n_y = (int)f.n_y;
-    if (WHOLE && there && (kept || (y >= 0 && y + N <= n_y))) {
-        const i64 step = f.in_y * SIZE;
-        const unsigned own = (unsigned)__cvta_generic_to_shared(to) + along * 16;
-        const char *plane = (const char *)in;
-#pragma unroll
-        for (int r = 0; r < (N + HIGH - 1) / HIGH; r++) {
-            const int row = r * HIGH + down, at_y = kept ? resolve(y + row, n_y, f.edge) : y + row;
-            if (at_y < 0 || (N % HIGH != 0 && row >= N))
-                continue;
-            const char *from = plane + at_y * step, *vector = from + (x - PAD_LEFT) * SIZE + along * 16;
-#pragma unroll
-            for (int g = 0; g < EACH; g++)
-                if (l.vector[g])
-                    copy_vector(own + (row * ROW + g * ALONG * VECTOR) * SIZE, vector + g * ALONG * 16);
-#pragma unroll
-            for (int e = 0; e < EXTRA; e++)
-                if (l.from[e] >= 0)
-                    copy_element<SIZE>((unsigned)__cvta_generic_to_shared(to + row * ROW + l.to[e]), (const element *)from + l.from[e]);
-        }
-    } else {
-        const int STEP = WHOLE ? VECTOR : 1;
+// N rows of the plane at `in` (`there`, or one of constants) to shared memory, each element by its index: from row y on as the mask meets it, columns from
+// x - PAD_LEFT on.
+template <int N> __device__ __forceinline__ void copy_anywhere(element *to, const element *in, bool there, const frame &f, int y, int x) {
+    const int n_x = (int)f.n_x, n_y = (int)f.n_y, STEP = WHOLE ? VECTOR : 1;
 #pragma unroll 1
-        for (int g = threadIdx.x; g < N * (ROW / STEP); g += THREADS) {
-            const int row = g / (ROW / STEP), column = x - PAD_LEFT + (g - row * (ROW / STEP)) * STEP,
-                      at_y = there ? resolve(y + row, n_y, f.edge) : -1;
-            const element *from = in + (i64)(at_y < 0 ? 0 : at_y) * f.in_y;
-            if (WHOLE && at_y >= 0 && column >= 0 && column + STEP <= n_x) {
-                copy_vector((unsigned)__cvta_generic_to_shared(to + g * STEP), from + column);
-            } else {
+    for (int g = threadIdx.x; g < N * (ROW / STEP); g += THREADS) {
+        const int row = g / (ROW / STEP), column = x - PAD_LEFT + (g - row * (ROW / STEP)) * STEP, at_y = there ? resolve(y + row, n_y, f.edge) : -1;
+        const element *from = in + (i64)(at_y < 0 ? 0 : at_y) * f.in_y;
+        if (WHOLE && at_y >= 0 && column >= 0 && column + STEP <= n_x) {
+            copy_vector((unsigned)__cvta_generic_to_shared(to + g * STEP), from + column);
+        } else {
 #pragma unroll 1
-                for (int i = 0; i < STEP; i++) {
-                    const int at = resolve_x(column + i, n_x, f.edge);
-                    if (at_y >= 0 && at >= 0)
-                        copy_element<SIZE>((unsigned)__cvta_generic_to_shared(to + g * STEP + i), from + at);
-                    else
-                        to[g * STEP + i] = ghost_of(f);
-                }
+            for (int i = 0; i < STEP; i++) {
+                const int at = resolve_x(column + i, n_x, f.edge);
+                if (at_y >= 0 && at >= 0)
+                    copy_element<SIZE>((unsigned)__cvta_generic_to_shared(to + g * STEP + i), from + at);
+                else
+                    to[g * STEP + i] = ghost_of(f);
             }
         }
     }
 }
 
-// A thread's part in copying rows that follow each other, one a turn. What does not change is made opaque by a shuffle: the compiler would else compute it
-// again in every turn.
+// A thread's part in copying tiles of N rows, the same rows of one plane after the other: the block's threads stand ALONG by HIGH. Where its vectors lie in a
+// plane is found once; rows of constants stand in the ring from the beginning.
+template <int N, int HIGH> struct tile_feed {
+    enum { MINE = (N + HIGH - 1) / HIGH };
+    int row[MINE], extra[EXTRA]; // from the plane to the thread's first vector of a row, in vectors; from there to an element, in bytes
+    unsigned own, to[EXTRA];     // in shared memory, in the ring's first plane
+    int flags;                   // bits: vectors that lie inside; from EACH on elements; from EACH + EXTRA on rows that are none of constants
+
+    __device__ __forceinline__ tile_feed(const element *ring, const frame &f, int y, int x, int along, int down) {
+        const loose l = find_loose(f, x, along);
+        const int lane = threadIdx.x % 32;
+        int bits = 0;
+        // A shuffle makes opaque what the compiler would else compute again for every plane.
+        own = __shfl_sync(0xffffffff, (unsigned)__cvta_generic_to_shared(ring + down * ROW) + along * 16, lane);
+#pragma unroll
+        for (int g = 0; g < EACH; g++)
+            bits |= l.vector[g] << g;
+#pragma unroll
+        for (int e = 0; e < EXTRA; e++) {
+            bits |= (l.from[e] >= 0) << (EACH + e);
+            extra[e] = (l.from[e] - x + PAD_LEFT) * SIZE - along * 16;
+            to[e] = (unsigned)__cvta_generic_to_shared(ring + down * ROW + l.to[e]);
+        }
+#pragma unroll
+        for (int r = 0; r < MINE; r++) {
+            const int number = r * HIGH + down, at = resolve(y + number, (int)f.n_y, f.edge);
+            bits |= (number < N && at >= 0) << (EACH + EXTRA + r);
+            row[r] = __shfl_sync(0xffffffff, (int)(at * (f.in_y * SIZE / 16)) + (x - PAD_LEFT) * SIZE / 16 + along, lane);
+        }
+        flags = __shfl_sync(0xffffffff, bits, lane);
+    }
+    // The tile of the plane at `in`, to plane number `slot` of the ring.
+    __device__ __forceinline__ void copy(int slot, const element *in) const {
+        const unsigned at = slot * (N * ROW * SIZE);
+#pragma unroll
+        for (int r = 0; r < MINE; r++) {
+            const char *vector = (const char *)in + (i64)row[r] * 16;
+            if (flags >> (EACH + EXTRA + r) & 1) {
+#pragma unroll
+                for (int g = 0; g < EACH; g++)
+                    if (flags >> g & 1)
+                        copy_vector(own + at + (r * HIGH * ROW + g * ALONG * VECTOR) * SIZE, vector + g * ALONG * 16);
+            }
+        }
+        if (flags >> EACH & ((1 << EXTRA) - 1)) {
+#pragma unroll
+            for (int r = 0; r < MINE; r++)
+#pragma unroll
+                for (int e = 0; e < EXTRA; e++)
+                    if ((flags >> (EACH + EXTRA + r) & 1) && (flags >> (EACH + e) & 1))
+                        copy_element<SIZE>(to[e] + at + r * HIGH * ROW * SIZE, (const element *)((const char *)in + (i64)row[r] * 16 + extra[e]));
+        }
+    }
+};
+
+// A thread's part in copying rows that follow each other, so many a turn. What does not change is made opaque by a shuffle: the compiler would else compute
+// it again in every turn.
 struct row_feed {
     const char *vector, *extra[EXTRA]; // in the next row
     unsigned own, to[EXTRA];           // in shared memory, in the ring's first row
-    int flags, y;
+    int flags, y;                      // which vectors lie inside, and from bit EACH on which of the others are elements
 };
 
 __device__ __forceinline__ row_feed start_feed(element *ring, const element *in, const frame &f, int y, int x) {
@@ -129,28 +159,7 @@ __device__ __forceinline__ row_feed start_feed(element *ring, const element *in,
     return d;
 }
 
-// The next row, to row number `slot` of the ring.
-__device__ __forceinline__ void feed_row(row_feed &d, element *ring, int slot, const element *in, const frame &f, int x) {
-    if (WHOLE && (unsigned)d.y < (unsigned)f.n_y) {
-#pragma unroll
-        for (int g = 0; g < EACH; g++)
-            if (d.flags >> g & 1)
-                copy_vector(d.own + slot * (ROW * SIZE) + g * ALONG * 16, d.vector + g * ALONG * 16);
-#pragma unroll
-        for (int e = 0; e < EXTRA; e++)
-            if (d.flags >> (EACH + e) & 1)
-                copy_element<SIZE>(d.to[e] + slot * (ROW * SIZE), (const element *)d.extra[e]);
-    } else {
-        copy_rows<1, 1>(ring + slot * ROW, in, true, false, f, loose{}, d.y, x, threadIdx.x, 0);
-    }
-    d.vector += f.in_y * SIZE;
-#pragma unroll
-    for (int e = 0; e < EXTRA; e++)
-        d.extra[e] += f.in_y * SIZE;
-    d.y++;
-}
-
-// N rows of constants, where an edge is in reach: copy_rows writes over those that are elements, and leaves what no output needs.
+// N rows of constants, where an edge is in reach: copies write over those that are elements, and leaves what no output needs.
 template <int N> __device__ __forceinline__ void prepare_ring(element *ring, const frame &f, bool reached) {
     if (WHOLE && reached) {
 #pragma unroll 1
@@ -176,3 +185,73 @@ __device__ __forceinline__ void read_window(work (&value)[RING_LEFT + V + RING_R
     for (int i = 0; i < RING_LEFT + V + RING_RIGHT; i++)
         value[i] = cell(word, NEAR_LEFT - RING_LEFT + i);
 }
+
+// The next N rows, to the ring's rows from number `slot` on. Mostly all of them lie inside, and a block has no ghost cells: one test for each serves N rows.
+template <int N> __device__ __forceinline__ void feed_rows(row_feed &d, element *ring, int slot, const element *in, const frame &f, int x) {
+    const i64 step = f.in_y * SIZE;
+    if (WHOLE && d.y >= 0 && d.y + N <= (int)f.n_y) {
+        const char *vector = d.vector;
+        const unsigned at = slot * (ROW * SIZE);
+#pragma unroll
+        for (int n = 0; n < N; n++) {
+#pragma unroll
+            for (int g = 0; g < EACH; g++)
+                if (d.flags >> g & 1)
+                    copy_vector(d.own + at + n * ROW * SIZE + g * ALONG * 16, vector + g * ALONG * 16);
+            vector += step;
+        }
+        if (d.flags >> EACH) {
+#pragma unroll
+            for (int e = 0; e < EXTRA; e++) {
+                const char *extra = d.extra[e];
+#pragma unroll
+                for (int n = 0; n < N; n++) {
+                    if (d.flags >> (EACH + e) & 1)
+                        copy_element<SIZE>(d.to[e] + at + n * ROW * SIZE, (const element *)extra);
+                    extra += step;
+                }
+            }
+        }
+    } else {
+        copy_anywhere<N>(ring + slot * ROW, in, true, f, d.y, x);
+    }
+    d.vector += N * step;
+#pragma unroll
+    for (int e = 0; e < EXTRA; e++)
+        d.extra[e] += N * step;
+    d.y += N;
+}
+
+// Rows from y on, columns from x on, as a block that marches down meets them: N a turn, STAGES - 1 turns ahead.
+template <int N> struct row_stream {
+    row_feed feed;
+    element *ring;
+    int slot, next, ahead; // turns; those that are still to be asked for
+
+    __device__ __forceinline__ void ask(int at, const element *in, const frame &f, int x) {
+        if (ahead-- > 0)
+            feed_rows<N>(feed, ring, at * N, in, f, x);
+        end_copies();
+    }
+    __device__ __forceinline__ row_stream(element *memory, const element *in, const frame &f, int y, int x, int turns) {
+        ring = memory;
+        feed = start_feed(ring, in, f, y, x);
+        prepare_ring<STAGES * N>(ring, f, reaches_edge(f, x));
+        ahead = turns;
+        slot = 0;
+        next = STAGES - 1;
+#pragma unroll 1
+        for (int i = 0; i < STAGES - 1; i++)
+            ask(i, in, f, x);
+    }
+    // The rows of the next turn.
+    __device__ __forceinline__ const element *turn(const element *in, const frame &f, int x) {
+        await_copies<STAGES - 2>();
+        __syncthreads();
+        ask(next, in, f, x);
+        const element *rows = ring + slot * (N * ROW);
+        slot = slot == STAGES - 1 ? 0 : slot + 1;
+        next = next == STAGES - 1 ? 0 : next + 1;
+        return rows;
+    }
+};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_rows.c - the GPU's part of the table, and what its rows share. */
 #include "ops/correlate/gpu_fast.h"
+#include "ops/correlate/gpu_fft.h"
 #include "ops/correlate/gpu_rungs.h"
 #include "ops/correlate/gpu_wide.h"
 
@@ -13,7 +14,7 @@ const tess_gpu_text *const tess_correlate_gpu_headers[] = {&types_header, &bound
 /* ---- what rows share ---- */
 
 bool tess_correlate_gpu_chains(const tess_problem *base, const char **why) {
-    *why = "sums that go through Fourier transforms, as the accuracy asked for says, are left to the CPU";
+    *why = "these sums go through Fourier transforms, as the accuracy asked for says";
     return !tess_correlate_gpu_of(base)->fft;
 }
 
@@ -75,12 +76,23 @@ void tess_correlate_gpu_ends(tess_gpu_layout *layout, tess_gpu_step *step, int k
         .name = "correlate/" #row, .idea = words, .source = "-", .target = TESS_TARGET_GPU, .applicable = tess_correlate_##row##_fits, \
         .gpu = &tess_correlate_##row                                                                                                   \
     }
+#define FFT(row, words)                                                                                                                      \
+    {                                                                                                                                        \
+        .name = "correlate/" #row, .idea = words,                                                                                            \
+        .source = "Stockham: High-speed convolution and correlation, AFIPS Spring Joint Computer Conference 28, 1966 (sectioning)",          \
+        .target = TESS_TARGET_GPU, .applicable = tess_correlate_##row##_fits, .flops = tess_correlate_fft_work, .gpu = &tess_correlate_##row \
+    }
 const tess_strategy tess_correlate_gpu_rows[CORRELATE_GPU_ROWS] = {
+    FFT(fft_tile, "overlap and save: a block transforms a pair of tiles in shared memory; one trip through memory"),
+    FFT(fft_passes, "tiles larger than shared memory: columns, rows, columns, through the workspace"),
+    FAST(patch_bytes, "small masks of small integers over bytes: patch, four taps an instruction"),
     FAST(patch, "small masks: rows of vectors in registers, the rest of a window from the neighbour lanes"),
     FAST(strip2d, "larger masks: blocks march down strips, every row adds to all outputs under way"),
     FAST(march3d, "volumes: blocks march through planes, every plane adds to all outputs under way"),
     FAST(tile1d, "masks along rows: a tile through shared memory, sixteen outputs a thread"),
+    FAST(patch_separable, "two short masks, one along rows: patch, a window from the neighbour lanes between the passes"),
     FAST(separable2d, "two masks, one along rows, in one pass over memory: strips, and windows between the passes"),
+    FAST(patch_bytes_odd, "patch_bytes for rows that begin anywhere"),
     FAST(patch_odd, "patch for rows that begin anywhere, element by element"),
     FAST(strip2d_odd, "strip2d for rows that begin anywhere"),
     FAST(march3d_odd, "march3d for rows that begin anywhere"),

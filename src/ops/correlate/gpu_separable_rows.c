@@ -5,8 +5,9 @@
 #include "ops/correlate/gpu_fast.h"
 
 KERNEL_TEXT(gpu_separable2d);
+KERNEL_TEXT(gpu_patch_separable);
 
-enum { GRID = 65535, PARAMETERS = 4096, LONGEST = 35 };
+enum { GRID = 65535, LONGEST = 35 };
 
 /* The list as one pass over both axes, in the caller's axes. */
 typedef struct pair {
@@ -62,9 +63,9 @@ static int64_t up_to(int64_t n, int64_t step) { return tess_ceil_div(n, step) * 
 static shape shape_of(const pair *two, int64_t work, const tess_gpu_device *device) {
     const tess_correlate_frame *f = &two->frame;
     const int64_t wide = work / 4, before = f->x.before, after = f->x.width - 1 - before;
-    shape s = {.columns = 4, .turn = wide == 2 ? 2 : 4, .threads = f->y.width > 20 ? 128 : 256, .stages = 3};
+    shape s = {.columns = 4, .turn = wide == 2 ? 2 : 4, .threads = f->y.width > 20 ? 128 : wide == 2 ? 256 : 192, .stages = 3};
     while (s.threads > 64 && s.threads * s.columns / 2 >= f->x.m + before + after)
-        s.threads /= 2;
+        s.threads = s.threads == 192 ? 128 : s.threads / 2;
     const int64_t vector = 16 / f->in, read = tess_min64(s.columns, vector);
     int64_t row = s.threads * s.columns;
     s.finished = row;
@@ -72,9 +73,11 @@ static shape shape_of(const pair *two, int64_t work, const tess_gpu_device *devi
         row += up_to(up_to(before, read), vector) + up_to(up_to(after, read), vector);
     else
         s.finished -= up_to(before, tess_max64(s.columns, vector)) + up_to(after, tess_max64(s.columns, vector));
-    const int64_t registers = (s.columns * f->y.width + s.turn * (s.columns + (before + after) / 2)) * wide + 24;
+    int64_t registers = (s.columns * f->y.width + s.turn * (s.columns + (before + after) / 2)) * wide + 24;
+    if (wide == 1 && f->y.width > 20) /* more warps serve better than windows that stay in registers */
+        registers = s.columns * f->y.width + 44;
     s.blocks = tess_max64(1, tess_min64(65536 / (s.threads * up_to(registers, 8)), 2048 / s.threads));
-    s.shared = s.stages * s.turn * row * f->in + (two->rows == 0 ? 0 : s.turn * row * work);
+    s.shared = s.stages * s.turn * row * f->in + (two->rows == 0 ? 0 : 2 * s.turn * row * work);
     const int64_t columns = tess_ceil_div(f->x.m, s.finished) * f->arrays, strips = tess_max64(1, 2 * device->sms * s.blocks / columns);
     s.height = tess_max64(tess_ceil_div(f->y.m, strips), tess_min64(f->y.m, 2 * f->y.width));
     return s;
@@ -92,7 +95,7 @@ static bool takes(const tess_problem *base, bool whole, const char **why) {
     if (two.frame.x.width > longest || two.frame.y.width > longest || two.frame.x.m < 1 || two.frame.y.m < 1 || two.frame.arrays < 1)
         return false;
     shape s = shape_of(&two, work_size(base), &none);
-    return s.shared <= 64 << 10;
+    return s.shared <= 96 << 10;
 }
 
 static void lay_as(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole) {
@@ -102,7 +105,7 @@ static void lay_as(const tess_problem *base, const tess_gpu_device *device, tess
     pair_of(&two, base, whole, &why); /* true, because `fits` was */
     shape s = shape_of(&two, work_size(base), device);
     tess_gpu_unit(layout, &gpu_separable2d);
-    tess_correlate_frame_options(layout, p, &two.frame, whole);
+    tess_correlate_frame_options(layout, p->work, &two.frame, whole);
     tess_gpu_option(layout, "-DKY=%d", (int)two.frame.y.width);
     tess_gpu_option(layout, "-DROWS_FIRST=%d", two.rows == 0);
     tess_gpu_option(layout, "-DV=%d", (int)s.columns);
@@ -119,6 +122,57 @@ static void lay_as(const tess_problem *base, const tess_gpu_device *device, tess
     tess_gpu_pass(layout, step, p->passes[two.rows].weights, p->passes[two.rows].size);
     tess_gpu_pass(layout, step, p->passes[!two.rows].weights, p->passes[!two.rows].size);
 }
+
+/* ---- patch_separable ---- */
+
+enum { PATCH_ROWS = 8, SHORT = 9 };
+
+static int64_t patch_columns(const tess_correlate_frame *f) { return 16 / f->in; }
+
+static bool patch_takes(const tess_problem *base, const char **why) {
+    pair two;
+    if (!pair_of(&two, base, true, why))
+        return false;
+    const tess_correlate_frame *f = &two.frame;
+    const int64_t columns = patch_columns(f), widest = work_size(base) == 8 ? SHORT / 2 + 1 : SHORT;
+    *why = "takes elements of 4 and 8 bytes and two masks of at most 9 taps (f64: 5), no wider than a vector of 16 bytes on either side";
+    return f->in >= 4 && f->x.width <= widest && f->y.width <= widest && f->x.before <= columns && f->x.width - 1 - f->x.before <= columns &&
+           f->x.m > 0 && f->y.m > 0 && f->arrays > 0 && tess_ceil_div(f->y.m, PATCH_ROWS) <= GRID;
+}
+
+static void lay_patch_separable(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
+    const char *why;
+    pair two;
+    (void)device;
+    pair_of(&two, base, true, &why); /* true, because `fits` was */
+    const tess_correlate_frame *f = &two.frame;
+    const int64_t columns = patch_columns(f);
+    const int64_t across = f->y.m > 2 * PATCH_ROWS ? 2 : 4, down = across == 2 ? 4 : 1;
+    tess_gpu_unit(layout, &gpu_patch_separable);
+    tess_correlate_frame_options(layout, p->work, f, true);
+    tess_gpu_option(layout, "-DKY=%d", (int)f->y.width);
+    tess_gpu_option(layout, "-DROWS_FIRST=%d", two.rows == 0);
+    tess_gpu_option(layout, "-DV=%d", (int)columns);
+    tess_gpu_option(layout, "-DR=%d", PATCH_ROWS);
+    tess_gpu_option(layout, "-DDIRECT=0");
+    tess_gpu_option(layout, "-DWX=%d", (int)across);
+    tess_gpu_option(layout, "-DWY=%d", (int)down);
+    tess_gpu_option(layout, "-DBLOCKS=%d", (int)(16 / (across * down)));
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "patch_separable", tess_ceil_div(f->x.m, 32 * columns * across),
+                                             tess_ceil_div(f->y.m, PATCH_ROWS * down), f->arrays, (int)(32 * across * down), 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_correlate_frame_pass(layout, step, f);
+    tess_gpu_pass(layout, step, p->passes[two.rows].weights, p->passes[two.rows].size);
+    tess_gpu_pass(layout, step, p->passes[!two.rows].weights, p->passes[!two.rows].size);
+}
+
+bool tess_correlate_patch_separable_fits(const tess_problem *base, const char **why) { return patch_takes(base, why); }
+const tess_gpu_row tess_correlate_patch_separable = {
+    .headers = tess_correlate_frame_headers, .production = true, .least_arch = 80, .lay_out = lay_patch_separable};
+
+/* ---- the rows of separable2d ---- */
 
 static void lay_separable2d(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) { lay_as(base, device, layout, true); }
 static void lay_separable2d_odd(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {

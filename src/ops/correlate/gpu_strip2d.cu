@@ -11,38 +11,22 @@
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     strip2d(const element *in, result *out, const frame f, const int height, const tap_list<KX * KY> taps) {
     extern __shared__ uint4 memory[];
-    element *ring = (element *)memory;
     const int x = blockIdx.x * TILE, y = blockIdx.y * height, top = y - f.before_y;
     const int outputs = min(height, (int)f.m_y - y), rows = outputs + KY - 1, column = x + threadIdx.x * V;
     find_array(f, blockIdx.z, in, out);
     char *to = (char *)(out + (i64)y * f.out_y + column);
     const i64 step = f.out_y * (i64)sizeof(result);
-    row_feed feed = start_feed(ring, in, f, top, x);
-    prepare_ring<STAGES>(ring, f, reaches_edge(f, x));
-#pragma unroll
-    for (int i = 0; i < STAGES - 1; i++) {
-        if (i < rows)
-            feed_row(feed, ring, i, in, f, x);
-        end_copies();
-    }
+    row_stream<1> stream((element *)memory, in, f, top, x, rows);
     work sum[KY][V];
 #pragma unroll
     for (int k = 0; k < KY; k++)
 #pragma unroll
         for (int i = 0; i < V; i++)
             sum[k][i] = 0;
-    int slot = 0, next = STAGES - 1;
 #pragma unroll 1
     for (int row = 0; row < rows; row++) {
-        await_copies<STAGES - 2>();
-        __syncthreads();
-        if (row + STAGES - 1 < rows)
-            feed_row(feed, ring, next, in, f, x);
-        end_copies();
         work value[LEFT + V + RIGHT];
-        read_window(value, ring + slot * ROW, threadIdx.x);
-        slot = slot == STAGES - 1 ? 0 : slot + 1;
-        next = next == STAGES - 1 ? 0 : next + 1;
+        read_window(value, stream.turn(in, f, x), threadIdx.x);
         // From the oldest output on, so that each sum's next place is free.
 #pragma unroll
         for (int ky = KY - 1; ky >= 0; ky--)

@@ -130,10 +130,33 @@ __device__ __forceinline__ result narrow(work x) {
     short i;
     asm("cvt.rni.sat.s16.f32 %0, %1;" : "=h"(i) : "f"(x));
     return i;
+#elif WORK == T_I32
+    return store_as<OUT>((i64)x);
 #else
     return store_as<OUT>(x);
 #endif
 }
+
+#define BYTES_OUT ((WORK == T_F32 || WORK == T_I32) && (OUT == T_U8 || OUT == T_I8))
+#if BYTES_OUT
+__device__ __forceinline__ int whole(int x) { return x; }
+// Half to even, saturated, NaN to 0.
+__device__ __forceinline__ int whole(float x) {
+    int i;
+    asm("cvt.rni.s32.f32 %0, %1;" : "=r"(i) : "f"(x));
+    return i;
+}
+// Bytes, saturated: b, a, and above them the low half of c. From f32 that is one instruction, the conversions to integers included.
+__device__ __forceinline__ unsigned narrow_two(work a, work b, unsigned c) {
+    unsigned d;
+#if OUT == T_U8
+    asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(whole(a)), "r"(whole(b)), "r"(c));
+#else
+    asm("cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(whole(a)), "r"(whole(b)), "r"(c));
+#endif
+    return d;
+}
+#endif
 
 // N results side by side, narrowed. In f32 a NaN that was computed is 0x7fffffff (PTX), the largest of all numbers read as an integer: a minimum makes it the
 // canonical one and changes nothing else.
@@ -141,6 +164,14 @@ template <int N> union alignas((N * sizeof(result) > 16 ? 16 : N * sizeof(result
     result r[N];
     unsigned word[N * sizeof(result) < 4 ? 1 : N * sizeof(result) / 4];
     __device__ __forceinline__ packed(const work (&value)[N]) {
+#if BYTES_OUT
+        if (N % 4 == 0) {
+#pragma unroll
+            for (int i = 0; i < N; i += 4)
+                word[i / 4] = narrow_two(value[i + 1], value[i], narrow_two(value[i + 3], value[i + 2], 0));
+            return;
+        }
+#endif
 #pragma unroll
         for (int i = 0; i < N; i++) {
 #if WORK == T_F32 && OUT == T_F32
@@ -176,5 +207,20 @@ template <int N, bool ALL = false> __device__ __forceinline__ void write(result 
         for (int i = 0; i < N; i++)
             if (ALL || x + i < m)
                 to[i] = v.r[i];
+    }
+}
+
+// LINES rows of N results to rows that lie `step` bytes apart, the first of them row `row` of `rows`, and column x of m. Mostly all are there: one test for them.
+template <int LINES, int N>
+__device__ __forceinline__ void write_rows(char *to, i64 step, int row, int rows, int x, int m, const work (&value)[LINES][N]) {
+    if (WHOLE && row >= 0 && row + LINES <= rows && x + N <= m) {
+#pragma unroll
+        for (int r = 0; r < LINES; r++)
+            write<N, true>((result *)(to + r * step), x, m, value[r]);
+    } else {
+#pragma unroll
+        for (int r = 0; r < LINES; r++)
+            if (row + r >= 0 && row + r < rows)
+                write<N>((result *)(to + r * step), x, m, value[r]);
     }
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MOST_TAPS = 1 << 16 };
+enum { MOST_TAPS = 1 << 16, MOST_COLOURS = 4 /* taps further apart leave the 16 bytes of v_dot_pick_here */ };
 
 static int64_t weight(const tess_correlate_pass *pass, const int64_t *weights, int64_t line, int64_t j) {
     const int64_t wx = pass->axis[pass->row].width;
@@ -66,8 +66,8 @@ tess_status tess_correlate_pack(tess_correlate_problem *problem, double largest)
     const tess_correlate_pass *direct = problem->direct;
     const tess_type type = problem->in.type;
     if ((problem->compute != tess_i64 && problem->compute != tess_u64) ||
-        (type != tess_u8 && type != tess_i8 && type != tess_u16 && type != tess_i16) || !direct || !direct->row_last || direct->group > 1 ||
-        direct->taps > MOST_TAPS || largest >= 0x1p31 || !constant_fits(problem))
+        (type != tess_u8 && type != tess_i8 && type != tess_u16 && type != tess_i16) || !direct || !direct->row_last ||
+        direct->group > MOST_COLOURS || direct->taps > MOST_TAPS || largest >= 0x1p31 || !constant_fits(problem))
         return TESS_OK;
     const int64_t *weights = problem->masks[0].weights;
     if (!weights_fit(direct, weights, 16))

@@ -7,6 +7,7 @@
 
 #include "ops/correlate/fft.h"
 #include "ops/correlate/packed.h"
+#include "ops/correlate/packed_passes.h"
 
 enum { GROUP_LIMIT = 256 }; /* elements side by side up to which a row of pixels beats many short rows */
 
@@ -233,8 +234,11 @@ void tess_correlate_release(tess_problem *base) {
     if (problem->packed)
         tess_free(context, problem->packed->dot4.weights, problem->packed->size);
     tess_free(context, problem->packed, sizeof *problem->packed);
-    if (problem->fft)
+    tess_correlate_packed_passes_free(problem);
+    if (problem->fft) {
         tess_free(context, problem->fft->tables, problem->fft->size);
+        tess_free(context, problem->fft->device_tables, problem->fft->device_size);
+    }
     tess_free(context, problem->fft, sizeof *problem->fft);
 }
 
@@ -393,6 +397,8 @@ tess_status tess_correlate_prepare(tess_correlate_problem *problem, const tess_c
         status = tess_correlate_pack(problem, largest_sum(problem));
     if (status == TESS_OK && detected && found > 0)
         status = build_passes(problem, factors, found);
+    if (status == TESS_OK && integers && problem->passes && factors_may_serve(problem, asked))
+        status = tess_correlate_pack_passes(problem, problem->count > 1 ? problem->masks : factors, largest_sum(problem));
     if (status == TESS_OK && transformed)
         status = keep_transforms(problem, &fft);
     free_masks(context, factors, found);

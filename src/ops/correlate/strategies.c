@@ -3,9 +3,12 @@
 #include "ops/correlate/fft.h"
 #include "ops/correlate/gpu_correlate.h"
 #include "ops/correlate/packed.h"
+#include "ops/correlate/packed_passes.h"
+#include "ops/correlate/slab.h"
 #include "ops/correlate/slabs.h"
 
 TESS_DECLARE_RUN(tess_correlate_fft);
+TESS_DECLARE_RUN(tess_correlate_in_packed_passes);
 TESS_DECLARE_RUN(tess_correlate_in_window);
 TESS_DECLARE_RUN(tess_correlate_packed_in_window);
 TESS_DECLARE_RUN(tess_correlate_rows);
@@ -39,8 +42,13 @@ static bool window_fits(const tess_problem *problem, const char **why) {
 static bool packs(const tess_problem *problem, const char **why) {
     const tess_correlate_packed *packed = of(problem)->packed;
     tess_correlate_window window;
-    *why = "needs elements and weights of 8 or 16 bits, sums below 2^31, no colours, taps along a row that follow each other";
+    *why = "needs elements and weights of 8 or 16 bits, sums below 2^31, pixels of at most 4 colours, taps along a row that follow each other";
     return packed && tess_correlate_packed_window(&window, packed, false, why) && tess_correlate_packed_window(&window, packed, true, why);
+}
+
+static bool packs_passes(const tess_problem *problem, const char **why) {
+    *why = "needs a row and a column of integers over a compact image of bytes, the row's sums within 16 bits and all below 2^31";
+    return of(problem)->packed_passes != NULL;
 }
 
 static bool several_passes(const tess_problem *problem, const char **why) {
@@ -62,6 +70,14 @@ static bool few_lanes(const tess_problem *problem, const char **why) {
     return !p->passes || p->separable_flops * 3 > p->base.flops;
 }
 
+/* Products of a block of 64 outputs in passes and with the whole mask; what passes cost besides is worth some ten. */
+static bool enough_taps(const tess_problem *problem, const char **why) {
+    const tess_correlate_problem *p = of(problem);
+    const tess_correlate_packed_passes *passes = p->packed_passes;
+    *why = "the mask has too few taps to pay for passes";
+    return !p->packed || passes->fours + passes->pairs + 3 < passes->fours * passes->down.width;
+}
+
 static size_t rows_workspace(const tess_problem *problem, int threads) {
     return tess_correlate_rows_scratch(of(problem), of(problem)->direct, threads);
 }
@@ -81,6 +97,8 @@ static size_t packed_workspace(const tess_problem *problem, int threads) {
     tess_correlate_packed_window(&dot2, of(problem)->packed, false, &why);
     return (size_t)threads * (dot4.scratch > dot2.scratch ? dot4.scratch : dot2.scratch);
 }
+
+static size_t packed_passes_workspace(const tess_problem *problem, int threads) { return (size_t)threads * of(problem)->packed_passes->scratch; }
 
 static size_t separable_workspace(const tess_problem *problem, int threads) { return tess_correlate_slabs_workspace(of(problem), threads); }
 
@@ -106,6 +124,16 @@ static const tess_strategy rows[] = {
         .applicable = transforms,
         .workspace = fft_workspace,
         .flops = fft_flops,
+    },
+    {
+        .name = "correlate/packed_passes",
+        .idea = "a row and a column of integers over bytes: both passes in packed integers, 16 bits between them",
+        .source = "-",
+        .run = TESS_RUNS(tess_correlate_in_packed_passes),
+        .applicable = packs_passes,
+        .sensible = enough_taps,
+        .workspace = packed_passes_workspace,
+        .flops = separable_flops,
     },
     {
         .name = "correlate/packed",
@@ -178,5 +206,9 @@ const tess_op tess_correlate_op = {
     .gpu_count = CORRELATE_GPU_ROWS,
     .release = tess_correlate_release,
     .array = array,
+    .cut = tess_correlate_cut,
+    .slab = tess_correlate_slab,
+    .piece = tess_correlate_piece,
+    .sample = tess_correlate_sample,
     .check = check,
 };

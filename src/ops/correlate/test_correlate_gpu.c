@@ -191,6 +191,8 @@ static void inner_blocks(void **state) {
                               {F32, .ndim = 2, .shape = {40, 1032}, .masks = 2, .width = {7, 7}},
                               {F32, .ndim = 2, .shape = {33, 1028}, .masks = 2, .width = {7, 7}, .named = true, .axes = {1, 0}},
                               {.in = tess_u8, .mask = tess_f32, .out = tess_u8, .ndim = 2, .shape = {30, 1040}, .masks = 2, .width = {7, 7}},
+                              {.in = tess_u8, .mask = tess_i8, .out = tess_u8, .ndim = 2, .shape = {37, 1552}, .mask_ndim = 2, .width = {3, 3}},
+                              {.in = tess_i8, .mask = tess_i8, .out = tess_i8, .ndim = 2, .shape = {40, 784}, .mask_ndim = 2, .width = {5, 9}},
                               {F32, .ndim = 2, .shape = {3, 2064}, .mask_ndim = 1, .width = {33}}};
         for (int i = 0; i < TESS_COUNT(cases); i++) {
             work w = cases[i];
@@ -376,7 +378,7 @@ static void counts_as_predicted(void **state) {
 static void every_row_was_compared(void **state) {
     (void)state;
     for (int r = 0; r < tess_correlate_op.gpu_count; r++)
-        if (ran[r] < 4)
+        if (ran[r] < 4 && strncmp(tess_correlate_op.gpu_rows[r].name, "correlate/fft_", 14) != 0) /* those: test_correlate_fft_gpu.c */
             fail_msg("%s was compared %d times only", tess_correlate_op.gpu_rows[r].name, ran[r]);
 }
 
@@ -392,14 +394,5 @@ int main(void) {
                                        cmocka_unit_test(empty_arrays),
                                        cmocka_unit_test(counts_as_predicted),
                                        cmocka_unit_test(every_row_was_compared)};
-    engine = gpu_test_engine();
-    if (engine == TESS_ENGINE_VIRTUAL && !gpu_test_compiler()) {
-        printf("no compiler for kernels here: %s\n", tess_detail());
-        return 77;
-    }
-    if (tess_open(&context, NULL) != TESS_OK)
-        return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    tess_close(context);
-    return failed;
+    return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

@@ -392,7 +392,7 @@ static void put_integer(hostile_array *a, int64_t i, int64_t value) { memcpy(hos
 
 /* Integer masks over small integers (correlate/packed): every type of element, weight and output; the largest and smallest of them throughout, in
  * part, and anything between; sums just below and just above 2^31; masks of every width modulo four; columns without a row; constants that the
- * element's type holds and one that it does not. */
+ * element's type holds and one that it does not; the colours of a pixel, which no mask joins. */
 static void small_integers(void **state) {
     (void)state;
     static const tess_type from[] = {tess_u8, tess_u8, tess_i8, tess_u16, tess_i16};
@@ -400,12 +400,13 @@ static void small_integers(void **state) {
     static const tess_type to[] = {tess_u8, tess_i16, tess_i8, tess_u16, tess_i32, tess_f32, tess_i64, tess_u64, tess_bool};
     static const double constants[] = {0, 7, 255, 300, -1, 127, -128};
     uint64_t random = 10;
-    for (int i = 0; i < 270; i++) {
+    for (int i = 0; i < 330; i++) {
         sample s;
         memset(&s, 0, sizeof s);
         int64_t mask_shape[3];
-        s.ndim = (int)hostile_between(&random, 1, 3);
-        s.naxes = (int)hostile_between(&random, 1, s.ndim);
+        const bool pixels = i >= 270;
+        s.ndim = (int)hostile_between(&random, pixels ? 2 : 1, 3);
+        s.naxes = (int)hostile_between(&random, 1, s.ndim - pixels);
         s.count = 1;
         s.options = (tess_correlate_options){.struct_size = sizeof s.options,
                                              .axes = s.axes,
@@ -416,7 +417,11 @@ static void small_integers(void **state) {
                                              .flip = i & 1};
         for (int d = 0; d < s.ndim; d++)
             s.out_shape[d] = s.shape[d] = hostile_between(&random, 1, d == s.ndim - 1 ? 600 : s.ndim == 3 ? 7 : 40);
-        const int first = s.ndim - s.naxes - (int)hostile_between(&random, 0, i % 5 == 4 ? s.ndim - s.naxes : 0);
+        if (pixels)
+            s.out_shape[s.ndim - 1] = s.shape[s.ndim - 1] = hostile_between(&random, 2, 5);
+        for (int d = s.ndim - 2; pixels && d >= 0; d--)
+            s.out_shape[d] = s.shape[d] = hostile_between(&random, 1, d == s.ndim - 2 ? 300 : 40);
+        const int first = s.ndim - s.naxes - (pixels ? 1 : (int)hostile_between(&random, 0, i % 5 == 4 ? s.ndim - s.naxes : 0));
         for (int k = 0; k < s.naxes; k++) {
             s.axes[k] = first + k;
             mask_shape[k] = hostile_between(&random, 1, s.naxes == 3 ? 4 : i % 10 == 9 ? 17 : 9);
@@ -448,6 +453,57 @@ static void small_integers(void **state) {
             put_integer(&s.masks[0], t, s.masks[0].itemsize == 2 && w > 32767 ? 32767 : s.masks[0].itemsize == 2 && w < -32768 ? -32768 : w);
         }
         assert_true(compare(&s, &random, layout, false) > 0);
+        drop(&s);
+    }
+}
+
+/* Rows and columns of integers over images of bytes (correlate/packed_passes): weights whose sums just fit, or just leave, 16 bits between the passes;
+ * in either order; every boundary and extent, constants that are 0 and are not, images of few rows, pixels, more columns than a strip; threads. */
+static void byte_lists(void **state) {
+    (void)state;
+    static const tess_type to[] = {tess_u8, tess_i16, tess_i8, tess_u16, tess_i32};
+    uint64_t random = 11;
+    for (int i = 0; i < 180; i++) {
+        sample s;
+        memset(&s, 0, sizeof s);
+        const int64_t colours = i % 4 == 3 ? hostile_between(&random, 2, 5) : 1;
+        s.ndim = colours > 1 ? 3 : 2;
+        s.naxes = s.count = 2;
+        s.axes[i % 3 != 1] = 1; /* rows first for every third */
+        s.axes[i % 3 == 1] = 0;
+        s.options = (tess_correlate_options){.struct_size = sizeof s.options,
+                                             .axes = s.axes,
+                                             .naxes = 2,
+                                             .boundary = (tess_boundary)(i % 6),
+                                             .extent = (tess_extent)(i / 6 % 3),
+                                             .constant = i % 12 == 1 ? 3 : 0,
+                                             .flip = i & 1};
+        const tess_type type = i % 5 == 4 ? tess_i8 : tess_u8;
+        s.shape[0] = hostile_between(&random, i % 8 ? 6 : 1, i % 10 == 0 ? 230 : 30);
+        s.shape[1] = hostile_between(&random, i % 8 ? 128 : 1, i % 9 == 0 ? 2300 : 200);
+        s.shape[2] = colours;
+        memcpy(s.out_shape, s.shape, sizeof s.out_shape);
+        const int layout = i % 16 == 7 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
+        hostile_make(&s.in, &random, type, s.ndim, s.shape, layout);
+        hostile_fill(&s.in, &random, 2);
+        for (int k = 0; k < 2; k++) {
+            const int64_t width = hostile_between(&random, i % 8 ? 2 : 1, i % 7 == 0 ? 40 : 9);
+            const tess_type weights = (const tess_type[]){tess_i8, tess_i16, tess_i8, tess_u8}[hostile_between(&random, 0, 3)];
+            const int64_t axis = s.axes[k], most = weights == tess_i8 ? 127 : weights == tess_u8 ? 255 : 300;
+            int64_t left = 257 + hostile_between(&random, i % 3 ? -50 : -2, i % 3 ? 0 : 1);
+            s.out_shape[axis] = out_size(s.options.extent, s.shape[axis], width);
+            hostile_make(&s.masks[k], &random, weights, 1, &width, HOSTILE_COMPACT);
+            for (int64_t t = 0; t < width; t++) {
+                const int64_t w = t == width - 1 && i % 2 ? left : hostile_between(&random, 0, left / 2), size = w < most ? w : most;
+                put_integer(&s.masks[k], t, weights != tess_u8 && hostile_between(&random, 0, 2) == 0 ? -size : size);
+                left -= size;
+            }
+        }
+        for (int64_t e = 0; i % 4 > 1 && e < hostile_count(&s.in); e++) /* the ends of the type, throughout or in part */
+            if (i % 4 == 2 || hostile_between(&random, 0, 1))
+                put_integer(&s.in, e, type == tess_u8 ? 255 * (i % 8 > 3) : i % 8 > 3 ? 127 : -128);
+        hostile_make(&s.out, &random, to[i % 9 == 8 ? 4 : i % 4], s.ndim, s.out_shape, layout);
+        assert_true(compare(&s, &random, layout, i % 10 == 0) > 0);
         drop(&s);
     }
 }
@@ -495,10 +551,10 @@ static void all_rows_ran(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_masks),    cmocka_unit_test(small_lists),  cmocka_unit_test(images),
-        cmocka_unit_test(threads),        cmocka_unit_test(slabs),        cmocka_unit_test(columns_then_rows),
-        cmocka_unit_test(large),          cmocka_unit_test(long_lines),   cmocka_unit_test(one_tap_along_slabs),
-        cmocka_unit_test(small_integers), cmocka_unit_test(all_rows_ran),
+        cmocka_unit_test(small_masks),    cmocka_unit_test(small_lists), cmocka_unit_test(images),
+        cmocka_unit_test(threads),        cmocka_unit_test(slabs),       cmocka_unit_test(columns_then_rows),
+        cmocka_unit_test(large),          cmocka_unit_test(long_lines),  cmocka_unit_test(one_tap_along_slabs),
+        cmocka_unit_test(small_integers), cmocka_unit_test(byte_lists),  cmocka_unit_test(all_rows_ran),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }

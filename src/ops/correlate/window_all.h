@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * window_all.h - every kernel of window_kernels.h for one type; included by cpu_window_kernels.c, once for f32 and once for f64. */
 
-TESS_INLINE int KERNEL(span)(int k) { return k * TESS_VECTOR_BYTES; }
+TESS_INLINE vec KERNEL(load)(const tess_window_call *c, const char *x, int k) {
+    (void)c;
+    return TESS_PASTE(WORD, load_here)(x + k * TESS_VECTOR_BYTES);
+}
 TESS_INLINE vec KERNEL(start)(const tess_window_call *c) {
     (void)c;
     return (vec){0};
@@ -80,6 +83,8 @@ static const tess_window_kernels KERNEL(kernels) = {
     .tile = KERNEL(tall_tile),
     .narrow = KERNEL(narrow_tile),
     .tile3 = KERNEL(tile3),
+    .bytes = BYTES(tall_tile_u8),
+    .narrow_bytes = BYTES(narrow_tile_u8),
     .line = KERNEL(line),
     .point = KERNEL(point),
     .ring = {[2] = KERNEL(ring2),

@@ -30,13 +30,20 @@ typedef struct tess_window_call {
     int64_t at, step;                       /* bytes: added to each row; from tap to tap */
     const void *weights, *columns;          /* in the mask's order, for lines; for tiles plane by plane, and there column by column */
     char *out;
-    int64_t out_stride;  /* bytes between output rows */
-    bool stream;         /* past the caches; out is aligned to a line */
-    int32_t start;       /* packed integers: what sums begin from */
-    tess_window_put put; /* unless outputs are `between` (packed integers: then as i64) */
-    bool between;        /* what is stored will be read, and its NaNs made canonical, by another pass or a storer */
+    int64_t out_stride;   /* bytes between output rows */
+    bool stream;          /* past the caches; out is aligned to a line */
+    int32_t start;        /* packed integers: what sums begin from */
+    const uint8_t *picks; /* packed integers whose taps stand a pixel apart: see v_dot_pick_here */
+    tess_window_put put;  /* unless outputs are `between` (packed integers: then as i64) */
+    bool between;         /* what is stored will be read, and its NaNs made canonical, by another pass or a storer */
 } tess_window_call;
 typedef void (*tess_window_tile)(const tess_window_call *call);
+
+/* The places of the taps of elements that stand `group` elements of `width` bytes apart: lane q takes those of element q. */
+TESS_INLINE void tess_dot_picks_of(uint8_t picks[64], int width, int64_t group) {
+    for (int i = 0; i < 64; i++)
+        picks[i] = (uint8_t)((i / 4 + i % 4 / width * group) * width + i % width);
+}
 
 /* Several stretches of one row, for a mask of `deep` rows of as many taps as a vector has lanes. */
 typedef struct tess_window_stretch {
@@ -50,6 +57,18 @@ typedef struct tess_window_stretch {
 } tess_window_stretch;
 typedef void (*tess_window_ring)(const tess_window_stretch *stretch);
 
+/* Packed integers in two passes (packed_passes.h): the row mask over two rows, of which the sums are stored as 16 bits each, those of the first row in the
+ * lower half of every 32. `columns` of them, a multiple of a tile's, in the order in which the tile `pairs` expects them. */
+typedef struct tess_window_two_rows {
+    const char *row[2];
+    const int32_t *weights;
+    int64_t groups, step, columns; /* of taps; bytes from group to group */
+    const uint8_t *picks;
+    int32_t start;
+    char *to;
+} tess_window_two_rows;
+typedef void (*tess_window_two)(const tess_window_two_rows *rows);
+
 enum { TESS_WINDOW_RINGS = 8 }; /* deepest ring */
 
 typedef struct tess_window_kernels {
@@ -60,9 +79,15 @@ typedef struct tess_window_kernels {
     int wide, line_vectors;                       /* vectors of a wide tile, of a long line */
     tess_window_tile tile, narrow;                /* tall x wide, tall x 1 vectors */
     tess_window_tile tile3;                       /* as tile, for a mask of 3 rows of 3 taps that follow each other; NULL: none */
+    tess_window_tile bytes, narrow_bytes;         /* as tile and narrow, for rows of u8 and a mask of one column; they store sums as they are */
     tess_window_tile line, point;                 /* 1 x line_vectors, 1 x 1 */
     tess_window_ring ring[TESS_WINDOW_RINGS + 1]; /* by depth, from 2 */
     int streams[TESS_WINDOW_RINGS + 1];
+    /* Packed integers in two passes: rows are pairs, of which the tile has `tall_pairs`; a weight is a pair of taps for the first and one for the second
+     * output row of a pair; out_stride is that of pairs. */
+    tess_window_two two_rows;
+    tess_window_tile pairs;
+    int tall_pairs;
 } tess_window_kernels;
 
 #endif

@@ -2,7 +2,8 @@
  * cpu_gather.c - single elements from a table of any size, in two steps a run: all indices are checked and made safe, then the elements are fetched.
  *
  * Splitting the steps keeps the check free of branches and lets many fetches be under way at once; a check inside the fetch would wait for each
- * index. ERROR is found in the first step: the smallest bad position of all threads is the one that is named, whichever thread came first. */
+ * index. Of tables beyond L2 each element's line is asked for some elements ahead, across the end of a run, so that memory is not idle while the next one is checked.
+ * ERROR is found in the first step: the smallest bad position of all threads is the one that is named, whichever thread came first. */
 #include "core/parallel.h"
 #include "ops/lookup/positions.h"
 #include "simd/gather.h"
@@ -14,6 +15,7 @@ typedef struct job {
     const tess_run *run;
     _Atomic int64_t first_bad;
     bool stream;
+    bool far; /* the table lies in no cache of this core */
 } job;
 
 typedef struct {
@@ -74,6 +76,21 @@ TESS_INLINE void ask(const char *next, int64_t bytes) {
 FETCH_LINES(4, v_f32, TESS_F32_LANES)
 FETCH_LINES(8, v_f64, TESS_F64_LANES)
 
+/* The same from a table far away. Plain stores: those past the caches take the places of lines that are under way. */
+enum { FAR_AHEAD = 64 };
+TESS_INLINE void fetch_far(char *out, const char *table, int64_t size, const int32_t *entry, int64_t count, const int32_t *then, int64_t thens) {
+    for (int64_t i = 0; i < count; i += TESS_F32_LANES) {
+        const int64_t n = tess_min64(TESS_F32_LANES, count - i);
+        for (int64_t k = i + FAR_AHEAD; k < i + FAR_AHEAD + n; k++)
+            if (k < count)
+                __builtin_prefetch(table + entry[k] * size);
+            else if (k - count < thens)
+                __builtin_prefetch(table + then[k - count] * size);
+        for (int64_t k = i; k < i + n; k++)
+            memcpy(out + k * size, table + entry[k] * size, (size_t)size);
+    }
+}
+
 /* Elements of 1 and 2 bytes: 4 bytes are gathered that hold the element, the last 4 of the table where it ends sooner, and shifted into place. */
 #define FETCH_NARROW(size, type)                                                                                                                 \
     static void fetch_narrow_##size(char *out, const char *table, int64_t n, const int32_t *entry, int64_t count, bool stream, const char *next, \
@@ -101,8 +118,17 @@ FETCH_LINES(8, v_f64, TESS_F64_LANES)
 FETCH_NARROW(1, uint8_t)
 FETCH_NARROW(2, uint16_t)
 
-static void fetch(const job *j, const lookup_segment *s, int64_t in_step, int64_t out_step, const int32_t *entry) {
+/* then: the entries of the run that follows, of a far table. */
+static void fetch(const job *j, const lookup_segment *s, int64_t in_step, int64_t out_step, const int32_t *entry, const int32_t *then,
+                  int64_t thens) {
     const int64_t size = j->problem->size, step = j->problem->step, n = j->problem->n;
+    if (j->far && out_step == size) {
+        if (size == 4)
+            fetch_far(s->out, s->table, 4, entry, s->count, then, thens);
+        else
+            fetch_far(s->out, s->table, 8, entry, s->count, then, thens);
+        return;
+    }
     const char *next = s->index + s->count * in_step;
     if (VECTORS_GATHER && step == size && out_step == size && in_step == j->problem->index.itemsize && n * size >= 4 && n * size <= INT32_MAX &&
         (size >= 4 || TESS_VECTOR_BYTES == 64)) /* narrowing costs AVX2 more than the gather saves */
@@ -122,30 +148,44 @@ static void fetch(const job *j, const lookup_segment *s, int64_t in_step, int64_
     }
 }
 
+/* The next run and its checked positions; false at the end, or when one is bad: what follows in this piece is behind it, or the same indices again. */
+static bool next_run(job *j, lookup_walk *walk, lookup_segment *s, positions *p) {
+    if (!tess_lookup_walk_next(walk, s))
+        return false;
+    positions_of(p, j->problem, s->index, walk->in_step, s->count);
+    if (p->bad < 0)
+        return true;
+    tess_lookup_note(&j->first_bad, s->position + p->bad);
+    return false;
+}
+
 static void task(void *argument, int64_t begin, int64_t end, int worker) {
     job *j = argument;
-    const lookup_problem *problem = j->problem;
     lookup_walk walk;
-    lookup_segment s;
-    positions p;
+    lookup_segment s[2];
+    positions p[2];
     (void)worker;
-    tess_lookup_walk_start(&walk, problem, j->run, begin, end, LOOKUP_BLOCK);
-    while (tess_lookup_walk_next(&walk, &s)) {
-        positions_of(&p, problem, s.index, walk.in_step, s.count);
-        if (p.bad >= 0) {
-            tess_lookup_note(&j->first_bad, s.position + p.bad);
-            return; /* what follows in this piece is behind it, or the same indices again */
-        }
-        fetch(j, &s, walk.in_step, walk.out_step, p.entry);
-        for (int k = 0; k < p.fills; k++)
-            memcpy(s.out + p.filled[k] * walk.out_step, problem->fill, (size_t)problem->size);
+    tess_lookup_walk_start(&walk, j->problem, j->run, begin, end, LOOKUP_BLOCK);
+    bool more = next_run(j, &walk, &s[0], &p[0]);
+    for (int now = 0; more;) {
+        const int then = j->far ? !now : now;
+        if (j->far)
+            more = next_run(j, &walk, &s[then], &p[then]);
+        fetch(j, &s[now], walk.in_step, walk.out_step, p[now].entry, p[then].entry, j->far && more ? s[then].count : 0);
+        for (int k = 0; k < p[now].fills; k++)
+            memcpy(s[now].out + p[now].filled[k] * walk.out_step, j->problem->fill, (size_t)j->problem->size);
+        if (!j->far)
+            more = next_run(j, &walk, &s[now], &p[now]);
+        now = then;
     }
     tess_stream_fence();
 }
 
 tess_status TESS_ISA_NAME(tess_lookup_gather)(const tess_problem *base, const tess_run *run) {
+    enum { FAR_TABLE = 16 << 20 }; /* bytes: with 4 MiB asking ahead took a quarter longer */
     const lookup_problem *problem = (const lookup_problem *)base;
     job j = {.problem = problem, .run = run, .first_bad = INT64_MAX, .stream = problem->base.elements * (double)problem->size > 8 << 20};
+    j.far = problem->step == problem->size && (problem->size == 4 || problem->size == 8) && problem->n * problem->size >= FAR_TABLE;
     TESS_TRY(tess_parallel(run->context, run->threads, problem->outer.count * problem->at.count, 16 * LOOKUP_BLOCK, task, &j));
     int64_t bad = atomic_load(&j.first_bad);
     return bad == INT64_MAX ? TESS_OK : tess_lookup_refuse(problem, run->second, bad);

@@ -7,7 +7,7 @@
 #include "gpu/row.h"
 #include "ops/lookup/lookup.h"
 
-enum { LOOKUP_GPU_ROWS = 6 + 4, LOOKUP_GPU_THREADS = 256 };
+enum { LOOKUP_GPU_ROWS = 7 + 4, LOOKUP_GPU_THREADS = 256 };
 extern const tess_strategy tess_lookup_gpu_rows[LOOKUP_GPU_ROWS];
 
 #define LOOKUP_KERNEL_TEXT(file)                        \

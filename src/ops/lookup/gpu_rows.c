@@ -5,6 +5,7 @@
 
 LOOKUP_KERNEL_TEXT(gpu_shared_bytes);
 LOOKUP_KERNEL_TEXT(gpu_vectors);
+LOOKUP_KERNEL_TEXT(gpu_resident);
 LOOKUP_KERNEL_TEXT(gpu_slice_vectors);
 LOOKUP_KERNEL_TEXT(gpu_elements);
 
@@ -80,15 +81,21 @@ void tess_lookup_gpu_launch_lines(tess_gpu_layout *layout, const lookup_problem 
     layout->alignment = tess_max64(p->size, vector * tess_max64(p->size, p->index.itemsize));
 }
 
+/* No index of this type lies outside: nothing to check, to note or to wait for. */
+static bool never_outside(const lookup_problem *p) {
+    return (p->index.type == tess_u8 && p->n >= 1 << 8) || (p->index.type == tess_u16 && p->n >= 1 << 16) ||
+           (p->index.type == tess_u32 && p->n >= (int64_t)1 << 32);
+}
+
 void tess_lookup_gpu_begin(tess_gpu_layout *layout, const lookup_problem *p, const tess_gpu_text *text) {
     tess_gpu_unit(layout, text);
     tess_gpu_option(layout, "-DINDEX=%d", (int)p->index.type);
-    tess_gpu_option(layout, "-DOUTSIDE=%d", (int)p->outside);
+    tess_gpu_option(layout, "-DOUTSIDE=%d", (int)(never_outside(p) ? TESS_OUTSIDE_CLIP : p->outside));
     tess_gpu_option(layout, "-DWIDE=%d", p->n > INT32_MAX || p->step > INT32_MAX || p->step < -INT32_MAX);
 }
 
 void tess_lookup_gpu_verdict(tess_gpu_layout *layout, const lookup_problem *p) {
-    if (p->outside != TESS_OUTSIDE_ERROR)
+    if (p->outside != TESS_OUTSIDE_ERROR || never_outside(p))
         return;
     tess_gpu_reserve(layout, sizeof(uint64_t));
     layout->zeroed = layout->result = sizeof(uint64_t);
@@ -117,6 +124,50 @@ static void lay_vectors(const tess_problem *base, const tess_gpu_device *device,
     tess_lookup_gpu_lines(layout, p, groups, p->size <= 4);
     tess_lookup_gpu_launch_lines(layout, p, "vectors",
                                  (lookup_gpu_table){.place = TESS_GPU_IN, .step = p->step, .line = outer_stride(p, LOOKUP_FROM) / p->size}, groups);
+}
+
+/* ---- lookup/resident ---- */
+
+enum { RESIDENT_THREADS = 1024, SHARED_OF_H200 = 227 << 10 };
+
+static bool resident_fits(const tess_problem *base, const char **why) {
+    const lookup_problem *p = of(base);
+    if (!vectors_fit(base, why))
+        return false;
+    *why = "needs one line of a table without gaps, of fewer than 2^31 elements of at most 8 bytes";
+    return p->outer.ndim == 0 && p->step == p->size && p->size <= 8 && p->n < INT32_MAX;
+}
+
+/* Each multiprocessor copies its part of the table first: some 10 us in all. Measured: elements of 1 and 2 bytes, whose lookups the first-level cache
+ * answers more slowly than memory asks for them, pay earlier; beyond 768 KiB too few of the entries are in shared memory. */
+static bool resident_pays(const tess_problem *base, const char **why) {
+    const lookup_problem *p = of(base);
+    int64_t bytes = p->n * p->size;
+    *why = "tables of 64 KiB (elements of 1 or 2 bytes) or 160 KiB to 768 KiB, looked up 2^25 times or more";
+    return bytes >= (p->size <= 2 ? 64 : 160) << 10 && bytes <= 768 << 10 && p->at.count >= 1 << 25;
+}
+
+static void lay_resident(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const lookup_problem *p = of(base);
+    int64_t vector = tess_lookup_gpu_vector(p), groups = vector > 8 ? 1 : 2, turn = RESIDENT_THREADS * vector * groups, per = 16 / p->size;
+    int64_t held = tess_min64(p->n, (device ? device->shared_block_optin : SHARED_OF_H200) / p->size) / per * per;
+    const int64_t block[] = {p->n, p->at.count, held};
+    tess_lookup_gpu_verdict(layout, p);
+    tess_lookup_gpu_begin(layout, p, &gpu_resident);
+    tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);
+    tess_gpu_option(layout, "-DSTEP=%d", (int)p->size);
+    tess_gpu_option(layout, "-DV=%d", (int)vector);
+    tess_gpu_option(layout, "-DGROUPS=%d", (int)groups);
+    tess_gpu_option(layout, "-DTHREADS=%d", RESIDENT_THREADS);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "resident", tess_min64(device ? device->sms : 132, tess_ceil_div(p->at.count, turn)), 1, 1,
+                                             RESIDENT_THREADS, held * p->size);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_SECOND, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, 0);
+    tess_gpu_pass(layout, step, block, sizeof block);
+    pass_fill(layout, step, p);
+    layout->alignment = 16;
 }
 
 /* ---- lookup/shared_bytes ---- */
@@ -158,6 +209,14 @@ static bool slices_pay(const tess_problem *base, const char **why) {
     return of(base)->inner.count > 1 || of(base)->outer.count > 1;
 }
 
+/* struct divisor of gpu_slice_vectors.cu as one word: the magic number, then the shift. */
+static int64_t divisor(int64_t d) {
+    int shift = 0;
+    while (shift < 31 && (int64_t)1 << shift < d)
+        shift++;
+    return (int64_t)((uint64_t)shift << 32 | (uint32_t)(((uint64_t)1 << (31 + shift)) / (uint64_t)d + 1));
+}
+
 static void lay_slice_vectors(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const lookup_problem *p = of(base);
     int64_t slice = p->inner.count * p->size, size = 16;
@@ -165,7 +224,7 @@ static void lay_slice_vectors(const tess_problem *base, const tess_gpu_device *d
     while (slice % size != 0 || !whole_steps(p, size))
         size /= 2;
     int64_t per = slice / size, vectors = p->outer.count * p->at.count * per;
-    int64_t slices[] = {p->n, p->step, outer_stride(p, LOOKUP_FROM) / size, p->at.count, per, vectors};
+    int64_t slices[] = {p->n, p->step, outer_stride(p, LOOKUP_FROM) / size, p->at.count, per, vectors, divisor(p->at.count), divisor(per)};
     tess_lookup_gpu_verdict(layout, p);
     tess_lookup_gpu_begin(layout, p, &gpu_slice_vectors);
     tess_gpu_option(layout, "-DSIZE=%d", (int)size);
@@ -253,6 +312,7 @@ const tess_gpu_text *const tess_lookup_gpu_headers[] = {&index_header, &lines_he
         .headers = tess_lookup_gpu_headers, .production = true, .least_arch = 80, .lay_out = lay_##name, .finish = tess_lookup_gpu_finish}
 GATHER(shared_bytes);
 GATHER(vectors);
+GATHER(resident);
 GATHER(slice_vectors);
 GATHER(elements);
 
@@ -261,6 +321,7 @@ GATHER(elements);
 const tess_strategy tess_lookup_gpu_rows[LOOKUP_GPU_ROWS] = {
     STRATEGY("shared_bytes", "bytes by bytes: the answers to all 256 indices in shared memory, 16 lookups a thread", shared_bytes_fit, NULL,
              row_shared_bytes),
+    STRATEGY("resident", "blocks that stay, with as much of a large table as fits in shared memory", resident_fits, resident_pays, row_resident),
     STRATEGY("vectors", "a vector of indices in, a vector of elements out; the table through the first-level cache", vectors_fit, vectors_pay,
              row_vectors),
     STRATEGY("slice_vectors", "each index copies a run of the table, a vector a thread", slices_fit, slices_pay, row_slice_vectors),

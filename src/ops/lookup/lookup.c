@@ -120,15 +120,9 @@ static void group_axes(lookup_problem *problem) {
     }
 }
 
-static tess_status prepare(lookup_problem *problem, const DLTensor *table, const DLTensor *index, const DLTensor *out,
-                           const tess_lookup_options *options) {
+/* From the arrays and the axis. */
+static void arrange(lookup_problem *problem) {
     static const double flops[] = {0, 0, 3, 18}; /* linear: a subtraction, an fma; cubic: 3 subtractions, 7 fmas, a product */
-    TESS_TRY(tess_array_import(&problem->table, table, "table", false));
-    TESS_TRY(tess_array_import(&problem->index, index, "index", false));
-    TESS_TRY(tess_array_import(&problem->out, out, "out", false));
-    TESS_TRY(check_types(problem, options));
-    TESS_TRY(check_shapes(problem, options->axis));
-    tess_storer(TESS_SLOT_BASELINE, tess_f64, problem->out.type)(problem->fill, problem->out.itemsize, &options->fill, 1);
     group_axes(problem);
     const tess_array *o = &problem->out;
     problem->base.elements = (double)o->count;
@@ -140,6 +134,47 @@ static tess_status prepare(lookup_problem *problem, const DLTensor *table, const
              tess_type_name(problem->table.type), tess_type_name(o->type), (long long)problem->n, (long long)problem->step,
              tess_type_name(problem->index.type), (long long)problem->outer.count, (long long)problem->at.count, (long long)problem->inner.count,
              outside_names[problem->outside], interpolation_names[problem->interpolation]);
+}
+
+static tess_status prepare(lookup_problem *problem, const DLTensor *table, const DLTensor *index, const DLTensor *out,
+                           const tess_lookup_options *options) {
+    TESS_TRY(tess_array_import(&problem->table, table, "table", false));
+    TESS_TRY(tess_array_import(&problem->index, index, "index", false));
+    TESS_TRY(tess_array_import(&problem->out, out, "out", false));
+    TESS_TRY(check_types(problem, options));
+    TESS_TRY(check_shapes(problem, options->axis));
+    tess_storer(TESS_SLOT_BASELINE, tess_f64, problem->out.type)(problem->fill, problem->out.itemsize, &options->fill, 1);
+    arrange(problem);
+    return TESS_OK;
+}
+
+tess_status tess_lookup_sample(const tess_problem *base, int64_t limit, tess_problem **small) {
+    const lookup_problem *whole = (const lookup_problem *)base;
+    int64_t table[TESS_MAX_NDIM], index[TESS_MAX_NDIM], out[2 * TESS_MAX_NDIM];
+    void *memory;
+    int n = 0;
+    TESS_TRY(tess_problem_make(&memory, base->context, base->op, sizeof *whole));
+    lookup_problem *problem = memory;
+    *problem = *whole;
+    *small = &problem->base;
+    for (int d = 0; d < whole->table.ndim; d++)
+        table[d] = tess_sample_size(whole->table.shape[d], d == whole->axis ? 16 * limit : limit);
+    for (int d = 0; d < whole->index.ndim; d++)
+        index[d] = tess_sample_size(whole->index.shape[d], limit);
+    for (int d = 0; d < whole->axis; d++)
+        out[n++] = table[d];
+    for (int d = 0; d < whole->index.ndim; d++)
+        out[n++] = index[d];
+    for (int d = whole->axis + 1; d < whole->table.ndim; d++)
+        out[n++] = table[d];
+    problem->table = tess_array_sample(&whole->table, table);
+    problem->index = tess_array_sample(&whole->index, index);
+    problem->out = tess_array_sample(&whole->out, out);
+    memset(&problem->outer, 0, sizeof problem->outer);
+    memset(&problem->at, 0, sizeof problem->at);
+    memset(&problem->inner, 0, sizeof problem->inner);
+    TESS_TRY(check_shapes(problem, problem->axis));
+    arrange(problem);
     return TESS_OK;
 }
 
@@ -183,6 +218,8 @@ tess_status tess_lookup_refuse_value(const lookup_problem *problem, const char *
     const tess_array *index = &problem->index;
     int64_t at[TESS_MAX_NDIM];
     char place[160], value[40];
+    if (problem->whole)
+        return tess_lookup_refuse_value(problem->whole, data, problem->first + position);
     place_of(index, position, at);
     if (tess_is_float(index->type)) {
         double x;

@@ -38,9 +38,18 @@ typedef struct lookup_problem {
     /* interpolation only */
     tess_type from, compute, to; /* of the table's and out's elements, complex ones split */
     int parts;                   /* 2 when complex elements were split: fill then holds both parts */
+    /* A part of another problem (slab.c), which outlives it: index number 0 is `first` there. */
+    const struct lookup_problem *whole;
+    int64_t first;
 } lookup_problem;
 
+tess_status tess_lookup_sample(const tess_problem *problem, int64_t limit, tess_problem **small);
+
 tess_status tess_lookup_check(const tess_problem *base, const char *in, const char *second, const char *out);
+
+/* slab.c */
+void tess_lookup_cut(const tess_problem *problem, int64_t most, tess_cut *cut);
+tess_status tess_lookup_slab(const tess_problem *problem, const tess_cut *cut, int64_t from, int64_t to, tess_slab *slab);
 
 /* The failure that names index number `position` (row-major), read from the array or given as its bytes. */
 tess_status tess_lookup_refuse(const lookup_problem *problem, const char *index, int64_t position);

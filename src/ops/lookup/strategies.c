@@ -141,4 +141,7 @@ const tess_op tess_lookup_op = {.name = "lookup",
                                 .gpu_count = LOOKUP_GPU_ROWS,
                                 .array = array,
                                 .index_limit = index_limit,
+                                .cut = tess_lookup_cut,
+                                .slab = tess_lookup_slab,
+                                .sample = tess_lookup_sample,
                                 .check = tess_lookup_check};

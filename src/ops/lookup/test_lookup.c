@@ -149,9 +149,10 @@ static void large(void **state) {
     static const struct {
         tess_type table, index;
         int64_t n, count;
-    } cases[] = {{tess_u8, tess_u8, 256, 9000037},  {tess_f32, tess_u8, 256, 2200003},   {tess_i16, tess_u8, 200, 4300007},
-                 {tess_f32, tess_i32, 256, 300007}, {tess_f32, tess_i32, 4096, 2300001}, {tess_f64, tess_u16, 4096, 1100003},
-                 {tess_u8, tess_i64, 100, 200003},  {tess_c128, tess_i32, 5000, 200003}};
+    } cases[] = {{tess_u8, tess_u8, 256, 9000037},    {tess_f32, tess_u8, 256, 2200003},   {tess_i16, tess_u8, 200, 4300007},
+                 {tess_f32, tess_i32, 256, 300007},   {tess_f32, tess_i32, 4096, 2300001}, {tess_f64, tess_u16, 4096, 1100003},
+                 {tess_u8, tess_i64, 100, 200003},    {tess_c128, tess_i32, 5000, 200003}, {tess_f32, tess_i32, 4200001, 70003},
+                 {tess_f64, tess_i64, 2100001, 50021}};
     for (int k = 0; k < TESS_COUNT(cases); k++) {
         int64_t size = (int64_t)tess_type_size(cases[k].table), wide = (int64_t)tess_type_size(cases[k].index), count = cases[k].count,
                 n = cases[k].n;
@@ -174,6 +175,19 @@ static void large(void **state) {
                 memcpy(&v, index + i * wide, (size_t)wide);
                 if (memcmp(out + i * size, table + v * size, (size_t)size) != 0)
                     fail_msg("case %d, context %d: element %lld is wrong", k, c, (long long)i);
+            }
+        }
+        if (n > 1 << 20) { /* tables beyond the caches take runs of indices two at a time: a fill and an error in the later one */
+            const int64_t at = count - 5, beyond = n + 3;
+            const tess_lookup_options fill = {.struct_size = sizeof fill, .outside = TESS_OUTSIDE_FILL};
+            memcpy(index + at * wide, &beyond, (size_t)wide);
+            for (int c = 0; c < context_count; c++) {
+                char zeros[16] = {0}, message[100];
+                assert_tess_ok(tess_lookup(contexts[c], &t, &x, &o, &fill));
+                assert_memory_equal(out + at * size, zeros, (size_t)size);
+                assert_tess_fails(tess_lookup(contexts[c], &t, &x, &o, NULL), TESS_ERR_INDEX);
+                snprintf(message, sizeof message, "index[%lld] is %lld,", (long long)at, (long long)beyond);
+                assert_non_null(strstr(tess_detail(), message));
             }
         }
         free(table);

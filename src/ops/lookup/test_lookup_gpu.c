@@ -109,6 +109,31 @@ static void compact(void **state) {
     }
 }
 
+/* More entries than shared memory holds, and more indices than the blocks that stay take in one turn. */
+static void large_tables(void **state) {
+    (void)state;
+    uint64_t random = 36;
+    static const struct {
+        tess_type type, by;
+        tess_outside outside;
+        int64_t n, count;
+    } cases[] = {{tess_f32, tess_i32, TESS_OUTSIDE_ERROR, 60001, 1100003},
+                 {tess_f32, tess_i32, TESS_OUTSIDE_WRAP, 60001, 20005},
+                 {tess_f32, tess_i32, TESS_OUTSIDE_ERROR, 60001, 9001},
+                 {tess_u8, tess_u32, TESS_OUTSIDE_FILL, 240007, 9001}};
+    for (int i = 0; i < TESS_COUNT(cases); i++) {
+        hostile_array table, index, out;
+        tess_lookup_options options = {.outside = cases[i].outside, .fill = 3};
+        hostile_make(&table, &random, cases[i].type, 1, &cases[i].n, HOSTILE_COMPACT);
+        hostile_make(&index, &random, cases[i].by, 1, &cases[i].count, HOSTILE_COMPACT);
+        hostile_make(&out, &random, cases[i].type, 1, &cases[i].count, HOSTILE_COMPACT);
+        hostile_fill(&table, &random, 2);
+        set_integers(&random, &index, cases[i].n, i == 0);
+        compare(&table, &index, &out, options);
+        free_case(&table, &index, &out);
+    }
+}
+
 /* The ladder's rungs: every size of element and index, tables of 36 and 300 entries, each policy. */
 static void ladder(void **state) {
     (void)state;
@@ -313,6 +338,7 @@ static void every_row_was_compared(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(compact),
+                                       cmocka_unit_test(large_tables),
                                        cmocka_unit_test(gathers),
                                        cmocka_unit_test(interpolations),
                                        cmocka_unit_test(nothing_there),
@@ -320,14 +346,5 @@ int main(void) {
                                        cmocka_unit_test(paths_count_as_predicted),
                                        cmocka_unit_test(constants_are_not_mixed_up),
                                        cmocka_unit_test(every_row_was_compared)};
-    engine = gpu_test_engine();
-    if (engine == TESS_ENGINE_VIRTUAL && !gpu_test_compiler()) {
-        printf("no compiler for kernels here: %s\n", tess_detail());
-        return 77;
-    }
-    if (tess_open(&context, NULL) != TESS_OK)
-        return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    tess_close(context);
-    return failed;
+    return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

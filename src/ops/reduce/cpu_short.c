@@ -3,7 +3,7 @@
  * halving tree; many of them, turned so that term j of every row lies in one vector, halve together and their results come out side by side. */
 #include <string.h>
 
-#include "ops/reduce/reduce.h"
+#include "ops/reduce/short_kinds.h"
 #include "simd/gather.h"
 #include "simd/tile.h"
 
@@ -60,29 +60,35 @@ static void turn_4(char *to, int64_t to_step, const char *from, int64_t from_ste
     }
 }
 
-/* A row is no longer than the lanes are many, so every lane holds one term at most. + 0: only a sum of nothing but -0 notices that it should have
- * started from +0. */
-#define SHORT(name, type, turn)                                                              \
-    static void name(void *sums, const char *rows, int64_t step, int64_t count, int64_t k) { \
-        _Alignas(64) type lane[REDUCE_LANES][REDUCE_SHORT_ROWS];                             \
-        type *to = sums;                                                                     \
-        if (count < REDUCE_SHORT_ROWS)                                                       \
-            memset(lane, 0, sizeof lane[0] * (size_t)k);                                     \
-        turn((char *)lane, sizeof lane[0], rows, step, count, k);                            \
-        for (int64_t w = REDUCE_LANES / 2; w > 0; w /= 2) {                                  \
-            for (int64_t j = 0; j + w < k && j < w; j++)                                     \
-                for (int i = 0; i < REDUCE_SHORT_ROWS; i++)                                  \
-                    lane[j][i] += lane[j + w][i];                                            \
-            k = k < w ? k : w;                                                               \
-        }                                                                                    \
-        for (int i = 0; i < REDUCE_SHORT_ROWS; i++)                                          \
-            to[i] = lane[0][i] + 0;                                                          \
+#define SHORT(name, type, turn)                                                                      \
+    static void short_##name(void *sums, const char *rows, int64_t step, int64_t count, int64_t k) { \
+        _Alignas(64) type lane[REDUCE_LANES * ROWS];                                                 \
+        if (count < ROWS)                                                                            \
+            memset(lane, 0, sizeof(type) * ROWS * (size_t)k);                                        \
+        turn((char *)lane, sizeof(type) * ROWS, rows, step, count, k);                               \
+        halve_##name(sums, lane, k);                                                                 \
     }
-SHORT(short_f32, float, turn_4)
-SHORT(short_f64, double, turn_8)
+SHORT(f32, float, turn_4)
+SHORT(f64, double, turn_8)
 
 extern const reduce_short_kernels TESS_ISA_NAME(tess_reduce_short_kernels);
 const reduce_short_kernels TESS_ISA_NAME(tess_reduce_short_kernels) = {
     .add = {[tess_f32] = short_f32, [tess_f64] = short_f64},
+    .mapped = {[REDUCE_ABS] = {[tess_f32] = short_abs_f32, [tess_f64] = short_abs_f64},
+               [REDUCE_SQUARE] = {[tess_f32] = short_square_f32, [tess_f64] = short_square_f64}},
+    .integers = {[tess_u32] = short_integers_u32, [tess_i32] = short_integers_i32, [tess_u64] = short_integers_64, [tess_i64] = short_integers_64},
+    .greatest = {[tess_f32] = short_greatest_f32,
+                 [tess_f64] = short_greatest_f64,
+                 [tess_u32] = short_greatest_u32,
+                 [tess_i32] = short_greatest_i32,
+                 [tess_u64] = short_greatest_u64,
+                 [tess_i64] = short_greatest_i64},
+    .first = {[tess_f32] = short_first_f32,
+              [tess_f64] = short_first_f64,
+              [tess_u32] = short_first_u32,
+              [tess_i32] = short_first_i32,
+              [tess_u64] = short_first_u64,
+              [tess_i64] = short_first_i64},
+    .moments = {[tess_f32] = short_moments_f32, [tess_f64] = short_moments_f64},
     .turn = {[1] = turn_1, [2] = turn_2, [4] = turn_4, [8] = turn_8},
 };

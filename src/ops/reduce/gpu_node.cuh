@@ -20,7 +20,8 @@ typedef stored<OUT>::type result;
 typedef stored<ACC>::type acc;
 const bool float_in = IN >= T_F16;
 
-#if IN == T_U64 || IN == T_I64 || IN == T_F64
+#define WIDE_KEY (IN == T_U64 || IN == T_I64 || IN == T_F64)
+#if WIDE_KEY
 typedef i64 key_type;
 typedef u64 bits_type;
 #else
@@ -97,6 +98,9 @@ __device__ element value_of(key_type key) {
 #endif
 }
 
+// Nodes are copied whole: what would be a hole before eight bytes is written too, or a checker would see it read.
+#define FILLED ((KIND == ARG && WIDE_KEY == 0) || (KIND == SUM && OMIT && ACC == T_F32))
+
 struct node {
 #if KIND == SUM || KIND == PROD
     acc value;
@@ -106,12 +110,14 @@ struct node {
     key_type key;
 #elif KIND == ARG
     key_type key;
-#if IN != T_U64 && IN != T_I64 && IN != T_F64
-    int filled; // what would be a hole: nodes are copied whole, and a checker would see it read
-#endif
-    i64 index; // -1: nothing yet
 #else
     double mean, m2;
+#endif
+#if FILLED
+    int filled;
+#endif
+#if KIND == ARG
+    i64 index; // -1: nothing yet
 #endif
 #if KIND == VAR || (OMIT && (KIND == SUM || KIND == COUNT))
 #define COUNTED 1
@@ -132,11 +138,11 @@ __device__ node nothing() {
 #else
     n.key = LOWEST;
 #if KIND == ARG
-#if IN != T_U64 && IN != T_I64 && IN != T_F64
-    n.filled = 0;
-#endif
     n.index = -1;
 #endif
+#endif
+#if FILLED
+    n.filled = 0;
 #endif
 #if COUNTED
     n.count = 0;
@@ -266,71 +272,5 @@ __device__ node above(const node &n, int down) {
     for (int i = 0; i < (int)(sizeof(node) / 4); i++)
         to[i] = __shfl_down_sync(0xffffffffu, from[i], down);
     return m;
-}
-
-// Neighbouring pairs of `count` nodes in shared memory, level by level; an odd last one passes. All threads of the block call; the result is at[0].
-__device__ void pair_up(node *at, int count, int threads) {
-    for (int step = 1; step < count; step *= 2) {
-        __syncthreads();
-        for (int i = threadIdx.x * 2 * step; i + step < count; i += threads * 2 * step)
-            merge(at[i], at[i + step]);
-    }
-    __syncthreads();
-}
-
-// All of a block: `count` nodes, paired; the result is thread 0's. A thread takes a stretch of 2^s nodes, which is a subtree.
-__device__ node paired(const node *from, i64 count, node *room, int threads) {
-    i64 each = 1;
-    while (each * threads < count)
-        each *= 2;
-    i64 begin = threadIdx.x * each, here = count - begin < each ? count - begin : each;
-    if (here > 0) {
-        node stack[40];
-        int depth = 0;
-        i64 i = 0;
-        for (; i + 8 <= here; i += 8) { // eight at once, for which one waits once
-            node part[8];
-#pragma unroll
-            for (int j = 0; j < 8; j++)
-                part[j] = from[begin + i + j];
-#pragma unroll
-            for (int step = 1; step < 8; step *= 2)
-#pragma unroll
-                for (int j = 0; j < 8; j += 2 * step)
-                    merge(part[j], part[j + step]);
-            stack[depth++] = part[0];
-            for (i64 carry = i / 8; carry & 1; carry >>= 1) { // a binary counter: as many merges as i / 8 + 1 has trailing zeros
-                depth--;
-                merge(stack[depth - 1], stack[depth]);
-            }
-        }
-        i64 eights = i;
-        for (; i < here; i++) {
-            stack[depth++] = from[begin + i];
-            for (i64 carry = i - eights; carry & 1; carry >>= 1) {
-                depth--;
-                merge(stack[depth - 1], stack[depth]);
-            }
-        }
-        for (; depth > 1; depth--)
-            merge(stack[depth - 2], stack[depth - 1]);
-        room[threadIdx.x] = stack[0];
-    }
-    pair_up(room, (int)((count + each - 1) / each), threads);
-    return room[0];
-}
-
-// Thread 0 of each block puts its node down; whether this block is the last one to do so, which then sees them all. Leaves the ticket as it was: 0.
-__device__ bool is_last(const node &n, node *partial, unsigned *ticket) {
-    __shared__ bool last;
-    if (threadIdx.x == 0) {
-        partial[blockIdx.x] = n;
-        __threadfence();
-        last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
-    }
-    __syncthreads();
-    if (last)
-        __threadfence();
-    return last;
 }
 #endif

@@ -28,13 +28,26 @@
 TESS_REDUCE_RUNGS(RUNG)
 #undef RUNG
 
-enum { REDUCE_GPU_ROWS = 4 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's blocks */ };
+enum { REDUCE_GPU_ROWS = 6 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's blocks */ };
 int64_t tess_reduce_gpu_resident(const tess_gpu_device *device); /* so many of its blocks a device holds at once; NULL = an H200 */
 extern const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS];
 
-extern const tess_gpu_text tess_reduce_gpu_node_header, tess_reduce_gpu_types_header;
+extern const tess_gpu_text tess_reduce_gpu_node_header, tess_reduce_gpu_types_header, tess_reduce_gpu_complex_header;
 void tess_reduce_gpu_node_options(tess_gpu_layout *layout, const reduce_problem *p); /* the -D of gpu_node.cuh */
 int64_t tess_reduce_gpu_node_size(const reduce_problem *p);                          /* bytes of its struct node */
+/* The first `count` kept axes as shape[], in[], out[] of the kernels' structures, with steps in elements; a double as a word of them. */
+int64_t *tess_reduce_gpu_put_kept(int64_t *at, const reduce_problem *p, int count);
+int64_t tess_reduce_gpu_word(double x);
+
+/* gpu_exact.c */
+extern const tess_gpu_row tess_reduce_gpu_exact;
+bool tess_reduce_gpu_exact_fits(const tess_problem *problem, const char **why);
+
+/* gpu_leaves.c */
+extern const tess_gpu_row tess_reduce_gpu_leaves;
+bool tess_reduce_gpu_leaves_fit(const tess_problem *problem, const char **why);
+bool tess_reduce_gpu_leaves_pay(const tess_problem *problem, const char **why);
+
 bool tess_reduce_gpu_rung_fits(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_rung_pays(const tess_problem *problem, const char **why);
 

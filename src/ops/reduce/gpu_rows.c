@@ -9,11 +9,13 @@ KERNEL_TEXT(gpu_tree_rows);
 KERNEL_TEXT(gpu_tree_block);
 KERNEL_TEXT(gpu_tree_columns);
 KERNEL_TEXT(gpu_tree_lanes);
-extern const char tess_kernel_reduce_gpu_node_cuh[], tess_kernel_reduce_gpu_packed_cuh[], tess_kernel_gpu_types_cuh[];
+extern const char tess_kernel_reduce_gpu_node_cuh[], tess_kernel_reduce_gpu_packed_cuh[], tess_kernel_reduce_gpu_finish_cuh[],
+    tess_kernel_gpu_types_cuh[];
 const tess_gpu_text tess_reduce_gpu_node_header = {"ops/reduce/gpu_node.cuh", tess_kernel_reduce_gpu_node_cuh},
                     tess_reduce_gpu_types_header = {"gpu/types.cuh", tess_kernel_gpu_types_cuh};
-static const tess_gpu_text packed_header = {"ops/reduce/gpu_packed.cuh", tess_kernel_reduce_gpu_packed_cuh};
-static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header, &packed_header, &tess_reduce_gpu_types_header, NULL};
+static const tess_gpu_text packed_header = {"ops/reduce/gpu_packed.cuh", tess_kernel_reduce_gpu_packed_cuh},
+                           finish_header = {"ops/reduce/gpu_finish.cuh", tess_kernel_reduce_gpu_finish_cuh};
+static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header, &packed_header, &finish_header, &tess_reduce_gpu_types_header, NULL};
 
 static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
 
@@ -22,8 +24,8 @@ static const reduce_problem *of(const tess_problem *problem) { return (const red
 /* Also steps in whole elements, which a view of another type's memory might not have. */
 static bool computable(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
-    *why = "sums of complex elements and exact sums are left to the CPU";
-    return !tess_is_complex(p->in.type) && !tess_is_complex(p->out.type) && !p->exact;
+    *why = "needs real elements, and no exact sum";
+    return !tess_is_complex(p->in.type) && !tess_is_complex(p->out.type) && !p->exact && !p->records;
 }
 
 void tess_reduce_gpu_node_options(tess_gpu_layout *layout, const reduce_problem *p) {
@@ -54,8 +56,7 @@ int64_t tess_reduce_gpu_node_size(const reduce_problem *p) {
     return 24;
 }
 
-/* The first `count` kept axes as shape[], in[], out[] of the kernels' structures, with steps in elements. */
-static int64_t *put_kept(int64_t *at, const reduce_problem *p, int count) {
+int64_t *tess_reduce_gpu_put_kept(int64_t *at, const reduce_problem *p, int count) {
     for (int d = 0; d <= count; d++)
         *at++ = d < count ? p->kept_size[d] : 0;
     for (int d = 0; d <= count; d++)
@@ -65,7 +66,7 @@ static int64_t *put_kept(int64_t *at, const reduce_problem *p, int count) {
     return at;
 }
 
-static int64_t as_word(double x) {
+int64_t tess_reduce_gpu_word(double x) {
     union {
         double x;
         int64_t word;
@@ -115,12 +116,22 @@ static void pass_ticket(tess_gpu_layout *layout, tess_gpu_step *step, bool wante
 /* Up to so many leaves smaller blocks, which come and go more evenly; measured at 2048. */
 enum { FEW_LEAVES = 4096 };
 
+/* For how many warps a multiprocessor must have registers; measured. Whole leaves want their loads on their way, short rows and places threads. */
+static int64_t least_warps(const reduce_problem *p) {
+    if (p->k >= REDUCE_LEAF)
+        return p->kind == REDUCE_ARG ? 24 : 16;
+    return p->k <= 512 && tess_reduce_gpu_node_size(p) == 4 ? 64 : 48;
+}
+
 static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const reduce_problem *p = of(problem);
     int64_t size = p->in.itemsize, vector = size == 8 ? 2 : size == 4 ? 4 : 8, leaves = tess_ceil_div(p->k, REDUCE_LEAF);
     bool ticket = p->outputs == 1 && leaves > 8;
     int64_t warps = ticket && leaves <= FEW_LEAVES ? 4 : 8, slots = leaves > 4 ? warps : leaves > 2 ? 4 : leaves;
-    int64_t each = size == 1 && leaves > FEW_LEAVES ? 4 : 1, groups = tess_ceil_div(leaves, warps * each);
+    int64_t each = 1; /* bytes are folded faster the longer a warp goes on, while there are four times as many blocks as a device holds at once */
+    while (size == 1 && each < 8 && leaves >= 2 * each * warps * 1024)
+        each *= 2;
+    int64_t groups = tess_ceil_div(leaves, warps * each);
     int64_t block[5 + 3 * (TESS_MAX_NDIM + 1)], *at = block, rest = 0;
     (void)device;
     for (int d = 0; d < p->kept; d++)
@@ -138,14 +149,16 @@ static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *de
     tess_gpu_option(layout, "-DWARPS=%d", (int)warps);
     tess_gpu_option(layout, "-DLEAVES=%d", (int)each);
     tess_gpu_option(layout, "-DTICKET=%d", ticket);
+    tess_gpu_option(layout, "-DMANY=%d", groups > 8 * (ticket ? 32 * warps : 256));
     tess_gpu_option(layout, "-DUNROLL=16");
+    tess_gpu_option(layout, "-DAT_LEAST=%d", (int)(least_warps(p) / warps));
     tess_gpu_option(layout, "-DPACKED=%d", packed);
     tess_gpu_option(layout, "-DWHOLE=%d", p->k >= REDUCE_LEAF);
     *at++ = p->k;
     *at++ = p->outputs;
     *at++ = groups;
-    *at++ = as_word(p->ddof);
-    at = put_kept(at, p, p->kept);
+    *at++ = tess_reduce_gpu_word(p->ddof);
+    at = tess_reduce_gpu_put_kept(at, p, p->kept);
     size_t bytes = (size_t)(at - block) * sizeof *block;
     int64_t partial = groups > 1 ? tess_gpu_reserve(layout, p->outputs * groups * tess_reduce_gpu_node_size(p)) : 0;
     tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_rows", slots == warps ? p->outputs * groups : tess_ceil_div(p->outputs, warps / slots), 1,
@@ -169,23 +182,19 @@ static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *de
 static bool block_fits(const tess_problem *problem, const char **why) {
     if (!rows_fit(problem, why))
         return false;
-    *why = "makes one output";
-    return of(problem)->outputs == 1;
-}
-
-static bool block_pays(const tess_problem *problem, const char **why) {
-    *why = "more than two leaves a multiprocessor are a matter of bandwidth";
-    return of(problem)->k <= 264 * REDUCE_LEAF;
+    *why = "makes one output of at most 256 leaves: more are a matter of bandwidth";
+    return of(problem)->outputs == 1 && of(problem)->k <= 256 * REDUCE_LEAF;
 }
 
 static void lay_tree_block(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const reduce_problem *p = of(problem);
     int64_t leaves = tess_ceil_div(p->k, REDUCE_LEAF);
-    const int64_t block[] = {p->k, leaves, as_word(p->ddof)};
+    const int64_t block[] = {p->k, leaves, tess_reduce_gpu_word(p->ddof)};
     (void)device;
     tess_gpu_unit(layout, &gpu_tree_block);
     tess_reduce_gpu_node_options(layout, p);
     tess_gpu_option(layout, "-DTICKET=%d", leaves > 1);
+    tess_gpu_option(layout, "-DROWS=%d", p->k <= 2048 ? 8 : 32);
     int64_t partial = leaves > 1 ? tess_gpu_reserve(layout, leaves * tess_reduce_gpu_node_size(p)) : 0;
     tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_block", leaves, 1, 1, 256, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
@@ -237,9 +246,9 @@ static void lay_tree_columns(const tess_problem *problem, const tess_gpu_device 
     *at++ = leaves;
     *at++ = width;
     *at++ = batches;
-    *at++ = as_word(p->ddof);
+    *at++ = tess_reduce_gpu_word(p->ddof);
     *at++ = p->kept_stride[1][last] / p->out.itemsize;
-    at = put_kept(at, p, last);
+    at = tess_reduce_gpu_put_kept(at, p, last);
     size_t bytes = (size_t)(at - block) * sizeof *block;
     int64_t partial = leaves > 1 ? tess_gpu_reserve(layout, p->outputs * leaves * tess_reduce_gpu_node_size(p)) : 0;
     tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_columns", strips * leaves * batches, 1, 1, 32 * warps, 0);
@@ -271,12 +280,12 @@ static void lay_tree_lanes(const tess_problem *problem, const tess_gpu_device *d
     *at++ = p->outputs;
     *at++ = p->segments;
     *at++ = p->segment_stride / p->out.itemsize;
-    *at++ = as_word(p->ddof);
+    *at++ = tess_reduce_gpu_word(p->ddof);
     for (int d = 0; d <= p->rank; d++)
         *at++ = d < p->rank ? p->size[d] : 0;
     for (int d = 0; d <= p->rank; d++)
         *at++ = d < p->rank ? p->stride[0][d] / size : 0;
-    at = put_kept(at, p, p->kept);
+    at = tess_reduce_gpu_put_kept(at, p, p->kept);
     if (p->offsets)
         tess_gpu_data(layout, p->offsets, (size_t)(p->segments + 1) * sizeof *p->offsets);
     tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_lanes", p->outputs * p->segments, 1, 1, 256, 0);
@@ -304,7 +313,6 @@ const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS] = {
      .source = "Higham 1993 (pairwise)",
      .target = TESS_TARGET_GPU,
      .applicable = block_fits,
-     .sensible = block_pays,
      .gpu = &row_block},
     {.name = "reduce/tree_columns",
      .idea = "a thread a vector of columns: the tree's lanes in bit-reversed order, partial sums on a stack in registers",
@@ -320,6 +328,19 @@ const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS] = {
      .applicable = rows_fit,
      .sensible = rows_pay,
      .gpu = &row_rows},
+    {.name = "reduce/tree_leaves",
+     .idea = "any layout, complex elements: a block a leaf, a thread each of the tree's 256 lanes; a second launch pairs the leaves",
+     .source = "Higham 1993 (pairwise)",
+     .target = TESS_TARGET_GPU,
+     .applicable = tess_reduce_gpu_leaves_fit,
+     .sensible = tess_reduce_gpu_leaves_pay,
+     .gpu = &tess_reduce_gpu_leaves},
+    {.name = "reduce/exact_blocks",
+     .idea = "exact sums: error-free sums of a warp's strips, then long accumulators",
+     .source = "Rump, Ogita, Oishi 2008 (extraction); Kulisch's long accumulator",
+     .target = TESS_TARGET_GPU,
+     .applicable = tess_reduce_gpu_exact_fits,
+     .gpu = &tess_reduce_gpu_exact},
     {.name = "reduce/tree_lanes",
      .idea = "any layout, segments, variances: a block an output, a thread each of the tree's 256 lanes",
      .source = "Higham 1993 (pairwise)",

@@ -24,7 +24,7 @@ enum { BLOCK = REDUCE_GPU_BLOCK };
 bool tess_reduce_gpu_rung_fits(const tess_problem *problem, const char **why) {
     const reduce_problem *p = (const reduce_problem *)problem;
     *why = "merges in an order of its own: takes integer sums, extremes, places and counts only";
-    if (tess_is_complex(p->in.type) || p->exact || p->kind == REDUCE_VAR ||
+    if (tess_is_complex(p->in.type) || p->exact || p->records || p->kind == REDUCE_VAR ||
         ((p->kind == REDUCE_SUM || p->kind == REDUCE_PROD) && !reduce_is_integer(p->acc)))
         return false;
     *why = "takes one array without gaps to one value";

@@ -4,16 +4,18 @@
 // A leaf is 32 rows of 256 elements, one for each lane of the tree. A thread reads vectors of E elements (-DVECTOR=E, 16 bytes where E fits), vector t and
 // t + 32, ... of each row, so that tree lane number (k * 32 + t) * E + j is the thread's own accumulator [k][j]. The halving then needs no memory:
 // lanes 128 (and 64) apart meet in the thread, those of the threads t and t + 16, 8, 4, 2, 1 by shuffles, the last ones in the thread again. The 8
-// leaves of a block (-DWARPS) are paired in shared memory; SLOTS (1, 2, 4, WARPS) of them belong to one output. -DLEAVES=4: a warp has as
+// leaves of a block (-DWARPS) are paired in shared memory; SLOTS (1, 2, 4, WARPS) of them belong to one output. -DLEAVES=8: a warp has as
 // many leaves, which for elements of a byte make its life long enough. What is left, one node a block, is
-// paired by `finish`, or with -DTICKET=1 by the last block of the only output. -DUNROLL vectors are on their way at once.
+// paired by `finish`, or with -DTICKET=1 by the last block of the only output (-DMANY=1: more than eight a thread).
 //
-// -DPACKED=1: whole leaves by words of small elements (gpu_packed.cuh). -DWHOLE=0: no leaf is whole; without that path, which holds 16 vectors, four
+// -DUNROLL vectors are on their way at once, but only if the compiler is told with -DAT_LEAST how few blocks a multiprocessor must hold: left to itself it
+// saves registers by putting sums between the loads, and a warp, which does one thing after the other, then waits with three or four on their way.
+//
+// -DPACKED=1: whole leaves by words of small elements (gpu_packed.cuh). -DWHOLE=0: no leaf is whole; without that path, which holds 16 vectors, three
 // times as many threads fit on a multiprocessor, which is what many short rows need.
+#include "ops/reduce/gpu_finish.cuh"
 #if PACKED
 #include "ops/reduce/gpu_packed.cuh"
-#else
-#include "ops/reduce/gpu_node.cuh"
 #endif
 
 enum { E = VECTOR, K = 8 / E };
@@ -40,10 +42,12 @@ __device__ void place_of(const rows &r, i64 output, i64 &in, i64 &out) {
 }
 
 #if PACKED
-__device__ node whole_leaf(const element *from) {
-    enum { EACH = 8192 * (int)sizeof(element) / 16 / 32 };
+// Whole leaves as one stretch: what no order can change is halved once.
+template <int N> __device__ node whole_leaves(const element *from) {
+    enum { EACH = N * 8192 * (int)sizeof(element) / 16 / 32 };
     const words<16> *at = (const words<16> *)from + threadIdx.x % 32;
     packed p = packed_nothing();
+#pragma unroll 1
     for (int i = 0; i < EACH; i += UNROLL) {
         words<16> v[UNROLL];
 #pragma unroll
@@ -53,7 +57,7 @@ __device__ node whole_leaf(const element *from) {
         for (int k = 0; k < UNROLL; k++)
             packed_take(p, v[k]);
     }
-    node mine = packed_total(p, 256);
+    node mine = packed_total(p, N * 256);
 #pragma unroll
     for (int down = 16; down > 0; down /= 2)
         merge(mine, above(mine, down));
@@ -83,7 +87,7 @@ __device__ node leaf(const element *from, int n, i64 first) {
     const int t = threadIdx.x % 32;
 #if PACKED
     if (n == 8192)
-        return whole_leaf(from);
+        return whole_leaves<1>(from);
 #endif
     node lane[K][E];
 #pragma unroll
@@ -131,7 +135,28 @@ __device__ node leaf(const element *from, int n, i64 first) {
     return lane[0][0];
 }
 
-extern "C" __global__ void __launch_bounds__(32 * WARPS) tree_rows(const element *in, result *out, node *partial, unsigned *ticket, const rows r) {
+// A warp's LEAVES, or what is left of them: `left` elements.
+__device__ node leaves_of(const element *from, i64 left, i64 first) {
+#if PACKED
+    if (left >= LEAVES * 8192)
+        return whole_leaves<LEAVES>(from);
+#endif
+    node stack[6];
+    int depth = 0;
+    for (int i = 0; i < LEAVES && i * 8192 < left; i++) { // a binary counter
+        i64 begin = i * 8192;
+        stack[depth++] = leaf(from + begin, left - begin < 8192 ? (int)(left - begin) : 8192, first + begin);
+        for (int carry = i; carry & 1; carry >>= 1) {
+            depth--;
+            merge(stack[depth - 1], stack[depth]);
+        }
+    }
+    for (; depth > 1; depth--)
+        merge(stack[depth - 2], stack[depth - 1]);
+    return stack[0];
+}
+
+extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST) tree_rows(const element *in, result *out, node *partial, unsigned *ticket, const rows r) {
     __shared__ node leaves[WARPS];
     const int warp = threadIdx.x / 32, slot = warp % SLOTS;
     i64 output = SLOTS == WARPS ? blockIdx.x / r.groups : (i64)blockIdx.x * (WARPS / SLOTS) + warp / SLOTS;
@@ -139,24 +164,9 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) tree_rows(const element
     bool here = output < r.outputs && first < r.k;
     place_of(r, output < r.outputs ? output : 0, at_in, at_out);
     if (here) {
-        node stack[5];
-        int depth = 0;
-#pragma unroll
-        for (int i = 0; i < LEAVES; i++) { // a binary counter over the warp's leaves
-            i64 begin = first + i * 8192;
-            if (begin >= r.k)
-                break;
-            stack[depth++] = leaf(in + at_in + begin, r.k - begin < 8192 ? (int)(r.k - begin) : 8192, begin);
-#pragma unroll
-            for (int carry = i; carry & 1; carry >>= 1) {
-                depth--;
-                merge(stack[depth - 1], stack[depth]);
-            }
-        }
-        for (; depth > 1; depth--)
-            merge(stack[depth - 2], stack[depth - 1]);
+        node mine = LEAVES == 1 ? leaf(in + at_in + first, r.k - first < 8192 ? (int)(r.k - first) : 8192, first) : leaves_of(in + at_in + first, r.k - first, first);
         if (threadIdx.x % 32 == 0)
-            leaves[warp] = stack[0];
+            leaves[warp] = mine;
     }
     __syncthreads();
     bool first_of_all = here && slot == 0 && threadIdx.x % 32 == 0;
@@ -171,10 +181,13 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) tree_rows(const element
                     merge(leaves[warp + i], leaves[warp + i + step]);
     }
 #if TICKET
-    __shared__ node room[32 * WARPS];
-    if (!is_last(leaves[0], partial, ticket))
+    __shared__ bool last;
+    if (threadIdx.x == 0)
+        last = is_last(leaves[0], partial, ticket);
+    __syncthreads();
+    if (!last)
         return;
-    node whole = paired(partial, r.groups, room, 32 * WARPS);
+    node whole = paired<32 * WARPS, MANY>(partial, r.groups);
     if (threadIdx.x == 0)
         out[at_out] = finished(whole, r.k, r.ddof);
 #else
@@ -187,10 +200,9 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) tree_rows(const element
 
 // One block an output: its groups' nodes, paired.
 extern "C" __global__ void __launch_bounds__(256) finish(result *out, const node *partial, const rows r) {
-    __shared__ node room[256];
     i64 at_in, at_out;
     place_of(r, blockIdx.x, at_in, at_out);
-    node whole = paired(partial + (i64)blockIdx.x * r.groups, r.groups, room, 256);
+    node whole = paired<256, MANY>(partial + (i64)blockIdx.x * r.groups, r.groups);
     if (threadIdx.x == 0)
         out[at_out] = finished(whole, r.k, r.ddof);
 }

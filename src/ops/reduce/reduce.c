@@ -163,7 +163,8 @@ static tess_status take_offsets(reduce_problem *p, const DLTensor *given, int ax
     return TESS_OK;
 }
 
-static tess_status check_out_shape(const reduce_problem *p, const bool *reduced, bool keepdims, int *out_axis) {
+static tess_status check_out_shape(const reduce_problem *p, int *out_axis) {
+    const bool *reduced = p->reduced, keepdims = p->keepdims;
     int needed = 0;
     int64_t shape[TESS_MAX_NDIM];
     for (int d = 0; d < p->in.ndim; d++) {
@@ -185,7 +186,8 @@ static tess_status check_out_shape(const reduce_problem *p, const bool *reduced,
 
 /* Splits the axes into reduced and kept ones and joins each set. The order of the outputs is free: the kept axis with the smallest step in memory
  * comes last, those that do not step at all first. */
-static void split_axes(reduce_problem *p, const bool *reduced, const int *out_axis) {
+static void split_axes(reduce_problem *p, const int *out_axis) {
+    const bool *reduced = p->reduced;
     int kept_axes[TESS_MAX_NDIM], kept = 0;
     for (int d = 0; d < p->in.ndim; d++) {
         if (reduced[d]) {
@@ -255,9 +257,26 @@ static void write_key(reduce_problem *p) {
         at += (size_t)snprintf(key + at, size - at, " %lldx%lld", (long long)p->kept_size[d], (long long)p->kept_stride[0][d]);
 }
 
+/* From the arrays and what is asked of them. */
+static tess_status arrange(reduce_problem *p) {
+    int out_axis[TESS_MAX_NDIM];
+    TESS_TRY(check_out_shape(p, out_axis));
+    if (tess_array_self_overlaps(&p->out))
+        return tess_fail(TESS_ERR_OVERLAP, "out has two elements in one place: its strides fold it onto itself");
+    split_axes(p, out_axis);
+    TESS_TRY(check_empty(p));
+    double n = (double)p->in.count;
+    p->base.elements = n > (double)p->out.count ? n : (double)p->out.count;
+    p->base.bytes = n * p->in.itemsize + (double)p->out.count * p->out.itemsize;
+    p->order.cached = p->base.bytes <= 3 << 19;
+    if (!reduce_is_integer(p->acc) && p->kind != REDUCE_COUNT)
+        p->base.flops = n * (p->kind == REDUCE_VAR ? 4 : p->map == REDUCE_SQUARE ? 2 : 1) * (tess_is_complex(p->in.type) ? 2 : 1);
+    write_key(p);
+    return TESS_OK;
+}
+
 static tess_status fill(reduce_problem *p, const DLTensor *in, const DLTensor *out, const tess_reduce_options *options, bool needs_data) {
-    int axes[TESS_MAX_NDIM], naxes = options->naxes, out_axis[TESS_MAX_NDIM];
-    bool reduced[TESS_MAX_NDIM] = {false};
+    int axes[TESS_MAX_NDIM], naxes = options->naxes;
     if ((unsigned)p->operation >= TESS_COUNT(operations))
         return tess_fail(TESS_ERR_ARGUMENT, "operation is %d, not a tess_reduction", (int)p->operation);
     p->kind = operations[p->operation].kind;
@@ -275,25 +294,71 @@ static tess_status fill(reduce_problem *p, const DLTensor *in, const DLTensor *o
         TESS_TRY(tess_axes_check(axes, options->axes, naxes, p->in.ndim, "axes"));
     }
     for (int i = 0; i < naxes; i++)
-        reduced[axes[i]] = true;
+        p->reduced[axes[i]] = true;
+    p->keepdims = options->keepdims;
     if (options->offsets) {
         if (naxes != 1)
             return tess_fail(TESS_ERR_ARGUMENT, "offsets cut one axis into segments, and %d axes are reduced", naxes);
         TESS_TRY(take_offsets(p, options->offsets, axes[0]));
     }
-    TESS_TRY(check_out_shape(p, reduced, options->keepdims, out_axis));
-    if (tess_array_self_overlaps(&p->out))
-        return tess_fail(TESS_ERR_OVERLAP, "out has two elements in one place: its strides fold it onto itself");
-    split_axes(p, reduced, out_axis);
-    TESS_TRY(check_empty(p));
-    double n = (double)p->in.count;
-    p->base.elements = n > (double)p->out.count ? n : (double)p->out.count;
-    p->base.bytes = n * p->in.itemsize + (double)p->out.count * p->out.itemsize;
-    p->order.cached = p->base.bytes <= 3 << 19;
-    if (!reduce_is_integer(p->acc) && p->kind != REDUCE_COUNT)
-        p->base.flops = n * (p->kind == REDUCE_VAR ? 4 : p->map == REDUCE_SQUARE ? 2 : 1) * (tess_is_complex(p->in.type) ? 2 : 1);
-    write_key(p);
+    return arrange(p);
+}
+
+/* The first segments, as many as fit what is left of the axis. */
+static tess_status sample_offsets(reduce_problem *p, const reduce_problem *whole, int64_t limit, int64_t *size) {
+    int64_t n = 0;
+    limit = tess_max64(limit, 128);
+    while (n < whole->segments && n < limit && whole->offsets[n + 1] < limit * 8)
+        n++;
+    n = tess_max64(n, whole->segments > 0);
+    p->segments = n;
+    p->offsets = tess_allocate(p->base.context, (size_t)(n + 1) * sizeof *p->offsets);
+    if (!p->offsets)
+        return TESS_ERR_MEMORY;
+    for (int64_t i = 0; i <= n; i++)
+        p->offsets[i] = tess_min64(whole->offsets[i], limit * 8);
+    for (int64_t i = 0; i < n; i++)
+        p->longest = i == 0 ? p->offsets[1] - p->offsets[0] : tess_max64(p->longest, p->offsets[i + 1] - p->offsets[i]);
+    *size = tess_min64(*size, p->offsets[n] + 1);
     return TESS_OK;
+}
+
+/* The longest of the reduced axes may want several leaves. Of the kept ones the finest matters, and how others follow it. */
+static int64_t sample_axis(const reduce_problem *whole, int d, int64_t limit) {
+    const tess_array *in = &whole->in;
+    bool longest = true, finest = true;
+    for (int other = 0; other < in->ndim; other++) {
+        longest &= !whole->reduced[other] || in->shape[other] < in->shape[d] || (in->shape[other] == in->shape[d] && other >= d);
+        finest &= whole->reduced[other] || in->shape[other] < 2 || llabs(in->stride[other]) >= llabs(in->stride[d]);
+    }
+    if (whole->reduced[d])
+        return tess_sample_size(in->shape[d], longest ? 64 * limit : limit);
+    return finest ? tess_sample_size(in->shape[d], limit) : tess_min64(in->shape[d], 3);
+}
+
+tess_status tess_reduce_sample(const tess_problem *base, int64_t limit, tess_problem **small) {
+    const reduce_problem *whole = (const reduce_problem *)base;
+    int64_t in[TESS_MAX_NDIM], out[TESS_MAX_NDIM];
+    void *memory;
+    TESS_TRY(tess_problem_make(&memory, base->context, base->op, sizeof *whole));
+    reduce_problem *p = memory;
+    *p = *whole;
+    p->offsets = NULL;
+    *small = &p->base;
+    for (int d = 0; d < p->in.ndim; d++) {
+        in[d] = sample_axis(whole, d, limit);
+        if (whole->offsets && p->reduced[d])
+            in[d] = whole->in.shape[d];
+        if (whole->offsets && p->reduced[d])
+            TESS_TRY(sample_offsets(p, whole, limit, &in[d]));
+    }
+    for (int d = 0, k = 0; d < p->in.ndim; d++)
+        if (!p->reduced[d] || p->keepdims || p->offsets)
+            out[k++] = !p->reduced[d] ? in[d] : p->offsets ? p->segments : 1;
+    p->in = tess_array_sample(&whole->in, in);
+    p->out = tess_array_sample(&whole->out, out);
+    p->rank = p->kept = 0;
+    return arrange(p);
 }
 
 static tess_status plan(tess_plan **result, tess_context *given, tess_reduction operation, const DLTensor *in, const DLTensor *out,

@@ -42,9 +42,10 @@ typedef struct reduce_problem {
     bool omit;  /* only when the elements can be NaN */
     bool exact; /* only when it makes a difference */
     double ddof;
-    tess_type load;   /* compute type that elements are loaded as */
-    tess_type acc;    /* compute type of the tree, after the map */
-    tess_type result; /* compute type of the finished value */
+    bool reduced[TESS_MAX_NDIM], keepdims; /* axes of in */
+    tess_type load;                        /* compute type that elements are loaded as */
+    tess_type acc;                         /* compute type of the tree, after the map */
+    tess_type result;                      /* compute type of the finished value */
     /* The reduced axes in row-major order, joined where they step alike; at least one. */
     int rank;
     int64_t size[TESS_MAX_NDIM];
@@ -58,6 +59,7 @@ typedef struct reduce_problem {
     /* Segments along the one reduced axis: offsets (owned) has segments + 1 entries. None: NULL and 1. */
     int64_t *offsets;
     int64_t segments, longest, segment_stride; /* the stride is that of out */
+    bool records;                              /* the outputs are leaves of another problem, and come out as reduce_records (slab.c) */
 } reduce_problem;
 
 /* What a subtree comes to. Which fields mean something depends on the kind. */
@@ -69,9 +71,26 @@ typedef struct reduce_node {
     int64_t index;    /* ARG: of the first element with the key; -1 when none counts */
 } reduce_node;
 
+/* A leaf's node as the GPU gives it: value, key or mean; imaginary part, index or squared deviations; elements that count. */
+typedef struct reduce_record {
+    uint64_t a, b;
+    int64_t count;
+} reduce_record;
+
+/* Of one execution that takes records as they come. */
+typedef struct reduce_pairing {
+    int depth;
+    reduce_node stack[REDUCE_LEVELS];
+} reduce_pairing;
+
+/* reduce.c */
+tess_status tess_reduce_sample(const tess_problem *problem, int64_t limit, tess_problem **small);
+
 /* slab.c */
-int64_t tess_reduce_slabs(const tess_problem *problem);
-tess_status tess_reduce_slab(const tess_problem *problem, int64_t from, int64_t to, tess_slab *slab);
+void tess_reduce_cut(const tess_problem *problem, int64_t most, tess_cut *cut);
+tess_status tess_reduce_slab(const tess_problem *problem, const tess_cut *cut, int64_t from, int64_t to, tess_slab *slab);
+void tess_reduce_piece(const tess_problem *problem, const tess_cut *cut, const tess_slab *slab, int64_t at, tess_array *host, int64_t *offset);
+tess_status tess_reduce_collect(const tess_problem *problem, const tess_cut *cut, const tess_slab *slab, const char *results, void *state, char *out);
 
 /* node.c */
 void tess_reduce_node_empty(const reduce_problem *problem, reduce_node *node);
@@ -154,6 +173,14 @@ typedef struct reduce_direct_kernels {
 enum { REDUCE_SHORT_ROWS = 16 };
 typedef struct reduce_short_kernels {
     void (*add[TESS_TYPES])(void *sums, const char *rows, int64_t step, int64_t count, int64_t k); /* count <= REDUCE_SHORT_ROWS rows, `step` apart */
+    /* The same for the other kinds, of rows that were turned: term j of all is at terms + j * REDUCE_SHORT_ROWS elements. By the input's type, of 4 or 8 bytes;
+     * NULL where there is none. Sums of what was mapped, of type acc; of integers, modulo 2^64; keys of the elements' width; the numbers of the terms, -1: none
+     * counts; mean and squared deviations. */
+    void (*mapped[REDUCE_MAPS][TESS_TYPES])(void *sums, const void *terms, int64_t k);
+    void (*integers[TESS_TYPES])(uint64_t *sums, const void *terms, int64_t k);
+    void (*greatest[TESS_TYPES])(void *keys, const void *terms, int64_t k, reduce_order order);
+    void (*first[TESS_TYPES])(int64_t *places, const void *terms, int64_t k, reduce_order order);
+    void (*moments[TESS_TYPES])(double *mean, double *m2, const void *terms, int64_t k);
     /* By element size: rows x columns elements become columns x rows, the steps in bytes. */
     void (*turn[9])(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t columns);
 } reduce_short_kernels;
@@ -182,6 +209,7 @@ const reduce_kernels *tess_reduce_kernels_for(tess_isa_slot slot);
 tess_status tess_reduce_reference(const tess_problem *problem, const tess_run *run);
 tess_status tess_reduce_lanes(const tess_problem *problem, const tess_run *run);
 tess_status tess_reduce_short(const tess_problem *problem, const tess_run *run);
+bool tess_reduce_short_has(const reduce_problem *problem); /* whether there is a kernel for it */
 tess_status tess_reduce_gather(const tess_problem *problem, const tess_run *run);
 tess_status tess_reduce_exact(const tess_problem *problem, const tess_run *run);
 tess_status tess_reduce_columns(const tess_problem *problem, const tess_run *run);

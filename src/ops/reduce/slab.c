@@ -1,17 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0
- * slab.c - a part of a reduction: the outputs from .. to - 1 along the kept axis with the largest step in `in`, between compact arrays. The reduced
- * axes keep their order, and with it the tree its bits. */
+ * slab.c - a part of a reduction, between compact arrays. Two ways to cut:
+ *
+ * Along a kept axis: outputs from .. to - 1. The reduced axes keep their order, and with it the tree its bits.
+ *
+ * Along the reduced axes, where there is no kept axis or one output is too large: leaves from .. to - 1 of the outputs' trees, output after output. A
+ * leaf is a function of its 8192 elements alone, so each part is a small problem whose outputs are leaves; they come back as records, and here they are
+ * paired as the tree pairs them, whatever the parts were. Variances, places and counts go the same way, because their leaves merge by the same tree. The
+ * last leaf of an output, which may be shorter, is a part of its own. Exact sums have no tree and are not cut. */
 #include "ops/reduce/reduce.h"
 
-static int slab_axis(const reduce_problem *p) {
-    int order[TESS_MAX_NDIM];
-    tess_array_walk_order(order, p->kept, p->kept_stride[0]);
-    return order[0];
+#include <math.h>
+#include <string.h>
+
+enum { BY_OUTPUT, BY_LEAF };
+
+static int64_t leaves_of(const reduce_problem *p) { return tess_ceil_div(p->k, REDUCE_LEAF); }
+
+static void cut_leaves(const reduce_problem *p, tess_cut *cut) {
+    const bool complex_extreme = tess_is_complex(p->in.type) && p->kind == REDUCE_EXTREME;
+    if (p->exact || complex_extreme || TESS_MUL_OVERFLOWS(p->outputs, leaves_of(p), &cut->rows)) {
+        cut->rows = 0;
+        return;
+    }
+    cut->way = BY_LEAF;
+    cut->row = (double)(tess_min64(p->k, REDUCE_LEAF) * p->in.itemsize) + sizeof(reduce_record);
 }
 
-int64_t tess_reduce_slabs(const tess_problem *base) {
+void tess_reduce_cut(const tess_problem *base, int64_t most, tess_cut *cut) {
     const reduce_problem *p = (const reduce_problem *)base;
-    return p->kept > 0 && p->kept + p->rank <= TESS_MAX_NDIM && !p->offsets ? p->kept_size[slab_axis(p)] : 0;
+    double row[TESS_MAX_NDIM], fixed[TESS_MAX_NDIM] = {0};
+    if (p->kept + p->rank > TESS_MAX_NDIM || p->offsets || p->in.count == 0)
+        return;
+    for (int d = 0; d < p->kept; d++)
+        row[d] = p->kept_size[d] < 2 ? INFINITY : base->bytes / (double)p->kept_size[d];
+    cut->axis = p->kept > 0 ? tess_cut_axis(p->kept, p->kept_stride[0], row, fixed, most) : -1;
+    if (cut->axis < 0 || row[cut->axis] > (double)most / 2)
+        cut_leaves(p, cut);
+    if (cut->rows > 0 || cut->axis < 0)
+        return;
+    cut->way = BY_OUTPUT;
+    cut->rows = p->kept_size[cut->axis];
+    cut->row = row[cut->axis];
 }
 
 /* The input: all axes, kept and reduced, in an order good to walk. */
@@ -58,13 +87,9 @@ static void lay_out(reduce_problem *part, tess_array *host) {
         part->out.stride[d] = part->kept_stride[1][d];
 }
 
-tess_status tess_reduce_slab(const tess_problem *base, int64_t from, int64_t to, tess_slab *slab) {
+static void outputs_slab(const tess_problem *base, const tess_cut *cut, int64_t from, int64_t to, tess_slab *slab, reduce_problem *part) {
     const reduce_problem *p = (const reduce_problem *)base;
-    int axis = slab_axis(p);
-    reduce_problem *part;
-    TESS_TRY(tess_problem_make((void **)&part, base->context, base->op, sizeof *part));
-    *part = *p;
-    slab->problem = &part->base;
+    int axis = cut->axis;
     part->base.elements *= (double)(to - from) / (double)p->kept_size[axis];
     part->base.bytes *= (double)(to - from) / (double)p->kept_size[axis];
     part->kept_size[axis] = to - from;
@@ -75,5 +100,124 @@ tess_status tess_reduce_slab(const tess_problem *base, int64_t from, int64_t to,
     slab->offset[TESS_ARRAY_OUT] = from * p->kept_stride[1][axis];
     lay_in(part, &slab->host[TESS_ARRAY_IN]);
     lay_out(part, &slab->host[TESS_ARRAY_OUT]);
+}
+
+/* Whole leaves of one output, or its shorter last one: one axis of leaves, one of their elements. */
+static void leaves_slab(const reduce_problem *p, tess_slab *slab, reduce_problem *part) {
+    const int64_t leaves = leaves_of(p), rest = p->k % REDUCE_LEAF, size = p->in.itemsize;
+    const int64_t whole = leaves - (rest > 0), number = slab->from % leaves;
+    const bool last = number == whole;
+    const int64_t count = last ? 1 : tess_min64(slab->to - slab->from, whole - number), k = last ? rest : REDUCE_LEAF;
+    slab->to = slab->from + count;
+    slab->first = number;
+    slab->kind[0] = k;
+    slab->pieces = slab->collected = true;
+    part->records = true;
+    part->kept = part->rank = 1;
+    part->kept_size[0] = part->outputs = count;
+    part->kept_stride[0][0] = k * size;
+    part->kept_stride[1][0] = (int64_t)sizeof(reduce_record);
+    part->size[0] = part->k = part->longest = k;
+    part->stride[0][0] = size;
+    part->base.elements = (double)(count * k);
+    part->base.bytes = (double)(count * k * size);
+    const int64_t elements[] = {count * k}, words[] = {count * (int64_t)sizeof(reduce_record) / 8};
+    part->in = tess_array_compact(NULL, p->in.type, 1, elements);
+    part->in.device = p->in.device;
+    slab->host[TESS_ARRAY_IN] = part->in;
+    slab->host[TESS_ARRAY_OUT] = tess_array_compact(NULL, tess_u64, 1, words);
+}
+
+tess_status tess_reduce_slab(const tess_problem *base, const tess_cut *cut, int64_t from, int64_t to, tess_slab *slab) {
+    const reduce_problem *p = (const reduce_problem *)base;
+    reduce_problem *part;
+    TESS_TRY(tess_problem_make((void **)&part, base->context, base->op, sizeof *part));
+    *part = *p;
+    slab->problem = &part->base;
+    if (cut->way == BY_LEAF)
+        leaves_slab(p, slab, part);
+    else
+        outputs_slab(base, cut, from, to, slab, part);
+    return TESS_OK;
+}
+
+/* Elements of one output by their numbers: the largest box of the reduced axes that begins there, without passing the slab's end. */
+void tess_reduce_piece(const tess_problem *base, const tess_cut *cut, const tess_slab *slab, int64_t at, tess_array *host, int64_t *offset) {
+    const reduce_problem *p = (const reduce_problem *)base;
+    int64_t first = slab->first * REDUCE_LEAF + at, left = host->count - at, inner = p->k, place[TESS_MAX_NDIM], rest = first;
+    tess_index output;
+    int axis = 0;
+    (void)cut;
+    tess_index_start(&output, p->kept, p->kept_size, 1, (int64_t(*)[TESS_MAX_NDIM])p->kept_stride, slab->from / leaves_of(p));
+    *offset = output.offset[0];
+    for (int d = p->rank - 1; d >= 0; d--) {
+        place[d] = rest % p->size[d];
+        rest /= p->size[d];
+        *offset += place[d] * p->stride[0][d];
+    }
+    for (; axis < p->rank; axis++) { /* the slowest axis on which the box is whole below and has a step to go */
+        inner /= p->size[axis];
+        if (first % inner == 0 && left >= inner)
+            break;
+    }
+    host->ndim = p->rank - axis;
+    host->count = 1;
+    for (int d = axis; d < p->rank; d++) {
+        host->shape[d - axis] = d == axis ? tess_min64(left / inner, p->size[d] - place[d]) : p->size[d];
+        host->stride[d - axis] = p->stride[0][d];
+        host->count *= host->shape[d - axis];
+    }
+}
+
+static reduce_node node_of(const reduce_problem *p, const reduce_record *record, int64_t number) {
+    reduce_node node;
+    uint32_t word[2] = {(uint32_t)record->a, (uint32_t)record->b};
+    tess_reduce_node_empty(p, &node);
+    node.count = record->count;
+    switch (p->kind) {
+    case REDUCE_SUM:
+    case REDUCE_PROD:
+        if (p->acc == tess_f32 || p->acc == tess_c64)
+            memcpy(&node.value, word, p->acc == tess_f32 ? 4 : 8);
+        else
+            memcpy(&node.value, record, p->acc == tess_c128 ? 16 : 8);
+        break;
+    case REDUCE_COUNT: node.value.u64 = record->a; break;
+    case REDUCE_EXTREME:
+    case REDUCE_ARG:
+        node.key = (int64_t)record->a;
+        if (p->kind == REDUCE_ARG && (int64_t)record->b >= 0)
+            node.index = (int64_t)record->b + number * REDUCE_LEAF;
+        break;
+    case REDUCE_VAR:
+        memcpy(&node.mean, &record->a, 8);
+        memcpy(&node.m2, &record->b, 8);
+        break;
+    }
+    return node;
+}
+
+tess_status tess_reduce_collect(const tess_problem *base, const tess_cut *cut, const tess_slab *slab, const char *results, void *state, char *out) {
+    const reduce_problem *p = (const reduce_problem *)base;
+    reduce_pairing *s = state;
+    const int64_t leaves = leaves_of(p);
+    (void)cut;
+    for (int64_t i = 0; i < slab->to - slab->from; i++) {
+        const int64_t number = slab->first + i;
+        reduce_record record;
+        memcpy(&record, results + i * (int64_t)sizeof record, sizeof record);
+        s->stack[s->depth++] = node_of(p, &record, number);
+        for (int merges = reduce_merges_after(number); merges > 0; merges--, s->depth--)
+            tess_reduce_node_merge(p, &s->stack[s->depth - 2], &s->stack[s->depth - 1]);
+    }
+    if (slab->first + slab->to - slab->from < leaves)
+        return TESS_OK;
+    for (; s->depth > 1; s->depth--)
+        tess_reduce_node_merge(p, &s->stack[s->depth - 2], &s->stack[s->depth - 1]);
+    tess_index place;
+    tess_value value = tess_reduce_node_finish(p, &s->stack[0]);
+    s->depth = 0;
+    tess_index_start(&place, p->kept, p->kept_size, 2, (int64_t(*)[TESS_MAX_NDIM])p->kept_stride, slab->from / leaves);
+    tess_storer(TESS_SLOT_BASELINE, p->result, p->out.type)(out + place.offset[1], p->out.itemsize, &value, 1);
     return TESS_OK;
 }

@@ -68,8 +68,8 @@ static bool short_fits(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
     if (!not_exact(problem, why))
         return false;
-    *why = "takes plain sums and means of f32 or f64 in their own type";
-    if (p->kind != REDUCE_SUM || !tess_is_float(p->acc) || p->in.type != p->acc || p->load != p->acc || p->map != REDUCE_PLAIN || p->omit)
+    *why = "takes sums, extremes, places and moments of elements of 4 and 8 bytes, floats in their own type and with their NaNs";
+    if (!tess_reduce_short_has(p))
         return false;
     *why = "takes runs of 1 to 256 terms without gaps, no segments, and an axis that is not reduced";
     return p->k >= 1 && reduce_turns(p);
@@ -99,7 +99,7 @@ static const tess_strategy rows[] = {
      .applicable = exact_only,
      .workspace = tess_reduce_exact_workspace},
     {.name = "reduce/short",
-     .idea = "sixteen short rows turned in L1: their halving trees run side by side",
+     .idea = "sixteen short rows turned in L1: their trees and comparisons run side by side",
      .source = "-",
      .run = EVERY_SLOT(tess_reduce_short),
      .applicable = short_fits,
@@ -161,6 +161,10 @@ const tess_op tess_reduce_op = {.name = "reduce",
                                 .gpu_count = REDUCE_GPU_ROWS,
                                 .release = release,
                                 .array = array,
-                                .slabs = tess_reduce_slabs,
+                                .cut = tess_reduce_cut,
                                 .slab = tess_reduce_slab,
+                                .sample = tess_reduce_sample,
+                                .piece = tess_reduce_piece,
+                                .collect_size = sizeof(reduce_pairing),
+                                .collect = tess_reduce_collect,
                                 .check = check};

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_reduce_gpu.c - proves: every GPU row gives the reference's bytes: every operation, types in and out, NaNs of both policies, runs, columns,
  * batches, gaps, segments, one leaf and many, sizes that fill nothing; each row was compared; the rungs count what their formulas say. On a card when there is one, else on the virtual GPU. */
+#include <math.h>
+
 #include "gpu_counts.h"
 #include "ops/reduce/reduce.h"
 
@@ -8,6 +10,7 @@ static tess_context *context;
 static tess_engine engine;
 static int ran[64];
 static bool chosen_only; /* compare that row alone */
+static bool exact;       /* the option */
 
 typedef struct work {
     tess_reduction operation;
@@ -22,7 +25,7 @@ static void compare(const work *w, uint64_t *random) {
     hostile_array in, expected, out;
     int64_t out_shape[3];
     int n = 0, axis = w->axis;
-    tess_reduce_options options = {.struct_size = sizeof options, .nan = w->nan, .ddof = 1};
+    tess_reduce_options options = {.struct_size = sizeof options, .nan = w->nan, .ddof = 1, .exact = exact};
     if (axis >= 0) {
         options.axes = &axis;
         options.naxes = 1;
@@ -80,7 +83,8 @@ static void every_operation(void **state) {
     uint64_t random = 2;
     for (int operation = TESS_SUM; operation <= TESS_NORM_INF; operation++) {
         bool place = operation == TESS_ARGMIN || operation == TESS_ARGMAX;
-        work w = {(tess_reduction)operation, tess_f32, place ? tess_i64 : tess_f32, 2, 1, {3, 9001}, (tess_nan)(operation % 2), HOSTILE_COMPACT, 2};
+        const tess_nan nan = operation % 2 || operation == TESS_MEAN ? TESS_NAN_OMIT : TESS_NAN_PROPAGATE;
+        work w = {(tess_reduction)operation, tess_f32, place ? tess_i64 : tess_f32, 2, 1, {3, 9001}, nan, HOSTILE_COMPACT, 2};
         compare(&w, &random); /* any bits, NaNs among them */
         w.fill = 1;
         w.axis = 0;
@@ -106,6 +110,89 @@ static void every_type(void **state) {
             work w = {cases[i].operation, cases[i].in, cases[i].out, 2, s, {s ? 5 : 130, s ? 1030 : 72}, TESS_NAN_PROPAGATE, HOSTILE_COMPACT, 1};
             compare(&w, &random);
         }
+}
+
+/* Sums and products of pairs, moduli, zeros, one leaf and several, any layout; infinities and NaNs of both policies. */
+static void complex_elements(void **state) {
+    (void)state;
+    uint64_t random = 7;
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+    } cases[] = {{TESS_SUM, tess_c64, tess_c64},   {TESS_MEAN, tess_c128, tess_c64},          {TESS_PROD, tess_c64, tess_c64},
+                 {TESS_PROD, tess_c64, tess_c128}, {TESS_NORM1, tess_c64, tess_f32},          {TESS_NORM2, tess_c128, tess_c64},
+                 {TESS_ALL, tess_c64, tess_bool},  {TESS_COUNT_NONZERO, tess_c128, tess_i64}, {TESS_ANY, tess_c64, tess_u8}};
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int nan = 0; nan < 2; nan++) {
+            work w = {cases[i].operation, cases[i].in, cases[i].out, 2, 1, {3, 9001}, (tess_nan)nan, HOSTILE_COMPACT, 2};
+            compare(&w, &random);
+            w.fill = nan;
+            w.layout = HOSTILE_STRIDED;
+            w.axis = 0;
+            w.shape[0] = 99;
+            w.shape[1] = 7;
+            compare(&w, &random);
+        }
+}
+
+/* Exact sums: values over the whole range of exponents (any bits), which take many passes, infinities and NaNs; one block and several. */
+static void exact_sums(void **state) {
+    (void)state;
+    uint64_t random = 8;
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+    } cases[] = {{TESS_SUM, tess_f32, tess_f32},   {TESS_SUM, tess_f64, tess_f64},   {TESS_NORM1, tess_f16, tess_f64},
+                 {TESS_MEAN, tess_i64, tess_f64},  {TESS_MEAN, tess_u64, tess_f32},  {TESS_SUM, tess_c64, tess_c64},
+                 {TESS_MEAN, tess_c128, tess_c64}, {TESS_NORM1, tess_c64, tess_f32}, {TESS_SUM, tess_f64, tess_bf16}};
+    exact = true;
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int fill = 1; fill <= 2; fill++) {
+            work w = {cases[i].operation, cases[i].in, cases[i].out, 2, 1, {2, 9001}, TESS_NAN_OMIT, HOSTILE_COMPACT, fill};
+            compare(&w, &random);
+            w.axis = 0;
+            w.layout = HOSTILE_STRIDED;
+            w.shape[0] = 1500;
+            w.shape[1] = 3;
+            w.nan = fill == 1 ? TESS_NAN_PROPAGATE : TESS_NAN_OMIT;
+            compare(&w, &random);
+        }
+    exact = false;
+}
+
+/* Numbers at both ends of f64, sums that cancel to the least subnormal, that overflow on the way, ties: rounded once. */
+static void exact_ends(void **state) {
+    (void)state;
+    enum { N = 3000 };
+    static const double sets[][4] = {{0x1p1023, 0x1p1023, -0x1p1023, -0x1p1023},
+                                     {0x1p-1074, -0x1p-1074, 0x1p-1074, 0x1p-1022},
+                                     {1, 0x1p-53, 0x1p-105, 0},
+                                     {1, 0x1p-53, 0, 0},
+                                     {0x1.8p1001, -0x1p-1000, 3, 0x1p-1074},
+                                     {0x1p1023, 0x1p1023, 0, 0},
+                                     {INFINITY, -1, 0, 0},
+                                     {INFINITY, -INFINITY, 0, 0},
+                                     {-0.0, -0.0, 0, 0}};
+    double *in = malloc(N * sizeof *in), expected, found;
+    assert_non_null(in);
+    int64_t size = N;
+    DLTensor x = tess_view(in, tess_f64, 1, &size, NULL), a = tess_view(&expected, tess_f64, 0, NULL, NULL),
+             b = tess_view(&found, tess_f64, 0, NULL, NULL);
+    for (int s = 0; s < TESS_COUNT(sets); s++)
+        for (int spread = 1; spread <= 700; spread += 699) {
+            tess_reduce_options options = {.struct_size = sizeof options, .exact = true};
+            for (int i = 0; i < N; i++)
+                in[i] = 0;
+            for (int i = 0; i < 4; i++)
+                in[i * spread] = sets[s][i];
+            options.call.strategy = "reduce/reference";
+            assert_tess_ok(tess_reduce(context, TESS_SUM, &x, &a, &options));
+            options.call = (tess_call){.engine = engine};
+            assert_tess_ok(tess_reduce(context, TESS_SUM, &x, &b, &options));
+            if (memcmp(&expected, &found, sizeof found))
+                fail_msg("set %d, %d apart: %a, not %a", s, spread, found, expected);
+        }
+    free(in);
 }
 
 /* Leaves of small elements are folded a word at a time: every type and operation that is, any bits, NaNs of both policies. */
@@ -220,19 +307,13 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(sums_of_every_shape),
                                        cmocka_unit_test(every_operation),
                                        cmocka_unit_test(every_type),
+                                       cmocka_unit_test(complex_elements),
+                                       cmocka_unit_test(exact_sums),
+                                       cmocka_unit_test(exact_ends),
                                        cmocka_unit_test(packed_words),
                                        cmocka_unit_test(the_ladder),
                                        cmocka_unit_test(counts_as_predicted),
                                        cmocka_unit_test(segments),
                                        cmocka_unit_test(every_row_was_compared)};
-    engine = gpu_test_engine();
-    if (engine == TESS_ENGINE_VIRTUAL && !gpu_test_compiler()) {
-        printf("no compiler for kernels here: %s\n", tess_detail());
-        return 77;
-    }
-    if (tess_open(&context, NULL) != TESS_OK)
-        return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    tess_close(context);
-    return failed;
+    return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

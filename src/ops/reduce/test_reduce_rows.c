@@ -230,6 +230,11 @@ static void wide_problems(void **state) {
             q.shape[k == 2 ? 1 : 0] = hostile_between(&random, 8000, 20000);
             compare_rows(&q, &random, 1, 1);
         }
+    for (int k = 0; k < 2; k++) { /* exact sums of so many columns that some lines of each row are turned at once, in two goes */
+        problem q = {.operation = TESS_SUM, .in = k ? tess_f64 : tess_f32, .ndim = 2, .naxes = 1, .shape = {2060, k ? 140 : 270}, .exact = true};
+        q.out = q.in;
+        compare_rows(&q, &random, k, 1);
+    }
 }
 
 /* Many short runs, which are turned; 16 to 300 of them, of 1 to 260 elements, whole numbers of vectors and tiles among them. */

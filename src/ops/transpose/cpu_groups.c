@@ -8,6 +8,7 @@
 #include "ops/transpose/transpose.h"
 
 tess_status TESS_ISA_NAME(tess_transpose_groups)(const tess_problem *base, const tess_run *run);
+transpose_turn_groups TESS_ISA_NAME(tess_transpose_turn_groups);
 
 /* Pixels of G elements to G planes, and planes to pixels. */
 #define GROUPS(S, type, G)                                                                                                                         \
@@ -48,6 +49,19 @@ GROUPS_OF(8, uint64_t)
     { kind##_##S##_2, kind##_##S##_3, kind##_##S##_4 }
 static const transpose_block split[9][3] = {[1] = ROW(split, 1), [2] = ROW(split, 2), [4] = ROW(split, 4), [8] = ROW(split, 8)};
 static const transpose_block join[9][3] = {[1] = ROW(join, 1), [2] = ROW(join, 2), [4] = ROW(join, 4), [8] = ROW(join, 8)};
+
+bool TESS_ISA_NAME(tess_transpose_turn_groups)(char *dst, int64_t dst_step, const char *src, int64_t src_step, int64_t np, int64_t nq, int64_t size) {
+    const transpose_plane plane = {.p_out = dst_step, .q_in = src_step};
+    if (size > 8 || !split[size][0])
+        return false;
+    if (np >= 2 && np <= 4 && src_step == np * size)
+        split[size][np - 2](&plane, src, dst, 0, np, 0, nq);
+    else if (nq >= 2 && nq <= 4 && dst_step == nq * size)
+        join[size][nq - 2](&plane, src, dst, 0, np, 0, nq);
+    else
+        return false;
+    return true;
+}
 
 tess_status TESS_ISA_NAME(tess_transpose_groups)(const tess_problem *base, const tess_run *run) {
     enum { BLOCK_BYTES = 1 << 13 };

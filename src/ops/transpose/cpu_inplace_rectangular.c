@@ -1,249 +1,243 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_inplace_rectangular.c - rectangular matrices in their own memory, by passes over columns and rows.
+ * cpu_inplace_rectangular.c - rectangular matrices in their own memory, by passes along memory.
  *
- * Catanzaro, Keller and Garland, "A decomposition for in-place matrix transposition" (PPoPP 2014): with m rows, n columns, g = gcd(m, n), a = m / g
- * and b = n / g the permutation is the product of three, each of which stays inside columns or inside rows, so that threads share nothing and a copy
- * of one row, or of a strip of columns one cache line wide, is all the scratch:
- *     1. rotate column j up by j / b                            (only when g > 1: it makes the next step free of collisions)
- *     2. in row i move element j to (i + j / b) mod m + j m  mod n
- *     3. in column j fetch element i from (j + i n - i / a) mod m
- * It is done on the view with fewer rows than columns; a tall matrix is the inverse of a wide one, so the steps run backwards with fetch and move
- * exchanged. All indices are made by additions: no division inside a loop. Matrices of up to SMALL bytes are copied out and transposed back. */
+ * The matrix is one of high x wide blocks of b x c elements, with some columns left over beside them and some rows below (rectangle.c):
+ *     1. each band of b rows is turned in a buffer and put back: b rows of columns become `wide` blocks of c x b. What is beside goes to scratch, so the bands
+ *        move together.
+ *     2. the blocks, each now one run, change places along the cycles of the permutation high x wide -> wide x high
+ *     3. each band of high blocks of c x b becomes c rows in a buffer, to which what was below is added; the bands move apart again, the last one first.
+ * Only the second jumps, and by some KiB at a time (Gustavson, Karlsson, Kagstrom, "Parallel and cache-efficient in-place matrix storage format conversion", TOMS
+ * 38, 2012, for the blocks and for cutting long cycles among threads; they leave matrices that do not divide to others). With b = 1, or c = 1, the first or last
+ * pass has nothing to do but to move rows together, or apart. Matrices of up to 256 KiB are copied out and turned on the way back. Stores are plain ones: what a
+ * band is written to was just read and lies in L2, or in the cache behind it. */
+#include <sched.h>
 #include <string.h>
 
 #include "core/parallel.h"
-#include "ops/transpose/transpose.h"
+#include "core/processor.h"
+#include "ops/transpose/rectangle.h"
+#include "simd/lanes.h"
 
 tess_status TESS_ISA_NAME(tess_transpose_inplace_rectangular)(const tess_problem *base, const tess_run *run);
-size_t TESS_ISA_NAME(tess_transpose_inplace_rectangular_workspace)(const tess_problem *base, int threads);
+transpose_turn TESS_ISA_NAME(tess_transpose_turn);
+#define turn TESS_ISA_NAME(tess_transpose_turn)
 
-enum { SMALL = 1 << 15, LINE = 64, CHUNKED = 1 << 18, PIECE = 1 << 17 };
-
-typedef struct matrix {
+/* A matrix and those who work on it. */
+typedef struct work {
+    transpose_rectangle x;
+    const tess_run *run;
+    int crew;
+    bool alone; /* this thread does everything, as a task of its own */
     char *data, *scratch;
-    int64_t scratch_each;  /* bytes a thread */
-    int64_t pitch, chunk;  /* bytes from element to element; of them, those that this pass moves */
-    int64_t chunks;        /* a long element is moved in so many parts, each a transposition of its own */
-    int64_t m, n, a, b;    /* of the wide view, m < n */
-    int64_t width, strips; /* columns of a strip */
-    int64_t rows, columns; /* of the input */
-    bool inverse, rotate;
-} matrix;
+    _Atomic int64_t loaded; /* bands whose elements are in buffers, or beyond */
+    int64_t count;          /* of beginnings, `cut` of which belong to cycles in parts */
+    int64_t cut;
+} work;
 
-static matrix matrix_of(const transpose_problem *problem) {
-    matrix x = {.pitch = problem->size, .chunk = problem->size, .chunks = 1, .rows = problem->rows, .columns = problem->columns};
-    x.inverse = x.rows > x.columns;
-    x.m = tess_min64(x.rows, x.columns);
-    x.n = tess_max64(x.rows, x.columns);
-    int64_t g = tess_gcd(x.m, x.n);
-    x.a = x.m / g;
-    x.b = x.n / g;
-    x.rotate = g > 1;
-    if (x.chunk > LINE && x.chunk > CHUNKED / x.n) {
-        x.chunk = tess_max64(LINE, CHUNKED / x.n / LINE * LINE);
-        x.chunks = tess_ceil_div(x.pitch, x.chunk);
+static tess_status share(work *w, int64_t count, int64_t grain, tess_task task) {
+    if (w->alone) {
+        task(w, 0, count, 0);
+        return TESS_OK;
     }
-    x.width = tess_min64(x.n, tess_max64(1, LINE / x.chunk));
-    x.strips = tess_ceil_div(x.n, x.width);
-    x.scratch_each = tess_max64(x.n, x.m * x.width) * x.chunk;
-    if (x.m * x.n <= SMALL / x.pitch)
-        x.scratch_each = x.m * x.n * x.pitch;
-    x.scratch_each = tess_ceil_div(x.scratch_each, LINE) * LINE;
-    return x;
+    return tess_parallel(w->run->context, w->crew, count, grain, task, w);
 }
 
-size_t TESS_ISA_NAME(tess_transpose_inplace_rectangular_workspace)(const tess_problem *base, int threads) {
-    return (size_t)(matrix_of((const transpose_problem *)base).scratch_each * threads);
+/* When what a band writes is what those before it have yet to read, it waits for them between reading and writing. */
+static void wait_for_those_before(work *w, int64_t band) {
+    for (int spins = 0; atomic_load_explicit(&w->loaded, memory_order_acquire) != band; spins++)
+        if (spins < 1000)
+            TESS_PAUSE();
+        else
+            sched_yield();
+    atomic_store_explicit(&w->loaded, band + 1, memory_order_release);
 }
 
-/* Calls with a constant size where there is one, so that moves become single instructions. */
-#define BY_SIZE(size, call)         \
-    do {                            \
-        switch (size) {             \
-        case 1: call(1); break;     \
-        case 2: call(2); break;     \
-        case 4: call(4); break;     \
-        case 8: call(8); break;     \
-        case 16: call(16); break;   \
-        default: call(size); break; \
-        }                           \
-    } while (0)
+/* ---- first pass: bands of b rows ---- */
 
-TESS_INLINE void move(char *to, const char *from, int64_t size) {
-    if (__builtin_constant_p(size))
-        memcpy(to, from, (size_t)size);
+/* With b = 1 a band is a piece of a row: piece k of the row's columns that belong to blocks. */
+static int64_t gather_pieces(const transpose_rectangle *x) { return x->b > 1 ? 1 : tess_ceil_div(x->wide * x->c * x->size, x->pieces); }
+
+static void gather_load(const work *w, int64_t band, char *buffer) {
+    const transpose_rectangle *x = &w->x;
+    const int64_t pieces = gather_pieces(x), row = band / pieces, at = band % pieces * x->pieces;
+    const char *from = w->data + row * x->b * x->columns * x->size;
+    const int64_t inside = x->wide * x->c;
+    if (x->b > 1)
+        turn(buffer, x->b * x->size, from, x->columns * x->size, inside, x->b, x->size, true);
     else
-        tess_copy_run(to, from, size);
+        memcpy(buffer, from + at, (size_t)tess_min64(x->pieces, inside * x->size - at));
+    if (x->beside > 0 && at == 0)
+        turn(w->scratch + x->extras + row * x->b * x->size, x->rows * x->size, from + inside * x->size, x->columns * x->size, x->beside, x->b,
+             x->size, false);
 }
 
-/* Where task number k works: the matrix and part of the elements; the rest of k says which row or strip. */
-static char *locate(const matrix *x, int64_t k, int64_t each, int64_t *inside, int64_t *size) {
-    int64_t part = k / each % x->chunks;
-    *inside = k % each;
-    *size = tess_min64(x->chunk, x->pitch - part * x->chunk);
-    return x->data + k / each / x->chunks * (x->m * x->n * x->pitch) + part * x->chunk;
+static void gather_store(const work *w, int64_t band, const char *buffer) {
+    const transpose_rectangle *x = &w->x;
+    const int64_t pieces = gather_pieces(x), bytes = x->wide * x->c * x->b * x->size, at = band % pieces * x->pieces;
+    memcpy(w->data + band / pieces * bytes + at, buffer, (size_t)(x->b > 1 ? bytes : tess_min64(x->pieces, bytes - at)));
 }
 
-/* One line of a strip, between its row of the array and scratch (width elements a row). Element k pairs with row (base + slope k) mod m of scratch: a
- * row for slope 0, a diagonal for slope 1, either of them at constant distances unless it meets the end; slope -1: rows as start[] and step say. */
-TESS_INLINE void move_line(const matrix *x, char *line, char *scratch, const int64_t *start, int64_t step, int slope, int64_t width, int64_t size,
-                           bool in) {
-    int64_t base = start[0] + step;
-    base -= base >= x->m ? x->m : 0;
-    if (slope == 0 && x->pitch == size) {
-        memcpy(in ? scratch + base * width * size : line, in ? line : scratch + base * width * size, (size_t)(width * size));
+/* What is below the blocks: the ends of the rows that the blocks will become, and the ends of those from beside. */
+static void gather_below(const work *w) {
+    const transpose_rectangle *x = &w->x;
+    const int64_t inside = x->wide * x->c, done = x->high * x->b, step = x->columns * x->size;
+    const char *from = w->data + done * step;
+    if (x->under == 0)
+        return;
+    turn(w->scratch + x->tails, x->under * x->size, from, step, inside, x->under, x->size, true);
+    turn(w->scratch + x->extras + done * x->size, x->rows * x->size, from + inside * x->size, step, x->beside, x->under, x->size, false);
+}
+
+/* ---- third pass: bands of c rows of the result, from the last one back ---- */
+
+static int64_t spread_pieces(const transpose_rectangle *x) { return x->c > 1 ? 1 : tess_ceil_div(x->rows * x->size, x->pieces); }
+
+static void spread_place(const transpose_rectangle *x, int64_t *band, int64_t *at) {
+    const int64_t pieces = spread_pieces(x), k = x->wide * pieces - 1 - *band;
+    *band = k / pieces;
+    *at = k % pieces * x->pieces;
+}
+
+static void spread_load(const work *w, int64_t band, char *buffer) {
+    const transpose_rectangle *x = &w->x;
+    const int64_t whole = x->high * x->b * x->size, run = x->b * x->size, row = x->rows * x->size, tail = x->under * x->size;
+    int64_t at;
+    spread_place(x, &band, &at);
+    const char *from = w->data + band * x->c * whole, *tails = w->scratch + x->tails + band * x->c * tail;
+    if (x->c == 1) {
+        const int64_t end = tess_min64(row, at + x->pieces), n = tess_max64(0, tess_min64(end, whole) - at), skip = tess_max64(0, at - whole);
+        memcpy(buffer, from + at, (size_t)n);
+        memcpy(buffer + n, tails + skip, (size_t)(end - at - n));
         return;
     }
-    if (slope >= 0 && base + slope * (width - 1) < x->m) {
-        char *p = scratch + base * width * size;
-        for (int64_t k = 0; k < width; k++)
-            move(in ? p + k * (slope * width + 1) * size : line + k * x->pitch, in ? line + k * x->pitch : p + k * (slope * width + 1) * size, size);
-        return;
-    }
-    for (int64_t k = 0; k < width; k++) {
-        int64_t at = start[k] + step;
-        at -= at >= x->m ? x->m : 0;
-        char *p = scratch + (at * width + k) * size;
-        move(in ? p : line + k * x->pitch, in ? line + k * x->pitch : p, size);
-    }
-}
-
-/* A strip goes through scratch. fetch: in column j + k element i comes from map(i), else element i goes there; map(i) = (start[k] + step(i)) mod m.
- * The side that is not permuted moves whole lines. */
-TESS_INLINE void permute_strip(const matrix *x, char *top, char *scratch, int64_t j, int64_t width, int64_t size, bool shuffle, bool fetch) {
-    enum { AHEAD = 16 }; /* rows: no prefetcher of the processor follows a line from each of them */
-    int64_t start[LINE], row = x->n * x->pitch, by = shuffle ? x->n % x->m : 1;
-    const int64_t none[1] = {0};
-    for (int64_t k = 0; k < width; k++)
-        start[k] = shuffle ? (j + k) % x->m : (j + k) / x->b;
-    int slope = shuffle ? 1 : start[width - 1] == start[0] ? 0 : -1;
-    for (int in = 1; in >= 0; in--) {
-        bool permuted = in ? !fetch : fetch;
-        int64_t step = 0, left = x->a;
-        for (int64_t i = 0; i < x->m; i++) {
-            if (in)
-                __builtin_prefetch(top + (i + AHEAD) * row);
-            if (permuted)
-                move_line(x, top + i * row, scratch, start, step, slope, width, size, in);
-            else
-                move_line(x, top + i * row, scratch, none, i, 0, width, size, in);
-            step += by;
-            if (shuffle && --left == 0) {
-                left = x->a;
-                step--;
+    if (x->b == 1)
+        turn(buffer, row, from, x->c * x->size, x->c, x->high, x->size, true);
+    else
+        for (int64_t i = 0; i < x->high; i++, from += x->block)
+            for (int64_t k = 0; k < x->c; k++) {
+                tess_prefetch_l2(from + x->block + k * run);
+                tess_copy_run(buffer + k * row + i * run, from + k * run, run);
             }
-            step += step < 0 ? x->m : 0;
-            step -= step >= x->m ? x->m : 0;
+    for (int64_t k = 0; k < x->c && tail > 0; k++)
+        memcpy(buffer + k * row + whole, tails + k * tail, (size_t)tail);
+}
+
+static void spread_store(const work *w, int64_t band, const char *buffer) {
+    const transpose_rectangle *x = &w->x;
+    int64_t at;
+    spread_place(x, &band, &at);
+    const int64_t bytes = x->c * x->rows * x->size;
+    memcpy(w->data + band * bytes + at, buffer, (size_t)(x->c > 1 ? bytes : tess_min64(x->pieces, bytes - at)));
+}
+
+#define TASKS(name, ordered)                                                           \
+    static void name##_tasks(void *argument, int64_t begin, int64_t end, int worker) { \
+        work *w = argument;                                                            \
+        char *buffer = w->scratch + worker * w->x.buffer;                              \
+        for (int64_t band = begin; band < end; band++) {                               \
+            name##_load(w, band, buffer);                                              \
+            if (ordered)                                                               \
+                wait_for_those_before(w, band);                                        \
+            name##_store(w, band, buffer);                                             \
+        }                                                                              \
+    }
+TASKS(gather, w->x.beside > 0)
+TASKS(spread, w->x.under > 0)
+
+/* ---- second pass: cycles of blocks ---- */
+
+static void copy_block(char *to, const char *from, const char *ahead, int64_t bytes) {
+    int64_t i = 0;
+    for (; i + 64 <= bytes; i += 64) {
+        tess_prefetch_l2(ahead + i);
+        memcpy(to + i, from + i, 64);
+    }
+    memcpy(to + i, from + i, (size_t)(bytes - i));
+}
+
+/* Slice after slice of the blocks from a beginning on, until another beginning is met: that one's block was kept in scratch before. */
+static void walk_cycle(const work *w, int64_t number, int64_t slice, char *own) {
+    const transpose_rectangle *x = &w->x;
+    const uint64_t *begins = (const uint64_t *)(const void *)(w->scratch + x->visited);
+    const int64_t *starts = (const int64_t *)(const void *)(w->scratch + x->starts);
+    const int64_t first = starts[number], at = slice * x->slice, bytes = tess_min64(x->slice, x->block - at);
+    const char *kept = own;
+    if (number >= w->cut)
+        memcpy(own, w->data + first * x->block + at, (size_t)bytes);
+    for (int64_t p = first, from = tess_transpose_rectangle_source(x, p);;) {
+        const int64_t next = tess_transpose_rectangle_source(x, from);
+        if (begins[from >> 6] >> (from & 63) & 1) {
+            for (int64_t k = 0; k < w->cut && number < w->cut; k++)
+                if (starts[k] == from)
+                    kept = w->scratch + x->saved + k * x->slice;
+            memcpy(w->data + p * x->block + at, kept, (size_t)bytes);
+            return;
         }
+        copy_block(w->data + p * x->block + at, w->data + from * x->block + at, w->data + next * x->block + at, bytes);
+        p = from;
+        from = next;
     }
 }
 
-static void columns_pass(const matrix *x, int64_t begin, int64_t end, int worker, bool shuffle) {
-    char *scratch = x->scratch + worker * x->scratch_each;
+static void cycle_tasks(void *argument, int64_t begin, int64_t end, int worker) {
+    const work *w = argument;
+    for (int64_t k = begin; k < end; k++)
+        walk_cycle(w, k % w->count, k / w->count, w->scratch + worker * w->x.buffer);
+}
+
+static tess_status move_blocks(work *w) {
+    const transpose_rectangle *x = &w->x;
+    w->count = tess_transpose_rectangle_cycles(x, w->scratch, &w->cut);
+    const int64_t *starts = (const int64_t *)(const void *)(w->scratch + x->starts), slices = tess_ceil_div(x->block, x->slice);
+    for (int64_t k = 0; k < w->cut; k++)
+        memcpy(w->scratch + x->saved + k * x->slice, w->data + starts[k] * x->block, (size_t)x->block);
+    return w->count > 0 ? share(w, slices * w->count, 1, cycle_tasks) : TESS_OK;
+}
+
+static tess_status transpose(work *w) {
+    const transpose_rectangle *x = &w->x;
+    gather_below(w);
+    atomic_store(&w->loaded, 0);
+    if (x->b > 1 || x->beside > 0)
+        TESS_TRY(share(w, x->high * gather_pieces(x), 1, gather_tasks));
+    TESS_TRY(move_blocks(w));
+    atomic_store(&w->loaded, 0);
+    if (x->c > 1 || x->under > 0)
+        TESS_TRY(share(w, x->wide * spread_pieces(x), 1, spread_tasks));
+    const int64_t row = x->rows * x->size;
+    if (x->beside > 0)
+        memcpy(w->data + x->wide * x->c * row, w->scratch + x->extras, (size_t)(x->beside * row));
+    return TESS_OK;
+}
+
+/* A task is a matrix, with scratch for each thread. */
+static void matrices(void *argument, int64_t begin, int64_t end, int worker) {
+    const work *whole = argument;
+    const transpose_rectangle *x = &whole->x;
+    const int64_t bytes = x->rows * x->columns * x->size;
+    work w = *whole;
+    w.scratch += worker * x->scratch;
     for (int64_t k = begin; k < end; k++) {
-        int64_t strip, size;
-        char *top = locate(x, k, x->strips, &strip, &size);
-        int64_t j = strip * x->width, width = tess_min64(x->width, x->n - j);
-        if (!shuffle && j + width <= x->b)
-            continue; /* these columns are rotated by 0 */
-        top += j * x->pitch;
-#define KIND(width, size)                                                       \
-    do {                                                                        \
-        if (shuffle && x->inverse)                                              \
-            permute_strip(x, top, scratch, j, width, size, true, false);        \
-        else if (shuffle)                                                       \
-            permute_strip(x, top, scratch, j, width, size, true, true);         \
-        else                                                                    \
-            permute_strip(x, top, scratch, j, width, size, false, !x->inverse); \
-    } while (0)
-#define STRIP(size)                    \
-    do {                               \
-        if (width == LINE / (size))    \
-            KIND(LINE / (size), size); \
-        else                           \
-            KIND(width, size);         \
-    } while (0)
-        BY_SIZE(size, STRIP);
-#undef STRIP
-#undef KIND
-    }
-}
-
-static void rotate_task(void *argument, int64_t begin, int64_t end, int worker) { columns_pass(argument, begin, end, worker, false); }
-static void shuffle_task(void *argument, int64_t begin, int64_t end, int worker) { columns_pass(argument, begin, end, worker, true); }
-
-TESS_INLINE void permute_row(const matrix *x, char *row, char *scratch, int64_t i, int64_t size) {
-    int64_t product = 0, turned = i; /* j m mod n, (i + j / b) mod m */
-    for (int64_t j = 0; j < x->n; turned = turned + 1 == x->m ? 0 : turned + 1) {
-        int64_t at = turned + product, end = j + x->b;
-        at -= at >= x->n ? x->n : 0;
-        for (; j < end; j++) {
-            if (x->inverse)
-                move(scratch + j * size, row + at * x->pitch, size);
-            else
-                move(scratch + at * size, row + j * x->pitch, size);
-            at += x->m;
-            at -= at >= x->n ? x->n : 0;
+        w.data = whole->data + k * bytes;
+        if (x->copied) {
+            memcpy(w.scratch, w.data, (size_t)bytes);
+            turn(w.data, x->rows * x->size, w.scratch, x->columns * x->size, x->columns, x->rows, x->size, false);
+        } else {
+            (void)transpose(&w);
         }
-        product = at - turned;
-        product += product < 0 ? x->n : 0;
-    }
-    if (x->pitch == size)
-        memcpy(row, scratch, (size_t)(x->n * size));
-    else
-        for (int64_t j = 0; j < x->n; j++)
-            move(row + j * x->pitch, scratch + j * size, size);
-}
-
-static void row_task(void *argument, int64_t begin, int64_t end, int worker) {
-    const matrix *x = argument;
-    char *scratch = x->scratch + worker * x->scratch_each;
-    for (int64_t k = begin; k < end; k++) {
-        int64_t i, size;
-        char *row = locate(x, k, x->m, &i, &size);
-        row += i * x->n * x->pitch;
-#define ROW(size) permute_row(x, row, scratch, i, size)
-        BY_SIZE(size, ROW);
-#undef ROW
-    }
-}
-
-TESS_INLINE void copy_back(const matrix *x, char *data, const char *scratch, int64_t size) {
-    for (int64_t c = 0; c < x->columns; c++)
-        for (int64_t r = 0; r < x->rows; r++)
-            move(data + (c * x->rows + r) * size, scratch + (r * x->columns + c) * size, size);
-}
-
-static void small_task(void *argument, int64_t begin, int64_t end, int worker) {
-    const matrix *x = argument;
-    char *scratch = x->scratch + worker * x->scratch_each;
-    int64_t bytes = x->m * x->n * x->pitch;
-    for (int64_t k = begin; k < end; k++) {
-        char *data = x->data + k * bytes;
-        memcpy(scratch, data, (size_t)bytes);
-#define BACK(size) copy_back(x, data, scratch, size)
-        BY_SIZE(x->pitch, BACK);
-#undef BACK
     }
 }
 
 tess_status TESS_ISA_NAME(tess_transpose_inplace_rectangular)(const tess_problem *base, const tess_run *run) {
+    enum { PIECE = 1 << 17 };
     const transpose_problem *problem = (const transpose_problem *)base;
-    matrix x = matrix_of(problem);
-    x.data = run->out;
-    x.scratch = run->workspace;
-    if (x.m * x.n <= SMALL / x.pitch)
-        return tess_parallel(run->context, run->threads, problem->batch, tess_max64(1, PIECE / (x.m * x.n * x.pitch)), small_task, &x);
-    int64_t parts = problem->batch * x.chunks;
-    int64_t rows_grain = tess_max64(1, PIECE / (x.n * x.chunk)), strips_grain = tess_max64(1, PIECE / (x.m * x.width * x.chunk));
-    if (x.inverse)
-        TESS_TRY(tess_parallel(run->context, run->threads, parts * x.strips, strips_grain, shuffle_task, &x));
-    else if (x.rotate)
-        TESS_TRY(tess_parallel(run->context, run->threads, parts * x.strips, strips_grain, rotate_task, &x));
-    TESS_TRY(tess_parallel(run->context, run->threads, parts * x.m, rows_grain, row_task, &x));
-    if (!x.inverse)
-        TESS_TRY(tess_parallel(run->context, run->threads, parts * x.strips, strips_grain, shuffle_task, &x));
-    else if (x.rotate)
-        TESS_TRY(tess_parallel(run->context, run->threads, parts * x.strips, strips_grain, rotate_task, &x));
+    work w = {.run = run, .crew = tess_transpose_rectangle_crew(problem, run->threads), .data = run->out, .scratch = run->workspace};
+    tess_transpose_rectangle_cut(&w.x, problem, w.crew);
+    const int64_t bytes = problem->rows * problem->columns * problem->size;
+    w.alone = w.x.copied || w.crew < run->threads;
+    if (w.alone)
+        return tess_parallel(run->context, run->threads, problem->batch, tess_max64(1, PIECE / bytes), matrices, &w);
+    for (int64_t k = 0; k < problem->batch; k++, w.data += bytes)
+        TESS_TRY(transpose(&w));
     return TESS_OK;
 }

@@ -12,7 +12,7 @@
 
 tess_status TESS_ISA_NAME(tess_transpose_runs)(const tess_problem *base, const tess_run *run);
 
-enum { STAGE_SIDE = 512, STAGE = 40 << 10, SHORT_RUN = 64 };
+enum { STAGE_SIDE = 512, STAGE = 40 << 10, LINES_SIDE = 768, LINES_STAGE = 60 << 10, SHORT_RUN = 64 };
 
 typedef struct runs {
     int64_t bytes, p_in, p_out, q_in, q_out;
@@ -45,11 +45,16 @@ SPREAD(16)
 SPREAD(32)
 SPREAD(64)
 
-/* How many of these runs make a row of the buffer: some STAGE_SIDE bytes, and whole lines. */
-static int64_t stage_side(int64_t bytes) {
+/* How many of these runs make whole lines. */
+static int64_t runs_in_lines(int64_t bytes) {
     int64_t count = 64;
     while (count > 1 && bytes % (64 / (count / 2)) == 0)
         count /= 2;
+    return count;
+}
+/* How many make a row of the buffer: some STAGE_SIDE bytes, and whole lines. */
+static int64_t stage_side(int64_t bytes) {
+    const int64_t count = runs_in_lines(bytes);
     return tess_max64(1, STAGE_SIDE / (bytes * count)) * count;
 }
 /* Bytes between those rows: an odd number of lines, and room for what is too much. */
@@ -59,7 +64,7 @@ static void staged_block(const void *argument, const char *in, char *out, int64_
     enum { ROWS_AHEAD = 16 };
     const runs *r = argument;
     const int64_t pitch = stage_pitch(r->bytes, nq), bytes = np * r->bytes;
-    _Alignas(64) char stage[STAGE];
+    _Alignas(64) char stage[LINES_STAGE];
     (void)p;
     for (int64_t k = 0; k < nq; k++) {
         const char *from = in + k * r->q_in;
@@ -128,7 +133,13 @@ tess_status TESS_ISA_NAME(tess_transpose_runs)(const tess_problem *base, const t
     if (plane.p_size > 1 && r.bytes <= SHORT_RUN && plane.p_in == r.bytes && plane.q_out == r.bytes && plane.p_size * r.bytes >= STAGE_SIDE / 4 &&
         plane.q_size * r.bytes >= STAGE_SIDE / 4) {
         r.stream = problem->base.bytes / 2 >= LARGE;
-        const int64_t q_side = stage_side(r.bytes), p_side = tess_min64(STAGE / stage_pitch(r.bytes, q_side), tess_max64(1, STAGE_SIDE / r.bytes));
+        /* where all rows of in begin at the same place of a line, pieces of them are whole lines too; 3 bytes gained nothing certain */
+        const bool lines = r.q_in % 64 == 0 && r.bytes > 4;
+        const int64_t q_side = stage_side(r.bytes), count = runs_in_lines(r.bytes);
+        int64_t p_side =
+            tess_min64((lines ? LINES_STAGE : STAGE) / stage_pitch(r.bytes, q_side), tess_max64(1, (lines ? LINES_SIDE : STAGE_SIDE) / r.bytes));
+        if (lines && p_side > count)
+            p_side = p_side / count * count;
         return tess_transpose_blocks(problem, run, &plane, p_side, q_side, 1, r.bytes, staged_block, &r);
     }
     int64_t side = 4;

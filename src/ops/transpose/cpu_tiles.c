@@ -15,6 +15,8 @@
 #include "simd/tile.h"
 
 tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const tess_run *run);
+transpose_turn TESS_ISA_NAME(tess_transpose_turn);
+transpose_turn_groups TESS_ISA_NAME(tess_transpose_turn_groups);
 
 enum { COLUMN_BYTES = 4096, STAGED_COLUMN_BYTES = 2048, STAGE_MOST = 512 };
 
@@ -126,6 +128,24 @@ static const struct {
     int64_t band, staged_band;
     transpose_block direct, staged;
 } kernels[17] = {[1] = KERNELS(1), [2] = KERNELS(2), [4] = KERNELS(4), [8] = KERNELS(8), [16] = KERNELS(16)};
+
+void TESS_ISA_NAME(tess_transpose_turn)(char *dst, int64_t dst_step, const char *src, int64_t src_step, int64_t np, int64_t nq, int64_t size,
+                                        bool ahead) {
+    enum { ROWS = 64 };
+    strips s = {.src_step = src_step, .dst_step = dst_step, .q_size = nq, .ahead = ahead};
+    if (TESS_ISA_NAME(tess_transpose_turn_groups)(dst, dst_step, src, src_step, np, nq, size))
+        return;
+    if (size <= 16 && kernels[size].direct) {
+        for (int64_t q = 0, n; q < nq; q += n) {
+            n = nq - q < 2 * ROWS ? nq - q : ROWS;
+            kernels[size].direct(&s, src + q * src_step, dst + q * size, 0, np, q, n);
+        }
+        return;
+    }
+    for (int64_t p = 0; p < np; p++)
+        for (int64_t q = 0; q < nq; q++)
+            tess_copy_run(dst + p * dst_step + q * size, src + q * src_step + p * size, size);
+}
 
 tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const tess_run *run) {
     /* Bytes of a result that would push everything else out of the caches, and that would not be in them when it is read. */

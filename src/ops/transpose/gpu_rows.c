@@ -184,18 +184,19 @@ static bool shifted_pays(const tess_problem *base, const char **why) {
     return tess_transpose_gpu_plane_of(base, &plane, why) && plane.p_size * of(base)->size >= 1024 && plane.q_size * of(base)->size >= 1024;
 }
 
-/* 256 bytes of a source row, 512 of 8-byte elements; the fastest of the tiles that were tried on an H200 (README.md). */
+/* The fastest of the tiles that were tried on an H200 (README.md). */
 static void lay_shifted(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     int64_t size = of(base)->size, margin = 32 / size;
     (void)device;
     if (size <= 2) {
-        int64_t along_p = 256 / size, along_q = (256 - 32) / size;
-        int threads = size == 1 ? 256 : 512;
+        int64_t piece = size == 1 ? 128 : 256, row = 256; /* bytes of a row of in and of out, the margin included */
         tess_gpu_unit(layout, &gpu_shifted_small);
-        tess_gpu_option(layout, "-DQ=%d", (int)along_q);
-        tess_gpu_option(layout, "-DTHREADS=%d", threads);
-        tess_gpu_option(layout, "-DAT_ONCE=%d", size == 1 ? 4 : 8);
-        launch_tiles_beyond(base, layout, NULL, "shifted_small", along_p, along_q, margin - 1, threads, along_p * 256);
+        tess_gpu_option(layout, "-DPIECE=%d", (int)piece);
+        tess_gpu_option(layout, "-DQ=%d", (int)((row - 32) / size));
+        tess_gpu_option(layout, "-DTHREADS=256");
+        tess_gpu_option(layout, "-DBLOCKS=4");
+        launch_tiles_beyond(base, layout, NULL, "shifted_small", piece / size, (row - 32) / size, margin - 1, 256,
+                            tess_max64(row / size * (piece + 16), piece / size * row + 128));
         return;
     }
     int64_t along_p = 64, along_q = size == 4 ? 128 : 32, threads = size == 4 ? 512 : 256;
@@ -304,6 +305,18 @@ const tess_strategy tess_transpose_gpu_rows[TRANSPOSE_GPU_ROWS] = {
              .sensible = shifted_pays),
     STRATEGY(tile_unroll, "the padded tile with 8 warps: four elements a thread", RUETSCH, matrices, .sensible = NULL),
     STRATEGY(elements, "any layout: one thread a piece of an element, in the order of out", "-", elsewhere, .sensible = NULL),
+    {.name = "transpose/exchange",
+     .idea = "in place: tiles and their mirror images change places; matrices that are not square through a workspace of the array's size",
+     .source = "-",
+     .target = TESS_TARGET_GPU,
+     .applicable = tess_transpose_gpu_inplace_tiles_fit,
+     .gpu = &tess_transpose_gpu_inplace},
+    {.name = "transpose/exchange_runs",
+     .idea = "in place, elements or runs of any size: one thread a piece, otherwise as exchange",
+     .source = "-",
+     .target = TESS_TARGET_GPU,
+     .applicable = tess_transpose_gpu_inplace_fits,
+     .gpu = &tess_transpose_gpu_inplace_runs},
     STRATEGY(naive_read, "one thread an element; reads rows, writes columns", "-", matrices, .sensible = by_name_only),
     STRATEGY(naive_write, "one thread an element; reads columns, writes rows", "-", matrices, .sensible = by_name_only),
     STRATEGY(tile16, "a tile of 16 x 16 through shared memory", RUETSCH, matrices, .sensible = by_name_only),

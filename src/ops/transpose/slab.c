@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * slab.c - a part of a transpose: the elements from .. to - 1 along the axis with the largest step in `in`, between compact arrays. */
+ * slab.c - a part of a transpose: the elements from .. to - 1 along one axis, between compact arrays. */
 #include "ops/transpose/transpose.h"
 
-static int slab_axis(const transpose_problem *p) {
-    int order[TESS_MAX_NDIM];
-    tess_array_walk_order(order, p->ndim, p->stride[TRANSPOSE_IN]);
-    return order[0];
-}
+#include <math.h>
 
-int64_t tess_transpose_slabs(const tess_problem *base) {
+void tess_transpose_cut(const tess_problem *base, int64_t most, tess_cut *cut) {
     const transpose_problem *p = (const transpose_problem *)base;
-    return p->place == TRANSPOSE_ELSEWHERE && p->ndim > 0 ? p->shape[slab_axis(p)] : 0;
+    double row[TESS_MAX_NDIM], fixed[TESS_MAX_NDIM] = {0};
+    if (p->place != TRANSPOSE_ELSEWHERE || p->ndim == 0 || p->in.count == 0)
+        return;
+    for (int d = 0; d < p->ndim; d++)
+        row[d] = p->shape[d] < 2 ? INFINITY : base->bytes / (double)p->shape[d];
+    cut->axis = tess_cut_axis(p->ndim, p->stride[TRANSPOSE_IN], row, fixed, most);
+    cut->rows = p->shape[cut->axis];
+    cut->row = row[cut->axis];
 }
 
 /* One side of the part: its axes in the given order in the caller's memory, and the steps of a compact array in that order. */
@@ -32,9 +35,9 @@ static void lay_side(transpose_problem *part, int side, const int *order, tess_a
         own->stride[k] = part->stride[side][order[k]];
 }
 
-tess_status tess_transpose_slab(const tess_problem *base, int64_t from, int64_t to, tess_slab *slab) {
+tess_status tess_transpose_slab(const tess_problem *base, const tess_cut *cut, int64_t from, int64_t to, tess_slab *slab) {
     const transpose_problem *p = (const transpose_problem *)base;
-    int axis = slab_axis(p), order[2][TESS_MAX_NDIM];
+    int axis = cut->axis, order[2][TESS_MAX_NDIM];
     transpose_problem *part;
     TESS_TRY(tess_problem_make((void **)&part, base->context, base->op, sizeof *part));
     *part = *p;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * strategies.c - the table: one row a strategy. */
 #include "ops/transpose/gpu_transpose.h"
+#include "ops/transpose/rectangle.h"
 
 TESS_DECLARE_RUN(tess_transpose_groups);
 TESS_DECLARE_RUN(tess_transpose_tiles);
@@ -8,7 +9,6 @@ TESS_DECLARE_RUN(tess_transpose_runs);
 TESS_DECLARE_RUN(tess_transpose_blocked);
 TESS_DECLARE_RUN(tess_transpose_inplace_square);
 TESS_DECLARE_RUN(tess_transpose_inplace_rectangular);
-size_t tess_transpose_inplace_rectangular_workspace_baseline(const tess_problem *base, int threads);
 tess_status tess_transpose_reference(const tess_problem *base, const tess_run *run);
 size_t tess_transpose_reference_workspace(const tess_problem *base, int threads);
 
@@ -69,8 +69,13 @@ static bool always(const tess_problem *base, const char **why) {
     return true;
 }
 
-/* Three passes that read and write everything. */
-static double rectangular_bytes(const tess_problem *base) { return 3 * base->bytes; }
+/* One pass, or two or three, that read and write everything. */
+static double rectangular_bytes(const tess_problem *base) {
+    transpose_rectangle x;
+    tess_transpose_rectangle_cut(&x, (const transpose_problem *)base, 1);
+    const int passes = (x.b > 1 || x.beside > 0) + (x.high > 1 && x.wide > 1) + (x.c > 1 || x.under > 0);
+    return (x.copied ? 1 : passes) * base->bytes;
+}
 
 static const tess_strategy rows[] = {
     {.name = "transpose/groups",
@@ -99,11 +104,11 @@ static const tess_strategy rows[] = {
      .run = TESS_RUNS(tess_transpose_inplace_square),
      .applicable = square_applicable},
     {.name = "transpose/inplace_rectangular",
-     .idea = "three passes, each inside columns or rows, with a row or a strip of scratch",
-     .source = "Catanzaro, Keller, Garland, A decomposition for in-place matrix transposition, PPoPP 2014",
+     .idea = "bands turned in L2, blocks moved in cycles, bands put together: two or three passes along memory",
+     .source = "Gustavson, Karlsson, Kagstrom, Parallel and cache-efficient in-place matrix storage format conversion, TOMS 38, 2012",
      .run = TESS_RUNS(tess_transpose_inplace_rectangular),
      .applicable = rectangular_applicable,
-     .workspace = tess_transpose_inplace_rectangular_workspace_baseline,
+     .workspace = tess_transpose_rectangle_workspace,
      .bytes = rectangular_bytes},
     {.name = "transpose/reference",
      .idea = "element after element; in place from a copy",
@@ -125,6 +130,7 @@ const tess_op tess_transpose_op = {.name = "transpose",
                                    .gpu_rows = tess_transpose_gpu_rows,
                                    .gpu_count = TRANSPOSE_GPU_ROWS,
                                    .array = array,
-                                   .slabs = tess_transpose_slabs,
+                                   .cut = tess_transpose_cut,
                                    .slab = tess_transpose_slab,
+                                   .sample = tess_transpose_sample,
                                    .check = tess_transpose_check};

@@ -102,6 +102,50 @@ static void more_axes(void **state) {
                 compare(&random, types[t], 4, shape, perms[p], layout);
 }
 
+/* In place, every row that takes it: squares and not, tiles whole and cut, words of small elements and none, batches, runs of any size. */
+static void in_place(void **state) {
+    (void)state;
+    uint64_t random = 4;
+    static const struct {
+        int64_t batch, rows, columns, run;
+    } cases[] = {{1, 1, 7, 1},    {1, 5, 5, 1},   {2, 64, 64, 1}, {1, 200, 200, 1}, {3, 133, 133, 1}, {1, 65, 129, 1},
+                 {2, 72, 260, 1}, {1, 40, 40, 3}, {2, 70, 30, 3}, {1, 300, 300, 1}, {1, 100, 100, 4}, {1, 128, 128, 16}};
+    static const int perm[] = {0, 2, 1, 3};
+    tess_transpose_options options = {.struct_size = sizeof options, .perm = perm, .nperm = 4};
+    for (int t = 0; t < TESS_COUNT(types); t++)
+        for (int c = 0; c < TESS_COUNT(cases); c++) {
+            int64_t shape[] = {cases[c].batch, cases[c].rows, cases[c].columns, cases[c].run},
+                    turned[] = {cases[c].batch, cases[c].columns, cases[c].rows, cases[c].run};
+            size_t bytes = tess_type_size(types[t]) * (size_t)(shape[0] * shape[1] * shape[2] * shape[3]);
+            unsigned char *expected = malloc(bytes), *found = malloc(bytes), *given = malloc(bytes);
+            assert_true(expected && found && given);
+            for (size_t i = 0; i < bytes; i++)
+                given[i] = (unsigned char)hostile_random(&random);
+            memcpy(expected, given, bytes);
+            DLTensor in = tess_view(expected, types[t], 4, shape, NULL), out = tess_view(expected, types[t], 4, turned, NULL);
+            options.call = (tess_call){.strategy = NULL};
+            assert_tess_ok(tess_transpose(context, &in, &out, &options));
+            options.call.engine = engine;
+            in.data = out.data = found;
+            for (int r = -1; r < tess_transpose_op.gpu_count; r++) {
+                options.call.strategy = r < 0 ? NULL : tess_transpose_op.gpu_rows[r].name;
+                memcpy(found, given, bytes);
+                tess_status status = tess_transpose(context, &in, &out, &options);
+                if (status == TESS_OK) {
+                    ran[r < 0 ? 63 : r]++;
+                    if (memcmp(found, expected, bytes))
+                        fail_msg("%s differs: %s, %lld x %lld x %lld x %lld", r < 0 ? "the chosen row" : tess_transpose_op.gpu_rows[r].name,
+                                 tess_type_name(types[t]), (long long)shape[0], (long long)shape[1], (long long)shape[2], (long long)shape[3]);
+                } else if (r < 0 || status != TESS_ERR_STRATEGY) {
+                    fail_msg("%s: %s", r < 0 ? "choosing" : tess_transpose_op.gpu_rows[r].name, tess_detail());
+                }
+            }
+            free(expected);
+            free(found);
+            free(given);
+        }
+}
+
 /* Each row's formulas against what the virtual GPU counts. */
 static void counts_as_predicted(void **state) {
     (void)state;
@@ -147,17 +191,12 @@ static void every_row_was_compared(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(matrices_of_every_size), cmocka_unit_test(vectors_and_edges),
-                                       cmocka_unit_test(shifted_tiles),          cmocka_unit_test(more_axes),
-                                       cmocka_unit_test(counts_as_predicted),    cmocka_unit_test(every_row_was_compared)};
-    engine = gpu_test_engine();
-    if (engine == TESS_ENGINE_VIRTUAL && !gpu_test_compiler()) {
-        printf("no compiler for kernels here: %s\n", tess_detail());
-        return 77;
-    }
-    if (tess_open(&context, NULL) != TESS_OK)
-        return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    tess_close(context);
-    return failed;
+    const struct CMUnitTest tests[] = {cmocka_unit_test(matrices_of_every_size),
+                                       cmocka_unit_test(vectors_and_edges),
+                                       cmocka_unit_test(shifted_tiles),
+                                       cmocka_unit_test(more_axes),
+                                       cmocka_unit_test(in_place),
+                                       cmocka_unit_test(counts_as_predicted),
+                                       cmocka_unit_test(every_row_was_compared)};
+    return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

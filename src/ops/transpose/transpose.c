@@ -3,6 +3,7 @@
 #include "ops/transpose/transpose.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static tess_status check_arguments(transpose_problem *problem, int *perm, const tess_transpose_options *options) {
@@ -114,11 +115,9 @@ static void write_key(transpose_problem *problem) {
              problem->place == TRANSPOSE_ELSEWHERE ? "" : " in place");
 }
 
-static tess_status prepare(transpose_problem *problem, const DLTensor *in, const DLTensor *out, const tess_transpose_options *options) {
-    int perm[TESS_MAX_NDIM];
-    TESS_TRY(tess_array_import(&problem->in, in, "in", false));
-    TESS_TRY(tess_array_import(&problem->out, out, "out", false));
-    TESS_TRY(check_arguments(problem, perm, options));
+/* From the arrays and perm. */
+static tess_status arrange(transpose_problem *problem, bool inplace) {
+    const int *perm = problem->perm;
     problem->size = problem->in.itemsize;
     problem->ndim = problem->in.ndim;
     for (int k = 0; k < problem->ndim; k++) {
@@ -126,7 +125,6 @@ static tess_status prepare(transpose_problem *problem, const DLTensor *in, const
         problem->stride[TRANSPOSE_IN][k] = problem->in.stride[perm[k]];
         problem->stride[TRANSPOSE_OUT][k] = problem->out.stride[k];
     }
-    bool inplace = problem->in.count > 0 && problem->in.data && problem->in.data == problem->out.data;
     problem->ndim = tess_collapse(problem->ndim, problem->shape, 2, problem->stride);
     if (inplace) {
         TESS_TRY(find_matrices(problem));
@@ -140,6 +138,40 @@ static tess_status prepare(transpose_problem *problem, const DLTensor *in, const
     problem->base.elements = (double)problem->in.count;
     problem->base.bytes = problem->place == TRANSPOSE_NOTHING ? 0 : 2.0 * (double)problem->in.count * problem->in.itemsize;
     return TESS_OK;
+}
+
+static tess_status prepare(transpose_problem *problem, const DLTensor *in, const DLTensor *out, const tess_transpose_options *options) {
+    TESS_TRY(tess_array_import(&problem->in, in, "in", false));
+    TESS_TRY(tess_array_import(&problem->out, out, "out", false));
+    TESS_TRY(check_arguments(problem, problem->perm, options));
+    return arrange(problem, problem->in.count > 0 && problem->in.data && problem->in.data == problem->out.data);
+}
+
+/* The finest axis of either array decides what a row can do; how the others follow each other, a few steps show. */
+static int finest_axis(const tess_array *array) {
+    int finest = 0;
+    for (int d = 1; d < array->ndim; d++)
+        if (array->shape[finest] < 2 || (array->shape[d] > 1 && llabs(array->stride[d]) <= llabs(array->stride[finest])))
+            finest = d;
+    return finest;
+}
+
+tess_status tess_transpose_sample(const tess_problem *base, int64_t limit, tess_problem **small) {
+    const transpose_problem *whole = (const transpose_problem *)base;
+    int64_t in[TESS_MAX_NDIM], out[TESS_MAX_NDIM];
+    void *memory;
+    TESS_TRY(tess_problem_make(&memory, base->context, base->op, sizeof *whole));
+    transpose_problem *problem = memory;
+    int of_in = finest_axis(&whole->in), of_out = whole->perm[finest_axis(&whole->out)];
+    for (int d = 0; d < whole->in.ndim; d++)
+        in[d] = d == of_in || d == of_out ? tess_sample_size(whole->in.shape[d], limit) : tess_min64(whole->in.shape[d], 3);
+    for (int k = 0; k < whole->out.ndim; k++)
+        out[k] = in[whole->perm[k]];
+    memcpy(problem->perm, whole->perm, sizeof problem->perm);
+    problem->in = tess_array_sample(&whole->in, in);
+    problem->out = tess_array_sample(&whole->out, out);
+    *small = &problem->base;
+    return arrange(problem, whole->place != TRANSPOSE_ELSEWHERE);
 }
 
 tess_status tess_transpose_check(const tess_problem *base, const char *in, const char *second, const char *out) {

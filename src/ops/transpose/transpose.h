@@ -13,9 +13,11 @@ extern const tess_op tess_transpose_op;
 
 tess_status tess_transpose_check(const tess_problem *problem, const char *in, const char *second, const char *out);
 
+tess_status tess_transpose_sample(const tess_problem *problem, int64_t limit, tess_problem **small);
+
 /* slab.c */
-int64_t tess_transpose_slabs(const tess_problem *problem);
-tess_status tess_transpose_slab(const tess_problem *problem, int64_t from, int64_t to, tess_slab *slab);
+void tess_transpose_cut(const tess_problem *base, int64_t most, tess_cut *cut);
+tess_status tess_transpose_slab(const tess_problem *base, const tess_cut *cut, int64_t from, int64_t to, tess_slab *slab);
 
 enum { TRANSPOSE_IN = 0, TRANSPOSE_OUT = 1 }; /* which stride list */
 
@@ -35,6 +37,7 @@ typedef struct transpose_problem {
     int ndim;
     int64_t shape[TESS_MAX_NDIM];
     int64_t stride[2][TESS_MAX_NDIM]; /* bytes */
+    int perm[TESS_MAX_NDIM];          /* axis k of out is axis perm[k] of in */
     int64_t first[2];                 /* byte offset of the first element of the walk from the array's first element */
     /* in place: in is batch x rows x columns, out batch x columns x rows */
     int64_t batch, rows, columns;
@@ -58,6 +61,13 @@ void tess_transpose_plane_of(transpose_plane *plane, const transpose_problem *pr
 typedef void (*transpose_block)(const void *argument, const char *in, char *out, int64_t p, int64_t np, int64_t q, int64_t nq);
 tess_status tess_transpose_blocks(const transpose_problem *problem, const tess_run *run, const transpose_plane *plane, int64_t p_block,
                                   int64_t q_block, int64_t least, int64_t bytes, transpose_block block, const void *argument);
+
+/* cpu_tiles.c: rows src_step apart, of np elements each, become the nq columns of rows dst_step apart. `size` may be any number of bytes. ahead: they lie in
+ * memory, not in a cache. */
+typedef void transpose_turn(char *dst, int64_t dst_step, const char *src, int64_t src_step, int64_t np, int64_t nq, int64_t size, bool ahead);
+
+/* cpu_groups.c: the same for 2 to 4 elements or rows that follow each other without a gap; false, and nothing was done, for anything else. */
+typedef bool transpose_turn_groups(char *dst, int64_t dst_step, const char *src, int64_t src_step, int64_t np, int64_t nq, int64_t size);
 
 /* Copies of short runs without a call. */
 TESS_INLINE void tess_copy_run(char *restrict to, const char *restrict from, int64_t n) {

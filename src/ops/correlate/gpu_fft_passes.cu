@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_fft_passes.cu - production: the same transforms for tiles larger than shared memory, three launches a share of the tiles, through the workspace.
+//
+// Columns forward: a block has STRIPE columns of a tile's grid, whose elements come from the array through the boundary, and writes points to the workspace. Rows:
+// a block has BUNDLE rows there; they are transformed forward, multiplied with the spectrum, pieces added, transformed backward, and take the place of the first piece's.
+// Columns back: a stripe again; the results are the outputs. Where columns beyond a tile's outputs would be thrown away, none of them is written or read.
+// In the workspace as in the array lanes lie along a row; in shared memory the passes between lie as gpu_fft_tile.cu says.
+//
+// -DSTRIPE, -DSTRIPE_THREADS, -DBUNDLE, -DBUNDLE_THREADS; -DSTRIPE_BLOCKS, -DBUNDLE_BLOCKS: that a
+// multiprocessor should hold
+#include "ops/correlate/gpu_fft.cuh"
+
+static_assert(columns::HEAD && rows::HEAD, "a tile of few rows or columns fits shared memory");
+const int PITCH = WIDE + 1;
+extern __shared__ point grid[];
+__shared__ tile pair[2];
+
+__device__ __forceinline__ void find_pair(const transform &t, i64 number, i64 piece) {
+    if (threadIdx.x < 2)
+        pair[threadIdx.x] = find_tile(t, 2 * number + threadIdx.x, piece);
+    __syncthreads();
+}
+
+template <int N> __device__ __forceinline__ void get(point (&x)[N], const point *from, int step) {
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        x[i] = from[i * step];
+}
+template <int N> __device__ __forceinline__ void put(const point (&x)[N], point *to, int step) {
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        to[i * step] = x[i];
+}
+
+// A level between head and tail, of columns that stand in a stripe, of rows in a bundle.
+template <bool BACK> __device__ __forceinline__ void column_middles(const point *roots, int left, int wanted) {
+    if constexpr (columns::MIDDLE) {
+        for (int item = threadIdx.x; item < STRIPE * columns::M; item += STRIPE_THREADS) {
+            const int c = item % STRIPE, j = item / STRIPE;
+            point x[8], *at = grid + columns::place(j) * STRIPE + c;
+            if (left + c >= wanted)
+                continue;
+            get(x, at, 4 * STRIPE);
+            columns::template middle<BACK>(x, roots, j, side_of(left + c));
+            put(x, at, 4 * STRIPE);
+        }
+        __syncthreads();
+    }
+}
+template <bool BACK> __device__ __forceinline__ void row_middles(const point *roots) {
+    if constexpr (rows::MIDDLE) {
+        for (int item = threadIdx.x; item < BUNDLE * rows::M; item += BUNDLE_THREADS) {
+            const int r = item % BUNDLE, j = item / BUNDLE;
+            point x[8], *at = grid + r * PITCH + rows::place(j);
+            get(x, at, 4);
+            rows::template middle<BACK>(x, roots, j, 0);
+            put(x, at, 4);
+        }
+        __syncthreads();
+    }
+}
+
+// turn: which share of the pairs of tiles; a share has t.pairs, as many as the workspace holds.
+extern "C" __global__ void __launch_bounds__(STRIPE_THREADS, STRIPE_BLOCKS) columns_forward(const in_element *__restrict__ in, point *__restrict__ room,
+                                                                              const point *__restrict__ roots, const i64 turn,
+                                                                              const __grid_constant__ transform t) {
+    const int STRIPES = WIDE / STRIPE, left = blockIdx.x % STRIPES * STRIPE;
+    const i64 rest = blockIdx.x / STRIPES;
+    i64 slot = rest;
+    const i64 piece = SEVERAL ? divide(slot, t.pieces) : 0;
+    const i64 number = turn * t.pairs + slot;
+    if (2 * number >= t.tiles)
+        return;
+    find_pair(t, number, piece);
+    for (int item = threadIdx.x; item < STRIPE * columns::M; item += STRIPE_THREADS) {
+        const int c = item % STRIPE, j = item / STRIPE;
+        point x[8];
+        fetch(x, t, pair, in, j, columns::M, left + c);
+        columns::template head<false>(x, roots, j, side_of(left + c));
+        put(x, grid + j * STRIPE + c, columns::M * STRIPE);
+    }
+    __syncthreads();
+    column_middles<false>(roots, left, WIDE);
+    point *to = room + rest * (HIGH * WIDE) + left;
+    for (int item = threadIdx.x; item < STRIPE * (HIGH / columns::LAST); item += STRIPE_THREADS) {
+        const int c = item % STRIPE, k = item / STRIPE;
+        point x[columns::LAST];
+        get(x, grid + k * columns::LAST * STRIPE + c, STRIPE);
+        columns::tail(x, roots, side_of(left + c));
+        put(x, to + k * columns::LAST * WIDE + c, WIDE);
+    }
+}
+
+// Columns of the tiles that outputs come from.
+__device__ __forceinline__ int columns_wanted(const transform &t) {
+    return PLANE ? (int)t.outputs_x : WIDE;
+}
+
+extern "C" __global__ void __launch_bounds__(BUNDLE_THREADS, BUNDLE_BLOCKS) rows_through(point *__restrict__ room, const point *__restrict__ roots,
+                                                                           const point *__restrict__ spectrum, const i64 turn,
+                                                                           const __grid_constant__ transform t) {
+    const int BUNDLES = HIGH / BUNDLE, top = blockIdx.x % BUNDLES * BUNDLE;
+    const i64 slot = blockIdx.x / BUNDLES;
+    if (2 * (turn * t.pairs + slot) >= t.tiles)
+        return;
+    point *to = room + slot * (SEVERAL ? t.pieces : 1) * (HIGH * WIDE) + top * WIDE;
+    for (i64 piece = 0; piece < (SEVERAL ? t.pieces : 1); piece++) {
+        const point *from = to + piece * (HIGH * WIDE), *w = spectrum + piece * (HIGH * WIDE) + top;
+        for (int item = threadIdx.x; item < BUNDLE * rows::M; item += BUNDLE_THREADS) {
+            const int j = item % rows::M, r = item / rows::M;
+            point x[8];
+            get(x, from + r * WIDE + j, rows::M);
+            rows::template head<false>(x, roots, j, 0);
+            put(x, grid + r * PITCH + j, rows::M);
+        }
+        __syncthreads();
+        row_middles<false>(roots);
+        for (int item = threadIdx.x; item < BUNDLE * (WIDE / rows::LAST); item += BUNDLE_THREADS) {
+            const int r = item % BUNDLE, k = item / BUNDLE, at = r * PITCH + k * rows::LAST;
+            point x[rows::LAST];
+            get(x, grid + at, 1);
+            rows::tail(x, roots, 0);
+#pragma unroll
+            for (int i = 0; i < rows::LAST; i++) {
+                const point s = w[(k * rows::LAST + i) * HIGH + r];
+                x[i] = SEVERAL && piece > 0 ? add_product(grid[BUNDLE * PITCH + at + i], x[i], s) : x[i] * s;
+            }
+            const bool last = !SEVERAL || piece == t.pieces - 1;
+            if (last) {
+#pragma unroll
+                for (int i = 0; i < rows::LAST; i++)
+                    x[i] = {x[i].im, x[i].re};
+                rows::tail_back(x, roots, 0);
+            }
+            put(x, grid + (last ? 0 : BUNDLE * PITCH) + at, 1);
+        }
+        __syncthreads();
+    }
+    row_middles<true>(roots);
+    const int wanted = columns_wanted(t);
+    for (int item = threadIdx.x; item < BUNDLE * rows::M; item += BUNDLE_THREADS) {
+        const int j = item % rows::M, r = item / rows::M;
+        point x[8];
+        get(x, grid + r * PITCH + j, rows::M);
+        rows::template head<true>(x, roots, j, 0);
+#pragma unroll
+        for (int q = 0; q < 8; q++)
+            if (j + q * rows::M < wanted)
+                to[r * WIDE + j + q * rows::M] = x[q];
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(STRIPE_THREADS, STRIPE_BLOCKS) columns_back(const point *__restrict__ room, out_element *__restrict__ out,
+                                                                           const point *__restrict__ roots, const i64 turn,
+                                                                           const __grid_constant__ transform t) {
+    const int wanted = columns_wanted(t), stripes = (wanted + STRIPE - 1) / STRIPE, left = blockIdx.x % stripes * STRIPE;
+    const i64 slot = blockIdx.x / stripes, number = turn * t.pairs + slot;
+    if (2 * number >= t.tiles)
+        return;
+    find_pair(t, number, 0);
+    const point *from = room + slot * (SEVERAL ? t.pieces : 1) * (HIGH * WIDE) + left;
+    for (int item = threadIdx.x; item < STRIPE * (HIGH / columns::LAST); item += STRIPE_THREADS) {
+        const int c = item % STRIPE, k = item / STRIPE;
+        point x[columns::LAST];
+        if (left + c >= wanted)
+            continue;
+        get(x, from + k * columns::LAST * WIDE + c, WIDE);
+        columns::tail_back(x, roots, side_of(left + c));
+        put(x, grid + k * columns::LAST * STRIPE + c, STRIPE);
+    }
+    __syncthreads();
+    column_middles<true>(roots, left, wanted);
+    for (int item = threadIdx.x; item < STRIPE * columns::M; item += STRIPE_THREADS) {
+        const int c = item % STRIPE, j = item / STRIPE;
+        point x[8];
+        if (left + c >= wanted)
+            continue;
+        get(x, grid + j * STRIPE + c, columns::M * STRIPE);
+        columns::template head<true>(x, roots, j, side_of(left + c));
+        give(x, t, pair, out, j, columns::M, left + c);
+    }
+}

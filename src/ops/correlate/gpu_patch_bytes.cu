@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_patch_bytes.cu - production: masks of small integers over bytes, four taps of a row in one instruction.
+//
+// Such sums are exact in 32 bits, so the order of their terms is free: the same bytes as the chain of multiply-adds gives. Rows lie in registers as in
+// patch; a window's four bytes at every column are two neighbouring words shifted, found once a row and met by every output that they concern. Masks of
+// nine taps take three multiply-adds an output in place of nine and the nine conversions' share.
+//
+// Taps come as bytes, each row of them filled with zeros to GROUPS words: what stands beside a window there may be anything.
+//
+// -DGROUPS; else as gpu_patch.cuh.
+#include "ops/correlate/gpu_patch.cuh"
+
+typedef tap_list<KY * GROUPS> byte_taps;
+
+// The four bytes from number i of the words on, as far as there are words.
+__device__ __forceinline__ unsigned four_bytes(const unsigned (&word)[WORDS], int i) {
+    const int at = i / 4, next = at + 1 < WORDS ? at + 1 : WORDS - 1;
+    return i % 4 ? __funnelshift_r(word[at], word[next], i % 4 * 8) : word[at];
+}
+
+__device__ __forceinline__ int dot(unsigned bytes, int taps, int sum) {
+#if IN == T_I8
+    asm("dp4a.s32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(bytes), "r"(taps));
+#else
+    asm("dp4a.u32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(bytes), "r"(taps));
+#endif
+    return sum;
+}
+
+template <bool INSIDE>
+__device__ __forceinline__ void compute(const element *in, result *out, const frame &f, const byte_taps &taps, const place &p) {
+    row_words rows[ROWS];
+    int sum[R][V];
+    resolved found;
+    if (INSIDE)
+        load_all(rows, in, f, p);
+    else
+        found = resolve_columns(f, p.c);
+    char *to = (char *)(out + (i64)p.y * f.out_y + p.c.x);
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        if (!INSIDE)
+            load_anywhere(rows[r], in, f, p.y - f.before_y + r, p.c, found);
+        unsigned word[WORDS], window[V + 4 * (GROUPS - 1)];
+        gather(word, rows[r], p.lane);
+#pragma unroll
+        for (int i = 0; i < V + 4 * (GROUPS - 1); i++)
+            window[i] = FIRST + i < 4 * WORDS ? four_bytes(word, FIRST + i) : 0;
+#pragma unroll
+        for (int o = 0; o < R; o++) {
+            const int ky = r - o;
+            if (ky < 0 || ky >= KY)
+                continue;
+#pragma unroll
+            for (int g = 0; g < GROUPS; g++)
+#pragma unroll
+                for (int i = 0; i < V; i++)
+                    sum[o][i] = dot(window[i + 4 * g], taps.w[ky * GROUPS + g], ky + g == 0 ? 0 : sum[o][i]);
+        }
+        const int done = r - KY + 1;
+        if (done >= 0) {
+            if (INSIDE || p.y + done < (int)f.m_y)
+                write<V, INSIDE>((result *)to, p.c.x, (int)f.m_x, sum[done < 0 ? 0 : done]);
+            to += f.out_y * (i64)sizeof(result);
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(32 * WX * WY, BLOCKS) patch_bytes(const element *in, result *out, const frame f, const byte_taps taps) {
+    const place p = place_of_warp();
+    if (is_idle(p, f))
+        return;
+    find_array(f, blockIdx.z, in, out);
+    if (is_inside(p, f))
+        compute<true>(in, out, f, taps, p);
+    else
+        compute<false>(in, out, f, taps, p);
+}

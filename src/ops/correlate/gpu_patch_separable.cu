@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_patch_separable.cu - production: a list of two short 1-D masks, along rows and along columns, where memory binds.
+//
+// A strip that stays and marches is slower at memory than many small blocks, and has barriers. Here, as in patch, a thread has V columns of R + KY - 1 rows
+// in registers. ROWS_FIRST=1: a row passes through the mask along rows, and what that gives adds to the outputs that it concerns. ROWS_FIRST=0: its elements
+// add to columns under way, those beside the warp's own included; of a finished row the neighbour lanes hold the rest of the window.
+//
+// Ghost cells of the second pass stand between the passes, as in separable2d.
+//
+// -DROWS_FIRST; else as gpu_patch.cuh, with DIRECT=0 and GROUP=1.
+#include "ops/correlate/gpu_patch.cuh"
+
+__device__ __forceinline__ bool outside(int i, i64 n) { return i < 0 || i >= (int)n; }
+
+// N outputs of a row's chain from a window of N + KX - 1.
+template <int N> __device__ __forceinline__ void add_columns(work (&row)[N], const work *window, const tap_list<KX> &taps) {
+#pragma unroll
+    for (int kx = 0; kx < KX; kx++)
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            row[i] = multiply_add(window[i + kx], taps.w[kx], kx ? row[i] : (work)0);
+}
+
+// Row r of the patch adds to the outputs under way.
+template <int N> __device__ __forceinline__ void add_row(work (&sum)[R][N], const work (&value)[N], int r, const tap_list<KY> &taps) {
+#pragma unroll
+    for (int o = 0; o < R; o++) {
+        const int ky = r - o;
+        if (ky < 0 || ky >= KY)
+            continue;
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            sum[o][i] = multiply_add(value[i], taps.w[ky], ky ? sum[o][i] : (work)0);
+    }
+}
+
+// The row's chain of a finished row, of which lanes have V columns and the edges of their warp.
+__device__ __forceinline__ void pass_row(work (&done)[V], const work (&row)[COUNT], int lane, const tap_list<KX> &taps) {
+    work window[LEFT + V + RIGHT];
+#pragma unroll
+    for (int i = 0; i < V; i++)
+        window[LEFT + i] = row[i];
+#pragma unroll
+    for (int i = 0; i < LEFT; i++) {
+        const work beside = __shfl_up_sync(0xffffffff, row[V - LEFT + i], 1);
+        window[i] = lane == 0 ? row[COUNT - LEFT + i] : beside;
+    }
+#pragma unroll
+    for (int i = 0; i < RIGHT; i++) {
+        const work beside = __shfl_down_sync(0xffffffff, row[i], 1);
+        window[LEFT + V + i] = lane == 31 ? row[V + i] : beside;
+    }
+    add_columns(done, window, taps);
+}
+
+template <bool INSIDE>
+__device__ __forceinline__ void compute(const element *in, result *out, const frame &f, const tap_list<KX> &along_x, const tap_list<KY> &along_y,
+                                        const place &p) {
+    const int top = p.y - f.before_y;
+    char *to = (char *)(out + (i64)p.y * f.out_y + p.c.x);
+    const bool constant = !INSIDE && f.edge.least < 0;
+    const work ghost = load_as<work, IN>(ghost_of(f));
+    row_words rows[ROWS];
+    work sum[R][ROWS_FIRST ? V : COUNT];
+    resolved found;
+    if (INSIDE)
+        load_all(rows, in, f, p);
+    else
+        found = resolve_columns(f, p.c);
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        if (!INSIDE)
+            load_anywhere(rows[r], in, f, top + r, p.c, found);
+        work done[V];
+        const int o = r - KY + 1 < 0 ? 0 : r - KY + 1;
+#if ROWS_FIRST
+        unsigned word[WORDS];
+        work window[LEFT + V + RIGHT];
+        gather(word, rows[r], p.lane);
+#pragma unroll
+        for (int i = 0; i < LEFT + V + RIGHT; i++)
+            window[i] = cell(word, FIRST + i);
+        add_columns(done, window, along_x);
+#pragma unroll
+        for (int i = 0; i < V; i++)
+            done[i] = constant && outside(top + r, f.n_y) ? ghost : done[i];
+        add_row(sum, done, r, along_y);
+#pragma unroll
+        for (int i = 0; i < V; i++)
+            done[i] = sum[o][i];
+#else
+        work value[COUNT];
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            value[i] = cell(rows[r].word, i);
+        add_row(sum, value, r, along_y);
+        if (r >= KY - 1) {
+#pragma unroll
+            for (int i = 0; i < COUNT; i++)
+                value[i] = constant && outside(i < V ? p.c.x + i : p.c.edge + i - V, f.n_x) ? ghost : sum[o][i];
+            pass_row(done, value, p.lane, along_x);
+        }
+#endif
+        if (r >= KY - 1) {
+            if (INSIDE || p.y + o < (int)f.m_y)
+                write<V, INSIDE>((result *)to, p.c.x, (int)f.m_x, done);
+            to += f.out_y * (i64)sizeof(result);
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(32 * WX * WY, BLOCKS)
+    patch_separable(const element *in, result *out, const frame f, const tap_list<KX> along_x, const tap_list<KY> along_y) {
+    const place p = place_of_warp();
+    if (is_idle(p, f))
+        return;
+    find_array(f, blockIdx.z, in, out);
+    if (is_inside(p, f))
+        compute<true>(in, out, f, along_x, along_y, p);
+    else
+        compute<false>(in, out, f, along_x, along_y, p);
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_complex.cuh - gpu_node.cuh for complex elements: sums and products of pairs, sums of moduli and of their squares, zeros counted.
+//
+// It stands in for gpu_node.cuh, with the same names and the same -D; -DIN is T_C64 or T_C128, -DACC one of them or, where moduli are added, T_F64. The
+// order of the operations is the CPU's (node.c, cpu_map.c): parts are added apart; a product leaves 1 + 0i out, so that it is an identity for
+// infinities too.
+#ifndef TESS_REDUCE_NODE_CUH
+#define TESS_REDUCE_NODE_CUH
+#include "gpu/types.cuh"
+
+#define T_C64 14
+#define T_C128 15
+#define SUM 0
+#define PROD 1
+#define COUNT 2
+#define EXTREME 3
+#define ARG 4
+#define VAR 5
+enum { OP_SUM, OP_PROD, OP_MIN, OP_MAX, OP_MEAN, OP_VAR, OP_STD, OP_ARGMIN, OP_ARGMAX, OP_ANY, OP_ALL, OP_COUNT_NONZERO, OP_NORM1, OP_NORM2, OP_NORM_INF };
+
+template <typename R> struct alignas(2 * sizeof(R)) pair {
+    R re, im;
+};
+template <> struct stored<T_C64> { typedef pair<float> type; };
+template <> struct stored<T_C128> { typedef pair<double> type; };
+typedef stored<IN>::type element;
+typedef stored<OUT>::type result;
+#if KIND == COUNT
+typedef double acc; // not used
+#else
+typedef stored<ACC>::type acc;
+#endif
+
+__device__ double added(double a, double b) { return a + b; }
+template <typename R> __device__ pair<R> added(pair<R> a, pair<R> b) { return {a.re + b.re, a.im + b.im}; }
+__device__ double times(double a, double b) { return a * b; }
+template <typename R> __device__ pair<R> times(pair<R> a, pair<R> b) {
+    if (b.re == 1 && b.im == 0)
+        return a;
+    if (a.re == 1 && a.im == 0)
+        return b;
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+struct node {
+    acc value;
+    i64 zeros, count; // of elements that are no NaN
+};
+
+__device__ void set(double &v, double re) { v = re; }
+template <typename R> __device__ void set(pair<R> &v, double re) {
+    v.re = (R)re;
+    v.im = 0;
+}
+
+__device__ node nothing() {
+    node n;
+    set(n.value, KIND == PROD);
+    n.zeros = n.count = 0;
+    return n;
+}
+
+template <typename R> __device__ void load(pair<R> &v, element x) {
+    v.re = (R)x.re;
+    v.im = (R)x.im;
+}
+__device__ void load(double &v, element x) {
+    double squares = (double)x.re * (double)x.re + (double)x.im * (double)x.im;
+    v = MAP == 1 ? sqrt(squares) : squares;
+}
+
+__device__ void take(node &n, element x, i64 index) {
+    bool counts = !(OMIT && (x.re != x.re || x.im != x.im));
+    acc v;
+    if (KIND == COUNT)
+        n.zeros += x.re == 0 && x.im == 0;
+    else if (counts) {
+        load(v, x);
+        n.value = KIND == PROD ? times(n.value, v) : added(n.value, v);
+    }
+    n.count += counts;
+}
+
+__device__ void merge(node &n, const node &m) {
+    n.value = KIND == PROD ? times(n.value, m.value) : added(n.value, m.value);
+    n.zeros += m.zeros;
+    n.count += m.count;
+}
+
+#if OUT == T_C64 || OUT == T_C128
+const int PART = OUT == T_C64 ? T_F32 : T_F64;
+template <typename R> __device__ result put(pair<R> v) { return {store_as<PART>(v.re), store_as<PART>(v.im)}; }
+template <typename V> __device__ result put(V v) { return {store_as<PART>(v), 0}; }
+#else
+template <typename R> __device__ result put(pair<R> v) { return store_as<OUT>(v.re); } // not reached: a complex value has a complex result
+template <typename V> __device__ result put(V v) { return store_as<OUT>(v); }
+#endif
+
+__device__ double shared_out(double v, i64 count) { return v / (double)count; }
+template <typename R> __device__ pair<R> shared_out(pair<R> v, i64 count) { return {(R)((double)v.re / (double)count), (R)((double)v.im / (double)count)}; }
+__device__ double root(double v) { return sqrt(v); }
+template <typename R> __device__ double root(pair<R> v) { return (double)v.re; } // not reached
+
+__device__ result finished(const node &n, i64 k, double ddof) {
+    if (OPERATION == OP_ANY)
+        return put((u64)(n.count > n.zeros));
+    if (OPERATION == OP_ALL)
+        return put((u64)(n.zeros == 0));
+    if (OPERATION == OP_COUNT_NONZERO)
+        return put(n.count - n.zeros);
+    if (OPERATION == OP_NORM2)
+        return put(root(n.value));
+    if (OPERATION == OP_MEAN)
+        return put(shared_out(n.value, n.count));
+    return put(n.value);
+}
+
+// Another lane's node, `down` lanes above.
+__device__ node above(const node &n, int down) {
+    node m;
+    const unsigned *from = (const unsigned *)&n;
+    unsigned *to = (unsigned *)&m;
+#pragma unroll
+    for (int i = 0; i < (int)(sizeof(node) / 4); i++)
+        to[i] = __shfl_down_sync(0xffffffffu, from[i], down);
+    return m;
+}
+#endif

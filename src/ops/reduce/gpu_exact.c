@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_exact.c - lays out reduce/exact_blocks: exact sums, by as many blocks as keep a device busy, and one block an output to round. */
+#include "ops/reduce/gpu_reduce.h"
+
+extern const char tess_kernel_reduce_gpu_exact_cu[];
+static const tess_gpu_text gpu_exact = {"reduce/gpu_exact.cu", tess_kernel_reduce_gpu_exact_cu};
+static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header, &tess_reduce_gpu_complex_header, &tess_reduce_gpu_types_header, NULL};
+
+enum {
+    THREADS = 256,
+    STRIPS = 8 * 1024 /* elements that a block takes in one turn */,
+    BUSY = 1056 /* blocks: 8 for each of 132 multiprocessors */,
+    WORDS = 72
+};
+
+static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
+
+static int64_t blocks_of(const reduce_problem *p) { return tess_max64(1, tess_min64(tess_ceil_div(p->k, STRIPS), BUSY / tess_max64(1, p->outputs))); }
+
+bool tess_reduce_gpu_exact_fits(const tess_problem *problem, const char **why) {
+    const reduce_problem *p = of(problem);
+    int64_t blocks;
+    *why = "makes exact sums, of elements without segments";
+    if (!p->exact || p->offsets || p->k < 1)
+        return false;
+    *why = "real elements have real results here";
+    if (!tess_is_complex(p->in.type) && tess_is_complex(p->out.type))
+        return false;
+    *why = "needs fewer than 2^31 outputs";
+    return !TESS_MUL_OVERFLOWS(p->outputs, blocks_of(p), &blocks) && blocks <= INT32_MAX;
+}
+
+static void lay_out(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const reduce_problem *p = of(problem);
+    const int64_t blocks = blocks_of(p), parts = p->acc == tess_c128 ? 2 : 1;
+    int64_t block[4 + 5 * (TESS_MAX_NDIM + 1)], *at = block;
+    (void)device;
+    tess_gpu_unit(layout, &gpu_exact);
+    tess_reduce_gpu_node_options(layout, p);
+    tess_gpu_option(layout, "-DKEPT=%d", p->kept);
+    tess_gpu_option(layout, "-DRANK=%d", p->rank);
+    *at++ = p->k;
+    *at++ = blocks;
+    for (int d = 0; d <= p->rank; d++)
+        *at++ = d < p->rank ? p->size[d] : 0;
+    for (int d = 0; d <= p->rank; d++)
+        *at++ = d < p->rank ? p->stride[0][d] / p->in.itemsize : 0;
+    at = tess_reduce_gpu_put_kept(at, p, p->kept);
+    const size_t bytes = (size_t)(at - block) * sizeof *block;
+    const int64_t partial = tess_gpu_reserve(layout, p->outputs * blocks * parts * WORDS * 8);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "exact_blocks", p->outputs * blocks, 1, 1, THREADS, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+    tess_gpu_pass(layout, step, block, bytes);
+    step = tess_gpu_launch_of(layout, "finish", p->outputs, 1, 1, 128, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_gpu_pass(layout, step, block, bytes);
+}
+
+const tess_gpu_row tess_reduce_gpu_exact = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_out};

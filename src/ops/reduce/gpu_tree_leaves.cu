@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_tree_leaves.cu - any layout, a block a leaf of the tree: what tree_lanes does one leaf after another, side by side; complex elements too.
+//
+// A thread has one of the leaf's 256 lanes, whose elements it takes in their order; the lanes are halved in shared memory. Of outputs with more than one
+// leaf (-DMANY=1) the blocks' nodes go to the workspace, and `finish` pairs those of each output. With -DPARTS=1 the outputs are leaves of another
+// problem, which is too large to be on the device whole: each comes out as a record that the host pairs with the others (slab.c).
+#if IN >= 14
+#include "ops/reduce/gpu_complex.cuh"
+#else
+#include "ops/reduce/gpu_node.cuh"
+#endif
+#include "ops/reduce/gpu_finish.cuh"
+
+struct leaves {
+    i64 k, count; // elements and leaves of an output
+    double ddof;
+    i64 size[RANK + 1], step[RANK + 1]; // the reduced axes, slowest first
+    i64 shape[KEPT + 1], in[KEPT + 1], out[KEPT + 1];
+};
+
+// reduce_record of reduce.h.
+struct record {
+    u64 a, b;
+    i64 count;
+};
+
+__device__ i64 place(const leaves &p, i64 i) {
+    i64 at = 0;
+#pragma unroll
+    for (int d = RANK - 1; d > 0; d--) {
+        at += i % p.size[d] * p.step[d];
+        i /= p.size[d];
+    }
+    return at + i * p.step[0];
+}
+
+__device__ void place_of(const leaves &p, i64 output, i64 &in, i64 &out) {
+    in = out = 0;
+#pragma unroll
+    for (int d = KEPT - 1; d >= 0; d--) {
+        i64 at = output % p.shape[d];
+        output /= p.shape[d];
+        in += at * p.in[d];
+        out += at * p.out[d];
+    }
+}
+
+#if KIND == VAR
+__device__ void halve_sums(double *sum, i64 *count) {
+    for (int w = 128; w > 0; w /= 2) {
+        __syncthreads();
+        if (threadIdx.x < w) {
+            sum[threadIdx.x] += sum[threadIdx.x + w];
+            count[threadIdx.x] += count[threadIdx.x + w];
+        }
+    }
+    __syncthreads();
+}
+
+// Mean, then squared deviations; the second look at the leaf finds it in the caches.
+__device__ node of_leaf(const leaves &p, const element *from, i64 first, int n) {
+    __shared__ double sum[256];
+    __shared__ i64 count[256];
+    double lane = 0, x;
+    i64 here = 0;
+    for (int i = threadIdx.x; i < n; i += 256) {
+        x = load_as<double, IN>(from[place(p, first + i)]);
+        bool counts = !(OMIT && x != x);
+        lane = counts ? lane + x : lane;
+        here += counts;
+    }
+    sum[threadIdx.x] = lane;
+    count[threadIdx.x] = here;
+    halve_sums(sum, count);
+    node whole = nothing();
+    whole.count = count[0];
+    double mean = sum[0] / (double)whole.count;
+    __syncthreads();
+    if (whole.count == 0)
+        return whole;
+    lane = 0;
+    for (int i = threadIdx.x; i < n; i += 256) {
+        x = load_as<double, IN>(from[place(p, first + i)]);
+        bool counts = !(OMIT && x != x);
+        x -= mean;
+        lane = counts ? lane + x * x : lane;
+    }
+    sum[threadIdx.x] = lane;
+    count[threadIdx.x] = 0;
+    halve_sums(sum, count);
+    whole.mean = mean;
+    whole.m2 = sum[0];
+    return whole;
+}
+#else
+__device__ node of_leaf(const leaves &p, const element *from, i64 first, int n) {
+    __shared__ node lane[256];
+    node mine = nothing();
+    int i = threadIdx.x;
+    for (; i + 3 * 256 < n; i += 4 * 256) { // four on their way at once
+        element x[4];
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            x[j] = from[place(p, first + i + j * 256)];
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            take(mine, x[j], first + i + j * 256);
+    }
+    for (; i < n; i += 256)
+        take(mine, from[place(p, first + i)], first + i);
+#if KIND == SUM && COUNTED && ACC == T_F32
+    ((volatile unsigned *)&lane[threadIdx.x])[1] = 0; // a hole, which is copied with the rest
+#endif
+    lane[threadIdx.x] = mine;
+    for (int w = 128; w > 0; w /= 2) {
+        __syncthreads();
+        if (threadIdx.x < w)
+            merge(lane[threadIdx.x], lane[threadIdx.x + w]);
+    }
+    __syncthreads();
+    return lane[0];
+}
+#endif
+
+#if PARTS
+__device__ u64 bits(float x) { return __float_as_uint(x); }
+__device__ u64 bits(double x) { return (u64)__double_as_longlong(x); }
+__device__ u64 bits(i64 x) { return (u64)x; }
+__device__ u64 bits(u64 x) { return x; }
+
+__device__ record record_of(const node &n, int k) {
+    record r = {0, 0, k};
+#if KIND == COUNT
+    r.a = (u64)n.zeros;
+#elif KIND == EXTREME
+    r.a = (u64)(i64)n.key;
+#elif KIND == ARG
+    r.a = (u64)(i64)n.key;
+    r.b = (u64)n.index;
+#elif KIND == VAR
+    r.a = bits(n.mean);
+    r.b = bits(n.m2);
+#elif ACC >= 14
+    r.a = bits(n.value.re);
+    r.b = bits(n.value.im);
+#else
+    r.a = bits(n.value);
+#endif
+#if IN >= 14 || COUNTED
+    r.count = n.count;
+#endif
+    return r;
+}
+#endif
+
+extern "C" __global__ void __launch_bounds__(256) tree_leaves(const element *in, void *to, node *partial, const leaves p) {
+    i64 output = blockIdx.x, leaf = 0, at_in, at_out;
+#if MANY
+    leaf = output % p.count;
+    output /= p.count;
+#endif
+    place_of(p, output, at_in, at_out);
+    i64 first = leaf * 8192, left = p.k - first;
+    node whole = of_leaf(p, in + at_in, first, left < 8192 ? (int)left : 8192);
+    if (threadIdx.x != 0)
+        return;
+#if PARTS
+    ((record *)to)[output] = record_of(whole, (int)p.k);
+#elif MANY
+    partial[blockIdx.x] = whole;
+#else
+    ((result *)to)[at_out] = finished(whole, p.k, p.ddof);
+#endif
+}
+
+// A block an output.
+extern "C" __global__ void __launch_bounds__(256) finish(result *out, const node *partial, const leaves p) {
+    i64 at_in, at_out;
+    place_of(p, blockIdx.x, at_in, at_out);
+    node whole = paired<256, true>(partial + blockIdx.x * p.count, p.count);
+    if (threadIdx.x == 0)
+        out[at_out] = finished(whole, p.k, p.ddof);
+}

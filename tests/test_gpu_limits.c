@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * test_gpu_limits.c - proves: every GPU row, for the problems below, compiles by NVRTC for compute capability 8.0, 9.0 and 10.0 with the registers, stack,
+ * spills and shared memory of tests/gpu_limits.txt. After a change that is meant: build/tests/test_gpu_limits --write. Skipped without the compiler that made
+ * the table: another one counts differently. */
+#include <unistd.h>
+
+#include "gpu_rows.h"
+
+static tess_context *context;
+static tess_gpu *gpu;
+static FILE *table; /* what is found */
+static int kernels;
+static char seen[128][40]; /* rows */
+static int seen_count;
+static char units[256][TESS_SHA256_SIZE]; /* that were compiled already, for another problem or row */
+static int unit_count;
+
+static const int archs[] = {80, 90, 100};
+
+static bool was_seen(const char *row) {
+    for (int i = 0; i < seen_count; i++)
+        if (strcmp(seen[i], row) == 0)
+            return true;
+    return false;
+}
+
+/* "Compiling entry function 'NAME'", "A bytes stack frame, B bytes spill stores, C bytes spill loads", "Used D registers, ..., E bytes smem": lines of
+ * the assembler's log for each kernel. */
+static void read_log(const char *log, int arch, const char *row, const char *problem) {
+    char name[64] = "";
+    int stack = 0, stores = 0, loads = 0, registers, shared;
+    for (const char *line = log; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+        const char *end = strchr(line, '\n'), *at = strstr(line, "Compiling entry function '");
+        if (at && at < end)
+            sscanf(at, "Compiling entry function '%63[^']'", name);
+        at = strstr(line, " bytes stack frame");
+        if (at && at < end) {
+            while (at > line && strchr("0123456789", at[-1]))
+                at--;
+            assert_int_equal(sscanf(at, "%d bytes stack frame, %d bytes spill stores, %d bytes spill loads", &stack, &stores, &loads), 3);
+        }
+        at = strstr(line, "Used ");
+        if (!at || at > end || sscanf(at, "Used %d registers", &registers) != 1)
+            continue;
+        shared = 0;
+        for (const char *word = strstr(at, ", "); word && word < end; word = strstr(word + 2, ", ")) {
+            int bytes, length = 0;
+            if (sscanf(word, ", %d bytes smem%n", &bytes, &length) == 1 && length > 0)
+                shared = bytes;
+        }
+        fprintf(table, "sm_%d %s | %s | %s %d registers %d stack %d spilled %d shared\n", arch, row, problem, name, registers, stack, stores + loads,
+                shared);
+        kernels++;
+    }
+}
+
+static void compile(const tess_gpu_source *source, int arch, const char *row, const char *problem) {
+    const char *options[TESS_GPU_OPTIONS + 8] = {"--std=c++17", "--fmad=false", "--ptxas-options=-v"}, *text[8], *name[8];
+    char architecture[40], *log;
+    nvrtcProgram program;
+    size_t size;
+    int count = 3, headers = 0;
+    snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d", arch);
+    options[count++] = architecture;
+    for (int i = 0; i < source->option_count; i++)
+        options[count++] = source->options[i];
+    for (const tess_gpu_text *const *h = source->headers; h && *h; h++, headers++) {
+        text[headers] = (*h)->text;
+        name[headers] = (*h)->name;
+    }
+    assert_int_equal(gpu->nvrtc.nvrtcCreateProgram(&program, source->text, source->name, headers, headers ? text : NULL, headers ? name : NULL), 0);
+    nvrtcResult result = gpu->nvrtc.nvrtcCompileProgram(program, count, options);
+    assert_int_equal(gpu->nvrtc.nvrtcGetProgramLogSize(program, &size), 0);
+    assert_non_null(log = calloc(1, size + 1));
+    assert_int_equal(gpu->nvrtc.nvrtcGetProgramLog(program, log), 0);
+    if (result != NVRTC_SUCCESS)
+        fail_msg("%s of %s does not compile for sm_%d: %.500s", row, problem, arch, log);
+    read_log(log, arch, row, problem);
+    free(log);
+    gpu->nvrtc.nvrtcDestroyProgram(&program);
+}
+
+static void look_at(const tess_strategy *row, const tess_problem *base, const char *problem) {
+    tess_gpu *machine;
+    tess_gpu_layout *layout = calloc(1, sizeof *layout);
+    assert_non_null(layout);
+    assert_tess_ok(tess_gpu_get_engine(&machine, context, TESS_ENGINE_VIRTUAL));
+    row->gpu->lay_out(base, machine->devices, layout);
+    assert_false(layout->full);
+    if (!was_seen(row->name))
+        snprintf(seen[seen_count++], sizeof *seen, "%s", row->name);
+    for (int u = 0; u < layout->units; u++) {
+        const tess_gpu_source source = {.name = layout->unit[u].text->name,
+                                        .text = layout->unit[u].text->text,
+                                        .headers = row->gpu->headers,
+                                        .options = layout->unit[u].option,
+                                        .option_count = layout->unit[u].options};
+        tess_gpu_key key = tess_gpu_shipped_key(&source);
+        bool known = false;
+        for (int i = 0; i < unit_count; i++)
+            known |= memcmp(units[i], key.bytes, sizeof key.bytes) == 0;
+        if (known)
+            continue;
+        assert_true(unit_count < TESS_COUNT(units));
+        memcpy(units[unit_count++], key.bytes, sizeof key.bytes);
+        for (int a = 0; a < TESS_COUNT(archs); a++)
+            compile(&source, archs[a], row->name, problem);
+    }
+    free(layout);
+}
+
+/* The row that the planner would take, if that is wanted, and those that no earlier problem had. Frees the plan. */
+static void problem_of(tess_status status, tess_plan **plan, const char *words, bool wanted) {
+    const char *why;
+    bool chosen = false;
+    assert_tess_ok(status);
+    const tess_problem *base = (*plan)->problem;
+    for (int r = 0; r < base->op->gpu_count; r++) {
+        const tess_strategy *row = &base->op->gpu_rows[r];
+        if (!row->applicable(base, &why))
+            continue;
+        bool first = !chosen && row->gpu->production && (!row->sensible || row->sensible(base, &why));
+        chosen |= first;
+        if ((first && wanted) || !was_seen(row->name))
+            look_at(row, base, words);
+    }
+    tess_plan_free(*plan);
+}
+
+static void problem(tess_status status, tess_plan **plan, const char *words) { problem_of(status, plan, words, true); }
+
+static DLTensor view(tess_type type, int ndim, int64_t *shape) { return tess_view(NULL, type, ndim, shape, NULL); }
+
+static void transposes(void) {
+    static const struct {
+        tess_type type;
+        int64_t rows, columns;
+        const char *words;
+    } all[] = {{tess_u8, 4096, 4096, "u8 4096 x 4096"},   {tess_f16, 4096, 4096, "f16 4096 x 4096"},   {tess_f32, 4096, 4096, "f32 4096 x 4096"},
+               {tess_f64, 4096, 4096, "f64 4096 x 4096"}, {tess_c128, 4096, 4096, "c128 4096 x 4096"}, {tess_u8, 4093, 4099, "u8 4093 x 4099"},
+               {tess_f16, 4093, 4099, "f16 4093 x 4099"}, {tess_f32, 4093, 4099, "f32 4093 x 4099"},   {tess_f64, 4093, 4099, "f64 4093 x 4099"},
+               {tess_f32, 1, 4096, "f32 1 x 4096"}};
+    static char memory[64];
+    tess_plan *plan;
+    for (int i = 0; i < TESS_COUNT(all); i++) {
+        DLTensor in = view(all[i].type, 2, (int64_t[]){all[i].rows, all[i].columns}),
+                 out = view(all[i].type, 2, (int64_t[]){all[i].columns, all[i].rows});
+        problem(tess_plan_transpose(&plan, context, &in, &out, NULL), &plan, all[i].words);
+        char words[64];
+        snprintf(words, sizeof words, "%s in place", all[i].words);
+        in.data = out.data = memory;
+        if (all[i].rows > 1)
+            problem(tess_plan_transpose(&plan, context, &in, &out, NULL), &plan, words);
+    }
+}
+
+static void reductions(void) {
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+        int axis; /* -1: one dimension of 1 Gi; -2: of 64 Ki; else of 4096 x 4096 */
+        bool exact;
+        const char *words;
+    } all[] = {{TESS_SUM, tess_f32, tess_f32, -1, false, "sum f32"},           {TESS_SUM, tess_f32, tess_f32, -2, false, "sum f32 of 64 Ki"},
+               {TESS_SUM, tess_f32, tess_f32, 0, false, "sum f32 axis 0"},     {TESS_SUM, tess_f32, tess_f32, 1, false, "sum f32 axis 1"},
+               {TESS_SUM, tess_i32, tess_i32, -1, false, "sum i32"},           {TESS_SUM, tess_u8, tess_u64, -1, false, "sum u8"},
+               {TESS_SUM, tess_f16, tess_f32, -1, false, "sum f16"},           {TESS_SUM, tess_f64, tess_f64, -1, false, "sum f64"},
+               {TESS_ARGMAX, tess_f32, tess_i64, -1, false, "argmax f32"},     {TESS_MAX, tess_u8, tess_u8, -1, false, "max u8"},
+               {TESS_VAR, tess_f32, tess_f32, 1, false, "var f32 axis 1"},     {TESS_SUM, tess_c64, tess_c64, -1, false, "sum c64"},
+               {TESS_SUM, tess_c64, tess_c64, 0, false, "sum c64 axis 0"},     {TESS_SUM, tess_c64, tess_c64, 1, false, "sum c64 axis 1"},
+               {TESS_SUM, tess_f32, tess_f32, -1, true, "exact sum f32"},      {TESS_SUM, tess_f32, tess_f32, 0, true, "exact sum f32 axis 0"},
+               {TESS_SUM, tess_f32, tess_f32, 1, true, "exact sum f32 axis 1"}};
+    tess_plan *plan;
+    for (int i = 0; i < TESS_COUNT(all); i++) {
+        DLTensor in = all[i].axis < 0 ? view(all[i].in, 1, (int64_t[]){all[i].axis == -1 ? 1 << 30 : 1 << 16})
+                                      : view(all[i].in, 2, (int64_t[]){4096, 4096}),
+                 out = all[i].axis < 0 ? view(all[i].out, 0, NULL) : view(all[i].out, 1, (int64_t[]){4096});
+        const tess_reduce_options options = {
+            .struct_size = sizeof options, .axes = all[i].axis < 0 ? NULL : &all[i].axis, .naxes = all[i].axis >= 0, .exact = all[i].exact};
+        problem(tess_plan_reduce(&plan, context, all[i].operation, &in, &out, &options), &plan, all[i].words);
+    }
+}
+
+static void correlations(void) {
+    static const struct {
+        tess_type type, mask;
+        int64_t width[3];
+        tess_accuracy accuracy;
+        bool list;
+        const char *words;
+    } all[] = {{tess_f32, tess_f32, {0, 3, 3}, 0, false, "f32 3 x 3"},
+               {tess_u8, tess_f32, {0, 3, 3}, 0, false, "u8 3 x 3"},
+               {tess_u8, tess_i8, {0, 3, 3}, 0, false, "u8 by i8 3 x 3"},
+               {tess_f16, tess_f32, {0, 3, 3}, 0, false, "f16 3 x 3"},
+               {tess_f64, tess_f64, {0, 3, 3}, 0, false, "f64 3 x 3"},
+               {tess_f32, tess_f32, {0, 5, 5}, 0, false, "f32 5 x 5"},
+               {tess_f32, tess_f32, {0, 7, 7}, 0, false, "f32 7 x 7"},
+               {tess_f32, tess_f32, {0, 15, 15}, 0, false, "f32 15 x 15"},
+               {tess_f32, tess_f32, {0, 31, 31}, 0, false, "f32 31 x 31"},
+               {tess_f32, tess_f32, {3, 3, 3}, 0, false, "f32 3 x 3 x 3"},
+               {tess_f32, tess_f32, {5, 5, 5}, 0, false, "f32 5 x 5 x 5"},
+               {tess_f32, tess_f32, {0, 0, 33}, 0, false, "f32 33 taps"},
+               {tess_f32, tess_f32, {0, 0, 1023}, 0, false, "f32 1023 taps"},
+               {tess_f32, tess_f32, {0, 3, 3}, 0, true, "f32 3 + 3"},
+               {tess_f32, tess_f32, {0, 7, 7}, 0, true, "f32 7 + 7"},
+               {tess_f32, tess_f32, {0, 15, 15}, 0, true, "f32 15 + 15"},
+               {tess_f32, tess_f32, {0, 31, 31}, 0, true, "f32 31 + 31"},
+               {tess_f32, tess_f32, {7, 7, 7}, 0, true, "f32 7 + 7 + 7"},
+               {tess_f32, tess_f32, {0, 63, 63}, TESS_ACCURACY_FFT, false, "f32 63 x 63 by transforms"},
+               {tess_f32, tess_f32, {0, 255, 255}, TESS_ACCURACY_FFT, false, "f32 255 x 255 by transforms"},
+               {tess_f32, tess_f32, {0, 0, 1023}, TESS_ACCURACY_FFT, false, "f32 1023 taps by transforms"},
+               {tess_f32, tess_f32, {9, 9, 9}, TESS_ACCURACY_FFT, false, "f32 9 x 9 x 9 by transforms"},
+               {tess_f64, tess_f64, {0, 63, 63}, TESS_ACCURACY_FFT, false, "f64 63 x 63 by transforms"}};
+    float *weights = calloc(255 * 255, sizeof(double));
+    tess_plan *plan;
+    assert_non_null(weights);
+    for (int i = 0; i < TESS_COUNT(all); i++)
+        for (int odd = 0; odd < 2; odd++) { /* rows that begin anywhere */
+            int skip = all[i].width[0] ? 0 : all[i].width[1] ? 1 : 2, ndim = 3 - skip;
+            int64_t shape[3] = {256, ndim == 3 ? 256 : 4096, ndim == 3 ? 256 : ndim == 2 ? 4096 : 1 << 26}, width[3];
+            shape[2] -= odd * 3;
+            memcpy(width, all[i].width, sizeof width);
+            DLTensor in = view(all[i].type, ndim, shape + skip), out = in, mask = tess_view(weights, all[i].mask, ndim, width + skip, NULL),
+                     line = tess_view(weights, all[i].mask, 1, width + 2, NULL);
+            const tess_correlate_options options = {.struct_size = sizeof options, .accuracy = all[i].accuracy};
+            char words[80];
+            snprintf(words, sizeof words, "%s%s", all[i].words, odd ? ", odd rows" : "");
+            const DLTensor *list[] = {&line, &line, &line}, *one[] = {&mask};
+            problem_of(tess_plan_correlate(&plan, context, &in, all[i].list ? list : one, all[i].list ? ndim : 1, &out, &options), &plan, words,
+                       !odd);
+        }
+    free(weights);
+}
+
+static void lookups(void) {
+    static const struct {
+        tess_type table, index;
+        int64_t entries, slice;
+        tess_interpolation interpolation;
+        const char *words;
+    } all[] = {{tess_f32, tess_i32, 4096, 1, 0, "f32 by i32"},
+               {tess_f32, tess_i32, 65536, 1, 0, "f32[65536] by i32"},
+               {tess_f32, tess_u16, 256, 1, 0, "f32[256] by u16"},
+               {tess_u8, tess_u8, 256, 1, 0, "u8 by u8"},
+               {tess_f32, tess_i64, 4096, 64, 0, "slices of 64 f32"},
+               {tess_f32, tess_f32, 1024, 1, TESS_INTERPOLATE_NEAREST, "f32 nearest"},
+               {tess_f32, tess_f32, 1024, 1, TESS_INTERPOLATE_LINEAR, "f32 linear"},
+               {tess_f32, tess_f32, 1024, 1, TESS_INTERPOLATE_CUBIC, "f32 cubic"},
+               {tess_f64, tess_f64, 1024, 1, TESS_INTERPOLATE_CUBIC, "f64 cubic"}};
+    tess_plan *plan;
+    for (int i = 0; i < TESS_COUNT(all); i++) {
+        int64_t shape[] = {1 << 24, all[i].slice}, entries[] = {all[i].entries, all[i].slice};
+        int ndim = 1 + (all[i].slice > 1);
+        DLTensor in = view(all[i].table, ndim, entries), index = view(all[i].index, 1, shape), out = view(all[i].table, ndim, shape);
+        const tess_lookup_options options = {.struct_size = sizeof options, .interpolation = all[i].interpolation};
+        problem(tess_plan_lookup(&plan, context, &in, &index, &out, &options), &plan, all[i].words);
+    }
+}
+
+static void every_row(void **state) {
+    (void)state;
+    transposes();
+    reductions();
+    correlations();
+    lookups();
+    for (int o = 0; o < tess_ops_count; o++)
+        for (int r = 0; r < tess_ops[o]->gpu_count; r++)
+            if (!was_seen(tess_ops[o]->gpu_rows[r].name))
+                fail_msg("no problem here is one for %s", tess_ops[o]->gpu_rows[r].name);
+    print_message("note: %d kernels of %d rows\n", kernels, seen_count);
+}
+
+int main(int count, char **words) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_row)};
+    static const char recorded[] = "tests/gpu_limits.txt";
+    char command[256], found[64] = "/tmp/tessera-limits-XXXXXX";
+    const char *path = count > 1 && strcmp(words[1], "--write") == 0 ? recorded : found;
+    if (tess_open(&context, NULL) != TESS_OK || tess_gpu_get(&gpu, context) != TESS_OK || tess_gpu_open_nvrtc(gpu) != TESS_OK ||
+        gpu->nvrtc_version != 13000) {
+        printf("the table was made by NVRTC 13.0, which is not here: %s\n", tess_detail());
+        tess_close(context);
+        return 77;
+    }
+    if (path == found)
+        close(mkstemp(found));
+    table = fopen(path, "w");
+    int failed = table ? cmocka_run_group_tests(tests, NULL, NULL) : (perror(path), 1);
+    if (table)
+        fclose(table);
+    tess_close(context);
+    if (path == recorded)
+        return failed;
+    snprintf(command, sizeof command, "diff %s %s", recorded, found);
+    if (!failed && system(command) != 0) {
+        printf("the kernels' limits are not those of %s; build/tests/test_gpu_limits --write\n", recorded);
+        failed = 1;
+    }
+    unlink(found);
+    return failed;
+}
