@@ -132,7 +132,7 @@ void tess_vgpu_run_free(tess_vgpu_run *run); /* before its module is unloaded */
     X(flops_f16) /* and bf16; fma = 2, a pair = twice */                                                               \
     X(flops_f32)                                                                                                       \
     X(flops_f64)                                                                                                       \
-    X(approximate) /* lanes of .approx operations: correctly rounded here, not as the card does */
+    X(approximate) /* lanes of .approx and .full operations and of mma: see docs/counters.md */
 
 typedef struct tess_vgpu_counters {
 #define X(name) uint64_t name;
