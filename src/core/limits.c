@@ -32,7 +32,7 @@ const tess_limit_loops *tess_limit_loops_of_baseline(void), *tess_limit_loops_of
 const tess_limit_loops *tess_limit_loops_of_baseline(void);
 #endif
 
-static const tess_limit_loops *loops_for(tess_isa_slot slot) {
+const tess_limit_loops *tess_limit_loops_for(tess_isa_slot slot) {
     switch (slot) {
 #if defined(__x86_64__)
     case TESS_SLOT_AVX2: return tess_limit_loops_of_avx2();
@@ -145,7 +145,7 @@ tess_status tess_measure_limits(tess_context *given, double seconds, tess_limits
         return measure_card(context, seconds, limits);
     int threads = atomic_load(&context->threads);
     int64_t size = array_size(threads);
-    job j = {.loops = loops_for(context->slot)};
+    job j = {.loops = tess_limit_loops_for(context->slot)};
     char *block = tess_allocate(context, (size_t)(2 * size));
     if (!block)
         return TESS_ERR_MEMORY;

@@ -18,4 +18,6 @@ typedef struct tess_limit_loops {
     double f32_flops, f64_flops; /* of one round */
 } tess_limit_loops;
 
+const tess_limit_loops *tess_limit_loops_for(tess_isa_slot slot);
+
 #endif
