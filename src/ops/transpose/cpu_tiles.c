@@ -2,15 +2,17 @@
  * cpu_tiles.c - tiles of one cache line a side, transposed in registers.
  *
  * The rung below (blocked) loads and stores single elements. Here a strip one line wide is walked DOWN a band of rows: every step loads N lines,
- * transposes them in registers and stores N lines, and each row of the destination grows by consecutive lines. Lines are asked for some rows ahead,
- * into L2: the processor's own prefetchers do not see a pattern that takes one line from each page. Large results are stored past the caches, always
+ * transposes them in registers and stores N lines, and each row of the destination grows by consecutive lines. Lines are asked for ahead, into L2: the
+ * processor's own prefetchers do not see a pattern that takes one line from each page. How far ahead is what binds where memory is slow to answer, so a
+ * cursor walks the same tiles two or more strips before them, from strip to strip and block to block. Large results are stored past the caches, always
  * in whole lines:
  *   - when every row of the destination starts on a line, straight from the registers;
  *   - else by way of a buffer of the strip in L1, from which every destination row is given its own whole lines. The rows of the last incomplete line
  * are transposed again with the next band, so that no line is written twice.
  *
  * Bands are low. Rows a power of two apart share a few sets of the caches, and so do the rows of the destination: bands of 128 rows took one and a
- * half to two and a half times as long as those below (Xeon model 207, 8192 x 8192; a Zen 4 did not mind). */
+ * half to two and a half times as long as those below (Xeon model 207, 8192 x 8192). What is ahead must fit the sets too: strips of low bands do, side by
+ * side, a strip of high ones does not. */
 #include "ops/transpose/transpose.h"
 #include "simd/tile.h"
 
@@ -18,116 +20,139 @@ tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const 
 transpose_turn TESS_ISA_NAME(tess_transpose_turn);
 transpose_turn_groups TESS_ISA_NAME(tess_transpose_turn_groups);
 
-enum { COLUMN_BYTES = 4096, STAGED_COLUMN_BYTES = 2048, STAGE_MOST = 512 };
+enum { COLUMN_BYTES = 8192, STAGED_COLUMN_BYTES = 8192, STAGE_MOST = 512 };
+/* Rows that are a multiple of ONE_SET bytes apart put a column of lines into one set of L2: of those, few can be on their way. */
+enum { ONE_SET = 128 << 10, FEW_AHEAD = 48 };
 
 typedef struct strips {
     int64_t src_step, dst_step; /* bytes between rows of the source, rows of the destination */
     int64_t q_size;
-    bool stream; /* all rows of the destination start on a line, and the result is large */
-    bool ahead;  /* the source is large: ask for lines ahead */
+    bool stream;      /* all rows of the destination start on a line, and the result is large */
+    bool ahead;       /* the source is large: ask for lines ahead */
+    int64_t next;     /* bytes from a block of the source to the one that is turned after it */
+    int64_t distance; /* rows from a tile to the one whose lines are asked for */
 } strips;
 
-/* N: elements of a line. K: of a lane. BAND: rows of the source in a band. DISTANCE: rows ahead that are prefetched. STAGED_: of odd sizes. */
-#define STRIPS(S, BAND, DISTANCE, STAGED_BAND, STAGED_DISTANCE)                                                                                        \
-    TILE_OF(S)                                                                                                                                         \
-    static TESS_NOINLINE void small_tile_##S(char *dst, int64_t dst_step, const char *src, int64_t src_step) {                                         \
-        small_tile_generic(S, dst, dst_step, src, src_step);                                                                                           \
-    }                                                                                                                                                  \
-    TESS_INLINE void move_##S(char *dst, const char *src) {                                                                                            \
-        uint8_t v[S];                                                                                                                                  \
-        memcpy(v, src, S);                                                                                                                             \
-        memcpy(dst, v, S);                                                                                                                             \
-    }                                                                                                                                                  \
-    enum { N_##S = 64 / S, K_##S = 16 / S, BAND_##S = BAND, STAGED_BAND_##S = STAGED_BAND };                                                           \
-                                                                                                                                                       \
-    /* The line that is wanted `distance` rows after row r of the strip at column c: further down, or at the top of the next strip. The last byte's: \
-     * the line of the first one came with the strip before. */ \
-    static const char *ahead_##S(const strips *s, const char *src, int64_t c, int64_t np, int64_t r, int64_t nq, int64_t distance) {                   \
-        int64_t row = r + distance;                                                                                                                    \
-        if (!s->ahead)                                                                                                                                 \
-            return NULL;                                                                                                                               \
-        if (row >= nq && c + 2 * N_##S <= np)                                                                                                          \
-            return src + (row - nq) * s->src_step + (c + N_##S) * S + 63;                                                                              \
-        return src + row * s->src_step + (row >= nq ? 0 : c * S) + 63;                                                                                 \
-    }                                                                                                                                                  \
-                                                                                                                                                       \
-    /* Too narrow for a tile in one direction at least. */                                                                                             \
-    static void narrow_##S(const strips *s, const char *src, char *dst, int64_t np, int64_t nq) {                                                      \
-        if (np >= K_##S && nq >= K_##S) {                                                                                                              \
-            for (int64_t c = 0; c < np; c += K_##S) {                                                                                                  \
-                c = tess_min64(c, np - K_##S);                                                                                                         \
-                for (int64_t r = 0; r < nq; r += K_##S) {                                                                                              \
-                    r = tess_min64(r, nq - K_##S);                                                                                                     \
-                    small_tile_##S(dst + c * s->dst_step + r * S, s->dst_step, src + r * s->src_step + c * S, s->src_step);                            \
-                }                                                                                                                                      \
-            }                                                                                                                                          \
-            return;                                                                                                                                    \
-        }                                                                                                                                              \
-        for (int64_t c = 0; c < np; c++)                                                                                                               \
-            for (int64_t r = 0; r < nq; r++)                                                                                                           \
-                move_##S(dst + c * s->dst_step + r * S, src + r * s->src_step + c * S);                                                                \
-    }                                                                                                                                                  \
-                                                                                                                                                       \
-    static void direct_##S(const void *argument, const char *src, char *dst, int64_t p, int64_t np, int64_t q, int64_t nq) {                           \
-        const strips *s = argument;                                                                                                                    \
-        (void)p;                                                                                                                                       \
-        (void)q;                                                                                                                                       \
-        if (np < N_##S || nq < N_##S) {                                                                                                                \
-            narrow_##S(s, src, dst, np, nq);                                                                                                           \
-            return;                                                                                                                                    \
-        }                                                                                                                                              \
-        for (int64_t c = 0; c < np; c += N_##S) {                                                                                                      \
-            c = tess_min64(c, np - N_##S); /* the last strip, and the last tile below, may repeat a part of the one before */                          \
-            for (int64_t r = 0; r < nq; r += N_##S) {                                                                                                  \
-                bool whole = r + N_##S <= nq;                                                                                                          \
-                r = whole ? r : nq - N_##S;                                                                                                            \
-                tile_##S(dst + c * s->dst_step + r * S, s->dst_step, src + r * s->src_step + c * S, s->src_step,                                       \
-                         ahead_##S(s, src, c, np, r, nq, DISTANCE), s->stream && whole);                                                               \
-            }                                                                                                                                          \
-        }                                                                                                                                              \
-        tess_stream_fence();                                                                                                                           \
-    }                                                                                                                                                  \
-                                                                                                                                                       \
-    static void staged_##S(const void *argument, const char *src, char *dst, int64_t p, int64_t np, int64_t q, int64_t nq) {                           \
-        const strips *s = argument;                                                                                                                    \
-        /* The last band may be up to N - 1 rows higher; 64 bytes between the rows keep them from meeting in one set of the cache. */                  \
-        enum { PITCH = STAGED_BAND * S + 3 * 64 };                                                                                                     \
-        _Alignas(64) char stage[N_##S * PITCH];                                                                                                        \
-        (void)p;                                                                                                                                       \
-        if (np < N_##S || nq < N_##S) {                                                                                                                \
-            narrow_##S(s, src, dst, np, nq);                                                                                                           \
-            return;                                                                                                                                    \
-        }                                                                                                                                              \
-        bool first = q == 0, last = q + nq == s->q_size;                                                                                               \
-        int64_t before = first ? 0 : N_##S, rows = nq + before;                                                                                        \
-        for (int64_t c = 0; c < np; c += N_##S) {                                                                                                      \
-            c = tess_min64(c, np - N_##S);                                                                                                             \
-            for (int64_t r = 0; r < rows; r += N_##S) {                                                                                                \
-                r = tess_min64(r, rows - N_##S);                                                                                                       \
-                tile_##S(stage + r * S, PITCH, src + (r - before) * s->src_step + c * S, s->src_step,                                                  \
-                         ahead_##S(s, src, c, np, r - before, nq, STAGED_DISTANCE), false);                                                            \
-            }                                                                                                                                          \
-            for (int64_t j = 0; j < N_##S; j++) {                                                                                                      \
-                char *row = dst + (c + j) * s->dst_step;                                                                                               \
-                int64_t begin = first ? 0 : -(int64_t)((uintptr_t)row & 63);                                                                           \
-                int64_t end = last ? nq * S : nq * S - (int64_t)((uintptr_t)(row + nq * S) & 63);                                                      \
-                tess_stream_copy(row + begin, stage + j * PITCH + before * S + begin, end - begin);                                                    \
-            }                                                                                                                                          \
-        }                                                                                                                                              \
-        tess_stream_fence();                                                                                                                           \
-    }
-STRIPS(1, 64, 64, 384, 128)
-STRIPS(2, 64, 32, 256, 64)
-STRIPS(4, 64, 32, 64, 48)
-STRIPS(8, 32, 16, 64, 32)
-STRIPS(16, 16, 16, 64, 16)
+/* A walk over the same tiles some way ahead, from strip to strip and on into the next block. */
+typedef struct cursor {
+    const char *src;
+    int64_t c, r;
+} cursor;
 
-#define KERNELS(S) \
-    { BAND_##S, STAGED_BAND_##S, direct_##S, staged_##S }
+/* N: elements of a line. K: of a lane. BAND: rows of the source in a band. STAGED_BAND: of odd sizes. */
+#define STRIPS(S, BAND, STAGED_BAND)                                                                                                  \
+    TILE_OF(S)                                                                                                                        \
+    static TESS_NOINLINE void small_tile_##S(char *dst, int64_t dst_step, const char *src, int64_t src_step) {                        \
+        small_tile_generic(S, dst, dst_step, src, src_step);                                                                          \
+    }                                                                                                                                 \
+    TESS_INLINE void move_##S(char *dst, const char *src) {                                                                           \
+        uint8_t v[S];                                                                                                                 \
+        memcpy(v, src, S);                                                                                                            \
+        memcpy(dst, v, S);                                                                                                            \
+    }                                                                                                                                 \
+    enum { N_##S = 64 / S, K_##S = 16 / S, BAND_##S = BAND, STAGED_BAND_##S = STAGED_BAND };                                          \
+                                                                                                                                      \
+    /* The next tile of the walk, its last byte's lines: those of the first one came with the strip before. */                        \
+    TESS_INLINE const char *ahead_##S(cursor *at, const strips *s, int64_t np, int64_t nq) {                                          \
+        const char *line = at->src + tess_min64(at->r, nq - N_##S) * s->src_step + tess_min64(at->c, np - N_##S) * S + 63;            \
+        at->r += N_##S;                                                                                                               \
+        if (at->r >= nq) {                                                                                                            \
+            at->r = 0;                                                                                                                \
+            at->c += N_##S;                                                                                                           \
+        }                                                                                                                             \
+        if (at->c >= np) {                                                                                                            \
+            at->c = 0;                                                                                                                \
+            at->src += s->next;                                                                                                       \
+        }                                                                                                                             \
+        return line;                                                                                                                  \
+    }                                                                                                                                 \
+    TESS_INLINE cursor cursor_##S(const strips *s, const char *src, int64_t np, int64_t nq) {                                         \
+        cursor at = {src, 0, 0};                                                                                                      \
+        for (int64_t tiles = s->ahead ? s->distance / N_##S : 0; tiles > 0; tiles--)                                                  \
+            ahead_##S(&at, s, np, nq);                                                                                                \
+        return at;                                                                                                                    \
+    }                                                                                                                                 \
+                                                                                                                                      \
+    /* Too narrow for a tile in one direction at least. */                                                                            \
+    static void narrow_##S(const strips *s, const char *src, char *dst, int64_t np, int64_t nq) {                                     \
+        if (np >= K_##S && nq >= K_##S) {                                                                                             \
+            for (int64_t c = 0; c < np; c += K_##S) {                                                                                 \
+                c = tess_min64(c, np - K_##S);                                                                                        \
+                for (int64_t r = 0; r < nq; r += K_##S) {                                                                             \
+                    r = tess_min64(r, nq - K_##S);                                                                                    \
+                    small_tile_##S(dst + c * s->dst_step + r * S, s->dst_step, src + r * s->src_step + c * S, s->src_step);           \
+                }                                                                                                                     \
+            }                                                                                                                         \
+            return;                                                                                                                   \
+        }                                                                                                                             \
+        for (int64_t c = 0; c < np; c++)                                                                                              \
+            for (int64_t r = 0; r < nq; r++)                                                                                          \
+                move_##S(dst + c * s->dst_step + r * S, src + r * s->src_step + c * S);                                               \
+    }                                                                                                                                 \
+                                                                                                                                      \
+    static void direct_##S(const void *argument, const char *src, char *dst, int64_t p, int64_t np, int64_t q, int64_t nq) {          \
+        const strips *s = argument;                                                                                                   \
+        (void)p;                                                                                                                      \
+        (void)q;                                                                                                                      \
+        if (np < N_##S || nq < N_##S) {                                                                                               \
+            narrow_##S(s, src, dst, np, nq);                                                                                          \
+            return;                                                                                                                   \
+        }                                                                                                                             \
+        cursor at = cursor_##S(s, src, np, nq);                                                                                       \
+        for (int64_t c = 0; c < np; c += N_##S) {                                                                                     \
+            c = tess_min64(c, np - N_##S); /* the last strip, and the last tile below, may repeat a part of the one before */         \
+            for (int64_t r = 0; r < nq; r += N_##S) {                                                                                 \
+                bool whole = r + N_##S <= nq;                                                                                         \
+                r = whole ? r : nq - N_##S;                                                                                           \
+                tile_##S(dst + c * s->dst_step + r * S, s->dst_step, src + r * s->src_step + c * S, s->src_step,                      \
+                         s->ahead ? ahead_##S(&at, s, np, nq) : NULL, s->stream && whole);                                            \
+            }                                                                                                                         \
+        }                                                                                                                             \
+        tess_stream_fence();                                                                                                          \
+    }                                                                                                                                 \
+                                                                                                                                      \
+    static void staged_##S(const void *argument, const char *src, char *dst, int64_t p, int64_t np, int64_t q, int64_t nq) {          \
+        const strips *s = argument;                                                                                                   \
+        /* The last band may be up to N - 1 rows higher; 64 bytes between the rows keep them from meeting in one set of the cache. */ \
+        enum { PITCH = STAGED_BAND * S + 3 * 64 };                                                                                    \
+        _Alignas(64) char stage[N_##S * PITCH];                                                                                       \
+        (void)p;                                                                                                                      \
+        if (np < N_##S || nq < N_##S) {                                                                                               \
+            narrow_##S(s, src, dst, np, nq);                                                                                          \
+            return;                                                                                                                   \
+        }                                                                                                                             \
+        bool first = q == 0, last = q + nq == s->q_size;                                                                              \
+        int64_t before = first ? 0 : N_##S, rows = nq + before;                                                                       \
+        cursor at = cursor_##S(s, src, np, nq);                                                                                       \
+        for (int64_t c = 0; c < np; c += N_##S) {                                                                                     \
+            c = tess_min64(c, np - N_##S);                                                                                            \
+            for (int64_t r = 0; r < rows; r += N_##S) {                                                                               \
+                r = tess_min64(r, rows - N_##S);                                                                                      \
+                tile_##S(stage + r * S, PITCH, src + (r - before) * s->src_step + c * S, s->src_step,                                 \
+                         s->ahead && r >= before ? ahead_##S(&at, s, np, nq) : NULL, false);                                          \
+            }                                                                                                                         \
+            for (int64_t j = 0; j < N_##S; j++) {                                                                                     \
+                char *row = dst + (c + j) * s->dst_step;                                                                              \
+                int64_t begin = first ? 0 : -(int64_t)((uintptr_t)row & 63);                                                          \
+                int64_t end = last ? nq * S : nq * S - (int64_t)((uintptr_t)(row + nq * S) & 63);                                     \
+                tess_stream_copy(row + begin, stage + j * PITCH + before * S + begin, end - begin);                                   \
+            }                                                                                                                         \
+        }                                                                                                                             \
+        tess_stream_fence();                                                                                                          \
+    }
+STRIPS(1, 64, 384)
+STRIPS(2, 64, 256)
+STRIPS(4, 48, 128)
+STRIPS(8, 24, 64)
+STRIPS(16, 16, 64)
+
+#define KERNELS(S, DISTANCE, STAGED_DISTANCE) \
+    { BAND_##S, STAGED_BAND_##S, DISTANCE, STAGED_DISTANCE, direct_##S, staged_##S }
 static const struct {
-    int64_t band, staged_band;
+    int64_t band, staged_band, distance, staged_distance;
     transpose_block direct, staged;
-} kernels[17] = {[1] = KERNELS(1), [2] = KERNELS(2), [4] = KERNELS(4), [8] = KERNELS(8), [16] = KERNELS(16)};
+} kernels[17] = {
+    [1] = KERNELS(1, 64, 128), [2] = KERNELS(2, 96, 192), [4] = KERNELS(4, 112, 192), [8] = KERNELS(8, 80, 128), [16] = KERNELS(16, 64, 112)};
 
 void TESS_ISA_NAME(tess_transpose_turn)(char *dst, int64_t dst_step, const char *src, int64_t src_step, int64_t np, int64_t nq, int64_t size,
                                         bool ahead) {
@@ -136,6 +161,8 @@ void TESS_ISA_NAME(tess_transpose_turn)(char *dst, int64_t dst_step, const char 
     if (TESS_ISA_NAME(tess_transpose_turn_groups)(dst, dst_step, src, src_step, np, nq, size))
         return;
     if (size <= 16 && kernels[size].direct) {
+        s.distance = kernels[size].distance;
+        s.next = ROWS * src_step;
         for (int64_t q = 0, n; q < nq; q += n) {
             n = nq - q < 2 * ROWS ? nq - q : ROWS;
             kernels[size].direct(&s, src + q * src_step, dst + q * size, 0, np, q, n);
@@ -160,6 +187,13 @@ tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const 
     bool staged = big && !lines && plane.q_size * problem->size >= STAGE_MOST;
     int64_t width = (staged ? STAGED_COLUMN_BYTES : COLUMN_BYTES) / problem->size;
     int64_t band = staged ? kernels[problem->size].staged_band : kernels[problem->size].band;
+    s.distance = staged ? kernels[problem->size].staged_distance : kernels[problem->size].distance;
+    if (plane.q_in % ONE_SET == 0)
+        s.distance = tess_min64(s.distance, FEW_AHEAD);
+    s.next = band < plane.q_size    ? band * plane.q_in
+             : width < plane.p_size ? width * problem->size
+             : plane.ndim > 0       ? plane.stride[TRANSPOSE_IN][plane.ndim - 1]
+                                    : 0;
     return tess_transpose_blocks(problem, run, &plane, width, band, 64 / problem->size, problem->size,
                                  staged ? kernels[problem->size].staged : kernels[problem->size].direct, &s);
 }
