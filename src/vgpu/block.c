@@ -11,8 +11,9 @@ enum special {
 };
 
 static void broadcast(char *file, uint32_t slot, int bytes, uint64_t bits) {
-    for (int l = 0; l < 32; l++)
-        memcpy(file + slot + l * bytes, &bits, (size_t)bytes);
+    bits = bytes == 8 ? bits : bytes == 4 ? (bits & UINT32_MAX) * 0x0000000100000001u : (bits & 0xffff) * 0x0001000100010001u;
+    for (int i = 0; i < 32 * bytes / 8; i++)
+        memcpy(file + slot + 8 * i, &bits, 8);
 }
 
 void tess_vgpu_frame_constants(const ptx_function *function, char *file) {
@@ -64,11 +65,20 @@ static uint64_t special_value(const vgpu_warp *w, int special, int lane) {
     }
 }
 
-void tess_vgpu_fill_specials(const vgpu_warp *w, vgpu_frame *frame, bool only_changing) {
-    static const unsigned char changing[] = {SPECIAL_CTAID_X,     SPECIAL_CTAID_Y,     SPECIAL_CTAID_Z,    SPECIAL_SMID,
-                                             SPECIAL_CLUSTERID_X, SPECIAL_CLUSTERID_Y, SPECIAL_CLUSTERID_Z};
-    for (int k = 0; k < (only_changing ? TESS_COUNT(changing) : SPECIAL_GLOBALTIMER + 1); k++) {
-        int i = only_changing ? changing[k] : k;
+/* Special registers that differ from block to block are the same for all lanes. */
+static const unsigned char changing[] = {SPECIAL_CTAID_X,     SPECIAL_CTAID_Y,     SPECIAL_CTAID_Z,    SPECIAL_SMID,
+                                         SPECIAL_CLUSTERID_X, SPECIAL_CLUSTERID_Y, SPECIAL_CLUSTERID_Z};
+
+static void fill_changing(const vgpu_warp *w, const vgpu_frame *frame) {
+    for (int k = 0; k < TESS_COUNT(changing); k++) {
+        uint32_t slot = frame->function->special[changing[k]];
+        if (slot)
+            broadcast(frame->file, slot, tess_vgpu_special_bytes(changing[k]), special_value(w, changing[k], 0));
+    }
+}
+
+void tess_vgpu_fill_specials(const vgpu_warp *w, vgpu_frame *frame) {
+    for (int i = 0; i < SPECIAL_GLOBALTIMER + 1; i++) {
         uint32_t slot = frame->function->special[i];
         int bytes = tess_vgpu_special_bytes(i);
         for (int l = 0; slot && l < 32; l++) {
@@ -115,7 +125,7 @@ static void begin_warp(vgpu_warp *w) {
     w->entry.lanes = w->exists;
     w->group[0] = (vgpu_group){.frame = &w->entry, .pc = launch->kernel->first, .mask = w->exists, .state = VGPU_RUNNABLE};
     w->group_count = 1;
-    tess_vgpu_fill_specials(w, &w->entry, true);
+    fill_changing(w, &w->entry);
 }
 
 /* Nothing moves: lanes wait for others that wait elsewhere. Lets one group that waits for lanes go on without them, after saying so; else gives up.
@@ -162,6 +172,7 @@ void tess_vgpu_block_begin(vgpu_worker *worker, uint64_t number) {
     worker->random = launch->options.seed + number;
     for (int i = 0; i < VGPU_BARRIERS; i++)
         worker->barrier[i] = (vgpu_barrier){.all = 1};
+    worker->awaited = 0;
     memset(worker->shared, 0xa5, (size_t)launch->shared_bytes); /* undefined, but the same each time */
     for (int64_t k = 0; k < launch->warps; k++)
         begin_warp(&worker->warps[k]);

@@ -11,7 +11,7 @@
  *             result; e a second result or    or     branch address  of the                   and how many; bytes of the
  *             an address; f lanes named       none                   source                   register; which comparison, ...
  *
- * An operand is always 32 lanes in memory, constants and special registers too, so that handlers have one form. */
+ * The f of a load or store is the number of its shape (observe.h). An operand is always 32 lanes in memory, constants and special registers too, so that handlers have one form. */
 #include "vgpu/decode.h"
 
 #include <stdarg.h>
@@ -340,7 +340,8 @@ tess_status tess_vgpu_decode(tess_vgpu_module *module, tess_isa_slot slot) {
     }
     module->record_count = count;
     module->records = tess_vgpu_arena(module, ((size_t)count + 1) * sizeof *module->records);
-    if (!module->records)
+    module->stretch = tess_vgpu_arena(module, ((size_t)count + 1) * sizeof *module->stretch);
+    if (!module->records || !module->stretch)
         return TESS_ERR_MEMORY;
     for (int i = 0; i < module->function_count; i++) {
         ptx_function *f = module->functions[i];
@@ -349,5 +350,8 @@ tess_status tess_vgpu_decode(tess_vgpu_module *module, tess_isa_slot slot) {
         if (f->defined)
             TESS_TRY(decode_function(module, f, slot));
     }
+    for (uint32_t i = count; i-- > 0;) /* functions end in a return, so no stretch goes beyond one */
+        if (module->records[i].flow == PTX_PLAIN && module->records[i].guard == VGPU_NO_SLOT)
+            module->stretch[i] = module->stretch[i + 1] + 1;
     return TESS_OK;
 }

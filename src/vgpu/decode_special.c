@@ -211,7 +211,9 @@ tess_status tess_vgpu_decode_memory(vgpu_decoder *d) {
         r->run = NULL;
         if (r->bytes == r->register_bytes && r->bytes >= 4)
             r->run = tess_vgpu_select(d->slot, in->op, (int)space, 8 * r->bytes, r->count, 0);
-        if (!r->run || space == PTX_PARAM)
+        if (r->run && space != PTX_PARAM)
+            r->f = d->module->shape_count++;
+        else
             r->run = load ? tess_vgpu_load_lanes : tess_vgpu_store_lanes;
         if (space == PTX_PARAM) {
             bool launch = r->mode == 1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * exec_count.c - the observer that counts memory: requests, sectors, wavefronts, replays, by record. The rules were measured on an H200
  * (docs/counters.md); regular accesses, which are almost all, are recognised and cost no search. Compiled once per instruction set. */
+#include <stddef.h>
 #include <string.h>
 
 #include "vgpu/machine.h"
@@ -438,8 +439,8 @@ static size_t rows_bytes(const vgpu_launch *launch) {
     return launch->module->record_count * sizeof(tess_vgpu_counters) * (launch->module->audit ? 2 : 1);
 }
 
-/* After the counters: the source addresses of the cp.async whose destinations come next. */
-static size_t state_bytes(const vgpu_launch *launch) { return rows_bytes(launch) + LANES * sizeof(uint64_t); }
+/* After the counters: the source addresses of the cp.async whose destinations come next; a row to count one access in. */
+static size_t state_bytes(const vgpu_launch *launch) { return rows_bytes(launch) + LANES * sizeof(uint64_t) + sizeof(tess_vgpu_counters); }
 
 static void count(const vgpu_access *a, tess_vgpu_counters *c) {
     switch (a->space) {
@@ -481,6 +482,29 @@ static void count_audited(const vgpu_access *a, vgpu_audit audit, tess_vgpu_coun
     count(&other, c);
 }
 
+/* The counters that a load or store of a space can change lie side by side; the number of the first. */
+#define NUMBER(name) (offsetof(tess_vgpu_counters, name) / sizeof(uint64_t))
+static size_t first_changed(ptx_space space, vgpu_access_kind kind) {
+    bool load = kind == VGPU_LOAD;
+    return space == PTX_GLOBAL   ? load ? NUMBER(global_ld_requests) : NUMBER(global_st_requests)
+             : space == PTX_SHARED ? load ? NUMBER(shared_ld_requests) : NUMBER(shared_st_requests)
+                                   : NUMBER(constant_loads);
+}
+
+/* Counts an access alone, and leaves with its shape what it added. */
+static void count_shape(const vgpu_access *a, tess_vgpu_counters *row, tess_vgpu_counters *alone) {
+    vgpu_shape *s = a->shape;
+    size_t first = first_changed(a->space, a->kind);
+    uint64_t *added = (uint64_t *)alone + first;
+    count(a, alone);
+    s->to = (uint64_t *)row + first;
+    s->last_bits = vgpu_last_bits(a->space, a->low);
+    for (int i = 0; i < TESS_COUNT(s->add); i++) {
+        s->to[i] += s->add[i] = added[i];
+        added[i] = 0;
+    }
+}
+
 static void on_access(void *state, const vgpu_access *a) {
     tess_vgpu_counters *c = (tess_vgpu_counters *)state + (a->record - a->warp->launch->module->records);
     if (a->record->op == PTX_OP_CP && a->record->mode == PTX_BULK) { /* both sides come here: the reading one counts */
@@ -495,18 +519,14 @@ static void on_access(void *state, const vgpu_access *a) {
         }
         memcpy(from, a->address, LANES * sizeof *from);
     }
-    count(a, c);
     const tess_vgpu_module *module = a->warp->launch->module;
+    if (a->shape && !module->audit) {
+        count_shape(a, c, (tess_vgpu_counters *)((char *)state + rows_bytes(a->warp->launch) + LANES * sizeof(uint64_t)));
+        return;
+    }
+    count(a, c);
     if (TESS_UNLIKELY(module->audit != NULL))
         count_audited(a, module->audit[a->record - module->records], c + module->record_count);
-}
-
-static void on_branch(void *state, const vgpu_warp *warp, const vgpu_record *record, uint32_t active, uint32_t taken) {
-    tess_vgpu_counters *c = (tess_vgpu_counters *)state + (record - warp->launch->module->records);
-    if (taken && taken != active)
-        c->branches_divergent++;
-    else
-        c->branches_uniform++;
 }
 
 static void on_end(void *state, const vgpu_launch *launch) {
@@ -519,5 +539,4 @@ static void on_end(void *state, const vgpu_launch *launch) {
 }
 
 extern const vgpu_observer TESS_ISA_NAME(tess_vgpu_count_observer);
-const vgpu_observer TESS_ISA_NAME(tess_vgpu_count_observer) = {
-    .state_bytes = state_bytes, .access = on_access, .branch = on_branch, .end = on_end, .one_state = true};
+const vgpu_observer TESS_ISA_NAME(tess_vgpu_count_observer) = {.state_bytes = state_bytes, .access = on_access, .end = on_end, .one_state = true};

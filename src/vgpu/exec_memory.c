@@ -1,141 +1,203 @@
 /* SPDX-License-Identifier: Apache-2.0
  * exec_memory.c - loads and stores where nothing is unusual: one space, all lanes inside one allocation, aligned, elements as wide as their registers.
  * Compiled once per instruction set. What does not fit is handed to access.c, which also says what is wrong with it. */
+#include "simd/gather.h"
 #include "vgpu/access.h"
 #include "vgpu/decode.h"
 
-/* Addresses of all lanes; lanes outside the mask get that of the active lane before them, so that loops need not look at the mask. */
-TESS_INLINE void find_addresses(const vgpu_warp *w, const vgpu_record *r, uint32_t mask, uint64_t *address) {
-    uint64_t add = (uint64_t)r->offset;
-    if (r->flags & VGPU_FRAME)
-        add += (uint64_t)w->base;
-    if (r->flags & VGPU_DYNAMIC)
-        add += (uint64_t)w->launch->dynamic_base;
+enum { WINDOW = 128 };
+
+/* ---- shapes: observe.h says what they are ---- */
+
+TESS_INLINE uint64_t base_of(const vgpu_warp *w, const vgpu_record *r) {
+    return (uint64_t)r->offset + (r->flags & VGPU_FRAME ? (uint64_t)w->base : 0) + (r->flags & VGPU_DYNAMIC ? (uint64_t)w->launch->dynamic_base : 0);
+}
+
+/* Whether the lanes' addresses lie as the shape says; *first: the lowest active lane's. */
+TESS_INLINE bool fits(const vgpu_warp *w, const vgpu_record *r, uint32_t mask, const vgpu_shape *s, uint64_t *first) {
+    uint64_t add = base_of(w, r);
+    int lowest = TESS_LOW_BIT(mask);
     if (r->e == VGPU_NO_SLOT) {
-        for (int l = 0; l < LANES; l++)
-            address[l] = add;
-        return;
+        *first = add;
+        return mask == s->mask;
     }
     if (r->flags & VGPU_ADDRESS32) {
-        const uint32_t *a = SLOT(uint32_t, w, r->e);
-        for (int l = 0; l < LANES; l++)
-            address[l] = (uint32_t)(a[l] + (uint32_t)add);
-    } else {
-        const uint64_t *a = SLOT(uint64_t, w, r->e);
-        for (int l = 0; l < LANES; l++)
-            address[l] = a[l] + add;
+        const uint32_t *a = SLOT(uint32_t, w, r->e), origin = a[lowest];
+        uint32_t differs = 0;
+        *first = (uint32_t)(origin + (uint32_t)add);
+        if (TESS_UNLIKELY(mask != s->mask))
+            return false;
+        if (TESS_LIKELY(mask == ALL_LANES))
+            for (int l = 0; l < LANES; l++)
+                differs |= (a[l] - origin) ^ (uint32_t)s->offset[l];
+        else
+            for (int l = 0; l < LANES; l++)
+                differs |= ((a[l] - origin) ^ (uint32_t)s->offset[l]) & -(mask >> l & 1);
+        return !differs;
     }
-    if (TESS_UNLIKELY(mask != ALL_LANES)) {
-        uint64_t last = address[TESS_LOW_BIT(mask)];
+    const uint64_t *a = SLOT(uint64_t, w, r->e), origin = a[lowest];
+    uint64_t differs = 0;
+    *first = origin + add;
+    if (TESS_UNLIKELY(mask != s->mask))
+        return false;
+    if (TESS_LIKELY(mask == ALL_LANES))
+        for (int l = 0; l < LANES; l++)
+            differs |= (a[l] - origin) ^ (uint64_t)s->offset[l];
+    else
+        for (int l = 0; l < LANES; l++)
+            differs |= ((a[l] - origin) ^ (uint64_t)s->offset[l]) & -(uint64_t)(mask >> l & 1);
+    return !differs;
+}
+
+/* Remembers the shape of this access; false: it has none, its lanes are too far apart. */
+static TESS_NOINLINE bool learn(const vgpu_warp *w, const vgpu_record *r, uint32_t mask, uint64_t first, int bytes, vgpu_shape *s) {
+    uint64_t address[LANES], low = UINT64_MAX, high = 0, bits = 0, unit = 0, same = 0;
+    tess_vgpu_addresses(w, r, r->e, r->offset, address);
+    s->mask = 0;
+    s->to = NULL;
+    if (mask != ALL_LANES) {
+        uint64_t last = first;
         for (int l = 0; l < LANES; l++)
             address[l] = last = mask >> l & 1 ? address[l] : last;
     }
-}
-
-/* The memory that the address *origin is at, or NULL: the access is unusual. Tells the observers. */
-TESS_INLINE char *resolve(vgpu_warp *w, const vgpu_record *r, uint32_t mask, ptx_space space, int bytes, vgpu_access_kind kind, uint64_t *address,
-                          uint64_t *origin, vgpu_pattern *pattern) {
-    const vgpu_launch *launch = w->launch;
-    const vgpu_allocation *a = NULL;
-    char *base;
-    *origin = 0;
-    find_addresses(w, r, mask, address);
-    uint64_t low = UINT64_MAX, high = 0, bits = 0, unit = 0, same = 0, first = address[0];
     for (int l = 0; l < LANES; l++) {
         uint64_t x = address[l];
         low = x < low ? x : low;
         high = x > high ? x : high;
-        bits |= x;
+        bits |= x - first;
         unit |= x ^ (first + (uint64_t)(l * bytes));
         same |= x ^ first;
     }
-    if (bits & (uint64_t)(bytes - 1))
+    if (high - low >= 1 << 30)
+        return false;
+    for (int l = 0; l < LANES; l++)
+        s->offset[l] = (int32_t)(address[l] - first);
+    s->mask = mask;
+    s->low = (int32_t)(low - first);
+    s->high = (int32_t)(high - first);
+    s->bits = (uint32_t)bits;
+    s->pattern = mask == ALL_LANES && !unit ? VGPU_UNIT : same ? VGPU_ANY_PATTERN : VGPU_SAME;
+    return true;
+}
+
+/* The counter need not look again at what it has seen; the others want addresses. */
+TESS_INLINE void tell(const vgpu_warp *w, const vgpu_record *r, ptx_space space, int bytes, vgpu_access_kind kind, uint64_t first, vgpu_shape *s) {
+    const vgpu_launch *launch = w->launch;
+    uint64_t low = first + (uint64_t)s->low, address[LANES];
+    int i = 0;
+    if (s->to && s->last_bits == vgpu_last_bits(space, low)) {
+        for (int k = 0; k < TESS_COUNT(s->add); k++)
+            s->to[k] += s->add[k];
+        i = 1;
+    }
+    if (i == launch->observers)
+        return;
+    for (int l = 0; l < LANES; l++)
+        address[l] = first + (uint64_t)s->offset[l];
+    const vgpu_allocation *a = space == PTX_GLOBAL ? s->hit : NULL;
+    vgpu_access access = {r, w, a, address, s->mask, bytes, space, kind, s->pattern, low, first + (uint64_t)s->high, s};
+    for (; i < launch->observers; i++)
+        if (launch->observer[i]->access)
+            launch->observer[i]->access(w->worker->state[i], &access);
+}
+
+/* Where the lowest active lane's data is, or NULL: the access is unusual. Tells the observers. *window: whether 128 bytes from the lowest address on
+ * may be read here at once. */
+TESS_INLINE char *resolve(vgpu_warp *w, const vgpu_record *r, uint32_t mask, ptx_space space, int bytes, vgpu_access_kind kind, vgpu_shape **shape,
+                          bool *window) {
+    const vgpu_launch *launch = w->launch;
+    vgpu_shape *s = *shape = &w->worker->shapes[r->f];
+    uint64_t first;
+    if (TESS_UNLIKELY(!fits(w, r, mask, s, &first)) && !learn(w, r, mask, first, bytes, s))
         return NULL;
-    *pattern = mask == ALL_LANES && !unit ? VGPU_UNIT : same ? VGPU_ANY_PATTERN : VGPU_SAME;
+    if (TESS_UNLIKELY(((uint32_t)first | s->bits) & (uint32_t)(bytes - 1)))
+        return NULL;
+    uint64_t low = first + (uint64_t)s->low, span = (uint64_t)s->high - (uint64_t)s->low + (uint64_t)bytes;
+    char *base;
+    *window = false;
     if (space == PTX_GLOBAL) {
-        const vgpu_allocation **hit = &w->worker->hits[r - launch->module->records];
-        uint64_t span = high - low + (uint64_t)bytes;
-        a = *hit;
+        const vgpu_allocation *a = s->hit;
         if (TESS_UNLIKELY(!(a && low >= a->address && span <= (uint64_t)a->size && low - a->address <= (uint64_t)a->size - span))) {
-            a = high - low < (uint64_t)1 << 42 ? tess_vgpu_allocation_of(launch->machine, low, (int64_t)span) : NULL;
+            a = tess_vgpu_allocation_of(launch->machine, low, (int64_t)span);
             if (!a)
                 return NULL;
-            *hit = a;
+            s->hit = a;
         }
-        base = a->host;
-        *origin = a->address;
+        base = a->host + (first - a->address);
     } else {
-        base = space == PTX_SHARED ? w->worker->shared : launch->module->constants;
         uint64_t size = (uint64_t)(space == PTX_SHARED ? launch->shared_bytes : launch->module->constant_bytes);
-        if (size < (uint64_t)bytes || high > size - (uint64_t)bytes)
+        if (size < span || low > size - span)
             return NULL;
+        base = (space == PTX_SHARED ? w->worker->shared : launch->module->constants) + first;
+        *window = span <= WINDOW && low + WINDOW <= size;
     }
-    if (launch->observers) {
-        vgpu_access access = {r, w, a, address, mask, bytes, space, kind, *pattern, low, high};
-        for (int i = 0; i < launch->observers; i++)
-            if (launch->observer[i]->access)
-                launch->observer[i]->access(w->worker->state[i], &access);
-    }
+    if (launch->observers)
+        tell(w, r, space, bytes, kind, first, s);
     w->polled |= (r->flags & VGPU_VOLATILE) != 0;
     return base;
 }
 
-#define LOAD(T, space, count)                                                                                \
-    do {                                                                                                     \
-        uint64_t address[LANES], origin;                                                                     \
-        vgpu_pattern pattern;                                                                                \
-        enum { WIDTH = (int)sizeof(T) };                                                                     \
-        const char *base = resolve(w, r, mask, space, WIDTH * count, VGPU_LOAD, address, &origin, &pattern); \
-        if (TESS_UNLIKELY(!base)) {                                                                          \
-            tess_vgpu_load_lanes(w, r, mask);                                                                \
-            return;                                                                                          \
-        }                                                                                                    \
-        if (count == 1 && pattern == VGPU_UNIT) {                                                            \
-            memcpy(w->file + r->d, base + (address[0] - origin), LANES * sizeof(T));                         \
-            return;                                                                                          \
-        }                                                                                                    \
-        const uint32_t slot[] = {r->d, r->a, r->b, r->c};                                                    \
-        for (int i = 0; i < count; i++) {                                                                    \
-            T row[LANES];                                                                                    \
-            if (pattern == VGPU_SAME) {                                                                      \
-                T v;                                                                                         \
-                memcpy(&v, base + (address[0] - origin) + i * WIDTH, sizeof v);                              \
-                for (int l = 0; l < LANES; l++)                                                              \
-                    row[l] = v;                                                                              \
-            } else {                                                                                         \
-                for (int l = 0; l < LANES; l++)                                                              \
-                    memcpy(&row[l], base + (address[l] - origin) + i * WIDTH, sizeof(T));                    \
-            }                                                                                                \
-            PUT(T, SLOT(T, w, slot[i]), row, mask);                                                          \
-        }                                                                                                    \
+#define LOAD(T, space, count)                                                               \
+    do {                                                                                    \
+        enum { WIDTH = (int)sizeof(T) };                                                    \
+        vgpu_shape *s;                                                                      \
+        bool window;                                                                        \
+        const char *at = resolve(w, r, mask, space, WIDTH * count, VGPU_LOAD, &s, &window); \
+        if (TESS_UNLIKELY(!at)) {                                                           \
+            tess_vgpu_load_lanes(w, r, mask);                                               \
+            return;                                                                         \
+        }                                                                                   \
+        if (count == 1 && s->pattern == VGPU_UNIT) {                                        \
+            memcpy(w->file + r->d, at, LANES * sizeof(T));                                  \
+            return;                                                                         \
+        }                                                                                   \
+        const uint32_t slot[] = {r->d, r->a, r->b, r->c};                                   \
+        for (int i = 0; i < count; i++) {                                                   \
+            T row[LANES];                                                                   \
+            if (s->pattern == VGPU_SAME) {                                                  \
+                T v;                                                                        \
+                memcpy(&v, at + i * WIDTH, sizeof v);                                       \
+                for (int l = 0; l < LANES; l++)                                             \
+                    row[l] = v;                                                             \
+            } else if (count == 1 && WIDTH == 4 && window) {                                \
+                v_words_pick((uint32_t *)row, at + s->low, s->offset, s->low);              \
+            } else {                                                                        \
+                TESS_UNROLL                                                                 \
+                for (int l = 0; l < LANES; l++)                                             \
+                    memcpy(&row[l], at + s->offset[l] + i * WIDTH, sizeof(T));              \
+            }                                                                               \
+            PUT(T, SLOT(T, w, slot[i]), row, mask);                                         \
+        }                                                                                   \
     } while (0)
 
 /* Of several lanes that write to one place the lowest stays, so the lanes go downwards. */
-#define STORE(T, space, count)                                                                          \
-    do {                                                                                                \
-        uint64_t address[LANES], origin;                                                                \
-        vgpu_pattern pattern;                                                                           \
-        enum { WIDTH = (int)sizeof(T) };                                                                \
-        char *base = resolve(w, r, mask, space, WIDTH * count, VGPU_STORE, address, &origin, &pattern); \
-        if (TESS_UNLIKELY(!base)) {                                                                     \
-            tess_vgpu_store_lanes(w, r, mask);                                                          \
-            return;                                                                                     \
-        }                                                                                               \
-        if (count == 1 && pattern == VGPU_UNIT) {                                                       \
-            memcpy(base + (address[0] - origin), w->file + r->a, LANES * sizeof(T));                    \
-            return;                                                                                     \
-        }                                                                                               \
-        const uint32_t slot[] = {r->a, r->b, r->c, r->d};                                               \
-        for (int i = 0; i < count; i++) {                                                               \
-            const T *from = SLOT(T, w, slot[i]);                                                        \
-            if (mask == ALL_LANES)                                                                      \
-                for (int l = LANES - 1; l >= 0; l--)                                                    \
-                    memcpy(base + (address[l] - origin) + i * WIDTH, &from[l], sizeof(T));              \
-            else                                                                                        \
-                for (int l = LANES - 1; l >= 0; l--)                                                    \
-                    if (mask >> l & 1)                                                                  \
-                        memcpy(base + (address[l] - origin) + i * WIDTH, &from[l], sizeof(T));          \
-        }                                                                                               \
+#define STORE(T, space, count)                                                         \
+    do {                                                                               \
+        enum { WIDTH = (int)sizeof(T) };                                               \
+        vgpu_shape *s;                                                                 \
+        bool window;                                                                   \
+        char *at = resolve(w, r, mask, space, WIDTH * count, VGPU_STORE, &s, &window); \
+        if (TESS_UNLIKELY(!at)) {                                                      \
+            tess_vgpu_store_lanes(w, r, mask);                                         \
+            return;                                                                    \
+        }                                                                              \
+        if (count == 1 && s->pattern == VGPU_UNIT) {                                   \
+            memcpy(at, w->file + r->a, LANES * sizeof(T));                             \
+            return;                                                                    \
+        }                                                                              \
+        const uint32_t slot[] = {r->a, r->b, r->c, r->d};                              \
+        for (int i = 0; i < count; i++) {                                              \
+            const T *from = SLOT(T, w, slot[i]);                                       \
+            if (mask == ALL_LANES)                                                     \
+                for (int l = LANES - 1; l >= 0; l--)                                   \
+                    memcpy(at + s->offset[l] + i * WIDTH, &from[l], sizeof(T));        \
+            else                                                                       \
+                for (uint32_t m = mask; m;) {                                          \
+                    int l = 31 - TESS_LEADING_ZEROS(m);                                \
+                    m &= ~(1u << l);                                                   \
+                    memcpy(at + s->offset[l] + i * WIDTH, &from[l], sizeof(T));        \
+                }                                                                      \
+        }                                                                              \
     } while (0)
 
 #define HANDLERS(T, bits, count)                                                                                                  \

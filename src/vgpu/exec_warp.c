@@ -34,6 +34,34 @@ TESS_INLINE void count_issue(const vgpu_warp *w, uint32_t pc, uint32_t mask, uin
     issue->eighths += (uint64_t)(!!(mask & 0xff) + !!(mask & 0xff00) + !!(mask & 0xff0000) + !!(mask & 0xff000000));
 }
 
+/* The unguarded records [pc, end), all by the same lanes. */
+TESS_INLINE void count_stretch(const vgpu_warp *w, uint32_t pc, uint32_t end, uint32_t mask) {
+    vgpu_stretch *first = &w->worker->stretches[pc], *behind = &w->worker->stretches[end];
+    if (TESS_LIKELY(mask == ALL_LANES)) {
+        first->full++;
+        behind->full--;
+        return;
+    }
+    uint64_t partial = mask != w->exists, lanes = (uint64_t)TESS_POPCOUNT(mask);
+    uint64_t eighths = (uint64_t)(!!(mask & 0xff) + !!(mask & 0xff00) + !!(mask & 0xff0000) + !!(mask & 0xff000000));
+    first->warps++;
+    first->partial += partial;
+    first->lanes += lanes;
+    first->eighths += eighths;
+    behind->warps--;
+    behind->partial -= partial;
+    behind->lanes -= lanes;
+    behind->eighths -= eighths;
+}
+
+TESS_INLINE void count_branch(const vgpu_warp *w, uint32_t pc, uint32_t active, uint32_t taken) {
+    vgpu_issue *issue = &w->worker->issues[pc];
+    if (taken && taken != active)
+        issue->divergent++;
+    else
+        issue->uniform++;
+}
+
 /* bar.warp.sync may stand at several places of the program: lanes that wait at any of them have come. */
 static void release_warp_barriers(vgpu_warp *w) {
     uint32_t come = 0;
@@ -124,6 +152,7 @@ static void release_barrier(vgpu_worker *worker, int id) {
     const vgpu_launch *launch = worker->launch;
     vgpu_barrier b = worker->barrier[id];
     worker->barrier[id] = (vgpu_barrier){.all = 1};
+    worker->awaited &= ~(1u << id);
     for (int64_t k = 0; k < launch->warps; k++) {
         vgpu_warp *w = &worker->warps[k];
         for (int i = 0; i < w->group_count; i++) {
@@ -151,7 +180,8 @@ static void release_barrier(vgpu_worker *worker, int id) {
 }
 
 static void check_barriers(vgpu_worker *worker) {
-    for (int id = 0; id < VGPU_BARRIERS; id++) {
+    for (uint32_t rest = worker->awaited; rest; rest &= rest - 1) {
+        int id = TESS_LOW_BIT(rest);
         const vgpu_barrier *b = &worker->barrier[id];
         if (b->arrived && b->arrived >= (b->expected ? b->expected : worker->live_threads))
             release_barrier(worker, id);
@@ -175,6 +205,7 @@ static void arrive(vgpu_warp *w, const vgpu_record *r, uint32_t on, int *id) {
                                (long long)(w->launch->threads - worker->live_threads), (long long)w->launch->threads);
     }
     b->expected = count;
+    worker->awaited |= 1u << *id;
     b->arrived += count && on == w->live ? LANES : TESS_POPCOUNT(on); /* counted barriers count whole warps */
     if (r->mode == PTX_RED) {
         uint32_t p = vgpu_predicate(w, r->a) ^ (r->flags & VGPU_NOT_C ? ALL_LANES : 0);
@@ -226,7 +257,7 @@ static bool enter(vgpu_warp *w, const vgpu_record *r, const ptx_function *callee
     f->site = r->target;
     f->depth = w->frame->depth + 1;
     pass(w, site->arguments, callee->params, site->argument_count, w->base, base, false, on);
-    tess_vgpu_fill_specials(w, f, false);
+    tess_vgpu_fill_specials(w, f);
     w->frame = f;
     w->file = f->file;
     w->base = base;
@@ -271,9 +302,7 @@ static bool by_table(vgpu_warp *w, const vgpu_record *r, uint32_t pc, uint32_t o
         rest &= ~same;
         put_aside(w, w->frame, to, same, VGPU_RUNNABLE, 0, 0);
     }
-    for (int i = 0; i < w->launch->observers; i++)
-        if (w->launch->observer[i]->branch)
-            w->launch->observer[i]->branch(w->worker->state[i], w, r, on, first);
+    count_branch(w, pc, on, first);
     w->budget--;
     return !too_many_steps(w, r);
 }
@@ -281,9 +310,17 @@ static bool by_table(vgpu_warp *w, const vgpu_record *r, uint32_t pc, uint32_t o
 /* Runs the current group until it branches apart, meets another, waits or ends; what remains of it is put aside. */
 static void run_group(vgpu_warp *w) {
     const vgpu_record *records = w->launch->module->records;
+    const uint32_t *stretch = w->launch->module->stretch;
     uint32_t pc = w->pc, mask = w->mask;
     while (pc < w->limit) {
         const vgpu_record *r = &records[pc];
+        if (TESS_LIKELY(stretch[pc])) {
+            uint32_t end = stretch[pc] < w->limit - pc ? pc + stretch[pc] : w->limit;
+            count_stretch(w, pc, end, mask);
+            for (; pc < end; pc++, r++)
+                r->run(w, r, mask);
+            continue;
+        }
         uint32_t on = mask;
         if (r->guard != VGPU_NO_SLOT)
             on &= vgpu_predicate(w, r->guard) ^ (r->flags & VGPU_NEGATED ? ALL_LANES : 0);
@@ -298,9 +335,7 @@ static void run_group(vgpu_warp *w) {
         if (r->flow != PTX_CONVERGE)
             count_issue(w, pc, mask, on);
         if (r->flow == PTX_BRANCH) {
-            for (int i = 0; i < w->launch->observers; i++)
-                if (w->launch->observer[i]->branch)
-                    w->launch->observer[i]->branch(w->worker->state[i], w, r, mask, on);
+            count_branch(w, pc, mask, on);
             if (!on) {
                 pc++;
                 continue;

@@ -71,6 +71,8 @@ static tess_status prepare_together(vgpu_launch *launch) {
 static size_t files_bytes(const vgpu_launch *launch) { return (size_t)launch->warps * launch->kernel->file_bytes; }
 static size_t stacks_bytes(const vgpu_launch *launch) { return (size_t)launch->warps * 32 * (size_t)launch->stack_bytes; }
 
+static size_t shapes_bytes(const vgpu_launch *launch) { return ((size_t)launch->module->shape_count + 1) * sizeof(vgpu_shape); }
+
 /* Blocks that take turns on one thread may share what only counts. */
 static bool shares_state(const vgpu_launch *launch, int observer, int worker) {
     return launch->cooperative && worker > 0 && launch->observer[observer]->one_state;
@@ -85,9 +87,10 @@ static tess_status make_worker(vgpu_launch *launch, int number) {
     worker->warps = tess_allocate_zeroed(context, (size_t)launch->warps * sizeof *worker->warps);
     worker->files = tess_allocate_zeroed(context, files_bytes(launch) + stacks_bytes(launch));
     worker->free_frames = tess_allocate_zeroed(context, (size_t)launch->module->function_count * sizeof *worker->free_frames);
-    worker->hits = tess_allocate_zeroed(context, (size_t)launch->module->record_count * sizeof *worker->hits);
+    worker->shapes = tess_allocate_zeroed(context, shapes_bytes(launch));
     worker->issues = tess_allocate_zeroed(context, (size_t)launch->module->record_count * sizeof *worker->issues);
-    if (!worker->shared || !worker->warps || !worker->files || !worker->free_frames || !worker->issues || !worker->hits)
+    worker->stretches = tess_allocate_zeroed(context, (size_t)launch->module->record_count * sizeof *worker->stretches);
+    if (!worker->shared || !worker->warps || !worker->files || !worker->free_frames || !worker->issues || !worker->stretches || !worker->shapes)
         return TESS_ERR_MEMORY;
     for (int64_t k = 0; k < launch->warps; k++) {
         vgpu_warp *w = &worker->warps[k];
@@ -97,7 +100,7 @@ static tess_status make_worker(vgpu_launch *launch, int number) {
         w->stack = worker->files + files_bytes(launch) + k * 32 * launch->stack_bytes;
         w->entry = (vgpu_frame){.function = launch->kernel, .file = worker->files + (size_t)k * launch->kernel->file_bytes};
         tess_vgpu_frame_constants(launch->kernel, w->entry.file);
-        tess_vgpu_fill_specials(w, &w->entry, false);
+        tess_vgpu_fill_specials(w, &w->entry);
     }
     for (int i = 0; i < launch->observers; i++) {
         const vgpu_observer *o = launch->observer[i];
@@ -131,8 +134,9 @@ static void free_worker(vgpu_launch *launch, vgpu_worker *worker) {
     tess_free(context, worker->warps, (size_t)launch->warps * sizeof *worker->warps);
     tess_free(context, worker->files, files_bytes(launch) + stacks_bytes(launch));
     tess_free(context, worker->free_frames, (size_t)launch->module->function_count * sizeof *worker->free_frames);
-    tess_free(context, worker->hits, (size_t)launch->module->record_count * sizeof *worker->hits);
+    tess_free(context, worker->shapes, shapes_bytes(launch));
     tess_free(context, worker->issues, (size_t)launch->module->record_count * sizeof *worker->issues);
+    tess_free(context, worker->stretches, (size_t)launch->module->record_count * sizeof *worker->stretches);
 }
 
 static void run_blocks(void *argument, int64_t begin, int64_t end, int number) {
@@ -204,19 +208,39 @@ static void add_others(tess_vgpu_counters *c, const vgpu_audit *audit, const vgp
     c->branches_uniform += audit->branches * warps;
 }
 
+static void add_stretches(vgpu_worker *worker, uint32_t records) {
+    vgpu_stretch now = {0, 0, 0, 0, 0};
+    for (uint32_t pc = 0; pc < records; pc++) {
+        const vgpu_stretch *change = &worker->stretches[pc];
+        vgpu_issue *issue = &worker->issues[pc];
+        issue->full += now.full += change->full;
+        issue->warps += now.warps += change->warps;
+        issue->lanes += now.lanes += change->lanes;
+        issue->on += now.lanes;
+        issue->partial += now.partial += change->partial;
+        issue->eighths += now.eighths += change->eighths;
+    }
+}
+
 static void add_issues(vgpu_launch *launch) {
     const tess_vgpu_module *module = launch->module;
     tess_vgpu_counters *counters = launch->run->counters, *audited = launch->run->audited;
-    for (int n = 0; n < launch->worker_count; n++)
+    for (int n = 0; n < launch->worker_count; n++) {
+        add_stretches(&launch->workers[n], module->record_count);
         for (uint32_t pc = 0; pc < module->record_count; pc++) {
             const vgpu_issue *issue = &launch->workers[n].issues[pc];
             counters[pc].warp_instructions += issue->warps + issue->full;
             counters[pc].thread_instructions += issue->lanes + 32 * issue->full;
             counters[pc].thread_instructions_on += issue->on + 32 * issue->full;
             counters[pc].partial_warp_instructions += issue->partial;
+            if (launch->options.count) {
+                counters[pc].branches_uniform += issue->uniform;
+                counters[pc].branches_divergent += issue->divergent;
+            }
             if (audited)
                 add_others(&audited[pc], &module->audit[pc], issue);
         }
+    }
     for (uint32_t pc = 0; audited && pc < module->record_count; pc++)
         if (!module->audit[pc].no_branch) {
             audited[pc].branches_uniform += counters[pc].branches_uniform;

@@ -129,11 +129,13 @@ struct vgpu_worker {
     vgpu_frame **free_frames; /* by function number, linked through parent */
     int64_t live_threads;
     vgpu_barrier barrier[VGPU_BARRIERS];
-    vgpu_issue *issues; /* by record */
+    uint32_t awaited;        /* barriers that somebody has come to, a bit each */
+    vgpu_issue *issues;      /* by record */
+    vgpu_stretch *stretches; /* by record */
     void *state[VGPU_MAX_OBSERVERS];
     vgpu_printed printed;
-    uint64_t random;              /* state of the shuffling */
-    const vgpu_allocation **hits; /* by record: where its access went last */
+    uint64_t random;    /* state of the shuffling */
+    vgpu_shape *shapes; /* of the records that have a number for one */
     const vgpu_allocation *last_hit;
     bool stop;
     tess_status status;
@@ -225,8 +227,8 @@ void tess_vgpu_block_end(vgpu_worker *worker);
 bool tess_vgpu_uses_grid(const ptx_function *kernel);
 uint32_t tess_vgpu_callee(const vgpu_warp *warp, const vgpu_record *record, uint32_t on, const ptx_function **callee);
 void tess_vgpu_frame_constants(const ptx_function *function, char *file);
-/* Special registers; only_changing: those that differ from block to block. */
-void tess_vgpu_fill_specials(const vgpu_warp *warp, vgpu_frame *frame, bool only_changing);
+/* All special registers; those that differ from block to block are filled again as each begins. */
+void tess_vgpu_fill_specials(const vgpu_warp *warp, vgpu_frame *frame);
 vgpu_frame *tess_vgpu_frame_get(vgpu_worker *worker, const ptx_function *function);
 void tess_vgpu_frame_put(vgpu_worker *worker, vgpu_frame *frame);
 

@@ -21,6 +21,22 @@ typedef enum vgpu_pattern {
     VGPU_UNIT  /* all 32 lanes are active and lie one after the other without gaps */
 } vgpu_pattern;
 
+/* How the addresses of a warp's lanes lay to each other when a load or store was last executed by a worker. Nearly always they lie so again, only
+ * elsewhere, and then all that was found out about them still holds: the machine's part, the counter's and the checker's. */
+typedef struct vgpu_shape {
+    _Alignas(
+        64) int32_t offset[32]; /* from the lowest active lane's address; absent lanes have that of the lane before, so that loops need no mask */
+    uint32_t mask;              /* the active lanes; 0: not executed yet */
+    int32_t low, high;          /* least and greatest offset */
+    uint32_t bits;              /* all offsets or'ed */
+    vgpu_pattern pattern;
+    const vgpu_allocation *hit; /* where the access went last */
+    /* The counter's: what such an access adds to a row of counters, to the eight words from `to` on, wherever the lowest address has the same last bits.
+     * NULL: not known. */
+    uint64_t *to, add[8];
+    uint32_t last_bits;
+} vgpu_shape;
+
 /* One warp-wide memory access; lanes out of bounds or misaligned have been reported and taken out. Told before the data moves. */
 typedef struct vgpu_access {
     const vgpu_record *record;
@@ -33,13 +49,25 @@ typedef struct vgpu_access {
     vgpu_access_kind kind;
     vgpu_pattern pattern;
     uint64_t low, high; /* of the active lanes' addresses */
+    vgpu_shape *shape;  /* or NULL */
 } vgpu_access;
+
+/* The bits of the lowest address that the counts of a shape depend on: where in a line it is; in shared memory, where a step of a word is a turn of the
+ * banks, where in a word. */
+TESS_INLINE uint32_t vgpu_last_bits(ptx_space space, uint64_t low) { return (uint32_t)low & (space == PTX_GLOBAL ? 127 : 3); }
 
 typedef struct vgpu_issue {
     uint64_t full; /* by all 32 lanes, guard and all: the common case, and not in the others */
     uint64_t warps, lanes, on, partial;
-    uint64_t eighths; /* of these: groups of eight lanes of which one is there, which share sectors of local memory */
+    uint64_t eighths;            /* of these: groups of eight lanes of which one is there, which share sectors of local memory */
+    uint64_t uniform, divergent; /* branches: all active lanes went one way, or two */
 } vgpu_issue;
+
+/* The same of stretches without guard or branch, which are counted once: at their first record what is added from there on, at the one behind their
+ * last what is taken off again. */
+typedef struct vgpu_stretch {
+    uint64_t full, warps, lanes, partial, eighths;
+} vgpu_stretch;
 
 typedef struct vgpu_observer {
     /* Bytes of one worker's state, zeroed before start(). The others may be NULL. */
@@ -47,7 +75,6 @@ typedef struct vgpu_observer {
     tess_status (*start)(void *state, const vgpu_launch *launch);
     void (*block)(void *state, const vgpu_worker *worker); /* a block begins */
     void (*access)(void *state, const vgpu_access *access);
-    void (*branch)(void *state, const vgpu_warp *warp, const vgpu_record *record, uint32_t active, uint32_t taken);
     void (*warp_sync)(void *state, const vgpu_warp *warp, uint32_t lanes);
     void (*barrier)(void *state, const vgpu_worker *worker); /* all threads of the block have met */
     void (*end)(void *state, const vgpu_launch *launch);

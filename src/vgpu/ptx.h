@@ -283,7 +283,9 @@ typedef struct tess_vgpu_module {
     int64_t shared_bytes; /* of variables outside functions */
     vgpu_record *records;
     uint32_t record_count;
-    vgpu_audit *audit; /* by record; NULL: no machine code was looked at */
+    uint32_t shape_count; /* loads and stores that remember how their addresses lay: their numbers are in the records' f */
+    uint32_t *stretch;    /* by record: how many from it on have neither a guard nor anything to do with the flow */
+    vgpu_audit *audit;    /* by record; NULL: no machine code was looked at */
     vgpu_call_site *sites;
     int site_count, site_room;
     uint32_t *lists; /* operands that have no room in a record, targets of brx */
