@@ -54,7 +54,7 @@ int tess_py_ints(PyObject *value, const char *name, int64_t *ints, int limit) {
         long long got = number ? PyLong_AsLongLong(number) : -1;
         Py_XDECREF(number);
         if (PyErr_Occurred()) {
-            if (number)
+            if (number || !PyErr_ExceptionMatches(PyExc_TypeError)) /* an array of several elements is no integer, but a sequence */
                 return -1;
             PyErr_Clear();
         } else {
@@ -64,7 +64,8 @@ int tess_py_ints(PyObject *value, const char *name, int64_t *ints, int limit) {
     }
     PyObject *list = PySequence_Tuple(value);
     if (!list) {
-        PyErr_Format(PyExc_TypeError, "%s is neither an integer nor a sequence of integers", name);
+        if (PyErr_ExceptionMatches(PyExc_TypeError))
+            PyErr_Format(PyExc_TypeError, "%s is neither an integer nor a sequence of integers", name);
         return -1;
     }
     Py_ssize_t count = PyTuple_Size(list);
@@ -77,7 +78,7 @@ int tess_py_ints(PyObject *value, const char *name, int64_t *ints, int limit) {
         ints[k] = number ? PyLong_AsLongLong(number) : -1;
         Py_XDECREF(number);
         if (PyErr_Occurred()) {
-            if (!number)
+            if (!number && PyErr_ExceptionMatches(PyExc_TypeError))
                 PyErr_Format(PyExc_TypeError, "%s is neither an integer nor a sequence of integers", name);
             count = -1;
         }
@@ -114,7 +115,8 @@ bool tess_py_double(PyObject *value, const char *name, double *number) {
     *number = PyFloat_AsDouble(value);
     if (*number != -1.0 || !PyErr_Occurred())
         return true;
-    PyErr_Format(PyExc_TypeError, "%s is %R, a real number is needed", name, value);
+    if (PyErr_ExceptionMatches(PyExc_TypeError)) /* another one is the value's own, or Ctrl-C */
+        PyErr_Format(PyExc_TypeError, "%s is %R, a real number is needed", name, value);
     return false;
 }
 

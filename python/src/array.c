@@ -231,6 +231,10 @@ static int acquire_buffer(tess_py_state *state, tess_py_array *array, PyObject *
 /* ---- DLPack ---------------------------------------------------------------------------------------------------- */
 
 static bool check_dlpack(tess_py_array *array, const char *name) {
+    if (array->tensor.ndim < 0 || array->tensor.ndim > TESS_MAX_NDIM) {
+        PyErr_Format(PyExc_ValueError, "%s has %d axes, the limit is %d", name, array->tensor.ndim, TESS_MAX_NDIM);
+        return false;
+    }
     array->type = tess_type_of(array->tensor.dtype);
     if (array->type == tess_no_type) {
         PyErr_Format(PyExc_TypeError, "%s has the DLPack type code %d with %d bits and %d lanes, which Tessera does not know", name,

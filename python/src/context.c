@@ -27,7 +27,9 @@ static int progress(void *unused, double fraction) {
     if ((now.tv_sec - looked.tv_sec) * 1000000000L + (now.tv_nsec - looked.tv_nsec) < INTERVAL_NS)
         return 0;
     looked = now;
-    PyEval_RestoreThread(waiting);
+    PyThreadState *thread = waiting;
+    waiting = NULL; /* a signal's handler may call the library itself, with the GIL held */
+    PyEval_RestoreThread(thread);
     int stop = PyErr_CheckSignals();
     waiting = PyEval_SaveThread();
     return stop;
@@ -126,6 +128,22 @@ PyObject *tess_py_raise(tess_py_state *state, tess_status status) {
     const char *sentence = tess_detail();
     PyErr_SetString(kind, *sentence ? sentence : tess_status_text(status));
     return NULL;
+}
+
+PyObject *tess_py_grown_text(tess_py_state *state, tess_status (*write)(void *from, char *text, size_t size, size_t *length), void *from) {
+    size_t length = 0, size = 0;
+    char *text = NULL;
+    tess_status status = write(from, NULL, 0, &length);
+    while ((status == TESS_OK || status == TESS_ERR_SIZE) && length >= size) {
+        size = length + 1;
+        PyMem_Free(text);
+        if (!(text = PyMem_Malloc(size)))
+            return PyErr_NoMemory();
+        status = write(from, text, size, &length);
+    }
+    PyObject *answer = status == TESS_OK ? PyUnicode_FromStringAndSize(text, (Py_ssize_t)length) : tess_py_raise(state, status);
+    PyMem_Free(text);
+    return answer;
 }
 
 /* ---- What every call takes ------------------------------------------------------------------------------------- */

@@ -105,17 +105,19 @@ static PyObject *filter_run(tess_py_state *state, filter *f, const tess_py_entry
         return NULL;
     tess_status status;
     tess_py_work work;
+    double taps = 1;
+    for (int k = 0; k < f->mask_axes; k++)
+        taps *= (double)f->widths[k];
     if (mode == TESS_PY_PLAN) {
         tess_plan *plan;
-        tess_py_begin(state, &work, 0);
+        PyObject *context = tess_py_context_current(state);
+        tess_py_begin_on(&work, context, tess_py_planning(&f->in, taps)); /* weights are converted and may be transformed */
         status = tess_plan_correlate(&plan, work.handle, &f->in.tensor, masks, count, &f->result.array.tensor, &f->options);
-        if (status == TESS_OK)
-            answer = tess_py_plan_new(state, plan, entry->name, work.context, &f->in, NULL, &f->result, tess_py_given(values[OUT]), false);
         tess_py_end(&work);
+        if (status == TESS_OK)
+            answer = tess_py_plan_new(state, plan, entry->name, context, &f->in, NULL, &f->result, tess_py_given(values[OUT]), false);
+        Py_DECREF(context);
     } else {
-        double taps = 1;
-        for (int k = 0; k < f->mask_axes; k++)
-            taps *= (double)f->widths[k];
         tess_py_begin(state, &work, taps * (double)tess_py_count(&f->result.array.tensor));
         status = call_library(f, work.handle, masks, count, separable);
         tess_py_end(&work);

@@ -108,19 +108,9 @@ static PyObject *threads_of(PyObject *module, PyObject *none) {
     return PyLong_FromLong(threads);
 }
 
-static PyObject *wisdom_text(tess_py_state *state, tess_context *handle) {
-    size_t length = 0;
-    tess_status status = tess_wisdom_export(handle, NULL, 0, &length);
-    if (status != TESS_OK && status != TESS_ERR_SIZE)
-        return tess_py_raise(state, status);
-    char *text = PyMem_Malloc(length + 1);
-    if (!text)
-        return PyErr_NoMemory();
-    status = tess_wisdom_export(handle, text, length + 1, &length);
-    PyObject *answer = status == TESS_OK ? PyUnicode_FromString(text) : tess_py_raise(state, status);
-    PyMem_Free(text);
-    return answer;
-}
+static tess_status export_wisdom(void *handle, char *text, size_t size, size_t *length) { return tess_wisdom_export(handle, text, size, length); }
+
+static PyObject *wisdom_text(tess_py_state *state, tess_context *handle) { return tess_py_grown_text(state, export_wisdom, handle); }
 
 /* wisdom(action, argument): the Python function sorts out which. */
 static PyObject *wisdom(PyObject *module, PyObject *args) {

@@ -143,6 +143,8 @@ bool tess_py_result_make(tess_py_state *state, tess_py_result *result, PyObject 
 /* The Python object, a new reference; releases the rest. */
 PyObject *tess_py_result_take(tess_py_state *state, tess_py_result *result);
 void tess_py_result_drop(tess_py_result *result);
+/* Sizes as a tuple. */
+PyObject *tess_py_shape(int ndim, const int64_t *shape);
 /* One element as a Python number. */
 PyObject *tess_py_number(tess_type type, const void *element);
 
@@ -198,6 +200,9 @@ bool tess_py_call_finish(tess_py_call *call);
 /* Raises the exception of a status with the library's sentence; always NULL. */
 PyObject *tess_py_raise(tess_py_state *state, tess_status status);
 
+/* A text of the library as a str. Other threads may lengthen it between the question for its length and the copy. */
+PyObject *tess_py_grown_text(tess_py_state *state, tess_status (*write)(void *from, char *text, size_t size, size_t *length), void *from);
+
 /* Around work in the library: begin releases the GIL where there is enough work, end takes it again. */
 typedef struct tess_py_work {
     PyThreadState *thread;
@@ -207,6 +212,10 @@ typedef struct tess_py_work {
 void tess_py_begin(tess_py_state *state, tess_py_work *work, double elements);
 void tess_py_begin_on(tess_py_work *work, PyObject *context, double elements);
 void tess_py_end(tess_py_work *work);
+/* For begin: what planning takes. For arrays on a device kernels may be compiled; else the caller says. */
+static inline double tess_py_planning(const tess_py_array *like, double elements) {
+    return like->tensor.device.device_type == kDLCPU ? elements : 1e9;
+}
 
 extern PyType_Spec tess_py_context_spec, tess_py_plan_spec, tess_py_profile_spec;
 PyObject *tess_py_profile(PyObject *module, PyObject *args);

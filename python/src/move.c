@@ -44,11 +44,13 @@ PyObject *tess_py_transpose(tess_py_state *state, const tess_py_entry *entry, Py
     tess_py_work work;
     if (mode == TESS_PY_PLAN) {
         tess_plan *plan;
-        tess_py_begin(state, &work, 0);
+        PyObject *context = tess_py_context_current(state);
+        tess_py_begin_on(&work, context, tess_py_planning(&in, 0));
         status = tess_plan_transpose(&plan, work.handle, x, &result.array.tensor, &options);
-        if (status == TESS_OK)
-            answer = tess_py_plan_new(state, plan, entry->name, work.context, &in, NULL, &result, tess_py_given(values[OUT]), false);
         tess_py_end(&work);
+        if (status == TESS_OK)
+            answer = tess_py_plan_new(state, plan, entry->name, context, &in, NULL, &result, tess_py_given(values[OUT]), false);
+        Py_DECREF(context);
     } else {
         tess_py_begin(state, &work, (double)tess_py_count(x));
         status = tess_transpose(work.handle, x, &result.array.tensor, &options);
@@ -151,13 +153,17 @@ static PyObject *gather_run(tess_py_state *state, gather *g, const tess_py_entry
     tess_py_work work;
     if (mode == TESS_PY_PLAN) {
         tess_plan *plan;
-        tess_py_begin(state, &work, 0);
+        PyObject *context = tess_py_context_current(state);
+        tess_py_begin_on(&work, context, tess_py_planning(&g->table, 0));
         status = tess_plan_lookup(&plan, work.handle, table, index, &g->result.array.tensor, &g->options);
-        if (status == TESS_OK)
-            answer = tess_py_plan_new(state, plan, entry->name, work.context, &g->table, &g->index, &g->result, tess_py_given(out), true);
         tess_py_end(&work);
+        if (status == TESS_OK)
+            answer = tess_py_plan_new(state, plan, entry->name, context, &g->table, &g->index, &g->result, tess_py_given(out), true);
+        Py_DECREF(context);
     } else {
-        tess_py_begin(state, &work, (double)tess_py_count(&g->result.array.tensor));
+        /* a strategy that prepares the table looks at all of it */
+        double elements = (double)tess_py_count(&g->result.array.tensor) + (is_integer(g->index.type) ? 0 : (double)tess_py_count(table));
+        tess_py_begin(state, &work, elements);
         status = tess_lookup(work.handle, table, index, &g->result.array.tensor, &g->options);
         if (status == TESS_ERR_INDEX && g->negative && index->device.device_type == kDLCPU && axis >= 0 && axis < table->ndim)
             status = take_negative(g, work.handle);

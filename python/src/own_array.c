@@ -98,9 +98,21 @@ static void array_dealloc(PyObject *object) {
 
 static const char *const formats[TESS_PY_TYPES] = {NULL, "?", "B", "b", "H", "h", "I", "i", "Q", "q", "e", NULL, "f", "d", "Zf", "Zd"};
 
+/* First axis fastest too: at most one axis has more than one element. */
+static bool fortran(const own_array *self) {
+    int longer = 0;
+    for (int d = 0; d < self->tensor.ndim; d++)
+        longer += self->buffer_shape[d] > 1;
+    return longer <= 1 || self->bytes == 0;
+}
+
 static int array_getbuffer(PyObject *object, Py_buffer *view, int flags) {
     own_array *self = (own_array *)object;
     view->obj = NULL;
+    if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && !fortran(self)) {
+        PyErr_SetString(PyExc_BufferError, "a tessera.Array lies with its last axis fastest");
+        return -1;
+    }
     if (!formats[self->type]) {
         PyErr_Format(PyExc_BufferError, "%s has no buffer format: use DLPack", tess_py_dtype_name(self->type));
         return -1;
@@ -139,6 +151,17 @@ static void versioned_capsule_delete(PyObject *capsule) {
         versioned_delete(PyCapsule_GetPointer(capsule, "dltensor_versioned"));
 }
 
+/* Two integers; what is not given leaves them as they are. */
+static bool read_pair(PyObject *value, const char *name, int *first, int *second) {
+    if (!tess_py_given(value))
+        return true;
+    if (!PyTuple_Check(value)) {
+        PyErr_Format(PyExc_TypeError, "%s is %R, a tuple of two integers is needed", name, value);
+        return false;
+    }
+    return PyArg_ParseTuple(value, "ii", first, second);
+}
+
 static PyObject *array_dlpack(PyObject *object, PyObject *args, PyObject *words) {
     static char *names[] = {"stream", "max_version", "dl_device", "copy", NULL};
     PyObject *stream = NULL, *version = NULL, *device = NULL, *copy = NULL, *capsule = NULL;
@@ -146,9 +169,7 @@ static PyObject *array_dlpack(PyObject *object, PyObject *args, PyObject *words)
     if (!PyArg_ParseTupleAndKeywords(args, words, "|$OOOO:__dlpack__", names, &stream, &version, &device, &copy))
         return NULL;
     int major = 0, minor = 0, type = kDLCPU, id = 0;
-    if (tess_py_given(version) && !PyArg_ParseTuple(version, "ii", &major, &minor))
-        return NULL;
-    if (tess_py_given(device) && !PyArg_ParseTuple(device, "ii", &type, &id))
+    if (!read_pair(version, "max_version", &major, &minor) || !read_pair(device, "dl_device", &type, &id))
         return NULL;
     if (tess_py_given(stream) || type != kDLCPU || (tess_py_given(copy) && PyObject_IsTrue(copy))) {
         PyErr_SetString(PyExc_BufferError, "a tessera.Array lies in the CPU's memory and is exported without a copy or a stream");
@@ -202,11 +223,7 @@ static PyObject *array_tolist(PyObject *object, PyObject *none) {
 static PyObject *array_shape(PyObject *object, void *unused) {
     (void)unused;
     own_array *self = (own_array *)object;
-    PyObject *shape = PyTuple_New(self->tensor.ndim);
-    for (int d = 0; shape && d < self->tensor.ndim; d++)
-        if (PyTuple_SetItem(shape, d, PyLong_FromSsize_t(self->buffer_shape[d])) < 0)
-            Py_CLEAR(shape);
-    return shape;
+    return tess_py_shape(self->tensor.ndim, self->tensor.shape);
 }
 static PyObject *array_ndim(PyObject *object, void *unused) {
     (void)unused;

@@ -156,6 +156,9 @@ static PyObject *plan_call(PyObject *object, PyObject *args, PyObject *words) {
     return run(self, state, inputs, out, report);
 }
 
+static tess_status explain_text(void *plan, char *text, size_t size, size_t *length) { return tess_explain(plan, TESS_TEXT, text, size, length); }
+static tess_status explain_json(void *plan, char *text, size_t size, size_t *length) { return tess_explain(plan, TESS_JSON, text, size, length); }
+
 static PyObject *plan_explain(PyObject *object, PyObject *args, PyObject *words) {
     static char *names[] = {"format", NULL};
     const char *format = "text";
@@ -168,19 +171,11 @@ static PyObject *plan_explain(PyObject *object, PyObject *args, PyObject *words)
         PyErr_Format(PyExc_ValueError, "format is '%s', it is one of: text, json", format);
         return NULL;
     }
-    size_t length = 0;
-    tess_format form_of_text = json ? TESS_JSON : TESS_TEXT;
-    tess_status status = tess_explain(self->plan, form_of_text, NULL, 0, &length);
-    if (status != TESS_OK && status != TESS_ERR_SIZE)
-        return tess_py_raise(state, status);
-    char *text = PyMem_Malloc(length + 1);
-    if (!text)
-        return PyErr_NoMemory();
-    status = tess_explain(self->plan, form_of_text, text, length + 1, &length);
-    PyObject *answer = status != TESS_OK ? tess_py_raise(state, status)
-                       : json            ? PyObject_CallMethod(state->helpers, "from_json", "s", text)
-                                         : PyUnicode_FromString(text);
-    PyMem_Free(text);
+    PyObject *text = tess_py_grown_text(state, json ? explain_json : explain_text, self->plan), *answer = text;
+    if (text && json) {
+        answer = PyObject_CallMethod(state->helpers, "from_json", "O", text);
+        Py_DECREF(text);
+    }
     return answer;
 }
 
@@ -212,11 +207,7 @@ static PyObject *plan_operation(PyObject *object, void *unused) {
 static PyObject *plan_shape(PyObject *object, void *unused) {
     (void)unused;
     const form *out = &((plan_object *)object)->out;
-    PyObject *shape = PyTuple_New(out->ndim);
-    for (int d = 0; shape && d < out->ndim; d++)
-        if (PyTuple_SetItem(shape, d, PyLong_FromLongLong(out->shape[d])) < 0)
-            Py_CLEAR(shape);
-    return shape;
+    return tess_py_shape(out->ndim, out->shape);
 }
 
 static PyObject *plan_dtype(PyObject *object, void *unused) {

@@ -140,11 +140,13 @@ PyObject *tess_py_reduce(tess_py_state *state, const tess_py_entry *entry, PyObj
     tess_py_work work;
     if (mode == TESS_PY_PLAN) {
         tess_plan *plan;
-        tess_py_begin(state, &work, 0);
+        PyObject *context = tess_py_context_current(state);
+        tess_py_begin_on(&work, context, tess_py_planning(&in, 0));
         status = tess_plan_reduce(&plan, work.handle, operation, &in.tensor, &result.array.tensor, &options);
-        if (status == TESS_OK)
-            answer = tess_py_plan_new(state, plan, entry->name, work.context, &in, NULL, &result, tess_py_given(values[OUT]), true);
         tess_py_end(&work);
+        if (status == TESS_OK)
+            answer = tess_py_plan_new(state, plan, entry->name, context, &in, NULL, &result, tess_py_given(values[OUT]), true);
+        Py_DECREF(context);
     } else {
         tess_py_begin(state, &work, (double)tess_py_count(&in.tensor));
         status = tess_reduce(work.handle, operation, &in.tensor, &result.array.tensor, &options);

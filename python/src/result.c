@@ -8,7 +8,7 @@
 
 #include "module.h"
 
-static PyObject *shape_tuple(int ndim, const int64_t *shape) {
+PyObject *tess_py_shape(int ndim, const int64_t *shape) {
     PyObject *tuple = PyTuple_New(ndim);
     for (int d = 0; tuple && d < ndim; d++) {
         PyObject *size = PyLong_FromLongLong(shape[d]);
@@ -16,6 +16,14 @@ static PyObject *shape_tuple(int ndim, const int64_t *shape) {
             Py_CLEAR(tuple);
     }
     return tuple;
+}
+
+/* Takes the reference over. Looking it up ran Python code, so another thread may have been here meanwhile: the first stays, others may be using it. */
+static void keep(PyObject **place, PyObject *found) {
+    if (*place)
+        Py_DECREF(found);
+    else
+        *place = found;
 }
 
 /* numpy.empty, numpy.dtype(...) and its scalar class, found at first use: NumPy is loaded already, an array of its own came in. */
@@ -26,7 +34,7 @@ static bool find_numpy(tess_py_state *state, tess_type type) {
         Py_XDECREF(numpy);
         if (!empty)
             return false;
-        state->numpy_empty = empty;
+        keep(&state->numpy_empty, empty);
     }
     if (!state->numpy_dtypes[type]) {
         PyObject *dtype = PyObject_CallMethod(state->helpers, "numpy_dtype", "s", tess_py_dtype_name(type));
@@ -35,8 +43,8 @@ static bool find_numpy(tess_py_state *state, tess_type type) {
             Py_XDECREF(dtype);
             return false;
         }
-        state->numpy_scalars[type] = scalar;
-        state->numpy_dtypes[type] = dtype;
+        keep(&state->numpy_scalars[type], scalar);
+        keep(&state->numpy_dtypes[type], dtype);
     }
     return true;
 }
@@ -50,7 +58,7 @@ static void describe(tess_py_array *array, tess_type type, int ndim, const int64
 }
 
 static bool make_numpy(tess_py_state *state, tess_py_result *result, tess_type type, int ndim, const int64_t *shape) {
-    PyObject *sizes = find_numpy(state, type) ? shape_tuple(ndim, shape) : NULL;
+    PyObject *sizes = find_numpy(state, type) ? tess_py_shape(ndim, shape) : NULL;
     result->object = sizes ? PyObject_CallFunctionObjArgs(state->numpy_empty, sizes, state->numpy_dtypes[type], NULL) : NULL;
     Py_XDECREF(sizes);
     return result->object && tess_py_acquire(state, &result->array, result->object, "out");
@@ -90,7 +98,7 @@ static bool make_own(tess_py_state *state, tess_py_result *result, tess_type typ
 }
 
 static bool make_on_device(tess_py_state *state, tess_py_result *result, const tess_py_array *like, tess_type type, int ndim, const int64_t *shape) {
-    PyObject *sizes = shape_tuple(ndim, shape);
+    PyObject *sizes = tess_py_shape(ndim, shape);
     PyObject *made = sizes ? PyObject_CallMethod(state->helpers, "empty_like", "OOs", like->object, sizes, tess_py_dtype_name(type)) : NULL;
     Py_XDECREF(sizes);
     if (!made)

@@ -7,6 +7,7 @@ import json
 import sys
 
 from_json = json.loads
+ELEMENT_SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8), "c": (8, 16)}  # bytes by the letter of a typestr
 
 
 def from_list(value, name, dtype):
@@ -32,8 +33,9 @@ def cuda_interface(value):
     """(pointer, readonly, letter, size, shape, strides in bytes or None) of a __cuda_array_interface__."""
     described = value.__cuda_array_interface__
     order, letter, size = described["typestr"][0], described["typestr"][1], int(described["typestr"][2:])
-    if order not in "<|=" or letter not in "biufc" or described.get("mask") is not None:
-        raise TypeError(f"__cuda_array_interface__ describes elements {described['typestr']!r}" + " with a mask" * ("mask" in described))
+    masked = described.get("mask") is not None
+    if order not in "<|=" or size not in ELEMENT_SIZES.get(letter, ()) or masked:
+        raise TypeError(f"__cuda_array_interface__ describes elements {described['typestr']!r}" + " with a mask" * masked)
     pointer, readonly = described["data"]
     return pointer, bool(readonly), letter, size, tuple(described["shape"]), described.get("strides")
 

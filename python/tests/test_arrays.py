@@ -2,6 +2,7 @@
 """Proves: arrays of every kind go in without a copy and come out as the kind that came in; out= is written in place; what cannot be taken
 is refused with the right exception and a sentence."""
 import array
+import ctypes
 import os
 import struct
 import unittest
@@ -84,6 +85,24 @@ class Plain(unittest.TestCase):
         for words in ({"stream": 3}, {"dl_device": (2, 0)}, {"copy": True}):
             with self.assertRaises(BufferError):
                 own.__dlpack__(**words)
+        for words in ({"max_version": [1, 0]}, {"max_version": 1}, {"dl_device": "cpu"}):
+            with self.assertRaisesRegex(TypeError, "a tuple of two integers is needed"):
+                own.__dlpack__(**words)
+
+    def test_own_arrays_tell_their_order(self):
+        """A consumer that asks for the first axis fastest is refused, unless that is the same."""
+        get, release = ctypes.pythonapi.PyObject_GetBuffer, ctypes.pythonapi.PyBuffer_Release
+        get.argtypes, release.argtypes = [ctypes.py_object, ctypes.c_void_p, ctypes.c_int], [ctypes.c_void_p]
+        view = ctypes.create_string_buffer(256)
+        fortran, c, any_order = 0x40 | 0x18, 0x20 | 0x18, 0x80 | 0x18
+        for shape, flags, given in (((2, 3), c, True), ((2, 3), any_order, True), ((2, 3), fortran, False), ((1, 3), fortran, True), ((3,), fortran, True)):
+            own = tessera.transpose(memoryview(np.ones(shape[::-1])))
+            if given:
+                self.assertEqual(get(own, view, flags), 0)
+                release(view)
+            else:
+                with self.assertRaises(BufferError):
+                    get(own, view, flags)
 
 
 class Numpy(unittest.TestCase):
@@ -162,6 +181,28 @@ class Refused(unittest.TestCase):
             with self.assertRaisesRegex(TypeError, text):
                 tessera.sum(value)
 
+    def test_errors_of_arguments_pass(self):
+        """What an argument's own code raises is the caller's business: only "no number" is said in other words."""
+        class Raises:
+            def __init__(self, error):
+                self.error = error
+
+            def __index__(self):
+                raise self.error
+
+            def __float__(self):
+                raise self.error
+
+            def __iter__(self):
+                raise self.error
+        for error in (ZeroDivisionError, KeyboardInterrupt, MemoryError):
+            for call in (lambda: tessera.sum(np.ones(3), axis=Raises(error)), lambda: tessera.sum(np.ones(3), axis=[Raises(error)]),
+                         lambda: tessera.lookup(np.ones(3), [1], fill=Raises(error)), lambda: tessera.transpose(np.ones(3), (Raises(error) for _ in "a"))):
+                with self.assertRaises(error):
+                    call()
+        with self.assertRaisesRegex(TypeError, "a real number is needed"):
+            tessera.lookup(np.ones(3), [1], fill=Raises(TypeError))
+
     def test_arguments(self):
         x = np.ones((2, 3))
         for call, error, text in (
@@ -215,6 +256,9 @@ class Refused(unittest.TestCase):
             tessera.sum(OnDevice((2, 3), "<f4", (13, 4)))
         with self.assertRaisesRegex(TypeError, "typestr|elements|format"):
             tessera.sum(OnDevice((2,), ">f4"))
+        for unknown in ("<f0", "<f16", "<c4", "<u3", "<M8", "|S4"):
+            with self.assertRaisesRegex(TypeError, f"describes elements '[<|]{unknown[1:]}'$"):
+                tessera.sum(OnDevice((2,), unknown, (4,)))
 
 
 class DlPack(unittest.TestCase):
@@ -256,6 +300,18 @@ class DlPack(unittest.TestCase):
             tessera.sum(Liar())
         with self.assertRaisesRegex(RuntimeError, "not today"):
             tessera.sum(Raising())
+        class Deep:
+            """A legacy capsule of a hundred axes of one element; the producer keeps all of it."""
+            tensor = (ctypes.c_int64 * 8)(ctypes.addressof(ctypes.c_int64()), 1, 100 | (2 | 32 << 8 | 1 << 16) << 32, 0, 0, 0, 0, 0)
+            shape = (ctypes.c_int64 * 100)(*[1] * 100)
+
+            def __dlpack__(self, **_):
+                self.tensor[3] = ctypes.addressof(self.shape)
+                make = ctypes.pythonapi.PyCapsule_New
+                make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+                return make(ctypes.addressof(self.tensor), b"dltensor", None)
+        with self.assertRaisesRegex(ValueError, "has 100 axes, the limit is 64"):
+            tessera.sum(Deep(), axis=0)
         once = Consumed()
         self.assertEqual(tessera.sum(once), 0)
         with self.assertRaisesRegex(TypeError, "DLPack capsule"):

@@ -3,12 +3,13 @@
 interpreters and a signal are safe.
 
 A leak of references shows in sys.getrefcount, one of memory in the process's size: 2000 calls that each lost a block of 64 KiB would add 128 MiB,
-the limit is 32. Run under AddressSanitizer (tests/check/python_asan.sh) a use after the end shows as well."""
+the limit is 32. Run under AddressSanitizer a use after the end shows as well."""
 import array
 import ctypes
 import gc
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -66,6 +67,35 @@ class References(unittest.TestCase):
         gc.collect()
         for value, a, b in zip(watched, before, [sys.getrefcount(w) for w in watched]):
             self.assertLess(abs(b - a), 25, repr(value)[:60])
+
+    def test_every_allocation_may_fail(self):
+        """Python's allocations fail one after the other: each call ends with its result or a MemoryError and no other error."""
+        try:
+            import _testcapi
+            _testcapi.set_nomemory
+        except (ImportError, AttributeError):
+            self.skipTest("this Python has no _testcapi.set_nomemory")
+        x, mask, index = np.ones((4, 4)), np.ones((2, 2)), np.zeros(3, int)
+        large = tessera.transpose(memoryview(np.ones((1000, 2001), "u1")))
+        plan = tessera.plan(tessera.transpose, np.ones((1000, 2001), "u1"))
+        calls = (lambda: tessera.sum(x, axis=0, report={}), lambda: tessera.sum(memoryview(x), axis=0), lambda: tessera.correlate(x, mask),
+                 lambda: tessera.correlate(x, [[1, 2]]), lambda: tessera.correlate_separable(x, [mask[0], mask[1]]), lambda: tessera.take(x, index, 0),
+                 lambda: tessera.plan(tessera.sum, x, axis=0)(x), lambda: plan.explain(), lambda: plan.shape, lambda: repr(plan), lambda: large.shape,
+                 lambda: repr(large), lambda: large.__dlpack__(max_version=(1, 1)), lambda: np.from_dlpack(large).shape, lambda: tessera.set_threads(0),
+                 lambda: tessera.strategies("reduce"), lambda: tessera.wisdom.text(), lambda: tessera.devices("json"))
+        for number, call in enumerate(calls):
+            whole = at = 0
+            while whole < 10 and at < 200:
+                _testcapi.set_nomemory(at, at + 1)
+                try:
+                    call()
+                    error = None
+                except BaseException as caught:
+                    error = caught
+                _testcapi.remove_mem_hooks()
+                self.assertIn(type(error), (type(None), MemoryError), (number, at))
+                whole += error is None
+                at += 1
 
     @unittest.skipIf("asan" in os.environ.get("LD_PRELOAD", ""), "AddressSanitizer keeps freed memory for a while")
     def test_memory_is_let_go(self):
@@ -205,6 +235,85 @@ class Threads(unittest.TestCase):
         inside = [t for t in ticks if start < t < end]
         # a thread that must wait for the GIL would see none of the 2e9 multiply-adds' time
         self.assertGreater(len(inside), 3, f"{end - start} s")
+
+    def test_the_gil_is_free_during_planning_and_preparing(self):
+        """A mask's transforms are made when it is planned, a table is prepared when few points are interpolated: long work behind few elements of result."""
+        image, mask = np.ones((2048, 2048), "f4"), np.random.default_rng(1).random((255, 255), dtype="f4")
+        table, points = np.ones(1 << 23), np.array([0.5, 1.5])
+        for call in (lambda: tessera.plan(tessera.correlate, image, mask, accuracy="fft"),
+                     lambda: tessera.lookup(table, points, interpolation="cubic", strategy="lookup/interpolate")):
+            ticks, stop = [], threading.Event()
+
+            def tick():
+                while not stop.is_set():
+                    ticks.append(time.monotonic())
+                    time.sleep(0.001)
+            thread = threading.Thread(target=tick)
+            thread.start()
+            start = time.monotonic()
+            call()
+            end = time.monotonic()
+            stop.set()
+            thread.join()
+            self.assertGreater(sum(start < t < end for t in ticks), 3, f"{end - start} s")
+
+    def test_a_signal_handler_may_call(self):
+        """While the handler runs inside a call it has the GIL, and a call of its own that keeps it must not wait for it."""
+        program = """if 1:
+            import signal, time, numpy as np, tessera
+            image, mask, table, points = np.ones((4096, 2048), "f4"), np.ones((33, 33), "f4"), np.ones(1 << 22), np.array([0.5, 1.5])
+            seen = []
+            def handler(*_):
+                time.sleep(0.06)
+                for _ in range(3):
+                    tessera.lookup(table, points, interpolation="cubic", strategy="lookup/interpolate")
+                    tessera.plan(tessera.correlate, image, mask[:31, :31], accuracy="fft")
+                    tessera.sum(table[:1000])
+                seen.append(tessera.sum(table))
+            signal.signal(signal.SIGALRM, handler)
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            total = tessera.correlate(image, mask, strategy="correlate/window")[1000, 1000]
+            print(total, seen)
+        """
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.stdout, f"{33.0 * 33} [{float(1 << 22)}]\n", done.stderr)
+
+    def test_a_text_may_grow(self):
+        """Another thread learns wisdom between the question for its length and the copy."""
+        x, failed = np.ones(4000, "f4"), []
+        tessera.wisdom.forget()
+
+        def learn():
+            for n in range(1, 300):
+                tessera.plan(tessera.sum, x[:2000 + n]).tune(0.0)
+        thread = threading.Thread(target=learn)
+        thread.start()
+        while thread.is_alive():
+            try:
+                tessera.wisdom.text()
+            except ValueError as error:
+                failed.append(error)
+        self.assertEqual(failed, [])
+        tessera.wisdom.forget()
+
+    def test_two_threads_find_numpy(self):
+        """Both look up what the module keeps; one of the two references found must be let go."""
+        program = """if 1:
+            import sys, threading, numpy as np, tessera
+            from tessera import _arrays
+            real, met = _arrays.numpy_dtype, threading.Barrier(2)
+            def slow(name):
+                met.wait()
+                return real(name)
+            _arrays.numpy_dtype = slow
+            x = np.ones((4, 4), "f2")
+            before = sys.getrefcount(np.float16)
+            threads = [threading.Thread(target=tessera.sum, args=(x, 0)) for _ in range(2)]
+            [t.start() for t in threads], [t.join() for t in threads]
+            print(sys.getrefcount(np.float16) - before)
+        """
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.stdout, "1\n", done.stderr)  # the module's own
 
     def test_a_signal_ends_a_long_call(self):
         class Ended(Exception):
