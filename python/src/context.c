@@ -13,7 +13,31 @@ typedef struct context_object {
     tess_context *handle;
 } context_object;
 
-/* The state of the thread that is inside the library without the GIL; NULL while it holds the GIL. */
+/* The thread that runs handlers of signals, Python's main one, by its number. The others never take the GIL inside the library: at the end of the
+ * interpreter a thread that asks for it is ended on the spot, with the library's work, which other threads share, on its stack. */
+static _Atomic unsigned long main_thread;
+
+static void after_fork(void) { main_thread = PyThread_get_thread_ident(); } /* as Python has it */
+static void watch_forks(void) { pthread_atfork(NULL, NULL, after_fork); }
+
+bool tess_py_find_main_thread(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
+        return true; /* signals belong to the first interpreter */
+    PyObject *threading = PyImport_ImportModule("threading");
+    PyObject *thread = threading ? PyObject_CallMethod(threading, "main_thread", NULL) : NULL;
+    PyObject *number = thread ? PyObject_GetAttrString(thread, "ident") : NULL;
+    unsigned long ident = number ? PyLong_AsUnsignedLong(number) : 0;
+    Py_XDECREF(threading);
+    Py_XDECREF(thread);
+    Py_XDECREF(number);
+    if (PyErr_Occurred())
+        return false;
+    main_thread = ident;
+    return pthread_once(&once, watch_forks) == 0;
+}
+
+/* The state of the main thread while it is inside the library without the GIL; NULL while it holds the GIL, and in other threads. */
 static _Thread_local PyThreadState *waiting;
 static _Thread_local struct timespec looked;
 
@@ -93,7 +117,8 @@ static void begin(tess_py_work *work, PyObject *context, double elements) {
     if (elements < worth)
         return;
     clock_gettime(CLOCK_MONOTONIC, &looked);
-    work->thread = waiting = PyEval_SaveThread();
+    work->thread = PyEval_SaveThread();
+    waiting = PyThread_get_thread_ident() == main_thread ? work->thread : NULL;
 }
 
 void tess_py_begin_on(tess_py_work *work, PyObject *context, double elements) { begin(work, Py_NewRef(context), elements); }
@@ -102,9 +127,8 @@ void tess_py_begin(tess_py_state *state, tess_py_work *work, double elements) { 
 
 void tess_py_end(tess_py_work *work) {
     if (work->thread) {
-        PyThreadState *thread = waiting;
         waiting = NULL;
-        PyEval_RestoreThread(thread);
+        PyEval_RestoreThread(work->thread);
     }
     Py_CLEAR(work->context);
 }

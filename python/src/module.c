@@ -174,7 +174,7 @@ static int module_exec(PyObject *module) {
         return -1;
     if (!(state->helpers = PyImport_ImportModule("tessera._arrays")) || !(state->context = tess_py_context_new(state, 0, NULL)))
         return -1;
-    if (PyModule_AddFunctions(module, tess_py_machine_methods) < 0)
+    if (!tess_py_find_main_thread() || PyModule_AddFunctions(module, tess_py_machine_methods) < 0)
         return -1;
     PyObject *version = PyUnicode_FromFormat("%d.%d.%d", TESSERA_VERSION_MAJOR, TESSERA_VERSION_MINOR, TESSERA_VERSION_PATCH);
     int added = version ? PyModule_AddObjectRef(module, "__version__", version) : -1;

@@ -222,6 +222,8 @@ PyObject *tess_py_profile(PyObject *module, PyObject *args);
 PyObject *tess_py_context_new(tess_py_state *state, int threads, PyObject *wisdom_from);
 PyObject *tess_py_context_current(tess_py_state *state); /* new reference */
 tess_context *tess_py_context_handle(PyObject *context);
+/* Once a module, with the GIL: which thread looks for signals. false: an error is set. */
+bool tess_py_find_main_thread(void);
 
 /* A Plan object from a plan of the library; the plan is taken over, also on failure. `second`: of a lookup, else NULL. */
 PyObject *tess_py_plan_new(tess_py_state *state, tess_plan *plan, const char *name, PyObject *context, const tess_py_array *in,

@@ -334,6 +334,28 @@ class Threads(unittest.TestCase):
             signal.signal(signal.SIGALRM, before)
         self.assertEqual(tessera.sum(np.ones(3)), 3)
 
+    def test_a_daemon_thread_at_the_end(self):
+        """The interpreter ends while a thread that nobody waits for is in the library, at a depth of the stack that is given back when a thread ends."""
+        program = """if 1:
+            import json, threading, time, numpy as np, tessera
+            x, mask = np.ones((8192, 4096), "f4"), np.random.default_rng(1).random((61, 61), dtype="f4")
+            out = np.empty_like(x)
+            tessera.set_threads(2)
+            def deep(n):
+                if n:
+                    next(map(deep, [n - 1]))
+                while True:
+                    tessera.correlate(x, mask, accuracy="fft", out=out)
+            threading.Thread(target=deep, args=(150,), daemon=True).start()
+            time.sleep(0.6)
+            class Slow:
+                def __del__(self, sleep=time.sleep):
+                    sleep(0.5)
+            json._slow = Slow()  # lets other threads run while modules are taken down
+        """
+        for _ in range(3):
+            self.assertEqual(subprocess.run([sys.executable, "-c", program], timeout=120).returncode, 0)
+
     def test_after_fork(self):
         x = np.ones((1000, 1000), "f4")
         tessera.sum(x)
@@ -341,6 +363,28 @@ class Threads(unittest.TestCase):
         if child == 0:
             os._exit(0 if tessera.sum(x) == 1e6 else 1)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+    def test_a_signal_after_fork(self):
+        """A child that another thread than the main one forked has that as its main thread: signals end its calls."""
+        status = []
+
+        def work():
+            child = os.fork()
+            if child == 0:
+                def end(*_):
+                    raise KeyError
+                signal.signal(signal.SIGALRM, end)
+                signal.setitimer(signal.ITIMER_REAL, 0.2)
+                try:
+                    tessera.correlate(np.ones((4096, 4096), "f4"), np.ones((63, 63), "f4"), strategy="correlate/window")
+                except KeyError:
+                    os._exit(0)
+                os._exit(1)
+            status.append(os.waitpid(child, 0)[1])
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        self.assertEqual(status, [0])
 
 
 class Interpreters(unittest.TestCase):
