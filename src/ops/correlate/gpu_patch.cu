@@ -10,54 +10,28 @@
 // -D as gpu_patch.cuh.
 #include "ops/correlate/gpu_patch.cuh"
 
-template <bool INSIDE>
-__device__ __forceinline__ void compute(const element *in, result *out, const frame &f, const tap_list<KX * KY> &taps, const place &p) {
-    row_words rows[ROWS];
-    work sum[R][V];
-    resolved found;
-    if (INSIDE)
-        load_all(rows, in, f, p);
-    else
-        found = resolve_columns(f, p.c);
-    char *to = (char *)(out + (i64)p.y * f.out_y + p.c.x);
-#pragma unroll
-    for (int r = 0; r < ROWS; r++) {
-        if (!INSIDE)
-            load_anywhere(rows[r], in, f, p.y - f.before_y + r, p.c, found);
+// A chain of multiply-adds an output.
+struct chain {
+    const tap_list<KX * KY> &taps;
+
+    struct window {
         work value[LEFT + V + RIGHT];
-        unsigned word[WORDS];
-        gather(word, rows[r], p.lane);
+        __device__ __forceinline__ window(const unsigned (&word)[WORDS]) {
 #pragma unroll
-        for (int i = 0; i < LEFT + V + RIGHT; i++)
-            value[i] = cell(word, FIRST + i);
-#pragma unroll
-        for (int o = 0; o < R; o++) {
-            const int ky = r - o;
-            if (ky < 0 || ky >= KY)
-                continue;
-#pragma unroll
-            for (int kx = 0; kx < KX; kx++)
-#pragma unroll
-                for (int i = 0; i < V; i++)
-                    sum[o][i] = multiply_add(value[i + kx * GROUP], taps.w[ky * KX + kx], ky + kx == 0 ? (work)0 : sum[o][i]);
+            for (int i = 0; i < LEFT + V + RIGHT; i++)
+                value[i] = cell(word, FIRST + i);
         }
-        const int done = r - KY + 1;
-        if (done >= 0) {
-            if (INSIDE || p.y + done < (int)f.m_y)
-                write<V, INSIDE>((result *)to, p.c.x, (int)f.m_x, sum[done < 0 ? 0 : done]);
-            to += f.out_y * (i64)sizeof(result);
-        }
+    };
+    __device__ __forceinline__ void add(work (&sum)[V], const window &w, int ky) const {
+#pragma unroll
+        for (int kx = 0; kx < KX; kx++)
+#pragma unroll
+            for (int i = 0; i < V; i++)
+                sum[i] = multiply_add(w.value[i + kx * GROUP], taps.w[ky * KX + kx], ky + kx == 0 ? (work)0 : sum[i]);
     }
-}
+};
 
 extern "C" __global__ void __launch_bounds__(32 * WX * WY, BLOCKS)
     patch(const element *in, result *out, const frame f, const tap_list<KX * KY> taps) {
-    const place p = place_of_warp();
-    if (is_idle(p, f))
-        return;
-    find_array(f, blockIdx.z, in, out);
-    if (is_inside(p, f))
-        compute<true>(in, out, f, taps, p);
-    else
-        compute<false>(in, out, f, taps, p);
+    compute_patch(in, out, f, chain{taps});
 }

@@ -159,3 +159,49 @@ __device__ __forceinline__ void load_all(row_words (&rows)[ROWS], const element 
         edge += step;
     }
 }
+
+// Rows one after another: each is read once, and adds to every output that it concerns, so that sums grow in the order of the mask. What a kernel keeps of
+// a row's words is its RULE's window; rule.add() gives V sums what row ky of the mask makes of one, the first time with ky = 0.
+template <bool INSIDE, typename RULE>
+__device__ __forceinline__ void compute_rows(const element *in, result *out, const frame &f, const RULE &rule, const place &p) {
+    row_words rows[ROWS];
+    work sum[R][V];
+    resolved found;
+    if (INSIDE)
+        load_all(rows, in, f, p);
+    else
+        found = resolve_columns(f, p.c);
+    char *to = (char *)(out + (i64)p.y * f.out_y + p.c.x);
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        if (!INSIDE)
+            load_anywhere(rows[r], in, f, p.y - f.before_y + r, p.c, found);
+        unsigned word[WORDS];
+        gather(word, rows[r], p.lane);
+        const typename RULE::window window(word);
+#pragma unroll
+        for (int o = 0; o < R; o++) {
+            const int ky = r - o;
+            if (ky >= 0 && ky < KY)
+                rule.add(sum[o], window, ky);
+        }
+        const int done = r - KY + 1;
+        if (done >= 0) {
+            if (INSIDE || p.y + done < (int)f.m_y)
+                write<V, INSIDE>((result *)to, p.c.x, (int)f.m_x, sum[done < 0 ? 0 : done]);
+            to += f.out_y * (i64)sizeof(result);
+        }
+    }
+}
+
+// The whole of a kernel.
+template <typename RULE> __device__ __forceinline__ void compute_patch(const element *in, result *out, const frame &f, const RULE &rule) {
+    const place p = place_of_warp();
+    if (is_idle(p, f))
+        return;
+    find_array(f, blockIdx.z, in, out);
+    if (is_inside(p, f))
+        compute_rows<true>(in, out, f, rule, p);
+    else
+        compute_rows<false>(in, out, f, rule, p);
+}

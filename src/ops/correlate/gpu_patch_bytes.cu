@@ -27,52 +27,27 @@ __device__ __forceinline__ int dot(unsigned bytes, int taps, int sum) {
     return sum;
 }
 
-template <bool INSIDE>
-__device__ __forceinline__ void compute(const element *in, result *out, const frame &f, const byte_taps &taps, const place &p) {
-    row_words rows[ROWS];
-    int sum[R][V];
-    resolved found;
-    if (INSIDE)
-        load_all(rows, in, f, p);
-    else
-        found = resolve_columns(f, p.c);
-    char *to = (char *)(out + (i64)p.y * f.out_y + p.c.x);
+// Four products an instruction.
+struct dots {
+    const byte_taps &taps;
+
+    struct window {
+        unsigned bytes[V + 4 * (GROUPS - 1)];
+        __device__ __forceinline__ window(const unsigned (&word)[WORDS]) {
 #pragma unroll
-    for (int r = 0; r < ROWS; r++) {
-        if (!INSIDE)
-            load_anywhere(rows[r], in, f, p.y - f.before_y + r, p.c, found);
-        unsigned word[WORDS], window[V + 4 * (GROUPS - 1)];
-        gather(word, rows[r], p.lane);
-#pragma unroll
-        for (int i = 0; i < V + 4 * (GROUPS - 1); i++)
-            window[i] = FIRST + i < 4 * WORDS ? four_bytes(word, FIRST + i) : 0;
-#pragma unroll
-        for (int o = 0; o < R; o++) {
-            const int ky = r - o;
-            if (ky < 0 || ky >= KY)
-                continue;
-#pragma unroll
-            for (int g = 0; g < GROUPS; g++)
-#pragma unroll
-                for (int i = 0; i < V; i++)
-                    sum[o][i] = dot(window[i + 4 * g], taps.w[ky * GROUPS + g], ky + g == 0 ? 0 : sum[o][i]);
+            for (int i = 0; i < V + 4 * (GROUPS - 1); i++)
+                bytes[i] = FIRST + i < 4 * WORDS ? four_bytes(word, FIRST + i) : 0;
         }
-        const int done = r - KY + 1;
-        if (done >= 0) {
-            if (INSIDE || p.y + done < (int)f.m_y)
-                write<V, INSIDE>((result *)to, p.c.x, (int)f.m_x, sum[done < 0 ? 0 : done]);
-            to += f.out_y * (i64)sizeof(result);
-        }
+    };
+    __device__ __forceinline__ void add(work (&sum)[V], const window &w, int ky) const {
+#pragma unroll
+        for (int g = 0; g < GROUPS; g++)
+#pragma unroll
+            for (int i = 0; i < V; i++)
+                sum[i] = dot(w.bytes[i + 4 * g], taps.w[ky * GROUPS + g], ky + g == 0 ? 0 : sum[i]);
     }
-}
+};
 
 extern "C" __global__ void __launch_bounds__(32 * WX * WY, BLOCKS) patch_bytes(const element *in, result *out, const frame f, const byte_taps taps) {
-    const place p = place_of_warp();
-    if (is_idle(p, f))
-        return;
-    find_array(f, blockIdx.z, in, out);
-    if (is_inside(p, f))
-        compute<true>(in, out, f, taps, p);
-    else
-        compute<false>(in, out, f, taps, p);
+    compute_patch(in, out, f, dots{taps});
 }

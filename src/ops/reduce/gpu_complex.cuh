@@ -6,21 +6,12 @@
 // infinities too.
 #ifndef TESS_REDUCE_NODE_CUH
 #define TESS_REDUCE_NODE_CUH
-#include "gpu/types.cuh"
+#include "ops/reduce/gpu_tree.cuh"
 
 #define T_C64 14
 #define T_C128 15
-#define SUM 0
-#define PROD 1
-#define COUNT 2
-#define EXTREME 3
-#define ARG 4
-#define VAR 5
-enum { OP_SUM, OP_PROD, OP_MIN, OP_MAX, OP_MEAN, OP_VAR, OP_STD, OP_ARGMIN, OP_ARGMAX, OP_ANY, OP_ALL, OP_COUNT_NONZERO, OP_NORM1, OP_NORM2, OP_NORM_INF };
 
-template <typename R> struct alignas(2 * sizeof(R)) pair {
-    R re, im;
-};
+template <typename R> struct alignas(2 * sizeof(R)) pair { R re, im; };
 template <> struct stored<T_C64> { typedef pair<float> type; };
 template <> struct stored<T_C128> { typedef pair<double> type; };
 typedef stored<IN>::type element;
@@ -97,7 +88,9 @@ template <typename V> __device__ result put(V v) { return store_as<OUT>(v); }
 #endif
 
 __device__ double shared_out(double v, i64 count) { return v / (double)count; }
-template <typename R> __device__ pair<R> shared_out(pair<R> v, i64 count) { return {(R)((double)v.re / (double)count), (R)((double)v.im / (double)count)}; }
+template <typename R> __device__ pair<R> shared_out(pair<R> v, i64 count) {
+    return {(R)((double)v.re / (double)count), (R)((double)v.im / (double)count)};
+}
 __device__ double root(double v) { return sqrt(v); }
 template <typename R> __device__ double root(pair<R> v) { return (double)v.re; } // not reached
 
@@ -113,16 +106,5 @@ __device__ result finished(const node &n, i64 k, double ddof) {
     if (OPERATION == OP_MEAN)
         return put(shared_out(n.value, n.count));
     return put(n.value);
-}
-
-// Another lane's node, `down` lanes above.
-__device__ node above(const node &n, int down) {
-    node m;
-    const unsigned *from = (const unsigned *)&n;
-    unsigned *to = (unsigned *)&m;
-#pragma unroll
-    for (int i = 0; i < (int)(sizeof(node) / 4); i++)
-        to[i] = __shfl_down_sync(0xffffffffu, from[i], down);
-    return m;
 }
 #endif

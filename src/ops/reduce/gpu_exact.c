@@ -4,7 +4,8 @@
 
 extern const char tess_kernel_reduce_gpu_exact_cu[];
 static const tess_gpu_text gpu_exact = {"reduce/gpu_exact.cu", tess_kernel_reduce_gpu_exact_cu};
-static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header, &tess_reduce_gpu_complex_header, &tess_reduce_gpu_types_header, NULL};
+static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header, &tess_reduce_gpu_tree_header, &tess_reduce_gpu_complex_header,
+                                               &tess_reduce_gpu_types_header, NULL};
 
 enum {
     THREADS = 256,

@@ -14,35 +14,22 @@
 #include "ops/reduce/gpu_node.cuh"
 #endif
 
-enum { LIMBS = 70, WORDS = LIMBS + 2, WARPS = 8, EACH = 32, STRIP = 32 * EACH, PARTS = ACC == 15 ? 2 : 1, HALVES = IN == T_U64 || IN == T_I64 ? 2 : 1 };
+enum {
+    LIMBS = 70,
+    WORDS = LIMBS + 2,
+    WARPS = 8,
+    EACH = 32,
+    STRIP = 32 * EACH,
+    PARTS = ACC == 15 ? 2 : 1,
+    HALVES = IN == T_U64 || IN == T_I64 ? 2 : 1
+};
 enum { IS_NAN = 1, PLUS = 2, MINUS = 4 };
 
 struct exact {
-    i64 k, blocks; // elements, and blocks, of an output
-    i64 size[RANK + 1], step[RANK + 1];
+    i64 k, blocks;                      // elements, and blocks, of an output
+    i64 size[RANK + 1], step[RANK + 1]; // the reduced axes, slowest first
     i64 shape[KEPT + 1], in[KEPT + 1], out[KEPT + 1];
 };
-
-__device__ i64 place(const exact &p, i64 i) {
-    i64 at = 0;
-#pragma unroll
-    for (int d = RANK - 1; d > 0; d--) {
-        at += i % p.size[d] * p.step[d];
-        i /= p.size[d];
-    }
-    return at + i * p.step[0];
-}
-
-__device__ void place_of(const exact &p, i64 output, i64 &in, i64 &out) {
-    in = out = 0;
-#pragma unroll
-    for (int d = KEPT - 1; d >= 0; d--) {
-        i64 at = output % p.shape[d];
-        output /= p.shape[d];
-        in += at * p.in[d];
-        out += at * p.out[d];
-    }
-}
 
 // Part or half number `which` of an element; *counts: it is not left out.
 __device__ double value_of_part(element x, int which, bool *counts) {

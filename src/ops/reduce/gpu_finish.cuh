@@ -41,15 +41,9 @@ __device__ node paired_eight(const node *from, i64 count) {
 __device__ node paired_stretch(const node *from, i64 count) {
     node stack[40];
     int depth = 0;
-    for (i64 i = 0; i < count; i += 8) {
-        stack[depth++] = paired_eight(from + i, count - i);
-        for (i64 carry = i / 8; carry & 1; carry >>= 1) {
-            depth--;
-            merge(stack[depth - 1], stack[depth]);
-        }
-    }
-    for (; depth > 1; depth--)
-        merge(stack[depth - 2], stack[depth - 1]);
+    for (i64 i = 0; i < count; i += 8)
+        push(stack, depth, paired_eight(from + i, count - i), i / 8);
+    fold(stack, depth);
     return stack[0];
 }
 

@@ -6,8 +6,13 @@ extern const char tess_kernel_reduce_gpu_tree_leaves_cu[], tess_kernel_reduce_gp
 const tess_gpu_text tess_reduce_gpu_complex_header = {"ops/reduce/gpu_complex.cuh", tess_kernel_reduce_gpu_complex_cuh};
 static const tess_gpu_text tree_leaves = {"reduce/gpu_tree_leaves.cu", tess_kernel_reduce_gpu_tree_leaves_cu},
                            finish_header = {"ops/reduce/gpu_finish.cuh", tess_kernel_reduce_gpu_finish_cuh};
-static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header, &tess_reduce_gpu_complex_header, &finish_header,
-                                               &tess_reduce_gpu_types_header, NULL};
+static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
+                                               &tess_reduce_gpu_tree_header,
+                                               &tess_reduce_gpu_leaf_header,
+                                               &tess_reduce_gpu_complex_header,
+                                               &finish_header,
+                                               &tess_reduce_gpu_types_header,
+                                               NULL};
 
 static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
 

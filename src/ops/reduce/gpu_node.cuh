@@ -5,15 +5,7 @@
 // -DOPERATION the number of the operation (tess_reduction); -DSMALLEST, -DMAGNITUDE, -DNUMERIC the order of extremes.
 #ifndef TESS_REDUCE_NODE_CUH
 #define TESS_REDUCE_NODE_CUH
-#include "gpu/types.cuh"
-
-#define SUM 0
-#define PROD 1
-#define COUNT 2
-#define EXTREME 3
-#define ARG 4
-#define VAR 5
-enum { OP_SUM, OP_PROD, OP_MIN, OP_MAX, OP_MEAN, OP_VAR, OP_STD, OP_ARGMIN, OP_ARGMAX, OP_ANY, OP_ALL, OP_COUNT_NONZERO, OP_NORM1, OP_NORM2, OP_NORM_INF };
+#include "ops/reduce/gpu_tree.cuh"
 
 typedef stored<IN>::type element;
 typedef stored<OUT>::type result;
@@ -261,16 +253,5 @@ __device__ result finished(const node &n, i64 k, double ddof) {
         v = __longlong_as_double(0x7ff8000000000000ll);
     return store_as<OUT>(OPERATION == OP_STD ? sqrt(v) : v);
 #endif
-}
-
-// Another lane's node, `down` lanes above.
-__device__ node above(const node &n, int down) {
-    node m;
-    const unsigned *from = (const unsigned *)&n;
-    unsigned *to = (unsigned *)&m;
-#pragma unroll
-    for (int i = 0; i < (int)(sizeof(node) / 4); i++)
-        to[i] = __shfl_down_sync(0xffffffffu, from[i], down);
-    return m;
 }
 #endif

@@ -32,7 +32,8 @@ enum { REDUCE_GPU_ROWS = 6 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's b
 int64_t tess_reduce_gpu_resident(const tess_gpu_device *device); /* so many of its blocks a device holds at once; NULL = an H200 */
 extern const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS];
 
-extern const tess_gpu_text tess_reduce_gpu_node_header, tess_reduce_gpu_types_header, tess_reduce_gpu_complex_header;
+extern const tess_gpu_text tess_reduce_gpu_node_header, tess_reduce_gpu_tree_header, tess_reduce_gpu_leaf_header, tess_reduce_gpu_types_header,
+    tess_reduce_gpu_complex_header;
 void tess_reduce_gpu_node_options(tess_gpu_layout *layout, const reduce_problem *p); /* the -D of gpu_node.cuh */
 int64_t tess_reduce_gpu_node_size(const reduce_problem *p);                          /* bytes of its struct node */
 /* The first `count` kept axes as shape[], in[], out[] of the kernels' structures, with steps in elements; a double as a word of them. */

@@ -9,13 +9,21 @@ KERNEL_TEXT(gpu_tree_rows);
 KERNEL_TEXT(gpu_tree_block);
 KERNEL_TEXT(gpu_tree_columns);
 KERNEL_TEXT(gpu_tree_lanes);
-extern const char tess_kernel_reduce_gpu_node_cuh[], tess_kernel_reduce_gpu_packed_cuh[], tess_kernel_reduce_gpu_finish_cuh[],
-    tess_kernel_gpu_types_cuh[];
+extern const char tess_kernel_reduce_gpu_node_cuh[], tess_kernel_reduce_gpu_tree_cuh[], tess_kernel_reduce_gpu_leaf_cuh[],
+    tess_kernel_reduce_gpu_packed_cuh[], tess_kernel_reduce_gpu_finish_cuh[], tess_kernel_gpu_types_cuh[];
 const tess_gpu_text tess_reduce_gpu_node_header = {"ops/reduce/gpu_node.cuh", tess_kernel_reduce_gpu_node_cuh},
+                    tess_reduce_gpu_tree_header = {"ops/reduce/gpu_tree.cuh", tess_kernel_reduce_gpu_tree_cuh},
+                    tess_reduce_gpu_leaf_header = {"ops/reduce/gpu_leaf.cuh", tess_kernel_reduce_gpu_leaf_cuh},
                     tess_reduce_gpu_types_header = {"gpu/types.cuh", tess_kernel_gpu_types_cuh};
 static const tess_gpu_text packed_header = {"ops/reduce/gpu_packed.cuh", tess_kernel_reduce_gpu_packed_cuh},
                            finish_header = {"ops/reduce/gpu_finish.cuh", tess_kernel_reduce_gpu_finish_cuh};
-static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header, &packed_header, &finish_header, &tess_reduce_gpu_types_header, NULL};
+static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
+                                               &tess_reduce_gpu_tree_header,
+                                               &tess_reduce_gpu_leaf_header,
+                                               &packed_header,
+                                               &finish_header,
+                                               &tess_reduce_gpu_types_header,
+                                               NULL};
 
 static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
 

@@ -17,7 +17,8 @@ KERNEL_TEXT(gpu_shuffle);
 KERNEL_TEXT(gpu_grid_stride);
 extern const char tess_kernel_reduce_gpu_ladder_cuh[];
 static const tess_gpu_text ladder_header = {"ops/reduce/gpu_ladder.cuh", tess_kernel_reduce_gpu_ladder_cuh};
-static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header, &tess_reduce_gpu_types_header, &ladder_header, NULL};
+static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header, &tess_reduce_gpu_tree_header, &tess_reduce_gpu_types_header,
+                                               &ladder_header, NULL};
 
 enum { BLOCK = REDUCE_GPU_BLOCK };
 

@@ -19,20 +19,9 @@ struct columns {
     i64 k, step, leaves; // elements of an output, elements of in from one to the next
     i64 width, batches;  // outputs side by side; sets of them
     double ddof;
-    i64 out_step; // from one column's output to the next
-    i64 shape[KEPT + 1], in[KEPT + 1], out[KEPT + 1];
+    i64 out_step;                                     // from one column's output to the next
+    i64 shape[KEPT + 1], in[KEPT + 1], out[KEPT + 1]; // the kept axes, slowest first
 };
-
-__device__ void place_of(const columns &c, i64 batch, i64 &in, i64 &out) {
-    in = out = 0;
-#pragma unroll
-    for (int d = KEPT - 1; d >= 0; d--) {
-        i64 at = batch % c.shape[d];
-        batch /= c.shape[d];
-        in += at * c.in[d];
-        out += at * c.out[d];
-    }
-}
 
 __device__ void merge_all(nodes &n, const nodes &m) {
 #pragma unroll
@@ -129,14 +118,8 @@ extern "C" __global__ void finish(result *out, const node *partial, const column
     const node *from = partial + batch * c.leaves * c.width + column;
     node stack[40];
     int depth = 0;
-    for (i64 i = 0; i < c.leaves; i++) {
-        stack[depth++] = from[i * c.width];
-        for (i64 carry = i; carry & 1; carry >>= 1) {
-            depth--;
-            merge(stack[depth - 1], stack[depth]);
-        }
-    }
-    for (; depth > 1; depth--)
-        merge(stack[depth - 2], stack[depth - 1]);
+    for (i64 i = 0; i < c.leaves; i++)
+        push(stack, depth, from[i * c.width], i);
+    fold(stack, depth);
     out[at_out + column * c.out_step] = finished(stack[0], c.k, c.ddof);
 }

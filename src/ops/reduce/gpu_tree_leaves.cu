@@ -7,7 +7,7 @@
 #if IN >= 14
 #include "ops/reduce/gpu_complex.cuh"
 #else
-#include "ops/reduce/gpu_node.cuh"
+#include "ops/reduce/gpu_leaf.cuh"
 #endif
 #include "ops/reduce/gpu_finish.cuh"
 
@@ -24,74 +24,8 @@ struct record {
     i64 count;
 };
 
-__device__ i64 place(const leaves &p, i64 i) {
-    i64 at = 0;
-#pragma unroll
-    for (int d = RANK - 1; d > 0; d--) {
-        at += i % p.size[d] * p.step[d];
-        i /= p.size[d];
-    }
-    return at + i * p.step[0];
-}
-
-__device__ void place_of(const leaves &p, i64 output, i64 &in, i64 &out) {
-    in = out = 0;
-#pragma unroll
-    for (int d = KEPT - 1; d >= 0; d--) {
-        i64 at = output % p.shape[d];
-        output /= p.shape[d];
-        in += at * p.in[d];
-        out += at * p.out[d];
-    }
-}
-
 #if KIND == VAR
-__device__ void halve_sums(double *sum, i64 *count) {
-    for (int w = 128; w > 0; w /= 2) {
-        __syncthreads();
-        if (threadIdx.x < w) {
-            sum[threadIdx.x] += sum[threadIdx.x + w];
-            count[threadIdx.x] += count[threadIdx.x + w];
-        }
-    }
-    __syncthreads();
-}
-
-// Mean, then squared deviations; the second look at the leaf finds it in the caches.
-__device__ node of_leaf(const leaves &p, const element *from, i64 first, int n) {
-    __shared__ double sum[256];
-    __shared__ i64 count[256];
-    double lane = 0, x;
-    i64 here = 0;
-    for (int i = threadIdx.x; i < n; i += 256) {
-        x = load_as<double, IN>(from[place(p, first + i)]);
-        bool counts = !(OMIT && x != x);
-        lane = counts ? lane + x : lane;
-        here += counts;
-    }
-    sum[threadIdx.x] = lane;
-    count[threadIdx.x] = here;
-    halve_sums(sum, count);
-    node whole = nothing();
-    whole.count = count[0];
-    double mean = sum[0] / (double)whole.count;
-    __syncthreads();
-    if (whole.count == 0)
-        return whole;
-    lane = 0;
-    for (int i = threadIdx.x; i < n; i += 256) {
-        x = load_as<double, IN>(from[place(p, first + i)]);
-        bool counts = !(OMIT && x != x);
-        x -= mean;
-        lane = counts ? lane + x * x : lane;
-    }
-    sum[threadIdx.x] = lane;
-    count[threadIdx.x] = 0;
-    halve_sums(sum, count);
-    whole.mean = mean;
-    whole.m2 = sum[0];
-    return whole;
-}
+__device__ node of_leaf(const leaves &p, const element *from, i64 first, int n) { return moments(p, from, first, n); }
 #else
 __device__ node of_leaf(const leaves &p, const element *from, i64 first, int n) {
     __shared__ node lane[256];
@@ -112,12 +46,7 @@ __device__ node of_leaf(const leaves &p, const element *from, i64 first, int n) 
     ((volatile unsigned *)&lane[threadIdx.x])[1] = 0; // a hole, which is copied with the rest
 #endif
     lane[threadIdx.x] = mine;
-    for (int w = 128; w > 0; w /= 2) {
-        __syncthreads();
-        if (threadIdx.x < w)
-            merge(lane[threadIdx.x], lane[threadIdx.x + w]);
-    }
-    __syncthreads();
+    halve(lane);
     return lane[0];
 }
 #endif

@@ -27,19 +27,8 @@ union vector {
 struct rows {
     i64 k, outputs, groups; // elements and groups of 8 leaves an output
     double ddof;
-    i64 shape[KEPT + 1], in[KEPT + 1], out[KEPT + 1]; // the kept axes, slowest first, steps in elements
+    i64 shape[KEPT + 1], in[KEPT + 1], out[KEPT + 1]; // the kept axes, slowest first
 };
-
-__device__ void place_of(const rows &r, i64 output, i64 &in, i64 &out) {
-    in = out = 0;
-#pragma unroll
-    for (int d = KEPT - 1; d >= 0; d--) {
-        i64 at = output % r.shape[d];
-        output /= r.shape[d];
-        in += at * r.in[d];
-        out += at * r.out[d];
-    }
-}
 
 #if PACKED
 // Whole leaves as one stretch: what no order can change is halved once.
@@ -145,18 +134,14 @@ __device__ node leaves_of(const element *from, i64 left, i64 first) {
     int depth = 0;
     for (int i = 0; i < LEAVES && i * 8192 < left; i++) { // a binary counter
         i64 begin = i * 8192;
-        stack[depth++] = leaf(from + begin, left - begin < 8192 ? (int)(left - begin) : 8192, first + begin);
-        for (int carry = i; carry & 1; carry >>= 1) {
-            depth--;
-            merge(stack[depth - 1], stack[depth]);
-        }
+        push(stack, depth, leaf(from + begin, left - begin < 8192 ? (int)(left - begin) : 8192, first + begin), i);
     }
-    for (; depth > 1; depth--)
-        merge(stack[depth - 2], stack[depth - 1]);
+    fold(stack, depth);
     return stack[0];
 }
 
-extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST) tree_rows(const element *in, result *out, node *partial, unsigned *ticket, const rows r) {
+extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
+    tree_rows(const element *in, result *out, node *partial, unsigned *ticket, const rows r) {
     __shared__ node leaves[WARPS];
     const int warp = threadIdx.x / 32, slot = warp % SLOTS;
     i64 output = SLOTS == WARPS ? blockIdx.x / r.groups : (i64)blockIdx.x * (WARPS / SLOTS) + warp / SLOTS;
@@ -164,7 +149,8 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST) tree_rows(con
     bool here = output < r.outputs && first < r.k;
     place_of(r, output < r.outputs ? output : 0, at_in, at_out);
     if (here) {
-        node mine = LEAVES == 1 ? leaf(in + at_in + first, r.k - first < 8192 ? (int)(r.k - first) : 8192, first) : leaves_of(in + at_in + first, r.k - first, first);
+        node mine = LEAVES == 1 ? leaf(in + at_in + first, r.k - first < 8192 ? (int)(r.k - first) : 8192, first)
+                                : leaves_of(in + at_in + first, r.k - first, first);
         if (threadIdx.x % 32 == 0)
             leaves[warp] = mine;
     }

@@ -3,18 +3,9 @@
 //
 // What no other kernel takes comes here: no axis without gaps, steps of any sign, elements that are not aligned to their own size. An element is moved
 // as pieces of UNIT bytes (-DUNIT=1|2|4|8|16), `pieces` of them; -DAXES=N axes in the order of out's memory, slowest first, steps in bytes.
-#if UNIT == 1
-typedef unsigned char unit;
-#elif UNIT == 2
-typedef unsigned short unit;
-#elif UNIT == 4
-typedef unsigned unit;
-#elif UNIT == 8
-typedef uint2 unit;
-#else
-typedef uint4 unit;
-#endif
-typedef long long i64;
+#include "ops/transpose/gpu_piece.cuh"
+
+typedef piece<UNIT>::type unit;
 
 struct walk {
     i64 count, pieces;

@@ -6,6 +6,7 @@
 extern const char tess_kernel_transpose_gpu_inplace_cu[], tess_kernel_transpose_gpu_inplace_runs_cu[];
 static const tess_gpu_text gpu_inplace = {"transpose/gpu_inplace.cu", tess_kernel_transpose_gpu_inplace_cu},
                            gpu_inplace_runs = {"transpose/gpu_inplace_runs.cu", tess_kernel_transpose_gpu_inplace_runs_cu};
+static const tess_gpu_text *const headers[] = {&tess_transpose_gpu_piece_header, NULL};
 
 enum { THREADS = 256 };
 
@@ -89,5 +90,5 @@ static void lay_inplace_runs(const tess_problem *base, const tess_gpu_device *de
     tess_gpu_pass(layout, step, &r, sizeof r);
 }
 
-const tess_gpu_row tess_transpose_gpu_inplace = {.production = true, .least_arch = 80, .lay_out = lay_inplace},
-                   tess_transpose_gpu_inplace_runs = {.production = true, .least_arch = 80, .lay_out = lay_inplace_runs};
+const tess_gpu_row tess_transpose_gpu_inplace = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_inplace},
+                   tess_transpose_gpu_inplace_runs = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_inplace_runs};

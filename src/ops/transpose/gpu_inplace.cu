@@ -10,18 +10,9 @@
 // -DSIZE bytes an element, -DUNIT bytes a word: where rows are whole words, elements of 1 and 2 bytes go K = UNIT / SIZE rows and columns at a time, turned
 // in registers by byte permutations. A tile is T x T elements (-DTILE), in words of its rows W; row K * a + b of it, turned, lies in row b * W + a of shared
 // memory, whose odd pitch keeps both accesses free of conflicts.
-typedef long long i64;
-#if UNIT == 1
-typedef unsigned char word;
-#elif UNIT == 2
-typedef unsigned short word;
-#elif UNIT == 4
-typedef unsigned word;
-#elif UNIT == 8
-typedef uint2 word;
-#else
-typedef uint4 word;
-#endif
+#include "ops/transpose/gpu_piece.cuh"
+
+typedef piece<UNIT>::type word;
 
 enum { T = TILE, K = UNIT / SIZE, W = T / K, PITCH = W + 1, THREADS = 256, EACH = W * W / THREADS };
 

@@ -3,18 +3,9 @@
 //
 // Runs lie together, so that neighbouring threads move neighbouring pieces; between runs of a column they do not, and a sector serves one run alone.
 // Matrices that are not square go to the workspace (`turn_runs`) and are copied back.
-typedef long long i64;
-#if UNIT == 1
-typedef unsigned char unit;
-#elif UNIT == 2
-typedef unsigned short unit;
-#elif UNIT == 4
-typedef unsigned unit;
-#elif UNIT == 8
-typedef uint2 unit;
-#else
-typedef uint4 unit;
-#endif
+#include "ops/transpose/gpu_piece.cuh"
+
+typedef piece<UNIT>::type unit;
 
 struct runs {
     i64 rows, columns, pieces, count; // count: pieces in all

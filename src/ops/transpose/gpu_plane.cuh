@@ -4,18 +4,9 @@
 //     in   element (p, q) of a matrix lies at q * q_in + p           out   at p * p_out + q           (in elements)
 //
 // -DSIZE=1|2|4|8|16 is the size of an element in bytes, -DBATCH=N the number of axes that count the matrices.
-#if SIZE == 1
-typedef unsigned char element;
-#elif SIZE == 2
-typedef unsigned short element;
-#elif SIZE == 4
-typedef unsigned element;
-#elif SIZE == 8
-typedef uint2 element;
-#else
-typedef uint4 element;
-#endif
-typedef long long i64;
+#include "ops/transpose/gpu_piece.cuh"
+
+typedef piece<SIZE>::type element;
 
 struct plane {
     i64 p_size, q_size, q_in, p_out;

@@ -18,9 +18,11 @@ KERNEL_TEXT(gpu_shifted);
 KERNEL_TEXT(gpu_shifted_small);
 KERNEL_TEXT(gpu_elements);
 KERNEL_TEXT(gpu_copy);
-extern const char tess_kernel_transpose_gpu_plane_cuh[];
+extern const char tess_kernel_transpose_gpu_plane_cuh[], tess_kernel_transpose_gpu_piece_cuh[];
 static const tess_gpu_text plane_header = {"ops/transpose/gpu_plane.cuh", tess_kernel_transpose_gpu_plane_cuh};
-static const tess_gpu_text *const headers[] = {&plane_header, NULL};
+const tess_gpu_text tess_transpose_gpu_piece_header = {"ops/transpose/gpu_piece.cuh", tess_kernel_transpose_gpu_piece_cuh};
+static const tess_gpu_text *const headers[] = {&plane_header, &tess_transpose_gpu_piece_header, NULL}, *const piece_headers[] = {
+                                                                                                           &tess_transpose_gpu_piece_header, NULL};
 
 static const transpose_problem *of(const tess_problem *problem) { return (const transpose_problem *)problem; }
 
@@ -283,7 +285,7 @@ ROW(10, tile_vector2, false);
 ROW(11, tile_vector4, false);
 ROW(12, micro, true);
 static const tess_gpu_row row_shifted = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_shifted};
-static const tess_gpu_row row_elements = {.production = true, .least_arch = 80, .lay_out = lay_elements};
+static const tess_gpu_row row_elements = {.headers = piece_headers, .production = true, .least_arch = 80, .lay_out = lay_elements};
 
 static bool by_name_only(const tess_problem *base, const char **why) {
     (void)base;

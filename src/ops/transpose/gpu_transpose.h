@@ -12,6 +12,9 @@ extern const tess_strategy tess_transpose_gpu_rows[TRANSPOSE_GPU_ROWS];
 /* The problem as matrices that a kernel can take element by element; *why says why not. */
 bool tess_transpose_gpu_plane_of(const tess_problem *base, transpose_plane *plane, const char **why);
 
+/* gpu_piece.cuh, which all kernels include. */
+extern const tess_gpu_text tess_transpose_gpu_piece_header;
+
 /* gpu_inplace.c: in place, by tiles and by runs of any size. */
 extern const tess_gpu_row tess_transpose_gpu_inplace, tess_transpose_gpu_inplace_runs;
 bool tess_transpose_gpu_inplace_fits(const tess_problem *base, const char **why);

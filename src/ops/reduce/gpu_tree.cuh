@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_tree.cuh - what the kernels of the tree share whatever a node is: the words for foldings, where elements and outputs lie, and the ways in which
+// nodes meet: of a block's 256 lanes, of a warp's, and of leaves one after another.
+//
+// Included by gpu_node.cuh and gpu_complex.cuh, of which a kernel takes one: node, nothing() and merge() are theirs.
+#ifndef TESS_REDUCE_TREE_CUH
+#define TESS_REDUCE_TREE_CUH
+#include "gpu/types.cuh"
+
+#define SUM 0
+#define PROD 1
+#define COUNT 2
+#define EXTREME 3
+#define ARG 4
+#define VAR 5
+enum { OP_SUM, OP_PROD, OP_MIN, OP_MAX, OP_MEAN, OP_VAR, OP_STD }; // as tess_reduction
+enum { OP_ARGMIN = OP_STD + 1, OP_ARGMAX, OP_ANY, OP_ALL, OP_COUNT_NONZERO, OP_NORM1, OP_NORM2, OP_NORM_INF };
+
+// Steps are in elements, axes slowest first; the last places of a launch's arrays are not used.
+// Where element number i of an output lies, along the reduced axes p.size, p.step.
+template <typename P> __device__ i64 place(const P &p, i64 i) {
+    i64 at = 0;
+#pragma unroll
+    for (int d = (int)(sizeof p.size / sizeof *p.size) - 2; d > 0; d--) {
+        at += i % p.size[d] * p.step[d];
+        i /= p.size[d];
+    }
+    return at + i * p.step[0];
+}
+
+// Where output number `output` lies, and its first element, along the kept axes p.shape, p.in, p.out.
+template <typename P> __device__ void place_of(const P &p, i64 output, i64 &in, i64 &out) {
+    in = out = 0;
+#pragma unroll
+    for (int d = (int)(sizeof p.shape / sizeof *p.shape) - 2; d >= 0; d--) {
+        i64 at = output % p.shape[d];
+        output /= p.shape[d];
+        in += at * p.in[d];
+        out += at * p.out[d];
+    }
+}
+
+// lane[0] = the halving tree over a block's 256 lanes.
+template <typename NODE> __device__ void halve(NODE *lane) {
+    for (int w = 128; w > 0; w /= 2) {
+        __syncthreads();
+        if (threadIdx.x < w)
+            merge(lane[threadIdx.x], lane[threadIdx.x + w]);
+    }
+    __syncthreads();
+}
+
+// Another lane's node, `down` lanes above.
+template <typename NODE> __device__ NODE above(const NODE &n, int down) {
+    NODE m;
+    const unsigned *from = (const unsigned *)&n;
+    unsigned *to = (unsigned *)&m;
+#pragma unroll
+    for (int i = 0; i < (int)(sizeof(NODE) / 4); i++)
+        to[i] = __shfl_down_sync(0xffffffffu, from[i], down);
+    return m;
+}
+
+// Nodes that come one after another are paired as a binary counter carries: number i goes on the stack, of `depth` nodes, and takes in what it completes.
+template <typename NODE, typename INDEX> __device__ void push(NODE *stack, int &depth, const NODE &n, INDEX i) {
+    stack[depth++] = n;
+    for (; i & 1; i >>= 1) {
+        depth--;
+        merge(stack[depth - 1], stack[depth]);
+    }
+}
+// stack[0] = all of them.
+template <typename NODE> __device__ void fold(NODE *stack, int depth) {
+    for (; depth > 1; depth--)
+        merge(stack[depth - 2], stack[depth - 1]);
+}
+#endif
