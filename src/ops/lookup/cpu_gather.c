@@ -3,10 +3,12 @@
  *
  * Splitting the steps keeps the check free of branches and lets many fetches be under way at once; a check inside the fetch would wait for each
  * index. Of tables beyond L2 each element's line is asked for some elements ahead, across the end of a run, so that memory is not idle while the next one is checked.
+ * Where the processor's gather is slow, small blocks take both steps at once (collected.h).
  * ERROR is found in the first step: the smallest bad position of all threads is the one that is named, whichever thread came first. */
+#include "core/gathers.h"
 #include "core/parallel.h"
+#include "ops/lookup/collected.h"
 #include "ops/lookup/positions.h"
-#include "simd/gather.h"
 
 tess_status TESS_ISA_NAME(tess_lookup_gather)(const tess_problem *base, const tess_run *run);
 
@@ -15,7 +17,10 @@ typedef struct job {
     const tess_run *run;
     _Atomic int64_t first_bad;
     bool stream;
-    bool far; /* the table lies in no cache of this core */
+    bool loads;        /* by a load an element, not by the processor's gather */
+    bool far;          /* the table lies in no cache of this core */
+    collected collect; /* not NULL: the index is checked and used in one pass */
+    uint64_t limit;    /* of that */
 } job;
 
 typedef struct {
@@ -57,21 +62,22 @@ TESS_INLINE void ask(const char *next, int64_t bytes) {
 }
 
 /* Elements of 4 and 8 bytes without gaps on both sides; the vectors that fill whole lines of out go past the caches when `stream`. */
-#define FETCH_LINES(size, vector, LANES)                                                                                             \
-    static void fetch_lines_##size(char *out, const char *table, const int32_t *entry, int64_t count, bool stream, const char *next, \
-                                   int64_t width) {                                                                                  \
-        int64_t i = stream ? tess_min64(count, (-(int64_t)((uintptr_t)out) & 63) / size) : 0;                                        \
-        stream = stream && ((uintptr_t)out + (uintptr_t)(i * size)) % 64 == 0;                                                       \
-        fetch_##size(out, size, table, size, entry, i);                                                                              \
-        for (; i + LANES <= count; i += LANES) {                                                                                     \
-            const v_bytes v = (v_bytes)vector##_gather(table, (const uint32_t *)entry + i);                                          \
-            ask(next + i * width, LANES * width);                                                                                    \
-            if (stream)                                                                                                              \
-                v_bytes_stream(out + i * size, v);                                                                                   \
-            else                                                                                                                     \
-                v_bytes_store(out + i * size, v);                                                                                    \
-        }                                                                                                                            \
-        fetch_##size(out + i * size, size, table, size, entry + i, count - i);                                                       \
+#define FETCH_LINES(size, vector, LANES)                                                                                                            \
+    static void fetch_lines_##size(char *out, const char *table, const int32_t *entry, int64_t count, bool stream, const char *next, int64_t width, \
+                                   bool loads) {                                                                                                    \
+        int64_t i = stream ? tess_min64(count, (-(int64_t)((uintptr_t)out) & 63) / size) : 0;                                                       \
+        stream = stream && ((uintptr_t)out + (uintptr_t)(i * size)) % 64 == 0;                                                                      \
+        fetch_##size(out, size, table, size, entry, i);                                                                                             \
+        for (; i + LANES <= count; i += LANES) {                                                                                                    \
+            const uint32_t *at = (const uint32_t *)entry + i;                                                                                       \
+            const v_bytes v = (v_bytes)(loads ? vector##_collect(table, at) : vector##_gather(table, at));                                          \
+            ask(next + i * width, LANES * width);                                                                                                   \
+            if (stream)                                                                                                                             \
+                v_bytes_stream(out + i * size, v);                                                                                                  \
+            else                                                                                                                                    \
+                v_bytes_store(out + i * size, v);                                                                                                   \
+        }                                                                                                                                           \
+        fetch_##size(out + i * size, size, table, size, entry + i, count - i);                                                                      \
     }
 FETCH_LINES(4, v_f32, TESS_F32_LANES)
 FETCH_LINES(8, v_f64, TESS_F64_LANES)
@@ -131,12 +137,12 @@ static void fetch(const job *j, const lookup_segment *s, int64_t in_step, int64_
     }
     const char *next = s->index + s->count * in_step;
     if (VECTORS_GATHER && step == size && out_step == size && in_step == j->problem->index.itemsize && n * size >= 4 && n * size <= INT32_MAX &&
-        (size >= 4 || TESS_VECTOR_BYTES == 64)) /* narrowing costs AVX2 more than the gather saves */
+        (size >= 4 || (TESS_VECTOR_BYTES == 64 && !j->loads))) /* narrowing costs AVX2 more than the gather saves */
         switch (size) {
         case 1: fetch_narrow_1(s->out, s->table, n, entry, s->count, j->stream, next, in_step); return;
         case 2: fetch_narrow_2(s->out, s->table, n, entry, s->count, j->stream, next, in_step); return;
-        case 4: fetch_lines_4(s->out, s->table, entry, s->count, j->stream, next, in_step); return;
-        case 8: fetch_lines_8(s->out, s->table, entry, s->count, j->stream, next, in_step); return;
+        case 4: fetch_lines_4(s->out, s->table, entry, s->count, j->stream, next, in_step, j->loads); return;
+        case 8: fetch_lines_8(s->out, s->table, entry, s->count, j->stream, next, in_step, j->loads); return;
         default: break;
         }
     switch (size) {
@@ -159,12 +165,61 @@ static bool next_run(job *j, lookup_walk *walk, lookup_segment *s, positions *p)
     return false;
 }
 
+/* The first `count` indices of a run in two passes; false when one is bad. */
+static bool two_passes(job *j, const lookup_walk *walk, const lookup_segment *run, int64_t count) {
+    lookup_segment s = *run;
+    positions p;
+    s.count = count;
+    positions_of(&p, j->problem, s.index, walk->in_step, count);
+    if (p.bad >= 0) {
+        tess_lookup_note(&j->first_bad, s.position + p.bad);
+        return false;
+    }
+    fetch(j, &s, walk->in_step, walk->out_step, p.entry, p.entry, 0);
+    for (int k = 0; k < p.fills; k++)
+        memcpy(s.out + p.filled[k] * walk->out_step, j->problem->fill, (size_t)j->problem->size);
+    return true;
+}
+
+/* One pass, but for what comes before the first whole line of out, runs with something outside, and what is left in the end. */
+static void collect_task(job *j, int64_t begin, int64_t end) {
+    const int64_t size = j->problem->size, width = j->problem->index.itemsize;
+    lookup_walk walk;
+    lookup_segment s;
+    tess_lookup_walk_start(&walk, j->problem, j->run, begin, end, INT64_MAX);
+    while (tess_lookup_walk_next(&walk, &s)) {
+        int64_t done = (-(int64_t)((uintptr_t)s.out) & 63) / size;
+        const bool stream = j->stream && ((uintptr_t)s.out + (uintptr_t)(done * size)) % 64 == 0;
+        for (done = stream ? tess_min64(done, s.count) : 0;;) {
+            if (done > 0 && !two_passes(j, &walk, &s, done))
+                return;
+            s.index += done * width;
+            s.out += done * size;
+            s.position += done;
+            s.count -= done;
+            if (s.count == 0)
+                break;
+            done = j->collect(s.out, s.table, s.index, s.count, j->limit, stream);
+            s.index += done * width;
+            s.out += done * size;
+            s.position += done;
+            s.count -= done;
+            done = tess_min64(s.count, LOOKUP_BLOCK);
+        }
+    }
+    tess_stream_fence();
+}
+
 static void task(void *argument, int64_t begin, int64_t end, int worker) {
     job *j = argument;
     lookup_walk walk;
     lookup_segment s[2];
     positions p[2];
     (void)worker;
+    if (j->collect) {
+        collect_task(j, begin, end);
+        return;
+    }
     tess_lookup_walk_start(&walk, j->problem, j->run, begin, end, LOOKUP_BLOCK);
     bool more = next_run(j, &walk, &s[0], &p[0]);
     for (int now = 0; more;) {
@@ -184,8 +239,18 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
 tess_status TESS_ISA_NAME(tess_lookup_gather)(const tess_problem *base, const tess_run *run) {
     enum { FAR_TABLE = 16 << 20 }; /* bytes: with 4 MiB asking ahead took a quarter longer */
     const lookup_problem *problem = (const lookup_problem *)base;
-    job j = {.problem = problem, .run = run, .first_bad = INT64_MAX, .stream = problem->base.elements * (double)problem->size > 8 << 20};
+    job j = {.problem = problem,
+             .run = run,
+             .first_bad = INT64_MAX,
+             .stream = problem->base.elements * (double)problem->size > 8 << 20,
+             .loads = TESS_COLLECTS && !tess_cpu_gathers()};
+    const lookup_axes *at = &problem->at;
+    const int last = at->ndim - 1;
     j.far = problem->step == problem->size && (problem->size == 4 || problem->size == 8) && problem->n * problem->size >= FAR_TABLE;
+    if (j.loads && !j.far && problem->step == problem->size && last >= 0 && at->stride[LOOKUP_FROM][last] == problem->index.itemsize &&
+        at->stride[LOOKUP_OUT][last] == problem->size)
+        j.collect = collected_for(problem->size, problem->index.itemsize);
+    j.limit = collected_limit(problem);
     TESS_TRY(tess_parallel(run->context, run->threads, problem->outer.count * problem->at.count, 16 * LOOKUP_BLOCK, task, &j));
     int64_t bad = atomic_load(&j.first_bad);
     return bad == INT64_MAX ? TESS_OK : tess_lookup_refuse(problem, run->second, bad);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * strategies.c - the table: one row a strategy. */
+#include "core/gathers.h"
 #include "ops/lookup/gpu_lookup.h"
 
 TESS_DECLARE_RUN(tess_lookup_bytes);
@@ -49,7 +50,8 @@ static bool bytes_sensible(const tess_problem *base, const char **why) {
     if (problem->at.count < 1024)
         return false;
     *why = "a gather is quicker than making bytes of wider indices, for elements of 4 bytes or more";
-    return problem->index.itemsize == 1 || problem->size < 4;
+    const bool planes = problem->size == 4 && base->context->slot == TESS_SLOT_AVX512 && !tess_cpu_gathers();
+    return problem->index.itemsize == 1 || problem->size < 4 || planes;
 }
 
 static bool slices_applicable(const tess_problem *base, const char **why) { return gathers((const lookup_problem *)base, why); }
