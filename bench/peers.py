@@ -3,6 +3,7 @@
 """Tessera and other libraries on the same arrays, in turns, beside the machine's limits.
 
     make bench-peers                       # installs the other libraries below build/peers, then runs everything
+    make bench-peers PEERS_FLAGS='--only correlate -j 1 --merge'    # one operation, its lines beside those of earlier runs
     build/peers/bin/python bench/peers.py --only "4096 x 4096" -j 1
     build/peers/bin/python bench/peers.py --table results.json
 
@@ -241,7 +242,7 @@ def print_all(results):
 
 def arguments():
     parser = argparse.ArgumentParser(description="Measures Tessera beside other libraries.")
-    parser.add_argument("--only", default="", help="workloads that have this text in their names; several with | between them")
+    parser.add_argument("--only", default="", help="workloads that have this text in their names, or those of an operation; several with | between them")
     parser.add_argument("--quick", action="store_true", help="the quick workloads and libraries only: some three minutes")
     parser.add_argument("-j", type=int, action="append", metavar="N", help="threads (may be given several times; default: 1, and all processors)")
     parser.add_argument("--isa", default="auto", help="highest instruction set of Tessera")
@@ -250,7 +251,7 @@ def arguments():
     parser.add_argument("--columns", help="other libraries, with commas between them")
     parser.add_argument("--seconds", type=float, default=2, help="for the limits, each time (default 2)")
     parser.add_argument("--output", help="writes JSON here")
-    parser.add_argument("--merge", action="store_true", help="keeps what the output holds of other workloads, threads or pages")
+    parser.add_argument("--merge", action="store_true", help="keeps what the output holds of other workloads, threads or pages: a long run in pieces")
     parser.add_argument("--table", metavar="FILE", help="prints the table of an earlier output, and stops")
     return parser.parse_args()
 
@@ -263,10 +264,11 @@ def main():
     if not columns.np:
         sys.exit("NumPy is needed: `make bench-peers` installs it")
     words = [t for t in options.only.split("|") if t]
-    chosen = [w for w in library.workloads() if (not words or any(t in w["name"] for t in words)) and (w["quick"] or not options.quick)]
+    chosen = [w for w in library.workloads() if (not words or any(t in w["name"] or t == w["operation"] for t in words)) and (w["quick"] or not options.quick)]
     results = {"machine": machine(), "date": datetime.date.today().isoformat(), "commit": commit(), "command": " ".join(["bench/peers.py"] + sys.argv[1:]),
                "versions": columns.versions(), "limits": [], "results": []}
     wanted = (options.columns or (QUICK_COLUMNS if options.quick else ",".join(columns.COLUMNS))).split(",")
+    before = json.load(open(options.output)) if options.merge and options.output and os.path.exists(options.output) else None
     start = time.perf_counter()
     print(HEAD, flush=True)
     for threads in sorted(set(options.j or [1, len(os.sched_getaffinity(0))])):
@@ -278,24 +280,28 @@ def main():
                              [r for r in results["results"] if r["workload"] == work["name"]])
             results["results"].append(record)
             print(line(record), flush=True)
+            if options.output:  # each time: a run that is cut short keeps what it has
+                write(results, before, options.output)
         tessera.close()
     print("%.1f minutes" % ((time.perf_counter() - start) / 60))
-    if options.output:
-        write(results, options)
     return 0
 
 
-def write(results, options):
+def write(new, before, path):
+    """before: what the file held of an earlier run that is kept, or None."""
     def key(r):
         return r["workload"], r["threads"], r["pages"], r["isa"]
-    if options.merge and os.path.exists(options.output):
-        before = json.load(open(options.output))
-        new = {key(r) for r in results["results"]}
-        results["results"] = [r for r in before["results"] if key(r) not in new] + results["results"]
-        results["limits"] = before["limits"] + results["limits"]
+    results = dict(new)
+    if before:
+        measured = {key(r) for r in new["results"]}
+        results["results"] = [r for r in before["results"] if key(r) not in measured] + new["results"]
+        results["limits"] = before["limits"] + new["limits"]
+        results["command"] = "\n$ ".join(dict.fromkeys(before["command"].split("\n$ ") + [new["command"]]))
+        if "note" in before:
+            results["note"] = before["note"]
     order = {w["name"]: k for k, w in enumerate(library.workloads())}
-    results["results"].sort(key=lambda r: (r["threads"], r["pages"], order.get(r["workload"], len(order))))
-    with open(options.output, "w") as file:
+    results["results"] = sorted(results["results"], key=lambda r: (r["threads"], r["pages"], order.get(r["workload"], len(order))))
+    with open(path, "w") as file:
         json.dump(results, file, indent=1)
         file.write("\n")
 
