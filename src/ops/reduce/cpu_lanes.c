@@ -56,13 +56,8 @@ WHOLE_ROWS(whole_add_double, double, v_f64, 32)
         type *restrict a = lanes;                                                                                             \
         const char *restrict p = row;                                                                                         \
         n *= width / REDUCE_LANES;                                                                                            \
-        if (first) {                                                                                                          \
-            int64_t m = tess_min64(n, width);                                                                                 \
-            for (int64_t j = 0; j < m; j++)                                                                                   \
-                a[j] = (type)identity OP read_##type(p + j * (int64_t)sizeof(type));                                          \
-            p += m * (int64_t)sizeof(type);                                                                                   \
-            n -= m;                                                                                                           \
-        }                                                                                                                     \
+        for (int64_t j = 0, m = first ? tess_min64(n, width) : 0; j < m; j++)                                                 \
+            a[j] = (type)identity;                                                                                            \
         int64_t done = whole(a, p, n / width) * width;                                                                        \
         p += done * (int64_t)sizeof(type);                                                                                    \
         n -= done;                                                                                                            \

@@ -7,7 +7,7 @@
 #include "simd/gather.h"
 #include "simd/tile.h"
 
-enum { AHEAD = 4096 }; /* bytes */
+enum { AHEAD = 4096 }; /* bytes, at least */
 
 /* Tiles of a line a side, then of 16 bytes a side, the last ones over part of those before; what is narrower element by element. */
 #define TURN(S)                                                                                                                \
@@ -17,7 +17,8 @@ enum { AHEAD = 4096 }; /* bytes */
     }                                                                                                                          \
     static void tiles_##S(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t columns) {     \
         const int64_t shorter = tess_min64(rows, columns), side = shorter >= 64 / S ? 64 / S : shorter >= 16 / S ? 16 / S : 1; \
-        const bool near = from_step >= 0 && from_step <= 1024; /* what lies some rows ahead will be wanted soon */             \
+        const int64_t next = tess_max64(AHEAD, ROWS * from_step); /* the rows of the next turn, no nearer */                   \
+        const bool near = from_step >= 0 && from_step <= 1024;    /* what lies some rows ahead will be wanted soon */          \
         for (int64_t r = 0; r < rows; r += side) {                                                                             \
             r = tess_min64(r, rows - side);                                                                                    \
             for (int64_t c = 0; c < columns; c += side) {                                                                      \
@@ -25,7 +26,7 @@ enum { AHEAD = 4096 }; /* bytes */
                 char *d = to + c * to_step + r * S;                                                                            \
                 const char *s = from + r * from_step + c * S;                                                                  \
                 if (side == 64 / S)                                                                                            \
-                    tile_##S(d, to_step, s, from_step, near ? s + AHEAD : NULL, false);                                        \
+                    tile_##S(d, to_step, s, from_step, near ? s + next : NULL, false);                                         \
                 else if (side > 1)                                                                                             \
                     small_tile_##S(d, to_step, s, from_step);                                                                  \
                 else                                                                                                           \
