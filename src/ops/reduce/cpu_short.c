@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ops/reduce/short_kinds.h"
+#include "ops/reduce/short_sums.h"
 #include "simd/gather.h"
 #include "simd/tile.h"
 
@@ -45,6 +46,12 @@ TURN(8)
 /* Rows of less than 16 bytes: a vector is gathered down each of their columns. */
 static void turn_4(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t columns) {
     v_i32 offsets;
+#if defined(__AVX512F__)
+    if (columns == 3 && from_step == 12 && rows == ROWS) {
+        turn_threes(to, to_step, from);
+        return;
+    }
+#endif
     if (TESS_VECTOR_BYTES == 16 || columns > 3 || rows < TESS_F32_LANES || from_step < 0 || from_step > 1 << 20) {
         tiles_4(to, to_step, from, from_step, rows, columns);
         return;
@@ -64,6 +71,8 @@ static void turn_4(char *to, int64_t to_step, const char *from, int64_t from_ste
 #define SHORT(name, type, turn)                                                                      \
     static void short_##name(void *sums, const char *rows, int64_t step, int64_t count, int64_t k) { \
         _Alignas(64) type lane[REDUCE_LANES * ROWS];                                                 \
+        if (sum_in_registers_##name(sums, rows, step, count, k))                                     \
+            return;                                                                                  \
         if (count < ROWS)                                                                            \
             memset(lane, 0, sizeof(type) * ROWS * (size_t)k);                                        \
         turn((char *)lane, sizeof(type) * ROWS, rows, step, count, k);                               \

@@ -268,6 +268,34 @@ static void short_problems(void **state) {
     }
 }
 
+/* Rows of nothing but -0, whose sum starts from +0, and rows with one +0 among them. */
+static void rows_of_zeros(void **state) {
+    uint64_t random = 9;
+    (void)state;
+    for (int64_t k = 1; k <= 256; k += k < 20 ? 1 : 13)
+        for (int wide = 0; wide < 2; wide++) {
+            const tess_type type = wide ? tess_f64 : tess_f32;
+            const problem q = {.in = type, .out = type, .ndim = 2, .naxes = 1, .axes = {1}, .shape = {50, k}};
+            hostile_array in, expected, out;
+            hostile_make(&in, &random, type, 2, q.shape, HOSTILE_COMPACT);
+            hostile_make(&expected, &random, type, 1, q.shape, HOSTILE_COMPACT);
+            for (int64_t i = 0; i < 50 * k; i++) {
+                const double x = i / k % 3 == 0 && i % k == k / 2 ? 0.0 : -0.0;
+                const float y = (float)x;
+                memcpy(hostile_element(&in, i), wide ? (const void *)&x : &y, (size_t)in.itemsize);
+            }
+            assert_tess_ok(call(contexts[0], &q, &in, &expected, "reduce/reference"));
+            for (int c = 0; c < context_count; c++) {
+                hostile_make(&out, &random, type, 1, q.shape, HOSTILE_COMPACT);
+                assert_tess_ok(call(contexts[c], &q, &in, &out, "reduce/short"));
+                assert_int_equal(hostile_differs(&out, &expected), -1);
+                hostile_free(&out);
+            }
+            hostile_free(&in);
+            hostile_free(&expected);
+        }
+}
+
 /* Leaves of few columns, which threads share; and fewer rows, around a wide row and a leaf. */
 static void narrow_problems(void **state) {
     uint64_t random = 5;
@@ -312,7 +340,8 @@ static void all_rows_ran(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(small_problems), cmocka_unit_test(long_problems),   cmocka_unit_test(wide_problems),
-                                       cmocka_unit_test(short_problems), cmocka_unit_test(narrow_problems), cmocka_unit_test(all_rows_ran)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(small_problems), cmocka_unit_test(long_problems), cmocka_unit_test(wide_problems),
+                                       cmocka_unit_test(short_problems), cmocka_unit_test(rows_of_zeros), cmocka_unit_test(narrow_problems),
+                                       cmocka_unit_test(all_rows_ran)};
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * short_sums.h - sums of sixteen short rows that never leave the registers (AVX-512); included by cpu_short.c.
+ *
+ * The first halvings of a row's lanes add whole vectors; only what is left, one vector a row, is turned, and halves on the way: of two rows one vector
+ * is made that holds the left parts of both and one that holds the right ones, and their sum is the next level of both. That is 30 permutes and 15
+ * additions for sixteen rows of f32, where turning them first takes 64 and a passage through L1. Lanes without elements count as +0, which no sum notices
+ * that has +0 added in the end. */
+#ifndef TESS_OPS_REDUCE_SHORT_SUMS_H
+#define TESS_OPS_REDUCE_SHORT_SUMS_H
+
+#include "simd/simd.h"
+
+#if defined(__AVX512F__)
+/* The sixteen sums of one vector each. Row 4 L + i ends as element i of lane L. */
+TESS_INLINE void network_f32(float *to, const __m512 *row) {
+    __m512 by_eight[8], by_four[4], by_two[2];
+    for (int i = 0; i < 4; i++)
+        for (int half = 0; half < 2; half++) {
+            const __m512 a = row[8 * half + i], b = row[8 * half + i + 4];
+            by_eight[2 * i + half] = _mm512_shuffle_f32x4(a, b, 0x44) + _mm512_shuffle_f32x4(a, b, 0xee);
+        }
+    for (int i = 0; i < 4; i++) {
+        const __m512 a = by_eight[2 * i], b = by_eight[2 * i + 1];
+        by_four[i] = _mm512_shuffle_f32x4(a, b, 0x88) + _mm512_shuffle_f32x4(a, b, 0xdd);
+    }
+    for (int i = 0; i < 2; i++) {
+        const __m512d a = (__m512d)by_four[2 * i], b = (__m512d)by_four[2 * i + 1];
+        by_two[i] = (__m512)_mm512_unpacklo_pd(a, b) + (__m512)_mm512_unpackhi_pd(a, b);
+    }
+    const __m512 sums = _mm512_shuffle_ps(by_two[0], by_two[1], 0x88) + _mm512_shuffle_ps(by_two[0], by_two[1], 0xdd);
+    _mm512_storeu_ps(to, sums + _mm512_setzero_ps());
+}
+
+/* Twice eight. Row 2 L + i ends as element i of lane L. */
+TESS_INLINE void network_f64(double *to, const __m512d *row) {
+    for (int eight = 0; eight < 16; eight += 8) {
+        __m512d by_four[4], by_two[2];
+        for (int i = 0; i < 2; i++)
+            for (int half = 0; half < 2; half++) {
+                const __m512d a = row[eight + 4 * half + i], b = row[eight + 4 * half + i + 2];
+                by_four[2 * i + half] = _mm512_shuffle_f64x2(a, b, 0x44) + _mm512_shuffle_f64x2(a, b, 0xee);
+            }
+        for (int i = 0; i < 2; i++) {
+            const __m512d a = by_four[2 * i], b = by_four[2 * i + 1];
+            by_two[i] = _mm512_shuffle_f64x2(a, b, 0x88) + _mm512_shuffle_f64x2(a, b, 0xdd);
+        }
+        const __m512d sums = _mm512_unpacklo_pd(by_two[0], by_two[1]) + _mm512_unpackhi_pd(by_two[0], by_two[1]);
+        _mm512_storeu_pd(to + eight, sums + _mm512_setzero_pd());
+    }
+}
+
+/* VECTORS: of a row, rounded up to a power of two, so that the lower half of them is whole. */
+#define SUM_ROWS(name, type, vector, letters, VECTORS)                                                                                              \
+    static void sum_rows_##name##_##VECTORS(type *to, const char *rows, int64_t step, int64_t k, int64_t ahead) {                                   \
+        enum { LANES = 64 / sizeof(type), SURE = VECTORS / 2 };                                                                                     \
+        vector row[REDUCE_SHORT_ROWS];                                                                                                              \
+        uint16_t filled[VECTORS];                                                                                                                   \
+        for (int v = SURE; v < VECTORS; v++) {                                                                                                      \
+            const int64_t left = k - v * LANES;                                                                                                     \
+            filled[v] = (uint16_t)(left <= 0 ? 0 : left >= LANES ? 0xffff : (1 << left) - 1);                                                       \
+        }                                                                                                                                           \
+        for (int r = 0; r < REDUCE_SHORT_ROWS; r++) {                                                                                               \
+            const char *p = rows + r * step;                                                                                                        \
+            vector x[VECTORS];                                                                                                                      \
+            _Pragma("GCC unroll 32") for (int v = 0; v < VECTORS; v++) {                                                                            \
+                if (ahead != 0)                                                                                                                     \
+                    tess_prefetch_l2(p + v * 64 + ahead);                                                                                           \
+                x[v] = v < SURE ? _mm512_loadu_##letters(p + v * 64) : _mm512_maskz_loadu_##letters((SUM_MASK_##name)filled[v], p + v * 64);        \
+            }                                                                                                                                       \
+            _Pragma("GCC unroll 8") for (int w = VECTORS / 2; w > 0; w /= 2) _Pragma("GCC unroll 16") for (int v = 0; v < w; v++) x[v] += x[v + w]; \
+            row[r] = x[0];                                                                                                                          \
+        }                                                                                                                                           \
+        network_##name(to, row);                                                                                                                    \
+    }
+#define SUM_MASK_f32 __mmask16
+#define SUM_MASK_f64 __mmask8
+SUM_ROWS(f32, float, __m512, ps, 1)
+SUM_ROWS(f32, float, __m512, ps, 2)
+SUM_ROWS(f32, float, __m512, ps, 4)
+SUM_ROWS(f32, float, __m512, ps, 8)
+SUM_ROWS(f32, float, __m512, ps, 16)
+SUM_ROWS(f64, double, __m512d, pd, 1)
+SUM_ROWS(f64, double, __m512d, pd, 2)
+SUM_ROWS(f64, double, __m512d, pd, 4)
+SUM_ROWS(f64, double, __m512d, pd, 8)
+SUM_ROWS(f64, double, __m512d, pd, 16)
+SUM_ROWS(f64, double, __m512d, pd, 32)
+
+/* false: rows that are better turned. Rows of less than a line, or far apart, are asked for by the caller, or not at all. */
+#define SUM_IN_REGISTERS(name, type)                                                                                         \
+    static bool sum_in_registers_##name(type *to, const char *rows, int64_t step, int64_t count, int64_t k) {                \
+        const int64_t vectors = tess_ceil_div(k * (int64_t)sizeof(type), 64), ahead = step >= 64 && step <= 1024 ? 2048 : 0; \
+        if (count != REDUCE_SHORT_ROWS || k * (int64_t)sizeof(type) < 16)                                                    \
+            return false;                                                                                                    \
+        if (vectors <= 1)                                                                                                    \
+            sum_rows_##name##_1(to, rows, step, k, ahead);                                                                   \
+        else if (vectors <= 2)                                                                                               \
+            sum_rows_##name##_2(to, rows, step, k, ahead);                                                                   \
+        else if (vectors <= 4)                                                                                               \
+            sum_rows_##name##_4(to, rows, step, k, ahead);                                                                   \
+        else if (vectors <= 8)                                                                                               \
+            sum_rows_##name##_8(to, rows, step, k, ahead);                                                                   \
+        else                                                                                                                 \
+            sum_most_##name(vectors <= 16, to, rows, step, k, ahead);                                                        \
+        return true;                                                                                                         \
+    }
+#define sum_most_f32(few, to, rows, step, k, ahead) sum_rows_f32_16(to, rows, step, k, ahead)
+#define sum_most_f64(few, to, rows, step, k, ahead) (few ? sum_rows_f64_16 : sum_rows_f64_32)(to, rows, step, k, ahead)
+SUM_IN_REGISTERS(f32, float)
+SUM_IN_REGISTERS(f64, double)
+
+/* Sixteen rows of three elements without gaps as three vectors: gathers take a clock an element. */
+TESS_INLINE void turn_threes(char *to, int64_t to_step, const char *from) {
+    const __m512i a = _mm512_loadu_si512(from), b = _mm512_loadu_si512(from + 64), c = _mm512_loadu_si512(from + 128);
+    const __m512i place = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    for (int g = 0; g < 3; g++) {
+        const __m512i at = _mm512_add_epi32(_mm512_mullo_epi32(place, _mm512_set1_epi32(3)), _mm512_set1_epi32(g)); /* constants */
+        const __mmask16 late = _mm512_cmpge_epi32_mask(at, _mm512_set1_epi32(32));
+        const __m512i early = _mm512_permutex2var_epi32(a, at, b);
+        _mm512_storeu_si512(to + g * to_step, _mm512_mask_permutexvar_epi32(early, late, at, c));
+    }
+}
+#else
+#define sum_in_registers_f32(to, rows, step, count, k) false
+#define sum_in_registers_f64(to, rows, step, count, k) false
+#endif
+
+#endif
