@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_vgpu_shapes.c - loads and stores remember how the lanes' addresses lay when they were last executed. Here they change from turn to turn of a
  * loop: results are those of a plain simulation, sectors and words those of a plain count, and all counters the sum of launches of one turn each, which
- * have nothing to remember. */
+ * have nothing to remember. Races among four warps are those that looking lane by lane finds. */
 #include "vgpu.h"
 
 enum { TURNS = 400, LANES = 32, SPACE = 8192, ABSENT = -1 };
@@ -176,7 +176,116 @@ static void test_shapes(void **state) {
             walk(width, sets[s]);
 }
 
+/* ---- races: what is seen for all words of an access at once is what looking lane by lane sees ---- */
+
+enum { THREADS = 128, WARPS = THREADS / LANES, ROOM = 256 };
+
+static const char race_text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                                ".visible .entry race(.param .u64 table, .param .u32 to) {\n"
+                                ".reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %d<4>;\n"
+                                ".shared .align 16 .b8 room[1024];\n"
+                                "ld.param.u64 %d1, [table]; ld.param.u32 %r1, [to];\n"
+                                "mov.u32 %r2, %tid.x; mov.u32 %r3, room; mov.u32 %r4, 0;\n"
+                                "shl.b32 %r5, %r2, 2; add.s32 %r5, %r5, %r3; st.shared.u32 [%r5], %r1; st.shared.u32 [%r5+512], %r1;\n"
+                                "bar.sync 0;\n"
+                                "next:\n"
+                                "mad.lo.s32 %r5, %r4, 128, %r2; mul.wide.s32 %d2, %r5, 8; add.s64 %d2, %d2, %d1;\n"
+                                "ld.global.u32 %r6, [%d2]; ld.global.u32 %r7, [%d2+4];\n"
+                                "setp.ne.s32 %p1, %r6, -1; setp.ne.s32 %p2, %r7, -1;\n"
+                                "add.s32 %r6, %r6, %r3; add.s32 %r7, %r7, %r3;\n"
+                                "@%p1 st.shared.u32 [%r6], %r1;\n"
+                                "@%p2 ld.shared.u32 %r8, [%r7];\n"
+                                "bar.sync 0;\n"
+                                "add.s32 %r4, %r4, 1; setp.lt.s32 %p3, %r4, %r1; @%p3 bra next;\n"
+                                "ret; }\n";
+
+typedef struct word_past {
+    int writer, writer_turn, reader[2], reader_turn[2];
+} word_past;
+
+/* Counts lane by lane; warps run one after the other from barrier to barrier, and the one that comes last goes on first. races[1]: within a warp. */
+static void simulate(int32_t (*table)[THREADS][2], uint64_t *races) {
+    static word_past words[ROOM];
+    for (int i = 0; i < ROOM; i++)
+        words[i] = (word_past){-1, -1, {-1, -1}, {-1, -1}};
+    for (int t = 0; t < TURNS; t++)
+        for (int turn = 0; turn < WARPS; turn++)
+            for (int load = 0; load < 2; load++)
+                for (int l = 0; l < LANES; l++) {
+                    int me = (2 * WARPS - 1 - t % WARPS + turn) % WARPS * LANES + l;
+                    if (table[t][me][load] == ABSENT)
+                        continue;
+                    word_past *w = &words[table[t][me][load] / 4];
+                    bool same_warp = w->writer / LANES == me / LANES;
+                    if (w->writer_turn == t && w->writer != me && (load || !same_warp)) /* one store writes one value here */
+                        races[same_warp]++;
+                    for (int k = 0; k < 2 && !load; k++)
+                        if (w->reader_turn[k] == t && w->reader[k] != me)
+                            races[w->reader[k] / LANES == me / LANES]++;
+                    if (!load) {
+                        w->writer = me;
+                        w->writer_turn = t;
+                        continue;
+                    }
+                    if (w->reader[0] != me) {
+                        w->reader[1] = w->reader[0];
+                        w->reader_turn[1] = w->reader_turn[0];
+                    }
+                    w->reader[0] = me;
+                    w->reader_turn[0] = t;
+                }
+}
+
+static void test_races(void **state) {
+    (void)state;
+    static const tess_isa sets[] = {TESS_ISA_BASELINE, TESS_ISA_AVX2, TESS_ISA_AVX512, TESS_ISA_NEON};
+    static const tess_isa_slot slots[] = {TESS_SLOT_BASELINE, TESS_SLOT_AVX2, TESS_SLOT_AVX512, TESS_SLOT_NEON};
+    static int32_t table[TURNS][THREADS][2];
+    seed = 9;
+    for (int t = 0; t < TURNS; t++)
+        for (int load = 0; load < 2; load++)
+            for (int first = 0; first < THREADS; first += LANES) {
+                uint32_t mask = pick(3) ? UINT32_MAX : pick(1 << 24) << 8 | pick(256), form = pick(t % 4 ? 4 : 8), order = pick(32),
+                         base = pick(ROOM);
+                for (int l = 0; l < LANES; l++) {
+                    uint32_t lane = (uint32_t)l, own = (uint32_t)first; /* the first forms keep to the warp's own words */
+                    uint32_t word = form == 0   ? own + lane
+                                    : form == 1 ? own + (lane ^ order)
+                                    : form == 2 ? own + lane / 2
+                                    : form == 3 ? own + order
+                                    : form == 4 ? base + lane
+                                    : form == 5 ? base
+                                    : form == 6 ? base + lane * 3
+                                                : pick(ROOM);
+                    table[t][first + l][load] = mask >> l & 1 ? (int32_t)(4 * (word % ROOM)) : ABSENT;
+                }
+            }
+    uint64_t want[2] = {0, 0};
+    simulate(table, want);
+    assert_true(want[0] > 1000 && want[1] > 1000);
+    for (int s = 0; s < TESS_COUNT(sets); s++) {
+        if (!tess_cpu_has_slot(slots[s]))
+            continue;
+        vgpu_bench b;
+        uint64_t got[2] = {0, 0};
+        vgpu_begin(&b, race_text, sets[s], 1);
+        uint64_t at = vgpu_array(&b, table, sizeof table);
+        VGPU_PARAM(&b, uint64_t, at);
+        VGPU_PARAM(&b, int32_t, TURNS);
+        tess_vgpu_launch_options o = {.block = {THREADS}, .check = true};
+        vgpu_launch(&b, "race", o);
+        for (int i = 0; i < tess_vgpu_fault_count(b.run); i++) {
+            const tess_vgpu_fault *f = tess_vgpu_fault_at(b.run, i);
+            assert_true(f->kind == TESS_VGPU_RACE || f->kind == TESS_VGPU_WARP_RACE);
+            got[f->kind == TESS_VGPU_WARP_RACE] += f->count;
+        }
+        assert_int_equal(got[0], want[0]);
+        assert_int_equal(got[1], want[1]);
+        vgpu_end(&b);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_races)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,8 @@
  *             result; e a second result or    or     branch address  of the                   and how many; bytes of the
  *             an address; f lanes named       none                   source                   register; which comparison, ...
  *
- * The f of a load or store is the number of its shape (observe.h). An operand is always 32 lanes in memory, constants and special registers too, so that handlers have one form. */
+ * The f of a load or store is the number of its shape (observe.h). An operand is always 32 lanes in memory, constants and special registers too, so
+ * that handlers have one form. */
 #include "vgpu/decode.h"
 
 #include <stdarg.h>

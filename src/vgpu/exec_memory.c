@@ -55,6 +55,7 @@ static TESS_NOINLINE bool learn(const vgpu_warp *w, const vgpu_record *r, uint32
     tess_vgpu_addresses(w, r, r->e, r->offset, address);
     s->mask = 0;
     s->to = NULL;
+    s->known_window = false;
     if (mask != ALL_LANES) {
         uint64_t last = first;
         for (int l = 0; l < LANES; l++)

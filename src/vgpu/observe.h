@@ -35,6 +35,7 @@ typedef struct vgpu_shape {
      * NULL: not known. */
     uint64_t *to, add[8];
     uint32_t last_bits;
+    bool known_window; /* the checker's */
 } vgpu_shape;
 
 /* One warp-wide memory access; lanes out of bounds or misaligned have been reported and taken out. Told before the data moves. */
