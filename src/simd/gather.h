@@ -40,20 +40,6 @@ TESS_INLINE v_i32 v_i32_gather_bytes(const void *base, v_i32 offset) {
 #endif
 }
 
-/* to[l] = the 4 bytes at from + (offset[l] - low), for 32 lanes whose words all lie in 128 bytes that may be read; offsets are whole words from low. */
-TESS_INLINE void v_words_pick(uint32_t *to, const void *from, const int32_t *offset, int32_t low) {
-#if defined(__AVX512F__)
-    __m512i a = _mm512_loadu_si512(from), b = _mm512_loadu_si512((const char *)from + 64), least = _mm512_set1_epi32(low);
-    for (int l = 0; l < 32; l += 16) {
-        __m512i at = _mm512_srli_epi32(_mm512_sub_epi32(_mm512_loadu_si512(offset + l), least), 2);
-        _mm512_storeu_si512(to + l, _mm512_permutex2var_epi32(a, at, b));
-    }
-#else
-    for (int l = 0; l < 32; l++)
-        memcpy(&to[l], (const char *)from + (offset[l] - low), 4);
-#endif
-}
-
 /* Entries of 8 bytes. */
 TESS_INLINE v_f64 v_f64_gather(const void *base, const uint32_t *at) {
 #if defined(__AVX512F__)

@@ -491,6 +491,19 @@ static size_t first_changed(ptx_space space, vgpu_access_kind kind) {
                                    : NUMBER(constant_loads);
 }
 
+/* The bits of the lowest address that the counts of a shape depend on. In shared memory a step of a word is a turn of the banks, so only where in a
+ * word it is; in global memory where in a line, but not for lanes that are a line apart. */
+static uint32_t bits_that_matter(ptx_space space, const vgpu_shape *s) {
+    if (space != PTX_GLOBAL)
+        return 3;
+    uint32_t near = 0;
+    for (int l = 1; l < LANES; l++) {
+        int32_t step = s->offset[l] - s->offset[l - 1];
+        near |= step != 0 && step < 128;
+    }
+    return near ? 127 : 0;
+}
+
 /* Counts an access alone, and leaves with its shape what it added. */
 static void count_shape(const vgpu_access *a, tess_vgpu_counters *row, tess_vgpu_counters *alone) {
     vgpu_shape *s = a->shape;
@@ -498,7 +511,8 @@ static void count_shape(const vgpu_access *a, tess_vgpu_counters *row, tess_vgpu
     uint64_t *added = (uint64_t *)alone + first;
     count(a, alone);
     s->to = (uint64_t *)row + first;
-    s->last_bits = vgpu_last_bits(a->space, a->low);
+    s->that_matter = bits_that_matter(a->space, s);
+    s->last_bits = (uint32_t)a->low & s->that_matter;
     for (int i = 0; i < TESS_COUNT(s->add); i++) {
         s->to[i] += s->add[i] = added[i];
         added[i] = 0;

@@ -94,7 +94,19 @@ DIVISION(uint64_t, int64_t, u64, s64)
 TESS_INLINE uint32_t quotient_u32(uint32_t x, uint32_t y) { return (uint32_t)((double)x / (double)(y ? y : 1)); }
 TESS_INLINE int32_t quotient_s32(int32_t x, int32_t y) { return (int32_t)((double)x / (double)(y == 0 || y == -1 ? 1 : y)); }
 BINARY(div_u32, uint32_t, y ? quotient_u32(x, y) : ~0u)
-BINARY(rem_u32, uint32_t, y ? x - quotient_u32(x, y) * y : x)
+BINARY(rem_by_any_u32, uint32_t, y ? x - quotient_u32(x, y) * y : x)
+HANDLER(rem_u32) { /* mostly by powers of two that the compiler did not know */
+    const uint32_t *a = SLOT(uint32_t, w, r->a), *b = SLOT(uint32_t, w, r->b);
+    uint32_t row[LANES], other = 0;
+    for (int l = 0; l < LANES; l++) {
+        other |= b[l] & (b[l] - 1); /* 0: a power of two, or 0, by which nothing is taken off */
+        row[l] = a[l] & (b[l] - 1);
+    }
+    if (other)
+        rem_by_any_u32(w, r, mask);
+    else
+        PUT(uint32_t, SLOT(uint32_t, w, r->d), row, mask);
+}
 BINARY(div_s32, int32_t, y == 0 ? -1 : y == -1 ? (int32_t)(0u - (uint32_t)x) : quotient_s32(x, y))
 BINARY(rem_s32, int32_t, y == 0 ? x : y == -1 ? 0 : (int32_t)((uint32_t)x - (uint32_t)quotient_s32(x, y) * (uint32_t)y))
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * exec_memory.c - loads and stores where nothing is unusual: one space, all lanes inside one allocation, aligned, elements as wide as their registers.
  * Compiled once per instruction set. What does not fit is handed to access.c, which also says what is wrong with it. */
-#include "simd/gather.h"
+#include "simd/warp.h"
 #include "vgpu/access.h"
 #include "vgpu/decode.h"
 
@@ -22,31 +22,13 @@ TESS_INLINE bool fits(const vgpu_warp *w, const vgpu_record *r, uint32_t mask, c
         return mask == s->mask;
     }
     if (r->flags & VGPU_ADDRESS32) {
-        const uint32_t *a = SLOT(uint32_t, w, r->e), origin = a[lowest];
-        uint32_t differs = 0;
-        *first = (uint32_t)(origin + (uint32_t)add);
-        if (TESS_UNLIKELY(mask != s->mask))
-            return false;
-        if (TESS_LIKELY(mask == ALL_LANES))
-            for (int l = 0; l < LANES; l++)
-                differs |= (a[l] - origin) ^ (uint32_t)s->offset[l];
-        else
-            for (int l = 0; l < LANES; l++)
-                differs |= ((a[l] - origin) ^ (uint32_t)s->offset[l]) & -(mask >> l & 1);
-        return !differs;
+        const uint32_t *a = SLOT(uint32_t, w, r->e);
+        *first = (uint32_t)(a[lowest] + (uint32_t)add);
+        return mask == s->mask && v_words_lie(a, a[lowest], s->offset, mask);
     }
-    const uint64_t *a = SLOT(uint64_t, w, r->e), origin = a[lowest];
-    uint64_t differs = 0;
-    *first = origin + add;
-    if (TESS_UNLIKELY(mask != s->mask))
-        return false;
-    if (TESS_LIKELY(mask == ALL_LANES))
-        for (int l = 0; l < LANES; l++)
-            differs |= (a[l] - origin) ^ (uint64_t)s->offset[l];
-    else
-        for (int l = 0; l < LANES; l++)
-            differs |= ((a[l] - origin) ^ (uint64_t)s->offset[l]) & -(uint64_t)(mask >> l & 1);
-    return !differs;
+    const uint64_t *a = SLOT(uint64_t, w, r->e);
+    *first = a[lowest] + add;
+    return mask == s->mask && v_doubles_lie(a, a[lowest], s->offset, mask);
 }
 
 /* Remembers the shape of this access; false: it has none, its lanes are too far apart. */
@@ -86,7 +68,7 @@ TESS_INLINE void tell(const vgpu_warp *w, const vgpu_record *r, ptx_space space,
     const vgpu_launch *launch = w->launch;
     uint64_t low = first + (uint64_t)s->low, address[LANES];
     int i = 0;
-    if (s->to && s->last_bits == vgpu_last_bits(space, low)) {
+    if (s->to && s->last_bits == ((uint32_t)low & s->that_matter)) {
         for (int k = 0; k < TESS_COUNT(s->add); k++)
             s->to[k] += s->add[k];
         i = 1;

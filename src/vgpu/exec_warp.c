@@ -416,8 +416,8 @@ static void run_group(vgpu_warp *w) {
         }
         default: { /* PTX_CONVERGE: waits for the lanes named, lanes that do not exist or have ended excepted */
             const uint32_t *named = SLOT(uint32_t, w, r->f);
-            uint32_t need = 0;
-            for (int l = 0; l < LANES; l++)
+            uint32_t need = on ? named[TESS_LOW_BIT(on)] : 0; /* mostly all, and that is all there can be */
+            for (int l = 0; l < LANES && need != ALL_LANES; l++)
                 need |= on >> l & 1 ? named[l] : 0;
             uint32_t missing = need & w->live & ~on;
             if (missing && !w->forced) {

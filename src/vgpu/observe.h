@@ -31,10 +31,10 @@ typedef struct vgpu_shape {
     uint32_t bits;              /* all offsets or'ed */
     vgpu_pattern pattern;
     const vgpu_allocation *hit; /* where the access went last */
-    /* The counter's: what such an access adds to a row of counters, to the eight words from `to` on, wherever the lowest address has the same last bits.
-     * NULL: not known. */
+    /* The counter's: what such an access adds to a row of counters, to the eight words from `to` on, wherever those bits of the lowest address that
+     * matter are the same. NULL: not known. */
     uint64_t *to, add[8];
-    uint32_t last_bits;
+    uint32_t last_bits, that_matter;
     bool known_window; /* the checker's */
 } vgpu_shape;
 
@@ -52,10 +52,6 @@ typedef struct vgpu_access {
     uint64_t low, high; /* of the active lanes' addresses */
     vgpu_shape *shape;  /* or NULL */
 } vgpu_access;
-
-/* The bits of the lowest address that the counts of a shape depend on: where in a line it is; in shared memory, where a step of a word is a turn of the
- * banks, where in a word. */
-TESS_INLINE uint32_t vgpu_last_bits(ptx_space space, uint64_t low) { return (uint32_t)low & (space == PTX_GLOBAL ? 127 : 3); }
 
 typedef struct vgpu_issue {
     uint64_t full; /* by all 32 lanes, guard and all: the common case, and not in the others */
