@@ -37,8 +37,10 @@ if [ -z "$tools" ]; then
     done
 elif command -v compute-sanitizer >/dev/null; then
     for tool in $tools; do
+        # the tests ask for too much memory on purpose; what a driver call answers is checked by the library and its tests
+        [ "$tool" = memcheck ] && tool="memcheck --report-api-errors no"
         for program; do
-            one "$program under $tool" "$program.$tool" timeout 540 compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/tests/$program" &
+            one "$program under ${tool%% *}" "$program.${tool%% *}" timeout 540 compute-sanitizer --tool $tool --error-exitcode 9 "$build/tests/$program" &
         done
         wait
     done
