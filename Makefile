@@ -27,7 +27,7 @@ LDLIBS_LIB := -lm -pthread -ldl
 ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
 ifeq ($(ARCH),x86_64)
 SLOTS := baseline avx2 avx512
-# Processors without AVX2 are from before 2013: they get code that is small (gcc 12 then sees uninitialised lanes where there are none).
+# Processors without AVX2 get code that is small (gcc 12 then sees uninitialised lanes where there are none).
 FLAGS_baseline := $(if $(findstring -O3,$(OPT)),-O2 $(if $(findstring clang,$(CC)),,-Wno-maybe-uninitialized))
 FLAGS_avx2 := -mavx2 -mfma -mbmi2 -mf16c
 FLAGS_avx512 := $(FLAGS_avx2) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vbmi -mavx512vnni -mprefer-vector-width=512

@@ -75,7 +75,7 @@ test: deps
 test-gpu:
 	@$(MAKE) -s test-gpu-rows
 	@$(MAKE) -s test-gpu-sanitize
-GPU_TESTS := test_gpu_card test_gpu_pipeline $(sort $(notdir $(basename $(wildcard src/ops/*/test_*_gpu.c)))) test_gpu_large
+GPU_TESTS := test_gpu_card test_gpu_pipeline test_gpu_tune $(sort $(notdir $(basename $(wildcard src/ops/*/test_*_gpu.c)))) test_gpu_large
 test-gpu-rows: $(GPU_TESTS:%=$(BUILD)/tests/%)
 	@sh tools/test_gpu.sh $(BUILD) $(GPU_TESTS)
 
@@ -85,8 +85,9 @@ SANITIZERS := memcheck racecheck initcheck synccheck
 test-gpu-sanitize: $(SANITIZED:%=$(BUILD)/tests/%)
 	@sh tools/test_gpu.sh --sanitize "$(SANITIZERS)" $(BUILD) $(SANITIZED)
 
-bench-gpu: $(BUILD)/bench/gpu
+bench-gpu: $(BUILD)/bench/gpu $(BUILD)/bench/host_arrays
 	@python3 bench/gpu_peers.py $(BUILD)/bench/gpu
+	@$(BUILD)/bench/host_arrays 1024
 
 # PTX of the ladder's rungs and of the general rows for machines without NVRTC, after a change of one of their kernels.
 .PHONY: shipped
@@ -111,7 +112,7 @@ help:
 	@echo 'make python       the Python module: PYTHONPATH=build/python'
 	@echo 'make demo         the main job on a photograph, a recording and a large array'
 	@echo 'make test         the whole suite; make test-quick: gcc build, C tests and oracles only'
-	@echo 'make test-gpu     on a machine with an NVIDIA card: GPU rows against the CPU, then under compute-sanitizer; make bench-gpu: limits, works, peers'
+	@echo 'make test-gpu     on a machine with an NVIDIA card: GPU rows against the CPU, then under compute-sanitizer; make bench-gpu: limits, works, peers, arrays in host memory'
 	@echo 'make shipped      writes the shipped PTX anew (NVRTC needed), after a change of one of its kernels'
 	@echo 'make tests        build the C test programs into build/tests'
 	@echo 'make bench        limits, every strategy on every workload, other libraries where installed; make bench-peers installs them'
