@@ -74,6 +74,56 @@ static void asked_once(void **state) {
     fake_cache_end(folder);
 }
 
+/* An image whose file is damaged is compiled anew, and what is compiled anew is asked, whatever the damaged file said. */
+static void asked_after_damage(void **state) {
+    (void)state;
+    char *folder = fake_cache(), command[PATH_MAX];
+    tess_context *context = open_doubting();
+    tess_plan *plan = plan_sum(context, 1 << 20, NULL, NULL);
+    assert_non_null(plan);
+    tess_plan_free(plan);
+    tess_close(context);
+    snprintf(command, sizeof command, "for f in %s/kernels/*; do printf x >> $f; done", folder);
+    assert_int_equal(system(command), 0);
+    context = open_doubting();
+    assert_non_null(plan = plan_sum(context, 1 << 20, NULL, NULL));
+    assert_true(trust_of(plan) == TESS_GPU_ANSWERED);
+    assert_true(launched > 0);
+    tess_plan_free(plan);
+    tess_close(context);
+    fake_cache_end(folder);
+}
+
+/* A kernel that is known to be wrong is not used beside one that was not asked yet. */
+static void wrong_beside_new(void **state) {
+    (void)state;
+    char *folder = fake_cache();
+    tess_context *context = open_doubting();
+    context->gpu->doubts_ptx = false; /* nothing is asked */
+    tess_plan *plan = plan_sum(context, 1 << 20, "reduce/tree_leaves", NULL);
+    assert_non_null(plan);
+    tess_gpu_plan *made = plan->prepared;
+    const tess_gpu_kernel first = made->kernel[0];
+    tess_plan *other = NULL;
+    const tess_strategy *wrong = NULL;
+    tess_gpu_scope scope;
+    assert_non_null(other = plan_sum(context, 1000, "reduce/tree_lanes", NULL));
+    tess_gpu_kernel_judge(context->gpu, &((tess_gpu_plan *)other->prepared)->kernel[0], TESS_GPU_WRONG);
+    made->layout.steps = 2;
+    made->kernel[1] = ((tess_gpu_plan *)other->prepared)->kernel[0];
+    made->kernel[0] = first;
+    assert_true(tess_gpu_kernel_trust(&made->kernel[0]) == TESS_GPU_NEW);
+    context->gpu->doubts_ptx = true;
+    assert_tess_ok(tess_gpu_enter(context->gpu, made->device, NULL, &scope));
+    assert_tess_fails(tess_gpu_ask(&scope, plan, made, NULL, &wrong), TESS_ERR_ENGINE);
+    assert_ptr_equal(wrong, made->row);
+    tess_gpu_leave(&scope);
+    tess_plan_free(other);
+    tess_plan_free(plan);
+    tess_close(context);
+    fake_cache_end(folder);
+}
+
 static void not_while_capturing(void **state) {
     (void)state;
     char *folder = fake_cache();
@@ -244,8 +294,12 @@ static void every_operation_has_samples(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(asked_once), cmocka_unit_test(not_while_capturing),
-                                       cmocka_unit_test(a_wrong_kernel_is_not_used), cmocka_unit_test(when_no_row_is_left),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(asked_once),
+                                       cmocka_unit_test(asked_after_damage),
+                                       cmocka_unit_test(wrong_beside_new),
+                                       cmocka_unit_test(not_while_capturing),
+                                       cmocka_unit_test(a_wrong_kernel_is_not_used),
+                                       cmocka_unit_test(when_no_row_is_left),
                                        cmocka_unit_test(every_operation_has_samples)};
     if (!gpu_test_compiler()) {
         printf("no compiler for kernels here: %s\n", tess_detail());

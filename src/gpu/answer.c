@@ -195,10 +195,12 @@ tess_status tess_gpu_ask(const tess_gpu_scope *scope, const tess_plan *plan, con
     char before[TESS_DETAIL_SIZE];
     CUstreamCaptureStatus capture = 0;
     tess_gpu_trust worst;
-    bool equal = true;
-    if (TESS_LIKELY(!is_new(made, &worst)) || (gpu->driver.ptx_only && !gpu->doubts_ptx) || !plan->problem->op->sample || plan->problem->part ||
+    bool equal = true, found_new = is_new(made, &worst);
+    if (worst == TESS_GPU_WRONG) /* beside new ones too: no answer of theirs would make it right */
+        return refuse(gpu, made, plan->problem, wrong);
+    if (TESS_LIKELY(!found_new) || (gpu->driver.ptx_only && !gpu->doubts_ptx) || !plan->problem->op->sample || plan->problem->part ||
         made->row->gpu->inexact)
-        return worst == TESS_GPU_WRONG ? refuse(gpu, made, plan->problem, wrong) : TESS_OK;
+        return TESS_OK;
     if (gpu->driver.cuStreamIsCapturing(stream, &capture) != CUDA_SUCCESS || capture != 0)
         return TESS_OK;
     t.plan.problem = NULL;

@@ -179,8 +179,10 @@ static bool disk_find(tess_gpu *gpu, tess_gpu_image *image) {
         }
         if (good)
             futimens(file, NULL); /* used now, for prune.c; another owner's file keeps its time */
-        else
+        else {
             tess_gpu_image_free(gpu, image);
+            image->answered = 0; /* what is compiled in its place has answered nothing */
+        }
     }
     close(file);
     return good;

@@ -222,11 +222,12 @@ void tess_gpu_modules_free(tess_gpu *gpu, bool exiting) {
         CUcontext popped;
         gpu->modules = m->next;
         if (m->primary && !exiting && gpu->driver.cuCtxPushCurrent(m->primary) == CUDA_SUCCESS) {
-            /* another number: the primary context was reset by others, and the module went with it */
-            if (gpu->driver.cuCtxGetId(m->primary, &id) == CUDA_SUCCESS && id == m->context_id)
+            /* another number: the primary context was reset by others, and module and event went with it */
+            if (gpu->driver.cuCtxGetId(m->primary, &id) == CUDA_SUCCESS && id == m->context_id) {
                 gpu->driver.cuModuleUnload(m->module);
-            if (m->filled)
-                gpu->driver.cuEventDestroy(m->filled);
+                if (m->filled)
+                    gpu->driver.cuEventDestroy(m->filled);
+            }
             gpu->driver.cuCtxPopCurrent(&popped);
         }
         tess_free(gpu->context, m, sizeof *m);
