@@ -289,6 +289,68 @@ static void bad_index(void **state) {
     assert_non_null(strstr(tess_detail(), "index[234, 56] is 100, axis 0 of the table has the entries 0..99"));
 }
 
+/* ---- what lies on the device ---- */
+
+static CUresult (*real_alloc)(CUdeviceptr *, size_t), (*real_free)(CUdeviceptr);
+static struct {
+    CUdeviceptr at;
+    size_t size;
+} blocks[64];
+static size_t in_use, most_in_use;
+
+static CUresult counted_alloc(CUdeviceptr *memory, size_t size) {
+    CUresult result = real_alloc(memory, size);
+    int i = 0;
+    while (result == CUDA_SUCCESS && blocks[i].size > 0)
+        i++;
+    assert_true(i < TESS_COUNT(blocks));
+    if (result == CUDA_SUCCESS) {
+        blocks[i].at = *memory;
+        blocks[i].size = size;
+        in_use += size;
+        most_in_use = in_use > most_in_use ? in_use : most_in_use;
+    }
+    return result;
+}
+
+static CUresult counted_free(CUdeviceptr memory) {
+    for (int i = 0; i < TESS_COUNT(blocks); i++)
+        if (blocks[i].size > 0 && blocks[i].at == memory) {
+            in_use -= blocks[i].size;
+            blocks[i].size = 0;
+        }
+    return real_free(memory);
+}
+
+/* Slots of another size, kept from the call before, go before new ones come. */
+static void the_cap_is_kept(void **state) {
+    (void)state;
+    uint64_t random = 7;
+    static const int turned[] = {1, 0};
+    static const char *const caps[] = {"48K", "384K", "96K", "95K", "384K", "48K"};
+    tess_context *all = context;
+    tess_gpu *gpu;
+    assert_tess_ok(tess_open(&context, NULL)); /* whose slots are all its own */
+    assert_tess_ok(tess_gpu_get_engine(&gpu, context, engine));
+    assert_tess_ok(tess_gpu_open(gpu));
+    real_alloc = gpu->driver.cuMemAlloc;
+    real_free = gpu->driver.cuMemFree;
+    gpu->driver.cuMemAlloc = counted_alloc;
+    gpu->driver.cuMemFree = counted_free;
+    unsetenv("TESSERA_GPU_MEMORY");
+    transposed(&random, tess_f32, 2, (const int64_t[]){400, 300}, turned, HOSTILE_COMPACT); /* its kernels are tried now, not under a cap */
+    for (int i = 0; i < TESS_COUNT(caps); i++) {
+        setenv("TESSERA_GPU_MEMORY", caps[i], 1);
+        most_in_use = 0;
+        transposed(&random, tess_f32, 2, (const int64_t[]){400, 300}, turned, HOSTILE_COMPACT);
+        if (most_in_use == 0 || most_in_use > (size_t)atoi(caps[i]) << 10)
+            fail_msg("%zu bytes on the device under a cap of %s", most_in_use, caps[i]);
+    }
+    tess_close(context);
+    assert_int_equal(in_use, 0);
+    context = all;
+}
+
 static void what_is_refused(void **state) {
     (void)state;
     static float x[100000], y[100000];
@@ -319,8 +381,8 @@ static void what_is_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(transposes),   cmocka_unit_test(reductions),     cmocka_unit_test(leaves),
-                                       cmocka_unit_test(correlations), cmocka_unit_test(lists),          cmocka_unit_test(lookups),
-                                       cmocka_unit_test(bad_index),    cmocka_unit_test(what_is_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(transposes),   cmocka_unit_test(reductions),      cmocka_unit_test(leaves),
+                                       cmocka_unit_test(correlations), cmocka_unit_test(lists),           cmocka_unit_test(lookups),
+                                       cmocka_unit_test(bad_index),    cmocka_unit_test(the_cap_is_kept), cmocka_unit_test(what_is_refused)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

@@ -47,15 +47,16 @@ static tess_status fill_slots(const tess_gpu_scope *scope, struct tess_gpu_slots
 tess_status tess_gpu_slots_take(const tess_gpu_scope *scope, size_t size, struct tess_gpu_slots **taken) {
     tess_gpu *gpu = scope->gpu;
     pthread_mutex_lock(&gpu->lock);
-    struct tess_gpu_slots *s = gpu->slots;
-    if (s && s->size == size && s->context_id == scope->context_id)
-        gpu->slots = NULL;
-    else
-        s = NULL;
-    pthread_mutex_unlock(&gpu->lock);
-    *taken = s;
+    struct tess_gpu_slots *s = gpu->slots && gpu->slots->context_id == scope->context_id ? gpu->slots : NULL;
     if (s)
+        gpu->slots = NULL;
+    pthread_mutex_unlock(&gpu->lock);
+    if (s && s->size == size) {
+        *taken = s;
         return TESS_OK;
+    }
+    if (s) /* before others are made, not after: both may be more than there is, or than TESSERA_GPU_MEMORY allows */
+        slots_free(gpu, s);
     if (!(*taken = s = tess_allocate_zeroed(gpu->context, sizeof *s)))
         return TESS_ERR_MEMORY;
     tess_status status = fill_slots(scope, s, size);
