@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_gpu_shipped.c - proves: where no compiler is found every operation runs on a GPU all the same, by PTX that is shipped, and gives the CPU's bytes; a
- * row that was asked for by name and is not shipped is refused with a sentence. On the virtual GPU, which runs the PTX that a driver would compile. */
+ * row that was asked for by name and is not shipped is refused with a sentence; where a slab's kernels are not shipped the whole is copied. On the virtual
+ * GPU, which runs the PTX that a driver would compile. */
 #include "gpu_rows.h"
 
 static tess_context *context;
@@ -127,9 +128,27 @@ static void what_is_not_shipped(void **state) {
     assert_tess_fails(tess_reduce(context, TESS_PROD, &in, &out, &options), TESS_ERR_ENGINE);
 }
 
+/* A sum that is cut into leaves has kernels that are not shipped: it is copied whole where that is allowed. */
+static void slabs_that_are_not_shipped(void **state) {
+    (void)state;
+    uint64_t random = 5;
+    const tess_reduce_options options = {.struct_size = sizeof options, .call = call};
+    arrays a;
+    make(&a, &random, tess_f32, 1, (int64_t[]){25000}, tess_f32, 0, NULL);
+    assert_tess_ok(tess_reduce(context, TESS_SUM, &a.in.tensor, &a.expected.tensor, NULL));
+    setenv("TESSERA_GPU_MEMORY", "120000", 1);
+    assert_tess_ok(tess_reduce(context, TESS_SUM, &a.in.tensor, &a.out.tensor, &options));
+    assert_memory_equal(a.out.block, a.expected.block, a.out.block_size);
+    setenv("TESSERA_GPU_MEMORY", "99999", 1);
+    assert_tess_fails(tess_reduce(context, TESS_SUM, &a.in.tensor, &a.out.tensor, &options), TESS_ERR_MEMORY);
+    unsetenv("TESSERA_GPU_MEMORY");
+    compare(&a);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(transposes), cmocka_unit_test(reductions), cmocka_unit_test(correlations),
-                                       cmocka_unit_test(lookups), cmocka_unit_test(what_is_not_shipped)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(transposes),          cmocka_unit_test(reductions),
+                                       cmocka_unit_test(correlations),        cmocka_unit_test(lookups),
+                                       cmocka_unit_test(what_is_not_shipped), cmocka_unit_test(slabs_that_are_not_shipped)};
     setenv("TESSERA_LIBNVRTC", "/nonexistent/libnvrtc.so", 1);
     if (tess_open(&context, NULL) != TESS_OK)
         return 1;

@@ -186,6 +186,18 @@ void tess_gpu_scratch_free(const tess_gpu_scope *scope, CUdeviceptr memory, CUst
         scope->gpu->driver.cuMemFree(memory);
 }
 
+/* Slab by slab or whole. Slabs may want kernels that are not shipped where the whole's are, so without a compiler the whole is tried as well. */
+static tess_status execute_from_host(const tess_gpu_scope *scope, const tess_plan *plan, const void *in, const void *second, void *out,
+                                     CUstream stream) {
+    tess_gpu_cut cut;
+    if (tess_gpu_pipeline_cut(plan, &cut)) {
+        tess_status status = tess_gpu_execute_slabs(scope, plan, &cut, in, second, out, stream);
+        if (status != TESS_ERR_ENGINE || tess_gpu_has_compiler(scope->gpu))
+            return status;
+    }
+    return tess_gpu_execute_host(scope, plan, in, second, out, stream);
+}
+
 static tess_status execute_inside(const tess_gpu_scope *scope, const tess_plan *plan, const void *in, const void *second, void *out,
                                   const tess_call *call, double *seconds) {
     const tess_gpu_plan *made = plan->prepared;
@@ -198,11 +210,7 @@ static tess_status execute_inside(const tess_gpu_scope *scope, const tess_plan *
     tess_gpu_pointers pointers = {.in = (CUdeviceptr)(uintptr_t)in, .second = (CUdeviceptr)(uintptr_t)second, .out = (CUdeviceptr)(uintptr_t)out};
     if (made->host) {
         double start = tess_seconds();
-        tess_gpu_cut cut;
-        if (tess_gpu_pipeline_cut(plan, &cut))
-            TESS_TRY(tess_gpu_execute_slabs(scope, plan, &cut, in, second, out, stream));
-        else
-            TESS_TRY(tess_gpu_execute_host(scope, plan, in, second, out, stream));
+        TESS_TRY(execute_from_host(scope, plan, in, second, out, stream));
         *seconds = tess_seconds() - start;
         return TESS_OK;
     }
