@@ -66,6 +66,24 @@ static inline int64_t hostile_count(const hostile_array *a) {
     return n;
 }
 
+/* Any order of what stands there (Fisher, Yates). */
+static inline void hostile_shuffle(uint64_t *random, int n, int *order) {
+    for (int d = n - 1; d > 0; d--) {
+        int other = (int)hostile_between(random, 0, d), t = order[d];
+        order[d] = order[other];
+        order[other] = t;
+    }
+}
+
+/* A small array's shape: at most `most` elements, seldom none. */
+static inline void hostile_shape(uint64_t *random, int ndim, int64_t *shape, int64_t most) {
+    for (int d = 0; d < ndim; d++) {
+        shape[d] = hostile_between(random, hostile_between(random, 0, 30) ? 1 : 0, ndim == 1 ? most : ndim == 2 ? 60 : 12);
+        shape[d] = shape[d] > most ? most : shape[d];
+        most /= shape[d] ? shape[d] : 1;
+    }
+}
+
 static inline void hostile_make(hostile_array *a, uint64_t *random, tess_type type, int ndim, const int64_t *shape, int layout) {
     memset(a, 0, sizeof *a);
     a->itemsize = (int)tess_type_size(type);
@@ -75,11 +93,7 @@ static inline void hostile_make(hostile_array *a, uint64_t *random, tess_type ty
         order[d] = ndim - 1 - d;
     }
     if (layout == HOSTILE_STRIDED)
-        for (int d = ndim - 1; d > 0; d--) {
-            int other = (int)hostile_between(random, 0, d), t = order[d];
-            order[d] = order[other];
-            order[other] = t;
-        }
+        hostile_shuffle(random, ndim, order);
     int64_t span = 1, first = 0;
     for (int k = 0; k < ndim; k++) {
         int d = order[k];

@@ -106,18 +106,10 @@ static void any_problem(void **state) {
         sample s = {.ndim = (int)hostile_between(&random, 1, 4)};
         const int layout = (int)hostile_between(&random, 0, HOSTILE_LAYOUTS - 1);
         const bool line = s.ndim == 1 || hostile_between(&random, 0, 3) == 0;
-        int64_t budget = 3000;
-        for (int d = 0; d < s.ndim; d++) {
-            s.shape[d] = hostile_between(&random, hostile_between(&random, 0, 30) ? 1 : 0, s.ndim == 1 ? 3000 : s.ndim == 2 ? 60 : 12);
-            s.shape[d] = s.shape[d] > budget ? budget : s.shape[d];
-            budget /= s.shape[d] ? s.shape[d] : 1;
+        hostile_shape(&random, s.ndim, s.shape, 3000);
+        for (int d = 0; d < s.ndim; d++)
             s.axes[d] = d;
-        }
-        for (int d = s.ndim - 1; d > 0; d--) {
-            const int other = (int)hostile_between(&random, 0, d), t = s.axes[d];
-            s.axes[d] = s.axes[other];
-            s.axes[other] = t;
-        }
+        hostile_shuffle(&random, s.ndim, s.axes);
         s.naxes = line ? 1 : (int)hostile_between(&random, 1, s.ndim);
         s.options.boundary = (tess_boundary)hostile_between(&random, 0, TESS_BOUNDARY_WRAP);
         s.options.extent = (tess_extent)hostile_between(&random, 0, TESS_EXTENT_FULL);

@@ -116,19 +116,11 @@ static void any(void **state) {
     for (int i = 0; i < 8; i++) {
         static const tess_type types[] = {tess_f32, tess_f64, tess_f32, tess_u8, tess_f16, tess_i16, tess_bf16, tess_f64};
         sample s = {.ndim = (int)hostile_between(&random, 1, 4)};
-        int64_t budget = 2000;
         s.layout = (int)hostile_between(&random, 0, HOSTILE_LAYOUTS - 1);
-        for (int d = 0; d < s.ndim; d++) {
-            s.shape[d] = hostile_between(&random, hostile_between(&random, 0, 30) ? 1 : 0, s.ndim == 1 ? 2000 : s.ndim == 2 ? 60 : 12);
-            s.shape[d] = s.shape[d] > budget ? budget : s.shape[d];
-            budget /= s.shape[d] ? s.shape[d] : 1;
+        hostile_shape(&random, s.ndim, s.shape, 2000);
+        for (int d = 0; d < s.ndim; d++)
             s.axes[d] = d;
-        }
-        for (int d = s.ndim - 1; d > 0; d--) {
-            const int other = (int)hostile_between(&random, 0, d), t = s.axes[d];
-            s.axes[d] = s.axes[other];
-            s.axes[other] = t;
-        }
+        hostile_shuffle(&random, s.ndim, s.axes);
         s.naxes = s.ndim == 1 || hostile_between(&random, 0, 3) == 0 ? 1 : (int)hostile_between(&random, 1, s.ndim);
         s.boundary = (tess_boundary)hostile_between(&random, 0, TESS_BOUNDARY_WRAP);
         s.extent = (tess_extent)hostile_between(&random, 0, TESS_EXTENT_FULL);

@@ -136,11 +136,7 @@ static void draw(sample *s, uint64_t *random, int64_t most, int layout, bool lis
             s->shape[d] = 0;
         s->axes[d] = d;
     }
-    for (int d = s->ndim - 1; d > 0; d--) {
-        int other = (int)hostile_between(random, 0, d), t = s->axes[d];
-        s->axes[d] = s->axes[other];
-        s->axes[other] = t;
-    }
+    hostile_shuffle(random, s->ndim, s->axes);
     s->naxes = (int)hostile_between(random, list ? 2 : 0, s->ndim > 3 ? 3 : s->ndim);
     if (hostile_between(random, 0, 1)) /* the common case: the last axes in their order */
         for (int k = 0; k < s->naxes; k++)
