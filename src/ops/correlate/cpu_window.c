@@ -131,7 +131,8 @@ static tiles tall_tiles(const job *j) {
     const tess_window_kernels *k = j->kernels;
     const tess_correlate_window *w = &j->window;
     const bool small = w->wy == 3 && w->wx == 3 && w->planes == 1 && j->pass->group == 1 && k->tile3;
-    return (tiles){small ? k->tile3 : k->tile, k->narrow, k->tall, k->wide * k->lanes, k->lanes};
+    return small ? (tiles){k->tile3, k->narrow3, k->tall3, k->wide * k->lanes, k->lanes}
+                 : (tiles){k->tile, k->narrow, k->tall, k->wide * k->lanes, k->lanes};
 }
 static tiles flat_tiles(const job *j) {
     const tess_window_kernels *k = j->kernels;
@@ -179,7 +180,9 @@ static int64_t rings(const job *j, const char *x, char *out, int64_t count) {
 
 static void strip(const job *j, char *scratch, const block *b, int64_t first, int64_t count, bool lies_ready) {
     const tess_correlate_window *w = &j->window;
-    const int64_t padded = lies_ready ? count : tess_ceil_div(count, w->tile) * w->tile;
+    /* What a tile reads must be there; so few columns as the edges of a row have, none but narrow tiles meet. */
+    const int64_t unit = count <= 2 * j->kernels->lanes ? j->kernels->lanes : w->tile;
+    const int64_t padded = lies_ready ? count : tess_ceil_div(count, unit) * unit;
     const char **table = look_up(j, scratch, b, first, padded, lies_ready);
     char *sums = scratch + w->scratch - TESS_WINDOW_SUMS * TESS_WINDOW_TILE_BYTES;
     const tiles tall = tall_tiles(j), flat = flat_tiles(j);

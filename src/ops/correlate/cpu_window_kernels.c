@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_window_kernels.c - the tiles, lines and rings of correlate/window, for f32 and f64.
  *
- * Their sizes share out the registers. AVX-512 has 32: 24 sums, 4 inputs and a weight. With 16, a tile has 12 sums, 3 inputs and a weight; the
- * lanes of other instruction sets follow AVX2. */
+ * Their sizes share out the registers. AVX-512 has 32: 24 sums, 4 inputs and a weight, or with a mask of 3 x 3 all its weights, 16 sums and 4 inputs. With
+ * 16, a tile has 12 sums, 3 weights and an input; the lanes of other instruction sets follow AVX2. Every wide tile is whole lines of 64 bytes wide. */
 #include "ops/correlate/window_kernels.h"
 #include "simd/here.h"
 #include "simd/lanes.h"
@@ -10,13 +10,16 @@
 
 #if TESS_VECTOR_BYTES == 64
 #define TALL 6
-#define WIDE 4
+#define TALL_3 4
+#define KEEP_3 1
 enum { STREAMS_2 = 8, STREAMS_3 = 8, STREAMS_4 = 6, STREAMS_5 = 4, STREAMS_6 = 4, STREAMS_7 = 3, STREAMS_8 = 3 };
 #else
-#define TALL 4
-#define WIDE 3
+#define TALL 3
+#define TALL_3 3
+#define KEEP_3 0
 enum { STREAMS_2 = 6, STREAMS_3 = 4, STREAMS_4 = 3, STREAMS_5 = 2, STREAMS_6 = 2, STREAMS_7 = 1, STREAMS_8 = 1 };
 #endif
+#define WIDE 4
 #define LINE 8
 
 /* Sums of f32 as small integers, four vectors at a time. Rows that stand in lines are stored past the caches. */
@@ -39,6 +42,15 @@ TESS_INLINE void put_narrow(const tess_window_call *c, char *to, const v_f32 *su
     }
 #else
     (void)c, (void)to, (void)sums, (void)vectors;
+#endif
+}
+
+/* Sums are looked at so often that the way through memory of v_flags_any shows. */
+TESS_INLINE bool any_flag(v_flags flags) {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+    return _mm256_movemask_ps((__m256)flags) != 0;
+#else
+    return v_flags_any(flags);
 #endif
 }
 

@@ -14,13 +14,20 @@ TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sum
         put_narrow(c, to, sums, vectors);
         return;
     }
+    if (c->between) {
+        TESS_UNROLL for (int k = 0; k < vectors; k++) TESS_PASTE(WORD, store)(to + k * TESS_VECTOR_BYTES, sums[k]);
+        return;
+    }
+    /* NaNs are rare: whether a row has any takes half a comparison a vector, to replace them a comparison and a choice. */
+    v_flags nans = v_flags_none();
+    TESS_UNROLL for (int k = 0; k < vectors; k += 2) nans = TESS_PASTE(WORD, nans)(nans, sums[k], sums[k + 1 < vectors ? k + 1 : k]);
+    const bool any = any_flag(nans);
     TESS_UNROLL for (int k = 0; k < vectors; k++, to += TESS_VECTOR_BYTES) {
-        if (c->between)
-            TESS_PASTE(WORD, store)(to, sums[k]);
-        else if (c->stream)
-            TESS_PASTE(WORD, stream)(to, TESS_PASTE(WORD, canonical)(sums[k]));
+        const vec sum = __builtin_expect(any, 0) ? TESS_PASTE(WORD, canonical)(sums[k]) : sums[k];
+        if (c->stream)
+            TESS_PASTE(WORD, stream)(to, sum);
         else
-            TESS_PASTE(WORD, store)(to, TESS_PASTE(WORD, canonical)(sums[k]));
+            TESS_PASTE(WORD, store)(to, sum);
     }
 }
 
@@ -30,9 +37,16 @@ TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sum
 #include "ops/correlate/window_tile.h"
 #define tile_name KERNEL(tile3)
 #define SIDE 3
-#define ROWS TALL
+#define KEEP KEEP_3
+#define ROWS TALL_3
 #define VECTORS WIDE
-#include "ops/correlate/window_tile.h"
+#include "ops/correlate/window_square.h"
+#define tile_name KERNEL(narrow3)
+#define SIDE 3
+#define KEEP KEEP_3
+#define ROWS TALL_3
+#define VECTORS 1
+#include "ops/correlate/window_square.h"
 #define tile_name KERNEL(narrow_tile)
 #define ROWS TALL
 #define VECTORS 1
@@ -83,6 +97,8 @@ static const tess_window_kernels KERNEL(kernels) = {
     .tile = KERNEL(tall_tile),
     .narrow = KERNEL(narrow_tile),
     .tile3 = KERNEL(tile3),
+    .narrow3 = KERNEL(narrow3),
+    .tall3 = TALL_3,
     .bytes = BYTES(tall_tile_u8),
     .narrow_bytes = BYTES(narrow_tile_u8),
     .line = KERNEL(line),

@@ -72,13 +72,14 @@ typedef void (*tess_window_two)(const tess_window_two_rows *rows);
 enum { TESS_WINDOW_RINGS = 8 }; /* deepest ring */
 
 typedef struct tess_window_kernels {
-    int lanes, tall;                              /* of a vector, or columns of a narrow tile; output rows of a tall tile */
-    int taps;                                     /* in a weight: 4 or 2 for packed integers, else 1 */
-    bool narrows;                                 /* wide tiles and long lines of f32 can put small integers */
-    bool pairs_must_fit;                          /* packed.h */
-    int wide, line_vectors;                       /* vectors of a wide tile, of a long line */
-    tess_window_tile tile, narrow;                /* tall x wide, tall x 1 vectors */
-    tess_window_tile tile3;                       /* as tile, for a mask of 3 rows of 3 taps that follow each other; NULL: none */
+    int lanes, tall;                 /* of a vector, or columns of a narrow tile; output rows of a tall tile */
+    int taps;                        /* in a weight: 4 or 2 for packed integers, else 1 */
+    bool narrows;                    /* wide tiles and long lines of f32 can put small integers */
+    bool pairs_must_fit;             /* packed.h */
+    int wide, line_vectors;          /* vectors of a wide tile, of a long line */
+    tess_window_tile tile, narrow;   /* tall x wide, tall x 1 vectors */
+    tess_window_tile tile3, narrow3; /* as tile and narrow, for a mask of 3 rows of 3 taps that follow each other, and something ahead; NULL: none */
+    int tall3;                       /* theirs, tall3 <= tall */
     tess_window_tile bytes, narrow_bytes;         /* as tile and narrow, for rows of u8 and a mask of one column; they store sums as they are */
     tess_window_tile line, point;                 /* 1 x line_vectors, 1 x 1 */
     tess_window_ring ring[TESS_WINDOW_RINGS + 1]; /* by depth, from 2 */

@@ -14,9 +14,7 @@
  * under way: all at once they would keep the loads of the next tile waiting.
  *
  * With PARTS defined, a loaded vector serves so many sums of an output row, each with a weight of its own: those of part 0 come first in acc and those of
- * a tap side by side in the weights.
- *
- * With SIDE defined, the mask has SIDE rows of SIDE taps that follow each other in memory: no counting of taps is left. */
+ * a tap side by side in the weights. */
 
 #define NAME(word) TESS_PASTE(tile_name, word)
 #define HERE(word) TESS_PASTE(WORD, word)
@@ -27,12 +25,18 @@
 #define PARTS 1
 #endif
 TESS_INLINE void NAME(meet)(vec (*acc)[PARTS * VECTORS], const tess_window_call *c, const char *x, const real *w, int low, int high) {
-#ifdef SIDE
-    const int64_t wx = SIDE, wy = SIDE, step = sizeof(real);
-    TESS_UNROLL
-#else
     const int64_t wx = c->wx, wy = c->wy, step = c->step;
-#endif
+    if (ROWS < VECTORS && PARTS == 1) { /* whichever needs the fewer registers */
+        for (int64_t j = 0; j < wx; j++, x += step, w += wy) {
+            vec weight[ROWS];
+            TESS_UNROLL for (int r = low; r <= high; r++) weight[r] = HERE(all_here)(w - r);
+            TESS_UNROLL for (int k = 0; k < VECTORS; k++) {
+                const vec v = KERNEL(load)(c, x, k);
+                TESS_UNROLL for (int r = low; r <= high; r++) HERE(fma_here)(&acc[r][k], v, weight[r]);
+            }
+        }
+        return;
+    }
     for (int64_t j = 0; j < wx; j++, x += step, w += wy * PARTS) {
         vec v[VECTORS];
         TESS_UNROLL for (int k = 0; k < VECTORS; k++) v[k] = KERNEL(load)(c, x, k);
@@ -68,11 +72,7 @@ TESS_INLINE void NAME(fetch_ahead)(const tess_window_call *c, int i) {
 static void tile_name(const tess_window_call *c) {
     const char *const *rows = c->rows;
     const real *w = c->columns;
-#ifdef SIDE
-    const int64_t wy = SIDE, area = SIDE * SIDE;
-#else
     const int64_t wy = c->wy, area = c->wy * c->wx * PARTS;
-#endif
     vec acc[ROWS][PARTS * VECTORS];
     TESS_UNROLL for (int r = 0; r < ROWS; r++) TESS_UNROLL for (int k = 0; k < PARTS * VECTORS; k++) acc[r][k] = KERNEL(start)(c);
     for (int64_t p = 0; p < c->planes; p++, rows += c->lines, w += area)
@@ -130,7 +130,6 @@ static void tile_name(const tess_window_call *c) {
 #undef EARLY
 #undef DOWN
 #undef tile_name
-#undef SIDE
 #undef PARTS
 #undef ROWS
 #undef VECTORS

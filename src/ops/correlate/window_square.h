@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * window_square.h - the tile of window_tile.h for a mask of SIDE rows of SIDE taps that follow each other, of one plane. Included once for each, with
+ * the same names defined, and KEEP: 1 where there are registers for all weights beside the sums.
+ *
+ * Small masks have so few multiply-adds that everything else shows: nothing is counted here, sums stay in their registers from the first row to the
+ * last, and kept weights leave the loads, of which a small mask has nearly as many as of multiply-adds, to the input. */
+
+#define NAME(word) TESS_PASTE(tile_name, word)
+#define HERE(word) TESS_PASTE(WORD, word)
+enum { NAME(LINES) = VECTORS * TESS_VECTOR_BYTES > 64 ? VECTORS *TESS_VECTOR_BYTES / 64 : 1 }; /* of 64 bytes, in a row of the tile */
+
+/* Input row i, at x. It meets the output rows i - SIDE + 1 .. i, where there are such. */
+TESS_INLINE void NAME(meet)(vec (*acc)[VECTORS], const tess_window_call *c, const char *x, const vec *weight, const real *w, int i) {
+    TESS_UNROLL for (int j = 0; j < SIDE; j++) {
+        vec now[ROWS];
+        TESS_UNROLL for (int r = 0; r < ROWS; r++) if (r <= i && i - r < SIDE) now[r] =
+            KEEP ? weight[j * SIDE + i - r] : HERE(all_here)(w + j * SIDE + i - r);
+        TESS_UNROLL for (int k = 0; k < VECTORS; k++) {
+            const vec v = KERNEL(load)(c, x + j * (int)sizeof(real), k);
+            TESS_UNROLL for (int r = 0; r < ROWS; r++) if (r <= i && i - r < SIDE) HERE(fma_here)(&acc[r][k], v, now[r]);
+        }
+    }
+}
+
+static void tile_name(const tess_window_call *c) {
+    const char *const *rows = c->rows, *const *ahead = c->ahead;
+    const real *w = c->columns;
+    const int64_t line = (int64_t)((uint64_t)c->ahead_bytes / NAME(LINES));
+    vec acc[ROWS][VECTORS], weight[SIDE * SIDE];
+    TESS_UNROLL for (int k = 0; k < SIDE * SIDE; k++) weight[k] = KEEP ? HERE(all_here)(w + k) : (vec){0};
+    TESS_UNROLL for (int r = 0; r < ROWS; r++) TESS_UNROLL for (int k = 0; k < VECTORS; k++) acc[r][k] = KERNEL(start)(c);
+    TESS_UNROLL for (int i = 0; i < ROWS + SIDE - 1; i++) {
+        if (i < ROWS)
+            TESS_UNROLL for (int k = 0; k < NAME(LINES); k++) tess_prefetch_l2(ahead[i] + c->ahead_at + k * line);
+        NAME(meet)(acc, c, rows[i] + c->at, weight, w, i);
+        if (i >= SIDE - 1)
+            KERNEL(put)(c, c->out + (i - SIDE + 1) * c->out_stride, acc[i - SIDE + 1], VECTORS);
+    }
+}
+
+#undef NAME
+#undef HERE
+#undef tile_name
+#undef SIDE
+#undef KEEP
+#undef ROWS
+#undef VECTORS
