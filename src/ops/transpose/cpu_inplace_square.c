@@ -10,6 +10,10 @@
 
 tess_status TESS_ISA_NAME(tess_transpose_inplace_square)(const tess_problem *base, const tess_run *run);
 
+enum {
+    RIGHT = 3,
+    DOWN = 2
+}; /* tiles from a pair to the upper and the lower one that are asked for: rows are too short for the processor to see how they run */
 enum { BLOCK_BYTES = 512 }; /* a side of a block: a pair is 2 x 64 KiB for 4-byte elements, and stays in L2 */
 
 typedef struct square {
@@ -35,25 +39,25 @@ static void swap_single(const square *s, char *m, int64_t i, int64_t ni, int64_t
             swap_elements(m + r * s->step + c * s->size, m + c * s->step + r * s->size, s->size);
 }
 
-#define SWAP(S)                                                                                                  \
-    TILE_OF(S)                                                                                                   \
-    static void swap_##S(const square *s, char *m, int64_t i0, int64_t ni, int64_t j0, int64_t nj) {             \
-        enum { N = 64 / S };                                                                                     \
-        _Alignas(64) char held[N * 64];                                                                          \
-        for (int64_t i = i0; i < i0 + ni; i += N)                                                                \
-            for (int64_t j = i0 == j0 ? i : j0; j < j0 + nj; j += N) {                                           \
-                int64_t high = tess_min64(N, i0 + ni - i), wide = tess_min64(N, j0 + nj - j);                    \
-                if (high < N || wide < N) {                                                                      \
-                    swap_single(s, m, i, high, j, wide);                                                         \
-                    continue;                                                                                    \
-                }                                                                                                \
-                char *upper = m + i * s->step + j * S, *lower = m + j * s->step + i * S;                         \
-                tile_##S(held, 64, upper, s->step, NULL, false);                                                 \
-                if (i != j)                                                                                      \
-                    tile_##S(upper, s->step, lower, s->step, s->ahead ? lower + N * s->step + 63 : NULL, false); \
-                for (int64_t r = 0; r < N; r++)                                                                  \
-                    memcpy(lower + r * s->step, held + r * 64, 64);                                              \
-            }                                                                                                    \
+#define SWAP(S)                                                                                                        \
+    TILE_OF(S)                                                                                                         \
+    static void swap_##S(const square *s, char *m, int64_t i0, int64_t ni, int64_t j0, int64_t nj) {                   \
+        enum { N = 64 / S };                                                                                           \
+        _Alignas(64) char held[N * 64];                                                                                \
+        for (int64_t i = i0; i < i0 + ni; i += N)                                                                      \
+            for (int64_t j = i0 == j0 ? i : j0; j < j0 + nj; j += N) {                                                 \
+                int64_t high = tess_min64(N, i0 + ni - i), wide = tess_min64(N, j0 + nj - j);                          \
+                if (high < N || wide < N) {                                                                            \
+                    swap_single(s, m, i, high, j, wide);                                                               \
+                    continue;                                                                                          \
+                }                                                                                                      \
+                char *upper = m + i * s->step + j * S, *lower = m + j * s->step + i * S;                               \
+                tile_##S(held, 64, upper, s->step, s->ahead ? upper + RIGHT * 64 + 63 : NULL, false);                  \
+                if (i != j)                                                                                            \
+                    tile_##S(upper, s->step, lower, s->step, s->ahead ? lower + DOWN *N * s->step + 63 : NULL, false); \
+                for (int64_t r = 0; r < N; r++)                                                                        \
+                    memcpy(lower + r * s->step, held + r * 64, 64);                                                    \
+            }                                                                                                          \
     }
 SWAP(1)
 SWAP(2)
