@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * move.c - transpose, permute_dims, take, lookup. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "module.h"
@@ -76,6 +77,7 @@ typedef struct gather {
     tess_py_call call;
     tess_lookup_options options;
     bool integers_only, negative; /* take: no interpolation; indices may count from the end */
+    bool flat;                    /* the table counts as one axis */
 } gather;
 
 static bool is_integer(tess_type type) { return type >= tess_bool && type <= tess_i64; }
@@ -179,12 +181,49 @@ static PyObject *gather_run(tess_py_state *state, gather *g, const tess_py_entry
     return answer;
 }
 
+/* The elements as one axis: the view itself where they lie in order, else a copy. */
+static bool flatten(tess_py_state *state, tess_py_array *array, const char *name) {
+    DLTensor *tensor = &array->tensor;
+    int64_t count = tess_py_count(tensor);
+    if (!tess_py_is_compact(tensor)) {
+        int perm[TESS_MAX_NDIM];
+        const tess_transpose_options options = {.struct_size = sizeof options, .perm = perm, .nperm = tensor->ndim};
+        for (int d = 0; d < tensor->ndim; d++)
+            perm[d] = d;
+        if (tensor->device.device_type != kDLCPU) {
+            PyErr_Format(PyExc_TypeError, "%s lies on a device and has gaps: name an axis", name);
+            return false;
+        }
+        array->copy = malloc((size_t)count * tess_type_size(array->type)); /* there is none yet: that would be compact */
+        if (!array->copy) {
+            PyErr_NoMemory();
+            return false;
+        }
+        const DLTensor out = tess_view(array->copy, array->type, tensor->ndim, tensor->shape, NULL);
+        tess_py_work work;
+        tess_py_begin(state, &work, (double)count);
+        tess_status status = tess_transpose(work.handle, tensor, &out, &options);
+        tess_py_end(&work);
+        if (status != TESS_OK) {
+            tess_py_raise(state, status);
+            return false;
+        }
+        tensor->data = array->copy;
+        tensor->byte_offset = 0;
+    }
+    array->shape[0] = count;
+    tensor->ndim = 1;
+    tensor->shape = array->shape;
+    tensor->strides = NULL;
+    return true;
+}
+
 static PyObject *gather_call(tess_py_state *state, gather *g, const tess_py_entry *entry, PyObject *table, PyObject *index, const char *table_name,
                              const char *index_name, PyObject *dtype, PyObject *out, PyObject *strategy, PyObject *report, tess_py_mode mode) {
     if (!tess_py_acquire(state, &g->table, table, table_name))
         return NULL;
     PyObject *answer = NULL;
-    if (tess_py_acquire(state, &g->index, index, index_name)) {
+    if ((!g->flat || flatten(state, &g->table, table_name)) && tess_py_acquire(state, &g->index, index, index_name)) {
         answer = gather_run(state, g, entry, dtype, out, strategy, report, mode);
         tess_py_release(&g->index);
     }
@@ -209,7 +248,7 @@ PyObject *tess_py_lookup(tess_py_state *state, const tess_py_entry *entry, PyObj
         return NULL;
     g.options.outside = (tess_outside)outside_word;
     g.options.interpolation = (tess_interpolation)way;
-    g.integers_only = g.negative = false;
+    g.integers_only = g.negative = g.flat = false;
     return gather_call(state, &g, entry, values[TABLE], values[INDEX], "table", "index", values[DTYPE], values[OUT], values[STRATEGY], values[REPORT],
                        mode);
 }
@@ -231,8 +270,9 @@ PyObject *tess_py_take(tess_py_state *state, const tess_py_entry *entry, PyObjec
     g.options.outside = (tess_outside)word;
     g.integers_only = true;
     g.negative = word == 0;
+    g.flat = !tess_py_given(values[AXIS]); /* as NumPy */
     PyObject *x = Py_NewRef(values[X]);
-    if (!tess_py_given(values[AXIS])) { /* NumPy: the flattened array */
+    if (g.flat) {
         PyObject *flat = PyObject_CallMethod(state->helpers, "flattened", "O", x);
         Py_DECREF(x);
         if (!flat)

@@ -79,10 +79,5 @@ def adopt(array, family, like):
 
 
 def flattened(value):
-    """The elements as one axis."""
-    if hasattr(value, "reshape"):
-        return value.reshape(-1)
-    if isinstance(value, (list, tuple)):
-        return from_list(value, "x", None).reshape(-1)
-    view = memoryview(value)
-    return view if view.ndim == 1 else view.cast("B").cast(view.format)
+    """The elements as one axis, where the array's library can do that; the extension does it for what is only a buffer or a capsule."""
+    return value.reshape(-1) if hasattr(value, "reshape") else value

@@ -89,6 +89,18 @@ class Plain(unittest.TestCase):
             with self.assertRaisesRegex(TypeError, "a tuple of two integers is needed"):
                 own.__dlpack__(**words)
 
+    def test_take_from_all_elements(self):
+        """Without an axis x counts as one: also buffers of formats that a memoryview cannot be cast to, with gaps, and capsules."""
+        for code in ("c8", "c16", "f2", "?", "f4", "u1"):
+            values = np.arange(6).reshape(2, 3).astype(code)
+            capsules = () if code == "?" else (Capsuled(values), Capsuled(values.T[:, ::-1]))  # NumPy exports no bools
+            for x in (tessera.transpose(memoryview(values.T)), memoryview(values), memoryview(values[::-1, ::2]), memoryview(values.T), values.T) + capsules:
+                expected = np.asarray(x.value if isinstance(x, Capsuled) else x).reshape(-1)
+                found = tessera.take(x, memoryview(np.array([0, -1, 2])))
+                self.assertEqual(found.tolist(), expected[[0, -1, 2]].tolist())
+        self.assertEqual(tessera.take(memoryview(np.array(7.0)), memoryview(np.array([0, 0]))).tolist(), [7.0, 7.0])
+        self.assertEqual(tessera.take([[1, 2], [3, 4]], [3]).tolist(), [4])
+
     def test_own_arrays_tell_their_order(self):
         """A consumer that asks for the first axis fastest is refused, unless that is the same."""
         get, release = ctypes.pythonapi.PyObject_GetBuffer, ctypes.pythonapi.PyBuffer_Release
