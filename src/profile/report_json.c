@@ -47,7 +47,7 @@ static void lines(const tess_profile *p, tess_text *text) {
         else
             tess_text_add(text, "null");
         tess_text_add(text, ", \"audited\": ");
-        if (p->is_audited && l->verdict != TESS_VGPU_KEPT) {
+        if (p->is_audited && (l->verdict != TESS_VGPU_KEPT || memcmp(&l->counters, &l->audited, sizeof l->counters) != 0)) {
             tess_text_add(text, "{");
             line_counters(&l->audited, text);
             tess_text_add(text, "}");

@@ -9,7 +9,7 @@
 #include "vgpu/decode.h"
 
 typedef struct auditor {
-    const tess_vgpu_module *module;
+    tess_vgpu_module *module;
     vgpu_audit *audit;
     const vgpu_code *list;
     int count;
@@ -223,45 +223,111 @@ static bool on_line(const auditor *a, uint32_t pc, bool (*is)(const vgpu_record 
     return false;
 }
 
-static bool is_local(const vgpu_record *r) { return is_access(r) && (r->space == PTX_LOCAL || r->space == PTX_GENERIC || r->space == PTX_PARAM); }
+static bool is_local(const vgpu_record *r) { return is_access(r) && (r->space == PTX_LOCAL || r->space == PTX_GENERIC); }
 static bool reads_constants(const vgpu_record *r) {
     return r->op == PTX_OP_LD && (r->space == PTX_CONST || (r->space == PTX_PARAM && r->mode == 1 && r->e != VGPU_NO_SLOT));
 }
 static bool branches(const vgpu_record *r) { return r->flow == PTX_BRANCH || r->flow == PTX_TABLE; }
 
-static void more(uint16_t *count, int by) { *count = (uint16_t)(*count + by < UINT16_MAX ? *count + by : UINT16_MAX); }
+static bool add(auditor *a, const vgpu_code *c, vgpu_other_kind kind, int requests, uint32_t pc) {
+    tess_vgpu_module *m = a->module;
+    uint32_t at = c->at ? record_of(m, c->at) : pc, kernel = c->home ? record_of(m, c->home) : UINT32_MAX;
+    uint32_t entry = c->turn ? record_of(m, c->entry) : UINT32_MAX;
+    int8_t turn = (int8_t)(entry == UINT32_MAX ? 0 : c->turn);
+    vgpu_other *last = m->other_count ? &m->others[m->other_count - 1] : NULL;
+    if (last && last->pc == pc && last->at == at && last->kernel == kernel && last->kind == kind && last->turn == turn && last->entry == entry &&
+        last->requests < 1000) {
+        last->requests = (uint16_t)(last->requests + requests);
+        return true;
+    }
+    if (!tess_vgpu_arena_grow(m, (void **)&m->others, m->other_count, &m->other_room, sizeof *m->others))
+        return false;
+    m->others[m->other_count++] = (vgpu_other){.pc = pc,
+                                               .at = at == UINT32_MAX ? pc : at,
+                                               .entry = entry,
+                                               .kernel = kernel,
+                                               .requests = (uint16_t)requests,
+                                               .kind = (uint8_t)kind,
+                                               .turn = turn};
+    return true;
+}
 
-/* Instructions that nothing in the PTX asked for: registers that did not fit, loads of parameters, jumps from one piece to the next. */
-static void find_others(auditor *a) {
+/* Accesses that nothing in the PTX asked for: registers that did not fit, loads of parameters. */
+static bool find_others(auditor *a) {
     uint32_t pc = UINT32_MAX;
+    a->module->other_count = 0;
     for (int i = 0, line = -1; i < a->count; i++) {
         const vgpu_code *c = &a->list[i];
-        bool load = c->op == VGPU_CODE_LDL, store = c->op == VGPU_CODE_STL;
-        if (!load && !store && c->op != VGPU_CODE_LDC && c->op != VGPU_CODE_BRA)
+        bool load = c->op == VGPU_CODE_LDL, store = c->op == VGPU_CODE_STL, made = true;
+        if (!load && !store && c->op != VGPU_CODE_LDC)
             continue;
         if (c->line != line)
             pc = record_of(a->module, line = c->line);
-        if (pc == UINT32_MAX || !c->line)
+        if (pc == UINT32_MAX || !c->line || c->at == VGPU_NEVER)
             continue;
         bool here = (int)a->module->records[pc].line == c->line;
-        vgpu_audit *v = &a->audit[pc];
-        if ((load || store) && !(here && on_line(a, pc, is_local)))
-            more(load ? &v->spill_loads : &v->spill_stores, c->bytes <= 4 ? 1 : c->bytes / 4);
-        else if (c->op == VGPU_CODE_LDC && !(here && on_line(a, pc, reads_constants)))
-            more(&v->constants, 1);
-        else if (c->op == VGPU_CODE_BRA && !(here && on_line(a, pc, branches)))
-            more(&v->branches, 1);
+        if ((load || store) && !(here && on_line(a, pc, is_local))) {
+            made = add(a, c, load ? VGPU_SPILL_LOAD : VGPU_SPILL_STORE, c->bytes <= 4 ? 1 : c->bytes / 4, pc);
+            a->audit[pc].spills = true;
+        } else if (c->op == VGPU_CODE_LDC && !(here && on_line(a, pc, reads_constants))) {
+            made = add(a, c, VGPU_CONSTANT_LOAD, 1, pc);
+        }
+        if (!made)
+            return false;
     }
+    return true;
 }
 
-/* A branch whose line has none: the assembler made its lanes' ways one, under guards. */
-static void find_branch(auditor *a, uint32_t pc) {
-    int count;
-    const vgpu_code *code = of_line(a, (int)a->module->records[pc].line, &count);
-    a->audit[pc].no_branch = true;
-    for (int i = 0; i < count; i++)
-        if (code[i].op == VGPU_CODE_BRA)
-            a->audit[pc].no_branch = false;
+/* ---- branches ---- */
+
+/* The branch that ends the piece of PTX with the line; NULL: it goes on without. */
+static const vgpu_record *end_of(const auditor *a, int line) {
+    const tess_vgpu_module *m = a->module;
+    for (uint32_t pc = record_of(m, line); pc < m->record_count; pc++) {
+        const vgpu_record *r = &m->records[pc];
+        if (branches(r))
+            return r;
+        if (r->flow == PTX_RETURN || r->flow == PTX_EXIT || r->flow == PTX_TRAP)
+            return NULL;
+        for (int i = 0; i < m->function_count; i++)
+            if (pc + 1 >= m->functions[i]->first && pc + 1 < m->functions[i]->first + (uint32_t)m->functions[i]->count && m->functions[i]->defined &&
+                is_target(m->functions[i], pc + 1))
+                return NULL;
+    }
+    return NULL;
+}
+
+static const vgpu_record *branch_on(const auditor *a, int line) {
+    const vgpu_record *records = a->module->records;
+    for (uint32_t at = record_of(a->module, line); at < a->module->record_count && (int)records[at].line == line; at++)
+        if (branches(&records[at]))
+            return &records[at];
+    return NULL;
+}
+
+/* A conditional branch at the end of a piece is the one that ends its piece of PTX, or of its own line where the piece is not known: its lanes part as
+ * there. Others are jumps, all lanes of which go one way; a branch of PTX that none stands for is none: its lanes are told apart by guards. */
+static bool find_branches(auditor *a) {
+    for (uint32_t pc = 0; pc < a->module->record_count; pc++)
+        a->audit[pc].no_branch = branches(&a->module->records[pc]);
+    for (int pass = 0; pass < 2; pass++) /* those of their own line first */
+        for (int i = 0; i < a->count; i++) {
+            const vgpu_code *c = &a->list[i];
+            if (c->op != VGPU_CODE_BRA || c->at == VGPU_NEVER || !c->line)
+                continue;
+            const vgpu_record *own = branch_on(a, c->line), *end = c->at ? end_of(a, c->at) : own;
+            bool same = own && own == end && !c->turn && (c->guarded || own->guard == VGPU_NO_SLOT);
+            uint32_t pc = record_of(a->module, c->line), at = end ? (uint32_t)(end - a->module->records) : 0;
+            if (same != (pass == 0))
+                continue;
+            if (same)
+                a->audit[at].no_branch = false;
+            else if (c->guarded && end && !c->turn && end->guard != VGPU_NO_SLOT && a->audit[at].no_branch)
+                a->audit[at].no_branch = false;
+            else if (pc != UINT32_MAX && !add(a, c, VGPU_JUMP, 1, pc))
+                return false;
+        }
+    return true;
 }
 
 tess_status tess_vgpu_audit_list(tess_vgpu_module *module, const vgpu_code *list, int count) {
@@ -275,13 +341,12 @@ tess_status tess_vgpu_audit_list(tess_vgpu_module *module, const vgpu_code *list
             bool gathered = f->defined && gathers(&a, f);
             for (uint32_t pc = f->first; f->defined && pc < f->first + (uint32_t)f->count; pc++) {
                 const vgpu_record *r = &module->records[pc];
-                if (pass == 0 && branches(r))
-                    find_branch(&a, pc);
                 if (is_access(r) && (pass == 1 || look(&a, r).copies > 0))
                     judge(&a, f, pc, gathered);
             }
         }
-    find_others(&a);
+    if (!find_others(&a) || !find_branches(&a))
+        return TESS_ERR_MEMORY;
     module->audit = a.audit;
     return TESS_OK;
 }
@@ -289,7 +354,7 @@ tess_status tess_vgpu_audit_list(tess_vgpu_module *module, const vgpu_code *list
 tess_status tess_vgpu_audit_cubin(tess_vgpu_module *module, const void *cubin, size_t size) {
     vgpu_code *list;
     int count, room;
-    TESS_TRY(tess_vgpu_cubin_read(module->context, cubin, size, &list, &count, &room));
+    TESS_TRY(tess_vgpu_cubin_read(module->context, module, cubin, size, &list, &count, &room));
     tess_status status = tess_vgpu_audit_list(module, list, count);
     tess_free(module->context, list, (size_t)room * sizeof *list);
     return status;

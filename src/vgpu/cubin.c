@@ -11,20 +11,21 @@
 
 #include "vgpu/audit.h"
 
+typedef struct section {
+    uint64_t name, type, offset, size, link;
+} section;
+
 typedef struct cubin {
     tess_context *context;
     const unsigned char *at;
     size_t size;
     uint64_t sections, section_count;
+    section strings;                /* names of the sections */
     uint64_t symbols, symbol_count; /* file offset */
-    size_t looked_at;               /* instructions: each is in one function and on one line */
-    vgpu_code *list;
+    const tess_vgpu_module *module; /* NULL: not known */
+    vgpu_machine_code *list;        /* each instruction is in one function and on one line */
     int count, room;
 } cubin;
-
-typedef struct section {
-    uint64_t name, type, offset, size, link;
-} section;
 
 static uint64_t number(const cubin *c, uint64_t offset, int bytes) {
     uint64_t v = 0;
@@ -70,7 +71,8 @@ int tess_vgpu_code_named(const char *name) {
     return op;
 }
 
-static bool code_of(uint64_t low, uint64_t high, vgpu_code *code) {
+/* Calls and returns are branches, as the card counts them. */
+static bool code_of(const vgpu_machine_code *from, vgpu_code *code) {
     static const struct {
         uint16_t bits, op;
         bool wide; /* the width is an operand's: 1, 1, 2, 2, 4, 8, 16 bytes */
@@ -81,10 +83,12 @@ static bool code_of(uint64_t low, uint64_t high, vgpu_code *code) {
         {0x1a3, VGPU_CODE_ATOMG, false},     {0x18e, VGPU_CODE_REDG, false},  {0x1a6, VGPU_CODE_REDG, false},  {0x18c, VGPU_CODE_ATOMS, false},
         {0x18d, VGPU_CODE_ATOMS_CAS, false}, {0x1ae, VGPU_CODE_LDGSTS, true}, {0x03b, VGPU_CODE_LDSM, false},  {0x044, VGPU_CODE_STSM, false},
         {0x006, VGPU_CODE_VOTE, false},      {0x086, VGPU_CODE_VOTE, false},  {0x1c4, VGPU_CODE_VOTE, false},  {0x147, VGPU_CODE_BRA, false},
-        {0x149, VGPU_CODE_BRA, false}};
+        {0x149, VGPU_CODE_BRA, false},       {0x143, VGPU_CODE_BRA, false},   {0x144, VGPU_CODE_BRA, false},   {0x150, VGPU_CODE_BRA, false}};
+
     static const uint8_t width[] = {1, 1, 2, 2, 4, 8, 16, 0};
-    enum { NEVER = 15, ALWAYS = 7, POPC = 0xf8c };
+    enum { NEVER = 15, ALWAYS = 7, POPC = 0xf8c, BRANCH = 0x947 };
     const uint64_t to_itself = 0xfffffffc00fc7947u; /* the branch that ends every function; nothing comes to it */
+    uint64_t low = from->low;
     unsigned guard = low >> 12 & 15;
     if (low == to_itself)
         return false;
@@ -92,21 +96,28 @@ static bool code_of(uint64_t low, uint64_t high, vgpu_code *code) {
         if ((low & 0x1ff) == table[i].bits && guard != NEVER) {
             *code = (vgpu_code){.op = (uint8_t)table[i].op,
                                 .guarded = guard != ALWAYS,
-                                .bytes = table[i].wide ? width[high >> 9 & 7] : 0,
-                                .offset = (int32_t)(low >> 32) >> 8};
+                                .bytes = table[i].wide ? width[from->high >> 9 & 7] : 0,
+                                .offset = (int32_t)(low >> 32) >> 8,
+                                .line = from->line,
+                                .at = from->at,
+                                .entry = from->entry,
+                                .turn = from->turn,
+                                .home = from->home};
             if ((low & 0xfff) == POPC)
                 code->op = VGPU_CODE_ATOMS_POPC;
-            if (code->op == VGPU_CODE_BRA)
+            if (code->op == VGPU_CODE_BRA) { /* it may have a second guard */
                 code->offset = 0;
+                code->guarded |= (low & 0xfff) == BRANCH && (from->high >> 23 & 15) != ALWAYS;
+            }
             return true;
         }
     return false;
 }
 
-static tess_status keep(cubin *c, const vgpu_code *code) {
+static tess_status keep(cubin *c, const vgpu_machine_code *code) {
     if (c->count == c->room) {
-        int room = c->room ? 2 * c->room : 256;
-        vgpu_code *grown = tess_allocate(c->context, (size_t)room * sizeof *grown);
+        int room = c->room ? 2 * c->room : 1024;
+        vgpu_machine_code *grown = tess_allocate(c->context, (size_t)room * sizeof *grown);
         if (!grown)
             return TESS_ERR_MEMORY;
         if (c->count)
@@ -120,17 +131,18 @@ static tess_status keep(cubin *c, const vgpu_code *code) {
 }
 
 /* The instructions from one address of a function to another belong to a line. */
-static tess_status span(cubin *c, const section *text, uint64_t from, uint64_t to, int64_t line) {
+static tess_status span(cubin *c, const section *text, int home, uint64_t from, uint64_t to, int64_t line) {
     if (to > text->size)
         to = text->size;
     for (uint64_t at = (from + 15) / 16 * 16; at + 16 <= to; at += 16) {
-        vgpu_code code;
-        if (++c->looked_at > c->size / 16)
+        if ((size_t)c->count >= c->size / 16)
             return tess_fail(TESS_ERR_ARGUMENT, "the machine code's line table gives instructions several lines");
-        if (!code_of(number(c, text->offset + at, 8), number(c, text->offset + at + 8, 8), &code))
-            continue;
-        code.line = line > 0 && line < INT32_MAX ? (int)line : 0;
-        TESS_TRY(keep(c, &code));
+        TESS_TRY(keep(c, &(vgpu_machine_code){.text = text->offset,
+                                              .address = at,
+                                              .low = number(c, text->offset + at, 8),
+                                              .high = number(c, text->offset + at + 8, 8),
+                                              .line = line > 0 && line < INT32_MAX ? (int)line : 0,
+                                              .home = home}));
     }
     return TESS_OK;
 }
@@ -154,6 +166,23 @@ static uint64_t leb(const cubin *c, uint64_t *at, uint64_t end, bool is_signed) 
     return v;
 }
 
+/* The line of the first instruction of the kernel whose machine code a section is; 0: of a function that any kernel may call, or not known. */
+static int home_of(const cubin *c, const section *text) {
+    static const char prefix[] = ".text.";
+    enum { LENGTH = sizeof prefix - 1 };
+    if (!c->module || !named(c, &c->strings, text, prefix))
+        return 0;
+    const char *name = (const char *)c->at + c->strings.offset + text->name + LENGTH;
+    size_t room = (size_t)(c->strings.size - text->name) - LENGTH;
+    for (int i = 0; i < c->module->function_count; i++) {
+        const ptx_function *f = c->module->functions[i];
+        size_t length = (size_t)f->symbol->length;
+        if (f->entry && f->defined && length < room && memcmp(name, f->symbol->name, length) == 0 && name[length] == 0)
+            return (int)c->module->records[f->first].line;
+    }
+    return 0;
+}
+
 /* The function that a relocation at this offset of the line program names; false: none. */
 static bool function_at(const cubin *c, const section *relocations, uint64_t offset, section *text, uint64_t *start) {
     enum { ENTRY = 24, SYMBOL = 24 };
@@ -170,6 +199,7 @@ static bool function_at(const cubin *c, const section *relocations, uint64_t off
 
 typedef struct line_state {
     section text;
+    int home;
     uint64_t address, since;
     int64_t line, since_line;
     bool in_function, open; /* open: `since` and `since_line` hold a row */
@@ -177,7 +207,7 @@ typedef struct line_state {
 
 static tess_status row(cubin *c, line_state *s) {
     if (s->in_function && s->open)
-        TESS_TRY(span(c, &s->text, s->since, s->address, s->since_line));
+        TESS_TRY(span(c, &s->text, s->home, s->since, s->address, s->since_line));
     s->since = s->address;
     s->since_line = s->line;
     s->open = true;
@@ -219,6 +249,7 @@ static tess_status unit(cubin *c, const section *lines, const section *relocatio
                 uint64_t start;
                 s.in_function = function_at(c, relocations, at + 1 - lines->offset, &s.text, &start);
                 s.address = s.in_function ? start : 0;
+                s.home = s.in_function ? home_of(c, &s.text) : 0;
                 s.open = false;
             }
             at = next;
@@ -243,7 +274,7 @@ static tess_status unit(cubin *c, const section *lines, const section *relocatio
 
 static tess_status read(cubin *c) {
     enum { MACHINE_CUDA = 190, SYMBOLS = 2, RELOCATIONS = 4 };
-    section strings, lines = {0}, relocations = {0}, s;
+    section lines = {0}, relocations = {0}, s;
     if (c->size < 64 || memcmp(c->at, "\177ELF\2\1", 6) != 0 || number(c, 18, 2) != MACHINE_CUDA)
         return tess_fail(TESS_ERR_ARGUMENT, "the machine code is no cubin: an ELF file for CUDA of 64 bits is expected");
     unsigned flags = (unsigned)number(c, 48, 4), arch = flags & 0xff, other = flags >> 8 & 0xff; /* where it is depends on the version of the form */
@@ -251,7 +282,7 @@ static tess_status read(cubin *c) {
         return tess_fail(TESS_ERR_ARGUMENT, "the machine code is not for sm_90, the only kind that is understood (flags 0x%x)", flags);
     c->sections = number(c, 40, 8);
     c->section_count = number(c, 60, 2);
-    if (!section_at(c, number(c, 62, 2), &strings))
+    if (!section_at(c, number(c, 62, 2), &c->strings))
         return tess_fail(TESS_ERR_ARGUMENT, "the machine code's list of sections lies outside the file");
     for (uint64_t i = 1; i < c->section_count; i++) {
         if (!section_at(c, i, &s))
@@ -259,9 +290,9 @@ static tess_status read(cubin *c) {
         if (s.type == SYMBOLS) {
             c->symbols = s.offset;
             c->symbol_count = s.size / 24;
-        } else if (named(c, &strings, &s, ".nv_debug_line_sass")) {
+        } else if (named(c, &c->strings, &s, ".nv_debug_line_sass")) {
             lines = s;
-        } else if (s.type == RELOCATIONS && named(c, &strings, &s, ".rela.nv_debug_line_sass")) {
+        } else if (s.type == RELOCATIONS && named(c, &c->strings, &s, ".rela.nv_debug_line_sass")) {
             relocations = s;
         }
     }
@@ -283,21 +314,42 @@ static int by_line(const void *a, const void *b) {
     d = d ? d : x->op - y->op;
     d = d ? d : x->bytes - y->bytes;
     d = d ? d : (int64_t)x->offset - y->offset;
+    d = d ? d : (int64_t)x->at - y->at;
+    d = d ? d : (int64_t)x->entry - y->entry;
+    d = d ? d : (int64_t)x->turn - y->turn;
+    d = d ? d : (int64_t)x->home - y->home;
+    d = d ? d : x->guarded - y->guarded;
     return (d > 0) - (d < 0);
 }
 
-tess_status tess_vgpu_cubin_read(tess_context *context, const void *data, size_t size, vgpu_code **list, int *count, int *room) {
-    cubin c = {.context = context, .at = data, .size = size};
-    tess_status status = read(&c);
-    if (status != TESS_OK) {
-        tess_free(context, c.list, (size_t)c.room * sizeof *c.list);
-        c.list = NULL;
-        c.count = c.room = 0;
+/* What the audit looks at, of all instructions. */
+static tess_status sift(const cubin *c, vgpu_code **list, int *count, int *room) {
+    for (int i = 0; i < c->count; i++) {
+        vgpu_code code;
+        *room += code_of(&c->list[i], &code);
     }
-    if (c.count)
-        qsort(c.list, (size_t)c.count, sizeof *c.list, by_line);
-    *list = c.list;
-    *count = c.count;
-    *room = c.room;
+    if (*room == 0)
+        return TESS_OK;
+    if (!(*list = tess_allocate(c->context, (size_t)*room * sizeof **list))) {
+        *room = 0;
+        return TESS_ERR_MEMORY;
+    }
+    for (int i = 0; i < c->count; i++)
+        *count += code_of(&c->list[i], *list + *count);
+    qsort(*list, (size_t)*count, sizeof **list, by_line);
+    return TESS_OK;
+}
+
+tess_status tess_vgpu_cubin_read(tess_context *context, const tess_vgpu_module *module, const void *data, size_t size, vgpu_code **list, int *count,
+                                 int *room) {
+    cubin c = {.context = context, .module = module, .at = data, .size = size};
+    *list = NULL;
+    *count = *room = 0;
+    tess_status status = read(&c);
+    if (status == TESS_OK && module && c.count)
+        status = tess_vgpu_blocks(module, c.list, c.count);
+    if (status == TESS_OK)
+        status = sift(&c, list, count, room);
+    tess_free(context, c.list, (size_t)c.room * sizeof *c.list);
     return status;
 }

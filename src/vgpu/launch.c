@@ -196,18 +196,6 @@ static uint64_t *field(tess_vgpu_counters *c, const ptx_instruction *in, uint64_
     }
 }
 
-/* What the machine code does with every issue beyond the PTX. A register's words lie side by side: a sector for eight lanes. */
-static void add_others(tess_vgpu_counters *c, const vgpu_audit *audit, const vgpu_issue *issue) {
-    uint64_t warps = issue->warps + issue->full, eighths = issue->eighths + 4 * issue->full;
-    c->local_ld_requests += audit->spill_loads * warps;
-    c->local_ld_sectors += audit->spill_loads * eighths;
-    c->local_st_requests += audit->spill_stores * warps;
-    c->local_st_sectors += audit->spill_stores * eighths;
-    c->constant_loads += audit->constants * warps;
-    c->constant_requests += audit->constants * warps;
-    c->branches_uniform += audit->branches * warps;
-}
-
 static void add_stretches(vgpu_worker *worker, uint32_t records) {
     vgpu_stretch now = {0, 0, 0, 0, 0};
     for (uint32_t pc = 0; pc < records; pc++) {
@@ -237,10 +225,10 @@ static void add_issues(vgpu_launch *launch) {
                 counters[pc].branches_uniform += issue->uniform;
                 counters[pc].branches_divergent += issue->divergent;
             }
-            if (audited)
-                add_others(&audited[pc], &module->audit[pc], issue);
         }
     }
+    if (audited)
+        tess_vgpu_add_others(launch);
     for (uint32_t pc = 0; audited && pc < module->record_count; pc++)
         if (!module->audit[pc].no_branch) {
             audited[pc].branches_uniform += counters[pc].branches_uniform;

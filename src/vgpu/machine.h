@@ -202,6 +202,8 @@ void tess_vgpu_fault_report(const vgpu_warp *warp, const vgpu_record *record, in
                             const vgpu_record *other, const char *format, ...) TESS_PRINTF(7, 8);
 void tess_vgpu_sample_begin(vgpu_launch *launch);
 tess_status tess_vgpu_faults_sort(tess_vgpu_run *run);
+/* obs_count.c, when all is run: adds what the machine code does beyond the PTX to the audited counters. */
+void tess_vgpu_add_others(vgpu_launch *launch);
 
 TESS_INLINE uint64_t vgpu_code_at(int number) { return VGPU_CODE_WINDOW + 16 * (uint64_t)number; }
 

@@ -14,6 +14,59 @@ void tess_vgpu_total(const tess_vgpu_run *run, tess_vgpu_counters *counters) {
         add(counters, &run->counters[run->active[i]]);
 }
 
+/* ---- what machine code does beyond the PTX ---- */
+
+/* By all workers; `warps` and `eighths` with those of full warps. */
+static vgpu_issue issued(const vgpu_launch *launch, uint32_t pc) {
+    vgpu_issue sum = {0};
+    for (int n = 0; n < launch->worker_count; n++) {
+        const vgpu_issue *issue = &launch->workers[n].issues[pc];
+        sum.warps += issue->warps + issue->full;
+        sum.eighths += issue->eighths + 4 * issue->full;
+    }
+    return sum;
+}
+
+/* What the machine code does beyond the PTX, on its line or, where that never ran, on that of the piece that it stands in. A register's words lie side by
+ * side: a sector for eight lanes. Of an unrolled loop it is known how often it was entered and how many rounds it made at all: each time is taken to have
+ * made as many, and what is less than a turn to have been done outside of the loop. */
+static void add_other(vgpu_launch *launch, const vgpu_other *other) {
+    const tess_vgpu_run *run = launch->run;
+    tess_vgpu_counters *c = &run->audited[run->counters[other->pc].warp_instructions ? other->pc : other->at];
+    vgpu_issue at = issued(launch, other->at);
+    uint64_t warps = at.warps, eighths = at.eighths;
+    if (other->turn) {
+        uint64_t entries = issued(launch, other->entry).warps, rounds = entries ? warps / entries : 0,
+                 by = (uint64_t)(other->turn > 0 ? other->turn : -other->turn);
+        uint64_t turns = (other->turn > 0 ? rounds / by : rounds % by) * entries;
+        eighths = warps ? eighths * turns / warps : 0;
+        warps = turns;
+    }
+    uint64_t requests = other->requests * warps, sectors = other->requests * eighths;
+    switch ((vgpu_other_kind)other->kind) {
+    case VGPU_SPILL_LOAD:
+        c->local_ld_requests += requests;
+        c->local_ld_sectors += sectors;
+        break;
+    case VGPU_SPILL_STORE:
+        c->local_st_requests += requests;
+        c->local_st_sectors += sectors;
+        break;
+    case VGPU_CONSTANT_LOAD:
+        c->constant_loads += requests;
+        c->constant_requests += requests;
+        break;
+    case VGPU_JUMP: c->branches_uniform += requests; break;
+    }
+}
+
+void tess_vgpu_add_others(vgpu_launch *launch) {
+    const tess_vgpu_module *m = launch->module;
+    for (int i = 0; i < m->other_count; i++)
+        if (m->others[i].kernel == UINT32_MAX || m->others[i].kernel == launch->kernel->first)
+            add_other(launch, &m->others[i]);
+}
+
 /* The accesses and branches of one record as the machine code does them, all else as PTX has it. */
 static void add_audited(tess_vgpu_counters *to, const tess_vgpu_run *run, uint32_t pc) {
     const tess_vgpu_counters *p = &run->counters[pc], *m = run->audited ? &run->audited[pc] : p;
@@ -65,8 +118,7 @@ bool tess_vgpu_line_at(const tess_vgpu_run *run, int number, tess_vgpu_line *lin
     line->verdict = run->audited ? (tess_vgpu_verdict)m->audit[pc].verdict : TESS_VGPU_KEPT;
     if (run->audited && line->verdict == TESS_VGPU_KEPT && m->audit[pc].copies > 1 && run->counters[pc].partial_warp_instructions)
         line->verdict = TESS_VGPU_COPIES;
-    if (run->audited && (line->verdict == TESS_VGPU_KEPT || line->verdict == TESS_VGPU_COPIES) &&
-        (m->audit[pc].spill_loads || m->audit[pc].spill_stores))
+    if (run->audited && (line->verdict == TESS_VGPU_KEPT || line->verdict == TESS_VGPU_COPIES) && m->audit[pc].spills)
         line->verdict = TESS_VGPU_SPILLS;
     add_audited(&line->audited, run, pc);
     line->file = m->file_name[r->source >> 24];

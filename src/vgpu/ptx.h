@@ -262,10 +262,20 @@ typedef struct ptx_pointer_fixup {
 typedef struct vgpu_audit {
     uint8_t verdict, bytes, copies; /* a tess_vgpu_verdict; the width of a merged access; how many instructions an access has become */
     bool no_branch;                 /* of a branch: there is none, its lanes are told apart by guards */
-    /* What the machine code does on this line and the PTX does not, each as often as the record is issued: requests of registers kept in local memory, loads
-     * of parameters and folded addresses from the constant bank, branches. */
-    uint16_t spill_loads, spill_stores, constants, branches;
+    bool spills;                    /* registers are kept in local memory on this line */
 } vgpu_audit;
+
+/* What the machine code does on the line of a record and the PTX does not, as often as another one is issued. */
+typedef enum vgpu_other_kind { VGPU_SPILL_LOAD, VGPU_SPILL_STORE, VGPU_CONSTANT_LOAD, VGPU_JUMP } vgpu_other_kind;
+typedef struct vgpu_other {
+    uint32_t pc, at;
+    uint32_t entry;    /* of an unrolled loop: what is issued whenever it is entered */
+    uint32_t kernel;   /* first record of the only kernel that does it; UINT32_MAX: any */
+    uint16_t requests; /* each time */
+    uint8_t kind;
+    int8_t
+        turn; /* so many issues of `at` are one turn of the loop; negative: what is left of them when so many are done at a time; 0: it is not unrolled */
+} vgpu_other;
 
 typedef struct tess_vgpu_module {
     tess_context *context;
@@ -286,6 +296,8 @@ typedef struct tess_vgpu_module {
     uint32_t shape_count; /* loads and stores that remember how their addresses lay: their numbers are in the records' f */
     uint32_t *stretch;    /* by record: how many from it on have neither a guard nor anything to do with the flow */
     vgpu_audit *audit;    /* by record; NULL: no machine code was looked at */
+    vgpu_other *others;
+    int other_count, other_room;
     vgpu_call_site *sites;
     int site_count, site_room;
     uint32_t *lists; /* operands that have no room in a record, targets of brx */

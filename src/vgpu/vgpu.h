@@ -153,14 +153,14 @@ typedef enum tess_vgpu_verdict {
     TESS_VGPU_ONE_LANE,     /* an atomic that one lane does for all that agree */
     TESS_VGPU_PLAIN_ATOMIC, /* one that adds 1 without the instruction that is made for it */
     TESS_VGPU_COPIES,       /* unrolled where lanes part: they may meet in other groups than here */
-    TESS_VGPU_SPILLS,       /* registers are kept in local memory here: counted as often as the line is executed */
+    TESS_VGPU_SPILLS,       /* registers are kept in local memory here: counted as often as their piece of machine code runs */
     TESS_VGPU_DIFFERS       /* not as PTX has it, by no rule that is known: counted as PTX has it */
 } tess_vgpu_verdict;
 const char *tess_vgpu_verdict_name(tess_vgpu_verdict verdict);
 
 /* Compares the module with a cubin for sm_90 that was made of its PTX with line information. Launches from then on are counted both ways. */
 tess_status tess_vgpu_audit_cubin(tess_vgpu_module *module, const void *cubin, size_t size);
-/* Totals with the accesses as the machine code does them; instructions, branches and flops are PTX's. False: there was no audit. */
+/* Totals with accesses and branches as the machine code does them; instructions and flops are PTX's. False: there was no audit. */
 bool tess_vgpu_total_audited(const tess_vgpu_run *run, tess_vgpu_counters *counters);
 
 /* One line of PTX that did something, in the order of the text; NULL past the last. */

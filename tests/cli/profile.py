@@ -56,6 +56,25 @@ FIELDS = """extern "C" __global__ void fields(const float *in, float *out) {
 """
 
 
+# More values than registers, carried around a loop; two blocks of 1024 threads leave 32 a thread.
+MANY = """extern "C" __global__ void __launch_bounds__(1024, 2) many(const int *in, int *out, int n) {
+    int x[48], sum = 0;
+#pragma unroll
+    for (int k = 0; k < 48; k++)
+        x[k] = in[k * 64 + threadIdx.x];
+#pragma unroll 1
+    for (int turn = 0; turn < n; turn++)
+#pragma unroll
+        for (int k = 0; k < 48; k++)
+            x[k] = x[k] * 5 + (x[(k + 7) % 48] ^ x[(k + 3) % 48]);
+#pragma unroll
+    for (int k = 0; k < 48; k++)
+        sum = sum * 3 ^ x[k];
+    out[threadIdx.x] = sum;
+}
+"""
+
+
 class Ptx(files.Case):
     """Without any software of NVIDIA's."""
 
@@ -196,6 +215,29 @@ class Compiled(files.Case):
         self.assertEqual([x["audited"]["shared_ld_conflicts"] for x in p["lines"] if x["audited"]], [0] * sum(1 for x in p["lines"] if x["audited"]))
         self.assertEqual([w["kind"] for w in p["worst"]], [])
         self.assertIn("one wider access; shared wavefronts 64 -> 16", self.ok("profile", "f.cu", "fields<<<1, 128>>>(in:f32[512]=ramp, out:f32[128])").decode())
+
+    def test_audit_of_loops(self):
+        """What is kept in local memory around a loop is counted every turn; the lines add up to the totals, and a null `audited` means that nothing differs."""
+        self.put("m.cu", MANY.encode())
+        requests = {}
+        for turns in (0, 1, 2, 7):
+            p = json.loads(self.ok("profile", "m.cu", "many<<<1, 64>>>(in:i32[3072]=random:1, out:i32[64], %d)" % turns, "--json"))
+            total = p["counters_audited"]
+            requests[turns] = [total["local_ld_requests"], total["local_st_requests"], total["branches_uniform"]]
+            self.assertEqual((p["counters"]["local_ld_requests"], p["counters"]["local_st_requests"]), (0, 0))
+            self.assertIn("spills", {x["audit"] for x in p["lines"]})
+            for x in p["lines"]:
+                own = {name: x[name] for name in total}
+                if x["audit"] == "kept":
+                    self.assertNotEqual(x["audited"], own, x["line"])
+                else:
+                    self.assertIsNotNone(x["audited"], x["line"])
+            for name in total:
+                self.assertEqual(sum((x["audited"] or x)[name] for x in p["lines"]), total[name], name)
+        a_turn = [b - a for a, b in zip(requests[1], requests[2])]
+        self.assertEqual([b - a for a, b in zip(requests[2], requests[7])], [5 * n for n in a_turn])
+        self.assertGreater(min(a_turn[:2]), 2 * 10)  # of two warps
+        self.assertEqual(a_turn[2], 2)
 
     def test_example(self):
         """examples/transpose.cu shows what it says."""

@@ -18,6 +18,7 @@
 #include "vgpu/audit.h"
 
 static tess_context *context;
+static tess_vgpu_machine *machine; /* for reading PTX */
 static tess_gpu *gpu;
 static tess_gpu_scope scope;
 static const char *level, *only;
@@ -280,18 +281,21 @@ static void rows(void) {
 /* ---- code ---- */
 
 static void tell(const char *name, const char *ptx) {
+    tess_vgpu_module *module;
     vgpu_code *list;
     size_t size;
     int count, room;
     char *cubin = assemble(ptx, &size);
-    check(tess_vgpu_cubin_read(context, cubin, size, &list, &count, &room));
+    check(tess_vgpu_load(machine, ptx, &module));
+    check(tess_vgpu_cubin_read(context, module, cubin, size, &list, &count, &room));
     for (int i = 0, copies; i < count; i += copies) {
         for (copies = 1; i + copies < count && memcmp(&list[i], &list[i + copies], sizeof *list) == 0;)
             copies++;
-        printf("%s %s %d %s %d %d %d %d\n", name, level, list[i].line, tess_vgpu_code_name(list[i].op), list[i].bytes, list[i].offset,
-               list[i].guarded, copies);
+        printf("%s %s %d %s %d %d %d %d %d %d %d %d\n", name, level, list[i].line, tess_vgpu_code_name(list[i].op), list[i].bytes, list[i].offset,
+               list[i].guarded, list[i].at, list[i].entry, list[i].turn, list[i].home, copies);
     }
     tess_free(context, list, (size_t)room * sizeof *list);
+    tess_vgpu_unload(module);
     free(cubin);
 }
 
@@ -343,7 +347,9 @@ int main(int count, char **words) {
         read_known(words[4]);
     check(tess_open(&context, NULL));
     if (strcmp(words[1], "code") == 0) {
+        check(tess_vgpu_open(&machine, context));
         code();
+        tess_vgpu_close(machine);
         tess_close(context);
         return 0;
     }
