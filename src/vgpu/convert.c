@@ -10,9 +10,11 @@ static bool is_signed(ptx_type t) { return t >= PTX_S8 && t <= PTX_S64; }
 static bool is_integer(ptx_type t) { return t >= PTX_U8 && t <= PTX_S64; }
 
 bool tess_vgpu_convert_known(ptx_type to, ptx_type from, uint32_t flags) {
-    if (flags & ~(uint32_t)(PTX_ROUNDINGS | PTX_SAT | PTX_FTZ | PTX_NOFTZ))
+    if (flags & ~(uint32_t)(PTX_ROUNDINGS | PTX_SAT | PTX_FTZ | PTX_NOFTZ | PTX_RELU))
         return false;
-    if (is_pair(to))
+    if (flags & PTX_RELU && !(from == PTX_F32 && (is_pair(to) || to == PTX_F16 || to == PTX_BF16 || to == PTX_TF32)))
+        return false;
+    if (is_pair(to) || to == PTX_TF32)
         return from == PTX_F32;
     return (is_float(to) || is_integer(to)) && (is_float(from) || is_integer(from));
 }
@@ -37,6 +39,8 @@ static uint64_t float_result(double x, ptx_type to, uint32_t flags) {
     uint32_t rounding = flags & (PTX_RZ | PTX_RM | PTX_RP);
     if (flags & PTX_SAT)
         x = saturate_f64(x);
+    if (flags & PTX_RELU && x < 0)
+        x = 0;
     uint64_t bits = tess_vgpu_round_double(x, to, rounding ? rounding : PTX_RN);
     if (flags & PTX_FTZ && to == PTX_F32 && (bits & 0x7f800000u) == 0)
         bits &= 0x80000000u;
@@ -79,6 +83,19 @@ static uint64_t convert_one(uint64_t bits, ptx_type from, ptx_type to, uint32_t 
     return float_result(x, to, flags);
 }
 
+/* tf32 is an f32 whose last 13 bits are not there; .rna rounds halves away from zero. */
+static uint32_t to_tf32(uint32_t bits, int mode, uint32_t flags) {
+    bool is_nan = (bits & 0x7fffffffu) > 0x7f800000u;
+    if (is_nan)
+        return NAN_F32;
+    if (flags & PTX_RELU && bits >> 31)
+        return 0;
+    if (flags & PTX_RZ || (bits & 0x7f800000u) == 0x7f800000u)
+        return bits & 0xffffe000u;
+    uint32_t half = mode == PTX_RNA ? 0x1000u : 0xfffu + (bits >> 13 & 1);
+    return (bits + half) & 0xffffe000u;
+}
+
 static uint64_t lane_bits(const vgpu_warp *w, uint32_t slot, int bytes, int l) {
     return bytes == 8 ? SLOT(uint64_t, w, slot)[l] : bytes == 4 ? SLOT(uint32_t, w, slot)[l] : SLOT(uint16_t, w, slot)[l];
 }
@@ -90,7 +107,9 @@ void tess_vgpu_convert(vgpu_warp *w, const vgpu_record *r, uint32_t mask) {
         if (!(mask >> l & 1))
             continue;
         uint64_t v;
-        if (is_pair(to)) { /* the first operand becomes the upper half */
+        if (to == PTX_TF32) {
+            v = to_tf32(SLOT(uint32_t, w, r->a)[l], r->mode, r->target);
+        } else if (is_pair(to)) { /* the first operand becomes the upper half */
             ptx_type half = to == PTX_F16X2 ? PTX_F16 : PTX_BF16;
             v = convert_one(lane_bits(w, r->a, (int)r->offset, l), from, half, r->target) << 16 |
                 convert_one(lane_bits(w, r->b, 4, l), from, half, r->target);

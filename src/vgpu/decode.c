@@ -274,6 +274,9 @@ static tess_status decode_one(vgpu_decoder *d) {
     case PTX_OP_EXIT:
     case PTX_OP_TRAP: return operands(d);
     case PTX_OP_PREFETCH:
+    case PTX_OP_PREFETCHU:
+    case PTX_OP_APPLYPRIORITY:
+    case PTX_OP_PMEVENT:
     case PTX_OP_MEMBAR:
     case PTX_OP_FENCE:
     case PTX_OP_BRKPT:
@@ -305,6 +308,8 @@ static tess_status decode_one(vgpu_decoder *d) {
         r->run = in->op == PTX_OP_CVT ? NULL : tess_vgpu_slow_handler(in->op, type, flags);
     if (!r->run && flows[in->op] == PTX_CONVERGE)
         r->run = tess_vgpu_lane_handler(in->op, type, in->modes[0]);
+    if (!r->run)
+        r->run = tess_vgpu_rare_handler(in, r);
     if (in->op == PTX_OP_CVT)
         TESS_TRY(convert(d));
     if (!r->run)

@@ -43,7 +43,8 @@ vgpu_warp_runner tess_vgpu_runner(tess_isa_slot slot);
 const vgpu_observer *tess_vgpu_counter(tess_isa_slot slot), *tess_vgpu_checker(tess_isa_slot slot);
 vgpu_handler tess_vgpu_slow_handler(int op, ptx_type type, uint32_t flags); /* math.c: directed rounding, 16-bit floats, and approx.c's */
 vgpu_handler tess_vgpu_approx_handler(int op, ptx_type type, uint32_t flags);
-vgpu_handler tess_vgpu_lane_handler(int op, ptx_type type, ptx_mode mode); /* lanes.c */
+vgpu_handler tess_vgpu_lane_handler(int op, ptx_type type, ptx_mode mode);      /* lanes.c */
+vgpu_handler tess_vgpu_rare_handler(const ptx_instruction *in, vgpu_record *r); /* rare.c */
 
 /* access.c, atomic.c, move.c, lanes.c */
 void tess_vgpu_load_lanes(vgpu_warp *warp, const vgpu_record *r, uint32_t mask);

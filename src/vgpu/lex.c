@@ -50,6 +50,8 @@ static tess_status number(ptx_token *t) {
     while (name_part(p[length]) || (p[length] == '.' && digit(p[length + 1])) ||
            ((p[length] == '+' || p[length] == '-') && length > 1 && (p[length - 1] | 0x20) == 'e' && p[0] != '0'))
         length++;
+    if (length > 1 && p[length - 1] == 'B' && *p != '0')
+        length--; /* .L2::128B: the unit is a token of its own */
     const char *end = p + length;
     t->kind = PTX_INTEGER;
     t->length = length;

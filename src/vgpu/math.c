@@ -107,6 +107,8 @@ static uint16_t half_operation(int op, uint16_t a, uint16_t b, uint16_t c, ptx_t
     }
     if (flags & PTX_SAT)
         v = saturate_f64(v);
+    if (flags & PTX_RELU && v < 0)
+        v = 0;
     uint16_t result = (uint16_t)tess_vgpu_round_double(v, type, PTX_RN);
     return flags & PTX_FTZ && small_half(result, type) ? result & 0x8000 : result;
 }
@@ -141,7 +143,7 @@ vgpu_handler tess_vgpu_slow_handler(int op, ptx_type type, uint32_t flags) {
     if (approx)
         return others ? NULL : tess_vgpu_approx_handler(op, type, flags);
     bool half = arithmetic || op == PTX_OP_NEG || op == PTX_OP_ABS || op == PTX_OP_MIN || op == PTX_OP_MAX;
-    if (!half || flags & ~(uint32_t)(PTX_FTZ | PTX_SAT | PTX_NAN))
+    if (!half || flags & ~(uint32_t)(PTX_FTZ | PTX_SAT | PTX_NAN | (op == PTX_OP_FMA ? PTX_RELU : 0)))
         return NULL;
     return type == PTX_F16 ? half_f16 : type == PTX_BF16 ? half_bf16 : type == PTX_F16X2 ? half_f16x2 : type == PTX_BF16X2 ? half_bf16x2 : NULL;
 }

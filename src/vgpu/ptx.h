@@ -24,7 +24,8 @@ typedef struct ptx_function ptx_function;
     X(S8, "s8", 1)                                                                                                                           \
     X(S16, "s16", 2)                                                                                                                         \
     X(S32, "s32", 4) X(S64, "s64", 8) X(B8, "b8", 1) X(B16, "b16", 2) X(B32, "b32", 4) X(B64, "b64", 8) X(B128, "b128", 16) X(F16, "f16", 2) \
-        X(F16X2, "f16x2", 4) X(BF16, "bf16", 2) X(BF16X2, "bf16x2", 4) X(F32, "f32", 4) X(F64, "f64", 8) X(TF32, "tf32", 4) X(PRED, "pred", 4)
+        X(F16X2, "f16x2", 4) X(BF16, "bf16", 2) X(BF16X2, "bf16x2", 4) X(F32, "f32", 4) X(F64, "f64", 8) X(TF32, "tf32", 4) X(PRED, "pred", 4) \
+        X(U16X2, "u16x2", 4) X(S16X2, "s16x2", 4)
 /* clang-format on */
 typedef enum ptx_type {
     PTX_NO_TYPE,
@@ -64,7 +65,7 @@ typedef enum ptx_op {
                                 X(BYTES, "bytes") X(INIT, "init") X(INVAL, "inval") X(ARRIVE_DROP, "arrive_drop") X(EXPECT_TX, "expect_tx")           \
                                     X(TRY_WAIT, "try_wait") X(TEST_WAIT, "test_wait") X(PARITY, "parity") X(READ, "read") X(M8N8, "m8n8")             \
                                         X(M16N8K4, "m16n8k4") X(M16N8K8, "m16n8k8") X(M16N8K16, "m16n8k16") X(X1, "x1") X(X2, "x2") X(X4, "x4")       \
-                                            X(TRANS, "trans") X(ROW, "row") X(COL, "col") X(PACK, "pack")
+                                            X(TRANS, "trans") X(ROW, "row") X(COL, "col") X(PACK, "pack") X(RNA, "rna")
 /* clang-format on */
 typedef enum ptx_mode {
     PTX_NO_MODE,
@@ -86,7 +87,7 @@ typedef enum ptx_mode {
     X(RM, "rm", 6) X(RP, "rp", 7) X(RNI, "rni", 8) X(RZI, "rzi", 9) X(RMI, "rmi", 10) X(RPI, "rpi", 11) X(CC, "cc", 12) X(NAN, "NaN", 13)         \
         X(UNI, "uni", 14) X(SYNC, "sync", 15) X(WARP, "warp", 16) X(ALIGNED, "aligned", 17) X(VOLATILE, "volatile", 18) X(NC, "nc", 19)           \
             X(TO, "to", 20) X(V2, "v2", 21) X(V4, "v4", 22) X(WRAP, "wrap", 23) X(CLAMP, "clamp", 24) X(SHIFTAMT, "shiftamt", 25) X(CA, "ca", 26) \
-                X(CG, "cg", 27) X(NOFTZ, "noftz", 28) X(V8, "v8", 29)
+                X(CG, "cg", 27) X(NOFTZ, "noftz", 28) X(V8, "v8", 29) X(RELU, "relu", 30)
 /* clang-format on */
 enum ptx_flag {
 #define X(name, text, bit) PTX_##name = 1 << bit,
