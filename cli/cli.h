@@ -65,7 +65,8 @@ typedef struct cli_options {
     const char *card, *page, *cubin;
     int fmad; /* 0: contract */
     int seed;
-    bool check, no_check;
+    bool check, no_check, check_global;
+    int step_limit;
 } cli_options;
 
 /* Of the arrays of bench; UNTOUCHED: inputs and outputs without values, for planning. */

@@ -278,6 +278,8 @@ static int card(const char *given, tess_profile_options *options, char **list) {
 
 static int check_words(const cli_options *o) {
     const char *file = NULL;
+    if (o->check_global && o->no_check)
+        return cli_fail(CLI_USAGE, "--check-global and --no-check exclude each other");
     if (o->check && o->no_check)
         return cli_fail(CLI_USAGE, "--check and --no-check exclude each other");
     for (int i = 0; i < o->outputs.count + o->expected.count; i++) {
@@ -303,11 +305,14 @@ int cli_run_profile(cli_session *session) {
                                     .compiler_options = w.at,
                                     .no_fmad = o->fmad == 1,
                                     .no_check = o->no_check,
+                                    .step_limit = (uint64_t)o->step_limit,
                                     .threads = o->threads,
                                     .seed = (uint64_t)o->seed,
                                     .read = read_file,
                                     .read_user = &files};
     int code = check_words(o);
+    if (code == CLI_OK && o->check_global && setenv("TESSERA_CHECK_GLOBAL", "1", 1) != 0)
+        code = cli_fail(CLI_FAILED, "no memory for the environment");
     if (code == CLI_OK)
         code = read_text(name, &source);
     if (code == CLI_OK)

@@ -157,6 +157,12 @@ static void widths(void **state) {
                {"put<<<1, 1>>>(out:u8[40], 3, 1, 2, 1)", "5 arguments; the kernel _Z3putPhfjdm4some takes 6"},
                {"put<<<1, 1>>>(1, out:u8[40], 1, 2, 1, {1, 7, 0.5})", "an array stands where the kernel's parameter 1 is no pointer"},
                {"nix<<<1, 1>>>()", "has no kernel \"nix\"; it has _Z3putPhfjdm4some, keep"},
+               {"put<<<1, 1>>>(out:u8[40], 3, 4294967296, 2, 1, {1, 7, 0.5})", "does not go into the kernel's parameter 2, of 4 bytes"},
+               {"put<<<1, 1>>>(out:u8[40], 3, -2147483649, 2, 1, {1, 7, 0.5})", "does not go into the kernel's parameter 2, of 4 bytes"},
+               {"put<<<1, 1>>>(out:u8[40], 3, 1e10, 2, 1, {1, 7, 0.5})", "does not go into the kernel's parameter 2, of 4 bytes"},
+               {"put<<<1, 1>>>(out:u8[40], 3, 1, 2, 1, {1, 4294967296, 0.5})", "character 43: this number does not go into its place"},
+               {"keep<<<1, (1, 1, 65)>>>(1)", "the limit of the last size is 64"},
+               {"keep<<<1, 1, 232449>>>(1)", "232449 bytes of shared memory a block, 232449 of them dynamic; the limit is 232448"},
                {"keep<<<1, 2000>>>(1)", "a block of 2000 x 1 x 1 threads; the limit is 1024"},
                {"keep<<<1, 1>>>($0)", "there is no array $0"},
                {"keep<<<1, 1>>>(in:u8[3]=x.npy)", "files cannot be read here"}};
@@ -282,6 +288,7 @@ static void faults(void **state) {
     assert_non_null(strstr(json, "\"space\": \"shared\", \"address\": "));
     free(json);
     tess_profile_free(p);
+    tess_profile_free(profile(put_text, "keep<<<(1, 1, 2), (1, 1, 64), 232448>>>(1)", NULL, 0, NULL)); /* at the limits */
     tess_profile_options options = {.struct_size = sizeof options, .no_check = true};
     p = profile(source, "race_bad<<<1, 64>>>(out:i32[64])", NULL, 0, &options);
     assert_int_equal(tess_profile_faults(p), 0);

@@ -57,6 +57,8 @@ static void pair(const char *bad, const char *good, uint32_t block, bool with_n,
             snprintf(kernel, sizeof kernel, "(%s, block 0 0 0, thread %u 0 0, faults.cu:%d", bad, thread, line_of(at));
             if (!strstr(f->message, kernel))
                 fail_msg("\"%s\" is not in the message: %s", kernel, f->message);
+            if (f->space && !strstr(f->message, "; in part of 256 bytes"))
+                fail_msg("the variable is not in the message: %s", f->message);
         }
         vgpu_end(&bench);
     }
@@ -88,6 +90,11 @@ static void test_bounds(void **state) {
         VGPU_PARAM(&bench, int32_t, 100);
         run("bounds_good", 2, 64);
         assert_int_equal(only(TESS_VGPU_OUT_OF_BOUNDS)->count, 100);
+        assert_non_null(strstr(only(TESS_VGPU_OUT_OF_BOUNDS)->message, "where nothing is allocated ("));
+        VGPU_PARAM(&bench, uint64_t, 0);
+        VGPU_PARAM(&bench, int32_t, 1);
+        run("bounds_good", 1, 64);
+        assert_non_null(strstr(only(TESS_VGPU_OUT_OF_BOUNDS)->message, "where nothing is allocated: a null pointer"));
         assert_tess_ok(tess_vgpu_free(bench.machine, at)); /* after free: never mapped again */
         assert_tess_fails(tess_vgpu_free(bench.machine, at), TESS_ERR_ARGUMENT);
         uint64_t other = vgpu_array(&bench, data, sizeof data);
@@ -115,6 +122,9 @@ static void test_alignment(void **state) {
             } else {
                 assert_int_equal(only(TESS_VGPU_MISALIGNED)->count, 48);
                 assert_int_equal(only(TESS_VGPU_MISALIGNED)->thread[0], 1);
+                char where[80];
+                snprintf(where, sizeof where, "not a multiple of 4; in the allocation at 0x%llx of 512 bytes", (unsigned long long)at);
+                assert_non_null(strstr(only(TESS_VGPU_MISALIGNED)->message, where));
             }
         }
         /* Reading what was never written, in global memory. */
@@ -123,6 +133,7 @@ static void test_alignment(void **state) {
         VGPU_PARAM(&bench, uint64_t, out);
         run("aligned_good", 1, 64);
         assert_int_equal(only(TESS_VGPU_UNDEFINED)->count, 64);
+        assert_non_null(strstr(only(TESS_VGPU_UNDEFINED)->message, "which nothing has written; in the allocation at"));
         assert_tess_ok(tess_vgpu_fill(bench.machine, fresh, 0, 512));
         VGPU_PARAM(&bench, uint64_t, fresh);
         VGPU_PARAM(&bench, uint64_t, out);
@@ -179,14 +190,49 @@ static void test_ends(void **state) {
     assert_true(f->ptx_line == 9 || f->ptx_line == 12);
     vgpu_end(&bench);
     run_text(HEAD ".entry k() {\n .reg .u32 %r;\n ld.shared.u32 %r, [16];\n}", 32, TESS_VGPU_OUT_OF_BOUNDS);
-    assert_non_null(strstr(tess_vgpu_fault_at(bench.run, 0)->message, "shared address 16"));
+    assert_non_null(strstr(tess_vgpu_fault_at(bench.run, 0)->message, "shared address 16, of which the block has 0 bytes"));
     vgpu_end(&bench);
+}
+
+/* Undefined reads and misaligned accesses in the other spaces, each beside a twin. */
+static void test_spaces(void **state) {
+    (void)state;
+    static const struct {
+        const char *body, *twin, *says;
+        tess_vgpu_fault_kind kind;
+    } cases[] = {
+        {"st.local.u32 [v], %r; ld.local.u32 %r, [v+4];", "st.local.u32 [v], %r; ld.local.u32 %r, [v];", "local address", TESS_VGPU_UNDEFINED},
+        {"st.shared.u32 [s], 7; ld.shared.u32 %r, [s+4];", "st.shared.u32 [s], 7; ld.shared.u32 %r, [s];", "; in s of 16 bytes", TESS_VGPU_UNDEFINED},
+        {"ld.shared.u32 %r, [d+4];", "st.shared.u32 [d+4], 7; ld.shared.u32 %r, [d+4];", "; in the 64 bytes of dynamic shared memory",
+         TESS_VGPU_UNDEFINED},
+        {"st.local.v2.u32 [v+4], {%r, %r};", "st.local.v2.u32 [v+8], {%r, %r};", "local address 0x4, which is not a multiple of 8",
+         TESS_VGPU_MISALIGNED},
+        {"st.shared.u32 [s+2], 7;", "st.shared.u32 [s], 7;", "not a multiple of 4; in s of 16 bytes", TESS_VGPU_MISALIGNED},
+        {"ld.const.u32 %r, [c+2];", "ld.const.u32 %r, [c+4];", "constant address", TESS_VGPU_MISALIGNED},
+        {"ld.const.u32 %r, [c+65536];", "ld.const.u32 %r, [c];", "of which the kernel has 8 bytes", TESS_VGPU_OUT_OF_BOUNDS},
+        {"st.local.u32 [v+65536], %r;", "st.local.u32 [v], %r;", "of which the thread has 16 bytes", TESS_VGPU_OUT_OF_BOUNDS},
+    };
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int k = 0; k < 2; k++) {
+            char text[1024];
+            snprintf(text, sizeof text,
+                     HEAD ".const .align 4 .b8 c[8] = {1, 2, 3, 4, 5, 6, 7, 8};\n.extern .shared .align 16 .b8 d[];\n"
+                          ".entry k() {\n .shared .align 16 .b8 s[16]; .local .align 16 .b8 v[16]; .reg .u32 %%r;\n mov.u32 %%r, 5;\n %s\n ret;\n}",
+                     k ? cases[i].twin : cases[i].body);
+            vgpu_begin(&bench, text, TESS_ISA_AUTO, 1);
+            vgpu_launch(&bench, "k", (tess_vgpu_launch_options){.block = {1}, .shared_bytes = 64, .check = true});
+            if (k)
+                vgpu_no_faults(&bench);
+            else if (!strstr(only(cases[i].kind)->message, cases[i].says))
+                fail_msg("\"%s\" is not in the message: %s", cases[i].says, only(cases[i].kind)->message);
+            vgpu_end(&bench);
+        }
 }
 
 /* The list is the same whoever ran the blocks, in whatever order the warps were taken. */
 static void test_order(void **state) {
     (void)state;
-    char first[256] = "";
+    char first[400] = "";
     for (int threads = 1; threads <= 8; threads *= 2)
         for (uint64_t seed = 0; seed < 3; seed++) {
             char *text = vgpu_read("faults.sm_90.ptx");
@@ -209,6 +255,7 @@ static void test_order(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_bounds), cmocka_unit_test(test_alignment), cmocka_unit_test(test_undefined),
                                        cmocka_unit_test(test_race),   cmocka_unit_test(test_warp_race), cmocka_unit_test(test_barrier),
-                                       cmocka_unit_test(test_lanes),  cmocka_unit_test(test_ends),      cmocka_unit_test(test_order)};
+                                       cmocka_unit_test(test_lanes),  cmocka_unit_test(test_ends),      cmocka_unit_test(test_order),
+                                       cmocka_unit_test(test_spaces)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,13 +131,24 @@ static tess_type whole_of(int64_t bytes) {
 }
 static tess_type real_of(int64_t bytes) { return bytes == 2 ? tess_f16 : bytes == 4 ? tess_f32 : bytes == 8 ? tess_f64 : tess_no_type; }
 
+/* Whether a whole number of this many bytes, with a sign or without, has the value. */
+static bool goes_in(const tess_launch_value *v, int64_t bytes) {
+    if (v->kind == TESS_LAUNCH_REAL)
+        return v->real == trunc(v->real) && v->real >= -ldexp(1, (int)tess_min64(8 * bytes, 64) - 1) &&
+               v->real < ldexp(1, (int)tess_min64(8 * bytes, 63));
+    if (bytes >= 8)
+        return true;
+    int64_t value = (int64_t)v->bits, limit = (int64_t)1 << 8 * bytes;
+    return value >= -limit / 2 && value < limit;
+}
+
 /* The type that a number takes in a place of `bytes` bytes; no type when it does not go in. kind 'f': a float is read there, 'i': a whole number, 0: not
  * known. */
 static tess_type type_in(const tess_launch_value *v, int64_t bytes, char kind) {
     bool real = kind == 'f' || (kind == 0 && (v->kind == TESS_LAUNCH_REAL || v->type >= tess_f16));
     if (v->type == tess_bf16 && bytes == 2)
         return tess_bf16;
-    if (!real && v->kind == TESS_LAUNCH_REAL && !(v->real == trunc(v->real) && fabs(v->real) < 0x1p63))
+    if (!real && !goes_in(v, bytes))
         return tess_no_type;
     return real ? real_of(bytes) : whole_of(bytes);
 }
@@ -212,7 +223,7 @@ static tess_status place(const binder *b, int number, int parameter, int64_t bas
     tess_type type = v->type != tess_no_type ? v->type : type_in(v, bytes, kind);
     *l = (layout){bytes, bytes};
     if (type == tess_no_type)
-        return refuse(p, v, "a whole number is expected in this place of the structure");
+        return refuse(p, v, "this number does not go into its place of the structure");
     if (to && room >= bytes)
         store_as(b, v, type, to);
     return TESS_OK;

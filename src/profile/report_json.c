@@ -59,6 +59,29 @@ static void lines(const tess_profile *p, tess_text *text) {
     tess_text_add(text, "\n ],\n");
 }
 
+/* The same by line of the PTX; counters that are 0 are left out. */
+static void ptx_lines(const tess_profile *p, tess_text *text) {
+    tess_vgpu_line l;
+    tess_text_add(text, " \"ptx_lines\": [");
+    for (int i = 0; tess_vgpu_line_at(p->run, i, &l); i++) {
+        tess_text_add(text, "%s\n  {\"ptx_line\": %d, \"opcode\": ", i ? "," : "", l.ptx_line);
+        json_part(text, l.ptx, l.ptx_length);
+        tess_text_add(text, ", \"file\": ");
+        if (l.source_line)
+            file(p, text, l.file, l.file_length);
+        else
+            tess_text_add(text, "null");
+        tess_text_add(text, ", \"line\": %d", l.source_line);
+#define X(name)          \
+    if (l.counters.name) \
+        tess_text_add(text, ", \"" #name "\": %llu", (unsigned long long)l.counters.name);
+        TESS_VGPU_COUNTER_LIST(X)
+#undef X
+        tess_text_add(text, "}");
+    }
+    tess_text_add(text, "\n ],\n");
+}
+
 static void outputs(const tess_profile *p, tess_text *text) {
     tess_profile_output o;
     tess_text_add(text, " \"outputs\": [");
@@ -195,6 +218,7 @@ void tess_profile_json(const tess_profile *p, tess_text *text) {
         tess_text_add(text, "null,\n");
     }
     lines(p, text);
+    ptx_lines(p, text);
     outputs(p, text);
     faults(p, text);
     tess_text_add(text, " \"printed\": ");

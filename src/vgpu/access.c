@@ -54,20 +54,27 @@ uint32_t tess_vgpu_same_space(ptx_space named, uint64_t *address, uint32_t mask,
 }
 
 static const char *const space_names[PTX_SPACES] = {"generic", "global", "shared", "local", "constant", "parameter"};
+#define FAR ((uint64_t)1 << 32) /* further from an allocation it was not meant */
+enum { NEAR_NULL = 65536 };
 static const char *const kind_names[] = {"read", "write", "atomic access"};
 
 static void out_of_bounds(const vgpu_warp *w, const vgpu_record *r, int lane, ptx_space space, vgpu_access_kind kind, int bytes, uint64_t address,
                           int64_t size) {
     if (space != PTX_GLOBAL) {
-        tess_vgpu_fault_report(w, r, lane, TESS_VGPU_OUT_OF_BOUNDS, address, NULL, "%s of %d bytes at %s address %llu, which has %lld bytes",
-                               kind_names[kind], bytes, space_names[space], (unsigned long long)address, (long long)size);
+        tess_vgpu_fault_report(w, r, lane, TESS_VGPU_OUT_OF_BOUNDS, address, NULL, "%s of %d bytes at %s address %llu, of which %s has %lld bytes",
+                               kind_names[kind], bytes, space_names[space], (unsigned long long)address,
+                               space == PTX_SHARED  ? "the block"
+                               : space == PTX_LOCAL ? "the thread"
+                                                    : "the kernel",
+                               (long long)size);
         return;
     }
     const vgpu_allocation *near = tess_vgpu_nearest(w->launch->machine, address);
-    if (!near) {
+    uint64_t end = near ? near->address + (uint64_t)near->size : 0;
+    if (!near || (address < near->address ? near->address - address : address > end ? address - end : 0) > FAR) {
         tess_vgpu_fault_report(w, r, lane, TESS_VGPU_OUT_OF_BOUNDS, address, NULL,
-                               "%s of %d bytes at global address 0x%llx, where nothing is allocated", kind_names[kind], bytes,
-                               (unsigned long long)address);
+                               "%s of %d bytes at global address 0x%llx, where nothing is allocated%s", kind_names[kind], bytes,
+                               (unsigned long long)address, address < NEAR_NULL ? ": a null pointer, or one with an offset" : "");
         return;
     }
     int64_t distance = (int64_t)(address - near->address);

@@ -62,6 +62,9 @@ uint64_t tess_vgpu_heap_get(vgpu_warp *w, const vgpu_record *r, int lane, uint64
         b->freed = false;
         b->thread = vgpu_thread_number(w, lane);
         b->line = (int)(r->source & 0xffffff);
+        b->block_number = w->worker->block_number;
+        b->record = r;
+        b->run = w->launch->run;
         memcpy(b->block, w->worker->block, sizeof b->block);
         memset(a->defined + (b->address - a->address), 0, bytes);
         address = b->address;

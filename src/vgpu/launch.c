@@ -7,6 +7,7 @@
 #include "vgpu/decode.h"
 
 enum { STACK_WITH_CALLS = 16384, QUANTUM = 4000, QUANTUM_TOGETHER = 64, WORKSPACE = 64 };
+enum { STATIC_SHARED = 48 << 10, BLOCK_SHARED = 227 << 10 }; /* of a block on sm_90 */
 
 tess_status tess_vgpu_check_block(const ptx_function *kernel, const uint32_t block[3]) {
     const uint32_t *most = kernel->most_threads, *required = kernel->required_threads;
@@ -35,6 +36,9 @@ static tess_status check(tess_vgpu_module *module, const tess_vgpu_launch_option
         if (launch->block[i] > 1024 || (launch->threads *= launch->block[i]) > 1024)
             return tess_fail(TESS_ERR_ARGUMENT, "a block of %u x %u x %u threads; the limit is 1024", options->block[0], options->block[1],
                              options->block[2]);
+        if (i == 2 && launch->block[2] > 64)
+            return tess_fail(TESS_ERR_ARGUMENT, "a block of %u x %u x %u threads; the limit of the last size is 64", options->block[0],
+                             options->block[1], options->block[2]);
         if (launch->grid[i] > (i ? 65535u : 2147483647u))
             return tess_fail(TESS_ERR_ARGUMENT, "grid[%d] is %u, the limit is %u", i, launch->grid[i], i ? 65535u : 2147483647u);
         launch->blocks *= launch->grid[i];
@@ -43,6 +47,12 @@ static tess_status check(tess_vgpu_module *module, const tess_vgpu_launch_option
     launch->warps = (launch->threads + 31) / 32;
     launch->dynamic_base = (launch->kernel->shared_bytes + 127) / 128 * 128; /* as aligned as any element can ask for, and on bank 0 */
     launch->shared_bytes = options->shared_bytes ? launch->dynamic_base + options->shared_bytes : launch->kernel->shared_bytes;
+    if (launch->kernel->shared_bytes > STATIC_SHARED)
+        return tess_fail(TESS_ERR_ARGUMENT, "%.*s has %lld bytes of static shared memory; the limit is %d", s->length, s->name,
+                         (long long)launch->kernel->shared_bytes, STATIC_SHARED);
+    if (launch->shared_bytes > BLOCK_SHARED)
+        return tess_fail(TESS_ERR_ARGUMENT, "%lld bytes of shared memory a block, %lld of them dynamic; the limit is %d",
+                         (long long)launch->shared_bytes, (long long)options->shared_bytes, BLOCK_SHARED);
     launch->stack_bytes = (launch->kernel->frame_bytes + 15) / 16 * 16;
     if (module->has_calls) {
         launch->stack_bytes += STACK_WITH_CALLS;
@@ -319,6 +329,8 @@ static tess_status execute(vgpu_launch *launch) {
         for (uint32_t pc = 0; pc < launch->module->record_count; pc++)
             if (launch->run->counters[pc].warp_instructions && launch->module->records[pc].line)
                 launch->run->active[launch->run->active_count++] = pc;
+        if (launch->options.check_leaks)
+            tess_vgpu_leaks_report(launch);
         status = tess_vgpu_faults_sort(launch->run);
     }
     if (status == TESS_OK)

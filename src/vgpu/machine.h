@@ -35,6 +35,9 @@ typedef struct vgpu_heap_block {
     uint32_t block[3], thread; /* who asked for it, and where */
     int line;
     bool freed;
+    uint64_t block_number;
+    const struct vgpu_record *record;
+    const struct tess_vgpu_run *run; /* the launch that asked for it */
 } vgpu_heap_block;
 typedef struct vgpu_heap {
     pthread_mutex_t lock;
@@ -201,6 +204,7 @@ struct tess_vgpu_run {
 void tess_vgpu_fault_report(const vgpu_warp *warp, const vgpu_record *record, int lane, tess_vgpu_fault_kind kind, uint64_t address,
                             const vgpu_record *other, const char *format, ...) TESS_PRINTF(7, 8);
 void tess_vgpu_sample_begin(vgpu_launch *launch);
+void tess_vgpu_leaks_report(const vgpu_launch *launch); /* what device code did not free */
 tess_status tess_vgpu_faults_sort(tess_vgpu_run *run);
 /* obs_count.c, when all is run: adds what the machine code does beyond the PTX to the audited counters. */
 void tess_vgpu_add_others(vgpu_launch *launch);

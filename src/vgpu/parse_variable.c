@@ -47,6 +47,9 @@ static tess_status place(ptx_parser *p, ptx_symbol *s, bool defined) {
         if (s->size > 1 << 24)
             return tess_vgpu_error(p, "%llu bytes of shared memory are more than any card has", (unsigned long long)s->size);
         *bytes = (int64_t)(s->address + s->size);
+        if (!tess_vgpu_arena_grow(m, (void **)&m->shared, m->shared_count, &m->shared_room, sizeof *m->shared))
+            return TESS_ERR_MEMORY;
+        m->shared[m->shared_count++] = s;
     } else { /* .local and .param inside a function: in the activation's stack frame */
         if (!f)
             return tess_vgpu_error(p, "this space has no variables outside functions");

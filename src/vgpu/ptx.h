@@ -289,6 +289,8 @@ typedef struct tess_vgpu_module {
     int function_count, function_room;
     ptx_symbol **globals; /* variables in .global memory, to free with the module */
     int global_count, global_room;
+    ptx_symbol **shared; /* variables in .shared memory of a known size, for the names in messages */
+    int shared_count, shared_room;
     char *constants; /* the constant bank */
     int64_t constant_bytes;
     int64_t shared_bytes; /* of variables outside functions */

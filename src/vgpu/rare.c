@@ -109,11 +109,13 @@ static int32_t integer_of(int op, int32_t a, int32_t b, bool stop) {
 
 static void halves(vgpu_warp *w, const vgpu_record *r, uint32_t mask) {
     const uint16_t *a = SLOT(uint16_t, w, r->a), *b = SLOT(uint16_t, w, r->b);
+    uint16_t *d = SLOT(uint16_t, w, r->d);
     bool negative = r->bytes == PTX_S16X2, stop = r->target & PTX_RELU;
-    for (int i = 0; i < 2 * LANES; i++)
+    for (int i = 0; i < 2 * LANES; i++) {
+        int32_t x = negative ? (int16_t)a[i] : a[i], y = negative ? (int16_t)b[i] : b[i];
         if (mask >> i / 2 & 1)
-            SLOT(uint16_t, w, r->d)
-            [i] = (uint16_t)(negative ? integer_of(r->op, (int16_t)a[i], (int16_t)b[i], stop) : integer_of(r->op, a[i], b[i], stop));
+            d[i] = (uint16_t)integer_of(r->op, x, y, stop);
+    }
 }
 
 static void stopped(vgpu_warp *w, const vgpu_record *r, uint32_t mask) {

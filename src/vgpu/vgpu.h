@@ -69,6 +69,7 @@ typedef struct tess_vgpu_launch_options {
     bool count;          /* requests, sectors, wavefronts, ... by line; instructions are counted always */
     bool check;          /* undefined reads, shared races */
     bool check_global;   /* races in global memory; on one host thread */
+    bool check_leaks;    /* what malloc of device code gave and nobody freed when the launch has ended */
     bool sample;         /* one warp's addresses for every instruction, and the footprint in global memory */
     uint64_t step_limit; /* backward branches that a warp may take before the launch is ended with a fault; 0 = no limit */
     uint64_t seed;       /* not 0: warps of a block are taken in an order shuffled by it */
@@ -218,7 +219,8 @@ typedef enum tess_vgpu_fault_kind {
     TESS_VGPU_TRAP,
     TESS_VGPU_ASSERT,
     TESS_VGPU_BAD_FREE, /* of device code: twice, or of what malloc did not give */
-    TESS_VGPU_GLOBAL_RACE
+    TESS_VGPU_GLOBAL_RACE,
+    TESS_VGPU_LEAK /* of device code, where check_leaks asks for it */
 } tess_vgpu_fault_kind;
 
 typedef struct tess_vgpu_fault {
@@ -230,7 +232,7 @@ typedef struct tess_vgpu_fault {
     int file_length;
     uint64_t address;
     const char *space; /* "global", "shared", "local", "constant", "parameter"; NULL: no access to memory */
-    char message[256]; /* one sentence with all of the above */
+    char message[400]; /* one sentence with all of the above */
 } tess_vgpu_fault;
 
 int tess_vgpu_fault_count(const tess_vgpu_run *run);

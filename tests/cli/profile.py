@@ -92,6 +92,14 @@ class Ptx(files.Case):
         self.assertEqual({k: p["counters"][k] for k in expected}, expected)
         for name, total in p["counters"].items():
             self.assertEqual(sum(line[name] for line in p["lines"]), total, name)
+        for name, total in p["counters"].items():
+            if name != "local_sectors":
+                self.assertEqual(sum(line.get(name, 0) for line in p["ptx_lines"]), total, name)
+        load = [line for line in p["ptx_lines"] if line["opcode"].startswith("ld.shared")]
+        self.assertEqual([(line["shared_ld_wavefronts"], os.path.basename(line["file"])) for line in load], 4 * [(1024, "transpose.cu")])
+        text = read("tests", "ptx", "transpose.sm_90.ptx").split("\n")
+        for line in p["ptx_lines"]:
+            self.assertIn(line["opcode"], text[line["ptx_line"] - 1])
         out = struct.pack("<4096f", *[x * 64 + y for y in range(64) for x in range(64)])
         self.assertEqual(p["outputs"], [{"argument": 1, "type": "f32", "count": 4096, "hash": fnv(out)}])
         worst = p["worst"][0]
@@ -174,8 +182,33 @@ class Ptx(files.Case):
         self.assertEqual((fault["kind"], fault["kernel"], fault["block"], fault["space"]), ("race", "race_bad", [0, 0, 0], "shared"))
         self.assertLessEqual({"count", "thread", "file", "line", "other_line", "address", "message"}, set(fault))
         self.assertEqual((os.path.basename(fault["file"]), sorted([fault["line"], fault["other_line"]])), ("faults.cu", [32, 33]))
+        self.assertIn("; in part of 256 bytes (race_bad, block 0 0 0", fault["message"])
         self.profile("faults.sm_90.ptx", "race_good<<<1, 64>>>(out:i32[64])")
         self.profile("faults.sm_90.ptx", "race_bad<<<1, 64>>>(out:i32[64])", "--no-check")
+
+
+    def test_options_of_faults(self):
+        """Races in global memory when asked for, leaks and endless kernels, each beside a twin."""
+        meet = "blocks_meet<<<4, 64>>>(out:i32[64])"
+        self.profile("device.sm_90.ptx", meet)
+        fault = self.profile("device.sm_90.ptx", meet, "--check-global", code=5)["faults"][0]
+        self.assertEqual((fault["kind"], fault["block"], fault["space"]), ("race in global memory", [1, 0, 0], "global"))
+        self.assertRegex(fault["message"], r"; in the allocation at 0x[0-9a-f]+ of 256 bytes \(blocks_meet")
+        self.profile("device.sm_90.ptx", "blocks_apart<<<4, 64>>>(out:i32[256])", "--check-global")
+        leak = self.profile("device.sm_90.ptx", "heap<<<2, 64>>>(out:u64[128], out:i32[64], 0)", code=5)["faults"]
+        self.assertEqual([(f["kind"], f["count"], f["block"], f["thread"]) for f in leak], [("leak", 128, [0, 0, 0], [0, 0, 0])])
+        self.assertIn("64 bytes that malloc gave at 0x", leak[0]["message"])
+        self.assertIn("own = (int *)malloc(64)", read("tests", "ptx", "device.cu").split("\n")[leak[0]["line"] - 1])
+        self.profile("device.sm_90.ptx", "heap<<<2, 64>>>(0, out:i32[64], 0)")
+        self.profile("device.sm_90.ptx", "heap<<<2, 64>>>(out:u64[128], out:i32[64], 0)", "--no-check")
+        self.put("loop.ptx", b".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u32 n) { .reg .b32 %r<3>; .reg .pred %p; ld.param.u32 %r1, [n];\n"
+                 b"L: sub.u32 %r1, %r1, 1; setp.ne.u32 %p, %r1, 0;\n@%p bra L;\n ret; }\n")
+        for turns, code in ((900, 0), (1100, 5)):
+            done = self.run_it("profile", "loop.ptx", "k<<<1, 32>>>(%d)" % turns, "--step-limit", "1000", "--json")
+            self.assertEqual((done.returncode, [f["kind"] for f in json.loads(done.stdout)["faults"]]), (code, ["step limit"] if code else []))
+        source = os.path.join(PTX, "device.sm_90.ptx")
+        self.fails(2, "profile", source, meet, "--no-check", "--check-global", has="exclude")
+        self.fails(2, "profile", source, meet, "--step-limit", "0", has="1 to")
 
 
 class Compiled(files.Case):
