@@ -187,6 +187,17 @@ class Ptx(files.Case):
         self.profile("faults.sm_90.ptx", "race_bad<<<1, 64>>>(out:i32[64])", "--no-check")
 
 
+    def test_seed(self):
+        """Eight warps write one word: which one is the last depends on the order of warps, which the seed shuffles; the same seed gives the same order."""
+        self.put("last.ptx", b".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out) { .reg .b32 %r<3>; .reg .b64 %d; ld.param.u64 %d, [out];\n"
+                 b" mov.u32 %r1, %tid.x; shr.u32 %r1, %r1, 5; st.global.u32 [%d], %r1; ret; }\n")
+        last = []
+        for seed in (1, 2, 3, 4, 5, 6, 1):
+            self.ok("profile", "last.ptx", "k<<<1, 256>>>(out:u32[1])", "--seed", str(seed), "-o", "0=o.npy")
+            last.append(self.array("o.npy")[0][0])
+        self.assertGreater(len(set(last)), 2, last)
+        self.assertEqual(last[0], last[-1])
+
     def test_options_of_faults(self):
         """Races in global memory when asked for, leaks and endless kernels, each beside a twin."""
         meet = "blocks_meet<<<4, 64>>>(out:i32[64])"
