@@ -25,8 +25,8 @@ MAY = {
     "examples/": (),
     "include/": (),
 }
-# The microkernels of core that are compiled per instruction set stand on simd: the one step in that direction.
-EXTRA = {"src/core/cpu_limits.c": ("simd/",), "src/core/convert.c": ("simd/",)}
+# What core and the virtual GPU compile per instruction set with intrinsics stands on simd: the only steps in that direction.
+EXTRA = {"src/core/cpu_limits.c": ("simd/",), "src/core/convert.c": ("simd/",), "src/vgpu/exec_memory.c": ("simd/",)}
 CODE = (".c", ".h", ".cu", ".def", ".py", ".sh")
 LINES = 600
 MACHINE_PATH = re.compile(r"(?<![\w.$}/-])/(?:work|home|root|Users|mnt|srv)/\w")
