@@ -2,7 +2,8 @@
  * extremes.h - the greatest key of a contiguous run of floats at the speed of the processor's own maximum; included by cpu_order.c.
  *
  * A key costs nine operations an element, the maximum of floats one. The two disagree on zeros of different sign and on NaNs, so both are watched
- * for, and a run in which they matter is left to the keys. */
+ * for. Where the result is a zero, the one of the greater key is looked for by its bits, which ends at the first; a run of nothing but NaNs and
+ * infinities, with NaNs left out, is left to the keys. */
 #ifndef TESS_OPS_REDUCE_EXTREMES_H
 #define TESS_OPS_REDUCE_EXTREMES_H
 
@@ -10,6 +11,21 @@
 
 #include "ops/reduce/reduce.h"
 #include "simd/simd.h"
+
+/* Whether one of the elements, whole steps of the loop, has these bits. */
+#define HOLDS(name, vector, mask)                                                                                                \
+    static bool holds_##name(const char *p, int64_t bytes, mask bits) {                                                          \
+        enum { CHAINS = 8, STEP = CHAINS * TESS_VECTOR_BYTES };                                                                  \
+        for (int64_t at = 0; at < bytes; at += STEP) {                                                                           \
+            mask found = {0};                                                                                                    \
+            TESS_UNROLL for (int c = 0; c < CHAINS; c++) found |= (mask)v_##name##_load(p + at + c * TESS_VECTOR_BYTES) == bits; \
+            if (v_any(&found))                                                                                                   \
+                return true;                                                                                                     \
+        }                                                                                                                        \
+        return false;                                                                                                            \
+    }
+HOLDS(f32, v_f32, v_i32)
+HOLDS(f64, v_f64, v_i64)
 
 /* `bytes` of elements, whole steps of the loop: false when only keys can tell, else *best is the wanted value, or *nan says that a NaN is. */
 #define EXTREME(name, type, vector, mask, low)                                                                                                 \
@@ -53,9 +69,13 @@
         for (int i = 1; i < TESS_VECTOR_BYTES / (int)sizeof(type); i++)                                                                        \
             *best = (order.smallest ? all[i] < *best : all[i] > *best) ? all[i] : *best;                                                       \
         *nan = v_flags_any(nans);                                                                                                              \
-        if (*nan)                                                                                                                              \
-            return !order.omit || *best != start;                                                                                              \
-        return *best != 0 || order.numeric || order.magnitude;                                                                                 \
+        if (*nan && (!order.omit || *best == start))                                                                                           \
+            return !order.omit;                                                                                                                \
+        if (*best == 0 && !order.numeric && !order.magnitude) {                                                                                \
+            const vector wanted = v_##name##_all((type)(order.smallest ? -0.0 : 0.0));                                                         \
+            *best = holds_##name(p, bytes, (mask)wanted) == order.smallest ? (type)-0.0 : (type)0.0;                                           \
+        }                                                                                                                                      \
+        return true;                                                                                                                           \
     }
 /* The first of n contiguous elements that equals the value (a number; zeros are equal), or n. */
 #define FIRST_EQUAL(name, type, vector, mask)                                                                                          \

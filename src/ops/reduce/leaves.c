@@ -9,7 +9,7 @@
 #include "core/parallel.h"
 #include "ops/reduce/walk.h"
 
-enum { STRIP = 8 * REDUCE_LANES, PIECES_A_THREAD = 16, AT_ONCE = 4 * REDUCE_LEAF };
+enum { STRIP = 8 * REDUCE_LANES, PIECES_A_THREAD = 16, AT_ONCE = 4 * REDUCE_LEAF, LEAVES_AT_ONCE = 16 };
 
 typedef struct leaves_job {
     const reduce_problem *p;
@@ -20,6 +20,7 @@ typedef struct leaves_job {
     bool in_place;
     void (*direct)(void *, const void *, int64_t, bool);         /* adds elements as they lie, or NULL */
     void (*deviations)(double *, const void *, int64_t, double); /* likewise of the second pass of moments */
+    void (*leaf_sums)(void *, const void *, int64_t);            /* whole leaves as they lie, or NULL */
     int64_t buffer_size, split; /* bytes of one worker's buffer; sizes from `split` on are shared among the threads */
     /* the output that the threads share */
     const char *base;
@@ -241,9 +242,30 @@ static void fold_leaf(worker *w, int64_t first, int64_t n, reduce_node *node) {
     }
 }
 
+/* Sums of up to sixteen leaves. */
+typedef struct leaf_values {
+    _Alignas(64) char of[LEAVES_AT_ONCE * sizeof(double)];
+} leaf_values;
+
+/* Leaf number `leaf` from its sum, which the kernel for leaves in a row finds together with those behind it: false when there is none or the leaf is no
+ * whole one. */
+static bool whole_leaf(const worker *w, int64_t first, int64_t end, int64_t leaf, leaf_values *sums, reduce_node *node) {
+    const reduce_problem *p = w->job->p;
+    const int64_t left = (end - first) / REDUCE_LEAF, size = (int64_t)tess_type_size(p->acc);
+    if (!w->job->leaf_sums || left == 0)
+        return false;
+    if (leaf % LEAVES_AT_ONCE == 0)
+        w->job->leaf_sums(sums->of, w->base + first * p->in.itemsize, tess_min64(left, LEAVES_AT_ONCE));
+    tess_reduce_node_empty(p, node);
+    memcpy(&node->value, sums->of + leaf % LEAVES_AT_ONCE * size, (size_t)size);
+    node->count = REDUCE_LEAF;
+    return true;
+}
+
 /* Elements begin .. end-1, begin being a multiple of a leaf and of the size rounded up to a power of two, if there is more behind. */
 static void fold_subtree(worker *w, int64_t begin, int64_t end, reduce_node *node) {
     reduce_node stack[REDUCE_LEVELS];
+    leaf_values sums;
     int depth = 0;
     int64_t leaf = 0;
     if (runs_on(w->job->p) && !repeats(w->job->p)) {
@@ -254,7 +276,9 @@ static void fold_subtree(worker *w, int64_t begin, int64_t end, reduce_node *nod
         return;
     }
     for (int64_t first = begin; first < end; first += REDUCE_LEAF, leaf++) {
-        fold_leaf(w, first, tess_min64(end - first, REDUCE_LEAF), &stack[depth++]);
+        if (!whole_leaf(w, first, end, leaf, &sums, &stack[depth]))
+            fold_leaf(w, first, tess_min64(end - first, REDUCE_LEAF), &stack[depth]);
+        depth++;
         for (int merges = reduce_merges_after(leaf); merges > 0; merges--, depth--)
             tess_reduce_node_merge(w->job->p, &stack[depth - 2], &stack[depth - 1]);
     }
@@ -284,7 +308,7 @@ static void output_tasks(void *argument, int64_t begin, int64_t end, int number)
             reduce_node node;
             w.base = job->run->in + place.offset[0] + first * p->stride[0][0];
             w.constant = false;
-            if (size > 0 && size <= REDUCE_LEAF)
+            if (size > 0 && size <= REDUCE_LEAF && !job->leaf_sums)
                 fold_leaf(&w, 0, size, &node);
             else
                 fold_subtree(&w, 0, size, &node);
@@ -347,6 +371,8 @@ static tess_status fold_all(const tess_problem *problem, const tess_run *run, bo
         job.direct = reduce_adds_direct(p)                                                                   ? direct->add[p->map][p->in.type]
                      : !p->omit && (p->kind == REDUCE_VAR || (p->kind == REDUCE_SUM && reduce_adds_wide(p))) ? direct->wide[p->in.type]
                                                                                                              : NULL;
+        if (p->kind == REDUCE_SUM && p->map == REDUCE_PLAIN && !p->omit && !job.direct && p->in.type == p->load && p->load == p->acc)
+            job.leaf_sums = job.kernels->lane->leaf_sums[p->acc];
         job.deviations = p->kind == REDUCE_VAR && !p->omit ? direct->deviations[p->in.type] : NULL;
     }
     if (run->threads > 1) {

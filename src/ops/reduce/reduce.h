@@ -113,6 +113,8 @@ typedef struct reduce_lane_kernels {
     /* The halving tree over the first `used` lanes; the result is lane 0. */
     void (*halve_add[TESS_TYPES])(void *lanes, int used);
     void (*halve_multiply[TESS_TYPES])(void *lanes, int used);
+    /* The sums of whole leaves that follow each other, or NULL. */
+    void (*leaf_sums[TESS_TYPES])(void *sums, const void *elements, int64_t leaves);
     /* As add for f64, of the squares of row[i] - mean. omit: NaN elements give +0. */
     void (*deviations)(void *lanes, const void *row, int64_t n, bool first, double mean, bool omit);
     /* The sum of integer (or bool) elements modulo 2^64, which no order can change. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_reduce_rows.c - every row of the table, on every instruction set and with 1 to 8 threads, gives the bits of reduce/reference: all operations,
  * input and output types, random shapes and axes, strides of any sign, NaN policies, segments; and nothing is written beside the output. */
+#include <math.h>
+
 #include "hostile.h"
 
 #include "core/context.h"
@@ -296,6 +298,47 @@ static void rows_of_zeros(void **state) {
         }
 }
 
+/* Least and greatest elements that are zeros of one sign or both, among negative or positive numbers, with NaNs or without; and whole leaves of -0. */
+static void extremes_that_are_zeros(void **state) {
+    uint64_t random = 10;
+    (void)state;
+    for (int k = 0; k < 400; k++) {
+        const bool wide = k & 1, least = k & 2, nan = k & 4, leaves = k >= 384;
+        const tess_type type = wide ? tess_f64 : tess_f32;
+        const problem q = {.operation = leaves  ? TESS_SUM
+                                        : least ? TESS_MIN
+                                                : TESS_MAX,
+                           .nan = k & 8 ? TESS_NAN_OMIT : TESS_NAN_PROPAGATE,
+                           .in = type,
+                           .out = type,
+                           .ndim = 1,
+                           .naxes = 1,
+                           .shape = {leaves ? 20 * REDUCE_LEAF : hostile_between(&random, 1, 1500)}};
+        const int rest = leaves ? 0 : (int)hostile_between(&random, 0, 3), signs = leaves ? 1 : (int)hostile_between(&random, 0, 2);
+        hostile_array in, expected, out;
+        hostile_make(&in, &random, type, 1, q.shape, HOSTILE_COMPACT);
+        hostile_make(&expected, &random, type, 0, q.shape, HOSTILE_COMPACT);
+        for (int64_t i = 0; i < q.shape[0]; i++) {
+            double x = signs == 0 || (signs == 2 && hostile_between(&random, 0, 200) == 0) ? 0.0 : -0.0;
+            if (rest && hostile_between(&random, 0, 3) < rest)
+                x = least ? 1.5 : -1.5;
+            if (nan && !leaves && hostile_between(&random, 0, 300) == 0)
+                x = NAN;
+            const float y = (float)x;
+            memcpy(hostile_element(&in, i), wide ? (const void *)&x : &y, (size_t)in.itemsize);
+        }
+        assert_tess_ok(call(contexts[0], &q, &in, &expected, "reduce/reference"));
+        for (int c = 0; c < context_count; c++) {
+            hostile_make(&out, &random, type, 0, q.shape, HOSTILE_COMPACT);
+            assert_tess_ok(call(contexts[c], &q, &in, &out, "reduce/lanes"));
+            assert_int_equal(hostile_differs(&out, &expected), -1);
+            hostile_free(&out);
+        }
+        hostile_free(&in);
+        hostile_free(&expected);
+    }
+}
+
 /* Leaves of few columns, which threads share; and fewer rows, around a wide row and a leaf. */
 static void narrow_problems(void **state) {
     uint64_t random = 5;
@@ -340,8 +383,8 @@ static void all_rows_ran(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(small_problems), cmocka_unit_test(long_problems), cmocka_unit_test(wide_problems),
-                                       cmocka_unit_test(short_problems), cmocka_unit_test(rows_of_zeros), cmocka_unit_test(narrow_problems),
-                                       cmocka_unit_test(all_rows_ran)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(small_problems),  cmocka_unit_test(long_problems), cmocka_unit_test(wide_problems),
+                                       cmocka_unit_test(short_problems),  cmocka_unit_test(rows_of_zeros), cmocka_unit_test(extremes_that_are_zeros),
+                                       cmocka_unit_test(narrow_problems), cmocka_unit_test(all_rows_ran)};
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }
