@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * collect.h - the words of gather.h by a load an entry, for processors whose own gather is slower than that (core/gathers.h).
+ * collect.h - the words of gather.h by a load an entry, for processors whose own gather is slower than that (core/maker.h).
  *
  * On Zen 4 a gather takes 1.1 clocks an entry, and a load that inserts the entry into a vector half a clock. Entry numbers are read eight bytes at a time and
  * taken apart by shifts, since reading each for itself would take as many loads as the entries do. Like those of v_f32_pairs they should have been in memory

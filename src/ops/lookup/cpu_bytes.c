@@ -5,7 +5,7 @@
  * the 256 elements lie in registers, one plane of 256 bytes (four registers) for each byte of an element: a lookup of 64 indices is two permutes of
  * two registers and a blend a plane, and memory sets the pace. With AVX2 single bytes are shuffled likewise. Elsewhere the 256 elements lie in the
  * first-level cache, and no element is checked. */
-#include "core/gathers.h"
+#include "core/maker.h"
 #include "core/parallel.h"
 #include "ops/lookup/positions.h"
 #include "simd/collect.h"

@@ -5,7 +5,7 @@
  * index. Of tables beyond L2 each element's line is asked for some elements ahead, across the end of a run, so that memory is not idle while the next one is checked.
  * Where the processor's gather is slow, small blocks take both steps at once (collected.h).
  * ERROR is found in the first step: the smallest bad position of all threads is the one that is named, whichever thread came first. */
-#include "core/gathers.h"
+#include "core/maker.h"
 #include "core/parallel.h"
 #include "ops/lookup/collected.h"
 #include "ops/lookup/positions.h"

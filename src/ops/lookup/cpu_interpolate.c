@@ -5,7 +5,7 @@
  * LINEAR keeps pairs {y, next - y}, CUBIC {p1, c1, c2, c3}: the differences and sums are those that the formula asks for, so the bits are the same, and
  * a point is one record and one to four fmas. A vector of coordinates goes through without a branch, faulty ones as 0; a block with anything outside
  * is looked at again, point by point. */
-#include "core/gathers.h"
+#include "core/maker.h"
 #include "core/parallel.h"
 #include "ops/lookup/lookup.h"
 #include "simd/collect.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * strategies.c - the table: one row a strategy. */
-#include "core/gathers.h"
+#include "core/maker.h"
 #include "ops/lookup/gpu_lookup.h"
 
 TESS_DECLARE_RUN(tess_lookup_bytes);

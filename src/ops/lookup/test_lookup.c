@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "core/cpu.h"
-#include "core/gathers.h"
+#include "core/maker.h"
 #include "ops/lookup/lookup.h"
 
 enum { CONTEXTS = 5 };

@@ -6,6 +6,7 @@
  * still keeps up with memory. */
 #include <string.h>
 
+#include "core/maker.h"
 #include "ops/reduce/reduce.h"
 #include "simd/half.h"
 
@@ -266,9 +267,11 @@ static uint64_t integers_i32(const void *elements, int64_t stride, int64_t n) {
         return integers_i32_plain(elements, stride, n);
     enum { CHAINS = 8, STEP = CHAINS * TESS_VECTOR_BYTES / 2 };
     const char *p = elements;
+    const bool ahead = tess_cpu_asks_ahead();
     v_i64 sums[CHAINS] = {{0}};
     for (; n >= STEP / 4; n -= STEP / 4, p += STEP) {
-        tess_prefetch_ahead(p + 4096, STEP);
+        if (ahead)
+            tess_prefetch_ahead(p + 4096, STEP);
         for (int c = 0; c < CHAINS; c++)
             sums[c] += v_i64_of_i32(p + c * TESS_VECTOR_BYTES / 2);
     }

@@ -2,6 +2,7 @@
  * cpu_order.c - extremes, their places, and counts of zeros, by integer comparisons of keys (keys.h). */
 #include <string.h>
 
+#include "core/maker.h"
 #include "ops/reduce/extremes.h"
 #include "ops/reduce/keys.h"
 
@@ -271,11 +272,13 @@ ORDER_ROWS(f64, int64_t, uint64_t, INT64_MIN)
 #define COUNT_LOOP(name, U, mask, is_nan, nans_too)                                                \
     TESS_NOINLINE static void name(const char *p, int64_t rounds, int64_t *zeros, int64_t *nans) { \
         typedef U vector __attribute__((vector_size(TESS_VECTOR_BYTES)));                          \
+        const bool ahead = tess_cpu_asks_ahead();                                                  \
         for (int64_t m; rounds > 0; rounds -= m) {                                                 \
             vector zero[4] = {{0}}, nan[4] = {{0}};                                                \
             m = tess_min64(rounds, 192);                                                           \
             for (int64_t r = 0; r < m; r++, p += 4 * TESS_VECTOR_BYTES) {                          \
-                tess_prefetch_ahead(p + 4096, 4 * TESS_VECTOR_BYTES);                              \
+                if (ahead)                                                                         \
+                    tess_prefetch_ahead(p + 4096, 4 * TESS_VECTOR_BYTES);                          \
                 for (int v = 0; v < 4; v++) {                                                      \
                     vector u;                                                                      \
                     memcpy(&u, p + v * TESS_VECTOR_BYTES, sizeof u);                               \

@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "core/maker.h"
 #include "ops/reduce/reduce.h"
 #include "simd/simd.h"
 
@@ -56,15 +57,16 @@ HOLDS(f64, v_f64, v_i64)
         *nans = found;                                                                                                                         \
     }                                                                                                                                          \
     static bool extreme_##name(const void *p, int64_t bytes, reduce_order order, type *best, bool *nan) {                                      \
+        const bool near = order.cached || !tess_cpu_asks_ahead();                                                                              \
         const type start = order.smallest ? (type)INFINITY : (type)-INFINITY;                                                                  \
         vector all;                                                                                                                            \
         v_flags nans;                                                                                                                          \
         if (order.magnitude)                                                                                                                   \
-            extreme_##name##_loop(p, bytes, start, order.smallest, true, order.cached, &all, &nans);                                           \
+            extreme_##name##_loop(p, bytes, start, order.smallest, true, near, &all, &nans);                                                   \
         else if (order.smallest)                                                                                                               \
-            extreme_##name##_loop(p, bytes, start, true, false, order.cached, &all, &nans);                                                    \
+            extreme_##name##_loop(p, bytes, start, true, false, near, &all, &nans);                                                            \
         else                                                                                                                                   \
-            extreme_##name##_loop(p, bytes, start, false, false, order.cached, &all, &nans);                                                   \
+            extreme_##name##_loop(p, bytes, start, false, false, near, &all, &nans);                                                           \
         *best = all[0];                                                                                                                        \
         for (int i = 1; i < TESS_VECTOR_BYTES / (int)sizeof(type); i++)                                                                        \
             *best = (order.smallest ? all[i] < *best : all[i] > *best) ? all[i] : *best;                                                       \

@@ -9,7 +9,7 @@
 #include "core/parallel.h"
 #include "ops/reduce/walk.h"
 
-enum { STRIP = 8 * REDUCE_LANES, PIECES_A_THREAD = 16, AT_ONCE = 4 * REDUCE_LEAF, LEAVES_AT_ONCE = 16 };
+enum { STRIP = 8 * REDUCE_LANES, PIECES_A_THREAD = 16, AT_ONCE = 8 * REDUCE_LEAF, LEAVES_AT_ONCE = 16 };
 
 typedef struct leaves_job {
     const reduce_problem *p;
@@ -270,9 +270,8 @@ static void fold_subtree(worker *w, int64_t begin, int64_t end, reduce_node *nod
     int64_t leaf = 0;
     if (runs_on(w->job->p) && !repeats(w->job->p)) {
         tess_reduce_node_empty(w->job->p, node);
-        const int64_t at_once = w->job->p->kind == REDUCE_ARG ? REDUCE_LEAF : AT_ONCE; /* a place is looked for in L1 */
-        for (int64_t first = begin; first < end; first += at_once)
-            fold_into(w, first, tess_min64(end - first, at_once), node);
+        for (int64_t first = begin; first < end; first += AT_ONCE) /* a run that beats those before is searched in L2 */
+            fold_into(w, first, tess_min64(end - first, AT_ONCE), node);
         return;
     }
     for (int64_t first = begin; first < end; first += REDUCE_LEAF, leaf++) {

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * maker.h - what is quicker on one maker's processors than on another's, and cannot be told by the instruction set. */
+#ifndef TESS_CORE_MAKER_H
+#define TESS_CORE_MAKER_H
+
+#include <stdbool.h>
+
+/* Whether the vector gather, where the processor has one, is quicker than a load an element. */
+bool tess_cpu_gathers(void);
+/* From now on tess_cpu_gathers() says so, whatever the processor: for tests, which must see both ways. */
+void tess_cpu_pretend_gathers(bool yes);
+
+/* Whether plain reading in address order gains when lines are asked for ahead. */
+bool tess_cpu_asks_ahead(void);
+
+#endif
