@@ -252,7 +252,7 @@ TESS_INLINE void tess_stream_fence(void) {
 }
 
 /* The bytes from p on, of which `bytes` is a multiple of 64, are asked for in L2 - but not for loads of 16 bytes, which are slower than the processor's
- * own prefetchers. For loads of 32 bytes machines differ: a Xeon (model 207) gains a quarter, a Zen 4 lost one. */
+ * own prefetchers. For plain streams machines differ: tess_cpu_asks_ahead (core/maker.h). */
 TESS_INLINE void tess_prefetch_ahead(const void *p, int bytes) {
 #if TESS_VECTOR_BYTES >= 32
     for (int at = 0; at < bytes; at += 64)
