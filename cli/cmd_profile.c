@@ -264,12 +264,10 @@ static int compiler_words(const cli_options *o, const char *source, words *w) {
 
 /* A card's name goes to the library; what names a file is a list of cards, whose first is meant. */
 static int card(const char *given, tess_profile_options *options, char **list) {
-    FILE *f = given && strpbrk(given, "./") ? fopen(given, "rb") : NULL;
     *list = NULL;
     options->card = given;
-    if (!f)
+    if (!given || !strpbrk(given, "./"))
         return CLI_OK;
-    fclose(f);
     int code = read_text(given, list);
     options->cards = *list;
     options->card = NULL;
@@ -305,14 +303,13 @@ int cli_run_profile(cli_session *session) {
                                     .compiler_options = w.at,
                                     .no_fmad = o->fmad == 1,
                                     .no_check = o->no_check,
+                                    .check_global = o->check_global,
                                     .step_limit = (uint64_t)o->step_limit,
                                     .threads = o->threads,
                                     .seed = (uint64_t)o->seed,
                                     .read = read_file,
                                     .read_user = &files};
     int code = check_words(o);
-    if (code == CLI_OK && o->check_global && setenv("TESSERA_CHECK_GLOBAL", "1", 1) != 0)
-        code = cli_fail(CLI_FAILED, "no memory for the environment");
     if (code == CLI_OK)
         code = read_text(name, &source);
     if (code == CLI_OK)

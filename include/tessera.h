@@ -624,6 +624,7 @@ typedef struct tess_profile_options {
      * merged, dropped or added are counted as it made them (docs/counters.md). NULL: NVRTC's for a CUDA source; PTX is not audited then. */
     const void *cubin;
     size_t cubin_size;
+    bool check_global; /* races in global memory are looked for too, unless no_check */
 } tess_profile_options;
 
 /* TESS_OK when the kernel has run, also when faults were found: they are the result. Otherwise *profile is NULL: TESS_ERR_ARGUMENT for a launch that

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * profile.c - the public functions: source to module, launch to arguments, a run, what was counted by source line. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "profile/profile.h"
@@ -168,12 +167,6 @@ static void predict(tess_profile *p) {
     p->finding_count = tess_profile_findings(p->run, &p->prediction, p->source_is_ptx ? p->name : NULL, p->findings);
 }
 
-/* By the environment, as `tessera profile --check-global` sets it. */
-static bool wants_global_races(void) {
-    const char *given = getenv("TESSERA_CHECK_GLOBAL");
-    return given && strcmp(given, "1") == 0;
-}
-
 static tess_status run(tess_profile *p, const DLTensor *const *arrays, int count, const tess_profile_options *options) {
     TESS_TRY(load(p, options));
     TESS_TRY(tess_profile_bind(p, arrays, count, options));
@@ -183,7 +176,7 @@ static tess_status run(tess_profile *p, const DLTensor *const *arrays, int count
                                        .threads = options->threads,
                                        .count = true,
                                        .check = !options->no_check,
-                                       .check_global = !options->no_check && wants_global_races(),
+                                       .check_global = options->check_global && !options->no_check,
                                        .check_leaks = !options->no_check,
                                        .sample = true,
                                        .step_limit = options->step_limit,

@@ -151,6 +151,7 @@ class Ptx(files.Case):
         self.fails(2, "profile", source, TILE % "ramp", "--check", "--no-check", has="exclude")
         self.fails(2, "profile", source, has="FILE 'LAUNCH'")
         self.fails(1, "profile", source, TILE % "ramp", "--card", "GTX", has="H200 A100")
+        self.fails(3, "profile", source, TILE % "ramp", "--card", "missing.txt", has="missing.txt")
         self.fails(1, "profile", source, TILE[:20], has=["at its end", "expected"])
         self.fails(1, "profile", source, "transpose<<<1, 2>>>()", has="transpose_tile_pad")
         self.fails(4, "profile", source, TILE % "ramp", "--json", "--html", "no/where.html", has="no/where.html")
