@@ -18,6 +18,10 @@ typedef struct auditor {
 /* The part of the list that is of one line. */
 static const vgpu_code *of_line(const auditor *a, int line, int *count) {
     int low = 0, high = a->count;
+    if (high == 0) { /* machine code without accesses has no list */
+        *count = 0;
+        return NULL;
+    }
     while (low < high) {
         int middle = low + (high - low) / 2;
         if (a->list[middle].line < line)
