@@ -200,19 +200,24 @@ static void judge(auditor *a, const ptx_function *f, uint32_t pc, bool gathered)
 
 /* ---- what has no part in the PTX ---- */
 
+uint32_t tess_vgpu_record_from(const tess_vgpu_module *m, const ptx_function *f, int line) {
+    uint32_t low = f->first, high = f->first + (f->defined ? (uint32_t)f->count : 0);
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if ((int)m->records[middle].line < line)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* The record that stands on a line, or on the next one that has any: a function's first for what ptxas puts on the line of its name. UINT32_MAX: none. */
 static uint32_t record_of(const tess_vgpu_module *m, int line) {
     uint32_t best = UINT32_MAX;
     for (int i = 0; i < m->function_count; i++) {
         const ptx_function *f = m->functions[i];
-        uint32_t low = f->first, high = f->first + (f->defined ? (uint32_t)f->count : 0);
-        while (low < high) {
-            uint32_t middle = low + (high - low) / 2;
-            if ((int)m->records[middle].line < line)
-                low = middle + 1;
-            else
-                high = middle;
-        }
+        uint32_t low = tess_vgpu_record_from(m, f, line);
         if (low < f->first + (uint32_t)f->count && f->defined && (best == UINT32_MAX || m->records[low].line < m->records[best].line))
             best = low;
     }

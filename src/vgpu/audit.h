@@ -47,6 +47,9 @@ tess_status tess_vgpu_blocks(const tess_vgpu_module *module, vgpu_machine_code *
 const char *tess_vgpu_code_name(int op);    /* "LDS" */
 int tess_vgpu_code_named(const char *name); /* VGPU_CODE_OPS when there is none */
 
+/* The function's first record that stands on a line or behind it; one past its last when there is none. */
+uint32_t tess_vgpu_record_from(const tess_vgpu_module *module, const ptx_function *function, int line);
+
 /* Marks the module's records; launches from then on count twice. */
 tess_status tess_vgpu_audit_list(tess_vgpu_module *module, const vgpu_code *list, int count);
 

@@ -93,15 +93,8 @@ static const vgpu_record *record_on(const tess_vgpu_module *m, int line, const v
         return last;
     for (int i = 0; line > 0 && i < m->function_count; i++) {
         const ptx_function *f = m->functions[i];
-        uint32_t low = f->first, high = f->first + (f->defined ? (uint32_t)f->count : 0), end = high;
-        while (low < high) {
-            uint32_t middle = low + (high - low) / 2;
-            if ((int)m->records[middle].line < line)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        if (low < end && (int)m->records[low].line == line)
+        uint32_t low = tess_vgpu_record_from(m, f, line);
+        if (f->defined && low < f->first + (uint32_t)f->count && (int)m->records[low].line == line)
             return &m->records[low];
     }
     return NULL;

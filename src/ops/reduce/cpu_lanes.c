@@ -56,8 +56,7 @@ TESS_INLINE float last_float(v_f32 x) {
     const __m128 four = _mm256_castps256_ps128(eight) + _mm256_extractf128_ps(eight, 1), two = four + _mm_movehl_ps(four, four);
     return two[0] + two[1];
 }
-/* Whole leaves one after another. The lanes halve in registers, so the processor asks for the next leaf meanwhile; through L1, as the others do, the
- * stores wait for the leaf's last element and loads wait for the stores (Zen 4: 19 instead of 24 GB/s). */
+/* Whole leaves one after another. The lanes halve in registers and not by way of L1, as the others do: Zen 4 reads 24 GB/s then in place of 19. */
 #define LEAF_SUMS(name, type, vector, vectors)                                                                                                      \
     static void leaf_sums_##name(void *sums, const void *elements, int64_t leaves) {                                                                \
         const char *p = elements;                                                                                                                   \
