@@ -81,6 +81,16 @@ void tess_lookup_gpu_launch_lines(tess_gpu_layout *layout, const lookup_problem 
     layout->alignment = tess_max64(p->size, vector * tess_max64(p->size, p->index.itemsize));
 }
 
+/* What the gathering kernels take. */
+static void pass_call(tess_gpu_layout *layout, tess_gpu_step *step, const lookup_problem *p, const void *block, size_t size) {
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_SECOND, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, 0);
+    tess_gpu_pass(layout, step, block, size);
+    pass_fill(layout, step, p);
+}
+
 /* No index of this type lies outside: nothing to check, to note or to wait for. */
 static bool never_outside(const lookup_problem *p) {
     return (p->index.type == tess_u8 && p->n >= 1 << 8) || (p->index.type == tess_u16 && p->n >= 1 << 16) ||
@@ -161,12 +171,7 @@ static void lay_resident(const tess_problem *base, const tess_gpu_device *device
     tess_gpu_option(layout, "-DTHREADS=%d", RESIDENT_THREADS);
     tess_gpu_step *step = tess_gpu_launch_of(layout, "resident", tess_min64(device ? device->sms : 132, tess_ceil_div(p->at.count, turn)), 1, 1,
                                              RESIDENT_THREADS, held * p->size);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_SECOND, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, 0);
-    tess_gpu_pass(layout, step, block, sizeof block);
-    pass_fill(layout, step, p);
+    pass_call(layout, step, p, block, sizeof block);
     layout->alignment = 16;
 }
 
@@ -231,12 +236,7 @@ static void lay_slice_vectors(const tess_problem *base, const tess_gpu_device *d
     tess_gpu_option(layout, "-DLINES=%d", p->outer.ndim);
     tess_gpu_option(layout, "-DNARROW=%d", vectors <= INT32_MAX);
     tess_gpu_step *step = tess_gpu_launch_of(layout, "slice_vectors", tess_ceil_div(vectors, 1024), 1, 1, 256, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_SECOND, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, 0);
-    tess_gpu_pass(layout, step, slices, sizeof slices);
-    pass_fill(layout, step, p);
+    pass_call(layout, step, p, slices, sizeof slices);
     layout->alignment = tess_max64(size, p->index.itemsize);
 }
 
@@ -276,12 +276,7 @@ void tess_lookup_gpu_walk(tess_gpu_layout *layout, const lookup_problem *p, cons
         return;
     }
     step = tess_gpu_launch_of(layout, entry, tess_ceil_div(items, 1024), 1, 1, 256, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_SECOND, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, 0);
-    tess_gpu_pass(layout, step, block, bytes);
-    pass_fill(layout, step, p);
+    pass_call(layout, step, p, block, bytes);
 }
 
 static bool elements_fit(const tess_problem *base, const char **why) { return gathers(of(base), why); }
