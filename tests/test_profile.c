@@ -109,6 +109,21 @@ static void launches_refused(void **state) {
         {"k<<<1, 2>>>(1) x", "character 16 (\"x\"): the end is expected"},
         {"k<<<1, 2>>> x", "character 13 (\"x\"): ( and the arguments is expected"},
         {"k<<<1, 2>>>(in:f32[4]=\"x)", "the quote at the end"},
+        {"k<<<1, 2>>>(u8:300)", "character 16: this number is none of u8"},
+        {"k<<<1, 2>>>({1, u8:-1})", "character 20: this number is none of u8"},
+        {"k<<<1, 2>>>(u8:255, i8:-128, i8:127, u8:-0, i64:-9223372036854775808, u64:18446744073709551615, 4294967296u, f16:65519, -inf, f32:inf)",
+         NULL},
+        {"k<<<1, 2>>>(i8:128)", "none of i8"},
+        {"k<<<1, 2>>>(i8:-129)", "none of i8"},
+        {"k<<<1, 2>>>(i64:-9223372036854775809)", "none of i64"},
+        {"k<<<1, 2>>>(i32:2147483648)", "none of i32"},
+        {"k<<<1, 2>>>(i32:0.5)", "none of i32"},
+        {"k<<<1, 2>>>(u8:2.56e2)", "none of u8"},
+        {"k<<<1, 2>>>(u8:inf)", "none of u8"},
+        {"k<<<1, 2>>>(i32:nan)", "none of i32"},
+        {"k<<<1, 2>>>(f16:65520)", "none of f16"},
+        {"k<<<1, 2>>>(1e39f)", "none of f32"},
+        {"k<<<1, 2>>>(-1e999)", "none of f64"},
     };
     (void)state;
     tess_context *context;
@@ -153,6 +168,7 @@ static void widths(void **state) {
     static const struct {
         const char *launch, *says;
     } bad[] = {{"put<<<1, 1>>>(out:u8[40], 3, 0.5, 2, 1, {1, 7, 0.5})", "does not go into the kernel's parameter 2, of 4 bytes, a whole number"},
+               {"put<<<1, 1>>>(out:u8[40], 1e39, 1, 2, 1, {1, 7, 0.5})", "does not go into the kernel's parameter 1, of 4 bytes"},
                {"put<<<1, 1>>>(out:u8[40], 3, 1, 2, 1, {1})", "the structure has 4 bytes as it is written, the kernel's parameter 5 has 16"},
                {"put<<<1, 1>>>(out:u8[40], 3, 1, 2, 1)", "5 arguments; the kernel _Z3putPhfjdm4some takes 6"},
                {"put<<<1, 1>>>(1, out:u8[40], 1, 2, 1, {1, 7, 0.5})", "an array stands where the kernel's parameter 1 is no pointer"},

@@ -9,6 +9,7 @@
 
 #include "core/convert.h"
 #include "core/tensor.h"
+#include "profile/number.h"
 #include "profile/profile.h"
 
 typedef struct binder {
@@ -149,6 +150,8 @@ static tess_type type_in(const tess_launch_value *v, int64_t bytes, char kind) {
     if (v->type == tess_bf16 && bytes == 2)
         return tess_bf16;
     if (!real && !goes_in(v, bytes))
+        return tess_no_type;
+    if (real && !tess_real_fits(v->real, real_of(bytes)))
         return tess_no_type;
     return real ? real_of(bytes) : whole_of(bytes);
 }

@@ -92,8 +92,29 @@ bool tess_number_read(const char **at, tess_number *n) {
             set_whole(n, magnitude);
         }
         n->type = suffix(&p, n->whole);
+        if (n->type == tess_u32 && n->whole && magnitude > UINT32_MAX) /* C++, [lex.icon]: the first type that holds it */
+            n->type = tess_u64;
         n->whole = n->whole && n->type < tess_f16;
     }
     *at = p;
     return true;
+}
+
+bool tess_real_fits(double real, tess_type type) {
+    double limit = type == tess_f16    ? 65520 /* half way from the largest to the next power of two: from there on rounding gives infinity */
+                   : type == tess_bf16 ? 0x1.ffp127
+                   : type == tess_f32  ? 0x1.ffffffp127
+                                       : INFINITY;
+    return !isfinite(real) || fabs(real) < limit;
+}
+
+bool tess_number_fits(const tess_number *n, tess_type type) {
+    if (type >= tess_f16 || type == tess_no_type)
+        return tess_real_fits(n->real, type);
+    int bits = 8 * (int)tess_type_size(type);
+    bool is_signed = type == tess_i8 || type == tess_i16 || type == tess_i32 || type == tess_i64;
+    if (!n->whole)
+        return n->real == trunc(n->real) && n->real >= (is_signed ? -ldexp(1, bits - 1) : 0) && n->real < ldexp(1, bits - is_signed);
+    uint64_t magnitude = n->negative ? 0 - n->bits : n->bits, least = is_signed ? (uint64_t)1 << (bits - 1) : 0;
+    return n->negative ? magnitude <= least : magnitude <= UINT64_MAX >> (64 - bits + is_signed);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * exec_float.c - f32 and f64 arithmetic rounded to nearest even, as IEEE 754 and the processor have it; .ftz and .sat around it. Compiled once per
- * instruction set. Directed rounding, approximations and 16-bit floats: math.c, half.c. Nothing here may be contracted (the build says so): only fma
+ * instruction set. Directed rounding, approximations and 16-bit floats: math.c. Nothing here may be contracted (the build says so): only fma
  * fuses. */
 #include "vgpu/exec.h"
 
