@@ -176,7 +176,7 @@ void TESS_ISA_NAME(tess_transpose_turn)(char *dst, int64_t dst_step, const char 
 
 tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const tess_run *run) {
     /* Bytes of a result that would push everything else out of the caches, and that would not be in them when it is read. */
-    static const double large = 8 << 20;
+    static const double large = 4 << 20;
     const transpose_problem *problem = (const transpose_problem *)base;
     transpose_plane plane;
     tess_transpose_plane_of(&plane, problem, false);
