@@ -10,11 +10,15 @@
  * holds as many as a group of six output rows meets.
  *
  * Columns near the ends of a row wait until the whole row between the passes is
- * there, because any of it may stand there as a ghost cell. */
+ * there, because any of it may stand there as a ghost cell.
+ *
+ * Short masks of as many taps each roll along the rows instead (roll.h): rows between
+ * the passes are then made at their ends only. */
 #include <string.h>
 
 #include "core/parallel.h"
 #include "ops/correlate/fused.h"
+#include "ops/correlate/roll.h"
 #include "ops/correlate/window_kernels.h"
 #include "ops/correlate/window_rings.h"
 #include "simd/simd.h"
@@ -22,6 +26,16 @@
 static const double STREAM_BYTES = 8 << 20; /* as in cpu_window.c */
 
 const tess_window_kernels *TESS_ISA_NAME(tess_correlate_window_kernels)(bool f32);
+const tess_roll_kernels *TESS_ISA_NAME(tess_correlate_roll_kernels)(bool f32);
+
+/* How a row of output is shared out where sums roll along it. */
+typedef struct rolling {
+    tess_roll roll;             /* NULL: it is not */
+    int64_t from, to;           /* output columns that it makes, whole vectors; tiles make those at the ends */
+    int64_t at;                 /* column between the passes over which the first vector stands */
+    bool left, right;           /* ghost cells stand before the first vector, behind the last */
+    int64_t made, made_at_last; /* columns of the rows between that tiles make: those before `made`, those from `made_at_last` on */
+} rolling;
 
 typedef struct job {
     const tess_correlate_problem *problem;
@@ -39,14 +53,16 @@ typedef struct job {
     int64_t source_bytes; /* of an element of the input */
     bool ask;             /* rows of the input that come next are asked for: their elements lie one after another */
     bool out_ready, stream, rings;
+    int64_t tall; /* output rows of a group */
+    rolling rolling;
 } job;
 
 /* What a thread keeps from one group of rows to the next. */
 typedef struct walk {
     const char **rows; /* input rows that a group meets, then those of the next group */
     char *scratch;
-    int64_t made; /* extended input rows up to this one are in the ring */
-    bool ghost_made;
+    int64_t made;               /* extended input rows up to this one are in the ring */
+    bool ghost_made, ends_made; /* row of ghost cells; those at the ends of rows between, where they are the constant */
 } walk;
 
 /* Extended row e of the input: where the boundary says that it is. */
@@ -68,23 +84,27 @@ static const char *input_row(const job *j, walk *w, int64_t e) {
     return ghost;
 }
 
+/* For a group of rows: a tile may be taller than the group, and what it makes of the last row again is not looked at. */
 static void find_rows(const job *j, walk *w, int64_t y) {
-    const int64_t first = y - j->column->axis[0].before, met = j->kernels->tall + j->column->axis[0].width - 1;
+    const int64_t first = y - j->column->axis[0].before, met = j->tall + j->column->axis[0].width - 1;
+    const int64_t tile = j->kernels->tall + j->column->axis[0].width - 1;
     for (int64_t i = 0; i < met; i++)
         w->rows[i] = input_row(j, w, first + i);
     w->made = tess_max64(w->made, first + met);
-    for (int64_t i = met; i < met + j->kernels->tall; i++) {
-        const int64_t at = tess_boundary_index(j->problem->boundary, j->column->axis[0].n, first + i);
-        w->rows[i] = at >= 0 && j->ask ? j->in + at * j->in_stride : w->rows[met - 1];
+    for (int64_t i = met; i < tile; i++)
+        w->rows[i] = w->rows[met - 1];
+    for (int64_t i = 0; i < j->kernels->tall; i++) {
+        const int64_t at = tess_boundary_index(j->problem->boundary, j->column->axis[0].n, first + met + i);
+        w->rows[tile + i] = at >= 0 && j->ask ? j->in + at * j->in_stride : w->rows[met - 1];
     }
 }
 
-/* Columns x .. of the rows between the passes, as many as a tile has; returns
+/* Columns x .. of the rows between the passes, as many as a tile has, until one end; returns
  * where it ended. The last tile of a row begins earlier. */
-static int64_t column_tile(const job *j, const walk *w, int64_t x) {
+static int64_t column_tile(const job *j, const walk *w, int64_t x, int64_t until) {
     const tess_window_kernels *k = j->kernels;
-    const int64_t length = j->fused.length, columns = length - x > 2 * k->lanes ? k->wide * k->lanes : k->lanes;
-    x = tess_min64(x, length - columns);
+    const int64_t columns = until - x > 2 * k->lanes ? k->wide * k->lanes : k->lanes;
+    x = tess_min64(x, j->fused.length - columns);
     const tess_window_call call = {.rows = w->rows,
                                    .ahead = w->rows + k->tall + j->column->axis[0].width - 1,
                                    .planes = 1,
@@ -121,7 +141,7 @@ static void row_tiles(const job *j, const walk *w, char *out, int64_t x, int64_t
                              .weights = j->row->weights,
                              .stream = direct && stream,
                              .between = !direct};
-    for (int r = 0; r < k->tall; r++, from += j->fused.row_bytes) {
+    for (int r = 0; r < j->tall; r++, from += j->fused.row_bytes) {
         char *to = out + r * j->out_row + x * j->out_stride;
         call.out = direct ? to : sums;
         tile(&call);
@@ -130,52 +150,109 @@ static void row_tiles(const job *j, const walk *w, char *out, int64_t x, int64_t
     }
 }
 
-/* Columns from .. to - 1, when the whole row between the passes is there. A tile may begin earlier, where it would reach beyond the row: what lies
- * behind that might be anything, and denormal numbers are slow. */
+/* Columns from .. to - 1, when what they meet of the row between the passes is there. A tile may begin earlier, where it would reach beyond the row:
+ * what lies behind that might be anything, and denormal numbers are slow. */
 static void row_stretch(const job *j, const walk *w, char *out, int64_t from, int64_t to) {
     const tess_window_kernels *k = j->kernels;
     for (int64_t x = from; x < to;) {
-        const int64_t columns = to - x > 2 * k->lanes ? k->line_vectors * k->lanes : k->lanes;
+        const int64_t columns = to - x > 2 * k->lanes && !j->rolling.roll ? k->line_vectors * k->lanes : k->lanes;
         const int64_t first = x + columns > j->length ? tess_max64(j->length - columns, 0) : x, count = tess_min64(to - first, columns);
         row_tiles(j, w, out, first, count, columns, false);
         x = first + count;
     }
 }
 
-static void one_group(const job *j, walk *w, int64_t y) {
+/* The ghost cells at both ends of the rows between the passes. */
+static void row_ends(const job *j, walk *w) {
+    const int64_t before = tess_max64(j->row->axis[1].before * j->row->group, 0), length = j->fused.length;
+    char *between = w->scratch + j->fused.between + j->fused.left * j->width;
+    if (w->ends_made)
+        return;
+    for (int r = 0; r < j->tall; r++, between += j->fused.row_bytes) {
+        tess_correlate_gather(&j->between, between - before * j->width, between, -before, before);
+        tess_correlate_gather(&j->between, between + length * j->width, between, length, j->fused.right);
+    }
+    w->ends_made = j->problem->boundary == TESS_BOUNDARY_CONSTANT;
+}
+
+/* A group of rows by tiles. */
+static void tiled_group(const job *j, walk *w, char *out) {
     const tess_window_kernels *k = j->kernels;
     const tess_correlate_axis *across = &j->row->axis[1];
     const int64_t columns = k->line_vectors * k->lanes, reach = (across->width - 1 - across->before) * j->row->group;
-    char *out = j->out + y * j->out_row, *between = w->scratch + j->fused.between + j->fused.left * j->width;
+    const char *between = w->scratch + j->fused.between + j->fused.left * j->width;
     int64_t done = j->inside;
-    find_rows(j, w, y);
     for (int64_t x = 0; x < j->fused.length;) {
-        x = column_tile(j, w, x);
+        x = column_tile(j, w, x, j->fused.length);
         for (; !j->rings && done + columns <= j->beyond && done + columns + reach <= x; done += columns)
             row_tiles(j, w, out, done, columns, columns, j->stream);
     }
-    for (int r = 0; r < k->tall; r++, between += j->fused.row_bytes) {
-        tess_correlate_gather(&j->between, between - j->fused.left * j->width, between, -j->fused.left, j->fused.left);
-        tess_correlate_gather(&j->between, between + j->fused.length * j->width, between, j->fused.length, j->fused.right);
-        if (j->rings) { /* a long mask: the whole row at once */
-            const tess_window_line line = {.x = between + (j->inside - across->before) * j->width,
-                                           .out = out + r * j->out_row + j->inside * j->width,
-                                           .weights = j->row->weights,
-                                           .taps = across->width,
-                                           .width = j->width,
-                                           .count = j->beyond - j->inside,
-                                           .stream = j->stream};
-            done = j->inside + tess_window_rings(k, &line);
-        }
+    row_ends(j, w);
+    for (int r = 0; j->rings && r < k->tall; r++, between += j->fused.row_bytes) { /* a long mask: the whole row at once */
+        const tess_window_line line = {.x = between + (j->inside - across->before) * j->width,
+                                       .out = out + r * j->out_row + j->inside * j->width,
+                                       .weights = j->row->weights,
+                                       .taps = across->width,
+                                       .width = j->width,
+                                       .count = j->beyond - j->inside,
+                                       .stream = j->stream};
+        done = j->inside + tess_window_rings(k, &line);
     }
     row_stretch(j, w, out, 0, j->inside);
     row_stretch(j, w, out, done, j->length);
 }
 
+/* A group of rows whose sums roll along. */
+static void rolled_group(const job *j, walk *w, char *out) {
+    const rolling *roll = &j->rolling;
+    const int64_t lanes = j->kernels->lanes, piece = j->out_ready ? roll->to - roll->from : TESS_FUSED_SUMS / j->width;
+    char *between = w->scratch + j->fused.between + j->fused.left * j->width, *sums = w->scratch + j->fused.sums;
+    for (int64_t x = 0; x < roll->made;)
+        x = column_tile(j, w, x, roll->made);
+    for (int64_t x = roll->made_at_last; x < j->fused.length;)
+        x = column_tile(j, w, x, j->fused.length);
+    row_ends(j, w);
+    tess_roll_call call = {.rows = w->rows,
+                           .ahead = w->rows + j->kernels->tall + j->column->axis[0].width - 1,
+                           .step = lanes * j->source.width,
+                           .ahead_step = lanes * j->source_bytes,
+                           .column = j->column->weights,
+                           .row = j->row->weights,
+                           .edge_stride = j->fused.row_bytes,
+                           .out = sums,
+                           .out_stride = TESS_FUSED_SUMS,
+                           .between = true};
+    for (int64_t x = roll->from, count; x < roll->to; x += count) {
+        const int64_t at = roll->at + x - roll->from;
+        count = tess_min64(roll->to - x, piece);
+        call.at = at * j->source.width;
+        call.ahead_at = at * j->source_bytes;
+        call.steps = count / lanes;
+        call.first = roll->left && x == roll->from ? between - lanes * j->width : NULL;
+        call.last = roll->right && x + count == roll->to ? between + j->fused.length * j->width : NULL;
+        if (j->out_ready) {
+            call.out = out + x * j->width;
+            call.out_stride = j->out_row;
+            call.stream = j->stream;
+            call.between = false;
+        }
+        roll->roll(&call);
+        for (int r = 0; !j->out_ready && r < j->tall; r++)
+            j->store(out + r * j->out_row + x * j->out_stride, j->out_stride, sums + r * TESS_FUSED_SUMS, count);
+    }
+    row_stretch(j, w, out, 0, roll->from);
+    row_stretch(j, w, out, roll->to, j->length);
+}
+
+static void one_group(const job *j, walk *w, int64_t y) {
+    find_rows(j, w, y);
+    (j->rolling.roll ? rolled_group : tiled_group)(j, w, j->out + y * j->out_row);
+}
+
 static void task(void *argument, int64_t begin, int64_t end, int worker) {
     const job *j = argument;
     char *scratch = j->scratch + (size_t)worker * j->fused.scratch;
-    const int64_t tall = j->kernels->tall, rows = j->column->axis[0].m;
+    const int64_t tall = j->tall, rows = j->column->axis[0].m;
     walk w = {.rows = (const char **)(void *)scratch, .scratch = scratch, .made = INT64_MIN};
     for (int64_t g = begin; g < end; g++)
         one_group(j, &w, g * tall);
@@ -183,6 +260,34 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
         one_group(j, &w, rows - tall);
     if (j->stream)
         tess_stream_fence();
+}
+
+/* Whether sums can roll along the rows of the output, and which of them. `phase`: columns up to the first line of output, where it is stored past the
+ * caches. */
+static void find_rolling(job *j, int64_t phase) {
+    const tess_roll_kernels *kernels = TESS_ISA_NAME(tess_correlate_roll_kernels)(j->problem->work == tess_f32);
+    const tess_correlate_axis *across = &j->row->axis[1];
+    const int64_t taps = across->width, lanes = j->kernels->lanes, n = j->fused.length, shift = taps / 2 - across->before;
+    if (j->row->group > 1 || taps != j->column->axis[0].width || taps > TESS_ROLL_TAPS || kernels->rows[taps] == 0)
+        return;
+    rolling r = {.roll = j->fused.bytes ? kernels->bytes[taps] : kernels->roll[taps], .from = phase};
+    r.left = r.from + shift == 0;
+    if (!r.left) /* a whole vector of columns is there before the first */
+        r.from += tess_ceil_div(tess_max64(lanes - shift - r.from, 0), lanes) * lanes;
+    r.at = r.from + shift;
+    r.right = (n - r.at) % lanes == 0 && n - shift <= j->length;
+    const int64_t vectors = (n - r.at) / lanes - !r.right; /* without: and behind the last */
+    r.to = r.from + tess_min64(vectors, (j->length - r.from) / lanes) * lanes;
+    r.right &= r.to + shift == n;
+    if (r.to - r.from < 4 * lanes)
+        return;
+    const bool folds = j->problem->boundary != TESS_BOUNDARY_CONSTANT; /* ghost cells are copies of the columns at either end */
+    const int64_t before_tile = r.to < j->length ? tess_min64(r.to, j->length - lanes) : n + across->before;
+    r.made = r.from > 0 ? tess_ceil_div(r.from, lanes) * lanes + taps - 1 - across->before : 0;
+    r.made = tess_min64(folds ? tess_max64(r.made, lanes) : r.made, n);
+    r.made_at_last = tess_min64(before_tile - across->before, folds ? n - lanes : n);
+    j->rolling = r;
+    j->tall = kernels->rows[taps];
 }
 
 tess_status TESS_ISA_NAME(tess_correlate_fused_passes)(const tess_correlate_problem *problem, const tess_correlate_fused *fused, const tess_run *run);
@@ -221,6 +326,8 @@ tess_status TESS_ISA_NAME(tess_correlate_fused_passes)(const tess_correlate_prob
         j.inside += (phase / j.width + line - j.inside % line) % line;
     j.inside = tess_min64(j.inside, j.length);
     j.beyond = tess_max64(tess_min64((across->n - (across->width - 1 - across->before)) * row->group, j.length), j.inside);
-    const int64_t groups = column->axis[0].m / j.kernels->tall;
+    j.tall = j.kernels->tall;
+    find_rolling(&j, j.stream ? phase / j.width : 0);
+    const int64_t groups = column->axis[0].m / j.tall;
     return tess_parallel(run->context, run->threads, groups, tess_max64(1, groups / (8 * (int64_t)run->threads)), task, &j);
 }

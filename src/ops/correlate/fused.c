@@ -42,6 +42,6 @@ bool tess_correlate_fused_of(tess_correlate_fused *f, const tess_correlate_probl
     f->between = f->copies + (f->in_place ? 0 : f->met * f->row_bytes);
     f->ghost = f->between + TESS_FUSED_ROWS * f->row_bytes;
     f->sums = f->ghost + f->row_bytes;
-    f->scratch = (size_t)(f->sums + TESS_FUSED_SLACK);
+    f->scratch = (size_t)(f->sums + TESS_FUSED_ROWS * TESS_FUSED_SUMS);
     return f->scratch <= SCRATCH_LIMIT;
 }

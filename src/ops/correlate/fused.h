@@ -7,8 +7,9 @@
 #include "ops/correlate/gather.h"
 
 enum {
-    TESS_FUSED_ROWS = 6,   /* most output rows that are made together */
-    TESS_FUSED_SLACK = 512 /* bytes behind a row that a tile may read and write */
+    TESS_FUSED_ROWS = 6,    /* most output rows that are made together */
+    TESS_FUSED_SLACK = 512, /* bytes behind a row that a tile may read and write */
+    TESS_FUSED_SUMS = 2048  /* bytes of a row of sums that are not stored as they are */
 };
 
 typedef struct tess_correlate_fused {
@@ -20,7 +21,7 @@ typedef struct tess_correlate_fused {
     int64_t row_bytes;       /* of a row between the passes, of a copy of an input row */
     int64_t copies, between; /* offsets in the scratch of a thread: copies of
                               input rows, rows between the passes */
-    int64_t ghost, sums;     /* a row of ghost cells, sums that are not stored as they are */
+    int64_t ghost, sums;     /* a row of ghost cells, TESS_FUSED_ROWS of sums that are not stored as they are */
     size_t scratch;
 } tess_correlate_fused;
 

@@ -337,6 +337,44 @@ static void columns_then_rows(void **state) {
     }
 }
 
+/* Short masks of as many taps in a column and in a row, whose sums roll along (roll.h): every boundary, extent and type of element, masks that stand to
+ * one side, rows of whole vectors and others. The last three are stored past the caches, from the middle of a line on. */
+static void short_lists(void **state) {
+    (void)state;
+    uint64_t random = 12;
+    for (int i = 0; i < 57; i++) {
+        sample s;
+        memset(&s, 0, sizeof s);
+        const bool large = i >= 54;
+        int64_t width = 3 + 2 * (i % 3);
+        s.ndim = s.naxes = s.count = 2;
+        s.axes[1] = 1;
+        s.options = (tess_correlate_options){.struct_size = sizeof s.options,
+                                             .axes = s.axes,
+                                             .naxes = 2,
+                                             .origin = s.origin,
+                                             .boundary = (tess_boundary)(i / 3 % 6),
+                                             .extent = large ? TESS_EXTENT_SAME : (tess_extent)(i / 18),
+                                             .constant = i & 1 ? 3 : 0};
+        for (int k = 0; k < 2 && s.options.extent == TESS_EXTENT_SAME; k++)
+            s.origin[k] = i % 4 ? 0 : hostile_between(&random, -(width / 2), (width - 1) / 2);
+        s.out_shape[0] = s.shape[0] = large ? 1043 : hostile_between(&random, 12, 33);
+        s.out_shape[1] = s.shape[1] = large ? 2048 : i & 1 ? 16 * hostile_between(&random, 9, 60) : hostile_between(&random, 140, 900);
+        tess_type type = large ? tess_f32 : (const tess_type[]){tess_f32, tess_u8, tess_f64, tess_f16, tess_f32, tess_i16, tess_u8}[i % 7];
+        int layout = i % 13 == 12 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
+        hostile_make(&s.in, &random, type, 2, s.shape, layout);
+        for (int k = 0; k < 2; k++) {
+            s.out_shape[k] = out_size(s.options.extent, s.shape[k], width);
+            hostile_make(&s.masks[k], &random, type == tess_f64 ? tess_f64 : tess_f32, 1, &width, HOSTILE_COMPACT);
+            hostile_fill(&s.masks[k], &random, 1);
+        }
+        hostile_make(&s.out, &random, i % 8 == 7 ? tess_f32 : type, 2, s.out_shape, layout);
+        hostile_fill(&s.in, &random, i % 5 == 2 ? 2 : 1);
+        assert_true(compare(&s, &random, layout, i % 6 == 0) > 0);
+        drop(&s);
+    }
+}
+
 /* Long masks of one row, every length: rows of the mask are shared out to passes, and outputs to stretches. */
 static void long_lines(void **state) {
     (void)state;
@@ -550,7 +588,8 @@ int main(void) {
         cmocka_unit_test(small_masks),    cmocka_unit_test(small_lists), cmocka_unit_test(images),
         cmocka_unit_test(threads),        cmocka_unit_test(slabs),       cmocka_unit_test(columns_then_rows),
         cmocka_unit_test(large),          cmocka_unit_test(long_lines),  cmocka_unit_test(one_tap_along_slabs),
-        cmocka_unit_test(small_integers), cmocka_unit_test(byte_lists),  cmocka_unit_test(all_rows_ran),
+        cmocka_unit_test(small_integers), cmocka_unit_test(byte_lists),  cmocka_unit_test(short_lists),
+        cmocka_unit_test(all_rows_ran),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }
