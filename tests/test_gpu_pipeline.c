@@ -77,6 +77,8 @@ static void reductions(void **state) {
 }
 
 /* Reductions that are cut along the reduced axes: leaves come back and are paired. axes: a bit an axis that is reduced. */
+static bool exactly; /* sums that are rounded once */
+
 static void paired(uint64_t *random, tess_reduction operation, tess_type in_type, tess_type out_type, int ndim, const int64_t *shape, int axes,
                    tess_nan nan, int fill, int layout) {
     hostile_array in, expected, out;
@@ -87,7 +89,7 @@ static void paired(uint64_t *random, tess_reduction operation, tess_type in_type
             list[n++] = d;
         else
             out_shape[kept++] = shape[d];
-    tess_reduce_options options = {.struct_size = sizeof options, .axes = list, .naxes = n, .nan = nan, .ddof = 1};
+    tess_reduce_options options = {.struct_size = sizeof options, .axes = list, .naxes = n, .nan = nan, .ddof = 1, .exact = exactly};
     hostile_make(&in, random, in_type, ndim, shape, layout);
     hostile_fill(&in, random, fill);
     uint64_t same = *random;
@@ -127,6 +129,26 @@ static void leaves(void **state) {
     paired(&random, TESS_SUM, tess_f32, tess_f32, 3, (const int64_t[]){3, 301, 160}, 6, 0, 1, HOSTILE_STRIDED);
     paired(&random, TESS_ARGMIN, tess_f64, tess_i64, 2, (const int64_t[]){40003, 2}, 1, 0, 1, HOSTILE_COMPACT);
     paired(&random, TESS_SUM, tess_f32, tess_f64, 3, (const int64_t[]){301, 3, 160}, 5, 0, 1, HOSTILE_STRIDED);
+}
+
+/* Exact sums: accumulators come back and are merged. */
+static void exact_sums(void **state) {
+    (void)state;
+    uint64_t random = 13;
+    setenv("TESSERA_GPU_MEMORY", "420000", 1);
+    exactly = true;
+    const int64_t n = 210077, few = 60000;
+    for (int fill = 1; fill <= 2; fill++) {
+        paired(&random, TESS_SUM, tess_f32, tess_f32, 1, &n, 1, 0, fill, fill - 1);
+        paired(&random, TESS_MEAN, tess_f64, tess_f32, 1, &n, 1, 1, fill, 2 - fill);
+    }
+    paired(&random, TESS_SUM, tess_c64, tess_c128, 1, &few, 1, 1, 2, HOSTILE_COMPACT);
+    paired(&random, TESS_SUM, tess_c64, tess_c64, 1, &few, 1, 0, 1, HOSTILE_STRIDED);
+    paired(&random, TESS_NORM1, tess_c64, tess_f64, 1, &few, 1, 0, 1, HOSTILE_COMPACT);
+    paired(&random, TESS_MEAN, tess_u64, tess_f64, 1, &few, 1, 0, 0, HOSTILE_COMPACT);
+    paired(&random, TESS_SUM, tess_f16, tess_f16, 1, (const int64_t[]){300001}, 1, 1, 2, HOSTILE_COMPACT);
+    paired(&random, TESS_SUM, tess_f32, tess_f64, 3, (const int64_t[]){3, 301, 160}, 6, 0, 1, HOSTILE_STRIDED);
+    exactly = false;
 }
 
 /* A correlation on the engine against the CPU's bytes. mask: ndim sizes. */
@@ -381,8 +403,9 @@ static void what_is_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(transposes),   cmocka_unit_test(reductions),      cmocka_unit_test(leaves),
-                                       cmocka_unit_test(correlations), cmocka_unit_test(lists),           cmocka_unit_test(lookups),
-                                       cmocka_unit_test(bad_index),    cmocka_unit_test(the_cap_is_kept), cmocka_unit_test(what_is_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(transposes),     cmocka_unit_test(reductions),   cmocka_unit_test(leaves),
+                                       cmocka_unit_test(exact_sums),     cmocka_unit_test(correlations), cmocka_unit_test(lists),
+                                       cmocka_unit_test(lookups),        cmocka_unit_test(bad_index),    cmocka_unit_test(the_cap_is_kept),
+                                       cmocka_unit_test(what_is_refused)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

@@ -11,7 +11,7 @@ enum {
     THREADS = 256,
     STRIPS = 8 * 1024 /* elements that a block takes in one turn */,
     BUSY = 1056 /* blocks: 8 for each of 132 multiprocessors */,
-    WORDS = 72
+    WORDS = REDUCE_EXACT_WORDS
 };
 
 static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
@@ -48,11 +48,13 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
         *at++ = d < p->rank ? p->stride[0][d] / p->in.itemsize : 0;
     at = tess_reduce_gpu_put_kept(at, p, p->kept);
     const size_t bytes = (size_t)(at - block) * sizeof *block;
-    const int64_t partial = tess_gpu_reserve(layout, p->outputs * blocks * parts * WORDS * 8);
+    const int64_t partial = p->records ? 0 : tess_gpu_reserve(layout, p->outputs * blocks * parts * WORDS * 8);
     tess_gpu_step *step = tess_gpu_launch_of(layout, "exact_blocks", p->outputs * blocks, 1, 1, THREADS, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+    tess_gpu_pass_pointer(layout, step, p->records ? TESS_GPU_OUT : TESS_GPU_WORKSPACE, partial);
     tess_gpu_pass(layout, step, block, bytes);
+    if (p->records) /* a leaf has one block: its accumulator is the record, and the host merges and rounds (slab.c) */
+        return;
     step = tess_gpu_launch_of(layout, "finish", p->outputs, 1, 1, 128, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);

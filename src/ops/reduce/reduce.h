@@ -77,7 +77,10 @@ typedef struct reduce_record {
     int64_t count;
 } reduce_record;
 
-/* Of one execution that takes records as they come. */
+/* Of exact sums it gives long accumulators instead: for each part 70 limbs, what was met that is not finite, how many elements count. */
+enum { REDUCE_EXACT_WORDS = 72 };
+
+/* Of one execution that takes records as they come; exact sums have an exact_sum there. */
 typedef struct reduce_pairing {
     int depth;
     reduce_node stack[REDUCE_LEVELS];

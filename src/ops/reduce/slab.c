@@ -6,8 +6,9 @@
  * Along the reduced axes, where there is no kept axis or one output is too large: leaves from .. to - 1 of the outputs' trees, output after output. A
  * leaf is a function of its 8192 elements alone, so each part is a small problem whose outputs are leaves; they come back as records, and here they are
  * paired as the tree pairs them, whatever the parts were. Variances, places and counts go the same way, because their leaves merge by the same tree. The
- * last leaf of an output, which may be shorter, is a part of its own. Exact sums have no tree and are not cut. */
-#include "ops/reduce/reduce.h"
+ * last leaf of an output, which may be shorter, is a part of its own. Exact sums have no tree: their records are long accumulators, which merge in any
+ * order. */
+#include "ops/reduce/superaccumulator.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,14 +17,18 @@ enum { BY_OUTPUT, BY_LEAF };
 
 static int64_t leaves_of(const reduce_problem *p) { return tess_ceil_div(p->k, REDUCE_LEAF); }
 
+static int64_t record_bytes(const reduce_problem *p) {
+    return p->exact ? (p->acc == tess_c128 ? 2 : 1) * REDUCE_EXACT_WORDS * 8 : (int64_t)sizeof(reduce_record);
+}
+
 static void cut_leaves(const reduce_problem *p, tess_cut *cut) {
     const bool complex_extreme = tess_is_complex(p->in.type) && p->kind == REDUCE_EXTREME;
-    if (p->exact || complex_extreme || TESS_MUL_OVERFLOWS(p->outputs, leaves_of(p), &cut->rows)) {
+    if (complex_extreme || TESS_MUL_OVERFLOWS(p->outputs, leaves_of(p), &cut->rows)) {
         cut->rows = 0;
         return;
     }
     cut->way = BY_LEAF;
-    cut->row = (double)(tess_min64(p->k, REDUCE_LEAF) * p->in.itemsize) + sizeof(reduce_record);
+    cut->row = (double)(tess_min64(p->k, REDUCE_LEAF) * p->in.itemsize + record_bytes(p));
 }
 
 void tess_reduce_cut(const tess_problem *base, int64_t most, tess_cut *cut) {
@@ -116,12 +121,12 @@ static void leaves_slab(const reduce_problem *p, tess_slab *slab, reduce_problem
     part->kept = part->rank = 1;
     part->kept_size[0] = part->outputs = count;
     part->kept_stride[0][0] = k * size;
-    part->kept_stride[1][0] = (int64_t)sizeof(reduce_record);
+    part->kept_stride[1][0] = record_bytes(p);
     part->size[0] = part->k = part->longest = k;
     part->stride[0][0] = size;
     part->base.elements = (double)(count * k);
     part->base.bytes = (double)(count * k * size);
-    const int64_t elements[] = {count * k}, words[] = {count * (int64_t)sizeof(reduce_record) / 8};
+    const int64_t elements[] = {count * k}, words[] = {count * record_bytes(p) / 8};
     part->in = tess_array_compact(NULL, p->in.type, 1, elements);
     part->in.device = p->in.device;
     slab->host[TESS_ARRAY_IN] = part->in;
@@ -197,11 +202,51 @@ static reduce_node node_of(const reduce_problem *p, const reduce_record *record,
     return node;
 }
 
+/* What gpu_exact.cu leaves of a leaf: for each part its limbs, what is not finite, how many elements counted. */
+static void merge_exact(exact_sum *sum, const reduce_problem *p, const char *record) {
+    enum { IS_NAN = 1, PLUS = 2, MINUS = 4 };
+    exact_sum leaf;
+    tess_reduce_exact_start(&leaf);
+    for (int k = 0; k < (p->acc == tess_c128 ? 2 : 1); k++, record += REDUCE_EXACT_WORDS * 8) {
+        int64_t rest[2];
+        memcpy(leaf.part[k].limb, record, sizeof leaf.part[k].limb);
+        memcpy(rest, record + sizeof leaf.part[k].limb, sizeof rest);
+        leaf.part[k].nan = rest[0] & IS_NAN;
+        leaf.part[k].infinity[0] = rest[0] & PLUS;
+        leaf.part[k].infinity[1] = rest[0] & MINUS;
+        leaf.count = rest[1];
+    }
+    tess_reduce_exact_merge(sum, &leaf);
+}
+
+static void put_output(const reduce_problem *p, int64_t number, const tess_value *value, char *out) {
+    tess_index place;
+    tess_index_start(&place, p->kept, p->kept_size, 2, (int64_t(*)[TESS_MAX_NDIM])p->kept_stride, number);
+    tess_storer(TESS_SLOT_BASELINE, p->result, p->out.type)(out + place.offset[1], p->out.itemsize, value, 1);
+}
+
+_Static_assert(sizeof(exact_sum) <= sizeof(reduce_pairing), "the state of one execution");
+
+static void collect_exact(const reduce_problem *p, const tess_slab *slab, const char *results, exact_sum *sum, char *out) {
+    const int64_t leaves = leaves_of(p);
+    for (int64_t i = 0; i < slab->to - slab->from; i++)
+        merge_exact(sum, p, results + i * record_bytes(p));
+    if (slab->first + slab->to - slab->from < leaves)
+        return;
+    tess_value value = tess_reduce_exact_finish(sum, p);
+    put_output(p, slab->from / leaves, &value, out);
+    tess_reduce_exact_start(sum);
+}
+
 tess_status tess_reduce_collect(const tess_problem *base, const tess_cut *cut, const tess_slab *slab, const char *results, void *state, char *out) {
     const reduce_problem *p = (const reduce_problem *)base;
     reduce_pairing *s = state;
     const int64_t leaves = leaves_of(p);
     (void)cut;
+    if (p->exact) {
+        collect_exact(p, slab, results, state, out);
+        return TESS_OK;
+    }
     for (int64_t i = 0; i < slab->to - slab->from; i++) {
         const int64_t number = slab->first + i;
         reduce_record record;
@@ -214,10 +259,8 @@ tess_status tess_reduce_collect(const tess_problem *base, const tess_cut *cut, c
         return TESS_OK;
     for (; s->depth > 1; s->depth--)
         tess_reduce_node_merge(p, &s->stack[s->depth - 2], &s->stack[s->depth - 1]);
-    tess_index place;
     tess_value value = tess_reduce_node_finish(p, &s->stack[0]);
     s->depth = 0;
-    tess_index_start(&place, p->kept, p->kept_size, 2, (int64_t(*)[TESS_MAX_NDIM])p->kept_stride, slab->from / leaves);
-    tess_storer(TESS_SLOT_BASELINE, p->result, p->out.type)(out + place.offset[1], p->out.itemsize, &value, 1);
+    put_output(p, slab->from / leaves, &value, out);
     return TESS_OK;
 }
