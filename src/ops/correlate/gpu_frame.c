@@ -30,6 +30,14 @@ static bool short_enough(const tess_correlate_axis *a, const tess_correlate_prob
     return problem->boundary == TESS_BOUNDARY_CONSTANT || a->width <= a->n;
 }
 
+/* Axes of a list's masks are y and z even where a mask has one tap. */
+static bool is_placed(const tess_correlate_pass *pass, int d) {
+    for (int k = 0; k < pass->masked; k++)
+        if (pass->order[k] == d)
+            return true;
+    return false;
+}
+
 bool tess_correlate_frame_of(tess_correlate_frame *frame, const tess_correlate_problem *problem, const tess_correlate_pass *pass, int others,
                              const char **why) {
     static const tess_correlate_axis single = {1, 1, 0, 0, 1, 0};
@@ -56,7 +64,7 @@ bool tess_correlate_frame_of(tess_correlate_frame *frame, const tess_correlate_p
         const tess_correlate_axis *a = &pass->axis[d];
         if (!short_enough(a, problem))
             return false;
-        if (d != pass->row && a->width == 1)
+        if (d != pass->row && a->width == 1 && !is_placed(pass, d))
             frame->batch_axis[frame->batch++] = d;
     }
     if (others > 0 && named == 0 && frame->batch > 0) /* rows of arrays side by side are as good as rows of one */

@@ -36,7 +36,7 @@ static bool pair_of(pair *two, const tess_problem *base, bool whole, const char 
     two->pass = (tess_correlate_pass){.ndim = p->in.ndim,
                                       .row = x,
                                       .group = 1,
-                                      .masked = 2,
+                                      .masked = p->masks[two->rows].shape[0] > 1 ? 2 : 1, /* the row axis is the last */
                                       .order = {p->masks[!two->rows].axes[0], x},
                                       .row_last = true,
                                       .from = p->in.type,
