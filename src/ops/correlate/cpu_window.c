@@ -7,6 +7,7 @@
  */
 #include "core/parallel.h"
 #include "ops/correlate/packed.h"
+#include "ops/correlate/volume.h"
 #include "ops/correlate/window_kernels.h"
 #include "ops/correlate/window_rings.h"
 #include "simd/simd.h"
@@ -353,9 +354,14 @@ tess_status TESS_ISA_NAME(tess_correlate_window_pass)(const tess_correlate_probl
     return run_pass(&j, problem, run);
 }
 
+tess_status TESS_ISA_NAME(tess_correlate_in_volume)(const tess_correlate_problem *problem, const tess_correlate_volume *volume, const tess_run *run);
+
 tess_status TESS_ISA_NAME(tess_correlate_in_window)(const tess_problem *base, const tess_run *run);
 tess_status TESS_ISA_NAME(tess_correlate_in_window)(const tess_problem *base, const tess_run *run) {
     const tess_correlate_problem *problem = (const tess_correlate_problem *)base;
+    tess_correlate_volume volume;
+    if (tess_correlate_volume_of(&volume, problem, problem->direct))
+        return TESS_ISA_NAME(tess_correlate_in_volume)(problem, &volume, run);
     return TESS_ISA_NAME(tess_correlate_window_pass)(problem, problem->direct, run, tess_correlate_input(problem, run), run->out, run->workspace);
 }
 

@@ -6,6 +6,7 @@
 #include "ops/correlate/packed_passes.h"
 #include "ops/correlate/slab.h"
 #include "ops/correlate/slabs.h"
+#include "ops/correlate/volume.h"
 
 TESS_DECLARE_RUN(tess_correlate_fft);
 TESS_DECLARE_RUN(tess_correlate_in_packed_passes);
@@ -88,7 +89,12 @@ static size_t window_scratch(const tess_correlate_problem *problem, const tess_c
     return tess_correlate_window_of(&window, problem, pass, &why) ? (size_t)threads * window.scratch : 0;
 }
 
-static size_t window_workspace(const tess_problem *problem, int threads) { return window_scratch(of(problem), of(problem)->direct, threads); }
+static size_t window_workspace(const tess_problem *problem, int threads) {
+    tess_correlate_volume volume;
+    if (tess_correlate_volume_of(&volume, of(problem), of(problem)->direct))
+        return (size_t)threads * volume.scratch;
+    return window_scratch(of(problem), of(problem)->direct, threads);
+}
 
 static size_t packed_workspace(const tess_problem *problem, int threads) {
     tess_correlate_window dot4 = {0}, dot2 = {0};

@@ -375,6 +375,47 @@ static void short_lists(void **state) {
     }
 }
 
+/* Volumes of several bands of rows and, with threads, of several stretches of planes (cpu_volume.c); masks of 3 x 3 in planes and others; every boundary
+ * and extent; stacks of volumes, colours, other types. The last is stored past the caches. */
+static void volumes(void **state) {
+    (void)state;
+    uint64_t random = 13;
+    for (int i = 0; i < 19; i++) {
+        sample s;
+        memset(&s, 0, sizeof s);
+        const bool large = i == 18, stack = i % 6 == 4, colours = i % 6 == 5;
+        const int first = stack ? 1 : 0;
+        int64_t mask[3];
+        s.ndim = stack || colours ? 4 : 3;
+        s.naxes = 3;
+        s.count = 1;
+        s.options = (tess_correlate_options){.struct_size = sizeof s.options,
+                                             .axes = s.axes,
+                                             .naxes = 3,
+                                             .boundary = (tess_boundary)(i % 6),
+                                             .extent = large ? TESS_EXTENT_SAME : (tess_extent)(i / 6 % 3),
+                                             .constant = i & 1 ? 3 : 0};
+        s.shape[0] = s.shape[3] = 3;
+        s.shape[first] = large ? 70 : hostile_between(&random, 4, i % 5 == 0 ? 75 : 9);
+        s.shape[first + 1] = large ? 256 : hostile_between(&random, 6, i % 5 == 0 ? 20 : 110);
+        s.shape[first + 2] = large ? 128 : hostile_between(&random, 3, colours ? 30 : 170);
+        memcpy(s.out_shape, s.shape, sizeof s.shape);
+        for (int k = 0; k < 3; k++) {
+            s.axes[k] = first + k;
+            mask[k] = i & 1 || large ? 3 : hostile_between(&random, 2, 4);
+            s.out_shape[first + k] = out_size(s.options.extent, s.shape[first + k], mask[k]);
+        }
+        tess_type type = large ? tess_f32 : (const tess_type[]){tess_f32, tess_f64, tess_u8, tess_f32, tess_i16}[i % 5];
+        hostile_make(&s.in, &random, type, s.ndim, s.shape, HOSTILE_COMPACT);
+        hostile_make(&s.masks[0], &random, type == tess_f64 ? tess_f64 : tess_f32, 3, mask, HOSTILE_COMPACT);
+        hostile_make(&s.out, &random, i % 7 == 6 ? tess_f32 : type, s.ndim, s.out_shape, HOSTILE_COMPACT);
+        hostile_fill(&s.in, &random, 1);
+        hostile_fill(&s.masks[0], &random, 1);
+        assert_true(compare(&s, &random, HOSTILE_COMPACT, i % 5 == 0) > 0);
+        drop(&s);
+    }
+}
+
 /* Long masks of one row, every length: rows of the mask are shared out to passes, and outputs to stretches. */
 static void long_lines(void **state) {
     (void)state;
@@ -585,11 +626,11 @@ static void all_rows_ran(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_masks),    cmocka_unit_test(small_lists), cmocka_unit_test(images),
-        cmocka_unit_test(threads),        cmocka_unit_test(slabs),       cmocka_unit_test(columns_then_rows),
-        cmocka_unit_test(large),          cmocka_unit_test(long_lines),  cmocka_unit_test(one_tap_along_slabs),
-        cmocka_unit_test(small_integers), cmocka_unit_test(byte_lists),  cmocka_unit_test(short_lists),
-        cmocka_unit_test(all_rows_ran),
+        cmocka_unit_test(small_masks),    cmocka_unit_test(small_lists),  cmocka_unit_test(images),
+        cmocka_unit_test(threads),        cmocka_unit_test(slabs),        cmocka_unit_test(columns_then_rows),
+        cmocka_unit_test(large),          cmocka_unit_test(long_lines),   cmocka_unit_test(one_tap_along_slabs),
+        cmocka_unit_test(small_integers), cmocka_unit_test(byte_lists),   cmocka_unit_test(short_lists),
+        cmocka_unit_test(volumes),        cmocka_unit_test(all_rows_ran),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * volume_tile.h - window_tile.h for masks of SIDE rows of SIDE taps in any number of planes, so few that all weights of a plane stay in registers while
+ * the tile goes through it. Included once for each, with tile_name, vec, real, WORD and VECTORS.
+ *
+ * A broadcast takes the place of a load, and a mask of three rows has three broadcasts for every four loads. */
+
+#define NAME(word) TESS_PASTE(tile_name, word)
+#define HERE(word) TESS_PASTE(WORD, word)
+#define SIDE 3
+#define ROWS TESS_VOLUME_ROWS
+
+TESS_INLINE void NAME(put)(const tess_window_call *c, char *to, const vec *sums) {
+    v_flags nans = v_flags_none();
+    if (!c->between)
+        TESS_UNROLL for (int k = 0; k < VECTORS; k += 2) nans = HERE(nans)(nans, sums[k], sums[k + 1 < VECTORS ? k + 1 : k]);
+    const bool any = v_flags_any(nans);
+    TESS_UNROLL for (int k = 0; k < VECTORS; k++, to += TESS_VECTOR_BYTES) {
+        const vec sum = __builtin_expect(any, 0) ? HERE(canonical)(sums[k]) : sums[k];
+        if (c->stream)
+            HERE(stream)(to, sum);
+        else
+            HERE(store)(to, sum);
+    }
+}
+
+static void tile_name(const tess_window_call *c) {
+    const char *const *rows = c->rows;
+    const real *w = c->columns;
+    vec acc[ROWS][VECTORS], weight[SIDE * SIDE];
+    TESS_UNROLL for (int r = 0; r < ROWS; r++) TESS_UNROLL for (int k = 0; k < VECTORS; k++) acc[r][k] = (vec){0};
+    for (int64_t p = 1; p <= c->planes; p++, rows += c->lines, w += SIDE * SIDE) {
+        TESS_UNROLL for (int k = 0; k < SIDE * SIDE; k++) weight[k] = HERE(all_here)(w + k);
+        TESS_UNROLL for (int i = 0; i < ROWS + SIDE - 1; i++) {
+            const char *x = rows[i] + c->at;
+            if (p == 1 && i < ROWS)
+                for (int64_t k = 0; k < c->ahead_bytes; k += 64)
+                    tess_prefetch_l2(c->ahead[i] + c->ahead_at + k);
+            TESS_UNROLL for (int j = 0; j < SIDE; j++, x += sizeof(real)) TESS_UNROLL for (int k = 0; k < VECTORS; k++) {
+                const vec v = HERE(load_here)(x + k * TESS_VECTOR_BYTES);
+                TESS_UNROLL for (int r = 0; r < ROWS; r++) if (r <= i && i - r < SIDE) HERE(fma_here)(&acc[r][k], v, weight[j * SIDE + i - r]);
+            }
+            if (i >= SIDE - 1 && p == c->planes)
+                NAME(put)(c, c->out + (i - SIDE + 1) * c->out_stride, acc[i - SIDE + 1]);
+        }
+    }
+}
+
+#undef NAME
+#undef HERE
+#undef tile_name
+#undef SIDE
+#undef ROWS
+#undef VECTORS
