@@ -79,7 +79,7 @@ static double rectangular_bytes(const tess_problem *base) {
 
 static const tess_strategy rows[] = {
     {.name = "transpose/groups",
-     .idea = "a short axis beside a long one: planes to pixels and back, by interleaving whole vectors",
+     .idea = "a short axis beside a long one: planes to pixels and back, by permutes of bytes of whole vectors",
      .source = "-",
      .run = TESS_RUNS(tess_transpose_groups),
      .applicable = groups_applicable},

@@ -133,46 +133,62 @@ static void edges_of_tiles(void **state) {
             }
 }
 
+/* rows x columns turned by one strategy, out `offset` bytes behind a line, on every context. */
+static void turned(uint64_t *random, tess_type type, int64_t rows, int64_t columns, int offset, const char *strategy) {
+    int64_t size = (int64_t)tess_type_size(type), bytes = rows * columns * size;
+    char *in = aligned_alloc(64, (size_t)(bytes + 191) / 64 * 64), *out = aligned_alloc(64, (size_t)(bytes + 191) / 64 * 64);
+    assert_non_null(in);
+    assert_non_null(out);
+    for (int64_t i = 0; i + 8 <= bytes; i += 8) {
+        uint64_t bits = hostile_random(random);
+        memcpy(in + i, &bits, 8);
+    }
+    DLTensor from = tess_view(in, type, 2, (int64_t[]){rows, columns}, NULL), to = tess_view(out, type, 2, (int64_t[]){columns, rows}, NULL);
+    to.byte_offset = (uint64_t)offset;
+    for (int c = 0; c < context_count; c++) {
+        tess_transpose_options options = {.struct_size = sizeof options};
+        options.call.strategy = strategy;
+        memset(out, HOSTILE_POISON, (size_t)bytes + 128);
+        assert_tess_ok(tess_transpose(contexts[c], &from, &to, &options));
+        const char *o = out + offset;
+        for (int64_t i = 0; i < columns; i++)
+            for (int64_t j = 0; j < rows; j++)
+                if (memcmp(o + (i * rows + j) * size, in + (j * columns + i) * size, (size_t)size) != 0)
+                    fail_msg("%s, %lld x %lld of %lld bytes: [%lld, %lld] differs", strategy, (long long)rows, (long long)columns, (long long)size,
+                             (long long)i, (long long)j);
+        for (int64_t i = 0; i < 128; i++) {
+            const char *outside = i < offset ? out + i : out + bytes + i;
+            assert_int_equal((unsigned char)*outside, HOSTILE_POISON);
+        }
+    }
+    free(in);
+    free(out);
+}
+
 /* Large results: stores past the caches, straight to aligned rows and by way of the staging buffer to others. */
 static void large_results(void **state) {
     (void)state;
     uint64_t random = 13;
     for (int t = 0; t < 5; t++) {
         static const int64_t side[] = {3072, 2112, 1472, 1088, 768}; /* over 8 MiB each, lines of 64 bytes */
-        int64_t n = side[t];
-        for (int odd = 0; odd < 2; odd++) {
-            int64_t rows = n + 37 * odd, columns = n + 101 * odd, size = (int64_t)tess_type_size(sized[t]), bytes = rows * columns * size;
-            char *in = aligned_alloc(64, (size_t)(bytes + 191) / 64 * 64), *out = aligned_alloc(64, (size_t)(bytes + 191) / 64 * 64);
-            assert_non_null(in);
-            assert_non_null(out);
-            assert_true(bytes >= 8 << 20);
-            for (int64_t i = 0; i + 8 <= bytes; i += 8) {
-                uint64_t bits = hostile_random(&random);
-                memcpy(in + i, &bits, 8);
-            }
-            DLTensor from = tess_view(in, sized[t], 2, (int64_t[]){rows, columns}, NULL),
-                     to = tess_view(out, sized[t], 2, (int64_t[]){columns, rows}, NULL);
-            to.byte_offset = odd ? 3 : 0;
-            for (int c = 0; c < context_count; c++) {
-                tess_transpose_options options = {.struct_size = sizeof options};
-                options.call.strategy = "transpose/tiles";
-                memset(out, HOSTILE_POISON, (size_t)bytes + 128);
-                assert_tess_ok(tess_transpose(contexts[c], &from, &to, &options));
-                const char *o = out + to.byte_offset;
-                for (int64_t i = 0; i < columns; i++)
-                    for (int64_t j = 0; j < rows; j++)
-                        if (memcmp(o + (i * rows + j) * size, in + (j * columns + i) * size, (size_t)size) != 0)
-                            fail_msg("%lld x %lld of %lld bytes: [%lld, %lld] differs", (long long)rows, (long long)columns, (long long)size,
-                                     (long long)i, (long long)j);
-                for (int64_t i = 0; i < 128; i++) {
-                    const char *outside = i < (int64_t)to.byte_offset ? out + i : out + bytes + i;
-                    assert_int_equal((unsigned char)*outside, HOSTILE_POISON);
-                }
-            }
-            free(in);
-            free(out);
-        }
+        assert_true(side[t] * side[t] * (int64_t)tess_type_size(sized[t]) >= 8 << 20);
+        turned(&random, sized[t], side[t], side[t], 0, "transpose/tiles");
+        turned(&random, sized[t], side[t] + 37, side[t] + 101, 3, "transpose/tiles");
     }
+}
+
+/* Groups of 2 to 4: whole vectors and what is left over of them, planes that begin anywhere in a line, results that stay in the caches and that do not. */
+static void pixels_and_planes(void **state) {
+    (void)state;
+    uint64_t random = 19;
+    static const int64_t planes[] = {1, 63, 4096, 4159, 70001, 4200064, 4300007}; /* bytes; from 4 MiB on in all a result goes past the caches */
+    for (int t = 0; t < 4; t++)
+        for (int64_t group = 2; group <= 4; group++)
+            for (int k = 0; k < TESS_COUNT(planes); k++) {
+                int64_t n = planes[k] / (int64_t)tess_type_size(sized[t]) / (k > 4 ? group : 1) + 5; /* more than a group, which is the short axis */
+                turned(&random, sized[t], n, group, k % 3, "transpose/groups");
+                turned(&random, sized[t], group, n, k % 3, "transpose/groups");
+            }
 }
 
 static void broadcast_and_long_inputs(void **state) {
@@ -427,6 +443,7 @@ int main(void) {
         cmocka_unit_test(random_layouts),
         cmocka_unit_test(edges_of_tiles),
         cmocka_unit_test(large_results),
+        cmocka_unit_test(pixels_and_planes),
         cmocka_unit_test(broadcast_and_long_inputs),
         cmocka_unit_test(rank_64),
         cmocka_unit_test(in_place_squares),
