@@ -284,8 +284,8 @@ static void find_rolling(job *j, int64_t phase) {
     const bool folds = j->problem->boundary != TESS_BOUNDARY_CONSTANT; /* ghost cells are copies of the columns at either end */
     const int64_t before_tile = r.to < j->length ? tess_min64(r.to, j->length - lanes) : n + across->before;
     r.made = r.from > 0 ? tess_ceil_div(r.from, lanes) * lanes + taps - 1 - across->before : 0;
-    r.made = tess_min64(folds ? tess_max64(r.made, lanes) : r.made, n);
-    r.made_at_last = tess_min64(before_tile - across->before, folds ? n - lanes : n);
+    r.made = tess_min64(folds ? tess_max64(r.made, taps) : r.made, n);
+    r.made_at_last = tess_min64(before_tile - across->before, folds ? n - taps : n);
     j->rolling = r;
     j->tall = kernels->rows[taps];
 }

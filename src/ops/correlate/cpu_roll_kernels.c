@@ -6,7 +6,8 @@
 #include "simd/narrow.h"
 
 #if TESS_VECTOR_BYTES == 64
-enum { ROWS_3 = 6, ROWS_5 = 5, ROWS_7 = 4 };
+enum { ROWS_3 = 6, ROWS_5 = 5, ROWS_7 = 4, ROWS_LONG = 5 };
+#define UNROLL _Pragma("GCC unroll 32") /* TESS_UNROLL ends at 16, and a column of 15 taps over 5 rows has 19 */
 
 #define vec v_f32
 #define real float
@@ -31,11 +32,15 @@ enum { ROWS_3 = 6, ROWS_5 = 5, ROWS_7 = 4 };
 #define LOAD(x) v_f64_load_here(x)
 #include "ops/correlate/roll_all.h"
 
-static const tess_roll_kernels f32_kernels = {.rows = {[3] = ROWS_3, [5] = ROWS_5, [7] = ROWS_7},
-                                              .roll = {[3] = roll3_f32, [5] = roll5_f32, [7] = roll7_f32},
-                                              .bytes = {[3] = roll3_u8, [5] = roll5_u8, [7] = roll7_u8}};
-static const tess_roll_kernels f64_kernels = {.rows = {[3] = ROWS_3, [5] = ROWS_5, [7] = ROWS_7},
-                                              .roll = {[3] = roll3_f64, [5] = roll5_f64, [7] = roll7_f64}};
+#define ALL(name, type)                                                                                                                         \
+    {                                                                                                                                           \
+        [3] = name##3_##type, [5] = name##5_##type, [7] = name##7_##type, [9] = name##9_##type, [11] = name##11_##type, [13] = name##13_##type, \
+        [15] = name##15_##type                                                                                                                  \
+    }
+#define ROWS_OF_ALL \
+    { [3] = ROWS_3, [5] = ROWS_5, [7] = ROWS_7, [9] = ROWS_LONG, [11] = ROWS_LONG, [13] = ROWS_LONG, [15] = ROWS_LONG }
+static const tess_roll_kernels f32_kernels = {.rows = ROWS_OF_ALL, .roll = ALL(roll, f32), .bytes = ALL(roll, u8)};
+static const tess_roll_kernels f64_kernels = {.rows = ROWS_OF_ALL, .roll = ALL(roll, f64)};
 #else
 static const tess_roll_kernels f32_kernels, f64_kernels;
 #endif

@@ -23,7 +23,7 @@ typedef struct tess_roll_call {
 } tess_roll_call;
 typedef void (*tess_roll)(const tess_roll_call *call);
 
-enum { TESS_ROLL_TAPS = 7 }; /* most */
+enum { TESS_ROLL_TAPS = 15 }; /* most */
 
 typedef struct tess_roll_kernels {
     int rows[TESS_ROLL_TAPS + 1]; /* output rows of a call, by taps; 0: there is none */

@@ -13,3 +13,19 @@
 #define TAPS 7
 #define ROWS ROWS_7
 #include "ops/correlate/roll_kernel.h"
+#define roll_name KERNEL(roll9)
+#define TAPS 9
+#define ROWS ROWS_LONG
+#include "ops/correlate/roll_kernel.h"
+#define roll_name KERNEL(roll11)
+#define TAPS 11
+#define ROWS ROWS_LONG
+#include "ops/correlate/roll_kernel.h"
+#define roll_name KERNEL(roll13)
+#define TAPS 13
+#define ROWS ROWS_LONG
+#include "ops/correlate/roll_kernel.h"
+#define roll_name KERNEL(roll15)
+#define TAPS 15
+#define ROWS ROWS_LONG
+#include "ops/correlate/roll_kernel.h"

@@ -7,14 +7,16 @@
  * that the multiply-adds leave free. All loads are those of whole vectors: where the input is aligned, so are they, and none meets a line twice, which
  * matters where rows are a power of two apart and fall into the same sets of the first-level cache.
  *
- * Registers: 3 * ROWS sums of columns, ROWS sums of rows, all weights, a load and a slide: at most 32. */
+ * Registers: 3 * ROWS sums of columns, ROWS sums of rows, all weights, a load and a slide: at most 32 up to 7 taps. Beyond, weights of the row mask are
+ * broadcast for every tap, and some of the column mask wait on the stack. */
 
 #define NAME(word) TESS_PASTE(roll_name, word)
 #define HERE(word) TESS_PASTE(WORD, word)
+#define KEEP (TAPS <= 7)
 
 TESS_INLINE void NAME(columns)(vec *sums, const char *const *rows, int64_t at, const vec *weight) {
     TESS_UNROLL for (int r = 0; r < ROWS; r++) sums[r] = (vec){0};
-    TESS_UNROLL for (int i = 0; i < ROWS + TAPS - 1; i++) {
+    UNROLL for (int i = 0; i < ROWS + TAPS - 1; i++) {
         const vec v = LOAD(rows[i] + at);
         TESS_UNROLL for (int r = 0; r < ROWS; r++) if (r <= i && i - r < TAPS) HERE(fma_here)(&sums[r], v, weight[i - r]);
     }
@@ -46,10 +48,10 @@ static void roll_name(const tess_roll_call *c) {
     const real *column = c->column, *row = c->row;
     const int64_t steps = c->steps;
     vec down[TAPS], across[TAPS], left[ROWS], middle[ROWS], right[ROWS];
-    TESS_UNROLL for (int k = 0; k < TAPS; k++) down[k] = HERE(all_here)(column + k), across[k] = HERE(all_here)(row + k);
+    TESS_UNROLL for (int k = 0; k < TAPS; k++) down[k] = HERE(all_here)(column + k), across[k] = KEEP ? HERE(all_here)(row + k) : (vec){0};
     TESS_UNROLL for (int r = 0; r < ROWS; r++) left[r] = middle[r] = (vec){0};
     const char *rows[ROWS + TAPS - 1], *ahead[ROWS];
-    TESS_UNROLL for (int i = 0; i < ROWS + TAPS - 1; i++) rows[i] = c->rows[i];
+    UNROLL for (int i = 0; i < ROWS + TAPS - 1; i++) rows[i] = c->rows[i];
     TESS_UNROLL for (int r = 0; r < ROWS; r++) ahead[r] = c->ahead[r] + c->ahead_at;
     int64_t at = c->at - c->step, ahead_at = 0;
     char *out = c->out;
@@ -62,8 +64,10 @@ static void roll_name(const tess_roll_call *c) {
         if (s >= 0) {
             vec sums[ROWS];
             TESS_UNROLL for (int r = 0; r < ROWS; r++) tess_prefetch_l2(ahead[r] + ahead_at), sums[r] = (vec){0};
-            TESS_UNROLL for (int k = 0; k < TAPS; k++) TESS_UNROLL for (int r = 0; r < ROWS; r++)
-                HERE(fma_here)(&sums[r], NAME(tap)(left[r], middle[r], right[r], k), across[k]);
+            TESS_UNROLL for (int k = 0; k < TAPS; k++) {
+                const vec weight = KEEP ? across[k] : HERE(all_here)(row + k);
+                TESS_UNROLL for (int r = 0; r < ROWS; r++) HERE(fma_here)(&sums[r], NAME(tap)(left[r], middle[r], right[r], k), weight);
+            }
             NAME(put)(c, out, sums);
             out += TESS_VECTOR_BYTES;
             ahead_at += c->ahead_step;
@@ -74,6 +78,7 @@ static void roll_name(const tess_roll_call *c) {
 
 #undef NAME
 #undef HERE
+#undef KEEP
 #undef roll_name
 #undef TAPS
 #undef ROWS
