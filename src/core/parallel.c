@@ -42,9 +42,10 @@ static void work(tess_pool *pool, int worker) {
     while (!atomic_load_explicit(&pool->cancelled, memory_order_relaxed)) {
         int64_t begin = atomic_fetch_add_explicit(&pool->next, pool->grain, memory_order_relaxed);
         if (begin >= pool->count)
-            return;
+            break;
         pool->task(pool->argument, begin, tess_min64(begin + pool->grain, pool->count), worker);
     }
+    TESS_STREAM_FENCE();
 }
 
 static void *thread_main(void *argument) {
@@ -139,6 +140,7 @@ static bool caller_work(tess_context *context, tess_pool *pool, _Atomic int64_t 
                 atomic_store_explicit(cancelled, true, memory_order_relaxed);
         }
     }
+    TESS_STREAM_FENCE();
     return !atomic_load_explicit(cancelled, memory_order_relaxed);
 }
 

@@ -9,7 +9,8 @@
 typedef void (*tess_task)(void *argument, int64_t begin, int64_t end, int worker);
 
 /* Runs tasks 0 .. count-1 in pieces of `grain` (>= 1), each piece once, on at most `threads` threads with the caller among them; returns when all are
- * done. Which thread runs a piece is open: tasks must not depend on it. Pieces are begun in
+ * done, and what they stored past the caches is there too: a task that hands nothing to another one needs no fence of its own, which would wait for memory
+ * after every piece. Which thread runs a piece is open: tasks must not depend on it. Pieces are begun in
  * ascending order, and one that was begun is done, so that a task may wait, awake and not for long, for those before it. When the context's threads are busy with another call,
  * the caller does all the work. Reports progress; TESS_ERR_CANCELLED when the callback said so (pieces not begun are then left out). */
 tess_status tess_parallel(tess_context *context, int threads, int64_t count, int64_t grain, tess_task task, void *argument);

@@ -207,7 +207,6 @@ static void collect_task(job *j, int64_t begin, int64_t end) {
             done = tess_min64(s.count, LOOKUP_BLOCK);
         }
     }
-    tess_stream_fence();
 }
 
 static void task(void *argument, int64_t begin, int64_t end, int worker) {
@@ -233,7 +232,6 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
             more = next_run(j, &walk, &s[now], &p[now]);
         now = then;
     }
-    tess_stream_fence();
 }
 
 tess_status TESS_ISA_NAME(tess_lookup_gather)(const tess_problem *base, const tess_run *run) {

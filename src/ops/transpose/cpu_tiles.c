@@ -108,7 +108,6 @@ typedef struct cursor {
                          s->ahead ? ahead_##S(&at, s, np, nq) : NULL, s->stream && whole);                                            \
             }                                                                                                                         \
         }                                                                                                                             \
-        tess_stream_fence();                                                                                                          \
     }                                                                                                                                 \
                                                                                                                                       \
     static void staged_##S(const void *argument, const char *src, char *dst, int64_t p, int64_t np, int64_t q, int64_t nq) {          \
@@ -138,7 +137,6 @@ typedef struct cursor {
                 tess_stream_copy(row + begin, stage + j * PITCH + before * S + begin, end - begin);                                   \
             }                                                                                                                         \
         }                                                                                                                             \
-        tess_stream_fence();                                                                                                          \
     }
 STRIPS(1, 64, 384)
 STRIPS(2, 64, 256)
