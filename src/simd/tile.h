@@ -13,17 +13,15 @@
 
 #include "simd/lanes.h"
 
-/* ahead: where the rows lie (src_step apart) whose lines are wanted soon, or NULL. */
+/* ahead: where the rows lie (src_step apart) whose lines are wanted soon, or NULL. Each is asked for beside a line that is stored: asked for all at once,
+ * between the loads, they leave memory with nothing to read while it writes. */
 TESS_INLINE void tile_generic(const int S, char *dst, int64_t dst_step, const char *src, int64_t src_step, const char *ahead, bool stream) {
     const int K = 16 / S;
     for (int c = 0; c < 64; c += TESS_VECTOR_BYTES) {
         v_bytes t[4][16];
         for (int g = 0; g < 4; g++) {
-            for (int k = 0; k < K; k++) {
+            for (int k = 0; k < K; k++)
                 t[g][k] = v_bytes_load(src + (g * K + k) * src_step + c);
-                if (c == 0 && ahead)
-                    tess_prefetch_l2(ahead + (g * K + k) * src_step);
-            }
             for (int level = 1; level < K; level *= 2) {
                 v_bytes n[16];
                 for (int i = 0; i < K / 2; i++) {
@@ -37,7 +35,9 @@ TESS_INLINE void tile_generic(const int S, char *dst, int64_t dst_step, const ch
         for (int r = 0; r < K; r++) {
             v_bytes from[4] = {t[0][r], t[1][r], t[2][r], t[3][r]}, line[4];
             v_lanes_to_lines(line, from);
-            for (int l = 0; l < TESS_LANES; l++)
+            for (int l = 0; l < TESS_LANES; l++) {
+                if (ahead)
+                    tess_prefetch_l2(ahead + ((c / 16 + l) * K + r) * src_step);
                 for (int part = 0; part < 4 / TESS_LANES; part++) {
                     char *to = dst + ((c / 16 + l) * K + r) * dst_step + part * TESS_VECTOR_BYTES;
                     if (stream)
@@ -45,6 +45,7 @@ TESS_INLINE void tile_generic(const int S, char *dst, int64_t dst_step, const ch
                     else
                         v_bytes_store(to, line[l * (4 / TESS_LANES) + part]);
                 }
+            }
         }
     }
 }
