@@ -3,12 +3,13 @@
  *
  * When the runs are short the two axes above them are walked in blocks, so that the cache lines at both ends of a run, which it shares with its
  * neighbours in in and in out, are still there when the neighbours come. Runs of at most 64 bytes that follow each other in both arrays are turned in a
- * buffer in L1, from which rows of the result go out in whole lines: in place, the rows of a block meet in a few sets of the cache. Long runs are cut, so
+ * buffer in L1, from which rows of the result go out in whole lines: in place, the rows of a block meet in a few sets of the cache. Runs of 3 bytes, as of
+ * pictures, are turned as words in registers on their way to the buffer. Long runs are cut, so
  * that a few of them are work for many threads. */
 #include <string.h>
 
 #include "ops/transpose/transpose.h"
-#include "simd/lanes.h"
+#include "simd/square.h"
 
 tess_status TESS_ISA_NAME(tess_transpose_runs)(const tess_problem *base, const tess_run *run);
 
@@ -45,6 +46,57 @@ SPREAD(16)
 SPREAD(32)
 SPREAD(64)
 
+#if TESS_VECTOR_BYTES == 32 || defined(__AVX512VBMI__)
+/* Runs of 3 bytes, as many as a vector has words, from as many rows: widened to words, turned in registers, and narrowed again. */
+enum { THREE = 3, THREES = TESS_F32_LANES };
+
+TESS_INLINE v_f32 threes_load(const char *from) {
+#if TESS_VECTOR_BYTES == 64
+    const __m512i word = _mm512_set_epi32(0x002f2e2d, 0x002c2b2a, 0x00292827, 0x00262524, 0x00232221, 0x00201f1e, 0x001d1c1b, 0x001a1918, 0x00171615,
+                                          0x00141312, 0x0011100f, 0x000e0d0c, 0x000b0a09, 0x00080706, 0x00050403, 0x00020100);
+    return (v_f32)_mm512_permutexvar_epi8(word, _mm512_maskz_loadu_epi8(((__mmask64)1 << (THREE * THREES)) - 1, from));
+#else
+    const __m256i word =
+        _mm256_set_epi8(-1, 15, 14, 13, -1, 12, 11, 10, -1, 9, 8, 7, -1, 6, 5, 4, -1, 11, 10, 9, -1, 8, 7, 6, -1, 5, 4, 3, -1, 2, 1, 0);
+    return (v_f32)_mm256_shuffle_epi8(_mm256_loadu2_m128i((const __m128i *)(const void *)(from + 8), (const __m128i *)(const void *)from), word);
+#endif
+}
+/* Writes up to 16 bytes more than the runs have. */
+TESS_INLINE void threes_store(char *to, v_f32 v) {
+#if TESS_VECTOR_BYTES == 64
+    const __m512i three = _mm512_set_epi32(0x00000000, 0x00000000, 0x00000000, 0x00000000, 0x3e3d3c3a, 0x39383635, 0x34323130, 0x2e2d2c2a, 0x29282625,
+                                           0x24222120, 0x1e1d1c1a, 0x19181615, 0x14121110, 0x0e0d0c0a, 0x09080605, 0x04020100);
+    v_bytes_store(to, (v_bytes)_mm512_permutexvar_epi8(three, (__m512i)v));
+#else
+    const __m256i three =
+        _mm256_set_epi8(-1, -1, -1, -1, 14, 13, 12, 10, 9, 8, 6, 5, 4, 2, 1, 0, -1, -1, -1, -1, 14, 13, 12, 10, 9, 8, 6, 5, 4, 2, 1, 0);
+    const __m256i packed = _mm256_shuffle_epi8((__m256i)v, three);
+    _mm_storeu_si128((__m128i *)(void *)to, _mm256_castsi256_si128(packed));
+    _mm_storeu_si128((__m128i *)(void *)(to + 12), _mm256_extracti128_si256(packed, 1));
+#endif
+}
+
+/* THREES rows of in, np runs each, to places `pitch` apart. */
+TESS_INLINE void spread_threes(char *to, int64_t pitch, const char *from, int64_t step, int64_t np) {
+    int64_t i = 0;
+    for (; i + THREES <= np; i += THREES) {
+        v_f32 v[THREES];
+        for (int k = 0; k < THREES; k++)
+            v[k] = threes_load(from + k * step + i * THREE);
+        v_f32_square(v);
+        for (int k = 0; k < THREES; k++)
+            threes_store(to + (i + k) * pitch, v[k]);
+    }
+    for (int k = 0; k < THREES; k++)
+        spread_4(to + i * pitch + k * THREE, pitch, from + k * step + i * THREE, THREE, np - i);
+}
+#else
+enum { THREE = 3, THREES = INT32_MAX };
+TESS_INLINE void spread_threes(char *to, int64_t pitch, const char *from, int64_t step, int64_t np) {
+    (void)to, (void)pitch, (void)from, (void)step, (void)np;
+}
+#endif
+
 /* How many of these runs make whole lines. */
 static int64_t runs_in_lines(int64_t bytes) {
     int64_t count = 64;
@@ -66,13 +118,18 @@ static void staged_block(const void *argument, const char *in, char *out, int64_
     const int64_t pitch = stage_pitch(r->bytes, nq), bytes = np * r->bytes;
     _Alignas(64) char stage[LINES_STAGE];
     (void)p;
-    for (int64_t k = 0; k < nq; k++) {
+    for (int64_t k = 0, threes = -1; k < nq; k++) {
         const char *from = in + k * r->q_in;
         char *to = stage + k * r->bytes;
         if (q + k + ROWS_AHEAD < r->q_size)
             for (int64_t line = 0; line < bytes; line += 64)
                 tess_prefetch_l2(from + ROWS_AHEAD * r->q_in + line);
-        if (r->bytes <= 4)
+        if (k < threes)
+            continue;
+        if (r->bytes == THREE && nq - k >= THREES) {
+            spread_threes(to, pitch, from, r->q_in, np);
+            threes = k + THREES;
+        } else if (r->bytes <= 4)
             spread_4(to, pitch, from, r->bytes, np);
         else if (r->bytes <= 8)
             spread_8(to, pitch, from, r->bytes, np);
@@ -88,8 +145,6 @@ static void staged_block(const void *argument, const char *in, char *out, int64_
             tess_stream_copy(out + i * r->p_out, stage + i * pitch, nq * r->bytes);
         else
             memcpy(out + i * r->p_out, stage + i * pitch, (size_t)(nq * r->bytes));
-    if (r->stream)
-        tess_stream_fence();
 }
 
 /* Long runs of a result that no cache holds. */
@@ -100,7 +155,6 @@ static void stream_block(const void *argument, const char *in, char *out, int64_
     for (int64_t i = 0; i < np; i++)
         for (int64_t k = 0; k < nq; k++)
             tess_stream_copy(out + i * r->p_out + k * r->q_out, in + i * r->p_in + k * r->q_in, r->bytes);
-    tess_stream_fence();
 }
 
 tess_status TESS_ISA_NAME(tess_transpose_runs)(const tess_problem *base, const tess_run *run) {
@@ -133,13 +187,15 @@ tess_status TESS_ISA_NAME(tess_transpose_runs)(const tess_problem *base, const t
     if (plane.p_size > 1 && r.bytes <= SHORT_RUN && plane.p_in == r.bytes && plane.q_out == r.bytes && plane.p_size * r.bytes >= STAGE_SIDE / 4 &&
         plane.q_size * r.bytes >= STAGE_SIDE / 4) {
         r.stream = problem->base.bytes / 2 >= LARGE;
-        /* where all rows of in begin at the same place of a line, pieces of them are whole lines too; 3 bytes gained nothing certain */
-        const bool lines = r.q_in % 64 == 0 && r.bytes > 4;
+        /* where all rows of in begin at the same place of a line, pieces of them are whole lines too */
+        const bool lines = r.q_in % 64 == 0 && (r.bytes > 4 || r.bytes == THREE);
         const int64_t q_side = stage_side(r.bytes), count = runs_in_lines(r.bytes);
         int64_t p_side =
             tess_min64((lines ? LINES_STAGE : STAGE) / stage_pitch(r.bytes, q_side), tess_max64(1, (lines ? LINES_SIDE : STAGE_SIDE) / r.bytes));
         if (lines && p_side > count)
             p_side = p_side / count * count;
+        else if (r.bytes == THREE && p_side > 16)
+            p_side = p_side / 16 * 16;
         return tess_transpose_blocks(problem, run, &plane, p_side, q_side, 1, r.bytes, staged_block, &r);
     }
     int64_t side = 4;

@@ -165,6 +165,20 @@ static void turned(uint64_t *random, tess_type type, int64_t rows, int64_t colum
     free(out);
 }
 
+/* Runs of 3 bytes are turned as words, a vector of them at a time: sizes about those, rows at the same and at other places of a line. */
+static void runs_of_three(void **state) {
+    (void)state;
+    uint64_t random = 19;
+    static const int64_t sides[] = {42, 43, 44, 63, 64, 65, 79, 80, 81, 95, 96, 128, 129, 192, 193, 257, 320};
+    static const int swapped[] = {1, 0, 2};
+    for (int a = 0; a < TESS_COUNT(sides); a++)
+        for (int b = 0; b < TESS_COUNT(sides); b++)
+            if ((a + b) % 2 == 0 || a == b)
+                one_case(&random, tess_u8, 3, (int64_t[]){sides[a], sides[b], 3}, swapped, HOSTILE_COMPACT, HOSTILE_COMPACT, 2);
+    one_case(&random, tess_u8, 3, (int64_t[]){1700, 1728, 3}, swapped, HOSTILE_COMPACT, HOSTILE_COMPACT, 2);
+    one_case(&random, tess_u8, 3, (int64_t[]){1728, 1701, 3}, swapped, HOSTILE_COMPACT, HOSTILE_COMPACT, 2);
+}
+
 /* Large results: stores past the caches, straight to aligned rows and by way of the staging buffer to others. */
 static void large_results(void **state) {
     (void)state;
@@ -304,6 +318,8 @@ static void in_place_squares(void **state) {
         in_place((int64_t[]){2, 19, 19, run}, sized[run % 5], &random, "transpose/inplace_square");
     in_place((int64_t[]){500, 4, 4, 1}, tess_f32, &random, "transpose/inplace_square");
     in_place((int64_t[]){1, 700, 700, 1}, tess_u8, &random, "transpose/inplace_square");
+    in_place((int64_t[]){1, 1501, 1501, 1}, tess_f32, &random, "transpose/inplace_square"); /* from 16 MiB on lines are asked for ahead */
+    in_place((int64_t[]){2, 1500, 1500, 1}, tess_i16, &random, "transpose/inplace_square");
 }
 
 static void in_place_rectangles(void **state) {
@@ -442,6 +458,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_layouts),
         cmocka_unit_test(edges_of_tiles),
+        cmocka_unit_test(runs_of_three),
         cmocka_unit_test(large_results),
         cmocka_unit_test(pixels_and_planes),
         cmocka_unit_test(broadcast_and_long_inputs),
