@@ -202,6 +202,55 @@ static void large(void **state) {
     }
 }
 
+/* Results that go past the caches: out begins at any element of a line, and now and then a point lies outside. */
+static void large_interpolations(void **state) {
+    (void)state;
+    enum { COUNT = 2200019, N = 700 };
+    uint64_t random = 24;
+    for (int k = 0; k < 18; k++) {
+        const bool wide = k % 2;
+        const int64_t size = wide ? 8 : 4, count = wide ? COUNT / 2 : COUNT, bytes = count * size,
+                      shift = hostile_between(&random, 0, 63) / size * size;
+        tess_lookup_options options = {.struct_size = sizeof options,
+                                       .interpolation = (tess_interpolation)(TESS_INTERPOLATE_NEAREST + k / 2 % 3),
+                                       .outside = (tess_outside)(TESS_OUTSIDE_CLIP + k / 6),
+                                       .fill = -3};
+        double *table = malloc(N * sizeof *table);
+        char *index = malloc((size_t)bytes), *out = aligned_alloc(64, (size_t)(bytes + 255) / 64 * 64), *expected = malloc((size_t)bytes);
+        assert_true(table && index && out && expected);
+        for (int i = 0; i < N; i++)
+            table[i] = i % 97 == 5 ? (double)INFINITY : (double)(int64_t)hostile_random(&random) * 0x1p-60;
+        for (int64_t i = 0; i < count; i++) {
+            double x = (double)(hostile_random(&random) >> 11) * 0x1p-53 * (N - 1);
+            if (i % 5003 == 17)
+                x = i % 3 == 0 ? (double)NAN : (double)hostile_between(&random, -2 * N, 3 * N) + 0.5;
+            if (wide)
+                memcpy(index + 8 * i, &x, 8);
+            else
+                memcpy(index + 4 * i, &(float){(float)x}, 4);
+        }
+        const tess_type type = wide ? tess_f64 : tess_f32;
+        DLTensor t = tess_view(table, tess_f64, 1, (int64_t[]){N}, NULL), x = tess_view(index, type, 1, (int64_t[]){count}, NULL);
+        DLTensor o = tess_view(out, type, 1, (int64_t[]){count}, NULL), e = tess_view(expected, type, 1, (int64_t[]){count}, NULL);
+        o.byte_offset = (uint64_t)shift;
+        options.call.strategy = "lookup/reference";
+        assert_tess_ok(tess_lookup(contexts[0], &t, &x, &e, &options));
+        options.call.strategy = "lookup/interpolate";
+        for (int way = 0; way < 2 * context_count; way++) {
+            tess_cpu_pretend_gathers(way % 2);
+            memset(out, HOSTILE_POISON, (size_t)bytes + 128);
+            assert_tess_ok(tess_lookup(contexts[way / 2], &t, &x, &o, &options));
+            assert_memory_equal(out + shift, expected, (size_t)bytes);
+            for (int64_t i = 0; i < 128; i++)
+                assert_int_equal((unsigned char)(i < shift ? out[i] : out[bytes + i]), HOSTILE_POISON);
+        }
+        free(table);
+        free(index);
+        free(out);
+        free(expected);
+    }
+}
+
 static void the_first_bad_index_is_named(void **state) {
     (void)state;
     enum { COUNT = 400000 };
@@ -409,6 +458,7 @@ int main(void) {
         cmocka_unit_test(gathers),
         cmocka_unit_test(interpolations),
         cmocka_unit_test(large),
+        cmocka_unit_test(large_interpolations),
         cmocka_unit_test(the_first_bad_index_is_named),
         cmocka_unit_test(values_by_hand),
         cmocka_unit_test(types_and_rounding),
