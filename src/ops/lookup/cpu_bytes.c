@@ -127,34 +127,46 @@ COLLECT(2)
 #endif
 
 #if TESS_VECTOR_BYTES == 32
-/* Single bytes with AVX2: a shuffle knows 16 entries, so 16 shuffles know them all. Shuffle k holds the difference (by xor) between entries 16 k ..
- * and those 16 before; an index reduced by 16 k meets all shuffles up to its own, and a negative one, whose top bit is set, gives 0. The two halves of
- * the 256 entries are walked apart, since only 7 bits can count down (Mula and Lemire, "Faster base64 encoding and decoding using AVX2 instructions",
- * ACM TWEB 12, 2018, use such offsets). */
+/* Single bytes with AVX2: a shuffle knows 16 entries, so 16 shuffles know them all, and the index's upper four bits choose. A shuffle gives 0 where the top
+ * bit of its index is set, which chooses between the two halves of the 256 entries for nothing but an or; blends, which look at top bits too, choose by
+ * the other three. Two vectors of indices share the loads of the 16 entries, for which there are too few registers. */
+enum { SHUFFLED = 64, SHUFFLES_AHEAD = 4096 }; /* indices at a time; how far they are asked for ahead */
+TESS_INLINE void shuffles_choose(__m256i *best, const __m256i *other, const __m256i *at, int bit) {
+    for (int v = 0; v < 2; v++)
+        best[v] = _mm256_blendv_epi8(best[v], other[v], _mm256_slli_epi16(at[v], 7 - bit));
+}
+/* Of entries 16 k .. and 128 + 16 k .. */
+TESS_INLINE void shuffles_of(__m256i *to, const __m256i *table, int k, const __m256i *low, const __m256i *high) {
+    const __m256i a = table[k], b = table[k + 8];
+    for (int v = 0; v < 2; v++)
+        to[v] = _mm256_or_si256(_mm256_shuffle_epi8(a, low[v]), _mm256_shuffle_epi8(b, high[v]));
+}
 static int64_t shuffles_look_up(char *out, const unsigned char *index, int64_t count, const byte_table *t, bool stream) {
     __m256i table[16];
-    for (int k = 0; k < 16; k++) {
-        __m128i now = _mm_load_si128((const __m128i *)(const void *)(t->element + 16 * k));
-        if (k % 8 != 0)
-            now = _mm_xor_si128(now, _mm_load_si128((const __m128i *)(const void *)(t->element + 16 * (k - 1))));
-        table[k] = _mm256_broadcastsi128_si256(now);
-    }
-    const __m256i sixteen = _mm256_set1_epi8(16);
+    for (int k = 0; k < 16; k++)
+        table[k] = _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)(const void *)(t->element + 16 * k)));
     int64_t i = 0;
-    for (; i + 32 <= count; i += 32) {
-        __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)(index + i)), high = _mm256_xor_si256(low, _mm256_set1_epi8(-128));
-        __m256i a = _mm256_shuffle_epi8(table[0], low), b = _mm256_shuffle_epi8(table[8], high);
-        for (int k = 1; k < 8; k++) {
-            low = _mm256_subs_epi8(low, sixteen);
-            high = _mm256_subs_epi8(high, sixteen);
-            a = _mm256_xor_si256(a, _mm256_shuffle_epi8(table[k], low));
-            b = _mm256_xor_si256(b, _mm256_shuffle_epi8(table[8 + k], high));
+    for (; i + SHUFFLED <= count; i += SHUFFLED) {
+        __m256i at[2], low[2], high[2], r[4][2], next[2];
+        for (int v = 0; v < 2; v++) {
+            at[v] = _mm256_loadu_si256((const __m256i *)(const void *)(index + i + 32 * v));
+            low[v] = _mm256_and_si256(at[v], _mm256_set1_epi8((char)0x8f));
+            high[v] = _mm256_xor_si256(low[v], _mm256_set1_epi8(-128));
         }
-        tess_prefetch_l2(index + i + AHEAD);
-        if (stream)
-            v_bytes_stream(out + i, (v_bytes)_mm256_or_si256(a, b));
-        else
-            v_bytes_store(out + i, (v_bytes)_mm256_or_si256(a, b));
+        tess_prefetch_l2(index + i + SHUFFLES_AHEAD);
+        for (int k = 0; k < 4; k++) {
+            shuffles_of(r[k], table, 2 * k, low, high);
+            shuffles_of(next, table, 2 * k + 1, low, high);
+            shuffles_choose(r[k], next, at, 4);
+            if (k % 2 == 1)
+                shuffles_choose(r[k - 1], r[k], at, 5);
+        }
+        shuffles_choose(r[0], r[2], at, 6);
+        for (int v = 0; v < 2; v++)
+            if (stream)
+                v_bytes_stream(out + i + 32 * v, (v_bytes)r[0][v]);
+            else
+                v_bytes_store(out + i + 32 * v, (v_bytes)r[0][v]);
     }
     return i;
 }
@@ -324,7 +336,6 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
             return;
         }
     }
-    tess_stream_fence();
 }
 
 tess_status TESS_ISA_NAME(tess_lookup_bytes)(const tess_problem *base, const tess_run *run) {
