@@ -456,18 +456,10 @@ static void refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_layouts),
-        cmocka_unit_test(edges_of_tiles),
-        cmocka_unit_test(runs_of_three),
-        cmocka_unit_test(large_results),
-        cmocka_unit_test(pixels_and_planes),
-        cmocka_unit_test(broadcast_and_long_inputs),
-        cmocka_unit_test(rank_64),
-        cmocka_unit_test(in_place_squares),
-        cmocka_unit_test(in_place_rectangles),
-        cmocka_unit_test(in_place_plans),
-        cmocka_unit_test(scratch_is_bounded),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(random_layouts), cmocka_unit_test(edges_of_tiles),     cmocka_unit_test(runs_of_three),
+        cmocka_unit_test(large_results),  cmocka_unit_test(pixels_and_planes),  cmocka_unit_test(broadcast_and_long_inputs),
+        cmocka_unit_test(rank_64),        cmocka_unit_test(in_place_squares),   cmocka_unit_test(in_place_rectangles),
+        cmocka_unit_test(in_place_plans), cmocka_unit_test(scratch_is_bounded), cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }
