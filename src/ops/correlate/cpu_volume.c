@@ -3,7 +3,10 @@
  *
  * A band of rows of every input plane is copied once, with its ghost cells, into a ring of layers, and the output planes are made one after another from
  * the layers that they meet: a copied row serves all outputs of its band, and only the few rows that two bands meet are copied twice. The ring stays in
- * the second-level cache. */
+ * the second-level cache.
+ *
+ * Tiles for masks of 3 x 3 in planes know of the two ghost cells of a row, where they are a constant, and rows of whole tiles are then not copied at all
+ * (volume_kernels.h). */
 #include "core/parallel.h"
 #include "ops/correlate/volume.h"
 #include "ops/correlate/volume_kernels.h"
@@ -22,8 +25,9 @@ typedef struct job {
     tess_correlate_outer outer;
     tess_row_storer store;
     const tess_window_kernels *kernels;
-    tess_window_tile tile, narrow; /* tall tiles */
-    int64_t tall;                  /* their rows */
+    const tess_volume_kernels *small; /* for this mask; NULL: tiles of any mask */
+    int64_t tall;                     /* rows of a tile */
+    bool in_place;                    /* rows are read where they lie, and none is copied */
     const char *in;
     char *out, *scratch;
     tess_window_put put;
@@ -75,9 +79,13 @@ static void find_rows(const job *j, const walk *w, int64_t z) {
     const tess_correlate_axis *y = &j->pass->axis[v->window.y];
     const char **table = (const char **)(void *)w->scratch, **ahead = (const char **)(void *)(w->scratch + v->table_bytes);
     for (int64_t p = 0; p < v->layers; p++) {
-        const char *row = copied_row(j, w, z + p, 0);
-        for (int64_t i = 0; i < v->met; i++, row += v->row_bytes)
+        const char *row = copied_row(j, w, z + p, 0), *lies = j->in_place ? input_plane(j, w, z + p) : NULL;
+        for (int64_t i = 0; i < v->met && !j->in_place; i++, row += v->row_bytes)
             table[p * v->lines + i] = row;
+        for (int64_t i = 0; i < v->met && j->in_place; i++) { /* ghost cells: row 0 of layer 0 is made of them */
+            const int64_t line = w->y - y->before + i;
+            table[p * v->lines + i] = lies && line >= 0 && line < y->n ? lies + line * y->in_stride - j->source.width : copied_row(j, w, 0, 0);
+        }
     }
     const char *plane = j->ask ? input_plane(j, w, z + v->layers) : NULL;
     for (int64_t i = 0; i < v->lines; i++) {
@@ -119,7 +127,13 @@ static void one_plane(const job *j, const walk *w, int64_t z) {
             call.out_stride = direct ? j->y_stride : TESS_WINDOW_TILE_BYTES;
             call.stream = direct && j->stream && (uintptr_t)to % 64 == 0 && columns * j->out_width % 64 == 0;
             call.between = !direct;
-            (stand ? (whole ? j->tile : j->narrow) : (whole ? k->line : k->point))(&call);
+            if (j->small && stand) {
+                const tess_volume_call small = {
+                    .window = call, .begins = j->in_place && x == 0, .ends = j->in_place && columns == rest, .constant = copied_row(j, w, 0, 0)};
+                (whole ? j->small->tile : j->small->narrow)(&small);
+            } else {
+                (stand ? (whole ? k->tile : k->narrow) : (whole ? k->line : k->point))(&call);
+            }
             for (int64_t i = 0; !direct && i < tall; i++)
                 j->store(to + i * j->y_stride, j->out_stride, sums + i * TESS_WINDOW_TILE_BYTES, tess_min64(columns, rest));
         }
@@ -131,6 +145,8 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
     const tess_correlate_volume *v = &j->volume;
     walk w = {.scratch = j->scratch + (size_t)worker * v->scratch};
     memset(w.scratch, 0, v->scratch); /* tiles may read a row to the end of their last vector, and denormal numbers are slow */
+    if (j->in_place)
+        tess_correlate_gather(&j->source, copied_row(j, &w, 0, 0), NULL, 0, j->length + j->pass->axis[j->pass->row].width - 1);
     for (int64_t t = begin; t < end; t++) {
         int64_t in = 0, out = 0, volume = t / (j->bands * j->chunks);
         for (int d = j->outer.ndim - 1; d >= 0; volume /= j->outer.m[d--]) {
@@ -145,7 +161,7 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
         w.made = 0;
         const int64_t planes = tess_min64(j->planes - w.z, j->chunk);
         for (int64_t z = 0; z < planes; z++) {
-            for (; w.made < z + v->layers; w.made++)
+            for (; w.made < z + v->layers && !j->in_place; w.made++)
                 copy_layer(j, &w, w.made);
             find_rows(j, &w, z);
             one_plane(j, &w, z);
@@ -183,15 +199,12 @@ tess_status TESS_ISA_NAME(tess_correlate_in_volume)(const tess_correlate_problem
     j.narrows = j.kernels->narrows && j.put != TESS_WINDOW_PUT_WORK && j.out_stride == j.out_width;
     j.stream = y->out_stride % 64 == 0 && (double)problem->out.count * (double)j.out_width >= STREAM_BYTES;
     j.ask = j.source.stride == j.source_bytes;
-    j.tile = j.kernels->tile;
-    j.narrow = j.kernels->narrow;
-    j.tall = j.kernels->tall;
-    const tess_volume_kernels *small = TESS_ISA_NAME(tess_correlate_volume_kernels)(problem->work == tess_f32);
-    if (small->tall > 0 && volume->window.wy == 3 && volume->window.wx == 3 && pass->group == 1 && !j.narrows) {
-        j.tile = small->tile;
-        j.narrow = small->narrow;
-        j.tall = small->tall;
-    }
+    j.small = TESS_ISA_NAME(tess_correlate_volume_kernels)(problem->work == tess_f32);
+    if (j.small->tall == 0 || volume->window.wy != 3 || volume->window.wx != 3 || pass->group > 1 || j.narrows)
+        j.small = NULL;
+    j.tall = j.small ? j.small->tall : j.kernels->tall;
+    j.in_place = j.small && j.source.in_place && problem->boundary == TESS_BOUNDARY_CONSTANT && row->before == 1 && row->m == row->n &&
+                 j.length % (j.kernels->wide * j.kernels->lanes) == 0;
     j.bands = tess_ceil_div(j.rows, volume->band);
     const int64_t columns = j.outer.rows * j.bands, wanted = run->threads > 1 ? tess_ceil_div(8 * (int64_t)run->threads, columns) : 1;
     j.chunk = tess_max64(tess_ceil_div(j.planes, wanted), LEAST_CHUNK);

@@ -8,9 +8,18 @@
 
 enum { TESS_VOLUME_ROWS = 4 };
 
+/* A tile. Where input rows are read as they lie, the first tap of a row's first output and the last of its last one stand beyond its ends: there is a
+ * constant instead, from a vector of it. */
+typedef struct tess_volume_call {
+    tess_window_call window;
+    bool begins, ends;    /* this tile is the first of such a row, the last */
+    const void *constant; /* read where one of them is set */
+} tess_volume_call;
+typedef void (*tess_volume_tile)(const tess_volume_call *call);
+
 typedef struct tess_volume_kernels {
     int tall;                      /* rows of a tile; 0: there are none */
-    tess_window_tile tile, narrow; /* tall x wide, tall x 1 vectors */
+    tess_volume_tile tile, narrow; /* tall x wide, tall x 1 vectors */
 } tess_volume_kernels;
 
 #endif

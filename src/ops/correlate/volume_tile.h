@@ -23,7 +23,9 @@ TESS_INLINE void NAME(put)(const tess_window_call *c, char *to, const vec *sums)
     }
 }
 
-static void tile_name(const tess_window_call *c) {
+static void tile_name(const tess_volume_call *call) {
+    const tess_window_call *c = &call->window;
+    enum { LANES = TESS_VECTOR_BYTES / (int)sizeof(real) };
     const char *const *rows = c->rows;
     const real *w = c->columns;
     vec acc[ROWS][VECTORS], weight[SIDE * SIDE];
@@ -36,7 +38,13 @@ static void tile_name(const tess_window_call *c) {
                 for (int64_t k = 0; k < c->ahead_bytes; k += 64)
                     tess_prefetch_l2(c->ahead[i] + c->ahead_at + k);
             TESS_UNROLL for (int j = 0; j < SIDE; j++, x += sizeof(real)) TESS_UNROLL for (int k = 0; k < VECTORS; k++) {
-                const vec v = HERE(load_here)(x + k * TESS_VECTOR_BYTES);
+                vec v;
+                if (j == 0 && k == 0 && call->begins)
+                    v = HERE(slide_here)(HERE(load)(call->constant), HERE(load_here)(x + sizeof(real)), LANES - 1);
+                else if (j == SIDE - 1 && k == VECTORS - 1 && call->ends)
+                    v = HERE(slide_here)(HERE(load_here)(x + k * TESS_VECTOR_BYTES - sizeof(real)), HERE(load)(call->constant), 1);
+                else
+                    v = HERE(load_here)(x + k * TESS_VECTOR_BYTES);
                 TESS_UNROLL for (int r = 0; r < ROWS; r++) if (r <= i && i - r < SIDE) HERE(fma_here)(&acc[r][k], v, weight[j * SIDE + i - r]);
             }
             if (i >= SIDE - 1 && p == c->planes)
