@@ -1,6 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_transpose.c - the transposes of the table of works: every element size, odd sizes, permutations of four axes. */
+ * gpu_transpose.c - the transposes of the table of works: every element size, odd sizes, permutations of four axes, matrices in their own memory. */
 #include "gpu.h"
+
+#include <stdio.h>
+
+static void in_place(gpu_bench *b) {
+    static const struct {
+        tess_type type;
+        int64_t rows, columns;
+    } works[] = {{tess_u8, 32768, 32768},  {tess_i16, 32768, 32768}, {tess_f32, 16384, 16384}, {tess_f64, 16384, 16384}, {tess_c128, 8192, 8192},
+                 {tess_u8, 16383, 16383},  {tess_u8, 32767, 32767},  {tess_i16, 16383, 16383}, {tess_i16, 32767, 32767}, {tess_f32, 16383, 16383},
+                 {tess_f64, 16383, 16383}, {tess_f32, 16384, 8192},  {tess_f32, 16383, 8191},  {tess_u8, 32768, 16384},  {tess_u8, 32767, 16383}};
+    static const int perm[] = {1, 0};
+    for (int i = 0; i < (int)(sizeof works / sizeof *works); i++) {
+        int64_t shape[] = {works[i].rows, works[i].columns}, turned[] = {works[i].columns, works[i].rows};
+        const int64_t bytes = shape[0] * shape[1] * (int64_t)tess_type_size(works[i].type);
+        char work[64];
+        bool more;
+        snprintf(work, sizeof work, "in place %s %lld x %lld", tess_type_name(works[i].type), (long long)shape[0], (long long)shape[1]);
+        if (!gpu_bench_wants(b, work))
+            continue;
+        void *data = gpu_bench_memory(b, 0, bytes);
+        DLTensor from = gpu_bench_view(data, works[i].type, 2, shape), to = gpu_bench_view(data, works[i].type, 2, turned);
+        for (int r = 0;; r++) {
+            tess_plan *plan = NULL;
+            tess_transpose_options options = {.struct_size = sizeof options, .perm = perm, .nperm = 2};
+            options.call = gpu_bench_call(b, gpu_bench_row(b, "transpose", r, &more));
+            if (!more)
+                break;
+            tess_status status = tess_plan_transpose(&plan, gpu_bench_context(b), &from, &to, &options);
+            gpu_bench_time(b, status, plan, work, data, NULL, data, 2.0 * (double)bytes, 0);
+        }
+    }
+}
 
 void gpu_works_transpose(gpu_bench *b) {
     static const struct {
@@ -45,4 +77,5 @@ void gpu_works_transpose(gpu_bench *b) {
             gpu_bench_time(b, status, plan, works[i].work, in, NULL, out, 2.0 * (double)bytes, 0);
         }
     }
+    in_place(b);
 }

@@ -3,20 +3,23 @@
 #include "gpu/row.h"
 #include "ops/transpose/gpu_transpose.h"
 
-extern const char tess_kernel_transpose_gpu_inplace_cu[], tess_kernel_transpose_gpu_inplace_runs_cu[];
-static const tess_gpu_text gpu_inplace = {"transpose/gpu_inplace.cu", tess_kernel_transpose_gpu_inplace_cu},
-                           gpu_inplace_runs = {"transpose/gpu_inplace_runs.cu", tess_kernel_transpose_gpu_inplace_runs_cu};
-static const tess_gpu_text *const headers[] = {&tess_transpose_gpu_piece_header, NULL};
+#define KERNEL_TEXT(file)                                  \
+    extern const char tess_kernel_transpose_##file##_cu[]; \
+    static const tess_gpu_text file = {"transpose/" #file ".cu", tess_kernel_transpose_##file##_cu}
+KERNEL_TEXT(gpu_inplace);
+KERNEL_TEXT(gpu_inplace_vectors);
+KERNEL_TEXT(gpu_inplace_small);
+KERNEL_TEXT(gpu_inplace_runs);
 
 enum { THREADS = 256 };
 
 static const transpose_problem *of(const tess_problem *problem) { return (const transpose_problem *)problem; }
 
-/* struct matrices of gpu_inplace.cu, struct runs of gpu_inplace_runs.cu. */
-typedef struct matrices {
-    int64_t rows, columns, count;
-    int32_t down, across;
-} matrices;
+/* struct squares of gpu_pairs.cuh, struct runs of gpu_inplace_runs.cu. */
+typedef struct squares {
+    int64_t size;
+    int32_t tiles;
+} squares;
 typedef struct runs {
     int64_t rows, columns, pieces, count;
 } runs;
@@ -38,35 +41,93 @@ bool tess_transpose_gpu_inplace_tiles_fit(const tess_problem *base, const char *
     return size <= 16 && (size & (size - 1)) == 0;
 }
 
+bool tess_transpose_gpu_inplace_vectors_fit(const tess_problem *base, const char **why) {
+    const transpose_problem *p = of(base);
+    if (!tess_transpose_gpu_inplace_tiles_fit(base, why))
+        return false;
+    *why = "needs square matrices with rows of whole vectors of 16 bytes";
+    return p->place == TRANSPOSE_SQUARE && p->rows * p->size % 16 == 0;
+}
+
 static int64_t bytes_of(const transpose_problem *p) { return p->in.count * p->in.itemsize; }
+
+/* A block a pair of tiles of `tile` elements a side; BLOCKS of them a multiprocessor, if registers can be saved for it. */
+typedef struct pairs {
+    int64_t tile;
+    int threads, blocks;
+} pairs;
+
+static void launch_pairs(const transpose_problem *p, tess_gpu_layout *layout, const char *entry, const pairs *use, int64_t shared) {
+    const squares s = {p->rows, (int32_t)tess_ceil_div(p->rows, use->tile)};
+    const int64_t wide = s.tiles % 2 ? s.tiles : s.tiles + 1, high = (s.tiles + 1) / 2; /* gpu_pairs.cuh folds the triangle */
+    tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);
+    tess_gpu_option(layout, "-DTHREADS=%d", use->threads);
+    tess_gpu_option(layout, "-DBLOCKS=%d", use->blocks);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, entry, wide * high * p->batch, 1, 1, use->threads, shared);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_gpu_pass(layout, step, &s, sizeof s);
+    layout->alignment = p->size;
+}
+
+/* The fastest that were tried on an H200 (README.md), for elements of 1, 2, 4, 8 and 16 bytes: rows of 256 bytes and more; less for small matrices, which
+ * would leave most of a tile empty. */
+static const pairs by_vectors[] = {{256, 512, 1}, {128, 256, 3}, {64, 256, 4}, {32, 256, 5}, {32, 512, 3}},
+                   small_by_vectors[] = {{128, 128, 4}, {64, 128, 6}, {32, 128, 6}, {16, 128, 8}, {16, 256, 6}},
+                   by_words[] = {{128, 256, 4}, {128, 256, 3}}, by_elements[] = {{96, 512, 2}, {64, 1024, 2}, {32, 256, 4}};
+
+static int power_of(int64_t size) { return size == 1 ? 0 : 1 + power_of(size / 2); }
+
+static void lay_inplace_vectors(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const transpose_problem *p = of(base);
+    const pairs *use = &by_vectors[power_of(p->size)];
+    if (p->rows * p->size < 2048 || (device && 2 * use->tile * use->tile * p->size > device->shared_block_optin))
+        use = &small_by_vectors[power_of(p->size)];
+    tess_gpu_unit(layout, &gpu_inplace_vectors);
+    tess_gpu_option(layout, "-DTILE=%d", (int)use->tile);
+    launch_pairs(p, layout, "exchange_vectors", use, 2 * use->tile * use->tile * p->size);
+    layout->alignment = 16;
+}
+
+static void lay_squares(const transpose_problem *p, tess_gpu_layout *layout) {
+    if (p->size <= 2) {
+        const pairs *use = &by_words[p->size - 1];
+        const int64_t piece = use->tile * p->size;
+        tess_gpu_unit(layout, &gpu_inplace_small);
+        tess_gpu_option(layout, "-DPIECE=%d", (int)piece);
+        launch_pairs(p, layout, "exchange_small", use, 2 * use->tile * (piece + 16));
+        return;
+    }
+    const pairs *use = &by_elements[power_of(p->size) - 2];
+    tess_gpu_unit(layout, &gpu_inplace);
+    tess_gpu_option(layout, "-DTILE=%d", (int)use->tile);
+    launch_pairs(p, layout, "exchange", use, 2 * use->tile * (use->tile + 1) * p->size);
+}
+
+/* Turned into the workspace, and copied back. */
+static void lay_rectangles(const transpose_problem *p, tess_gpu_layout *layout) {
+    const int64_t room = tess_gpu_reserve(layout, bytes_of(p)), size = p->size, all = p->rows * p->columns * size;
+    transpose_gpu_matrices m = {.size = size, .place = {TESS_GPU_IN, TESS_GPU_WORKSPACE}, .first = {0, room}};
+    m.plane = (transpose_plane){.p_size = p->columns,
+                                .p_in = size,
+                                .p_out = p->rows * size,
+                                .q_size = p->rows,
+                                .q_in = p->columns * size,
+                                .q_out = size,
+                                .ndim = p->batch > 1,
+                                .count = p->batch,
+                                .shape = {p->batch},
+                                .stride = {{all}, {all}}};
+    tess_transpose_gpu_launch(&m, layout);
+    tess_transpose_gpu_launch_copy(layout, TESS_GPU_WORKSPACE, room, TESS_GPU_OUT, 0, bytes_of(p));
+}
 
 static void lay_inplace(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const transpose_problem *p = of(base);
-    const bool words = p->size < 4 && p->rows * p->size % 4 == 0 && p->columns * p->size % 4 == 0;
-    const int64_t unit = words ? 4 : p->size, tile = words && p->size == 1 ? 128 : p->size <= 4 ? 64 : 32;
-    matrices m = {p->rows, p->columns, bytes_of(p) / unit, (int32_t)tess_ceil_div(p->rows, tile), (int32_t)tess_ceil_div(p->columns, tile)};
     (void)device;
-    tess_gpu_unit(layout, &gpu_inplace);
-    tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);
-    tess_gpu_option(layout, "-DUNIT=%d", (int)unit);
-    tess_gpu_option(layout, "-DTILE=%d", (int)tile);
-    layout->alignment = unit;
-    if (p->place == TRANSPOSE_SQUARE) {
-        const int64_t wide = m.down % 2 ? m.down : m.down + 1, high = (m.down + 1) / 2;
-        tess_gpu_step *step = tess_gpu_launch_of(layout, "exchange", wide * high * p->batch, 1, 1, THREADS, 0);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-        tess_gpu_pass(layout, step, &m, sizeof m);
-        return;
-    }
-    const int64_t room = tess_gpu_reserve(layout, bytes_of(p));
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "turn", (int64_t)m.down * m.across * p->batch, 1, 1, THREADS, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, room);
-    tess_gpu_pass(layout, step, &m, sizeof m);
-    step = tess_gpu_launch_of(layout, "back", tess_ceil_div(m.count, 4 * THREADS), 1, 1, THREADS, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, room);
-    tess_gpu_pass(layout, step, &m, sizeof m);
+    if (p->place == TRANSPOSE_SQUARE)
+        lay_squares(p, layout);
+    else
+        lay_rectangles(p, layout);
 }
 
 static void lay_inplace_runs(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
@@ -90,5 +151,10 @@ static void lay_inplace_runs(const tess_problem *base, const tess_gpu_device *de
     tess_gpu_pass(layout, step, &r, sizeof r);
 }
 
-const tess_gpu_row tess_transpose_gpu_inplace = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_inplace},
-                   tess_transpose_gpu_inplace_runs = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_inplace_runs};
+const tess_gpu_row tess_transpose_gpu_inplace_vectors = {.headers = tess_transpose_gpu_headers,
+                                                         .production = true,
+                                                         .least_arch = 80,
+                                                         .lay_out = lay_inplace_vectors},
+                   tess_transpose_gpu_inplace = {.headers = tess_transpose_gpu_headers, .production = true, .least_arch = 80, .lay_out = lay_inplace},
+                   tess_transpose_gpu_inplace_runs = {
+                       .headers = tess_transpose_gpu_headers, .production = true, .least_arch = 80, .lay_out = lay_inplace_runs};

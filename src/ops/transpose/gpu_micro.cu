@@ -9,48 +9,9 @@
 // P x Q, the tile: -DP, -DQ; THREADS a block. P * SIZE = 256: reads in pieces of 256 bytes far apart cost nothing; writes want to be longer.
 // Needs sizes, steps and first elements that are multiples of 16 bytes.
 #include "ops/transpose/gpu_plane.cuh"
+#include "ops/transpose/gpu_turn.cuh"
 
-enum { V = 16 / SIZE, ROW = Q / V, ACROSS = P / V, SQUARES = ACROSS * ROW, EACH = SQUARES / THREADS };
-
-#if SIZE == 1
-// Rows a, b, c, d of four bytes to the columns.
-__device__ void turn_bytes(unsigned a, unsigned b, unsigned c, unsigned d, unsigned &w, unsigned &x, unsigned &y, unsigned &z) {
-    unsigned ab = __byte_perm(a, b, 0x5140), cd = __byte_perm(c, d, 0x5140), AB = __byte_perm(a, b, 0x7362), CD = __byte_perm(c, d, 0x7362);
-    w = __byte_perm(ab, cd, 0x5410);
-    x = __byte_perm(ab, cd, 0x7632);
-    y = __byte_perm(AB, CD, 0x5410);
-    z = __byte_perm(AB, CD, 0x7632);
-}
-#endif
-
-union vector {
-    uint4 all;
-    unsigned word[4];
-};
-
-__device__ void turn(const vector (&row)[V], vector (&column)[V]) {
-#if SIZE == 16
-    column[0] = row[0];
-#elif SIZE == 8
-    column[0].all = make_uint4(row[0].word[0], row[0].word[1], row[1].word[0], row[1].word[1]);
-    column[1].all = make_uint4(row[0].word[2], row[0].word[3], row[1].word[2], row[1].word[3]);
-#else
-#pragma unroll
-    for (int c = 0; c < 4; c++)
-#pragma unroll
-        for (int k = 0; k < 4; k++) {
-#if SIZE == 4
-            column[c].word[k] = row[k].word[c];
-#elif SIZE == 2
-            column[2 * c].word[k] = __byte_perm(row[2 * k].word[c], row[2 * k + 1].word[c], 0x5410);
-            column[2 * c + 1].word[k] = __byte_perm(row[2 * k].word[c], row[2 * k + 1].word[c], 0x7632);
-#else
-            turn_bytes(row[4 * k].word[c], row[4 * k + 1].word[c], row[4 * k + 2].word[c], row[4 * k + 3].word[c], column[4 * c].word[k],
-                       column[4 * c + 1].word[k], column[4 * c + 2].word[k], column[4 * c + 3].word[k]);
-#endif
-        }
-#endif
-}
+enum { ROW = Q / V, ACROSS = P / V, SQUARES = ACROSS * ROW, EACH = SQUARES / THREADS };
 
 extern "C" __global__ void __launch_bounds__(THREADS) micro(const element *in, element *out, const plane m) {
     extern __shared__ uint4 tile[]; // [P][ROW]

@@ -18,11 +18,13 @@ KERNEL_TEXT(gpu_shifted);
 KERNEL_TEXT(gpu_shifted_small);
 KERNEL_TEXT(gpu_elements);
 KERNEL_TEXT(gpu_copy);
-extern const char tess_kernel_transpose_gpu_plane_cuh[], tess_kernel_transpose_gpu_piece_cuh[];
-static const tess_gpu_text plane_header = {"ops/transpose/gpu_plane.cuh", tess_kernel_transpose_gpu_plane_cuh};
-const tess_gpu_text tess_transpose_gpu_piece_header = {"ops/transpose/gpu_piece.cuh", tess_kernel_transpose_gpu_piece_cuh};
-static const tess_gpu_text *const headers[] = {&plane_header, &tess_transpose_gpu_piece_header, NULL}, *const piece_headers[] = {
-                                                                                                           &tess_transpose_gpu_piece_header, NULL};
+extern const char tess_kernel_transpose_gpu_plane_cuh[], tess_kernel_transpose_gpu_piece_cuh[], tess_kernel_transpose_gpu_pairs_cuh[],
+    tess_kernel_transpose_gpu_turn_cuh[];
+static const tess_gpu_text plane_header = {"ops/transpose/gpu_plane.cuh", tess_kernel_transpose_gpu_plane_cuh},
+                           piece_header = {"ops/transpose/gpu_piece.cuh", tess_kernel_transpose_gpu_piece_cuh},
+                           pairs_header = {"ops/transpose/gpu_pairs.cuh", tess_kernel_transpose_gpu_pairs_cuh},
+                           turn_header = {"ops/transpose/gpu_turn.cuh", tess_kernel_transpose_gpu_turn_cuh};
+const tess_gpu_text *const tess_transpose_gpu_headers[] = {&plane_header, &piece_header, &pairs_header, &turn_header, NULL};
 
 static const transpose_problem *of(const tess_problem *problem) { return (const transpose_problem *)problem; }
 
@@ -62,40 +64,46 @@ static bool in_vectors(const tess_problem *base, int64_t bytes, const char **why
     return rest % bytes == 0;
 }
 
-static void pass_plane(tess_gpu_layout *layout, tess_gpu_step *step, const transpose_problem *p, const transpose_plane *plane) {
+static void pass_plane(tess_gpu_layout *layout, tess_gpu_step *step, const transpose_gpu_matrices *m) {
+    const transpose_plane *plane = &m->plane;
     int64_t block[4 + 3 * (TESS_MAX_NDIM + 1)], *at = block;
     *at++ = plane->p_size;
     *at++ = plane->q_size;
-    *at++ = plane->q_in / p->size;
-    *at++ = plane->p_out / p->size;
+    *at++ = plane->q_in / m->size;
+    *at++ = plane->p_out / m->size;
     for (int d = 0; d <= plane->ndim; d++)
         *at++ = d < plane->ndim ? plane->shape[d] : 0;
     for (int side = TRANSPOSE_IN; side <= TRANSPOSE_OUT; side++)
         for (int d = 0; d <= plane->ndim; d++)
-            *at++ = d < plane->ndim ? plane->stride[side][d] / p->size : 0;
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, p->first[TRANSPOSE_IN]);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, p->first[TRANSPOSE_OUT]);
+            *at++ = d < plane->ndim ? plane->stride[side][d] / m->size : 0;
+    tess_gpu_pass_pointer(layout, step, m->place[TRANSPOSE_IN], m->first[TRANSPOSE_IN]);
+    tess_gpu_pass_pointer(layout, step, m->place[TRANSPOSE_OUT], m->first[TRANSPOSE_OUT]);
     tess_gpu_pass(layout, step, block, (size_t)(at - block) * sizeof *block);
 }
 
-/* A launch of one block a tile of along_p x along_q elements; `more` elements beyond q's end have tiles too. */
-static void launch_tiles_beyond(const tess_problem *base, tess_gpu_layout *layout, const tess_gpu_text *text, const char *entry, int64_t along_p,
-                                int64_t along_q, int64_t more, int threads, int64_t shared) {
+static transpose_gpu_matrices matrices_of(const tess_problem *base) {
     const transpose_problem *p = of(base);
-    transpose_plane plane;
-    tess_transpose_plane_of(&plane, p, false);
-    if (layout->units == 0)
-        tess_gpu_unit(layout, text);
-    tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);
-    tess_gpu_option(layout, "-DBATCH=%d", plane.ndim);
-    int64_t blocks = tess_ceil_div(plane.p_size, along_p) * tess_ceil_div(plane.q_size + more, along_q) * plane.count;
-    pass_plane(layout, tess_gpu_launch_of(layout, entry, blocks, 1, 1, threads, shared), p, &plane);
-    layout->alignment = p->size;
+    transpose_gpu_matrices m = {.size = p->size, .place = {TESS_GPU_IN, TESS_GPU_OUT}, .first = {p->first[TRANSPOSE_IN], p->first[TRANSPOSE_OUT]}};
+    tess_transpose_plane_of(&m.plane, p, false);
+    return m;
+}
+
+/* A launch of one block a tile of along_p x along_q elements; `more` elements beyond q's end have tiles too. */
+static void launch_tiles_of(const transpose_gpu_matrices *m, tess_gpu_layout *layout, const char *entry, int64_t along_p, int64_t along_q,
+                            int64_t more, int threads, int64_t shared) {
+    tess_gpu_option(layout, "-DSIZE=%d", (int)m->size);
+    tess_gpu_option(layout, "-DBATCH=%d", m->plane.ndim);
+    int64_t blocks = tess_ceil_div(m->plane.p_size, along_p) * tess_ceil_div(m->plane.q_size + more, along_q) * m->plane.count;
+    pass_plane(layout, tess_gpu_launch_of(layout, entry, blocks, 1, 1, threads, shared), m);
+    layout->alignment = m->size;
 }
 
 static void launch_tiles(const tess_problem *base, tess_gpu_layout *layout, const tess_gpu_text *text, const char *entry, int64_t along_p,
                          int64_t along_q, int threads, int64_t shared) {
-    launch_tiles_beyond(base, layout, text, entry, along_p, along_q, 0, threads, shared);
+    const transpose_gpu_matrices m = matrices_of(base);
+    if (layout->units == 0)
+        tess_gpu_unit(layout, text);
+    launch_tiles_of(&m, layout, entry, along_p, along_q, 0, threads, shared);
 }
 
 static void lay_naive_read(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
@@ -162,15 +170,20 @@ static void lay_tile_vector4(const tess_problem *base, const tess_gpu_device *de
 static bool micro_fits(const tess_problem *base, const char **why) { return in_vectors(base, 16, why); }
 
 /* 256 bytes of a source row; as many rows as registers allow. */
-static void lay_micro(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
-    int64_t size = of(base)->size, along_p = 256 / size, along_q = size == 1 ? 256 : size <= 4 ? 128 : 64;
-    (void)device;
+static void launch_micro(const transpose_gpu_matrices *m, tess_gpu_layout *layout) {
+    int64_t size = m->size, along_p = 256 / size, along_q = size == 1 ? 256 : size <= 4 ? 128 : 64;
     tess_gpu_unit(layout, &gpu_micro);
     tess_gpu_option(layout, "-DP=%d", (int)along_p);
     tess_gpu_option(layout, "-DQ=%d", (int)along_q);
     tess_gpu_option(layout, "-DTHREADS=256");
-    launch_tiles(base, layout, NULL, "micro", along_p, along_q, 256, along_p * along_q * size);
+    launch_tiles_of(m, layout, "micro", along_p, along_q, 0, 256, along_p * along_q * size);
     layout->alignment = 16;
+}
+
+static void lay_micro(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const transpose_gpu_matrices m = matrices_of(base);
+    (void)device;
+    launch_micro(&m, layout);
 }
 
 static bool shifted_fits(const tess_problem *base, const char **why) {
@@ -180,16 +193,17 @@ static bool shifted_fits(const tess_problem *base, const char **why) {
     return of(base)->size <= 8; /* any other size has been cut to pieces before */
 }
 
+static bool many_tiles(const transpose_plane *plane, int64_t size) { return plane->p_size * size >= 1024 && plane->q_size * size >= 1024; }
+
 static bool shifted_pays(const tess_problem *base, const char **why) {
     transpose_plane plane;
     *why = "fewer than 4 tiles along an axis are mostly ends, which are moved element by element";
-    return tess_transpose_gpu_plane_of(base, &plane, why) && plane.p_size * of(base)->size >= 1024 && plane.q_size * of(base)->size >= 1024;
+    return tess_transpose_gpu_plane_of(base, &plane, why) && many_tiles(&plane, of(base)->size);
 }
 
 /* The fastest of the tiles that were tried on an H200 (README.md). */
-static void lay_shifted(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
-    int64_t size = of(base)->size, margin = 32 / size;
-    (void)device;
+static void launch_shifted(const transpose_gpu_matrices *m, tess_gpu_layout *layout) {
+    int64_t size = m->size, margin = 32 / size;
     if (size <= 2) {
         int64_t piece = size == 1 ? 128 : 256, row = 256; /* bytes of a row of in and of out, the margin included */
         tess_gpu_unit(layout, &gpu_shifted_small);
@@ -197,8 +211,8 @@ static void lay_shifted(const tess_problem *base, const tess_gpu_device *device,
         tess_gpu_option(layout, "-DQ=%d", (int)((row - 32) / size));
         tess_gpu_option(layout, "-DTHREADS=256");
         tess_gpu_option(layout, "-DBLOCKS=4");
-        launch_tiles_beyond(base, layout, NULL, "shifted_small", piece / size, (row - 32) / size, margin - 1, 256,
-                            tess_max64(row / size * (piece + 16), piece / size * row + 128));
+        launch_tiles_of(m, layout, "shifted_small", piece / size, (row - 32) / size, margin - 1, 256,
+                        tess_max64(row / size * (piece + 16), piece / size * row + 128));
         return;
     }
     int64_t along_p = 64, along_q = size == 4 ? 128 : 32, threads = size == 4 ? 512 : 256;
@@ -207,7 +221,25 @@ static void lay_shifted(const tess_problem *base, const tess_gpu_device *device,
     tess_gpu_option(layout, "-DQ=%d", (int)along_q);
     tess_gpu_option(layout, "-DTHREADS=%d", (int)threads);
     tess_gpu_option(layout, "-DAT_ONCE=%d", size == 4 ? 17 : 9);
-    launch_tiles_beyond(base, layout, NULL, "shifted", along_p, along_q, margin - 1, (int)threads, along_p * (along_q + margin + 1) * size);
+    tess_gpu_option(layout, "-DBLOCKS=%d", size == 8 ? 4 : 0);
+    launch_tiles_of(m, layout, "shifted", along_p, along_q, margin - 1, (int)threads, along_p * (along_q + margin + 1) * size);
+}
+
+static void lay_shifted(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const transpose_gpu_matrices m = matrices_of(base);
+    (void)device;
+    launch_shifted(&m, layout);
+}
+
+void tess_transpose_gpu_launch(const transpose_gpu_matrices *m, tess_gpu_layout *layout) {
+    if (m->plane.p_size * m->size % 16 == 0 && m->plane.q_size * m->size % 16 == 0) {
+        launch_micro(m, layout);
+    } else if (m->size <= 8 && many_tiles(&m->plane, m->size)) {
+        launch_shifted(m, layout);
+    } else {
+        tess_gpu_unit(layout, &gpu_tile_unroll);
+        launch_tiles_of(m, layout, "tile_unroll", 32, 32, 0, 256, 0);
+    }
 }
 
 /* ---- copies ---- */
@@ -221,18 +253,22 @@ static bool copy_fits(const tess_problem *base, const char **why) {
            (p->ndim == 0 || (p->ndim == 1 && p->stride[TRANSPOSE_IN][0] == p->size && p->stride[TRANSPOSE_OUT][0] == p->size));
 }
 
-static void lay_copy(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
-    const transpose_problem *p = of(base);
-    int64_t bytes = p->in.count * p->in.itemsize;
-    (void)device;
+void tess_transpose_gpu_launch_copy(tess_gpu_layout *layout, tess_gpu_place from, int64_t from_at, tess_gpu_place to, int64_t to_at, int64_t bytes) {
     layout->alignment = 16;
-    if (p->place == TRANSPOSE_NOTHING)
-        return;
     tess_gpu_unit(layout, &gpu_copy);
     tess_gpu_step *step = tess_gpu_launch_of(layout, "copy", tess_ceil_div(bytes / 16 + 1, 256), 1, 1, 256, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, p->first[TRANSPOSE_IN]);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, p->first[TRANSPOSE_OUT]);
+    tess_gpu_pass_pointer(layout, step, from, from_at);
+    tess_gpu_pass_pointer(layout, step, to, to_at);
     tess_gpu_pass_i64(layout, step, bytes);
+}
+
+static void lay_copy(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const transpose_problem *p = of(base);
+    (void)device;
+    layout->alignment = 16;
+    if (p->place != TRANSPOSE_NOTHING)
+        tess_transpose_gpu_launch_copy(layout, TESS_GPU_IN, p->first[TRANSPOSE_IN], TESS_GPU_OUT, p->first[TRANSPOSE_OUT],
+                                       p->in.count * p->in.itemsize);
 }
 
 /* ---- whatever is left ---- */
@@ -265,12 +301,12 @@ static void lay_elements(const tess_problem *base, const tess_gpu_device *device
     layout->alignment = unit;
 }
 
-#define ROW(place, name, is_production)                                  \
-    static const tess_gpu_row row_##name = {.headers = headers,          \
-                                            .rung = place,               \
-                                            .production = is_production, \
-                                            .least_arch = 80,            \
-                                            .lay_out = lay_##name,       \
+#define ROW(place, name, is_production)                                            \
+    static const tess_gpu_row row_##name = {.headers = tess_transpose_gpu_headers, \
+                                            .rung = place,                         \
+                                            .production = is_production,           \
+                                            .least_arch = 80,                      \
+                                            .lay_out = lay_##name,                 \
                                             .predict = tess_transpose_predict_##name}
 ROW(1, copy, true);
 ROW(2, naive_read, false);
@@ -284,8 +320,8 @@ ROW(9, tile_unroll, true);
 ROW(10, tile_vector2, false);
 ROW(11, tile_vector4, false);
 ROW(12, micro, true);
-static const tess_gpu_row row_shifted = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_shifted};
-static const tess_gpu_row row_elements = {.headers = piece_headers, .production = true, .least_arch = 80, .lay_out = lay_elements};
+static const tess_gpu_row row_shifted = {.headers = tess_transpose_gpu_headers, .production = true, .least_arch = 80, .lay_out = lay_shifted};
+static const tess_gpu_row row_elements = {.headers = tess_transpose_gpu_headers, .production = true, .least_arch = 80, .lay_out = lay_elements};
 
 static bool by_name_only(const tess_problem *base, const char **why) {
     (void)base;
@@ -307,8 +343,14 @@ const tess_strategy tess_transpose_gpu_rows[TRANSPOSE_GPU_ROWS] = {
              .sensible = shifted_pays),
     STRATEGY(tile_unroll, "the padded tile with 8 warps: four elements a thread", RUETSCH, matrices, .sensible = NULL),
     STRATEGY(elements, "any layout: one thread a piece of an element, in the order of out", "-", elsewhere, .sensible = NULL),
+    {.name = "transpose/exchange_vectors",
+     .idea = "in place, square matrices: tiles and their mirror images change places, squares of 16-byte vectors turned in registers",
+     .source = "-",
+     .target = TESS_TARGET_GPU,
+     .applicable = tess_transpose_gpu_inplace_vectors_fit,
+     .gpu = &tess_transpose_gpu_inplace_vectors},
     {.name = "transpose/exchange",
-     .idea = "in place: tiles and their mirror images change places; matrices that are not square through a workspace of the array's size",
+     .idea = "in place: the same element by element or word by word; matrices that are not square through a workspace of the array's size",
      .source = "-",
      .target = TESS_TARGET_GPU,
      .applicable = tess_transpose_gpu_inplace_tiles_fit,

@@ -10,12 +10,19 @@
 // both accesses free of conflicts.
 //
 // P x Q, the tile: -DP, -DQ; THREADS a block, AT_ONCE elements a thread on their way: all of them, where registers allow, for each batch of them waits
-// once. Tiles at the matrix's ends take a path with tests.
+// once. Told by -DBLOCKS how many blocks a multiprocessor must hold (0: not told), the compiler leaves more of them on their way. Tiles at the matrix's ends
+// take a path with tests.
 #include "ops/transpose/gpu_plane.cuh"
+
+#if BLOCKS
+#define BOUNDS __launch_bounds__(THREADS, BLOCKS)
+#else
+#define BOUNDS __launch_bounds__(THREADS)
+#endif
 
 enum { MARGIN = 32 / SIZE, ROWS = Q + MARGIN, PITCH = ROWS + 1, WARPS = THREADS / 32 };
 
-extern "C" __global__ void __launch_bounds__(THREADS) shifted(const element *in, element *out, const plane m) {
+extern "C" __global__ void BOUNDS shifted(const element *in, element *out, const plane m) {
     extern __shared__ element tile[]; // [P][PITCH]
     place at = tile_of_block<P, Q, MARGIN - 1>(m);
     const element *from = in + at.in + (at.q - MARGIN) * m.q_in + at.p;

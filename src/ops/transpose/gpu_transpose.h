@@ -6,18 +6,31 @@
 #include "gpu/row.h"
 #include "ops/transpose/transpose.h"
 
-enum { TRANSPOSE_GPU_ROWS = 16 };
+enum { TRANSPOSE_GPU_ROWS = 17 };
 extern const tess_strategy tess_transpose_gpu_rows[TRANSPOSE_GPU_ROWS];
 
 /* The problem as matrices that a kernel can take element by element; *why says why not. */
 bool tess_transpose_gpu_plane_of(const tess_problem *base, transpose_plane *plane, const char **why);
 
-/* gpu_piece.cuh, which all kernels include. */
-extern const tess_gpu_text tess_transpose_gpu_piece_header;
+/* What kernels of this operation include. */
+extern const tess_gpu_text *const tess_transpose_gpu_headers[];
 
-/* gpu_inplace.c: in place, by tiles and by runs of any size. */
-extern const tess_gpu_row tess_transpose_gpu_inplace, tess_transpose_gpu_inplace_runs;
+/* Matrices of `size` bytes an element, and where they lie: first is a byte offset. */
+typedef struct transpose_gpu_matrices {
+    transpose_plane plane;
+    int64_t size;
+    tess_gpu_place place[2];
+    int64_t first[2];
+} transpose_gpu_matrices;
+
+/* The launch that fits matrices without gaps best; a copy of bytes. Both may want a larger alignment of the layout. */
+void tess_transpose_gpu_launch(const transpose_gpu_matrices *m, tess_gpu_layout *layout);
+void tess_transpose_gpu_launch_copy(tess_gpu_layout *layout, tess_gpu_place from, int64_t from_at, tess_gpu_place to, int64_t to_at, int64_t bytes);
+
+/* gpu_inplace.c: in place, by vectors, by elements and by runs of any size. */
+extern const tess_gpu_row tess_transpose_gpu_inplace_vectors, tess_transpose_gpu_inplace, tess_transpose_gpu_inplace_runs;
 bool tess_transpose_gpu_inplace_fits(const tess_problem *base, const char **why);
 bool tess_transpose_gpu_inplace_tiles_fit(const tess_problem *base, const char **why);
+bool tess_transpose_gpu_inplace_vectors_fit(const tess_problem *base, const char **why);
 
 #endif
