@@ -13,15 +13,19 @@
 
 #include "simd/lanes.h"
 
-/* ahead: where the rows lie (src_step apart) whose lines are wanted soon, or NULL. Each is asked for beside a line that is stored: asked for all at once,
- * between the loads, they leave memory with nothing to read while it writes. */
-TESS_INLINE void tile_generic(const int S, char *dst, int64_t dst_step, const char *src, int64_t src_step, const char *ahead, bool stream) {
+/* ahead: where the rows lie (src_step apart) whose lines are wanted soon, or NULL. beside: each is asked for beside a line that is stored. What goes to memory
+ * gains by that, for asked for all at once, between the loads, the lines leave memory with nothing to read while it writes. */
+TESS_INLINE void tile_generic(const int S, char *dst, int64_t dst_step, const char *src, int64_t src_step, const char *ahead, bool stream,
+                              bool beside) {
     const int K = 16 / S;
     for (int c = 0; c < 64; c += TESS_VECTOR_BYTES) {
         v_bytes t[4][16];
         for (int g = 0; g < 4; g++) {
-            for (int k = 0; k < K; k++)
+            for (int k = 0; k < K; k++) {
                 t[g][k] = v_bytes_load(src + (g * K + k) * src_step + c);
+                if (c == 0 && ahead && !beside)
+                    tess_prefetch_l2(ahead + (g * K + k) * src_step);
+            }
             for (int level = 1; level < K; level *= 2) {
                 v_bytes n[16];
                 for (int i = 0; i < K / 2; i++) {
@@ -36,7 +40,7 @@ TESS_INLINE void tile_generic(const int S, char *dst, int64_t dst_step, const ch
             v_bytes from[4] = {t[0][r], t[1][r], t[2][r], t[3][r]}, line[4];
             v_lanes_to_lines(line, from);
             for (int l = 0; l < TESS_LANES; l++) {
-                if (ahead)
+                if (ahead && beside)
                     tess_prefetch_l2(ahead + ((c / 16 + l) * K + r) * src_step);
                 for (int part = 0; part < 4 / TESS_LANES; part++) {
                     char *to = dst + ((c / 16 + l) * K + r) * dst_step + part * TESS_VECTOR_BYTES;
@@ -69,10 +73,10 @@ TESS_INLINE void small_tile_generic(const int S, char *dst, int64_t dst_step, co
         x_bytes_store(dst + k * dst_step, t[k]);
 }
 
-/* A copy out of line for each element size. */
-#define TILE_OF(S)                                                                                                                       \
+/* A copy out of line for each element size. ALWAYS: lines are asked for beside stores, also of plain ones. */
+#define TILE_OF(S, ALWAYS)                                                                                                               \
     static TESS_NOINLINE void tile_##S(char *dst, int64_t dst_step, const char *src, int64_t src_step, const char *ahead, bool stream) { \
-        tile_generic(S, dst, dst_step, src, src_step, ahead, stream);                                                                    \
+        tile_generic(S, dst, dst_step, src, src_step, ahead, stream, stream || ALWAYS);                                                  \
     }
 
 #endif

@@ -12,7 +12,7 @@ enum { AHEAD = 4096 }; /* bytes, at least */
 
 /* Tiles of a line a side, then of 16 bytes a side, the last ones over part of those before; what is narrower element by element. */
 #define TURN(S)                                                                                                                \
-    TILE_OF(S)                                                                                                                 \
+    TILE_OF(S, false)                                                                                                          \
     static TESS_NOINLINE void small_tile_##S(char *to, int64_t to_step, const char *from, int64_t from_step) {                 \
         small_tile_generic(S, to, to_step, from, from_step);                                                                   \
     }                                                                                                                          \

@@ -60,7 +60,7 @@ static void swap_single(const square *s, char *m, int64_t i, int64_t ni, int64_t
 }
 
 #define SWAP(S)                                                                                                                            \
-    TILE_OF(S)                                                                                                                             \
+    TILE_OF(S, true)                                                                                                                       \
     /* One row of blocks of the matrix at m. */                                                                                            \
     static void swap_##S(const square *s, char *m, int64_t i0) {                                                                           \
         enum { N = 64 / S };                                                                                                               \

@@ -41,7 +41,7 @@ typedef struct cursor {
 
 /* N: elements of a line. K: of a lane. BAND: rows of the source in a band. STAGED_BAND: of odd sizes. */
 #define STRIPS(S, BAND, STAGED_BAND)                                                                                                  \
-    TILE_OF(S)                                                                                                                        \
+    TILE_OF(S, false)                                                                                                                 \
     static TESS_NOINLINE void small_tile_##S(char *dst, int64_t dst_step, const char *src, int64_t src_step) {                        \
         small_tile_generic(S, dst, dst_step, src, src_step);                                                                          \
     }                                                                                                                                 \
