@@ -19,27 +19,29 @@
 typedef v_f32 v_f32_anywhere __attribute__((aligned(1), may_alias));
 typedef v_f64 v_f64_anywhere __attribute__((aligned(1), may_alias));
 
-/* v_f32_load, v_f32_all of what p points to, *acc = v_f32_fma(a, b, *acc). */
+/* v_f32_load, v_f32_all of what p points to, *acc = v_f32_fma(a, b, *acc), v_f32_stream. */
 #if TESS_HERE
-#define TESS_HERE_WORDS(name, vec, real, letter)                                                  \
-    TESS_INLINE vec name##_load_here(const void *p) {                                             \
-        vec v;                                                                                    \
-        __asm__ volatile("vmovup" letter " %1, %0" : "=v"(v) : "m"(*(const name##_anywhere *)p)); \
-        return v;                                                                                 \
-    }                                                                                             \
-    TESS_INLINE vec name##_all_here(const real *p) {                                              \
-        vec v;                                                                                    \
-        __asm__ volatile("vbroadcasts" letter " %1, %0" : "=v"(v) : "m"(*p));                     \
-        return v;                                                                                 \
-    }                                                                                             \
-    TESS_INLINE void name##_fma_here(vec *acc, vec a, vec b) { __asm__ volatile("vfmadd231p" letter " %2, %1, %0" : "+v"(*acc) : "v"(a), "v"(b)); }
+#define TESS_HERE_WORDS(name, vec, real, letter)                                                                                                    \
+    TESS_INLINE vec name##_load_here(const void *p) {                                                                                               \
+        vec v;                                                                                                                                      \
+        __asm__ volatile("vmovup" letter " %1, %0" : "=v"(v) : "m"(*(const name##_anywhere *)p));                                                   \
+        return v;                                                                                                                                   \
+    }                                                                                                                                               \
+    TESS_INLINE vec name##_all_here(const real *p) {                                                                                                \
+        vec v;                                                                                                                                      \
+        __asm__ volatile("vbroadcasts" letter " %1, %0" : "=v"(v) : "m"(*p));                                                                       \
+        return v;                                                                                                                                   \
+    }                                                                                                                                               \
+    TESS_INLINE void name##_fma_here(vec *acc, vec a, vec b) { __asm__ volatile("vfmadd231p" letter " %2, %1, %0" : "+v"(*acc) : "v"(a), "v"(b)); } \
+    TESS_INLINE void name##_stream_here(void *p, vec v) { __asm__ volatile("vmovntp" letter " %1, %0" : "=m"(*(name##_anywhere *)p) : "v"(v)); }
 TESS_HERE_WORDS(v_f32, v_f32, float, "s")
 TESS_HERE_WORDS(v_f64, v_f64, double, "d")
 #else
-#define TESS_HERE_WORDS(name, vec, real)                                                    \
-    TESS_INLINE vec name##_load_here(const void *p) { return name##_keep(name##_load(p)); } \
-    TESS_INLINE vec name##_all_here(const real *p) { return name##_all(*p); }               \
-    TESS_INLINE void name##_fma_here(vec *acc, vec a, vec b) { *acc = name##_fma(a, b, *acc); }
+#define TESS_HERE_WORDS(name, vec, real)                                                        \
+    TESS_INLINE vec name##_load_here(const void *p) { return name##_keep(name##_load(p)); }     \
+    TESS_INLINE vec name##_all_here(const real *p) { return name##_all(*p); }                   \
+    TESS_INLINE void name##_fma_here(vec *acc, vec a, vec b) { *acc = name##_fma(a, b, *acc); } \
+    TESS_INLINE void name##_stream_here(void *p, vec v) { name##_stream(p, v); }
 TESS_HERE_WORDS(v_f32, v_f32, float)
 TESS_HERE_WORDS(v_f64, v_f64, double)
 #endif
@@ -85,6 +87,26 @@ TESS_INLINE v_f64 v_f64_load_first(const void *p, int64_t n) {
 #else
     v_f64 v = {0};
     memcpy(&v, p, (size_t)n * 8);
+    return v;
+#endif
+}
+
+/* The last n elements of the vector at p, 0 <= n <= lanes, and zeros. Nothing before them is read. */
+TESS_INLINE v_f32 v_f32_load_last(const void *p, int64_t n) {
+#if defined(__AVX512F__)
+    return (v_f32)_mm512_maskz_loadu_ps((__mmask16)(0xffff0000u >> n), p);
+#else
+    v_f32 v = {0};
+    memcpy((char *)&v + (TESS_F32_LANES - n) * 4, (const char *)p + (TESS_F32_LANES - n) * 4, (size_t)n * 4);
+    return v;
+#endif
+}
+TESS_INLINE v_f64 v_f64_load_last(const void *p, int64_t n) {
+#if defined(__AVX512F__)
+    return (v_f64)_mm512_maskz_loadu_pd((__mmask8)(0xff00u >> n), p);
+#else
+    v_f64 v = {0};
+    memcpy((char *)&v + (TESS_F64_LANES - n) * 8, (const char *)p + (TESS_F64_LANES - n) * 8, (size_t)n * 8);
     return v;
 #endif
 }

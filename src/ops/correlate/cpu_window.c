@@ -5,16 +5,18 @@
  * sum is stored once. A band of output rows is cut into strips of columns: inside the array and in the work type already, input rows are read where
  * they lie; at the edges, and for other types and strides, the rows that a strip meets are gathered once for the whole band. The kernel is the same.
  */
+#include "core/maker.h"
 #include "core/parallel.h"
 #include "ops/correlate/packed.h"
 #include "ops/correlate/volume.h"
+#include "ops/correlate/window_edge.h"
 #include "ops/correlate/window_kernels.h"
 #include "ops/correlate/window_rings.h"
 #include "simd/simd.h"
 
 /* Outputs from this size on are stored past the caches: a plain store reads the line that it overwrites. */
 static const double STREAM_BYTES = 8 << 20;
-enum { SHORT_ROW = 384 }; /* up to so many columns a copy with its ghost cells costs less than tiles for both edges */
+enum { SHORT_ROW = 384, NEAR = 2048 }; /* columns up to which a copy with its ghost cells costs less than tiles for both edges; tess_window_call */
 
 const tess_window_kernels *TESS_ISA_NAME(tess_correlate_window_kernels)(bool f32);
 const tess_window_kernels *TESS_ISA_NAME(tess_correlate_packed_kernels)(bool dot4, bool pixels); /* NULL: there is no dot4 */
@@ -90,6 +92,7 @@ static const char **look_up(const job *j, char *scratch, const block *b, int64_t
     char *ghost = scratch + w->table_bytes, *room = ghost + w->ghost_bytes;
     const int64_t start = first - j->pass->axis[j->pass->row].before * j->pass->group, reach = (w->wx - 1) * j->pass->group;
     bool ghost_made = false;
+    const tess_window_edge edge = tess_window_edge_of(&j->source, start, count + reach);
     const tess_correlate_axis none = {.n = 1, .m = 1, .width = 1}, *along = w->y >= 0 ? &j->pass->axis[w->y] : &none;
     for (int64_t p = 0; p < b->planes + w->planes - 1; p++) {
         const char *plane = input_plane(j, b, p), **line_of = table + p * w->lines;
@@ -102,7 +105,7 @@ static const char **look_up(const job *j, char *scratch, const block *b, int64_t
             } else if (row && lies_ready) {
                 row += start * j->source.width;
             } else if (row) {
-                tess_correlate_gather(&j->source, room, row, start, count + reach);
+                tess_window_gather(&j->source, &edge, room, row, start, count + reach);
                 row = room;
                 room += w->row_bytes;
             } else {
@@ -126,18 +129,19 @@ static const char **look_up(const job *j, char *scratch, const block *b, int64_t
 typedef struct tiles {
     tess_window_tile wide, narrow;
     int64_t rows, wide_columns, narrow_columns;
+    bool runs; /* several in one call */
 } tiles;
 
 static tiles tall_tiles(const job *j) {
     const tess_window_kernels *k = j->kernels;
     const tess_correlate_window *w = &j->window;
     const bool small = w->wy == 3 && w->wx == 3 && w->planes == 1 && j->pass->group == 1 && k->tile3;
-    return small ? (tiles){k->tile3, k->narrow3, k->tall3, k->wide * k->lanes, k->lanes}
-                 : (tiles){k->tile, k->narrow, k->tall, k->wide * k->lanes, k->lanes};
+    return small ? (tiles){k->tile3, k->narrow3, k->tall3, k->wide * k->lanes, k->lanes, true}
+                 : (tiles){k->tile, k->narrow, k->tall, k->wide * k->lanes, k->lanes, false};
 }
 static tiles flat_tiles(const job *j) {
     const tess_window_kernels *k = j->kernels;
-    return (tiles){k->line, k->point, 1, k->line_vectors * k->lanes, k->lanes};
+    return (tiles){k->line, k->point, 1, k->line_vectors * k->lanes, k->lanes, k->taps == 1};
 }
 
 /* From column `x` of the strip's `count` up to column `until` at least. out: of column 0. Returns the columns done. */
@@ -154,10 +158,13 @@ static int64_t row_of_tiles(const job *j, const tiles *t, tess_window_call *call
         call->at = from * width;
         call->ahead_at = from * (lies_ready ? width : j->source_bytes);
         call->ahead_bytes = columns * (lies_ready ? width : j->source_bytes);
+        call->more = 0;
         if ((j->out_ready || (wide && j->narrows)) && from + columns <= count) {
+            call->more = t->runs ? tess_max64(0, (until - from) / columns - 1) : 0;
+            call->out_step = columns * j->out_stride;
             call->out = to;
             call->out_stride = j->y_stride;
-            call->stream = j->stream && (uintptr_t)to % 64 == 0;
+            call->stream = j->stream && (uintptr_t)to % 64 == 0 && columns * j->out_width % 64 == 0;
             call->between = !j->pass->last;
             (wide ? t->wide : t->narrow)(call);
         } else {
@@ -169,7 +176,7 @@ static int64_t row_of_tiles(const job *j, const tiles *t, tess_window_call *call
             for (int64_t k = 0; k < t->rows; k++)
                 j->store(to + k * j->y_stride, j->out_stride, sums + k * TESS_WINDOW_TILE_BYTES, tess_min64(columns, count - from));
         }
-        x = from + columns;
+        x = from + (call->more + 1) * columns;
     }
     return x;
 }
@@ -181,12 +188,14 @@ static int64_t rings(const job *j, const char *x, char *out, int64_t count) {
 
 static void strip(const job *j, char *scratch, const block *b, int64_t first, int64_t count, bool lies_ready) {
     const tess_correlate_window *w = &j->window;
+    const tiles tall = tall_tiles(j), flat = flat_tiles(j);
+    const bool stand = w->wy > 1 && b->rows >= tall.rows;
+    const tiles *t = stand ? &tall : &flat;
     /* What a tile reads must be there; so few columns as the edges of a row have, none but narrow tiles meet. */
-    const int64_t unit = count <= 2 * j->kernels->lanes ? j->kernels->lanes : w->tile;
+    const int64_t unit = count <= 2 * t->narrow_columns ? t->narrow_columns : t->wide_columns;
     const int64_t padded = lies_ready ? count : tess_ceil_div(count, unit) * unit;
     const char **table = look_up(j, scratch, b, first, padded, lies_ready);
     char *sums = scratch + w->scratch - TESS_WINDOW_SUMS * TESS_WINDOW_TILE_BYTES;
-    const tiles tall = tall_tiles(j), flat = flat_tiles(j);
     tess_window_call call = {.lines = w->lines,
                              .planes = w->planes,
                              .wy = w->wy,
@@ -196,9 +205,8 @@ static void strip(const job *j, char *scratch, const block *b, int64_t first, in
                              .columns = j->pass->columns,
                              .put = j->put,
                              .start = j->start,
+                             .near = tess_cpu_asks_near() ? NEAR : 0,
                              .picks = j->picks};
-    const bool stand = w->wy > 1 && b->rows >= tall.rows;
-    const tiles *t = stand ? &tall : &flat;
     /* A mask of one column over what lies in a cache: tiles below each other meet the same lines, which stay in L1 from one to the next. */
     const int64_t hop = stand && w->wx == 1 && j->cached ? t->wide_columns : count;
     /* Of the planes that the block below meets, as many are asked for as this one has of outputs: those in the middle. */
@@ -292,6 +300,8 @@ static void find_inside(job *j, const tess_correlate_problem *problem, const tes
         if (j->stream)
             first = phase + tess_ceil_div(tess_max64(first - phase, 0), line) * line;
         first = tess_max64(first, 0);
+        if (j->stream && last > first) /* no lines that are written in part by a tile and in part by the edge's */
+            last = first + (last - first) / line * line;
         if (last - first >= j->kernels->lanes) {
             j->inside = first;
             j->beyond = last;
@@ -300,8 +310,6 @@ static void find_inside(job *j, const tess_correlate_problem *problem, const tes
     j->strips = j->beyond > j->inside ? tess_max64((j->beyond - j->inside) / j->window.in_place, 1) : tess_ceil_div(j->length, j->window.strip);
 }
 
-tess_status TESS_ISA_NAME(tess_correlate_window_pass)(const tess_correlate_problem *problem, const tess_correlate_pass *pass, const tess_run *run,
-                                                      const char *in, char *out, char *scratch);
 /* The pass, once the job knows window, source, store, kernels, out_ready and rings. */
 static tess_status run_pass(job *j, const tess_correlate_problem *problem, const tess_run *run) {
     const tess_correlate_pass *pass = j->pass;

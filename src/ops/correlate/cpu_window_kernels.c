@@ -68,9 +68,12 @@ TESS_INLINE vec KERNEL(start)(const tess_window_call *c) {
     (void)c;
     return (vec){0};
 }
-TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sums, int vectors) {
-    (void)c;
+TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sums, int vectors, vec *met) {
+    (void)c, (void)met;
     TESS_UNROLL for (int k = 0; k < vectors; k++) v_f32_store(to + k * TESS_VECTOR_BYTES, sums[k]);
+}
+TESS_INLINE void KERNEL(mend)(char *out, int64_t out_stride, int rows, int vectors, vec met) {
+    (void)out, (void)out_stride, (void)rows, (void)vectors, (void)met;
 }
 #define tile_name KERNEL(tall_tile)
 #define ROWS TALL
@@ -89,6 +92,7 @@ TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sum
 #define BYTES(tile) tile
 #define vec v_f32
 #define real float
+#define LINE_WIDTH 4
 #define WORD v_f32
 #define KERNEL(name) name##_f32
 #include "ops/correlate/window_all.h"
@@ -105,6 +109,8 @@ TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sum
 #define BYTES(tile) NULL
 #define put_narrow(c, to, sums, vectors) (void)0
 #define vec v_f64
+#undef LINE_WIDTH
+#define LINE_WIDTH 8
 #define real double
 #define WORD v_f64
 #define KERNEL(name) name##_f64

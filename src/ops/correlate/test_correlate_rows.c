@@ -583,6 +583,43 @@ static void byte_lists(void **state) {
     }
 }
 
+/* Not a number, and both infinities, here and there: most tiles meet none, some several. */
+static void put_specials(hostile_array *a, uint64_t *random) {
+    static const double special[] = {NAN, -NAN, INFINITY, -INFINITY, INFINITY};
+    for (int64_t i = 0; i < hostile_count(a); i += hostile_between(random, 1, 9) == 1 ? 1 : hostile_between(random, 1, 5000)) {
+        const double x = special[hostile_between(random, 0, 4)];
+        const float narrow = (float)x;
+        memcpy(hostile_element(a, i), a->itemsize == 8 ? (const void *)&x : (const void *)&narrow, (size_t)a->itemsize);
+    }
+}
+
+/* Lines whose outputs are stored past the caches, at any place within a line: few taps and many, centred and not, NaNs among them. */
+static void lines_past_caches(void **state) {
+    (void)state;
+    static const int64_t lengths[] = {1, 2, 3, 5, 9, 12, 15, 16, 17, 23, 24, 31, 32, 33};
+    uint64_t random = 12;
+    for (int i = 0; i < (int)(sizeof lengths / sizeof *lengths); i++) {
+        sample s;
+        memset(&s, 0, sizeof s);
+        const int64_t taps = lengths[i];
+        const tess_type type = i % 4 == 2 ? tess_f64 : tess_f32;
+        s.ndim = s.naxes = s.count = 1;
+        s.shape[0] = s.out_shape[0] = (8 << 20) / (int64_t)tess_type_size(type) + hostile_between(&random, 0, 300);
+        s.origin[0] = i % 3 ? hostile_between(&random, -(taps / 2), (taps - 1) / 2) : 0;
+        s.options = (tess_correlate_options){
+            .struct_size = sizeof s.options, .axes = s.axes, .naxes = 1, .origin = s.origin, .boundary = (tess_boundary)(i % 6), .constant = 1};
+        hostile_make(&s.in, &random, type, 1, s.shape, HOSTILE_COMPACT);
+        hostile_make(&s.masks[0], &random, type, 1, &taps, HOSTILE_COMPACT);
+        hostile_make(&s.out, &random, type, 1, s.out_shape, HOSTILE_COMPACT);
+        hostile_fill(&s.in, &random, 1);
+        hostile_fill(&s.masks[0], &random, 1);
+        if (i % 2)
+            put_specials(&s.in, &random);
+        assert_true(compare(&s, &random, HOSTILE_COMPACT, false) > 0);
+        drop(&s);
+    }
+}
+
 /* Outputs that are stored past the caches (8 MiB and more), at an address that is no multiple of a line; of small integers, too. */
 static void large(void **state) {
     (void)state;
@@ -605,6 +642,8 @@ static void large(void **state) {
         hostile_make(&s.out, &random, out, 2, s.out_shape, HOSTILE_COMPACT);
         hostile_fill(&s.in, &random, 1);
         hostile_fill(&s.masks[0], &random, 1);
+        if (in == tess_f32 || in == tess_f64)
+            put_specials(&s.in, &random);
         assert_true(compare(&s, &random, HOSTILE_COMPACT, false) > 0);
         drop(&s);
     }
@@ -626,11 +665,14 @@ static void all_rows_ran(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_masks),    cmocka_unit_test(small_lists),  cmocka_unit_test(images),
-        cmocka_unit_test(threads),        cmocka_unit_test(slabs),        cmocka_unit_test(columns_then_rows),
-        cmocka_unit_test(large),          cmocka_unit_test(long_lines),   cmocka_unit_test(one_tap_along_slabs),
-        cmocka_unit_test(small_integers), cmocka_unit_test(byte_lists),   cmocka_unit_test(short_lists),
-        cmocka_unit_test(volumes),        cmocka_unit_test(all_rows_ran),
+        cmocka_unit_test(small_masks),    cmocka_unit_test(small_lists),
+        cmocka_unit_test(images),         cmocka_unit_test(threads),
+        cmocka_unit_test(slabs),          cmocka_unit_test(columns_then_rows),
+        cmocka_unit_test(large),          cmocka_unit_test(lines_past_caches),
+        cmocka_unit_test(long_lines),     cmocka_unit_test(one_tap_along_slabs),
+        cmocka_unit_test(small_integers), cmocka_unit_test(byte_lists),
+        cmocka_unit_test(short_lists),    cmocka_unit_test(volumes),
+        cmocka_unit_test(all_rows_ran),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }

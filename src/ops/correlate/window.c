@@ -2,7 +2,7 @@
  * window.c - the sizes of correlate/window. They do not depend on the instruction set, so that one plan serves all. */
 #include "ops/correlate/window.h"
 
-enum { GATHER_BYTES = 384 << 10, SCRATCH_LIMIT = 2 << 20, IN_PLACE_COLUMNS = 2048, IN_PLACE_LINE = 32768 };
+enum { GATHER_BYTES = 384 << 10, SCRATCH_LIMIT = 2 << 20, IN_PLACE_COLUMNS = 2048, STRIP_BYTES = 512 << 10, IN_PLACE_LINE = 32768 };
 
 static int64_t round_up(int64_t n, int64_t to) { return tess_ceil_div(n, to) * to; }
 
@@ -55,7 +55,9 @@ bool tess_correlate_window_sizes(tess_correlate_window *w, const tess_correlate_
     const int64_t met = w->band + w->wy - 1;
     int64_t fits = GATHER_BYTES / (w->layers * met * width) - reach;
     w->strip = tess_min64(tess_max64(fits / w->tile * w->tile, w->tile), 2048);
-    w->in_place = w->wy * w->planes == 1 ? IN_PLACE_LINE : IN_PLACE_COLUMNS;
+    /* Rows of a tile and those below it that are asked for: a strip of them stays in the second-level cache. Memory gives whole rows fastest. */
+    const int64_t rows_fit = STRIP_BYTES / ((2 * TESS_WINDOW_SUMS + w->wy - 1) * width) / w->tile * w->tile;
+    w->in_place = w->wy * w->planes == 1 ? IN_PLACE_LINE : w->planes == 1 ? tess_max64(rows_fit, IN_PLACE_COLUMNS) : IN_PLACE_COLUMNS;
     w->row_bytes = round_up((w->strip + reach) * width, 64);
     /* Whole rows of ghost cells: none for a mask of one row. The last strip of a row may be nearly twice as long. */
     w->ghost_bytes = w->wy * w->planes == 1 ? 0 : round_up((tess_max64(w->strip, 2 * w->in_place) + reach) * width, 64);

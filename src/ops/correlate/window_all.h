@@ -9,7 +9,7 @@ TESS_INLINE vec KERNEL(start)(const tess_window_call *c) {
     (void)c;
     return (vec){0};
 }
-TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sums, int vectors) {
+TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sums, int vectors, vec *met) {
     if (TAKES_NARROW && vectors % 4 == 0 && c->put != TESS_WINDOW_PUT_WORK && !c->between) {
         put_narrow(c, to, sums, vectors);
         return;
@@ -18,17 +18,28 @@ TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sum
         TESS_UNROLL for (int k = 0; k < vectors; k++) TESS_PASTE(WORD, store)(to + k * TESS_VECTOR_BYTES, sums[k]);
         return;
     }
-    /* NaNs are rare: whether a row has any takes half a comparison a vector, to replace them a comparison and a choice. */
-    v_flags nans = v_flags_none();
-    TESS_UNROLL for (int k = 0; k < vectors; k += 2) nans = TESS_PASTE(WORD, nans)(nans, sums[k], sums[k + 1 < vectors ? k + 1 : k]);
-    const bool any = any_flag(nans);
+    vec all = sums[0];
+    TESS_UNROLL for (int k = 1; k < vectors; k++) all += sums[k];
+    *met += all;
     TESS_UNROLL for (int k = 0; k < vectors; k++, to += TESS_VECTOR_BYTES) {
-        const vec sum = __builtin_expect(any, 0) ? TESS_PASTE(WORD, canonical)(sums[k]) : sums[k];
         if (c->stream)
-            TESS_PASTE(WORD, stream)(to, sum);
+            TESS_PASTE(WORD, stream)(to, sums[k]);
         else
-            TESS_PASTE(WORD, store)(to, sum);
+            TESS_PASTE(WORD, store)(to, sums[k]);
     }
+}
+/* NaNs are rare, and to look at every row as it is stored costs as much as a tenth of a small mask's arithmetic. So sums are stored as they are; what was
+ * added up on the way is a NaN if any of them is (or if there are infinities of both signs), and only then are they looked at again, where they lie. */
+static TESS_NOINLINE void KERNEL(mend_all)(char *out, int64_t out_stride, int rows, int vectors) {
+    for (int r = 0; r < rows; r++)
+        for (int k = 0; k < vectors; k++) {
+            char *at = out + r * out_stride + k * TESS_VECTOR_BYTES;
+            TESS_PASTE(WORD, store)(at, TESS_PASTE(WORD, canonical)(TESS_PASTE(WORD, load)(at)));
+        }
+}
+TESS_INLINE void KERNEL(mend)(char *out, int64_t out_stride, int rows, int vectors, vec met) {
+    if (__builtin_expect(any_flag(TESS_PASTE(WORD, nans)(v_flags_none(), met, met)), 0))
+        KERNEL(mend_all)(out, out_stride, rows, vectors);
 }
 
 #define tile_name KERNEL(tall_tile)

@@ -31,6 +31,9 @@ typedef struct tess_window_call {
     const void *weights, *columns;          /* in the mask's order, for lines; for tiles plane by plane, and there column by column */
     char *out;
     int64_t out_stride;   /* bytes between output rows */
+    int64_t more;         /* so many further tiles beside this one, done in the same call: lines, and tiles for masks of 3 x 3 */
+    int64_t out_step;     /* bytes of out from each to the next */
+    int64_t near;         /* lines: so many bytes ahead are asked for in the nearest cache, if outputs are stored past the caches; 0: none */
     bool stream;          /* past the caches; out is aligned to a line */
     int32_t start;        /* packed integers: what sums begin from */
     const uint8_t *picks; /* packed integers whose taps stand a pixel apart: see v_dot_pick_here */

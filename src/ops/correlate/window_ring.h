@@ -39,6 +39,7 @@ static void ring_name(const tess_window_stretch *c) {
         const char *x = c->x + s * TESS_VECTOR_BYTES;
         const real *w = c->weights;
         char *to = c->out + s * TESS_VECTOR_BYTES;
+        TESS_UNROLL for (int k = 0; k < STREAMS; k++) tess_prefetch_l2(x + (STREAMS + k) * hop); /* of the stretches after these */
         if (c->goes_on && s < steps)
             TESS_UNROLL for (int k = 0; k < STREAMS; k++) acc[0][k] = HERE(load)(to + k * hop);
         for (int64_t j = 0; j < c->last_taps; j++, x += sizeof(real), w++)

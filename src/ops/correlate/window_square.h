@@ -22,19 +22,38 @@ TESS_INLINE void NAME(meet)(vec (*acc)[VECTORS], const tess_window_call *c, cons
     }
 }
 
-static void tile_name(const tess_window_call *c) {
+TESS_INLINE void NAME(all)(const tess_window_call *c) {
     const char *const *rows = c->rows, *const *ahead = c->ahead;
     const real *w = c->columns;
     const int64_t line = (int64_t)((uint64_t)c->ahead_bytes / NAME(LINES));
-    vec acc[ROWS][VECTORS], weight[SIDE * SIDE];
+    vec weight[SIDE * SIDE];
     TESS_UNROLL for (int k = 0; k < SIDE * SIDE; k++) weight[k] = KEEP ? HERE(all_here)(w + k) : (vec){0};
-    TESS_UNROLL for (int r = 0; r < ROWS; r++) TESS_UNROLL for (int k = 0; k < VECTORS; k++) acc[r][k] = KERNEL(start)(c);
-    TESS_UNROLL for (int i = 0; i < ROWS + SIDE - 1; i++) {
-        if (i < ROWS)
-            TESS_UNROLL for (int k = 0; k < NAME(LINES); k++) tess_prefetch_l2(ahead[i] + c->ahead_at + k * line);
-        NAME(meet)(acc, c, rows[i] + c->at, weight, w, i);
-        if (i >= SIDE - 1)
-            KERNEL(put)(c, c->out + (i - SIDE + 1) * c->out_stride, acc[i - SIDE + 1], VECTORS);
+    int64_t at = c->at, ahead_at = c->ahead_at;
+    char *out = c->out;
+    for (int64_t n = c->more; n >= 0; n--, at += VECTORS * TESS_VECTOR_BYTES, ahead_at += c->ahead_bytes, out += c->out_step) {
+        vec acc[ROWS][VECTORS], met = {0};
+        TESS_UNROLL for (int r = 0; r < ROWS; r++) TESS_UNROLL for (int k = 0; k < VECTORS; k++) acc[r][k] = KERNEL(start)(c);
+        TESS_UNROLL for (int i = 0; i < ROWS + SIDE - 1; i++) {
+            if (i < ROWS)
+                TESS_UNROLL for (int k = 0; k < NAME(LINES); k++) tess_prefetch_l2(ahead[i] + ahead_at + k * line);
+            NAME(meet)(acc, c, rows[i] + at, weight, w, i);
+            if (i >= SIDE - 1)
+                KERNEL(put)(c, out + (i - SIDE + 1) * c->out_stride, acc[i - SIDE + 1], VECTORS, &met);
+        }
+        KERNEL(mend)(out, c->out_stride, ROWS, VECTORS, met);
+    }
+}
+
+/* How outputs are stored is known, for the commonest way, when this is compiled. */
+static void tile_name(const tess_window_call *c) {
+    if (c->stream && !c->between && c->put == TESS_WINDOW_PUT_WORK) {
+        tess_window_call streams = *c;
+        streams.stream = true;
+        streams.between = false;
+        streams.put = TESS_WINDOW_PUT_WORK;
+        NAME(all)(&streams);
+    } else {
+        NAME(all)(c);
     }
 }
 
