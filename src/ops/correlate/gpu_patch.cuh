@@ -4,24 +4,33 @@
 // DIRECT=1: what lies beside is loaded too, as vectors of V, and no lane asks another. That costs more of the first-level cache and less of everything
 // else: better for single rows; and with V=1 for rows that begin anywhere, whose elements can only be loaded one by one.
 //
+// LAPPED=1, where results of a first pass are what neighbours ask for: warps overlap, and a lane whose neighbours do not hold its window writes nothing. No lane
+// has anything but its own V columns, so that nobody computes a warp's edges in all of its lanes.
+//
 // -DKY; -DV, -DR columns and rows of outputs a thread; -DDIRECT; -DWX, -DWY: warps of a block along x and y.
 #include "ops/correlate/gpu_window.cuh"
+
+#ifndef LAPPED
+#define LAPPED 0
+#endif
 
 __host__ __device__ constexpr int power_above(int n) { return n <= 1 ? 1 : 2 * power_above((n + 1) / 2); }
 __host__ __device__ constexpr int larger(int a, int b) { return a > b ? a : b; }
 const int ROWS = R + KY - 1, VW = V * SIZE / 4;
 const bool VECTORS = WHOLE || V == 1; // a row may be loaded in vectors of V
+const int LAP_LEFT = LAPPED ? (LEFT + V - 1) / V : 0, LAP_RIGHT = LAPPED ? (RIGHT + V - 1) / V : 0; // lanes at a warp's ends that write nothing
+const int OWN = (32 - LAP_LEFT - LAP_RIGHT) * V;                                                    // columns that a warp writes
 #if DIRECT
 const int BESIDE_LEFT = (LEFT + V - 1) / V, BESIDE_RIGHT = (RIGHT + V - 1) / V; // vectors
 const int COUNT = (BESIDE_LEFT + 1 + BESIDE_RIGHT) * V, REACH = larger(BESIDE_LEFT, BESIDE_RIGHT) * V, FIRST = BESIDE_LEFT * V - LEFT;
 const int WORDS = COUNT * SIZE / 4; // of a window
 static_assert(V * SIZE % 4 == 0, "vectors are whole words");
 #else
-const int H = LEFT + RIGHT == 0 ? 0 : larger(power_above(larger(LEFT, RIGHT)), 4 / SIZE), REACH = H;
-const int LW = (LEFT * SIZE + 3) / 4, RW = (RIGHT * SIZE + 3) / 4, FIRST = LW * 4 / SIZE - LEFT; // of the window's words: the first element's place
+const int H = LAPPED || LEFT + RIGHT == 0 ? 0 : larger(power_above(larger(LEFT, RIGHT)), 4 / SIZE), REACH = H;
+const int LW = LAPPED ? 0 : (LEFT * SIZE + 3) / 4, RW = LAPPED ? 0 : (RIGHT * SIZE + 3) / 4, FIRST = LW * 4 / SIZE - LEFT; // of the window's words: the first element's place
 const int COUNT = V + H;                                                                         // elements that a lane loads: its own, and edges
 const int WORDS = LW + VW + RW;
-static_assert(V * SIZE % 4 == 0 && LEFT <= V && RIGHT <= V, "a lane's neighbours do not hold its window");
+static_assert(V * SIZE % 4 == 0 && (LAPPED || (LEFT <= V && RIGHT <= V)), "a lane's neighbours do not hold its window");
 #endif
 
 struct row_words {
@@ -124,7 +133,7 @@ __device__ __forceinline__ void gather(unsigned (&word)[WORDS], const row_words 
 #endif
 }
 
-// What a warp does: R rows of outputs from row y on, 32 * V columns from `first` on.
+// What a warp does: R rows of outputs from row y on, 32 * V columns from `first` on, OWN of which come out.
 struct place {
     int lane, first, y;
     columns c;
@@ -133,18 +142,19 @@ __device__ __forceinline__ place place_of_warp() {
     place p;
     const int warp = threadIdx.x / 32;
     p.lane = threadIdx.x % 32;
-    p.first = (blockIdx.x * WX + warp % WX) * 32 * V;
+    p.first = (int)(blockIdx.x * WX + warp % WX) * OWN - LAP_LEFT * V;
     p.y = (blockIdx.y * WY + warp / WX) * R;
     p.c.x = p.first + p.lane * V;
     p.c.edge = p.lane < 16 ? p.first - REACH : p.first + 32 * V;
     return p;
 }
+__device__ __forceinline__ bool writes(int lane) { return !LAPPED || (lane >= LAP_LEFT && lane < 32 - LAP_RIGHT); }
 // Votes, so that the compiler knows that a warp goes one way.
-__device__ __forceinline__ bool is_idle(const place &p, const frame &f) { return __all_sync(0xffffffff, p.first >= (int)f.m_x || p.y >= (int)f.m_y); }
+__device__ __forceinline__ bool is_idle(const place &p, const frame &f) { return __all_sync(0xffffffff, p.first + LAP_LEFT * V >= (int)f.m_x || p.y >= (int)f.m_y); }
 __device__ __forceinline__ bool is_inside(const place &p, const frame &f) {
     const int top = p.y - f.before_y;
     const bool all_in = VECTORS && p.first >= REACH && p.first + 32 * V + REACH <= (int)f.n_x && top >= 0 && top + ROWS <= (int)f.n_y;
-    const bool all_out = p.first + 32 * V <= (int)f.m_x && p.y + R <= (int)f.m_y;
+    const bool all_out = p.first + (32 - LAP_RIGHT) * V <= (int)f.m_x && p.y + R <= (int)f.m_y;
     return __all_sync(0xffffffff, all_in && all_out);
 }
 

@@ -3,53 +3,51 @@
 //
 // A strip that stays and marches is slower at memory than many small blocks, and has barriers. Here, as in patch, a thread has V columns of R + KY - 1 rows
 // in registers. ROWS_FIRST=1: a row passes through the mask along rows, and what that gives adds to the outputs that it concerns. ROWS_FIRST=0: its elements
-// add to columns under way, those beside the warp's own included; of a finished row the neighbour lanes hold the rest of the window.
+// add to columns under way; of a finished row the neighbour lanes hold the rest of the window. Columns beside a warp would have to be computed by all of its
+// lanes, as many again as their own, so warps overlap instead.
 //
 // Ghost cells of the second pass stand between the passes, as in separable2d.
 //
 // -DROWS_FIRST; else as gpu_patch.cuh, with DIRECT=0 and GROUP=1.
+#define LAPPED (!ROWS_FIRST)
 #include "ops/correlate/gpu_patch.cuh"
 
 __device__ __forceinline__ bool outside(int i, i64 n) { return i < 0 || i >= (int)n; }
 
-// N outputs of a row's chain from a window of N + KX - 1.
-template <int N> __device__ __forceinline__ void add_columns(work (&row)[N], const work *window, const tap_list<KX> &taps) {
+// The row's chain of a window.
+__device__ __forceinline__ void add_columns(work (&row)[V], const work (&window)[LEFT + V + RIGHT], const tap_list<KX> &taps) {
 #pragma unroll
     for (int kx = 0; kx < KX; kx++)
 #pragma unroll
-        for (int i = 0; i < N; i++)
+        for (int i = 0; i < V; i++)
             row[i] = multiply_add(window[i + kx], taps.w[kx], kx ? row[i] : (work)0);
 }
 
 // Row r of the patch adds to the outputs under way.
-template <int N> __device__ __forceinline__ void add_row(work (&sum)[R][N], const work (&value)[N], int r, const tap_list<KY> &taps) {
+__device__ __forceinline__ void add_row(work (&sum)[R][V], const work (&value)[V], int r, const tap_list<KY> &taps) {
 #pragma unroll
     for (int o = 0; o < R; o++) {
         const int ky = r - o;
         if (ky < 0 || ky >= KY)
             continue;
 #pragma unroll
-        for (int i = 0; i < N; i++)
+        for (int i = 0; i < V; i++)
             sum[o][i] = multiply_add(value[i], taps.w[ky], ky ? sum[o][i] : (work)0);
     }
 }
 
-// The row's chain of a finished row, of which lanes have V columns and the edges of their warp.
-__device__ __forceinline__ void pass_row(work (&done)[V], const work (&row)[COUNT], int lane, const tap_list<KX> &taps) {
+// The element `by` columns from the lane's first one: its own, or a neighbour's.
+__device__ __forceinline__ work beside(const work (&row)[V], int by) {
+    const int lanes = by >= 0 ? by / V : -((V - 1 - by) / V), i = by - lanes * V;
+    return lanes == 0 ? row[i] : lanes > 0 ? __shfl_down_sync(0xffffffff, row[i], lanes) : __shfl_up_sync(0xffffffff, row[i], -lanes);
+}
+
+// The row's chain of a finished row, of which each lane has V columns.
+__device__ __forceinline__ void pass_row(work (&done)[V], const work (&row)[V], const tap_list<KX> &taps) {
     work window[LEFT + V + RIGHT];
 #pragma unroll
-    for (int i = 0; i < V; i++)
-        window[LEFT + i] = row[i];
-#pragma unroll
-    for (int i = 0; i < LEFT; i++) {
-        const work beside = __shfl_up_sync(0xffffffff, row[V - LEFT + i], 1);
-        window[i] = lane == 0 ? row[COUNT - LEFT + i] : beside;
-    }
-#pragma unroll
-    for (int i = 0; i < RIGHT; i++) {
-        const work beside = __shfl_down_sync(0xffffffff, row[i], 1);
-        window[LEFT + V + i] = lane == 31 ? row[V + i] : beside;
-    }
+    for (int i = 0; i < LEFT + V + RIGHT; i++)
+        window[i] = beside(row, i - LEFT);
     add_columns(done, window, taps);
 }
 
@@ -61,7 +59,7 @@ __device__ __forceinline__ void compute(const element *in, result *out, const fr
     const bool constant = !INSIDE && f.edge.least < 0;
     const work ghost = load_as<work, IN>(ghost_of(f));
     row_words rows[ROWS];
-    work sum[R][ROWS_FIRST ? V : COUNT];
+    work sum[R][V];
     resolved found;
     if (INSIDE)
         load_all(rows, in, f, p);
@@ -89,20 +87,20 @@ __device__ __forceinline__ void compute(const element *in, result *out, const fr
         for (int i = 0; i < V; i++)
             done[i] = sum[o][i];
 #else
-        work value[COUNT];
+        work value[V];
 #pragma unroll
-        for (int i = 0; i < COUNT; i++)
+        for (int i = 0; i < V; i++)
             value[i] = cell(rows[r].word, i);
         add_row(sum, value, r, along_y);
         if (r >= KY - 1) {
 #pragma unroll
-            for (int i = 0; i < COUNT; i++)
-                value[i] = constant && outside(i < V ? p.c.x + i : p.c.edge + i - V, f.n_x) ? ghost : sum[o][i];
-            pass_row(done, value, p.lane, along_x);
+            for (int i = 0; i < V; i++)
+                value[i] = constant && outside(p.c.x + i, f.n_x) ? ghost : sum[o][i];
+            pass_row(done, value, along_x);
         }
 #endif
         if (r >= KY - 1) {
-            if (INSIDE || p.y + o < (int)f.m_y)
+            if ((INSIDE || p.y + o < (int)f.m_y) && writes(p.lane))
                 write<V, INSIDE>((result *)to, p.c.x, (int)f.m_x, done);
             to += f.out_y * (i64)sizeof(result);
         }

@@ -125,19 +125,37 @@ static void lay_as(const tess_problem *base, const tess_gpu_device *device, tess
 
 /* ---- patch_separable ---- */
 
-enum { PATCH_ROWS = 8, SHORT = 9 };
+enum { SHORT = 9, LAPS = 2 /* lanes at either end of a warp that write nothing, at most */ };
 
-static int64_t patch_columns(const tess_correlate_frame *f) { return 16 / f->in; }
+typedef struct patch_shape {
+    int64_t columns, rows, across, down, blocks, own; /* V, R, WX, WY, BLOCKS; columns that a warp writes */
+} patch_shape;
+
+static patch_shape patch_of(const pair *two) {
+    const tess_correlate_frame *f = &two->frame;
+    const int64_t before = f->x.before, after = f->x.width - 1 - before;
+    patch_shape s = {.columns = 16 / f->in, .rows = 8, .across = 2, .down = 4};
+    if (f->y.m <= 2 * s.rows)
+        s.across = 4, s.down = 1;
+    s.blocks = (two->rows == 0 ? 16 : 24) / (s.across * s.down);
+    s.own = 32 * s.columns;
+    if (two->rows != 0) /* columns first: warps overlap */
+        s.own -= up_to(before, s.columns) + up_to(after, s.columns);
+    return s;
+}
 
 static bool patch_takes(const tess_problem *base, const char **why) {
     pair two;
     if (!pair_of(&two, base, true, why))
         return false;
     const tess_correlate_frame *f = &two.frame;
-    const int64_t columns = patch_columns(f), widest = work_size(base) == 8 ? SHORT / 2 + 1 : SHORT;
-    *why = "takes elements of 4 and 8 bytes and two masks of at most 9 taps (f64: 5), no wider than a vector of 16 bytes on either side";
-    return f->in >= 4 && f->x.width <= widest && f->y.width <= widest && f->x.before <= columns && f->x.width - 1 - f->x.before <= columns &&
-           f->x.m > 0 && f->y.m > 0 && f->arrays > 0 && tess_ceil_div(f->y.m, PATCH_ROWS) <= GRID;
+    const patch_shape s = patch_of(&two);
+    const int64_t reach = tess_max64(f->x.before, f->x.width - 1 - f->x.before), laps = two.rows == 0 ? 1 : LAPS;
+    const int64_t widest = work_size(base) == 8 && two.rows == 0 ? SHORT / 2 + 1 : SHORT;
+    *why = "takes elements of 2, 4 and 8 bytes (the mask along rows first: 4 and 8) and two masks of at most 9 taps (f64, the mask along rows first: 5), "
+           "no wider than a vector of 16 bytes on either side (else: two)";
+    return f->in >= (two.rows == 0 ? 4 : 2) && f->x.width <= widest && f->y.width <= widest && reach <= laps * s.columns && f->x.m > 0 && f->y.m > 0 &&
+           f->arrays > 0 && tess_ceil_div(f->y.m, s.rows * s.down) <= GRID;
 }
 
 static void lay_patch_separable(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
@@ -147,20 +165,19 @@ static void lay_patch_separable(const tess_problem *base, const tess_gpu_device 
     (void)device;
     pair_of(&two, base, true, &why); /* true, because `fits` was */
     const tess_correlate_frame *f = &two.frame;
-    const int64_t columns = patch_columns(f);
-    const int64_t across = f->y.m > 2 * PATCH_ROWS ? 2 : 4, down = across == 2 ? 4 : 1;
+    const patch_shape s = patch_of(&two);
     tess_gpu_unit(layout, &gpu_patch_separable);
     tess_correlate_frame_options(layout, p->work, f, true);
     tess_gpu_option(layout, "-DKY=%d", (int)f->y.width);
     tess_gpu_option(layout, "-DROWS_FIRST=%d", two.rows == 0);
-    tess_gpu_option(layout, "-DV=%d", (int)columns);
-    tess_gpu_option(layout, "-DR=%d", PATCH_ROWS);
+    tess_gpu_option(layout, "-DV=%d", (int)s.columns);
+    tess_gpu_option(layout, "-DR=%d", (int)s.rows);
     tess_gpu_option(layout, "-DDIRECT=0");
-    tess_gpu_option(layout, "-DWX=%d", (int)across);
-    tess_gpu_option(layout, "-DWY=%d", (int)down);
-    tess_gpu_option(layout, "-DBLOCKS=%d", (int)(16 / (across * down)));
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "patch_separable", tess_ceil_div(f->x.m, 32 * columns * across),
-                                             tess_ceil_div(f->y.m, PATCH_ROWS * down), f->arrays, (int)(32 * across * down), 0);
+    tess_gpu_option(layout, "-DWX=%d", (int)s.across);
+    tess_gpu_option(layout, "-DWY=%d", (int)s.down);
+    tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "patch_separable", tess_ceil_div(f->x.m, s.own * s.across), tess_ceil_div(f->y.m, s.rows * s.down),
+                                             f->arrays, (int)(32 * s.across * s.down), 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_correlate_frame_pass(layout, step, f);

@@ -158,6 +158,23 @@ __device__ __forceinline__ unsigned narrow_two(work a, work b, unsigned c) {
 }
 #endif
 
+// From sm_90 on numbers of 16 bits are made two at a time.
+#define HALVES_OUT (WORK == T_F32 && (OUT == T_F16 || OUT == T_BF16) && __CUDA_ARCH__ >= 900)
+#if HALVES_OUT
+// b, and a above it. A NaN comes as 0x7fff, the largest of all numbers read as an integer: a minimum of both halves makes the canonical one.
+__device__ __forceinline__ unsigned narrow_two(float a, float b) {
+    unsigned d;
+#if OUT == T_F16
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(a), "f"(b));
+    asm("min.s16x2 %0, %0, %1;" : "+r"(d) : "r"(0x7e007e00));
+#else
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(a), "f"(b));
+    asm("min.s16x2 %0, %0, %1;" : "+r"(d) : "r"(0x7fc07fc0));
+#endif
+    return d;
+}
+#endif
+
 // N results side by side, narrowed. In f32 a NaN that was computed is 0x7fffffff (PTX), the largest of all numbers read as an integer: a minimum makes it the
 // canonical one and changes nothing else.
 template <int N> union alignas((N * sizeof(result) > 16 ? 16 : N * sizeof(result))) packed {
@@ -169,6 +186,14 @@ template <int N> union alignas((N * sizeof(result) > 16 ? 16 : N * sizeof(result
 #pragma unroll
             for (int i = 0; i < N; i += 4)
                 word[i / 4] = narrow_two(value[i + 1], value[i], narrow_two(value[i + 3], value[i + 2], 0));
+            return;
+        }
+#endif
+#if HALVES_OUT
+        if (N % 2 == 0) {
+#pragma unroll
+            for (int i = 0; i < N; i += 2)
+                word[i / 2] = narrow_two(value[i + 1], value[i]);
             return;
         }
 #endif
