@@ -17,7 +17,7 @@
 __host__ __device__ constexpr int power_above(int n) { return n <= 1 ? 1 : 2 * power_above((n + 1) / 2); }
 __host__ __device__ constexpr int larger(int a, int b) { return a > b ? a : b; }
 const int ROWS = R + KY - 1, VW = V * SIZE / 4;
-const bool VECTORS = WHOLE || V == 1; // a row may be loaded in vectors of V
+const bool VECTORS = WHOLE || V == 1;                                                               // a row may be loaded in vectors of V
 const int LAP_LEFT = LAPPED ? (LEFT + V - 1) / V : 0, LAP_RIGHT = LAPPED ? (RIGHT + V - 1) / V : 0; // lanes at a warp's ends that write nothing
 const int OWN = (32 - LAP_LEFT - LAP_RIGHT) * V;                                                    // columns that a warp writes
 #if DIRECT
@@ -27,8 +27,9 @@ const int WORDS = COUNT * SIZE / 4; // of a window
 static_assert(V * SIZE % 4 == 0, "vectors are whole words");
 #else
 const int H = LAPPED || LEFT + RIGHT == 0 ? 0 : larger(power_above(larger(LEFT, RIGHT)), 4 / SIZE), REACH = H;
-const int LW = LAPPED ? 0 : (LEFT * SIZE + 3) / 4, RW = LAPPED ? 0 : (RIGHT * SIZE + 3) / 4, FIRST = LW * 4 / SIZE - LEFT; // of the window's words: the first element's place
-const int COUNT = V + H;                                                                         // elements that a lane loads: its own, and edges
+const int LW = LAPPED ? 0 : (LEFT * SIZE + 3) / 4, RW = LAPPED ? 0 : (RIGHT * SIZE + 3) / 4,
+          FIRST = LW * 4 / SIZE - LEFT; // of the window's words: the first element's place
+const int COUNT = V + H;                // elements that a lane loads: its own, and edges
 const int WORDS = LW + VW + RW;
 static_assert(V * SIZE % 4 == 0 && (LAPPED || (LEFT <= V && RIGHT <= V)), "a lane's neighbours do not hold its window");
 #endif
@@ -150,7 +151,9 @@ __device__ __forceinline__ place place_of_warp() {
 }
 __device__ __forceinline__ bool writes(int lane) { return !LAPPED || (lane >= LAP_LEFT && lane < 32 - LAP_RIGHT); }
 // Votes, so that the compiler knows that a warp goes one way.
-__device__ __forceinline__ bool is_idle(const place &p, const frame &f) { return __all_sync(0xffffffff, p.first + LAP_LEFT * V >= (int)f.m_x || p.y >= (int)f.m_y); }
+__device__ __forceinline__ bool is_idle(const place &p, const frame &f) {
+    return __all_sync(0xffffffff, p.first + LAP_LEFT * V >= (int)f.m_x || p.y >= (int)f.m_y);
+}
 __device__ __forceinline__ bool is_inside(const place &p, const frame &f) {
     const int top = p.y - f.before_y;
     const bool all_in = VECTORS && p.first >= REACH && p.first + 32 * V + REACH <= (int)f.n_x && top >= 0 && top + ROWS <= (int)f.n_y;

@@ -64,6 +64,8 @@ static shape shape_of(const pair *two, int64_t work, const tess_gpu_device *devi
     const tess_correlate_frame *f = &two->frame;
     const int64_t wide = work / 4, before = f->x.before, after = f->x.width - 1 - before;
     shape s = {.columns = 4, .turn = wide == 2 ? 2 : 4, .threads = f->y.width > 20 ? 128 : wide == 2 ? 256 : 192, .stages = 3};
+    if (wide == 2 && f->in > 1) /* lanes 16 bytes apart between the passes: 32 would meet in the banks of shared memory */
+        s.columns = 2;
     while (s.threads > 64 && s.threads * s.columns / 2 >= f->x.m + before + after)
         s.threads = s.threads == 192 ? 128 : s.threads / 2;
     const int64_t vector = 16 / f->in, read = tess_min64(s.columns, vector);
@@ -135,9 +137,11 @@ static patch_shape patch_of(const pair *two) {
     const tess_correlate_frame *f = &two->frame;
     const int64_t before = f->x.before, after = f->x.width - 1 - before;
     patch_shape s = {.columns = 16 / f->in, .rows = 8, .across = 2, .down = 4};
+    if (f->in == 2)
+        s.rows = 12, s.across = 1;
     if (f->y.m <= 2 * s.rows)
         s.across = 4, s.down = 1;
-    s.blocks = (two->rows == 0 ? 16 : 24) / (s.across * s.down);
+    s.blocks = (two->rows == 0 || f->in == 2 ? 16 : 24) / (s.across * s.down); /* so many warps an SM have registers */
     s.own = 32 * s.columns;
     if (two->rows != 0) /* columns first: warps overlap */
         s.own -= up_to(before, s.columns) + up_to(after, s.columns);
@@ -152,10 +156,11 @@ static bool patch_takes(const tess_problem *base, const char **why) {
     const patch_shape s = patch_of(&two);
     const int64_t reach = tess_max64(f->x.before, f->x.width - 1 - f->x.before), laps = two.rows == 0 ? 1 : LAPS;
     const int64_t widest = work_size(base) == 8 && two.rows == 0 ? SHORT / 2 + 1 : SHORT;
-    *why = "takes elements of 2, 4 and 8 bytes (the mask along rows first: 4 and 8) and two masks of at most 9 taps (f64, the mask along rows first: 5), "
+    *why = "takes elements of 2, 4 and 8 bytes (the mask along rows first: 4 and 8) and two masks of at most 9 taps (f64, the mask along rows first: "
+           "5), "
            "no wider than a vector of 16 bytes on either side (else: two)";
-    return f->in >= (two.rows == 0 ? 4 : 2) && f->x.width <= widest && f->y.width <= widest && reach <= laps * s.columns && f->x.m > 0 && f->y.m > 0 &&
-           f->arrays > 0 && tess_ceil_div(f->y.m, s.rows * s.down) <= GRID;
+    return f->in >= (two.rows == 0 ? 4 : 2) && f->x.width <= widest && f->y.width <= widest && reach <= laps * s.columns && f->x.m > 0 &&
+           f->y.m > 0 && f->arrays > 0 && tess_ceil_div(f->y.m, s.rows * s.down) <= GRID;
 }
 
 static void lay_patch_separable(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
@@ -176,8 +181,8 @@ static void lay_patch_separable(const tess_problem *base, const tess_gpu_device 
     tess_gpu_option(layout, "-DWX=%d", (int)s.across);
     tess_gpu_option(layout, "-DWY=%d", (int)s.down);
     tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "patch_separable", tess_ceil_div(f->x.m, s.own * s.across), tess_ceil_div(f->y.m, s.rows * s.down),
-                                             f->arrays, (int)(32 * s.across * s.down), 0);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "patch_separable", tess_ceil_div(f->x.m, s.own * s.across),
+                                             tess_ceil_div(f->y.m, s.rows * s.down), f->arrays, (int)(32 * s.across * s.down), 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_correlate_frame_pass(layout, step, f);

@@ -184,19 +184,20 @@ static void inner_blocks(void **state) {
     (void)state;
     uint64_t random = 8;
     for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++) {
-        const work cases[] = {{F32, .ndim = 2, .shape = {37, 776}, .mask_ndim = 2, .width = {3, 3}},
-                              {F32, .ndim = 2, .shape = {45, 1544}, .mask_ndim = 2, .width = {7, 7}},
-                              {F32, .ndim = 3, .shape = {9, 13, 516}, .mask_ndim = 3, .width = {3, 3, 3}},
-                              {F32, .ndim = 3, .shape = {11, 10, 260}, .mask_ndim = 3, .width = {5, 5, 5}},
-                              {F32, .ndim = 2, .shape = {40, 1032}, .masks = 2, .width = {7, 7}},
-                              {F32, .ndim = 2, .shape = {33, 1028}, .masks = 2, .width = {7, 7}, .named = true, .axes = {1, 0}},
-                              {.in = tess_u8, .mask = tess_f32, .out = tess_u8, .ndim = 2, .shape = {30, 1040}, .masks = 2, .width = {7, 7}},
-                              {.in = tess_f16, .mask = tess_f32, .out = tess_f16, .fill = 1, .ndim = 2, .shape = {41, 1032}, .masks = 2, .width = {7, 6}},
-                              {.in = tess_f64, .mask = tess_f64, .out = tess_f64, .fill = 1, .ndim = 2, .shape = {42, 262}, .masks = 2, .width = {6, 9}},
-                              {.in = tess_f16, .mask = tess_f32, .out = tess_bf16, .fill = 2, .ndim = 2, .shape = {19, 552}, .mask_ndim = 2, .width = {3, 1}},
-                              {.in = tess_u8, .mask = tess_i8, .out = tess_u8, .ndim = 2, .shape = {37, 1552}, .mask_ndim = 2, .width = {3, 3}},
-                              {.in = tess_i8, .mask = tess_i8, .out = tess_i8, .ndim = 2, .shape = {40, 784}, .mask_ndim = 2, .width = {5, 9}},
-                              {F32, .ndim = 2, .shape = {3, 2064}, .mask_ndim = 1, .width = {33}}};
+        const work cases[] = {
+            {F32, .ndim = 2, .shape = {37, 776}, .mask_ndim = 2, .width = {3, 3}},
+            {F32, .ndim = 2, .shape = {45, 1544}, .mask_ndim = 2, .width = {7, 7}},
+            {F32, .ndim = 3, .shape = {9, 13, 516}, .mask_ndim = 3, .width = {3, 3, 3}},
+            {F32, .ndim = 3, .shape = {11, 10, 260}, .mask_ndim = 3, .width = {5, 5, 5}},
+            {F32, .ndim = 2, .shape = {40, 1032}, .masks = 2, .width = {7, 7}},
+            {F32, .ndim = 2, .shape = {33, 1028}, .masks = 2, .width = {7, 7}, .named = true, .axes = {1, 0}},
+            {.in = tess_u8, .mask = tess_f32, .out = tess_u8, .ndim = 2, .shape = {30, 1040}, .masks = 2, .width = {7, 7}},
+            {.in = tess_f16, .mask = tess_f32, .out = tess_f16, .fill = 1, .ndim = 2, .shape = {41, 1032}, .masks = 2, .width = {7, 6}},
+            {.in = tess_f64, .mask = tess_f64, .out = tess_f64, .fill = 1, .ndim = 2, .shape = {42, 262}, .masks = 2, .width = {6, 9}},
+            {.in = tess_f16, .mask = tess_f32, .out = tess_bf16, .fill = 2, .ndim = 2, .shape = {19, 552}, .mask_ndim = 2, .width = {3, 1}},
+            {.in = tess_u8, .mask = tess_i8, .out = tess_u8, .ndim = 2, .shape = {37, 1552}, .mask_ndim = 2, .width = {3, 3}},
+            {.in = tess_i8, .mask = tess_i8, .out = tess_i8, .ndim = 2, .shape = {40, 784}, .mask_ndim = 2, .width = {5, 9}},
+            {F32, .ndim = 2, .shape = {3, 2064}, .mask_ndim = 1, .width = {33}}};
         for (int i = 0; i < TESS_COUNT(cases); i++) {
             work w = cases[i];
             w.boundary = (tess_boundary)boundary;
