@@ -4,7 +4,7 @@
 
 #include "gpu.h"
 
-enum { LARGEST = 255 * 255 };
+enum { LARGEST = 511 * 511 };
 
 static const struct work {
     const char *work;
@@ -55,10 +55,12 @@ static const struct work {
     {"transforms f32 4096 x 4096, 63 x 63", tess_f32, tess_f32, 2, {4096, 4096}, 1, 2, 63, TESS_BOUNDARY_ZERO},
     {"transforms f32 4096 x 4096, 127 x 127", tess_f32, tess_f32, 2, {4096, 4096}, 1, 2, 127, TESS_BOUNDARY_ZERO},
     {"transforms f32 4096 x 4096, 255 x 255", tess_f32, tess_f32, 2, {4096, 4096}, 1, 2, 255, TESS_BOUNDARY_ZERO},
+    {"transforms f32 4096 x 4096, 511 x 511", tess_f32, tess_f32, 2, {4096, 4096}, 1, 2, 511, TESS_BOUNDARY_ZERO},
     {"transforms f32 64 Mi, 129 taps", tess_f32, tess_f32, 1, {64 << 20}, 1, 1, 129, TESS_BOUNDARY_ZERO},
     {"transforms f32 64 Mi, 1023 taps", tess_f32, tess_f32, 1, {64 << 20}, 1, 1, 1023, TESS_BOUNDARY_ZERO},
     {"transforms f32 64 Mi, 4096 taps", tess_f32, tess_f32, 1, {64 << 20}, 1, 1, 4096, TESS_BOUNDARY_ZERO},
     {"transforms f32 64 Mi, 16384 taps", tess_f32, tess_f32, 1, {64 << 20}, 1, 1, 16384, TESS_BOUNDARY_ZERO},
+    {"transforms f32 64 Mi, 65536 taps", tess_f32, tess_f32, 1, {64 << 20}, 1, 1, 65536, TESS_BOUNDARY_ZERO},
     {"transforms f64 4096 x 4096, 63 x 63", tess_f64, tess_f64, 2, {4096, 4096}, 1, 2, 63, TESS_BOUNDARY_ZERO},
     {"transforms f64 64 Mi, 1023 taps", tess_f64, tess_f64, 1, {64 << 20}, 1, 1, 1023, TESS_BOUNDARY_ZERO},
     {"transforms f32 256 x 256 x 256, 9 x 9 x 9", tess_f32, tess_f32, 3, {256, 256, 256}, 1, 3, 9, TESS_BOUNDARY_ZERO},

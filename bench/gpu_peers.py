@@ -131,7 +131,7 @@ def torch_transforms(type, shape, taps):
         crop = tuple(slice(h, h + s) for s in shape)
         return lambda: torch.fft.irfftn(torch.fft.rfftn(x, s=n) * w, s=n)[crop].contiguous()
     best = None
-    for block in (8192, 16384, 32768, 65536):
+    for block in (8192, 16384, 32768, 65536, 262144, 1048576):
         if block < 2 * taps:
             continue
         step, w = block - taps + 1, torch.fft.rfft(mask, n=block)
@@ -211,9 +211,11 @@ WORKS = [
     ("transforms f32 4096 x 4096, 63 x 63", G // 8, "transforms", ("float32", (4096, 4096), 63)),
     ("transforms f32 4096 x 4096, 127 x 127", G // 8, "transforms", ("float32", (4096, 4096), 127)),
     ("transforms f32 4096 x 4096, 255 x 255", G // 8, "transforms", ("float32", (4096, 4096), 255)),
+    ("transforms f32 4096 x 4096, 511 x 511", G // 8, "transforms", ("float32", (4096, 4096), 511)),
     ("transforms f32 64 Mi, 1023 taps", G // 2, "transforms", ("float32", (64 * M,), 1023)),
     ("transforms f32 64 Mi, 4096 taps", G // 2, "transforms", ("float32", (64 * M,), 4096)),
     ("transforms f32 64 Mi, 16384 taps", G // 2, "transforms", ("float32", (64 * M,), 16384)),
+    ("transforms f32 64 Mi, 65536 taps", G // 2, "transforms", ("float32", (64 * M,), 65536)),
     ("correlate f32 512 x 512 x 512, 3 x 3 x 3", G, "correlate", ("float32", (512, 512, 512), 3)),
     ("lookup f32[4096] by i32 512 Mi", 4 * G, "lookup", ("float32", "int32", 4096, 512 * M)),
     ("lookup f32[65536] by i32 512 Mi", 4 * G, "lookup", ("float32", "int32", 65536, 512 * M)),

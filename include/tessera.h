@@ -311,7 +311,7 @@ typedef enum tess_accuracy {
                                  order, each pass rounded to C: an error at most that of the direct sum times the number of passes. (With a constant
                                  other than 0 in ghost cells there are no factors.) Else DIRECT */
     TESS_ACCURACY_FFT         /* masks of more than one tap go through Fourier transforms, tile by tile. The error of an output is at most
-                                 (6 log2 N + 2 P + 3) u sum|w| sqrt(sum x^2) in f32, with 11 for 6 in f64: u is 2^-24 or 2^-53, N <= 65536 the points of a
+                                 (6 log2 N + 2 P + 3) u sum|w| sqrt(sum x^2) in f32, with 11 for 6 in f64: u is 2^-24 or 2^-53, N <= 2^20 the points of a
                                  tile, P its mask's pieces (1 up to some thousand taps), x what its pair of tiles meets. So it follows the largest elements
                                  near by, and outputs that would be 0 are small numbers. An infinity or NaN makes NaN of every output of its pair of tiles,
                                  and so does |x| sum|w| N beyond the largest number of C */

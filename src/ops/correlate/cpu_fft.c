@@ -11,6 +11,8 @@
 enum { PARTS = TESS_FFT_LINE / TESS_VECTOR_BYTES, MOST_TILES = 2 * TESS_FFT_LINE / 4 };
 static const double STREAM_BYTES = 8 << 20; /* outputs from this size on are stored past the caches */
 
+#include "ops/correlate/cpu_fft_tiles.h"
+
 #define fft_name(word) TESS_PASTE(f32, word)
 #define vec v_f32
 #define real float
@@ -24,6 +26,7 @@ static const double STREAM_BYTES = 8 << 20; /* outputs from this size on are sto
 #define v_square v_f32_square
 #define v_canonical v_f32_canonical
 #include "ops/correlate/fft_kernel.h"
+#include "ops/correlate/fft_kernel_single.h"
 #include "ops/correlate/fft_lanes.h"
 
 #define fft_name(word) TESS_PASTE(f64, word)
@@ -39,96 +42,8 @@ static const double STREAM_BYTES = 8 << 20; /* outputs from this size on are sto
 #define v_square v_f64_square
 #define v_canonical v_f64_canonical
 #include "ops/correlate/fft_kernel.h"
+#include "ops/correlate/fft_kernel_single.h"
 #include "ops/correlate/fft_lanes.h"
-
-/* A tile of the batch. */
-typedef struct tile {
-    const char *from;            /* the input's rows; NULL: ghost cells only */
-    char *to;                    /* first output */
-    int64_t x, y, columns, rows; /* first output, and how many; no columns: there is no such tile */
-} tile;
-
-typedef struct job {
-    const tess_correlate_problem *problem;
-    const tess_correlate_fft *fft;
-    const tess_run *run;
-    tess_correlate_source source; /* along x */
-    tess_row_storer store;
-    int64_t out_stride; /* bytes between outputs along x */
-    int width, tiles;   /* bytes of an element; tiles of a batch */
-    bool ready, stream; /* outputs may be stored as they are; past the caches */
-    size_t scratch_each;
-} job;
-
-/* A thread's scratch. */
-typedef struct room {
-    char *grid, *sum, *buffer; /* of points; a column */
-    char *rows, *nothing;      /* a row of the grid from each tile, gathered or to be stored; a row of zeros */
-} scratch;
-
-/* ---- which tiles, and where their rows are ---- */
-
-static tile find_tile(const job *j, int64_t number, int64_t *index) {
-    const tess_correlate_fft *fft = j->fft;
-    const tess_array *out = &j->problem->out;
-    tile t = {0};
-    if (number >= fft->tiles)
-        return t;
-    int64_t outer = number % fft->outer;
-    number /= fft->outer;
-    t.to = j->run->out;
-    for (int k = fft->outer_ndim - 1; k >= 0; k--) {
-        index[k] = outer % fft->outer_shape[k];
-        outer /= fft->outer_shape[k];
-        t.to += index[k] * out->stride[fft->outer_axis[k]];
-    }
-    t.x = number % fft->tiles_x * fft->outputs_x;
-    t.columns = tess_min64(out->shape[fft->x] - t.x, fft->outputs_x);
-    t.to += t.x * out->stride[fft->x];
-    t.rows = 1;
-    if (fft->plane) {
-        t.y = number / fft->tiles_x * fft->outputs_y;
-        t.rows = tess_min64(out->shape[fft->y] - t.y, fft->outputs_y);
-        t.to += t.y * out->stride[fft->y];
-    }
-    return t;
-}
-
-/* The input that a tile meets on the axes that the transform leaves out, at the tap where the piece begins. */
-static const char *find_input(const job *j, const int64_t *index, const int64_t *first) {
-    const tess_correlate_fft *fft = j->fft;
-    const char *from = tess_correlate_input(j->problem, j->run);
-    for (int k = 0; k < fft->outer_ndim; k++) {
-        const int d = fft->outer_axis[k], m = fft->outer_mask[k];
-        int64_t i = index[k];
-        if (m >= 0)
-            i = tess_boundary_index(j->problem->boundary, j->problem->in.shape[d], i - j->problem->masks[0].before[m] + first[m]);
-        if (i < 0)
-            return NULL;
-        from += i * j->problem->in.stride[d];
-    }
-    return from;
-}
-
-/* Row a of a tile's part of the grid: where it lies, or gathered into `to`. left, up: taps before an output. */
-static const char *input_row(const job *j, const tile *t, int64_t a, int64_t left, int64_t up, int64_t taps_x, int64_t taps_y, char *to,
-                             const char *nothing) {
-    const tess_correlate_fft *fft = j->fft;
-    const char *row = t->from;
-    const int64_t skip = fft->plane ? 0 : a * fft->b;
-    const int64_t count = tess_min64(t->columns + taps_x - 1 - skip, fft->b), first = t->x - left + skip;
-    if (t->columns == 0 || count <= 0 || (fft->plane && a >= t->rows + taps_y - 1))
-        return nothing;
-    if (fft->plane && row) {
-        const int64_t i = tess_boundary_index(j->source.boundary, j->problem->in.shape[fft->y], t->y - up + a);
-        row = i < 0 ? NULL : row + i * j->problem->in.stride[fft->y];
-    }
-    if (j->source.in_place && row && count == fft->b && first >= 0 && first + count <= j->source.n)
-        return row + first * j->width;
-    tess_correlate_gather(&j->source, to, row, first, count);
-    memset(to + count * j->width, 0, (size_t)((fft->b - count) * j->width));
-    return to;
-}
 
 /* ---- between rows of tiles and points of the grid ---- */
 
@@ -219,6 +134,38 @@ static void batch(const job *j, const scratch *room, int64_t number) {
     store_grid(j, room, result, tiles, parts);
 }
 
+/* ---- a single pair of large tiles ---- */
+
+static void single(const job *j, const scratch *room, int64_t number) {
+    tile tiles[2];
+    field fields[2];
+    int64_t index[TESS_MAX_NDIM], first[TESS_MAX_NDIM];
+    for (int64_t piece = 0; piece < j->fft->pieces; piece++) {
+        tess_correlate_fft_piece(j->fft, &j->problem->masks[0], piece, first);
+        for (int part = 0; part < 2; part++) {
+            tiles[part] = find_tile(j, 2 * number + part, index);
+            if (tiles[part].columns > 0)
+                tiles[part].from = find_input(j, index, first);
+            fields[part] = find_field(j, &tiles[part], first, (const char **)room->rows + part * j->fft->a);
+        }
+        j->width == 4 ? f32_single(j, room, tiles, fields, piece) : f64_single(j, room, tiles, fields, piece);
+    }
+}
+
+static void single_task(void *argument, int64_t begin, int64_t end, int worker) {
+    const job *j = argument;
+    const tess_correlate_fft *fft = j->fft;
+    const size_t each = 2 * (size_t)j->width;
+    scratch room = {.grid = (char *)j->run->workspace + (size_t)worker * j->scratch_each};
+    room.sum = room.grid + (size_t)fft->a * (size_t)(fft->b + TESS_FFT_BLOCK) * each;
+    room.buffer = room.sum + (fft->pieces > 1 ? (size_t)(fft->a * fft->b) * each : 0);
+    room.rows = room.buffer + (size_t)tess_max64((fft->a + TESS_FFT_STRIP_GAP) * TESS_FFT_STRIP, fft->b) * 2 * TESS_FFT_LINE;
+    for (int64_t p = begin; p < end; p++)
+        single(j, &room, p);
+    if (j->stream)
+        tess_stream_fence();
+}
+
 static void task(void *argument, int64_t begin, int64_t end, int worker) {
     const job *j = argument;
     const tess_correlate_fft *fft = j->fft;
@@ -257,5 +204,7 @@ tess_status TESS_ISA_NAME(tess_correlate_fft)(const tess_problem *base, const te
     j.ready = out->type == problem->compute && j.out_stride == j.width;
     j.stream = (double)out->count * j.width >= STREAM_BYTES;
     j.scratch_each = tess_correlate_fft_scratch(fft);
+    if (tess_correlate_fft_single(fft))
+        return tess_parallel(run->context, run->threads, tess_ceil_div(fft->tiles, 2), 1, single_task, &j);
     return tess_parallel(run->context, run->threads, tess_ceil_div(fft->tiles, j.tiles), 1, task, &j);
 }

@@ -6,12 +6,20 @@
 #include <math.h>
 
 /* Costs in multiply-adds of the direct sum, fitted to measurements (README.md). For a pair of tiles: at each point of the grid, of each level to base
- * 2 (more for each doubling beyond 2^13 points, which leave the second-level cache) and of moving it between the array and the lanes; of each row of the
+ * 2 (more for each doubling beyond 2^13 points, which leave the second-level cache; other costs where a pair is transformed by itself: more for each
+ * doubling beyond 2^18, which leave the third, and for the roots of lines) and of moving it between the array and the lanes; of each row of the
  * grid. Of each output, in one dimension and in two. Of each number of the tables, once. Of a pass of a list. In f64 transforms are dearer by less than
  * multiply-adds are. */
 static const double LEVEL_COST = 2.8, FAR_COST = 0.75, MOVE_COST = 20, ROW_COST = 330, OUTPUT_COST = 20, PLANE_COST = 32, TABLE_COST = 4000,
-                    PASS_COST = 8, F64 = 0.8;
-enum { NEAR_LEVELS = 13, WIDEST_AXES = 3, MOST_POINTS = 65536 };
+                    PASS_COST = 8, F64 = 0.8, SINGLE_LEVEL_COST = 4, SINGLE_FAR_COST = 1.2, SINGLE_ROOTS_COST = 1.5;
+enum {
+    NEAR_LEVELS = 13,
+    SINGLE_NEAR_LEVELS = 18,
+    WIDEST_AXES = 3,
+    SHORTER_AXES = 256,
+    LONGEST_AXIS = 1024,
+    MOST_POINTS = LONGEST_AXIS * LONGEST_AXIS
+};
 
 /* ---- levels ---- */
 
@@ -85,12 +93,18 @@ static void set(tess_correlate_fft *fft, const tess_correlate_problem *problem, 
         }
     fft->tiles = fft->outer * fft->tiles_x * fft->tiles_y;
 
-    const double pairs = TESS_FFT_LINE / (double)tess_type_size(problem->compute), points = (double)(c->a * c->b);
-    const double pieces = (double)fft->pieces, passes = pieces + 1, levels = levels_of(c->a * c->b);
-    const double batches = (double)tess_ceil_div(fft->tiles, 2 * (int64_t)pairs);
-    const double doublings = (double)tess_max64(levels_of(c->a * c->b * (fft->pieces > 1 ? 2 : 1)) - NEAR_LEVELS, 0);
-    const double level = LEVEL_COST + FAR_COST * doublings;
-    fft->cost = batches * pairs * passes * (points * (level * levels + MOVE_COST) + ROW_COST * (double)c->a);
+    const double points = (double)(c->a * c->b), pieces = (double)fft->pieces, passes = pieces + 1;
+    const int levels = levels_of(c->a * c->b);
+    int64_t together = TESS_FFT_LINE / (int64_t)tess_type_size(problem->compute); /* pairs of tiles */
+    double level;
+    if (tess_correlate_fft_single(fft)) {
+        together = 1;
+        level = SINGLE_LEVEL_COST + (fft->plane ? 0 : SINGLE_ROOTS_COST) + SINGLE_FAR_COST * (double)tess_max64(levels - SINGLE_NEAR_LEVELS, 0);
+    } else {
+        level = LEVEL_COST + FAR_COST * (double)tess_max64(levels + (fft->pieces > 1) - NEAR_LEVELS, 0);
+    }
+    const double pairs = (double)(tess_ceil_div(fft->tiles, 2 * together) * together);
+    fft->cost = pairs * passes * (points * (level * levels + MOVE_COST) + ROW_COST * (double)c->a);
     fft->cost += points * pieces * TABLE_COST;
     fft->cost = (fft->cost + (fft->plane ? PLANE_COST : OUTPUT_COST) * (double)out->count) * (problem->compute == tess_f64 ? F64 : 1);
 }
@@ -113,7 +127,12 @@ static void consider(tess_correlate_fft *best, const tess_correlate_problem *pro
 static void consider_line(tess_correlate_fft *best, const tess_correlate_problem *problem, int kx) {
     for (int64_t points = 256; points <= MOST_POINTS; points *= 2)
         for (int eighths = 2; eighths <= 6; eighths += 2) {
-            const int64_t a = points > 32768 ? 256 : points > 16384 ? 128 : points >= 4096 ? 64 : tess_max64(points / 64, 8);
+            const int64_t a = points > 524288   ? 1024
+                              : points > 131072 ? 512
+                              : points > 32768  ? 256
+                              : points > 16384  ? 128
+                              : points >= 4096  ? 64
+                                                : tess_max64(points / 64, 8);
             candidate c = {kx, -1, a, points / a, piece_taps(problem->masks[0].shape[kx], points, eighths), 1};
             consider(best, problem, &c);
         }
@@ -121,9 +140,10 @@ static void consider_line(tess_correlate_fft *best, const tess_correlate_problem
 
 static void consider_plane(tess_correlate_fft *best, const tess_correlate_problem *problem, int ky, int kx) {
     const int64_t *shape = problem->masks[0].shape;
-    for (int64_t a = 8; a <= 256; a *= 2)
-        for (int64_t b = 16; b <= 256; b *= 2)
-            for (int both = 0; both < 9 && a * b <= MOST_POINTS; both++) {
+    for (int64_t a = 8; a <= LONGEST_AXIS; a *= 2)
+        for (int64_t b = 16; b <= LONGEST_AXIS; b *= 2)
+            for (int both = 0; both < 9 && a * b <= MOST_POINTS && (tess_max64(a, b) <= SHORTER_AXES || a * b > SHORTER_AXES * SHORTER_AXES);
+                 both++) {
                 candidate c = {kx, ky, a, b, piece_taps(shape[kx], b, 2 + both % 3 * 2), piece_taps(shape[ky], a, 2 + both / 3 * 2)};
                 consider(best, problem, &c);
             }
@@ -160,6 +180,11 @@ void tess_correlate_fft_piece(const tess_correlate_fft *fft, const tess_correlat
 }
 
 size_t tess_correlate_fft_scratch(const tess_correlate_fft *fft) {
+    if (tess_correlate_fft_single(fft)) { /* a grid, sums of pieces, a bundle of rows or columns, addresses of rows; of f64 */
+        const size_t points = (size_t)(fft->a * fft->b) * 16;
+        return points * (fft->pieces > 1 ? 2 : 1) + (size_t)fft->a * (TESS_FFT_BLOCK * 16 + 2 * sizeof(char *)) +
+               (size_t)tess_max64((fft->a + TESS_FFT_STRIP_GAP) * TESS_FFT_STRIP, fft->b) * 2 * TESS_FFT_LINE;
+    }
     const size_t line = 2 * TESS_FFT_LINE, grid = (size_t)(fft->a * fft->row_points) * line;
     return grid * (fft->pieces > 1 ? 2 : 1) + (size_t)(fft->a + fft->b) * line + (size_t)fft->b * 16;
 }

@@ -13,9 +13,12 @@
 
 #include "ops/correlate/gather.h"
 
-enum { TESS_FFT_LEVELS = 3, TESS_FFT_LINE = 64 }; /* levels of a column or row at most; bytes of a batch's pairs in one part of one point */
+enum { TESS_FFT_LEVELS = 4, TESS_FFT_LINE = 64 }; /* levels of a column or row at most; bytes of a batch's pairs in one part of one point */
+/* Points of a tile that shares vectors with others, at most (the costs of fft.c know it, so it is part of the definition); of larger ones, a pair at a time: numbers of a block of the tables, vectors of columns that
+ * are brought together, points between their buffers. */
+enum { TESS_FFT_BATCHED = 65536, TESS_FFT_BATCHED_PLANE = 16384, TESS_FFT_BLOCK = 16, TESS_FFT_STRIP = 4, TESS_FFT_STRIP_GAP = 4 };
 
-/* A transform of 8, 16, 32, 64, 128 or 256 points, level by level: blocks of radix * m points, each a butterfly of `radix` points m apart. */
+/* A transform of 8, 16, ... 1024 points, level by level: blocks of radix * m points, each a butterfly of `radix` points m apart. */
 typedef struct tess_fft_levels {
     int count, radix[TESS_FFT_LEVELS];
     int64_t m[TESS_FFT_LEVELS];
@@ -41,8 +44,34 @@ typedef struct tess_correlate_fft {
     size_t size;
     void *device_tables; /* gpu_fft_tables.c: NULL until a plan for a GPU is laid out */
     size_t device_size;
-    void *spectrum; /* of each piece: a * b complex numbers in the order of the grid after a forward transform */
+    void *spectrum; /* of each piece: a * b complex numbers in the order of the grid after a forward transform, see below */
 } tess_correlate_fft;
+
+/* Tiles that are so large that a batch of them would leave the caches are transformed a pair at a time, a vector having neighbouring columns, then
+ * neighbouring rows. Their tables are read by vectors: real and imaginary parts lie in blocks of 16. */
+TESS_INLINE bool tess_correlate_fft_single(const tess_correlate_fft *fft) {
+    return fft->a * fft->b > (fft->plane ? TESS_FFT_BATCHED_PLANE : TESS_FFT_BATCHED) && fft->a >= 64 && fft->b >= 64;
+}
+
+/* Where the real part of the spectrum's number (r, c) of a piece stands, in reals. Blocks are of neighbouring rows. */
+TESS_INLINE int64_t tess_correlate_fft_spectrum_at(const tess_correlate_fft *fft, int64_t piece, int64_t r, int64_t c) {
+    if (tess_correlate_fft_single(fft))
+        return 2 * piece * fft->a * fft->b + (r / TESS_FFT_BLOCK * fft->b + c) * 2 * TESS_FFT_BLOCK + r % TESS_FFT_BLOCK;
+    return 2 * ((piece * fft->a + r) * fft->b + c);
+}
+/* The same for the root of result q > 0 at place j of a column's level and, in one dimension, column c. Blocks are of neighbouring columns. */
+TESS_INLINE int64_t tess_correlate_fft_column_root_at(const tess_correlate_fft *fft, int level, int64_t j, int64_t c, int q) {
+    const int64_t others = fft->column.radix[level] - 1;
+    if (fft->plane)
+        return 2 * (j * others + q - 1);
+    if (tess_correlate_fft_single(fft))
+        return ((c / TESS_FFT_BLOCK * fft->column.m[level] + j) * others + q - 1) * 2 * TESS_FFT_BLOCK + c % TESS_FFT_BLOCK;
+    return 2 * ((j * fft->b + c) * others + q - 1);
+}
+/* Reals from a real part to its imaginary one: in the spectrum, in a column's roots. */
+TESS_INLINE int tess_correlate_fft_apart(const tess_correlate_fft *fft, bool spectrum) {
+    return tess_correlate_fft_single(fft) && (spectrum || !fft->plane) ? TESS_FFT_BLOCK : 1;
+}
 
 /* Chooses tiles and pieces for masks[0] by cost, from sizes and type alone. */
 void tess_correlate_fft_choose(tess_correlate_fft *fft, const tess_correlate_problem *problem);

@@ -11,7 +11,7 @@ static number fft_name(swapped)(number a) { return (number){a.im, a.re}; }
 static number fft_name(sum)(number a, number b) { return (number){a.re + b.re, a.im + b.im}; }
 static number fft_name(difference)(number a, number b) { return (number){a.re - b.re, a.im - b.im}; }
 static number fft_name(times_minus_i)(number a) { return (number){a.im, -a.re}; }
-static number fft_name(product_of)(number a, const real *w) { return (number){fused(a.re, w[0], -(a.im * w[1])), fused(a.re, w[1], a.im * w[0])}; }
+static number fft_name(product_of)(number a, number w) { return (number){fused(a.re, w.re, -(a.im * w.im)), fused(a.re, w.im, a.im * w.re)}; }
 /* a + b / sqrt(2), one rounding a part */
 static number fft_name(plus_diagonal)(number a, number b, real sign) {
     const real half = sign * (real)0.70710678118654752440;
@@ -47,30 +47,39 @@ static void fft_name(transform8)(number *x) {
     x[7] = fft_name(plus_diagonal)(d0, d1, -1);
 }
 
-/* One level of one column or row of `points` numbers `step` apart. */
-static void fft_name(level)(const tess_fft_levels *levels, int l, bool back, number *z, int64_t points, int64_t step, int64_t root_step,
-                            int64_t root_offset) {
+/* The root of result q > 0 at place j of a level: of column c, of a row (c -1). */
+static number fft_name(root)(const tess_correlate_fft *fft, int l, int64_t j, int64_t c, int q) {
+    const tess_fft_levels *levels = c < 0 ? &fft->row : &fft->column;
+    const real *w = levels->roots[l];
+    if (c < 0)
+        w += 2 * (j * (levels->radix[l] - 1) + q - 1);
+    else
+        w += tess_correlate_fft_column_root_at(fft, l, j, c, q);
+    return (number){w[0], w[c < 0 ? 1 : tess_correlate_fft_apart(fft, false)]};
+}
+
+/* One level of one column c, or of a row (c -1), of the grid. */
+static void fft_name(level)(const tess_correlate_fft *fft, int l, bool back, number *z, int64_t c) {
+    const tess_fft_levels *levels = c < 0 ? &fft->row : &fft->column;
     const int radix = levels->radix[l];
-    const int64_t m = levels->m[l];
+    const int64_t m = levels->m[l], points = c < 0 ? fft->b : fft->a, step = c < 0 ? 1 : fft->b;
+    const bool rooted = levels->roots[l] != NULL;
     for (int64_t first = 0; first < points; first += radix * m)
         for (int64_t j = 0; j < m; j++) {
             number x[8];
-            const real *w = levels->roots[l];
-            if (w)
-                w += 2 * (radix - 1) * (j * root_step + root_offset);
             for (int q = 0; q < radix; q++) {
                 number *at = z + (first + j + q * m) * step;
                 x[q] = back ? fft_name(swapped)(*at) : *at;
-                if (back && w && q > 0)
-                    x[q] = fft_name(product_of)(x[q], w + 2 * (q - 1));
+                if (back && rooted && q > 0)
+                    x[q] = fft_name(product_of)(x[q], fft_name(root)(fft, l, j, c, q));
             }
             if (radix == 8)
                 fft_name(transform8)(x);
             else
                 fft_name(transform4)(x);
             for (int q = 0; q < radix; q++) {
-                if (!back && w && q > 0)
-                    x[q] = fft_name(product_of)(x[q], w + 2 * (q - 1));
+                if (!back && rooted && q > 0)
+                    x[q] = fft_name(product_of)(x[q], fft_name(root)(fft, l, j, c, q));
                 z[(first + j + q * m) * step] = back ? fft_name(swapped)(x[q]) : x[q];
             }
         }
@@ -79,14 +88,13 @@ static void fft_name(level)(const tess_fft_levels *levels, int l, bool back, num
 static void fft_name(columns)(const tess_correlate_fft *fft, bool back, number *z) {
     for (int64_t b = 0; b < fft->b; b++)
         for (int i = 0; i < fft->column.count; i++)
-            fft_name(level)(&fft->column, back ? fft->column.count - 1 - i : i, back, z + b, fft->a, fft->b, fft->plane ? 1 : fft->b,
-                            fft->plane ? 0 : b);
+            fft_name(level)(fft, back ? fft->column.count - 1 - i : i, back, z + b, b);
 }
 
 static void fft_name(rows)(const tess_correlate_fft *fft, bool back, number *z) {
     for (int64_t a = 0; a < fft->a; a++)
         for (int i = 0; i < fft->row.count; i++)
-            fft_name(level)(&fft->row, back ? fft->row.count - 1 - i : i, back, z + a * fft->b, fft->b, 1, 1, 0);
+            fft_name(level)(fft, back ? fft->row.count - 1 - i : i, back, z + a * fft->b, -1);
 }
 
 static void fft_name(forward)(const tess_correlate_fft *fft, void *z) {
@@ -100,15 +108,14 @@ static void fft_name(backward)(const tess_correlate_fft *fft, void *z) {
 
 /* sum = z times the spectrum of a piece; from the second piece on it is added. */
 static void fft_name(product)(const tess_correlate_fft *fft, void *sum, const void *z, int64_t piece) {
-    const int64_t points = fft->a * fft->b;
-    for (int64_t i = 0; i < points; i++) {
-        const real *w = (const real *)fft->spectrum + 2 * (piece * points + i);
-        const number x = ((const number *)z)[i];
+    for (int64_t i = 0; i < fft->a * fft->b; i++) {
+        const real *at = (const real *)fft->spectrum + tess_correlate_fft_spectrum_at(fft, piece, i / fft->b, i % fft->b);
+        const number x = ((const number *)z)[i], w = {at[0], at[tess_correlate_fft_apart(fft, true)]};
         number *s = (number *)sum + i;
         if (piece == 0)
             *s = fft_name(product_of)(x, w);
         else
-            *s = (number){fused(-x.im, w[1], fused(x.re, w[0], s->re)), fused(x.im, w[0], fused(x.re, w[1], s->im))};
+            *s = (number){fused(-x.im, w.im, fused(x.re, w.re, s->re)), fused(x.im, w.re, fused(x.re, w.im, s->im))};
     }
 }
 

@@ -46,67 +46,115 @@ typedef struct tables {
     const double *roots; /* points / 2 complex numbers */
 } tables;
 
-static void add_root(tables *t, double re, double im) {
-    if (t->at && t->f32)
-        memcpy(t->at + t->size, (float[2]){(float)re, (float)im}, 8);
-    else if (t->at)
-        memcpy(t->at + t->size, (double[2]){re, im}, 16);
-    t->size += t->f32 ? 8 : 16;
+static void put(const tables *t, char *to, int64_t at, int apart, double re, double im) {
+    if (t->f32) {
+        memcpy(to + 4 * at, &(float){(float)re}, 4);
+        memcpy(to + 4 * (at + apart), &(float){(float)im}, 4);
+    } else {
+        memcpy(to + 8 * at, &re, 8);
+        memcpy(to + 8 * (at + apart), &im, 8);
+    }
 }
 
 /* side: points that lie between two of the column (in one dimension: the row), so that a level's roots are those of `side` times as many points. */
-static void add_levels(tables *t, tess_fft_levels *levels, int64_t side) {
+static void add_levels(tables *t, const tess_correlate_fft *fft, tess_fft_levels *levels, bool columns) {
+    const int64_t side = columns && !fft->plane ? fft->b : 1;
+    const int apart = columns ? tess_correlate_fft_apart(fft, false) : 1;
     for (int l = 0; l < levels->count; l++) {
-        const int64_t m = levels->m[l] * side;
+        const int64_t m = levels->m[l] * side, others = levels->radix[l] - 1, half = t->points / 2;
         levels->roots[l] = NULL;
         if (m == 1)
             continue;
+        for (int64_t j = 0; j < m && t->at; j++)
+            for (int q = 1; q <= others; q++) {
+                const int64_t k = j * q * (t->points / (m * levels->radix[l]));
+                const int64_t at = columns ? tess_correlate_fft_column_root_at(fft, l, j / side, j % side, q) : 2 * (j * others + q - 1);
+                const double *root = &t->roots[2 * (k & (half - 1))], sign = k < half ? 1 : -1;
+                put(t, t->at + t->size, at, apart, sign * root[0], sign * root[1]);
+            }
         if (t->at)
             levels->roots[l] = t->at + t->size;
-        for (int64_t j = 0; j < m; j++)
-            for (int q = 1; q < levels->radix[l]; q++) {
-                const int64_t k = j * q * (t->points / (m * levels->radix[l])), half = t->points / 2;
-                const double *root = t->at ? &t->roots[2 * (k & (half - 1))] : NULL;
-                const double sign = k < half ? 1 : -1;
-                add_root(t, root ? sign * root[0] : 0, root ? sign * root[1] : 0);
-            }
+        t->size += (size_t)(m * others) * (t->f32 ? 8 : 16);
     }
     t->size = (t->size + 63) & ~(size_t)63;
 }
 
 static void add_all(tables *t, tess_correlate_fft *fft) {
-    add_levels(t, &fft->column, fft->plane ? 1 : fft->b);
-    add_levels(t, &fft->row, 1);
+    add_levels(t, fft, &fft->column, true);
+    add_levels(t, fft, &fft->row, false);
 }
 
 /* ---- the spectrum ---- */
 
-/* Natural order, in place, radix 2 with decimation in time; `step` numbers apart; roots: n / 2 complex numbers, root_step apart. */
-static void transform(double *z, int64_t n, int64_t step, const double *roots, int64_t root_step) {
+enum { SIDE_BY_SIDE = 8, NEAR = 4096 }; /* columns that are transformed together; points that stay near while all their levels are done */
+
+/* A number of each of some transforms that are done side by side; one alone has the stride of a complex number. */
+#define BUTTERFLY(u, v, w, count, part)                                                                                \
+    for (int64_t i = 0; i < (count); i++) {                                                                            \
+        const double re = (v)[i] * (w)[0] - (v)[(part) + i] * (w)[1], im = (v)[i] * (w)[1] + (v)[(part) + i] * (w)[0]; \
+        (v)[i] = (u)[i] - re;                                                                                          \
+        (v)[(part) + i] = (u)[(part) + i] - im;                                                                        \
+        (u)[i] += re;                                                                                                  \
+        (u)[(part) + i] += im;                                                                                         \
+    }
+
+static void reverse_bits(double *z, int64_t n, int64_t width) {
     for (int64_t i = 1, k = 0; i < n; i++) {
         int64_t bit = n >> 1;
         for (; k & bit; bit >>= 1)
             k ^= bit;
         k ^= bit;
-        if (i < k)
-            for (int part = 0; part < 2; part++) {
-                double t = z[2 * i * step + part];
-                z[2 * i * step + part] = z[2 * k * step + part];
-                z[2 * k * step + part] = t;
-            }
+        for (int64_t e = 0; e < width && i < k; e++) {
+            const double t = z[i * width + e];
+            z[i * width + e] = z[k * width + e];
+            z[k * width + e] = t;
+        }
     }
-    for (int64_t half = 1; half < n; half *= 2)
+}
+
+/* The levels of n points after that, radix 2 with decimation in time; roots: n / 2 complex numbers, root_step apart. Halves are finished before they
+ * meet where both would not stay near. */
+static void levels_of_two(double *z, int64_t n, const double *roots, int64_t root_step) {
+    int64_t half = 1;
+    if (n > NEAR) {
+        half = n / 2;
+        levels_of_two(z, half, roots, 2 * root_step);
+        levels_of_two(z + n, half, roots, 2 * root_step);
+    }
+    for (; half < n; half *= 2)
         for (int64_t first = 0; first < n; first += 2 * half)
             for (int64_t j = 0; j < half; j++) {
-                double *u = z + 2 * (first + j) * step, *v = u + 2 * half * step;
+                double *u = z + 2 * (first + j), *v = u + 2 * half;
                 const double *w = roots + 2 * (j * (n / 2 / half)) * root_step;
-                const double re = v[0] * w[0] - v[1] * w[1], im = v[0] * w[1] + v[1] * w[0];
-                v[0] = u[0] - re;
-                v[1] = u[1] - im;
-                u[0] += re;
-                u[1] += im;
+                BUTTERFLY(u, v, w, 1, 1)
             }
 }
+
+static void transform(double *z, int64_t n, const double *roots, int64_t root_step) {
+    reverse_bits(z, n, 2);
+    levels_of_two(z, n, roots, root_step);
+}
+
+/* The same of the columns of a plane of n rows of `wide` complex numbers, some of them at a time, in a buffer with their parts side by side. */
+static void transform_columns(double *z, int64_t n, int64_t wide, const double *roots, int64_t root_step, double *buffer) {
+    for (int64_t c = 0; c < wide; c += SIDE_BY_SIDE) {
+        for (int64_t r = 0; r < n; r++)
+            for (int i = 0; i < 2 * SIDE_BY_SIDE; i++)
+                buffer[r * 2 * SIDE_BY_SIDE + i] = z[2 * (r * wide + c + i % SIDE_BY_SIDE) + i / SIDE_BY_SIDE];
+        reverse_bits(buffer, n, 2 * SIDE_BY_SIDE);
+        for (int64_t half = 1; half < n; half *= 2)
+            for (int64_t first = 0; first < n; first += 2 * half)
+                for (int64_t j = 0; j < half; j++) {
+                    double *restrict u = buffer + (first + j) * 2 * SIDE_BY_SIDE, *restrict v = u + half * 2 * SIDE_BY_SIDE;
+                    const double *w = roots + 2 * (j * (n / 2 / half)) * root_step;
+                    BUTTERFLY(u, v, w, SIDE_BY_SIDE, SIDE_BY_SIDE)
+                }
+        for (int64_t r = 0; r < n; r++)
+            for (int i = 0; i < 2 * SIDE_BY_SIDE; i++)
+                z[2 * (r * wide + c + i % SIDE_BY_SIDE) + i / SIDE_BY_SIDE] = buffer[r * 2 * SIDE_BY_SIDE + i];
+    }
+}
+#undef BUTTERFLY
 
 /* The frequency that stands at a place after the levels: digits in reverse. */
 static int64_t frequency(const tess_fft_levels *levels, int64_t place) {
@@ -150,22 +198,26 @@ static void place_weights(const tess_correlate_fft *fft, const tess_correlate_pr
     }
 }
 
-static void add_spectrum(tables *t, const tess_correlate_fft *fft, double *z, const double *roots) {
+/* Of a plane only row 0 and the last ones have weights; transforms of rows of zeros are zeros. */
+static void add_spectrum(const tables *t, const tess_correlate_fft *fft, int64_t piece, double *z, const double *roots, double *buffer) {
     const int64_t points = fft->a * fft->b;
     if (fft->plane) {
         for (int64_t a = 0; a < fft->a; a++)
-            transform(z + 2 * a * fft->b, fft->b, 1, roots, points / fft->b);
-        for (int64_t b = 0; b < fft->b; b++)
-            transform(z + 2 * b, fft->a, fft->b, roots, points / fft->a);
+            if (a == 0 || a > fft->a - fft->taps_y)
+                transform(z + 2 * a * fft->b, fft->b, roots, points / fft->b);
+        transform_columns(z, fft->a, fft->b, roots, points / fft->a, buffer);
     } else {
-        transform(z, points, 1, roots, 1);
+        transform(z, points, roots, 1);
     }
-    for (int64_t a = 0; a < fft->a; a++)
-        for (int64_t b = 0; b < fft->b; b++) {
-            const int64_t fa = frequency(&fft->column, a), fb = frequency(&fft->row, b);
-            const double *from = z + 2 * (fft->plane ? fa * fft->b + fb : fa + fft->a * fb);
-            add_root(t, from[0], from[1]);
-        }
+    const int apart = tess_correlate_fft_apart(fft, true);
+    int64_t *of_place = (int64_t *)(void *)buffer;
+    for (int64_t b = 0; b < fft->b; b++)
+        of_place[b] = frequency(&fft->row, b) * (fft->plane ? 1 : fft->a);
+    for (int64_t a = 0; a < fft->a; a++) {
+        const double *from = z + 2 * frequency(&fft->column, a) * (fft->plane ? fft->b : 1);
+        for (int64_t b = 0; b < fft->b; b++)
+            put(t, fft->spectrum, tess_correlate_fft_spectrum_at(fft, piece, a, b), apart, from[2 * of_place[b]], from[2 * of_place[b] + 1]);
+    }
 }
 
 tess_status tess_correlate_fft_tables(tess_correlate_fft *fft, const tess_correlate_problem *problem) {
@@ -176,7 +228,8 @@ tess_status tess_correlate_fft_tables(tess_correlate_fft *fft, const tess_correl
     if (TESS_MUL_OVERFLOWS((size_t)fft->pieces, (size_t)points * number, &fft->size) || TESS_ADD_OVERFLOWS(fft->size, t.size, &fft->size))
         return tess_fail(TESS_ERR_SIZE, "a mask has %lld elements, its spectrum does not fit the address space", (long long)problem->masks[0].taps);
     fft->tables = tess_allocate(problem->base.context, fft->size);
-    const size_t room = (size_t)points * 16 + (size_t)points / 2 * 16; /* points, and half of the roots */
+    const size_t room = (size_t)points * 16 + (size_t)points / 2 * 16 +
+                        (size_t)tess_max64(fft->a, fft->b) * SIDE_BY_SIDE * 16; /* points, half of the roots, columns */
     double *z = fft->tables ? tess_allocate(problem->base.context, room) : NULL, *roots;
     if (!z)
         return TESS_ERR_MEMORY;
@@ -188,7 +241,7 @@ tess_status tess_correlate_fft_tables(tess_correlate_fft *fft, const tess_correl
     fft->spectrum = t.at + t.size;
     for (int64_t p = 0; p < fft->pieces; p++) {
         place_weights(fft, problem, p, z);
-        add_spectrum(&t, fft, z, roots);
+        add_spectrum(&t, fft, p, z, roots, roots + points);
     }
     tess_free(problem->base.context, z, room);
     return TESS_OK;

@@ -16,7 +16,7 @@ static const tess_gpu_text *const headers[] = {&types_header, &boundary_header, 
 /* SHARED: of an H200's block, less what a block keeps beside the grid. SHARE: the workspace in caches of the second level; more pairs of
  * tiles than fit take turns. */
 enum { SHARED = 226 << 10, BESIDE = 1 << 10, PARAMETERS = 4000, LEAST = 32, SHARE = 8, SPLIT = 1 };
-enum { STRIPE = 16, STRIPE_THREADS = 256, STRIPE_BLOCKS = 4, BUNDLE = 16, BUNDLE_THREADS = 256, BUNDLE_BLOCKS = 4 }; /* gpu_fft_passes.cu */
+enum { STRIPE = 16, BUNDLE = 16, PASS_THREADS = 256, PASS_BLOCKS = 4, ROOM = 3, SECTOR = 32 }; /* gpu_fft_passes.cu: most columns, rows, blocks */
 
 /* ---- what is taken ---- */
 
@@ -139,6 +139,26 @@ static void lay_tile(tess_gpu_layout *layout, const tess_correlate_problem *p) {
     pass_transform(layout, step, p, 0);
 }
 
+/* gpu_fft_passes.cu: shared memory of a stripe of `across` columns of fft->a points, of a bundle of `across` rows of fft->b. */
+static int64_t gaps(int64_t points) { return points / (points > 128 ? points / 64 : points / 8); }
+static int64_t stripe_shared(const tess_correlate_problem *p, int64_t across) {
+    const int64_t number = number_of(p);
+    return (p->fft->a + (across * number < 128 ? gaps(p->fft->a) : 0)) * across * number;
+}
+static int64_t bundle_shared(const tess_correlate_problem *p, int64_t across) {
+    const int64_t number = number_of(p), narrow = across * number < 128;
+    return (p->fft->b + (narrow ? gaps(p->fft->b) + 128 / number / across : 1)) * across * number * (p->fft->pieces > 1 ? 2 : 1);
+}
+/* How many a block takes: fewer of long columns or rows, so that ROOM blocks fit a multiprocessor, but whole sectors. */
+static int64_t that_fit(const tess_gpu_device *device, const tess_correlate_problem *p, int64_t most,
+                        int64_t (*shared)(const tess_correlate_problem *, int64_t)) {
+    while (most * number_of(p) > SECTOR && ROOM * (shared(p, most) + BESIDE) > device->shared_sm)
+        most /= 2;
+    while (most > 1 && shared(p, most) + BESIDE > device->shared_block_optin)
+        most /= 2;
+    return most;
+}
+
 static void lay_passes(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
     const tess_correlate_fft *fft = p->fft;
@@ -147,32 +167,35 @@ static void lay_passes(const tess_problem *base, const tess_gpu_device *device, 
     const int64_t wanted = fft->plane ? fft->outputs_x : fft->b, some = p->out.count > 0;
     tess_correlate_gpu_fft tables;
     begin(layout, p, &gpu_fft_passes);
-    tess_gpu_option(layout, "-DSTRIPE=%d", STRIPE);
-    tess_gpu_option(layout, "-DSTRIPE_THREADS=%d", STRIPE_THREADS);
-    tess_gpu_option(layout, "-DSTRIPE_BLOCKS=%d", p->compute == tess_f64 ? STRIPE_BLOCKS / 2 : STRIPE_BLOCKS);
-    tess_gpu_option(layout, "-DBUNDLE=%d", BUNDLE);
-    tess_gpu_option(layout, "-DBUNDLE_THREADS=%d", BUNDLE_THREADS);
-    tess_gpu_option(layout, "-DBUNDLE_BLOCKS=%d", p->compute == tess_f64 ? BUNDLE_BLOCKS / 2 : BUNDLE_BLOCKS);
+    const int64_t stripe = that_fit(device, p, STRIPE, stripe_shared), column = stripe_shared(p, stripe);
+    const int64_t bundle = that_fit(device, p, BUNDLE, bundle_shared), row = bundle_shared(p, bundle);
+    const int64_t most = p->compute == tess_f64 ? PASS_BLOCKS / 2 : PASS_BLOCKS;
+    const int64_t stripe_blocks = tess_max64(1, tess_min64(most, device->shared_sm / (column + BESIDE)));
+    const int64_t bundle_blocks = tess_max64(1, tess_min64(most, device->shared_sm / (row + BESIDE)));
+    tess_gpu_option(layout, "-DSTRIPE=%d", (int)stripe);
+    tess_gpu_option(layout, "-DSTRIPE_THREADS=%d", PASS_THREADS);
+    tess_gpu_option(layout, "-DSTRIPE_BLOCKS=%d", (int)stripe_blocks);
+    tess_gpu_option(layout, "-DBUNDLE=%d", (int)bundle);
+    tess_gpu_option(layout, "-DBUNDLE_THREADS=%d", PASS_THREADS);
+    tess_gpu_option(layout, "-DBUNDLE_BLOCKS=%d", (int)bundle_blocks);
     const int64_t data = put_tables(layout, p, &tables), at = tess_gpu_reserve(layout, some ? pairs * room : 0);
     layout->turns = tess_ceil_div(all, pairs);
 
-    tess_gpu_step *step =
-        tess_gpu_launch_of(layout, "columns_forward", some * pairs * fft->pieces * (fft->b / STRIPE), 1, 1, STRIPE_THREADS, fft->a * STRIPE * number);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "columns_forward", some * pairs * fft->pieces * (fft->b / stripe), 1, 1, PASS_THREADS, column);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, at);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, data);
     tess_gpu_pass_turn(layout, step);
     pass_transform(layout, step, p, pairs);
 
-    step = tess_gpu_launch_of(layout, "rows_through", some * pairs * (fft->a / BUNDLE), 1, 1, BUNDLE_THREADS,
-                              BUNDLE * (fft->b + 1) * number * (fft->pieces > 1 ? 2 : 1));
+    step = tess_gpu_launch_of(layout, "rows_through", some * pairs * (fft->a / bundle), 1, 1, PASS_THREADS, row);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, at);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, data + tables.rows);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, data + tables.spectrum);
     tess_gpu_pass_turn(layout, step);
     pass_transform(layout, step, p, pairs);
 
-    step = tess_gpu_launch_of(layout, "columns_back", some * pairs * tess_ceil_div(wanted, STRIPE), 1, 1, STRIPE_THREADS, fft->a * STRIPE * number);
+    step = tess_gpu_launch_of(layout, "columns_back", some * pairs * tess_ceil_div(wanted, stripe), 1, 1, PASS_THREADS, column);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, at);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, data);

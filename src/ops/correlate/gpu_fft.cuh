@@ -3,8 +3,8 @@
 //
 // A transform is done in passes, each in place: a thread takes the points of one butterfly, transforms them in registers and puts them back, so that nothing
 // but passes needs barriers. An axis of N points has a head, a butterfly of 8 points N / 8 apart (none below 32 points), and a tail: what the other levels do
-// with LAST points that lie side by side, all of it in registers (32 points: a level of radix 8, one of radix 4; 16: two of radix 4). With SPLIT the tail of 32
-// points is a pass of its own for each level: registers for more threads, at the price of one more way through shared memory.
+// with LAST points that lie side by side, all of it in registers (32 points: a level of radix 8, one of radix 4; 16: two of radix 4). With SPLIT a tail of 32
+// points is a pass of its own for each level: registers for more threads, at the price of one more way through shared memory. So is the first level of longer ones.
 // Forward: head, tail; each level multiplies its results by roots of one. Backward: tail, head, levels and their parts in reverse. A
 // backward transform is a forward one of numbers whose parts have changed places, which they do once, at the product with the spectrum.
 //
@@ -97,10 +97,14 @@ template <int R, int M, int SIDE, bool BACK, int N> __device__ __forceinline__ v
 
 // An axis of N points with its table of roots: the head's, then the tail's, level by level.
 template <int N, int SIDE> struct axis_of {
-    static const bool HEAD = N >= 32, MIDDLE = SPLIT && N == 256;
-    static const int M = N / 8, LAST = MIDDLE ? 4 : HEAD ? N / 8 : N;      // M: points from one of the head's to the next
+    static const bool HEAD = N >= 32, MIDDLE = N > 256 || (SPLIT && N == 256);
+    static const int M = N / 8, STEP = MIDDLE ? M / 8 : 1,
+                     LAST = MIDDLE ? STEP
+                            : HEAD ? M
+                                   : N;                           // M, STEP: points from one of the head's, of the middle's, to the next
     static const int FIRST = LAST == 32 ? 8 : LAST == 16 ? 4 : 1; // radix of the tail's level before the last, 1: there is none
-    static const int RADIX = FIRST > 1 ? 4 : LAST, INNER = HEAD ? 7 * M * SIDE : 0, LEAST = INNER + (MIDDLE ? 28 : (FIRST - 1) * (LAST / FIRST)) * SIDE;
+    static const int RADIX = FIRST > 1 ? 4 : LAST, INNER = HEAD ? 7 * M * SIDE : 0, TAIL = INNER + (MIDDLE ? 7 * STEP * SIDE : 0),
+                     LEAST = TAIL + (FIRST - 1) * (LAST / FIRST) * SIDE;
 
     template <bool BACK> static __device__ __forceinline__ void head(point (&x)[8], const point *roots, int j, int side) {
         if (BACK)
@@ -109,24 +113,24 @@ template <int N, int SIDE> struct axis_of {
         if (!BACK)
             turn<8>(x, roots, M * SIDE, j * SIDE + side);
     }
-    // Points 4 apart, from place(j) on.
+    // Points STEP apart, from place(j) on.
     template <bool BACK> static __device__ __forceinline__ void middle(point (&x)[8], const point *roots, int j, int side) {
         if (BACK)
-            turn<8>(x, roots + INNER, 4 * SIDE, j % 4 * SIDE + side);
+            turn<8>(x, roots + INNER, STEP * SIDE, j % STEP * SIDE + side);
         butterfly(x);
         if (!BACK)
-            turn<8>(x, roots + INNER, 4 * SIDE, j % 4 * SIDE + side);
+            turn<8>(x, roots + INNER, STEP * SIDE, j % STEP * SIDE + side);
     }
-    static __device__ __forceinline__ int place(int j) { return j / 4 * 32 + j % 4; }
+    static __device__ __forceinline__ int place(int j) { return j / STEP * M + j % STEP; }
     static __device__ __forceinline__ void tail(point (&x)[LAST], const point *roots, int side) {
         if constexpr (FIRST > 1)
-            level<FIRST, LAST / FIRST, SIDE, false>(x, roots + INNER, side);
+            level<FIRST, LAST / FIRST, SIDE, false>(x, roots + TAIL, side);
         level<RADIX, 1, SIDE, false>(x, roots + LEAST, side);
     }
     static __device__ __forceinline__ void tail_back(point (&x)[LAST], const point *roots, int side) {
         level<RADIX, 1, SIDE, true>(x, roots + LEAST, side);
         if constexpr (FIRST > 1)
-            level<FIRST, LAST / FIRST, SIDE, true>(x, roots + INNER, side);
+            level<FIRST, LAST / FIRST, SIDE, true>(x, roots + TAIL, side);
     }
 };
 typedef axis_of<HIGH, PLANE ? 1 : WIDE> columns;
@@ -138,7 +142,8 @@ __device__ __forceinline__ int side_of(int c) { return PLANE ? 0 : c; } // of a 
 struct axis { // before: of the mask; -1: it has none along this axis
     i64 m, in, out, n, before;
 };
-struct digit { // of a piece's number, by the axes of the mask: how many pieces, taps from one to the next and in all; which axis: 0 x, 1 y, 2 + k outer[k]
+struct
+    digit { // of a piece's number, by the axes of the mask: how many pieces, taps from one to the next and in all; which axis: 0 x, 1 y, 2 + k outer[k]
     i64 count, step, width, axis;
 };
 struct transform {
@@ -151,11 +156,11 @@ struct transform {
 
 // Where a tile's points come from and its outputs go, for one piece.
 struct tile {
-    i64 in, out;         // elements: of what the other axes say; the first output
-    i64 x, y;            // input index of the first point
-    int columns, rows;   // outputs; 0: there is no such tile
-    int across, down;    // points that outputs meet; the others are 0
-    bool ghost, inside;  // all of it is the constant; none of it is
+    i64 in, out;        // elements: of what the other axes say; the first output
+    i64 x, y;           // input index of the first point
+    int columns, rows;  // outputs; 0: there is no such tile
+    int across, down;   // points that outputs meet; the others are 0
+    bool ghost, inside; // all of it is the constant; none of it is
 };
 
 // a = a / b, the remainder returned; in 32 bits where both have no more, which takes a fifth of the time.
@@ -202,17 +207,6 @@ __device__ tile find_tile(const transform &t, i64 number, i64 piece) {
     return result;
 }
 
-// The element or ghost cell at row r, column c of the grid.
-__device__ __forceinline__ work point_of(const transform &t, const tile &at, const in_element *in, int r, int c) {
-    const int x = PLANE ? c : r * WIDE + c, y = PLANE ? r : 0;
-    if (x >= at.across || y >= at.down)
-        return 0;
-    const i64 ix = element_at((int)t.boundary, t.x.n, at.x + x), iy = PLANE ? element_at((int)t.boundary, t.y.n, at.y + y) : 0;
-    if (at.ghost || ix < 0 || iy < 0)
-        return t.constant;
-    return load_as<work, IN>(in[at.in + ix * t.x.in + (PLANE ? iy * t.y.in : 0)]);
-}
-
 // Elements from one of a column's points to the one `step` rows on. A thread's pointer walks by it: indices worked out for each point would be most of the work.
 __device__ __forceinline__ i64 rows_apart(i64 step_x, i64 step_y, int step) {
     return PLANE ? step * step_y : UNIT ? step * WIDE : step * WIDE * step_x;
@@ -222,8 +216,9 @@ __device__ __forceinline__ i64 place_of(i64 step_x, i64 step_y, int r, int c) {
     return (UNIT ? x : x * step_x) + (PLANE ? r * step_y : 0);
 }
 
-// The same for N points of column c, `step` rows apart from row r on, of a tile that lies inside the array.
-template <int N> __device__ __forceinline__ void fetch_inside(work (&x)[N], const transform &t, const tile &at, const in_element *in, int r, int step, int c) {
+// N points of column c of the grid, `step` rows apart from row r on, of a tile that lies inside the array.
+template <int N>
+__device__ __forceinline__ void fetch_inside(work (&x)[N], const transform &t, const tile &at, const in_element *in, int r, int step, int c) {
     const in_element *from = in + at.in + at.x * t.x.in + (PLANE ? at.y * t.y.in : 0) + place_of(t.x.in, t.y.in, r, c);
     const i64 walk = rows_apart(t.x.in, t.y.in, step);
     const int here = PLANE ? r : r * WIDE + c, by = PLANE ? step : step * WIDE, end = PLANE ? (c < at.across ? at.down : 0) : at.across;
@@ -232,20 +227,40 @@ template <int N> __device__ __forceinline__ void fetch_inside(work (&x)[N], cons
         x[i] = here + i * by < end ? load_as<work, IN>(*from) : 0;
 }
 
+// The same of any tile: what lies beyond the array's ends is looked up where a lane meets it.
+template <int N>
+__device__ __forceinline__ void fetch_any(work (&x)[N], const transform &t, const tile &at, const in_element *in, int r, int step, int c) {
+    const int here = PLANE ? r : r * WIDE + c, by = PLANE ? step : step * WIDE, end = PLANE ? (c < at.across ? at.down : 0) : at.across;
+    const i64 column = PLANE ? element_at((int)t.boundary, t.x.n, at.x + c) : 0, n = PLANE ? t.y.n : t.x.n,
+              stride = PLANE  ? t.y.in
+                       : UNIT ? 1
+                              : t.x.in;
+    const bool ghost = at.ghost || column < 0;
+    const in_element *from = in + at.in + column * t.x.in;
+    i64 place = (PLANE ? at.y : at.x) + here;
+#pragma unroll
+    for (int i = 0; i < N; i++, place += by) {
+        i64 there = place;
+        if ((unsigned long long)place >= (unsigned long long)n)
+            there = here + i * by < end ? element_at((int)t.boundary, n, place) : -1;
+        x[i] = here + i * by >= end ? 0 : ghost || there < 0 ? t.constant : load_as<work, IN>(from[there * stride]);
+    }
+}
+
 // N points of both tiles.
-template <int N> __device__ __forceinline__ void fetch(point (&x)[N], const transform &t, const tile *pair, const in_element *in, int r, int step, int c) {
+template <int N>
+__device__ __forceinline__ void fetch(point (&x)[N], const transform &t, const tile *pair, const in_element *in, int r, int step, int c) {
+    work re[N], im[N];
     if (pair[0].inside && pair[1].inside) {
-        work re[N], im[N];
         fetch_inside(re, t, pair[0], in, r, step, c);
         fetch_inside(im, t, pair[1], in, r, step, c);
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            x[i] = {re[i], im[i]};
     } else {
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            x[i] = {point_of(t, pair[0], in, r + i * step, c), point_of(t, pair[1], in, r + i * step, c)};
+        fetch_any(re, t, pair[0], in, r, step, c);
+        fetch_any(im, t, pair[1], in, r, step, c);
     }
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        x[i] = {re[i], im[i]};
 }
 
 // N outputs of column c that a backward transform has left, parts exchanged.

@@ -11,7 +11,19 @@
 #include "ops/correlate/gpu_fft.cuh"
 
 static_assert(columns::HEAD && rows::HEAD, "a tile of few rows or columns fits shared memory");
-const int PITCH = WIDE + 1;
+// Lanes of a phase that is served at once, 128 bytes, meet no bank twice: where a stripe or a bundle is narrower, what a tail takes begins after a gap, so that the next
+// one's points fall between.
+template <int ACROSS, int LAST, int STEP> __device__ __forceinline__ constexpr int gap_after(int along) {
+    return ACROSS * (int)sizeof(point) < 128 ? along / LAST * STEP : 0;
+}
+__device__ __forceinline__ constexpr int down(int r) { // a stripe's row
+    return r * STRIPE + gap_after<STRIPE, columns::LAST, STRIPE>(r);
+}
+__device__ __forceinline__ constexpr int along(int c) { // in a bundle's row
+    return c + gap_after<BUNDLE, rows::LAST, 1>(c);
+}
+const int SHIFT = BUNDLE * (int)sizeof(point) < 128 ? 128 / (int)sizeof(point) / BUNDLE : 1,
+          PITCH = WIDE + gap_after<BUNDLE, rows::LAST, 1>(WIDE) + SHIFT;
 extern __shared__ point grid[];
 __shared__ tile pair[2];
 
@@ -37,12 +49,12 @@ template <bool BACK> __device__ __forceinline__ void column_middles(const point 
     if constexpr (columns::MIDDLE) {
         for (int item = threadIdx.x; item < STRIPE * columns::M; item += STRIPE_THREADS) {
             const int c = item % STRIPE, j = item / STRIPE;
-            point x[8], *at = grid + columns::place(j) * STRIPE + c;
+            point x[8], *at = grid + down(columns::place(j)) + c;
             if (left + c >= wanted)
                 continue;
-            get(x, at, 4 * STRIPE);
+            get(x, at, down(columns::STEP));
             columns::template middle<BACK>(x, roots, j, side_of(left + c));
-            put(x, at, 4 * STRIPE);
+            put(x, at, down(columns::STEP));
         }
         __syncthreads();
     }
@@ -51,19 +63,19 @@ template <bool BACK> __device__ __forceinline__ void row_middles(const point *ro
     if constexpr (rows::MIDDLE) {
         for (int item = threadIdx.x; item < BUNDLE * rows::M; item += BUNDLE_THREADS) {
             const int r = item % BUNDLE, j = item / BUNDLE;
-            point x[8], *at = grid + r * PITCH + rows::place(j);
-            get(x, at, 4);
+            point x[8], *at = grid + r * PITCH + along(rows::place(j));
+            get(x, at, along(rows::STEP));
             rows::template middle<BACK>(x, roots, j, 0);
-            put(x, at, 4);
+            put(x, at, along(rows::STEP));
         }
         __syncthreads();
     }
 }
 
 // turn: which share of the pairs of tiles; a share has t.pairs, as many as the workspace holds.
-extern "C" __global__ void __launch_bounds__(STRIPE_THREADS, STRIPE_BLOCKS) columns_forward(const in_element *__restrict__ in, point *__restrict__ room,
-                                                                              const point *__restrict__ roots, const i64 turn,
-                                                                              const __grid_constant__ transform t) {
+extern "C" __global__ void __launch_bounds__(STRIPE_THREADS, STRIPE_BLOCKS)
+    columns_forward(const in_element *__restrict__ in, point *__restrict__ room, const point *__restrict__ roots, const i64 turn,
+                    const __grid_constant__ transform t) {
     const int STRIPES = WIDE / STRIPE, left = blockIdx.x % STRIPES * STRIPE;
     const i64 rest = blockIdx.x / STRIPES;
     i64 slot = rest;
@@ -77,7 +89,7 @@ extern "C" __global__ void __launch_bounds__(STRIPE_THREADS, STRIPE_BLOCKS) colu
         point x[8];
         fetch(x, t, pair, in, j, columns::M, left + c);
         columns::template head<false>(x, roots, j, side_of(left + c));
-        put(x, grid + j * STRIPE + c, columns::M * STRIPE);
+        put(x, grid + down(j) + c, down(columns::M));
     }
     __syncthreads();
     column_middles<false>(roots, left, WIDE);
@@ -85,20 +97,18 @@ extern "C" __global__ void __launch_bounds__(STRIPE_THREADS, STRIPE_BLOCKS) colu
     for (int item = threadIdx.x; item < STRIPE * (HIGH / columns::LAST); item += STRIPE_THREADS) {
         const int c = item % STRIPE, k = item / STRIPE;
         point x[columns::LAST];
-        get(x, grid + k * columns::LAST * STRIPE + c, STRIPE);
+        get(x, grid + down(k * columns::LAST) + c, STRIPE);
         columns::tail(x, roots, side_of(left + c));
         put(x, to + k * columns::LAST * WIDE + c, WIDE);
     }
 }
 
 // Columns of the tiles that outputs come from.
-__device__ __forceinline__ int columns_wanted(const transform &t) {
-    return PLANE ? (int)t.outputs_x : WIDE;
-}
+__device__ __forceinline__ int columns_wanted(const transform &t) { return PLANE ? (int)t.outputs_x : WIDE; }
 
-extern "C" __global__ void __launch_bounds__(BUNDLE_THREADS, BUNDLE_BLOCKS) rows_through(point *__restrict__ room, const point *__restrict__ roots,
-                                                                           const point *__restrict__ spectrum, const i64 turn,
-                                                                           const __grid_constant__ transform t) {
+extern "C" __global__ void __launch_bounds__(BUNDLE_THREADS, BUNDLE_BLOCKS)
+    rows_through(point *__restrict__ room, const point *__restrict__ roots, const point *__restrict__ spectrum, const i64 turn,
+                 const __grid_constant__ transform t) {
     const int BUNDLES = HIGH / BUNDLE, top = blockIdx.x % BUNDLES * BUNDLE;
     const i64 slot = blockIdx.x / BUNDLES;
     if (2 * (turn * t.pairs + slot) >= t.tiles)
@@ -111,12 +121,12 @@ extern "C" __global__ void __launch_bounds__(BUNDLE_THREADS, BUNDLE_BLOCKS) rows
             point x[8];
             get(x, from + r * WIDE + j, rows::M);
             rows::template head<false>(x, roots, j, 0);
-            put(x, grid + r * PITCH + j, rows::M);
+            put(x, grid + r * PITCH + along(j), along(rows::M));
         }
         __syncthreads();
         row_middles<false>(roots);
         for (int item = threadIdx.x; item < BUNDLE * (WIDE / rows::LAST); item += BUNDLE_THREADS) {
-            const int r = item % BUNDLE, k = item / BUNDLE, at = r * PITCH + k * rows::LAST;
+            const int r = item % BUNDLE, k = item / BUNDLE, at = r * PITCH + along(k * rows::LAST);
             point x[rows::LAST];
             get(x, grid + at, 1);
             rows::tail(x, roots, 0);
@@ -141,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(BUNDLE_THREADS, BUNDLE_BLOCKS) rows
     for (int item = threadIdx.x; item < BUNDLE * rows::M; item += BUNDLE_THREADS) {
         const int j = item % rows::M, r = item / rows::M;
         point x[8];
-        get(x, grid + r * PITCH + j, rows::M);
+        get(x, grid + r * PITCH + along(j), along(rows::M));
         rows::template head<true>(x, roots, j, 0);
 #pragma unroll
         for (int q = 0; q < 8; q++)
@@ -150,9 +160,9 @@ extern "C" __global__ void __launch_bounds__(BUNDLE_THREADS, BUNDLE_BLOCKS) rows
     }
 }
 
-extern "C" __global__ void __launch_bounds__(STRIPE_THREADS, STRIPE_BLOCKS) columns_back(const point *__restrict__ room, out_element *__restrict__ out,
-                                                                           const point *__restrict__ roots, const i64 turn,
-                                                                           const __grid_constant__ transform t) {
+extern "C" __global__ void __launch_bounds__(STRIPE_THREADS, STRIPE_BLOCKS)
+    columns_back(const point *__restrict__ room, out_element *__restrict__ out, const point *__restrict__ roots, const i64 turn,
+                 const __grid_constant__ transform t) {
     const int wanted = columns_wanted(t), stripes = (wanted + STRIPE - 1) / STRIPE, left = blockIdx.x % stripes * STRIPE;
     const i64 slot = blockIdx.x / stripes, number = turn * t.pairs + slot;
     if (2 * number >= t.tiles)
@@ -166,7 +176,7 @@ extern "C" __global__ void __launch_bounds__(STRIPE_THREADS, STRIPE_BLOCKS) colu
             continue;
         get(x, from + k * columns::LAST * WIDE + c, WIDE);
         columns::tail_back(x, roots, side_of(left + c));
-        put(x, grid + k * columns::LAST * STRIPE + c, STRIPE);
+        put(x, grid + down(k * columns::LAST) + c, STRIPE);
     }
     __syncthreads();
     column_middles<true>(roots, left, wanted);
@@ -175,7 +185,7 @@ extern "C" __global__ void __launch_bounds__(STRIPE_THREADS, STRIPE_BLOCKS) colu
         point x[8];
         if (left + c >= wanted)
             continue;
-        get(x, grid + j * STRIPE + c, columns::M * STRIPE);
+        get(x, grid + down(j) + c, down(columns::M));
         columns::template head<true>(x, roots, j, side_of(left + c));
         give(x, t, pair, out, j, columns::M, left + c);
     }

@@ -15,18 +15,41 @@ static int64_t roots_of(const tess_fft_levels *levels, int64_t side) {
     return count;
 }
 
-static char *put_roots(char *to, const tess_fft_levels *levels, int64_t side, size_t number) {
+/* One complex number whose parts stand `apart` reals apart. */
+static char *put(char *to, const void *table, int64_t at, int apart, size_t number) {
+    const size_t real = number / 2;
+    memcpy(to, (const char *)table + (size_t)at * real, real);
+    memcpy(to + real, (const char *)table + (size_t)(at + apart) * real, real);
+    return to + number;
+}
+
+static char *put_column_roots(char *to, const tess_correlate_fft *fft, size_t number) {
+    const tess_fft_levels *levels = &fft->column;
+    const int64_t side = fft->plane ? 1 : fft->b;
+    const int apart = tess_correlate_fft_apart(fft, false);
     for (int l = 0; l < levels->count; l++)
-        for (int64_t q = 0; q < levels->radix[l] - 1 && levels->m[l] * side > 1; q++)
-            for (int64_t j = 0; j < levels->m[l] * side; j++, to += number)
-                memcpy(to, (const char *)levels->roots[l] + (size_t)(j * (levels->radix[l] - 1) + q) * number, number);
+        for (int q = 1; q < levels->radix[l] && levels->m[l] * side > 1; q++)
+            for (int64_t j = 0; j < levels->m[l]; j++)
+                for (int64_t c = 0; c < side; c++)
+                    to = put(to, levels->roots[l], tess_correlate_fft_column_root_at(fft, l, j, c, q), apart, number);
     return to;
 }
 
-static void put_spectrum(char *to, const char *from, int64_t a, int64_t b, size_t number) {
-    for (int64_t r = 0; r < a; r++)
-        for (int64_t c = 0; c < b; c++)
-            memcpy(to + (size_t)(c * a + r) * number, from + (size_t)(r * b + c) * number, number);
+static char *put_row_roots(char *to, const tess_correlate_fft *fft, size_t number) {
+    const tess_fft_levels *levels = &fft->row;
+    for (int l = 0; l < levels->count; l++)
+        for (int q = 1; q < levels->radix[l] && levels->m[l] > 1; q++)
+            for (int64_t j = 0; j < levels->m[l]; j++)
+                to = put(to, levels->roots[l], 2 * (j * (levels->radix[l] - 1) + q - 1), 1, number);
+    return to;
+}
+
+static void put_spectra(char *to, const tess_correlate_fft *fft, size_t number) {
+    const int apart = tess_correlate_fft_apart(fft, true);
+    for (int64_t piece = 0; piece < fft->pieces; piece++)
+        for (int64_t c = 0; c < fft->b; c++)
+            for (int64_t r = 0; r < fft->a; r++)
+                to = put(to, fft->spectrum, tess_correlate_fft_spectrum_at(fft, piece, r, c), apart, number);
 }
 
 bool tess_correlate_gpu_fft_tables(const tess_correlate_problem *p, tess_correlate_gpu_fft *tables) {
@@ -40,11 +63,7 @@ bool tess_correlate_gpu_fft_tables(const tess_correlate_problem *p, tess_correla
         if (!fft->device_tables)
             return false;
         fft->device_size = size;
-        char *to = put_roots(fft->device_tables, &fft->column, fft->plane ? 1 : fft->b, number);
-        to = put_roots(to, &fft->row, 1, number);
-        for (int64_t piece = 0; piece < fft->pieces; piece++)
-            put_spectrum(to + (size_t)(piece * points) * number, (const char *)fft->spectrum + (size_t)(piece * points) * number, fft->a, fft->b,
-                         number);
+        put_spectra(put_row_roots(put_column_roots(fft->device_tables, fft, number), fft, number), fft, number);
     }
     *tables = (tess_correlate_gpu_fft){
         .content = fft->device_tables, .size = size, .rows = column * (int64_t)number, .spectrum = (column + row) * (int64_t)number};

@@ -14,10 +14,12 @@ extern __shared__ point grid[];
 __shared__ tile pair[2];
 
 // A pass over the grid by items: lanes along a row, and along a column.
-#define COLUMN_PASS(c, number, each)                                         \
-    for (int item = threadIdx.x, c = item % WIDE, number = item / WIDE; item < WIDE * (HIGH / each); item += THREADS, c = item % WIDE, number = item / WIDE)
-#define ROW_PASS(r, number, each)                                            \
-    for (int item = threadIdx.x, r = item % HIGH, number = item / HIGH; item < HIGH * (WIDE / each); item += THREADS, r = item % HIGH, number = item / HIGH)
+#define COLUMN_PASS(c, number, each)                                                                 \
+    for (int item = threadIdx.x, c = item % WIDE, number = item / WIDE; item < WIDE * (HIGH / each); \
+         item += THREADS, c = item % WIDE, number = item / WIDE)
+#define ROW_PASS(r, number, each)                                                                    \
+    for (int item = threadIdx.x, r = item % HIGH, number = item / HIGH; item < HIGH * (WIDE / each); \
+         item += THREADS, r = item % HIGH, number = item / HIGH)
 
 template <int N> __device__ __forceinline__ void get(point (&x)[N], int at, int step) {
 #pragma unroll
@@ -43,9 +45,9 @@ __device__ __forceinline__ void columns_forward(const transform &t, const in_ele
     if constexpr (columns::MIDDLE) {
         COLUMN_PASS(c, j, 8) {
             point x[8];
-            get(x, columns::place(j) * PITCH + c, 4 * PITCH);
+            get(x, columns::place(j) * PITCH + c, columns::STEP * PITCH);
             columns::template middle<false>(x, roots, j, side_of(c));
-            put(x, columns::place(j) * PITCH + c, 4 * PITCH);
+            put(x, columns::place(j) * PITCH + c, columns::STEP * PITCH);
         }
         __syncthreads();
     }
@@ -76,9 +78,9 @@ template <bool BACK> __device__ __forceinline__ void row_middles(const point *ro
     if constexpr (rows::MIDDLE) {
         ROW_PASS(r, j, 8) {
             point x[8];
-            get(x, r * PITCH + rows::place(j), 4);
+            get(x, r * PITCH + rows::place(j), rows::STEP);
             rows::template middle<BACK>(x, roots, j, 0);
-            put(x, r * PITCH + rows::place(j), 4);
+            put(x, r * PITCH + rows::place(j), rows::STEP);
         }
         __syncthreads();
     }
@@ -128,9 +130,9 @@ __device__ __forceinline__ void columns_back(const transform &t, out_element *ou
             point x[8];
             if (c >= wanted)
                 continue;
-            get(x, columns::place(j) * PITCH + c, 4 * PITCH);
+            get(x, columns::place(j) * PITCH + c, columns::STEP * PITCH);
             columns::template middle<true>(x, roots, j, side_of(c));
-            put(x, columns::place(j) * PITCH + c, 4 * PITCH);
+            put(x, columns::place(j) * PITCH + c, columns::STEP * PITCH);
         }
     }
     if constexpr (columns::HEAD) {
@@ -147,10 +149,9 @@ __device__ __forceinline__ void columns_back(const transform &t, out_element *ou
 }
 
 // column_roots, row_roots: tables of the axes; spectrum: of each piece, column by column.
-extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) transform_tiles(const in_element *__restrict__ in, out_element *__restrict__ out,
-                                                                               const point *__restrict__ column_roots,
-                                                                               const point *__restrict__ row_roots,
-                                                                               const point *__restrict__ spectrum, const __grid_constant__ transform t) {
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+    transform_tiles(const in_element *__restrict__ in, out_element *__restrict__ out, const point *__restrict__ column_roots,
+                    const point *__restrict__ row_roots, const point *__restrict__ spectrum, const __grid_constant__ transform t) {
     for (i64 piece = 0; piece < (SEVERAL ? t.pieces : 1); piece++) {
         if (threadIdx.x < 2)
             pair[threadIdx.x] = find_tile(t, 2 * (i64)blockIdx.x + threadIdx.x, piece);
