@@ -20,32 +20,8 @@ TESS_INLINE v_f64 f64_square(v_f64 v) { return v * v; }
 #define F32_SQUARE(p) f64_square(v_f64_of_f32(p))
 #define F64_SQUARE(p) f64_square(v_f64_load(p))
 
-/* VALUE makes a vector of `type` from elements of `size` bytes. Lanes of f32 stay in registers as far as these go round. */
+/* VALUE makes a vector of `type` from elements of `size` bytes. Element c of each row goes to acc[c], row r at base + offsets[r * step]. */
 #define DIRECT(name, type, vector, size, VALUE)                                                                                          \
-    TESS_NOINLINE static void name##_rows(type *lanes, const char *p, int64_t rows) {                                                    \
-        enum { LANES = TESS_VECTOR_BYTES / sizeof(type), VECTORS = REDUCE_LANES / LANES, HELD = VECTORS <= 16 };                         \
-        vector a[VECTORS];                                                                                                               \
-        for (int v = 0; HELD && v < VECTORS; v++)                                                                                        \
-            a[v] = vector##_load(lanes + v * LANES);                                                                                     \
-        for (; rows > 0; rows--, p += REDUCE_LANES * size) {                                                                             \
-            tess_prefetch_ahead(p + 4096, REDUCE_LANES * size);                                                                          \
-            _Pragma("GCC unroll 32") for (int v = 0; v < VECTORS; v++) if (HELD) a[v] += VALUE(p + v * LANES * size);                    \
-            else vector##_store(lanes + v * LANES, vector##_load(lanes + v * LANES) + VALUE(p + v * LANES * size));                      \
-        }                                                                                                                                \
-        for (int v = 0; HELD && v < VECTORS; v++)                                                                                        \
-            vector##_store(lanes + v * LANES, a[v]);                                                                                     \
-    }                                                                                                                                    \
-    static void name(void *lanes, const void *row, int64_t n, bool first) {                                                              \
-        if (first)                                                                                                                       \
-            memset(lanes, 0, REDUCE_LANES * sizeof(type));                                                                               \
-        name##_rows(lanes, row, n / REDUCE_LANES);                                                                                       \
-        if (n % REDUCE_LANES != 0) {                                                                                                     \
-            char rest[REDUCE_LANES * size] = {0};                                                                                        \
-            memcpy(rest, (const char *)row + (n - n % REDUCE_LANES) * size, (size_t)(n % REDUCE_LANES * size));                          \
-            name##_rows(lanes, rest, 1);                                                                                                 \
-        }                                                                                                                                \
-    }                                                                                                                                    \
-    /* Columns: element c of each row goes to acc[c], row r at base + offsets[r * step]. */                                              \
     static void columns_##name(void *acc, const char *base, const int64_t *offsets, int64_t step, int64_t rows, int64_t n, bool first) { \
         enum { LANES = TESS_VECTOR_BYTES / sizeof(type), AHEAD = 8 };                                                                    \
         type *a = acc;                                                                                                                   \
@@ -90,34 +66,8 @@ DIRECT(square_f64, double, v_f64, 8, F64_SQUARE)
 DIRECT(wide_f16, double, v_f64, 2, v_f64_of_f16)
 DIRECT(wide_f32, double, v_f64, 4, v_f64_of_f32)
 
-/* Squares of the distances from a mean. A leaf was read just before and lies in L1 or L2, so strips of as many lanes as registers hold do no harm; the
- * next leaf is asked for meanwhile. */
+/* Squares of the distances from a mean a column. */
 #define DEVIATIONS(name, size, VALUE)                                                                                                              \
-    static void lanes_##name(double *lanes, const void *row, int64_t n, double mean) {                                                             \
-        enum { VECTORS = 8, STRIP = VECTORS * TESS_F64_LANES };                                                                                    \
-        const v_f64 m = v_f64_all(mean);                                                                                                           \
-        const char *p = row;                                                                                                                       \
-        const int64_t rows = n / REDUCE_LANES, rest = n % REDUCE_LANES;                                                                            \
-        for (int at = 0; at < REDUCE_LANES; at += STRIP) {                                                                                         \
-            v_f64 a[VECTORS] = {{0}};                                                                                                              \
-            for (int64_t r = 0; r < rows; r++) {                                                                                                   \
-                tess_prefetch_ahead(p + ((r + REDUCE_TERMS) * REDUCE_LANES + at) * size, STRIP * size);                                            \
-                for (int v = 0; v < VECTORS; v++)                                                                                                  \
-                    a[v] += f64_square(VALUE(p + (r * REDUCE_LANES + at + v * TESS_F64_LANES) * size) - m);                                        \
-            }                                                                                                                                      \
-            for (int v = 0; v < VECTORS; v++)                                                                                                      \
-                v_f64_store(lanes + at + v * TESS_F64_LANES, a[v]);                                                                                \
-        }                                                                                                                                          \
-        for (int64_t at = 0; at < rest; at += TESS_F64_LANES) {                                                                                    \
-            const int64_t m_left = tess_min64(TESS_F64_LANES, rest - at);                                                                          \
-            char last[TESS_F64_LANES * size] = {0};                                                                                                \
-            double d[TESS_F64_LANES];                                                                                                              \
-            memcpy(last, p + (rows * REDUCE_LANES + at) * size, (size_t)(m_left * size));                                                          \
-            v_f64_store(d, f64_square(VALUE(last) - m));                                                                                           \
-            for (int64_t i = 0; i < m_left; i++)                                                                                                   \
-                lanes[at + i] += d[i];                                                                                                             \
-        }                                                                                                                                          \
-    }                                                                                                                                              \
     static void columns_##name(double *acc, const char *base, const int64_t *offsets, int64_t step, int64_t rows, int64_t n, const double *mean) { \
         enum { AHEAD = 8 };                                                                                                                        \
         const int64_t whole = n / TESS_F64_LANES * TESS_F64_LANES;                                                                                 \
@@ -161,15 +111,10 @@ DEVIATIONS(deviations_f64, 8, v_f64_load)
 
 extern const reduce_direct_kernels TESS_ISA_NAME(tess_reduce_direct_kernels);
 const reduce_direct_kernels TESS_ISA_NAME(tess_reduce_direct_kernels) = {
-    .add = {[REDUCE_PLAIN] = {[tess_f16] = plain_f16, [tess_bf16] = plain_bf16},
-            [REDUCE_ABS] = {[tess_f16] = abs_f16, [tess_bf16] = abs_bf16, [tess_f32] = abs_f32, [tess_f64] = abs_f64},
-            [REDUCE_SQUARE] = {[tess_f16] = square_f16, [tess_f32] = square_f32, [tess_f64] = square_f64}},
     .columns =
         {[REDUCE_PLAIN] = {[tess_f16] = columns_plain_f16, [tess_bf16] = columns_plain_bf16},
          [REDUCE_ABS] = {[tess_f16] = columns_abs_f16, [tess_bf16] = columns_abs_bf16, [tess_f32] = columns_abs_f32, [tess_f64] = columns_abs_f64},
          [REDUCE_SQUARE] = {[tess_f16] = columns_square_f16, [tess_f32] = columns_square_f32, [tess_f64] = columns_square_f64}},
-    .wide = {[tess_f16] = wide_f16, [tess_f32] = wide_f32},
     .wide_columns = {[tess_f16] = columns_wide_f16, [tess_f32] = columns_wide_f32},
-    .deviations = {[tess_f16] = lanes_deviations_f16, [tess_f32] = lanes_deviations_f32, [tess_f64] = lanes_deviations_f64},
     .deviation_columns = {[tess_f16] = columns_deviations_f16, [tess_f32] = columns_deviations_f32, [tess_f64] = columns_deviations_f64},
 };

@@ -44,35 +44,6 @@ READER(int8_t)
     }
 WHOLE_ROWS(whole_add_float, float, v_f32, 16)
 WHOLE_ROWS(whole_add_double, double, v_f64, 32)
-
-/* The last halvings, of one vector. */
-TESS_INLINE double last_double(v_f64 x) {
-    const __m256d four = _mm512_castpd512_pd256((__m512d)x) + _mm512_extractf64x4_pd((__m512d)x, 1);
-    const __m128d two = _mm256_castpd256_pd128(four) + _mm256_extractf128_pd(four, 1);
-    return two[0] + two[1];
-}
-TESS_INLINE float last_float(v_f32 x) {
-    const __m256 eight = _mm512_castps512_ps256((__m512)x) + _mm512_extractf32x8_ps((__m512)x, 1);
-    const __m128 four = _mm256_castps256_ps128(eight) + _mm256_extractf128_ps(eight, 1), two = four + _mm_movehl_ps(four, four);
-    return two[0] + two[1];
-}
-/* Whole leaves one after another. The lanes halve in registers and not by way of L1, as the others do: Zen 4 reads 24 GB/s then in place of 19. */
-#define LEAF_SUMS(name, type, vector, vectors)                                                                                                      \
-    static void leaf_sums_##name(void *sums, const void *elements, int64_t leaves) {                                                                \
-        const char *p = elements;                                                                                                                   \
-        for (int64_t leaf = 0; leaf < leaves; leaf++) {                                                                                             \
-            vector a[vectors] = {{0}};                                                                                                              \
-            for (int r = 0; r < REDUCE_TERMS; r++, p += 64 * vectors)                                                                               \
-                _Pragma("GCC unroll 32") for (int v = 0; v < vectors; v++) {                                                                        \
-                    tess_prefetch_l2(p + 64 * v + 4096);                                                                                            \
-                    a[v] += vector##_load(p + 64 * v);                                                                                              \
-                }                                                                                                                                   \
-            _Pragma("GCC unroll 8") for (int w = vectors / 2; w > 0; w /= 2) _Pragma("GCC unroll 16") for (int v = 0; v < w; v++) a[v] += a[v + w]; \
-            ((type *)sums)[leaf] = last_##type(a[0]);                                                                                               \
-        }                                                                                                                                           \
-    }
-LEAF_SUMS(f32, float, v_f32, 16)
-LEAF_SUMS(f64, double, v_f64, 32)
 #else
 #define whole_add_float(lanes, p, rows) 0
 #define whole_add_double(lanes, p, rows) 0
@@ -293,9 +264,6 @@ const reduce_lane_kernels TESS_ISA_NAME(tess_reduce_lane_kernels) = {
                  [tess_i64] = multiply_u64,
                  [tess_c64] = multiply_c64,
                  [tess_c128] = multiply_c128},
-#if defined(__AVX512F__)
-    .leaf_sums = {[tess_f32] = leaf_sums_f32, [tess_f64] = leaf_sums_f64},
-#endif
     .halve_add = {[tess_f32] = add_f32_halve,
                   [tess_f64] = add_f64_halve,
                   [tess_u64] = add_u64_halve,

@@ -9,7 +9,7 @@
 #include "core/parallel.h"
 #include "ops/reduce/walk.h"
 
-enum { STRIP = 8 * REDUCE_LANES, PIECES_A_THREAD = 16, AT_ONCE = 8 * REDUCE_LEAF, LEAVES_AT_ONCE = 16 };
+enum { STRIP = 8 * REDUCE_LANES, PIECES_A_THREAD = 16, AT_ONCE = 8 * REDUCE_LEAF, OUTPUTS_AT_ONCE = 256 };
 
 typedef struct leaves_job {
     const reduce_problem *p;
@@ -18,9 +18,8 @@ typedef struct leaves_job {
     tess_row_loader loader;
     tess_row_storer storer;
     bool in_place;
-    void (*direct)(void *, const void *, int64_t, bool);         /* adds elements as they lie, or NULL */
-    void (*deviations)(double *, const void *, int64_t, double); /* likewise of the second pass of moments */
-    void (*leaf_sums)(void *, const void *, int64_t);            /* whole leaves as they lie, or NULL */
+    void (*rows)(void *, const char *, int64_t, int64_t, int64_t); /* whole trees of elements as they lie, or NULL */
+    void (*moments)(double *, double *, const void *, int64_t);    /* of a leaf as it lies, or NULL */
     int64_t buffer_size, split; /* bytes of one worker's buffer; sizes from `split` on are shared among the threads */
     /* the output that the threads share */
     const char *base;
@@ -92,16 +91,12 @@ static void fold_tree(const worker *w, int64_t first, int64_t n, reduce_node *no
     void (*halve)(void *, int) = p->kind == REDUCE_PROD ? kernels->halve_multiply[p->acc] : kernels->halve_add[p->acc];
     _Alignas(64) char lanes[REDUCE_LANES * sizeof(tess_value)];
     int64_t nans = 0;
-    if (w->job->direct) {
-        w->job->direct(lanes, w->base + first * p->in.itemsize, n, true);
-    } else {
-        bool whole = w->job->in_place && p->map == REDUCE_PLAIN && !p->omit && p->in.type == p->load && reduce_is_run(p);
-        int64_t strip = whole ? REDUCE_LEAF : STRIP;
-        for (int64_t done = 0; done < n; done += strip) {
-            int64_t m = tess_min64(n - done, strip);
-            const void *row = fetch_mapped(w, first + done, m, &nans);
-            accumulate(lanes, row, m, done == 0);
-        }
+    bool whole = w->job->in_place && p->map == REDUCE_PLAIN && !p->omit && p->in.type == p->load && reduce_is_run(p);
+    int64_t strip = whole ? REDUCE_LEAF : STRIP;
+    for (int64_t done = 0; done < n; done += strip) {
+        int64_t m = tess_min64(n - done, strip);
+        const void *row = fetch_mapped(w, first + done, m, &nans);
+        accumulate(lanes, row, m, done == 0);
     }
     halve(lanes, (int)tess_min64(n, REDUCE_LANES));
     memcpy(&node->value, lanes, tess_type_size(p->acc));
@@ -171,15 +166,9 @@ static void fold_moments(const worker *w, int64_t first, int64_t n, reduce_node 
     const reduce_lane_kernels *kernels = w->job->kernels->lane;
     _Alignas(64) double lanes[REDUCE_LANES];
     int64_t nans = 0;
-    if (w->job->deviations) {
-        const void *elements = w->base + first * p->in.itemsize;
-        (w->job->direct ? w->job->direct : kernels->add[tess_f64])(lanes, elements, n, true);
-        kernels->halve_add[tess_f64](lanes, (int)tess_min64(n, REDUCE_LANES));
+    if (w->job->moments) {
+        w->job->moments(&node->mean, &node->m2, w->base + first * p->in.itemsize, n);
         node->count = n;
-        node->mean = lanes[0] / (double)n;
-        w->job->deviations(lanes, elements, n, node->mean);
-        kernels->halve_add[tess_f64](lanes, (int)tess_min64(n, REDUCE_LANES));
-        node->m2 = lanes[0];
         return;
     }
     const void *row = fetch(w, first, n), *summed = row;
@@ -242,32 +231,17 @@ static void fold_leaf(worker *w, int64_t first, int64_t n, reduce_node *node) {
     }
 }
 
-/* Sums of up to sixteen leaves. */
-typedef struct leaf_values {
-    _Alignas(64) char of[LEAVES_AT_ONCE * sizeof(double)];
-} leaf_values;
-
-/* Leaf number `leaf` from its sum, which the kernel for leaves in a row finds together with those behind it: false when there is none or the leaf is no
- * whole one. */
-static bool whole_leaf(const worker *w, int64_t first, int64_t end, int64_t leaf, leaf_values *sums, reduce_node *node) {
-    const reduce_problem *p = w->job->p;
-    const int64_t left = (end - first) / REDUCE_LEAF, size = (int64_t)tess_type_size(p->acc);
-    if (!w->job->leaf_sums || left == 0)
-        return false;
-    if (leaf % LEAVES_AT_ONCE == 0)
-        w->job->leaf_sums(sums->of, w->base + first * p->in.itemsize, tess_min64(left, LEAVES_AT_ONCE));
-    tess_reduce_node_empty(p, node);
-    memcpy(&node->value, sums->of + leaf % LEAVES_AT_ONCE * size, (size_t)size);
-    node->count = REDUCE_LEAF;
-    return true;
-}
-
 /* Elements begin .. end-1, begin being a multiple of a leaf and of the size rounded up to a power of two, if there is more behind. */
 static void fold_subtree(worker *w, int64_t begin, int64_t end, reduce_node *node) {
     reduce_node stack[REDUCE_LEVELS];
-    leaf_values sums;
     int depth = 0;
     int64_t leaf = 0;
+    if (w->job->rows && begin < end) {
+        tess_reduce_node_empty(w->job->p, node);
+        w->job->rows(&node->value, w->base + begin * w->job->p->in.itemsize, 0, 1, end - begin);
+        node->count = end - begin;
+        return;
+    }
     if (runs_on(w->job->p) && !repeats(w->job->p)) {
         tess_reduce_node_empty(w->job->p, node);
         for (int64_t first = begin; first < end; first += AT_ONCE) /* a run that beats those before is searched in L2 */
@@ -275,9 +249,7 @@ static void fold_subtree(worker *w, int64_t begin, int64_t end, reduce_node *nod
         return;
     }
     for (int64_t first = begin; first < end; first += REDUCE_LEAF, leaf++) {
-        if (!whole_leaf(w, first, end, leaf, &sums, &stack[depth]))
-            fold_leaf(w, first, tess_min64(end - first, REDUCE_LEAF), &stack[depth]);
-        depth++;
+        fold_leaf(w, first, tess_min64(end - first, REDUCE_LEAF), &stack[depth++]);
         for (int merges = reduce_merges_after(leaf); merges > 0; merges--, depth--)
             tess_reduce_node_merge(w->job->p, &stack[depth - 2], &stack[depth - 1]);
     }
@@ -307,7 +279,7 @@ static void output_tasks(void *argument, int64_t begin, int64_t end, int number)
             reduce_node node;
             w.base = job->run->in + place.offset[0] + first * p->stride[0][0];
             w.constant = false;
-            if (size > 0 && size <= REDUCE_LEAF && !job->leaf_sums)
+            if (size > 0 && size <= REDUCE_LEAF && !job->rows)
                 fold_leaf(&w, 0, size, &node);
             else
                 fold_subtree(&w, 0, size, &node);
@@ -317,6 +289,24 @@ static void output_tasks(void *argument, int64_t begin, int64_t end, int number)
             segment = 0;
             tess_index_next(&place);
         }
+    }
+}
+
+/* Outputs that are a run each, many at once. */
+static void row_tasks(void *argument, int64_t begin, int64_t end, int number) {
+    const leaves_job *job = argument;
+    const reduce_problem *p = job->p;
+    const int last = p->kept - 1;
+    const int64_t width = last >= 0 ? p->kept_size[last] : 1;
+    const int64_t in_step = last >= 0 ? p->kept_stride[0][last] : 0, out_step = last >= 0 ? p->kept_stride[1][last] : 0;
+    _Alignas(64) char sums[OUTPUTS_AT_ONCE * sizeof(double)];
+    (void)number;
+    for (int64_t task = begin, in_offset, out_offset, m; task < end; task += m) {
+        m = tess_min64(tess_min64(end - task, OUTPUTS_AT_ONCE), width - task % width);
+        reduce_task_place(p, task, &in_offset, &out_offset);
+        job->rows(sums, job->run->in + in_offset, in_step, m, p->k);
+        tess_reduce_finish_row(p, sums, p->k, NULL, m); /* has its short cut for every sum of floats */
+        job->storer(job->run->out + out_offset, out_step, sums, m);
     }
 }
 
@@ -365,20 +355,19 @@ static tess_status fold_all(const tess_problem *problem, const tess_run *run, bo
                       .in_place = in_place,
                       .buffer_size = 2 * half_buffer(p),
                       .split = INT64_MAX};
-    const reduce_direct_kernels *direct = job.kernels->direct;
-    if (in_place && reduce_is_run(p)) {
-        job.direct = reduce_adds_direct(p)                                                                   ? direct->add[p->map][p->in.type]
-                     : !p->omit && (p->kind == REDUCE_VAR || (p->kind == REDUCE_SUM && reduce_adds_wide(p))) ? direct->wide[p->in.type]
-                                                                                                             : NULL;
-        if (p->kind == REDUCE_SUM && p->map == REDUCE_PLAIN && !p->omit && !job.direct && p->in.type == p->load && p->load == p->acc)
-            job.leaf_sums = job.kernels->lane->leaf_sums[p->acc];
-        job.deviations = p->kind == REDUCE_VAR && !p->omit ? direct->deviations[p->in.type] : NULL;
+    const reduce_row_kernels *rows = job.kernels->rows;
+    if (in_place && reduce_is_run(p) && !p->omit) {
+        if (p->kind == REDUCE_SUM)
+            job.rows = reduce_adds_wide(p) ? rows->wide[p->in.type] : reduce_adds_direct(p) ? rows->sums[p->map][p->in.type] : NULL;
+        job.moments = p->kind == REDUCE_VAR ? rows->moments[p->in.type] : NULL;
     }
     if (run->threads > 1) {
         job.pieces = (reduce_node *)((char *)run->workspace + job.buffer_size * run->threads);
         job.split = tasks < 4 * run->threads ? 4 * REDUCE_LEAF : 128 * REDUCE_LEAF;
     }
     int64_t grain = tess_max64(1, 4 * REDUCE_LEAF / tess_max64(1, p->offsets ? p->in.count / tess_max64(1, tasks) : p->k));
+    if (job.rows && !p->offsets && p->k > 0 && p->k < job.split)
+        return tess_parallel(run->context, run->threads, tasks, run->threads > 1 ? grain : tess_max64(grain, OUTPUTS_AT_ONCE), row_tasks, &job);
     if (p->offsets || p->k < job.split)
         TESS_TRY(tess_parallel(run->context, run->threads, tasks, grain, output_tasks, &job));
     if (p->longest >= job.split)

@@ -116,8 +116,6 @@ typedef struct reduce_lane_kernels {
     /* The halving tree over the first `used` lanes; the result is lane 0. */
     void (*halve_add[TESS_TYPES])(void *lanes, int used);
     void (*halve_multiply[TESS_TYPES])(void *lanes, int used);
-    /* The sums of whole leaves that follow each other, or NULL. */
-    void (*leaf_sums[TESS_TYPES])(void *sums, const void *elements, int64_t leaves);
     /* As add for f64, of the squares of row[i] - mean. omit: NaN elements give +0. */
     void (*deviations)(void *lanes, const void *row, int64_t n, bool first, double mean, bool omit);
     /* The sum of integer (or bool) elements modulo 2^64, which no order can change. */
@@ -162,12 +160,16 @@ typedef struct reduce_column_kernels {
     void (*deviations)(double *acc, const void *row, const double *mean, int64_t n, bool first, bool omit);
 } reduce_column_kernels;
 
-/* Sums of elements as they lie, converted and mapped on the way (cpu_direct.c); by the problem's map and the input's type. Contiguous elements only, NaNs
- * count. wide: of the elements as f64. The columns' functions are as those of reduce_column_kernels. */
+/* Whole trees over contiguous elements as they lie, which are converted and mapped on the way (cpu_rows.c); by the problem's map and the input's type. NaNs count.
+ * sums[i] becomes the tree over the k >= 1 elements of row i, the rows lying `step` bytes apart; wide: of the elements as f64. Moments of a leaf: n >= 1. */
+typedef struct reduce_row_kernels {
+    void (*sums[REDUCE_MAPS][TESS_TYPES])(void *sums, const char *rows, int64_t step, int64_t count, int64_t k);
+    void (*wide[TESS_TYPES])(void *sums, const char *rows, int64_t step, int64_t count, int64_t k);
+    void (*moments[TESS_TYPES])(double *mean, double *m2, const void *elements, int64_t n);
+} reduce_row_kernels;
+
+/* The same for columns (cpu_direct.c); functions as those of reduce_column_kernels. */
 typedef struct reduce_direct_kernels {
-    void (*add[REDUCE_MAPS][TESS_TYPES])(void *lanes, const void *row, int64_t n, bool first);
-    void (*wide[TESS_TYPES])(void *lanes, const void *row, int64_t n, bool first);
-    void (*deviations[TESS_TYPES])(double *lanes, const void *row, int64_t n, double mean);
     void (*columns[REDUCE_MAPS][TESS_TYPES])(void *acc, const char *base, const int64_t *offsets, int64_t step, int64_t rows, int64_t n, bool first);
     void (*wide_columns[TESS_TYPES])(void *acc, const char *base, const int64_t *offsets, int64_t step, int64_t rows, int64_t n, bool first);
     void (*deviation_columns[TESS_TYPES])(double *acc, const char *base, const int64_t *offsets, int64_t step, int64_t rows, int64_t n,
@@ -203,6 +205,7 @@ typedef struct reduce_kernels {
     const reduce_map_kernels *map;
     const reduce_column_kernels *column;
     const reduce_short_kernels *brief; /* short is a keyword */
+    const reduce_row_kernels *rows;
     const reduce_direct_kernels *direct;
     const reduce_exact_kernels *exact;
 } reduce_kernels;
@@ -222,7 +225,7 @@ size_t tess_reduce_columns_workspace(const tess_problem *problem, int threads);
 size_t tess_reduce_leaves_workspace(const tess_problem *problem, int threads);
 size_t tess_reduce_exact_workspace(const tess_problem *problem, int threads);
 
-/* Whether the elements' sum can be had by `add`, or `wide`, of the direct kernels. */
+/* Whether the elements' sum can be had by `sums` or `columns`, or by `wide` and `wide_columns`, of the kernels for elements as they lie. */
 TESS_INLINE bool reduce_adds_wide(const reduce_problem *p) { return p->map == REDUCE_PLAIN && p->acc == tess_f64; }
 TESS_INLINE bool reduce_adds_direct(const reduce_problem *p) {
     if (p->kind != REDUCE_SUM || p->omit || reduce_adds_wide(p))

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_rows.c - sums and moments of contiguous rows, one after another in one call.
+ *
+ * A leaf of the tree goes from memory into its 256 lanes and halves without a stop on the way: with AVX-512 the lanes are registers all the time, elsewhere an
+ * array in L1. Elements are converted, squared or made positive as they are read. What takes time between two rows - calls, places of results - is done for
+ * many at once by the caller: memory rests meanwhile, and a row of 1000 elements is read in as much time as that took.
+ *
+ * A row is read strictly in address order: narrower strips defeat the hardware's read-ahead and cost half the bandwidth. The distance of 4 KiB is the best of
+ * those measured (1 to 16 KiB). */
+#include <string.h>
+
+#include "core/maker.h"
+#include "ops/reduce/reduce.h"
+#include "simd/half.h"
+
+#if defined(__AVX512F__)
+enum { IN_REGISTERS = 1 };
+#define UNROLL _Pragma("GCC unroll 32")
+#else
+enum { IN_REGISTERS = 0 };
+#define UNROLL
+#endif
+enum { AHEAD = 4096 };
+
+TESS_INLINE v_f32 f32_abs(v_f32 v) { return (v_f32)((v_i32)v & INT32_MAX); }
+TESS_INLINE v_f64 f64_abs(v_f64 v) { return (v_f64)((v_i64)v & INT64_MAX); }
+
+/* How elements at p join a vector of sums. The square of an f16 or f32 is exact in f64, so adding it by fma rounds no differently; with the instruction at
+ * hand that is an operation less. */
+#if defined(__FMA__) || defined(__AVX512F__)
+#define ADD_SQUARE(a, x) v_f64_fma(x, x, a)
+#else
+#define ADD_SQUARE(a, x) ((a) + (x) * (x))
+#endif
+TESS_INLINE v_f32 take_f32(v_f32 a, const char *p) { return a + v_f32_load(p); }
+TESS_INLINE v_f32 take_f16(v_f32 a, const char *p) { return a + v_f32_of_f16(p); }
+TESS_INLINE v_f32 take_bf16(v_f32 a, const char *p) { return a + v_f32_of_bf16(p); }
+TESS_INLINE v_f32 take_abs_f32(v_f32 a, const char *p) { return a + f32_abs(v_f32_load(p)); }
+TESS_INLINE v_f32 take_abs_f16(v_f32 a, const char *p) { return a + f32_abs(v_f32_of_f16(p)); }
+TESS_INLINE v_f32 take_abs_bf16(v_f32 a, const char *p) { return a + f32_abs(v_f32_of_bf16(p)); }
+TESS_INLINE v_f64 take_f64(v_f64 a, const char *p) { return a + v_f64_load(p); }
+TESS_INLINE v_f64 take_abs_f64(v_f64 a, const char *p) { return a + f64_abs(v_f64_load(p)); }
+TESS_INLINE v_f64 take_wide_f16(v_f64 a, const char *p) { return a + v_f64_of_f16(p); }
+TESS_INLINE v_f64 take_wide_f32(v_f64 a, const char *p) { return a + v_f64_of_f32(p); }
+TESS_INLINE v_f64 take_square_f16(v_f64 a, const char *p) {
+    const v_f64 x = v_f64_of_f16(p);
+    return ADD_SQUARE(a, x);
+}
+TESS_INLINE v_f64 take_square_f32(v_f64 a, const char *p) {
+    const v_f64 x = v_f64_of_f32(p);
+    return ADD_SQUARE(a, x);
+}
+TESS_INLINE v_f64 take_square_f64(v_f64 a, const char *p) {
+    const v_f64 x = v_f64_load(p);
+    return a + x * x;
+}
+
+/* The halvings of one vector. */
+#if defined(__AVX512F__)
+TESS_INLINE double last_double(v_f64 x) {
+    const __m256d four = _mm512_castpd512_pd256((__m512d)x) + _mm512_extractf64x4_pd((__m512d)x, 1);
+    const __m128d two = _mm256_castpd256_pd128(four) + _mm256_extractf128_pd(four, 1);
+    return two[0] + two[1];
+}
+TESS_INLINE float last_float(v_f32 x) {
+    const __m256 eight = _mm512_castps512_ps256((__m512)x) + _mm512_extractf32x8_ps((__m512)x, 1);
+    const __m128 four = _mm256_castps256_ps128(eight) + _mm256_extractf128_ps(eight, 1), two = four + _mm_movehl_ps(four, four);
+    return two[0] + two[1];
+}
+#else
+#define LAST(type, vector)                                                     \
+    TESS_INLINE type last_##type(vector x) {                                   \
+        for (int w = TESS_VECTOR_BYTES / (int)sizeof(type) / 2; w > 0; w /= 2) \
+            for (int j = 0; j < w; j++)                                        \
+                x[j] += x[j + w];                                              \
+        return x[0];                                                           \
+    }
+LAST(float, v_f32)
+LAST(double, v_f64)
+#endif
+
+/* The first bytes at p, fewer than a vector's, and zeros. */
+TESS_INLINE void first_bytes(char *to, const char *p, int64_t bytes) {
+#if defined(__AVX512BW__)
+    _mm512_storeu_si512(to, _mm512_maskz_loadu_epi8(((__mmask64)1 << bytes) - 1, p));
+#else
+    memset(to, 0, TESS_VECTOR_BYTES);
+    memcpy(to, p, (size_t)bytes);
+#endif
+}
+
+/* The sum of the n elements of a leaf, `size` bytes each. Lanes without elements hold +0, which no sum notices that started from +0, and neither do those that
+ * take +0 once more to complete a vector. */
+#define HALVE(vector, a, VECTORS) \
+    _Pragma("GCC unroll 8") for (int w = VECTORS / 2; w > 0; w /= 2) _Pragma("GCC unroll 16") for (int v = 0; v < w; v++) a[v] += a[v + w]
+#define ROWS(name, type, vector, size, asks)                                                                          \
+    TESS_INLINE type leaf_##name(const char *p, int64_t n, const bool ahead) {                                        \
+        enum { LANES = TESS_VECTOR_BYTES / (int)sizeof(type), VECTORS = REDUCE_LANES / LANES, BYTES = LANES * size }; \
+        vector a[VECTORS];                                                                                            \
+        UNROLL for (int v = 0; v < VECTORS; v++) a[v] = (vector){0};                                                  \
+        for (int64_t r = n / REDUCE_LANES; r > 0; r--, p += REDUCE_LANES * size)                                      \
+            UNROLL for (int v = 0; v < VECTORS; v++) {                                                                \
+                if (ahead && v * BYTES % 64 == 0)                                                                     \
+                    tess_prefetch_ahead(p + v * BYTES + AHEAD, 64);                                                   \
+                a[v] = take_##name(a[v], p + v * BYTES);                                                              \
+            }                                                                                                         \
+        const int whole = (int)(n % REDUCE_LANES) / LANES, some = (int)(n % LANES);                                   \
+        if (whole + some > 0) {                                                                                       \
+            _Alignas(64) char last[64];                                                                               \
+            first_bytes(last, p + whole * BYTES, some * size);                                                        \
+            if (ahead)                                                                                                \
+                for (int at = 0; at < (whole + 1) * BYTES; at += 64)                                                  \
+                    tess_prefetch_ahead(p + at + AHEAD, 64);                                                          \
+            UNROLL for (int v = 0; v < VECTORS; v++) {                                                                \
+                if (v < whole)                                                                                        \
+                    a[v] = take_##name(a[v], p + v * BYTES);                                                          \
+                else if (v == whole)                                                                                  \
+                    a[v] = take_##name(a[v], last);                                                                   \
+            }                                                                                                         \
+        }                                                                                                             \
+        HALVE(vector, a, VECTORS);                                                                                    \
+        return last_##type(a[0]);                                                                                     \
+    }                                                                                                                 \
+    static void rows_##name(void *sums, const char *rows, int64_t step, int64_t count, int64_t k) {                   \
+        type *to = sums;                                                                                              \
+        type stack[REDUCE_LEVELS];                                                                                    \
+        const bool ahead = asks;                                                                                      \
+        for (int64_t i = 0; i < count; i++, rows += step) {                                                           \
+            int depth = 0;                                                                                            \
+            for (int64_t first = 0, leaf = 0; first < k; first += REDUCE_LEAF, leaf++) {                              \
+                stack[depth++] = leaf_##name(rows + first * size, tess_min64(k - first, REDUCE_LEAF), ahead);         \
+                for (int merges = reduce_merges_after(leaf); merges > 0; merges--, depth--)                           \
+                    stack[depth - 2] += stack[depth - 1];                                                             \
+            }                                                                                                         \
+            for (; depth > 1; depth--)                                                                                \
+                stack[depth - 2] += stack[depth - 1];                                                                 \
+            to[i] = stack[0];                                                                                         \
+        }                                                                                                             \
+    }
+ROWS(f32, float, v_f32, 4, IN_REGISTERS || tess_cpu_asks_ahead())
+ROWS(f16, float, v_f32, 2, true)
+ROWS(bf16, float, v_f32, 2, true)
+ROWS(abs_f32, float, v_f32, 4, true)
+ROWS(abs_f16, float, v_f32, 2, true)
+ROWS(abs_bf16, float, v_f32, 2, true)
+ROWS(f64, double, v_f64, 8, true)
+ROWS(abs_f64, double, v_f64, 8, true)
+ROWS(square_f16, double, v_f64, 2, true)
+ROWS(square_f32, double, v_f64, 4, true)
+ROWS(square_f64, double, v_f64, 8, true)
+ROWS(wide_f16, double, v_f64, 2, true)
+ROWS(wide_f32, double, v_f64, 4, true)
+
+/* ---- moments ---- */
+
+/* The mean of a leaf's n elements and the sum of squares of their distances from it. The leaf comes from memory once and lies in L1 or L2 for the second pass,
+ * which may read it in strips of as many lanes as registers hold. What follows the leaf is asked for piece by piece during both passes: memory is to rest in
+ * neither. */
+#define MOMENTS(name, size, VALUE)                                                                                        \
+    TESS_INLINE v_f64 apart_##name(v_f64 a, const char *p, v_f64 mean) {                                                  \
+        const v_f64 d = VALUE(p) - mean;                                                                                  \
+        return a + d * d;                                                                                                 \
+    }                                                                                                                     \
+    static void moments_##name(double *mean, double *m2, const void *elements, int64_t n) {                               \
+        enum { LANES = TESS_F64_LANES, VECTORS = REDUCE_LANES / LANES, BYTES = LANES * size, ROW = REDUCE_LANES * size }; \
+        enum { STRIP = IN_REGISTERS ? 16 : 8, STRIPS = VECTORS / STRIP, FIRST = ROW / 2, THEN = FIRST / STRIPS };         \
+        const char *p = elements, *next = p + tess_max64(n * size, AHEAD);                                                \
+        const int64_t rows = n / REDUCE_LANES;                                                                            \
+        const int whole = (int)(n % REDUCE_LANES) / LANES, some = (int)(n % LANES);                                       \
+        _Alignas(64) char last[64];                                                                                       \
+        v_f64 sum[VECTORS];                                                                                               \
+        first_bytes(last, p + rows * ROW + whole * BYTES, some * size);                                                   \
+        UNROLL for (int v = 0; v < VECTORS; v++) sum[v] = (v_f64){0};                                                     \
+        for (int64_t r = 0; r < rows; r++, p += ROW, next += FIRST) {                                                     \
+            tess_prefetch_ahead(next, FIRST);                                                                             \
+            UNROLL for (int v = 0; v < VECTORS; v++) sum[v] += VALUE(p + v * BYTES);                                      \
+        }                                                                                                                 \
+        UNROLL for (int v = 0; v < VECTORS; v++) {                                                                        \
+            if (v < whole)                                                                                                \
+                sum[v] += VALUE(p + v * BYTES);                                                                           \
+            else if (v == whole)                                                                                          \
+                sum[v] += VALUE(last);                                                                                    \
+        }                                                                                                                 \
+        HALVE(v_f64, sum, VECTORS);                                                                                       \
+        *mean = last_double(sum[0]) / (double)n;                                                                          \
+        const v_f64 m = v_f64_all(*mean);                                                                                 \
+        v_f64 end = apart_##name((v_f64){0}, last, m);                                                                    \
+        for (int i = some; i < LANES; i++)                                                                                \
+            end[i] = 0;                                                                                                   \
+        _Alignas(64) double lanes[REDUCE_LANES];                                                                          \
+        for (int strip = 0; strip < VECTORS; strip += STRIP) {                                                            \
+            v_f64 a[STRIP];                                                                                               \
+            p = (const char *)elements + strip * BYTES;                                                                   \
+            UNROLL for (int v = 0; v < STRIP; v++) a[v] = (v_f64){0};                                                     \
+            for (int64_t r = 0; r < rows; r++, p += ROW, next += THEN) {                                                  \
+                tess_prefetch_ahead(next, THEN);                                                                          \
+                UNROLL for (int v = 0; v < STRIP; v++) a[v] = apart_##name(a[v], p + v * BYTES, m);                       \
+            }                                                                                                             \
+            UNROLL for (int v = 0; v < STRIP; v++) {                                                                      \
+                if (strip + v < whole)                                                                                    \
+                    a[v] = apart_##name(a[v], p + v * BYTES, m);                                                          \
+                else if (strip + v == whole)                                                                              \
+                    a[v] += end;                                                                                          \
+                v_f64_store(lanes + (strip + v) * LANES, a[v]);                                                           \
+            }                                                                                                             \
+        }                                                                                                                 \
+        UNROLL for (int v = 0; v < VECTORS; v++) sum[v] = v_f64_load(lanes + v * LANES);                                  \
+        HALVE(v_f64, sum, VECTORS);                                                                                       \
+        *m2 = last_double(sum[0]);                                                                                        \
+    }
+MOMENTS(f16, 2, v_f64_of_f16)
+MOMENTS(f32, 4, v_f64_of_f32)
+MOMENTS(f64, 8, v_f64_load)
+
+extern const reduce_row_kernels TESS_ISA_NAME(tess_reduce_row_kernels);
+const reduce_row_kernels TESS_ISA_NAME(tess_reduce_row_kernels) = {
+    .sums = {[REDUCE_PLAIN] = {[tess_f16] = rows_f16, [tess_bf16] = rows_bf16, [tess_f32] = rows_f32, [tess_f64] = rows_f64},
+             [REDUCE_ABS] = {[tess_f16] = rows_abs_f16, [tess_bf16] = rows_abs_bf16, [tess_f32] = rows_abs_f32, [tess_f64] = rows_abs_f64},
+             [REDUCE_SQUARE] = {[tess_f16] = rows_square_f16, [tess_f32] = rows_square_f32, [tess_f64] = rows_square_f64}},
+    .wide = {[tess_f16] = rows_wide_f16, [tess_f32] = rows_wide_f32, [tess_f64] = rows_f64},
+    .moments = {[tess_f16] = moments_f16, [tess_f32] = moments_f32, [tess_f64] = moments_f64},
+};
