@@ -260,6 +260,15 @@ tess_status tess_reduce_columns(const tess_problem *problem, const tess_run *run
         fold = direct->wide_columns[p->in.type];
     if (neighbours && !p->omit && p->kind == REDUCE_VAR)
         job.deviations = direct->deviation_columns[p->in.type];
+    if (neighbours && p->kept_size[last] >= FEWEST_COLUMNS && !p->omit && !columns_turn(p)) {
+        const reduce_eight_kernels *eight = kernels->eight;
+        if (p->kind == REDUCE_SUM)
+            job.eight = reduce_adds_wide(p) ? eight->wide[p->in.type] : reduce_adds_direct(p) ? eight->sums[p->map][p->in.type] : NULL;
+        if (p->kind == REDUCE_VAR && eight->apart[p->in.type]) {
+            job.eight = eight->wide[p->in.type];
+            job.apart = eight->apart[p->in.type];
+        }
+    }
     job.direct = fold;
     job.in_place |= fold != NULL;
     job.turned = turned_bytes(p, job.block);

@@ -15,7 +15,8 @@ typedef struct reduce_columns {
     void (*fold)(void *, const char *, const int64_t *, int64_t, int64_t, int64_t, bool);                   /* rows of the tree's type */
     void (*direct)(void *, const char *, const int64_t *, int64_t, int64_t, int64_t, bool);                 /* of elements as they lie, or NULL */
     void (*deviations)(double *, const char *, const int64_t *, int64_t, int64_t, int64_t, const double *); /* of elements as they lie, or NULL */
-    bool in_place; /* rows need neither loading nor mapping, or fold does both */
+    reduce_eight eight, apart; /* eight rows at once of elements as they lie, or NULL */
+    bool in_place;             /* rows need neither loading nor mapping, or fold does both */
     int64_t width, out_stride, block, blocks, levels;
     int64_t stride, turned; /* between the columns; when turned is not 0, they are turned into rows of so many bytes first */
     int64_t pieces, span;   /* one block's rows are shared by so many threads, span leaves each */
@@ -39,6 +40,8 @@ typedef struct reduce_columns_worker {
     int64_t n;  /* columns of this block */
     bool fresh; /* nothing was folded yet */
 } reduce_columns_worker;
+
+enum { FEWEST_COLUMNS = 16 }; /* of eight rows at once: a vector on every machine */
 
 TESS_INLINE bool columns_is_tree(const reduce_problem *p) {
     return p->kind == REDUCE_VAR || ((p->kind == REDUCE_SUM || p->kind == REDUCE_PROD) && !reduce_is_integer(p->acc));

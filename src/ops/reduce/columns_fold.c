@@ -94,17 +94,70 @@ static bool fold_lanes(const reduce_columns_worker *w, int stride, int lane, int
     return true;
 }
 
+/* ---- eight rows at once ---- */
+
+/* Rows `from` and on of `lanes` lanes that are neighbours in bit-reversed order, of a leaf of n; missing ones are the row `none`. */
+static void eight_rows(const reduce_columns_worker *w, int place, int lanes, int64_t from, int64_t n, const char *none, const char **row) {
+    const int each = REDUCE_EIGHT / lanes;
+    for (int j = 0; j < lanes; j++)
+        for (int i = 0; i < each; i++) {
+            const int64_t at = reduce_reversed_lane(place + j) + (from + i) * REDUCE_LANES;
+            row[j * each + i] = at < n ? w->base + w->offset[at] : none;
+        }
+}
+
+/* The tree over a leaf's lanes, into row `level` of the stack. As fold_lanes, but that lanes without elements take part with +0, which changes no sum. */
+static void fold_eights(const reduce_columns_worker *w, int64_t n, int64_t level, bool squares) {
+    static const int64_t here = 0;
+    const reduce_columns *job = w->job;
+    const reduce_eight eight = squares ? job->apart : job->eight;
+    const int64_t rows = tess_ceil_div(n, REDUCE_LANES);
+    const int lanes = rows > 4 ? 1 : rows > 2 ? 2 : rows > 1 ? 4 : 8, each = REDUCE_EIGHT / lanes;
+    const char *row[2][REDUCE_EIGHT];
+    int64_t depth = level;
+    int turn = 0;
+    if (n % REDUCE_LANES != 0 || rows % each != 0)
+        memset(w->mapped, 0, (size_t)(w->n * job->p->in.itemsize));
+    eight_rows(w, 0, lanes, 0, n, w->mapped, row[0]);
+    for (int place = 0; place < REDUCE_LANES; place += lanes, depth++) {
+        for (int64_t from = 0; from < rows; from += each, turn ^= 1) {
+            if (from + each < rows)
+                eight_rows(w, place, lanes, from + each, n, w->mapped, row[turn ^ 1]);
+            else if (place + lanes < REDUCE_LANES)
+                eight_rows(w, place + lanes, lanes, 0, n, w->mapped, row[turn ^ 1]);
+            else
+                memcpy(row[turn ^ 1], row[turn], sizeof *row);
+            eight(columns_stack_row(w, depth), row[turn], row[turn ^ 1], lanes, from > 0, w->n, w->mean);
+        }
+        for (int merges = reduce_merges_after(place / lanes); merges > 0; merges--, depth--)
+            job->fold(columns_stack_row(w, depth - 1), columns_stack_row(w, depth), &here, 0, 1, w->n, false);
+    }
+}
+
+/* Squares of distances have no row that could stand for a missing one. */
+static bool takes_eight(const reduce_columns_worker *w, int64_t n, bool squares) {
+    const int64_t rows = tess_ceil_div(n, REDUCE_LANES), each = rows > 4 ? 8 : rows > 2 ? 4 : rows;
+    return w->job->eight && w->n >= FEWEST_COLUMNS && n >= REDUCE_LANES / REDUCE_EIGHT && (!squares || (n % REDUCE_LANES == 0 && rows % each == 0));
+}
+
+static void fold_leaf_tree(const reduce_columns_worker *w, int64_t n, int64_t level, bool squares) {
+    if (takes_eight(w, n, squares))
+        fold_eights(w, n, level, squares);
+    else
+        fold_lanes(w, 1, 0, n, level, squares);
+}
+
 static void fold_moments(const reduce_columns_worker *w, int64_t n, int64_t level) {
     size_t at = (size_t)level * (size_t)w->job->block;
     const double *sum = columns_stack_row(w, 0);
     memset(w->nans, 0, (size_t)w->n * sizeof(int64_t));
-    fold_lanes(w, 1, 0, n, 0, false);
+    fold_leaf_tree(w, n, 0, false);
     for (int64_t c = 0; c < w->n; c++) {
         int64_t count = n - w->nans[c];
         w->counts[at + (size_t)c] = count;
         w->means[at + (size_t)c] = w->mean[c] = count > 0 ? sum[c] / (double)count : 0;
     }
-    fold_lanes(w, 1, 0, n, 0, true);
+    fold_leaf_tree(w, n, 0, true);
     memcpy(w->m2s + at, sum, (size_t)w->n * sizeof(double));
 }
 
@@ -113,7 +166,7 @@ static void fold_leaf(reduce_columns_worker *w, int64_t first, int64_t n, int64_
     if (w->job->p->kind == REDUCE_VAR)
         fold_moments(w, n, level);
     else
-        fold_lanes(w, 1, 0, n, level, false);
+        fold_leaf_tree(w, n, level, false);
 }
 
 static void merge_levels(const reduce_columns_worker *w, int64_t left) {

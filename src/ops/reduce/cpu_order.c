@@ -11,18 +11,18 @@
     memcpy(&u, (const char *)(p) + (i) * (stride), sizeof u)
 
 /* What can be had by the maximum of floats: the elements that were seen to are taken off the run. */
-#define QUICK(name, S, U, type, highest)                                                                                             \
-    TESS_INLINE void quick_##name(S *best, const void **p, int64_t stride, int64_t *n, reduce_order order) {                         \
-        const int64_t done = *n / (8 * TESS_VECTOR_BYTES / (int64_t)sizeof(type)) * (8 * TESS_VECTOR_BYTES / (int64_t)sizeof(type)); \
-        type value;                                                                                                                  \
-        bool nan;                                                                                                                    \
-        U u;                                                                                                                         \
-        if (stride != (int64_t)sizeof(type) || done == 0 || !extreme_##name(*p, done * stride, order, &value, &nan))                 \
-            return;                                                                                                                  \
-        memcpy(&u, &value, sizeof u);                                                                                                \
-        *best = nan && !order.omit ? highest : key_##name(u, order);                                                                 \
-        *p = (const char *)*p + done * stride;                                                                                       \
-        *n -= done;                                                                                                                  \
+#define QUICK(name, S, U, type, highest)                                                                                     \
+    TESS_INLINE void quick_##name(S *best, const void **p, int64_t stride, int64_t *n, reduce_order order) {                 \
+        const int64_t bytes = *n * (int64_t)sizeof(type);                                                                    \
+        type value;                                                                                                          \
+        bool nan;                                                                                                            \
+        U u;                                                                                                                 \
+        if (stride != (int64_t)sizeof(type) || bytes < TESS_VECTOR_BYTES || !extreme_##name(*p, bytes, order, &value, &nan)) \
+            return;                                                                                                          \
+        memcpy(&u, &value, sizeof u);                                                                                        \
+        *best = nan && !order.omit ? highest : key_##name(u, order);                                                         \
+        *p = (const char *)*p + bytes;                                                                                       \
+        *n = 0;                                                                                                              \
     }
 /* The place of a key that is a number's, where zeros are equal: by comparing floats. */
 #define QUICK_FIND(name, S, U, type, highest)                                                                              \

@@ -11,7 +11,7 @@
 
 #include "core/maker.h"
 #include "ops/reduce/reduce.h"
-#include "simd/half.h"
+#include "ops/reduce/take.h"
 
 #if defined(__AVX512F__)
 enum { IN_REGISTERS = 1 };
@@ -21,39 +21,6 @@ enum { IN_REGISTERS = 0 };
 #define UNROLL
 #endif
 enum { AHEAD = 4096 };
-
-TESS_INLINE v_f32 f32_abs(v_f32 v) { return (v_f32)((v_i32)v & INT32_MAX); }
-TESS_INLINE v_f64 f64_abs(v_f64 v) { return (v_f64)((v_i64)v & INT64_MAX); }
-
-/* How elements at p join a vector of sums. The square of an f16 or f32 is exact in f64, so adding it by fma rounds no differently; with the instruction at
- * hand that is an operation less. */
-#if defined(__FMA__) || defined(__AVX512F__)
-#define ADD_SQUARE(a, x) v_f64_fma(x, x, a)
-#else
-#define ADD_SQUARE(a, x) ((a) + (x) * (x))
-#endif
-TESS_INLINE v_f32 take_f32(v_f32 a, const char *p) { return a + v_f32_load(p); }
-TESS_INLINE v_f32 take_f16(v_f32 a, const char *p) { return a + v_f32_of_f16(p); }
-TESS_INLINE v_f32 take_bf16(v_f32 a, const char *p) { return a + v_f32_of_bf16(p); }
-TESS_INLINE v_f32 take_abs_f32(v_f32 a, const char *p) { return a + f32_abs(v_f32_load(p)); }
-TESS_INLINE v_f32 take_abs_f16(v_f32 a, const char *p) { return a + f32_abs(v_f32_of_f16(p)); }
-TESS_INLINE v_f32 take_abs_bf16(v_f32 a, const char *p) { return a + f32_abs(v_f32_of_bf16(p)); }
-TESS_INLINE v_f64 take_f64(v_f64 a, const char *p) { return a + v_f64_load(p); }
-TESS_INLINE v_f64 take_abs_f64(v_f64 a, const char *p) { return a + f64_abs(v_f64_load(p)); }
-TESS_INLINE v_f64 take_wide_f16(v_f64 a, const char *p) { return a + v_f64_of_f16(p); }
-TESS_INLINE v_f64 take_wide_f32(v_f64 a, const char *p) { return a + v_f64_of_f32(p); }
-TESS_INLINE v_f64 take_square_f16(v_f64 a, const char *p) {
-    const v_f64 x = v_f64_of_f16(p);
-    return ADD_SQUARE(a, x);
-}
-TESS_INLINE v_f64 take_square_f32(v_f64 a, const char *p) {
-    const v_f64 x = v_f64_of_f32(p);
-    return ADD_SQUARE(a, x);
-}
-TESS_INLINE v_f64 take_square_f64(v_f64 a, const char *p) {
-    const v_f64 x = v_f64_load(p);
-    return a + x * x;
-}
 
 /* The halvings of one vector. */
 #if defined(__AVX512F__)
@@ -157,10 +124,6 @@ ROWS(wide_f32, double, v_f64, 4, true)
  * which may read it in strips of as many lanes as registers hold. What follows the leaf is asked for piece by piece during both passes: memory is to rest in
  * neither. */
 #define MOMENTS(name, size, VALUE)                                                                                        \
-    TESS_INLINE v_f64 apart_##name(v_f64 a, const char *p, v_f64 mean) {                                                  \
-        const v_f64 d = VALUE(p) - mean;                                                                                  \
-        return a + d * d;                                                                                                 \
-    }                                                                                                                     \
     static void moments_##name(double *mean, double *m2, const void *elements, int64_t n) {                               \
         enum { LANES = TESS_F64_LANES, VECTORS = REDUCE_LANES / LANES, BYTES = LANES * size, ROW = REDUCE_LANES * size }; \
         enum { STRIP = IN_REGISTERS ? 16 : 8, STRIPS = VECTORS / STRIP, FIRST = ROW / 2, THEN = FIRST / STRIPS };         \
@@ -184,7 +147,7 @@ ROWS(wide_f32, double, v_f64, 4, true)
         HALVE(v_f64, sum, VECTORS);                                                                                       \
         *mean = last_double(sum[0]) / (double)n;                                                                          \
         const v_f64 m = v_f64_all(*mean);                                                                                 \
-        v_f64 end = apart_##name((v_f64){0}, last, m);                                                                    \
+        v_f64 end = take_apart_##name((v_f64){0}, last, m);                                                               \
         for (int i = some; i < LANES; i++)                                                                                \
             end[i] = 0;                                                                                                   \
         _Alignas(64) double lanes[REDUCE_LANES];                                                                          \
@@ -194,11 +157,11 @@ ROWS(wide_f32, double, v_f64, 4, true)
             UNROLL for (int v = 0; v < STRIP; v++) a[v] = (v_f64){0};                                                     \
             for (int64_t r = 0; r < rows; r++, p += ROW, next += THEN) {                                                  \
                 tess_prefetch_ahead(next, THEN);                                                                          \
-                UNROLL for (int v = 0; v < STRIP; v++) a[v] = apart_##name(a[v], p + v * BYTES, m);                       \
+                UNROLL for (int v = 0; v < STRIP; v++) a[v] = take_apart_##name(a[v], p + v * BYTES, m);                  \
             }                                                                                                             \
             UNROLL for (int v = 0; v < STRIP; v++) {                                                                      \
                 if (strip + v < whole)                                                                                    \
-                    a[v] = apart_##name(a[v], p + v * BYTES, m);                                                          \
+                    a[v] = take_apart_##name(a[v], p + v * BYTES, m);                                                     \
                 else if (strip + v == whole)                                                                              \
                     a[v] += end;                                                                                          \
                 v_f64_store(lanes + (strip + v) * LANES, a[v]);                                                           \

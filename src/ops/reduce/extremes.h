@@ -13,22 +13,45 @@
 #include "ops/reduce/reduce.h"
 #include "simd/simd.h"
 
-/* Whether one of the elements, whole steps of the loop, has these bits. */
+/* Whether one of the elements, a vector of them or more, has these bits. */
 #define HOLDS(name, vector, mask)                                                                                                \
     static bool holds_##name(const char *p, int64_t bytes, mask bits) {                                                          \
         enum { CHAINS = 8, STEP = CHAINS * TESS_VECTOR_BYTES };                                                                  \
-        for (int64_t at = 0; at < bytes; at += STEP) {                                                                           \
-            mask found = {0};                                                                                                    \
+        int64_t at = 0;                                                                                                          \
+        mask found = {0};                                                                                                        \
+        for (; at + STEP <= bytes; at += STEP) {                                                                                 \
             TESS_UNROLL for (int c = 0; c < CHAINS; c++) found |= (mask)v_##name##_load(p + at + c * TESS_VECTOR_BYTES) == bits; \
             if (v_any(&found))                                                                                                   \
                 return true;                                                                                                     \
         }                                                                                                                        \
-        return false;                                                                                                            \
+        for (; at < bytes; at += TESS_VECTOR_BYTES)                                                                              \
+            found |= (mask)v_##name##_load(p + tess_min64(at, bytes - TESS_VECTOR_BYTES)) == bits;                               \
+        return v_any(&found);                                                                                                    \
     }
 HOLDS(f32, v_f32, v_i32)
 HOLDS(f64, v_f64, v_i64)
 
-/* `bytes` of elements, whole steps of the loop: false when only keys can tell, else *best is the wanted value, or *nan says that a NaN is. */
+/* Of a vector's numbers, none of which is a NaN. */
+#if defined(__AVX512F__)
+TESS_INLINE float most_of_f32(v_f32 v) { return _mm512_reduce_max_ps((__m512)v); }
+TESS_INLINE float least_of_f32(v_f32 v) { return _mm512_reduce_min_ps((__m512)v); }
+TESS_INLINE double most_of_f64(v_f64 v) { return _mm512_reduce_max_pd((__m512d)v); }
+TESS_INLINE double least_of_f64(v_f64 v) { return _mm512_reduce_min_pd((__m512d)v); }
+#else
+#define OF_VECTOR(name, type, vector, OP)                               \
+    TESS_INLINE type name(vector v) {                                   \
+        type best = v[0];                                               \
+        for (int i = 1; i < TESS_VECTOR_BYTES / (int)sizeof(type); i++) \
+            best = v[i] OP best ? v[i] : best;                          \
+        return best;                                                    \
+    }
+OF_VECTOR(most_of_f32, float, v_f32, >)
+OF_VECTOR(least_of_f32, float, v_f32, <)
+OF_VECTOR(most_of_f64, double, v_f64, >)
+OF_VECTOR(least_of_f64, double, v_f64, <)
+#endif
+
+/* `bytes` of elements, a vector of them or more: false when only keys can tell, else *best is the wanted value, or *nan says that a NaN is. */
 #define EXTREME(name, type, vector, mask, low)                                                                                                 \
     TESS_INLINE void extreme_##name##_loop(const char *p, int64_t bytes, type start, bool smallest, bool magnitude, bool cached, vector *best, \
                                            v_flags *nans) {                                                                                    \
@@ -37,7 +60,8 @@ HOLDS(f64, v_f64, v_i64)
         v_flags found = v_flags_none();                                                                                                        \
         for (int c = 0; c < CHAINS; c++)                                                                                                       \
             m[c] = v_##name##_all(start);                                                                                                      \
-        for (int64_t at = 0; at < bytes; at += STEP) {                                                                                         \
+        int64_t at = 0;                                                                                                                        \
+        for (; at + STEP <= bytes; at += STEP) {                                                                                               \
             if (!cached)                                                                                                                       \
                 tess_prefetch_ahead(p + at + 4096, STEP);                                                                                      \
             _Pragma("GCC unroll 8") for (int c = 0; c < CHAINS; c += 2) {                                                                      \
@@ -50,6 +74,13 @@ HOLDS(f64, v_f64, v_i64)
                 m[c] = smallest ? v_##name##_lesser(x, m[c]) : v_##name##_greater(x, m[c]);                                                    \
                 m[c + 1] = smallest ? v_##name##_lesser(y, m[c + 1]) : v_##name##_greater(y, m[c + 1]);                                        \
             }                                                                                                                                  \
+        }                                                                                                                                      \
+        for (; at < bytes; at += TESS_VECTOR_BYTES) { /* the last ones again, which changes nothing */                                         \
+            vector x = v_##name##_load(p + tess_min64(at, bytes - TESS_VECTOR_BYTES));                                                         \
+            found = v_##name##_nans(found, x, x);                                                                                              \
+            if (magnitude)                                                                                                                     \
+                x = (vector)((mask)x & low);                                                                                                   \
+            m[0] = smallest ? v_##name##_lesser(x, m[0]) : v_##name##_greater(x, m[0]);                                                        \
         }                                                                                                                                      \
         for (int c = 1; c < CHAINS; c++)                                                                                                       \
             m[0] = smallest ? v_##name##_lesser(m[c], m[0]) : v_##name##_greater(m[c], m[0]);                                                  \
@@ -67,9 +98,7 @@ HOLDS(f64, v_f64, v_i64)
             extreme_##name##_loop(p, bytes, start, true, false, near, &all, &nans);                                                            \
         else                                                                                                                                   \
             extreme_##name##_loop(p, bytes, start, false, false, near, &all, &nans);                                                           \
-        *best = all[0];                                                                                                                        \
-        for (int i = 1; i < TESS_VECTOR_BYTES / (int)sizeof(type); i++)                                                                        \
-            *best = (order.smallest ? all[i] < *best : all[i] > *best) ? all[i] : *best;                                                       \
+        *best = order.smallest ? least_of_##name(all) : most_of_##name(all);                                                                   \
         *nan = v_flags_any(nans);                                                                                                              \
         if (*nan && (!order.omit || *best == start))                                                                                           \
             return !order.omit;                                                                                                                \

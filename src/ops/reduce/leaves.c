@@ -8,6 +8,7 @@
 
 #include "core/parallel.h"
 #include "ops/reduce/walk.h"
+#include "simd/simd.h"
 
 enum { STRIP = 8 * REDUCE_LANES, PIECES_A_THREAD = 16, AT_ONCE = 8 * REDUCE_LEAF, OUTPUTS_AT_ONCE = 256 };
 
@@ -292,21 +293,68 @@ static void output_tasks(void *argument, int64_t begin, int64_t end, int number)
     }
 }
 
-/* Outputs that are a run each, many at once. */
+/* Outputs that are a run each, many at once: between two of them memory would rest. */
+typedef struct row_results {
+    _Alignas(64) tess_value values[OUTPUTS_AT_ONCE];
+    int64_t keys[OUTPUTS_AT_ONCE];
+} row_results;
+
+/* The greatest keys of m runs, `step` bytes apart, as a row of finished values. */
+static const void *row_extremes(const leaves_job *job, row_results *to, const char *rows, int64_t step, int64_t m) {
+    const reduce_problem *p = job->p;
+    const int64_t size = (int64_t)tess_type_size(p->result);
+    for (int64_t i = 0; i < m; i++)
+        to->keys[i] = job->kernels->order->greatest[p->in.type](rows + i * step, p->in.itemsize, p->k, p->order);
+    if (tess_reduce_finish_keys(p, job->kernels, to->keys, to->values, m))
+        return to->values;
+    for (int64_t i = 0; i < m; i++) {
+        reduce_node node;
+        tess_reduce_node_empty(p, &node);
+        node.count = p->k;
+        node.key = to->keys[i];
+        tess_value value = tess_reduce_node_finish(p, &node);
+        memcpy((char *)to->values + i * size, &value, (size_t)size);
+    }
+    return to->values;
+}
+
+/* Their places. While a run is searched in the caches, the start of the next one is on its way. */
+static const void *row_places(const leaves_job *job, row_results *to, const char *rows, int64_t step, int64_t m) {
+    enum { NEXT = 4096 };
+    const reduce_problem *p = job->p;
+    const reduce_order_kernels *kernels = job->kernels->order;
+    const int64_t lowest = -((int64_t)1 << (8 * p->in.itemsize - 2)) * 2;
+    for (int64_t i = 0; i < m; i++, rows += step) {
+        const int64_t key = kernels->greatest[p->in.type](rows, p->in.itemsize, p->k, p->order);
+        for (int64_t at = 0; !p->order.cached && at < tess_min64(NEXT, p->k * p->in.itemsize); at += 64)
+            tess_prefetch_l2(rows + step + at);
+        to->keys[i] = p->omit && key == lowest ? -1 : kernels->find[p->in.type](rows, p->in.itemsize, p->k, p->order, key);
+    }
+    return to->keys;
+}
+
 static void row_tasks(void *argument, int64_t begin, int64_t end, int number) {
     const leaves_job *job = argument;
     const reduce_problem *p = job->p;
     const int last = p->kept - 1;
     const int64_t width = last >= 0 ? p->kept_size[last] : 1;
     const int64_t in_step = last >= 0 ? p->kept_stride[0][last] : 0, out_step = last >= 0 ? p->kept_stride[1][last] : 0;
-    _Alignas(64) char sums[OUTPUTS_AT_ONCE * sizeof(double)];
+    row_results results;
     (void)number;
     for (int64_t task = begin, in_offset, out_offset, m; task < end; task += m) {
         m = tess_min64(tess_min64(end - task, OUTPUTS_AT_ONCE), width - task % width);
         reduce_task_place(p, task, &in_offset, &out_offset);
-        job->rows(sums, job->run->in + in_offset, in_step, m, p->k);
-        tess_reduce_finish_row(p, sums, p->k, NULL, m); /* has its short cut for every sum of floats */
-        job->storer(job->run->out + out_offset, out_step, sums, m);
+        const char *rows = job->run->in + in_offset;
+        const void *values = results.values;
+        if (p->kind == REDUCE_EXTREME) {
+            values = row_extremes(job, &results, rows, in_step, m);
+        } else if (p->kind == REDUCE_ARG) {
+            values = row_places(job, &results, rows, in_step, m);
+        } else {
+            job->rows(results.values, rows, in_step, m, p->k);
+            tess_reduce_finish_row(p, results.values, p->k, NULL, m); /* has its short cut for every sum of floats */
+        }
+        job->storer(job->run->out + out_offset, out_step, values, m);
     }
 }
 
@@ -366,7 +414,9 @@ static tess_status fold_all(const tess_problem *problem, const tess_run *run, bo
         job.split = tasks < 4 * run->threads ? 4 * REDUCE_LEAF : 128 * REDUCE_LEAF;
     }
     int64_t grain = tess_max64(1, 4 * REDUCE_LEAF / tess_max64(1, p->offsets ? p->in.count / tess_max64(1, tasks) : p->k));
-    if (job.rows && !p->offsets && p->k > 0 && p->k < job.split)
+    bool ordered =
+        in_place && reduce_is_run(p) && p->map == REDUCE_PLAIN && (p->kind == REDUCE_EXTREME || (p->kind == REDUCE_ARG && p->k <= AT_ONCE));
+    if ((job.rows || ordered) && !p->offsets && p->k > 0 && p->k < job.split)
         return tess_parallel(run->context, run->threads, tasks, run->threads > 1 ? grain : tess_max64(grain, OUTPUTS_AT_ONCE), row_tasks, &job);
     if (p->offsets || p->k < job.split)
         TESS_TRY(tess_parallel(run->context, run->threads, tasks, grain, output_tasks, &job));

@@ -168,7 +168,16 @@ typedef struct reduce_row_kernels {
     void (*moments[TESS_TYPES])(double *mean, double *m2, const void *elements, int64_t n);
 } reduce_row_kernels;
 
-/* The same for columns (cpu_direct.c); functions as those of reduce_column_kernels. */
+/* Eight rows of n columns at once (cpu_eight.c), 8 / lanes of each of so many lanes (1, 2, 4, 8) of the tree, lane by lane in the order in which they halve:
+ * acc[c] becomes the lanes' tree over element c of the rows; more: one lane, which goes on from acc[c]. The rows of `next` are asked for meanwhile. n is at least a
+ * vector. apart: squares of the distances from mean[c]; the others have no use for it. */
+enum { REDUCE_EIGHT = 8 };
+typedef void (*reduce_eight)(void *acc, const char *const *row, const char *const *next, int lanes, bool more, int64_t n, const double *mean);
+typedef struct reduce_eight_kernels {
+    reduce_eight sums[REDUCE_MAPS][TESS_TYPES], wide[TESS_TYPES], apart[TESS_TYPES];
+} reduce_eight_kernels;
+
+/* The same for columns, row after row of a lane (cpu_direct.c); functions as those of reduce_column_kernels. */
 typedef struct reduce_direct_kernels {
     void (*columns[REDUCE_MAPS][TESS_TYPES])(void *acc, const char *base, const int64_t *offsets, int64_t step, int64_t rows, int64_t n, bool first);
     void (*wide_columns[TESS_TYPES])(void *acc, const char *base, const int64_t *offsets, int64_t step, int64_t rows, int64_t n, bool first);
@@ -206,6 +215,7 @@ typedef struct reduce_kernels {
     const reduce_column_kernels *column;
     const reduce_short_kernels *brief; /* short is a keyword */
     const reduce_row_kernels *rows;
+    const reduce_eight_kernels *eight;
     const reduce_direct_kernels *direct;
     const reduce_exact_kernels *exact;
 } reduce_kernels;

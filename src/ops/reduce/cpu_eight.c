@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_eight.c - sums along a slow axis, eight rows of neighbouring columns at once: so many lanes of the tree as have eight rows together.
+ *
+ * Eight rows are what eight ways of a cache hold whose rows lie a power of two apart. While they are added, the eight that come next are asked for, whichever
+ * lane they belong to: the processor does not see them coming, since they are far apart and few. Where lanes are short, two, four or eight of them are
+ * added and halved in registers, and only their sum goes to the stack of partial rows. */
+#include <string.h>
+
+#include "ops/reduce/reduce.h"
+#include "ops/reduce/take.h"
+
+/* One vector of columns, from column c on. more: on top of what acc holds; then there is one lane only. TAKE: see take.h; of distances also the means. */
+#define EIGHT(name, type, vector, size, TAKE, ...)                                                                                                  \
+    TESS_INLINE vector at_##name(const type *acc, const char *const *p, int64_t c, const int lanes, const bool more, const double *mean) {          \
+        const int each = REDUCE_EIGHT / lanes;                                                                                                      \
+        vector s[REDUCE_EIGHT];                                                                                                                     \
+        (void)mean;                                                                                                                                 \
+        _Pragma("GCC unroll 8") for (int j = 0; j < lanes; j++) {                                                                                   \
+            s[j] = more ? vector##_load(acc + c) : (vector){0};                                                                                     \
+            _Pragma("GCC unroll 8") for (int i = 0; i < each; i++) s[j] = TAKE(s[j], p[j * each + i] + c * size __VA_ARGS__);                       \
+        }                                                                                                                                           \
+        _Pragma("GCC unroll 4") for (int w = 1; w < lanes; w *= 2) _Pragma("GCC unroll 4") for (int j = 0; j < lanes; j += 2 * w) s[j] += s[j + w]; \
+        return s[0];                                                                                                                                \
+    }                                                                                                                                               \
+    TESS_INLINE void loop_##name(type *acc, const char *const *row, const char *const *next, const int lanes, const bool more, int64_t n,           \
+                                 const double *mean) {                                                                                              \
+        enum { LANES = TESS_VECTOR_BYTES / (int)sizeof(type) };                                                                                     \
+        const char *p[REDUCE_EIGHT], *q[REDUCE_EIGHT];                                                                                              \
+        memcpy(p, row, sizeof p);                                                                                                                   \
+        memcpy(q, next, sizeof q);                                                                                                                  \
+        const vector last = at_##name(acc, p, n - LANES, lanes, more, mean); /* overlaps the one before */                                          \
+        for (int64_t c = 0; c + LANES <= n; c += LANES) {                                                                                           \
+            if (c * size % 64 == 0)                                                                                                                 \
+                _Pragma("GCC unroll 8") for (int k = 0; k < REDUCE_EIGHT; k++) tess_prefetch_l2(q[k] + c * size);                                   \
+            vector##_store(acc + c, at_##name(acc, p, c, lanes, more, mean));                                                                       \
+        }                                                                                                                                           \
+        vector##_store(acc + n - LANES, last);                                                                                                      \
+    }                                                                                                                                               \
+    static void eight_##name(void *acc, const char *const *row, const char *const *next, int lanes, bool more, int64_t n, const double *mean) {     \
+        if (more)                                                                                                                                   \
+            loop_##name(acc, row, next, 1, true, n, mean);                                                                                          \
+        else if (lanes == 1)                                                                                                                        \
+            loop_##name(acc, row, next, 1, false, n, mean);                                                                                         \
+        else if (lanes == 2)                                                                                                                        \
+            loop_##name(acc, row, next, 2, false, n, mean);                                                                                         \
+        else if (lanes == 4)                                                                                                                        \
+            loop_##name(acc, row, next, 4, false, n, mean);                                                                                         \
+        else                                                                                                                                        \
+            loop_##name(acc, row, next, 8, false, n, mean);                                                                                         \
+    }
+EIGHT(f32, float, v_f32, 4, take_f32)
+EIGHT(f16, float, v_f32, 2, take_f16)
+EIGHT(bf16, float, v_f32, 2, take_bf16)
+EIGHT(abs_f32, float, v_f32, 4, take_abs_f32)
+EIGHT(abs_f16, float, v_f32, 2, take_abs_f16)
+EIGHT(abs_bf16, float, v_f32, 2, take_abs_bf16)
+EIGHT(f64, double, v_f64, 8, take_f64)
+EIGHT(abs_f64, double, v_f64, 8, take_abs_f64)
+EIGHT(square_f16, double, v_f64, 2, take_square_f16)
+EIGHT(square_f32, double, v_f64, 4, take_square_f32)
+EIGHT(square_f64, double, v_f64, 8, take_square_f64)
+EIGHT(wide_f16, double, v_f64, 2, take_wide_f16)
+EIGHT(wide_f32, double, v_f64, 4, take_wide_f32)
+EIGHT(apart_f16, double, v_f64, 2, take_apart_f16, , v_f64_load(mean + c))
+EIGHT(apart_f32, double, v_f64, 4, take_apart_f32, , v_f64_load(mean + c))
+EIGHT(apart_f64, double, v_f64, 8, take_apart_f64, , v_f64_load(mean + c))
+
+extern const reduce_eight_kernels TESS_ISA_NAME(tess_reduce_eight_kernels);
+const reduce_eight_kernels TESS_ISA_NAME(tess_reduce_eight_kernels) = {
+    .sums = {[REDUCE_PLAIN] = {[tess_f16] = eight_f16, [tess_bf16] = eight_bf16, [tess_f32] = eight_f32, [tess_f64] = eight_f64},
+             [REDUCE_ABS] = {[tess_f16] = eight_abs_f16, [tess_bf16] = eight_abs_bf16, [tess_f32] = eight_abs_f32, [tess_f64] = eight_abs_f64},
+             [REDUCE_SQUARE] = {[tess_f16] = eight_square_f16, [tess_f32] = eight_square_f32, [tess_f64] = eight_square_f64}},
+    .wide = {[tess_f16] = eight_wide_f16, [tess_f32] = eight_wide_f32, [tess_f64] = eight_f64},
+    .apart = {[tess_f16] = eight_apart_f16, [tess_f32] = eight_apart_f32, [tess_f64] = eight_apart_f64},
+};
