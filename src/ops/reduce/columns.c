@@ -51,10 +51,10 @@ static int64_t span_of(const reduce_problem *p, int64_t block, int threads) {
     return span;
 }
 
-/* Few columns of few leaves are shared as narrower blocks instead. */
+/* Few columns of few leaves are shared as narrower blocks instead, unless their rows are taken together, which must be whole. */
 static int64_t shared_block(const reduce_problem *p, int threads) {
     int64_t block = block_columns(p), least = tess_max64(1, 128 / p->in.itemsize);
-    while (threads > 1 && block > least && tasks_of(p, block) < 2 * threads && p->k < 4 * REDUCE_LEAF)
+    while (threads > 1 && !columns_are_narrow(p) && block > least && tasks_of(p, block) < 2 * threads && p->k < 4 * REDUCE_LEAF)
         block = tess_max64(least, (block / 2 + least - 1) / least * least);
     return block;
 }

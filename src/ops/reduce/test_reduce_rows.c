@@ -373,6 +373,38 @@ static void narrow_problems(void **state) {
             }
 }
 
+/* Eight rows of columns at once: as many rows as fill lanes of one to 32 rows, and some more or fewer; at least a vector of columns, and too wide for narrow ones.
+ * Outputs whose runs follow one another, many at once: lengths around rows of lanes and leaves. Now and then with a NaN policy, which goes another way. */
+static void lanes_together(void **state) {
+    static const int64_t rows[] = {32, 33, 100, 255, 256, 257, 512, 600, 768, 1000, 1024, 1280, 2048, 2500, 4096, 8192, 8449};
+    static const int64_t lengths[] = {257, 300, 511, 512, 1000, 1024, 2300, 4095, 8191, 8192, 8200, 16384, 20001};
+    static const tess_type types[] = {tess_f32, tess_f64, tess_f16, tess_bf16, tess_i32, tess_u8};
+    static const tess_reduction kinds[] = {TESS_SUM, TESS_MEAN, TESS_NORM1, TESS_NORM2, TESS_VAR, TESS_MAX, TESS_ARGMIN, TESS_NORM_INF};
+    uint64_t random = 11;
+    (void)state;
+    for (int kind = 0; kind < (int)TESS_COUNT(kinds); kind++)
+        for (int type = 0; type < (int)TESS_COUNT(types); type++)
+            for (int k = 0; k < 5; k++) {
+                problem q = {.operation = kinds[kind], .in = types[type], .naxes = 1, .nan = (tess_nan)(k == 4), .ddof = 1};
+                if (k < 3) {
+                    const int64_t n = rows[hostile_between(&random, 0, TESS_COUNT(rows) - 1)], most = tess_max64(17, 40000 / n);
+                    q.ndim = 2 + (k == 2);
+                    q.axes[0] = k == 2;
+                    q.shape[k == 2] = n;
+                    q.shape[1 + (k == 2)] = hostile_between(&random, n > 2000 ? 65 : 16, most < 66 ? 66 : tess_min64(most, 700));
+                    if (k == 2)
+                        q.shape[0] = 2;
+                } else {
+                    q.ndim = 2;
+                    q.axes[0] = 1;
+                    q.shape[1] = lengths[hostile_between(&random, 0, TESS_COUNT(lengths) - 1)];
+                    q.shape[0] = hostile_between(&random, 1, tess_max64(2, 20000 / q.shape[1]));
+                }
+                q.out = kinds[kind] == TESS_ARGMIN ? tess_i64 : k % 2 || !tess_is_float(q.in) ? tess_f64 : tess_f32;
+                compare_rows(&q, &random, k % 3, 2);
+            }
+}
+
 /* Every row was compared often, on everything that this processor has. */
 static void all_rows_ran(void **state) {
     (void)state;
@@ -383,8 +415,8 @@ static void all_rows_ran(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(small_problems),  cmocka_unit_test(long_problems), cmocka_unit_test(wide_problems),
-                                       cmocka_unit_test(short_problems),  cmocka_unit_test(rows_of_zeros), cmocka_unit_test(extremes_that_are_zeros),
-                                       cmocka_unit_test(narrow_problems), cmocka_unit_test(all_rows_ran)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(small_problems),  cmocka_unit_test(long_problems),  cmocka_unit_test(wide_problems),
+                                       cmocka_unit_test(short_problems),  cmocka_unit_test(rows_of_zeros),  cmocka_unit_test(extremes_that_are_zeros),
+                                       cmocka_unit_test(narrow_problems), cmocka_unit_test(lanes_together), cmocka_unit_test(all_rows_ran)};
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }
