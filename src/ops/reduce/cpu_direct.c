@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_direct.c - sums of elements that are converted, squared or made positive on their way from memory into the lanes or columns of the tree, so
- * that nothing is copied and a buffer in L1 is neither filled nor read.
+ * cpu_direct.c - sums of columns whose elements are converted, squared or made positive on their way from memory, so that nothing is copied and a buffer in
+ * L1 is neither filled nor read.
  *
- * The additions and their order are those of the lanes (cpu_lanes.c) and columns (cpu_columns.c): the same bits. A row that does not fill a vector is
- * completed with zeros, which no sum notices that started from +0. */
+ * The additions and their order are those of the columns (cpu_columns.c): the same bits. A row that does not fill a vector is completed with zeros, which no
+ * sum notices that started from +0. */
 #include <string.h>
 
 #include "ops/reduce/reduce.h"

@@ -56,11 +56,9 @@ TESS_INLINE void first_bytes(char *to, const char *p, int64_t bytes) {
 #endif
 }
 
-/* Whether lines are asked for ahead, by loads of so many bytes. On AMD's processors only where each load is one whole line: a line that two loads meet, as those
- * do that converting starts from and those of rows that start anywhere, costs 40 % of the speed when it was asked for (Zen 4: norm2 of f32 17 GB/s, without 26). */
-TESS_INLINE bool asks_ahead(const char *rows, int64_t step, int bytes) {
-    return tess_cpu_asks_ahead() || (bytes == 64 && (((uintptr_t)rows | (uintptr_t)step) & 63) == 0);
-}
+/* Whether lines are asked for ahead, by loads of so many bytes. On AMD's processors only by those of whole lines: with two loads a line, as converting starts
+ * from, it costs 40 % of the speed (Zen 4: norm2 of f32 17 GB/s, without 26). */
+TESS_INLINE bool asks_ahead(int bytes) { return tess_cpu_asks_ahead() || bytes == 64; }
 
 /* The sum of the n elements of a leaf, `size` bytes each. Lanes without elements hold +0, which no sum notices that started from +0, and neither do those that
  * take +0 once more to complete a vector. */
@@ -97,7 +95,7 @@ TESS_INLINE bool asks_ahead(const char *rows, int64_t step, int bytes) {
     static void rows_##name(void *sums, const char *rows, int64_t step, int64_t count, int64_t k) {                   \
         type *to = sums;                                                                                              \
         type stack[REDUCE_LEVELS];                                                                                    \
-        const bool ahead = asks_ahead(rows, step, TESS_VECTOR_BYTES / (int)sizeof(type) * size);                      \
+        const bool ahead = asks_ahead(TESS_VECTOR_BYTES / (int)sizeof(type) * size);                                  \
         for (int64_t i = 0; i < count; i++, rows += step) {                                                           \
             int depth = 0;                                                                                            \
             for (int64_t first = 0, leaf = 0; first < k; first += REDUCE_LEAF, leaf++) {                              \
