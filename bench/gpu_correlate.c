@@ -40,6 +40,18 @@ static const struct work {
     {"separable f32 16384 x 16384, 15 + 15", tess_f32, tess_f32, 2, {16384, 16384}, 2, 1, 15, TESS_BOUNDARY_ZERO},
     {"separable f32 16384 x 16384, 31 + 31", tess_f32, tess_f32, 2, {16384, 16384}, 2, 1, 31, TESS_BOUNDARY_ZERO},
     {"separable f32 512 x 512 x 512, 7 + 7 + 7", tess_f32, tess_f32, 3, {512, 512, 512}, 3, 1, 7, TESS_BOUNDARY_ZERO},
+    {"separable f32 512 x 512 x 512, 7 + 7 + 7, axes y z x", tess_f32, tess_f32, 3, {512, 512, 512}, 3, 1, 7, TESS_BOUNDARY_ZERO},
+    {"separable f32 512 x 512 x 512, 7 + 7 + 7, axes z x y", tess_f32, tess_f32, 3, {512, 512, 512}, 3, 1, 7, TESS_BOUNDARY_ZERO},
+    {"separable f32 512 x 512 x 512, 7 + 7 + 7, axes x y z", tess_f32, tess_f32, 3, {512, 512, 512}, 3, 1, 7, TESS_BOUNDARY_ZERO},
+    {"separable f32 512 x 512 x 512, 3 + 3 + 3", tess_f32, tess_f32, 3, {512, 512, 512}, 3, 1, 3, TESS_BOUNDARY_ZERO},
+    {"separable f32 512 x 512 x 512, 9 + 9 + 9, reflect", tess_f32, tess_f32, 3, {512, 512, 512}, 3, 1, 9, TESS_BOUNDARY_REFLECT},
+    {"separable f32 512 x 512 x 512, 17 + 17 + 17, reflect", tess_f32, tess_f32, 3, {512, 512, 512}, 3, 1, 17, TESS_BOUNDARY_REFLECT},
+    {"separable f32 512 x 512 x 512, 25 + 25 + 25, reflect", tess_f32, tess_f32, 3, {512, 512, 512}, 3, 1, 25, TESS_BOUNDARY_REFLECT},
+    {"separable f32 512 x 512 x 512, 33 + 33 + 33, reflect", tess_f32, tess_f32, 3, {512, 512, 512}, 3, 1, 33, TESS_BOUNDARY_REFLECT},
+    {"separable f32 509 x 511 x 513, 7 + 7 + 7", tess_f32, tess_f32, 3, {509, 511, 513}, 3, 1, 7, TESS_BOUNDARY_ZERO},
+    {"separable f16 512 x 512 x 512, 7 + 7 + 7", tess_f16, tess_f32, 3, {512, 512, 512}, 3, 1, 7, TESS_BOUNDARY_ZERO},
+    {"separable u8 512 x 512 x 512, 7 + 7 + 7 f32", tess_u8, tess_f32, 3, {512, 512, 512}, 3, 1, 7, TESS_BOUNDARY_ZERO},
+    {"separable f64 512 x 512 x 512, 7 + 7 + 7", tess_f64, tess_f64, 3, {512, 512, 512}, 3, 1, 7, TESS_BOUNDARY_ZERO},
     {"separable u8 16384 x 16384, 15 + 15 f32", tess_u8, tess_f32, 2, {16384, 16384}, 2, 1, 15, TESS_BOUNDARY_ZERO},
     {"correlate f32 512 Mi, 3 taps", tess_f32, tess_f32, 1, {512 << 20}, 1, 1, 3, TESS_BOUNDARY_ZERO},
     {"correlate f32 512 Mi, 9 taps", tess_f32, tess_f32, 1, {512 << 20}, 1, 1, 9, TESS_BOUNDARY_ZERO},
@@ -85,6 +97,14 @@ static const struct work {
     {"ladder separable 8192 x 8192, 5 + 5", tess_f32, tess_f32, 2, {8192, 8192}, 2, 1, 5, TESS_BOUNDARY_ZERO},
 };
 
+/* The order of a list's axes over a volume, where the work's name ends in one: "axes y z x". */
+static bool order_of(const char *work, int *axes) {
+    const char *order = strstr(work, ", axes ");
+    for (int k = 0; order && k < 3; k++)
+        axes[k] = 'z' - order[7 + 2 * k];
+    return order;
+}
+
 /* Weights that are no outer product and, for integers, small. */
 static void fill_mask(void *weights, tess_type type, int64_t taps) {
     for (int64_t t = 0; t < taps; t++) {
@@ -103,6 +123,7 @@ void gpu_works_correlate(gpu_bench *b) {
     for (int i = 0; i < (int)(sizeof works / sizeof *works); i++) {
         const struct work *w = &works[i];
         int64_t count = 1, shape[4], width[3] = {w->width, w->width, w->width}, taps = 1;
+        int axes[3];
         bool more;
         if (!gpu_bench_wants(b, w->work))
             continue;
@@ -123,6 +144,10 @@ void gpu_works_correlate(gpu_bench *b) {
             tess_plan *plan = NULL;
             tess_correlate_options options = {.struct_size = sizeof options, .boundary = w->boundary};
             options.accuracy = transforms ? TESS_ACCURACY_FAST : TESS_ACCURACY_DIRECT;
+            if (order_of(w->work, axes)) {
+                options.axes = axes;
+                options.naxes = w->masks;
+            }
             options.call = gpu_bench_call(b, gpu_bench_row(b, "correlate", r, &more));
             if (!more)
                 break;

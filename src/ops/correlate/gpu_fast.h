@@ -29,11 +29,41 @@ void tess_correlate_frame_pass(tess_gpu_layout *layout, tess_gpu_step *step, con
 int64_t tess_correlate_frame_parameters(const tess_correlate_frame *frame, int64_t weights);
 extern const tess_gpu_text *const tess_correlate_frame_headers[];
 
+/* Where a launch that may be one of several reads and writes. */
+typedef struct tess_correlate_ends {
+    tess_gpu_place from, to;
+    int64_t from_at, to_at;
+} tess_correlate_ends;
+
+/* Launches that rows of several passes share: strip2d of a frame of its own, separable2d of two masks of a list. `carries`: whether they can. */
+bool tess_correlate_strip2d_carries(const tess_correlate_frame *frame, int64_t work, const char **why);
+void tess_correlate_strip2d_lay(const tess_correlate_frame *frame, tess_type work, bool whole, const tess_gpu_device *device, tess_gpu_layout *layout,
+                                const tess_correlate_ends *ends);
+bool tess_correlate_separable2d_carries(const tess_correlate_problem *problem, int first, const tess_array *in, const tess_array *out, bool whole,
+                                        const char **why);
+void tess_correlate_separable2d_lay(const tess_correlate_problem *problem, int first, const tess_array *in, const tess_array *out, bool whole,
+                                    const tess_gpu_device *device, tess_gpu_layout *layout, const tess_correlate_ends *ends);
+/* The axis along which elements follow each other on both sides; -1: none. */
+int tess_correlate_gpu_finest(const tess_array *in, const tess_array *out);
+
 #define TESS_CORRELATE_FAST_ROWS(X) \
     X(patch_bytes)                  \
     X(patch_bytes_odd)              \
     X(patch)                        \
-    X(patch_odd) X(strip2d) X(strip2d_odd) X(march3d) X(march3d_odd) X(tile1d) X(tile1d_odd) X(patch_separable) X(separable2d) X(separable2d_odd)
+    X(patch_odd)                    \
+    X(strip2d)                      \
+    X(strip2d_odd)                  \
+    X(march3d)                      \
+    X(march3d_odd)                  \
+    X(tile1d)                       \
+    X(tile1d_odd)                   \
+    X(patch_separable)              \
+    X(separable2d)                  \
+    X(separable2d_odd)              \
+    X(separable3d)                  \
+    X(separable3d_odd)              \
+    X(separable_split)              \
+    X(separable_split_odd)
 #define X(name)                                      \
     extern const tess_gpu_row tess_correlate_##name; \
     bool tess_correlate_##name##_fits(const tess_problem *problem, const char **why);

@@ -221,23 +221,26 @@ static strip2d_shape strip2d_of(const tess_correlate_frame *f, int64_t work, con
 
 enum { BODY = 2048 }; /* multiply-adds of an unrolled turn that the instruction cache holds */
 
-static bool strip2d_takes(const tess_problem *base, bool whole, const char **why) {
-    tess_correlate_frame f;
+bool tess_correlate_strip2d_carries(const tess_correlate_frame *f, int64_t work, const char **why) {
     static const tess_gpu_device none;
-    if (!frame_of(&f, base, 1, whole, why))
-        return false;
-    strip2d_shape s = strip2d_of(&f, work_size(base), &none);
+    strip2d_shape s = strip2d_of(f, work, &none);
     *why = "takes masks of few enough taps for its registers and for the instruction cache";
-    return f.y.width > 1 && f.x.width * f.y.width * s.columns <= BODY &&
-           (f.y.width * s.columns + before(&f) + after(&f)) * work_size(base) / 4 <= 200 && s.shared <= 48 << 10 &&
-           tess_correlate_frame_parameters(&f, f.pass->taps) + 8 <= PARAMETERS && tess_ceil_div(f.y.m, tess_max64(1, s.height)) <= GRID;
+    return f->y.width > 1 && f->x.width * f->y.width * s.columns <= BODY && (f->y.width * s.columns + before(f) + after(f)) * work / 4 <= 200 &&
+           s.shared <= 48 << 10 && tess_correlate_frame_parameters(f, f->pass->taps) + 8 <= PARAMETERS &&
+           tess_ceil_div(f->y.m, tess_max64(1, s.height)) <= GRID;
 }
 
-static void lay_strip2d_as(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole) {
-    tess_correlate_frame f = known_frame(base, 1);
-    strip2d_shape s = strip2d_of(&f, work_size(base), device);
+static bool strip2d_takes(const tess_problem *base, bool whole, const char **why) {
+    tess_correlate_frame f;
+    return frame_of(&f, base, 1, whole, why) && tess_correlate_strip2d_carries(&f, work_size(base), why);
+}
+
+void tess_correlate_strip2d_lay(const tess_correlate_frame *given, tess_type work, bool whole, const tess_gpu_device *device, tess_gpu_layout *layout,
+                                const tess_correlate_ends *ends) {
+    const tess_correlate_frame f = *given;
+    strip2d_shape s = strip2d_of(&f, (int64_t)tess_type_size(work), device);
     tess_gpu_unit(layout, &gpu_strip2d);
-    tess_correlate_frame_options(layout, tess_correlate_gpu_of(base)->work, &f, whole);
+    tess_correlate_frame_options(layout, work, &f, whole);
     tess_gpu_option(layout, "-DKY=%d", (int)f.y.width);
     tess_gpu_option(layout, "-DV=%d", (int)s.columns);
     tess_gpu_option(layout, "-DSTAGES=%d", (int)s.stages);
@@ -245,11 +248,16 @@ static void lay_strip2d_as(const tess_problem *base, const tess_gpu_device *devi
     tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
     tess_gpu_step *step = tess_gpu_launch_of(layout, "strip2d", tess_ceil_div(f.x.m, s.threads * s.columns), tess_ceil_div(f.y.m, s.height), f.arrays,
                                              (int)s.threads, s.shared);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_gpu_pass_pointer(layout, step, ends->from, ends->from_at);
+    tess_gpu_pass_pointer(layout, step, ends->to, ends->to_at);
     tess_correlate_frame_pass(layout, step, &f);
     tess_gpu_pass_i32(layout, step, (int32_t)s.height);
     tess_gpu_pass(layout, step, f.pass->weights, f.pass->size);
+}
+
+static void lay_strip2d_as(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole) {
+    const tess_correlate_frame f = known_frame(base, 1);
+    tess_correlate_strip2d_lay(&f, tess_correlate_gpu_of(base)->work, whole, device, layout, &(tess_correlate_ends){TESS_GPU_IN, TESS_GPU_OUT, 0, 0});
 }
 
 /* ---- march3d ---- */

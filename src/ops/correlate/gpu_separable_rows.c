@@ -16,42 +16,48 @@ typedef struct pair {
     int rows; /* which mask of the list runs along rows: the first or the second */
 } pair;
 
-static int finest_axis(const tess_correlate_problem *p) {
-    for (int d = 0; d < p->in.ndim; d++)
-        if (p->in.stride[d] == p->in.itemsize && p->out.stride[d] == p->out.itemsize && p->in.shape[d] > 1)
+int tess_correlate_gpu_finest(const tess_array *in, const tess_array *out) {
+    for (int d = 0; d < in->ndim; d++)
+        if (in->stride[d] == in->itemsize && out->stride[d] == out->itemsize && in->shape[d] > 1)
             return d;
     return -1;
 }
 
-static bool pair_of(pair *two, const tess_problem *base, bool whole, const char **why) {
-    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
+/* Masks number `first` and the next of the list, from one array to another. */
+static bool pair_between(pair *two, const tess_correlate_problem *p, int first, const tess_array *in, const tess_array *out, bool whole,
+                         const char **why) {
+    const tess_correlate_mask *masks = p->masks + first;
     memset(two, 0, sizeof *two);
     *why = "takes a list of two masks, one of them along rows without gaps";
-    if (p->fft || p->direct || p->count != 2 || p->passes_count != 2 || p->masks[0].axes[0] == p->masks[1].axes[0])
+    const int x = tess_correlate_gpu_finest(in, out);
+    two->rows = masks[0].axes[0] == x ? 0 : 1;
+    if (x < 0 || masks[two->rows].axes[0] != x || masks[0].axes[0] == masks[1].axes[0])
         return false;
-    const int x = finest_axis(p);
-    two->rows = p->masks[0].axes[0] == x ? 0 : 1;
-    if (x < 0 || p->masks[two->rows].axes[0] != x)
-        return false;
-    two->pass = (tess_correlate_pass){.ndim = p->in.ndim,
+    two->pass = (tess_correlate_pass){.ndim = in->ndim,
                                       .row = x,
                                       .group = 1,
-                                      .masked = p->masks[two->rows].shape[0] > 1 ? 2 : 1, /* the row axis is the last */
-                                      .order = {p->masks[!two->rows].axes[0], x},
+                                      .masked = masks[two->rows].shape[0] > 1 ? 2 : 1, /* the row axis is the last */
+                                      .order = {masks[!two->rows].axes[0], x},
                                       .row_last = true,
-                                      .from = p->in.type,
-                                      .to = p->out.type,
-                                      .inputs = p->in.count,
-                                      .outputs = p->out.count,
-                                      .taps = p->masks[0].taps + p->masks[1].taps,
-                                      .size = p->passes[0].size + p->passes[1].size};
-    for (int d = 0; d < p->in.ndim; d++)
-        two->pass.axis[d] = (tess_correlate_axis){p->in.shape[d], p->out.shape[d], p->in.stride[d], p->out.stride[d], 1, 0};
+                                      .from = in->type,
+                                      .to = out->type,
+                                      .inputs = in->count,
+                                      .outputs = out->count,
+                                      .taps = masks[0].taps + masks[1].taps,
+                                      .size = p->passes[first].size + p->passes[first + 1].size};
+    for (int d = 0; d < in->ndim; d++)
+        two->pass.axis[d] = (tess_correlate_axis){in->shape[d], out->shape[d], in->stride[d], out->stride[d], 1, 0};
     for (int k = 0; k < 2; k++) {
-        two->pass.axis[p->masks[k].axes[0]].width = p->masks[k].shape[0];
-        two->pass.axis[p->masks[k].axes[0]].before = p->masks[k].before[0];
+        two->pass.axis[masks[k].axes[0]].width = masks[k].shape[0];
+        two->pass.axis[masks[k].axes[0]].before = masks[k].before[0];
     }
     return tess_correlate_frame_of(&two->frame, p, &two->pass, 1, why) && (!whole || tess_correlate_frame_whole(&two->frame, why));
+}
+
+static bool pair_of(pair *two, const tess_problem *base, bool whole, const char **why) {
+    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
+    *why = "takes a list of two masks, one of them along rows without gaps";
+    return !p->fft && !p->direct && p->count == 2 && p->passes_count == 2 && pair_between(two, p, 0, &p->in, &p->out, whole, why);
 }
 
 typedef struct shape {
@@ -87,42 +93,62 @@ static shape shape_of(const pair *two, int64_t work, const tess_gpu_device *devi
 
 static int64_t work_size(const tess_problem *base) { return (int64_t)tess_type_size(tess_correlate_gpu_of(base)->work); }
 
-static bool takes(const tess_problem *base, bool whole, const char **why) {
+static bool strip_takes(const pair *two, int64_t work, const char **why) {
     static const tess_gpu_device none;
-    pair two;
-    if (!pair_of(&two, base, whole, why))
-        return false;
     *why = "takes two masks of at most 35 taps (f64: 17)";
-    const int64_t longest = work_size(base) == 8 ? LONGEST / 2 : LONGEST;
-    if (two.frame.x.width > longest || two.frame.y.width > longest || two.frame.x.m < 1 || two.frame.y.m < 1 || two.frame.arrays < 1)
+    const int64_t longest = work == 8 ? LONGEST / 2 : LONGEST;
+    if (two->frame.x.width > longest || two->frame.y.width > longest || two->frame.x.m < 1 || two->frame.y.m < 1 || two->frame.arrays < 1)
         return false;
-    shape s = shape_of(&two, work_size(base), &none);
+    shape s = shape_of(two, work, &none);
     return s.shared <= 96 << 10;
 }
 
-static void lay_as(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole) {
-    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
-    const char *why;
+static bool takes(const tess_problem *base, bool whole, const char **why) {
     pair two;
-    pair_of(&two, base, whole, &why); /* true, because `fits` was */
-    shape s = shape_of(&two, work_size(base), device);
+    return pair_of(&two, base, whole, why) && strip_takes(&two, work_size(base), why);
+}
+
+static void lay_strip(const tess_correlate_problem *p, const pair *two, int first, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole,
+                      const tess_correlate_ends *ends) {
+    shape s = shape_of(two, (int64_t)tess_type_size(p->work), device);
     tess_gpu_unit(layout, &gpu_separable2d);
-    tess_correlate_frame_options(layout, p->work, &two.frame, whole);
-    tess_gpu_option(layout, "-DKY=%d", (int)two.frame.y.width);
-    tess_gpu_option(layout, "-DROWS_FIRST=%d", two.rows == 0);
+    tess_correlate_frame_options(layout, p->work, &two->frame, whole);
+    tess_gpu_option(layout, "-DKY=%d", (int)two->frame.y.width);
+    tess_gpu_option(layout, "-DROWS_FIRST=%d", two->rows == 0);
     tess_gpu_option(layout, "-DV=%d", (int)s.columns);
     tess_gpu_option(layout, "-DTURN=%d", (int)s.turn);
     tess_gpu_option(layout, "-DSTAGES=%d", (int)s.stages);
     tess_gpu_option(layout, "-DTHREADS=%d", (int)s.threads);
     tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "separable2d", tess_ceil_div(two.frame.x.m, s.finished), tess_ceil_div(two.frame.y.m, s.height),
-                                             two.frame.arrays, (int)s.threads, s.shared);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-    tess_correlate_frame_pass(layout, step, &two.frame);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "separable2d", tess_ceil_div(two->frame.x.m, s.finished),
+                                             tess_ceil_div(two->frame.y.m, s.height), two->frame.arrays, (int)s.threads, s.shared);
+    tess_gpu_pass_pointer(layout, step, ends->from, ends->from_at);
+    tess_gpu_pass_pointer(layout, step, ends->to, ends->to_at);
+    tess_correlate_frame_pass(layout, step, &two->frame);
     tess_gpu_pass_i32(layout, step, (int32_t)s.height);
-    tess_gpu_pass(layout, step, p->passes[two.rows].weights, p->passes[two.rows].size);
-    tess_gpu_pass(layout, step, p->passes[!two.rows].weights, p->passes[!two.rows].size);
+    tess_gpu_pass(layout, step, p->passes[first + two->rows].weights, p->passes[first + two->rows].size);
+    tess_gpu_pass(layout, step, p->passes[first + !two->rows].weights, p->passes[first + !two->rows].size);
+}
+
+static void lay_as(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole) {
+    const char *why;
+    pair two;
+    pair_of(&two, base, whole, &why); /* true, because `fits` was */
+    lay_strip(tess_correlate_gpu_of(base), &two, 0, device, layout, whole, &(tess_correlate_ends){TESS_GPU_IN, TESS_GPU_OUT, 0, 0});
+}
+
+bool tess_correlate_separable2d_carries(const tess_correlate_problem *p, int first, const tess_array *in, const tess_array *out, bool whole,
+                                        const char **why) {
+    pair two;
+    return pair_between(&two, p, first, in, out, whole, why) && strip_takes(&two, (int64_t)tess_type_size(p->work), why);
+}
+
+void tess_correlate_separable2d_lay(const tess_correlate_problem *p, int first, const tess_array *in, const tess_array *out, bool whole,
+                                    const tess_gpu_device *device, tess_gpu_layout *layout, const tess_correlate_ends *ends) {
+    const char *why;
+    pair two;
+    pair_between(&two, p, first, in, out, whole, &why); /* true, because `carries` was */
+    lay_strip(p, &two, first, device, layout, whole, ends);
 }
 
 /* ---- patch_separable ---- */

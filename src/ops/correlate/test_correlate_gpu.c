@@ -197,6 +197,8 @@ static void inner_blocks(void **state) {
             {.in = tess_f16, .mask = tess_f32, .out = tess_bf16, .fill = 2, .ndim = 2, .shape = {19, 552}, .mask_ndim = 2, .width = {3, 1}},
             {.in = tess_u8, .mask = tess_i8, .out = tess_u8, .ndim = 2, .shape = {37, 1552}, .mask_ndim = 2, .width = {3, 3}},
             {.in = tess_i8, .mask = tess_i8, .out = tess_i8, .ndim = 2, .shape = {40, 784}, .mask_ndim = 2, .width = {5, 9}},
+            {F32, .ndim = 3, .shape = {30, 40, 264}, .masks = 3, .width = {7, 5, 7}},
+            {F32, .ndim = 3, .shape = {23, 21, 264}, .masks = 3, .width = {9, 5, 3}, .named = true, .axes = {2, 0, 1}},
             {F32, .ndim = 2, .shape = {3, 2064}, .mask_ndim = 1, .width = {33}}};
         for (int i = 0; i < TESS_COUNT(cases); i++) {
             work w = cases[i];
@@ -214,6 +216,8 @@ static void lists(void **state) {
                               {F32, .ndim = 2, .shape = {70, 133}, .masks = 2, .width = {15, 15}},
                               {F32, .ndim = 2, .shape = {20, 45}, .masks = 2, .width = {3, 4}, .named = true, .axes = {1, 0}},
                               {F32, .ndim = 3, .shape = {6, 11, 40}, .masks = 3, .width = {3, 5, 3}},
+                              {F32, .ndim = 2, .shape = {21, 52}, .masks = 2, .width = {1, 5}}, /* one tap: a factor */
+                              {F32, .ndim = 2, .shape = {21, 52}, .masks = 2, .width = {5, 1}},
                               {.in = tess_u8, .mask = tess_i8, .out = tess_u8, .ndim = 2, .shape = {19, 33}, .masks = 2, .width = {5, 3}}};
         for (int i = 0; i < TESS_COUNT(cases); i++) {
             work w = cases[i];
@@ -222,6 +226,32 @@ static void lists(void **state) {
             compare(&w, &random);
         }
     }
+}
+
+/* Three masks over volumes: every order of the axes, edges in every direction, tiles and chunks that are left incomplete, what takes the place of the mask along rows. */
+static void lists_of_three(void **state) {
+    (void)state;
+    uint64_t random = 10;
+    static const int orders[][4] = {{0, 1, 2}, {1, 0, 2}, {0, 2, 1}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    static const tess_type types[][2] = {{tess_f32, tess_f32}, {tess_u8, tess_f32}, {tess_f16, tess_f32}, {tess_f64, tess_f64}};
+    for (int i = 0; i < TESS_COUNT(orders); i++)
+        for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++) {
+            const tess_type *type = types[(i + boundary) % 4];
+            const work cases[] = {
+                {F32, .ndim = 3, .shape = {12, 13, 140}, .masks = 3, .width = {7, 7, 7}},
+                {F32, .ndim = 4, .shape = {2, 9, 11, 37}, .masks = 3, .width = {3, 4, 5}, .origin = {0, -1, 1}},
+                {.in = type[0], .mask = type[1], .out = type[0], .fill = 1, .ndim = 3, .shape = {11, 34, 48}, .masks = 3, .width = {5, 9, 3}}};
+            for (int k = 0; k < TESS_COUNT(cases); k++) {
+                work w = cases[k];
+                w.boundary = (tess_boundary)boundary;
+                w.extent = (tess_extent)(k == 1 ? (i + boundary) % 3 : TESS_EXTENT_SAME);
+                w.layout = k == 3 && boundary % 3 == 2 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
+                w.named = true;
+                for (int d = 0; d < 3; d++)
+                    w.axes[d] = orders[i][d] + w.ndim - 3;
+                compare(&w, &random);
+            }
+        }
 }
 
 static void every_type(void **state) {
@@ -392,6 +422,7 @@ int main(void) {
                                        cmocka_unit_test(volumes_batches_and_axes),
                                        cmocka_unit_test(inner_blocks),
                                        cmocka_unit_test(lists),
+                                       cmocka_unit_test(lists_of_three),
                                        cmocka_unit_test(every_type),
                                        cmocka_unit_test(places_of_64_bits),
                                        cmocka_unit_test(large_masks),

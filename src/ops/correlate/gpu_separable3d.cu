@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_separable3d.cu - production: a list of three 1-D masks over volumes, in any order, in one pass over memory.
+//
+// Three launches move every element six times. Here a block marches along z with a tile of rows and columns: a plane that arrives in shared memory passes
+// through the three masks while it is in the block. Of the two axes that are not x, the frame's y is the one that the list has first and z the one that it
+// has second, whatever they are in the array. So y's windows always come before z, where each plane adds to the KZ - 1 planes of outputs under way; and the mask
+// along x stands before both, between them or after them: PLACE 0, 1 or 2.
+//
+// A turn has two halves. What the first half makes of a plane is laid down in shared memory (`mid`), the second half takes it up one turn later, so that a turn
+// has one barrier; a thread's columns in one half need not be its columns in the other.
+//     PLACE 0: x from the ring, all rows that y's windows reach   | y, then z, out
+//     PLACE 1: y from the ring, all columns that x's windows reach | x, then z, out
+//     PLACE 2: y from the ring, then z                             | x, out
+// Ghost cells of each pass stand before it: the constant itself, or what the passes before make of the elements that the boundary names, which is the
+// same in either order.
+//
+// -DPLACE; -DKY, -DKZ; -DR rows a thread, that share a weight; -DALONG threads along x, -DDOWN along y, of -DTHREADS; -DSTAGES planes in shared memory.
+#if PLACE
+#define RING_LEFT 0
+#define RING_RIGHT 0
+#endif
+#include "ops/correlate/gpu_ring.cuh"
+
+const int WORDS = 16 / (int)sizeof(work), UNIT = V > VECTOR ? V : VECTOR, MID_LEFT = PLACE ? up_to(LEFT, UNIT) : 0,
+          MID_RIGHT = PLACE ? up_to(RIGHT, UNIT) : 0, FINISHED = TILE - MID_LEFT - MID_RIGHT;
+const int ROWS = DOWN * R + KY - 1, PLANE = ROWS * ROW, MID = (PLACE ? DOWN * R : ROWS) * TILE;
+static_assert(V == WORDS, "a thread's columns between passes are a vector of 16 bytes");
+
+__device__ __forceinline__ bool outside(int i, i64 n) { return i < 0 || i >= (int)n; }
+
+__device__ __forceinline__ void read_mid(work (&value)[V], const work *at) {
+    alignas(16) work w[V];
+    *(uint4 *)w = *(const uint4 *)at;
+#pragma unroll
+    for (int i = 0; i < V; i++)
+        value[i] = w[i];
+}
+__device__ __forceinline__ void write_mid(work *at, const work (&value)[V]) {
+    alignas(16) work w[V];
+#pragma unroll
+    for (int i = 0; i < V; i++)
+        w[i] = value[i];
+    *(uint4 *)at = *(const uint4 *)w;
+}
+
+// Row number r of those that a thread's R windows along y meet.
+__device__ __forceinline__ void add_row(work (&value)[R][V], const work (&row)[V], int r, const tap_list<KY> &taps) {
+#pragma unroll
+    for (int o = 0; o < R; o++) {
+        const int ky = r - o;
+        if (ky < 0 || ky >= KY)
+            continue;
+#pragma unroll
+        for (int i = 0; i < V; i++)
+            value[o][i] = multiply_add(row[i], taps.w[ky], ky ? value[o][i] : (work)0);
+    }
+}
+
+// The chain along x from a window.
+__device__ __forceinline__ void add_columns(work (&value)[V], const work (&window)[LEFT + V + RIGHT], const tap_list<KX> &taps) {
+#pragma unroll
+    for (int kx = 0; kx < KX; kx++)
+#pragma unroll
+        for (int i = 0; i < V; i++)
+            value[i] = multiply_add(window[i + kx], taps.w[kx], kx ? value[i] : (work)0);
+}
+
+// Rows of windows between passes, through the mask along x.
+__device__ __forceinline__ void pass_x(work (&value)[R][V], const work *from, const tap_list<KX> &taps) {
+    work window[R][LEFT + V + RIGHT];
+#pragma unroll
+    for (int r = 0; r < R; r++) {
+        alignas(16) work wide[MID_LEFT + V + MID_RIGHT];
+#pragma unroll
+        for (int i = (MID_LEFT - LEFT) / WORDS * WORDS; i < MID_LEFT + V + RIGHT; i += WORDS)
+            *(uint4 *)&wide[i] = *(const uint4 *)(from + r * TILE + i);
+#pragma unroll
+        for (int i = 0; i < LEFT + V + RIGHT; i++)
+            window[r][i] = wide[MID_LEFT - LEFT + i];
+    }
+#pragma unroll
+    for (int kx = 0; kx < KX; kx++)
+#pragma unroll
+        for (int r = 0; r < R; r++)
+#pragma unroll
+            for (int i = 0; i < V; i++)
+                value[r][i] = multiply_add(window[r][i + kx], taps.w[kx], kx ? value[r][i] : (work)0);
+}
+
+// A plane adds to the planes of outputs under way, from the oldest on, so that each sum's next place is free. The oldest is finished.
+__device__ __forceinline__ void add_plane(work (&sum)[KZ][R][V], const work (&value)[R][V], const tap_list<KZ> &taps) {
+#pragma unroll
+    for (int kz = KZ - 1; kz >= 0; kz--)
+#pragma unroll
+        for (int r = 0; r < R; r++)
+#pragma unroll
+            for (int i = 0; i < V; i++)
+                sum[kz][r][i] = multiply_add(value[r][i], taps.w[kz], kz ? sum[kz - 1][r][i] : (work)0);
+}
+
+// Plane z as the mask meets it, rows from y on.
+__device__ __forceinline__ void copy_plane(const tile_feed<ROWS, DOWN> &feed, element *ring, int slot, const element *in, const frame &f, int z,
+                                           int y, int x) {
+    const int at = resolve(z, (int)f.n_z, f.edge);
+    const element *plane = in + (i64)(at < 0 ? 0 : at) * f.in_z;
+    if (WHOLE && at >= 0)
+        feed.copy(slot, plane);
+    else
+        copy_anywhere<ROWS>(ring + slot * PLANE, plane, at >= 0, f, y, x);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+    separable3d(const element *in, result *out, const frame f, const int depth, const unsigned deep, const tap_list<KX> along_x,
+                const tap_list<KY> along_y, const tap_list<KZ> along_z) {
+    extern __shared__ uint4 memory[];
+    element *ring = (element *)memory;
+    work *mid = (work *)(ring + STAGES * PLANE);
+    const unsigned number = blockIdx.z / deep;
+    const int along = threadIdx.x % ALONG, down = threadIdx.x / ALONG;
+    const int x = blockIdx.x * FINISHED, y = blockIdx.y * (DOWN * R), z = (blockIdx.z - number * deep) * depth, first = x - MID_LEFT,
+              top = y - f.before_y, front = z - f.before_z;
+    const int outputs = min(depth, (int)f.m_z - z), planes = outputs + KZ - 1, column = x + along * V, row = y + down * R;
+    const bool works = ALONG * DOWN == THREADS || down < DOWN, constant = f.edge.least < 0, finishes = works && along < FINISHED / V;
+    const work ghost = load_as<work, IN>(ghost_of(f));
+    find_array(f, number, in, out);
+    char *to = (char *)(out + (i64)z * f.out_z + (i64)row * f.out_y + column);
+    const i64 down_y = f.out_y * (i64)sizeof(result), down_z = f.out_z * (i64)sizeof(result);
+    tile_feed<ROWS, DOWN> feed(ring, f, top, first, along, down);
+    if (!works)
+        feed.flags = 0;
+    prepare_ring<STAGES * ROWS>(ring, f, reaches_edge(f, first) || top < 0 || top + ROWS > (int)f.n_y);
+#pragma unroll 1
+    for (int i = 0; i < STAGES - 1; i++) {
+        if (i < planes)
+            copy_plane(feed, ring, i, in, f, front + i, top, first);
+        end_copies();
+    }
+    work sum[KZ][R][V];
+#pragma unroll
+    for (int k = 0; k < KZ; k++)
+#pragma unroll
+        for (int r = 0; r < R; r++)
+#pragma unroll
+            for (int i = 0; i < V; i++)
+                sum[k][r][i] = 0;
+    int slot = 0, next = STAGES - 1;
+#pragma unroll 1
+    for (int turn = 0; turn <= planes; turn++) {
+        await_copies<STAGES - 2>();
+        __syncthreads();
+        if (turn + STAGES - 1 < planes)
+            copy_plane(feed, ring, next, in, f, front + turn + STAGES - 1, top, first);
+        end_copies();
+        const element *plane = ring + slot * PLANE;
+        work *later = mid + (turn & 1 ? MID : 0);
+        const work *before = mid + (turn & 1 ? 0 : MID);
+        slot = slot == STAGES - 1 ? 0 : slot + 1;
+        next = next == STAGES - 1 ? 0 : next + 1;
+#if PLACE == 2
+        // z is in the first half: what the second half takes up is finished.
+        if (turn >= KZ) {
+            if (finishes) {
+                work done[R][V];
+                pass_x(done, before + down * R * TILE + along * V, along_x);
+                write_rows(to, down_y, row, (int)f.m_y, column, (int)f.m_x, done);
+            }
+            to += down_z;
+        }
+#else
+        if (turn > 0 && finishes) {
+            work value[R][V];
+#if PLACE == 1
+            pass_x(value, before + down * R * TILE + along * V, along_x);
+#else
+#pragma unroll
+            for (int r = 0; r < R + KY - 1; r++) {
+                work one[V];
+                read_mid(one, before + (down * R + r) * TILE + along * V);
+                add_row(value, one, r, along_y);
+            }
+#endif
+            if (constant && outside(front + turn - 1, f.n_z)) {
+#pragma unroll
+                for (int r = 0; r < R; r++)
+#pragma unroll
+                    for (int i = 0; i < V; i++)
+                        value[r][i] = ghost;
+            }
+            add_plane(sum, value, along_z);
+            if (turn >= KZ) {
+                write_rows(to, down_y, row, (int)f.m_y, column, (int)f.m_x, sum[KZ - 1]);
+                to += down_z;
+            }
+        }
+#endif
+        if (turn < planes && works) {
+#if PLACE == 0
+#pragma unroll
+            for (int k = 0; k < (ROWS + DOWN - 1) / DOWN; k++) {
+                const int r = k * DOWN + down;
+                if (ROWS % DOWN == 0 || r < ROWS) {
+                    work window[LEFT + V + RIGHT], value[V];
+                    read_window(window, plane + r * ROW, along);
+                    add_columns(value, window, along_x);
+                    const bool is_ghost = constant && outside(top + r, f.n_y);
+#pragma unroll
+                    for (int i = 0; i < V; i++)
+                        value[i] = is_ghost ? ghost : value[i];
+                    write_mid(later + r * TILE + along * V, value);
+                }
+            }
+#else
+            work value[R][V];
+#pragma unroll
+            for (int r = 0; r < R + KY - 1; r++) {
+                work one[V];
+                read_window(one, plane + (down * R + r) * ROW, along);
+                add_row(value, one, r, along_y);
+            }
+#if PLACE == 2
+            if (constant && outside(front + turn, f.n_z)) {
+#pragma unroll
+                for (int r = 0; r < R; r++)
+#pragma unroll
+                    for (int i = 0; i < V; i++)
+                        value[r][i] = ghost;
+            }
+            add_plane(sum, value, along_z);
+#pragma unroll
+            for (int r = 0; r < R; r++)
+#pragma unroll
+                for (int i = 0; i < V; i++)
+                    value[r][i] = sum[KZ - 1][r][i];
+#endif
+            if (constant && reaches_edge(f, first)) {
+#pragma unroll
+                for (int i = 0; i < V; i++)
+#pragma unroll
+                    for (int r = 0; r < R; r++)
+                        value[r][i] = outside(first + along * V + i, f.n_x) ? ghost : value[r][i];
+            }
+#pragma unroll
+            for (int r = 0; r < R; r++)
+                write_mid(later + (down * R + r) * TILE + along * V, value[r]);
+#endif
+        }
+    }
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_separable3d_rows.c - the production rows of a list of three masks, one of them along rows: all three in one launch. */
+#include <string.h>
+
+#include "ops/correlate/gpu_fast.h"
+
+KERNEL_TEXT(gpu_separable3d);
+
+enum { GRID = 65535, LONGEST = 25, TILE = 128, SHARED = 228 << 10, BLOCK_SHARED = 1 << 10 /* of each block for the system */ };
+
+/* The list as one pass over its axes: the frame's y is the one that comes first of the two that are not x, its z the other. */
+typedef struct triple {
+    tess_correlate_pass pass;
+    tess_correlate_frame frame;
+    int place; /* of the mask along rows in the list */
+    int y, z;  /* of the others */
+} triple;
+
+static bool triple_of(triple *three, const tess_problem *base, bool whole, const char **why) {
+    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
+    memset(three, 0, sizeof *three);
+    *why = "takes a list of three masks along three axes, one of them along rows without gaps";
+    if (p->fft || p->direct || p->count != 3 || p->passes_count != 3)
+        return false;
+    const int x = tess_correlate_gpu_finest(&p->in, &p->out), a = p->masks[0].axes[0], b = p->masks[1].axes[0], c = p->masks[2].axes[0];
+    three->place = a == x ? 0 : b == x ? 1 : 2;
+    if (x < 0 || a == b || a == c || b == c || p->masks[three->place].axes[0] != x)
+        return false;
+    three->y = three->place == 0;
+    three->z = three->place == 2 ? 1 : 2;
+    *why = "takes masks of at most 25 taps (f64: 12)";
+    for (int k = 0; k < 3; k++)
+        if (p->masks[k].shape[0] > (tess_type_size(p->work) == 8 ? LONGEST / 2 : LONGEST))
+            return false;
+    three->pass = (tess_correlate_pass){.ndim = p->in.ndim,
+                                        .row = x,
+                                        .group = 1,
+                                        .masked = p->masks[three->place].shape[0] > 1 ? 3 : 2, /* the row axis is the last */
+                                        .order = {p->masks[three->z].axes[0], p->masks[three->y].axes[0], x},
+                                        .row_last = true,
+                                        .from = p->in.type,
+                                        .to = p->out.type,
+                                        .inputs = p->in.count,
+                                        .outputs = p->out.count,
+                                        .taps = p->masks[0].taps + p->masks[1].taps + p->masks[2].taps,
+                                        .size = p->passes[0].size + p->passes[1].size + p->passes[2].size};
+    for (int d = 0; d < p->in.ndim; d++)
+        three->pass.axis[d] = (tess_correlate_axis){p->in.shape[d], p->out.shape[d], p->in.stride[d], p->out.stride[d], 1, 0};
+    for (int k = 0; k < 3; k++) {
+        three->pass.axis[p->masks[k].axes[0]].width = p->masks[k].shape[0];
+        three->pass.axis[p->masks[k].axes[0]].before = p->masks[k].before[0];
+    }
+    const tess_correlate_frame *f = &three->frame;
+    if (!tess_correlate_frame_of(&three->frame, p, &three->pass, 2, why) || (whole && !tess_correlate_frame_whole(f, why)))
+        return false;
+    const int64_t plane = f->y.in_stride / 16 * f->y.n; /* in vectors, which the kernel counts by 32 bits */
+    *why = "takes planes of at most 16 GiB";
+    return plane <= 1 << 30 && plane >= -(1 << 30);
+}
+
+typedef struct shape {
+    int64_t columns, rows, along, down, threads, stages, blocks, finished, depth, shared; /* V, R, ALONG, DOWN, THREADS, STAGES, BLOCKS */
+} shape;
+
+static int64_t up_to(int64_t n, int64_t step) { return tess_ceil_div(n, step) * step; }
+
+/* Shared memory of a block of s->down rows of threads. */
+static int64_t shared_of(const triple *three, int64_t work, const shape *s) {
+    const tess_correlate_frame *f = &three->frame;
+    const int64_t vector = 16 / f->in, read = tess_min64(s->columns, vector), before = f->x.before, after = f->x.width - 1 - before;
+    const int64_t tile = s->along * s->columns, rows = s->down * s->rows + f->y.width - 1;
+    const int64_t row = tile + (three->place ? 0 : up_to(up_to(before, read), vector) + up_to(up_to(after, read), vector));
+    return s->stages * rows * row * f->in + 2 * (three->place ? s->down * s->rows : rows) * tile * work;
+}
+
+/* Rows a thread and threads a block, as many as have their sums and windows in registers: as measured, more rows are better than more warps. */
+static int64_t threads_of(const tess_correlate_frame *f, int64_t work, shape *s) {
+    const int64_t wide = work / 4, sums = f->z.width * s->columns * wide;
+    for (s->rows = wide == 2 ? 2 : 4; s->rows > 1 && s->rows * sums > (s->rows == 2 ? 136 : 88); s->rows--)
+        ;
+    const int64_t registers = s->rows * (sums + f->x.width * wide) + 24;
+    s->blocks = registers <= 134 ? 2 : 1;
+    return registers > 134 && registers <= 196 ? 384 : 256;
+}
+
+static shape shape_of(const triple *three, int64_t work, const tess_gpu_device *device) {
+    const tess_correlate_frame *f = &three->frame;
+    const int64_t before = f->x.before, after = f->x.width - 1 - before;
+    shape s = {.columns = 16 / work, .stages = 3};
+    const int64_t threads = threads_of(f, work, &s);
+    /* Tiles that the rows are cut into evenly, whole vectors of the copies. */
+    const int64_t unit = tess_max64(s.columns, 16 / f->in), ghosts = three->place ? up_to(before, unit) + up_to(after, unit) : 0;
+    s.finished = up_to(tess_ceil_div(f->x.m, tess_max64(1, tess_ceil_div(f->x.m, TILE))), unit);
+    s.finished = tess_max64(s.finished, up_to(8 * s.columns, unit));
+    s.along = (s.finished + ghosts) / s.columns;
+    s.down = tess_max64(tess_min64(4, threads / s.along), tess_min64(threads / s.along, tess_ceil_div(f->y.m, s.rows)));
+    const int64_t room = device->shared_block_optin >= 160 << 10 ? 112 << 10 : 96 << 10;
+    while (s.down > 1 && shared_of(three, work, &s) > room)
+        s.down--;
+    s.shared = shared_of(three, work, &s);
+    s.threads = up_to(s.along * s.down, 32);
+    s.blocks = tess_max64(1, tess_min64(s.blocks, SHARED / (s.shared + BLOCK_SHARED)));
+    /* As many chunks of planes as take the fewest turns, the planes before a chunk's first output counted. */
+    const int64_t tiles = tess_ceil_div(f->x.m, s.finished) * tess_ceil_div(f->y.m, s.down * s.rows) * f->arrays, at_once = device->sms * s.blocks;
+    int64_t least = INT64_MAX;
+    s.depth = f->z.m;
+    for (int64_t n = 1; at_once > 0 && n <= 64 && (n == 1 || f->z.m / n >= f->z.width); n++) {
+        const int64_t depth = tess_ceil_div(f->z.m, n);
+        const int64_t turns = tess_ceil_div(tiles * tess_ceil_div(f->z.m, depth), at_once) * (depth + f->z.width + s.stages);
+        if (turns < least) {
+            least = turns;
+            s.depth = depth;
+        }
+    }
+    return s;
+}
+
+/* A thread keeps a bit for each vector, loose element and row that it copies, in one word (tile_feed of gpu_ring.cuh). */
+static bool copies_fit(const triple *three, const shape *s) {
+    const tess_correlate_frame *f = &three->frame;
+    const int64_t vector = 16 / f->in, loose = vector + f->x.before + f->x.width - 1, row = s->along * s->columns + 2 * LONGEST;
+    return tess_ceil_div(row / vector, s->along) + tess_ceil_div(loose, s->along) + tess_ceil_div(s->down * s->rows + f->y.width - 1, s->down) < 32;
+}
+
+static int64_t work_size(const tess_problem *base) { return (int64_t)tess_type_size(tess_correlate_gpu_of(base)->work); }
+
+static bool takes(const tess_problem *base, bool whole, const char **why) {
+    static const tess_gpu_device none;
+    triple three;
+    if (!triple_of(&three, base, whole, why))
+        return false;
+    const tess_correlate_frame *f = &three.frame;
+    *why = "takes masks whose planes fit shared memory, and fewer blocks";
+    if (f->x.m < 1 || f->y.m < 1 || f->z.m < 1 || f->arrays < 1)
+        return false;
+    const shape s = shape_of(&three, work_size(base), &none);
+    return s.shared <= 96 << 10 && copies_fit(&three, &s) && tess_ceil_div(f->y.m, s.down * s.rows) <= GRID && f->arrays <= GRID / 64;
+}
+
+static void lay_as(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole) {
+    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
+    const char *why;
+    triple three;
+    triple_of(&three, base, whole, &why); /* true, because `fits` was */
+    const tess_correlate_frame *f = &three.frame;
+    const shape s = shape_of(&three, work_size(base), device);
+    const int64_t deep = tess_ceil_div(f->z.m, s.depth);
+    tess_gpu_unit(layout, &gpu_separable3d);
+    tess_correlate_frame_options(layout, p->work, f, whole);
+    tess_gpu_option(layout, "-DKY=%d", (int)f->y.width);
+    tess_gpu_option(layout, "-DKZ=%d", (int)f->z.width);
+    tess_gpu_option(layout, "-DPLACE=%d", three.place);
+    tess_gpu_option(layout, "-DV=%d", (int)s.columns);
+    tess_gpu_option(layout, "-DR=%d", (int)s.rows);
+    tess_gpu_option(layout, "-DALONG=%d", (int)s.along);
+    tess_gpu_option(layout, "-DDOWN=%d", (int)s.down);
+    tess_gpu_option(layout, "-DTHREADS=%d", (int)s.threads);
+    tess_gpu_option(layout, "-DSTAGES=%d", (int)s.stages);
+    tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "separable3d", tess_ceil_div(f->x.m, s.finished), tess_ceil_div(f->y.m, s.down * s.rows),
+                                             f->arrays * deep, (int)s.threads, s.shared);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_correlate_frame_pass(layout, step, f);
+    tess_gpu_pass_i32(layout, step, (int32_t)s.depth);
+    tess_gpu_pass_i32(layout, step, (int32_t)deep);
+    tess_gpu_pass(layout, step, p->passes[three.place].weights, p->passes[three.place].size);
+    tess_gpu_pass(layout, step, p->passes[three.y].weights, p->passes[three.y].size);
+    tess_gpu_pass(layout, step, p->passes[three.z].weights, p->passes[three.z].size);
+}
+
+static void lay_separable3d(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) { lay_as(base, device, layout, true); }
+static void lay_separable3d_odd(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    lay_as(base, device, layout, false);
+}
+
+#define ROW(name, whole)                                                                                              \
+    bool tess_correlate_##name##_fits(const tess_problem *base, const char **why) { return takes(base, whole, why); } \
+    const tess_gpu_row tess_correlate_##name = {.headers = tess_correlate_frame_headers, .production = true, .least_arch = 80, .lay_out = lay_##name}
+ROW(separable3d, true);
+ROW(separable3d_odd, false);
