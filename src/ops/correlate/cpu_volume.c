@@ -100,14 +100,12 @@ static void one_plane(const job *j, const walk *w, int64_t z) {
     const tess_window_kernels *k = j->kernels;
     const char *const *table = (const char *const *)(const void *)w->scratch, *const *ahead = table + v->table_bytes / (int64_t)sizeof(char *);
     char *sums = w->scratch + v->sums;
-    const bool stand = w->rows >= j->tall;
-    const int64_t tall = stand ? j->tall : 1, wide = (stand ? k->wide : k->line_vectors) * k->lanes;
+    const int64_t tall = j->tall, wide = k->wide * k->lanes;
     tess_window_call call = {.lines = v->lines,
                              .planes = v->layers,
                              .wy = v->window.wy,
                              .wx = v->window.wx,
                              .step = j->pass->group * j->source.width,
-                             .weights = j->pass->weights,
                              .columns = j->pass->columns,
                              .put = j->put};
     for (int64_t r = 0; r < w->rows; r += tall) {
@@ -127,17 +125,23 @@ static void one_plane(const job *j, const walk *w, int64_t z) {
             call.out_stride = direct ? j->y_stride : TESS_WINDOW_TILE_BYTES;
             call.stream = direct && j->stream && (uintptr_t)to % 64 == 0 && columns * j->out_width % 64 == 0;
             call.between = !direct;
-            if (j->small && stand) {
+            if (j->small) {
                 const tess_volume_call small = {
                     .window = call, .begins = j->in_place && x == 0, .ends = j->in_place && columns == rest, .constant = copied_row(j, w, 0, 0)};
                 (whole ? j->small->tile : j->small->narrow)(&small);
             } else {
-                (stand ? (whole ? k->tile : k->narrow) : (whole ? k->line : k->point))(&call);
+                (whole ? k->tile : k->narrow)(&call);
             }
             for (int64_t i = 0; !direct && i < tall; i++)
                 j->store(to + i * j->y_stride, j->out_stride, sums + i * TESS_WINDOW_TILE_BYTES, tess_min64(columns, rest));
         }
     }
+}
+
+/* The first row of a band. The last band has as many rows as the tallest tile at least, of which the band before it has the fewer. */
+static int64_t band_start(const job *j, int64_t band) {
+    const int64_t start = band * j->volume.band;
+    return band == 0 ? 0 : band == j->bands ? j->rows : band == j->bands - 1 ? tess_min64(start, j->rows - TESS_WINDOW_SUMS) : start;
 }
 
 static void task(void *argument, int64_t begin, int64_t end, int worker) {
@@ -153,8 +157,8 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
             in += volume % j->outer.m[d] * j->pass->axis[j->outer.axis[d]].in_stride;
             out += volume % j->outer.m[d] * j->outer.out_stride[0][d];
         }
-        w.y = t / j->chunks % j->bands * v->band;
-        w.rows = tess_min64(j->rows - w.y, v->band);
+        w.y = band_start(j, t / j->chunks % j->bands);
+        w.rows = band_start(j, t / j->chunks % j->bands + 1) - w.y;
         w.z = t % j->chunks * j->chunk;
         w.in = j->in + in;
         w.out = j->out + out + w.z * j->z_stride + w.y * j->y_stride;

@@ -397,7 +397,7 @@ static void volumes(void **state) {
                                              .constant = i & 1 ? 3 : 0};
         s.shape[0] = s.shape[3] = 3;
         s.shape[first] = large ? 70 : hostile_between(&random, 4, i % 5 == 0 ? 75 : 9);
-        s.shape[first + 1] = large ? 256 : hostile_between(&random, 6, i % 5 == 0 ? 20 : 110);
+        s.shape[first + 1] = large ? 256 : i % 6 == 1 ? hostile_between(&random, 13, 17) : hostile_between(&random, 6, i % 5 == 0 ? 20 : 110);
         s.shape[first + 2] = large ? 128 : i % 6 == 1 ? 64 * hostile_between(&random, 1, 3) : hostile_between(&random, 3, colours ? 30 : 170);
         memcpy(s.out_shape, s.shape, sizeof s.shape);
         for (int k = 0; k < 3; k++) {

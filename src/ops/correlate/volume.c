@@ -21,10 +21,8 @@ bool tess_correlate_volume_of(tess_correlate_volume *v, const tess_correlate_pro
     v->band = tess_min64(tess_min64(RING_BYTES / (v->layers * v->row_bytes) - v->window.wy + 1, BAND), y->m);
     if (v->band < tess_min64(LEAST_BAND, y->m))
         return false;
-    for (v->band -= v->band > TESS_WINDOW_SUMS ? v->band % TESS_WINDOW_SUMS : 0; v->band > LEAST_BAND;
-         v->band--) /* no last band of fewer rows than a tile */
-        if (y->m % v->band == 0 || y->m % v->band >= TESS_WINDOW_SUMS)
-            break;
+    if (v->band < y->m) /* whole tiles, whatever the instruction set */
+        v->band -= v->band % TESS_WINDOW_SUMS;
     v->met = v->band + v->window.wy - 1;
     v->lines = v->met + TESS_WINDOW_SUMS;
     v->table_bytes = round_up(v->layers * v->lines * (int64_t)sizeof(char *), 64);
