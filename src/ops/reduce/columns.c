@@ -17,11 +17,12 @@ static int64_t leaf_levels(const reduce_problem *p) {
     return levels;
 }
 
-/* Trees: rows of 8 KiB. Keys: what L1 holds. Moments: rows of 16 KiB, since a leaf is read twice
+/* Trees: rows of 8 KiB, of the elements where they are read as they lie, for pages' sake. Keys: what L1 holds. Moments: rows of 16 KiB, since a leaf is read twice
  * and two ways along whole pages are quicker than one along lines that are copied to L2. Columns that are not neighbours are
  * loaded one by one, and their lines are met again with the next row: few enough to stay in L1. */
 static int64_t block_columns(const reduce_problem *p) {
-    int64_t columns = 8192 / (int64_t)tess_type_size(p->acc), width = p->kept_size[p->kept - 1];
+    const bool as_they_lie = p->kind == REDUCE_SUM && !p->omit && (reduce_adds_direct(p) || reduce_adds_wide(p)) && tess_is_float(p->in.type);
+    int64_t columns = 8192 / (as_they_lie ? p->in.itemsize : (int64_t)tess_type_size(p->acc)), width = p->kept_size[p->kept - 1];
     if (p->kind == REDUCE_VAR)
         columns = 2048;
     else if (p->kind != REDUCE_SUM && p->kind != REDUCE_PROD)

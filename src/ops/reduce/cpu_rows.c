@@ -56,8 +56,8 @@ TESS_INLINE void first_bytes(char *to, const char *p, int64_t bytes) {
 #endif
 }
 
-/* Whether lines are asked for ahead, by loads of so many bytes. On AMD's processors only by those of whole lines: with two loads a line, as converting starts
- * from, it costs 40 % of the speed (Zen 4: norm2 of f32 17 GB/s, without 26). */
+/* Whether lines are asked for ahead, by loads of so many bytes. On AMD's processors only by loops of AVX-512 that convert nothing: the others lose 40 % of the speed
+ * by it (Zen 4: norm2 of f32 17 GB/s, without 26; as much when 64 bytes are loaded at once and then split). */
 TESS_INLINE bool asks_ahead(int bytes) { return tess_cpu_asks_ahead() || bytes == 64; }
 
 /* The sum of the n elements of a leaf, `size` bytes each. Lanes without elements hold +0, which no sum notices that started from +0, and neither do those that

@@ -403,6 +403,10 @@ static void lanes_together(void **state) {
                 q.out = kinds[kind] == TESS_ARGMIN ? tess_i64 : k % 2 || !tess_is_float(q.in) ? tess_f64 : tess_f32;
                 compare_rows(&q, &random, k % 3, 2);
             }
+    for (int k = 0; k < 6; k++) { /* columns of more blocks than one */
+        problem q = {.operation = kinds[k % 3 + 2], .in = types[k / 3 * 2], .out = tess_f64, .ndim = 2, .naxes = 1, .shape = {40, 4500}};
+        compare_rows(&q, &random, 1, 1);
+    }
 }
 
 /* Every row was compared often, on everything that this processor has. */
