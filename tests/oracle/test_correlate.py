@@ -308,7 +308,7 @@ class Promises(OracleTest):
                 direct = ndimage.convolve(x.astype(np.float64), mask.astype(np.float64), mode=SCIPY_MODE[boundary], cval=0)
                 got = everywhere("correlate", rng, lambda context, strategy: tess.convolve(
                     x, mask, boundary=boundary, accuracy="fft", context=context, strategy=strategy))
-                # every tile has at most 65536 points, and a piece for each plane of a volume's mask; a pair of tiles meets at most all of x, each with its mirrors
+                # at these sizes every tile has at most 65536 points, and a piece for each plane of a volume's mask; a pair of tiles meets at most all of x, each with its mirrors
                 bound = (c * 16 + 2 * 3 + 3) * eps * np.abs(mask).sum() * np.sqrt(2 * 65536) * np.abs(x).max()
                 self.assertTrue((np.abs(got - direct) <= bound).all(), boundary)
 

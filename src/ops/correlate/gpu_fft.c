@@ -149,10 +149,10 @@ static int64_t bundle_shared(const tess_correlate_problem *p, int64_t across) {
     const int64_t number = number_of(p), narrow = across * number < 128;
     return (p->fft->b + (narrow ? gaps(p->fft->b) + 128 / number / across : 1)) * across * number * (p->fft->pieces > 1 ? 2 : 1);
 }
-/* How many a block takes: fewer of long columns or rows, so that ROOM blocks fit a multiprocessor, but whole sectors. */
+/* How many a block takes. In f64 fewer, so that ROOM blocks fit a multiprocessor; in f32 lines of 128 bytes are worth more than a second block. */
 static int64_t that_fit(const tess_gpu_device *device, const tess_correlate_problem *p, int64_t most,
                         int64_t (*shared)(const tess_correlate_problem *, int64_t)) {
-    while (most * number_of(p) > SECTOR && ROOM * (shared(p, most) + BESIDE) > device->shared_sm)
+    while (p->compute == tess_f64 && most * number_of(p) > SECTOR && ROOM * (shared(p, most) + BESIDE) > device->shared_sm)
         most /= 2;
     while (most > 1 && shared(p, most) + BESIDE > device->shared_block_optin)
         most /= 2;
@@ -172,30 +172,32 @@ static void lay_passes(const tess_problem *base, const tess_gpu_device *device, 
     const int64_t most = p->compute == tess_f64 ? PASS_BLOCKS / 2 : PASS_BLOCKS;
     const int64_t stripe_blocks = tess_max64(1, tess_min64(most, device->shared_sm / (column + BESIDE)));
     const int64_t bundle_blocks = tess_max64(1, tess_min64(most, device->shared_sm / (row + BESIDE)));
+    const int stripe_threads = stripe_blocks > 1 ? PASS_THREADS : 2 * PASS_THREADS,
+              bundle_threads = bundle_blocks > 1 ? PASS_THREADS : 2 * PASS_THREADS;
     tess_gpu_option(layout, "-DSTRIPE=%d", (int)stripe);
-    tess_gpu_option(layout, "-DSTRIPE_THREADS=%d", PASS_THREADS);
+    tess_gpu_option(layout, "-DSTRIPE_THREADS=%d", stripe_threads);
     tess_gpu_option(layout, "-DSTRIPE_BLOCKS=%d", (int)stripe_blocks);
     tess_gpu_option(layout, "-DBUNDLE=%d", (int)bundle);
-    tess_gpu_option(layout, "-DBUNDLE_THREADS=%d", PASS_THREADS);
+    tess_gpu_option(layout, "-DBUNDLE_THREADS=%d", bundle_threads);
     tess_gpu_option(layout, "-DBUNDLE_BLOCKS=%d", (int)bundle_blocks);
     const int64_t data = put_tables(layout, p, &tables), at = tess_gpu_reserve(layout, some ? pairs * room : 0);
     layout->turns = tess_ceil_div(all, pairs);
 
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "columns_forward", some * pairs * fft->pieces * (fft->b / stripe), 1, 1, PASS_THREADS, column);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "columns_forward", some * pairs * fft->pieces * (fft->b / stripe), 1, 1, stripe_threads, column);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, at);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, data);
     tess_gpu_pass_turn(layout, step);
     pass_transform(layout, step, p, pairs);
 
-    step = tess_gpu_launch_of(layout, "rows_through", some * pairs * (fft->a / bundle), 1, 1, PASS_THREADS, row);
+    step = tess_gpu_launch_of(layout, "rows_through", some * pairs * (fft->a / bundle), 1, 1, bundle_threads, row);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, at);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, data + tables.rows);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, data + tables.spectrum);
     tess_gpu_pass_turn(layout, step);
     pass_transform(layout, step, p, pairs);
 
-    step = tess_gpu_launch_of(layout, "columns_back", some * pairs * tess_ceil_div(wanted, stripe), 1, 1, PASS_THREADS, column);
+    step = tess_gpu_launch_of(layout, "columns_back", some * pairs * tess_ceil_div(wanted, stripe), 1, 1, stripe_threads, column);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, at);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, data);
