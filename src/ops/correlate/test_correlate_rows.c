@@ -1,115 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_correlate_rows.c - that every row of the table gives the reference's bits: random shapes, types, masks, axes, boundaries, extents, origins and
  * layouts, on every instruction set that this machine has and with 1 to 8 threads, nothing written beside the output. */
-#include "hostile.h"
+#include "correlate_samples.h"
 
 #include <math.h>
-
-static const tess_isa isas[] = {TESS_ISA_BASELINE, TESS_ISA_AVX2, TESS_ISA_AVX512, TESS_ISA_NEON};
-static const int thread_counts[] = {1, 2, 3, 8};
-enum { ISAS = 4, THREADS = 4, MOST_MASKS = 4 };
-static tess_context *contexts[ISAS][THREADS];
-static int ran_by_row[128][ISAS]; /* by number of the strategy */
-
-static int open_contexts(void **state) {
-    (void)state;
-    for (int i = 0; i < ISAS; i++)
-        for (int t = 0; t < THREADS; t++) {
-            tess_context_options options = {.struct_size = sizeof options, .isa = isas[i], .threads = thread_counts[t]};
-            if (tess_open(&contexts[i][t], &options) != TESS_OK &&
-                (contexts[i][0] || isas[i] == TESS_ISA_BASELINE)) /* one that the machine lacks is left out */
-                return -1;
-        }
-    return 0;
-}
-static int close_contexts(void **state) {
-    (void)state;
-    for (int i = 0; i < ISAS; i++)
-        for (int t = 0; t < THREADS; t++)
-            tess_close(contexts[i][t]);
-    return 0;
-}
-
-typedef struct sample {
-    int ndim, count, naxes;
-    int axes[8];
-    int64_t origin[8], shape[8], out_shape[8];
-    hostile_array in, out, masks[MOST_MASKS];
-    tess_correlate_options options;
-} sample;
-
-static tess_status call(const sample *s, tess_context *context, const DLTensor *out, const char *strategy) {
-    const DLTensor *list[MOST_MASKS];
-    tess_correlate_options options = s->options;
-    options.call.strategy = strategy;
-    for (int k = 0; k < s->count; k++)
-        list[k] = &s->masks[k].tensor;
-    if (s->count > 1)
-        return options.flip ? tess_convolve_separable(context, &s->in.tensor, list, s->count, out, &options)
-                            : tess_correlate_separable(context, &s->in.tensor, list, s->count, out, &options);
-    return options.flip ? tess_convolve(context, &s->in.tensor, list[0], out, &options)
-                        : tess_correlate(context, &s->in.tensor, list[0], out, &options);
-}
-
-static const char *describe(const sample *s) {
-    static char text[400];
-    int n = snprintf(text, sizeof text, "%s -> %s, boundary %d, extent %d, accuracy %d, flip %d, constant %g, %d mask(s); in",
-                     tess_type_name(tess_type_of(s->in.tensor.dtype)), tess_type_name(tess_type_of(s->out.tensor.dtype)), s->options.boundary,
-                     s->options.extent, s->options.accuracy, s->options.flip, s->options.constant, s->count);
-    for (int d = 0; d < s->ndim; d++)
-        n += snprintf(text + n, sizeof text - (size_t)n, " %lld", (long long)s->shape[d]);
-    for (int k = 0; k < s->count; k++) {
-        n += snprintf(text + n, sizeof text - (size_t)n, "; %s mask", tess_type_name(tess_type_of(s->masks[k].tensor.dtype)));
-        for (int d = 0; d < s->masks[k].tensor.ndim; d++)
-            n += snprintf(text + n, sizeof text - (size_t)n, " %lld", (long long)s->masks[k].shape[d]);
-    }
-    n += snprintf(text + n, sizeof text - (size_t)n, "; axes");
-    for (int k = 0; k < s->naxes; k++)
-        n += snprintf(text + n, sizeof text - (size_t)n, " %d", s->axes[k]);
-    return text;
-}
-
-/* Every row, instruction set and thread count against the reference. Returns how many rows ran. */
-static int compare(const sample *s, uint64_t *random, int layout, bool every_thread_count) {
-    hostile_array out;
-    int ran = 0;
-    tess_status status = call(s, contexts[0][0], &s->out.tensor, "correlate/reference");
-    if (status != TESS_OK)
-        fail_msg("reference: %s (%s)", tess_detail(), describe(s));
-    if (!hostile_intact(&s->out))
-        fail_msg("reference wrote beside the output (%s)", describe(s));
-    for (int r = 0; r < tess_strategy_count(); r++) {
-        tess_strategy_info row;
-        assert_true(tess_strategy_get(r, &row));
-        if (strcmp(row.operation, "correlate") != 0 || strcmp(row.target, "cpu") != 0 || strcmp(row.name, "correlate/reference") == 0)
-            continue;
-        for (int i = 0; i < ISAS; i++)
-            for (int t = 0; t < (every_thread_count ? THREADS : 1); t++) {
-                if (!contexts[i][t])
-                    continue;
-                hostile_make(&out, random, tess_type_of(s->out.tensor.dtype), s->ndim, s->out_shape, layout);
-                status = call(s, contexts[i][t], &out.tensor, row.name);
-                if (status == TESS_OK) {
-                    int64_t at = hostile_differs(&out, &s->out);
-                    ran++;
-                    ran_by_row[r][i]++;
-                    if (at >= 0)
-                        fail_msg("%s, isa %d, %d threads: element %lld differs (%s)", row.name, isas[i], thread_counts[t], (long long)at,
-                                 describe(s));
-                    if (!hostile_intact(&out))
-                        fail_msg("%s, isa %d, %d threads wrote beside the output (%s)", row.name, isas[i], thread_counts[t], describe(s));
-                } else if (status != TESS_ERR_STRATEGY) {
-                    fail_msg("%s: %s (%s)", row.name, tess_detail(), describe(s));
-                }
-                hostile_free(&out);
-            }
-    }
-    return ran;
-}
-
-static int64_t out_size(tess_extent extent, int64_t n, int64_t width) {
-    return extent == TESS_EXTENT_SAME ? n : extent == TESS_EXTENT_FULL ? n + width - 1 : n >= width ? n - width + 1 : 0;
-}
 
 static tess_type random_type(uint64_t *random) { return (tess_type)hostile_between(random, tess_bool, tess_c128); }
 
@@ -189,13 +83,6 @@ static void draw(sample *s, uint64_t *random, int64_t most, int layout, bool lis
         }
     }
     hostile_make(&s->out, random, to, s->ndim, s->out_shape, layout);
-}
-
-static void drop(sample *s) {
-    hostile_free(&s->in);
-    hostile_free(&s->out);
-    for (int k = 0; k < s->count; k++)
-        hostile_free(&s->masks[k]);
 }
 
 static int many(uint64_t seed, int samples, int64_t most, bool list, bool every_thread_count) {
@@ -295,170 +182,6 @@ static void slabs(void **state) {
         hostile_make(&s.out, &random, type, s.ndim, s.out_shape, layout);
         hostile_fill(&s.in, &random, 1);
         assert_true(compare(&s, &random, layout, i % 6 == 0) > 0);
-        drop(&s);
-    }
-}
-
-/* A column mask and then a row mask over images wide enough for both passes to go side by side (cpu_fused.c): every boundary and extent, pixels of
- * three colours, long masks, rows that are no multiple of a tile, arrays in the work type and others. */
-static void columns_then_rows(void **state) {
-    (void)state;
-    uint64_t random = 8;
-    for (int i = 0; i < 40; i++) {
-        sample s;
-        memset(&s, 0, sizeof s);
-        const bool colours = i % 4 == 3;
-        s.ndim = colours ? 3 : 2;
-        s.naxes = s.count = 2;
-        s.axes[1] = 1;
-        s.options = (tess_correlate_options){.struct_size = sizeof s.options,
-                                             .axes = s.axes,
-                                             .naxes = 2,
-                                             .boundary = (tess_boundary)(i % 6),
-                                             .extent = (tess_extent)(i / 6 % 3),
-                                             .constant = i & 1 ? 3 : 0,
-                                             .flip = i & 1};
-        s.out_shape[0] = s.shape[0] = hostile_between(&random, 6, 40);
-        s.out_shape[1] = s.shape[1] = hostile_between(&random, 128, 450);
-        s.out_shape[2] = s.shape[2] = 3;
-        tess_type type = (const tess_type[]){tess_f32, tess_u8, tess_f32, tess_f64, tess_i16}[i % 5];
-        int layout = i % 7 == 6 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
-        hostile_make(&s.in, &random, type, s.ndim, s.shape, layout);
-        for (int k = 0; k < 2; k++) {
-            int64_t width = hostile_between(&random, 1, i % 3 == 0 ? 140 : 9);
-            s.out_shape[k] = out_size(s.options.extent, s.shape[k], width);
-            hostile_make(&s.masks[k], &random, type == tess_f64 ? tess_f64 : tess_f32, 1, &width, HOSTILE_COMPACT);
-            hostile_fill(&s.masks[k], &random, 1);
-        }
-        hostile_make(&s.out, &random, type, s.ndim, s.out_shape, layout);
-        hostile_fill(&s.in, &random, i % 5 == 2 ? 2 : 1);
-        assert_true(compare(&s, &random, layout, i % 6 == 0) > 0);
-        drop(&s);
-    }
-}
-
-/* Short masks of as many taps in a column and in a row, whose sums roll along (roll.h): every boundary, extent and type of element, masks that stand to
- * one side, rows of whole vectors and others. The last three are stored past the caches, from the middle of a line on. */
-static void short_lists(void **state) {
-    (void)state;
-    uint64_t random = 12;
-    for (int i = 0; i < 57; i++) {
-        sample s;
-        memset(&s, 0, sizeof s);
-        const bool large = i >= 54;
-        int64_t width = large ? 3 + 6 * (i - 54) : 3 + 2 * ((i + i / 3) % 7);
-        s.ndim = s.naxes = s.count = 2;
-        s.axes[1] = 1;
-        s.options = (tess_correlate_options){.struct_size = sizeof s.options,
-                                             .axes = s.axes,
-                                             .naxes = 2,
-                                             .origin = s.origin,
-                                             .boundary = (tess_boundary)(i / 3 % 6),
-                                             .extent = large ? TESS_EXTENT_SAME : (tess_extent)(i / 18),
-                                             .constant = i & 1 ? 3 : 0};
-        for (int k = 0; k < 2 && s.options.extent == TESS_EXTENT_SAME; k++)
-            s.origin[k] = i % 4 ? 0 : hostile_between(&random, -(width / 2), (width - 1) / 2);
-        s.out_shape[0] = s.shape[0] = large ? 1043 : hostile_between(&random, 12, 33);
-        s.out_shape[1] = s.shape[1] = large ? 2048 : i & 1 ? 16 * hostile_between(&random, 9, 60) : hostile_between(&random, 140, 900);
-        tess_type type = large ? tess_f32 : (const tess_type[]){tess_f32, tess_u8, tess_f64, tess_f16, tess_f32, tess_i16, tess_u8}[i % 7];
-        int layout = i % 13 == 12 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
-        hostile_make(&s.in, &random, type, 2, s.shape, layout);
-        for (int k = 0; k < 2; k++) {
-            s.out_shape[k] = out_size(s.options.extent, s.shape[k], width);
-            hostile_make(&s.masks[k], &random, type == tess_f64 ? tess_f64 : tess_f32, 1, &width, HOSTILE_COMPACT);
-            hostile_fill(&s.masks[k], &random, 1);
-        }
-        hostile_make(&s.out, &random, i % 8 == 7 ? tess_f32 : type, 2, s.out_shape, layout);
-        hostile_fill(&s.in, &random, i % 5 == 2 ? 2 : 1);
-        assert_true(compare(&s, &random, layout, i % 6 == 0) > 0);
-        drop(&s);
-    }
-}
-
-/* Volumes of several bands of rows and, with threads, of several stretches of planes (cpu_volume.c); masks of 3 x 3 in planes and others; every boundary
- * and extent; stacks of volumes, colours, other types. The last is stored past the caches. */
-static void volumes(void **state) {
-    (void)state;
-    uint64_t random = 13;
-    for (int i = 0; i < 19; i++) {
-        sample s;
-        memset(&s, 0, sizeof s);
-        const bool large = i == 18, stack = i % 6 == 4, colours = i % 6 == 5;
-        const int first = stack ? 1 : 0;
-        int64_t mask[3];
-        s.ndim = stack || colours ? 4 : 3;
-        s.naxes = 3;
-        s.count = 1;
-        s.options = (tess_correlate_options){.struct_size = sizeof s.options,
-                                             .axes = s.axes,
-                                             .naxes = 3,
-                                             .boundary = (tess_boundary)(i % 6),
-                                             .extent = large ? TESS_EXTENT_SAME : (tess_extent)(i / 6 % 3),
-                                             .constant = i & 1 ? 3 : 0};
-        s.shape[0] = s.shape[3] = 3;
-        s.shape[first] = large ? 70 : hostile_between(&random, 4, i % 5 == 0 ? 75 : 9);
-        s.shape[first + 1] = large ? 256 : i % 6 == 1 ? hostile_between(&random, 13, 17) : hostile_between(&random, 6, i % 5 == 0 ? 20 : 110);
-        s.shape[first + 2] = large ? 128 : i % 6 == 1 ? 64 * hostile_between(&random, 1, 3) : hostile_between(&random, 3, colours ? 30 : 170);
-        memcpy(s.out_shape, s.shape, sizeof s.shape);
-        for (int k = 0; k < 3; k++) {
-            s.axes[k] = first + k;
-            mask[k] = i & 1 || large ? 3 : hostile_between(&random, 2, 4);
-            s.out_shape[first + k] = out_size(s.options.extent, s.shape[first + k], mask[k]);
-        }
-        tess_type type = large ? tess_f32 : (const tess_type[]){tess_f32, tess_f64, tess_u8, tess_f32, tess_i16}[i % 5];
-        hostile_make(&s.in, &random, type, s.ndim, s.shape, HOSTILE_COMPACT);
-        hostile_make(&s.masks[0], &random, type == tess_f64 ? tess_f64 : tess_f32, 3, mask, HOSTILE_COMPACT);
-        hostile_make(&s.out, &random, i % 7 == 6 ? tess_f32 : type, s.ndim, s.out_shape, HOSTILE_COMPACT);
-        hostile_fill(&s.in, &random, 1);
-        hostile_fill(&s.masks[0], &random, 1);
-        assert_true(compare(&s, &random, HOSTILE_COMPACT, i % 5 == 0) > 0);
-        drop(&s);
-    }
-}
-
-/* Long masks of one row, every length: rows of the mask are shared out to passes, and outputs to stretches. */
-static void long_lines(void **state) {
-    (void)state;
-    uint64_t random = 8;
-    for (int64_t taps = 10; taps < 280; taps += hostile_between(&random, 1, 9)) {
-        sample s;
-        memset(&s, 0, sizeof s);
-        tess_type type = taps % 3 ? tess_f32 : tess_f64;
-        s.ndim = s.naxes = s.count = 1;
-        s.shape[0] = s.out_shape[0] = hostile_between(&random, 300, 3000);
-        s.options = (tess_correlate_options){.struct_size = sizeof s.options, .axes = s.axes, .naxes = 1, .boundary = (tess_boundary)(taps % 6)};
-        hostile_make(&s.in, &random, type, 1, s.shape, HOSTILE_COMPACT);
-        hostile_make(&s.masks[0], &random, type, 1, &taps, HOSTILE_COMPACT);
-        hostile_make(&s.out, &random, type, 1, s.out_shape, HOSTILE_COMPACT);
-        hostile_fill(&s.in, &random, 1);
-        hostile_fill(&s.masks[0], &random, 1);
-        assert_true(compare(&s, &random, HOSTILE_COMPACT, false) > 0);
-        drop(&s);
-    }
-}
-
-/* One axis of a list has a mask of one tap, and it is the axis that slabs are cut along. */
-static void one_tap_along_slabs(void **state) {
-    (void)state;
-    uint64_t random = 9;
-    for (int i = 0; i < 6; i++) {
-        sample s;
-        const int64_t widths[2] = {i & 1 ? 3 : 1, i & 1 ? 1 : 2};
-        memset(&s, 0, sizeof s);
-        s.ndim = s.naxes = s.count = 2;
-        s.axes[1] = 1;
-        s.options = (tess_correlate_options){.struct_size = sizeof s.options, .axes = s.axes, .naxes = 2, .extent = (tess_extent)(i / 2)};
-        s.shape[0] = 309;
-        s.shape[1] = 25;
-        hostile_make(&s.in, &random, tess_i64, 2, s.shape, HOSTILE_COMPACT);
-        for (int k = 0; k < 2; k++) {
-            s.out_shape[k] = out_size(s.options.extent, s.shape[k], widths[k]);
-            hostile_make(&s.masks[k], &random, tess_i32, 1, &widths[k], HOSTILE_COMPACT);
-            hostile_fill(&s.masks[k], &random, 1);
-        }
-        hostile_make(&s.out, &random, tess_i64, 2, s.out_shape, HOSTILE_COMPACT);
-        hostile_fill(&s.in, &random, 1);
-        assert_true(compare(&s, &random, HOSTILE_COMPACT, true) > 0);
         drop(&s);
     }
 }
@@ -665,13 +388,9 @@ static void all_rows_ran(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_masks),    cmocka_unit_test(small_lists),
-        cmocka_unit_test(images),         cmocka_unit_test(threads),
-        cmocka_unit_test(slabs),          cmocka_unit_test(columns_then_rows),
-        cmocka_unit_test(large),          cmocka_unit_test(lines_past_caches),
-        cmocka_unit_test(long_lines),     cmocka_unit_test(one_tap_along_slabs),
-        cmocka_unit_test(small_integers), cmocka_unit_test(byte_lists),
-        cmocka_unit_test(short_lists),    cmocka_unit_test(volumes),
+        cmocka_unit_test(small_masks),       cmocka_unit_test(small_lists),    cmocka_unit_test(images),
+        cmocka_unit_test(threads),           cmocka_unit_test(slabs),          cmocka_unit_test(large),
+        cmocka_unit_test(lines_past_caches), cmocka_unit_test(small_integers), cmocka_unit_test(byte_lists),
         cmocka_unit_test(all_rows_ran),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);

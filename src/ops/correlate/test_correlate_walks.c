@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * test_correlate_walks.c - as test_correlate_rows.c, for shapes that have a walk of their own: lists of a column and a row over an image, long lines, volumes. */
+#include "correlate_samples.h"
+
+/* A column mask and then a row mask over images wide enough for both passes to go side by side (cpu_fused.c): every boundary and extent, pixels of
+ * three colours, long masks, rows that are no multiple of a tile, arrays in the work type and others. */
+static void columns_then_rows(void **state) {
+    (void)state;
+    uint64_t random = 8;
+    for (int i = 0; i < 40; i++) {
+        sample s;
+        memset(&s, 0, sizeof s);
+        const bool colours = i % 4 == 3;
+        s.ndim = colours ? 3 : 2;
+        s.naxes = s.count = 2;
+        s.axes[1] = 1;
+        s.options = (tess_correlate_options){.struct_size = sizeof s.options,
+                                             .axes = s.axes,
+                                             .naxes = 2,
+                                             .boundary = (tess_boundary)(i % 6),
+                                             .extent = (tess_extent)(i / 6 % 3),
+                                             .constant = i & 1 ? 3 : 0,
+                                             .flip = i & 1};
+        s.out_shape[0] = s.shape[0] = hostile_between(&random, 6, 40);
+        s.out_shape[1] = s.shape[1] = hostile_between(&random, 128, 450);
+        s.out_shape[2] = s.shape[2] = 3;
+        tess_type type = (const tess_type[]){tess_f32, tess_u8, tess_f32, tess_f64, tess_i16}[i % 5];
+        int layout = i % 7 == 6 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
+        hostile_make(&s.in, &random, type, s.ndim, s.shape, layout);
+        for (int k = 0; k < 2; k++) {
+            int64_t width = hostile_between(&random, 1, i % 3 == 0 ? 140 : 9);
+            s.out_shape[k] = out_size(s.options.extent, s.shape[k], width);
+            hostile_make(&s.masks[k], &random, type == tess_f64 ? tess_f64 : tess_f32, 1, &width, HOSTILE_COMPACT);
+            hostile_fill(&s.masks[k], &random, 1);
+        }
+        hostile_make(&s.out, &random, type, s.ndim, s.out_shape, layout);
+        hostile_fill(&s.in, &random, i % 5 == 2 ? 2 : 1);
+        assert_true(compare(&s, &random, layout, i % 6 == 0) > 0);
+        drop(&s);
+    }
+}
+
+/* Short masks of as many taps in a column and in a row, whose sums roll along (roll.h): every boundary, extent and type of element, masks that stand to
+ * one side, rows of whole vectors and others. The last three are stored past the caches, from the middle of a line on. */
+static void short_lists(void **state) {
+    (void)state;
+    uint64_t random = 12;
+    for (int i = 0; i < 57; i++) {
+        sample s;
+        memset(&s, 0, sizeof s);
+        const bool large = i >= 54;
+        int64_t width = large ? 3 + 6 * (i - 54) : 3 + 2 * ((i + i / 3) % 7);
+        s.ndim = s.naxes = s.count = 2;
+        s.axes[1] = 1;
+        s.options = (tess_correlate_options){.struct_size = sizeof s.options,
+                                             .axes = s.axes,
+                                             .naxes = 2,
+                                             .origin = s.origin,
+                                             .boundary = (tess_boundary)(i / 3 % 6),
+                                             .extent = large ? TESS_EXTENT_SAME : (tess_extent)(i / 18),
+                                             .constant = i & 1 ? 3 : 0};
+        for (int k = 0; k < 2 && s.options.extent == TESS_EXTENT_SAME; k++)
+            s.origin[k] = i % 4 ? 0 : hostile_between(&random, -(width / 2), (width - 1) / 2);
+        s.out_shape[0] = s.shape[0] = large ? 1043 : hostile_between(&random, 12, 33);
+        s.out_shape[1] = s.shape[1] = large ? 2048 : i & 1 ? 16 * hostile_between(&random, 9, 60) : hostile_between(&random, 140, 900);
+        tess_type type = large ? tess_f32 : (const tess_type[]){tess_f32, tess_u8, tess_f64, tess_f16, tess_f32, tess_i16, tess_u8}[i % 7];
+        int layout = i % 13 == 12 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
+        hostile_make(&s.in, &random, type, 2, s.shape, layout);
+        for (int k = 0; k < 2; k++) {
+            s.out_shape[k] = out_size(s.options.extent, s.shape[k], width);
+            hostile_make(&s.masks[k], &random, type == tess_f64 ? tess_f64 : tess_f32, 1, &width, HOSTILE_COMPACT);
+            hostile_fill(&s.masks[k], &random, 1);
+        }
+        hostile_make(&s.out, &random, i % 8 == 7 ? tess_f32 : type, 2, s.out_shape, layout);
+        hostile_fill(&s.in, &random, i % 5 == 2 ? 2 : 1);
+        assert_true(compare(&s, &random, layout, i % 6 == 0) > 0);
+        drop(&s);
+    }
+}
+
+/* Volumes of several bands of rows and, with threads, of several stretches of planes (cpu_volume.c); masks of 3 x 3 in planes and others; every boundary
+ * and extent; stacks of volumes, colours, other types. The last is stored past the caches. */
+static void volumes(void **state) {
+    (void)state;
+    uint64_t random = 13;
+    for (int i = 0; i < 19; i++) {
+        sample s;
+        memset(&s, 0, sizeof s);
+        const bool large = i == 18, stack = i % 6 == 4, colours = i % 6 == 5;
+        const int first = stack ? 1 : 0;
+        int64_t mask[3];
+        s.ndim = stack || colours ? 4 : 3;
+        s.naxes = 3;
+        s.count = 1;
+        s.options = (tess_correlate_options){.struct_size = sizeof s.options,
+                                             .axes = s.axes,
+                                             .naxes = 3,
+                                             .boundary = (tess_boundary)(i % 6),
+                                             .extent = large ? TESS_EXTENT_SAME : (tess_extent)(i / 6 % 3),
+                                             .constant = i & 1 ? 3 : 0};
+        s.shape[0] = s.shape[3] = 3;
+        s.shape[first] = large ? 70 : hostile_between(&random, 4, i % 5 == 0 ? 75 : 9);
+        s.shape[first + 1] = large ? 256 : i % 6 == 1 ? hostile_between(&random, 13, 17) : hostile_between(&random, 6, i % 5 == 0 ? 20 : 110);
+        s.shape[first + 2] = large ? 128 : i % 6 == 1 ? 64 * hostile_between(&random, 1, 3) : hostile_between(&random, 3, colours ? 30 : 170);
+        memcpy(s.out_shape, s.shape, sizeof s.shape);
+        for (int k = 0; k < 3; k++) {
+            s.axes[k] = first + k;
+            mask[k] = i & 1 || large ? 3 : hostile_between(&random, 2, 4);
+            s.out_shape[first + k] = out_size(s.options.extent, s.shape[first + k], mask[k]);
+        }
+        tess_type type = large ? tess_f32 : (const tess_type[]){tess_f32, tess_f64, tess_u8, tess_f32, tess_i16}[i % 5];
+        hostile_make(&s.in, &random, type, s.ndim, s.shape, HOSTILE_COMPACT);
+        hostile_make(&s.masks[0], &random, type == tess_f64 ? tess_f64 : tess_f32, 3, mask, HOSTILE_COMPACT);
+        hostile_make(&s.out, &random, i % 7 == 6 ? tess_f32 : type, s.ndim, s.out_shape, HOSTILE_COMPACT);
+        hostile_fill(&s.in, &random, 1);
+        hostile_fill(&s.masks[0], &random, 1);
+        assert_true(compare(&s, &random, HOSTILE_COMPACT, i % 5 == 0) > 0);
+        drop(&s);
+    }
+}
+
+/* Long masks of one row, every length: rows of the mask are shared out to passes, and outputs to stretches. */
+static void long_lines(void **state) {
+    (void)state;
+    uint64_t random = 8;
+    for (int64_t taps = 10; taps < 280; taps += hostile_between(&random, 1, 9)) {
+        sample s;
+        memset(&s, 0, sizeof s);
+        tess_type type = taps % 3 ? tess_f32 : tess_f64;
+        s.ndim = s.naxes = s.count = 1;
+        s.shape[0] = s.out_shape[0] = hostile_between(&random, 300, 3000);
+        s.options = (tess_correlate_options){.struct_size = sizeof s.options, .axes = s.axes, .naxes = 1, .boundary = (tess_boundary)(taps % 6)};
+        hostile_make(&s.in, &random, type, 1, s.shape, HOSTILE_COMPACT);
+        hostile_make(&s.masks[0], &random, type, 1, &taps, HOSTILE_COMPACT);
+        hostile_make(&s.out, &random, type, 1, s.out_shape, HOSTILE_COMPACT);
+        hostile_fill(&s.in, &random, 1);
+        hostile_fill(&s.masks[0], &random, 1);
+        assert_true(compare(&s, &random, HOSTILE_COMPACT, false) > 0);
+        drop(&s);
+    }
+}
+
+/* One axis of a list has a mask of one tap, and it is the axis that slabs are cut along. */
+static void one_tap_along_slabs(void **state) {
+    (void)state;
+    uint64_t random = 9;
+    for (int i = 0; i < 6; i++) {
+        sample s;
+        const int64_t widths[2] = {i & 1 ? 3 : 1, i & 1 ? 1 : 2};
+        memset(&s, 0, sizeof s);
+        s.ndim = s.naxes = s.count = 2;
+        s.axes[1] = 1;
+        s.options = (tess_correlate_options){.struct_size = sizeof s.options, .axes = s.axes, .naxes = 2, .extent = (tess_extent)(i / 2)};
+        s.shape[0] = 309;
+        s.shape[1] = 25;
+        hostile_make(&s.in, &random, tess_i64, 2, s.shape, HOSTILE_COMPACT);
+        for (int k = 0; k < 2; k++) {
+            s.out_shape[k] = out_size(s.options.extent, s.shape[k], widths[k]);
+            hostile_make(&s.masks[k], &random, tess_i32, 1, &widths[k], HOSTILE_COMPACT);
+            hostile_fill(&s.masks[k], &random, 1);
+        }
+        hostile_make(&s.out, &random, tess_i64, 2, s.out_shape, HOSTILE_COMPACT);
+        hostile_fill(&s.in, &random, 1);
+        assert_true(compare(&s, &random, HOSTILE_COMPACT, true) > 0);
+        drop(&s);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns_then_rows), cmocka_unit_test(short_lists),         cmocka_unit_test(volumes),
+        cmocka_unit_test(long_lines),        cmocka_unit_test(one_tap_along_slabs),
+    };
+    return cmocka_run_group_tests(tests, open_contexts, close_contexts);
+}
