@@ -6,7 +6,7 @@
 
 KERNEL_TEXT(gpu_separable3d);
 
-enum { GRID = 65535, LONGEST = 25, TILE = 128, SHARED = 228 << 10, BLOCK_SHARED = 1 << 10 /* of each block for the system */ };
+enum { GRID = 65535, LONGEST = 11, THREADS = 256, TILE = 128, SHARED = 228 << 10, BLOCK_SHARED = 1 << 10 /* of each block for the system */ };
 
 /* The list as one pass over its axes: the frame's y is the one that comes first of the two that are not x, its z the other. */
 typedef struct triple {
@@ -28,9 +28,9 @@ static bool triple_of(triple *three, const tess_problem *base, bool whole, const
         return false;
     three->y = three->place == 0;
     three->z = three->place == 2 ? 1 : 2;
-    *why = "takes masks of at most 25 taps (f64: 12)";
+    *why = "takes masks of at most 11 taps: with longer ones two passes are faster";
     for (int k = 0; k < 3; k++)
-        if (p->masks[k].shape[0] > (tess_type_size(p->work) == 8 ? LONGEST / 2 : LONGEST))
+        if (p->masks[k].shape[0] > LONGEST)
             return false;
     three->pass = (tess_correlate_pass){.ndim = p->in.ndim,
                                         .row = x,
@@ -73,33 +73,32 @@ static int64_t shared_of(const triple *three, int64_t work, const shape *s) {
     return s->stages * rows * row * f->in + 2 * (three->place ? s->down * s->rows : rows) * tile * work;
 }
 
-/* Rows a thread and threads a block, as many as have their sums and windows in registers: as measured, more rows are better than more warps. */
-static int64_t threads_of(const tess_correlate_frame *f, int64_t work, shape *s) {
-    const int64_t wide = work / 4, sums = f->z.width * s->columns * wide;
-    for (s->rows = wide == 2 ? 2 : 4; s->rows > 1 && s->rows * sums > (s->rows == 2 ? 136 : 88); s->rows--)
-        ;
-    const int64_t registers = s->rows * (sums + f->x.width * wide) + 24;
-    s->blocks = registers <= 134 ? 2 : 1;
-    return registers > 134 && registers <= 196 ? 384 : 256;
+/* As many rows a thread as leave room in 128 registers, of which two blocks of 256 threads can have all: for the sums, the windows along x and the addresses. More
+ * rows with fewer warps were slower, and so were fewer rows. */
+static int64_t rows_of(const tess_correlate_frame *f, const shape *s, int64_t work) {
+    int64_t rows = 4;
+    while (rows > 1 && rows * (f->z.width * s->columns * work / 4 + f->x.width) + 24 > 134)
+        rows--;
+    return rows;
 }
 
 static shape shape_of(const triple *three, int64_t work, const tess_gpu_device *device) {
     const tess_correlate_frame *f = &three->frame;
     const int64_t before = f->x.before, after = f->x.width - 1 - before;
     shape s = {.columns = 16 / work, .stages = 3};
-    const int64_t threads = threads_of(f, work, &s);
+    s.rows = rows_of(f, &s, work);
     /* Tiles that the rows are cut into evenly, whole vectors of the copies. */
     const int64_t unit = tess_max64(s.columns, 16 / f->in), ghosts = three->place ? up_to(before, unit) + up_to(after, unit) : 0;
     s.finished = up_to(tess_ceil_div(f->x.m, tess_max64(1, tess_ceil_div(f->x.m, TILE))), unit);
     s.finished = tess_max64(s.finished, up_to(8 * s.columns, unit));
     s.along = (s.finished + ghosts) / s.columns;
-    s.down = tess_max64(tess_min64(4, threads / s.along), tess_min64(threads / s.along, tess_ceil_div(f->y.m, s.rows)));
+    s.down = tess_max64(tess_min64(4, THREADS / s.along), tess_min64(THREADS / s.along, tess_ceil_div(f->y.m, s.rows)));
     const int64_t room = device->shared_block_optin >= 160 << 10 ? 112 << 10 : 96 << 10;
     while (s.down > 1 && shared_of(three, work, &s) > room)
         s.down--;
     s.shared = shared_of(three, work, &s);
     s.threads = up_to(s.along * s.down, 32);
-    s.blocks = tess_max64(1, tess_min64(s.blocks, SHARED / (s.shared + BLOCK_SHARED)));
+    s.blocks = tess_max64(1, tess_min64(2, SHARED / (s.shared + BLOCK_SHARED)));
     /* As many chunks of planes as take the fewest turns, the planes before a chunk's first output counted. */
     const int64_t tiles = tess_ceil_div(f->x.m, s.finished) * tess_ceil_div(f->y.m, s.down * s.rows) * f->arrays, at_once = device->sms * s.blocks;
     int64_t least = INT64_MAX;
