@@ -11,7 +11,7 @@
     type x;              \
     memcpy(&x, p, sizeof x)
 
-enum { AHEAD = 8, COLUMNS_AT_ONCE = 1024 }; /* rows that are added together; columns whose partial sums stay in L1 */
+enum { AHEAD = 8 }; /* rows that are added together */
 
 #define COLUMNS(name, type, OP, identity, parts)                                                                               \
     static void name(void *acc, const char *base, const int64_t *offsets, int64_t step, int64_t rows, int64_t n, bool first) { \
@@ -119,10 +119,11 @@ static void greatest(int64_t *restrict best, const int64_t *restrict keys, int64
         }                                                                                                                                \
     }                                                                                                                                    \
     static void integers_##name(uint64_t *restrict acc, const char *base, const int64_t *offsets, int64_t rows, int64_t n) {             \
-        part sum[COLUMNS_AT_ONCE];                                                                                                       \
+        enum { AT_ONCE = 8192 / sizeof(type) }; /* columns: rows of 8 KiB, whose partial sums stay in L1 */                              \
+        part sum[AT_ONCE];                                                                                                               \
         const bool far = rows > 0 && offsets[rows - 1] - offsets[0] > 1 << 16; /* turned rows are in L1 */                               \
-        for (int64_t from = 0; from < n; from += COLUMNS_AT_ONCE) {                                                                      \
-            const int64_t m = tess_min64(n - from, COLUMNS_AT_ONCE);                                                                     \
+        for (int64_t from = 0; from < n; from += AT_ONCE) {                                                                              \
+            const int64_t m = tess_min64(n - from, AT_ONCE);                                                                             \
             const char *at = base + from * (int64_t)sizeof(type);                                                                        \
             for (int64_t r = 0; r < rows;) {                                                                                             \
                 int64_t end = tess_min64(rows, r + most);                                                                                \

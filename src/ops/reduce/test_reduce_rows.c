@@ -407,6 +407,17 @@ static void lanes_together(void **state) {
         problem q = {.operation = kinds[k % 3 + 2], .in = types[k / 3 * 2], .out = tess_f64, .ndim = 2, .naxes = 1, .shape = {40, 4500}};
         compare_rows(&q, &random, 1, 1);
     }
+    for (int k = 0; k < 8; k++) { /* of integers and extremes of narrow elements, which have blocks of their own */
+        static const tess_type narrow[] = {tess_u8, tess_i16, tess_f16, tess_i8};
+        problem q = {.operation = k < 4 ? TESS_SUM : TESS_MIN,
+                     .in = narrow[k % 4],
+                     .out = tess_f64,
+                     .ndim = 2,
+                     .naxes = 1,
+                     .shape = {64, k % 4 % 3 ? 4500 : 8300}};
+        q.out = k >= 4 ? q.in : k == 2 ? tess_f32 : tess_i64;
+        compare_rows(&q, &random, 2, 1);
+    }
 }
 
 /* Every row was compared often, on everything that this processor has. */
