@@ -18,9 +18,34 @@ TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sum
         TESS_UNROLL for (int k = 0; k < vectors; k++) TESS_PASTE(WORD, store)(to + k * TESS_VECTOR_BYTES, sums[k]);
         return;
     }
-    vec all = sums[0];
-    TESS_UNROLL for (int k = 1; k < vectors; k++) all += sums[k];
-    *met += all;
+    /* NaNs are rare: whether a row has any takes half a comparison a vector, to replace them a comparison and a choice. */
+    (void)met;
+    v_flags nans = v_flags_none();
+    TESS_UNROLL for (int k = 0; k < vectors; k += 2) nans = TESS_PASTE(WORD, nans)(nans, sums[k], sums[k + 1 < vectors ? k + 1 : k]);
+    const bool any = any_flag(nans);
+    TESS_UNROLL for (int k = 0; k < vectors; k++, to += TESS_VECTOR_BYTES) {
+        const vec sum = __builtin_expect(any, 0) ? TESS_PASTE(WORD, canonical)(sums[k]) : sums[k];
+        if (c->stream)
+            TESS_PASTE(WORD, stream)(to, sum);
+        else
+            TESS_PASTE(WORD, store)(to, sum);
+    }
+}
+/* A NaN if any of the sums is, or if there are infinities of both signs: what is quickest to find. */
+TESS_INLINE vec KERNEL(total)(const vec *sums, int vectors) {
+    vec total = sums[0];
+    TESS_UNROLL for (int k = 1; k < vectors; k++) total += sums[k];
+    return total;
+}
+TESS_INLINE bool KERNEL(is_nan)(vec total) { return __builtin_expect(any_flag(TESS_PASTE(WORD, nans)(v_flags_none(), total, total)), 0); }
+/* As put, but NaNs are stored as they are: what is added up in met says whether the tile has to be mended. To look at every row as it is stored costs a
+ * small mask a tenth of its time. */
+TESS_INLINE void KERNEL(put_unseen)(const tess_window_call *c, char *to, const vec *sums, int vectors, vec *met) {
+    if (c->put != TESS_WINDOW_PUT_WORK || c->between) {
+        KERNEL(put)(c, to, sums, vectors, met);
+        return;
+    }
+    *met += KERNEL(total)(sums, vectors);
     TESS_UNROLL for (int k = 0; k < vectors; k++, to += TESS_VECTOR_BYTES) {
         if (c->stream)
             TESS_PASTE(WORD, stream)(to, sums[k]);
@@ -28,8 +53,6 @@ TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sum
             TESS_PASTE(WORD, store)(to, sums[k]);
     }
 }
-/* NaNs are rare, and to look at every row as it is stored costs as much as a tenth of a small mask's arithmetic. So sums are stored as they are; what was
- * added up on the way is a NaN if any of them is (or if there are infinities of both signs), and only then are they looked at again, where they lie. */
 static TESS_NOINLINE void KERNEL(mend_all)(char *out, int64_t out_stride, int rows, int vectors) {
     for (int r = 0; r < rows; r++)
         for (int k = 0; k < vectors; k++) {
@@ -37,9 +60,12 @@ static TESS_NOINLINE void KERNEL(mend_all)(char *out, int64_t out_stride, int ro
             TESS_PASTE(WORD, store)(at, TESS_PASTE(WORD, canonical)(TESS_PASTE(WORD, load)(at)));
         }
 }
-TESS_INLINE void KERNEL(mend)(char *out, int64_t out_stride, int rows, int vectors, vec met) {
-    if (__builtin_expect(any_flag(TESS_PASTE(WORD, nans)(v_flags_none(), met, met)), 0))
+/* Whether there was anything to mend. */
+TESS_INLINE bool KERNEL(mend)(char *out, int64_t out_stride, int rows, int vectors, vec met) {
+    const bool any = KERNEL(is_nan)(met);
+    if (any)
         KERNEL(mend_all)(out, out_stride, rows, vectors);
+    return any;
 }
 
 #define tile_name KERNEL(tall_tile)

@@ -15,6 +15,12 @@ TESS_INLINE void NAME(some)(vec *acc, const char *x, const real *w, int vectors)
 }
 TESS_INLINE void NAME(tap)(vec *acc, const char *x, const real *w) { NAME(some)(acc, x, w, VECTORS); }
 
+/* NaNs become the one that is stored. */
+TESS_INLINE void NAME(settle)(vec *acc, int vectors) {
+    if (KERNEL(is_nan)(KERNEL(total)(acc, vectors)))
+        TESS_UNROLL for (int k = 0; k < vectors; k++) acc[k] = HERE(canonical)(acc[k]);
+}
+
 /* Tile after tile of a row of so few taps that memory alone binds. Loads are all that these want, and a tile's stores one after the other. */
 static bool NAME(few)(const tess_window_call *c) {
     enum { FEW = 4 };
@@ -24,14 +30,12 @@ static bool NAME(few)(const tess_window_call *c) {
     char *out = c->out;
     for (int64_t n = c->more; n >= 0; n--, x += VECTORS * TESS_VECTOR_BYTES, out += VECTORS * TESS_VECTOR_BYTES) {
         const real *w = c->weights;
-        vec acc[VECTORS], met;
+        vec acc[VECTORS];
         TESS_UNROLL for (int k = 0; k < VECTORS; k++) acc[k] = (vec){0};
         for (int64_t j = 0; j < c->wx; j++)
             NAME(tap)(acc, x + j * (int64_t)sizeof(real), w + j);
-        met = acc[0];
-        TESS_UNROLL for (int k = 1; k < VECTORS; k++) met += acc[k];
+        NAME(settle)(acc, VECTORS);
         TESS_UNROLL for (int k = 0; k < VECTORS; k++) HERE(stream_here)(out + k * TESS_VECTOR_BYTES, acc[k]);
-        KERNEL(mend)(out, 0, 1, VECTORS, met);
     }
     return true;
 }
@@ -149,11 +153,10 @@ TESS_INLINE void NAME(run)(const tess_window_call *c, int64_t before, int64_t af
     const real *w = (const real *)c->weights + before;
     char *out = c->out;
     for (int64_t n = c->more; n >= 0; n--, x += VECTORS * TESS_VECTOR_BYTES, out += c->out_step) {
-        vec acc[VECTORS], met = {0};
+        vec acc[VECTORS], unused;
         TESS_UNROLL for (int k = 0; k < VECTORS; k++) acc[k] = (vec){0};
         NAME(taps)(acc, x, w, before, after, NULL, NULL, 0);
-        KERNEL(put)(c, out, acc, VECTORS, &met);
-        KERNEL(mend)(out, 0, 1, VECTORS, met);
+        KERNEL(put)(c, out, acc, VECTORS, &unused);
     }
 }
 
@@ -163,20 +166,17 @@ TESS_INLINE void NAME(run_past_caches)(const tess_window_call *c, int64_t before
     const real *w = (const real *)c->weights + before;
     char *out = c->out, *to = out; /* what the first stores will be overwritten */
     const int64_t near = c->near + 4 * TESS_VECTOR_BYTES;
-    vec held[VECTORS], met = {0};
+    vec held[VECTORS];
     TESS_UNROLL for (int k = 0; k < VECTORS; k++) held[k] = (vec){0};
     for (int64_t n = c->more; n >= 0; n--, x += VECTORS * TESS_VECTOR_BYTES, out += VECTORS * TESS_VECTOR_BYTES) {
         vec acc[VECTORS];
         TESS_UNROLL for (int k = 0; k < VECTORS; k++) acc[k] = (vec){0};
         NAME(taps)(acc, x, w, before, after, held, to, near);
-        KERNEL(mend)(to, 0, 1, VECTORS, met);
+        NAME(settle)(acc, VECTORS);
         TESS_UNROLL for (int k = 0; k < VECTORS; k++) held[k] = acc[k];
-        met = acc[0];
-        TESS_UNROLL for (int k = 1; k < VECTORS; k++) met += acc[k];
         to = out;
     }
     TESS_UNROLL for (int k = 0; k < VECTORS; k++) HERE(stream)(to + k * TESS_VECTOR_BYTES, held[k]);
-    KERNEL(mend)(to, 0, 1, VECTORS, met);
 }
 
 /* Of a mask of one row that two vectors' lanes cover. */
@@ -214,7 +214,7 @@ static bool NAME(one_row)(const tess_window_call *c) {
         return false;
     const char *x = c->rows[0] + c->at;
     char *out = c->out, *to = out; /* what the first stores will be overwritten */
-    vec held[HALF], met = {0};
+    vec held[HALF];
     TESS_UNROLL for (int k = 0; k < HALF; k++) held[k] = (vec){0};
     for (int64_t n = (c->more + 1) * (VECTORS / HALF); n > 0; n--, x += HALF * TESS_VECTOR_BYTES, out += HALF * TESS_VECTOR_BYTES) {
         const real *w = c->weights, *end = w + c->wx;
@@ -231,14 +231,11 @@ static bool NAME(one_row)(const tess_window_call *c) {
         }
         for (; w < end; w++, at += sizeof(real))
             NAME(some)(acc, at, w, HALF);
-        KERNEL(mend)(to, 0, 1, HALF, met);
-        met = acc[0];
-        TESS_UNROLL for (int k = 1; k < HALF; k++) met += acc[k];
+        NAME(settle)(acc, HALF);
         TESS_UNROLL for (int k = 0; k < HALF; k++) held[k] = acc[k];
         to = out;
     }
     TESS_UNROLL for (int k = 0; k < HALF; k++) HERE(stream)(to + k * TESS_VECTOR_BYTES, held[k]);
-    KERNEL(mend)(to, 0, 1, HALF, met);
     return true;
 }
 #endif
@@ -251,7 +248,7 @@ static void tile_name(const tess_window_call *c) {
     for (int64_t n = c->more; n >= 0; n--, at += VECTORS * TESS_VECTOR_BYTES, out += c->out_step) {
         const char *const *rows = c->rows;
         const real *w = c->weights;
-        vec acc[VECTORS], met = {0};
+        vec acc[VECTORS], unused;
         TESS_UNROLL for (int k = 0; k < VECTORS; k++) acc[k] = (vec){0};
         for (int64_t p = 0; p < c->planes; p++, rows += c->lines)
             for (int64_t i = 0; i < c->wy; i++) {
@@ -266,8 +263,7 @@ static void tile_name(const tess_window_call *c) {
                 for (int64_t j = 0; j < c->wx; j++, x += c->step, w++)
                     NAME(tap)(acc, x, w);
             }
-        KERNEL(put)(c, out, acc, VECTORS, &met);
-        KERNEL(mend)(out, 0, 1, VECTORS, met);
+        KERNEL(put)(c, out, acc, VECTORS, &unused);
     }
 }
 

@@ -30,6 +30,7 @@ TESS_INLINE void NAME(all)(const tess_window_call *c) {
     TESS_UNROLL for (int k = 0; k < SIDE * SIDE; k++) weight[k] = KEEP ? HERE(all_here)(w + k) : (vec){0};
     int64_t at = c->at, ahead_at = c->ahead_at;
     char *out = c->out;
+    bool careful = false; /* where one tile has NaNs the next one may: to mend costs far more than to look */
     for (int64_t n = c->more; n >= 0; n--, at += VECTORS * TESS_VECTOR_BYTES, ahead_at += c->ahead_bytes, out += c->out_step) {
         vec acc[ROWS][VECTORS], met = {0};
         TESS_UNROLL for (int r = 0; r < ROWS; r++) TESS_UNROLL for (int k = 0; k < VECTORS; k++) acc[r][k] = KERNEL(start)(c);
@@ -37,10 +38,15 @@ TESS_INLINE void NAME(all)(const tess_window_call *c) {
             if (i < ROWS)
                 TESS_UNROLL for (int k = 0; k < NAME(LINES); k++) tess_prefetch_l2(ahead[i] + ahead_at + k * line);
             NAME(meet)(acc, c, rows[i] + at, weight, w, i);
-            if (i >= SIDE - 1)
-                KERNEL(put)(c, out + (i - SIDE + 1) * c->out_stride, acc[i - SIDE + 1], VECTORS, &met);
+            if (i >= SIDE - 1) {
+                char *to = out + (i - SIDE + 1) * c->out_stride;
+                if (__builtin_expect(careful, 0))
+                    KERNEL(put)(c, to, acc[i - SIDE + 1], VECTORS, &met);
+                else
+                    KERNEL(put_unseen)(c, to, acc[i - SIDE + 1], VECTORS, &met);
+            }
         }
-        KERNEL(mend)(out, c->out_stride, ROWS, VECTORS, met);
+        careful |= KERNEL(mend)(out, c->out_stride, ROWS, VECTORS, met);
     }
 }
 
