@@ -450,7 +450,7 @@ static void no_cliff(void **state) {
     for (int ndim = 1; ndim <= 2; ndim++) {
         double before = 0;
         bool transformed = false;
-        for (int64_t width = ndim == 1 ? 4096 : 128; width >= 1; width = width * 11 / 12) {
+        for (int64_t width = ndim == 1 ? 65536 : 512; width >= 1; width = width * 11 / 12) {
             int64_t shape[2] = {ndim == 1 ? 1 : 8192, ndim == 1 ? 1 << 26 : 8192}, mask_shape[2] = {ndim == 1 ? 1 : width, width};
             float *mask = calloc((size_t)(mask_shape[0] * width), 4);
             for (int64_t i = 0; i < mask_shape[0] * width; i++)
