@@ -7,7 +7,7 @@
 #include "gpu/row.h"
 #include "ops/lookup/lookup.h"
 
-enum { LOOKUP_GPU_ROWS = 7 + 4, LOOKUP_GPU_THREADS = 256 };
+enum { LOOKUP_GPU_ROWS = 7 + 4, LOOKUP_GPU_THREADS = 256, LOOKUP_GPU_LINE_THREADS = 128 };
 extern const tess_strategy tess_lookup_gpu_rows[LOOKUP_GPU_ROWS];
 
 #define LOOKUP_KERNEL_TEXT(file)                        \
@@ -30,8 +30,9 @@ typedef struct lookup_gpu_table {
     tess_gpu_place place;
     int64_t offset, step, line;
 } lookup_gpu_table;
-void tess_lookup_gpu_lines(tess_gpu_layout *layout, const lookup_problem *p, int64_t groups, bool full);
-void tess_lookup_gpu_launch_lines(tess_gpu_layout *layout, const lookup_problem *p, const char *entry, lookup_gpu_table table, int64_t groups);
+void tess_lookup_gpu_lines(tess_gpu_layout *layout, const lookup_problem *p, int64_t groups, int threads, bool full);
+void tess_lookup_gpu_launch_lines(tess_gpu_layout *layout, const lookup_problem *p, const char *entry, lookup_gpu_table table, int64_t groups,
+                                  int threads);
 
 /* Any layout (gpu_walk.cuh): the -D, then the launch, or that of `check` when there is nothing to write. */
 void tess_lookup_gpu_walk(tess_gpu_layout *layout, const lookup_problem *p, const char *entry, int64_t pieces);

@@ -47,17 +47,18 @@ bool tess_lookup_gpu_prepared_pays(const tess_problem *base, const char **why) {
 static void lay_prepared(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const lookup_problem *p = of(base);
     enum { groups = 2 };
+    const int threads = record_size(p) > 8 ? LOOKUP_GPU_LINE_THREADS : LOOKUP_GPU_THREADS; /* measured: README.md */
     int64_t table[] = {p->n, p->step, p->outer.ndim ? p->outer.stride[LOOKUP_FROM][0] : 0, p->outer.count};
     (void)device;
     begin(layout, p, &gpu_prepared);
     tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);
-    tess_lookup_gpu_lines(layout, p, groups, true);
+    tess_lookup_gpu_lines(layout, p, groups, threads, true);
     int64_t records = tess_gpu_reserve(layout, p->n * p->outer.count * record_size(p));
     tess_gpu_step *step = tess_gpu_launch_of(layout, "prepare", tess_ceil_div(p->n * p->outer.count, 256), 1, 1, 256, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, records);
     tess_gpu_pass(layout, step, table, sizeof table);
-    tess_lookup_gpu_launch_lines(layout, p, "prepared", (lookup_gpu_table){.place = TESS_GPU_WORKSPACE, .offset = records}, groups);
+    tess_lookup_gpu_launch_lines(layout, p, "prepared", (lookup_gpu_table){.place = TESS_GPU_WORKSPACE, .offset = records}, groups, threads);
 }
 
 /* ---- lookup/points ---- */

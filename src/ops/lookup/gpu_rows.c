@@ -58,20 +58,21 @@ static bool vectors_pay(const tess_problem *base, const char **why) {
     return of(base)->outer.count == 1 || of(base)->at.count >= 512;
 }
 
-void tess_lookup_gpu_lines(tess_gpu_layout *layout, const lookup_problem *p, int64_t groups, bool full) {
+void tess_lookup_gpu_lines(tess_gpu_layout *layout, const lookup_problem *p, int64_t groups, int threads, bool full) {
     tess_gpu_option(layout, "-DV=%d", (int)tess_lookup_gpu_vector(p));
     tess_gpu_option(layout, "-DGROUPS=%d", (int)groups);
-    tess_gpu_option(layout, "-DTHREADS=%d", LOOKUP_GPU_THREADS);
-    tess_gpu_option(layout, "-DBLOCKS=%d", full ? 8 : 1);
+    tess_gpu_option(layout, "-DTHREADS=%d", threads);
+    tess_gpu_option(layout, "-DBLOCKS=%d", full ? 2048 / threads : 1);
     tess_gpu_option(layout, "-DLINES=%d", p->outer.ndim);
 }
 
 static void pass_fill(tess_gpu_layout *layout, tess_gpu_step *step, const lookup_problem *p) { tess_gpu_pass(layout, step, p->fill, sizeof p->fill); }
 
-void tess_lookup_gpu_launch_lines(tess_gpu_layout *layout, const lookup_problem *p, const char *entry, lookup_gpu_table table, int64_t groups) {
-    int64_t vector = tess_lookup_gpu_vector(p), blocks = tess_ceil_div(p->at.count, vector * groups * LOOKUP_GPU_THREADS);
+void tess_lookup_gpu_launch_lines(tess_gpu_layout *layout, const lookup_problem *p, const char *entry, lookup_gpu_table table, int64_t groups,
+                                  int threads) {
+    int64_t vector = tess_lookup_gpu_vector(p), blocks = tess_ceil_div(p->at.count, vector * groups * threads);
     int64_t lines[] = {p->n, table.step, p->at.count, blocks, table.line, outer_stride(p, LOOKUP_OUT) / p->size};
-    tess_gpu_step *step = tess_gpu_launch_of(layout, entry, blocks * p->outer.count, 1, 1, LOOKUP_GPU_THREADS, 0);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, entry, blocks * p->outer.count, 1, 1, threads, 0);
     tess_gpu_pass_pointer(layout, step, table.place, table.offset);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_SECOND, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
@@ -131,9 +132,10 @@ static void lay_vectors(const tess_problem *base, const tess_gpu_device *device,
     tess_lookup_gpu_begin(layout, p, &gpu_vectors);
     tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);
     tess_gpu_option(layout, "-DSTEP=%d", p->step == p->size ? (int)p->size : 0);
-    tess_lookup_gpu_lines(layout, p, groups, p->size <= 4);
+    tess_lookup_gpu_lines(layout, p, groups, LOOKUP_GPU_LINE_THREADS, p->size <= 4);
     tess_lookup_gpu_launch_lines(layout, p, "vectors",
-                                 (lookup_gpu_table){.place = TESS_GPU_IN, .step = p->step, .line = outer_stride(p, LOOKUP_FROM) / p->size}, groups);
+                                 (lookup_gpu_table){.place = TESS_GPU_IN, .step = p->step, .line = outer_stride(p, LOOKUP_FROM) / p->size}, groups,
+                                 LOOKUP_GPU_LINE_THREADS);
 }
 
 /* ---- lookup/resident ---- */
@@ -192,7 +194,7 @@ static void lay_shared_bytes(const tess_problem *base, const tess_gpu_device *de
     tess_lookup_gpu_begin(layout, p, &gpu_shared_bytes);
     tess_gpu_option(layout, "-DTHREADS=%d", LOOKUP_GPU_THREADS);
     tess_gpu_option(layout, "-DCHECK=%d", p->outside == TESS_OUTSIDE_ERROR && (p->n < 256 || p->index.type == tess_i8));
-    tess_lookup_gpu_launch_lines(layout, p, "shared_bytes", (lookup_gpu_table){.place = TESS_GPU_IN, .step = p->step}, 1);
+    tess_lookup_gpu_launch_lines(layout, p, "shared_bytes", (lookup_gpu_table){.place = TESS_GPU_IN, .step = p->step}, 1, LOOKUP_GPU_THREADS);
 }
 
 /* ---- lookup/slice_vectors ---- */

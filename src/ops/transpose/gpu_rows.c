@@ -205,14 +205,13 @@ static bool shifted_pays(const tess_problem *base, const char **why) {
 static void launch_shifted(const transpose_gpu_matrices *m, tess_gpu_layout *layout) {
     int64_t size = m->size, margin = 32 / size;
     if (size <= 2) {
-        int64_t piece = size == 1 ? 128 : 256, row = 256; /* bytes of a row of in and of out, the margin included */
+        int64_t piece = 256, row = size == 1 ? 128 : 256; /* bytes of a row of in and of out */
         tess_gpu_unit(layout, &gpu_shifted_small);
         tess_gpu_option(layout, "-DPIECE=%d", (int)piece);
-        tess_gpu_option(layout, "-DQ=%d", (int)((row - 32) / size));
+        tess_gpu_option(layout, "-DQ=%d", (int)(row / size));
         tess_gpu_option(layout, "-DTHREADS=256");
-        tess_gpu_option(layout, "-DBLOCKS=4");
-        launch_tiles_of(m, layout, "shifted_small", piece / size, (row - 32) / size, margin - 1, 256,
-                        tess_max64(row / size * (piece + 16), piece / size * row + 128));
+        tess_gpu_option(layout, "-DBLOCKS=3");
+        launch_tiles_of(m, layout, "shifted_small", piece / size, row / size, margin - 1, 256, row / size * (piece + 16) + piece / size * (row + 32));
         return;
     }
     int64_t along_p = 64, along_q = size == 4 ? 128 : 32, threads = size == 4 ? 512 : 256;
