@@ -61,6 +61,8 @@ static patch_shape patch_of(const tess_correlate_frame *f, int64_t work, bool wh
         s.columns = 16, s.rows = 6, s.across = 1, s.down = 4;
     if (!whole && f->in >= 4)
         s.columns = 1, s.rows = f->y.width <= 3 ? 12 : 8, s.direct = true;
+    if (s.direct && f->in == 4 && f->y.width <= 3)
+        s.across = 8, s.down = 1;
     if (f->y.m == 1)
         s.rows = 1, s.direct = true;
     if (f->y.m <= 2 * s.rows)
@@ -278,15 +280,18 @@ static march3d_shape march3d_of(const tess_correlate_frame *f, int64_t work, con
         s.along /= 2;
     s.down = large ? 4 : (s.rows == 1 ? 256 : 128) / s.along;
     if (large && work == 4 && f->in == 4)
-        s.rows = tess_min64(s.rows, 2), s.down = 8;
+        s.rows = tess_min64(s.rows, 2), s.down = 6;
     const int64_t vector = 16 / f->in, read = s.columns * f->in < 16 ? s.columns : vector;
     const int64_t row = up_to(up_to(before(f), read), vector) + s.along * s.columns + up_to(up_to(after(f), read), vector);
     const int64_t window = s.columns + before(f) + after(f);
     s.blocks = resident(s.along * s.down, (s.rows * f->z.width * s.columns + 3 * window) * wide + 24);
+    const bool measured = large && work == 4 && plane <= 9 && (f->in == 2 || f->in == 4); /* on an H200: one wave of blocks, three an SM of f16 */
+    if (measured && f->in == 2)
+        s.blocks = 3;
     s.shared = s.stages * (s.down * s.rows + f->y.width - 1) * row * f->in;
     s.blocks = tess_max64(1, tess_min64(s.blocks, SHARED / (s.shared + BLOCK_SHARED)));
     const int64_t tiles = tess_ceil_div(f->x.m, s.along * s.columns) * tess_ceil_div(f->y.m, s.down * s.rows) * f->arrays;
-    const int64_t waves = s.rows == 3 ? 1 : 2, chunks = tess_max64(1, waves * device->sms * s.blocks / tess_max64(tiles, 1));
+    const int64_t waves = s.rows == 3 || measured ? 1 : 2, chunks = tess_max64(1, waves * device->sms * s.blocks / tess_max64(tiles, 1));
     s.depth = tess_max64(tess_ceil_div(f->z.m, chunks), tess_min64(f->z.m, 2 * f->z.width));
     return s;
 }

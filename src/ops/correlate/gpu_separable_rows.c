@@ -70,6 +70,8 @@ static shape shape_of(const pair *two, int64_t work, const tess_gpu_device *devi
     const tess_correlate_frame *f = &two->frame;
     const int64_t wide = work / 4, before = f->x.before, after = f->x.width - 1 - before;
     shape s = {.columns = 4, .turn = wide == 2 ? 2 : 4, .threads = f->y.width > 20 ? 128 : wide == 2 ? 256 : 192, .stages = 3};
+    if (f->in == 1 && two->rows != 0 && f->y.width <= 20)
+        s.threads = 256;
     if (wide == 2 && f->in > 1) /* lanes 16 bytes apart between the passes: 32 would meet in the banks of shared memory */
         s.columns = 2;
     while (s.threads > 64 && s.threads * s.columns / 2 >= f->x.m + before + after)
@@ -86,7 +88,8 @@ static shape shape_of(const pair *two, int64_t work, const tess_gpu_device *devi
         registers = s.columns * f->y.width + 44;
     s.blocks = tess_max64(1, tess_min64(65536 / (s.threads * up_to(registers, 8)), 2048 / s.threads));
     s.shared = s.stages * s.turn * row * f->in + (two->rows == 0 ? 0 : 2 * s.turn * row * work);
-    const int64_t columns = tess_ceil_div(f->x.m, s.finished) * f->arrays, strips = tess_max64(1, 2 * device->sms * s.blocks / columns);
+    const int64_t columns = tess_ceil_div(f->x.m, s.finished) * f->arrays, waves = f->y.width > 20 ? 1 : 2,
+                  strips = tess_max64(1, waves * device->sms * s.blocks / columns);
     s.height = tess_max64(tess_ceil_div(f->y.m, strips), tess_min64(f->y.m, 2 * f->y.width));
     return s;
 }
@@ -159,15 +162,20 @@ typedef struct patch_shape {
     int64_t columns, rows, across, down, blocks, own; /* V, R, WX, WY, BLOCKS; columns that a warp writes */
 } patch_shape;
 
-static patch_shape patch_of(const pair *two) {
+static patch_shape patch_of(const pair *two, int64_t work) {
     const tess_correlate_frame *f = &two->frame;
     const int64_t before = f->x.before, after = f->x.width - 1 - before;
+    int64_t warps = two->rows == 0 || work > f->in ? 16 : 24; /* so many an SM have registers */
     patch_shape s = {.columns = 16 / f->in, .rows = 8, .across = 2, .down = 4};
-    if (f->in == 2)
-        s.rows = 12, s.across = 1;
+    if (f->in == 4 && two->rows != 0)
+        s.rows = f->y.width <= 3 ? 4 : 6;
+    else if (f->in == 2)
+        s.rows = 14, s.across = 1, warps = 16;
+    else if (f->in == 1)
+        s.columns = 8, s.across = 1, warps = 20;
     if (f->y.m <= 2 * s.rows)
         s.across = 4, s.down = 1;
-    s.blocks = (two->rows == 0 || f->in == 2 ? 16 : 24) / (s.across * s.down); /* so many warps an SM have registers */
+    s.blocks = warps / (s.across * s.down);
     s.own = 32 * s.columns;
     if (two->rows != 0) /* columns first: warps overlap */
         s.own -= up_to(before, s.columns) + up_to(after, s.columns);
@@ -179,14 +187,14 @@ static bool patch_takes(const tess_problem *base, const char **why) {
     if (!pair_of(&two, base, true, why))
         return false;
     const tess_correlate_frame *f = &two.frame;
-    const patch_shape s = patch_of(&two);
+    const patch_shape s = patch_of(&two, work_size(base));
     const int64_t reach = tess_max64(f->x.before, f->x.width - 1 - f->x.before), laps = two.rows == 0 ? 1 : LAPS;
-    const int64_t widest = work_size(base) == 8 && two.rows == 0 ? SHORT / 2 + 1 : SHORT;
-    *why = "takes elements of 2, 4 and 8 bytes (the mask along rows first: 4 and 8) and two masks of at most 9 taps (f64, the mask along rows first: "
-           "5), "
-           "no wider than a vector of 16 bytes on either side (else: two)";
-    return f->in >= (two.rows == 0 ? 4 : 2) && f->x.width <= widest && f->y.width <= widest && reach <= laps * s.columns && f->x.m > 0 &&
-           f->y.m > 0 && f->arrays > 0 && tess_ceil_div(f->y.m, s.rows * s.down) <= GRID;
+    const int64_t widest = work_size(base) == 8 && (two.rows == 0 || f->in < 8) ? SHORT / 2 + 1 : SHORT;
+    *why =
+        "takes two masks of at most 9 taps (sums of f64 from narrower elements, or by rows first: 5), no wider than a vector of 16 bytes on either "
+        "side, or two by columns first; elements of 1 and 2 bytes by columns first and in f32 only";
+    return (f->in >= 4 || (two.rows != 0 && work_size(base) == 4)) && f->x.width <= widest && f->y.width <= widest && reach <= laps * s.columns &&
+           f->x.m > 0 && f->y.m > 0 && f->arrays > 0 && tess_ceil_div(f->y.m, s.rows * s.down) <= GRID;
 }
 
 static void lay_patch_separable(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
@@ -196,7 +204,7 @@ static void lay_patch_separable(const tess_problem *base, const tess_gpu_device 
     (void)device;
     pair_of(&two, base, true, &why); /* true, because `fits` was */
     const tess_correlate_frame *f = &two.frame;
-    const patch_shape s = patch_of(&two);
+    const patch_shape s = patch_of(&two, work_size(base));
     tess_gpu_unit(layout, &gpu_patch_separable);
     tess_correlate_frame_options(layout, p->work, f, true);
     tess_gpu_option(layout, "-DKY=%d", (int)f->y.width);
