@@ -68,12 +68,9 @@ TESS_INLINE vec KERNEL(start)(const tess_window_call *c) {
     (void)c;
     return (vec){0};
 }
-TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sums, int vectors, vec *met) {
-    (void)c, (void)met;
+TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sums, int vectors) {
+    (void)c;
     TESS_UNROLL for (int k = 0; k < vectors; k++) v_f32_store(to + k * TESS_VECTOR_BYTES, sums[k]);
-}
-TESS_INLINE void KERNEL(mend)(char *out, int64_t out_stride, int rows, int vectors, vec met) {
-    (void)out, (void)out_stride, (void)rows, (void)vectors, (void)met;
 }
 #define tile_name KERNEL(tall_tile)
 #define ROWS TALL

@@ -18,13 +18,7 @@ TESS_INLINE vec KERNEL(load)(const tess_window_call *c, const char *x, int k) {
 #endif
 }
 TESS_INLINE vec KERNEL(start)(const tess_window_call *c) { return (vec){0} + c->start; }
-TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sums, int vectors, vec *met) {
-    (void)met;
-    put_blocks(KERNEL(phases), c, to, sums, vectors);
-}
-TESS_INLINE void KERNEL(mend)(char *out, int64_t out_stride, int rows, int vectors, vec met) {
-    (void)out, (void)out_stride, (void)rows, (void)vectors, (void)met;
-}
+TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sums, int vectors) { put_blocks(KERNEL(phases), c, to, sums, vectors); }
 
 #define tile_name KERNEL(tile)
 #define ROWS TALL
@@ -64,13 +58,10 @@ TESS_INLINE vec KERNEL(pairs_load)(const tess_window_call *c, const char *x, int
     return v_dot_load_here(x + k * TESS_VECTOR_BYTES);
 }
 TESS_INLINE vec KERNEL(pairs_start)(const tess_window_call *c) { return (vec){0} + c->start; }
-TESS_INLINE void KERNEL(pairs_put)(const tess_window_call *c, char *to, const vec *sums, int vectors, vec *met) {
-    (void)vectors, (void)met;
+TESS_INLINE void KERNEL(pairs_put)(const tess_window_call *c, char *to, const vec *sums, int vectors) {
+    (void)vectors;
     put_block(KERNEL(phases), c, to, sums);
     put_block(KERNEL(phases), c, to + c->out_stride / 2, sums + 4);
-}
-TESS_INLINE void KERNEL(pairs_mend)(char *out, int64_t out_stride, int rows, int vectors, vec met) {
-    KERNEL(mend)(out, out_stride, rows, vectors, met);
 }
 #undef KERNEL
 #undef WORD

@@ -9,7 +9,7 @@ TESS_INLINE vec KERNEL(start)(const tess_window_call *c) {
     (void)c;
     return (vec){0};
 }
-TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sums, int vectors, vec *met) {
+TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sums, int vectors) {
     if (TAKES_NARROW && vectors % 4 == 0 && c->put != TESS_WINDOW_PUT_WORK && !c->between) {
         put_narrow(c, to, sums, vectors);
         return;
@@ -19,7 +19,6 @@ TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sum
         return;
     }
     /* NaNs are rare: whether a row has any takes half a comparison a vector, to replace them a comparison and a choice. */
-    (void)met;
     v_flags nans = v_flags_none();
     TESS_UNROLL for (int k = 0; k < vectors; k += 2) nans = TESS_PASTE(WORD, nans)(nans, sums[k], sums[k + 1 < vectors ? k + 1 : k]);
     const bool any = any_flag(nans);
@@ -42,7 +41,7 @@ TESS_INLINE bool KERNEL(is_nan)(vec total) { return __builtin_expect(any_flag(TE
  * small mask a tenth of its time. */
 TESS_INLINE void KERNEL(put_unseen)(const tess_window_call *c, char *to, const vec *sums, int vectors, vec *met) {
     if (c->put != TESS_WINDOW_PUT_WORK || c->between) {
-        KERNEL(put)(c, to, sums, vectors, met);
+        KERNEL(put)(c, to, sums, vectors);
         return;
     }
     *met += KERNEL(total)(sums, vectors);

@@ -153,10 +153,10 @@ TESS_INLINE void NAME(run)(const tess_window_call *c, int64_t before, int64_t af
     const real *w = (const real *)c->weights + before;
     char *out = c->out;
     for (int64_t n = c->more; n >= 0; n--, x += VECTORS * TESS_VECTOR_BYTES, out += c->out_step) {
-        vec acc[VECTORS], unused;
+        vec acc[VECTORS];
         TESS_UNROLL for (int k = 0; k < VECTORS; k++) acc[k] = (vec){0};
         NAME(taps)(acc, x, w, before, after, NULL, NULL, 0);
-        KERNEL(put)(c, out, acc, VECTORS, &unused);
+        KERNEL(put)(c, out, acc, VECTORS);
     }
 }
 
@@ -248,7 +248,7 @@ static void tile_name(const tess_window_call *c) {
     for (int64_t n = c->more; n >= 0; n--, at += VECTORS * TESS_VECTOR_BYTES, out += c->out_step) {
         const char *const *rows = c->rows;
         const real *w = c->weights;
-        vec acc[VECTORS], unused;
+        vec acc[VECTORS];
         TESS_UNROLL for (int k = 0; k < VECTORS; k++) acc[k] = (vec){0};
         for (int64_t p = 0; p < c->planes; p++, rows += c->lines)
             for (int64_t i = 0; i < c->wy; i++) {
@@ -263,7 +263,7 @@ static void tile_name(const tess_window_call *c) {
                 for (int64_t j = 0; j < c->wx; j++, x += c->step, w++)
                     NAME(tap)(acc, x, w);
             }
-        KERNEL(put)(c, out, acc, VECTORS, &unused);
+        KERNEL(put)(c, out, acc, VECTORS);
     }
 }
 

@@ -41,7 +41,7 @@ TESS_INLINE void NAME(all)(const tess_window_call *c) {
             if (i >= SIDE - 1) {
                 char *to = out + (i - SIDE + 1) * c->out_stride;
                 if (__builtin_expect(careful, 0))
-                    KERNEL(put)(c, to, acc[i - SIDE + 1], VECTORS, &met);
+                    KERNEL(put)(c, to, acc[i - SIDE + 1], VECTORS);
                 else
                     KERNEL(put_unseen)(c, to, acc[i - SIDE + 1], VECTORS, &met);
             }

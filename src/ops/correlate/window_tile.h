@@ -57,7 +57,7 @@ TESS_INLINE void NAME(fetch_ahead)(const tess_window_call *c, int i) {
 #define HIGH(i) ((i) < ROWS ? (i) : ROWS - 1)
 /* Whole lines only: half a line that waits for the tile to the right is written to memory by itself when anything comes between. */
 #define EARLY (VECTORS * TESS_VECTOR_BYTES % 64 == 0)
-#define PUT(r) KERNEL(put)(c, c->out + (r)*c->out_stride, acc[r], PARTS * VECTORS, &met)
+#define PUT(r) KERNEL(put)(c, c->out + (r)*c->out_stride, acc[r], PARTS * VECTORS)
 #define MEET(i, wy)                                                              \
     if ((i) < ROWS + (wy)-1) {                                                   \
         if ((i) < ROWS && p == 0)                                                \
@@ -73,7 +73,7 @@ static void tile_name(const tess_window_call *c) {
     const char *const *rows = c->rows;
     const real *w = c->columns;
     const int64_t wy = c->wy, area = c->wy * c->wx * PARTS;
-    vec acc[ROWS][PARTS * VECTORS], met = {0};
+    vec acc[ROWS][PARTS * VECTORS];
     TESS_UNROLL for (int r = 0; r < ROWS; r++) TESS_UNROLL for (int k = 0; k < PARTS * VECTORS; k++) acc[r][k] = KERNEL(start)(c);
     for (int64_t p = 0; p < c->planes; p++, rows += c->lines, w += area)
         switch (wy < ROWS ? wy : 0) {
@@ -118,7 +118,6 @@ static void tile_name(const tess_window_call *c) {
         }
         }
     TESS_UNROLL for (int r = 0; !EARLY && r < ROWS; r++) PUT(r);
-    KERNEL(mend)(c->out, c->out_stride, ROWS, PARTS * VECTORS, met);
 }
 
 #undef NAME
