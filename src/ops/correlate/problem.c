@@ -370,15 +370,22 @@ static tess_status keep_transforms(tess_correlate_problem *problem, const tess_c
 
 tess_status tess_correlate_prepare(tess_correlate_problem *problem, const tess_correlate_asked *asked) {
     tess_context *context = problem->base.context;
-    tess_correlate_mask factors[TESS_MAX_NDIM];
+    tess_correlate_mask *factors = NULL; /* a mask has room for 64 axes: not on a stack, which may be small */
+    const size_t room = (size_t)problem->masks[0].ndim * sizeof *factors;
     tess_correlate_fft fft = {0};
     int found = 0;
     const bool integers = problem->compute == tess_u64 || problem->compute == tess_i64;
     bool wanted = integers || (asked->accuracy == TESS_ACCURACY_FAST && problem->masks[0].taps > FAST_TAPS);
     bool transformed = transforms_may_serve(problem, asked), detected = false;
     tess_status status = TESS_OK;
-    if (problem->count == 1 && wanted && factors_may_serve(problem, asked))
-        TESS_TRY(tess_correlate_rank1(context, &problem->masks[0], problem->compute, factors, &found));
+    if (problem->count == 1 && wanted && factors_may_serve(problem, asked)) {
+        factors = tess_allocate(context, room);
+        status = factors ? tess_correlate_rank1(context, &problem->masks[0], problem->compute, factors, &found) : TESS_ERR_MEMORY;
+        if (status != TESS_OK) {
+            tess_free(context, factors, room);
+            return status;
+        }
+    }
     if (transformed) {
         tess_correlate_fft_choose(&fft, problem);
         transformed = asked->accuracy == TESS_ACCURACY_FFT || fft.cost < tess_correlate_direct_cost(problem, factors, found);
@@ -402,6 +409,7 @@ tess_status tess_correlate_prepare(tess_correlate_problem *problem, const tess_c
     if (status == TESS_OK && transformed)
         status = keep_transforms(problem, &fft);
     free_masks(context, factors, found);
+    tess_free(context, factors, room);
     if (status != TESS_OK)
         return status;
     count_work(problem);
