@@ -22,8 +22,11 @@ static int on_error(TIFF *tiff, void *user, const char *module, const char *form
     tiff_session *session = user;
     (void)tiff;
     (void)module;
-    if (!session->error[0])
-        vsnprintf(session->error, sizeof session->error, format, arguments);
+    if (session->error[0])
+        return 1;
+    vsnprintf(session->error, sizeof session->error, format, arguments);
+    for (char *c = session->error; *c; c++) /* some of its texts have two lines */
+        *c = (unsigned char)*c < ' ' ? ' ' : *c;
     return 1;
 }
 static int on_warning(TIFF *tiff, void *user, const char *module, const char *format, va_list arguments) {
