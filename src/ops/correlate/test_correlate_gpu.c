@@ -179,6 +179,9 @@ static void volumes_batches_and_axes(void **state) {
     }
 }
 
+/* What sanitizers look into, the machine that runs the kernels, does not depend on the boundary: a third of the cases is enough for them. */
+static bool skipped(int number) { return TESS_SANITIZED && number % 3 != 0; }
+
 /* Rows that begin at multiples of 16 bytes, wide enough for warps and blocks without an edge. */
 static void inner_blocks(void **state) {
     (void)state;
@@ -201,6 +204,8 @@ static void inner_blocks(void **state) {
             {F32, .ndim = 3, .shape = {23, 21, 264}, .masks = 3, .width = {9, 5, 3}, .named = true, .axes = {2, 0, 1}},
             {F32, .ndim = 2, .shape = {3, 2064}, .mask_ndim = 1, .width = {33}}};
         for (int i = 0; i < TESS_COUNT(cases); i++) {
+            if (skipped(i + boundary))
+                continue;
             work w = cases[i];
             w.boundary = (tess_boundary)boundary;
             compare(&w, &random);
@@ -242,10 +247,12 @@ static void lists_of_three(void **state) {
                 {F32, .ndim = 4, .shape = {2, 9, 11, 37}, .masks = 3, .width = {3, 4, 5}, .origin = {0, -1, 1}},
                 {.in = type[0], .mask = type[1], .out = type[0], .fill = 1, .ndim = 3, .shape = {11, 34, 48}, .masks = 3, .width = {5, 9, 3}}};
             for (int k = 0; k < TESS_COUNT(cases); k++) {
+                if (skipped(i + boundary + k))
+                    continue;
                 work w = cases[k];
                 w.boundary = (tess_boundary)boundary;
                 w.extent = (tess_extent)(k == 1 ? (i + boundary) % 3 : TESS_EXTENT_SAME);
-                w.layout = k == 3 && boundary % 3 == 2 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
+                w.layout = k == 2 && boundary % 3 == 2 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
                 w.named = true;
                 for (int d = 0; d < 3; d++)
                     w.axes[d] = orders[i][d] + w.ndim - 3;
