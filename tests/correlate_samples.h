@@ -4,32 +4,11 @@
 #ifndef TESS_TESTS_CORRELATE_SAMPLES_H
 #define TESS_TESTS_CORRELATE_SAMPLES_H
 
+#include "correlate_contexts.h"
 #include "hostile.h"
 
-static const tess_isa isas[] = {TESS_ISA_BASELINE, TESS_ISA_AVX2, TESS_ISA_AVX512, TESS_ISA_NEON};
-static const int thread_counts[] = {1, 2, 3, 8};
-enum { ISAS = 4, THREADS = 4, MOST_MASKS = 4 };
-static tess_context *contexts[ISAS][THREADS];
+enum { MOST_MASKS = 4 };
 static int ran_by_row[128][ISAS]; /* by number of the strategy */
-
-static int open_contexts(void **state) {
-    (void)state;
-    for (int i = 0; i < ISAS; i++)
-        for (int t = 0; t < THREADS; t++) {
-            tess_context_options options = {.struct_size = sizeof options, .isa = isas[i], .threads = thread_counts[t]};
-            if (tess_open(&contexts[i][t], &options) != TESS_OK &&
-                (contexts[i][0] || isas[i] == TESS_ISA_BASELINE)) /* one that the machine lacks is left out */
-                return -1;
-        }
-    return 0;
-}
-static int close_contexts(void **state) {
-    (void)state;
-    for (int i = 0; i < ISAS; i++)
-        for (int t = 0; t < THREADS; t++)
-            tess_close(contexts[i][t]);
-    return 0;
-}
 
 typedef struct sample {
     int ndim, count, naxes;

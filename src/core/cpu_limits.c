@@ -27,7 +27,6 @@ static uint64_t read_bytes(const char *from, int64_t bytes) {
 static void copy_bytes(char *to, const char *from, int64_t bytes) {
     for (int64_t i = 0; i < bytes; i += TESS_VECTOR_BYTES)
         v_f32_stream(to + i, v_f32_load(from + i));
-    tess_stream_fence();
 }
 
 /* Not zeros: lines of zeros can be written faster than others. */
@@ -35,7 +34,6 @@ static void write_bytes(char *to, int64_t bytes, float value) {
     v_f32 v = v_f32_all(value);
     for (int64_t i = 0; i < bytes; i += TESS_VECTOR_BYTES)
         v_f32_stream(to + i, v);
-    tess_stream_fence();
 }
 
 /* Two vectors a round, held in names of their own: a loop of one copied vector would be turned into memcpy, which chooses its stores itself. */

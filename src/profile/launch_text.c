@@ -275,13 +275,12 @@ static tess_status number(reader *r, tess_type given) {
     if (!tess_number_read(&r->at, &n) || letter(*r->at) || digit(*r->at) || *r->at == '.')
         return wrong(r, start, given ? "a number" : "an argument (in:T[N]=SOURCE, inout:T[N]=SOURCE, out:T[N], a number, {members})");
     const char *digits = start + (*start == '-' || *start == '+');
-    if (!tess_number_fits(&n, given ? given : n.type) || (isinf(n.real) && !letter(*digits)))
+    const tess_type named = given ? given : n.type;
+    if (!tess_number_fits(&n, named) || (isinf(n.real) && !letter(*digits)))
         return tess_fail(TESS_ERR_ARGUMENT, "launch \"%.200s\", character %d: this number is none of %s", r->text, (int)(start - r->text) + 1,
-                         tess_type_name(given    ? given
-                                        : n.type ? n.type
-                                                 : tess_f64));
+                         tess_type_name(named ? named : tess_f64));
     v->kind = n.whole ? TESS_LAUNCH_WHOLE : TESS_LAUNCH_REAL;
-    v->type = given ? given : n.type;
+    v->type = named;
     v->negative = n.negative;
     v->bits = n.bits;
     v->real = n.real;

@@ -232,7 +232,7 @@ TESS_INLINE v_u64 v_u8_sums(const void *p) {
 #endif
 }
 
-/* A store that goes past the caches; p aligned to the vector. Call tess_stream_fence before another thread may look. */
+/* A store that goes past the caches; p aligned to the vector. Other threads may look when tess_parallel has returned. */
 TESS_INLINE void v_f32_stream(void *p, v_f32 v) {
 #if defined(__AVX512F__)
     _mm512_stream_ps((float *)p, (__m512)v);
@@ -245,11 +245,6 @@ TESS_INLINE void v_f32_stream(void *p, v_f32 v) {
 #endif
 }
 TESS_INLINE void v_f64_stream(void *p, v_f64 v) { v_f32_stream(p, (v_f32)v); }
-TESS_INLINE void tess_stream_fence(void) {
-#if defined(__SSE2__)
-    _mm_sfence();
-#endif
-}
 
 /* The bytes from p on, of which `bytes` is a multiple of 64, are asked for in L2 - but not for loads of 16 bytes, which are slower than the processor's
  * own prefetchers. For plain streams machines differ: tess_cpu_asks_ahead (core/maker.h). */

@@ -72,6 +72,11 @@ typedef struct tess_correlate_problem {
     struct tess_correlate_fft *fft; /* NULL: sums are chains. Else they go through Fourier transforms, and the bits are those of fft_reference.c */
 } tess_correlate_problem;
 
+/* Whether the output, of elements of `width` bytes, is stored past the caches: a plain store reads the line that it overwrites. */
+TESS_INLINE bool tess_correlate_goes_past(const tess_correlate_problem *problem, int64_t width) {
+    return (double)problem->out.count * (double)width >= 8 << 20;
+}
+
 extern const tess_op tess_correlate_op;
 
 /* problem.c: fills `direct`, `passes`, `work` and the key once `in`, `out`, `masks` are known. */

@@ -9,7 +9,6 @@
 #include "simd/square.h"
 
 enum { PARTS = TESS_FFT_LINE / TESS_VECTOR_BYTES, MOST_TILES = 2 * TESS_FFT_LINE / 4 };
-static const double STREAM_BYTES = 8 << 20; /* outputs from this size on are stored past the caches */
 
 #include "ops/correlate/cpu_fft_tiles.h"
 
@@ -162,8 +161,6 @@ static void single_task(void *argument, int64_t begin, int64_t end, int worker) 
     room.rows = room.buffer + (size_t)tess_max64((fft->a + TESS_FFT_STRIP_GAP) * TESS_FFT_STRIP, fft->b) * 2 * TESS_FFT_LINE;
     for (int64_t p = begin; p < end; p++)
         single(j, &room, p);
-    if (j->stream)
-        tess_stream_fence();
 }
 
 static void task(void *argument, int64_t begin, int64_t end, int worker) {
@@ -178,8 +175,6 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
     memset(room.nothing, 0, (size_t)fft->b * 8);
     for (int64_t b = begin; b < end; b++)
         batch(j, &room, b);
-    if (j->stream)
-        tess_stream_fence();
 }
 
 tess_status TESS_ISA_NAME(tess_correlate_fft)(const tess_problem *base, const tess_run *run);
@@ -202,7 +197,7 @@ tess_status TESS_ISA_NAME(tess_correlate_fft)(const tess_problem *base, const te
     j.store = tess_storer(run->slot, problem->compute, out->type);
     j.out_stride = out->stride[fft->x];
     j.ready = out->type == problem->compute && j.out_stride == j.width;
-    j.stream = (double)out->count * j.width >= STREAM_BYTES;
+    j.stream = tess_correlate_goes_past(problem, j.width);
     j.scratch_each = tess_correlate_fft_scratch(fft);
     if (tess_correlate_fft_single(fft))
         return tess_parallel(run->context, run->threads, tess_ceil_div(fft->tiles, 2), 1, single_task, &j);

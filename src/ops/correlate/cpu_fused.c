@@ -23,8 +23,6 @@
 #include "ops/correlate/window_rings.h"
 #include "simd/simd.h"
 
-static const double STREAM_BYTES = 8 << 20; /* as in cpu_window.c */
-
 const tess_window_kernels *TESS_ISA_NAME(tess_correlate_window_kernels)(bool f32);
 const tess_roll_kernels *TESS_ISA_NAME(tess_correlate_roll_kernels)(bool f32);
 
@@ -258,8 +256,6 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
         one_group(j, &w, g * tall);
     if (end == rows / tall && rows % tall != 0) /* the last group begins earlier */
         one_group(j, &w, rows - tall);
-    if (j->stream)
-        tess_stream_fence();
 }
 
 /* Whether sums can roll along the rows of the output, and which of them. `phase`: columns up to the first line of output, where it is stored past the
@@ -320,7 +316,7 @@ tess_status TESS_ISA_NAME(tess_correlate_fused_passes)(const tess_correlate_prob
     j.out_ready = row->to == problem->work && j.out_stride == j.width;
     j.rings = j.out_ready && row->group == 1 && tess_window_rings_pay(j.kernels, across->width);
     const int64_t phase = (int64_t)(((uintptr_t)0 - (uintptr_t)j.out) % 64), line = 64 / j.width;
-    j.stream = j.out_ready && phase % j.width == 0 && j.out_row % 64 == 0 && (double)problem->out.count * (double)j.width >= STREAM_BYTES;
+    j.stream = j.out_ready && phase % j.width == 0 && j.out_row % 64 == 0 && tess_correlate_goes_past(problem, j.width);
     j.inside = tess_max64(across->before, 0) * row->group;
     if (j.stream) /* from the start of a line of output on */
         j.inside += (phase / j.width + line - j.inside % line) % line;

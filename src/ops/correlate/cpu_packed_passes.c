@@ -10,9 +10,7 @@
 #include "ops/correlate/window_kernels.h"
 #include "simd/simd.h"
 
-enum { LEAST_BAND = 96 };                   /* rows of one task: at its top it makes pairs that its neighbour makes too */
-static const double STREAM_BYTES = 8 << 20; /* as in cpu_window.c */
-
+enum { LEAST_BAND = 96 };
 const tess_window_kernels *TESS_ISA_NAME(tess_correlate_packed_kernels)(bool dot4, bool pixels);
 tess_row_loader TESS_ISA_NAME(tess_correlate_packed_loader)(tess_type from, bool dot4);
 
@@ -111,8 +109,6 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
             one_group(j, &s, y);
         }
     }
-    if (j->stream)
-        tess_stream_fence();
 }
 
 tess_status TESS_ISA_NAME(tess_correlate_in_packed_passes)(const tess_problem *base, const tess_run *run);
@@ -143,7 +139,7 @@ tess_status TESS_ISA_NAME(tess_correlate_in_packed_passes)(const tess_problem *b
                                        .in_place = dot4};
     if (pixels)
         tess_dot_picks_of(j.picks, (int)j.width, p->group);
-    j.stream = (uintptr_t)j.out % 64 == 0 && p->down.out_stride % 64 == 0 && (double)problem->out.count * (double)j.out_width >= STREAM_BYTES;
+    j.stream = (uintptr_t)j.out % 64 == 0 && p->down.out_stride % 64 == 0 && tess_correlate_goes_past(problem, j.out_width);
     j.strips = tess_ceil_div(j.length, p->strip);
     const int64_t tall = 2 * j.kernels->tall_pairs, wanted = tess_ceil_div(8 * (int64_t)run->threads, j.strips);
     j.band = run->threads == 1 ? p->down.m : tess_max64(p->down.m / wanted, LEAST_BAND) / tall * tall;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_roll_kernels.c - the kernels of roll.h. Where a vector has no 64 bytes there are none: sums and weights do not fit 16 registers. */
+#include "ops/correlate/put_sums.h"
 #include "ops/correlate/roll.h"
 #include "simd/here.h"
 #include "simd/lanes.h"

@@ -12,8 +12,7 @@
 #include "ops/correlate/volume_kernels.h"
 #include "simd/simd.h"
 
-static const double STREAM_BYTES = 8 << 20; /* as in cpu_window.c */
-enum { LEAST_CHUNK = 32 };                  /* planes of a task: at its front it copies layers that its neighbour copies too */
+enum { LEAST_CHUNK = 32 }; /* planes of a task: at its front it copies layers that its neighbour copies too */
 
 const tess_window_kernels *TESS_ISA_NAME(tess_correlate_window_kernels)(bool f32);
 const tess_volume_kernels *TESS_ISA_NAME(tess_correlate_volume_kernels)(bool f32);
@@ -171,8 +170,6 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
             one_plane(j, &w, z);
         }
     }
-    if (j->stream)
-        tess_stream_fence();
 }
 
 tess_status TESS_ISA_NAME(tess_correlate_in_volume)(const tess_correlate_problem *problem, const tess_correlate_volume *volume, const tess_run *run);
@@ -201,7 +198,7 @@ tess_status TESS_ISA_NAME(tess_correlate_in_volume)(const tess_correlate_problem
     j.out_stride = pass->group > 1 ? j.out_width : row->out_stride;
     j.out_ready = pass->to == problem->work && j.out_stride == j.source.width;
     j.narrows = j.kernels->narrows && j.put != TESS_WINDOW_PUT_WORK && j.out_stride == j.out_width;
-    j.stream = y->out_stride % 64 == 0 && (double)problem->out.count * (double)j.out_width >= STREAM_BYTES;
+    j.stream = y->out_stride % 64 == 0 && tess_correlate_goes_past(problem, j.out_width);
     j.ask = j.source.stride == j.source_bytes;
     j.small = TESS_ISA_NAME(tess_correlate_volume_kernels)(problem->work == tess_f32);
     if (j.small->tall == 0 || volume->window.wy != 3 || volume->window.wx != 3 || pass->group > 1 || j.narrows)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_volume_kernels.c - the tile of masks of 3 x 3 in planes (volume_tile.h), where there are registers for it. */
+#include "ops/correlate/put_sums.h"
 #include "ops/correlate/volume_kernels.h"
 #include "simd/here.h"
 #include "simd/lanes.h"

@@ -14,8 +14,6 @@
 #include "ops/correlate/window_rings.h"
 #include "simd/simd.h"
 
-/* Outputs from this size on are stored past the caches: a plain store reads the line that it overwrites. */
-static const double STREAM_BYTES = 8 << 20;
 enum { SHORT_ROW = 384, NEAR = 2048 }; /* columns up to which a copy with its ghost cells costs less than tiles for both edges; tess_window_call */
 
 const tess_window_kernels *TESS_ISA_NAME(tess_correlate_window_kernels)(bool f32);
@@ -268,8 +266,6 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
             tess_index_next(&index);
         }
     }
-    if (j->stream)
-        tess_stream_fence();
 }
 
 /* ---- a pass ---- */
@@ -293,8 +289,7 @@ static void find_inside(job *j, const tess_correlate_problem *problem, const tes
     /* Half a line that waits for the tile to the right goes to memory by itself. */
     const int64_t wide = j->kernels->lanes * (j->window.wy > 1 ? j->kernels->wide : j->kernels->line_vectors);
     const bool whole_lines = wide * j->out_width % 64 == 0;
-    j->stream =
-        match && whole_lines && (j->out_ready || j->narrows) && j->pass->last && (double)problem->out.count * (double)j->out_width >= STREAM_BYTES;
+    j->stream = match && whole_lines && (j->out_ready || j->narrows) && j->pass->last && tess_correlate_goes_past(problem, j->out_width);
     if (j->source.in_place && (j->length > SHORT_ROW || j->length > j->window.strip)) {
         int64_t first = row->before * group, last = tess_min64((row->n - (row->width - 1 - row->before)) * group - j->read_beyond, j->length);
         if (j->stream)

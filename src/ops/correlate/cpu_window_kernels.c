@@ -3,6 +3,7 @@
  *
  * Their sizes share out the registers. AVX-512 has 32: 24 sums, 4 inputs and a weight, or with a mask of 3 x 3 all its weights, 16 sums and 4 inputs. With
  * 16, a tile has 12 sums, 3 weights and an input; the lanes of other instruction sets follow AVX2. Every wide tile is whole lines of 64 bytes wide. */
+#include "ops/correlate/put_sums.h"
 #include "ops/correlate/window_kernels.h"
 #include "simd/here.h"
 #include "simd/lanes.h"
@@ -42,15 +43,6 @@ TESS_INLINE void put_narrow(const tess_window_call *c, char *to, const v_f32 *su
     }
 #else
     (void)c, (void)to, (void)sums, (void)vectors;
-#endif
-}
-
-/* Sums are looked at so often that the way through memory of v_flags_any shows. */
-TESS_INLINE bool any_flag(v_flags flags) {
-#if defined(__AVX2__) && !defined(__AVX512F__)
-    return _mm256_movemask_ps((__m256)flags) != 0;
-#else
-    return v_flags_any(flags);
 #endif
 }
 

@@ -30,20 +30,6 @@ TESS_INLINE vec NAME(tap)(vec left, vec middle, vec right, int k) {
     return k == TAPS / 2 ? middle : HERE(slide_here)(middle, right, k - TAPS / 2);
 }
 
-TESS_INLINE void NAME(put)(const tess_roll_call *c, char *out, const vec *sums) {
-    v_flags nans = v_flags_none();
-    if (!c->between)
-        TESS_UNROLL for (int r = 0; r < ROWS; r += 2) nans = HERE(nans)(nans, sums[r], sums[r + 1 < ROWS ? r + 1 : r]);
-    const bool any = v_flags_any(nans);
-    TESS_UNROLL for (int r = 0; r < ROWS; r++, out += c->out_stride) {
-        const vec sum = __builtin_expect(any, 0) ? HERE(canonical)(sums[r]) : sums[r];
-        if (c->stream)
-            HERE(stream)(out, sum);
-        else
-            HERE(store)(out, sum);
-    }
-}
-
 static void roll_name(const tess_roll_call *c) {
     const real *column = c->column, *row = c->row;
     const int64_t steps = c->steps;
@@ -68,7 +54,7 @@ static void roll_name(const tess_roll_call *c) {
                 const vec weight = KEEP ? across[k] : HERE(all_here)(row + k);
                 TESS_UNROLL for (int r = 0; r < ROWS; r++) HERE(fma_here)(&sums[r], NAME(tap)(left[r], middle[r], right[r], k), weight);
             }
-            NAME(put)(c, out, sums);
+            HERE(put_sums)(out, c->out_stride, sums, ROWS, c->stream, c->between);
             out += TESS_VECTOR_BYTES;
             ahead_at += c->ahead_step;
         }

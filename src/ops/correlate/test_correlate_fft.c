@@ -2,34 +2,12 @@
  * test_correlate_fft.c - that correlations by Fourier transforms keep the stated error bound, give the bits of fft_reference.c on every instruction set
  * and thread count whatever the layout, keep what is not finite within its pair of tiles, allocate nothing, and run when and only when the header
  * says. */
+#include "correlate_contexts.h"
 #include "hostile.h"
 
 #include <math.h>
 
 #include "ops/correlate/fft.h"
-
-static const tess_isa isas[] = {TESS_ISA_BASELINE, TESS_ISA_AVX2, TESS_ISA_AVX512, TESS_ISA_NEON};
-static const int thread_counts[] = {1, 2, 3, 8};
-enum { ISAS = 4, THREADS = 4 };
-static tess_context *contexts[ISAS][THREADS];
-
-static int open_contexts(void **state) {
-    (void)state;
-    for (int i = 0; i < ISAS; i++)
-        for (int t = 0; t < THREADS; t++) {
-            tess_context_options options = {.struct_size = sizeof options, .isa = isas[i], .threads = thread_counts[t]};
-            if (tess_open(&contexts[i][t], &options) != TESS_OK && isas[i] == TESS_ISA_BASELINE)
-                return -1;
-        }
-    return 0;
-}
-static int close_contexts(void **state) {
-    (void)state;
-    for (int i = 0; i < ISAS; i++)
-        for (int t = 0; t < THREADS; t++)
-            tess_close(contexts[i][t]);
-    return 0;
-}
 
 static int64_t out_size(tess_extent extent, int64_t n, int64_t width) {
     return extent == TESS_EXTENT_SAME ? n : extent == TESS_EXTENT_FULL ? n + width - 1 : n >= width ? n - width + 1 : 0;

@@ -9,20 +9,6 @@
 #define SIDE 3
 #define ROWS TESS_VOLUME_ROWS
 
-TESS_INLINE void NAME(put)(const tess_window_call *c, char *to, const vec *sums) {
-    v_flags nans = v_flags_none();
-    if (!c->between)
-        TESS_UNROLL for (int k = 0; k < VECTORS; k += 2) nans = HERE(nans)(nans, sums[k], sums[k + 1 < VECTORS ? k + 1 : k]);
-    const bool any = v_flags_any(nans);
-    TESS_UNROLL for (int k = 0; k < VECTORS; k++, to += TESS_VECTOR_BYTES) {
-        const vec sum = __builtin_expect(any, 0) ? HERE(canonical)(sums[k]) : sums[k];
-        if (c->stream)
-            HERE(stream)(to, sum);
-        else
-            HERE(store)(to, sum);
-    }
-}
-
 static void tile_name(const tess_volume_call *call) {
     const tess_window_call *c = &call->window;
     enum { LANES = TESS_VECTOR_BYTES / (int)sizeof(real) };
@@ -48,7 +34,7 @@ static void tile_name(const tess_volume_call *call) {
                 TESS_UNROLL for (int r = 0; r < ROWS; r++) if (r <= i && i - r < SIDE) HERE(fma_here)(&acc[r][k], v, weight[j * SIDE + i - r]);
             }
             if (i >= SIDE - 1 && p == c->planes)
-                NAME(put)(c, c->out + (i - SIDE + 1) * c->out_stride, acc[i - SIDE + 1]);
+                HERE(put_sums)(c->out + (i - SIDE + 1) * c->out_stride, TESS_VECTOR_BYTES, acc[i - SIDE + 1], VECTORS, c->stream, c->between);
         }
     }
 }

@@ -18,7 +18,7 @@ TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sum
         TESS_UNROLL for (int k = 0; k < vectors; k++) TESS_PASTE(WORD, store)(to + k * TESS_VECTOR_BYTES, sums[k]);
         return;
     }
-    /* NaNs are rare: whether a row has any takes half a comparison a vector, to replace them a comparison and a choice. */
+    /* As put_sums.h has it, whose text in its place made 7 x 7 with AVX2 4 % slower (Zen 4, in the cache). */
     v_flags nans = v_flags_none();
     TESS_UNROLL for (int k = 0; k < vectors; k += 2) nans = TESS_PASTE(WORD, nans)(nans, sums[k], sums[k + 1 < vectors ? k + 1 : k]);
     const bool any = any_flag(nans);

@@ -154,7 +154,6 @@ static void split_past(const void *argument, const char *restrict in, char *rest
         for (int64_t k = 0; k < np; k++)
             waits[k] = put(out + k * g->step + done * size, stage + k * APART, waits[k], n * size, done + n == nq);
     }
-    tess_stream_fence();
 }
 static void join_past(const void *argument, const char *restrict in, char *restrict out, int64_t p, int64_t np, int64_t q, int64_t nq) {
     const groups *g = argument;
@@ -168,14 +167,13 @@ static void join_past(const void *argument, const char *restrict in, char *restr
         g->turn(g, in + done * size, stage + LINE, g->step, n);
         waits = put(out + done * nq * size, stage, waits, n * nq * size, done + n == np);
     }
-    tess_stream_fence();
 }
 
 tess_status TESS_ISA_NAME(tess_transpose_groups)(const tess_problem *base, const tess_run *run) {
-    enum { BLOCK = 1 << 13, LARGE = 4 << 20 };
+    enum { BLOCK = 1 << 13 };
     const transpose_problem *problem = (const transpose_problem *)base;
     const int64_t size = problem->size;
-    const bool large = problem->base.bytes / 2 >= LARGE;
+    const bool large = problem->base.bytes / 2 >= TRANSPOSE_LARGE;
     transpose_plane plane;
     groups g;
     tess_transpose_plane_of(&plane, problem, false);

@@ -173,12 +173,11 @@ void TESS_ISA_NAME(tess_transpose_turn)(char *dst, int64_t dst_step, const char 
 }
 
 tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const tess_run *run) {
-    /* Bytes of a result that would push everything else out of the caches, and that would not be in them when it is read. */
-    static const double large = 4 << 20;
     const transpose_problem *problem = (const transpose_problem *)base;
     transpose_plane plane;
     tess_transpose_plane_of(&plane, problem, false);
-    bool big = problem->base.bytes / 2 >= large, lines = ((uintptr_t)(run->out + problem->first[TRANSPOSE_OUT]) & 63) == 0 && plane.p_out % 64 == 0;
+    bool big = problem->base.bytes / 2 >= TRANSPOSE_LARGE,
+         lines = ((uintptr_t)(run->out + problem->first[TRANSPOSE_OUT]) & 63) == 0 && plane.p_out % 64 == 0;
     for (int d = 0; d < plane.ndim; d++)
         lines &= plane.stride[TRANSPOSE_OUT][d] % 64 == 0;
     strips s = {.src_step = plane.q_in, .dst_step = plane.p_out, .q_size = plane.q_size, .stream = big && lines, .ahead = big};

@@ -20,6 +20,8 @@ void tess_transpose_cut(const tess_problem *base, int64_t most, tess_cut *cut);
 tess_status tess_transpose_slab(const tess_problem *base, const tess_cut *cut, int64_t from, int64_t to, tess_slab *slab);
 
 enum { TRANSPOSE_IN = 0, TRANSPOSE_OUT = 1 }; /* which stride list */
+/* Bytes of a result that would push everything else out of the caches, and that would not be in them when it is read: it goes past them. */
+enum { TRANSPOSE_LARGE = 4 << 20 };
 
 typedef enum transpose_place {
     TRANSPOSE_ELSEWHERE = 0, /* out is other memory */
