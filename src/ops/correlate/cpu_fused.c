@@ -23,15 +23,17 @@
 #include "ops/correlate/window_rings.h"
 #include "simd/simd.h"
 
+enum { LINE = 64 }; /* bytes */
+
 const tess_window_kernels *TESS_ISA_NAME(tess_correlate_window_kernels)(bool f32);
 const tess_roll_kernels *TESS_ISA_NAME(tess_correlate_roll_kernels)(bool f32);
 
 /* How a row of output is shared out where sums roll along it. */
 typedef struct rolling {
     tess_roll roll;             /* NULL: it is not */
-    int64_t from, to;           /* output columns that it makes, whole vectors; tiles make those at the ends */
-    int64_t at;                 /* column between the passes over which the first vector stands */
-    bool left, right;           /* ghost cells stand before the first vector, behind the last */
+    int64_t from, to;           /* output columns that it makes, whole lines; tiles make those at the ends */
+    int64_t at;                 /* column between the passes over which the first line stands */
+    bool left, right;           /* ghost cells stand before the first line, behind the last */
     int64_t made, made_at_last; /* columns of the rows between that tiles make: those before `made`, those from `made_at_last` on */
 } rolling;
 
@@ -52,6 +54,7 @@ typedef struct job {
     bool ask;             /* rows of the input that come next are asked for: their elements lie one after another */
     bool out_ready, stream, rings;
     int64_t tall; /* output rows of a group */
+    int64_t most; /* the same, or those of a tile: input rows that so many meet stand in the table, then as many that come next */
     rolling rolling;
 } job;
 
@@ -85,26 +88,26 @@ static const char *input_row(const job *j, walk *w, int64_t e) {
 /* For a group of rows: a tile may be taller than the group, and what it makes of the last row again is not looked at. */
 static void find_rows(const job *j, walk *w, int64_t y) {
     const int64_t first = y - j->column->axis[0].before, met = j->tall + j->column->axis[0].width - 1;
-    const int64_t tile = j->kernels->tall + j->column->axis[0].width - 1;
+    const int64_t most = j->most + j->column->axis[0].width - 1;
     for (int64_t i = 0; i < met; i++)
         w->rows[i] = input_row(j, w, first + i);
     w->made = tess_max64(w->made, first + met);
-    for (int64_t i = met; i < tile; i++)
+    for (int64_t i = met; i < most; i++)
         w->rows[i] = w->rows[met - 1];
-    for (int64_t i = 0; i < j->kernels->tall; i++) {
+    for (int64_t i = 0; i < j->most; i++) {
         const int64_t at = tess_boundary_index(j->problem->boundary, j->column->axis[0].n, first + met + i);
-        w->rows[tile + i] = at >= 0 && j->ask ? j->in + at * j->in_stride : w->rows[met - 1];
+        w->rows[most + i] = at >= 0 && j->ask ? j->in + at * j->in_stride : w->rows[met - 1];
     }
 }
 
-/* Columns x .. of the rows between the passes, as many as a tile has, until one end; returns
+/* Columns x .. of the rows between the passes from row r on, as many as a tile has, until one end; returns
  * where it ended. The last tile of a row begins earlier. */
-static int64_t column_tile(const job *j, const walk *w, int64_t x, int64_t until) {
+static int64_t column_tile(const job *j, const walk *w, int64_t r, int64_t x, int64_t until) {
     const tess_window_kernels *k = j->kernels;
     const int64_t columns = until - x > 2 * k->lanes ? k->wide * k->lanes : k->lanes;
     x = tess_min64(x, j->fused.length - columns);
-    const tess_window_call call = {.rows = w->rows,
-                                   .ahead = w->rows + k->tall + j->column->axis[0].width - 1,
+    const tess_window_call call = {.rows = w->rows + r,
+                                   .ahead = w->rows + j->most + j->column->axis[0].width - 1 + r,
                                    .planes = 1,
                                    .wy = j->column->axis[0].width,
                                    .wx = 1,
@@ -112,7 +115,7 @@ static int64_t column_tile(const job *j, const walk *w, int64_t x, int64_t until
                                    .ahead_at = x * j->source_bytes,
                                    .ahead_bytes = columns * j->source_bytes,
                                    .columns = j->column->columns,
-                                   .out = w->scratch + j->fused.between + (j->fused.left + x) * j->width,
+                                   .out = w->scratch + j->fused.between + r * j->fused.row_bytes + (j->fused.left + x) * j->width,
                                    .out_stride = j->fused.row_bytes,
                                    .between = true};
     if (j->fused.bytes)
@@ -181,7 +184,7 @@ static void tiled_group(const job *j, walk *w, char *out) {
     const char *between = w->scratch + j->fused.between + j->fused.left * j->width;
     int64_t done = j->inside;
     for (int64_t x = 0; x < j->fused.length;) {
-        x = column_tile(j, w, x, j->fused.length);
+        x = column_tile(j, w, 0, x, j->fused.length);
         for (; !j->rings && done + columns <= j->beyond && done + columns + reach <= x; done += columns)
             row_tiles(j, w, out, done, columns, columns, j->stream);
     }
@@ -200,18 +203,25 @@ static void tiled_group(const job *j, walk *w, char *out) {
     row_stretch(j, w, out, done, j->length);
 }
 
+/* Columns from .. to - 1 of all rows between the passes of a group that may be taller than a tile. */
+static void columns_at_end(const job *j, const walk *w, int64_t from, int64_t to) {
+    for (int64_t r = 0, next = 0; next < j->tall; r = tess_min64(next, j->tall - j->kernels->tall)) {
+        for (int64_t x = from; x < to;)
+            x = column_tile(j, w, r, x, to);
+        next = r + j->kernels->tall;
+    }
+}
+
 /* A group of rows whose sums roll along. */
 static void rolled_group(const job *j, walk *w, char *out) {
     const rolling *roll = &j->rolling;
-    const int64_t lanes = j->kernels->lanes, piece = j->out_ready ? roll->to - roll->from : TESS_FUSED_SUMS / j->width;
+    const int64_t lanes = LINE / j->width, piece = j->out_ready ? roll->to - roll->from : TESS_FUSED_SUMS / j->width;
     char *between = w->scratch + j->fused.between + j->fused.left * j->width, *sums = w->scratch + j->fused.sums;
-    for (int64_t x = 0; x < roll->made;)
-        x = column_tile(j, w, x, roll->made);
-    for (int64_t x = roll->made_at_last; x < j->fused.length;)
-        x = column_tile(j, w, x, j->fused.length);
+    columns_at_end(j, w, 0, roll->made);
+    columns_at_end(j, w, roll->made_at_last, j->fused.length);
     row_ends(j, w);
     tess_roll_call call = {.rows = w->rows,
-                           .ahead = w->rows + j->kernels->tall + j->column->axis[0].width - 1,
+                           .ahead = w->rows + j->most + j->column->axis[0].width - 1,
                            .step = lanes * j->source.width,
                            .ahead_step = lanes * j->source_bytes,
                            .column = j->column->weights,
@@ -263,17 +273,17 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
 static void find_rolling(job *j, int64_t phase) {
     const tess_roll_kernels *kernels = TESS_ISA_NAME(tess_correlate_roll_kernels)(j->problem->work == tess_f32);
     const tess_correlate_axis *across = &j->row->axis[1];
-    const int64_t taps = across->width, lanes = j->kernels->lanes, n = j->fused.length, shift = taps / 2 - across->before;
+    const int64_t taps = across->width, lanes = LINE / j->width, n = j->fused.length, shift = taps / 2 - across->before;
     if (j->row->group > 1 || taps != j->column->axis[0].width || taps > TESS_ROLL_TAPS || kernels->rows[taps] == 0)
         return;
     rolling r = {.roll = j->fused.bytes ? kernels->bytes[taps] : kernels->roll[taps], .from = phase};
     r.left = r.from + shift == 0;
-    if (!r.left) /* a whole vector of columns is there before the first */
+    if (!r.left) /* a whole line of columns is there before the first */
         r.from += tess_ceil_div(tess_max64(lanes - shift - r.from, 0), lanes) * lanes;
     r.at = r.from + shift;
     r.right = (n - r.at) % lanes == 0 && n - shift <= j->length;
-    const int64_t vectors = (n - r.at) / lanes - !r.right; /* without: and behind the last */
-    r.to = r.from + tess_min64(vectors, (j->length - r.from) / lanes) * lanes;
+    const int64_t lines = (n - r.at) / lanes - !r.right; /* without: and behind the last */
+    r.to = r.from + tess_min64(lines, (j->length - r.from) / lanes) * lanes;
     r.right &= r.to + shift == n;
     if (r.to - r.from < 4 * lanes)
         return;
@@ -284,6 +294,7 @@ static void find_rolling(job *j, int64_t phase) {
     r.made_at_last = tess_min64(before_tile - across->before, folds ? n - taps : n);
     j->rolling = r;
     j->tall = kernels->rows[taps];
+    j->most = tess_max64(j->tall, j->most);
 }
 
 tess_status TESS_ISA_NAME(tess_correlate_fused_passes)(const tess_correlate_problem *problem, const tess_correlate_fused *fused, const tess_run *run);
@@ -322,7 +333,7 @@ tess_status TESS_ISA_NAME(tess_correlate_fused_passes)(const tess_correlate_prob
         j.inside += (phase / j.width + line - j.inside % line) % line;
     j.inside = tess_min64(j.inside, j.length);
     j.beyond = tess_max64(tess_min64((across->n - (across->width - 1 - across->before)) * row->group, j.length), j.inside);
-    j.tall = j.kernels->tall;
+    j.tall = j.most = j.kernels->tall;
     find_rolling(&j, j.stream ? phase / j.width : 0);
     const int64_t groups = column->axis[0].m / j.tall;
     return tess_parallel(run->context, run->threads, groups, tess_max64(1, groups / (8 * (int64_t)run->threads)), task, &j);

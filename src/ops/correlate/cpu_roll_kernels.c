@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_roll_kernels.c - the kernels of roll.h. Where a vector has no 64 bytes there are none: sums and weights do not fit 16 registers. */
+ * cpu_roll_kernels.c - the kernels of roll.h: sums between the passes stay in the registers where there are 32, else in a short buffer. There are none for
+ * vectors of 16 bytes. */
 #include "ops/correlate/put_sums.h"
 #include "ops/correlate/roll.h"
-#include "simd/here.h"
+#include "simd/halves.h"
 #include "simd/lanes.h"
 #include "simd/narrow.h"
 
+#if TESS_VECTOR_BYTES >= 32
 #if TESS_VECTOR_BYTES == 64
 enum { ROWS_3 = 6, ROWS_5 = 5, ROWS_7 = 4, ROWS_LONG = 5 };
+#define ROLL_KERNEL "ops/correlate/roll_kernel.h"
+#else
+enum { ROWS_3 = 4, ROWS_5 = 4, ROWS_7 = 4, ROWS_LONG = 4 };
+#define ROLL_KERNEL "ops/correlate/roll_lines.h"
+/* The fastest of several; at 3 taps what is loaded to be slid costs as much as what it saves. */
+#define SLID (TAPS <= 3 ? 0 : TAPS <= 11 || sizeof(real) == 8 ? 0xa : 0xe)
+#endif
 #define UNROLL _Pragma("GCC unroll 32") /* TESS_UNROLL ends at 16, and a column of 15 taps over 5 rows has 19 */
 
 #define vec v_f32
@@ -15,9 +24,12 @@ enum { ROWS_3 = 6, ROWS_5 = 5, ROWS_7 = 4, ROWS_LONG = 5 };
 #define WORD v_f32
 #define KERNEL(name) name##_u8
 #define LOAD(x) v_f32_from_u8_here(x)
+#define HALF TESS_F32_LANES
 #include "ops/correlate/roll_all.h"
 #undef KERNEL
 #undef LOAD
+#undef HALF
+#define HALF TESS_VECTOR_BYTES
 #define KERNEL(name) name##_f32
 #define LOAD(x) v_f32_load_here(x)
 #include "ops/correlate/roll_all.h"

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
- * roll_all.h - roll_kernel.h for every length of the masks; included by cpu_roll_kernels.c for each type of input. */
+ * roll_all.h - ROLL_KERNEL for every length of the masks; included by cpu_roll_kernels.c for each type of input. */
 
 #define roll_name KERNEL(roll3)
 #define TAPS 3
 #define ROWS ROWS_3
-#include "ops/correlate/roll_kernel.h"
+#include ROLL_KERNEL
 #define roll_name KERNEL(roll5)
 #define TAPS 5
 #define ROWS ROWS_5
-#include "ops/correlate/roll_kernel.h"
+#include ROLL_KERNEL
 #define roll_name KERNEL(roll7)
 #define TAPS 7
 #define ROWS ROWS_7
-#include "ops/correlate/roll_kernel.h"
+#include ROLL_KERNEL
 #define roll_name KERNEL(roll9)
 #define TAPS 9
 #define ROWS ROWS_LONG
-#include "ops/correlate/roll_kernel.h"
+#include ROLL_KERNEL
 #define roll_name KERNEL(roll11)
 #define TAPS 11
 #define ROWS ROWS_LONG
-#include "ops/correlate/roll_kernel.h"
+#include ROLL_KERNEL
 #define roll_name KERNEL(roll13)
 #define TAPS 13
 #define ROWS ROWS_LONG
-#include "ops/correlate/roll_kernel.h"
+#include ROLL_KERNEL
 #define roll_name KERNEL(roll15)
 #define TAPS 15
 #define ROWS ROWS_LONG
-#include "ops/correlate/roll_kernel.h"
+#include ROLL_KERNEL
