@@ -218,10 +218,14 @@ static void large_interpolations(void **state) {
         double *table = malloc(N * sizeof *table);
         char *index = malloc((size_t)bytes), *out = aligned_alloc(64, (size_t)(bytes + 255) / 64 * 64), *expected = malloc((size_t)bytes);
         assert_true(table && index && out && expected);
-        for (int i = 0; i < N; i++)
-            table[i] = i % 97 == 5 ? (double)INFINITY : (double)(int64_t)hostile_random(&random) * 0x1p-60;
+        for (int i = 0; i < N; i++) /* for WRAP a line that is not plain */
+            table[i] = k / 6 == 1 && i % 97 == 5   ? (double)INFINITY
+                       : k / 6 == 1 && i % 89 == 3 ? -0.0
+                                                   : (double)(int64_t)hostile_random(&random) * 0x1p-60;
         for (int64_t i = 0; i < count; i++) {
             double x = (double)(hostile_random(&random) >> 11) * 0x1p-53 * (N - 1);
+            if (i % 5003 == 18)
+                x = i % 2 ? -0.0 : floor(x);
             if (i % 5003 == 17)
                 x = i % 3 == 0 ? (double)NAN : (double)hostile_between(&random, -2 * N, 3 * N) + 0.5;
             if (wide)
