@@ -6,9 +6,9 @@
  * processor's own prefetchers do not see a pattern that takes one line from each page. How far ahead is what binds where memory is slow to answer, so a
  * cursor walks the same tiles two or more strips before them, from strip to strip and block to block. Large results are stored past the caches, always
  * in whole lines:
- *   - when every row of the destination starts on a line, straight from the registers;
- *   - else by way of a buffer of the strip in L1, from which every destination row is given its own whole lines. The rows of the last incomplete line
- * are transposed again with the next band, so that no line is written twice.
+ *   - when every row of the destination starts on a line, as they leave the registers, of small elements several tiles at once (pipeline.h);
+ *   - else shifted together in registers (pipeline.h, too), or by way of a buffer of the strip in L1, from which every destination row is given its own whole
+ * lines. The rows of the last incomplete line are transposed again with the next band, so that no line is written twice.
  *
  * Bands are low. Rows a power of two apart share a few sets of the caches, and so do the rows of the destination: bands of 128 rows took one and a
  * half to two and a half times as long as those below (Xeon model 207, 8192 x 8192). What is ahead must fit the sets too: strips of low bands do, side by
@@ -20,7 +20,7 @@ tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const 
 transpose_turn TESS_ISA_NAME(tess_transpose_turn);
 transpose_turn_groups TESS_ISA_NAME(tess_transpose_turn_groups);
 
-enum { COLUMN_BYTES = 8192, STAGED_COLUMN_BYTES = 8192, STAGE_MOST = 512 };
+enum { COLUMN_BYTES = 8192, STAGE_MOST = 512 };
 /* Rows that are a multiple of ONE_SET bytes apart put a column of lines into one set of L2: of those, few can be on their way. */
 enum { ONE_SET = 128 << 10, FEW_AHEAD = 48 };
 
@@ -39,77 +39,79 @@ typedef struct cursor {
     int64_t c, r;
 } cursor;
 
-/* N: elements of a line. K: of a lane. BAND: rows of the source in a band. STAGED_BAND: of odd sizes. */
-#define STRIPS(S, BAND, STAGED_BAND)                                                                                                  \
-    TILE_OF(S, false)                                                                                                                 \
-    static TESS_NOINLINE void small_tile_##S(char *dst, int64_t dst_step, const char *src, int64_t src_step) {                        \
-        small_tile_generic(S, dst, dst_step, src, src_step);                                                                          \
-    }                                                                                                                                 \
-    TESS_INLINE void move_##S(char *dst, const char *src) {                                                                           \
-        uint8_t v[S];                                                                                                                 \
-        memcpy(v, src, S);                                                                                                            \
-        memcpy(dst, v, S);                                                                                                            \
-    }                                                                                                                                 \
-    enum { N_##S = 64 / S, K_##S = 16 / S, BAND_##S = BAND, STAGED_BAND_##S = STAGED_BAND };                                          \
-                                                                                                                                      \
-    /* The next tile of the walk, its last byte's lines: those of the first one came with the strip before. */                        \
-    TESS_INLINE const char *ahead_##S(cursor *at, const strips *s, int64_t np, int64_t nq) {                                          \
-        const char *line = at->src + tess_min64(at->r, nq - N_##S) * s->src_step + tess_min64(at->c, np - N_##S) * S + 63;            \
-        at->r += N_##S;                                                                                                               \
-        if (at->r >= nq) {                                                                                                            \
-            at->r = 0;                                                                                                                \
-            at->c += N_##S;                                                                                                           \
-        }                                                                                                                             \
-        if (at->c >= np) {                                                                                                            \
-            at->c = 0;                                                                                                                \
-            at->src += s->next;                                                                                                       \
-        }                                                                                                                             \
-        return line;                                                                                                                  \
-    }                                                                                                                                 \
-    TESS_INLINE cursor cursor_##S(const strips *s, const char *src, int64_t np, int64_t nq) {                                         \
-        cursor at = {src, 0, 0};                                                                                                      \
-        for (int64_t tiles = s->ahead ? s->distance / N_##S : 0; tiles > 0; tiles--)                                                  \
-            ahead_##S(&at, s, np, nq);                                                                                                \
-        return at;                                                                                                                    \
-    }                                                                                                                                 \
-                                                                                                                                      \
-    /* Too narrow for a tile in one direction at least. */                                                                            \
-    static void narrow_##S(const strips *s, const char *src, char *dst, int64_t np, int64_t nq) {                                     \
-        if (np >= K_##S && nq >= K_##S) {                                                                                             \
-            for (int64_t c = 0; c < np; c += K_##S) {                                                                                 \
-                c = tess_min64(c, np - K_##S);                                                                                        \
-                for (int64_t r = 0; r < nq; r += K_##S) {                                                                             \
-                    r = tess_min64(r, nq - K_##S);                                                                                    \
-                    small_tile_##S(dst + c * s->dst_step + r * S, s->dst_step, src + r * s->src_step + c * S, s->src_step);           \
-                }                                                                                                                     \
-            }                                                                                                                         \
-            return;                                                                                                                   \
-        }                                                                                                                             \
-        for (int64_t c = 0; c < np; c++)                                                                                              \
-            for (int64_t r = 0; r < nq; r++)                                                                                          \
-                move_##S(dst + c * s->dst_step + r * S, src + r * s->src_step + c * S);                                               \
-    }                                                                                                                                 \
-                                                                                                                                      \
-    static void direct_##S(const void *argument, const char *src, char *dst, int64_t p, int64_t np, int64_t q, int64_t nq) {          \
-        const strips *s = argument;                                                                                                   \
-        (void)p;                                                                                                                      \
-        (void)q;                                                                                                                      \
-        if (np < N_##S || nq < N_##S) {                                                                                               \
-            narrow_##S(s, src, dst, np, nq);                                                                                          \
-            return;                                                                                                                   \
-        }                                                                                                                             \
-        cursor at = cursor_##S(s, src, np, nq);                                                                                       \
-        for (int64_t c = 0; c < np; c += N_##S) {                                                                                     \
-            c = tess_min64(c, np - N_##S); /* the last strip, and the last tile below, may repeat a part of the one before */         \
-            for (int64_t r = 0; r < nq; r += N_##S) {                                                                                 \
-                bool whole = r + N_##S <= nq;                                                                                         \
-                r = whole ? r : nq - N_##S;                                                                                           \
-                tile_##S(dst + c * s->dst_step + r * S, s->dst_step, src + r * s->src_step + c * S, s->src_step,                      \
-                         s->ahead ? ahead_##S(&at, s, np, nq) : NULL, s->stream && whole);                                            \
-            }                                                                                                                         \
-        }                                                                                                                             \
-    }                                                                                                                                 \
-                                                                                                                                      \
+/* N: elements of a line. K: of a lane. */
+#define STRIPS(S)                                                                                                             \
+    TILE_OF(S, false)                                                                                                         \
+    static TESS_NOINLINE void small_tile_##S(char *dst, int64_t dst_step, const char *src, int64_t src_step) {                \
+        small_tile_generic(S, dst, dst_step, src, src_step);                                                                  \
+    }                                                                                                                         \
+    TESS_INLINE void move_##S(char *dst, const char *src) {                                                                   \
+        uint8_t v[S];                                                                                                         \
+        memcpy(v, src, S);                                                                                                    \
+        memcpy(dst, v, S);                                                                                                    \
+    }                                                                                                                         \
+    enum { N_##S = 64 / S, K_##S = 16 / S };                                                                                  \
+                                                                                                                              \
+    /* The next tile of the walk, its last byte's lines: those of the first one came with the strip before. */                \
+    TESS_INLINE const char *ahead_##S(cursor *at, const strips *s, int64_t np, int64_t nq) {                                  \
+        const char *line = at->src + tess_min64(at->r, nq - N_##S) * s->src_step + tess_min64(at->c, np - N_##S) * S + 63;    \
+        at->r += N_##S;                                                                                                       \
+        if (at->r >= nq) {                                                                                                    \
+            at->r = 0;                                                                                                        \
+            at->c += N_##S;                                                                                                   \
+        }                                                                                                                     \
+        if (at->c >= np) {                                                                                                    \
+            at->c = 0;                                                                                                        \
+            at->src += s->next;                                                                                               \
+        }                                                                                                                     \
+        return line;                                                                                                          \
+    }                                                                                                                         \
+    TESS_INLINE cursor cursor_##S(const strips *s, const char *src, int64_t np, int64_t nq) {                                 \
+        cursor at = {src, 0, 0};                                                                                              \
+        for (int64_t tiles = s->ahead ? s->distance / N_##S : 0; tiles > 0; tiles--)                                          \
+            ahead_##S(&at, s, np, nq);                                                                                        \
+        return at;                                                                                                            \
+    }                                                                                                                         \
+                                                                                                                              \
+    /* Too narrow for a tile in one direction at least. */                                                                    \
+    static void narrow_##S(const strips *s, const char *src, char *dst, int64_t np, int64_t nq) {                             \
+        if (np >= K_##S && nq >= K_##S) {                                                                                     \
+            for (int64_t c = 0; c < np; c += K_##S) {                                                                         \
+                c = tess_min64(c, np - K_##S);                                                                                \
+                for (int64_t r = 0; r < nq; r += K_##S) {                                                                     \
+                    r = tess_min64(r, nq - K_##S);                                                                            \
+                    small_tile_##S(dst + c * s->dst_step + r * S, s->dst_step, src + r * s->src_step + c * S, s->src_step);   \
+                }                                                                                                             \
+            }                                                                                                                 \
+            return;                                                                                                           \
+        }                                                                                                                     \
+        for (int64_t c = 0; c < np; c++)                                                                                      \
+            for (int64_t r = 0; r < nq; r++)                                                                                  \
+                move_##S(dst + c * s->dst_step + r * S, src + r * s->src_step + c * S);                                       \
+    }                                                                                                                         \
+                                                                                                                              \
+    static void direct_##S(const void *argument, const char *src, char *dst, int64_t p, int64_t np, int64_t q, int64_t nq) {  \
+        const strips *s = argument;                                                                                           \
+        (void)p;                                                                                                              \
+        (void)q;                                                                                                              \
+        if (np < N_##S || nq < N_##S) {                                                                                       \
+            narrow_##S(s, src, dst, np, nq);                                                                                  \
+            return;                                                                                                           \
+        }                                                                                                                     \
+        cursor at = cursor_##S(s, src, np, nq);                                                                               \
+        for (int64_t c = 0; c < np; c += N_##S) {                                                                             \
+            c = tess_min64(c, np - N_##S); /* the last strip, and the last tile below, may repeat a part of the one before */ \
+            for (int64_t r = 0; r < nq; r += N_##S) {                                                                         \
+                bool whole = r + N_##S <= nq;                                                                                 \
+                r = whole ? r : nq - N_##S;                                                                                   \
+                tile_##S(dst + c * s->dst_step + r * S, s->dst_step, src + r * s->src_step + c * S, s->src_step,              \
+                         s->ahead ? ahead_##S(&at, s, np, nq) : NULL, s->stream && whole);                                    \
+            }                                                                                                                 \
+        }                                                                                                                     \
+    }
+
+/* Rows of the destination that begin anywhere. */
+#define STAGED(S, STAGED_BAND)                                                                                                        \
     static void staged_##S(const void *argument, const char *src, char *dst, int64_t p, int64_t np, int64_t q, int64_t nq) {          \
         const strips *s = argument;                                                                                                   \
         /* The last band may be up to N - 1 rows higher; 64 bytes between the rows keep them from meeting in one set of the cache. */ \
@@ -138,19 +140,52 @@ typedef struct cursor {
             }                                                                                                                         \
         }                                                                                                                             \
     }
-STRIPS(1, 64, 384)
-STRIPS(2, 64, 256)
-STRIPS(4, 48, 128)
-STRIPS(8, 24, 64)
-STRIPS(16, 16, 64)
 
-#define KERNELS(S, DISTANCE, STAGED_DISTANCE) \
-    { BAND_##S, STAGED_BAND_##S, DISTANCE, STAGED_DISTANCE, direct_##S, staged_##S }
+#include "ops/transpose/pipeline.h"
+
+STRIPS(1)
+STRIPS(2)
+STRIPS(4)
+STRIPS(8)
+STRIPS(16)
+TOGETHER(1, 2)
+TOGETHER(2, 4)
+TOGETHER(4, 2)
+PIPED(1, 2)
+PIPED(2, 4)
+PIPED(4, 2)
+#if TESS_SHIFTS
+TOGETHER(8, 4)
+SHIFTED(1, 2)
+SHIFTED(2, 4)
+SHIFTED(4, 2)
+SHIFTED(8, 4)
+#define ODD(S, band, distance, staged_band, staged_distance) \
+    { shifted_##S, band, distance }
+#else
+STAGED(1, 384)
+STAGED(2, 256)
+STAGED(4, 128)
+STAGED(8, 64)
+#define ODD(S, band, distance, staged_band, staged_distance) \
+    { staged_##S, staged_band, staged_distance }
+#endif
+STAGED(16, 64)
+
+/* Rows of the source in a band, and how many rows before their turn lines are asked for. */
+typedef struct kernel {
+    transpose_block block;
+    int64_t band, distance;
+} kernel;
 static const struct {
-    int64_t band, staged_band, distance, staged_distance;
-    transpose_block direct, staged;
+    kernel direct, lines, odd; /* results that stay in the caches; whose rows begin at lines, and anywhere */
 } kernels[17] = {
-    [1] = KERNELS(1, 64, 128), [2] = KERNELS(2, 96, 192), [4] = KERNELS(4, 112, 192), [8] = KERNELS(8, 80, 128), [16] = KERNELS(16, 64, 112)};
+    [1] = {{direct_1, 64, 64}, {piped_1, 256, 256}, ODD(1, 512, 256, 384, 128)},
+    [2] = {{direct_2, 64, 96}, {piped_2, 128, 192}, ODD(2, 512, 256, 256, 192)},
+    [4] = {{direct_4, 48, 112}, {piped_4, 64, 128}, ODD(4, 512, 192, 128, 192)},
+    [8] = {{direct_8, 24, 80}, {direct_8, 24, 80}, ODD(8, 256, 256, 64, 128)},
+    [16] = {{direct_16, 16, 64}, {direct_16, 16, 64}, {staged_16, 64, 112}},
+};
 
 void TESS_ISA_NAME(tess_transpose_turn)(char *dst, int64_t dst_step, const char *src, int64_t src_step, int64_t np, int64_t nq, int64_t size,
                                         bool ahead) {
@@ -158,12 +193,12 @@ void TESS_ISA_NAME(tess_transpose_turn)(char *dst, int64_t dst_step, const char 
     strips s = {.src_step = src_step, .dst_step = dst_step, .q_size = nq, .ahead = ahead};
     if (TESS_ISA_NAME(tess_transpose_turn_groups)(dst, dst_step, src, src_step, np, nq, size))
         return;
-    if (size <= 16 && kernels[size].direct) {
-        s.distance = kernels[size].distance;
+    if (size <= 16 && kernels[size].direct.block) {
+        s.distance = kernels[size].direct.distance;
         s.next = ROWS * src_step;
         for (int64_t q = 0, n; q < nq; q += n) {
             n = nq - q < 2 * ROWS ? nq - q : ROWS;
-            kernels[size].direct(&s, src + q * src_step, dst + q * size, 0, np, q, n);
+            kernels[size].direct.block(&s, src + q * src_step, dst + q * size, 0, np, q, n);
         }
         return;
     }
@@ -181,16 +216,15 @@ tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const 
     for (int d = 0; d < plane.ndim; d++)
         lines &= plane.stride[TRANSPOSE_OUT][d] % 64 == 0;
     strips s = {.src_step = plane.q_in, .dst_step = plane.p_out, .q_size = plane.q_size, .stream = big && lines, .ahead = big};
-    bool staged = big && !lines && plane.q_size * problem->size >= STAGE_MOST;
-    int64_t width = (staged ? STAGED_COLUMN_BYTES : COLUMN_BYTES) / problem->size;
-    int64_t band = staged ? kernels[problem->size].staged_band : kernels[problem->size].band;
-    s.distance = staged ? kernels[problem->size].staged_distance : kernels[problem->size].distance;
+    const bool odd = big && !lines && plane.q_size * problem->size >= STAGE_MOST;
+    const kernel *k = odd ? &kernels[problem->size].odd : s.stream ? &kernels[problem->size].lines : &kernels[problem->size].direct;
+    const int64_t width = COLUMN_BYTES / problem->size;
+    s.distance = k->distance;
     if (plane.q_in % ONE_SET == 0)
         s.distance = tess_min64(s.distance, FEW_AHEAD);
-    s.next = band < plane.q_size    ? band * plane.q_in
+    s.next = k->band < plane.q_size ? k->band * plane.q_in
              : width < plane.p_size ? width * problem->size
              : plane.ndim > 0       ? plane.stride[TRANSPOSE_IN][plane.ndim - 1]
                                     : 0;
-    return tess_transpose_blocks(problem, run, &plane, width, band, 64 / problem->size, problem->size,
-                                 staged ? kernels[problem->size].staged : kernels[problem->size].direct, &s);
+    return tess_transpose_blocks(problem, run, &plane, width, k->band, 64 / problem->size, problem->size, k->block, &s);
 }

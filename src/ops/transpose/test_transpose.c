@@ -208,6 +208,43 @@ static void large_results(void **state) {
     }
 }
 
+/* Results past the caches that are as high as a few tiles, and as some bands, with rows left over: where tiles are done several at once, each number of them, and
+ * each remainder, ends another way. Rows of out that begin at lines without filling the last one, too. */
+static void tiles_left_over(void **state) {
+    (void)state;
+    uint64_t random = 23;
+    static const int64_t lines[] = {8, 9, 10, 11, 12, 13, 15, 16, 17, 23, 32, 33, 40, 65, 97}, beside[] = {0, 1, 3, 31, 63};
+    for (int t = 0; t < 5; t++)
+        for (int k = 0; k < TESS_COUNT(lines); k++) {
+            const int64_t size = (int64_t)tess_type_size(sized[t]), left = beside[k % TESS_COUNT(beside)] / size;
+            const int64_t rows = lines[k] * 64 / size + left, columns = (4 << 20) / (rows * size) + 1 + 7 * k;
+            turned(&random, sized[t], rows, columns, left == 0 ? 0 : k % 2 ? 0 : 5, "transpose/tiles");
+        }
+    for (int t = 0; t < 5; t++) {
+        const int64_t size = (int64_t)tess_type_size(sized[t]), rows = 37 * 64 / size - 3 / size - 1, columns = 1791, pitch = 37 * 64 / size;
+        char *in = malloc((size_t)(rows * columns * size)), *out = aligned_alloc(64, (size_t)(columns * pitch * size));
+        assert_true(in && out);
+        for (int64_t i = 0; i < rows * columns * size; i++)
+            in[i] = (char)hostile_random(&random);
+        int64_t strides[] = {pitch, 1};
+        DLTensor from = tess_view(in, sized[t], 2, (int64_t[]){rows, columns}, NULL),
+                 to = tess_view(out, sized[t], 2, (int64_t[]){columns, rows}, strides);
+        for (int c = 0; c < context_count; c++) {
+            tess_transpose_options options = {.struct_size = sizeof options, .call.strategy = "transpose/tiles"};
+            memset(out, HOSTILE_POISON, (size_t)(columns * pitch * size));
+            assert_tess_ok(tess_transpose(contexts[c], &from, &to, &options));
+            for (int64_t i = 0; i < columns; i++)
+                for (int64_t j = 0; j < pitch; j++)
+                    if (j < rows)
+                        assert_true(memcmp(out + (i * pitch + j) * size, in + (j * columns + i) * size, (size_t)size) == 0);
+                    else
+                        assert_int_equal((unsigned char)out[(i * pitch + j) * size], HOSTILE_POISON);
+        }
+        free(in);
+        free(out);
+    }
+}
+
 /* Groups of 2 to 4: whole vectors and what is left over of them, planes that begin anywhere in a line, results that stay in the caches and that do not. */
 static void pixels_and_planes(void **state) {
     (void)state;
@@ -473,10 +510,19 @@ static void refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_layouts), cmocka_unit_test(edges_of_tiles),     cmocka_unit_test(runs_of_three),
-        cmocka_unit_test(large_results),  cmocka_unit_test(pixels_and_planes),  cmocka_unit_test(broadcast_and_long_inputs),
-        cmocka_unit_test(rank_64),        cmocka_unit_test(in_place_squares),   cmocka_unit_test(in_place_rectangles),
-        cmocka_unit_test(in_place_plans), cmocka_unit_test(scratch_is_bounded), cmocka_unit_test(refusals),
+        cmocka_unit_test(random_layouts),
+        cmocka_unit_test(edges_of_tiles),
+        cmocka_unit_test(runs_of_three),
+        cmocka_unit_test(large_results),
+        cmocka_unit_test(tiles_left_over),
+        cmocka_unit_test(pixels_and_planes),
+        cmocka_unit_test(broadcast_and_long_inputs),
+        cmocka_unit_test(rank_64),
+        cmocka_unit_test(in_place_squares),
+        cmocka_unit_test(in_place_rectangles),
+        cmocka_unit_test(in_place_plans),
+        cmocka_unit_test(scratch_is_bounded),
+        cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }
