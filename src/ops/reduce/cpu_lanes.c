@@ -220,9 +220,11 @@ static uint64_t integers_u8(const void *elements, int64_t stride, int64_t n) {
         return integers_u8_plain(elements, stride, n);
     enum { STEP = 4 * TESS_VECTOR_BYTES };
     const char *p = elements;
+    const bool ahead = TESS_VECTOR_BYTES == 64 || tess_cpu_asks_ahead();
     v_u64 a = {0}, b = {0}, c = {0}, d = {0};
     for (; n >= STEP; n -= STEP, p += STEP) {
-        tess_prefetch_ahead(p + 4096, STEP);
+        if (ahead)
+            tess_prefetch_ahead(p + 4096, STEP);
         a += v_u8_sums(p);
         b += v_u8_sums(p + TESS_VECTOR_BYTES);
         c += v_u8_sums(p + 2 * TESS_VECTOR_BYTES);

@@ -4,66 +4,11 @@
 
 #include "core/maker.h"
 #include "ops/reduce/extremes.h"
-#include "ops/reduce/keys.h"
+#include "ops/reduce/places.h"
 
 #define READ(U, p, i, stride) \
     U u;                      \
     memcpy(&u, (const char *)(p) + (i) * (stride), sizeof u)
-
-/* What can be had by the maximum of floats: the elements that were seen to are taken off the run. */
-#define QUICK(name, S, U, type, highest)                                                                                     \
-    TESS_INLINE void quick_##name(S *best, const void **p, int64_t stride, int64_t *n, reduce_order order) {                 \
-        const int64_t bytes = *n * (int64_t)sizeof(type);                                                                    \
-        type value;                                                                                                          \
-        bool nan;                                                                                                            \
-        U u;                                                                                                                 \
-        if (stride != (int64_t)sizeof(type) || bytes < TESS_VECTOR_BYTES || !extreme_##name(*p, bytes, order, &value, &nan)) \
-            return;                                                                                                          \
-        memcpy(&u, &value, sizeof u);                                                                                        \
-        *best = nan && !order.omit ? highest : key_##name(u, order);                                                         \
-        *p = (const char *)*p + bytes;                                                                                       \
-        *n = 0;                                                                                                              \
-    }
-/* The place of a key that is a number's, where zeros are equal: by comparing floats. */
-#define QUICK_FIND(name, S, U, type, highest)                                                                              \
-    TESS_INLINE bool quick_find_##name(int64_t *at, const void *p, int64_t stride, int64_t n, reduce_order order, S key) { \
-        const S s = (S)(key ^ (S) - (S)order.smallest), top = (S)-highest - 1;                                             \
-        const U u = (U)(s < 0 ? (S)~s | top : s);                                                                          \
-        type value;                                                                                                        \
-        if (stride != (int64_t)sizeof(type) || order.magnitude || !order.numeric || key == highest || key == top)          \
-            return false;                                                                                                  \
-        memcpy(&value, &u, sizeof value);                                                                                  \
-        *at = first_equal_##name(p, n, value);                                                                             \
-        return true;                                                                                                       \
-    }
-QUICK(f32, int32_t, uint32_t, float, INT32_MAX)
-QUICK(f64, int64_t, uint64_t, double, INT64_MAX)
-QUICK_FIND(f32, int32_t, uint32_t, float, INT32_MAX)
-QUICK_FIND(f64, int64_t, uint64_t, double, INT64_MAX)
-#define NOT_QUICK(best, p, stride, n, order) (void)0
-#define NOT_FOUND_QUICKLY(at, p, stride, n, order, key) false
-#define quick_find_bool NOT_FOUND_QUICKLY
-#define quick_find_u8 NOT_FOUND_QUICKLY
-#define quick_find_i8 NOT_FOUND_QUICKLY
-#define quick_find_u16 NOT_FOUND_QUICKLY
-#define quick_find_i16 NOT_FOUND_QUICKLY
-#define quick_find_u32 NOT_FOUND_QUICKLY
-#define quick_find_i32 NOT_FOUND_QUICKLY
-#define quick_find_u64 NOT_FOUND_QUICKLY
-#define quick_find_i64 NOT_FOUND_QUICKLY
-#define quick_find_f16 NOT_FOUND_QUICKLY
-#define quick_find_bf16 NOT_FOUND_QUICKLY
-#define quick_bool NOT_QUICK
-#define quick_u8 NOT_QUICK
-#define quick_i8 NOT_QUICK
-#define quick_u16 NOT_QUICK
-#define quick_i16 NOT_QUICK
-#define quick_u32 NOT_QUICK
-#define quick_i32 NOT_QUICK
-#define quick_u64 NOT_QUICK
-#define quick_i64 NOT_QUICK
-#define quick_f16 NOT_QUICK
-#define quick_bf16 NOT_QUICK
 
 /* Orders that are known when this is compiled are the quicker, but for 16 bits, where gcc 12 then gives up on vectors. */
 #define ORDER(name, S, U, lowest)                                                                                         \
@@ -253,6 +198,12 @@ ORDER(f16, int16_t, uint16_t, INT16_MIN)
 ORDER(bf16, int16_t, uint16_t, INT16_MIN)
 ORDER(f32, int32_t, uint32_t, INT32_MIN)
 ORDER(f64, int64_t, uint64_t, INT64_MIN)
+PLACE_OF(u32, int32_t, uint32_t, uint32_t)
+PLACE_OF(i32, int32_t, uint32_t, int32_t)
+PLACE_OF(u64, int64_t, uint64_t, uint64_t)
+PLACE_OF(i64, int64_t, uint64_t, int64_t)
+PLACE_OF(f32, int32_t, uint32_t, float)
+PLACE_OF(f64, int64_t, uint64_t, double)
 ORDER_ROWS(bool, int8_t, uint8_t, INT8_MIN)
 ORDER_ROWS(u8, int8_t, uint8_t, INT8_MIN)
 ORDER_ROWS(i8, int8_t, uint8_t, INT8_MIN)
@@ -391,6 +342,12 @@ extern const reduce_order_kernels TESS_ISA_NAME(tess_reduce_order_kernels);
 const reduce_order_kernels TESS_ISA_NAME(tess_reduce_order_kernels) = {
     .greatest = {ORDERED(GREATEST)},
     .find = {ORDERED(FIND)},
+    .place = {[tess_u32] = place_u32,
+              [tess_i32] = place_i32,
+              [tess_u64] = place_u64,
+              [tess_i64] = place_i64,
+              [tess_f32] = place_f32,
+              [tess_f64] = place_f64},
     .keys = {ORDERED(KEYS)},
     .lowest = {ORDERED(LOWEST)},
     .widen = {ORDERED(WIDEN)},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * extremes.h - the greatest key of a contiguous run of floats at the speed of the processor's own maximum; included by cpu_order.c.
+ * extremes.h - the greatest key of a contiguous run at the speed of the processor's own maximum; included by cpu_order.c.
  *
- * A key costs nine operations an element, the maximum of floats one. The two disagree on zeros of different sign and on NaNs, so both are watched
+ * A key of a float costs nine operations an element, the maximum of floats one. The two disagree on zeros of different sign and on NaNs, so both are watched
  * for. Where the result is a zero, the one of the greater key is looked for by its bits, which ends at the first; a run of nothing but NaNs and
  * infinities, with NaNs left out, is left to the keys. */
 #ifndef TESS_OPS_REDUCE_EXTREMES_H
@@ -10,8 +10,8 @@
 #include <math.h>
 
 #include "core/maker.h"
-#include "ops/reduce/reduce.h"
-#include "simd/simd.h"
+#include "ops/reduce/keys.h"
+#include "simd/most.h"
 
 /* Whether one of the elements, a vector of them or more, has these bits. */
 #define HOLDS(name, vector, mask)                                                                                                \
@@ -135,5 +135,112 @@ FIRST_EQUAL(f32, float, v_f32, v_i32)
 FIRST_EQUAL(f64, double, v_f64, v_i64)
 EXTREME(f32, float, v_f32, v_i32, INT32_MAX)
 EXTREME(f64, double, v_f64, v_i64, INT64_MAX)
+
+/* Integers have but one way to compare. A vector of them or more. */
+#define INTEGER_EXTREME(name, type)                                                                                         \
+    TESS_INLINE type extreme_##name##_loop(const char *p, int64_t bytes, bool smallest, bool near) {                        \
+        enum { CHAINS = 8, STEP = CHAINS * TESS_VECTOR_BYTES, LANES = TESS_VECTOR_BYTES / sizeof(type) };                   \
+        v_##name m[CHAINS], x;                                                                                              \
+        type best[LANES];                                                                                                   \
+        int64_t at = 0;                                                                                                     \
+        for (int c = 0; c < CHAINS; c++)                                                                                    \
+            memcpy(&m[c], p, sizeof m[c]);                                                                                  \
+        for (; at + STEP <= bytes; at += STEP) {                                                                            \
+            if (!near)                                                                                                      \
+                tess_prefetch_ahead(p + at + 4096, STEP);                                                                   \
+            TESS_UNROLL for (int c = 0; c < CHAINS; c++) {                                                                  \
+                memcpy(&x, p + at + c * TESS_VECTOR_BYTES, sizeof x);                                                       \
+                m[c] = smallest ? v_##name##_lesser(x, m[c]) : v_##name##_greater(x, m[c]);                                 \
+            }                                                                                                               \
+        }                                                                                                                   \
+        for (; at < bytes; at += TESS_VECTOR_BYTES) { /* the last ones again, which changes nothing */                      \
+            memcpy(&x, p + tess_min64(at, bytes - TESS_VECTOR_BYTES), sizeof x);                                            \
+            m[0] = smallest ? v_##name##_lesser(x, m[0]) : v_##name##_greater(x, m[0]);                                     \
+        }                                                                                                                   \
+        for (int w = CHAINS / 2; w > 0; w /= 2)                                                                             \
+            for (int c = 0; c < w; c++)                                                                                     \
+                m[c] = smallest ? v_##name##_lesser(m[c], m[c + w]) : v_##name##_greater(m[c], m[c + w]);                   \
+        memcpy(best, &m[0], sizeof best);                                                                                   \
+        for (int i = 1; i < LANES; i++)                                                                                     \
+            best[0] = (smallest ? best[i] < best[0] : best[i] > best[0]) ? best[i] : best[0];                               \
+        return best[0];                                                                                                     \
+    }                                                                                                                       \
+    static type extreme_##name(const void *p, int64_t bytes, reduce_order order) {                                          \
+        const bool near = order.cached || !tess_cpu_asks_ahead();                                                           \
+        return order.smallest ? extreme_##name##_loop(p, bytes, true, near) : extreme_##name##_loop(p, bytes, false, near); \
+    }
+INTEGER_EXTREME(u8, uint8_t)
+INTEGER_EXTREME(i8, int8_t)
+INTEGER_EXTREME(u16, uint16_t)
+INTEGER_EXTREME(i16, int16_t)
+INTEGER_EXTREME(u32, uint32_t)
+INTEGER_EXTREME(i32, int32_t)
+INTEGER_EXTREME(u64, uint64_t)
+INTEGER_EXTREME(i64, int64_t)
+
+/* What can be had by the processor's maximum: the elements that were seen to are taken off the run. */
+#define QUICK(name, S, U, type, highest)                                                                                     \
+    TESS_INLINE void quick_##name(S *best, const void **p, int64_t stride, int64_t *n, reduce_order order) {                 \
+        const int64_t bytes = *n * (int64_t)sizeof(type);                                                                    \
+        type value;                                                                                                          \
+        bool nan;                                                                                                            \
+        U u;                                                                                                                 \
+        if (stride != (int64_t)sizeof(type) || bytes < TESS_VECTOR_BYTES || !extreme_##name(*p, bytes, order, &value, &nan)) \
+            return;                                                                                                          \
+        memcpy(&u, &value, sizeof u);                                                                                        \
+        *best = nan && !order.omit ? highest : key_##name(u, order);                                                         \
+        *p = (const char *)*p + bytes;                                                                                       \
+        *n = 0;                                                                                                              \
+    }
+/* The place of a key that is a number's, where zeros are equal: by comparing floats. */
+#define QUICK_FIND(name, S, U, type, highest)                                                                              \
+    TESS_INLINE bool quick_find_##name(int64_t *at, const void *p, int64_t stride, int64_t n, reduce_order order, S key) { \
+        const S s = (S)(key ^ (S) - (S)order.smallest), top = (S)-highest - 1;                                             \
+        const U u = (U)(s < 0 ? (S)~s | top : s);                                                                          \
+        type value;                                                                                                        \
+        if (stride != (int64_t)sizeof(type) || order.magnitude || !order.numeric || key == highest || key == top)          \
+            return false;                                                                                                  \
+        memcpy(&value, &u, sizeof value);                                                                                  \
+        *at = first_equal_##name(p, n, value);                                                                             \
+        return true;                                                                                                       \
+    }
+/* Bytes that are not 0 are true, so the greatest byte has the greatest key. */
+#define QUICK_INTEGERS(name, as, S, U)                                                                       \
+    TESS_INLINE void quick_##name(S *best, const void **p, int64_t stride, int64_t *n, reduce_order order) { \
+        const int64_t bytes = *n * (int64_t)sizeof(U);                                                       \
+        if (stride != (int64_t)sizeof(U) || bytes < TESS_VECTOR_BYTES || order.magnitude)                    \
+            return;                                                                                          \
+        *best = key_##name((U)extreme_##as(*p, bytes, order), order);                                        \
+        *p = (const char *)*p + bytes;                                                                       \
+        *n = 0;                                                                                              \
+    }
+QUICK(f32, int32_t, uint32_t, float, INT32_MAX)
+QUICK(f64, int64_t, uint64_t, double, INT64_MAX)
+QUICK_FIND(f32, int32_t, uint32_t, float, INT32_MAX)
+QUICK_FIND(f64, int64_t, uint64_t, double, INT64_MAX)
+QUICK_INTEGERS(bool, u8, int8_t, uint8_t)
+QUICK_INTEGERS(u8, u8, int8_t, uint8_t)
+QUICK_INTEGERS(i8, i8, int8_t, uint8_t)
+QUICK_INTEGERS(u16, u16, int16_t, uint16_t)
+QUICK_INTEGERS(i16, i16, int16_t, uint16_t)
+QUICK_INTEGERS(u32, u32, int32_t, uint32_t)
+QUICK_INTEGERS(i32, i32, int32_t, uint32_t)
+QUICK_INTEGERS(u64, u64, int64_t, uint64_t)
+QUICK_INTEGERS(i64, i64, int64_t, uint64_t)
+#define NOT_QUICK(best, p, stride, n, order) (void)0
+#define NOT_FOUND_QUICKLY(at, p, stride, n, order, key) false
+#define quick_find_bool NOT_FOUND_QUICKLY
+#define quick_find_u8 NOT_FOUND_QUICKLY
+#define quick_find_i8 NOT_FOUND_QUICKLY
+#define quick_find_u16 NOT_FOUND_QUICKLY
+#define quick_find_i16 NOT_FOUND_QUICKLY
+#define quick_find_u32 NOT_FOUND_QUICKLY
+#define quick_find_i32 NOT_FOUND_QUICKLY
+#define quick_find_u64 NOT_FOUND_QUICKLY
+#define quick_find_i64 NOT_FOUND_QUICKLY
+#define quick_find_f16 NOT_FOUND_QUICKLY
+#define quick_find_bf16 NOT_FOUND_QUICKLY
+#define quick_f16 NOT_QUICK
+#define quick_bf16 NOT_QUICK
 
 #endif

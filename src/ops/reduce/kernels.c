@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * kernels.c - picks the kernels of an instruction set. */
+#include "core/maker.h"
 #include "ops/reduce/reduce.h"
 
 #if defined(__x86_64__)
@@ -29,3 +30,8 @@ BUILDS(DECLARE)
 static const reduce_kernels kernels[TESS_SLOTS] = {BUILDS(KERNELS)};
 
 const reduce_kernels *tess_reduce_kernels_for(tess_isa_slot slot) { return &kernels[slot]; }
+
+/* The AVX2 build's loops are those of AVX-512 by vectors of 32 bytes. */
+const reduce_kernels *tess_reduce_reading_kernels(tess_isa_slot slot, bool cached) {
+    return &kernels[slot == TESS_SLOT_AVX512 && !cached && tess_cpu_reads_halves() ? TESS_SLOT_AVX2 : slot];
+}

@@ -10,12 +10,12 @@
 #include "ops/reduce/walk.h"
 #include "simd/simd.h"
 
-enum { STRIP = 8 * REDUCE_LANES, PIECES_A_THREAD = 16, AT_ONCE = 8 * REDUCE_LEAF, OUTPUTS_AT_ONCE = 256 };
+enum { STRIP = 8 * REDUCE_LANES, PIECES_A_THREAD = 16, AT_ONCE = 1 << 18, OUTPUTS_AT_ONCE = 256 };
 
 typedef struct leaves_job {
     const reduce_problem *p;
     const tess_run *run;
-    const reduce_kernels *kernels;
+    const reduce_kernels *kernels, *reading;
     tess_row_loader loader;
     tess_row_storer storer;
     bool in_place;
@@ -111,7 +111,7 @@ static void fold_integers(const worker *w, int64_t first, int64_t n, reduce_node
     int64_t m;
     reduce_walk_start(&walk, p, w->base, first, n);
     while (reduce_walk_next(&walk, &run, &m))
-        node->value.u64 += w->job->kernels->lane->integers[p->in.type](run, walk.stride, m);
+        node->value.u64 += w->job->reading->lane->integers[p->in.type](run, walk.stride, m);
     node->count += n;
 }
 
@@ -123,22 +123,33 @@ static void fold_count(const worker *w, int64_t first, int64_t n, reduce_node *n
     reduce_walk_start(&walk, p, w->base, first, n);
     node->count += n;
     while (reduce_walk_next(&walk, &run, &m)) {
-        w->job->kernels->order->count[p->in.type](run, walk.stride, m, p->omit, &zeros, &nans);
+        w->job->reading->order->count[p->in.type](run, walk.stride, m, p->omit, &zeros, &nans);
         node->value.u64 += (uint64_t)zeros;
         node->count -= p->omit ? nans : 0;
     }
 }
 
-/* The greatest key of n elements, and for ARG where it stands first: the search is done only for runs that beat those before. */
+/* Extremes of floats in memory are as quick by vectors of a line, those of integers are not. */
+static const reduce_order_kernels *order_kernels(const leaves_job *job, tess_type type) {
+    return (tess_is_float(type) ? job->kernels : job->reading)->order;
+}
+
+/* The greatest key of n elements, and for ARG where it stands first: found with the key, which in the caches is quicker, or searched for in runs that beat
+ * those before. */
 static void fold_runs(const worker *w, tess_type type, const char *run, int64_t stride, int64_t number, int64_t n, reduce_node *node) {
     const reduce_problem *p = w->job->p;
-    const reduce_order_kernels *kernels = w->job->kernels->order;
-    int64_t key = kernels->greatest[type](run, stride, n, p->order);
+    const reduce_order_kernels *kernels = order_kernels(w->job, type);
+    const bool together = p->kind == REDUCE_ARG && p->order.cached && kernels->place[type] && stride == (int64_t)tess_type_size(type);
+    int64_t key, at = -1;
+    if (together)
+        at = kernels->place[type](run, n, p->order, &key);
+    else
+        key = kernels->greatest[type](run, stride, n, p->order);
     if (p->kind == REDUCE_ARG && (node->index < 0 || key > node->key)) {
         int64_t lowest = -((int64_t)1 << (8 * tess_type_size(type) - 2)) * 2;
         if (p->omit && key == lowest)
             return;
-        node->index = number + kernels->find[type](run, stride, n, p->order, key);
+        node->index = number + (together ? at : kernels->find[type](run, stride, n, p->order, key));
     }
     node->key = tess_max64(node->key, key);
 }
@@ -245,8 +256,10 @@ static void fold_subtree(worker *w, int64_t begin, int64_t end, reduce_node *nod
     }
     if (runs_on(w->job->p) && !repeats(w->job->p)) {
         tess_reduce_node_empty(w->job->p, node);
-        for (int64_t first = begin; first < end; first += AT_ONCE) /* a run that beats those before is searched in L2 */
-            fold_into(w, first, tess_min64(end - first, AT_ONCE), node);
+        /* A run that beats those before is searched in L2. */
+        const int64_t most = w->job->p->kind == REDUCE_ARG ? AT_ONCE / w->job->p->in.itemsize : end - begin;
+        for (int64_t first = begin; first < end; first += most)
+            fold_into(w, first, tess_min64(end - first, most), node);
         return;
     }
     for (int64_t first = begin; first < end; first += REDUCE_LEAF, leaf++) {
@@ -304,7 +317,7 @@ static const void *row_extremes(const leaves_job *job, row_results *to, const ch
     const reduce_problem *p = job->p;
     const int64_t size = (int64_t)tess_type_size(p->result);
     for (int64_t i = 0; i < m; i++)
-        to->keys[i] = job->kernels->order->greatest[p->in.type](rows + i * step, p->in.itemsize, p->k, p->order);
+        to->keys[i] = order_kernels(job, p->in.type)->greatest[p->in.type](rows + i * step, p->in.itemsize, p->k, p->order);
     if (tess_reduce_finish_keys(p, job->kernels, to->keys, to->values, m))
         return to->values;
     for (int64_t i = 0; i < m; i++) {
@@ -318,17 +331,23 @@ static const void *row_extremes(const leaves_job *job, row_results *to, const ch
     return to->values;
 }
 
-/* Their places. While a run is searched in the caches, the start of the next one is on its way. */
+/* Their places. While a run is searched in the caches, where that takes a second pass, the start of the next one is on its way. */
 static const void *row_places(const leaves_job *job, row_results *to, const char *rows, int64_t step, int64_t m) {
     enum { NEXT = 4096 };
     const reduce_problem *p = job->p;
-    const reduce_order_kernels *kernels = job->kernels->order;
+    const reduce_order_kernels *kernels = job->reading->order;
     const int64_t lowest = -((int64_t)1 << (8 * p->in.itemsize - 2)) * 2;
     for (int64_t i = 0; i < m; i++, rows += step) {
-        const int64_t key = kernels->greatest[p->in.type](rows, p->in.itemsize, p->k, p->order);
-        for (int64_t at = 0; !p->order.cached && at < tess_min64(NEXT, p->k * p->in.itemsize); at += 64)
-            tess_prefetch_l2(rows + step + at);
-        to->keys[i] = p->omit && key == lowest ? -1 : kernels->find[p->in.type](rows, p->in.itemsize, p->k, p->order, key);
+        int64_t key, at;
+        if (kernels->place[p->in.type]) {
+            at = kernels->place[p->in.type](rows, p->k, p->order, &key);
+        } else {
+            key = kernels->greatest[p->in.type](rows, p->in.itemsize, p->k, p->order);
+            for (int64_t next = 0; !p->order.cached && next < tess_min64(NEXT, p->k * p->in.itemsize); next += 64)
+                tess_prefetch_l2(rows + step + next);
+            at = kernels->find[p->in.type](rows, p->in.itemsize, p->k, p->order, key);
+        }
+        to->keys[i] = p->omit && key == lowest ? -1 : at;
     }
     return to->keys;
 }
@@ -398,6 +417,7 @@ static tess_status fold_all(const tess_problem *problem, const tess_run *run, bo
     leaves_job job = {.p = p,
                       .run = run,
                       .kernels = tess_reduce_kernels_for(run->slot),
+                      .reading = tess_reduce_reading_kernels(run->slot, p->order.cached),
                       .loader = tess_loader(run->slot, p->in.type, p->load),
                       .storer = tess_storer(run->slot, p->result, p->out.type),
                       .in_place = in_place,
@@ -414,8 +434,8 @@ static tess_status fold_all(const tess_problem *problem, const tess_run *run, bo
         job.split = tasks < 4 * run->threads ? 4 * REDUCE_LEAF : 128 * REDUCE_LEAF;
     }
     int64_t grain = tess_max64(1, 4 * REDUCE_LEAF / tess_max64(1, p->offsets ? p->in.count / tess_max64(1, tasks) : p->k));
-    bool ordered =
-        in_place && reduce_is_run(p) && p->map == REDUCE_PLAIN && (p->kind == REDUCE_EXTREME || (p->kind == REDUCE_ARG && p->k <= AT_ONCE));
+    bool ordered = in_place && reduce_is_run(p) && p->map == REDUCE_PLAIN &&
+                   (p->kind == REDUCE_EXTREME || (p->kind == REDUCE_ARG && p->k <= AT_ONCE / p->in.itemsize));
     if ((job.rows || ordered) && !p->offsets && p->k > 0 && p->k < job.split)
         return tess_parallel(run->context, run->threads, tasks, run->threads > 1 ? grain : tess_max64(grain, OUTPUTS_AT_ONCE), row_tasks, &job);
     if (p->offsets || p->k < job.split)

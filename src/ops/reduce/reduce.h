@@ -125,6 +125,8 @@ typedef struct reduce_lane_kernels {
 typedef struct reduce_order_kernels {
     int64_t (*greatest[TESS_TYPES])(const void *elements, int64_t stride, int64_t n, reduce_order order);          /* n >= 1: the greatest key */
     int64_t (*find[TESS_TYPES])(const void *elements, int64_t stride, int64_t n, reduce_order order, int64_t key); /* first place of a key, or n */
+    /* Both at once, of n contiguous elements: the place, and its key. NULL where one after the other is as quick. */
+    int64_t (*place[TESS_TYPES])(const void *elements, int64_t n, reduce_order order, int64_t *key);
     void (*keys[TESS_TYPES])(int64_t *keys, const void *elements, int64_t stride, int64_t n, reduce_order order);
     /* How many elements are zero, and, when they are to be left out, how many NaN. */
     void (*count[TESS_TYPES])(const void *elements, int64_t stride, int64_t n, bool omit, int64_t *zeros, int64_t *nans);
@@ -222,6 +224,8 @@ typedef struct reduce_kernels {
 
 /* kernels.c */
 const reduce_kernels *tess_reduce_kernels_for(tess_isa_slot slot);
+/* The ones for runs that may come from memory: integer sums, counts, extremes and places, whose bits no order can change. */
+const reduce_kernels *tess_reduce_reading_kernels(tess_isa_slot slot, bool cached);
 
 /* Rows' entry points. They run on every instruction set by choosing kernels. */
 tess_status tess_reduce_reference(const tess_problem *problem, const tess_run *run);
