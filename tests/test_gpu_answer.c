@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_gpu_answer.c - proves, on the virtual GPU as the CUDA engine's driver: kernels fresh from the compiler are tried once on a small problem, and not
  * again in this process or by another that finds the image; every operation has such problems for the plans that people make; a kernel that a compiler
- * got wrong (its PTX in the cache is spoiled) is not used, the next row is, and the output has the CPU's bytes; where no row is left or one is asked for
- * by name the call fails with a sentence, and the image leaves the cache; nothing is tried while the stream is captured. */
+ * got wrong (its PTX in the cache is spoiled) is not used, the next row is, and the output has the CPU's bytes; one for addresses that the plan's own row
+ * does not take makes room for another such row, and the plan's own stays; where no row is left or one is asked for by name the call fails with a
+ * sentence, and the image leaves the cache; nothing is tried while the stream is captured. */
 #include "gpu_fake.h"
 #include "gpu_rows.h"
 #include "vgpu/vgpu.h"
@@ -151,10 +152,9 @@ static void not_while_capturing(void **state) {
     fake_cache_end(folder);
 }
 
-/* The plan's first kernel into the cache with another instruction in each place of one: what a wrong compiler would have put there. */
-static void spoil(tess_context *context, const tess_plan *plan, const char *right, const char *wrong) {
+/* The first kernel of a plan's row into the cache with another instruction in each place of one: what a wrong compiler would have put there. */
+static void spoil(tess_context *context, const tess_gpu_plan *made, const char *right, const char *wrong) {
     tess_gpu *gpu = context->gpu;
-    const tess_gpu_plan *made = plan->prepared;
     const tess_gpu_source source = {.name = made->layout.unit[0].text->name,
                                     .text = made->layout.unit[0].text->text,
                                     .headers = made->row->gpu->headers,
@@ -185,7 +185,7 @@ static void a_wrong_kernel_is_not_used(void **state) {
     tess_context *context = open_doubting();
     tess_plan *plan = plan_sum(context, N, NULL, NULL);
     assert_string_equal(plan->row->name, "reduce/tree_block");
-    spoil(context, plan, "add.rn.f32", "sub.rn.f32");
+    spoil(context, plan->prepared, "add.rn.f32", "sub.rn.f32");
     tess_plan_free(plan);
     tess_close(context);
 
@@ -218,6 +218,82 @@ static void a_wrong_kernel_is_not_used(void **state) {
     fake_cache_end(folder);
 }
 
+enum { SIDE = 96 };
+
+/* 3 x 3 on the card: a row for aligned addresses, another for the rest. */
+static tess_plan *plan_filter(tess_context *context) {
+    static float weights[9] = {1, 2, 3, 4, 5, 6, 7, 8, 10};
+    tess_plan *plan = NULL;
+    int64_t square[] = {SIDE, SIDE};
+    DLTensor in = tess_view(NULL, tess_f32, 2, square, NULL), mask = tess_view(weights, tess_f32, 2, (int64_t[]){3, 3}, NULL);
+    in.device.device_type = kDLCUDA;
+    DLTensor out = in;
+    const tess_correlate_options options = {.struct_size = sizeof options, .accuracy = TESS_ACCURACY_DIRECT};
+    assert_tess_ok(tess_plan_correlate(&plan, context, &in, (const DLTensor *const[]){&mask}, 1, &out, &options));
+    return plan;
+}
+
+/* The filter's outputs for operands that begin `gap` bytes behind whole lines. */
+static void run_filter(tess_context *context, const tess_plan *plan, CUdeviceptr gap, float *values, float *out) {
+    const size_t bytes = sizeof(float) * SIDE * SIDE;
+    tess_gpu *gpu = context->gpu;
+    tess_gpu_scope scope;
+    CUdeviceptr memory;
+    CUstream stream;
+    assert_tess_ok(tess_gpu_enter(gpu, gpu->devices, NULL, &scope));
+    assert_int_equal(gpu->driver.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    assert_int_equal(gpu->driver.cuMemAlloc(&memory, 2 * bytes + 512), CUDA_SUCCESS);
+    assert_int_equal(gpu->driver.cuMemcpyHtoDAsync(memory + gap, values, bytes, stream), CUDA_SUCCESS);
+    const CUdeviceptr to = memory + gap + bytes + 256;
+    const tess_call call = {.stream = stream};
+    assert_tess_ok(tess_execute(plan, (void *)(uintptr_t)(memory + gap), NULL, (void *)(uintptr_t)to, &call));
+    assert_int_equal(gpu->driver.cuMemcpyDtoHAsync(out, to, bytes, stream), CUDA_SUCCESS);
+    assert_int_equal(gpu->driver.cuStreamSynchronize(stream), CUDA_SUCCESS);
+    gpu->driver.cuMemFree(memory);
+    gpu->driver.cuStreamDestroy(stream);
+    tess_gpu_leave(&scope);
+}
+
+/* A wrong row for odd addresses takes nothing from the plan's own: the next one for such addresses stands in. */
+static void a_wrong_fallback_is_exchanged(void **state) {
+    (void)state;
+    static float values[SIDE * SIDE], expected[SIDE * SIDE], found[SIDE * SIDE];
+    char *folder = fake_cache(), text[16384];
+    uint64_t random = 1;
+    for (int i = 0; i < SIDE * SIDE; i++)
+        values[i] = (float)(int32_t)hostile_random(&random) * 0x1p-20f;
+    tess_context *context = open_doubting();
+    tess_plan *plan = plan_filter(context);
+    const tess_gpu_plan *made = plan->prepared;
+    const tess_strategy *first = plan->row, *second = made->other ? made->other->row : NULL;
+    assert_true(made->layout.alignment > 4);
+    assert_non_null(second);
+    run_filter(context, plan, 4, values, expected);
+    spoil(context, made->other, "fma.rn.f32", "fma.rz.f32");
+    tess_plan_free(plan);
+    tess_close(context);
+
+    for (int again = 0; again < 2; again++) { /* the first plan finds it out, the second knows */
+        if (again == 0)
+            context = open_doubting();
+        assert_non_null(plan = plan_filter(context));
+        made = plan->prepared;
+        assert_ptr_equal(plan->row, first);
+        assert_non_null(made->other);
+        assert_ptr_not_equal(made->other->row, second);
+        assert_tess_ok(tess_explain(plan, TESS_TEXT, text, sizeof text, NULL));
+        if (!strstr(text, second->name) || !strstr(text, "gave other bits than the CPU here"))
+            fail_msg("%s", text);
+        for (CUdeviceptr gap = 0; gap <= 4; gap += 4) {
+            run_filter(context, plan, gap, values, found);
+            assert_memory_equal(found, expected, sizeof found);
+        }
+        tess_plan_free(plan);
+    }
+    tess_close(context);
+    fake_cache_end(folder);
+}
+
 /* Sums of segments, which only one row takes. */
 static tess_status plan_segments(tess_plan **plan, tess_context *context) {
     static int64_t list[] = {0, 700, 701, 5000};
@@ -236,7 +312,7 @@ static void when_no_row_is_left(void **state) {
     assert_tess_ok(plan_segments(&plan, context));
     assert_string_equal(plan->row->name, "reduce/tree_lanes");
     assert_true(trust_of(plan) == TESS_GPU_ANSWERED);
-    spoil(context, plan, "add.rn.f32", "sub.rn.f32");
+    spoil(context, plan->prepared, "add.rn.f32", "sub.rn.f32");
     tess_plan_free(plan);
     tess_close(context);
     context = open_doubting();
@@ -294,13 +370,10 @@ static void every_operation_has_samples(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(asked_once),
-                                       cmocka_unit_test(asked_after_damage),
-                                       cmocka_unit_test(wrong_beside_new),
-                                       cmocka_unit_test(not_while_capturing),
-                                       cmocka_unit_test(a_wrong_kernel_is_not_used),
-                                       cmocka_unit_test(when_no_row_is_left),
-                                       cmocka_unit_test(every_operation_has_samples)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(asked_once),          cmocka_unit_test(asked_after_damage),         cmocka_unit_test(wrong_beside_new),
+        cmocka_unit_test(not_while_capturing), cmocka_unit_test(a_wrong_kernel_is_not_used), cmocka_unit_test(a_wrong_fallback_is_exchanged),
+        cmocka_unit_test(when_no_row_is_left), cmocka_unit_test(every_operation_has_samples)};
     if (!gpu_test_compiler()) {
         printf("no compiler for kernels here: %s\n", tess_detail());
         return 77;

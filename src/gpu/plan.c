@@ -120,15 +120,15 @@ static bool twins_are_aligned(const tess_plan *plan, int64_t alignment) {
     return true;
 }
 
-/* The first row that asks for no more than natural alignment, after one that does. */
-static tess_status make_other(tess_gpu_plan *made, const tess_plan *plan) {
+/* The first row from number `from` on that asks for no more than natural alignment, after one that does; where the search goes on in *from. */
+static tess_status make_other(tess_gpu_plan *made, const tess_plan *plan, int *from) {
     const tess_op *op = plan->problem->op;
     int64_t natural = natural_alignment(plan);
     const char *why;
     if (made->layout.alignment <= natural || (made->host && twins_are_aligned(plan, made->layout.alignment)))
         return TESS_OK;
-    for (int r = 0; r < op->gpu_count; r++) {
-        const tess_strategy *row = &op->gpu_rows[r];
+    while (*from < op->gpu_count) {
+        const tess_strategy *row = &op->gpu_rows[(*from)++];
         if (row == plan->row || !row->gpu->production || !row->applicable(plan->problem, &why))
             continue;
         TESS_TRY(tess_gpu_plan_make(&made->other, plan, row));
@@ -156,22 +156,49 @@ static tess_status load_and_ask(const tess_gpu_scope *scope, tess_gpu_plan *made
     return made->row->gpu->production ? tess_gpu_ask(scope, plan, made, stream, wrong) : TESS_OK;
 }
 
+/* Kernels that are wrong, or are not shipped where nothing compiles them: another row may do. */
+static bool is_no_use(const tess_gpu_plan *made, tess_status status, const tess_strategy *wrong) {
+    return wrong || (status == TESS_ERR_ENGINE && made && !tess_gpu_has_compiler(made->gpu));
+}
+
+static void free_data(const tess_gpu_scope *scope, const tess_gpu_plan *made) {
+    if (made->data && scope->context_id == made->context_id)
+        made->gpu->driver.cuMemFree(made->data);
+}
+
+/* The row for operands that lack the alignment of the plan's own, which stays whatever becomes of this one: the next such row takes its place. */
+static tess_status load_other(const tess_gpu_scope *scope, tess_gpu_plan *made, tess_plan *plan, CUstream stream) {
+    for (int from = 0;;) {
+        const tess_strategy *wrong = NULL;
+        TESS_TRY(make_other(made, plan, &from));
+        if (!made->other)
+            return TESS_OK;
+        tess_status status = load_and_ask(scope, made->other, plan, stream, &wrong);
+        if (status == TESS_OK || !is_no_use(made->other, status, wrong))
+            return status;
+        size_t said = strlen(plan->reason);
+        if (wrong)
+            snprintf(plan->reason + said, sizeof plan->reason - said, "; %s, for other addresses, gave other bits than the CPU here", wrong->name);
+        free_data(scope, made->other);
+        tess_free(plan->context, made->other, sizeof *made->other);
+        made->other = NULL;
+    }
+}
+
 static tess_status prepare(tess_plan *plan, const tess_call *call, const tess_strategy **wrong) {
     tess_gpu_plan *made;
     tess_gpu_scope scope;
     tess_status status = tess_gpu_plan_make(&made, plan, plan->row);
     plan->prepared = made;
-    if (status == TESS_OK)
-        status = make_other(made, plan);
     if (status != TESS_OK)
         return status;
-    plan->workspace = (size_t)tess_max64(made->layout.workspace, made->other ? made->other->layout.workspace : 0);
     CUstream stream = call->stream;
     status = tess_gpu_enter(made->gpu, made->device, stream, &scope);
     if (status == TESS_OK)
         status = load_and_ask(&scope, made, plan, stream, wrong);
-    if (status == TESS_OK && made->other)
-        status = load_and_ask(&scope, made->other, plan, stream, wrong);
+    if (status == TESS_OK)
+        status = load_other(&scope, made, plan, stream);
+    plan->workspace = (size_t)tess_max64(made->layout.workspace, made->other ? made->other->layout.workspace : 0);
     tess_gpu_leave(&scope);
     return status;
 }
@@ -192,8 +219,7 @@ tess_status tess_gpu_plan_prepare(tess_plan *plan, const tess_call *call) {
         const tess_strategy *wrong = NULL, *next = NULL;
         tess_status status = prepare(plan, call, &wrong);
         const tess_gpu_plan *made = plan->prepared;
-        bool missing = status == TESS_ERR_ENGINE && !wrong && made && !tess_gpu_has_compiler(made->gpu);
-        if ((wrong || missing) && !(call->strategy && *call->strategy))
+        if (is_no_use(made, status, wrong) && !(call->strategy && *call->strategy))
             next = next_row(plan);
         if (!next)
             return status;
@@ -212,8 +238,7 @@ void tess_gpu_plan_release(tess_plan *plan) {
         tess_gpu_scope scope;
         next = made->other;
         if (made->data && tess_gpu_enter(made->gpu, made->device, NULL, &scope) == TESS_OK) {
-            if (scope.context_id == made->context_id)
-                made->gpu->driver.cuMemFree(made->data);
+            free_data(&scope, made);
             tess_gpu_leave(&scope);
         }
         tess_free(plan->context, made, sizeof *made);
