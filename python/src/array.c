@@ -326,12 +326,12 @@ static int acquire_dlpack(tess_py_state *state, tess_py_array *array, PyObject *
 static int acquire_cuda(tess_py_state *state, tess_py_array *array, PyObject *object, const char *name) {
     if (!PyObject_HasAttr(object, state->names[N___cuda_array_interface__]))
         return 0;
-    /* the helper sorts the dictionary out: (pointer, readonly, typestr letter and size, shape, strides in bytes or None) */
+    /* the helper sorts the dictionary out: (pointer, readonly, typestr letter and size, shape, strides in bytes or None, card) */
     PyObject *parts = PyObject_CallMethod(state->helpers, "cuda_interface", "O", object), *shape, *strides;
     unsigned long long pointer;
-    int readonly, letter, size;
+    int readonly, letter, size, card;
     array->object = Py_NewRef(object);
-    bool right = parts && PyArg_ParseTuple(parts, "KpCiOO", &pointer, &readonly, &letter, &size, &shape, &strides);
+    bool right = parts && PyArg_ParseTuple(parts, "KpCiOOi", &pointer, &readonly, &letter, &size, &shape, &strides, &card);
     if (right) {
         const char format[2] = {letter == 'b' ? '?' : letter == 'f' ? (size == 2 ? 'e' : size == 4 ? 'f' : 'd') : letter == 'u' ? 'B' : 'b', 0};
         bool foreign;
@@ -348,7 +348,7 @@ static int acquire_cuda(tess_py_state *state, tess_py_array *array, PyObject *ob
         set_type(array, type);
         array->readonly = readonly;
         array->tensor.data = (void *)(uintptr_t)pointer;
-        array->tensor.device = (DLDevice){kDLCUDA, 0};
+        array->tensor.device = (DLDevice){kDLCUDA, card};
         array->tensor.ndim = ndim;
         array->tensor.shape = array->shape;
         array->tensor.strides = strided ? array->strides : NULL;

@@ -2,12 +2,15 @@
 """What the extension leaves to Python: the rare cases of getting at arrays and of making them.
 
 Nothing here imports an array library that the caller has not brought along, except NumPy for lists."""
+import ctypes
 import html
 import json
+import os
 import sys
 
 from_json = json.loads
 ELEMENT_SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8), "c": (8, 16)}  # bytes by the letter of a typestr
+DEVICE_ORDINAL = 9  # CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
 
 
 def from_list(value, name, dtype):
@@ -29,15 +32,25 @@ def numpy_dtype(name):
     return numpy.dtype(name)
 
 
+def card_of(pointer):
+    """The number of the card whose memory this is, which __cuda_array_interface__ does not say but the driver knows; 0 where there is none to ask."""
+    try:
+        ask = ctypes.CDLL(os.environ.get("TESSERA_LIBCUDA") or "libcuda.so.1").cuPointerGetAttribute
+    except (OSError, AttributeError):
+        return 0
+    ordinal = ctypes.c_int(0)
+    return ordinal.value if ask(ctypes.byref(ordinal), DEVICE_ORDINAL, ctypes.c_uint64(pointer)) == 0 else 0
+
+
 def cuda_interface(value):
-    """(pointer, readonly, letter, size, shape, strides in bytes or None) of a __cuda_array_interface__."""
+    """(pointer, readonly, letter, size, shape, strides in bytes or None, card) of a __cuda_array_interface__."""
     described = value.__cuda_array_interface__
     order, letter, size = described["typestr"][0], described["typestr"][1], int(described["typestr"][2:])
     masked = described.get("mask") is not None
     if order not in "<|=" or size not in ELEMENT_SIZES.get(letter, ()) or masked:
         raise TypeError(f"__cuda_array_interface__ describes elements {described['typestr']!r}" + " with a mask" * masked)
     pointer, readonly = described["data"]
-    return pointer, bool(readonly), letter, size, tuple(described["shape"]), described.get("strides")
+    return pointer, bool(readonly), letter, size, tuple(described["shape"]), described.get("strides"), card_of(pointer)
 
 
 def empty_like(like, shape, dtype):

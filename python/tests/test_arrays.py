@@ -6,6 +6,7 @@ import ctypes
 import os
 import struct
 import unittest
+import unittest.mock
 
 import numpy as np
 
@@ -43,6 +44,31 @@ class OnDevice:
 
     def __init__(self, shape, typestr="<f4", strides=None):
         self.__cuda_array_interface__ = {"shape": shape, "typestr": typestr, "data": (4096, False), "version": 3, "strides": strides, "stream": None}
+
+
+class Cards:
+    """A driver as ctypes sees it: odd addresses of whole MiB are memory of card 3, others are not known."""
+
+    def __init__(self, name):
+        pass
+
+    def cuPointerGetAttribute(self, value, attribute, pointer):
+        if attribute != 9 or pointer.value >> 20 & 1 == 0:
+            return 1
+        value._obj.value = 3
+        return 0
+
+
+class OnCards(unittest.TestCase):
+    def test_the_driver_says_which_card(self):
+        from tessera import _arrays
+        with unittest.mock.patch.object(_arrays.ctypes, "CDLL", Cards):
+            self.assertEqual(_arrays.card_of(5 << 20), 3)
+            self.assertEqual(_arrays.card_of(6 << 20), 0)
+            value = OnDevice((4,))
+            value.__cuda_array_interface__["data"] = (7 << 20, False)
+            self.assertEqual(_arrays.cuda_interface(value)[-1], 3)
+        self.assertEqual(_arrays.card_of(5 << 20), 0)  # no driver
 
 
 class Plain(unittest.TestCase):
