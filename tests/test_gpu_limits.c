@@ -208,10 +208,11 @@ static void correlations(void) {
                {tess_f32, tess_f32, {7, 7, 7}, 0, true, "f32 7 + 7 + 7"},
                {tess_f32, tess_f32, {0, 63, 63}, TESS_ACCURACY_FFT, false, "f32 63 x 63 by transforms"},
                {tess_f32, tess_f32, {0, 255, 255}, TESS_ACCURACY_FFT, false, "f32 255 x 255 by transforms"},
+               {tess_f32, tess_f32, {0, 511, 511}, TESS_ACCURACY_FFT, false, "f32 511 x 511 by transforms"},
                {tess_f32, tess_f32, {0, 0, 1023}, TESS_ACCURACY_FFT, false, "f32 1023 taps by transforms"},
                {tess_f32, tess_f32, {9, 9, 9}, TESS_ACCURACY_FFT, false, "f32 9 x 9 x 9 by transforms"},
                {tess_f64, tess_f64, {0, 63, 63}, TESS_ACCURACY_FFT, false, "f64 63 x 63 by transforms"}};
-    float *weights = calloc(255 * 255, sizeof(double));
+    float *weights = calloc(511 * 511, sizeof(double));
     tess_plan *plan;
     assert_non_null(weights);
     for (int i = 0; i < TESS_COUNT(all); i++)

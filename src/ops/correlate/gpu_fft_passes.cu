@@ -33,6 +33,34 @@ __device__ __forceinline__ void find_pair(const transform &t, i64 number, i64 pi
     __syncthreads();
 }
 
+// A tile at the array's edge has stripes that lie inside all the same, and a neighbour that does. Asked for each stripe and tile, f32 planes have fewer points
+// whose place the boundary is asked for.
+const bool EACH = PLANE && sizeof(work) == 4;
+__device__ __forceinline__ void find_pair_of_stripe(const transform &t, i64 number, i64 piece, int left) {
+    if (threadIdx.x < 2) {
+        tile at = find_tile(t, 2 * number + threadIdx.x, piece);
+        const int end = left + STRIPE < at.across ? left + STRIPE : at.across; // columns beyond are 0
+        if (!at.ghost && at.y >= 0 && at.y + at.down <= t.y.n)
+            at.inside = at.x + left >= 0 && at.x + end <= t.x.n;
+        pair[threadIdx.x] = at;
+    }
+    __syncthreads();
+}
+template <int N> __device__ __forceinline__ void fetch_each(point (&x)[N], const transform &t, const in_element *in, int r, int step, int c) {
+    work re[N], im[N];
+    if (pair[0].inside)
+        fetch_inside(re, t, pair[0], in, r, step, c);
+    else
+        fetch_any(re, t, pair[0], in, r, step, c);
+    if (pair[1].inside)
+        fetch_inside(im, t, pair[1], in, r, step, c);
+    else
+        fetch_any(im, t, pair[1], in, r, step, c);
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        x[i] = {re[i], im[i]};
+}
+
 template <int N> __device__ __forceinline__ void get(point (&x)[N], const point *from, int step) {
 #pragma unroll
     for (int i = 0; i < N; i++)
@@ -83,11 +111,17 @@ extern "C" __global__ void __launch_bounds__(STRIPE_THREADS, STRIPE_BLOCKS)
     const i64 number = turn * t.pairs + slot;
     if (2 * number >= t.tiles)
         return;
-    find_pair(t, number, piece);
+    if constexpr (EACH)
+        find_pair_of_stripe(t, number, piece, left);
+    else
+        find_pair(t, number, piece);
     for (int item = threadIdx.x; item < STRIPE * columns::M; item += STRIPE_THREADS) {
         const int c = item % STRIPE, j = item / STRIPE;
         point x[8];
-        fetch(x, t, pair, in, j, columns::M, left + c);
+        if constexpr (EACH)
+            fetch_each(x, t, in, j, columns::M, left + c);
+        else
+            fetch(x, t, pair, in, j, columns::M, left + c);
         columns::template head<false>(x, roots, j, side_of(left + c));
         put(x, grid + down(j) + c, down(columns::M));
     }
@@ -106,6 +140,9 @@ extern "C" __global__ void __launch_bounds__(STRIPE_THREADS, STRIPE_BLOCKS)
 // Columns of the tiles that outputs come from.
 __device__ __forceinline__ int columns_wanted(const transform &t) { return PLANE ? (int)t.outputs_x : WIDE; }
 
+// Butterflies whose points a thread asks for at once: where a multiprocessor holds one block, nothing else hides how far memory is.
+const int AHEAD = BUNDLE_BLOCKS > 1 ? 1 : 2;
+
 extern "C" __global__ void __launch_bounds__(BUNDLE_THREADS, BUNDLE_BLOCKS)
     rows_through(point *__restrict__ room, const point *__restrict__ roots, const point *__restrict__ spectrum, const i64 turn,
                  const __grid_constant__ transform t) {
@@ -116,6 +153,7 @@ extern "C" __global__ void __launch_bounds__(BUNDLE_THREADS, BUNDLE_BLOCKS)
     point *to = room + slot * (SEVERAL ? t.pieces : 1) * (HIGH * WIDE) + top * WIDE;
     for (i64 piece = 0; piece < (SEVERAL ? t.pieces : 1); piece++) {
         const point *from = to + piece * (HIGH * WIDE), *w = spectrum + piece * (HIGH * WIDE) + top;
+#pragma unroll AHEAD
         for (int item = threadIdx.x; item < BUNDLE * rows::M; item += BUNDLE_THREADS) {
             const int j = item % rows::M, r = item / rows::M;
             point x[8];

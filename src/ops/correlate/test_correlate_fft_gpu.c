@@ -97,9 +97,10 @@ static void lines(void **state) {
 static void images(void **state) {
     (void)state;
     uint64_t random = 2;
-    static const int64_t cases[][4] = {{40, 50, 5, 5}, {150, 20, 33, 2}, {90, 140, 31, 31}};
+    static const int64_t cases[][4] = {
+        {40, 50, 5, 5}, {150, 20, 33, 2}, {90, 140, 31, 31}, {600, 640, 63, 61}}; /* the last: tiles that lie inside, or in part */
     for (int i = 0; i < TESS_COUNT(cases); i++)
-        for (int boundary = i % 3; boundary <= TESS_BOUNDARY_WRAP; boundary += i < 2 ? 1 : 3) {
+        for (int boundary = i % 3; boundary <= TESS_BOUNDARY_WRAP; boundary += i < 2 ? 1 : i == 2 ? 3 : 6) {
             sample s = {F32, .ndim = 2, .naxes = 2, .axes = {0, 1}, .shape = {cases[i][0], cases[i][1]}, .mask = {cases[i][2], cases[i][3]}};
             s.boundary = (tess_boundary)boundary;
             s.extent = (tess_extent)((i + boundary) % 3);
