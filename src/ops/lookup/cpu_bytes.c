@@ -327,8 +327,7 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
             }
             if (bad < 0) {
                 look_up(s.out, narrow, s.count, problem->size, &t, j->stream, s.index, problem->index.itemsize);
-                for (int k = 0; k < p.fills; k++)
-                    memcpy(s.out + p.filled[k] * problem->size, problem->fill, (size_t)problem->size);
+                positions_fill(&p, s.out, problem->size, problem->fill, problem->size);
             }
         }
         if (bad >= 0) {

@@ -176,8 +176,7 @@ static bool two_passes(job *j, const lookup_walk *walk, const lookup_segment *ru
         return false;
     }
     fetch(j, &s, walk->in_step, walk->out_step, p.entry, p.entry, 0);
-    for (int k = 0; k < p.fills; k++)
-        memcpy(s.out + p.filled[k] * walk->out_step, j->problem->fill, (size_t)j->problem->size);
+    positions_fill(&p, s.out, walk->out_step, j->problem->fill, j->problem->size);
     return true;
 }
 
@@ -226,8 +225,7 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
         if (j->far)
             more = next_run(j, &walk, &s[then], &p[then]);
         fetch(j, &s[now], walk.in_step, walk.out_step, p[now].entry, p[then].entry, j->far && more ? s[then].count : 0);
-        for (int k = 0; k < p[now].fills; k++)
-            memcpy(s[now].out + p[now].filled[k] * walk.out_step, j->problem->fill, (size_t)j->problem->size);
+        positions_fill(&p[now], s[now].out, walk.out_step, j->problem->fill, j->problem->size);
         if (!j->far)
             more = next_run(j, &walk, &s[now], &p[now]);
         now = then;

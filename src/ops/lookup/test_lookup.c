@@ -255,6 +255,57 @@ static void large_interpolations(void **state) {
     }
 }
 
+/* Rows of many lengths: with and without gaps in out, results that go past the caches, tables that are asked for ahead, indices outside. */
+static void rows(void **state) {
+    (void)state;
+    static const int64_t lengths[] = {1, 3, 5, 7, 9, 12, 17, 24, 33, 40, 63, 65, 100, 129, 260, 3000, 9001};
+    uint64_t random = 25;
+    for (int k = 0; k < 2 * TESS_COUNT(lengths); k++) {
+        const int64_t bytes = lengths[k / 2], large = k % 2, n = (large ? 1500000 : 20000) / bytes + 2, count = (large ? 9000000 : 40000) / bytes + 3,
+                      gap = large ? 0 : k % 5, shift = hostile_between(&random, 0, 63);
+        char *table = malloc((size_t)(n * bytes)), *out = aligned_alloc(64, (size_t)(count * (bytes + gap) + 191) / 64 * 64);
+        int32_t *index = malloc((size_t)count * sizeof *index);
+        assert_true(table && out && index);
+        for (int64_t i = 0; i < n * bytes; i++)
+            table[i] = (char)hostile_random(&random);
+        for (int64_t i = 0; i < count; i++)
+            index[i] = (int32_t)hostile_between(&random, 0, n - 1);
+        index[count / 2] = (int32_t)n + 1;
+        index[count / 3] = -1;
+        int64_t strides[2] = {bytes + gap, 1};
+        DLTensor t = tess_view(table, tess_u8, 2, (int64_t[]){n, bytes}, NULL), x = tess_view(index, tess_i32, 1, (int64_t[]){count}, NULL);
+        DLTensor o = tess_view(out + shift, tess_u8, 2, (int64_t[]){count, bytes}, strides);
+        for (int way = 0; way < 4 * context_count; way++) {
+            tess_lookup_options options = {
+                .struct_size = sizeof options, .outside = (tess_outside)(way % 4), .fill = 7, .call.strategy = "lookup/slices"};
+            const char *const filled = options.outside == TESS_OUTSIDE_FILL ? (char[]){7} : NULL;
+            memset(out, HOSTILE_POISON, (size_t)(count * (bytes + gap) + 128));
+            tess_status status = tess_lookup(contexts[way / 4], &t, &x, &o, &options);
+            if (options.outside == TESS_OUTSIDE_ERROR) {
+                assert_tess_fails(status, TESS_ERR_INDEX);
+                continue;
+            }
+            assert_tess_ok(status);
+            for (int64_t i = 0; i < count; i++) {
+                const bool outside = index[i] < 0 || index[i] >= n;
+                const int64_t entry = !outside ? index[i] : options.outside == TESS_OUTSIDE_WRAP ? (index[i] + n) % n : index[i] < 0 ? 0 : n - 1;
+                const char *row = out + shift + i * (bytes + gap);
+                bool right = filled && outside ? row[0] == 7 && row[bytes - 1] == 7 && memcmp(row, row + 1, (size_t)(bytes - 1)) == 0
+                                               : memcmp(row, table + entry * bytes, (size_t)bytes) == 0;
+                for (int64_t at = bytes; right && at < bytes + gap; at++)
+                    right = (unsigned char)row[at] == HOSTILE_POISON;
+                if (!right)
+                    fail_msg("%lld bytes, context %d, outside %d: row %lld is wrong", (long long)bytes, way / 4, way % 4, (long long)i);
+            }
+            for (int64_t i = 0; i < shift; i++)
+                assert_int_equal((unsigned char)out[i], HOSTILE_POISON);
+        }
+        free(table);
+        free(index);
+        free(out);
+    }
+}
+
 static void the_first_bad_index_is_named(void **state) {
     (void)state;
     enum { COUNT = 400000 };
@@ -462,6 +513,7 @@ int main(void) {
         cmocka_unit_test(gathers),
         cmocka_unit_test(interpolations),
         cmocka_unit_test(large),
+        cmocka_unit_test(rows),
         cmocka_unit_test(large_interpolations),
         cmocka_unit_test(the_first_bad_index_is_named),
         cmocka_unit_test(values_by_hand),
