@@ -52,6 +52,19 @@ static void wait_for_those_before(work *w, int64_t band) {
     atomic_store_explicit(&w->loaded, band + 1, memory_order_release);
 }
 
+/* A band goes back, by whole lines, and beside each line one of `next` is asked for: what is read after this, and lies along memory as the band does. Stores find their
+ * lines in the caches, so that without it memory would rest. */
+static void put_back(char *to, const char *from, int64_t bytes, const char *next) {
+    int64_t i = tess_min64(bytes, -(int64_t)((uintptr_t)to & 63) & 63);
+    memcpy(to, from, (size_t)i);
+    for (; i + 64 <= bytes; i += 64) {
+        tess_prefetch_l2(next + i);
+        for (int part = 0; part < 64; part += TESS_VECTOR_BYTES)
+            v_bytes_store(to + i + part, v_bytes_load(from + i + part));
+    }
+    memcpy(to + i, from + i, (size_t)(bytes - i));
+}
+
 /* ---- first pass: bands of b rows ---- */
 
 /* With b = 1 a band is a piece of a row: piece k of the row's columns that belong to blocks. */
@@ -74,7 +87,9 @@ static void gather_load(const work *w, int64_t band, char *buffer) {
 static void gather_store(const work *w, int64_t band, const char *buffer) {
     const transpose_rectangle *x = &w->x;
     const int64_t pieces = gather_pieces(x), bytes = x->wide * x->c * x->b * x->size, at = band % pieces * x->pieces;
-    memcpy(w->data + band / pieces * bytes + at, buffer, (size_t)(x->b > 1 ? bytes : tess_min64(x->pieces, bytes - at)));
+    const int64_t next = tess_min64(band + w->crew, x->high * pieces - 1);
+    put_back(w->data + band / pieces * bytes + at, buffer, x->b > 1 ? bytes : tess_min64(x->pieces, bytes - at),
+             w->data + next / pieces * x->b * x->columns * x->size + next % pieces * x->pieces);
 }
 
 /* What is below the blocks: the ends of the rows that the blocks will become, and the ends of those from beside. */
@@ -98,6 +113,20 @@ static void spread_place(const transpose_rectangle *x, int64_t *band, int64_t *a
     *at = k % pieces * x->pieces;
 }
 
+/* A run of a block; that of the next block is asked for. */
+TESS_INLINE void spread_run(char *to, const char *from, int64_t run, int64_t block) {
+    if (run % 64 != 0) {
+        tess_prefetch_l2(from + block);
+        tess_copy_run(to, from, run);
+        return;
+    }
+    for (int64_t i = 0; i < run; i += 64) {
+        tess_prefetch_l2(from + block + i);
+        for (int part = 0; part < 64; part += TESS_VECTOR_BYTES)
+            v_bytes_store(to + i + part, v_bytes_load(from + i + part));
+    }
+}
+
 static void spread_load(const work *w, int64_t band, char *buffer) {
     const transpose_rectangle *x = &w->x;
     const int64_t whole = x->high * x->b * x->size, run = x->b * x->size, row = x->rows * x->size, tail = x->under * x->size;
@@ -114,20 +143,20 @@ static void spread_load(const work *w, int64_t band, char *buffer) {
         turn(buffer, row, from, x->c * x->size, x->c, x->high, x->size, true);
     else
         for (int64_t i = 0; i < x->high; i++, from += x->block)
-            for (int64_t k = 0; k < x->c; k++) {
-                tess_prefetch_l2(from + x->block + k * run);
-                tess_copy_run(buffer + k * row + i * run, from + k * run, run);
-            }
+            for (int64_t k = 0; k < x->c; k++)
+                spread_run(buffer + k * row + i * run, from + k * run, run, x->block);
     for (int64_t k = 0; k < x->c && tail > 0; k++)
         memcpy(buffer + k * row + whole, tails + k * tail, (size_t)tail);
 }
 
 static void spread_store(const work *w, int64_t band, const char *buffer) {
     const transpose_rectangle *x = &w->x;
-    int64_t at;
+    int64_t at, after, next = tess_min64(band + w->crew, x->wide * spread_pieces(x) - 1);
     spread_place(x, &band, &at);
+    spread_place(x, &next, &after);
     const int64_t bytes = x->c * x->rows * x->size;
-    memcpy(w->data + band * bytes + at, buffer, (size_t)(x->c > 1 ? bytes : tess_min64(x->pieces, bytes - at)));
+    put_back(w->data + band * bytes + at, buffer, x->c > 1 ? bytes : tess_min64(x->pieces, bytes - at),
+             w->data + next * x->c * x->high * x->b * x->size + after);
 }
 
 #define TASKS(name, ordered)                                                           \
