@@ -18,15 +18,17 @@
 
 #include "core/parallel.h"
 #include "ops/correlate/fused.h"
+#include "ops/correlate/march.h"
 #include "ops/correlate/roll.h"
 #include "ops/correlate/window_kernels.h"
 #include "ops/correlate/window_rings.h"
 #include "simd/simd.h"
 
-enum { LINE = 64 }; /* bytes */
+enum { LINE = 64, WAITING = (TESS_MARCH_DEEP - 1) * TESS_FUSED_ROWS * TESS_VECTOR_BYTES }; /* bytes: a line; sums of a march that are under way */
 
 const tess_window_kernels *TESS_ISA_NAME(tess_correlate_window_kernels)(bool f32);
 const tess_roll_kernels *TESS_ISA_NAME(tess_correlate_roll_kernels)(bool f32);
+const tess_march_kernels *TESS_ISA_NAME(tess_correlate_march_kernels)(void);
 
 /* How a row of output is shared out where sums roll along it. */
 typedef struct rolling {
@@ -53,8 +55,10 @@ typedef struct job {
     int64_t source_bytes; /* of an element of the input */
     bool ask;             /* rows of the input that come next are asked for: their elements lie one after another */
     bool out_ready, stream, rings;
-    int64_t tall; /* output rows of a group */
-    int64_t most; /* the same, or those of a tile: input rows that so many meet stand in the table, then as many that come next */
+    tess_window_tile tile, narrow; /* of columns */
+    tess_march march;              /* long row masks follow the columns, instead of rings; NULL: they do not */
+    int64_t tall;                  /* output rows of a group */
+    int64_t most;                  /* the same, or those of a tile: input rows that so many meet stand in the table, then as many that come next */
     rolling rolling;
 } job;
 
@@ -118,10 +122,7 @@ static int64_t column_tile(const job *j, const walk *w, int64_t r, int64_t x, in
                                    .out = w->scratch + j->fused.between + r * j->fused.row_bytes + (j->fused.left + x) * j->width,
                                    .out_stride = j->fused.row_bytes,
                                    .between = true};
-    if (j->fused.bytes)
-        (columns == k->lanes ? k->narrow_bytes : k->bytes)(&call);
-    else
-        (columns == k->lanes ? k->narrow : k->tile)(&call);
+    (columns == k->lanes ? j->narrow : j->tile)(&call);
     return x + columns;
 }
 
@@ -176,20 +177,46 @@ static void row_ends(const job *j, walk *w) {
     w->ends_made = j->problem->boundary == TESS_BOUNDARY_CONSTANT;
 }
 
+/* Output columns from *done on, as far as the rows between the passes are made: x columns. *steps: those done of a march that began at j->inside. */
+static void march_on(const job *j, const walk *w, char *out, void *waiting, int64_t *steps, int64_t *done, int64_t x) {
+    const tess_window_kernels *k = j->kernels;
+    const int64_t taps = j->row->axis[1].width, deep = tess_ceil_div(taps, k->lanes), vector = k->lanes * j->width;
+    const int64_t from = j->inside - j->row->axis[1].before, met = (x - from + 1) / k->lanes - 1; /* a step meets two vectors but for an element */
+    const int64_t until = tess_min64(met, (j->beyond - j->inside) / k->lanes + deep - 1);
+    if (until <= *steps)
+        return;
+    const tess_march_call march = {.x = w->scratch + j->fused.between + (j->fused.left + from) * j->width + *steps * vector,
+                                   .out = out + j->inside * j->width + (*steps - deep + 1) * vector,
+                                   .waiting = waiting,
+                                   .weights = j->row->weights,
+                                   .hop = j->fused.row_bytes,
+                                   .out_hop = j->out_row,
+                                   .steps = until - *steps,
+                                   .last_taps = taps - (deep - 1) * k->lanes,
+                                   .unborn = deep - 1 - *steps,
+                                   .stream = j->stream};
+    j->march(&march);
+    *steps = until;
+    *done = j->inside + tess_max64(until - deep + 1, 0) * k->lanes;
+}
+
 /* A group of rows by tiles. */
 static void tiled_group(const job *j, walk *w, char *out) {
     const tess_window_kernels *k = j->kernels;
     const tess_correlate_axis *across = &j->row->axis[1];
     const int64_t columns = k->line_vectors * k->lanes, reach = (across->width - 1 - across->before) * j->row->group;
     const char *between = w->scratch + j->fused.between + j->fused.left * j->width;
-    int64_t done = j->inside;
+    int64_t done = j->inside, steps = 0;
+    char waiting[WAITING] __attribute__((aligned(64))) = {0};
     for (int64_t x = 0; x < j->fused.length;) {
         x = column_tile(j, w, 0, x, j->fused.length);
-        for (; !j->rings && done + columns <= j->beyond && done + columns + reach <= x; done += columns)
+        if (j->march)
+            march_on(j, w, out, waiting, &steps, &done, x);
+        for (; !j->rings && !j->march && done + columns <= j->beyond && done + columns + reach <= x; done += columns)
             row_tiles(j, w, out, done, columns, columns, j->stream);
     }
     row_ends(j, w);
-    for (int r = 0; j->rings && r < k->tall; r++, between += j->fused.row_bytes) { /* a long mask: the whole row at once */
+    for (int r = 0; j->rings && !j->march && r < k->tall; r++, between += j->fused.row_bytes) { /* a long mask: the whole row at once */
         const tess_window_line line = {.x = between + (j->inside - across->before) * j->width,
                                        .out = out + r * j->out_row + j->inside * j->width,
                                        .weights = j->row->weights,
@@ -297,6 +324,19 @@ static void find_rolling(job *j, int64_t phase) {
     j->most = tess_max64(j->tall, j->most);
 }
 
+static void find_kernels(job *j) {
+    const tess_window_kernels *k = j->kernels;
+    const tess_march_kernels *marches = TESS_ISA_NAME(tess_correlate_march_kernels)();
+    const int64_t deep = tess_ceil_div(j->row->axis[1].width, k->lanes);
+    j->tile = j->fused.bytes ? k->bytes : k->tile;
+    j->narrow = j->fused.bytes ? k->narrow_bytes : k->narrow;
+    if (marches->rows != k->tall)
+        return;
+    j->tile = j->fused.bytes ? marches->columns_u8 : j->width == 4 ? marches->columns_f32 : marches->columns_f64;
+    if (j->rings && deep <= TESS_MARCH_DEEP)
+        j->march = j->width == 4 ? marches->f32[deep] : marches->f64[deep];
+}
+
 tess_status TESS_ISA_NAME(tess_correlate_fused_passes)(const tess_correlate_problem *problem, const tess_correlate_fused *fused, const tess_run *run);
 tess_status TESS_ISA_NAME(tess_correlate_fused_passes)(const tess_correlate_problem *problem, const tess_correlate_fused *fused,
                                                        const tess_run *run) {
@@ -326,6 +366,7 @@ tess_status TESS_ISA_NAME(tess_correlate_fused_passes)(const tess_correlate_prob
     j.out_stride = row->group > 1 ? (int64_t)tess_type_size(row->to) : across->out_stride;
     j.out_ready = row->to == problem->work && j.out_stride == j.width;
     j.rings = j.out_ready && row->group == 1 && tess_window_rings_pay(j.kernels, across->width);
+    find_kernels(&j);
     const int64_t phase = (int64_t)(((uintptr_t)0 - (uintptr_t)j.out) % 64), line = 64 / j.width;
     j.stream = j.out_ready && phase % j.width == 0 && j.out_row % 64 == 0 && tess_correlate_goes_past(problem, j.width);
     j.inside = tess_max64(across->before, 0) * row->group;

@@ -78,6 +78,43 @@ static void short_lists(void **state) {
     }
 }
 
+/* Long masks of a row that march behind those of a column (march.h): every depth, boundary and extent, masks that stand to one side, columns of u8; the last is
+ * stored past the caches. */
+static void long_lists(void **state) {
+    (void)state;
+    uint64_t random = 14;
+    for (int i = 0; i < 31; i++) {
+        sample s;
+        memset(&s, 0, sizeof s);
+        const bool large = i == 30;
+        const int64_t width[2] = {hostile_between(&random, 1, 9), large ? 31 : 13 + 2 * i + (i & 1)};
+        s.ndim = s.naxes = s.count = 2;
+        s.axes[1] = 1;
+        s.options = (tess_correlate_options){.struct_size = sizeof s.options,
+                                             .axes = s.axes,
+                                             .naxes = 2,
+                                             .origin = s.origin,
+                                             .boundary = (tess_boundary)(i % 6),
+                                             .extent = large ? TESS_EXTENT_SAME : (tess_extent)(i / 2 % 3),
+                                             .constant = i & 1 ? 3 : 0};
+        for (int k = 0; k < 2 && s.options.extent == TESS_EXTENT_SAME; k++)
+            s.origin[k] = i % 4 ? 0 : hostile_between(&random, -(width[k] / 2), (width[k] - 1) / 2);
+        s.out_shape[0] = s.shape[0] = large ? 1030 : hostile_between(&random, 14, 30);
+        s.out_shape[1] = s.shape[1] = large ? 2048 : hostile_between(&random, 128, 700);
+        tess_type type = large ? tess_f32 : (const tess_type[]){tess_f32, tess_f64, tess_u8}[i % 3];
+        hostile_make(&s.in, &random, type, 2, s.shape, HOSTILE_COMPACT);
+        for (int k = 0; k < 2; k++) {
+            s.out_shape[k] = out_size(s.options.extent, s.shape[k], width[k]);
+            hostile_make(&s.masks[k], &random, type == tess_f64 ? tess_f64 : tess_f32, 1, &width[k], HOSTILE_COMPACT);
+            hostile_fill(&s.masks[k], &random, 1);
+        }
+        hostile_make(&s.out, &random, type == tess_u8 ? tess_f32 : type, 2, s.out_shape, HOSTILE_COMPACT);
+        hostile_fill(&s.in, &random, i % 5 == 2 ? 2 : 1);
+        assert_true(compare(&s, &random, HOSTILE_COMPACT, i % 6 == 0) > 0);
+        drop(&s);
+    }
+}
+
 /* Volumes of several bands of rows and, with threads, of several stretches of planes (cpu_volume.c); masks of 3 x 3 in planes and others; every boundary
  * and extent; stacks of volumes, colours, other types. The last is stored past the caches. */
 static void volumes(void **state) {
@@ -168,8 +205,8 @@ static void one_tap_along_slabs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns_then_rows), cmocka_unit_test(short_lists),         cmocka_unit_test(volumes),
-        cmocka_unit_test(long_lines),        cmocka_unit_test(one_tap_along_slabs),
+        cmocka_unit_test(columns_then_rows), cmocka_unit_test(short_lists), cmocka_unit_test(long_lists),
+        cmocka_unit_test(volumes),           cmocka_unit_test(long_lines),  cmocka_unit_test(one_tap_along_slabs),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }
