@@ -61,7 +61,11 @@ TESS_INLINE void ask(const char *next, int64_t bytes) {
         tess_prefetch_l2(next + byte);
 }
 
-/* Elements of 4 and 8 bytes without gaps on both sides; the vectors that fill whole lines of out go past the caches when `stream`. */
+/* Elements of 16 bytes are loads either way. */
+TESS_INLINE v_bytes x_bytes_gather(const void *base, const uint32_t *at) { return v_lanes_gather(base, at, 1, 16); }
+TESS_INLINE v_bytes x_bytes_collect(const void *base, const uint32_t *at) { return v_lanes_gather(base, at, 1, 16); }
+
+/* Elements of 4, 8 and 16 bytes without gaps on both sides; the vectors that fill whole lines of out go past the caches when `stream`. */
 #define FETCH_LINES(size, vector, LANES)                                                                                                            \
     static void fetch_lines_##size(char *out, const char *table, const int32_t *entry, int64_t count, bool stream, const char *next, int64_t width, \
                                    bool loads) {                                                                                                    \
@@ -81,6 +85,7 @@ TESS_INLINE void ask(const char *next, int64_t bytes) {
     }
 FETCH_LINES(4, v_f32, TESS_F32_LANES)
 FETCH_LINES(8, v_f64, TESS_F64_LANES)
+FETCH_LINES(16, x_bytes, TESS_LANES)
 
 /* The same from a table far away. Plain stores: those past the caches take the places of lines that are under way. */
 enum { FAR_AHEAD = 64 };
@@ -143,7 +148,7 @@ static void fetch(const job *j, const lookup_segment *s, int64_t in_step, int64_
         case 2: fetch_narrow_2(s->out, s->table, n, entry, s->count, j->stream, next, in_step); return;
         case 4: fetch_lines_4(s->out, s->table, entry, s->count, j->stream, next, in_step, j->loads); return;
         case 8: fetch_lines_8(s->out, s->table, entry, s->count, j->stream, next, in_step, j->loads); return;
-        default: break;
+        default: fetch_lines_16(s->out, s->table, entry, s->count, j->stream, next, in_step, j->loads); return;
         }
     switch (size) {
     case 1: fetch_1(s->out, out_step, s->table, step, entry, s->count); break;
