@@ -7,7 +7,7 @@
  * Asking ahead: that Xeon sums and compares f32 by loads of 32 bytes a fifth faster when lines 4 KiB ahead are asked for; Zen 4 is as fast or faster
  * without, by loads of 32 bytes and of 64 (src/ops/reduce/README.md). Without it at 64 bytes the Xeon was not measured.
  *
- * Reading halves: a maximum of integers in memory is a tenth quicker on Zen 4 by loads of 32 bytes than of 64 (src/ops/reduce/README.md); the Xeon was not
+ * Reading halves: maxima of integers and sums in memory are a tenth quicker on Zen 4 by loads of 32 bytes than of 64 (src/ops/reduce/README.md); the Xeon was not
  * measured.
  *
  * Asking near: correlations of 9 to 17 taps take a twentieth less on Zen 4 when 2 KiB ahead are asked for; the Xeon was not measured. */

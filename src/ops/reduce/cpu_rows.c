@@ -12,6 +12,7 @@
 #include "core/maker.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/take.h"
+#include "simd/here.h"
 
 #if defined(__AVX512F__)
 enum { IN_REGISTERS = 1 };
@@ -62,9 +63,22 @@ TESS_INLINE bool asks_ahead(int bytes) { return tess_cpu_asks_ahead() || bytes =
 
 /* The sum of the n elements of a leaf, `size` bytes each. Lanes without elements hold +0, which no sum notices that started from +0, and neither do those that
  * take +0 once more to complete a vector. */
+#if defined(__AVX512F__)
+/* Level by level: of nested loops gcc 12 keeps the inner ones, and the lanes go by way of L1. */
+#define HALVE_TO(a, VECTORS, to) \
+    if (VECTORS > to)            \
+    UNROLL for (int v = 0; v < to; v++) a[v] += a[v + (VECTORS > to ? to : 0)]
+#define HALVE(vector, a, VECTORS) \
+    HALVE_TO(a, VECTORS, 16);     \
+    HALVE_TO(a, VECTORS, 8);      \
+    HALVE_TO(a, VECTORS, 4);      \
+    HALVE_TO(a, VECTORS, 2);      \
+    HALVE_TO(a, VECTORS, 1)
+#else
 #define HALVE(vector, a, VECTORS) \
     _Pragma("GCC unroll 8") for (int w = VECTORS / 2; w > 0; w /= 2) _Pragma("GCC unroll 16") for (int v = 0; v < w; v++) a[v] += a[v + w]
-#define ROWS(name, type, vector, size)                                                                                \
+#endif
+#define LEAF(name, type, vector, size)                                                                                \
     TESS_INLINE type leaf_##name(const char *p, int64_t n, const bool ahead) {                                        \
         enum { LANES = TESS_VECTOR_BYTES / (int)sizeof(type), VECTORS = REDUCE_LANES / LANES, BYTES = LANES * size }; \
         vector a[VECTORS];                                                                                            \
@@ -91,24 +105,52 @@ TESS_INLINE bool asks_ahead(int bytes) { return tess_cpu_asks_ahead() || bytes =
         }                                                                                                             \
         HALVE(vector, a, VECTORS);                                                                                    \
         return last_##type(a[0]);                                                                                     \
-    }                                                                                                                 \
-    static void rows_##name(void *sums, const char *rows, int64_t step, int64_t count, int64_t k) {                   \
-        type *to = sums;                                                                                              \
-        type stack[REDUCE_LEVELS];                                                                                    \
-        const bool ahead = asks_ahead(TESS_VECTOR_BYTES / (int)sizeof(type) * size);                                  \
-        for (int64_t i = 0; i < count; i++, rows += step) {                                                           \
-            int depth = 0;                                                                                            \
-            for (int64_t first = 0, leaf = 0; first < k; first += REDUCE_LEAF, leaf++) {                              \
-                stack[depth++] = leaf_##name(rows + first * size, tess_min64(k - first, REDUCE_LEAF), ahead);         \
-                for (int merges = reduce_merges_after(leaf); merges > 0; merges--, depth--)                           \
-                    stack[depth - 2] += stack[depth - 1];                                                             \
-            }                                                                                                         \
-            for (; depth > 1; depth--)                                                                                \
-                stack[depth - 2] += stack[depth - 1];                                                                 \
-            to[i] = stack[0];                                                                                         \
-        }                                                                                                             \
     }
-ROWS(f32, float, v_f32, 4)
+#define TREES(name, type, size, sum)                                                                  \
+    static void rows_##name(void *sums, const char *rows, int64_t step, int64_t count, int64_t k) {   \
+        type *to = sums;                                                                              \
+        type stack[REDUCE_LEVELS];                                                                    \
+        const bool ahead = asks_ahead(TESS_VECTOR_BYTES / (int)sizeof(type) * size);                  \
+        for (int64_t i = 0; i < count; i++, rows += step) {                                           \
+            int depth = 0;                                                                            \
+            for (int64_t first = 0, leaf = 0; first < k; first += REDUCE_LEAF, leaf++) {              \
+                stack[depth++] = sum(rows + first * size, tess_min64(k - first, REDUCE_LEAF), ahead); \
+                for (int merges = reduce_merges_after(leaf); merges > 0; merges--, depth--)           \
+                    stack[depth - 2] += stack[depth - 1];                                             \
+            }                                                                                         \
+            for (; depth > 1; depth--)                                                                \
+                stack[depth - 2] += stack[depth - 1];                                                 \
+            to[i] = stack[0];                                                                         \
+        }                                                                                             \
+    }
+#define ROWS(name, type, vector, size) LEAF(name, type, vector, size) TREES(name, type, size, leaf_##name)
+LEAF(f32, float, v_f32, 4)
+/* Whole rows of lanes by vectors of half a line: AVX-512 has 32 registers for them. The additions keep their order, for a reader that leaps disturbs the processor's
+ * read-ahead. */
+#if defined(__AVX512VL__)
+typedef float half_f32 __attribute__((vector_size(32)));
+typedef float half_anywhere __attribute__((vector_size(32), aligned(1), may_alias));
+static float halves_f32(const char *p, int64_t n) {
+    half_f32 a[32];
+    UNROLL for (int v = 0; v < 32; v++) a[v] = (half_f32){0};
+    for (int64_t r = n / REDUCE_LANES; r > 0; r--, p += REDUCE_LANES * 4)
+        UNROLL for (int v = 0; v < 32; v++)
+#if TESS_HERE
+            __asm__ volatile("vaddps %1, %0, %0" : "+v"(a[v]) : "m"(*(const half_anywhere *)(p + v * 32)));
+#else
+            a[v] += *(const half_anywhere *)(p + v * 32);
+#endif
+    HALVE(half_f32, a, 32);
+    const __m128 four = _mm256_castps256_ps128((__m256)a[0]) + _mm256_extractf128_ps((__m256)a[0], 1), two = four + _mm_movehl_ps(four, four);
+    return two[0] + two[1];
+}
+TESS_INLINE float either_f32(const char *p, int64_t n, bool ahead) {
+    return n % REDUCE_LANES == 0 && tess_cpu_reads_halves() ? halves_f32(p, n) : leaf_f32(p, n, ahead);
+}
+#else
+#define either_f32 leaf_f32
+#endif
+TREES(f32, float, 4, either_f32)
 ROWS(f16, float, v_f32, 2)
 ROWS(bf16, float, v_f32, 2)
 ROWS(abs_f32, float, v_f32, 4)
