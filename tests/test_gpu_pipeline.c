@@ -202,6 +202,22 @@ static void correlations(void **state) {
     correlated(&random, tess_f32, tess_f32, tess_f32, 1, (const int64_t[]){30001}, 1, (const int64_t[]){77}, &o, HOSTILE_STRIDED);
 }
 
+/* Transforms: cut behind whole pairs of tiles, of planes and of lines, an odd number of them beside each other, with other axes. */
+static void transforms(void **state) {
+    (void)state;
+    uint64_t random = 5;
+    setenv("TESSERA_GPU_MEMORY", "700K", 1);
+    for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary += 2) {
+        tess_correlate_options o = {.struct_size = sizeof o, .boundary = boundary, .constant = 0.37, .accuracy = TESS_ACCURACY_FFT};
+        const int layout = boundary % 4 ? HOSTILE_COMPACT : HOSTILE_STRIDED;
+        correlated(&random, tess_f32, tess_f32, tess_f32, 2, (const int64_t[]){1100, 100}, 2, (const int64_t[]){17, 15}, &o, layout);
+        correlated(&random, tess_f32, tess_f32, tess_f32, 1, (const int64_t[]){100001}, 1, (const int64_t[]){301}, &o, layout);
+    }
+    tess_correlate_options o = {.struct_size = sizeof o, .boundary = TESS_BOUNDARY_MIRROR, .extent = TESS_EXTENT_FULL, .accuracy = TESS_ACCURACY_FFT};
+    correlated(&random, tess_f32, tess_f32, tess_f64, 3, (const int64_t[]){3, 700, 60}, 2, (const int64_t[]){20, 9}, &o, HOSTILE_STRIDED);
+    correlated(&random, tess_f64, tess_f64, tess_f64, 2, (const int64_t[]){3, 19000}, 1, (const int64_t[]){99}, &o, HOSTILE_COMPACT);
+}
+
 /* A list of masks: the passes before the one along the cut axis meet copied rows. */
 static void lists(void **state) {
     (void)state;
@@ -403,9 +419,9 @@ static void what_is_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(transposes),     cmocka_unit_test(reductions),   cmocka_unit_test(leaves),
-                                       cmocka_unit_test(exact_sums),     cmocka_unit_test(correlations), cmocka_unit_test(lists),
-                                       cmocka_unit_test(lookups),        cmocka_unit_test(bad_index),    cmocka_unit_test(the_cap_is_kept),
-                                       cmocka_unit_test(what_is_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(transposes),      cmocka_unit_test(reductions),     cmocka_unit_test(leaves),
+                                       cmocka_unit_test(exact_sums),      cmocka_unit_test(correlations),   cmocka_unit_test(lists),
+                                       cmocka_unit_test(transforms),      cmocka_unit_test(lookups),        cmocka_unit_test(bad_index),
+                                       cmocka_unit_test(the_cap_is_kept), cmocka_unit_test(what_is_refused)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

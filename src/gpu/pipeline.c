@@ -98,6 +98,8 @@ bool tess_gpu_pipeline_cut(const tess_plan *plan, tess_gpu_cut *result) {
     result->limit = cap > 0 ? most : INT64_MAX;
     result->rows = rows_in(cut, most);
     result->size = tess_max64(most, (int64_t)((double)result->rows * cut->row + cut->fixed) + 2 * ALIGN);
+    if (cap > 0 && result->size > result->limit && operands(plan) <= cap)
+        return false; /* too large in parts, but not as a whole */
     return (double)cut->rows * cut->row + cut->fixed > 2 * (double)most;
 }
 

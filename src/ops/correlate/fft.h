@@ -40,6 +40,7 @@ typedef struct tess_correlate_fft {
     int64_t pieces;
     int64_t piece_count[TESS_MAX_NDIM], piece_step[TESS_MAX_NDIM]; /* by the axes of the mask: how many, and taps from one to the next */
     double cost;                                                   /* of it all, in multiply-adds of a direct sum */
+    bool part;                                                     /* of another problem (slab.c), whose tables these are */
     void *tables;                                                  /* roots, then `spectrum` */
     size_t size;
     void *device_tables; /* gpu_fft_tables.c: NULL until a plan for a GPU is laid out */

@@ -235,7 +235,7 @@ void tess_correlate_release(tess_problem *base) {
         tess_free(context, problem->packed->dot4.weights, problem->packed->size);
     tess_free(context, problem->packed, sizeof *problem->packed);
     tess_correlate_packed_passes_free(problem);
-    if (problem->fft) {
+    if (problem->fft && !problem->fft->part) {
         tess_free(context, problem->fft->tables, problem->fft->size);
         tess_free(context, problem->fft->device_tables, problem->fft->device_size);
     }
