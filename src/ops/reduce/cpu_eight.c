@@ -9,44 +9,56 @@
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/take.h"
 
-/* One vector of columns, from column c on. more: on top of what acc holds; then there is one lane only. TAKE: see take.h; of distances also the means. */
-#define EIGHT(name, type, vector, size, TAKE, ...)                                                                                                  \
-    TESS_INLINE vector at_##name(const type *acc, const char *const *p, int64_t c, const int lanes, const bool more, const double *mean) {          \
-        const int each = REDUCE_EIGHT / lanes;                                                                                                      \
-        vector s[REDUCE_EIGHT];                                                                                                                     \
-        (void)mean;                                                                                                                                 \
-        _Pragma("GCC unroll 8") for (int j = 0; j < lanes; j++) {                                                                                   \
-            s[j] = more ? vector##_load(acc + c) : (vector){0};                                                                                     \
-            _Pragma("GCC unroll 8") for (int i = 0; i < each; i++) s[j] = TAKE(s[j], p[j * each + i] + c * size __VA_ARGS__);                       \
-        }                                                                                                                                           \
-        _Pragma("GCC unroll 4") for (int w = 1; w < lanes; w *= 2) _Pragma("GCC unroll 4") for (int j = 0; j < lanes; j += 2 * w) s[j] += s[j + w]; \
-        return s[0];                                                                                                                                \
-    }                                                                                                                                               \
-    TESS_INLINE void loop_##name(type *acc, const char *const *row, const char *const *next, const int lanes, const bool more, int64_t n,           \
-                                 const double *mean) {                                                                                              \
-        enum { LANES = TESS_VECTOR_BYTES / (int)sizeof(type) };                                                                                     \
-        const char *p[REDUCE_EIGHT], *q[REDUCE_EIGHT];                                                                                              \
-        memcpy(p, row, sizeof p);                                                                                                                   \
-        memcpy(q, next, sizeof q);                                                                                                                  \
-        const vector last = at_##name(acc, p, n - LANES, lanes, more, mean); /* overlaps the one before */                                          \
-        for (int64_t c = 0; c + LANES <= n; c += LANES) {                                                                                           \
-            if (c * size % 64 == 0)                                                                                                                 \
-                _Pragma("GCC unroll 8") for (int k = 0; k < REDUCE_EIGHT; k++) tess_prefetch_l2(q[k] + c * size);                                   \
-            vector##_store(acc + c, at_##name(acc, p, c, lanes, more, mean));                                                                       \
-        }                                                                                                                                           \
-        vector##_store(acc + n - LANES, last);                                                                                                      \
-    }                                                                                                                                               \
-    static void eight_##name(void *acc, const char *const *row, const char *const *next, int lanes, bool more, int64_t n, const double *mean) {     \
-        if (more)                                                                                                                                   \
-            loop_##name(acc, row, next, 1, true, n, mean);                                                                                          \
-        else if (lanes == 1)                                                                                                                        \
-            loop_##name(acc, row, next, 1, false, n, mean);                                                                                         \
-        else if (lanes == 2)                                                                                                                        \
-            loop_##name(acc, row, next, 2, false, n, mean);                                                                                         \
-        else if (lanes == 4)                                                                                                                        \
-            loop_##name(acc, row, next, 4, false, n, mean);                                                                                         \
-        else                                                                                                                                        \
-            loop_##name(acc, row, next, 8, false, n, mean);                                                                                         \
+enum { COLUMNS = TESS_VECTOR_BYTES > 16 ? 16 : 4, MOST_VECTORS = 4 }; /* taken at once, at most */
+
+/* V vectors of columns, from column c on, to `to`. more: on top of what acc holds; then there is one lane only. TAKE: see take.h; of distances also the means. A
+ * line of each row is taken at once: eight rows a power of two apart fill all ways of a set of L1, and their lines would be gone when the next vector wants the
+ * rest of them. */
+#define EIGHT(name, type, vector, size, TAKE, ...)                                                                                              \
+    TESS_INLINE void at_##name(type *to, const type *acc, const char *const *p, int64_t c, const int V, const int lanes, const bool more,       \
+                               const double *mean) {                                                                                            \
+        enum { LANES = TESS_VECTOR_BYTES / (int)sizeof(type) };                                                                                 \
+        const int each = REDUCE_EIGHT / lanes;                                                                                                  \
+        vector s[REDUCE_EIGHT][MOST_VECTORS];                                                                                                   \
+        (void)mean;                                                                                                                             \
+        _Pragma("GCC unroll 8") for (int j = 0; j < lanes; j++) {                                                                               \
+            _Pragma("GCC unroll 4") for (int v = 0; v < V; v++) s[j][v] = more ? vector##_load(acc + c + v * LANES) : (vector){0};              \
+            _Pragma("GCC unroll 8") for (int i = 0; i < each; i++) _Pragma("GCC unroll 4") for (int v = 0; v < V; v++) {                        \
+                const int64_t at = c + v * LANES;                                                                                               \
+                s[j][v] = TAKE(s[j][v], p[j * each + i] + at * size __VA_ARGS__);                                                               \
+            }                                                                                                                                   \
+        }                                                                                                                                       \
+        _Pragma("GCC unroll 4") for (int w = 1; w < lanes; w *= 2) _Pragma("GCC unroll 4") for (int j = 0; j < lanes; j += 2 * w)               \
+            _Pragma("GCC unroll 4") for (int v = 0; v < V; v++) s[j][v] += s[j + w][v];                                                         \
+        _Pragma("GCC unroll 4") for (int v = 0; v < V; v++) vector##_store(to + v * LANES, s[0][v]);                                            \
+    }                                                                                                                                           \
+    TESS_INLINE void loop_##name(type *acc, const char *const *row, const char *const *next, const int lanes, const bool more, int64_t n,       \
+                                 const double *mean) {                                                                                          \
+        enum { LANES = TESS_VECTOR_BYTES / (int)sizeof(type), LINE = 64 / (LANES * size), MOST = COLUMNS / LANES };                             \
+        enum { V = (int)LINE < (int)MOST ? (int)LINE : (int)MOST, UNIT = V * LANES };                                                           \
+        const char *p[REDUCE_EIGHT], *q[REDUCE_EIGHT];                                                                                          \
+        type last[UNIT];                                                                                                                        \
+        memcpy(p, row, sizeof p);                                                                                                               \
+        memcpy(q, next, sizeof q);                                                                                                              \
+        for (int64_t c = n % UNIT != 0 ? -UNIT : 0; c + UNIT <= n; c += UNIT) { /* the last ones first: they overlap those before */            \
+            if (c * size % 64 == 0 && c >= 0)                                                                                                   \
+                _Pragma("GCC unroll 8") for (int k = 0; k < REDUCE_EIGHT; k++) tess_prefetch_l2(q[k] + c * size);                               \
+            at_##name(c < 0 ? last : acc + c, acc, p, c < 0 ? n - UNIT : c, V, lanes, more, mean);                                              \
+        }                                                                                                                                       \
+        if (n % UNIT != 0)                                                                                                                      \
+            memcpy(acc + n - UNIT, last, sizeof last);                                                                                          \
+    }                                                                                                                                           \
+    static void eight_##name(void *acc, const char *const *row, const char *const *next, int lanes, bool more, int64_t n, const double *mean) { \
+        if (more)                                                                                                                               \
+            loop_##name(acc, row, next, 1, true, n, mean);                                                                                      \
+        else if (lanes == 1)                                                                                                                    \
+            loop_##name(acc, row, next, 1, false, n, mean);                                                                                     \
+        else if (lanes == 2)                                                                                                                    \
+            loop_##name(acc, row, next, 2, false, n, mean);                                                                                     \
+        else if (lanes == 4)                                                                                                                    \
+            loop_##name(acc, row, next, 4, false, n, mean);                                                                                     \
+        else                                                                                                                                    \
+            loop_##name(acc, row, next, 8, false, n, mean);                                                                                     \
     }
 EIGHT(f32, float, v_f32, 4, take_f32)
 EIGHT(f16, float, v_f32, 2, take_f16)
@@ -61,9 +73,9 @@ EIGHT(square_f32, double, v_f64, 4, take_square_f32)
 EIGHT(square_f64, double, v_f64, 8, take_square_f64)
 EIGHT(wide_f16, double, v_f64, 2, take_wide_f16)
 EIGHT(wide_f32, double, v_f64, 4, take_wide_f32)
-EIGHT(apart_f16, double, v_f64, 2, take_apart_f16, , v_f64_load(mean + c))
-EIGHT(apart_f32, double, v_f64, 4, take_apart_f32, , v_f64_load(mean + c))
-EIGHT(apart_f64, double, v_f64, 8, take_apart_f64, , v_f64_load(mean + c))
+EIGHT(apart_f16, double, v_f64, 2, take_apart_f16, , v_f64_load(mean + at))
+EIGHT(apart_f32, double, v_f64, 4, take_apart_f32, , v_f64_load(mean + at))
+EIGHT(apart_f64, double, v_f64, 8, take_apart_f64, , v_f64_load(mean + at))
 
 extern const reduce_eight_kernels TESS_ISA_NAME(tess_reduce_eight_kernels);
 const reduce_eight_kernels TESS_ISA_NAME(tess_reduce_eight_kernels) = {

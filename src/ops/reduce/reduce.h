@@ -171,8 +171,8 @@ typedef struct reduce_row_kernels {
 } reduce_row_kernels;
 
 /* Eight rows of n columns at once (cpu_eight.c), 8 / lanes of each of so many lanes (1, 2, 4, 8) of the tree, lane by lane in the order in which they halve:
- * acc[c] becomes the lanes' tree over element c of the rows; more: one lane, which goes on from acc[c]. The rows of `next` are asked for meanwhile. n is at least a
- * vector. apart: squares of the distances from mean[c]; the others have no use for it. */
+ * acc[c] becomes the lanes' tree over element c of the rows; more: one lane, which goes on from acc[c]. The rows of `next` are asked for meanwhile. n is 16 or
+ * more. apart: squares of the distances from mean[c]; the others have no use for it. */
 enum { REDUCE_EIGHT = 8 };
 typedef void (*reduce_eight)(void *acc, const char *const *row, const char *const *next, int lanes, bool more, int64_t n, const double *mean);
 typedef struct reduce_eight_kernels {

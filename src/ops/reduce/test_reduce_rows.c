@@ -420,6 +420,50 @@ static void lanes_together(void **state) {
     }
 }
 
+/* Places along rows of outputs that follow one another: the greatest element more than once, zeros of both signs, NaNs behind it, rows of nothing but NaNs. */
+static void places_of_rows(void **state) {
+    enum { ROWS = 9 };
+    static const int64_t lengths[] = {1, 1023, 2047, 2048, 2049, 4095, 4096, 4097, 6143, 6144, 8192, 10000, 16385};
+    uint64_t random = 12;
+    (void)state;
+    for (int k = 0; k < 8 * (int)TESS_COUNT(lengths); k++) {
+        const bool wide = k & 1;
+        const tess_type type = wide ? tess_f64 : tess_f32;
+        const int64_t n = lengths[k / 8];
+        const problem q = {.operation = k & 2 ? TESS_ARGMIN : TESS_ARGMAX,
+                           .nan = k & 4 ? TESS_NAN_OMIT : TESS_NAN_PROPAGATE,
+                           .in = type,
+                           .out = tess_i64,
+                           .ndim = 2,
+                           .naxes = 1,
+                           .axes = {1},
+                           .shape = {ROWS, n}};
+        hostile_array in, expected, out;
+        hostile_make(&in, &random, type, 2, q.shape, HOSTILE_COMPACT);
+        hostile_make(&expected, &random, tess_i64, 1, q.shape, HOSTILE_COMPACT);
+        for (int64_t row = 0; row < ROWS; row++) {
+            const double best = row % 3 == 0 ? 0 : 2, rest = row == ROWS - 1 ? (double)NAN : k & 2 ? 3 : -3;
+            for (int64_t i = 0; i < n; i++) {
+                const int64_t draw = hostile_between(&random, 0, 3000);
+                const double x = draw == 0 && row % 2                     ? (double)NAN
+                                 : draw > 0 && draw < 4 && row < ROWS - 1 ? (draw == 1 ? -best : best) * (k & 2 ? -1 : 1)
+                                                                          : rest;
+                const float y = (float)x;
+                memcpy(hostile_element(&in, row * n + i), wide ? (const void *)&x : &y, (size_t)in.itemsize);
+            }
+        }
+        assert_tess_ok(call(contexts[0], &q, &in, &expected, "reduce/reference"));
+        for (int c = 0; c < context_count; c++) {
+            hostile_make(&out, &random, tess_i64, 1, q.shape, HOSTILE_COMPACT);
+            assert_tess_ok(call(contexts[c], &q, &in, &out, "reduce/lanes"));
+            assert_int_equal(hostile_differs(&out, &expected), -1);
+            hostile_free(&out);
+        }
+        hostile_free(&in);
+        hostile_free(&expected);
+    }
+}
+
 /* Every row was compared often, on everything that this processor has. */
 static void all_rows_ran(void **state) {
     (void)state;
@@ -432,6 +476,7 @@ static void all_rows_ran(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(small_problems),  cmocka_unit_test(long_problems),  cmocka_unit_test(wide_problems),
                                        cmocka_unit_test(short_problems),  cmocka_unit_test(rows_of_zeros),  cmocka_unit_test(extremes_that_are_zeros),
-                                       cmocka_unit_test(narrow_problems), cmocka_unit_test(lanes_together), cmocka_unit_test(all_rows_ran)};
+                                       cmocka_unit_test(narrow_problems), cmocka_unit_test(lanes_together), cmocka_unit_test(places_of_rows),
+                                       cmocka_unit_test(all_rows_ran)};
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }
