@@ -59,13 +59,6 @@ static TESS_NOINLINE void KERNEL(mend_all)(char *out, int64_t out_stride, int ro
             TESS_PASTE(WORD, store)(at, TESS_PASTE(WORD, canonical)(TESS_PASTE(WORD, load)(at)));
         }
 }
-/* Whether there was anything to mend. */
-TESS_INLINE bool KERNEL(mend)(char *out, int64_t out_stride, int rows, int vectors, vec met) {
-    const bool any = KERNEL(is_nan)(met);
-    if (any)
-        KERNEL(mend_all)(out, out_stride, rows, vectors);
-    return any;
-}
 
 #define tile_name KERNEL(tall_tile)
 #define ROWS TALL

@@ -30,7 +30,7 @@ TESS_INLINE void NAME(all)(const tess_window_call *c) {
     TESS_UNROLL for (int k = 0; k < SIDE * SIDE; k++) weight[k] = KEEP ? HERE(all_here)(w + k) : (vec){0};
     int64_t at = c->at, ahead_at = c->ahead_at;
     char *out = c->out;
-    bool careful = false; /* where one tile has NaNs the next one may: to mend costs far more than to look */
+    bool careful = true; /* The first tile looks before it stores. Where one tile has NaNs the next one may: to mend costs far more than to look. */
     for (int64_t n = c->more; n >= 0; n--, at += VECTORS * TESS_VECTOR_BYTES, ahead_at += c->ahead_bytes, out += c->out_step) {
         vec acc[ROWS][VECTORS], met = {0};
         TESS_UNROLL for (int r = 0; r < ROWS; r++) TESS_UNROLL for (int k = 0; k < VECTORS; k++) acc[r][k] = KERNEL(start)(c);
@@ -40,13 +40,18 @@ TESS_INLINE void NAME(all)(const tess_window_call *c) {
             NAME(meet)(acc, c, rows[i] + at, weight, w, i);
             if (i >= SIDE - 1) {
                 char *to = out + (i - SIDE + 1) * c->out_stride;
-                if (__builtin_expect(careful, 0))
+                if (__builtin_expect(careful, 0)) {
+                    met += KERNEL(total)(acc[i - SIDE + 1], VECTORS);
                     KERNEL(put)(c, to, acc[i - SIDE + 1], VECTORS);
-                else
+                } else {
                     KERNEL(put_unseen)(c, to, acc[i - SIDE + 1], VECTORS, &met);
+                }
             }
         }
-        careful |= KERNEL(mend)(out, c->out_stride, ROWS, VECTORS, met);
+        const bool any = KERNEL(is_nan)(met);
+        if (any && !careful)
+            KERNEL(mend_all)(out, c->out_stride, ROWS, VECTORS);
+        careful = any || (careful && n != c->more);
     }
 }
 
