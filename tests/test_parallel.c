@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/parallel.h"
+#include "core/process.h"
 
 typedef struct job {
     unsigned char *runs; /* one for each task: pieces are disjoint, so plain bytes are no race */
@@ -164,12 +165,14 @@ static void forked_child(void **state) {
 #endif
     tess_context *context = open_with(4);
     check_run(context, 4, 1000, 1); /* now the parent's pool has threads, the child's copy of it has none */
+    assert_int_equal(tess_process_id(), getpid());
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
         alarm(20); /* a child that waits for the parent's threads must not hang the suite */
         job j = {.runs = calloc(1000, 1), .grain = 1, .count = 1000, .threads = 4};
-        bool good = tess_parallel(context, 4, 1000, 1, mark, &j) == TESS_OK && !atomic_load(&j.wrong);
+        bool good = tess_process_id() == getpid() && tess_process_id() == getpid(); /* asked of the system, then kept */
+        good &= tess_parallel(context, 4, 1000, 1, mark, &j) == TESS_OK && !atomic_load(&j.wrong);
         for (int i = 0; i < 1000; i++)
             good &= j.runs[i] == 1;
         tess_close(context);

@@ -11,9 +11,9 @@
 
 #include <sched.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include "core/environment.h"
+#include "core/process.h"
 #include "core/processor.h"
 #include "core/strategy.h"
 
@@ -76,12 +76,12 @@ static void *thread_main(void *argument) {
 static tess_pool *pool_get(tess_context *context) {
     pthread_mutex_lock(&context->lock);
     tess_pool *pool = context->pool;
-    if (pool && pool->owner != getpid())
+    if (pool && pool->owner != tess_process_id())
         pool = NULL; /* the parent's: its locks may be in any state, so the structure is abandoned to the child's copy of memory */
     if (!pool) {
         pool = tess_allocate_zeroed(context, sizeof *pool);
         if (pool) {
-            pool->owner = getpid();
+            pool->owner = tess_process_id();
             pool->caller = -1;
             pthread_mutex_init(&pool->busy, NULL);
             pthread_mutex_init(&pool->lock, NULL);
@@ -190,7 +190,7 @@ void tess_pool_free(tess_context *context) {
     if (!pool)
         return;
     context->pool = NULL;
-    if (pool->owner == getpid()) {
+    if (pool->owner == tess_process_id()) {
         pthread_mutex_lock(&pool->lock);
         pool->quit = true;
         pthread_cond_broadcast(&pool->wake);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * process.h - the two things that an engine has to keep outside every context, because CUDA's interface passes them beside its arguments: numbers
- * that stand for objects of the process, and what each thread works in. */
+ * process.h - what is kept outside every context, because it is the process's: numbers that stand for objects of it and what each thread works in, which
+ * CUDA's interface passes beside its arguments, and which process this is. */
 #ifndef TESS_CORE_PROCESS_H
 #define TESS_CORE_PROCESS_H
+
+#include <sys/types.h>
 
 #include "core/status.h"
 
@@ -27,5 +29,8 @@ typedef struct tess_thread_state {
 } tess_thread_state;
 
 tess_thread_state *tess_thread_get(void); /* zeros at first */
+
+/* getpid() without asking the system each time, which costs as much as a whole planned call: a fork's child is told apart all the same. */
+pid_t tess_process_id(void);
 
 #endif

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/engine.h"
+#include "core/process.h"
 #include "gpu/gpu.h"
 
 typedef struct symbol_row {
@@ -190,7 +191,7 @@ tess_status tess_gpu_check(const tess_gpu *gpu, CUresult result, const char *ent
 static tess_status start_driver(tess_gpu *gpu) {
     TESS_CUDA(gpu, cuInit, 0);
     TESS_TRY(tess_gpu_devices_read(gpu));
-    gpu->process = getpid();
+    gpu->process = tess_process_id();
     atomic_store_explicit(&gpu->driver_ready, true, memory_order_release);
     return TESS_OK;
 }
@@ -212,7 +213,7 @@ tess_status tess_gpu_open(tess_gpu *gpu) {
         if (status != TESS_OK)
             return status;
     }
-    if (gpu->process != getpid())
+    if (gpu->process != tess_process_id())
         return tess_fail(
             TESS_ERR_ENGINE,
             "this process is a fork of one that used CUDA (process %ld), where CUDA does not work; use exec or fork before the first use",
@@ -307,7 +308,7 @@ static void close_one(_Atomic(struct tess_gpu *) *place, bool exiting) {
     tess_gpu *gpu = atomic_exchange(place, NULL);
     if (!gpu)
         return;
-    bool silent = exiting || gpu->process != getpid(); /* never opened, or a fork's: no entry may be called */
+    bool silent = exiting || gpu->process != tess_process_id(); /* never opened, or a fork's: no entry may be called */
     tess_context *context = gpu->context;
     tess_gpu_modules_free(gpu, silent); /* these three ask contexts that the devices keep */
     tess_gpu_slots_free(gpu, silent);
