@@ -18,7 +18,7 @@ static const transpose_problem *of(const tess_problem *problem) { return (const 
 /* struct squares of gpu_pairs.cuh, struct runs of gpu_inplace_runs.cu. */
 typedef struct squares {
     int64_t size;
-    int32_t tiles;
+    int32_t tiles, shift;
 } squares;
 typedef struct runs {
     int64_t rows, columns, pieces, count;
@@ -51,19 +51,23 @@ bool tess_transpose_gpu_inplace_vectors_fit(const tess_problem *base, const char
 
 static int64_t bytes_of(const transpose_problem *p) { return p->in.count * p->in.itemsize; }
 
-/* A block a pair of tiles of `tile` elements a side; BLOCKS of them a multiprocessor, if registers can be saved for it. */
+/* A block a pair of tiles of `tile` elements a side; BLOCKS of them a multiprocessor, if registers can be saved for it. Where rows are not whole lines, groups
+ * of 2^shift x 2^shift pairs, if there are enough of them that the blocks to spare do not count. */
 typedef struct pairs {
     int64_t tile;
-    int threads, blocks;
+    int threads, blocks, shift;
 } pairs;
 
 static void launch_pairs(const transpose_problem *p, tess_gpu_layout *layout, const char *entry, const pairs *use, int64_t shared) {
-    const squares s = {p->rows, (int32_t)tess_ceil_div(p->rows, use->tile)};
-    const int64_t wide = s.tiles % 2 ? s.tiles : s.tiles + 1, high = (s.tiles + 1) / 2; /* gpu_pairs.cuh folds the triangle */
+    squares s = {p->rows, (int32_t)tess_ceil_div(p->rows, use->tile), 0};
+    if (p->rows * p->size % 128 != 0 && s.tiles >= 2 << use->shift)
+        s.shift = use->shift;
+    const int64_t groups = tess_ceil_div(s.tiles, 1 << s.shift), wide = groups % 2 ? groups : groups + 1; /* gpu_pairs.cuh folds the triangle */
+    const int64_t blocks = (wide * ((groups + 1) / 2) << 2 * s.shift) * p->batch;
     tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);
     tess_gpu_option(layout, "-DTHREADS=%d", use->threads);
     tess_gpu_option(layout, "-DBLOCKS=%d", use->blocks);
-    tess_gpu_step *step = tess_gpu_launch_of(layout, entry, wide * high * p->batch, 1, 1, use->threads, shared);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, entry, blocks, 1, 1, use->threads, shared);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_gpu_pass(layout, step, &s, sizeof s);
     layout->alignment = p->size;
@@ -71,9 +75,9 @@ static void launch_pairs(const transpose_problem *p, tess_gpu_layout *layout, co
 
 /* The fastest that were tried on an H200 (README.md), for elements of 1, 2, 4, 8 and 16 bytes: rows of 256 bytes and more; less for small matrices, which
  * would leave most of a tile empty. */
-static const pairs by_vectors[] = {{256, 512, 1}, {128, 256, 3}, {64, 256, 4}, {32, 256, 5}, {32, 512, 3}},
-                   small_by_vectors[] = {{128, 128, 4}, {64, 128, 6}, {32, 128, 6}, {16, 128, 8}, {16, 256, 6}},
-                   by_words[] = {{128, 256, 4}, {128, 256, 3}}, by_elements[] = {{96, 512, 2}, {64, 1024, 2}, {32, 256, 4}};
+static const pairs by_vectors[] = {{256, 512, 1, 2}, {128, 256, 3, 2}, {64, 256, 4, 2}, {32, 256, 5, 2}, {32, 512, 3, 2}},
+                   small_by_vectors[] = {{128, 128, 4, 0}, {64, 128, 6, 0}, {32, 128, 6, 0}, {16, 128, 8, 0}, {16, 256, 6, 0}},
+                   by_words[] = {{128, 256, 3, 3}, {128, 512, 2, 3}, {64, 256, 4, 3}}, by_elements[] = {{64, 1024, 2, 0}, {32, 256, 4, 0}};
 
 static int power_of(int64_t size) { return size == 1 ? 0 : 1 + power_of(size / 2); }
 
@@ -89,15 +93,15 @@ static void lay_inplace_vectors(const tess_problem *base, const tess_gpu_device 
 }
 
 static void lay_squares(const transpose_problem *p, tess_gpu_layout *layout) {
-    if (p->size <= 2) {
-        const pairs *use = &by_words[p->size - 1];
+    if (p->size <= 4) {
+        const pairs *use = &by_words[power_of(p->size)];
         const int64_t piece = use->tile * p->size;
         tess_gpu_unit(layout, &gpu_inplace_small);
         tess_gpu_option(layout, "-DPIECE=%d", (int)piece);
         launch_pairs(p, layout, "exchange_small", use, 2 * use->tile * (piece + 16));
         return;
     }
-    const pairs *use = &by_elements[power_of(p->size) - 2];
+    const pairs *use = &by_elements[power_of(p->size) - 3];
     tess_gpu_unit(layout, &gpu_inplace);
     tess_gpu_option(layout, "-DTILE=%d", (int)use->tile);
     launch_pairs(p, layout, "exchange", use, 2 * use->tile * (use->tile + 1) * p->size);

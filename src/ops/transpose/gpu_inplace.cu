@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_inplace.cu - production, in place, square matrices of elements of 4 bytes and more, rows that begin anywhere: element by element.
+// gpu_inplace.cu - production, in place, square matrices of elements of 8 bytes and more, rows that begin anywhere: element by element.
 //
 // Both tiles of a pair come to shared memory by copies that need no registers, each element to its turned place, so that all are on their way at once.
 // An odd pitch keeps both accesses free of conflicts. Sectors of which a tile has a part alone were read a moment ago and are in L2 when they are written.
@@ -36,6 +36,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) exchange(element *
     extern __shared__ uint4 room[]; // [2][T][PITCH]
     element *upper = (element *)room, *lower = upper + T * PITCH;
     const pair at = pair_of_block<T>(data, s);
+    if (at.rows == 0)
+        return;
     take(upper, at.above, s.size, at.rows, at.columns);
     if (at.i != at.j)
         take(lower, at.below, s.size, at.columns, at.rows);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_inplace_small.cu - production, in place, square matrices of 1- and 2-byte elements, rows that begin anywhere: gpu_shifted_small.cu on both tiles of a pair.
+// gpu_inplace_small.cu - production, in place, square matrices of elements of 1, 2 and 4 bytes, rows that begin anywhere: gpu_shifted_small.cu on both tiles of a pair.
 //
 // Rows come to shared memory in the aligned vectors that hold them, by copies that need no registers; a warp takes words of V rows from there, shifts them
-// into place, turns them in registers and puts the columns back where the rows lay. On the way out two vectors are shifted into an aligned one; the 16
-// bytes of a row that fill none, at its two ends, go element by element. What else lies in the vectors at the ends belongs to other blocks, which may be
-// changing it: it is read and not used.
+// into place, turns them in registers and puts the columns back where the rows lay. On the way out two vectors are shifted into an aligned one, for all whole
+// sectors of 32 bytes; the 32 bytes of a row that fill none, at its two ends, go element by element, each end by one access. What else lies in the vectors at
+// the ends belongs to other blocks, which may be changing it: it is read and not used.
 //
 // -DPIECE bytes a side of a tile, -DTHREADS a block, -DBLOCKS a multiprocessor at least. Tiles whose vectors might lie outside the matrix, those of the
 // first pair and of the last column of pairs, go element by element.
@@ -42,7 +42,8 @@ __device__ void whole_tiles(uint4 *room, const pair &at, i64 size) {
     const element *from = lower ? at.below : at.above;
     element *to = lower ? at.above : at.below;
     const unsigned mine = (unsigned)__cvta_generic_to_shared(room + lower * ROOM);
-    const char *line = (const char *)(from + first * size) + v * 16;
+    static_assert(ROWS * SIZE % 16 == 0, "rows that a thread takes begin alike within a vector");
+    const char *line = (const char *)((unsigned long long)((const char *)(from + first * size) + v * 16) & ~15ull);
 #pragma unroll 8
     for (int i = 0; i < T / ROWS; i++)
         copy_around(mine + ((first + i * ROWS) * PITCH + v) * 16, line + i * (ROWS * SIZE * size));
@@ -78,20 +79,26 @@ __device__ void whole_tiles(uint4 *room, const pair &at, i64 size) {
     if (lower && at.i == at.j)
         return;
     const uint4 *tile = room + lower * ROOM;
-    if (v < NV - 1)
-#pragma unroll 2
-        for (int i = 0; i < T / ROWS; i++) {
-            int p = first + i * ROWS;
+    enum { M = 32 / SIZE, STRIDE = ROWS > M ? ROWS : M }; // rows so far apart begin alike within a sector
+    static_assert(STRIDE * SIZE % 32 == 0 && STRIDE / H % 8 == 0 && T % STRIDE == 0, "whole sectors");
+    if (v < NV - 2)
+#pragma unroll
+        for (int half = 0; half < STRIDE / ROWS; half++) { // whole sectors
+            const int p = first + half * ROWS;
             char *row = (char *)(to + p * size);
-            unsigned back = (unsigned)(unsigned long long)row & 15;
-            uint4 x = tile[place_in_row(p, v)], y = tile[place_in_row(p, v + 1)];
-            ((uint4 *)(row - back))[v + 1] = back ? fetch(x, y, 16 - back) : y;
+            const unsigned front = (0u - (unsigned)(unsigned long long)row) & 31;
+            const int g = v + (int)(front / 16);
+            const uint4 *x = tile + place_in_row(p, g), *y = tile + place_in_row(p, g + 1);
+            row += front + 16 * v;
+#pragma unroll 4
+            for (int i = 0; i < T / STRIDE; i++, row += STRIDE * SIZE * size)
+                *(uint4 *)row = fetch(x[i * STRIDE * NV], y[i * STRIDE * NV], front & 15);
         }
 #pragma unroll 4
-    for (int n = t; n < T * V; n += HALF) { // before the first whole vector, behind the last
-        int p = n / V, e = n % V;
+    for (int n = t; n < T * M; n += HALF) { // before the first whole sector, behind the last
+        int p = n / M, e = n % M;
         element *row = to + p * size;
-        int before = V - (int)((unsigned long long)row & 15) / SIZE, q = e < before ? e : T - V + e;
+        int before = (int)((0u - (unsigned)(unsigned long long)row) & 31) / SIZE, q = e < before ? e : T - M + e;
         row[q] = ((const element *)&tile[place_in_row(p, q / V)])[q % V];
     }
 }
@@ -118,6 +125,8 @@ __device__ void any_tiles(element *upper, element *lower, const pair &at, i64 si
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) exchange_small(element *data, const squares s) {
     extern __shared__ uint4 room[]; // [2][T][PITCH], then [2][T][NV]
     const pair at = pair_of_block<T>(data, s);
+    if (at.rows == 0)
+        return;
     if (at.j > 0 && at.j < s.tiles - 1)
         whole_tiles(room, at, s.size);
     else

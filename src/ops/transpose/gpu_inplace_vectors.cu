@@ -14,6 +14,8 @@ static_assert(ROW * ROW % HALF == 0 && ROW % 8 == 0, "whole turns");
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) exchange_vectors(element *data, const squares s) {
     extern __shared__ uint4 tiles[]; // [2][T][ROW]
     const pair at = pair_of_block<T>(data, s);
+    if (at.rows == 0)
+        return;
     const bool lower = threadIdx.x >= HALF, both = at.i != at.j;
     const int t = threadIdx.x % HALF, rows = lower ? at.columns : at.rows, columns = lower ? at.rows : at.columns;
     const element *from = lower ? at.below : at.above;

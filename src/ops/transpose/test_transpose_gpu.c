@@ -108,15 +108,19 @@ static void in_place(void **state) {
     uint64_t random = 4;
     static const struct {
         int64_t batch, rows, columns, run;
-    } cases[] = {{1, 1, 7, 1},     {1, 5, 5, 1},    {2, 64, 64, 1},     {1, 200, 200, 1}, {3, 133, 133, 1},
-                 {1, 65, 129, 1},  {2, 72, 260, 1}, {1, 40, 40, 3},     {2, 70, 30, 3},   {1, 300, 300, 1},
-                 {1, 389, 389, 1}, {1, 0, 0, 1},    {1, 1030, 1027, 1}, {1, 100, 100, 4}, {1, 128, 128, 16}};
+    } cases[] = {{1, 1, 7, 1},       {1, 5, 5, 1},     {2, 64, 64, 1},    {1, 200, 200, 1}, {3, 133, 133, 1}, {1, 65, 129, 1},
+                 {2, 72, 260, 1},    {1, 40, 40, 3},   {2, 70, 30, 3},    {1, 300, 300, 1}, {1, 389, 389, 1}, {1, 0, 0, 1},
+                 {1, 1030, 1027, 1}, {1, 100, 100, 4}, {1, 128, 128, 16}, {1, -1, -1, 1}};
     static const int perm[] = {0, 2, 1, 3};
     tess_transpose_options options = {.struct_size = sizeof options, .perm = perm, .nperm = 4};
     for (int t = 0; t < TESS_COUNT(types); t++)
         for (int c = 0; c < TESS_COUNT(cases); c++) {
-            const int64_t wide = 2080 / (int64_t)tess_type_size(types[t]), rows = cases[c].rows ? cases[c].rows : wide;
-            const int64_t columns = cases[c].rows ? cases[c].columns : wide; /* rows of some KiB have larger tiles */
+            const int64_t size = (int64_t)tess_type_size(types[t]), wide = 2080 / size; /* rows of some KiB have larger tiles */
+            const int64_t odd = size <= 2 ? 2047 : size == 4 ? 1023 : 127;              /* enough of them for groups */
+            const int64_t rows = cases[c].rows > 0   ? cases[c].rows
+                                 : cases[c].rows < 0 ? odd
+                                                     : wide,
+                          columns = cases[c].rows > 0 ? cases[c].columns : rows;
             int64_t shape[] = {cases[c].batch, rows, columns, cases[c].run}, turned[] = {cases[c].batch, columns, rows, cases[c].run};
             size_t bytes = tess_type_size(types[t]) * (size_t)(shape[0] * shape[1] * shape[2] * shape[3]);
             unsigned char *expected = malloc(bytes), *found = malloc(bytes), *given = malloc(bytes);
