@@ -25,6 +25,7 @@ static const struct work {
     {"correlate f32 16384 x 16384, 3 x 3, reflect", tess_f32, tess_f32, 2, {16384, 16384}, 1, 2, 3, TESS_BOUNDARY_REFLECT},
     {"correlate f32 16384 x 16384, 7 x 7, wrap", tess_f32, tess_f32, 2, {16384, 16384}, 1, 2, 7, TESS_BOUNDARY_WRAP},
     {"correlate f32 16381 x 16379, 3 x 3", tess_f32, tess_f32, 2, {16381, 16379}, 1, 2, 3, TESS_BOUNDARY_ZERO},
+    {"correlate f32 16381 x 16379, 7 x 7", tess_f32, tess_f32, 2, {16381, 16379}, 1, 2, 7, TESS_BOUNDARY_ZERO},
     {"correlate f32 64 x 64 x 256 x 256, 3 x 3", tess_f32, tess_f32, 4, {64, 64, 256, 256}, 1, 2, 3, TESS_BOUNDARY_ZERO},
     {"correlate f32 64 x 64 x 256 x 256, 7 x 7", tess_f32, tess_f32, 4, {64, 64, 256, 256}, 1, 2, 7, TESS_BOUNDARY_ZERO},
     {"correlate u8 16384 x 16384, 3 x 3 i8", tess_u8, tess_i8, 2, {16384, 16384}, 1, 2, 3, TESS_BOUNDARY_ZERO},
@@ -39,6 +40,8 @@ static const struct work {
     {"separable f32 16384 x 16384, 7 + 7", tess_f32, tess_f32, 2, {16384, 16384}, 2, 1, 7, TESS_BOUNDARY_ZERO},
     {"separable f32 16384 x 16384, 15 + 15", tess_f32, tess_f32, 2, {16384, 16384}, 2, 1, 15, TESS_BOUNDARY_ZERO},
     {"separable f32 16384 x 16384, 31 + 31", tess_f32, tess_f32, 2, {16384, 16384}, 2, 1, 31, TESS_BOUNDARY_ZERO},
+    {"separable f32 16384 x 16384, 31 + 31, axes x y", tess_f32, tess_f32, 2, {16384, 16384}, 2, 1, 31, TESS_BOUNDARY_ZERO},
+    {"separable f32 16381 x 16379, 15 + 15", tess_f32, tess_f32, 2, {16381, 16379}, 2, 1, 15, TESS_BOUNDARY_ZERO},
     {"separable f32 512 x 512 x 512, 7 + 7 + 7", tess_f32, tess_f32, 3, {512, 512, 512}, 3, 1, 7, TESS_BOUNDARY_ZERO},
     {"separable f32 512 x 512 x 512, 7 + 7 + 7, axes y z x", tess_f32, tess_f32, 3, {512, 512, 512}, 3, 1, 7, TESS_BOUNDARY_ZERO},
     {"separable f32 512 x 512 x 512, 7 + 7 + 7, axes z x y", tess_f32, tess_f32, 3, {512, 512, 512}, 3, 1, 7, TESS_BOUNDARY_ZERO},
@@ -62,6 +65,7 @@ static const struct work {
     {"correlate f32 512 x 512 x 512, 3 x 3 x 3", tess_f32, tess_f32, 3, {512, 512, 512}, 1, 3, 3, TESS_BOUNDARY_ZERO},
     {"correlate f32 512 x 512 x 512, 5 x 5 x 5", tess_f32, tess_f32, 3, {512, 512, 512}, 1, 3, 5, TESS_BOUNDARY_ZERO},
     {"correlate f32 512 x 512 x 512, 7 x 7 x 7", tess_f32, tess_f32, 3, {512, 512, 512}, 1, 3, 7, TESS_BOUNDARY_ZERO},
+    {"correlate f32 509 x 511 x 513, 3 x 3 x 3", tess_f32, tess_f32, 3, {509, 511, 513}, 1, 3, 3, TESS_BOUNDARY_ZERO},
     {"transforms f32 4096 x 4096, 15 x 15", tess_f32, tess_f32, 2, {4096, 4096}, 1, 2, 15, TESS_BOUNDARY_ZERO},
     {"transforms f32 4096 x 4096, 31 x 31", tess_f32, tess_f32, 2, {4096, 4096}, 1, 2, 31, TESS_BOUNDARY_ZERO},
     {"transforms f32 4096 x 4096, 63 x 63", tess_f32, tess_f32, 2, {4096, 4096}, 1, 2, 63, TESS_BOUNDARY_ZERO},
@@ -97,11 +101,11 @@ static const struct work {
     {"ladder separable 8192 x 8192, 5 + 5", tess_f32, tess_f32, 2, {8192, 8192}, 2, 1, 5, TESS_BOUNDARY_ZERO},
 };
 
-/* The order of a list's axes over a volume, where the work's name ends in one: "axes y z x". */
-static bool order_of(const char *work, int *axes) {
-    const char *order = strstr(work, ", axes ");
-    for (int k = 0; order && k < 3; k++)
-        axes[k] = 'z' - order[7 + 2 * k];
+/* The order of a list's axes, the last of which is x, where the work's name ends in one: "axes y z x". */
+static bool order_of(const struct work *w, int *axes) {
+    const char *order = strstr(w->work, ", axes ");
+    for (int k = 0; order && k < w->masks; k++)
+        axes[k] = w->ndim - 1 - (order[7 + 2 * k] - 'x');
     return order;
 }
 
@@ -144,7 +148,7 @@ void gpu_works_correlate(gpu_bench *b) {
             tess_plan *plan = NULL;
             tess_correlate_options options = {.struct_size = sizeof options, .boundary = w->boundary};
             options.accuracy = transforms ? TESS_ACCURACY_FAST : TESS_ACCURACY_DIRECT;
-            if (order_of(w->work, axes)) {
+            if (order_of(w, axes)) {
                 options.axes = axes;
                 options.naxes = w->masks;
             }

@@ -22,6 +22,8 @@ bool tess_correlate_frame_of(tess_correlate_frame *frame, const tess_correlate_p
                              const char **why);
 /* Every step a whole vector of 16 bytes, on both sides. */
 bool tess_correlate_frame_whole(const tess_correlate_frame *frame, const char **why);
+/* Planes of so few elements that a kernel may count by 32 bits in them. */
+bool tess_correlate_frame_planes(const tess_correlate_frame *frame, bool whole, const char **why);
 /* What all of gpu_window.cuh's kernels want: -D of types, boundary, batch, taps along x. */
 void tess_correlate_frame_options(tess_gpu_layout *layout, tess_type work, const tess_correlate_frame *frame, bool whole);
 void tess_correlate_frame_pass(tess_gpu_layout *layout, tess_gpu_step *step, const tess_correlate_frame *frame);

@@ -183,7 +183,7 @@ typedef struct strip2d_shape {
 static int64_t up_to(int64_t n, int64_t step) { return tess_ceil_div(n, step) * step; }
 
 /* Eight columns, as long as there are registers for their sums. */
-static strip2d_shape strip2d_of(const tess_correlate_frame *f, int64_t work, const tess_gpu_device *device) {
+static strip2d_shape strip2d_of(const tess_correlate_frame *f, int64_t work, bool whole, const tess_gpu_device *device) {
     const int64_t wide = work / 4, taps = f->y.width;
     strip2d_shape s = {.columns = 8, .threads = 128};
     if (wide == 2)
@@ -199,7 +199,7 @@ static strip2d_shape strip2d_of(const tess_correlate_frame *f, int64_t work, con
     const int64_t sums = s.columns * taps * wide, registers = sums <= 56 ? 80 : sums + (s.columns + before(f) + after(f)) * wide + 20;
     s.blocks = resident(s.threads, registers);
     s.stages = 8;
-    s.shared = s.stages * row * f->in;
+    s.shared = s.stages * row * f->in + (whole ? 0 : s.threads * s.columns * f->out);
     s.blocks = tess_max64(1, tess_min64(s.blocks, SHARED / (s.shared + BLOCK_SHARED)));
     const int64_t columns = tess_ceil_div(f->x.m, s.threads * s.columns) * f->arrays;
     const int64_t at_once = device->sms * s.blocks, rows = f->y.m;
@@ -225,7 +225,7 @@ enum { BODY = 2048 }; /* multiply-adds of an unrolled turn that the instruction 
 
 bool tess_correlate_strip2d_carries(const tess_correlate_frame *f, int64_t work, const char **why) {
     static const tess_gpu_device none;
-    strip2d_shape s = strip2d_of(f, work, &none);
+    strip2d_shape s = strip2d_of(f, work, true, &none);
     *why = "takes masks of few enough taps for its registers and for the instruction cache";
     return f->y.width > 1 && f->x.width * f->y.width * s.columns <= BODY && (f->y.width * s.columns + before(f) + after(f)) * work / 4 <= 200 &&
            s.shared <= 48 << 10 && tess_correlate_frame_parameters(f, f->pass->taps) + 8 <= PARAMETERS &&
@@ -240,7 +240,7 @@ static bool strip2d_takes(const tess_problem *base, bool whole, const char **why
 void tess_correlate_strip2d_lay(const tess_correlate_frame *given, tess_type work, bool whole, const tess_gpu_device *device, tess_gpu_layout *layout,
                                 const tess_correlate_ends *ends) {
     const tess_correlate_frame f = *given;
-    strip2d_shape s = strip2d_of(&f, (int64_t)tess_type_size(work), device);
+    strip2d_shape s = strip2d_of(&f, (int64_t)tess_type_size(work), whole, device);
     tess_gpu_unit(layout, &gpu_strip2d);
     tess_correlate_frame_options(layout, work, &f, whole);
     tess_gpu_option(layout, "-DKY=%d", (int)f.y.width);
@@ -265,10 +265,10 @@ static void lay_strip2d_as(const tess_problem *base, const tess_gpu_device *devi
 /* ---- march3d ---- */
 
 typedef struct march3d_shape {
-    int64_t columns, rows, along, down, stages, blocks, depth, shared; /* V, R, ALONG, DOWN, STAGES, BLOCKS */
+    int64_t columns, rows, along, down, threads, stages, blocks, depth, shared; /* V, R, ALONG, DOWN, THREADS, STAGES, BLOCKS */
 } march3d_shape;
 
-static march3d_shape march3d_of(const tess_correlate_frame *f, int64_t work, const tess_gpu_device *device) {
+static march3d_shape march3d_of(const tess_correlate_frame *f, int64_t work, bool whole, const tess_gpu_device *device) {
     const int64_t wide = work / 4, plane = f->x.width * f->y.width;
     const bool large = f->z.width <= 3 && device->shared_block_optin >= 160 << 10; /* larger tiles: fewer rows brought twice */
     march3d_shape s = {.columns = f->in == 8 ? 2 : f->in == 4 ? 4 : 8, .rows = 4, .along = large ? 128 : f->z.width <= 3 ? 64 : 32, .stages = 3};
@@ -281,11 +281,18 @@ static march3d_shape march3d_of(const tess_correlate_frame *f, int64_t work, con
     s.down = large ? 4 : (s.rows == 1 ? 256 : 128) / s.along;
     if (large && work == 4 && f->in == 4)
         s.rows = tess_min64(s.rows, 2), s.down = 6;
+    if (!whole) { /* tiles that the rows are cut into evenly: one column more than whole tiles would be a tile */
+        const int64_t tiles = tess_max64(1, tess_ceil_div(f->x.m, 32 * s.columns));
+        s.along = up_to(tess_max64(8, tess_ceil_div(tess_ceil_div(f->x.m, tiles), s.columns)), tess_max64(1, 16 / f->in / s.columns));
+        s.down = tess_max64(1, tess_min64(256 / s.along, tess_ceil_div(f->y.m, s.rows)));
+    }
+    s.threads = up_to(s.along * s.down, 32);
     const int64_t vector = 16 / f->in, read = s.columns * f->in < 16 ? s.columns : vector;
     const int64_t row = up_to(up_to(before(f), read), vector) + s.along * s.columns + up_to(up_to(after(f), read), vector);
     const int64_t window = s.columns + before(f) + after(f);
-    s.blocks = resident(s.along * s.down, (s.rows * f->z.width * s.columns + 3 * window) * wide + 24);
-    const bool measured = large && work == 4 && plane <= 9 && (f->in == 2 || f->in == 4); /* on an H200: one wave of blocks, three an SM of f16 */
+    s.blocks = resident(s.threads, (s.rows * f->z.width * s.columns + 3 * window) * wide + 24);
+    const bool measured =
+        whole && large && work == 4 && plane <= 9 && (f->in == 2 || f->in == 4); /* on an H200: one wave of blocks, three an SM of f16 */
     if (measured && f->in == 2)
         s.blocks = 3;
     s.shared = s.stages * (s.down * s.rows + f->y.width - 1) * row * f->in;
@@ -301,10 +308,8 @@ static bool march3d_takes(const tess_problem *base, bool whole, const char **why
     static const tess_gpu_device none;
     if (!frame_of(&f, base, 2, whole, why))
         return false;
-    const march3d_shape s = march3d_of(&f, work_size(base), &none);
-    const int64_t plane = f.y.in_stride / 16 * f.y.n; /* in vectors, which the kernel counts by 32 bits */
-    *why = "takes planes of at most 16 GiB";
-    if (plane > 1 << 30 || plane < -(1 << 30))
+    const march3d_shape s = march3d_of(&f, work_size(base), whole, &none);
+    if (!tess_correlate_frame_planes(&f, whole, why))
         return false;
     *why = "takes masks of few enough taps for its registers, its shared memory and the instruction cache";
     return f.z.width > 1 && f.x.width * f.y.width * f.z.width * s.columns * s.rows <= 3 * BODY / 2 &&
@@ -315,7 +320,7 @@ static bool march3d_takes(const tess_problem *base, bool whole, const char **why
 
 static void lay_march3d_as(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole) {
     tess_correlate_frame f = known_frame(base, 2);
-    const march3d_shape s = march3d_of(&f, work_size(base), device);
+    const march3d_shape s = march3d_of(&f, work_size(base), whole, device);
     const int64_t deep = tess_ceil_div(f.z.m, tess_max64(s.depth, 1));
     tess_gpu_unit(layout, &gpu_march3d);
     tess_correlate_frame_options(layout, tess_correlate_gpu_of(base)->work, &f, whole);
@@ -325,10 +330,12 @@ static void lay_march3d_as(const tess_problem *base, const tess_gpu_device *devi
     tess_gpu_option(layout, "-DR=%d", (int)s.rows);
     tess_gpu_option(layout, "-DALONG=%d", (int)s.along);
     tess_gpu_option(layout, "-DDOWN=%d", (int)s.down);
+    if (!whole)
+        tess_gpu_option(layout, "-DTHREADS=%d", (int)s.threads);
     tess_gpu_option(layout, "-DSTAGES=%d", (int)s.stages);
     tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
     tess_gpu_step *step = tess_gpu_launch_of(layout, "march3d", tess_ceil_div(f.x.m, s.along * s.columns), tess_ceil_div(f.y.m, s.down * s.rows),
-                                             f.arrays * deep, (int)(s.along * s.down), s.shared);
+                                             f.arrays * deep, (int)s.threads, s.shared);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_correlate_frame_pass(layout, step, &f);

@@ -100,6 +100,12 @@ bool tess_correlate_frame_whole(const tess_correlate_frame *frame, const char **
     return true;
 }
 
+bool tess_correlate_frame_planes(const tess_correlate_frame *f, bool whole, const char **why) {
+    const int64_t copy = whole ? 16 : f->in, in = f->y.in_stride / copy * f->y.n, out = whole ? 0 : f->y.out_stride / f->out * f->y.m;
+    *why = "takes planes of at most 16 GiB (rows that begin anywhere: 2^30 elements)";
+    return in <= 1 << 30 && in >= -(1 << 30) && out <= 1 << 30 && out >= -(1 << 30);
+}
+
 int64_t tess_correlate_frame_parameters(const tess_correlate_frame *frame, int64_t weights) {
     return 32 + 8 * (10 + 3 * (frame->batch + 1) + 5) + 16 + weights * (int64_t)(frame->pass->size / (size_t)frame->pass->taps);
 }

@@ -5,7 +5,9 @@
 // adds its KY x KX terms to each of them, and finishes the oldest. The R rows of a thread share each weight.
 //
 // -DKY, -DKZ; -DR rows a thread; -DALONG threads along x, -DDOWN along y; -DSTAGES planes in shared memory.
+#ifndef THREADS // more than ALONG by DOWN, where those are no whole warps: the last ones do the last ones' work again
 #define THREADS (ALONG * DOWN)
+#endif
 #include "ops/correlate/gpu_ring.cuh"
 
 const int ROWS = DOWN * R + KY - 1, PLANE = ROWS * ROW;
@@ -15,7 +17,7 @@ __device__ __forceinline__ void copy_plane(const tile_feed<ROWS, DOWN> &feed, el
                                            int y, int x) {
     const int at = resolve(z, (int)f.n_z, f.edge);
     const element *plane = in + (i64)(at < 0 ? 0 : at) * f.in_z;
-    if (WHOLE && at >= 0)
+    if (at >= 0)
         feed.copy(slot, plane);
     else
         copy_anywhere<ROWS>(ring + slot * PLANE, plane, at >= 0, f, y, x);
@@ -26,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     extern __shared__ uint4 memory[];
     element *ring = (element *)memory;
     const unsigned number = blockIdx.z / deep;
-    const int along = threadIdx.x % ALONG, down = threadIdx.x / ALONG;
+    const int along = threadIdx.x % ALONG, down = THREADS == ALONG * DOWN ? threadIdx.x / ALONG : min(threadIdx.x / ALONG, DOWN - 1);
     const int x = blockIdx.x * TILE, y = blockIdx.y * (DOWN * R), z = (blockIdx.z - number * deep) * depth, top = y - f.before_y,
               front = z - f.before_z;
     const int outputs = min(depth, (int)f.m_z - z), planes = outputs + KZ - 1, column = x + along * V, row = y + down * R;

@@ -3,8 +3,9 @@
 // asynchronously some turns before it is needed.
 //
 // A row in shared memory: PAD_LEFT elements before the tile, the tile's ALONG * V, PAD_RIGHT after it; a thread's window is read from there in vectors.
-// Elements that no output needs may hold anything. Vectors of 16 bytes that lie inside the array are copied without passing registers; ghost cells, and
-// rows that are not whole vectors, element by element.
+// Elements that no output needs may hold anything. What lies inside the array is copied without passing registers: vectors of 16 bytes, or where rows begin
+// anywhere (WHOLE=0) elements of 4 and 8 bytes, by neighbours side by side. Smaller ones pass through registers as words, each made of the two that it lies
+// across. Ghost cells are copied element by element.
 //
 // -DV columns a thread, -DTHREADS. Before it is included, RING_LEFT and RING_RIGHT may say how many elements beside its own a thread reads, ALONG how many
 // threads stand along x.
@@ -14,23 +15,32 @@
 #define RING_LEFT LEFT
 #define RING_RIGHT RIGHT
 #endif
-#ifndef ALONG
+#ifndef ALONG // a strip, of one row of threads
 #define ALONG THREADS
+#define ACROSS THREADS
+#endif
+#ifndef ACROSS // threads that copy a row together
+#define ACROSS (WHOLE ? ALONG : 32)
 #endif
 
 const int VECTOR = 16 / SIZE, READ = V * SIZE < 16 ? V : VECTOR; // elements of a copy's vector, and of a vector read from shared memory
 const int NEAR_LEFT = up_to(RING_LEFT, READ), NEAR_RIGHT = up_to(RING_RIGHT, READ), PAD_LEFT = up_to(NEAR_LEFT, VECTOR),
           PAD_RIGHT = up_to(NEAR_RIGHT, VECTOR);
+const int COPY = WHOLE      ? VECTOR
+                 : SIZE < 4 ? 4 / SIZE
+                            : 1,
+          STRIDE = WHOLE ? 16 : SIZE; // elements of a copy; bytes by which places in a plane are counted
 const int TILE = ALONG * V, ROW = PAD_LEFT + TILE + PAD_RIGHT, WINDOW = NEAR_LEFT + V + NEAR_RIGHT;
 static_assert(V * SIZE % 4 == 0 && TILE % VECTOR == 0, "a tile is whole vectors");
 
-// The elements of a block's rows that no whole vector of the array covers: ghost cells, and a row's last few. Each thread has EXTRA of them, the same in every
+// The elements of a block's rows that no copy inside the array covers: ghost cells, and a row's last few. Each thread has EXTRA of them, the same in every
 // row: `from` in the array (-1: a constant, which stands in the ring from the beginning), `to` in the tile's row (-1: none).
-const int LOOSE = LEFT + VECTOR + LEFT + RIGHT, EXTRA = (LOOSE + ALONG - 1) / ALONG;
-const int EACH = (ROW / VECTOR + ALONG - 1) / ALONG; // vectors of a row that a thread copies
+const int SPARE = WHOLE || SIZE >= 4 ? 0 : COPY; // elements behind a copy that it reads, too
+const int LOOSE = LEFT + COPY + SPARE + LEFT + RIGHT, EXTRA = (LOOSE + ACROSS - 1) / ACROSS;
+const int EACH = (ROW / COPY + ACROSS - 1) / ACROSS; // copies of a row that a thread makes
 struct loose {
     int from[EXTRA], to[EXTRA];
-    bool vector[EACH]; // the thread's vectors that lie inside
+    bool inside[EACH]; // which of the thread's copies are
 };
 
 __device__ __forceinline__ loose find_loose(const frame &f, int x, int along) {
@@ -38,18 +48,39 @@ __device__ __forceinline__ loose find_loose(const frame &f, int x, int along) {
     const int n_x = (int)f.n_x, begin = x - PAD_LEFT, end = min(x + TILE + PAD_RIGHT, (int)f.m_x + RIGHT);
 #pragma unroll
     for (int e = 0; e < EXTRA; e++) {
-        const int i = along + e * ALONG, column = i < LEFT ? i - LEFT : max(n_x / VECTOR * VECTOR, begin) + i - LEFT;
+        const int i = along + e * ACROSS,
+                  column = i < LEFT ? i - LEFT : max(SPARE ? max(n_x / COPY * COPY - SPARE, 0) : n_x / COPY * COPY, begin) + i - LEFT;
         const bool there = i < LOOSE && column >= begin && column < end;
         l.to[e] = there ? column - begin : -1;
         l.from[e] = there ? resolve_x(column, n_x, f.edge) : -1;
     }
 #pragma unroll
     for (int g = 0; g < EACH; g++) {
-        const int at = (along + g * ALONG) * VECTOR;
-        l.vector[g] = at < ROW && begin + at >= 0 && begin + at + VECTOR <= n_x;
+        const int at = (along + g * ACROSS) * COPY;
+        l.inside[g] = at < ROW && begin + at >= 0 && begin + at + COPY + SPARE <= n_x;
     }
     return l;
 }
+
+// A copy that lies inside. A word is loaded where it is asked for and laid down by lay_word, so that many are on their way at once.
+__device__ __forceinline__ void copy_inside(unsigned &word, unsigned to, const char *from) {
+    if (WHOLE) {
+        copy_vector(to, from);
+    } else if (SIZE >= 4) {
+        copy_element<SIZE>(to, (const element *)from);
+    } else {
+        const unsigned beyond = (unsigned)(u64)from & 3;
+        const unsigned *at = (const unsigned *)(from - beyond);
+        word = __funnelshift_r(at[0], at[1], 8 * beyond);
+    }
+}
+// An element of 4 or 8 bytes, where `there` is not 0. Not by a branch: each would compute its addresses anew.
+__device__ __forceinline__ void copy_element_if(int there, unsigned to, const element *from) {
+    asm volatile("{\n .reg .pred p;\n setp.ne.s32 p, %0, 0;\n @p cp.async.ca.shared.global [%1], [%2], %3;\n}" ::"r"(there), "r"(to), "l"(from),
+                 "n"(SIZE < 4 ? 4 : SIZE)
+                 : "memory");
+}
+__device__ __forceinline__ void lay_word(unsigned to, unsigned word) { *(unsigned *)__cvta_shared_to_generic(to) = word; }
 
 // N rows of the plane at `in` (`there`, or one of constants) to shared memory, each element by its index: from row y on as the mask meets it, columns from
 // x - PAD_LEFT on.
@@ -74,8 +105,10 @@ template <int N> __device__ __forceinline__ void copy_anywhere(element *to, cons
     }
 }
 
-// A thread's part in copying tiles of N rows, the same rows of one plane after the other: the block's threads stand ALONG by HIGH. Where its vectors lie in a
-// plane is found once; rows of constants stand in the ring from the beginning.
+// A thread's part in copying tiles of N rows, the same rows of one plane after the other. Where its copies lie in a plane is found once; rows of constants stand in
+// the ring from the beginning.
+#if WHOLE
+// The block's threads stand ALONG by HIGH.
 template <int N, int HIGH> struct tile_feed {
     enum { MINE = (N + HIGH - 1) / HIGH };
     int row[MINE], extra[EXTRA]; // from the plane to the thread's first vector of a row, in vectors; from there to an element, in bytes
@@ -90,7 +123,7 @@ template <int N, int HIGH> struct tile_feed {
         own = __shfl_sync(0xffffffff, (unsigned)__cvta_generic_to_shared(ring + down * ROW) + along * 16, lane);
 #pragma unroll
         for (int g = 0; g < EACH; g++)
-            bits |= l.vector[g] << g;
+            bits |= l.inside[g] << g;
 #pragma unroll
         for (int e = 0; e < EXTRA; e++) {
             bits |= (l.from[e] >= 0) << (EACH + e);
@@ -128,13 +161,100 @@ template <int N, int HIGH> struct tile_feed {
         }
     }
 };
+#else
+// A warp copies a row, the next warp the next one: a row is 4 to 16 times as many copies as vectors, and registers would not hold where all of them lie. Where rows
+// begin stands in shared memory.
+template <int N, int HIGH> struct tile_feed {
+    enum { WARPS = THREADS / 32, MINE = (N + WARPS - 1) / WARPS, NONE = 1 << 31 };
+    unsigned own, to[EXTRA];
+    int extra[EXTRA], flags;
+
+    static __device__ __forceinline__ int *rows() { // elements from the plane's first one
+        __shared__ int at[N];
+        return at;
+    }
+    __device__ __forceinline__ tile_feed(const element *ring, const frame &f, int y, int x, int, int) {
+        const int lane = threadIdx.x % 32;
+        const loose l = find_loose(f, x, lane);
+        int bits = 0;
+        own = __shfl_sync(0xffffffff, (unsigned)__cvta_generic_to_shared(ring) + lane * (COPY * SIZE), lane);
+#pragma unroll
+        for (int g = 0; g < EACH; g++)
+            bits |= l.inside[g] << g;
+#pragma unroll
+        for (int e = 0; e < EXTRA; e++) {
+            bits |= (l.from[e] >= 0) << (EACH + e);
+            extra[e] = l.from[e] - x + PAD_LEFT - lane * COPY;
+            to[e] = (unsigned)__cvta_generic_to_shared(ring + l.to[e]);
+        }
+        flags = __shfl_sync(0xffffffff, bits, lane);
+#pragma unroll 1
+        for (int r = threadIdx.x; r < N; r += THREADS) {
+            const int at = resolve(y + r, (int)f.n_y, f.edge);
+            rows()[r] = at < 0 ? (int)NONE : (int)(at * f.in_y) + x - PAD_LEFT;
+        }
+        __syncthreads();
+    }
+    __device__ __forceinline__ void copy(int slot, const element *in) const {
+        const unsigned plane = slot * (N * ROW * SIZE);
+        const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+#if IN >= T_U32 && IN != T_F16 && IN != T_BF16
+#pragma unroll 1
+        for (int r = warp; r < N; r += WARPS) {
+            const int row = rows()[r];
+            const element *from = in + row + lane * COPY;
+            const unsigned at = plane + r * (ROW * SIZE);
+            const int there = row == (int)NONE ? 0 : flags;
+#pragma unroll
+            for (int g = 0; g < EACH; g++)
+                copy_element_if(there & 1 << g, own + at + g * 32 * SIZE, from + g * 32);
+            if (there >> EACH) {
+#pragma unroll
+                for (int e = 0; e < EXTRA; e++)
+                    if (there >> (EACH + e) & 1)
+                        copy_element<SIZE>(to[e] + at, from + extra[e]);
+            }
+        }
+#else
+        unsigned word[MINE][EACH];
+#pragma unroll
+        for (int m = 0; m < MINE; m++) {
+            const int r = m * WARPS + warp, row = rows()[r < N ? r : 0];
+            const element *from = in + row + lane * COPY;
+            if (r < N && row != (int)NONE) {
+#pragma unroll
+                for (int g = 0; g < EACH; g++)
+                    if (flags >> g & 1)
+                        copy_inside(word[m][g], 0, (const char *)(from + g * 32 * COPY));
+            }
+        }
+#pragma unroll
+        for (int m = 0; m < MINE; m++) {
+            const int r = m * WARPS + warp, row = rows()[r < N ? r : 0];
+            const element *from = in + row + lane * COPY;
+            const unsigned at = plane + r * (ROW * SIZE);
+            if (r < N && row != (int)NONE) {
+#pragma unroll
+                for (int g = 0; g < EACH; g++)
+                    if (flags >> g & 1)
+                        lay_word(own + at + g * 32 * COPY * SIZE, word[m][g]);
+#pragma unroll
+                for (int e = 0; e < EXTRA; e++)
+                    if (flags >> (EACH + e) & 1)
+                        copy_element<SIZE>(to[e] + at, from + extra[e]);
+            }
+        }
+#endif
+    }
+};
+#endif
 
 // A thread's part in copying rows that follow each other, so many a turn. What does not change is made opaque by a shuffle: the compiler would else compute
 // it again in every turn.
 struct row_feed {
-    const char *vector, *extra[EXTRA]; // in the next row
-    unsigned own, to[EXTRA];           // in shared memory, in the ring's first row
-    int flags, y;                      // which vectors lie inside, and from bit EACH on which of the others are elements
+    const char *own_from, *extra[EXTRA]; // in the next row
+    unsigned own, to[EXTRA];             // in shared memory, in the ring's first row
+    int flags, y;                        // which copies lie inside, and from bit EACH on which of the others are elements
 };
 
 __device__ __forceinline__ row_feed start_feed(element *ring, const element *in, const frame &f, int y, int x) {
@@ -143,12 +263,12 @@ __device__ __forceinline__ row_feed start_feed(element *ring, const element *in,
     const element *row = in + (i64)y * f.in_y;
     row_feed d;
     d.y = y;
-    d.vector = (const char *)(row + (x - PAD_LEFT)) + along * 16;
-    d.own = __shfl_sync(0xffffffff, (unsigned)__cvta_generic_to_shared(ring) + along * 16, lane);
+    d.own_from = (const char *)(row + (x - PAD_LEFT)) + along * (COPY * SIZE);
+    d.own = __shfl_sync(0xffffffff, (unsigned)__cvta_generic_to_shared(ring) + along * (COPY * SIZE), lane);
     int flags = 0;
 #pragma unroll
     for (int g = 0; g < EACH; g++)
-        flags |= l.vector[g] << g;
+        flags |= l.inside[g] << g;
 #pragma unroll
     for (int e = 0; e < EXTRA; e++) {
         flags |= (l.from[e] >= 0) << (EACH + e);
@@ -161,7 +281,7 @@ __device__ __forceinline__ row_feed start_feed(element *ring, const element *in,
 
 // N rows of constants, where an edge is in reach: copies write over those that are elements, and leaves what no output needs.
 template <int N> __device__ __forceinline__ void prepare_ring(element *ring, const frame &f, bool reached) {
-    if (WHOLE && reached) {
+    if (reached) {
 #pragma unroll 1
         for (int at = threadIdx.x; at < N * ROW; at += THREADS)
             ring[at] = ghost_of(f);
@@ -189,16 +309,25 @@ __device__ __forceinline__ void read_window(work (&value)[RING_LEFT + V + RING_R
 // The next N rows, to the ring's rows from number `slot` on. Mostly all of them lie inside, and a block has no ghost cells: one test for each serves N rows.
 template <int N> __device__ __forceinline__ void feed_rows(row_feed &d, element *ring, int slot, const element *in, const frame &f, int x) {
     const i64 step = f.in_y * SIZE;
-    if (WHOLE && d.y >= 0 && d.y + N <= (int)f.n_y) {
-        const char *vector = d.vector;
+    if (d.y >= 0 && d.y + N <= (int)f.n_y) {
+        const char *from = d.own_from;
         const unsigned at = slot * (ROW * SIZE);
+        unsigned word[N][EACH];
 #pragma unroll
         for (int n = 0; n < N; n++) {
 #pragma unroll
             for (int g = 0; g < EACH; g++)
                 if (d.flags >> g & 1)
-                    copy_vector(d.own + at + n * ROW * SIZE + g * ALONG * 16, vector + g * ALONG * 16);
-            vector += step;
+                    copy_inside(word[n][g], d.own + at + n * ROW * SIZE + g * ACROSS * COPY * SIZE, from + g * ACROSS * COPY * SIZE);
+            from += step;
+        }
+        if (SPARE) {
+#pragma unroll
+            for (int n = 0; n < N; n++)
+#pragma unroll
+                for (int g = 0; g < EACH; g++)
+                    if (d.flags >> g & 1)
+                        lay_word(d.own + at + (n * ROW + g * ACROSS * COPY) * SIZE, word[n][g]);
         }
         if (d.flags >> EACH) {
 #pragma unroll
@@ -215,7 +344,7 @@ template <int N> __device__ __forceinline__ void feed_rows(row_feed &d, element 
     } else {
         copy_anywhere<N>(ring + slot * ROW, in, true, f, d.y, x);
     }
-    d.vector += N * step;
+    d.own_from += N * step;
 #pragma unroll
     for (int e = 0; e < EXTRA; e++)
         d.extra[e] += N * step;
@@ -253,5 +382,41 @@ template <int N> struct row_stream {
         slot = slot == STAGES - 1 ? 0 : slot + 1;
         next = next == STAGES - 1 ? 0 : next + 1;
         return rows;
+    }
+};
+
+// A strip's results on their way out where rows begin anywhere: LINES rows of V columns a thread, FINISHED columns come out. A thread's neighbour has columns V
+// elements on, so that a request of theirs would touch V times as many sectors as it fills. They pass through shared memory, and neighbours store neighbours.
+template <int LINES, int FINISHED> struct spread {
+    result *area; // the warp's
+
+    __device__ __forceinline__ spread(void *memory) : area((result *)memory + threadIdx.x / 32 * (LINES * 32 * V)) {}
+    // The rows from number `begin` to before `end` of them. All lanes meet here.
+    __device__ __forceinline__ void store(char *strip, i64 step, int begin, int end, int x, int m, const work (&value)[LINES][V]) const {
+        const int lane = threadIdx.x % 32, first = threadIdx.x / 32 * (32 * V) + lane, columns = min(FINISHED, m - x);
+        __syncwarp();
+#pragma unroll
+        for (int r = 0; r < LINES; r++) {
+            const packed<V> v(value[r]);
+            if (V * sizeof(result) % 4 == 0) {
+                v.store(area + (r * 32 + lane) * V);
+            } else {
+#pragma unroll
+                for (int i = 0; i < V; i++)
+                    area[(r * 32 + lane) * V + i] = v.r[i];
+            }
+        }
+        __syncwarp();
+        result *to = (result *)strip + first;
+#pragma unroll
+        for (int r = 0; r < LINES; r++) {
+            if (r >= begin && r < end) {
+#pragma unroll
+                for (int i = 0; i < V; i++)
+                    if (first + i * 32 < columns)
+                        to[i * 32] = area[r * 32 * V + i * 32 + lane];
+            }
+            to = (result *)((char *)to + step);
+        }
     }
 };

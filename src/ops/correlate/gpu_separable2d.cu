@@ -75,9 +75,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     const int outputs = min(height, (int)f.m_y - y), turns = (outputs + KY - 1 + TURN - 1) / TURN, column = x + threadIdx.x * V;
     const work ghost = load_as<work, IN>(ghost_of(f));
     find_array(f, blockIdx.z, in, out);
-    char *to = (char *)(out + (i64)(y - (KY - 1)) * f.out_y + column);
     const i64 step = f.out_y * (i64)sizeof(result);
     const int end = threadIdx.x < FINISHED / V ? (int)f.m_x : 0; // of the columns that come out here
+#if WHOLE
+    char *to = (char *)(out + (i64)(y - (KY - 1)) * f.out_y + column);
+#else
+    char *to = (char *)(out + (i64)(y - (KY - 1)) * f.out_y + x);
+    const spread<TURN, FINISHED> spread((char *)memory + STAGES * TURN * ROW * SIZE + (ROWS_FIRST ? 0 : 2 * TURN * TILE * sizeof(work)));
+#endif
     row_stream<TURN> stream((element *)memory, in, f, top, first, turns);
     work sum[KY][V];
 #pragma unroll
@@ -103,7 +108,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                     value[t][i] = outside(at_y + t, f.n_y) ? ghost : value[t][i];
         }
         add_rows(done, sum, value, along_y);
+#if WHOLE
         write_rows(to, step, turn * TURN - (KY - 1), outputs, column, end, done);
+#else
+        spread.store(to, step, KY - 1 - turn * TURN, outputs + KY - 1 - turn * TURN, x, (int)f.m_x, done);
+#endif
         to += TURN * step;
     }
 #else
@@ -113,8 +122,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         const element *rows = stream.turn(in, f, first);
         if (turn > 0) {
             const work *from = mid + (turn & 1 ? 0 : TURN * TILE) + threadIdx.x * V;
+            work done[TURN][V];
             if (column < end) {
-                work window[TURN][LEFT + V + RIGHT], done[TURN][V];
+                work window[TURN][LEFT + V + RIGHT];
 #pragma unroll
                 for (int t = 0; t < TURN; t++) {
                     alignas(16) work wide[MID_LEFT + V + MID_RIGHT];
@@ -126,8 +136,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                         window[t][i] = wide[MID_LEFT - LEFT + i];
                 }
                 add_columns(done, window, along_x);
+#if WHOLE
                 write_rows(to, step, (turn - 1) * TURN - (KY - 1), outputs, column, end, done);
+#endif
             }
+#if !WHOLE
+            spread.store(to, step, KY - 1 - (turn - 1) * TURN, outputs + KY - 1 - (turn - 1) * TURN, x, (int)f.m_x, done);
+#endif
             to += TURN * step;
         }
         if (turn < turns) {

@@ -103,7 +103,7 @@ __device__ __forceinline__ void copy_plane(const tile_feed<ROWS, DOWN> &feed, el
                                            int y, int x) {
     const int at = resolve(z, (int)f.n_z, f.edge);
     const element *plane = in + (i64)(at < 0 ? 0 : at) * f.in_z;
-    if (WHOLE && at >= 0)
+    if (at >= 0)
         feed.copy(slot, plane);
     else
         copy_anywhere<ROWS>(ring + slot * PLANE, plane, at >= 0, f, y, x);
@@ -126,7 +126,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     char *to = (char *)(out + (i64)z * f.out_z + (i64)row * f.out_y + column);
     const i64 down_y = f.out_y * (i64)sizeof(result), down_z = f.out_z * (i64)sizeof(result);
     tile_feed<ROWS, DOWN> feed(ring, f, top, first, along, down);
-    if (!works)
+    if (WHOLE && !works)
         feed.flags = 0;
     prepare_ring<STAGES * ROWS>(ring, f, reaches_edge(f, first) || top < 0 || top + ROWS > (int)f.n_y);
 #pragma unroll 1

@@ -14,11 +14,13 @@ typedef struct triple {
     tess_correlate_frame frame;
     int place; /* of the mask along rows in the list */
     int y, z;  /* of the others */
+    bool whole;
 } triple;
 
 static bool triple_of(triple *three, const tess_problem *base, bool whole, const char **why) {
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
     memset(three, 0, sizeof *three);
+    three->whole = whole;
     *why = "takes a list of three masks along three axes, one of them along rows without gaps";
     if (p->fft || p->direct || p->count != 3 || p->passes_count != 3)
         return false;
@@ -53,9 +55,7 @@ static bool triple_of(triple *three, const tess_problem *base, bool whole, const
     const tess_correlate_frame *f = &three->frame;
     if (!tess_correlate_frame_of(&three->frame, p, &three->pass, 2, why) || (whole && !tess_correlate_frame_whole(f, why)))
         return false;
-    const int64_t plane = f->y.in_stride / 16 * f->y.n; /* in vectors, which the kernel counts by 32 bits */
-    *why = "takes planes of at most 16 GiB";
-    return plane <= 1 << 30 && plane >= -(1 << 30);
+    return tess_correlate_frame_planes(f, whole, why);
 }
 
 typedef struct shape {
@@ -118,6 +118,8 @@ static shape shape_of(const triple *three, int64_t work, const tess_gpu_device *
 static bool copies_fit(const triple *three, const shape *s) {
     const tess_correlate_frame *f = &three->frame;
     const int64_t vector = 16 / f->in, loose = vector + f->x.before + f->x.width - 1, row = s->along * s->columns + 2 * LONGEST;
+    if (!three->whole) /* rows are no bits there, and a warp copies 32 words at a time */
+        return row / tess_max64(1, 4 / f->in) / 32 + 2 + (loose + 8) / 32 < 32;
     return tess_ceil_div(row / vector, s->along) + tess_ceil_div(loose, s->along) + tess_ceil_div(s->down * s->rows + f->y.width - 1, s->down) < 32;
 }
 

@@ -14,6 +14,7 @@ typedef struct pair {
     tess_correlate_pass pass;
     tess_correlate_frame frame;
     int rows; /* which mask of the list runs along rows: the first or the second */
+    bool whole;
 } pair;
 
 int tess_correlate_gpu_finest(const tess_array *in, const tess_array *out) {
@@ -28,6 +29,7 @@ static bool pair_between(pair *two, const tess_correlate_problem *p, int first, 
                          const char **why) {
     const tess_correlate_mask *masks = p->masks + first;
     memset(two, 0, sizeof *two);
+    two->whole = whole;
     *why = "takes a list of two masks, one of them along rows without gaps";
     const int x = tess_correlate_gpu_finest(in, out);
     two->rows = masks[0].axes[0] == x ? 0 : 1;
@@ -87,7 +89,8 @@ static shape shape_of(const pair *two, int64_t work, const tess_gpu_device *devi
     if (wide == 1 && f->y.width > 20) /* more warps serve better than windows that stay in registers */
         registers = s.columns * f->y.width + 44;
     s.blocks = tess_max64(1, tess_min64(65536 / (s.threads * up_to(registers, 8)), 2048 / s.threads));
-    s.shared = s.stages * s.turn * row * f->in + (two->rows == 0 ? 0 : 2 * s.turn * row * work);
+    s.shared =
+        s.stages * s.turn * row * f->in + (two->rows == 0 ? 0 : 2 * s.turn * row * work) + (two->whole ? 0 : s.threads * s.turn * s.columns * f->out);
     const int64_t columns = tess_ceil_div(f->x.m, s.finished) * f->arrays, waves = f->y.width > 20 ? 1 : 2,
                   strips = tess_max64(1, waves * device->sms * s.blocks / columns);
     s.height = tess_max64(tess_ceil_div(f->y.m, strips), tess_min64(f->y.m, 2 * f->y.width));

@@ -14,7 +14,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     const int x = blockIdx.x * TILE, y = blockIdx.y * height, top = y - f.before_y;
     const int outputs = min(height, (int)f.m_y - y), rows = outputs + KY - 1, column = x + threadIdx.x * V;
     find_array(f, blockIdx.z, in, out);
+#if WHOLE
     char *to = (char *)(out + (i64)y * f.out_y + column);
+#else
+    char *to = (char *)(out + (i64)y * f.out_y + x);
+    const spread<1, TILE> spread((element *)memory + STAGES * ROW);
+#endif
     const i64 step = f.out_y * (i64)sizeof(result);
     row_stream<1> stream((element *)memory, in, f, top, x, rows);
     work sum[KY][V];
@@ -36,7 +41,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                 for (int i = 0; i < V; i++)
                     sum[ky][i] = multiply_add(value[i + kx * GROUP], taps.w[ky * KX + kx], kx ? sum[ky][i] : ky ? sum[ky - 1][i] : (work)0);
         if (row >= KY - 1) {
+#if WHOLE
             write<V>((result *)to, column, (int)f.m_x, sum[KY - 1]);
+#else
+            spread.store(to, step, 0, 1, x, (int)f.m_x, *(const work(*)[1][V]) & sum[KY - 1]);
+#endif
             to += step;
         }
     }

@@ -213,6 +213,33 @@ static void inner_blocks(void **state) {
     }
 }
 
+/* Rows that begin anywhere, whose blocks lie inside: elements of all sizes are copied and stored by other ways there. */
+static void inner_blocks_of_odd_rows(void **state) {
+    (void)state;
+    uint64_t random = 11;
+    for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++) {
+        const work cases[] = {
+            {F32, .ndim = 3, .shape = {17, 23, 135}, .masks = 3, .width = {7, 5, 7}},
+            {F32, .ndim = 3, .shape = {19, 21, 131}, .masks = 3, .width = {9, 5, 3}, .named = true, .axes = {2, 0, 1}},
+            {F32, .ndim = 3, .shape = {13, 29, 133}, .masks = 3, .width = {3, 4, 7}, .named = true, .axes = {0, 2, 1}},
+            {F32, .ndim = 2, .shape = {29, 1037}, .mask_ndim = 2, .width = {7, 7}},
+            {F32, .ndim = 3, .shape = {9, 17, 521}, .mask_ndim = 3, .width = {3, 3, 3}},
+            {F32, .ndim = 2, .shape = {40, 833}, .masks = 2, .width = {11, 15}},
+            {F32, .ndim = 2, .shape = {40, 833}, .masks = 2, .width = {15, 7}, .named = true, .axes = {1, 0}},
+            {.in = tess_f64, .mask = tess_f64, .out = tess_f64, .fill = 1, .ndim = 3, .shape = {9, 17, 133}, .masks = 3, .width = {3, 5, 5}},
+            {.in = tess_f32, .mask = tess_f32, .out = tess_u8, .ndim = 3, .shape = {9, 17, 133}, .masks = 3, .width = {3, 5, 5}},
+            {.in = tess_u8, .mask = tess_f32, .out = tess_f16, .ndim = 3, .shape = {9, 17, 133}, .masks = 3, .width = {3, 5, 5}},
+            {.in = tess_u8, .mask = tess_f32, .out = tess_u8, .ndim = 2, .shape = {19, 1133}, .mask_ndim = 2, .width = {7, 7}},
+            {.in = tess_f16, .mask = tess_f32, .out = tess_f16, .fill = 1, .ndim = 3, .shape = {7, 33, 75}, .mask_ndim = 3, .width = {3, 3, 3}}};
+        for (int i = 0; i < TESS_COUNT(cases); i++) {
+            work w = cases[i];
+            w.boundary = (tess_boundary)boundary;
+            if ((i + boundary) % 3 == 0) /* each with two boundaries */
+                compare(&w, &random);
+        }
+    }
+}
+
 static void lists(void **state) {
     (void)state;
     uint64_t random = 4;
@@ -428,6 +455,7 @@ int main(void) {
                                        cmocka_unit_test(images_of_f32),
                                        cmocka_unit_test(volumes_batches_and_axes),
                                        cmocka_unit_test(inner_blocks),
+                                       cmocka_unit_test(inner_blocks_of_odd_rows),
                                        cmocka_unit_test(lists),
                                        cmocka_unit_test(lists_of_three),
                                        cmocka_unit_test(every_type),
