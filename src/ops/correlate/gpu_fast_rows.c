@@ -80,7 +80,7 @@ static patch_shape patch_of(const tess_correlate_frame *f, int64_t work, bool wh
     else if (f->in == 2 && f->x.width <= 3 && f->y.width <= 3)
         registers = 72;
     else if (bytes)
-        registers = 80;
+        registers = 72; /* a few are spilled, and 7 blocks an SM are faster than 6 all the same */
     s.blocks = resident(32 * s.across * s.down, tess_max64(registers, s.rows == 1 ? 32 : 40));
     return s;
 }
@@ -196,14 +196,14 @@ static strip2d_shape strip2d_of(const tess_correlate_frame *f, int64_t work, boo
         s.threads /= 2;
     const int64_t vector = 16 / f->in, read = s.columns * f->in < 16 ? s.columns : vector;
     const int64_t row = up_to(up_to(before(f), read), vector) + s.threads * s.columns + up_to(up_to(after(f), read), vector);
-    const int64_t sums = s.columns * taps * wide, registers = sums <= 56 ? 80 : sums + (s.columns + before(f) + after(f)) * wide + 20;
+    const int64_t sums = s.columns * taps * wide, registers = sums <= 56 ? (whole ? 80 : 96) : sums + (s.columns + before(f) + after(f)) * wide + 20;
     s.blocks = resident(s.threads, registers);
     s.stages = 8;
     s.shared = s.stages * row * f->in + (whole ? 0 : s.threads * s.columns * f->out);
     s.blocks = tess_max64(1, tess_min64(s.blocks, SHARED / (s.shared + BLOCK_SHARED)));
     const int64_t columns = tess_ceil_div(f->x.m, s.threads * s.columns) * f->arrays;
     const int64_t at_once = device->sms * s.blocks, rows = f->y.m;
-    const int64_t waves = taps >= 9 && taps <= 12 ? 1 : 2; /* fewer rows twice, or a fuller last wave: as measured */
+    const int64_t waves = (taps >= 9 && taps <= 12) || f->x.width == 1 ? 1 : 2; /* fewer rows twice, or a fuller last wave: as measured */
     int64_t strips = tess_max64(1, waves * at_once / tess_max64(columns, 1));
     if (at_once > 0 && columns > at_once) {
         /* Many small images: as many strips as leave the last wave of blocks fullest, the rows before a strip's first output counted. */
@@ -280,7 +280,7 @@ static march3d_shape march3d_of(const tess_correlate_frame *f, int64_t work, boo
         s.along /= 2;
     s.down = large ? 4 : (s.rows == 1 ? 256 : 128) / s.along;
     if (large && work == 4 && f->in == 4)
-        s.rows = tess_min64(s.rows, 2), s.down = 6;
+        s.rows = tess_min64(s.rows, 2), s.down = s.along == 128 ? 12 : 6, s.along = tess_min64(s.along, 64);
     if (!whole) { /* tiles that the rows are cut into evenly: one column more than whole tiles would be a tile */
         const int64_t tiles = tess_max64(1, tess_ceil_div(f->x.m, 32 * s.columns));
         s.along = up_to(tess_max64(8, tess_ceil_div(tess_ceil_div(f->x.m, tiles), s.columns)), tess_max64(1, 16 / f->in / s.columns));

@@ -74,6 +74,10 @@ static shape shape_of(const pair *two, int64_t work, const tess_gpu_device *devi
     shape s = {.columns = 4, .turn = wide == 2 ? 2 : 4, .threads = f->y.width > 20 ? 128 : wide == 2 ? 256 : 192, .stages = 3};
     if (f->in == 1 && two->rows != 0 && f->y.width <= 20)
         s.threads = 256;
+    if (two->rows == 0 && wide == 1 && f->y.width > 20)
+        s.threads = 64;
+    if (!two->whole && wide == 1 && f->y.width <= 9)
+        s.turn = 2;
     if (wide == 2 && f->in > 1) /* lanes 16 bytes apart between the passes: 32 would meet in the banks of shared memory */
         s.columns = 2;
     while (s.threads > 64 && s.threads * s.columns / 2 >= f->x.m + before + after)
@@ -175,7 +179,7 @@ static patch_shape patch_of(const pair *two, int64_t work) {
     else if (f->in == 2)
         s.rows = 14, s.across = 1, warps = 16;
     else if (f->in == 1)
-        s.columns = 8, s.across = 1, warps = 20;
+        s.columns = 8, s.across = 1, s.rows = f->y.width <= 3 ? 12 : 8, warps = f->y.width <= 3 ? 28 : 20;
     if (f->y.m <= 2 * s.rows)
         s.across = 4, s.down = 1;
     s.blocks = warps / (s.across * s.down);
