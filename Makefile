@@ -36,6 +36,13 @@ SLOTS := baseline neon
 else
 SLOTS := baseline
 endif
+# Fuzzers look into what is read from outside, not into kernels: these are built once (make SLOTS=baseline does so anywhere), and without looking for
+# undefined behaviour, which the tests do and which costs clang minutes of compiling here.
+ifneq (,$(findstring fuzzer,$(SANITIZE)))
+SLOTS := baseline
+FLAGS_baseline += -fno-sanitize=undefined
+endif
+CPPFLAGS += $(if $(filter-out baseline,$(SLOTS)),,-DTESS_BASELINE_ONLY)
 
 PER_ISA := src/core/convert.c $(wildcard src/core/cpu_*.c src/ops/*/cpu_*.c src/vgpu/exec_*.c)
 LIB_C := $(filter-out $(PER_ISA) $(wildcard src/ops/*/test_*.c src/ops/*/bench_*.c),$(wildcard src/core/*.c src/gpu/*.c src/vgpu/*.c src/profile/*.c src/ops/*.c src/ops/*/*.c))
@@ -81,8 +88,6 @@ $(BUILD)/%.$(1).o: %.c $(BUILD)/flags
 	$$(COMPILE) $$(LIBRARY_FLAGS) $$(FLAGS_$(1)) -DTESS_ISA_SUFFIX=$(1) -MMD -MP -c $$< -o $$@
 endef
 $(foreach s,$(SLOTS),$(eval $(call per_isa,$(s))))
-# Fuzzers look into what is read from outside; undefined behaviour of kernels is looked for by the tests, and costs clang minutes of compiling here.
-$(if $(findstring fuzzer,$(SANITIZE)),$(foreach s,$(SLOTS),$(eval FLAGS_$(s) += -fno-sanitize=undefined)))
 
 # A kernel's text as tess_kernel_FOLDER_FILE_cu, ended by a 0.
 $(BUILD)/%.cu.o $(BUILD)/%.cuh.o: SYMBOL = tess_kernel_$(subst .,_,$(subst /,_,$(patsubst src/%,%,$(patsubst src/ops/%,src/%,$<))))

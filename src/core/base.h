@@ -48,6 +48,17 @@
 /* Slots of per-instruction-set function tables, each a superset of those before it on its architecture. */
 typedef enum tess_isa_slot { TESS_SLOT_BASELINE = 0, TESS_SLOT_AVX2, TESS_SLOT_AVX512, TESS_SLOT_NEON, TESS_SLOTS } tess_isa_slot;
 
+/* X(slot, suffix, ...) for each build there is: the one list of them, as SLOTS is the Makefile's. What follows X is handed on to it. TESS_BASELINE_ONLY
+ * (SLOTS=baseline) is for builds that look at other things than kernels and should be compiled in a third of the time. */
+#if defined(__x86_64__) && !defined(TESS_BASELINE_ONLY)
+#define TESS_BUILDS(X, ...) \
+    X(TESS_SLOT_BASELINE, baseline, ##__VA_ARGS__) X(TESS_SLOT_AVX2, avx2, ##__VA_ARGS__) X(TESS_SLOT_AVX512, avx512, ##__VA_ARGS__)
+#elif defined(__aarch64__) && !defined(TESS_BASELINE_ONLY)
+#define TESS_BUILDS(X, ...) X(TESS_SLOT_BASELINE, baseline, ##__VA_ARGS__) X(TESS_SLOT_NEON, neon, ##__VA_ARGS__)
+#else
+#define TESS_BUILDS(X, ...) X(TESS_SLOT_BASELINE, baseline, ##__VA_ARGS__)
+#endif
+
 typedef __int128 tess_i128;
 typedef unsigned __int128 tess_u128;
 

@@ -40,6 +40,10 @@ static bool has_f16c(void) {
 
 /* The sets of one slot are exactly the -m options that the Makefile gives its files. */
 bool tess_cpu_has_slot(tess_isa_slot slot) {
+#define BUILT(s, suffix) | (1u << s)
+    const unsigned built = 0 TESS_BUILDS(BUILT);
+    if (!(built >> slot & 1))
+        return false;
     if (slot == TESS_SLOT_BASELINE)
         return true;
 #if defined(__x86_64__)

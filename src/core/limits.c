@@ -24,22 +24,14 @@ typedef struct job {
     _Atomic uint64_t sink; /* results go here so that no loop is dead */
 } job;
 
-#if defined(__x86_64__)
-const tess_limit_loops *tess_limit_loops_of_baseline(void), *tess_limit_loops_of_avx2(void), *tess_limit_loops_of_avx512(void);
-#elif defined(__aarch64__)
-const tess_limit_loops *tess_limit_loops_of_baseline(void), *tess_limit_loops_of_neon(void);
-#else
-const tess_limit_loops *tess_limit_loops_of_baseline(void);
-#endif
+#define DECLARE(slot, suffix) const tess_limit_loops *tess_limit_loops_of_##suffix(void);
+TESS_BUILDS(DECLARE)
 
 const tess_limit_loops *tess_limit_loops_for(tess_isa_slot slot) {
     switch (slot) {
-#if defined(__x86_64__)
-    case TESS_SLOT_AVX2: return tess_limit_loops_of_avx2();
-    case TESS_SLOT_AVX512: return tess_limit_loops_of_avx512();
-#elif defined(__aarch64__)
-    case TESS_SLOT_NEON: return tess_limit_loops_of_neon();
-#endif
+#define LOOPS(s, suffix) \
+    case s: return tess_limit_loops_of_##suffix();
+        TESS_BUILDS(LOOPS)
     default: return tess_limit_loops_of_baseline();
     }
 }

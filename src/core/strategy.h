@@ -124,22 +124,12 @@ const tess_strategy *tess_strategy_named(const char *name, size_t length);
 /* Row number i of the operation: those of the CPU, then those of the GPU. */
 TESS_INLINE const tess_strategy *tess_op_row(const tess_op *op, int i) { return i < op->count ? &op->rows[i] : &op->gpu_rows[i - op->count]; }
 
-/* Declaring and listing the builds of a function of a cpu_*.c file. */
-#if defined(__x86_64__)
-#define TESS_DECLARE_RUN(f)                                                                                             \
-    tess_status f##_baseline(const tess_problem *, const tess_run *), f##_avx2(const tess_problem *, const tess_run *), \
-        f##_avx512(const tess_problem *, const tess_run *)
+/* Declaring and listing the builds of a function of a cpu_*.c file. Declared ends with a declaration that wants its semicolon. */
+#define TESS_DECLARE_BUILD(slot, suffix, f) tess_status f##_##suffix(const tess_problem *, const tess_run *);
+#define TESS_DECLARE_RUN(f) TESS_BUILDS(TESS_DECLARE_BUILD, f) tess_status f##_baseline(const tess_problem *, const tess_run *)
+#define TESS_RUN_OF_BUILD(slot, suffix, f) [slot] = f##_##suffix,
 #define TESS_RUNS(f) \
-    { [TESS_SLOT_BASELINE] = f##_baseline, [TESS_SLOT_AVX2] = f##_avx2, [TESS_SLOT_AVX512] = f##_avx512 }
-#elif defined(__aarch64__)
-#define TESS_DECLARE_RUN(f) tess_status f##_baseline(const tess_problem *, const tess_run *), f##_neon(const tess_problem *, const tess_run *)
-#define TESS_RUNS(f) \
-    { [TESS_SLOT_BASELINE] = f##_baseline, [TESS_SLOT_NEON] = f##_neon }
-#else
-#define TESS_DECLARE_RUN(f) tess_status f##_baseline(const tess_problem *, const tess_run *)
-#define TESS_RUNS(f) \
-    { [TESS_SLOT_BASELINE] = f##_baseline }
-#endif
+    { TESS_BUILDS(TESS_RUN_OF_BUILD, f) }
 /* The reference is one build for all. */
 #define TESS_REFERENCE_RUN(f) \
     { [TESS_SLOT_BASELINE] = f }

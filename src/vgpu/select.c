@@ -2,19 +2,11 @@
  * select.c - picks a handler from the tables of an instruction set, and that set's warp loop. */
 #include "vgpu/decode.h"
 
-#if defined(__x86_64__)
-#define BUILDS(X) X(TESS_SLOT_BASELINE, baseline) X(TESS_SLOT_AVX2, avx2) X(TESS_SLOT_AVX512, avx512)
-#elif defined(__aarch64__)
-#define BUILDS(X) X(TESS_SLOT_BASELINE, baseline) X(TESS_SLOT_NEON, neon)
-#else
-#define BUILDS(X) X(TESS_SLOT_BASELINE, baseline)
-#endif
-
 #define DECLARE(slot, suffix)                                                                                                                       \
     extern const vgpu_handler_table tess_vgpu_integer_##suffix, tess_vgpu_floating_##suffix, tess_vgpu_compare_##suffix, tess_vgpu_memory_##suffix; \
     extern const vgpu_observer tess_vgpu_count_observer_##suffix, tess_vgpu_check_observer_##suffix;                                                \
     bool tess_vgpu_run_warp_##suffix(vgpu_warp *warp);
-BUILDS(DECLARE)
+TESS_BUILDS(DECLARE)
 
 static vgpu_handler search(const vgpu_handler_table *table, int op, int type, int type2, int mode, uint32_t flags) {
     for (int i = 0; i < table->count; i++) {
@@ -35,7 +27,7 @@ vgpu_handler tess_vgpu_select(tess_isa_slot slot, int op, int type, int type2, i
         tables[2] = &tess_vgpu_compare_##suffix;  \
         tables[3] = &tess_vgpu_memory_##suffix;   \
         break;
-        BUILDS(TABLES)
+        TESS_BUILDS(TABLES)
     default: return NULL;
     }
     vgpu_handler found = NULL;
@@ -48,7 +40,7 @@ vgpu_warp_runner tess_vgpu_runner(tess_isa_slot slot) {
     switch (slot) {
 #define RUNNER(s, suffix) \
     case s: return tess_vgpu_run_warp_##suffix;
-        BUILDS(RUNNER)
+        TESS_BUILDS(RUNNER)
     default: return NULL;
     }
 }
@@ -57,7 +49,7 @@ const vgpu_observer *tess_vgpu_counter(tess_isa_slot slot) {
     switch (slot) {
 #define COUNTER(s, suffix) \
     case s: return &tess_vgpu_count_observer_##suffix;
-        BUILDS(COUNTER)
+        TESS_BUILDS(COUNTER)
     default: return NULL;
     }
 }
@@ -66,7 +58,7 @@ const vgpu_observer *tess_vgpu_checker(tess_isa_slot slot) {
     switch (slot) {
 #define CHECKER(s, suffix) \
     case s: return &tess_vgpu_check_observer_##suffix;
-        BUILDS(CHECKER)
+        TESS_BUILDS(CHECKER)
     default: return NULL;
     }
 }

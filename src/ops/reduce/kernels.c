@@ -3,14 +3,6 @@
 #include "core/maker.h"
 #include "ops/reduce/reduce.h"
 
-#if defined(__x86_64__)
-#define BUILDS(X) X(TESS_SLOT_BASELINE, baseline) X(TESS_SLOT_AVX2, avx2) X(TESS_SLOT_AVX512, avx512)
-#elif defined(__aarch64__)
-#define BUILDS(X) X(TESS_SLOT_BASELINE, baseline) X(TESS_SLOT_NEON, neon)
-#else
-#define BUILDS(X) X(TESS_SLOT_BASELINE, baseline)
-#endif
-
 #define DECLARE(slot, suffix)                                               \
     extern const reduce_lane_kernels tess_reduce_lane_kernels_##suffix;     \
     extern const reduce_order_kernels tess_reduce_order_kernels_##suffix;   \
@@ -21,13 +13,13 @@
     extern const reduce_eight_kernels tess_reduce_eight_kernels_##suffix;   \
     extern const reduce_direct_kernels tess_reduce_direct_kernels_##suffix; \
     extern const reduce_exact_kernels tess_reduce_exact_kernels_##suffix;
-BUILDS(DECLARE)
+TESS_BUILDS(DECLARE)
 
 #define KERNELS(slot, suffix)                                                                                                \
     [slot] = {&tess_reduce_lane_kernels_##suffix,   &tess_reduce_order_kernels_##suffix,  &tess_reduce_map_kernels_##suffix, \
               &tess_reduce_column_kernels_##suffix, &tess_reduce_short_kernels_##suffix,  &tess_reduce_row_kernels_##suffix, \
               &tess_reduce_eight_kernels_##suffix,  &tess_reduce_direct_kernels_##suffix, &tess_reduce_exact_kernels_##suffix},
-static const reduce_kernels kernels[TESS_SLOTS] = {BUILDS(KERNELS)};
+static const reduce_kernels kernels[TESS_SLOTS] = {TESS_BUILDS(KERNELS)};
 
 const reduce_kernels *tess_reduce_kernels_for(tess_isa_slot slot) { return &kernels[slot]; }
 
