@@ -84,7 +84,7 @@ TESS_INLINE v_f64 v_f64_of_f32(const void *p) {
     return (v_f64)_mm256_cvtps_pd(_mm_loadu_ps((const float *)p));
 #else
     float x[TESS_F64_LANES];
-    v_f64 v;
+    v_f64 v = {0}; /* gcc 13 sees uninitialised lanes otherwise */
     memcpy(x, p, sizeof x);
     for (int i = 0; i < TESS_F64_LANES; i++)
         v[i] = (double)x[i];
@@ -98,7 +98,7 @@ TESS_INLINE v_f64 v_f64_of_f16(const void *p) {
     return (v_f64)_mm256_cvtps_pd(_mm_cvtph_ps(_mm_loadl_epi64((const __m128i *)p)));
 #else
     uint16_t h[TESS_F64_LANES];
-    v_f64 v;
+    v_f64 v = {0}; /* gcc 13 sees uninitialised lanes otherwise */
     memcpy(h, p, sizeof h);
     for (int i = 0; i < TESS_F64_LANES; i++)
         v[i] = (double)tess_f32_of_f16(h[i]);
@@ -112,7 +112,7 @@ TESS_INLINE v_i64 v_i64_of_i32(const void *p) {
     return (v_i64)_mm256_cvtepi32_epi64(_mm_loadu_si128((const __m128i *)p));
 #else
     int32_t x[TESS_F64_LANES];
-    v_i64 v;
+    v_i64 v = {0};
     memcpy(x, p, sizeof x);
     for (int i = 0; i < TESS_F64_LANES; i++)
         v[i] = (int64_t)x[i];
