@@ -3,6 +3,7 @@
 
 Nothing here imports an array library that the caller has not brought along, except NumPy for lists."""
 import ctypes
+import functools
 import html
 import json
 import os
@@ -32,14 +33,19 @@ def numpy_dtype(name):
     return numpy.dtype(name)
 
 
+@functools.cache
+def pointer_attribute(library):
+    """The driver's cuPointerGetAttribute, found once; None where there is no driver."""
+    try:
+        return ctypes.CDLL(library).cuPointerGetAttribute
+    except (OSError, AttributeError):
+        return None
+
+
 def card_of(pointer):
     """The number of the card whose memory this is, which __cuda_array_interface__ does not say but the driver knows; 0 where there is none to ask."""
-    try:
-        ask = ctypes.CDLL(os.environ.get("TESSERA_LIBCUDA") or "libcuda.so.1").cuPointerGetAttribute
-    except (OSError, AttributeError):
-        return 0
-    ordinal = ctypes.c_int(0)
-    return ordinal.value if ask(ctypes.byref(ordinal), DEVICE_ORDINAL, ctypes.c_uint64(pointer)) == 0 else 0
+    ask, ordinal = pointer_attribute(os.environ.get("TESSERA_LIBCUDA") or "libcuda.so.1"), ctypes.c_int(0)
+    return ordinal.value if ask and ask(ctypes.byref(ordinal), DEVICE_ORDINAL, ctypes.c_uint64(pointer)) == 0 else 0
 
 
 def cuda_interface(value):

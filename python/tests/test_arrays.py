@@ -62,12 +62,14 @@ class Cards:
 class OnCards(unittest.TestCase):
     def test_the_driver_says_which_card(self):
         from tessera import _arrays
+        _arrays.pointer_attribute.cache_clear()
         with unittest.mock.patch.object(_arrays.ctypes, "CDLL", Cards):
             self.assertEqual(_arrays.card_of(5 << 20), 3)
             self.assertEqual(_arrays.card_of(6 << 20), 0)
             value = OnDevice((4,))
             value.__cuda_array_interface__["data"] = (7 << 20, False)
             self.assertEqual(_arrays.cuda_interface(value)[-1], 3)
+        _arrays.pointer_attribute.cache_clear()
         self.assertEqual(_arrays.card_of(5 << 20), 0)  # no driver
 
 

@@ -60,13 +60,17 @@ class References(unittest.TestCase):
                         call()
                     except (ValueError, TypeError, IndexError):
                         pass
+
+        def counts():
+            gc.collect()
+            if sys.version_info < (3, 12):
+                sys._clear_type_cache()  # each of its 4096 empty entries counts a reference to None, each in use does not
+            return [sys.getrefcount(w) for w in watched]
         rounds(3)
-        gc.collect()
-        before = [sys.getrefcount(w) for w in watched]
+        before = counts()
         rounds(50)
-        gc.collect()
-        for value, a, b in zip(watched, before, [sys.getrefcount(w) for w in watched]):
-            self.assertLess(abs(b - a), 25, repr(value)[:60])
+        for value, a, b in zip(watched, before, counts()):
+            self.assertLess(abs(b - a), 5, repr(value)[:60])
 
     def test_every_allocation_may_fail(self):
         """Python's allocations fail one after the other: each call ends with its result or a MemoryError and no other error."""
@@ -272,7 +276,8 @@ class Threads(unittest.TestCase):
                 seen.append(tessera.sum(table))
             signal.signal(signal.SIGALRM, handler)
             signal.setitimer(signal.ITIMER_REAL, 0.1)
-            total = tessera.correlate(image, mask, strategy="correlate/window")[1000, 1000]
+            while not seen:  # a fast machine is through before the alarm
+                total = tessera.correlate(image, mask, strategy="correlate/window")[1000, 1000]
             print(total, seen)
         """
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)

@@ -2,11 +2,13 @@
  * points.h - words that take coordinates apart: the entry before a point, and how far behind it the point lies.
  *
  * Processors give some number for a coordinate that no integer can hold, C gives none; so what is outside is not asked about before the conversion, but
- * the numbers are kept within the table afterwards (v_i32_up_to), and one comparison of bits tells about many points (v_u32_greatest). */
+ * the numbers are kept within the table afterwards (v_i32_up_to), and one comparison of bits tells about many points: the greatest as unsigned
+ * numbers (v_u32_greater), since of the bits of floats anything negative and every NaN is greater than all that is not. */
 #ifndef TESS_SIMD_POINTS_H
 #define TESS_SIMD_POINTS_H
 
 #include "simd/gather.h"
+#include "simd/most.h"
 
 /* The whole part of each number in 0 .. 2^31 - 1; some number for the others. */
 TESS_INLINE v_i32 v_f32_whole(v_f32 at) {
@@ -31,16 +33,7 @@ TESS_INLINE h_i32 v_f64_whole(v_f64 at) {
 }
 
 /* The lesser one, both as unsigned numbers: what is negative becomes `last`. */
-TESS_INLINE v_i32 v_i32_up_to(v_i32 v, v_i32 last) {
-#if defined(__AVX512F__)
-    return (v_i32)_mm512_min_epu32((__m512i)v, (__m512i)last);
-#elif defined(__AVX2__)
-    return (v_i32)_mm256_min_epu32((__m256i)v, (__m256i)last);
-#else
-    const v_i32 less = (v_u32)v < (v_u32)last;
-    return (v & less) | (last & ~less);
-#endif
-}
+TESS_INLINE v_i32 v_i32_up_to(v_i32 v, v_i32 last) { return (v_i32)v_u32_lesser((v_u32)v, (v_u32)last); }
 TESS_INLINE h_i32 h_i32_up_to(h_i32 v, h_i32 last) {
 #if defined(__AVX512F__)
     return (h_i32)_mm256_min_epu32((__m256i)v, (__m256i)last);
@@ -70,26 +63,6 @@ TESS_INLINE v_f64 v_f64_fraction(v_f64 at) {
     return at - (v_f64)_mm256_round_pd((__m256d)at, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
 #else
     return at - __builtin_convertvector(v_f64_whole(at), v_f64);
-#endif
-}
-
-/* The greater one, as unsigned numbers. Of the bits of floats: anything negative and every NaN is greater than all that is not. */
-TESS_INLINE v_u32 v_u32_greatest(v_u32 a, v_u32 b) {
-#if defined(__AVX512F__)
-    return (v_u32)_mm512_max_epu32((__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
-    return (v_u32)_mm256_max_epu32((__m256i)a, (__m256i)b);
-#else
-    const v_u32 first = (v_u32)(a > b);
-    return (a & first) | (b & ~first);
-#endif
-}
-TESS_INLINE v_u64 v_u64_greatest(v_u64 a, v_u64 b) {
-#if defined(__AVX512F__)
-    return (v_u64)_mm512_max_epu64((__m512i)a, (__m512i)b);
-#else
-    const v_u64 first = (v_u64)(a > b);
-    return (a & first) | (b & ~first);
 #endif
 }
 

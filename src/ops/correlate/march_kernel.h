@@ -8,24 +8,9 @@
 #define NAME(word) TESS_PASTE(march_name, word)
 #define HERE(word) TESS_PASTE(WORD, word)
 
-TESS_INLINE void NAME(column)(vec (*acc)[TALL], const char *x, int64_t hop, const real *w, int deep) {
-    enum { LANES = TESS_VECTOR_BYTES / (int)sizeof(real) };
-    if (DEEP < TALL) { /* whichever needs the fewer registers */
-        vec weight[DEEP];
-        TESS_UNROLL for (int t = 0; t < deep; t++) weight[t] = HERE(all_here)(w + t * LANES);
-        TESS_UNROLL for (int r = 0; r < TALL; r++) {
-            const vec v = HERE(load_here)(x + r * hop);
-            TESS_UNROLL for (int t = 0; t < deep; t++) HERE(fma_here)(&acc[t][r], v, weight[t]);
-        }
-    } else {
-        vec v[TALL];
-        TESS_UNROLL for (int r = 0; r < TALL; r++) v[r] = HERE(load_here)(x + r * hop);
-        TESS_UNROLL for (int t = 0; t < deep; t++) {
-            const vec weight = HERE(all_here)(w + t * LANES);
-            TESS_UNROLL for (int r = 0; r < TALL; r++) HERE(fma_here)(&acc[t][r], v[r], weight);
-        }
-    }
-}
+#define STREAMS TALL
+#include "ops/correlate/ring_column.h"
+#undef STREAMS
 
 static void march_name(const tess_march_call *c) {
     enum { LANES = TESS_VECTOR_BYTES / (int)sizeof(real) };

@@ -2,6 +2,25 @@
  * test_correlate_walks.c - as test_correlate_rows.c, for shapes that have a walk of their own: lists of a column and a row over an image, long lines, volumes. */
 #include "correlate_samples.h"
 
+/* What a list of a column and a row is like: everything but shape and options, which the sample has. */
+typedef struct list_kind {
+    tess_type in, out;
+    int layout, number; /* of the sample, for what is filled in and how much is compared */
+} list_kind;
+
+static void check_list(sample *s, uint64_t *random, const list_kind *kind, const int64_t width[2]) {
+    hostile_make(&s->in, random, kind->in, s->ndim, s->shape, kind->layout);
+    for (int k = 0; k < 2; k++) {
+        s->out_shape[k] = out_size(s->options.extent, s->shape[k], width[k]);
+        hostile_make(&s->masks[k], random, kind->in == tess_f64 ? tess_f64 : tess_f32, 1, &width[k], HOSTILE_COMPACT);
+        hostile_fill(&s->masks[k], random, 1);
+    }
+    hostile_make(&s->out, random, kind->out, s->ndim, s->out_shape, kind->layout);
+    hostile_fill(&s->in, random, kind->number % 5 == 2 ? 2 : 1);
+    assert_true(compare(s, random, kind->layout, kind->number % 6 == 0) > 0);
+    drop(s);
+}
+
 /* A column mask and then a row mask over images wide enough for both passes to go side by side (cpu_fused.c): every boundary and extent, pixels of
  * three colours, long masks, rows that are no multiple of a tile, arrays in the work type and others. */
 static void columns_then_rows(void **state) {
@@ -26,17 +45,10 @@ static void columns_then_rows(void **state) {
         s.out_shape[2] = s.shape[2] = 3;
         tess_type type = (const tess_type[]){tess_f32, tess_u8, tess_f32, tess_f64, tess_i16}[i % 5];
         int layout = i % 7 == 6 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
-        hostile_make(&s.in, &random, type, s.ndim, s.shape, layout);
-        for (int k = 0; k < 2; k++) {
-            int64_t width = hostile_between(&random, 1, i % 3 == 0 ? 140 : 9);
-            s.out_shape[k] = out_size(s.options.extent, s.shape[k], width);
-            hostile_make(&s.masks[k], &random, type == tess_f64 ? tess_f64 : tess_f32, 1, &width, HOSTILE_COMPACT);
-            hostile_fill(&s.masks[k], &random, 1);
-        }
-        hostile_make(&s.out, &random, type, s.ndim, s.out_shape, layout);
-        hostile_fill(&s.in, &random, i % 5 == 2 ? 2 : 1);
-        assert_true(compare(&s, &random, layout, i % 6 == 0) > 0);
-        drop(&s);
+        int64_t width[2];
+        for (int k = 0; k < 2; k++)
+            width[k] = hostile_between(&random, 1, i % 3 == 0 ? 140 : 9);
+        check_list(&s, &random, &(list_kind){type, type, layout, i}, width);
     }
 }
 
@@ -65,16 +77,7 @@ static void short_lists(void **state) {
         s.out_shape[1] = s.shape[1] = large ? 2048 : i & 1 ? 16 * hostile_between(&random, 9, 60) : hostile_between(&random, 140, 900);
         tess_type type = large ? tess_f32 : (const tess_type[]){tess_f32, tess_u8, tess_f64, tess_f16, tess_f32, tess_i16, tess_u8}[i % 7];
         int layout = i % 13 == 12 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
-        hostile_make(&s.in, &random, type, 2, s.shape, layout);
-        for (int k = 0; k < 2; k++) {
-            s.out_shape[k] = out_size(s.options.extent, s.shape[k], width);
-            hostile_make(&s.masks[k], &random, type == tess_f64 ? tess_f64 : tess_f32, 1, &width, HOSTILE_COMPACT);
-            hostile_fill(&s.masks[k], &random, 1);
-        }
-        hostile_make(&s.out, &random, i % 8 == 7 ? tess_f32 : type, 2, s.out_shape, layout);
-        hostile_fill(&s.in, &random, i % 5 == 2 ? 2 : 1);
-        assert_true(compare(&s, &random, layout, i % 6 == 0) > 0);
-        drop(&s);
+        check_list(&s, &random, &(list_kind){type, i % 8 == 7 ? tess_f32 : type, layout, i}, (const int64_t[]){width, width});
     }
 }
 
@@ -102,16 +105,7 @@ static void long_lists(void **state) {
         s.out_shape[0] = s.shape[0] = large ? 1030 : hostile_between(&random, 14, 30);
         s.out_shape[1] = s.shape[1] = large ? 2048 : hostile_between(&random, 128, 700);
         tess_type type = large ? tess_f32 : (const tess_type[]){tess_f32, tess_f64, tess_u8}[i % 3];
-        hostile_make(&s.in, &random, type, 2, s.shape, HOSTILE_COMPACT);
-        for (int k = 0; k < 2; k++) {
-            s.out_shape[k] = out_size(s.options.extent, s.shape[k], width[k]);
-            hostile_make(&s.masks[k], &random, type == tess_f64 ? tess_f64 : tess_f32, 1, &width[k], HOSTILE_COMPACT);
-            hostile_fill(&s.masks[k], &random, 1);
-        }
-        hostile_make(&s.out, &random, type == tess_u8 ? tess_f32 : type, 2, s.out_shape, HOSTILE_COMPACT);
-        hostile_fill(&s.in, &random, i % 5 == 2 ? 2 : 1);
-        assert_true(compare(&s, &random, HOSTILE_COMPACT, i % 6 == 0) > 0);
-        drop(&s);
+        check_list(&s, &random, &(list_kind){type, type == tess_u8 ? tess_f32 : type, HOSTILE_COMPACT, i}, width);
     }
 }
 

@@ -11,24 +11,7 @@
 #define NAME(word) TESS_PASTE(ring_name, word)
 #define HERE(word) TESS_PASTE(WORD, word)
 
-TESS_INLINE void NAME(column)(vec (*acc)[STREAMS], const char *x, int64_t hop, const real *w, int deep) {
-    enum { LANES = TESS_VECTOR_BYTES / (int)sizeof(real) };
-    if (DEEP < STREAMS) { /* whichever needs the fewer registers */
-        vec weight[DEEP];
-        TESS_UNROLL for (int t = 0; t < deep; t++) weight[t] = HERE(all_here)(w + t * LANES);
-        TESS_UNROLL for (int k = 0; k < STREAMS; k++) {
-            const vec v = HERE(load_here)(x + k * hop);
-            TESS_UNROLL for (int t = 0; t < deep; t++) HERE(fma_here)(&acc[t][k], v, weight[t]);
-        }
-    } else {
-        vec v[STREAMS];
-        TESS_UNROLL for (int k = 0; k < STREAMS; k++) v[k] = HERE(load_here)(x + k * hop);
-        TESS_UNROLL for (int t = 0; t < deep; t++) {
-            const vec weight = HERE(all_here)(w + t * LANES);
-            TESS_UNROLL for (int k = 0; k < STREAMS; k++) HERE(fma_here)(&acc[t][k], v[k], weight);
-        }
-    }
-}
+#include "ops/correlate/ring_column.h"
 
 static void ring_name(const tess_window_stretch *c) {
     enum { LANES = TESS_VECTOR_BYTES / (int)sizeof(real) };

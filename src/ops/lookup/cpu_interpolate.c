@@ -74,7 +74,7 @@ size_t TESS_ISA_NAME(tess_lookup_interpolate_workspace)(const tess_problem *base
  * Numbers are in memory for some time before they are read there (simd/gather.h). In a plain line 0 times a difference is 0, and the sum of that and an
  * entry the entry, so that entries need not be chosen where the fraction is 0; and no NaN can come. */
 #define UNSIGNED_INFINITY(type) (sizeof(type) == 8 ? 0x7ff0000000000000 : 0x7f800000) /* the bits */
-#define IN_TYPE(name, type, unsigned_type, vector, bits, whole, up_to, greatest, LANES, fused)                                                      \
+#define IN_TYPE(name, type, unsigned_type, vector, bits, whole, up_to, greater, LANES, fused)                                                       \
     static bool plain_##name(const type *y, int64_t n) {                                                                                            \
         const unsigned_type sign = (unsigned_type)1 << (8 * sizeof(type) - 1), infinity = UNSIGNED_INFINITY(type);                                  \
         unsigned_type greatest_bits = 0, minus_zero = 0;                                                                                            \
@@ -129,7 +129,7 @@ size_t TESS_ISA_NAME(tess_lookup_interpolate_workspace)(const tess_problem *base
         bits seen = {0};                                                                                                                            \
         for (int64_t i = 0; i < LEAD && i < count; i += LANES) {                                                                                    \
             const vector at = v_##name##_keep(v_##name##_load(x + i));                                                                              \
-            seen = greatest(seen, (bits)at);                                                                                                        \
+            seen = greater(seen, (bits)at);                                                                                                         \
             number_##name(how, at, last, ring + i);                                                                                                 \
         }                                                                                                                                           \
         for (int64_t i = 0; i < count; i += LANES) {                                                                                                \
@@ -138,7 +138,7 @@ size_t TESS_ISA_NAME(tess_lookup_interpolate_workspace)(const tess_problem *base
             tess_prefetch_l2(x + i + (loads ? 8192 : 2048) / sizeof(type));                                                                         \
             if (i + LEAD < count) {                                                                                                                 \
                 const vector at = v_##name##_keep(v_##name##_load(x + i + LEAD));                                                                   \
-                seen = greatest(seen, (bits)at);                                                                                                    \
+                seen = greater(seen, (bits)at);                                                                                                     \
                 number_##name(how, at, last, ring + ((i + LEAD) & (2 * LEAD - 1)));                                                                 \
             }                                                                                                                                       \
             if (how == TESS_INTERPOLATE_NEAREST) {                                                                                                  \
@@ -237,8 +237,8 @@ size_t TESS_ISA_NAME(tess_lookup_interpolate_workspace)(const tess_problem *base
 
 typedef bool points_of_f32(const float *, const float *, float, float *, int64_t);
 typedef bool points_of_f64(const double *, const double *, double, double *, int64_t);
-IN_TYPE(f32, float, uint32_t, v_f32, v_u32, v_i32, v_i32_up_to, v_u32_greatest, TESS_F32_LANES, fmaf)
-IN_TYPE(f64, double, uint64_t, v_f64, v_u64, h_i32, h_i32_up_to, v_u64_greatest, TESS_F64_LANES, fma)
+IN_TYPE(f32, float, uint32_t, v_f32, v_u32, v_i32, v_i32_up_to, v_u32_greater, TESS_F32_LANES, fmaf)
+IN_TYPE(f64, double, uint64_t, v_f64, v_u64, h_i32, h_i32_up_to, v_u64_greater, TESS_F64_LANES, fma)
 
 /* Points of one segment, at most BLOCK, from a prepared line; false when one is an error. */
 static bool piece(job *j, block *b, const void *line, const lookup_segment *s, int64_t in_step, int64_t out_step, const unsigned char *fill) {
