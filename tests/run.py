@@ -35,6 +35,9 @@ FUZZ_SECONDS = 60
 THREADED = {"test_parallel", "test_context", "test_plan", "test_wisdom", "test_threads", "test_moves_threads", "test_gpu_cache", "test_gpu_launch", "test_vgpu_threads"}
 # Programs that sanitizers have nothing to look into: minutes of a compiler that is not ours, whose figures are compared.
 NOT_SANITIZED = {"test_gpu_limits"}
+# Checks of a minute and more, which go first.
+LONG = {"asan/test_correlate_gpu", "check/bits", "c/test_correlate_gpu", "c/test_gpu_limits", "asan/test_correlate_rows", "asan/test_correlate_walks",
+        "asan/test_gpu_pipeline", "asan/python_test_lifetimes", "asan/test_reduce_gpu", "c/test_reduce_gpu"}
 SANITIZER_ENV = {
     "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1",  # not detect_stack_use_after_return: gcc 12 puts 64-byte vectors on 32-byte places with it (PR 110027)
     "UBSAN_OPTIONS": "print_stacktrace=1",
@@ -64,22 +67,21 @@ def oracle_python():
     return "python3"
 
 
-def plan(jobs, quick):
-    """The builds, in order, and the checks that need them."""
-    make = ["make", "-s", "-j%d" % jobs]
+def plan(quick):
+    """The builds and the checks that need them."""
+    make = ["make", "-s"]
     c = [stem(f) for f in found("tests/test_*.c", "src/ops/*/test_*.c")]
     core = [t for t in c if not t.startswith(("test_io_", "test_cli_"))]
     python, oracle = found("tests/oracle/test_*.py"), oracle_python()
-    builds = [Check("build gcc -Werror", make + ["WERROR=1", "all", "tests"])]
+    builds = [Check("build gcc -Werror", make + ["WERROR=1", "all", "tests", "python", "PYTHON=" + oracle])]
     checks = [Check("oracle/" + stem(f), [oracle, f], builds[0].name) for f in python]
     checks += [Check("c/" + t, ["build/tests/" + t], builds[0].name) for t in c]
-    builds.append(Check("build python", make + ["WERROR=1", "python", "PYTHON=" + oracle]))
-    checks += [Check("python/" + stem(f), ["env", "PYTHONPATH=build/python", oracle, f], builds[-1].name) for f in found("python/tests/test_*.py")]
+    checks += [Check("python/" + stem(f), ["env", "PYTHONPATH=build/python", oracle, f], builds[0].name) for f in found("python/tests/test_*.py")]
     if quick:
         return builds, checks
     checks += [Check("cli/" + stem(f), ["sh" if not open(f).readline().startswith("#!/bin/bash") else "bash", f], builds[0].name)
                for f in found("tests/cli/test_*.sh")]
-    checks += [Check("check/" + stem(f), ["sh", f], builds[0].name) for f in found("tests/check/*.sh") if stem(f) != "coverage"]
+    checks += [Check("check/" + stem(f), ["sh", f], builds[0].name) for f in found("tests/check/*.sh")]
 
     def build(name, goals, *settings):
         builds.append(Check("build " + name, make + list(settings) + goals))
@@ -87,16 +89,13 @@ def plan(jobs, quick):
 
     if shutil.which("clang"):
         build("clang -Werror", ["all", "tests"], "CC=clang", "BUILD=build-clang", "WERROR=1")
-    asan = build("asan+ubsan", ["all", "tests"], "BUILD=build-asan", "SANITIZE=address,undefined")
+    asan = build("asan+ubsan", ["all", "tests", "python"], "PYTHON=" + oracle, "BUILD=build-asan", "SANITIZE=address,undefined")
     checks += [Check("asan/" + t, ["build-asan/tests/" + t], asan) for t in c if t not in NOT_SANITIZED]
-    asan_python = build("asan+ubsan python", ["python", "PYTHON=" + oracle], "BUILD=build-asan", "SANITIZE=address,undefined")
     runtime = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True).stdout.strip()
     checks += [Check("asan/python_" + t, ["env", "PYTHONPATH=build-asan/python", "LD_PRELOAD=" + runtime, "ASAN_OPTIONS=detect_leaks=0", oracle,
-                                          "python/tests/" + t + ".py"], asan_python) for t in ("test_arrays", "test_lifetimes", "test_profile")]
+                                          "python/tests/" + t + ".py"], asan) for t in ("test_arrays", "test_lifetimes", "test_profile")]
     tsan = build("tsan", ["build-tsan/tests/" + t for t in core if t in THREADED], "BUILD=build-tsan", "SANITIZE=thread")
     checks += [Check("tsan/" + t, ["setarch", "-R", "build-tsan/tests/" + t], tsan) for t in core if t in THREADED]
-    builds.append(Check("build coverage", ["sh", "tests/check/coverage.sh", "build"]))
-    checks.append(Check("check/coverage", ["sh", "tests/check/coverage.sh"], builds[-1].name, timeout=2 * TIMEOUT))
     fuzzers = [stem(f) for f in found("tests/fuzz/fuzz_*.c")]
     if fuzzers and shutil.which("clang"):
         fuzz = build("fuzzers", ["fuzzers"], "CC=clang", "BUILD=build-fuzz", "SANITIZE=fuzzer-no-link,address,undefined")
@@ -151,6 +150,12 @@ def report(check):
     sys.stdout.flush()
 
 
+def in_turn(checks, at_once):
+    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+        for done in concurrent.futures.as_completed([pool.submit(run, c) for c in checks]):
+            report(done.result())
+
+
 def main():
     arguments = argparse.ArgumentParser(description="Runs Tessera's test suite.")
     arguments.add_argument("--quick", action="store_true", help="the gcc build, the C programs and the oracles only")
@@ -163,7 +168,7 @@ def main():
     # A shell starts background jobs with these ignored, and programs under test would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    builds, checks = plan(chosen.j, chosen.quick)
+    builds, checks = plan(chosen.quick)
     if chosen.k:
         checks = [c for c in checks if chosen.k in c.name]
         builds = [b for b in builds if chosen.k in b.name or any(c.needs == b.name for c in checks)]
@@ -171,17 +176,19 @@ def main():
         print("\n".join(c.name for c in builds + checks))
         return 0
     start = time.monotonic()
+    # Two builds side by side: while one waits for its last file, the other has work.
+    at_once = min(2, len(builds), chosen.j)
     for build in builds:
-        report(run(build))
+        build.command.insert(1, "-j%d" % (chosen.j // at_once))
+        build.timeout = 2 * TIMEOUT
+    in_turn(builds, at_once)
     broken = {b.name for b in builds if b.status == "FAIL"}
     for check in checks:
         if check.needs in broken:
             check.status, check.seconds, check.output = "FAIL", 0.0, "not run: the %s failed" % check.needs
             report(check)
-    # Long ones first would pack better, but their lengths are unknown: the order above has oracles and sanitizers spread well enough.
-    with concurrent.futures.ThreadPoolExecutor(chosen.j) as pool:
-        for done in concurrent.futures.as_completed([pool.submit(run, c) for c in checks if c.status is None]):
-            report(done.result())
+    # None of them shall be left alone at the end.
+    in_turn(sorted((c for c in checks if c.status is None), key=lambda c: c.name not in LONG), chosen.j)
     everything = builds + checks
     count = {s: sum(c.status == s for c in everything) for s in ("ok", "FAIL", "skip")}
     failed = [c.name for c in everything if c.status == "FAIL"]

@@ -98,6 +98,10 @@ shipped: $(BUILD)/tests/test_cli_shipped
 test-quick:
 	@python3 tests/run.py --quick
 
+.PHONY: coverage
+coverage:
+	@sh tools/coverage.sh
+
 # Only the build's packages are needed; its two files are fetched once into build/demo/data.
 .PHONY: demo
 demo:
@@ -112,6 +116,7 @@ help:
 	@echo 'make python       the Python module: PYTHONPATH=build/python'
 	@echo 'make demo         the main job on a photograph, a recording and a large array'
 	@echo 'make test         the whole suite; make test-quick: gcc build, C tests and oracles only'
+	@echo 'make coverage     how much of the library the C tests reach (gcovr)'
 	@echo 'make test-gpu     on a machine with an NVIDIA card: GPU rows against the CPU, then under compute-sanitizer; make bench-gpu: limits, works, peers, arrays in host memory'
 	@echo 'make shipped      writes the shipped PTX anew (NVRTC needed), after a change of one of its kernels'
 	@echo 'make tests        build the C test programs into build/tests'

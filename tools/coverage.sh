@@ -1,13 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Prints how much of the library the C tests reach. Fails only when a test fails or nothing was measured: a number is no goal.
-# With the word `build` it only builds, so that the suite can count that apart.
+# make coverage: prints how much of the library the C tests reach. Fails only when a test fails or nothing was measured: a number is no goal.
 # The longest are left out: they take most of the time of all, and run in the other builds; test_gpu_limits is a compiler's work, not ours.
 long='test_correlate_rows test_correlate_walks test_correlate_gpu test_reduce_gpu test_gpu_limits'
-cd "$(dirname "$0")/../.." || exit 1
-command -v gcovr >/dev/null || { echo "no gcovr here"; exit 77; }
-make -s -j2 BUILD=build-coverage OPT=-O1 CFLAGS="--coverage" LDFLAGS="--coverage" all tests || exit 1
-[ "$1" = build ] && exit 0
+cd "$(dirname "$0")/.." || exit 1
+command -v gcovr >/dev/null || { echo "no gcovr here" >&2; exit 1; }
+make -s -j"$(nproc)" BUILD=build-coverage OPT=-O1 CFLAGS="--coverage" LDFLAGS="--coverage" all tests || exit 1
 find build-coverage -name '*.gcda' -delete
 find build-coverage/tests -name 'test_*' ! -name '*.*' $(printf " ! -name %s" $long) | sort | xargs -P "$(nproc)" -n 1 sh -c '
     "$0" >"$0.log.txt" 2>&1 || [ $? = 77 ] || { echo "failed: $0"; tail -n 40 "$0.log.txt"; exit 1; }' || exit 1
@@ -19,5 +17,5 @@ gcovr --root . --object-directory build-coverage --exclude 'tests/' --exclude '.
     --gcov-ignore-parse-errors --txt build-coverage/coverage.txt --html-details build-coverage/coverage.html --print-summary >build-coverage/summary.txt 2>build-coverage/log.txt ||
     { cat build-coverage/log.txt; exit 1; }
 grep -E '^lines: [1-9]' build-coverage/summary.txt >/dev/null || { echo "failed: nothing was measured"; cat build-coverage/summary.txt; exit 1; }
-echo "note: coverage of the C tests but $long: $(grep -E '^lines' build-coverage/summary.txt); $(grep -E '^branches' build-coverage/summary.txt)"
-echo "note: by file in build-coverage/coverage.txt, by line in build-coverage/coverage.html"
+echo "coverage of the C tests but $long: $(grep -E '^lines' build-coverage/summary.txt); $(grep -E '^branches' build-coverage/summary.txt)"
+echo "by file in build-coverage/coverage.txt, by line in build-coverage/coverage.html"
