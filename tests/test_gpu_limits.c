@@ -2,6 +2,7 @@
  * test_gpu_limits.c - proves: every GPU row, for the problems below, compiles by NVRTC for compute capability 8.0, 9.0 and 10.0 with the registers, stack,
  * spills and shared memory of tests/gpu_limits.txt. After a change that is meant: build/tests/test_gpu_limits --write. Skipped without the compiler that made
  * the table: another one counts differently. */
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "gpu_rows.h"
@@ -274,23 +275,28 @@ static void every_row(void **state) {
 int main(int count, char **words) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_row)};
     static const char recorded[] = "tests/gpu_limits.txt";
-    char command[256], found[64] = "/tmp/tessera-limits-XXXXXX";
-    const char *path = count > 1 && strcmp(words[1], "--write") == 0 ? recorded : found;
+    const bool writes = count > 1 && strcmp(words[1], "--write") == 0;
+    char command[256], found[64]; /* when it is to be written: beside the table, whose place it takes when it is whole */
+    snprintf(found, sizeof found, "%s-XXXXXX", writes ? recorded : "/tmp/tessera-limits");
     if (tess_open(&context, NULL) != TESS_OK || tess_gpu_get(&gpu, context) != TESS_OK || tess_gpu_open_nvrtc(gpu) != TESS_OK ||
         gpu->nvrtc_version != 13000) {
         printf("the table was made by NVRTC 13.0, which is not here: %s\n", tess_detail());
         tess_close(context);
         return 77;
     }
-    if (path == found)
-        close(mkstemp(found));
-    table = fopen(path, "w");
-    int failed = table ? cmocka_run_group_tests(tests, NULL, NULL) : (perror(path), 1);
-    if (table)
-        fclose(table);
+    int file = mkstemp(found);
+    table = file >= 0 ? fdopen(file, "w") : NULL;
+    int failed = table ? cmocka_run_group_tests(tests, NULL, NULL) : (perror(found), 1);
+    if (table && fclose(table) != 0)
+        perror(found), failed = 1;
     tess_close(context);
-    if (path == recorded)
+    if (writes) {
+        if (!failed && (chmod(found, 0644) != 0 || rename(found, recorded) != 0))
+            perror(recorded), failed = 1;
+        if (failed)
+            unlink(found);
         return failed;
+    }
     snprintf(command, sizeof command, "diff %s %s", recorded, found);
     if (!failed && system(command) != 0) {
         printf("the kernels' limits are not those of %s; build/tests/test_gpu_limits --write\n", recorded);

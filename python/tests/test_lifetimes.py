@@ -220,32 +220,9 @@ class Threads(unittest.TestCase):
             thread.join()
         self.assertEqual(sys.getrefcount(context), before)
 
-    def test_the_gil_is_free_during_work(self):
-        x = np.ones((1 << 11, 1 << 10), "f4")
-        mask = np.ones((31, 31), "f4")
-        ticks, stop = [], threading.Event()
-
-        def tick():
-            while not stop.is_set():
-                ticks.append(time.monotonic())
-                time.sleep(0.002)
-        thread = threading.Thread(target=tick)
-        thread.start()
-        start = time.monotonic()
-        tessera.correlate(x, mask)
-        end = time.monotonic()
-        stop.set()
-        thread.join()
-        inside = [t for t in ticks if start < t < end]
-        # a thread that must wait for the GIL would see none of the 2e9 multiply-adds' time
-        self.assertGreater(len(inside), 3, f"{end - start} s")
-
-    def test_the_gil_is_free_during_planning_and_preparing(self):
-        """A mask's transforms are made when it is planned, a table is prepared when few points are interpolated: long work behind few elements of result."""
-        image, mask = np.ones((2048, 2048), "f4"), np.random.default_rng(1).random((255, 255), dtype="f4")
-        table, points = np.ones(1 << 23), np.array([0.5, 1.5])
-        for call in (lambda: tessera.plan(tessera.correlate, image, mask, accuracy="fft"),
-                     lambda: tessera.lookup(table, points, interpolation="cubic", strategy="lookup/interpolate")):
+    def assert_gil_is_free_during(self, call):
+        """Another thread's clock goes on within the call; one that must wait for the GIL would see none of its time but the ends. Ten tries: machines are busy."""
+        for _ in range(10):
             ticks, stop = [], threading.Event()
 
             def tick():
@@ -259,7 +236,20 @@ class Threads(unittest.TestCase):
             end = time.monotonic()
             stop.set()
             thread.join()
-            self.assertGreater(sum(start < t < end for t in ticks), 3, f"{end - start} s")
+            if sum(start < t < end for t in ticks) > 3:
+                return
+        self.fail(f"the last of ten calls took {end - start} s")
+
+    def test_the_gil_is_free_during_work(self):
+        x, mask = np.ones((1 << 11, 1 << 10), "f4"), np.ones((31, 31), "f4")
+        self.assert_gil_is_free_during(lambda: tessera.correlate(x, mask))
+
+    def test_the_gil_is_free_during_planning_and_preparing(self):
+        """A mask's transforms are made when it is planned, a table is prepared when few points are interpolated: long work behind few elements of result."""
+        image, mask = np.ones((2048, 2048), "f4"), np.random.default_rng(1).random((255, 255), dtype="f4")
+        table, points = np.ones(1 << 23), np.array([0.5, 1.5])
+        self.assert_gil_is_free_during(lambda: tessera.plan(tessera.correlate, image, mask, accuracy="fft"))
+        self.assert_gil_is_free_during(lambda: tessera.lookup(table, points, interpolation="cubic", strategy="lookup/interpolate"))
 
     def test_a_signal_handler_may_call(self):
         """While the handler runs inside a call it has the GIL, and a call of its own that keeps it must not wait for it."""
