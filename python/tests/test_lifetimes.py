@@ -318,7 +318,7 @@ class Threads(unittest.TestCase):
             raise Ended
         before = signal.signal(signal.SIGALRM, end)
         try:
-            x, mask = np.ones((4096, 4096), "f4"), np.ones((63, 63), "f4")  # a minute of work
+            x, mask = np.ones((4096, 4096), "f4"), np.ones((127, 127), "f4")  # 5e11 operations
             signal.setitimer(signal.ITIMER_REAL, 0.2)
             start = time.monotonic()
             with self.assertRaises(Ended):
