@@ -4,8 +4,8 @@
  * The rung below (blocked) loads and stores single elements. Here a strip one line wide is walked DOWN a band of rows: every step loads N lines,
  * transposes them in registers and stores N lines, and each row of the destination grows by consecutive lines. Lines are asked for ahead, into L2: the
  * processor's own prefetchers do not see a pattern that takes one line from each page. How far ahead is what binds where memory is slow to answer, so a
- * cursor walks the same tiles two or more strips before them, from strip to strip and block to block. Large results are stored past the caches, always
- * in whole lines:
+ * cursor walks the same tiles two or more strips before them, from strip to strip and block to block; where that helps, two lines side by side of a row are
+ * asked for together. Large results are stored past the caches, always in whole lines:
  *   - when every row of the destination starts on a line, as they leave the registers, of small elements several tiles at once (pipeline.h);
  *   - else shifted together in registers (pipeline.h, too), or by way of a buffer of the strip in L1, from which every destination row is given its own whole
  * lines. The rows of the last incomplete line are transposed again with the next band, so that no line is written twice.
@@ -20,7 +20,7 @@ tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const 
 transpose_turn TESS_ISA_NAME(tess_transpose_turn);
 transpose_turn_groups TESS_ISA_NAME(tess_transpose_turn_groups);
 
-enum { COLUMN_BYTES = 8192, STAGE_MOST = 512 };
+enum { STAGE_MOST = 512, PAGE = 4096, WIDE = 2 * PAGE, NARROW = PAGE };
 /* Rows that are a multiple of ONE_SET bytes apart put a column of lines into one set of L2: of those, few can be on their way. */
 enum { ONE_SET = 128 << 10, FEW_AHEAD = 48 };
 
@@ -31,83 +31,88 @@ typedef struct strips {
     bool ahead;       /* the source is large: ask for lines ahead */
     int64_t next;     /* bytes from a block of the source to the one that is turned after it */
     int64_t distance; /* rows from a tile to the one whose lines are asked for */
+    int64_t side;     /* lines of a row that are asked for together */
 } strips;
 
-/* A walk over the same tiles some way ahead, from strip to strip and on into the next block. */
+/* A walk over the same tiles some way ahead, `side` strips together, and on into the next ones and the next block. w: which of them, in elements. */
 typedef struct cursor {
     const char *src;
-    int64_t c, r;
+    int64_t c, r, w;
 } cursor;
 
 /* N: elements of a line. K: of a lane. */
-#define STRIPS(S)                                                                                                             \
-    TILE_OF(S, false)                                                                                                         \
-    static TESS_NOINLINE void small_tile_##S(char *dst, int64_t dst_step, const char *src, int64_t src_step) {                \
-        small_tile_generic(S, dst, dst_step, src, src_step);                                                                  \
-    }                                                                                                                         \
-    TESS_INLINE void move_##S(char *dst, const char *src) {                                                                   \
-        uint8_t v[S];                                                                                                         \
-        memcpy(v, src, S);                                                                                                    \
-        memcpy(dst, v, S);                                                                                                    \
-    }                                                                                                                         \
-    enum { N_##S = 64 / S, K_##S = 16 / S };                                                                                  \
-                                                                                                                              \
-    /* The next tile of the walk, its last byte's lines: those of the first one came with the strip before. */                \
-    TESS_INLINE const char *ahead_##S(cursor *at, const strips *s, int64_t np, int64_t nq) {                                  \
-        const char *line = at->src + tess_min64(at->r, nq - N_##S) * s->src_step + tess_min64(at->c, np - N_##S) * S + 63;    \
-        at->r += N_##S;                                                                                                       \
-        if (at->r >= nq) {                                                                                                    \
-            at->r = 0;                                                                                                        \
-            at->c += N_##S;                                                                                                   \
-        }                                                                                                                     \
-        if (at->c >= np) {                                                                                                    \
-            at->c = 0;                                                                                                        \
-            at->src += s->next;                                                                                               \
-        }                                                                                                                     \
-        return line;                                                                                                          \
-    }                                                                                                                         \
-    TESS_INLINE cursor cursor_##S(const strips *s, const char *src, int64_t np, int64_t nq) {                                 \
-        cursor at = {src, 0, 0};                                                                                              \
-        for (int64_t tiles = s->ahead ? s->distance / N_##S : 0; tiles > 0; tiles--)                                          \
-            ahead_##S(&at, s, np, nq);                                                                                        \
-        return at;                                                                                                            \
-    }                                                                                                                         \
-                                                                                                                              \
-    /* Too narrow for a tile in one direction at least. */                                                                    \
-    static void narrow_##S(const strips *s, const char *src, char *dst, int64_t np, int64_t nq) {                             \
-        if (np >= K_##S && nq >= K_##S) {                                                                                     \
-            for (int64_t c = 0; c < np; c += K_##S) {                                                                         \
-                c = tess_min64(c, np - K_##S);                                                                                \
-                for (int64_t r = 0; r < nq; r += K_##S) {                                                                     \
-                    r = tess_min64(r, nq - K_##S);                                                                            \
-                    small_tile_##S(dst + c * s->dst_step + r * S, s->dst_step, src + r * s->src_step + c * S, s->src_step);   \
-                }                                                                                                             \
-            }                                                                                                                 \
-            return;                                                                                                           \
-        }                                                                                                                     \
-        for (int64_t c = 0; c < np; c++)                                                                                      \
-            for (int64_t r = 0; r < nq; r++)                                                                                  \
-                move_##S(dst + c * s->dst_step + r * S, src + r * s->src_step + c * S);                                       \
-    }                                                                                                                         \
-                                                                                                                              \
-    static void direct_##S(const void *argument, const char *src, char *dst, int64_t p, int64_t np, int64_t q, int64_t nq) {  \
-        const strips *s = argument;                                                                                           \
-        (void)p;                                                                                                              \
-        (void)q;                                                                                                              \
-        if (np < N_##S || nq < N_##S) {                                                                                       \
-            narrow_##S(s, src, dst, np, nq);                                                                                  \
-            return;                                                                                                           \
-        }                                                                                                                     \
-        cursor at = cursor_##S(s, src, np, nq);                                                                               \
-        for (int64_t c = 0; c < np; c += N_##S) {                                                                             \
-            c = tess_min64(c, np - N_##S); /* the last strip, and the last tile below, may repeat a part of the one before */ \
-            for (int64_t r = 0; r < nq; r += N_##S) {                                                                         \
-                bool whole = r + N_##S <= nq;                                                                                 \
-                r = whole ? r : nq - N_##S;                                                                                   \
-                tile_##S(dst + c * s->dst_step + r * S, s->dst_step, src + r * s->src_step + c * S, s->src_step,              \
-                         s->ahead ? ahead_##S(&at, s, np, nq) : NULL, s->stream && whole);                                    \
-            }                                                                                                                 \
-        }                                                                                                                     \
+#define STRIPS(S)                                                                                                                  \
+    TILE_OF(S, false)                                                                                                              \
+    static TESS_NOINLINE void small_tile_##S(char *dst, int64_t dst_step, const char *src, int64_t src_step) {                     \
+        small_tile_generic(S, dst, dst_step, src, src_step);                                                                       \
+    }                                                                                                                              \
+    TESS_INLINE void move_##S(char *dst, const char *src) {                                                                        \
+        uint8_t v[S];                                                                                                              \
+        memcpy(v, src, S);                                                                                                         \
+        memcpy(dst, v, S);                                                                                                         \
+    }                                                                                                                              \
+    enum { N_##S = 64 / S, K_##S = 16 / S };                                                                                       \
+                                                                                                                                   \
+    /* The next tile of the walk, its last byte's lines: those of the first one came with the strip before. */                     \
+    TESS_INLINE const char *ahead_##S(cursor *at, const strips *s, int64_t np, int64_t nq) {                                       \
+        const char *line = at->src + tess_min64(at->r, nq - N_##S) * s->src_step + tess_min64(at->c + at->w, np - N_##S) * S + 63; \
+        at->w += N_##S;                                                                                                            \
+        if (at->w >= s->side * N_##S) {                                                                                            \
+            at->w = 0;                                                                                                             \
+            at->r += N_##S;                                                                                                        \
+        }                                                                                                                          \
+        if (at->r >= nq) {                                                                                                         \
+            at->r = 0;                                                                                                             \
+            at->c += s->side * N_##S;                                                                                              \
+        }                                                                                                                          \
+        if (at->c >= np) {                                                                                                         \
+            at->c = 0;                                                                                                             \
+            at->src += s->next;                                                                                                    \
+        }                                                                                                                          \
+        return line;                                                                                                               \
+    }                                                                                                                              \
+    TESS_INLINE cursor cursor_##S(const strips *s, const char *src, int64_t np, int64_t nq) {                                      \
+        cursor at = {src, 0, 0, 0};                                                                                                \
+        for (int64_t tiles = s->ahead ? s->distance / N_##S : 0; tiles > 0; tiles--)                                               \
+            ahead_##S(&at, s, np, nq);                                                                                             \
+        return at;                                                                                                                 \
+    }                                                                                                                              \
+                                                                                                                                   \
+    /* Too narrow for a tile in one direction at least. */                                                                         \
+    static void narrow_##S(const strips *s, const char *src, char *dst, int64_t np, int64_t nq) {                                  \
+        if (np >= K_##S && nq >= K_##S) {                                                                                          \
+            for (int64_t c = 0; c < np; c += K_##S) {                                                                              \
+                c = tess_min64(c, np - K_##S);                                                                                     \
+                for (int64_t r = 0; r < nq; r += K_##S) {                                                                          \
+                    r = tess_min64(r, nq - K_##S);                                                                                 \
+                    small_tile_##S(dst + c * s->dst_step + r * S, s->dst_step, src + r * s->src_step + c * S, s->src_step);        \
+                }                                                                                                                  \
+            }                                                                                                                      \
+            return;                                                                                                                \
+        }                                                                                                                          \
+        for (int64_t c = 0; c < np; c++)                                                                                           \
+            for (int64_t r = 0; r < nq; r++)                                                                                       \
+                move_##S(dst + c * s->dst_step + r * S, src + r * s->src_step + c * S);                                            \
+    }                                                                                                                              \
+                                                                                                                                   \
+    static void direct_##S(const void *argument, const char *src, char *dst, int64_t p, int64_t np, int64_t q, int64_t nq) {       \
+        const strips *s = argument;                                                                                                \
+        (void)p;                                                                                                                   \
+        (void)q;                                                                                                                   \
+        if (np < N_##S || nq < N_##S) {                                                                                            \
+            narrow_##S(s, src, dst, np, nq);                                                                                       \
+            return;                                                                                                                \
+        }                                                                                                                          \
+        cursor at = cursor_##S(s, src, np, nq);                                                                                    \
+        for (int64_t c = 0; c < np; c += N_##S) {                                                                                  \
+            c = tess_min64(c, np - N_##S); /* the last strip, and the last tile below, may repeat a part of the one before */      \
+            for (int64_t r = 0; r < nq; r += N_##S) {                                                                              \
+                bool whole = r + N_##S <= nq;                                                                                      \
+                r = whole ? r : nq - N_##S;                                                                                        \
+                tile_##S(dst + c * s->dst_step + r * S, s->dst_step, src + r * s->src_step + c * S, s->src_step,                   \
+                         s->ahead ? ahead_##S(&at, s, np, nq) : NULL, s->stream && whole);                                         \
+            }                                                                                                                      \
+        }                                                                                                                          \
     }
 
 /* Rows of the destination that begin anywhere. */
@@ -151,46 +156,49 @@ STRIPS(16)
 TOGETHER(1, 2)
 TOGETHER(2, 4)
 TOGETHER(4, 2)
+TOGETHER(8, 4)
 PIPED(1, 2)
 PIPED(2, 4)
 PIPED(4, 2)
+PIPED(8, 4)
 #if TESS_SHIFTS
-TOGETHER(8, 4)
 SHIFTED(1, 2)
 SHIFTED(2, 4)
 SHIFTED(4, 2)
 SHIFTED(8, 4)
 #define ODD(S, band, distance, staged_band, staged_distance) \
-    { shifted_##S, band, distance }
+    { shifted_##S, band, distance, 1 }
 #else
 STAGED(1, 384)
 STAGED(2, 256)
 STAGED(4, 128)
 STAGED(8, 64)
 #define ODD(S, band, distance, staged_band, staged_distance) \
-    { staged_##S, staged_band, staged_distance }
+    { staged_##S, staged_band, staged_distance, 1 }
 #endif
 STAGED(16, 64)
 
-/* Rows of the source in a band, and how many rows before their turn lines are asked for. */
+/* Rows of the source in a band, how many rows before their turn lines are asked for, and how many lines of a row together. */
 typedef struct kernel {
     transpose_block block;
-    int64_t band, distance;
+    int64_t band, distance, side;
 } kernel;
 static const struct {
-    kernel direct, lines, odd; /* results that stay in the caches; whose rows begin at lines, and anywhere */
+    kernel direct, odd; /* results that stay in the caches, and those whose rows begin anywhere */
+    kernel lines, low;  /* those whose rows begin at lines; where rows of the source are a multiple of `apart` bytes apart */
+    int64_t apart;
 } kernels[17] = {
-    [1] = {{direct_1, 64, 64}, {piped_1, 256, 256}, ODD(1, 512, 256, 384, 128)},
-    [2] = {{direct_2, 64, 96}, {piped_2, 128, 192}, ODD(2, 512, 256, 256, 192)},
-    [4] = {{direct_4, 48, 112}, {piped_4, 64, 128}, ODD(4, 512, 192, 128, 192)},
-    [8] = {{direct_8, 24, 80}, {direct_8, 24, 80}, ODD(8, 256, 256, 64, 128)},
-    [16] = {{direct_16, 16, 64}, {direct_16, 16, 64}, {staged_16, 64, 112}},
+    [1] = {{direct_1, 64, 64, 1}, ODD(1, 512, 256, 384, 128), {piped_1, 256, 384, 2}, {piped_1, 128, 384, 2}, PAGE},
+    [2] = {{direct_2, 64, 96, 1}, ODD(2, 512, 256, 256, 192), {piped_2, 256, 512, 2}, {piped_2, 128, 320, 2}, PAGE},
+    [4] = {{direct_4, 48, 112, 1}, ODD(4, 512, 192, 128, 192), {piped_4, 96, 256, 2}, {piped_4, 64, 192, 2}, ONE_SET},
+    [8] = {{direct_8, 24, 80, 1}, ODD(8, 256, 256, 64, 128), {piped_8, 96, 192, 2}, {piped_8, 64, 160, 2}, PAGE},
+    [16] = {{direct_16, 16, 64, 1}, {staged_16, 64, 112, 1}, {direct_16, 16, 64, 1}, {direct_16, 16, 64, 1}, PAGE},
 };
 
 void TESS_ISA_NAME(tess_transpose_turn)(char *dst, int64_t dst_step, const char *src, int64_t src_step, int64_t np, int64_t nq, int64_t size,
                                         bool ahead) {
     enum { ROWS = 64 };
-    strips s = {.src_step = src_step, .dst_step = dst_step, .q_size = nq, .ahead = ahead};
+    strips s = {.src_step = src_step, .dst_step = dst_step, .q_size = nq, .ahead = ahead, .side = 1};
     if (TESS_ISA_NAME(tess_transpose_turn_groups)(dst, dst_step, src, src_step, np, nq, size))
         return;
     if (size <= 16 && kernels[size].direct.block) {
@@ -207,6 +215,23 @@ void TESS_ISA_NAME(tess_transpose_turn)(char *dst, int64_t dst_step, const char 
             tess_copy_run(dst + p * dst_step + q * size, src + q * src_step + p * size, size);
 }
 
+/* Matrices in the order in which the source has them: of rows shorter than a page several lie in one, and addresses of pages are what a processor finds few
+ * of at a time. */
+static void by_source(transpose_plane *plane) {
+    for (int i = 1; i < plane->ndim; i++) {
+        const int64_t size = plane->shape[i], in = plane->stride[TRANSPOSE_IN][i], out = plane->stride[TRANSPOSE_OUT][i];
+        int d = i;
+        for (; d > 0 && tess_max64(plane->stride[TRANSPOSE_IN][d - 1], -plane->stride[TRANSPOSE_IN][d - 1]) < tess_max64(in, -in); d--) {
+            plane->shape[d] = plane->shape[d - 1];
+            plane->stride[TRANSPOSE_IN][d] = plane->stride[TRANSPOSE_IN][d - 1];
+            plane->stride[TRANSPOSE_OUT][d] = plane->stride[TRANSPOSE_OUT][d - 1];
+        }
+        plane->shape[d] = size;
+        plane->stride[TRANSPOSE_IN][d] = in;
+        plane->stride[TRANSPOSE_OUT][d] = out;
+    }
+}
+
 tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const tess_run *run) {
     const transpose_problem *problem = (const transpose_problem *)base;
     transpose_plane plane;
@@ -217,10 +242,15 @@ tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const 
         lines &= plane.stride[TRANSPOSE_OUT][d] % 64 == 0;
     strips s = {.src_step = plane.q_in, .dst_step = plane.p_out, .q_size = plane.q_size, .stream = big && lines, .ahead = big};
     const bool odd = big && !lines && plane.q_size * problem->size >= STAGE_MOST;
-    const kernel *k = odd ? &kernels[problem->size].odd : s.stream ? &kernels[problem->size].lines : &kernels[problem->size].direct;
-    const int64_t width = COLUMN_BYTES / problem->size;
+    const kernel *k = odd        ? &kernels[problem->size].odd
+                      : s.stream ? plane.q_in % kernels[problem->size].apart == 0 ? &kernels[problem->size].low : &kernels[problem->size].lines
+                                 : &kernels[problem->size].direct;
+    const int64_t width = (k->side > 1 ? NARROW : WIDE) / problem->size;
+    if (s.stream && plane.p_size * problem->size < PAGE)
+        by_source(&plane);
+    s.side = k->side;
     s.distance = k->distance;
-    if (plane.q_in % ONE_SET == 0)
+    if (k->side == 1 && plane.q_in % ONE_SET == 0)
         s.distance = tess_min64(s.distance, FEW_AHEAD);
     s.next = k->band < plane.q_size ? k->band * plane.q_in
              : width < plane.p_size ? width * problem->size

@@ -245,6 +245,53 @@ static void tiles_left_over(void **state) {
     }
 }
 
+/* Past the caches, rows of the source a page and a way of the second-level cache apart: bands are lower there. */
+static void rows_that_share_sets(void **state) {
+    (void)state;
+    uint64_t random = 29;
+    for (int t = 0; t < 5; t++)
+        for (int64_t pitch = 4096; pitch <= 128 << 10; pitch *= 32) {
+            const int64_t size = (int64_t)tess_type_size(sized[t]), lines = (6 << 20) / (pitch * 64 / size) + 1;
+            turned(&random, sized[t], lines * 64 / size, pitch / size, 0, "transpose/tiles");
+        }
+}
+
+/* Past the caches, a batch whose axes lie in another order in out than in in, with rows of in shorter than a page and longer. */
+static void batches_reversed(void **state) {
+    (void)state;
+    uint64_t random = 31;
+    static const int reversed[] = {4, 3, 2, 1, 0};
+    for (int t = 0; t < 5; t++)
+        for (int k = 0; k < 2; k++) {
+            const int64_t size = (int64_t)tess_type_size(sized[t]), q = 128 / size, p = (k ? 4100 : 900) / size + 5,
+                          rest = (4 << 20) / (128 * 30 * p) + 1;
+            int64_t shape[] = {q, 5, rest, 6, p}, turned_shape[] = {p, 6, rest, 5, q}, bytes = q * 30 * rest * p * size;
+            char *in = aligned_alloc(64, (size_t)bytes), *out = aligned_alloc(64, (size_t)bytes);
+            assert_true(in && out && bytes >= 4 << 20);
+            for (int64_t i = 0; i + 8 <= bytes; i += 8) {
+                uint64_t bits = hostile_random(&random);
+                memcpy(in + i, &bits, 8);
+            }
+            DLTensor from = tess_view(in, sized[t], 5, shape, NULL), to = tess_view(out, sized[t], 5, turned_shape, NULL);
+            for (int c = 0; c < context_count; c++) {
+                tess_transpose_options options = {.struct_size = sizeof options, .perm = reversed, .nperm = 5, .call.strategy = "transpose/tiles"};
+                memset(out, HOSTILE_POISON, (size_t)bytes);
+                assert_tess_ok(tess_transpose(contexts[c], &from, &to, &options));
+                const char *o = out;
+                for (int64_t e = 0; e < p; e++)
+                    for (int64_t d = 0; d < 6; d++)
+                        for (int64_t b = 0; b < rest; b++)
+                            for (int64_t a = 0; a < 5; a++)
+                                for (int64_t i = 0; i < q; i++, o += size)
+                                    if (memcmp(o, in + ((((i * 5 + a) * rest + b) * 6 + d) * p + e) * size, (size_t)size) != 0)
+                                        fail_msg("%lld bytes: [%lld, %lld, %lld, %lld, %lld] differs", (long long)size, (long long)e, (long long)d,
+                                                 (long long)b, (long long)a, (long long)i);
+            }
+            free(in);
+            free(out);
+        }
+}
+
 /* Groups of 2 to 4: whole vectors and what is left over of them, planes that begin anywhere in a line, results that stay in the caches and that do not. */
 static void pixels_and_planes(void **state) {
     (void)state;
@@ -510,19 +557,11 @@ static void refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_layouts),
-        cmocka_unit_test(edges_of_tiles),
-        cmocka_unit_test(runs_of_three),
-        cmocka_unit_test(large_results),
-        cmocka_unit_test(tiles_left_over),
-        cmocka_unit_test(pixels_and_planes),
-        cmocka_unit_test(broadcast_and_long_inputs),
-        cmocka_unit_test(rank_64),
-        cmocka_unit_test(in_place_squares),
-        cmocka_unit_test(in_place_rectangles),
-        cmocka_unit_test(in_place_plans),
-        cmocka_unit_test(scratch_is_bounded),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(random_layouts),   cmocka_unit_test(edges_of_tiles),     cmocka_unit_test(runs_of_three),
+        cmocka_unit_test(large_results),    cmocka_unit_test(tiles_left_over),    cmocka_unit_test(rows_that_share_sets),
+        cmocka_unit_test(batches_reversed), cmocka_unit_test(pixels_and_planes),  cmocka_unit_test(broadcast_and_long_inputs),
+        cmocka_unit_test(rank_64),          cmocka_unit_test(in_place_squares),   cmocka_unit_test(in_place_rectangles),
+        cmocka_unit_test(in_place_plans),   cmocka_unit_test(scratch_is_bounded), cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }
