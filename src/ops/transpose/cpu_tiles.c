@@ -20,7 +20,7 @@ tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const 
 transpose_turn TESS_ISA_NAME(tess_transpose_turn);
 transpose_turn_groups TESS_ISA_NAME(tess_transpose_turn_groups);
 
-enum { STAGE_MOST = 512, PAGE = 4096, WIDE = 2 * PAGE, NARROW = PAGE };
+enum { STAGE_MOST = 512, PAGE = 4096, WIDE = 2 * PAGE, NARROW = PAGE, MATRICES = 256 << 10 };
 /* Rows that are a multiple of ONE_SET bytes apart put a column of lines into one set of L2: of those, few can be on their way. */
 enum { ONE_SET = 128 << 10, FEW_AHEAD = 48 };
 
@@ -32,6 +32,8 @@ typedef struct strips {
     int64_t next;     /* bytes from a block of the source to the one that is turned after it */
     int64_t distance; /* rows from a tile to the one whose lines are asked for */
     int64_t side;     /* lines of a row that are asked for together */
+    int64_t matrix_p; /* 0, or a block is several matrices, of so many elements a row and q_size rows */
+    int64_t next_out; /* bytes between those in the destination */
 } strips;
 
 /* A walk over the same tiles some way ahead, `side` strips together, and on into the next ones and the next block. w: which of them, in elements. */
@@ -184,15 +186,15 @@ typedef struct kernel {
     int64_t band, distance, side;
 } kernel;
 static const struct {
-    kernel direct, odd; /* results that stay in the caches, and those whose rows begin anywhere */
-    kernel lines, low;  /* those whose rows begin at lines; where rows of the source are a multiple of `apart` bytes apart */
-    int64_t apart;
+    kernel direct, odd;  /* results that stay in the caches, and those whose rows begin anywhere */
+    kernel lines, low;   /* those whose rows begin at lines; where rows of the source are a multiple of `apart` bytes apart */
+    int64_t apart, rows; /* rows: of the source, of the tiles that are turned at once */
 } kernels[17] = {
-    [1] = {{direct_1, 64, 64, 1}, ODD(1, 512, 256, 384, 128), {piped_1, 256, 384, 2}, {piped_1, 128, 384, 2}, PAGE},
-    [2] = {{direct_2, 64, 96, 1}, ODD(2, 512, 256, 256, 192), {piped_2, 256, 512, 2}, {piped_2, 128, 320, 2}, PAGE},
-    [4] = {{direct_4, 48, 112, 1}, ODD(4, 512, 192, 128, 192), {piped_4, 96, 256, 2}, {piped_4, 64, 192, 2}, ONE_SET},
-    [8] = {{direct_8, 24, 80, 1}, ODD(8, 256, 256, 64, 128), {piped_8, 96, 192, 2}, {piped_8, 64, 160, 2}, PAGE},
-    [16] = {{direct_16, 16, 64, 1}, {staged_16, 64, 112, 1}, {direct_16, 16, 64, 1}, {direct_16, 16, 64, 1}, PAGE},
+    [1] = {{direct_1, 64, 64, 1}, ODD(1, 512, 256, 384, 128), {piped_1, 256, 384, 2}, {piped_1, 128, 384, 2}, PAGE, ROWS_1},
+    [2] = {{direct_2, 64, 96, 1}, ODD(2, 512, 256, 256, 192), {piped_2, 256, 512, 2}, {piped_2, 128, 320, 2}, PAGE, ROWS_2},
+    [4] = {{direct_4, 48, 112, 1}, ODD(4, 512, 192, 128, 192), {piped_4, 96, 256, 2}, {piped_4, 64, 192, 2}, ONE_SET, ROWS_4},
+    [8] = {{direct_8, 24, 80, 1}, ODD(8, 256, 256, 64, 128), {piped_8, 96, 192, 2}, {piped_8, 64, 160, 2}, PAGE, ROWS_8},
+    [16] = {{direct_16, 16, 64, 1}, {staged_16, 64, 112, 1}, {direct_16, 16, 64, 1}, {direct_16, 16, 64, 1}, PAGE, 4},
 };
 
 void TESS_ISA_NAME(tess_transpose_turn)(char *dst, int64_t dst_step, const char *src, int64_t src_step, int64_t np, int64_t nq, int64_t size,
@@ -256,5 +258,18 @@ tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const 
              : width < plane.p_size ? width * problem->size
              : plane.ndim > 0       ? plane.stride[TRANSPOSE_IN][plane.ndim - 1]
                                     : 0;
+    const bool small = k->band >= plane.q_size && width >= plane.p_size && plane.q_size % kernels[problem->size].rows == 0;
+    if (k->side > 1 && small && plane.ndim > 0) { /* several matrices to a block */
+        const int64_t matrix = plane.p_size * plane.q_size * problem->size;
+        const int last = --plane.ndim;
+        s.matrix_p = plane.p_size;
+        s.next_out = plane.stride[TRANSPOSE_OUT][last];
+        plane.count /= plane.shape[last];
+        plane.p_size = 1;
+        plane.q_size = plane.shape[last];
+        plane.q_in = s.next;
+        plane.q_out = s.next_out;
+        return tess_transpose_blocks(problem, run, &plane, 1, tess_max64(1, MATRICES / matrix), 1, matrix, k->block, &s);
+    }
     return tess_transpose_blocks(problem, run, &plane, width, k->band, 64 / problem->size, problem->size, k->block, &s);
 }

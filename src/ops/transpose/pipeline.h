@@ -24,7 +24,7 @@
                 tess_prefetch_l2(ahead[m] + j * src_step);                              \
     }
 
-/* Rows of the destination that begin at lines. */
+/* Rows of the destination that begin at lines. Small matrices come several to a call, nq of them, so that the tiles of one go on where those of the other end. */
 #define PIPED(S, M)                                                                                                                  \
     static TESS_NOINLINE void drain_##S(const char *kept, char *dst, int64_t dst_step) {                                             \
         for (int r = 0; r < K_##S; r++)                                                                                              \
@@ -41,34 +41,44 @@
                                                                                                                                      \
     static void piped_##S(const void *argument, const char *src, char *dst, int64_t p, int64_t np, int64_t q, int64_t nq) {          \
         const strips *s = argument;                                                                                                  \
+        const int64_t count = s->matrix_p ? nq : 1;                                                                                  \
+        if (s->matrix_p) {                                                                                                           \
+            np = s->matrix_p;                                                                                                        \
+            nq = s->q_size;                                                                                                          \
+            q = 0;                                                                                                                   \
+        }                                                                                                                            \
         const int64_t whole = nq / ROWS_##S * ROWS_##S;                                                                              \
         _Alignas(64) char kept[2][ROWS_##S * 64];                                                                                    \
         const char *ahead[M];                                                                                                        \
         char *to = NULL;                                                                                                             \
-        if (np < N_##S || whole == 0) {                                                                                              \
-            direct_##S(argument, src, dst, p, np, q, nq);                                                                            \
-            return;                                                                                                                  \
-        }                                                                                                                            \
-        cursor at = cursor_##S(s, src, np, whole);                                                                                   \
-        int side = 0;                                                                                                                \
-        for (int64_t c = 0; c < np; c += N_##S) {                                                                                    \
-            c = tess_min64(c, np - N_##S); /* the last strip may repeat a part of the one before */                                  \
-            for (int64_t r = 0; r < whole; r += ROWS_##S, side = !side) {                                                            \
-                const char *from = src + r * s->src_step + c * S;                                                                    \
-                for (int m = 0; m < M; m++)                                                                                          \
-                    ahead[m] = ahead_##S(&at, s, np, whole);                                                                         \
-                if (to) {                                                                                                            \
-                    both_##S(kept[side], from, s->src_step, kept[!side], to, s->dst_step, ahead);                                    \
-                } else {                                                                                                             \
-                    ask_##S(ahead, s->src_step);                                                                                     \
-                    fill_##S(kept[side], from, s->src_step);                                                                         \
-                }                                                                                                                    \
-                to = dst + c * s->dst_step + r * S;                                                                                  \
+        cursor at = {0};                                                                                                             \
+        if (np >= N_##S && whole > 0)                                                                                                \
+            at = cursor_##S(s, src, np, whole);                                                                                      \
+        for (int64_t m = 0, side = 0; m < count; m++, src += s->next, dst += s->next_out) {                                          \
+            if (np < N_##S || whole == 0) {                                                                                          \
+                direct_##S(argument, src, dst, p, np, q, nq);                                                                        \
+                continue;                                                                                                            \
             }                                                                                                                        \
+            for (int64_t c = 0; c < np; c += N_##S) {                                                                                \
+                c = tess_min64(c, np - N_##S); /* the last strip may repeat a part of the one before */                              \
+                for (int64_t r = 0; r < whole; r += ROWS_##S, side = !side) {                                                        \
+                    const char *from = src + r * s->src_step + c * S;                                                                \
+                    for (int k = 0; k < M; k++)                                                                                      \
+                        ahead[k] = ahead_##S(&at, s, np, whole);                                                                     \
+                    if (to) {                                                                                                        \
+                        both_##S(kept[side], from, s->src_step, kept[!side], to, s->dst_step, ahead);                                \
+                    } else {                                                                                                         \
+                        ask_##S(ahead, s->src_step);                                                                                 \
+                        fill_##S(kept[side], from, s->src_step);                                                                     \
+                    }                                                                                                                \
+                    to = dst + c * s->dst_step + r * S;                                                                              \
+                }                                                                                                                    \
+            }                                                                                                                        \
+            if (m + 1 == count)                                                                                                      \
+                drain_##S(kept[!side], to, s->dst_step);                                                                             \
+            if (whole < nq)                                                                                                          \
+                direct_##S(argument, src + whole * s->src_step, dst + whole * S, p, np, q + whole, nq - whole);                      \
         }                                                                                                                            \
-        drain_##S(kept[!side], to, s->dst_step);                                                                                     \
-        if (whole < nq)                                                                                                              \
-            direct_##S(argument, src + whole * s->src_step, dst + whole * S, p, np, q + whole, nq - whole);                          \
     }
 
 /* The same for rows of the destination that begin anywhere. The line on which two bands meet is the lower one's. */

@@ -263,8 +263,8 @@ static void batches_reversed(void **state) {
     static const int reversed[] = {4, 3, 2, 1, 0};
     for (int t = 0; t < 5; t++)
         for (int k = 0; k < 2; k++) {
-            const int64_t size = (int64_t)tess_type_size(sized[t]), q = 128 / size, p = (k ? 4100 : 900) / size + 5,
-                          rest = (4 << 20) / (128 * 30 * p) + 1;
+            const int64_t size = (int64_t)tess_type_size(sized[t]), q = 256 / size, p = (k ? 4100 : 900) / size + 5,
+                          rest = (4 << 20) / (256 * 30 * p) + 1;
             int64_t shape[] = {q, 5, rest, 6, p}, turned_shape[] = {p, 6, rest, 5, q}, bytes = q * 30 * rest * p * size;
             char *in = aligned_alloc(64, (size_t)bytes), *out = aligned_alloc(64, (size_t)bytes);
             assert_true(in && out && bytes >= 4 << 20);
