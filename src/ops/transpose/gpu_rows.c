@@ -205,13 +205,14 @@ static bool shifted_pays(const tess_problem *base, const char **why) {
 static void launch_shifted(const transpose_gpu_matrices *m, tess_gpu_layout *layout) {
     int64_t size = m->size, margin = 32 / size;
     if (size <= 2) {
-        int64_t piece = 256, row = size == 1 ? 128 : 256; /* bytes of a row of in and of out */
+        int64_t piece = 256, row = 256, threads = size == 1 ? 512 : 256; /* bytes of a row of in and of out */
         tess_gpu_unit(layout, &gpu_shifted_small);
         tess_gpu_option(layout, "-DPIECE=%d", (int)piece);
         tess_gpu_option(layout, "-DQ=%d", (int)(row / size));
-        tess_gpu_option(layout, "-DTHREADS=256");
-        tess_gpu_option(layout, "-DBLOCKS=3");
-        launch_tiles_of(m, layout, "shifted_small", piece / size, row / size, margin - 1, 256, row / size * (piece + 16) + piece / size * (row + 32));
+        tess_gpu_option(layout, "-DTHREADS=%d", (int)threads);
+        tess_gpu_option(layout, "-DBLOCKS=%d", size == 1 ? 2 : 3);
+        launch_tiles_of(m, layout, "shifted_small", piece / size, row / size, margin - 1, (int)threads,
+                        (row / size + margin) * (piece + 16) + piece / size * 32);
         return;
     }
     int64_t along_p = 64, along_q = size == 4 ? 128 : 32, threads = size == 4 ? 512 : 256;

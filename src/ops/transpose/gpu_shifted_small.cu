@@ -6,8 +6,9 @@
 // into place, turns the block in registers and puts its columns into the turned tile. On the way out two vectors of the tile are shifted into one.
 //
 // PIECE bytes of each row of `in`, Q rows, and MARGIN more before them, which rows of `out` that begin above a sector's start take from the block before:
-// two vectors of each. Row p of the turned tile has NV vectors; number g of it lies at g ^ (p / H % 8), which leaves no bank conflicts. -DPIECE, -DQ,
-// -DTHREADS, -DBLOCKS a multiprocessor at least.
+// two vectors of each. Row p of the turned tile has NV vectors; number g of it lies at g ^ (p / H % 8), which leaves no bank conflicts. The turned tile lies where
+// the rows were, which are all in registers by then: a tile may be twice as large for it, and reads fewer margins. -DPIECE, -DQ, -DTHREADS, -DBLOCKS a
+// multiprocessor at least.
 #include "ops/transpose/gpu_plane.cuh"
 #include "ops/transpose/gpu_turn.cuh"
 
@@ -53,18 +54,18 @@ __device__ void take(unsigned (&row)[V], const char *piece, unsigned low, unsign
 
 // A tile that needs no tests but along p.
 __device__ void whole_tile(uint4 *room, const element *from, element *to, const plane &m, int p_left) {
-    uint4 *turned = room + Q * PITCH, *margin = turned + P * NV; // [P][NV]; [2][P]
+    uint4 *turned = room, *before = room + Q * PITCH, *margin = before + MARGIN * PITCH; // [P][NV]; the margin's rows; [2][P]
     const int lane = threadIdx.x % 32, down = threadIdx.x / 32 / WORDS, across = threadIdx.x / 32 % WORDS, p0 = (across * 32 + lane) * H;
     const int v = threadIdx.x % NV, first = threadIdx.x / NV, place = down * V * PITCH * 16 + across * 128 + lane * 4;
     const unsigned low = (unsigned)(unsigned long long)from, step = (unsigned)m.q_in * SIZE;
     unsigned row[EACH][V];
     bring<Q>(room, from, m.q_in);
-    bring<MARGIN>(turned, from - MARGIN * m.q_in, m.q_in); // these lie where the turned tile will
+    bring<MARGIN>(before, from - MARGIN * m.q_in, m.q_in);
     await_copies();
     __syncthreads();
     if (down < 2) {
         vector column[H];
-        take(row[0], (const char *)turned + place, low - MARGIN * step, step);
+        take(row[0], (const char *)before + place, low - MARGIN * step, step);
         turn(row[0], column);
 #pragma unroll
         for (int c = 0; c < H; c++)
@@ -83,7 +84,7 @@ __device__ void whole_tile(uint4 *room, const element *from, element *to, const 
             turned[place_in_row(p0 + c, down + e * BLOCKS_DOWN)] = column[c].all;
     }
     __syncthreads();
-#pragma unroll 2
+#pragma unroll 4
     for (int i = 0; i < P / ROWS_OUT; i++) {
         int p = first + i * ROWS_OUT;
         char *line = (char *)(to + p * m.p_out);
@@ -115,7 +116,7 @@ __device__ void cut_tile(element *tile, const element *from, element *to, const 
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) shifted_small(const element *in, element *out, const plane m) {
-    extern __shared__ uint4 room[]; // [Q][PITCH], [P][NV], [2][P]; or [P][MARGIN + Q] elements
+    extern __shared__ uint4 room[]; // [Q][PITCH], [MARGIN][PITCH], [2][P]; or [P][MARGIN + Q] elements
     const place at = tile_of_block<P, Q, MARGIN - 1>(m);
     const element *from = in + at.in + at.q * m.q_in + at.p;
     element *to = out + at.out + at.p * m.p_out + at.q;
