@@ -171,10 +171,12 @@ static void lay_passes(const tess_problem *base, const tess_gpu_device *device, 
     const int64_t bundle = that_fit(device, p, BUNDLE, bundle_shared), row = bundle_shared(p, bundle);
     const int64_t most = p->compute == tess_f64 ? PASS_BLOCKS / 2 : PASS_BLOCKS;
     const int64_t stripe_blocks = tess_max64(1, tess_min64(most, device->shared_sm / (column + BESIDE)));
-    const int64_t bundle_blocks = tess_max64(1, tess_min64(most, device->shared_sm / (row + BESIDE)));
+    const int64_t bundles = tess_max64(1, tess_min64(most, device->shared_sm / (row + BESIDE)));
+    const bool fewer = p->compute == tess_f32 && bundles == ROOM; /* two blocks of 512 threads are faster than three of 256 */
+    const int64_t bundle_blocks = fewer ? ROOM - 1 : bundles;
     const int alone = fft->plane && p->compute == tess_f32 ? 4 : 2; /* rows with the product would need more registers than that leaves */
     const int stripe_threads = stripe_blocks > 1 ? PASS_THREADS : alone * PASS_THREADS,
-              bundle_threads = bundle_blocks > 1 ? PASS_THREADS : 2 * PASS_THREADS;
+              bundle_threads = bundle_blocks > 1 && !fewer ? PASS_THREADS : 2 * PASS_THREADS;
     tess_gpu_option(layout, "-DSTRIPE=%d", (int)stripe);
     tess_gpu_option(layout, "-DSTRIPE_THREADS=%d", stripe_threads);
     tess_gpu_option(layout, "-DSTRIPE_BLOCKS=%d", (int)stripe_blocks);

@@ -71,6 +71,16 @@ template <int N> __device__ __forceinline__ void put(const point (&x)[N], point 
     for (int i = 0; i < N; i++)
         to[i * step] = x[i];
 }
+// To memory as what is used once: what the launch reads, the rows that several stripes share, stays in the second-level cache.
+template <int N> __device__ __forceinline__ void put_once(const point (&x)[N], point *to, int step) {
+#pragma unroll
+    for (int i = 0; i < N; i++)
+#if WORK == T_F64
+        __stcs((double2 *)(to + i * step), make_double2(x[i].re, x[i].im));
+#else
+        __stcs((float2 *)(to + i * step), make_float2(x[i].re, x[i].im));
+#endif
+}
 
 // A level between head and tail, of columns that stand in a stripe, of rows in a bundle.
 template <bool BACK> __device__ __forceinline__ void column_middles(const point *roots, int left, int wanted) {
@@ -133,7 +143,7 @@ extern "C" __global__ void __launch_bounds__(STRIPE_THREADS, STRIPE_BLOCKS)
         point x[columns::LAST];
         get(x, grid + down(k * columns::LAST) + c, STRIPE);
         columns::tail(x, roots, side_of(left + c));
-        put(x, to + k * columns::LAST * WIDE + c, WIDE);
+        put_once(x, to + k * columns::LAST * WIDE + c, WIDE);
     }
 }
 
