@@ -281,16 +281,20 @@ static march3d_shape march3d_of(const tess_correlate_frame *f, int64_t work, boo
     s.down = large ? 4 : (s.rows == 1 ? 256 : 128) / s.along;
     if (large && work == 4 && f->in == 4)
         s.rows = tess_min64(s.rows, 2), s.down = s.along == 128 ? 12 : 6, s.along = tess_min64(s.along, 64);
+    /* Neighbours have neighbouring columns: what they store lies side by side, wherever rows begin. In f32 a block has whole rows, where it can. As measured. */
+    const bool single = !whole && large && plane <= 9 && f->in >= 4 && work == f->in;
+    if (single)
+        s.columns = 1, s.rows = f->in == 4 ? 8 : 4;
     if (!whole) { /* tiles that the rows are cut into evenly: one column more than whole tiles would be a tile */
-        const int64_t tiles = tess_max64(1, tess_ceil_div(f->x.m, 32 * s.columns));
+        const int64_t widest = !single ? 32 * s.columns : f->in == 4 ? 544 : 128, tiles = tess_max64(1, tess_ceil_div(f->x.m, widest));
         s.along = up_to(tess_max64(8, tess_ceil_div(tess_ceil_div(f->x.m, tiles), s.columns)), tess_max64(1, 16 / f->in / s.columns));
-        s.down = tess_max64(1, tess_min64(256 / s.along, tess_ceil_div(f->y.m, s.rows)));
+        s.down = tess_max64(1, tess_min64((single ? 512 : 256) / s.along, tess_ceil_div(f->y.m, s.rows)));
     }
     s.threads = up_to(s.along * s.down, 32);
     const int64_t vector = 16 / f->in, read = s.columns * f->in < 16 ? s.columns : vector;
     const int64_t row = up_to(up_to(before(f), read), vector) + s.along * s.columns + up_to(up_to(after(f), read), vector);
     const int64_t window = s.columns + before(f) + after(f);
-    s.blocks = resident(s.threads, (s.rows * f->z.width * s.columns + 3 * window) * wide + 24);
+    s.blocks = resident(s.threads, single ? 40 + 16 * wide : (s.rows * f->z.width * s.columns + 3 * window) * wide + 24);
     const bool measured =
         whole && large && work == 4 && plane <= 9 && (f->in == 2 || f->in == 4); /* on an H200: one wave of blocks, three an SM of f16 */
     if (measured && f->in == 2)
