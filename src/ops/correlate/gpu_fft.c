@@ -119,18 +119,22 @@ static int64_t put_tables(tess_gpu_layout *layout, const tess_correlate_problem 
 }
 
 /* Where two blocks or more fit a multiprocessor, smaller ones meet fewer threads at a barrier; where one does, it has all the threads that registers allow. */
-static void lay_tile(tess_gpu_layout *layout, const tess_correlate_problem *p) {
-    const tess_correlate_fft *fft = p->fft;
+tess_correlate_fft_block tess_correlate_fft_tile_block(const tess_correlate_problem *p) {
     const int64_t shared = tile_shared(p), room = (SHARED + BESIDE) / (shared + BESIDE), most = p->compute == tess_f64 ? 512 : 1024;
-    const int64_t threads = room > 1 ? tess_max64(32, tess_min64(fft->a * fft->b / 16, 256)) : most;
+    const int64_t threads = room > 1 ? tess_max64(32, tess_min64(p->fft->a * p->fft->b / 16, 256)) : most;
     const int64_t blocks = tess_max64(1, tess_min64(most / threads, room));
+    return (tess_correlate_fft_block){.threads = threads, .blocks = tess_min64(blocks, 16), .shared = shared};
+}
+
+static void lay_tile(tess_gpu_layout *layout, const tess_correlate_problem *p) {
+    const tess_correlate_fft_block block = tess_correlate_fft_tile_block(p);
     tess_correlate_gpu_fft tables;
     begin(layout, p, &gpu_fft_tile);
-    tess_gpu_option(layout, "-DTHREADS=%d", (int)threads);
-    tess_gpu_option(layout, "-DBLOCKS=%d", (int)tess_min64(blocks, 16));
+    tess_gpu_option(layout, "-DTHREADS=%d", (int)block.threads);
+    tess_gpu_option(layout, "-DBLOCKS=%d", (int)block.blocks);
     const int64_t data = put_tables(layout, p, &tables);
     tess_gpu_step *step =
-        tess_gpu_launch_of(layout, "transform_tiles", p->out.count > 0 ? tess_ceil_div(fft->tiles, 2) : 0, 1, 1, (int)threads, shared);
+        tess_gpu_launch_of(layout, "transform_tiles", p->out.count > 0 ? tess_ceil_div(p->fft->tiles, 2) : 0, 1, 1, (int)block.threads, block.shared);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, data);
@@ -159,6 +163,20 @@ static int64_t that_fit(const tess_gpu_device *device, const tess_correlate_prob
     return most;
 }
 
+void tess_correlate_fft_blocks(const tess_correlate_problem *p, const tess_gpu_device *device, tess_correlate_fft_block *stripe,
+                               tess_correlate_fft_block *bundle) {
+    const int64_t across = that_fit(device, p, STRIPE, stripe_shared), column = stripe_shared(p, across);
+    const int64_t rows = that_fit(device, p, BUNDLE, bundle_shared), row = bundle_shared(p, rows);
+    const int64_t most = p->compute == tess_f64 ? PASS_BLOCKS / 2 : PASS_BLOCKS;
+    const int64_t stripe_blocks = tess_max64(1, tess_min64(most, device->shared_sm / (column + BESIDE)));
+    const int64_t bundles = tess_max64(1, tess_min64(most, device->shared_sm / (row + BESIDE)));
+    const bool fewer = p->compute == tess_f32 && bundles == ROOM; /* two blocks of 512 threads are faster than three of 256 */
+    const int64_t bundle_blocks = fewer ? ROOM - 1 : bundles;
+    const int alone = p->fft->plane && p->compute == tess_f32 ? 4 : 2; /* rows with the product would need more registers than that leaves */
+    *stripe = (tess_correlate_fft_block){stripe_blocks > 1 ? PASS_THREADS : alone * PASS_THREADS, stripe_blocks, across, column};
+    *bundle = (tess_correlate_fft_block){bundle_blocks > 1 && !fewer ? PASS_THREADS : 2 * PASS_THREADS, bundle_blocks, rows, row};
+}
+
 static void lay_passes(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
     const tess_correlate_fft *fft = p->fft;
@@ -166,41 +184,34 @@ static void lay_passes(const tess_problem *base, const tess_gpu_device *device, 
     const int64_t pairs = tess_max64(1, tess_min64(all, (int64_t)device->l2 * SHARE / room));
     const int64_t wanted = fft->plane ? fft->outputs_x : fft->b, some = p->out.count > 0;
     tess_correlate_gpu_fft tables;
+    tess_correlate_fft_block stripe, bundle;
     begin(layout, p, &gpu_fft_passes);
-    const int64_t stripe = that_fit(device, p, STRIPE, stripe_shared), column = stripe_shared(p, stripe);
-    const int64_t bundle = that_fit(device, p, BUNDLE, bundle_shared), row = bundle_shared(p, bundle);
-    const int64_t most = p->compute == tess_f64 ? PASS_BLOCKS / 2 : PASS_BLOCKS;
-    const int64_t stripe_blocks = tess_max64(1, tess_min64(most, device->shared_sm / (column + BESIDE)));
-    const int64_t bundles = tess_max64(1, tess_min64(most, device->shared_sm / (row + BESIDE)));
-    const bool fewer = p->compute == tess_f32 && bundles == ROOM; /* two blocks of 512 threads are faster than three of 256 */
-    const int64_t bundle_blocks = fewer ? ROOM - 1 : bundles;
-    const int alone = fft->plane && p->compute == tess_f32 ? 4 : 2; /* rows with the product would need more registers than that leaves */
-    const int stripe_threads = stripe_blocks > 1 ? PASS_THREADS : alone * PASS_THREADS,
-              bundle_threads = bundle_blocks > 1 && !fewer ? PASS_THREADS : 2 * PASS_THREADS;
-    tess_gpu_option(layout, "-DSTRIPE=%d", (int)stripe);
-    tess_gpu_option(layout, "-DSTRIPE_THREADS=%d", stripe_threads);
-    tess_gpu_option(layout, "-DSTRIPE_BLOCKS=%d", (int)stripe_blocks);
-    tess_gpu_option(layout, "-DBUNDLE=%d", (int)bundle);
-    tess_gpu_option(layout, "-DBUNDLE_THREADS=%d", bundle_threads);
-    tess_gpu_option(layout, "-DBUNDLE_BLOCKS=%d", (int)bundle_blocks);
+    tess_correlate_fft_blocks(p, device, &stripe, &bundle);
+    tess_gpu_option(layout, "-DSTRIPE=%d", (int)stripe.across);
+    tess_gpu_option(layout, "-DSTRIPE_THREADS=%d", (int)stripe.threads);
+    tess_gpu_option(layout, "-DSTRIPE_BLOCKS=%d", (int)stripe.blocks);
+    tess_gpu_option(layout, "-DBUNDLE=%d", (int)bundle.across);
+    tess_gpu_option(layout, "-DBUNDLE_THREADS=%d", (int)bundle.threads);
+    tess_gpu_option(layout, "-DBUNDLE_BLOCKS=%d", (int)bundle.blocks);
     const int64_t data = put_tables(layout, p, &tables), at = tess_gpu_reserve(layout, some ? pairs * room : 0);
     layout->turns = tess_ceil_div(all, pairs);
 
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "columns_forward", some * pairs * fft->pieces * (fft->b / stripe), 1, 1, stripe_threads, column);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "columns_forward", some * pairs * fft->pieces * (fft->b / stripe.across), 1, 1,
+                                             (int)stripe.threads, stripe.shared);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, at);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, data);
     tess_gpu_pass_turn(layout, step);
     pass_transform(layout, step, p, pairs);
 
-    step = tess_gpu_launch_of(layout, "rows_through", some * pairs * (fft->a / bundle), 1, 1, bundle_threads, row);
+    step = tess_gpu_launch_of(layout, "rows_through", some * pairs * (fft->a / bundle.across), 1, 1, (int)bundle.threads, bundle.shared);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, at);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, data + tables.rows);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, data + tables.spectrum);
     tess_gpu_pass_turn(layout, step);
     pass_transform(layout, step, p, pairs);
 
-    step = tess_gpu_launch_of(layout, "columns_back", some * pairs * tess_ceil_div(wanted, stripe), 1, 1, stripe_threads, column);
+    step = tess_gpu_launch_of(layout, "columns_back", some * pairs * tess_ceil_div(wanted, stripe.across), 1, 1, (int)stripe.threads, stripe.shared);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, at);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, data);
@@ -208,14 +219,19 @@ static void lay_passes(const tess_problem *base, const tess_gpu_device *device, 
     pass_transform(layout, step, p, pairs);
 }
 
-static void lay_best(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
-    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
+bool tess_correlate_fft_by_passes(const tess_problem *base, const tess_gpu_device *device) {
     const char *why;
-    if (tile_shared(p) + BESIDE > device->shared_block_optin && tess_correlate_fft_passes_fits(base, &why))
-        lay_passes(base, device, layout);
-    else
-        lay_tile(layout, p);
+    return tile_shared(tess_correlate_gpu_of(base)) + BESIDE > device->shared_block_optin && tess_correlate_fft_passes_fits(base, &why);
 }
 
-const tess_gpu_row tess_correlate_fft_tile = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_best};
-const tess_gpu_row tess_correlate_fft_passes = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_passes};
+static void lay_best(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    if (tess_correlate_fft_by_passes(base, device))
+        lay_passes(base, device, layout);
+    else
+        lay_tile(layout, tess_correlate_gpu_of(base));
+}
+
+const tess_gpu_row tess_correlate_fft_tile = {
+    .headers = headers, .production = true, .least_arch = 80, .lay_out = lay_best, .predict = tess_correlate_predict_fft_tile};
+const tess_gpu_row tess_correlate_fft_passes = {
+    .headers = headers, .production = true, .least_arch = 80, .lay_out = lay_passes, .predict = tess_correlate_predict_fft_passes};

@@ -52,20 +52,27 @@ static void put_spectra(char *to, const tess_correlate_fft *fft, size_t number) 
                 to = put(to, fft->spectrum, tess_correlate_fft_spectrum_at(fft, piece, r, c), apart, number);
 }
 
+tess_correlate_gpu_fft tess_correlate_gpu_fft_places(const tess_correlate_problem *p) {
+    const tess_correlate_fft *fft = p->fft;
+    const size_t number = number_of(p);
+    const int64_t column = roots_of(&fft->column, fft->plane ? 1 : fft->b), row = roots_of(&fft->row, 1), points = fft->a * fft->b;
+    return (tess_correlate_gpu_fft){.size = (size_t)(column + row + fft->pieces * points) *
+                                            number, /* less than fft->size, which did not overflow, and 64 bytes a level */
+                                    .rows = column * (int64_t)number,
+                                    .spectrum = (column + row) * (int64_t)number};
+}
+
 bool tess_correlate_gpu_fft_tables(const tess_correlate_problem *p, tess_correlate_gpu_fft *tables) {
     tess_correlate_fft *fft = p->fft;
     const size_t number = number_of(p);
-    const int64_t column = roots_of(&fft->column, fft->plane ? 1 : fft->b), row = roots_of(&fft->row, 1), points = fft->a * fft->b;
-    const size_t size =
-        (size_t)(column + row + fft->pieces * points) * number; /* less than fft->size, which did not overflow, and 64 bytes a level */
+    *tables = tess_correlate_gpu_fft_places(p);
     if (!fft->device_tables) {
-        fft->device_tables = tess_allocate(p->base.context, size);
+        fft->device_tables = tess_allocate(p->base.context, tables->size);
         if (!fft->device_tables)
             return false;
-        fft->device_size = size;
+        fft->device_size = tables->size;
         put_spectra(put_row_roots(put_column_roots(fft->device_tables, fft, number), fft, number), fft, number);
     }
-    *tables = (tess_correlate_gpu_fft){
-        .content = fft->device_tables, .size = size, .rows = column * (int64_t)number, .spectrum = (column + row) * (int64_t)number};
+    tables->content = fft->device_tables;
     return true;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_correlate_fft_gpu.c - proves: correlations by Fourier transforms on a GPU give the bytes of correlate/reference: every boundary, extent, origin, types in
  * and out, one to four axes in any order, tiles of every shape, masks in pieces, more pairs of tiles than the workspace holds; nothing else is written; the planner takes
- * them. On a card when there is one, else on the virtual GPU under its checkers. */
-#include "gpu_rows.h"
+ * them; what the rows predict is what the virtual GPU counts. On a card when there is one, else on the virtual GPU under its checkers. */
+#include "gpu_counts.h"
 #include "ops/correlate/fft.h"
 
 static tess_context *context;
 static tess_engine engine;
 
 static const char *const rows[] = {NULL, "correlate/fft_tile", "correlate/fft_passes"};
-static int ran[TESS_COUNT(rows)];
+static int ran[TESS_COUNT(rows)], compared[64]; /* compared: predictions, by row of the table */
 
 typedef struct sample {
     int ndim, naxes, axes[8];
@@ -247,7 +247,16 @@ static void compare_tiling(const tiling *t, uint64_t *random) {
         fail_msg("%lld turns", (long long)layout->turns);
     for (int r = 0; r < TESS_COUNT(rows); r++)
         ran[r] += r == 0 || strcmp(plan->row->name, rows[r]) == 0;
-    assert_tess_ok(tess_execute(plan, hostile_element(&in, 0), NULL, hostile_element(&out, 0), NULL));
+    if (engine == TESS_ENGINE_VIRTUAL) {
+        char what[128];
+        snprintf(what, sizeof what, "tiles of %lld x %lld, pieces of %lld x %lld taps", (long long)t->a, (long long)t->b, (long long)t->ty,
+                 (long long)t->tx);
+        gpu_counts_begin(context);
+        compared[plan->row - tess_correlate_op.gpu_rows] += gpu_counts_check(plan, hostile_element(&in, 0), NULL, hostile_element(&out, 0), what);
+        gpu_counts_end(context);
+    } else {
+        assert_tess_ok(tess_execute(plan, hostile_element(&in, 0), NULL, hostile_element(&out, 0), NULL));
+    }
     const int64_t at = hostile_differs(&out, &expected);
     if (at >= 0 || !hostile_intact(&out))
         fail_msg("%s, tiles of %lld x %lld: element %lld", plan->row->name, (long long)t->a, (long long)t->b, (long long)at);
@@ -298,9 +307,32 @@ static void tilings(void **state) {
         {{F64, .ndim = 1, .naxes = 1, .shape = {250000}, .mask = {50000}, .boundary = TESS_BOUNDARY_CONSTANT}, 256, 512, 1, 50000, 1},
         {{F32, .ndim = 1, .naxes = 1, .shape = {90000}, .mask = {600000}, .boundary = TESS_BOUNDARY_WRAP}, 1024, 1024, 1, 300000, 0},
         {{F32, .ndim = 3, .naxes = 3, .axes = {0, 1, 2}, .shape = {5, 70, 60}, .mask = {3, 9, 9}, .boundary = TESS_BOUNDARY_MIRROR}, 64, 64, 9, 9, 0},
+        {{F32, .ndim = 2, .naxes = 2, .axes = {0, 1}, .shape = {90, 300}, .mask = {9, 9}, .boundary = TESS_BOUNDARY_MIRROR}, 16, 128, 9, 9, 0},
+        {{F32, .ndim = 2, .naxes = 2, .axes = {0, 1}, .shape = {90, 300}, .mask = {5, 9}, .boundary = TESS_BOUNDARY_CONSTANT}, 8, 16, 5, 9, 0},
+        {{F64, .ndim = 2, .naxes = 2, .axes = {0, 1}, .shape = {150, 300}, .mask = {40, 15}, .boundary = TESS_BOUNDARY_NEAREST}, 128, 32, 20, 15, 0},
+        {{F32, .ndim = 1, .naxes = 1, .shape = {3000}, .mask = {100}, .boundary = TESS_BOUNDARY_MIRROR}, 16, 32, 1, 100, 0},
+        {{F32, .ndim = 2, .naxes = 2, .axes = {0, 1}, .shape = {500, 1070}, .mask = {30, 300}, .boundary = TESS_BOUNDARY_WRAP}, 64, 1024, 30, 150, 0},
+        {{.in = tess_u8,
+          .weights = tess_f32,
+          .out = tess_u8,
+          .fill = 1,
+          .ndim = 2,
+          .naxes = 2,
+          .axes = {0, 1},
+          .shape = {150, 300},
+          .mask = {15, 40},
+          .boundary = TESS_BOUNDARY_REFLECT},
+         64,
+         64,
+         15,
+         40,
+         0},
     };
     for (int i = 0; i < TESS_COUNT(cases); i++)
         compare_tiling(&cases[i], &random);
+    for (int r = 0; engine == TESS_ENGINE_VIRTUAL && r < tess_correlate_op.gpu_count; r++)
+        if (strncmp(tess_correlate_op.gpu_rows[r].name, "correlate/fft_", 14) == 0 && compared[r] < 5 * 12)
+            fail_msg("%s: %d counts were compared", tess_correlate_op.gpu_rows[r].name, compared[r]);
 }
 
 static void every_row_was_compared(void **state) {

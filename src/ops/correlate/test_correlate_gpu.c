@@ -431,7 +431,7 @@ static void counts_as_predicted(void **state) {
     for (int r = 0; r < tess_correlate_op.gpu_count; r++) {
         const tess_strategy *row = &tess_correlate_op.gpu_rows[r];
         int compared = 0;
-        if (!row->gpu->predict)
+        if (!row->gpu->predict || strncmp(row->name, "correlate/fft_", 14) == 0) /* those: test_correlate_fft_gpu.c */
             continue;
         for (int i = 0; i < TESS_COUNT(lines); i++)
             predict_one(row, 1, (const int64_t[]){lines[i][0], 1}, (const int64_t[]){lines[i][1], 1}, false, &compared);
