@@ -26,6 +26,7 @@ import library
 
 TOP = library.TOP
 SLOW_SECONDS, FAR_BEHIND, SHORT_SECONDS = 0.5, 5, 0.003
+PAUSE = 0.02  # seconds before each run with several threads
 QUICK_COLUMNS = "numpy,opencv,fftw,openblas,torch"
 
 
@@ -159,8 +160,10 @@ def candidates(work, arrays, tessera, threads, wanted, known):
     return found
 
 
-def measure(found, rounds):
-    """Replaces the columns' first times by those of rounds, in turns. Columns that are far behind get one more run, slow ones among them keep their first."""
+def measure(found, rounds, threads):
+    """Replaces the columns' first times by those of rounds, in turns. Columns that are far behind get one more run, slow ones among them keep their first. With
+    several threads each run waits first: other libraries' threads look for work for some milliseconds before they sleep, on a processor that the next column
+    needs."""
     best = min(c.times[0] for c in found)
     for c in found:
         if not c.call:
@@ -171,6 +174,8 @@ def measure(found, rounds):
     for r in range(rounds):
         for c in found:
             if r < c.rounds:
+                if threads > 1:
+                    time.sleep(PAUSE)
                 took = timed(c.call, c.repeats)
                 c.times = c.times + [took] if r else [took]
 
@@ -180,7 +185,7 @@ def compare(work, tessera, limits, threads, options, wanted, known):
     run = tessera.plan(work, arrays)
     strategy, isa = run.report()
     found = candidates(work, arrays, run, threads, wanted, known)
-    measure(found, options.rounds)
+    measure(found, options.rounds, threads)
     limit = bound(work, arrays, limits)
     run.free()
     record = {"workload": work["name"], "operation": work["operation"], "threads": threads, "pages": options.pages, "strategy": strategy, "isa": isa,

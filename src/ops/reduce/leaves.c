@@ -433,7 +433,8 @@ static tess_status fold_all(const tess_problem *problem, const tess_run *run, bo
         job.pieces = (reduce_node *)((char *)run->workspace + job.buffer_size * run->threads);
         job.split = tasks < 4 * run->threads ? 4 * REDUCE_LEAF : 128 * REDUCE_LEAF;
     }
-    int64_t grain = tess_max64(1, 4 * REDUCE_LEAF / tess_max64(1, p->offsets ? p->in.count / tess_max64(1, tasks) : p->k));
+    const int64_t terms = p->offsets ? p->in.count / tess_max64(1, tasks) : p->k;
+    int64_t grain = reduce_grain(tasks, terms * p->in.itemsize, run->threads, tess_max64(1, 4 * REDUCE_LEAF / tess_max64(1, terms)));
     bool ordered = in_place && reduce_is_run(p) && p->map == REDUCE_PLAIN &&
                    (p->kind == REDUCE_EXTREME || (p->kind == REDUCE_ARG && p->k <= AT_ONCE / p->in.itemsize));
     if ((job.rows || ordered) && !p->offsets && p->k > 0 && p->k < job.split)

@@ -191,6 +191,9 @@ typedef struct reduce_direct_kernels {
 enum { REDUCE_SHORT_ROWS = 16 };
 typedef struct reduce_short_kernels {
     void (*add[TESS_TYPES])(void *sums, const char *rows, int64_t step, int64_t count, int64_t k); /* count <= REDUCE_SHORT_ROWS rows, `step` apart */
+    /* The same of any number of times REDUCE_SHORT_ROWS rows, whose length is a power of two; false, and nothing done, when there is no loop for it. mean: sums over
+     * k. stream: sums is aligned to a line, and NaNs are made the canonical one on the way past the caches. NULL where there is none. */
+    bool (*whole[TESS_TYPES])(void *sums, const char *rows, int64_t step, int64_t count, int64_t k, bool mean, bool stream);
     /* The same for the other kinds, of rows that were turned: term j of all is at terms + j * REDUCE_SHORT_ROWS elements. By the input's type, of 4 or 8 bytes;
      * NULL where there is none. Sums of what was mapped, of type acc; of integers, modulo 2^64; keys of the elements' width; the numbers of the terms, -1: none
      * counts; mean and squared deviations. */

@@ -15,6 +15,7 @@ typedef struct short_job {
     const reduce_kernels *kernels;
     tess_row_storer storer;
     int64_t width, chunks; /* along the last kept axis */
+    bool stream;           /* finished sums go past the caches */
 } short_job;
 
 /* What is known of the outputs of a chunk before they are finished. */
@@ -69,6 +70,20 @@ static void fold(const short_job *job, chunk *to, int64_t i, const char *rows, i
     }
 }
 
+/* Finished sums or means of the first of m outputs, as many as are whole sixteens, to the output or by way of the chunk; returns how many. */
+static int64_t whole(const short_job *job, chunk *c, const char *rows, int64_t in_step, char *out, int64_t out_step, int64_t m) {
+    const reduce_problem *p = job->p;
+    const int64_t whole = m / REDUCE_SHORT_ROWS * REDUCE_SHORT_ROWS;
+    bool (*add)(void *, const char *, int64_t, int64_t, int64_t, bool, bool) = job->kernels->brief->whole[p->acc];
+    if (p->kind != REDUCE_SUM || p->map != REDUCE_PLAIN || !add || (p->operation != TESS_SUM && p->operation != TESS_MEAN))
+        return 0;
+    if (!add(job->stream ? out : c->value, rows, in_step, whole, p->k, p->operation == TESS_MEAN, job->stream))
+        return 0;
+    if (!job->stream)
+        job->storer(out, out_step, c->value, whole);
+    return whole;
+}
+
 /* The finished values of m outputs as a row. */
 static const void *finish(const short_job *job, chunk *c, int64_t m) {
     const reduce_problem *p = job->p;
@@ -112,6 +127,12 @@ static void chunk_tasks(void *argument, int64_t begin, int64_t end, int number) 
     for (int64_t task = begin; task < end; task++) {
         int64_t in_offset, out_offset, first = task % job->chunks * CHUNK, m = tess_min64(CHUNK, job->width - first);
         reduce_task_place(p, task / job->chunks * job->width + first, &in_offset, &out_offset);
+        const int64_t done = whole(job, &results, job->run->in + in_offset, in_step, job->run->out + out_offset, out_step, m);
+        in_offset += done * in_step;
+        out_offset += done * out_step;
+        m -= done;
+        if (m == 0)
+            continue;
         for (int64_t i = 0; i < m; i += REDUCE_SHORT_ROWS) {
             const char *rows = job->run->in + in_offset + i * in_step;
             for (int64_t at = 0; dense && at < REDUCE_SHORT_ROWS * in_step; at += 64)
@@ -131,7 +152,11 @@ tess_status tess_reduce_short(const tess_problem *problem, const tess_run *run) 
                      .width = p->kept_size[p->kept - 1]};
     if (p->outputs == 0)
         return TESS_OK;
+    job.stream = p->acc == p->out.type && p->result == p->out.type && p->outputs * p->out.itemsize > 8 << 20 &&
+                 p->kept_stride[1][p->kept - 1] == p->out.itemsize && (uintptr_t)run->out % 64 == 0 &&
+                 (p->outputs == job.width || job.width * p->out.itemsize % 64 == 0);
     job.chunks = tess_ceil_div(job.width, CHUNK);
-    int64_t grain = tess_max64(1, (1 << 16) / (CHUNK * tess_max64(1, p->k)));
-    return tess_parallel(run->context, run->threads, p->outputs / job.width * job.chunks, grain, chunk_tasks, &job);
+    const int64_t tasks = p->outputs / job.width * job.chunks, terms = tess_min64(CHUNK, job.width) * tess_max64(1, p->k);
+    const int64_t grain = reduce_grain(tasks, terms * p->in.itemsize, run->threads, tess_max64(1, (1 << 16) / (CHUNK * tess_max64(1, p->k))));
+    return tess_parallel(run->context, run->threads, tasks, grain, chunk_tasks, &job);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_reduce_order.c - the kernels for contiguous runs against the keys of their elements, one by one: the greatest, where it stands first, and both at
- * once; the sums of integers. Every type and instruction set, lengths around vectors, groups of them and 4 KiB pages, few values (so that many are equal),
+ * once; the sums of integers; sums and means of many short rows. Every type and instruction set, lengths around vectors, groups of them and 4 KiB pages, few values (so that many are equal),
  * both orders, NaNs of both policies and zeros of both signs. Each run is a block of its own size, so that AddressSanitizer sees reads beside it. */
 #include <math.h>
 
@@ -128,7 +128,73 @@ static void anywhere(void **state) {
             }
 }
 
+/* Sum or mean of a row as docs/numerics.md says: as many lanes as terms halve, +0 is added, and NaN is the canonical one. */
+static void row_sum(void *to, tess_type type, const char *row, int64_t k, bool mean) {
+    double lane[256], sum; /* f32 sums round once more below: to the same, for two f32 a double is wide enough */
+    for (int64_t i = 0; i < k; i++) {
+        float x;
+        memcpy(type == tess_f32 ? (void *)&x : (void *)&lane[i], row + i * (int64_t)tess_type_size(type), tess_type_size(type));
+        lane[i] = type == tess_f32 ? (double)x : lane[i];
+    }
+    for (int64_t w = k / 2; w > 0; w /= 2)
+        for (int64_t i = 0; i < w; i++)
+            lane[i] = type == tess_f32 ? (double)(float)(lane[i] + lane[i + w]) : lane[i] + lane[i + w];
+    sum = (lane[0] + 0) / (mean ? (double)k : 1);
+    const float narrow = isnan(sum) ? NAN : (float)sum;
+    const double wide = isnan(sum) ? (double)NAN : sum;
+    memcpy(to, type == tess_f32 ? (const void *)&narrow : (const void *)&wide, tess_type_size(type));
+}
+
+/* Every length there is a loop for, rows with and without gaps, from any address; sums that go past the caches are whole, others may be any NaN. */
+static void whole_rows(void **state) {
+    enum { MOST = 64 };
+    uint64_t random = 5;
+    (void)state;
+    for (int t = 0; t < 2; t++)
+        for (int round = 0; round < 600; round++) {
+            const tess_type type = t ? tess_f64 : tess_f32;
+            const int64_t size = (int64_t)tess_type_size(type), k = (int64_t)8 << hostile_between(&random, 0, 5),
+                          count = 16 * hostile_between(&random, 1, MOST / 16);
+            const int64_t step = k * size + (round % 3 == 0 ? hostile_between(&random, 0, 2000) : 0), bytes = (count - 1) * step + k * size;
+            char *block = malloc((size_t)bytes);
+            _Alignas(64) char sums[(MOST + 16) * sizeof(double)], expected[sizeof sums];
+            for (int64_t r = 0; r < count; r++)
+                for (int64_t i = 0; i < k; i++) {
+                    const float any = (float)(int32_t)hostile_random(&random) * 0x1p-20f, tiny = (float)(hostile_random(&random) >> 40) * 0x1p-149f;
+                    const double wide =
+                        round % 5 == 1 ? (double)(hostile_random(&random) >> 12) * 0x1p-1074 : (double)any; /* means of tiny ones are rounded */
+                    char *at = block + r * step + i * size;
+                    if (round % 4 == 0 && hostile_between(&random, 0, 3 * k) == 0)
+                        put(at, type, (int)hostile_between(&random, 0, 7), &random);
+                    else if (round % 4 == 1)
+                        put(at, type, 3, &random); /* -0 */
+                    else
+                        memcpy(at, t ? (const void *)&wide : round % 5 == 1 ? (const void *)&tiny : (const void *)&any, (size_t)size);
+                }
+            for (int slot = 0; slot < TESS_SLOTS; slot++)
+                for (int way = 0; way < 4; way++) {
+                    memset(sums, 0x5a, sizeof sums);
+                    memcpy(expected, sums, sizeof sums);
+                    if (!tables[slot] || !tables[slot]->brief->whole[type] ||
+                        !tables[slot]->brief->whole[type](sums, block, step, count, k, way & 1, way & 2))
+                        continue;
+                    for (int64_t r = 0; r < count; r++) {
+                        double canonical = NAN, wide = 0;
+                        float narrow = 0;
+                        row_sum(expected + r * size, type, block + r * step, k, way & 1);
+                        memcpy(t ? (void *)&wide : (void *)&narrow, sums + r * size, (size_t)size);
+                        if (!(way & 2) && (t ? isnan(wide) : isnan(narrow))) {
+                            const float canonical_f32 = NAN;
+                            memcpy(sums + r * size, t ? (const void *)&canonical : (const void *)&canonical_f32, (size_t)size);
+                        }
+                    }
+                    assert_memory_equal(sums, expected, sizeof sums);
+                }
+            free(block);
+        }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(runs), cmocka_unit_test(anywhere)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(runs), cmocka_unit_test(anywhere), cmocka_unit_test(whole_rows)};
     return cmocka_run_group_tests(tests, open_tables, NULL);
 }

@@ -226,8 +226,32 @@ static void error_bound(void **state) {
     }
 }
 
+/* So many results that they go past the caches: rows of 8 that overlap, aligned results and not, the last rows not sixteen. */
+static void past_the_caches(void **state) {
+    enum { ROWS = (1 << 20) + 45 };
+    int64_t shape[2] = {ROWS, 8}, strides[2] = {1, 1};
+    char *block = aligned_alloc(64, (ROWS * sizeof(double) + 64 + 63) / 64 * 64);
+    const tess_reduce_options how = {.struct_size = sizeof how, .axes = (int[]){1}, .naxes = 1, .call = {.strategy = "reduce/short"}};
+    (void)state;
+    for (int way = 0; way < 8; way++) {
+        double *out = (double *)(void *)(block + (way & 1) * 8);
+        const tess_context_options options = {.struct_size = sizeof options, .threads = way & 2 ? 3 : 1};
+        const DLTensor in = tess_view(values, tess_f64, 2, shape, strides), to = tess_view(out, tess_f64, 1, shape, NULL);
+        tess_context *context;
+        assert_tess_ok(tess_open(&context, &options));
+        assert_tess_ok(tess_reduce(context, way & 4 ? TESS_MEAN : TESS_SUM, &in, &to, &how));
+        for (int64_t i = 0; i < ROWS; i++) {
+            const double *x = values + i, sum = ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7])), expected = way & 4 ? sum / 8 : sum;
+            if (memcmp(&expected, out + i, 8) != 0)
+                fail_msg("way %d: row %lld", way, (long long)i);
+        }
+        tess_close(context);
+    }
+    free(block);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(boundaries), cmocka_unit_test(shared_by_threads), cmocka_unit_test(columns),
-                                       cmocka_unit_test(error_bound)};
+                                       cmocka_unit_test(error_bound), cmocka_unit_test(past_the_caches)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
