@@ -121,13 +121,23 @@ static void keep_clear(tess_pool *pool) {
     pool->placed = pool->started;
 }
 
+/* The first index of the next piece. A caller that works alone adds without a lock: a locked instruction waits until all stores past the caches that are
+ * under way have reached memory, which took 3 % of a lookup in pieces of 64 KiB of output. */
+static int64_t take(_Atomic int64_t *next, int64_t grain, bool alone) {
+    if (!alone)
+        return atomic_fetch_add_explicit(next, grain, memory_order_relaxed);
+    int64_t begin = atomic_load_explicit(next, memory_order_relaxed);
+    atomic_store_explicit(next, begin + grain, memory_order_relaxed);
+    return begin;
+}
+
 /* The calling thread's share of the work, with a look at the progress callback between pieces, at most 20 times a second. */
 static bool caller_work(tess_context *context, tess_pool *pool, _Atomic int64_t *next, _Atomic bool *cancelled, int64_t count, int64_t grain,
                         tess_task task, void *argument) {
     double reported = context->options.progress ? tess_seconds() : 0;
     /* Looked at before a piece is taken, which is then done: others may wait for it. */
     while (!atomic_load_explicit(cancelled, memory_order_relaxed)) {
-        int64_t begin = atomic_fetch_add_explicit(next, grain, memory_order_relaxed);
+        int64_t begin = take(next, grain, pool == NULL);
         if (begin >= count)
             break;
         if (pool)

@@ -12,8 +12,25 @@
 #if defined(__AVX2__)
 enum { TESS_COLLECTS = 1 };
 
+/* Number `k` of 16 bits of `all`. turned: by two instructions for k = 1 and 2; compilers move, shift and widen, and six instructions a clock are what loops
+ * wait for that fetch by such numbers from the first-level cache. */
+TESS_INLINE uint16_t collect_half(const bool turned, uint64_t all, const int k) {
+#if defined(__x86_64__) && defined(__BMI2__)
+    uint64_t low;
+    if (turned && k == 1) {
+        __asm__("rorx $16, %1, %0" : "=r"(low) : "r"(all));
+        return (uint16_t)low;
+    }
+    if (turned && k == 2) {
+        __asm__("rorx $32, %1, %0" : "=r"(low) : "r"(all));
+        return (uint16_t)low;
+    }
+#endif
+    return (uint16_t)(all >> 16 * k);
+}
+
 /* Entry number k of those at `at`, of `width` bytes each, read `group` bytes at a time. Constants but for at: the compiler reads a group once. */
-TESS_INLINE uint64_t collect_number(const int width, const int group, const char *at, const int k) {
+TESS_INLINE uint64_t collect_number(const bool turned, const int width, const int group, const char *at, const int k) {
     const int each = group / width;
     uint32_t half;
     uint64_t all;
@@ -23,12 +40,14 @@ TESS_INLINE uint64_t collect_number(const int width, const int group, const char
     } else {
         memcpy(&all, at + k / each * group, sizeof all);
     }
+    if (width == 2)
+        return collect_half(turned, all, k % each);
     all >>= k % each * width * 8;
-    return width == 1 ? (uint8_t)all : width == 2 ? (uint16_t)all : width == 4 ? (uint32_t)all : all;
+    return width == 1 ? (uint8_t)all : width == 4 ? (uint32_t)all : all;
 }
 
 /* The 16 bytes of 16, 8, 4 or 2 entries whose numbers are at `at`. `size` and `width`: bytes of an entry and of a number. */
-TESS_INLINE __m128i x_collect(const int size, const int width, const char *base, const char *at) {
+TESS_INLINE __m128i x_collect(const bool turned, const int size, const int width, const char *base, const char *at) {
     const int group = 16 / size * width >= 8 ? 8 : 4;
     __m128i v = _mm_setzero_si128();
     uint16_t half;
@@ -37,7 +56,7 @@ TESS_INLINE __m128i x_collect(const int size, const int width, const char *base,
         v = _mm_loadl_epi64((const __m128i *)(const void *)(base + 8 * (int64_t)(uint8_t)at[0]));
         return (__m128i)_mm_loadh_pd((__m128d)v, (const double *)(const void *)(base + 8 * (int64_t)(uint8_t)at[1]));
     }
-#define NUMBER(k) (base + (int64_t)size * (int64_t)collect_number(width, group, at, k))
+#define NUMBER(k) (base + (int64_t)size * (int64_t)collect_number(turned, width, group, at, k))
 #define BYTE(k) v = _mm_insert_epi8(v, *(const unsigned char *)NUMBER(k), k);
 #define HALF(k)                            \
     memcpy(&half, NUMBER(k), sizeof half); \
@@ -63,26 +82,27 @@ TESS_INLINE __m128i x_collect(const int size, const int width, const char *base,
 }
 
 /* A vector of 16-byte lanes that stand `step` numbers apart. */
-TESS_INLINE v_bytes v_collect_step(const int size, const int width, const int step, const char *base, const char *at) {
+TESS_INLINE v_bytes v_collect_step(const bool turned, const int size, const int width, const int step, const char *base, const char *at) {
 #if TESS_VECTOR_BYTES == 64
-    const __m256i low = _mm256_set_m128i(x_collect(size, width, base, at + step * width), x_collect(size, width, base, at));
-    const __m256i high = _mm256_set_m128i(x_collect(size, width, base, at + 3 * step * width), x_collect(size, width, base, at + 2 * step * width));
+    const __m256i low = _mm256_set_m128i(x_collect(turned, size, width, base, at + step * width), x_collect(turned, size, width, base, at));
+    const __m256i high =
+        _mm256_set_m128i(x_collect(turned, size, width, base, at + 3 * step * width), x_collect(turned, size, width, base, at + 2 * step * width));
     return (v_bytes)_mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 #else
-    return (v_bytes)_mm256_set_m128i(x_collect(size, width, base, at + step * width), x_collect(size, width, base, at));
+    return (v_bytes)_mm256_set_m128i(x_collect(turned, size, width, base, at + step * width), x_collect(turned, size, width, base, at));
 #endif
 }
-TESS_INLINE v_bytes v_collect(const int size, const int width, const char *base, const char *at) {
-    return v_collect_step(size, width, 16 / size, base, at);
+TESS_INLINE v_bytes v_collect(const bool turned, const int size, const int width, const char *base, const char *at) {
+    return v_collect_step(turned, size, width, 16 / size, base, at);
 }
 
-TESS_INLINE v_f32 v_f32_collect(const void *base, const uint32_t *at) { return (v_f32)v_collect(4, 4, base, (const char *)at); }
-TESS_INLINE v_f64 v_f64_collect(const void *base, const uint32_t *at) { return (v_f64)v_collect(8, 4, base, (const char *)at); }
+TESS_INLINE v_f32 v_f32_collect(const void *base, const uint32_t *at) { return (v_f32)v_collect(false, 4, 4, base, (const char *)at); }
+TESS_INLINE v_f64 v_f64_collect(const void *base, const uint32_t *at) { return (v_f64)v_collect(false, 8, 4, base, (const char *)at); }
 
 /* Records of two values of 4 bytes, two to a lane, so that one shuffle inside the lanes takes them apart. */
 TESS_INLINE void v_f32_pairs_collect(v_f32 *to, const float *base, const uint32_t *at) {
-    const v_bytes a = v_collect_step(8, 4, 4, (const char *)base, (const char *)at),
-                  b = v_collect_step(8, 4, 4, (const char *)base, (const char *)(at + 2));
+    const v_bytes a = v_collect_step(false, 8, 4, 4, (const char *)base, (const char *)at),
+                  b = v_collect_step(false, 8, 4, 4, (const char *)base, (const char *)(at + 2));
 #if TESS_VECTOR_BYTES == 64
     to[0] = (v_f32)_mm512_shuffle_ps((__m512)a, (__m512)b, 0x88);
     to[1] = (v_f32)_mm512_shuffle_ps((__m512)a, (__m512)b, 0xdd);

@@ -53,27 +53,41 @@ TESS_INLINE bool most_above_32(const char *at, uint32_t last) { return above_32(
 TESS_INLINE bool most_above_64(const char *at, uint64_t last) { return above_64(at, last); }
 #endif
 
-/* Looks up whole blocks until one has an index at or above `limit`; returns how many indices were done. out is aligned to vectors when `stream`. */
+/* Looks up whole blocks until one has an index at or above `limit`; returns how many indices were done. out is aligned to vectors when `stream`.
+ *
+ * Where the table fits the first-level cache (near), the vectors of a block are written out one by one, the check is the short one and numbers of 16 bits are
+ * turned. Tables of 65536 entries were up to an eighth slower with any of these, but for AVX2 by 16 bits; why was not found. */
+#if TESS_VECTOR_BYTES == 64
+#define FAR_16 _Pragma("GCC unroll 1")
+#else
+#define FAR_16 TESS_UNROLL
+#endif
+#define FAR_32 _Pragma("GCC unroll 1")
+#define FAR_64 _Pragma("GCC unroll 1")
+#define COLLECTED_LOOP(size, width, above, turned, UNROLL)                                     \
+    for (; i + COLLECT_BLOCK <= count; i += COLLECT_BLOCK) {                                   \
+        const char *at = index + i * (width / 8);                                              \
+        if (above(at, last))                                                                   \
+            break;                                                                             \
+        for (int k = 0; k < COLLECT_BLOCK * width / 8; k += 64)                                \
+            tess_prefetch_l2(at + COLLECT_AHEAD + k);                                          \
+        UNROLL for (int k = 0; k < COLLECT_BLOCK; k += TESS_VECTOR_BYTES / size) {             \
+            const v_bytes v = v_collect(turned, size, width / 8, table, at + k * (width / 8)); \
+            if (stream)                                                                        \
+                v_bytes_stream(out + (i + k) * size, v);                                       \
+            else                                                                               \
+                v_bytes_store(out + (i + k) * size, v);                                        \
+        }                                                                                      \
+    }
 #define COLLECTED(size, width)                                                                                                               \
     static int64_t collected_##size##_##width(char *out, const char *table, const char *index, int64_t count, uint64_t limit, bool stream) { \
-        enum { EACH = TESS_VECTOR_BYTES / size };                                                                                            \
         const uint##width##_t last = (uint##width##_t)(limit - 1);                                                                           \
-        const bool near = limit <= 16384; /* 65536 entries were a twentieth slower with the shorter check; why was not found */              \
+        const bool near = limit <= 16384;                                                                                                    \
         int64_t i = 0;                                                                                                                       \
-        for (; i + COLLECT_BLOCK <= count; i += COLLECT_BLOCK) {                                                                             \
-            const char *at = index + i * (width / 8);                                                                                        \
-            if (near ? most_above_##width(at, last) : above_##width(at, last))                                                               \
-                break;                                                                                                                       \
-            for (int k = 0; k < COLLECT_BLOCK * width / 8; k += 64)                                                                          \
-                tess_prefetch_l2(at + COLLECT_AHEAD + k);                                                                                    \
-            for (int k = 0; k < COLLECT_BLOCK; k += EACH) {                                                                                  \
-                const v_bytes v = v_collect(size, width / 8, table, at + k * (width / 8));                                                   \
-                if (stream)                                                                                                                  \
-                    v_bytes_stream(out + (i + k) * size, v);                                                                                 \
-                else                                                                                                                         \
-                    v_bytes_store(out + (i + k) * size, v);                                                                                  \
-            }                                                                                                                                \
-        }                                                                                                                                    \
+        if (near)                                                                                                                            \
+            COLLECTED_LOOP(size, width, most_above_##width, true, TESS_UNROLL)                                                               \
+        else                                                                                                                                 \
+            COLLECTED_LOOP(size, width, above_##width, false, FAR_##width)                                                                   \
         return i;                                                                                                                            \
     }
 #define COLLECTED_SIZES(width) COLLECTED(1, width) COLLECTED(2, width) COLLECTED(4, width) COLLECTED(8, width)
@@ -82,6 +96,10 @@ COLLECTED_SIZES(32)
 COLLECTED_SIZES(64)
 #undef COLLECTED_SIZES
 #undef COLLECTED
+#undef COLLECTED_LOOP
+#undef FAR_16
+#undef FAR_32
+#undef FAR_64
 
 typedef int64_t (*collected)(char *out, const char *table, const char *index, int64_t count, uint64_t limit, bool stream);
 

@@ -110,7 +110,7 @@ GATHER(4, v_f32, TESS_F32_LANES, eight_numbers)
             for (int64_t line = 0; line < width; line++)                                                                                      \
                 tess_prefetch_l2(source + AHEAD + i * width + 64 * line);                                                                     \
             for (int64_t k = i; k < i + 64; k += TESS_VECTOR_BYTES / size) {                                                                  \
-                const v_bytes v = v_collect(size, 1, (const char *)t->element, (const char *)index + k);                                      \
+                const v_bytes v = v_collect(false, size, 1, (const char *)t->element, (const char *)index + k);                               \
                 if (stream)                                                                                                                   \
                     v_bytes_stream(out + k * size, v);                                                                                        \
                 else                                                                                                                          \
