@@ -176,7 +176,8 @@ tess_status tess_reduce_exact(const tess_problem *problem, const tess_run *run) 
     /* moduli of complex numbers and numbers that may be left out are mapped first */
     if (p->stride[0][p->rank - 1] == p->in.itemsize && !p->omit && (p->map == REDUCE_PLAIN || !tess_is_complex(p->in.type)))
         job.direct = tess_reduce_kernels_for(run->slot)->exact->add[p->in.type];
-    TESS_TRY(tess_parallel(run->context, run->threads, tasks, 1, output_tasks, &job));
+    const int64_t bytes = p->in.count / tess_max64(1, tasks) * p->in.itemsize;
+    TESS_TRY(tess_parallel(run->context, run->threads, tasks, reduce_grain(tasks, bytes, run->threads, 1), output_tasks, &job));
     if (!is_shared(&job, p->longest))
         return TESS_OK;
     for (int64_t task = 0, first, in_offset, out_offset; task < tasks; task++) {
