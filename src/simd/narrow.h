@@ -19,8 +19,11 @@ TESS_FROM(i8, _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p)))
 TESS_FROM(u16, _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)))
 TESS_FROM(i16, _mm512_cvtepi16_epi32(_mm256_loadu_si256((const __m256i *)p)))
 
+/* Where packing saturates to `low` whatever is less, NaN as the least of all, 0 needs no maximum: the minimum of high and NaN, in this order, is NaN. */
 TESS_INLINE __m512i tess_clamped(const float *from, float low, float high) {
     const __m512 x = _mm512_loadu_ps(from);
+    if (low == 0)
+        return _mm512_cvtps_epi32(_mm512_min_ps(_mm512_set1_ps(high), x));
     const __m512 above = _mm512_maskz_max_ps(_mm512_cmp_ps_mask(x, x, _CMP_ORD_Q), x, _mm512_set1_ps(low));
     return _mm512_cvtps_epi32(_mm512_min_ps(above, _mm512_set1_ps(high)));
 }
@@ -55,8 +58,10 @@ TESS_FROM(i8, _mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)p)))
 TESS_FROM(u16, _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p)))
 TESS_FROM(i16, _mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i *)p)))
 
-TESS_INLINE __m256i tess_clamped(const float *from, float low, float high) {
+TESS_INLINE __m256i tess_clamped(const float *from, float low, float high) { /* as above */
     const __m256 x = _mm256_loadu_ps(from);
+    if (low == 0)
+        return _mm256_cvtps_epi32(_mm256_min_ps(_mm256_set1_ps(high), x));
     const __m256 number = _mm256_and_ps(x, _mm256_cmp_ps(x, x, _CMP_ORD_Q));
     return _mm256_cvtps_epi32(_mm256_min_ps(_mm256_max_ps(number, _mm256_set1_ps(low)), _mm256_set1_ps(high)));
 }

@@ -12,9 +12,14 @@
 #include "ops/correlate/window_edge.h"
 #include "ops/correlate/window_kernels.h"
 #include "ops/correlate/window_rings.h"
+#include "simd/lanes.h"
 #include "simd/simd.h"
 
-enum { SHORT_ROW = 384, NEAR = 2048 }; /* columns up to which a copy with its ghost cells costs less than tiles for both edges; tess_window_call */
+enum {
+    SHORT_ROW = 384, /* columns up to which a copy with its ghost cells costs less than tiles for both edges */
+    NEAR = 2048,     /* tess_window_call */
+    HALF_PAGE = 2048
+};
 
 const tess_window_kernels *TESS_ISA_NAME(tess_correlate_window_kernels)(bool f32);
 const tess_window_kernels *TESS_ISA_NAME(tess_correlate_packed_kernels)(bool dot4, bool pixels); /* NULL: there is no dot4 */
@@ -33,6 +38,8 @@ typedef struct job {
     int32_t start;
     uint8_t picks[64];                /* likewise */
     int64_t read_beyond;              /* elements behind a row's last that a tile may read; nothing comes of them */
+    bool down;                        /* rows of u8 are read as they are, by tiles as tall as a band (window_down.h) */
+    bool held;                        /* such tiles leave outputs in the cache, some lines a row, before they go past it */
     bool rings;                       /* rows go through rings (window_rings.h) */
     bool out_ready;                   /* out has the work type and compact rows: tiles are stored straight into it */
     bool narrows;                     /* out has small integers, which wide tiles can put */
@@ -130,8 +137,10 @@ typedef struct tiles {
     bool runs; /* several in one call */
 } tiles;
 
-static tiles tall_tiles(const job *j) {
+static tiles tall_tiles(const job *j, int64_t rows) {
     const tess_window_kernels *k = j->kernels;
+    if (j->down)
+        return (tiles){k->down3_u8, k->narrow_down3_u8, rows, k->wide * k->lanes, k->lanes, true};
     const tess_correlate_window *w = &j->window;
     const bool small = w->wy == 3 && w->wx == 3 && w->planes == 1 && j->pass->group == 1 && k->tile3;
     return small ? (tiles){k->tile3, k->narrow3, k->tall3, k->wide * k->lanes, k->lanes, true}
@@ -140,6 +149,17 @@ static tiles tall_tiles(const job *j) {
 static tiles flat_tiles(const job *j) {
     const tess_window_kernels *k = j->kernels;
     return (tiles){k->line, k->point, 1, k->line_vectors * k->lanes, k->lanes, k->taps == 1};
+}
+
+/* Rows of outputs that a tile as tall as a band has left in the cache go to memory. */
+static void send(char *to, int64_t stride, const char *sums, int64_t rows, int64_t bytes) {
+    const bool lines = bytes % 64 == 0;
+    for (int64_t r = 0; r < rows; r++, to += stride, sums += TESS_WINDOW_TILE_BYTES)
+        for (int64_t k = 0; k < bytes; k += TESS_VECTOR_BYTES)
+            if (lines)
+                v_bytes_stream(to + k, v_bytes_load(sums + k));
+            else
+                v_bytes_store(to + k, v_bytes_load(sums + k));
 }
 
 /* From column `x` of the strip's `count` up to column `until` at least. out: of column 0. Returns the columns done. */
@@ -160,11 +180,17 @@ static int64_t row_of_tiles(const job *j, const tiles *t, tess_window_call *call
         if ((j->out_ready || (wide && j->narrows)) && from + columns <= count) {
             call->more = t->runs ? tess_max64(0, (until - from) / columns - 1) : 0;
             call->out_step = columns * j->out_stride;
-            call->out = to;
-            call->out_stride = j->y_stride;
-            call->stream = j->stream && (uintptr_t)to % 64 == 0 && columns * j->out_width % 64 == 0;
+            const bool held = j->held && (uintptr_t)to % 64 == 0;
+            if (held)
+                call->more = tess_min64(call->more, TESS_WINDOW_TILE_BYTES / call->out_step - 1);
+            const int64_t bytes = (call->more + 1) * call->out_step;
+            call->out = held ? sums : to;
+            call->out_stride = held ? TESS_WINDOW_TILE_BYTES : j->y_stride;
+            call->stream = !held && j->stream && (uintptr_t)to % 64 == 0 && call->out_step % 64 == 0;
             call->between = !j->pass->last;
             (wide ? t->wide : t->narrow)(call);
+            if (held)
+                send(to, j->y_stride, sums, t->rows, bytes);
         } else {
             call->out = sums;
             call->out_stride = TESS_WINDOW_TILE_BYTES;
@@ -186,14 +212,14 @@ static int64_t rings(const job *j, const char *x, char *out, int64_t count) {
 
 static void strip(const job *j, char *scratch, const block *b, int64_t first, int64_t count, bool lies_ready) {
     const tess_correlate_window *w = &j->window;
-    const tiles tall = tall_tiles(j), flat = flat_tiles(j);
+    const tiles tall = tall_tiles(j, b->rows), flat = flat_tiles(j);
     const bool stand = w->wy > 1 && b->rows >= tall.rows;
     const tiles *t = stand ? &tall : &flat;
     /* What a tile reads must be there; so few columns as the edges of a row have, none but narrow tiles meet. */
     const int64_t unit = count <= 2 * t->narrow_columns ? t->narrow_columns : t->wide_columns;
     const int64_t padded = lies_ready ? count : tess_ceil_div(count, unit) * unit;
     const char **table = look_up(j, scratch, b, first, padded, lies_ready);
-    char *sums = scratch + w->scratch - TESS_WINDOW_SUMS * TESS_WINDOW_TILE_BYTES;
+    char *sums = scratch + w->scratch - w->sums;
     tess_window_call call = {.lines = w->lines,
                              .planes = w->planes,
                              .wy = w->wy,
@@ -201,6 +227,7 @@ static void strip(const job *j, char *scratch, const block *b, int64_t first, in
                              .step = j->pass->group * j->kernels->taps * j->source.width,
                              .weights = j->pass->weights,
                              .columns = j->pass->columns,
+                             .deep = t->rows,
                              .put = j->put,
                              .start = j->start,
                              .near = tess_cpu_asks_near() ? NEAR : 0,
@@ -288,8 +315,10 @@ static void find_inside(job *j, const tess_correlate_problem *problem, const tes
     j->inside = j->beyond = j->length;
     /* Half a line that waits for the tile to the right goes to memory by itself. */
     const int64_t wide = j->kernels->lanes * (j->window.wy > 1 ? j->kernels->wide : j->kernels->line_vectors);
-    const bool whole_lines = wide * j->out_width % 64 == 0;
+    const bool whole_lines = wide * j->out_width % 64 == 0 || j->down; /* several tiles at once */
     j->stream = match && whole_lines && (j->out_ready || j->narrows) && j->pass->last && tess_correlate_goes_past(problem, j->out_width);
+    /* Lines that stand below each other and half pages apart go to memory slowly, half lines even more so. */
+    j->held = j->down && j->stream && (j->y_stride % HALF_PAGE == 0 || wide * j->out_width % 64 != 0);
     if (j->source.in_place && (j->length > SHORT_ROW || j->length > j->window.strip)) {
         int64_t first = row->before * group, last = tess_min64((row->n - (row->width - 1 - row->before)) * group - j->read_beyond, j->length);
         if (j->stream)
@@ -303,6 +332,22 @@ static void find_inside(job *j, const tess_correlate_problem *problem, const tes
         }
     }
     j->strips = j->beyond > j->inside ? tess_max64((j->beyond - j->inside) / j->window.in_place, 1) : tess_ceil_div(j->length, j->window.strip);
+}
+
+/* Rows of u8, if the pass can read them as they are. */
+static bool reads_bytes(job *j, const tess_correlate_problem *problem) {
+    tess_correlate_window down;
+    if (!j->kernels->down3_u8 || !tess_correlate_window_down(&down, problem, j->pass))
+        return false;
+    /* Without 32 registers weights are broadcast for every row, and what stays in the caches is faster by the tiles of 3 x 3, if there are no colours. */
+    if (TESS_VECTOR_BYTES < 64 && j->pass->group == 1 && !tess_correlate_goes_past(problem, j->out_width))
+        return false;
+    j->window = down;
+    j->source.load = TESS_ISA_NAME(tess_correlate_packed_loader)(tess_u8, true);
+    j->source.constant.u64 = (uint64_t)problem->work_constant.f32;
+    j->source.width = 1;
+    j->source.in_place = j->source.stride == 1 || j->source.n * j->source.group == 1;
+    return true;
 }
 
 /* The pass, once the job knows window, source, store, kernels, out_ready and rings. */
@@ -350,9 +395,10 @@ tess_status TESS_ISA_NAME(tess_correlate_window_pass)(const tess_correlate_probl
     j.store = tess_storer(run->slot, problem->work, pass->to);
     j.kernels = TESS_ISA_NAME(tess_correlate_window_kernels)(problem->work == tess_f32);
     j.out_stride = pass->group > 1 ? j.out_width : pass->axis[pass->row].out_stride;
-    j.out_ready = pass->to == problem->work && j.out_stride == j.source.width;
+    j.out_ready = pass->to == problem->work && j.out_stride == j.out_width;
     j.put = tess_window_put_of(pass->to);
     j.narrows = j.kernels->narrows && j.put != TESS_WINDOW_PUT_WORK && j.out_stride == j.out_width;
+    j.down = reads_bytes(&j, problem);
     j.rings = j.out_ready && pass->group == 1 && j.window.wy * j.window.planes == 1 && tess_window_rings_pay(j.kernels, j.window.wx);
     return run_pass(&j, problem, run);
 }

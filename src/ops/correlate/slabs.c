@@ -10,9 +10,8 @@
 enum { SLAB_BYTES = 640 << 10, SLAB_LIMIT = 8 << 20, SLAB_ROWS = 128 };
 
 static size_t pass_scratch(const tess_correlate_problem *problem, const tess_correlate_pass *pass) {
-    tess_correlate_window window;
-    const char *why;
-    return tess_correlate_window_of(&window, problem, pass, &why) ? window.scratch : tess_correlate_rows_scratch(problem, pass, 1);
+    const size_t scratch = tess_correlate_window_scratch(problem, pass);
+    return scratch ? scratch : tess_correlate_rows_scratch(problem, pass, 1);
 }
 
 static int64_t up_to_band(int64_t n) { return tess_ceil_div(n, TESS_WINDOW_BAND) * TESS_WINDOW_BAND; }

@@ -83,17 +83,11 @@ static size_t rows_workspace(const tess_problem *problem, int threads) {
     return tess_correlate_rows_scratch(of(problem), of(problem)->direct, threads);
 }
 
-static size_t window_scratch(const tess_correlate_problem *problem, const tess_correlate_pass *pass, int threads) {
-    tess_correlate_window window;
-    const char *why;
-    return tess_correlate_window_of(&window, problem, pass, &why) ? (size_t)threads * window.scratch : 0;
-}
-
 static size_t window_workspace(const tess_problem *problem, int threads) {
     tess_correlate_volume volume;
     if (tess_correlate_volume_of(&volume, of(problem), of(problem)->direct))
         return (size_t)threads * volume.scratch;
-    return window_scratch(of(problem), of(problem)->direct, threads);
+    return (size_t)threads * tess_correlate_window_scratch(of(problem), of(problem)->direct);
 }
 
 static size_t packed_workspace(const tess_problem *problem, int threads) {

@@ -34,6 +34,26 @@ bool tess_correlate_window_of(tess_correlate_window *w, const tess_correlate_pro
     return tess_correlate_window_sizes(w, pass, width, TESS_WINDOW_TILE_BYTES / width, why);
 }
 
+bool tess_correlate_window_down(tess_correlate_window *w, const tess_correlate_problem *problem, const tess_correlate_pass *pass) {
+    const char *why;
+    const float constant = problem->work_constant.f32;
+    if (problem->work != tess_f32 || pass->from != tess_u8 || !tess_correlate_window_sizes(w, pass, 1, 64, &why) || w->planes != 1 || w->wy != 3 ||
+        w->wx != 3 || !(constant >= 0 && constant <= 255 && constant == (float)(uint8_t)constant))
+        return false;
+    w->scratch -= (size_t)w->sums;
+    w->sums = TESS_WINDOW_BAND * TESS_WINDOW_TILE_BYTES;
+    w->scratch += (size_t)w->sums;
+    return true;
+}
+
+size_t tess_correlate_window_scratch(const tess_correlate_problem *problem, const tess_correlate_pass *pass) {
+    tess_correlate_window window, down;
+    const char *why;
+    if (!tess_correlate_window_of(&window, problem, pass, &why))
+        return 0;
+    return tess_correlate_window_down(&down, problem, pass) && down.scratch > window.scratch ? down.scratch : window.scratch;
+}
+
 bool tess_correlate_window_sizes(tess_correlate_window *w, const tess_correlate_pass *pass, int64_t width, int64_t tile, const char **why) {
     *why = "needs the taps along a row to follow each other in the mask";
     if (!pass->row_last)
@@ -62,6 +82,7 @@ bool tess_correlate_window_sizes(tess_correlate_window *w, const tess_correlate_
     /* Whole rows of ghost cells: none for a mask of one row. The last strip of a row may be nearly twice as long. */
     w->ghost_bytes = w->wy * w->planes == 1 ? 0 : round_up((tess_max64(w->strip, 2 * w->in_place) + reach) * width, 64);
     w->table_bytes = round_up(w->layers * w->lines * (int64_t)sizeof(char *), 64);
-    w->scratch = (size_t)(w->table_bytes + w->ghost_bytes + w->layers * met * w->row_bytes + TESS_WINDOW_SUMS * TESS_WINDOW_TILE_BYTES);
+    w->sums = TESS_WINDOW_SUMS * TESS_WINDOW_TILE_BYTES;
+    w->scratch = (size_t)(w->table_bytes + w->ghost_bytes + w->layers * met * w->row_bytes + w->sums);
     return w->scratch <= SCRATCH_LIMIT;
 }

@@ -9,7 +9,7 @@ enum {
     TESS_WINDOW_BAND = 24,        /* output rows whose input rows are looked up, or converted, together */
     TESS_WINDOW_DEPTH = 8,        /* output planes likewise, where the mask has planes */
     TESS_WINDOW_TILE_BYTES = 512, /* columns come in multiples of so many bytes of the work type: 8 vectors of 64 bytes */
-    TESS_WINDOW_SUMS = 6,         /* rows of the tallest tile */
+    TESS_WINDOW_SUMS = 6,         /* rows of the tallest tile, but for those that are as tall as a band */
 };
 
 typedef struct tess_correlate_window {
@@ -21,13 +21,19 @@ typedef struct tess_correlate_window {
     int64_t tile, strip, in_place;  /* columns: of the widest tile, of a strip that is gathered, of one that is read where it lies */
     int64_t table_bytes;            /* of the table of rows */
     int64_t row_bytes, ghost_bytes; /* of a gathered row, and of the row of ghost cells */
+    int64_t sums;                   /* bytes of a tile's outputs, the last ones of scratch */
     size_t scratch;                 /* bytes for one thread */
 } tess_correlate_window;
 
 /* false: the pass has no such form, or would need more scratch than a thread's share of a cache; *why says which. */
 bool tess_correlate_window_of(tess_correlate_window *window, const tess_correlate_problem *problem, const tess_correlate_pass *pass,
                               const char **why);
-/* The same for elements of `width` bytes and tiles of `tile` columns at most. */
+/* The same for a pass from u8 that need not be converted by rows: the kernels for such masks (window_down.h) do it. false: there are none, or the ghost cells
+ * are no bytes. They are not built for every instruction set. */
+bool tess_correlate_window_down(tess_correlate_window *window, const tess_correlate_problem *problem, const tess_correlate_pass *pass);
+/* Bytes for one thread, whichever of the two it will be; 0: neither. */
+size_t tess_correlate_window_scratch(const tess_correlate_problem *problem, const tess_correlate_pass *pass);
+/* As window_of for elements of `width` bytes and tiles of `tile` columns at most. */
 bool tess_correlate_window_sizes(tess_correlate_window *window, const tess_correlate_pass *pass, int64_t width, int64_t tile, const char **why);
 
 /* The axis of a pass whose neighbouring outputs share most input rows, or -1. */

@@ -76,6 +76,22 @@ static TESS_NOINLINE void KERNEL(mend_all)(char *out, int64_t out_stride, int ro
 #define ROWS TALL_3
 #define VECTORS 1
 #include "ops/correlate/window_square.h"
+#if TAKES_NARROW
+#define down_name KERNEL(down3_u8)
+#define SIDE 3
+#define KEEP KEEP_3
+#define VECTORS WIDE
+#define LOAD v_f32_from_u8_here
+#define ELEMENT 1
+#include "ops/correlate/window_down.h"
+#define down_name KERNEL(narrow_down3_u8)
+#define SIDE 3
+#define KEEP KEEP_3
+#define VECTORS 1
+#define LOAD v_f32_from_u8_here
+#define ELEMENT 1
+#include "ops/correlate/window_down.h"
+#endif
 #define tile_name KERNEL(narrow_tile)
 #define ROWS TALL
 #define VECTORS 1
@@ -128,6 +144,10 @@ static const tess_window_kernels KERNEL(kernels) = {
     .tile3 = KERNEL(tile3),
     .narrow3 = KERNEL(narrow3),
     .tall3 = TALL_3,
+#if TAKES_NARROW
+    .down3_u8 = KERNEL(down3_u8),
+    .narrow_down3_u8 = KERNEL(narrow_down3_u8),
+#endif
     .bytes = BYTES(tall_tile_u8),
     .narrow_bytes = BYTES(narrow_tile_u8),
     .line = KERNEL(line),

@@ -16,7 +16,7 @@ typedef struct tess_window_edge {
 TESS_INLINE tess_window_edge tess_window_edge_of(const tess_correlate_source *s, int64_t start, int64_t count) {
     const int64_t from = tess_max64(start, 0), to = tess_min64(start + count, s->n * s->group);
     const bool constant = s->boundary == TESS_BOUNDARY_ZERO || s->boundary == TESS_BOUNDARY_CONSTANT;
-    if (!s->in_place || s->width < 4 || (to - from) * s->width < TESS_VECTOR_BYTES || (!constant && to - from < count))
+    if (!s->in_place || (to - from) * s->width < TESS_VECTOR_BYTES || (!constant && to - from < count))
         return (tess_window_edge){0};
     return (tess_window_edge){true, from - start, from, to - from, start + count - to};
 }
@@ -25,8 +25,12 @@ TESS_INLINE char *tess_window_ghosts(const tess_correlate_source *s, char *to, i
     for (; n > 0; n--, to += s->width)
         if (s->width == 4)
             memcpy(to, &s->constant, 4);
-        else
+        else if (s->width == 8)
             memcpy(to, &s->constant, 8);
+        else if (s->width == 1)
+            memcpy(to, &s->constant, 1);
+        else
+            memcpy(to, &s->constant, 2);
     return to;
 }
 

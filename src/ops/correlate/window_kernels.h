@@ -31,6 +31,7 @@ typedef struct tess_window_call {
     const void *weights, *columns;          /* in the mask's order, for lines; for tiles plane by plane, and there column by column */
     char *out;
     int64_t out_stride;   /* bytes between output rows */
+    int64_t deep;         /* output rows, for the tiles that have any number of them */
     int64_t more;         /* so many further tiles beside this one, done in the same call: lines, and tiles for masks of 3 x 3 */
     int64_t out_step;     /* bytes of out from each to the next */
     int64_t near;         /* lines: so many bytes ahead are asked for in the nearest cache, if outputs are stored past the caches; 0: none */
@@ -83,6 +84,7 @@ typedef struct tess_window_kernels {
     tess_window_tile tile, narrow;   /* tall x wide, tall x 1 vectors */
     tess_window_tile tile3, narrow3; /* as tile and narrow, for a mask of 3 rows of 3 taps that follow each other, and something ahead; NULL: none */
     int tall3;                       /* theirs, tall3 <= tall */
+    tess_window_tile down3_u8, narrow_down3_u8;   /* as tile3 and narrow3, `deep` rows tall, for rows of u8 and taps that may stand apart */
     tess_window_tile bytes, narrow_bytes;         /* as tile and narrow, for rows of u8 and a mask of one column; they store sums as they are */
     tess_window_tile line, point;                 /* 1 x line_vectors, 1 x 1 */
     tess_window_ring ring[TESS_WINDOW_RINGS + 1]; /* by depth, from 2 */
