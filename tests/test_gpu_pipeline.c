@@ -76,6 +76,57 @@ static void reductions(void **state) {
     }
 }
 
+/* Segments: outputs beside them are cut, or the axis of segments itself, whole segments a slab. kind: 0 of all lengths, some empty; 1 one long one; 2 none
+ * with elements in the first half. */
+static void segmented(uint64_t *random, tess_reduction operation, tess_type in_type, tess_type out_type, int ndim, const int64_t *shape, int axis,
+                      int64_t segments, int kind, int layout) {
+    hostile_array in, expected, out;
+    int64_t out_shape[4], offsets[2001];
+    for (int64_t i = 0; i <= segments; i++)
+        offsets[i] = kind == 0 ? shape[axis] * i / segments - (i % 3 == 1 && i > 1 ? shape[axis] / segments : 0) + (i == 0 ? 3 : 0)
+                     : kind == 1
+                         ? (i <= segments / 2 ? i : shape[axis] - (segments - i))
+                         : (i < segments / 2 ? shape[axis] / 8
+                                             : shape[axis] / 8 + (shape[axis] - shape[axis] / 8) * (i - segments / 2) / (segments - segments / 2));
+    for (int64_t i = 1; i <= segments; i++)
+        offsets[i] = tess_max64(offsets[i], offsets[i - 1]);
+    DLTensor given = tess_view(offsets, tess_i64, 1, (int64_t[]){segments + 1}, NULL);
+    tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .offsets = &given};
+    for (int d = 0; d < ndim; d++)
+        out_shape[d] = d == axis ? segments : shape[d];
+    hostile_make(&in, random, in_type, ndim, shape, layout);
+    hostile_fill(&in, random, 1);
+    uint64_t same = *random;
+    hostile_make(&expected, random, out_type, ndim, out_shape, layout);
+    hostile_make(&out, &same, out_type, ndim, out_shape, layout);
+    options.call.strategy = "reduce/reference";
+    assert_tess_ok(tess_reduce(context, operation, &in.tensor, &expected.tensor, &options));
+    options.call.strategy = NULL;
+    options.call.engine = engine;
+    assert_tess_ok(tess_reduce(context, operation, &in.tensor, &out.tensor, &options));
+    if (memcmp(out.block, expected.block, out.block_size))
+        fail_msg("%s of %s to %s by segments differs, axis %d, kind %d", tess_reduction_name(operation), tess_type_name(in_type),
+                 tess_type_name(out_type), axis, kind);
+    hostile_free(&in);
+    hostile_free(&expected);
+    hostile_free(&out);
+}
+
+static void segments(void **state) {
+    (void)state;
+    uint64_t random = 9;
+    for (int layout = HOSTILE_COMPACT; layout <= HOSTILE_STRIDED; layout++) {
+        setenv("TESSERA_GPU_MEMORY", "100000", 1);
+        segmented(&random, TESS_SUM, tess_f32, tess_f32, 1, (const int64_t[]){60000}, 0, 700, 0, layout);
+        segmented(&random, TESS_SUM, tess_f32, tess_f32, 1, (const int64_t[]){60000}, 0, 2000, 2, layout);
+        segmented(&random, TESS_ARGMAX, tess_f64, tess_i64, 2, (const int64_t[]){30, 2000}, 1, 90, 1, layout);
+        segmented(&random, TESS_SUM, tess_f32, tess_f64, 2, (const int64_t[]){6000, 20}, 0, 400, 0, layout);
+        setenv("TESSERA_GPU_MEMORY", "800000", 1);
+        segmented(&random, TESS_VAR, tess_f32, tess_f64, 1, (const int64_t[]){250000}, 0, 11, 0, layout);
+        segmented(&random, TESS_SUM, tess_f32, tess_f32, 3, (const int64_t[]){10, 700, 40}, 1, 30, 0, layout);
+    }
+}
+
 /* Reductions that are cut along the reduced axes: leaves come back and are paired. axes: a bit an axis that is reduced. */
 static bool exactly; /* sums that are rounded once */
 
@@ -404,14 +455,17 @@ static void what_is_refused(void **state) {
     assert_tess_fails(tess_correlate(context, &line, &long_mask, &to, &wide), TESS_ERR_MEMORY);
     assert_non_null(strstr(tess_detail(), "one slab takes"));
     assert_tess_ok(tess_transpose(context, &rows, &columns, &turn));
-    tess_reduce_options by_median = sum;
+    tess_reduce_options by_segment = sum;
     int64_t list[] = {0, 7, 100000};
     DLTensor offsets = tess_view(list, tess_i64, 1, (int64_t[]){3}, NULL), two = tess_view(y, tess_f32, 1, (int64_t[]){2}, NULL);
     int axis = 0;
-    by_median.offsets = &offsets;
-    by_median.axes = &axis;
-    by_median.naxes = 1;
-    assert_tess_fails(tess_reduce(context, TESS_SUM, &in, &two, &by_median), TESS_ERR_MEMORY);
+    by_segment.offsets = &offsets;
+    by_segment.axes = &axis;
+    by_segment.naxes = 1;
+    assert_tess_fails(tess_reduce(context, TESS_SUM, &in, &two, &by_segment), TESS_ERR_MEMORY);
+    assert_non_null(strstr(tess_detail(), "one slab takes"));
+    DLTensor square = tess_view(x, tess_f32, 2, (int64_t[]){300, 300}, NULL);
+    assert_tess_fails(tess_transpose(context, &square, &square, &turn), TESS_ERR_MEMORY);
     assert_non_null(strstr(tess_detail(), "this problem is not cut"));
     unsetenv("TESSERA_GPU_MEMORY");
     assert_tess_ok(tess_reduce(context, TESS_SUM, &in, &one, &sum));
@@ -419,9 +473,9 @@ static void what_is_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(transposes),      cmocka_unit_test(reductions),     cmocka_unit_test(leaves),
-                                       cmocka_unit_test(exact_sums),      cmocka_unit_test(correlations),   cmocka_unit_test(lists),
-                                       cmocka_unit_test(transforms),      cmocka_unit_test(lookups),        cmocka_unit_test(bad_index),
-                                       cmocka_unit_test(the_cap_is_kept), cmocka_unit_test(what_is_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(transposes), cmocka_unit_test(reductions),      cmocka_unit_test(segments),
+                                       cmocka_unit_test(leaves),     cmocka_unit_test(exact_sums),      cmocka_unit_test(correlations),
+                                       cmocka_unit_test(lists),      cmocka_unit_test(transforms),      cmocka_unit_test(lookups),
+                                       cmocka_unit_test(bad_index),  cmocka_unit_test(the_cap_is_kept), cmocka_unit_test(what_is_refused)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * slab.c - a part of a reduction, between compact arrays. Two ways to cut:
+ * slab.c - a part of a reduction, between compact arrays. Three ways to cut:
  *
  * Along a kept axis: outputs from .. to - 1. The reduced axes keep their order, and with it the tree its bits.
+ *
+ * Along the axis of segments, where there is no such kept axis: whole segments, as many as fit, of all outputs. The tree of a segment depends on its own
+ * length alone.
  *
  * Along the reduced axes, where there is no kept axis or one output is too large: leaves from .. to - 1 of the outputs' trees, output after output. A
  * leaf is a function of its 8192 elements alone, so each part is a small problem whose outputs are leaves; they come back as records, and here they are
@@ -13,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BY_OUTPUT, BY_LEAF };
+enum { BY_OUTPUT, BY_LEAF, BY_SEGMENT };
 
 static int64_t leaves_of(const reduce_problem *p) { return tess_ceil_div(p->k, REDUCE_LEAF); }
 
@@ -31,15 +34,34 @@ static void cut_leaves(const reduce_problem *p, tess_cut *cut) {
     cut->row = (double)(tess_min64(p->k, REDUCE_LEAF) * p->in.itemsize + record_bytes(p));
 }
 
+/* Bytes that segments of so many elements in all take, in and out. */
+static double segment_bytes(const reduce_problem *p, int64_t segments, int64_t elements) {
+    return (double)p->outputs * ((double)tess_max64(elements, 1) * (double)p->in.itemsize + (double)segments * (double)p->out.itemsize);
+}
+
+/* Segments have lengths of their own: a part has room for the mean of each of its segments, or for the longest. least: bytes of a part otherwise. */
+static void cut_segments(const reduce_problem *p, double least, tess_cut *cut) {
+    const double longest = segment_bytes(p, 1, p->longest);
+    if (p->rank != 1 || p->segments < 2 || longest > least)
+        return;
+    cut->way = BY_SEGMENT;
+    cut->rows = p->segments;
+    cut->row = segment_bytes(p, p->segments, p->offsets[p->segments] - p->offsets[0]) / (double)p->segments;
+    cut->fixed = longest > cut->row ? longest - cut->row : 0;
+}
+
 void tess_reduce_cut(const tess_problem *base, int64_t most, tess_cut *cut) {
     const reduce_problem *p = (const reduce_problem *)base;
     double row[TESS_MAX_NDIM], fixed[TESS_MAX_NDIM] = {0};
-    if (p->kept + p->rank > TESS_MAX_NDIM || p->offsets || p->in.count == 0)
+    if (p->kept + p->rank > TESS_MAX_NDIM || p->in.count == 0)
         return;
     for (int d = 0; d < p->kept; d++)
         row[d] = p->kept_size[d] < 2 ? INFINITY : base->bytes / (double)p->kept_size[d];
     cut->axis = p->kept > 0 ? tess_cut_axis(p->kept, p->kept_stride[0], row, fixed, most) : -1;
-    if (cut->axis < 0 || row[cut->axis] > (double)most / 2)
+    const double least = cut->axis < 0 ? INFINITY : row[cut->axis];
+    if (least > (double)most / 2 && p->offsets)
+        cut_segments(p, least, cut);
+    else if (least > (double)most / 2)
         cut_leaves(p, cut);
     if (cut->rows > 0 || cut->axis < 0)
         return;
@@ -77,19 +99,30 @@ static void lay_in(reduce_problem *part, tess_array *host) {
         part->in.stride[k] = *strides[order[k]];
 }
 
+/* The output: the kept axes and, among them by its step, the one of segments. */
 static void lay_out(reduce_problem *part, tess_array *host) {
-    int64_t step = part->out.itemsize;
-    host->ndim = part->kept;
-    host->count = part->outputs;
-    for (int d = part->kept - 1; d >= 0; d--) {
-        host->shape[d] = part->kept_size[d];
-        host->stride[d] = part->kept_stride[1][d];
-        part->kept_stride[1][d] = step;
-        step *= part->kept_size[d];
+    int64_t *strides[TESS_MAX_NDIM + 1], step = part->out.itemsize;
+    int n = 0;
+    for (int d = 0; d <= part->kept; d++) {
+        if (part->offsets && n == d && (d == part->kept || part->kept_stride[1][d] < part->segment_stride)) {
+            strides[n] = &part->segment_stride;
+            host->shape[n++] = part->segments;
+        }
+        if (d < part->kept) {
+            strides[n] = &part->kept_stride[1][d];
+            host->shape[n++] = part->kept_size[d];
+        }
+    }
+    host->ndim = n;
+    host->count = part->outputs * part->segments;
+    for (int d = n - 1; d >= 0; d--) {
+        host->stride[d] = *strides[d];
+        *strides[d] = step;
+        step *= host->shape[d];
     }
     part->out = *host;
-    for (int d = 0; d < part->kept; d++)
-        part->out.stride[d] = part->kept_stride[1][d];
+    for (int d = 0; d < n; d++)
+        part->out.stride[d] = *strides[d];
 }
 
 static void outputs_slab(const tess_problem *base, const tess_cut *cut, int64_t from, int64_t to, tess_slab *slab, reduce_problem *part) {
@@ -103,6 +136,48 @@ static void outputs_slab(const tess_problem *base, const tess_cut *cut, int64_t 
     slab->host[TESS_ARRAY_OUT] = p->out;
     slab->offset[TESS_ARRAY_IN] = from * p->kept_stride[0][axis];
     slab->offset[TESS_ARRAY_OUT] = from * p->kept_stride[1][axis];
+    lay_in(part, &slab->host[TESS_ARRAY_IN]);
+    lay_out(part, &slab->host[TESS_ARRAY_OUT]);
+}
+
+/* The first element of segments from segment number `from` on; those without elements get one that nobody takes. */
+static int64_t segments_begin(const reduce_problem *p, int64_t from) { return tess_min64(p->offsets[from], p->k - 1); }
+
+/* Where the part of segments from .. to - 1 ends: as many as its room allows. */
+static int64_t segments_end(const reduce_problem *p, const tess_cut *cut, int64_t from, int64_t to) {
+    const double room = (double)(to - from) * cut->row + cut->fixed;
+    int64_t end = from + 1;
+    while (end < to && segment_bytes(p, end + 1 - from, p->offsets[end + 1] - segments_begin(p, from)) <= room)
+        end++;
+    return end;
+}
+
+/* A part's own copy of the offsets of its segments. */
+static tess_status copy_offsets(reduce_problem *part, const reduce_problem *p, int64_t first, int64_t segments) {
+    const size_t size = (size_t)(segments + 1) * sizeof *p->offsets;
+    part->segments = segments;
+    part->offsets = tess_allocate(p->base.context, size);
+    if (!part->offsets)
+        return TESS_ERR_MEMORY;
+    memcpy(part->offsets, p->offsets + first, size);
+    return TESS_OK;
+}
+
+static void segments_slab(const reduce_problem *p, int64_t from, tess_slab *slab, reduce_problem *part) {
+    const int64_t begin = segments_begin(p, from);
+    slab->kind[0] = from + 1; /* with offsets of its own */
+    part->longest = 0;
+    for (int64_t i = 0; i <= part->segments; i++) {
+        part->offsets[i] -= begin;
+        part->longest = i > 0 ? tess_max64(part->longest, part->offsets[i] - part->offsets[i - 1]) : 0;
+    }
+    part->size[0] = part->k = tess_max64(part->offsets[part->segments], 1);
+    part->base.elements *= (double)part->k / (double)p->k;
+    part->base.bytes = segment_bytes(p, part->segments, part->k);
+    slab->host[TESS_ARRAY_IN] = p->in;
+    slab->host[TESS_ARRAY_OUT] = p->out;
+    slab->offset[TESS_ARRAY_IN] = begin * p->stride[0][0];
+    slab->offset[TESS_ARRAY_OUT] = from * p->segment_stride;
     lay_in(part, &slab->host[TESS_ARRAY_IN]);
     lay_out(part, &slab->host[TESS_ARRAY_OUT]);
 }
@@ -139,8 +214,20 @@ tess_status tess_reduce_slab(const tess_problem *base, const tess_cut *cut, int6
     TESS_TRY(tess_problem_make((void **)&part, base->context, base->op, sizeof *part));
     *part = *p;
     slab->problem = &part->base;
+    slab->to = cut->way == BY_SEGMENT ? segments_end(p, cut, from, to) : to;
+    if (p->offsets) {
+        const bool some = cut->way == BY_SEGMENT;
+        const tess_status status = copy_offsets(part, p, some ? from : 0, some ? slab->to - from : p->segments);
+        if (status != TESS_OK) {
+            tess_problem_free(&part->base);
+            slab->problem = NULL;
+            return status;
+        }
+    }
     if (cut->way == BY_LEAF)
         leaves_slab(p, slab, part);
+    else if (cut->way == BY_SEGMENT)
+        segments_slab(p, from, slab, part);
     else
         outputs_slab(base, cut, from, to, slab, part);
     return TESS_OK;
