@@ -24,7 +24,8 @@
 #include "ops/correlate/window_rings.h"
 #include "simd/simd.h"
 
-enum { LINE = 64, WAITING = (TESS_MARCH_DEEP - 1) * TESS_FUSED_ROWS * TESS_VECTOR_BYTES }; /* bytes: a line; sums of a march that are under way */
+/* Bytes: a line; how far ahead lines are asked for; sums of a march that are under way. */
+enum { LINE = 64, NEAR = 1024, WAITING = (TESS_MARCH_DEEP - 1) * TESS_FUSED_ROWS * TESS_VECTOR_BYTES };
 
 const tess_window_kernels *TESS_ISA_NAME(tess_correlate_window_kernels)(bool f32);
 const tess_roll_kernels *TESS_ISA_NAME(tess_correlate_roll_kernels)(bool f32);
@@ -104,24 +105,34 @@ static void find_rows(const job *j, walk *w, int64_t y) {
     }
 }
 
+/* Which lines a tile at x asks for. Where rows are read in place, those that its group is the first to meet, NEAR bytes further on, and where these end, the
+ * first of the next group's: a line then waits for some tiles in the second-level cache, not for a whole group, in which others may take its place. Rows that
+ * will be copied are asked for a group ahead, and so are the ends of those along which sums roll. */
+static void ask_ahead(const job *j, const walk *w, int64_t r, int64_t x, tess_window_call *call) {
+    const int64_t new_rows = r + j->column->axis[0].width - 1, bytes = j->fused.length * j->source_bytes;
+    const int64_t at = x * j->source_bytes, near = j->fused.in_place && !j->rolling.roll ? tess_min64(NEAR, bytes) : bytes;
+    const bool here = at + near < bytes;
+    call->ahead = w->rows + new_rows + (here ? 0 : j->most);
+    call->ahead_at = at + near - (here ? 0 : bytes);
+}
+
 /* Columns x .. of the rows between the passes from row r on, as many as a tile has, until one end; returns
  * where it ended. The last tile of a row begins earlier. */
 static int64_t column_tile(const job *j, const walk *w, int64_t r, int64_t x, int64_t until) {
     const tess_window_kernels *k = j->kernels;
     const int64_t columns = until - x > 2 * k->lanes ? k->wide * k->lanes : k->lanes;
     x = tess_min64(x, j->fused.length - columns);
-    const tess_window_call call = {.rows = w->rows + r,
-                                   .ahead = w->rows + j->most + j->column->axis[0].width - 1 + r,
-                                   .planes = 1,
-                                   .wy = j->column->axis[0].width,
-                                   .wx = 1,
-                                   .at = x * j->source.width,
-                                   .ahead_at = x * j->source_bytes,
-                                   .ahead_bytes = columns * j->source_bytes,
-                                   .columns = j->column->columns,
-                                   .out = w->scratch + j->fused.between + r * j->fused.row_bytes + (j->fused.left + x) * j->width,
-                                   .out_stride = j->fused.row_bytes,
-                                   .between = true};
+    tess_window_call call = {.rows = w->rows + r,
+                             .planes = 1,
+                             .wy = j->column->axis[0].width,
+                             .wx = 1,
+                             .at = x * j->source.width,
+                             .ahead_bytes = columns * j->source_bytes,
+                             .columns = j->column->columns,
+                             .out = w->scratch + j->fused.between + r * j->fused.row_bytes + (j->fused.left + x) * j->width,
+                             .out_stride = j->fused.row_bytes,
+                             .between = true};
+    ask_ahead(j, w, r, x, &call);
     (columns == k->lanes ? j->narrow : j->tile)(&call);
     return x + columns;
 }
