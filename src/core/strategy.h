@@ -99,7 +99,8 @@ struct tess_op {
     double (*index_limit)(const tess_problem *problem);
     /* Cutting into parts, of about `most` bytes at most. NULL: never. */
     void (*cut)(const tess_problem *problem, int64_t most, tess_cut *cut);
-    /* The part of rows from .. to - 1, or of fewer: slab->to says where it ends. The caller frees the part's problem. */
+    /* The part of rows from .. to - 1, or of fewer: slab->to says where it ends. The caller frees the part's problem, which there is none of after
+     * an error. */
     tess_status (*slab)(const tess_problem *problem, const tess_cut *cut, int64_t from, int64_t to, tess_slab *slab);
     /* What stands in the part's compact input from element number `at` on: a box of the caller's memory, of one element at least. */
     void (*piece)(const tess_problem *problem, const tess_cut *cut, const tess_slab *slab, int64_t at, tess_array *host, int64_t *offset);
