@@ -226,6 +226,8 @@ static void inner_blocks_of_odd_rows(void **state) {
             {F32, .ndim = 3, .shape = {9, 17, 521}, .mask_ndim = 3, .width = {3, 3, 3}},
             {F32, .ndim = 3, .shape = {8, 103, 133}, .mask_ndim = 3, .width = {3, 3, 3}},
             {F32, .ndim = 3, .shape = {13, 70, 9}, .mask_ndim = 3, .width = {2, 1, 9}},
+            {F32, .ndim = 3, .shape = {11, 21, 131}, .mask_ndim = 3, .width = {5, 5, 5}},
+            {.in = tess_f64, .mask = tess_f64, .out = tess_f64, .fill = 1, .ndim = 3, .shape = {7, 19, 75}, .mask_ndim = 3, .width = {3, 3, 3}},
             {F32, .ndim = 2, .shape = {40, 833}, .masks = 2, .width = {11, 15}},
             {F32, .ndim = 2, .shape = {40, 833}, .masks = 2, .width = {15, 7}, .named = true, .axes = {1, 0}},
             {.in = tess_f64, .mask = tess_f64, .out = tess_f64, .fill = 1, .ndim = 3, .shape = {9, 17, 133}, .masks = 3, .width = {3, 5, 5}},
