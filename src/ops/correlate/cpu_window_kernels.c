@@ -13,11 +13,23 @@
 #define TALL 6
 #define TALL_3 4
 #define KEEP_3 1
+#define ROLLS 7 /* rows of the deepest mask whose sums roll (window_roll.h) */
+#define ROLL_4 4
+#define ROLL_5 4
+#define ROLL_6 4
+#define ROLL_7 2
+#define DEEPEST(tile) tile
 enum { STREAMS_2 = 8, STREAMS_3 = 8, STREAMS_4 = 6, STREAMS_5 = 4, STREAMS_6 = 4, STREAMS_7 = 3, STREAMS_8 = 3 };
 #else
 #define TALL 3
 #define TALL_3 3
 #define KEEP_3 0
+#define ROLLS (TESS_VECTOR_BYTES == 32 ? 6 : 0)
+#define ROLL_4 2
+#define ROLL_5 2
+#define ROLL_6 2
+#define ROLL_7 0
+#define DEEPEST(tile) NULL
 enum { STREAMS_2 = 6, STREAMS_3 = 4, STREAMS_4 = 3, STREAMS_5 = 2, STREAMS_6 = 2, STREAMS_7 = 1, STREAMS_8 = 1 };
 #endif
 #define WIDE 4

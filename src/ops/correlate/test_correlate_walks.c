@@ -199,6 +199,46 @@ static void images_of_bytes(void **state) {
     }
 }
 
+/* Masks of 4 to 7 rows over bands of more and fewer rows than roll down together (window_roll.h): every boundary and extent, masks that stand to one side,
+ * colours, other types, NaNs among the elements. The last two are stored past the caches. */
+static void rolling_windows(void **state) {
+    (void)state;
+    uint64_t random = 15;
+    for (int i = 0; i < 50; i++) {
+        sample s;
+        memset(&s, 0, sizeof s);
+        const bool large = i >= 48, colours = i % 8 == 5;
+        const int64_t mask[2] = {large ? 5 + 2 * (i - 48) : 4 + i % 4, large ? 5 : hostile_between(&random, 2, 9)};
+        s.ndim = colours ? 3 : 2;
+        s.naxes = 2;
+        s.count = 1;
+        s.axes[1] = 1;
+        s.options = (tess_correlate_options){.struct_size = sizeof s.options,
+                                             .axes = s.axes,
+                                             .naxes = 2,
+                                             .origin = s.origin,
+                                             .boundary = (tess_boundary)(i % 6),
+                                             .extent = large ? TESS_EXTENT_SAME : (tess_extent)(i / 6 % 3),
+                                             .constant = i & 1 ? 3 : 0};
+        for (int k = 0; k < 2 && s.options.extent == TESS_EXTENT_SAME; k++)
+            s.origin[k] = i % 3 ? 0 : hostile_between(&random, -(mask[k] / 2), (mask[k] - 1) / 2);
+        s.shape[0] = large ? 1039 : hostile_between(&random, 9, 60);
+        s.shape[1] = large ? 2048 : hostile_between(&random, 10, i % 3 ? 700 : 150);
+        s.shape[2] = s.out_shape[2] = 3;
+        for (int k = 0; k < 2; k++)
+            s.out_shape[k] = out_size(s.options.extent, s.shape[k], mask[k]);
+        tess_type type = large ? tess_f32 : (const tess_type[]){tess_f32, tess_f64, tess_f32, tess_u8, tess_f32, tess_i16, tess_f16}[i % 7];
+        const int layout = i % 9 == 8 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
+        hostile_make(&s.in, &random, type, s.ndim, s.shape, layout);
+        hostile_make(&s.masks[0], &random, type == tess_f64 ? tess_f64 : tess_f32, 2, mask, HOSTILE_COMPACT);
+        hostile_make(&s.out, &random, i % 10 == 3 ? tess_f32 : type, s.ndim, s.out_shape, layout);
+        hostile_fill(&s.in, &random, i % 5 == 2 ? 2 : 1);
+        hostile_fill(&s.masks[0], &random, 1);
+        assert_true(compare(&s, &random, layout, i % 6 == 0) > 0);
+        drop(&s);
+    }
+}
+
 /* Long masks of one row, every length: rows of the mask are shared out to passes, and outputs to stretches. */
 static void long_lines(void **state) {
     (void)state;
@@ -248,8 +288,8 @@ static void one_tap_along_slabs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns_then_rows), cmocka_unit_test(short_lists), cmocka_unit_test(long_lists),          cmocka_unit_test(volumes),
-        cmocka_unit_test(images_of_bytes),   cmocka_unit_test(long_lines),  cmocka_unit_test(one_tap_along_slabs),
+        cmocka_unit_test(columns_then_rows), cmocka_unit_test(short_lists),     cmocka_unit_test(long_lists), cmocka_unit_test(volumes),
+        cmocka_unit_test(images_of_bytes),   cmocka_unit_test(rolling_windows), cmocka_unit_test(long_lines), cmocka_unit_test(one_tap_along_slabs),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }

@@ -96,6 +96,42 @@ static TESS_NOINLINE void KERNEL(mend_all)(char *out, int64_t out_stride, int ro
 #define ROWS TALL
 #define VECTORS 1
 #include "ops/correlate/window_tile.h"
+#if ROLLS
+#define roll_name KERNEL(roll4)
+#define DEEP 4
+#define VECTORS ROLL_4
+#include "ops/correlate/window_roll.h"
+#define roll_name KERNEL(narrow_roll4)
+#define DEEP 4
+#define VECTORS 1
+#include "ops/correlate/window_roll.h"
+#define roll_name KERNEL(roll5)
+#define DEEP 5
+#define VECTORS ROLL_5
+#include "ops/correlate/window_roll.h"
+#define roll_name KERNEL(narrow_roll5)
+#define DEEP 5
+#define VECTORS 1
+#include "ops/correlate/window_roll.h"
+#define roll_name KERNEL(roll6)
+#define DEEP 6
+#define VECTORS ROLL_6
+#include "ops/correlate/window_roll.h"
+#define roll_name KERNEL(narrow_roll6)
+#define DEEP 6
+#define VECTORS 1
+#include "ops/correlate/window_roll.h"
+#if ROLLS == 7
+#define roll_name KERNEL(roll7)
+#define DEEP 7
+#define VECTORS ROLL_7
+#include "ops/correlate/window_roll.h"
+#define roll_name KERNEL(narrow_roll7)
+#define DEEP 7
+#define VECTORS 1
+#include "ops/correlate/window_roll.h"
+#endif
+#endif
 #define tile_name KERNEL(line)
 #define VECTORS LINE
 #include "ops/correlate/window_line.h"
@@ -147,6 +183,11 @@ static const tess_window_kernels KERNEL(kernels) = {
 #if TAKES_NARROW
     .down3_u8 = KERNEL(down3_u8),
     .narrow_down3_u8 = KERNEL(narrow_down3_u8),
+#endif
+#if ROLLS
+    .roll = {NULL, NULL, NULL, NULL, KERNEL(roll4), KERNEL(roll5), KERNEL(roll6), DEEPEST(KERNEL(roll7))},
+    .narrow_roll = {NULL, NULL, NULL, NULL, KERNEL(narrow_roll4), KERNEL(narrow_roll5), KERNEL(narrow_roll6), DEEPEST(KERNEL(narrow_roll7))},
+    .roll_wide = {[4] = ROLL_4, [5] = ROLL_5, [6] = ROLL_6, [7] = ROLL_7},
 #endif
     .bytes = BYTES(tall_tile_u8),
     .narrow_bytes = BYTES(narrow_tile_u8),

@@ -73,7 +73,7 @@ typedef struct tess_window_two_rows {
 } tess_window_two_rows;
 typedef void (*tess_window_two)(const tess_window_two_rows *rows);
 
-enum { TESS_WINDOW_RINGS = 8 }; /* deepest ring */
+enum { TESS_WINDOW_RINGS = 8, TESS_WINDOW_ROLLS = 7 }; /* deepest ring, rolling tile */
 
 typedef struct tess_window_kernels {
     int lanes, tall;                 /* of a vector, or columns of a narrow tile; output rows of a tall tile */
@@ -85,6 +85,9 @@ typedef struct tess_window_kernels {
     tess_window_tile tile3, narrow3; /* as tile and narrow, for a mask of 3 rows of 3 taps that follow each other, and something ahead; NULL: none */
     int tall3;                       /* theirs, tall3 <= tall */
     tess_window_tile down3_u8, narrow_down3_u8;   /* as tile3 and narrow3, `deep` rows tall, for rows of u8 and taps that may stand apart */
+    tess_window_tile roll[TESS_WINDOW_ROLLS + 1]; /* by rows of the mask: tiles of any height, and */
+    tess_window_tile narrow_roll[TESS_WINDOW_ROLLS + 1];
+    int roll_wide[TESS_WINDOW_ROLLS + 1];         /* vectors of each; 0: none */
     tess_window_tile bytes, narrow_bytes;         /* as tile and narrow, for rows of u8 and a mask of one column; they store sums as they are */
     tess_window_tile line, point;                 /* 1 x line_vectors, 1 x 1 */
     tess_window_ring ring[TESS_WINDOW_RINGS + 1]; /* by depth, from 2 */

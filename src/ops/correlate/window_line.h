@@ -21,7 +21,8 @@ TESS_INLINE void NAME(settle)(vec *acc, int vectors) {
         TESS_UNROLL for (int k = 0; k < vectors; k++) acc[k] = HERE(canonical)(acc[k]);
 }
 
-/* Tile after tile of a row of so few taps that memory alone binds. Loads are all that these want, and a tile's stores one after the other. */
+/* Tile after tile of a row of so few taps that memory alone binds. Loads are all that these want, lines asked for ahead, and a tile's stores one after the
+ * other. */
 static bool NAME(few)(const tess_window_call *c) {
     enum { FEW = 4 };
     if (c->step != (int64_t)sizeof(real) || c->planes * c->wy > 1 || c->wx > FEW || !c->stream || c->between || c->put != TESS_WINDOW_PUT_WORK)
@@ -32,6 +33,7 @@ static bool NAME(few)(const tess_window_call *c) {
         const real *w = c->weights;
         vec acc[VECTORS];
         TESS_UNROLL for (int k = 0; k < VECTORS; k++) acc[k] = (vec){0};
+        TESS_UNROLL for (int k = 0; k < VECTORS * TESS_VECTOR_BYTES; k += 64) __builtin_prefetch(x + c->near + k, 0, 3);
         for (int64_t j = 0; j < c->wx; j++)
             NAME(tap)(acc, x + j * (int64_t)sizeof(real), w + j);
         NAME(settle)(acc, VECTORS);

@@ -24,12 +24,14 @@ TESS_INLINE int64_t tess_window_rings(const tess_window_kernels *k, const tess_w
     const int64_t width = line->width, vector = k->lanes * width;
     const int64_t deep = tess_ceil_div(line->taps, k->lanes), passes = tess_ceil_div(deep, TESS_WINDOW_RINGS);
     const int64_t unit = passes > 1 ? EVERY : k->streams[deep], longest = passes > 1 ? LONGEST / EVERY : LONGEST;
+    const int64_t in_line =
+        vector % 64 != 0 ? 64 / vector : 1; /* stretches begin with a line, so that the halves of each are stored one after the other */
     int64_t done = 0;
     for (;;) {
         int64_t units = tess_min64((line->count - done) / (unit * k->lanes), longest);
         if (units < (passes > 1 ? SHORTEST / 2 : SHORTEST))
             return done;
-        units -= units % 16 == 0; /* stretches a power of two apart would meet in the same sets of the caches */
+        units -= units % 16 == 0 ? in_line : units % in_line; /* stretches a power of two apart would meet in the same sets of the caches */
         for (int64_t p = 0; p < passes; p++) {
             const int64_t from = deep * p / passes, to = deep * (p + 1) / passes, steps = units * unit / k->streams[to - from];
             const tess_window_stretch stretch = {.x = line->x + done * width + from * vector,
