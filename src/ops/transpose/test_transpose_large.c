@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * test_transpose_large.c - proves that results which go past the caches have every byte in its place and nothing beside it: rows that begin at lines and anywhere, the
+ * ends of tiles, bands and groups, batches in another order, for every instruction set and all element sizes. */
+#include "transpose_contexts.h"
+
+/* rows x columns turned by one strategy, out `offset` bytes behind a line, on every context. */
+static void turned(uint64_t *random, tess_type type, int64_t rows, int64_t columns, int offset, const char *strategy) {
+    int64_t size = (int64_t)tess_type_size(type), bytes = rows * columns * size;
+    char *in = aligned_alloc(64, (size_t)(bytes + 191) / 64 * 64), *out = aligned_alloc(64, (size_t)(bytes + 191) / 64 * 64);
+    assert_non_null(in);
+    assert_non_null(out);
+    for (int64_t i = 0; i + 8 <= bytes; i += 8) {
+        uint64_t bits = hostile_random(random);
+        memcpy(in + i, &bits, 8);
+    }
+    DLTensor from = tess_view(in, type, 2, (int64_t[]){rows, columns}, NULL), to = tess_view(out, type, 2, (int64_t[]){columns, rows}, NULL);
+    to.byte_offset = (uint64_t)offset;
+    for (int c = 0; c < context_count; c++) {
+        tess_transpose_options options = {.struct_size = sizeof options};
+        options.call.strategy = strategy;
+        memset(out, HOSTILE_POISON, (size_t)bytes + 128);
+        assert_tess_ok(tess_transpose(contexts[c], &from, &to, &options));
+        const char *o = out + offset;
+        for (int64_t i = 0; i < columns; i++)
+            for (int64_t j = 0; j < rows; j++)
+                if (memcmp(o + (i * rows + j) * size, in + (j * columns + i) * size, (size_t)size) != 0)
+                    fail_msg("%s, %lld x %lld of %lld bytes: [%lld, %lld] differs", strategy, (long long)rows, (long long)columns, (long long)size,
+                             (long long)i, (long long)j);
+        for (int64_t i = 0; i < 128; i++) {
+            const char *outside = i < offset ? out + i : out + bytes + i;
+            assert_int_equal((unsigned char)*outside, HOSTILE_POISON);
+        }
+    }
+    free(in);
+    free(out);
+}
+
+/* Large results: stores past the caches, straight to aligned rows and by way of the staging buffer to others. */
+static void large_results(void **state) {
+    (void)state;
+    uint64_t random = 13;
+    for (int t = 0; t < 5; t++) {
+        static const int64_t side[] = {3072, 2112, 1472, 1088, 768}; /* over 8 MiB each, lines of 64 bytes */
+        assert_true(side[t] * side[t] * (int64_t)tess_type_size(sized[t]) >= 8 << 20);
+        turned(&random, sized[t], side[t], side[t], 0, "transpose/tiles");
+        turned(&random, sized[t], side[t] + 37, side[t] + 101, 3, "transpose/tiles");
+    }
+}
+
+/* Results past the caches that are as high as a few tiles, and as some bands, with rows left over: where tiles are done several at once, each number of them, and
+ * each remainder, ends another way. Rows of out that begin at lines without filling the last one, too. */
+static void tiles_left_over(void **state) {
+    (void)state;
+    uint64_t random = 23;
+    static const int64_t lines[] = {8, 9, 10, 11, 12, 13, 15, 16, 17, 23, 32, 33, 40, 65, 97}, beside[] = {0, 1, 3, 31, 63};
+    for (int t = 0; t < 5; t++)
+        for (int k = 0; k < TESS_COUNT(lines); k++) {
+            const int64_t size = (int64_t)tess_type_size(sized[t]), left = beside[k % TESS_COUNT(beside)] / size;
+            const int64_t rows = lines[k] * 64 / size + left, columns = (4 << 20) / (rows * size) + 1 + 7 * k;
+            turned(&random, sized[t], rows, columns, left == 0 ? 0 : k % 2 ? 0 : 5, "transpose/tiles");
+        }
+    for (int t = 0; t < 5; t++) {
+        const int64_t size = (int64_t)tess_type_size(sized[t]), rows = 37 * 64 / size - 3 / size - 1, columns = 1791, pitch = 37 * 64 / size;
+        char *in = malloc((size_t)(rows * columns * size)), *out = aligned_alloc(64, (size_t)(columns * pitch * size));
+        assert_true(in && out);
+        for (int64_t i = 0; i < rows * columns * size; i++)
+            in[i] = (char)hostile_random(&random);
+        int64_t strides[] = {pitch, 1};
+        DLTensor from = tess_view(in, sized[t], 2, (int64_t[]){rows, columns}, NULL),
+                 to = tess_view(out, sized[t], 2, (int64_t[]){columns, rows}, strides);
+        for (int c = 0; c < context_count; c++) {
+            tess_transpose_options options = {.struct_size = sizeof options, .call.strategy = "transpose/tiles"};
+            memset(out, HOSTILE_POISON, (size_t)(columns * pitch * size));
+            assert_tess_ok(tess_transpose(contexts[c], &from, &to, &options));
+            for (int64_t i = 0; i < columns; i++)
+                for (int64_t j = 0; j < pitch; j++)
+                    if (j < rows)
+                        assert_true(memcmp(out + (i * pitch + j) * size, in + (j * columns + i) * size, (size_t)size) == 0);
+                    else
+                        assert_int_equal((unsigned char)out[(i * pitch + j) * size], HOSTILE_POISON);
+        }
+        free(in);
+        free(out);
+    }
+}
+
+/* Past the caches, rows of the source a page and a way of the second-level cache apart: bands are lower there. */
+static void rows_that_share_sets(void **state) {
+    (void)state;
+    uint64_t random = 29;
+    for (int t = 0; t < 5; t++)
+        for (int64_t pitch = 4096; pitch <= 128 << 10; pitch *= 32) {
+            const int64_t size = (int64_t)tess_type_size(sized[t]), lines = (6 << 20) / (pitch * 64 / size) + 1;
+            turned(&random, sized[t], lines * 64 / size, pitch / size, 0, "transpose/tiles");
+        }
+}
+
+/* Past the caches, a batch whose axes lie in another order in out than in in, with rows of in shorter than a page and longer. */
+static void batches_reversed(void **state) {
+    (void)state;
+    uint64_t random = 31;
+    static const int reversed[] = {4, 3, 2, 1, 0};
+    for (int t = 0; t < 5; t++)
+        for (int k = 0; k < 2; k++) {
+            const int64_t size = (int64_t)tess_type_size(sized[t]), q = 256 / size, p = (k ? 4100 : 900) / size + 5,
+                          rest = (4 << 20) / (256 * 30 * p) + 1;
+            int64_t shape[] = {q, 5, rest, 6, p}, turned_shape[] = {p, 6, rest, 5, q}, bytes = q * 30 * rest * p * size;
+            char *in = aligned_alloc(64, (size_t)bytes), *out = aligned_alloc(64, (size_t)bytes);
+            assert_true(in && out && bytes >= 4 << 20);
+            for (int64_t i = 0; i + 8 <= bytes; i += 8) {
+                uint64_t bits = hostile_random(&random);
+                memcpy(in + i, &bits, 8);
+            }
+            DLTensor from = tess_view(in, sized[t], 5, shape, NULL), to = tess_view(out, sized[t], 5, turned_shape, NULL);
+            for (int c = 0; c < context_count; c++) {
+                tess_transpose_options options = {.struct_size = sizeof options, .perm = reversed, .nperm = 5, .call.strategy = "transpose/tiles"};
+                memset(out, HOSTILE_POISON, (size_t)bytes);
+                assert_tess_ok(tess_transpose(contexts[c], &from, &to, &options));
+                const char *o = out;
+                for (int64_t e = 0; e < p; e++)
+                    for (int64_t d = 0; d < 6; d++)
+                        for (int64_t b = 0; b < rest; b++)
+                            for (int64_t a = 0; a < 5; a++)
+                                for (int64_t i = 0; i < q; i++, o += size)
+                                    if (memcmp(o, in + ((((i * 5 + a) * rest + b) * 6 + d) * p + e) * size, (size_t)size) != 0)
+                                        fail_msg("%lld bytes: [%lld, %lld, %lld, %lld, %lld] differs", (long long)size, (long long)e, (long long)d,
+                                                 (long long)b, (long long)a, (long long)i);
+            }
+            free(in);
+            free(out);
+        }
+}
+
+/* Groups of 2 to 4: whole vectors and what is left over of them, planes that begin anywhere in a line, results that stay in the caches and that do not. */
+static void pixels_and_planes(void **state) {
+    (void)state;
+    uint64_t random = 19;
+    static const int64_t planes[] = {1, 63, 4096, 4159, 70001, 4200064, 4300007}; /* bytes; from 4 MiB on in all a result goes past the caches */
+    for (int t = 0; t < 4; t++)
+        for (int64_t group = 2; group <= 4; group++)
+            for (int k = 0; k < TESS_COUNT(planes); k++) {
+                int64_t n = planes[k] / (int64_t)tess_type_size(sized[t]) / (k > 4 ? group : 1) + 5; /* more than a group, which is the short axis */
+                turned(&random, sized[t], n, group, k % 3, "transpose/groups");
+                turned(&random, sized[t], group, n, k % 3, "transpose/groups");
+            }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(large_results),    cmocka_unit_test(tiles_left_over),   cmocka_unit_test(rows_that_share_sets),
+        cmocka_unit_test(batches_reversed), cmocka_unit_test(pixels_and_planes),
+    };
+    return cmocka_run_group_tests(tests, open_contexts, close_contexts);
+}
