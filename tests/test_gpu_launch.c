@@ -86,6 +86,26 @@ static void the_context_of_a_call(void **state) {
     assert_string_equal(tess_detail(), "the stream belongs to CUDA device 1, the arrays live on device 0");
     tess_gpu_leave(&scope);
     assert_ptr_equal(current(gpu), fake_context(0));
+    /* where a plan was made before: the same, whether it was this context or another */
+    for (int i = 0; i < 3; i++) {
+        const unsigned long long made_in[] = {21, 22, 999};
+        assert_tess_ok(tess_gpu_enter_again(gpu, &gpu->devices[0], NULL, made_in[i], &scope));
+        assert_int_equal(scope.context_id, 21);
+        assert_false(scope.pushed);
+        tess_gpu_leave(&scope);
+        assert_tess_ok(tess_gpu_enter_again(gpu, &gpu->devices[1], NULL, made_in[i], &scope));
+        assert_int_equal(scope.context_id, i == 0 ? 21 : 12); /* the number is believed: the plan of another device has another */
+        tess_gpu_leave(&scope);
+        assert_tess_ok(tess_gpu_enter_again(gpu, &gpu->devices[1], fake_stream(1), made_in[i], &scope));
+        assert_int_equal(scope.context_id, 22);
+        assert_ptr_equal(current(gpu), fake_context(1));
+        tess_gpu_leave(&scope);
+        assert_ptr_equal(current(gpu), fake_context(0));
+        if (made_in[i] != 22) {
+            assert_tess_fails(tess_gpu_enter_again(gpu, &gpu->devices[0], fake_stream(1), made_in[i], &scope), TESS_ERR_ARGUMENT);
+            tess_gpu_leave(&scope);
+        }
+    }
     gpu->driver.cuCtxPopCurrent(&popped);
     end(&f);
 }

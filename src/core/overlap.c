@@ -9,7 +9,7 @@
  */
 #include <stdlib.h>
 
-#include "core/tensor.h"
+#include "core/overlap.h"
 
 enum { BUDGET = 100000, MAX_TERMS = 2 * TESS_MAX_NDIM + 1 };
 
@@ -144,13 +144,15 @@ static answer solve(equation *e) {
     return search(e, 0, e->target);
 }
 
-bool tess_arrays_overlap(const tess_array *a, const tess_array *b) {
+bool tess_arrays_overlap(const tess_array *a, const tess_array *b) { return tess_overlap_at(a, a->data, b, b->data); }
+
+bool tess_overlap_at(const tess_array *a, const char *a_first, const tess_array *b, const char *b_first) {
     int64_t alow, ahigh, blow, bhigh;
     if (a->count == 0 || b->count == 0)
         return false;
     tess_array_extent(a, &alow, &ahigh);
     tess_array_extent(b, &blow, &bhigh);
-    int64_t distance = (int64_t)((uintptr_t)b->data - (uintptr_t)a->data);
+    int64_t distance = (int64_t)((uintptr_t)b_first - (uintptr_t)a_first);
     if (!TESS_ADD_OVERFLOWS(distance, blow, &blow) && !TESS_ADD_OVERFLOWS(distance, bhigh, &bhigh) && (blow >= ahigh || alow >= bhigh))
         return false;
     /* a's offset - b's offset + (byte in a's element - byte in b's element) = distance */

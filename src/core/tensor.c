@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * tensor.c - checking the caller's DLTensor, and walking and collapsing axes. */
-#include "core/tensor.h"
+#include "core/overlap.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -152,9 +152,14 @@ void tess_array_extent(const tess_array *array, int64_t *low, int64_t *high) {
 }
 
 tess_status tess_refuse_overlap(const tess_array *out, const char *out_name, const tess_array *in, const char *in_name) {
-    if (tess_arrays_overlap(out, in))
-        return tess_fail(TESS_ERR_OVERLAP, "%s (at %p, %lld elements) overlaps %s (at %p, %lld elements)", out_name, (void *)out->data,
-                         (long long)out->count, in_name, (void *)in->data, (long long)in->count);
+    return tess_refuse_overlap_at(out, out->data, out_name, in, in->data, in_name);
+}
+
+tess_status tess_refuse_overlap_at(const tess_array *out, const char *out_first, const char *out_name, const tess_array *in, const char *in_first,
+                                   const char *in_name) {
+    if (tess_overlap_at(out, out_first, in, in_first))
+        return tess_fail(TESS_ERR_OVERLAP, "%s (at %p, %lld elements) overlaps %s (at %p, %lld elements)", out_name, (const void *)out_first,
+                         (long long)out->count, in_name, (const void *)in_first, (long long)in->count);
     return TESS_OK;
 }
 

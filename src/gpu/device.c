@@ -126,31 +126,48 @@ static tess_status push(tess_gpu_scope *scope, CUcontext context) {
     return TESS_OK;
 }
 
-tess_status tess_gpu_enter(tess_gpu *gpu, tess_gpu_device *device, CUstream stream, tess_gpu_scope *scope) {
+/* known: the number of a context that is on the device, as the driver need not be asked then; or NULL. */
+static tess_status enter(tess_gpu_scope *scope, CUstream stream, const unsigned long long *known) {
+    tess_gpu *gpu = scope->gpu;
+    tess_gpu_device *device = scope->device;
     CUcontext current = NULL, context = NULL;
     CUdevice handle = device->handle;
-    *scope = (tess_gpu_scope){.gpu = gpu, .device = device};
     TESS_CUDA(gpu, cuCtxGetCurrent, &current);
     if (is_stream(stream)) {
         TESS_CUDA(gpu, cuStreamGetCtx, stream, &context);
         if (context != current)
             TESS_TRY(push(scope, context));
+        TESS_CUDA(gpu, cuCtxGetId, context, &scope->context_id);
+        if (known && scope->context_id == *known)
+            return TESS_OK;
         TESS_CUDA(gpu, cuCtxGetDevice, &handle);
         if (handle != device->handle)
             return tess_fail(TESS_ERR_ARGUMENT, "the stream belongs to CUDA device %d, the arrays live on device %d", (int)handle,
                              (int)device->handle);
-    } else {
-        if (current)
-            TESS_CUDA(gpu, cuCtxGetDevice, &handle);
-        if (current && handle == device->handle) {
-            context = current;
-        } else {
-            TESS_TRY(primary_context(gpu, device, &context));
-            TESS_TRY(push(scope, context));
-        }
+        return TESS_OK;
     }
+    if (current) {
+        TESS_CUDA(gpu, cuCtxGetId, current, &scope->context_id);
+        if (known && scope->context_id == *known)
+            return TESS_OK;
+        TESS_CUDA(gpu, cuCtxGetDevice, &handle);
+        if (handle == device->handle)
+            return TESS_OK;
+    }
+    TESS_TRY(primary_context(gpu, device, &context));
+    TESS_TRY(push(scope, context));
     TESS_CUDA(gpu, cuCtxGetId, context, &scope->context_id);
     return TESS_OK;
+}
+
+tess_status tess_gpu_enter(tess_gpu *gpu, tess_gpu_device *device, CUstream stream, tess_gpu_scope *scope) {
+    *scope = (tess_gpu_scope){.gpu = gpu, .device = device};
+    return enter(scope, stream, NULL);
+}
+
+tess_status tess_gpu_enter_again(tess_gpu *gpu, tess_gpu_device *device, CUstream stream, unsigned long long context_id, tess_gpu_scope *scope) {
+    *scope = (tess_gpu_scope){.gpu = gpu, .device = device};
+    return enter(scope, stream, &context_id);
 }
 
 void tess_gpu_leave(tess_gpu_scope *scope) {

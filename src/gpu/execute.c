@@ -134,7 +134,7 @@ tess_status tess_gpu_aligned_plan(const tess_gpu_plan **chosen, const tess_plan 
         const tess_array *array = plan->problem->op->array(plan->problem, operands[i].operand);
         if (!array || array->count == 0)
             continue;
-        if (address[i] % (CUdeviceptr)array->itemsize)
+        if (address[i] & (CUdeviceptr)(array->itemsize - 1)) /* a power of two */
             return tess_fail(TESS_ERR_ARGUMENT, "%s is at %#llx: on a GPU elements are aligned to their size, here %d bytes", operands[i].name,
                              address[i], (int)array->itemsize);
         all |= address[i];
@@ -233,7 +233,7 @@ tess_status tess_gpu_execute(const tess_plan *plan, const void *in, const void *
     const tess_gpu_plan *made = plan->prepared;
     tess_gpu_scope scope;
     TESS_TRY(tess_gpu_open(made->gpu)); /* a fork's child is told */
-    tess_status status = tess_gpu_enter(made->gpu, made->device, call->stream, &scope);
+    tess_status status = tess_gpu_enter_again(made->gpu, made->device, call->stream, made->context_id, &scope);
     if (status == TESS_OK)
         status = execute_inside(&scope, plan, in, second, out, call, seconds);
     tess_gpu_leave(&scope);

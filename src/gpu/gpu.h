@@ -78,7 +78,12 @@ tess_status tess_gpu_open_nvrtc(tess_gpu *gpu);
 
 /* TESS_OK, or a sentence with the entry's name and the driver's own words for the result. */
 tess_status tess_gpu_check(const tess_gpu *gpu, CUresult result, const char *entry);
-#define TESS_CUDA(gpu, entry, ...) TESS_TRY(tess_gpu_check((gpu), (gpu)->driver.entry(__VA_ARGS__), #entry))
+#define TESS_CUDA(gpu, entry, ...)                                \
+    do {                                                          \
+        CUresult tess_result_ = (gpu)->driver.entry(__VA_ARGS__); \
+        if (TESS_UNLIKELY(tess_result_ != CUDA_SUCCESS))          \
+            return tess_gpu_check((gpu), tess_result_, #entry);   \
+    } while (0)
 
 /* ---- Devices: device.c ---- */
 
@@ -117,6 +122,9 @@ typedef struct tess_gpu_scope {
 /* Makes a CUDA context of the device current: the stream's, else the one that the thread has current when it is on this device, else the device's
  * primary one. Always followed by tess_gpu_leave, which restores what was current; after a failure too. */
 tess_status tess_gpu_enter(tess_gpu *gpu, tess_gpu_device *device, CUstream stream, tess_gpu_scope *scope);
+/* The same where the work at hand was prepared in the CUDA context of that number: when that is the current one, it is on the device as well, and the
+ * driver is asked for less. */
+tess_status tess_gpu_enter_again(tess_gpu *gpu, tess_gpu_device *device, CUstream stream, unsigned long long context_id, tess_gpu_scope *scope);
 void tess_gpu_leave(tess_gpu_scope *scope);
 
 /* ---- Compiling: compile.c, cache.c ---- */

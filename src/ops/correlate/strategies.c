@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * strategies.c - the table: one row a strategy. */
+#include "core/overlap.h"
 #include "ops/correlate/fft.h"
 #include "ops/correlate/gpu_correlate.h"
 #include "ops/correlate/packed.h"
@@ -181,16 +182,14 @@ static const tess_strategy rows[] = {
 };
 
 static tess_status check(const tess_problem *problem, const char *in, const char *second, const char *out) {
-    tess_array from = of(problem)->in, to = of(problem)->out;
-    from.data = (char *)(uintptr_t)in;
-    to.data = (char *)(uintptr_t)out;
+    const tess_array *from = &of(problem)->in, *to = &of(problem)->out;
     if (second)
         return tess_fail(TESS_ERR_ARGUMENT, "second is %p, a correlation has no second input: NULL is expected", (const void *)second);
-    if (!in && from.count > 0)
-        return tess_fail(TESS_ERR_ARGUMENT, "in is NULL and has %lld elements", (long long)from.count);
-    if (!out && to.count > 0)
-        return tess_fail(TESS_ERR_ARGUMENT, "out is NULL and has %lld elements", (long long)to.count);
-    return tess_refuse_overlap(&to, "out", &from, "in");
+    if (!in && from->count > 0)
+        return tess_fail(TESS_ERR_ARGUMENT, "in is NULL and has %lld elements", (long long)from->count);
+    if (!out && to->count > 0)
+        return tess_fail(TESS_ERR_ARGUMENT, "out is NULL and has %lld elements", (long long)to->count);
+    return tess_refuse_overlap_at(to, out, "out", from, in, "in");
 }
 
 static const tess_array *array(const tess_problem *problem, tess_operand operand) {

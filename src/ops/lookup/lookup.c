@@ -2,6 +2,7 @@
  * lookup.c - the public functions: checking the arguments, and bringing the problem into the form of lookup.h. */
 #include "ops/lookup/lookup.h"
 #include "core/environment.h"
+#include "core/overlap.h"
 
 #include <stdio.h>
 
@@ -180,18 +181,15 @@ tess_status tess_lookup_sample(const tess_problem *base, int64_t limit, tess_pro
 
 tess_status tess_lookup_check(const tess_problem *base, const char *in, const char *second, const char *out) {
     const lookup_problem *problem = (const lookup_problem *)base;
-    tess_array table = problem->table, index = problem->index, to = problem->out;
-    table.data = (char *)(uintptr_t)in;
-    index.data = (char *)(uintptr_t)second;
-    to.data = (char *)(uintptr_t)out;
-    if (!table.data && table.count > 0)
-        return tess_fail(TESS_ERR_ARGUMENT, "table is NULL, the plan has %lld elements", (long long)table.count);
-    if (!index.data && index.count > 0)
-        return tess_fail(TESS_ERR_ARGUMENT, "index is NULL, the plan has %lld elements", (long long)index.count);
-    if (!to.data && to.count > 0)
-        return tess_fail(TESS_ERR_ARGUMENT, "out is NULL, the plan has %lld elements", (long long)to.count);
-    TESS_TRY(tess_refuse_overlap(&to, "out", &table, "table"));
-    return tess_refuse_overlap(&to, "out", &index, "index");
+    const tess_array *table = &problem->table, *index = &problem->index, *to = &problem->out;
+    if (!in && table->count > 0)
+        return tess_fail(TESS_ERR_ARGUMENT, "table is NULL, the plan has %lld elements", (long long)table->count);
+    if (!second && index->count > 0)
+        return tess_fail(TESS_ERR_ARGUMENT, "index is NULL, the plan has %lld elements", (long long)index->count);
+    if (!out && to->count > 0)
+        return tess_fail(TESS_ERR_ARGUMENT, "out is NULL, the plan has %lld elements", (long long)to->count);
+    TESS_TRY(tess_refuse_overlap_at(to, out, "out", table, in, "table"));
+    return tess_refuse_overlap_at(to, out, "out", index, second, "index");
 }
 
 /* The place of index number `position`; returns its byte offset. */

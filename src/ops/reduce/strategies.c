@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * strategies.c - the table: one row a strategy, best first. */
+#include "core/overlap.h"
 #include "ops/reduce/columns.h"
 #include "ops/reduce/gpu_reduce.h"
 
@@ -137,15 +138,13 @@ static void release(tess_problem *problem) {
 }
 
 static tess_status check(const tess_problem *problem, const char *in, const char *second, const char *out) {
-    tess_array from = of(problem)->in, to = of(problem)->out;
+    const tess_array *from = &of(problem)->in, *to = &of(problem)->out;
     (void)second;
-    if (!in && from.count > 0)
-        return tess_fail(TESS_ERR_ARGUMENT, "in is NULL and has %lld elements", (long long)from.count);
-    if (!out && to.count > 0)
-        return tess_fail(TESS_ERR_ARGUMENT, "out is NULL and has %lld elements", (long long)to.count);
-    from.data = (char *)(uintptr_t)in;
-    to.data = (char *)(uintptr_t)out;
-    return tess_refuse_overlap(&to, "out", &from, "in");
+    if (!in && from->count > 0)
+        return tess_fail(TESS_ERR_ARGUMENT, "in is NULL and has %lld elements", (long long)from->count);
+    if (!out && to->count > 0)
+        return tess_fail(TESS_ERR_ARGUMENT, "out is NULL and has %lld elements", (long long)to->count);
+    return tess_refuse_overlap_at(to, out, "out", from, in, "in");
 }
 
 static const tess_array *array(const tess_problem *base, tess_operand operand) {

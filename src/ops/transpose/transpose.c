@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * transpose.c - the public functions: checking the arguments, and bringing the problem into the form of transpose.h. */
 #include "ops/transpose/transpose.h"
+#include "core/overlap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,19 +177,16 @@ tess_status tess_transpose_sample(const tess_problem *base, int64_t limit, tess_
 
 tess_status tess_transpose_check(const tess_problem *base, const char *in, const char *second, const char *out) {
     const transpose_problem *problem = (const transpose_problem *)base;
-    tess_array from = problem->in, to = problem->out;
     (void)second;
-    if (from.count == 0)
+    if (problem->in.count == 0)
         return TESS_OK;
     if (!in || !out)
-        return tess_fail(TESS_ERR_ARGUMENT, "%s is NULL, the plan has %lld elements", in ? "out" : "in", (long long)from.count);
+        return tess_fail(TESS_ERR_ARGUMENT, "%s is NULL, the plan has %lld elements", in ? "out" : "in", (long long)problem->in.count);
     if (problem->place != TRANSPOSE_ELSEWHERE && in != out)
         return tess_fail(TESS_ERR_ARGUMENT, "the plan works in place, out (%p) must be in (%p)", (const void *)out, (const void *)in);
     if (problem->place != TRANSPOSE_ELSEWHERE)
         return TESS_OK;
-    from.data = (char *)(uintptr_t)in;
-    to.data = (char *)(uintptr_t)out;
-    return tess_refuse_overlap(&to, "out", &from, "in");
+    return tess_refuse_overlap_at(&problem->out, out, "out", &problem->in, in, "in");
 }
 
 tess_status tess_plan_transpose(tess_plan **plan, tess_context *given, const DLTensor *in, const DLTensor *out,
