@@ -1,198 +1,181 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_gpu_large.c - proves on a card: more than 2^32 elements are counted right, in grids, index arithmetic and sums; a tall and a wide matrix near
- * the limits of a grid. Needs 16 GiB on the card and as much here; skipped without a card. */
-#include "gpu_rows.h"
+ * the limits of a grid. Every element is looked at (gpu_closed_form.h). Needs 16 GiB on the card; without a card the same is done with small arrays on the
+ * virtual GPU, which proves that the looking works. */
+#include "gpu_closed_form.h"
+#include "vgpu/vgpu.h"
 
 static tess_context *context;
 static tess_gpu *gpu;
 static tess_gpu_scope scope;
+static closed_form_kernels kernels_there;
+static CUdeviceptr in, out, few; /* two arrays of `room` bytes, one of 256 */
+static int64_t room;
+
+typedef struct sizes {
+    int64_t vectors[2], odd[2], wide[2], tall[2], line;
+} sizes;
+static const sizes large = {{65552, 65568}, {65539, 65543}, {3, 1500000007}, {1500000007, 3}, ((int64_t)1 << 32) + 12345},
+                   small = {{272, 288}, {259, 263}, {3, 30007}, {30007, 3}, (1 << 16) + 12345};
+static const sizes *size = &large;
 
 #define assert_cuda(entry, ...) assert_tess_ok(tess_gpu_check(gpu, gpu->driver.entry(__VA_ARGS__), #entry))
 
-static DLTensor on_card(CUdeviceptr at, tess_type type, int ndim, int64_t *shape) {
-    DLTensor t = tess_view((void *)(uintptr_t)at, type, ndim, shape, NULL);
+static DLTensor on_card(CUdeviceptr at, tess_type type, int ndim, const int64_t *shape) {
+    DLTensor t = tess_view((void *)(uintptr_t)at, type, ndim, (int64_t *)(uintptr_t)shape, NULL); /* which is only read */
     t.device.device_type = kDLCUDA;
     return t;
 }
 
-static unsigned char value(int64_t i) { return (unsigned char)((uint64_t)i * 0x9e3779b97f4a7c15u >> 56); }
+static double part_began;
+static int begin_part(void **state) {
+    (void)state;
+    part_began = tess_seconds();
+    return 0;
+}
+static int end_part(void **state) {
+    (void)state;
+    printf("note: %.1f s\n", tess_seconds() - part_began);
+    return 0;
+}
 
-static void transposed(int64_t rows, int64_t columns) {
-    int64_t n = rows * columns, in_shape[] = {rows, columns}, out_shape[] = {columns, rows};
-    unsigned char *host = malloc((size_t)n);
-    CUdeviceptr in, out;
-    assert_non_null(host);
-    for (int64_t i = 0; i < n; i++)
-        host[i] = value(i);
-    assert_cuda(cuMemAlloc, &in, (size_t)n);
-    assert_cuda(cuMemAlloc, &out, (size_t)n);
-    assert_cuda(cuMemcpyHtoDAsync, in, host, (size_t)n, NULL);
-    DLTensor from = on_card(in, tess_u8, 2, in_shape), to = on_card(out, tess_u8, 2, out_shape);
+static void transposed_on_card(const int64_t shape[2]) {
+    const wanted w = {VALUE, shape[0], shape[1], 0}, turned = {TRANSPOSED, shape[0], shape[1], 0};
+    const int64_t n = shape[0] * shape[1], out_shape[] = {shape[1], shape[0]};
+    closed_form_fill(&kernels_there, in, w, n);
+    assert_cuda(cuMemsetD8Async, out, 0xa5, (size_t)n, NULL);
+    DLTensor from = on_card(in, tess_u8, 2, shape), to = on_card(out, tess_u8, 2, out_shape);
     assert_tess_ok(tess_transpose(context, &from, &to, NULL));
-    assert_cuda(cuMemcpyDtoHAsync, host, out, (size_t)n, NULL);
-    assert_cuda(cuStreamSynchronize, NULL);
-    for (int64_t c = 0; c < columns; c++)
-        for (int64_t r = 0; r < rows; r++)
-            if (host[c * rows + r] != value(r * columns + c))
-                fail_msg("%lld x %lld: element %lld, %lld", (long long)rows, (long long)columns, (long long)c, (long long)r);
-    assert_cuda(cuMemFree, in);
-    assert_cuda(cuMemFree, out);
-    free(host);
+    closed_form_check(&kernels_there, out, turned, n, "transpose");
 }
 
 static void more_than_four_gi_transposed(void **state) {
     (void)state;
-    transposed(65552, 65568);  /* vectors */
-    transposed(65539, 65543);  /* odd */
-    transposed(3, 1500000007); /* wide */
-    transposed(1500000007, 3); /* tall */
+    transposed_on_card(size->vectors);
+    transposed_on_card(size->odd);
+    transposed_on_card(size->wide);
+    transposed_on_card(size->tall);
 }
 
 static void more_than_four_gi_summed(void **state) {
     (void)state;
-    int64_t n = ((int64_t)1 << 32) + 12345, shape[] = {n};
-    CUdeviceptr in, out;
+    const int64_t n = size->line, shape[] = {n};
     uint64_t sum = 0;
-    assert_cuda(cuMemAlloc, &in, (size_t)n);
-    assert_cuda(cuMemAlloc, &out, 256);
     assert_cuda(cuMemsetD8Async, in, 3, (size_t)n, NULL);
     assert_cuda(cuMemsetD8Async, in + (CUdeviceptr)n - 1, 200, 1, NULL);
-    DLTensor from = on_card(in, tess_u8, 1, shape), to = on_card(out, tess_u64, 0, NULL), place = on_card(out, tess_i64, 0, NULL);
+    DLTensor from = on_card(in, tess_u8, 1, shape), to = on_card(few, tess_u64, 0, NULL), place = on_card(few, tess_i64, 0, NULL);
     assert_tess_ok(tess_reduce(context, TESS_SUM, &from, &to, NULL));
-    assert_cuda(cuMemcpyDtoHAsync, &sum, out, sizeof sum, NULL);
+    assert_cuda(cuMemcpyDtoHAsync, &sum, few, sizeof sum, NULL);
     assert_cuda(cuStreamSynchronize, NULL);
     assert_int_equal(sum, 3 * (uint64_t)(n - 1) + 200);
     assert_tess_ok(tess_reduce(context, TESS_ARGMAX, &from, &place, NULL));
-    assert_cuda(cuMemcpyDtoHAsync, &sum, out, sizeof sum, NULL);
+    assert_cuda(cuMemcpyDtoHAsync, &sum, few, sizeof sum, NULL);
     assert_cuda(cuStreamSynchronize, NULL);
     assert_int_equal(sum, n - 1);
-    assert_cuda(cuMemFree, in);
-    assert_cuda(cuMemFree, out);
 }
 
-/* What a 3 x 3 mask, or one of 9 taps along a single row, makes of rows x columns values. */
-static unsigned char correlated(const signed char *weights, int64_t rows, int64_t columns, int64_t i) {
-    int64_t y = i / columns, x = i % columns, sum = 0;
-    for (int t = 0; t < 9; t++) {
-        int64_t v = rows == 1 ? 0 : y - 1 + t / 3, u = rows == 1 ? x - 4 + t : x - 1 + t % 3;
-        if (v >= 0 && v < rows && u >= 0 && u < columns)
-            sum += weights[t] * value(v * columns + u);
-    }
-    return (unsigned char)(sum < 0 ? 0 : sum > 255 ? 255 : sum);
-}
-
-/* Compared in pieces from the first element to the last. */
-static void correlates(CUdeviceptr in, CUdeviceptr out, int64_t rows, int64_t columns, const char *row) {
-    enum { PIECES = 1000, PIECE = 4096 };
-    signed char weights[9] = {1, -2, 1, 0, 3, -1, 1, 0, -2};
-    unsigned char found[PIECE];
-    int64_t shape[] = {rows, columns}, mask_shape[] = {3, 3}, nine[] = {9}, n = rows * columns;
-    bool line = rows == 1;
+static void correlates(int64_t rows, int64_t columns, const char *row) {
+    signed char weights[9];
+    const wanted w = {CORRELATED, rows, columns, 0};
+    int64_t mask_shape[] = {3, 3}, nine[] = {9};
+    const int64_t shape[] = {rows, columns}, n = rows * columns;
+    const bool line = rows == 1;
+    for (int t = 0; t < 9; t++)
+        weights[t] = (signed char)weight(t);
     DLTensor from = on_card(in, tess_u8, line ? 1 : 2, line ? shape + 1 : shape), to = on_card(out, tess_u8, line ? 1 : 2, line ? shape + 1 : shape);
     DLTensor mask = tess_view(weights, tess_i8, line ? 1 : 2, line ? nine : mask_shape, NULL);
     tess_correlate_options options = {.struct_size = sizeof options, .call = {.strategy = row}};
     assert_cuda(cuMemsetD8Async, out, 0xa5, (size_t)n, NULL);
     assert_tess_ok(tess_correlate(context, &from, &mask, &to, &options));
-    for (int p = 0; p <= PIECES; p++) {
-        int64_t first = (n - PIECE) / PIECES * p + (p == PIECES ? (n - PIECE) % PIECES : 0);
-        assert_cuda(cuMemcpyDtoHAsync, found, out + (CUdeviceptr)first, PIECE, NULL);
-        assert_cuda(cuStreamSynchronize, NULL);
-        for (int k = 0; k < PIECE; k++)
-            if (found[k] != correlated(weights, rows, columns, first + k))
-                fail_msg("%lld x %lld, %s: element %lld", (long long)rows, (long long)columns, row ? row : "the chosen row", (long long)(first + k));
-    }
+    closed_form_check(&kernels_there, out, w, n, row ? row : "correlate");
 }
 
 static void more_than_four_gi_correlated(void **state) {
     (void)state;
-    int64_t n = (int64_t)3 * 1500000007;
-    unsigned char *host = malloc((size_t)n);
-    CUdeviceptr in, out;
-    assert_non_null(host);
-    for (int64_t i = 0; i < n; i++)
-        host[i] = value(i);
-    assert_cuda(cuMemAlloc, &in, (size_t)n);
-    assert_cuda(cuMemAlloc, &out, (size_t)n);
-    assert_cuda(cuMemcpyHtoDAsync, in, host, (size_t)n, NULL);
-    assert_cuda(cuStreamSynchronize, NULL);
-    free(host);
-    correlates(in, out, 65552, 65568, NULL);  /* vectors */
-    correlates(in, out, 65539, 65543, NULL);  /* odd */
-    correlates(in, out, 3, 1500000007, NULL); /* wide */
-    correlates(in, out, 1500000007, 3, NULL); /* tall */
-    correlates(in, out, 1, ((int64_t)1 << 32) + 12345, NULL);
-    correlates(in, out, 65539, 65543, "correlate/general");
-    assert_cuda(cuMemFree, in);
-    assert_cuda(cuMemFree, out);
+    closed_form_fill(&kernels_there, in, (wanted){VALUE, 1, room, 0}, room);
+    correlates(size->vectors[0], size->vectors[1], NULL);
+    correlates(size->odd[0], size->odd[1], NULL);
+    correlates(size->wide[0], size->wide[1], NULL);
+    correlates(size->tall[0], size->tall[1], NULL);
+    correlates(1, size->line, NULL);
+    correlates(size->odd[0], size->odd[1], "correlate/general");
 }
 
-/* Entry 255 - v for index v, more than 2^32 of them; pieces as above. The last index is then bad, which every row must find. */
+/* Entry 255 - v for index v, more than 2^32 of them. The last index is then bad, which every row must find. */
 static void more_than_four_gi_looked_up(void **state) {
-    enum { PIECES = 1000, PIECE = 4096 };
     static const char *const rows[] = {NULL, "lookup/vectors", "lookup/elements", "lookup/slice_vectors"};
+    const int64_t n = size->line, shape[] = {n}, entries[] = {256}, fewer[] = {250};
+    const wanted indices = {VALUE, 1, n, 250}, found = {LOOKED_UP, 1, n, 250};
+    unsigned char table[256], answers[3];
+    char says[128];
     (void)state;
-    int64_t n = ((int64_t)1 << 32) + 12345, shape[] = {n}, entries[] = {256}, fewer[] = {250};
-    unsigned char *host = malloc((size_t)n), table[256], found[PIECE];
-    CUdeviceptr index, out, on_device;
-    assert_non_null(host);
-    for (int64_t i = 0; i < n; i++)
-        host[i] = value(i) % 250;
+    snprintf(says, sizeof says, "index[%lld] is 251, axis 0 of the table has the entries 0..249", (long long)n - 1);
     for (int k = 0; k < 256; k++)
         table[k] = (unsigned char)(255 - k);
-    assert_cuda(cuMemAlloc, &index, (size_t)n);
-    assert_cuda(cuMemAlloc, &out, (size_t)n);
-    assert_cuda(cuMemAlloc, &on_device, 256);
-    assert_cuda(cuMemcpyHtoDAsync, index, host, (size_t)n, NULL);
-    assert_cuda(cuMemcpyHtoDAsync, on_device, table, 256, NULL);
-    assert_cuda(cuStreamSynchronize, NULL);
-    DLTensor by = on_card(index, tess_u8, 1, shape), to = on_card(out, tess_u8, 1, shape);
+    closed_form_fill(&kernels_there, in, indices, n);
+    DLTensor by = on_card(in, tess_u8, 1, shape), to = on_card(out, tess_u8, 1, shape);
     for (int r = 0; r < TESS_COUNT(rows); r++) {
-        DLTensor all = on_card(on_device, tess_u8, 1, entries), some = on_card(on_device, tess_u8, 1, fewer);
+        DLTensor all = on_card(few, tess_u8, 1, entries), some = on_card(few, tess_u8, 1, fewer);
         tess_lookup_options options = {.struct_size = sizeof options, .call = {.strategy = rows[r]}};
+        assert_cuda(cuMemcpyHtoDAsync, few, table, sizeof table, NULL);
         assert_cuda(cuMemsetD8Async, out, 0xa5, (size_t)n, NULL);
         assert_tess_ok(tess_lookup(context, &all, &by, &to, &options));
-        for (int p = 0; p <= PIECES; p++) {
-            int64_t first = (n - PIECE) / PIECES * p + (p == PIECES ? (n - PIECE) % PIECES : 0);
-            assert_cuda(cuMemcpyDtoHAsync, found, out + (CUdeviceptr)first, PIECE, NULL);
-            assert_cuda(cuStreamSynchronize, NULL);
-            for (int k = 0; k < PIECE; k++)
-                if (found[k] != 255 - host[first + k])
-                    fail_msg("%s: element %lld", rows[r] ? rows[r] : "the chosen row", (long long)(first + k));
-        }
-        assert_cuda(cuMemsetD8Async, index + (CUdeviceptr)n - 1, 251, 1, NULL);
+        closed_form_check(&kernels_there, out, found, n, rows[r] ? rows[r] : "lookup");
+        assert_cuda(cuMemsetD8Async, in + (CUdeviceptr)n - 1, 251, 1, NULL);
         assert_tess_fails(tess_lookup(context, &some, &by, &to, &options), TESS_ERR_INDEX);
-        assert_string_equal(tess_detail(), "index[4294979640] is 251, axis 0 of the table has the entries 0..249");
-        assert_cuda(cuMemsetD8Async, index + (CUdeviceptr)n - 1, host[n - 1], 1, NULL);
+        assert_string_equal(tess_detail(), says);
+        assert_cuda(cuMemsetD8Async, in + (CUdeviceptr)n - 1, closed_form(indices, n - 1), 1, NULL);
     }
     /* The array as a table of more than 2^32 entries. */
-    int64_t few[] = {3}, wanted[] = {n - 1, 0, (int64_t)1 << 32};
-    assert_cuda(cuMemcpyHtoDAsync, out, wanted, sizeof wanted, NULL);
-    DLTensor all = on_card(index, tess_u8, 1, shape), three = on_card(out, tess_i64, 1, few), answer = on_card(on_device, tess_u8, 1, few);
-    assert_tess_ok(tess_lookup(context, &all, &three, &answer, NULL));
-    assert_cuda(cuMemcpyDtoHAsync, found, on_device, 3, NULL);
+    const int64_t three[] = {3}, wanted_entries[] = {n - 1, 0, n - 12345};
+    assert_cuda(cuMemcpyHtoDAsync, out, wanted_entries, sizeof wanted_entries, NULL);
+    DLTensor all = on_card(in, tess_u8, 1, shape), asked = on_card(out, tess_i64, 1, three), answer = on_card(few, tess_u8, 1, three);
+    assert_tess_ok(tess_lookup(context, &all, &asked, &answer, NULL));
+    assert_cuda(cuMemcpyDtoHAsync, answers, few, sizeof answers, NULL);
     assert_cuda(cuStreamSynchronize, NULL);
-    assert_true(found[0] == host[n - 1] && found[1] == host[0] && found[2] == host[(int64_t)1 << 32]);
-    assert_cuda(cuMemFree, index);
-    assert_cuda(cuMemFree, out);
-    assert_cuda(cuMemFree, on_device);
-    free(host);
+    for (int k = 0; k < 3; k++)
+        assert_int_equal(answers[k], closed_form(indices, wanted_entries[k]));
 }
 
+/* A card, else the virtual GPU as the driver; false: neither. */
+static bool open_device(void) {
+    const tess_driver *table;
+    if (tess_open(&context, NULL) != TESS_OK || tess_gpu_get(&gpu, context) != TESS_OK)
+        return false;
+    if (gpu_test_engine() == TESS_ENGINE_CUDA)
+        return tess_gpu_open(gpu) == TESS_OK;
+    size = &small;
+    return gpu_test_compiler() && tess_vgpu_driver(context, &table) == TESS_OK && tess_gpu_open_table(gpu, table, "the virtual GPU") == TESS_OK;
+}
+
+#define PART(name) cmocka_unit_test_setup_teardown(name, begin_part, end_part)
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(more_than_four_gi_transposed), cmocka_unit_test(more_than_four_gi_summed),
-                                       cmocka_unit_test(more_than_four_gi_correlated), cmocka_unit_test(more_than_four_gi_looked_up)};
-    bool there = tess_open(&context, NULL) == TESS_OK && tess_gpu_get(&gpu, context) == TESS_OK && tess_gpu_open(gpu) == TESS_OK;
-    if (!there) {
+    const struct CMUnitTest tests[] = {PART(more_than_four_gi_transposed), PART(more_than_four_gi_summed), PART(more_than_four_gi_correlated),
+                                       PART(more_than_four_gi_looked_up)};
+    if (!open_device()) {
         printf("%s\n", tess_detail());
         tess_close(context);
         return 77;
     }
-    if (gpu->devices[0].memory < (size_t)16 << 30) {
+    if (size == &large && gpu->devices[0].memory < (size_t)16 << 30) {
         printf("%s has less than 16 GiB\n", gpu->devices[0].name);
         tess_close(context);
         return 77;
     }
-    int failed = tess_gpu_enter(gpu, &gpu->devices[0], NULL, &scope) != TESS_OK || cmocka_run_group_tests(tests, NULL, NULL);
+    room = tess_max64(size->tall[0] * size->tall[1], tess_max64(size->line, size->vectors[0] * size->vectors[1]));
+    bool made = tess_gpu_enter(gpu, &gpu->devices[0], NULL, &scope) == TESS_OK && gpu->driver.cuMemAlloc(&in, (size_t)room) == CUDA_SUCCESS &&
+                gpu->driver.cuMemAlloc(&out, (size_t)room) == CUDA_SUCCESS && gpu->driver.cuMemAlloc(&few, 256) == CUDA_SUCCESS;
+    int failed = 1;
+    if (made) {
+        closed_form_open(&kernels_there, &scope);
+        failed = cmocka_run_group_tests(tests, NULL, NULL);
+        closed_form_close(&kernels_there);
+    }
+    const CUdeviceptr memory[] = {in, out, few};
+    for (int i = 0; i < TESS_COUNT(memory); i++)
+        if (memory[i])
+            gpu->driver.cuMemFree(memory[i]);
     tess_gpu_leave(&scope);
     tess_close(context);
     return failed;

@@ -71,6 +71,7 @@ test: deps
 
 # On a machine with a card: rows and operations against the CPU, arrays beyond 2^32 elements, the driver's own checks (test-gpu-rows); then the same under
 # compute-sanitizer. They want gcc, the CUDA toolkit and cmocka, whose header and library are found in CPATH, LIBRARY_PATH and LD_LIBRARY_PATH where they are not installed.
+# With make -j16 on 16 processors each of the two takes some minutes; in pieces: make test-gpu-rows GPU_TESTS=test_gpu_large, make test-gpu-sanitize SANITIZERS=racecheck.
 .PHONY: test-gpu test-gpu-rows test-gpu-sanitize bench-gpu
 test-gpu:
 	@$(MAKE) -s test-gpu-rows
