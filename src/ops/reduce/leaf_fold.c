@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * leaf_fold.c - what one thread of the rows reduce/lanes and reduce/gather does: a leaf of the tree, or a subtree of leaves, becomes a node.
+ *
+ * Both rows fold a leaf with the same kernels. lanes reads elements where they lie; gather first loads them, whatever their strides and type, into a buffer
+ * that stays in L1 or L2. */
+#include <string.h>
+
+#include "ops/reduce/leaves.h"
+#include "ops/reduce/walk.h"
+
+leaf_worker tess_reduce_leaf_worker(const leaves_job *job, int number) {
+    char *buffer = (char *)job->run->workspace + number * job->buffer_size;
+    return (leaf_worker){.job = job, .loaded = buffer, .mapped = buffer + job->buffer_size / 2};
+}
+
+/* Elements first .. first+n-1 as a row of the load type: where they lie when that is allowed and true, else loaded. */
+static const void *fetch(const leaf_worker *w, int64_t first, int64_t n) {
+    const reduce_problem *p = w->job->p;
+    int64_t size = (int64_t)tess_type_size(p->load), filled = 0, m;
+    const char *run;
+    reduce_walk walk;
+    reduce_walk_start(&walk, p, w->base, first, n);
+    while (reduce_walk_next(&walk, &run, &m)) {
+        if (m == n && w->job->in_place && p->in.type == p->load && walk.stride == size)
+            return run;
+        w->job->loader(w->loaded + filled * size, run, walk.stride, m);
+        filled += m;
+    }
+    return w->loaded;
+}
+
+/* fetch, and the problem's map. *nans grows by the NaNs when they are to be left out. */
+static const void *fetch_mapped(const leaf_worker *w, int64_t first, int64_t n, int64_t *nans) {
+    const reduce_problem *p = w->job->p;
+    const void *row = fetch(w, first, n);
+    int64_t (*map)(void *, const void *, int64_t, bool, double) = w->job->kernels->map->map[p->map][p->load];
+    if (!map || (p->map == REDUCE_PLAIN && !p->omit))
+        return row;
+    int64_t found = map(w->mapped, row, n, p->omit, p->kind == REDUCE_PROD ? 1 : 0);
+    *nans += p->omit ? found : 0;
+    return w->mapped;
+}
+
+static void fold_tree(const leaf_worker *w, int64_t first, int64_t n, reduce_node *node) {
+    const reduce_problem *p = w->job->p;
+    const reduce_lane_kernels *kernels = w->job->kernels->lane;
+    void (*accumulate)(void *, const void *, int64_t, bool) = p->kind == REDUCE_PROD ? kernels->multiply[p->acc] : kernels->add[p->acc];
+    void (*halve)(void *, int) = p->kind == REDUCE_PROD ? kernels->halve_multiply[p->acc] : kernels->halve_add[p->acc];
+    _Alignas(64) char lanes[REDUCE_LANES * sizeof(tess_value)];
+    int64_t nans = 0;
+    bool whole = w->job->in_place && p->map == REDUCE_PLAIN && !p->omit && p->in.type == p->load && reduce_is_run(p);
+    int64_t strip = whole ? REDUCE_LEAF : REDUCE_STRIP;
+    for (int64_t done = 0; done < n; done += strip) {
+        int64_t m = tess_min64(n - done, strip);
+        const void *row = fetch_mapped(w, first + done, m, &nans);
+        accumulate(lanes, row, m, done == 0);
+    }
+    halve(lanes, (int)tess_min64(n, REDUCE_LANES));
+    memcpy(&node->value, lanes, tess_type_size(p->acc));
+    node->count = n - nans;
+}
+
+static void fold_integers(const leaf_worker *w, int64_t first, int64_t n, reduce_node *node) {
+    const reduce_problem *p = w->job->p;
+    reduce_walk walk;
+    const char *run;
+    int64_t m;
+    reduce_walk_start(&walk, p, w->base, first, n);
+    while (reduce_walk_next(&walk, &run, &m))
+        node->value.u64 += w->job->reading->lane->integers[p->in.type](run, walk.stride, m);
+    node->count += n;
+}
+
+static void fold_count(const leaf_worker *w, int64_t first, int64_t n, reduce_node *node) {
+    const reduce_problem *p = w->job->p;
+    reduce_walk walk;
+    const char *run;
+    int64_t m, zeros, nans;
+    reduce_walk_start(&walk, p, w->base, first, n);
+    node->count += n;
+    while (reduce_walk_next(&walk, &run, &m)) {
+        w->job->reading->order->count[p->in.type](run, walk.stride, m, p->omit, &zeros, &nans);
+        node->value.u64 += (uint64_t)zeros;
+        node->count -= p->omit ? nans : 0;
+    }
+}
+
+/* The greatest key of n elements, and for ARG where it stands first: found with the key, which in the caches is quicker, or searched for in runs that beat
+ * those before. */
+static void fold_runs(const leaf_worker *w, tess_type type, const char *run, int64_t stride, int64_t number, int64_t n, reduce_node *node) {
+    const reduce_problem *p = w->job->p;
+    const reduce_order_kernels *kernels = reduce_leaf_order(w->job, type);
+    const bool together = p->kind == REDUCE_ARG && p->order.cached && kernels->place[type] && stride == (int64_t)tess_type_size(type);
+    int64_t key, at = -1;
+    if (together)
+        at = kernels->place[type](run, n, p->order, &key);
+    else
+        key = kernels->greatest[type](run, stride, n, p->order);
+    if (p->kind == REDUCE_ARG && (node->index < 0 || key > node->key)) {
+        int64_t lowest = -((int64_t)1 << (8 * tess_type_size(type) - 2)) * 2;
+        if (p->omit && key == lowest)
+            return;
+        node->index = number + (together ? at : kernels->find[type](run, stride, n, p->order, key));
+    }
+    node->key = tess_max64(node->key, key);
+}
+
+static void fold_order(const leaf_worker *w, int64_t first, int64_t n, reduce_node *node) {
+    const reduce_problem *p = w->job->p;
+    node->count += n;
+    if (p->map != REDUCE_PLAIN) { /* moduli of complex numbers */
+        for (int64_t done = 0, nans = 0; done < n; done += REDUCE_STRIP) {
+            int64_t m = tess_min64(n - done, REDUCE_STRIP);
+            fold_runs(w, p->acc, fetch_mapped(w, first + done, m, &nans), (int64_t)tess_type_size(p->acc), first + done, m, node);
+        }
+        return;
+    }
+    reduce_walk walk;
+    const char *run;
+    int64_t m, number = first;
+    reduce_walk_start(&walk, p, w->base, first, n);
+    for (; reduce_walk_next(&walk, &run, &m); number += m)
+        fold_runs(w, p->in.type, run, walk.stride, number, m, node);
+}
+
+/* Two passes over a leaf, of which only the first goes to memory. */
+static void fold_moments(const leaf_worker *w, int64_t first, int64_t n, reduce_node *node) {
+    const reduce_problem *p = w->job->p;
+    const reduce_lane_kernels *kernels = w->job->kernels->lane;
+    _Alignas(64) double lanes[REDUCE_LANES];
+    int64_t nans = 0;
+    if (w->job->moments) {
+        w->job->moments(&node->mean, &node->m2, w->base + first * p->in.itemsize, n);
+        node->count = n;
+        return;
+    }
+    const void *row = fetch(w, first, n), *summed = row;
+    if (p->omit) {
+        nans = w->job->kernels->map->map[REDUCE_PLAIN][tess_f64](w->mapped, row, n, true, 0);
+        summed = w->mapped;
+    }
+    node->count = n - nans;
+    if (node->count == 0)
+        return;
+    kernels->add[tess_f64](lanes, summed, n, true);
+    kernels->halve_add[tess_f64](lanes, (int)tess_min64(n, REDUCE_LANES));
+    node->mean = lanes[0] / (double)node->count;
+    kernels->deviations(lanes, row, n, true, node->mean, p->omit);
+    kernels->halve_add[tess_f64](lanes, (int)tess_min64(n, REDUCE_LANES));
+    node->m2 = lanes[0];
+}
+
+/* Integer sums, counts and extremes have no tree: leaf after leaf goes into one node, which also spares ARG a search in leaves that beat nothing. */
+static bool runs_on(const reduce_problem *p) {
+    return p->kind == REDUCE_COUNT || p->kind == REDUCE_EXTREME || p->kind == REDUCE_ARG ||
+           (p->kind == REDUCE_SUM && p->map == REDUCE_PLAIN && reduce_is_integer(p->acc));
+}
+
+static void fold_into(const leaf_worker *w, int64_t first, int64_t n, reduce_node *node) {
+    const reduce_problem *p = w->job->p;
+    switch (p->kind) {
+    case REDUCE_SUM:
+        if (p->map == REDUCE_PLAIN && reduce_is_integer(p->acc))
+            fold_integers(w, first, n, node);
+        else
+            fold_tree(w, first, n, node);
+        break;
+    case REDUCE_PROD: fold_tree(w, first, n, node); break;
+    case REDUCE_COUNT: fold_count(w, first, n, node); break;
+    case REDUCE_EXTREME:
+    case REDUCE_ARG: fold_order(w, first, n, node); break;
+    case REDUCE_VAR: fold_moments(w, first, n, node); break;
+    }
+}
+
+static bool repeats(const reduce_problem *p) { return p->rank == 1 && p->stride[0][0] == 0; }
+
+void tess_reduce_fold_leaf(leaf_worker *w, int64_t first, int64_t n, reduce_node *node) {
+    const reduce_problem *p = w->job->p;
+    bool keep = repeats(p) && n == REDUCE_LEAF;
+    if (keep && w->constant) {
+        *node = w->last;
+        if (node->index >= 0)
+            node->index += first;
+        return;
+    }
+    tess_reduce_node_empty(p, node);
+    fold_into(w, first, n, node);
+    if (keep) {
+        w->constant = true;
+        w->last = *node;
+        if (w->last.index >= 0)
+            w->last.index -= first;
+    }
+}
+
+void tess_reduce_fold_subtree(leaf_worker *w, int64_t begin, int64_t end, reduce_node *node) {
+    reduce_node stack[REDUCE_LEVELS];
+    int depth = 0;
+    int64_t leaf = 0;
+    if (w->job->rows && begin < end) {
+        tess_reduce_node_empty(w->job->p, node);
+        w->job->rows(&node->value, w->base + begin * w->job->p->in.itemsize, 0, 1, end - begin);
+        node->count = end - begin;
+        return;
+    }
+    if (runs_on(w->job->p) && !repeats(w->job->p)) {
+        tess_reduce_node_empty(w->job->p, node);
+        /* A run that beats those before is searched in L2. */
+        const int64_t most = w->job->p->kind == REDUCE_ARG ? REDUCE_AT_ONCE / w->job->p->in.itemsize : end - begin;
+        for (int64_t first = begin; first < end; first += most)
+            fold_into(w, first, tess_min64(end - first, most), node);
+        return;
+    }
+    for (int64_t first = begin; first < end; first += REDUCE_LEAF, leaf++) {
+        tess_reduce_fold_leaf(w, first, tess_min64(end - first, REDUCE_LEAF), &stack[depth++]);
+        for (int merges = reduce_merges_after(leaf); merges > 0; merges--, depth--)
+            tess_reduce_node_merge(w->job->p, &stack[depth - 2], &stack[depth - 1]);
+    }
+    for (; depth > 1; depth--)
+        tess_reduce_node_merge(w->job->p, &stack[depth - 2], &stack[depth - 1]);
+    if (depth == 1)
+        *node = stack[0];
+    else
+        tess_reduce_node_empty(w->job->p, node);
+}

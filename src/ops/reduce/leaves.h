@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * leaves.h - what leaves.c, which shares outputs and leaves among the threads, asks of leaf_fold.c, which folds one after another. */
+#ifndef TESS_OPS_REDUCE_LEAVES_H
+#define TESS_OPS_REDUCE_LEAVES_H
+
+#include "ops/reduce/reduce.h"
+
+/* REDUCE_STRIP: elements that are loaded at once. REDUCE_AT_ONCE: bytes that lie in L2 for a second pass. */
+enum { REDUCE_STRIP = 8 * REDUCE_LANES, REDUCE_AT_ONCE = 1 << 18 };
+
+typedef struct leaves_job {
+    const reduce_problem *p;
+    const tess_run *run;
+    const reduce_kernels *kernels, *reading;
+    tess_row_loader loader;
+    tess_row_storer storer;
+    bool in_place;
+    void (*rows)(void *, const char *, int64_t, int64_t, int64_t); /* whole trees of elements as they lie, or NULL */
+    void (*moments)(double *, double *, const void *, int64_t);    /* of a leaf as it lies, or NULL */
+    int64_t buffer_size, split; /* bytes of one worker's buffer; sizes from `split` on are shared among the threads */
+    /* the output that the threads share */
+    const char *base;
+    int64_t size, span; /* its elements; leaves in a piece */
+    reduce_node *pieces;
+} leaves_job;
+
+/* What one thread works with. */
+typedef struct leaf_worker {
+    const leaves_job *job;
+    const char *base; /* element 0 of the output's elements */
+    char *loaded, *mapped;
+    /* A run of stride 0 has equal full leaves: the last one stands for the next. */
+    bool constant;
+    reduce_node last;
+} leaf_worker;
+
+/* A worker of the job that has the buffer of thread `number`; base is still to be set. */
+leaf_worker tess_reduce_leaf_worker(const leaves_job *job, int number);
+/* Elements first .. first+n-1, one leaf at the most. */
+void tess_reduce_fold_leaf(leaf_worker *w, int64_t first, int64_t n, reduce_node *node);
+/* Elements begin .. end-1, begin being a multiple of a leaf and of the size rounded up to a power of two, if there is more behind. */
+void tess_reduce_fold_subtree(leaf_worker *w, int64_t begin, int64_t end, reduce_node *node);
+
+/* Extremes of floats in memory are as quick by vectors of a line, those of integers are not. */
+static inline const reduce_order_kernels *reduce_leaf_order(const leaves_job *job, tess_type type) {
+    return (tess_is_float(type) ? job->kernels : job->reading)->order;
+}
+
+#endif
