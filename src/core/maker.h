@@ -12,7 +12,7 @@ void tess_cpu_pretend_gathers(bool yes);
 
 /* Whether plain reading in address order gains when lines are asked for ahead. */
 bool tess_cpu_asks_ahead(void);
-/* Whether plain reading in address order is quicker by loads of half a line than of a line, where the processor has both. */
+/* Whether plain reading in address order is quicker by loads of half a line than of a line, where the processor has both, and quicker still by lines that are touched. */
 bool tess_cpu_reads_halves(void);
 /* Whether a loop along a line, which computes about as long as it reads, gains when lines a little ahead are asked for in the first-level cache. */
 bool tess_cpu_asks_near(void);

@@ -9,6 +9,7 @@
 #include "core/maker.h"
 #include "ops/reduce/reduce.h"
 #include "simd/half.h"
+#include "simd/touch.h"
 
 #define READER(type)                              \
     TESS_INLINE type read_##type(const char *p) { \
@@ -220,17 +221,18 @@ static uint64_t integers_u8(const void *elements, int64_t stride, int64_t n) {
         return integers_u8_plain(elements, stride, n);
     enum { STEP = 4 * TESS_VECTOR_BYTES };
     const char *p = elements;
-    const bool ahead = TESS_VECTOR_BYTES == 64 || tess_cpu_asks_ahead();
-    v_u64 a = {0}, b = {0}, c = {0}, d = {0};
+    const bool ahead = tess_cpu_asks_ahead(), touch = !ahead && TESS_VECTOR_BYTES == 64 && tess_cpu_reads_halves();
+    v_u64 sums[4] = {{0}};
     for (; n >= STEP; n -= STEP, p += STEP) {
         if (ahead)
             tess_prefetch_ahead(p + 4096, STEP);
-        a += v_u8_sums(p);
-        b += v_u8_sums(p + TESS_VECTOR_BYTES);
-        c += v_u8_sums(p + 2 * TESS_VECTOR_BYTES);
-        d += v_u8_sums(p + 3 * TESS_VECTOR_BYTES);
+        TESS_UNROLL for (int v = 0; v < 4; v++) {
+            if (touch)
+                tess_touch_next(p, v, 4);
+            sums[v] += v_u8_sums(p + v * TESS_VECTOR_BYTES);
+        }
     }
-    a = (a + b) + (c + d);
+    const v_u64 a = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     uint64_t sum = integers_u8_plain(p, 1, n);
     for (int i = 0; i < TESS_F64_LANES; i++)
         sum += a[i];

@@ -6,13 +6,13 @@
  * many at once by the caller: memory rests meanwhile, and a row of 1000 elements is read in as much time as that took.
  *
  * A row is read strictly in address order: narrower strips defeat the hardware's read-ahead and cost half the bandwidth. Lines are asked for 4 KiB ahead, the best
- * of the distances measured (1 to 16 KiB); where they should not be, see asks_ahead. */
+ * of the distances measured (1 to 16 KiB); where they should not be, see what_next. */
 #include <string.h>
 
 #include "core/maker.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/take.h"
-#include "simd/here.h"
+#include "simd/touch.h"
 
 #if defined(__AVX512F__)
 enum { IN_REGISTERS = 1 };
@@ -57,9 +57,13 @@ TESS_INLINE void first_bytes(char *to, const char *p, int64_t bytes) {
 #endif
 }
 
-/* Whether lines are asked for ahead, by loads of so many bytes. On AMD's processors only by loops of AVX-512 that convert nothing: the others lose 40 % of the speed
- * by it (Zen 4: norm2 of f32 17 GB/s, without 26; as much when 64 bytes are loaded at once and then split). */
-TESS_INLINE bool asks_ahead(int bytes) { return tess_cpu_asks_ahead() || bytes == 64; }
+/* What is done about the lines to come, by loads of so many bytes. Loops of AVX-512 that convert nothing gain on AMD's processors when a byte of the next line is
+ * read before this one is added; the others there only lose by asking ahead (Zen 4: norm2 of f32 17 GB/s, without 26; as much when 64 bytes are loaded at once and
+ * then split). */
+typedef enum next_lines { LEFT_ALONE, ASKED_FOR, TOUCHED } next_lines;
+TESS_INLINE next_lines what_next(int bytes) {
+    return bytes == 64 && tess_cpu_reads_halves() ? TOUCHED : tess_cpu_asks_ahead() || bytes == 64 ? ASKED_FOR : LEFT_ALONE;
+}
 
 /* The sum of the n elements of a leaf, `size` bytes each. Lanes without elements hold +0, which no sum notices that started from +0, and neither do those that
  * take +0 once more to complete a vector. */
@@ -79,21 +83,23 @@ TESS_INLINE bool asks_ahead(int bytes) { return tess_cpu_asks_ahead() || bytes =
     _Pragma("GCC unroll 8") for (int w = VECTORS / 2; w > 0; w /= 2) _Pragma("GCC unroll 16") for (int v = 0; v < w; v++) a[v] += a[v + w]
 #endif
 #define LEAF(name, type, vector, size)                                                                                \
-    TESS_INLINE type leaf_##name(const char *p, int64_t n, const bool ahead) {                                        \
+    TESS_INLINE type leaf_##name(const char *p, int64_t n, const next_lines next) {                                   \
         enum { LANES = TESS_VECTOR_BYTES / (int)sizeof(type), VECTORS = REDUCE_LANES / LANES, BYTES = LANES * size }; \
         vector a[VECTORS];                                                                                            \
         UNROLL for (int v = 0; v < VECTORS; v++) a[v] = (vector){0};                                                  \
         for (int64_t r = n / REDUCE_LANES; r > 0; r--, p += REDUCE_LANES * size)                                      \
             UNROLL for (int v = 0; v < VECTORS; v++) {                                                                \
-                if (ahead && v * BYTES % 64 == 0)                                                                     \
+                if (next == ASKED_FOR && v * BYTES % 64 == 0)                                                         \
                     tess_prefetch_ahead(p + v * BYTES + AHEAD, 64);                                                   \
+                if (next == TOUCHED && v * BYTES % 64 == 0)                                                           \
+                    tess_touch_next(p, v *BYTES / 64, REDUCE_LANES * size / 64);                                      \
                 a[v] = take_##name(a[v], p + v * BYTES);                                                              \
             }                                                                                                         \
         const int whole = (int)(n % REDUCE_LANES) / LANES, some = (int)(n % LANES);                                   \
         if (whole + some > 0) {                                                                                       \
             _Alignas(64) char last[64];                                                                               \
             first_bytes(last, p + whole * BYTES, some * size);                                                        \
-            if (ahead)                                                                                                \
+            if (next == ASKED_FOR)                                                                                    \
                 for (int at = 0; at < (whole + 1) * BYTES; at += 64)                                                  \
                     tess_prefetch_ahead(p + at + AHEAD, 64);                                                          \
             UNROLL for (int v = 0; v < VECTORS; v++) {                                                                \
@@ -106,51 +112,32 @@ TESS_INLINE bool asks_ahead(int bytes) { return tess_cpu_asks_ahead() || bytes =
         HALVE(vector, a, VECTORS);                                                                                    \
         return last_##type(a[0]);                                                                                     \
     }
-#define TREES(name, type, size, sum)                                                                  \
-    static void rows_##name(void *sums, const char *rows, int64_t step, int64_t count, int64_t k) {   \
-        type *to = sums;                                                                              \
-        type stack[REDUCE_LEVELS];                                                                    \
-        const bool ahead = asks_ahead(TESS_VECTOR_BYTES / (int)sizeof(type) * size);                  \
-        for (int64_t i = 0; i < count; i++, rows += step) {                                           \
-            int depth = 0;                                                                            \
-            for (int64_t first = 0, leaf = 0; first < k; first += REDUCE_LEAF, leaf++) {              \
-                stack[depth++] = sum(rows + first * size, tess_min64(k - first, REDUCE_LEAF), ahead); \
-                for (int merges = reduce_merges_after(leaf); merges > 0; merges--, depth--)           \
-                    stack[depth - 2] += stack[depth - 1];                                             \
-            }                                                                                         \
-            for (; depth > 1; depth--)                                                                \
-                stack[depth - 2] += stack[depth - 1];                                                 \
-            to[i] = stack[0];                                                                         \
-        }                                                                                             \
+#define ROWS(name, type, vector, size)                                                                                         \
+    LEAF(name, type, vector, size)                                                                                             \
+    TESS_INLINE void trees_##name(type *to, const char *rows, int64_t step, int64_t count, int64_t k, const next_lines next) { \
+        type stack[REDUCE_LEVELS];                                                                                             \
+        for (int64_t i = 0; i < count; i++, rows += step) {                                                                    \
+            int depth = 0;                                                                                                     \
+            for (int64_t first = 0, leaf = 0; first < k; first += REDUCE_LEAF, leaf++) {                                       \
+                stack[depth++] = leaf_##name(rows + first * size, tess_min64(k - first, REDUCE_LEAF), next);                   \
+                for (int merges = reduce_merges_after(leaf); merges > 0; merges--, depth--)                                    \
+                    stack[depth - 2] += stack[depth - 1];                                                                      \
+            }                                                                                                                  \
+            for (; depth > 1; depth--)                                                                                         \
+                stack[depth - 2] += stack[depth - 1];                                                                          \
+            to[i] = stack[0];                                                                                                  \
+        }                                                                                                                      \
+    }                                                                                                                          \
+    static void rows_##name(void *sums, const char *rows, int64_t step, int64_t count, int64_t k) {                            \
+        const next_lines next = what_next(TESS_VECTOR_BYTES / (int)sizeof(type) * size);                                       \
+        if (next == TOUCHED)                                                                                                   \
+            trees_##name(sums, rows, step, count, k, TOUCHED);                                                                 \
+        else if (next == ASKED_FOR)                                                                                            \
+            trees_##name(sums, rows, step, count, k, ASKED_FOR);                                                               \
+        else                                                                                                                   \
+            trees_##name(sums, rows, step, count, k, LEFT_ALONE);                                                              \
     }
-#define ROWS(name, type, vector, size) LEAF(name, type, vector, size) TREES(name, type, size, leaf_##name)
-LEAF(f32, float, v_f32, 4)
-/* Whole rows of lanes by vectors of half a line: AVX-512 has 32 registers for them. The additions keep their order, for a reader that leaps disturbs the processor's
- * read-ahead. */
-#if defined(__AVX512VL__)
-typedef float half_f32 __attribute__((vector_size(32)));
-typedef float half_anywhere __attribute__((vector_size(32), aligned(1), may_alias));
-static float halves_f32(const char *p, int64_t n) {
-    half_f32 a[32];
-    UNROLL for (int v = 0; v < 32; v++) a[v] = (half_f32){0};
-    for (int64_t r = n / REDUCE_LANES; r > 0; r--, p += REDUCE_LANES * 4)
-        UNROLL for (int v = 0; v < 32; v++)
-#if TESS_HERE
-            __asm__ volatile("vaddps %1, %0, %0" : "+v"(a[v]) : "m"(*(const half_anywhere *)(p + v * 32)));
-#else
-            a[v] += *(const half_anywhere *)(p + v * 32);
-#endif
-    HALVE(half_f32, a, 32);
-    const __m128 four = _mm256_castps256_ps128((__m256)a[0]) + _mm256_extractf128_ps((__m256)a[0], 1), two = four + _mm_movehl_ps(four, four);
-    return two[0] + two[1];
-}
-TESS_INLINE float either_f32(const char *p, int64_t n, bool ahead) {
-    return n % REDUCE_LANES == 0 && tess_cpu_reads_halves() ? halves_f32(p, n) : leaf_f32(p, n, ahead);
-}
-#else
-#define either_f32 leaf_f32
-#endif
-TREES(f32, float, 4, either_f32)
+ROWS(f32, float, v_f32, 4)
 ROWS(f16, float, v_f32, 2)
 ROWS(bf16, float, v_f32, 2)
 ROWS(abs_f32, float, v_f32, 4)

@@ -60,14 +60,16 @@ static void fold_tree(const leaf_worker *w, int64_t first, int64_t n, reduce_nod
     node->count = n - nans;
 }
 
+/* Bytes in memory are added quickest by whole lines that are touched, other integers by halves of lines. */
 static void fold_integers(const leaf_worker *w, int64_t first, int64_t n, reduce_node *node) {
     const reduce_problem *p = w->job->p;
+    const reduce_kernels *kernels = p->in.type == tess_u8 ? w->job->kernels : w->job->reading;
     reduce_walk walk;
     const char *run;
     int64_t m;
     reduce_walk_start(&walk, p, w->base, first, n);
     while (reduce_walk_next(&walk, &run, &m))
-        node->value.u64 += w->job->reading->lane->integers[p->in.type](run, walk.stride, m);
+        node->value.u64 += kernels->lane->integers[p->in.type](run, walk.stride, m);
     node->count += n;
 }
 
