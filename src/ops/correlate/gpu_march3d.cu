@@ -8,20 +8,7 @@
 #ifndef THREADS // more than ALONG by DOWN, where those are no whole warps: the last ones do the last ones' work again
 #define THREADS (ALONG * DOWN)
 #endif
-#include "ops/correlate/gpu_ring.cuh"
-
-const int ROWS = DOWN * R + KY - 1, PLANE = ROWS * ROW;
-
-// Plane z as the mask meets it, rows from y on.
-__device__ __forceinline__ void copy_plane(const tile_feed<ROWS, DOWN> &feed, element *ring, int slot, const element *in, const frame &f, int z,
-                                           int y, int x) {
-    const int at = resolve(z, (int)f.n_z, f.edge);
-    const element *plane = in + (i64)(at < 0 ? 0 : at) * f.in_z;
-    if (at >= 0)
-        feed.copy(slot, plane);
-    else
-        copy_anywhere<ROWS>(ring + slot * PLANE, plane, at >= 0, f, y, x);
-}
+#include "ops/correlate/gpu_planes.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     march3d(const element *in, result *out, const frame f, const int depth, const unsigned deep, const tap_list<KX * KY * KZ> taps) {
@@ -37,28 +24,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     const i64 down_y = f.out_y * (i64)sizeof(result), down_z = f.out_z * (i64)sizeof(result);
     const tile_feed<ROWS, DOWN> feed(ring, f, top, x, along, down);
     prepare_ring<STAGES * ROWS>(ring, f, reaches_edge(f, x) || top < 0 || top + ROWS > (int)f.n_y);
-#pragma unroll 1
-    for (int i = 0; i < STAGES - 1; i++) {
-        if (i < planes)
-            copy_plane(feed, ring, i, in, f, front + i, top, x);
-        end_copies();
-    }
+    begin_planes(feed, ring, in, f, front, planes, top, x);
     work sum[KZ][R][V];
-#pragma unroll
-    for (int k = 0; k < KZ; k++)
-#pragma unroll
-        for (int r = 0; r < R; r++)
-#pragma unroll
-            for (int i = 0; i < V; i++)
-                sum[k][r][i] = 0;
+    begin_sums(sum);
     int slot = 0, next = STAGES - 1;
 #pragma unroll 1
     for (int plane = 0; plane < planes; plane++) {
-        await_copies<STAGES - 2>();
-        __syncthreads();
-        if (plane + STAGES - 1 < planes)
-            copy_plane(feed, ring, next, in, f, front + plane + STAGES - 1, top, x);
-        end_copies();
+        await_plane(feed, ring, next, in, f, front, planes, top, x, plane);
         work value[R + KY - 1][LEFT + V + RIGHT];
 #pragma unroll
         for (int r = 0; r < R + KY - 1; r++)
@@ -78,8 +50,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                                                          ky + kx ? sum[kz][r][i]
                                                          : kz    ? sum[kz - 1][r][i]
                                                                  : (work)0);
-        slot = slot == STAGES - 1 ? 0 : slot + 1;
-        next = next == STAGES - 1 ? 0 : next + 1;
+        advance(slot, next);
         if (plane >= KZ - 1) {
             write_rows(to, down_y, row, (int)f.m_y, column, (int)f.m_x, sum[KZ - 1]);
             to += down_z;

@@ -19,11 +19,11 @@
 #define RING_LEFT 0
 #define RING_RIGHT 0
 #endif
-#include "ops/correlate/gpu_ring.cuh"
+#include "ops/correlate/gpu_planes.cuh"
 
 const int WORDS = 16 / (int)sizeof(work), UNIT = V > VECTOR ? V : VECTOR, MID_LEFT = PLACE ? up_to(LEFT, UNIT) : 0,
           MID_RIGHT = PLACE ? up_to(RIGHT, UNIT) : 0, FINISHED = TILE - MID_LEFT - MID_RIGHT;
-const int ROWS = DOWN * R + KY - 1, PLANE = ROWS * ROW, MID = (PLACE ? DOWN * R : ROWS) * TILE;
+const int MID = (PLACE ? DOWN * R : ROWS) * TILE;
 static_assert(V == WORDS, "a thread's columns between passes are a vector of 16 bytes");
 
 __device__ __forceinline__ bool outside(int i, i64 n) { return i < 0 || i >= (int)n; }
@@ -98,17 +98,6 @@ __device__ __forceinline__ void add_plane(work (&sum)[KZ][R][V], const work (&va
                 sum[kz][r][i] = multiply_add(value[r][i], taps.w[kz], kz ? sum[kz - 1][r][i] : (work)0);
 }
 
-// Plane z as the mask meets it, rows from y on.
-__device__ __forceinline__ void copy_plane(const tile_feed<ROWS, DOWN> &feed, element *ring, int slot, const element *in, const frame &f, int z,
-                                           int y, int x) {
-    const int at = resolve(z, (int)f.n_z, f.edge);
-    const element *plane = in + (i64)(at < 0 ? 0 : at) * f.in_z;
-    if (at >= 0)
-        feed.copy(slot, plane);
-    else
-        copy_anywhere<ROWS>(ring + slot * PLANE, plane, at >= 0, f, y, x);
-}
-
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     separable3d(const element *in, result *out, const frame f, const int depth, const unsigned deep, const tap_list<KX> along_x,
                 const tap_list<KY> along_y, const tap_list<KZ> along_z) {
@@ -129,33 +118,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     if (WHOLE && !works)
         feed.flags = 0;
     prepare_ring<STAGES * ROWS>(ring, f, reaches_edge(f, first) || top < 0 || top + ROWS > (int)f.n_y);
-#pragma unroll 1
-    for (int i = 0; i < STAGES - 1; i++) {
-        if (i < planes)
-            copy_plane(feed, ring, i, in, f, front + i, top, first);
-        end_copies();
-    }
+    begin_planes(feed, ring, in, f, front, planes, top, first);
     work sum[KZ][R][V];
-#pragma unroll
-    for (int k = 0; k < KZ; k++)
-#pragma unroll
-        for (int r = 0; r < R; r++)
-#pragma unroll
-            for (int i = 0; i < V; i++)
-                sum[k][r][i] = 0;
+    begin_sums(sum);
     int slot = 0, next = STAGES - 1;
 #pragma unroll 1
     for (int turn = 0; turn <= planes; turn++) {
-        await_copies<STAGES - 2>();
-        __syncthreads();
-        if (turn + STAGES - 1 < planes)
-            copy_plane(feed, ring, next, in, f, front + turn + STAGES - 1, top, first);
-        end_copies();
+        await_plane(feed, ring, next, in, f, front, planes, top, first, turn);
         const element *plane = ring + slot * PLANE;
         work *later = mid + (turn & 1 ? MID : 0);
         const work *before = mid + (turn & 1 ? 0 : MID);
-        slot = slot == STAGES - 1 ? 0 : slot + 1;
-        next = next == STAGES - 1 ? 0 : next + 1;
+        advance(slot, next);
 #if PLACE == 2
         // z is in the first half: what the second half takes up is finished.
         if (turn >= KZ) {
