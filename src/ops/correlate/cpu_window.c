@@ -19,8 +19,9 @@ enum {
     SHORT_ROW = 384, /* columns up to which a copy with its ghost cells costs less than tiles for both edges */
     NEAR = 2048,     /* tess_window_call */
     HALF_PAGE = 2048,
-    ROLL_ROWS = 12,   /* from which on sums roll down: the first and the last rows of the mask are what is lost */
-    ROLL_AHEAD = 512, /* bytes to the right of a rolling tile, from which on columns are asked for */
+    ROLL_ROWS = 12,    /* from which on sums roll down: the first and the last rows of the mask are what is lost */
+    ROLL_AHEAD = 512,  /* bytes to the right of a rolling tile, from which on columns are asked for */
+    ALONG_AHEAD = 192, /* likewise, of a vector of window_along.h, but rows below */
 };
 
 const tess_window_kernels *TESS_ISA_NAME(tess_correlate_window_kernels)(bool f32);
@@ -136,18 +137,21 @@ static const char **look_up(const job *j, char *scratch, const block *b, int64_t
 typedef struct tiles {
     tess_window_tile wide, narrow;
     int64_t rows, wide_columns, narrow_columns;
-    bool runs;  /* several in one call */
-    bool rolls; /* window_roll.h */
+    bool runs;     /* several in one call */
+    bool rolls;    /* window_roll.h */
+    int64_t ahead; /* bytes to the right, from which on columns are asked for */
 } tiles;
 
 static tiles tall_tiles(const job *j, int64_t rows) {
     const tess_window_kernels *k = j->kernels;
     if (j->down)
-        return (tiles){k->down3_u8, k->narrow_down3_u8, rows, k->wide * k->lanes, k->lanes, true, false};
+        return (tiles){k->down3_u8, k->narrow_down3_u8, rows, k->wide * k->lanes, k->lanes, true, false, 0};
     const tess_correlate_window *w = &j->window;
     const bool small = w->wy == 3 && w->wx == 3 && w->planes == 1 && j->pass->group == 1 && k->tile3;
-    return small ? (tiles){k->tile3, k->narrow3, k->tall3, k->wide * k->lanes, k->lanes, true, false}
-                 : (tiles){k->tile, k->narrow, k->tall, k->wide * k->lanes, k->lanes, false, false};
+    if (small && k->along3 && !j->narrows)
+        return (tiles){k->along3, k->along3, k->tall3, k->lanes, k->lanes, true, false, ALONG_AHEAD};
+    return small ? (tiles){k->tile3, k->narrow3, k->tall3, k->wide * k->lanes, k->lanes, true, false, 0}
+                 : (tiles){k->tile, k->narrow, k->tall, k->wide * k->lanes, k->lanes, false, false, 0};
 }
 /* All rows of a band at once, where the mask is one that rolls. Not where lines of output are brought from memory to be written: few rows at a time are
  * quicker then (4093 x 4089, 5 x 5: 11.3 ms and 13.5). */
@@ -157,11 +161,11 @@ static tiles band_tiles(const job *j, int64_t rows) {
     const int vectors = w->wy <= TESS_WINDOW_ROLLS ? k->roll_wide[w->wy] : 0;
     if (vectors == 0 || rows < ROLL_ROWS || w->wx == 1 || w->planes > 1 || j->large != j->stream || (j->narrows && vectors % 4 != 0))
         return tall_tiles(j, rows);
-    return (tiles){k->roll[w->wy], k->narrow_roll[w->wy], rows, vectors * k->lanes, k->lanes, true, true};
+    return (tiles){k->roll[w->wy], k->narrow_roll[w->wy], rows, vectors * k->lanes, k->lanes, true, true, ROLL_AHEAD};
 }
 static tiles flat_tiles(const job *j) {
     const tess_window_kernels *k = j->kernels;
-    return (tiles){k->line, k->point, 1, k->line_vectors * k->lanes, k->lanes, k->taps == 1, false};
+    return (tiles){k->line, k->point, 1, k->line_vectors * k->lanes, k->lanes, k->taps == 1, false, 0};
 }
 
 /* Rows of outputs that a tile as tall as a band has left in the cache go to memory. */
@@ -187,7 +191,7 @@ static int64_t row_of_tiles(const job *j, const tiles *t, tess_window_call *call
         const int64_t from = ends_early ? count - columns : x;
         char *to = out + from * j->out_stride;
         call->at = from * width;
-        call->ahead_at = lies_ready ? from * width + (t->rolls ? ROLL_AHEAD : 0) : from * j->source_bytes;
+        call->ahead_at = lies_ready ? from * width + t->ahead : from * j->source_bytes;
         call->ahead_bytes = columns * (lies_ready ? width : j->source_bytes);
         call->more = 0;
         if ((j->out_ready || (wide && j->narrows)) && from + columns <= count) {

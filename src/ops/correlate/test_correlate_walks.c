@@ -199,6 +199,54 @@ static void images_of_bytes(void **state) {
     }
 }
 
+/* Masks of 3 x 3 over elements of the work type, whose vectors are read once from left to right (window_along.h): every boundary and extent, masks that stand
+ * to one side, rows shorter than a vector, of some whole ones and others, and longer than a look for NaNs is; bands of few rows; NaNs and infinities here and
+ * there, and nothing else; outputs of other types. The last four are stored past the caches, two of them from the middle of a line on. */
+static void windows_of_three(void **state) {
+    (void)state;
+    static const int64_t mask[] = {3, 3};
+    static const double constants[] = {0, 3, NAN, -INFINITY}, special[] = {NAN, -NAN, INFINITY, -INFINITY};
+    uint64_t random = 17;
+    for (int i = 0; i < 76; i++) {
+        sample s;
+        memset(&s, 0, sizeof s);
+        const bool large = i >= 72;
+        s.ndim = s.naxes = 2;
+        s.count = s.axes[1] = 1;
+        s.options = (tess_correlate_options){.struct_size = sizeof s.options,
+                                             .axes = s.axes,
+                                             .naxes = 2,
+                                             .origin = s.origin,
+                                             .boundary = (tess_boundary)(i % 6),
+                                             .extent = large ? TESS_EXTENT_SAME : (tess_extent)(i / 6 % 3),
+                                             .constant = constants[i / 3 % 4]};
+        s.shape[0] = large ? 1037 : hostile_between(&random, 1, i % 4 ? 60 : 9);
+        s.shape[1] = large        ? 2048 + i % 2 * 5
+                     : i % 5 == 0 ? 16 * hostile_between(&random, 1, 40)
+                                  : hostile_between(&random, 1, i % 5 < 3 ? 120 : 2500);
+        for (int k = 0; k < 2; k++) {
+            s.origin[k] = i % 4 || s.options.extent != TESS_EXTENT_SAME ? 0 : hostile_between(&random, -1, 1);
+            s.out_shape[k] = out_size(s.options.extent, s.shape[k], 3);
+        }
+        const tess_type type = i % 3 == 1 && !large ? tess_f64 : tess_f32;
+        const int layout = i % 12 == 11 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
+        hostile_make(&s.in, &random, type, 2, s.shape, layout);
+        hostile_make(&s.masks[0], &random, type, 2, mask, HOSTILE_COMPACT);
+        hostile_make(&s.out, &random, i % 8 == 7 && !large ? tess_f16 : type, 2, s.out_shape, layout);
+        hostile_fill(&s.in, &random, 1);
+        hostile_fill(&s.masks[0], &random, 1);
+        const int64_t often = i % 7 == 3 ? 1 : i % 7 == 5 ? 40 : i % 7 == 6 ? 5000 : 0;
+        for (int64_t e = 0; often > 0 && e < hostile_count(&s.in); e += hostile_between(&random, 1, often)) {
+            const double x = special[hostile_between(&random, 0, often == 1 ? 0 : 3)];
+            const float narrow = (float)x;
+            memcpy(hostile_element(&s.in, e), type == tess_f64 ? (const void *)&x : (const void *)&narrow, (size_t)s.in.itemsize);
+        }
+        const int met = compare(&s, &random, layout, i % 10 == 0);
+        assert_true(met > 0 || hostile_count(&s.out) == 0);
+        drop(&s);
+    }
+}
+
 /* Masks of 4 to 7 rows over bands of more and fewer rows than roll down together (window_roll.h): every boundary and extent, masks that stand to one side,
  * colours, other types, NaNs among the elements. The last two are stored past the caches. */
 static void rolling_windows(void **state) {
@@ -288,8 +336,9 @@ static void one_tap_along_slabs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns_then_rows), cmocka_unit_test(short_lists),     cmocka_unit_test(long_lists), cmocka_unit_test(volumes),
-        cmocka_unit_test(images_of_bytes),   cmocka_unit_test(rolling_windows), cmocka_unit_test(long_lines), cmocka_unit_test(one_tap_along_slabs),
+        cmocka_unit_test(columns_then_rows), cmocka_unit_test(short_lists),     cmocka_unit_test(long_lists),
+        cmocka_unit_test(volumes),           cmocka_unit_test(images_of_bytes), cmocka_unit_test(windows_of_three),
+        cmocka_unit_test(rolling_windows),   cmocka_unit_test(long_lines),      cmocka_unit_test(one_tap_along_slabs),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }

@@ -76,6 +76,11 @@ static TESS_NOINLINE void KERNEL(mend_all)(char *out, int64_t out_stride, int ro
 #define ROWS TALL_3
 #define VECTORS 1
 #include "ops/correlate/window_square.h"
+#if TESS_VECTOR_BYTES == 64
+#define along_name KERNEL(along3)
+#define ROWS TALL_3
+#include "ops/correlate/window_along.h"
+#endif
 #if TAKES_NARROW
 #define down_name KERNEL(down3_u8)
 #define SIDE 3
@@ -180,6 +185,9 @@ static const tess_window_kernels KERNEL(kernels) = {
     .tile3 = KERNEL(tile3),
     .narrow3 = KERNEL(narrow3),
     .tall3 = TALL_3,
+#if TESS_VECTOR_BYTES == 64
+    .along3 = KERNEL(along3),
+#endif
 #if TAKES_NARROW
     .down3_u8 = KERNEL(down3_u8),
     .narrow_down3_u8 = KERNEL(narrow_down3_u8),

@@ -84,6 +84,7 @@ typedef struct tess_window_kernels {
     tess_window_tile tile, narrow;   /* tall x wide, tall x 1 vectors */
     tess_window_tile tile3, narrow3; /* as tile and narrow, for a mask of 3 rows of 3 taps that follow each other, and something ahead; NULL: none */
     int tall3;                       /* theirs, tall3 <= tall */
+    tess_window_tile along3;         /* as narrow3 (window_along.h), quicker than both; not for small integers; NULL: none */
     tess_window_tile down3_u8, narrow_down3_u8;   /* as tile3 and narrow3, `deep` rows tall, for rows of u8 and taps that may stand apart */
     tess_window_tile roll[TESS_WINDOW_ROLLS + 1]; /* by rows of the mask: tiles of any height, and */
     tess_window_tile narrow_roll[TESS_WINDOW_ROLLS + 1];
