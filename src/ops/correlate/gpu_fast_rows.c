@@ -8,6 +8,7 @@
 
 KERNEL_TEXT(gpu_patch);
 KERNEL_TEXT(gpu_patch_bytes);
+KERNEL_TEXT(gpu_patch_shared);
 KERNEL_TEXT(gpu_strip2d);
 KERNEL_TEXT(gpu_march3d);
 KERNEL_TEXT(gpu_tile1d);
@@ -50,13 +51,15 @@ static int64_t power_above(int64_t n) {
     return power;
 }
 
+static bool is_bytes(const tess_correlate_frame *f, int64_t work) { return f->in == 1 && f->y.width <= 3 && f->x.width <= 3 && work == 4; }
+
 /* Single rows load what lies beside, and so do rows that begin anywhere, element by element. Registers: the rows' words, the window and sums; what the
  * addresses need beside. */
 static patch_shape patch_of(const tess_correlate_frame *f, int64_t work, bool whole) {
     patch_shape s = {.columns = f->in == 8 ? 2 : f->in == 4 ? 4 : 8, .rows = f->y.width <= 3 ? 4 : 5, .across = 2, .down = 2};
     if (f->y.width <= 3 && f->in < 4)
         s.rows = f->in == 1 ? 8 : 6;
-    const bool bytes = whole && f->in == 1 && f->y.width <= 3 && f->x.width <= 3 && work == 4;
+    const bool bytes = whole && is_bytes(f, work);
     if (bytes)
         s.columns = 16, s.rows = 6, s.across = 1, s.down = 4;
     if (!whole && f->in >= 4)
@@ -97,7 +100,7 @@ static bool patch_takes(const tess_problem *base, bool whole, const char **why) 
 
 /* Everything but the weights, which come last. */
 static void lay_patch_of(const tess_correlate_frame *f, patch_shape s, tess_gpu_layout *layout, const tess_gpu_text *text, const char *entry,
-                         tess_type work, bool whole) {
+                         tess_type work, bool whole, int64_t shared) {
     tess_gpu_unit(layout, text);
     tess_correlate_frame_options(layout, work, f, whole);
     tess_gpu_option(layout, "-DKY=%d", (int)f->y.width);
@@ -108,16 +111,31 @@ static void lay_patch_of(const tess_correlate_frame *f, patch_shape s, tess_gpu_
     tess_gpu_option(layout, "-DWY=%d", (int)s.down);
     tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
     tess_gpu_step *step = tess_gpu_launch_of(layout, entry, tess_ceil_div(f->x.m, 32 * s.columns * s.across), tess_ceil_div(f->y.m, s.rows * s.down),
-                                             f->arrays, (int)(32 * s.across * s.down), 0);
+                                             f->arrays, (int)(32 * s.across * s.down), shared);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_correlate_frame_pass(layout, step, f);
 }
 
+/* Bytes whose sums are f32 go through shared memory where a block has a place for them. */
+static bool patch_shares(const tess_correlate_frame *f, int64_t work, bool whole) {
+    return whole && is_bytes(f, work) && f->x.m >= 512 && f->y.m >= 32 && f->y.m <= GRID * 16;
+}
+
+static void lay_patch_shared(const tess_correlate_frame *f, tess_gpu_layout *layout, tess_type work) {
+    patch_shape s = {.columns = 16, .rows = f->y.width == 2 ? 9 : 8, .across = f->x.m >= 1024 ? 2 : 1, .blocks = 7};
+    s.down = 4 / s.across;
+    const int64_t rows = s.down * s.rows + f->y.width - 1, row = s.across * 32 * s.columns + 2 * 16;
+    lay_patch_of(f, s, layout, &gpu_patch_shared, "patch_shared", work, true, rows * row);
+}
+
 static void lay_patch_as(const tess_problem *base, tess_gpu_layout *layout, bool whole) {
     tess_correlate_frame f = known_frame(base, 1);
     const tess_type work = tess_correlate_gpu_of(base)->work;
-    lay_patch_of(&f, patch_of(&f, work_size(base), whole), layout, &gpu_patch, "patch", work, whole);
+    if (patch_shares(&f, work_size(base), whole))
+        lay_patch_shared(&f, layout, work);
+    else
+        lay_patch_of(&f, patch_of(&f, work_size(base), whole), layout, &gpu_patch, "patch", work, whole, 0);
     tess_gpu_pass(layout, &layout->step[layout->steps - 1], f.pass->weights, f.pass->size);
 }
 
@@ -169,7 +187,7 @@ static void lay_patch_bytes_as(const tess_problem *base, tess_gpu_layout *layout
     uint32_t taps[MOST_ROWS * MOST_GROUPS];
     tess_correlate_frame f = known_frame(base, 1);
     bytes_of(tess_correlate_gpu_of(base), &f, taps);
-    lay_patch_of(&f, patch_bytes_of(&f), layout, &gpu_patch_bytes, "patch_bytes", tess_i32, whole);
+    lay_patch_of(&f, patch_bytes_of(&f), layout, &gpu_patch_bytes, "patch_bytes", tess_i32, whole, 0);
     tess_gpu_option(layout, "-DGROUPS=%d", (int)groups_of(&f));
     tess_gpu_pass(layout, &layout->step[layout->steps - 1], taps, sizeof *taps * (size_t)(f.y.width * groups_of(&f)));
 }
