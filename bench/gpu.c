@@ -15,7 +15,12 @@
 #include "core/strategy.h"
 #include "gpu/gpu.h"
 
-enum { RUNS = 15, WARM = 3 };
+enum {
+    RUNS = 15,
+    WARM = 3,
+    LATENCY_RUNS = 201,
+    LATENCY_WARM = 32
+}; /* executions alike become a graph (src/gpu/replay.c): what is counted begins after */
 
 struct gpu_bench {
     tess_context *context;
@@ -139,10 +144,10 @@ static tess_call execution(gpu_bench *b, const tess_plan *plan) {
 
 static int by_value(const void *a, const void *b) { return (*(const float *)a > *(const float *)b) - (*(const float *)a < *(const float *)b); }
 
-static double median(gpu_bench *b, const tess_plan *plan, const void *in, const void *second, void *out) {
-    float ms[RUNS];
+static double median(gpu_bench *b, const tess_plan *plan, const void *in, const void *second, void *out, int warm, int runs) {
+    float ms[LATENCY_RUNS];
     tess_call call = execution(b, plan);
-    for (int i = -WARM; i < RUNS; i++) {
+    for (int i = -warm; i < runs; i++) {
         CALL(b, cuEventRecord, b->from, b->stream);
         check(tess_execute(plan, in, second, out, &call));
         CALL(b, cuEventRecord, b->to, b->stream);
@@ -150,8 +155,8 @@ static double median(gpu_bench *b, const tess_plan *plan, const void *in, const 
         if (i >= 0)
             CALL(b, cuEventElapsedTime, &ms[i], b->from, b->to);
     }
-    qsort(ms, RUNS, sizeof *ms, by_value);
-    return ms[RUNS / 2] * 1e-3;
+    qsort(ms, (size_t)runs, sizeof *ms, by_value);
+    return ms[runs / 2] * 1e-3;
 }
 
 void gpu_bench_time(gpu_bench *b, tess_status status, tess_plan *plan, const char *work, const void *in, const void *second, void *out, double bytes,
@@ -166,8 +171,8 @@ void gpu_bench_time(gpu_bench *b, tess_status status, tess_plan *plan, const cha
         tess_plan_free(plan);
         return;
     }
-    double seconds = median(b, plan, in, second, out), written = (double)plan->problem->op->array(plan->problem, TESS_ARRAY_OUT)->count *
-                                                                 plan->problem->op->array(plan->problem, TESS_ARRAY_OUT)->itemsize;
+    double seconds = median(b, plan, in, second, out, WARM, RUNS), written = (double)plan->problem->op->array(plan->problem, TESS_ARRAY_OUT)->count *
+                                                                             plan->problem->op->array(plan->problem, TESS_ARRAY_OUT)->itemsize;
     double bandwidth = written < bytes / 8 ? b->read : b->copy, limit = bytes / bandwidth > flops / b->fma ? bytes / bandwidth : flops / b->fma;
     printf("%-44s | %-24s | %8.4f ms | %6.0f GB/s | %6.2f TFLOP/s | %5.1f %%\n", work, plan->row->name, seconds * 1e3, bytes / seconds / 1e9,
            flops / seconds / 1e12, 100 * limit / seconds);
@@ -186,7 +191,7 @@ void gpu_bench_latency(gpu_bench *b, tess_status status, tess_plan *plan, const 
         tess_plan_free(plan);
         return;
     }
-    double single = median(b, plan, in, NULL, out);
+    double single = median(b, plan, in, NULL, out, LATENCY_WARM, LATENCY_RUNS);
     tess_call call = execution(b, plan);
     CALL(b, cuEventRecord, b->from, b->stream);
     for (int i = 0; i < MANY; i++)

@@ -25,7 +25,7 @@ void gpu_bench_time(gpu_bench *bench, tess_status status, tess_plan *plan, const
                     double bytes, double flops);
 /* The rows to try for an operation: the planner's (NULL) first, then with --rows every GPU row's name. */
 const char *gpu_bench_row(const gpu_bench *bench, const char *operation, int number, bool *more);
-/* Single launches: between events, back to back, in a graph. */
+/* Single launches: between events (median of 201 after 32 that are not counted), back to back, in a graph of 100. */
 void gpu_bench_latency(gpu_bench *bench, tess_status status, tess_plan *plan, const char *work, const void *in, void *out);
 
 /* What a whole call costs the caller, plan and all: the median of 15 times 100 calls, each hundred waited for. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_gpu_ticket.c - proves, on the virtual GPU as the CUDA engine's driver: a reduction of one launch gives the CPU's bytes on every stream, in a
  * captured graph launched again and again, and when the counters are used up; a stream has one counter, a captured execution one of its own, and every
- * counter is 0 again afterwards. */
+ * counter is 0 again afterwards. And that executions alike are launched as a graph of the plan's, others are not, and all give the CPU's bytes. */
 #include "gpu_rows.h"
 #include "vgpu/vgpu.h"
 
@@ -90,6 +90,89 @@ static void rows_of_one_launch(void **state) {
     one_row("reduce/tree_rows");
 }
 
+static CUresult refuse_to_capture(CUstream stream, CUstreamCaptureMode mode) {
+    (void)stream;
+    return mode == CU_STREAM_CAPTURE_MODE_RELAXED ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
+}
+
+static const tess_gpu_replay *replay_of(const tess_plan *plan) { return &((const tess_gpu_plan *)plan->prepared)->replay; }
+
+static void executions_alike(void **state) {
+    (void)state;
+    static const char *const rows[] = {"reduce/tree_block", "reduce/tree_rows"};
+    CUstream stream, other;
+    CUgraph graph;
+    ok(cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING);
+    ok(cuStreamCreate, &other, CU_STREAM_NON_BLOCKING);
+    for (int r = 0; r < 2; r++) {
+        tess_plan *plan = plan_of(rows[r]);
+        const tess_gpu_replay *replay = replay_of(plan);
+        for (int i = 1; i <= 18; i++) { /* the sixteenth is recorded */
+            execute(plan, stream, true);
+            check_result();
+            assert_true((replay->graph != NULL) == (i >= 16));
+        }
+        /* another stream, with another counter: plain; the graph stays until the 32nd alike takes its place */
+        CUgraphExec first = replay->graph;
+        for (int i = 1; i <= 5; i++) {
+            execute(plan, i & 1 ? other : stream, true);
+            check_result();
+            assert_ptr_equal(replay->graph, first);
+        }
+        for (int i = 1; i <= 34; i++) {
+            execute(plan, NULL, true);
+            check_result();
+            assert_true((replay->graph != first) == (i >= 32));
+        }
+        /* other pointers: the result is where it is wanted */
+        tess_call call = {.stream = NULL, .workspace = (void *)(uintptr_t)workspace, .workspace_size = 1 << 20};
+        ((tess_gpu_plan *)plan->prepared)->replay.recordings = 0; /* so that sixteen are enough again */
+        for (int i = 0; i < 17; i++) {
+            float found = -1;
+            assert_tess_ok(tess_execute(plan, (void *)(uintptr_t)in, NULL, (void *)(uintptr_t)(out + 64), &call));
+            ok(cuMemcpyDtoHAsync, &found, out + 64, sizeof found, NULL);
+            ok(cuMemsetD8Async, out + 64, HOSTILE_POISON, sizeof found, NULL);
+            assert_memory_equal(&found, &expected, sizeof found);
+        }
+        /* the caller's capture gets launches of its own, and the plan's graph stays */
+        for (int i = 0; i < 33; i++)
+            execute(plan, stream, true);
+        check_result();
+        assert_int_equal(replay->recordings, 2);
+        CUgraphExec before = replay->graph, executable;
+        assert_non_null(before);
+        ok(cuStreamBeginCapture, stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
+        execute(plan, stream, true);
+        ok(cuStreamEndCapture, stream, &graph);
+        assert_ptr_equal(replay->graph, before);
+        ok(cuGraphInstantiateWithFlags, &executable, graph, 0);
+        ok(cuGraphLaunch, executable, other);
+        check_result();
+        ok(cuGraphExecDestroy, executable);
+        ok(cuGraphDestroy, graph);
+        /* while another thread is there launches are plain */
+        ((tess_gpu_plan *)plan->prepared)->replay.busy = true;
+        execute(plan, stream, true);
+        check_result();
+        ((tess_gpu_plan *)plan->prepared)->replay.busy = false;
+        execute(plan, stream, true);
+        check_result();
+        /* what cannot be recorded is launched plainly from then on */
+        CUresult (*begin)(CUstream, CUstreamCaptureMode) = gpu->driver.cuStreamBeginCapture;
+        gpu->driver.cuStreamBeginCapture = refuse_to_capture;
+        ((tess_gpu_plan *)plan->prepared)->replay.recordings = 0;
+        for (int i = 0; i < 17; i++) {
+            execute(plan, other, true);
+            check_result();
+        }
+        assert_true(!replay->graph && replay->never);
+        gpu->driver.cuStreamBeginCapture = begin;
+        tess_plan_free(plan);
+    }
+    ok(cuStreamDestroy, stream);
+    ok(cuStreamDestroy, other);
+}
+
 static void when_they_are_used_up(void **state) {
     (void)state;
     CUstream a, b;
@@ -120,7 +203,8 @@ static void when_they_are_used_up(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_of_one_launch), cmocka_unit_test(when_they_are_used_up)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_of_one_launch), cmocka_unit_test(executions_alike),
+                                       cmocka_unit_test(when_they_are_used_up)};
     const tess_driver *table;
     uint64_t random = 1;
     int64_t shape[] = {N};

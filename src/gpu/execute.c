@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * execute.c - one execution of a plan: workspace, launches on the caller's stream, the result word where a row has one.
  *
- * With device arrays and the caller's workspace nothing is allocated and nothing waited for, so the call can be captured into a graph. A report, a
+ * With device arrays and the caller's workspace nothing is allocated and nothing waited for, so the call can be captured into a graph. (replay.c makes one
+ * itself of calls alike, once.) A report, a
  * result word and arrays in host memory make it wait for the stream, and no other. */
 #include <string.h>
 
@@ -52,7 +53,7 @@ static tess_status run_turn(const tess_gpu_scope *scope, const tess_gpu_plan *pl
 tess_status tess_gpu_run_steps(const tess_gpu_scope *scope, const tess_gpu_plan *plan, const tess_gpu_pointers *given, CUstream stream) {
     const tess_gpu_layout *layout = &plan->layout;
     tess_gpu_pointers pointers = *given;
-    if (layout->ticket)
+    if (layout->ticket && !pointers.ticket)
         TESS_TRY(get_ticket(scope, layout, &pointers, stream));
     if (layout->zeroed > 0)
         TESS_CUDA(scope->gpu, cuMemsetD8Async, pointers.workspace, 0, (size_t)layout->zeroed, stream);
@@ -156,7 +157,7 @@ static tess_status run_on_device(const tess_gpu_scope *scope, const tess_plan *p
     CUstream stream = call->stream;
     tess_status status = call->report ? watch_start(scope, &w, stream) : TESS_OK;
     if (status == TESS_OK)
-        status = tess_gpu_run_steps(scope, made, pointers, stream);
+        status = tess_gpu_run_again(scope, plan, made, pointers, stream);
     if (status == TESS_OK && call->report)
         status = watch_stop(scope, &w, stream, seconds);
     watch_free(scope, &w);

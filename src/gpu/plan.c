@@ -237,8 +237,9 @@ void tess_gpu_plan_release(tess_plan *plan) {
     for (tess_gpu_plan *made = plan->prepared; made; made = next) {
         tess_gpu_scope scope;
         next = made->other;
-        if (made->data && tess_gpu_enter(made->gpu, made->device, NULL, &scope) == TESS_OK) {
+        if ((made->data || made->replay.graph) && tess_gpu_enter(made->gpu, made->device, NULL, &scope) == TESS_OK) {
             free_data(&scope, made);
+            tess_gpu_replay_free(&scope, made);
             tess_gpu_leave(&scope);
         }
         tess_free(plan->context, made, sizeof *made);

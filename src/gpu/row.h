@@ -153,6 +153,23 @@ typedef struct tess_gpu_row {
 
 /* ---- plan.c, execute.c: the hooks of core/engine.h ---- */
 
+typedef struct tess_gpu_pointers {
+    CUdeviceptr in, second, out, workspace, ticket;
+} tess_gpu_pointers;
+
+/* replay.c: by what executions are alike; the last one, how many in a row were like it, and the graph. */
+typedef struct tess_gpu_alike {
+    tess_gpu_pointers pointers;
+    unsigned long long stream; /* its number */
+} tess_gpu_alike;
+typedef struct tess_gpu_replay {
+    _Atomic bool busy;
+    bool never;
+    int alike, recordings;
+    tess_gpu_alike last, recorded;
+    CUgraphExec graph; /* of executions like `recorded` */
+} tess_gpu_replay;
+
 typedef struct tess_gpu_plan {
     tess_gpu *gpu;
     tess_gpu_device *device;
@@ -161,7 +178,8 @@ typedef struct tess_gpu_plan {
     tess_gpu_kernel kernel[TESS_GPU_STEPS];
     unsigned long long context_id; /* of the CUDA context that the kernels and data live in */
     CUdeviceptr data;
-    bool host;              /* the caller's arrays are in host memory: copied in and out */
+    bool host; /* the caller's arrays are in host memory: copied in and out */
+    tess_gpu_replay replay;
     tess_gpu_layout layout; /* last: its arena is */
 } tess_gpu_plan;
 
@@ -184,10 +202,11 @@ tess_status tess_gpu_time(const tess_plan *plan, const void *in, const void *sec
 tess_status tess_gpu_limits(tess_context *context, double seconds, tess_limits *limits);
 
 /* execute.c: the launches of a plan on device pointers, workspace ready. */
-typedef struct tess_gpu_pointers {
-    CUdeviceptr in, second, out, workspace, ticket;
-} tess_gpu_pointers;
 tess_status tess_gpu_run_steps(const tess_gpu_scope *scope, const tess_gpu_plan *plan, const tess_gpu_pointers *pointers, CUstream stream);
+/* The same, as a graph where executions are alike. */
+tess_status tess_gpu_run_again(const tess_gpu_scope *scope, const tess_plan *plan, const tess_gpu_plan *made, const tess_gpu_pointers *pointers,
+                               CUstream stream);
+void tess_gpu_replay_free(const tess_gpu_scope *scope, tess_gpu_plan *made);
 /* The row's verdict on what its kernels left at the workspace's start; waits for the stream when there is a result. */
 tess_status tess_gpu_finish(const tess_gpu_scope *scope, const tess_plan *plan, const tess_gpu_plan *made, const tess_gpu_pointers *pointers,
                             CUstream stream);

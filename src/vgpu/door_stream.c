@@ -213,6 +213,13 @@ CUresult tess_vgpu_cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mod
     return tess_vgpu_door_leave(door, CUDA_SUCCESS);
 }
 
+CUresult tess_vgpu_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
+    if ((unsigned)*mode > 2)
+        return CUDA_ERROR_INVALID_VALUE;
+    *mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+    return CUDA_SUCCESS;
+}
+
 CUresult tess_vgpu_cuStreamEndCapture(CUstream stream, CUgraph *graph) {
     CUresult result;
     tess_vgpu_door *door;
