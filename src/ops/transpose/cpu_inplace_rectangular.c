@@ -140,13 +140,13 @@ static void spread_load(const work *w, int64_t band, char *buffer) {
         return;
     }
     if (x->b == 1)
-        turn(buffer, row, from, x->c * x->size, x->c, x->high, x->size, true);
+        turn(buffer, x->pitch, from, x->c * x->size, x->c, x->high, x->size, true);
     else
         for (int64_t i = 0; i < x->high; i++, from += x->block)
             for (int64_t k = 0; k < x->c; k++)
-                spread_run(buffer + k * row + i * run, from + k * run, run, x->block);
+                spread_run(buffer + k * x->pitch + i * run, from + k * run, run, x->block);
     for (int64_t k = 0; k < x->c && tail > 0; k++)
-        memcpy(buffer + k * row + whole, tails + k * tail, (size_t)tail);
+        memcpy(buffer + k * x->pitch + whole, tails + k * tail, (size_t)tail);
 }
 
 static void spread_store(const work *w, int64_t band, const char *buffer) {
@@ -154,9 +154,13 @@ static void spread_store(const work *w, int64_t band, const char *buffer) {
     int64_t at, after, next = tess_min64(band + w->crew, x->wide * spread_pieces(x) - 1);
     spread_place(x, &band, &at);
     spread_place(x, &next, &after);
-    const int64_t bytes = x->c * x->rows * x->size;
-    put_back(w->data + band * bytes + at, buffer, x->c > 1 ? bytes : tess_min64(x->pieces, bytes - at),
-             w->data + next * x->c * x->high * x->b * x->size + after);
+    const int64_t row = x->rows * x->size, bytes = x->c * row;
+    const char *ahead = w->data + next * x->c * x->high * x->b * x->size + after;
+    if (x->c > 1 && x->pitch > row)
+        for (int64_t k = 0; k < x->c; k++)
+            put_back(w->data + band * bytes + k * row, buffer + k * x->pitch, row, ahead + k * row);
+    else
+        put_back(w->data + band * bytes + at, buffer, x->c > 1 ? bytes : tess_min64(x->pieces, bytes - at), ahead);
 }
 
 #define TASKS(name, ordered)                                                           \
@@ -193,8 +197,8 @@ static void walk_cycle(const work *w, int64_t number, int64_t slice, char *own) 
     const char *kept = own;
     if (number >= w->cut)
         memcpy(own, w->data + first * x->block + at, (size_t)bytes);
-    for (int64_t p = first, from = tess_transpose_rectangle_source(x, p);;) {
-        const int64_t next = tess_transpose_rectangle_source(x, from);
+    for (int64_t p = first, from = tess_transpose_rectangle_source(x, p), next = tess_transpose_rectangle_source(x, from);;) {
+        const int64_t after = tess_transpose_rectangle_source(x, next); /* what is asked for: a block is too short a time */
         if (begins[from >> 6] >> (from & 63) & 1) {
             for (int64_t k = 0; k < w->cut && number < w->cut; k++)
                 if (starts[k] == from)
@@ -202,9 +206,10 @@ static void walk_cycle(const work *w, int64_t number, int64_t slice, char *own) 
             memcpy(w->data + p * x->block + at, kept, (size_t)bytes);
             return;
         }
-        copy_block(w->data + p * x->block + at, w->data + from * x->block + at, w->data + next * x->block + at, bytes);
+        copy_block(w->data + p * x->block + at, w->data + from * x->block + at, w->data + after * x->block + at, bytes);
         p = from;
         from = next;
+        next = after;
     }
 }
 

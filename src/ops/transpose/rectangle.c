@@ -12,7 +12,8 @@ enum {
     PANEL = 1 << 20, /* stays in L2 */
     BAND_MOST = 4 << 20,
     CUTS_A_THREAD = 4,
-    LINE = 64
+    LINE = 64,
+    SETS = 1024 /* rows a multiple of this apart share few sets of the first-level cache */
 };
 
 /* The greatest number from most / 2 to most that divides n without leaving parts of lines; else `most` in whole lines. */
@@ -36,13 +37,17 @@ static void choose(transpose_rectangle *x) {
         *(m < n ? &x->c : &x->b) = divisor(longer, alone, size);
         return;
     }
+    /* Elements of which several make a line: bands of one line, as high as their tiles, since of the first pass and the last a buffer and what it holds should both
+     * lie in L2. */
+    const bool tiles = size <= 16 && LINE % size == 0;
     int64_t side = 2;
     while (side * side * size < BLOCK_WANTED)
         side *= 2;
-    x->b = divisor(m, side + side / 2, size);
-    x->b = m % x->b == 0 ? x->b : side;
-    x->c = divisor(n, side + side / 2, size);
-    x->c = n % x->c == 0 ? x->c : side;
+    const int64_t high = tiles ? LINE / size : side, wide = tiles ? BLOCK_WANTED / LINE : side;
+    x->b = divisor(m, tiles ? high : high + high / 2, size);
+    x->b = m % x->b == 0 ? x->b : high;
+    x->c = divisor(n, tiles ? wide : wide + wide / 2, size);
+    x->c = n % x->c == 0 ? x->c : wide;
     while (x->b > 1 && x->b * n * size > BAND_MOST && 2 * x->c * m * size <= BAND_MOST) { /* much longer one way than the other */
         x->b /= 2;
         x->c *= 2;
@@ -83,8 +88,9 @@ void tess_transpose_rectangle_cut(transpose_rectangle *x, const transpose_proble
     x->buffer = x->slice;
     if (x->b > 1)
         x->buffer = tess_max64(x->buffer, x->wide * x->c * x->b * size);
+    x->pitch = x->rows * size + (x->rows * size % SETS == 0 ? LINE : 0);
     if (x->c > 1)
-        x->buffer = tess_max64(x->buffer, x->c * x->rows * size);
+        x->buffer = tess_max64(x->buffer, x->c * x->pitch);
     if ((x->b == 1 && x->beside > 0) || (x->c == 1 && x->under > 0))
         x->buffer = tess_max64(x->buffer, x->pieces);
     x->buffer = (x->buffer + LINE - 1) / LINE * LINE;

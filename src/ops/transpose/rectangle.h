@@ -13,6 +13,7 @@ typedef struct transpose_rectangle {
     int64_t block;  /* bytes: b * c * size */
     int64_t slice;  /* bytes of a block that are moved together */
     int64_t pieces; /* of a cut row where b or c is 1 and rows only change places: bytes of one */
+    int64_t pitch;  /* bytes between rows of the result in a buffer */
     int64_t buffer; /* bytes of a thread's buffer */
     int64_t cuts;   /* long cycles are cut at so many places */
     /* bytes from the beginning of the scratch: after the buffers */

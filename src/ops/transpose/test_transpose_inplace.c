@@ -84,6 +84,9 @@ static void in_place_rectangles(void **state) {
                  "transpose/inplace_rectangular");
     for (int t = 0; t < 4; t++)
         in_place((int64_t[]){1, 1100 >> t / 2, 1057 >> t / 2, 1}, sized[t], &random, "transpose/inplace_rectangular");
+    for (int t = 0; t < 5; t++) /* rows of the result that share sets of a cache lie apart in the buffer */
+        in_place((int64_t[]){1, 2048, 1100 + t, 1}, sized[t], &random, "transpose/inplace_rectangular");
+    in_place((int64_t[]){1, 1090, 2048, 1}, tess_f32, &random, "transpose/inplace_rectangular");
     in_place((int64_t[]){9, 300, 260, 1}, tess_f32, &random, "transpose/inplace_rectangular"); /* matrices enough for a thread each */
     in_place((int64_t[]){3, 200, 300, 3}, tess_u8, &random, "transpose/inplace_rectangular");
     in_place((int64_t[]){2, 90, 70, 5}, tess_f32, &random, "transpose/inplace_rectangular");
