@@ -37,13 +37,8 @@ bool tess_correlate_window_of(tess_correlate_window *w, const tess_correlate_pro
 bool tess_correlate_window_down(tess_correlate_window *w, const tess_correlate_problem *problem, const tess_correlate_pass *pass) {
     const char *why;
     const float constant = problem->work_constant.f32;
-    if (problem->work != tess_f32 || pass->from != tess_u8 || !tess_correlate_window_sizes(w, pass, 1, 64, &why) || w->planes != 1 || w->wy != 3 ||
-        w->wx != 3 || !(constant >= 0 && constant <= 255 && constant == (float)(uint8_t)constant))
-        return false;
-    w->scratch -= (size_t)w->sums;
-    w->sums = TESS_WINDOW_BAND * TESS_WINDOW_TILE_BYTES;
-    w->scratch += (size_t)w->sums;
-    return true;
+    return problem->work == tess_f32 && pass->from == tess_u8 && tess_correlate_window_sizes(w, pass, 1, 64, &why) && w->planes == 1 && w->wy == 3 &&
+           w->wx == 3 && constant >= 0 && constant <= 255 && constant == (float)(uint8_t)constant;
 }
 
 size_t tess_correlate_window_scratch(const tess_correlate_problem *problem, const tess_correlate_pass *pass) {
