@@ -294,10 +294,10 @@ static void a_wrong_fallback_is_exchanged(void **state) {
     fake_cache_end(folder);
 }
 
-/* Sums of segments, which only one row takes. */
+/* Sums of complex segments, which only one row takes. */
 static tess_status plan_segments(tess_plan **plan, tess_context *context) {
     static int64_t list[] = {0, 700, 701, 5000};
-    DLTensor in = tess_view(NULL, tess_f32, 1, (int64_t[]){5000}, NULL), out = tess_view(NULL, tess_f32, 1, (int64_t[]){3}, NULL),
+    DLTensor in = tess_view(NULL, tess_c64, 1, (int64_t[]){5000}, NULL), out = tess_view(NULL, tess_c64, 1, (int64_t[]){3}, NULL),
              offsets = tess_view(list, tess_i64, 1, (int64_t[]){4}, NULL);
     const int axis = 0;
     tess_reduce_options options = {.struct_size = sizeof options, .call.engine = TESS_ENGINE_CUDA, .axes = &axis, .naxes = 1, .offsets = &offsets};
@@ -310,7 +310,7 @@ static void when_no_row_is_left(void **state) {
     tess_plan *plan;
     tess_context *context = open_doubting();
     assert_tess_ok(plan_segments(&plan, context));
-    assert_string_equal(plan->row->name, "reduce/tree_lanes");
+    assert_string_equal(plan->row->name, "reduce/tree_segments");
     assert_true(trust_of(plan) == TESS_GPU_ANSWERED);
     spoil(context, plan->prepared, "add.rn.f32", "sub.rn.f32");
     tess_plan_free(plan);

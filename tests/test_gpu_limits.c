@@ -182,6 +182,34 @@ static void reductions(void) {
     }
 }
 
+/* Segments of 16 elements, and of 16 Ki. */
+static void segments(void) {
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+        bool exact;
+        const char *words;
+    } all[] = {{TESS_SUM, tess_f32, tess_f32, false, "sum f32"},       {TESS_SUM, tess_u8, tess_u64, false, "sum u8"},
+               {TESS_ARGMAX, tess_f32, tess_i64, false, "argmax f32"}, {TESS_VAR, tess_f32, tess_f32, false, "var f32"},
+               {TESS_SUM, tess_c64, tess_c64, false, "sum c64"},       {TESS_SUM, tess_c128, tess_c128, false, "sum c128"},
+               {TESS_SUM, tess_f32, tess_f32, true, "exact sum f32"},  {TESS_SUM, tess_c64, tess_c64, true, "exact sum c64"}};
+    enum { COUNT = 64 };
+    int64_t offsets[COUNT + 1], size = COUNT + 1;
+    const DLTensor list = tess_view(offsets, tess_i64, 1, &size, NULL);
+    const int axis = 0;
+    tess_plan *plan;
+    for (int i = 0; i < TESS_COUNT(all); i++)
+        for (int64_t length = 16; length <= 16384; length *= 1024) {
+            char words[80];
+            for (int k = 0; k <= COUNT; k++)
+                offsets[k] = k * length;
+            DLTensor in = view(all[i].in, 1, (int64_t[]){COUNT * length}), out = view(all[i].out, 1, (int64_t[]){COUNT});
+            const tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .offsets = &list, .exact = all[i].exact};
+            snprintf(words, sizeof words, "%s, segments of %d", all[i].words, (int)length);
+            problem(tess_plan_reduce(&plan, context, all[i].operation, &in, &out, &options), &plan, words);
+        }
+}
+
 static void correlations(void) {
     static const struct {
         tess_type type, mask;
@@ -263,6 +291,7 @@ static void every_row(void **state) {
     (void)state;
     transposes();
     reductions();
+    segments();
     correlations();
     lookups();
     for (int o = 0; o < tess_ops_count; o++)

@@ -79,7 +79,7 @@ static void reductions(void **state) {
 /* Segments: outputs beside them are cut, or the axis of segments itself, whole segments a slab. kind: 0 of all lengths, some empty; 1 one long one; 2 none
  * with elements in the first half. */
 static void segmented(uint64_t *random, tess_reduction operation, tess_type in_type, tess_type out_type, int ndim, const int64_t *shape, int axis,
-                      int64_t segments, int kind, int layout) {
+                      int64_t segments, int kind, int layout, bool exact) {
     hostile_array in, expected, out;
     int64_t out_shape[4], offsets[2001];
     for (int64_t i = 0; i <= segments; i++)
@@ -91,7 +91,7 @@ static void segmented(uint64_t *random, tess_reduction operation, tess_type in_t
     for (int64_t i = 1; i <= segments; i++)
         offsets[i] = tess_max64(offsets[i], offsets[i - 1]);
     DLTensor given = tess_view(offsets, tess_i64, 1, (int64_t[]){segments + 1}, NULL);
-    tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .offsets = &given};
+    tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .offsets = &given, .exact = exact};
     for (int d = 0; d < ndim; d++)
         out_shape[d] = d == axis ? segments : shape[d];
     hostile_make(&in, random, in_type, ndim, shape, layout);
@@ -117,13 +117,17 @@ static void segments(void **state) {
     uint64_t random = 9;
     for (int layout = HOSTILE_COMPACT; layout <= HOSTILE_STRIDED; layout++) {
         setenv("TESSERA_GPU_MEMORY", "100000", 1);
-        segmented(&random, TESS_SUM, tess_f32, tess_f32, 1, (const int64_t[]){60000}, 0, 700, 0, layout);
-        segmented(&random, TESS_SUM, tess_f32, tess_f32, 1, (const int64_t[]){60000}, 0, 2000, 2, layout);
-        segmented(&random, TESS_ARGMAX, tess_f64, tess_i64, 2, (const int64_t[]){30, 2000}, 1, 90, 1, layout);
-        segmented(&random, TESS_SUM, tess_f32, tess_f64, 2, (const int64_t[]){6000, 20}, 0, 400, 0, layout);
+        segmented(&random, TESS_SUM, tess_f32, tess_f32, 1, (const int64_t[]){60000}, 0, 700, 0, layout, false);
+        segmented(&random, TESS_SUM, tess_f32, tess_f32, 1, (const int64_t[]){60000}, 0, 2000, 2, layout, false);
+        segmented(&random, TESS_ARGMAX, tess_f64, tess_i64, 2, (const int64_t[]){30, 2000}, 1, 90, 1, layout, false);
+        segmented(&random, TESS_SUM, tess_f32, tess_f64, 2, (const int64_t[]){6000, 20}, 0, 400, 0, layout, false);
+        segmented(&random, TESS_SUM, tess_c64, tess_c64, 1, (const int64_t[]){30000}, 0, 700, 2, layout, false);
+        segmented(&random, TESS_SUM, tess_f64, tess_f64, 1, (const int64_t[]){30000}, 0, 300, 0, layout, true);
         setenv("TESSERA_GPU_MEMORY", "800000", 1);
-        segmented(&random, TESS_VAR, tess_f32, tess_f64, 1, (const int64_t[]){250000}, 0, 11, 0, layout);
-        segmented(&random, TESS_SUM, tess_f32, tess_f32, 3, (const int64_t[]){10, 700, 40}, 1, 30, 0, layout);
+        segmented(&random, TESS_VAR, tess_f32, tess_f64, 1, (const int64_t[]){250000}, 0, 11, 0, layout, false);
+        segmented(&random, TESS_MEAN, tess_c128, tess_c64, 1, (const int64_t[]){60000}, 0, 9, 0, layout, false);
+        segmented(&random, TESS_SUM, tess_c64, tess_c64, 1, (const int64_t[]){60000}, 0, 7, 0, layout, true);
+        segmented(&random, TESS_SUM, tess_f32, tess_f32, 3, (const int64_t[]){10, 700, 40}, 1, 30, 0, layout, false);
     }
 }
 
@@ -169,7 +173,7 @@ static void leaves(void **state) {
                  {TESS_NORM_INF, tess_i8, tess_u8, 0}, {TESS_NORM2, tess_f32, tess_f32, 0},  {TESS_NORM1, tess_i16, tess_i64, 0},
                  {TESS_ANY, tess_f32, tess_bool, 1},   {TESS_ALL, tess_u8, tess_bool, 0},    {TESS_COUNT_NONZERO, tess_f32, tess_i64, 1},
                  {TESS_MEAN, tess_u64, tess_f64, 0},   {TESS_SUM, tess_c64, tess_c64, 1},    {TESS_MEAN, tess_c64, tess_c128, 0},
-                 {TESS_PROD, tess_c64, tess_c64, 0},   {TESS_NORM1, tess_c64, tess_f64, 0}};
+                 {TESS_PROD, tess_c64, tess_c64, 0},   {TESS_NORM1, tess_c64, tess_f64, 0},  {TESS_NORM_INF, tess_c64, tess_f64, 0}};
     setenv("TESSERA_GPU_MEMORY", "420000", 1);
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int fill = 1; fill <= 2; fill++) {

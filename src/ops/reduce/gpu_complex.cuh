@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_complex.cuh - gpu_node.cuh for complex elements: sums and products of pairs, sums of moduli and of their squares, zeros counted.
+// gpu_complex.cuh - gpu_node.cuh for complex elements: sums and products of pairs, sums of moduli and of their squares, the largest modulus, zeros counted.
 //
 // It stands in for gpu_node.cuh, with the same names and the same -D; -DIN is T_C64 or T_C128, -DACC one of them or, where moduli are added, T_F64. The
 // order of the operations is the CPU's (node.c, cpu_map.c): parts are added apart; a product leaves 1 + 0i out, so that it is an identity for
@@ -16,7 +16,7 @@ template <> struct stored<T_C64> { typedef pair<float> type; };
 template <> struct stored<T_C128> { typedef pair<double> type; };
 typedef stored<IN>::type element;
 typedef stored<OUT>::type result;
-#if KIND == COUNT
+#if KIND == COUNT || KIND == EXTREME
 typedef double acc; // not used
 #else
 typedef stored<ACC>::type acc;
@@ -34,7 +34,11 @@ template <typename R> __device__ pair<R> times(pair<R> a, pair<R> b) {
 }
 
 struct node {
+#if KIND == EXTREME
+    i64 key; // a modulus has the bits of its key, NaN the greatest, nothing the lowest (cpu_order.c)
+#else
     acc value;
+#endif
     i64 zeros, count; // of elements that are no NaN
 };
 
@@ -46,7 +50,11 @@ template <typename R> __device__ void set(pair<R> &v, double re) {
 
 __device__ node nothing() {
     node n;
+#if KIND == EXTREME
+    n.key = -0x7fffffffffffffffll - 1;
+#else
     set(n.value, KIND == PROD);
+#endif
     n.zeros = n.count = 0;
     return n;
 }
@@ -67,13 +75,23 @@ __device__ void take(node &n, element x, i64 index) {
         n.zeros += x.re == 0 && x.im == 0;
     else if (counts) {
         load(v, x);
+#if KIND == EXTREME
+        const i64 key = v != v ? 0x7fffffffffffffffll : __double_as_longlong(v);
+        n.key = key > n.key ? key : n.key;
+#else
         n.value = KIND == PROD ? times(n.value, v) : added(n.value, v);
+#endif
     }
     n.count += counts;
 }
 
 __device__ void merge(node &n, const node &m) {
+#if KIND == EXTREME
+    const i64 mine = n.key, other = m.key;
+    n.key = other > mine ? other : mine;
+#else
     n.value = KIND == PROD ? times(n.value, m.value) : added(n.value, m.value);
+#endif
     n.zeros += m.zeros;
     n.count += m.count;
 }
@@ -95,6 +113,9 @@ __device__ double root(double v) { return sqrt(v); }
 template <typename R> __device__ double root(pair<R> v) { return (double)v.re; } // not reached
 
 __device__ result finished(const node &n, i64 k, double ddof) {
+#if KIND == EXTREME
+    return put(n.key < 0 ? 0 : __longlong_as_double(n.key)); // the key of NaN is one of its bit patterns
+#else
     if (OPERATION == OP_ANY)
         return put((u64)(n.count > n.zeros));
     if (OPERATION == OP_ALL)
@@ -106,5 +127,6 @@ __device__ result finished(const node &n, i64 k, double ddof) {
     if (OPERATION == OP_MEAN)
         return put(shared_out(n.value, n.count));
     return put(n.value);
+#endif
 }
 #endif

@@ -1,16 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_exact.c - lays out reduce/exact_blocks: exact sums, by as many blocks as keep a device busy, and one block an output to round. */
+ * gpu_exact.c - lays out reduce/exact_blocks: exact sums, by as many blocks as keep a device busy, and one block an output to round; and exact_segments: a
+ * warp for each piece of a segment, pieces so long that few of the longest segment's are left to merge. */
 #include "ops/reduce/gpu_reduce.h"
 
-extern const char tess_kernel_reduce_gpu_exact_cu[];
-static const tess_gpu_text gpu_exact = {"reduce/gpu_exact.cu", tess_kernel_reduce_gpu_exact_cu};
-static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header, &tess_reduce_gpu_tree_header, &tess_reduce_gpu_complex_header,
-                                               &tess_reduce_gpu_types_header, NULL};
+extern const char tess_kernel_reduce_gpu_exact_cu[], tess_kernel_reduce_gpu_exact_segments_cu[], tess_kernel_reduce_gpu_exact_cuh[],
+    tess_kernel_reduce_gpu_segment_cuh[];
+static const tess_gpu_text gpu_exact = {"reduce/gpu_exact.cu", tess_kernel_reduce_gpu_exact_cu},
+                           exact_segments = {"reduce/gpu_exact_segments.cu", tess_kernel_reduce_gpu_exact_segments_cu},
+                           exact_header = {"ops/reduce/gpu_exact.cuh", tess_kernel_reduce_gpu_exact_cuh};
+const tess_gpu_text tess_reduce_gpu_segment_header = {"ops/reduce/gpu_segment.cuh", tess_kernel_reduce_gpu_segment_cuh};
+static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
+                                               &tess_reduce_gpu_tree_header,
+                                               &tess_reduce_gpu_complex_header,
+                                               &exact_header,
+                                               &tess_reduce_gpu_segment_header,
+                                               &tess_reduce_gpu_types_header,
+                                               NULL};
 
 enum {
     THREADS = 256,
     STRIPS = 8 * 1024 /* elements that a block takes in one turn */,
     BUSY = 1056 /* blocks: 8 for each of 132 multiprocessors */,
+    PIECES = 4 * BUSY /* of segments, a warp each; more are more to merge */,
     WORDS = REDUCE_EXACT_WORDS
 };
 
@@ -22,10 +33,7 @@ bool tess_reduce_gpu_exact_fits(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
     int64_t blocks;
     *why = "makes exact sums, of elements without segments";
-    if (!p->exact || p->offsets || p->k < 1)
-        return false;
-    *why = "real elements have real results here";
-    if (!tess_is_complex(p->in.type) && tess_is_complex(p->out.type))
+    if (!p->exact || p->offsets)
         return false;
     *why = "needs fewer than 2^31 outputs";
     return !TESS_MUL_OVERFLOWS(p->outputs, blocks_of(p), &blocks) && blocks <= INT32_MAX;
@@ -62,3 +70,62 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
 }
 
 const tess_gpu_row tess_reduce_gpu_exact = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_out};
+
+/* ---- reduce/exact_segments ---- */
+
+/* Elements of a piece: a multiple of a warp's strip. */
+static int64_t piece_of(const reduce_problem *p) {
+    const double all = (double)tess_reduce_gpu_segmented(p) * (double)p->outputs;
+    return tess_max64(STRIPS, (int64_t)(all / PIECES) / STRIPS * STRIPS);
+}
+
+static int64_t pieces_of(const reduce_problem *p) { return tess_reduce_gpu_chunks(p, piece_of(p)) - 1 + p->segments; }
+
+bool tess_reduce_gpu_exact_segments_fit(const tess_problem *problem, const char **why) {
+    const reduce_problem *p = of(problem);
+    int64_t units;
+    *why = "makes exact sums of segments";
+    if (!p->exact || !p->offsets)
+        return false;
+    *why = "needs fewer than 2^31 blocks";
+    return !TESS_MUL_OVERFLOWS(p->outputs, pieces_of(p), &units) && units <= INT32_MAX;
+}
+
+static void lay_out_segments(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const reduce_problem *p = of(problem);
+    const int64_t piece = piece_of(p), chunks = tess_reduce_gpu_chunks(p, piece), parts = p->acc == tess_c128 ? 2 : 1;
+    int64_t block[12 + 3 * (TESS_MAX_NDIM + 1)], *at = block;
+    (void)device;
+    tess_gpu_unit(layout, &exact_segments);
+    tess_reduce_gpu_node_options(layout, p);
+    tess_gpu_option(layout, "-DKEPT=%d", p->kept);
+    tess_gpu_option(layout, "-DRANK=1");
+    *at++ = p->outputs;
+    *at++ = pieces_of(p);
+    *at++ = chunks;
+    *at++ = piece;
+    *at++ = p->segments;
+    *at++ = p->offsets[0];
+    *at++ = p->segment_stride / p->out.itemsize;
+    *at++ = tess_reduce_gpu_turned(p);
+    *at++ = p->size[0];
+    *at++ = 0;
+    *at++ = p->stride[0][0] / p->in.itemsize;
+    *at++ = 0;
+    at = tess_reduce_gpu_put_kept(at, p, p->kept);
+    const size_t bytes = (size_t)(at - block) * sizeof *block;
+    const int64_t partial = chunks > 1 ? tess_gpu_reserve(layout, p->outputs * (chunks + p->segments) * parts * WORDS * 8) : 0;
+    tess_gpu_data(layout, p->offsets, (size_t)(p->segments + 1) * sizeof *p->offsets);
+    for (int second = 0; second < (chunks > 1 ? 2 : 1); second++) {
+        const int64_t blocks = second ? p->outputs * (chunks - 1) : tess_ceil_div(p->outputs * pieces_of(p), 8);
+        tess_gpu_step *step = tess_gpu_launch_of(layout, second ? "finish" : "exact_segments", blocks, 1, 1, second ? 8 * WORDS : THREADS, 0);
+        if (!second)
+            tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+        tess_gpu_pass(layout, step, block, bytes);
+    }
+}
+
+const tess_gpu_row tess_reduce_gpu_exact_segments = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_out_segments};

@@ -2,30 +2,26 @@
  * gpu_leaves.c - lays out reduce/tree_leaves: a block a leaf of any layout, and parts of problems that are larger than the device. */
 #include "ops/reduce/gpu_reduce.h"
 
-extern const char tess_kernel_reduce_gpu_tree_leaves_cu[], tess_kernel_reduce_gpu_complex_cuh[], tess_kernel_reduce_gpu_finish_cuh[];
+extern const char tess_kernel_reduce_gpu_tree_leaves_cu[], tess_kernel_reduce_gpu_complex_cuh[];
 const tess_gpu_text tess_reduce_gpu_complex_header = {"ops/reduce/gpu_complex.cuh", tess_kernel_reduce_gpu_complex_cuh};
-static const tess_gpu_text tree_leaves = {"reduce/gpu_tree_leaves.cu", tess_kernel_reduce_gpu_tree_leaves_cu},
-                           finish_header = {"ops/reduce/gpu_finish.cuh", tess_kernel_reduce_gpu_finish_cuh};
+static const tess_gpu_text tree_leaves = {"reduce/gpu_tree_leaves.cu", tess_kernel_reduce_gpu_tree_leaves_cu};
 static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
                                                &tess_reduce_gpu_tree_header,
                                                &tess_reduce_gpu_leaf_header,
                                                &tess_reduce_gpu_complex_header,
-                                               &finish_header,
+                                               &tess_reduce_gpu_finish_header,
                                                &tess_reduce_gpu_types_header,
                                                NULL};
 
 static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
 
-static int64_t leaves_of(const reduce_problem *p) { return tess_ceil_div(p->k, REDUCE_LEAF); }
+static int64_t leaves_of(const reduce_problem *p) { return tess_max64(1, tess_ceil_div(p->k, REDUCE_LEAF)); }
 
 bool tess_reduce_gpu_leaves_fit(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
     int64_t blocks;
-    *why = "needs elements, no segments, no exact sum";
-    if (p->exact || p->offsets || p->k < 1)
-        return false;
-    *why = "real elements have real results here, and the largest modulus is left to the CPU";
-    if (tess_is_complex(p->in.type) ? p->kind == REDUCE_EXTREME : tess_is_complex(p->out.type))
+    *why = "takes no segments and no exact sum";
+    if (p->exact || p->offsets)
         return false;
     *why = "needs fewer than 2^31 leaves";
     return !TESS_MUL_OVERFLOWS(p->outputs, leaves_of(p), &blocks) && blocks <= INT32_MAX;
@@ -35,13 +31,6 @@ bool tess_reduce_gpu_leaves_pay(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
     *why = "outputs of one leaf, or many of few, are as well done by a block an output";
     return p->records || tess_is_complex(p->in.type) || (p->k > REDUCE_LEAF && p->outputs < 1024);
-}
-
-/* sizeof(node) of gpu_complex.cuh. */
-static int64_t node_size(const reduce_problem *p) {
-    if (!tess_is_complex(p->in.type))
-        return tess_reduce_gpu_node_size(p);
-    return p->acc == tess_c128 && p->kind != REDUCE_COUNT ? 32 : 24;
 }
 
 static void lay_out(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
@@ -64,7 +53,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
         *at++ = d < p->rank ? p->stride[0][d] / p->in.itemsize : 0;
     at = tess_reduce_gpu_put_kept(at, p, p->kept);
     size_t bytes = (size_t)(at - block) * sizeof *block;
-    int64_t partial = many ? tess_gpu_reserve(layout, p->outputs * leaves * node_size(p)) : 0;
+    int64_t partial = many ? tess_gpu_reserve(layout, p->outputs * leaves * tess_reduce_gpu_node_size(p)) : 0;
     tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_leaves", p->outputs * leaves, 1, 1, REDUCE_LANES, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);

@@ -28,14 +28,14 @@
 TESS_REDUCE_RUNGS(RUNG)
 #undef RUNG
 
-enum { REDUCE_GPU_ROWS = 6 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's blocks */ };
+enum { REDUCE_GPU_ROWS = 8 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's blocks */ };
 int64_t tess_reduce_gpu_resident(const tess_gpu_device *device); /* so many of its blocks a device holds at once; NULL = an H200 */
 extern const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS];
 
 extern const tess_gpu_text tess_reduce_gpu_node_header, tess_reduce_gpu_tree_header, tess_reduce_gpu_leaf_header, tess_reduce_gpu_types_header,
-    tess_reduce_gpu_complex_header;
+    tess_reduce_gpu_complex_header, tess_reduce_gpu_finish_header, tess_reduce_gpu_segment_header;
 void tess_reduce_gpu_node_options(tess_gpu_layout *layout, const reduce_problem *p); /* the -D of gpu_node.cuh */
-int64_t tess_reduce_gpu_node_size(const reduce_problem *p);                          /* bytes of its struct node */
+int64_t tess_reduce_gpu_node_size(const reduce_problem *p);                          /* bytes of its struct node, or of gpu_complex.cuh's */
 /* The first `count` kept axes as shape[], in[], out[] of the kernels' structures, with steps in elements; a double as a word of them. */
 int64_t *tess_reduce_gpu_put_kept(int64_t *at, const reduce_problem *p, int count);
 int64_t tess_reduce_gpu_word(double x);
@@ -43,6 +43,17 @@ int64_t tess_reduce_gpu_word(double x);
 /* gpu_exact.c */
 extern const tess_gpu_row tess_reduce_gpu_exact;
 bool tess_reduce_gpu_exact_fits(const tess_problem *problem, const char **why);
+extern const tess_gpu_row tess_reduce_gpu_exact_segments;
+bool tess_reduce_gpu_exact_segments_fit(const tess_problem *problem, const char **why);
+
+/* gpu_segments.c */
+extern const tess_gpu_row tess_reduce_gpu_segments;
+bool tess_reduce_gpu_segments_fit(const tess_problem *problem, const char **why);
+bool tess_reduce_gpu_segments_pay(const tess_problem *problem, const char **why);
+int64_t tess_reduce_gpu_segmented(const reduce_problem *p); /* elements that are in segments, of one output */
+int64_t tess_reduce_gpu_chunks(const reduce_problem *p,
+                               int64_t size);         /* of so many elements, into which they are cut; 1 where no segment is longer */
+bool tess_reduce_gpu_turned(const reduce_problem *p); /* whether outputs lie nearer to each other than a segment's elements */
 
 /* gpu_leaves.c */
 extern const tess_gpu_row tess_reduce_gpu_leaves;

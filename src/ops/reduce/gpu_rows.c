@@ -14,14 +14,14 @@ extern const char tess_kernel_reduce_gpu_node_cuh[], tess_kernel_reduce_gpu_tree
 const tess_gpu_text tess_reduce_gpu_node_header = {"ops/reduce/gpu_node.cuh", tess_kernel_reduce_gpu_node_cuh},
                     tess_reduce_gpu_tree_header = {"ops/reduce/gpu_tree.cuh", tess_kernel_reduce_gpu_tree_cuh},
                     tess_reduce_gpu_leaf_header = {"ops/reduce/gpu_leaf.cuh", tess_kernel_reduce_gpu_leaf_cuh},
-                    tess_reduce_gpu_types_header = {"gpu/types.cuh", tess_kernel_gpu_types_cuh};
-static const tess_gpu_text packed_header = {"ops/reduce/gpu_packed.cuh", tess_kernel_reduce_gpu_packed_cuh},
-                           finish_header = {"ops/reduce/gpu_finish.cuh", tess_kernel_reduce_gpu_finish_cuh};
+                    tess_reduce_gpu_types_header = {"gpu/types.cuh", tess_kernel_gpu_types_cuh},
+                    tess_reduce_gpu_finish_header = {"ops/reduce/gpu_finish.cuh", tess_kernel_reduce_gpu_finish_cuh};
+static const tess_gpu_text packed_header = {"ops/reduce/gpu_packed.cuh", tess_kernel_reduce_gpu_packed_cuh};
 static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
                                                &tess_reduce_gpu_tree_header,
                                                &tess_reduce_gpu_leaf_header,
                                                &packed_header,
-                                               &finish_header,
+                                               &tess_reduce_gpu_finish_header,
                                                &tess_reduce_gpu_types_header,
                                                NULL};
 
@@ -33,7 +33,7 @@ static const reduce_problem *of(const tess_problem *problem) { return (const red
 static bool computable(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
     *why = "needs real elements, and no exact sum";
-    return !tess_is_complex(p->in.type) && !tess_is_complex(p->out.type) && !p->exact && !p->records;
+    return !tess_is_complex(p->in.type) && !p->exact && !p->records;
 }
 
 void tess_reduce_gpu_node_options(tess_gpu_layout *layout, const reduce_problem *p) {
@@ -52,6 +52,8 @@ void tess_reduce_gpu_node_options(tess_gpu_layout *layout, const reduce_problem 
 
 int64_t tess_reduce_gpu_node_size(const reduce_problem *p) {
     int64_t key = p->in.itemsize == 8 ? 8 : 4;
+    if (tess_is_complex(p->in.type))
+        return p->acc == tess_c128 && p->kind != REDUCE_COUNT ? 32 : 24;
     bool counted = p->omit && (p->kind == REDUCE_SUM || p->kind == REDUCE_COUNT);
     switch (p->kind) {
     case REDUCE_SUM:
@@ -349,6 +351,19 @@ const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS] = {
      .target = TESS_TARGET_GPU,
      .applicable = tess_reduce_gpu_exact_fits,
      .gpu = &tess_reduce_gpu_exact},
+    {.name = "reduce/exact_segments",
+     .idea = "exact sums of segments: a warp a piece, with a long accumulator of its own; long segments' pieces are merged",
+     .source = "Rump, Ogita, Oishi 2008 (extraction); Kulisch's long accumulator",
+     .target = TESS_TARGET_GPU,
+     .applicable = tess_reduce_gpu_exact_segments_fit,
+     .gpu = &tess_reduce_gpu_exact_segments},
+    {.name = "reduce/tree_segments",
+     .idea = "segments, complex elements too: a warp a leaf, whatever the lengths; short ones several a warp",
+     .source = "Higham 1993 (pairwise)",
+     .target = TESS_TARGET_GPU,
+     .applicable = tess_reduce_gpu_segments_fit,
+     .sensible = tess_reduce_gpu_segments_pay,
+     .gpu = &tess_reduce_gpu_segments},
     {.name = "reduce/tree_lanes",
      .idea = "any layout, segments, variances: a block an output, a thread each of the tree's 256 lanes",
      .source = "Higham 1993 (pairwise)",

@@ -74,4 +74,18 @@ template <typename NODE> __device__ void fold(NODE *stack, int depth) {
     for (; depth > 1; depth--)
         merge(stack[depth - 2], stack[depth - 1]);
 }
+
+#if IN < 14 && OUT >= 14 // a complex array takes real results, their imaginary parts 0
+template <typename R> struct alignas(2 * sizeof(R)) pair { R re, im; };
+template <> struct stored<14> { typedef pair<float> type; };
+template <> struct stored<15> { typedef pair<double> type; };
+#define STORE_AS(V)                                                                          \
+    template <> __device__ pair<float> store_as<14>(V x) { return {store_as<T_F32>(x), 0}; } \
+    template <> __device__ pair<double> store_as<15>(V x) { return {store_as<T_F64>(x), 0}; }
+STORE_AS(double)
+STORE_AS(float)
+STORE_AS(i64)
+STORE_AS(u64)
+#undef STORE_AS
+#endif
 #endif

@@ -25,8 +25,7 @@ static int64_t record_bytes(const reduce_problem *p) {
 }
 
 static void cut_leaves(const reduce_problem *p, tess_cut *cut) {
-    const bool complex_extreme = tess_is_complex(p->in.type) && p->kind == REDUCE_EXTREME;
-    if (complex_extreme || TESS_MUL_OVERFLOWS(p->outputs, leaves_of(p), &cut->rows)) {
+    if (TESS_MUL_OVERFLOWS(p->outputs, leaves_of(p), &cut->rows)) {
         cut->rows = 0;
         return;
     }

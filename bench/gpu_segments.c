@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_segments.c - reductions of segments in the table of works: short, middling, long and skewed lengths, beside rows of one length. */
+#include "gpu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { LONGEST = 20000 };
+
+/* Lengths of 1 to 2 * mean - 1; skewed: but one in the middle has half of all elements. Returns how many segments. */
+static int64_t cut(int64_t *offsets, int64_t elements, int64_t mean, bool skewed) {
+    uint64_t state = 1;
+    int64_t count = 0;
+    offsets[0] = 0;
+    while (offsets[count] < elements) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        int64_t n = 1 + (int64_t)((state >> 33) % (uint64_t)(2 * mean - 1)), at = offsets[count];
+        if (skewed && at < elements / 4 && at + n >= elements / 4)
+            n = elements / 2;
+        offsets[++count] = at + n < elements ? at + n : elements;
+    }
+    return count;
+}
+
+typedef struct kind {
+    const char *name;
+    tess_reduction operation;
+    tess_type in, out;
+    bool exact;
+    int64_t elements;
+} kind;
+
+/* offsets NULL: rows of `mean` elements. */
+static void run(gpu_bench *b, const kind *k, const char *work, int64_t mean, const DLTensor *offsets) {
+    const int axis = offsets == NULL;
+    int64_t in_shape[] = {offsets ? k->elements : k->elements / mean, mean}, outputs = offsets ? offsets->shape[0] - 1 : in_shape[0];
+    const int64_t bytes = (offsets ? k->elements : outputs * mean) * (int64_t)tess_type_size(k->in) + (offsets ? 8 * (outputs + 1) : 0),
+                  out_bytes = outputs * (int64_t)tess_type_size(k->out);
+    void *in = gpu_bench_memory(b, 0, bytes), *out = gpu_bench_memory(b, 2, out_bytes);
+    const DLTensor from = gpu_bench_view(in, k->in, 1 + axis, in_shape), to = gpu_bench_view(out, k->out, 1, &outputs);
+    bool more;
+    for (int r = 0;; r++) {
+        tess_plan *plan = NULL;
+        tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .offsets = offsets, .exact = k->exact};
+        options.call = gpu_bench_call(b, gpu_bench_row(b, "reduce", r, &more));
+        if (!more)
+            break;
+        tess_status status = tess_plan_reduce(&plan, gpu_bench_context(b), k->operation, &from, &to, &options);
+        gpu_bench_time(b, status, plan, work, in, NULL, out, (double)(bytes + out_bytes), 0);
+    }
+}
+
+void gpu_works_segments(gpu_bench *b) {
+    enum { M = 1 << 20 };
+    static const kind kinds[] = {
+        {"sum f32", TESS_SUM, tess_f32, tess_f32, false, 256 * M},       {"sum f64", TESS_SUM, tess_f64, tess_f64, false, 128 * M},
+        {"sum c64", TESS_SUM, tess_c64, tess_c64, false, 128 * M},       {"sum c128", TESS_SUM, tess_c128, tess_c128, false, 64 * M},
+        {"prod c64", TESS_PROD, tess_c64, tess_c64, false, 128 * M},     {"sum u8", TESS_SUM, tess_u8, tess_u64, false, 256 * M},
+        {"argmax f32", TESS_ARGMAX, tess_f32, tess_i64, false, 256 * M}, {"var f32", TESS_VAR, tess_f32, tess_f32, false, 256 * M},
+        {"exact sum f32", TESS_SUM, tess_f32, tess_f32, true, 32 * M},   {"exact sum f64", TESS_SUM, tess_f64, tess_f64, true, 16 * M},
+        {"exact sum c64", TESS_SUM, tess_c64, tess_c64, true, 16 * M}};
+    static const struct {
+        int64_t mean;
+        bool skewed;
+    } lengths[] = {{16, false}, {200, false}, {LONGEST, false}, {16, true}};
+    char work[96];
+    for (int i = 0; i < (int)(sizeof kinds / sizeof *kinds); i++)
+        for (int l = 0; l < (int)(sizeof lengths / sizeof *lengths); l++) {
+            const int64_t mean = lengths[l].mean;
+            snprintf(work, sizeof work, "segments: %s, %s %lld", kinds[i].name, lengths[l].skewed ? "skewed" : "about", (long long)mean);
+            if (gpu_bench_wants(b, work)) {
+                int64_t *offsets = malloc((size_t)(kinds[i].elements + 2) * sizeof *offsets), size;
+                if (!offsets)
+                    exit(1);
+                size = cut(offsets, kinds[i].elements, mean, lengths[l].skewed) + 1;
+                const DLTensor list = tess_view(offsets, tess_i64, 1, &size, NULL);
+                run(b, &kinds[i], work, mean, &list);
+                free(offsets);
+            }
+            snprintf(work, sizeof work, "rows: %s of %lld", kinds[i].name, (long long)mean);
+            if (!lengths[l].skewed && gpu_bench_wants(b, work))
+                run(b, &kinds[i], work, mean, NULL);
+        }
+}

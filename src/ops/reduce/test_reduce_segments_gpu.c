@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * test_reduce_segments_gpu.c - proves: segments on GPUs give the reference's bytes: every operation and type, complex elements and exact sums, empty, short and
+ * long segments together, segments that begin and end within the axis, axes before and behind, gaps. On a card when there is one, else on the virtual GPU. */
+#include "gpu_rows.h"
+#include "ops/reduce/reduce.h"
+
+static tess_context *context;
+static tess_engine engine;
+static int ran[64];
+
+enum { MOST_SEGMENTS = 600 };
+
+typedef struct lengths {
+    int64_t count, offset[MOST_SEGMENTS + 1];
+} lengths;
+
+typedef struct work {
+    tess_reduction operation;
+    tess_type in, out;
+    tess_nan nan;
+    bool exact;
+    int ndim, axis;
+    int64_t shape[3];
+    int layout, fill;
+} work;
+
+static void compare(const work *w, const lengths *l, uint64_t *random) {
+    hostile_array in, expected, out;
+    int64_t out_shape[3], size = l->count + 1;
+    int axis = w->axis;
+    const DLTensor offsets = tess_view((void *)(uintptr_t)l->offset, tess_i64, 1, &size, NULL);
+    tess_reduce_options options = {
+        .struct_size = sizeof options, .nan = w->nan, .ddof = 1, .exact = w->exact, .axes = &axis, .naxes = 1, .offsets = &offsets};
+    for (int d = 0; d < w->ndim; d++)
+        out_shape[d] = d == axis ? l->count : w->shape[d];
+    hostile_make(&in, random, w->in, w->ndim, w->shape, w->layout);
+    hostile_fill(&in, random, w->fill);
+    uint64_t again = *random;
+    hostile_make(&expected, random, w->out, w->ndim, out_shape, w->layout);
+    options.call.strategy = "reduce/reference";
+    assert_tess_ok(tess_reduce(context, w->operation, &in.tensor, &expected.tensor, &options));
+    options.call.engine = engine;
+    for (int r = -1; r < tess_reduce_op.gpu_count; r++) {
+        uint64_t same = again; /* the layout of `expected` */
+        const char *name = r < 0 ? NULL : tess_reduce_op.gpu_rows[r].name;
+        hostile_make(&out, &same, w->out, w->ndim, out_shape, w->layout);
+        options.call.strategy = name;
+        const tess_status status = tess_reduce(context, w->operation, &in.tensor, &out.tensor, &options);
+        if (status == TESS_OK) {
+            if (r >= 0)
+                ran[r]++;
+            if (memcmp(out.block, expected.block, out.block_size))
+                fail_msg("%s differs: %s of %s to %s, axis %d of %d, %lld segments%s", name ? name : "the chosen row",
+                         tess_reduction_name(w->operation), tess_type_name(w->in), tess_type_name(w->out), w->axis, w->ndim, (long long)l->count,
+                         w->exact ? ", exact" : "");
+        } else if (r < 0 || status != TESS_ERR_STRATEGY) {
+            fail_msg("%s: %s", name ? name : "choosing", tess_detail());
+        }
+        hostile_free(&out);
+    }
+    hostile_free(&expected);
+    hostile_free(&in);
+}
+
+/* Segments of 0 to `most` - 1 elements, but for those few that are given; `empty` allowed or not. Returns where they end. */
+static int64_t make(lengths *l, uint64_t *random, int64_t begin, int64_t count, int64_t most, bool empty, const int64_t *given, int few) {
+    l->count = count;
+    l->offset[0] = begin;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t n = hostile_between(random, 0, most - 1);
+        if (i % 3 == 1 && i / 3 < few)
+            n = given[i / 3];
+        l->offset[i + 1] = l->offset[i] + (n || empty ? n : 1);
+    }
+    return l->offset[count];
+}
+
+/* Number 0: a line with gaps, 1: the lines of a matrix, 2: its columns, with gaps. */
+static void compare_as(work *w, const lengths *l, int64_t end, int number, uint64_t *random) {
+    w->ndim = number ? 2 : 1;
+    w->axis = number == 1;
+    w->shape[0] = number == 1 ? 2 : end + 3;
+    w->shape[1] = number == 1 ? end + 3 : 3;
+    w->layout = number == 1 ? HOSTILE_COMPACT : HOSTILE_STRIDED;
+    compare(w, l, random);
+}
+
+static bool needs_elements(tess_reduction operation) {
+    return operation == TESS_MIN || operation == TESS_MAX || operation == TESS_ARGMIN || operation == TESS_ARGMAX;
+}
+
+static void every_operation(void **state) {
+    (void)state;
+    uint64_t random = 1;
+    static const int64_t given[] = {8192, 9000, 33};
+    for (int operation = TESS_SUM; operation <= TESS_NORM_INF; operation++)
+        for (int nan = 0; nan < 2; nan++) {
+            const bool place = operation == TESS_ARGMIN || operation == TESS_ARGMAX, empty = !needs_elements((tess_reduction)operation);
+            lengths l;
+            const int64_t end = make(&l, &random, 7, 40, nan ? 300 : 12, empty, given, nan ? 2 : 3);
+            work w = {
+                .operation = (tess_reduction)operation, .in = tess_f32, .out = place ? tess_i64 : tess_f32, .nan = (tess_nan)nan, .fill = 1 + nan};
+            compare_as(&w, &l, end, (operation + nan) % 3, &random);
+        }
+}
+
+static void every_type(void **state) {
+    (void)state;
+    uint64_t random = 2;
+    static const int64_t given[] = {200, 17000};
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+    } cases[] = {{TESS_SUM, tess_u8, tess_u64},
+                 {TESS_SUM, tess_i16, tess_i16},
+                 {TESS_MEAN, tess_i32, tess_f64},
+                 {TESS_SUM, tess_f16, tess_f16},
+                 {TESS_SUM, tess_bf16, tess_f64},
+                 {TESS_NORM2, tess_f64, tess_f64},
+                 {TESS_MAX, tess_i8, tess_f32},
+                 {TESS_ARGMIN, tess_u16, tess_i32},
+                 {TESS_MIN, tess_bf16, tess_bf16},
+                 {TESS_NORM_INF, tess_i64, tess_u8},
+                 {TESS_NORM1, tess_i8, tess_bf16},
+                 {TESS_ALL, tess_bool, tess_bool},
+                 {TESS_MEAN, tess_u64, tess_u32},
+                 {TESS_STD, tess_f64, tess_i32},
+                 {TESS_ARGMAX, tess_f64, tess_i64},
+                 {TESS_VAR, tess_u8, tess_f32},
+                 {TESS_SUM, tess_u32, tess_f32},
+                 {TESS_PROD, tess_f64, tess_f64},
+                 {TESS_SUM, tess_c64, tess_c64},
+                 {TESS_MEAN, tess_c128, tess_c64},
+                 {TESS_PROD, tess_c64, tess_c128},
+                 {TESS_NORM1, tess_c64, tess_f32},
+                 {TESS_NORM2, tess_c128, tess_c64},
+                 {TESS_ALL, tess_c64, tess_bool},
+                 {TESS_COUNT_NONZERO, tess_c128, tess_i64},
+                 {TESS_ANY, tess_c64, tess_u8},
+                 {TESS_SUM, tess_c128, tess_c128},
+                 {TESS_NORM_INF, tess_c64, tess_f32},
+                 {TESS_SUM, tess_i32, tess_c128}};
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int nan = tess_is_complex(cases[i].in) ? 0 : 1; nan < 2; nan++) {
+            lengths l;
+            const int64_t end = make(&l, &random, 3, 30, 40, !needs_elements(cases[i].operation), given, i % 2 + 1);
+            work w = {.operation = cases[i].operation, .in = cases[i].in, .out = cases[i].out, .nan = (tess_nan)nan, .fill = 1 + nan};
+            compare_as(&w, &l, end, (i + nan) % 3, &random);
+        }
+}
+
+/* Values over the whole range of exponents, infinities and NaNs; parts of long segments that are merged. */
+static void exact_sums(void **state) {
+    (void)state;
+    uint64_t random = 3;
+    static const int64_t given[] = {20000, 1025};
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+    } cases[] = {{TESS_SUM, tess_f32, tess_f32},   {TESS_SUM, tess_f64, tess_f64},   {TESS_NORM1, tess_f16, tess_f64},
+                 {TESS_MEAN, tess_i64, tess_f64},  {TESS_MEAN, tess_u64, tess_f32},  {TESS_SUM, tess_c64, tess_c64},
+                 {TESS_MEAN, tess_c128, tess_c64}, {TESS_NORM1, tess_c64, tess_f32}, {TESS_SUM, tess_f64, tess_bf16}};
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int fill = 1; fill <= 2; fill++) {
+            lengths l;
+            const int64_t end = make(&l, &random, 3, 12, 40, true, given, fill == 1 ? 2 : 0);
+            work w = {
+                .operation = cases[i].operation, .in = cases[i].in, .out = cases[i].out, .nan = (tess_nan)(fill - 1), .exact = true, .fill = fill};
+            compare_as(&w, &l, end, (i + fill) % 3, &random);
+        }
+}
+
+/* Lengths that differ by a million: thousands of leaves beside segments of a few elements, no segments, and segments without any elements. */
+static void skewed(void **state) {
+    (void)state;
+    uint64_t random = 4;
+    static const int64_t huge[] = {8192 * 1025 + 1, 8193, 16384}, none[] = {0};
+    lengths l;
+    work w = {.operation = TESS_SUM, .in = tess_u8, .out = tess_u32, .fill = 1, .ndim = 1};
+    w.shape[0] = make(&l, &random, 1, 500, 8, true, huge, 3) + 5;
+    compare(&w, &l, &random);
+    w.in = w.out = tess_f32;
+    w.shape[0] = make(&l, &random, 8190, 5, 3, true, huge + 1, 2) + 5;
+    compare(&w, &l, &random);
+    make(&l, &random, 5, 50, 1, true, none, 1);
+    compare_as(&w, &l, l.offset[l.count], 1, &random);
+    w.exact = true;
+    compare_as(&w, &l, l.offset[l.count], 1, &random);
+    make(&l, &random, 2, 0, 1, true, none, 0);
+    compare_as(&w, &l, 2, 2, &random);
+}
+
+static void rows_were_compared(void **state) {
+    (void)state;
+    for (int r = 0; r < tess_reduce_op.gpu_count; r++) {
+        const char *name = tess_reduce_op.gpu_rows[r].name;
+        const bool wanted = strstr(name, "segments") || strcmp(name, "reduce/tree_lanes") == 0;
+        if (wanted && ran[r] < 10)
+            fail_msg("%s was compared %d times only", name, ran[r]);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_operation), cmocka_unit_test(every_type), cmocka_unit_test(exact_sums),
+                                       cmocka_unit_test(skewed), cmocka_unit_test(rows_were_compared)};
+    return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
+}
