@@ -190,7 +190,7 @@ static const struct {
     kernel lines, low;   /* those whose rows begin at lines; where rows of the source are a multiple of `apart` bytes apart */
     int64_t apart, rows; /* rows: of the source, of the tiles that are turned at once */
 } kernels[17] = {
-    [1] = {{direct_1, 64, 64, 1}, ODD(1, 512, 256, 384, 128), {piped_1, 256, 384, 2}, {piped_1, 128, 384, 2}, PAGE, ROWS_1},
+    [1] = {{direct_1, 64, 64, 1}, ODD(1, 512, 256, 384, 128), {piped_1, 256, 512, 2}, {piped_1, 128, 384, 2}, 8 * PAGE, ROWS_1},
     [2] = {{direct_2, 64, 96, 1}, ODD(2, 512, 256, 256, 192), {piped_2, 256, 512, 2}, {piped_2, 128, 320, 2}, PAGE, ROWS_2},
     [4] = {{direct_4, 48, 112, 1}, ODD(4, 512, 192, 128, 192), {piped_4, 96, 256, 2}, {piped_4, 64, 192, 2}, ONE_SET, ROWS_4},
     [8] = {{direct_8, 24, 80, 1}, ODD(8, 256, 256, 64, 128), {piped_8, 96, 192, 2}, {piped_8, 64, 160, 2}, PAGE, ROWS_8},
