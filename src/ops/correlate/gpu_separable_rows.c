@@ -68,6 +68,11 @@ typedef struct shape {
 
 static int64_t up_to(int64_t n, int64_t step) { return tess_ceil_div(n, step) * step; }
 
+/* So many threads stand along the rows, those whose columns lie beyond the end included. */
+static int64_t threads_of(const tess_correlate_frame *f, int64_t threads, int64_t columns, int64_t margin) {
+    return tess_ceil_div(f->x.m, threads * columns - margin) * threads;
+}
+
 static shape shape_of(const pair *two, int64_t work, const tess_gpu_device *device) {
     const tess_correlate_frame *f = &two->frame;
     const int64_t wide = work / 4, before = f->x.before, after = f->x.width - 1 - before;
@@ -82,21 +87,32 @@ static shape shape_of(const pair *two, int64_t work, const tess_gpu_device *devi
         s.columns = 2;
     while (s.threads > 64 && s.threads * s.columns / 2 >= f->x.m + before + after)
         s.threads = s.threads == 192 ? 128 : s.threads / 2;
-    const int64_t vector = 16 / f->in, read = tess_min64(s.columns, vector);
+    const int64_t vector = 16 / f->in, read = tess_min64(s.columns, vector), unit = tess_max64(s.columns, vector),
+                  margin = two->rows == 0 ? 0 : up_to(before, unit) + up_to(after, unit);
+    /* A row of 512 columns by 33 taps is one tile of 160 threads, or one and a little more of 128. */
+    const bool fitted = two->whole && two->rows != 0 && wide == 1 && s.threads >= 128 && s.threads <= 192 && f->y.width >= 13 &&
+                        8 * threads_of(f, 160, s.columns, margin) <= 7 * threads_of(f, s.threads, s.columns, margin);
+    if (fitted)
+        s.threads = 160;
     int64_t row = s.threads * s.columns;
-    s.finished = row;
+    s.finished = row - margin;
     if (two->rows == 0)
         row += up_to(up_to(before, read), vector) + up_to(up_to(after, read), vector);
-    else
-        s.finished -= up_to(before, tess_max64(s.columns, vector)) + up_to(after, tess_max64(s.columns, vector));
     int64_t registers = (s.columns * f->y.width + s.turn * (s.columns + (before + after) / 2)) * wide + 24;
     if (wide == 1 && f->y.width > 20) /* more warps serve better than windows that stay in registers */
         registers = s.columns * f->y.width + 44;
+    else if (fitted && f->y.width <= 17) /* as compiled: room for three blocks */
+        registers = 112;
     s.blocks = tess_max64(1, tess_min64(65536 / (s.threads * up_to(registers, 8)), 2048 / s.threads));
     s.shared =
         s.stages * s.turn * row * f->in + (two->rows == 0 ? 0 : 2 * s.turn * row * work) + (two->whole ? 0 : s.threads * s.turn * s.columns * f->out);
-    const int64_t columns = tess_ceil_div(f->x.m, s.finished) * f->arrays, waves = f->y.width > 20 ? 1 : 2,
-                  strips = tess_max64(1, waves * device->sms * s.blocks / columns);
+    const int64_t columns = tess_ceil_div(f->x.m, s.finished) * f->arrays, waves = f->y.width > 20 ? 1 : 2, at_once = device->sms * s.blocks;
+    int64_t strips = tess_max64(1, waves * at_once / columns), least = INT64_MAX;
+    for (int64_t n = 1; fitted && at_once > 0 && columns > at_once && n <= 8; n++) { /* many images: the last wave of blocks fullest, as in strip2d */
+        const int64_t turns = tess_ceil_div(columns * n, at_once) * (tess_ceil_div(f->y.m, n) + f->y.width - 1 + s.stages * s.turn);
+        if (turns < least)
+            least = turns, strips = n;
+    }
     s.height = tess_max64(tess_ceil_div(f->y.m, strips), tess_min64(f->y.m, 2 * f->y.width));
     return s;
 }
