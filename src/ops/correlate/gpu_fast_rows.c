@@ -299,16 +299,19 @@ static march3d_shape march3d_of(const tess_correlate_frame *f, int64_t work, boo
     s.down = large ? 4 : (s.rows == 1 ? 256 : 128) / s.along;
     if (large && work == 4 && f->in == 4)
         s.rows = tess_min64(s.rows, 2), s.down = s.along == 128 ? 12 : 6, s.along = tess_min64(s.along, 64);
-    /* Neighbours have neighbouring columns: what they store lies side by side, wherever rows begin. Blocks have whole rows, where they can. As measured. */
-    const bool single = !whole && device->shared_block_optin >= 160 << 10 && f->in >= 4 && work == f->in && before(f) + after(f) <= 8 &&
-                        f->y.m <= 8 * GRID && ((f->z.width <= 3 && plane <= 9) || (f->in == 4 && f->z.width <= 5 && plane <= 25));
+    /* Neighbours have neighbouring columns: what they store lies side by side, wherever rows begin. Blocks have whole rows, where they can. Masks of 5 planes are
+     * bound by arithmetic: four columns a thread, in blocks of 11 warps. As measured. */
+    const bool near = !whole && device->shared_block_optin >= 160 << 10 && f->in >= 4 && work == f->in && before(f) + after(f) <= 8 &&
+                      f->y.m <= 8 * GRID && ((f->z.width <= 3 && plane <= 9) || (f->in == 4 && f->z.width <= 5 && plane <= 25)),
+               single = near && f->z.width <= 3, broad = near && !single;
     if (!whole) { /* tiles that the rows are cut into evenly: one column more than whole tiles would be a tile */
         s.columns = single ? 1 : s.columns;
-        const int64_t widest = !single ? 32 * s.columns : f->in == 4 ? 544 : 272, tiles = tess_max64(1, tess_ceil_div(f->x.m, widest));
+        const int64_t widest = broad ? 176 : !single ? 32 * s.columns : f->in == 4 ? 544 : 272, most = broad ? 352 : single ? 544 : 256;
+        const int64_t tiles = tess_max64(1, tess_ceil_div(f->x.m, widest));
         s.along = up_to(tess_max64(8, tess_ceil_div(tess_ceil_div(f->x.m, tiles), s.columns)), tess_max64(1, 16 / f->in / s.columns));
         if (single)
             s.rows = f->in == 8 ? 4 : f->z.width <= 3 && s.along > 384 ? 12 : 8;
-        s.down = tess_max64(1, tess_min64((single ? 544 : 256) / s.along, tess_ceil_div(f->y.m, s.rows)));
+        s.down = tess_max64(1, tess_min64(most / s.along, tess_ceil_div(f->y.m, s.rows)));
     }
     s.threads = up_to(s.along * s.down, 32);
     const int64_t vector = 16 / f->in, read = s.columns * f->in < 16 ? s.columns : vector;
@@ -325,7 +328,7 @@ static march3d_shape march3d_of(const tess_correlate_frame *f, int64_t work, boo
     const int64_t tiles = tess_ceil_div(f->x.m, s.along * s.columns) * tess_ceil_div(f->y.m, s.down * s.rows) * f->arrays;
     const int64_t waves = s.rows == 3 || measured ? 1 : 2, at_once = device->sms * s.blocks;
     int64_t chunks = tess_max64(1, waves * at_once / tess_max64(tiles, 1)), least = INT64_MAX;
-    for (int64_t n = 1; single && n <= 16; n++) { /* as many as leave the last wave of blocks fullest, planes before a chunk's first output counted */
+    for (int64_t n = 1; near && n <= 16; n++) { /* as many as leave the last wave of blocks fullest, planes before a chunk's first output counted */
         const int64_t turns = tess_ceil_div(tiles * n, at_once) * (tess_ceil_div(f->z.m, n) + f->z.width - 1 + s.stages);
         if (turns < least)
             least = turns, chunks = n;
