@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * window_job.h - what cpu_window.c knows of a pass while it runs, and which tiles follow from it. Included there, once for each instruction set. */
+#ifndef TESS_OPS_CORRELATE_WINDOW_JOB_H
+#define TESS_OPS_CORRELATE_WINDOW_JOB_H
+
+#include "ops/correlate/window.h"
+#include "ops/correlate/window_kernels.h"
+
+enum {
+    ROLL_ROWS = 12,    /* from which on sums roll down: the first and the last rows of the mask are what is lost */
+    ROLL_AHEAD = 512,  /* bytes to the right of a rolling tile, from which on columns are asked for */
+    ALONG_AHEAD = 192, /* likewise, of a vector of window_along.h, but rows below */
+};
+
+typedef struct job {
+    const tess_correlate_pass *pass;
+    tess_correlate_window window;
+    tess_correlate_source source;
+    tess_correlate_outer outer;
+    tess_row_storer store;
+    const tess_window_kernels *kernels;
+    const char *in;
+    char *out, *scratch;
+    tess_window_put put; /* packed integers: see tess_window_call */
+    int32_t start;
+    uint8_t picks[64];                /* likewise */
+    int64_t read_beyond;              /* elements behind a row's last that a tile may read; nothing comes of them */
+    bool down;                        /* rows of u8 are read as they are, by tiles as tall as a band (window_down.h) */
+    bool held;                        /* such tiles leave outputs in the cache, some lines a row, before they go past it */
+    bool rings;                       /* rows go through rings (window_rings.h) */
+    bool out_ready;                   /* out has the work type and compact rows: tiles are stored straight into it */
+    bool narrows;                     /* out has small integers, which wide tiles can put */
+    bool cached;                      /* the input is what another pass has just left in a cache */
+    bool large, stream;               /* the output is too large to be kept in a cache; and whole lines of it can be written */
+    int64_t length, out_stride;       /* of a row: elements, bytes from element to element */
+    int64_t source_bytes;             /* of an element of the input */
+    bool source_compact;              /* which lie one after another along a row */
+    int64_t out_width;                /* bytes of an output element */
+    int64_t inside, beyond;           /* columns inside .. beyond - 1 are read where they lie */
+    int64_t strips;                   /* of a row */
+    int64_t bands, rows, y_stride;    /* of a plane of output: bands, rows, bytes between rows */
+    int64_t floors, planes, z_stride; /* of the output: blocks, planes, bytes between planes */
+} job;
+
+/* A row, or as many as a tile is tall, of a strip. Gathered, its input rows are padded to whole vectors; where they lie ready there is nothing beyond,
+ * and the last tile begins earlier instead: what it computes again comes out the same. */
+typedef struct tiles {
+    tess_window_tile wide, narrow;
+    int64_t rows, wide_columns, narrow_columns;
+    bool runs;     /* several in one call */
+    bool rolls;    /* window_roll.h */
+    int64_t ahead; /* bytes to the right, from which on columns are asked for */
+} tiles;
+
+static tiles tall_tiles(const job *j, int64_t rows) {
+    const tess_window_kernels *k = j->kernels;
+    if (j->down)
+        return (tiles){k->down3_u8, k->narrow_down3_u8, rows, k->wide * k->lanes, k->lanes, true, false, 0};
+    const tess_correlate_window *w = &j->window;
+    const bool small = w->wy == 3 && w->wx == 3 && w->planes == 1 && j->pass->group == 1 && k->tile3;
+    if (small && k->along3 && !j->narrows)
+        return (tiles){k->along3, k->along3, k->tall3, k->lanes, k->lanes, true, false, ALONG_AHEAD};
+    return small ? (tiles){k->tile3, k->narrow3, k->tall3, k->wide * k->lanes, k->lanes, true, false, 0}
+                 : (tiles){k->tile, k->narrow, k->tall, k->wide * k->lanes, k->lanes, false, false, 0};
+}
+/* All rows of a band at once, where the mask is one that rolls. Not where lines of output are brought from memory to be written: few rows at a time are
+ * quicker then (4093 x 4089, 5 x 5: 11.3 ms and 13.5). */
+static tiles band_tiles(const job *j, int64_t rows) {
+    const tess_window_kernels *k = j->kernels;
+    const tess_correlate_window *w = &j->window;
+    const int vectors = w->wy <= TESS_WINDOW_ROLLS ? k->roll_wide[w->wy] : 0;
+    if (vectors == 0 || rows < ROLL_ROWS || w->wx == 1 || w->planes > 1 || j->large != j->stream || (j->narrows && vectors % 4 != 0))
+        return tall_tiles(j, rows);
+    return (tiles){k->roll[w->wy], k->narrow_roll[w->wy], rows, vectors * k->lanes, k->lanes, true, true, ROLL_AHEAD};
+}
+static tiles flat_tiles(const job *j) {
+    const tess_window_kernels *k = j->kernels;
+    return (tiles){k->line, k->point, 1, k->line_vectors * k->lanes, k->lanes, k->taps == 1, false, 0};
+}
+
+#endif
