@@ -16,6 +16,7 @@ KERNEL_TEXT(gpu_tile_vector);
 KERNEL_TEXT(gpu_micro);
 KERNEL_TEXT(gpu_shifted);
 KERNEL_TEXT(gpu_shifted_small);
+KERNEL_TEXT(gpu_shifted_vectors);
 KERNEL_TEXT(gpu_elements);
 KERNEL_TEXT(gpu_copy);
 extern const char tess_kernel_transpose_gpu_plane_cuh[], tess_kernel_transpose_gpu_piece_cuh[], tess_kernel_transpose_gpu_pairs_cuh[],
@@ -204,24 +205,33 @@ static bool shifted_pays(const tess_problem *base, const char **why) {
 /* The fastest of the tiles that were tried on an H200 (README.md). */
 static void launch_shifted(const transpose_gpu_matrices *m, tess_gpu_layout *layout) {
     int64_t size = m->size, margin = 32 / size;
-    if (size <= 2) {
-        int64_t piece = 256, row = 256, threads = size == 1 ? 512 : 256; /* bytes of a row of in and of out */
+    if (size == 1) {
+        int64_t piece = 256, row = 256, threads = 512; /* bytes of a row of in and of out */
         tess_gpu_unit(layout, &gpu_shifted_small);
         tess_gpu_option(layout, "-DPIECE=%d", (int)piece);
-        tess_gpu_option(layout, "-DQ=%d", (int)(row / size));
+        tess_gpu_option(layout, "-DQ=%d", (int)row);
         tess_gpu_option(layout, "-DTHREADS=%d", (int)threads);
-        tess_gpu_option(layout, "-DBLOCKS=%d", size == 1 ? 2 : 3);
-        launch_tiles_of(m, layout, "shifted_small", piece / size, row / size, margin - 1, (int)threads,
-                        (row / size + margin) * (piece + 16) + piece / size * 32);
+        tess_gpu_option(layout, "-DBLOCKS=2");
+        launch_tiles_of(m, layout, "shifted_small", piece, row, margin - 1, (int)threads, (row + margin) * (piece + 16) + piece * 32);
         return;
     }
-    int64_t along_p = 64, along_q = size == 4 ? 128 : 32, threads = size == 4 ? 512 : 256;
+    if (size <= 4) {
+        int64_t lanes = 16, groups = size == 2 ? 24 : 30, along_p = (lanes - 1) * 16 / size; /* of a row of in 16 bytes a lane, of out a group */
+        tess_gpu_unit(layout, &gpu_shifted_vectors);
+        tess_gpu_option(layout, "-DLANES=%d", (int)lanes);
+        tess_gpu_option(layout, "-DNV=%d", (int)groups);
+        tess_gpu_option(layout, "-DBLOCKS=%d", size == 2 ? 2 : 3);
+        launch_tiles_of(m, layout, "shifted_vectors", along_p, groups * 16 / size, margin - 1, (int)((groups + 2) * lanes),
+                        along_p * (groups + 2) * 16 + (lanes - 1) * 16);
+        return;
+    }
+    int64_t along_p = 64, along_q = 32, threads = 256;
     tess_gpu_unit(layout, &gpu_shifted);
     tess_gpu_option(layout, "-DP=%d", (int)along_p);
     tess_gpu_option(layout, "-DQ=%d", (int)along_q);
     tess_gpu_option(layout, "-DTHREADS=%d", (int)threads);
-    tess_gpu_option(layout, "-DAT_ONCE=%d", size == 4 ? 17 : 9);
-    tess_gpu_option(layout, "-DBLOCKS=%d", size == 8 ? 4 : 0);
+    tess_gpu_option(layout, "-DAT_ONCE=9");
+    tess_gpu_option(layout, "-DBLOCKS=4");
     launch_tiles_of(m, layout, "shifted", along_p, along_q, margin - 1, (int)threads, along_p * (along_q + margin + 1) * size);
 }
 
