@@ -195,7 +195,11 @@ static patch_shape patch_of(const pair *two, int64_t work) {
     else if (f->in == 2)
         s.rows = 14, s.across = 1, warps = 16;
     else if (f->in == 1)
-        s.columns = 8, s.across = 1, s.rows = f->y.width <= 3 ? 12 : 8, warps = f->y.width <= 3 ? 28 : 20;
+        s.columns = f->y.width <= 3 ? 8 : 4, s.across = 1,
+        s.rows = f->y.width <= 3   ? 12
+                 : f->y.width == 7 ? 18
+                                   : 14,
+        warps = f->y.width <= 3 ? 28 : 20;
     if (f->y.m <= 2 * s.rows)
         s.across = 4, s.down = 1;
     s.blocks = warps / (s.across * s.down);
