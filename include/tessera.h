@@ -424,7 +424,7 @@ TESS_API bool tess_reduction_named(const char *name, tess_reduction *operation);
  * In place: out and in have the same first element, both are compact (row-major), and the permutation exchanges two neighbouring groups of
  * axes once the axes that stay are set apart (a batch of matrices, or of matrices of short rows). Square matrices need no scratch, rectangular ones
  * of up to 256 KiB their own size for each thread, larger ones at most a seventh of a matrix and 1 MiB, and for each thread 4 MiB or 1/256 of the
- * matrix, whichever is more (tess_plan_workspace tells exactly; it is far less as a rule); on a GPU the array's size. A permutation that moves nothing does nothing, whatever the
+ * matrix, whichever is more (tess_plan_workspace tells exactly; it is far less as a rule); on a GPU the array's size and at most some MiB. A permutation that moves nothing does nothing, whatever the
  * layout. Any other overlap: TESS_ERR_OVERLAP.
  * Complexity: n; rectangular in place n too, with two or three passes over memory.
  */

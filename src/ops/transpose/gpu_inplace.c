@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_inplace.c - lays out the GPU's transposes in place: square matrices by pairs of tiles, others through a workspace as large as the array. */
+ * gpu_inplace.c - lays out the GPU's transposes in place: square matrices by pairs of tiles, small others through a workspace (gpu_inplace_bands.c: large ones). */
 #include "gpu/row.h"
 #include "ops/transpose/gpu_transpose.h"
 
@@ -8,7 +8,6 @@
     static const tess_gpu_text file = {"transpose/" #file ".cu", tess_kernel_transpose_##file##_cu}
 KERNEL_TEXT(gpu_inplace);
 KERNEL_TEXT(gpu_inplace_vectors);
-KERNEL_TEXT(gpu_inplace_small);
 KERNEL_TEXT(gpu_inplace_runs);
 
 enum { THREADS = 256 };
@@ -55,7 +54,7 @@ static int64_t bytes_of(const transpose_problem *p) { return p->in.count * p->in
  * of 2^shift x 2^shift pairs, if there are enough of them that the blocks to spare do not count. */
 typedef struct pairs {
     int64_t tile;
-    int threads, blocks, shift;
+    int threads, blocks, shift, align;
 } pairs;
 
 static void launch_pairs(const transpose_problem *p, tess_gpu_layout *layout, const char *entry, const pairs *use, int64_t shared) {
@@ -65,6 +64,7 @@ static void launch_pairs(const transpose_problem *p, tess_gpu_layout *layout, co
     const int64_t groups = tess_ceil_div(s.tiles, 1 << s.shift), wide = groups % 2 ? groups : groups + 1; /* gpu_pairs.cuh folds the triangle */
     const int64_t blocks = (wide * ((groups + 1) / 2) << 2 * s.shift) * p->batch;
     tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);
+    tess_gpu_option(layout, "-DTILE=%d", (int)use->tile);
     tess_gpu_option(layout, "-DTHREADS=%d", use->threads);
     tess_gpu_option(layout, "-DBLOCKS=%d", use->blocks);
     tess_gpu_step *step = tess_gpu_launch_of(layout, entry, blocks, 1, 1, use->threads, shared);
@@ -73,38 +73,50 @@ static void launch_pairs(const transpose_problem *p, tess_gpu_layout *layout, co
     layout->alignment = p->size;
 }
 
-/* The fastest that were tried on an H200 (README.md), for elements of 1, 2, 4, 8 and 16 bytes: rows of 256 bytes and more; less for small matrices, which
- * would leave most of a tile empty. */
-static const pairs by_vectors[] = {{256, 512, 1, 2}, {128, 256, 3, 2}, {64, 256, 4, 2}, {32, 256, 5, 2}, {32, 512, 3, 2}},
-                   small_by_vectors[] = {{128, 128, 4, 0}, {64, 128, 6, 0}, {32, 128, 6, 0}, {16, 128, 8, 0}, {16, 256, 6, 0}},
-                   by_words[] = {{128, 256, 3, 3}, {128, 512, 2, 3}, {64, 256, 4, 3}}, by_elements[] = {{64, 1024, 2, 0}, {32, 256, 4, 0}};
+/* The fastest that were tried on an H200 (README.md), for elements of 1, 2, 4, 8 and 16 bytes. By vectors: rows of 256 bytes and more; where rows are not whole
+ * lines longer ones, so that fewer lines are cut, if there are many pairs; less for small matrices, which would leave most of a tile empty. By columns: longer
+ * rows if there are many pairs. */
+static const pairs by_vectors[] = {{256, 512, 1, 2, 0}, {128, 256, 3, 3, 0}, {64, 256, 4, 3, 0}, {32, 256, 5, 2, 0}, {32, 512, 3, 3, 0}},
+                   long_by_vectors[] = {{256, 512, 1, 2, 0}, {192, 384, 1, 2, 0}, {128, 512, 1, 2, 0}, {32, 256, 5, 2, 0}, {64, 1024, 1, 2, 0}},
+                   small_by_vectors[] = {{128, 128, 4, 0, 0}, {64, 128, 6, 0, 0}, {32, 128, 6, 0, 0}, {16, 128, 8, 0, 0}, {16, 256, 6, 0, 0}},
+                   by_columns[] = {{208, 512, 2, 3, 16}, {120, 256, 3, 3, 16}, {88, 256, 3, 3, 32}, {64, 256, 3, 3, 128}, {32, 256, 4, 3, 16}},
+                   long_by_columns[] = {
+                       {320, 1024, 1, 3, 16}, {232, 512, 1, 3, 16}, {152, 1024, 1, 3, 32}, {112, 512, 1, 3, 128}, {32, 256, 4, 3, 16}};
 
 static int power_of(int64_t size) { return size == 1 ? 0 : 1 + power_of(size / 2); }
 
+/* Some blocks of one pair for each multiprocessor. */
+static bool many_pairs(const transpose_problem *p, int64_t tile) {
+    const int64_t tiles = tess_ceil_div(p->rows, tile);
+    return tiles * (tiles + 1) / 2 * p->batch >= 1024;
+}
+
+static bool has_room(const tess_gpu_device *device, int64_t shared) { return !device || shared <= device->shared_block_optin; }
+
 static void lay_inplace_vectors(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const transpose_problem *p = of(base);
-    const pairs *use = &by_vectors[power_of(p->size)];
-    if (p->rows * p->size < 2048 || (device && 2 * use->tile * use->tile * p->size > device->shared_block_optin))
+    const pairs *use = &by_vectors[power_of(p->size)], *longer = &long_by_vectors[power_of(p->size)];
+    if (p->rows * p->size % 128 != 0 && many_pairs(p, longer->tile) && has_room(device, 2 * longer->tile * longer->tile * p->size))
+        use = longer;
+    else if (p->rows * p->size < 2048 || !has_room(device, 2 * use->tile * use->tile * p->size))
         use = &small_by_vectors[power_of(p->size)];
     tess_gpu_unit(layout, &gpu_inplace_vectors);
-    tess_gpu_option(layout, "-DTILE=%d", (int)use->tile);
     launch_pairs(p, layout, "exchange_vectors", use, 2 * use->tile * use->tile * p->size);
     layout->alignment = 16;
 }
 
-static void lay_squares(const transpose_problem *p, tess_gpu_layout *layout) {
-    if (p->size <= 4) {
-        const pairs *use = &by_words[power_of(p->size)];
-        const int64_t piece = use->tile * p->size;
-        tess_gpu_unit(layout, &gpu_inplace_small);
-        tess_gpu_option(layout, "-DPIECE=%d", (int)piece);
-        launch_pairs(p, layout, "exchange_small", use, 2 * use->tile * (piece + 16));
-        return;
-    }
-    const pairs *use = &by_elements[power_of(p->size) - 3];
+int64_t tess_transpose_gpu_columns_room(int64_t tile, int64_t size) {
+    const int64_t v = 16 / size, vectors = tess_ceil_div(tile * size + 16 - size, 16);
+    return tess_ceil_div(tile, v) * (v * vectors + 1) * 16;
+}
+
+static void lay_squares(const transpose_problem *p, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const pairs *use = &by_columns[power_of(p->size)], *longer = &long_by_columns[power_of(p->size)];
+    if (many_pairs(p, longer->tile) && has_room(device, 2 * tess_transpose_gpu_columns_room(longer->tile, p->size)))
+        use = longer;
     tess_gpu_unit(layout, &gpu_inplace);
-    tess_gpu_option(layout, "-DTILE=%d", (int)use->tile);
-    launch_pairs(p, layout, "exchange", use, 2 * use->tile * (use->tile + 1) * p->size);
+    tess_gpu_option(layout, "-DALIGN=%d", use->align);
+    launch_pairs(p, layout, "exchange", use, 2 * tess_transpose_gpu_columns_room(use->tile, p->size));
 }
 
 /* Turned into the workspace, and copied back. */
@@ -127,9 +139,8 @@ static void lay_rectangles(const transpose_problem *p, tess_gpu_layout *layout) 
 
 static void lay_inplace(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const transpose_problem *p = of(base);
-    (void)device;
     if (p->place == TRANSPOSE_SQUARE)
-        lay_squares(p, layout);
+        lay_squares(p, device, layout);
     else
         lay_rectangles(p, layout);
 }

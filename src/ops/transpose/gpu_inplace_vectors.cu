@@ -11,6 +11,13 @@
 enum { T = TILE, ROW = T / V, HALF = THREADS / 2, EACH = ROW * ROW / HALF };
 static_assert(ROW * ROW % HALF == 0 && ROW % 8 == 0, "whole turns");
 
+// Asks for the whole line: where rows are not whole lines, a neighbour is about to want the rest of it.
+__device__ uint4 load(const element *from) {
+    uint4 x;
+    asm volatile("ld.global.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w) : "l"(from) : "memory");
+    return x;
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) exchange_vectors(element *data, const squares s) {
     extern __shared__ uint4 tiles[]; // [2][T][ROW]
     const pair at = pair_of_block<T>(data, s);
@@ -29,7 +36,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) exchange_vectors(e
             if (p < columns && q < rows)
 #pragma unroll
                 for (int i = 0; i < V; i++)
-                    row[e][i].all = *(const uint4 *)(from + (q + i) * s.size + p);
+                    row[e][i].all = load(from + (q + i) * s.size + p);
         }
 #pragma unroll
         for (int e = 0; e < EACH; e++) {

@@ -20,12 +20,15 @@ KERNEL_TEXT(gpu_shifted_vectors);
 KERNEL_TEXT(gpu_elements);
 KERNEL_TEXT(gpu_copy);
 extern const char tess_kernel_transpose_gpu_plane_cuh[], tess_kernel_transpose_gpu_piece_cuh[], tess_kernel_transpose_gpu_pairs_cuh[],
-    tess_kernel_transpose_gpu_turn_cuh[];
+    tess_kernel_transpose_gpu_turn_cuh[], tess_kernel_transpose_gpu_columns_cuh[], tess_kernel_transpose_gpu_squares_cuh[];
 static const tess_gpu_text plane_header = {"ops/transpose/gpu_plane.cuh", tess_kernel_transpose_gpu_plane_cuh},
                            piece_header = {"ops/transpose/gpu_piece.cuh", tess_kernel_transpose_gpu_piece_cuh},
                            pairs_header = {"ops/transpose/gpu_pairs.cuh", tess_kernel_transpose_gpu_pairs_cuh},
-                           turn_header = {"ops/transpose/gpu_turn.cuh", tess_kernel_transpose_gpu_turn_cuh};
-const tess_gpu_text *const tess_transpose_gpu_headers[] = {&plane_header, &piece_header, &pairs_header, &turn_header, NULL};
+                           turn_header = {"ops/transpose/gpu_turn.cuh", tess_kernel_transpose_gpu_turn_cuh},
+                           columns_header = {"ops/transpose/gpu_columns.cuh", tess_kernel_transpose_gpu_columns_cuh},
+                           squares_header = {"ops/transpose/gpu_squares.cuh", tess_kernel_transpose_gpu_squares_cuh};
+const tess_gpu_text *const tess_transpose_gpu_headers[] = {&plane_header,   &piece_header,   &pairs_header, &turn_header,
+                                                           &columns_header, &squares_header, NULL};
 
 static const transpose_problem *of(const tess_problem *problem) { return (const transpose_problem *)problem; }
 
@@ -359,8 +362,16 @@ const tess_strategy tess_transpose_gpu_rows[TRANSPOSE_GPU_ROWS] = {
      .target = TESS_TARGET_GPU,
      .applicable = tess_transpose_gpu_inplace_vectors_fit,
      .gpu = &tess_transpose_gpu_inplace_vectors},
+    {.name = "transpose/exchange_bands",
+     .idea =
+         "in place, matrices that are not square: bands read in order, tiles whose place has been read go there, the others by way of the workspace",
+     .source = "-",
+     .target = TESS_TARGET_GPU,
+     .applicable = tess_transpose_gpu_inplace_bands_fit,
+     .sensible = tess_transpose_gpu_inplace_bands_pay,
+     .gpu = &tess_transpose_gpu_inplace_bands},
     {.name = "transpose/exchange",
-     .idea = "in place: the same element by element or word by word; matrices that are not square through a workspace of the array's size",
+     .idea = "in place: as exchange_vectors, rows that begin anywhere; matrices that are not square through a workspace of the array's size",
      .source = "-",
      .target = TESS_TARGET_GPU,
      .applicable = tess_transpose_gpu_inplace_tiles_fit,

@@ -6,7 +6,7 @@
 #include "gpu/row.h"
 #include "ops/transpose/transpose.h"
 
-enum { TRANSPOSE_GPU_ROWS = 17 };
+enum { TRANSPOSE_GPU_ROWS = 18 };
 extern const tess_strategy tess_transpose_gpu_rows[TRANSPOSE_GPU_ROWS];
 
 /* The problem as matrices that a kernel can take element by element; *why says why not. */
@@ -29,6 +29,12 @@ void tess_transpose_gpu_launch_copy(tess_gpu_layout *layout, tess_gpu_place from
 
 /* gpu_inplace.c: in place, by vectors, by elements and by runs of any size. */
 extern const tess_gpu_row tess_transpose_gpu_inplace_vectors, tess_transpose_gpu_inplace, tess_transpose_gpu_inplace_runs;
+/* Bytes of shared memory of a tile of gpu_columns.cuh: its ROOM. */
+int64_t tess_transpose_gpu_columns_room(int64_t tile, int64_t size);
+/* gpu_inplace_bands.c: large matrices that are not square. */
+extern const tess_gpu_row tess_transpose_gpu_inplace_bands;
+bool tess_transpose_gpu_inplace_bands_fit(const tess_problem *base, const char **why);
+bool tess_transpose_gpu_inplace_bands_pay(const tess_problem *base, const char **why);
 bool tess_transpose_gpu_inplace_fits(const tess_problem *base, const char **why);
 bool tess_transpose_gpu_inplace_tiles_fit(const tess_problem *base, const char **why);
 bool tess_transpose_gpu_inplace_vectors_fit(const tess_problem *base, const char **why);
