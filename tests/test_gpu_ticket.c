@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_gpu_ticket.c - proves, on the virtual GPU as the CUDA engine's driver: a reduction of one launch gives the CPU's bytes on every stream, in a
  * captured graph launched again and again, and when the counters are used up; a stream has one counter, a captured execution one of its own, and every
- * counter is 0 again afterwards. And that executions alike are launched as a graph of the plan's, others are not, and all give the CPU's bytes. */
+ * counter is 0 again afterwards. And that executions alike are launched as a graph of the plan's, others are not, and all give the CPU's bytes. And that
+ * a capture of the caller's on another stream survives all that the library does meanwhile on the same thread. */
 #include "gpu_rows.h"
 #include "vgpu/vgpu.h"
 
@@ -173,6 +174,66 @@ static void executions_alike(void **state) {
     ok(cuStreamDestroy, other);
 }
 
+static tess_plan *correlate_plan(tess_context *of, tess_engine engine, DLDeviceType where) {
+    int64_t shape[] = {4096}, taps[] = {600};
+    static float weights[600];
+    tess_plan *plan;
+    DLTensor from = tess_view(NULL, tess_f32, 1, shape, NULL), to = from, mask = tess_view(weights, tess_f32, 1, taps, NULL);
+    const DLTensor *masks[] = {&mask};
+    from.device.device_type = to.device.device_type = where;
+    tess_correlate_options options = {.struct_size = sizeof options, .accuracy = TESS_ACCURACY_FFT, .call = {.engine = engine}};
+    assert_tess_ok(tess_plan_correlate(&plan, of, &from, masks, 1, &to, &options));
+    return plan;
+}
+
+/* A capture in the usual mode forbids this thread to make and free memory, on whatever stream: the library relaxes the thread where it does. */
+static void while_the_caller_captures(void **state) {
+    (void)state;
+    CUstream captured, other;
+    CUgraph graph;
+    CUgraphExec executable;
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+    tess_context *second;
+    float *host = calloc(2, 4096 * sizeof *host);
+    assert_non_null(host);
+    assert_tess_ok(tess_open(&second, NULL));
+    ok(cuStreamCreate, &captured, CU_STREAM_NON_BLOCKING);
+    ok(cuStreamCreate, &other, CU_STREAM_NON_BLOCKING);
+    tess_plan *sum = plan_of("reduce/tree_block"), *before = correlate_plan(context, TESS_ENGINE_AUTO, kDLCUDA);
+    assert_true(((const tess_gpu_plan *)before->prepared)->data != 0);
+    ok(cuThreadExchangeStreamCaptureMode, &mode); /* the scope that this program holds relaxes */
+    assert_int_equal(mode, CU_STREAM_CAPTURE_MODE_RELAXED);
+    ok(cuStreamBeginCapture, captured, CU_STREAM_CAPTURE_MODE_GLOBAL);
+    execute(sum, captured, true);
+    tess_plan_free(before);
+    tess_plan *meanwhile = correlate_plan(context, TESS_ENGINE_AUTO, kDLCUDA);
+    assert_true(((const tess_gpu_plan *)meanwhile->prepared)->data != 0);
+    tess_plan_free(meanwhile);
+    for (int i = 0; i < 18; i++)
+        execute(sum, other, true);
+    assert_non_null(replay_of(sum)->graph);
+    check_result();
+    for (int c = 0; c < 2; c++) { /* arrays of the host; a context is closed whose memory, made by the call, is freed then */
+        tess_plan *plan = correlate_plan(c ? second : context, c ? TESS_ENGINE_VIRTUAL : TESS_ENGINE_CUDA, kDLCPU);
+        assert_tess_ok(tess_execute(plan, host, NULL, host + 4096, NULL));
+        tess_plan_free(plan);
+    }
+    tess_close(second);
+    ok(cuStreamEndCapture, captured, &graph);
+    ok(cuGraphInstantiateWithFlags, &executable, graph, 0);
+    ok(cuGraphLaunch, executable, captured);
+    check_result();
+    ok(cuGraphExecDestroy, executable);
+    ok(cuGraphDestroy, graph);
+    mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    ok(cuThreadExchangeStreamCaptureMode, &mode);
+    assert_int_equal(mode, CU_STREAM_CAPTURE_MODE_GLOBAL); /* each call put back what it found */
+    tess_plan_free(sum);
+    ok(cuStreamDestroy, captured);
+    ok(cuStreamDestroy, other);
+    free(host);
+}
+
 static void when_they_are_used_up(void **state) {
     (void)state;
     CUstream a, b;
@@ -204,7 +265,7 @@ static void when_they_are_used_up(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(rows_of_one_launch), cmocka_unit_test(executions_alike),
-                                       cmocka_unit_test(when_they_are_used_up)};
+                                       cmocka_unit_test(while_the_caller_captures), cmocka_unit_test(when_they_are_used_up)};
     const tess_driver *table;
     uint64_t random = 1;
     int64_t shape[] = {N};

@@ -271,6 +271,92 @@ static void captures_span_streams(void **state) {
     end_own(own_);
 }
 
+typedef struct another {
+    const tess_driver *driver;
+    CUcontext context;
+    CUstream stream;
+    CUresult ended;
+} another;
+/* Another thread, which captures nothing, ends a capture that is not its own. */
+static void *end_elsewhere(void *given) {
+    another *a = given;
+    CUcontext popped;
+    CUgraph g;
+    a->driver->cuCtxPushCurrent(a->context);
+    a->ended = a->driver->cuStreamEndCapture(a->stream, &g);
+    a->driver->cuCtxPopCurrent(&popped);
+    return NULL;
+}
+
+/* CUDA's three modes: what is forbidden to the thread that captures, what is when it relaxes itself, and who may end the capture. */
+static void capture_modes(void **state) {
+    (void)state;
+    own own_ = begin_own();
+    CUstream s, t, blocking;
+    CUgraph g;
+    CUgraphExec x;
+    CUdeviceptr p, q;
+    char got[4];
+    ok(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    ok(cuStreamCreate(&t, CU_STREAM_NON_BLOCKING));
+    ok(cuStreamCreate(&blocking, 0));
+    ok(cuMemAlloc(&p, 4));
+    ok(cuMemsetD8Async(p, 1, 4, s));
+    ok(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    ok(cuMemsetD8Async(p, 2, 2, s));
+    ok(cuStreamEndCapture(s, &g));
+    ok(cuGraphInstantiateWithFlags(&x, g, 0));
+    ok(cuGraphDestroy(g));
+    for (int mode = CU_STREAM_CAPTURE_MODE_GLOBAL; mode <= CU_STREAM_CAPTURE_MODE_RELAXED; mode++)
+        for (int own_mode = CU_STREAM_CAPTURE_MODE_GLOBAL; own_mode <= CU_STREAM_CAPTURE_MODE_RELAXED; own_mode++) {
+            CUstreamCaptureMode m = own_mode;
+            bool relaxed = mode == CU_STREAM_CAPTURE_MODE_RELAXED || own_mode == CU_STREAM_CAPTURE_MODE_RELAXED;
+            ok(cuStreamBeginCapture(s, mode));
+            ok(cuThreadExchangeStreamCaptureMode(&m));
+            assert_int_equal(m, CU_STREAM_CAPTURE_MODE_GLOBAL);
+            ok(cuGraphLaunch(x, t)); /* on another stream, whatever the mode, and at once */
+            ok(cuMemcpyDtoHAsync(got, p, 4, t));
+            assert_memory_equal(got, "\2\2\1\1", 4);
+            ok(cuMemsetD8Async(p, 1, 4, t));
+            refused(cuMemAlloc(&q, 8), relaxed ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+            if (relaxed)
+                ok(cuMemFree(q));
+            ok(cuThreadExchangeStreamCaptureMode(&m));
+            assert_int_equal(m, own_mode);
+            another a = {.driver = own_.driver, .context = own_.primary, .stream = s};
+            pthread_t thread;
+            assert_int_equal(pthread_create(&thread, NULL, end_elsewhere, &a), 0);
+            pthread_join(thread, NULL);
+            if (mode == CU_STREAM_CAPTURE_MODE_RELAXED) {
+                assert_int_equal(a.ended, CUDA_SUCCESS);
+                continue;
+            }
+            assert_int_equal(a.ended, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
+            refused(cuStreamEndCapture(s, &g), relaxed ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+        }
+    CUstreamCaptureMode none = 3;
+    refused(cuThreadExchangeStreamCaptureMode(&none), CUDA_ERROR_INVALID_VALUE);
+    /* a graph launched into a capture becomes a part of the graph that it makes */
+    CUgraphExec outer;
+    ok(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    ok(cuGraphLaunch(x, s));
+    ok(cuMemsetD8Async(p + 3, 3, 1, s));
+    ok(cuStreamEndCapture(s, &g));
+    ok(cuGraphInstantiateWithFlags(&outer, g, 0));
+    ok(cuGraphExecDestroy(x));
+    ok(cuMemcpyDtoHAsync(got, p, 4, t));
+    assert_memory_equal(got, "\1\1\1\1", 4);
+    ok(cuGraphLaunch(outer, t));
+    ok(cuMemcpyDtoHAsync(got, p, 4, t));
+    assert_memory_equal(got, "\2\2\1\3", 4);
+    /* the default stream waits for streams that are not non-blocking: no mode allows that */
+    ok(cuStreamBeginCapture(blocking, CU_STREAM_CAPTURE_MODE_RELAXED));
+    refused(cuGraphLaunch(outer, NULL), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    refused(cuStreamEndCapture(blocking, &g), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    ok(cuGraphLaunch(outer, NULL));
+    end_own(own_);
+}
+
 /* What a kernel says of its blocks: for each directive the shapes that an H200's driver took and refused. */
 static void test_block_directives(void **state) {
     (void)state;
@@ -313,7 +399,8 @@ static void test_block_directives(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(launches_are_counted_and_faults_are_errors), cmocka_unit_test(wrong_handles_are_refused),
-                                       cmocka_unit_test(captures_span_streams), cmocka_unit_test(test_block_directives)};
+                                       cmocka_unit_test(captures_span_streams), cmocka_unit_test(capture_modes),
+                                       cmocka_unit_test(test_block_directives)};
     char *folder = fake_cache();
     const tess_driver *table;
     kernels = vgpu_read("card.cu");

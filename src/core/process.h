@@ -24,6 +24,7 @@ typedef struct tess_thread_state {
     int opened;                          /* number of the object that this thread opened last */
     int depth;                           /* used part of the stack */
     uint64_t current[TESS_THREAD_STACK]; /* handles, the last is current */
+    int capture_mode;                    /* what this thread may do while a stream is captured; 0: as little as possible */
     int error;                           /* of the last failing call, with the sentence for it */
     char sentence[TESS_DETAIL_SIZE];
 } tess_thread_state;

@@ -160,8 +160,20 @@ static tess_status enter(tess_gpu_scope *scope, CUstream stream, const unsigned 
     return TESS_OK;
 }
 
+void tess_gpu_relax(tess_gpu_scope *scope) {
+    scope->before = CU_STREAM_CAPTURE_MODE_RELAXED;
+    scope->relaxed = scope->gpu->driver.cuThreadExchangeStreamCaptureMode(&scope->before) == CUDA_SUCCESS;
+}
+
+void tess_gpu_restore(tess_gpu_scope *scope) {
+    if (scope->relaxed)
+        scope->gpu->driver.cuThreadExchangeStreamCaptureMode(&scope->before);
+    scope->relaxed = false;
+}
+
 tess_status tess_gpu_enter(tess_gpu *gpu, tess_gpu_device *device, CUstream stream, tess_gpu_scope *scope) {
     *scope = (tess_gpu_scope){.gpu = gpu, .device = device};
+    tess_gpu_relax(scope);
     return enter(scope, stream, NULL);
 }
 
@@ -175,4 +187,5 @@ void tess_gpu_leave(tess_gpu_scope *scope) {
     if (scope->pushed)
         scope->gpu->driver.cuCtxPopCurrent(&popped);
     scope->pushed = false;
+    tess_gpu_restore(scope);
 }

@@ -211,7 +211,12 @@ static tess_status execute_inside(const tess_gpu_scope *scope, const tess_plan *
     tess_gpu_pointers pointers = {.in = (CUdeviceptr)(uintptr_t)in, .second = (CUdeviceptr)(uintptr_t)second, .out = (CUdeviceptr)(uintptr_t)out};
     if (made->host) {
         double start = tess_seconds();
-        TESS_TRY(execute_from_host(scope, plan, in, second, out, stream));
+        tess_gpu_scope mode = {.gpu = scope->gpu};
+        tess_gpu_relax(&mode);
+        tess_status status = execute_from_host(scope, plan, in, second, out, stream);
+        tess_gpu_restore(&mode);
+        if (status != TESS_OK)
+            return status;
         *seconds = tess_seconds() - start;
         return TESS_OK;
     }

@@ -117,12 +117,18 @@ typedef struct tess_gpu_scope {
     tess_gpu_device *device;
     unsigned long long context_id; /* never used again for another context, unlike the handle */
     bool pushed;
+    bool relaxed; /* the thread was in mode `before` */
+    CUstreamCaptureMode before;
 } tess_gpu_scope;
 
 /* Makes a CUDA context of the device current: the stream's, else the one that the thread has current when it is on this device, else the device's
  * primary one. Always followed by tess_gpu_leave, which restores what was current; after a failure too. */
 tess_status tess_gpu_enter(tess_gpu *gpu, tess_gpu_device *device, CUstream stream, tess_gpu_scope *scope);
-/* The same where the work at hand was prepared in the CUDA context of that number: when that is the current one, it is on the device as well, and the
+/* While a thread captures in the usual mode, on whatever stream, making and freeing memory, modules and graphs is forbidden to it and would end that capture.
+ * tess_gpu_enter relaxes the thread until tess_gpu_leave, so that planning and freeing do no harm to a capture on another stream than theirs. */
+void tess_gpu_relax(tess_gpu_scope *scope);
+void tess_gpu_restore(tess_gpu_scope *scope);
+/* The same as tess_gpu_enter, less relaxing, where the work at hand was prepared in the CUDA context of that number: when that is the current one, it is on the device as well, and the
  * driver is asked for less. */
 tess_status tess_gpu_enter_again(tess_gpu *gpu, tess_gpu_device *device, CUstream stream, unsigned long long context_id, tess_gpu_scope *scope);
 void tess_gpu_leave(tess_gpu_scope *scope);

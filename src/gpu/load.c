@@ -310,10 +310,14 @@ static void close_one(_Atomic(struct tess_gpu *) *place, bool exiting) {
         return;
     bool silent = exiting || gpu->process != tess_process_id(); /* never opened, or a fork's: no entry may be called */
     tess_context *context = gpu->context;
+    tess_gpu_scope scope = {.gpu = gpu};
+    if (!silent)
+        tess_gpu_relax(&scope);
     tess_gpu_modules_free(gpu, silent); /* these three ask contexts that the devices keep */
     tess_gpu_slots_free(gpu, silent);
     tess_gpu_tickets_free(gpu, silent);
     tess_gpu_devices_free(gpu, silent);
+    tess_gpu_restore(&scope);
     tess_gpu_known_free(gpu);
     tess_gpu_cache_free(gpu);
     pthread_mutex_destroy(&gpu->lock);

@@ -28,24 +28,6 @@ static bool same(const tess_gpu_alike *a, const tess_gpu_alike *b) {
            a->pointers.out == b->pointers.out && a->pointers.workspace == b->pointers.workspace;
 }
 
-/* What makes and destroys graphs is forbidden to a thread that captures in the usual mode, even on another stream, and would end that capture: this thread is
- * relaxed meanwhile. */
-typedef struct relaxed {
-    CUstreamCaptureMode before;
-    bool changed;
-} relaxed;
-
-static relaxed relax(const tess_driver *driver) {
-    relaxed r = {.before = CU_STREAM_CAPTURE_MODE_RELAXED};
-    r.changed = driver->cuThreadExchangeStreamCaptureMode(&r.before) == CUDA_SUCCESS;
-    return r;
-}
-
-static void restore(const tess_driver *driver, relaxed r) {
-    if (r.changed)
-        driver->cuThreadExchangeStreamCaptureMode(&r.before);
-}
-
 /* The plan's launches, recorded on a stream of our own. */
 static CUresult capture(const tess_gpu_scope *scope, const tess_gpu_plan *made, const tess_gpu_pointers *pointers, CUgraph *graph) {
     const tess_driver *driver = &scope->gpu->driver;
@@ -79,7 +61,8 @@ static void record(const tess_gpu_scope *scope, const tess_gpu_plan *made, CUstr
     if (replay->never)
         return;
     snprintf(said, sizeof said, "%s", tess_detail());
-    relaxed before = relax(driver);
+    tess_gpu_scope mode = {.gpu = scope->gpu};
+    tess_gpu_relax(&mode);
     drop(driver, replay);
     if (capture(scope, made, &pointers, &graph) != CUDA_SUCCESS || driver->cuGraphInstantiateWithFlags(&replay->graph, graph, 0) != CUDA_SUCCESS) {
         replay->graph = NULL;
@@ -87,7 +70,7 @@ static void record(const tess_gpu_scope *scope, const tess_gpu_plan *made, CUstr
     }
     if (graph)
         driver->cuGraphDestroy(graph);
-    restore(driver, before);
+    tess_gpu_restore(&mode);
     replay->recorded = replay->last;
     tess_fail(TESS_OK, "%s", said);
 }
@@ -128,9 +111,6 @@ tess_status tess_gpu_run_again(const tess_gpu_scope *scope, const tess_plan *pla
 }
 
 void tess_gpu_replay_free(const tess_gpu_scope *scope, tess_gpu_plan *made) {
-    if (!made->replay.graph || scope->context_id != made->context_id)
-        return;
-    relaxed before = relax(&scope->gpu->driver);
-    drop(&scope->gpu->driver, &made->replay);
-    restore(&scope->gpu->driver, before);
+    if (scope->context_id == made->context_id)
+        drop(&scope->gpu->driver, &made->replay);
 }

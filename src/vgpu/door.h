@@ -40,7 +40,9 @@ typedef struct vgpu_step {
 typedef struct vgpu_tape {
     vgpu_step *first, *last;
     int users;
-    bool broken; /* something that cannot be recorded was called meanwhile */
+    CUstreamCaptureMode mode;
+    const tess_thread_state *thread; /* that began the capture */
+    bool broken;                     /* something that cannot be recorded was called meanwhile */
 } vgpu_tape;
 
 typedef struct vgpu_object {
@@ -95,8 +97,13 @@ CUresult tess_vgpu_door_status(tess_status status, CUresult otherwise);
 vgpu_object *tess_vgpu_door_add(tess_vgpu_door *door, vgpu_object_kind kind);
 void tess_vgpu_door_remove(tess_vgpu_door *door, vgpu_object *object); /* and all that it owns */
 vgpu_object *tess_vgpu_door_object(const tess_vgpu_door *door, uint64_t handle, vgpu_object_kind kind);
-/* Whether a stream (of those that the default stream waits for) is being captured. Breaks those captures: the call that asks cannot be recorded. */
-bool tess_vgpu_door_capturing(tess_vgpu_door *door, bool blocking);
+/* Work for the default stream, which waits for all streams that are not non-blocking: whether one of those is being captured. */
+bool tess_vgpu_door_implicit(tess_vgpu_door *door);
+/* A call that may wait for the device or have memory made (CUDA's "potentially unsafe" ones): whether a capture forbids it to this thread. CUDA's rules:
+ * a thread in the relaxed mode is forbidden nothing; any other is by a capture of its own that is not relaxed, and a thread in the global mode, in which all
+ * begin, by another thread's global one too.
+ * Both break the captures that they find. */
+bool tess_vgpu_door_unsafe(tess_vgpu_door *door);
 
 /* Does the step, or records it. The step is copied; its params are the callee's from now on. */
 CUresult tess_vgpu_door_do(tess_vgpu_door *door, vgpu_object *stream, vgpu_step *step);

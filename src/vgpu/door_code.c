@@ -39,6 +39,8 @@ CUresult tess_vgpu_cuModuleLoadDataEx(CUmodule *module, const void *image, unsig
         return result;
     if (!image)
         return tess_vgpu_door_leave(door, tess_vgpu_door_say(CUDA_ERROR_INVALID_VALUE, "the image is NULL"));
+    if (tess_vgpu_door_unsafe(door))
+        return tess_vgpu_door_leave(door, tess_vgpu_door_say(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "cuModuleLoadDataEx while a stream is captured"));
     if (is_machine_code(image)) {
         static const char text[] = "the virtual GPU runs PTX, this is machine code";
         write_log(count, options, values, text);

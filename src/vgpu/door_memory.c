@@ -32,13 +32,13 @@ static CUresult release(CUdeviceptr pointer, tess_vgpu_door *door) {
     return CUDA_SUCCESS;
 }
 
-/* On a card these wait for the device or may do so, which a captured stream does not allow. */
+/* On a card these wait for the device or may do so, as may host memory's below. */
 CUresult tess_vgpu_cuMemAlloc(CUdeviceptr *pointer, size_t bytes) {
     CUresult result;
     tess_vgpu_door *door = tess_vgpu_door_current(&result);
     if (!door)
         return result;
-    return tess_vgpu_door_leave(door, tess_vgpu_door_capturing(door, false)
+    return tess_vgpu_door_leave(door, tess_vgpu_door_unsafe(door)
                                           ? tess_vgpu_door_say(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "cuMemAlloc while a stream is captured")
                                           : allocate(pointer, bytes, door));
 }
@@ -47,7 +47,7 @@ CUresult tess_vgpu_cuMemFree(CUdeviceptr pointer) {
     tess_vgpu_door *door = tess_vgpu_door_current(&result);
     if (!door)
         return result;
-    return tess_vgpu_door_leave(door, tess_vgpu_door_capturing(door, false)
+    return tess_vgpu_door_leave(door, tess_vgpu_door_unsafe(door)
                                           ? tess_vgpu_door_say(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "cuMemFree while a stream is captured")
                                           : release(pointer, door));
 }
@@ -123,6 +123,8 @@ CUresult tess_vgpu_cuMemHostAlloc(void **pointer, size_t bytes, unsigned int fla
     *pointer = NULL;
     if (!door)
         return result;
+    if (tess_vgpu_door_unsafe(door))
+        return tess_vgpu_door_leave(door, tess_vgpu_door_say(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "cuMemHostAlloc while a stream is captured"));
     if (!bytes || flags > 7)
         return tess_vgpu_door_leave(door, tess_vgpu_door_say(CUDA_ERROR_INVALID_VALUE, "%zu bytes of host memory with flags %u", bytes, flags));
     vgpu_object *o = tess_vgpu_door_add(door, VGPU_HOST_MEMORY);
@@ -149,6 +151,8 @@ CUresult tess_vgpu_cuMemFreeHost(void *pointer) {
     tess_vgpu_door *door = tess_vgpu_door_current(&result);
     if (!door)
         return result;
+    if (tess_vgpu_door_unsafe(door))
+        return tess_vgpu_door_leave(door, tess_vgpu_door_say(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "cuMemFreeHost while a stream is captured"));
     vgpu_object *o = host_memory(door, (uint64_t)(uintptr_t)pointer);
     if (!o || o->memory != pointer)
         return tess_vgpu_door_leave(door,

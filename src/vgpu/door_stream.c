@@ -14,7 +14,7 @@ CUresult tess_vgpu_door_run(tess_vgpu_door *door, const vgpu_step *step) {
 CUresult tess_vgpu_door_do(tess_vgpu_door *door, vgpu_object *stream, vgpu_step *step) {
     CUresult result = CUDA_SUCCESS;
     if (!stream->tape) {
-        if (stream == &door->legacy && tess_vgpu_door_capturing(door, true)) /* it waits for the streams that others capture */
+        if (stream == &door->legacy && tess_vgpu_door_implicit(door)) /* it waits for the streams that others capture */
             result = tess_vgpu_door_say(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "work for the default stream while another is captured");
         else
             result = tess_vgpu_door_run(door, step);
@@ -187,15 +187,25 @@ CUresult tess_vgpu_cuEventElapsedTime(float *milliseconds, CUevent from, CUevent
 
 /* ---- graphs ---- */
 
-bool tess_vgpu_door_capturing(tess_vgpu_door *door, bool blocking) {
+bool tess_vgpu_door_implicit(tess_vgpu_door *door) {
     bool any = false;
     for (vgpu_object *o = door->objects; o; o = o->next)
-        if (o->kind == VGPU_STREAM && o->tape && !(blocking && o->non_blocking))
+        if (o->kind == VGPU_STREAM && o->tape && !o->non_blocking)
             any = o->tape->broken = true;
     return any;
 }
 
-/* Every mode is the strictest one. */
+bool tess_vgpu_door_unsafe(tess_vgpu_door *door) {
+    const tess_thread_state *thread = tess_thread_get();
+    bool any = false;
+    for (vgpu_object *o = door->objects; o && thread->capture_mode != CU_STREAM_CAPTURE_MODE_RELAXED; o = o->next)
+        if (o->kind == VGPU_STREAM && o->tape &&
+            (o->tape->thread == thread ? o->tape->mode != CU_STREAM_CAPTURE_MODE_RELAXED
+                                       : o->tape->mode == CU_STREAM_CAPTURE_MODE_GLOBAL && thread->capture_mode == CU_STREAM_CAPTURE_MODE_GLOBAL))
+            any = o->tape->broken = true;
+    return any;
+}
+
 CUresult tess_vgpu_cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
     CUresult result;
     tess_vgpu_door *door;
@@ -209,14 +219,19 @@ CUresult tess_vgpu_cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mod
     if (!(s->tape = tess_allocate_zeroed(door->context, sizeof *s->tape)))
         return tess_vgpu_door_leave(door, tess_vgpu_door_status(TESS_ERR_MEMORY, CUDA_ERROR_OUT_OF_MEMORY));
     s->tape->users = 1;
+    s->tape->mode = mode;
+    s->tape->thread = tess_thread_get();
     s->origin = true;
     return tess_vgpu_door_leave(door, CUDA_SUCCESS);
 }
 
 CUresult tess_vgpu_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
+    tess_thread_state *thread = tess_thread_get();
+    int before = thread->capture_mode;
     if ((unsigned)*mode > 2)
         return CUDA_ERROR_INVALID_VALUE;
-    *mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+    thread->capture_mode = (int)*mode;
+    *mode = (CUstreamCaptureMode)before;
     return CUDA_SUCCESS;
 }
 
@@ -229,6 +244,9 @@ CUresult tess_vgpu_cuStreamEndCapture(CUstream stream, CUgraph *graph) {
         return result;
     if (!s->tape || !s->origin)
         return tess_vgpu_door_leave(door, tess_vgpu_door_say(CUDA_ERROR_INVALID_VALUE, "no capture began in this stream"));
+    if (s->tape->mode != CU_STREAM_CAPTURE_MODE_RELAXED && s->tape->thread != tess_thread_get())
+        return tess_vgpu_door_leave(
+            door, tess_vgpu_door_say(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, "another thread began this capture, not in the relaxed mode"));
     vgpu_tape *tape = s->tape;
     vgpu_object *made = tape->broken ? NULL : tess_vgpu_door_add(door, VGPU_GRAPH);
     if (tape->broken)
@@ -269,6 +287,19 @@ CUresult tess_vgpu_cuGraphInstantiateWithFlags(CUgraphExec *executable, CUgraph 
     return tess_vgpu_door_leave(door, CUDA_SUCCESS);
 }
 
+/* A step of a graph that is launched into a stream: done now, or recorded anew, as a part of the graph that the stream's capture makes. */
+static CUresult again(tess_vgpu_door *door, vgpu_object *stream, const vgpu_step *step) {
+    vgpu_step copy = *step;
+    if (!stream->tape)
+        return tess_vgpu_door_run(door, step);
+    if (step->params) {
+        if (!(copy.params = tess_allocate(door->context, step->param_bytes)))
+            return tess_vgpu_door_status(TESS_ERR_MEMORY, CUDA_ERROR_OUT_OF_MEMORY);
+        memcpy(copy.params, step->params, step->param_bytes);
+    }
+    return tess_vgpu_door_do(door, stream, &copy);
+}
+
 /* The order of recording is one of the orders that the graph allows. */
 CUresult tess_vgpu_cuGraphLaunch(CUgraphExec executable, CUstream stream) {
     CUresult result;
@@ -279,11 +310,11 @@ CUresult tess_vgpu_cuGraphLaunch(CUgraphExec executable, CUstream stream) {
     const vgpu_object *e = tess_vgpu_door_object(door, (uint64_t)(uintptr_t)executable, VGPU_EXECUTABLE);
     if (!e)
         return tess_vgpu_door_leave(door, tess_vgpu_door_say(CUDA_ERROR_INVALID_HANDLE, "not an executable graph of this context"));
-    if (s->tape || tess_vgpu_door_capturing(door, false))
+    if (s == &door->legacy && tess_vgpu_door_implicit(door))
         return tess_vgpu_door_leave(
-            door, tess_vgpu_door_say(CUDA_ERROR_NOT_SUPPORTED, "a graph inside a captured graph is not supported on the virtual GPU"));
+            door, tess_vgpu_door_say(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a graph for the default stream while another is captured"));
     for (const vgpu_step *step = e->tape->first; step && result == CUDA_SUCCESS; step = step->next)
-        result = tess_vgpu_door_run(door, step);
+        result = again(door, s, step);
     return tess_vgpu_door_leave(door, result);
 }
 
