@@ -11,6 +11,7 @@ import sys
 
 from_json = json.loads
 ELEMENT_SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8), "c": (8, 16)}  # bytes by the letter of a typestr
+DRIVERS = ("libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1")  # src/gpu/search.c has the same
 DEVICE_ORDINAL = 9  # CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
 
 
@@ -34,17 +35,19 @@ def numpy_dtype(name):
 
 
 @functools.cache
-def pointer_attribute(library):
-    """The driver's cuPointerGetAttribute, found once; None where there is no driver."""
-    try:
-        return ctypes.CDLL(library).cuPointerGetAttribute
-    except (OSError, AttributeError):
-        return None
+def pointer_attribute(given):
+    """The driver's cuPointerGetAttribute, found once, where the library looks for the driver too; None where there is none."""
+    for library in [given] if given else DRIVERS:
+        try:
+            return ctypes.CDLL(library).cuPointerGetAttribute
+        except (OSError, AttributeError):
+            continue
+    return None
 
 
 def card_of(pointer):
     """The number of the card whose memory this is, which __cuda_array_interface__ does not say but the driver knows; 0 where there is none to ask."""
-    ask, ordinal = pointer_attribute(os.environ.get("TESSERA_LIBCUDA") or "libcuda.so.1"), ctypes.c_int(0)
+    ask, ordinal = pointer_attribute(os.environ.get("TESSERA_LIBCUDA")), ctypes.c_int(0)
     return ordinal.value if ask and ask(ctypes.byref(ordinal), DEVICE_ORDINAL, ctypes.c_uint64(pointer)) == 0 else 0
 
 

@@ -72,6 +72,34 @@ class OnCards(unittest.TestCase):
         _arrays.pointer_attribute.cache_clear()
         self.assertEqual(_arrays.card_of(5 << 20), 0)  # no driver
 
+    def test_the_driver_is_looked_for_where_the_library_looks(self):
+        from tessera import _arrays
+        asked = []
+
+        def absent(name):
+            asked.append(name)
+            raise OSError(name)
+
+        def last(name):
+            asked.append(name)
+            if len(asked) < len(_arrays.DRIVERS):
+                raise OSError(name)
+            return Cards(name)
+        self.addCleanup(_arrays.pointer_attribute.cache_clear)
+        _arrays.pointer_attribute.cache_clear()
+        environment = {name: value for name, value in os.environ.items() if name != "TESSERA_LIBCUDA"}
+        with unittest.mock.patch.object(_arrays.ctypes, "CDLL", last), unittest.mock.patch.dict(os.environ, environment, clear=True):
+            self.assertEqual(_arrays.card_of(5 << 20), 3)
+            places = tessera.devices().split("looked in ")  # what the library itself says when it finds none
+        if len(places) > 1:
+            folders = places[1].split("\n")[0].split(", ")[2:]
+            self.assertEqual(asked, ["libcuda.so.1"] + [folder + "/libcuda.so.1" for folder in folders])
+        asked.clear()
+        _arrays.pointer_attribute.cache_clear()
+        with unittest.mock.patch.object(_arrays.ctypes, "CDLL", absent), unittest.mock.patch.dict(os.environ, TESSERA_LIBCUDA="/no/such.so"):
+            self.assertEqual(_arrays.card_of(5 << 20), 0)
+        self.assertEqual(asked, ["/no/such.so"])  # and nothing else
+
 
 class Plain(unittest.TestCase):
     def test_results_are_tessera_arrays_or_numbers(self):
