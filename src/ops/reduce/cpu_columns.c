@@ -82,12 +82,12 @@ COLUMNS(multiply_u64, uint64_t, *, 1, 1)
         const size_t size = sizeof((tess_value *)0)->part;                                                                     \
         for (int64_t r = 0; r < rows; r++)                                                                                     \
             for (int64_t c = 0; c < n; c++) {                                                                                  \
-                tess_value x, y;                                                                                               \
+                tess_value x, y = {.part = {1}}; /* cpu_lanes.c */                                                             \
                 char *a = (char *)acc + (size_t)c * size;                                                                      \
                 memcpy(&x, base + offsets[r * step] + c * (int64_t)size, size);                                                \
-                memcpy(&y, a, size);                                                                                           \
                 if (!first || r > 0)                                                                                           \
-                    x = tess_reduce_value_multiply(tess_##part, y, x);                                                         \
+                    memcpy(&y, a, size);                                                                                       \
+                x = tess_reduce_value_multiply(tess_##part, y, x);                                                             \
                 memcpy(a, &x, size);                                                                                           \
             }                                                                                                                  \
     }

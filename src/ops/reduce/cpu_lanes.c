@@ -99,19 +99,19 @@ LANES(multiply_f32, float, *, 1, REDUCE_LANES, whole_none)
 LANES(multiply_f64, double, *, 1, REDUCE_LANES, whole_none)
 LANES(multiply_u64, uint64_t, *, 1, REDUCE_LANES, whole_none)
 
-/* Complex products are rare: one at a time. */
+/* Complex products are rare: one at a time. A lane's first factor meets 1 + 0i too, of which 1 - 0i leaves the former (node.c). */
 #define COMPLEX_PRODUCT(name, acc)                                          \
     static void name(void *lanes, const void *row, int64_t n, bool first) { \
         char *a = lanes;                                                    \
         const char *p = row;                                                \
         size_t size = sizeof((tess_value *)0)->acc;                         \
         for (int64_t i = 0; i < n; i++) {                                   \
-            tess_value x, y;                                                \
+            tess_value x, y = {.acc = {1}};                                 \
             char *lane = a + (size_t)(i % REDUCE_LANES) * size;             \
             memcpy(&x, p + (size_t)i * size, size);                         \
-            memcpy(&y, lane, size);                                         \
             if (!first || i >= REDUCE_LANES)                                \
-                x = tess_reduce_value_multiply(tess_##acc, y, x);           \
+                memcpy(&y, lane, size);                                     \
+            x = tess_reduce_value_multiply(tess_##acc, y, x);               \
             memcpy(lane, &x, size);                                         \
         }                                                                   \
     }                                                                       \
