@@ -8,6 +8,8 @@
 
 #include "core/base.h"
 
+TESS_INLINE void tess_touch_line(const void *p) { (void)*(const volatile char *)p; }
+
 /* Before line number v of so many from p on is read. Nothing behind the lines is. */
 TESS_INLINE void tess_touch_next(const void *p, int v, int lines) {
     const volatile char *line = p;

@@ -11,40 +11,12 @@
 
 #include "core/maker.h"
 #include "ops/reduce/reduce.h"
-#include "ops/reduce/take.h"
-#include "simd/touch.h"
+#include "ops/reduce/row_leaf.h"
 
 #if defined(__AVX512F__)
 enum { IN_REGISTERS = 1 };
-#define UNROLL _Pragma("GCC unroll 32")
 #else
 enum { IN_REGISTERS = 0 };
-#define UNROLL
-#endif
-enum { AHEAD = 4096 };
-
-/* The halvings of one vector. */
-#if defined(__AVX512F__)
-TESS_INLINE double last_double(v_f64 x) {
-    const __m256d four = _mm512_castpd512_pd256((__m512d)x) + _mm512_extractf64x4_pd((__m512d)x, 1);
-    const __m128d two = _mm256_castpd256_pd128(four) + _mm256_extractf128_pd(four, 1);
-    return two[0] + two[1];
-}
-TESS_INLINE float last_float(v_f32 x) {
-    const __m256 eight = _mm512_castps512_ps256((__m512)x) + _mm512_extractf32x8_ps((__m512)x, 1);
-    const __m128 four = _mm256_castps256_ps128(eight) + _mm256_extractf128_ps(eight, 1), two = four + _mm_movehl_ps(four, four);
-    return two[0] + two[1];
-}
-#else
-#define LAST(type, vector)                                                     \
-    TESS_INLINE type last_##type(vector x) {                                   \
-        for (int w = TESS_VECTOR_BYTES / (int)sizeof(type) / 2; w > 0; w /= 2) \
-            for (int j = 0; j < w; j++)                                        \
-                x[j] += x[j + w];                                              \
-        return x[0];                                                           \
-    }
-LAST(float, v_f32)
-LAST(double, v_f64)
 #endif
 
 /* The first bytes at p, fewer than a vector's, and zeros. */
@@ -60,58 +32,10 @@ TESS_INLINE void first_bytes(char *to, const char *p, int64_t bytes) {
 /* What is done about the lines to come, by loads of so many bytes. Loops of AVX-512 that convert nothing gain on AMD's processors when a byte of the next line is
  * read before this one is added; the others there only lose by asking ahead (Zen 4: norm2 of f32 17 GB/s, without 26; as much when 64 bytes are loaded at once and
  * then split). */
-typedef enum next_lines { LEFT_ALONE, ASKED_FOR, TOUCHED } next_lines;
 TESS_INLINE next_lines what_next(int bytes) {
     return bytes == 64 && tess_cpu_reads_halves() ? TOUCHED : tess_cpu_asks_ahead() || bytes == 64 ? ASKED_FOR : LEFT_ALONE;
 }
 
-/* The sum of the n elements of a leaf, `size` bytes each. Lanes without elements hold +0, which no sum notices that started from +0, and neither do those that
- * take +0 once more to complete a vector. */
-#if defined(__AVX512F__)
-/* Level by level: of nested loops gcc 12 keeps the inner ones, and the lanes go by way of L1. */
-#define HALVE_TO(a, VECTORS, to) \
-    if (VECTORS > to)            \
-    UNROLL for (int v = 0; v < to; v++) a[v] += a[v + (VECTORS > to ? to : 0)]
-#define HALVE(vector, a, VECTORS) \
-    HALVE_TO(a, VECTORS, 16);     \
-    HALVE_TO(a, VECTORS, 8);      \
-    HALVE_TO(a, VECTORS, 4);      \
-    HALVE_TO(a, VECTORS, 2);      \
-    HALVE_TO(a, VECTORS, 1)
-#else
-#define HALVE(vector, a, VECTORS) \
-    _Pragma("GCC unroll 8") for (int w = VECTORS / 2; w > 0; w /= 2) _Pragma("GCC unroll 16") for (int v = 0; v < w; v++) a[v] += a[v + w]
-#endif
-#define LEAF(name, type, vector, size)                                                                                \
-    TESS_INLINE type leaf_##name(const char *p, int64_t n, const next_lines next) {                                   \
-        enum { LANES = TESS_VECTOR_BYTES / (int)sizeof(type), VECTORS = REDUCE_LANES / LANES, BYTES = LANES * size }; \
-        vector a[VECTORS];                                                                                            \
-        UNROLL for (int v = 0; v < VECTORS; v++) a[v] = (vector){0};                                                  \
-        for (int64_t r = n / REDUCE_LANES; r > 0; r--, p += REDUCE_LANES * size)                                      \
-            UNROLL for (int v = 0; v < VECTORS; v++) {                                                                \
-                if (next == ASKED_FOR && v * BYTES % 64 == 0)                                                         \
-                    tess_prefetch_ahead(p + v * BYTES + AHEAD, 64);                                                   \
-                if (next == TOUCHED && v * BYTES % 64 == 0)                                                           \
-                    tess_touch_next(p, v *BYTES / 64, REDUCE_LANES * size / 64);                                      \
-                a[v] = take_##name(a[v], p + v * BYTES);                                                              \
-            }                                                                                                         \
-        const int whole = (int)(n % REDUCE_LANES) / LANES, some = (int)(n % LANES);                                   \
-        if (whole + some > 0) {                                                                                       \
-            _Alignas(64) char last[64];                                                                               \
-            first_bytes(last, p + whole * BYTES, some * size);                                                        \
-            if (next == ASKED_FOR)                                                                                    \
-                for (int at = 0; at < (whole + 1) * BYTES; at += 64)                                                  \
-                    tess_prefetch_ahead(p + at + AHEAD, 64);                                                          \
-            UNROLL for (int v = 0; v < VECTORS; v++) {                                                                \
-                if (v < whole)                                                                                        \
-                    a[v] = take_##name(a[v], p + v * BYTES);                                                          \
-                else if (v == whole)                                                                                  \
-                    a[v] = take_##name(a[v], last);                                                                   \
-            }                                                                                                         \
-        }                                                                                                             \
-        HALVE(vector, a, VECTORS);                                                                                    \
-        return last_##type(a[0]);                                                                                     \
-    }
 #define ROWS(name, type, vector, size)                                                                                         \
     LEAF(name, type, vector, size)                                                                                             \
     TESS_INLINE void trees_##name(type *to, const char *rows, int64_t step, int64_t count, int64_t k, const next_lines next) { \
@@ -177,8 +101,8 @@ ROWS(wide_f32, double, v_f64, 4)
             else if (v == whole)                                                                                          \
                 sum[v] += VALUE(last);                                                                                    \
         }                                                                                                                 \
-        HALVE(v_f64, sum, VECTORS);                                                                                       \
-        *mean = last_double(sum[0]) / (double)n;                                                                          \
+        HALVE(sum, VECTORS);                                                                                              \
+        *mean = last_double(sum[0], 0) / (double)n;                                                                       \
         const v_f64 m = v_f64_all(*mean);                                                                                 \
         v_f64 end = take_apart_##name((v_f64){0}, last, m);                                                               \
         for (int i = some; i < LANES; i++)                                                                                \
@@ -201,8 +125,8 @@ ROWS(wide_f32, double, v_f64, 4)
             }                                                                                                             \
         }                                                                                                                 \
         UNROLL for (int v = 0; v < VECTORS; v++) sum[v] = v_f64_load(lanes + v * LANES);                                  \
-        HALVE(v_f64, sum, VECTORS);                                                                                       \
-        *m2 = last_double(sum[0]);                                                                                        \
+        HALVE(sum, VECTORS);                                                                                              \
+        *m2 = last_double(sum[0], 0);                                                                                     \
     }
 MOMENTS(f16, 2, v_f64_of_f16)
 MOMENTS(f32, 4, v_f64_of_f32)
