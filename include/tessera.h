@@ -542,8 +542,8 @@ TESS_API tess_status tess_tune(const tess_plan *plan, double seconds);
 TESS_API tess_status tess_time_plan(const tess_plan *plan, const void *in, const void *second, void *out, double seconds, double *median);
 
 /* What this machine can do, measured now: about `seconds` in all, but three rounds at least. bytes/s count reads + writes. The two arrays have 4 times
- * the size of the last-level cache each, 256 MiB at least, but at most 1 GiB and an eighth of the machine's memory: where that is less than the caches
- * hold, the limits come out too high, never too low. The cached ones are of 128 KiB a thread, copied to 128 KiB; random reads are of 4 bytes each, independent of one another, in
+ * the size of the last-level caches that the processors share each, 256 MiB at least, but at most 1 GiB and an eighth of the machine's memory: where that is
+ * less than the caches hold, the limits come out too high, never too low. The cached ones are of 128 KiB a thread, copied to 128 KiB; random reads are of 4 bytes each, independent of one another, in
  * a table of 64 MiB. On a context whose engine is CUDA the card is measured, with arrays of 4 GiB (an eighth of its memory where that is less), and what
  * caches and random reads give stays 0; TESS_ERR_ENGINE without a card. */
 typedef struct tess_limits {

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #if defined(__x86_64__)
@@ -73,6 +74,51 @@ static int64_t cache_size(int name) {
     return size > 0 ? size : 0;
 }
 
+/* What the kernel says of one cache of one processor: "32768K", "0-7,96-103". */
+static bool cache_text(int processor, int index, const char *what, char text[256]) {
+    char path[128];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/%s", processor, index, what);
+    FILE *file = fopen(path, "re");
+    bool read = file && fgets(text, 256, file);
+    if (file)
+        fclose(file);
+    return read;
+}
+
+static int listed(const char *list) {
+    int count = 0;
+    for (char *end; *list >= '0' && *list <= '9'; list = *end == ',' ? end + 1 : end) {
+        long first = strtol(list, &end, 10);
+        count += *end == '-' ? (int)(strtol(end + 1, &end, 10) - first) + 1 : 1;
+    }
+    return count;
+}
+
+/* sysconf's last-level cache is a whole socket's where the processor tells no other (AMD's in a virtual machine: 320 MiB of which a core has 32), so the
+ * kernel is asked first. */
+static void find_caches(tess_cpu_info *info, int processor) {
+    char text[256];
+    info->l1d = cache_size(_SC_LEVEL1_DCACHE_SIZE);
+    info->l2 = cache_size(_SC_LEVEL2_CACHE_SIZE);
+    info->l3_all = info->l3 = cache_size(_SC_LEVEL3_CACHE_SIZE);
+    for (int i = 0; cache_text(processor, i, "level", text); i++) {
+        const int level = atoi(text);
+        if (!cache_text(processor, i, "size", text))
+            continue;
+        char *unit;
+        const int64_t size = strtoll(text, &unit, 10) << (*unit == 'K' ? 10 : *unit == 'M' ? 20 : 0);
+        if (level == 1 && cache_text(processor, i, "type", text) && strncmp(text, "Data", 4) == 0)
+            info->l1d = size;
+        if (level == 2)
+            info->l2 = size;
+        if (level == 3) {
+            const int sharing = cache_text(processor, i, "shared_cpu_list", text) ? listed(text) : info->processors;
+            info->l3 = size;
+            info->l3_all = size * tess_ceil_div(info->processors, sharing > 0 ? sharing : 1);
+        }
+    }
+}
+
 void tess_cpu_info_get(tess_cpu_info *info) {
     memset(info, 0, sizeof *info);
     snprintf(info->name, sizeof info->name, "unknown processor");
@@ -98,10 +144,12 @@ void tess_cpu_info_get(tess_cpu_info *info) {
         snprintf(info->name + length, sizeof info->name - length, " (model %s)", model);
     }
     cpu_set_t set;
-    info->processors = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    const bool known = sched_getaffinity(0, sizeof set, &set) == 0;
+    int first = 0;
+    info->processors = known ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
     if (info->processors < 1)
         info->processors = 1;
-    info->l1d = cache_size(_SC_LEVEL1_DCACHE_SIZE);
-    info->l2 = cache_size(_SC_LEVEL2_CACHE_SIZE);
-    info->l3 = cache_size(_SC_LEVEL3_CACHE_SIZE);
+    while (known && first + 1 < CPU_SETSIZE && !CPU_ISSET(first, &set))
+        first++;
+    find_caches(info, first);
 }

@@ -14,7 +14,8 @@ bool tess_slot_named(const char *name, tess_isa_slot *slot);
 typedef struct tess_cpu_info {
     char name[96];
     int processors;      /* that this process may run on */
-    int64_t l1d, l2, l3; /* bytes; 0 = not known */
+    int64_t l1d, l2, l3; /* bytes that one processor has, alone or shared; 0 = not known */
+    int64_t l3_all;      /* of all last-level caches that the processors share */
 } tess_cpu_info;
 void tess_cpu_info_get(tess_cpu_info *info);
 

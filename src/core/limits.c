@@ -82,7 +82,7 @@ static int64_t array_size(int threads) {
     tess_cpu_info info;
     tess_cpu_info_get(&info);
     int64_t memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-    int64_t size = tess_max64(4 * info.l3, (int64_t)256 << 20);
+    int64_t size = tess_max64(4 * info.l3_all, (int64_t)256 << 20);
     size = tess_min64(size, tess_min64((int64_t)1 << 30, memory / 8));
     size = tess_max64(size, tess_max64((int64_t)sizeof(float) << TABLE_BITS, (int64_t)threads * CACHED));
     return tess_ceil_div(size, PIECE) * PIECE;

@@ -2,6 +2,7 @@
 """Proves that the command does on files what it says: each operation against values worked out here, between formats, through pipes, onto its own input."""
 import json
 import os
+import pathlib
 import struct
 import time
 import wave
@@ -253,7 +254,10 @@ class About(files.Case):
             names = [r["name"] for r in rows if r["operation"] == operation and r["target"] == "cpu"]
             self.assertEqual(names[-1], operation + "/reference")
             self.assertGreater(len(names), 2)
-        self.assertIn("cpu", json.loads(self.ok("devices", "--json")))
+        cpu = json.loads(self.ok("devices", "--json"))["cpu"]
+        for index in pathlib.Path("/sys/devices/system/cpu/cpu%d/cache" % min(os.sched_getaffinity(0))).glob("index*"):
+            if (index / "level").read_text().strip() == "3":  # what the processor shares, not what a socket has
+                self.assertEqual("%dK" % (cpu["l3"] >> 10), (index / "size").read_text().strip())
 
     def test_explain_runs_nothing(self):
         self.put("a.npy", files.npy([1.0] * 6, "<f4", (2, 3)))
@@ -296,6 +300,9 @@ class About(files.Case):
         self.assertGreater(told["limits"]["copy_bytes_per_s"], 0)
         self.assertEqual({r["operation"] for r in told["results"]}, {"lookup"})
         self.assertTrue(all(r["fraction_of_limit"] > 0 for r in told["results"]))
+        # Each work has limits of its own, measured around it, from which its share comes.
+        self.assertTrue(all(set(r["limits"]) == set(told["limits"]) and min(r["limits"].values()) > 0 for r in told["results"]))
+        self.assertGreater(len({r["limits"]["copy_bytes_per_s"] for r in told["results"]}), 1)
         self.assertTrue(all(r["chosen"] and r["runs"] >= 5 for r in told["results"]))
         # One workload by a part of its name, every strategy that can run it, each once, the chosen one first; the reference is left out.
         told = json.loads(self.ok("bench", "--only", "256 x 256, in cache", "--rows", "--rounds", "7", "--pages", "ordinary", "--json", "--seconds", "0.001"))
