@@ -94,8 +94,8 @@ def map_coordinates(input, coordinates, output=None, order=3, mode="constant", c
             got = np.where(element, got, cval)
         total = got if order == 0 else total + np.where(weight != 0, weight * got, 0)
     total = np.where(inside, total, cval)
-    if output.dtype.kind in "iub":  # SciPy rounds halves away from zero here, and unsigned types end at their ends
-        total = np.trunc(total + np.copysign(0.5, total)) if output.dtype.kind != "b" else total
+    if output.dtype.kind in "iub":  # SciPy rounds halves away from zero here, and unsigned types end at their ends; booleans are cut
+        total = np.trunc(total + np.copysign(0.5, total) if output.dtype.kind != "b" else total)
         if output.dtype.kind == "u":
             total = np.clip(total, 0, np.iinfo(output.dtype).max)
     with np.errstate(invalid="ignore"):

@@ -18,7 +18,7 @@ def _with_complex_value(input, output, masks, axes, mode, cval, origins):
     for mask, sign in ((masks.real, 1), (masks.imag, -1)):
         for data, value in ((input.real, cval.real), (input.imag, cval.imag)):
             part = np.zeros(output.shape, np.float64)
-            filtered(np.ascontiguousarray(data), part, np.ascontiguousarray(mask), axes, mode, value, origins)
+            filtered(np.asarray(data, order="C"), part, np.asarray(mask, order="C"), axes, mode, value, origins)
             parts.append((part, sign))
     (rr, _), (ir, _), (ri, _), (ii, _) = parts  # data's part, mask's part
     output[...] = (rr - ii) + 1j * (ir + ri)

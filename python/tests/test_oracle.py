@@ -232,6 +232,24 @@ class Filters(unittest.TestCase):
         self.assertEqual((got.dtype, got.shape), (want.dtype, want.shape))
         np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-4, err_msg=f"{order} {mode} {x.shape}")
 
+    def test_booleans_between(self):
+        x = np.random.default_rng(5).integers(0, 2, (6, 7)).astype(bool)
+        coordinates = np.random.default_rng(6).integers(-20, 120, (2, 200)) / 16
+        for order in (0, 1):
+            want = ndimage.map_coordinates(x, coordinates, order=order, cval=1)
+            got = tessera.ndimage.map_coordinates(x, coordinates, order=order, cval=1)
+            self.assertEqual(got.dtype, bool)
+            np.testing.assert_array_equal(got, want)
+
+    def test_no_axes(self):
+        for x in (5.0, 3 - 2j):
+            for weights in (np.array(2.0), np.array(1 + 3j)):
+                for cval in (0.0, 1 + 2j) if np.iscomplexobj(x) else (0.0,):
+                    for name in ("correlate", "convolve"):
+                        want = getattr(ndimage, name)(np.array(x), weights, mode="constant", cval=cval)
+                        got = getattr(tessera.ndimage, name)(np.array(x), weights, mode="constant", cval=cval)
+                        self.assertEqual((got.dtype, got.shape, got[()]), (want.dtype, want.shape, want[()]), (name, x, cval))
+
 
 class Types(unittest.TestCase):
     def test_promotion(self):
