@@ -19,26 +19,18 @@
 #include "core/parallel.h"
 #include "ops/correlate/fused.h"
 #include "ops/correlate/march.h"
-#include "ops/correlate/roll.h"
+#include "ops/correlate/rolling.h"
 #include "ops/correlate/window_kernels.h"
 #include "ops/correlate/window_rings.h"
 #include "simd/simd.h"
 
 /* Bytes: a line; how far ahead lines are asked for; sums of a march that are under way. */
-enum { LINE = 64, NEAR = 1024, WAITING = (TESS_MARCH_DEEP - 1) * TESS_FUSED_ROWS * TESS_VECTOR_BYTES };
+enum { LINE = TESS_ROLL_LINE, NEAR = 1024, WAITING = (TESS_MARCH_DEEP - 1) * TESS_FUSED_ROWS * TESS_VECTOR_BYTES };
 
 const tess_window_kernels *TESS_ISA_NAME(tess_correlate_window_kernels)(bool f32);
 const tess_roll_kernels *TESS_ISA_NAME(tess_correlate_roll_kernels)(bool f32);
+const tess_roll_kernels *TESS_ISA_NAME(tess_correlate_woven_kernels)(bool f32);
 const tess_march_kernels *TESS_ISA_NAME(tess_correlate_march_kernels)(void);
-
-/* How a row of output is shared out where sums roll along it. */
-typedef struct rolling {
-    tess_roll roll;             /* NULL: it is not */
-    int64_t from, to;           /* output columns that it makes, whole lines; tiles make those at the ends */
-    int64_t at;                 /* column between the passes over which the first line stands */
-    bool left, right;           /* ghost cells stand before the first line, behind the last */
-    int64_t made, made_at_last; /* columns of the rows between that tiles make: those before `made`, those from `made_at_last` on */
-} rolling;
 
 typedef struct job {
     const tess_correlate_problem *problem;
@@ -60,7 +52,7 @@ typedef struct job {
     tess_march march;              /* long row masks follow the columns, instead of rings; NULL: they do not */
     int64_t tall;                  /* output rows of a group */
     int64_t most;                  /* the same, or those of a tile: input rows that so many meet stand in the table, then as many that come next */
-    rolling rolling;
+    tess_rolling rolling;
 } job;
 
 /* What a thread keeps from one group of rows to the next. */
@@ -252,18 +244,24 @@ static void columns_at_end(const job *j, const walk *w, int64_t from, int64_t to
 
 /* A group of rows whose sums roll along. */
 static void rolled_group(const job *j, walk *w, char *out) {
-    const rolling *roll = &j->rolling;
+    const tess_rolling *roll = &j->rolling;
     const int64_t lanes = LINE / j->width, piece = j->out_ready ? roll->to - roll->from : TESS_FUSED_SUMS / j->width;
     char *between = w->scratch + j->fused.between + j->fused.left * j->width, *sums = w->scratch + j->fused.sums;
     columns_at_end(j, w, 0, roll->made);
     columns_at_end(j, w, roll->made_at_last, j->fused.length);
     row_ends(j, w);
+    const char *const *met = w->rows + j->column->axis[0].width - 1, *const *next = met + j->most; /* this group meets them first; the next group */
+    for (int64_t r = 0; r < j->tall && roll->near; r++)
+        for (int64_t b = 0; b < NEAR; b += LINE)
+            tess_prefetch_l2(next[r] + b);
     tess_roll_call call = {.rows = w->rows,
-                           .ahead = w->rows + j->most + j->column->axis[0].width - 1,
+                           .ahead = roll->near ? met : next,
                            .step = lanes * j->source.width,
                            .ahead_step = lanes * j->source_bytes,
                            .column = j->column->weights,
                            .row = j->row->weights,
+                           .hop = j->row->group * j->width,
+                           .reach = roll->reach,
                            .edge_stride = j->fused.row_bytes,
                            .out = sums,
                            .out_stride = TESS_FUSED_SUMS,
@@ -272,9 +270,9 @@ static void rolled_group(const job *j, walk *w, char *out) {
         const int64_t at = roll->at + x - roll->from;
         count = tess_min64(roll->to - x, piece);
         call.at = at * j->source.width;
-        call.ahead_at = at * j->source_bytes;
+        call.ahead_at = at * j->source_bytes + (roll->near ? NEAR : 0);
         call.steps = count / lanes;
-        call.first = roll->left && x == roll->from ? between - lanes * j->width : NULL;
+        call.first = roll->left && x == roll->from ? between - roll->reach * LINE : NULL;
         call.last = roll->right && x + count == roll->to ? between + j->fused.length * j->width : NULL;
         if (j->out_ready) {
             call.out = out + x * j->width;
@@ -304,35 +302,6 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
         one_group(j, &w, g * tall);
     if (end == rows / tall && rows % tall != 0) /* the last group begins earlier */
         one_group(j, &w, rows - tall);
-}
-
-/* Whether sums can roll along the rows of the output, and which of them. `phase`: columns up to the first line of output, where it is stored past the
- * caches. */
-static void find_rolling(job *j, int64_t phase) {
-    const tess_roll_kernels *kernels = TESS_ISA_NAME(tess_correlate_roll_kernels)(j->problem->work == tess_f32);
-    const tess_correlate_axis *across = &j->row->axis[1];
-    const int64_t taps = across->width, lanes = LINE / j->width, n = j->fused.length, shift = taps / 2 - across->before;
-    if (j->row->group > 1 || taps != j->column->axis[0].width || taps > TESS_ROLL_TAPS || kernels->rows[taps] == 0)
-        return;
-    rolling r = {.roll = j->fused.bytes ? kernels->bytes[taps] : kernels->roll[taps], .from = phase};
-    r.left = r.from + shift == 0;
-    if (!r.left) /* a whole line of columns is there before the first */
-        r.from += tess_ceil_div(tess_max64(lanes - shift - r.from, 0), lanes) * lanes;
-    r.at = r.from + shift;
-    r.right = (n - r.at) % lanes == 0 && n - shift <= j->length;
-    const int64_t lines = (n - r.at) / lanes - !r.right; /* without: and behind the last */
-    r.to = r.from + tess_min64(lines, (j->length - r.from) / lanes) * lanes;
-    r.right &= r.to + shift == n;
-    if (r.to - r.from < 4 * lanes)
-        return;
-    const bool folds = j->problem->boundary != TESS_BOUNDARY_CONSTANT; /* ghost cells are copies of the columns at either end */
-    const int64_t before_tile = r.to < j->length ? tess_min64(r.to, j->length - lanes) : n + across->before;
-    r.made = r.from > 0 ? tess_ceil_div(r.from, lanes) * lanes + taps - 1 - across->before : 0;
-    r.made = tess_min64(folds ? tess_max64(r.made, taps) : r.made, n);
-    r.made_at_last = tess_min64(before_tile - across->before, folds ? n - taps : n);
-    j->rolling = r;
-    j->tall = kernels->rows[taps];
-    j->most = tess_max64(j->tall, j->most);
 }
 
 static void find_kernels(job *j) {
@@ -386,7 +355,11 @@ tess_status TESS_ISA_NAME(tess_correlate_fused_passes)(const tess_correlate_prob
     j.inside = tess_min64(j.inside, j.length);
     j.beyond = tess_max64(tess_min64((across->n - (across->width - 1 - across->before)) * row->group, j.length), j.inside);
     j.tall = j.most = j.kernels->tall;
-    find_rolling(&j, j.stream ? phase / j.width : 0);
+    if (tess_rolling_of(&j.rolling, problem, fused, TESS_ISA_NAME(tess_correlate_roll_kernels)(problem->work == tess_f32),
+                        TESS_ISA_NAME(tess_correlate_woven_kernels)(problem->work == tess_f32), j.stream ? phase / j.width : 0)) {
+        j.tall = j.rolling.tall;
+        j.most = tess_max64(j.tall, j.most);
+    }
     const int64_t groups = column->axis[0].m / j.tall;
     return tess_parallel(run->context, run->threads, groups, tess_max64(1, groups / (8 * (int64_t)run->threads)), task, &j);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_roll_kernels.c - the kernels of roll.h: sums between the passes stay in the registers where there are 32, else in a short buffer. There are none for
- * vectors of 16 bytes. */
+ * vectors of 16 bytes, and where there are 32 registers masks of 11 taps and more are cpu_woven_kernels.c's. */
 #include "ops/correlate/put_sums.h"
 #include "ops/correlate/roll.h"
 #include "simd/halves.h"
@@ -9,10 +9,12 @@
 
 #if TESS_VECTOR_BYTES >= 32
 #if TESS_VECTOR_BYTES == 64
-enum { ROWS_3 = 6, ROWS_5 = 5, ROWS_7 = 4, ROWS_LONG = 5 };
+#define LONG 0
+enum { ROWS_3 = 6, ROWS_5 = 5, ROWS_7 = 4, ROWS_9 = 5 };
 #define ROLL_KERNEL "ops/correlate/roll_kernel.h"
 #else
-enum { ROWS_3 = 4, ROWS_5 = 4, ROWS_7 = 4, ROWS_LONG = 4 };
+#define LONG 1
+enum { ROWS_3 = 4, ROWS_5 = 4, ROWS_7 = 4, ROWS_9 = 4, ROWS_LONG = 4 };
 #define ROLL_KERNEL "ops/correlate/roll_lines.h"
 /* The fastest of several; at 3 taps what is loaded to be slid costs as much as what it saves. */
 #define SLID (TAPS <= 3 ? 0 : TAPS <= 11 || sizeof(real) == 8 ? 0xa : 0xe)
@@ -45,13 +47,17 @@ enum { ROWS_3 = 4, ROWS_5 = 4, ROWS_7 = 4, ROWS_LONG = 4 };
 #define LOAD(x) v_f64_load_here(x)
 #include "ops/correlate/roll_all.h"
 
-#define ALL(name, type)                                                                                                                         \
-    {                                                                                                                                           \
-        [3] = name##3_##type, [5] = name##5_##type, [7] = name##7_##type, [9] = name##9_##type, [11] = name##11_##type, [13] = name##13_##type, \
-        [15] = name##15_##type                                                                                                                  \
-    }
+#if LONG
+#define MORE(name, type) , [11] = name##11_##type, [13] = name##13_##type, [15] = name##15_##type
+#define ROWS_OF_MORE , [11] = ROWS_LONG, [13] = ROWS_LONG, [15] = ROWS_LONG
+#else
+#define MORE(name, type)
+#define ROWS_OF_MORE
+#endif
+#define ALL(name, type) \
+    { [3] = name##3_##type, [5] = name##5_##type, [7] = name##7_##type, [9] = name##9_##type MORE(name, type) }
 #define ROWS_OF_ALL \
-    { [3] = ROWS_3, [5] = ROWS_5, [7] = ROWS_7, [9] = ROWS_LONG, [11] = ROWS_LONG, [13] = ROWS_LONG, [15] = ROWS_LONG }
+    { [3] = ROWS_3, [5] = ROWS_5, [7] = ROWS_7, [9] = ROWS_9 ROWS_OF_MORE }
 static const tess_roll_kernels f32_kernels = {.rows = ROWS_OF_ALL, .roll = ALL(roll, f32), .bytes = ALL(roll, u8)};
 static const tess_roll_kernels f64_kernels = {.rows = ROWS_OF_ALL, .roll = ALL(roll, f64)};
 #else

@@ -21,7 +21,7 @@ bool tess_correlate_fused_of(tess_correlate_fused *f, const tess_correlate_probl
         return false;
     const tess_correlate_pass *column = &problem->passes[0], *row = &problem->passes[1];
     if (column->ndim != 2 || row->ndim != 2 || column->slab != 0 || row->slab != 0 || column->row != 1 || row->row != 1 || column->group != 1 ||
-        column->axis[1].width != 1 || row->axis[0].width != 1 || column->axis[0].m < TESS_FUSED_ROWS || column->axis[1].m < LEAST_COLUMNS)
+        column->axis[1].width != 1 || row->axis[0].width != 1 || column->axis[0].m < TESS_FUSED_LEAST || column->axis[1].m < LEAST_COLUMNS)
         return false;
     const tess_correlate_axis *across = &row->axis[1];
     if (column->axis[0].width > SCRATCH_LIMIT || across->width * row->group > SCRATCH_LIMIT || column->axis[1].m > SCRATCH_LIMIT)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * roll_all.h - ROLL_KERNEL for every length of the masks; included by cpu_roll_kernels.c for each type of input. */
+ * roll_all.h - ROLL_KERNEL for every length of the masks, those of 11 taps and more where LONG is 1; included by cpu_roll_kernels.c for each type of input. */
 
 #define roll_name KERNEL(roll3)
 #define TAPS 3
@@ -15,8 +15,9 @@
 #include ROLL_KERNEL
 #define roll_name KERNEL(roll9)
 #define TAPS 9
-#define ROWS ROWS_LONG
+#define ROWS ROWS_9
 #include ROLL_KERNEL
+#if LONG
 #define roll_name KERNEL(roll11)
 #define TAPS 11
 #define ROWS ROWS_LONG
@@ -29,3 +30,4 @@
 #define TAPS 15
 #define ROWS ROWS_LONG
 #include ROLL_KERNEL
+#endif

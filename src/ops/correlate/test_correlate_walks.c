@@ -54,29 +54,32 @@ static void columns_then_rows(void **state) {
     }
 }
 
-/* Short masks of as many taps in a column and in a row, whose sums roll along (roll.h): every boundary, extent and type of element, masks that stand to
- * one side, rows of whole vectors and others. The last three are stored past the caches, from the middle of a line on. */
-static void short_lists(void **state) {
+/* Masks of as many taps in a column and in a row, whose sums roll along (roll.h): every boundary, extent and type of element, masks that stand to one side, rows
+ * of whole vectors and others, pixels of 2 to 4 colours. The last three are stored past the caches, from the middle of a line on. */
+static void equal_lists(void **state) {
     (void)state;
     uint64_t random = 12;
-    for (int i = 0; i < 57; i++) {
+    for (int i = 0; i < 117; i++) {
         sample s;
         memset(&s, 0, sizeof s);
-        const bool large = i >= 54;
-        int64_t width = large ? 3 + 6 * (i - 54) : 3 + 2 * ((i + i / 3) % 7);
-        s.ndim = s.naxes = s.count = 2;
+        const bool large = i >= 114, colours = i % 19 % 3 == 2;
+        int64_t width = large ? 9 + 8 * (i - 114) : 3 + 2 * ((i + i / 16) % 16);
+        s.ndim = colours ? 3 : 2;
+        s.naxes = s.count = 2;
         s.axes[1] = 1;
         s.options = (tess_correlate_options){.struct_size = sizeof s.options,
                                              .axes = s.axes,
                                              .naxes = 2,
                                              .origin = s.origin,
                                              .boundary = (tess_boundary)(i / 3 % 6),
-                                             .extent = large ? TESS_EXTENT_SAME : (tess_extent)(i / 18),
+                                             .extent = large ? TESS_EXTENT_SAME : (tess_extent)(i / 18 % 3),
                                              .constant = i & 1 ? 3 : 0};
         for (int k = 0; k < 2 && s.options.extent == TESS_EXTENT_SAME; k++)
             s.origin[k] = i % 4 ? 0 : hostile_between(&random, -(width / 2), (width - 1) / 2);
-        s.out_shape[0] = s.shape[0] = large ? 1043 : hostile_between(&random, 12, 33);
-        s.out_shape[1] = s.shape[1] = large ? 2048 : i & 1 ? 16 * hostile_between(&random, 9, 60) : hostile_between(&random, 140, 900);
+        const int64_t colour = colours ? 2 + i % 3 : 1;
+        s.out_shape[2] = s.shape[2] = colour;
+        s.out_shape[0] = s.shape[0] = large ? 1043 : hostile_between(&random, 12, 53);
+        s.out_shape[1] = s.shape[1] = large ? 2048 / colour : i & 1 ? 16 * hostile_between(&random, 9, 60) : hostile_between(&random, 140, 900);
         tess_type type = large ? tess_f32 : (const tess_type[]){tess_f32, tess_u8, tess_f64, tess_f16, tess_f32, tess_i16, tess_u8}[i % 7];
         int layout = i % 13 == 12 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
         check_list(&s, &random, &(list_kind){type, i % 8 == 7 ? tess_f32 : type, layout, i}, (const int64_t[]){width, width});
@@ -336,7 +339,7 @@ static void one_tap_along_slabs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns_then_rows), cmocka_unit_test(short_lists),     cmocka_unit_test(long_lists),
+        cmocka_unit_test(columns_then_rows), cmocka_unit_test(equal_lists),     cmocka_unit_test(long_lists),
         cmocka_unit_test(volumes),           cmocka_unit_test(images_of_bytes), cmocka_unit_test(windows_of_three),
         cmocka_unit_test(rolling_windows),   cmocka_unit_test(long_lines),      cmocka_unit_test(one_tap_along_slabs),
     };
