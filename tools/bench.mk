@@ -1,4 +1,5 @@
 # Benchmarks. `make bench`: the limits, every row on every built-in workload, with one thread and with all, the chosen rows on ordinary pages too, the virtual GPU's speed, then other libraries where they are installed;
+# `make bench-floors` tells which works reach their floors (bench/floors.txt): some ten minutes of a machine that does nothing else;
 # `make bench-peers` installs them first (below $(BUILD)/peers); PEERS_FLAGS=--quick is a try of some three minutes. Results lie in $(BUILD)/bench; those worth keeping are committed below bench/results.
 PEERS_PYTHON := $(BUILD)/peers/bin/python
 DEBIAN := $(BUILD)/peers/debian
@@ -6,7 +7,7 @@ PEERS_RUN = LD_LIBRARY_PATH=$(DEBIAN)/usr/lib:$(DEBIAN)/usr/lib/$(ARCH)-linux-gn
 BENCH := $(BUILD)/bench
 BENCH_FLAGS ?= --all --rows
 
-.PHONY: bench bench-peers bench-compare
+.PHONY: bench bench-floors bench-peers bench-compare
 bench: all
 	@mkdir -p $(BENCH)
 	$(BUILD)/tessera bench small
@@ -17,6 +18,9 @@ bench: all
 	@$(MAKE) -s $(BUILD)/bench/vgpu
 	$(BUILD)/bench/vgpu | tee $(BENCH)/virtual-gpu.txt
 	@if [ -x $(PEERS_PYTHON) ]; then $(MAKE) -s bench-compare; else echo 'no other libraries here; make bench-peers installs them'; fi
+
+bench-floors: all
+	@bench/floors.py
 
 bench-peers: all
 	@tools/peers.sh $(BUILD)
