@@ -136,6 +136,7 @@ int cli_run_plan(cli_session *session, tess_plan *plan, const DLTensor *in, cons
                  bool *ran);
 /* Into the user's file. */
 int cli_save_wisdom(cli_session *session);
+int cli_print_wisdom(cli_session *session); /* what tune --json prints */
 /* --seconds, else the default. */
 double cli_seconds(const cli_session *session);
 /* Converts array into a new one of another type, in place of the old. */

@@ -27,11 +27,6 @@ static int tune_one(cli_session *session, const cli_workload *workload) {
     return code;
 }
 
-static tess_status write_wisdom(void *context, tess_format format, char *text, size_t capacity, size_t *length) {
-    (void)format;
-    return tess_wisdom_export(context, text, capacity, length);
-}
-
 int cli_run_tune(cli_session *session) {
     const char *only;
     if (!session->context) { /* a whole command: it is planned, tuned and saved as it would have run */
@@ -41,7 +36,10 @@ int cli_run_tune(cli_session *session) {
         return cli_start(command, CLI_MODE_TUNE, session->count, session->operands);
     }
     if (session->count > 1)
-        return cli_fail(CLI_USAGE, "tune: options follow the operation or come before it; `tessera help tune`");
+        return cli_fail(CLI_USAGE,
+                        "tune: %d words where one operation was expected; the options of a whole command stand behind it, such as `tessera tune "
+                        "reduce sum x.npy --seconds 1`",
+                        session->count);
     int code = cli_operation(session, &only);
     for (int k = 0; k < cli_workload_count && code == CLI_OK; k++)
         if (cli_workload_chosen(session, &cli_workloads[k], only))
@@ -49,6 +47,6 @@ int cli_run_tune(cli_session *session) {
     if (code == CLI_OK)
         code = cli_save_wisdom(session);
     if (code == CLI_OK && session->options.json)
-        return cli_print_text(write_wisdom, session->context, TESS_TEXT);
+        return cli_print_wisdom(session);
     return code == CLI_OK ? cli_flush() : code;
 }

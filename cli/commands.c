@@ -148,6 +148,8 @@ int cli_start(const cli_command *command, cli_mode mode, int argc, char **argv) 
     tess_io_message message;
     if (output && tess_io_format_named(output) == TESS_IO_UNKNOWN && tess_io_check_output(output, &message) == TESS_IO_OK)
         return cli_fail(CLI_USAGE, "--output is \"%s\", its extension must be one of .npy .png .tif .tiff .wav .flac", output);
+    if (output && mode == CLI_RUN && session.options.json && strcmp(output, "-") == 0)
+        return cli_fail(CLI_USAGE, "--json and --output - exclude each other: both would go to standard output");
     if (output && mode == CLI_RUN && tess_io_check_output(output, &message) != TESS_IO_OK)
         return cli_fail_io(TESS_IO_ERR_OUTPUT, &message);
     if (!(command->bit & (CLI_LIST | CLI_EXPLAIN | CLI_HELP))) {

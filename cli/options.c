@@ -203,6 +203,11 @@ static int set(cli_session *session, const cli_option *option, const char *text)
     }
 }
 
+/* A whole command that is tuned takes its own options and the one that says how long. */
+static bool is_taken(const cli_session *session, const cli_option *row) {
+    return (row->commands & session->command->bit) || (session->mode == CLI_MODE_TUNE && row->at == AT(seconds));
+}
+
 int cli_options_parse(cli_session *session, int argc, char **argv) {
     enum { ROWS = sizeof cli_option_table / sizeof cli_option_table[0], FIRST = 256 };
     struct option longs[ROWS + 1];
@@ -211,7 +216,7 @@ int cli_options_parse(cli_session *session, int argc, char **argv) {
     int n = 0;
     for (int r = 0; r < ROWS; r++) {
         const cli_option *row = &cli_option_table[r];
-        if (!(row->commands & session->command->bit))
+        if (!is_taken(session, row))
             continue;
         longs[n++] = (struct option){row->name, row->argument ? required_argument : no_argument, NULL, FIRST + r};
         char letter[3] = {row->letter, row->argument ? ':' : 0, 0};
@@ -232,7 +237,7 @@ int cli_options_parse(cli_session *session, int argc, char **argv) {
                             command, given, command);
         }
         if (c < FIRST)
-            for (r = 0; cli_option_table[r].letter != c || !(cli_option_table[r].commands & session->command->bit);)
+            for (r = 0; cli_option_table[r].letter != c || !is_taken(session, &cli_option_table[r]);)
                 r++;
         int code = set(session, &cli_option_table[r], optarg);
         if (code != CLI_OK)

@@ -55,6 +55,13 @@ int cli_save_wisdom(cli_session *session) {
     return status == TESS_OK ? CLI_OK : cli_fail(status == TESS_ERR_FILE ? CLI_OUTPUT : CLI_FAILED, "%s", tess_detail());
 }
 
+static tess_status write_wisdom(void *context, tess_format format, char *text, size_t capacity, size_t *length) {
+    (void)format;
+    return tess_wisdom_export(context, text, capacity, length);
+}
+
+int cli_print_wisdom(cli_session *session) { return cli_print_text(write_wisdom, session->context, TESS_TEXT); }
+
 static void *first_element(const DLTensor *t) { return t && t->data ? (char *)t->data + t->byte_offset : NULL; }
 
 static void touch(const DLTensor *in, const DLTensor *second, const DLTensor *out) {
@@ -76,6 +83,8 @@ int cli_run_plan(cli_session *session, tess_plan *plan, const DLTensor *in, cons
         code = cli_print_text(write_explanation, plan, session->options.json ? TESS_JSON : TESS_TEXT);
     } else if (session->mode == CLI_MODE_TUNE) {
         code = tess_tune(plan, cli_seconds(session)) == TESS_OK ? cli_save_wisdom(session) : cli_fail_library();
+        if (code == CLI_OK && session->options.json)
+            code = cli_print_wisdom(session);
     } else if (touch(in, second, out), tess_execute(plan, first_element(in), first_element(second), first_element(out), &call) != TESS_OK) {
         code = cli_fail_library();
     } else {
@@ -162,7 +171,7 @@ int cli_finish(cli_session *session, tess_io_array *array, const tess_io_array *
     tess_io_status status = tess_io_write(array, name, &message);
     if (status != TESS_IO_OK)
         return cli_fail_io(status, &message);
-    if (session->options.json && strcmp(name, "-") != 0)
+    if (session->options.json)
         print_report(session, array, report);
     return cli_flush();
 }

@@ -52,6 +52,8 @@ class Usage(files.Case):
                            (["correlate", "a.npy", "--mask", "gaussian:", "-o", "b.npy"], "at its end"),
                            (["correlate", "-", "--mask", "-", "-o", "b.npy"], "both"), (["reduce", "sum", "-", "--offsets", "-"], "both"),
                            (["correlate", "z.npy", "--mask", "gaussian:1", "-o", "b.npy"], "needs axes"),
+                           (["transpose", "a.npy", "-o", "-", "--json"], "exclude"), (["tune", "--all", "reduce", "sum", "a.npy"], "behind it"),
+                           (["tune", "reduce", "sum", "a.npy", "--all"], "--all"), (["reduce", "sum", "a.npy", "--seconds", "1"], "--seconds"),
                            (["lookup", "gamma:0", "a.npy", "-o", "b.npy"], ['"gamma:0"']), (["lookup", "a.npy", "a.npy", "-o", "b.npy", "--axis", "0,1"], "2 axes")):
             self.fails(2, *words, has=has)
 

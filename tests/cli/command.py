@@ -319,8 +319,10 @@ class About(files.Case):
         self.assertEqual([w["perm"] for w in listed if w["name"] == "transpose f32 256 x 256, in cache"], [[1, 0]])
         wisdom = self.path("wisdom")
         self.put("a.npy", files.npy([1.0] * 70000, "<f4", (700, 100)))
-        self.ok("tune", "transpose", "a.npy", env={"TESSERA_WISDOM": wisdom})
+        self.assertEqual(self.ok("tune", "transpose", "a.npy", env={"TESSERA_WISDOM": wisdom}), b"")
         self.assertIn(b"transpose", self.get("wisdom"))
+        again = self.ok("tune", "transpose", "a.npy", "--seconds", "0.01", "--json", env={"TESSERA_WISDOM": wisdom})
+        self.assertEqual(again, self.get("wisdom"))
         told = json.loads(self.ok("explain", "transpose", "a.npy", "--json", env={"TESSERA_WISDOM": wisdom}))
         self.assertIn("wisdom", told["because"])
 
