@@ -102,7 +102,7 @@ ROWS(wide_f32, double, v_f64, 4)
                 sum[v] += VALUE(last);                                                                                    \
         }                                                                                                                 \
         HALVE(sum, VECTORS);                                                                                              \
-        *mean = last_double(sum[0], 0) / (double)n;                                                                       \
+        *mean = last_double(sum[0]) / (double)n;                                                                          \
         const v_f64 m = v_f64_all(*mean);                                                                                 \
         v_f64 end = take_apart_##name((v_f64){0}, last, m);                                                               \
         for (int i = some; i < LANES; i++)                                                                                \
@@ -126,7 +126,7 @@ ROWS(wide_f32, double, v_f64, 4)
         }                                                                                                                 \
         UNROLL for (int v = 0; v < VECTORS; v++) sum[v] = v_f64_load(lanes + v * LANES);                                  \
         HALVE(sum, VECTORS);                                                                                              \
-        *m2 = last_double(sum[0], 0);                                                                                     \
+        *m2 = last_double(sum[0]);                                                                                        \
     }
 MOMENTS(f16, 2, v_f64_of_f16)
 MOMENTS(f32, 4, v_f64_of_f32)
