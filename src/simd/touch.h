@@ -8,7 +8,11 @@
 
 #include "core/base.h"
 
-TESS_INLINE void tess_touch_line(const void *p) { (void)*(const volatile char *)p; }
+/* Vectors that are read after it in the text are read after it: compilers put them before. */
+TESS_INLINE void tess_touch_line(const void *p) {
+    (void)*(const volatile char *)p;
+    __asm__ volatile("" ::: "memory");
+}
 
 /* Before line number v of so many from p on is read. Nothing behind the lines is. */
 TESS_INLINE void tess_touch_next(const void *p, int v, int lines) {

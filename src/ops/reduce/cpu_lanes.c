@@ -221,16 +221,19 @@ static uint64_t integers_u8(const void *elements, int64_t stride, int64_t n) {
         return integers_u8_plain(elements, stride, n);
     enum { STEP = 4 * TESS_VECTOR_BYTES };
     const char *p = elements;
-    const bool ahead = tess_cpu_asks_ahead(), touch = !ahead && TESS_VECTOR_BYTES == 64 && tess_cpu_reads_halves();
+    const bool ahead = tess_cpu_asks_ahead();
     v_u64 sums[4] = {{0}};
+    if (TESS_VECTOR_BYTES == 64 && !ahead && tess_cpu_reads_halves())
+        for (; n > 128; n -= 128, p += 128) { /* a line behind these two is touched, so there must be one */
+            tess_touch_line(p + 64);
+            sums[0] += v_u8_sums(p);
+            tess_touch_line(p + 128);
+            sums[1] += v_u8_sums(p + TESS_VECTOR_BYTES);
+        }
     for (; n >= STEP; n -= STEP, p += STEP) {
         if (ahead)
             tess_prefetch_ahead(p + 4096, STEP);
-        TESS_UNROLL for (int v = 0; v < 4; v++) {
-            if (touch)
-                tess_touch_next(p, v, 4);
-            sums[v] += v_u8_sums(p + v * TESS_VECTOR_BYTES);
-        }
+        TESS_UNROLL for (int v = 0; v < 4; v++) sums[v] += v_u8_sums(p + v * TESS_VECTOR_BYTES);
     }
     const v_u64 a = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     uint64_t sum = integers_u8_plain(p, 1, n);

@@ -77,40 +77,25 @@ ROWS(wide_f32, double, v_f64, 4)
 
 /* ---- moments ---- */
 
-/* The mean of a leaf's n elements and the sum of squares of their distances from it. The leaf comes from memory once and lies in L1 or L2 for the second pass,
- * which may read it in strips of as many lanes as registers hold. What follows the leaf is asked for piece by piece during both passes: memory is to rest in
- * neither. */
-#define MOMENTS(name, size, VALUE)                                                                                        \
-    static void moments_##name(double *mean, double *m2, const void *elements, int64_t n) {                               \
+/* The sum of squares of the distances of a leaf's n elements from their mean. The leaf comes from memory once, for the sum, and lies in L1 or L2 for this second
+ * pass, which may read it in strips of as many lanes as registers hold. What follows the leaf is asked for piece by piece meanwhile, the pass before
+ * allowing `share` half of it, too: memory is to rest in neither. */
+#define APART(name, size, share)                                                                                          \
+    static double apart_##name(const char *elements, const char *next, int64_t n, double mean) {                          \
         enum { LANES = TESS_F64_LANES, VECTORS = REDUCE_LANES / LANES, BYTES = LANES * size, ROW = REDUCE_LANES * size }; \
-        enum { STRIP = IN_REGISTERS ? 16 : 8, STRIPS = VECTORS / STRIP, FIRST = ROW / 2, THEN = FIRST / STRIPS };         \
-        const char *p = elements, *next = p + tess_max64(n * size, AHEAD);                                                \
+        enum { STRIP = IN_REGISTERS ? 16 : 8, STRIPS = VECTORS / STRIP, THEN = ROW / STRIPS / share };                    \
         const int64_t rows = n / REDUCE_LANES;                                                                            \
         const int whole = (int)(n % REDUCE_LANES) / LANES, some = (int)(n % LANES);                                       \
+        const v_f64 m = v_f64_all(mean);                                                                                  \
         _Alignas(64) char last[64];                                                                                       \
-        v_f64 sum[VECTORS];                                                                                               \
-        first_bytes(last, p + rows * ROW + whole * BYTES, some * size);                                                   \
-        UNROLL for (int v = 0; v < VECTORS; v++) sum[v] = (v_f64){0};                                                     \
-        for (int64_t r = 0; r < rows; r++, p += ROW, next += FIRST) {                                                     \
-            tess_prefetch_ahead(next, FIRST);                                                                             \
-            UNROLL for (int v = 0; v < VECTORS; v++) sum[v] += VALUE(p + v * BYTES);                                      \
-        }                                                                                                                 \
-        UNROLL for (int v = 0; v < VECTORS; v++) {                                                                        \
-            if (v < whole)                                                                                                \
-                sum[v] += VALUE(p + v * BYTES);                                                                           \
-            else if (v == whole)                                                                                          \
-                sum[v] += VALUE(last);                                                                                    \
-        }                                                                                                                 \
-        HALVE(sum, VECTORS);                                                                                              \
-        *mean = last_double(sum[0]) / (double)n;                                                                          \
-        const v_f64 m = v_f64_all(*mean);                                                                                 \
+        first_bytes(last, elements + rows * ROW + whole * BYTES, some * size);                                            \
         v_f64 end = take_apart_##name((v_f64){0}, last, m);                                                               \
         for (int i = some; i < LANES; i++)                                                                                \
             end[i] = 0;                                                                                                   \
         _Alignas(64) double lanes[REDUCE_LANES];                                                                          \
         for (int strip = 0; strip < VECTORS; strip += STRIP) {                                                            \
             v_f64 a[STRIP];                                                                                               \
-            p = (const char *)elements + strip * BYTES;                                                                   \
+            const char *p = elements + strip * BYTES;                                                                     \
             UNROLL for (int v = 0; v < STRIP; v++) a[v] = (v_f64){0};                                                     \
             for (int64_t r = 0; r < rows; r++, p += ROW, next += THEN) {                                                  \
                 tess_prefetch_ahead(next, THEN);                                                                          \
@@ -124,13 +109,56 @@ ROWS(wide_f32, double, v_f64, 4)
                 v_f64_store(lanes + (strip + v) * LANES, a[v]);                                                           \
             }                                                                                                             \
         }                                                                                                                 \
+        v_f64 sum[VECTORS];                                                                                               \
         UNROLL for (int v = 0; v < VECTORS; v++) sum[v] = v_f64_load(lanes + v * LANES);                                  \
         HALVE(sum, VECTORS);                                                                                              \
-        *m2 = last_double(sum[0]);                                                                                        \
+        return last_double(sum[0]);                                                                                       \
+    }
+
+#define MOMENTS(name, size, VALUE)                                                                                        \
+    APART(name, size, 2)                                                                                                  \
+    static void moments_##name(double *mean, double *m2, const void *elements, int64_t n) {                               \
+        enum { LANES = TESS_F64_LANES, VECTORS = REDUCE_LANES / LANES, BYTES = LANES * size, ROW = REDUCE_LANES * size }; \
+        const char *p = elements, *next = p + tess_max64(n * size, AHEAD);                                                \
+        const int64_t rows = n / REDUCE_LANES;                                                                            \
+        const int whole = (int)(n % REDUCE_LANES) / LANES, some = (int)(n % LANES);                                       \
+        _Alignas(64) char last[64];                                                                                       \
+        v_f64 sum[VECTORS];                                                                                               \
+        first_bytes(last, p + rows * ROW + whole * BYTES, some * size);                                                   \
+        UNROLL for (int v = 0; v < VECTORS; v++) sum[v] = (v_f64){0};                                                     \
+        for (int64_t r = 0; r < rows; r++, p += ROW, next += ROW / 2) {                                                   \
+            tess_prefetch_ahead(next, ROW / 2);                                                                           \
+            UNROLL for (int v = 0; v < VECTORS; v++) sum[v] += VALUE(p + v * BYTES);                                      \
+        }                                                                                                                 \
+        UNROLL for (int v = 0; v < VECTORS; v++) {                                                                        \
+            if (v < whole)                                                                                                \
+                sum[v] += VALUE(p + v * BYTES);                                                                           \
+            else if (v == whole)                                                                                          \
+                sum[v] += VALUE(last);                                                                                    \
+        }                                                                                                                 \
+        HALVE(sum, VECTORS);                                                                                              \
+        *mean = last_double(sum[0]) / (double)n;                                                                          \
+        *m2 = apart_##name(elements, next, n, *mean);                                                                     \
     }
 MOMENTS(f16, 2, v_f64_of_f16)
 MOMENTS(f32, 4, v_f64_of_f32)
 MOMENTS(f64, 8, v_f64_load)
+
+/* No partial sum of a leaf of integers of at most 32 bits needs more than 45: added as integers they give the tree's sum, which is exact. */
+extern const reduce_lane_kernels TESS_ISA_NAME(tess_reduce_lane_kernels);
+#define INTEGER_MOMENTS(name, size)                                                                            \
+    APART(name, size, 1)                                                                                       \
+    static void moments_##name(double *mean, double *m2, const void *elements, int64_t n) {                    \
+        const uint64_t sum = TESS_ISA_NAME(tess_reduce_lane_kernels).integers[tess_##name](elements, size, n); \
+        *mean = (double)(int64_t)sum / (double)n;                                                              \
+        *m2 = apart_##name(elements, (const char *)elements + tess_max64(n * size, AHEAD), n, *mean);          \
+    }
+INTEGER_MOMENTS(u8, 1)
+INTEGER_MOMENTS(i8, 1)
+INTEGER_MOMENTS(u16, 2)
+INTEGER_MOMENTS(i16, 2)
+INTEGER_MOMENTS(u32, 4)
+INTEGER_MOMENTS(i32, 4)
 
 extern const reduce_row_kernels TESS_ISA_NAME(tess_reduce_row_kernels);
 const reduce_row_kernels TESS_ISA_NAME(tess_reduce_row_kernels) = {
@@ -138,5 +166,13 @@ const reduce_row_kernels TESS_ISA_NAME(tess_reduce_row_kernels) = {
              [REDUCE_ABS] = {[tess_f16] = rows_abs_f16, [tess_bf16] = rows_abs_bf16, [tess_f32] = rows_abs_f32, [tess_f64] = rows_abs_f64},
              [REDUCE_SQUARE] = {[tess_f16] = rows_square_f16, [tess_f32] = rows_square_f32, [tess_f64] = rows_square_f64}},
     .wide = {[tess_f16] = rows_wide_f16, [tess_f32] = rows_wide_f32, [tess_f64] = rows_f64},
-    .moments = {[tess_f16] = moments_f16, [tess_f32] = moments_f32, [tess_f64] = moments_f64},
+    .moments = {[tess_f16] = moments_f16,
+                [tess_f32] = moments_f32,
+                [tess_f64] = moments_f64,
+                [tess_u8] = moments_u8,
+                [tess_i8] = moments_i8,
+                [tess_u16] = moments_u16,
+                [tess_i16] = moments_i16,
+                [tess_u32] = moments_u32,
+                [tess_i32] = moments_i32},
 };

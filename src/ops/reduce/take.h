@@ -5,6 +5,7 @@
 #define TESS_OPS_REDUCE_TAKE_H
 
 #include "simd/half.h"
+#include "simd/widen.h"
 
 TESS_INLINE v_f32 f32_abs(v_f32 v) { return (v_f32)((v_i32)v & INT32_MAX); }
 TESS_INLINE v_f64 f64_abs(v_f64 v) { return (v_f64)((v_i64)v & INT64_MAX); }
@@ -47,5 +48,11 @@ TESS_INLINE v_f64 take_square_f64(v_f64 a, const char *p) {
 TAKE_APART(f16, v_f64_of_f16)
 TAKE_APART(f32, v_f64_of_f32)
 TAKE_APART(f64, v_f64_load)
+TAKE_APART(u8, v_f64_of_u8)
+TAKE_APART(i8, v_f64_of_i8)
+TAKE_APART(u16, v_f64_of_u16)
+TAKE_APART(i16, v_f64_of_i16)
+TAKE_APART(u32, v_f64_of_u32)
+TAKE_APART(i32, v_f64_of_i32)
 
 #endif
