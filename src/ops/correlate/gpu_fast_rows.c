@@ -94,6 +94,9 @@ static bool patch_takes(const tess_problem *base, bool whole, const char **why) 
         return false;
     const patch_shape s = patch_of(&f, work_size(base), whole);
     const int64_t widest = s.columns == 1 ? 4 : tess_min64(s.columns, 8);
+    *why = "makes at least 4 bytes of a thread's columns, which are one where rows begin anywhere, two of elements of 8 bytes";
+    if (s.columns < tess_correlate_columns_least(&f))
+        return false;
     *why = "takes masks of at most 5 rows, no wider than a vector of 16 bytes on either side";
     return f.y.width <= 5 && before(&f) <= widest && after(&f) <= widest && tess_ceil_div(f.y.m, s.rows * s.down) <= GRID;
 }
@@ -210,6 +213,7 @@ static strip2d_shape strip2d_of(const tess_correlate_frame *f, int64_t work, boo
         s.columns = 4;
     if (f->in < 4)
         s.columns = wide == 2 ? 4 : 8;
+    s.columns = tess_max64(s.columns, tess_correlate_columns_least(f));
     while (s.threads > 32 && s.threads * s.columns / 2 >= f->x.m)
         s.threads /= 2;
     const int64_t vector = 16 / f->in, read = s.columns * f->in < 16 ? s.columns : vector;
@@ -292,6 +296,7 @@ static march3d_shape march3d_of(const tess_correlate_frame *f, int64_t work, boo
     march3d_shape s = {.columns = f->in == 8 ? 2 : f->in == 4 ? 4 : 8, .rows = 4, .along = large ? 128 : f->z.width <= 3 ? 64 : 32, .stages = 3};
     if (wide == 2 && f->in < 8)
         s.columns = 4;
+    s.columns = tess_max64(s.columns, tess_correlate_columns_least(f));
     while (s.rows > 1 && (s.rows * plane * f->z.width * s.columns > BODY || s.rows * f->z.width * s.columns * wide > 64))
         s.rows--;
     while (s.along > 32 && s.along / 2 * s.columns >= f->x.m)
@@ -301,7 +306,7 @@ static march3d_shape march3d_of(const tess_correlate_frame *f, int64_t work, boo
         s.rows = tess_min64(s.rows, 2), s.down = s.along == 128 ? 12 : 6, s.along = tess_min64(s.along, 64);
     /* Neighbours have neighbouring columns: what they store lies side by side, wherever rows begin. Blocks have whole rows, where they can. Masks of 5 planes are
      * bound by arithmetic: four columns a thread, in blocks of 11 warps. As measured. */
-    const bool near = !whole && device->shared_block_optin >= 160 << 10 && f->in >= 4 && work == f->in && before(f) + after(f) <= 8 &&
+    const bool near = !whole && device->shared_block_optin >= 160 << 10 && f->in >= 4 && f->out >= 4 && work == f->in && before(f) + after(f) <= 8 &&
                       f->y.m <= 8 * GRID && ((f->z.width <= 3 && plane <= 9) || (f->in == 4 && f->z.width <= 5 && plane <= 25)),
                single = near && f->z.width <= 3, broad = near && !single;
     if (!whole) { /* tiles that the rows are cut into evenly: one column more than whole tiles would be a tile */

@@ -136,6 +136,10 @@ static bool takes(const tess_problem *base, bool whole, const char **why) {
     if (f->x.m < 1 || f->y.m < 1 || f->z.m < 1 || f->arrays < 1)
         return false;
     const shape s = shape_of(&three, work_size(base), &none);
+    if (s.columns < tess_correlate_columns_least(f)) {
+        *why = "takes elements and results of at least 2 bytes where sums are of 8, as a thread's columns are whole words";
+        return false;
+    }
     return s.shared <= 96 << 10 && copies_fit(&three, &s) && tess_ceil_div(f->y.m, s.down * s.rows) <= GRID && f->arrays <= GRID / 64;
 }
 
