@@ -7,6 +7,7 @@
 #ifndef TESS_SIMD_NARROW_H
 #define TESS_SIMD_NARROW_H
 
+#include "simd/half.h"
 #include "simd/here.h"
 
 #if defined(__AVX512BW__)
@@ -90,21 +91,35 @@ TESS_TO_16(i16, -32768, 32767, _mm256_packs_epi32)
 #undef TESS_TO_8
 #undef TESS_TO_16
 
-/* v_f32_from_u8, on every instruction set, that stays where it is written (here.h). */
-TESS_INLINE v_f32 v_f32_from_u8_here(const void *p) {
+/* v_f32_from_u8 and the like, on every instruction set, that stay where they are written (here.h). */
 #if TESS_HERE
-    typedef uint8_t some __attribute__((vector_size(TESS_F32_LANES), aligned(1), may_alias));
-    v_f32 v;
-    __asm__ volatile("vpmovzxbd %1, %0\n\tvcvtdq2ps %0, %0" : "=v"(v) : "m"(*(const some *)p));
-    return v;
+#define TESS_FROM_HERE(name, type, extend, convert)                                                           \
+    TESS_INLINE v_f32 v_f32_from_##name##_here(const void *p) {                                               \
+        typedef type some __attribute__((vector_size(TESS_F32_LANES * sizeof(type)), aligned(1), may_alias)); \
+        v_f32 v;                                                                                              \
+        __asm__ volatile(extend " %1, %0" convert : "=v"(v) : "m"(*(const some *)p));                         \
+        return v;                                                                                             \
+    }
 #else
-    uint8_t bytes[TESS_F32_LANES];
-    v_f32 v;
-    memcpy(bytes, p, sizeof bytes);
-    for (int i = 0; i < TESS_F32_LANES; i++)
-        v[i] = (float)bytes[i];
-    return v_f32_keep(v);
+#define TESS_FROM_HERE(name, type, extend, convert)             \
+    TESS_INLINE v_f32 v_f32_from_##name##_here(const void *p) { \
+        type some[TESS_F32_LANES];                              \
+        v_f32 v;                                                \
+        memcpy(some, p, sizeof some);                           \
+        for (int i = 0; i < TESS_F32_LANES; i++)                \
+            v[i] = (float)some[i];                              \
+        return v_f32_keep(v);                                   \
+    }
 #endif
-}
+TESS_FROM_HERE(u8, uint8_t, "vpmovzxbd", "\n\tvcvtdq2ps %0, %0")
+TESS_FROM_HERE(i8, int8_t, "vpmovsxbd", "\n\tvcvtdq2ps %0, %0")
+TESS_FROM_HERE(u16, uint16_t, "vpmovzxwd", "\n\tvcvtdq2ps %0, %0")
+TESS_FROM_HERE(i16, int16_t, "vpmovsxwd", "\n\tvcvtdq2ps %0, %0")
+#if TESS_HERE && (defined(__F16C__) || defined(__AVX512F__))
+TESS_FROM_HERE(f16, uint16_t, "vcvtph2ps", "")
+#else
+TESS_INLINE v_f32 v_f32_from_f16_here(const void *p) { return v_f32_keep(v_f32_of_f16(p)); }
+#endif
+#undef TESS_FROM_HERE
 
 #endif

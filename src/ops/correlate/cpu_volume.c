@@ -183,7 +183,7 @@ tess_status TESS_ISA_NAME(tess_correlate_in_volume)(const tess_correlate_problem
              .in = tess_correlate_input(problem, run),
              .out = run->out,
              .scratch = run->workspace,
-             .put = tess_window_put_of(pass->to),
+             .put = tess_window_put_real(pass->to),
              .source_bytes = (int64_t)tess_type_size(pass->from),
              .out_width = (int64_t)tess_type_size(pass->to),
              .length = row->m * pass->group,

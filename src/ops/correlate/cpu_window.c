@@ -264,11 +264,11 @@ static void find_inside(job *j, const tess_correlate_problem *problem, const tes
     j->inside = j->beyond = j->length;
     /* Half a line that waits for the tile to the right goes to memory by itself. */
     const int64_t wide = j->kernels->lanes * (j->window.wy > 1 ? j->kernels->wide : j->kernels->line_vectors);
-    const bool whole_lines = wide * j->out_width % 64 == 0 || j->down; /* several tiles at once */
+    const bool whole_lines = wide * j->out_width % 64 == 0 || j->raw; /* several tiles at once */
     j->large = j->pass->last && tess_correlate_goes_past(problem, j->out_width);
     j->stream = j->large && match && whole_lines && (j->out_ready || j->narrows);
     /* Lines that stand below each other and half pages apart go to memory slowly, half lines even more so. */
-    j->held = j->down && j->stream && (j->y_stride % HALF_PAGE == 0 || wide * j->out_width % 64 != 0);
+    j->held = j->raw && j->narrows && j->stream && (j->y_stride % HALF_PAGE == 0 || wide * j->out_width % 64 != 0);
     if (j->source.in_place && (j->length > SHORT_ROW || j->length > j->window.strip)) {
         int64_t first = row->before * group, last = tess_min64((row->n - (row->width - 1 - row->before)) * group - j->read_beyond, j->length);
         if (j->stream)
@@ -282,22 +282,6 @@ static void find_inside(job *j, const tess_correlate_problem *problem, const tes
         }
     }
     j->strips = j->beyond > j->inside ? tess_max64((j->beyond - j->inside) / j->window.in_place, 1) : tess_ceil_div(j->length, j->window.strip);
-}
-
-/* Rows of u8, if the pass can read them as they are. */
-static bool reads_bytes(job *j, const tess_correlate_problem *problem) {
-    tess_correlate_window down;
-    if (!j->kernels->down3_u8 || !tess_correlate_window_down(&down, problem, j->pass))
-        return false;
-    /* Without 32 registers weights are broadcast for every row, and what stays in the caches is faster by the tiles of 3 x 3, if there are no colours. */
-    if (TESS_VECTOR_BYTES < 64 && j->pass->group == 1 && !tess_correlate_goes_past(problem, j->out_width))
-        return false;
-    j->window = down;
-    j->source.load = TESS_ISA_NAME(tess_correlate_packed_loader)(tess_u8, true);
-    j->source.constant.u64 = (uint64_t)problem->work_constant.f32;
-    j->source.width = 1;
-    j->source.in_place = j->source.stride == 1 || j->source.n * j->source.group == 1;
-    return true;
 }
 
 /* The pass, once the job knows window, source, store, kernels, out_ready and rings. */
@@ -346,9 +330,10 @@ tess_status TESS_ISA_NAME(tess_correlate_window_pass)(const tess_correlate_probl
     j.kernels = TESS_ISA_NAME(tess_correlate_window_kernels)(problem->work == tess_f32);
     j.out_stride = pass->group > 1 ? j.out_width : pass->axis[pass->row].out_stride;
     j.out_ready = pass->to == problem->work && j.out_stride == j.out_width;
-    j.put = tess_window_put_of(pass->to);
+    j.put = tess_window_put_real(pass->to);
     j.narrows = j.kernels->narrows && j.put != TESS_WINDOW_PUT_WORK && j.out_stride == j.out_width;
-    j.down = reads_bytes(&j, problem);
+    j.raw = reads_raw(&j, problem, run->slot);
+    j.narrows = j.narrows && (!j.raw || pass->to == pass->from);
     j.rings = j.out_ready && pass->group == 1 && j.window.wy * j.window.planes == 1 && tess_window_rings_pay(j.kernels, j.window.wx);
     return run_pass(&j, problem, run);
 }

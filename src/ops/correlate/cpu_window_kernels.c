@@ -3,11 +3,9 @@
  *
  * Their sizes share out the registers. AVX-512 has 32: 24 sums, 4 inputs and a weight, or with a mask of 3 x 3 all its weights, 16 sums and 4 inputs. With
  * 16, a tile has 12 sums, 3 weights and an input; the lanes of other instruction sets follow AVX2. Every wide tile is whole lines of 64 bytes wide. */
-#include "ops/correlate/put_sums.h"
-#include "ops/correlate/window_kernels.h"
+#include "ops/correlate/put_narrow.h"
 #include "simd/here.h"
 #include "simd/lanes.h"
-#include "simd/narrow.h"
 
 #if TESS_VECTOR_BYTES == 64
 #define TALL 6
@@ -34,29 +32,6 @@ enum { STREAMS_2 = 6, STREAMS_3 = 4, STREAMS_4 = 3, STREAMS_5 = 2, STREAMS_6 = 2
 #endif
 #define WIDE 4
 #define LINE 8
-
-/* Sums of f32 as small integers, four vectors at a time. Rows that stand in lines are stored past the caches. */
-TESS_INLINE void put_narrow(const tess_window_call *c, char *to, const v_f32 *sums, int vectors) {
-#if TESS_NARROW
-    float four[4 * TESS_F32_LANES];
-    char narrow[2 * TESS_VECTOR_BYTES];
-    const int bytes = TESS_VECTOR_BYTES * (c->put == TESS_WINDOW_PUT_U16 || c->put == TESS_WINDOW_PUT_I16 ? 2 : 1);
-    TESS_UNROLL for (int k = 0; k < vectors; k += 4, to += bytes) {
-        TESS_UNROLL for (int i = 0; i < 4; i++) v_f32_store(four + i * TESS_F32_LANES, sums[k + i]);
-        char *out = c->stream ? narrow : to;
-        switch (c->put) {
-        case TESS_WINDOW_PUT_U8: tess_u8_of_f32(out, four); break;
-        case TESS_WINDOW_PUT_I8: tess_i8_of_f32(out, four); break;
-        case TESS_WINDOW_PUT_U16: tess_u16_of_f32(out, four); break;
-        default: tess_i16_of_f32(out, four); break;
-        }
-        for (int i = 0; c->stream && i < bytes; i += TESS_VECTOR_BYTES)
-            v_bytes_stream(to + i, v_bytes_load(narrow + i));
-    }
-#else
-    (void)c, (void)to, (void)sums, (void)vectors;
-#endif
-}
 
 #define vec v_f32
 #define real float
@@ -108,7 +83,7 @@ TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sum
 /* f64 does not: nothing calls this. */
 #define TAKES_NARROW 0
 #define BYTES(tile) NULL
-#define put_narrow(c, to, sums, vectors) (void)0
+#define put_narrow(put, stream, to, sums, vectors) (void)0
 #define vec v_f64
 #undef LINE_WIDTH
 #define LINE_WIDTH 8

@@ -155,22 +155,25 @@ static void volumes(void **state) {
     }
 }
 
-/* Images of bytes and masks of 3 x 3, which are read as they are (window_down.h): colours, every boundary and extent, masks that stand to one side, ghost
- * cells that a byte holds and others; weights that are no numbers and infinite, halves, which round to even, and large ones; every kind of output; one row and
- * several bands, rows shorter than a tile and of several. The last two are stored past the caches. */
-static void images_of_bytes(void **state) {
+/* Images of 8 and 16 bits that are read as they are (window_raw.h), by masks of 3 x 3 and of 4 to 7 rows: colours, every boundary and extent, masks that stand
+ * to one side, ghost cells that an element holds and others; weights that are no numbers and infinite, halves, which round to even, and large ones; every kind of
+ * output; one row and several bands, rows shorter than a tile and of several. The last five are stored past the caches. */
+static void narrow_images(void **state) {
     (void)state;
+    static const tess_type from[] = {tess_u8, tess_i8, tess_u8, tess_u16, tess_i16, tess_u8, tess_f16};
     static const tess_type to[] = {tess_u8, tess_i8, tess_u8, tess_u16, tess_i16, tess_f32, tess_f16, tess_i32};
     static const double constants[] = {0, 7, 255, 2.5, 256, -1, NAN, 1};
     static const float weight[] = {NAN, INFINITY, -INFINITY, 0.5f, -0.5f, 1e30f, 1e-42f, 300};
-    static const int64_t mask[] = {3, 3};
     uint64_t random = 16;
-    for (int i = 0; i < 98; i++) {
+    enum { SMALL = 168 };
+    for (int i = 0; i < SMALL + 5; i++) {
         sample s;
         memset(&s, 0, sizeof s);
-        const bool large = i >= 96;
+        const bool large = i >= SMALL, square = i % 5 < 3;
+        const tess_type type = large ? (const tess_type[]){tess_u8, tess_u8, tess_u16, tess_f16, tess_i8}[i - SMALL] : from[i % 7];
+        const int64_t mask[] = {square ? 3 : hostile_between(&random, 4, 7), square ? 3 : hostile_between(&random, 2, 9)};
         const int layout = i % 12 == 11 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
-        const int64_t colours = i % 4 == 3 || i == 97 ? hostile_between(&random, 2, 5) : 1;
+        const int64_t colours = i % 4 == 3 || i == SMALL + 1 ? hostile_between(&random, 2, 5) : 1;
         s.ndim = colours > 1 ? 3 : 2;
         s.naxes = 2;
         s.count = s.axes[1] = 1;
@@ -186,14 +189,14 @@ static void images_of_bytes(void **state) {
         s.shape[2] = s.out_shape[2] = colours;
         for (int k = 0; k < 2; k++) {
             s.origin[k] = i % 4 || s.options.extent != TESS_EXTENT_SAME ? 0 : hostile_between(&random, -1, 1);
-            s.out_shape[k] = out_size(s.options.extent, s.shape[k], 3);
+            s.out_shape[k] = out_size(s.options.extent, s.shape[k], mask[k]);
         }
-        hostile_make(&s.in, &random, tess_u8, s.ndim, s.shape, layout);
+        hostile_make(&s.in, &random, type, s.ndim, s.shape, layout);
         hostile_make(&s.masks[0], &random, i % 16 == 9 ? tess_i32 : tess_f32, 2, mask, HOSTILE_COMPACT);
-        hostile_make(&s.out, &random, large ? tess_u8 : to[i % 8], s.ndim, s.out_shape, layout);
+        hostile_make(&s.out, &random, large || i % 3 == 0 ? type : to[i % 8], s.ndim, s.out_shape, layout);
         hostile_fill(&s.in, &random, 2);
         hostile_fill(&s.masks[0], &random, 1);
-        for (int t = 0; t < 9 && i % 16 != 9 && i % 3 == 1; t++)
+        for (int t = 0; t < 8 && i % 16 != 9 && i % 3 == 1; t++)
             if (hostile_between(&random, 0, 2) == 0)
                 memcpy(hostile_element(&s.masks[0], t), &weight[hostile_between(&random, i % 2 ? 3 : 0, 7)], sizeof *weight);
         const int met = compare(&s, &random, layout, i % 10 == 0);
@@ -339,9 +342,9 @@ static void one_tap_along_slabs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns_then_rows), cmocka_unit_test(equal_lists),     cmocka_unit_test(long_lists),
-        cmocka_unit_test(volumes),           cmocka_unit_test(images_of_bytes), cmocka_unit_test(windows_of_three),
-        cmocka_unit_test(rolling_windows),   cmocka_unit_test(long_lines),      cmocka_unit_test(one_tap_along_slabs),
+        cmocka_unit_test(columns_then_rows), cmocka_unit_test(equal_lists),   cmocka_unit_test(long_lists),
+        cmocka_unit_test(volumes),           cmocka_unit_test(narrow_images), cmocka_unit_test(windows_of_three),
+        cmocka_unit_test(rolling_windows),   cmocka_unit_test(long_lines),    cmocka_unit_test(one_tap_along_slabs),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }

@@ -2,6 +2,8 @@
  * window.c - the sizes of correlate/window. They do not depend on the instruction set, so that one plan serves all. */
 #include "ops/correlate/window.h"
 
+#include <string.h>
+
 enum { GATHER_BYTES = 384 << 10, SCRATCH_LIMIT = 2 << 20, IN_PLACE_COLUMNS = 2048, STRIP_BYTES = 512 << 10, IN_PLACE_LINE = 32768 };
 
 static int64_t round_up(int64_t n, int64_t to) { return tess_ceil_div(n, to) * to; }
@@ -34,19 +36,29 @@ bool tess_correlate_window_of(tess_correlate_window *w, const tess_correlate_pro
     return tess_correlate_window_sizes(w, pass, width, TESS_WINDOW_TILE_BYTES / width, why);
 }
 
-bool tess_correlate_window_down(tess_correlate_window *w, const tess_correlate_problem *problem, const tess_correlate_pass *pass) {
+bool tess_correlate_window_raw(tess_correlate_window *w, uint64_t *constant, const tess_correlate_problem *problem, const tess_correlate_pass *pass,
+                               tess_isa_slot slot) {
     const char *why;
-    const float constant = problem->work_constant.f32;
-    return problem->work == tess_f32 && pass->from == tess_u8 && tess_correlate_window_sizes(w, pass, 1, 64, &why) && w->planes == 1 && w->wy == 3 &&
-           w->wx == 3 && constant >= 0 && constant <= 255 && constant == (float)(uint8_t)constant;
+    const int64_t width = (int64_t)tess_type_size(pass->from);
+    const bool narrow = pass->from == tess_u8 || pass->from == tess_i8 || pass->from == tess_u16 || pass->from == tess_i16 || pass->from == tess_f16;
+    float back = 0;
+    if (problem->work != tess_f32 || !narrow || !tess_correlate_window_sizes(w, pass, width, 64, &why) || w->planes != 1 || w->wy < 3 || w->wy > 7 ||
+        w->wx < 2 || (w->wy == 3 && w->wx != 3))
+        return false;
+    *constant = 0;
+    tess_storer(slot, tess_f32, pass->from)(constant, width, &problem->work_constant, 1);
+    tess_loader(slot, pass->from, tess_f32)(&back, constant, width, 1);
+    return memcmp(&back, &problem->work_constant, sizeof back) == 0;
 }
 
 size_t tess_correlate_window_scratch(const tess_correlate_problem *problem, const tess_correlate_pass *pass) {
-    tess_correlate_window window, down;
+    tess_correlate_window window, raw;
+    uint64_t constant;
     const char *why;
     if (!tess_correlate_window_of(&window, problem, pass, &why))
         return 0;
-    return tess_correlate_window_down(&down, problem, pass) && down.scratch > window.scratch ? down.scratch : window.scratch;
+    const bool either = tess_correlate_window_raw(&raw, &constant, problem, pass, TESS_SLOT_BASELINE);
+    return either && raw.scratch > window.scratch ? raw.scratch : window.scratch;
 }
 
 bool tess_correlate_window_sizes(tess_correlate_window *w, const tess_correlate_pass *pass, int64_t width, int64_t tile, const char **why) {

@@ -28,9 +28,10 @@ typedef struct tess_correlate_window {
 /* false: the pass has no such form, or would need more scratch than a thread's share of a cache; *why says which. */
 bool tess_correlate_window_of(tess_correlate_window *window, const tess_correlate_problem *problem, const tess_correlate_pass *pass,
                               const char **why);
-/* The same for a pass from u8 that need not be converted by rows: the kernels for such masks (window_down.h) do it. false: there are none, or the ghost cells
- * are no bytes. They are not built for every instruction set. */
-bool tess_correlate_window_down(tess_correlate_window *window, const tess_correlate_problem *problem, const tess_correlate_pass *pass);
+/* The same for a pass whose rows, of narrower elements, need not be converted first: tess_window_raw has kernels for such masks. false: it has none, or the
+ * ghost cells are no such elements; *constant: one. The kernels are not built for every instruction set. */
+bool tess_correlate_window_raw(tess_correlate_window *window, uint64_t *constant, const tess_correlate_problem *problem,
+                               const tess_correlate_pass *pass, tess_isa_slot slot);
 /* Bytes for one thread, whichever of the two it will be; 0: neither. */
 size_t tess_correlate_window_scratch(const tess_correlate_problem *problem, const tess_correlate_pass *pass);
 /* As window_of for elements of `width` bytes and tiles of `tile` columns at most. */

@@ -11,7 +11,7 @@ TESS_INLINE vec KERNEL(start)(const tess_window_call *c) {
 }
 TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sums, int vectors) {
     if (TAKES_NARROW && vectors % 4 == 0 && c->put != TESS_WINDOW_PUT_WORK && !c->between) {
-        put_narrow(c, to, sums, vectors);
+        put_narrow(c->put, c->stream, to, sums, vectors);
         return;
     }
     if (c->between) {
@@ -29,6 +29,10 @@ TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sum
         else
             TESS_PASTE(WORD, store)(to, sum);
     }
+}
+TESS_INLINE void KERNEL(put_rolled)(const tess_window_call *c, char *to, const vec *sums, int vectors, bool own) {
+    (void)own;
+    KERNEL(put)(c, to, sums, vectors);
 }
 /* A NaN if any of the sums is, or if there are infinities of both signs: what is quickest to find. */
 TESS_INLINE vec KERNEL(total)(const vec *sums, int vectors) {
@@ -81,27 +85,13 @@ static TESS_NOINLINE void KERNEL(mend_all)(char *out, int64_t out_stride, int ro
 #define ROWS TALL_3
 #include "ops/correlate/window_along.h"
 #endif
-#if TAKES_NARROW
-#define down_name KERNEL(down3_u8)
-#define SIDE 3
-#define KEEP KEEP_3
-#define VECTORS WIDE
-#define LOAD v_f32_from_u8_here
-#define ELEMENT 1
-#include "ops/correlate/window_down.h"
-#define down_name KERNEL(narrow_down3_u8)
-#define SIDE 3
-#define KEEP KEEP_3
-#define VECTORS 1
-#define LOAD v_f32_from_u8_here
-#define ELEMENT 1
-#include "ops/correlate/window_down.h"
-#endif
 #define tile_name KERNEL(narrow_tile)
 #define ROWS TALL
 #define VECTORS 1
 #include "ops/correlate/window_tile.h"
 #if ROLLS
+#define ELEMENT ((int)sizeof(real))
+#define OWN_PUT TESS_WINDOW_PUT_WORK
 #define roll_name KERNEL(roll4)
 #define DEEP 4
 #define VECTORS ROLL_4
@@ -136,6 +126,8 @@ static TESS_NOINLINE void KERNEL(mend_all)(char *out, int64_t out_stride, int ro
 #define VECTORS 1
 #include "ops/correlate/window_roll.h"
 #endif
+#undef ELEMENT
+#undef OWN_PUT
 #endif
 #define tile_name KERNEL(line)
 #define VECTORS LINE
@@ -187,10 +179,6 @@ static const tess_window_kernels KERNEL(kernels) = {
     .tall3 = TALL_3,
 #if TESS_VECTOR_BYTES == 64
     .along3 = KERNEL(along3),
-#endif
-#if TAKES_NARROW
-    .down3_u8 = KERNEL(down3_u8),
-    .narrow_down3_u8 = KERNEL(narrow_down3_u8),
 #endif
 #if ROLLS
     .roll = {NULL, NULL, NULL, NULL, KERNEL(roll4), KERNEL(roll5), KERNEL(roll6), DEEPEST(KERNEL(roll7))},

@@ -12,6 +12,9 @@ enum {
     ALONG_AHEAD = 192, /* likewise, of a vector of window_along.h, but rows below */
 };
 
+const tess_window_raw *TESS_ISA_NAME(tess_correlate_raw_kernels)(tess_type from); /* NULL: there are none */
+tess_row_loader TESS_ISA_NAME(tess_correlate_raw_loader)(tess_type from);
+
 typedef struct job {
     const tess_correlate_pass *pass;
     tess_correlate_window window;
@@ -25,7 +28,7 @@ typedef struct job {
     int32_t start;
     uint8_t picks[64];                /* likewise */
     int64_t read_beyond;              /* elements behind a row's last that a tile may read; nothing comes of them */
-    bool down;                        /* rows of u8 are read as they are, by tiles as tall as a band (window_down.h) */
+    const tess_window_raw *raw;       /* rows of narrower elements are read as they are, by tiles as tall as a band; NULL: they are not */
     bool held;                        /* such tiles leave outputs in the cache, some lines a row, before they go past it */
     bool rings;                       /* rows go through rings (window_rings.h) */
     bool out_ready;                   /* out has the work type and compact rows: tiles are stored straight into it */
@@ -52,11 +55,30 @@ typedef struct tiles {
     int64_t ahead; /* bytes to the right, from which on columns are asked for */
 } tiles;
 
+/* The kernels that read the pass's rows as they are, if there are any; the job then has their window and source. */
+static const tess_window_raw *reads_raw(job *j, const tess_correlate_problem *problem, tess_isa_slot slot) {
+    const tess_window_raw *raw = TESS_ISA_NAME(tess_correlate_raw_kernels)(j->pass->from);
+    tess_correlate_window window;
+    uint64_t constant;
+    if (!raw || !tess_correlate_window_raw(&window, &constant, problem, j->pass, slot) || !raw->tile[window.wy])
+        return NULL;
+    /* Without 32 registers weights are broadcast for every row, and what stays in the caches is faster by the tiles of 3 x 3, if there are no colours. */
+    if (TESS_VECTOR_BYTES < 64 && j->pass->group == 1 && !tess_correlate_goes_past(problem, j->out_width))
+        return NULL;
+    j->window = window;
+    j->source.load = TESS_ISA_NAME(tess_correlate_raw_loader)(j->pass->from);
+    j->source.constant.u64 = constant;
+    j->source.width = (int)tess_type_size(j->pass->from);
+    j->source.in_place = j->source.stride == j->source.width || j->source.n * j->source.group == 1;
+    j->read_beyond = raw->beyond;
+    return raw;
+}
+
 static tiles tall_tiles(const job *j, int64_t rows) {
     const tess_window_kernels *k = j->kernels;
-    if (j->down)
-        return (tiles){k->down3_u8, k->narrow_down3_u8, rows, k->wide * k->lanes, k->lanes, true, false, 0};
     const tess_correlate_window *w = &j->window;
+    if (j->raw)
+        return (tiles){j->raw->tile[w->wy], j->raw->narrow[w->wy], rows, k->wide * k->lanes, k->lanes, true, true, ROLL_AHEAD};
     const bool small = w->wy == 3 && w->wx == 3 && w->planes == 1 && j->pass->group == 1 && k->tile3;
     if (small && k->along3 && !j->narrows)
         return (tiles){k->along3, k->along3, k->tall3, k->lanes, k->lanes, true, false, ALONG_AHEAD};
@@ -68,7 +90,7 @@ static tiles tall_tiles(const job *j, int64_t rows) {
 static tiles band_tiles(const job *j, int64_t rows) {
     const tess_window_kernels *k = j->kernels;
     const tess_correlate_window *w = &j->window;
-    const int vectors = w->wy <= TESS_WINDOW_ROLLS ? k->roll_wide[w->wy] : 0;
+    const int vectors = w->wy <= TESS_WINDOW_ROLLS && !j->raw ? k->roll_wide[w->wy] : 0;
     if (vectors == 0 || rows < ROLL_ROWS || w->wx == 1 || w->planes > 1 || j->large != j->stream || (j->narrows && vectors % 4 != 0))
         return tall_tiles(j, rows);
     return (tiles){k->roll[w->wy], k->narrow_roll[w->wy], rows, vectors * k->lanes, k->lanes, true, true, ROLL_AHEAD};

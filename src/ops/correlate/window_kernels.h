@@ -5,13 +5,14 @@
 
 #include "core/base.h"
 
-/* How whole outputs are stored: in the work type, or rounded and saturated. */
+/* How whole outputs are stored: in the work type, or rounded and, if integers, saturated. */
 typedef enum tess_window_put {
     TESS_WINDOW_PUT_WORK = 0,
     TESS_WINDOW_PUT_U8,
     TESS_WINDOW_PUT_I8,
     TESS_WINDOW_PUT_U16,
-    TESS_WINDOW_PUT_I16
+    TESS_WINDOW_PUT_I16,
+    TESS_WINDOW_PUT_F16 /* sums of f32 only */
 } tess_window_put;
 
 TESS_INLINE tess_window_put tess_window_put_of(tess_type to) {
@@ -21,6 +22,8 @@ TESS_INLINE tess_window_put tess_window_put_of(tess_type to) {
            : to == tess_i16 ? TESS_WINDOW_PUT_I16
                             : TESS_WINDOW_PUT_WORK;
 }
+/* The same for sums of f32 and f64. */
+TESS_INLINE tess_window_put tess_window_put_real(tess_type to) { return to == tess_f16 ? TESS_WINDOW_PUT_F16 : tess_window_put_of(to); }
 
 /* One tile. Input rows are those of plane 0, from the first that output row 0 meets; planes lie `lines` pointers apart. */
 typedef struct tess_window_call {
@@ -42,6 +45,14 @@ typedef struct tess_window_call {
     bool between;         /* what is stored will be read, and its NaNs made canonical, by another pass or a storer */
 } tess_window_call;
 typedef void (*tess_window_tile)(const tess_window_call *call);
+
+/* Rolling tiles of f32 for rows that are read as they lie, of one narrower type: by rows of the mask; NULL: none. Wide tiles have four vectors; masks of 3 rows
+ * must have 3 taps a row. */
+enum { TESS_WINDOW_ROLLS = 7 }; /* rows of the deepest mask that rolls */
+typedef struct tess_window_raw {
+    tess_window_tile tile[TESS_WINDOW_ROLLS + 1], narrow[TESS_WINDOW_ROLLS + 1];
+    int beyond; /* elements behind a row's last that a tile may read */
+} tess_window_raw;
 
 /* The places of the taps of elements that stand `group` elements of `width` bytes apart: lane q takes those of element q. */
 TESS_INLINE void tess_dot_picks_of(uint8_t picks[64], int width, int64_t group) {
@@ -73,7 +84,7 @@ typedef struct tess_window_two_rows {
 } tess_window_two_rows;
 typedef void (*tess_window_two)(const tess_window_two_rows *rows);
 
-enum { TESS_WINDOW_RINGS = 8, TESS_WINDOW_ROLLS = 7 }; /* deepest ring, rolling tile */
+enum { TESS_WINDOW_RINGS = 8 }; /* deepest ring */
 
 typedef struct tess_window_kernels {
     int lanes, tall;                 /* of a vector, or columns of a narrow tile; output rows of a tall tile */
@@ -85,7 +96,6 @@ typedef struct tess_window_kernels {
     tess_window_tile tile3, narrow3; /* as tile and narrow, for a mask of 3 rows of 3 taps that follow each other, and something ahead; NULL: none */
     int tall3;                       /* theirs, tall3 <= tall */
     tess_window_tile along3;         /* as narrow3 (window_along.h), quicker than both; not for small integers; NULL: none */
-    tess_window_tile down3_u8, narrow_down3_u8;   /* as tile3 and narrow3, `deep` rows tall, for rows of u8 and taps that may stand apart */
     tess_window_tile roll[TESS_WINDOW_ROLLS + 1]; /* by rows of the mask: tiles of any height, and */
     tess_window_tile narrow_roll[TESS_WINDOW_ROLLS + 1];
     int roll_wide[TESS_WINDOW_ROLLS + 1];         /* vectors of each; 0: none */
