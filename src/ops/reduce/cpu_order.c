@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/maker.h"
-#include "ops/reduce/extremes.h"
+#include "ops/reduce/eight_floats.h"
 #include "ops/reduce/places.h"
 
 #define READ(U, p, i, stride) \
@@ -132,7 +132,7 @@
     static void greatest_rows_##name(void *best, const char *base, const int64_t *offsets, int64_t rows, int64_t n, reduce_order order) {            \
         enum { PART = 512 / sizeof(U) }; /* columns between two looks ahead */                                                                       \
         const bool plain = !(order.magnitude || order.omit || order.numeric || sizeof(U) == 2);                                                      \
-        for (int64_t r = 0; r < rows; r += 4) {                                                                                                      \
+        for (int64_t r = plain ? eights_##name(best, base, offsets, rows, n, order) : 0; r < rows; r += 4) {                                         \
             const char *p[4];                                                                                                                        \
             for (int64_t k = 0; k < 4; k++)                                                                                                          \
                 p[k] = base + offsets[tess_min64(r + k, rows - 1)]; /* the last one again changes nothing */                                         \
@@ -165,17 +165,22 @@
                 const int64_t width = tess_min64(PART, n - from), skip = from * (int64_t)sizeof(U);                                                  \
                 lowest_##name(b, width); /* no key is lower, so that row 0 stands where nothing beats it */                                          \
                 memset(at, 0, sizeof at);                                                                                                            \
+                const int64_t quick = usual ? width / (TESS_VECTOR_BYTES / (int)sizeof(U)) * (TESS_VECTOR_BYTES / (int)sizeof(U)) : 0;               \
+                const int64_t done = quick > 0 ? first_eights_##name(b, at, base + skip, offsets + first, m, quick, order) : 0;                      \
                 for (int64_t r = 0; r < m; r++) {                                                                                                    \
-                    const char *p = base + offsets[first + r] + skip;                                                                                \
-                    if (r + 4 < m && !order.cached)                                                                                                  \
+                    const int64_t c = r < done ? quick : 0, w = width - c;                                                                           \
+                    const char *p = base + offsets[first + r] + skip + c * (int64_t)sizeof(U);                                                       \
+                    if (w == 0)                                                                                                                      \
+                        continue;                                                                                                                    \
+                    if (r + 4 < m && c == 0 && !order.cached)                                                                                        \
                         for (int64_t line = 0; line < width * (int64_t)sizeof(U); line += 64)                                                        \
                             tess_prefetch_l2(base + offsets[first + r + 4] + skip + line);                                                           \
                     if (!usual)                                                                                                                      \
-                        first_##name##_other(b, at, p, width, (S)r, order);                                                                          \
+                        first_##name##_other(b + c, at + c, p, w, (S)r, order);                                                                      \
                     else if (order.smallest)                                                                                                         \
-                        first_##name##_least(b, at, p, width, (S)r);                                                                                 \
+                        first_##name##_least(b + c, at + c, p, w, (S)r);                                                                             \
                     else                                                                                                                             \
-                        first_##name##_most(b, at, p, width, (S)r);                                                                                  \
+                        first_##name##_most(b + c, at + c, p, w, (S)r);                                                                              \
                 }                                                                                                                                    \
                 for (int64_t c = 0; c < width; c++) {                                                                                                \
                     const bool better = (b[c] > best[from + c]) | (index[from + c] < 0);                                                             \
