@@ -1,81 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * door.c - the door's life and table, its device, CUDA contexts, errors, and the objects that handles stand for. */
+ * door.c - the door's life and table, its device, CUDA contexts, and the objects that handles stand for. */
 #include "vgpu/door.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/engine.h"
-
-/* ---- errors ---- */
-
-static const struct {
-    int code;
-    const char *name, *text;
-} errors[] = {
-    {CUDA_SUCCESS, "CUDA_SUCCESS", "no error"},
-    {CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "an argument is not valid"},
-    {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
-    {CUDA_ERROR_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "there is no such device"},
-    {CUDA_ERROR_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "no CUDA context is current, or it is gone"},
-    {CUDA_ERROR_NO_BINARY_FOR_GPU, "CUDA_ERROR_NO_BINARY_FOR_GPU", "the virtual GPU runs PTX, this is machine code"},
-    {CUDA_ERROR_INVALID_PTX, "CUDA_ERROR_INVALID_PTX", "the PTX is wrong or not supported"},
-    {CUDA_ERROR_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "the handle stands for nothing, or for something of another kind"},
-    {CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "there is nothing of that name"},
-    {CUDA_ERROR_NOT_READY, "CUDA_ERROR_NOT_READY", "not recorded yet"},
-    {CUDA_ERROR_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS", "a kernel reached outside its memory"},
-    {CUDA_ERROR_LAUNCH_TIMEOUT, "CUDA_ERROR_LAUNCH_TIMEOUT", "a kernel does not end"},
-    {CUDA_ERROR_ASSERT, "CUDA_ERROR_ASSERT", "an assertion of a kernel failed"},
-    {CUDA_ERROR_MISALIGNED_ADDRESS, "CUDA_ERROR_MISALIGNED_ADDRESS", "a kernel used a misaligned address"},
-    {CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "a kernel failed"},
-    {CUDA_ERROR_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", "the virtual GPU has no such thing"},
-    {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "not allowed while a stream is captured"},
-    {CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "a call that cannot be captured has broken the capture"},
-    {CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD", "another thread began this capture, not in the relaxed mode"}};
-
-CUresult tess_vgpu_cuGetErrorName(CUresult error, const char **text) {
-    for (int i = 0; i < TESS_COUNT(errors); i++)
-        if (errors[i].code == error) {
-            *text = errors[i].name;
-            return CUDA_SUCCESS;
-        }
-    *text = NULL;
-    return CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult tess_vgpu_cuGetErrorString(CUresult error, const char **text) {
-    const tess_thread_state *thread = tess_thread_get();
-    *text = NULL;
-    for (int i = 0; i < TESS_COUNT(errors); i++)
-        if (errors[i].code == error)
-            *text = errors[i].text;
-    if (error != CUDA_SUCCESS && thread->error == error)
-        *text = thread->sentence;
-    return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult tess_vgpu_door_say(CUresult result, const char *format, ...) {
-    tess_thread_state *thread = tess_thread_get();
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(thread->sentence, sizeof thread->sentence, format, arguments);
-    va_end(arguments);
-    thread->error = result;
-    return result;
-}
-
-CUresult tess_vgpu_door_status(tess_status status, CUresult otherwise) {
-    if (status == TESS_OK)
-        return CUDA_SUCCESS;
-    return tess_vgpu_door_say(status == TESS_ERR_MEMORY ? CUDA_ERROR_OUT_OF_MEMORY : otherwise, "%s", tess_detail());
-}
-
-static CUresult fail(CUresult result) { /* the list's own text */
-    tess_thread_get()->error = 0;
-    return result;
-}
 
 /* ---- finding ---- */
 
@@ -98,7 +29,7 @@ static tess_vgpu_door *lock_context(uint64_t handle) {
 tess_vgpu_door *tess_vgpu_door_current(CUresult *result) {
     const tess_thread_state *thread = tess_thread_get();
     tess_vgpu_door *door = thread->depth ? lock_context(thread->current[thread->depth - 1]) : NULL;
-    *result = door ? CUDA_SUCCESS : fail(CUDA_ERROR_INVALID_CONTEXT);
+    *result = door ? CUDA_SUCCESS : tess_vgpu_door_fail(CUDA_ERROR_INVALID_CONTEXT);
     return door;
 }
 
@@ -112,7 +43,7 @@ vgpu_object *tess_vgpu_door_object(const tess_vgpu_door *door, uint64_t handle, 
 vgpu_object *tess_vgpu_door_find(const void *handle, vgpu_object_kind kind, tess_vgpu_door **found, CUresult *result) {
     tess_vgpu_door *door = door_numbered((uint64_t)(uintptr_t)handle >> 32);
     vgpu_object *object = NULL;
-    *result = fail(CUDA_ERROR_INVALID_HANDLE);
+    *result = tess_vgpu_door_fail(CUDA_ERROR_INVALID_HANDLE);
     if (!door)
         return NULL;
     pthread_mutex_lock(&door->lock);
@@ -281,25 +212,25 @@ CUresult tess_vgpu_cuDriverGetVersion(int *version) {
     *version = 13000;
     return CUDA_SUCCESS;
 }
-CUresult tess_vgpu_cuInit(unsigned int flags) { return flags ? fail(CUDA_ERROR_INVALID_VALUE) : CUDA_SUCCESS; }
+CUresult tess_vgpu_cuInit(unsigned int flags) { return flags ? tess_vgpu_door_fail(CUDA_ERROR_INVALID_VALUE) : CUDA_SUCCESS; }
 CUresult tess_vgpu_cuDeviceGetCount(int *count) {
     *count = 1;
     return CUDA_SUCCESS;
 }
 CUresult tess_vgpu_cuDeviceGet(CUdevice *device, int ordinal) {
     *device = tess_thread_get()->opened;
-    return ordinal == 0 && door_numbered((uint64_t)*device) ? CUDA_SUCCESS : fail(CUDA_ERROR_INVALID_DEVICE);
+    return ordinal == 0 && door_numbered((uint64_t)*device) ? CUDA_SUCCESS : tess_vgpu_door_fail(CUDA_ERROR_INVALID_DEVICE);
 }
 CUresult tess_vgpu_cuDeviceGetName(char *name, int size, CUdevice device) {
     if (!door_numbered((uint64_t)device))
-        return fail(CUDA_ERROR_INVALID_DEVICE);
+        return tess_vgpu_door_fail(CUDA_ERROR_INVALID_DEVICE);
     snprintf(name, (size_t)size, "%s", TESS_VGPU_NAME);
     return CUDA_SUCCESS;
 }
 CUresult tess_vgpu_cuDeviceTotalMem(size_t *bytes, CUdevice device) {
     const tess_vgpu_door *door = door_numbered((uint64_t)device);
     if (!door)
-        return fail(CUDA_ERROR_INVALID_DEVICE);
+        return tess_vgpu_door_fail(CUDA_ERROR_INVALID_DEVICE);
     *bytes = door->capacity;
     return CUDA_SUCCESS;
 }
@@ -330,7 +261,7 @@ CUresult tess_vgpu_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute
                                    {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, TESS_VGPU_SHARED_LIMIT},
                                    {CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, 32}};
     if (!door_numbered((uint64_t)device))
-        return fail(CUDA_ERROR_INVALID_DEVICE);
+        return tess_vgpu_door_fail(CUDA_ERROR_INVALID_DEVICE);
     for (int i = 0; i < TESS_COUNT(facts); i++)
         if (facts[i][0] == (int)attribute) {
             *value = facts[i][1];
@@ -345,7 +276,7 @@ CUresult tess_vgpu_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
     tess_vgpu_door *door = door_numbered((uint64_t)device);
     *context = NULL;
     if (!door)
-        return fail(CUDA_ERROR_INVALID_DEVICE);
+        return tess_vgpu_door_fail(CUDA_ERROR_INVALID_DEVICE);
     pthread_mutex_lock(&door->lock);
     if (!door->retained) {
         tess_status status = tess_vgpu_open(&door->machine, door->context);
@@ -361,10 +292,10 @@ CUresult tess_vgpu_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 CUresult tess_vgpu_cuDevicePrimaryCtxRelease(CUdevice device) {
     tess_vgpu_door *door = door_numbered((uint64_t)device);
     if (!door)
-        return fail(CUDA_ERROR_INVALID_DEVICE);
+        return tess_vgpu_door_fail(CUDA_ERROR_INVALID_DEVICE);
     pthread_mutex_lock(&door->lock);
     if (!door->retained)
-        return tess_vgpu_door_leave(door, fail(CUDA_ERROR_INVALID_CONTEXT));
+        return tess_vgpu_door_leave(door, tess_vgpu_door_fail(CUDA_ERROR_INVALID_CONTEXT));
     if (--door->retained == 0)
         end_context(door);
     return tess_vgpu_door_leave(door, CUDA_SUCCESS);
@@ -391,7 +322,7 @@ CUresult tess_vgpu_cuCtxGetId(CUcontext context, unsigned long long *id) {
     else
         door = tess_vgpu_door_current(&result);
     if (!door)
-        return fail(CUDA_ERROR_INVALID_CONTEXT);
+        return tess_vgpu_door_fail(CUDA_ERROR_INVALID_CONTEXT);
     *id = context_handle(door);
     return tess_vgpu_door_leave(door, result);
 }
@@ -399,7 +330,7 @@ CUresult tess_vgpu_cuCtxPushCurrent(CUcontext context) {
     tess_thread_state *thread = tess_thread_get();
     tess_vgpu_door *door = lock_context((uint64_t)(uintptr_t)context);
     if (!door)
-        return fail(CUDA_ERROR_INVALID_CONTEXT);
+        return tess_vgpu_door_fail(CUDA_ERROR_INVALID_CONTEXT);
     if (thread->depth == TESS_THREAD_STACK)
         return tess_vgpu_door_leave(
             door, tess_vgpu_door_say(CUDA_ERROR_OUT_OF_MEMORY, "more than %d contexts are pushed on one thread", TESS_THREAD_STACK));
@@ -409,7 +340,7 @@ CUresult tess_vgpu_cuCtxPushCurrent(CUcontext context) {
 CUresult tess_vgpu_cuCtxPopCurrent(CUcontext *context) {
     tess_thread_state *thread = tess_thread_get();
     if (!thread->depth)
-        return fail(CUDA_ERROR_INVALID_CONTEXT);
+        return tess_vgpu_door_fail(CUDA_ERROR_INVALID_CONTEXT);
     thread->depth--;
     if (context)
         *context = (CUcontext)(uintptr_t)thread->current[thread->depth];

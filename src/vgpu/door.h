@@ -91,6 +91,7 @@ CUresult tess_vgpu_door_leave(tess_vgpu_door *door, CUresult result);
 
 /* result, with a sentence that cuGetErrorString then gives to this thread. */
 CUresult tess_vgpu_door_say(CUresult result, const char *format, ...) TESS_PRINTF(2, 3);
+CUresult tess_vgpu_door_fail(CUresult result); /* with the list's own text */
 /* A status of the machine's, with its detail as the sentence. */
 CUresult tess_vgpu_door_status(tess_status status, CUresult otherwise);
 

@@ -91,6 +91,10 @@ void tess_correlate_release(tess_problem *problem);
 /* The size of an output axis; false when it overflows. */
 bool tess_correlate_size(tess_extent extent, int64_t n, int64_t width, int64_t *m);
 
+/* passes.c: problem->direct of the one mask; problem->passes of a list. In the work type. */
+tess_status tess_correlate_build_direct(tess_correlate_problem *problem);
+tess_status tess_correlate_build_passes(tess_correlate_problem *problem, const tess_correlate_mask *masks, int count);
+
 /* rank1.c: whether the mask is exactly the outer product of 1-D factors that C holds. factors[] receives one mask of rank 1 for each axis longer than
  * 1, in the mask's order, *count of them; the caller frees their weights. *count is 0 when it is not of rank 1 (or has fewer than two such axes). */
 tess_status tess_correlate_rank1(tess_context *context, const tess_correlate_mask *mask, tess_type compute, tess_correlate_mask *factors, int *count);
