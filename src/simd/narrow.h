@@ -91,6 +91,21 @@ TESS_TO_16(i16, -32768, 32767, _mm256_packs_epi32)
 #undef TESS_TO_8
 #undef TESS_TO_16
 
+/* One vector as TESS_F32_LANES bytes, by the rule of tess_u8_of_f32. */
+TESS_INLINE void v_f32_to_u8(void *to, v_f32 v) {
+#if defined(__AVX512BW__)
+    const __m512i whole = _mm512_cvtps_epi32(_mm512_min_ps(_mm512_set1_ps(255), (__m512)v)); /* a NaN is less than all */
+    _mm_storeu_si128((__m128i *)to, _mm512_cvtepi32_epi8(_mm512_max_epi32(whole, _mm512_setzero_si512())));
+#elif defined(__AVX2__)
+    const __m256i whole = _mm256_cvtps_epi32(_mm256_min_ps(_mm256_set1_ps(255), (__m256)v));
+    const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(whole), _mm256_extracti128_si256(whole, 1));
+    _mm_storel_epi64((__m128i *)to, _mm_packus_epi16(words, words));
+#else
+    for (int i = 0; i < TESS_F32_LANES; i++)
+        ((uint8_t *)to)[i] = (uint8_t)rintf(v[i] > 0 ? v[i] < 255 ? v[i] : 255 : 0);
+#endif
+}
+
 /* v_f32_from_u8 and the like, on every instruction set, that stay where they are written (here.h). */
 #if TESS_HERE
 #define TESS_FROM_HERE(name, type, extend, convert)                                                           \

@@ -245,7 +245,8 @@ static void columns_at_end(const job *j, const walk *w, int64_t from, int64_t to
 /* A group of rows whose sums roll along. */
 static void rolled_group(const job *j, walk *w, char *out) {
     const tess_rolling *roll = &j->rolling;
-    const int64_t lanes = LINE / j->width, piece = j->out_ready ? roll->to - roll->from : TESS_FUSED_SUMS / j->width;
+    const bool direct = j->out_ready || roll->narrow;
+    const int64_t lanes = LINE / j->width, piece = direct ? roll->to - roll->from : roll->piece / j->width;
     char *between = w->scratch + j->fused.between + j->fused.left * j->width, *sums = w->scratch + j->fused.sums;
     columns_at_end(j, w, 0, roll->made);
     columns_at_end(j, w, roll->made_at_last, j->fused.length);
@@ -265,6 +266,8 @@ static void rolled_group(const job *j, walk *w, char *out) {
                            .edge_stride = j->fused.row_bytes,
                            .out = sums,
                            .out_stride = TESS_FUSED_SUMS,
+                           .out_step = LINE,
+                           .narrow = roll->narrow,
                            .between = true};
     for (int64_t x = roll->from, count; x < roll->to; x += count) {
         const int64_t at = roll->at + x - roll->from;
@@ -274,14 +277,15 @@ static void rolled_group(const job *j, walk *w, char *out) {
         call.steps = count / lanes;
         call.first = roll->left && x == roll->from ? between - roll->reach * LINE : NULL;
         call.last = roll->right && x + count == roll->to ? between + j->fused.length * j->width : NULL;
-        if (j->out_ready) {
-            call.out = out + x * j->width;
+        if (direct) {
+            call.out = out + x * j->out_stride;
             call.out_stride = j->out_row;
+            call.out_step = lanes * j->out_stride;
             call.stream = j->stream;
             call.between = false;
         }
         roll->roll(&call);
-        for (int r = 0; !j->out_ready && r < j->tall; r++)
+        for (int r = 0; !direct && r < j->tall; r++)
             j->store(out + r * j->out_row + x * j->out_stride, j->out_stride, sums + r * TESS_FUSED_SUMS, count);
     }
     row_stretch(j, w, out, 0, roll->from);

@@ -10,7 +10,7 @@ enum {
     TESS_FUSED_ROWS = 8,    /* most output rows that are made together */
     TESS_FUSED_LEAST = 6,   /* output rows */
     TESS_FUSED_SLACK = 512, /* bytes behind a row that a tile may read and write */
-    TESS_FUSED_SUMS = 2048  /* bytes of a row of sums that are not stored as they are */
+    TESS_FUSED_SUMS = 8192  /* bytes of a row of sums that are not stored as they are */
 };
 
 typedef struct tess_correlate_fused {

@@ -18,9 +18,10 @@ typedef struct tess_roll_call {
                                                output row, where they are not made from the input: ghost cells. NULL: they are */
     int64_t edge_stride;                    /* bytes between those of two rows */
     char *out;
-    int64_t out_stride;
-    bool stream;  /* past the caches; out is aligned to a line */
-    bool between; /* a storer will read the sums and make their NaNs canonical */
+    int64_t out_stride, out_step; /* bytes between rows; between steps */
+    bool narrow;                  /* as u8; kernels for rows of u8 only */
+    bool stream;                  /* past the caches; out is aligned to a line */
+    bool between;                 /* a storer will read the sums and make their NaNs canonical */
 } tess_roll_call;
 typedef void (*tess_roll)(const tess_roll_call *call);
 

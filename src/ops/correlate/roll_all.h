@@ -16,7 +16,7 @@
 #define roll_name KERNEL(roll9)
 #define TAPS 9
 #define ROWS ROWS_9
-#include ROLL_KERNEL
+#include ROLL_KERNEL_9
 #if LONG
 #define roll_name KERNEL(roll11)
 #define TAPS 11

@@ -54,8 +54,8 @@ static void roll_name(const tess_roll_call *c) {
                 const vec weight = KEEP ? across[k] : HERE(all_here)(row + k);
                 TESS_UNROLL for (int r = 0; r < ROWS; r++) HERE(fma_here)(&sums[r], NAME(tap)(left[r], middle[r], right[r], k), weight);
             }
-            HERE(put_sums)(out, c->out_stride, sums, ROWS, c->stream, c->between);
-            out += TESS_VECTOR_BYTES;
+            PUT(out, c->out_stride, c->out_stride, sums, ROWS);
+            out += c->out_step;
             ahead_at += c->ahead_step;
         }
         TESS_UNROLL for (int r = 0; r < ROWS; r++) left[r] = middle[r], middle[r] = right[r];

@@ -73,7 +73,7 @@ TESS_INLINE void NAME(across)(vec (*sums)[2], const char *x, const real *w) {
 }
 
 static void roll_name(const tess_roll_call *c) {
-    const int64_t steps = c->steps;
+    const int64_t steps = c->steps, out_step = c->out_step;
     char buffer[ROWS * NAME(pitch)] __attribute__((aligned(64))), *to = buffer, *out = c->out;
     const char *rows[ROWS + TAPS - 1], *ahead[ROWS];
     UNROLL for (int i = 0; i < ROWS + TAPS - 1; i++) rows[i] = c->rows[i];
@@ -97,10 +97,9 @@ static void roll_name(const tess_roll_call *c) {
             vec sums[2][2];
             TESS_UNROLL for (int q = 0; q < 2; q++) tess_prefetch_l2(ahead[r + q] + ahead_at);
             NAME(across)(sums, to - NAME(lag) + r * NAME(pitch), c->row);
-            TESS_UNROLL for (int q = 0; q < 2; q++)
-                HERE(put_sums)(out + (r + q) * c->out_stride, TESS_VECTOR_BYTES, sums[q], 2, c->stream, c->between);
+            TESS_UNROLL for (int q = 0; q < 2; q++) PUT(out + (r + q) * c->out_stride, TESS_VECTOR_BYTES, NAME(lanes), sums[q], 2);
         }
-        out += 64;
+        out += out_step;
         ahead_at += c->ahead_step;
     }
 }

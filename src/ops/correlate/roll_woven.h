@@ -114,8 +114,8 @@ static void roll_name(const tess_roll_call *c) {
         if (s < later)
             continue;
         TESS_UNROLL for (int r = 0; r < ROWS; r++) tess_prefetch_l2(ahead[r] + ahead_at);
-        HERE(put_sums)(out, c->out_stride, sums, ROWS, c->stream, c->between);
-        out += 64;
+        PUT(out, c->out_stride, c->out_stride, sums, ROWS);
+        out += c->out_step;
         ahead_at += c->ahead_step;
     }
 }

@@ -16,6 +16,8 @@ typedef struct tess_rolling {
     int64_t at;       /* column between the passes over which the first line stands */
     int64_t reach;    /* lines to either side that outputs meet */
     bool near;        /* lines are asked for shortly before they are met, not a group of rows before: long masks take longer than the next line */
+    bool narrow;      /* outputs are stored as u8 by the kernel */
+    int64_t piece;    /* bytes of a row of sums that are made before a storer takes them */
     bool left, right; /* ghost cells stand before the first line, behind the last */
     int64_t made, made_at_last; /* columns of the rows between that tiles make: those before `made`, those from `made_at_last` on */
 } tess_rolling;
@@ -30,7 +32,9 @@ TESS_INLINE bool tess_rolling_of(tess_rolling *rolling, const tess_correlate_pro
     const int64_t lanes = TESS_ROLL_LINE / (int64_t)tess_type_size(problem->work);
     if (taps != down->width || taps > TESS_ROLL_TAPS)
         return false;
-    const tess_roll_kernels *k = group > 1 || kernels->rows[taps] == 0 ? woven : kernels;
+    const bool narrow = fused->bytes && problem->passes[1].to == tess_u8 && (group > 1 || across->out_stride == 1);
+    const bool weaves = group > 1 || kernels->rows[taps] == 0 || (narrow && woven->bytes[taps]);
+    const tess_roll_kernels *k = weaves ? woven : kernels;
     const tess_roll *rolls = group > 1 ? (fused->bytes ? k->pixel_bytes : k->pixels) : fused->bytes ? k->bytes : k->roll;
     tess_rolling r = {.roll = rolls[taps], .tall = k->rows[taps], .from = phase, .reach = tess_ceil_div(taps / 2 * group, lanes)};
     if (!r.roll || r.reach > TESS_ROLL_REACH || r.tall > down->m)
@@ -50,7 +54,9 @@ TESS_INLINE bool tess_rolling_of(tess_rolling *rolling, const tess_correlate_pro
     r.made = r.from > 0 ? tess_ceil_div(r.from, lanes) * lanes + behind : 0;
     r.made = tess_min64(folds ? tess_max64(r.made, taps * group) : r.made, n);
     r.made_at_last = tess_max64(tess_min64(before_tile - before, folds ? n - taps * group : n), 0);
-    r.near = taps > TESS_ROLL_SHORT && group == 1 && fused->in_place && !fused->bytes;
+    r.near = weaves && group == 1 && fused->in_place && !fused->bytes;
+    r.narrow = narrow;
+    r.piece = taps > TESS_ROLL_SHORT ? TESS_FUSED_SUMS : TESS_FUSED_SUMS / 4; /* long masks begin and end a piece slowly */
     *rolling = r;
     return true;
 }

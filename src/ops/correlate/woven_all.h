@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * woven_all.h - roll_woven.h for every length of the masks from 11 on, and before that for the shorter ones where SHORT is 1; included by
+ * woven_all.h - roll_woven.h for every length of the masks, those of 3 and 5 taps where SHORTEST is 3, those of 7 and 9 where it is at most 7; included by
  * cpu_woven_kernels.c for each type of input. */
 
-#if SHORT
+#if SHORTEST <= 3
 #define roll_name KERNEL(woven3)
 #define TAPS 3
 #include "ops/correlate/roll_woven.h"
 #define roll_name KERNEL(woven5)
 #define TAPS 5
 #include "ops/correlate/roll_woven.h"
+#endif
+#if SHORTEST <= 7
 #define roll_name KERNEL(woven7)
 #define TAPS 7
 #include "ops/correlate/roll_woven.h"
