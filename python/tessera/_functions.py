@@ -14,7 +14,10 @@ def plan(function, *arrays, **arguments):
     >>> total(x), total(x + 1)
     (array([ 3., 12.]), array([ 6., 15.]))
     """
-    return _tessera._plan(function if isinstance(function, str) else function.__name__, *arrays, **arguments)
+    name = function if isinstance(function, str) else getattr(function, "__name__", None)
+    if name is None:
+        raise TypeError(f"function is {type(function).__name__}, one of Tessera's functions or its name is needed")
+    return _tessera._plan(name, *arrays, **arguments)
 
 
 def explain(function, *arrays, format="text", **arguments):

@@ -307,6 +307,7 @@ class Refused(unittest.TestCase):
                 (lambda: tessera.lookup(x, [0], axis=9), tessera.AxisError, ""),
                 (lambda: tessera.lookup(x, [0], outside="no"), ValueError, "error, clip"),
                 (lambda: tessera.plan("size", x), ValueError, "cannot be planned"),
+                (lambda: tessera.plan(x, x), TypeError, "function is"), (lambda: tessera.explain(None), TypeError, "function is NoneType"),
                 (lambda: tessera.explain(tessera.sum, x, format="xml"), ValueError, "text, json"),
                 (lambda: tessera.set_threads(-1), ValueError, ""),
                 (lambda: tessera.set_threads(5000), ValueError, "1024")):
