@@ -43,7 +43,8 @@ const cli_command cli_commands[] = {
      cli_run_list},
     {"explain", "COMMAND ...", "says which strategy would run, and why",
      "Takes a whole command, such as `tessera explain reduce sum x.npy`, and runs nothing.", CLI_EXPLAIN, 0, -1, cli_run_explain},
-    {"devices", "", "says what this machine is", "Processor, instruction sets, caches.", CLI_DEVICES, 0, 0, cli_run_devices},
+    {"devices", "", "says what this machine is", "Processor, instruction sets, caches; cards, and where their libraries were found or looked for.",
+     CLI_DEVICES, 0, 0, cli_run_devices},
     {"ladder", "[OP]", "runs every strategy: checked against the reference, timed or counted",
      "For built-in problems of each operation, every strategy from the slowest idea up: whether its bits are the reference's, and what it gained "
      "over the\n"

@@ -38,8 +38,8 @@ static void print_wrapped(const char *text, int indent, int width) {
 }
 
 void cli_help_command(const cli_command *command) {
-    printf("usage: tessera %s %s\n\n%s: %s.\n%s%s\nOptions\n", command->name, command->operands, command->name, command->summary, command->about,
-           command->about[0] ? "\n" : "");
+    printf("usage: tessera %s%s%s\n\n%s: %s.\n%s%s\nOptions\n", command->name, command->operands[0] ? " " : "", command->operands, command->name,
+           command->summary, command->about, command->about[0] ? "\n" : "");
     for (int r = 0; r < cli_option_count; r++) {
         const cli_option *o = &cli_option_table[r];
         if (!(o->commands & command->bit))
