@@ -72,25 +72,31 @@ static void copy_layer(const job *j, const walk *w, int64_t layer) {
     }
 }
 
+/* Pointers to `count` rows of the plane at `plane` from row `first` on, or to `other` where it has none; NULL: it has none at all. */
+static void point(const char **to, int64_t count, const char *plane, int64_t first, const tess_correlate_axis *y, const char *other) {
+    const int64_t from = plane ? tess_min64(tess_max64(-first, 0), count) : count, until = tess_max64(tess_min64(y->n - first, count), from);
+    for (int64_t i = 0; i < from; i++)
+        to[i] = other;
+    for (int64_t i = from; i < until; i++)
+        to[i] = plane + (first + i) * y->in_stride;
+    for (int64_t i = until; i < count; i++)
+        to[i] = other;
+}
+
 /* Pointers to the rows that plane z of the walk meets, and to those of the input that the plane behind it will meet first. */
 static void find_rows(const job *j, const walk *w, int64_t z) {
     const tess_correlate_volume *v = &j->volume;
     const tess_correlate_axis *y = &j->pass->axis[v->window.y];
     const char **table = (const char **)(void *)w->scratch, **ahead = (const char **)(void *)(w->scratch + v->table_bytes);
+    const int64_t first = w->y - y->before; /* of the input, where the layers begin */
     for (int64_t p = 0; p < v->layers; p++) {
-        const char *row = copied_row(j, w, z + p, 0), *lies = j->in_place ? input_plane(j, w, z + p) : NULL;
+        const char *lies = j->in_place ? input_plane(j, w, z + p) : NULL, *row = copied_row(j, w, z + p, 0), **to = table + p * v->lines;
         for (int64_t i = 0; i < v->met && !j->in_place; i++, row += v->row_bytes)
-            table[p * v->lines + i] = row;
-        for (int64_t i = 0; i < v->met && j->in_place; i++) { /* ghost cells: row 0 of layer 0 is made of them */
-            const int64_t line = w->y - y->before + i;
-            table[p * v->lines + i] = lies && line >= 0 && line < y->n ? lies + line * y->in_stride - j->source.width : copied_row(j, w, 0, 0);
-        }
+            to[i] = row;
+        if (j->in_place) /* row 0 of layer 0 is made of ghost cells */
+            point(to, v->met, lies ? lies - j->source.width : NULL, first, y, copied_row(j, w, 0, 0));
     }
-    const char *plane = j->ask ? input_plane(j, w, z + v->layers) : NULL;
-    for (int64_t i = 0; i < v->lines; i++) {
-        const int64_t line = w->y - y->before + i;
-        ahead[i] = plane && line >= 0 && line < y->n ? plane + line * y->in_stride : table[0];
-    }
+    point(ahead, v->lines, j->ask ? input_plane(j, w, z + v->layers) : NULL, first, y, table[0]);
 }
 
 /* Plane z of the walk. */
@@ -100,36 +106,46 @@ static void one_plane(const job *j, const walk *w, int64_t z) {
     const char *const *table = (const char *const *)(const void *)w->scratch, *const *ahead = table + v->table_bytes / (int64_t)sizeof(char *);
     char *sums = w->scratch + v->sums;
     const int64_t tall = j->tall, wide = k->wide * k->lanes;
-    tess_window_call call = {.lines = v->lines,
-                             .planes = v->layers,
-                             .wy = v->window.wy,
-                             .wx = v->window.wx,
-                             .step = j->pass->group * j->source.width,
-                             .columns = j->pass->columns,
-                             .put = j->put};
+    const int64_t ahead_bytes = j->length * j->source_bytes;
+    /* A tile goes on to as many rows as it has at most, and two that it begins and ends in. */
+    tess_volume_ask ask = {ahead[0], ahead[0] + ahead_bytes, ahead + 1, ahead + v->lines - TESS_WINDOW_SUMS, ahead_bytes};
+    tess_volume_call small = {.window = {.lines = v->lines,
+                                         .planes = v->layers,
+                                         .wy = v->window.wy,
+                                         .wx = v->window.wx,
+                                         .step = j->pass->group * j->source.width,
+                                         .columns = j->pass->columns,
+                                         .put = j->put},
+                              .ask = &ask,
+                              .constant = copied_row(j, w, 0, 0)};
+    tess_window_call *call = &small.window;
     for (int64_t r = 0; r < w->rows; r += tall) {
         r = tess_min64(r, w->rows - tall); /* the last tiles of a band may begin earlier */
-        call.rows = table + r;
-        call.ahead = ahead + r;
-        for (int64_t x = 0, columns; x < j->length; x += columns) {
+        call->rows = table + r;
+        call->ahead = ahead + r;
+        for (int64_t x = 0, columns; x < j->length; x += (call->more + 1) * columns) {
             const int64_t rest = j->length - x;
             const bool whole = rest > 2 * k->lanes;
             columns = whole ? wide : k->lanes;
             const bool direct = columns <= rest && (j->out_ready || (whole && j->narrows));
             char *to = w->out + z * j->z_stride + r * j->y_stride + x * j->out_stride;
-            call.at = x * j->source.width;
-            call.ahead_at = x * j->source_bytes;
-            call.ahead_bytes = tess_min64(columns, rest) * j->source_bytes;
-            call.out = direct ? to : sums;
-            call.out_stride = direct ? j->y_stride : TESS_WINDOW_TILE_BYTES;
-            call.stream = direct && j->stream && (uintptr_t)to % 64 == 0 && columns * j->out_width % 64 == 0;
-            call.between = !direct;
+            call->at = x * j->source.width;
+            call->ahead_at = x * j->source_bytes;
+            call->ahead_bytes = tess_min64(columns, rest) * j->source_bytes;
+            call->out = direct ? to : sums;
+            call->out_stride = direct ? j->y_stride : TESS_WINDOW_TILE_BYTES;
+            call->stream = direct && j->stream && (uintptr_t)to % 64 == 0 && columns * j->out_width % 64 == 0;
+            call->between = !direct;
+            call->more = 0;
             if (j->small) {
-                const tess_volume_call small = {
-                    .window = call, .begins = j->in_place && x == 0, .ends = j->in_place && columns == rest, .constant = copied_row(j, w, 0, 0)};
+                call->more = whole && direct ? rest / columns - 1 : 0;
+                call->out_step = columns * j->out_stride;
+                small.lines = tess_ceil_div(tall * call->ahead_bytes, 64);
+                small.begins = j->in_place && x == 0;
+                small.ends = j->in_place && (call->more + 1) * columns == rest;
                 (whole ? j->small->tile : j->small->narrow)(&small);
             } else {
-                (whole ? k->tile : k->narrow)(&call);
+                (whole ? k->tile : k->narrow)(call);
             }
             for (int64_t i = 0; !direct && i < tall; i++)
                 j->store(to + i * j->y_stride, j->out_stride, sums + i * TESS_WINDOW_TILE_BYTES, tess_min64(columns, rest));

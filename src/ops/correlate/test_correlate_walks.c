@@ -119,10 +119,10 @@ static void long_lists(void **state) {
 static void volumes(void **state) {
     (void)state;
     uint64_t random = 13;
-    for (int i = 0; i < 19; i++) {
+    for (int i = 0; i < 31; i++) {
         sample s;
         memset(&s, 0, sizeof s);
-        const bool large = i == 18, stack = i % 6 == 4, colours = i % 6 == 5;
+        const bool large = i == 30, stack = i % 6 == 4, colours = i % 6 == 5;
         const int first = stack ? 1 : 0;
         int64_t mask[3];
         s.ndim = stack || colours ? 4 : 3;
@@ -147,7 +147,12 @@ static void volumes(void **state) {
         tess_type type = large ? tess_f32 : (const tess_type[]){tess_f32, tess_f64, tess_u8, tess_f32, tess_i16}[i % 5];
         hostile_make(&s.in, &random, type, s.ndim, s.shape, HOSTILE_COMPACT);
         hostile_make(&s.masks[0], &random, type == tess_f64 ? tess_f64 : tess_f32, 3, mask, HOSTILE_COMPACT);
-        hostile_make(&s.out, &random, i % 7 == 6 ? tess_f32 : type, s.ndim, s.out_shape, HOSTILE_COMPACT);
+        hostile_make(&s.out, &random,
+                     i == 25                ? tess_i32
+                     : i % 7 == 6           ? tess_f32
+                     : i % 7 == 3 && !large ? tess_f16
+                                            : type,
+                     s.ndim, s.out_shape, HOSTILE_COMPACT);
         hostile_fill(&s.in, &random, 1);
         hostile_fill(&s.masks[0], &random, 1);
         assert_true(compare(&s, &random, HOSTILE_COMPACT, i % 5 == 0) > 0);

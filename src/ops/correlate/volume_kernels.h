@@ -8,11 +8,21 @@
 
 enum { TESS_VOLUME_ROWS = 4 };
 
-/* A tile. Where input rows are read as they lie, the first tap of a row's first output and the last of its last one stand beyond its ends: there is a
- * constant instead, from a vector of it. */
+/* What tiles ask for, line after line along a row and row after row: `at`, then up to `end` of its row, then the rows that `next` points to; nothing more once
+ * that is behind `last`. */
+typedef struct tess_volume_ask {
+    const char *at, *end;
+    const char *const *next, *const *last;
+    int64_t bytes; /* of a row */
+} tess_volume_ask;
+
+/* A tile, and window.more further ones beside it. Where input rows are read as they lie, the first tap of a row's first output and the last of its last one stand
+ * beyond its ends: there is a constant instead, from a vector of it. Narrow tiles are never such. */
 typedef struct tess_volume_call {
-    tess_window_call window;
-    bool begins, ends;    /* this tile is the first of such a row, the last */
+    tess_window_call window; /* its ahead is not looked at */
+    tess_volume_ask *ask;
+    int64_t lines;        /* how many of 64 bytes a tile asks for */
+    bool begins, ends;    /* the first tile is the first of such a row, the last one its last */
     const void *constant; /* read where one of them is set */
 } tess_volume_call;
 typedef void (*tess_volume_tile)(const tess_volume_call *call);
