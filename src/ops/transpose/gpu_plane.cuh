@@ -37,3 +37,25 @@ template <int ALONG_P, int ALONG_Q, int MORE = 0> __device__ place tile_of_block
     }
     return at;
 }
+
+// As tile_of_block, in strips of at most MOST tiles along q: the tile beside this one along p follows a strip later, when the lines that both read are still in L2,
+// and MOST tiles are as many as make `out` compact. Strips are about equally wide.
+template <int ALONG_P, int ALONG_Q, int MORE, int MOST> __device__ place tile_in_strips(const plane &m) {
+    const unsigned tiles_p = (unsigned)((m.p_size + ALONG_P - 1) / ALONG_P), tiles_q = (unsigned)((m.q_size + MORE + ALONG_Q - 1) / ALONG_Q);
+    const unsigned strips = (tiles_q + MOST - 1) / MOST, wide = (tiles_q + strips - 1) / strips;
+    unsigned n = blockIdx.x % (tiles_p * tiles_q), matrix = blockIdx.x / (tiles_p * tiles_q);
+    const unsigned strip = n / (wide * tiles_p), left = tiles_q - strip * wide, here = left < wide ? left : wide;
+    n -= strip * wide * tiles_p;
+    place at;
+    at.q = (i64)(strip * wide + n % here) * ALONG_Q;
+    at.p = (i64)(n / here) * ALONG_P;
+    at.in = at.out = 0;
+#pragma unroll
+    for (int d = BATCH - 1; d >= 0; d--) {
+        unsigned size = (unsigned)m.shape[d];
+        at.in += matrix % size * m.in[d];
+        at.out += matrix % size * m.out[d];
+        matrix /= size;
+    }
+    return at;
+}

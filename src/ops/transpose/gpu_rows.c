@@ -15,7 +15,6 @@ KERNEL_TEXT(gpu_tile_unroll);
 KERNEL_TEXT(gpu_tile_vector);
 KERNEL_TEXT(gpu_micro);
 KERNEL_TEXT(gpu_shifted);
-KERNEL_TEXT(gpu_shifted_small);
 KERNEL_TEXT(gpu_shifted_vectors);
 KERNEL_TEXT(gpu_elements);
 KERNEL_TEXT(gpu_copy);
@@ -197,33 +196,28 @@ static bool shifted_fits(const tess_problem *base, const char **why) {
     return of(base)->size <= 8; /* any other size has been cut to pieces before */
 }
 
-static bool many_tiles(const transpose_plane *plane, int64_t size) { return plane->p_size * size >= 1024 && plane->q_size * size >= 1024; }
+static bool many_tiles(const transpose_plane *plane, int64_t size) {
+    const int64_t least = size == 4 ? 512 : 1024;
+    return plane->p_size * size >= least && plane->q_size * size >= least;
+}
 
 static bool shifted_pays(const tess_problem *base, const char **why) {
     transpose_plane plane;
-    *why = "fewer than 4 tiles along an axis are mostly ends, which are moved element by element";
+    *why = "rows of less than 1 KiB (512 bytes of 4-byte elements) are mostly ends of tiles";
     return tess_transpose_gpu_plane_of(base, &plane, why) && many_tiles(&plane, of(base)->size);
 }
 
 /* The fastest of the tiles that were tried on an H200 (README.md). */
 static void launch_shifted(const transpose_gpu_matrices *m, tess_gpu_layout *layout) {
     int64_t size = m->size, margin = 32 / size;
-    if (size == 1) {
-        int64_t piece = 256, row = 256, threads = 512; /* bytes of a row of in and of out */
-        tess_gpu_unit(layout, &gpu_shifted_small);
-        tess_gpu_option(layout, "-DPIECE=%d", (int)piece);
-        tess_gpu_option(layout, "-DQ=%d", (int)row);
-        tess_gpu_option(layout, "-DTHREADS=%d", (int)threads);
-        tess_gpu_option(layout, "-DBLOCKS=2");
-        launch_tiles_of(m, layout, "shifted_small", piece, row, margin - 1, (int)threads, (row + margin) * (piece + 16) + piece * 32);
-        return;
-    }
     if (size <= 4) {
-        int64_t lanes = 16, groups = size == 2 ? 24 : 30, along_p = (lanes - 1) * 16 / size; /* of a row of in 16 bytes a lane, of out a group */
+        const int64_t lanes = 16, groups = size == 1 ? 6 : size == 2 && m->plane.q_size >= 4096 ? 30 : 14;
+        const int64_t along_p = (lanes - 1) * 16 / size, strip = (int64_t)8 << 20; /* of a row of in 16 bytes a lane, of out a group */
         tess_gpu_unit(layout, &gpu_shifted_vectors);
         tess_gpu_option(layout, "-DLANES=%d", (int)lanes);
         tess_gpu_option(layout, "-DNV=%d", (int)groups);
-        tess_gpu_option(layout, "-DBLOCKS=%d", size == 2 ? 2 : 3);
+        tess_gpu_option(layout, "-DBLOCKS=%d", size == 1 ? 5 : size == 4 ? 6 : groups == 30 ? 2 : 3);
+        tess_gpu_option(layout, "-DSTRIP=%d", (int)(strip / (along_p * groups * 16))); /* what its tiles read stays in L2 */
         launch_tiles_of(m, layout, "shifted_vectors", along_p, groups * 16 / size, margin - 1, (int)((groups + 2) * lanes),
                         along_p * (groups + 2) * 16 + (lanes - 1) * 16);
         return;

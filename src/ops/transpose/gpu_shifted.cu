@@ -6,7 +6,7 @@
 // boundary of 32 bytes below the tile's first element, and ends where the next block begins. MARGIN more rows of `in` are read for that; they are the
 // neighbour's, who runs at the same time, and come from L2.
 //
-// Elements of 4 and 8 bytes go one by one (gpu_shifted_small.cu has those of 1 and 2). Row p of the tile in shared memory has an odd pitch, which keeps
+// Elements of 8 bytes go one by one (gpu_shifted_vectors.cu has smaller ones). Row p of the tile in shared memory has an odd pitch, which keeps
 // both accesses free of conflicts.
 //
 // P x Q, the tile: -DP, -DQ; THREADS a block, AT_ONCE elements a thread on their way: all of them, where registers allow, for each batch of them waits

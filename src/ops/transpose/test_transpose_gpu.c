@@ -88,6 +88,8 @@ static void shifted_tiles(void **state) {
             const int64_t shape[] = {sizes[t][0] + odd, sizes[t][1] + 3 * odd};
             compare(&random, types[t], 2, shape, perm, HOSTILE_COMPACT);
         }
+    for (int t = 0; t < 3; t++) /* more rows than a strip has, and fewer columns than a tile */
+        compare(&random, types[t], 2, (int64_t[]){35107, 67}, perm, HOSTILE_COMPACT);
     only = NULL;
 }
 
