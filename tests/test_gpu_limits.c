@@ -182,6 +182,42 @@ static void reductions(void) {
     }
 }
 
+/* Many rows of a few elements, or with `columns` a few columns of them. */
+static void short_rows(void) {
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+        bool exact;
+        int64_t length, columns;
+        const char *words;
+    } all[] = {{TESS_SUM, tess_f32, tess_f32, false, 16, 0, "sum f32 rows of 16"},
+               {TESS_SUM, tess_f32, tess_f32, false, 31, 0, "sum f32 rows of 31"},
+               {TESS_SUM, tess_f32, tess_f32, false, 200, 0, "sum f32 rows of 200"},
+               {TESS_SUM, tess_f64, tess_f64, false, 100, 0, "sum f64 rows of 100"},
+               {TESS_SUM, tess_f16, tess_f16, false, 31, 0, "sum f16 rows of 31"},
+               {TESS_SUM, tess_u8, tess_u64, false, 16, 0, "sum u8 rows of 16"},
+               {TESS_MAX, tess_u8, tess_u8, false, 1000, 0, "max u8 rows of 1000"},
+               {TESS_ARGMAX, tess_f32, tess_i64, false, 100, 0, "argmax f32 rows of 100"},
+               {TESS_VAR, tess_f32, tess_f32, false, 16, 0, "var f32 rows of 16"},
+               {TESS_VAR, tess_f32, tess_f32, false, 1000, 0, "var f32 rows of 1000"},
+               {TESS_PROD, tess_c64, tess_c64, false, 100, 0, "prod c64 rows of 100"},
+               {TESS_SUM, tess_c128, tess_c128, false, 31, 0, "sum c128 rows of 31"},
+               {TESS_SUM, tess_f32, tess_f32, true, 16, 0, "exact sum f32 rows of 16"},
+               {TESS_SUM, tess_f64, tess_f64, true, 500, 0, "exact sum f64 rows of 500"},
+               {TESS_SUM, tess_c64, tess_c64, true, 16, 0, "exact sum c64 rows of 16"},
+               {TESS_SUM, tess_f32, tess_f32, false, 16, 3, "sum f32 rows of 16, 3 columns"},
+               {TESS_VAR, tess_f32, tess_f32, false, 100, 3, "var f32 rows of 100, 3 columns"}};
+    const int axis = 1;
+    tess_plan *plan;
+    for (int i = 0; i < TESS_COUNT(all); i++) {
+        int64_t shape[] = {1 << 20, all[i].length, all[i].columns}, outputs[] = {1 << 20, all[i].columns};
+        const int ndim = all[i].columns ? 3 : 2;
+        DLTensor in = view(all[i].in, ndim, shape), out = view(all[i].out, ndim - 1, outputs);
+        const tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .exact = all[i].exact};
+        problem(tess_plan_reduce(&plan, context, all[i].operation, &in, &out, &options), &plan, all[i].words);
+    }
+}
+
 /* Segments of 16 elements, and of 16 Ki. */
 static void segments(void) {
     static const struct {
@@ -291,6 +327,7 @@ static void every_row(void **state) {
     (void)state;
     transposes();
     reductions();
+    short_rows();
     segments();
     correlations();
     lookups();

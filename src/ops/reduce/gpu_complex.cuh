@@ -85,6 +85,8 @@ __device__ void take(node &n, element x, i64 index) {
     n.count += counts;
 }
 
+__device__ void take_next(node &n, element x, i64 index) { take(n, x, index); }
+
 __device__ void merge(node &n, const node &m) {
 #if KIND == EXTREME
     const i64 mine = n.key, other = m.key;

@@ -207,4 +207,15 @@ __device__ result exact_result(double re, double im) {
     return store_as<OUT>(re);
 #endif
 }
+
+// By lanes 0 and 1, a part each, of a warp.
+__device__ void put_rounded(result *to, i64 (*limbs)[LIMBS], const int *flags, i64 count) {
+    const int lane = threadIdx.x % 32;
+    double part = 0;
+    if (lane < PARTS)
+        part = rounded(limbs[lane], flags[lane], count);
+    const double im = __shfl_sync(0xffffffffu, part, 1);
+    if (lane == 0)
+        *to = exact_result(part, im);
+}
 #endif

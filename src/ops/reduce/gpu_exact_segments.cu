@@ -17,17 +17,6 @@ struct segments {
     i64 shape[KEPT + 1], in[KEPT + 1], out[KEPT + 1]; // the kept axes, slowest first
 };
 
-// By lanes 0 and 1, a part each, of a warp.
-__device__ void put_rounded(result *to, i64 (*limbs)[LIMBS], const int *flags, i64 count) {
-    const int lane = threadIdx.x % 32;
-    double part = 0;
-    if (lane < PARTS)
-        part = rounded(limbs[lane], flags[lane], count);
-    const double im = __shfl_sync(0xffffffffu, part, 1);
-    if (lane == 0)
-        *to = exact_result(part, im);
-}
-
 extern "C" __global__ void __launch_bounds__(32 * WARPS, 2 / PARTS)
     exact_segments(const element *in, result *out, const i64 *offsets, i64 *partial, const segments p) {
     __shared__ i64 all_limbs[WARPS][PARTS][LIMBS];

@@ -2,14 +2,27 @@
 // gpu_node.cuh - what a subtree of a reduction comes to: how an element is taken in, how two neighbours merge, how the root becomes the result.
 //
 // -DKIND says which of the foldings of reduce.h; -DIN, -DOUT, -DACC the types (gpu/types.cuh); -DMAP 0 as it is, 1 |x|, 2 x * x; -DOMIT=1 leaves NaNs out;
-// -DOPERATION the number of the operation (tess_reduction); -DSMALLEST, -DMAGNITUDE, -DNUMERIC the order of extremes.
+// -DOPERATION the number of the operation (tess_reduction); -DSMALLEST, -DMAGNITUDE, -DNUMERIC the order of extremes. -DNARROW=1: there are at most 8192
+// elements, whose numbers, counts and sums of bytes and 16-bit integers fit in 32 bits.
 #ifndef TESS_REDUCE_NODE_CUH
 #define TESS_REDUCE_NODE_CUH
 #include "ops/reduce/gpu_tree.cuh"
 
 typedef stored<IN>::type element;
 typedef stored<OUT>::type result;
-typedef stored<ACC>::type acc;
+typedef stored<ACC>::type whole_acc;
+#if NARROW && KIND == SUM && ACC < T_F16 && IN < T_U32
+typedef int acc;
+#else
+typedef whole_acc acc;
+#endif
+#if NARROW
+typedef int number; // of elements, and of an element
+typedef unsigned place_number;
+#else
+typedef i64 number;
+typedef u64 place_number;
+#endif
 const bool float_in = IN >= T_F16;
 
 #define WIDE_KEY (IN == T_U64 || IN == T_I64 || IN == T_F64)
@@ -91,13 +104,13 @@ __device__ element value_of(key_type key) {
 }
 
 // Nodes are copied whole: what would be a hole before eight bytes is written too, or a checker would see it read.
-#define FILLED ((KIND == ARG && WIDE_KEY == 0) || (KIND == SUM && OMIT && ACC == T_F32))
+#define FILLED ((KIND == ARG && WIDE_KEY == 0 && !NARROW) || (KIND == SUM && OMIT && ACC == T_F32))
 
 struct node {
 #if KIND == SUM || KIND == PROD
     acc value;
 #elif KIND == COUNT
-    i64 zeros;
+    number zeros;
 #elif KIND == EXTREME
     key_type key;
 #elif KIND == ARG
@@ -109,11 +122,11 @@ struct node {
     int filled;
 #endif
 #if KIND == ARG
-    i64 index; // -1: nothing yet
+    number index; // -1: nothing yet
 #endif
 #if KIND == VAR || (OMIT && (KIND == SUM || KIND == COUNT))
 #define COUNTED 1
-    i64 count; // of elements that are no NaN
+    number count; // of elements that are no NaN
 #else
 #define COUNTED 0
 #endif
@@ -166,13 +179,26 @@ __device__ void take(node &n, element x, i64 index) {
     n.key = key > n.key ? key : n.key;
 #elif KIND == ARG
     key_type key = key_of(x);
-    if (counts && (key > n.key || (key == n.key && (u64)index < (u64)n.index))) {
+    if (counts && (key > n.key || (key == n.key && (place_number)index < (place_number)n.index))) {
         n.key = key;
-        n.index = index;
+        n.index = (number)index;
     }
 #endif
 #if COUNTED
     n.count += counts;
+#endif
+}
+
+// The same for elements that come in the order of their numbers.
+__device__ void take_next(node &n, element x, number index) {
+#if KIND == ARG
+    key_type key = key_of(x);
+    if (!(OMIT && is_nan(x)) && (key > n.key || n.index < 0)) {
+        n.key = key;
+        n.index = index;
+    }
+#else
+    take(n, x, index);
 #endif
 }
 
@@ -188,7 +214,7 @@ __device__ void merge(node &n, const node &m) {
     key_type mine = n.key, other = m.key; // by value: the compiler chose between the addresses and loaded a third time
     n.key = other > mine ? other : mine;
 #elif KIND == ARG
-    if (m.key > n.key || (m.key == n.key && (u64)m.index < (u64)n.index)) {
+    if (m.key > n.key || (m.key == n.key && (place_number)m.index < (place_number)n.index)) {
         n.key = m.key;
         n.index = m.index;
     }
@@ -221,13 +247,13 @@ __device__ result finished(const node &n, i64 k, double ddof) {
         return store_as<OUT>(sqrt((double)n.value));
     if (OPERATION == OP_MEAN)
         return ACC == T_F32 ? store_as<OUT>((float)((double)n.value / (double)count)) : store_as<OUT>((double)n.value / (double)count);
-    return store_as<OUT>(n.value);
+    return store_as<OUT>((whole_acc)n.value);
 #elif KIND == COUNT
     if (OPERATION == OP_ANY)
         return store_as<OUT>((u64)(count > n.zeros));
     if (OPERATION == OP_ALL)
         return store_as<OUT>((u64)(n.zeros == 0));
-    return store_as<OUT>(count - n.zeros);
+    return store_as<OUT>(count - (i64)n.zeros);
 #elif KIND == EXTREME
     if (OPERATION == OP_NORM_INF && (k == 0 || (float_in && OMIT && n.key == LOWEST)))
         return store_as<OUT>((u64)0);
@@ -246,7 +272,7 @@ __device__ result finished(const node &n, i64 k, double ddof) {
     return store_as<OUT>((i64)x);
 #endif
 #elif KIND == ARG
-    return store_as<OUT>(n.index);
+    return store_as<OUT>((i64)n.index);
 #else
     double divisor = (double)count - ddof, v = n.m2 / (divisor > 0 ? divisor : 0);
     if (count == 0)

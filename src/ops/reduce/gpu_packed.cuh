@@ -74,6 +74,38 @@ __device__ void packed_take(packed &p, const words<16> &v) {
     }
 }
 
+// A word of which only the bits of a mask are elements; they go to the first half of the parts.
+__device__ void packed_some(packed &p, unsigned x, unsigned mask) {
+#if KIND == SUM
+    p.part[0] = IN == T_I8 ? (unsigned)__dp4a((int)(x & mask), 0x01010101, (int)p.part[0]) : __dp4a(x & mask, 0x01010101u, p.part[0]);
+#elif KIND == COUNT
+    unsigned bits = (((x & 0x7f7f7f7fu) + 0x7f7f7f7fu) | x) & mask & 0x80808080u;
+    p.part[0] = __dp4a(bits, 0x01010101u, p.part[0]);
+#elif IN >= T_F16
+    x = MAGNITUDE ? x & 0x7fff7fffu : x;
+    keep_best(p.part[0], (x & mask) | (packed_nothing().part[0] & ~mask));
+#else
+    x = (x ^ FLIP) & mask;
+    keep_best(p.part[0], x & 0x00ff00ffu);
+    keep_best(p.part[0], x >> 8 & 0x00ff00ffu);
+#endif
+}
+
+// What these came to: `count` elements, or none of their number.
+__device__ node packed_some_total(const packed &p, int count) {
+    node n = nothing();
+#if KIND == SUM
+    n.value = IN == T_I8 ? (acc)(int)p.part[0] : (acc)p.part[0];
+#elif KIND == COUNT
+    n.zeros = count - (int)(p.part[0] >> 7);
+#else
+    const unsigned flip = IN < T_F16 ? FLIP & 0xff : 0;
+    take(n, (element)((p.part[0] & 0xffff) ^ flip), 0);
+    take(n, (element)((p.part[0] >> 16) ^ flip), 0);
+#endif
+    return n;
+}
+
 // What `count` elements came to.
 __device__ node packed_total(const packed &p, int count) {
     node n = nothing();

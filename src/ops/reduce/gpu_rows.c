@@ -15,12 +15,12 @@ const tess_gpu_text tess_reduce_gpu_node_header = {"ops/reduce/gpu_node.cuh", te
                     tess_reduce_gpu_tree_header = {"ops/reduce/gpu_tree.cuh", tess_kernel_reduce_gpu_tree_cuh},
                     tess_reduce_gpu_leaf_header = {"ops/reduce/gpu_leaf.cuh", tess_kernel_reduce_gpu_leaf_cuh},
                     tess_reduce_gpu_types_header = {"gpu/types.cuh", tess_kernel_gpu_types_cuh},
+                    tess_reduce_gpu_packed_header = {"ops/reduce/gpu_packed.cuh", tess_kernel_reduce_gpu_packed_cuh},
                     tess_reduce_gpu_finish_header = {"ops/reduce/gpu_finish.cuh", tess_kernel_reduce_gpu_finish_cuh};
-static const tess_gpu_text packed_header = {"ops/reduce/gpu_packed.cuh", tess_kernel_reduce_gpu_packed_cuh};
 static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
                                                &tess_reduce_gpu_tree_header,
                                                &tess_reduce_gpu_leaf_header,
-                                               &packed_header,
+                                               &tess_reduce_gpu_packed_header,
                                                &tess_reduce_gpu_finish_header,
                                                &tess_reduce_gpu_types_header,
                                                NULL};
@@ -101,20 +101,6 @@ static bool rows_pay(const tess_problem *problem, const char **why) {
     return p->k >= 128 || p->outputs < 64;
 }
 
-/* What gpu_packed.cuh folds a word at a time. */
-static bool packs(const reduce_problem *p) {
-    bool byte = p->in.type == tess_u8 || p->in.type == tess_i8, half = p->in.type == tess_f16 || p->in.type == tess_bf16;
-    switch (p->kind) {
-    case REDUCE_SUM: return byte && p->map == REDUCE_PLAIN && (p->acc == tess_i64 || p->acc == tess_u64);
-    case REDUCE_COUNT: return byte || p->in.type == tess_bool;
-    case REDUCE_EXTREME: return half || (byte && !p->order.magnitude);
-    case REDUCE_PROD:
-    case REDUCE_ARG:
-    case REDUCE_VAR: break;
-    }
-    return false;
-}
-
 /* The counter of a launch whose last block finishes, or nothing. */
 static void pass_ticket(tess_gpu_layout *layout, tess_gpu_step *step, bool wanted) {
     if (wanted)
@@ -146,7 +132,7 @@ static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *de
     (void)device;
     for (int d = 0; d < p->kept; d++)
         rest |= p->kept_stride[0][d];
-    bool packed = p->k >= REDUCE_LEAF && rest % 16 == 0 && packs(p);
+    bool packed = p->k >= REDUCE_LEAF && rest % 16 == 0 && tess_reduce_gpu_packs(p);
     while (vector > 1 && rest % (vector * size) != 0) /* runs that begin anywhere */
         vector /= 2;
     if (vector * size < 4) /* no loads of fewer than 4 bytes at once: element by element */
@@ -225,8 +211,8 @@ static bool columns_fit(const tess_problem *problem, const char **why) {
 }
 
 static bool columns_pay(const tess_problem *problem, const char **why) {
-    *why = "fewer than 32 outputs side by side leave most of a warp idle";
-    return of(problem)->kept_size[of(problem)->kept - 1] >= 32;
+    *why = "fewer than 32 outputs side by side leave most of a warp idle, and of 128 elements or fewer most warps of a block";
+    return of(problem)->kept_size[of(problem)->kept - 1] >= 32 && of(problem)->k > 128;
 }
 
 static void lay_tree_columns(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
@@ -324,6 +310,13 @@ const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS] = {
      .target = TESS_TARGET_GPU,
      .applicable = block_fits,
      .gpu = &row_block},
+    {.name = "reduce/tree_short",
+     .idea = "many short rows: a warp copies a stretch of them to shared memory by vectors, a few threads take a row",
+     .source = "Higham 1993 (pairwise)",
+     .target = TESS_TARGET_GPU,
+     .applicable = tess_reduce_gpu_short_fits,
+     .sensible = tess_reduce_gpu_short_pays,
+     .gpu = &tess_reduce_gpu_short},
     {.name = "reduce/tree_columns",
      .idea = "a thread a vector of columns: the tree's lanes in bit-reversed order, partial sums on a stack in registers",
      .source = "Higham 1993 (pairwise)",
@@ -331,6 +324,13 @@ const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS] = {
      .applicable = columns_fit,
      .sensible = columns_pay,
      .gpu = &row_columns},
+    {.name = "reduce/tree_groups",
+     .idea = "many outputs of few elements of any layout: a few threads each, which read them where they lie",
+     .source = "Higham 1993 (pairwise)",
+     .target = TESS_TARGET_GPU,
+     .applicable = tess_reduce_gpu_groups_fit,
+     .sensible = tess_reduce_gpu_groups_pay,
+     .gpu = &tess_reduce_gpu_groups},
     {.name = "reduce/tree_rows",
      .idea = "a warp a leaf, eight lanes of the tree a thread: halved by shuffles, no barrier",
      .source = "Higham 1993 (pairwise)",
@@ -345,6 +345,13 @@ const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS] = {
      .applicable = tess_reduce_gpu_leaves_fit,
      .sensible = tess_reduce_gpu_leaves_pay,
      .gpu = &tess_reduce_gpu_leaves},
+    {.name = "reduce/exact_short",
+     .idea = "exact sums of many short rows: a few threads each, for whose rows one double or two are enough",
+     .source = "Rump, Ogita, Oishi 2008 (extraction); Kulisch's long accumulator",
+     .target = TESS_TARGET_GPU,
+     .applicable = tess_reduce_gpu_exact_short_fits,
+     .sensible = tess_reduce_gpu_exact_short_pays,
+     .gpu = &tess_reduce_gpu_exact_short},
     {.name = "reduce/exact_blocks",
      .idea = "exact sums: error-free sums of a warp's strips, then long accumulators",
      .source = "Rump, Ogita, Oishi 2008 (extraction); Kulisch's long accumulator",

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_rows.c - reductions of many short rows of one length in the table of works: every kind of length and operation, rows with gaps, few columns. */
+#include "gpu.h"
+
+#include <stdio.h>
+
+enum { BYTES = 1 << 30 };
+
+typedef struct kind {
+    const char *name;
+    tess_reduction operation;
+    tess_type in, out;
+    bool exact;
+} kind;
+
+/* gap: elements between rows; width: outputs side by side, 0: none, rows. */
+static void run(gpu_bench *b, const kind *k, const char *work, int64_t length, int64_t gap, int64_t width) {
+    const int axis = 1;
+    const int64_t size = (int64_t)tess_type_size(k->in), across = width ? width : 1, rows = BYTES / size / ((length + gap) * across),
+                  bytes = rows * length * across * size, out_bytes = rows * across * (int64_t)tess_type_size(k->out);
+    int64_t shape[] = {rows, length, width}, outputs[] = {rows, width}, steps[] = {(length + gap) * across, across, 1};
+    void *in = gpu_bench_memory(b, 0, BYTES), *out = gpu_bench_memory(b, 2, out_bytes);
+    DLTensor from = gpu_bench_view(in, k->in, width ? 3 : 2, shape), to = gpu_bench_view(out, k->out, width ? 2 : 1, outputs);
+    bool more;
+    if (gap)
+        from.strides = steps;
+    for (int r = 0;; r++) {
+        tess_plan *plan = NULL;
+        tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .exact = k->exact};
+        options.call = gpu_bench_call(b, gpu_bench_row(b, "reduce", r, &more));
+        if (!more)
+            break;
+        tess_status status = tess_plan_reduce(&plan, gpu_bench_context(b), k->operation, &from, &to, &options);
+        gpu_bench_time(b, status, plan, work, in, NULL, out, (double)(bytes + out_bytes), 0);
+    }
+}
+
+void gpu_works_rows(gpu_bench *b) {
+    static const kind lengths_of[] = {{"sum f32", TESS_SUM, tess_f32, tess_f32, false},
+                                      {"sum f64", TESS_SUM, tess_f64, tess_f64, false},
+                                      {"sum u8", TESS_SUM, tess_u8, tess_u64, false},
+                                      {"sum f16", TESS_SUM, tess_f16, tess_f16, false}},
+                      others[] = {
+                          {"mean f32", TESS_MEAN, tess_f32, tess_f32, false},   {"norm2 f32", TESS_NORM2, tess_f32, tess_f32, false},
+                          {"max f32", TESS_MAX, tess_f32, tess_f32, false},     {"argmax f32", TESS_ARGMAX, tess_f32, tess_i64, false},
+                          {"var f32", TESS_VAR, tess_f32, tess_f32, false},     {"prod f32", TESS_PROD, tess_f32, tess_f32, false},
+                          {"var f64", TESS_VAR, tess_f64, tess_f64, false},     {"max u8", TESS_MAX, tess_u8, tess_u8, false},
+                          {"argmax u8", TESS_ARGMAX, tess_u8, tess_i64, false}, {"count_nonzero u8", TESS_COUNT_NONZERO, tess_u8, tess_i64, false},
+                          {"any bool", TESS_ANY, tess_bool, tess_bool, false},  {"max f16", TESS_MAX, tess_f16, tess_f16, false},
+                          {"sum i32", TESS_SUM, tess_i32, tess_i64, false},     {"sum i16", TESS_SUM, tess_i16, tess_i64, false},
+                          {"sum c64", TESS_SUM, tess_c64, tess_c64, false},     {"sum c128", TESS_SUM, tess_c128, tess_c128, false},
+                          {"prod c64", TESS_PROD, tess_c64, tess_c64, false},   {"exact sum f32", TESS_SUM, tess_f32, tess_f32, true},
+                          {"exact sum f64", TESS_SUM, tess_f64, tess_f64, true}};
+    static const int64_t lengths[] = {1, 2, 3, 4, 7, 8, 16, 31, 32, 33, 64, 100, 128, 200, 256, 500, 512, 1000, 1001, 1024, 2000, 2001, 4096, 5000},
+                         few[] = {16, 31, 100, 200, 1000}, widths[] = {3, 8, 33, 256}, short_ones[] = {4, 16, 64, 200};
+    char work[96];
+    for (int i = 0; i < (int)(sizeof lengths_of / sizeof *lengths_of); i++)
+        for (int l = 0; l < (int)(sizeof lengths / sizeof *lengths); l++) {
+            snprintf(work, sizeof work, "short rows: %s of %lld", lengths_of[i].name, (long long)lengths[l]);
+            if (gpu_bench_wants(b, work))
+                run(b, &lengths_of[i], work, lengths[l], 0, 0);
+        }
+    for (int i = 0; i < (int)(sizeof others / sizeof *others); i++)
+        for (int l = 0; l < (int)(sizeof few / sizeof *few); l++) {
+            snprintf(work, sizeof work, "short rows: %s of %lld", others[i].name, (long long)few[l]);
+            if (gpu_bench_wants(b, work))
+                run(b, &others[i], work, few[l], 0, 0);
+        }
+    for (int l = 0; l < (int)(sizeof short_ones / sizeof *short_ones); l++) {
+        snprintf(work, sizeof work, "short rows: sum f32 of %lld, gaps of 4", (long long)short_ones[l]);
+        if (gpu_bench_wants(b, work))
+            run(b, &lengths_of[0], work, short_ones[l], 4, 0);
+        for (int w = 0; w < (int)(sizeof widths / sizeof *widths); w++) {
+            snprintf(work, sizeof work, "short rows: sum f32 of %lld, %lld columns", (long long)short_ones[l], (long long)widths[w]);
+            if (gpu_bench_wants(b, work))
+                run(b, &lengths_of[0], work, short_ones[l], 0, widths[w]);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_group.cuh - an output's tree by a few threads of a warp, a power of two (-DGROUP), of which each has -DEACH of the tree's lanes.
+//
+// GROUP * EACH lanes are all that an output has, at most 256; longer ones (-DMANY=1) go round. Elements come by vectors of E (-DVECTOR): tree lane number
+// (m * GROUP + t) * E + j is thread t's [m][j]. The upper half of the lanes meets the lower one in the thread, then by shuffles, then in the thread again. -DWHOLE=1: no lane
+// is without elements. -DHOLD=1: a thread's first EACH elements are asked for at once and stay in registers.
+//
+// What no order can change - integers' sums and products, counts, extremes, places - is taken in by each thread as it comes.
+#ifndef TESS_REDUCE_GROUP_CUH
+#define TESS_REDUCE_GROUP_CUH
+#include "ops/reduce/gpu_tree.cuh"
+
+enum { E = VECTOR, K = EACH / E, SIZE = (int)sizeof(element), ROWS = 32 / GROUP, APART = TURNED ? ROWS : 1 };
+#define ANY_ORDER (KIND == COUNT || KIND == EXTREME || KIND == ARG || (KIND != VAR && ACC < T_F16))
+const unsigned ALL = 0xffffffffu;
+
+union vector {
+    words<E * SIZE> all;
+    element part[E];
+};
+
+__device__ __forceinline__ void merge(double &a, double b) { a += b; }
+__device__ double above(double x, int down) { return __shfl_down_sync(ALL, x, down); }
+
+// A thread's own lanes M, M + STEP, ..., which `lane_of` gives: both halves in turn, so that few of them are held at a time.
+template <int M, int STEP, typename T, typename F> __device__ __forceinline__ void own_lanes(T (&whole)[E], const F &lane_of) {
+    if constexpr (STEP >= K) {
+        lane_of(M, whole);
+    } else {
+        T other[E];
+        own_lanes<M, 2 * STEP>(whole, lane_of);
+        own_lanes<M + STEP, 2 * STEP>(other, lane_of);
+#pragma unroll
+        for (int j = 0; j < E; j++)
+            merge(whole[j], other[j]);
+    }
+}
+
+// What the threads of a group have, for its first one.
+template <typename T, int N> __device__ T together(T (&lane)[N]) {
+#pragma unroll
+    for (int down = GROUP / 2; down > 0; down /= 2)
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            merge(lane[j], above(lane[j], down * APART));
+#pragma unroll
+    for (int w = N / 2; w > 0; w /= 2)
+#pragma unroll
+        for (int j = 0; j < w; j++)
+            merge(lane[j], lane[j + w]);
+    return lane[0];
+}
+
+// An output's elements, as thread t of its group has them. FROM::fetch reads a vector from element number i on. k 0: none.
+template <typename FROM> struct share {
+    const FROM &from;
+    const int k, t;
+#if HOLD && !MANY
+    words<E * SIZE> early[K];
+#endif
+    __device__ share(const FROM &all, int elements, int thread) : from(all), k(elements), t(thread) {
+#if HOLD && !MANY
+        ask(early, 0);
+#endif
+    }
+    __device__ int number(int m, int base) const { return base + (m * GROUP + t) * E; }
+    __device__ bool has(int m, int base) const { return WHOLE ? k > base : number(m, base) < k; }
+    // All of a round of 256.
+    __device__ __forceinline__ void ask(words<E * SIZE> (&v)[K], int base) const {
+#pragma unroll
+        for (int m = 0; m < K; m++)
+            if (has(m, base))
+                from.fetch(v[m], number(m, base));
+    }
+    // use(j, element, its number) for those of lanes [m] in such a round.
+    template <typename F> __device__ __forceinline__ void use_asked(const words<E * SIZE> &asked, int m, int base, const F &use) const {
+        if (!has(m, base))
+            return;
+        vector v;
+        v.all = asked;
+#pragma unroll
+        for (int j = 0; j < E; j++)
+            use(j, v.part[j], number(m, base) + j);
+    }
+    // The same, read where it is used.
+    template <typename F> __device__ __forceinline__ void use_now(int m, const F &use) const {
+        if (!has(m, 0))
+            return;
+        vector v;
+        from.fetch(v.all, number(m, 0));
+#pragma unroll
+        for (int j = 0; j < E; j++)
+            use(j, v.part[j], number(m, 0) + j);
+    }
+    // The halving tree over the thread's lanes, which begin with `start` and take their elements by take_in(lane, element, number).
+    template <typename T, typename F> __device__ __forceinline__ void lanes(T (&whole)[E], const T &start, const F &take_in) const {
+#if MANY
+        T lane[K][E];
+#pragma unroll
+        for (int m = 0; m < K; m++)
+#pragma unroll
+            for (int j = 0; j < E; j++)
+                lane[m][j] = start;
+#pragma unroll 1
+        for (int base = 0; base < k; base += 256) {
+            words<E * SIZE> v[K];
+            ask(v, base);
+#pragma unroll
+            for (int m = 0; m < K; m++)
+                use_asked(v[m], m, base, [&](int j, element e, int i) { take_in(lane[m][j], e, i); });
+        }
+        own_lanes<0, 1>(whole, [&](int m, T(&to)[E]) {
+#pragma unroll
+            for (int j = 0; j < E; j++)
+                to[j] = lane[m][j];
+        });
+#else
+        own_lanes<0, 1>(whole, [&](int m, T(&to)[E]) {
+#pragma unroll
+            for (int j = 0; j < E; j++)
+                to[j] = start;
+#if HOLD
+            use_asked(early[m], m, 0, [&](int j, element e, int i) { take_in(to[j], e, i); });
+#else
+            use_now(m, [&](int j, element e, int i) { take_in(to[j], e, i); });
+#endif
+        });
+#endif
+    }
+};
+
+// An output's node, its group's first thread's. The whole warp comes here; k: of every output.
+#if KIND == VAR
+template <typename FROM> __device__ node whole_of(const share<FROM> &mine, int k) {
+    double lane[E], mean = 0;
+    node whole = nothing();
+    int count = OMIT ? 0 : k;
+#pragma unroll 1
+    for (int look = 0; look < 2; look++) {
+        mine.lanes(lane, 0.0, [&](double &to, element e, int) {
+            double x = load_as<double, IN>(e);
+            bool counts = !(OMIT && x != x);
+            if (look)
+                x -= mean;
+            to = counts ? to + (look ? x * x : x) : to;
+            if (OMIT && !look)
+                count += counts;
+        });
+        double sum = together(lane);
+        if (GROUP > 1)
+            sum = __shfl_sync(ALL, sum, TURNED ? threadIdx.x % ROWS : threadIdx.x % 32 / GROUP * GROUP);
+        if (look) {
+            whole.m2 = sum;
+        } else {
+#pragma unroll
+            for (int across = GROUP / 2; OMIT && across > 0; across /= 2)
+                count += __shfl_xor_sync(ALL, count, across * APART);
+            mean = sum / (double)count;
+        }
+    }
+    whole.count = count;
+    whole.mean = count ? mean : 0;
+    whole.m2 = count ? whole.m2 : 0;
+    return whole;
+}
+#elif ANY_ORDER
+template <typename FROM> __device__ node whole_of(const share<FROM> &mine, int) {
+    node lane[1] = {nothing()};
+    const auto take_it = [&](int, element e, int i) { take_next(lane[0], e, i); };
+#if MANY
+#pragma unroll 1
+    for (int base = 0; base < mine.k; base += 256) {
+        words<E * SIZE> v[K];
+        mine.ask(v, base);
+#pragma unroll
+        for (int m = 0; m < K; m++)
+            mine.use_asked(v[m], m, base, take_it);
+    }
+#else
+#pragma unroll
+    for (int m = 0; m < K; m++)
+#if HOLD
+        mine.use_asked(mine.early[m], m, 0, take_it);
+#else
+        mine.use_now(m, take_it);
+#endif
+#endif
+    return together(lane);
+}
+#else
+template <typename FROM> __device__ node whole_of(const share<FROM> &mine, int) {
+    node lane[E];
+    mine.lanes(lane, nothing(), [&](node &to, element e, int i) { take(to, e, i); });
+    return together(lane);
+}
+#endif
+#endif

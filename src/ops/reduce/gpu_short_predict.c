@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_short_predict.c - what reduce/tree_short will count: one stretch of rows for each place that stretches have within a sector is walked, request by request.
+ *
+ * Predicted for rows that all follow one another and arrays that begin at a sector. Flops are left out: what the compiler makes of lanes without elements is its own. */
+#include "ops/reduce/gpu_reduce.h"
+
+typedef struct walk {
+    tess_gpu_prediction *sum;
+    double times;
+    const reduce_problem *p;
+    tess_reduce_gpu_shape s;
+} walk;
+
+static int spot(const walk *w, int64_t byte) { return (int)(w->s.pad ? byte + byte / 128 * 16 : byte); }
+
+/* A request for `size` bytes at each lane's byte of global memory, -1: none, in rising order. */
+static void global(const walk *w, const int64_t *byte, int64_t size, bool store) {
+    int64_t last = -1;
+    int sectors = 0;
+    for (int lane = 0; lane < 32; lane++)
+        for (int64_t sector = byte[lane] / 32; byte[lane] >= 0 && sector <= (byte[lane] + size - 1) / 32; sector++)
+            if (sector != last) {
+                last = sector;
+                sectors++;
+            }
+    *(store ? &w->sum->global_st_requests : &w->sum->global_ld_requests) += (sectors > 0) * w->times;
+    *(store ? &w->sum->global_st_sectors : &w->sum->global_ld_sectors) += sectors * w->times;
+}
+
+static void shared(const walk *w, const int64_t *byte, int64_t size, bool store) {
+    tess_gpu_shared_cost cost = {0, 0, 0};
+    int32_t address[32];
+    for (int lane = 0; lane < 32; lane++)
+        address[lane] = byte[lane] < 0 ? -1 : spot(w, byte[lane]);
+    tess_gpu_shared_request(&cost, address, (int)size, store);
+    *(store ? &w->sum->shared_st_requests : &w->sum->shared_ld_requests) += cost.requests * w->times;
+    *(store ? &w->sum->shared_st_wavefronts : &w->sum->shared_ld_wavefronts) += cost.wavefronts * w->times;
+    *(store ? &w->sum->shared_st_conflicts : &w->sum->shared_ld_conflicts) += cost.conflicts * w->times;
+}
+
+/* Elements from byte `from` to `to`, of which those from `begin` to `end` are there, one by one. */
+static void put(const walk *w, int64_t origin, int64_t from, int64_t to, int64_t begin, int64_t end) {
+    const int64_t size = w->p->in.itemsize;
+    for (; from < to; from += 32 * size) {
+        int64_t load[32], store[32];
+        for (int lane = 0; lane < 32; lane++) {
+            const int64_t at = from + lane * size;
+            store[lane] = at < to ? at : -1;
+            load[lane] = at < to && at >= begin && at < end ? origin + at : -1;
+        }
+        global(w, load, size, false);
+        shared(w, store, size, true);
+    }
+}
+
+/* gpu_stage.cuh; the stretch's first element lies `before` bytes after `origin`, a multiple of 16. */
+static void stage(const walk *w, int64_t origin, int64_t before, int64_t all) {
+    for (int u = 0; u <= w->s.tile / 512; u++) {
+        int64_t load[32];
+        for (int lane = 0; lane < 32; lane++) {
+            const int64_t at = (u * 32 + lane) * 16;
+            load[lane] = at >= before && at + 16 <= all ? origin + at : -1;
+        }
+        global(w, load, 16, false);
+    }
+    const bool filled = w->s.packed != 0;
+    if (before)
+        put(w, origin, filled ? 0 : before, filled ? 16 : tess_min64(16, all), before, all);
+    if (all % 16 && (all > 16 || !before))
+        put(w, origin, all / 16 * 16, filled ? tess_ceil_div(all, 16) * 16 : all, 0, all);
+}
+
+/* Words of the rows from byte `begin` on, as gpu_tree_short.cu's PACKED takes them. */
+static void packed_words(const walk *w, int64_t begin, int64_t here) {
+    const int64_t bytes = w->p->k * w->p->in.itemsize, turns = tess_ceil_div((bytes + 6) / 4, w->s.group);
+    for (int64_t turn = 0; turn < turns; turn++) {
+        int64_t load[32];
+        for (int lane = 0; lane < 32; lane++) {
+            const int64_t row = lane / w->s.group, byte = begin + row * bytes, word = byte / 4 + lane % w->s.group + turn * w->s.group;
+            load[lane] = row < here && word <= (byte + bytes - 1) / 4 ? 4 * word : -1;
+        }
+        shared(w, load, 4, false);
+    }
+}
+
+/* Vectors of the rows from byte `begin` on, as gpu_group.cuh takes them. */
+static void vectors(const walk *w, int64_t begin, int64_t here) {
+    const reduce_problem *p = w->p;
+    const tess_reduce_gpu_shape *s = &w->s;
+    for (int look = 0; look < (p->kind == REDUCE_VAR && !s->hold ? 2 : 1); look++)
+        for (int64_t base = 0; base < p->k; base += REDUCE_LANES)
+            for (int m = 0; m < s->each / s->vector; m++) {
+                int64_t load[32];
+                for (int lane = 0; lane < 32; lane++) {
+                    const int64_t row = lane / s->group, number = base + (m * s->group + lane % s->group) * s->vector;
+                    load[lane] = row < here && number < p->k ? begin + (row * p->k + number) * p->in.itemsize : -1;
+                }
+                shared(w, load, s->vector * p->in.itemsize, false);
+            }
+}
+
+/* A warp's stretch of `here` rows, the first of which is number `first`. */
+static void one_stretch(const walk *w, int64_t first, int64_t here) {
+    const reduce_problem *p = w->p;
+    const int64_t bytes = p->k * p->in.itemsize, from = first * bytes, before = from % 16, at_once = 32 / w->s.group;
+    stage(w, from - before, before, before + here * bytes);
+    for (int64_t round = 0; round < here; round += at_once) {
+        int64_t store[32];
+        (w->s.packed ? packed_words : vectors)(w, before + round * bytes, here - round);
+        for (int lane = 0; lane < 32; lane++) {
+            const int64_t row = round + lane / w->s.group;
+            store[lane] = row < here && lane % w->s.group == 0 ? (first + row) * p->kept_stride[1][0] : -1;
+        }
+        global(w, store, p->out.itemsize, true);
+    }
+}
+
+void tess_reduce_predict_short(const tess_problem *base, tess_gpu_prediction *out) {
+    const reduce_problem *p = (const reduce_problem *)base;
+    walk w = {.sum = out, .p = p};
+    if (p->kept != 1 || p->kept_stride[1][0] < 0)
+        return;
+#define X(name) out->name = 0;
+    TESS_GPU_PREDICTION_LIST(X)
+#undef X
+    out->flops = out->constant_requests = -1;
+    tess_reduce_gpu_short_shape(p, &w.s);
+    const int64_t stretch = tess_reduce_gpu_stretch(p, &w.s), whole = p->outputs / stretch, rest = p->outputs % stretch;
+    const int64_t period = 32 / tess_gcd(32, tess_gcd(stretch * p->k * p->in.itemsize, stretch * p->kept_stride[1][0]));
+    for (int64_t i = 0; i < period && i < whole; i++) {
+        w.times = (double)((whole - i + period - 1) / period);
+        one_stretch(&w, i * stretch, stretch);
+    }
+    w.times = 1;
+    if (rest)
+        one_stretch(&w, whole * stretch, rest);
+}

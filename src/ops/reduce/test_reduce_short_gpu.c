@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * test_reduce_short_gpu.c - proves: rows of a few elements on GPUs give the reference's bytes: every length from 1 to 70 and those around powers of two, every
+ * operation and type, NaNs of both policies, rows without gaps, with gaps, a few columns, views that begin anywhere; tree_short counts what its formulas say. On a card when there is one, else on the virtual GPU. */
+#include "gpu_counts.h"
+#include "ops/reduce/reduce.h"
+
+static tess_context *context;
+static tess_engine engine;
+static int ran[64];
+
+typedef struct work {
+    tess_reduction operation;
+    tess_type in, out;
+    tess_nan nan;
+    bool exact;
+    int ndim, axis;
+    int64_t shape[3];
+    int layout, fill;
+} work;
+
+static void compare(const work *w, uint64_t *random) {
+    static const char *const rows[] = {NULL, "reduce/tree_short", "reduce/tree_groups", "reduce/exact_short"};
+    hostile_array in, expected, out;
+    int64_t out_shape[3];
+    int n = 0, axis = w->axis;
+    tess_reduce_options options = {.struct_size = sizeof options, .nan = w->nan, .ddof = 1, .exact = w->exact, .axes = &axis, .naxes = 1};
+    for (int d = 0; d < w->ndim; d++)
+        if (d != axis)
+            out_shape[n++] = w->shape[d];
+    hostile_make(&in, random, w->in, w->ndim, w->shape, w->layout);
+    hostile_fill(&in, random, w->fill);
+    uint64_t again = *random;
+    hostile_make(&expected, random, w->out, n, out_shape, w->layout);
+    options.call.strategy = "reduce/reference";
+    assert_tess_ok(tess_reduce(context, w->operation, &in.tensor, &expected.tensor, &options));
+    options.call.engine = engine;
+    for (int r = 0; r < TESS_COUNT(rows); r++) {
+        uint64_t same = again; /* the layout of `expected` */
+        hostile_make(&out, &same, w->out, n, out_shape, w->layout);
+        options.call.strategy = rows[r];
+        const tess_status status = tess_reduce(context, w->operation, &in.tensor, &out.tensor, &options);
+        if (status == TESS_OK) {
+            ran[r]++;
+            if (memcmp(out.block, expected.block, out.block_size))
+                fail_msg("%s differs: %s of %s to %s, axis %d of %lld x %lld x %lld%s", rows[r] ? rows[r] : "the chosen row",
+                         tess_reduction_name(w->operation), tess_type_name(w->in), tess_type_name(w->out), w->axis, (long long)w->shape[0],
+                         (long long)w->shape[1], (long long)w->shape[2], w->exact ? ", exact" : "");
+        } else if (r == 0 || status != TESS_ERR_STRATEGY) {
+            fail_msg("%s: %s", rows[r] ? rows[r] : "choosing", tess_detail());
+        }
+        hostile_free(&out);
+    }
+    hostile_free(&expected);
+    hostile_free(&in);
+}
+
+/* Number 0: rows without gaps, 1: a batch of them, 2: a few columns, 3: any order, gaps and signs. */
+static void compare_as(work *w, int64_t outputs, int64_t k, int number, uint64_t *random) {
+    w->ndim = number == 0 || number == 3 ? 2 : 3;
+    w->axis = number == 1 ? 2 : 1;
+    w->layout = number == 3 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
+    w->shape[0] = w->ndim == 2 ? outputs : tess_ceil_div(outputs, 3);
+    w->shape[1] = number == 1 ? 3 : k;
+    w->shape[2] = number == 1 ? k : 3;
+    compare(w, random);
+}
+
+static void every_length(void **state) {
+    (void)state;
+    uint64_t random = 1;
+    static const int64_t more[] = {71, 100, 127, 128, 129, 200, 255, 256, 257, 500, 512, 1000, 1019, 1020, 1024, 2000, 4099, 8192};
+    static const tess_type types[] = {tess_f32, tess_u8, tess_f64, tess_f16};
+    for (int64_t i = 0; i < 70 + TESS_COUNT(more); i++) {
+        const int64_t k = i < 70 ? i + 1 : more[i - 70];
+        for (int t = 0; t < (i % 5 == 0 || i >= 70 ? TESS_COUNT(types) : 1); t++) {
+            work w = {.operation = TESS_SUM, .in = types[t], .out = types[t] == tess_u8 ? tess_u32 : types[t], .fill = 1};
+            compare_as(&w, k > 300 ? 5 : k > 70 ? 70 : 331, k, 0, &random);
+            if (t == 0)
+                compare_as(&w, k > 300 ? 5 : 67, k, 1 + (int)(i % 3), &random);
+        }
+    }
+}
+
+static void every_operation(void **state) {
+    (void)state;
+    uint64_t random = 2;
+    for (int operation = TESS_SUM; operation <= TESS_NORM_INF; operation++)
+        for (int nan = 0; nan < 2; nan++) {
+            const bool place = operation == TESS_ARGMIN || operation == TESS_ARGMAX;
+            work w = {
+                .operation = (tess_reduction)operation, .in = tess_f32, .out = place ? tess_i64 : tess_f32, .nan = (tess_nan)nan, .fill = 1 + nan};
+            compare_as(&w, nan ? 100 : 333, nan ? 31 : 16, 0, &random);
+            compare_as(&w, 40, nan ? 16 : 100, 1 + (operation + nan) % 3, &random);
+            if (operation % 2 == nan)
+                compare_as(&w, 7, 700, 3 * (operation % 4 == 0), &random);
+        }
+}
+
+static void every_type(void **state) {
+    (void)state;
+    uint64_t random = 3;
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+    } cases[] = {{TESS_SUM, tess_u8, tess_u64},           {TESS_SUM, tess_i16, tess_i16},
+                 {TESS_MEAN, tess_i32, tess_f64},         {TESS_SUM, tess_f16, tess_f16},
+                 {TESS_SUM, tess_bf16, tess_f64},         {TESS_NORM2, tess_f64, tess_f64},
+                 {TESS_MAX, tess_i8, tess_f32},           {TESS_MIN, tess_u8, tess_u8},
+                 {TESS_MAX, tess_f16, tess_f16},          {TESS_ARGMIN, tess_u16, tess_i32},
+                 {TESS_MIN, tess_bf16, tess_bf16},        {TESS_NORM_INF, tess_i64, tess_u8},
+                 {TESS_NORM_INF, tess_i8, tess_u8},       {TESS_NORM1, tess_i8, tess_bf16},
+                 {TESS_ALL, tess_bool, tess_bool},        {TESS_ANY, tess_u8, tess_bool},
+                 {TESS_COUNT_NONZERO, tess_i8, tess_i64}, {TESS_MEAN, tess_u64, tess_u32},
+                 {TESS_MEAN, tess_i8, tess_f64},          {TESS_STD, tess_f64, tess_i32},
+                 {TESS_ARGMAX, tess_f64, tess_i64},       {TESS_VAR, tess_u8, tess_f32},
+                 {TESS_SUM, tess_u32, tess_f32},          {TESS_PROD, tess_f64, tess_f64},
+                 {TESS_PROD, tess_i8, tess_i64},          {TESS_SUM, tess_c64, tess_c64},
+                 {TESS_MEAN, tess_c128, tess_c64},        {TESS_PROD, tess_c64, tess_c128},
+                 {TESS_NORM1, tess_c64, tess_f32},        {TESS_NORM2, tess_c128, tess_c64},
+                 {TESS_ALL, tess_c64, tess_bool},         {TESS_COUNT_NONZERO, tess_c128, tess_i64},
+                 {TESS_SUM, tess_c128, tess_c128},        {TESS_NORM_INF, tess_c64, tess_f32},
+                 {TESS_SUM, tess_i32, tess_c128}};
+    static const int64_t lengths[] = {16, 13, 70, 300};
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int l = i % 2; l < TESS_COUNT(lengths); l += 2)
+            for (int nan = tess_is_complex(cases[i].in) ? 0 : 1; nan < 2; nan++) {
+                work w = {.operation = cases[i].operation, .in = cases[i].in, .out = cases[i].out, .nan = (tess_nan)nan, .fill = 1 + nan};
+                compare_as(&w, l == 0 ? 299 : 35, lengths[l], l < 2 ? 0 : (i + l) % 4, &random);
+            }
+}
+
+/* Values over the whole range of exponents, infinities and NaNs, which go to the accumulators; rows that one pass, or two, do. */
+static void exact_sums(void **state) {
+    (void)state;
+    uint64_t random = 4;
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+    } cases[] = {{TESS_SUM, tess_f32, tess_f32},   {TESS_SUM, tess_f64, tess_f64},   {TESS_SUM, tess_f64, tess_f32},
+                 {TESS_NORM1, tess_f16, tess_f64}, {TESS_MEAN, tess_i64, tess_f64},  {TESS_MEAN, tess_u64, tess_f32},
+                 {TESS_SUM, tess_c64, tess_c64},   {TESS_MEAN, tess_c128, tess_c64}, {TESS_NORM1, tess_c64, tess_f32},
+                 {TESS_SUM, tess_f64, tess_bf16},  {TESS_MEAN, tess_f32, tess_f32},  {TESS_SUM, tess_bf16, tess_bf16}};
+    static const int64_t lengths[] = {1, 16, 31, 100, 257, 1000};
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int l = i % 2; l < TESS_COUNT(lengths); l += 2)
+            for (int fill = 1; fill <= 2; fill++) {
+                work w = {.operation = cases[i].operation,
+                          .in = cases[i].in,
+                          .out = cases[i].out,
+                          .nan = (tess_nan)(fill - 1),
+                          .exact = true,
+                          .fill = fill};
+                compare_as(&w, lengths[l] < 100 ? 67 : 3, lengths[l], l % 2, &random);
+            }
+}
+
+/* Sets of rows without gaps, but with gaps between the sets, so that vectors that fit one set do not fit the next. */
+static void sets_apart(void **state) {
+    (void)state;
+    enum { SETS = 5, ROWS = 70 };
+    static const int64_t lengths[] = {16, 31, 200};
+    static const tess_type types[] = {tess_f32, tess_u8, tess_f64};
+    for (int t = 0; t < TESS_COUNT(types); t++)
+        for (int l = 0; l < TESS_COUNT(lengths); l++) {
+            const int64_t k = lengths[l], apart = ROWS * k + 1 + l;
+            int64_t shape[] = {SETS, ROWS, k}, steps[] = {apart, k, 1}, kept[] = {SETS, ROWS};
+            const int axis = 2;
+            unsigned char *in = malloc((size_t)(SETS * apart * 8));
+            double expected[SETS * ROWS], found[SETS * ROWS];
+            assert_non_null(in);
+            for (int64_t i = 0; i < SETS * apart; i++)
+                if (types[t] == tess_f32)
+                    ((float *)(void *)in)[i] = (float)(i % 1009) * 0.37f;
+                else if (types[t] == tess_f64)
+                    ((double *)(void *)in)[i] = (double)(i % 1013) * 0.41;
+                else
+                    in[i] = (unsigned char)(i * 7);
+            DLTensor from = tess_view(in, types[t], 3, shape, steps), a = tess_view(expected, tess_f64, 2, kept, NULL),
+                     b = tess_view(found, tess_f64, 2, kept, NULL);
+            tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .call.strategy = "reduce/reference"};
+            assert_tess_ok(tess_reduce(context, TESS_SUM, &from, &a, &options));
+            options.call = (tess_call){.engine = engine, .strategy = "reduce/tree_short"};
+            assert_tess_ok(tess_reduce(context, TESS_SUM, &from, &b, &options));
+            assert_memory_equal(found, expected, sizeof found);
+            free(in);
+        }
+}
+
+/* The formulas of tree_short: stretches that begin anywhere, one that is not whole, bytes by words, moments, which look twice. */
+static void counts_as_predicted(void **state) {
+    (void)state;
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+        int64_t outputs, k;
+    } cases[] = {{TESS_SUM, tess_f32, tess_f32, 1000, 16}, {TESS_SUM, tess_f32, tess_f32, 777, 31},   {TESS_MAX, tess_u8, tess_u8, 999, 13},
+                 {TESS_SUM, tess_u8, tess_u64, 130, 100},  {TESS_VAR, tess_f32, tess_f32, 99, 100},   {TESS_SUM, tess_f64, tess_f32, 70, 300},
+                 {TESS_SUM, tess_c64, tess_c64, 345, 7},   {TESS_ARGMAX, tess_f16, tess_i64, 65, 64}, {TESS_SUM, tess_f16, tess_f16, 70, 257}};
+    int compared = 0;
+    if (engine != TESS_ENGINE_VIRTUAL)
+        return;
+    gpu_counts_begin(context);
+    for (int i = 0; i < TESS_COUNT(cases); i++) {
+        int64_t shape[] = {cases[i].outputs, cases[i].k}, outputs = cases[i].outputs;
+        const int axis = 1;
+        char *in = calloc((size_t)(outputs * cases[i].k), 16), *out = calloc((size_t)outputs, 16), what[96];
+        const DLTensor from = tess_view(in, cases[i].in, 2, shape, NULL), to = tess_view(out, cases[i].out, 1, &outputs, NULL);
+        const tess_reduce_options options = {
+            .struct_size = sizeof options, .axes = &axis, .naxes = 1, .call = {.engine = engine, .strategy = "reduce/tree_short"}};
+        tess_plan *plan;
+        assert_true(in && out);
+        assert_tess_ok(tess_plan_reduce(&plan, context, cases[i].operation, &from, &to, &options));
+        snprintf(what, sizeof what, "%s of %lld %s", tess_reduction_name(cases[i].operation), (long long)cases[i].k, tess_type_name(cases[i].in));
+        compared += gpu_counts_check(plan, in, NULL, out, what);
+        tess_plan_free(plan);
+        free(in);
+        free(out);
+    }
+    gpu_counts_end(context);
+    assert_int_equal(compared, 11 * TESS_COUNT(cases));
+}
+
+static void rows_were_compared(void **state) {
+    (void)state;
+    assert_true(ran[0] > 100 && ran[1] > 100 && ran[2] > 100 && ran[3] > 50);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_length),      cmocka_unit_test(every_operation), cmocka_unit_test(every_type),
+                                       cmocka_unit_test(exact_sums),        cmocka_unit_test(sets_apart),      cmocka_unit_test(counts_as_predicted),
+                                       cmocka_unit_test(rows_were_compared)};
+    return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
+}
