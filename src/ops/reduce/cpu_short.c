@@ -3,6 +3,7 @@
  * halving tree; many of them, turned so that term j of every row lies in one vector, halve together and their results come out side by side. */
 #include <string.h>
 
+#include "ops/reduce/short_extremes.h"
 #include "ops/reduce/short_kinds.h"
 #include "ops/reduce/short_sums.h"
 #include "ops/reduce/short_whole.h"
@@ -85,8 +86,8 @@ SHORT(f64, double, turn_8)
 extern const reduce_short_kernels TESS_ISA_NAME(tess_reduce_short_kernels);
 const reduce_short_kernels TESS_ISA_NAME(tess_reduce_short_kernels) = {
     .add = {[tess_f32] = short_f32, [tess_f64] = short_f64},
-    WHOLE_KERNELS.mapped = {[REDUCE_ABS] = {[tess_f32] = short_abs_f32, [tess_f64] = short_abs_f64},
-                            [REDUCE_SQUARE] = {[tess_f32] = short_square_f32, [tess_f64] = short_square_f64}},
+    WHOLE_KERNELS SHORT_EXTREMES_KERNELS.mapped = {[REDUCE_ABS] = {[tess_f32] = short_abs_f32, [tess_f64] = short_abs_f64},
+                                                   [REDUCE_SQUARE] = {[tess_f32] = short_square_f32, [tess_f64] = short_square_f64}},
     .integers = {[tess_u32] = short_integers_u32, [tess_i32] = short_integers_i32, [tess_u64] = short_integers_64, [tess_i64] = short_integers_64},
     .greatest = {[tess_f32] = short_greatest_f32,
                  [tess_f64] = short_greatest_f64,

@@ -202,6 +202,8 @@ typedef struct reduce_short_kernels {
     void (*greatest[TESS_TYPES])(void *keys, const void *terms, int64_t k, reduce_order order);
     void (*first[TESS_TYPES])(int64_t *places, const void *terms, int64_t k, reduce_order order);
     void (*moments[TESS_TYPES])(double *mean, double *m2, const void *terms, int64_t k);
+    /* Keys of sixteen rows as they lie, of a line or more each, `step` bytes apart; false: they are to be turned. NULL where there is none. */
+    bool (*greatest_here[TESS_TYPES])(void *keys, const char *rows, int64_t step, int64_t k, reduce_order order);
     /* By element size: rows x columns elements become columns x rows, the steps in bytes. */
     void (*turn[9])(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t columns);
 } reduce_short_kernels;

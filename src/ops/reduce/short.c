@@ -53,6 +53,9 @@ static void fold(const short_job *job, chunk *to, int64_t i, const char *rows, i
         brief->add[p->acc](value, rows, step, count, k);
         return;
     }
+    if (p->kind == REDUCE_EXTREME && count == REDUCE_SHORT_ROWS && k * p->in.itemsize >= 64 && brief->greatest_here[p->in.type] &&
+        brief->greatest_here[p->in.type](to->value + i * p->in.itemsize, rows, step, k, p->order))
+        return;
     _Alignas(64) char terms[REDUCE_LANES * REDUCE_SHORT_ROWS * sizeof(double)];
     if (count < REDUCE_SHORT_ROWS)
         memset(terms, 0, (size_t)(k * pitch));
