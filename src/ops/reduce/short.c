@@ -123,8 +123,9 @@ static void chunk_tasks(void *argument, int64_t begin, int64_t end, int number) 
     const reduce_problem *p = job->p;
     const int last = p->kept - 1;
     const int64_t in_step = p->kept_stride[0][last], out_step = p->kept_stride[1][last];
-    /* row after row: the next ones are worth asking for, unless the tiles that turn them do (asking twice took a tenth) */
-    const bool dense = in_step == p->k * p->in.itemsize && (in_step < 64 || in_step > 1024);
+    /* row after row: the next ones are worth asking for, unless the tiles that turn them do (asking twice took a tenth) or nothing is turned */
+    const bool here = p->kind == REDUCE_EXTREME && p->k * p->in.itemsize >= 64 && job->kernels->brief->greatest_here[p->in.type];
+    const bool dense = in_step == p->k * p->in.itemsize && (in_step < 64 || in_step > 1024) && !here;
     chunk results;
     (void)number;
     for (int64_t task = begin; task < end; task++) {

@@ -61,10 +61,10 @@ TESS_INLINE void halves_f64(double *to, const double *lanes, const bool smallest
         bool zero = false;                                                                                                                  \
         const char *p = rows;                                                                                                               \
         _Pragma("GCC unroll 1") for (int r = 0; r < ROWS; r++, p += step) {                                                                 \
-            vector x = v_##name##_load(p + bytes - 64), most = magnitude ? (vector)((mask)x & low) : x;                                     \
+            vector x = v_##name##_load(p), most = magnitude ? (vector)((mask)x & low) : x;                                                  \
             nans = v_##name##_nans(nans, x, x);                                                                                             \
-            for (int64_t at = 0; at < bytes - 64; at += 64) {                                                                               \
-                x = v_##name##_load(p + at);                                                                                                \
+            _Pragma("GCC unroll 1") for (int64_t at = 64; at < bytes; at += 64) {                                                           \
+                x = v_##name##_load(p + tess_min64(at, bytes - 64));                                                                        \
                 nans = v_##name##_nans(nans, x, x);                                                                                         \
                 if (magnitude)                                                                                                              \
                     x = (vector)((mask)x & low);                                                                                            \
