@@ -24,6 +24,10 @@ bool tess_correlate_frame_of(tess_correlate_frame *frame, const tess_correlate_p
 bool tess_correlate_frame_whole(const tess_correlate_frame *frame, const char **why);
 /* Planes of so few elements that a kernel may count by 32 bits in them. */
 bool tess_correlate_frame_planes(const tess_correlate_frame *frame, bool whole, const char **why);
+/* Elements of a row in shared memory (ROW of gpu_ring.cuh) of a tile of so many, `columns` of them a thread's, which reach `before` and `after` beside it; the tile
+ * begins `away` elements behind a whole sector. */
+int64_t tess_correlate_frame_ring(const tess_correlate_frame *frame, bool whole, int64_t tile, int64_t columns, int64_t before, int64_t after,
+                                  int64_t away);
 /* What all of gpu_window.cuh's kernels want: -D of types, boundary, batch, taps along x. */
 void tess_correlate_frame_options(tess_gpu_layout *layout, tess_type work, const tess_correlate_frame *frame, bool whole);
 void tess_correlate_frame_pass(tess_gpu_layout *layout, tess_gpu_step *step, const tess_correlate_frame *frame);

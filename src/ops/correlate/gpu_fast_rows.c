@@ -216,8 +216,7 @@ static strip2d_shape strip2d_of(const tess_correlate_frame *f, int64_t work, boo
     s.columns = tess_max64(s.columns, tess_correlate_columns_least(f));
     while (s.threads > 32 && s.threads * s.columns / 2 >= f->x.m)
         s.threads /= 2;
-    const int64_t vector = 16 / f->in, read = s.columns * f->in < 16 ? s.columns : vector;
-    const int64_t row = up_to(up_to(before(f), read), vector) + s.threads * s.columns + up_to(up_to(after(f), read), vector);
+    const int64_t row = tess_correlate_frame_ring(f, whole, s.threads * s.columns, s.columns, before(f), after(f), 0);
     const int64_t sums = s.columns * taps * wide, registers = sums <= 56 ? (whole ? 80 : 96) : sums + (s.columns + before(f) + after(f)) * wide + 20;
     s.blocks = resident(s.threads, registers);
     s.stages = 8;
@@ -307,7 +306,7 @@ static march3d_shape march3d_of(const tess_correlate_frame *f, int64_t work, boo
     /* Neighbours have neighbouring columns: what they store lies side by side, wherever rows begin. Blocks have whole rows, where they can. Masks of 5 planes are
      * bound by arithmetic: four columns a thread, in blocks of 11 warps. As measured. */
     const bool near = !whole && device->shared_block_optin >= 160 << 10 && f->in >= 4 && f->out >= 4 && work == f->in && before(f) + after(f) <= 8 &&
-                      f->y.m <= 8 * GRID && ((f->z.width <= 3 && plane <= 9) || (f->in == 4 && f->z.width <= 5 && plane <= 25)),
+                      ((f->z.width <= 3 && plane <= 9) || (f->in == 4 && f->z.width <= 5 && plane <= 25)),
                single = near && f->z.width <= 3, broad = near && !single;
     if (!whole) { /* tiles that the rows are cut into evenly: one column more than whole tiles would be a tile */
         s.columns = single ? 1 : s.columns;
@@ -319,8 +318,7 @@ static march3d_shape march3d_of(const tess_correlate_frame *f, int64_t work, boo
         s.down = tess_max64(1, tess_min64(most / s.along, tess_ceil_div(f->y.m, s.rows)));
     }
     s.threads = up_to(s.along * s.down, 32);
-    const int64_t vector = 16 / f->in, read = s.columns * f->in < 16 ? s.columns : vector;
-    const int64_t row = up_to(up_to(before(f), read), vector) + s.along * s.columns + up_to(up_to(after(f), read), vector);
+    const int64_t row = tess_correlate_frame_ring(f, whole, s.along * s.columns, s.columns, before(f), after(f), 0);
     const int64_t window = s.columns + before(f) + after(f);
     s.blocks = resident(s.threads, single ? (f->in == 4 && f->z.width <= 3 && s.rows == 8 ? 56 : 112)
                                           : (s.rows * f->z.width * s.columns + 3 * window) * wide + 24);
@@ -353,14 +351,15 @@ static bool march3d_takes(const tess_problem *base, bool whole, const char **why
     *why = "takes masks of few enough taps for its registers, its shared memory and the instruction cache";
     return f.z.width > 1 && f.x.width * f.y.width * f.z.width * s.columns * s.rows <= 3 * BODY / 2 &&
            (f.z.width * s.columns * s.rows + 2 * (before(&f) + after(&f))) * work_size(base) / 4 <= 160 && s.shared <= 160 << 10 &&
-           tess_correlate_frame_parameters(&f, f.pass->taps) + 8 <= PARAMETERS && tess_ceil_div(f.y.m, s.down * s.rows) <= GRID &&
+           tess_correlate_frame_parameters(&f, f.pass->taps) + 16 <= PARAMETERS &&
+           tess_ceil_div(f.x.m, s.along * s.columns) * tess_ceil_div(f.y.m, s.down * s.rows) <= INT32_MAX &&
            f.arrays <= GRID / tess_max64(1, tess_ceil_div(f.z.m, 2 * f.z.width));
 }
 
 static void lay_march3d_as(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole) {
     tess_correlate_frame f = known_frame(base, 2);
     const march3d_shape s = march3d_of(&f, work_size(base), whole, device);
-    const int64_t deep = tess_ceil_div(f.z.m, tess_max64(s.depth, 1));
+    const int64_t deep = tess_ceil_div(f.z.m, tess_max64(s.depth, 1)), across = tess_ceil_div(f.x.m, s.along * s.columns);
     tess_gpu_unit(layout, &gpu_march3d);
     tess_correlate_frame_options(layout, tess_correlate_gpu_of(base)->work, &f, whole);
     tess_gpu_option(layout, "-DKY=%d", (int)f.y.width);
@@ -373,11 +372,12 @@ static void lay_march3d_as(const tess_problem *base, const tess_gpu_device *devi
         tess_gpu_option(layout, "-DTHREADS=%d", (int)s.threads);
     tess_gpu_option(layout, "-DSTAGES=%d", (int)s.stages);
     tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "march3d", tess_ceil_div(f.x.m, s.along * s.columns), tess_ceil_div(f.y.m, s.down * s.rows),
-                                             f.arrays * deep, (int)s.threads, s.shared);
+    tess_gpu_step *step =
+        tess_gpu_launch_of(layout, "march3d", across * tess_ceil_div(f.y.m, s.down * s.rows), 1, f.arrays * deep, (int)s.threads, s.shared);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_correlate_frame_pass(layout, step, &f);
+    tess_gpu_pass_i32(layout, step, (int32_t)across);
     tess_gpu_pass_i32(layout, step, (int32_t)s.depth);
     tess_gpu_pass_i32(layout, step, (int32_t)deep);
     tess_gpu_pass(layout, step, f.pass->weights, f.pass->size);

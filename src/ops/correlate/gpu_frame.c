@@ -107,6 +107,14 @@ bool tess_correlate_frame_planes(const tess_correlate_frame *f, bool whole, cons
     return in <= 1 << 30 && in >= -(1 << 30) && out <= 1 << 30 && out >= -(1 << 30);
 }
 
+static int64_t up_to(int64_t n, int64_t step) { return tess_ceil_div(n, step) * step; }
+
+int64_t tess_correlate_frame_ring(const tess_correlate_frame *f, bool whole, int64_t tile, int64_t columns, int64_t before, int64_t after,
+                                  int64_t away) {
+    const int64_t vector = 16 / f->in, sector = whole ? 2 * vector : vector, read = tess_min64(columns, vector);
+    return up_to(up_to(up_to(before, read) + away, sector) - away + tile + up_to(after, read), sector);
+}
+
 int64_t tess_correlate_frame_parameters(const tess_correlate_frame *frame, int64_t weights) {
     return 32 + 8 * (10 + 3 * (frame->batch + 1) + 5) + 16 + weights * (int64_t)(frame->pass->size / (size_t)frame->pass->taps);
 }

@@ -23,15 +23,20 @@
 #define ACROSS (WHOLE ? ALONG : 32)
 #endif
 
-const int VECTOR = 16 / SIZE, READ = V * SIZE < 16 ? V : VECTOR; // elements of a copy's vector, and of a vector read from shared memory
-const int NEAR_LEFT = up_to(RING_LEFT, READ), NEAR_RIGHT = up_to(RING_RIGHT, READ), PAD_LEFT = up_to(NEAR_LEFT, VECTOR),
-          PAD_RIGHT = up_to(NEAR_RIGHT, VECTOR);
+#ifndef RING_AWAY // elements from a whole sector to the tile, of those beside the outputs that are computed, too
+#define RING_AWAY 0
+#endif
+
+// Elements of a copy's vector, and of a vector read from shared memory. Copies begin where sectors of 32 bytes do, on both sides: a vector of which source and
+// destination lie in different halves of their sectors is a request of its own of the second-level cache, twice as many as there are sectors.
+const int VECTOR = 16 / SIZE, READ = V * SIZE < 16 ? V : VECTOR, SECTOR = WHOLE ? 32 / SIZE : VECTOR;
+const int NEAR_LEFT = up_to(RING_LEFT, READ), NEAR_RIGHT = up_to(RING_RIGHT, READ), PAD_LEFT = up_to(NEAR_LEFT + RING_AWAY, SECTOR) - RING_AWAY;
 const int COPY = WHOLE      ? VECTOR
                  : SIZE < 4 ? 4 / SIZE
                             : 1,
           STRIDE = WHOLE ? 16 : SIZE; // elements of a copy; bytes by which places in a plane are counted
-const int TILE = ALONG * V, ROW = PAD_LEFT + TILE + PAD_RIGHT, WINDOW = NEAR_LEFT + V + NEAR_RIGHT;
-static_assert(V * SIZE % 4 == 0 && TILE % VECTOR == 0, "a tile is whole vectors");
+const int TILE = ALONG * V, ROW = up_to(PAD_LEFT + TILE + NEAR_RIGHT, SECTOR), PAD_RIGHT = ROW - PAD_LEFT - TILE, WINDOW = NEAR_LEFT + V + NEAR_RIGHT;
+static_assert(V * SIZE % 4 == 0 && PAD_LEFT % READ == 0, "windows are whole vectors");
 
 // The elements of a block's rows that no copy inside the array covers: ghost cells, and a row's last few. Each thread has EXTRA of them, the same in every
 // row: `from` in the array (-1: a constant, which stands in the ring from the beginning), `to` in the tile's row (-1: none).

@@ -10,13 +10,16 @@
 // the elements that the boundary names, which is the same in either order.
 //
 // -DKY; -DTURN rows a turn share a weight; -DSTAGES turns of rows in shared memory.
+// Columns beside those that come out are computed by whole threads: so many that rows are copied from whole sectors on (bytes: whole vectors).
+#define BESIDE (WHOLE && SIZE >= 4 && V * SIZE < 32 ? 32 / SIZE : V * SIZE < 16 ? 16 / SIZE : V)
 #if !ROWS_FIRST
 #define RING_LEFT 0
 #define RING_RIGHT 0
+#define RING_AWAY up_to(LEFT, BESIDE)
 #endif
 #include "ops/correlate/gpu_ring.cuh"
 
-const int WORDS = 16 / (int)sizeof(work), UNIT = V > VECTOR ? V : VECTOR, MID_LEFT = up_to(LEFT, UNIT), MID_RIGHT = up_to(RIGHT, UNIT),
+const int WORDS = 16 / (int)sizeof(work), MID_LEFT = up_to(LEFT, BESIDE), MID_RIGHT = up_to(RIGHT, BESIDE),
           FINISHED = ROWS_FIRST ? TILE : TILE - MID_LEFT - MID_RIGHT;
 
 __device__ __forceinline__ bool outside(int i, i64 n) { return i < 0 || i >= (int)n; }

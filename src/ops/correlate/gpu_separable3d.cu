@@ -15,14 +15,17 @@
 // same in either order.
 //
 // -DPLACE; -DKY, -DKZ; -DR rows a thread, that share a weight; -DALONG threads along x, -DDOWN along y, of -DTHREADS; -DSTAGES planes in shared memory.
+// Columns beside those that come out are computed by whole threads, two together: rows of threads then lie in different banks.
+#define BESIDE (WHOLE ? 2 * V : V * SIZE < 16 ? 16 / SIZE : V)
 #if PLACE
 #define RING_LEFT 0
 #define RING_RIGHT 0
+#define RING_AWAY up_to(LEFT, BESIDE)
 #endif
 #include "ops/correlate/gpu_planes.cuh"
 
-const int WORDS = 16 / (int)sizeof(work), UNIT = V > VECTOR ? V : VECTOR, MID_LEFT = PLACE ? up_to(LEFT, UNIT) : 0,
-          MID_RIGHT = PLACE ? up_to(RIGHT, UNIT) : 0, FINISHED = TILE - MID_LEFT - MID_RIGHT;
+const int WORDS = 16 / (int)sizeof(work), MID_LEFT = PLACE ? up_to(LEFT, BESIDE) : 0, MID_RIGHT = PLACE ? up_to(RIGHT, BESIDE) : 0,
+          FINISHED = TILE - MID_LEFT - MID_RIGHT;
 const int MID = (PLACE ? DOWN * R : ROWS) * TILE;
 static_assert(V == WORDS, "a thread's columns between passes are a vector of 16 bytes");
 
@@ -94,50 +97,39 @@ __device__ __forceinline__ void add_plane(work (&sum)[KZ][R][V], const work (&va
 #pragma unroll
         for (int r = 0; r < R; r++)
 #pragma unroll
-            for (int i = 0; i < V; i++)
+            for (int i = 0; i < V; i++) {
                 sum[kz][r][i] = multiply_add(value[r][i], taps.w[kz], kz ? sum[kz - 1][r][i] : (work)0);
+                if (WHOLE && PLACE) // elsewhere there are no registers for it
+                    keep(sum[kz][r][i]);
+            }
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-    separable3d(const element *in, result *out, const frame f, const int depth, const unsigned deep, const tap_list<KX> along_x,
-                const tap_list<KY> along_y, const tap_list<KZ> along_z) {
+    separable3d(const element *in, result *out, const frame f, const unsigned across, const int depth, const unsigned deep,
+                const tap_list<KX> along_x, const tap_list<KY> along_y, const tap_list<KZ> along_z) {
     extern __shared__ uint4 memory[];
-    element *ring = (element *)memory;
-    work *mid = (work *)(ring + STAGES * PLANE);
-    const unsigned number = blockIdx.z / deep;
-    const int along = threadIdx.x % ALONG, down = threadIdx.x / ALONG;
-    const int x = blockIdx.x * FINISHED, y = blockIdx.y * (DOWN * R), z = (blockIdx.z - number * deep) * depth, first = x - MID_LEFT,
-              top = y - f.before_y, front = z - f.before_z;
-    const int outputs = min(depth, (int)f.m_z - z), planes = outputs + KZ - 1, column = x + along * V, row = y + down * R;
-    const bool works = ALONG * DOWN == THREADS || down < DOWN, constant = f.edge.least < 0, finishes = works && along < FINISHED / V;
+    work *mid = (work *)((element *)memory + STAGES * PLANE);
+    plane_tile tile(in, out, f, across, depth, deep, FINISHED);
+    const int along = tile.along, down = tile.down, first = tile.x - MID_LEFT, top = tile.y - f.before_y, front = tile.z - f.before_z;
+    const bool works = THREADS == ALONG * DOWN || threadIdx.x < ALONG * DOWN, constant = f.edge.least < 0, finishes = works && along < FINISHED / V;
     const work ghost = load_as<work, IN>(ghost_of(f));
-    find_array(f, number, in, out);
-    char *to = (char *)(out + (i64)z * f.out_z + (i64)row * f.out_y + column);
-    const i64 down_y = f.out_y * (i64)sizeof(result), down_z = f.out_z * (i64)sizeof(result);
-    tile_feed<ROWS, DOWN> feed(ring, f, top, first, along, down);
-    if (WHOLE && !works)
-        feed.flags = 0;
-    prepare_ring<STAGES * ROWS>(ring, f, reaches_edge(f, first) || top < 0 || top + ROWS > (int)f.n_y);
-    begin_planes(feed, ring, in, f, front, planes, top, first);
+    plane_stream stream((element *)memory, in, f, tile, first);
     work sum[KZ][R][V];
     begin_sums(sum);
-    int slot = 0, next = STAGES - 1;
 #pragma unroll 1
-    for (int turn = 0; turn <= planes; turn++) {
-        await_plane(feed, ring, next, in, f, front, planes, top, first, turn);
-        const element *plane = ring + slot * PLANE;
+    for (int turn = 0; turn <= tile.planes; turn++) {
+        const element *plane = stream.turn(turn, in, f);
         work *later = mid + (turn & 1 ? MID : 0);
         const work *before = mid + (turn & 1 ? 0 : MID);
-        advance(slot, next);
 #if PLACE == 2
         // z is in the first half: what the second half takes up is finished.
         if (turn >= KZ) {
             if (finishes) {
                 work done[R][V];
                 pass_x(done, before + down * R * TILE + along * V, along_x);
-                write_rows(to, down_y, row, (int)f.m_y, column, (int)f.m_x, done);
+                tile.write(f, done);
             }
-            to += down_z;
+            tile.to += tile.down_z;
         }
 #else
         if (turn > 0 && finishes) {
@@ -152,7 +144,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                 add_row(value, one, r, along_y);
             }
 #endif
-            if (constant && outside(front + turn - 1, f.n_z)) {
+            if (__builtin_expect(constant && outside(front + turn - 1, f.n_z), 0)) {
 #pragma unroll
                 for (int r = 0; r < R; r++)
 #pragma unroll
@@ -161,12 +153,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
             }
             add_plane(sum, value, along_z);
             if (turn >= KZ) {
-                write_rows(to, down_y, row, (int)f.m_y, column, (int)f.m_x, sum[KZ - 1]);
-                to += down_z;
+                tile.write(f, sum[KZ - 1]);
+                tile.to += tile.down_z;
             }
         }
 #endif
-        if (turn < planes && works) {
+        if (turn < tile.planes && works) {
 #if PLACE == 0
 #pragma unroll
             for (int k = 0; k < (ROWS + DOWN - 1) / DOWN; k++) {
@@ -191,7 +183,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                 add_row(value, one, r, along_y);
             }
 #if PLACE == 2
-            if (constant && outside(front + turn, f.n_z)) {
+            if (__builtin_expect(constant && outside(front + turn, f.n_z), 0)) {
 #pragma unroll
                 for (int r = 0; r < R; r++)
 #pragma unroll

@@ -64,42 +64,61 @@ typedef struct shape {
 
 static int64_t up_to(int64_t n, int64_t step) { return tess_ceil_div(n, step) * step; }
 
+/* Columns beside those that come out are computed by so many at once (BESIDE of the kernel). */
+static int64_t beside_of(const triple *three, const shape *s) { return three->whole ? 2 * s->columns : tess_max64(s->columns, 16 / three->frame.in); }
+
 /* Shared memory of a block of s->down rows of threads. */
 static int64_t shared_of(const triple *three, int64_t work, const shape *s) {
     const tess_correlate_frame *f = &three->frame;
-    const int64_t vector = 16 / f->in, read = tess_min64(s->columns, vector), before = f->x.before, after = f->x.width - 1 - before;
-    const int64_t tile = s->along * s->columns, rows = s->down * s->rows + f->y.width - 1;
-    const int64_t row = tile + (three->place ? 0 : up_to(up_to(before, read), vector) + up_to(up_to(after, read), vector));
+    const int64_t before = f->x.before, after = f->x.width - 1 - before, tile = s->along * s->columns, rows = s->down * s->rows + f->y.width - 1;
+    const int64_t row = three->place ? tess_correlate_frame_ring(f, three->whole, tile, s->columns, 0, 0, up_to(before, beside_of(three, s)))
+                                     : tess_correlate_frame_ring(f, three->whole, tile, s->columns, before, after, 0);
     return s->stages * rows * row * f->in + 2 * (three->place ? s->down * s->rows : rows) * tile * work;
 }
 
-/* As many rows a thread as leave room in 128 registers, of which two blocks of 256 threads can have all: for the sums, the windows along x and the addresses. More
- * rows with fewer warps were slower, and so were fewer rows. */
-static int64_t rows_of(const tess_correlate_frame *f, const shape *s, int64_t work) {
-    int64_t rows = 4;
-    while (rows > 1 && rows * (f->z.width * s->columns * work / 4 + f->x.width) + 24 > 134)
-        rows--;
-    return rows;
+/* Rows a thread, in a block of so many threads, of which so many have all registers: those for the sums, the windows along x and the addresses. Whole rows whose last
+ * or second mask runs along x as measured; else as many as leave room in 128 registers, more rows with fewer warps were slower there, and so were fewer rows. */
+static void rows_of(shape *s, const triple *three, int64_t work) {
+    const tess_correlate_frame *f = &three->frame;
+    const int64_t longest = tess_max64(f->x.width, tess_max64(f->y.width, f->z.width));
+    s->threads = THREADS;
+    s->blocks = 2;
+    s->rows = 4;
+    if (!three->whole || three->place == 0) {
+        while (s->rows > 1 && s->rows * (f->z.width * s->columns * work / 4 + f->x.width) + 24 > 134)
+            s->rows--;
+    } else if (longest > 9) {
+        s->blocks = 1;
+    } else if (longest > 7) {
+        s->rows = 2;
+    } else if (longest <= 3 || (longest == 7 && three->place == 2 && work == 4)) {
+        s->rows = 3;
+    } else {
+        s->threads = 192; /* and 168 registers */
+    }
 }
 
 static shape shape_of(const triple *three, int64_t work, const tess_gpu_device *device) {
     const tess_correlate_frame *f = &three->frame;
     const int64_t before = f->x.before, after = f->x.width - 1 - before;
     shape s = {.columns = 16 / work, .stages = 3};
-    s.rows = rows_of(f, &s, work);
-    /* Tiles that the rows are cut into evenly, whole vectors of the copies. */
-    const int64_t unit = tess_max64(s.columns, 16 / f->in), ghosts = three->place ? up_to(before, unit) + up_to(after, unit) : 0;
-    const int64_t most = !three->whole && f->in == 4 && work == 4 ? 2 * TILE : TILE; /* as measured: fewer columns twice where each is a copy */
+    rows_of(&s, three, work);
+    /* Tiles that the rows are cut into evenly, whole sectors (where rows begin anywhere: vectors) of the copies. */
+    const int64_t unit = tess_max64(s.columns, (three->whole ? 32 : 16) / f->in), beside = beside_of(three, &s);
+    const int64_t ghosts = three->place ? up_to(before, beside) + up_to(after, beside) : 0;
+    const int64_t most = !three->whole && f->in == 4 && work == 4 ? 2 * TILE /* as measured: fewer columns twice where each is a copy */
+                         : three->whole && three->place && work == 8 && s.threads < THREADS ? TILE / 2
+                                                                                            : TILE;
     s.finished = up_to(tess_ceil_div(f->x.m, tess_max64(1, tess_ceil_div(f->x.m, most))), unit);
     s.finished = tess_max64(s.finished, up_to(8 * s.columns, unit));
     s.along = (s.finished + ghosts) / s.columns;
-    s.down = tess_max64(tess_min64(4, THREADS / s.along), tess_min64(THREADS / s.along, tess_ceil_div(f->y.m, s.rows)));
+    s.down = tess_max64(tess_min64(4, s.threads / s.along), tess_min64(s.threads / s.along, tess_ceil_div(f->y.m, s.rows)));
     const int64_t room = device->shared_block_optin >= 160 << 10 ? 112 << 10 : 96 << 10;
     while (s.down > 1 && shared_of(three, work, &s) > room)
         s.down--;
     s.shared = shared_of(three, work, &s);
     s.threads = up_to(s.along * s.down, 32);
-    s.blocks = tess_max64(1, tess_min64(2, SHARED / (s.shared + BLOCK_SHARED)));
+    s.blocks = tess_max64(1, tess_min64(s.blocks, SHARED / (s.shared + BLOCK_SHARED)));
     /* As many chunks of planes as take the fewest turns, the planes before a chunk's first output counted. */
     const int64_t tiles = tess_ceil_div(f->x.m, s.finished) * tess_ceil_div(f->y.m, s.down * s.rows) * f->arrays, at_once = device->sms * s.blocks;
     int64_t least = INT64_MAX;
@@ -140,7 +159,8 @@ static bool takes(const tess_problem *base, bool whole, const char **why) {
         *why = "takes elements and results of at least 2 bytes where sums are of 8, as a thread's columns are whole words";
         return false;
     }
-    return s.shared <= 96 << 10 && copies_fit(&three, &s) && tess_ceil_div(f->y.m, s.down * s.rows) <= GRID && f->arrays <= GRID / 64;
+    return s.shared <= 96 << 10 && copies_fit(&three, &s) &&
+           tess_ceil_div(f->x.m, s.finished) * tess_ceil_div(f->y.m, s.down * s.rows) <= INT32_MAX && f->arrays <= GRID / 64;
 }
 
 static void lay_as(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole) {
@@ -150,7 +170,7 @@ static void lay_as(const tess_problem *base, const tess_gpu_device *device, tess
     triple_of(&three, base, whole, &why); /* true, because `fits` was */
     const tess_correlate_frame *f = &three.frame;
     const shape s = shape_of(&three, work_size(base), device);
-    const int64_t deep = tess_ceil_div(f->z.m, s.depth);
+    const int64_t deep = tess_ceil_div(f->z.m, s.depth), across = tess_ceil_div(f->x.m, s.finished);
     tess_gpu_unit(layout, &gpu_separable3d);
     tess_correlate_frame_options(layout, p->work, f, whole);
     tess_gpu_option(layout, "-DKY=%d", (int)f->y.width);
@@ -163,11 +183,12 @@ static void lay_as(const tess_problem *base, const tess_gpu_device *device, tess
     tess_gpu_option(layout, "-DTHREADS=%d", (int)s.threads);
     tess_gpu_option(layout, "-DSTAGES=%d", (int)s.stages);
     tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "separable3d", tess_ceil_div(f->x.m, s.finished), tess_ceil_div(f->y.m, s.down * s.rows),
-                                             f->arrays * deep, (int)s.threads, s.shared);
+    tess_gpu_step *step =
+        tess_gpu_launch_of(layout, "separable3d", across * tess_ceil_div(f->y.m, s.down * s.rows), 1, f->arrays * deep, (int)s.threads, s.shared);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_correlate_frame_pass(layout, step, f);
+    tess_gpu_pass_i32(layout, step, (int32_t)across);
     tess_gpu_pass_i32(layout, step, (int32_t)s.depth);
     tess_gpu_pass_i32(layout, step, (int32_t)deep);
     tess_gpu_pass(layout, step, p->passes[three.place].weights, p->passes[three.place].size);

@@ -87,25 +87,25 @@ static shape shape_of(const pair *two, int64_t work, const tess_gpu_device *devi
         s.columns = tess_max64(2, tess_correlate_columns_least(f));
     while (s.threads > 64 && s.threads * s.columns / 2 >= f->x.m + before + after)
         s.threads = s.threads == 192 ? 128 : s.threads / 2;
-    const int64_t vector = 16 / f->in, read = tess_min64(s.columns, vector), unit = tess_max64(s.columns, vector),
+    const int64_t vector = 16 / f->in, unit = tess_max64(s.columns, two->whole && f->in >= 4 ? 2 * vector : vector),
                   margin = two->rows == 0 ? 0 : up_to(before, unit) + up_to(after, unit);
     /* A row of 512 columns by 33 taps is one tile of 160 threads, or one and a little more of 128. */
     const bool fitted = two->whole && two->rows != 0 && wide == 1 && s.threads >= 128 && s.threads <= 192 && f->y.width >= 13 &&
                         8 * threads_of(f, 160, s.columns, margin) <= 7 * threads_of(f, s.threads, s.columns, margin);
     if (fitted)
         s.threads = 160;
-    int64_t row = s.threads * s.columns;
+    const int64_t row = s.threads * s.columns, ring = two->rows == 0
+                                                          ? tess_correlate_frame_ring(f, two->whole, row, s.columns, before, after, 0)
+                                                          : tess_correlate_frame_ring(f, two->whole, row, s.columns, 0, 0, up_to(before, unit));
     s.finished = row - margin;
-    if (two->rows == 0)
-        row += up_to(up_to(before, read), vector) + up_to(up_to(after, read), vector);
     int64_t registers = (s.columns * f->y.width + s.turn * (s.columns + (before + after) / 2)) * wide + 24;
     if (wide == 1 && f->y.width > 20) /* more warps serve better than windows that stay in registers */
         registers = s.columns * f->y.width + 44;
     else if (fitted && f->y.width <= 17) /* as compiled: room for three blocks */
         registers = 112;
     s.blocks = tess_max64(1, tess_min64(65536 / (s.threads * up_to(registers, 8)), 2048 / s.threads));
-    s.shared =
-        s.stages * s.turn * row * f->in + (two->rows == 0 ? 0 : 2 * s.turn * row * work) + (two->whole ? 0 : s.threads * s.turn * s.columns * f->out);
+    s.shared = s.stages * s.turn * ring * f->in + (two->rows == 0 ? 0 : 2 * s.turn * row * work) +
+               (two->whole ? 0 : s.threads * s.turn * s.columns * f->out);
     const int64_t columns = tess_ceil_div(f->x.m, s.finished) * f->arrays, waves = f->y.width > 20 ? 1 : 2, at_once = device->sms * s.blocks;
     int64_t strips = tess_max64(1, waves * at_once / columns), least = INT64_MAX;
     for (int64_t n = 1; fitted && at_once > 0 && columns > at_once && n <= 8; n++) { /* many images: the last wave of blocks fullest, as in strip2d */

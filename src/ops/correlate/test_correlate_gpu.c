@@ -311,6 +311,28 @@ static void lists_of_three(void **state) {
         }
 }
 
+/* More tiles along y than a grid has blocks along its own y. Planned only: too many for the virtual GPU. */
+static void tall_planes(void **state) {
+    (void)state;
+    int64_t shape[] = {4, 1200000, 8}, cube[] = {3, 3, 3};
+    float weights[27] = {1, 2, 3}, *from = calloc((size_t)(shape[0] * shape[1] * shape[2]), 4),
+          *to = calloc((size_t)(shape[0] * shape[1] * shape[2]), 4);
+    assert_non_null(from);
+    assert_non_null(to);
+    DLTensor in = tess_view(from, tess_f32, 3, shape, NULL), out = tess_view(to, tess_f32, 3, shape, NULL);
+    DLTensor whole = tess_view(weights, tess_f32, 3, cube, NULL), line = tess_view(weights, tess_f32, 1, cube, NULL);
+    const DLTensor *masks[][3] = {{&whole}, {&line, &line, &line}};
+    const char *rows[] = {"correlate/march3d", "correlate/separable3d"};
+    for (int k = 0; k < 2; k++) {
+        tess_correlate_options options = {.struct_size = sizeof options, .call = {.engine = engine, .strategy = rows[k]}};
+        tess_plan *plan;
+        assert_tess_ok(tess_plan_correlate(&plan, context, &in, masks[k], k ? 3 : 1, &out, &options));
+        tess_plan_free(plan);
+    }
+    free(from);
+    free(to);
+}
+
 static void every_type(void **state) {
     (void)state;
     uint64_t random = 5;
@@ -481,6 +503,7 @@ int main(void) {
                                        cmocka_unit_test(inner_blocks_of_odd_rows),
                                        cmocka_unit_test(lists),
                                        cmocka_unit_test(lists_of_three),
+                                       cmocka_unit_test(tall_planes),
                                        cmocka_unit_test(every_type),
                                        cmocka_unit_test(places_of_64_bits),
                                        cmocka_unit_test(large_masks),
