@@ -122,21 +122,27 @@ static void lay_patch_of(const tess_correlate_frame *f, patch_shape s, tess_gpu_
 
 /* Bytes whose sums are f32 go through shared memory where a block has a place for them. */
 static bool patch_shares(const tess_correlate_frame *f, int64_t work, bool whole) {
-    return whole && is_bytes(f, work) && f->x.m >= 512 && f->y.m >= 32 && f->y.m <= GRID * 16;
+    return whole && is_bytes(f, work) && f->x.m >= 512 && f->y.m >= 36 && f->y.m <= GRID * 10;
 }
 
-static void lay_patch_shared(const tess_correlate_frame *f, tess_gpu_layout *layout, tess_type work) {
+static void lay_patch_shared(const tess_correlate_frame *f, tess_gpu_layout *layout, tess_type work, const tess_gpu_device *device) {
     patch_shape s = {.columns = 16, .rows = f->y.width == 2 ? 9 : 8, .across = f->x.m >= 1024 ? 2 : 1, .blocks = 7};
     s.down = 4 / s.across;
+    /* Fewer rows a thread where few blocks are left for a second wave, whose time is its rows, those beside them, and some three rows' more. */
+    const int64_t across = tess_ceil_div(f->x.m, 32 * s.columns * s.across) * f->arrays, at_once = device->sms * s.blocks,
+                  beside = f->y.width - 1 + 3;
+    const int64_t blocks = across * tess_ceil_div(f->y.m, s.rows * s.down), smaller = across * tess_ceil_div(f->y.m, 5 * s.down);
+    if (at_once > 0 && blocks > at_once && tess_ceil_div(smaller, at_once) * (5 + beside) < tess_ceil_div(blocks, at_once) * (s.rows + beside))
+        s.rows = 5;
     const int64_t rows = s.down * s.rows + f->y.width - 1, row = s.across * 32 * s.columns + 2 * 16;
     lay_patch_of(f, s, layout, &gpu_patch_shared, "patch_shared", work, true, rows * row);
 }
 
-static void lay_patch_as(const tess_problem *base, tess_gpu_layout *layout, bool whole) {
+static void lay_patch_as(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole) {
     tess_correlate_frame f = known_frame(base, 1);
     const tess_type work = tess_correlate_gpu_of(base)->work;
     if (patch_shares(&f, work_size(base), whole))
-        lay_patch_shared(&f, layout, work);
+        lay_patch_shared(&f, layout, work, device);
     else
         lay_patch_of(&f, patch_of(&f, work_size(base), whole), layout, &gpu_patch, "patch", work, whole, 0);
     tess_gpu_pass(layout, &layout->step[layout->steps - 1], f.pass->weights, f.pass->size);
@@ -427,13 +433,9 @@ static void lay_patch_bytes_odd(const tess_problem *base, const tess_gpu_device 
     (void)device;
     lay_patch_bytes_as(base, layout, false);
 }
-static void lay_patch(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
-    (void)device;
-    lay_patch_as(base, layout, true);
-}
+static void lay_patch(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) { lay_patch_as(base, device, layout, true); }
 static void lay_patch_odd(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
-    (void)device;
-    lay_patch_as(base, layout, false);
+    lay_patch_as(base, device, layout, false);
 }
 static void lay_strip2d(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     lay_strip2d_as(base, device, layout, true);

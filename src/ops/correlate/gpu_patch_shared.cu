@@ -157,7 +157,10 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     patch_shared(const element *in, result *out, const frame f, const tap_list<KX * KY> taps) {
     extern __shared__ uint4 memory[]; // [ROWS][ROW]
     element *room = (element *)memory;
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, x = blockIdx.x * WIDE, y = blockIdx.y * (WY * R), top = y - f.before_y;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, x = blockIdx.x * WIDE;
+    // The last blocks down come first, since their way, at the array's end, is longer. They begin as far up as lets them lie inside: no block is left incomplete,
+    // and what two of them compute is the same.
+    const int down = blockIdx.y == 0 ? gridDim.y - 1 : blockIdx.y - 1, y = min(down * (WY * R), (int)f.m_y - WY * R), top = y - f.before_y;
     find_array(f, blockIdx.z, in, out);
     if (x + WIDE <= (int)f.n_x && top >= 0 && top + ROWS <= (int)f.n_y)
         bring_rows(room, in, f, x, top, lane, warp);

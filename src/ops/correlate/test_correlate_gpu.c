@@ -263,6 +263,20 @@ static void inner_blocks_of_odd_rows(void **state) {
     }
 }
 
+/* Bytes by masks of floats with a second wave of few blocks: what a card of 132 multiprocessors has for large images only. */
+static void few_rows_a_thread(void **state) {
+    (void)state;
+    uint64_t random = 12;
+    tess_gpu *gpu;
+    assert_tess_ok(tess_gpu_get_engine(&gpu, context, engine));
+    assert_tess_ok(tess_gpu_open(gpu));
+    const int sms = gpu->devices[0].sms;
+    gpu->devices[0].sms = 1;
+    const work w = {.in = tess_u8, .mask = tess_f32, .out = tess_u8, .ndim = 2, .shape = {249, 512}, .mask_ndim = 2, .width = {3, 3}};
+    compare(&w, &random);
+    gpu->devices[0].sms = sms;
+}
+
 static void lists(void **state) {
     (void)state;
     uint64_t random = 4;
@@ -501,6 +515,7 @@ int main(void) {
                                        cmocka_unit_test(volumes_batches_and_axes),
                                        cmocka_unit_test(inner_blocks),
                                        cmocka_unit_test(inner_blocks_of_odd_rows),
+                                       cmocka_unit_test(few_rows_a_thread),
                                        cmocka_unit_test(lists),
                                        cmocka_unit_test(lists_of_three),
                                        cmocka_unit_test(tall_planes),
