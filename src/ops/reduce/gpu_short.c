@@ -235,7 +235,11 @@ static void lay_out_groups(const tess_problem *problem, const tess_gpu_device *d
     (void)device;
     const bool turned = p->kept > 0 && llabs(p->kept_stride[0][last]) < llabs(p->stride[0][p->rank - 1]) && p->kept_stride[0][last] != 0;
     s = (shape){.vector = 1, .warps = 8, .blocks = 4, .hold = 1, .turned = turned};
-    s.each = lanes <= 16 && turned ? lanes : lanes <= 64 ? 8 : turned ? lanes / 8 : size <= 4 && !adds_wide(p) ? 16 : 8; /* measured */
+    s.each = lanes <= 16 && turned                ? lanes
+             : lanes <= 64 || p->k > REDUCE_LANES ? 8
+             : turned                             ? lanes / 8
+             : size <= 4 && !adds_wide(p)         ? 16
+                                                  : 8; /* measured */
     s.each = (int)tess_min64(s.each, lanes);
     s.group = lanes / s.each;
     const int at_once = 32 / s.group;
