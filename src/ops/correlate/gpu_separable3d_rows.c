@@ -84,7 +84,9 @@ static void rows_of(shape *s, const triple *three, int64_t work) {
     s->threads = THREADS;
     s->blocks = 2;
     s->rows = 4;
-    if (!three->whole || three->place == 0) {
+    if (three->whole && three->place == 0 && longest == 7 && work == 4) { /* at 256 threads by 3 rows words are spilled */
+        s->threads = 192;
+    } else if (!three->whole || three->place == 0) {
         while (s->rows > 1 && s->rows * (f->z.width * s->columns * work / 4 + f->x.width) + 24 > 134)
             s->rows--;
     } else if (longest > 9) {
