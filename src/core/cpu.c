@@ -89,7 +89,8 @@ static int listed(const char *list) {
     int count = 0;
     for (char *end; *list >= '0' && *list <= '9'; list = *end == ',' ? end + 1 : end) {
         long first = strtol(list, &end, 10);
-        count += *end == '-' ? (int)(strtol(end + 1, &end, 10) - first) + 1 : 1;
+        const long last = *end == '-' ? strtol(end + 1, &end, 10) : first;
+        count += (int)(last - first) + 1;
     }
     return count;
 }
@@ -106,7 +107,7 @@ static void find_caches(tess_cpu_info *info, int processor) {
         if (!cache_text(processor, i, "size", text))
             continue;
         char *unit;
-        const int64_t size = strtoll(text, &unit, 10) << (*unit == 'K' ? 10 : *unit == 'M' ? 20 : 0);
+        const int64_t number = strtoll(text, &unit, 10), size = number << (*unit == 'K' ? 10 : *unit == 'M' ? 20 : 0);
         if (level == 1 && cache_text(processor, i, "type", text) && strncmp(text, "Data", 4) == 0)
             info->l1d = size;
         if (level == 2)
