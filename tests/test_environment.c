@@ -34,6 +34,8 @@ static void compute(tess_context *context, results *r) {
     tess_correlate_options narrow = {.struct_size = sizeof narrow};
     float weights32[3] = {0.1f, 1e-42f, 0.3f};
     DLTensor mask32 = tess_view(weights32, tess_f32, 1, three, NULL);
+    assert_tess_ok(
+        tess_wisdom_import(context, "1 transpose/tiles baseline 1 0123456789abcdef 0.000007070 transpose 4-byte [256, 256] to order [1, 0]\n"));
     assert_tess_ok(tess_reduce(context, TESS_SUM, &in, &sum, NULL));
     assert_tess_ok(tess_reduce(context, TESS_MEAN, &in, &mean, NULL));
     assert_tess_ok(tess_correlate(context, &in, &mask32, &filtered, &narrow));

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/engine.h"
+#include "core/environment.h"
 #include "core/wisdom.h"
 
 enum { LINE_LIMIT = 512, SECONDS_LIMIT = 100000 };
@@ -142,7 +143,7 @@ static bool parse(const char *line, size_t length, tess_wisdom_record *record) {
 }
 
 /* With the lock held. *understood counts lines taken, *ignored lines that are neither taken, empty nor comments. */
-static tess_status read_lines(tess_context *context, const char *text, bool shipped, int *understood, int *ignored) {
+static tess_status take_lines(tess_context *context, const char *text, bool shipped, int *understood, int *ignored) {
     while (*text) {
         size_t length = strcspn(text, "\n");
         tess_wisdom_record record;
@@ -156,6 +157,15 @@ static tess_status read_lines(tess_context *context, const char *text, bool ship
         text += length + (text[length] == '\n');
     }
     return TESS_OK;
+}
+
+/* Times are converted: not in the host's floating-point environment. */
+static tess_status read_lines(tess_context *context, const char *text, bool shipped, int *understood, int *ignored) {
+    tess_environment host;
+    tess_environment_enter(&host);
+    tess_status status = take_lines(context, text, shipped, understood, ignored);
+    tess_environment_leave(&host);
+    return status;
 }
 
 /* Both layers, once a context, with the lock held. Failures of any kind leave the context with less wisdom and nothing else; the caller's detail sentence is not touched
