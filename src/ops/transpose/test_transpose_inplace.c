@@ -62,6 +62,11 @@ static void in_place_squares(void **state) {
     in_place((int64_t[]){1, 700, 700, 1}, tess_u8, &random, "transpose/inplace_square");
     in_place((int64_t[]){1, 1501, 1501, 1}, tess_f32, &random, "transpose/inplace_square"); /* from 16 MiB on lines are asked for ahead */
     in_place((int64_t[]){2, 1500, 1500, 1}, tess_i16, &random, "transpose/inplace_square");
+    static const int64_t high[] = {3001, 2117, 1531, 1087, 765}; /* over 16 MiB in all: high blocks, where they are enough for the threads */
+    for (int t = 0; t < 5; t++)
+        in_place((int64_t[]){1, high[t], high[t], 1}, sized[t], &random, "transpose/inplace_square");
+    in_place((int64_t[]){1, 1600, 1600, 1}, tess_f32, &random, "transpose/inplace_square");
+    in_place((int64_t[]){7, 617, 617, 1}, tess_f32, &random, "transpose/inplace_square");
 }
 
 static void in_place_rectangles(void **state) {
