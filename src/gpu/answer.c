@@ -5,7 +5,7 @@
  * problem (tess_op.sample): the same text with the same -D and the same entries, arrays of some thousand elements, and compares the output's bytes with
  * the CPU's. The verdict stays with the kernel, and a good one with the image in the disk cache, so it is asked for once on a machine; PTX that the
  * library ships is asked once a process, because the driver compiles it anew. Kernels that were found wrong are not used in this process and not
- * kept. Nothing is asked while the caller's stream is captured, which allows no waiting: a later plan asks.
+ * kept. Nothing is asked while the caller's stream is captured, or bars work by being the default one meanwhile: that allows no waiting. A later plan asks.
  *
  * No answers are known for rows that run by name only, for kernels that only problems of more than MOST bytes lead to (places of 64 bits), and where
  * the caller's plan is all that there is: those are used unasked. Parts of large problems (pipeline.c) are no samples of anything either. The virtual GPU runs wrong kernels too, which is what it is for. */
@@ -193,7 +193,6 @@ tess_status tess_gpu_ask(const tess_gpu_scope *scope, const tess_plan *plan, con
     tess_gpu *gpu = scope->gpu;
     trial t = {.scope = scope, .plan = *plan, .stream = stream};
     char before[TESS_DETAIL_SIZE];
-    CUstreamCaptureStatus capture = 0;
     tess_gpu_trust worst;
     bool equal = true, found_new = is_new(made, &worst);
     if (worst == TESS_GPU_WRONG) /* beside new ones too: no answer of theirs would make it right */
@@ -201,7 +200,7 @@ tess_status tess_gpu_ask(const tess_gpu_scope *scope, const tess_plan *plan, con
     if (TESS_LIKELY(!found_new) || (gpu->driver.ptx_only && !gpu->doubts_ptx) || !plan->problem->op->sample || plan->problem->part ||
         made->row->gpu->inexact)
         return TESS_OK;
-    if (gpu->driver.cuStreamIsCapturing(stream, &capture) != CUDA_SUCCESS || capture != 0)
+    if (tess_gpu_stream_use(gpu, stream) != TESS_GPU_DONE)
         return TESS_OK;
     t.plan.problem = NULL;
     snprintf(before, sizeof before, "%s", tess_detail());

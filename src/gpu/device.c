@@ -171,6 +171,12 @@ void tess_gpu_restore(tess_gpu_scope *scope) {
     scope->relaxed = false;
 }
 
+tess_gpu_use tess_gpu_stream_use(const tess_gpu *gpu, CUstream stream) {
+    CUstreamCaptureStatus status = 0;
+    CUresult result = gpu->driver.cuStreamIsCapturing(stream, &status);
+    return result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ? TESS_GPU_BARRED : result == CUDA_SUCCESS && status != 0 ? TESS_GPU_TAPED : TESS_GPU_DONE;
+}
+
 tess_status tess_gpu_enter(tess_gpu *gpu, tess_gpu_device *device, CUstream stream, tess_gpu_scope *scope) {
     *scope = (tess_gpu_scope){.gpu = gpu, .device = device};
     tess_gpu_relax(scope);

@@ -149,15 +149,44 @@ tess_status tess_gpu_aligned_plan(const tess_gpu_plan **chosen, const tess_plan 
                      (long long)((const tess_gpu_plan *)plan->prepared)->layout.alignment);
 }
 
+/* Why the execution cannot be a part of the caller's graph, or NULL. */
+static const char *not_for_graphs(const tess_plan *plan, const tess_gpu_plan *made, const tess_call *call) {
+    if (made->host)
+        return "arrays in host memory are copied and waited for";
+    if (call->report)
+        return "a report waits for the stream";
+    if (!call->workspace && plan->workspace > 0 && !tess_gpu_device_pool(made->gpu, made->device))
+        return "this device has no memory in a stream's order, so a workspace has to be given";
+    for (; made; made = made->other) {
+        if (made->layout.result > 0)
+            return "what the kernels found is read back and waited for (a lookup's index outside; other values of `outside` need no answer)";
+        for (int s = 0; s < made->layout.steps; s++)
+            if (made->layout.step[s].variable)
+                return "its constant memory is filled before each launch, in turns with other streams";
+    }
+    return NULL;
+}
+
+/* Before anything is asked of the stream that would end the caller's capture. */
+static tess_status check_use(const tess_plan *plan, const tess_call *call, tess_gpu_use use) {
+    const char *why = use == TESS_GPU_TAPED ? not_for_graphs(plan, plan->prepared, call) : NULL;
+    if (use == TESS_GPU_BARRED)
+        return tess_fail(TESS_ERR_ARGUMENT,
+                         "stream is the default one while a stream that it waits for is captured: the work would end that capture");
+    if (why)
+        return tess_fail(TESS_ERR_ARGUMENT, "the stream is captured and strategy %s cannot be: %s", plan->row->name, why);
+    return TESS_OK;
+}
+
 static tess_status run_on_device(const tess_gpu_scope *scope, const tess_plan *plan, const tess_gpu_pointers *pointers, const tess_call *call,
-                                 double *seconds) {
+                                 tess_gpu_use use, double *seconds) {
     const tess_gpu_plan *made;
     TESS_TRY(tess_gpu_aligned_plan(&made, plan, pointers));
     watch w = {NULL, NULL};
     CUstream stream = call->stream;
     tess_status status = call->report ? watch_start(scope, &w, stream) : TESS_OK;
     if (status == TESS_OK)
-        status = tess_gpu_run_again(scope, plan, made, pointers, stream);
+        status = use == TESS_GPU_DONE ? tess_gpu_run_again(scope, plan, made, pointers, stream) : tess_gpu_run_steps(scope, made, pointers, stream);
     if (status == TESS_OK && call->report)
         status = watch_stop(scope, &w, stream, seconds);
     watch_free(scope, &w);
@@ -165,7 +194,7 @@ static tess_status run_on_device(const tess_gpu_scope *scope, const tess_plan *p
 }
 
 /* Stream-ordered memory where the device has it; freed in the stream's order, so nothing waits. */
-tess_status tess_gpu_scratch(const tess_gpu_scope *scope, CUdeviceptr *memory, size_t size, CUstream stream, bool *ordered) {
+tess_status tess_gpu_scratch(const tess_gpu_scope *scope, CUdeviceptr *memory, size_t size, CUstream stream, tess_gpu_use use, bool *ordered) {
     *memory = 0;
     *ordered = false;
     if (size == 0)
@@ -173,6 +202,8 @@ tess_status tess_gpu_scratch(const tess_gpu_scope *scope, CUdeviceptr *memory, s
     CUmemoryPool pool = tess_gpu_device_pool(scope->gpu, scope->device);
     *ordered = (pool ? scope->gpu->driver.cuMemAllocFromPoolAsync(memory, size, pool, stream)
                      : scope->gpu->driver.cuMemAllocAsync(memory, size, stream)) == CUDA_SUCCESS;
+    if (!*ordered && use != TESS_GPU_DONE) /* other memory would be freed before the graph uses it */
+        return tess_fail(TESS_ERR_ARGUMENT, "the stream is captured and no memory can be a part of its graph: give a workspace of %zu bytes", size);
     if (!*ordered)
         TESS_CUDA(scope->gpu, cuMemAlloc, memory, size);
     return TESS_OK;
@@ -209,6 +240,9 @@ static tess_status execute_inside(const tess_gpu_scope *scope, const tess_plan *
         return tess_fail(TESS_ERR_ARGUMENT, "the plan was made in CUDA context %llu, the stream or thread of this execution is in context %llu",
                          made->context_id, scope->context_id);
     tess_gpu_pointers pointers = {.in = (CUdeviceptr)(uintptr_t)in, .second = (CUdeviceptr)(uintptr_t)second, .out = (CUdeviceptr)(uintptr_t)out};
+    const tess_gpu_use use = tess_gpu_stream_use(scope->gpu, stream);
+    if (TESS_UNLIKELY(use != TESS_GPU_DONE))
+        TESS_TRY(check_use(plan, call, use));
     if (made->host) {
         double start = tess_seconds();
         tess_gpu_scope mode = {.gpu = scope->gpu};
@@ -227,10 +261,10 @@ static tess_status execute_inside(const tess_gpu_scope *scope, const tess_plan *
             return tess_fail(TESS_ERR_ARGUMENT, "workspace is %p, it must be aligned to 64 bytes", call->workspace);
         pointers.workspace = (CUdeviceptr)(uintptr_t)call->workspace;
     } else {
-        TESS_TRY(tess_gpu_scratch(scope, &own, plan->workspace, stream, &ordered));
+        TESS_TRY(tess_gpu_scratch(scope, &own, plan->workspace, stream, use, &ordered));
         pointers.workspace = own;
     }
-    tess_status status = run_on_device(scope, plan, &pointers, call, seconds);
+    tess_status status = run_on_device(scope, plan, &pointers, call, use, seconds);
     tess_gpu_scratch_free(scope, own, stream, ordered);
     return status;
 }

@@ -128,6 +128,10 @@ tess_status tess_gpu_enter(tess_gpu *gpu, tess_gpu_device *device, CUstream stre
  * tess_gpu_enter relaxes the thread until tess_gpu_leave, so that planning and freeing do no harm to a capture on another stream than theirs. */
 void tess_gpu_relax(tess_gpu_scope *scope);
 void tess_gpu_restore(tess_gpu_scope *scope);
+/* What work for a stream would do: TAPED: it becomes a part of the graph that the caller captures, and whoever waits for it ends that capture; BARRED: the stream
+ * is the default one, and any work for it would end the captures of streams that it waits for. Asking does no harm. */
+typedef enum tess_gpu_use { TESS_GPU_DONE = 0, TESS_GPU_TAPED, TESS_GPU_BARRED } tess_gpu_use;
+tess_gpu_use tess_gpu_stream_use(const tess_gpu *gpu, CUstream stream);
 /* The same as tess_gpu_enter, less relaxing, where the work at hand was prepared in the CUDA context of that number: when that is the current one, it is on the device as well, and the
  * driver is asked for less. */
 tess_status tess_gpu_enter_again(tess_gpu *gpu, tess_gpu_device *device, CUstream stream, unsigned long long context_id, tess_gpu_scope *scope);

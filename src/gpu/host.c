@@ -12,7 +12,7 @@ tess_status tess_gpu_twin_make(const tess_gpu_scope *scope, tess_gpu_twin *t, co
     t->array = array;
     tess_array_extent(array, &t->low, &high);
     t->bytes = high - t->low;
-    return tess_gpu_scratch(scope, &t->memory, (size_t)t->bytes, stream, &t->ordered);
+    return tess_gpu_scratch(scope, &t->memory, (size_t)t->bytes, stream, TESS_GPU_DONE, &t->ordered);
 }
 
 CUdeviceptr tess_gpu_twin_first(const tess_gpu_twin *t) { return t->memory - (CUdeviceptr)t->low; }
@@ -91,7 +91,7 @@ static tess_status run(const tess_gpu_scope *scope, const tess_plan *plan, twins
         TESS_TRY(tess_gpu_twin_make(scope, &t->out, out_array, stream));
         TESS_TRY(twin_clear_gaps(scope, &t->out, stream));
     }
-    TESS_TRY(tess_gpu_scratch(scope, &t->workspace, plan->workspace, stream, &t->work_ordered));
+    TESS_TRY(tess_gpu_scratch(scope, &t->workspace, plan->workspace, stream, TESS_GPU_DONE, &t->work_ordered));
     tess_gpu_pointers pointers = {.in = tess_gpu_twin_first(&t->in),
                                   .second = t->has_second ? tess_gpu_twin_first(&t->second) : 0,
                                   .out = tess_gpu_twin_first(t->inplace ? &t->in : &t->out),

@@ -187,7 +187,7 @@ static tess_status start(flow *f, tess_gpu_slot *s, int64_t from, int64_t to, in
     TESS_CUDA(gpu, cuMemcpyHtoDAsync, s->device, s->pinned, (size_t)in_bytes, all->up);
     TESS_CUDA(gpu, cuEventRecord, s->up, all->up);
     TESS_CUDA(gpu, cuStreamWaitEvent, all->run, s->up, 0);
-    TESS_TRY(tess_gpu_scratch(f->scope, &s->workspace, s->plan->workspace, all->run, &s->ordered));
+    TESS_TRY(tess_gpu_scratch(f->scope, &s->workspace, s->plan->workspace, all->run, TESS_GPU_DONE, &s->ordered));
     CUdeviceptr stays = f->resident.array ? tess_gpu_twin_first(&f->resident) : 0;
     s->pointers = (tess_gpu_pointers){.in = input == TESS_ARRAY_IN ? s->device : stays,
                                       .second = input == TESS_ARRAY_IN ? stays : s->device,

@@ -140,13 +140,25 @@ static tess_status make_other(tess_gpu_plan *made, const tess_plan *plan, int *f
     return TESS_OK; /* an execution with such operands then fails */
 }
 
+static tess_status put_all(const tess_gpu_scope *scope, tess_gpu_plan *made, CUstream stream) {
+    TESS_TRY(put_constants(scope, made, stream));
+    return put_data(scope, made, stream);
+}
+
+/* What is copied to the device is waited for, which a stream that is captured does not allow: a stream of our own then takes its place. */
 tess_status tess_gpu_plan_load(const tess_gpu_scope *scope, tess_gpu_plan *made, CUstream stream) {
+    const tess_gpu *gpu = scope->gpu;
+    CUstream own = NULL;
     made->context_id = scope->context_id;
     TESS_TRY(get_kernels(scope, made, made->row->gpu));
-    TESS_TRY(put_constants(scope, made, stream));
     if (made->layout.ticket)
         TESS_TRY(tess_gpu_tickets_make(scope));
-    return put_data(scope, made, stream);
+    if ((!made->layout.data_size && !made->layout.constants) || tess_gpu_stream_use(gpu, stream) == TESS_GPU_DONE)
+        return put_all(scope, made, stream);
+    TESS_CUDA(gpu, cuStreamCreate, &own, CU_STREAM_NON_BLOCKING);
+    tess_status status = put_all(scope, made, own);
+    gpu->driver.cuStreamDestroy(own);
+    return status;
 }
 
 /* Kernels of the planner's choice have to give known answers before they are used (answer.c). */

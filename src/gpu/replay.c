@@ -4,8 +4,8 @@
  * What a small operation takes is the host's time to launch it, and the driver launches a graph of one kernel in half the time of the kernel: the graph's
  * parameters were written down when it was made. So when a plan is executed again and again on one stream with the same pointers, the sixteenth time its
  * launches are recorded on a stream of our own, and from then on the graph is launched. With other pointers or on another stream launches are plain, until
- * 32 in a row are alike and take the graph's place, then 64: recording took 25 to 155 us on an H200's host, and what a launch gains is two or three. An execution that is captured by the caller is launched plainly, as ever; so is one that finds
- * another thread here.
+ * 32 in a row are alike and take the graph's place, then 64: recording took 25 to 155 us on an H200's host, and what a launch gains is two or three. An execution that is captured by the caller does not come here; one that finds
+ * another thread here is launched plainly.
  *
  * The graph is a plan's, and so is the counter in it that belongs to the stream (ticket.c). A graph that is still running may be destroyed: the driver
  * keeps what the launch needs. */
@@ -75,14 +75,11 @@ static void record(const tess_gpu_scope *scope, const tess_gpu_plan *made, CUstr
     tess_fail(TESS_OK, "%s", said);
 }
 
-/* With `busy` taken: whether there is a graph for this execution. */
+/* With `busy` taken, on a stream that is not captured: whether there is a graph for this execution. */
 static bool ready(const tess_gpu_scope *scope, const tess_gpu_plan *made, const tess_gpu_pointers *pointers, CUstream stream,
                   tess_gpu_replay *replay) {
-    const tess_driver *driver = &scope->gpu->driver;
-    CUstreamCaptureStatus capturing = 0;
     tess_gpu_alike now = {.pointers = *pointers};
-    if (replay->never || driver->cuStreamIsCapturing(stream, &capturing) != CUDA_SUCCESS || capturing ||
-        driver->cuStreamGetId(stream, &now.stream) != CUDA_SUCCESS)
+    if (replay->never || scope->gpu->driver.cuStreamGetId(stream, &now.stream) != CUDA_SUCCESS)
         return false;
     if (replay->graph && same(&replay->recorded, &now))
         return true;

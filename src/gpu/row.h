@@ -216,7 +216,7 @@ tess_status tess_gpu_verdict(const tess_gpu_scope *scope, const tess_problem *pr
 /* The row that the operands' addresses allow. */
 tess_status tess_gpu_aligned_plan(const tess_gpu_plan **chosen, const tess_plan *plan, const tess_gpu_pointers *pointers);
 /* Device memory for one execution, in the stream's order where the device has such memory. size 0: 0. */
-tess_status tess_gpu_scratch(const tess_gpu_scope *scope, CUdeviceptr *memory, size_t size, CUstream stream, bool *ordered);
+tess_status tess_gpu_scratch(const tess_gpu_scope *scope, CUdeviceptr *memory, size_t size, CUstream stream, tess_gpu_use use, bool *ordered);
 void tess_gpu_scratch_free(const tess_gpu_scope *scope, CUdeviceptr memory, CUstream stream, bool ordered);
 /* host.c: the same for arrays in host memory. */
 tess_status tess_gpu_execute_host(const tess_gpu_scope *scope, const tess_plan *plan, const void *in, const void *second, void *out, CUstream stream);

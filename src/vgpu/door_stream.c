@@ -7,6 +7,19 @@
 
 /* ---- doing ---- */
 
+/* Whether a stream is captured that the default stream waits for; `harm`: such captures are broken. */
+static bool barred(const tess_vgpu_door *door, bool harm) {
+    bool any = false;
+    for (vgpu_object *o = door->objects; o; o = o->next)
+        if (o->kind == VGPU_STREAM && o->tape && !o->non_blocking) {
+            o->tape->broken |= harm;
+            any = true;
+        }
+    return any;
+}
+
+bool tess_vgpu_door_implicit(tess_vgpu_door *door) { return barred(door, true); }
+
 CUresult tess_vgpu_door_run(tess_vgpu_door *door, const vgpu_step *step) {
     return step->kind == VGPU_STEP_KERNEL ? tess_vgpu_door_kernel(door, step) : tess_vgpu_door_copy(door, step);
 }
@@ -15,7 +28,7 @@ CUresult tess_vgpu_door_do(tess_vgpu_door *door, vgpu_object *stream, vgpu_step 
     CUresult result = CUDA_SUCCESS;
     if (!stream->tape) {
         if (stream == &door->legacy && tess_vgpu_door_implicit(door)) /* it waits for the streams that others capture */
-            result = tess_vgpu_door_say(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "work for the default stream while another is captured");
+            result = tess_vgpu_door_say(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, "work for the default stream while another is captured");
         else
             result = tess_vgpu_door_run(door, step);
         tess_free(door->context, step->params, step->param_bytes);
@@ -108,7 +121,9 @@ CUresult tess_vgpu_cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *s
     if (!s)
         return result;
     *status = s->tape != NULL;
-    return tess_vgpu_door_leave(door, CUDA_SUCCESS);
+    if (s == &door->legacy && barred(door, false))
+        result = tess_vgpu_door_say(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, "the default stream while another is captured");
+    return tess_vgpu_door_leave(door, result);
 }
 
 /* Everything before has been done, so there is nothing to wait for; but a stream that waits for an event of a capture joins that capture. */
@@ -186,14 +201,6 @@ CUresult tess_vgpu_cuEventElapsedTime(float *milliseconds, CUevent from, CUevent
 }
 
 /* ---- graphs ---- */
-
-bool tess_vgpu_door_implicit(tess_vgpu_door *door) {
-    bool any = false;
-    for (vgpu_object *o = door->objects; o; o = o->next)
-        if (o->kind == VGPU_STREAM && o->tape && !o->non_blocking)
-            any = o->tape->broken = true;
-    return any;
-}
 
 bool tess_vgpu_door_unsafe(tess_vgpu_door *door) {
     const tess_thread_state *thread = tess_thread_get();
@@ -312,7 +319,7 @@ CUresult tess_vgpu_cuGraphLaunch(CUgraphExec executable, CUstream stream) {
         return tess_vgpu_door_leave(door, tess_vgpu_door_say(CUDA_ERROR_INVALID_HANDLE, "not an executable graph of this context"));
     if (s == &door->legacy && tess_vgpu_door_implicit(door))
         return tess_vgpu_door_leave(
-            door, tess_vgpu_door_say(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a graph for the default stream while another is captured"));
+            door, tess_vgpu_door_say(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, "a graph for the default stream while another is captured"));
     for (const vgpu_step *step = e->tape->first; step && result == CUDA_SUCCESS; step = step->next)
         result = again(door, s, step);
     return tess_vgpu_door_leave(door, result);
