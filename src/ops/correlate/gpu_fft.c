@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_fft.c - the rows for correlations by Fourier transforms. Tiles and pieces are those of the definition (fft.c); whether a pair of tiles fits the
- * shared memory of the device decides between one launch and three. */
+ * shared memory of the device decides between one launch and three. Their outputs are real; of a complex one they write the real parts, and one more
+ * launch, the transposition's that moves anything, the imaginary ones: zeros. */
 #include "ops/correlate/gpu_fft.h"
 
 #include <string.h>
@@ -8,10 +9,13 @@
 KERNEL_TEXT(gpu_fft_tile);
 KERNEL_TEXT(gpu_fft_passes);
 extern const char tess_kernel_gpu_types_cuh[], tess_kernel_correlate_gpu_boundary_cuh[], tess_kernel_correlate_gpu_fft_cuh[];
+extern const char tess_kernel_transpose_gpu_elements_cu[], tess_kernel_transpose_gpu_piece_cuh[];
 static const tess_gpu_text types_header = {"gpu/types.cuh", tess_kernel_gpu_types_cuh},
                            boundary_header = {"ops/correlate/gpu_boundary.cuh", tess_kernel_correlate_gpu_boundary_cuh},
-                           fft_header = {"ops/correlate/gpu_fft.cuh", tess_kernel_correlate_gpu_fft_cuh};
-static const tess_gpu_text *const headers[] = {&types_header, &boundary_header, &fft_header, NULL};
+                           fft_header = {"ops/correlate/gpu_fft.cuh", tess_kernel_correlate_gpu_fft_cuh},
+                           piece_header = {"ops/transpose/gpu_piece.cuh", tess_kernel_transpose_gpu_piece_cuh},
+                           elements = {"transpose/gpu_elements.cu", tess_kernel_transpose_gpu_elements_cu};
+static const tess_gpu_text *const headers[] = {&types_header, &boundary_header, &fft_header, &piece_header, NULL};
 
 /* SHARED: of an H200's block, less what a block keeps beside the grid. SHARE: the workspace in caches of the second level; more pairs of
  * tiles than fit take turns. */
@@ -21,6 +25,12 @@ enum { STRIPE = 16, BUNDLE = 16, PASS_THREADS = 256, PASS_BLOCKS = 4, ROOM = 3, 
 /* ---- what is taken ---- */
 
 static int64_t number_of(const tess_correlate_problem *p) { return 2 * (int64_t)tess_type_size(p->compute); }
+
+/* What the kernels write for one output. */
+static int64_t part_size(const tess_correlate_problem *p) { return tess_is_complex(p->out.type) ? p->out.itemsize / 2 : p->out.itemsize; }
+static tess_type part_type(const tess_correlate_problem *p) {
+    return p->out.type == tess_c64 ? tess_f32 : p->out.type == tess_c128 ? tess_f64 : p->out.type;
+}
 
 static int64_t tile_shared(const tess_correlate_problem *p) { return p->fft->a * (p->fft->b + 1) * number_of(p) * (p->fft->pieces > 1 ? 2 : 1); }
 
@@ -33,8 +43,8 @@ static bool transforms(const tess_problem *base, const char **why) {
     *why = "takes large masks of f32 or f64 whose caller asked for accuracy fast or fft";
     if (!p->fft)
         return false;
-    *why = "takes real outputs, and arrays of few axes";
-    return !tess_is_complex(p->out.type) && parameters(p) <= PARAMETERS;
+    *why = "takes arrays of few axes";
+    return parameters(p) <= PARAMETERS;
 }
 
 bool tess_correlate_fft_tile_fits(const tess_problem *base, const char **why) {
@@ -59,7 +69,7 @@ double tess_correlate_fft_work(const tess_problem *base) { return tess_correlate
 static int64_t *put_axis(int64_t *at, const tess_correlate_problem *p, int d, int64_t before) {
     *at++ = p->out.shape[d];
     *at++ = p->in.stride[d] / p->in.itemsize;
-    *at++ = p->out.stride[d] / p->out.itemsize;
+    *at++ = p->out.stride[d] / part_size(p);
     *at++ = p->in.shape[d];
     *at++ = before;
     return at;
@@ -98,16 +108,36 @@ static void begin(tess_gpu_layout *layout, const tess_correlate_problem *p, cons
     const tess_correlate_fft *fft = p->fft;
     tess_gpu_unit(layout, text);
     tess_gpu_option(layout, "-DIN=%d", (int)p->in.type);
-    tess_gpu_option(layout, "-DOUT=%d", (int)p->out.type);
+    tess_gpu_option(layout, "-DOUT=%d", (int)part_type(p));
     tess_gpu_option(layout, "-DWORK=%d", (int)p->compute);
     tess_gpu_option(layout, "-DHIGH=%d", (int)fft->a);
     tess_gpu_option(layout, "-DWIDE=%d", (int)fft->b);
     tess_gpu_option(layout, "-DPLANE=%d", fft->plane);
     tess_gpu_option(layout, "-DOUTER=%d", fft->outer_ndim);
     tess_gpu_option(layout, "-DMASKED=%d", p->masks[0].ndim);
-    tess_gpu_option(layout, "-DUNIT=%d", p->in.stride[fft->x] == p->in.itemsize && p->out.stride[fft->x] == p->out.itemsize);
+    tess_gpu_option(layout, "-DUNIT=%d", p->in.stride[fft->x] == p->in.itemsize && p->out.stride[fft->x] == part_size(p));
     tess_gpu_option(layout, "-DSEVERAL=%d", fft->pieces > 1);
     tess_gpu_option(layout, "-DSPLIT=%d", SPLIT);
+}
+
+/* A last launch, for complex outputs: the imaginary parts, from one zero that all of them read. */
+static void lay_imaginary(tess_gpu_layout *layout, const tess_correlate_problem *p) {
+    static const double zero;
+    const int n = p->out.ndim;
+    int64_t block[2 + 3 * (TESS_MAX_NDIM + 1)] = {p->out.count, 1}; /* struct walk of gpu_elements.cu */
+    if (!tess_is_complex(p->out.type))
+        return;
+    tess_gpu_unit(layout, &elements);
+    tess_gpu_option(layout, "-DUNIT=%d", (int)part_size(p));
+    tess_gpu_option(layout, "-DAXES=%d", n);
+    for (int d = 0; d < n; d++) {
+        block[2 + d] = p->out.shape[d];
+        block[2 + 2 * (n + 1) + d] = p->out.stride[d];
+    }
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "elements", tess_ceil_div(p->out.count, 256), 1, 1, 256, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, tess_gpu_data(layout, &zero, sizeof zero));
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, part_size(p));
+    tess_gpu_pass(layout, step, block, (size_t)(2 + 3 * (n + 1)) * sizeof *block);
 }
 
 /* Where the tables are on the device; -1: there was no memory for them. */
@@ -141,6 +171,7 @@ static void lay_tile(tess_gpu_layout *layout, const tess_correlate_problem *p) {
     tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, data + tables.rows);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, data + tables.spectrum);
     pass_transform(layout, step, p, 0);
+    lay_imaginary(layout, p);
 }
 
 /* gpu_fft_passes.cu: shared memory of a stripe of `across` columns of fft->a points, of a bundle of `across` rows of fft->b. */
@@ -217,6 +248,7 @@ static void lay_passes(const tess_problem *base, const tess_gpu_device *device, 
     tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, data);
     tess_gpu_pass_turn(layout, step);
     pass_transform(layout, step, p, pairs);
+    lay_imaginary(layout, p);
 }
 
 bool tess_correlate_fft_by_passes(const tess_problem *base, const tess_gpu_device *device) {

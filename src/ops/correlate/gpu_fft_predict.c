@@ -321,7 +321,7 @@ static void predict(const tess_problem *base, tess_gpu_prediction *out, bool pas
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
     const tess_gpu_device *device = out->device ? out->device : &h200;
     fft_walk w = {.sum = out, .p = p, .fft = p->fft, .number = 2 * (int64_t)tess_type_size(p->compute), .tables = tess_correlate_gpu_fft_places(p)};
-    if (!forwards(&p->in) || !forwards(&p->out))
+    if (!forwards(&p->in) || !forwards(&p->out) || tess_is_complex(p->out.type))
         return;
 #define X(name) out->name = 0;
     TESS_GPU_PREDICTION_LIST(X)

@@ -110,6 +110,24 @@ static void images(void **state) {
         }
 }
 
+/* Real sums into complex outputs: real parts with gaps, and zeros. */
+static void complex_outputs(void **state) {
+    (void)state;
+    uint64_t random = 5;
+    const sample cases[] = {
+        {F32, .ndim = 1, .naxes = 1, .shape = {3000}, .mask = {65}},
+        {F64, .ndim = 1, .naxes = 1, .shape = {700}, .mask = {90}, .layout = HOSTILE_STRIDED, .boundary = TESS_BOUNDARY_WRAP},
+        {F32, .ndim = 2, .naxes = 2, .axes = {0, 1}, .shape = {600, 640}, .mask = {63, 61}},
+        {F32, .ndim = 3, .naxes = 2, .axes = {2, 0}, .shape = {40, 3, 50}, .mask = {9, 11}, .extent = TESS_EXTENT_FULL, .flip = true},
+        {F32, .ndim = 2, .naxes = 1, .axes = {0}, .shape = {300, 2}, .mask = {301}, .extent = TESS_EXTENT_VALID}};
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int wide = 0; wide < 2; wide++) {
+            sample s = cases[i];
+            s.out = wide ? tess_c128 : tess_c64;
+            compare(&s, &random);
+        }
+}
+
 /* Any problem. */
 static void any(void **state) {
     (void)state;
@@ -343,8 +361,8 @@ static void every_row_was_compared(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lines), cmocka_unit_test(images), cmocka_unit_test(any), cmocka_unit_test(tilings),
-                                       cmocka_unit_test(every_row_was_compared)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lines), cmocka_unit_test(images),  cmocka_unit_test(complex_outputs),
+                                       cmocka_unit_test(any),   cmocka_unit_test(tilings), cmocka_unit_test(every_row_was_compared)};
     engine = gpu_test_engine();
     if (engine == TESS_ENGINE_VIRTUAL && !gpu_test_compiler()) {
         printf("no compiler for kernels here: %s\n", tess_detail());
