@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_eight.c - sums along a slow axis, eight rows of neighbouring columns at once: so many lanes of the tree as have eight rows together.
  *
- * Eight rows are what eight ways of a cache hold whose rows lie a power of two apart. While they are added, the eight that come next are asked for, whichever
- * lane they belong to: the processor does not see them coming, since they are far apart and few. Where lanes are short, two, four or eight of them are
- * added and halved in registers, and only their sum goes to the stack of partial rows. */
+ * Eight rows are what eight ways of a cache hold whose rows lie a power of two apart. While they are added, what comes next is asked for: a little further on in
+ * these rows and, as they end, in the eight that follow, whichever lane those belong to: the processor does not see them coming, since they are far apart and few. Lines
+ * that are asked for a whole group of rows ahead share the few ways of L2 with the rows being read; elements that are converted take so long that it does not
+ * matter. Where lanes are short, two, four or eight of them are added and halved in registers, and only their sum goes to the stack of partial rows. */
 #include <string.h>
 
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/take.h"
 
 enum { COLUMNS = TESS_VECTOR_BYTES > 16 ? 16 : 4, MOST_VECTORS = 4 }; /* taken at once, at most */
+enum { AHEAD = 2048 };                                                /* bytes */
 
 /* V vectors of columns, from column c on, to `to`. more: on top of what acc holds; then there is one lane only. TAKE: see take.h; of distances also the means. A
  * line of each row is taken at once: eight rows a power of two apart fill all ways of a set of L1, and their lines would be gone when the next vector wants the
@@ -37,13 +39,22 @@ enum { COLUMNS = TESS_VECTOR_BYTES > 16 ? 16 : 4, MOST_VECTORS = 4 }; /* taken a
         enum { LANES = TESS_VECTOR_BYTES / (int)sizeof(type), LINE = 64 / (LANES * size), MOST = COLUMNS / LANES };                             \
         enum { V = (int)LINE < (int)MOST ? (int)LINE : (int)MOST, UNIT = V * LANES };                                                           \
         const char *p[REDUCE_EIGHT], *q[REDUCE_EIGHT];                                                                                          \
-        type last[UNIT];                                                                                                                        \
+        const int64_t ahead = size == sizeof(type) ? tess_min64(n, AHEAD / size) : n, own = n - ahead;                                          \
+        type last[UNIT] = {0};                                                                                                                  \
+        int64_t c = 0;                                                                                                                          \
         memcpy(p, row, sizeof p);                                                                                                               \
+        if (n % UNIT != 0) /* the last ones first: they overlap those before */                                                                 \
+            at_##name(last, acc, p, n - UNIT, V, lanes, more, mean);                                                                            \
+        for (; c < own; c += UNIT) {                                                                                                            \
+            if (c * size % 64 == 0)                                                                                                             \
+                _Pragma("GCC unroll 8") for (int k = 0; k < REDUCE_EIGHT; k++) tess_prefetch_l2(p[k] + (c + ahead) * size);                     \
+            at_##name(acc + c, acc, p, c, V, lanes, more, mean);                                                                                \
+        }                                                                                                                                       \
         memcpy(q, next, sizeof q);                                                                                                              \
-        for (int64_t c = n % UNIT != 0 ? -UNIT : 0; c + UNIT <= n; c += UNIT) { /* the last ones first: they overlap those before */            \
-            if (c * size % 64 == 0 && c >= 0)                                                                                                   \
-                _Pragma("GCC unroll 8") for (int k = 0; k < REDUCE_EIGHT; k++) tess_prefetch_l2(q[k] + c * size);                               \
-            at_##name(c < 0 ? last : acc + c, acc, p, c < 0 ? n - UNIT : c, V, lanes, more, mean);                                              \
+        for (; c + UNIT <= n; c += UNIT) {                                                                                                      \
+            if (c * size % 64 == 0)                                                                                                             \
+                _Pragma("GCC unroll 8") for (int k = 0; k < REDUCE_EIGHT; k++) tess_prefetch_l2(q[k] + (c - own) * size);                       \
+            at_##name(acc + c, acc, p, c, V, lanes, more, mean);                                                                                \
         }                                                                                                                                       \
         if (n % UNIT != 0)                                                                                                                      \
             memcpy(acc + n - UNIT, last, sizeof last);                                                                                          \

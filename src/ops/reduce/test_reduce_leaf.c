@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_reduce_leaf.c - sums of rows that begin anywhere in a line and end with a page: every instruction set gives the baseline's bits, for every kind of element
- * that is converted or mapped on its way, and reads nothing outside the rows' vectors. Lengths around every turn of the loops, elements at odd addresses too. */
+ * that is converted or mapped on its way, and reads nothing outside the rows' vectors. Lengths around every turn of the loops, elements at odd addresses too. Eight rows
+ * of columns likewise, which are held against the definition. */
 #include "hostile.h"
 
 #include <sys/mman.h>
@@ -83,7 +84,62 @@ static void rows_anywhere(void **state) {
     }
 }
 
+/* Eight rows that end with the page, or nearly, of n columns each, and what they give: lanes are added row by row and halve as neighbours. */
+#define EIGHT(type, of)                                                                                                                \
+    static void eight_##of(reduce_eight got_by, int64_t n, int from_end, int lanes, bool more, uint64_t *random) {                     \
+        static type expected[MOST_COLUMNS], got[MOST_COLUMNS];                                                                         \
+        const char *row[REDUCE_EIGHT], *next[REDUCE_EIGHT];                                                                            \
+        char *rows = room_end - from_end - REDUCE_EIGHT * n * (int64_t)sizeof(type);                                                   \
+        for (int64_t i = 0; i < REDUCE_EIGHT * n; i++)                                                                                 \
+            put(rows + i * (int64_t)sizeof(type), tess_##of, random);                                                                  \
+        for (int k = 0; k < REDUCE_EIGHT; k++)                                                                                         \
+            next[k] = row[k] = rows + (5 * k + 3) % REDUCE_EIGHT * n * (int64_t)sizeof(type);                                          \
+        for (int64_t c = 0; c < n; c++) {                                                                                              \
+            type sum[REDUCE_EIGHT] = {0};                                                                                              \
+            put((char *)&got[c], tess_##of, random);                                                                                   \
+            if (more)                                                                                                                  \
+                sum[0] = got[c];                                                                                                       \
+            for (int k = 0; k < REDUCE_EIGHT; k++) {                                                                                   \
+                type x;                                                                                                                \
+                memcpy(&x, row[k] + c * (int64_t)sizeof x, sizeof x);                                                                  \
+                sum[k * lanes / REDUCE_EIGHT] += x;                                                                                    \
+            }                                                                                                                          \
+            for (int w = 1; w < lanes; w *= 2)                                                                                         \
+                for (int k = 0; k < lanes; k += 2 * w)                                                                                 \
+                    sum[k] += sum[k + w];                                                                                              \
+            expected[c] = sum[0];                                                                                                      \
+        }                                                                                                                              \
+        got_by(got, row, next, lanes, more, n, NULL);                                                                                  \
+        if (memcmp(expected, got, (size_t)n * sizeof(type)) != 0)                                                                      \
+            fail_msg("%s: %d columns, %d lanes%s, %d bytes before a page's end", #of, (int)n, lanes, more ? " on top" : "", from_end); \
+    }
+enum { MOST_COLUMNS = 1100 };
+EIGHT(float, f32)
+EIGHT(double, f64)
+
+static void eight_rows_anywhere(void **state) {
+    static const tess_isa isas[] = {TESS_ISA_BASELINE, TESS_ISA_AVX2, TESS_ISA_AVX512, TESS_ISA_NEON};
+    static const int64_t widths[] = {16,  17,  24,  31,  32,  255, 256,  257,  264,  300,  511, 512,
+                                     513, 520, 528, 529, 544, 545, 1000, 1023, 1024, 1025, 1100};
+    uint64_t random = 22;
+    (void)state;
+    for (int i = 0; i < (int)TESS_COUNT(isas); i++) {
+        tess_context *context;
+        tess_context_options options = {.struct_size = sizeof options, .isa = isas[i], .threads = 1};
+        if (tess_open(&context, &options) != TESS_OK)
+            continue;
+        const reduce_eight_kernels *eight = tess_reduce_kernels_for(context->slot)->eight;
+        for (int width = 0; width < (int)TESS_COUNT(widths); width++)
+            for (int from_end = 0; from_end < 64; from_end += 13)
+                for (int lanes = 1, more = 1; lanes <= REDUCE_EIGHT; lanes *= 2 - more, more = 0) {
+                    eight_f32(eight->sums[REDUCE_PLAIN][tess_f32], widths[width], from_end, lanes, more, &random);
+                    eight_f64(eight->sums[REDUCE_PLAIN][tess_f64], widths[width], from_end, lanes, more, &random);
+                }
+        tess_close(context);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_anywhere)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_anywhere), cmocka_unit_test(eight_rows_anywhere)};
     return cmocka_run_group_tests(tests, setup, NULL);
 }
