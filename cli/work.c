@@ -95,19 +95,30 @@ int cli_run_plan(cli_session *session, tess_plan *plan, const DLTensor *in, cons
     return code;
 }
 
-/* The library has no conversion of its own. A mask of rank 0 with the weight 1 is one for real types, exact but that -0 becomes 0; complex infinities
- * would meet 0 * infinity there, so complex arrays become sums over no axis. */
+/* The library has no conversion of its own. For integers a mask of rank 0 with the weight 1 is one; floats would lose the sign of -0 there, which a sum
+ * that begins with +0 does not keep, so they become maxima over no axis: every element is a group of its own. Complex arrays, which both sides are then,
+ * are their parts. Both arrays are compact. */
 static tess_status convert(cli_session *session, const DLTensor *from, const DLTensor *to) {
-    tess_type type = tess_type_of(from->dtype);
-    int no_axes[1] = {0};
-    if (type == tess_c64 || type == tess_c128) {
+    static const tess_type part[] = {[tess_c64] = tess_f32, [tess_c128] = tess_f64};
+    tess_type of = tess_type_of(from->dtype), in = tess_type_of(to->dtype);
+    int64_t count = 1;
+    for (int d = 0; d < from->ndim; d++)
+        count *= from->shape[d];
+    if ((of == tess_c64 || of == tess_c128) && (in == tess_c64 || in == tess_c128)) {
+        of = part[of];
+        in = part[in];
+        count *= 2;
+    }
+    DLTensor source = tess_view(from->data, of, 1, &count, NULL), result = tess_view(to->data, in, 1, &count, NULL);
+    if (of >= tess_f16) {
+        int no_axes[1] = {0};
         tess_reduce_options options = {.struct_size = sizeof options, .axes = no_axes};
-        return tess_reduce(session->context, TESS_SUM, from, to, &options);
+        bool fails = of >= tess_c64; /* into real elements: a sum says why it cannot */
+        return tess_reduce(session->context, fails ? TESS_SUM : TESS_MAX, &source, &result, &options);
     }
     uint8_t whole = 1;
-    float real = 1;
-    DLTensor mask = type < tess_f16 ? tess_view(&whole, tess_u8, 0, NULL, NULL) : tess_view(&real, tess_f32, 0, NULL, NULL);
-    return tess_correlate(session->context, from, &mask, to, NULL);
+    DLTensor mask = tess_view(&whole, tess_u8, 0, NULL, NULL);
+    return tess_correlate(session->context, &source, &mask, &result, NULL);
 }
 
 int cli_convert(cli_session *session, tess_io_array *array, tess_type type) {

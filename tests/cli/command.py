@@ -175,6 +175,25 @@ class Others(files.Case):
         self.ok("transpose", "b.png", "--axes", "0,1,2", "-o", "b.npy")
         self.assertEqual(self.array("b.npy"), ([15 * y + 3 * x + c for x in range(5) for y in range(2) for c in range(3)], "|u1", (5, 2, 3)))
 
+    def test_conversion(self):
+        """--type where no arithmetic is done: the value, rounded once, and its sign."""
+        special = [-0.0, 0.0, 2.5, float("inf"), float("-inf")]
+        for of in ("f2", "f4", "f8"):
+            self.put("in.npy", files.npy(special, "<" + of, (5,)))
+            for to, name in (("f2", "f16"), ("f4", "f32"), ("f8", "f64")):
+                self.ok("transpose", "in.npy", "-o", "out.npy", "--type", name)
+                self.assertEqual(self.get("out.npy"), files.npy(special, "<" + to, (5,)), of + " to " + to)
+            self.ok("transpose", "in.npy", "-o", "wide.npy", "--type", "c128")
+            self.ok("transpose", "wide.npy", "-o", "out.npy", "--type", "c64")
+            parts = struct.unpack("<10f", self.get("out.npy")[-40:])
+            self.assertEqual([str(x) for x in parts], [str(x) for v in special for x in (v, 0.0)])
+        self.put("in.npy", files.npy([-0.0], "<f4", (1,)).replace(b"<f4", b"<c8") + struct.pack("<f", -0.0))
+        self.ok("transpose", "in.npy", "-o", "out.npy", "--type", "c128")
+        self.assertEqual(self.get("out.npy")[-16:], struct.pack("<2d", -0.0, -0.0))
+        self.put("in.npy", files.npy([-2**63, 2**63 - 1, 0], "<i8", (3,)))
+        self.ok("transpose", "in.npy", "-o", "out.npy", "--type", "i16")
+        self.assertEqual(self.array("out.npy")[0], [-2**15, 2**15 - 1, 0])
+
     def test_lookup(self):
         self.put("t.npy", files.npy([10, 11, 20, 21, 30, 31], "<u2", (3, 2)))
         self.put("i.npy", files.npy([2, 0, 0, 1], "<i4", (2, 2)))
