@@ -4,7 +4,7 @@ import operator
 
 import numpy as np
 
-from ._ndsupport import checked_axes, checked_axis, filtered, make_output, passes, sequence
+from ._ndsupport import boundary, checked_axes, checked_axis, filtered, make_output, passes, sequence
 
 
 def _as_array(value):
@@ -197,15 +197,37 @@ def _steps(input, output, steps, cval):
 # ---- Uniform ----------------------------------------------------------------------------------------------------
 
 
+def _window(size, origin, length, mode):
+    """How often each neighbour counts in a window of `size`, as integers, and the origin of that list. A window that is longer than what can be told apart, which is
+    the array again and again or the one value outside, is folded to that: it takes the array's memory and time, not the window's."""
+    mode = boundary(mode)
+    first = -(size // 2) - origin
+    last = first + size - 1
+    period = {"wrap": length, "reflect": 2 * length, "mirror": max(2 * length - 2, 1)}.get(mode)
+    if period is None:  # "nearest": beyond the far end there is one value, whichever element is in the middle; "constant": so there is
+        edge = length - 1 if mode == "nearest" else length
+        low, high = max(first, -edge), min(last, edge)
+        counts = np.ones(high - low + 1, np.int64)
+        counts[0] += low - first
+        counts[-1] += last - high
+    elif 0 < period < size:
+        low, high = -(period // 2), -(period // 2) + period - 1
+        counts = size // period + ((np.arange(low, high + 1) - first) % period < size % period).astype(np.int64)
+    else:
+        return np.ones(size, np.int64), origin
+    return counts, -(len(counts) // 2) - low
+
+
 def _uniform_whole(input, size, axis, output, mode, cval, origin):
     """One axis into an integer output."""
+    counts, origin = _window(size, origin, input.shape[axis], mode)
     if input.dtype.kind in "biu" and output.dtype.kind in "biu" and input.dtype.itemsize < 8 and float(cval).is_integer():
         sums = np.zeros(input.shape, np.int64)  # exact, so that a quotient is cut where it is
-        filtered(input, sums, [np.ones(size, np.int64)], [axis], mode, cval, [origin])
+        filtered(input, sums, [counts], [axis], mode, cval, [origin])
         quotient = np.abs(sums) // size
         output[...] = np.where(sums < 0, -quotient, quotient)
         return output
-    return filtered(input, output, [np.full(size, 1.0 / size)], [axis], mode, cval, [origin])
+    return filtered(input, output, [counts * (1.0 / size)], [axis], mode, cval, [origin])
 
 
 def _check_centre(size, origin):
@@ -246,7 +268,11 @@ def uniform_filter(input, size=3, output=None, mode="reflect", cval=0.0, origin=
         if not lists:
             output[...] = input
         return output
-    return _steps(input, output, [(a, np.full(n, 1.0 / n), o, m) for a, n, o, m in lists], cval)
+    steps = []
+    for axis, width, centre, way in lists:
+        counts, centre = _window(width, centre, input.shape[axis], way)
+        steps.append((axis, counts * (1.0 / width), centre, way))
+    return _steps(input, output, steps, cval)
 
 
 # ---- Differences ------------------------------------------------------------------------------------------------
@@ -342,9 +368,12 @@ def gaussian_laplace(input, sigma, output=None, mode="reflect", cval=0.0, *, axe
     array([ 10.9,   0. , -31.6,   0. ,  10.9])
     """
     input = _as_array(input)
+    axes = checked_axes(axes, input.ndim)
+    pairs = sorted(zip(axes, sequence(sigma, len(axes))))  # in whichever order they are given: integer outputs are cut after each axis
+    across, widths = [a for a, _ in pairs], [s for _, s in pairs]
 
     def second(x, axis, out, way, value):
-        return gaussian_filter(x, sigma, _orders(axis, 2, axes, x.ndim), out, way, value, axes=axes, **kwargs)
+        return gaussian_filter(x, widths, _orders(axis, 2, across, x.ndim), out, way, value, axes=across, **kwargs)
     return generic_laplace(input, second, output, mode, cval, axes=axes)
 
 

@@ -5,6 +5,7 @@ tessera.ndimage what SciPy gives.
 Tolerances. Numbers are multiples of 1/4 up to 100 in arrays of at most 7**3 elements, so sums of float32 and wider are exact, and those of float16 differ by
 its rounding of the result. Products overflow or not alike, and round once a factor: 343 factors, (1 + u)**343 - 1 < 400 u. Means, variances and norms: a few
 u, taken as 64 u of the largest intermediate value. Filters compare float64 sums of at most 27 taps: 27 u of the sum of moduli; float32: the same of its u."""
+import inspect
 import unittest
 import warnings
 
@@ -198,6 +199,26 @@ class Filters(unittest.TestCase):
             else:
                 u = U[got.dtype.char]
                 np.testing.assert_allclose(got, want, rtol=64 * u, atol=64 * u * 27 * 800, err_msg=name)
+
+    def test_windows_beyond_the_array(self):
+        """Folded to what can be told apart: SciPy's means, and no memory or time for the rest."""
+        random = np.random.default_rng(11)
+        for length in (1, 2, 7, 30):
+            for x in (random.random(length), random.integers(0, 99, length).astype("i2"), random.integers(0, 99, (3, length)).astype("u1")):
+                for mode in ("reflect", "constant", "nearest", "mirror", "wrap"):
+                    for size, origin in ((length, 0), (2 * length, 0), (2 * length + 1, length), (9 * length + 4, -2), (40 * length + 3, 20 * length)):
+                        words = dict(mode=mode, cval=5.0, origin=origin)
+                        want, got = (module.uniform_filter1d(x, size, **words) for module in (ndimage, tessera.ndimage))
+                        np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12, err_msg=f"{x.dtype} {x.shape} {size} {words}")
+        got = tessera.ndimage.uniform_filter(np.array([[1.0, 2.0], [3.0, 6.0]]), 10**9)
+        np.testing.assert_allclose(got, 3.0, rtol=1e-8)
+
+    @unittest.skipIf("axes" not in inspect.signature(ndimage.gaussian_laplace).parameters, "this SciPy has no axes there")
+    def test_order_of_axes(self):
+        x = np.random.default_rng(5).integers(-50, 100, (5, 6, 7)).astype("i2")
+        for axes in ((0, 1, 2), (2, 1, 0), (-2, 0, 2)):
+            want, got = (module.gaussian_laplace(x, 1.0, axes=axes) for module in (ndimage, tessera.ndimage))
+            np.testing.assert_array_equal(got, want)
 
     @given(st.data())
     def test_measurements(self, data):
