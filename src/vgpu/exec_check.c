@@ -7,13 +7,14 @@
  *
  * Races: for every word of shared memory the last writer and the last two readers, each with the time of the access. Time is a count of
  * synchronisations; every thread keeps the time of its last one. Two accesses of different threads are ordered when both threads have synchronised
- * since the first. That is exact for block barriers and warp barriers of whole warps, and errs to silence for partial ones.
+ * since the first. That is exact for block barriers and warp barriers of whole warps, and errs to silence for partial ones. In modules with barriers of a
+ * part of the block accesses of different warps are ordered by vector clocks (order.h) instead, and each access is looked at lane by lane.
  *
  * Nearly all accesses are in order, and what is before the last barrier of the whole block is so at one comparison. Compiled once per instruction set. */
 #include <stdatomic.h>
 #include <string.h>
 
-#include "vgpu/machine.h"
+#include "vgpu/order.h"
 
 enum { LANES = 32, WORDS = 32 };
 
@@ -21,8 +22,9 @@ enum { LANES = 32, WORDS = 32 };
  * the bytes of the word, one bit each, at 0 whether it was atomic. */
 typedef uint64_t past_access;
 enum { RECORD_LIMIT = (1 << 17) - 1 }; /* later ones are told as this one */
-/* Of a word of shared memory: the last writer, the last reader and the one before. */
-enum { WRITE, READ, READ_BEFORE, PASTS };
+/* Of a word of shared memory: the last writer, the last reader, the one before, and where parts of a block meet the last one that was in no
+ * order with the next. */
+enum { WRITE, READ, READ_BEFORE, READ_APART, PASTS };
 
 TESS_INLINE past_access access_of(uint64_t time, uint32_t pc, uint32_t thread, uint8_t bytes, bool atomic) {
     return time << 32 | (uint64_t)(pc < RECORD_LIMIT ? pc : RECORD_LIMIT) << 15 | thread << 5 | (uint32_t)bytes << 1 | atomic;
@@ -44,9 +46,11 @@ typedef struct check_state {
     uint64_t all_synced;         /* when all threads of the block did together: earlier accesses are in order */
     uint64_t synced[1024];       /* by thread: when its warp did; with all_synced, the later of the two */
     past_access *past[PASTS];    /* by word */
+    bool parts, waits;           /* the module has barriers of a part of the block; and those that lie in shared memory */
     bool bulk;                   /* the module has bulk copies, which do not run in the order of their thread */
     word_window *windows;        /* by number of the shape */
     unsigned char *shared_defined, *stack_defined;
+    vgpu_order order;
 } check_state;
 
 /* With room behind for a whole window of words at the last one. */
@@ -71,7 +75,8 @@ static tess_status on_start(void *state, const vgpu_launch *launch) {
         s->past[k] = (past_access *)(void *)p + (size_t)k * words_of(launch);
     s->shared_defined = (unsigned char *)p + PASTS * words_of(launch) * sizeof(past_access);
     for (uint32_t i = 0; i < launch->module->record_count; i++)
-        s->bulk |= is_bulk(&launch->module->records[i]);
+        s->bulk |= is_bulk(&launch->module->records[i]), s->waits |= launch->module->records[i].op == PTX_OP_MBARRIER;
+    s->parts = vgpu_order_matters(launch->module);
     s->stack_defined = s->shared_defined + shared_of(launch);
     return TESS_OK;
 }
@@ -81,6 +86,7 @@ static void on_block(void *state, const vgpu_worker *worker) {
     if (s->clock > UINT32_MAX / 2) { /* begin again */
         memset(s->past[0], 0, PASTS * words_of(worker->launch) * sizeof(past_access));
         memset(s->synced, 0, sizeof s->synced);
+        memset(&s->order, 0, sizeof s->order);
         s->clock = 0;
     }
     s->block_start = s->all_synced = ++s->clock;
@@ -92,6 +98,14 @@ static void on_barrier(void *state, const vgpu_worker *worker) {
     (void)worker;
     check_state *s = state;
     s->all_synced = ++s->clock;
+}
+
+static void on_meet(void *state, const vgpu_warp *warp, uint32_t lanes, int barrier, vgpu_meeting what) {
+    check_state *s = state;
+    s->clock++;
+    vgpu_order_meet(&s->order, warp, barrier, what, s->clock);
+    for (; what == VGPU_GOES_ON && lanes; lanes &= lanes - 1)
+        s->synced[vgpu_thread_number(warp, TESS_LOW_BIT(lanes))] = s->clock;
 }
 
 static void on_warp_sync(void *state, const vgpu_warp *warp, uint32_t lanes) {
@@ -131,125 +145,7 @@ TESS_INLINE const word_window *window_of(const check_state *s, const vgpu_access
     return w->fits ? w : NULL;
 }
 
-/* ---- undefined reads ---- */
-
-/* The marks of one element: several host threads may look and write, so they are relaxed atomics of its width. */
-#define MARKS(T)                                                                                  \
-    do {                                                                                          \
-        _Atomic T *place = (_Atomic T *)(void *)at;                                               \
-        T seen = atomic_load_explicit(place, memory_order_relaxed), all = (T)0x0101010101010101u; \
-        if (write && seen != all)                                                                 \
-            atomic_store_explicit(place, all, memory_order_relaxed);                              \
-        return seen != 0;                                                                         \
-    } while (0)
-static bool mark(unsigned char *at, int bytes, bool write) {
-    switch (bytes) {
-    case 1: MARKS(uint8_t);
-    case 2: MARKS(uint16_t);
-    case 4: MARKS(uint32_t);
-    default: MARKS(uint64_t);
-    }
-}
-
-/* In the device heap but in no block of it. */
-static bool outside_heap(const vgpu_launch *launch, const vgpu_access *a, int lane, const unsigned char *at) {
-    if (!launch->module->uses_heap || a->address[lane] - launch->machine->heap.address >= VGPU_HEAP_BYTES)
-        return false;
-    uint8_t seen = 0;
-    for (int i = 0; i < a->bytes; i++)
-        seen |= atomic_load_explicit((_Atomic uint8_t *)(uintptr_t)(at + i), memory_order_relaxed);
-    if (seen & VGPU_NO_BLOCK)
-        tess_vgpu_fault_report(a->warp, a->record, lane, TESS_VGPU_OUT_OF_BOUNDS, a->address[lane], NULL,
-                               "%s of %d bytes at global address 0x%llx, in the device heap but outside its blocks, or in one that was freed",
-                               a->kind == VGPU_LOAD ? "read" : "write", a->bytes, (unsigned long long)a->address[lane]);
-    return seen & VGPU_NO_BLOCK;
-}
-
-/* Of the words of a window, in shared memory, which no other host thread knows. False: one that is read has no mark. */
-TESS_INLINE bool window_defined(unsigned char *marks, const word_window *window, bool write) {
-    uint32_t seen[WORDS], unset = 0;
-    memcpy(seen, marks, sizeof seen);
-    if (write) {
-        for (int i = 0; i < WORDS; i++)
-            seen[i] |= window->marks[i];
-        memcpy(marks, seen, sizeof seen);
-        return true;
-    }
-    for (int i = 0; i < WORDS; i++)
-        unset |= seen[i] ? 0 : window->marks[i];
-    return !unset;
-}
-
-/* Of 32 words in a row, two at a time. */
-static bool row_defined(unsigned char *marks, bool write) {
-    _Atomic uint64_t *pair = (_Atomic uint64_t *)(void *)marks;
-    const uint64_t all = 0x0101010101010101u;
-    uint64_t differs = 0;
-    for (int i = 0; i < LANES / 2; i++)
-        differs |= atomic_load_explicit(&pair[i], memory_order_relaxed) ^ all;
-    if (TESS_LIKELY(!differs))
-        return true;
-    bool defined = true;
-    for (int i = 0; i < LANES; i++)
-        defined &= mark(marks + 4 * i, 4, write);
-    return write || defined;
-}
-
-/* The same for elements of 4 bytes in one allocation, which nearly all accesses are; false: an element has no mark, or it is another kind of access. */
-static bool all_defined(check_state *s, const vgpu_access *a) {
-    const vgpu_launch *launch = a->warp->launch;
-    if (a->record->bytes != 4 || a->bytes != 4 || (a->space == PTX_GLOBAL ? !a->allocation || launch->module->uses_heap : a->space != PTX_SHARED))
-        return false;
-    const word_window *window = a->space == PTX_SHARED ? window_of(s, a) : NULL;
-    if (window)
-        return window_defined(s->shared_defined + a->low, window, a->kind == VGPU_STORE);
-    unsigned char *marks = a->space == PTX_GLOBAL ? a->allocation->defined : s->shared_defined;
-    uint64_t origin = a->space == PTX_GLOBAL ? a->allocation->address : 0;
-    if (a->pattern == VGPU_UNIT && (a->low - origin) % 8 == 0)
-        return row_defined(marks + (a->low - origin), a->kind == VGPU_STORE);
-    uint32_t mask = a->pattern == VGPU_SAME ? a->mask & -a->mask : a->mask, unset = 0;
-    if (a->kind == VGPU_STORE) {
-        for (uint32_t m = mask; m; m &= m - 1)
-            mark(marks + (a->address[TESS_LOW_BIT(m)] - origin), 4, true);
-        return true;
-    }
-    if (a->kind != VGPU_LOAD)
-        return false;
-    for (uint32_t m = mask; m; m &= m - 1)
-        unset |= !mark(marks + (a->address[TESS_LOW_BIT(m)] - origin), 4, false);
-    return !unset;
-}
-
-static void check_defined(check_state *s, const vgpu_access *a) {
-    const vgpu_launch *launch = a->warp->launch;
-    if (TESS_LIKELY(all_defined(s, a)))
-        return;
-    int element = a->record->bytes < 8 ? a->record->bytes : 8;
-    for (uint32_t m = a->mask; m; m &= m - 1) {
-        int l = TESS_LOW_BIT(m);
-        unsigned char *at;
-        if (a->space == PTX_GLOBAL) {
-            const vgpu_allocation *where = a->allocation ? a->allocation : tess_vgpu_allocation_of(launch->machine, a->address[l], a->bytes);
-            at = where->defined + (a->address[l] - where->address);
-        } else if (a->space == PTX_SHARED) {
-            at = s->shared_defined + a->address[l];
-        } else {
-            at = s->stack_defined + (int64_t)vgpu_thread_number(a->warp, l) * launch->stack_bytes + a->address[l];
-        }
-        if (a->space == PTX_GLOBAL && outside_heap(launch, a, l, at))
-            continue;
-        bool defined = true;
-        for (int i = 0; i < a->bytes; i += element)
-            defined &= mark(at + i, element, a->kind != VGPU_LOAD);
-        if (!defined && a->kind != VGPU_STORE)
-            tess_vgpu_fault_report(a->warp, a->record, l, TESS_VGPU_UNDEFINED, a->address[l], NULL,
-                                   "read of %d bytes at %s address 0x%llx, which nothing has written", a->bytes,
-                                   a->space == PTX_GLOBAL   ? "global"
-                                   : a->space == PTX_SHARED ? "shared"
-                                                            : "local",
-                                   (unsigned long long)a->address[l]);
-    }
-}
+#include "vgpu/check_defined.h"
 
 /* ---- races ---- */
 
@@ -260,6 +156,12 @@ static bool conflicts(const check_state *s, const vgpu_launch *launch, past_acce
         return s->synced[thread_of(now)] <= time_of(past);
     if (thread_of(past) == thread_of(now))
         return false;
+    if (s->parts && thread_of(past) / LANES != thread_of(now) / LANES) {
+        if (vgpu_order_knows(&s->order, (int)(thread_of(now) / LANES), (int)(thread_of(past) / LANES), time_of(past)))
+            return false;
+        if (!s->waits)
+            return true;
+    }
     return s->synced[thread_of(past)] <= time_of(past) || s->synced[thread_of(now)] <= time_of(past);
 }
 
@@ -311,9 +213,15 @@ TESS_INLINE void check_word(check_state *s, const vgpu_access *a, int lane, uint
     if (a->kind == VGPU_LOAD) {
         if (thread_of(*read) != thread_of(now) || time_of(*read) < s->block_start)
             *before = *read;
+        if (s->parts && thread_of(*read) / LANES != thread_of(now) / LANES &&
+            !vgpu_order_knows(&s->order, (int)(thread_of(now) / LANES), (int)(thread_of(*read) / LANES), time_of(*read)))
+            s->past[READ_APART][word] = *read; /* what this one knows of it need not remember for itself */
         *read = now;
         return;
     }
+    past_access apart = s->parts ? s->past[READ_APART][word] : 0;
+    if (apart != *before && conflicts(s, a->warp->launch, apart & ~(past_access)1, now))
+        report_race(a, lane, apart, false);
     if (TESS_UNLIKELY(*read >= floor) && conflicts(s, a->warp->launch, *read & ~(past_access)1, now))
         report_race(a, lane, *read, false);
     if (TESS_UNLIKELY(*before >= floor) && conflicts(s, a->warp->launch, *before & ~(past_access)1, now))
@@ -374,10 +282,10 @@ static void check_race(check_state *s, const vgpu_access *a) {
     const word_window *window = window_of(s, a);
     if (a->kind == VGPU_STORE && !(window && !window->meet))
         check_one_store(a);
-    if (window && a->pattern != VGPU_SAME && !s->bulk && in_order(s, a, window, now))
+    if (window && a->pattern != VGPU_SAME && !s->bulk && !s->parts && in_order(s, a, window, now))
         return;
     if (TESS_LIKELY(a->bytes == 4)) {
-        if (a->kind == VGPU_LOAD && a->pattern == VGPU_SAME && s->past[WRITE][a->address[TESS_LOW_BIT(mask)] / 4] < s->all_synced << 32)
+        if (a->kind == VGPU_LOAD && !s->parts && a->pattern == VGPU_SAME && s->past[WRITE][a->address[TESS_LOW_BIT(mask)] / 4] < s->all_synced << 32)
             while (TESS_POPCOUNT(mask) > 2) /* all read one word in order: only the last two are remembered */
                 mask &= mask - 1;
         for (uint32_t m = mask; m; m &= m - 1) {
@@ -404,5 +312,10 @@ static void on_access(void *state, const vgpu_access *a) {
 }
 
 extern const vgpu_observer TESS_ISA_NAME(tess_vgpu_check_observer);
-const vgpu_observer TESS_ISA_NAME(tess_vgpu_check_observer) = {
-    .state_bytes = state_bytes, .start = on_start, .block = on_block, .access = on_access, .warp_sync = on_warp_sync, .barrier = on_barrier};
+const vgpu_observer TESS_ISA_NAME(tess_vgpu_check_observer) = {.state_bytes = state_bytes,
+                                                               .start = on_start,
+                                                               .block = on_block,
+                                                               .access = on_access,
+                                                               .warp_sync = on_warp_sync,
+                                                               .barrier = on_barrier,
+                                                               .meet = on_meet};

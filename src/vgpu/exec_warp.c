@@ -148,6 +148,13 @@ static bool pick(vgpu_warp *w) {
 
 /* ---- barriers ---- */
 
+static void tell_meeting(const vgpu_worker *worker, const vgpu_warp *w, uint32_t lanes, int id, vgpu_meeting what) {
+    const vgpu_launch *launch = worker->launch;
+    for (int i = 0; i < launch->observers; i++)
+        if (launch->observer[i]->meet)
+            launch->observer[i]->meet(worker->state[i], w, lanes, id, what);
+}
+
 static void release_barrier(vgpu_worker *worker, int id) {
     const vgpu_launch *launch = worker->launch;
     vgpu_barrier b = worker->barrier[id];
@@ -160,6 +167,8 @@ static void release_barrier(vgpu_worker *worker, int id) {
             if (g->state != VGPU_AT_BARRIER || g->barrier != id)
                 continue;
             g->state = VGPU_RUNNABLE;
+            if (b.expected)
+                tell_meeting(worker, w, g->mask, id, VGPU_GOES_ON);
             const vgpu_record *r = &launch->module->records[g->pc - 1];
             if (r->mode != PTX_RED)
                 continue;
@@ -173,7 +182,9 @@ static void release_barrier(vgpu_worker *worker, int id) {
             w->file = file;
         }
     }
-    if (!b.expected)
+    if (b.expected)
+        tell_meeting(worker, NULL, 0, id, VGPU_OVER);
+    else
         for (int i = 0; i < launch->observers; i++)
             if (launch->observer[i]->barrier)
                 launch->observer[i]->barrier(worker->state[i], worker);
@@ -206,6 +217,8 @@ static void arrive(vgpu_warp *w, const vgpu_record *r, uint32_t on, int *id) {
     }
     b->expected = count;
     worker->awaited |= 1u << *id;
+    if (count)
+        tell_meeting(worker, w, on, *id, VGPU_COMES);
     b->arrived += count && on == w->live ? LANES : TESS_POPCOUNT(on); /* counted barriers count whole warps */
     if (r->mode == PTX_RED) {
         uint32_t p = vgpu_predicate(w, r->a) ^ (r->flags & VGPU_NOT_C ? ALL_LANES : 0);

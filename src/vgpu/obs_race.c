@@ -2,12 +2,12 @@
  * obs_race.c - the observer that finds races in global memory, which is asked for by itself because it takes much memory and one host thread.
  *
  * For every word: the last write and the last read, each with block, thread and time. Time counts accesses. Inside a block two accesses are ordered when
- * the block met at a barrier between them, or when one warp made both. Blocks are ordered by atomics only: the first block must have done one after its
+ * the block met at a barrier between them, when one warp made both, or by barriers of a part of the block (order.h). Blocks are ordered by atomics only: the first block must have done one after its
  * access, as in "write, fence, count", and the second one before its own. Which word the atomics are on is not looked at, so some races are missed;
  * what is reported has no order at all. */
 #include <string.h>
 
-#include "vgpu/machine.h"
+#include "vgpu/order.h"
 
 enum { LANES = 32 };
 
@@ -28,6 +28,7 @@ typedef struct race_state {
     const vgpu_launch *launch;
     int count;
     uint64_t *released, *acquired; /* by block: time of its last and its first atomic */
+    vgpu_order order;              /* of the block's warps */
 } race_state;
 
 static size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -62,6 +63,12 @@ static void on_block(void *state, const vgpu_worker *worker) {
     race_state *s = state;
     s->block = worker->block_number;
     s->barrier = ++s->time;
+    memset(&s->order, 0, sizeof s->order);
+}
+static void on_meet(void *state, const vgpu_warp *warp, uint32_t lanes, int barrier, vgpu_meeting what) {
+    race_state *s = state;
+    (void)lanes;
+    vgpu_order_meet(&s->order, warp, barrier, what, ++s->time);
 }
 static void on_barrier(void *state, const vgpu_worker *worker) {
     race_state *s = state;
@@ -73,7 +80,8 @@ static bool ordered(const race_state *s, const past *p, uint32_t thread, const p
     if (!p->at || !(p->bytes & now->bytes) || (p->atomic && now->atomic))
         return true;
     if (p->block == s->block)
-        return p->at < s->barrier || p->thread / LANES == thread / LANES;
+        return p->at < s->barrier || p->thread / LANES == thread / LANES ||
+               vgpu_order_knows(&s->order, (int)(thread / LANES), p->thread / LANES, p->at);
     return s->released[p->block] > p->at && s->acquired[s->block];
 }
 
@@ -119,4 +127,4 @@ static void on_access(void *state, const vgpu_access *a) {
 }
 
 const vgpu_observer tess_vgpu_race_observer = {
-    .state_bytes = state_bytes, .start = on_start, .block = on_block, .access = on_access, .barrier = on_barrier, .one_state = true};
+    .state_bytes = state_bytes, .start = on_start, .block = on_block, .access = on_access, .barrier = on_barrier, .meet = on_meet, .one_state = true};

@@ -66,6 +66,13 @@ typedef struct vgpu_stretch {
     uint64_t full, warps, lanes, partial, eighths;
 } vgpu_stretch;
 
+/* What a warp does at a barrier that is for so many threads, and not for all of the block. */
+typedef enum vgpu_meeting {
+    VGPU_COMES,
+    VGPU_GOES_ON, /* having waited */
+    VGPU_OVER     /* all have come and gone on; no warp's */
+} vgpu_meeting;
+
 typedef struct vgpu_observer {
     /* Bytes of one worker's state, zeroed before start(). The others may be NULL. */
     size_t (*state_bytes)(const vgpu_launch *launch);
@@ -74,6 +81,7 @@ typedef struct vgpu_observer {
     void (*access)(void *state, const vgpu_access *access);
     void (*warp_sync)(void *state, const vgpu_warp *warp, uint32_t lanes);
     void (*barrier)(void *state, const vgpu_worker *worker); /* all threads of the block have met */
+    void (*meet)(void *state, const vgpu_warp *warp, uint32_t lanes, int barrier, vgpu_meeting what);
     void (*end)(void *state, const vgpu_launch *launch);
     bool one_state; /* it does not matter whose block an event belongs to */
 } vgpu_observer;
