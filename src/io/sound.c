@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * sound.c - recordings through libsndfile: WAV and FLAC, read as float32 (frames) or (frames, channels), full scale = 1.
  *
- * A file keeps the sample rate and, where it can, the sample type of the recording that it was made from. Values beyond full scale are clipped when
- * they are stored as integers. */
+ * A file keeps the sample rate and, where it can, the sample type of the recording that it was made from. Where that is an integer, values are rounded
+ * half to even and clipped at full scale here: libsndfile cuts what is below the last bit, which shifts a whole recording by half of it. */
+#include <math.h>
 #include <sndfile.h>
 #include <string.h>
 #include <unistd.h>
@@ -92,9 +93,42 @@ static int choose_subtype(const tess_io_array *array, int major, SF_INFO info) {
     return major == SF_FORMAT_FLAC ? SF_FORMAT_PCM_24 : SF_FORMAT_FLOAT;
 }
 
-static bool write_frames(SNDFILE *file, const tess_io_array *array, int64_t frames) {
+static int bits_of(int subtype) {
+    switch (subtype) {
+    case SF_FORMAT_PCM_U8:
+    case SF_FORMAT_PCM_S8: return 8;
+    case SF_FORMAT_PCM_16: return 16;
+    case SF_FORMAT_PCM_24: return 24;
+    case SF_FORMAT_PCM_32: return 32;
+    default: return 0;
+    }
+}
+
+/* Floats as integers of so many bits, at the upper end of libsndfile's 32. */
+static bool write_rounded(SNDFILE *file, const char *data, bool wide, int bits, int64_t frames, int channels) {
+    enum { BLOCK = 4096 };
+    int block[BLOCK];
+    const double scale = ldexp(1, bits - 1);
+    const int64_t count = frames * channels, most = BLOCK / channels * channels; /* whole frames */
+    for (int64_t from = 0; from < count; from += most) {
+        const int64_t n = count - from < most ? count - from : most;
+        for (int64_t i = 0; i < n; i++) {
+            double x = nearbyint((wide ? ((const double *)data)[from + i] : ((const float *)data)[from + i]) * scale);
+            x = isnan(x) ? 0 : fmin(fmax(x, -scale), scale - 1);
+            block[i] = (int)((int64_t)x * ((int64_t)1 << (32 - bits)));
+        }
+        if (sf_write_int(file, block, n) != n)
+            return false;
+    }
+    return true;
+}
+
+static bool write_frames(SNDFILE *file, const tess_io_array *array, int64_t frames, int channels, int bits) {
     const char *data = (const char *)array->tensor.data + array->tensor.byte_offset;
-    switch (tess_io_type(array)) {
+    const tess_type type = tess_io_type(array);
+    if (bits > 0 && (type == tess_f32 || type == tess_f64))
+        return write_rounded(file, data, type == tess_f64, bits, frames, channels);
+    switch (type) {
     case tess_i16: return sf_writef_short(file, (const short *)data, frames) == frames;
     case tess_i32: return sf_writef_int(file, (const int *)data, frames) == frames;
     case tess_f64: return sf_writef_double(file, (const double *)data, frames) == frames;
@@ -126,7 +160,7 @@ tess_io_status tess_io_sound_encode(const tess_io_array *array, tess_io_output *
     if (!file)
         return tess_io_fail(message, TESS_IO_ERR_OUTPUT, "%s cannot be written: %s", output->name, sf_strerror(NULL));
     sf_command(file, SFC_SET_CLIPPING, NULL, SF_TRUE);
-    bool whole = write_frames(file, array, frames);
+    bool whole = write_frames(file, array, frames, (int)channels, bits_of(info.format & SF_FORMAT_SUBMASK));
     int error = sf_close(file); /* writes the header's counts and FLAC's last block */
     if (output->error)
         return tess_io_output_failed(output, message);

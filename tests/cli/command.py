@@ -114,6 +114,15 @@ class Correlate(files.Case):
                 self.assertEqual(w.getparams()[:4], (2, 2, 11025, 200))
                 # one frame to the left and back again: the last frame is lost, the first has been replaced by silence
                 self.assertEqual(list(struct.unpack("<400h", w.readframes(200)))[2:], values[2:])
+        # what falls between two samples goes to the nearer one, or the even one: nothing is cut, which would shift all by half a step
+        for channels in (1, 3):
+            with wave.open(self.path("m.wav"), "wb") as w:
+                w.setparams((channels, 2, 11025, 0, "NONE", ""))
+                w.writeframes(struct.pack("<9000h", *(values * 23)[:9000]))
+            for more in ([], ["-t", "f64"]):
+                self.ok("correlate", "m.wav", "--mask", "1/4", "--axes", "0", "-o", "n.wav", *more)
+                with wave.open(self.path("n.wav"), "rb") as w:
+                    self.assertEqual(list(struct.unpack("<9000h", w.readframes(9000))), [round(v / 4) for v in (values * 23)[:9000]])
         self.ok("transpose", "a.wav", "--axes", "0,1", "-t", "i16", "-o", "x.npy")
         self.fails(4, "transpose", "x.npy", "--axes", "0,1", "-o", "y.wav", has="--rate")
         self.ok("transpose", "x.npy", "--axes", "0,1", "-o", "y.wav", "--rate", "8000")
