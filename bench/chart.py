@@ -41,7 +41,7 @@ def chart(results, threads):
             y += ROW
             lines.append('<text x="10" y="%d" font-weight="bold">%s</text>' % (y - 5, operation))
         seconds = r["columns"]["tessera"]["seconds"]
-        fraction = r["limit_seconds"] / seconds
+        fraction = r.get("fraction_of_limit") or r["limit_seconds"] / seconds  # older results have no fraction
         y += ROW
         lines.append('<text x="%d" y="%d" text-anchor="end">%s</text>' % (LABEL - 8, y - 5, escape(r["workload"])))
         lines.append('<rect x="%d" y="%d" width="%.1f" height="%d" fill="%s"/>' % (LABEL, y - 15, BAR * min(fraction, 1.1), ROW - 5, COLOURS[r["bound"]]))

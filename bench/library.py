@@ -40,7 +40,9 @@ Context = structure("Context", struct_size=size_t, threads=integer, engine=integ
                     release=pointer, allocator_user=pointer, progress=pointer, progress_user=pointer)
 Limits = structure("Limits", struct_size=size_t, threads=integer, **{name + "_per_s": real for name in (
     "read_bytes", "copy_bytes", "write_bytes", "f32_flops", "f64_flops", "plain_copy_bytes", "plain_write_bytes", "cached_read_bytes",
-    "cached_copy_bytes", "random_reads")})
+    "cached_copy_bytes", "random_reads")}, array_bytes=size_t)
+PASSES = ("write_bytes", "read_bytes", "copy_bytes", "plain_write_bytes", "plain_copy_bytes", "cached_read_bytes", "cached_copy_bytes", "random_reads", "f32_flops",
+          "f64_flops")  # tess_limit
 
 
 def workloads():
@@ -66,6 +68,13 @@ class Library:
         found = Limits(struct_size=ctypes.sizeof(Limits))
         self.check(self.c.tess_measure_limits(self.context, real(seconds), ctypes.byref(found)))
         return {name: getattr(found, name) for name, _ in Limits._fields_[1:]}
+
+    def time_limit(self, name, to, source):
+        """One pass of the loop behind a limit over two NumPy arrays of bytes: what it reaches a second."""
+        found = real()
+        self.check(self.c.tess_time_limit(self.context, PASSES.index(name.removesuffix("_per_s")), pointer(to.ctypes.data), pointer(source.ctypes.data),
+                                          size_t(source.nbytes), ctypes.byref(found)))
+        return found.value
 
     @staticmethod
     def view(array):

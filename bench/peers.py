@@ -8,7 +8,8 @@
     build/peers/bin/python bench/peers.py --table results.json
 
 Each round runs every column once; a column's time is the median of its rounds (at least five, fewer for columns that are far behind: `runs` tells). Before
-anything is timed each column's result is compared with Tessera's. Limits are measured first, with as many threads. Results are JSON with the machine, the
+anything is timed each column's result is compared with Tessera's. Limits are measured first, with as many threads, and the one that binds a work again before
+and after each run of Tessera. Results are JSON with the machine, the
 versions and the command; --table prints one again, bench/chart.py draws it.
 """
 import argparse
@@ -85,22 +86,56 @@ def make_arrays(work, pages):
     return a
 
 
-def bound(work, arrays, limits):
-    """The least time that the limits allow, and which of them binds (as cli/workload.c has it)."""
+def costs(work, arrays, limits):
+    """What the work takes of each limit, as cli/limit.c has it: the name of the sum that it belongs to, the limit, the amount."""
     cached = work["cached"]
     read = arrays["in"].nbytes + (arrays["index"].nbytes if "index" in arrays else 0)
     write = arrays["out"].nbytes
-    both = min(read, write)
-    copy = limits["cached_copy_bytes_per_s"] if cached else max(limits["copy_bytes_per_s"], limits["plain_copy_bytes_per_s"])
-    one_way = limits["cached_read_bytes_per_s"] if cached else limits["read_bytes_per_s"] if read >= write else \
-        max(limits["write_bytes_per_s"], limits["plain_write_bytes_per_s"])
-    found = [(2 * both / copy + (read + write - 2 * both) / one_way, "cache" if cached else "memory")]
-    flops = columns.flops(work) if work["operation"] == "correlate" else 0
-    found.append((flops / limits["f64_flops_per_s" if work["type"] == "f64" else "f32_flops_per_s"], "fma"))
+    both, memory = min(read, write), "cache" if cached else "memory"
+
+    def faster(kind):
+        return max(kind, "plain_" + kind, key=limits.get)
+    found = [(memory, "cached_copy_bytes_per_s" if cached else faster("copy_bytes_per_s"), 2 * both),
+             (memory, "cached_read_bytes_per_s" if cached else "read_bytes_per_s" if read >= write else faster("write_bytes_per_s"), read + write - 2 * both)]
+    if work["operation"] == "correlate":
+        found.append(("fma", "f64_flops_per_s" if work["type"] == "f64" else "f32_flops_per_s", columns.flops(work)))
     if work["operation"] == "lookup" and arrays["in"].nbytes >= 32 << 20:
-        found.append((arrays["index"].size / limits["random_reads_per_s"], "random reads"))
-    seconds, name = max(found)
-    return {"limit_seconds": seconds, "bound": name, "bytes": read + write, "flops": flops}
+        found.append(("random reads", "random_reads_per_s", arrays["index"].size))
+    return [c for c in found if c[2] > 0]
+
+
+def binding(seconds):
+    """Pairs of a sum's name and seconds: the longest sum."""
+    sums = {}
+    for name, took in seconds:
+        sums[name] = sums.get(name, 0) + took
+    return max(((took, name) for name, took in sums.items()))
+
+
+class Meter:
+    """Measures the limit of a work in turns with it, over arrays of its own: a part of them at a time, so that what it reads has left the caches."""
+    WINDOWS = 4
+
+    def __init__(self, tessera, limits, pages):
+        self.tessera, self.limits, self.turn = tessera, limits, 0
+        self.arrays = [block([limits["array_bytes"]], "uint8", pages) for _ in range(2)]
+        for array in self.arrays:
+            array[:] = 1
+
+    def read(self, work, arrays):
+        """The least seconds that the limits allow now. Amounts that by the first limits take less than half of the longest sum are not measured."""
+        wanted, seconds = costs(work, arrays, self.limits), []
+        first = [(name, amount / self.limits[limit]) for name, limit, amount in wanted]
+        least = binding(first)[0] / 2
+        for (name, took), (_, limit, amount) in zip(first, wanted):
+            if sum(t for n, t in first if n == name) > least:
+                window = len(self.arrays[0]) // self.WINDOWS
+                at = self.turn % self.WINDOWS * window
+                part = slice(None) if limit.startswith("random") else slice(at, at + window)
+                self.turn += 1
+                took = amount / self.tessera.time_limit(limit, *(a[part] for a in self.arrays))
+            seconds.append((name, took))
+        return binding(seconds)[0]
 
 
 def agrees(expected, got, run):
@@ -160,11 +195,12 @@ def candidates(work, arrays, tessera, threads, wanted, known):
     return found
 
 
-def measure(found, rounds, threads):
+def measure(found, rounds, threads, meter):
     """Replaces the columns' first times by those of rounds, in turns. Columns that are far behind get one more run, slow ones among them keep their first. With
     several threads each run waits first: other libraries' threads look for work for some milliseconds before they sleep, on a processor that the next column
-    needs."""
+    needs. Gives the limit of each run of the first column: the mean of those measured before and after it by meter()."""
     best = min(c.times[0] for c in found)
+    limits = []
     for c in found:
         if not c.call:
             c.rounds = 0
@@ -176,30 +212,41 @@ def measure(found, rounds, threads):
             if r < c.rounds:
                 if threads > 1:
                     time.sleep(PAUSE)
+                before = meter() if c is found[0] else 0
+                if before and c.times[0] < SHORT_SECONDS:
+                    c.call()  # what the meter threw out of the caches is back
                 took = timed(c.call, c.repeats)
                 c.times = c.times + [took] if r else [took]
+                if before:
+                    limits.append((before + meter()) / 2)
+    return limits
 
 
-def compare(work, tessera, before, threads, options, wanted, known):
-    """before: the limits before it. Gives the record and the limits after it: memory that is shared changes its speed, so the better of both count."""
+def compare(work, tessera, meter, threads, options, wanted, known):
     arrays = make_arrays(work, options.pages)
     run = tessera.plan(work, arrays)
     strategy, isa = run.report()
     found = candidates(work, arrays, run, threads, wanted, known)
-    measure(found, options.rounds, threads)
+    limits = measure(found, options.rounds, threads, lambda: meter.read(work, arrays))
     run.free()
-    after = tessera.limits(0)
-    limits = {name: max(before[name], after[name]) for name in after}
-    record = {"workload": work["name"], "operation": work["operation"], "threads": threads, "pages": options.pages, "strategy": strategy, "isa": isa,
-              **bound(work, arrays, limits), "limits": limits,
-              "columns": {c.name: {"seconds": statistics.median(c.times), "least_seconds": min(c.times), "runs": len(c.times) if c.call else 0,
-                                   **({"note": c.note} if c.note else {})} for c in found}}
-    return record, after
+    wanted_costs = costs(work, arrays, meter.limits)
+    moved = sum(a.nbytes for name, a in arrays.items() if name != "masks")
+    return {"workload": work["name"], "operation": work["operation"], "threads": threads, "pages": options.pages, "strategy": strategy, "isa": isa,
+            "limit_seconds": statistics.median(limits), "bound": binding((n, a / meter.limits[limit]) for n, limit, a in wanted_costs)[1],
+            "fraction_of_limit": statistics.median(limit / took for limit, took in zip(limits, found[0].times)), "bytes": moved,
+            "flops": sum(a for n, _, a in wanted_costs if n == "fma"),
+            "columns": {c.name: {"seconds": statistics.median(c.times), "least_seconds": min(c.times), "runs": len(c.times) if c.call else 0,
+                                 **({"note": c.note} if c.note else {})} for c in found}}
 
 
 def best_peer(record):
     peers = {n: c for n, c in record["columns"].items() if n != "tessera" and "another result" not in c.get("note", "")}
     return min(peers.items(), key=lambda item: item[1]["seconds"]) if peers else (None, None)
+
+
+def fraction(record):
+    """Of the limit, the median over the rounds; older records have two medians."""
+    return record.get("fraction_of_limit") or record["limit_seconds"] / record["columns"]["tessera"]["seconds"]
 
 
 def line(record):
@@ -208,7 +255,7 @@ def line(record):
     name, peer = best_peer(record)
     against = "%-9s %10.3f ms %6.2f" % (name, peer["seconds"] * 1e3, peer["seconds"] / seconds) if name else "-"
     return "%-48s %d %10.3f ms %-15s %4.0f %% of %-12s %-24s %s" % (record["workload"], record["threads"], seconds * 1e3, rate,
-                                                                    100 * record["limit_seconds"] / seconds, record["bound"], record["strategy"], against)
+                                                                    100 * fraction(record), record["bound"], record["strategy"], against)
 
 
 HEAD = "%-48s %s %13s %-15s %-21s %-24s %s" % ("work", "threads", "tessera", "", "", "strategy", "best peer, its time, times as long as tessera")
@@ -283,8 +330,9 @@ def main():
         tessera = library.Library(threads, options.isa)
         limits = tessera.limits(options.seconds)
         results["limits"].append(limits)
+        meter = Meter(tessera, limits, options.pages)
         for work in chosen:
-            record, limits = compare(work, tessera, limits, threads, options, [c for c in wanted if c],
+            record = compare(work, tessera, meter, threads, options, [c for c in wanted if c],
                              [r for r in results["results"] if r["workload"] == work["name"]])
             results["results"].append(record)
             print(line(record), flush=True)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cmd_bench.c - bench: the machine's limits, then the workloads against them.
  *
- * The limits are measured anew before and after each workload: on a machine with other guests memory is up to twice as fast one minute as the next, and a
+ * The limit of a workload is measured in turns with it: on a machine with other guests memory is up to twice as fast one second as the next, and a
  * share of a limit of another minute says nothing. */
 #include <jansson.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static json_t *limits_json(const tess_limits *l) {
                 {"random_reads_per_s", l->random_reads_per_s},
                 {"f32_flops_per_s", l->f32_flops_per_s},
                 {"f64_flops_per_s", l->f64_flops_per_s}};
-    json_t *object = json_pack("{s:i}", "threads", l->threads);
+    json_t *object = json_pack("{s:i, s:I}", "threads", l->threads, "array_bytes", (json_int_t)l->array_bytes);
     for (size_t k = 0; k < sizeof list / sizeof list[0]; k++)
         json_object_set_new(object, list[k].name, json_real(list[k].value));
     return object;
@@ -38,67 +38,26 @@ static void print_limits(const tess_limits *l) {
            l->cached_read_bytes_per_s * 1e-9, l->cached_copy_bytes_per_s * 1e-9, l->random_reads_per_s * 1e-6);
 }
 
-/* What was seen of a limit in one run. */
-typedef struct range {
-    double least, most;
-} range;
-
 typedef struct bench {
     cli_session *session;
-    tess_limits before; /* the last measured */
-    tess_limits limits; /* of the workload that is told: the better of before and after it */
-    range read, copy, fma;
+    tess_limits limits; /* measured first */
+    cli_meter *meter;
     json_t *results; /* NULL: text */
 } bench;
-
-static void widen(range *r, double value) {
-    if (r->most == 0 || value < r->least)
-        r->least = value;
-    if (value > r->most)
-        r->most = value;
-}
-
-static void keep_larger(double *a, double b) {
-    if (b > *a)
-        *a = b;
-}
-
-static int measure(bench *b, double seconds) {
-    tess_limits now = {.struct_size = sizeof now}, *l = &b->limits;
-    if (tess_measure_limits(b->session->context, seconds, &now) != TESS_OK)
-        return cli_fail_library();
-    widen(&b->read, now.read_bytes_per_s * 1e-9);
-    widen(&b->copy, now.copy_bytes_per_s * 1e-9);
-    widen(&b->fma, now.f32_flops_per_s * 1e-9);
-    *l = b->before;
-    b->before = now;
-    l->threads = now.threads;
-    keep_larger(&l->read_bytes_per_s, now.read_bytes_per_s);
-    keep_larger(&l->copy_bytes_per_s, now.copy_bytes_per_s);
-    keep_larger(&l->write_bytes_per_s, now.write_bytes_per_s);
-    keep_larger(&l->plain_copy_bytes_per_s, now.plain_copy_bytes_per_s);
-    keep_larger(&l->plain_write_bytes_per_s, now.plain_write_bytes_per_s);
-    keep_larger(&l->cached_read_bytes_per_s, now.cached_read_bytes_per_s);
-    keep_larger(&l->cached_copy_bytes_per_s, now.cached_copy_bytes_per_s);
-    keep_larger(&l->random_reads_per_s, now.random_reads_per_s);
-    keep_larger(&l->f32_flops_per_s, now.f32_flops_per_s);
-    keep_larger(&l->f64_flops_per_s, now.f64_flops_per_s);
-    return CLI_OK;
-}
 
 static void tell(const bench *b, const cli_trial *trial, const cli_timing *t, bool chosen) {
     const cli_workload *w = trial->workload;
     cli_bound bound = cli_trial_bound(trial, &b->limits);
-    double fraction = bound.seconds / t->seconds, gb = bound.bytes / t->seconds * 1e-9, gflops = bound.flops / t->seconds * 1e-9;
+    double gb = bound.bytes / t->seconds * 1e-9, gflops = bound.flops / t->seconds * 1e-9;
     if (b->results)
-        json_array_append_new(b->results, json_pack("{s:s, s:s, s:b, s:s, s:s, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:s, s:f, s:o}", "workload",
-                                                    w->name, "operation", w->operation, "chosen", chosen, "strategy", t->report.strategy, "isa",
-                                                    t->report.isa, "threads", t->report.threads, "runs", t->runs, "seconds", t->seconds,
-                                                    "least_seconds", t->least, "gb_per_s", gb, "gflops_per_s", gflops, "limit_seconds", bound.seconds,
-                                                    "bound", bound.name, "fraction_of_limit", fraction, "limits", limits_json(&b->limits)));
+        json_array_append_new(b->results,
+                              json_pack("{s:s, s:s, s:b, s:s, s:s, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:s, s:f}", "workload", w->name, "operation",
+                                        w->operation, "chosen", chosen, "strategy", t->report.strategy, "isa", t->report.isa, "threads",
+                                        t->report.threads, "runs", t->runs, "seconds", t->seconds, "least_seconds", t->least, "gb_per_s", gb,
+                                        "gflops_per_s", gflops, "limit_seconds", t->limit, "bound", bound.name, "fraction_of_limit", t->fraction));
     else
         printf("%-48s %10.3f ms %8.2f GB/s %8.1f GFLOP/s %5.0f %% of %-8s %s %s\n", chosen ? w->name : "", t->seconds * 1e3, gb, gflops,
-               100 * fraction, bound.name, t->report.strategy, t->report.isa);
+               100 * t->fraction, bound.name, t->report.strategy, t->report.isa);
     fflush(stdout);
 }
 
@@ -113,7 +72,7 @@ static int bench_row(const bench *b, const cli_trial *trial, const char *strateg
     if (status == TESS_ERR_STRATEGY)
         return CLI_OK;
     if (status == TESS_OK)
-        status = cli_trial_time(trial, plan, &effort, timing);
+        status = cli_trial_time(trial, plan, &effort, b->meter, timing);
     tess_plan_free(plan);
     return status == TESS_OK ? CLI_OK : cli_fail_library();
 }
@@ -129,8 +88,6 @@ static int bench_trial(bench *b, const cli_trial *trial, cli_timing *timings) {
     for (int i = 0; code == CLI_OK && b->session->options.rows && tess_strategy_get(i, &row); i++)
         if (strcmp(row.operation, trial->workload->operation) == 0 && strcmp(row.name, timings[0].report.strategy) != 0 && !is_reference(row.name))
             code = bench_row(b, trial, row.name, &timings[count++]);
-    if (code == CLI_OK)
-        code = measure(b, 0);
     for (int k = 0; code == CLI_OK && k < count; k++)
         if (timings[k].runs > 0)
             tell(b, trial, &timings[k], k == 0);
@@ -151,36 +108,42 @@ static int bench_workload(bench *b, const cli_workload *workload) {
     return code;
 }
 
+static int bench_all(bench *b, const char *only) {
+    int code = CLI_OK;
+    b->meter = cli_meter_make(b->session, &b->limits);
+    if (!b->meter)
+        return cli_fail(CLI_FAILED, "no memory for the arrays that limits are measured with");
+    if (!b->results)
+        printf("medians; the percentage is of the least time that the limit named beside it, measured in turns with each work, allows for the bytes "
+               "or the direct "
+               "method's flops\n");
+    for (int k = 0; k < cli_workload_count && code == CLI_OK; k++)
+        if (cli_workload_chosen(b->session, &cli_workloads[k], only))
+            code = bench_workload(b, &cli_workloads[k]);
+    cli_meter_free(b->meter);
+    return code;
+}
+
 int cli_run_bench(cli_session *session) {
     const char *only = NULL;
-    bench b = {.session = session};
+    bench b = {.session = session, .limits.struct_size = sizeof b.limits};
     if (session->count == 1 && strcmp(session->operands[0], "small") == 0)
         return cli_bench_small(session);
     /* `bench limits`: the limits and nothing else */
     bool limits_only = session->count == 1 && strcmp(session->operands[0], "limits") == 0;
     int code = limits_only ? CLI_OK : cli_operation(session, &only);
-    if (code == CLI_OK)
-        code = measure(&b, 4 * cli_seconds(session));
+    if (code == CLI_OK && tess_measure_limits(session->context, 4 * cli_seconds(session), &b.limits) != TESS_OK)
+        code = cli_fail_library();
     if (code != CLI_OK)
         return code;
-    const tess_limits first = b.before;
     if (session->options.json)
         b.results = json_array();
     else
-        print_limits(&first);
-    if (!b.results && !limits_only)
-        printf("medians; the percentage is of the least time that the limit named beside it, measured before and after each work, allows for the "
-               "bytes or "
-               "the direct "
-               "method's flops\n");
-    for (int k = 0; k < cli_workload_count && code == CLI_OK && !limits_only; k++)
-        if (cli_workload_chosen(session, &cli_workloads[k], only))
-            code = bench_workload(&b, &cli_workloads[k]);
-    if (!b.results && !limits_only && code == CLI_OK)
-        printf("limits while this ran: read %.1f to %.1f GB/s, copy %.1f to %.1f GB/s, f32 %.0f to %.0f GFLOP/s\n", b.read.least, b.read.most,
-               b.copy.least, b.copy.most, b.fma.least, b.fma.most);
+        print_limits(&b.limits);
+    if (!limits_only)
+        code = bench_all(&b, only);
     if (b.results) {
-        json_t *all = json_pack("{s:o, s:s, s:o}", "limits", limits_json(&first), "pages",
+        json_t *all = json_pack("{s:o, s:s, s:o}", "limits", limits_json(&b.limits), "pages",
                                 session->options.pages == CLI_PAGES_HUGE ? "huge" : "ordinary", "results", b.results);
         if (code == CLI_OK) {
             json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9));

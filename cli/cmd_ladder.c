@@ -79,7 +79,7 @@ static void time_here(const engines *e, const cli_trial *trial, const void *expe
     tess_status status = cli_trial_plan(&e->cpu, trial, rung->row.name, &plan);
     bool planning = status != TESS_OK;
     if (!planning)
-        status = cli_trial_time(trial, plan, &effort, &timing);
+        status = cli_trial_time(trial, plan, &effort, NULL, &timing);
     tess_plan_free(plan);
     if (status != TESS_OK) {
         why_not(rung, status, planning);

@@ -17,7 +17,7 @@ static int tune_one(cli_session *session, const cli_workload *workload) {
     plan = NULL;
     const cli_effort once = {.least = 1};
     cli_timing result;
-    if (code == CLI_OK && (cli_trial_plan(session, &trial, NULL, &plan) != TESS_OK || cli_trial_time(&trial, plan, &once, &result) != TESS_OK))
+    if (code == CLI_OK && (cli_trial_plan(session, &trial, NULL, &plan) != TESS_OK || cli_trial_time(&trial, plan, &once, NULL, &result) != TESS_OK))
         code = cli_fail_library();
     if (code == CLI_OK && !session->options.quiet && !session->options.json)
         printf("%-48s %s\n", workload->name, result.report.strategy);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * workload.c - making the arrays of a built-in problem, planning it, timing it, and what the machine's limits allow for it. */
+ * workload.c - making the arrays of a built-in problem, planning it, timing it. */
 #include "workload.h"
 
 #include <stdio.h>
@@ -167,68 +167,60 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-tess_status cli_trial_time(const cli_trial *trial, const tess_plan *plan, const cli_effort *effort, cli_timing *timing) {
-    enum { MOST = 1001 };
-    double times[MOST], spent = 0;
-    memset(timing, 0, sizeof *timing);
-    timing->report.struct_size = sizeof timing->report;
+static double median(double *values, int count) {
+    qsort(values, (size_t)count, sizeof *values, ascending);
+    return values[count / 2];
+}
+
+/* One run; where it is short and a meter has the caches, as many after it as take a millisecond, and the mean of those. */
+static tess_status run_round(const cli_trial *trial, const tess_plan *plan, bool metered, cli_timing *timing, double *seconds) {
+    const double short_seconds = 1e-3;
     tess_call call = {.report = &timing->report};
-    for (int n = -1; n < MOST; n++) { /* the first run touches the pages and is not counted */
-        bool enough = n >= effort->least && spent >= effort->seconds;
-        if (n > 0 && (enough || (effort->most_seconds > 0 && spent >= effort->most_seconds)))
-            break;
+    double spent = 0;
+    for (int run = -metered;; run++) {
         tess_status status = tess_execute(plan, trial->in.block, trial->second.block, result(trial)->block, &call);
         if (status != TESS_OK)
             return status;
-        if (n < 0)
+        double took = timing->report.seconds;
+        if (run < 0 && took < short_seconds)
             continue;
-        times[n] = timing->report.seconds;
-        spent += times[n];
-        timing->runs = n + 1;
+        run += run < 0;
+        spent += took;
+        timing->runs++;
+        *seconds = spent / (run + 1);
+        if (!metered || spent >= short_seconds)
+            return TESS_OK;
+    }
+}
+
+tess_status cli_trial_time(const cli_trial *trial, const tess_plan *plan, const cli_effort *effort, cli_meter *meter, cli_timing *timing) {
+    enum { MOST = 1001 };
+    double times[MOST], limits[MOST] = {0}, shares[MOST] = {0}, before = 0, after = 0, spent = 0;
+    int rounds = 0;
+    memset(timing, 0, sizeof *timing);
+    timing->report.struct_size = sizeof timing->report;
+    tess_status status = run_round(trial, plan, false, timing, &times[0]); /* touches the pages and is not counted */
+    timing->runs = 0;
+    if (status == TESS_OK && meter)
+        status = cli_meter_read(meter, trial, &before);
+    while (status == TESS_OK && rounds < MOST) {
+        bool enough = rounds >= effort->least && spent >= effort->seconds;
+        if (rounds > 0 && (enough || (effort->most_seconds > 0 && spent >= effort->most_seconds)))
+            break;
+        status = run_round(trial, plan, meter != NULL, timing, &times[rounds]);
+        if (status == TESS_OK && meter)
+            status = cli_meter_read(meter, trial, &after);
+        limits[rounds] = (before + after) / 2;
+        shares[rounds] = limits[rounds] / times[rounds];
+        before = after;
+        spent += times[rounds++];
     }
     cli_progress_end(); /* before anything is printed beside the bar */
-    qsort(times, (size_t)timing->runs, sizeof *times, ascending);
-    timing->seconds = times[timing->runs / 2];
+    if (status != TESS_OK)
+        return status;
+    timing->seconds = median(times, rounds);
     timing->least = times[0];
+    timing->limit = median(limits, rounds);
+    timing->fraction = median(shares, rounds);
     return TESS_OK;
-}
-
-/* Of the plain method: one fused multiply-add a tap. */
-static double flops(const cli_workload *w) {
-    double taps = w->separable ? 0 : 1, elements = 1;
-    if (strcmp(w->operation, "correlate") != 0)
-        return 0;
-    for (int k = 0; k < w->mask_ndim; k++)
-        taps = w->separable ? taps + (double)w->mask[k] : taps * (double)w->mask[k];
-    for (int d = 0; d < w->ndim; d++)
-        elements *= (double)w->shape[d];
-    return 2 * taps * elements;
-}
-
-static double larger(double a, double b) { return a > b ? a : b; }
-
-cli_bound cli_trial_bound(const cli_trial *trial, const tess_limits *l) {
-    enum { OUT_OF_CACHE = 32 << 20 }; /* a table that no core's own cache holds */
-    const cli_workload *w = trial->workload;
-    double read = (double)trial->in.block_size + (double)trial->second.block_size, write = (double)result(trial)->block_size;
-    double copy = w->cached ? l->cached_copy_bytes_per_s : larger(l->copy_bytes_per_s, l->plain_copy_bytes_per_s);
-    double one_way = write > read ? larger(l->write_bytes_per_s, l->plain_write_bytes_per_s) : l->read_bytes_per_s;
-    if (w->cached)
-        one_way = l->cached_read_bytes_per_s;
-    double both = read < write ? read : write; /* is copied; what is left goes one way */
-    cli_bound b = {.bytes = read + write, .flops = flops(w), .name = w->cached ? "cache" : "memory"};
-    b.seconds = 2 * both / copy + (read + write - 2 * both) / one_way;
-    double work = b.flops / (w->type == tess_f64 ? l->f64_flops_per_s : l->f32_flops_per_s);
-    if (work > b.seconds) {
-        b.seconds = work;
-        b.name = "fma";
-    }
-    if (w->table > 0 && trial->in.block_size >= OUT_OF_CACHE) {
-        double reads = (double)tess_io_count(&trial->second.tensor) / l->random_reads_per_s;
-        if (reads > b.seconds) {
-            b.seconds = reads;
-            b.name = "random reads";
-        }
-    }
-    return b;
 }

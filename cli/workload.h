@@ -58,7 +58,7 @@ void cli_trial_free(cli_trial *trial);
 /* The plan with a strategy pinned (NULL: the library chooses). */
 tess_status cli_trial_plan(const cli_session *session, const cli_trial *trial, const char *strategy, tess_plan **plan);
 
-/* How often: `least` times and until `seconds` have passed; but where most_seconds is not 0, no longer than about that. */
+/* How often: `least` rounds and until `seconds` have passed; but where most_seconds is not 0, no longer than about that. */
 typedef struct cli_effort {
     int least;
     double seconds, most_seconds;
@@ -66,10 +66,10 @@ typedef struct cli_effort {
 typedef struct cli_timing {
     double seconds, least; /* the median, the shortest */
     int runs;
+    double limit,
+        fraction;       /* medians: the least time that the limits allowed, and its share of the work's time in the same round; 0 without a meter */
     tess_report report; /* of the last run */
 } cli_timing;
-/* Executes the plan once, uncounted, and then as often as `effort` says. */
-tess_status cli_trial_time(const cli_trial *trial, const tess_plan *plan, const cli_effort *effort, cli_timing *timing);
 
 /* What the machine's limits allow at best. bound: "memory", "cache", "random reads", "fma". */
 typedef struct cli_bound {
@@ -77,5 +77,16 @@ typedef struct cli_bound {
     const char *name;
 } cli_bound;
 cli_bound cli_trial_bound(const cli_trial *trial, const tess_limits *limits);
+
+/* Measures the limits that bind a work in turns with it (limit.c). */
+typedef struct cli_meter cli_meter;
+/* Its arrays have pages of the kind and the size that `limits`, measured before, tells. NULL: no memory. */
+cli_meter *cli_meter_make(const cli_session *session, const tess_limits *limits);
+void cli_meter_free(cli_meter *meter);
+/* The least time that the limits allow the work now, measured once. */
+tess_status cli_meter_read(cli_meter *meter, const cli_trial *trial, double *seconds);
+
+/* Executes the plan once, uncounted, and then as often as `effort` says. meter: NULL, or the limit is measured before and after each round. */
+tess_status cli_trial_time(const cli_trial *trial, const tess_plan *plan, const cli_effort *effort, cli_meter *meter, cli_timing *timing);
 
 #endif

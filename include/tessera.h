@@ -559,8 +559,28 @@ typedef struct tess_limits {
     double cached_read_bytes_per_s;
     double cached_copy_bytes_per_s;
     double random_reads_per_s;
+    size_t array_bytes; /* of each of the two arrays */
 } tess_limits;
 TESS_API tess_status tess_measure_limits(tess_context *context, double seconds, tess_limits *limits);
+
+/* One pass of the loop behind one limit, over `bytes` of each array that it reads (from) or writes (to), with the context's threads and instruction set: what the
+ * machine does with this very memory at this moment. On a machine that others use such passes, run in turns with other work, tell what share of the limit
+ * the work reaches. *per_second: bytes read + written, reads or flops, as in tess_limits. The last pages are left out where bytes is not a multiple
+ * of 4 KiB or an array is not aligned to 64 bytes. Flops need no array. Random reads take the first 64 MiB, cached passes the first 128 KiB a thread. TESS_ERR_SIZE
+ * when bytes are fewer, TESS_ERR_ENGINE on a context whose engine is CUDA. */
+typedef enum tess_limit {
+    TESS_LIMIT_WRITE = 0,
+    TESS_LIMIT_READ,
+    TESS_LIMIT_COPY,
+    TESS_LIMIT_PLAIN_WRITE, /* with ordinary stores */
+    TESS_LIMIT_PLAIN_COPY,
+    TESS_LIMIT_CACHED_READ,
+    TESS_LIMIT_CACHED_COPY,
+    TESS_LIMIT_RANDOM_READS,
+    TESS_LIMIT_F32_FLOPS,
+    TESS_LIMIT_F64_FLOPS
+} tess_limit;
+TESS_API tess_status tess_time_limit(tess_context *context, tess_limit what, void *to, const void *from, size_t bytes, double *per_second);
 
 /* A text about processor, caches, instruction sets and GPUs, as for tess_explain. NVIDIA's driver and kernel compiler are loaded when they are
  * found; when not, the text says where they were looked for. Neither is a failure. */
