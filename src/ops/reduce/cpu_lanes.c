@@ -225,6 +225,7 @@ static uint64_t integers_u8(const void *elements, int64_t stride, int64_t n) {
     v_u64 sums[4] = {{0}};
     if (TESS_VECTOR_BYTES == 64 && !ahead && tess_cpu_reads_halves())
         for (; n > 128; n -= 128, p += 128) { /* a line behind these two is touched, so there must be one */
+            tess_ask_page(p, 128);
             tess_touch_line(p + 64);
             sums[0] += v_u8_sums(p);
             tess_touch_line(p + 128);
@@ -247,11 +248,13 @@ static uint64_t integers_i32(const void *elements, int64_t stride, int64_t n) {
         return integers_i32_plain(elements, stride, n);
     enum { CHAINS = 8, STEP = CHAINS * TESS_VECTOR_BYTES / 2 };
     const char *p = elements;
-    const bool ahead = tess_cpu_asks_ahead();
+    const bool ahead = tess_cpu_asks_ahead(), pages = tess_cpu_reads_halves();
     v_i64 sums[CHAINS] = {{0}};
     for (; n >= STEP / 4; n -= STEP / 4, p += STEP) {
         if (ahead)
             tess_prefetch_ahead(p + 4096, STEP);
+        if (pages)
+            tess_ask_page(p, STEP);
         for (int c = 0; c < CHAINS; c++)
             sums[c] += v_i64_of_i32(p + c * TESS_VECTOR_BYTES / 2);
     }

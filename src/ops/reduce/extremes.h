@@ -77,6 +77,8 @@ OF_VECTOR(least_of_f64, double, v_f64, <)
         for (; at + step <= bytes; at += step) {                                                                                                   \
             if (pace == ASKED_FOR)                                                                                                                 \
                 tess_prefetch_ahead(p + at + 4096, (int)step);                                                                                     \
+            if (pace == TOUCHED)                                                                                                                   \
+                tess_ask_page(p + at, (int)step);                                                                                                  \
             _Pragma("GCC unroll 8") for (int c = 0; c < turn; c += 2) {                                                                            \
                 if (pace == TOUCHED) {                                                                                                             \
                     tess_touch_next(p + at, c, 4);                                                                                                 \
@@ -163,37 +165,39 @@ EXTREME(f32, float, v_f32, v_i32, INT32_MAX)
 EXTREME(f64, double, v_f64, v_i64, INT64_MAX)
 
 /* Integers have but one way to compare. A vector of them or more. */
-#define INTEGER_EXTREME(name, type)                                                                                         \
-    TESS_INLINE type extreme_##name##_loop(const char *p, int64_t bytes, bool smallest, bool near) {                        \
-        enum { CHAINS = 8, STEP = CHAINS * TESS_VECTOR_BYTES, LANES = TESS_VECTOR_BYTES / sizeof(type) };                   \
-        v_##name m[CHAINS], x;                                                                                              \
-        type best[LANES];                                                                                                   \
-        int64_t at = 0;                                                                                                     \
-        for (int c = 0; c < CHAINS; c++)                                                                                    \
-            memcpy(&m[c], p, sizeof m[c]);                                                                                  \
-        for (; at + STEP <= bytes; at += STEP) {                                                                            \
-            if (!near)                                                                                                      \
-                tess_prefetch_ahead(p + at + 4096, STEP);                                                                   \
-            TESS_UNROLL for (int c = 0; c < CHAINS; c++) {                                                                  \
-                memcpy(&x, p + at + c * TESS_VECTOR_BYTES, sizeof x);                                                       \
-                m[c] = smallest ? v_##name##_lesser(x, m[c]) : v_##name##_greater(x, m[c]);                                 \
-            }                                                                                                               \
-        }                                                                                                                   \
-        for (; at < bytes; at += TESS_VECTOR_BYTES) { /* the last ones again, which changes nothing */                      \
-            memcpy(&x, p + tess_min64(at, bytes - TESS_VECTOR_BYTES), sizeof x);                                            \
-            m[0] = smallest ? v_##name##_lesser(x, m[0]) : v_##name##_greater(x, m[0]);                                     \
-        }                                                                                                                   \
-        for (int w = CHAINS / 2; w > 0; w /= 2)                                                                             \
-            for (int c = 0; c < w; c++)                                                                                     \
-                m[c] = smallest ? v_##name##_lesser(m[c], m[c + w]) : v_##name##_greater(m[c], m[c + w]);                   \
-        memcpy(best, &m[0], sizeof best);                                                                                   \
-        for (int i = 1; i < LANES; i++)                                                                                     \
-            best[0] = (smallest ? best[i] < best[0] : best[i] > best[0]) ? best[i] : best[0];                               \
-        return best[0];                                                                                                     \
-    }                                                                                                                       \
-    static type extreme_##name(const void *p, int64_t bytes, reduce_order order) {                                          \
-        const bool near = order.cached || !tess_cpu_asks_ahead();                                                           \
-        return order.smallest ? extreme_##name##_loop(p, bytes, true, near) : extreme_##name##_loop(p, bytes, false, near); \
+#define INTEGER_EXTREME(name, type)                                                                                                       \
+    TESS_INLINE type extreme_##name##_loop(const char *p, int64_t bytes, bool smallest, bool near, bool pages) {                          \
+        enum { CHAINS = 8, STEP = CHAINS * TESS_VECTOR_BYTES, LANES = TESS_VECTOR_BYTES / sizeof(type) };                                 \
+        v_##name m[CHAINS], x;                                                                                                            \
+        type best[LANES];                                                                                                                 \
+        int64_t at = 0;                                                                                                                   \
+        for (int c = 0; c < CHAINS; c++)                                                                                                  \
+            memcpy(&m[c], p, sizeof m[c]);                                                                                                \
+        for (; at + STEP <= bytes; at += STEP) {                                                                                          \
+            if (!near)                                                                                                                    \
+                tess_prefetch_ahead(p + at + 4096, STEP);                                                                                 \
+            if (pages)                                                                                                                    \
+                tess_ask_page(p + at, STEP);                                                                                              \
+            TESS_UNROLL for (int c = 0; c < CHAINS; c++) {                                                                                \
+                memcpy(&x, p + at + c * TESS_VECTOR_BYTES, sizeof x);                                                                     \
+                m[c] = smallest ? v_##name##_lesser(x, m[c]) : v_##name##_greater(x, m[c]);                                               \
+            }                                                                                                                             \
+        }                                                                                                                                 \
+        for (; at < bytes; at += TESS_VECTOR_BYTES) { /* the last ones again, which changes nothing */                                    \
+            memcpy(&x, p + tess_min64(at, bytes - TESS_VECTOR_BYTES), sizeof x);                                                          \
+            m[0] = smallest ? v_##name##_lesser(x, m[0]) : v_##name##_greater(x, m[0]);                                                   \
+        }                                                                                                                                 \
+        for (int w = CHAINS / 2; w > 0; w /= 2)                                                                                           \
+            for (int c = 0; c < w; c++)                                                                                                   \
+                m[c] = smallest ? v_##name##_lesser(m[c], m[c + w]) : v_##name##_greater(m[c], m[c + w]);                                 \
+        memcpy(best, &m[0], sizeof best);                                                                                                 \
+        for (int i = 1; i < LANES; i++)                                                                                                   \
+            best[0] = (smallest ? best[i] < best[0] : best[i] > best[0]) ? best[i] : best[0];                                             \
+        return best[0];                                                                                                                   \
+    }                                                                                                                                     \
+    static type extreme_##name(const void *p, int64_t bytes, reduce_order order) {                                                        \
+        const bool near = order.cached || !tess_cpu_asks_ahead(), pages = !order.cached && tess_cpu_reads_halves();                       \
+        return order.smallest ? extreme_##name##_loop(p, bytes, true, near, pages) : extreme_##name##_loop(p, bytes, false, near, pages); \
     }
 INTEGER_EXTREME(u8, uint8_t)
 INTEGER_EXTREME(i8, int8_t)

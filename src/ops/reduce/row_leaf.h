@@ -105,6 +105,8 @@ TESS_INLINE void before_unit(const char *q, int i, int bytes, next_lines next) {
         a[0] = take_##name(a[0], some_bytes(buffer, q, skip, units > 1 ? BYTES : end));                                \
         q += BYTES;                                                                                                    \
         for (int64_t left = units - 2; left >= 0;) {                                                                   \
+            if (next != ASKED_FOR)                                                                                     \
+                tess_ask_page(q, VECTORS *BYTES);                                                                      \
             TURN(name, 1)                                                                                              \
             TURN(name, 5)                                                                                              \
             TURN(name, 9)                                                                                              \
@@ -146,6 +148,8 @@ LAST(double, v_f64)
         for (int v = 0; v < VECTORS; v++)                                                                             \
             a[v] = (vector){0};                                                                                       \
         for (int64_t r = n / REDUCE_LANES; r > 0; r--, p += REDUCE_LANES * size) {                                    \
+            if (next != ASKED_FOR)                                                                                    \
+                tess_ask_page(p, VECTORS *BYTES);                                                                     \
             __asm__ volatile("" ::: "memory");                                                                        \
             _Pragma("GCC unroll 32") for (int v = 0; v < VECTORS; v++) {                                              \
                 if (next == ASKED_FOR && v * BYTES % 64 == 0)                                                         \

@@ -10,6 +10,7 @@
 
 #include "core/maker.h"
 #include "simd/here.h"
+#include "simd/touch.h"
 
 #if defined(__AVX512F__) && defined(__AVX512VL__)
 typedef float whole_f32 __attribute__((vector_size(32), aligned(1), may_alias));
@@ -83,8 +84,11 @@ TESS_INLINE void whole_halve_f64(double *to, const double *row, double factor, b
     TESS_INLINE void whole_loop_##name##_##LINES(type *to, const char *rows, int64_t step, int64_t count, type factor, bool stream,                  \
                                                  const int64_t ahead) {                                                                              \
         enum { LANES = 32 / sizeof(type) };                                                                                                          \
+        const bool pages = LINES == 1 && tess_cpu_reads_halves();                                                                                    \
         _Alignas(64) type half[REDUCE_SHORT_ROWS * LANES];                                                                                           \
         for (int64_t i = 0; i < count; i += REDUCE_SHORT_ROWS) {                                                                                     \
+            if (pages)                                                                                                                               \
+                tess_ask_page(rows, REDUCE_SHORT_ROWS *LINES * 64);                                                                                  \
             _Pragma("GCC unroll 1") for (int r = 0; r < REDUCE_SHORT_ROWS; r += AT_ONCE)                                                             \
                 _Pragma("GCC unroll 4") for (int s = 0; s < AT_ONCE; s++, rows += step) {                                                            \
                 whole_##name a[LINES];                                                                                                               \
