@@ -2,11 +2,14 @@
  * select.c - picks a handler from the tables of an instruction set, and that set's warp loop. */
 #include "vgpu/decode.h"
 
-#define DECLARE(slot, suffix)                                                                                                                       \
-    extern const vgpu_handler_table tess_vgpu_integer_##suffix, tess_vgpu_floating_##suffix, tess_vgpu_compare_##suffix, tess_vgpu_memory_##suffix; \
-    extern const vgpu_observer tess_vgpu_count_observer_##suffix, tess_vgpu_check_observer_##suffix;                                                \
+#define DECLARE(slot, suffix)                                                                                                                     \
+    extern const vgpu_handler_table tess_vgpu_integer_##suffix, tess_vgpu_bits_##suffix, tess_vgpu_floating_##suffix, tess_vgpu_compare_##suffix, \
+        tess_vgpu_memory_##suffix;                                                                                                                \
+    extern const vgpu_observer tess_vgpu_count_observer_##suffix, tess_vgpu_check_observer_##suffix;                                              \
     bool tess_vgpu_run_warp_##suffix(vgpu_warp *warp);
 TESS_BUILDS(DECLARE)
+
+enum { TABLES_OF_A_SET = 5 };
 
 static vgpu_handler search(const vgpu_handler_table *table, int op, int type, int type2, int mode, uint32_t flags) {
     for (int i = 0; i < table->count; i++) {
@@ -18,7 +21,7 @@ static vgpu_handler search(const vgpu_handler_table *table, int op, int type, in
 }
 
 vgpu_handler tess_vgpu_select(tess_isa_slot slot, int op, int type, int type2, int mode, uint32_t flags) {
-    const vgpu_handler_table *tables[4] = {NULL, NULL, NULL, NULL};
+    const vgpu_handler_table *tables[TABLES_OF_A_SET] = {NULL};
     switch (slot) {
 #define TABLES(s, suffix)                         \
     case s:                                       \
@@ -26,12 +29,13 @@ vgpu_handler tess_vgpu_select(tess_isa_slot slot, int op, int type, int type2, i
         tables[1] = &tess_vgpu_floating_##suffix; \
         tables[2] = &tess_vgpu_compare_##suffix;  \
         tables[3] = &tess_vgpu_memory_##suffix;   \
+        tables[4] = &tess_vgpu_bits_##suffix;     \
         break;
         TESS_BUILDS(TABLES)
     default: return NULL;
     }
     vgpu_handler found = NULL;
-    for (int i = 0; i < 4 && !found; i++)
+    for (int i = 0; i < TABLES_OF_A_SET && !found; i++)
         found = search(tables[i], op, type, type2, mode, flags);
     return found;
 }

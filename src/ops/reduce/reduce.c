@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * reduce.c - the public functions: a call is checked and becomes a problem. */
-#include "ops/reduce/reduce.h"
+#include "ops/reduce/sample.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -257,8 +257,7 @@ static void write_key(reduce_problem *p) {
         at += (size_t)snprintf(key + at, size - at, " %lldx%lld", (long long)p->kept_size[d], (long long)p->kept_stride[0][d]);
 }
 
-/* From the arrays and what is asked of them. */
-static tess_status arrange(reduce_problem *p) {
+tess_status tess_reduce_arrange(reduce_problem *p) {
     int out_axis[TESS_MAX_NDIM];
     TESS_TRY(check_out_shape(p, out_axis));
     if (tess_array_self_overlaps(&p->out))
@@ -301,64 +300,7 @@ static tess_status fill(reduce_problem *p, const DLTensor *in, const DLTensor *o
             return tess_fail(TESS_ERR_ARGUMENT, "offsets cut one axis into segments, and %d axes are reduced", naxes);
         TESS_TRY(take_offsets(p, options->offsets, axes[0]));
     }
-    return arrange(p);
-}
-
-/* The first segments, as many as fit what is left of the axis. */
-static tess_status sample_offsets(reduce_problem *p, const reduce_problem *whole, int64_t limit, int64_t *size) {
-    int64_t n = 0;
-    limit = tess_max64(limit, 128);
-    while (n < whole->segments && n < limit && whole->offsets[n + 1] < limit * 8)
-        n++;
-    n = tess_max64(n, whole->segments > 0);
-    p->segments = n;
-    p->offsets = tess_allocate(p->base.context, (size_t)(n + 1) * sizeof *p->offsets);
-    if (!p->offsets)
-        return TESS_ERR_MEMORY;
-    for (int64_t i = 0; i <= n; i++)
-        p->offsets[i] = tess_min64(whole->offsets[i], limit * 8);
-    for (int64_t i = 0; i < n; i++)
-        p->longest = i == 0 ? p->offsets[1] - p->offsets[0] : tess_max64(p->longest, p->offsets[i + 1] - p->offsets[i]);
-    *size = tess_min64(*size, p->offsets[n] + 1);
-    return TESS_OK;
-}
-
-/* The longest of the reduced axes may want several leaves. Of the kept ones the finest matters, and how others follow it. */
-static int64_t sample_axis(const reduce_problem *whole, int d, int64_t limit) {
-    const tess_array *in = &whole->in;
-    bool longest = true, finest = true;
-    for (int other = 0; other < in->ndim; other++) {
-        longest &= !whole->reduced[other] || in->shape[other] < in->shape[d] || (in->shape[other] == in->shape[d] && other >= d);
-        finest &= whole->reduced[other] || in->shape[other] < 2 || llabs(in->stride[other]) >= llabs(in->stride[d]);
-    }
-    if (whole->reduced[d])
-        return tess_sample_size(in->shape[d], longest ? 64 * limit : limit);
-    return finest ? tess_sample_size(in->shape[d], limit) : tess_min64(in->shape[d], 3);
-}
-
-tess_status tess_reduce_sample(const tess_problem *base, int64_t limit, tess_problem **small) {
-    const reduce_problem *whole = (const reduce_problem *)base;
-    int64_t in[TESS_MAX_NDIM], out[TESS_MAX_NDIM];
-    void *memory;
-    TESS_TRY(tess_problem_make(&memory, base->context, base->op, sizeof *whole));
-    reduce_problem *p = memory;
-    *p = *whole;
-    p->offsets = NULL;
-    *small = &p->base;
-    for (int d = 0; d < p->in.ndim; d++) {
-        in[d] = sample_axis(whole, d, limit);
-        if (whole->offsets && p->reduced[d])
-            in[d] = whole->in.shape[d];
-        if (whole->offsets && p->reduced[d])
-            TESS_TRY(sample_offsets(p, whole, limit, &in[d]));
-    }
-    for (int d = 0, k = 0; d < p->in.ndim; d++)
-        if (!p->reduced[d] || p->keepdims || p->offsets)
-            out[k++] = !p->reduced[d] ? in[d] : p->offsets ? p->segments : 1;
-    p->in = tess_array_sample(&whole->in, in);
-    p->out = tess_array_sample(&whole->out, out);
-    p->rank = p->kept = 0;
-    return arrange(p);
+    return tess_reduce_arrange(p);
 }
 
 static tess_status plan(tess_plan **result, tess_context *given, tess_reduction operation, const DLTensor *in, const DLTensor *out,
