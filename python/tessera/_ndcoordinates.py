@@ -29,8 +29,9 @@ def _inside(x, n, mode):
         x = np.mod(x + 0.5, 2 * n) - 0.5
         x = np.where(x > n - 0.5, 2 * n - 1 - x, x)
     elif mode == "wrap":
-        inner = (x >= 0) & (x <= n - 1)
-        x = np.where(inner, x, np.mod(x, n - 1))
+        turned = np.mod(x, n - 1)
+        turned = np.where((x < 0) & (turned == 0), n - 1, turned)  # both ends are one place: from below it is the last element, from above the first
+        x = np.where((x >= 0) & (x <= n - 1), x, turned)
     else:
         x = np.mod(x, n)
     return x, ~np.isnan(x)
@@ -66,7 +67,7 @@ def map_coordinates(input, coordinates, output=None, order=3, mode="constant", c
     coordinates = np.asarray(coordinates)
     if np.iscomplexobj(coordinates):
         raise TypeError("Complex type not supported")
-    if input.ndim < 1 or coordinates.ndim < 1:
+    if input.ndim < 1 or coordinates.ndim < 2:
         raise RuntimeError("input and output rank must be > 0")
     if coordinates.shape[0] != input.ndim:
         raise RuntimeError("invalid shape for coordinate array")

@@ -9,6 +9,8 @@ def _group(input, labels, index):
     """What is asked about: (values, None) for one group, or (values sorted by label, (offsets, place, found)) for an array of labels: place has, for
     each entry of index, the segment of its label."""
     input = np.asarray(input)
+    if not input.dtype.isnative:
+        input = input.astype(input.dtype.newbyteorder("="))
     if labels is None:
         return input, None
     input, labels = np.broadcast_arrays(input, labels)
@@ -33,7 +35,7 @@ def _wide(values):
 
 
 def _native(values):
-    return values if values.dtype.isnative and values.dtype.char not in "gG" else _wide(values)
+    return values if values.dtype.char not in "gG" else _wide(values)
 
 
 def _reduced(function, values, groups, missing, dtype, **words):

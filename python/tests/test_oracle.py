@@ -253,6 +253,26 @@ class Filters(unittest.TestCase):
         self.assertEqual((got.dtype, got.shape), (want.dtype, want.shape))
         np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-4, err_msg=f"{order} {mode} {x.shape}")
 
+    def test_other_byte_order(self):
+        labels = np.array([0, 1, 1, 2, 2, 2])
+        for kind in (">f4", ">i2", ">f8"):
+            x = np.array([5, -3, 2, 7, 7, 1]).astype(kind)
+            for name in ("sum_labels", "mean", "variance", "minimum", "maximum"):
+                for more in ((), (labels,), (labels, [1, 2, 5])):
+                    want, got = getattr(ndimage, name)(x, *more), getattr(tessera.ndimage, name)(x, *more)
+                    np.testing.assert_allclose(got, want, rtol=1e-6, err_msg=f"{kind} {name} {more}")
+                    self.assertEqual(np.asarray(got).dtype, np.asarray(want).dtype.newbyteorder("="), (kind, name, more))
+
+    def test_ends_of_a_wrapped_array(self):
+        """The last element and the first are one place there; which of them it is depends on the side, as in SciPy."""
+        x = np.array([1.0, 20.0, 300.0, 4000.0])
+        where = [[-9.0, -6.0, -3.0, 0.0, 3.0, 6.0, 9.0, -4.5, 4.5]]
+        for order in (0, 1):
+            want, got = (module.map_coordinates(x, where, order=order, mode="wrap") for module in (ndimage, tessera.ndimage))
+            np.testing.assert_allclose(got, want)
+        with self.assertRaises(RuntimeError):
+            tessera.ndimage.map_coordinates(x, [1.0])
+
     def test_booleans_between(self):
         x = np.random.default_rng(5).integers(0, 2, (6, 7)).astype(bool)
         coordinates = np.random.default_rng(6).integers(-20, 120, (2, 200)) / 16
