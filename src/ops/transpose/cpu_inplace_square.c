@@ -77,6 +77,7 @@ static void swap_single(const square *s, char *m, int64_t i, int64_t ni, int64_t
 
 #define SWAP(S)                                                                                                                            \
     TILE_OF(S, true)                                                                                                                       \
+    NEAR_TILE_OF(S)                                                                                                                        \
     /* One row of blocks of the matrix at m. */                                                                                            \
     static void swap_##S(const square *s, char *m, int64_t i0) {                                                                           \
         enum { N = 64 / S };                                                                                                               \
@@ -101,9 +102,15 @@ static void swap_single(const square *s, char *m, int64_t i, int64_t ni, int64_t
                         continue;                                                                                                          \
                     }                                                                                                                      \
                     char *upper = m + i * s->step + j * S, *lower = m + j * s->step + i * S;                                               \
-                    tile_##S(held, 64, upper, s->step, upper_ahead, false);                                                                \
-                    if (i != j)                                                                                                            \
-                        tile_##S(upper, s->step, lower, s->step, lower_ahead, false);                                                      \
+                    if (upper_ahead) {                                                                                                     \
+                        tile_##S(held, 64, upper, s->step, upper_ahead, false);                                                            \
+                        if (i != j)                                                                                                        \
+                            tile_##S(upper, s->step, lower, s->step, lower_ahead, false);                                                  \
+                    } else {                                                                                                               \
+                        near_tile_##S(held, 64, upper, s->step);                                                                           \
+                        if (i != j)                                                                                                        \
+                            near_tile_##S(upper, s->step, lower, s->step);                                                                 \
+                    }                                                                                                                      \
                     for (int64_t r = 0; r < N; r++)                                                                                        \
                         memcpy(lower + r * s->step, held + r * 64, 64);                                                                    \
                 }                                                                                                                          \

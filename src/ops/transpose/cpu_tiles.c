@@ -43,78 +43,94 @@ typedef struct cursor {
 } cursor;
 
 /* N: elements of a line. K: of a lane. */
-#define STRIPS(S)                                                                                                                  \
-    TILE_OF(S, false)                                                                                                              \
-    static TESS_NOINLINE void small_tile_##S(char *dst, int64_t dst_step, const char *src, int64_t src_step) {                     \
-        small_tile_generic(S, dst, dst_step, src, src_step);                                                                       \
-    }                                                                                                                              \
-    TESS_INLINE void move_##S(char *dst, const char *src) {                                                                        \
-        uint8_t v[S];                                                                                                              \
-        memcpy(v, src, S);                                                                                                         \
-        memcpy(dst, v, S);                                                                                                         \
-    }                                                                                                                              \
-    enum { N_##S = 64 / S, K_##S = 16 / S };                                                                                       \
-                                                                                                                                   \
-    /* The next tile of the walk, its last byte's lines: those of the first one came with the strip before. */                     \
-    TESS_INLINE const char *ahead_##S(cursor *at, const strips *s, int64_t np, int64_t nq) {                                       \
-        const char *line = at->src + tess_min64(at->r, nq - N_##S) * s->src_step + tess_min64(at->c + at->w, np - N_##S) * S + 63; \
-        at->w += N_##S;                                                                                                            \
-        if (at->w >= s->side * N_##S) {                                                                                            \
-            at->w = 0;                                                                                                             \
-            at->r += N_##S;                                                                                                        \
-        }                                                                                                                          \
-        if (at->r >= nq) {                                                                                                         \
-            at->r = 0;                                                                                                             \
-            at->c += s->side * N_##S;                                                                                              \
-        }                                                                                                                          \
-        if (at->c >= np) {                                                                                                         \
-            at->c = 0;                                                                                                             \
-            at->src += s->next;                                                                                                    \
-        }                                                                                                                          \
-        return line;                                                                                                               \
-    }                                                                                                                              \
-    TESS_INLINE cursor cursor_##S(const strips *s, const char *src, int64_t np, int64_t nq) {                                      \
-        cursor at = {src, 0, 0, 0};                                                                                                \
-        for (int64_t tiles = s->ahead ? s->distance / N_##S : 0; tiles > 0; tiles--)                                               \
-            ahead_##S(&at, s, np, nq);                                                                                             \
-        return at;                                                                                                                 \
-    }                                                                                                                              \
-                                                                                                                                   \
-    /* Too narrow for a tile in one direction at least. */                                                                         \
-    static void narrow_##S(const strips *s, const char *src, char *dst, int64_t np, int64_t nq) {                                  \
-        if (np >= K_##S && nq >= K_##S) {                                                                                          \
-            for (int64_t c = 0; c < np; c += K_##S) {                                                                              \
-                c = tess_min64(c, np - K_##S);                                                                                     \
-                for (int64_t r = 0; r < nq; r += K_##S) {                                                                          \
-                    r = tess_min64(r, nq - K_##S);                                                                                 \
-                    small_tile_##S(dst + c * s->dst_step + r * S, s->dst_step, src + r * s->src_step + c * S, s->src_step);        \
-                }                                                                                                                  \
-            }                                                                                                                      \
-            return;                                                                                                                \
-        }                                                                                                                          \
-        for (int64_t c = 0; c < np; c++)                                                                                           \
-            for (int64_t r = 0; r < nq; r++)                                                                                       \
-                move_##S(dst + c * s->dst_step + r * S, src + r * s->src_step + c * S);                                            \
-    }                                                                                                                              \
-                                                                                                                                   \
-    static void direct_##S(const void *argument, const char *src, char *dst, int64_t p, int64_t np, int64_t q, int64_t nq) {       \
-        const strips *s = argument;                                                                                                \
-        (void)p;                                                                                                                   \
-        (void)q;                                                                                                                   \
-        if (np < N_##S || nq < N_##S) {                                                                                            \
-            narrow_##S(s, src, dst, np, nq);                                                                                       \
-            return;                                                                                                                \
-        }                                                                                                                          \
-        cursor at = cursor_##S(s, src, np, nq);                                                                                    \
-        for (int64_t c = 0; c < np; c += N_##S) {                                                                                  \
-            c = tess_min64(c, np - N_##S); /* the last strip, and the last tile below, may repeat a part of the one before */      \
-            for (int64_t r = 0; r < nq; r += N_##S) {                                                                              \
-                bool whole = r + N_##S <= nq;                                                                                      \
-                r = whole ? r : nq - N_##S;                                                                                        \
-                tile_##S(dst + c * s->dst_step + r * S, s->dst_step, src + r * s->src_step + c * S, s->src_step,                   \
-                         s->ahead ? ahead_##S(&at, s, np, nq) : NULL, s->stream && whole);                                         \
-            }                                                                                                                      \
-        }                                                                                                                          \
+#define STRIPS(S)                                                                                                                           \
+    TILE_OF(S, false)                                                                                                                       \
+    NEAR_TILE_OF(S)                                                                                                                         \
+    static TESS_NOINLINE void small_tile_##S(char *dst, int64_t dst_step, const char *src, int64_t src_step) {                              \
+        small_tile_generic(S, dst, dst_step, src, src_step);                                                                                \
+    }                                                                                                                                       \
+    TESS_INLINE void move_##S(char *dst, const char *src) {                                                                                 \
+        uint8_t v[S];                                                                                                                       \
+        memcpy(v, src, S);                                                                                                                  \
+        memcpy(dst, v, S);                                                                                                                  \
+    }                                                                                                                                       \
+    enum { N_##S = 64 / S, K_##S = 16 / S };                                                                                                \
+                                                                                                                                            \
+    /* The next tile of the walk, its last byte's lines: those of the first one came with the strip before. */                              \
+    TESS_INLINE const char *ahead_##S(cursor *at, const strips *s, int64_t np, int64_t nq) {                                                \
+        const char *line = at->src + tess_min64(at->r, nq - N_##S) * s->src_step + tess_min64(at->c + at->w, np - N_##S) * S + 63;          \
+        at->w += N_##S;                                                                                                                     \
+        if (at->w >= s->side * N_##S) {                                                                                                     \
+            at->w = 0;                                                                                                                      \
+            at->r += N_##S;                                                                                                                 \
+        }                                                                                                                                   \
+        if (at->r >= nq) {                                                                                                                  \
+            at->r = 0;                                                                                                                      \
+            at->c += s->side * N_##S;                                                                                                       \
+        }                                                                                                                                   \
+        if (at->c >= np) {                                                                                                                  \
+            at->c = 0;                                                                                                                      \
+            at->src += s->next;                                                                                                             \
+        }                                                                                                                                   \
+        return line;                                                                                                                        \
+    }                                                                                                                                       \
+    TESS_INLINE cursor cursor_##S(const strips *s, const char *src, int64_t np, int64_t nq) {                                               \
+        cursor at = {src, 0, 0, 0};                                                                                                         \
+        for (int64_t tiles = s->ahead ? s->distance / N_##S : 0; tiles > 0; tiles--)                                                        \
+            ahead_##S(&at, s, np, nq);                                                                                                      \
+        return at;                                                                                                                          \
+    }                                                                                                                                       \
+                                                                                                                                            \
+    /* Too narrow for a tile in one direction at least. */                                                                                  \
+    static void narrow_##S(const strips *s, const char *src, char *dst, int64_t np, int64_t nq) {                                           \
+        if (np >= K_##S && nq >= K_##S) {                                                                                                   \
+            for (int64_t c = 0; c < np; c += K_##S) {                                                                                       \
+                c = tess_min64(c, np - K_##S);                                                                                              \
+                for (int64_t r = 0; r < nq; r += K_##S) {                                                                                   \
+                    r = tess_min64(r, nq - K_##S);                                                                                          \
+                    small_tile_##S(dst + c * s->dst_step + r * S, s->dst_step, src + r * s->src_step + c * S, s->src_step);                 \
+                }                                                                                                                           \
+            }                                                                                                                               \
+            return;                                                                                                                         \
+        }                                                                                                                                   \
+        for (int64_t c = 0; c < np; c++)                                                                                                    \
+            for (int64_t r = 0; r < nq; r++)                                                                                                \
+                move_##S(dst + c * s->dst_step + r * S, src + r * s->src_step + c * S);                                                     \
+    }                                                                                                                                       \
+                                                                                                                                            \
+    /* In the caches. */                                                                                                                    \
+    static void near_##S(const strips *s, const char *src, char *dst, int64_t np, int64_t nq) {                                             \
+        for (int64_t c = 0; c < np; c += N_##S) {                                                                                           \
+            c = tess_min64(c, np - N_##S); /* the last strip, and the last tile below, may repeat a part of the one before */               \
+            for (int64_t r = 0; r < nq; r += N_##S) {                                                                                       \
+                r = tess_min64(r, nq - N_##S);                                                                                              \
+                near_tile_##S(dst + c * s->dst_step + r * S, s->dst_step, src + r * s->src_step + c * S, s->src_step);                      \
+            }                                                                                                                               \
+        }                                                                                                                                   \
+    }                                                                                                                                       \
+                                                                                                                                            \
+    static void direct_##S(const void *argument, const char *src, char *dst, int64_t p, int64_t np, int64_t q, int64_t nq) {                \
+        const strips *s = argument;                                                                                                         \
+        (void)p;                                                                                                                            \
+        (void)q;                                                                                                                            \
+        if (np < N_##S || nq < N_##S) {                                                                                                     \
+            narrow_##S(s, src, dst, np, nq);                                                                                                \
+            return;                                                                                                                         \
+        }                                                                                                                                   \
+        if (!s->ahead) {                                                                                                                    \
+            near_##S(s, src, dst, np, nq);                                                                                                  \
+            return;                                                                                                                         \
+        }                                                                                                                                   \
+        cursor at = cursor_##S(s, src, np, nq);                                                                                             \
+        for (int64_t c = 0; c < np; c += N_##S) {                                                                                           \
+            c = tess_min64(c, np - N_##S);                                                                                                  \
+            for (int64_t r = 0; r < nq; r += N_##S) {                                                                                       \
+                bool whole = r + N_##S <= nq;                                                                                               \
+                r = whole ? r : nq - N_##S;                                                                                                 \
+                tile_##S(dst + c * s->dst_step + r * S, s->dst_step, src + r * s->src_step + c * S, s->src_step, ahead_##S(&at, s, np, nq), \
+                         s->stream && whole);                                                                                               \
+            }                                                                                                                               \
+        }                                                                                                                                   \
     }
 
 /* Rows of the destination that begin anywhere. */

@@ -107,7 +107,7 @@
             memcpy(stage + j * PITCH, before + j * 64, 64);                                                                                                                      \
         for (int64_t r = done; r < nq; r += N_##S) {                                                                                                                             \
             r = tess_min64(r, nq - N_##S);                                                                                                                                       \
-            tile_##S(stage + 64 + (r - done) * S, PITCH, src + r * s->src_step, s->src_step, NULL, false);                                                                       \
+            near_tile_##S(stage + 64 + (r - done) * S, PITCH, src + r * s->src_step, s->src_step);                                                                               \
         }                                                                                                                                                                        \
         for (int64_t j = 0; j < N_##S; j++) {                                                                                                                                    \
             char *row = dst + j * s->dst_step + done * S;                                                                                                                        \
