@@ -14,12 +14,12 @@ TESS_INLINE void tess_touch_line(const void *p) {
     __asm__ volatile("" ::: "memory");
 }
 
-/* By loops that read in address order, before they read the `bytes` from p on, a part of a page: when a page begins in them, a line of the eighth page after it is
- * asked for, so that its translation is at hand when it is read; a Zen 4 reads ordinary pages half as fast again so. The last line, since a page whose first line
+/* By loops that read in address order, before they read the `bytes` from p on, a part of a page: when a page begins in them, a line of the sixteenth page after it
+ * is asked for, so that its translation is at hand when it is read; a Zen 4 reads ordinary pages half as fast again so. The last line, since a page whose first line
  * is there already is no stream to the processor: huge pages would be read a twentieth slower. In the first-level cache: of requests for L2 those without a
  * translation had no effect. */
 TESS_INLINE void tess_ask_page(const void *p, int bytes) {
-    enum { PAGE = 4096, AHEAD = 8 * PAGE };
+    enum { PAGE = 4096, AHEAD = 16 * PAGE };
     const uintptr_t in_page = (uintptr_t)p % PAGE;
     if (in_page < (uintptr_t)bytes)
         __builtin_prefetch((const char *)p - in_page + AHEAD + PAGE - 64);
