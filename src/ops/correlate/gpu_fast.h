@@ -35,8 +35,9 @@ void tess_correlate_frame_pass(tess_gpu_layout *layout, tess_gpu_step *step, con
 int64_t tess_correlate_frame_parameters(const tess_correlate_frame *frame, int64_t weights);
 extern const tess_gpu_text *const tess_correlate_frame_headers[];
 
-/* A thread's columns are whole words of 4 bytes on both sides (`packed` of gpu_window.cuh, the tiles of gpu_ring.cuh): at least so many. */
-static inline int64_t tess_correlate_columns_least(const tess_correlate_frame *frame) { return 4 / tess_min64(4, tess_min64(frame->in, frame->out)); }
+/* A thread's columns are whole words of 4 bytes on their way in (the tiles of gpu_ring.cuh): at least so many. Strips have whole words on their way out, too. */
+static inline int64_t tess_correlate_columns_least(const tess_correlate_frame *frame) { return 4 / tess_min64(4, frame->in); }
+static inline int64_t tess_correlate_columns_full(const tess_correlate_frame *frame) { return 4 / tess_min64(4, tess_min64(frame->in, frame->out)); }
 
 /* Where a launch that may be one of several reads and writes. */
 typedef struct tess_correlate_ends {

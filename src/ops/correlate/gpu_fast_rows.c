@@ -4,6 +4,7 @@
 #include "ops/correlate/gpu_fast.h"
 #include "ops/correlate/packed.h"
 
+#include <math.h>
 #include <string.h>
 
 KERNEL_TEXT(gpu_patch);
@@ -94,9 +95,6 @@ static bool patch_takes(const tess_problem *base, bool whole, const char **why) 
         return false;
     const patch_shape s = patch_of(&f, work_size(base), whole);
     const int64_t widest = s.columns == 1 ? 4 : tess_min64(s.columns, 8);
-    *why = "makes at least 4 bytes of a thread's columns, which are one where rows begin anywhere, two of elements of 8 bytes";
-    if (s.columns < tess_correlate_columns_least(&f))
-        return false;
     *why = "takes masks of at most 5 rows, no wider than a vector of 16 bytes on either side";
     return f.y.width <= 5 && before(&f) <= widest && after(&f) <= widest && tess_ceil_div(f.y.m, s.rows * s.down) <= GRID;
 }
@@ -120,14 +118,25 @@ static void lay_patch_of(const tess_correlate_frame *f, patch_shape s, tess_gpu_
     tess_correlate_frame_pass(layout, step, f);
 }
 
+/* Of u8 patch_shared takes the weights times 2^24, which is exact as far as it does not overflow. */
+static bool raise_weights(const tess_correlate_frame *f, float raised[9]) {
+    const float *weights = f->pass->weights;
+    for (int64_t i = 0; i < f->pass->taps; i++) {
+        raised[i] = f->pass->from == tess_u8 ? weights[i] * 0x1p24f : weights[i];
+        if (isinf(raised[i]) && !isinf(weights[i]))
+            return false;
+    }
+    return true;
+}
+
 /* Bytes whose sums are f32 go through shared memory where a block has a place for them. */
 static bool patch_shares(const tess_correlate_frame *f, int64_t work, bool whole) {
-    return whole && is_bytes(f, work) && f->x.m >= 512 && f->y.m >= 36 && f->y.m <= GRID * 10;
+    float raised[9];
+    return whole && is_bytes(f, work) && f->x.m >= 512 && f->y.m >= 36 && f->y.m <= GRID * 10 && raise_weights(f, raised);
 }
 
 static void lay_patch_shared(const tess_correlate_frame *f, tess_gpu_layout *layout, tess_type work, const tess_gpu_device *device) {
-    patch_shape s = {.columns = 16, .rows = f->y.width == 2 ? 9 : 8, .across = f->x.m >= 1024 ? 2 : 1, .blocks = 7};
-    s.down = 4 / s.across;
+    patch_shape s = {.columns = 16, .rows = f->y.width == 2 ? 9 : 8, .across = 1, .down = 4, .blocks = 7};
     /* Fewer rows a thread where few blocks are left for a second wave, whose time is its rows, those beside them, and some three rows' more. */
     const int64_t across = tess_ceil_div(f->x.m, 32 * s.columns * s.across) * f->arrays, at_once = device->sms * s.blocks,
                   beside = f->y.width - 1 + 3;
@@ -141,11 +150,15 @@ static void lay_patch_shared(const tess_correlate_frame *f, tess_gpu_layout *lay
 static void lay_patch_as(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole) {
     tess_correlate_frame f = known_frame(base, 1);
     const tess_type work = tess_correlate_gpu_of(base)->work;
-    if (patch_shares(&f, work_size(base), whole))
+    const bool shared = patch_shares(&f, work_size(base), whole);
+    float raised[9];
+    if (shared)
         lay_patch_shared(&f, layout, work, device);
     else
         lay_patch_of(&f, patch_of(&f, work_size(base), whole), layout, &gpu_patch, "patch", work, whole, 0);
-    tess_gpu_pass(layout, &layout->step[layout->steps - 1], f.pass->weights, f.pass->size);
+    if (shared)
+        raise_weights(&f, raised);
+    tess_gpu_pass(layout, &layout->step[layout->steps - 1], shared ? raised : f.pass->weights, f.pass->size);
 }
 
 /* ---- patch_bytes ---- */
@@ -219,7 +232,7 @@ static strip2d_shape strip2d_of(const tess_correlate_frame *f, int64_t work, boo
         s.columns = 4;
     if (f->in < 4)
         s.columns = wide == 2 ? 4 : 8;
-    s.columns = tess_max64(s.columns, tess_correlate_columns_least(f));
+    s.columns = tess_max64(s.columns, tess_correlate_columns_full(f));
     while (s.threads > 32 && s.threads * s.columns / 2 >= f->x.m)
         s.threads /= 2;
     const int64_t row = tess_correlate_frame_ring(f, whole, s.threads * s.columns, s.columns, before(f), after(f), 0);
@@ -301,7 +314,7 @@ static march3d_shape march3d_of(const tess_correlate_frame *f, int64_t work, boo
     march3d_shape s = {.columns = f->in == 8 ? 2 : f->in == 4 ? 4 : 8, .rows = 4, .along = large ? 128 : f->z.width <= 3 ? 64 : 32, .stages = 3};
     if (wide == 2 && f->in < 8)
         s.columns = 4;
-    s.columns = tess_max64(s.columns, tess_correlate_columns_least(f));
+    s.columns = tess_max64(s.columns, tess_correlate_columns_full(f));
     while (s.rows > 1 && (s.rows * plane * f->z.width * s.columns > BODY || s.rows * f->z.width * s.columns * wide > 64))
         s.rows--;
     while (s.along > 32 && s.along / 2 * s.columns >= f->x.m)

@@ -2,8 +2,11 @@
 // gpu_patch_shared.cu - production: small masks of floats over bytes. As patch, but the rows of a block come to shared memory, all at once, and need no registers there.
 //
 // The assembler moves loads to where their registers are first wanted: of the rows that patch asks for at once it leaves three at the beginning, and each of
-// the others is waited for by itself. Copies to shared memory stay where they stand. So a block waits once;
+// the others is waited for by itself. Loads whose words go to shared memory stay where they stand. So a block waits once;
 // sums stay in registers from their first row of input to their last, and the loop over rows is rolled, KY rows a turn, each sum where it was.
+//
+// Of u8 one permutation makes two numbers of 16 bits, b / 2^24 each, and one instruction each makes them f32: half an instruction an element less than `cell`
+// takes. Their weights come times 2^24, so that every product, and with it every sum, is the number that it was.
 //
 // -DKY; -DV, -DR columns and rows of outputs a thread, R + 1 a multiple of KY; -DWX, -DWY warps of a block along x and y.
 #include "ops/correlate/gpu_copies.cuh"
@@ -52,24 +55,36 @@ __device__ void bring_anywhere(element *room, const element *in, const frame &f,
     }
 }
 
-// Rows that are all there, as are the columns of outputs. What lies beside them may stand outside: the same place in every row, found once, a lane an element.
+__device__ __forceinline__ void lay_vector(element *to, const words<16> &v) { *(uint4 *)to = make_uint4(v.word[0], v.word[1], v.word[2], v.word[3]); }
+
+// Rows that are all there, as are the columns of outputs, by way of registers: all loads, then all stores. The vectors beside them are dealt to the block's warps,
+// a lane each. What lies there may stand outside: the same place in every row, found once, a lane an element.
 __device__ __forceinline__ void bring_rows(element *room, const element *in, const frame &f, int x, int top, int lane, int warp) {
-    const element *from = in + (i64)(top + warp) * f.in_y + x;
+    enum { TIMES = (ROWS + WARPS - 1) / WARPS, ACROSS = WIDE / VECTOR / 32, SHARE = (2 * ROWS + WARPS - 1) / WARPS };
+    static_assert(SHARE <= 32, "a lane a vector");
+    const element *from = in + (i64)(top + warp) * f.in_y + x + lane * VECTOR;
+    element *to = room + warp * ROW + VECTOR + lane * VECTOR;
     const i64 step = WARPS * f.in_y;
-    const unsigned to = (unsigned)__cvta_generic_to_shared(room) + (warp * ROW + VECTOR) * SIZE;
     const bool left = x >= VECTOR, right = x + WIDE + VECTOR <= (int)f.n_x;
-    const int beside = lane ? WIDE : -VECTOR; // lanes 0 and 1
-    const bool mine = lane == 0 ? left : lane == 1 && right;
+    const int number = warp * SHARE + lane, beside = number / 2, at_right = number & 1;
+    const bool mine = lane < SHARE && number < 2 * ROWS && (at_right ? right : left);
+    words<16> v[TIMES][ACROSS], side;
 #pragma unroll
-    for (int i = 0; i < (ROWS + WARPS - 1) / WARPS; i++)
-        if ((i + 1) * WARPS <= ROWS || warp + i * WARPS < ROWS) {
-            const unsigned at = to + i * (WARPS * ROW * SIZE);
+    for (int i = 0; i < TIMES; i++)
+        if ((i + 1) * WARPS <= ROWS || warp + i * WARPS < ROWS)
 #pragma unroll
-            for (int k = 0; k < WIDE / VECTOR; k += 32)
-                copy_vector(at + (k + lane) * 16, from + i * step + (k + lane) * VECTOR);
-            if (mine)
-                copy_vector(at + beside * SIZE, from + i * step + beside);
-        }
+            for (int k = 0; k < ACROSS; k++)
+                load_now(v[i][k], from + i * step + k * 32 * VECTOR);
+    if (mine)
+        load_now(side, in + (i64)(top + beside) * f.in_y + x + (at_right ? WIDE : -VECTOR));
+#pragma unroll
+    for (int i = 0; i < TIMES; i++)
+        if ((i + 1) * WARPS <= ROWS || warp + i * WARPS < ROWS)
+#pragma unroll
+            for (int k = 0; k < ACROSS; k++)
+                lay_vector(to + i * (WARPS * ROW) + k * 32 * VECTOR, v[i][k]);
+    if (mine)
+        lay_vector(room + beside * ROW + (at_right ? VECTOR + WIDE : 0), side);
     if (left && right)
         return;
 #pragma unroll 1
@@ -80,6 +95,21 @@ __device__ __forceinline__ void bring_rows(element *room, const element *in, con
             for (int r = warp; r < ROWS; r += WARPS)
                 room[r * ROW + VECTOR + column] = at >= 0 ? in[(i64)(top + r) * f.in_y + at] : ghost_of(f);
         }
+}
+
+// Element i of the words: of u8 its 2^24th part.
+__device__ __forceinline__ work part(const unsigned *word, int i) {
+#if WORK == T_F32 && IN == T_U8
+    const unsigned two = __byte_perm(word[i / 4], 0, i % 4 < 2 ? 0x4140 : 0x4342);
+    float value;
+    if (i % 2)
+        asm("{.reg .b16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, high;}" : "=f"(value) : "r"(two));
+    else
+        asm("{.reg .b16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, low;}" : "=f"(value) : "r"(two));
+    return value;
+#else
+    return cell(word, i);
+#endif
 }
 
 // What rows FROM .. TO of the mask make of the row at `at`, whose number is J modulo KY: KY outputs are under way, each where it began.
@@ -100,7 +130,7 @@ template <int FROM, int TO, int J> __device__ __forceinline__ void add_row(work 
     work value[LEFT + V + RIGHT];
 #pragma unroll
     for (int i = 0; i < LEFT + V + RIGHT; i++)
-        value[i] = cell(word, FIRST + i);
+        value[i] = part(word, FIRST + i);
 #pragma unroll
     for (int ky = FROM; ky <= TO; ky++)
 #pragma unroll

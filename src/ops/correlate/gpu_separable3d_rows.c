@@ -158,7 +158,7 @@ static bool takes(const tess_problem *base, bool whole, const char **why) {
         return false;
     const shape s = shape_of(&three, work_size(base), &none);
     if (s.columns < tess_correlate_columns_least(f)) {
-        *why = "takes elements and results of at least 2 bytes where sums are of 8, as a thread's columns are whole words";
+        *why = "takes elements of at least 2 bytes where sums are of 8, as a thread's columns are whole words";
         return false;
     }
     return s.shared <= 96 << 10 && copies_fit(&three, &s) &&

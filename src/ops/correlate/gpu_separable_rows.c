@@ -84,7 +84,7 @@ static shape shape_of(const pair *two, int64_t work, const tess_gpu_device *devi
     if (!two->whole && wide == 1 && f->y.width <= 9)
         s.turn = 2;
     if (wide == 2) /* lanes 16 bytes apart between the passes: 32 would meet in the banks of shared memory */
-        s.columns = tess_max64(2, tess_correlate_columns_least(f));
+        s.columns = tess_max64(2, tess_correlate_columns_full(f));
     while (s.threads > 64 && s.threads * s.columns / 2 >= f->x.m + before + after)
         s.threads = s.threads == 192 ? 128 : s.threads / 2;
     const int64_t vector = 16 / f->in, unit = tess_max64(s.columns, two->whole && f->in >= 4 ? 2 * vector : vector),
@@ -219,10 +219,9 @@ static bool patch_takes(const tess_problem *base, const char **why) {
     const int64_t widest = work_size(base) == 8 && (two.rows == 0 || f->in < 8) ? SHORT / 2 + 1 : SHORT;
     *why =
         "takes two masks of at most 9 taps (sums of f64 from narrower elements, or by rows first: 5), no wider than a vector of 16 bytes on either "
-        "side, or two by columns first; elements of 1 and 2 bytes by columns first and in f32 only; no results of 1 byte from elements of 8";
-    return s.columns >= tess_correlate_columns_least(f) && (f->in >= 4 || (two.rows != 0 && work_size(base) == 4)) && f->x.width <= widest &&
-           f->y.width <= widest && reach <= laps * s.columns && f->x.m > 0 && f->y.m > 0 && f->arrays > 0 &&
-           tess_ceil_div(f->y.m, s.rows * s.down) <= GRID;
+        "side, or two by columns first; elements of 1 and 2 bytes by columns first and in f32 only";
+    return (f->in >= 4 || (two.rows != 0 && work_size(base) == 4)) && f->x.width <= widest && f->y.width <= widest && reach <= laps * s.columns &&
+           f->x.m > 0 && f->y.m > 0 && f->arrays > 0 && tess_ceil_div(f->y.m, s.rows * s.down) <= GRID;
 }
 
 static void lay_patch_separable(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {

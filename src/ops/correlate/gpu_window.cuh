@@ -177,7 +177,7 @@ __device__ __forceinline__ unsigned narrow_two(float a, float b) {
 
 // N results side by side, narrowed. In f32 a NaN that was computed is 0x7fffffff (PTX), the largest of all numbers read as an integer: a minimum makes it the
 // canonical one and changes nothing else.
-template <int N> union alignas((N * sizeof(result) > 16 ? 16 : N * sizeof(result))) packed {
+template <int N> union alignas((N * sizeof(result) > 16 ? 16 : N * sizeof(result) < 4 ? 4 : N * sizeof(result))) packed {
     result r[N];
     unsigned word[N * sizeof(result) < 4 ? 1 : N * sizeof(result) / 4];
     __device__ __forceinline__ packed(const work (&value)[N]) {
@@ -217,8 +217,10 @@ template <int N> union alignas((N * sizeof(result) > 16 ? 16 : N * sizeof(result
             *(uint2 *)at = make_uint2(word[0], word[1]);
         else if (BYTES == 4)
             *(unsigned *)at = word[0];
-        else if (BYTES < 4)
-            *(result *)at = r[0];
+        else if (BYTES == 2)
+            *(unsigned short *)at = (unsigned short)word[0];
+        else if (BYTES == 1)
+            *(unsigned char *)at = (unsigned char)word[0];
     }
 };
 
