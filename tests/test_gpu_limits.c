@@ -56,7 +56,7 @@ static void read_log(const char *log, int arch, const char *row, const char *pro
 }
 
 static void compile(const tess_gpu_source *source, int arch, const char *row, const char *problem) {
-    const char *options[TESS_GPU_OPTIONS + 8] = {"--std=c++17", "--fmad=false", "--ptxas-options=-v"}, *text[8], *name[8];
+    const char *options[TESS_GPU_OPTIONS + 8] = {"--std=c++17", "--fmad=false", "--ptxas-options=-v"}, *text[12], *name[12];
     char architecture[40], *log;
     nvrtcProgram program;
     size_t size;
@@ -206,7 +206,12 @@ static void short_rows(void) {
                {TESS_SUM, tess_f64, tess_f64, true, 500, 0, "exact sum f64 rows of 500"},
                {TESS_SUM, tess_c64, tess_c64, true, 16, 0, "exact sum c64 rows of 16"},
                {TESS_SUM, tess_f32, tess_f32, false, 16, 3, "sum f32 rows of 16, 3 columns"},
-               {TESS_VAR, tess_f32, tess_f32, false, 100, 3, "var f32 rows of 100, 3 columns"}};
+               {TESS_VAR, tess_f32, tess_f32, false, 100, 3, "var f32 rows of 100, 3 columns"},
+               {TESS_ARGMAX, tess_u8, tess_i64, false, 100, 0, "argmax u8 rows of 100"},
+               {TESS_SUM, tess_f32, tess_f32, false, 200, 33, "sum f32 rows of 200, 33 columns"},
+               {TESS_SUM, tess_f32, tess_f32, false, 100, 256, "sum f32 rows of 100, 256 columns"},
+               {TESS_ARGMAX, tess_f32, tess_i64, false, 200, 33, "argmax f32 rows of 200, 33 columns"},
+               {TESS_SUM, tess_c64, tess_c64, false, 50, 33, "sum c64 rows of 50, 33 columns"}};
     const int axis = 1;
     tess_plan *plan;
     for (int i = 0; i < TESS_COUNT(all); i++) {
@@ -227,6 +232,8 @@ static void segments(void) {
         const char *words;
     } all[] = {{TESS_SUM, tess_f32, tess_f32, false, "sum f32"},       {TESS_SUM, tess_u8, tess_u64, false, "sum u8"},
                {TESS_ARGMAX, tess_f32, tess_i64, false, "argmax f32"}, {TESS_VAR, tess_f32, tess_f32, false, "var f32"},
+               {TESS_MAX, tess_f32, tess_f32, false, "max f32"},       {TESS_ARGMAX, tess_u8, tess_i64, false, "argmax u8"},
+               {TESS_PROD, tess_c64, tess_c64, false, "product c64"},  {TESS_SUM, tess_f64, tess_f64, false, "sum f64"},
                {TESS_SUM, tess_c64, tess_c64, false, "sum c64"},       {TESS_SUM, tess_c128, tess_c128, false, "sum c128"},
                {TESS_SUM, tess_f32, tess_f32, true, "exact sum f32"},  {TESS_SUM, tess_c64, tess_c64, true, "exact sum c64"}};
     enum { COUNT = 64 };

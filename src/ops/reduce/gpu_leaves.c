@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_leaves.c - lays out reduce/tree_leaves: a block a leaf of any layout, and parts of problems that are larger than the device. */
+ * gpu_leaves.c - lays out reduce/tree_leaves: a block a leaf of any layout, and parts of problems that are larger than the device; and reduce/tree_lanes: a block an output. */
 #include "ops/reduce/gpu_reduce.h"
 
-extern const char tess_kernel_reduce_gpu_tree_leaves_cu[], tess_kernel_reduce_gpu_complex_cuh[];
+extern const char tess_kernel_reduce_gpu_tree_leaves_cu[], tess_kernel_reduce_gpu_tree_lanes_cu[], tess_kernel_reduce_gpu_complex_cuh[];
 const tess_gpu_text tess_reduce_gpu_complex_header = {"ops/reduce/gpu_complex.cuh", tess_kernel_reduce_gpu_complex_cuh};
-static const tess_gpu_text tree_leaves = {"reduce/gpu_tree_leaves.cu", tess_kernel_reduce_gpu_tree_leaves_cu};
+static const tess_gpu_text tree_leaves = {"reduce/gpu_tree_leaves.cu", tess_kernel_reduce_gpu_tree_leaves_cu},
+                           tree_lanes = {"reduce/gpu_tree_lanes.cu", tess_kernel_reduce_gpu_tree_lanes_cu};
 static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
                                                &tess_reduce_gpu_tree_header,
                                                &tess_reduce_gpu_leaf_header,
@@ -68,3 +69,35 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
 }
 
 const tess_gpu_row tess_reduce_gpu_leaves = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_out};
+
+/* ---- reduce/tree_lanes ---- */
+
+static void lay_lanes(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const reduce_problem *p = of(problem);
+    int64_t block[5 + 5 * (TESS_MAX_NDIM + 1)], *at = block, size = p->in.itemsize;
+    (void)device;
+    tess_gpu_unit(layout, &tree_lanes);
+    tess_reduce_gpu_node_options(layout, p);
+    tess_gpu_option(layout, "-DKEPT=%d", p->kept);
+    tess_gpu_option(layout, "-DRANK=%d", p->rank);
+    tess_gpu_option(layout, "-DSEGMENTS=%d", p->offsets != NULL);
+    *at++ = p->k;
+    *at++ = p->outputs;
+    *at++ = p->segments;
+    *at++ = p->segment_stride / p->out.itemsize;
+    *at++ = tess_reduce_gpu_word(p->ddof);
+    for (int d = 0; d <= p->rank; d++)
+        *at++ = d < p->rank ? p->size[d] : 0;
+    for (int d = 0; d <= p->rank; d++)
+        *at++ = d < p->rank ? p->stride[0][d] / size : 0;
+    at = tess_reduce_gpu_put_kept(at, p, p->kept);
+    if (p->offsets)
+        tess_gpu_data(layout, p->offsets, (size_t)(p->segments + 1) * sizeof *p->offsets);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_lanes", p->outputs * p->segments, 1, 1, 256, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_gpu_pass_pointer(layout, step, p->offsets ? TESS_GPU_DATA : TESS_GPU_WORKSPACE, 0);
+    tess_gpu_pass(layout, step, block, (size_t)(at - block) * sizeof *block);
+}
+
+const tess_gpu_row tess_reduce_gpu_tree_lanes = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_lanes};

@@ -8,6 +8,8 @@
 //     COUNT of bytes    the high bit of (x & 0x7f) + 0x7f | x says that x is not 0; dp4a adds the four bits
 //     EXTREME of bytes  bytes 0 and 2, 1 and 3, as halves of a word: below 0x7c00 the order of 16-bit floats is that of their bits
 //     EXTREME of f16, bf16    the pair's own instruction, whose order (-0 below +0) and whose NaN are those of the keys
+//     EXTREME of f32    the same, an element a word
+//     ARG of bytes    the element above, the words that are still to come below: the greatest such word is the first greatest element
 #ifndef TESS_REDUCE_PACKED_CUH
 #define TESS_REDUCE_PACKED_CUH
 #include "ops/reduce/gpu_node.cuh"
@@ -18,9 +20,13 @@
 #elif IN == T_BF16
 #define PAIR ".bf16x2"
 #define INFINITE 0x7f807f80u
+#elif IN == T_F32
+#define PAIR ".f32"
+#define INFINITE 0x7f800000u
 #else
 #define PAIR ".f16x2"
 #endif
+#define NEGATIVE (IN == T_F32 ? 0x80000000u : 0x80008000u) // the signs of a word
 #if IN >= T_F16 && !OMIT
 #define OF_NAN ".NaN"
 #else
@@ -31,12 +37,18 @@ struct packed {
     unsigned part[4];
 };
 
-#if KIND == EXTREME
-// The bytes' order as that of unsigned numbers: as in key_of.
-const unsigned FLIP = (IN == T_I8 ? 0x80808080u : 0) ^ (SMALLEST ? 0xffffffffu : 0);
+#if KIND == EXTREME || KIND == ARG
+// The elements' order as that of unsigned numbers: as in key_of.
+const unsigned FLIP = (IN == T_I8 ? 0x80808080u : IN == T_I16 ? 0x80008000u : 0) ^ (SMALLEST ? 0xffffffffu : 0);
+#endif
 
+#if KIND == EXTREME
 __device__ void keep_best(unsigned &best, unsigned x) {
-#if IN >= T_F16 && SMALLEST
+#if IN == T_F32 && SMALLEST
+    asm("{.reg .f32 a, b;\n\tmov.b32 a, %0;\n\tmov.b32 b, %1;\n\tmin" OF_NAN ".f32 a, a, b;\n\tmov.b32 %0, a;}" : "+r"(best) : "r"(x));
+#elif IN == T_F32
+    asm("{.reg .f32 a, b;\n\tmov.b32 a, %0;\n\tmov.b32 b, %1;\n\tmax" OF_NAN ".f32 a, a, b;\n\tmov.b32 %0, a;}" : "+r"(best) : "r"(x));
+#elif IN >= T_F16 && SMALLEST
     asm("min" OF_NAN PAIR " %0, %0, %1;" : "+r"(best) : "r"(x));
 #else
     asm("max" OF_NAN PAIR " %0, %0, %1;" : "+r"(best) : "r"(x));
@@ -47,7 +59,7 @@ __device__ void keep_best(unsigned &best, unsigned x) {
 __device__ packed packed_nothing() {
     packed p;
 #if KIND == EXTREME && IN >= T_F16
-    const unsigned least = OMIT ? 0x7fff7fffu : SMALLEST ? INFINITE : INFINITE | 0x80008000u;
+    const unsigned least = OMIT ? ~NEGATIVE : SMALLEST ? INFINITE : INFINITE | NEGATIVE;
 #else
     const unsigned least = 0;
 #endif
@@ -64,8 +76,9 @@ __device__ void packed_take(packed &p, const words<16> &v) {
 #elif KIND == COUNT
         unsigned bits = (((x & 0x7f7f7f7fu) + 0x7f7f7f7fu) | x) & 0x80808080u;
         p.part[i] = __dp4a(bits, 0x01010101u, p.part[i]);
+#elif KIND == ARG // places of whole runs are not taken by words
 #elif IN >= T_F16
-        keep_best(p.part[i], MAGNITUDE ? x & 0x7fff7fffu : x);
+        keep_best(p.part[i], MAGNITUDE ? x & ~NEGATIVE : x);
 #else
         x ^= FLIP;
         keep_best(p.part[i & 1], x & 0x00ff00ffu);
@@ -74,15 +87,26 @@ __device__ void packed_take(packed &p, const words<16> &v) {
     }
 }
 
-// A word of which only the bits of a mask are elements; they go to the first half of the parts.
-__device__ void packed_some(packed &p, unsigned x, unsigned mask) {
+// Word number `word` of a row, of which only the bits of a mask are elements; they go to the first half of the parts. FIRST: it may be number 0.
+template <bool FIRST> __device__ void packed_some(packed &p, unsigned x, unsigned mask, int word) {
 #if KIND == SUM
     p.part[0] = IN == T_I8 ? (unsigned)__dp4a((int)(x & mask), 0x01010101, (int)p.part[0]) : __dp4a(x & mask, 0x01010101u, p.part[0]);
 #elif KIND == COUNT
     unsigned bits = (((x & 0x7f7f7f7fu) + 0x7f7f7f7fu) | x) & mask & 0x80808080u;
     p.part[0] = __dp4a(bits, 0x01010101u, p.part[0]);
+#elif KIND == ARG
+    // What is behind the row counts as the lowest element, of a place that nobody asks for; what is before it must not count.
+    const unsigned left = 0xffff - (unsigned)word;
+    x = (x ^ FLIP) & mask;
+#pragma unroll
+    for (int j = 0; j < 4 / (int)sizeof(element); j++) {
+        unsigned both = __byte_perm(x, left, sizeof(element) == 1 ? 0x7054 + 0x100 * j : 0x1054 + 0x2200 * j);
+        if (FIRST && word == 0)
+            both = mask >> WIDTH * j & 1 ? both : 0;
+        p.part[j] = both > p.part[j] ? both : p.part[j];
+    }
 #elif IN >= T_F16
-    x = MAGNITUDE ? x & 0x7fff7fffu : x;
+    x = MAGNITUDE ? x & ~NEGATIVE : x;
     keep_best(p.part[0], (x & mask) | (packed_nothing().part[0] & ~mask));
 #else
     x = (x ^ FLIP) & mask;
@@ -91,13 +115,25 @@ __device__ void packed_some(packed &p, unsigned x, unsigned mask) {
 #endif
 }
 
-// What these came to: `count` elements, or none of their number.
-__device__ node packed_some_total(const packed &p, int count) {
+// What these came to: `count` elements, or none of their number. offset: places of word number 0 before the row.
+__device__ node packed_some_total(const packed &p, int count, int offset) {
     node n = nothing();
 #if KIND == SUM
     n.value = IN == T_I8 ? (acc)(int)p.part[0] : (acc)p.part[0];
 #elif KIND == COUNT
     n.zeros = count - (int)(p.part[0] >> 7);
+#elif KIND == ARG
+    enum { PER = 4 / (int)sizeof(element) };
+    unsigned best = 0;
+#pragma unroll
+    for (int j = 0; j < PER; j++) {
+        const unsigned place = (0xffff - (p.part[j] & 0xffff)) * PER + j - offset, both = (p.part[j] & 0xffff0000u) | (0xffff - place);
+        best = p.part[j] && both > best ? both : best;
+    }
+    if (best)
+        take(n, (element)((best >> 16) ^ FLIP), 0xffff - (best & 0xffff));
+#elif IN == T_F32
+    take(n, __uint_as_float(p.part[0]), 0);
 #else
     const unsigned flip = IN < T_F16 ? FLIP & 0xff : 0;
     take(n, (element)((p.part[0] & 0xffff) ^ flip), 0);
@@ -114,7 +150,7 @@ __device__ node packed_total(const packed &p, int count) {
     n.value = IN == T_I8 ? (acc)(int)sum : (acc)sum;
 #elif KIND == COUNT
     n.zeros = count - (int)((p.part[0] + p.part[1] + p.part[2] + p.part[3]) >> 7);
-#else
+#elif KIND == EXTREME && IN != T_F32 // whole runs of f32 are not taken by words
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         unsigned low = p.part[i] & 0xffff, high = p.part[i] >> 16;

@@ -28,13 +28,13 @@
 TESS_REDUCE_RUNGS(RUNG)
 #undef RUNG
 
-enum { REDUCE_GPU_ROWS = 11 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's blocks */ };
+enum { REDUCE_GPU_ROWS = 13 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's blocks */ };
 int64_t tess_reduce_gpu_resident(const tess_gpu_device *device); /* so many of its blocks a device holds at once; NULL = an H200 */
 extern const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS];
 
 extern const tess_gpu_text tess_reduce_gpu_node_header, tess_reduce_gpu_tree_header, tess_reduce_gpu_leaf_header, tess_reduce_gpu_types_header,
     tess_reduce_gpu_complex_header, tess_reduce_gpu_finish_header, tess_reduce_gpu_segment_header, tess_reduce_gpu_packed_header,
-    tess_reduce_gpu_exact_header;
+    tess_reduce_gpu_exact_header, tess_reduce_gpu_segment_finish_header, tess_reduce_gpu_stage_header, tess_reduce_gpu_lanes_header;
 void tess_reduce_gpu_node_options(tess_gpu_layout *layout, const reduce_problem *p); /* the -D of gpu_node.cuh */
 int64_t tess_reduce_gpu_node_size(const reduce_problem *p);                          /* bytes of its struct node, or of gpu_complex.cuh's */
 /* The first `count` kept axes as shape[], in[], out[] of the kernels' structures, with steps in elements; a double as a word of them. */
@@ -57,6 +57,16 @@ int64_t tess_reduce_gpu_chunks(const reduce_problem *p,
                                int64_t size);         /* of so many elements, into which they are cut; 1 where no segment is longer */
 bool tess_reduce_gpu_turned(const reduce_problem *p); /* whether outputs lie nearer to each other than a segment's elements */
 
+/* gpu_patches.c */
+extern const tess_gpu_row tess_reduce_gpu_patches;
+bool tess_reduce_gpu_patches_fit(const tess_problem *problem, const char **why);
+bool tess_reduce_gpu_patches_pay(const tess_problem *problem, const char **why);
+
+/* gpu_stretches.c */
+extern const tess_gpu_row tess_reduce_gpu_stretches;
+bool tess_reduce_gpu_stretches_fit(const tess_problem *problem, const char **why);
+bool tess_reduce_gpu_stretches_pay(const tess_problem *problem, const char **why);
+
 /* gpu_short.c */
 extern const tess_gpu_row tess_reduce_gpu_short, tess_reduce_gpu_groups, tess_reduce_gpu_exact_short;
 /* How an output is shared: threads, lanes each, elements of a vector, bytes left out; what a warp and a multiprocessor have; gpu_group.cuh's options. */
@@ -67,6 +77,7 @@ void tess_reduce_gpu_short_shape(const reduce_problem *p, tess_reduce_gpu_shape 
 int64_t tess_reduce_gpu_stretch(const reduce_problem *p, const tess_reduce_gpu_shape *shape); /* rows of a warp */
 int tess_reduce_gpu_lanes(int64_t k); /* of the tree that have an element, rounded up to a power of two */
 void tess_reduce_predict_short(const tess_problem *problem, tess_gpu_prediction *prediction); /* gpu_short_predict.c */
+bool tess_reduce_gpu_packs_short(const reduce_problem *p);
 bool tess_reduce_gpu_short_fits(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_short_pays(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_groups_fit(const tess_problem *problem, const char **why);
@@ -75,7 +86,7 @@ bool tess_reduce_gpu_exact_short_fits(const tess_problem *problem, const char **
 bool tess_reduce_gpu_exact_short_pays(const tess_problem *problem, const char **why);
 
 /* gpu_leaves.c */
-extern const tess_gpu_row tess_reduce_gpu_leaves;
+extern const tess_gpu_row tess_reduce_gpu_leaves, tess_reduce_gpu_tree_lanes;
 bool tess_reduce_gpu_leaves_fit(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_leaves_pay(const tess_problem *problem, const char **why);
 

@@ -8,7 +8,6 @@
 KERNEL_TEXT(gpu_tree_rows);
 KERNEL_TEXT(gpu_tree_block);
 KERNEL_TEXT(gpu_tree_columns);
-KERNEL_TEXT(gpu_tree_lanes);
 extern const char tess_kernel_reduce_gpu_node_cuh[], tess_kernel_reduce_gpu_tree_cuh[], tess_kernel_reduce_gpu_leaf_cuh[],
     tess_kernel_reduce_gpu_packed_cuh[], tess_kernel_reduce_gpu_finish_cuh[], tess_kernel_gpu_types_cuh[];
 const tess_gpu_text tess_reduce_gpu_node_header = {"ops/reduce/gpu_node.cuh", tess_kernel_reduce_gpu_node_cuh},
@@ -261,40 +260,9 @@ static void lay_tree_columns(const tess_problem *problem, const tess_gpu_device 
     layout->alignment = vector > 1 ? vector * size : 0;
 }
 
-/* ---- reduce/tree_lanes ---- */
-
-static void lay_tree_lanes(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
-    const reduce_problem *p = of(problem);
-    int64_t block[5 + 5 * (TESS_MAX_NDIM + 1)], *at = block, size = p->in.itemsize;
-    (void)device;
-    tess_gpu_unit(layout, &gpu_tree_lanes);
-    tess_reduce_gpu_node_options(layout, p);
-    tess_gpu_option(layout, "-DKEPT=%d", p->kept);
-    tess_gpu_option(layout, "-DRANK=%d", p->rank);
-    tess_gpu_option(layout, "-DSEGMENTS=%d", p->offsets != NULL);
-    *at++ = p->k;
-    *at++ = p->outputs;
-    *at++ = p->segments;
-    *at++ = p->segment_stride / p->out.itemsize;
-    *at++ = tess_reduce_gpu_word(p->ddof);
-    for (int d = 0; d <= p->rank; d++)
-        *at++ = d < p->rank ? p->size[d] : 0;
-    for (int d = 0; d <= p->rank; d++)
-        *at++ = d < p->rank ? p->stride[0][d] / size : 0;
-    at = tess_reduce_gpu_put_kept(at, p, p->kept);
-    if (p->offsets)
-        tess_gpu_data(layout, p->offsets, (size_t)(p->segments + 1) * sizeof *p->offsets);
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_lanes", p->outputs * p->segments, 1, 1, 256, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-    tess_gpu_pass_pointer(layout, step, p->offsets ? TESS_GPU_DATA : TESS_GPU_WORKSPACE, 0);
-    tess_gpu_pass(layout, step, block, (size_t)(at - block) * sizeof *block);
-}
-
 static const tess_gpu_row row_rows = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_tree_rows},
                           row_columns = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_tree_columns},
-                          row_block = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_tree_block},
-                          row_lanes = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_tree_lanes};
+                          row_block = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_tree_block};
 
 #define HARRIS "Harris, Optimizing parallel reduction in CUDA, NVIDIA 2007"
 #define RUNG_ROW(the_name, words, from)                                                                                                 \
@@ -317,6 +285,13 @@ const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS] = {
      .applicable = tess_reduce_gpu_short_fits,
      .sensible = tess_reduce_gpu_short_pays,
      .gpu = &tess_reduce_gpu_short},
+    {.name = "reduce/tree_patches",
+     .idea = "outputs side by side of few elements: a block copies all elements of some to shared memory, a few threads take an output",
+     .source = "Higham 1993 (pairwise)",
+     .target = TESS_TARGET_GPU,
+     .applicable = tess_reduce_gpu_patches_fit,
+     .sensible = tess_reduce_gpu_patches_pay,
+     .gpu = &tess_reduce_gpu_patches},
     {.name = "reduce/tree_columns",
      .idea = "a thread a vector of columns: the tree's lanes in bit-reversed order, partial sums on a stack in registers",
      .source = "Higham 1993 (pairwise)",
@@ -364,6 +339,13 @@ const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS] = {
      .target = TESS_TARGET_GPU,
      .applicable = tess_reduce_gpu_exact_segments_fit,
      .gpu = &tess_reduce_gpu_exact_segments},
+    {.name = "reduce/tree_stretches",
+     .idea = "short segments that follow one another: a warp copies a stretch of whole ones to shared memory by vectors",
+     .source = "Higham 1993 (pairwise)",
+     .target = TESS_TARGET_GPU,
+     .applicable = tess_reduce_gpu_stretches_fit,
+     .sensible = tess_reduce_gpu_stretches_pay,
+     .gpu = &tess_reduce_gpu_stretches},
     {.name = "reduce/tree_segments",
      .idea = "segments, complex elements too: a warp a leaf, whatever the lengths; short ones several a warp",
      .source = "Higham 1993 (pairwise)",
@@ -376,7 +358,7 @@ const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS] = {
      .source = "Higham 1993 (pairwise)",
      .target = TESS_TARGET_GPU,
      .applicable = computable,
-     .gpu = &row_lanes},
+     .gpu = &tess_reduce_gpu_tree_lanes},
     RUNG_ROW(neighbored, "neighbouring pairs in place: one lane in 2, 4, 8, ... works", "-"),
     RUNG_ROW(neighbored_packed, "neighbouring pairs by the first threads: whole warps retire", "-"),
     RUNG_ROW(interleaved, "halves meet: working threads and their values lie side by side", HARRIS),

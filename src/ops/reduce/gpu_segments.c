@@ -4,15 +4,12 @@
 
 #include <stdlib.h>
 
-extern const char tess_kernel_reduce_gpu_tree_segments_cu[];
+extern const char tess_kernel_reduce_gpu_tree_segments_cu[], tess_kernel_reduce_gpu_segment_finish_cuh[];
+const tess_gpu_text tess_reduce_gpu_segment_finish_header = {"ops/reduce/gpu_segment_finish.cuh", tess_kernel_reduce_gpu_segment_finish_cuh};
 static const tess_gpu_text tree_segments = {"reduce/gpu_tree_segments.cu", tess_kernel_reduce_gpu_tree_segments_cu};
-static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
-                                               &tess_reduce_gpu_tree_header,
-                                               &tess_reduce_gpu_complex_header,
-                                               &tess_reduce_gpu_finish_header,
-                                               &tess_reduce_gpu_segment_header,
-                                               &tess_reduce_gpu_types_header,
-                                               NULL};
+static const tess_gpu_text *const headers[] = {
+    &tess_reduce_gpu_node_header,    &tess_reduce_gpu_tree_header,           &tess_reduce_gpu_complex_header, &tess_reduce_gpu_finish_header,
+    &tess_reduce_gpu_segment_header, &tess_reduce_gpu_segment_finish_header, &tess_reduce_gpu_types_header,   NULL};
 
 enum { WARPS = 8, BUSY = 1056 /* blocks of an H200 at once */, ENOUGH = 4 * 132 * 64 /* four rounds of 64 a multiprocessor */ };
 

@@ -11,14 +11,14 @@ KERNEL_TEXT(gpu_tree_short);
 KERNEL_TEXT(gpu_tree_groups);
 KERNEL_TEXT(gpu_exact_short);
 extern const char tess_kernel_reduce_gpu_stage_cuh[], tess_kernel_reduce_gpu_group_cuh[];
-static const tess_gpu_text stage_header = {"ops/reduce/gpu_stage.cuh", tess_kernel_reduce_gpu_stage_cuh},
-                           group_header = {"ops/reduce/gpu_group.cuh", tess_kernel_reduce_gpu_group_cuh};
+const tess_gpu_text tess_reduce_gpu_stage_header = {"ops/reduce/gpu_stage.cuh", tess_kernel_reduce_gpu_stage_cuh};
+static const tess_gpu_text group_header = {"ops/reduce/gpu_group.cuh", tess_kernel_reduce_gpu_group_cuh};
 static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
                                                &tess_reduce_gpu_tree_header,
                                                &tess_reduce_gpu_complex_header,
                                                &tess_reduce_gpu_packed_header,
                                                &tess_reduce_gpu_exact_header,
-                                               &stage_header,
+                                               &tess_reduce_gpu_stage_header,
                                                &group_header,
                                                &tess_reduce_gpu_types_header,
                                                NULL};
@@ -55,6 +55,11 @@ bool tess_reduce_gpu_packs(const reduce_problem *p) {
     case REDUCE_VAR: break;
     }
     return false;
+}
+
+/* And what it folds of short rows. */
+bool tess_reduce_gpu_packs_short(const reduce_problem *p) {
+    return tess_reduce_gpu_packs(p) || (p->kind == REDUCE_ARG && (p->in.type == tess_u8 || p->in.type == tess_i8));
 }
 
 static int64_t row_bytes(const reduce_problem *p) { return p->k * p->in.itemsize; }
@@ -142,7 +147,7 @@ void tess_reduce_gpu_short_shape(const reduce_problem *p, shape *s) {
         s->blocks = s->vector == 1 && p->k <= 64 ? 6 : s->each <= 16 && p->k <= 64 ? 5 : 4;
     else if (tess_is_complex(p->in.type))
         s->blocks = p->k > REDUCE_LANES ? 3 : 5;
-    if (tess_reduce_gpu_packs(p)) {
+    if (tess_reduce_gpu_packs_short(p)) {
         const int64_t words = row_bytes(p) / 4;
         s->packed = s->vector = s->each = 1;
         s->group = words <= 16 ? 1 : words <= 32 ? 2 : words <= 64 ? 4 : words <= 256 ? 8 : words <= 512 ? 16 : 32;

@@ -29,14 +29,14 @@ __device__ node row_of(const tile_row &r, int t, int k, bool there) {
     packed p = packed_nothing();
     int word = r.byte / 4 + t;
     if (word <= last)
-        packed_some(p, *(const unsigned *)(r.tile + spot(word * 4)), word == last ? head & tail : head);
+        packed_some<true>(p, *(const unsigned *)(r.tile + spot(word * 4)), word == last ? head & tail : head, t);
 #pragma unroll 4
     for (int turn = 1; turn < turns; turn++) {
         word += GROUP;
         if (word <= last)
-            packed_some(p, *(const unsigned *)(r.tile + spot(word * 4)), word == last ? tail : ~0u);
+            packed_some<false>(p, *(const unsigned *)(r.tile + spot(word * 4)), word == last ? tail : ~0u, turn * GROUP + t);
     }
-    node lane[1] = {packed_some_total(p, t == 0 ? k : 0)};
+    node lane[1] = {packed_some_total(p, t == 0 ? k : 0, (r.byte & 3) / SIZE)};
     return together(lane);
 }
 #else

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * reduce.c - the public functions: a call is checked and becomes a problem. */
+#include "ops/reduce/offsets.h"
 #include "ops/reduce/sample.h"
 
 #include <math.h>
@@ -142,7 +143,7 @@ static tess_status take_offsets(reduce_problem *p, const DLTensor *given, int ax
         return tess_fail(TESS_ERR_SHAPE, "offsets has %d axes and %lld elements, it must have 1 axis and at least 1 element", a.ndim,
                          (long long)a.count);
     p->segments = a.count - 1;
-    p->offsets = tess_allocate(p->base.context, (size_t)a.count * sizeof(int64_t));
+    p->offsets = tess_reduce_offsets_make(p->base.context, a.count - 1);
     if (!p->offsets)
         return TESS_ERR_MEMORY;
     tess_loader(TESS_SLOT_BASELINE, a.type, tess_i64)(p->offsets, a.data, a.stride[0], a.count);

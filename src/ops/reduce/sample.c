@@ -3,6 +3,7 @@
  * axes cut short, the first of its segments. */
 #include <stdlib.h>
 
+#include "ops/reduce/offsets.h"
 #include "ops/reduce/sample.h"
 
 /* The first segments, as many as fit what is left of the axis. */
@@ -13,7 +14,7 @@ static tess_status sample_offsets(reduce_problem *p, const reduce_problem *whole
         n++;
     n = tess_max64(n, whole->segments > 0);
     p->segments = n;
-    p->offsets = tess_allocate(p->base.context, (size_t)(n + 1) * sizeof *p->offsets);
+    p->offsets = tess_reduce_offsets_make(p->base.context, n);
     if (!p->offsets)
         return TESS_ERR_MEMORY;
     for (int64_t i = 0; i <= n; i++)

@@ -11,6 +11,7 @@
  * paired as the tree pairs them, whatever the parts were. Variances, places and counts go the same way, because their leaves merge by the same tree. The
  * last leaf of an output, which may be shorter, is a part of its own. Exact sums have no tree: their records are long accumulators, which merge in any
  * order. */
+#include "ops/reduce/offsets.h"
 #include "ops/reduce/superaccumulator.h"
 
 #include <math.h>
@@ -155,7 +156,7 @@ static int64_t segments_end(const reduce_problem *p, const tess_cut *cut, int64_
 static tess_status copy_offsets(reduce_problem *part, const reduce_problem *p, int64_t first, int64_t segments) {
     const size_t size = (size_t)(segments + 1) * sizeof *p->offsets;
     part->segments = segments;
-    part->offsets = tess_allocate(p->base.context, size);
+    part->offsets = tess_reduce_offsets_make(p->base.context, segments);
     if (!part->offsets)
         return TESS_ERR_MEMORY;
     memcpy(part->offsets, p->offsets + first, size);

@@ -3,6 +3,7 @@
 #include "core/overlap.h"
 #include "ops/reduce/columns.h"
 #include "ops/reduce/gpu_reduce.h"
+#include "ops/reduce/offsets.h"
 
 #if defined(__x86_64__)
 #define EVERY_SLOT(f) \
@@ -134,7 +135,7 @@ static const tess_strategy rows[] = {
 
 static void release(tess_problem *problem) {
     reduce_problem *p = (reduce_problem *)problem;
-    tess_free(problem->context, p->offsets, (size_t)(p->segments + 1) * sizeof(int64_t));
+    tess_reduce_offsets_free(problem->context, p->offsets, p->segments);
 }
 
 static tess_status check(const tess_problem *problem, const char *in, const char *second, const char *out) {

@@ -190,11 +190,40 @@ static void skewed(void **state) {
     compare_as(&w, &l, 2, 2, &random);
 }
 
+/* Lengths of every kind that tree_stretches has, side by side, at their borders; stretches that are full to the last byte. */
+static void mixed(void **state) {
+    (void)state;
+    uint64_t random = 5;
+    static const int64_t sizes[] = {3, 1, 32, 33, 4, 5, 64, 65, 8, 9, 256, 16, 17, 257, 31, 512, 513, 2, 1024, 100, 130, 700, 4096, 7};
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+        tess_nan nan;
+    } cases[] = {{TESS_SUM, tess_f32, tess_f32, TESS_NAN_PROPAGATE},   {TESS_SUM, tess_u8, tess_u64, TESS_NAN_PROPAGATE},
+                 {TESS_VAR, tess_f32, tess_f64, TESS_NAN_OMIT},        {TESS_MAX, tess_f32, tess_f32, TESS_NAN_PROPAGATE},
+                 {TESS_MIN, tess_f32, tess_f32, TESS_NAN_OMIT},        {TESS_NORM_INF, tess_f32, tess_f32, TESS_NAN_PROPAGATE},
+                 {TESS_ARGMAX, tess_f32, tess_i64, TESS_NAN_OMIT},     {TESS_ARGMIN, tess_f32, tess_i32, TESS_NAN_PROPAGATE},
+                 {TESS_ARGMAX, tess_u8, tess_i64, TESS_NAN_PROPAGATE}, {TESS_ARGMIN, tess_i16, tess_i64, TESS_NAN_PROPAGATE},
+                 {TESS_ARGMAX, tess_f16, tess_i64, TESS_NAN_OMIT},     {TESS_ARGMIN, tess_f64, tess_i64, TESS_NAN_PROPAGATE},
+                 {TESS_MAX, tess_f16, tess_f16, TESS_NAN_PROPAGATE},   {TESS_SUM, tess_c128, tess_c128, TESS_NAN_PROPAGATE},
+                 {TESS_SUM, tess_f64, tess_f64, TESS_NAN_PROPAGATE},   {TESS_PROD, tess_i32, tess_i64, TESS_NAN_PROPAGATE}};
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int far = 0; far < 2; far++) { /* the mean decides how segments are shared */
+            lengths l;
+            work w = {.operation = cases[i].operation, .in = cases[i].in, .out = cases[i].out, .nan = cases[i].nan, .fill = 1 + (i + far) % 2};
+            l.offset[0] = i % 5;
+            l.count = far ? TESS_COUNT(sizes) : 300;
+            for (int64_t s = 0; s < l.count; s++)
+                l.offset[s + 1] = l.offset[s] + (far || s % 12 == 11 ? sizes[(s + i) % TESS_COUNT(sizes)] : 1 + s % 5);
+            compare_as(&w, &l, l.offset[l.count], (i + far) % 4 == 3, &random);
+        }
+}
+
 static void rows_were_compared(void **state) {
     (void)state;
     for (int r = 0; r < tess_reduce_op.gpu_count; r++) {
         const char *name = tess_reduce_op.gpu_rows[r].name;
-        const bool wanted = strstr(name, "segments") || strcmp(name, "reduce/tree_lanes") == 0;
+        const bool wanted = strstr(name, "segments") || strstr(name, "stretches") || strcmp(name, "reduce/tree_lanes") == 0;
         if (wanted && ran[r] < 10)
             fail_msg("%s was compared %d times only", name, ran[r]);
     }
@@ -202,6 +231,6 @@ static void rows_were_compared(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_operation), cmocka_unit_test(every_type), cmocka_unit_test(exact_sums),
-                                       cmocka_unit_test(skewed), cmocka_unit_test(rows_were_compared)};
+                                       cmocka_unit_test(skewed),          cmocka_unit_test(mixed),      cmocka_unit_test(rows_were_compared)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_patches.c - lays out reduce/tree_patches: outputs side by side of at most 256 elements each, a block for a patch of them. */
+#include "ops/reduce/gpu_reduce.h"
+
+extern const char tess_kernel_reduce_gpu_tree_patches_cu[], tess_kernel_reduce_gpu_lanes_cuh[];
+static const tess_gpu_text tree_patches = {"reduce/gpu_tree_patches.cu", tess_kernel_reduce_gpu_tree_patches_cu};
+const tess_gpu_text tess_reduce_gpu_lanes_header = {"ops/reduce/gpu_lanes.cuh", tess_kernel_reduce_gpu_lanes_cuh};
+static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,  &tess_reduce_gpu_tree_header,  &tess_reduce_gpu_complex_header,
+                                               &tess_reduce_gpu_lanes_header, &tess_reduce_gpu_types_header, NULL};
+
+enum {
+    MOST_BYTES = 32768,
+    MOST_RUN = 45056 /* of a set that is one run */,
+    EACH = 64 /* lanes of a thread */,
+    MOST_THREADS = 512,
+    SHARED = 227 << 10,
+    REGISTERS = 65536
+};
+
+static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
+
+/* How outputs are cut: sets of outputs side by side that follow one another, or strips of a set. */
+typedef struct shape {
+    int64_t across, sets, inner; /* of a patch; sets that follow one another in all */
+    int group, each, vector, threads, patch, blocks;
+    bool linear, shifted, pad;
+    double conflicts;
+} shape;
+
+static int64_t width_of(const reduce_problem *p) { return p->kept_size[p->kept - 1]; }
+
+/* What each thread takes in as it comes (gpu_lanes.cuh). */
+static bool any_order(const reduce_problem *p) {
+    const bool sums = p->kind == REDUCE_SUM || p->kind == REDUCE_PROD;
+    return p->kind != REDUCE_VAR && (!sums || reduce_is_integer(p->acc));
+}
+
+/* How many times as long as it might a warp's first load of elements takes. */
+static double conflicts_of(const reduce_problem *p, const shape *s, bool pad) {
+    const int64_t outputs = s->across * s->sets, size = p->in.itemsize;
+    int32_t address[32];
+    tess_gpu_shared_cost cost = {0, 0, 0};
+    for (int lane = 0; lane < 32; lane++) {
+        const int64_t place = lane % outputs, byte = (place / s->across * p->k * s->across + place % s->across + lane / outputs * s->across) * size;
+        address[lane] = lane / outputs < s->group ? (int32_t)(pad ? byte + byte / 128 * 16 : byte) : -1;
+    }
+    tess_gpu_shared_request(&cost, address, (int)size, false);
+    return cost.wavefronts / (cost.wavefronts - cost.conflicts);
+}
+
+/* False: no patch would be worth it. */
+static bool shape_of(const reduce_problem *p, shape *s) {
+    const int64_t size = p->in.itemsize, width = width_of(p), column = p->k * size;
+    const int lanes = tess_reduce_gpu_lanes(p->k);
+    *s = (shape){.across = width, .sets = 1, .inner = 1, .vector = 1};
+    s->each = (int)tess_min64(lanes, EACH);
+    s->group = lanes / s->each;
+    for (int64_t outputs = MOST_BYTES / column; any_order(p) && s->group > 1 && outputs * s->group > 256;) /* lanes are nobody's there */
+        s->group /= 2;
+    const int64_t room = tess_min64(MOST_BYTES / column, MOST_THREADS / s->group); /* outputs */
+    s->linear = p->stride[0][0] == width * size && width <= tess_min64(MOST_RUN / column, MOST_THREADS / s->group);
+    if (s->linear) {
+        if (p->kept > 1 && p->kept_stride[0][p->kept - 2] == column * width) {
+            s->inner = p->kept_size[p->kept - 2];
+            s->sets = tess_max64(1, tess_min64(s->inner, room / width));
+        }
+    } else {
+        int64_t rest = p->stride[0][0] | width * size;
+        const int64_t line = 128 / size;
+        for (int d = 0; d < p->kept - 1; d++)
+            rest |= p->kept_stride[0][d];
+        if (room < line / 2)
+            return false;
+        s->across = tess_ceil_div(width, tess_ceil_div(width, room));
+        if (s->across >= 2 * line && tess_ceil_div(s->across, line) * line <= room)
+            s->across = tess_ceil_div(s->across, line) * line;
+        else if (s->across < line && width >= line && line <= room)
+            s->across = line;
+        rest |= s->across * size;
+        s->vector = 16 / (int)size;
+        while (s->vector > 1 && rest % (s->vector * size) != 0)
+            s->vector /= 2;
+        s->shifted = s->vector * size < 16;
+    }
+    const int64_t bytes = s->shifted ? p->k * ((s->across * size + 31) / 16 * 16) : s->across * s->sets * column + (s->linear ? 15 : 0);
+    s->conflicts = conflicts_of(p, s, false);
+    s->pad = s->linear && s->conflicts > 4 && conflicts_of(p, s, true) < s->conflicts;
+    s->conflicts = conflicts_of(p, s, s->pad);
+    s->patch = (int)(tess_ceil_div(s->pad ? bytes / 8 * 9 + 16 : bytes, 128) * 128);
+    s->threads = (int)(tess_ceil_div(s->across * s->sets * s->group, 32) * 32);
+    const int64_t nodes = s->group > 1 ? s->threads * tess_reduce_gpu_node_size(p) : 0;
+    int registers = 40;
+    if (p->kind == REDUCE_VAR || tess_is_complex(p->in.type))
+        registers = p->kind == REDUCE_VAR ? 64 : 56;
+    s->blocks = (int)tess_max64(1, tess_min64(SHARED / (s->patch + nodes + 1040), REGISTERS / (registers * s->threads)));
+    return s->patch + nodes <= 48 << 10;
+}
+
+bool tess_reduce_gpu_patches_fit(const tess_problem *problem, const char **why) {
+    const reduce_problem *p = of(problem);
+    shape s;
+    *why = "needs outputs side by side of at most 256 elements, along one axis, no segments, and no exact sum";
+    if (p->exact || p->records || p->offsets || p->outputs < 1 || p->kept < 1 || p->rank != 1 || p->k < 1 || p->k > REDUCE_LANES ||
+        p->kept_stride[0][p->kept - 1] != p->in.itemsize || p->stride[0][0] < width_of(p) * p->in.itemsize || p->outputs > (int64_t)1 << 33)
+        return false;
+    *why = "needs rows of at least 128 bytes, or patches of some outputs that fit into shared memory";
+    return shape_of(p, &s);
+}
+
+/* Measured. */
+bool tess_reduce_gpu_patches_pay(const tess_problem *problem, const char **why) {
+    const reduce_problem *p = of(problem);
+    shape s;
+    *why = "few outputs, or of few elements, are as well read where they lie, and variances wait for arithmetic";
+    return p->kind != REDUCE_VAR && p->outputs >= 4096 && p->k >= 32 && width_of(p) >= 2 && shape_of(p, &s) && s.conflicts <= 4 && !s.pad &&
+           (p->k >= 48 || !s.shifted);
+}
+
+static void lay_out(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const reduce_problem *p = of(problem);
+    const int64_t size = p->in.itemsize;
+    const int last = p->kept - 1;
+    int64_t block[12 + 3 * (TESS_MAX_NDIM + 1)], *at = block;
+    shape s;
+    (void)device;
+    if (!shape_of(p, &s))
+        return;
+    const bool sets = s.linear && p->kept > 1 && p->kept_stride[0][last - 1] == p->k * size * s.across;
+    const int outer = last - sets;
+    const int64_t strips = tess_ceil_div(width_of(p), s.across), groups = tess_ceil_div(s.inner, s.sets);
+    const int64_t blocks = s.inner * width_of(p) > 0 ? p->outputs / (s.inner * width_of(p)) * strips * groups : 0;
+    tess_gpu_unit(layout, &tree_patches);
+    tess_reduce_gpu_node_options(layout, p);
+    tess_gpu_option(layout, "-DNARROW=1");
+    tess_gpu_option(layout, "-DKEPT=%d", outer);
+    tess_gpu_option(layout, "-DLINEAR=%d", s.linear);
+    tess_gpu_option(layout, "-DSHIFTED=%d", s.shifted);
+    tess_gpu_option(layout, "-DPAD=%d", s.pad);
+    tess_gpu_option(layout, "-DVECTOR=%d", s.shifted ? 1 : s.vector);
+    tess_gpu_option(layout, "-DGROUP=%d", s.group);
+    tess_gpu_option(layout, "-DEACH=%d", s.each);
+    tess_gpu_option(layout, "-DTHREADS=%d", s.threads);
+    tess_gpu_option(layout, "-DPATCH=%d", s.patch);
+    tess_gpu_option(layout, "-DAT_LEAST=%d", s.blocks);
+    *at++ = strips;
+    *at++ = width_of(p);
+    *at++ = groups;
+    *at++ = s.inner;
+    *at++ = p->stride[0][0] / size;
+    *at++ = sets ? p->kept_stride[0][last - 1] / size : 0;
+    *at++ = sets ? p->kept_stride[1][last - 1] / p->out.itemsize : 0;
+    *at++ = p->kept_stride[1][last] / p->out.itemsize;
+    *at++ = tess_reduce_gpu_word(p->ddof);
+    *at++ = p->k | s.across << 32;
+    *at++ = s.sets;
+    at = tess_reduce_gpu_put_kept(at, p, outer);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_patches", blocks, 1, 1, s.threads, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_gpu_pass(layout, step, block, (size_t)(at - block) * sizeof *block);
+    layout->alignment = !s.linear && !s.shifted && s.vector > 1 ? s.vector * size : 0;
+}
+
+const tess_gpu_row tess_reduce_gpu_patches = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_out};

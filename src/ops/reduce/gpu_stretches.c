@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_stretches.c - lays out reduce/tree_stretches: segments that follow one another, cut into stretches of whole ones, a warp each. */
+#include "ops/reduce/gpu_reduce.h"
+#include "ops/reduce/offsets.h"
+
+extern const char tess_kernel_reduce_gpu_tree_stretches_cu[];
+static const tess_gpu_text tree_stretches = {"reduce/gpu_tree_stretches.cu", tess_kernel_reduce_gpu_tree_stretches_cu};
+static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
+                                               &tess_reduce_gpu_tree_header,
+                                               &tess_reduce_gpu_complex_header,
+                                               &tess_reduce_gpu_finish_header,
+                                               &tess_reduce_gpu_segment_header,
+                                               &tess_reduce_gpu_segment_finish_header,
+                                               &tess_reduce_gpu_lanes_header,
+                                               &tess_reduce_gpu_stage_header,
+                                               &tess_reduce_gpu_packed_header,
+                                               &tess_reduce_gpu_types_header,
+                                               NULL};
+
+enum { MOST = 512 /* segments of a stretch: empty ones take time too */ };
+
+static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
+
+static double mean_of(const reduce_problem *p) { return (double)tess_reduce_gpu_segmented(p) / (double)tess_max64(p->segments, 1); }
+
+/* What goes by words: of floats extremes too. */
+static bool packs(const reduce_problem *p) { return tess_reduce_gpu_packs_short(p) || (p->kind == REDUCE_EXTREME && p->in.type == tess_f32); }
+
+/* What a warp and a multiprocessor have; measured. few: threads of a segment that is not for one thread. */
+typedef struct shape {
+    int tile, warps, blocks, few; /* bytes of a stretch */
+} shape;
+
+static shape shape_of(const reduce_problem *p) {
+    const bool packed = packs(p), wide = p->in.itemsize >= 8 && mean_of(p) * (double)p->in.itemsize >= 1024;
+    shape s = {.tile = 4096, .warps = 8, .blocks = 6, .few = mean_of(p) >= 100 && !packed ? 16 : 8};
+    if (wide) {
+        s.tile = 8192;
+        s.warps = 4;
+    }
+    if (p->kind == REDUCE_VAR)
+        s.blocks = 5;
+    else if (tess_is_complex(p->in.type))
+        s.blocks = wide || p->in.itemsize == 8 ? 5 - (p->kind == REDUCE_PROD) : 4;
+    else if (tess_reduce_gpu_node_size(p) > 4 && !packed && p->kind != REDUCE_ARG && !wide)
+        s.blocks = 5;
+    return s;
+}
+
+/* Where stretches begin: pairs of an element and twice its segment, plus one where the stretch is a leaf of a segment longer than `tile` bytes; behind
+ * them the end. Returns the number of stretches; cuts may be NULL. */
+static int64_t cut(const reduce_problem *p, int64_t tile, int64_t *cuts) {
+    const int64_t *offset = p->offsets, size = p->in.itemsize;
+    int64_t count = 0, first = 0; /* the open stretch's first segment */
+    bool open = false;
+    for (int64_t s = 0; s < p->segments; s++) {
+        const bool is_long = (offset[s + 1] - offset[s]) * size > tile;
+        if (open && !is_long && (offset[s + 1] - offset[first]) * size <= tile && s - first < MOST)
+            continue;
+        first = s;
+        open = !is_long;
+        for (int64_t at = offset[s]; at == offset[s] || at < offset[s + 1]; at += is_long ? REDUCE_LEAF : offset[s + 1] - offset[s] + 1) {
+            if (cuts) {
+                cuts[2 * count] = at;
+                cuts[2 * count + 1] = 2 * s + is_long;
+            }
+            count++;
+        }
+    }
+    if (cuts) {
+        cuts[2 * count] = offset[p->segments];
+        cuts[2 * count + 1] = 2 * p->segments;
+    }
+    return count;
+}
+
+/* More than there are: but for the last one, two neighbours that are no leaves of long segments hold more than 4 KiB or MOST segments. */
+static double at_most(const reduce_problem *p) {
+    return 4 + 2 * (double)tess_reduce_gpu_segmented(p) * (double)p->in.itemsize / 4096 + 2 * (double)p->segments / MOST +
+           (double)tess_reduce_gpu_segmented(p) / REDUCE_LEAF;
+}
+
+bool tess_reduce_gpu_stretches_fit(const tess_problem *problem, const char **why) {
+    const reduce_problem *p = of(problem);
+    *why = "needs segments whose elements follow one another, and no exact sum";
+    if (!p->offsets || p->exact || p->records || p->stride[0][0] != p->in.itemsize)
+        return false;
+    *why = "needs fewer than 2^31 blocks";
+    return (double)p->outputs * at_most(p) < 4.0 * INT32_MAX;
+}
+
+/* Measured. */
+bool tess_reduce_gpu_stretches_pay(const tess_problem *problem, const char **why) {
+    const reduce_problem *p = of(problem);
+    *why = "long segments are as well read where they lie";
+    if (p->kind != REDUCE_VAR && (p->in.itemsize < 4 || p->kind == REDUCE_ARG))
+        return true;
+    if (p->kind == REDUCE_PROD && tess_is_complex(p->in.type))
+        return mean_of(p) <= 100;
+    return mean_of(p) <= (p->in.itemsize == 16 ? 512 : 1024);
+}
+
+static void lay_out(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const reduce_problem *p = of(problem);
+    const shape s = shape_of(p);
+    const int64_t chunks = tess_reduce_gpu_chunks(p, REDUCE_LEAF), units = cut(p, s.tile, NULL);
+    const bool packed = packs(p);
+    int64_t block[7 + 3 * (TESS_MAX_NDIM + 1)], *at = block;
+    (void)device;
+    bool made;
+    int64_t *cuts = tess_reduce_offsets_room(p->base.context, p->offsets, 2 * (units + 1), &made);
+    if (!cuts) {
+        layout->full = true;
+        return;
+    }
+    if (!made)
+        cut(p, s.tile, cuts);
+    tess_gpu_unit(layout, &tree_stretches);
+    tess_reduce_gpu_node_options(layout, p);
+    tess_gpu_option(layout, "-DNARROW=%d", chunks == 1);
+    tess_gpu_option(layout, "-DKEPT=%d", p->kept);
+    tess_gpu_option(layout, "-DLEAVES=%d", chunks > 1);
+    tess_gpu_option(layout, "-DPACKED=%d", packed);
+    tess_gpu_option(layout, "-DFILLED_WORDS=%d", packed);
+    tess_gpu_option(layout, "-DTILE=%d", s.tile);
+    tess_gpu_option(layout, "-DPAD=0");
+    tess_gpu_option(layout, "-DWARPS=%d", s.warps);
+    tess_gpu_option(layout, "-DFEW_LANES=%d", s.few);
+    tess_gpu_option(layout, "-DONE_BYTES=%d", 64);
+    tess_gpu_option(layout, "-DAT_LEAST=%d", s.blocks);
+    *at++ = p->outputs;
+    *at++ = units;
+    *at++ = chunks;
+    *at++ = p->segments;
+    *at++ = p->offsets[0];
+    *at++ = p->segment_stride / p->out.itemsize;
+    *at++ = tess_reduce_gpu_word(p->ddof);
+    at = tess_reduce_gpu_put_kept(at, p, p->kept);
+    const size_t bytes = (size_t)(at - block) * sizeof *block;
+    const int64_t partial = chunks > 1 ? tess_gpu_reserve(layout, p->outputs * (chunks + p->segments) * tess_reduce_gpu_node_size(p)) : 0;
+    const int64_t offsets = tess_gpu_data(layout, p->offsets, (size_t)(p->segments + 1) * sizeof *p->offsets),
+                  at_cuts = tess_gpu_data(layout, cuts, (size_t)(2 * (units + 1)) * sizeof *cuts);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_stretches", tess_ceil_div(p->outputs * units, s.warps), 1, 1, 32 * s.warps, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, offsets);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, at_cuts);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+    tess_gpu_pass(layout, step, block, bytes);
+    if (chunks > 1) {
+        step = tess_gpu_launch_of(layout, "finish", p->outputs * tess_ceil_div(chunks - 1, s.warps), 1, 1, 32 * s.warps, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, offsets);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+        tess_gpu_pass(layout, step, block, bytes);
+    }
+}
+
+const tess_gpu_row tess_reduce_gpu_stretches = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_out};
