@@ -9,6 +9,9 @@
 // of them whose window is whole come out. Ghost cells of the second pass stand between the passes: the constant itself, or what the first pass makes of
 // the elements that the boundary names, which is the same in either order.
 //
+// APART=1 (columns first, whole rows): what a thread copies it alone reads, and finished rows pass to the warp before only. So a warp meets its two neighbours, every
+// other turn, and not the block; the rows of a turn go along rows two turns later.
+//
 // -DKY; -DTURN rows a turn share a weight; -DSTAGES turns of rows in shared memory.
 // Columns beside those that come out are computed by whole threads: so many that rows are copied from whole sectors on (bytes: whole vectors).
 #define BESIDE (WHOLE && SIZE >= 4 && V * SIZE < 32 ? 32 / SIZE : V * SIZE < 16 ? 16 / SIZE : V)
@@ -17,7 +20,11 @@
 #define RING_RIGHT 0
 #define RING_AWAY up_to(LEFT, BESIDE)
 #endif
+#if APART
+#include "ops/correlate/gpu_own_rows.cuh"
+#else
 #include "ops/correlate/gpu_ring.cuh"
+#endif
 
 const int WORDS = 16 / (int)sizeof(work), MID_LEFT = up_to(LEFT, BESIDE), MID_RIGHT = up_to(RIGHT, BESIDE),
           FINISHED = ROWS_FIRST ? TILE : TILE - MID_LEFT - MID_RIGHT;
@@ -71,6 +78,31 @@ __device__ __forceinline__ void add_columns(work (&row)[TURN][V], const work (&w
                 row[t][i] = multiply_add(window[t][i + kx * GROUP], taps.w[kx], kx ? row[t][i] : (work)0);
 }
 
+#if !ROWS_FIRST
+// TURN windows between the passes, from the thread's own columns on.
+__device__ __forceinline__ void read_windows(work (&window)[TURN][LEFT + V + RIGHT], const work *from) {
+#pragma unroll
+    for (int t = 0; t < TURN; t++) {
+        alignas(16) work wide[MID_LEFT + V + MID_RIGHT];
+#pragma unroll
+        for (int i = 0; i < MID_LEFT + V + MID_RIGHT; i += WORDS)
+            *(uint4 *)&wide[i] = *(const uint4 *)(from + t * TILE + i);
+#pragma unroll
+        for (int i = 0; i < LEFT + V + RIGHT; i++)
+            window[t][i] = wide[MID_LEFT - LEFT + i];
+    }
+}
+
+// Constants where the thread's columns, from `column` on, stand outside.
+__device__ __forceinline__ void put_ghosts(work (&done)[TURN][V], int column, i64 n, work ghost) {
+#pragma unroll
+    for (int i = 0; i < V; i++)
+#pragma unroll
+        for (int t = 0; t < TURN; t++)
+            done[t][i] = outside(column + i, n) ? ghost : done[t][i];
+}
+#endif
+
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     separable2d(const element *in, result *out, const frame f, const int height, const tap_list<KX> along_x, const tap_list<KY> along_y) {
     extern __shared__ uint4 memory[];
@@ -86,7 +118,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     char *to = (char *)(out + (i64)(y - (KY - 1)) * f.out_y + x);
     const spread<TURN, FINISHED> spread((char *)memory + STAGES * TURN * ROW * SIZE + (ROWS_FIRST ? 0 : 2 * TURN * TILE * sizeof(work)));
 #endif
+#if !APART
     row_stream<TURN> stream((element *)memory, in, f, top, first, turns);
+#endif
     work sum[KY][V];
 #pragma unroll
     for (int k = 0; k < KY; k++)
@@ -118,6 +152,52 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 #endif
         to += TURN * step;
     }
+#elif APART
+    const int LATER = 2, MIDS = 2 * LATER, MID = TURN * TILE * (int)sizeof(work); // turns; places of a turn's rows; bytes of one
+    own_rows<TURN, STAGES> own((element *)memory, in, f, top, column - MID_LEFT, column, end);
+    const unsigned mid = __shfl_sync(
+        0xffffffff, (unsigned)__cvta_generic_to_shared((work *)((element *)memory + STAGES * TURN * TILE) + threadIdx.x * V), threadIdx.x % 32);
+#pragma unroll 1
+    for (int i = 0; i < STAGES - 1; i++)
+        own.ask(i < turns, in, f);
+#pragma unroll 1
+    for (int turn = 0; turn < turns + LATER; turn++) {
+        if (turn % LATER == 0)
+            meet_neighbours(own.flags);
+        await_copies<STAGES - 2>();
+        own.ask(turn + STAGES - 1 < turns, in, f);
+        if (turn >= LATER) {
+            if (own.flags & OWN_WORKS) {
+                work window[TURN][LEFT + V + RIGHT], done[TURN][V];
+                read_windows(window, (const work *)__cvta_shared_to_generic(mid + (turn + LATER) % MIDS * MID));
+                add_columns(done, window, along_x);
+                const int row = (turn - LATER) * TURN - (KY - 1);
+                if (row >= 0 && row + TURN <= outputs && (own.flags & OWN_ALL)) {
+#pragma unroll
+                    for (int t = 0; t < TURN; t++)
+                        write<V, true>((result *)(to + t * step), 0, V, done[t]);
+                } else {
+#pragma unroll
+                    for (int t = 0; t < TURN; t++)
+                        if (row + t >= 0 && row + t < outputs)
+                            write<V>((result *)(to + t * step), column, end, done[t]);
+                }
+            }
+            to += TURN * step;
+        }
+        if (turn < turns) {
+            work value[TURN][V], done[TURN][V];
+            own.take(value);
+            add_rows(done, sum, value, along_y);
+            if (own.flags & OWN_GHOST)
+                put_ghosts(done, column - MID_LEFT, f.n_x, ghost);
+#pragma unroll
+            for (int t = 0; t < TURN; t++)
+#pragma unroll
+                for (int i = 0; i < V; i += WORDS)
+                    lay_vector(mid + turn % MIDS * MID + (t * TILE + i) * (int)sizeof(work), &done[t][i]);
+        }
+    }
 #else
     work *mid = (work *)((element *)memory + STAGES * TURN * ROW);
 #pragma unroll 1
@@ -128,16 +208,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
             work done[TURN][V];
             if (column < end) {
                 work window[TURN][LEFT + V + RIGHT];
-#pragma unroll
-                for (int t = 0; t < TURN; t++) {
-                    alignas(16) work wide[MID_LEFT + V + MID_RIGHT];
-#pragma unroll
-                    for (int i = 0; i < MID_LEFT + V + MID_RIGHT; i += WORDS)
-                        *(uint4 *)&wide[i] = *(const uint4 *)(from + t * TILE + i);
-#pragma unroll
-                    for (int i = 0; i < LEFT + V + RIGHT; i++)
-                        window[t][i] = wide[MID_LEFT - LEFT + i];
-                }
+                read_windows(window, from);
                 add_columns(done, window, along_x);
 #if WHOLE
                 write_rows(to, step, (turn - 1) * TURN - (KY - 1), outputs, column, end, done);
@@ -155,13 +226,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
             for (int t = 0; t < TURN; t++)
                 read_window(value[t], rows + t * ROW, threadIdx.x);
             add_rows(done, sum, value, along_y);
-            if (f.edge.least < 0 && reaches_edge(f, first)) {
-#pragma unroll
-                for (int i = 0; i < V; i++)
-#pragma unroll
-                    for (int t = 0; t < TURN; t++)
-                        done[t][i] = outside(column - MID_LEFT + i, f.n_x) ? ghost : done[t][i];
-            }
+            if (f.edge.least < 0 && reaches_edge(f, first))
+                put_ghosts(done, column - MID_LEFT, f.n_x, ghost);
 #pragma unroll
             for (int t = 0; t < TURN; t++)
 #pragma unroll

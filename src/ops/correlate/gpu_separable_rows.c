@@ -64,6 +64,7 @@ static bool pair_of(pair *two, const tess_problem *base, bool whole, const char 
 
 typedef struct shape {
     int64_t columns, turn, threads, stages, blocks, finished, height, shared;
+    bool apart; /* warps meet their neighbours only */
 } shape;
 
 static int64_t up_to(int64_t n, int64_t step) { return tess_ceil_div(n, step) * step; }
@@ -71,6 +72,42 @@ static int64_t up_to(int64_t n, int64_t step) { return tess_ceil_div(n, step) * 
 /* So many threads stand along the rows, those whose columns lie beyond the end included. */
 static int64_t threads_of(const tess_correlate_frame *f, int64_t threads, int64_t columns, int64_t margin) {
     return tess_ceil_div(f->x.m, threads * columns - margin) * threads;
+}
+
+/* Columns first, where arithmetic binds or elements are narrow (as measured: sums of f32 from f32 above 17 taps, up to 31, which leave registers for 12 warps):
+ * blocks whose warps wait for their neighbours only, as wide as 12 warps or cut so that the rows' tiles want the fewest of them. */
+static bool set_apart(shape *s, const pair *two, int64_t work, int64_t margin, const tess_gpu_device *device) {
+    enum { WARPS = 12, SCHEDULERS = 4, MEETINGS = 2 };
+    const tess_correlate_frame *f = &two->frame;
+    const int64_t bytes = s->columns * f->in; /* a thread copies its own */
+    if (bytes < 4 || bytes > 16 || !two->whole || two->rows == 0 || f->y.width > 31 || f->y.width < (work == 8 ? 12 : 10) ||
+        (work == 4 && f->in == 4 && f->y.width <= 17))
+        return false;
+    /* Elements that stand beyond a row's ends would be loaded one by one, each waited for. */
+    if ((f->boundary != TESS_BOUNDARY_ZERO && f->boundary != TESS_BOUNDARY_CONSTANT) || f->x.n % s->columns != 0)
+        return false;
+    int64_t least = INT64_MAX;
+    shape a = *s;
+    for (int64_t n = tess_ceil_div(f->x.m, 32 * WARPS * s->columns - margin), last = n + 4; n <= last; n++) {
+        const int64_t threads = up_to(tess_ceil_div(tess_ceil_div(f->x.m, n) + margin, s->columns), 32), blocks = WARPS * 32 / threads;
+        const int64_t warps = blocks * threads / 32, rounds = tess_ceil_div(warps, SCHEDULERS) + (warps <= 2 * SCHEDULERS); /* fewer hide less */
+        if (blocks < 1 || threads * s->columns <= margin || (n > 1 && threads < 96)) /* narrower ones were not measured */
+            continue;
+        const int64_t cost = n * threads * rounds * 64 / warps;
+        if (cost < least) {
+            least = cost;
+            a.threads = threads;
+            a.blocks = blocks;
+        }
+    }
+    const int64_t row = a.threads * a.columns;
+    a.shared = a.turn * row * (a.stages * f->in + 2 * MEETINGS * work);
+    a.finished = row - margin;
+    a.apart = true;
+    if (least == INT64_MAX || a.shared > device->shared_block_optin || a.blocks * (a.shared + (1 << 10)) > device->shared_sm)
+        return false;
+    *s = a;
+    return true;
 }
 
 static shape shape_of(const pair *two, int64_t work, const tess_gpu_device *device) {
@@ -106,9 +143,11 @@ static shape shape_of(const pair *two, int64_t work, const tess_gpu_device *devi
     s.blocks = tess_max64(1, tess_min64(65536 / (s.threads * up_to(registers, 8)), 2048 / s.threads));
     s.shared = s.stages * s.turn * ring * f->in + (two->rows == 0 ? 0 : 2 * s.turn * row * work) +
                (two->whole ? 0 : s.threads * s.turn * s.columns * f->out);
-    const int64_t columns = tess_ceil_div(f->x.m, s.finished) * f->arrays, waves = f->y.width > 20 ? 1 : 2, at_once = device->sms * s.blocks;
+    const bool apart = set_apart(&s, two, work, margin, device);
+    const int64_t columns = tess_ceil_div(f->x.m, s.finished) * f->arrays, waves = apart || f->y.width > 20 ? 1 : 2, at_once = device->sms * s.blocks;
     int64_t strips = tess_max64(1, waves * at_once / columns), least = INT64_MAX;
-    for (int64_t n = 1; fitted && at_once > 0 && columns > at_once && n <= 8; n++) { /* many images: the last wave of blocks fullest, as in strip2d */
+    for (int64_t n = 1; (fitted || apart) && at_once > 0 && columns > at_once && n <= 8;
+         n++) { /* many images: the last wave of blocks fullest, as in strip2d */
         const int64_t turns = tess_ceil_div(columns * n, at_once) * (tess_ceil_div(f->y.m, n) + f->y.width - 1 + s.stages * s.turn);
         if (turns < least)
             least = turns, strips = n;
@@ -141,6 +180,7 @@ static void lay_strip(const tess_correlate_problem *p, const pair *two, int firs
     tess_correlate_frame_options(layout, p->work, &two->frame, whole);
     tess_gpu_option(layout, "-DKY=%d", (int)two->frame.y.width);
     tess_gpu_option(layout, "-DROWS_FIRST=%d", two->rows == 0);
+    tess_gpu_option(layout, "-DAPART=%d", s.apart);
     tess_gpu_option(layout, "-DV=%d", (int)s.columns);
     tess_gpu_option(layout, "-DTURN=%d", (int)s.turn);
     tess_gpu_option(layout, "-DSTAGES=%d", (int)s.stages);
