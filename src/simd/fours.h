@@ -6,7 +6,7 @@
 
 #include "simd/here.h"
 
-/* Of every four elements: ends, a2 a3 b0 b1; middles, a1 a2 b1 b2. */
+/* Of every four elements: ends, a2 a3 b0 b1; middles, a1 a2 b1 b2; firsts, a0 a1 b0 b1; lasts, a2 a3 b2 b3; evens, a0 a2 b0 b2; odds, a1 a3 b1 b3. */
 #if TESS_HERE && TESS_VECTOR_BYTES == 64
 #define TESS_SHUFFLE(name, i, j, k, l, immediate)                                           \
     TESS_INLINE v_f32 v_f32_##name##_here(v_f32 a, v_f32 b) {                               \
@@ -25,6 +25,10 @@
 #endif
 TESS_SHUFFLE(ends, 2, 3, 0, 1, 0x4e)
 TESS_SHUFFLE(middles, 1, 2, 1, 2, 0x99)
+TESS_SHUFFLE(firsts, 0, 1, 0, 1, 0x44)
+TESS_SHUFFLE(lasts, 2, 3, 2, 3, 0xee)
+TESS_SHUFFLE(evens, 0, 2, 0, 2, 0x88)
+TESS_SHUFFLE(odds, 1, 3, 1, 3, 0xdd)
 #undef TESS_SHUFFLE
 
 #endif

@@ -64,8 +64,11 @@ TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sum
 #undef real
 #undef WORD
 
+extern const tess_window_ring TESS_ISA_NAME(tess_correlate_fours)[TESS_WINDOW_FOURS + 1]; /* by taps; NULL: there is none */
+
 #define TAKES_NARROW TESS_NARROW
 #define BYTES(tile) tile
+#define FOURS TESS_ISA_NAME(tess_correlate_fours)
 #define vec v_f32
 #define real float
 #define LINE_WIDTH 4
@@ -79,10 +82,12 @@ TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sum
 
 #undef TAKES_NARROW
 #undef BYTES
+#undef FOURS
 
 /* f64 does not: nothing calls this. */
 #define TAKES_NARROW 0
 #define BYTES(tile) NULL
+#define FOURS NULL
 #define put_narrow(put, stream, to, sums, vectors) (void)0
 #define vec v_f64
 #undef LINE_WIDTH

@@ -319,6 +319,37 @@ static void long_lines(void **state) {
     }
 }
 
+/* Masks of one row of f32, whose stretches change places four by four (window_fours.h): every length, boundary and extent, masks that stand to one side, any bits;
+ * stretches of few and of many steps. The last is stored past the caches. */
+static void short_lines(void **state) {
+    (void)state;
+    uint64_t random = 21;
+    for (int64_t i = 0; i < 65; i++) {
+        sample s;
+        memset(&s, 0, sizeof s);
+        const bool large = i == 64;
+        const int64_t taps = large ? 17 : 4 + i % 32;
+        s.ndim = s.naxes = s.count = 1;
+        s.options = (tess_correlate_options){.struct_size = sizeof s.options,
+                                             .axes = s.axes,
+                                             .naxes = 1,
+                                             .origin = s.origin,
+                                             .boundary = (tess_boundary)(i % 6),
+                                             .extent = large ? TESS_EXTENT_SAME : (tess_extent)(i / 3 % 3)};
+        if (s.options.extent == TESS_EXTENT_SAME && i % 4)
+            s.origin[0] = hostile_between(&random, -(taps / 2), (taps - 1) / 2);
+        s.shape[0] = large ? (9 << 18) + 5 : hostile_between(&random, 1050, i % 8 ? 6000 : 150000);
+        s.out_shape[0] = out_size(s.options.extent, s.shape[0], taps);
+        hostile_make(&s.in, &random, tess_f32, 1, s.shape, HOSTILE_COMPACT);
+        hostile_make(&s.masks[0], &random, tess_f32, 1, &taps, HOSTILE_COMPACT);
+        hostile_make(&s.out, &random, tess_f32, 1, s.out_shape, HOSTILE_COMPACT);
+        hostile_fill(&s.in, &random, i % 3 == 1 ? 2 : 1);
+        hostile_fill(&s.masks[0], &random, 1);
+        assert_true(compare(&s, &random, HOSTILE_COMPACT, i % 7 == 0) > 0);
+        drop(&s);
+    }
+}
+
 /* One axis of a list has a mask of one tap, and it is the axis that slabs are cut along. */
 static void one_tap_along_slabs(void **state) {
     (void)state;
@@ -347,9 +378,9 @@ static void one_tap_along_slabs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns_then_rows), cmocka_unit_test(equal_lists),   cmocka_unit_test(long_lists),
-        cmocka_unit_test(volumes),           cmocka_unit_test(narrow_images), cmocka_unit_test(windows_of_three),
-        cmocka_unit_test(rolling_windows),   cmocka_unit_test(long_lines),    cmocka_unit_test(one_tap_along_slabs),
+        cmocka_unit_test(columns_then_rows), cmocka_unit_test(equal_lists),         cmocka_unit_test(long_lists),      cmocka_unit_test(volumes),
+        cmocka_unit_test(narrow_images),     cmocka_unit_test(windows_of_three),    cmocka_unit_test(rolling_windows), cmocka_unit_test(long_lines),
+        cmocka_unit_test(short_lines),       cmocka_unit_test(one_tap_along_slabs),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }

@@ -196,5 +196,6 @@ static const tess_window_kernels KERNEL(kernels) = {
              [6] = KERNEL(ring6),
              [7] = KERNEL(ring7),
              [8] = KERNEL(ring8)},
+    .fours = FOURS,
     .streams = {[2] = STREAMS_2, [3] = STREAMS_3, [4] = STREAMS_4, [5] = STREAMS_5, [6] = STREAMS_6, [7] = STREAMS_7, [8] = STREAMS_8},
 };

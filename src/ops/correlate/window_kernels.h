@@ -67,7 +67,7 @@ typedef struct tess_window_stretch {
     const void *weights;
     int64_t hop, steps; /* bytes between stretches, in x and in out; vectors of each */
     int64_t last_taps;  /* of the mask's last row */
-    bool goes_on;       /* sums go on from what out holds */
+    const char *sums;   /* go on from there, where they lie as they will in out; NULL: begin */
     bool stream;
 } tess_window_stretch;
 typedef void (*tess_window_ring)(const tess_window_stretch *stretch);
@@ -84,7 +84,11 @@ typedef struct tess_window_two_rows {
 } tess_window_two_rows;
 typedef void (*tess_window_two)(const tess_window_two_rows *rows);
 
-enum { TESS_WINDOW_RINGS = 8 }; /* deepest ring */
+enum {
+    TESS_WINDOW_RINGS = 8,  /* deepest ring */
+    TESS_WINDOW_FOURS = 32, /* most taps of window_fours.h */
+    TESS_WINDOW_FOURS_STREAMS = 4
+};
 
 typedef struct tess_window_kernels {
     int lanes, tall;                 /* of a vector, or columns of a narrow tile; output rows of a tall tile */
@@ -103,6 +107,7 @@ typedef struct tess_window_kernels {
     tess_window_tile line, point;                 /* 1 x line_vectors, 1 x 1 */
     tess_window_ring ring[TESS_WINDOW_RINGS + 1]; /* by depth, from 2 */
     int streams[TESS_WINDOW_RINGS + 1];
+    const tess_window_ring *fours; /* by taps; NULL: there are none */
     /* Packed integers in two passes: rows are pairs, of which the tile has `tall_pairs`; a weight is a pair of taps for the first and one for the second
      * output row of a pair; out_stride is that of pairs. */
     tess_window_two two_rows;

@@ -23,8 +23,8 @@ static void ring_name(const tess_window_stretch *c) {
         const real *w = c->weights;
         char *to = c->out + s * TESS_VECTOR_BYTES;
         TESS_UNROLL for (int k = 0; k < STREAMS; k++) tess_prefetch_l2(x + (STREAMS + k) * hop); /* of the stretches after these */
-        if (c->goes_on && s < steps)
-            TESS_UNROLL for (int k = 0; k < STREAMS; k++) acc[0][k] = HERE(load)(to + k * hop);
+        if (c->sums && s < steps)
+            TESS_UNROLL for (int k = 0; k < STREAMS; k++) acc[0][k] = HERE(load)(c->sums + s * TESS_VECTOR_BYTES + k * hop);
         for (int64_t j = 0; j < c->last_taps; j++, x += sizeof(real), w++)
             NAME(column)(acc, x, hop, w, DEEP);
         if (s < last) /* the last vectors end where the last row of the mask does */

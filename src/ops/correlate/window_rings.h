@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * window_rings.h - how a row of output is shared out to the rings of window_ring.h. */
+ * window_rings.h - how a row of output is shared out to the rings of window_ring.h, and to the stretches of window_fours.h. */
 #ifndef TESS_OPS_CORRELATE_WINDOW_RINGS_H
 #define TESS_OPS_CORRELATE_WINDOW_RINGS_H
 
@@ -13,14 +13,47 @@ typedef struct tess_window_line {
     bool stream;                /* out is aligned to a line, and may be stored past the caches */
 } tess_window_line;
 
+TESS_INLINE tess_window_ring tess_window_fours_of(const tess_window_kernels *k, int64_t taps) {
+    return k->fours && taps <= TESS_WINDOW_FOURS ? k->fours[taps] : NULL;
+}
+
 /* From one and a half rows of taps on: below, most loads serve one output only, and lines (window_line.h) do as well. */
-TESS_INLINE bool tess_window_rings_pay(const tess_window_kernels *k, int64_t taps) { return taps * 2 > 3 * k->lanes; }
+TESS_INLINE bool tess_window_rings_pay(const tess_window_kernels *k, int64_t taps) {
+    return tess_window_fours_of(k, taps) || taps * 2 > 3 * k->lanes;
+}
+
+/* As tess_window_rings, four stretches at a time. These stand a quarter of a page apart, modulo pages: as far apart as pages they would meet in the same sets of
+ * the first-level cache, and where one is a line or two ahead of another loads would wait for stores whose addresses agree in the last 12 bits. */
+TESS_INLINE int64_t tess_window_in_fours(tess_window_ring fours, const tess_window_kernels *k, const tess_window_line *line) {
+    enum { STREAMS = TESS_WINDOW_FOURS_STREAMS, LINE = 64, PAGE = 4096 / LINE, APART = PAGE / STREAMS, LONGEST = 8 * PAGE + APART, SHORTEST = 16 };
+    int64_t done = 0;
+    for (;;) {
+        int64_t steps = tess_min64((line->count - done) / (STREAMS * k->lanes), LONGEST);
+        if (steps < SHORTEST)
+            return done;
+        if (steps >= PAGE + APART)
+            steps = (steps - APART) / PAGE * PAGE + APART;
+        else if (steps % PAGE == 0)
+            steps -= 3;
+        const tess_window_stretch stretch = {.x = line->x + done * line->width,
+                                             .out = line->out + done * line->width,
+                                             .weights = line->weights,
+                                             .hop = steps * LINE,
+                                             .steps = steps,
+                                             .stream = line->stream};
+        fours(&stretch);
+        done += steps * STREAMS * k->lanes;
+    }
+}
 
 /* Does as much of the row as rings can take, and returns the number of outputs done. Masks of more rows than the deepest ring takes go in several
  * passes over the same outputs, where the sums wait. Rings of different depths cut these into different numbers of stretches, all of which divide
  * EVERY. */
 TESS_INLINE int64_t tess_window_rings(const tess_window_kernels *k, const tess_window_line *line) {
     enum { EVERY = 24, LONGEST = 512, SHORTEST = 16 };
+    const tess_window_ring fours = tess_window_fours_of(k, line->taps);
+    if (fours)
+        return tess_window_in_fours(fours, k, line);
     const int64_t width = line->width, vector = k->lanes * width;
     const int64_t deep = tess_ceil_div(line->taps, k->lanes), passes = tess_ceil_div(deep, TESS_WINDOW_RINGS);
     const int64_t unit = passes > 1 ? EVERY : k->streams[deep], longest = passes > 1 ? LONGEST / EVERY : LONGEST;
@@ -34,13 +67,14 @@ TESS_INLINE int64_t tess_window_rings(const tess_window_kernels *k, const tess_w
         units -= units % 16 == 0 ? in_line : units % in_line; /* stretches a power of two apart would meet in the same sets of the caches */
         for (int64_t p = 0; p < passes; p++) {
             const int64_t from = deep * p / passes, to = deep * (p + 1) / passes, steps = units * unit / k->streams[to - from];
+            char *out = line->out + done * width;
             const tess_window_stretch stretch = {.x = line->x + done * width + from * vector,
-                                                 .out = line->out + done * width,
+                                                 .out = out,
                                                  .weights = (const char *)line->weights + from * vector,
                                                  .hop = steps * vector,
                                                  .steps = steps,
                                                  .last_taps = p == passes - 1 ? line->taps - (deep - 1) * k->lanes : k->lanes,
-                                                 .goes_on = p > 0,
+                                                 .sums = p > 0 ? out : NULL,
                                                  .stream = line->stream && passes == 1};
             k->ring[to - from](&stretch);
         }
