@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_fast_mask.h - what the production rows of one mask share: the problem as a frame, what fits a multiprocessor, how a row is written. Each row stands
+ * twice in the table: for rows of the array that begin at multiples of 16 bytes, and (_odd) for any. */
+#ifndef TESS_OPS_CORRELATE_GPU_FAST_MASK_H
+#define TESS_OPS_CORRELATE_GPU_FAST_MASK_H
+
+#include "ops/correlate/gpu_fast.h"
+
+enum { BODY = 2048 }; /* multiply-adds of an unrolled turn that the instruction cache holds */
+enum { GRID = 65535, PARAMETERS = 4096, REGISTERS = 65536, SHARED = 228 << 10, BLOCK_SHARED = 1 << 10 /* of each block for the system */ };
+
+TESS_INLINE bool frame_of(tess_correlate_frame *f, const tess_problem *base, int others, bool whole, const char **why) {
+    return tess_correlate_gpu_direct(base, why) &&
+           tess_correlate_frame_of(f, tess_correlate_gpu_of(base), tess_correlate_gpu_of(base)->direct, others, why) &&
+           (!whole || tess_correlate_frame_whole(f, why));
+}
+
+TESS_INLINE tess_correlate_frame known_frame(const tess_problem *base, int others) {
+    tess_correlate_frame f;
+    const char *why;
+    frame_of(&f, base, others, false, &why); /* true, because `fits` was */
+    return f;
+}
+
+TESS_INLINE int64_t work_size(const tess_problem *base) { return (int64_t)tess_type_size(tess_correlate_gpu_of(base)->work); }
+TESS_INLINE int64_t before(const tess_correlate_frame *f) { return f->x.before * f->pass->group; }
+TESS_INLINE int64_t after(const tess_correlate_frame *f) { return (f->x.width - 1 - f->x.before) * f->pass->group; }
+
+/* Blocks of so many threads and registers each that an SM holds. */
+TESS_INLINE int64_t resident(int64_t threads, int64_t registers) {
+    return tess_max64(1, tess_min64(REGISTERS / (threads * tess_ceil_div(registers, 8) * 8), 2048 / threads));
+}
+
+TESS_INLINE int64_t up_to(int64_t n, int64_t step) { return tess_ceil_div(n, step) * step; }
+
+#define ROW(name, takes, whole)                                                                                       \
+    bool tess_correlate_##name##_fits(const tess_problem *base, const char **why) { return takes(base, whole, why); } \
+    const tess_gpu_row tess_correlate_##name = {.headers = tess_correlate_frame_headers, .production = true, .least_arch = 80, .lay_out = lay_##name}
+
+#endif
