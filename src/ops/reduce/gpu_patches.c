@@ -71,20 +71,19 @@ static bool shape_of(const reduce_problem *p, shape *s) {
             rest |= p->kept_stride[0][d];
         if (room < line / 2)
             return false;
-        s->across = tess_ceil_div(width, tess_ceil_div(width, room));
-        if (s->across >= 2 * line && tess_ceil_div(s->across, line) * line <= room)
-            s->across = tess_ceil_div(s->across, line) * line;
-        else if (s->across < line && width >= line && line <= room)
-            s->across = line;
+        if (room >= line && (rest % 16 == 0 || width >= 4 * line)) /* whole lines */
+            s->across = tess_ceil_div(tess_ceil_div(width, tess_ceil_div(width, room / line * line)), line) * line;
+        else
+            s->across = tess_ceil_div(width, tess_ceil_div(width, room));
         rest |= s->across * size;
         s->vector = 16 / (int)size;
         while (s->vector > 1 && rest % (s->vector * size) != 0)
             s->vector /= 2;
-        s->shifted = s->vector * size < 16;
+        s->shifted = s->vector * size < 4; /* else copies of 4 and 8 bytes are quicker */
     }
     const int64_t bytes = s->shifted ? p->k * ((s->across * size + 31) / 16 * 16) : s->across * s->sets * column + (s->linear ? 15 : 0);
     s->conflicts = conflicts_of(p, s, false);
-    s->pad = s->linear && s->conflicts > 4 && conflicts_of(p, s, true) < s->conflicts;
+    s->pad = s->linear && s->conflicts > 8 && conflicts_of(p, s, true) < s->conflicts;
     s->conflicts = conflicts_of(p, s, s->pad);
     s->patch = (int)(tess_ceil_div(s->pad ? bytes / 8 * 9 + 16 : bytes, 128) * 128);
     s->threads = (int)(tess_ceil_div(s->across * s->sets * s->group, 32) * 32);
@@ -112,8 +111,13 @@ bool tess_reduce_gpu_patches_pay(const tess_problem *problem, const char **why) 
     const reduce_problem *p = of(problem);
     shape s;
     *why = "few outputs, or of few elements, are as well read where they lie, and variances wait for arithmetic";
-    return p->kind != REDUCE_VAR && p->outputs >= 4096 && p->k >= 32 && width_of(p) >= 2 && shape_of(p, &s) && s.conflicts <= 4 && !s.pad &&
-           (p->k >= 48 || !s.shifted);
+    if (p->kind == REDUCE_VAR || p->outputs < 4096 || width_of(p) < 2 || !shape_of(p, &s))
+        return false;
+    if (tess_is_complex(p->in.type))
+        return p->k > (p->kind == REDUCE_PROD ? 128 : 64);
+    if (s.pad)
+        return p->k >= 32 && p->k < 64;
+    return p->k >= (s.linear || s.vector * p->in.itemsize == 16 ? 32 : 48);
 }
 
 static void lay_out(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {

@@ -28,12 +28,18 @@ static bool packs(const reduce_problem *p) { return tess_reduce_gpu_packs_short(
 
 /* What a warp and a multiprocessor have; measured. few: threads of a segment that is not for one thread. */
 typedef struct shape {
-    int tile, warps, blocks, few; /* bytes of a stretch */
+    int tile, warps, blocks, few, one; /* tile: bytes of a stretch; one: of a segment of one thread, where bytes go by words */
 } shape;
 
 static shape shape_of(const reduce_problem *p) {
     const bool packed = packs(p), wide = p->in.itemsize >= 8 && mean_of(p) * (double)p->in.itemsize >= 1024;
-    shape s = {.tile = 4096, .warps = 8, .blocks = 6, .few = mean_of(p) >= 100 && !packed ? 16 : 8};
+    shape s = {.tile = 4096, .warps = 8, .blocks = 6, .few = 8, .one = 64};
+    if (packed && p->in.itemsize == 1) {
+        s.few = 4;
+        s.one = 128;
+    } else if (mean_of(p) >= 100 && !packed) {
+        s.few = 16;
+    }
     if (wide) {
         s.tile = 8192;
         s.warps = 4;
@@ -126,7 +132,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     tess_gpu_option(layout, "-DPAD=0");
     tess_gpu_option(layout, "-DWARPS=%d", s.warps);
     tess_gpu_option(layout, "-DFEW_LANES=%d", s.few);
-    tess_gpu_option(layout, "-DONE_BYTES=%d", 64);
+    tess_gpu_option(layout, "-DONE_BYTES=%d", s.one);
     tess_gpu_option(layout, "-DAT_LEAST=%d", s.blocks);
     *at++ = p->outputs;
     *at++ = units;
