@@ -26,8 +26,12 @@ TESS_INLINE void fours_turn(v_f32 *to, const v_f32 *from) {
 TESS_INLINE v_f32 fours_view(const v_f32 *a, const v_f32 *b, v_f32 *slid, int z, bool made) {
     if (z < FOUR || z >= FOURS_MIDDLE)
         return z < FOUR ? a[z] : b[z - FOURS_MIDDLE];
-    if (!made)
-        slid[z] = v_f32_slide_here(a[z % FOUR], b[z % FOUR], z / FOUR * FOUR);
+    if (!made) /* by cases, because the distance has to be a constant where no loop is unrolled, too */
+        switch (z / FOUR) {
+        case 1: slid[z] = v_f32_slide_here(a[z % FOUR], b[z % FOUR], FOUR); break;
+        case 2: slid[z] = v_f32_slide_here(a[z % FOUR], b[z % FOUR], 2 * FOUR); break;
+        default: slid[z] = v_f32_slide_here(a[z % FOUR], b[z % FOUR], 3 * FOUR); break;
+        }
     return slid[z];
 }
 
