@@ -9,7 +9,11 @@
 #include "cli.h"
 
 int cli_flush(void) {
-    int error = ferror(stdout) ? EIO : 0;
+    int error = 0;
+    if (ferror(stdout)) { /* an earlier part did not go out, and why is forgotten: another byte is asked */
+        error = EIO;
+        putchar('\n');
+    }
     if (fflush(stdout) != 0)
         error = errno;
     return error ? cli_fail(CLI_OUTPUT, "standard output cannot be written: %s", strerror(error)) : CLI_OK;
