@@ -37,7 +37,8 @@ THREADED = {"test_parallel", "test_context", "test_plan", "test_wisdom", "test_t
 NOT_SANITIZED = {"test_gpu_limits"}
 # Checks of a minute and more, which go first.
 LONG = {"asan/test_correlate_gpu", "check/bits", "c/test_correlate_gpu", "c/test_gpu_limits", "asan/test_correlate_rows", "asan/test_correlate_walks",
-        "asan/test_gpu_pipeline", "asan/python_test_lifetimes", "asan/test_reduce_gpu", "c/test_reduce_gpu"}
+        "asan/test_gpu_pipeline", "asan/python_test_lifetimes", "asan/test_reduce_gpu", "c/test_reduce_gpu",
+        "asan/test_reduce_segments_gpu", "asan/test_reduce_short_gpu", "asan/test_reduce_patches_gpu"}
 SANITIZER_ENV = {
     "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1",  # not detect_stack_use_after_return: gcc 12 puts 64-byte vectors on 32-byte places with it (PR 110027)
     "UBSAN_OPTIONS": "print_stacktrace=1",

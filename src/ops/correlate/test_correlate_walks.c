@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_correlate_walks.c - as test_correlate_rows.c, for shapes that have a walk of their own: lists of a column and a row over an image, long lines, volumes. */
+#include "core/base.h"
 #include "correlate_samples.h"
 
 #include <math.h>
@@ -328,6 +329,8 @@ static void short_lines(void **state) {
         sample s;
         memset(&s, 0, sizeof s);
         const bool large = i == 64;
+        if (TESS_SANITIZED && i % 3 != 1) /* the kernels of all lengths are one text */
+            continue;
         const int64_t taps = large ? 17 : 4 + i % 32;
         s.ndim = s.naxes = s.count = 1;
         s.options = (tess_correlate_options){.struct_size = sizeof s.options,

@@ -210,6 +210,8 @@ static void mixed(void **state) {
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int far = 0; far < 2; far++) { /* the mean decides how segments are shared */
             lengths l;
+            if (TESS_SANITIZED && (i + far) % 3 != 0) /* what sanitizers look into does not depend on the operation */
+                continue;
             work w = {.operation = cases[i].operation, .in = cases[i].in, .out = cases[i].out, .nan = cases[i].nan, .fill = 1 + (i + far) % 2};
             l.offset[0] = i % 5;
             l.count = far ? TESS_COUNT(sizes) : 300;

@@ -65,6 +65,9 @@ static void compare_as(work *w, int64_t outputs, int64_t k, int number, uint64_t
     compare(w, random);
 }
 
+/* Sanitizers look into the machine that runs the kernels and into what lays them out: a third of the cases is enough for them. */
+static bool skipped(int64_t number) { return TESS_SANITIZED && number % 3 != 0; }
+
 static void every_length(void **state) {
     (void)state;
     uint64_t random = 1;
@@ -72,6 +75,8 @@ static void every_length(void **state) {
     static const tess_type types[] = {tess_f32, tess_u8, tess_f64, tess_f16};
     for (int64_t i = 0; i < 70 + TESS_COUNT(more); i++) {
         const int64_t k = i < 70 ? i + 1 : more[i - 70];
+        if (skipped(i))
+            continue;
         for (int t = 0; t < (i % 5 == 0 || i >= 70 ? TESS_COUNT(types) : 1); t++) {
             work w = {.operation = TESS_SUM, .in = types[t], .out = types[t] == tess_u8 ? tess_u32 : types[t], .fill = 1};
             compare_as(&w, k > 300 ? 5 : k > 70 ? 70 : 331, k, 0, &random);
@@ -122,7 +127,7 @@ static void every_type(void **state) {
                  {TESS_SUM, tess_i32, tess_c128}};
     static const int64_t lengths[] = {16, 13, 70, 300};
     for (int i = 0; i < TESS_COUNT(cases); i++)
-        for (int l = i % 2; l < TESS_COUNT(lengths); l += 2)
+        for (int l = i % 2; l < TESS_COUNT(lengths) && !skipped(i); l += 2)
             for (int nan = tess_is_complex(cases[i].in) ? 0 : 1; nan < 2; nan++) {
                 work w = {.operation = cases[i].operation, .in = cases[i].in, .out = cases[i].out, .nan = (tess_nan)nan, .fill = 1 + nan};
                 compare_as(&w, l == 0 ? 299 : 35, lengths[l], l < 2 ? 0 : (i + l) % 4, &random);
@@ -222,7 +227,8 @@ static void counts_as_predicted(void **state) {
 
 static void rows_were_compared(void **state) {
     (void)state;
-    assert_true(ran[0] > 100 && ran[1] > 100 && ran[2] > 100 && ran[3] > 50);
+    const int least = TESS_SANITIZED ? 30 : 100;
+    assert_true(ran[0] > least && ran[1] > least && ran[2] > least && ran[3] > 50);
 }
 
 int main(void) {
