@@ -163,7 +163,7 @@ static void volumes(void **state) {
 
 /* Images of 8 and 16 bits that are read as they are (window_raw.h), by masks of 3 x 3 and of 4 to 7 rows: colours, every boundary and extent, masks that stand
  * to one side, ghost cells that an element holds and others; weights that are no numbers and infinite, halves, which round to even, and large ones; every kind of
- * output; one row and several bands, rows shorter than a tile and of several. The last five are stored past the caches. */
+ * output; fewer rows than the mask has (i % 12 == 6), one row and several bands, rows shorter than a tile and of several. The last five are stored past the caches. */
 static void narrow_images(void **state) {
     (void)state;
     static const tess_type from[] = {tess_u8, tess_i8, tess_u8, tess_u16, tess_i16, tess_u8, tess_f16};
@@ -176,6 +176,8 @@ static void narrow_images(void **state) {
         sample s;
         memset(&s, 0, sizeof s);
         const bool large = i >= SMALL, square = i % 5 < 3;
+        if (TESS_SANITIZED && !large && i % 5 != i / 5 % 5) /* 2 s each there; those left out differ in types and sizes */
+            continue;
         const tess_type type = large ? (const tess_type[]){tess_u8, tess_u8, tess_u16, tess_f16, tess_i8}[i - SMALL] : from[i % 7];
         const int64_t mask[] = {square ? 3 : hostile_between(&random, 4, 7), square ? 3 : hostile_between(&random, 2, 9)};
         const int layout = i % 12 == 11 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
@@ -190,8 +192,8 @@ static void narrow_images(void **state) {
                                              .boundary = (tess_boundary)(i % 6),
                                              .extent = large ? TESS_EXTENT_SAME : (tess_extent)(i / 6 % 3),
                                              .constant = constants[hostile_between(&random, 0, 7)]};
-        s.shape[0] = large ? 1100 : hostile_between(&random, 1, i % 3 ? 30 : 80);
-        s.shape[1] = large ? 8192 / colours : hostile_between(&random, 1, i % 5 ? 200 : 1300);
+        s.shape[0] = large ? 1100 : i % 12 == 6 ? 1 + i / 12 % 5 : hostile_between(&random, 1, i % 3 ? 30 : 80);
+        s.shape[1] = large ? 8192 / colours : hostile_between(&random, i % 12 == 6 ? 70 : 1, i % 5 ? 200 : 1300);
         s.shape[2] = s.out_shape[2] = colours;
         for (int k = 0; k < 2; k++) {
             s.origin[k] = i % 4 || s.options.extent != TESS_EXTENT_SAME ? 0 : hostile_between(&random, -1, 1);

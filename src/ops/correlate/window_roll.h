@@ -87,15 +87,15 @@ TESS_INLINE void NAME(done)(const tess_window_call *c, char *to, const vec *sums
 }
 
 /* Fewer rows of outputs than the mask has: one after the other. */
-static TESS_NOINLINE void NAME(few)(const tess_window_call *c, const vec *weight, int64_t at, char *out, bool near) {
+static TESS_NOINLINE void NAME(few)(const tess_window_call *c, const vec *weight, int64_t at, char *out, bool own) {
     for (int64_t r = 0; r < c->deep; r++, out += c->out_stride) {
         vec acc[DEEP][VECTORS];
         TESS_UNROLL for (int k = 0; k < VECTORS; k++) acc[0][k] = KERNEL(start)(c);
         TESS_UNROLL for (int i = 0; i < DEEP; i++) {
-            NAME(meet)(acc, c, weight, c->rows[r + i] + at, i, i, near);
+            NAME(meet)(acc, c, weight, c->rows[r + i] + at, i, i, false);
             TESS_UNROLL for (int k = 0; i + 1 < DEEP && k < VECTORS; k++) acc[i + 1][k] = acc[i][k];
         }
-        NAME(done)(c, out, acc[DEEP - 1], false);
+        NAME(done)(c, out, acc[DEEP - 1], own);
     }
 }
 
@@ -130,14 +130,15 @@ TESS_INLINE void NAME(all)(const tess_window_call *c, bool near, bool own) {
 
 /* How outputs are stored, and whether taps follow each other, is known, for the commonest ways, when this is compiled. */
 static void roll_name(const tess_window_call *c) {
+    const bool own = VECTORS > 1 && !c->between && c->put == OWN_PUT;
     if (c->deep < DEEP - 1) {
         vec weight[KEEP ? DEEP * DEEP : 1];
         TESS_UNROLL for (int k = 0; KEEP && k < DEEP * DEEP; k++) weight[k] = HERE(all_here)((const real *)c->columns + k);
         for (int64_t n = 0; n <= c->more; n++)
-            NAME(few)(c, weight, c->at + n * NAME(BYTES), c->out + n * c->out_step, false);
+            NAME(few)(c, weight, c->at + n * NAME(BYTES), c->out + n * c->out_step, own && OWN_PUT != TESS_WINDOW_PUT_WORK);
         return;
     }
-    if (c->between || c->put != OWN_PUT || VECTORS == 1) {
+    if (!own) {
         NAME(all)(c, false, false);
 #if PHASES
     } else if (c->step == ELEMENT) {
