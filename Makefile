@@ -51,6 +51,10 @@ ifneq (,$(findstring fuzzer,$(SANITIZE)))
 SLOTS := baseline
 FLAGS_baseline += -fno-sanitize=undefined
 endif
+# Nor do threads share anything that depends on the instruction set.
+ifneq (,$(findstring thread,$(SANITIZE)))
+SLOTS := baseline
+endif
 CPPFLAGS += $(if $(filter-out baseline,$(SLOTS)),,-DTESS_BASELINE_ONLY)
 
 PER_ISA := src/core/convert.c $(wildcard src/core/cpu_*.c src/ops/*/cpu_*.c src/vgpu/exec_*.c)

@@ -179,8 +179,8 @@ static void volumes_batches_and_axes(void **state) {
     }
 }
 
-/* What sanitizers look into, the machine that runs the kernels, does not depend on the boundary: a third of the cases is enough for them. */
-static bool skipped(int number) { return TESS_SANITIZED && number % 3 != 0; }
+/* What sanitizers look into, the machine that runs the kernels, does not depend on the boundary: a sixth of the cases is enough for them. */
+static bool skipped(int number) { return TESS_SANITIZED && number % 6 != 0; }
 
 /* Rows that begin at multiples of 16 bytes, wide enough for warps and blocks without an edge. */
 static void inner_blocks(void **state) {

@@ -41,6 +41,8 @@ static void compare(const work *w, uint64_t *random) {
     assert_tess_ok(tess_reduce(context, w->operation, &in.tensor, &expected.tensor, &options));
     options.call.engine = engine;
     for (int r = -1; r < (chosen_only ? 0 : tess_reduce_op.gpu_count); r++) {
+        if (TESS_SANITIZED && r >= 0 && ran[r] >= 6) /* sanitizers look into the machine that runs the kernels, whatever it is that they compute */
+            continue;
         uint64_t same = again; /* the layout of `expected` */
         const char *name = r < 0 ? NULL : tess_reduce_op.gpu_rows[r].name;
         hostile_make(&out, &same, w->out, n, out_shape, w->layout);
@@ -273,7 +275,7 @@ static void counts_as_predicted(void **state) {
     assert_non_null(in);
     gpu_counts_begin(context);
     for (int i = 0; i < TESS_COUNT(cases); i++)
-        for (int s = 0; s < TESS_COUNT(lengths) - (i > 1 ? 3 : 0); s++)
+        for (int s = 0; s < TESS_COUNT(lengths) - (i > 1 || TESS_SANITIZED ? 3 : 0); s++)
             for (int r = 0; r < tess_reduce_op.gpu_count; r++) {
                 const tess_strategy *row = &tess_reduce_op.gpu_rows[r];
                 int64_t shape[] = {lengths[s]};
