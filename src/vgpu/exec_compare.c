@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * exec_compare.c - setp, set, testp, and the common conversions. Compiled once per instruction set. */
-#include "vgpu/exec.h"
-
-#define HANDLER(name) static void name(vgpu_warp *w, const vgpu_record *r, uint32_t mask)
+#include "vgpu/exec_lanes.h"
 
 /* With a connective the third operand joins in: p := t op c, q := !t op c. */
 TESS_INLINE uint32_t connect(const vgpu_warp *w, const vgpu_record *r, uint32_t t) {
@@ -107,28 +105,18 @@ TEST(subnormal_f64, uint64_t, (x & EXPONENT_F64) == 0 && (x & ~(1ull << 63)) != 
 
 /* ---- conversions that the processor has; all others: convert.c ---- */
 
-#define CONVERT(name, D, T, expression)      \
-    HANDLER(name) {                          \
-        const T *a = SLOT(T, w, r->a);       \
-        D row[LANES];                        \
-        for (int l = 0; l < LANES; l++) {    \
-            T x = a[l];                      \
-            row[l] = (D)(expression);        \
-        }                                    \
-        PUT(D, SLOT(D, w, r->d), row, mask); \
-    }
-CONVERT(cvt_u64_u32, uint64_t, uint32_t, x)
-CONVERT(cvt_s64_s32, int64_t, int32_t, x)
-CONVERT(cvt_u32_u64, uint32_t, uint64_t, x)
-CONVERT(cvt_u32_u16, uint32_t, uint16_t, x)
-CONVERT(cvt_s32_s16, int32_t, int16_t, x)
-CONVERT(cvt_u16_u32, uint16_t, uint32_t, x)
-CONVERT(cvt_f32_s32, float, int32_t, x)
-CONVERT(cvt_f32_u32, float, uint32_t, x)
-CONVERT(cvt_f64_s32, double, int32_t, x)
-CONVERT(cvt_f64_u32, double, uint32_t, x)
-CONVERT(cvt_f64_f32, double, float, canonical_f64((double)x))
-CONVERT(cvt_f32_f64, float, double, canonical_f32((float)x))
+UNARY(cvt_u64_u32, uint64_t, uint32_t, x)
+UNARY(cvt_s64_s32, int64_t, int32_t, x)
+UNARY(cvt_u32_u64, uint32_t, uint64_t, x)
+UNARY(cvt_u32_u16, uint32_t, uint16_t, x)
+UNARY(cvt_s32_s16, int32_t, int16_t, x)
+UNARY(cvt_u16_u32, uint16_t, uint32_t, x)
+UNARY(cvt_f32_s32, float, int32_t, x)
+UNARY(cvt_f32_u32, float, uint32_t, x)
+UNARY(cvt_f64_s32, double, int32_t, x)
+UNARY(cvt_f64_u32, double, uint32_t, x)
+UNARY(cvt_f64_f32, double, float, canonical_f64((double)x))
+UNARY(cvt_f32_f64, float, double, canonical_f32((float)x))
 
 /* clang-format off */
 #define ROW(op, type, mode, flags, handler) {PTX_OP_##op, PTX_##type, 0, PTX_##mode, flags, handler},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * exec_warp.c - the warp loop: which lanes run, branches, calls, barriers. Compiled once per instruction set.
+ * exec_warp.c - the warp loop: which lanes run, branches, calls. Compiled once per instruction set.
  *
  * The lanes of a warp form groups: same activation, same place in the program. The group that runs is, among the runnable ones, the one deepest in
  * calls and then lowest in the program; groups that meet merge. Compilers lay blocks out in topological order, so this reconverges where the hardware
@@ -146,88 +146,6 @@ static bool pick(vgpu_warp *w) {
     return true;
 }
 
-/* ---- barriers ---- */
-
-static void tell_meeting(const vgpu_worker *worker, const vgpu_warp *w, uint32_t lanes, int id, vgpu_meeting what) {
-    const vgpu_launch *launch = worker->launch;
-    for (int i = 0; i < launch->observers; i++)
-        if (launch->observer[i]->meet)
-            launch->observer[i]->meet(worker->state[i], w, lanes, id, what);
-}
-
-static void release_barrier(vgpu_worker *worker, int id) {
-    const vgpu_launch *launch = worker->launch;
-    vgpu_barrier b = worker->barrier[id];
-    worker->barrier[id] = (vgpu_barrier){.all = 1};
-    worker->awaited &= ~(1u << id);
-    for (int64_t k = 0; k < launch->warps; k++) {
-        vgpu_warp *w = &worker->warps[k];
-        for (int i = 0; i < w->group_count; i++) {
-            vgpu_group *g = &w->group[i];
-            if (g->state != VGPU_AT_BARRIER || g->barrier != id)
-                continue;
-            g->state = VGPU_RUNNABLE;
-            if (b.expected)
-                tell_meeting(worker, w, g->mask, id, VGPU_GOES_ON);
-            const vgpu_record *r = &launch->module->records[g->pc - 1];
-            if (r->mode != PTX_RED)
-                continue;
-            char *file = w->file;
-            w->file = g->frame->file;
-            if (r->count == PTX_POPC)
-                for (int l = 0; l < LANES; l++)
-                    SLOT(uint32_t, w, r->d)[l] = g->mask >> l & 1 ? b.count : SLOT(uint32_t, w, r->d)[l];
-            else
-                vgpu_set_predicate(w, r->d, (r->count == PTX_AND ? b.all : b.any) ? ALL_LANES : 0, g->mask);
-            w->file = file;
-        }
-    }
-    if (b.expected)
-        tell_meeting(worker, NULL, 0, id, VGPU_OVER);
-    else
-        for (int i = 0; i < launch->observers; i++)
-            if (launch->observer[i]->barrier)
-                launch->observer[i]->barrier(worker->state[i], worker);
-}
-
-static void check_barriers(vgpu_worker *worker) {
-    for (uint32_t rest = worker->awaited; rest; rest &= rest - 1) {
-        int id = TESS_LOW_BIT(rest);
-        const vgpu_barrier *b = &worker->barrier[id];
-        if (b->arrived && b->arrived >= (b->expected ? b->expected : worker->live_threads))
-            release_barrier(worker, id);
-    }
-}
-
-static void arrive(vgpu_warp *w, const vgpu_record *r, uint32_t on, int *id) {
-    vgpu_worker *worker = w->worker;
-    int first = TESS_LOW_BIT(on);
-    uint32_t number = SLOT(uint32_t, w, r->e)[first], count = r->f == VGPU_NO_SLOT ? 0 : SLOT(uint32_t, w, r->f)[first];
-    if (number >= VGPU_BARRIERS)
-        tess_vgpu_fault_report(w, r, first, TESS_VGPU_BARRIER, 0, NULL, "barrier number %u; there are %d", number, VGPU_BARRIERS);
-    *id = (int)(number % VGPU_BARRIERS);
-    vgpu_barrier *b = &worker->barrier[*id];
-    if (r->bytes && on != w->live)
-        tess_vgpu_fault_report(w, r, first, TESS_VGPU_BARRIER, 0, NULL, "only lanes 0x%08x of the warp's 0x%08x come to the barrier together", on,
-                               w->live);
-    if (!count && worker->live_threads < w->launch->threads && !b->ended_early) {
-        b->ended_early = true;
-        tess_vgpu_fault_report(w, r, first, TESS_VGPU_BARRIER, 0, NULL, "%lld of the block's %lld threads have ended and do not come to the barrier",
-                               (long long)(w->launch->threads - worker->live_threads), (long long)w->launch->threads);
-    }
-    b->expected = count;
-    worker->awaited |= 1u << *id;
-    if (count)
-        tell_meeting(worker, w, on, *id, VGPU_COMES);
-    b->arrived += count && on == w->live ? LANES : TESS_POPCOUNT(on); /* counted barriers count whole warps */
-    if (r->mode == PTX_RED) {
-        uint32_t p = vgpu_predicate(w, r->a) ^ (r->flags & VGPU_NOT_C ? ALL_LANES : 0);
-        b->count += (uint32_t)TESS_POPCOUNT(p & on);
-        b->all &= (p & on) == on;
-        b->any |= (p & on) != 0;
-    }
-}
-
 /* ---- calls and ends ---- */
 
 /* Values between the caller's variables and the callee's parameters or results, lane by lane. */
@@ -281,7 +199,7 @@ static void end_lanes(vgpu_warp *w, uint32_t on) {
     w->live &= ~on;
     w->worker->live_threads -= TESS_POPCOUNT(on);
     leave_frames(w, w->frame, NULL, on);
-    check_barriers(w->worker);
+    tess_vgpu_check_barriers(w->worker);
 }
 
 static bool too_many_steps(vgpu_warp *w, const vgpu_record *r) {
@@ -419,12 +337,11 @@ static void run_group(vgpu_warp *w) {
             w->worker->stop = true;
             return;
         case PTX_BARRIER: {
-            int id;
-            arrive(w, r, on, &id);
+            int id = tess_vgpu_arrive(w, r, on);
             bool waits = r->mode != PTX_ARRIVE;
             put_aside(w, w->frame, pc + 1, off, VGPU_RUNNABLE, 0, 0);
             put_aside(w, w->frame, pc + 1, on, waits ? VGPU_AT_BARRIER : VGPU_RUNNABLE, 0, id);
-            check_barriers(w->worker);
+            tess_vgpu_check_barriers(w->worker);
             return;
         }
         default: { /* PTX_CONVERGE: waits for the lanes named, lanes that do not exist or have ended excepted */

@@ -229,14 +229,17 @@ tess_status tess_vgpu_launch_kernel(tess_vgpu_module *module, const ptx_function
 void tess_vgpu_block_begin(vgpu_worker *worker, uint64_t number);
 bool tess_vgpu_block_step(vgpu_worker *worker);
 void tess_vgpu_block_end(vgpu_worker *worker);
-/* The lanes of `on` that call the same function as the lowest of them, and that function; 0 after a fault. */
 bool tess_vgpu_uses_grid(const ptx_function *kernel);
+/* The lanes of `on` that call the same function as the lowest of them, and that function; 0 after a fault. */
 uint32_t tess_vgpu_callee(const vgpu_warp *warp, const vgpu_record *record, uint32_t on, const ptx_function **callee);
 void tess_vgpu_frame_constants(const ptx_function *function, char *file);
 /* All special registers; those that differ from block to block are filled again as each begins. */
 void tess_vgpu_fill_specials(const vgpu_warp *warp, vgpu_frame *frame);
 vgpu_frame *tess_vgpu_frame_get(vgpu_worker *worker, const ptx_function *function);
 void tess_vgpu_frame_put(vgpu_worker *worker, vgpu_frame *frame);
+/* barrier.c. The lanes of `on` come to the barrier that the record names: its number. check: barriers that all have come to, or all that are left, let go. */
+int tess_vgpu_arrive(vgpu_warp *warp, const vgpu_record *record, uint32_t on);
+void tess_vgpu_check_barriers(vgpu_worker *worker);
 
 /* Lane l's coordinates. */
 TESS_INLINE uint32_t vgpu_thread_number(const vgpu_warp *warp, int lane) { return (uint32_t)(warp->number * 32 + lane); }
