@@ -76,12 +76,17 @@ static double binding(const double seconds[AMOUNTS], const cli_workload *w, cons
     return most;
 }
 
+/* Seconds by limits that were measured before. */
+static void estimate(const tess_limits *limits, const cost costs[AMOUNTS], double seconds[AMOUNTS]) {
+    for (int k = 0; k < AMOUNTS; k++)
+        seconds[k] = costs[k].amount > 0 ? costs[k].amount / rate(limits, costs[k].what) : 0;
+}
+
 cli_bound cli_trial_bound(const cli_trial *trial, const tess_limits *limits) {
     cost costs[AMOUNTS];
     double seconds[AMOUNTS];
     costs_of(trial, limits, costs);
-    for (int k = 0; k < AMOUNTS; k++)
-        seconds[k] = costs[k].amount > 0 ? costs[k].amount / rate(limits, costs[k].what) : 0;
+    estimate(limits, costs, seconds);
     cli_bound b = {.bytes = (double)trial->in.block_size + (double)trial->second.block_size +
                             (double)(trial->workload->inplace ? &trial->in : &trial->out)->block_size,
                    .flops = costs[FLOPS].amount};
@@ -125,14 +130,14 @@ void cli_meter_free(cli_meter *m) {
 
 tess_status cli_meter_read(cli_meter *m, const cli_trial *trial, double *seconds) {
     cost costs[AMOUNTS];
-    double took[AMOUNTS];
+    double before[AMOUNTS], now[AMOUNTS] = {0};
     const char *name;
     costs_of(trial, &m->limits, costs);
-    cli_bound before = cli_trial_bound(trial, &m->limits);
+    estimate(&m->limits, costs, before);
+    const double longest = binding(before, trial->workload, &name);
     for (int k = 0; k < AMOUNTS; k++) {
-        took[k] = costs[k].amount > 0 ? costs[k].amount / rate(&m->limits, costs[k].what) : 0;
-        bool near = k < TOGETHER ? took[k] > 0 && before.name[0] != 'r' : took[k] > before.seconds / 2; /* others do not bind */
-        if (!near)
+        const double sum = k < TOGETHER ? before[COPIED] + before[ONE_WAY] : before[k];
+        if (costs[k].amount == 0 || sum < longest / 2) /* cannot bind */
             continue;
         bool random = costs[k].what == TESS_LIMIT_RANDOM_READS;
         size_t window = random ? m->size : m->size / WINDOWS, at = random ? 0 : m->turn++ % WINDOWS * window;
@@ -140,8 +145,8 @@ tess_status cli_meter_read(cli_meter *m, const cli_trial *trial, double *seconds
         tess_status status = tess_time_limit(m->context, costs[k].what, m->to + at, m->from + at, window, &per_second);
         if (status != TESS_OK)
             return status;
-        took[k] = costs[k].amount / per_second;
+        now[k] = costs[k].amount / per_second;
     }
-    *seconds = binding(took, trial->workload, &name);
+    *seconds = binding(now, trial->workload, &name);
     return TESS_OK;
 }
