@@ -27,74 +27,6 @@ bool tess_py_is_compact(const DLTensor *tensor) {
     return true;
 }
 
-/* ---- Which library an object belongs to ------------------------------------------------------------------------ */
-
-static const struct {
-    const char *module, *name;
-    tess_py_family family;
-} families[] = {{"numpy", "ndarray", TESS_PY_NUMPY},  {"numpy", "generic", TESS_PY_NUMPY}, {"torch", "Tensor", TESS_PY_TORCH},
-                {"jaxlib", "ArrayImpl", TESS_PY_JAX}, {"jax", "ArrayImpl", TESS_PY_JAX},   {"cupy", "ndarray", TESS_PY_CUPY}};
-
-static bool module_is(const char *module, size_t length, const char *root) {
-    size_t root_length = strlen(root);
-    return length >= root_length && memcmp(module, root, root_length) == 0 && (length == root_length || module[root_length] == '.');
-}
-
-/* The class itself, or the first of its bases that is known. */
-static bool find_kind(tess_py_state *state, PyObject *type, tess_py_kind *kind) {
-    PyObject *mro = PyObject_GetAttr(type, state->names[N___mro__]);
-    if (!mro)
-        return false;
-    kind->family = TESS_PY_PLAIN;
-    bool found = false;
-    Py_ssize_t bases = PyTuple_Size(mro);
-    for (Py_ssize_t b = 0; b < bases && !found; b++) {
-        PyObject *base = PyTuple_GetItem(mro, b);
-        PyObject *module = PyObject_GetAttr(base, state->names[N___module__]), *name = PyObject_GetAttr(base, state->names[N___name__]);
-        Py_ssize_t length = 0;
-        const char *text = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8AndSize(module, &length) : NULL;
-        for (size_t f = 0; text && name && f < sizeof families / sizeof *families && !found; f++)
-            if (module_is(text, (size_t)length, families[f].module) && PyUnicode_CompareWithASCIIString(name, families[f].name) == 0) {
-                kind->family = families[f].family;
-                found = true;
-            }
-        Py_XDECREF(module);
-        Py_XDECREF(name);
-        PyErr_Clear();
-    }
-    Py_DECREF(mro);
-    if (!found && PyObject_HasAttr(type, state->names[N___array_namespace__]))
-        kind->family = TESS_PY_OTHER;
-    PyObject *exchange = PyObject_GetAttr(type, state->names[N___dlpack_c_exchange_api__]);
-    if (exchange && PyCapsule_IsValid(exchange, "dlpack_exchange_api")) {
-        const DLPackExchangeAPI *table = PyCapsule_GetPointer(exchange, "dlpack_exchange_api");
-        if (table && table->version.major == 1) /* static storage of the producer, by the protocol */
-            kind->exchange = table;
-    }
-    Py_XDECREF(exchange);
-    PyErr_Clear();
-    return true;
-}
-
-static bool kind_of(tess_py_state *state, PyObject *object, tess_py_kind *kind) {
-    enum { REMEMBERED = 256 }; /* classes are kept alive by the table, and a program may make any number of them */
-    PyObject *type = (PyObject *)Py_TYPE(object);
-    PyObject *known = PyDict_GetItemWithError(state->kinds, type);
-    if (known) {
-        memcpy(kind, PyBytes_AsString(known), sizeof *kind);
-        return true;
-    }
-    memset(kind, 0, sizeof *kind);
-    if (PyErr_Occurred() || !find_kind(state, type, kind))
-        return false;
-    if (PyDict_Size(state->kinds) >= REMEMBERED)
-        return true;
-    known = PyBytes_FromStringAndSize((const char *)kind, sizeof *kind);
-    bool kept = known && PyDict_SetItem(state->kinds, type, known) == 0;
-    Py_XDECREF(known);
-    return kept;
-}
-
 /* ---- Buffers --------------------------------------------------------------------------------------------------- */
 
 /* The element type of a buffer's format; tess_no_type when it is none of ours. *foreign: another byte order. */
@@ -374,11 +306,25 @@ static bool acquire_list(tess_py_state *state, tess_py_array *array, PyObject *o
     return done;
 }
 
+/* Masked elements would be taken for numbers like all others. */
+static bool no_masked(tess_py_state *state, const tess_py_array *array, PyObject *object, const char *name) {
+    if (!array->kind.masked)
+        return true;
+    PyObject *mask = PyObject_GetAttr(object, state->names[N_mask]), *any = mask ? PyObject_CallMethod(mask, "any", NULL) : NULL;
+    int yes = any ? PyObject_IsTrue(any) : -1;
+    Py_XDECREF(mask);
+    Py_XDECREF(any);
+    if (yes > 0)
+        PyErr_Format(PyExc_TypeError,
+                     "%s has masked elements: give %s.filled(value), with NaNs and nan=\"omit\" where a reduction is to leave them out", name, name);
+    return yes == 0;
+}
+
 bool tess_py_acquire(tess_py_state *state, tess_py_array *array, PyObject *object, const char *name) {
     reset(array);
     if (is_list(object))
         return acquire_list(state, array, object, name, NULL);
-    int got = kind_of(state, object, &array->kind) ? 0 : -1;
+    int got = tess_py_kind_of(state, object, &array->kind) && no_masked(state, array, object, name) ? 0 : -1;
     if (got == 0)
         got = acquire_buffer(state, array, object, name);
     if (got == 0)

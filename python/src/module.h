@@ -94,8 +94,11 @@ typedef enum tess_py_family {
 
 typedef struct tess_py_kind {
     tess_py_family family;
+    bool masked; /* a numpy.ma.MaskedArray */
     const DLPackExchangeAPI *exchange;
 } tess_py_kind;
+
+bool tess_py_kind_of(tess_py_state *state, PyObject *object, tess_py_kind *kind);
 
 typedef struct tess_py_array {
     DLTensor tensor;

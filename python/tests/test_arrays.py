@@ -249,6 +249,17 @@ class Refused(unittest.TestCase):
             with self.assertRaisesRegex(TypeError, text):
                 tessera.sum(value)
 
+    def test_masked_elements(self):
+        """They are no numbers to add; arrays that could have some but have none are arrays like others."""
+        x = np.ma.array([1.0, 2.0, 4.0], mask=[0, 1, 0])
+        for call in (lambda: tessera.sum(x), lambda: tessera.correlate(x, [1, 2]), lambda: tessera.sum(np.ones((3, 1)), axis=1, out=x)):
+            with self.assertRaisesRegex(TypeError, "(x|out) has masked elements"):
+                call()
+        self.assertEqual(x.data[1], 2.0)
+        self.assertEqual(tessera.sum(x.filled(np.nan), nan="omit"), 5.0)
+        for mask in (np.ma.nomask, [0, 0, 0]):
+            self.assertEqual(tessera.sum(np.ma.array(x.data, mask=mask)), 7.0)
+
     def test_errors_of_arguments_pass(self):
         """What an argument's own code raises is the caller's business: only "no number" is said in other words."""
         class Raises:
