@@ -273,6 +273,7 @@ static void correlations(void) {
                {tess_f32, tess_f32, {5, 5, 5}, 0, false, "f32 5 x 5 x 5"},
                {tess_f32, tess_f32, {0, 0, 33}, 0, false, "f32 33 taps"},
                {tess_f32, tess_f32, {0, 0, 1023}, 0, false, "f32 1023 taps"},
+               {tess_u8, tess_f32, {0, 0, 9}, 0, false, "u8 9 taps"},
                {tess_f32, tess_f32, {0, 3, 3}, 0, true, "f32 3 + 3"},
                {tess_f32, tess_f32, {0, 7, 7}, 0, true, "f32 7 + 7"},
                {tess_f32, tess_f32, {0, 15, 15}, 0, true, "f32 15 + 15"},

@@ -65,6 +65,7 @@ int tess_correlate_gpu_finest(const tess_array *in, const tess_array *out);
     X(strip2d_odd)                  \
     X(march3d)                      \
     X(march3d_odd)                  \
+    X(line)                         \
     X(tile1d)                       \
     X(tile1d_odd)                   \
     X(patch_separable)              \
@@ -79,5 +80,6 @@ int tess_correlate_gpu_finest(const tess_array *in, const tess_array *out);
     bool tess_correlate_##name##_fits(const tess_problem *problem, const char **why);
 TESS_CORRELATE_FAST_ROWS(X)
 #undef X
+bool tess_correlate_line_pays(const tess_problem *problem, const char **why);
 
 #endif

@@ -4,6 +4,9 @@
 #ifndef TESS_OPS_CORRELATE_GPU_FAST_MASK_H
 #define TESS_OPS_CORRELATE_GPU_FAST_MASK_H
 
+#include <math.h>
+#include <string.h>
+
 #include "ops/correlate/gpu_fast.h"
 
 enum { BODY = 2048 }; /* multiply-adds of an unrolled turn that the instruction cache holds */
@@ -32,6 +35,31 @@ TESS_INLINE int64_t resident(int64_t threads, int64_t registers) {
 }
 
 TESS_INLINE int64_t up_to(int64_t n, int64_t step) { return tess_ceil_div(n, step) * step; }
+
+/* Of u8 some kernels take the weights times 2^24, which is exact as far as it does not overflow. */
+TESS_INLINE bool raise_weights(const tess_correlate_frame *f, float *raised) {
+    const float *weights = f->pass->weights;
+    for (int64_t i = 0; i < f->pass->taps; i++) {
+        raised[i] = f->pass->from == tess_u8 ? weights[i] * 0x1p24f : weights[i];
+        if (isinf(raised[i]) && !isinf(weights[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Integer weights as bytes, each row of the mask filled with zeros to so many whole words; false when they are not bytes. */
+TESS_INLINE int64_t groups_of(const tess_correlate_frame *f) { return tess_ceil_div(f->x.width, 4); }
+TESS_INLINE bool bytes_of(const tess_correlate_problem *p, const tess_correlate_frame *f, uint32_t *taps) {
+    const int64_t *weights = p->masks[0].weights, groups = groups_of(f);
+    memset(taps, 0, sizeof *taps * (size_t)(f->y.width * groups));
+    for (int64_t t = 0; t < f->pass->taps; t++) {
+        const int64_t y = t / f->x.width, x = t % f->x.width;
+        if (weights[t] < INT8_MIN || weights[t] > INT8_MAX)
+            return false;
+        taps[y * groups + x / 4] |= ((uint32_t)weights[t] & 255) << x % 4 * 8;
+    }
+    return true;
+}
 
 #define ROW(name, takes, whole)                                                                                       \
     bool tess_correlate_##name##_fits(const tess_problem *base, const char **why) { return takes(base, whole, why); } \

@@ -4,9 +4,6 @@
 #include "ops/correlate/gpu_fast_mask.h"
 #include "ops/correlate/packed.h"
 
-#include <math.h>
-#include <string.h>
-
 KERNEL_TEXT(gpu_patch);
 KERNEL_TEXT(gpu_patch_bytes);
 KERNEL_TEXT(gpu_patch_shared);
@@ -92,17 +89,6 @@ static void lay_patch_of(const tess_correlate_frame *f, patch_shape s, tess_gpu_
     tess_correlate_frame_pass(layout, step, f);
 }
 
-/* Of u8 patch_shared takes the weights times 2^24, which is exact as far as it does not overflow. */
-static bool raise_weights(const tess_correlate_frame *f, float raised[9]) {
-    const float *weights = f->pass->weights;
-    for (int64_t i = 0; i < f->pass->taps; i++) {
-        raised[i] = f->pass->from == tess_u8 ? weights[i] * 0x1p24f : weights[i];
-        if (isinf(raised[i]) && !isinf(weights[i]))
-            return false;
-    }
-    return true;
-}
-
 /* Bytes whose sums are f32 go through shared memory where a block has a place for them. */
 static bool patch_shares(const tess_correlate_frame *f, int64_t work, bool whole) {
     float raised[9];
@@ -139,8 +125,6 @@ static void lay_patch_as(const tess_problem *base, const tess_gpu_device *device
 
 enum { MOST_ROWS = 8, MOST_GROUPS = 3 };
 
-static int64_t groups_of(const tess_correlate_frame *f) { return tess_ceil_div(f->x.width, 4); }
-
 static patch_shape patch_bytes_of(const tess_correlate_frame *f) {
     patch_shape s = {.columns = 8, .rows = 8, .across = 2, .down = 2};
     if (f->y.m <= 2 * s.rows)
@@ -149,19 +133,6 @@ static patch_shape patch_bytes_of(const tess_correlate_frame *f) {
         s.rows = 1;
     s.blocks = f->y.width <= 3 ? 8 : 5;
     return s;
-}
-
-/* The mask as bytes, each row filled to whole words; false when it is not of bytes. */
-static bool bytes_of(const tess_correlate_problem *p, const tess_correlate_frame *f, uint32_t *taps) {
-    const int64_t *weights = p->masks[0].weights, groups = groups_of(f);
-    memset(taps, 0, sizeof *taps * (size_t)(f->y.width * groups));
-    for (int64_t t = 0; t < f->pass->taps; t++) {
-        const int64_t y = t / f->x.width, x = t % f->x.width;
-        if (weights[t] < INT8_MIN || weights[t] > INT8_MAX)
-            return false;
-        taps[y * groups + x / 4] |= ((uint32_t)weights[t] & 255) << x % 4 * 8;
-    }
-    return true;
 }
 
 static bool patch_bytes_takes(const tess_problem *base, bool whole, const char **why) {

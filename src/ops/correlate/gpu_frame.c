@@ -6,15 +6,16 @@
 
 extern const char tess_kernel_gpu_types_cuh[], tess_kernel_correlate_gpu_window_cuh[], tess_kernel_correlate_gpu_copies_cuh[],
     tess_kernel_correlate_gpu_ring_cuh[], tess_kernel_correlate_gpu_own_rows_cuh[], tess_kernel_correlate_gpu_planes_cuh[],
-    tess_kernel_correlate_gpu_patch_cuh[];
+    tess_kernel_correlate_gpu_patch_cuh[], tess_kernel_correlate_gpu_bytes_cuh[];
 static const tess_gpu_text types = {"gpu/types.cuh", tess_kernel_gpu_types_cuh},
                            window = {"ops/correlate/gpu_window.cuh", tess_kernel_correlate_gpu_window_cuh},
                            copies = {"ops/correlate/gpu_copies.cuh", tess_kernel_correlate_gpu_copies_cuh},
                            ring = {"ops/correlate/gpu_ring.cuh", tess_kernel_correlate_gpu_ring_cuh},
                            own_rows = {"ops/correlate/gpu_own_rows.cuh", tess_kernel_correlate_gpu_own_rows_cuh},
                            planes = {"ops/correlate/gpu_planes.cuh", tess_kernel_correlate_gpu_planes_cuh},
-                           patch = {"ops/correlate/gpu_patch.cuh", tess_kernel_correlate_gpu_patch_cuh};
-const tess_gpu_text *const tess_correlate_frame_headers[] = {&types, &window, &copies, &ring, &own_rows, &planes, &patch, NULL};
+                           patch = {"ops/correlate/gpu_patch.cuh", tess_kernel_correlate_gpu_patch_cuh},
+                           bytes = {"ops/correlate/gpu_bytes.cuh", tess_kernel_correlate_gpu_bytes_cuh};
+const tess_gpu_text *const tess_correlate_frame_headers[] = {&types, &window, &copies, &ring, &own_rows, &planes, &patch, &bytes, NULL};
 
 /* Blocks are numbered by 16 bits along y and z, indices along an axis have 31 bits with room for what a block reaches beyond the end. */
 enum { ARRAYS = 65535, AXIS = INT32_MAX / 2, PARAMETERS = 4096 };

@@ -9,23 +9,9 @@
 //
 // -DGROUPS; else as gpu_patch.cuh.
 #include "ops/correlate/gpu_patch.cuh"
+#include "ops/correlate/gpu_bytes.cuh"
 
 typedef tap_list<KY * GROUPS> byte_taps;
-
-// The four bytes from number i of the words on, as far as there are words.
-__device__ __forceinline__ unsigned four_bytes(const unsigned (&word)[WORDS], int i) {
-    const int at = i / 4, next = at + 1 < WORDS ? at + 1 : WORDS - 1;
-    return i % 4 ? __funnelshift_r(word[at], word[next], i % 4 * 8) : word[at];
-}
-
-__device__ __forceinline__ int dot(unsigned bytes, int taps, int sum) {
-#if IN == T_I8
-    asm("dp4a.s32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(bytes), "r"(taps));
-#else
-    asm("dp4a.u32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(bytes), "r"(taps));
-#endif
-    return sum;
-}
 
 // Four products an instruction.
 struct dots {

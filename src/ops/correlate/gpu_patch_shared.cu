@@ -10,6 +10,7 @@
 //
 // -DKY; -DV, -DR columns and rows of outputs a thread, R + 1 a multiple of KY; -DWX, -DWY warps of a block along x and y.
 #include "ops/correlate/gpu_copies.cuh"
+#include "ops/correlate/gpu_bytes.cuh"
 
 enum {
     WARPS = WX * WY,
@@ -100,13 +101,7 @@ __device__ __forceinline__ void bring_rows(element *room, const element *in, con
 // Element i of the words: of u8 its 2^24th part.
 __device__ __forceinline__ work part(const unsigned *word, int i) {
 #if WORK == T_F32 && IN == T_U8
-    const unsigned two = __byte_perm(word[i / 4], 0, i % 4 < 2 ? 0x4140 : 0x4342);
-    float value;
-    if (i % 2)
-        asm("{.reg .b16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, high;}" : "=f"(value) : "r"(two));
-    else
-        asm("{.reg .b16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, low;}" : "=f"(value) : "r"(two));
-    return value;
+    return part_of_byte(word, i);
 #else
     return cell(word, i);
 #endif

@@ -85,6 +85,13 @@ void tess_correlate_gpu_ends(tess_gpu_layout *layout, tess_gpu_step *step, int k
 const tess_strategy tess_correlate_gpu_rows[CORRELATE_GPU_ROWS] = {
     FFT(fft_tile, "overlap and save: a block transforms a pair of tiles in shared memory; one trip through memory"),
     FFT(fft_passes, "tiles larger than shared memory: columns, rows, columns, through the workspace"),
+    {.name = "correlate/line",
+     .idea = "short masks along long rows of narrow elements: a vector a thread, what lies beside it loaded too",
+     .source = "-",
+     .target = TESS_TARGET_GPU,
+     .applicable = tess_correlate_line_fits,
+     .sensible = tess_correlate_line_pays,
+     .gpu = &tess_correlate_line},
     FAST(patch_bytes, "small masks of small integers over bytes: patch, four taps an instruction"),
     FAST(patch, "small masks: rows of vectors in registers, the rest of a window from the neighbour lanes"),
     FAST(strip2d, "larger masks: blocks march down strips, every row adds to all outputs under way"),

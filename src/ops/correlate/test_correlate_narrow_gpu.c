@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_correlate_narrow_gpu.c - proves: results narrower than what is summed, of 1 and 2 bytes, and bytes summed in 8, have the CPU's bits on the GPU in
  * every kernel whose threads have few columns: fewer than a word of elements is no shape of theirs, fewer than a word of results is stored as it is. And
- * bytes by weights that the kernel takes times 2^24, as far as that is a number. */
+ * bytes by weights that the kernel takes times 2^24, as far as that is a number. And that elements of 1 and 2 bytes have them along rows of all lengths. */
 #include <float.h>
 #include <math.h>
 
@@ -77,6 +77,16 @@ static void fewer_bytes_than_a_word(void **state) {
         {tess_f16, tess_f64, tess_u8, 3, 3, {6, 9, 64}, 3, false, "correlate/separable3d"},
         {tess_f16, tess_f64, tess_i8, 3, 3, {8, 9, 65}, 7, false, "correlate/separable3d_odd"},
         {tess_f64, tess_f64, tess_u8, 3, 3, {6, 9, 33}, 3, false, "correlate/separable3d_odd"},
+        {tess_u8, tess_f32, tess_u8, 1, 0, {9000}, 9, true, "correlate/line"},
+        {tess_u8, tess_f32, tess_i8, 1, 0, {8195}, 3, true, "correlate/line"},
+        {tess_u8, tess_i8, tess_u8, 1, 0, {4099}, 9, true, "correlate/line"},
+        {tess_i8, tess_i8, tess_i8, 2, 0, {3, 4112}, 16, true, "correlate/line"},
+        {tess_i8, tess_f32, tess_u8, 1, 0, {2051}, 5, true, "correlate/line"},
+        {tess_bool, tess_f32, tess_u8, 1, 0, {4097}, 15, true, "correlate/line"},
+        {tess_f16, tess_f32, tess_f16, 1, 0, {3001}, 9, true, "correlate/line"},
+        {tess_i16, tess_f32, tess_bf16, 2, 0, {2, 2056}, 17, true, "correlate/line"},
+        {tess_u16, tess_f32, tess_i16, 1, 0, {20}, 11, true, "correlate/line"},
+        {tess_u8, tess_f32, tess_u8, 1, 0, {66000}, 8, true, NULL},
     };
     uint64_t random = 1123;
     for (int i = 0; i < TESS_COUNT(cases); i++)
