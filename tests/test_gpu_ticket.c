@@ -2,7 +2,9 @@
  * test_gpu_ticket.c - proves, on the virtual GPU as the CUDA engine's driver: a reduction of one launch gives the CPU's bytes on every stream, in a
  * captured graph launched again and again, and when the counters are used up; a stream has one counter, a captured execution one of its own, and every
  * counter is 0 again afterwards. And that executions alike are launched as a graph of the plan's, others are not, and all give the CPU's bytes. And that
- * a capture of the caller's on another stream survives all that the library does meanwhile on the same thread. */
+ * a capture of the caller's on another stream survives all that the library does meanwhile on the same thread. And that a lookup's bad index is told by a
+ * mark, which is 0 again afterwards, and by the workspace when all marks are taken. */
+#include "gpu/ticket.h"
 #include "gpu_rows.h"
 #include "vgpu/vgpu.h"
 
@@ -263,9 +265,63 @@ static void when_they_are_used_up(void **state) {
     tess_plan_free(plan);
 }
 
+enum { LOOKUPS = 3000, ENTRIES = 9, MARKS = 64 };
+
+static void look_up(const tess_plan *plan, CUdeviceptr index, int bad) {
+    static int32_t host[LOOKUPS];
+    float found[LOOKUPS];
+    char said[40];
+    for (int i = 0; i < LOOKUPS; i++)
+        host[i] = bad >= 0 && i >= bad && i % 100 == bad % 100 ? ENTRIES : i % ENTRIES;
+    ok(cuMemcpyHtoDAsync, index, host, sizeof host, NULL);
+    ok(cuMemsetD8Async, workspace, HOSTILE_POISON, 1 << 20, NULL);
+    tess_call call = {.workspace = (void *)(uintptr_t)workspace, .workspace_size = 1 << 20};
+    tess_status status = tess_execute(plan, (void *)(uintptr_t)in, (void *)(uintptr_t)index, (void *)(uintptr_t)(index + sizeof host), &call);
+    assert_int_equal(status, bad < 0 ? TESS_OK : TESS_ERR_INDEX);
+    snprintf(said, sizeof said, "[%d]", bad);
+    if (bad >= 0 && !strstr(tess_detail(), said))
+        fail_msg("%d is the first that lies outside: %s", bad, tess_detail());
+    ok(cuMemcpyDtoHAsync, found, index + sizeof host, sizeof found, NULL);
+    for (int i = 0; i < LOOKUPS && bad < 0; i++)
+        assert_memory_equal(&found[i], &values[i % ENTRIES], sizeof found[i]);
+}
+
+static void bad_indices_leave_marks(void **state) {
+    (void)state;
+    static const int bad[] = {-1, 77, -1, 0, 2999, -1};
+    int64_t entries[] = {ENTRIES}, lookups[] = {LOOKUPS};
+    CUdeviceptr index;
+    tess_plan *plan;
+    tess_gpu_mark mark[MARKS + 1];
+    ok(cuMemAlloc, &index, LOOKUPS * (sizeof(int32_t) + sizeof(float)));
+    DLTensor table = tess_view((void *)(uintptr_t)in, tess_f32, 1, entries, NULL),
+             at = tess_view((void *)(uintptr_t)index, tess_i32, 1, lookups, NULL),
+             to = tess_view((void *)(uintptr_t)(index + LOOKUPS * sizeof(int32_t)), tess_f32, 1, lookups, NULL);
+    table.device.device_type = at.device.device_type = to.device.device_type = kDLCUDA;
+    tess_lookup_options options = {.struct_size = sizeof options};
+    assert_tess_ok(tess_plan_lookup(&plan, context, &table, &at, &to, &options));
+    for (int full = 0; full < 2; full++) {
+        int taken = 0;
+        while (full && tess_gpu_mark_take(&scope, &mark[taken]))
+            taken++;
+        assert_int_equal(taken, full ? MARKS : 0);
+        for (int i = 0; i < TESS_COUNT(bad); i++)
+            look_up(plan, index, bad[i]);
+        for (int i = 0; i < taken; i++) {
+            uint64_t word = 77;
+            ok(cuMemcpyDtoHAsync, &word, mark[i].word, sizeof word, NULL);
+            assert_true(word == 0 && *mark[i].flag == 0);
+            tess_gpu_mark_give(&scope, &mark[i]);
+        }
+    }
+    tess_plan_free(plan);
+    ok(cuMemFree, index);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_of_one_launch), cmocka_unit_test(executions_alike),
-                                       cmocka_unit_test(while_the_caller_captures), cmocka_unit_test(when_they_are_used_up)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(bad_indices_leave_marks), cmocka_unit_test(rows_of_one_launch),
+                                       cmocka_unit_test(executions_alike), cmocka_unit_test(while_the_caller_captures),
+                                       cmocka_unit_test(when_they_are_used_up)};
     const tess_driver *table;
     uint64_t random = 1;
     int64_t shape[] = {N};

@@ -173,6 +173,11 @@ static void wrong_handles_are_refused(void **state) {
     ok(cuMemFreeAsync(q, s));
     ok(cuMemFreeHost(host));
     refused(cuMemFreeHost(host), CUDA_ERROR_INVALID_VALUE);
+    ok(cuMemHostAlloc(&host, 100, CU_MEMHOSTALLOC_DEVICEMAP)); /* where kernels see it, and so the host what is put there */
+    ok(cuPointerGetAttribute(&p, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, (CUdeviceptr)(uintptr_t)host + 4));
+    ok(cuMemsetD8Async(p, 9, 3, s));
+    assert_memory_equal((char *)host + 4, "\t\t\t", 3);
+    ok(cuMemFreeHost(host));
     refused(cuMemAlloc(&p, 0), CUDA_ERROR_INVALID_VALUE);
     /* constants as the host sees them, in both directions */
     float given[16] = {3}, found[16] = {0};

@@ -113,6 +113,7 @@ enum {
     CU_POINTER_ATTRIBUTE_RANGE_SIZE = 12
 };
 enum { CU_MEMORYTYPE_HOST = 1, CU_MEMORYTYPE_DEVICE = 2 };
+enum { CU_MEMHOSTALLOC_PORTABLE = 1, CU_MEMHOSTALLOC_DEVICEMAP = 2 };
 
 /* CUjit_option, CUstream_flags, CUmemAllocationType, CUmemLocationType, CUmemPool_attribute, CUstreamCaptureMode */
 enum { CU_JIT_ERROR_LOG_BUFFER = 5, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6 };

@@ -3,18 +3,20 @@
  *
  * With device arrays and the caller's workspace nothing is allocated and nothing waited for, so the call can be captured into a graph. (replay.c makes one
  * itself of calls alike, once.) A report, a
- * result word and arrays in host memory make it wait for the stream, and no other. */
+ * result and arrays in host memory make it wait for the stream, and no other. */
 #include <string.h>
 
 #include "gpu/slots.h"
+#include "gpu/ticket.h"
 
 static CUdeviceptr address_of(const tess_gpu_argument *a, const tess_gpu_plan *plan, const tess_gpu_pointers *pointers) {
-    CUdeviceptr base = a->place == TESS_GPU_IN       ? pointers->in
-                       : a->place == TESS_GPU_SECOND ? pointers->second
-                       : a->place == TESS_GPU_OUT    ? pointers->out
-                       : a->place == TESS_GPU_DATA   ? plan->data
-                       : a->place == TESS_GPU_TICKET ? pointers->ticket
-                                                     : pointers->workspace;
+    CUdeviceptr base = a->place == TESS_GPU_IN                       ? pointers->in
+                       : a->place == TESS_GPU_SECOND                 ? pointers->second
+                       : a->place == TESS_GPU_OUT                    ? pointers->out
+                       : a->place == TESS_GPU_DATA                   ? plan->data
+                       : a->place == TESS_GPU_TICKET                 ? pointers->ticket
+                       : a->place == TESS_GPU_MARK && pointers->mark ? pointers->mark
+                                                                     : pointers->workspace;
     return base + (CUdeviceptr)a->offset; /* modulo 2^64: offsets may be negative */
 }
 
@@ -55,7 +57,7 @@ tess_status tess_gpu_run_steps(const tess_gpu_scope *scope, const tess_gpu_plan 
     tess_gpu_pointers pointers = *given;
     if (layout->ticket && !pointers.ticket)
         TESS_TRY(get_ticket(scope, layout, &pointers, stream));
-    if (layout->zeroed > 0)
+    if (layout->zeroed > 0 && !pointers.mark)
         TESS_CUDA(scope->gpu, cuMemsetD8Async, pointers.workspace, 0, (size_t)layout->zeroed, stream);
     for (int64_t turn = 0; turn == 0 || turn < layout->turns; turn++)
         TESS_TRY(run_turn(scope, plan, &pointers, turn, stream));
@@ -123,6 +125,21 @@ tess_status tess_gpu_finish(const tess_gpu_scope *scope, const tess_plan *plan, 
     return tess_gpu_verdict(scope, plan->problem, made, pointers, result, stream);
 }
 
+/* The same where the kernels had a mark of their own: only where its flag is set is there something to read. */
+static tess_status finish_marked(const tess_gpu_scope *scope, const tess_plan *plan, const tess_gpu_plan *made, const tess_gpu_pointers *pointers,
+                                 const tess_gpu_mark *mark, CUstream stream) {
+    uint64_t word = 0;
+    TESS_CUDA(scope->gpu, cuStreamSynchronize, stream);
+    if (*mark->flag) {
+        TESS_CUDA(scope->gpu, cuMemcpyDtoHAsync, &word, mark->word, sizeof word, stream);
+        TESS_CUDA(scope->gpu, cuMemsetD8Async, mark->word, 0, sizeof word, stream);
+        TESS_CUDA(scope->gpu, cuStreamSynchronize, stream);
+        *mark->flag = 0;
+    }
+    tess_gpu_mark_give(scope, mark);
+    return tess_gpu_verdict(scope, plan->problem, made, pointers, (const char *)&word, stream);
+}
+
 tess_status tess_gpu_aligned_plan(const tess_gpu_plan **chosen, const tess_plan *plan, const tess_gpu_pointers *pointers) {
     static const struct {
         const char *name;
@@ -178,10 +195,13 @@ static tess_status check_use(const tess_plan *plan, const tess_call *call, tess_
     return TESS_OK;
 }
 
-static tess_status run_on_device(const tess_gpu_scope *scope, const tess_plan *plan, const tess_gpu_pointers *pointers, const tess_call *call,
+static tess_status run_on_device(const tess_gpu_scope *scope, const tess_plan *plan, tess_gpu_pointers *pointers, const tess_call *call,
                                  tess_gpu_use use, double *seconds) {
     const tess_gpu_plan *made;
+    tess_gpu_mark mark;
     TESS_TRY(tess_gpu_aligned_plan(&made, plan, pointers));
+    if (made->layout.mark && tess_gpu_mark_take(scope, &mark))
+        pointers->mark = mark.word;
     watch w = {NULL, NULL};
     CUstream stream = call->stream;
     tess_status status = call->report ? watch_start(scope, &w, stream) : TESS_OK;
@@ -190,7 +210,9 @@ static tess_status run_on_device(const tess_gpu_scope *scope, const tess_plan *p
     if (status == TESS_OK && call->report)
         status = watch_stop(scope, &w, stream, seconds);
     watch_free(scope, &w);
-    return status == TESS_OK ? tess_gpu_finish(scope, plan, made, pointers, stream) : status;
+    if (status != TESS_OK) /* a mark that may be used still is nobody's any more */
+        return status;
+    return pointers->mark ? finish_marked(scope, plan, made, pointers, &mark, stream) : tess_gpu_finish(scope, plan, made, pointers, stream);
 }
 
 /* Stream-ordered memory where the device has it; freed in the stream's order, so nothing waits. */

@@ -92,6 +92,13 @@ int64_t tess_gpu_reserve(tess_gpu_layout *layout, int64_t size) {
     return at;
 }
 
+void tess_gpu_want_mark(tess_gpu_layout *layout) {
+    layout->full = layout->full || layout->workspace;
+    layout->mark = true;
+    layout->zeroed = tess_gpu_reserve(layout, 16) + 16;
+    layout->result = 8;
+}
+
 int64_t tess_gpu_data(tess_gpu_layout *layout, const void *content, size_t size) {
     int64_t at = tess_ceil_div(layout->data_size, 256) * 256;
     if (layout->pieces == TESS_GPU_PIECES) {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gpu/row.h"
+#include "gpu/ticket.h"
 
 /* The engine's object of the plan's engine, opened. */
 static tess_status open_engine(tess_gpu **gpu, const tess_plan *plan) {
@@ -153,6 +153,8 @@ tess_status tess_gpu_plan_load(const tess_gpu_scope *scope, tess_gpu_plan *made,
     TESS_TRY(get_kernels(scope, made, made->row->gpu));
     if (made->layout.ticket)
         TESS_TRY(tess_gpu_tickets_make(scope));
+    if (made->layout.mark && !made->host)
+        tess_gpu_marks_make(scope);
     if ((!made->layout.data_size && !made->layout.constants) || tess_gpu_stream_use(gpu, stream) == TESS_GPU_DONE)
         return put_all(scope, made, stream);
     TESS_CUDA(gpu, cuStreamCreate, &own, CU_STREAM_NON_BLOCKING);

@@ -28,6 +28,7 @@ typedef enum tess_gpu_place {
     TESS_GPU_WORKSPACE,
     TESS_GPU_DATA,   /* what tess_gpu_data gave, on the device */
     TESS_GPU_TICKET, /* a 32-bit counter that is 0, and is to be left 0 */
+    TESS_GPU_MARK,   /* the 16 bytes that tess_gpu_want_mark promises */
     TESS_GPU_TURN    /* a 64-bit number: which of the layout's turns it is, from 0 */
 } tess_gpu_place;
 
@@ -76,6 +77,7 @@ typedef struct tess_gpu_layout {
     bool ticket;         /* one is wanted, by one of the launches */
     int64_t ticket_room; /* where in the workspace it is put when there is no other */
     int64_t result;      /* the first so many bytes of the workspace are read back for `finish`, which makes the call wait for the stream */
+    bool mark;           /* the result is a mark */
     size_t used;
     bool full;                  /* something did not fit: the plan fails */
     char arena[TESS_GPU_ARENA]; /* last: the first `used` bytes mean something */
@@ -98,6 +100,10 @@ int64_t tess_gpu_reserve(tess_gpu_layout *layout, int64_t size);
 /* size bytes of an operand, copied before each launch of the step to an extern "C" __constant__ variable of its unit. Executions on several streams take
  * turns then, and cannot be captured into a graph. */
 void tess_gpu_fill_constant(tess_gpu_step *step, const char *variable, tess_gpu_place place, int64_t offset, int64_t size);
+/* Kernels note what they find in a mark, of which `finish` is given the first 8 bytes: a word that is 0 when the first launch begins, and behind it the
+ * address of a flag of 32 bits, or 0. Who changes the word from 0 sets the flag, which lies in the host's memory: nothing is read back where nothing was found.
+ * To be called before anything else is reserved; the mark has its place in the workspace for executions that are given no other. */
+void tess_gpu_want_mark(tess_gpu_layout *layout);
 /* Content of the problem's (weights, offsets) that the plan keeps on the device; returns its offset for TESS_GPU_DATA, a multiple of 256. */
 int64_t tess_gpu_data(tess_gpu_layout *layout, const void *content, size_t size);
 /* Content of the problem's for an extern "C" __constant__ variable of the current unit, filled when the plan is made. A module is shared by all plans
@@ -154,7 +160,7 @@ typedef struct tess_gpu_row {
 /* ---- plan.c, execute.c: the hooks of core/engine.h ---- */
 
 typedef struct tess_gpu_pointers {
-    CUdeviceptr in, second, out, workspace, ticket;
+    CUdeviceptr in, second, out, workspace, ticket, mark; /* ticket, mark 0: in the workspace */
 } tess_gpu_pointers;
 
 /* replay.c: by what executions are alike; the last one, how many in a row were like it, and the graph. */

@@ -6,25 +6,11 @@
  * launch that was saved. So each CUDA context has a block of counters, and each stream one of them, since launches of one stream follow each other.
  * Streams are told by their number, which is never given twice, unlike handles. An execution that is captured gets a counter of its own: its graph may
  * run beside the stream that recorded it. When the counters are used up, or a driver lacks an entry, the execution fills a place in its workspace. */
-#include "gpu/row.h"
+#include "gpu/ticket.h"
 
-enum { TICKETS = 16384, STREAMS = 4096 };
+enum { TICKETS = TESS_GPU_TICKETS, STREAMS = TESS_GPU_TICKET_STREAMS };
 
-struct tess_gpu_tickets {
-    tess_gpu_tickets *next;
-    unsigned long long context_id;
-    CUcontext primary; /* NULL when it is another context, which takes the memory with it */
-    CUdeviceptr memory;
-    int used;
-    struct {
-        unsigned long long stream;
-        int ticket; /* 1 + its number; 0: no entry */
-    } of[STREAMS];  /* by the stream's number, open addressing; at most half full */
-    int streams;
-};
-
-/* With the lock held. */
-static tess_gpu_tickets *find(const tess_gpu_scope *scope) {
+tess_gpu_tickets *tess_gpu_tickets_find(const tess_gpu_scope *scope) {
     tess_gpu_tickets *t = scope->gpu->tickets;
     while (t && t->context_id != scope->context_id)
         t = t->next;
@@ -54,7 +40,7 @@ static tess_status fill(const tess_gpu_scope *scope, tess_gpu_tickets *t) {
 tess_status tess_gpu_tickets_make(const tess_gpu_scope *scope) {
     tess_gpu *gpu = scope->gpu;
     pthread_mutex_lock(&gpu->lock);
-    bool there = find(scope) != NULL;
+    bool there = tess_gpu_tickets_find(scope) != NULL;
     pthread_mutex_unlock(&gpu->lock);
     if (there)
         return TESS_OK;
@@ -63,7 +49,7 @@ tess_status tess_gpu_tickets_make(const tess_gpu_scope *scope) {
         return TESS_ERR_MEMORY;
     tess_status status = fill(scope, t);
     pthread_mutex_lock(&gpu->lock);
-    there = status != TESS_OK || find(scope) != NULL;
+    there = status != TESS_OK || tess_gpu_tickets_find(scope) != NULL;
     if (!there) {
         t->next = gpu->tickets;
         gpu->tickets = t;
@@ -98,7 +84,7 @@ CUdeviceptr tess_gpu_ticket(const tess_gpu_scope *scope, CUstream stream) {
     if (!capturing && gpu->driver.cuStreamGetId(stream, &number) != CUDA_SUCCESS) /* a captured stream may not be asked: that ends its capture */
         return 0;
     pthread_mutex_lock(&gpu->lock);
-    tess_gpu_tickets *t = find(scope);
+    tess_gpu_tickets *t = tess_gpu_tickets_find(scope);
     if (t && !capturing)
         ticket = of_stream(t, number);
     else if (t && t->used < TICKETS)
@@ -115,8 +101,10 @@ void tess_gpu_tickets_free(tess_gpu *gpu, bool exiting) {
         CUcontext popped;
         gpu->tickets = t->next;
         if (t->primary && !exiting && gpu->driver.cuCtxPushCurrent(t->primary) == CUDA_SUCCESS) {
-            if (gpu->driver.cuCtxGetId(t->primary, &id) == CUDA_SUCCESS && id == t->context_id) /* else it was reset by others */
+            if (gpu->driver.cuCtxGetId(t->primary, &id) == CUDA_SUCCESS && id == t->context_id) { /* else it was reset by others */
                 gpu->driver.cuMemFree(t->memory);
+                tess_gpu_marks_free(gpu, t);
+            }
             gpu->driver.cuCtxPopCurrent(&popped);
         }
         tess_free(gpu->context, t, sizeof *t);

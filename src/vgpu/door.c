@@ -103,7 +103,10 @@ void tess_vgpu_door_remove(tess_vgpu_door *door, vgpu_object *object) {
         }
         *at = o->next;
         tess_vgpu_tape_release(door, o->tape);
-        tess_free(door->context, o->memory, o->bytes);
+        if (o->kind == VGPU_HOST_MEMORY && o->bank)
+            tess_vgpu_free(door->machine, o->bank);
+        else
+            tess_free(door->context, o->memory, o->bytes);
         if (o->kind == VGPU_MODULE)
             tess_vgpu_unload(o->module);
         if (o != object)

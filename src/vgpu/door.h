@@ -51,7 +51,7 @@ typedef struct vgpu_object {
     vgpu_object_kind kind;
     tess_vgpu_module *module; /* of a module or function */
     uint64_t owner;           /* function: handle of its module */
-    uint64_t bank;            /* module: where the host sees its constants */
+    uint64_t bank;            /* module: where the host sees its constants; host memory: where kernels see it, 0 for nowhere */
     const ptx_symbol *kernel;
     int dynamic_limit; /* function: dynamic shared memory that may be asked for */
     vgpu_tape *tape;   /* stream: recording now; event: recorded in that capture; graph, executable: its content */

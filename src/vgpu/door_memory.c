@@ -116,7 +116,7 @@ CUresult tess_vgpu_cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, C
     return tess_vgpu_cuMemAllocAsync(pointer, bytes, stream);
 }
 
-/* The memory is the caller's to use; kernels cannot reach it. */
+/* The memory is the caller's to use; kernels reach it only where that was asked for, at another address, which cuPointerGetAttribute tells. */
 CUresult tess_vgpu_cuMemHostAlloc(void **pointer, size_t bytes, unsigned int flags) {
     CUresult result;
     tess_vgpu_door *door = tess_vgpu_door_current(&result);
@@ -128,7 +128,11 @@ CUresult tess_vgpu_cuMemHostAlloc(void **pointer, size_t bytes, unsigned int fla
     if (!bytes || flags > 7)
         return tess_vgpu_door_leave(door, tess_vgpu_door_say(CUDA_ERROR_INVALID_VALUE, "%zu bytes of host memory with flags %u", bytes, flags));
     vgpu_object *o = tess_vgpu_door_add(door, VGPU_HOST_MEMORY);
-    if (o && !(o->memory = tess_allocate(door->context, bytes))) {
+    if (o && flags & CU_MEMHOSTALLOC_DEVICEMAP && tess_vgpu_malloc(door->machine, (int64_t)bytes, &o->bank) == TESS_OK)
+        o->memory = tess_vgpu_allocation_of(door->machine, o->bank, (int64_t)bytes)->host;
+    else if (o && !(flags & CU_MEMHOSTALLOC_DEVICEMAP))
+        o->memory = tess_allocate(door->context, bytes);
+    if (o && !o->memory) {
         tess_vgpu_door_remove(door, o);
         o = NULL;
     }
@@ -241,6 +245,11 @@ static CUresult pointer_fact(tess_vgpu_door *door, void *value, CUpointer_attrib
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE: memcpy(value, &size, sizeof size); return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+        if (attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER && host && host->bank) {
+            const uint64_t mapped = host->bank + (pointer - start);
+            memcpy(value, &mapped, sizeof mapped);
+            return CUDA_SUCCESS;
+        }
         if ((attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER) == (a != NULL)) {
             memcpy(value, &pointer, sizeof pointer);
             return CUDA_SUCCESS;

@@ -19,8 +19,12 @@ typedef i64 entry;
 typedef int entry;
 #endif
 
-// The first index in row-major order that lies outside. It is kept as its complement: 0 means that there is none, and the largest wins.
-__device__ __forceinline__ void note(u64 *bad, i64 position) { atomicMax(bad, ~(u64)position); }
+// The first index in row-major order that lies outside, in the call's mark (gpu/row.h). It is kept as its complement: 0 means that there is none, and the
+// largest wins.
+__device__ __forceinline__ void note(u64 *bad, i64 position) {
+    if (atomicMax(bad, ~(u64)position) == 0 && bad[1])
+        *(volatile unsigned *)bad[1] = 1;
+}
 
 #if INDEX < T_F16
 typedef stored<INDEX>::type index_type;
@@ -67,6 +71,18 @@ template <typename E> __device__ __forceinline__ const E *entry_at(const E *tabl
     return where;
 #endif
 }
+
+// As load_now, but past the first-level cache.
+__device__ __forceinline__ void load_past(words<16> &v, const void *at) {
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3]) : "l"(at));
+}
+__device__ __forceinline__ void load_past(words<8> &v, const void *at) {
+    asm volatile("ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];" : "=r"(v.word[0]), "=r"(v.word[1]) : "l"(at));
+}
+__device__ __forceinline__ void load_past(words<4> &v, const void *at) {
+    asm volatile("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(v.word[0]) : "l"(at));
+}
+template <int N> __device__ __forceinline__ void load_past(words<N> &v, const void *at) { load_now(v, at); }
 
 // SIZE bytes that are one element, and a value of 16 bytes cut to one.
 template <int BYTES> struct bits_of;

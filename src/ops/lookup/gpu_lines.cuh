@@ -6,8 +6,14 @@
 // lies outside reads entry 0; only then is it seen whether there was one. A line of indices serves every line of the table (-DLINES=1), and a block works in
 // one line. The thread behind the last whole vector takes the rest of its line.
 //
+// -DPAST=1: indices pass the first-level cache, and results leave the second-level one first. Where four of five bytes are results, that is 1 % (H200).
+//
 //     -DV=1|2|4|8|16 lookups a vector    -DSIZE bytes of a result    -DGROUPS vectors a thread    -DTHREADS a block    -DBLOCKS a multiprocessor, at least
 #include "ops/lookup/gpu_index.cuh"
+
+#ifndef PAST
+#define PAST 0
+#endif
 
 typedef bits_of<SIZE>::type element;
 
@@ -37,7 +43,10 @@ struct vectors_of_thread {
 #pragma unroll
         for (int g = 0; g < GROUPS; g++)
             if (whole(g)) {
-                load_now(v[g].all, index + place(g));
+                if (PAST)
+                    load_past(v[g].all, index + place(g));
+                else
+                    load_now(v[g].all, index + place(g));
             } else {
 #pragma unroll
                 for (int j = 0; j < V; j++)
@@ -71,7 +80,9 @@ __device__ __forceinline__ void each_vector(const vectors_of_thread &mine, const
 #pragma unroll
         for (int j = 0; j < V; j++)
             r.part[j] = job.make(spot[j], at[j], inside[j]);
-        if (mine.whole(g))
+        if (PAST && mine.whole(g))
+            __stcs((bits_of<V * SIZE>::type *)(out + mine.place(g)), r.all);
+        else if (mine.whole(g))
             *(bits_of<V * SIZE>::type *)(out + mine.place(g)) = r.all;
     }
     bool again = OUTSIDE != CLIP && OUTSIDE != FILL && bad;

@@ -17,7 +17,7 @@ extern const tess_gpu_text *const tess_lookup_gpu_headers[];
 
 /* Begins a unit with the -D of gpu_index.cuh. */
 void tess_lookup_gpu_begin(tess_gpu_layout *layout, const lookup_problem *p, const tess_gpu_text *text);
-/* Where the first bad index is noted: the workspace's first bytes. */
+/* The first bad index is noted in a mark. */
 void tess_lookup_gpu_verdict(tess_gpu_layout *layout, const lookup_problem *p);
 tess_status tess_lookup_gpu_finish(const tess_problem *problem, const void *result, const tess_gpu_peek *peek);
 

@@ -43,7 +43,7 @@ static void lay_path(const tess_problem *base, tess_gpu_layout *layout, lookup_p
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_SECOND, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_MARK, 0);
     tess_gpu_pass(layout, step, lookups, sizeof lookups);
     tess_gpu_pass(layout, step, p->fill, sizeof p->fill);
     if (path == LOOKUP_CONSTANT)

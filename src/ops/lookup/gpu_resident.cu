@@ -31,15 +31,6 @@ struct table {
     __device__ __forceinline__ element operator[](entry at) const { return at < held ? shared[at] : __ldg(global + at); }
 };
 
-// As load_now, but past the first-level cache.
-__device__ __forceinline__ void load_past(words<16> &v, const void *at) {
-    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3]) : "l"(at));
-}
-__device__ __forceinline__ void load_past(words<8> &v, const void *at) {
-    asm volatile("ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];" : "=r"(v.word[0]), "=r"(v.word[1]) : "l"(at));
-}
-template <int N> __device__ __forceinline__ void load_past(words<N> &v, const void *at) { load_now(v, at); }
-
 __device__ __forceinline__ void ask(indices (&v)[GROUPS], const index_type *index, i64 first, i64 count) {
 #pragma unroll
     for (int g = 0; g < GROUPS; g++)

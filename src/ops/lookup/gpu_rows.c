@@ -76,7 +76,7 @@ void tess_lookup_gpu_launch_lines(tess_gpu_layout *layout, const lookup_problem 
     tess_gpu_pass_pointer(layout, step, table.place, table.offset);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_SECOND, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_MARK, 0);
     tess_gpu_pass(layout, step, lines, sizeof lines);
     pass_fill(layout, step, p);
     layout->alignment = tess_max64(p->size, vector * tess_max64(p->size, p->index.itemsize));
@@ -87,7 +87,7 @@ static void pass_call(tess_gpu_layout *layout, tess_gpu_step *step, const lookup
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_SECOND, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_MARK, 0);
     tess_gpu_pass(layout, step, block, size);
     pass_fill(layout, step, p);
 }
@@ -108,8 +108,7 @@ void tess_lookup_gpu_begin(tess_gpu_layout *layout, const lookup_problem *p, con
 void tess_lookup_gpu_verdict(tess_gpu_layout *layout, const lookup_problem *p) {
     if (p->outside != TESS_OUTSIDE_ERROR || never_outside(p))
         return;
-    tess_gpu_reserve(layout, sizeof(uint64_t));
-    layout->zeroed = layout->result = sizeof(uint64_t);
+    tess_gpu_want_mark(layout);
 }
 
 tess_status tess_lookup_gpu_finish(const tess_problem *base, const void *result, const tess_gpu_peek *peek) {
@@ -126,16 +125,20 @@ tess_status tess_lookup_gpu_finish(const tess_problem *base, const void *result,
 
 static void lay_vectors(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const lookup_problem *p = of(base);
-    int64_t table = p->n * p->size, groups = table > 32768 ? 4 : p->index.itemsize == 4 ? 1 : 2;
+    /* Measured on an H200 (README.md), in tables of 1 to 64 KiB. */
+    const int64_t table = p->n * p->size, index = p->index.itemsize;
+    const int64_t groups = table > 32768 ? (index == 4 && table <= 131072 ? 2 : 4) : index == 4 || (index == 2 && p->size <= 2) ? 1 : 2;
+    const int threads = index == 2 && p->size == 4 ? LOOKUP_GPU_LINE_THREADS / 2 : LOOKUP_GPU_LINE_THREADS;
     (void)device;
     tess_lookup_gpu_verdict(layout, p);
     tess_lookup_gpu_begin(layout, p, &gpu_vectors);
     tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);
     tess_gpu_option(layout, "-DSTEP=%d", p->step == p->size ? (int)p->size : 0);
-    tess_lookup_gpu_lines(layout, p, groups, LOOKUP_GPU_LINE_THREADS, p->size <= 4);
+    tess_gpu_option(layout, "-DPAST=%d", index == 1);
+    tess_lookup_gpu_lines(layout, p, groups, threads, p->size <= 4);
     tess_lookup_gpu_launch_lines(layout, p, "vectors",
                                  (lookup_gpu_table){.place = TESS_GPU_IN, .step = p->step, .line = outer_stride(p, LOOKUP_FROM) / p->size}, groups,
-                                 LOOKUP_GPU_LINE_THREADS);
+                                 threads);
 }
 
 /* ---- lookup/resident ---- */
@@ -192,9 +195,9 @@ static void lay_shared_bytes(const tess_problem *base, const tess_gpu_device *de
     (void)device;
     tess_lookup_gpu_verdict(layout, p);
     tess_lookup_gpu_begin(layout, p, &gpu_shared_bytes);
-    tess_gpu_option(layout, "-DTHREADS=%d", LOOKUP_GPU_THREADS);
+    tess_gpu_option(layout, "-DTHREADS=%d", LOOKUP_GPU_LINE_THREADS);
     tess_gpu_option(layout, "-DCHECK=%d", p->outside == TESS_OUTSIDE_ERROR && (p->n < 256 || p->index.type == tess_i8));
-    tess_lookup_gpu_launch_lines(layout, p, "shared_bytes", (lookup_gpu_table){.place = TESS_GPU_IN, .step = p->step}, 1, LOOKUP_GPU_THREADS);
+    tess_lookup_gpu_launch_lines(layout, p, "shared_bytes", (lookup_gpu_table){.place = TESS_GPU_IN, .step = p->step}, 1, LOOKUP_GPU_LINE_THREADS);
 }
 
 /* ---- lookup/slice_vectors ---- */
@@ -273,7 +276,7 @@ void tess_lookup_gpu_walk(tess_gpu_layout *layout, const lookup_problem *p, cons
     if (items == 0) {
         step = tess_gpu_launch_of(layout, "check", p->outside == TESS_OUTSIDE_ERROR ? tess_ceil_div(p->at.count, 256) : 0, 1, 1, 256, 0);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_SECOND, 0);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_MARK, 0);
         tess_gpu_pass(layout, step, block, bytes);
         return;
     }

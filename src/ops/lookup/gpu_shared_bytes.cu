@@ -28,12 +28,14 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     shared_bytes(const element *table, const index_type *index, element *out, u64 *bad, const lines p, const uint4 fill) {
     __shared__ unsigned char answer[256];
     vectors_of_thread mine(index, blockIdx.x, p.count);
-    static_assert(THREADS == 256, "a thread an answer");
-    entry at;
-    if (entry_of((index_type)threadIdx.x, p.n, at))
-        answer[threadIdx.x] = *entry_at(table, at, p.step);
-    else
-        cut(fill, answer[threadIdx.x]);
+#pragma unroll
+    for (int i = threadIdx.x; i < 256; i += THREADS) {
+        entry at;
+        if (entry_of((index_type)i, p.n, at))
+            answer[i] = *entry_at(table, at, p.step);
+        else
+            cut(fill, answer[i]);
+    }
     __syncthreads();
     each_vector(mine, index, out, answers{answer, bad, p.n});
 }
