@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ops/reduce/reduce.h"
+#include "simd/half.h"
 
 typedef struct {
     float re, im;
@@ -65,6 +66,19 @@ MAP(square_c128, c128, double, NAN_COMPLEX, SQUARES)
 VALUES_FLOAT(f32, int32_t, uint32_t, INT32_MIN, INT32_MAX, 0x7fc00000)
 VALUES_FLOAT(f64, int64_t, uint64_t, INT64_MIN, INT64_MAX, 0x7ff8000000000000)
 
+#define VALUES_HALF(name, convert)                                                                      \
+    static void values_##name(void *row, const int64_t *restrict keys, int64_t n, reduce_order order) { \
+        uint32_t *restrict bits = row;                                                                  \
+        const int16_t flip = order.smallest ? -1 : 0, nan = order.omit ? INT16_MIN : INT16_MAX;         \
+        for (int64_t i = 0; i < n; i++) {                                                               \
+            const int16_t key = (int16_t)keys[i], s = (int16_t)(key ^ flip);                            \
+            const uint32_t number = tess_bits_of_f32(convert((uint16_t)(s < 0 ? s ^ INT16_MAX : s)));   \
+            bits[i] = key == nan ? 0x7fc00000u : number;                                                \
+        }                                                                                               \
+    }
+VALUES_HALF(f16, tess_f32_of_f16)
+VALUES_HALF(bf16, tess_f32_of_bf16)
+
 #define VALUES_INTEGER(name, top, mask)                                                                 \
     static void values_##name(void *row, const int64_t *restrict keys, int64_t n, reduce_order order) { \
         uint64_t *restrict to = row;                                                                    \
@@ -77,6 +91,7 @@ VALUES_INTEGER(u16, 0x8000u, 0xffffu)
 VALUES_INTEGER(u32, 0x80000000u, 0xffffffffu)
 VALUES_INTEGER(u64, (uint64_t)1 << 63, UINT64_MAX)
 VALUES_INTEGER(signed, 0u, UINT64_MAX)
+VALUES_INTEGER(bool, 0u, 1u)
 
 extern const reduce_map_kernels TESS_ISA_NAME(tess_reduce_map_kernels);
 const reduce_map_kernels TESS_ISA_NAME(tess_reduce_map_kernels) = {
@@ -85,6 +100,9 @@ const reduce_map_kernels TESS_ISA_NAME(tess_reduce_map_kernels) = {
             [REDUCE_SQUARE] = {[tess_f64] = square_f64, [tess_c128] = square_c128}},
     .values = {[tess_f32] = values_f32,
                [tess_f64] = values_f64,
+               [tess_f16] = values_f16,
+               [tess_bf16] = values_bf16,
+               [tess_bool] = values_bool,
                [tess_u8] = values_u8,
                [tess_u16] = values_u16,
                [tess_u32] = values_u32,

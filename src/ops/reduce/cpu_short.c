@@ -5,7 +5,10 @@
 
 #include "ops/reduce/short_extremes.h"
 #include "ops/reduce/short_kinds.h"
+#include "ops/reduce/short_lines.h"
+#include "ops/reduce/short_narrow.h"
 #include "ops/reduce/short_sums.h"
+#include "ops/reduce/short_trees.h"
 #include "ops/reduce/short_whole.h"
 #include "simd/gather.h"
 #include "simd/tile.h"
@@ -86,21 +89,44 @@ SHORT(f64, double, turn_8)
 extern const reduce_short_kernels TESS_ISA_NAME(tess_reduce_short_kernels);
 const reduce_short_kernels TESS_ISA_NAME(tess_reduce_short_kernels) = {
     .add = {[tess_f32] = short_f32, [tess_f64] = short_f64},
-    WHOLE_KERNELS SHORT_EXTREMES_KERNELS.mapped = {[REDUCE_ABS] = {[tess_f32] = short_abs_f32, [tess_f64] = short_abs_f64},
-                                                   [REDUCE_SQUARE] = {[tess_f32] = short_square_f32, [tess_f64] = short_square_f64}},
-    .integers = {[tess_u32] = short_integers_u32, [tess_i32] = short_integers_i32, [tess_u64] = short_integers_64, [tess_i64] = short_integers_64},
+    WHOLE_KERNELS SHORT_EXTREMES_KERNELS.mapped = {SHORT_TREES_MAPPED},
+    .wide = {SHORT_TREES_WIDE},
+    .integers = {[tess_u32] = short_integers_u32,
+                 [tess_i32] = short_integers_i32,
+                 [tess_u64] = short_integers_64,
+                 [tess_i64] = short_integers_64,
+                 SHORT_NARROW_INTEGERS},
     .greatest = {[tess_f32] = short_greatest_f32,
                  [tess_f64] = short_greatest_f64,
                  [tess_u32] = short_greatest_u32,
                  [tess_i32] = short_greatest_i32,
                  [tess_u64] = short_greatest_u64,
-                 [tess_i64] = short_greatest_i64},
+                 [tess_i64] = short_greatest_i64,
+                 SHORT_NARROW_GREATEST},
+    .elements = {[tess_bool] = short_elements_8,
+                 [tess_u8] = short_elements_u8,
+                 [tess_i8] = short_elements_8,
+                 [tess_u16] = short_elements_u16,
+                 [tess_i16] = short_elements_16,
+                 [tess_u32] = short_elements_u32,
+                 [tess_i32] = short_elements_32,
+                 [tess_u64] = short_elements_u64,
+                 [tess_i64] = short_elements_64,
+                 [tess_f16] = short_elements_f16,
+                 [tess_bf16] = short_elements_bf16,
+                 [tess_f32] = short_elements_f32,
+                 [tess_f64] = short_elements_f64},
     .first = {[tess_f32] = short_first_f32,
               [tess_f64] = short_first_f64,
               [tess_u32] = short_first_u32,
               [tess_i32] = short_first_i32,
               [tess_u64] = short_first_u64,
-              [tess_i64] = short_first_i64},
-    .moments = {[tess_f32] = short_moments_f32, [tess_f64] = short_moments_f64},
+              [tess_i64] = short_first_i64,
+              SHORT_NARROW_FIRST},
+    .zeros = {SHORT_ZEROS},
+    .moments = {SHORT_TREES_MOMENTS},
+    .means = {SHORT_TREES_MEANS},
+    .variances = short_variances,
     .turn = {[1] = turn_1, [2] = turn_2, [4] = turn_4, [8] = turn_8},
+    .lines = {[1] = lines_1, [2] = lines_2},
 };

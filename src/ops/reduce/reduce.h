@@ -194,19 +194,31 @@ typedef struct reduce_short_kernels {
     /* The same of any number of times REDUCE_SHORT_ROWS rows, whose length is a power of two; false, and nothing done, when there is no loop for it. mean: sums over
      * k. stream: sums is aligned to a line, and NaNs are made the canonical one on the way past the caches. NULL where there is none. */
     bool (*whole[TESS_TYPES])(void *sums, const char *rows, int64_t step, int64_t count, int64_t k, bool mean, bool stream);
-    /* The same for the other kinds, of rows that were turned: term j of all is at terms + j * REDUCE_SHORT_ROWS elements. By the input's type, of 4 or 8 bytes;
-     * NULL where there is none. Sums of what was mapped, of type acc; of integers, modulo 2^64; keys of the elements' width; the numbers of the terms, -1: none
-     * counts; mean and squared deviations. */
+    /* The other kinds, of reduce_short_rows rows that were turned: term j of all is line j, of so many elements. By the input's type; NULL where there is none. Sums
+     * of what was mapped, of type f32 or f64, or wide: in f64 of what was not; of integers, modulo 2^64; keys of the elements' width; the numbers of the terms, -1: none
+     * counts; how many are 0; mean and squared deviations. */
     void (*mapped[REDUCE_MAPS][TESS_TYPES])(void *sums, const void *terms, int64_t k);
+    void (*wide[TESS_TYPES])(void *sums, const void *terms, int64_t k);
     void (*integers[TESS_TYPES])(uint64_t *sums, const void *terms, int64_t k);
     void (*greatest[TESS_TYPES])(void *keys, const void *terms, int64_t k, reduce_order order);
     void (*first[TESS_TYPES])(int64_t *places, const void *terms, int64_t k, reduce_order order);
+    void (*zeros[TESS_TYPES])(int64_t *zeros, const void *terms, int64_t k);
     void (*moments[TESS_TYPES])(double *mean, double *m2, const void *terms, int64_t k);
+    /* In place: elements from their keys; means from sums of the type acc (f64 from those of integers); variances or their roots from squared deviations. */
+    void (*elements[TESS_TYPES])(void *row, int64_t n, bool smallest);
+    void (*means[TESS_TYPES])(void *row, int64_t n, int64_t k);
+    void (*variances)(double *m2, int64_t n, double divisor, bool roots);
     /* Keys of sixteen rows as they lie, of a line or more each, `step` bytes apart; false: they are to be turned. NULL where there is none. */
     bool (*greatest_here[TESS_TYPES])(void *keys, const char *rows, int64_t step, int64_t k, reduce_order order);
     /* By element size: rows x columns elements become columns x rows, the steps in bytes. */
     void (*turn[9])(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t columns);
+    /* Of elements of 1 and 2 bytes: lines as above of `count` rows, filled up with zeros; no byte before the lowest row and from `end` on is read. There is room for
+     * 16 bytes of elements. */
+    void (*lines[3])(char *to, const char *rows, int64_t step, int64_t count, int64_t k, const char *end);
 } reduce_short_kernels;
+
+/* Rows that are turned at once: what fills a line, no fewer than 16. */
+TESS_INLINE int64_t reduce_short_rows(int64_t itemsize) { return itemsize == 1 ? 64 : itemsize == 2 ? 32 : REDUCE_SHORT_ROWS; }
 
 /* Exact sums (cpu_exact.c) of n contiguous elements, components of complex ones counted singly: number i goes to part[i % parts]. */
 typedef struct exact_part exact_part;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * short.c - the row reduce/short: many rows of at most 256 terms of 4 or 8 bytes where they lie, sixteen outputs at a time (cpu_short.c): sums, squares, extremes,
- * places, moments. Threads share chunks of outputs. */
+ * short.c - the row reduce/short: many rows of at most 256 terms, sixteen outputs at a time, 32 of 16 bits and 64 of bytes (cpu_short.c): everything but products. Threads
+ * share chunks of outputs. */
 #include <string.h>
 
 #include "core/parallel.h"
@@ -27,48 +27,61 @@ typedef struct chunk {
 
 bool tess_reduce_short_has(const reduce_problem *p) {
     const reduce_short_kernels *brief = tess_reduce_kernels_for(TESS_SLOT_BASELINE)->brief;
+    const tess_type in = p->in.type;
     switch (p->kind) {
     case REDUCE_SUM:
         if (p->omit)
             return false;
         if (reduce_is_integer(p->acc))
-            return p->map == REDUCE_PLAIN && brief->integers[p->in.type];
-        if (p->map != REDUCE_PLAIN)
-            return brief->mapped[p->map][p->in.type] && p->acc == (p->map == REDUCE_SQUARE ? tess_f64 : p->in.type);
-        return brief->add[p->acc] && p->in.type == p->acc && p->load == p->acc;
-    case REDUCE_EXTREME: return p->map == REDUCE_PLAIN && brief->greatest[p->in.type];
-    case REDUCE_ARG: return p->map == REDUCE_PLAIN && brief->first[p->in.type];
-    case REDUCE_VAR: return !p->omit && brief->moments[p->in.type];
+            return p->map == REDUCE_PLAIN && brief->integers[in];
+        if (p->map == REDUCE_SQUARE)
+            return brief->mapped[p->map][in];
+        if (p->acc == tess_f64 && in != tess_f64)
+            return p->map == REDUCE_PLAIN && brief->wide[in];
+        return brief->mapped[p->map][in] || (p->map == REDUCE_PLAIN && brief->add[in]);
+    case REDUCE_COUNT: return !p->omit && brief->zeros[in];
+    case REDUCE_EXTREME: return p->map == REDUCE_PLAIN && brief->greatest[in];
+    case REDUCE_ARG: return p->map == REDUCE_PLAIN && brief->first[in];
+    case REDUCE_VAR: return !p->omit && brief->moments[in];
     default: return false;
     }
 }
 
-/* Sixteen outputs, number i and on of the chunk. */
-static void fold(const short_job *job, chunk *to, int64_t i, const char *rows, int64_t step, int64_t count) {
+/* As many outputs as are turned at once, or fewer, number i and on of the chunk. end: of the elements that may be read. */
+static void fold(const short_job *job, chunk *to, int64_t i, const char *rows, int64_t step, int64_t count, const char *end) {
     const reduce_problem *p = job->p;
     const reduce_short_kernels *brief = job->kernels->brief;
-    const int64_t k = p->k, pitch = REDUCE_SHORT_ROWS * p->in.itemsize;
+    const tess_type in = p->in.type;
+    const int64_t k = p->k;
     char *value = to->value + i * (int64_t)tess_type_size(p->acc);
-    if (p->kind == REDUCE_SUM && p->map == REDUCE_PLAIN && brief->add[p->acc]) {
-        brief->add[p->acc](value, rows, step, count, k);
+    if (p->kind == REDUCE_SUM && p->map == REDUCE_PLAIN && in == p->acc && brief->add[in]) {
+        brief->add[in](value, rows, step, count, k);
         return;
     }
-    if (p->kind == REDUCE_EXTREME && count == REDUCE_SHORT_ROWS && k * p->in.itemsize >= 64 && brief->greatest_here[p->in.type] &&
-        brief->greatest_here[p->in.type](to->value + i * p->in.itemsize, rows, step, k, p->order))
+    if (p->kind == REDUCE_EXTREME && count == REDUCE_SHORT_ROWS && k * p->in.itemsize >= 64 && brief->greatest_here[in] &&
+        brief->greatest_here[in](to->value + i * p->in.itemsize, rows, step, k, p->order))
         return;
     _Alignas(64) char terms[REDUCE_LANES * REDUCE_SHORT_ROWS * sizeof(double)];
-    if (count < REDUCE_SHORT_ROWS)
-        memset(terms, 0, (size_t)(k * pitch));
-    brief->turn[p->in.itemsize](terms, pitch, rows, step, count, k);
+    if (p->in.itemsize <= 2) {
+        brief->lines[p->in.itemsize](terms, rows, step, count, k, end);
+    } else {
+        const int64_t line = REDUCE_SHORT_ROWS * p->in.itemsize;
+        if (count < REDUCE_SHORT_ROWS)
+            memset(terms, 0, (size_t)(k * line));
+        brief->turn[p->in.itemsize](terms, line, rows, step, count, k);
+    }
     switch (p->kind) {
-    case REDUCE_EXTREME: brief->greatest[p->in.type](to->value + i * p->in.itemsize, terms, k, p->order); break;
-    case REDUCE_ARG: brief->first[p->in.type](to->number + i, terms, k, p->order); break;
-    case REDUCE_VAR: brief->moments[p->in.type](to->mean + i, to->m2 + i, terms, k); break;
+    case REDUCE_EXTREME: brief->greatest[in](to->value + i * p->in.itemsize, terms, k, p->order); break;
+    case REDUCE_ARG: brief->first[in](to->number + i, terms, k, p->order); break;
+    case REDUCE_COUNT: brief->zeros[in](to->number + i, terms, k); break;
+    case REDUCE_VAR: brief->moments[in](to->mean + i, to->m2 + i, terms, k); break;
     default:
         if (reduce_is_integer(p->acc))
-            brief->integers[p->in.type]((uint64_t *)(void *)value, terms, k);
+            brief->integers[in]((uint64_t *)(void *)value, terms, k);
+        else if (p->map == REDUCE_PLAIN && p->acc == tess_f64)
+            brief->wide[in](value, terms, k);
         else
-            brief->mapped[p->map][p->in.type](value, terms, k);
+            brief->mapped[p->map][in](value, terms, k);
         break;
     }
 }
@@ -78,7 +91,7 @@ static int64_t whole(const short_job *job, chunk *c, const char *rows, int64_t i
     const reduce_problem *p = job->p;
     const int64_t whole = m / REDUCE_SHORT_ROWS * REDUCE_SHORT_ROWS;
     bool (*add)(void *, const char *, int64_t, int64_t, int64_t, bool, bool) = job->kernels->brief->whole[p->acc];
-    if (p->kind != REDUCE_SUM || p->map != REDUCE_PLAIN || !add || (p->operation != TESS_SUM && p->operation != TESS_MEAN))
+    if (p->kind != REDUCE_SUM || p->map != REDUCE_PLAIN || p->in.type != p->acc || !add || (p->operation != TESS_SUM && p->operation != TESS_MEAN))
         return 0;
     if (!add(job->stream ? out : c->value, rows, in_step, whole, p->k, p->operation == TESS_MEAN, job->stream))
         return 0;
@@ -87,31 +100,47 @@ static int64_t whole(const short_job *job, chunk *c, const char *rows, int64_t i
     return whole;
 }
 
+/* Least and greatest elements to an output of their own type, past the compute types. */
+static void put_elements(const short_job *job, chunk *c, char *out, int64_t step, int64_t m) {
+    const reduce_problem *p = job->p;
+    const int64_t size = p->in.itemsize;
+    job->kernels->brief->elements[p->in.type](c->value, m, p->order.smallest);
+    if (step == size)
+        memcpy(out, c->value, (size_t)(m * size));
+    else
+        for (int64_t i = 0; i < m; i++)
+            memcpy(out + i * step, c->value + i * size, (size_t)size);
+}
+
 /* The finished values of m outputs as a row. */
 static const void *finish(const short_job *job, chunk *c, int64_t m) {
     const reduce_problem *p = job->p;
-    const size_t size = tess_type_size(p->result), width = tess_type_size(p->acc);
-    if (p->kind == REDUCE_ARG)
+    const reduce_short_kernels *brief = job->kernels->brief;
+    const size_t size = tess_type_size(p->result);
+    const double divisor = (double)p->k - p->ddof;
+    switch (p->kind) {
+    case REDUCE_ARG: return c->number;
+    case REDUCE_COUNT:
+        for (int64_t i = 0; i < m; i++)
+            c->number[i] = p->operation == TESS_ANY ? p->k > c->number[i] : p->operation == TESS_ALL ? c->number[i] == 0 : p->k - c->number[i];
         return c->number;
-    if (p->kind == REDUCE_EXTREME) {
-        job->kernels->order->widen[p->in.type](c->number, c->value, m);
-        if (tess_reduce_finish_keys(p, job->kernels, c->number, c->value, m))
-            return c->value;
-    } else if (p->kind == REDUCE_SUM && tess_reduce_finish_row(p, c->value, p->k, NULL, m)) {
+    case REDUCE_VAR: brief->variances(c->m2, m, divisor > 0 ? divisor : 0, p->operation == TESS_STD); return c->m2;
+    case REDUCE_SUM:
+        if (p->operation == TESS_MEAN)
+            brief->means[p->acc](c->value, m, p->k);
+        else
+            tess_reduce_finish_row(p, c->value, p->k, NULL, m);
         return c->value;
+    default: break;
     }
-    for (int64_t i = 0; i < m; i++) { /* a result is no wider than what it is made of */
+    job->kernels->order->widen[p->in.type](c->number, c->value, m);
+    if (tess_reduce_finish_keys(p, job->kernels, c->number, c->value, m))
+        return c->value;
+    for (int64_t i = 0; i < m; i++) { /* a result is no wider than its key */
         reduce_node node;
         tess_reduce_node_empty(p, &node);
         node.count = p->k;
-        if (p->kind == REDUCE_EXTREME) {
-            node.key = c->number[i];
-        } else if (p->kind == REDUCE_VAR) {
-            node.mean = c->mean[i];
-            node.m2 = c->m2[i];
-        } else {
-            memcpy(&node.value, c->value + (size_t)i * width, width);
-        }
+        node.key = c->number[i];
         tess_value value = tess_reduce_node_finish(p, &node);
         memcpy(c->value + (size_t)i * size, &value, size);
     }
@@ -126,24 +155,30 @@ static void chunk_tasks(void *argument, int64_t begin, int64_t end, int number) 
     /* row after row: the next ones are worth asking for, unless the tiles that turn them do (asking twice took a tenth) or nothing is turned */
     const bool here = p->kind == REDUCE_EXTREME && p->k * p->in.itemsize >= 64 && job->kernels->brief->greatest_here[p->in.type];
     const bool dense = in_step == p->k * p->in.itemsize && (in_step < 64 || in_step > 1024) && !here;
+    const int64_t at_once = reduce_short_rows(p->in.itemsize), above = in_step > 0 ? (job->width - 1) * in_step : 0;
+    const bool own = (p->operation == TESS_MIN || p->operation == TESS_MAX) && p->out.type == p->in.type;
     chunk results;
     (void)number;
     for (int64_t task = begin; task < end; task++) {
         int64_t in_offset, out_offset, first = task % job->chunks * CHUNK, m = tess_min64(CHUNK, job->width - first);
         reduce_task_place(p, task / job->chunks * job->width + first, &in_offset, &out_offset);
+        const char *behind = job->run->in + in_offset - first * in_step + above + p->k * p->in.itemsize;
         const int64_t done = whole(job, &results, job->run->in + in_offset, in_step, job->run->out + out_offset, out_step, m);
         in_offset += done * in_step;
         out_offset += done * out_step;
         m -= done;
         if (m == 0)
             continue;
-        for (int64_t i = 0; i < m; i += REDUCE_SHORT_ROWS) {
+        for (int64_t i = 0; i < m; i += at_once) {
             const char *rows = job->run->in + in_offset + i * in_step;
-            for (int64_t at = 0; dense && at < REDUCE_SHORT_ROWS * in_step; at += 64)
+            for (int64_t at = 0; dense && at < at_once * in_step; at += 64)
                 tess_prefetch_l2(rows + 4096 + at);
-            fold(job, &results, i, rows, in_step, tess_min64(REDUCE_SHORT_ROWS, m - i));
+            fold(job, &results, i, rows, in_step, tess_min64(at_once, m - i), behind);
         }
-        job->storer(job->run->out + out_offset, out_step, finish(job, &results, m), m);
+        if (own)
+            put_elements(job, &results, job->run->out + out_offset, out_step, m);
+        else
+            job->storer(job->run->out + out_offset, out_step, finish(job, &results, m), m);
     }
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * short_kinds.h - everything but plain sums over short rows that were turned: the terms of REDUCE_SHORT_ROWS rows side by side; included by cpu_short.c.
+ * short_kinds.h - sums of f32 and f64, integer sums, extremes and places over short rows of 4 and 8 bytes an element that were turned: the terms of REDUCE_SHORT_ROWS
+ * rows side by side; included by cpu_short.c.
  *
  * A row is no longer than a leaf has lanes, so every lane holds one term. Floats are compared as floats (extremes.h says why that is quick and when it is
  * wrong), sixteen rows at a time, and by their keys where NaNs or zeros of both signs matter. */
@@ -28,41 +29,6 @@ enum { ROWS = REDUCE_SHORT_ROWS };
     }
 HALVE(f32, float)
 HALVE(f64, double)
-
-#define MAPPED(name, from_type, to, type, expression)            \
-    static void name(void *sums, const void *terms, int64_t k) { \
-        const from_type *restrict from = terms;                  \
-        _Alignas(64) type lane[REDUCE_LANES * ROWS];             \
-        for (int64_t i = 0; i < k * ROWS; i++) {                 \
-            const type x = from[i];                              \
-            lane[i] = expression;                                \
-        }                                                        \
-        halve_##to(sums, lane, k);                               \
-    }
-MAPPED(short_abs_f32, float, f32, float, fabsf(x))
-MAPPED(short_abs_f64, double, f64, double, fabs(x))
-MAPPED(short_square_f32, float, f64, double, x *x)
-MAPPED(short_square_f64, double, f64, double, x *x)
-
-#define MOMENTS(name, from_type)                                                               \
-    static void short_moments_##name(double *mean, double *m2, const void *terms, int64_t k) { \
-        const from_type *restrict from = terms;                                                \
-        _Alignas(64) double lane[REDUCE_LANES * ROWS], middle[ROWS];                           \
-        for (int64_t i = 0; i < k * ROWS; i++)                                                 \
-            lane[i] = from[i];                                                                 \
-        halve_f64(middle, lane, k);                                                            \
-        for (int i = 0; i < ROWS; i++)                                                         \
-            middle[i] /= (double)k;                                                            \
-        for (int64_t j = 0; j < k; j++)                                                        \
-            for (int i = 0; i < ROWS; i++) {                                                   \
-                const double x = from[j * ROWS + i] - middle[i];                               \
-                lane[j * ROWS + i] = x * x;                                                    \
-            }                                                                                  \
-        halve_f64(m2, lane, k);                                                                \
-        memcpy(mean, middle, sizeof middle);                                                   \
-    }
-MOMENTS(f32, float)
-MOMENTS(f64, double)
 
 #define INTEGERS(name, type)                                                          \
     static void short_integers_##name(uint64_t *sums, const void *terms, int64_t k) { \
@@ -200,5 +166,35 @@ EXTREMES(u32, int32_t, uint32_t)
 EXTREMES(i32, int32_t, uint32_t)
 EXTREMES(u64, int64_t, uint64_t)
 EXTREMES(i64, int64_t, uint64_t)
+
+/* Elements from their keys, in place. */
+#define OF_INTEGER_KEYS(name, U, top)                                        \
+    static void short_elements_##name(void *row, int64_t n, bool smallest) { \
+        const U flip = (U)((U)0 - smallest) ^ (U)(top);                      \
+        U *x = row;                                                          \
+        for (int64_t i = 0; i < n; i++)                                      \
+            x[i] ^= flip;                                                    \
+    }
+OF_INTEGER_KEYS(8, uint8_t, 0)
+OF_INTEGER_KEYS(16, uint16_t, 0)
+OF_INTEGER_KEYS(32, uint32_t, 0)
+OF_INTEGER_KEYS(64, uint64_t, 0)
+OF_INTEGER_KEYS(u8, uint8_t, 0x80)
+OF_INTEGER_KEYS(u16, uint16_t, 0x8000)
+OF_INTEGER_KEYS(u32, uint32_t, 0x80000000)
+OF_INTEGER_KEYS(u64, uint64_t, (uint64_t)1 << 63)
+#define OF_FLOAT_KEYS(name, S, lowest, highest, canonical)                                           \
+    static void short_elements_##name(void *row, int64_t n, bool smallest) {                         \
+        const S flip = (S)-smallest;                                                                 \
+        S *x = row;                                                                                  \
+        for (int64_t i = 0; i < n; i++) {                                                            \
+            const S key = x[i], s = (S)(key ^ flip), bits = (S)(s ^ ((s < 0 ? -1 : 0) & (highest))); \
+            x[i] = key == (highest) || key == (lowest) ? (S)(canonical) : bits;                      \
+        }                                                                                            \
+    }
+OF_FLOAT_KEYS(f16, int16_t, INT16_MIN, INT16_MAX, 0x7e00)
+OF_FLOAT_KEYS(bf16, int16_t, INT16_MIN, INT16_MAX, 0x7fc0)
+OF_FLOAT_KEYS(f32, int32_t, INT32_MIN, INT32_MAX, 0x7fc00000)
+OF_FLOAT_KEYS(f64, int64_t, INT64_MIN, INT64_MAX, 0x7ff8000000000000)
 
 #endif

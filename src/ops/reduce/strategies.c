@@ -70,7 +70,7 @@ static bool short_fits(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
     if (!not_exact(problem, why))
         return false;
-    *why = "takes sums, extremes, places and moments of elements of 4 and 8 bytes, floats in their own type and with their NaNs";
+    *why = "takes sums, extremes, places, counts and moments of real elements; of floats with their NaNs, but for extremes and places";
     if (!tess_reduce_short_has(p))
         return false;
     *why = "takes runs of 1 to 256 terms without gaps, no segments, and an axis that is not reduced";
@@ -101,7 +101,7 @@ static const tess_strategy rows[] = {
      .applicable = exact_only,
      .workspace = tess_reduce_exact_workspace},
     {.name = "reduce/short",
-     .idea = "sixteen short rows turned in L1: their trees and comparisons run side by side",
+     .idea = "sixteen short rows and more turned in L1: their trees and comparisons run side by side",
      .source = "-",
      .run = EVERY_SLOT(tess_reduce_short),
      .applicable = short_fits,

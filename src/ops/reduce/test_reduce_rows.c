@@ -299,6 +299,49 @@ static void rows_of_zeros(void **state) {
         }
 }
 
+/* Rows of elements of one and two bytes, 64 and 32 of which are turned at once: some more, some fewer, of every length up to 20. Then rows of one value, the ends of
+ * its type among them, of as many terms as counts and sums in narrow lanes hold. */
+static void rows_of_narrow_elements(void **state) {
+    static const tess_type types[] = {tess_bool, tess_u8, tess_i8, tess_u16, tess_i16, tess_f16, tess_bf16, tess_f32};
+    static const int64_t lengths[] = {31, 32, 33, 64, 100, 127, 129, 255, 256};
+    static const int values[] = {0, 0x7f, 0x80, 0xff};
+    uint64_t random = 13;
+    (void)state;
+    for (int operation = 0; operation <= TESS_NORM_INF; operation++)
+        for (int type = 0; type < (int)TESS_COUNT(types); type++) {
+            for (int k = 0; k < 6; k++) {
+                problem q = {
+                    .operation = (tess_reduction)operation, .in = types[type], .ndim = 2, .naxes = 1, .axes = {1}, .nan = (tess_nan)(k == 5)};
+                q.shape[0] = 64 * hostile_between(&random, 1, 4) + hostile_between(&random, -2, 2);
+                q.shape[1] = k < 4 ? hostile_between(&random, 1, 20) : lengths[hostile_between(&random, 0, TESS_COUNT(lengths) - 1)];
+                q.out = k % 2 ? tess_f64 : tess_is_float(q.in) ? q.in : tess_i64;
+                compare_rows(&q, &random, k % 3, 2);
+            }
+            for (int k = 0; k < (int)TESS_COUNT(values) && types[type] != tess_bool; k++) {
+                const problem q = {.operation = (tess_reduction)operation,
+                                   .in = types[type],
+                                   .out = tess_f64,
+                                   .ndim = 2,
+                                   .naxes = 1,
+                                   .axes = {1},
+                                   .shape = {70, 256 - k % 2}};
+                hostile_array in, expected, out;
+                hostile_make(&in, &random, q.in, 2, q.shape, HOSTILE_COMPACT);
+                hostile_make(&expected, &random, q.out, 1, q.shape, HOSTILE_COMPACT);
+                memset(hostile_first(&in), values[k], (size_t)(hostile_count(&in) * in.itemsize));
+                assert_tess_ok(call(contexts[0], &q, &in, &expected, "reduce/reference"));
+                for (int c = 0; c < context_count; c++) {
+                    hostile_make(&out, &random, q.out, 1, q.shape, HOSTILE_COMPACT);
+                    assert_tess_ok(call(contexts[c], &q, &in, &out, NULL));
+                    assert_int_equal(hostile_differs(&out, &expected), -1);
+                    hostile_free(&out);
+                }
+                hostile_free(&in);
+                hostile_free(&expected);
+            }
+        }
+}
+
 /* Least and greatest elements that are zeros of one sign or both, among negative or positive numbers, with NaNs or without; and whole leaves of -0. */
 static void extremes_that_are_zeros(void **state) {
     uint64_t random = 10;
@@ -475,9 +518,10 @@ static void all_rows_ran(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(small_problems),  cmocka_unit_test(long_problems),  cmocka_unit_test(wide_problems),
-                                       cmocka_unit_test(short_problems),  cmocka_unit_test(rows_of_zeros),  cmocka_unit_test(extremes_that_are_zeros),
-                                       cmocka_unit_test(narrow_problems), cmocka_unit_test(lanes_together), cmocka_unit_test(places_of_rows),
-                                       cmocka_unit_test(all_rows_ran)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(small_problems),          cmocka_unit_test(long_problems),  cmocka_unit_test(wide_problems),
+        cmocka_unit_test(short_problems),          cmocka_unit_test(rows_of_zeros),  cmocka_unit_test(extremes_that_are_zeros),
+        cmocka_unit_test(narrow_problems),         cmocka_unit_test(lanes_together), cmocka_unit_test(places_of_rows),
+        cmocka_unit_test(rows_of_narrow_elements), cmocka_unit_test(all_rows_ran)};
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }
