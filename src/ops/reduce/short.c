@@ -63,7 +63,8 @@ static void fold(const short_job *job, chunk *to, int64_t i, const char *rows, i
         return;
     _Alignas(64) char terms[REDUCE_LANES * REDUCE_SHORT_ROWS * sizeof(double)];
     if (p->in.itemsize <= 2) {
-        brief->lines[p->in.itemsize](terms, rows, step, count, k, end);
+        const char *ahead = step == k * p->in.itemsize ? rows + tess_max64(4096, count * step) : NULL;
+        brief->lines[p->in.itemsize](terms, rows, step, count, k, end, ahead);
     } else {
         const int64_t line = REDUCE_SHORT_ROWS * p->in.itemsize;
         if (count < REDUCE_SHORT_ROWS)
@@ -154,7 +155,7 @@ static void chunk_tasks(void *argument, int64_t begin, int64_t end, int number) 
     const int64_t in_step = p->kept_stride[0][last], out_step = p->kept_stride[1][last];
     /* row after row: the next ones are worth asking for, unless the tiles that turn them do (asking twice took a tenth) or nothing is turned */
     const bool here = p->kind == REDUCE_EXTREME && p->k * p->in.itemsize >= 64 && job->kernels->brief->greatest_here[p->in.type];
-    const bool dense = in_step == p->k * p->in.itemsize && (in_step < 64 || in_step > 1024) && !here;
+    const bool dense = in_step == p->k * p->in.itemsize && (in_step < 64 || in_step > 1024) && !here && p->in.itemsize > 2;
     const int64_t at_once = reduce_short_rows(p->in.itemsize), above = in_step > 0 ? (job->width - 1) * in_step : 0;
     const bool own = (p->operation == TESS_MIN || p->operation == TESS_MAX) && p->out.type == p->in.type;
     chunk results;

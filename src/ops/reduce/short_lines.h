@@ -75,44 +75,56 @@ TESS_INLINE void lines_of_threes(const int S, char *to, const char *rows) {
 }
 #endif
 
-/* count <= 64 / S rows of k <= 256 elements; what lies before `end`, and behind the lowest row's first byte, may be read. Lines of fewer rows are filled up with zeros. */
-#define LINES(S)                                                                                                                 \
-    static TESS_NOINLINE void lines_16_##S(char *to, const char *rows, int64_t step) { lines_apart(S, 16 / S, to, rows, step); } \
-    static void lines_##S(char *to, const char *rows, int64_t step, int64_t count, int64_t k, const char *end) {                 \
-        enum { ROWS_OF_LINE = 64 / S };                                                                                          \
-        const int64_t bytes = k * S, highest = step > 0 ? (count - 1) * step : 0;                                                \
-        char copy[ROWS_OF_LINE * REDUCE_LANES * S];                                                                              \
-        if (count < ROWS_OF_LINE || (bytes < 16 && end - (rows + highest) < 16)) {                                               \
-            const int64_t pitch = tess_max64(16, bytes);                                                                         \
-            memset(copy, 0, (size_t)(ROWS_OF_LINE * pitch));                                                                     \
-            for (int64_t r = 0; r < count; r++)                                                                                  \
-                memcpy(copy + r * pitch, rows + r * step, (size_t)bytes);                                                        \
-            rows = copy;                                                                                                         \
-            step = pitch;                                                                                                        \
-        }                                                                                                                        \
-        const bool dense = step == bytes;                                                                                        \
-        if (bytes >= 16) {                                                                                                       \
-            for (int64_t at = 0; at < bytes; at += 16) {                                                                         \
-                at = tess_min64(at, bytes - 16);                                                                                 \
-                lines_16_##S(to + at / S * 64, rows + at, step);                                                                 \
-            }                                                                                                                    \
-        } else if (dense && k == 3 && HAS_THREES) {                                                                              \
-            lines_of_threes(S, to, rows);                                                                                        \
-        } else if (dense && k == 2) {                                                                                            \
-            lines_dense(S, 2, to, rows);                                                                                         \
-        } else if (dense && k == 4) {                                                                                            \
-            lines_dense(S, 4, to, rows);                                                                                         \
-        } else if (dense && k == 8) {                                                                                            \
-            lines_dense(S, 8, to, rows);                                                                                         \
-        } else if (k <= 2) {                                                                                                     \
-            lines_apart(S, 2, to, rows, step);                                                                                   \
-        } else if (k <= 4) {                                                                                                     \
-            lines_apart(S, 4, to, rows, step);                                                                                   \
-        } else if (k <= 8) {                                                                                                     \
-            lines_apart(S, 8, to, rows, step);                                                                                   \
-        } else {                                                                                                                 \
-            lines_16_##S(to, rows, step);                                                                                        \
-        }                                                                                                                        \
+/* Rows of less than 16 bytes. */
+#define FEW_LINES(S)                                                                 \
+    static void few_lines_##S(char *to, const char *rows, int64_t step, int64_t k) { \
+        const bool dense = step == k * S;                                            \
+        if (dense && k == 3 && HAS_THREES)                                           \
+            lines_of_threes(S, to, rows);                                            \
+        else if (dense && k == 2)                                                    \
+            lines_dense(S, 2, to, rows);                                             \
+        else if (dense && k == 4)                                                    \
+            lines_dense(S, 4, to, rows);                                             \
+        else if (dense && S == 1 && k == 8)                                          \
+            lines_dense(S, 8, to, rows);                                             \
+        else if (k <= 2)                                                             \
+            lines_apart(S, 2, to, rows, step);                                       \
+        else if (k <= 4)                                                             \
+            lines_apart(S, 4, to, rows, step);                                       \
+        else if (k <= 8)                                                             \
+            lines_apart(S, 8, to, rows, step);                                       \
+        else                                                                         \
+            lines_apart(S, 16 / S, to, rows, step);                                  \
+    }
+FEW_LINES(1)
+FEW_LINES(2)
+
+/* count <= 64 / S rows of k <= 256 elements; what lies before `end`, and behind the lowest row's first byte, may be read. Lines of fewer rows are filled up with zeros.
+ * ahead: what is asked for, as many bytes as the rows are, beside the tiles that take as many; or NULL. */
+#define LINES(S)                                                                                                                    \
+    static TESS_NOINLINE void lines_16_##S(char *to, const char *rows, int64_t step) { lines_apart(S, 16 / S, to, rows, step); }    \
+    static void lines_##S(char *to, const char *rows, int64_t step, int64_t count, int64_t k, const char *end, const char *ahead) { \
+        enum { ROWS_OF_LINE = 64 / S, TILE = ROWS_OF_LINE * 16 };                                                                   \
+        const int64_t bytes = k * S, highest = step > 0 ? (count - 1) * step : 0;                                                   \
+        char copy[ROWS_OF_LINE * REDUCE_LANES * S];                                                                                 \
+        if (count < ROWS_OF_LINE || (bytes < 16 && end - (rows + highest) < 16)) {                                                  \
+            const int64_t pitch = tess_max64(16, bytes);                                                                            \
+            memset(copy, 0, (size_t)(ROWS_OF_LINE * pitch));                                                                        \
+            for (int64_t r = 0; r < count; r++)                                                                                     \
+                memcpy(copy + r * pitch, rows + r * step, (size_t)bytes);                                                           \
+            rows = copy;                                                                                                            \
+            step = pitch;                                                                                                           \
+        }                                                                                                                           \
+        for (int64_t at = 0; at < bytes && bytes >= 16; at += 16) {                                                                 \
+            for (int i = 0; ahead && i < TILE; i += 64)                                                                             \
+                tess_prefetch_l2(ahead + at * ROWS_OF_LINE + i);                                                                    \
+            at = tess_min64(at, bytes - 16);                                                                                        \
+            lines_16_##S(to + at / S * 64, rows + at, step);                                                                        \
+        }                                                                                                                           \
+        for (int64_t at = 0; ahead && at < ROWS_OF_LINE * bytes && bytes < 16; at += 64)                                            \
+            tess_prefetch_l2(ahead + at);                                                                                           \
+        if (bytes < 16)                                                                                                             \
+            few_lines_##S(to, rows, step, k);                                                                                       \
     }
 LINES(1)
 LINES(2)
