@@ -109,10 +109,6 @@ QUICK_KINDS(f64, int64_t, uint64_t, double, v_f64, v_i64)
 #define quick_greatest_i32(keys, terms, k, order) false
 #define quick_greatest_u64(keys, terms, k, order) false
 #define quick_greatest_i64(keys, terms, k, order) false
-#define quick_first_u32(places, terms, k, order) false
-#define quick_first_i32(places, terms, k, order) false
-#define quick_first_u64(places, terms, k, order) false
-#define quick_first_i64(places, terms, k, order) false
 
 /* By keys; place NULL: no places are wanted. The usual orders are known when this is compiled. */
 #define EXTREMES(name, S, U)                                                                                      \
@@ -144,21 +140,6 @@ QUICK_KINDS(f64, int64_t, uint64_t, double, v_f64, v_i64)
         else                                                                                                      \
             key_rows_##name(best, NULL, terms, k, (reduce_order){.smallest = false});                             \
         memcpy(keys, best, sizeof best);                                                                          \
-    }                                                                                                             \
-    static void short_first_##name(int64_t *places, const void *terms, int64_t k, reduce_order order) {           \
-        const S none = (S)((U)1 << (8 * sizeof(U) - 1));                                                          \
-        S best[ROWS] = {0};                                                                                       \
-        U at[ROWS];                                                                                               \
-        if (quick_first_##name(at, terms, k, order))                                                              \
-            order.omit = false; /* no NaN was met */                                                              \
-        else if (order.magnitude || order.omit || !order.numeric)                                                 \
-            key_rows_##name(best, at, terms, k, order);                                                           \
-        else if (order.smallest)                                                                                  \
-            key_rows_##name(best, at, terms, k, (reduce_order){.smallest = true, .numeric = true});               \
-        else                                                                                                      \
-            key_rows_##name(best, at, terms, k, (reduce_order){.numeric = true});                                 \
-        for (int i = 0; i < ROWS; i++)                                                                            \
-            places[i] = order.omit && best[i] == none ? -1 : (int64_t)at[i];                                      \
     }
 EXTREMES(f32, int32_t, uint32_t)
 EXTREMES(f64, int64_t, uint64_t)
@@ -166,6 +147,25 @@ EXTREMES(u32, int32_t, uint32_t)
 EXTREMES(i32, int32_t, uint32_t)
 EXTREMES(u64, int64_t, uint64_t)
 EXTREMES(i64, int64_t, uint64_t)
+
+#define PLACES(name, S, U)                                                                              \
+    static void short_first_##name(int64_t *places, const void *terms, int64_t k, reduce_order order) { \
+        const S none = (S)((U)1 << (8 * sizeof(U) - 1));                                                \
+        S best[ROWS] = {0};                                                                             \
+        U at[ROWS];                                                                                     \
+        if (quick_first_##name(at, terms, k, order))                                                    \
+            order.omit = false; /* no NaN was met */                                                    \
+        else if (order.magnitude || order.omit || !order.numeric)                                       \
+            key_rows_##name(best, at, terms, k, order);                                                 \
+        else if (order.smallest)                                                                        \
+            key_rows_##name(best, at, terms, k, (reduce_order){.smallest = true, .numeric = true});     \
+        else                                                                                            \
+            key_rows_##name(best, at, terms, k, (reduce_order){.numeric = true});                       \
+        for (int i = 0; i < ROWS; i++)                                                                  \
+            places[i] = order.omit && best[i] == none ? -1 : (int64_t)at[i];                            \
+    }
+PLACES(f32, int32_t, uint32_t)
+PLACES(f64, int64_t, uint64_t)
 
 /* Elements from their keys, in place. */
 #define OF_INTEGER_KEYS(name, U, top)                                        \

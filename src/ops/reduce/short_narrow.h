@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * short_narrow.h - sums, extremes, places and counts over short rows of one or two bytes an element that were turned into lines (short_lines.h); counts of wider
- * elements; included by cpu_short.c.
+ * short_narrow.h - sums, extremes, places and counts over short rows of one or two bytes an element that were turned into lines (short_lines.h); places and counts
+ * of wider integers, counts of floats; included by cpu_short.c.
  *
  * A lane is a row, as wide as its elements: 64 rows of bytes are compared by one instruction of AVX-512. Extremes go by keys, which vectors of integers find
  * without branches. Numbers of terms fit a byte, and so do sums of 256 terms twice an element's width. */
@@ -42,7 +42,7 @@ NARROW_SUMS(i16, v_u32, int32_t, (v_i32)(x << 16) >> 16, (v_i32)x >> 16)
 /* keys.h for vectors. Bytes of bool are 0 or anything else. */
 #define VECTOR_KEY(name, vector, plain, U, to_signed)                                                               \
     TESS_INLINE vector vector_key_##name(vector x, reduce_order order) {                                            \
-        const U top = (U)(1u << (8 * sizeof(U) - 1)), flip = (U)(0u - order.smallest);                              \
+        const U top = (U)((U)1 << (8 * sizeof(U) - 1)), flip = (U)((U)0 - order.smallest);                          \
         const plain negative = to_signed || !order.magnitude ? (plain){0} : (plain)(x < 0);                         \
         return (vector)((((plain)x ^ negative) - negative) ^ (U)((to_signed || order.magnitude ? top : 0) ^ flip)); \
     }
@@ -50,6 +50,10 @@ VECTOR_KEY(u8, v_i8, v_u8, uint8_t, 1)
 VECTOR_KEY(i8, v_i8, v_u8, uint8_t, 0)
 VECTOR_KEY(u16, v_i16, v_u16, uint16_t, 1)
 VECTOR_KEY(i16, v_i16, v_u16, uint16_t, 0)
+VECTOR_KEY(u32, v_i32, v_u32, uint32_t, 1)
+VECTOR_KEY(i32, v_i32, v_u32, uint32_t, 0)
+VECTOR_KEY(u64, v_i64, v_u64, uint64_t, 1)
+VECTOR_KEY(i64, v_i64, v_u64, uint64_t, 0)
 TESS_INLINE v_i8 vector_key_bool(v_i8 x, reduce_order order) { return ((v_i8)(x == 0) + 1) ^ (int8_t)(order.smallest ? -1 : 0); }
 #define VECTOR_FLOAT_KEY(name, infinity)                                                                              \
     TESS_INLINE v_i16 vector_key_##name(v_i16 x, reduce_order order) {                                                \
@@ -62,33 +66,44 @@ TESS_INLINE v_i8 vector_key_bool(v_i8 x, reduce_order order) { return ((v_i8)(x 
 VECTOR_FLOAT_KEY(f16, 0x7c00)
 VECTOR_FLOAT_KEY(bf16, 0x7f80)
 
-/* The greatest keys, and the first terms that have them. */
-#define NARROW_EXTREMES(name, vector, S, U)                                                             \
-    static void short_greatest_##name(void *keys, const void *terms, int64_t k, reduce_order order) {   \
-        for (int part = 0; part < 64; part += TESS_VECTOR_BYTES) {                                      \
-            const char *p = (const char *)terms + part;                                                 \
-            vector best, x;                                                                             \
-            memcpy(&x, p, sizeof x);                                                                    \
-            best = vector_key_##name(x, order);                                                         \
-            for (int64_t j = 1; j < k; j++) {                                                           \
-                memcpy(&x, p += 64, sizeof x);                                                          \
-                best = vector##_greater(vector_key_##name(x, order), best);                             \
-            }                                                                                           \
-            memcpy((char *)keys + part, &best, sizeof best);                                            \
-        }                                                                                               \
-    }                                                                                                   \
+/* The greatest keys. */
+#define NARROW_GREATEST(name, vector)                                                                 \
+    static void short_greatest_##name(void *keys, const void *terms, int64_t k, reduce_order order) { \
+        for (int part = 0; part < 64; part += TESS_VECTOR_BYTES) {                                    \
+            const char *p = (const char *)terms + part;                                               \
+            vector best, x;                                                                           \
+            memcpy(&x, p, sizeof x);                                                                  \
+            best = vector_key_##name(x, order);                                                       \
+            for (int64_t j = 1; j < k; j++) {                                                         \
+                memcpy(&x, p += 64, sizeof x);                                                        \
+                best = vector##_greater(vector_key_##name(x, order), best);                           \
+            }                                                                                         \
+            memcpy((char *)keys + part, &best, sizeof best);                                          \
+        }                                                                                             \
+    }
+NARROW_GREATEST(bool, v_i8)
+NARROW_GREATEST(u8, v_i8)
+NARROW_GREATEST(i8, v_i8)
+NARROW_GREATEST(u16, v_i16)
+NARROW_GREATEST(i16, v_i16)
+NARROW_GREATEST(f16, v_i16)
+NARROW_GREATEST(bf16, v_i16)
+
+/* The first terms that have them. Never by magnitude. LINE: bytes. */
+#define LINE_FIRST(name, vector, S, U, LINE)                                                            \
     static void short_first_##name(int64_t *places, const void *terms, int64_t k, reduce_order order) { \
-        enum { ROWS_OF_LINE = 64 / sizeof(S) };                                                         \
+        order.magnitude = false;                                                                        \
+        enum { ROWS_OF_LINE = (LINE) / sizeof(S) };                                                     \
         const S none = (S)((U)1 << (8 * sizeof(U) - 1));                                                \
         S most[ROWS_OF_LINE];                                                                           \
         U first[ROWS_OF_LINE];                                                                          \
-        for (int part = 0; part < 64; part += TESS_VECTOR_BYTES) {                                      \
+        for (int part = 0; part < (LINE); part += TESS_VECTOR_BYTES) {                                  \
             const char *p = (const char *)terms + part;                                                 \
             vector best, x, at = {0}, number = {0};                                                     \
             memcpy(&x, p, sizeof x);                                                                    \
             best = vector_key_##name(x, order);                                                         \
             for (int64_t j = 1; j < k; j++) {                                                           \
-                memcpy(&x, p += 64, sizeof x);                                                          \
+                memcpy(&x, p += (LINE), sizeof x);                                                      \
                 x = vector_key_##name(x, order);                                                        \
                 number += 1;                                                                            \
                 const vector beats = (vector)(x > best);                                                \
@@ -103,13 +118,17 @@ VECTOR_FLOAT_KEY(bf16, 0x7f80)
         for (int i = 0; order.omit && i < ROWS_OF_LINE; i++)                                            \
             places[i] = most[i] == none ? -1 : places[i];                                               \
     }
-NARROW_EXTREMES(bool, v_i8, int8_t, uint8_t)
-NARROW_EXTREMES(u8, v_i8, int8_t, uint8_t)
-NARROW_EXTREMES(i8, v_i8, int8_t, uint8_t)
-NARROW_EXTREMES(u16, v_i16, int16_t, uint16_t)
-NARROW_EXTREMES(i16, v_i16, int16_t, uint16_t)
-NARROW_EXTREMES(f16, v_i16, int16_t, uint16_t)
-NARROW_EXTREMES(bf16, v_i16, int16_t, uint16_t)
+LINE_FIRST(bool, v_i8, int8_t, uint8_t, 64)
+LINE_FIRST(u8, v_i8, int8_t, uint8_t, 64)
+LINE_FIRST(i8, v_i8, int8_t, uint8_t, 64)
+LINE_FIRST(u16, v_i16, int16_t, uint16_t, 64)
+LINE_FIRST(i16, v_i16, int16_t, uint16_t, 64)
+LINE_FIRST(f16, v_i16, int16_t, uint16_t, 64)
+LINE_FIRST(bf16, v_i16, int16_t, uint16_t, 64)
+LINE_FIRST(u32, v_i32, int32_t, uint32_t, 64)
+LINE_FIRST(i32, v_i32, int32_t, uint32_t, 64)
+LINE_FIRST(u64, v_i64, int64_t, uint64_t, 128)
+LINE_FIRST(i64, v_i64, int64_t, uint64_t, 128)
 
 /* How many terms are 0; sign: what does not tell a float's zeros apart from it. In goes of 128, whose number fits a byte. */
 #define ZEROS(name, vector, S, rows, sign)                                              \
