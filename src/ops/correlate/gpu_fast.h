@@ -28,6 +28,9 @@ bool tess_correlate_frame_planes(const tess_correlate_frame *frame, bool whole, 
  * begins `away` elements behind a whole sector. */
 int64_t tess_correlate_frame_ring(const tess_correlate_frame *frame, bool whole, int64_t tile, int64_t columns, int64_t before, int64_t after,
                                   int64_t away);
+/* A thread of so many, so many of them along x, keeps a bit for each copy, loose element and row of its part in copying so many rows of so many elements
+ * (tile_feed of gpu_ring.cuh): whether one word holds them. */
+bool tess_correlate_frame_copies(const tess_correlate_frame *frame, bool whole, int64_t row, int64_t rows, int64_t threads, int64_t along);
 /* What all of gpu_window.cuh's kernels want: -D of types, boundary, batch, taps along x. */
 void tess_correlate_frame_options(tess_gpu_layout *layout, tess_type work, const tess_correlate_frame *frame, bool whole);
 void tess_correlate_frame_pass(tess_gpu_layout *layout, tess_gpu_step *step, const tess_correlate_frame *frame);

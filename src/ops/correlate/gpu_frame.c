@@ -118,6 +118,14 @@ int64_t tess_correlate_frame_ring(const tess_correlate_frame *f, bool whole, int
     return up_to(up_to(up_to(before, read) + away, sector) - away + tile + up_to(after, read), sector);
 }
 
+bool tess_correlate_frame_copies(const tess_correlate_frame *f, bool whole, int64_t row, int64_t rows, int64_t threads, int64_t along) {
+    const int64_t copy = whole ? 16 / f->in : tess_max64(1, 4 / f->in);
+    const int64_t across = whole ? tess_min64(row / copy, f->in < 4 ? threads : along) : 32;
+    const int64_t loose = (whole || f->in >= 4 ? 1 : 2) * copy + (f->x.before + f->x.width - 1) * f->pass->group;
+    const int64_t bits = tess_ceil_div(row / copy, across) + tess_ceil_div(loose, across);
+    return bits + (whole ? tess_ceil_div(rows, threads / across) : 0) < 32; /* rows that begin anywhere are no bits */
+}
+
 int64_t tess_correlate_frame_parameters(const tess_correlate_frame *frame, int64_t weights) {
     return 32 + 8 * (10 + 3 * (frame->batch + 1) + 5) + 16 + weights * (int64_t)(frame->pass->size / (size_t)frame->pass->taps);
 }

@@ -25,6 +25,8 @@ static march3d_shape march3d_of(const tess_correlate_frame *f, int64_t work, boo
     s.down = large ? 4 : (s.rows == 1 ? 256 : 128) / s.along;
     if (large && work == 4 && f->in == 4)
         s.rows = tess_min64(s.rows, 2), s.down = s.along == 128 ? 12 : 6, s.along = tess_min64(s.along, 64);
+    if (whole && large && work == 4 && f->in == 2 && plane <= 9) /* fewer rows read, and widened, twice */
+        s.rows = 4, s.along = 32;
     /* Neighbours have neighbouring columns: what they store lies side by side, wherever rows begin. Blocks have whole rows, where they can. Masks of 5 planes are
      * bound by arithmetic: four columns a thread, in blocks of 11 warps. As measured. */
     const bool near = !whole && device->shared_block_optin >= 160 << 10 && f->in >= 4 && f->out >= 4 && work == f->in && before(f) + after(f) <= 8 &&
@@ -44,10 +46,9 @@ static march3d_shape march3d_of(const tess_correlate_frame *f, int64_t work, boo
     const int64_t window = s.columns + before(f) + after(f);
     s.blocks = resident(s.threads, single ? (f->in == 4 && f->z.width <= 3 && s.rows == 8 ? 56 : 112)
                                           : (s.rows * f->z.width * s.columns + 3 * window) * wide + 24);
-    const bool measured =
-        whole && large && work == 4 && plane <= 9 && (f->in == 2 || f->in == 4); /* on an H200: one wave of blocks, three an SM of f16 */
+    const bool measured = whole && large && work == 4 && plane <= 9 && (f->in == 2 || f->in == 4); /* on an H200: one wave of blocks */
     if (measured && f->in == 2)
-        s.blocks = 3;
+        s.blocks = 512 / s.threads; /* of 128 registers */
     s.shared = s.stages * (s.down * s.rows + f->y.width - 1) * row * f->in;
     s.blocks = tess_max64(1, tess_min64(s.blocks, SHARED / (s.shared + BLOCK_SHARED)));
     const int64_t tiles = tess_ceil_div(f->x.m, s.along * s.columns) * tess_ceil_div(f->y.m, s.down * s.rows) * f->arrays;
@@ -62,18 +63,23 @@ static march3d_shape march3d_of(const tess_correlate_frame *f, int64_t work, boo
     return s;
 }
 
+static bool copies_fit(const tess_correlate_frame *f, bool whole, const march3d_shape *s) {
+    const int64_t row = tess_correlate_frame_ring(f, whole, s->along * s->columns, s->columns, before(f), after(f), 0);
+    return tess_correlate_frame_copies(f, whole, row, s->down * s->rows + f->y.width - 1, s->threads, s->along);
+}
+
 static bool march3d_takes(const tess_problem *base, bool whole, const char **why) {
     tess_correlate_frame f;
-    static const tess_gpu_device none;
+    static const tess_gpu_device none, large = {.sms = 1, .shared_block_optin = SHARED};
     if (!frame_of(&f, base, 2, whole, why))
         return false;
-    const march3d_shape s = march3d_of(&f, work_size(base), whole, &none);
+    const march3d_shape s = march3d_of(&f, work_size(base), whole, &none), wide = march3d_of(&f, work_size(base), whole, &large);
     if (!tess_correlate_frame_planes(&f, whole, why))
         return false;
     *why = "takes masks of few enough taps for its registers, its shared memory and the instruction cache";
     return f.z.width > 1 && f.x.width * f.y.width * f.z.width * s.columns * s.rows <= 3 * BODY / 2 &&
            (f.z.width * s.columns * s.rows + 2 * (before(&f) + after(&f))) * work_size(base) / 4 <= 160 && s.shared <= 160 << 10 &&
-           tess_correlate_frame_parameters(&f, f.pass->taps) + 16 <= PARAMETERS &&
+           copies_fit(&f, whole, &s) && copies_fit(&f, whole, &wide) && tess_correlate_frame_parameters(&f, f.pass->taps) + 16 <= PARAMETERS &&
            tess_ceil_div(f.x.m, s.along * s.columns) * tess_ceil_div(f.y.m, s.down * s.rows) <= INT32_MAX &&
            f.arrays <= GRID / tess_max64(1, tess_ceil_div(f.z.m, 2 * f.z.width));
 }

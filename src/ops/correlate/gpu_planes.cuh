@@ -39,14 +39,18 @@ struct plane_tile {
 
 // A tile's planes one after another, columns from x on: STAGES - 1 of them are on their way.
 struct plane_stream {
-    tile_feed<ROWS, DOWN> feed;
+    tile_feed<ROWS> feed;
     element *ring;
     int x, y, front, planes, slot, next;
 
     // Plane number `number`, rows from y on.
     __device__ __forceinline__ void ask(int at, int number, const element *in, const frame &f) {
         if (number < planes) {
-            const int z = resolve(front + number, (int)f.n_z, f.edge);
+            int z = front + number;
+            if (z < 0 || z >= (int)f.n_z) {
+                z = resolve(z, (int)f.n_z, f.edge);
+                asm volatile("" : "+r"(z)); // the compiler would else resolve every plane, and choose then
+            }
             const element *plane = in + (i64)(z < 0 ? 0 : z) * f.in_z;
             if (z >= 0)
                 feed.copy(at, plane);
@@ -56,7 +60,7 @@ struct plane_stream {
         end_copies();
     }
     __device__ __forceinline__ plane_stream(element *memory, const element *in, const frame &f, const plane_tile &tile, int first)
-        : feed(memory, f, tile.y - f.before_y, first, tile.along, tile.down) {
+        : feed(memory, f, tile.y - f.before_y, first) {
         ring = memory;
         x = first;
         y = tile.y - f.before_y;
@@ -64,8 +68,6 @@ struct plane_stream {
         planes = tile.planes;
         slot = 0;
         next = STAGES - 1;
-        if (WHOLE && THREADS > ALONG * DOWN && threadIdx.x >= ALONG * DOWN) // copies nothing
-            feed.flags = 0;
         prepare_ring<STAGES * ROWS>(ring, f, reaches_edge(f, x) || y < 0 || y + ROWS > (int)f.n_y);
 #pragma unroll 1
         for (int i = 0; i < STAGES - 1; i++)

@@ -19,10 +19,6 @@
 #define ALONG THREADS
 #define ACROSS THREADS
 #endif
-#ifndef ACROSS // threads that copy a row together
-#define ACROSS (WHOLE ? ALONG : 32)
-#endif
-
 #ifndef RING_AWAY // elements from a whole sector to the tile, of those beside the outputs that are computed, too
 #define RING_AWAY 0
 #endif
@@ -37,6 +33,9 @@ const int COPY = WHOLE      ? VECTOR
           STRIDE = WHOLE ? 16 : SIZE; // elements of a copy; bytes by which places in a plane are counted
 const int TILE = ALONG * V, ROW = up_to(PAD_LEFT + TILE + NEAR_RIGHT, SECTOR), PAD_RIGHT = ROW - PAD_LEFT - TILE, WINDOW = NEAR_LEFT + V + NEAR_RIGHT;
 static_assert(V * SIZE % 4 == 0 && PAD_LEFT % READ == 0, "windows are whole vectors");
+#ifndef ACROSS // threads that copy a row together: of narrow elements a vector each, else as they stand, so that fewer requests lie across two rows
+const int VECTORS = ROW / VECTOR, MOST = SIZE < 4 ? THREADS : ALONG, ACROSS = !WHOLE ? 32 : VECTORS < MOST ? VECTORS : MOST;
+#endif
 
 // The elements of a block's rows that no copy inside the array covers: ghost cells, and a row's last few. Each thread has EXTRA of them, the same in every
 // row: `from` in the array (-1: a constant, which stands in the ring from the beginning), `to` in the tile's row (-1: none).
@@ -113,16 +112,21 @@ template <int N> __device__ __forceinline__ void copy_anywhere(element *to, cons
 // A thread's part in copying tiles of N rows, the same rows of one plane after the other. Where its copies lie in a plane is found once; rows of constants stand in
 // the ring from the beginning.
 #if WHOLE
-// The block's threads stand ALONG by HIGH.
-template <int N, int HIGH> struct tile_feed {
-    enum { MINE = (N + HIGH - 1) / HIGH };
+// A vector, where `missing` is 0. Not by a branch: each would compute its addresses anew.
+__device__ __forceinline__ void copy_vector_unless(int missing, unsigned to, const char *from) {
+    asm volatile("{\n .reg .pred p;\n setp.eq.s32 p, %0, 0;\n @p cp.async.cg.shared.global [%1], [%2], 16;\n}" ::"r"(missing), "r"(to), "l"(from) : "memory");
+}
+// The block's threads, but for the last ones, stand ACROSS by HIGH.
+template <int N> struct tile_feed {
+    enum { HIGH = THREADS / ACROSS, MINE = (N + HIGH - 1) / HIGH };
+    static_assert(EACH + EXTRA + MINE < 32, "a bit for each");
     int row[MINE], extra[EXTRA]; // from the plane to the thread's first vector of a row, in vectors; from there to an element, in bytes
     unsigned own, to[EXTRA];     // in shared memory, in the ring's first plane
     int flags;                   // bits: vectors that lie inside; from EACH on elements; from EACH + EXTRA on rows that are none of constants
 
-    __device__ __forceinline__ tile_feed(const element *ring, const frame &f, int y, int x, int along, int down) {
+    __device__ __forceinline__ tile_feed(const element *ring, const frame &f, int y, int x) {
+        const int along = threadIdx.x % ACROSS, down = threadIdx.x / ACROSS, lane = threadIdx.x % 32;
         const loose l = find_loose(f, x, along);
-        const int lane = threadIdx.x % 32;
         int bits = 0;
         // A shuffle makes opaque what the compiler would else compute again for every plane.
         own = __shfl_sync(0xffffffff, (unsigned)__cvta_generic_to_shared(ring + down * ROW) + along * 16, lane);
@@ -141,19 +145,26 @@ template <int N, int HIGH> struct tile_feed {
             bits |= (number < N && at >= 0) << (EACH + EXTRA + r);
             row[r] = __shfl_sync(0xffffffff, (int)(at * (f.in_y * SIZE / 16)) + (x - PAD_LEFT) * SIZE / 16 + along, lane);
         }
-        flags = __shfl_sync(0xffffffff, bits, lane);
+        flags = __shfl_sync(0xffffffff, down < HIGH ? bits : 0, lane);
     }
     // The tile of the plane at `in`, to plane number `slot` of the ring.
     __device__ __forceinline__ void copy(int slot, const element *in) const {
-        const unsigned at = slot * (N * ROW * SIZE);
+        const unsigned plane = slot * (N * ROW * SIZE);
+        unsigned at = own + plane;
+        const char *from = (const char *)in;
+        if (EACH == 1)
+            asm volatile("" : "+r"(at), "+l"(from)); // once, and not for every copy
 #pragma unroll
         for (int r = 0; r < MINE; r++) {
-            const char *vector = (const char *)in + (i64)row[r] * 16;
-            if (flags >> (EACH + EXTRA + r) & 1) {
+            const char *vector = from + (i64)row[r] * 16;
+            const unsigned there = at + r * HIGH * ROW * SIZE;
+            if (EACH == 1) {
+                copy_vector_unless(~flags & (1 | 1 << (EACH + EXTRA + r)), there, vector);
+            } else if (flags >> (EACH + EXTRA + r) & 1) {
 #pragma unroll
                 for (int g = 0; g < EACH; g++)
                     if (flags >> g & 1)
-                        copy_vector(own + at + (r * HIGH * ROW + g * ALONG * VECTOR) * SIZE, vector + g * ALONG * 16);
+                        copy_vector(there + g * ACROSS * 16, vector + g * ACROSS * 16);
             }
         }
         if (flags >> EACH & ((1 << EXTRA) - 1)) {
@@ -162,14 +173,14 @@ template <int N, int HIGH> struct tile_feed {
 #pragma unroll
                 for (int e = 0; e < EXTRA; e++)
                     if ((flags >> (EACH + EXTRA + r) & 1) && (flags >> (EACH + e) & 1))
-                        copy_element<SIZE>(to[e] + at + r * HIGH * ROW * SIZE, (const element *)((const char *)in + (i64)row[r] * 16 + extra[e]));
+                        copy_element<SIZE>(to[e] + plane + r * HIGH * ROW * SIZE, (const element *)((const char *)in + (i64)row[r] * 16 + extra[e]));
         }
     }
 };
 #else
 // A warp copies a row, the next warp the next one: a row is 4 to 16 times as many copies as vectors, and registers would not hold where all of them lie. Where rows
 // begin stands in shared memory.
-template <int N, int HIGH> struct tile_feed {
+template <int N> struct tile_feed {
     enum { WARPS = THREADS / 32, MINE = (N + WARPS - 1) / WARPS, NONE = 1 << 31 };
     unsigned own, to[EXTRA];
     int extra[EXTRA], flags;
@@ -178,7 +189,7 @@ template <int N, int HIGH> struct tile_feed {
         __shared__ int at[N];
         return at;
     }
-    __device__ __forceinline__ tile_feed(const element *ring, const frame &f, int y, int x, int, int) {
+    __device__ __forceinline__ tile_feed(const element *ring, const frame &f, int y, int x) {
         const int lane = threadIdx.x % 32;
         const loose l = find_loose(f, x, lane);
         int bits = 0;

@@ -113,9 +113,29 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     const int along = tile.along, down = tile.down, first = tile.x - MID_LEFT, top = tile.y - f.before_y, front = tile.z - f.before_z;
     const bool works = THREADS == ALONG * DOWN || threadIdx.x < ALONG * DOWN, constant = f.edge.least < 0, finishes = works && along < FINISHED / V;
     const work ghost = load_as<work, IN>(ghost_of(f));
+    int own = down * R * ROW + along * V;
+    if (WHOLE)
+        own = __shfl_sync(0xffffffff, own, threadIdx.x % 32); // opaque: it would else be computed in every turn
     plane_stream stream((element *)memory, in, f, tile, first);
     work sum[KZ][R][V];
     begin_sums(sum);
+#if PLACE && WHOLE // elsewhere there are no registers for it
+    // Which of the thread's columns between the passes are constants. Where all are they stand there from the beginning.
+    enum { ALL_GHOSTS = (1 << V) - 1 };
+    int ghosts = 0;
+#pragma unroll
+    for (int i = 0; i < V; i++)
+        ghosts |= (constant && outside(first + along * V + i, f.n_x)) << i;
+    if (ghosts == ALL_GHOSTS && works) {
+        work value[V];
+#pragma unroll
+        for (int i = 0; i < V; i++)
+            value[i] = ghost;
+#pragma unroll 1
+        for (int r = 0; r < 2 * R; r++)
+            write_mid(mid + (r < R ? 0 : MID) + (down * R + r % R) * TILE + along * V, value);
+    }
+#endif
 #pragma unroll 1
     for (int turn = 0; turn <= tile.planes; turn++) {
         const element *plane = stream.turn(turn, in, f);
@@ -179,7 +199,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 #pragma unroll
             for (int r = 0; r < R + KY - 1; r++) {
                 work one[V];
-                read_window(one, plane + (down * R + r) * ROW, along);
+                read_window(one, plane + own + r * ROW, 0);
                 add_row(value, one, r, along_y);
             }
 #if PLACE == 2
@@ -197,6 +217,22 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                 for (int i = 0; i < V; i++)
                     value[r][i] = sum[KZ - 1][r][i];
 #endif
+#if WHOLE
+            if (ghosts == 0) {
+#pragma unroll
+                for (int r = 0; r < R; r++)
+                    write_mid(later + (down * R + r) * TILE + along * V, value[r]);
+            } else if (ghosts != ALL_GHOSTS) {
+#pragma unroll
+                for (int r = 0; r < R; r++) {
+                    work some[V];
+#pragma unroll
+                    for (int i = 0; i < V; i++)
+                        some[i] = ghosts >> i & 1 ? ghost : value[r][i];
+                    write_mid(later + (down * R + r) * TILE + along * V, some);
+                }
+            }
+#else
             if (constant && reaches_edge(f, first)) {
 #pragma unroll
                 for (int i = 0; i < V; i++)
@@ -207,6 +243,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 #pragma unroll
             for (int r = 0; r < R; r++)
                 write_mid(later + (down * R + r) * TILE + along * V, value[r]);
+#endif
 #endif
         }
     }

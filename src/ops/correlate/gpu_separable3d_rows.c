@@ -67,13 +67,19 @@ static int64_t up_to(int64_t n, int64_t step) { return tess_ceil_div(n, step) * 
 /* Columns beside those that come out are computed by so many at once (BESIDE of the kernel). */
 static int64_t beside_of(const triple *three, const shape *s) { return three->whole ? 2 * s->columns : tess_max64(s->columns, 16 / three->frame.in); }
 
+/* Elements of a row in shared memory. */
+static int64_t ring_of(const triple *three, const shape *s) {
+    const tess_correlate_frame *f = &three->frame;
+    const int64_t before = f->x.before, after = f->x.width - 1 - before, tile = s->along * s->columns;
+    return three->place ? tess_correlate_frame_ring(f, three->whole, tile, s->columns, 0, 0, up_to(before, beside_of(three, s)))
+                        : tess_correlate_frame_ring(f, three->whole, tile, s->columns, before, after, 0);
+}
+
 /* Shared memory of a block of s->down rows of threads. */
 static int64_t shared_of(const triple *three, int64_t work, const shape *s) {
     const tess_correlate_frame *f = &three->frame;
-    const int64_t before = f->x.before, after = f->x.width - 1 - before, tile = s->along * s->columns, rows = s->down * s->rows + f->y.width - 1;
-    const int64_t row = three->place ? tess_correlate_frame_ring(f, three->whole, tile, s->columns, 0, 0, up_to(before, beside_of(three, s)))
-                                     : tess_correlate_frame_ring(f, three->whole, tile, s->columns, before, after, 0);
-    return s->stages * rows * row * f->in + 2 * (three->place ? s->down * s->rows : rows) * tile * work;
+    const int64_t tile = s->along * s->columns, rows = s->down * s->rows + f->y.width - 1;
+    return s->stages * rows * ring_of(three, s) * f->in + 2 * (three->place ? s->down * s->rows : rows) * tile * work;
 }
 
 /* Rows a thread, in a block of so many threads, of which so many have all registers: those for the sums, the windows along x and the addresses. Whole rows whose last
@@ -93,7 +99,7 @@ static void rows_of(shape *s, const triple *three, int64_t work) {
         s->blocks = 1;
     } else if (longest > 7) {
         s->rows = 2;
-    } else if (longest <= 3 || (longest == 7 && three->place == 2 && work == 4)) {
+    } else if (longest <= 3 || (longest == 7 && three->place == 2 && f->in == 1)) {
         s->rows = 3;
     } else {
         s->threads = 192; /* and 168 registers */
@@ -136,15 +142,6 @@ static shape shape_of(const triple *three, int64_t work, const tess_gpu_device *
     return s;
 }
 
-/* A thread keeps a bit for each vector, loose element and row that it copies, in one word (tile_feed of gpu_ring.cuh). */
-static bool copies_fit(const triple *three, const shape *s) {
-    const tess_correlate_frame *f = &three->frame;
-    const int64_t vector = 16 / f->in, loose = vector + f->x.before + f->x.width - 1, row = s->along * s->columns + 2 * LONGEST;
-    if (!three->whole) /* rows are no bits there, and a warp copies 32 words at a time */
-        return row / tess_max64(1, 4 / f->in) / 32 + 2 + (loose + 8) / 32 < 32;
-    return tess_ceil_div(row / vector, s->along) + tess_ceil_div(loose, s->along) + tess_ceil_div(s->down * s->rows + f->y.width - 1, s->down) < 32;
-}
-
 static int64_t work_size(const tess_problem *base) { return (int64_t)tess_type_size(tess_correlate_gpu_of(base)->work); }
 
 static bool takes(const tess_problem *base, bool whole, const char **why) {
@@ -161,7 +158,7 @@ static bool takes(const tess_problem *base, bool whole, const char **why) {
         *why = "takes elements of at least 2 bytes where sums are of 8, as a thread's columns are whole words";
         return false;
     }
-    return s.shared <= 96 << 10 && copies_fit(&three, &s) &&
+    return s.shared <= 96 << 10 && tess_correlate_frame_copies(f, whole, ring_of(&three, &s), s.down * s.rows + f->y.width - 1, s.threads, s.along) &&
            tess_ceil_div(f->x.m, s.finished) * tess_ceil_div(f->y.m, s.down * s.rows) <= INT32_MAX && f->arrays <= GRID / 64;
 }
 

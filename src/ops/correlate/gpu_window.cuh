@@ -240,7 +240,7 @@ template <int N, bool ALL = false> __device__ __forceinline__ void write(result 
 // LINES rows of N results to rows that lie `step` bytes apart, the first of them row `row` of `rows`, and column x of m. Mostly all are there: one test for them.
 template <int LINES, int N>
 __device__ __forceinline__ void write_rows(char *to, i64 step, int row, int rows, int x, int m, const work (&value)[LINES][N]) {
-    if (WHOLE && row >= 0 && row + LINES <= rows && x + N <= m) {
+    if ((WHOLE || N == 1) && row >= 0 && row + LINES <= rows && x + N <= m) {
 #pragma unroll
         for (int r = 0; r < LINES; r++)
             write<N, true>((result *)(to + r * step), x, m, value[r]);

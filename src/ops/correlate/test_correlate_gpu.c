@@ -166,6 +166,10 @@ static void volumes_batches_and_axes(void **state) {
         const work cases[] = {
             {F32, .ndim = 3, .shape = {5, 9, 36}, .mask_ndim = 3, .width = {3, 3, 3}},
             {F32, .ndim = 3, .shape = {7, 6, 40}, .mask_ndim = 3, .width = {5, 5, 5}},
+            {.in = tess_f16, .mask = tess_f32, .out = tess_f16, .fill = 1, .ndim = 3, .shape = {5, 37, 272}, .mask_ndim = 3, .width = {3, 3, 3}},
+            {.in = tess_u8, .mask = tess_f32, .out = tess_u8, .ndim = 3, .shape = {4, 21, 288}, .mask_ndim = 3, .width = {3, 3, 3}},
+            {.in = tess_f16, .mask = tess_f32, .out = tess_f16, .fill = 1, .ndim = 3, .shape = {9, 29, 176}, .masks = 3, .width = {7, 7, 7}},
+            {.in = tess_u8, .mask = tess_f32, .out = tess_u8, .ndim = 3, .shape = {9, 25, 160}, .masks = 3, .width = {7, 7, 7}},
             {F32, .ndim = 3, .shape = {3, 20, 33}, .mask_ndim = 2, .width = {3, 3}},                                     /* a batch of images */
             {F32, .ndim = 2, .shape = {9, 130}, .mask_ndim = 1, .width = {9}},                                           /* of rows */
             {F32, .ndim = 3, .shape = {11, 13, 3}, .mask_ndim = 2, .width = {3, 5}, .named = true, .axes = {0, 1}},      /* colours */
