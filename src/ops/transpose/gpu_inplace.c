@@ -166,10 +166,13 @@ static void lay_inplace_runs(const tess_problem *base, const tess_gpu_device *de
     tess_gpu_pass(layout, step, &r, sizeof r);
 }
 
-const tess_gpu_row tess_transpose_gpu_inplace_vectors = {.headers = tess_transpose_gpu_headers,
+const tess_gpu_row tess_transpose_gpu_inplace_vectors = {.headers = tess_transpose_gpu_odd_headers,
                                                          .production = true,
                                                          .least_arch = 80,
                                                          .lay_out = lay_inplace_vectors},
-                   tess_transpose_gpu_inplace = {.headers = tess_transpose_gpu_headers, .production = true, .least_arch = 80, .lay_out = lay_inplace},
+                   tess_transpose_gpu_inplace = {.headers = tess_transpose_gpu_odd_headers,
+                                                 .production = true,
+                                                 .least_arch = 80,
+                                                 .lay_out = lay_inplace},
                    tess_transpose_gpu_inplace_runs = {
-                       .headers = tess_transpose_gpu_headers, .production = true, .least_arch = 80, .lay_out = lay_inplace_runs};
+                       .headers = tess_transpose_gpu_odd_headers, .production = true, .least_arch = 80, .lay_out = lay_inplace_runs};

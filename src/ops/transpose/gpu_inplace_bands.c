@@ -94,4 +94,4 @@ static void lay_bands(const tess_problem *base, const tess_gpu_device *device, t
 }
 
 const tess_gpu_row tess_transpose_gpu_inplace_bands = {
-    .headers = tess_transpose_gpu_headers, .production = true, .least_arch = 80, .lay_out = lay_bands};
+    .headers = tess_transpose_gpu_odd_headers, .production = true, .least_arch = 80, .lay_out = lay_bands};

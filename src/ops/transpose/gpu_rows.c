@@ -19,15 +19,19 @@ KERNEL_TEXT(gpu_shifted_vectors);
 KERNEL_TEXT(gpu_elements);
 KERNEL_TEXT(gpu_copy);
 extern const char tess_kernel_transpose_gpu_plane_cuh[], tess_kernel_transpose_gpu_piece_cuh[], tess_kernel_transpose_gpu_pairs_cuh[],
-    tess_kernel_transpose_gpu_turn_cuh[], tess_kernel_transpose_gpu_columns_cuh[], tess_kernel_transpose_gpu_squares_cuh[];
+    tess_kernel_transpose_gpu_turn_cuh[], tess_kernel_transpose_gpu_columns_cuh[], tess_kernel_transpose_gpu_squares_cuh[],
+    tess_kernel_transpose_gpu_load_cuh[];
 static const tess_gpu_text plane_header = {"ops/transpose/gpu_plane.cuh", tess_kernel_transpose_gpu_plane_cuh},
                            piece_header = {"ops/transpose/gpu_piece.cuh", tess_kernel_transpose_gpu_piece_cuh},
                            pairs_header = {"ops/transpose/gpu_pairs.cuh", tess_kernel_transpose_gpu_pairs_cuh},
                            turn_header = {"ops/transpose/gpu_turn.cuh", tess_kernel_transpose_gpu_turn_cuh},
                            columns_header = {"ops/transpose/gpu_columns.cuh", tess_kernel_transpose_gpu_columns_cuh},
-                           squares_header = {"ops/transpose/gpu_squares.cuh", tess_kernel_transpose_gpu_squares_cuh};
+                           squares_header = {"ops/transpose/gpu_squares.cuh", tess_kernel_transpose_gpu_squares_cuh},
+                           load_header = {"ops/transpose/gpu_load.cuh", tess_kernel_transpose_gpu_load_cuh};
 const tess_gpu_text *const tess_transpose_gpu_headers[] = {&plane_header,   &piece_header,   &pairs_header, &turn_header,
                                                            &columns_header, &squares_header, NULL};
+const tess_gpu_text *const tess_transpose_gpu_odd_headers[] = {&plane_header,   &piece_header,   &pairs_header, &turn_header,
+                                                               &columns_header, &squares_header, &load_header,  NULL};
 
 static const transpose_problem *of(const tess_problem *problem) { return (const transpose_problem *)problem; }
 
@@ -67,9 +71,9 @@ static bool in_vectors(const tess_problem *base, int64_t bytes, const char **why
     return rest % bytes == 0;
 }
 
-static void pass_plane(tess_gpu_layout *layout, tess_gpu_step *step, const transpose_gpu_matrices *m) {
+void tess_transpose_gpu_pass(tess_gpu_layout *layout, tess_gpu_step *step, const transpose_gpu_matrices *m, const int64_t *more, int count) {
     const transpose_plane *plane = &m->plane;
-    int64_t block[4 + 3 * (TESS_MAX_NDIM + 1)], *at = block;
+    int64_t block[4 + 3 * (TESS_MAX_NDIM + 1) + TRANSPOSE_GPU_MORE], *at = block;
     *at++ = plane->p_size;
     *at++ = plane->q_size;
     *at++ = plane->q_in / m->size;
@@ -79,12 +83,14 @@ static void pass_plane(tess_gpu_layout *layout, tess_gpu_step *step, const trans
     for (int side = TRANSPOSE_IN; side <= TRANSPOSE_OUT; side++)
         for (int d = 0; d <= plane->ndim; d++)
             *at++ = d < plane->ndim ? plane->stride[side][d] / m->size : 0;
+    for (int i = 0; i < count; i++)
+        *at++ = more[i];
     tess_gpu_pass_pointer(layout, step, m->place[TRANSPOSE_IN], m->first[TRANSPOSE_IN]);
     tess_gpu_pass_pointer(layout, step, m->place[TRANSPOSE_OUT], m->first[TRANSPOSE_OUT]);
     tess_gpu_pass(layout, step, block, (size_t)(at - block) * sizeof *block);
 }
 
-static transpose_gpu_matrices matrices_of(const tess_problem *base) {
+transpose_gpu_matrices tess_transpose_gpu_matrices_of(const tess_problem *base) {
     const transpose_problem *p = of(base);
     transpose_gpu_matrices m = {.size = p->size, .place = {TESS_GPU_IN, TESS_GPU_OUT}, .first = {p->first[TRANSPOSE_IN], p->first[TRANSPOSE_OUT]}};
     tess_transpose_plane_of(&m.plane, p, false);
@@ -97,13 +103,13 @@ static void launch_tiles_of(const transpose_gpu_matrices *m, tess_gpu_layout *la
     tess_gpu_option(layout, "-DSIZE=%d", (int)m->size);
     tess_gpu_option(layout, "-DBATCH=%d", m->plane.ndim);
     int64_t blocks = tess_ceil_div(m->plane.p_size, along_p) * tess_ceil_div(m->plane.q_size + more, along_q) * m->plane.count;
-    pass_plane(layout, tess_gpu_launch_of(layout, entry, blocks, 1, 1, threads, shared), m);
+    tess_transpose_gpu_pass(layout, tess_gpu_launch_of(layout, entry, blocks, 1, 1, threads, shared), m, NULL, 0);
     layout->alignment = m->size;
 }
 
 static void launch_tiles(const tess_problem *base, tess_gpu_layout *layout, const tess_gpu_text *text, const char *entry, int64_t along_p,
                          int64_t along_q, int threads, int64_t shared) {
-    const transpose_gpu_matrices m = matrices_of(base);
+    const transpose_gpu_matrices m = tess_transpose_gpu_matrices_of(base);
     if (layout->units == 0)
         tess_gpu_unit(layout, text);
     launch_tiles_of(&m, layout, entry, along_p, along_q, 0, threads, shared);
@@ -184,7 +190,7 @@ static void launch_micro(const transpose_gpu_matrices *m, tess_gpu_layout *layou
 }
 
 static void lay_micro(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
-    const transpose_gpu_matrices m = matrices_of(base);
+    const transpose_gpu_matrices m = tess_transpose_gpu_matrices_of(base);
     (void)device;
     launch_micro(&m, layout);
 }
@@ -197,13 +203,13 @@ static bool shifted_fits(const tess_problem *base, const char **why) {
 }
 
 static bool many_tiles(const transpose_plane *plane, int64_t size) {
-    const int64_t least = size == 4 ? 512 : 1024;
-    return plane->p_size * size >= least && plane->q_size * size >= least;
+    const int64_t along_p = size == 8 ? 1024 : 64, along_q = size == 4 ? 512 : 1024;
+    return plane->p_size * size >= along_p && plane->q_size * size >= along_q;
 }
 
 static bool shifted_pays(const tess_problem *base, const char **why) {
     transpose_plane plane;
-    *why = "rows of less than 1 KiB (512 bytes of 4-byte elements) are mostly ends of tiles";
+    *why = "rows of out of less than 1 KiB (512 bytes of 4-byte elements), or of in of 64 bytes (1 KiB of 8-byte ones), are mostly ends of tiles";
     return tess_transpose_gpu_plane_of(base, &plane, why) && many_tiles(&plane, of(base)->size);
 }
 
@@ -233,7 +239,7 @@ static void launch_shifted(const transpose_gpu_matrices *m, tess_gpu_layout *lay
 }
 
 static void lay_shifted(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
-    const transpose_gpu_matrices m = matrices_of(base);
+    const transpose_gpu_matrices m = tess_transpose_gpu_matrices_of(base);
     (void)device;
     launch_shifted(&m, layout);
 }
@@ -327,7 +333,7 @@ ROW(9, tile_unroll, true);
 ROW(10, tile_vector2, false);
 ROW(11, tile_vector4, false);
 ROW(12, micro, true);
-static const tess_gpu_row row_shifted = {.headers = tess_transpose_gpu_headers, .production = true, .least_arch = 80, .lay_out = lay_shifted};
+static const tess_gpu_row row_shifted = {.headers = tess_transpose_gpu_odd_headers, .production = true, .least_arch = 80, .lay_out = lay_shifted};
 static const tess_gpu_row row_elements = {.headers = tess_transpose_gpu_headers, .production = true, .least_arch = 80, .lay_out = lay_elements};
 
 static bool by_name_only(const tess_problem *base, const char **why) {
@@ -346,6 +352,13 @@ const tess_strategy tess_transpose_gpu_rows[TRANSPOSE_GPU_ROWS] = {
     STRATEGY(copy, "nothing moves: vectors of 16 bytes, one a thread", "-", copy_fits, .sensible = NULL),
     STRATEGY(micro, "squares of 16-byte vectors turned in registers, whole rows gathered in swizzled shared memory", "-", micro_fits,
              .sensible = NULL),
+    {.name = "transpose/joined",
+     .idea = "as shifted, where rows are short: axes that follow each other are one, ends of rows are written with beginnings of the next",
+     .source = "-",
+     .target = TESS_TARGET_GPU,
+     .applicable = tess_transpose_gpu_joined_fits,
+     .sensible = tess_transpose_gpu_joined_pays,
+     .gpu = &tess_transpose_gpu_joined},
     STRATEGY(shifted, "any pitch: words shifted into place, each row of out written from the start of a sector", "-", shifted_fits,
              .sensible = shifted_pays),
     STRATEGY(tile_unroll, "the padded tile with 8 warps: four elements a thread", RUETSCH, matrices, .sensible = NULL),

@@ -18,8 +18,8 @@
 //
 // -DLANES, -DNV, -DBLOCKS a multiprocessor at least, -DSTRIP tiles at most in a strip (gpu_plane.cuh). Loads ask L2 for whole lines: what is
 // left of one belongs to the tile beside this one.
+#include "ops/transpose/gpu_load.cuh"
 #include "ops/transpose/gpu_plane.cuh"
-#include "ops/transpose/gpu_turn.cuh"
 
 enum {
     MARGIN = 32 / SIZE,
@@ -39,28 +39,6 @@ static_assert(THREADS % 32 == 0 && 32 % LANES == 0, "neighbours stand in a warp"
 static_assert((WARPS % V == 0 || V % WARPS == 0) && (SETS == 1 || OF_SET % AT_ONCE == 0), "each warp has classes of its own");
 
 __device__ int place_in_tile(int p, int g) { return p * GROUPS + p / V + g; }
-
-// A vector as it lies.
-__device__ void load_vector(vector &x, const char *at) {
-    asm volatile("ld.global.nc.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(x.word[0]), "=r"(x.word[1]), "=r"(x.word[2]), "=r"(x.word[3])
-                 : "l"(at));
-}
-
-// The same where some of it may lie outside of low to high.
-__device__ void load_inside(vector &x, const char *at, const char *low, const char *high) {
-    if (at >= low && at + 16 <= high) {
-        load_vector(x, at);
-        return;
-    }
-    for (int i = 0; i < 4; i++) {
-        unsigned word = 0;
-        for (int b = 0; b < 4; b += SIZE < 4 ? SIZE : 4)
-            if (at + 4 * i + b >= low && at + 4 * i + b < high)
-                word |= (unsigned)*(const element *)(at + 4 * i + b) << 8 * b;
-        x.word[i] = word;
-    }
-}
 
 // From word W of x on, and `bits` modulo 32 more; the words behind x are the neighbour's first.
 template <int W> __device__ void slide(vector &x, unsigned bits) {

@@ -6,14 +6,14 @@
 #include "gpu/row.h"
 #include "ops/transpose/transpose.h"
 
-enum { TRANSPOSE_GPU_ROWS = 18 };
+enum { TRANSPOSE_GPU_ROWS = 19 };
 extern const tess_strategy tess_transpose_gpu_rows[TRANSPOSE_GPU_ROWS];
 
 /* The problem as matrices that a kernel can take element by element; *why says why not. */
 bool tess_transpose_gpu_plane_of(const tess_problem *base, transpose_plane *plane, const char **why);
 
-/* What kernels of this operation include. */
-extern const tess_gpu_text *const tess_transpose_gpu_headers[];
+/* What kernels of this operation include; those for rows that begin anywhere, and in place, more. */
+extern const tess_gpu_text *const tess_transpose_gpu_headers[], *const tess_transpose_gpu_odd_headers[];
 
 /* Matrices of `size` bytes an element, and where they lie: first is a byte offset. */
 typedef struct transpose_gpu_matrices {
@@ -23,9 +23,20 @@ typedef struct transpose_gpu_matrices {
     int64_t first[2];
 } transpose_gpu_matrices;
 
+transpose_gpu_matrices tess_transpose_gpu_matrices_of(const tess_problem *base);
+
+/* Passes in, out and struct plane of gpu_plane.cuh, `count` numbers more behind it. */
+enum { TRANSPOSE_GPU_MORE = 7 };
+void tess_transpose_gpu_pass(tess_gpu_layout *layout, tess_gpu_step *step, const transpose_gpu_matrices *m, const int64_t *more, int count);
+
 /* The launch that fits matrices without gaps best; a copy of bytes. Both may want a larger alignment of the layout. */
 void tess_transpose_gpu_launch(const transpose_gpu_matrices *m, tess_gpu_layout *layout);
 void tess_transpose_gpu_launch_copy(tess_gpu_layout *layout, tess_gpu_place from, int64_t from_at, tess_gpu_place to, int64_t to_at, int64_t bytes);
+
+/* gpu_joined.c: rows that are short. */
+extern const tess_gpu_row tess_transpose_gpu_joined;
+bool tess_transpose_gpu_joined_fits(const tess_problem *base, const char **why);
+bool tess_transpose_gpu_joined_pays(const tess_problem *base, const char **why);
 
 /* gpu_inplace.c: in place, by vectors, by elements and by runs of any size. */
 extern const tess_gpu_row tess_transpose_gpu_inplace_vectors, tess_transpose_gpu_inplace, tess_transpose_gpu_inplace_runs;

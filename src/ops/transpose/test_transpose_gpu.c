@@ -93,6 +93,24 @@ static void shifted_tiles(void **state) {
     only = NULL;
 }
 
+/* Axes that become one, on either side, and rows of out that follow each other: several tiles each way, rows of every remainder modulo a sector. */
+static void joined_axes(void **state) {
+    (void)state;
+    uint64_t random = 8;
+    static const struct {
+        int64_t shape[4];
+        int perm[4], ndim;
+    } cases[] = {{{2, 37, 5, 131}, {0, 2, 3, 1}, 4}, {{3, 257, 7, 41}, {0, 2, 3, 1}, 4},  {{35, 9, 7, 67}, {3, 2, 1, 0}, 4},
+                 {{5, 67, 31, 19}, {3, 2, 1, 0}, 4}, {{41, 13, 301}, {2, 1, 0}, 3},       {{301, 13, 41}, {2, 1, 0}, 3},
+                 {{7, 150, 257}, {0, 2, 1}, 3},      {{2, 3, 1100, 19}, {3, 2, 0, 1}, 4}, {{19, 67, 3, 43}, {2, 1, 3, 0}, 4}};
+    only = "transpose/joined";
+    for (int t = 0; t < 3; t++)
+        for (int c = 0; c < TESS_COUNT(cases); c++)
+            for (int layout = HOSTILE_COMPACT; layout <= HOSTILE_STRIDED; layout++)
+                compare(&random, types[t], cases[c].ndim, cases[c].shape, cases[c].perm, layout);
+    only = NULL;
+}
+
 static void more_axes(void **state) {
     (void)state;
     uint64_t random = 3;
@@ -202,6 +220,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(matrices_of_every_size),
                                        cmocka_unit_test(vectors_and_edges),
                                        cmocka_unit_test(shifted_tiles),
+                                       cmocka_unit_test(joined_axes),
                                        cmocka_unit_test(more_axes),
                                        cmocka_unit_test(in_place),
                                        cmocka_unit_test(counts_as_predicted),
