@@ -17,6 +17,8 @@ static void large(gpu_bench *b) {
                  {"argmax f32 1 Gi", TESS_ARGMAX, tess_f32, tess_i64, 1, 0, {G}},
                  {"mean f32 1 Gi", TESS_MEAN, tess_f32, tess_f32, 1, 0, {G}},
                  {"norm2 f32 1 Gi", TESS_NORM2, tess_f32, tess_f32, 1, 0, {G}},
+                 {"var f32 1 Gi", TESS_VAR, tess_f32, tess_f32, 1, 0, {G}},
+                 {"var f64 512 Mi", TESS_VAR, tess_f64, tess_f64, 1, 0, {G / 2}},
                  {"sum f64 512 Mi", TESS_SUM, tess_f64, tess_f64, 1, 0, {G / 2}},
                  {"max f64 512 Mi", TESS_MAX, tess_f64, tess_f64, 1, 0, {G / 2}},
                  {"sum f16 2 Gi", TESS_SUM, tess_f16, tess_f32, 1, 0, {2ll * G}},

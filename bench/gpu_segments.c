@@ -57,6 +57,7 @@ void gpu_works_segments(gpu_bench *b) {
         {"sum c64", TESS_SUM, tess_c64, tess_c64, false, 128 * M},       {"sum c128", TESS_SUM, tess_c128, tess_c128, false, 64 * M},
         {"prod c64", TESS_PROD, tess_c64, tess_c64, false, 128 * M},     {"sum u8", TESS_SUM, tess_u8, tess_u64, false, 256 * M},
         {"argmax f32", TESS_ARGMAX, tess_f32, tess_i64, false, 256 * M}, {"var f32", TESS_VAR, tess_f32, tess_f32, false, 256 * M},
+        {"var f64", TESS_VAR, tess_f64, tess_f64, false, 128 * M},       {"argmax u8", TESS_ARGMAX, tess_u8, tess_i64, false, 256 * M},
         {"exact sum f32", TESS_SUM, tess_f32, tess_f32, true, 32 * M},   {"exact sum f64", TESS_SUM, tess_f64, tess_f64, true, 16 * M},
         {"exact sum c64", TESS_SUM, tess_c64, tess_c64, true, 16 * M}};
     static const struct {

@@ -9,6 +9,9 @@
 #ifndef TESS_REDUCE_GROUP_CUH
 #define TESS_REDUCE_GROUP_CUH
 #include "ops/reduce/gpu_tree.cuh"
+#if KIND == VAR && IN < 14
+#include "ops/reduce/gpu_moments.cuh"
+#endif
 
 enum { E = VECTOR, K = EACH / E, SIZE = (int)sizeof(element), ROWS = 32 / GROUP, APART = TURNED ? ROWS : 1 };
 #define ANY_ORDER (KIND == COUNT || KIND == EXTREME || KIND == ARG || (KIND != VAR && ACC < T_F16))
@@ -36,6 +39,55 @@ template <int M, int STEP, typename T, typename F> __device__ __forceinline__ vo
     }
 }
 
+#if KIND == VAR
+// own_lanes() of sums, which vectors make end with k, the same for the whole warp; single elements would take a branch each.
+template <int M, int STEP, typename F> __device__ __forceinline__ void own_sums(double (&whole)[E], int k, const F &lane_of) {
+    if constexpr (STEP >= K) {
+        lane_of(M, whole);
+    } else {
+        own_sums<M, 2 * STEP>(whole, k, lane_of);
+        if (WHOLE || E == 1 || (M + STEP) * GROUP * E < k) {
+            double other[E];
+            own_sums<M + STEP, 2 * STEP>(other, k, lane_of);
+#pragma unroll
+            for (int j = 0; j < E; j++)
+                whole[j] += other[j];
+        }
+    }
+}
+
+// What the threads of a group have, for each of them. Lanes side by side go apart while threads meet: each keeps half of them, as long as there is more than one.
+__device__ double met(double (&lane)[E]) {
+    const int t = TURNED ? threadIdx.x % 32 / ROWS : threadIdx.x % GROUP;
+    int have = E;
+#pragma unroll
+    for (int across = GROUP / 2; across > 0; across /= 2) {
+        const bool upper = (t & across) != 0;
+        if (have > 1) {
+            have /= 2;
+#pragma unroll
+            for (int j = 0; j < have; j++) {
+                const double mine = upper ? lane[j + have] : lane[j], other = upper ? lane[j] : lane[j + have];
+                lane[j] = mine + __shfl_xor_sync(ALL, other, across * APART);
+            }
+        } else {
+            lane[0] += __shfl_xor_sync(ALL, lane[0], across * APART);
+        }
+    }
+#pragma unroll
+    for (int across = GROUP / 2, apart = E / 2; across > 0 && apart > 0; across /= 2, apart /= 2)
+#pragma unroll
+        for (int j = 0; j < have; j++)
+            lane[j] += __shfl_xor_sync(ALL, lane[j], across * APART);
+#pragma unroll
+    for (int w = have / 2; w > 0; w /= 2)
+#pragma unroll
+        for (int j = 0; j < w; j++)
+            lane[j] += lane[j + w];
+    return lane[0];
+}
+#endif
+
 // What the threads of a group have, for its first one.
 template <typename T, int N> __device__ T together(T (&lane)[N]) {
 #pragma unroll
@@ -56,7 +108,7 @@ template <typename FROM> struct share {
     const FROM &from;
     const int k, t;
 #if HOLD && !MANY
-    words<E * SIZE> early[K];
+    words<E * SIZE> early[K] = {};
 #endif
     __device__ share(const FROM &all, int elements, int thread) : from(all), k(elements), t(thread) {
 #if HOLD && !MANY
@@ -92,6 +144,36 @@ template <typename FROM> struct share {
         for (int j = 0; j < E; j++)
             use(j, v.part[j], number(m, 0) + j);
     }
+#if KIND == VAR
+    // The halving tree over the thread's lanes of a look at elements, value_of(element, whether it is there). all: elements of every output.
+    template <typename F> __device__ __forceinline__ void sums(double (&whole)[E], int all, const F &value_of) const {
+#if MANY
+        double lane[K][E] = {};
+#pragma unroll 1
+        for (int base = 0; base < k; base += 256) {
+            words<E * SIZE> v[K] = {};
+            ask(v, base);
+#pragma unroll
+            for (int m = 0; m < K; m++)
+                look_at(v[m], m, base, [&](int j, element e, bool there) { lane[m][j] += value_of(e, there); });
+        }
+        own_lanes<0, 1>(whole, [&](int m, double(&to)[E]) {
+#pragma unroll
+            for (int j = 0; j < E; j++)
+                to[j] = lane[m][j];
+        });
+#else
+        own_sums<0, 1>(whole, all, [&](int m, double(&to)[E]) { look_at(early[m], m, 0, [&](int j, element e, bool there) { to[j] = value_of(e, there); }); });
+#endif
+    }
+    template <typename F> __device__ __forceinline__ void look_at(const words<E * SIZE> &asked, int m, int base, const F &use) const {
+        vector v;
+        v.all = asked;
+#pragma unroll
+        for (int j = 0; j < E; j++)
+            use(j, v.part[j], WHOLE || has(m, base));
+    }
+#endif
     // The halving tree over the thread's lanes, which begin with `start` and take their elements by take_in(lane, element, number).
     template <typename T, typename F> __device__ __forceinline__ void lanes(T (&whole)[E], const T &start, const F &take_in) const {
 #if MANY
@@ -132,36 +214,15 @@ template <typename FROM> struct share {
 // An output's node, its group's first thread's. The whole warp comes here; k: of every output.
 #if KIND == VAR
 template <typename FROM> __device__ node whole_of(const share<FROM> &mine, int k) {
-    double lane[E], mean = 0;
-    node whole = nothing();
+    double lane[E];
     int count = OMIT ? 0 : k;
-#pragma unroll 1
-    for (int look = 0; look < 2; look++) {
-        mine.lanes(lane, 0.0, [&](double &to, element e, int) {
-            double x = load_as<double, IN>(e);
-            bool counts = !(OMIT && x != x);
-            if (look)
-                x -= mean;
-            to = counts ? to + (look ? x * x : x) : to;
-            if (OMIT && !look)
-                count += counts;
-        });
-        double sum = together(lane);
-        if (GROUP > 1)
-            sum = __shfl_sync(ALL, sum, TURNED ? threadIdx.x % ROWS : threadIdx.x % 32 / GROUP * GROUP);
-        if (look) {
-            whole.m2 = sum;
-        } else {
+    mine.sums(lane, k, [&](element e, bool there) { return first_look(e, there, count); });
 #pragma unroll
-            for (int across = GROUP / 2; OMIT && across > 0; across /= 2)
-                count += __shfl_xor_sync(ALL, count, across * APART);
-            mean = sum / (double)count;
-        }
-    }
-    whole.count = count;
-    whole.mean = count ? mean : 0;
-    whole.m2 = count ? whole.m2 : 0;
-    return whole;
+    for (int across = GROUP / 2; OMIT && across > 0; across /= 2)
+        count += __shfl_xor_sync(ALL, count, across * APART);
+    const double mean = mean_of(met(lane), count);
+    mine.sums(lane, k, [&](element e, bool there) { return second_look(e, there, mean); });
+    return moments_of(mean, met(lane), count);
 }
 #elif ANY_ORDER
 template <typename FROM> __device__ node whole_of(const share<FROM> &mine, int) {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_lanes.cuh - a thread's lanes of the tree in the order in which they halve, so that few registers hold many of them; the two looks of moments.
+// gpu_lanes.cuh - a thread's lanes of the tree in the order in which they halve, so that few registers hold many of them.
 #ifndef TESS_REDUCE_LANES_CUH
 #define TESS_REDUCE_LANES_CUH
 #include "ops/reduce/gpu_tree.cuh"
+#if KIND == VAR
+#include "ops/reduce/gpu_moments.cuh"
+#endif
 
 #define ANY_ORDER (KIND == COUNT || KIND == EXTREME || KIND == ARG || (KIND != VAR && ACC < T_F16))
 const unsigned ALL = 0xffffffffu;
@@ -65,30 +68,5 @@ struct taker {
     __device__ node total(number) const { return n; }
 };
 #endif
-#endif
-
-#if KIND == VAR
-// What a look takes of an element: itself, then its squared distance from the mean. count: of those that count, where some are left out.
-struct look {
-    bool second;
-    double mean;
-    __device__ void take(double &to, element e, int &count) const {
-        double x = load_as<double, IN>(e);
-        const bool counts = !(OMIT && x != x);
-        if (second)
-            x -= mean;
-        to = counts ? to + (second ? x * x : x) : to;
-        if (OMIT && !second)
-            count += counts;
-    }
-};
-
-__device__ node moments_of(double mean, double m2, i64 count) {
-    node n = nothing();
-    n.count = (number)count;
-    n.mean = count ? mean : 0;
-    n.m2 = count ? m2 : 0;
-    return n;
-}
 #endif
 #endif

@@ -1,56 +1,106 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_leaf.cuh - mean and squared deviations of a leaf of any layout: a block, a thread each of the tree's 256 lanes. The second look finds the leaf in
-// the caches.
+// gpu_leaf.cuh - what a leaf of any layout comes to: a block, a thread each of the tree's 256 lanes.
+//
+// Of moments a lane has at most 32 elements, which all are on their way at once and stay in registers for the second look (gpu_moments.cuh): a leaf that is looked for
+// again comes from L2, which then gives twice what memory does. Lanes 128, 64 and 32 apart meet in shared memory, which every warp reads for itself, the others
+// by shuffles: one barrier a look. Elements along several axes (-DRANK) are looked up again, for finding their places takes longer.
 #ifndef TESS_REDUCE_LEAF_CUH
 #define TESS_REDUCE_LEAF_CUH
-#include "ops/reduce/gpu_node.cuh"
+#include "ops/reduce/gpu_moments.cuh"
 
+// n elements from number `first` on.
 #if KIND == VAR
-__device__ void halve_sums(double *sum, i64 *count) {
-    for (int w = 128; w > 0; w /= 2) {
-        __syncthreads();
-        if (threadIdx.x < w) {
-            sum[threadIdx.x] += sum[threadIdx.x + w];
-            count[threadIdx.x] += count[threadIdx.x + w];
-        }
+// The halving tree over a block's lanes and the sum of what they count, for all threads. `room` must not be what the call before had.
+__device__ double halved(double *room, int *counts, double lane, int &count) {
+    const int t = threadIdx.x % 32;
+    room[threadIdx.x] = lane;
+    if (OMIT) {
+        count = __reduce_add_sync(0xffffffffu, count);
+        if (t == 0)
+            counts[threadIdx.x / 32] = count;
     }
     __syncthreads();
+    double part[8];
+#pragma unroll
+    for (int j = 0; j < 8; j++)
+        part[j] = room[t + 32 * j];
+#pragma unroll
+    for (int w = 4; w > 0; w /= 2)
+#pragma unroll
+        for (int j = 0; j < w; j++)
+            part[j] += part[j + w];
+#pragma unroll
+    for (int across = 16; across > 0; across /= 2)
+        part[0] += __shfl_xor_sync(0xffffffffu, part[0], across);
+    if (OMIT) {
+        count = 0;
+        for (int w = 0; w < 8; w++)
+            count += counts[w];
+    }
+    return part[0];
 }
 
-// n elements from number `first` on. A barrier must stand between two calls: every thread reads what the last step left in shared memory.
-template <typename P> __device__ node moments(const P &p, const element *from, i64 first, int n) {
-    __shared__ double sum[256];
-    __shared__ i64 count[256];
-    double lane = 0, x;
-    i64 here = 0;
-    for (int i = threadIdx.x; i < n; i += 256) {
-        x = load_as<double, IN>(from[place(p, first + i)]);
-        bool counts = !(OMIT && x != x);
-        lane = counts ? lane + x : lane;
-        here += counts;
-    }
-    sum[threadIdx.x] = lane;
-    count[threadIdx.x] = here;
-    halve_sums(sum, count);
-    node whole = nothing();
-    whole.count = count[0];
-    double mean = sum[0] / (double)whole.count;
-    __syncthreads();
-    if (whole.count == 0)
-        return whole;
+union leaf_element {
+    words<sizeof(element)> all;
+    element value;
+};
+
+template <typename P> __device__ node of_leaf(const P &p, const element *from, i64 first, int n) {
+    __shared__ double room[2][256];
+    __shared__ int counts[2][8];
+    const int left = n - (int)threadIdx.x;
+    int count = 0, same = 0;
+    double lane = 0;
+#if RANK == 1
+    from += (first + threadIdx.x) * p.step[0];
+    leaf_element held[32] = {};
+#pragma unroll
+    for (int i = 0; i < 32; i++, from += 256 * p.step[0])
+        if (i * 256 < left)
+            load_now(held[i].all, from);
+#pragma unroll
+    for (int i = 0; i < 32; i++)
+        lane += first_look(held[i].value, i * 256 < left, count);
+#else
+    for (int i = 0; i < left; i += 256)
+        lane += first_look(from[place(p, first + threadIdx.x + i)], true, count);
+#endif
+    lane = halved(room[0], counts[0], lane, count);
+    count = OMIT ? count : n;
+    const double mean = lane / (double)count;
     lane = 0;
-    for (int i = threadIdx.x; i < n; i += 256) {
-        x = load_as<double, IN>(from[place(p, first + i)]);
-        bool counts = !(OMIT && x != x);
-        x -= mean;
-        lane = counts ? lane + x * x : lane;
+#if RANK == 1
+#pragma unroll
+    for (int i = 0; i < 32; i++)
+        lane += second_look(held[i].value, i * 256 < left, mean);
+#else
+    for (int i = 0; i < left; i += 256)
+        lane += second_look(from[place(p, first + threadIdx.x + i)], true, mean);
+#endif
+    return moments_of(mean, halved(room[1], counts[1], lane, same), count);
+}
+#else
+template <typename P> __device__ node of_leaf(const P &p, const element *from, i64 first, int n) {
+    __shared__ node lane[256];
+    node mine = nothing();
+    int i = threadIdx.x;
+    for (; i + 3 * 256 < n; i += 4 * 256) { // four on their way at once
+        element x[4];
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            x[j] = from[place(p, first + i + j * 256)];
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            take(mine, x[j], first + i + j * 256);
     }
-    sum[threadIdx.x] = lane;
-    count[threadIdx.x] = 0;
-    halve_sums(sum, count);
-    whole.mean = mean;
-    whole.m2 = sum[0];
-    return whole;
+    for (; i < n; i += 256)
+        take(mine, from[place(p, first + i)], first + i);
+#if KIND == SUM && COUNTED && ACC == T_F32
+    ((volatile unsigned *)&lane[threadIdx.x])[1] = 0; // a hole, which is copied with the rest
+#endif
+    lane[threadIdx.x] = mine;
+    halve(lane);
+    return lane[0];
 }
 #endif
 #endif

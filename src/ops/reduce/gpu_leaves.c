@@ -6,13 +6,9 @@ extern const char tess_kernel_reduce_gpu_tree_leaves_cu[], tess_kernel_reduce_gp
 const tess_gpu_text tess_reduce_gpu_complex_header = {"ops/reduce/gpu_complex.cuh", tess_kernel_reduce_gpu_complex_cuh};
 static const tess_gpu_text tree_leaves = {"reduce/gpu_tree_leaves.cu", tess_kernel_reduce_gpu_tree_leaves_cu},
                            tree_lanes = {"reduce/gpu_tree_lanes.cu", tess_kernel_reduce_gpu_tree_lanes_cu};
-static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
-                                               &tess_reduce_gpu_tree_header,
-                                               &tess_reduce_gpu_leaf_header,
-                                               &tess_reduce_gpu_complex_header,
-                                               &tess_reduce_gpu_finish_header,
-                                               &tess_reduce_gpu_types_header,
-                                               NULL};
+static const tess_gpu_text *const headers[] = {
+    &tess_reduce_gpu_node_header,    &tess_reduce_gpu_tree_header,   &tess_reduce_gpu_leaf_header,  &tess_reduce_gpu_moments_header,
+    &tess_reduce_gpu_complex_header, &tess_reduce_gpu_finish_header, &tess_reduce_gpu_types_header, NULL};
 
 static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
 
@@ -45,6 +41,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     tess_gpu_option(layout, "-DRANK=%d", p->rank);
     tess_gpu_option(layout, "-DMANY=%d", many);
     tess_gpu_option(layout, "-DPARTS=%d", p->records);
+    tess_gpu_option(layout, "-DAT_LEAST=%d", p->kind != REDUCE_VAR ? 1 : p->in.itemsize == 8 ? 2 : 4);
     *at++ = p->k;
     *at++ = leaves;
     *at++ = tess_reduce_gpu_word(p->ddof);

@@ -274,7 +274,10 @@ __device__ result finished(const node &n, i64 k, double ddof) {
 #elif KIND == ARG
     return store_as<OUT>((i64)n.index);
 #else
-    double divisor = (double)count - ddof, v = n.m2 / (divisor > 0 ? divisor : 0);
+    const double divisor = (double)count - ddof;
+    const bool easy = n.m2 == 0 && divisor > 0; // the division's slow way is for zeros too
+    double v = (easy ? 1 : n.m2) / (divisor > 0 ? divisor : 0);
+    v = easy ? 0 : v;
     if (count == 0)
         v = __longlong_as_double(0x7ff8000000000000ll);
     return store_as<OUT>(OPERATION == OP_STD ? sqrt(v) : v);

@@ -5,8 +5,13 @@
 extern const char tess_kernel_reduce_gpu_tree_patches_cu[], tess_kernel_reduce_gpu_lanes_cuh[];
 static const tess_gpu_text tree_patches = {"reduce/gpu_tree_patches.cu", tess_kernel_reduce_gpu_tree_patches_cu};
 const tess_gpu_text tess_reduce_gpu_lanes_header = {"ops/reduce/gpu_lanes.cuh", tess_kernel_reduce_gpu_lanes_cuh};
-static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,  &tess_reduce_gpu_tree_header,  &tess_reduce_gpu_complex_header,
-                                               &tess_reduce_gpu_lanes_header, &tess_reduce_gpu_types_header, NULL};
+static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
+                                               &tess_reduce_gpu_tree_header,
+                                               &tess_reduce_gpu_complex_header,
+                                               &tess_reduce_gpu_lanes_header,
+                                               &tess_reduce_gpu_moments_header,
+                                               &tess_reduce_gpu_types_header,
+                                               NULL};
 
 enum {
     MOST_BYTES = 32768,

@@ -9,10 +9,11 @@ KERNEL_TEXT(gpu_tree_rows);
 KERNEL_TEXT(gpu_tree_block);
 KERNEL_TEXT(gpu_tree_columns);
 extern const char tess_kernel_reduce_gpu_node_cuh[], tess_kernel_reduce_gpu_tree_cuh[], tess_kernel_reduce_gpu_leaf_cuh[],
-    tess_kernel_reduce_gpu_packed_cuh[], tess_kernel_reduce_gpu_finish_cuh[], tess_kernel_gpu_types_cuh[];
+    tess_kernel_reduce_gpu_packed_cuh[], tess_kernel_reduce_gpu_finish_cuh[], tess_kernel_reduce_gpu_moments_cuh[], tess_kernel_gpu_types_cuh[];
 const tess_gpu_text tess_reduce_gpu_node_header = {"ops/reduce/gpu_node.cuh", tess_kernel_reduce_gpu_node_cuh},
                     tess_reduce_gpu_tree_header = {"ops/reduce/gpu_tree.cuh", tess_kernel_reduce_gpu_tree_cuh},
                     tess_reduce_gpu_leaf_header = {"ops/reduce/gpu_leaf.cuh", tess_kernel_reduce_gpu_leaf_cuh},
+                    tess_reduce_gpu_moments_header = {"ops/reduce/gpu_moments.cuh", tess_kernel_reduce_gpu_moments_cuh},
                     tess_reduce_gpu_types_header = {"gpu/types.cuh", tess_kernel_gpu_types_cuh},
                     tess_reduce_gpu_packed_header = {"ops/reduce/gpu_packed.cuh", tess_kernel_reduce_gpu_packed_cuh},
                     tess_reduce_gpu_finish_header = {"ops/reduce/gpu_finish.cuh", tess_kernel_reduce_gpu_finish_cuh};

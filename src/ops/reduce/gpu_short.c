@@ -20,6 +20,7 @@ static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
                                                &tess_reduce_gpu_exact_header,
                                                &tess_reduce_gpu_stage_header,
                                                &group_header,
+                                               &tess_reduce_gpu_moments_header,
                                                &tess_reduce_gpu_types_header,
                                                NULL};
 
@@ -140,12 +141,15 @@ static double conflicts_of(const reduce_problem *p, const shape *s, int width) {
 void tess_reduce_gpu_short_shape(const reduce_problem *p, shape *s) {
     const bool wide = adds_wide(p);
     *s = (shape){.tile = STRETCH, .warps = 8, .blocks = 6};
-    choose_group(p, s, p->k > REDUCE_LANES || (wide && p->k > 64) ? 8 : 32);
+    choose_group(p, s, p->k > REDUCE_LANES || (wide && p->k > 64) ? 8 : p->kind == REDUCE_VAR && p->in.itemsize == 8 ? 16 : 32);
     if (wide && p->k > 64)
         s->vector = 1;
-    if (p->kind == REDUCE_VAR)
-        s->blocks = s->vector == 1 && p->k <= 64 ? 6 : s->each <= 16 && p->k <= 64 ? 5 : 4;
-    else if (tess_is_complex(p->in.type))
+    if (p->kind == REDUCE_VAR) {
+        s->hold = p->k <= REDUCE_LANES;
+        s->tile = 2 * STRETCH; /* fewer warps, which have more on their way */
+        s->warps = 4;
+        s->blocks = p->in.itemsize == 8 ? 6 : 7;
+    } else if (tess_is_complex(p->in.type))
         s->blocks = p->k > REDUCE_LANES ? 3 : 5;
     if (tess_reduce_gpu_packs_short(p)) {
         const int64_t words = row_bytes(p) / 4;

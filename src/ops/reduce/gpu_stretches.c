@@ -12,12 +12,17 @@ static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
                                                &tess_reduce_gpu_segment_header,
                                                &tess_reduce_gpu_segment_finish_header,
                                                &tess_reduce_gpu_lanes_header,
+                                               &tess_reduce_gpu_moments_header,
+                                               &tess_reduce_gpu_leaf_header,
                                                &tess_reduce_gpu_stage_header,
                                                &tess_reduce_gpu_packed_header,
                                                &tess_reduce_gpu_types_header,
                                                NULL};
 
-enum { MOST = 512 /* segments of a stretch: empty ones take time too */ };
+enum {
+    MOST = 512,     /* segments of a stretch: empty ones take time too */
+    FEW_BEHIND = 12 /* so few that would be left of a stretch's thirty-twos go with the next one */
+};
 
 static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
 
@@ -28,25 +33,30 @@ static bool packs(const reduce_problem *p) { return tess_reduce_gpu_packs_short(
 
 /* What a warp and a multiprocessor have; measured. few: threads of a segment that is not for one thread. */
 typedef struct shape {
-    int tile, warps, blocks, few, one; /* tile: bytes of a stretch; one: of a segment of one thread, where bytes go by words */
+    int tile, warps, blocks, few; /* tile: bytes of a stretch */
+    int one, some;                /* elements of the longest segment of one thread, of few */
 } shape;
 
 static shape shape_of(const reduce_problem *p) {
-    const bool packed = packs(p), wide = p->in.itemsize >= 8 && mean_of(p) * (double)p->in.itemsize >= 1024;
-    shape s = {.tile = 4096, .warps = 8, .blocks = 6, .few = 8, .one = 64};
-    if (packed && p->in.itemsize == 1) {
-        s.few = 4;
-        s.one = 128;
-    } else if (mean_of(p) >= 100 && !packed) {
+    const bool packed = packs(p), far = mean_of(p) >= 100, wide = p->in.itemsize >= 8 && mean_of(p) * (double)p->in.itemsize >= 1024;
+    const int size = (int)p->in.itemsize;
+    shape s = {.tile = 4096, .warps = 8, .blocks = 6, .few = 8, .one = 32, .some = 256};
+    if (packed && size < 4) {
+        s.few = size == 1 ? 4 : 8;
+        s.one = size == 1 && far ? 0 : 64 / size;
+        s.some = 512 / size;
+    } else if (far && !packed) {
         s.few = 16;
     }
-    if (wide) {
+    if (wide || p->kind == REDUCE_VAR) {
         s.tile = 8192;
         s.warps = 4;
     }
-    if (p->kind == REDUCE_VAR)
-        s.blocks = 5;
-    else if (tess_is_complex(p->in.type))
+    if (p->kind == REDUCE_VAR) {
+        s.blocks = size < 8 ? 6 : far ? 5 : 4;
+        s.one = far ? 0 : 32;
+        s.some = far ? 512 : 256;
+    } else if (tess_is_complex(p->in.type))
         s.blocks = wide || p->in.itemsize == 8 ? 5 - (p->kind == REDUCE_PROD) : 4;
     else if (tess_reduce_gpu_node_size(p) > 4 && !packed && p->kind != REDUCE_ARG && !wide)
         s.blocks = 5;
@@ -54,15 +64,19 @@ static shape shape_of(const reduce_problem *p) {
 }
 
 /* Where stretches begin: pairs of an element and twice its segment, plus one where the stretch is a leaf of a segment longer than `tile` bytes; behind
- * them the end. Returns the number of stretches; cuts may be NULL. */
-static int64_t cut(const reduce_problem *p, int64_t tile, int64_t *cuts) {
+ * them the end. Returns the number of stretches; *leaves: how many are such leaves, whose numbers go to `longs`. cuts and longs may be NULL. */
+static int64_t cut(const reduce_problem *p, int64_t tile, int64_t *cuts, int64_t *longs, int64_t *leaves) {
     const int64_t *offset = p->offsets, size = p->in.itemsize;
     int64_t count = 0, first = 0; /* the open stretch's first segment */
     bool open = false;
+    *leaves = 0;
     for (int64_t s = 0; s < p->segments; s++) {
-        const bool is_long = (offset[s + 1] - offset[s]) * size > tile;
+        bool is_long = (offset[s + 1] - offset[s]) * size > tile;
         if (open && !is_long && (offset[s + 1] - offset[first]) * size <= tile && s - first < MOST)
             continue;
+        const int64_t behind = (s - first) % 32;
+        if (open && s - first > 32 && behind > 0 && behind < FEW_BEHIND)
+            s -= behind, is_long = false;
         first = s;
         open = !is_long;
         for (int64_t at = offset[s]; at == offset[s] || at < offset[s + 1]; at += is_long ? REDUCE_LEAF : offset[s + 1] - offset[s] + 1) {
@@ -70,6 +84,9 @@ static int64_t cut(const reduce_problem *p, int64_t tile, int64_t *cuts) {
                 cuts[2 * count] = at;
                 cuts[2 * count + 1] = 2 * s + is_long;
             }
+            if (longs && is_long)
+                longs[*leaves] = count;
+            *leaves += is_long;
             count++;
         }
     }
@@ -80,9 +97,9 @@ static int64_t cut(const reduce_problem *p, int64_t tile, int64_t *cuts) {
     return count;
 }
 
-/* More than there are: but for the last one, two neighbours that are no leaves of long segments hold more than 4 KiB or MOST segments. */
+/* More than there are: but for the last one, three neighbours that are no leaves of long segments hold more than 4 KiB or MOST segments. */
 static double at_most(const reduce_problem *p) {
-    return 4 + 2 * (double)tess_reduce_gpu_segmented(p) * (double)p->in.itemsize / 4096 + 2 * (double)p->segments / MOST +
+    return 4 + 3 * (double)tess_reduce_gpu_segmented(p) * (double)p->in.itemsize / 4096 + 3 * (double)p->segments / MOST +
            (double)tess_reduce_gpu_segmented(p) / REDUCE_LEAF;
 }
 
@@ -109,22 +126,25 @@ bool tess_reduce_gpu_stretches_pay(const tess_problem *problem, const char **why
 static void lay_out(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const reduce_problem *p = of(problem);
     const shape s = shape_of(p);
-    const int64_t chunks = tess_reduce_gpu_chunks(p, REDUCE_LEAF), units = cut(p, s.tile, NULL);
-    const bool packed = packs(p);
+    const bool packed = packs(p), blocks = !packed; /* long segments' leaves have blocks */
+    int64_t leaves, listed;
+    const int64_t chunks = tess_reduce_gpu_chunks(p, REDUCE_LEAF), units = cut(p, s.tile, NULL, NULL, &leaves);
+    listed = blocks ? leaves : 0;
     int64_t block[7 + 3 * (TESS_MAX_NDIM + 1)], *at = block;
     (void)device;
     bool made;
-    int64_t *cuts = tess_reduce_offsets_room(p->base.context, p->offsets, 2 * (units + 1), &made);
+    int64_t *cuts = tess_reduce_offsets_room(p->base.context, p->offsets, 2 * (units + 1) + listed, &made);
     if (!cuts) {
         layout->full = true;
         return;
     }
     if (!made)
-        cut(p, s.tile, cuts);
+        cut(p, s.tile, cuts, blocks ? cuts + 2 * (units + 1) : NULL, &leaves);
     tess_gpu_unit(layout, &tree_stretches);
     tess_reduce_gpu_node_options(layout, p);
     tess_gpu_option(layout, "-DNARROW=%d", chunks == 1);
     tess_gpu_option(layout, "-DKEPT=%d", p->kept);
+    tess_gpu_option(layout, "-DRANK=1");
     tess_gpu_option(layout, "-DLEAVES=%d", chunks > 1);
     tess_gpu_option(layout, "-DPACKED=%d", packed);
     tess_gpu_option(layout, "-DFILLED_WORDS=%d", packed);
@@ -132,7 +152,8 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     tess_gpu_option(layout, "-DPAD=0");
     tess_gpu_option(layout, "-DWARPS=%d", s.warps);
     tess_gpu_option(layout, "-DFEW_LANES=%d", s.few);
-    tess_gpu_option(layout, "-DONE_BYTES=%d", s.one);
+    tess_gpu_option(layout, "-DONE=%d", s.one);
+    tess_gpu_option(layout, "-DSOME=%d", s.some);
     tess_gpu_option(layout, "-DAT_LEAST=%d", s.blocks);
     *at++ = p->outputs;
     *at++ = units;
@@ -145,7 +166,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     const size_t bytes = (size_t)(at - block) * sizeof *block;
     const int64_t partial = chunks > 1 ? tess_gpu_reserve(layout, p->outputs * (chunks + p->segments) * tess_reduce_gpu_node_size(p)) : 0;
     const int64_t offsets = tess_gpu_data(layout, p->offsets, (size_t)(p->segments + 1) * sizeof *p->offsets),
-                  at_cuts = tess_gpu_data(layout, cuts, (size_t)(2 * (units + 1)) * sizeof *cuts);
+                  at_cuts = tess_gpu_data(layout, cuts, (size_t)(2 * (units + 1) + listed) * sizeof *cuts);
     tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_stretches", tess_ceil_div(p->outputs * units, s.warps), 1, 1, 32 * s.warps, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
@@ -153,6 +174,17 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, at_cuts);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
     tess_gpu_pass(layout, step, block, bytes);
+    if (listed) {
+        step = tess_gpu_launch_of(layout, "long_leaves", p->outputs * listed, 1, 1, REDUCE_LANES, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, offsets);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, at_cuts);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, at_cuts + 2 * (units + 1) * (int64_t)sizeof *cuts);
+        tess_gpu_pass_i64(layout, step, listed);
+        tess_gpu_pass(layout, step, block, bytes);
+    }
     if (chunks > 1) {
         step = tess_gpu_launch_of(layout, "finish", p->outputs * tess_ceil_div(chunks - 1, s.warps), 1, 1, 32 * s.warps, 0);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);

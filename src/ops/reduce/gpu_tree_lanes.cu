@@ -30,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(256) tree_lanes(const element *in, 
     for (i64 first = 0; first < k; first += 8192) {
         int n = k - first < 8192 ? (int)(k - first) : 8192;
 #if KIND == VAR
-        node whole = moments(p, from, first, n);
+        node whole = of_leaf(p, from, first, n);
 #else
         node mine = nothing();
         for (int i = threadIdx.x; i < n; i += 256)
@@ -41,7 +41,9 @@ extern "C" __global__ void __launch_bounds__(256) tree_lanes(const element *in, 
 #endif
         if (threadIdx.x == 0)
             push(stack, depth, whole, first / 8192);
+#if KIND != VAR
         __syncthreads();
+#endif
     }
     if (threadIdx.x != 0)
         return;

@@ -6,10 +6,9 @@
 // problem, which is too large to be on the device whole: each comes out as a record that the host pairs with the others (slab.c).
 #if IN >= 14
 #include "ops/reduce/gpu_complex.cuh"
-#else
-#include "ops/reduce/gpu_leaf.cuh"
 #endif
 #include "ops/reduce/gpu_finish.cuh"
+#include "ops/reduce/gpu_leaf.cuh"
 
 struct leaves {
     i64 k, count; // elements and leaves of an output
@@ -23,33 +22,6 @@ struct record {
     u64 a, b;
     i64 count;
 };
-
-#if KIND == VAR
-__device__ node of_leaf(const leaves &p, const element *from, i64 first, int n) { return moments(p, from, first, n); }
-#else
-__device__ node of_leaf(const leaves &p, const element *from, i64 first, int n) {
-    __shared__ node lane[256];
-    node mine = nothing();
-    int i = threadIdx.x;
-    for (; i + 3 * 256 < n; i += 4 * 256) { // four on their way at once
-        element x[4];
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-            x[j] = from[place(p, first + i + j * 256)];
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-            take(mine, x[j], first + i + j * 256);
-    }
-    for (; i < n; i += 256)
-        take(mine, from[place(p, first + i)], first + i);
-#if KIND == SUM && COUNTED && ACC == T_F32
-    ((volatile unsigned *)&lane[threadIdx.x])[1] = 0; // a hole, which is copied with the rest
-#endif
-    lane[threadIdx.x] = mine;
-    halve(lane);
-    return lane[0];
-}
-#endif
 
 #if PARTS
 __device__ u64 bits(float x) { return __float_as_uint(x); }
@@ -82,7 +54,7 @@ __device__ record record_of(const node &n, int k) {
 }
 #endif
 
-extern "C" __global__ void __launch_bounds__(256) tree_leaves(const element *in, void *to, node *partial, const leaves p) {
+extern "C" __global__ void __launch_bounds__(256, AT_LEAST) tree_leaves(const element *in, void *to, node *partial, const leaves p) {
     i64 output = blockIdx.x, leaf = 0, at_in, at_out;
 #if MANY
     leaf = output % p.count;

@@ -86,6 +86,34 @@ template <typename T> __device__ T together(T *room, const T &mine, int group, i
     return part[0];
 }
 
+#if KIND == VAR
+// What together() does for nodes, for the sums of a look, and what they count where some elements do not.
+__device__ double both_of(node *room, double sum, int &count, int group, int place, int outputs) {
+    if (GROUP == 1)
+        return sum;
+    __syncthreads();
+    if (group < GROUP) {
+        room[group * outputs + place].m2 = sum;
+        room[group * outputs + place].count = count;
+    }
+    __syncthreads();
+    double part[GROUP];
+    int counts = 0;
+#pragma unroll
+    for (int g = 0; g < GROUP; g++) {
+        part[g] = room[g * outputs + place].m2;
+        counts += room[g * outputs + place].count;
+    }
+#pragma unroll
+    for (int w = GROUP / 2; w > 0; w /= 2)
+#pragma unroll
+        for (int g = 0; g < w; g++)
+            part[g] += part[g + w];
+    count = OMIT ? counts : count;
+    return part[0];
+}
+#endif
+
 extern "C" __global__ void __launch_bounds__(THREADS, AT_LEAST) tree_patches(const element *in, result *out, const patches p) {
     __shared__ words<16> tiles[PATCH / 16];
     __shared__ node nodes[GROUP > 1 ? THREADS : 1];
@@ -124,44 +152,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, AT_LEAST) tree_patches(con
     };
 #if KIND == VAR
     int count = OMIT ? 0 : p.k;
-    double mean = 0, sum;
-#pragma unroll 1
-    for (int second = 0; second < 2; second++) {
-        const look l = {second != 0, mean};
-        sum = subtree<0, 1, EACH, double>([&](int m) {
-            double lane = 0;
-            if (m * GROUP + group < k)
-                l.take(lane, at(m * GROUP + group), count);
-            return lane;
-        });
-        node both = nothing();
-        both.m2 = sum;
-        both.count = count;
-        if (GROUP > 1) {
-            __syncthreads();
-            if (group < GROUP)
-                nodes[group * outputs + place] = both;
-            __syncthreads();
-            double part[GROUP];
-            int counts = 0;
-#pragma unroll
-            for (int g = 0; g < GROUP; g++) {
-                part[g] = nodes[g * outputs + place].m2;
-                counts += nodes[g * outputs + place].count;
-            }
-#pragma unroll
-            for (int w = GROUP / 2; w > 0; w /= 2)
-#pragma unroll
-                for (int g = 0; g < w; g++)
-                    part[g] += part[g + w];
-            sum = part[0];
-            if (OMIT && !second)
-                count = counts;
-        }
-        if (!second)
-            mean = sum / (double)count;
-    }
-    const node whole = moments_of(mean, sum, count);
+    double sum = subtree<0, 1, EACH, double>([&](int m) {
+        const bool there = m * GROUP + group < k;
+        return there ? first_look(at(m * GROUP + group), there, count) : 0;
+    });
+    sum = both_of(nodes, sum, count, group, place, outputs);
+    const double mean = mean_of(sum, count);
+    int same = 0;
+    sum = subtree<0, 1, EACH, double>([&](int m) { return m * GROUP + group < k ? second_look(at(m * GROUP + group), true, mean) : 0; });
+    const node whole = moments_of(mean, both_of(nodes, sum, same, group, place, outputs), count);
 #elif ANY_ORDER
     taker mine;
 #pragma unroll 8

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpu_tree_stretches.cu - production, short segments that follow one another in memory: a warp copies a stretch of whole ones to shared memory.
 //
-// Segments are one run of memory wherever they begin, so it is read by vectors of 16 bytes, 4 KiB a warp on their way at once (gpu_stage.cuh), whatever the lengths. The
+// Segments are one run of memory wherever they begin, so it is read by vectors of 16 bytes, TILE bytes a warp on their way at once (gpu_stage.cuh), whatever the lengths. The
 // host has cut the run into stretches of whole segments, TILE bytes or fewer, so no warp waits for a search. In shared memory a thread
-// takes a segment of up to 32 elements, all of its tree's lanes, in the order in which they halve, so few registers hold them; FEW_LANES threads take one of up to 256; the warp one that is longer. Lengths may be mixed in any way: those of a kind that are among 32 segments go together, and no thread has
-// more lanes than the longest of them wants. What no order can change keeps one node a thread, small elements go by words (-DPACKED=1, gpu_packed.cuh).
+// takes a segment of up to ONE elements, all of its tree's lanes, in the order in which they halve, so few registers hold them; FEW_LANES threads take one of up to SOME;
+// the warp one that is longer. Lengths may be mixed in any way: those of a kind that are among 32 segments go together, and no thread has more lanes than the
+// longest of them wants. What no order can change keeps one node a thread, small elements go by words (-DPACKED=1, gpu_packed.cuh), those of moments stay in
+// registers for the second look (gpu_moments.cuh).
 //
-// A segment longer than TILE comes by stretches of 4 KiB, a warp for each of its leaves. -DLEAVES=1: some have more leaves than one; their nodes are
-// put down for `finish`.
+// A segment longer than TILE has a block for each of its leaves, in a launch of its own (`long_leaves`), or where elements go by words a warp, which copies TILE bytes
+// at a time. -DLEAVES=1: some have more leaves than one; their nodes are put down for `finish`.
 #if IN >= 14
 #include "ops/reduce/gpu_complex.cuh"
 #endif
@@ -22,12 +24,11 @@
 #if PACKED
 #include "ops/reduce/gpu_packed.cuh"
 #endif
+#if !PACKED
+#include "ops/reduce/gpu_leaf.cuh"
+#endif
 
 enum { LEAF = 8192, SIZE = (int)sizeof(element), EACH = 8, STEP = TILE / SIZE };
-enum {
-    ONE = PACKED && SIZE < 4 ? ONE_BYTES / SIZE : 32,
-    SOME = PACKED && SIZE < 4 ? 512 / SIZE : 256
-}; // the longest segment of a thread, of FEW_LANES
 
 struct segments {
     i64 outputs, units, chunks; // stretches of an output
@@ -55,40 +56,46 @@ __device__ element at(const char *tile, int i) { return *(const element *)(tile 
 __device__ int longest_of(int k) { return __reduce_max_sync(ALL, k); }
 
 #if KIND == VAR
-// both(look, count) gives the sums of a look, whole in the first of `threads` neighbours.
-template <int THREADS, typename F> __device__ __forceinline__ node two_looks(int k, const F &both) {
-    int count = OMIT ? 0 : k;
-    double mean = 0, sum = 0;
-#pragma unroll 1
-    for (int second = 0; second < 2; second++) {
-        sum = both(look{second != 0, mean}, count);
-        if (!second) {
-            sum = THREADS > 1 ? __shfl_sync(ALL, sum, 0, THREADS) : sum;
+// The sum of THREADS neighbours for each of them, and the mean.
+template <int THREADS> __device__ __forceinline__ void meet(double &sum) {
 #pragma unroll
-            for (int across = THREADS / 2; OMIT && across > 0; across /= 2)
-                count += __shfl_xor_sync(ALL, count, across);
-            mean = sum / (double)count;
-        }
-    }
-    return moments_of(mean, sum, count);
+    for (int across = THREADS / 2; across > 0; across /= 2)
+        sum += __shfl_xor_sync(ALL, sum, across);
+}
+template <int THREADS> __device__ __forceinline__ double met_mean(double sum, int &count) {
+    meet<THREADS>(sum);
+#pragma unroll
+    for (int across = THREADS / 2; OMIT && across > 0; across /= 2)
+        count += __shfl_xor_sync(ALL, count, across);
+    return mean_of(sum, count);
 }
 #endif
 
-// k elements by THREADS threads, of which this one is t, LANES lanes each; fewer, of what no order can change, go on for `longest`.
-template <int THREADS, int LANES> __device__ __forceinline__ node few_of(const char *tile, int k, int t) {
+// k elements by THREADS threads, of which this one is t, at most MOST for each.
+template <int THREADS, int MOST> __device__ __forceinline__ node few_of(const char *tile, int k, int t) {
 #if KIND == VAR
-    return two_looks<THREADS>(k, [&](const look &l, int &count) {
-        double sum = subtree<0, 1, LANES, double>([&](int m) {
-            double lane = 0;
-            if (m * THREADS + t < k)
-                l.take(lane, at(tile, m * THREADS + t), count);
-            return lane;
-        });
-        gather<THREADS>(sum);
-        return sum;
+    enum { LANES = MOST < 256 / THREADS ? MOST : 256 / THREADS };
+    static_assert((LANES & (LANES - 1)) == 0, "lanes halve");
+    const int left = k - t;
+    int count = OMIT ? 0 : k;
+    element held[MOST] = {};
+#pragma unroll
+    for (int i = 0; i < MOST; i++)
+        if (i * THREADS < left)
+            held[i] = at(tile, i * THREADS + t);
+    double sum = subtree<0, 1, LANES, double>([&](int m) {
+        const double lane = first_look(held[m], m * THREADS < left, count);
+        return m + LANES < MOST ? lane + first_look(held[m + LANES], (m + LANES) * THREADS < left, count) : lane;
     });
+    const double mean = met_mean<THREADS>(sum, count);
+    sum = subtree<0, 1, LANES, double>([&](int m) {
+        const double lane = second_look(held[m], m * THREADS < left, mean);
+        return m + LANES < MOST ? lane + second_look(held[m + LANES], (m + LANES) * THREADS < left, mean) : lane;
+    });
+    meet<THREADS>(sum);
+    return moments_of(mean, sum, count);
 #else
-    node whole = subtree<0, 1, LANES, node>([&](int m) {
+    node whole = subtree<0, 1, MOST, node>([&](int m) {
         node lane = nothing();
         if (m * THREADS + t < k)
             take(lane, at(tile, m * THREADS + t), m * THREADS + t);
@@ -131,7 +138,7 @@ template <int THREADS> __device__ __forceinline__ node some_of(const char *tile,
     return whole;
 #elif ANY_ORDER
     taker mine;
-#pragma unroll 4
+#pragma unroll(THREADS == 32 ? 8 : 4)
     for (int i = t; i < longest; i += THREADS)
         if (i < k)
             mine.take(at(tile, i), i);
@@ -145,80 +152,87 @@ template <int THREADS> __device__ __forceinline__ node some_of(const char *tile,
         return few_of<THREADS, 8>(tile, k, t);
     if (longest <= THREADS * 16)
         return few_of<THREADS, 16>(tile, k, t);
+    if constexpr (KIND == VAR && THREADS == 16)
+        if (longest <= THREADS * 24)
+            return few_of<THREADS, 24>(tile, k, t);
     return few_of<THREADS, 32>(tile, k, t);
 #endif
 }
 
-#if !PACKED && !ANY_ORDER
-// The halving tree over the warp's lanes, EACH of them a thread's, which take their elements by use(lane, element, number); whole in lane[0] of the first.
-template <typename T, typename F, typename U> __device__ __forceinline__ void walk(T (&lane)[EACH], int n, i64 first, const F &staged, const U &use) {
-    const int t = threadIdx.x % 32;
+#if PACKED
+// n elements by the warp, in stretches of STEP that `staged(begin)` gives. first: the first one's number.
+template <typename F> __device__ node many_of(int n, i64 first, const F &staged) {
+    node whole = nothing();
     for (int from = 0; from < n; from += STEP) {
         const char *tile = staged(from);
         const int here = n - from < STEP ? n - from : STEP;
-        for (int i = t; i < here; i += 32 * EACH)
-#pragma unroll
-            for (int j = 0; j < EACH; j++)
-                if (i + 32 * j < here)
-                    use(lane[j], at(tile, i + 32 * j), first + from + i + 32 * j);
+        node some = words_of<32>(tile, here, here, threadIdx.x % 32);
+#if KIND == ARG
+        some.index += some.index < 0 ? 0 : (number)(first + from);
+#endif
+        merge(whole, some);
         __syncwarp();
     }
+    gather<32>(whole);
+    return whole;
+}
+#elif ANY_ORDER
+__device__ node many_of(const char *tile, int n) { return some_of<32>(tile, n, n, threadIdx.x % 32); }
+#else
+// Elements for the warp's lanes, EACH of them a thread's: use(j, element, its number, whether it is there).
+template <typename F> __device__ __forceinline__ void for_lanes(const char *tile, int n, const F &use) {
+    const int t = threadIdx.x % 32;
+#pragma unroll 1
+    for (int i = t; i - t < n; i += 32 * EACH) {
+        element e[EACH] = {};
+#pragma unroll
+        for (int j = 0; j < EACH; j++)
+            if (i + 32 * j < n)
+                e[j] = at(tile, i + 32 * j);
+#pragma unroll
+        for (int j = 0; j < EACH; j++)
+            use(j, e[j], i + 32 * j, i + 32 * j < n);
+    }
+}
+
+template <typename T> __device__ __forceinline__ void halve_own(T (&lane)[EACH]) {
 #pragma unroll
     for (int w = EACH / 2; w > 0; w /= 2)
 #pragma unroll
         for (int j = 0; j < w; j++)
             merge(lane[j], lane[j + w]);
-    gather<32>(lane[0]);
 }
-#endif
 
-// n elements by the warp, in stretches of STEP that `staged(begin)` gives, a multiple of 256. first: the first one's number.
-template <typename F> __device__ node many_of(int n, i64 first, const F &staged) {
-#if PACKED || ANY_ORDER
-    const int t = threadIdx.x % 32;
-#if PACKED
-    node whole = nothing();
-#else
-    taker mine;
-#endif
-    for (int from = 0; from < n; from += STEP) {
-        const char *tile = staged(from);
-        const int here = n - from < STEP ? n - from : STEP;
-#if PACKED
-        node some = words_of<32>(tile, here, here, t);
-#if KIND == ARG
-        some.index += some.index < 0 ? 0 : (number)(first + from);
-#endif
-        merge(whole, some);
-#else
-#pragma unroll 8
-        for (int i = t; i < here; i += 32)
-            mine.take(at(tile, i), (number)(first + from + i));
-#endif
-        __syncwarp();
-    }
-#if !PACKED
-    node whole = mine.total(t < n ? (number)(first + t) : -1);
-#endif
-    gather<32>(whole);
-    return whole;
-#else
+// n elements by the warp.
+__device__ node many_of(const char *tile, int n) {
 #if KIND == VAR
-    return two_looks<32>(n, [&](const look &l, int &count) {
-        double lane[EACH] = {};
-        walk(lane, n, first, staged, [&](double &to, element e, i64) { l.take(to, e, count); });
-        return lane[0];
-    });
+    int count = OMIT ? 0 : n;
+    double lane[EACH] = {};
+    for_lanes(tile, n, [&](int j, element e, int, bool there) { lane[j] += first_look(e, there, count); });
+    halve_own(lane);
+    const double mean = met_mean<32>(lane[0], count);
+#pragma unroll
+    for (int j = 0; j < EACH; j++)
+        lane[j] = 0;
+    for_lanes(tile, n, [&](int j, element e, int, bool there) { lane[j] += second_look(e, there, mean); });
+    halve_own(lane);
+    meet<32>(lane[0]);
+    return moments_of(mean, lane[0], count);
 #else
     node lane[EACH];
 #pragma unroll
     for (int j = 0; j < EACH; j++)
         lane[j] = nothing();
-    walk(lane, n, first, staged, [&](node &to, element e, i64 i) { take(to, e, i); });
+    for_lanes(tile, n, [&](int j, element e, int i, bool there) {
+        if (there)
+            take(lane[j], e, i);
+    });
+    halve_own(lane);
+    gather<32>(lane[0]);
     return lane[0];
 #endif
-#endif
 }
+#endif
 
 extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
     tree_stretches(const element *in, result *out, const i64 *offsets, const i64 *cuts, node *partial, const segments p) {
@@ -238,6 +252,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
     const int n = (int)(next.begin - here.begin);
     out += at_out + here.segment * p.out_step;
     if (here.is_long) {
+#if PACKED
         const i64 begin = offsets[here.segment], k = offsets[here.segment + 1] - begin;
         node whole = many_of(n, here.begin - begin, [&](int i) { return tile + stage(tile, part{from + i, 0, n - i < STEP ? n - i : STEP}, 1); });
         if (lane != 0)
@@ -248,6 +263,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
         else
 #endif
             *out = finished(whole, k, p.ddof);
+#endif
         return;
     }
     const int count = (int)(next.segment - here.segment);
@@ -284,12 +300,59 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
         }
         for (unsigned rest = __ballot_sync(ALL, k > SOME); rest; rest &= rest - 1) {
             const int whose = __ffs(rest) - 1, first = __shfl_sync(ALL, begin, whose), len = __shfl_sync(ALL, k, whose);
+#if PACKED
             const node whole = many_of(len, 0, [&](int i) { return tile + (first + i) * SIZE; });
+#else
+            const node whole = many_of(tile + first * SIZE, len);
+#endif
             if (lane == 0)
                 out[(base + whose) * p.out_step] = finished(whole, len, p.ddof);
         }
     }
 }
+
+#if !PACKED
+// A block for each leaf of the segments that are longer than a stretch; their numbers among the stretches are in `longs`.
+#if ANY_ORDER
+__device__ node long_leaf(const element *from, i64 first, int n) {
+    __shared__ node room[256];
+    taker mine;
+    from += first;
+#pragma unroll 8
+    for (int i = threadIdx.x; i < n; i += 256)
+        mine.take(from[i], (number)(first + i));
+    room[threadIdx.x] = mine.total((int)threadIdx.x < n ? (number)(first + threadIdx.x) : -1);
+    halve(room);
+    return room[0];
+}
+#else
+struct neighbours {
+    i64 size[2], step[2];
+};
+__device__ node long_leaf(const element *from, i64 first, int n) { return of_leaf(neighbours{{0, 0}, {1, 0}}, from, first, n); }
+#endif
+
+extern "C" __global__ void __launch_bounds__(256)
+    long_leaves(const element *in, result *out, const i64 *offsets, const i64 *cuts, node *partial, const i64 *longs, i64 count, const segments p) {
+    i64 unit = blockIdx.x, output = 0, at_in, at_out;
+    if (KEPT > 0) {
+        output = unit / count;
+        unit %= count;
+    }
+    place_of(p, output, at_in, at_out);
+    const cut here = cut_of(cuts, longs[unit]), next = cut_of(cuts, longs[unit] + 1);
+    const i64 begin = offsets[here.segment], k = offsets[here.segment + 1] - begin;
+    const node whole = long_leaf(in + at_in + begin, here.begin - begin, (int)(next.begin - here.begin));
+    if (threadIdx.x != 0)
+        return;
+#if LEAVES
+    if (k > LEAF)
+        partial[output * (p.chunks + p.segments) + (here.begin - p.begin) / LEAF + here.segment] = whole;
+    else
+#endif
+        out[at_out + here.segment * p.out_step] = finished(whole, k, p.ddof);
+}
+#endif
 
 #if LEAVES
 #include "ops/reduce/gpu_segment_finish.cuh"

@@ -194,19 +194,20 @@ static void skewed(void **state) {
 static void mixed(void **state) {
     (void)state;
     uint64_t random = 5;
-    static const int64_t sizes[] = {3, 1, 32, 33, 4, 5, 64, 65, 8, 9, 256, 16, 17, 257, 31, 512, 513, 2, 1024, 100, 130, 700, 4096, 7};
+    static const int64_t sizes[] = {3, 1, 32, 33, 4, 5, 64, 65, 8, 9, 256, 16, 17, 257, 31, 512, 513, 2, 1024, 100, 130, 700, 4096, 7, 190, 385};
     static const struct {
         tess_reduction operation;
         tess_type in, out;
         tess_nan nan;
-    } cases[] = {{TESS_SUM, tess_f32, tess_f32, TESS_NAN_PROPAGATE},   {TESS_SUM, tess_u8, tess_u64, TESS_NAN_PROPAGATE},
-                 {TESS_VAR, tess_f32, tess_f64, TESS_NAN_OMIT},        {TESS_MAX, tess_f32, tess_f32, TESS_NAN_PROPAGATE},
-                 {TESS_MIN, tess_f32, tess_f32, TESS_NAN_OMIT},        {TESS_NORM_INF, tess_f32, tess_f32, TESS_NAN_PROPAGATE},
-                 {TESS_ARGMAX, tess_f32, tess_i64, TESS_NAN_OMIT},     {TESS_ARGMIN, tess_f32, tess_i32, TESS_NAN_PROPAGATE},
-                 {TESS_ARGMAX, tess_u8, tess_i64, TESS_NAN_PROPAGATE}, {TESS_ARGMIN, tess_i16, tess_i64, TESS_NAN_PROPAGATE},
-                 {TESS_ARGMAX, tess_f16, tess_i64, TESS_NAN_OMIT},     {TESS_ARGMIN, tess_f64, tess_i64, TESS_NAN_PROPAGATE},
-                 {TESS_MAX, tess_f16, tess_f16, TESS_NAN_PROPAGATE},   {TESS_SUM, tess_c128, tess_c128, TESS_NAN_PROPAGATE},
-                 {TESS_SUM, tess_f64, tess_f64, TESS_NAN_PROPAGATE},   {TESS_PROD, tess_i32, tess_i64, TESS_NAN_PROPAGATE}};
+    } cases[] = {{TESS_SUM, tess_f32, tess_f32, TESS_NAN_PROPAGATE},      {TESS_SUM, tess_u8, tess_u64, TESS_NAN_PROPAGATE},
+                 {TESS_VAR, tess_f32, tess_f64, TESS_NAN_OMIT},           {TESS_STD, tess_f32, tess_f32, TESS_NAN_PROPAGATE},
+                 {TESS_MAX, tess_f32, tess_f32, TESS_NAN_PROPAGATE},      {TESS_MIN, tess_f32, tess_f32, TESS_NAN_OMIT},
+                 {TESS_NORM_INF, tess_f32, tess_f32, TESS_NAN_PROPAGATE}, {TESS_ARGMAX, tess_f32, tess_i64, TESS_NAN_OMIT},
+                 {TESS_ARGMIN, tess_f32, tess_i32, TESS_NAN_PROPAGATE},   {TESS_ARGMAX, tess_u8, tess_i64, TESS_NAN_PROPAGATE},
+                 {TESS_ARGMIN, tess_i16, tess_i64, TESS_NAN_PROPAGATE},   {TESS_ARGMAX, tess_f16, tess_i64, TESS_NAN_OMIT},
+                 {TESS_ARGMIN, tess_f64, tess_i64, TESS_NAN_PROPAGATE},   {TESS_MAX, tess_f16, tess_f16, TESS_NAN_PROPAGATE},
+                 {TESS_SUM, tess_c128, tess_c128, TESS_NAN_PROPAGATE},    {TESS_SUM, tess_f64, tess_f64, TESS_NAN_PROPAGATE},
+                 {TESS_PROD, tess_i32, tess_i64, TESS_NAN_PROPAGATE}};
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int far = 0; far < 2; far++) { /* the mean decides how segments are shared */
             lengths l;
