@@ -41,7 +41,8 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     tess_gpu_option(layout, "-DRANK=%d", p->rank);
     tess_gpu_option(layout, "-DMANY=%d", many);
     tess_gpu_option(layout, "-DPARTS=%d", p->records);
-    tess_gpu_option(layout, "-DAT_LEAST=%d", p->kind != REDUCE_VAR ? 1 : p->in.itemsize == 8 ? 2 : 4);
+    if (p->kind == REDUCE_VAR)
+        tess_gpu_option(layout, "-DAT_LEAST=%d", p->in.itemsize == 8 ? 2 : 4);
     *at++ = p->k;
     *at++ = leaves;
     *at++ = tess_reduce_gpu_word(p->ddof);
