@@ -89,8 +89,8 @@ NARROW_GREATEST(i16, v_i16)
 NARROW_GREATEST(f16, v_i16)
 NARROW_GREATEST(bf16, v_i16)
 
-/* The first terms that have them. Never by magnitude. LINE: bytes. */
-#define LINE_FIRST(name, vector, S, U, LINE)                                                            \
+/* The first terms that have them. Never by magnitude. plain: vectors without signs, of the terms' numbers. LINE: bytes. */
+#define LINE_FIRST(name, vector, plain, S, U, LINE)                                                     \
     static void short_first_##name(int64_t *places, const void *terms, int64_t k, reduce_order order) { \
         order.magnitude = false;                                                                        \
         enum { ROWS_OF_LINE = (LINE) / sizeof(S) };                                                     \
@@ -99,14 +99,15 @@ NARROW_GREATEST(bf16, v_i16)
         U first[ROWS_OF_LINE];                                                                          \
         for (int part = 0; part < (LINE); part += TESS_VECTOR_BYTES) {                                  \
             const char *p = (const char *)terms + part;                                                 \
-            vector best, x, at = {0}, number = {0};                                                     \
+            plain at = {0}, number = {0};                                                               \
+            vector best, x;                                                                             \
             memcpy(&x, p, sizeof x);                                                                    \
             best = vector_key_##name(x, order);                                                         \
             for (int64_t j = 1; j < k; j++) {                                                           \
                 memcpy(&x, p += (LINE), sizeof x);                                                      \
                 x = vector_key_##name(x, order);                                                        \
                 number += 1;                                                                            \
-                const vector beats = (vector)(x > best);                                                \
+                const plain beats = (plain)(x > best);                                                  \
                 at = (at & ~beats) | (number & beats);                                                  \
                 best = vector##_greater(x, best);                                                       \
             }                                                                                           \
@@ -118,17 +119,17 @@ NARROW_GREATEST(bf16, v_i16)
         for (int i = 0; order.omit && i < ROWS_OF_LINE; i++)                                            \
             places[i] = most[i] == none ? -1 : places[i];                                               \
     }
-LINE_FIRST(bool, v_i8, int8_t, uint8_t, 64)
-LINE_FIRST(u8, v_i8, int8_t, uint8_t, 64)
-LINE_FIRST(i8, v_i8, int8_t, uint8_t, 64)
-LINE_FIRST(u16, v_i16, int16_t, uint16_t, 64)
-LINE_FIRST(i16, v_i16, int16_t, uint16_t, 64)
-LINE_FIRST(f16, v_i16, int16_t, uint16_t, 64)
-LINE_FIRST(bf16, v_i16, int16_t, uint16_t, 64)
-LINE_FIRST(u32, v_i32, int32_t, uint32_t, 64)
-LINE_FIRST(i32, v_i32, int32_t, uint32_t, 64)
-LINE_FIRST(u64, v_i64, int64_t, uint64_t, 128)
-LINE_FIRST(i64, v_i64, int64_t, uint64_t, 128)
+LINE_FIRST(bool, v_i8, v_u8, int8_t, uint8_t, 64)
+LINE_FIRST(u8, v_i8, v_u8, int8_t, uint8_t, 64)
+LINE_FIRST(i8, v_i8, v_u8, int8_t, uint8_t, 64)
+LINE_FIRST(u16, v_i16, v_u16, int16_t, uint16_t, 64)
+LINE_FIRST(i16, v_i16, v_u16, int16_t, uint16_t, 64)
+LINE_FIRST(f16, v_i16, v_u16, int16_t, uint16_t, 64)
+LINE_FIRST(bf16, v_i16, v_u16, int16_t, uint16_t, 64)
+LINE_FIRST(u32, v_i32, v_u32, int32_t, uint32_t, 64)
+LINE_FIRST(i32, v_i32, v_u32, int32_t, uint32_t, 64)
+LINE_FIRST(u64, v_i64, v_u64, int64_t, uint64_t, 128)
+LINE_FIRST(i64, v_i64, v_u64, int64_t, uint64_t, 128)
 
 /* How many terms are 0; sign: what does not tell a float's zeros apart from it. In goes of 128, whose number fits a byte. */
 #define ZEROS(name, vector, S, rows, sign)                                              \
