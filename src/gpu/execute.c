@@ -2,8 +2,7 @@
  * execute.c - one execution of a plan: workspace, launches on the caller's stream, the result word where a row has one.
  *
  * With device arrays and the caller's workspace nothing is allocated and nothing waited for, so the call can be captured into a graph. (replay.c makes one
- * itself of calls alike, once.) A report, a
- * result and arrays in host memory make it wait for the stream, and no other. */
+ * itself of calls alike, once.) A report, a result and arrays in host memory make it wait for the stream, and no other. */
 #include <string.h>
 
 #include "gpu/slots.h"
