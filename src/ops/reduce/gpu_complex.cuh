@@ -33,13 +33,24 @@ template <typename R> __device__ pair<R> times(pair<R> a, pair<R> b) {
     return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
+// What an operation does not ask for is not there: nodes go through shuffles and shared memory whole. `filled`: as in gpu_node.cuh.
+#define COUNTED (OMIT && (KIND == SUM || KIND == COUNT))
+#define FILLED (OMIT && KIND == SUM && ACC == T_C128)
+
 struct node {
 #if KIND == EXTREME
     i64 key; // a modulus has the bits of its key, NaN the greatest, nothing the lowest (cpu_order.c)
+#elif KIND == COUNT
+    i64 zeros;
 #else
     acc value;
 #endif
-    i64 zeros, count; // of elements that are no NaN
+#if COUNTED
+    i64 count; // of elements that are no NaN
+#endif
+#if FILLED
+    i64 filled;
+#endif
 };
 
 __device__ void set(double &v, double re) { v = re; }
@@ -52,10 +63,17 @@ __device__ node nothing() {
     node n;
 #if KIND == EXTREME
     n.key = -0x7fffffffffffffffll - 1;
+#elif KIND == COUNT
+    n.zeros = 0;
 #else
     set(n.value, KIND == PROD);
 #endif
-    n.zeros = n.count = 0;
+#if COUNTED
+    n.count = 0;
+#endif
+#if FILLED
+    n.filled = 0;
+#endif
     return n;
 }
 
@@ -70,10 +88,11 @@ __device__ void load(double &v, element x) {
 
 __device__ void take(node &n, element x, i64 index) {
     bool counts = !(OMIT && (x.re != x.re || x.im != x.im));
+#if KIND == COUNT
+    n.zeros += x.re == 0 && x.im == 0;
+#else
     acc v;
-    if (KIND == COUNT)
-        n.zeros += x.re == 0 && x.im == 0;
-    else if (counts) {
+    if (counts) {
         load(v, x);
 #if KIND == EXTREME
         const i64 key = v != v ? 0x7fffffffffffffffll : __double_as_longlong(v);
@@ -82,7 +101,10 @@ __device__ void take(node &n, element x, i64 index) {
         n.value = KIND == PROD ? times(n.value, v) : added(n.value, v);
 #endif
     }
+#endif
+#if COUNTED
     n.count += counts;
+#endif
 }
 
 __device__ void take_next(node &n, element x, i64 index) { take(n, x, index); }
@@ -91,11 +113,14 @@ __device__ void merge(node &n, const node &m) {
 #if KIND == EXTREME
     const i64 mine = n.key, other = m.key;
     n.key = other > mine ? other : mine;
+#elif KIND == COUNT
+    n.zeros += m.zeros;
 #else
     n.value = KIND == PROD ? times(n.value, m.value) : added(n.value, m.value);
 #endif
-    n.zeros += m.zeros;
+#if COUNTED
     n.count += m.count;
+#endif
 }
 
 #if OUT == T_C64 || OUT == T_C128
@@ -115,19 +140,24 @@ __device__ double root(double v) { return sqrt(v); }
 template <typename R> __device__ double root(pair<R> v) { return (double)v.re; } // not reached
 
 __device__ result finished(const node &n, i64 k, double ddof) {
+#if COUNTED
+    const i64 count = n.count;
+#else
+    const i64 count = k;
+#endif
 #if KIND == EXTREME
     return put(n.key < 0 ? 0 : __longlong_as_double(n.key)); // the key of NaN is one of its bit patterns
-#else
+#elif KIND == COUNT
     if (OPERATION == OP_ANY)
-        return put((u64)(n.count > n.zeros));
+        return put((u64)(count > n.zeros));
     if (OPERATION == OP_ALL)
         return put((u64)(n.zeros == 0));
-    if (OPERATION == OP_COUNT_NONZERO)
-        return put(n.count - n.zeros);
+    return put(count - n.zeros);
+#else
     if (OPERATION == OP_NORM2)
         return put(root(n.value));
     if (OPERATION == OP_MEAN)
-        return put(shared_out(n.value, n.count));
+        return put(shared_out(n.value, count));
     return put(n.value);
 #endif
 }

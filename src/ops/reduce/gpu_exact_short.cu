@@ -9,7 +9,6 @@
 #include "ops/reduce/gpu_stage.cuh"
 
 enum { LOG = LOG_LANES, ROWS = 32 / GROUP };
-const unsigned ALL = 0xffffffffu;
 
 __device__ unsigned over_group(unsigned x) {
 #pragma unroll

@@ -37,7 +37,15 @@ __device__ node paired_eight(const node *from, i64 count) {
     return part[0];
 }
 
-// The same for a stretch of any length: a binary counter over its eights.
+// 256 nodes or fewer, paired by a warp; the result is lane 0's.
+__device__ node paired_few(const node *from, i64 count) {
+    const int begin = threadIdx.x % 32 * 8;
+    node mine = paired_eight(from + begin, count - begin);
+    pair_lanes(mine, (count + 7) / 8);
+    return mine;
+}
+
+// Eights for a stretch of any length: a binary counter over its eights.
 __device__ node paired_stretch(const node *from, i64 count) {
     node stack[40];
     int depth = 0;

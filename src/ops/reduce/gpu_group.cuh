@@ -9,21 +9,16 @@
 #ifndef TESS_REDUCE_GROUP_CUH
 #define TESS_REDUCE_GROUP_CUH
 #include "ops/reduce/gpu_tree.cuh"
-#if KIND == VAR && IN < 14
+#if KIND == VAR
 #include "ops/reduce/gpu_moments.cuh"
 #endif
 
 enum { E = VECTOR, K = EACH / E, SIZE = (int)sizeof(element), ROWS = 32 / GROUP, APART = TURNED ? ROWS : 1 };
-#define ANY_ORDER (KIND == COUNT || KIND == EXTREME || KIND == ARG || (KIND != VAR && ACC < T_F16))
-const unsigned ALL = 0xffffffffu;
 
 union vector {
     words<E * SIZE> all;
     element part[E];
 };
-
-__device__ __forceinline__ void merge(double &a, double b) { a += b; }
-__device__ double above(double x, int down) { return __shfl_down_sync(ALL, x, down); }
 
 // A thread's own lanes M, M + STEP, ..., which `lane_of` gives: both halves in turn, so that few of them are held at a time.
 template <int M, int STEP, typename T, typename F> __device__ __forceinline__ void own_lanes(T (&whole)[E], const F &lane_of) {
@@ -108,10 +103,15 @@ template <typename FROM> struct share {
     const FROM &from;
     const int k, t;
 #if HOLD && !MANY
-    words<E * SIZE> early[K] = {};
+    words<E * SIZE> early[K];
 #endif
     __device__ share(const FROM &all, int elements, int thread) : from(all), k(elements), t(thread) {
 #if HOLD && !MANY
+#if KIND == VAR // looks take what is not there as 0; others do not take it, and zeros would hold back their loads
+#pragma unroll
+        for (int m = 0; m < K; m++)
+            early[m] = {};
+#endif
         ask(early, 0);
 #endif
     }

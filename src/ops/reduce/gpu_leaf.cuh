@@ -2,20 +2,21 @@
 // gpu_leaf.cuh - what a leaf of any layout comes to: a block, a thread each of the tree's 256 lanes.
 //
 // Of moments a lane has at most 32 elements, which all are on their way at once and stay in registers for the second look (gpu_moments.cuh): a leaf that is looked for
-// again comes from L2, which then gives twice what memory does. Lanes 128, 64 and 32 apart meet in shared memory, which every warp reads for itself, the others
-// by shuffles: one barrier a look. Elements along several axes (-DRANK) are looked up again, for finding their places takes longer.
+// again comes from L2, which then gives twice what memory does. Elements along several axes (-DRANK) are looked up again, for finding their places takes longer.
+// Lanes 128, 64 and 32 apart meet in shared memory, the others by shuffles: one barrier a leaf, or a look.
 #ifndef TESS_REDUCE_LEAF_CUH
 #define TESS_REDUCE_LEAF_CUH
-#include "ops/reduce/gpu_moments.cuh"
+#include "ops/reduce/gpu_node.cuh"
+#include "ops/reduce/gpu_lanes.cuh"
 
 // n elements from number `first` on.
 #if KIND == VAR
-// The halving tree over a block's lanes and the sum of what they count, for all threads. `room` must not be what the call before had.
+// The halving tree over a block's lanes and the sum of what they count, for all threads: every warp reads all lanes for itself. `room` must not be what the call before had.
 __device__ double halved(double *room, int *counts, double lane, int &count) {
     const int t = threadIdx.x % 32;
     room[threadIdx.x] = lane;
     if (OMIT) {
-        count = __reduce_add_sync(0xffffffffu, count);
+        count = __reduce_add_sync(ALL, count);
         if (t == 0)
             counts[threadIdx.x / 32] = count;
     }
@@ -31,7 +32,7 @@ __device__ double halved(double *room, int *counts, double lane, int &count) {
             part[j] += part[j + w];
 #pragma unroll
     for (int across = 16; across > 0; across /= 2)
-        part[0] += __shfl_xor_sync(0xffffffffu, part[0], across);
+        part[0] += __shfl_xor_sync(ALL, part[0], across);
     if (OMIT) {
         count = 0;
         for (int w = 0; w < 8; w++)
@@ -67,7 +68,7 @@ template <typename P> __device__ node of_leaf(const P &p, const element *from, i
 #endif
     lane = halved(room[0], counts[0], lane, count);
     count = OMIT ? count : n;
-    const double mean = lane / (double)count;
+    const double mean = mean_of(lane, count);
     lane = 0;
 #if RANK == 1
 #pragma unroll
@@ -80,27 +81,33 @@ template <typename P> __device__ node of_leaf(const P &p, const element *from, i
     return moments_of(mean, halved(room[1], counts[1], lane, same), count);
 }
 #else
+// The first warp's threads have eight lanes each, 32 apart, which meet in the thread, the others by shuffles: the first thread's node is whole. Blocks that have another leaf
+// wait before it.
 template <typename P> __device__ node of_leaf(const P &p, const element *from, i64 first, int n) {
+    enum { AT_ONCE = RANK == 1 && sizeof(element) <= 4 ? 8 : 4 }; // on their way
     __shared__ node lane[256];
     node mine = nothing();
-    int i = threadIdx.x;
-    for (; i + 3 * 256 < n; i += 4 * 256) { // four on their way at once
-        element x[4];
+#pragma unroll 1
+    for (int i = threadIdx.x; i < n; i += AT_ONCE * 256) {
+        element x[AT_ONCE];
 #pragma unroll
-        for (int j = 0; j < 4; j++)
-            x[j] = from[place(p, first + i + j * 256)];
+        for (int j = 0; j < AT_ONCE; j++)
+            if (i + j * 256 < n)
+                x[j] = from[place(p, first + i + j * 256)];
 #pragma unroll
-        for (int j = 0; j < 4; j++)
-            take(mine, x[j], first + i + j * 256);
+        for (int j = 0; j < AT_ONCE; j++)
+            if (i + j * 256 < n)
+                take(mine, x[j], first + i + j * 256);
     }
-    for (; i < n; i += 256)
-        take(mine, from[place(p, first + i)], first + i);
-#if KIND == SUM && COUNTED && ACC == T_F32
-    ((volatile unsigned *)&lane[threadIdx.x])[1] = 0; // a hole, which is copied with the rest
-#endif
     lane[threadIdx.x] = mine;
-    halve(lane);
-    return lane[0];
+    __syncthreads();
+    if (threadIdx.x >= 32)
+        return mine;
+    mine = subtree<0, 1, 8, node>([&](int m) { return lane[threadIdx.x + 32 * m]; });
+#pragma unroll
+    for (int down = 16; down > 0; down /= 2)
+        merge(mine, above(mine, down));
+    return mine;
 }
 #endif
 #endif

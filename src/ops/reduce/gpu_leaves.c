@@ -6,9 +6,17 @@ extern const char tess_kernel_reduce_gpu_tree_leaves_cu[], tess_kernel_reduce_gp
 const tess_gpu_text tess_reduce_gpu_complex_header = {"ops/reduce/gpu_complex.cuh", tess_kernel_reduce_gpu_complex_cuh};
 static const tess_gpu_text tree_leaves = {"reduce/gpu_tree_leaves.cu", tess_kernel_reduce_gpu_tree_leaves_cu},
                            tree_lanes = {"reduce/gpu_tree_lanes.cu", tess_kernel_reduce_gpu_tree_lanes_cu};
-static const tess_gpu_text *const headers[] = {
-    &tess_reduce_gpu_node_header,    &tess_reduce_gpu_tree_header,   &tess_reduce_gpu_leaf_header,  &tess_reduce_gpu_moments_header,
-    &tess_reduce_gpu_complex_header, &tess_reduce_gpu_finish_header, &tess_reduce_gpu_types_header, NULL};
+static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
+                                               &tess_reduce_gpu_tree_header,
+                                               &tess_reduce_gpu_leaf_header,
+                                               &tess_reduce_gpu_moments_header,
+                                               &tess_reduce_gpu_complex_header,
+                                               &tess_reduce_gpu_finish_header,
+                                               &tess_reduce_gpu_types_header,
+                                               &tess_reduce_gpu_lanes_header,
+                                               &tess_reduce_gpu_any_order_header,
+                                               &tess_reduce_gpu_packed_header,
+                                               NULL};
 
 static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
 
@@ -33,18 +41,19 @@ bool tess_reduce_gpu_leaves_pay(const tess_problem *problem, const char **why) {
 static void lay_out(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const reduce_problem *p = of(problem);
     int64_t block[4 + 5 * (TESS_MAX_NDIM + 1)], *at = block, leaves = leaves_of(p);
-    const bool many = leaves > 1;
+    const bool many = leaves > 1, few = leaves <= 256;
     (void)device;
     tess_gpu_unit(layout, &tree_leaves);
     tess_reduce_gpu_node_options(layout, p);
     tess_gpu_option(layout, "-DKEPT=%d", p->kept);
     tess_gpu_option(layout, "-DRANK=%d", p->rank);
     tess_gpu_option(layout, "-DMANY=%d", many);
+    tess_gpu_option(layout, "-DFEW=%d", few);
     tess_gpu_option(layout, "-DPARTS=%d", p->records);
-    if (p->kind == REDUCE_VAR)
-        tess_gpu_option(layout, "-DAT_LEAST=%d", p->in.itemsize == 8 ? 2 : 4);
+    tess_gpu_option(layout, "-DAT_LEAST=%d", p->kind != REDUCE_VAR ? 6 : p->in.itemsize == 8 ? 2 : 4);
     *at++ = p->k;
     *at++ = leaves;
+    *at++ = p->outputs;
     *at++ = tess_reduce_gpu_word(p->ddof);
     for (int d = 0; d <= p->rank; d++)
         *at++ = d < p->rank ? p->size[d] : 0;
@@ -59,7 +68,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
     tess_gpu_pass(layout, step, block, bytes);
     if (many) {
-        step = tess_gpu_launch_of(layout, "finish", p->outputs, 1, 1, 256, 0);
+        step = tess_gpu_launch_of(layout, "finish", few ? tess_ceil_div(p->outputs, 8) : p->outputs, 1, 1, 256, 0);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
         tess_gpu_pass(layout, step, block, bytes);

@@ -37,9 +37,18 @@ struct packed {
     unsigned part[4];
 };
 
+// The high bit of each byte that is not 0.
+__device__ unsigned nonzero(unsigned x) { return (((x & 0x7f7f7f7fu) + 0x7f7f7f7fu) | x) & 0x80808080u; }
+
 #if KIND == EXTREME || KIND == ARG
 // The elements' order as that of unsigned numbers: as in key_of.
 const unsigned FLIP = (IN == T_I8 ? 0x80808080u : IN == T_I16 ? 0x80008000u : 0) ^ (SMALLEST ? 0xffffffffu : 0);
+__device__ unsigned ordered(unsigned x) { return (IN == T_BOOL ? nonzero(x) : x) ^ FLIP; }
+#endif
+
+#if KIND == ARG
+// Element j of a word above the words that are still to come.
+__device__ unsigned with_place(unsigned x, unsigned left, int j) { return __byte_perm(x, left, sizeof(element) == 1 ? 0x7054 + 0x100 * j : 0x1054 + 0x2200 * j); }
 #endif
 
 #if KIND == EXTREME
@@ -67,20 +76,32 @@ __device__ packed packed_nothing() {
     return p;
 }
 
-__device__ void packed_take(packed &p, const words<16> &v) {
+// Four whole words of a run, of which `word` is the first one's number.
+__device__ void packed_take(packed &p, const words<16> &v, int word) {
+#if KIND == ARG
+    const unsigned left = 0xffff - (unsigned)word;
+#pragma unroll
+    for (int j = 0; j < 4 / (int)sizeof(element); j++)
+#pragma unroll
+        for (int i = 0; i < 4; i += 2) {
+            const unsigned one = with_place(ordered(v.word[i]), left - i, j), other = with_place(ordered(v.word[i + 1]), left - i - 1, j);
+            const unsigned both = one > other ? one : other;
+            p.part[j] = both > p.part[j] ? both : p.part[j];
+        }
+    return;
+#endif
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         unsigned x = v.word[i];
 #if KIND == SUM
         p.part[i] = IN == T_I8 ? (unsigned)__dp4a((int)x, 0x01010101, (int)p.part[i]) : __dp4a(x, 0x01010101u, p.part[i]);
 #elif KIND == COUNT
-        unsigned bits = (((x & 0x7f7f7f7fu) + 0x7f7f7f7fu) | x) & 0x80808080u;
-        p.part[i] = __dp4a(bits, 0x01010101u, p.part[i]);
-#elif KIND == ARG // places of whole runs are not taken by words
+        p.part[i] = __dp4a(nonzero(x), 0x01010101u, p.part[i]);
+#elif KIND == ARG
 #elif IN >= T_F16
         keep_best(p.part[i], MAGNITUDE ? x & ~NEGATIVE : x);
 #else
-        x ^= FLIP;
+        x = ordered(x);
         keep_best(p.part[i & 1], x & 0x00ff00ffu);
         keep_best(p.part[2 + (i & 1)], x >> 8 & 0x00ff00ffu);
 #endif
@@ -92,15 +113,14 @@ template <bool FIRST> __device__ void packed_some(packed &p, unsigned x, unsigne
 #if KIND == SUM
     p.part[0] = IN == T_I8 ? (unsigned)__dp4a((int)(x & mask), 0x01010101, (int)p.part[0]) : __dp4a(x & mask, 0x01010101u, p.part[0]);
 #elif KIND == COUNT
-    unsigned bits = (((x & 0x7f7f7f7fu) + 0x7f7f7f7fu) | x) & mask & 0x80808080u;
-    p.part[0] = __dp4a(bits, 0x01010101u, p.part[0]);
+    p.part[0] = __dp4a(nonzero(x) & mask, 0x01010101u, p.part[0]);
 #elif KIND == ARG
     // What is behind the row counts as the lowest element, of a place that nobody asks for; what is before it must not count.
     const unsigned left = 0xffff - (unsigned)word;
-    x = (x ^ FLIP) & mask;
+    x = ordered(x) & mask;
 #pragma unroll
     for (int j = 0; j < 4 / (int)sizeof(element); j++) {
-        unsigned both = __byte_perm(x, left, sizeof(element) == 1 ? 0x7054 + 0x100 * j : 0x1054 + 0x2200 * j);
+        unsigned both = with_place(x, left, j);
         if (FIRST && word == 0)
             both = mask >> WIDTH * j & 1 ? both : 0;
         p.part[j] = both > p.part[j] ? both : p.part[j];
@@ -109,7 +129,7 @@ template <bool FIRST> __device__ void packed_some(packed &p, unsigned x, unsigne
     x = MAGNITUDE ? x & ~NEGATIVE : x;
     keep_best(p.part[0], (x & mask) | (packed_nothing().part[0] & ~mask));
 #else
-    x = (x ^ FLIP) & mask;
+    x = ordered(x) & mask;
     keep_best(p.part[0], x & 0x00ff00ffu);
     keep_best(p.part[0], x >> 8 & 0x00ff00ffu);
 #endif
@@ -142,15 +162,22 @@ __device__ node packed_some_total(const packed &p, int count, int offset) {
     return n;
 }
 
-// What `count` elements came to.
-__device__ node packed_total(const packed &p, int count) {
+// What whole words came to: `count` elements, or none of their number. head: elements before word number 0; first: the number of the first of all.
+__device__ node packed_total(const packed &p, int count, int head, i64 first) {
     node n = nothing();
-#if KIND == SUM
+#if KIND == ARG
+    n = packed_some_total(p, count, -head);
+    n.index += n.index < 0 ? 0 : (number)first;
+#elif KIND == SUM
     unsigned sum = p.part[0] + p.part[1] + p.part[2] + p.part[3];
     n.value = IN == T_I8 ? (acc)(int)sum : (acc)sum;
 #elif KIND == COUNT
     n.zeros = count - (int)((p.part[0] + p.part[1] + p.part[2] + p.part[3]) >> 7);
-#elif KIND == EXTREME && IN != T_F32 // whole runs of f32 are not taken by words
+#elif IN == T_F32
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        take(n, __uint_as_float(p.part[i]), 0);
+#else
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         unsigned low = p.part[i] & 0xffff, high = p.part[i] >> 16;

@@ -5,13 +5,9 @@
 extern const char tess_kernel_reduce_gpu_tree_patches_cu[], tess_kernel_reduce_gpu_lanes_cuh[];
 static const tess_gpu_text tree_patches = {"reduce/gpu_tree_patches.cu", tess_kernel_reduce_gpu_tree_patches_cu};
 const tess_gpu_text tess_reduce_gpu_lanes_header = {"ops/reduce/gpu_lanes.cuh", tess_kernel_reduce_gpu_lanes_cuh};
-static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
-                                               &tess_reduce_gpu_tree_header,
-                                               &tess_reduce_gpu_complex_header,
-                                               &tess_reduce_gpu_lanes_header,
-                                               &tess_reduce_gpu_moments_header,
-                                               &tess_reduce_gpu_types_header,
-                                               NULL};
+static const tess_gpu_text *const headers[] = {
+    &tess_reduce_gpu_node_header,      &tess_reduce_gpu_tree_header,    &tess_reduce_gpu_complex_header, &tess_reduce_gpu_lanes_header,
+    &tess_reduce_gpu_any_order_header, &tess_reduce_gpu_moments_header, &tess_reduce_gpu_types_header,   NULL};
 
 enum {
     MOST_BYTES = 32768,
@@ -34,12 +30,6 @@ typedef struct shape {
 
 static int64_t width_of(const reduce_problem *p) { return p->kept_size[p->kept - 1]; }
 
-/* What each thread takes in as it comes (gpu_lanes.cuh). */
-static bool any_order(const reduce_problem *p) {
-    const bool sums = p->kind == REDUCE_SUM || p->kind == REDUCE_PROD;
-    return p->kind != REDUCE_VAR && (!sums || reduce_is_integer(p->acc));
-}
-
 /* How many times as long as it might a warp's first load of elements takes. */
 static double conflicts_of(const reduce_problem *p, const shape *s, bool pad) {
     const int64_t outputs = s->across * s->sets, size = p->in.itemsize;
@@ -60,7 +50,8 @@ static bool shape_of(const reduce_problem *p, shape *s) {
     *s = (shape){.across = width, .sets = 1, .inner = 1, .vector = 1};
     s->each = (int)tess_min64(lanes, EACH);
     s->group = lanes / s->each;
-    for (int64_t outputs = MOST_BYTES / column; any_order(p) && s->group > 1 && outputs * s->group > 256;) /* lanes are nobody's there */
+    for (int64_t outputs = MOST_BYTES / column;
+         tess_reduce_gpu_any_order(p) && s->group > 1 && outputs * s->group > 256;) /* lanes are nobody's there */
         s->group /= 2;
     const int64_t room = tess_min64(MOST_BYTES / column, MOST_THREADS / s->group); /* outputs */
     s->linear = p->stride[0][0] == width * size && width <= tess_min64(MOST_RUN / column, MOST_THREADS / s->group);

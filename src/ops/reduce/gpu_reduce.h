@@ -35,13 +35,14 @@ extern const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS];
 extern const tess_gpu_text tess_reduce_gpu_node_header, tess_reduce_gpu_tree_header, tess_reduce_gpu_leaf_header, tess_reduce_gpu_types_header,
     tess_reduce_gpu_complex_header, tess_reduce_gpu_finish_header, tess_reduce_gpu_segment_header, tess_reduce_gpu_packed_header,
     tess_reduce_gpu_exact_header, tess_reduce_gpu_segment_finish_header, tess_reduce_gpu_stage_header, tess_reduce_gpu_lanes_header,
-    tess_reduce_gpu_moments_header;
+    tess_reduce_gpu_moments_header, tess_reduce_gpu_any_order_header;
 void tess_reduce_gpu_node_options(tess_gpu_layout *layout, const reduce_problem *p); /* the -D of gpu_node.cuh */
 int64_t tess_reduce_gpu_node_size(const reduce_problem *p);                          /* bytes of its struct node, or of gpu_complex.cuh's */
 /* The first `count` kept axes as shape[], in[], out[] of the kernels' structures, with steps in elements; a double as a word of them. */
 int64_t *tess_reduce_gpu_put_kept(int64_t *at, const reduce_problem *p, int count);
 int64_t tess_reduce_gpu_word(double x);
-bool tess_reduce_gpu_packs(const reduce_problem *p); /* what gpu_packed.cuh folds a word at a time */
+bool tess_reduce_gpu_packs(const reduce_problem *p);     /* what gpu_packed.cuh folds a word at a time */
+bool tess_reduce_gpu_any_order(const reduce_problem *p); /* what no order of operations can change: ANY_ORDER of gpu_tree.cuh */
 
 /* gpu_exact.c */
 extern const tess_gpu_row tess_reduce_gpu_exact;
@@ -78,7 +79,6 @@ void tess_reduce_gpu_short_shape(const reduce_problem *p, tess_reduce_gpu_shape 
 int64_t tess_reduce_gpu_stretch(const reduce_problem *p, const tess_reduce_gpu_shape *shape); /* rows of a warp */
 int tess_reduce_gpu_lanes(int64_t k); /* of the tree that have an element, rounded up to a power of two */
 void tess_reduce_predict_short(const tess_problem *problem, tess_gpu_prediction *prediction); /* gpu_short_predict.c */
-bool tess_reduce_gpu_packs_short(const reduce_problem *p);
 bool tess_reduce_gpu_short_fits(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_short_pays(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_groups_fit(const tess_problem *problem, const char **why);

@@ -9,21 +9,19 @@ KERNEL_TEXT(gpu_tree_rows);
 KERNEL_TEXT(gpu_tree_block);
 KERNEL_TEXT(gpu_tree_columns);
 extern const char tess_kernel_reduce_gpu_node_cuh[], tess_kernel_reduce_gpu_tree_cuh[], tess_kernel_reduce_gpu_leaf_cuh[],
-    tess_kernel_reduce_gpu_packed_cuh[], tess_kernel_reduce_gpu_finish_cuh[], tess_kernel_reduce_gpu_moments_cuh[], tess_kernel_gpu_types_cuh[];
+    tess_kernel_reduce_gpu_packed_cuh[], tess_kernel_reduce_gpu_finish_cuh[], tess_kernel_reduce_gpu_moments_cuh[],
+    tess_kernel_reduce_gpu_any_order_cuh[], tess_kernel_gpu_types_cuh[];
 const tess_gpu_text tess_reduce_gpu_node_header = {"ops/reduce/gpu_node.cuh", tess_kernel_reduce_gpu_node_cuh},
                     tess_reduce_gpu_tree_header = {"ops/reduce/gpu_tree.cuh", tess_kernel_reduce_gpu_tree_cuh},
                     tess_reduce_gpu_leaf_header = {"ops/reduce/gpu_leaf.cuh", tess_kernel_reduce_gpu_leaf_cuh},
                     tess_reduce_gpu_moments_header = {"ops/reduce/gpu_moments.cuh", tess_kernel_reduce_gpu_moments_cuh},
+                    tess_reduce_gpu_any_order_header = {"ops/reduce/gpu_any_order.cuh", tess_kernel_reduce_gpu_any_order_cuh},
                     tess_reduce_gpu_types_header = {"gpu/types.cuh", tess_kernel_gpu_types_cuh},
                     tess_reduce_gpu_packed_header = {"ops/reduce/gpu_packed.cuh", tess_kernel_reduce_gpu_packed_cuh},
                     tess_reduce_gpu_finish_header = {"ops/reduce/gpu_finish.cuh", tess_kernel_reduce_gpu_finish_cuh};
-static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
-                                               &tess_reduce_gpu_tree_header,
-                                               &tess_reduce_gpu_leaf_header,
-                                               &tess_reduce_gpu_packed_header,
-                                               &tess_reduce_gpu_finish_header,
-                                               &tess_reduce_gpu_types_header,
-                                               NULL};
+static const tess_gpu_text *const headers[] = {
+    &tess_reduce_gpu_node_header,      &tess_reduce_gpu_tree_header,   &tess_reduce_gpu_leaf_header,  &tess_reduce_gpu_packed_header,
+    &tess_reduce_gpu_any_order_header, &tess_reduce_gpu_finish_header, &tess_reduce_gpu_types_header, NULL};
 
 static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
 
@@ -52,9 +50,11 @@ void tess_reduce_gpu_node_options(tess_gpu_layout *layout, const reduce_problem 
 
 int64_t tess_reduce_gpu_node_size(const reduce_problem *p) {
     int64_t key = p->in.itemsize == 8 ? 8 : 4;
-    if (tess_is_complex(p->in.type))
-        return p->acc == tess_c128 && p->kind != REDUCE_COUNT ? 32 : 24;
     bool counted = p->omit && (p->kind == REDUCE_SUM || p->kind == REDUCE_COUNT);
+    if (tess_is_complex(p->in.type)) {
+        int64_t value = (p->kind == REDUCE_SUM || p->kind == REDUCE_PROD) && p->acc == tess_c128 ? 16 : 8;
+        return counted ? 2 * value : value;
+    }
     switch (p->kind) {
     case REDUCE_SUM:
     case REDUCE_PROD: return counted ? 16 : p->acc == tess_f32 ? 4 : 8;
@@ -82,6 +82,11 @@ int64_t tess_reduce_gpu_word(double x) {
         int64_t word;
     } u = {.x = x};
     return u.word;
+}
+
+bool tess_reduce_gpu_any_order(const reduce_problem *p) {
+    const bool sums = p->kind == REDUCE_SUM || p->kind == REDUCE_PROD;
+    return p->kind != REDUCE_VAR && (!sums || reduce_is_integer(p->acc));
 }
 
 /* ---- reduce/tree_rows ---- */
@@ -112,16 +117,19 @@ static void pass_ticket(tess_gpu_layout *layout, tess_gpu_step *step, bool wante
 /* Up to so many leaves smaller blocks, which come and go more evenly; measured at 2048. */
 enum { FEW_LEAVES = 4096 };
 
-/* For how many warps a multiprocessor must have registers; measured. Whole leaves want their loads on their way, short rows and places threads. */
+/* For how many warps a multiprocessor must have registers; measured. Whole leaves want their loads on their way, short rows threads. */
 static int64_t least_warps(const reduce_problem *p) {
+    if (tess_reduce_gpu_any_order(p))
+        return 32;
     if (p->k >= REDUCE_LEAF)
-        return p->kind == REDUCE_ARG ? 24 : 16;
+        return 16;
     return p->k <= 512 && tess_reduce_gpu_node_size(p) == 4 ? 64 : 48;
 }
 
 static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const reduce_problem *p = of(problem);
-    int64_t size = p->in.itemsize, vector = size == 8 ? 2 : size == 4 ? 4 : 8, leaves = tess_ceil_div(p->k, REDUCE_LEAF);
+    const bool run = tess_reduce_gpu_any_order(p); /* which begins anywhere */
+    int64_t size = p->in.itemsize, vector = run ? 1 : size == 8 ? 2 : size == 4 ? 4 : 8, leaves = tess_ceil_div(p->k, REDUCE_LEAF);
     bool ticket = p->outputs == 1 && leaves > 8;
     int64_t warps = ticket && leaves <= FEW_LEAVES ? 4 : 8, slots = leaves > 4 ? warps : leaves > 2 ? 4 : leaves;
     int64_t each = 1; /* bytes are folded faster the longer a warp goes on, while there are four times as many blocks as a device holds at once */
@@ -132,7 +140,6 @@ static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *de
     (void)device;
     for (int d = 0; d < p->kept; d++)
         rest |= p->kept_stride[0][d];
-    bool packed = p->k >= REDUCE_LEAF && rest % 16 == 0 && tess_reduce_gpu_packs(p);
     while (vector > 1 && rest % (vector * size) != 0) /* runs that begin anywhere */
         vector /= 2;
     if (vector * size < 4) /* no loads of fewer than 4 bytes at once: element by element */
@@ -146,10 +153,11 @@ static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *de
     tess_gpu_option(layout, "-DLEAVES=%d", (int)each);
     tess_gpu_option(layout, "-DTICKET=%d", ticket);
     tess_gpu_option(layout, "-DMANY=%d", groups > 8 * (ticket ? 32 * warps : 256));
-    tess_gpu_option(layout, "-DUNROLL=16");
+    tess_gpu_option(layout, "-DFEW=%d", groups <= 256);
+    tess_gpu_option(layout, "-DUNROLL=%d", run ? 8 : 16);
     tess_gpu_option(layout, "-DAT_LEAST=%d", (int)(least_warps(p) / warps));
-    tess_gpu_option(layout, "-DPACKED=%d", packed);
-    tess_gpu_option(layout, "-DWHOLE=%d", p->k >= REDUCE_LEAF);
+    tess_gpu_option(layout, "-DPACKED=%d", run && tess_reduce_gpu_packs(p));
+    tess_gpu_option(layout, "-DWHOLE=%d", run || p->k >= REDUCE_LEAF);
     *at++ = p->k;
     *at++ = p->outputs;
     *at++ = groups;
@@ -165,12 +173,12 @@ static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *de
     pass_ticket(layout, step, ticket);
     tess_gpu_pass(layout, step, block, bytes);
     if (groups > 1 && !ticket) {
-        step = tess_gpu_launch_of(layout, "finish", p->outputs, 1, 1, 256, 0);
+        step = tess_gpu_launch_of(layout, "finish", groups <= 256 ? tess_ceil_div(p->outputs, 8) : p->outputs, 1, 1, 256, 0);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
         tess_gpu_pass(layout, step, block, bytes);
     }
-    layout->alignment = packed ? 16 : vector > 1 ? vector * size : 0;
+    layout->alignment = vector > 1 ? vector * size : 0;
 }
 
 /* ---- reduce/tree_block ---- */

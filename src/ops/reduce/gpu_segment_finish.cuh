@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_segment_finish.cuh - the second launch of kernels of segments: the nodes of the leaves of long ones are paired.
+// gpu_segment_finish.cuh - the second launch of gpu_tree_segments.cu: the nodes of the leaves of long ones are paired.
 //
 // It goes below `struct segments`. Leaf l of segment s left its node at place s + the number of the chunk that it begins in (gpu_segment.cuh), so those of a
 // segment are neighbours: a warp for each chunk in which a second leaf begins, the whole block where there are many.

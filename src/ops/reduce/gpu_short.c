@@ -27,6 +27,7 @@ static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
 enum {
     STRETCH = 4096,    /* bytes of a warp, where a row is not longer */
     LONGEST = 8192,    /* bytes of a row */
+    RUN = 2816,        /* of one that tree_rows reads as quickly, where no order matters */
     SHARED = 48 << 10, /* bytes that a block may have without asking */
     MANY_OUTPUTS = 64, /* fewer are a matter of waiting, not of bandwidth */
     BUSY = 132 * 16    /* warps: so many should have something to do */
@@ -46,21 +47,17 @@ int tess_reduce_gpu_lanes(int64_t k) {
 
 /* What gpu_packed.cuh folds a word at a time. */
 bool tess_reduce_gpu_packs(const reduce_problem *p) {
-    bool byte = p->in.type == tess_u8 || p->in.type == tess_i8, half = p->in.type == tess_f16 || p->in.type == tess_bf16;
+    bool truth = p->in.type == tess_bool, byte = p->in.type == tess_u8 || p->in.type == tess_i8,
+         half = p->in.type == tess_f16 || p->in.type == tess_bf16;
     switch (p->kind) {
     case REDUCE_SUM: return byte && p->map == REDUCE_PLAIN && (p->acc == tess_i64 || p->acc == tess_u64);
-    case REDUCE_COUNT: return byte || p->in.type == tess_bool;
-    case REDUCE_EXTREME: return half || (byte && !p->order.magnitude);
+    case REDUCE_COUNT: return byte || truth;
+    case REDUCE_EXTREME: return half || ((byte || truth) && !p->order.magnitude);
+    case REDUCE_ARG: return byte || truth;
     case REDUCE_PROD:
-    case REDUCE_ARG:
     case REDUCE_VAR: break;
     }
     return false;
-}
-
-/* And what it folds of short rows. */
-bool tess_reduce_gpu_packs_short(const reduce_problem *p) {
-    return tess_reduce_gpu_packs(p) || (p->kind == REDUCE_ARG && (p->in.type == tess_u8 || p->in.type == tess_i8));
 }
 
 static int64_t row_bytes(const reduce_problem *p) { return p->k * p->in.itemsize; }
@@ -96,11 +93,13 @@ bool tess_reduce_gpu_short_pays(const tess_problem *problem, const char **why) {
         return false;
     if (tess_is_complex(p->in.type))
         return row_bytes(p) < 1024 || p->k > REDUCE_LANES;
-    if (p->kind == REDUCE_VAR || p->kind == REDUCE_ARG || tess_reduce_gpu_packs(p))
+    if (p->kind == REDUCE_VAR)
         return true;
     if (p->in.itemsize == 8 || adds_wide(p))
         return p->k <= 256;
-    return p->k <= (p->in.itemsize < 4 || reduce_is_integer(p->acc) ? 2048 : p->kind == REDUCE_EXTREME ? 1024 : 512);
+    if (tess_reduce_gpu_any_order(p))
+        return row_bytes(p) < RUN;
+    return p->k <= (p->in.itemsize < 4 ? 2048 : 512);
 }
 
 bool tess_reduce_gpu_groups_pay(const tess_problem *problem, const char **why) {
@@ -151,7 +150,7 @@ void tess_reduce_gpu_short_shape(const reduce_problem *p, shape *s) {
         s->blocks = p->in.itemsize == 8 ? 6 : 7;
     } else if (tess_is_complex(p->in.type))
         s->blocks = p->k > REDUCE_LANES ? 3 : 5;
-    if (tess_reduce_gpu_packs_short(p)) {
+    if (tess_reduce_gpu_packs(p)) {
         const int64_t words = row_bytes(p) / 4;
         s->packed = s->vector = s->each = 1;
         s->group = words <= 16 ? 1 : words <= 32 ? 2 : words <= 64 ? 4 : words <= 256 ? 8 : words <= 512 ? 16 : 32;

@@ -3,15 +3,16 @@
 #include "ops/reduce/gpu_reduce.h"
 #include "ops/reduce/offsets.h"
 
-extern const char tess_kernel_reduce_gpu_tree_stretches_cu[];
-static const tess_gpu_text tree_stretches = {"reduce/gpu_tree_stretches.cu", tess_kernel_reduce_gpu_tree_stretches_cu};
+extern const char tess_kernel_reduce_gpu_tree_stretches_cu[], tess_kernel_reduce_gpu_long_segments_cuh[];
+static const tess_gpu_text tree_stretches = {"reduce/gpu_tree_stretches.cu", tess_kernel_reduce_gpu_tree_stretches_cu},
+                           long_segments_header = {"ops/reduce/gpu_long_segments.cuh", tess_kernel_reduce_gpu_long_segments_cuh};
 static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
                                                &tess_reduce_gpu_tree_header,
                                                &tess_reduce_gpu_complex_header,
                                                &tess_reduce_gpu_finish_header,
-                                               &tess_reduce_gpu_segment_header,
-                                               &tess_reduce_gpu_segment_finish_header,
+                                               &long_segments_header,
                                                &tess_reduce_gpu_lanes_header,
+                                               &tess_reduce_gpu_any_order_header,
                                                &tess_reduce_gpu_moments_header,
                                                &tess_reduce_gpu_leaf_header,
                                                &tess_reduce_gpu_stage_header,
@@ -20,8 +21,9 @@ static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
                                                NULL};
 
 enum {
-    MOST = 512,     /* segments of a stretch: empty ones take time too */
-    FEW_BEHIND = 12 /* so few that would be left of a stretch's thirty-twos go with the next one */
+    MOST = 512,      /* segments of a stretch: empty ones take time too */
+    FEW_BEHIND = 12, /* so few that would be left of a stretch's thirty-twos go with the next one */
+    FEW_LEAVES = 1024
 };
 
 static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
@@ -29,7 +31,7 @@ static const reduce_problem *of(const tess_problem *problem) { return (const red
 static double mean_of(const reduce_problem *p) { return (double)tess_reduce_gpu_segmented(p) / (double)tess_max64(p->segments, 1); }
 
 /* What goes by words: of floats extremes too. */
-static bool packs(const reduce_problem *p) { return tess_reduce_gpu_packs_short(p) || (p->kind == REDUCE_EXTREME && p->in.type == tess_f32); }
+static bool packs(const reduce_problem *p) { return tess_reduce_gpu_packs(p) || (p->kind == REDUCE_EXTREME && p->in.type == tess_f32); }
 
 /* What a warp and a multiprocessor have; measured. few: threads of a segment that is not for one thread. */
 typedef struct shape {
@@ -58,18 +60,26 @@ static shape shape_of(const reduce_problem *p) {
         s.some = far ? 512 : 256;
     } else if (tess_is_complex(p->in.type))
         s.blocks = wide || p->in.itemsize == 8 ? 5 - (p->kind == REDUCE_PROD) : 4;
-    else if (tess_reduce_gpu_node_size(p) > 4 && !packed && p->kind != REDUCE_ARG && !wide)
-        s.blocks = 5;
+    else if ((p->kind == REDUCE_SUM || p->kind == REDUCE_PROD) && tess_reduce_gpu_node_size(p) > 4 && !packed && !wide)
+        s.blocks = tess_reduce_gpu_any_order(p) ? 5 : 4;
     return s;
 }
 
-/* Where stretches begin: pairs of an element and twice its segment, plus one where the stretch is a leaf of a segment longer than `tile` bytes; behind
- * them the end. Returns the number of stretches; *leaves: how many are such leaves, whose numbers go to `longs`. cuts and longs may be NULL. */
-static int64_t cut(const reduce_problem *p, int64_t tile, int64_t *cuts, int64_t *longs, int64_t *leaves) {
+/* How segments are cut. */
+typedef struct pieces {
+    int64_t units, shorts; /* stretches and longer segments; the stretches */
+    int64_t leaves, tops;  /* of the longer ones; those with more leaves than one */
+    bool many;             /* leaves of some, more than FEW of gpu_long_segments.cuh */
+} pieces;
+
+/* Where stretches begin: pairs of an element and twice its segment; or a segment longer than `tile` bytes, plus one. Behind them the end, then what
+ * gpu_long_segments.cuh asks for, `longs` and `tops`. `sum` NULL: counts alone; else it is what that gave. */
+static pieces cut(const reduce_problem *p, int64_t tile, const pieces *sum, int64_t *list) {
     const int64_t *offset = p->offsets, size = p->in.itemsize;
-    int64_t count = 0, first = 0; /* the open stretch's first segment */
+    int64_t *longs = sum ? list + 2 * (sum->units + 1) : NULL, *tops = sum ? longs + 2 * sum->leaves : NULL;
+    pieces n = {0};
+    int64_t first = 0; /* the open stretch's first segment */
     bool open = false;
-    *leaves = 0;
     for (int64_t s = 0; s < p->segments; s++) {
         bool is_long = (offset[s + 1] - offset[s]) * size > tile;
         if (open && !is_long && (offset[s + 1] - offset[first]) * size <= tile && s - first < MOST)
@@ -79,25 +89,36 @@ static int64_t cut(const reduce_problem *p, int64_t tile, int64_t *cuts, int64_t
             s -= behind, is_long = false;
         first = s;
         open = !is_long;
-        for (int64_t at = offset[s]; at == offset[s] || at < offset[s + 1]; at += is_long ? REDUCE_LEAF : offset[s + 1] - offset[s] + 1) {
-            if (cuts) {
-                cuts[2 * count] = at;
-                cuts[2 * count + 1] = 2 * s + is_long;
-            }
-            if (longs && is_long)
-                longs[*leaves] = count;
-            *leaves += is_long;
-            count++;
+        if (sum) {
+            list[2 * n.units] = offset[s];
+            list[2 * n.units + 1] = 2 * s + is_long;
         }
+        n.units++;
+        n.shorts += !is_long;
+        if (!is_long)
+            continue;
+        const int64_t leaves = tess_ceil_div(offset[s + 1] - offset[s], REDUCE_LEAF);
+        if (leaves > 1 && sum) {
+            tops[3 * n.tops] = s;
+            tops[3 * n.tops + 1] = n.leaves;
+            tops[3 * n.tops + 2] = leaves;
+        }
+        n.tops += leaves > 1;
+        n.many |= leaves > FEW_LEAVES;
+        for (int64_t at = offset[s]; at < offset[s + 1]; at += REDUCE_LEAF, n.leaves++)
+            if (sum) {
+                longs[2 * n.leaves] = at;
+                longs[2 * n.leaves + 1] = s << 14 | tess_min64(REDUCE_LEAF, offset[s + 1] - at);
+            }
     }
-    if (cuts) {
-        cuts[2 * count] = offset[p->segments];
-        cuts[2 * count + 1] = 2 * p->segments;
+    if (sum) {
+        list[2 * n.units] = offset[p->segments];
+        list[2 * n.units + 1] = 2 * p->segments;
     }
-    return count;
+    return n;
 }
 
-/* More than there are: but for the last one, three neighbours that are no leaves of long segments hold more than 4 KiB or MOST segments. */
+/* More than there are of any kind: but for the last one, three neighbours that are no long segments hold more than 4 KiB or MOST segments. */
 static double at_most(const reduce_problem *p) {
     return 4 + 3 * (double)tess_reduce_gpu_segmented(p) * (double)p->in.itemsize / 4096 + 3 * (double)p->segments / MOST +
            (double)tess_reduce_gpu_segmented(p) / REDUCE_LEAF;
@@ -108,8 +129,8 @@ bool tess_reduce_gpu_stretches_fit(const tess_problem *problem, const char **why
     *why = "needs segments whose elements follow one another, and no exact sum";
     if (!p->offsets || p->exact || p->records || p->stride[0][0] != p->in.itemsize)
         return false;
-    *why = "needs fewer than 2^31 blocks";
-    return (double)p->outputs * at_most(p) < 4.0 * INT32_MAX;
+    *why = "needs fewer than 2^31 stretches, and leaves of long segments: no launch has more blocks";
+    return (double)p->outputs * at_most(p) < INT32_MAX;
 }
 
 /* Measured. */
@@ -118,34 +139,32 @@ bool tess_reduce_gpu_stretches_pay(const tess_problem *problem, const char **why
     *why = "long segments are as well read where they lie";
     if (p->kind != REDUCE_VAR && (p->in.itemsize < 4 || p->kind == REDUCE_ARG))
         return true;
-    if (p->kind == REDUCE_PROD && tess_is_complex(p->in.type))
-        return mean_of(p) <= 100;
     return mean_of(p) <= (p->in.itemsize == 16 ? 512 : 1024);
 }
 
 static void lay_out(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const reduce_problem *p = of(problem);
     const shape s = shape_of(p);
-    const bool packed = packs(p), blocks = !packed; /* long segments' leaves have blocks */
-    int64_t leaves, listed;
-    const int64_t chunks = tess_reduce_gpu_chunks(p, REDUCE_LEAF), units = cut(p, s.tile, NULL, NULL, &leaves);
-    listed = blocks ? leaves : 0;
-    int64_t block[7 + 3 * (TESS_MAX_NDIM + 1)], *at = block;
+    const bool packed = packs(p);
+    const pieces n = cut(p, s.tile, NULL, NULL);
+    const int64_t longs = 2 * (n.units + 1), tops = longs + 2 * n.leaves, listed = tops + 3 * n.tops;
+    int64_t block[4 + 3 * (TESS_MAX_NDIM + 1)], *at = block;
     (void)device;
     bool made;
-    int64_t *cuts = tess_reduce_offsets_room(p->base.context, p->offsets, 2 * (units + 1) + listed, &made);
+    int64_t *cuts = tess_reduce_offsets_room(p->base.context, p->offsets, listed, &made);
     if (!cuts) {
         layout->full = true;
         return;
     }
     if (!made)
-        cut(p, s.tile, cuts, blocks ? cuts + 2 * (units + 1) : NULL, &leaves);
+        cut(p, s.tile, &n, cuts);
     tess_gpu_unit(layout, &tree_stretches);
     tess_reduce_gpu_node_options(layout, p);
-    tess_gpu_option(layout, "-DNARROW=%d", chunks == 1);
+    tess_gpu_option(layout, "-DNARROW=%d", n.tops == 0);
     tess_gpu_option(layout, "-DKEPT=%d", p->kept);
     tess_gpu_option(layout, "-DRANK=1");
-    tess_gpu_option(layout, "-DLEAVES=%d", chunks > 1);
+    tess_gpu_option(layout, "-DLEAVES=%d", n.tops > 0);
+    tess_gpu_option(layout, "-DMANY=%d", n.many);
     tess_gpu_option(layout, "-DPACKED=%d", packed);
     tess_gpu_option(layout, "-DFILLED_WORDS=%d", packed);
     tess_gpu_option(layout, "-DTILE=%d", s.tile);
@@ -156,40 +175,43 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     tess_gpu_option(layout, "-DSOME=%d", s.some);
     tess_gpu_option(layout, "-DAT_LEAST=%d", s.blocks);
     *at++ = p->outputs;
-    *at++ = units;
-    *at++ = chunks;
-    *at++ = p->segments;
-    *at++ = p->offsets[0];
+    *at++ = n.units;
     *at++ = p->segment_stride / p->out.itemsize;
     *at++ = tess_reduce_gpu_word(p->ddof);
     at = tess_reduce_gpu_put_kept(at, p, p->kept);
     const size_t bytes = (size_t)(at - block) * sizeof *block;
-    const int64_t partial = chunks > 1 ? tess_gpu_reserve(layout, p->outputs * (chunks + p->segments) * tess_reduce_gpu_node_size(p)) : 0;
+    const int64_t partial = n.tops ? tess_gpu_reserve(layout, p->outputs * n.leaves * tess_reduce_gpu_node_size(p)) : 0;
     const int64_t offsets = tess_gpu_data(layout, p->offsets, (size_t)(p->segments + 1) * sizeof *p->offsets),
-                  at_cuts = tess_gpu_data(layout, cuts, (size_t)(2 * (units + 1) + listed) * sizeof *cuts);
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_stretches", tess_ceil_div(p->outputs * units, s.warps), 1, 1, 32 * s.warps, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, offsets);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, at_cuts);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
-    tess_gpu_pass(layout, step, block, bytes);
-    if (listed) {
-        step = tess_gpu_launch_of(layout, "long_leaves", p->outputs * listed, 1, 1, REDUCE_LANES, 0);
+                  at_cuts = tess_gpu_data(layout, cuts, (size_t)listed * sizeof *cuts);
+    tess_gpu_step *step;
+    if (n.shorts) {
+        step = tess_gpu_launch_of(layout, "tree_stretches", tess_ceil_div(p->outputs * n.units, s.warps), 1, 1, 32 * s.warps, 0);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, offsets);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, at_cuts);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, at_cuts + 2 * (units + 1) * (int64_t)sizeof *cuts);
-        tess_gpu_pass_i64(layout, step, listed);
         tess_gpu_pass(layout, step, block, bytes);
     }
-    if (chunks > 1) {
-        step = tess_gpu_launch_of(layout, "finish", p->outputs * tess_ceil_div(chunks - 1, s.warps), 1, 1, 32 * s.warps, 0);
+    if (n.leaves) {
+        const int64_t at_once = tess_reduce_gpu_any_order(p) ? s.warps : 1;
+        step = tess_gpu_launch_of(layout, "long_leaves", tess_ceil_div(p->outputs * n.leaves, at_once), 1, 1,
+                                  at_once > 1 ? 32 * s.warps : REDUCE_LANES, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, offsets);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, at_cuts + longs * (int64_t)sizeof *cuts);
+        tess_gpu_pass_i64(layout, step, n.leaves);
+        tess_gpu_pass(layout, step, block, bytes);
+    }
+    if (n.tops) {
+        step = tess_gpu_launch_of(layout, "finish", tess_ceil_div(p->outputs * n.tops, s.warps), 1, 1, 32 * s.warps, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, offsets);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, at_cuts + tops * (int64_t)sizeof *cuts);
+        tess_gpu_pass_i64(layout, step, n.tops);
+        tess_gpu_pass_i64(layout, step, n.leaves);
         tess_gpu_pass(layout, step, block, bytes);
     }
 }

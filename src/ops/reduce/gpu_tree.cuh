@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpu_tree.cuh - what the kernels of the tree share whatever a node is: the words for foldings, where elements and outputs lie, and the ways in which
-// nodes meet: of a block's 256 lanes, of a warp's, and of leaves one after another.
+// nodes meet: of a warp's threads, and of leaves one after another.
 //
 // Included by gpu_node.cuh and gpu_complex.cuh, of which a kernel takes one: node, nothing() and merge() are theirs.
 #ifndef TESS_REDUCE_TREE_CUH
@@ -15,6 +15,10 @@
 #define VAR 5
 enum { OP_SUM, OP_PROD, OP_MIN, OP_MAX, OP_MEAN, OP_VAR, OP_STD }; // as tess_reduction
 enum { OP_ARGMIN = OP_STD + 1, OP_ARGMAX, OP_ANY, OP_ALL, OP_COUNT_NONZERO, OP_NORM1, OP_NORM2, OP_NORM_INF };
+
+// What no order of operations can change: integers' sums and products, counts, extremes, places.
+#define ANY_ORDER (KIND == COUNT || KIND == EXTREME || KIND == ARG || (KIND != VAR && ACC < T_F16))
+const unsigned ALL = 0xffffffffu; // a warp's threads
 
 // Steps are in elements, axes slowest first; the last places of a launch's arrays are not used.
 // Where element number i of an output lies, along the reduced axes p.size, p.step.
@@ -40,16 +44,6 @@ template <typename P> __device__ void place_of(const P &p, i64 output, i64 &in, 
     }
 }
 
-// lane[0] = the halving tree over a block's 256 lanes.
-template <typename NODE> __device__ void halve(NODE *lane) {
-    for (int w = 128; w > 0; w /= 2) {
-        __syncthreads();
-        if (threadIdx.x < w)
-            merge(lane[threadIdx.x], lane[threadIdx.x + w]);
-    }
-    __syncthreads();
-}
-
 // Another lane's node, `down` lanes above.
 template <typename NODE> __device__ NODE above(const NODE &n, int down) {
     NODE m;
@@ -57,7 +51,7 @@ template <typename NODE> __device__ NODE above(const NODE &n, int down) {
     unsigned *to = (unsigned *)&m;
 #pragma unroll
     for (int i = 0; i < (int)(sizeof(NODE) / 4); i++)
-        to[i] = __shfl_down_sync(0xffffffffu, from[i], down);
+        to[i] = __shfl_down_sync(ALL, from[i], down);
     return m;
 }
 

@@ -14,7 +14,6 @@ struct lanes {
 };
 
 extern "C" __global__ void __launch_bounds__(256) tree_lanes(const element *in, result *out, const i64 *offsets, const lanes p) {
-    __shared__ node lane[256];
     __shared__ node stack[48];
     int depth = 0;
     i64 output = blockIdx.x, segment = 0, begin = 0, k = p.k, at_in, at_out;
@@ -29,21 +28,10 @@ extern "C" __global__ void __launch_bounds__(256) tree_lanes(const element *in, 
     const element *from = in + at_in + (SEGMENTS ? begin * p.step[0] : 0);
     for (i64 first = 0; first < k; first += 8192) {
         int n = k - first < 8192 ? (int)(k - first) : 8192;
-#if KIND == VAR
         node whole = of_leaf(p, from, first, n);
-#else
-        node mine = nothing();
-        for (int i = threadIdx.x; i < n; i += 256)
-            take(mine, from[place(p, first + i)], first + i);
-        lane[threadIdx.x] = mine;
-        halve(lane);
-        node whole = lane[0];
-#endif
         if (threadIdx.x == 0)
             push(stack, depth, whole, first / 8192);
-#if KIND != VAR
         __syncthreads();
-#endif
     }
     if (threadIdx.x != 0)
         return;

@@ -3,7 +3,8 @@
 //
 // A thread has one of the leaf's 256 lanes, whose elements it takes in their order; the lanes are halved in shared memory. Of outputs with more than one
 // leaf (-DMANY=1) the blocks' nodes go to the workspace, and `finish` pairs those of each output. With -DPARTS=1 the outputs are leaves of another
-// problem, which is too large to be on the device whole: each comes out as a record that the host pairs with the others (slab.c).
+// problem, which is too large to be on the device whole: each comes out as a record that the host pairs with the others (slab.c). -DAT_LEAST: blocks of
+// a multiprocessor; told of fewer than 6 the compiler takes so many registers for complex elements that half of the blocks fit.
 #if IN >= 14
 #include "ops/reduce/gpu_complex.cuh"
 #endif
@@ -11,7 +12,7 @@
 #include "ops/reduce/gpu_leaf.cuh"
 
 struct leaves {
-    i64 k, count; // elements and leaves of an output
+    i64 k, count, outputs; // elements and leaves of an output
     double ddof;
     i64 size[RANK + 1], step[RANK + 1]; // the reduced axes, slowest first
     i64 shape[KEPT + 1], in[KEPT + 1], out[KEPT + 1];
@@ -47,20 +48,14 @@ __device__ record record_of(const node &n, int k) {
 #else
     r.a = bits(n.value);
 #endif
-#if IN >= 14 || COUNTED
+#if COUNTED
     r.count = n.count;
 #endif
     return r;
 }
 #endif
 
-#if KIND == VAR
-#define BOUNDS __launch_bounds__(256, AT_LEAST)
-#else
-#define BOUNDS __launch_bounds__(256) // told of a number of blocks, be it 1, the compiler takes more registers: half of the blocks, 1000 c128 55 -> 31 %
-#endif
-
-extern "C" __global__ void BOUNDS tree_leaves(const element *in, void *to, node *partial, const leaves p) {
+extern "C" __global__ void __launch_bounds__(256, AT_LEAST) tree_leaves(const element *in, void *to, node *partial, const leaves p) {
     i64 output = blockIdx.x, leaf = 0, at_in, at_out;
 #if MANY
     leaf = output % p.count;
@@ -80,11 +75,20 @@ extern "C" __global__ void BOUNDS tree_leaves(const element *in, void *to, node 
 #endif
 }
 
-// A block an output.
+// An output's nodes, paired by a block, or of few (-DFEW=1: at most 256) by a warp.
 extern "C" __global__ void __launch_bounds__(256) finish(result *out, const node *partial, const leaves p) {
+    const i64 output = FEW ? blockIdx.x * (i64)8 + threadIdx.x / 32 : blockIdx.x;
+    const int first = FEW ? threadIdx.x % 32 : threadIdx.x;
     i64 at_in, at_out;
-    place_of(p, blockIdx.x, at_in, at_out);
-    node whole = paired<256, true>(partial + blockIdx.x * p.count, p.count);
-    if (threadIdx.x == 0)
+    if (output >= p.outputs)
+        return;
+    place_of(p, output, at_in, at_out);
+    partial += output * p.count;
+#if FEW
+    const node whole = paired_few(partial, p.count);
+#else
+    const node whole = paired<256, true>(partial, p.count);
+#endif
+    if (first == 0)
         out[at_out] = finished(whole, p.k, p.ddof);
 }

@@ -2,9 +2,10 @@
 // gpu_tree_patches.cu - production, outputs side by side of at most 256 elements each: a block copies a patch, all elements of some outputs, to shared memory.
 //
 // Along a slow axis an output's elements are a row apart, and a thread that reads its own from memory has either few of them on their way or few neighbours. A patch comes
-// row by row, 128 bytes of each and more, or where the rows follow one another (-DLINEAR=1: 33 columns of 200 elements are 26400 bytes) as one run by vectors of
-// 16 bytes, whatever the width. Rows that no vectors fit come with what lies around them (-DSHIFTED=1). -DPAD=1: 16 bytes are left out after each 128, where neighbours would meet in a bank. Then -DGROUP threads an output, neighbours for neighbours, take EACH lanes of the tree each, in the order in which they
-// halve; groups meet in shared memory. -DVECTOR: elements of a copy in rows.
+// row by row, 128 bytes of each and more (-DVECTOR: elements of a copy), or where the rows follow one another (-DLINEAR=1: 33 columns of 200 elements are 26400
+// bytes) as one run by vectors of 16 bytes, whatever the width. Rows that no vectors fit come with what lies around them (-DSHIFTED=1). -DPAD=1: 16 bytes are left out
+// after each 128, where neighbours would meet in a bank. Then -DGROUP threads an output, neighbours for neighbours, take -DEACH lanes of the tree each, in the order in
+// which they halve; groups meet in shared memory.
 #if IN >= 14
 #include "ops/reduce/gpu_complex.cuh"
 #else
@@ -166,7 +167,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, AT_LEAST) tree_patches(con
 #pragma unroll 8
     for (int i = group; i < k; i += GROUP)
         mine.take(at(i), i);
-    node whole = mine.total(group < k ? group : -1);
+    node whole = mine.total(group < k ? group : -1, 0);
     whole = together(nodes, whole, group, place, outputs);
 #else
     node whole = subtree<0, 1, EACH, node>([&](int m) {

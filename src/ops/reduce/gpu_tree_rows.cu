@@ -11,18 +11,12 @@
 // -DUNROLL vectors are on their way at once, but only if the compiler is told with -DAT_LEAST how few blocks a multiprocessor must hold: left to itself it
 // saves registers by putting sums between the loads, and a warp, which does one thing after the other, then waits with three or four on their way.
 //
-// -DPACKED=1: whole leaves by words of small elements (gpu_packed.cuh). -DWHOLE=0: no leaf is whole; without that path, which holds 16 vectors, three
-// times as many threads fit on a multiprocessor, which is what many short rows need.
+// -DWHOLE=0: no leaf is whole; without that path, which holds 16 vectors, three times as many threads fit on a multiprocessor, which is what many short rows
+// need. What no order can change has no lanes: a warp's leaves are one run, which may begin anywhere (gpu_any_order.cuh; -DPACKED=1: by words of small elements).
 #include "ops/reduce/gpu_finish.cuh"
-#if PACKED
-#include "ops/reduce/gpu_packed.cuh"
+#if ANY_ORDER
+#include "ops/reduce/gpu_any_order.cuh"
 #endif
-
-enum { E = VECTOR, K = 8 / E };
-union vector {
-    words<E * sizeof(element)> all;
-    element part[E];
-};
 
 struct rows {
     i64 k, outputs, groups; // elements and groups of 8 leaves an output
@@ -30,29 +24,12 @@ struct rows {
     i64 shape[KEPT + 1], in[KEPT + 1], out[KEPT + 1]; // the kept axes, slowest first
 };
 
-#if PACKED
-// Whole leaves as one stretch: what no order can change is halved once.
-template <int N> __device__ node whole_leaves(const element *from) {
-    enum { EACH = N * 8192 * (int)sizeof(element) / 16 / 32 };
-    const words<16> *at = (const words<16> *)from + threadIdx.x % 32;
-    packed p = packed_nothing();
-#pragma unroll 1
-    for (int i = 0; i < EACH; i += UNROLL) {
-        words<16> v[UNROLL];
-#pragma unroll
-        for (int k = 0; k < UNROLL; k++)
-            load_now(v[k], at + (i + k) * 32);
-#pragma unroll
-        for (int k = 0; k < UNROLL; k++)
-            packed_take(p, v[k]);
-    }
-    node mine = packed_total(p, N * 256);
-#pragma unroll
-    for (int down = 16; down > 0; down /= 2)
-        merge(mine, above(mine, down));
-    return mine;
-}
-#endif
+#if !ANY_ORDER
+enum { E = VECTOR, K = 8 / E };
+union vector {
+    words<E * sizeof(element)> all;
+    element part[E];
+};
 
 // ROWS whole rows of 256 elements, all on their way at once.
 template <int ROWS> __device__ void take_rows(node (&lane)[K][E], const element *from, i64 first) {
@@ -74,17 +51,13 @@ template <int ROWS> __device__ void take_rows(node (&lane)[K][E], const element 
 
 __device__ node leaf(const element *from, int n, i64 first) {
     const int t = threadIdx.x % 32;
-#if PACKED
-    if (n == 8192)
-        return whole_leaves<1>(from);
-#endif
     node lane[K][E];
 #pragma unroll
     for (int k = 0; k < K; k++)
 #pragma unroll
         for (int j = 0; j < E; j++)
             lane[k][j] = nothing();
-    if (WHOLE && !PACKED && n == 8192) {
+    if (WHOLE && n == 8192) {
         const int ROWS = UNROLL / K;
         for (int row = 0; row < 32; row += ROWS)
             take_rows<ROWS>(lane, from + row * 256, first + row * 256);
@@ -126,10 +99,6 @@ __device__ node leaf(const element *from, int n, i64 first) {
 
 // A warp's LEAVES, or what is left of them: `left` elements.
 __device__ node leaves_of(const element *from, i64 left, i64 first) {
-#if PACKED
-    if (left >= LEAVES * 8192)
-        return whole_leaves<LEAVES>(from);
-#endif
     node stack[6];
     int depth = 0;
     for (int i = 0; i < LEAVES && i * 8192 < left; i++) { // a binary counter
@@ -139,6 +108,7 @@ __device__ node leaves_of(const element *from, i64 left, i64 first) {
     fold(stack, depth);
     return stack[0];
 }
+#endif
 
 extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
     tree_rows(const element *in, result *out, node *partial, unsigned *ticket, const rows r) {
@@ -149,8 +119,13 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
     bool here = output < r.outputs && first < r.k;
     place_of(r, output < r.outputs ? output : 0, at_in, at_out);
     if (here) {
-        node mine = LEAVES == 1 ? leaf(in + at_in + first, r.k - first < 8192 ? (int)(r.k - first) : 8192, first)
-                                : leaves_of(in + at_in + first, r.k - first, first);
+        const element *from = in + at_in + first;
+        const i64 left = r.k - first;
+#if ANY_ORDER
+        node mine = run_of<UNROLL>(from, left < LEAVES * 8192 ? (int)left : LEAVES * 8192, first);
+#else
+        node mine = LEAVES == 1 ? leaf(from, left < 8192 ? (int)left : 8192, first) : leaves_of(from, left, first);
+#endif
         if (threadIdx.x % 32 == 0)
             leaves[warp] = mine;
     }
@@ -184,11 +159,20 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
 #endif
 }
 
-// One block an output: its groups' nodes, paired.
+// An output's nodes, paired by a block, or of few (-DFEW=1: at most 256) by a warp.
 extern "C" __global__ void __launch_bounds__(256) finish(result *out, const node *partial, const rows r) {
+    const i64 output = FEW ? blockIdx.x * (i64)8 + threadIdx.x / 32 : blockIdx.x;
+    const int first = FEW ? threadIdx.x % 32 : threadIdx.x;
     i64 at_in, at_out;
-    place_of(r, blockIdx.x, at_in, at_out);
-    node whole = paired<256, MANY>(partial + (i64)blockIdx.x * r.groups, r.groups);
-    if (threadIdx.x == 0)
+    if (output >= r.outputs)
+        return;
+    place_of(r, output, at_in, at_out);
+    partial += output * r.groups;
+#if FEW
+    const node whole = paired_few(partial, r.groups);
+#else
+    const node whole = paired<256, MANY>(partial, r.groups);
+#endif
+    if (first == 0)
         out[at_out] = finished(whole, r.k, r.ddof);
 }

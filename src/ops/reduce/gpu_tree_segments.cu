@@ -16,7 +16,6 @@
 #include "ops/reduce/gpu_segment.cuh"
 
 enum { LEAF = 8192, WARPS = 8, EACH = 8, AT_ONCE = 32 / GROUP, SHORT = GROUP * EACH, SIZE = (int)sizeof(element) };
-const unsigned ALL = 0xffffffffu;
 
 struct segments {
     i64 outputs, units, chunks; // warps an output, of which the first have the chunks but the first

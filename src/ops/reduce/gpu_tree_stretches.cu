@@ -8,37 +8,24 @@
 // longest of them wants. What no order can change keeps one node a thread, small elements go by words (-DPACKED=1, gpu_packed.cuh), those of moments stay in
 // registers for the second look (gpu_moments.cuh).
 //
-// A segment longer than TILE has a block for each of its leaves, in a launch of its own (`long_leaves`), or where elements go by words a warp, which copies TILE bytes
-// at a time. -DLEAVES=1: some have more leaves than one; their nodes are put down for `finish`.
+// A segment longer than TILE goes by its leaves (gpu_long_segments.cuh).
 #if IN >= 14
 #include "ops/reduce/gpu_complex.cuh"
 #endif
-#if LEAVES
 #include "ops/reduce/gpu_finish.cuh"
-#elif IN < 14
-#include "ops/reduce/gpu_node.cuh"
-#endif
 #include "ops/reduce/gpu_lanes.cuh"
-#include "ops/reduce/gpu_segment.cuh"
 #include "ops/reduce/gpu_stage.cuh"
-#if PACKED
-#include "ops/reduce/gpu_packed.cuh"
-#endif
-#if !PACKED
-#include "ops/reduce/gpu_leaf.cuh"
-#endif
 
-enum { LEAF = 8192, SIZE = (int)sizeof(element), EACH = 8, STEP = TILE / SIZE };
+enum { LEAF = 8192, SIZE = (int)sizeof(element), EACH = 8 };
 
 struct segments {
-    i64 outputs, units, chunks; // stretches of an output
-    i64 segments, begin;        // the first offset
-    i64 out_step;               // out from one segment to the next
+    i64 outputs, units; // stretches of an output
+    i64 out_step;       // out from one segment to the next
     double ddof;
     i64 shape[KEPT + 1], in[KEPT + 1], out[KEPT + 1]; // the kept axes, slowest first
 };
 
-// A stretch begins with an element, which is one of a segment; is_long: of a segment that has a stretch of its own for each leaf.
+// A stretch begins with an element, which is one of a segment; is_long: it is a segment that `long_leaves` takes.
 struct cut {
     i64 begin, segment;
     bool is_long;
@@ -142,7 +129,7 @@ template <int THREADS> __device__ __forceinline__ node some_of(const char *tile,
     for (int i = t; i < longest; i += THREADS)
         if (i < k)
             mine.take(at(tile, i), i);
-    node whole = mine.total(t < k ? t : -1);
+    node whole = mine.total(t < k ? t : -1, 0);
     gather<THREADS>(whole);
     return whole;
 #else
@@ -159,24 +146,8 @@ template <int THREADS> __device__ __forceinline__ node some_of(const char *tile,
 #endif
 }
 
-#if PACKED
-// n elements by the warp, in stretches of STEP that `staged(begin)` gives. first: the first one's number.
-template <typename F> __device__ node many_of(int n, i64 first, const F &staged) {
-    node whole = nothing();
-    for (int from = 0; from < n; from += STEP) {
-        const char *tile = staged(from);
-        const int here = n - from < STEP ? n - from : STEP;
-        node some = words_of<32>(tile, here, here, threadIdx.x % 32);
-#if KIND == ARG
-        some.index += some.index < 0 ? 0 : (number)(first + from);
-#endif
-        merge(whole, some);
-        __syncwarp();
-    }
-    gather<32>(whole);
-    return whole;
-}
-#elif ANY_ORDER
+// n elements by the warp.
+#if ANY_ORDER
 __device__ node many_of(const char *tile, int n) { return some_of<32>(tile, n, n, threadIdx.x % 32); }
 #else
 // Elements for the warp's lanes, EACH of them a thread's: use(j, element, its number, whether it is there).
@@ -203,7 +174,6 @@ template <typename T> __device__ __forceinline__ void halve_own(T (&lane)[EACH])
             merge(lane[j], lane[j + w]);
 }
 
-// n elements by the warp.
 __device__ node many_of(const char *tile, int n) {
 #if KIND == VAR
     int count = OMIT ? 0 : n;
@@ -235,7 +205,7 @@ __device__ node many_of(const char *tile, int n) {
 #endif
 
 extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
-    tree_stretches(const element *in, result *out, const i64 *offsets, const i64 *cuts, node *partial, const segments p) {
+    tree_stretches(const element *in, result *out, const i64 *offsets, const i64 *cuts, const segments p) {
     __shared__ words<16> tiles[WARPS][ROOM / 16];
     const int lane = threadIdx.x % 32;
     i64 unit = (i64)blockIdx.x * WARPS + threadIdx.x / 32, output = 0, at_in, at_out;
@@ -245,27 +215,14 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
         output = unit / p.units;
         unit %= p.units;
     }
-    place_of(p, output, at_in, at_out);
     const cut here = cut_of(cuts, unit), next = cut_of(cuts, unit + 1);
+    if (here.is_long)
+        return;
+    place_of(p, output, at_in, at_out);
     char *tile = (char *)tiles[threadIdx.x / 32];
     const element *from = in + at_in + here.begin;
     const int n = (int)(next.begin - here.begin);
     out += at_out + here.segment * p.out_step;
-    if (here.is_long) {
-#if PACKED
-        const i64 begin = offsets[here.segment], k = offsets[here.segment + 1] - begin;
-        node whole = many_of(n, here.begin - begin, [&](int i) { return tile + stage(tile, part{from + i, 0, n - i < STEP ? n - i : STEP}, 1); });
-        if (lane != 0)
-            return;
-#if LEAVES
-        if (k > LEAF)
-            partial[output * (p.chunks + p.segments) + (here.begin - p.begin) / LEAF + here.segment] = whole;
-        else
-#endif
-            *out = finished(whole, k, p.ddof);
-#endif
-        return;
-    }
     const int count = (int)(next.segment - here.segment);
     offsets += here.segment;
     int later = (int)(offsets[lane < count ? lane : count] - here.begin);
@@ -300,60 +257,11 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
         }
         for (unsigned rest = __ballot_sync(ALL, k > SOME); rest; rest &= rest - 1) {
             const int whose = __ffs(rest) - 1, first = __shfl_sync(ALL, begin, whose), len = __shfl_sync(ALL, k, whose);
-#if PACKED
-            const node whole = many_of(len, 0, [&](int i) { return tile + (first + i) * SIZE; });
-#else
             const node whole = many_of(tile + first * SIZE, len);
-#endif
             if (lane == 0)
                 out[(base + whose) * p.out_step] = finished(whole, len, p.ddof);
         }
     }
 }
 
-#if !PACKED
-// A block for each leaf of the segments that are longer than a stretch; their numbers among the stretches are in `longs`.
-#if ANY_ORDER
-__device__ node long_leaf(const element *from, i64 first, int n) {
-    __shared__ node room[256];
-    taker mine;
-    from += first;
-#pragma unroll 8
-    for (int i = threadIdx.x; i < n; i += 256)
-        mine.take(from[i], (number)(first + i));
-    room[threadIdx.x] = mine.total((int)threadIdx.x < n ? (number)(first + threadIdx.x) : -1);
-    halve(room);
-    return room[0];
-}
-#else
-struct neighbours {
-    i64 size[2], step[2];
-};
-__device__ node long_leaf(const element *from, i64 first, int n) { return of_leaf(neighbours{{0, 0}, {1, 0}}, from, first, n); }
-#endif
-
-extern "C" __global__ void __launch_bounds__(256)
-    long_leaves(const element *in, result *out, const i64 *offsets, const i64 *cuts, node *partial, const i64 *longs, i64 count, const segments p) {
-    i64 unit = blockIdx.x, output = 0, at_in, at_out;
-    if (KEPT > 0) {
-        output = unit / count;
-        unit %= count;
-    }
-    place_of(p, output, at_in, at_out);
-    const cut here = cut_of(cuts, longs[unit]), next = cut_of(cuts, longs[unit] + 1);
-    const i64 begin = offsets[here.segment], k = offsets[here.segment + 1] - begin;
-    const node whole = long_leaf(in + at_in + begin, here.begin - begin, (int)(next.begin - here.begin));
-    if (threadIdx.x != 0)
-        return;
-#if LEAVES
-    if (k > LEAF)
-        partial[output * (p.chunks + p.segments) + (here.begin - p.begin) / LEAF + here.segment] = whole;
-    else
-#endif
-        out[at_out + here.segment * p.out_step] = finished(whole, k, p.ddof);
-}
-#endif
-
-#if LEAVES
-#include "ops/reduce/gpu_segment_finish.cuh"
-#endif
+#include "ops/reduce/gpu_long_segments.cuh"
