@@ -19,18 +19,8 @@ struct joined {
     i64 p_inner, q_inner, p_outer, q_outer, low, high, follow;
 };
 
-enum {
-    MARGIN = 32 / SIZE,
-    GROUPS = NV + 2, // of V rows: the margin's and the tile's
-    P = (LANES - 1) * V,
-    Q = NV * V,
-    THREADS = GROUPS * LANES,
-    SKIPS = (V + 7) / 8 // words that hold V numbers below 16
-};
-static_assert(THREADS % 32 == 0 && 32 % LANES == 0, "neighbours stand in a warp");
+enum { SKIPS = (V + 7) / 8 }; // words that hold V numbers below 16
 static_assert(Q * SIZE % 32 == 0, "tiles begin at sectors");
-
-__device__ int place_in_tile(int p, int g) { return p * GROUPS + p / V + g; }
 
 // Of V rows of `in` from row v of the matrix on a vector each, as it lies, and where in it the row begins: V numbers below 16. CHECK 1: rows may not exist;
 // 2: vectors may lie outside of what the matrix takes of `in`, too.
@@ -109,10 +99,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) joined_rows(const 
         row[r].all = fetch(row[r].all, behind.all, skips[r / 8] >> r % 8 * 4 & 15);
     }
     turn(row, column);
-    if (across < LANES - 1)
-#pragma unroll
-        for (int c = 0; c < V; c++)
-            tile[place_in_tile(across * V + c, group)] = column[c].all;
+    lay_down(tile, column, across, group);
     __syncthreads();
 #pragma unroll 4
     for (int n = threadIdx.x; n < p_left * NV; n += THREADS) {

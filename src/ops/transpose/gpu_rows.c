@@ -233,7 +233,6 @@ static void launch_shifted(const transpose_gpu_matrices *m, tess_gpu_layout *lay
     tess_gpu_option(layout, "-DP=%d", (int)along_p);
     tess_gpu_option(layout, "-DQ=%d", (int)along_q);
     tess_gpu_option(layout, "-DTHREADS=%d", (int)threads);
-    tess_gpu_option(layout, "-DAT_ONCE=9");
     tess_gpu_option(layout, "-DBLOCKS=4");
     launch_tiles_of(m, layout, "shifted", along_p, along_q, margin - 1, (int)threads, along_p * (along_q + margin + 1) * size);
 }

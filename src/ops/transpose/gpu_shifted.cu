@@ -9,20 +9,14 @@
 // Elements of 8 bytes go one by one (gpu_shifted_vectors.cu has smaller ones). Row p of the tile in shared memory has an odd pitch, which keeps
 // both accesses free of conflicts.
 //
-// P x Q, the tile: -DP, -DQ; THREADS a block, AT_ONCE elements a thread on their way: all of them, where registers allow, for each batch of them waits
-// once. Told by -DBLOCKS how many blocks a multiprocessor must hold (0: not told), the compiler leaves more of them on their way. Tiles at the matrix's ends
-// take a path with tests.
+// P x Q, the tile: -DP, -DQ; -DTHREADS a block, -DBLOCKS a multiprocessor at least, so few that the compiler leaves all of a thread's EACH elements on their
+// way. Tiles at the matrix's ends take a path with tests.
 #include "ops/transpose/gpu_plane.cuh"
 
-#if BLOCKS
-#define BOUNDS __launch_bounds__(THREADS, BLOCKS)
-#else
-#define BOUNDS __launch_bounds__(THREADS)
-#endif
+enum { MARGIN = 32 / SIZE, ROWS = Q + MARGIN, PITCH = ROWS + 1, WARPS = THREADS / 32, EACH = P * ROWS / THREADS };
+static_assert(P * ROWS % THREADS == 0 && P % WARPS == 0, "whole turns");
 
-enum { MARGIN = 32 / SIZE, ROWS = Q + MARGIN, PITCH = ROWS + 1, WARPS = THREADS / 32 };
-
-extern "C" __global__ void BOUNDS shifted(const element *in, element *out, const plane m) {
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) shifted(const element *in, element *out, const plane m) {
     extern __shared__ element tile[]; // [P][PITCH]
     place at = tile_of_block<P, Q, MARGIN - 1>(m);
     const element *from = in + at.in + (at.q - MARGIN) * m.q_in + at.p;
@@ -30,19 +24,16 @@ extern "C" __global__ void BOUNDS shifted(const element *in, element *out, const
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     int p_left = m.p_size - at.p < P ? (int)(m.p_size - at.p) : P;
     if (p_left == P && at.q >= MARGIN && at.q + Q <= m.q_size) {
+        element x[EACH];
 #pragma unroll
-        for (int e = 0; e < P * ROWS / THREADS; e += AT_ONCE) {
-            element x[AT_ONCE];
+        for (int k = 0; k < EACH; k++) {
+            int n = threadIdx.x + k * THREADS;
+            x[k] = from[n / P * m.q_in + n % P];
+        }
 #pragma unroll
-            for (int k = 0; k < AT_ONCE; k++) {
-                int n = threadIdx.x + (e + k) * THREADS;
-                x[k] = from[n / P * m.q_in + n % P];
-            }
-#pragma unroll
-            for (int k = 0; k < AT_ONCE; k++) {
-                int n = threadIdx.x + (e + k) * THREADS;
-                tile[n % P * PITCH + n / P] = x[k];
-            }
+        for (int k = 0; k < EACH; k++) {
+            int n = threadIdx.x + k * THREADS;
+            tile[n % P * PITCH + n / P] = x[k];
         }
         __syncthreads();
 #pragma unroll

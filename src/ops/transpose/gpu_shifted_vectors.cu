@@ -12,22 +12,15 @@
 // class of rows, V apart, that a warp has. So how many words is a branch that a whole warp takes (`slide`, `put_rows`), not a choice for each word, and only
 // those words are fetched that are used.
 //
-// NV * V rows, and MARGIN more before them, which rows of `out` that begin above a sector's start take from the block before: two vectors of each. Row p of the
-// turned tile has GROUPS vectors; a vector is left free after every V rows, which leaves no bank conflicts when it is laid down. Tiles at the matrix's ends go
-// the same way with tests (ENDS): what is not there is not loaded, and vectors that are not whole are written element by element.
+// NV * V rows, and MARGIN more before them, which rows of `out` that begin above a sector's start take from the block before: two vectors of each. Tiles at the
+// matrix's ends go the same way with tests (ENDS): what is not there is not loaded, and vectors that are not whole are written element by element.
 //
-// -DLANES, -DNV, -DBLOCKS a multiprocessor at least, -DSTRIP tiles at most in a strip (gpu_plane.cuh). Loads ask L2 for whole lines: what is
-// left of one belongs to the tile beside this one.
+// -DLANES, -DNV (gpu_load.cuh), -DBLOCKS a multiprocessor at least, -DSTRIP tiles at most in a strip (gpu_plane.cuh).
 #include "ops/transpose/gpu_load.cuh"
 #include "ops/transpose/gpu_plane.cuh"
 
 enum {
-    MARGIN = 32 / SIZE,
-    GROUPS = NV + 2,  // of V rows: the margin's and the tile's
     EACH = LANES - 1, // rows of a class
-    P = EACH * V,
-    Q = NV * V,
-    THREADS = GROUPS * LANES,
     WARPS = THREADS / 32,
     AT_ONCE = 32 / NV,                // rows of `out` that a warp writes at a time; lanes beyond them rest
     SETS = WARPS > V ? WARPS / V : 1, // warps that share a class
@@ -35,10 +28,7 @@ enum {
     TURNS = (OF_SET + AT_ONCE - 1) / AT_ONCE,
     STEP = V * GROUPS + 1 // vectors of the turned tile from a row of a class to the next
 };
-static_assert(THREADS % 32 == 0 && 32 % LANES == 0, "neighbours stand in a warp");
 static_assert((WARPS % V == 0 || V % WARPS == 0) && (SETS == 1 || OF_SET % AT_ONCE == 0), "each warp has classes of its own");
-
-__device__ int place_in_tile(int p, int g) { return p * GROUPS + p / V + g; }
 
 // From word W of x on, and `bits` modulo 32 more; the words behind x are the neighbour's first.
 template <int W> __device__ void slide(vector &x, unsigned bits) {
@@ -134,10 +124,7 @@ template <bool ENDS> __device__ void move_tile(uint4 *tile, const element *in, c
             skip & 4 ? slide<1>(row[r], 8 * skip) : slide<0>(row[r], 8 * skip);
     }
     turn(row, column);
-    if (across < LANES - 1)
-#pragma unroll
-        for (int c = 0; c < V; c++)
-            tile[place_in_tile(across * V + c, group)] = column[c].all;
+    lay_down(tile, column, across, group);
     __syncthreads();
     const int lane = threadIdx.x % 32;
     for (int i = threadIdx.x / 32; i < V * SETS; i += WARPS) {

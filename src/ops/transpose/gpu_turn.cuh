@@ -69,10 +69,4 @@ __device__ uint4 fetch(uint4 x, uint4 y, unsigned skip) {
     unsigned bits = 8 * skip; // modulo 32
     return make_uint4(__funnelshift_r(a, b, bits), __funnelshift_r(b, c, bits), __funnelshift_r(c, d, bits), __funnelshift_r(d, e, bits));
 }
-
-// The aligned 16 bytes around `from` into shared memory, without a register. Their neighbours' elements come along and are not used.
-__device__ void copy_around(unsigned to, const char *from) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"((unsigned long long)from & ~15ull) : "memory");
-}
-__device__ void await_copies() { asm volatile("cp.async.commit_group;\n\tcp.async.wait_group 0;" ::: "memory"); }
 #endif
