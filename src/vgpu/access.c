@@ -348,23 +348,43 @@ void tess_vgpu_store_lanes(vgpu_warp *w, const vgpu_record *r, uint32_t mask) {
     }
 }
 
-/* cp.async: done at once. Bytes beyond the given source size are zeros. */
+/* cp.async: done at once. Bytes beyond the given source size are zeros, and are not read: lanes of each size make an access of their own. */
 void tess_vgpu_copy_async(vgpu_warp *w, const vgpu_record *r, uint32_t mask) {
     uint64_t to[LANES], from[LANES];
+    uint32_t size[LANES], there = 0;
+    char *host[LANES] = {NULL};
     vgpu_resolved in, out;
     vgpu_record source = *r;
     source.flags = 0;
     tess_vgpu_addresses(w, &source, r->a, (int32_t)r->target, from);
     tess_vgpu_addresses(w, r, r->e, r->offset, to);
-    tess_vgpu_resolve(w, r, PTX_GLOBAL, VGPU_LOAD, r->bytes, r->bytes, from, mask, &in);
-    if (!in.mask)
+    for (int l = 0; l < LANES; l++) {
+        size[l] = r->b == VGPU_NO_SLOT ? r->bytes : SLOT(uint32_t, w, r->b)[l];
+        size[l] = size[l] < r->bytes ? size[l] : r->bytes;
+    }
+    for (uint32_t left = mask, part; left; left &= ~part) {
+        const uint32_t bytes = size[TESS_LOW_BIT(left)];
+        part = 0;
+        for (int l = 0; l < LANES; l++)
+            part |= (uint32_t)(size[l] == bytes) << l;
+        part &= left;
+        if (bytes == 0) {
+            there |= part;
+            continue;
+        }
+        tess_vgpu_resolve(w, r, PTX_GLOBAL, VGPU_LOAD, (int)bytes, r->bytes, from, part, &in);
+        there |= in.mask;
+        for (int l = 0; l < LANES; l++)
+            if (in.mask >> l & 1)
+                host[l] = in.host[l];
+    }
+    if (!there)
         return;
-    tess_vgpu_resolve(w, r, PTX_SHARED, VGPU_STORE, r->bytes, r->bytes, to, in.mask, &out);
+    tess_vgpu_resolve(w, r, PTX_SHARED, VGPU_STORE, r->bytes, r->bytes, to, there, &out);
     for (int l = LANES - 1; l >= 0; l--)
         if (out.mask >> l & 1) {
-            uint32_t size = r->b == VGPU_NO_SLOT ? r->bytes : SLOT(uint32_t, w, r->b)[l];
-            size = size < r->bytes ? size : r->bytes;
-            memcpy(out.host[l], in.host[l], size);
-            memset(out.host[l] + size, 0, r->bytes - size);
+            if (size[l])
+                memcpy(out.host[l], host[l], size[l]);
+            memset(out.host[l] + size[l], 0, r->bytes - size[l]);
         }
 }

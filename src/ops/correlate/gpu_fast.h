@@ -74,6 +74,7 @@ int tess_correlate_gpu_finest(const tess_array *in, const tess_array *out);
     X(patch_separable)              \
     X(separable2d)                  \
     X(separable2d_odd)              \
+    X(columns3d)                    \
     X(separable3d)                  \
     X(separable3d_odd)              \
     X(separable_split)              \
@@ -84,5 +85,6 @@ int tess_correlate_gpu_finest(const tess_array *in, const tess_array *out);
 TESS_CORRELATE_FAST_ROWS(X)
 #undef X
 bool tess_correlate_line_pays(const tess_problem *problem, const char **why);
+bool tess_correlate_columns3d_pays(const tess_problem *problem, const char **why);
 
 #endif

@@ -30,28 +30,20 @@ enum { TAPS = KX };
 #endif
 typedef tap_list<TAPS> weights;
 
-template <int N> __device__ __forceinline__ void load_words(unsigned *word, const char *at) {
-    words<4 * N> w;
-    load_now(w, at);
-#pragma unroll
-    for (int i = 0; i < N; i++)
-        word[i] = w.word[i];
-}
-
 // The window of the vector at x, inside the row.
 __device__ __forceinline__ void bring_inside(unsigned (&word)[WORDS], const char *at) {
-    load_words<4>(word + LW, at);
+    load_words<16>(word + LW, at);
     if constexpr (LW == 3) { // aligned to 8 bytes from its second word on
-        load_words<1>(word, at - 12);
-        load_words<2>(word + 1, at - 8);
+        load_words<4>(word, at - 12);
+        load_words<8>(word + 1, at - 8);
     } else if constexpr (LW > 0) {
-        load_words<LW>(word, at - 4 * LW);
+        load_words<4 * LW>(word, at - 4 * LW);
     }
     if constexpr (RW == 3) {
-        load_words<2>(word + LW + 4, at + 16);
-        load_words<1>(word + LW + 6, at + 24);
+        load_words<8>(word + LW + 4, at + 16);
+        load_words<4>(word + LW + 6, at + 24);
     } else if constexpr (RW > 0) {
-        load_words<RW>(word + LW + 4, at + 16);
+        load_words<4 * RW>(word + LW + 4, at + 16);
     }
 }
 

@@ -38,14 +38,6 @@ struct row_words {
     unsigned word[COUNT * SIZE / 4];
 };
 
-template <int N> __device__ __forceinline__ void load_words(unsigned *word, const char *at) {
-    words<N> w;
-    load_now(w, at);
-#pragma unroll
-    for (int i = 0; i < N / 4; i++)
-        word[i] = w.word[i];
-}
-
 // Where a lane's elements lie: its own from column x on, and (not DIRECT) the edge of its warp that is nearer to it.
 struct columns {
     int x, edge;

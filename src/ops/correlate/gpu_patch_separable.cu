@@ -12,8 +12,6 @@
 #define LAPPED (!ROWS_FIRST)
 #include "ops/correlate/gpu_patch.cuh"
 
-__device__ __forceinline__ bool outside(int i, i64 n) { return i < 0 || i >= (int)n; }
-
 // As cell, with the exponent that it puts above a byte in a register. An instruction holds one constant: where the exponent is seen to be one, the permutation's
 // other operand is moved to a register each time, one instruction in twelve (short masks with 8 columns a thread gain nothing). No row has so many elements that
 // the shifted bit is set.

@@ -85,10 +85,6 @@ struct plane_stream {
     }
 };
 
-// Keeps a sum in the register that it was made in: the compiler would else put off what only the next turn needs, and move every sum to its place at the turn's end.
-__device__ __forceinline__ void keep(float &x) { asm volatile("" : "+f"(x)); }
-__device__ __forceinline__ void keep(double &x) { asm volatile("" : "+d"(x)); }
-
 // Sums of the planes of outputs under way.
 template <int N> __device__ __forceinline__ void begin_sums(work (&sum)[N][R][V]) {
 #pragma unroll

@@ -27,10 +27,8 @@
 // destination lie in different halves of their sectors is a request of its own of the second-level cache, twice as many as there are sectors.
 const int VECTOR = 16 / SIZE, READ = V * SIZE < 16 ? V : VECTOR, SECTOR = WHOLE ? 32 / SIZE : VECTOR;
 const int NEAR_LEFT = up_to(RING_LEFT, READ), NEAR_RIGHT = up_to(RING_RIGHT, READ), PAD_LEFT = up_to(NEAR_LEFT + RING_AWAY, SECTOR) - RING_AWAY;
-const int COPY = WHOLE      ? VECTOR
-                 : SIZE < 4 ? 4 / SIZE
-                            : 1,
-          STRIDE = WHOLE ? 16 : SIZE; // elements of a copy; bytes by which places in a plane are counted
+// Elements of a copy.
+const int COPY = WHOLE ? VECTOR : SIZE < 4 ? 4 / SIZE : 1;
 const int TILE = ALONG * V, ROW = up_to(PAD_LEFT + TILE + NEAR_RIGHT, SECTOR), PAD_RIGHT = ROW - PAD_LEFT - TILE, WINDOW = NEAR_LEFT + V + NEAR_RIGHT;
 static_assert(V * SIZE % 4 == 0 && PAD_LEFT % READ == 0, "windows are whole vectors");
 #ifndef ACROSS // threads that copy a row together: of narrow elements a vector each, else as they stand, so that fewer requests lie across two rows
@@ -114,7 +112,8 @@ template <int N> __device__ __forceinline__ void copy_anywhere(element *to, cons
 #if WHOLE
 // A vector, where `missing` is 0. Not by a branch: each would compute its addresses anew.
 __device__ __forceinline__ void copy_vector_unless(int missing, unsigned to, const char *from) {
-    asm volatile("{\n .reg .pred p;\n setp.eq.s32 p, %0, 0;\n @p cp.async.cg.shared.global [%1], [%2], 16;\n}" ::"r"(missing), "r"(to), "l"(from) : "memory");
+    asm volatile("{\n .reg .pred p;\n setp.eq.s32 p, %0, 0;\n @p cp.async.cg.shared.global [%1], [%2], 16;\n}" ::"r"(missing), "r"(to), "l"(from)
+                 : "memory");
 }
 // The block's threads, but for the last ones, stand ACROSS by HIGH.
 template <int N> struct tile_feed {

@@ -29,8 +29,6 @@
 const int WORDS = 16 / (int)sizeof(work), MID_LEFT = up_to(LEFT, BESIDE), MID_RIGHT = up_to(RIGHT, BESIDE),
           FINISHED = ROWS_FIRST ? TILE : TILE - MID_LEFT - MID_RIGHT;
 
-__device__ __forceinline__ bool outside(int i, i64 n) { return i < 0 || i >= (int)n; }
-
 // Rows of columns: what TURN new rows make of the sums under way, and the rows that they finish. A sum's old value is taken up before its new one is made,
 // so that both can have one register.
 __device__ __forceinline__ void add_rows(work (&done)[TURN][V], work (&sum)[KY][V], const work (&value)[TURN][V], const tap_list<KY> &taps) {

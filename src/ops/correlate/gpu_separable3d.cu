@@ -29,8 +29,6 @@ const int WORDS = 16 / (int)sizeof(work), MID_LEFT = PLACE ? up_to(LEFT, BESIDE)
 const int MID = (PLACE ? DOWN * R : ROWS) * TILE;
 static_assert(V == WORDS, "a thread's columns between passes are a vector of 16 bytes");
 
-__device__ __forceinline__ bool outside(int i, i64 n) { return i < 0 || i >= (int)n; }
-
 __device__ __forceinline__ void read_mid(work (&value)[V], const work *at) {
     alignas(16) work w[V];
     *(uint4 *)w = *(const uint4 *)at;

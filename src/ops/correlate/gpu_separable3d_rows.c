@@ -2,22 +2,15 @@
  * gpu_separable3d_rows.c - the production rows of a list of three masks, one of them along rows: all three in one launch. */
 #include <string.h>
 
-#include "ops/correlate/gpu_fast.h"
+#include "ops/correlate/gpu_triple.h"
 
 KERNEL_TEXT(gpu_separable3d);
 
 enum { GRID = 65535, LONGEST = 11, THREADS = 256, TILE = 128, SHARED = 228 << 10, BLOCK_SHARED = 1 << 10 /* of each block for the system */ };
 
-/* The list as one pass over its axes: the frame's y is the one that comes first of the two that are not x, its z the other. */
-typedef struct triple {
-    tess_correlate_pass pass;
-    tess_correlate_frame frame;
-    int place; /* of the mask along rows in the list */
-    int y, z;  /* of the others */
-    bool whole;
-} triple;
+typedef tess_correlate_triple triple;
 
-static bool triple_of(triple *three, const tess_problem *base, bool whole, const char **why) {
+bool tess_correlate_triple_of(triple *three, const tess_problem *base, bool whole, const char **why) {
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
     memset(three, 0, sizeof *three);
     three->whole = whole;
@@ -106,6 +99,18 @@ static void rows_of(shape *s, const triple *three, int64_t work) {
     }
 }
 
+int64_t tess_correlate_triple_depth(const tess_correlate_frame *f, int64_t tiles, int64_t at_once, int64_t beside) {
+    int64_t least = INT64_MAX, best = f->z.m;
+    for (int64_t n = 1; at_once > 0 && n <= 64 && (n == 1 || f->z.m / n >= f->z.width); n++) {
+        const int64_t depth = tess_ceil_div(f->z.m, n), turns = tess_ceil_div(tiles * tess_ceil_div(f->z.m, depth), at_once) * (depth + beside);
+        if (turns < least) {
+            least = turns;
+            best = depth;
+        }
+    }
+    return best;
+}
+
 static shape shape_of(const triple *three, int64_t work, const tess_gpu_device *device) {
     const tess_correlate_frame *f = &three->frame;
     const int64_t before = f->x.before, after = f->x.width - 1 - before;
@@ -127,18 +132,8 @@ static shape shape_of(const triple *three, int64_t work, const tess_gpu_device *
     s.shared = shared_of(three, work, &s);
     s.threads = up_to(s.along * s.down, 32);
     s.blocks = tess_max64(1, tess_min64(s.blocks, SHARED / (s.shared + BLOCK_SHARED)));
-    /* As many chunks of planes as take the fewest turns, the planes before a chunk's first output counted. */
-    const int64_t tiles = tess_ceil_div(f->x.m, s.finished) * tess_ceil_div(f->y.m, s.down * s.rows) * f->arrays, at_once = device->sms * s.blocks;
-    int64_t least = INT64_MAX;
-    s.depth = f->z.m;
-    for (int64_t n = 1; at_once > 0 && n <= 64 && (n == 1 || f->z.m / n >= f->z.width); n++) {
-        const int64_t depth = tess_ceil_div(f->z.m, n);
-        const int64_t turns = tess_ceil_div(tiles * tess_ceil_div(f->z.m, depth), at_once) * (depth + f->z.width + s.stages);
-        if (turns < least) {
-            least = turns;
-            s.depth = depth;
-        }
-    }
+    const int64_t tiles = tess_ceil_div(f->x.m, s.finished) * tess_ceil_div(f->y.m, s.down * s.rows) * f->arrays;
+    s.depth = tess_correlate_triple_depth(f, tiles, device->sms * s.blocks, f->z.width + s.stages);
     return s;
 }
 
@@ -147,7 +142,7 @@ static int64_t work_size(const tess_problem *base) { return (int64_t)tess_type_s
 static bool takes(const tess_problem *base, bool whole, const char **why) {
     static const tess_gpu_device none;
     triple three;
-    if (!triple_of(&three, base, whole, why))
+    if (!tess_correlate_triple_of(&three, base, whole, why))
         return false;
     const tess_correlate_frame *f = &three.frame;
     *why = "takes masks whose planes fit shared memory, and fewer blocks";
@@ -162,11 +157,24 @@ static bool takes(const tess_problem *base, bool whole, const char **why) {
            tess_ceil_div(f->x.m, s.finished) * tess_ceil_div(f->y.m, s.down * s.rows) <= INT32_MAX && f->arrays <= GRID / 64;
 }
 
+void tess_correlate_triple_pass(tess_gpu_layout *layout, tess_gpu_step *step, const tess_correlate_problem *p, const triple *three, int64_t across,
+                                int64_t depth) {
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_correlate_frame_pass(layout, step, &three->frame);
+    tess_gpu_pass_i32(layout, step, (int32_t)across);
+    tess_gpu_pass_i32(layout, step, (int32_t)depth);
+    tess_gpu_pass_i32(layout, step, (int32_t)tess_ceil_div(three->frame.z.m, depth));
+    tess_gpu_pass(layout, step, p->passes[three->place].weights, p->passes[three->place].size);
+    tess_gpu_pass(layout, step, p->passes[three->y].weights, p->passes[three->y].size);
+    tess_gpu_pass(layout, step, p->passes[three->z].weights, p->passes[three->z].size);
+}
+
 static void lay_as(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole) {
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
     const char *why;
     triple three;
-    triple_of(&three, base, whole, &why); /* true, because `fits` was */
+    tess_correlate_triple_of(&three, base, whole, &why); /* true, because `fits` was */
     const tess_correlate_frame *f = &three.frame;
     const shape s = shape_of(&three, work_size(base), device);
     const int64_t deep = tess_ceil_div(f->z.m, s.depth), across = tess_ceil_div(f->x.m, s.finished);
@@ -184,15 +192,7 @@ static void lay_as(const tess_problem *base, const tess_gpu_device *device, tess
     tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
     tess_gpu_step *step =
         tess_gpu_launch_of(layout, "separable3d", across * tess_ceil_div(f->y.m, s.down * s.rows), 1, f->arrays * deep, (int)s.threads, s.shared);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-    tess_correlate_frame_pass(layout, step, f);
-    tess_gpu_pass_i32(layout, step, (int32_t)across);
-    tess_gpu_pass_i32(layout, step, (int32_t)s.depth);
-    tess_gpu_pass_i32(layout, step, (int32_t)deep);
-    tess_gpu_pass(layout, step, p->passes[three.place].weights, p->passes[three.place].size);
-    tess_gpu_pass(layout, step, p->passes[three.y].weights, p->passes[three.y].size);
-    tess_gpu_pass(layout, step, p->passes[three.z].weights, p->passes[three.z].size);
+    tess_correlate_triple_pass(layout, step, p, &three, across, s.depth);
 }
 
 static void lay_separable3d(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) { lay_as(base, device, layout, true); }

@@ -45,6 +45,8 @@ __device__ __forceinline__ void find_array(const frame &f, unsigned number, cons
     }
 }
 
+__device__ __forceinline__ bool outside(int i, i64 n) { return i < 0 || i >= (int)n; }
+
 // The index of the element that stands at i of n, -1 for the constant. Masks are no longer than the axis, so one bounce is enough; what no output needs
 // may lie further out and is only kept inside.
 template <typename I> __device__ __forceinline__ I resolve(I i, I n, const edge_rule &e) {
@@ -60,6 +62,15 @@ template <typename I> __device__ __forceinline__ I resolve_x(I i, I n, const edg
         return resolve(i, n, e);
     I pixel = i >= 0 ? i / GROUP : -((GROUP - 1 - i) / GROUP), at = resolve<I>(pixel, n / GROUP, e);
     return at < 0 ? -1 : at * GROUP + (i - pixel * GROUP);
+}
+
+// N bytes as words, in one load that stands where it is written.
+template <int N> __device__ __forceinline__ void load_words(unsigned *word, const char *at) {
+    words<N> w;
+    load_now(w, at);
+#pragma unroll
+    for (int i = 0; i < N / 4; i++)
+        word[i] = w.word[i];
 }
 
 // Element i of packed words, as WORK. Small integers become f32 without a conversion, which is the slower instruction: a byte permutation puts them below
@@ -111,6 +122,10 @@ __device__ __forceinline__ element ghost_of(const frame &f) {
 
 __device__ __forceinline__ float multiply_add(float a, float b, float c) { return fmaf(a, b, c); }
 __device__ __forceinline__ double multiply_add(double a, double b, double c) { return fma(a, b, c); }
+
+// Keeps a sum in the register that it was made in: the compiler would else put off what only the next turn needs, and move every sum to its place at the turn's end.
+__device__ __forceinline__ void keep(float &x) { asm volatile("" : "+f"(x)); }
+__device__ __forceinline__ void keep(double &x) { asm volatile("" : "+d"(x)); }
 
 // As store_as, without the way through f64: these instructions round to even, saturate, and make 0 of NaN by themselves.
 __device__ __forceinline__ result narrow(work x) {

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_triple.h - a list of three masks over a volume as one pass over its axes, which the rows that make all three in one launch share. */
+#ifndef TESS_OPS_CORRELATE_GPU_TRIPLE_H
+#define TESS_OPS_CORRELATE_GPU_TRIPLE_H
+
+#include "ops/correlate/gpu_fast.h"
+
+/* The frame's y is the axis that comes first of the two that are not x, its z the other. */
+typedef struct tess_correlate_triple {
+    tess_correlate_pass pass;
+    tess_correlate_frame frame;
+    int place; /* of the mask along rows in the list */
+    int y, z;  /* of the others */
+    bool whole;
+} tess_correlate_triple;
+
+bool tess_correlate_triple_of(tess_correlate_triple *three, const tess_problem *base, bool whole, const char **why);
+/* Planes of outputs a block, so that its chunks take the fewest turns: of tiles of which so many run at once, `beside` turns before a chunk's first output. */
+int64_t tess_correlate_triple_depth(const tess_correlate_frame *frame, int64_t tiles, int64_t at_once, int64_t beside);
+/* What both kernels take, last the grid's numbers and the weights along x, y and z. */
+void tess_correlate_triple_pass(tess_gpu_layout *layout, tess_gpu_step *step, const tess_correlate_problem *problem,
+                                const tess_correlate_triple *three, int64_t across, int64_t depth);
+
+#endif
