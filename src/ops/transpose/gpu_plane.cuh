@@ -17,6 +17,18 @@ struct place {
     i64 p, q, in, out; // the tile's first element, and where its matrix begins
 };
 
+// Where matrix `number` of the batch begins.
+__device__ void find_matrix(place &at, const plane &m, unsigned number) {
+    at.in = at.out = 0;
+#pragma unroll
+    for (int d = BATCH - 1; d >= 0; d--) {
+        unsigned size = (unsigned)m.shape[d];
+        at.in += number % size * m.in[d];
+        at.out += number % size * m.out[d];
+        number /= size;
+    }
+}
+
 // Which tile of P x Q elements a block has. Tiles follow each other along q, where `out` has no gaps: blocks that run at the same time then write one
 // compact stretch of it. MORE: that many elements beyond q's end have a tile too.
 template <int ALONG_P, int ALONG_Q, int MORE = 0> __device__ place tile_of_block(const plane &m) {
@@ -27,14 +39,7 @@ template <int ALONG_P, int ALONG_Q, int MORE = 0> __device__ place tile_of_block
     block /= tiles_q;
     at.p = (i64)(block % tiles_p) * ALONG_P;
     block /= tiles_p;
-    at.in = at.out = 0;
-#pragma unroll
-    for (int d = BATCH - 1; d >= 0; d--) {
-        unsigned size = (unsigned)m.shape[d];
-        at.in += block % size * m.in[d];
-        at.out += block % size * m.out[d];
-        block /= size;
-    }
+    find_matrix(at, m, block);
     return at;
 }
 
@@ -49,13 +54,6 @@ template <int ALONG_P, int ALONG_Q, int MORE, int MOST> __device__ place tile_in
     place at;
     at.q = (i64)(strip * wide + n % here) * ALONG_Q;
     at.p = (i64)(n / here) * ALONG_P;
-    at.in = at.out = 0;
-#pragma unroll
-    for (int d = BATCH - 1; d >= 0; d--) {
-        unsigned size = (unsigned)m.shape[d];
-        at.in += matrix % size * m.in[d];
-        at.out += matrix % size * m.out[d];
-        matrix /= size;
-    }
+    find_matrix(at, m, matrix);
     return at;
 }
