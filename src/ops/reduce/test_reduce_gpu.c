@@ -218,8 +218,7 @@ static void exact_ends(void **state) {
     free(in);
 }
 
-/* Leaves of small elements are folded a word at a time: every type and operation that is, any bits, NaNs of both policies. */
-/* What no order can change, as runs that begin anywhere, small elements by words. */
+/* What no order can change, as runs that begin anywhere, small elements by words: every type and operation that goes so, any bits, NaNs of both policies. */
 static void runs(void **state) {
     (void)state;
     uint64_t random = 6;
