@@ -81,11 +81,23 @@ template <typename P> __device__ node of_leaf(const P &p, const element *from, i
     return moments_of(mean, halved(room[1], counts[1], lane, same), count);
 }
 #else
-// The first warp's threads have eight lanes each, 32 apart, which meet in the thread, the others by shuffles: the first thread's node is whole. Blocks that have another leaf
-// wait before it.
-template <typename P> __device__ node of_leaf(const P &p, const element *from, i64 first, int n) {
-    enum { AT_ONCE = RANK == 1 && sizeof(element) <= 4 ? 8 : 4 }; // on their way
+// What a block's lanes come to, for the first thread: the first warp's threads have eight of them each, 32 apart, which meet in the thread, the others by shuffles. Blocks
+// that have another leaf wait before it.
+__device__ node lanes_met(const node &mine) {
     __shared__ node lane[256];
+    lane[threadIdx.x] = mine;
+    __syncthreads();
+    if (threadIdx.x >= 32)
+        return mine;
+    node whole = subtree<0, 1, 8, node>([&](int m) { return lane[threadIdx.x + 32 * m]; });
+#pragma unroll
+    for (int down = 16; down > 0; down /= 2)
+        merge(whole, above(whole, down));
+    return whole;
+}
+
+template <typename P> __device__ node of_leaf(const P &p, const element *from, i64 first, int n) {
+    enum { AT_ONCE = 4 }; // elements of a thread, on their way
     node mine = nothing();
 #pragma unroll 1
     for (int i = threadIdx.x; i < n; i += AT_ONCE * 256) {
@@ -99,15 +111,7 @@ template <typename P> __device__ node of_leaf(const P &p, const element *from, i
             if (i + j * 256 < n)
                 take(mine, x[j], first + i + j * 256);
     }
-    lane[threadIdx.x] = mine;
-    __syncthreads();
-    if (threadIdx.x >= 32)
-        return mine;
-    mine = subtree<0, 1, 8, node>([&](int m) { return lane[threadIdx.x + 32 * m]; });
-#pragma unroll
-    for (int down = 16; down > 0; down /= 2)
-        merge(mine, above(mine, down));
-    return mine;
+    return lanes_met(mine);
 }
 #endif
 #endif

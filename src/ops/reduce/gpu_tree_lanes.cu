@@ -28,7 +28,14 @@ extern "C" __global__ void __launch_bounds__(256) tree_lanes(const element *in, 
     const element *from = in + at_in + (SEGMENTS ? begin * p.step[0] : 0);
     for (i64 first = 0; first < k; first += 8192) {
         int n = k - first < 8192 ? (int)(k - first) : 8192;
+#if KIND == VAR
         node whole = of_leaf(p, from, first, n);
+#else // the plain loop keeps 32 registers, so all of a multiprocessor's threads
+        node mine = nothing();
+        for (int i = threadIdx.x; i < n; i += 256)
+            take(mine, from[place(p, first + i)], first + i);
+        node whole = lanes_met(mine);
+#endif
         if (threadIdx.x == 0)
             push(stack, depth, whole, first / 8192);
         __syncthreads();
