@@ -19,12 +19,16 @@ static inline uint64_t truth_hash(uint64_t from, const void *data, size_t bytes)
     return from;
 }
 
-/* Of a module's PTX, for telling whether it is what was measured; without the lines that name files, which the compiler spells with their folders. */
+/* Of a module's PTX, for telling whether it is what was measured; without what tells where in which file a line stands: directives and their labels. */
 static inline unsigned truth_code_hash(const char *ptx) {
+    static const char *const places[] = {".file", ".loc", ".b8", "$L__tmp", "$L__func_"};
     uint64_t h = TRUTH_HASH;
     for (const char *line = ptx; *line;) {
-        size_t length = strcspn(line, "\n"), blank = strspn(line, " \t");
-        if (strncmp(line + blank, ".file", 5) != 0 && strncmp(line + blank, ".b8", 3) != 0)
+        const size_t length = strcspn(line, "\n"), blank = strspn(line, " \t");
+        bool place = length == blank;
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+            place |= strncmp(line + blank, places[i], strlen(places[i])) == 0;
+        if (!place)
             h = truth_hash(h, line, length);
         line += length + (line[length] == '\n');
     }
