@@ -1,5 +1,5 @@
 # Benchmarks. `make bench`: the limits, every row on every built-in workload, with one thread and with all, the chosen rows on ordinary pages too, the virtual GPU's speed, then other libraries where they are installed;
-# `make bench-floors` tells which works reach their floors (bench/floors.txt): some ten minutes of a machine that does nothing else;
+# `make bench-floors` tells which works reach their floors (bench/floors.txt): some fifteen minutes of a machine that does nothing else;
 # `make bench-peers` installs them first (below $(BUILD)/peers); PEERS_FLAGS=--quick is a try of some three minutes. Results lie in $(BUILD)/bench; those worth keeping are committed below bench/results.
 PEERS_PYTHON := $(BUILD)/peers/bin/python
 DEBIAN := $(BUILD)/peers/debian
