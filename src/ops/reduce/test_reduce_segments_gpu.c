@@ -222,6 +222,29 @@ static void mixed(void **state) {
         }
 }
 
+/* More leaves than one thread of a warp pairs eight of, and more than a warp pairs at all (gpu_long_segments.cuh). */
+static void long_segments(void **state) {
+    (void)state;
+    uint64_t random = 6;
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+    } cases[] = {{TESS_SUM, tess_f32, tess_f32}, {TESS_ARGMAX, tess_u8, tess_i64}};
+    if (TESS_SANITIZED) {
+        print_message("11 million elements take minutes here\n");
+        skip();
+    }
+    for (int i = 0; i < TESS_COUNT(cases); i++) {
+        const int64_t sizes[] = {5, 257 * REDUCE_LEAF + 3, 300, 1025 * REDUCE_LEAF + 77, 2};
+        work w = {.operation = cases[i].operation, .in = cases[i].in, .out = cases[i].out, .ndim = 1, .layout = HOSTILE_COMPACT, .fill = 1};
+        lengths l = {.count = TESS_COUNT(sizes), .offset = {3}};
+        for (int64_t s = 0; s < l.count; s++)
+            l.offset[s + 1] = l.offset[s] + sizes[s];
+        w.shape[0] = l.offset[l.count];
+        compare(&w, &l, &random);
+    }
+}
+
 static void rows_were_compared(void **state) {
     (void)state;
     for (int r = 0; r < tess_reduce_op.gpu_count; r++) {
@@ -233,7 +256,8 @@ static void rows_were_compared(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_operation), cmocka_unit_test(every_type), cmocka_unit_test(exact_sums),
-                                       cmocka_unit_test(skewed),          cmocka_unit_test(mixed),      cmocka_unit_test(rows_were_compared)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_operation), cmocka_unit_test(every_type),    cmocka_unit_test(exact_sums),        cmocka_unit_test(skewed),
+        cmocka_unit_test(mixed),           cmocka_unit_test(long_segments), cmocka_unit_test(rows_were_compared)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }
