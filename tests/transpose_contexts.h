@@ -1,38 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * transpose_contexts.h - what the tests of transposes run on: elements of every size, and a context for every instruction set that this machine has. */
+ * transpose_contexts.h - what the tests of transposes run on: elements of every size, in the contexts of cpu_contexts.h. */
 #ifndef TESS_TESTS_TRANSPOSE_CONTEXTS_H
 #define TESS_TESTS_TRANSPOSE_CONTEXTS_H
 
+#include "cpu_contexts.h"
 #include "hostile.h"
 
-#include "core/cpu.h"
 #include "ops/transpose/transpose.h"
 
 static const tess_type sized[] = {tess_u8, tess_f16, tess_f32, tess_c64, tess_c128}; /* 1, 2, 4, 8, 16 bytes */
-
-enum { CONTEXTS = 5 };
-static tess_context *contexts[CONTEXTS]; /* every instruction set that this machine has, with thread counts from 1 to 8 */
-static int context_count;
-
-static int open_contexts(void **state) {
-    static const struct {
-        tess_isa isa;
-        int threads;
-    } settings[CONTEXTS] = {{TESS_ISA_BASELINE, 1}, {TESS_ISA_BASELINE, 8}, {TESS_ISA_AVX2, 3}, {TESS_ISA_AVX512, 2}, {TESS_ISA_NEON, 5}};
-    static const tess_isa_slot slots[CONTEXTS] = {TESS_SLOT_BASELINE, TESS_SLOT_BASELINE, TESS_SLOT_AVX2, TESS_SLOT_AVX512, TESS_SLOT_NEON};
-    (void)state;
-    for (int i = 0; i < CONTEXTS; i++) {
-        tess_context_options options = {.struct_size = sizeof options, .threads = settings[i].threads, .isa = settings[i].isa};
-        if (tess_cpu_has_slot(slots[i]) && tess_open(&contexts[context_count++], &options) != TESS_OK)
-            return -1;
-    }
-    return 0;
-}
-static int close_contexts(void **state) {
-    (void)state;
-    while (context_count > 0)
-        tess_close(contexts[--context_count]);
-    return 0;
-}
 
 #endif

@@ -92,6 +92,14 @@ static inline void vgpu_no_faults(const vgpu_bench *b) {
         fail_msg("%d faults, the first: %s", tess_vgpu_fault_count(b->run), tess_vgpu_fault_at(b->run, 0)->message);
 }
 
+/* The bits of half of v as an f16, for small v: exact. */
+static inline uint16_t vgpu_half_of(int v) {
+    float x = (float)v / 2;
+    uint32_t u;
+    memcpy(&u, &x, 4);
+    return x == 0 ? 0 : (uint16_t)((u >> 16 & 0x8000) | (((u >> 23 & 255) - 112) << 10) | (u >> 13 & 1023));
+}
+
 static const char *const vgpu_dialects[] = {"sm_90", "sm_100"};
 
 #endif
