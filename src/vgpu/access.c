@@ -348,7 +348,8 @@ void tess_vgpu_store_lanes(vgpu_warp *w, const vgpu_record *r, uint32_t mask) {
     }
 }
 
-/* cp.async: done at once. Bytes beyond the given source size are zeros, and are not read: lanes of each size make an access of their own. */
+/* cp.async: done at once. Bytes beyond the given source size are zeros, and are not read: lanes of each size are looked up, and checked, by
+ * themselves. */
 void tess_vgpu_copy_async(vgpu_warp *w, const vgpu_record *r, uint32_t mask) {
     uint64_t to[LANES], from[LANES];
     uint32_t size[LANES], there = 0;

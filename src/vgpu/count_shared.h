@@ -114,14 +114,15 @@ static void spin(const vgpu_access *a, tess_vgpu_counters *c) {
     }
 }
 
-/* cp.async: in the order of lanes, a round takes those whose banks on neither side are taken; equal words are not shared. Of one phase. */
-static int async_rounds(const uint64_t *from, const uint64_t *to, uint32_t lanes, int bytes) {
+/* cp.async: in the order of lanes, a round takes those whose banks on neither side are taken; equal words are not shared. Lanes that only write zeros, not among
+ * those that read, have no banks of the source. Of one phase. */
+static int async_rounds(const uint64_t *from, uint32_t read, const uint64_t *to, uint32_t lanes, int bytes) {
     int count = 0;
     for (; lanes; count++) {
         uint32_t used_from = 0, used_to = 0;
         for (uint32_t m = lanes; m; m &= m - 1) {
             int l = TESS_LOW_BIT(m);
-            uint32_t words = (1u << bytes / 4) - 1, own = words << from[l] / 4 % 32, other = words << to[l] / 4 % 32;
+            uint32_t words = (1u << bytes / 4) - 1, own = read >> l & 1 ? words << from[l] / 4 % 32 : 0, other = words << to[l] / 4 % 32;
             if (used_from & own || used_to & other)
                 continue;
             used_from |= own;
@@ -132,10 +133,10 @@ static int async_rounds(const uint64_t *from, const uint64_t *to, uint32_t lanes
     return count;
 }
 
-static void count_async(const uint64_t *from, const vgpu_access *a, tess_vgpu_counters *c) {
-    c->shared_async_requests++;
+static void count_async(const uint64_t *from, uint32_t read, const vgpu_access *a, tess_vgpu_counters *c) {
+    c->shared_async_requests += read != 0;
     for (int p = 0; p < a->bytes / 4; p++)
-        c->shared_async_wavefronts += (uint64_t)async_rounds(from, a->address, a->mask & phase_mask(lanes_a_phase(a->bytes), p), a->bytes);
+        c->shared_async_wavefronts += (uint64_t)async_rounds(from, read, a->address, a->mask & phase_mask(lanes_a_phase(a->bytes), p), a->bytes);
 }
 
 static void shared(const vgpu_access *a, tess_vgpu_counters *c) {

@@ -122,8 +122,15 @@ static size_t rows_bytes(const vgpu_launch *launch) {
     return launch->module->record_count * sizeof(tess_vgpu_counters) * (launch->module->audit ? 2 : 1);
 }
 
-/* After the counters: the source addresses of the cp.async whose destinations come next; a row to count one access in. */
-static size_t state_bytes(const vgpu_launch *launch) { return rows_bytes(launch) + LANES * sizeof(uint64_t) + sizeof(tess_vgpu_counters); }
+/* The sources of the cp.async whose destinations come next: an access for each size that lanes give, and on a card one request of them all. */
+typedef struct vgpu_sources {
+    uint64_t address[LANES], low, high;
+    uint32_t mask;
+    vgpu_pattern pattern;
+} vgpu_sources;
+
+/* After the counters: the sources; a row to count one access in. */
+static size_t state_bytes(const vgpu_launch *launch) { return rows_bytes(launch) + sizeof(vgpu_sources) + sizeof(tess_vgpu_counters); }
 
 static void count(const vgpu_access *a, tess_vgpu_counters *c) {
     switch (a->space) {
@@ -202,23 +209,45 @@ static void count_shape(const vgpu_access *a, tess_vgpu_counters *row, tess_vgpu
     }
 }
 
+static void add_sources(vgpu_sources *sources, const vgpu_access *a) {
+    sources->low = sources->mask && sources->low < a->low ? sources->low : a->low;
+    sources->high = sources->mask && sources->high > a->high ? sources->high : a->high;
+    sources->pattern = sources->mask || a->bytes < a->record->bytes ? VGPU_ANY_PATTERN : a->pattern;
+    for (int l = 0; l < LANES; l++)
+        sources->address[l] = a->mask >> l & 1 ? a->address[l] : sources->address[l];
+    sources->mask |= a->mask;
+}
+
 static void on_access(void *state, const vgpu_access *a) {
     tess_vgpu_counters *c = (tess_vgpu_counters *)state + (a->record - a->warp->launch->module->records);
     if (a->record->op == PTX_OP_CP && a->record->mode == PTX_BULK) { /* both sides come here: the reading one counts */
         c->bulk_bytes += a->kind == VGPU_LOAD ? 16 * (uint64_t)TESS_POPCOUNT(a->mask) : 0;
         return;
     }
+    vgpu_access merged;
     if (TESS_UNLIKELY(a->record->op == PTX_OP_CP)) {
-        uint64_t *from = (uint64_t *)((char *)state + rows_bytes(a->warp->launch));
-        if (a->kind == VGPU_STORE) {
-            count_async(from, a, c);
+        vgpu_sources *sources = (vgpu_sources *)((char *)state + rows_bytes(a->warp->launch));
+        if (a->kind == VGPU_LOAD) {
+            add_sources(sources, a);
             return;
         }
-        memcpy(from, a->address, LANES * sizeof *from);
+        count_async(sources->address, sources->mask, a, c);
+        if (!sources->mask)
+            return;
+        merged = *a;
+        merged.space = PTX_GLOBAL;
+        merged.kind = VGPU_LOAD;
+        merged.address = sources->address;
+        merged.mask = sources->mask;
+        merged.pattern = sources->pattern;
+        merged.low = sources->low;
+        merged.high = sources->high;
+        sources->mask = 0;
+        a = &merged;
     }
     const tess_vgpu_module *module = a->warp->launch->module;
     if (a->shape && !module->audit) {
-        count_shape(a, c, (tess_vgpu_counters *)((char *)state + rows_bytes(a->warp->launch) + LANES * sizeof(uint64_t)));
+        count_shape(a, c, (tess_vgpu_counters *)((char *)state + rows_bytes(a->warp->launch) + sizeof(vgpu_sources)));
         return;
     }
     count(a, c);
