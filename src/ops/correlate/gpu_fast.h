@@ -85,6 +85,7 @@ int tess_correlate_gpu_finest(const tess_array *in, const tess_array *out);
 TESS_CORRELATE_FAST_ROWS(X)
 #undef X
 bool tess_correlate_line_pays(const tess_problem *problem, const char **why);
+bool tess_correlate_patch_separable_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_columns3d_pays(const tess_problem *problem, const char **why);
 
 #endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * test_correlate_pairs_gpu.c - proves: lists of two short masks, along columns and then along rows, have the CPU's bits by correlate/patch_separable and by
+ * correlate/separable2d: of elements of every size, by every boundary and extent, with origins; images smaller and larger than a block, and batches of them. And that
+ * short rows go to the one, long ones to the other. */
+#include "gpu_rows.h"
+
+static tess_context *context;
+static tess_engine engine;
+
+typedef struct pair_case {
+    tess_type in, mask, out;
+    int64_t shape[3], width[2], origin[2]; /* shape[0]: a batch */
+} pair_case;
+
+static void compare(const pair_case *c, tess_boundary boundary, tess_extent extent, uint64_t *random) {
+    static const char *const rows[] = {"correlate/patch_separable", "correlate/separable2d"};
+    hostile_array in, mask[2], expected, out;
+    const DLTensor *masks[2];
+    int64_t shape[3] = {c->shape[0]};
+    tess_correlate_options options = {.struct_size = sizeof options,
+                                      .boundary = boundary,
+                                      .constant = boundary == TESS_BOUNDARY_CONSTANT ? 3 : 0,
+                                      .extent = extent,
+                                      .origin = extent == TESS_EXTENT_SAME ? c->origin : NULL};
+    hostile_make(&in, random, c->in, 3, c->shape, HOSTILE_COMPACT);
+    hostile_fill(&in, random, 1);
+    for (int k = 0; k < 2; k++) {
+        hostile_make(&mask[k], random, c->mask, 1, &c->width[k], HOSTILE_COMPACT);
+        hostile_fill(&mask[k], random, 0);
+        masks[k] = &mask[k].tensor;
+        shape[k + 1] = c->shape[k + 1] + (extent == TESS_EXTENT_FULL ? c->width[k] - 1 : extent == TESS_EXTENT_VALID ? 1 - c->width[k] : 0);
+    }
+    hostile_make(&expected, random, c->out, 3, shape, HOSTILE_COMPACT);
+    hostile_make(&out, random, c->out, 3, shape, HOSTILE_COMPACT);
+    options.call.engine = TESS_ENGINE_CPU;
+    assert_tess_ok(tess_correlate_separable(context, &in.tensor, masks, 2, &expected.tensor, &options));
+    options.call.engine = engine;
+    for (int r = 0; r < TESS_COUNT(rows); r++) {
+        options.call.strategy = rows[r];
+        if (tess_correlate_separable(context, &in.tensor, masks, 2, &out.tensor, &options) != TESS_OK)
+            fail_msg("%s, %s, rows of %d, boundary %d, extent %d: %s", rows[r], tess_type_name(c->in), (int)c->shape[2], (int)boundary, (int)extent,
+                     tess_detail());
+        if (hostile_differs(&out, &expected) >= 0 || !hostile_intact(&out))
+            fail_msg("%s: %s by %s to %s, %d x %d x %d by %d + %d, boundary %d, extent %d: other bits than the CPU's", rows[r], tess_type_name(c->in),
+                     tess_type_name(c->mask), tess_type_name(c->out), (int)c->shape[0], (int)c->shape[1], (int)c->shape[2], (int)c->width[0],
+                     (int)c->width[1], (int)boundary, (int)extent);
+        hostile_fill(&out, random, 1);
+    }
+    for (int k = 0; k < 2; k++)
+        hostile_free(&mask[k]);
+    hostile_free(&in);
+    hostile_free(&expected);
+    hostile_free(&out);
+}
+
+static void pairs(void **state) {
+    (void)state;
+    static const pair_case cases[] = {
+        {tess_u8, tess_f32, tess_u8, {1, 90, 992}, {7, 7}, {0}},      {tess_u8, tess_f32, tess_u8, {3, 41, 256}, {7, 7}, {0}},
+        {tess_u8, tess_f32, tess_u8, {1, 93, 480}, {7, 7}, {0}},      {tess_u8, tess_f32, tess_f32, {1, 55, 496}, {3, 5}, {0}},
+        {tess_u8, tess_f32, tess_f16, {2, 29, 144}, {5, 9}, {1, -2}}, {tess_u8, tess_f32, tess_u8, {2, 9, 16}, {9, 9}, {-4, 4}},
+        {tess_u8, tess_f32, tess_u8, {1, 44, 528}, {8, 8}, {0, 1}},   {tess_u8, tess_i8, tess_u8, {1, 30, 512}, {4, 6}, {0}},
+        {tess_i8, tess_f32, tess_i8, {2, 33, 304}, {7, 3}, {0}},      {tess_i8, tess_f32, tess_f16, {1, 60, 1040}, {2, 9}, {0}},
+        {tess_f16, tess_f32, tess_f16, {1, 97, 512}, {7, 7}, {0}},    {tess_f16, tess_f32, tess_f32, {2, 85, 240}, {5, 5}, {2, -1}},
+        {tess_bf16, tess_f32, tess_bf16, {1, 45, 736}, {3, 9}, {0}},  {tess_i16, tess_f32, tess_i16, {2, 21, 8}, {7, 5}, {0}},
+        {tess_u16, tess_f32, tess_u8, {1, 99, 496}, {9, 8}, {0}},     {tess_f32, tess_f32, tess_f32, {3, 50, 256}, {7, 7}, {0}},
+        {tess_f32, tess_f32, tess_u8, {1, 29, 304}, {3, 9}, {0, -3}}, {tess_f64, tess_f64, tess_f64, {2, 31, 130}, {7, 5}, {0}},
+    };
+    uint64_t random = 1523;
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++) {
+            if (TESS_SANITIZED && (i + boundary) % 6)
+                continue;
+            const bool keeps = (cases[i].width[1] - 1) * (int64_t)tess_type_size(cases[i].out) % 16 == 0; /* whole vectors in rows of other lengths */
+            tess_extent extent = keeps ? (tess_extent)((i + boundary) % 3) : TESS_EXTENT_SAME;
+            compare(&cases[i], (tess_boundary)boundary, extent, &random);
+        }
+}
+
+static void chosen(void **state) {
+    (void)state;
+    struct {
+        tess_type type;
+        int64_t shape[3];
+        const char *row;
+    } cases[] = {{tess_f32, {16, 256, 256}, "correlate/separable2d"},    {tess_f32, {1, 64, 1920}, "correlate/separable2d"},
+                 {tess_f32, {1, 16, 4096}, "correlate/patch_separable"}, {tess_u8, {16, 256, 256}, "correlate/separable2d"},
+                 {tess_u8, {1, 16, 16384}, "correlate/patch_separable"}, {tess_f16, {1, 64, 1920}, "correlate/separable2d"},
+                 {tess_f16, {1, 16, 16384}, "correlate/patch_separable"}};
+    int64_t width = 7;
+    float weights[7] = {1, 2, 3, 4, 3, 2, 1};
+    char *from = calloc(1 << 22, 1), *to = calloc(1 << 22, 1);
+    assert_non_null(from);
+    assert_non_null(to);
+    for (int i = 0; i < TESS_COUNT(cases); i++) {
+        tess_correlate_options options = {.struct_size = sizeof options, .call = {.engine = engine}};
+        DLTensor in = tess_view(from, cases[i].type, 3, cases[i].shape, NULL), out = tess_view(to, cases[i].type, 3, cases[i].shape, NULL);
+        DLTensor line = tess_view(weights, tess_f32, 1, &width, NULL);
+        const DLTensor *masks[] = {&line, &line};
+        tess_plan *plan;
+        assert_tess_ok(tess_plan_correlate(&plan, context, &in, masks, 2, &out, &options));
+        assert_string_equal(plan->row->name, cases[i].row);
+        tess_plan_free(plan);
+    }
+    free(from);
+    free(to);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pairs), cmocka_unit_test(chosen)};
+    return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
+}
