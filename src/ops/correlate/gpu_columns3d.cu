@@ -132,23 +132,8 @@ struct plane_feed {
 // The chains along x of windows between the passes, of rows V apart.
 __device__ __forceinline__ void pass_x(work (&done)[TOGETHER][V], const work *from, const tap_list<KX> &taps) {
     work window[TOGETHER][LEFT + V + RIGHT];
-#pragma unroll
-    for (int t = 0; t < TOGETHER; t++) {
-        alignas(16) work wide[MID_LEFT + V + MID_RIGHT];
-#pragma unroll
-        for (int i = 0; i < MID_LEFT + V + MID_RIGHT; i += V)
-            *(uint4 *)&wide[i] = *(const uint4 *)(from + t * (V * MID_ROW) + i);
-#pragma unroll
-        for (int i = 0; i < LEFT + V + RIGHT; i++)
-            window[t][i] = wide[MID_LEFT - LEFT + i];
-    }
-#pragma unroll
-    for (int kx = 0; kx < KX; kx++)
-#pragma unroll
-        for (int t = 0; t < TOGETHER; t++)
-#pragma unroll
-            for (int i = 0; i < V; i++)
-                done[t][i] = multiply_add(window[t][i + kx], taps.w[kx], kx ? done[t][i] : (work)0);
+    read_between<MID_LEFT - LEFT, V * MID_ROW>(window, from);
+    add_windows(done, window, taps);
 }
 
 // Results from column `first` on, those of them that there are.

@@ -27,15 +27,6 @@ __device__ __forceinline__ work byte_cell(const unsigned *word, int i, unsigned 
 #endif
 }
 
-// The row's chain of a window.
-__device__ __forceinline__ void add_columns(work (&row)[V], const work (&window)[LEFT + V + RIGHT], const tap_list<KX> &taps) {
-#pragma unroll
-    for (int kx = 0; kx < KX; kx++)
-#pragma unroll
-        for (int i = 0; i < V; i++)
-            row[i] = multiply_add(window[i + kx], taps.w[kx], kx ? row[i] : (work)0);
-}
-
 // Row r of the patch adds to the outputs under way.
 __device__ __forceinline__ void add_row(work (&sum)[R][V], const work (&value)[V], int r, const tap_list<KY> &taps) {
 #pragma unroll
@@ -61,7 +52,7 @@ __device__ __forceinline__ void pass_row(work (&done)[V], const work (&row)[V], 
 #pragma unroll
     for (int i = 0; i < LEFT + V + RIGHT; i++)
         window[i] = beside(row, i - LEFT);
-    add_columns(done, window, taps);
+    add_window(done, window, taps);
 }
 
 template <bool INSIDE>
@@ -92,7 +83,7 @@ __device__ __forceinline__ void compute(const element *in, result *out, const fr
 #pragma unroll
         for (int i = 0; i < LEFT + V + RIGHT; i++)
             window[i] = byte_cell(word, FIRST + i, exponent);
-        add_columns(done, window, along_x);
+        add_window(done, window, along_x);
 #pragma unroll
         for (int i = 0; i < V; i++)
             done[i] = constant && outside(top + r, f.n_y) ? ghost : done[i];

@@ -65,32 +65,7 @@ __device__ __forceinline__ void add_rows(work (&done)[TURN][V], work (&sum)[KY][
             done[t][i] = made[t][i];
 }
 
-// The rows' chains of TURN windows.
-__device__ __forceinline__ void add_columns(work (&row)[TURN][V], const work (&window)[TURN][LEFT + V + RIGHT], const tap_list<KX> &taps) {
-#pragma unroll
-    for (int kx = 0; kx < KX; kx++)
-#pragma unroll
-        for (int t = 0; t < TURN; t++)
-#pragma unroll
-            for (int i = 0; i < V; i++)
-                row[t][i] = multiply_add(window[t][i + kx * GROUP], taps.w[kx], kx ? row[t][i] : (work)0);
-}
-
 #if !ROWS_FIRST
-// TURN windows between the passes, from the thread's own columns on.
-__device__ __forceinline__ void read_windows(work (&window)[TURN][LEFT + V + RIGHT], const work *from) {
-#pragma unroll
-    for (int t = 0; t < TURN; t++) {
-        alignas(16) work wide[MID_LEFT + V + MID_RIGHT];
-#pragma unroll
-        for (int i = 0; i < MID_LEFT + V + MID_RIGHT; i += WORDS)
-            *(uint4 *)&wide[i] = *(const uint4 *)(from + t * TILE + i);
-#pragma unroll
-        for (int i = 0; i < LEFT + V + RIGHT; i++)
-            window[t][i] = wide[MID_LEFT - LEFT + i];
-    }
-}
-
 // Constants where the thread's columns, from `column` on, stand outside.
 __device__ __forceinline__ void put_ghosts(work (&done)[TURN][V], int column, i64 n, work ghost) {
 #pragma unroll
@@ -134,7 +109,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 #pragma unroll
         for (int t = 0; t < TURN; t++)
             read_window(window[t], rows + t * ROW, threadIdx.x);
-        add_columns(value, window, along_x);
+        add_windows(value, window, along_x);
         if (f.edge.least < 0 && (at_y < 0 || at_y + TURN > (int)f.n_y)) {
 #pragma unroll
             for (int t = 0; t < TURN; t++)
@@ -167,8 +142,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         if (turn >= LATER) {
             if (own.flags & OWN_WORKS) {
                 work window[TURN][LEFT + V + RIGHT], done[TURN][V];
-                read_windows(window, (const work *)__cvta_shared_to_generic(mid + (turn + LATER) % MIDS * MID));
-                add_columns(done, window, along_x);
+                read_between<MID_LEFT - LEFT, TILE>(window, (const work *)__cvta_shared_to_generic(mid + (turn + LATER) % MIDS * MID));
+                add_windows(done, window, along_x);
                 const int row = (turn - LATER) * TURN - (KY - 1);
                 if (row >= 0 && row + TURN <= outputs && (own.flags & OWN_ALL)) {
 #pragma unroll
@@ -206,8 +181,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
             work done[TURN][V];
             if (column < end) {
                 work window[TURN][LEFT + V + RIGHT];
-                read_windows(window, from);
-                add_columns(done, window, along_x);
+                read_between<MID_LEFT - LEFT, TILE>(window, from);
+                add_windows(done, window, along_x);
 #if WHOLE
                 write_rows(to, step, (turn - 1) * TURN - (KY - 1), outputs, column, end, done);
 #endif

@@ -57,35 +57,11 @@ __device__ __forceinline__ void add_row(work (&value)[R][V], const work (&row)[V
     }
 }
 
-// The chain along x from a window.
-__device__ __forceinline__ void add_columns(work (&value)[V], const work (&window)[LEFT + V + RIGHT], const tap_list<KX> &taps) {
-#pragma unroll
-    for (int kx = 0; kx < KX; kx++)
-#pragma unroll
-        for (int i = 0; i < V; i++)
-            value[i] = multiply_add(window[i + kx], taps.w[kx], kx ? value[i] : (work)0);
-}
-
 // Rows of windows between passes, through the mask along x.
 __device__ __forceinline__ void pass_x(work (&value)[R][V], const work *from, const tap_list<KX> &taps) {
     work window[R][LEFT + V + RIGHT];
-#pragma unroll
-    for (int r = 0; r < R; r++) {
-        alignas(16) work wide[MID_LEFT + V + MID_RIGHT];
-#pragma unroll
-        for (int i = (MID_LEFT - LEFT) / WORDS * WORDS; i < MID_LEFT + V + RIGHT; i += WORDS)
-            *(uint4 *)&wide[i] = *(const uint4 *)(from + r * TILE + i);
-#pragma unroll
-        for (int i = 0; i < LEFT + V + RIGHT; i++)
-            window[r][i] = wide[MID_LEFT - LEFT + i];
-    }
-#pragma unroll
-    for (int kx = 0; kx < KX; kx++)
-#pragma unroll
-        for (int r = 0; r < R; r++)
-#pragma unroll
-            for (int i = 0; i < V; i++)
-                value[r][i] = multiply_add(window[r][i + kx], taps.w[kx], kx ? value[r][i] : (work)0);
+    read_between<MID_LEFT - LEFT, TILE>(window, from);
+    add_windows(value, window, taps);
 }
 
 // A plane adds to the planes of outputs under way, from the oldest on, so that each sum's next place is free. The oldest is finished.
@@ -184,7 +160,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                 if (ROWS % DOWN == 0 || r < ROWS) {
                     work window[LEFT + V + RIGHT], value[V];
                     read_window(window, plane + r * ROW, along);
-                    add_columns(value, window, along_x);
+                    add_window(value, window, along_x);
                     const bool is_ghost = constant && outside(top + r, f.n_y);
 #pragma unroll
                     for (int i = 0; i < V; i++)

@@ -123,6 +123,41 @@ __device__ __forceinline__ element ghost_of(const frame &f) {
 __device__ __forceinline__ float multiply_add(float a, float b, float c) { return fmaf(a, b, c); }
 __device__ __forceinline__ double multiply_add(double a, double b, double c) { return fma(a, b, c); }
 
+// The windows of N columns of LINES rows between two passes, which lie STEP elements apart in shared memory. The first one's row is read from AWAY elements before its
+// window on, by whole vectors.
+template <int AWAY, int STEP, int LINES, int WIDTH> __device__ __forceinline__ void read_between(work (&window)[LINES][WIDTH], const work *from) {
+    const int WORDS = 16 / (int)sizeof(work), BEGIN = AWAY / WORDS * WORDS, END = (AWAY + WIDTH + WORDS - 1) / WORDS * WORDS;
+#pragma unroll
+    for (int t = 0; t < LINES; t++) {
+        alignas(16) work wide[END];
+#pragma unroll
+        for (int i = BEGIN; i < END; i += WORDS)
+            *(uint4 *)&wide[i] = *(const uint4 *)(from + t * STEP + i);
+#pragma unroll
+        for (int i = 0; i < WIDTH; i++)
+            window[t][i] = wide[AWAY + i];
+    }
+}
+
+// The chains along x of windows, of LINES rows that share a weight or of one.
+template <int LINES, int N>
+__device__ __forceinline__ void add_windows(work (&row)[LINES][N], const work (&window)[LINES][LEFT + N + RIGHT], const tap_list<KX> &taps) {
+#pragma unroll
+    for (int kx = 0; kx < KX; kx++)
+#pragma unroll
+        for (int t = 0; t < LINES; t++)
+#pragma unroll
+            for (int i = 0; i < N; i++)
+                row[t][i] = multiply_add(window[t][i + kx * GROUP], taps.w[kx], kx ? row[t][i] : (work)0);
+}
+template <int N> __device__ __forceinline__ void add_window(work (&row)[N], const work (&window)[LEFT + N + RIGHT], const tap_list<KX> &taps) {
+#pragma unroll
+    for (int kx = 0; kx < KX; kx++)
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            row[i] = multiply_add(window[i + kx * GROUP], taps.w[kx], kx ? row[i] : (work)0);
+}
+
 // Keeps a sum in the register that it was made in: the compiler would else put off what only the next turn needs, and move every sum to its place at the turn's end.
 __device__ __forceinline__ void keep(float &x) { asm volatile("" : "+f"(x)); }
 __device__ __forceinline__ void keep(double &x) { asm volatile("" : "+d"(x)); }
