@@ -113,8 +113,6 @@ static void group_axes(lookup_problem *problem) {
         return;
     int64_t run = inner->shape[last];
     if (run > 0 && (run & (run - 1)) == 0 && run <= 16 / problem->size) {
-        for (int64_t at = problem->size; at < run * problem->size; at++)
-            problem->fill[at] = problem->fill[at - problem->size];
         problem->size *= run;
         inner->count /= run;
         inner->ndim--;
@@ -145,6 +143,8 @@ static tess_status prepare(lookup_problem *problem, const DLTensor *table, const
     TESS_TRY(check_types(problem, options));
     TESS_TRY(check_shapes(problem, options->axis));
     tess_storer(TESS_SLOT_BASELINE, tess_f64, problem->out.type)(problem->fill, problem->out.itemsize, &options->fill, 1);
+    for (size_t at = (size_t)problem->out.itemsize; at < sizeof problem->fill; at++)
+        problem->fill[at] = problem->fill[at - (size_t)problem->out.itemsize];
     arrange(problem);
     return TESS_OK;
 }

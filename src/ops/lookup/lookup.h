@@ -34,7 +34,7 @@ typedef struct lookup_problem {
     tess_interpolation interpolation;
     lookup_axes outer, at, inner; /* at: the index's axes */
     int64_t size;                 /* bytes of an element of out */
-    unsigned char fill[16];       /* one element of out */
+    unsigned char fill[16];       /* one element of out, again and again: slices are written by wider words */
     /* interpolation only */
     tess_type from, compute, to; /* of the table's and out's elements, complex ones split */
     int parts;                   /* 2 when complex elements were split: fill then holds both parts */

@@ -109,6 +109,27 @@ static void compact(void **state) {
     }
 }
 
+/* Slices of many elements, which are copied by wider words than an element, and filled by such. */
+static void slices(void **state) {
+    (void)state;
+    uint64_t random = 37;
+    static const int64_t inner[] = {3, 20, 32};
+    for (int round = 0; round < 18; round++) {
+        hostile_array table, index, out;
+        const int64_t width = inner[round / 6], count = 40 + round, table_shape[] = {3, 9, width}, out_shape[] = {3, count, width};
+        const tess_type type = round % 6 < 5 ? tables[round % 6] : tess_i64;
+        const int lines = round % 2;
+        tess_lookup_options options = {.outside = round % 7 ? TESS_OUTSIDE_FILL : TESS_OUTSIDE_WRAP, .fill = -1.5, .axis = lines};
+        hostile_make(&table, &random, type, 2 + lines, table_shape + !lines, HOSTILE_COMPACT);
+        hostile_make(&index, &random, tess_i16, 1, &count, HOSTILE_COMPACT);
+        hostile_make(&out, &random, type, 2 + lines, out_shape + !lines, HOSTILE_COMPACT);
+        hostile_fill(&table, &random, 2);
+        set_integers(&random, &index, 9, false);
+        compare(&table, &index, &out, options);
+        free_case(&table, &index, &out);
+    }
+}
+
 /* More entries than shared memory holds, and more indices than the blocks that stay take in one turn. */
 static void large_tables(void **state) {
     (void)state;
@@ -338,6 +359,7 @@ static void every_row_was_compared(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(compact),
+                                       cmocka_unit_test(slices),
                                        cmocka_unit_test(large_tables),
                                        cmocka_unit_test(gathers),
                                        cmocka_unit_test(interpolations),

@@ -38,10 +38,12 @@ __device__ __forceinline__ double mean_of(double sum, int count) {
     return easy ? sum : mean;
 }
 
-// Where nothing is, one word is cleared, not two: what is left is so small that its square is 0.
+// Where nothing is, one word is cleared, not two: what is left is so small that its square is 0. Left out is an element that is a NaN, not a difference that is one:
+// an infinity's from an infinite mean.
 __device__ __forceinline__ double second_look(element e, bool there, double mean) {
-    double x = load_as<double, IN>(again(e)) - mean;
-    const bool counts = there && !(OMIT && x != x);
+    const double value = load_as<double, IN>(again(e));
+    const bool counts = there && !(OMIT && value != value);
+    double x = value - mean;
     x = __hiloint2double(counts ? __double2hiint(x) : 0, __double2loint(x));
     return x * x;
 }

@@ -68,7 +68,7 @@ __device__ void keep_best(unsigned &best, unsigned x) {
 __device__ packed packed_nothing() {
     packed p;
 #if KIND == EXTREME && IN >= T_F16
-    const unsigned least = OMIT ? ~NEGATIVE : SMALLEST ? INFINITE : INFINITE | NEGATIVE;
+    const unsigned least = OMIT ? ~NEGATIVE : SMALLEST ? INFINITE : MAGNITUDE ? 0 : INFINITE | NEGATIVE; // a modulus is never below 0
 #else
     const unsigned least = 0;
 #endif

@@ -15,8 +15,20 @@ typedef struct work {
     bool exact;
     int ndim, axis;
     int64_t shape[3];
-    int layout, fill;
+    int layout, fill; /* fill 3: infinities and NaNs among moderate values */
 } work;
+
+static void put_infinities(hostile_array *a, tess_type type) {
+    for (int64_t i = 0; i < hostile_count(a); i += 3) {
+        const bool nan = i % 2 == 0, minus = i % 4 == 1;
+        if (type == tess_f64)
+            memcpy(hostile_element(a, i), &(uint64_t){(minus ? 0xfff0000000000000u : 0x7ff0000000000000u) + nan}, 8);
+        else if (type == tess_f32)
+            memcpy(hostile_element(a, i), &(uint32_t){(minus ? 0xff800000u : 0x7f800000u) + nan}, 4);
+        else
+            memcpy(hostile_element(a, i), &(uint16_t){(uint16_t)((type == tess_f16 ? 0x7c00 : 0x7f80) + (minus ? 0x8000 : 0) + nan)}, 2);
+    }
+}
 
 static void compare(const work *w, uint64_t *random) {
     static const char *const rows[] = {NULL, "reduce/tree_short", "reduce/tree_groups", "reduce/exact_short"};
@@ -28,7 +40,9 @@ static void compare(const work *w, uint64_t *random) {
         if (d != axis)
             out_shape[n++] = w->shape[d];
     hostile_make(&in, random, w->in, w->ndim, w->shape, w->layout);
-    hostile_fill(&in, random, w->fill);
+    hostile_fill(&in, random, w->fill == 3 ? 1 : w->fill);
+    if (w->fill == 3)
+        put_infinities(&in, w->in);
     uint64_t again = *random;
     hostile_make(&expected, random, w->out, n, out_shape, w->layout);
     options.call.strategy = "reduce/reference";
@@ -134,6 +148,26 @@ static void every_type(void **state) {
             }
 }
 
+/* Down to one element: threads and halves of words that get none. An infinity is no NaN, though its difference from an infinite mean is one. */
+static void infinities(void **state) {
+    (void)state;
+    uint64_t random = 6;
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+    } cases[] = {{TESS_VAR, tess_f64, tess_f64},      {TESS_STD, tess_f32, tess_f32},       {TESS_VAR, tess_bf16, tess_f64},
+                 {TESS_NORM_INF, tess_f16, tess_f16}, {TESS_NORM_INF, tess_bf16, tess_f32}, {TESS_NORM_INF, tess_f32, tess_f32},
+                 {TESS_MIN, tess_f16, tess_f32},      {TESS_MEAN, tess_f16, tess_f32}};
+    static const int64_t lengths[] = {1, 2, 5, 17, 300};
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int l = 0; l < TESS_COUNT(lengths) && !skipped(i); l++)
+            for (int nan = 0; nan < 2; nan++)
+                for (int fill = 1; fill <= 3; fill += 2) {
+                    work w = {.operation = cases[i].operation, .in = cases[i].in, .out = cases[i].out, .nan = (tess_nan)nan, .fill = fill};
+                    compare_as(&w, l == 0 ? 299 : 35, lengths[l], fill == 1 ? 0 : 2 * (l % 2), &random);
+                }
+}
+
 /* Values over the whole range of exponents, infinities and NaNs, which go to the accumulators; rows that one pass, or two, do. */
 static void exact_sums(void **state) {
     (void)state;
@@ -232,8 +266,8 @@ static void rows_were_compared(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_length),      cmocka_unit_test(every_operation), cmocka_unit_test(every_type),
-                                       cmocka_unit_test(exact_sums),        cmocka_unit_test(sets_apart),      cmocka_unit_test(counts_as_predicted),
-                                       cmocka_unit_test(rows_were_compared)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_length),        cmocka_unit_test(every_operation),   cmocka_unit_test(every_type),
+                                       cmocka_unit_test(infinities),          cmocka_unit_test(exact_sums),        cmocka_unit_test(sets_apart),
+                                       cmocka_unit_test(counts_as_predicted), cmocka_unit_test(rows_were_compared)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }
