@@ -95,10 +95,14 @@ def map_coordinates(input, coordinates, output=None, order=3, mode="constant", c
             got = np.where(element, got, cval)
         total = got if order == 0 else total + np.where(weight != 0, weight * got, 0)
     total = np.where(inside, total, cval)
-    if output.dtype.kind in "iub":  # SciPy rounds halves away from zero here, and unsigned types end at their ends; booleans are cut
-        total = np.trunc(total + np.copysign(0.5, total) if output.dtype.kind != "b" else total)
-        if output.dtype.kind == "u":
-            total = np.clip(total, 0, np.iinfo(output.dtype).max)
+    if output.dtype.kind == "b":
+        total = np.trunc(total)
+    elif output.dtype.kind in "iu":  # SciPy rounds halves away from zero here, and types end at their ends
+        limits = np.iinfo(output.dtype)
+        high = total >= float(limits.max)  # the next power of two for 64 bits
+        total = np.where(high, 0, np.maximum(np.trunc(total + np.copysign(0.5, total)), limits.min))
     with np.errstate(invalid="ignore"):
         output[...] = total
+    if output.dtype.kind in "iu":
+        output[high] = limits.max
     return output

@@ -101,6 +101,9 @@ def _all_axes(input, weights, output, mode, cval, origin, axes, flip):
     if not isinstance(mode, str) and np.iterable(mode):
         raise RuntimeError("A sequence of modes is not supported")
     origins = sequence(origin, len(axes))
+    if len(axes) < input.ndim:  # the axes of the weights follow those of the array; origins follow `axes`, unless those are all of the array's
+        origins = [o for _, o in sorted(zip(axes, origins), key=operator.itemgetter(0))]
+    axes = sorted(axes)
     if flip:
         weights = weights[(slice(None, None, -1),) * weights.ndim]
     elif weights.dtype.kind == "c":
@@ -108,7 +111,7 @@ def _all_axes(input, weights, output, mode, cval, origin, axes, flip):
     origins = [_centre(o, n, flip) for o, n in zip(origins, weights.shape)]
     for o, n in zip(origins, weights.shape):
         _check_origin(o, n, "Invalid origin; origin must satisfy -(weights.shape[k] // 2) <= origin[k] <= (weights.shape[k]-1) // 2")
-    return _run(input, weights, list(axes), output, mode, cval, origins)
+    return _run(input, weights, axes, output, mode, cval, origins)
 
 
 def correlate(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):
@@ -144,7 +147,7 @@ def _gaussian(sigma, order, truncate, radius):
     sigma = float(sigma)
     if radius is None:
         radius = int(truncate * sigma + 0.5)
-    elif radius != int(radius) or radius < 0:
+    if radius != int(radius) or radius < 0:
         raise ValueError("Radius must be a nonnegative integer.")
     x = np.arange(-int(radius), int(radius) + 1)
     bell = np.exp(-0.5 / (sigma * sigma) * x**2)
@@ -205,7 +208,7 @@ def _window(size, origin, length, mode):
     last = first + size - 1
     period = {"wrap": length, "reflect": 2 * length, "mirror": max(2 * length - 2, 1)}.get(mode)
     if period is None:  # "nearest": beyond the far end there is one value, whichever element is in the middle; "constant": so there is
-        edge = length - 1 if mode == "nearest" else length
+        edge = max(length - 1, 0) if mode == "nearest" else length
         low, high = max(first, -edge), min(last, edge)
         counts = np.ones(high - low + 1, np.int64)
         counts[0] += low - first

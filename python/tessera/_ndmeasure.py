@@ -8,7 +8,7 @@ from . import _tessera
 def _group(input, labels, index):
     """What is asked about: (values, None) for one group, or (values sorted by label, (offsets, place, found)) for an array of labels: place has, for
     each entry of index, the segment of its label."""
-    input = np.asarray(input)
+    input = _native(np.asarray(input))
     if not input.dtype.isnative:
         input = input.astype(input.dtype.newbyteorder("="))
     if labels is None:
@@ -60,7 +60,6 @@ def sum_labels(input, labels=None, index=None):
     array([3., 3., 0.])
     """
     values, groups = _group(input, labels, index)
-    values = _native(values)
     if groups is None:
         return np.asarray(_tessera.sum(values))[()]
     return _reduced(_tessera.sum, values, groups, 0, np.complex128 if values.dtype.kind == "c" else np.float64)
@@ -82,7 +81,6 @@ def mean(input, labels=None, index=None):
     array([1.5, 3. ])
     """
     values, groups = _group(input, labels, index)
-    values = _native(values)
     if groups is None:
         total = np.asarray(_tessera.sum(values))[()]
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -98,7 +96,6 @@ def variance(input, labels=None, index=None):
     array([1., 0.])
     """
     values, groups = _group(input, labels, index)
-    values = _native(values)
     if values.dtype.kind == "c":  # of the real and of the imaginary parts together
         if groups is None:
             return np.complex128(variance(values.real) + variance(values.imag))
@@ -123,7 +120,6 @@ def standard_deviation(input, labels=None, index=None):
 
 def _extreme(function, input, labels, index):
     values, groups = _group(input, labels, index)
-    values = _native(values)
     if values.dtype.kind == "c":  # ordered by real parts, then imaginary ones: not an order of Tessera's
         return _complex_extreme(function is _tessera.min, values, groups)
     if groups is None:

@@ -10,7 +10,8 @@
 What differs: float32 and float16 are summed in float32 unless `accumulation("float64")` asks for SciPy's double; no weight is dropped for being
 small (SciPy drops those up to 2.2e-16); float16 is taken; between the axes of a filter floats are not rounded to the output; and where an integer
 output is cut, a sum that rounding left a hair below an integer counts as that integer; gaussian_gradient_magnitude with `axes`
-leaves the other axes alone (SciPy 1.17 smooths along them too); minimum and
+leaves the other axes alone (SciPy 1.17 smooths along them too); complex elements are multiplied as such, so that an infinity or NaN in one part makes NaN
+of both; window means do not carry a NaN or infinity on along the line, as SciPy's running sums do; minimum and
 maximum over labels give NaN for a group that has one (SciPy's minimum does not); an output that overlaps the input is right in every function. Needs NumPy, not SciPy.
 """
 from ._ndcoordinates import map_coordinates

@@ -253,6 +253,34 @@ class Filters(unittest.TestCase):
         self.assertEqual((got.dtype, got.shape), (want.dtype, want.shape))
         np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-4, err_msg=f"{order} {mode} {x.shape}")
 
+    @unittest.skipIf("axes" not in inspect.signature(ndimage.correlate).parameters, "this SciPy has no axes there")
+    def test_axes_of_weights(self):
+        """The weights' axes follow the array's, in whichever order axes are given."""
+        x, weights = np.random.default_rng(7).integers(0, 100, (4, 5, 6)), np.random.default_rng(8).integers(-9, 9, (2, 3))
+        for name in ("correlate", "convolve"):
+            for array, axes in ((x, (2, 0)), (x, (0, 2)), (x, (-1, 1)), (x[0], (1, 0)), (x[0], (0, 1))):
+                for origin in (0, (0, -1), (-1, 0)):
+                    words = dict(axes=axes, origin=origin, mode="wrap")
+                    try:
+                        want = getattr(ndimage, name)(array, weights, **words)
+                    except ValueError:
+                        with self.assertRaises(ValueError, msg=str(words)):
+                            getattr(tessera.ndimage, name)(array, weights, **words)
+                    else:
+                        np.testing.assert_array_equal(getattr(tessera.ndimage, name)(array, weights, **words), want, err_msg=f"{name} {words}")
+
+    def test_nothing_and_less(self):
+        for mode in ("nearest", "reflect", "wrap", "constant"):
+            self.assertEqual(tessera.ndimage.uniform_filter(np.zeros((0, 3)), 8, mode=mode).shape, (0, 3))
+        for module in (ndimage, tessera.ndimage):
+            with self.assertRaises(ValueError):
+                module.gaussian_filter1d(np.arange(9.0), -1)
+
+    def test_long_double_labels(self):
+        x, labels = np.array([5, -3, 2, 7, 7, 1], np.longdouble), np.array([0, 1, 1, 2, 2, 2])
+        for name in ("minimum", "maximum"):
+            np.testing.assert_array_equal(getattr(tessera.ndimage, name)(x, labels, [1, 2, 5]), getattr(ndimage, name)(x, labels, [1, 2, 5]))
+
     def test_other_byte_order(self):
         labels = np.array([0, 1, 1, 2, 2, 2])
         for kind in (">f4", ">i2", ">f8"):
@@ -272,6 +300,14 @@ class Filters(unittest.TestCase):
             np.testing.assert_allclose(got, want)
         with self.assertRaises(RuntimeError):
             tessera.ndimage.map_coordinates(x, [1.0])
+
+    def test_ends_of_types(self):
+        for kind in ("i1", "i2", "i4", "i8", "u1", "u2"):
+            for value in (1e30, -1e30, 300.7, -300.2, 40000.0):
+                for cval in (value, 0.0):
+                    words = dict(order=1, cval=cval, output=np.dtype(kind))
+                    want, got = (module.map_coordinates(np.array([1.0, value]), [[0.0, 0.5, 1.0, 9.0]], **words) for module in (ndimage, tessera.ndimage))
+                    np.testing.assert_array_equal(got, want, err_msg=f"{kind} {value} {cval}")
 
     def test_booleans_between(self):
         x = np.random.default_rng(5).integers(0, 2, (6, 7)).astype(bool)
