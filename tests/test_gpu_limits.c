@@ -276,6 +276,8 @@ static void correlations(void) {
                {tess_u8, tess_f32, {0, 0, 9}, 0, false, "u8 9 taps"},
                {tess_f32, tess_f32, {0, 3, 3}, 0, true, "f32 3 + 3"},
                {tess_f32, tess_f32, {0, 7, 7}, 0, true, "f32 7 + 7"},
+               {tess_u8, tess_f32, {0, 7, 7}, 0, true, "u8 7 + 7"},
+               {tess_f16, tess_f32, {0, 7, 7}, 0, true, "f16 7 + 7"},
                {tess_f32, tess_f32, {0, 15, 15}, 0, true, "f32 15 + 15"},
                {tess_f32, tess_f32, {0, 31, 31}, 0, true, "f32 31 + 31"},
                {tess_f32, tess_f32, {7, 7, 7}, 0, true, "f32 7 + 7 + 7"},

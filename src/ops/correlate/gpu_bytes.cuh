@@ -17,14 +17,18 @@ __device__ __forceinline__ int dot(unsigned bytes, int taps, int sum) {
     return sum;
 }
 
-// Element i of the words, u8: its 2^24th part. One permutation makes two numbers of 16 bits, and one instruction each makes them f32: half an instruction an
-// element less than `cell` takes.
-__device__ __forceinline__ float part_of_byte(const unsigned *word, int i) {
-    const unsigned two = __byte_perm(word[i / 4], 0, i % 4 < 2 ? 0x4140 : 0x4342);
+// Number i of the two of 16 bits in a word, below 2^10: its 2^24th part, by one instruction.
+__device__ __forceinline__ float part_of_halves(unsigned two, int i) {
     float value;
     if (i % 2)
         asm("{.reg .b16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, high;}" : "=f"(value) : "r"(two));
     else
         asm("{.reg .b16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, low;}" : "=f"(value) : "r"(two));
     return value;
+}
+
+// Element i of the words, u8: its 2^24th part. One permutation makes two numbers of 16 bits, and one instruction each makes them f32: half an instruction an
+// element less than `cell` takes.
+__device__ __forceinline__ float part_of_byte(const unsigned *word, int i) {
+    return part_of_halves(__byte_perm(word[i / 4], 0, i % 4 < 2 ? 0x4140 : 0x4342), i);
 }

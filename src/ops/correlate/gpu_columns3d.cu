@@ -10,8 +10,10 @@
 //
 // Ghost cells of the pass along x stand between the passes: the constant itself, or what the elements that the boundary names give, which stand behind each row.
 //
-// -DKY, -DKZ; -DR rows a thread; -DTHREADS (whole warps); -DFINISHED columns that come out; -DSTAGES planes in shared memory.
+// -DKY, -DKZ; -DR rows a thread; -DTHREADS (whole warps); -DFINISHED columns that come out; -DSTAGES planes in shared memory;
+// -DRAISED: of u8 their 2^24th parts are read, by weights along y that come times 2^24.
 #include "ops/correlate/gpu_copies.cuh"
+#include "ops/correlate/gpu_bytes.cuh"
 
 enum {
     V = 16 / sizeof(work), // columns of a thread along x, and rows that are there at once
@@ -45,7 +47,7 @@ __device__ __forceinline__ work widened(const element *at) {
         return load_as<work, IN>(*at);
     } else {
         const unsigned word = SIZE == 1 ? *(const unsigned char *)at : *(const unsigned short *)at;
-        return cell(&word, 0);
+        return RAISED ? part_of_halves(word, 0) : cell(&word, 0);
     }
 }
 

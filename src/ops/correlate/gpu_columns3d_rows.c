@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_columns3d_rows.c - the production rows of a list of three masks whose last runs along rows: all three in one launch, a column of rows a thread. */
+#include "ops/correlate/gpu_raise.h"
 #include "ops/correlate/gpu_triple.h"
 
 KERNEL_TEXT(gpu_columns3d);
@@ -93,6 +94,8 @@ static void lay_columns3d(const tess_problem *base, const tess_gpu_device *devic
     const tess_correlate_frame *f = &three.frame;
     const shape s = shape_of(&three, work_size(base), device);
     const int64_t deep = tess_ceil_div(f->z.m, s.depth), across = tiles_along(&three, work_size(base), &s);
+    float along_y[LONGEST];
+    const bool raised = f->pass->from == tess_u8 && p->work == tess_f32 && raise_weights(p->passes[three.y].weights, f->y.width, tess_u8, along_y);
     tess_gpu_unit(layout, &gpu_columns3d);
     tess_correlate_frame_options(layout, p->work, f, false);
     tess_gpu_option(layout, "-DKY=%d", (int)f->y.width);
@@ -102,9 +105,10 @@ static void lay_columns3d(const tess_problem *base, const tess_gpu_device *devic
     tess_gpu_option(layout, "-DFINISHED=%d", (int)s.finished);
     tess_gpu_option(layout, "-DSTAGES=%d", STAGES);
     tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
+    tess_gpu_option(layout, "-DRAISED=%d", raised);
     tess_gpu_step *step =
         tess_gpu_launch_of(layout, "columns3d", across * tess_ceil_div(f->y.m, s.rows), 1, f->arrays * deep, (int)s.threads, s.shared);
-    tess_correlate_triple_pass(layout, step, p, &three, across, s.depth);
+    tess_correlate_triple_pass(layout, step, p, &three, across, s.depth, raised ? along_y : NULL);
 }
 
 /* As measured on an H200 with 7 taps: u8 and f16 take half of separable3d_odd's time, f32 and f64 the same. With other boundaries narrow ghost cells are waited for. */

@@ -4,10 +4,10 @@
 #ifndef TESS_OPS_CORRELATE_GPU_FAST_MASK_H
 #define TESS_OPS_CORRELATE_GPU_FAST_MASK_H
 
-#include <math.h>
 #include <string.h>
 
 #include "ops/correlate/gpu_fast.h"
+#include "ops/correlate/gpu_raise.h"
 
 enum { BODY = 2048 }; /* multiply-adds of an unrolled turn that the instruction cache holds */
 enum { GRID = 65535, PARAMETERS = 4096, REGISTERS = 65536, SHARED = 228 << 10, BLOCK_SHARED = 1 << 10 /* of each block for the system */ };
@@ -36,15 +36,8 @@ TESS_INLINE int64_t resident(int64_t threads, int64_t registers) {
 
 TESS_INLINE int64_t up_to(int64_t n, int64_t step) { return tess_ceil_div(n, step) * step; }
 
-/* Of u8 some kernels take the weights times 2^24, which is exact as far as it does not overflow. */
-TESS_INLINE bool raise_weights(const tess_correlate_frame *f, float *raised) {
-    const float *weights = f->pass->weights;
-    for (int64_t i = 0; i < f->pass->taps; i++) {
-        raised[i] = f->pass->from == tess_u8 ? weights[i] * 0x1p24f : weights[i];
-        if (isinf(raised[i]) && !isinf(weights[i]))
-            return false;
-    }
-    return true;
+TESS_INLINE bool raise_mask(const tess_correlate_frame *f, float *raised) {
+    return raise_weights(f->pass->weights, f->pass->taps, f->pass->from, raised);
 }
 
 /* Integer weights as bytes, each row of the mask filled with zeros to so many whole words; false when they are not bytes. */

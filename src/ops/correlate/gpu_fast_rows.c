@@ -92,7 +92,7 @@ static void lay_patch_of(const tess_correlate_frame *f, patch_shape s, tess_gpu_
 /* Bytes whose sums are f32 go through shared memory where a block has a place for them. */
 static bool patch_shares(const tess_correlate_frame *f, int64_t work, bool whole) {
     float raised[9];
-    return whole && is_bytes(f, work) && f->x.m >= 512 && f->y.m >= 36 && f->y.m <= GRID * 10 && raise_weights(f, raised);
+    return whole && is_bytes(f, work) && f->x.m >= 512 && f->y.m >= 36 && f->y.m <= GRID * 10 && raise_mask(f, raised);
 }
 
 static void lay_patch_shared(const tess_correlate_frame *f, tess_gpu_layout *layout, tess_type work, const tess_gpu_device *device) {
@@ -117,7 +117,7 @@ static void lay_patch_as(const tess_problem *base, const tess_gpu_device *device
     else
         lay_patch_of(&f, patch_of(&f, work_size(base), whole), layout, &gpu_patch, "patch", work, whole, 0);
     if (shared)
-        raise_weights(&f, raised);
+        raise_mask(&f, raised);
     tess_gpu_pass(layout, &layout->step[layout->steps - 1], shared ? raised : f.pass->weights, f.pass->size);
 }
 
@@ -171,7 +171,7 @@ static strip2d_shape strip2d_of(const tess_correlate_frame *f, int64_t work, boo
     strip2d_shape s = {.columns = 8, .threads = 128};
     if (wide == 2)
         s.columns = taps <= 7 && f->in <= 4 ? 4 : taps <= 7 ? 4 : 2;
-    else if (taps > 15 && f->in >= 4)
+    else if (f->in >= 4 && (taps > 15 || (whole && taps <= 5 && f->x.width <= 5))) /* short masks: memory binds */
         s.columns = 4;
     if (f->in < 4)
         s.columns = wide == 2 ? 4 : 8;
@@ -241,6 +241,18 @@ void tess_correlate_strip2d_lay(const tess_correlate_frame *given, tess_type wor
 static void lay_strip2d_as(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole) {
     const tess_correlate_frame f = known_frame(base, 1);
     tess_correlate_strip2d_lay(&f, tess_correlate_gpu_of(base)->work, whole, device, layout, &(tess_correlate_ends){TESS_GPU_IN, TESS_GPU_OUT, 0, 0});
+}
+
+/* Where a row ends patches wait for one row of elements after another; of many short rows strips are faster. From how many columns on patches are, as measured on an H200. */
+bool tess_correlate_patch_pays(const tess_problem *base, const char **why) {
+    const tess_correlate_frame f = known_frame(base, 1);
+    if (f.in > 4 || work_size(base) != 4 || f.pass->group > 1 || !tess_correlate_frame_many(&f) ||
+        !tess_correlate_strip2d_carries(&f, work_size(base), why))
+        return true;
+    *why = "short rows are mostly ends";
+    const bool small = f.y.width <= 3 && f.x.width <= 3;
+    const int64_t columns = f.in == 4 ? (small ? 1024 : 1536) : f.in == 2 ? (small ? 3000 : 16384) : (small ? 512 : 8192);
+    return f.x.m >= columns;
 }
 
 /* ---- the rows ---- */

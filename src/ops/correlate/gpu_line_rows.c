@@ -21,7 +21,7 @@ static line_shape line_of(const tess_problem *base, const tess_correlate_frame *
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
     line_shape s = {.vectors = 2, .blocks = 10}; /* all as measured on an H200 */
     s.bytes = p->packed && f->in == 1 && f->pass->group == 1 && bytes_of(p, f, s.taps.words);
-    s.raised = !s.bytes && f->pass->from == tess_u8 && raise_weights(f, s.taps.weights);
+    s.raised = !s.bytes && f->pass->from == tess_u8 && raise_mask(f, s.taps.weights);
     if (!s.bytes && f->in == 1) { /* arithmetic binds: weights are loaded once for some vectors */
         s.vectors = f->x.width > 7 ? 4 : f->x.width > 4 ? 3 : 1;
         s.blocks = 16;

@@ -158,7 +158,7 @@ static bool takes(const tess_problem *base, bool whole, const char **why) {
 }
 
 void tess_correlate_triple_pass(tess_gpu_layout *layout, tess_gpu_step *step, const tess_correlate_problem *p, const triple *three, int64_t across,
-                                int64_t depth) {
+                                int64_t depth, const void *along_y) {
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_correlate_frame_pass(layout, step, &three->frame);
@@ -166,7 +166,7 @@ void tess_correlate_triple_pass(tess_gpu_layout *layout, tess_gpu_step *step, co
     tess_gpu_pass_i32(layout, step, (int32_t)depth);
     tess_gpu_pass_i32(layout, step, (int32_t)tess_ceil_div(three->frame.z.m, depth));
     tess_gpu_pass(layout, step, p->passes[three->place].weights, p->passes[three->place].size);
-    tess_gpu_pass(layout, step, p->passes[three->y].weights, p->passes[three->y].size);
+    tess_gpu_pass(layout, step, along_y ? along_y : p->passes[three->y].weights, p->passes[three->y].size);
     tess_gpu_pass(layout, step, p->passes[three->z].weights, p->passes[three->z].size);
 }
 
@@ -192,7 +192,7 @@ static void lay_as(const tess_problem *base, const tess_gpu_device *device, tess
     tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
     tess_gpu_step *step =
         tess_gpu_launch_of(layout, "separable3d", across * tess_ceil_div(f->y.m, s.down * s.rows), 1, f->arrays * deep, (int)s.threads, s.shared);
-    tess_correlate_triple_pass(layout, step, p, &three, across, s.depth);
+    tess_correlate_triple_pass(layout, step, p, &three, across, s.depth, NULL);
 }
 
 static void lay_separable3d(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) { lay_as(base, device, layout, true); }

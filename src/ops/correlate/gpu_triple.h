@@ -17,8 +17,8 @@ typedef struct tess_correlate_triple {
 bool tess_correlate_triple_of(tess_correlate_triple *three, const tess_problem *base, bool whole, const char **why);
 /* Planes of outputs a block, so that its chunks take the fewest turns: of tiles of which so many run at once, `beside` turns before a chunk's first output. */
 int64_t tess_correlate_triple_depth(const tess_correlate_frame *frame, int64_t tiles, int64_t at_once, int64_t beside);
-/* What both kernels take, last the grid's numbers and the weights along x, y and z. */
+/* What both kernels take, last the grid's numbers and the weights along x, y (NULL: the list's) and z. */
 void tess_correlate_triple_pass(tess_gpu_layout *layout, tess_gpu_step *step, const tess_correlate_problem *problem,
-                                const tess_correlate_triple *three, int64_t across, int64_t depth);
+                                const tess_correlate_triple *three, int64_t across, int64_t depth, const void *along_y);
 
 #endif

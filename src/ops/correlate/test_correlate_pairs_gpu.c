@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_correlate_pairs_gpu.c - proves: lists of two short masks, along columns and then along rows, have the CPU's bits by correlate/patch_separable and by
- * correlate/separable2d: of elements of every size, by every boundary and extent, with origins; images smaller and larger than a block, and batches of them. And that
- * short rows go to the one, long ones to the other. */
+ * correlate/separable2d: of elements of every size, by every boundary and extent, with origins; images smaller and larger than a block, and batches of them. And bytes
+ * by weights that the kernel takes times 2^24, as far as that is a number; and that short rows go to the one row, long ones to the other. */
+#include <float.h>
+#include <math.h>
+
 #include "gpu_rows.h"
 
 static tess_context *context;
@@ -10,6 +13,7 @@ static tess_engine engine;
 typedef struct pair_case {
     tess_type in, mask, out;
     int64_t shape[3], width[2], origin[2]; /* shape[0]: a batch */
+    const float *weights;                  /* along columns; NULL: random */
 } pair_case;
 
 static void compare(const pair_case *c, tess_boundary boundary, tess_extent extent, uint64_t *random) {
@@ -30,6 +34,8 @@ static void compare(const pair_case *c, tess_boundary boundary, tess_extent exte
         masks[k] = &mask[k].tensor;
         shape[k + 1] = c->shape[k + 1] + (extent == TESS_EXTENT_FULL ? c->width[k] - 1 : extent == TESS_EXTENT_VALID ? 1 - c->width[k] : 0);
     }
+    if (c->weights)
+        memcpy((char *)mask[0].tensor.data + mask[0].tensor.byte_offset, c->weights, sizeof(float) * (size_t)c->width[0]);
     hostile_make(&expected, random, c->out, 3, shape, HOSTILE_COMPACT);
     hostile_make(&out, random, c->out, 3, shape, HOSTILE_COMPACT);
     options.call.engine = TESS_ENGINE_CPU;
@@ -56,15 +62,15 @@ static void compare(const pair_case *c, tess_boundary boundary, tess_extent exte
 static void pairs(void **state) {
     (void)state;
     static const pair_case cases[] = {
-        {tess_u8, tess_f32, tess_u8, {1, 90, 992}, {7, 7}, {0}},      {tess_u8, tess_f32, tess_u8, {3, 41, 256}, {7, 7}, {0}},
-        {tess_u8, tess_f32, tess_u8, {1, 93, 480}, {7, 7}, {0}},      {tess_u8, tess_f32, tess_f32, {1, 55, 496}, {3, 5}, {0}},
-        {tess_u8, tess_f32, tess_f16, {2, 29, 144}, {5, 9}, {1, -2}}, {tess_u8, tess_f32, tess_u8, {2, 9, 16}, {9, 9}, {-4, 4}},
-        {tess_u8, tess_f32, tess_u8, {1, 44, 528}, {8, 8}, {0, 1}},   {tess_u8, tess_i8, tess_u8, {1, 30, 512}, {4, 6}, {0}},
-        {tess_i8, tess_f32, tess_i8, {2, 33, 304}, {7, 3}, {0}},      {tess_i8, tess_f32, tess_f16, {1, 60, 1040}, {2, 9}, {0}},
-        {tess_f16, tess_f32, tess_f16, {1, 97, 512}, {7, 7}, {0}},    {tess_f16, tess_f32, tess_f32, {2, 85, 240}, {5, 5}, {2, -1}},
-        {tess_bf16, tess_f32, tess_bf16, {1, 45, 736}, {3, 9}, {0}},  {tess_i16, tess_f32, tess_i16, {2, 21, 8}, {7, 5}, {0}},
-        {tess_u16, tess_f32, tess_u8, {1, 99, 496}, {9, 8}, {0}},     {tess_f32, tess_f32, tess_f32, {3, 50, 256}, {7, 7}, {0}},
-        {tess_f32, tess_f32, tess_u8, {1, 29, 304}, {3, 9}, {0, -3}}, {tess_f64, tess_f64, tess_f64, {2, 31, 130}, {7, 5}, {0}},
+        {tess_u8, tess_f32, tess_u8, {1, 90, 992}, {7, 7}, {0}, NULL},      {tess_u8, tess_f32, tess_u8, {3, 41, 256}, {7, 7}, {0}, NULL},
+        {tess_u8, tess_f32, tess_u8, {1, 93, 480}, {7, 7}, {0}, NULL},      {tess_u8, tess_f32, tess_f32, {1, 55, 496}, {3, 5}, {0}, NULL},
+        {tess_u8, tess_f32, tess_f16, {2, 29, 144}, {5, 9}, {1, -2}, NULL}, {tess_u8, tess_f32, tess_u8, {2, 9, 16}, {9, 9}, {-4, 4}, NULL},
+        {tess_u8, tess_f32, tess_u8, {1, 44, 528}, {8, 8}, {0, 1}, NULL},   {tess_u8, tess_i8, tess_u8, {1, 30, 512}, {4, 6}, {0}, NULL},
+        {tess_i8, tess_f32, tess_i8, {2, 33, 304}, {7, 3}, {0}, NULL},      {tess_i8, tess_f32, tess_f16, {1, 60, 1040}, {2, 9}, {0}, NULL},
+        {tess_f16, tess_f32, tess_f16, {1, 97, 512}, {7, 7}, {0}, NULL},    {tess_f16, tess_f32, tess_f32, {2, 85, 240}, {5, 5}, {2, -1}, NULL},
+        {tess_bf16, tess_f32, tess_bf16, {1, 45, 736}, {3, 9}, {0}, NULL},  {tess_i16, tess_f32, tess_i16, {2, 21, 8}, {7, 5}, {0}, NULL},
+        {tess_u16, tess_f32, tess_u8, {1, 99, 496}, {9, 8}, {0}, NULL},     {tess_f32, tess_f32, tess_f32, {3, 50, 256}, {7, 7}, {0}, NULL},
+        {tess_f32, tess_f32, tess_u8, {1, 29, 304}, {3, 9}, {0, -3}, NULL}, {tess_f64, tess_f64, tess_f64, {2, 31, 130}, {7, 5}, {0}, NULL},
     };
     uint64_t random = 1523;
     for (int i = 0; i < TESS_COUNT(cases); i++)
@@ -77,29 +83,59 @@ static void pairs(void **state) {
         }
 }
 
+static void weights_of_any_size(void **state) {
+    (void)state;
+    static const float masks[][7] = {{0x1p-149f, 0x1p-126f, -0x1.8p-140f, 0x1.fffffep-127f, -0.0f, 0x1p-148f, 0x1.234568p-125f},
+                                     {0x1.fffffep+103f, -0x1.fffffep+103f, 1, 0x1p-100f, -0x1p+103f, 0.1f, -7e-30f},
+                                     {0x1p+104f, 1, 2, 3, 4, 5, 6},
+                                     {0.5f, INFINITY, 3, -INFINITY, 6, 7, 8},
+                                     {1, 2, 3, FLT_MAX, NAN, 5, 6}};
+    static const tess_type results[] = {tess_f32, tess_u8, tess_f16};
+    uint64_t random = 25;
+    for (int i = 0; i < TESS_COUNT(masks); i++)
+        for (int r = 0; r < TESS_COUNT(results); r++) {
+            const pair_case c = {tess_u8, tess_f32, results[r], {1, 49, 512}, {7, 7}, {0}, masks[i]};
+            compare(&c, TESS_BOUNDARY_MIRROR, TESS_EXTENT_SAME, &random);
+        }
+}
+
+/* Planned only: too many elements for the virtual GPU. */
 static void chosen(void **state) {
     (void)state;
     struct {
         tess_type type;
-        int64_t shape[3];
+        int64_t shape[3], width;
+        bool list;
         const char *row;
-    } cases[] = {{tess_f32, {16, 256, 256}, "correlate/separable2d"},    {tess_f32, {1, 64, 1920}, "correlate/separable2d"},
-                 {tess_f32, {1, 16, 4096}, "correlate/patch_separable"}, {tess_u8, {16, 256, 256}, "correlate/separable2d"},
-                 {tess_u8, {1, 16, 16384}, "correlate/patch_separable"}, {tess_f16, {1, 64, 1920}, "correlate/separable2d"},
-                 {tess_f16, {1, 16, 16384}, "correlate/patch_separable"}};
-    int64_t width = 7;
-    float weights[7] = {1, 2, 3, 4, 3, 2, 1};
-    char *from = calloc(1 << 22, 1), *to = calloc(1 << 22, 1);
+    } cases[] = {{tess_f32, {128, 256, 256}, 7, true, "correlate/separable2d"},
+                 {tess_f32, {4, 1100, 1920}, 7, true, "correlate/separable2d"},
+                 {tess_f32, {2, 2200, 4096}, 7, true, "correlate/patch_separable"},
+                 {tess_f32, {1, 2048, 2048}, 7, true, "correlate/patch_separable"},
+                 {tess_f32, {4, 1100, 1920}, 3, true, "correlate/patch_separable"},
+                 {tess_u8, {128, 256, 256}, 7, true, "correlate/patch_separable"},
+                 {tess_u8, {128, 256, 256}, 9, true, "correlate/separable2d"},
+                 {tess_f16, {128, 256, 256}, 7, true, "correlate/separable2d"},
+                 {tess_f16, {1, 600, 16384}, 7, true, "correlate/patch_separable"},
+                 {tess_f32, {128, 256, 256}, 5, false, "correlate/strip2d"},
+                 {tess_f32, {1, 256, 256}, 5, false, "correlate/patch"},
+                 {tess_f32, {2, 2200, 4096}, 5, false, "correlate/patch"},
+                 {tess_f16, {128, 256, 256}, 3, false, "correlate/strip2d"},
+                 {tess_u8, {128, 256, 256}, 3, false, "correlate/strip2d"},
+                 {tess_u8, {4, 1100, 1920}, 3, false, "correlate/patch"}};
+    float weights[49] = {1, 2, 3, 4, 3, 2, 1};
+    char *from = calloc(1 << 26, 1), *to = calloc(1 << 26, 1);
     assert_non_null(from);
     assert_non_null(to);
     for (int i = 0; i < TESS_COUNT(cases); i++) {
         tess_correlate_options options = {.struct_size = sizeof options, .call = {.engine = engine}};
+        int64_t widths[] = {cases[i].width, cases[i].width};
         DLTensor in = tess_view(from, cases[i].type, 3, cases[i].shape, NULL), out = tess_view(to, cases[i].type, 3, cases[i].shape, NULL);
-        DLTensor line = tess_view(weights, tess_f32, 1, &width, NULL);
-        const DLTensor *masks[] = {&line, &line};
+        DLTensor line = tess_view(weights, tess_f32, 1, widths, NULL), square = tess_view(weights, tess_f32, 2, widths, NULL);
+        const DLTensor *list[] = {&line, &line}, *one[] = {&square};
         tess_plan *plan;
-        assert_tess_ok(tess_plan_correlate(&plan, context, &in, masks, 2, &out, &options));
-        assert_string_equal(plan->row->name, cases[i].row);
+        assert_tess_ok(tess_plan_correlate(&plan, context, &in, cases[i].list ? list : one, cases[i].list ? 2 : 1, &out, &options));
+        if (strcmp(plan->row->name, cases[i].row))
+            fail_msg("case %d: %s", i, plan->row->name);
         tess_plan_free(plan);
     }
     free(from);
@@ -107,6 +143,6 @@ static void chosen(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pairs), cmocka_unit_test(chosen)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pairs), cmocka_unit_test(weights_of_any_size), cmocka_unit_test(chosen)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_patch_list.cu - production: a list of two short 1-D masks over bytes, along columns and then along rows, where the issue of instructions binds.
+//
+// As patch_separable by columns first: warps overlap, and of a finished row the neighbour lanes hold the rest of the window. But as in patch_shared the rows of a
+// block come to shared memory, all at once, so that a block waits once, a row is there for every warp that meets it, and the loop over rows is rolled, KY rows a
+// turn, each sum where it was. Bytes become f32 by way of 16 bits, by weights times 2^24.
+//
+// -DKY; -DV, -DR columns and rows of outputs a thread, R + 1 a multiple of KY; -DWX, -DWY warps of a block along x and y, so that a row in shared memory is
+// a vector a lane.
+#include "ops/correlate/gpu_copies.cuh"
+#include "ops/correlate/gpu_bytes.cuh"
+
+enum {
+    WARPS = WX * WY,
+    VECTOR = 16 / SIZE,          // elements
+    OWN = 30 * V,                // columns that a warp writes: all but those of its first lane and its last
+    WIDE = WX * OWN,             // columns of outputs
+    ACROSS = (WIDE + 2 * V + VECTOR - V + VECTOR - 1) / VECTOR, // vectors of a row in shared memory: a lane's columns beside on either side, wherever they begin
+    ROW = ACROSS * VECTOR,
+    ROWS = WY * R + KY - 1,
+    TIMES = (ROWS * ACROSS + 32 * WARPS - 1) / (32 * WARPS)
+};
+static_assert((R + 1) % KY == 0 && LEFT <= V && RIGHT <= V && V <= VECTOR, "whole turns, and windows of three lanes");
+
+// The rows of a block (INSIDE: all of them and their columns are there), all loads first. Vectors that lie across a row's end, and the elements that stand beyond it by
+// other rules than a constant's, are laid down one by one.
+template <bool INSIDE> __device__ __forceinline__ void bring(element *room, const element *in, const frame &f, int first, int top) {
+    const int n_x = (int)f.n_x, n_y = (int)f.n_y;
+    words<16> v[TIMES], ghosts;
+#pragma unroll
+    for (int i = 0; i < VECTOR; i++)
+        put(ghosts.word, i, ghost_of(f));
+#pragma unroll
+    for (int i = 0; i < TIMES; i++) {
+        const unsigned number = i * 32 * WARPS + threadIdx.x, r = number / ACROSS, column = first + (number - r * ACROSS) * VECTOR;
+        const int y = INSIDE ? top + (int)r : resolve(top + (int)r, n_y, f.edge);
+        if (ROWS * ACROSS % (32 * WARPS) == 0 || i < TIMES - 1 || r < ROWS) {
+            if (INSIDE || (y >= 0 && (int)column >= 0 && (int)column + VECTOR <= n_x))
+                load_now(v[i], (const char *)(in + (i64)y * f.in_y + (int)column));
+            else
+                v[i] = ghosts;
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < TIMES; i++)
+        if (ROWS * ACROSS % (32 * WARPS) == 0 || i < TIMES - 1 || i * 32 * WARPS + (int)threadIdx.x < ROWS * ACROSS)
+            *(uint4 *)(room + (i * 32 * WARPS + threadIdx.x) * VECTOR) = make_uint4(v[i].word[0], v[i].word[1], v[i].word[2], v[i].word[3]);
+    if (INSIDE || (f.edge.least < 0 && n_x % VECTOR == 0))
+        return;
+    __syncthreads();
+    const int tail = max(first, n_x / VECTOR * VECTOR), beyond = min((int)f.m_x + RIGHT, first + ROW);
+#pragma unroll 1
+    for (int e = threadIdx.x % 32; e < LEFT + VECTOR + RIGHT; e += 32) {
+        const int at = e < LEFT ? e - LEFT : tail + e - LEFT, from = resolve_x(at, n_x, f.edge);
+        if (at < first || at >= beyond || from < 0)
+            continue;
+#pragma unroll 4
+        for (int r = threadIdx.x / 32; r < ROWS; r += WARPS) {
+            const int y = resolve(top + r, n_y, f.edge);
+            if (y >= 0)
+                room[r * ROW + at - first] = in[(i64)y * f.in_y + from];
+        }
+    }
+}
+
+// Element i of the words: of u8 its 2^24th part.
+__device__ __forceinline__ work part(const unsigned *word, int i) {
+#if WORK == T_F32 && IN == T_U8
+    return part_of_byte(word, i);
+#else
+    return cell(word, i);
+#endif
+}
+
+// What rows FROM .. TO of the mask make of the row at `at`, whose number is J modulo KY: KY outputs are under way, each where it began.
+template <int FROM, int TO, int J> __device__ __forceinline__ void add_row(work (&sum)[KY][V], const element *at, const tap_list<KY> &taps) {
+    const words<V * SIZE> w = *(const words<V * SIZE> *)at;
+#pragma unroll
+    for (int i = 0; i < V; i++) {
+        const work value = part(w.word, i);
+#pragma unroll
+        for (int ky = FROM; ky <= TO; ky++) {
+            work &s = sum[(J + KY - ky) % KY][i];
+            s = multiply_add(value, taps.w[ky], ky == 0 ? (work)0 : s);
+        }
+    }
+}
+
+// The element `by` columns from the lane's first one: its own, or a neighbour's.
+__device__ __forceinline__ work beside(const work (&row)[V], int by) {
+    return by < 0 ? __shfl_up_sync(0xffffffff, row[V + by < 0 ? 0 : V + by], 1) : by < V ? row[by] : __shfl_down_sync(0xffffffff, row[by - V < V ? by - V : 0], 1);
+}
+
+// Rows of outputs one after the other. A lane's columns are all there, or none (INSIDE: all lanes', and all rows).
+template <bool INSIDE> struct lines {
+    char *to;
+    i64 step;
+    int left;
+    bool writes, is_ghost;
+    work ghost;
+    __device__ __forceinline__ void put(work (&row)[V], const tap_list<KX> &taps) {
+        if (!INSIDE) {
+#pragma unroll
+            for (int i = 0; i < V; i++)
+                row[i] = is_ghost ? ghost : row[i];
+        }
+        work window[LEFT + V + RIGHT], done[V];
+#pragma unroll
+        for (int i = 0; i < LEFT + V + RIGHT; i++)
+            window[i] = beside(row, i - LEFT);
+        add_window(done, window, taps);
+        const packed<V> v(done);
+        if (writes && (INSIDE || left > 0))
+            v.store(to);
+        to += step;
+        left--;
+    }
+};
+
+template <int J> __device__ __forceinline__ void begin(work (&sum)[KY][V], const element *at, const tap_list<KY> &taps) {
+    if constexpr (J < KY - 1) {
+        add_row<0, J, J>(sum, at, taps);
+        begin<J + 1>(sum, at + ROW, taps);
+    }
+}
+template <int J, bool BEHIND, bool INSIDE>
+__device__ __forceinline__ void turn(work (&sum)[KY][V], const element *at, const tap_list<KY> &taps, const tap_list<KX> &along_x, lines<INSIDE> &out) {
+    if constexpr (J < KY - BEHIND) {
+        add_row<BEHIND ? J + 1 : 0, KY - 1, KY - 1 + J>(sum, at, taps);
+        out.put(sum[J], along_x);
+        turn<J + 1, BEHIND>(sum, at + ROW, taps, along_x, out);
+    }
+}
+
+template <bool INSIDE>
+__device__ __forceinline__ void compute(const element *at, const tap_list<KY> &along_y, const tap_list<KX> &along_x, lines<INSIDE> out) {
+    work sum[KY][V];
+    begin<0>(sum, at, along_y);
+    at += (KY - 1) * ROW;
+#pragma unroll 1
+    for (int i = 0; i < (R + 1) / KY - 1; i++) {
+        turn<0, false>(sum, at, along_y, along_x, out);
+        at += KY * ROW;
+    }
+    turn<0, true>(sum, at, along_y, along_x, out);
+}
+
+extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
+    patch_list(const element *in, result *out, const frame f, const tap_list<KX> along_x, const tap_list<KY> along_y) {
+    extern __shared__ uint4 memory[]; // [ROWS][ROW]
+    element *room = (element *)memory;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, x = blockIdx.x * WIDE, y = blockIdx.y * (WY * R), top = y - f.before_y;
+    find_array(f, blockIdx.z, in, out);
+    const int first = (x - V) & -VECTOR;
+    if (top >= 0 && top + ROWS <= (int)f.n_y && first >= 0 && first + ROW <= (int)f.n_x)
+        bring<true>(room, in, f, first, top);
+    else
+        bring<false>(room, in, f, first, top);
+    __syncthreads();
+    const int begins = x + warp % WX * OWN, column = begins + (lane - 1) * V, row = y + warp / WX * R, left = (int)f.m_y - row;
+    if (__all_sync(0xffffffff, left <= 0 || begins >= (int)f.m_x))
+        return;
+    const element *at = room + warp / WX * R * ROW + column - first;
+    char *to = (char *)(out + (i64)row * f.out_y + column);
+    const i64 step = f.out_y * (i64)sizeof(result);
+    const bool there = column >= 0 && column < (int)f.n_x, writes = lane > 0 && lane < 31 && column < (int)f.m_x;
+    if (__all_sync(0xffffffff, there && left >= R && (lane == 0 || lane == 31 || writes)))
+        compute<true>(at, along_y, along_x, lines<true>{to, step, R, writes, false, 0});
+    else
+        compute<false>(at, along_y, along_x, lines<false>{to, step, left, writes, f.edge.least < 0 && !there, load_as<work, IN>(ghost_of(f))});
+}
