@@ -91,6 +91,11 @@ static const struct work {
     {"separable u8 16381 x 16379, 7 + 7 f32", tess_u8, tess_f32, 2, {16381, 16379}, 2, 1, 7, TESS_BOUNDARY_ZERO},
     {"separable f32 4096 x 256 x 256, 7 + 7", tess_f32, tess_f32, 3, {4096, 256, 256}, 2, 1, 7, TESS_BOUNDARY_ZERO},
     {"separable u8 4096 x 256 x 256, 7 + 7 f32", tess_u8, tess_f32, 3, {4096, 256, 256}, 2, 1, 7, TESS_BOUNDARY_ZERO},
+    {"correlate f32 128 x 1080 x 1920, 5 x 5", tess_f32, tess_f32, 3, {128, 1080, 1920}, 1, 2, 5, TESS_BOUNDARY_REFLECT}, /* frames of a film */
+    {"correlate f16 128 x 1080 x 1920, 5 x 5", tess_f16, tess_f32, 3, {128, 1080, 1920}, 1, 2, 5, TESS_BOUNDARY_REFLECT},
+    {"correlate u8 128 x 1080 x 1920, 5 x 5 f32", tess_u8, tess_f32, 3, {128, 1080, 1920}, 1, 2, 5, TESS_BOUNDARY_REFLECT},
+    {"separable f32 128 x 1080 x 1920, 7 + 7", tess_f32, tess_f32, 3, {128, 1080, 1920}, 2, 1, 7, TESS_BOUNDARY_REFLECT},
+    {"separable u8 128 x 1080 x 1920, 7 + 7 f32", tess_u8, tess_f32, 3, {128, 1080, 1920}, 2, 1, 7, TESS_BOUNDARY_REFLECT},
     {"separable f16 509 x 511 x 513, 7 + 7 + 7", tess_f16, tess_f32, 3, {509, 511, 513}, 3, 1, 7, TESS_BOUNDARY_ZERO},
     {"separable u8 509 x 511 x 513, 7 + 7 + 7 f32", tess_u8, tess_f32, 3, {509, 511, 513}, 3, 1, 7, TESS_BOUNDARY_ZERO},
     {"separable f64 509 x 511 x 513, 7 + 7 + 7", tess_f64, tess_f64, 3, {509, 511, 513}, 3, 1, 7, TESS_BOUNDARY_ZERO},
