@@ -4,6 +4,7 @@
  * that can run and leaves the caller's data alone. */
 #include "hostile.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -222,6 +223,19 @@ static void files_of_every_kind(void **state) {
     assert_tess_fails(tess_wisdom_save(context, in_folder(path, "empty/below_a_file")), TESS_ERR_FILE);
     assert_tess_fails(tess_wisdom_save(context, "/proc/no/such/place"), TESS_ERR_FILE);
     assert_tess_ok(tess_wisdom_save(context, in_folder(path, "text"))); /* a broken file is replaced */
+    /* A pipe, and so a device, is written to and stays what it is: TESSERA_WISDOM=/dev/null took that from the machine. */
+    struct stat about;
+    assert_tess_fails(tess_wisdom_save(context, in_folder(path, "pipe")), TESS_ERR_FILE);
+    assert_true(stat(path, &about) == 0 && S_ISFIFO(about.st_mode));
+    int reader = open(path, O_RDONLY | O_NONBLOCK);
+    assert_true(reader >= 0);
+    assert_tess_ok(tess_wisdom_save(context, path));
+    assert_true(stat(path, &about) == 0 && S_ISFIFO(about.st_mode));
+    close(reader);
+    char link[128];
+    assert_int_equal(symlink("text", in_folder(link, "link")), 0);
+    assert_tess_ok(tess_wisdom_save(context, link));
+    assert_true(lstat(link, &about) == 0 && S_ISLNK(about.st_mode));
     setenv("TESSERA_WISDOM", "", 1);
     setenv("XDG_CACHE_HOME", "relative/is/ignored", 1);
     unsetenv("HOME");

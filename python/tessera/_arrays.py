@@ -30,7 +30,11 @@ def from_list(value, name, dtype):
 def numpy_dtype(name):
     import numpy
     if name == "bfloat16":
-        return numpy.dtype(sys.modules["ml_dtypes"].bfloat16)
+        try:
+            import ml_dtypes
+        except ImportError:
+            raise TypeError("dtype is bfloat16, which NumPy has with the package ml_dtypes alone: give another dtype, or out") from None
+        return numpy.dtype(ml_dtypes.bfloat16)
     return numpy.dtype(name)
 
 

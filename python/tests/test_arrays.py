@@ -7,6 +7,7 @@ import os
 import struct
 import unittest
 import unittest.mock
+import unittest.mock
 
 import numpy as np
 
@@ -229,6 +230,10 @@ class Numpy(unittest.TestCase):
             tessera.sum(x, dtype="U7")
         with self.assertRaises(TypeError):
             tessera.sum(np.ones(3) * 1j, dtype=float)
+
+    def test_bfloat16_that_numpy_lacks(self):
+        with unittest.mock.patch.dict(sys.modules, {"ml_dtypes": None}), self.assertRaisesRegex(TypeError, "ml_dtypes"):
+            tessera.sum(np.arange(4.0), dtype="bfloat16")
 
     def test_bfloat16(self):
         try:

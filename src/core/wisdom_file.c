@@ -2,6 +2,7 @@
  * wisdom_file.c - where the user's wisdom lies, and reading, locking and replacing such a file. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,16 +87,33 @@ static bool write_all(int descriptor, const char *text, size_t length) {
     return true;
 }
 
+/* A device such as /dev/null, or a pipe, is written to: a file in its place would take it from the whole machine. */
+static tess_status write_in_place(const char *path, const char *text, size_t length) {
+    int descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (descriptor < 0)
+        return file_failure("written", path);
+    bool written = write_all(descriptor, text, length);
+    int error = errno;
+    close(descriptor);
+    errno = error;
+    return written ? TESS_OK : file_failure("written", path);
+}
+
 tess_status tess_wisdom_write_file(const char *path, const char *text, size_t length) {
     char temporary[4200];
-    snprintf(temporary, sizeof temporary, "%.4096s.XXXXXX", path);
+    struct stat about;
+    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
+        return write_in_place(path, text, length);
+    char target[PATH_MAX];
+    const char *final = realpath(path, target) ? target : path; /* a link stays one */
+    snprintf(temporary, sizeof temporary, "%.4096s.XXXXXX", final);
     int descriptor = mkstemp(temporary);
     if (descriptor < 0)
         return file_failure("written", path);
     bool written = write_all(descriptor, text, length);
     written = fchmod(descriptor, 0644) == 0 && written;
     written = close(descriptor) == 0 && written;
-    if (written && rename(temporary, path) == 0)
+    if (written && rename(temporary, final) == 0)
         return TESS_OK;
     tess_status status = file_failure("written", path);
     unlink(temporary);
