@@ -5,6 +5,7 @@ import array
 import ctypes
 import os
 import struct
+import sys
 import unittest
 import unittest.mock
 import unittest.mock
