@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_separable_rows.c - the production rows of a list of two masks, one of them along rows: both in one launch. */
+ * gpu_separable_rows.c - the production rows of a list of two masks, one of them along rows, by strips: both masks in one launch. */
 #include <string.h>
 
-#include "ops/correlate/gpu_fast.h"
-#include "ops/correlate/gpu_raise.h"
+#include "ops/correlate/gpu_pair.h"
 
 KERNEL_TEXT(gpu_separable2d);
-KERNEL_TEXT(gpu_patch_separable);
-KERNEL_TEXT(gpu_patch_list);
 
-enum { GRID = 65535, LONGEST = 35, LONG = 13 };
+enum { LONGEST = 35, LONG = 13 };
 
-/* The list as one pass over both axes, in the caller's axes. */
-typedef struct pair {
-    tess_correlate_pass pass;
-    tess_correlate_frame frame;
-    int rows; /* which mask of the list runs along rows: the first or the second */
-    bool whole;
-} pair;
+typedef tess_correlate_pair pair;
 
 int tess_correlate_gpu_finest(const tess_array *in, const tess_array *out) {
     for (int d = 0; d < in->ndim; d++)
@@ -58,7 +49,7 @@ static bool pair_between(pair *two, const tess_correlate_problem *p, int first, 
     return tess_correlate_frame_of(&two->frame, p, &two->pass, 1, why) && (!whole || tess_correlate_frame_whole(&two->frame, why));
 }
 
-static bool pair_of(pair *two, const tess_problem *base, bool whole, const char **why) {
+bool tess_correlate_pair_of(pair *two, const tess_problem *base, bool whole, const char **why) {
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
     *why = "takes a list of two masks, one of them along rows without gaps";
     return !p->fft && !p->direct && p->count == 2 && p->passes_count == 2 && pair_between(two, p, 0, &p->in, &p->out, whole, why);
@@ -189,7 +180,7 @@ static bool strip_takes(const pair *two, int64_t work, const char **why) {
 
 static bool takes(const tess_problem *base, bool whole, const char **why) {
     pair two;
-    return pair_of(&two, base, whole, why) && strip_takes(&two, work_size(base), why);
+    return tess_correlate_pair_of(&two, base, whole, why) && strip_takes(&two, work_size(base), why);
 }
 
 static void lay_strip(const tess_correlate_problem *p, const pair *two, int first, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole,
@@ -218,7 +209,7 @@ static void lay_strip(const tess_correlate_problem *p, const pair *two, int firs
 static void lay_as(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole) {
     const char *why;
     pair two;
-    pair_of(&two, base, whole, &why); /* true, because `fits` was */
+    tess_correlate_pair_of(&two, base, whole, &why); /* true, because `fits` was */
     lay_strip(tess_correlate_gpu_of(base), &two, 0, device, layout, whole, &(tess_correlate_ends){TESS_GPU_IN, TESS_GPU_OUT, 0, 0});
 }
 
@@ -235,167 +226,6 @@ void tess_correlate_separable2d_lay(const tess_correlate_problem *p, int first, 
     pair_between(&two, p, first, in, out, whole, &why); /* true, because `carries` was */
     lay_strip(p, &two, first, device, layout, whole, ends);
 }
-
-/* ---- patch_separable ---- */
-
-enum { SHORT = 9, LAPS = 2 /* lanes at either end of a warp that write nothing, at most */ };
-
-typedef struct patch_shape {
-    int64_t columns, rows, across, down, blocks, own; /* V, R, WX, WY, BLOCKS; columns that a warp writes */
-} patch_shape;
-
-static patch_shape patch_of(const pair *two, int64_t work) {
-    const tess_correlate_frame *f = &two->frame;
-    const int64_t before = f->x.before, after = f->x.width - 1 - before;
-    int64_t warps = two->rows == 0 || work > f->in ? 16 : 24; /* so many an SM have registers */
-    patch_shape s = {.columns = 16 / f->in, .rows = 8, .across = 2, .down = 4};
-    if (f->in == 4 && two->rows != 0)
-        s.rows = f->y.width <= 3 ? 4 : 6;
-    else if (f->in == 2)
-        s.rows = 14, s.across = 1, warps = 16;
-    else if (f->in == 1)
-        s.columns = f->y.width <= 3 ? 8 : 4, s.across = 1,
-        s.rows = f->y.width <= 3   ? 12
-                 : f->y.width == 7 ? 18
-                                   : 14,
-        warps = f->y.width <= 3 ? 28 : 20;
-    if (f->y.m <= 2 * s.rows)
-        s.across = 4, s.down = 1;
-    s.blocks = warps / (s.across * s.down);
-    s.own = 32 * s.columns;
-    if (two->rows != 0) /* columns first: warps overlap */
-        s.own -= up_to(before, s.columns) + up_to(after, s.columns);
-    return s;
-}
-
-static bool patch_takes(const tess_problem *base, const char **why) {
-    pair two;
-    if (!pair_of(&two, base, true, why))
-        return false;
-    const tess_correlate_frame *f = &two.frame;
-    const patch_shape s = patch_of(&two, work_size(base));
-    const int64_t reach = tess_max64(f->x.before, f->x.width - 1 - f->x.before), laps = two.rows == 0 ? 1 : LAPS;
-    const int64_t widest = work_size(base) == 8 && (two.rows == 0 || f->in < 8) ? SHORT / 2 + 1 : SHORT;
-    *why =
-        "takes two masks of at most 9 taps (sums of f64 from narrower elements, or by rows first: 5), no wider than a vector of 16 bytes on either "
-        "side, or two by columns first; elements of 1 and 2 bytes by columns first and in f32 only";
-    return (f->in >= 4 || (two.rows != 0 && work_size(base) == 4)) && f->x.width <= widest && f->y.width <= widest && reach <= laps * s.columns &&
-           f->x.m > 0 && f->y.m > 0 && f->arrays > 0 && tess_ceil_div(f->y.m, s.rows * s.down) <= GRID;
-}
-
-/* Everything but the shape of its blocks, in which the two kernels differ. */
-static tess_gpu_step *lay_patch_of(const pair *two, const tess_correlate_problem *p, const patch_shape *s, tess_gpu_layout *layout,
-                                   const tess_gpu_text *text, const char *entry, int64_t shared) {
-    const tess_correlate_frame *f = &two->frame;
-    tess_gpu_unit(layout, text);
-    tess_correlate_frame_options(layout, p->work, f, true);
-    tess_gpu_option(layout, "-DKY=%d", (int)f->y.width);
-    tess_gpu_option(layout, "-DV=%d", (int)s->columns);
-    tess_gpu_option(layout, "-DR=%d", (int)s->rows);
-    tess_gpu_option(layout, "-DWX=%d", (int)s->across);
-    tess_gpu_option(layout, "-DWY=%d", (int)s->down);
-    tess_gpu_option(layout, "-DBLOCKS=%d", (int)s->blocks);
-    tess_gpu_step *step = tess_gpu_launch_of(layout, entry, tess_ceil_div(f->x.m, s->own * s->across), tess_ceil_div(f->y.m, s->rows * s->down),
-                                             f->arrays, (int)(32 * s->across * s->down), shared);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-    tess_correlate_frame_pass(layout, step, f);
-    tess_gpu_pass(layout, step, p->passes[two->rows].weights, p->passes[two->rows].size);
-    return step;
-}
-
-/* Warps of V columns side by side, so that a row of the array wants the fewest, four where that is nearly as few; what all of them compute comes back. */
-static int64_t side_by_side(patch_shape *s, int64_t columns, int64_t down, int64_t m) {
-    static const int64_t warps[] = {4, 5, 6, 3};
-    int64_t least = INT64_MAX / 16;
-    *s = (patch_shape){.columns = columns, .down = down, .own = 30 * columns};
-    for (int i = 0; i < TESS_COUNT(warps); i++) {
-        const int64_t across = warps[i] / down, all = tess_ceil_div(m, across * s->own) * across;
-        if (16 * all < 15 * least && (columns == 4 || i == 0)) {
-            least = all;
-            s->across = across;
-        }
-    }
-    return least * s->own;
-}
-
-/* Narrow elements by columns first go through shared memory, where an end of the array costs little. All as measured on an H200: bytes under short masks 8 columns a thread,
- * if rows are no shorter for it; as many rows as registers hold on their way, and few are left over. */
-static bool list_of(patch_shape *s, const pair *two, const tess_correlate_problem *p, float *along_y) {
-    const tess_correlate_frame *f = &two->frame;
-    const int64_t taps = f->y.width, reach = tess_max64(f->x.before, f->x.width - 1 - f->x.before);
-    if (f->in > 2 || tess_type_size(p->work) != 4 || two->rows == 0 || tess_max64(taps, f->x.width) > (f->in == 1 ? 9 : 7))
-        return false;
-    const int64_t narrow = side_by_side(s, 4, f->in, f->x.m);
-    patch_shape wide;
-    if (f->in == 1 && taps <= 5 && 8 * side_by_side(&wide, 8, 2, f->x.m) <= 9 * narrow)
-        *s = wide;
-    if (reach > s->columns || f->x.n % s->columns || f->x.m % s->columns)
-        return false;
-    int64_t least = INT64_MAX;
-    for (int64_t n = tess_ceil_div(13, taps); n <= (s->down == 2 ? 21 : 35) / taps; n++) {
-        const int64_t rows = n * taps - 1, all = tess_ceil_div(f->y.m, rows * s->down) * (s->down * rows + (taps - 1) / 2);
-        if (all <= least) {
-            least = all;
-            s->rows = rows;
-        }
-    }
-    const int64_t registers = s->columns == 8 ? (taps <= 3 ? 72 : 96) : f->in == 2 && (taps > 5 || s->across == 3) ? 64 : 72;
-    s->blocks = 65536 / (registers * 32 * s->across * s->down);
-    return tess_ceil_div(f->y.m, s->rows * s->down) <= GRID && raise_weights(p->passes[!two->rows].weights, taps, f->pass->from, along_y);
-}
-
-static void lay_patch_separable(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
-    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
-    const char *why;
-    float along_y[SHORT];
-    pair two;
-    patch_shape s;
-    (void)device;
-    pair_of(&two, base, true, &why); /* true, because `fits` was */
-    if (list_of(&s, &two, p, along_y)) {
-        const int64_t rows = s.down * s.rows + two.frame.y.width - 1, row = up_to((s.across * s.own + s.columns) * two.frame.in + 16, 16);
-        tess_gpu_step *step = lay_patch_of(&two, p, &s, layout, &gpu_patch_list, "patch_list", rows * row);
-        tess_gpu_pass(layout, step, along_y, sizeof *along_y * (size_t)two.frame.y.width);
-        return;
-    }
-    s = patch_of(&two, work_size(base));
-    tess_gpu_step *step = lay_patch_of(&two, p, &s, layout, &gpu_patch_separable, "patch_separable", 0);
-    tess_gpu_option(layout, "-DROWS_FIRST=%d", two.rows == 0);
-    tess_gpu_option(layout, "-DDIRECT=0");
-    tess_gpu_pass(layout, step, p->passes[!two.rows].weights, p->passes[!two.rows].size);
-}
-
-/* At a row's ends elements are waited for one after another: of many short rows strips are faster, the longer the mask. From how many columns on patches are, as measured on an
- * H200; by rows first 7 taps and more nowhere. */
-bool tess_correlate_patch_separable_pays(const tess_problem *base, const char **why) {
-    static const int64_t wide[] = {1280, 1920, 2400, 6000};
-    pair two;
-    float along_y[SHORT];
-    patch_shape s;
-    *why = "short rows are mostly ends";
-    if (!pair_of(&two, base, true, why))
-        return false;
-    if (!tess_correlate_frame_many(&two.frame))
-        return true;
-    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
-    const int taps = (int)tess_max64(two.frame.x.width, two.frame.y.width), step = taps <= 3 ? 0 : tess_ceil_div(taps, 2) - 2;
-    if (list_of(&s, &two, p, along_y))
-        return two.frame.x.m >= (two.frame.in == 2 ? 512 : taps <= 7 ? 200 : 3000);
-    if (two.frame.in == 2 && taps > 7)
-        return false;
-    if (two.rows == 0 && taps > 5 && two.frame.in == 4)
-        return false;
-    const int64_t columns = two.frame.in == 8   ? wide[step] / 2
-                            : two.frame.in == 4 ? wide[step]
-                            : two.frame.in == 2 ? 4 * wide[step]
-                                                : 8 * wide[step] / 5;
-    return two.frame.x.m >= columns;
-}
-
-bool tess_correlate_patch_separable_fits(const tess_problem *base, const char **why) { return patch_takes(base, why); }
-const tess_gpu_row tess_correlate_patch_separable = {
-    .headers = tess_correlate_frame_headers, .production = true, .least_arch = 80, .lay_out = lay_patch_separable};
 
 /* ---- the rows of separable2d ---- */
 
