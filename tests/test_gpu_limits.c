@@ -303,7 +303,7 @@ static void correlations(void) {
             snprintf(words, sizeof words, "%s%s", all[i].words, odd ? ", odd rows" : "");
             const DLTensor *list[] = {&line, &line, &line}, *one[] = {&mask};
             problem_of(tess_plan_correlate(&plan, context, &in, all[i].list ? list : one, all[i].list ? ndim : 1, &out, &options), &plan, words,
-                       !odd);
+                       !odd || all[i].type == tess_u8 || all[i].type == tess_f16);
         }
     free(weights);
 }

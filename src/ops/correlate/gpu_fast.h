@@ -22,6 +22,8 @@ bool tess_correlate_frame_of(tess_correlate_frame *frame, const tess_correlate_p
                              const char **why);
 /* Every step a whole vector of 16 bytes, on both sides. */
 bool tess_correlate_frame_whole(const tess_correlate_frame *frame, const char **why);
+/* Columns that a warp writes of rows that begin anywhere, so many a lane (OWN of gpu_patch.cuh, not LAPPED). */
+int64_t tess_correlate_frame_shifted(const tess_correlate_frame *frame, int64_t columns);
 /* Planes of so few elements that a kernel may count by 32 bits in them. */
 bool tess_correlate_frame_planes(const tess_correlate_frame *frame, bool whole, const char **why);
 /* Elements of a row in shared memory (ROW of gpu_ring.cuh) of a tile of so many, `columns` of them a thread's, which reach `before` and `after` beside it; the tile
@@ -74,6 +76,7 @@ int tess_correlate_gpu_finest(const tess_array *in, const tess_array *out);
     X(tile1d)                       \
     X(tile1d_odd)                   \
     X(patch_separable)              \
+    X(patch_separable_odd)          \
     X(separable2d)                  \
     X(separable2d_odd)              \
     X(columns3d)                    \
@@ -89,6 +92,7 @@ TESS_CORRELATE_FAST_ROWS(X)
 bool tess_correlate_line_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_patch_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_patch_separable_pays(const tess_problem *problem, const char **why);
+bool tess_correlate_patch_separable_odd_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_columns3d_pays(const tess_problem *problem, const char **why);
 
 #endif

@@ -25,24 +25,44 @@ static int64_t power_above(int64_t n) {
 
 static bool is_bytes(const tess_correlate_frame *f, int64_t work) { return f->in == 1 && f->y.width <= 3 && f->x.width <= 3 && work == 4; }
 
-/* Single rows load what lies beside, and so do rows that begin anywhere, element by element. Registers: the rows' words, the window and sums; what the
- * addresses need beside. */
+/* Rows that begin anywhere, as measured on an H200: blocks one warp wide; fewer columns a lane where many warps meet an end of rows. Sums of f32 need some 7 in 10 of the
+ * registers counted: loads sink to where their rows are taken. */
+static patch_shape shifted_of(const tess_correlate_frame *f, int64_t work) {
+    const bool narrow = f->in <= 2, few = f->x.m < 2048;
+    patch_shape s = {.columns = narrow ? (few ? 4 : 8) : 16 / f->in, .rows = 4, .across = 1, .down = 4};
+    if (f->y.width > 3 && f->in == 4)
+        s.rows = 5, s.across = 2;
+    else if (f->y.width > 3)
+        s.rows = !narrow ? 4 : few ? 8 : 6;
+    else if (narrow && f->y.width > 1)
+        s.rows = f->in == 1 ? (few ? 8 : 6) : few ? 6 : 4;
+    else if (f->in == 1 && !few)
+        s.columns = 16;
+    if (f->y.m == 1)
+        s.rows = 1;
+    if (f->y.m <= 2 * s.rows)
+        s.across = 4, s.down = 1;
+    const int64_t words = (s.rows + f->y.width - 1) * s.columns * f->in / 4,
+                  all = words + (s.columns * (1 + tess_min64(f->y.width, s.rows)) + before(f) + after(f)) * work / 4 + 20;
+    s.blocks = resident(32 * s.across * s.down, tess_max64(56, work == 4 ? tess_ceil_div(7 * all, 10) : all));
+    return s;
+}
+
+/* Single rows load what lies beside. Registers: the rows' words, the window and sums; what the addresses need beside. */
 static patch_shape patch_of(const tess_correlate_frame *f, int64_t work, bool whole) {
+    if (!whole)
+        return shifted_of(f, work);
     patch_shape s = {.columns = f->in == 8 ? 2 : f->in == 4 ? 4 : 8, .rows = f->y.width <= 3 ? 4 : 5, .across = 2, .down = 2};
     if (f->y.width <= 3 && f->in < 4)
         s.rows = f->in == 1 ? 8 : 6;
-    const bool bytes = whole && is_bytes(f, work);
+    const bool bytes = is_bytes(f, work);
     if (bytes)
         s.columns = 16, s.rows = 6, s.across = 1, s.down = 4;
-    if (!whole && f->in >= 4)
-        s.columns = 1, s.rows = f->y.width <= 3 ? 12 : 8, s.direct = true;
-    if (s.direct && f->in == 4 && f->y.width <= 3)
-        s.across = 8, s.down = 1;
     if (f->y.m == 1)
         s.rows = 1, s.direct = true;
     if (f->y.m <= 2 * s.rows)
         s.across = s.rows == 1 ? 8 : 4, s.down = 1;
-    else if (whole && f->in == 4)
+    else if (f->in == 4)
         s.down = 4, s.rows = f->y.width <= 3 ? 2 : 5;
     const int64_t least = before(f) + after(f) ? tess_max64(power_above(tess_max64(before(f), after(f))), 4 / tess_min64(f->in, 4)) : 0;
     const int64_t beside = s.direct ? (tess_ceil_div(before(f), s.columns) + tess_ceil_div(after(f), s.columns)) * s.columns : least;
@@ -50,7 +70,7 @@ static patch_shape patch_of(const tess_correlate_frame *f, int64_t work, bool wh
     int64_t registers = held + (s.columns + before(f) + after(f) + s.columns * tess_min64(f->y.width, s.rows)) * work / 4 + 20;
     if (s.rows == 1)
         registers = 8 * work;
-    else if (whole && f->in == 4 && s.down == 4)
+    else if (f->in == 4 && s.down == 4)
         registers = f->y.width <= 3 ? 40 : 64;
     else if (f->in == 2 && f->x.width <= 3 && f->y.width <= 3)
         registers = 72;
@@ -60,12 +80,14 @@ static patch_shape patch_of(const tess_correlate_frame *f, int64_t work, bool wh
     return s;
 }
 
+enum { MOST_TAPS = 5 * 17 }; /* of a mask */
+
 static bool patch_takes(const tess_problem *base, bool whole, const char **why) {
     tess_correlate_frame f;
     if (!frame_of(&f, base, 1, whole, why))
         return false;
     const patch_shape s = patch_of(&f, work_size(base), whole);
-    const int64_t widest = s.columns == 1 ? 4 : tess_min64(s.columns, 8);
+    const int64_t widest = whole ? tess_min64(s.columns, 8) : f.in <= 2 ? 8 : 4;
     *why = "takes masks of at most 5 rows, no wider than a vector of 16 bytes on either side";
     return f.y.width <= 5 && before(&f) <= widest && after(&f) <= widest && tess_ceil_div(f.y.m, s.rows * s.down) <= GRID;
 }
@@ -82,8 +104,10 @@ static void lay_patch_of(const tess_correlate_frame *f, patch_shape s, tess_gpu_
     tess_gpu_option(layout, "-DWX=%d", (int)s.across);
     tess_gpu_option(layout, "-DWY=%d", (int)s.down);
     tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
-    tess_gpu_step *step = tess_gpu_launch_of(layout, entry, tess_ceil_div(f->x.m, 32 * s.columns * s.across), tess_ceil_div(f->y.m, s.rows * s.down),
-                                             f->arrays, (int)(32 * s.across * s.down), shared);
+    const int64_t blocks_along = whole ? tess_ceil_div(f->x.m, 32 * s.columns * s.across)
+                                       : tess_ceil_div(f->x.m + s.columns - 1, tess_correlate_frame_shifted(f, s.columns) * s.across);
+    tess_gpu_step *step =
+        tess_gpu_launch_of(layout, entry, blocks_along, tess_ceil_div(f->y.m, s.rows * s.down), f->arrays, (int)(32 * s.across * s.down), shared);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_correlate_frame_pass(layout, step, f);
@@ -108,30 +132,34 @@ static void lay_patch_shared(const tess_correlate_frame *f, tess_gpu_layout *lay
 }
 
 static void lay_patch_as(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole) {
+    float raised[MOST_TAPS];
     tess_correlate_frame f = known_frame(base, 1);
     const tess_type work = tess_correlate_gpu_of(base)->work;
-    const bool shared = patch_shares(&f, work_size(base), whole);
-    float raised[9];
-    if (shared)
+    const bool shared = patch_shares(&f, work_size(base), whole),
+               raises = shared || (!whole && f.pass->from == tess_u8 && work == tess_f32 && raise_mask(&f, raised));
+    if (shared) {
         lay_patch_shared(&f, layout, work, device);
-    else
-        lay_patch_of(&f, patch_of(&f, work_size(base), whole), layout, &gpu_patch, "patch", work, whole, 0);
-    if (shared)
         raise_mask(&f, raised);
-    tess_gpu_pass(layout, &layout->step[layout->steps - 1], shared ? raised : f.pass->weights, f.pass->size);
+    } else {
+        lay_patch_of(&f, patch_of(&f, work_size(base), whole), layout, &gpu_patch, "patch", work, whole, 0);
+        tess_gpu_option(layout, "-DRAISED=%d", raises);
+    }
+    tess_gpu_pass(layout, &layout->step[layout->steps - 1], raises ? raised : f.pass->weights, f.pass->size);
 }
 
 /* ---- patch_bytes ---- */
 
 enum { MOST_ROWS = 8, MOST_GROUPS = 3 };
 
-static patch_shape patch_bytes_of(const tess_correlate_frame *f) {
-    patch_shape s = {.columns = 8, .rows = 8, .across = 2, .down = 2};
+static patch_shape patch_bytes_of(const tess_correlate_frame *f, bool whole) {
+    patch_shape s = {.columns = 8, .rows = 8, .across = whole ? 2 : 1, .down = whole ? 2 : 4};
+    if (!whole && f->y.width <= 3)
+        s.columns = f->x.m < 2048 ? 4 : 16, s.rows = f->x.m < 2048 ? 8 : 6;
     if (f->y.m <= 2 * s.rows)
         s.across = 4, s.down = 1;
     if (f->y.m == 1)
         s.rows = 1;
-    s.blocks = f->y.width <= 3 ? 8 : 5;
+    s.blocks = f->y.width > 3 ? 5 : whole ? 8 : 7;
     return s;
 }
 
@@ -141,7 +169,7 @@ static bool patch_bytes_takes(const tess_problem *base, bool whole, const char *
     tess_correlate_frame f;
     if (!frame_of(&f, base, 1, whole, why))
         return false;
-    const patch_shape s = patch_bytes_of(&f);
+    const patch_shape s = patch_bytes_of(&f, whole);
     *why = "takes u8 and i8, and integer masks whose sums are proven to fit 32 bits";
     if (!p->packed || f.in != 1 || f.pass->group > 1)
         return false;
@@ -154,7 +182,7 @@ static void lay_patch_bytes_as(const tess_problem *base, tess_gpu_layout *layout
     uint32_t taps[MOST_ROWS * MOST_GROUPS];
     tess_correlate_frame f = known_frame(base, 1);
     bytes_of(tess_correlate_gpu_of(base), &f, taps);
-    lay_patch_of(&f, patch_bytes_of(&f), layout, &gpu_patch_bytes, "patch_bytes", tess_i32, whole, 0);
+    lay_patch_of(&f, patch_bytes_of(&f, whole), layout, &gpu_patch_bytes, "patch_bytes", tess_i32, whole, 0);
     tess_gpu_option(layout, "-DGROUPS=%d", (int)groups_of(&f));
     tess_gpu_pass(layout, &layout->step[layout->steps - 1], taps, sizeof *taps * (size_t)(f.y.width * groups_of(&f)));
 }

@@ -6,7 +6,8 @@
 
 extern const char tess_kernel_gpu_types_cuh[], tess_kernel_correlate_gpu_window_cuh[], tess_kernel_correlate_gpu_copies_cuh[],
     tess_kernel_correlate_gpu_ring_cuh[], tess_kernel_correlate_gpu_own_rows_cuh[], tess_kernel_correlate_gpu_planes_cuh[],
-    tess_kernel_correlate_gpu_patch_cuh[], tess_kernel_correlate_gpu_bytes_cuh[];
+    tess_kernel_correlate_gpu_patch_cuh[], tess_kernel_correlate_gpu_bytes_cuh[], tess_kernel_correlate_gpu_whole_rows_cuh[],
+    tess_kernel_correlate_gpu_shifted_rows_cuh[];
 static const tess_gpu_text types = {"gpu/types.cuh", tess_kernel_gpu_types_cuh},
                            window = {"ops/correlate/gpu_window.cuh", tess_kernel_correlate_gpu_window_cuh},
                            copies = {"ops/correlate/gpu_copies.cuh", tess_kernel_correlate_gpu_copies_cuh},
@@ -14,8 +15,11 @@ static const tess_gpu_text types = {"gpu/types.cuh", tess_kernel_gpu_types_cuh},
                            own_rows = {"ops/correlate/gpu_own_rows.cuh", tess_kernel_correlate_gpu_own_rows_cuh},
                            planes = {"ops/correlate/gpu_planes.cuh", tess_kernel_correlate_gpu_planes_cuh},
                            patch = {"ops/correlate/gpu_patch.cuh", tess_kernel_correlate_gpu_patch_cuh},
-                           bytes = {"ops/correlate/gpu_bytes.cuh", tess_kernel_correlate_gpu_bytes_cuh};
-const tess_gpu_text *const tess_correlate_frame_headers[] = {&types, &window, &copies, &ring, &own_rows, &planes, &patch, &bytes, NULL};
+                           bytes = {"ops/correlate/gpu_bytes.cuh", tess_kernel_correlate_gpu_bytes_cuh},
+                           whole_rows = {"ops/correlate/gpu_whole_rows.cuh", tess_kernel_correlate_gpu_whole_rows_cuh},
+                           shifted_rows = {"ops/correlate/gpu_shifted_rows.cuh", tess_kernel_correlate_gpu_shifted_rows_cuh};
+const tess_gpu_text *const tess_correlate_frame_headers[] = {&types, &window, &copies,     &ring,         &own_rows, &planes,
+                                                             &patch, &bytes,  &whole_rows, &shifted_rows, NULL};
 
 /* Blocks are numbered by 16 bits along y and z, indices along an axis have 31 bits with room for what a block reaches beyond the end. */
 enum { ARRAYS = 65535, AXIS = INT32_MAX / 2, PARAMETERS = 4096 };
@@ -102,6 +106,12 @@ bool tess_correlate_frame_whole(const tess_correlate_frame *frame, const char **
         if (d != pass->row && ((pass->axis[d].n > 1 && pass->axis[d].in_stride % 16) || (pass->axis[d].m > 1 && pass->axis[d].out_stride % 16)))
             return false;
     return true;
+}
+
+int64_t tess_correlate_frame_shifted(const tess_correlate_frame *f, int64_t columns) {
+    const int64_t before = f->x.before * f->pass->group, after = (f->x.width - 1 - f->x.before) * f->pass->group;
+    const int64_t most = tess_ceil_div(columns - 1 + before + after, columns), least = tess_ceil_div(columns - 2 + before + after, columns);
+    return (31 - (before > 0 ? least : most)) * columns;
 }
 
 bool tess_correlate_frame_planes(const tess_correlate_frame *f, bool whole, const char **why) {

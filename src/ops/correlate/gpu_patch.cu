@@ -7,8 +7,9 @@
 //
 // Warps whose elements all lie inside take loads without tests; the others resolve each index by the boundary's rule where it is needed.
 //
-// -D as gpu_patch.cuh.
+// -DRAISED=1, of u8: weights come times 2^24, and elements as their 2^24th part. Else -D as gpu_patch.cuh.
 #include "ops/correlate/gpu_patch.cuh"
+#include "ops/correlate/gpu_bytes.cuh"
 
 // A chain of multiply-adds an output.
 struct chain {
@@ -19,7 +20,7 @@ struct chain {
         __device__ __forceinline__ window(const unsigned (&word)[WORDS]) {
 #pragma unroll
             for (int i = 0; i < LEFT + V + RIGHT; i++)
-                value[i] = cell(word, FIRST + i);
+                value[i] = RAISED ? part_of_byte(word, FIRST + i) : cell(word, FIRST + i);
         }
     };
     __device__ __forceinline__ void add(work (&sum)[V], const window &w, int ky) const {

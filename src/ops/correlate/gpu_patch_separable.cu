@@ -65,15 +65,11 @@ __device__ __forceinline__ void compute(const element *in, result *out, const fr
     const work ghost = load_as<work, IN>(ghost_of(f));
     row_words rows[ROWS];
     work sum[R][V];
-    resolved found;
-    if (INSIDE)
-        load_all(rows, in, f, p);
-    else
-        found = resolve_columns(f, p.c);
+    row_source<INSIDE> source;
+    ask<INSIDE>(rows, source, in, f, top, p.c, p.lane, p.first);
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
-        if (!INSIDE)
-            load_anywhere(rows[r], in, f, top + r, p.c, found);
+        take<INSIDE>(rows[r], source, r, in, f, top, p.c);
         work done[V];
         const int o = r - KY + 1 < 0 ? 0 : r - KY + 1;
 #if ROWS_FIRST
@@ -105,8 +101,7 @@ __device__ __forceinline__ void compute(const element *in, result *out, const fr
         }
 #endif
         if (r >= KY - 1) {
-            if ((INSIDE || p.y + o < (int)f.m_y) && writes(p.lane))
-                write<V, INSIDE>((result *)to, p.c.x, (int)f.m_x, done);
+            write_row<INSIDE>(to, p.c, f, done, (INSIDE || p.y + o < (int)f.m_y) && p.writes());
             to += f.out_y * (i64)sizeof(result);
         }
     }

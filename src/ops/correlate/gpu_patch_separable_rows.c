@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_patch_separable_rows.c - the production row of a list of two short masks, one of them along rows, by patches: which kernel, which shape of block, and from
+ * gpu_patch_separable_rows.c - the production row of a list of two short masks, one of them along rows, by patches, of rows that begin at multiples of 16 bytes and (_odd) of any: which kernel, which shape of block, and from
  * how long rows on. */
 #include "ops/correlate/gpu_pair.h"
 #include "ops/correlate/gpu_raise.h"
@@ -25,7 +25,11 @@ static patch_shape patch_of(const pair *two, int64_t work) {
     patch_shape s = {.columns = 16 / f->in, .rows = 8, .across = 2, .down = 4};
     if (f->in == 4 && two->rows != 0)
         s.rows = f->y.width <= 3 ? 4 : 6;
-    else if (f->in == 2)
+    else if (f->in <= 2 && !two->whole) {
+        const bool few = f->y.width <= 3;
+        s.columns = few ? 8 : 4, s.across = 1, s.rows = !few ? 14 : f->in == 1 ? 8 : 6;
+        warps = !few ? 24 : f->in == 1 ? 32 : 28;
+    } else if (f->in == 2)
         s.rows = 14, s.across = 1, warps = 16;
     else if (f->in == 1)
         s.columns = f->y.width <= 3 ? 8 : 4, s.across = 1,
@@ -38,13 +42,15 @@ static patch_shape patch_of(const pair *two, int64_t work) {
     s.blocks = warps / (s.across * s.down);
     s.own = 32 * s.columns;
     if (two->rows != 0) /* columns first: warps overlap */
-        s.own -= up_to(before, s.columns) + up_to(after, s.columns);
+        s.own -= up_to(before, s.columns) + up_to(after, s.columns) + (two->whole ? 0 : 2 * s.columns);
+    else if (!two->whole)
+        s.own = tess_correlate_frame_shifted(f, s.columns);
     return s;
 }
 
-static bool patch_takes(const tess_problem *base, const char **why) {
+static bool patch_takes(const tess_problem *base, bool whole, const char **why) {
     pair two;
-    if (!tess_correlate_pair_of(&two, base, true, why))
+    if (!tess_correlate_pair_of(&two, base, whole, why))
         return false;
     const tess_correlate_frame *f = &two.frame;
     const patch_shape s = patch_of(&two, work_size(base));
@@ -62,15 +68,15 @@ static tess_gpu_step *lay_patch_of(const pair *two, const tess_correlate_problem
                                    const tess_gpu_text *text, const char *entry, int64_t shared) {
     const tess_correlate_frame *f = &two->frame;
     tess_gpu_unit(layout, text);
-    tess_correlate_frame_options(layout, p->work, f, true);
+    tess_correlate_frame_options(layout, p->work, f, two->whole);
     tess_gpu_option(layout, "-DKY=%d", (int)f->y.width);
     tess_gpu_option(layout, "-DV=%d", (int)s->columns);
     tess_gpu_option(layout, "-DR=%d", (int)s->rows);
     tess_gpu_option(layout, "-DWX=%d", (int)s->across);
     tess_gpu_option(layout, "-DWY=%d", (int)s->down);
     tess_gpu_option(layout, "-DBLOCKS=%d", (int)s->blocks);
-    tess_gpu_step *step = tess_gpu_launch_of(layout, entry, tess_ceil_div(f->x.m, s->own * s->across), tess_ceil_div(f->y.m, s->rows * s->down),
-                                             f->arrays, (int)(32 * s->across * s->down), shared);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, entry, tess_ceil_div(f->x.m + (two->whole ? 0 : s->columns - 1), s->own * s->across),
+                                             tess_ceil_div(f->y.m, s->rows * s->down), f->arrays, (int)(32 * s->across * s->down), shared);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_correlate_frame_pass(layout, step, f);
@@ -120,15 +126,14 @@ static bool list_of(patch_shape *s, const pair *two, const tess_correlate_proble
     return tess_ceil_div(f->y.m, s->rows * s->down) <= GRID && raise_weights(p->passes[!two->rows].weights, taps, f->pass->from, along_y);
 }
 
-static void lay_patch_separable(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+static void lay_as(const tess_problem *base, tess_gpu_layout *layout, bool whole) {
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
     const char *why;
     float along_y[SHORT];
     pair two;
     patch_shape s;
-    (void)device;
-    tess_correlate_pair_of(&two, base, true, &why); /* true, because `fits` was */
-    if (list_of(&s, &two, p, along_y)) {
+    tess_correlate_pair_of(&two, base, whole, &why); /* true, because `fits` was */
+    if (whole && list_of(&s, &two, p, along_y)) {
         const int64_t rows = s.down * s.rows + two.frame.y.width - 1, row = up_to((s.across * s.own + s.columns) * two.frame.in + 16, 16);
         tess_gpu_step *step = lay_patch_of(&two, p, &s, layout, &gpu_patch_list, "patch_list", rows * row);
         tess_gpu_pass(layout, step, along_y, sizeof *along_y * (size_t)two.frame.y.width);
@@ -168,6 +173,27 @@ bool tess_correlate_patch_separable_pays(const tess_problem *base, const char **
     return two.frame.x.m >= columns;
 }
 
-bool tess_correlate_patch_separable_fits(const tess_problem *base, const char **why) { return patch_takes(base, why); }
-const tess_gpu_row tess_correlate_patch_separable = {
-    .headers = tess_correlate_frame_headers, .production = true, .least_arch = 80, .lay_out = lay_patch_separable};
+/* Of rows that begin anywhere ends take more instructions. As measured on an H200 with 7 taps. */
+bool tess_correlate_patch_separable_odd_pays(const tess_problem *base, const char **why) {
+    pair two;
+    *why = "rows of few warps are mostly ends";
+    if (!tess_correlate_pair_of(&two, base, false, why))
+        return false;
+    return !tess_correlate_frame_many(&two.frame) ||
+           tess_ceil_div(two.frame.x.m, patch_of(&two, work_size(base)).own) >= (two.frame.in == 2 ? 20 : 16);
+}
+
+static void lay_patch_separable(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    (void)device;
+    lay_as(base, layout, true);
+}
+static void lay_patch_separable_odd(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    (void)device;
+    lay_as(base, layout, false);
+}
+
+#define ROW(name, whole)                                                                                                    \
+    bool tess_correlate_##name##_fits(const tess_problem *base, const char **why) { return patch_takes(base, whole, why); } \
+    const tess_gpu_row tess_correlate_##name = {.headers = tess_correlate_frame_headers, .production = true, .least_arch = 80, .lay_out = lay_##name}
+ROW(patch_separable, true);
+ROW(patch_separable_odd, false);

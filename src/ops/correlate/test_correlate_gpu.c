@@ -47,9 +47,10 @@ static tess_status call(const work *w, const hostile_array *in, const DLTensor *
 }
 
 /* Whether selection would pass the row over. Compiling it for every case all the same would take minutes; each eighth time it is run. */
-static bool unwise(const tess_strategy *row, const work *w, const hostile_array *in, const DLTensor *const *masks, const DLTensor *out,
+static bool unwise(int number, const work *w, const hostile_array *in, const DLTensor *const *masks, const DLTensor *out,
                    tess_correlate_options options) {
-    static int times;
+    static int times[TESS_COUNT(ran)];
+    const tess_strategy *row = &tess_correlate_op.gpu_rows[number];
     const char *why;
     tess_plan *plan;
     if (!row->sensible || !row->gpu->production)
@@ -59,7 +60,7 @@ static bool unwise(const tess_strategy *row, const work *w, const hostile_array 
     assert_tess_ok(tess_plan_correlate(&plan, context, &in->tensor, masks, w->masks > 1 ? w->masks : 1, out, &options));
     bool is = row->applicable(plan->problem, &why) && !row->sensible(plan->problem, &why);
     tess_plan_free(plan);
-    return is && times++ % 8 != 0;
+    return is && times[number]++ % 8 != 0;
 }
 
 /* Every row that takes the problem, and the one that is chosen, against the CPU's reference. */
@@ -98,7 +99,7 @@ static void compare(const work *w, uint64_t *random) {
     for (int r = -1; r < tess_correlate_op.gpu_count; r++) {
         uint64_t same = again; /* the layout of `expected` */
         const char *name = r < 0 ? NULL : tess_correlate_op.gpu_rows[r].name;
-        if (r >= 0 && unwise(&tess_correlate_op.gpu_rows[r], w, &in, masks, &expected.tensor, options))
+        if (r >= 0 && unwise(r, w, &in, masks, &expected.tensor, options))
             continue;
         hostile_make(&out, &same, w->out, w->ndim, out_shape, w->layout);
         options.call.strategy = name;
