@@ -8,9 +8,11 @@
 //
 // Ghost cells of the second pass stand between the passes, as in separable2d.
 //
-// -DROWS_FIRST; else as gpu_patch.cuh, with DIRECT=0 and GROUP=1.
+// -DROWS_FIRST; -DRAISED=1, of u8 by columns first: the weights along y come times 2^24, and elements as their 2^24th part; else as gpu_patch.cuh, with DIRECT=0
+// and GROUP=1.
 #define LAPPED (!ROWS_FIRST)
 #include "ops/correlate/gpu_patch.cuh"
+#include "ops/correlate/gpu_bytes.cuh"
 
 // As cell, with the exponent that it puts above a byte in a register. An instruction holds one constant: where the exponent is seen to be one, the permutation's
 // other operand is moved to a register each time, one instruction in twelve (short masks with 8 columns a thread gain nothing). No row has so many elements that
@@ -91,7 +93,7 @@ __device__ __forceinline__ void compute(const element *in, result *out, const fr
         work value[V];
 #pragma unroll
         for (int i = 0; i < V; i++)
-            value[i] = byte_cell(rows[r].word, i, exponent);
+            value[i] = RAISED ? part_of_byte(rows[r].word, i) : byte_cell(rows[r].word, i, exponent);
         add_row(sum, value, r, along_y);
         if (r >= KY - 1) {
 #pragma unroll

@@ -143,7 +143,11 @@ static void lay_as(const tess_problem *base, tess_gpu_layout *layout, bool whole
     tess_gpu_step *step = lay_patch_of(&two, p, &s, layout, &gpu_patch_separable, "patch_separable", 0);
     tess_gpu_option(layout, "-DROWS_FIRST=%d", two.rows == 0);
     tess_gpu_option(layout, "-DDIRECT=0");
-    tess_gpu_pass(layout, step, p->passes[!two.rows].weights, p->passes[!two.rows].size);
+    const tess_correlate_pass *along = &p->passes[!two.rows];
+    const bool raises = !whole && two.rows != 0 && two.pass.from == tess_u8 && p->work == tess_f32 &&
+                        raise_weights(along->weights, two.frame.y.width, tess_u8, along_y);
+    tess_gpu_option(layout, "-DRAISED=%d", raises);
+    tess_gpu_pass(layout, step, raises ? along_y : along->weights, along->size);
 }
 
 /* At a row's ends elements are waited for one after another: of many short rows strips are faster, the longer the mask. From how many columns on patches are, as measured on an
