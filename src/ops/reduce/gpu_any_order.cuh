@@ -69,13 +69,29 @@ union run_vector {
     element part[PER];
 };
 
+// An element that is converted behind this and no sooner: the compiler did it, and so waited for it, before it asked for the vectors.
+__device__ element as_loaded(element e) {
+#if IN == T_F32
+    asm volatile("" : "+f"(e));
+#elif IN == T_F64
+    asm volatile("" : "+d"(e));
+#elif IN == T_U64 || IN == T_I64
+    asm volatile("" : "+l"(e));
+#elif IN < T_F32
+    unsigned bits = (unsigned)e;
+    asm volatile("" : "+r"(bits));
+    e = (element)bits;
+#endif
+    return e;
+}
+
 // A warp's node of n elements from `from` on, at most 65536, the first one's number `first`; the first thread's. AT_ONCE vectors of a thread are on their way at once.
 template <int AT_ONCE> __device__ node run_of(const element *from, int n, i64 first) {
     enum { PER = run_vector::PER };
     const int t = threadIdx.x % 32, before = (int)(0 - (u64)from & 15) / (int)sizeof(element), head = before < n ? before : n;
     const int vectors = (n - head) / PER, behind = head + vectors * PER, edge = t < 16 ? t : behind + t - 16;
     const bool at_edge = t < 16 ? t < head : edge < n;
-    const run_vector *at = (const run_vector *)(from + head) + t;
+    const run_vector *at = (const run_vector *)(from + head) + t; // goes along, so that steps from it are constants and no load waits for another's address
     element e = {};
     if (at_edge)
         e = from[edge];
@@ -93,11 +109,13 @@ template <int AT_ONCE> __device__ node run_of(const element *from, int n, i64 fi
 #endif
     int i = t;
 #pragma unroll 1
-    for (; i - t + 32 * AT_ONCE <= vectors; i += 32 * AT_ONCE) {
+    for (; i - t + 32 * AT_ONCE <= vectors; i += 32 * AT_ONCE, at += 32 * AT_ONCE) {
         run_vector v[AT_ONCE];
 #pragma unroll
         for (int k = 0; k < AT_ONCE; k++)
-            load_now(v[k].all, at + i - t + 32 * k);
+            load_now(v[k].all, at + 32 * k);
+        if (PACKED && KIND != ARG)
+            __syncwarp(); // as below
 #pragma unroll
         for (int k = 0; k < AT_ONCE; k++)
             use(v[k], i + 32 * k);
@@ -107,7 +125,9 @@ template <int AT_ONCE> __device__ node run_of(const element *from, int n, i64 fi
 #pragma unroll
         for (int k = 0; k < AT_ONCE; k++)
             if (i + 32 * k < vectors)
-                load_now(v[k].all, at + i - t + 32 * k);
+                load_now(v[k].all, at + 32 * k);
+        if (sizeof(element) < 4) // or the compiler puts uses between these loads, which then wait for each other's registers; sums of wider elements have none to spare
+            __syncwarp();
 #pragma unroll
         for (int k = 0; k < AT_ONCE; k++)
             if (i + 32 * k < vectors)
@@ -122,7 +142,7 @@ template <int AT_ONCE> __device__ node run_of(const element *from, int n, i64 fi
         merge(whole, mine[c].total(-1, first));
 #endif
     if (at_edge)
-        take(whole, e, first + edge);
+        take(whole, as_loaded(e), first + edge);
 #pragma unroll
     for (int down = 16; down > 0; down /= 2)
         merge(whole, above(whole, down));

@@ -79,6 +79,23 @@ template <int THREADS, bool LONG> __device__ node paired(const node *from, i64 c
     return mine;
 }
 
+// A launch that pairs each output's `count` nodes: by a block of 256, LONG as there, or with BY_WARP, at most 256, by a warp. p: outputs, k, ddof and the kept axes.
+template <bool BY_WARP, bool LONG, typename P> __device__ void finish_outputs(result *out, const node *partial, i64 count, const P &p) {
+    const i64 output = BY_WARP ? blockIdx.x * (i64)8 + threadIdx.x / 32 : blockIdx.x;
+    i64 at_in, at_out;
+    if (output >= p.outputs)
+        return;
+    place_of(p, output, at_in, at_out);
+    partial += output * count;
+    node whole;
+    if constexpr (BY_WARP)
+        whole = paired_few(partial, count);
+    else
+        whole = paired<256, LONG>(partial, count);
+    if (threadIdx.x % (BY_WARP ? 32 : 256) == 0)
+        out[at_out] = finished(whole, p.k, p.ddof);
+}
+
 // One thread of each block puts its node down; whether this block is the last one to do so, which then sees them all. Leaves the ticket as it was: 0.
 __device__ bool is_last(const node &n, node *partial, unsigned *ticket) {
     unsigned before, most = gridDim.x - 1;

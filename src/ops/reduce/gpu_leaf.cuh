@@ -46,6 +46,44 @@ union leaf_element {
     element value;
 };
 
+#if RANK == 1
+// A thread's elements of a leaf, in parts of PART rows of 256. Of a part that is whole nothing is asked, and of one that is not there nothing is done: what is asked for each
+// element would take more instructions than the looks.
+enum { PART = 8, PARTS_OF_LEAF = 32 / PART };
+struct leaf_part {
+    leaf_element held[PART];
+    template <bool WHOLE_PART> __device__ __forceinline__ void load(const element *from, i64 step, int left) {
+#pragma unroll
+        for (int i = 0; i < PART; i++) {
+            if (!WHOLE_PART)
+                held[i] = {};
+            if (WHOLE_PART || i * 256 < left)
+                load_now(held[i].all, from + i * step);
+        }
+    }
+    template <bool WHOLE_PART> __device__ __forceinline__ void first(double &lane, int left, int &count) const {
+#pragma unroll
+        for (int i = 0; i < PART; i++)
+            lane += first_look(held[i].value, WHOLE_PART || i * 256 < left, count);
+    }
+    template <bool WHOLE_PART> __device__ __forceinline__ void second(double &lane, int left, double mean) const {
+#pragma unroll
+        for (int i = 0; i < PART; i++)
+            lane += second_look(held[i].value, WHOLE_PART || i * 256 < left, mean);
+    }
+};
+
+// use(number of a part, WHOLE_PART or not), for each that has elements.
+template <typename WHOLE_USE, typename SOME_USE> __device__ __forceinline__ void for_parts(int n, const WHOLE_USE &whole, const SOME_USE &some) {
+#pragma unroll
+    for (int c = 0; c < PARTS_OF_LEAF; c++)
+        if (n >= (c + 1) * PART * 256)
+            whole(c);
+        else if (n > c * PART * 256)
+            some(c);
+}
+#endif
+
 template <typename P> __device__ node of_leaf(const P &p, const element *from, i64 first, int n) {
     __shared__ double room[2][256];
     __shared__ int counts[2][8];
@@ -53,15 +91,15 @@ template <typename P> __device__ node of_leaf(const P &p, const element *from, i
     int count = 0, same = 0;
     double lane = 0;
 #if RANK == 1
-    from += (first + threadIdx.x) * p.step[0];
-    leaf_element held[32] = {};
-#pragma unroll
-    for (int i = 0; i < 32; i++, from += 256 * p.step[0])
-        if (i * 256 < left)
-            load_now(held[i].all, from);
-#pragma unroll
-    for (int i = 0; i < 32; i++)
-        lane += first_look(held[i].value, i * 256 < left, count);
+    enum { APART = PART * 256 };
+    const i64 step = RUN ? 256 : 256 * p.step[0];
+    leaf_part part[PARTS_OF_LEAF];
+    from += RUN ? first + threadIdx.x : (first + threadIdx.x) * p.step[0];
+    for_parts(
+        n, [&](int c) { part[c].load<true>(from + c * PART * step, step, 0); },
+        [&](int c) { part[c].load<false>(from + c * PART * step, step, left - c * APART); });
+    for_parts(
+        n, [&](int c) { part[c].first<true>(lane, 0, count); }, [&](int c) { part[c].first<false>(lane, left - c * APART, count); });
 #else
     for (int i = 0; i < left; i += 256)
         lane += first_look(from[place(p, first + threadIdx.x + i)], true, count);
@@ -71,9 +109,8 @@ template <typename P> __device__ node of_leaf(const P &p, const element *from, i
     const double mean = mean_of(lane, count);
     lane = 0;
 #if RANK == 1
-#pragma unroll
-    for (int i = 0; i < 32; i++)
-        lane += second_look(held[i].value, i * 256 < left, mean);
+    for_parts(
+        n, [&](int c) { part[c].second<true>(lane, 0, mean); }, [&](int c) { part[c].second<false>(lane, left - c * APART, mean); });
 #else
     for (int i = 0; i < left; i += 256)
         lane += second_look(from[place(p, first + threadIdx.x + i)], true, mean);

@@ -35,7 +35,16 @@ bool tess_reduce_gpu_leaves_fit(const tess_problem *problem, const char **why) {
 bool tess_reduce_gpu_leaves_pay(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
     *why = "outputs of one leaf, or many of few, are as well done by a block an output";
-    return p->records || tess_is_complex(p->in.type) || (p->k > REDUCE_LEAF && p->outputs < 1024);
+    return p->records || p->kind == REDUCE_VAR || tess_is_complex(p->in.type) || (p->k > REDUCE_LEAF && p->outputs < 1024);
+}
+
+/* For how many blocks a multiprocessor must have registers, 0: the compiler's choice; measured. */
+static int least_blocks(const reduce_problem *p) {
+    if (p->kind == REDUCE_VAR)
+        return p->in.itemsize == 8 ? 2 : 4;
+    if (p->in.type == tess_c64 && (p->kind == REDUCE_SUM || p->kind == REDUCE_PROD))
+        return 0;
+    return p->in.type == tess_c128 && p->kind == REDUCE_SUM ? 5 : 6;
 }
 
 static void lay_out(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
@@ -47,10 +56,11 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     tess_reduce_gpu_node_options(layout, p);
     tess_gpu_option(layout, "-DKEPT=%d", p->kept);
     tess_gpu_option(layout, "-DRANK=%d", p->rank);
+    tess_gpu_option(layout, "-DRUN=%d", p->rank == 1 && p->stride[0][0] == p->in.itemsize);
     tess_gpu_option(layout, "-DMANY=%d", many);
     tess_gpu_option(layout, "-DFEW=%d", few);
     tess_gpu_option(layout, "-DPARTS=%d", p->records);
-    tess_gpu_option(layout, "-DAT_LEAST=%d", p->kind != REDUCE_VAR ? 6 : p->in.itemsize == 8 ? 2 : 4);
+    tess_gpu_option(layout, "-DAT_LEAST=%d", least_blocks(p));
     *at++ = p->k;
     *at++ = leaves;
     *at++ = p->outputs;
@@ -87,6 +97,7 @@ static void lay_lanes(const tess_problem *problem, const tess_gpu_device *device
     tess_reduce_gpu_node_options(layout, p);
     tess_gpu_option(layout, "-DKEPT=%d", p->kept);
     tess_gpu_option(layout, "-DRANK=%d", p->rank);
+    tess_gpu_option(layout, "-DRUN=%d", p->rank == 1 && p->stride[0][0] == p->in.itemsize);
     tess_gpu_option(layout, "-DSEGMENTS=%d", p->offsets != NULL);
     *at++ = p->k;
     *at++ = p->outputs;

@@ -2,12 +2,16 @@
 // gpu_long_segments.cuh - segments that are longer than a stretch of gpu_tree_stretches.cu: their leaves, and what those of each come to.
 //
 // It goes below `struct segments`. The host has listed the leaves, `longs`: pairs of a first element, and of the segment and the number of elements, so a leaf is asked for
-// after one load. It has a block, or where no order matters a warp (gpu_any_order.cuh). -DLEAVES=1: some segments have more leaves than one, whose nodes are put down
+// after one load. It has a warp where no order matters (gpu_any_order.cuh), or with -DRUN_LEAF=1 (gpu_run_leaf.cuh), else a block. -DLEAVES=1: some segments have more leaves than one, whose nodes are put down
 // in the order of the list; `tops` has three words for each of those: the segment, its first leaf's number, how many there are. `finish` pairs them, a warp a segment,
-// -DMANY=1: or the block, for some have more leaves than FEW, too many for the threads of a warp.
+// -DMANY=1: or the block, for some have more leaves than -DFEW_LEAVES, too many for the threads of a warp.
 #if ANY_ORDER
 enum { LONG_THREADS = 32 * WARPS, LEAF_THREADS = 32, LONG_BLOCKS = 32 / WARPS }; // blocks of a multiprocessor; measured
 __device__ node long_leaf(const element *from, int n, i64 first) { return run_of<8>(from, n, first); }
+#elif RUN_LEAF
+#include "ops/reduce/gpu_run_leaf.cuh"
+enum { LONG_THREADS = 32 * WARPS, LEAF_THREADS = 32, LONG_BLOCKS = (SHIFTED ? 24 : 16) / WARPS };
+__device__ node long_leaf(const element *from, int n, i64) { return leaf(from, n); }
 #else
 #include "ops/reduce/gpu_leaf.cuh"
 enum { LONG_THREADS = 256, LEAF_THREADS = 256, LONG_BLOCKS = 0 };
@@ -28,8 +32,8 @@ extern "C" __global__ void __launch_bounds__(LONG_THREADS, LONG_BLOCKS)
         number = unit % count;
     }
     place_of(p, output, at_in, at_out);
-    const i64 at = longs[2 * number], segment = longs[2 * number + 1] >> 14;
-    const int n = (int)(longs[2 * number + 1] & 0x3fff);
+    const i64 at = longs[2 * number], segment = longs[2 * number + 1] >> 16;
+    const int n = (int)(longs[2 * number + 1] & 0xffff);
     const i64 begin = offsets[segment];
     const node whole = long_leaf(in + at_in + at, n, at - begin);
     if (threadIdx.x % LEAF_THREADS != 0)
@@ -44,8 +48,6 @@ extern "C" __global__ void __launch_bounds__(LONG_THREADS, LONG_BLOCKS)
 }
 
 #if LEAVES
-enum { FEW = 1024 };
-
 extern "C" __global__ void __launch_bounds__(32 * WARPS)
     finish(result *out, const i64 *offsets, const node *partial, const i64 *tops, i64 count, i64 leaves, const segments p) {
     const i64 first = (i64)blockIdx.x * WARPS, last = p.outputs * count;
@@ -58,7 +60,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS)
     };
     i64 unit = first + threadIdx.x / 32;
     const i64 *top = tops + unit % count * 3;
-    if (unit < last && (!MANY || top[2] <= FEW)) {
+    if (unit < last && (!MANY || top[2] <= FEW_LEAVES)) {
         const i64 n = top[2];
         const node *from = partial + unit / count * leaves + top[1];
         node mine;
@@ -75,7 +77,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS)
 #if MANY
     for (unit = first; unit < first + WARPS && unit < last; unit++) {
         top = tops + unit % count * 3;
-        if (top[2] <= FEW)
+        if (top[2] <= FEW_LEAVES)
             continue;
         __syncthreads(); // what the one before has in shared memory is read
         const node whole = paired<32 * WARPS, true>(partial + unit / count * leaves + top[1], top[2]);

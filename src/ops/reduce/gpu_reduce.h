@@ -35,7 +35,7 @@ extern const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS];
 extern const tess_gpu_text tess_reduce_gpu_node_header, tess_reduce_gpu_tree_header, tess_reduce_gpu_leaf_header, tess_reduce_gpu_types_header,
     tess_reduce_gpu_complex_header, tess_reduce_gpu_finish_header, tess_reduce_gpu_segment_header, tess_reduce_gpu_packed_header,
     tess_reduce_gpu_exact_header, tess_reduce_gpu_segment_finish_header, tess_reduce_gpu_stage_header, tess_reduce_gpu_lanes_header,
-    tess_reduce_gpu_moments_header, tess_reduce_gpu_any_order_header;
+    tess_reduce_gpu_moments_header, tess_reduce_gpu_any_order_header, tess_reduce_gpu_run_leaf_header;
 void tess_reduce_gpu_node_options(tess_gpu_layout *layout, const reduce_problem *p); /* the -D of gpu_node.cuh */
 int64_t tess_reduce_gpu_node_size(const reduce_problem *p);                          /* bytes of its struct node, or of gpu_complex.cuh's */
 /* The first `count` kept axes as shape[], in[], out[] of the kernels' structures, with steps in elements; a double as a word of them. */

@@ -10,18 +10,19 @@ KERNEL_TEXT(gpu_tree_block);
 KERNEL_TEXT(gpu_tree_columns);
 extern const char tess_kernel_reduce_gpu_node_cuh[], tess_kernel_reduce_gpu_tree_cuh[], tess_kernel_reduce_gpu_leaf_cuh[],
     tess_kernel_reduce_gpu_packed_cuh[], tess_kernel_reduce_gpu_finish_cuh[], tess_kernel_reduce_gpu_moments_cuh[],
-    tess_kernel_reduce_gpu_any_order_cuh[], tess_kernel_gpu_types_cuh[];
+    tess_kernel_reduce_gpu_any_order_cuh[], tess_kernel_reduce_gpu_run_leaf_cuh[], tess_kernel_gpu_types_cuh[];
 const tess_gpu_text tess_reduce_gpu_node_header = {"ops/reduce/gpu_node.cuh", tess_kernel_reduce_gpu_node_cuh},
                     tess_reduce_gpu_tree_header = {"ops/reduce/gpu_tree.cuh", tess_kernel_reduce_gpu_tree_cuh},
                     tess_reduce_gpu_leaf_header = {"ops/reduce/gpu_leaf.cuh", tess_kernel_reduce_gpu_leaf_cuh},
                     tess_reduce_gpu_moments_header = {"ops/reduce/gpu_moments.cuh", tess_kernel_reduce_gpu_moments_cuh},
                     tess_reduce_gpu_any_order_header = {"ops/reduce/gpu_any_order.cuh", tess_kernel_reduce_gpu_any_order_cuh},
+                    tess_reduce_gpu_run_leaf_header = {"ops/reduce/gpu_run_leaf.cuh", tess_kernel_reduce_gpu_run_leaf_cuh},
                     tess_reduce_gpu_types_header = {"gpu/types.cuh", tess_kernel_gpu_types_cuh},
                     tess_reduce_gpu_packed_header = {"ops/reduce/gpu_packed.cuh", tess_kernel_reduce_gpu_packed_cuh},
                     tess_reduce_gpu_finish_header = {"ops/reduce/gpu_finish.cuh", tess_kernel_reduce_gpu_finish_cuh};
-static const tess_gpu_text *const headers[] = {
-    &tess_reduce_gpu_node_header,      &tess_reduce_gpu_tree_header,   &tess_reduce_gpu_leaf_header,  &tess_reduce_gpu_packed_header,
-    &tess_reduce_gpu_any_order_header, &tess_reduce_gpu_finish_header, &tess_reduce_gpu_types_header, NULL};
+static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,   &tess_reduce_gpu_tree_header,      &tess_reduce_gpu_leaf_header,
+                                               &tess_reduce_gpu_packed_header, &tess_reduce_gpu_any_order_header, &tess_reduce_gpu_run_leaf_header,
+                                               &tess_reduce_gpu_finish_header, &tess_reduce_gpu_types_header,     NULL};
 
 static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
 
@@ -118,9 +119,11 @@ static void pass_ticket(tess_gpu_layout *layout, tess_gpu_step *step, bool wante
 enum { FEW_LEAVES = 4096 };
 
 /* For how many warps a multiprocessor must have registers; measured. Whole leaves want their loads on their way, short rows threads. */
-static int64_t least_warps(const reduce_problem *p) {
+static int64_t least_warps(const reduce_problem *p, bool eights) {
     if (tess_reduce_gpu_any_order(p))
         return 32;
+    if (eights)
+        return 24;
     if (p->k >= REDUCE_LEAF)
         return 16;
     return p->k <= 512 && tess_reduce_gpu_node_size(p) == 4 ? 64 : 48;
@@ -140,10 +143,12 @@ static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *de
     (void)device;
     for (int d = 0; d < p->kept; d++)
         rest |= p->kept_stride[0][d];
-    while (vector > 1 && rest % (vector * size) != 0) /* runs that begin anywhere */
+    const bool shifted = !run && size <= 2 && rest % 4 != 0;      /* small elements are too slow one by one */
+    while (!shifted && vector > 1 && rest % (vector * size) != 0) /* runs that begin anywhere */
         vector /= 2;
-    if (vector * size < 4) /* no loads of fewer than 4 bytes at once: element by element */
-        vector = 1;
+    const bool eights =
+        vector == 8 &&
+        (shifted || (p->k >= REDUCE_LEAF && p->outputs > 1)); /* a vector of a thread is a row: half as many on their way, and more warps */
     tess_gpu_unit(layout, &gpu_tree_rows);
     tess_reduce_gpu_node_options(layout, p);
     tess_gpu_option(layout, "-DKEPT=%d", p->kept);
@@ -154,9 +159,10 @@ static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *de
     tess_gpu_option(layout, "-DTICKET=%d", ticket);
     tess_gpu_option(layout, "-DMANY=%d", groups > 8 * (ticket ? 32 * warps : 256));
     tess_gpu_option(layout, "-DFEW=%d", groups <= 256);
-    tess_gpu_option(layout, "-DUNROLL=%d", run ? 8 : 16);
-    tess_gpu_option(layout, "-DAT_LEAST=%d", (int)(least_warps(p) / warps));
+    tess_gpu_option(layout, "-DUNROLL=%d", run || eights ? 8 : 16);
+    tess_gpu_option(layout, "-DAT_LEAST=%d", (int)(least_warps(p, eights) / warps));
     tess_gpu_option(layout, "-DPACKED=%d", run && tess_reduce_gpu_packs(p));
+    tess_gpu_option(layout, "-DSHIFTED=%d", shifted);
     tess_gpu_option(layout, "-DWHOLE=%d", run || p->k >= REDUCE_LEAF);
     *at++ = p->k;
     *at++ = p->outputs;
@@ -178,7 +184,7 @@ static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *de
         tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
         tess_gpu_pass(layout, step, block, bytes);
     }
-    layout->alignment = vector > 1 ? vector * size : 0;
+    layout->alignment = vector > 1 && !shifted ? vector * size : 0;
 }
 
 /* ---- reduce/tree_block ---- */

@@ -27,7 +27,6 @@ static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
 enum {
     STRETCH = 4096,    /* bytes of a warp, where a row is not longer */
     LONGEST = 8192,    /* bytes of a row */
-    RUN = 2816,        /* of one that tree_rows reads as quickly, where no order matters */
     SHARED = 48 << 10, /* bytes that a block may have without asking */
     MANY_OUTPUTS = 64, /* fewer are a matter of waiting, not of bandwidth */
     BUSY = 132 * 16    /* warps: so many should have something to do */
@@ -85,6 +84,13 @@ static bool adds_wide(const reduce_problem *p) {
     return !reduce_is_integer(p->acc) && p->kind == REDUCE_SUM && tess_reduce_gpu_node_size(p) > 4 && p->in.itemsize <= 4;
 }
 
+/* From so many bytes on tree_rows reads a row as quickly, where no order matters: places of small elements cost a thread of a stretch most, sums of wide ones a warp's end. */
+static int64_t run_bytes(const reduce_problem *p) {
+    if (p->kind == REDUCE_ARG && p->in.itemsize < 4)
+        return 1500;
+    return (p->kind == REDUCE_SUM || p->kind == REDUCE_PROD) && p->in.itemsize >= 4 ? 3200 : 2400;
+}
+
 /* Up to which length stretches are quicker than tree_rows, or for wide elements than tree_groups; measured. */
 bool tess_reduce_gpu_short_pays(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
@@ -98,7 +104,7 @@ bool tess_reduce_gpu_short_pays(const tess_problem *problem, const char **why) {
     if (p->in.itemsize == 8 || adds_wide(p))
         return p->k <= 256;
     if (tess_reduce_gpu_any_order(p))
-        return row_bytes(p) < RUN;
+        return row_bytes(p) < run_bytes(p);
     return p->k <= (p->in.itemsize < 4 ? 2048 : 512);
 }
 
@@ -242,7 +248,8 @@ static void lay_out_groups(const tess_problem *problem, const tess_gpu_device *d
     shape s;
     (void)device;
     const bool turned = p->kept > 0 && llabs(p->kept_stride[0][last]) < llabs(p->stride[0][p->rank - 1]) && p->kept_stride[0][last] != 0;
-    s = (shape){.vector = 1, .warps = 8, .blocks = 4, .hold = 1, .turned = turned};
+    s = (shape){
+        .vector = 1, .warps = 8, .blocks = 4 + (p->kind == REDUCE_PROD && p->in.type == tess_c64), .hold = 1, .turned = turned}; /* measured */
     s.each = lanes <= 16 && turned                ? lanes
              : lanes <= 64 || p->k > REDUCE_LANES ? 8
              : turned                             ? lanes / 8

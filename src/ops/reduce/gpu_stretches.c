@@ -15,15 +15,19 @@ static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
                                                &tess_reduce_gpu_any_order_header,
                                                &tess_reduce_gpu_moments_header,
                                                &tess_reduce_gpu_leaf_header,
+                                               &tess_reduce_gpu_run_leaf_header,
                                                &tess_reduce_gpu_stage_header,
                                                &tess_reduce_gpu_packed_header,
                                                &tess_reduce_gpu_types_header,
                                                NULL};
 
 enum {
-    MOST = 512,      /* segments of a stretch: empty ones take time too */
-    FEW_BEHIND = 12, /* so few that would be left of a stretch's thirty-twos go with the next one */
-    FEW_LEAVES = 1024
+    LEAST_TILE = 512,
+    MOST = 512,        /* segments of a stretch: empty ones take time too */
+    FEW_BEHIND = 12,   /* so few that would be left of a stretch's thirty-twos go with the next one */
+    FEW_LEAVES = 1024, /* of a segment, for a warp to pair */
+    MANY_LEAVES = 512,
+    MANY_SEGMENTS = 8 * 1056 /* eight times the blocks of 256 that an H200 has at once */
 };
 
 static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
@@ -40,17 +44,21 @@ typedef struct shape {
 } shape;
 
 static shape shape_of(const reduce_problem *p) {
-    const bool packed = packs(p), far = mean_of(p) >= 100, wide = p->in.itemsize >= 8 && mean_of(p) * (double)p->in.itemsize >= 1024;
+    const double mean = mean_of(p), bytes = mean * (double)p->in.itemsize;
+    const bool packed = packs(p), far = mean >= 100, any_order = tess_reduce_gpu_any_order(p) && !tess_is_complex(p->in.type);
+    const bool longer = any_order && bytes >= (p->in.itemsize < 4 ? 2800 : 6000); /* most of them are better left to their leaves' warps */
+    const bool wide = !longer && p->in.itemsize >= 8 && bytes >= 1024, middle = !longer && p->in.itemsize == 4 && bytes >= 2400;
+    const bool narrow = !any_order && p->in.itemsize < 4 && mean >= 600;
     const int size = (int)p->in.itemsize;
-    shape s = {.tile = 4096, .warps = 8, .blocks = 6, .few = 8, .one = 32, .some = 256};
+    shape s = {.tile = longer ? LEAST_TILE : 4096, .warps = 8, .blocks = 6, .few = 8, .one = 32, .some = 256};
     if (packed && size < 4) {
         s.few = size == 1 ? 4 : 8;
         s.one = size == 1 && far ? 0 : 64 / size;
         s.some = 512 / size;
     } else if (far && !packed) {
-        s.few = 16;
+        s.few = p->kind == REDUCE_PROD && p->in.type == tess_c64 && mean >= 150 ? 32 : 16;
     }
-    if (wide || p->kind == REDUCE_VAR) {
+    if (wide || middle || narrow || p->kind == REDUCE_VAR) {
         s.tile = 8192;
         s.warps = 4;
     }
@@ -65,16 +73,26 @@ static shape shape_of(const reduce_problem *p) {
     return s;
 }
 
+/* Elements of a warp, or a block, of a longer segment: a leaf of the tree; of small elements that no order can change as many as fill 32 KiB, for a warp that
+ * goes on has less to begin and to end, while there are MANY_LEAVES. */
+static int64_t leaf_of(const reduce_problem *p) {
+    int64_t leaf = REDUCE_LEAF;
+    const double all = (double)tess_reduce_gpu_segmented(p) * (double)p->outputs;
+    while (tess_reduce_gpu_any_order(p) && leaf * p->in.itemsize < 32768 && all >= 2.0 * MANY_LEAVES * (double)leaf)
+        leaf *= 2;
+    return leaf;
+}
+
 /* How segments are cut. */
 typedef struct pieces {
     int64_t units, shorts; /* stretches and longer segments; the stretches */
     int64_t leaves, tops;  /* of the longer ones; those with more leaves than one */
-    bool many;             /* leaves of some, more than FEW of gpu_long_segments.cuh */
+    bool many;             /* some have more leaves than FEW_LEAVES */
 } pieces;
 
 /* Where stretches begin: pairs of an element and twice its segment; or a segment longer than `tile` bytes, plus one. Behind them the end, then what
  * gpu_long_segments.cuh asks for, `longs` and `tops`. `sum` NULL: counts alone; else it is what that gave. */
-static pieces cut(const reduce_problem *p, int64_t tile, const pieces *sum, int64_t *list) {
+static pieces cut(const reduce_problem *p, int64_t tile, int64_t leaf, const pieces *sum, int64_t *list) {
     const int64_t *offset = p->offsets, size = p->in.itemsize;
     int64_t *longs = sum ? list + 2 * (sum->units + 1) : NULL, *tops = sum ? longs + 2 * sum->leaves : NULL;
     pieces n = {0};
@@ -97,7 +115,7 @@ static pieces cut(const reduce_problem *p, int64_t tile, const pieces *sum, int6
         n.shorts += !is_long;
         if (!is_long)
             continue;
-        const int64_t leaves = tess_ceil_div(offset[s + 1] - offset[s], REDUCE_LEAF);
+        const int64_t leaves = tess_ceil_div(offset[s + 1] - offset[s], leaf);
         if (leaves > 1 && sum) {
             tops[3 * n.tops] = s;
             tops[3 * n.tops + 1] = n.leaves;
@@ -105,10 +123,10 @@ static pieces cut(const reduce_problem *p, int64_t tile, const pieces *sum, int6
         }
         n.tops += leaves > 1;
         n.many |= leaves > FEW_LEAVES;
-        for (int64_t at = offset[s]; at < offset[s + 1]; at += REDUCE_LEAF, n.leaves++)
+        for (int64_t at = offset[s]; at < offset[s + 1]; at += leaf, n.leaves++)
             if (sum) {
                 longs[2 * n.leaves] = at;
-                longs[2 * n.leaves + 1] = s << 14 | tess_min64(REDUCE_LEAF, offset[s + 1] - at);
+                longs[2 * n.leaves + 1] = s << 16 | tess_min64(leaf, offset[s + 1] - at);
             }
     }
     if (sum) {
@@ -118,9 +136,9 @@ static pieces cut(const reduce_problem *p, int64_t tile, const pieces *sum, int6
     return n;
 }
 
-/* More than there are of any kind: but for the last one, three neighbours that are no long segments hold more than 4 KiB or MOST segments. */
+/* More than there are of any kind: but for the last one, three neighbours that are no long segments hold more than LEAST_TILE or MOST segments. */
 static double at_most(const reduce_problem *p) {
-    return 4 + 3 * (double)tess_reduce_gpu_segmented(p) * (double)p->in.itemsize / 4096 + 3 * (double)p->segments / MOST +
+    return 4 + 3 * (double)tess_reduce_gpu_segmented(p) * (double)p->in.itemsize / LEAST_TILE + 3 * (double)p->segments / MOST +
            (double)tess_reduce_gpu_segmented(p) / REDUCE_LEAF;
 }
 
@@ -133,20 +151,31 @@ bool tess_reduce_gpu_stretches_fit(const tess_problem *problem, const char **why
     return (double)p->outputs * at_most(p) < INT32_MAX;
 }
 
-/* Measured. */
+/* Measured: tree_segments is quicker where most segments are somewhat longer than a stretch of sums that have an order, tree_lanes where there are so many of 4096 elements
+ * and more that its blocks, one a segment, end evenly. */
 bool tess_reduce_gpu_stretches_pay(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
-    *why = "long segments are as well read where they lie";
-    if (p->kind != REDUCE_VAR && (p->in.itemsize < 4 || p->kind == REDUCE_ARG))
+    const double mean = mean_of(p), bytes = mean * (double)p->in.itemsize;
+    *why = "segments of such lengths are as well read where they lie";
+    if (p->kind == REDUCE_VAR)
+        return p->in.itemsize < 8 || mean < REDUCE_LEAF / 2;
+    if (p->in.type == tess_c64)
+        return bytes < 5000 || bytes >= 14000;
+    if (p->in.type == tess_c128)
+        return bytes < (p->kind == REDUCE_PROD ? 1000 : 5000) || bytes >= 20000;
+    if (p->in.itemsize < 4 || p->kind == REDUCE_ARG || p->kind == REDUCE_COUNT)
         return true;
-    return mean_of(p) <= (p->in.itemsize == 16 ? 512 : 1024);
+    if (mean >= REDUCE_LEAF / 2)
+        return (double)p->segments * (double)p->outputs < MANY_SEGMENTS;
+    return tess_reduce_gpu_any_order(p) || p->in.itemsize == 8 || mean < 1200;
 }
 
 static void lay_out(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const reduce_problem *p = of(problem);
     const shape s = shape_of(p);
-    const bool packed = packs(p);
-    const pieces n = cut(p, s.tile, NULL, NULL);
+    const bool packed = packs(p), run_leaf = !tess_reduce_gpu_any_order(p) && p->kind != REDUCE_VAR && !tess_is_complex(p->in.type);
+    const int64_t leaf = leaf_of(p);
+    const pieces n = cut(p, s.tile, leaf, NULL, NULL);
     const int64_t longs = 2 * (n.units + 1), tops = longs + 2 * n.leaves, listed = tops + 3 * n.tops;
     int64_t block[4 + 3 * (TESS_MAX_NDIM + 1)], *at = block;
     (void)device;
@@ -157,15 +186,23 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
         return;
     }
     if (!made)
-        cut(p, s.tile, &n, cuts);
+        cut(p, s.tile, leaf, &n, cuts);
     tess_gpu_unit(layout, &tree_stretches);
     tess_reduce_gpu_node_options(layout, p);
     tess_gpu_option(layout, "-DNARROW=%d", n.tops == 0);
     tess_gpu_option(layout, "-DKEPT=%d", p->kept);
     tess_gpu_option(layout, "-DRANK=1");
+    tess_gpu_option(layout, "-DRUN=1");
+    tess_gpu_option(layout, "-DLEAF=%d", (int)leaf);
     tess_gpu_option(layout, "-DLEAVES=%d", n.tops > 0);
+    tess_gpu_option(layout, "-DFEW_LEAVES=%d", FEW_LEAVES);
     tess_gpu_option(layout, "-DMANY=%d", n.many);
     tess_gpu_option(layout, "-DPACKED=%d", packed);
+    tess_gpu_option(layout, "-DRUN_LEAF=%d", run_leaf);
+    tess_gpu_option(layout, "-DSHIFTED=%d", p->in.itemsize <= 2);
+    tess_gpu_option(layout, "-DVECTOR=%d", p->in.itemsize <= 2 ? 8 : 1);
+    tess_gpu_option(layout, "-DUNROLL=%d", p->in.itemsize <= 2 ? 8 : 16);
+    tess_gpu_option(layout, "-DWHOLE=1");
     tess_gpu_option(layout, "-DFILLED_WORDS=%d", packed);
     tess_gpu_option(layout, "-DTILE=%d", s.tile);
     tess_gpu_option(layout, "-DPAD=0");
@@ -193,7 +230,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
         tess_gpu_pass(layout, step, block, bytes);
     }
     if (n.leaves) {
-        const int64_t at_once = tess_reduce_gpu_any_order(p) ? s.warps : 1;
+        const int64_t at_once = tess_reduce_gpu_any_order(p) || run_leaf ? s.warps : 1;
         step = tess_gpu_launch_of(layout, "long_leaves", tess_ceil_div(p->outputs * n.leaves, at_once), 1, 1,
                                   at_once > 1 ? 32 * s.warps : REDUCE_LANES, 0);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);

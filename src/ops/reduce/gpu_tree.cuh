@@ -18,7 +18,7 @@ enum { OP_ARGMIN = OP_STD + 1, OP_ARGMAX, OP_ANY, OP_ALL, OP_COUNT_NONZERO, OP_N
 
 // What no order of operations can change: integers' sums and products, counts, extremes, places.
 #define ANY_ORDER (KIND == COUNT || KIND == EXTREME || KIND == ARG || (KIND != VAR && ACC < T_F16))
-const unsigned ALL = 0xffffffffu; // a warp's threads
+enum : unsigned { ALL = 0xffffffffu }; // a warp's threads
 
 // Steps are in elements, axes slowest first; the last places of a launch's arrays are not used.
 // Where element number i of an output lies, along the reduced axes p.size, p.step.
@@ -52,6 +52,17 @@ template <typename NODE> __device__ NODE above(const NODE &n, int down) {
 #pragma unroll
     for (int i = 0; i < (int)(sizeof(NODE) / 4); i++)
         to[i] = __shfl_down_sync(ALL, from[i], down);
+    return m;
+}
+
+// Lane number `lane`'s node.
+template <typename NODE> __device__ NODE from_lane(const NODE &n, int lane) {
+    NODE m;
+    const unsigned *from = (const unsigned *)&n;
+    unsigned *to = (unsigned *)&m;
+#pragma unroll
+    for (int i = 0; i < (int)(sizeof(NODE) / 4); i++)
+        to[i] = __shfl_sync(ALL, from[i], lane);
     return m;
 }
 

@@ -75,20 +75,4 @@ extern "C" __global__ void __launch_bounds__(256, AT_LEAST) tree_leaves(const el
 #endif
 }
 
-// An output's nodes, paired by a block, or of few (-DFEW=1: at most 256) by a warp.
-extern "C" __global__ void __launch_bounds__(256) finish(result *out, const node *partial, const leaves p) {
-    const i64 output = FEW ? blockIdx.x * (i64)8 + threadIdx.x / 32 : blockIdx.x;
-    const int first = FEW ? threadIdx.x % 32 : threadIdx.x;
-    i64 at_in, at_out;
-    if (output >= p.outputs)
-        return;
-    place_of(p, output, at_in, at_out);
-    partial += output * p.count;
-#if FEW
-    const node whole = paired_few(partial, p.count);
-#else
-    const node whole = paired<256, true>(partial, p.count);
-#endif
-    if (first == 0)
-        out[at_out] = finished(whole, p.k, p.ddof);
-}
+extern "C" __global__ void __launch_bounds__(256) finish(result *out, const node *partial, const leaves p) { finish_outputs<FEW, true>(out, partial, p.count, p); }

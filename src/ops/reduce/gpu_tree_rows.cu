@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpu_tree_rows.cu - production, runs without gaps: a warp a leaf of the tree, eight of the leaf's 256 lanes a thread.
 //
-// A leaf is 32 rows of 256 elements, one for each lane of the tree. A thread reads vectors of E elements (-DVECTOR=E, 16 bytes where E fits), vector t and
-// t + 32, ... of each row, so that tree lane number (k * 32 + t) * E + j is the thread's own accumulator [k][j]. The halving then needs no memory:
-// lanes 128 (and 64) apart meet in the thread, those of the threads t and t + 16, 8, 4, 2, 1 by shuffles, the last ones in the thread again. The 8
-// leaves of a block (-DWARPS) are paired in shared memory; SLOTS (1, 2, 4, WARPS) of them belong to one output. -DLEAVES=8: a warp has as
+// Leaves are gpu_run_leaf.cuh's. The 8 leaves of a block (-DWARPS) are paired in shared memory; SLOTS (1, 2, 4, WARPS) of them belong to one output. -DLEAVES=8: a warp has as
 // many leaves, which for elements of a byte make its life long enough. What is left, one node a block, is
 // paired by `finish`, or with -DTICKET=1 by the last block of the only output (-DMANY=1: more than eight a thread).
 //
@@ -16,6 +13,8 @@
 #include "ops/reduce/gpu_finish.cuh"
 #if ANY_ORDER
 #include "ops/reduce/gpu_any_order.cuh"
+#else
+#include "ops/reduce/gpu_run_leaf.cuh"
 #endif
 
 struct rows {
@@ -25,85 +24,13 @@ struct rows {
 };
 
 #if !ANY_ORDER
-enum { E = VECTOR, K = 8 / E };
-union vector {
-    words<E * sizeof(element)> all;
-    element part[E];
-};
-
-// ROWS whole rows of 256 elements, all on their way at once.
-template <int ROWS> __device__ void take_rows(node (&lane)[K][E], const element *from, i64 first) {
-    const int t = threadIdx.x % 32;
-    vector v[ROWS][K];
-#pragma unroll
-    for (int r = 0; r < ROWS; r++)
-#pragma unroll
-        for (int k = 0; k < K; k++)
-            load_now(v[r][k].all, from + r * 256 + (k * 32 + t) * E);
-#pragma unroll
-    for (int r = 0; r < ROWS; r++)
-#pragma unroll
-        for (int k = 0; k < K; k++)
-#pragma unroll
-            for (int j = 0; j < E; j++)
-                take(lane[k][j], v[r][k].part[j], first + r * 256 + (k * 32 + t) * E + j);
-}
-
-__device__ node leaf(const element *from, int n, i64 first) {
-    const int t = threadIdx.x % 32;
-    node lane[K][E];
-#pragma unroll
-    for (int k = 0; k < K; k++)
-#pragma unroll
-        for (int j = 0; j < E; j++)
-            lane[k][j] = nothing();
-    if (WHOLE && n == 8192) {
-        const int ROWS = UNROLL / K;
-        for (int row = 0; row < 32; row += ROWS)
-            take_rows<ROWS>(lane, from + row * 256, first + row * 256);
-    } else {
-        int row = 0;
-        for (; (row + 4) * 256 <= n; row += 4)
-            take_rows<4>(lane, from + row * 256, first + row * 256);
-        for (; (row + 1) * 256 <= n; row++)
-            take_rows<1>(lane, from + row * 256, first + row * 256);
-        if (row * 256 < n)
-#pragma unroll
-            for (int k = 0; k < K; k++)
-#pragma unroll
-                for (int j = 0; j < E; j++) {
-                    int i = row * 256 + (k * 32 + t) * E + j;
-                    if (i < n)
-                        take(lane[k][j], from[i], first + i);
-                }
-    }
-#pragma unroll
-    for (int k = K / 2; k > 0; k /= 2)
-#pragma unroll
-        for (int i = 0; i < k; i++)
-#pragma unroll
-            for (int j = 0; j < E; j++)
-                merge(lane[i][j], lane[i + k][j]);
-#pragma unroll
-    for (int down = 16; down > 0; down /= 2)
-#pragma unroll
-        for (int j = 0; j < E; j++)
-            merge(lane[0][j], above(lane[0][j], down));
-#pragma unroll
-    for (int j = E / 2; j > 0; j /= 2)
-#pragma unroll
-        for (int i = 0; i < j; i++)
-            merge(lane[0][i], lane[0][i + j]);
-    return lane[0][0];
-}
-
 // A warp's LEAVES, or what is left of them: `left` elements.
-__device__ node leaves_of(const element *from, i64 left, i64 first) {
+__device__ node leaves_of(const element *from, i64 left) {
     node stack[6];
     int depth = 0;
     for (int i = 0; i < LEAVES && i * 8192 < left; i++) { // a binary counter
         i64 begin = i * 8192;
-        push(stack, depth, leaf(from + begin, left - begin < 8192 ? (int)(left - begin) : 8192, first + begin), i);
+        push(stack, depth, leaf(from + begin, left - begin < 8192 ? (int)(left - begin) : 8192), i);
     }
     fold(stack, depth);
     return stack[0];
@@ -124,7 +51,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
 #if ANY_ORDER
         node mine = run_of<UNROLL>(from, left < LEAVES * 8192 ? (int)left : LEAVES * 8192, first);
 #else
-        node mine = LEAVES == 1 ? leaf(from, left < 8192 ? (int)left : 8192, first) : leaves_of(from, left, first);
+        node mine = LEAVES == 1 ? leaf(from, left < 8192 ? (int)left : 8192) : leaves_of(from, left);
 #endif
         if (threadIdx.x % 32 == 0)
             leaves[warp] = mine;
@@ -159,20 +86,4 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
 #endif
 }
 
-// An output's nodes, paired by a block, or of few (-DFEW=1: at most 256) by a warp.
-extern "C" __global__ void __launch_bounds__(256) finish(result *out, const node *partial, const rows r) {
-    const i64 output = FEW ? blockIdx.x * (i64)8 + threadIdx.x / 32 : blockIdx.x;
-    const int first = FEW ? threadIdx.x % 32 : threadIdx.x;
-    i64 at_in, at_out;
-    if (output >= r.outputs)
-        return;
-    place_of(r, output, at_in, at_out);
-    partial += output * r.groups;
-#if FEW
-    const node whole = paired_few(partial, r.groups);
-#else
-    const node whole = paired<256, MANY>(partial, r.groups);
-#endif
-    if (first == 0)
-        out[at_out] = finished(whole, r.k, r.ddof);
-}
+extern "C" __global__ void __launch_bounds__(256) finish(result *out, const node *partial, const rows r) { finish_outputs<FEW, MANY>(out, partial, r.groups, r); }

@@ -31,16 +31,6 @@ union one {
     element x;
 };
 
-__device__ node from_lane(const node &n, int lane) {
-    node m;
-    const unsigned *from = (const unsigned *)&n;
-    unsigned *to = (unsigned *)&m;
-#pragma unroll
-    for (int i = 0; i < (int)(sizeof(node) / 4); i++)
-        to[i] = __shfl_sync(ALL, from[i], lane);
-    return m;
-}
-
 #if KIND == VAR
 // The sum over the lanes of a group, given to all of its threads.
 template <int THREADS, int PER> __device__ double halved(double (&lane)[PER]) {

@@ -16,7 +16,7 @@
 #include "ops/reduce/gpu_lanes.cuh"
 #include "ops/reduce/gpu_stage.cuh"
 
-enum { LEAF = 8192, SIZE = (int)sizeof(element), EACH = 8 };
+enum { SIZE = (int)sizeof(element), EACH = 8 };
 
 struct segments {
     i64 outputs, units; // stretches of an output

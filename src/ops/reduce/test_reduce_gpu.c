@@ -248,6 +248,27 @@ static void runs(void **state) {
     chosen_only = false;
 }
 
+/* Sums of small elements whose rows begin anywhere: by vectors that lie across rows (gpu_run_leaf.cuh). */
+static void rows_of_small_elements(void **state) {
+    (void)state;
+    uint64_t random = 8;
+    static const int64_t lengths[] = {3, 9, 263, 2051, 8194, 20007};
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+        tess_nan nan;
+    } cases[] = {{TESS_SUM, tess_f16, tess_f16, TESS_NAN_PROPAGATE}, {TESS_MEAN, tess_u8, tess_f64, TESS_NAN_PROPAGATE},
+                 {TESS_SUM, tess_bf16, tess_f64, TESS_NAN_OMIT},     {TESS_NORM2, tess_i16, tess_f64, TESS_NAN_PROPAGATE},
+                 {TESS_PROD, tess_f16, tess_f32, TESS_NAN_OMIT},     {TESS_MEAN, tess_i8, tess_f32, TESS_NAN_PROPAGATE}};
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int k = 0; k < TESS_COUNT(lengths); k++) {
+            chosen_only = lengths[k] > 3000;
+            work w = {cases[i].operation, cases[i].in, cases[i].out, 2, 1, {9, lengths[k]}, cases[i].nan, HOSTILE_COMPACT, 1 + (i + k) % 2};
+            compare(&w, &random);
+        }
+    chosen_only = false;
+}
+
 /* One array to one value, of lengths that leave blocks, warps and passes incomplete: what the rungs of the ladder take. */
 static void the_ladder(void **state) {
     (void)state;
@@ -345,6 +366,7 @@ int main(void) {
                                        cmocka_unit_test(exact_sums),
                                        cmocka_unit_test(exact_ends),
                                        cmocka_unit_test(runs),
+                                       cmocka_unit_test(rows_of_small_elements),
                                        cmocka_unit_test(the_ladder),
                                        cmocka_unit_test(counts_as_predicted),
                                        cmocka_unit_test(segments),

@@ -222,6 +222,70 @@ static void mixed(void **state) {
         }
 }
 
+/* Segments longer than a stretch that begin anywhere, by their leaves, beside such as fill a stretch; sums of small elements by vectors that lie across them (gpu_run_leaf.cuh). */
+static void longer_than_a_stretch(void **state) {
+    (void)state;
+    uint64_t random = 7;
+    static const int64_t sizes[] = {4097, 2048, 8192, 8193, 20003, 3, 9001, 16384, 5, 16387, 8199};
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+    } cases[] = {{TESS_SUM, tess_f16, tess_f16},     {TESS_MEAN, tess_u8, tess_f64},   {TESS_NORM2, tess_i16, tess_f64},
+                 {TESS_PROD, tess_bf16, tess_f32},   {TESS_MAX, tess_f32, tess_f32},   {TESS_SUM, tess_i32, tess_i64},
+                 {TESS_MAX, tess_f64, tess_f64},     {TESS_ARGMIN, tess_i8, tess_i64}, {TESS_SUM, tess_u8, tess_u64},
+                 {TESS_SUM, tess_i16, tess_i64},     {TESS_SUM, tess_c64, tess_c64},   {TESS_PROD, tess_c128, tess_c128},
+                 {TESS_NORM_INF, tess_c64, tess_f32}};
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int nan = 0; nan < (cases[i].in < tess_f16 || TESS_SANITIZED ? 1 : 2); nan++) {
+            work w = {.operation = cases[i].operation, .in = cases[i].in, .out = cases[i].out, .nan = (tess_nan)nan, .fill = 1 + nan};
+            lengths l = {.count = TESS_COUNT(sizes), .offset = {i % 7}};
+            for (int64_t s = 0; s < l.count; s++)
+                l.offset[s + 1] = l.offset[s] + sizes[s];
+            w.ndim = 1;
+            w.layout = HOSTILE_COMPACT;
+            w.shape[0] = l.offset[l.count] + 3;
+            compare(&w, &l, &random);
+        }
+}
+
+/* The row that is chosen by the mean length and the number of segments, where another was measured to be slower. */
+static void chosen(void **state) {
+    (void)state;
+    enum { MOST = 20000 };
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+        int64_t mean, count;
+        const char *row;
+    } cases[] = {
+        {TESS_MAX, tess_f32, tess_f32, 2000, MOST, "tree_stretches"},  {TESS_MAX, tess_f32, tess_f32, 5000, MOST, "tree_lanes"},
+        {TESS_MAX, tess_f64, tess_f64, 20000, 3000, "tree_stretches"}, {TESS_COUNT_NONZERO, tess_f32, tess_i64, 5000, MOST, "tree_stretches"},
+        {TESS_SUM, tess_i32, tess_i64, 20000, 3000, "tree_stretches"}, {TESS_SUM, tess_f32, tess_f32, 500, MOST, "tree_stretches"},
+        {TESS_SUM, tess_f32, tess_f32, 2000, MOST, "tree_segments"},   {TESS_SUM, tess_f32, tess_f32, 5000, MOST, "tree_lanes"},
+        {TESS_SUM, tess_f32, tess_f32, 50000, 3000, "tree_stretches"}, {TESS_SUM, tess_f64, tess_f64, 2000, MOST, "tree_stretches"},
+        {TESS_SUM, tess_c64, tess_c64, 1000, MOST, "tree_segments"},   {TESS_SUM, tess_c64, tess_c64, 20000, 3000, "tree_stretches"},
+        {TESS_PROD, tess_c128, tess_c128, 300, MOST, "tree_segments"}, {TESS_PROD, tess_c128, tess_c128, 20000, 3000, "tree_stretches"},
+        {TESS_VAR, tess_f32, tess_f32, 20000, 3000, "tree_stretches"}, {TESS_VAR, tess_f64, tess_f64, 5000, MOST, "tree_lanes"}};
+    const int axis = 0;
+    int64_t *offset = malloc((MOST + 1) * sizeof *offset);
+    assert_non_null(offset);
+    for (int i = 0; i < TESS_COUNT(cases); i++) {
+        int64_t count = cases[i].count, size = count + 1, end = count * cases[i].mean;
+        tess_plan *plan;
+        for (int64_t s = 0; s <= count; s++)
+            offset[s] = s * cases[i].mean;
+        const DLTensor in = tess_view(NULL, cases[i].in, 1, &end, NULL), out = tess_view(NULL, cases[i].out, 1, &count, NULL),
+                       offsets = tess_view(offset, tess_i64, 1, &size, NULL);
+        const tess_reduce_options options = {
+            .struct_size = sizeof options, .axes = &axis, .naxes = 1, .offsets = &offsets, .call = {.engine = engine}};
+        assert_tess_ok(tess_plan_reduce(&plan, context, cases[i].operation, &in, &out, &options));
+        if (strcmp(plan->row->name + strlen("reduce/"), cases[i].row) != 0)
+            fail_msg("case %d: %s", i, plan->row->name);
+        tess_plan_free(plan);
+    }
+    free(offset);
+}
+
 /* More leaves than one thread of a warp pairs eight of, and more than a warp pairs at all (gpu_long_segments.cuh). */
 static void long_segments(void **state) {
     (void)state;
@@ -229,7 +293,7 @@ static void long_segments(void **state) {
     static const struct {
         tess_reduction operation;
         tess_type in, out;
-    } cases[] = {{TESS_SUM, tess_f32, tess_f32}, {TESS_ARGMAX, tess_u8, tess_i64}};
+    } cases[] = {{TESS_SUM, tess_f32, tess_f32}, {TESS_ARGMAX, tess_u8, tess_i64}}; /* the latter's leaves are longer: there are enough of them */
     if (TESS_SANITIZED) {
         print_message("11 million elements take minutes here\n");
         skip();
@@ -256,8 +320,14 @@ static void rows_were_compared(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_operation), cmocka_unit_test(every_type),    cmocka_unit_test(exact_sums),        cmocka_unit_test(skewed),
-        cmocka_unit_test(mixed),           cmocka_unit_test(long_segments), cmocka_unit_test(rows_were_compared)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_operation),
+                                       cmocka_unit_test(every_type),
+                                       cmocka_unit_test(exact_sums),
+                                       cmocka_unit_test(skewed),
+                                       cmocka_unit_test(mixed),
+                                       cmocka_unit_test(long_segments),
+                                       cmocka_unit_test(longer_than_a_stretch),
+                                       cmocka_unit_test(chosen),
+                                       cmocka_unit_test(rows_were_compared)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

@@ -259,6 +259,32 @@ static void counts_as_predicted(void **state) {
     assert_int_equal(compared, 11 * TESS_COUNT(cases));
 }
 
+/* Where rows that no order can change go to tree_rows, by their bytes, and longer variances to tree_leaves; as measured. */
+static void chosen(void **state) {
+    (void)state;
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+        int64_t length;
+        const char *row;
+    } cases[] = {{TESS_SUM, tess_u8, tess_u64, 2000, "tree_short"},    {TESS_SUM, tess_u8, tess_u64, 2500, "tree_rows"},
+                 {TESS_ARGMAX, tess_u8, tess_i64, 1000, "tree_short"}, {TESS_ARGMAX, tess_u8, tess_i64, 2000, "tree_rows"},
+                 {TESS_MAX, tess_f32, tess_f32, 500, "tree_short"},    {TESS_MAX, tess_f32, tess_f32, 625, "tree_rows"},
+                 {TESS_SUM, tess_i32, tess_i64, 750, "tree_short"},    {TESS_SUM, tess_i32, tess_i64, 1000, "tree_rows"},
+                 {TESS_VAR, tess_f32, tess_f32, 2000, "tree_short"},   {TESS_VAR, tess_f32, tess_f32, 20000, "tree_leaves"}};
+    const int axis = 1;
+    for (int i = 0; i < TESS_COUNT(cases); i++) {
+        int64_t shape[] = {1 << 20, cases[i].length};
+        tess_plan *plan;
+        const DLTensor in = tess_view(NULL, cases[i].in, 2, shape, NULL), out = tess_view(NULL, cases[i].out, 1, shape, NULL);
+        const tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .call = {.engine = engine}};
+        assert_tess_ok(tess_plan_reduce(&plan, context, cases[i].operation, &in, &out, &options));
+        if (strcmp(plan->row->name + strlen("reduce/"), cases[i].row) != 0)
+            fail_msg("case %d: %s", i, plan->row->name);
+        tess_plan_free(plan);
+    }
+}
+
 static void rows_were_compared(void **state) {
     (void)state;
     const int least = TESS_SANITIZED ? 15 : 100;
@@ -266,8 +292,9 @@ static void rows_were_compared(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_length),        cmocka_unit_test(every_operation),   cmocka_unit_test(every_type),
-                                       cmocka_unit_test(infinities),          cmocka_unit_test(exact_sums),        cmocka_unit_test(sets_apart),
-                                       cmocka_unit_test(counts_as_predicted), cmocka_unit_test(rows_were_compared)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_length),        cmocka_unit_test(every_operation), cmocka_unit_test(every_type),
+        cmocka_unit_test(infinities),          cmocka_unit_test(exact_sums),      cmocka_unit_test(sets_apart),
+        cmocka_unit_test(counts_as_predicted), cmocka_unit_test(chosen),          cmocka_unit_test(rows_were_compared)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }
