@@ -6,8 +6,8 @@
 // and t + 16, 8, 4, 2, 1 by shuffles, the last ones in the thread again.
 //
 // -DSHIFTED=1, of small elements, eight of them a vector: the leaf begins anywhere, and an element at a time would be a quarter or an eighth of what a warp might ask for.
-// Vectors are cut where memory is, so [j] is the tree's lane of m places before; lanes go back there before they meet. The elements of the two vectors that are not
-// whole come in one load, an element a thread, and are handed to the threads that have their lanes.
+// Vectors are cut where memory is, so [j] is the tree's lane of m places before. Lanes 128, 64, ..., 1 apart meet, which is the same from whichever one begins: merging has no
+// sides. The elements of the two vectors that are not whole come in one load, an element a thread, and are handed to the threads that have their lanes.
 #ifndef TESS_REDUCE_RUN_LEAF_CUH
 #define TESS_REDUCE_RUN_LEAF_CUH
 #include "ops/reduce/gpu_node.cuh"
@@ -61,24 +61,6 @@ __device__ void take_lanes(node (&lane)[K][E], const element *from, int n) {
             if (t == behind % 32 && behind * E - m + j < n)
                 take(lane[0][j], other, 0);
         }
-    if (m == 0)
-        return;
-#pragma unroll
-    for (int by = E / 2; by > 0; by /= 2) {
-        node turned[E];
-#pragma unroll
-        for (int j = 0; j < E; j++)
-            turned[j] = m & by ? lane[0][(j + by) % E] : lane[0][j];
-#pragma unroll
-        for (int j = 0; j < E; j++)
-            lane[0][j] = turned[j];
-    }
-#pragma unroll
-    for (int j = 0; j < E; j++) {
-        const node next = from_lane(lane[0][j], (t + 1) % 32);
-        if (j + m >= E)
-            lane[0][j] = next;
-    }
 }
 #else
 // ROWS rows of 256 elements from `at` on, this thread's first vector, all on their way at once. ALL_THERE: they are whole, else `left` elements are there.
