@@ -223,18 +223,37 @@ static void files_of_every_kind(void **state) {
     assert_tess_fails(tess_wisdom_save(context, in_folder(path, "empty/below_a_file")), TESS_ERR_FILE);
     assert_tess_fails(tess_wisdom_save(context, "/proc/no/such/place"), TESS_ERR_FILE);
     assert_tess_ok(tess_wisdom_save(context, in_folder(path, "text"))); /* a broken file is replaced */
-    /* A pipe, and so a device, is written to and stays what it is: TESSERA_WISDOM=/dev/null took that from the machine. */
+    /* Nothing but files is replaced: TESSERA_WISDOM=/dev/null took that from the machine. */
     struct stat about;
     assert_tess_fails(tess_wisdom_save(context, in_folder(path, "pipe")), TESS_ERR_FILE);
     assert_true(stat(path, &about) == 0 && S_ISFIFO(about.st_mode));
-    int reader = open(path, O_RDONLY | O_NONBLOCK);
-    assert_true(reader >= 0);
-    assert_tess_ok(tess_wisdom_save(context, path));
-    assert_true(stat(path, &about) == 0 && S_ISFIFO(about.st_mode));
-    close(reader);
-    char link[128];
+    tess_plan *plan = plan_transpose(context); /* so that there is something to write */
+    assert_tess_ok(tess_tune(plan, 0));
+    tess_plan_free(plan);
+    char got[64], link[128];
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK); /* a character device that anybody may have */
+    if (terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0 && stat(ptsname(terminal), &about) == 0) {
+        snprintf(link, sizeof link, "%s", ptsname(terminal));
+        int other = open(link, O_RDONLY | O_NOCTTY | O_NONBLOCK); /* keeps it open */
+        assert_tess_ok(tess_wisdom_save(context, link));
+        assert_true(read(terminal, got, sizeof got) > 0);
+        assert_true(stat(link, &about) == 0 && S_ISCHR(about.st_mode));
+        close(other);
+    }
+    if (terminal >= 0)
+        close(terminal);
+    /* A link stays one, and what it names is written, there before or not. */
+    write_text(in_folder(path, "text"), "what is this\n", 13);
     assert_int_equal(symlink("text", in_folder(link, "link")), 0);
     assert_tess_ok(tess_wisdom_save(context, link));
+    assert_true(lstat(link, &about) == 0 && S_ISLNK(about.st_mode));
+    assert_true(stat(path, &about) == 0 && about.st_size != 13);
+    assert_int_equal(symlink("made", in_folder(link, "link to nothing")), 0);
+    assert_tess_ok(tess_wisdom_save(context, link));
+    assert_true(lstat(link, &about) == 0 && S_ISLNK(about.st_mode));
+    assert_tess_ok(tess_wisdom_load(context, in_folder(path, "made")));
+    assert_int_equal(symlink("no/such/place", in_folder(link, "link to nowhere")), 0);
+    assert_tess_fails(tess_wisdom_save(context, link), TESS_ERR_FILE);
     assert_true(lstat(link, &about) == 0 && S_ISLNK(about.st_mode));
     setenv("TESSERA_WISDOM", "", 1);
     setenv("XDG_CACHE_HOME", "relative/is/ignored", 1);

@@ -8,7 +8,6 @@ import struct
 import sys
 import unittest
 import unittest.mock
-import unittest.mock
 
 import numpy as np
 

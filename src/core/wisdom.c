@@ -296,13 +296,14 @@ static tess_status merge(tess_context *context, tess_context *merged, const char
 
 tess_status tess_wisdom_save(tess_context *given, const char *path) {
     tess_context *context, *merged = NULL;
-    char buffer[4096];
+    char buffer[4096], target[PATH_MAX];
     TESS_TRY(tess_context_get(&context, given));
     if (!path) {
         if (!tess_wisdom_default_path(buffer, sizeof buffer))
             return tess_wisdom_no_default();
         path = buffer;
     }
+    TESS_TRY(tess_wisdom_resolve(&path, target));
     tess_context_options options = context->options;
     options.strategy = NULL;
     TESS_TRY(tess_open(&merged, &options));

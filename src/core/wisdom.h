@@ -4,6 +4,8 @@
 #ifndef TESS_CORE_WISDOM_H
 #define TESS_CORE_WISDOM_H
 
+#include <limits.h>
+
 #include "core/context.h"
 
 extern const char tess_wisdom_shipped[];
@@ -19,7 +21,9 @@ tess_status tess_wisdom_read_file(tess_context *context, const char *path, char 
 void tess_wisdom_make_folder(const char *path);
 /* The lock of the file's folder, to be closed; -1 where there is none to be had within a second: then writers go on without it. */
 int tess_wisdom_lock_folder(const char *path);
-/* Written beside and renamed. */
+/* A link's target in `path`, made where it is not there yet: the link stays, and folder and lock are those of the file that is written. */
+tess_status tess_wisdom_resolve(const char **path, char target[PATH_MAX]);
+/* Written beside and renamed; a character device in place. */
 tess_status tess_wisdom_write_file(const char *path, const char *text, size_t length);
 
 #endif

@@ -2,7 +2,6 @@
  * wisdom_file.c - where the user's wisdom lies, and reading, locking and replacing such a file. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,9 +86,9 @@ static bool write_all(int descriptor, const char *text, size_t length) {
     return true;
 }
 
-/* A device such as /dev/null, or a pipe, is written to: a file in its place would take it from the whole machine. */
+/* A character device, such as /dev/null, is written to: a file in its place would take it from the whole machine. */
 static tess_status write_in_place(const char *path, const char *text, size_t length) {
-    int descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (descriptor < 0)
         return file_failure("written", path);
     bool written = write_all(descriptor, text, length);
@@ -102,22 +101,39 @@ static tess_status write_in_place(const char *path, const char *text, size_t len
 tess_status tess_wisdom_write_file(const char *path, const char *text, size_t length) {
     char temporary[4200];
     struct stat about;
-    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
+    const bool there = stat(path, &about) == 0;
+    if (there && S_ISCHR(about.st_mode))
         return write_in_place(path, text, length);
-    char target[PATH_MAX];
-    const char *final = realpath(path, target) ? target : path; /* a link stays one */
-    snprintf(temporary, sizeof temporary, "%.4096s.XXXXXX", final);
+    if (there && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
+        return tess_fail(TESS_ERR_FILE, "the wisdom file %s is neither a file nor a character device", path);
+    snprintf(temporary, sizeof temporary, "%.4096s.XXXXXX", path);
     int descriptor = mkstemp(temporary);
     if (descriptor < 0)
         return file_failure("written", path);
     bool written = write_all(descriptor, text, length);
     written = fchmod(descriptor, 0644) == 0 && written;
     written = close(descriptor) == 0 && written;
-    if (written && rename(temporary, final) == 0)
+    if (written && rename(temporary, path) == 0)
         return TESS_OK;
     tess_status status = file_failure("written", path);
     unlink(temporary);
     return status;
+}
+
+tess_status tess_wisdom_resolve(const char **path, char target[PATH_MAX]) {
+    struct stat about;
+    if (lstat(*path, &about) != 0 || !S_ISLNK(about.st_mode))
+        return TESS_OK;
+    if (!realpath(*path, target)) {
+        int made = open(*path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644); /* what it names is not there yet */
+        if (made < 0)
+            return file_failure("written", *path);
+        close(made);
+        if (!realpath(*path, target))
+            return file_failure("written", *path);
+    }
+    *path = target;
+    return TESS_OK;
 }
 
 int tess_wisdom_lock_folder(const char *path) {

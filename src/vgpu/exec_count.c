@@ -210,6 +210,8 @@ static void count_shape(const vgpu_access *a, tess_vgpu_counters *row, tess_vgpu
 }
 
 static void add_sources(vgpu_sources *sources, const vgpu_access *a) {
+    if (sources->mask & a->mask) /* of a copy whose destinations were all refused: the masks of one do not overlap */
+        sources->mask = 0;
     sources->low = sources->mask && sources->low < a->low ? sources->low : a->low;
     sources->high = sources->mask && sources->high > a->high ? sources->high : a->high;
     sources->pattern = sources->mask || a->bytes < a->record->bytes ? VGPU_ANY_PATTERN : a->pattern;

@@ -33,7 +33,7 @@ int64_t tess_correlate_frame_ring(const tess_correlate_frame *frame, bool whole,
 /* A thread of so many, so many of them along x, keeps a bit for each copy, loose element and row of its part in copying so many rows of so many elements
  * (tile_feed of gpu_ring.cuh): whether one word holds them. */
 bool tess_correlate_frame_copies(const tess_correlate_frame *frame, bool whole, int64_t row, int64_t rows, int64_t threads, int64_t along);
-/* Whether there are enough elements for strips, whose blocks are few and stay; arrays of fewer fill a card with patches only. */
+/* Whether there are enough elements for strips, whose blocks are few and stay; with fewer only patches fill a card. */
 bool tess_correlate_frame_many(const tess_correlate_frame *frame);
 /* What all of gpu_window.cuh's kernels want: -D of types, boundary, batch, taps along x. */
 void tess_correlate_frame_options(tess_gpu_layout *layout, tess_type work, const tess_correlate_frame *frame, bool whole);

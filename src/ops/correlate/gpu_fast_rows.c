@@ -25,7 +25,7 @@ static int64_t power_above(int64_t n) {
 
 static bool is_bytes(const tess_correlate_frame *f, int64_t work) { return f->in == 1 && f->y.width <= 3 && f->x.width <= 3 && work == 4; }
 
-/* Rows that begin anywhere, as measured on an H200: blocks one warp wide; fewer columns a lane where many warps meet an end of rows. Sums of f32 need some 7 in 10 of the
+/* Rows that begin anywhere, as measured on an H200: most blocks one warp wide; fewer columns a lane where many warps meet an end of rows. Sums of f32 need some 7 in 10 of the
  * registers counted: loads sink to where their rows are taken. */
 static patch_shape shifted_of(const tess_correlate_frame *f, int64_t work) {
     const bool narrow = f->in <= 2, few = f->x.m < 2048;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_patch_separable_rows.c - the production row of a list of two short masks, one of them along rows, by patches, of rows that begin at multiples of 16 bytes and (_odd) of any: which kernel, which shape of block, and from
- * how long rows on. */
+ * gpu_patch_separable_rows.c - the production rows of a list of two short masks, one of them along rows, by patches; `_odd`: of rows that begin anywhere.
+ * Which kernel, which shape of block, and from how long rows on. */
 #include "ops/correlate/gpu_pair.h"
 #include "ops/correlate/gpu_raise.h"
 
@@ -107,9 +107,9 @@ static bool list_of(patch_shape *s, const pair *two, const tess_correlate_proble
     const int64_t taps = f->y.width, reach = tess_max64(f->x.before, f->x.width - 1 - f->x.before);
     if (f->in > 2 || tess_type_size(p->work) != 4 || two->rows == 0 || tess_max64(taps, f->x.width) > (f->in == 1 ? 9 : 7))
         return false;
-    const int64_t narrow = side_by_side(s, 4, f->in, f->x.m);
+    const int64_t narrow = side_by_side(s, 4, f->in == 2 ? 2 : 1, f->x.m);
     patch_shape wide;
-    if (f->in == 1 && taps <= 7 && 16 * side_by_side(&wide, 8, 2, f->x.m) <= (taps <= 5 ? 18 : 17) * narrow)
+    if (f->in == 1 && taps <= 7 && f->x.n % 8 == 0 && f->x.m % 8 == 0 && 16 * side_by_side(&wide, 8, 2, f->x.m) <= (taps <= 5 ? 18 : 17) * narrow)
         *s = wide;
     if (reach > s->columns || f->x.n % s->columns || f->x.m % s->columns)
         return false;
@@ -157,9 +157,9 @@ bool tess_correlate_patch_separable_pays(const tess_problem *base, const char **
     pair two;
     float along_y[SHORT];
     patch_shape s;
-    *why = "short rows are mostly ends";
     if (!tess_correlate_pair_of(&two, base, true, why))
         return false;
+    *why = "short rows are mostly ends";
     if (!tess_correlate_frame_many(&two.frame))
         return true;
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
@@ -180,14 +180,15 @@ bool tess_correlate_patch_separable_pays(const tess_problem *base, const char **
 /* Of rows that begin anywhere ends take more instructions. As measured on an H200 with 7 taps. */
 bool tess_correlate_patch_separable_odd_pays(const tess_problem *base, const char **why) {
     pair two;
-    *why = "rows of few warps are mostly ends";
     if (!tess_correlate_pair_of(&two, base, false, why))
         return false;
     if (!tess_correlate_frame_many(&two.frame))
         return true;
-    if (two.frame.in >= 4 && tess_max64(two.frame.x.width, two.frame.y.width) > 7) /* f32 9 + 9: 0.658 ms, strips 0.636 */
+    *why = "strips are faster for more than 7 taps, by rows first 5, over elements of 4 bytes and more"; /* f32 9 + 9: 0.658 ms, strips 0.636 */
+    if (two.frame.in >= 4 && tess_max64(two.frame.x.width, two.frame.y.width) > (two.rows == 0 ? 5 : 7))
         return false;
-    return tess_ceil_div(two.frame.x.m, patch_of(&two, work_size(base)).own) >= (two.frame.in == 2 ? 20 : 16);
+    *why = "rows of few warps are mostly ends";
+    return tess_ceil_div(two.frame.x.m, patch_of(&two, work_size(base)).own) >= (two.frame.in == 2 ? 20 : two.frame.in == 1 ? 10 : 16);
 }
 
 static void lay_patch_separable(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {

@@ -103,7 +103,7 @@ static bool set_apart(shape *s, const pair *two, int64_t work, int64_t margin, c
     return true;
 }
 
-/* Tiles of a row that want the fewest threads, as measured with 7 taps; of as many wide ones, but where elements are narrow. */
+/* Tiles of a row that want the fewest threads, as measured with 7 taps; among equals the widest, of narrow elements the narrowest. */
 static int64_t threads_for(const tess_correlate_frame *f, const shape *s, int64_t margin) {
     enum { MOST = 288, FEW = 128 /* of one tile of several at least */, TRIED = 8 };
     const int64_t first = tess_ceil_div(f->x.m, MOST * s->columns - margin), last = tess_ceil_div(f->x.m, FEW * s->columns - margin);

@@ -90,7 +90,7 @@ __device__ __forceinline__ void gather(unsigned (&word)[WORDS], const row_words 
         word[LW + VW + i] = __shfl_down_sync(0xffffffff, row.word[i % VW], 1 + i / VW);
 }
 
-// N bytes where they are `there`, else zeros: one instruction that stays where it stands, and no branch.
+// N bytes where they are `there`, else zeros, without a branch. (ptxas may still move the load to where it is first used.)
 template <int N> __device__ __forceinline__ void load_if(unsigned there, unsigned *word, const void *at) {
     if constexpr (N == 16)
         asm volatile("{.reg .pred p; setp.ne.u32 p, %5, 0; mov.u32 %0, 0; mov.u32 %1, 0; mov.u32 %2, 0; mov.u32 %3, 0; "
@@ -165,7 +165,7 @@ __device__ __forceinline__ void ask(row_words (&rows)[ROWS], row_source<INSIDE> 
                 mine = mine && !reaches_beyond(vector, in, f);
             load_if<VECTOR>(mine, rows[r].word, vector);
             if (LEFT + RIGHT > 0)
-                load_if<SIZE>(there && brings, s.brought[r], own + (s.beside - x) * SIZE);
+                load_if<SIZE>(there && brings, s.brought[r], own + (i64)(s.beside - x) * SIZE);
             own += step;
         }
     }
@@ -192,13 +192,14 @@ __device__ __forceinline__ void load_elements(row_words &row, const char *vector
 
 // What lane number `lane` brought goes to the lane and the place where it stands. Small elements come as often as a word holds them.
 __device__ __forceinline__ void deal_out(row_words &row, const unsigned (&brought)[UNIT], int lane, int x, const frame &f) {
-    const unsigned at = (unsigned)(column_beside(lane, f) - x) * SIZE, bits = SIZE < 4 ? ((1u << SIZE * 8 % 32) - 1) << at % 4 * 8 : 0xffffffff;
+    const int EACH = SIZE < 4 ? 4 / SIZE : 1; // elements of a word, or one of more words
+    const unsigned at = (unsigned)(column_beside(lane, f) - x), bits = SIZE < 4 ? ((1u << SIZE * 8 % 32) - 1) << at * SIZE % 4 * 8 : 0xffffffff;
 #pragma unroll
     for (int k = 0; k < UNIT; k++) {
         const unsigned e = __shfl_sync(0xffffffff, brought[k], lane);
 #pragma unroll
         for (int w = k; w < VW; w += UNIT) {
-            const unsigned mask = at / (4 * UNIT) == w / UNIT ? bits : 0;
+            const unsigned mask = at / EACH == (unsigned)(w / UNIT) ? bits : 0;
             row.word[w] = (row.word[w] & ~mask) | (e & mask);
         }
     }

@@ -123,7 +123,7 @@ static void chosen(void **state) {
                  {tess_u8, {128, 256, 256}, 3, false, "correlate/strip2d"},
                  {tess_u8, {4, 1100, 1920}, 3, false, "correlate/patch"}};
     float weights[49] = {1, 2, 3, 4, 3, 2, 1};
-    char *from = calloc(1 << 26, 1), *to = calloc(1 << 26, 1);
+    char *from = calloc(1 << 27, 1), *to = calloc(1 << 27, 1);
     assert_non_null(from);
     assert_non_null(to);
     for (int i = 0; i < TESS_COUNT(cases); i++) {

@@ -97,7 +97,8 @@ static void lay_lanes(const tess_problem *problem, const tess_gpu_device *device
     tess_reduce_gpu_node_options(layout, p);
     tess_gpu_option(layout, "-DKEPT=%d", p->kept);
     tess_gpu_option(layout, "-DRANK=%d", p->rank);
-    tess_gpu_option(layout, "-DRUN=%d", p->rank == 1 && p->stride[0][0] == p->in.itemsize);
+    /* Only of segments, whose kernels are not shipped: those of rows have one text for any stride. */
+    tess_gpu_option(layout, "-DRUN=%d", p->offsets != NULL && p->rank == 1 && p->stride[0][0] == p->in.itemsize);
     tess_gpu_option(layout, "-DSEGMENTS=%d", p->offsets != NULL);
     *at++ = p->k;
     *at++ = p->outputs;

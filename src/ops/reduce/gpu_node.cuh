@@ -3,7 +3,7 @@
 //
 // -DKIND says which of the foldings of reduce.h; -DIN, -DOUT, -DACC the types (gpu/types.cuh); -DMAP 0 as it is, 1 |x|, 2 x * x; -DOMIT=1 leaves NaNs out;
 // -DOPERATION the number of the operation (tess_reduction); -DSMALLEST, -DMAGNITUDE, -DNUMERIC the order of extremes. -DNARROW=1: there are at most 8192
-// elements, whose numbers, counts and sums of bytes and 16-bit integers fit in 32 bits.
+// elements, or 32 KiB of those that no order can change (gpu_stretches.c), whose numbers, counts and sums of bytes and 16-bit integers fit in 32 bits.
 #ifndef TESS_REDUCE_NODE_CUH
 #define TESS_REDUCE_NODE_CUH
 #include "ops/reduce/gpu_tree.cuh"

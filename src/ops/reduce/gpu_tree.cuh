@@ -55,17 +55,6 @@ template <typename NODE> __device__ NODE above(const NODE &n, int down) {
     return m;
 }
 
-// Lane number `lane`'s node.
-template <typename NODE> __device__ NODE from_lane(const NODE &n, int lane) {
-    NODE m;
-    const unsigned *from = (const unsigned *)&n;
-    unsigned *to = (unsigned *)&m;
-#pragma unroll
-    for (int i = 0; i < (int)(sizeof(NODE) / 4); i++)
-        to[i] = __shfl_sync(ALL, from[i], lane);
-    return m;
-}
-
 // Nodes that come one after another are paired as a binary counter carries: number i goes on the stack, of `depth` nodes, and takes in what it completes.
 template <typename NODE, typename INDEX> __device__ void push(NODE *stack, int &depth, const NODE &n, INDEX i) {
     stack[depth++] = n;

@@ -3,8 +3,8 @@
 //
 // A thread has one of the leaf's 256 lanes, whose elements it takes in their order; the lanes are halved in shared memory. Of outputs with more than one
 // leaf (-DMANY=1) the blocks' nodes go to the workspace, and `finish` pairs those of each output. With -DPARTS=1 the outputs are leaves of another
-// problem, which is too large to be on the device whole: each comes out as a record that the host pairs with the others (slab.c). -DAT_LEAST: blocks of
-// a multiprocessor; told of fewer than 6 the compiler takes so many registers for complex elements that half of the blocks fit.
+// problem, which is too large to be on the device whole: each comes out as a record that the host pairs with the others (slab.c). -DAT_LEAST: blocks that
+// a multiprocessor must have registers for (gpu_leaves.c).
 #if IN >= 14
 #include "ops/reduce/gpu_complex.cuh"
 #endif

@@ -129,6 +129,17 @@ template <int THREADS, int PER> __device__ node leaf_of(const element *from, i64
 #endif
 }
 
+// Lane number `lane`'s node.
+__device__ __forceinline__ node from_lane(const node &n, int lane) {
+    node m;
+    const unsigned *from = (const unsigned *)&n;
+    unsigned *to = (unsigned *)&m;
+#pragma unroll
+    for (int i = 0; i < (int)(sizeof(node) / 4); i++)
+        to[i] = __shfl_sync(ALL, from[i], lane);
+    return m;
+}
+
 extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
     tree_segments(const element *in, result *out, const i64 *offsets, node *partial, const segments p) {
     const int lane = threadIdx.x % 32;
