@@ -38,7 +38,7 @@ static tess_status file_failure(const char *what, const char *path) {
 
 tess_status tess_wisdom_read_file(tess_context *context, const char *path, char **text, size_t *size) {
     *text = NULL;
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe that nobody writes to must not hold up the first plan */
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a pipe that nobody writes to must not hold up the first plan */
     FILE *file = descriptor >= 0 ? fdopen(descriptor, "rb") : NULL;
     if (!file) {
         tess_status failed = file_failure("opened", path);
