@@ -46,4 +46,11 @@ static inline int gpu_test_main(tess_context **context, tess_engine *engine, con
     return failed;
 }
 
+/* Frees the plan, whose row, without its operation's name, is what selection takes for case number i of a table. */
+static inline void gpu_test_chosen(tess_plan *plan, const char *row, int i) {
+    if (strcmp(strchr(plan->row->name, '/') + 1, row) != 0)
+        fail_msg("case %d: %s where %s was expected", i, plan->row->name, row);
+    tess_plan_free(plan);
+}
+
 #endif

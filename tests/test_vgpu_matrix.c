@@ -6,9 +6,15 @@
 
 static vgpu_bench b;
 
-static void launch_clean(void) {
+/* One warp of the text's kernel k, from an array to another, which is fetched. vgpu_end is the caller's. */
+static void run(const char *text, const void *in, int64_t in_bytes, void *out, int64_t out_bytes) {
+    vgpu_begin(&b, text, TESS_ISA_AUTO, 1);
+    const uint64_t to = vgpu_array(&b, NULL, out_bytes);
+    VGPU_PARAM(&b, uint64_t, vgpu_array(&b, in, in_bytes));
+    VGPU_PARAM(&b, uint64_t, to);
     vgpu_launch(&b, "k", (tess_vgpu_launch_options){.grid = {1}, .block = {32}, .count = true, .check = true, .step_limit = 1000000});
     vgpu_no_faults(&b);
+    vgpu_fetch(&b, out, to, out_bytes);
 }
 
 /* Every shape and type of mma: fragments as the PTX manual lays them out, each element found by its row and column. Small integers, so that every order of
@@ -64,12 +70,7 @@ static void multiply(const char *shape, int k, const char *type, bool wide) {
                 in[l][8 + i / 2] |= bits_of(v, false, false) << 16 * (i % 2);
         }
     }
-    vgpu_begin(&b, text, TESS_ISA_AUTO, 1);
-    VGPU_PARAM(&b, uint64_t, vgpu_array(&b, in, sizeof in));
-    uint64_t out_at = vgpu_array(&b, NULL, sizeof out);
-    VGPU_PARAM(&b, uint64_t, out_at);
-    launch_clean();
-    vgpu_fetch(&b, out, out_at, sizeof out);
+    run(text, in, sizeof in, out, sizeof out);
     assert_int_equal(tf32 ? b.total.flops_f32 : b.total.flops_f16, 2 * 16 * 8 * k);
     assert_int_equal(b.total.approximate, 32);
     for (int l = 0; l < 32; l++)
@@ -119,12 +120,7 @@ static void test_store_matrix(void **state) {
                      matrices, trans, list, matrices, trans, list, matrices * 128);
             for (int i = 0; i < 256; i++)
                 in[i] = (uint16_t)(i * 257);
-            vgpu_begin(&b, text, TESS_ISA_AUTO, 1);
-            VGPU_PARAM(&b, uint64_t, vgpu_array(&b, in, sizeof in));
-            uint64_t out_at = vgpu_array(&b, NULL, sizeof out);
-            VGPU_PARAM(&b, uint64_t, out_at);
-            launch_clean();
-            vgpu_fetch(&b, out, out_at, sizeof out);
+            run(text, in, sizeof in, out, sizeof out);
             assert_memory_equal(out, in, (size_t)matrices * 128);
             vgpu_end(&b);
         }

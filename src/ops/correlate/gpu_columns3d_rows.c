@@ -19,8 +19,6 @@ typedef struct shape {
     int64_t rows, threads, finished, blocks, depth, shared; /* R, THREADS, FINISHED, BLOCKS */
 } shape;
 
-static int64_t up_to(int64_t n, int64_t step) { return tess_ceil_div(n, step) * step; }
-
 /* Shared memory of a block (ROW, MID_ROW of the kernel). */
 static int64_t shared_of(const tess_correlate_frame *f, int64_t work, const shape *s) {
     const int64_t vector = 16 / work, before = f->x.before, after = f->x.width - 1 - before, sector = 32 / f->in;
@@ -63,7 +61,6 @@ static shape shape_of(const tess_correlate_triple *three, int64_t work, const te
     return best;
 }
 
-static int64_t work_size(const tess_problem *base) { return (int64_t)tess_type_size(tess_correlate_gpu_of(base)->work); }
 static int64_t tiles_along(const tess_correlate_triple *three, int64_t work, const shape *s) {
     return tess_ceil_div(three->frame.x.m + 16 / work - 1, s->finished);
 }

@@ -33,6 +33,9 @@ int64_t tess_correlate_frame_ring(const tess_correlate_frame *frame, bool whole,
 /* A thread of so many, so many of them along x, keeps a bit for each copy, loose element and row of its part in copying so many rows of so many elements
  * (tile_feed of gpu_ring.cuh): whether one word holds them. */
 bool tess_correlate_frame_copies(const tess_correlate_frame *frame, bool whole, int64_t row, int64_t rows, int64_t threads, int64_t along);
+/* The multiple of `step` from n on; bytes of the type that sums are made in. */
+TESS_INLINE int64_t up_to(int64_t n, int64_t step) { return tess_ceil_div(n, step) * step; }
+TESS_INLINE int64_t work_size(const tess_problem *base) { return (int64_t)tess_type_size(tess_correlate_gpu_of(base)->work); }
 /* Whether there are enough elements for strips, whose blocks are few and stay; with fewer only patches fill a card. */
 bool tess_correlate_frame_many(const tess_correlate_frame *frame);
 /* What all of gpu_window.cuh's kernels want: -D of types, boundary, batch, taps along x. */

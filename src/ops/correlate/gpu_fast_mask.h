@@ -25,7 +25,6 @@ TESS_INLINE tess_correlate_frame known_frame(const tess_problem *base, int other
     return f;
 }
 
-TESS_INLINE int64_t work_size(const tess_problem *base) { return (int64_t)tess_type_size(tess_correlate_gpu_of(base)->work); }
 TESS_INLINE int64_t before(const tess_correlate_frame *f) { return f->x.before * f->pass->group; }
 TESS_INLINE int64_t after(const tess_correlate_frame *f) { return (f->x.width - 1 - f->x.before) * f->pass->group; }
 
@@ -33,8 +32,6 @@ TESS_INLINE int64_t after(const tess_correlate_frame *f) { return (f->x.width - 
 TESS_INLINE int64_t resident(int64_t threads, int64_t registers) {
     return tess_max64(1, tess_min64(REGISTERS / (threads * tess_ceil_div(registers, 8) * 8), 2048 / threads));
 }
-
-TESS_INLINE int64_t up_to(int64_t n, int64_t step) { return tess_ceil_div(n, step) * step; }
 
 TESS_INLINE bool raise_mask(const tess_correlate_frame *f, float *raised) {
     return raise_weights(f->pass->weights, f->pass->taps, f->pass->from, raised);

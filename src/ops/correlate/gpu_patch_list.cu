@@ -9,6 +9,7 @@
 // a vector a lane.
 #include "ops/correlate/gpu_copies.cuh"
 #include "ops/correlate/gpu_bytes.cuh"
+#include "ops/correlate/gpu_rolled_rows.cuh"
 
 enum {
     WARPS = WX * WY,
@@ -63,28 +64,23 @@ template <bool INSIDE> __device__ __forceinline__ void bring(element *room, cons
     }
 }
 
-// Element i of the words: of u8 its 2^24th part.
-__device__ __forceinline__ work part(const unsigned *word, int i) {
-#if WORK == T_F32 && IN == T_U8
-    return part_of_byte(word, i);
-#else
-    return cell(word, i);
-#endif
-}
+// A row adds to every output that it concerns, each where it began.
+struct column {
+    const tap_list<KY> &taps;
 
-// What rows FROM .. TO of the mask make of the row at `at`, whose number is J modulo KY: KY outputs are under way, each where it began.
-template <int FROM, int TO, int J> __device__ __forceinline__ void add_row(work (&sum)[KY][V], const element *at, const tap_list<KY> &taps) {
-    const words<V * SIZE> w = *(const words<V * SIZE> *)at;
+    template <int FROM, int TO, int J> __device__ __forceinline__ void add(work (&sum)[KY][V], const element *at) const {
+        const words<V * SIZE> w = *(const words<V * SIZE> *)at;
 #pragma unroll
-    for (int i = 0; i < V; i++) {
-        const work value = part(w.word, i);
+        for (int i = 0; i < V; i++) {
+            const work value = part(w.word, i);
 #pragma unroll
-        for (int ky = FROM; ky <= TO; ky++) {
-            work &s = sum[(J + KY - ky) % KY][i];
-            s = multiply_add(value, taps.w[ky], ky == 0 ? (work)0 : s);
+            for (int ky = FROM; ky <= TO; ky++) {
+                work &s = sum[(J + KY - ky) % KY][i];
+                s = multiply_add(value, taps.w[ky], ky == 0 ? (work)0 : s);
+            }
         }
     }
-}
+};
 
 // The element `by` columns from the lane's first one: its own, or a neighbour's.
 __device__ __forceinline__ work beside(const work (&row)[V], int by) {
@@ -98,7 +94,8 @@ template <bool INSIDE> struct lines {
     int left;
     bool writes, is_ghost;
     work ghost;
-    __device__ __forceinline__ void put(work (&row)[V], const tap_list<KX> &taps) {
+    const tap_list<KX> &taps; // along x
+    __device__ __forceinline__ void put(work (&row)[V]) {
         if (!INSIDE) {
 #pragma unroll
             for (int i = 0; i < V; i++)
@@ -117,34 +114,6 @@ template <bool INSIDE> struct lines {
     }
 };
 
-template <int J> __device__ __forceinline__ void begin(work (&sum)[KY][V], const element *at, const tap_list<KY> &taps) {
-    if constexpr (J < KY - 1) {
-        add_row<0, J, J>(sum, at, taps);
-        begin<J + 1>(sum, at + ROW, taps);
-    }
-}
-template <int J, bool BEHIND, bool INSIDE>
-__device__ __forceinline__ void turn(work (&sum)[KY][V], const element *at, const tap_list<KY> &taps, const tap_list<KX> &along_x, lines<INSIDE> &out) {
-    if constexpr (J < KY - BEHIND) {
-        add_row<BEHIND ? J + 1 : 0, KY - 1, KY - 1 + J>(sum, at, taps);
-        out.put(sum[J], along_x);
-        turn<J + 1, BEHIND>(sum, at + ROW, taps, along_x, out);
-    }
-}
-
-template <bool INSIDE>
-__device__ __forceinline__ void compute(const element *at, const tap_list<KY> &along_y, const tap_list<KX> &along_x, lines<INSIDE> out) {
-    work sum[KY][V];
-    begin<0>(sum, at, along_y);
-    at += (KY - 1) * ROW;
-#pragma unroll 1
-    for (int i = 0; i < (R + 1) / KY - 1; i++) {
-        turn<0, false>(sum, at, along_y, along_x, out);
-        at += KY * ROW;
-    }
-    turn<0, true>(sum, at, along_y, along_x, out);
-}
-
 extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     patch_list(const element *in, result *out, const frame f, const tap_list<KX> along_x, const tap_list<KY> along_y) {
     extern __shared__ uint4 memory[]; // [ROWS][ROW]
@@ -157,15 +126,15 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     else
         bring<false>(room, in, f, first, top);
     __syncthreads();
-    const int begins = x + warp % WX * OWN, column = begins + (lane - 1) * V, row = y + warp / WX * R, left = (int)f.m_y - row;
+    const int begins = x + warp % WX * OWN, own = begins + (lane - 1) * V, row = y + warp / WX * R, left = (int)f.m_y - row;
     if (__all_sync(0xffffffff, left <= 0 || begins >= (int)f.m_x))
         return;
-    const element *at = room + warp / WX * R * ROW + column - first;
-    char *to = (char *)(out + (i64)row * f.out_y + column);
+    const element *at = room + warp / WX * R * ROW + own - first;
+    char *to = (char *)(out + (i64)row * f.out_y + own);
     const i64 step = f.out_y * (i64)sizeof(result);
-    const bool there = column >= 0 && column < (int)f.n_x, writes = lane > 0 && lane < 31 && column < (int)f.m_x;
+    const bool there = own >= 0 && own < (int)f.n_x, writes = lane > 0 && lane < 31 && own < (int)f.m_x;
     if (__all_sync(0xffffffff, there && left >= R && (lane == 0 || lane == 31 || writes)))
-        compute<true>(at, along_y, along_x, lines<true>{to, step, R, writes, false, 0});
+        roll<ROW>(at, column{along_y}, lines<true>{to, step, R, writes, false, 0, along_x});
     else
-        compute<false>(at, along_y, along_x, lines<false>{to, step, left, writes, f.edge.least < 0 && !there, load_as<work, IN>(ghost_of(f))});
+        roll<ROW>(at, column{along_y}, lines<false>{to, step, left, writes, f.edge.least < 0 && !there, load_as<work, IN>(ghost_of(f)), along_x});
 }

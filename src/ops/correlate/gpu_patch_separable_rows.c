@@ -9,9 +9,6 @@ KERNEL_TEXT(gpu_patch_list);
 
 typedef tess_correlate_pair pair;
 
-static int64_t up_to(int64_t n, int64_t step) { return tess_ceil_div(n, step) * step; }
-static int64_t work_size(const tess_problem *base) { return (int64_t)tess_type_size(tess_correlate_gpu_of(base)->work); }
-
 enum { GRID = 65535, SHORT = 9, LAPS = 2 /* lanes at either end of a warp that write nothing, at most */ };
 
 typedef struct patch_shape {

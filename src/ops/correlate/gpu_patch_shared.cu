@@ -11,6 +11,7 @@
 // -DKY; -DV, -DR columns and rows of outputs a thread, R + 1 a multiple of KY; -DWX, -DWY warps of a block along x and y.
 #include "ops/correlate/gpu_copies.cuh"
 #include "ops/correlate/gpu_bytes.cuh"
+#include "ops/correlate/gpu_rolled_rows.cuh"
 
 enum {
     WARPS = WX * WY,
@@ -98,44 +99,39 @@ __device__ __forceinline__ void bring_rows(element *room, const element *in, con
         }
 }
 
-// Element i of the words: of u8 its 2^24th part.
-__device__ __forceinline__ work part(const unsigned *word, int i) {
-#if WORK == T_F32 && IN == T_U8
-    return part_of_byte(word, i);
-#else
-    return cell(word, i);
-#endif
-}
+// A row adds to every output that it concerns, each where it began.
+struct square {
+    const tap_list<KX * KY> &taps;
 
-// What rows FROM .. TO of the mask make of the row at `at`, whose number is J modulo KY: KY outputs are under way, each where it began.
-template <int FROM, int TO, int J> __device__ __forceinline__ void add_row(work (&sum)[KY][V], const element *at, const tap_list<KX * KY> &taps) {
-    unsigned word[LW + VW + RW];
-    const unsigned *words = (const unsigned *)at;
+    template <int FROM, int TO, int J> __device__ __forceinline__ void add(work (&sum)[KY][V], const element *at) const {
+        unsigned word[LW + VW + RW];
+        const unsigned *words = (const unsigned *)at;
 #pragma unroll
-    for (int i = 0; i < LW; i++)
-        word[i] = words[i - LW];
+        for (int i = 0; i < LW; i++)
+            word[i] = words[i - LW];
 #pragma unroll
-    for (int i = 0; i < VW; i += 4) {
-        const uint4 v = *(const uint4 *)(words + i);
-        word[LW + i] = v.x, word[LW + i + 1] = v.y, word[LW + i + 2] = v.z, word[LW + i + 3] = v.w;
+        for (int i = 0; i < VW; i += 4) {
+            const uint4 v = *(const uint4 *)(words + i);
+            word[LW + i] = v.x, word[LW + i + 1] = v.y, word[LW + i + 2] = v.z, word[LW + i + 3] = v.w;
+        }
+#pragma unroll
+        for (int i = 0; i < RW; i++)
+            word[LW + VW + i] = words[VW + i];
+        work value[LEFT + V + RIGHT];
+#pragma unroll
+        for (int i = 0; i < LEFT + V + RIGHT; i++)
+            value[i] = part(word, FIRST + i);
+#pragma unroll
+        for (int ky = FROM; ky <= TO; ky++)
+#pragma unroll
+            for (int kx = 0; kx < KX; kx++)
+#pragma unroll
+                for (int i = 0; i < V; i++) {
+                    work &s = sum[(J + KY - ky) % KY][i];
+                    s = multiply_add(value[i + kx * GROUP], taps.w[ky * KX + kx], ky + kx == 0 ? (work)0 : s);
+                }
     }
-#pragma unroll
-    for (int i = 0; i < RW; i++)
-        word[LW + VW + i] = words[VW + i];
-    work value[LEFT + V + RIGHT];
-#pragma unroll
-    for (int i = 0; i < LEFT + V + RIGHT; i++)
-        value[i] = part(word, FIRST + i);
-#pragma unroll
-    for (int ky = FROM; ky <= TO; ky++)
-#pragma unroll
-        for (int kx = 0; kx < KX; kx++)
-#pragma unroll
-            for (int i = 0; i < V; i++) {
-                work &s = sum[(J + KY - ky) % KY][i];
-                s = multiply_add(value[i + kx * GROUP], taps.w[ky * KX + kx], ky + kx == 0 ? (work)0 : s);
-            }
-}
+};
 
 // Rows of outputs one after the other, as far as there are.
 template <bool INSIDE> struct lines {
@@ -149,34 +145,6 @@ template <bool INSIDE> struct lines {
         left--;
     }
 };
-
-// The first rows, which the last rows of the mask do not meet yet; and KY rows of which each finishes a row of outputs, or (BEHIND) the last ones.
-template <int J> __device__ __forceinline__ void begin(work (&sum)[KY][V], const element *at, const tap_list<KX * KY> &taps) {
-    if constexpr (J < KY - 1) {
-        add_row<0, J, J>(sum, at, taps);
-        begin<J + 1>(sum, at + ROW, taps);
-    }
-}
-template <int J, bool BEHIND, bool INSIDE>
-__device__ __forceinline__ void turn(work (&sum)[KY][V], const element *at, const tap_list<KX * KY> &taps, lines<INSIDE> &out) {
-    if constexpr (J < KY - BEHIND) {
-        add_row<BEHIND ? J + 1 : 0, KY - 1, KY - 1 + J>(sum, at, taps);
-        out.put(sum[J]);
-        turn<J + 1, BEHIND>(sum, at + ROW, taps, out);
-    }
-}
-
-template <bool INSIDE> __device__ __forceinline__ void compute(const element *at, const tap_list<KX * KY> &taps, lines<INSIDE> out) {
-    work sum[KY][V];
-    begin<0>(sum, at, taps);
-    at += (KY - 1) * ROW;
-#pragma unroll 1
-    for (int i = 0; i < (R + 1) / KY - 1; i++) {
-        turn<0, false>(sum, at, taps, out);
-        at += KY * ROW;
-    }
-    turn<0, true>(sum, at, taps, out);
-}
 
 extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     patch_shared(const element *in, result *out, const frame f, const tap_list<KX * KY> taps) {
@@ -200,7 +168,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     char *to = (char *)(out + (i64)row * f.out_y + column);
     const i64 step = f.out_y * (i64)sizeof(result);
     if (x + WIDE <= (int)f.m_x && y + WY * R <= (int)f.m_y)
-        compute<true>(at, taps, lines<true>{to, step, R, column, (int)f.m_x});
+        roll<ROW>(at, square{taps}, lines<true>{to, step, R, column, (int)f.m_x});
     else if (row < (int)f.m_y)
-        compute<false>(at, taps, lines<false>{to, step, (int)f.m_y - row, column, (int)f.m_x});
+        roll<ROW>(at, square{taps}, lines<false>{to, step, (int)f.m_y - row, column, (int)f.m_x});
 }

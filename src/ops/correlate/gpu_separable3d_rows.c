@@ -55,8 +55,6 @@ typedef struct shape {
     int64_t columns, rows, along, down, threads, stages, blocks, finished, depth, shared; /* V, R, ALONG, DOWN, THREADS, STAGES, BLOCKS */
 } shape;
 
-static int64_t up_to(int64_t n, int64_t step) { return tess_ceil_div(n, step) * step; }
-
 /* Columns beside those that come out are computed by so many at once (BESIDE of the kernel). */
 static int64_t beside_of(const triple *three, const shape *s) { return three->whole ? 2 * s->columns : tess_max64(s->columns, 16 / three->frame.in); }
 
@@ -136,8 +134,6 @@ static shape shape_of(const triple *three, int64_t work, const tess_gpu_device *
     s.depth = tess_correlate_triple_depth(f, tiles, device->sms * s.blocks, f->z.width + s.stages);
     return s;
 }
-
-static int64_t work_size(const tess_problem *base) { return (int64_t)tess_type_size(tess_correlate_gpu_of(base)->work); }
 
 static bool takes(const tess_problem *base, bool whole, const char **why) {
     static const tess_gpu_device none;

@@ -60,8 +60,6 @@ typedef struct shape {
     bool apart; /* warps meet their neighbours only */
 } shape;
 
-static int64_t up_to(int64_t n, int64_t step) { return tess_ceil_div(n, step) * step; }
-
 /* So many threads stand along the rows, those whose columns lie beyond the end included. */
 static int64_t threads_of(const tess_correlate_frame *f, int64_t threads, int64_t columns, int64_t margin) {
     return tess_ceil_div(f->x.m, threads * columns - margin) * threads;
@@ -165,8 +163,6 @@ static shape shape_of(const pair *two, int64_t work, const tess_gpu_device *devi
     s.height = tess_max64(tess_ceil_div(f->y.m, strips), tess_min64(f->y.m, 2 * f->y.width));
     return s;
 }
-
-static int64_t work_size(const tess_problem *base) { return (int64_t)tess_type_size(tess_correlate_gpu_of(base)->work); }
 
 static bool strip_takes(const pair *two, int64_t work, const char **why) {
     static const tess_gpu_device none;

@@ -77,8 +77,8 @@ static void compare(const anywhere_case *c, tess_boundary boundary, bool full, u
 #define F64 tess_f64, tess_f64, tess_f64
 
 static void run(const anywhere_case *cases, int count, uint64_t random) {
-    for (int i = 0; i < count; i++)
-        for (int k = 0; k < 2; k++) /* all boundaries in turns */
+    for (int i = 0; i < count; i += TESS_SANITIZED ? 4 : 1) /* what sanitizers look into does not depend on the case */
+        for (int k = 0; k < 2; k++)                         /* all boundaries in turns */
             compare(&cases[i], (tess_boundary)(TESS_BOUNDARY_ZERO + (2 * i + k + i / 3) % 6), i % 3 == 2 && k == 1 && cases[i].along <= 5, &random);
 }
 
