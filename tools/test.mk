@@ -1,24 +1,26 @@
 # Test programs, fuzzers and the suite. tests/run.py is the runner; it asks for the builds it needs by the targets below.
 
-# One program for each test file. Tests see the library's inside, so they link the archive; test_io_* link the files' side too,
-# test_cli_* the whole command but its main.c.
+# One program for each test file. Tests see the library's inside, so they link the archive, without what a debugger wants (TEST_LDFLAGS= keeps it:
+# 5 GB in all), or the shared library where a sanitizer's build shows its inside; test_io_* link the files' side too, test_cli_* the whole command but its main.c.
+TEST_LIB := $(BUILD)/libtessera.$(if $(SANITIZE),so,a)
+TEST_LDFLAGS = $(if $(SANITIZE),-Wl$(comma)-rpath$(comma)'$$ORIGIN/..',-Wl$(comma)--strip-debug)
 TEST_C := $(wildcard tests/test_*.c src/ops/*/test_*.c)
 TESTS := $(patsubst %.c,$(BUILD)/tests/%,$(notdir $(TEST_C)))
 TEST_CORE := $(filter-out $(BUILD)/tests/test_io_% $(BUILD)/tests/test_cli_%,$(TESTS))
 CLI_TESTED_O := $(filter-out $(BUILD)/cli/main.o,$(CLI_O))
-LINK_TEST = @mkdir -p $(@D)$(newline)$(COMPILE) -Itests -MMD -MP -MF $@.d $(filter %.c,$^) -o $@ $(filter %.o %.a,$^) $(LDFLAGS) -lcmocka
+LINK_TEST = @mkdir -p $(@D)$(newline)$(COMPILE) -Itests -MMD -MP -MF $@.d $(filter %.c,$^) -o $@ $(filter %.o %.a %.so,$^) $(TEST_LDFLAGS) $(LDFLAGS) -lcmocka
 define newline
 
 
 endef
 
 vpath test_%.c tests $(wildcard src/ops/*)
-$(BUILD)/tests/%: %.c $(BUILD)/libtessera.a
+$(BUILD)/tests/%: %.c $(TEST_LIB)
 	$(LINK_TEST) $(LDLIBS_LIB)
-$(BUILD)/tests/test_io_%: test_io_%.c $(IO_O) $(BUILD)/libtessera.a
+$(BUILD)/tests/test_io_%: test_io_%.c $(IO_O) $(TEST_LIB)
 	$(LINK_TEST) $(IO_LIBS) $(LDLIBS_LIB)
 $(BUILD)/tests/test_cli_%: private CPPFLAGS += -Icli
-$(BUILD)/tests/test_cli_%: test_cli_%.c $(CLI_TESTED_O) $(IO_O) $(BUILD)/libtessera.a
+$(BUILD)/tests/test_cli_%: test_cli_%.c $(CLI_TESTED_O) $(IO_O) $(TEST_LIB)
 	$(LINK_TEST) $(IO_LIBS) $(LDLIBS_LIB)
 
 # Pretended NVIDIA libraries (tests/fake): one good driver and compiler, and some with a defect each.
@@ -40,7 +42,7 @@ $(filter $(BUILD)/tests/fake/cuda%,$(FAKES)): tests/fake/cuda.c tests/fake/cuda_
 	$(FAKE_COMPILE)
 $(filter $(BUILD)/tests/fake/nvrtc%,$(FAKES)): tests/fake/nvrtc.c tests/fake/cuda.h src/gpu/driver.h src/gpu/driver.def
 	$(FAKE_COMPILE)
-$(BUILD)/tests/test_gpu_%: test_gpu_%.c $(BUILD)/libtessera.a | $(FAKES)
+$(BUILD)/tests/test_gpu_%: test_gpu_%.c $(TEST_LIB) | $(FAKES)
 	$(LINK_TEST) $(LDLIBS_LIB)
 
 .PHONY: tests tests-core
@@ -126,7 +128,7 @@ help:
 	@echo 'make format       lay out the sources with clang-format'
 	@echo 'make clean        remove build and build-*'
 	@echo
-	@echo 'Variables: CC=clang, BUILD=folder, OPT="-O2 -g", WERROR=1, SANITIZE=address,undefined, CFLAGS, LDFLAGS'
+	@echo 'Variables: CC=clang, BUILD=folder, OPT="-O2 -g", WERROR=1, SANITIZE=address,undefined, CFLAGS, LDFLAGS, TEST_LDFLAGS'
 
 SOURCES = $(wildcard include/*.h src/*/*.[ch] src/*/*/*.[ch] cli/*.[ch] tests/*.[ch] tests/*/*.[ch] examples/*.c python/src/*.[ch])
 .PHONY: format
