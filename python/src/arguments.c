@@ -87,6 +87,19 @@ int tess_py_ints(PyObject *value, const char *name, int64_t *ints, int limit) {
     return (int)count;
 }
 
+int tess_py_axes(tess_py_state *state, PyObject *value, const char *name, int *axes) {
+    int64_t wide[TESS_MAX_NDIM];
+    int count = tess_py_ints(value, name, wide, TESS_MAX_NDIM);
+    for (int k = 0; k < count; k++) {
+        if (wide[k] < INT32_MIN || wide[k] > INT32_MAX) {
+            PyErr_Format(state->axis_error, "%s[%d] is %lld, an array has at most %d axes", name, k, (long long)wide[k], TESS_MAX_NDIM);
+            return -1;
+        }
+        axes[k] = (int)wide[k];
+    }
+    return count;
+}
+
 const char *tess_py_text(PyObject *value, const char *name) {
     if (!PyUnicode_Check(value)) {
         PyErr_Format(PyExc_TypeError, "%s is %R, a str is needed", name, value);

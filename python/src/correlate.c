@@ -23,7 +23,6 @@ static bool read_options(tess_py_state *state, filter *f, PyObject **values) {
     static const char *const extents[] = {"same", "valid", "full", NULL}, *const accuracies[] = {"direct", "fast", "fft", NULL};
     static const char *const boundaries[] = {"zero", "constant", "nearest", "reflect", "mirror", "wrap", NULL};
     int extent = 0, accuracy = 0, boundary = 0;
-    int64_t wide[TESS_MAX_NDIM];
     tess_correlate_options *o = &f->options;
     if ((tess_py_given(values[EXTENT]) && !tess_py_word(values[EXTENT], "extent", extents, &extent)) ||
         (tess_py_given(values[ACCURACY]) && !tess_py_word(values[ACCURACY], "accuracy", accuracies, &accuracy)) ||
@@ -38,10 +37,7 @@ static bool read_options(tess_py_state *state, filter *f, PyObject **values) {
     if (tess_py_given(values[COMPUTE]) && (o->compute = tess_py_dtype(state, values[COMPUTE])) == tess_no_type)
         return false;
     if (tess_py_given(values[AXES])) {
-        o->naxes = tess_py_ints(values[AXES], "axes", wide, TESS_MAX_NDIM);
-        for (int k = 0; k < o->naxes; k++)
-            f->axes[k] = wide[k] > INT32_MAX || wide[k] < -INT32_MAX ? INT32_MAX : (int)wide[k];
-        if (o->naxes < 0)
+        if ((o->naxes = tess_py_axes(state, values[AXES], "axes", f->axes)) < 0)
             return false;
         o->axes = f->axes;
     }

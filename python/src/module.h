@@ -184,6 +184,8 @@ bool tess_py_arguments(tess_py_state *state, const tess_py_signature *signature,
 static inline bool tess_py_given(const PyObject *value) { return value && value != Py_None; }
 /* An integer, or a sequence of them: -1 with an error, else how many. */
 int tess_py_ints(PyObject *value, const char *name, int64_t *ints, int limit);
+/* The same for axes, of which the library sees whether an array has them: TESS_MAX_NDIM at most. */
+int tess_py_axes(tess_py_state *state, PyObject *value, const char *name, int *axes);
 /* The index of the word in a list that ends with NULL: false with an error that lists them. */
 bool tess_py_word(PyObject *value, const char *name, const char *const *words, int *index);
 bool tess_py_double(PyObject *value, const char *name, double *number);

@@ -18,23 +18,20 @@ PyObject *tess_py_transpose(tess_py_state *state, const tess_py_entry *entry, Py
     tess_py_call call;
     tess_transpose_options options = {.struct_size = sizeof options};
     int perm[TESS_MAX_NDIM];
-    int64_t wide[TESS_MAX_NDIM], shape[TESS_MAX_NDIM];
+    int64_t shape[TESS_MAX_NDIM];
     if (!tess_py_arguments(state, &signature, args, nargs, kwnames, values) || !tess_py_acquire(state, &in, values[X], "x"))
         return NULL;
     const DLTensor *x = &in.tensor;
     if (tess_py_given(values[AXES])) {
-        options.nperm = tess_py_ints(values[AXES], "axes", wide, TESS_MAX_NDIM);
-        if (options.nperm < 0)
+        if ((options.nperm = tess_py_axes(state, values[AXES], "axes", perm)) < 0)
             goto in_done;
         options.perm = perm;
     }
     for (int k = 0; k < x->ndim; k++) {
-        int64_t axis = !options.perm ? x->ndim - 1 - k : k < options.nperm ? wide[k] : 0;
+        int64_t axis = !options.perm ? x->ndim - 1 - k : k < options.nperm ? perm[k] : 0;
         axis += axis < 0 ? x->ndim : 0;
         shape[k] = axis >= 0 && axis < x->ndim ? x->shape[axis] : 0; /* the library refuses the others */
     }
-    for (int k = 0; k < options.nperm; k++)
-        perm[k] = wide[k] > INT32_MAX || wide[k] < -INT32_MAX ? INT32_MAX : (int)wide[k];
     if (!tess_py_call_make(state, &call, values[STRATEGY], values[REPORT], &in))
         goto in_done;
     options.call = call.call;
@@ -90,16 +87,14 @@ static tess_type result_type(const gather *g) {
     return index == tess_f64 || tess_type_size(table) >= 4 ? tess_f64 : tess_f32;
 }
 
-static bool read_axis(gather *g, PyObject *value) {
-    int64_t axis = 0, given[TESS_MAX_NDIM];
-    if (tess_py_given(value) && tess_py_ints(value, "axis", given, TESS_MAX_NDIM) != 1) {
+static bool read_axis(tess_py_state *state, gather *g, PyObject *value) {
+    int axes[TESS_MAX_NDIM] = {0};
+    if (tess_py_given(value) && tess_py_axes(state, value, "axis", axes) != 1) {
         if (!PyErr_Occurred())
             PyErr_SetString(PyExc_TypeError, "axis is one integer");
         return false;
     }
-    if (tess_py_given(value))
-        axis = given[0];
-    g->options.axis = axis > INT32_MAX || axis < -INT32_MAX ? INT32_MAX : (int)axis;
+    g->options.axis = axes[0];
     return true;
 }
 
@@ -241,7 +236,7 @@ PyObject *tess_py_lookup(tess_py_state *state, const tess_py_entry *entry, PyObj
     gather g;
     g.options = (tess_lookup_options){.struct_size = sizeof g.options};
     int outside_word = 0, way = 0;
-    if (!tess_py_arguments(state, &signature, args, nargs, kwnames, values) || !read_axis(&g, values[AXIS]) ||
+    if (!tess_py_arguments(state, &signature, args, nargs, kwnames, values) || !read_axis(state, &g, values[AXIS]) ||
         (tess_py_given(values[OUTSIDE]) && !tess_py_word(values[OUTSIDE], "outside", outside, &outside_word)) ||
         (tess_py_given(values[FILL]) && !tess_py_double(values[FILL], "fill", &g.options.fill)) ||
         (tess_py_given(values[INTERPOLATION]) && !tess_py_word(values[INTERPOLATION], "interpolation", ways, &way)))
@@ -263,7 +258,7 @@ PyObject *tess_py_take(tess_py_state *state, const tess_py_entry *entry, PyObjec
     gather g;
     g.options = (tess_lookup_options){.struct_size = sizeof g.options};
     int word = 0;
-    if (!tess_py_arguments(state, &signature, args, nargs, kwnames, values) || !read_axis(&g, values[AXIS]) ||
+    if (!tess_py_arguments(state, &signature, args, nargs, kwnames, values) || !read_axis(state, &g, values[AXIS]) ||
         (tess_py_given(values[MODE]) && !tess_py_word(values[MODE], "mode", modes, &word)) ||
         (tess_py_given(values[FILL]) && !tess_py_double(values[FILL], "fill", &g.options.fill)))
         return NULL;

@@ -62,15 +62,11 @@ static int result_shape(const DLTensor *in, const tess_reduce_options *options, 
     return ndim;
 }
 
-static bool read_options(tess_reduce_options *options, int *axes, PyObject **values, const tess_py_signature *signature) {
+static bool read_options(tess_py_state *state, tess_reduce_options *options, int *axes, PyObject **values, const tess_py_signature *signature) {
     static const char *const words[] = {"propagate", "omit", NULL};
-    int64_t wide[TESS_MAX_NDIM];
     int word = 0;
     if (tess_py_given(values[AXIS])) {
-        options->naxes = tess_py_ints(values[AXIS], "axis", wide, TESS_MAX_NDIM);
-        for (int k = 0; k < options->naxes; k++)
-            axes[k] = wide[k] > INT32_MAX || wide[k] < -INT32_MAX ? INT32_MAX : (int)wide[k];
-        if (options->naxes < 0)
+        if ((options->naxes = tess_py_axes(state, values[AXIS], "axis", axes)) < 0)
             return false;
         options->axes = axes;
     }
@@ -113,7 +109,7 @@ PyObject *tess_py_reduce(tess_py_state *state, const tess_py_entry *entry, PyObj
     tess_reduce_options options = {.struct_size = sizeof options};
     int axes[TESS_MAX_NDIM];
     int64_t shape[TESS_MAX_NDIM];
-    if (!tess_py_arguments(state, &signature, args, nargs, kwnames, values) || !read_options(&options, axes, values, &signature) ||
+    if (!tess_py_arguments(state, &signature, args, nargs, kwnames, values) || !read_options(state, &options, axes, values, &signature) ||
         (is_norm && !read_ord(values[ORD], &operation)))
         return NULL;
     if (!tess_py_acquire(state, &in, values[X], "x"))
