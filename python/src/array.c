@@ -219,6 +219,29 @@ static PyObject *export_capsule(tess_py_state *state, PyObject *export) {
     return capsule;
 }
 
+/* What torch says of a tensor by calling it; -1 with an error. */
+static int torch_says(PyObject *object, PyObject *method) {
+    PyObject *answer = PyObject_CallMethodObjArgs(object, method, NULL);
+    int yes = answer ? PyObject_IsTrue(answer) : -1;
+    Py_XDECREF(answer);
+    return yes;
+}
+
+/* torch conjugates and negates lazily: a view has a mark, which DLPack does not carry (its C table never, __dlpack__ asks of conjugates only). Negated are views
+ * of imaginary parts, of which no axis has neighbours beside each other: others are not asked, for a question costs as much as the rest of this file. */
+static bool no_marks(tess_py_state *state, const tess_py_array *array, PyObject *object, const char *name) {
+    const DLTensor *t = &array->tensor;
+    bool complex = array->type == tess_c64 || array->type == tess_c128, beside = t->strides == NULL && t->ndim > 0;
+    for (int d = 0; d < t->ndim && t->strides; d++)
+        beside |= t->shape[d] > 1 && t->strides[d] == 1;
+    int conjugated = complex ? torch_says(object, state->names[N_is_conj]) : 0;
+    int negated = conjugated == 0 && (complex || !beside) ? torch_says(object, state->names[N_is_neg]) : 0;
+    if (conjugated > 0 || negated > 0)
+        PyErr_Format(PyExc_TypeError, "%s is a view that torch has not %s yet: give %s.%s()", name, conjugated ? "conjugated" : "negated", name,
+                     conjugated ? "resolve_conj" : "resolve_neg");
+    return conjugated == 0 && negated == 0;
+}
+
 static int acquire_dlpack(tess_py_state *state, tess_py_array *array, PyObject *object, const char *name) {
     const DLPackExchangeAPI *exchange = array->kind.exchange;
     if (exchange && exchange->view_of_object) {
@@ -234,7 +257,7 @@ static int acquire_dlpack(tess_py_state *state, tess_py_array *array, PyObject *
         if (exchange->view_of_object(object, &array->tensor) != 0)
             return -1;
         array->object = Py_NewRef(object);
-        return check_dlpack(array, name) ? 1 : -1;
+        return check_dlpack(array, name) && (array->kind.family != TESS_PY_TORCH || no_marks(state, array, object, name)) ? 1 : -1;
     }
     PyObject *export = PyObject_GetAttr(object, state->names[N___dlpack__]);
     if (!export) {
@@ -248,7 +271,7 @@ static int acquire_dlpack(tess_py_state *state, tess_py_array *array, PyObject *
     if (!capsule)
         return -1;
     array->object = Py_NewRef(object);
-    bool taken = take_capsule(array, capsule, name);
+    bool taken = take_capsule(array, capsule, name) && (array->kind.family != TESS_PY_TORCH || no_marks(state, array, object, name));
     Py_DECREF(capsule);
     return taken ? 1 : -1;
 }

@@ -33,6 +33,8 @@
     X(index)                     \
     X(indices)                   \
     X(interpolation)             \
+    X(is_conj)                   \
+    X(is_neg)                    \
     X(keepdims)                  \
     X(mask)                      \
     X(masks)                     \

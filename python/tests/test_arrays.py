@@ -432,6 +432,16 @@ class Torch(unittest.TestCase):
         self.assertTrue(torch.equal(torch.from_dlpack(tessera.transpose(memoryview(b"abc"))), torch.tensor([97, 98, 99], dtype=torch.uint8)))
         self.assertEqual(tessera.sum(torch.zeros(0, 3), axis=0).tolist(), [0, 0, 0])
 
+    def test_lazy_views(self):
+        z = torch.tensor([1 + 2j, 3 - 4j])
+        for view, text in ((z.conj(), "conj"), (z.conj().imag, "resolve_neg"), (z.conj().imag[1], "resolve_neg"), (z.conj().imag[:1], "resolve_neg")):
+            for call in (lambda: tessera.sum(view), lambda: tessera.transpose(z, out=view)):
+                with self.assertRaisesRegex((TypeError, RuntimeError), text):
+                    call()
+        self.assertEqual(tessera.sum(z.conj().resolve_conj()).item(), 4 + 2j)
+        self.assertEqual(tessera.sum(z.conj().imag.resolve_neg()).item(), 2)
+        self.assertEqual(tessera.sum(z.imag).item(), -2)
+
     def test_other_devices(self):
         with self.assertRaises((tessera.EngineError, RuntimeError, BufferError)):
             tessera.sum(torch.ones(3, device="meta"))
