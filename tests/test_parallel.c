@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * test_parallel.c - proves: every task runs once, by a worker within the bounds, for any count, grain and number of threads; a busy pool makes
- * callers work alone and wait for nobody; a cancel stops; a forked child gets threads of its own; signals stay with the host's threads; without
- * memory or threads the caller does the work. Run under ThreadSanitizer too. */
+ * test_parallel.c - proves: every task runs once, by a worker within the bounds, for any count, grain and number of threads; guided pieces are whole
+ * grains and never get longer; a busy pool makes callers work alone and wait for nobody; a cancel stops; a forked child gets threads of its own; signals
+ * stay with the host's threads; without memory or threads the caller does the work. Run under ThreadSanitizer too. */
 #include "hostile.h"
 
 #include <errno.h>
@@ -61,6 +61,64 @@ static void every_task_once(void **state) {
     check_run(context, 1024, 5000, 1); /* a call may ask for more than the context's default */
     check_run(context, 2, 5000, 1);    /* and then for fewer */
     tess_close(context);
+}
+
+/* ---- pieces that get shorter ---- */
+typedef struct piece {
+    int64_t begin, end;
+} piece;
+typedef struct guided {
+    job job;
+    piece *piece; /* by first grain */
+} guided;
+
+static void note(void *argument, int64_t begin, int64_t end, int worker) {
+    guided *g = argument;
+    const int64_t grain = g->job.grain;
+    if (worker < 0 || worker >= g->job.threads || begin % grain != 0 || (end % grain != 0 && end != g->job.count) || end > g->job.count ||
+        end <= begin)
+        atomic_store(&g->job.wrong, 1);
+    for (int64_t i = begin; i < end; i++)
+        g->job.runs[i]++;
+    g->piece[begin / grain] = (piece){begin, end};
+}
+
+/* Returns how many pieces there were. */
+static int64_t check_guided(tess_context *context, int threads, int64_t count, int64_t grain) {
+    guided g = {.job = {.runs = calloc((size_t)count + 1, 1), .grain = grain, .count = count, .threads = threads},
+                .piece = calloc((size_t)(count / grain + 1), sizeof *g.piece)};
+    assert_tess_ok(tess_parallel_guided(context, threads, count, grain, note, &g));
+    assert_int_equal(atomic_load(&g.job.wrong), 0);
+    for (int64_t i = 0; i < count; i++)
+        assert_int_equal(g.job.runs[i], 1);
+    int64_t pieces = 0, before = INT64_MAX;
+    for (int64_t at = 0; at < count; at = g.piece[at / grain].end, pieces++) {
+        const int64_t length = g.piece[at / grain].end - at;
+        assert_int_equal(g.piece[at / grain].begin, at);
+        assert_true(length <= before);
+        before = tess_max64(length, grain); /* all that is left may be less than a grain */
+    }
+    free(g.job.runs);
+    free(g.piece);
+    return pieces;
+}
+
+static void pieces_get_shorter(void **state) {
+    (void)state;
+    static const int64_t counts[] = {0, 1, 2, 3, 7, 64, 1000, 4097}, grains[] = {1, 2, 5, 64, 5000, INT64_MAX / 2};
+    for (int threads = 1; threads <= 8; threads++) {
+        tess_context *context = open_with(threads);
+        for (int round = 0; round < 3; round++)
+            for (int c = 0; c < TESS_COUNT(counts); c++)
+                for (int g = 0; g < TESS_COUNT(grains); g++)
+                    assert_in_range(check_guided(context, threads, counts[c], grains[g]), counts[c] > 0, (counts[c] + grains[g] - 1) / grains[g]);
+        /* A quarter of the first piece and so on: 64, 48, 36, ... of 256 grains by two threads. */
+        if (threads == 2)
+            assert_in_range(check_guided(context, 2, 1024, 4), 12, 24);
+        if (threads == 1)
+            assert_int_equal(check_guided(context, 1, 1024, 4), 16);
+        tess_close(context);
+    }
 }
 
 static void one_thread_starts_none(void **state) {
@@ -257,9 +315,10 @@ static void no_threads_to_be_had(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_task_once),        cmocka_unit_test(one_thread_starts_none), cmocka_unit_test(calls_inside_tasks),
-        cmocka_unit_test(callers_on_one_context), cmocka_unit_test(progress_and_cancel),    cmocka_unit_test(forked_child),
-        cmocka_unit_test(signals_stay_away),      cmocka_unit_test(no_memory_for_a_pool),   cmocka_unit_test(no_threads_to_be_had)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_task_once),        cmocka_unit_test(pieces_get_shorter),
+                                       cmocka_unit_test(one_thread_starts_none), cmocka_unit_test(calls_inside_tasks),
+                                       cmocka_unit_test(callers_on_one_context), cmocka_unit_test(progress_and_cancel),
+                                       cmocka_unit_test(forked_child),           cmocka_unit_test(signals_stay_away),
+                                       cmocka_unit_test(no_memory_for_a_pool),   cmocka_unit_test(no_threads_to_be_had)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,11 @@
 #include "core/processor.h"
 #include "core/strategy.h"
 
-enum { MAX_THREADS = 1024, SPINS = 1000 /* pauses: some tens of microseconds */ };
+enum {
+    MAX_THREADS = 1024,
+    SPINS = 1000 /* pauses: some tens of microseconds */,
+    ALONE = 16 /* pieces, so that a progress callback is asked between them */
+};
 
 struct tess_pool {
     pid_t owner;          /* a forked child has the structure but not the threads */
@@ -32,18 +36,35 @@ struct tess_pool {
     int placed, caller; /* so many threads are kept off the processor `caller`; the job's caller alone reads and writes these */
     tess_task task;
     void *argument;
-    int64_t count, grain;
+    int64_t count, grain, shares;
     _Atomic int64_t next;
     _Atomic bool cancelled;
     pthread_t thread[MAX_THREADS];
 };
 
+/* Takes the next piece: a grain, or as many grains as a `shares`-th part of what is left has where shares is not 0. Returns its first index; *end: one
+ * behind its last. */
+static int64_t take(_Atomic int64_t *next, int64_t count, int64_t grain, int64_t shares, int64_t *end) {
+    int64_t begin;
+    if (shares == 0) {
+        begin = atomic_fetch_add_explicit(next, grain, memory_order_relaxed);
+        *end = tess_min64(begin + grain, count);
+        return begin;
+    }
+    begin = atomic_load_explicit(next, memory_order_relaxed);
+    do {
+        int64_t left = tess_max64(count - begin, 0);
+        *end = begin + tess_min64(left, tess_max64(left / shares / grain, 1) * grain);
+    } while (!atomic_compare_exchange_weak_explicit(next, &begin, *end, memory_order_relaxed, memory_order_relaxed));
+    return begin;
+}
+
 static void work(tess_pool *pool, int worker) {
     while (!atomic_load_explicit(&pool->cancelled, memory_order_relaxed)) {
-        int64_t begin = atomic_fetch_add_explicit(&pool->next, pool->grain, memory_order_relaxed);
+        int64_t end, begin = take(&pool->next, pool->count, pool->grain, pool->shares, &end);
         if (begin >= pool->count)
             break;
-        pool->task(pool->argument, begin, tess_min64(begin + pool->grain, pool->count), worker);
+        pool->task(pool->argument, begin, end, worker);
     }
     TESS_STREAM_FENCE();
 }
@@ -121,28 +142,27 @@ static void keep_clear(tess_pool *pool) {
     pool->placed = pool->started;
 }
 
-/* The first index of the next piece. A caller that works alone adds without a lock: a locked instruction waits until all stores past the caches that are
- * under way have reached memory, which took 3 % of a lookup in pieces of 64 KiB of output. */
-static int64_t take(_Atomic int64_t *next, int64_t grain, bool alone) {
-    if (!alone)
-        return atomic_fetch_add_explicit(next, grain, memory_order_relaxed);
+/* A caller that works alone adds without a lock: a locked instruction waits until all stores past the caches that are under way have reached memory, which
+ * took 3 % of a lookup in pieces of 64 KiB of output. */
+static int64_t take_alone(_Atomic int64_t *next, int64_t count, int64_t grain, int64_t *end) {
     int64_t begin = atomic_load_explicit(next, memory_order_relaxed);
+    *end = tess_min64(begin + grain, count);
     atomic_store_explicit(next, begin + grain, memory_order_relaxed);
     return begin;
 }
 
 /* The calling thread's share of the work, with a look at the progress callback between pieces, at most 20 times a second. */
 static bool caller_work(tess_context *context, tess_pool *pool, _Atomic int64_t *next, _Atomic bool *cancelled, int64_t count, int64_t grain,
-                        tess_task task, void *argument) {
+                        int64_t shares, tess_task task, void *argument) {
     double reported = context->options.progress ? tess_seconds() : 0;
     /* Looked at before a piece is taken, which is then done: others may wait for it. */
     while (!atomic_load_explicit(cancelled, memory_order_relaxed)) {
-        int64_t begin = take(next, grain, pool == NULL);
+        int64_t end, begin = pool ? take(next, count, grain, shares, &end) : take_alone(next, count, grain, &end);
         if (begin >= count)
             break;
         if (pool)
             keep_clear(pool); /* the caller may have been moved */
-        task(argument, begin, tess_min64(begin + grain, count), 0);
+        task(argument, begin, end, 0);
         if (context->options.progress && tess_seconds() - reported > 0.05) {
             reported = tess_seconds();
             double fraction = (double)tess_min64(atomic_load_explicit(next, memory_order_relaxed), count) / (double)count;
@@ -154,7 +174,7 @@ static bool caller_work(tess_context *context, tess_pool *pool, _Atomic int64_t 
     return !atomic_load_explicit(cancelled, memory_order_relaxed);
 }
 
-tess_status tess_parallel(tess_context *context, int threads, int64_t count, int64_t grain, tess_task task, void *argument) {
+static tess_status run(tess_context *context, int threads, int64_t count, int64_t grain, bool guided, tess_task task, void *argument) {
     bool finished;
     int64_t pieces = count > 0 ? tess_ceil_div(count, grain) : 0;
     int helpers = (int)tess_min64(tess_min64(threads, pieces), MAX_THREADS) - 1;
@@ -162,7 +182,9 @@ tess_status tess_parallel(tess_context *context, int threads, int64_t count, int
     if (!pool || pthread_mutex_trylock(&pool->busy) != 0) {
         _Atomic int64_t next = 0;
         _Atomic bool cancelled = false;
-        finished = caller_work(context, NULL, &next, &cancelled, count, grain, task, argument);
+        if (guided)
+            grain = tess_max64(count / ALONE / grain, 1) * grain;
+        finished = caller_work(context, NULL, &next, &cancelled, count, grain, 0, task, argument);
     } else {
         start_threads(pool, helpers);
         keep_clear(pool);
@@ -171,6 +193,7 @@ tess_status tess_parallel(tess_context *context, int threads, int64_t count, int
         pool->argument = argument;
         pool->count = count;
         pool->grain = grain;
+        pool->shares = guided ? 2 * (helpers + 1) : 0;
         pool->wanted = helpers;
         atomic_store(&pool->next, 0);
         atomic_store(&pool->cancelled, false);
@@ -180,7 +203,7 @@ tess_status tess_parallel(tess_context *context, int threads, int64_t count, int
         else
             pthread_cond_broadcast(&pool->wake);
         pthread_mutex_unlock(&pool->lock);
-        finished = caller_work(context, pool, &pool->next, &pool->cancelled, count, grain, task, argument);
+        finished = caller_work(context, pool, &pool->next, &pool->cancelled, count, grain, pool->shares, task, argument);
         pthread_mutex_lock(&pool->lock);
         pool->wanted = 0; /* a thread that wakes only now finds nothing to join */
         pthread_mutex_unlock(&pool->lock);
@@ -193,6 +216,14 @@ tess_status tess_parallel(tess_context *context, int threads, int64_t count, int
         pthread_mutex_unlock(&pool->busy);
     }
     return finished ? TESS_OK : tess_fail(TESS_ERR_CANCELLED, "the progress callback asked to stop");
+}
+
+tess_status tess_parallel(tess_context *context, int threads, int64_t count, int64_t grain, tess_task task, void *argument) {
+    return run(context, threads, count, grain, false, task, argument);
+}
+
+tess_status tess_parallel_guided(tess_context *context, int threads, int64_t count, int64_t grain, tess_task task, void *argument) {
+    return run(context, threads, count, grain, true, task, argument);
 }
 
 void tess_pool_free(tess_context *context) {

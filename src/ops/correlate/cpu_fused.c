@@ -25,7 +25,12 @@
 #include "simd/simd.h"
 
 /* Bytes: a line; how far ahead lines are asked for; sums of a march that are under way. */
-enum { LINE = TESS_ROLL_LINE, NEAR = 1024, WAITING = (TESS_MARCH_DEEP - 1) * TESS_FUSED_ROWS * TESS_VECTOR_BYTES };
+enum {
+    LINE = TESS_ROLL_LINE,
+    NEAR = 1024,
+    WAITING = (TESS_MARCH_DEEP - 1) * TESS_FUSED_ROWS * TESS_VECTOR_BYTES,
+    LEAST_ROWS = 32, /* of a piece: at its front it does rows of the first mask again that its neighbour does */
+};
 
 const tess_window_kernels *TESS_ISA_NAME(tess_correlate_window_kernels)(bool f32);
 const tess_roll_kernels *TESS_ISA_NAME(tess_correlate_roll_kernels)(bool f32);
@@ -365,5 +370,6 @@ tess_status TESS_ISA_NAME(tess_correlate_fused_passes)(const tess_correlate_prob
         j.most = tess_max64(j.tall, j.most);
     }
     const int64_t groups = column->axis[0].m / j.tall;
-    return tess_parallel(run->context, run->threads, groups, tess_max64(1, groups / (8 * (int64_t)run->threads)), task, &j);
+    const int64_t least = tess_min64(groups / (8 * (int64_t)run->threads), LEAST_ROWS / j.tall);
+    return tess_parallel_guided(run->context, run->threads, groups, tess_max64(1, least), task, &j);
 }

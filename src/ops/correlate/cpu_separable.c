@@ -141,5 +141,7 @@ tess_status TESS_ISA_NAME(tess_correlate_separably)(const tess_problem *base, co
     if (j.slabs.whole)
         return whole_passes(&j);
     const int64_t count = tess_ceil_div(j.slabs.rows, j.slabs.height);
-    return tess_parallel(run->context, run->threads, count, tess_max64(1, count / (8 * (int64_t)run->threads)), task, &j);
+    /* At its front a piece makes rows again that its neighbour makes: as many as it has of its own, at most. */
+    const int64_t least = tess_min64(count / (8 * (int64_t)run->threads), tess_ceil_div(j.slabs.reach, j.slabs.height));
+    return tess_parallel_guided(run->context, run->threads, count, tess_max64(1, least), task, &j);
 }

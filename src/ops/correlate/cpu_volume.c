@@ -12,7 +12,7 @@
 #include "ops/correlate/volume_kernels.h"
 #include "simd/simd.h"
 
-enum { LEAST_CHUNK = 32 }; /* planes of a task: at its front it copies layers that its neighbour copies too */
+enum { LEAST_CHUNK = 16 }; /* planes of a piece: at its front it copies layers that its neighbour copies too */
 
 const tess_window_kernels *TESS_ISA_NAME(tess_correlate_window_kernels)(bool f32);
 const tess_volume_kernels *TESS_ISA_NAME(tess_correlate_volume_kernels)(bool f32);
@@ -36,7 +36,7 @@ typedef struct job {
     int64_t source_bytes, out_width;          /* of an element */
     int64_t length, out_stride;               /* of an output row: elements, bytes from element to element */
     int64_t rows, planes, y_stride, z_stride; /* of the output */
-    int64_t bands, chunks, chunk;             /* tasks of a volume; planes of one */
+    int64_t bands;                            /* of a volume */
 } job;
 
 /* What a thread is at: a band of rows, through some planes of a volume. */
@@ -166,19 +166,20 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
     memset(w.scratch, 0, v->scratch); /* tiles may read a row to the end of their last vector, and denormal numbers are slow */
     if (j->in_place)
         tess_correlate_gather(&j->source, copied_row(j, &w, 0, 0), NULL, 0, j->length + j->pass->axis[j->pass->row].width - 1);
-    for (int64_t t = begin; t < end; t++) {
-        int64_t in = 0, out = 0, volume = t / (j->bands * j->chunks);
+    for (int64_t t = begin, planes; t < end; t += planes) { /* planes of one band after another */
+        const int64_t band = t / j->planes % j->bands;
+        int64_t in = 0, out = 0, volume = t / (j->bands * j->planes);
         for (int d = j->outer.ndim - 1; d >= 0; volume /= j->outer.m[d--]) {
             in += volume % j->outer.m[d] * j->pass->axis[j->outer.axis[d]].in_stride;
             out += volume % j->outer.m[d] * j->outer.out_stride[0][d];
         }
-        w.y = band_start(j, t / j->chunks % j->bands);
-        w.rows = band_start(j, t / j->chunks % j->bands + 1) - w.y;
-        w.z = t % j->chunks * j->chunk;
+        w.y = band_start(j, band);
+        w.rows = band_start(j, band + 1) - w.y;
+        w.z = t % j->planes;
         w.in = j->in + in;
         w.out = j->out + out + w.z * j->z_stride + w.y * j->y_stride;
         w.made = 0;
-        const int64_t planes = tess_min64(j->planes - w.z, j->chunk);
+        planes = tess_min64(j->planes - w.z, end - t);
         for (int64_t z = 0; z < planes; z++) {
             for (; w.made < z + v->layers && !j->in_place; w.made++)
                 copy_layer(j, &w, w.made);
@@ -223,8 +224,8 @@ tess_status TESS_ISA_NAME(tess_correlate_in_volume)(const tess_correlate_problem
     j.in_place = j.small && j.source.in_place && problem->boundary == TESS_BOUNDARY_CONSTANT && row->before == 1 && row->m == row->n &&
                  j.length % (j.kernels->wide * j.kernels->lanes) == 0;
     j.bands = tess_ceil_div(j.rows, volume->band);
-    const int64_t columns = j.outer.rows * j.bands, wanted = run->threads > 1 ? tess_ceil_div(8 * (int64_t)run->threads, columns) : 1;
-    j.chunk = tess_max64(tess_ceil_div(j.planes, wanted), LEAST_CHUNK);
-    j.chunks = tess_ceil_div(j.planes, j.chunk);
-    return tess_parallel(run->context, run->threads, columns * j.chunks, 1, task, &j);
+    const int64_t count = j.outer.rows * j.bands * j.planes;
+    if (run->threads == 1)
+        return tess_parallel(run->context, 1, count, j.planes, task, &j);
+    return tess_parallel_guided(run->context, run->threads, count, tess_min64(j.planes, LEAST_CHUNK), task, &j);
 }

@@ -311,8 +311,7 @@ static tess_status run_pass(job *j, const tess_correlate_problem *problem, const
     /* A piece should take 20 microseconds at least, and be a long way down a strip where there is work enough: what lies between two pieces is read by
      * both. */
     double cost = (double)pass->outputs * (double)(pass->taps + 8) / (double)tasks;
-    int64_t least = tess_max64(1, (int64_t)(5e5 / cost)), wanted = tasks / (16 * (int64_t)run->threads);
-    return tess_parallel(run->context, run->threads, tasks, tess_max64(least, wanted), task, j);
+    return tess_parallel_guided(run->context, run->threads, tasks, tess_max64(1, (int64_t)(5e5 / cost)), task, j);
 }
 
 tess_status TESS_ISA_NAME(tess_correlate_window_pass)(const tess_correlate_problem *problem, const tess_correlate_pass *pass, const tess_run *run,
