@@ -24,6 +24,9 @@ static void check_list(sample *s, uint64_t *random, const list_kind *kind, const
     drop(s);
 }
 
+/* A third of the cases do for sanitizers, of each boundary and extent some. */
+static bool spared(int i) { return TESS_SANITIZED && i % 3 != i / 6 % 3; }
+
 /* A column mask and then a row mask over images wide enough for both passes to go side by side (cpu_fused.c): every boundary and extent, pixels of
  * three colours, long masks, rows that are no multiple of a tile, arrays in the work type and others. */
 static void columns_then_rows(void **state) {
@@ -61,6 +64,8 @@ static void equal_lists(void **state) {
     (void)state;
     uint64_t random = 12;
     for (int i = 0; i < 117; i++) {
+        if (spared(i))
+            continue;
         sample s;
         memset(&s, 0, sizeof s);
         const bool large = i >= 114, colours = i % 19 % 3 == 2;
@@ -93,6 +98,8 @@ static void long_lists(void **state) {
     (void)state;
     uint64_t random = 14;
     for (int i = 0; i < 31; i++) {
+        if (i < 30 && spared(i))
+            continue;
         sample s;
         memset(&s, 0, sizeof s);
         const bool large = i == 30;
@@ -121,6 +128,8 @@ static void volumes(void **state) {
     (void)state;
     uint64_t random = 13;
     for (int i = 0; i < 31; i++) {
+        if (i < 30 && spared(i))
+            continue;
         sample s;
         memset(&s, 0, sizeof s);
         const bool large = i == 30, stack = i % 6 == 4, colours = i % 6 == 5;
@@ -176,7 +185,7 @@ static void narrow_images(void **state) {
         sample s;
         memset(&s, 0, sizeof s);
         const bool large = i >= SMALL, square = i % 5 < 3;
-        if (TESS_SANITIZED && !large && i % 5 != i / 5 % 5) /* 2 s each there; those left out differ in types and sizes */
+        if (large ? spared(i - SMALL) : TESS_SANITIZED && i % 5 != i / 5 % 5) /* 2 s each there; those left out differ in types and sizes */
             continue;
         const tess_type type = large ? (const tess_type[]){tess_u8, tess_u8, tess_u16, tess_f16, tess_i8}[i - SMALL] : from[i % 7];
         const int64_t mask[] = {square ? 3 : hostile_between(&random, 4, 7), square ? 3 : hostile_between(&random, 2, 9)};
@@ -267,6 +276,8 @@ static void rolling_windows(void **state) {
     (void)state;
     uint64_t random = 15;
     for (int i = 0; i < 50; i++) {
+        if (i != 48 && spared(i))
+            continue;
         sample s;
         memset(&s, 0, sizeof s);
         const bool large = i >= 48, colours = i % 8 == 5;

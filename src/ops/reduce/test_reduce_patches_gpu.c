@@ -18,6 +18,9 @@ typedef struct work {
 } work;
 
 static void compare(const work *w, uint64_t *random) {
+    static int number;
+    if (hostile_spared(&number, 4))
+        return;
     hostile_array memory, expected, out;
     const int64_t step = w->width + w->behind, apart = w->k * step + w->between, all = w->sets * apart + 1;
     int64_t shape[] = {w->sets, w->k, w->width}, steps[] = {apart, step, 1}, kept[] = {w->sets, w->width};
@@ -128,7 +131,7 @@ static void every_type(void **state) {
 
 static void some_ran(void **state) {
     (void)state;
-    assert_true(ran > 100 && refused > 0);
+    assert_true(ran > (TESS_SANITIZED ? 25 : 100) && refused > 0);
 }
 
 int main(void) {

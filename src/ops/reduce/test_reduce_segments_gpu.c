@@ -25,6 +25,9 @@ typedef struct work {
 } work;
 
 static void compare(const work *w, const lengths *l, uint64_t *random) {
+    static int number;
+    if (hostile_spared(&number, 4))
+        return;
     hostile_array in, expected, out;
     int64_t out_shape[3], size = l->count + 1;
     int axis = w->axis;
@@ -314,7 +317,7 @@ static void rows_were_compared(void **state) {
     for (int r = 0; r < tess_reduce_op.gpu_count; r++) {
         const char *name = tess_reduce_op.gpu_rows[r].name;
         const bool wanted = strstr(name, "segments") || strstr(name, "stretches") || strcmp(name, "reduce/tree_lanes") == 0;
-        if (wanted && ran[r] < 10)
+        if (wanted && ran[r] < (TESS_SANITIZED ? 3 : 10))
             fail_msg("%s was compared %d times only", name, ran[r]);
     }
 }
