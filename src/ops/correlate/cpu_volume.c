@@ -227,5 +227,5 @@ tess_status TESS_ISA_NAME(tess_correlate_in_volume)(const tess_correlate_problem
     const int64_t count = j.outer.rows * j.bands * j.planes;
     if (run->threads == 1)
         return tess_parallel(run->context, 1, count, j.planes, task, &j);
-    return tess_parallel_guided(run->context, run->threads, count, tess_min64(j.planes, LEAST_CHUNK), task, &j);
+    return tess_parallel_guided(run->context, run->threads, count, j.planes < 2 * LEAST_CHUNK ? j.planes : LEAST_CHUNK, task, &j);
 }
