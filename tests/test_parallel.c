@@ -37,13 +37,22 @@ static tess_context *open_with(int threads) {
     return context;
 }
 
+static job job_of(int threads, int64_t count, int64_t grain) {
+    return (job){.runs = calloc((size_t)count + 1, 1), .grain = grain, .count = count, .threads = threads};
+}
+
+/* Ends a job: each task ran once, in pieces as they should be. */
+static void each_once(job *j) {
+    assert_int_equal(atomic_load(&j->wrong), 0);
+    for (int64_t i = 0; i < j->count; i++)
+        assert_int_equal(j->runs[i], 1);
+    free(j->runs);
+}
+
 static void check_run(tess_context *context, int threads, int64_t count, int64_t grain) {
-    job j = {.runs = calloc((size_t)count + 1, 1), .grain = grain, .count = count, .threads = threads};
+    job j = job_of(threads, count, grain);
     assert_tess_ok(tess_parallel(context, threads, count, grain, mark, &j));
-    assert_int_equal(atomic_load(&j.wrong), 0);
-    for (int64_t i = 0; i < count; i++)
-        assert_int_equal(j.runs[i], 1);
-    free(j.runs);
+    each_once(&j);
 }
 
 static void every_task_once(void **state) {
@@ -85,12 +94,9 @@ static void note(void *argument, int64_t begin, int64_t end, int worker) {
 
 /* Returns how many pieces there were. */
 static int64_t check_guided(tess_context *context, int threads, int64_t count, int64_t grain) {
-    guided g = {.job = {.runs = calloc((size_t)count + 1, 1), .grain = grain, .count = count, .threads = threads},
-                .piece = calloc((size_t)(count / grain + 1), sizeof *g.piece)};
+    guided g = {.job = job_of(threads, count, grain), .piece = calloc((size_t)(count / grain + 1), sizeof *g.piece)};
     assert_tess_ok(tess_parallel_guided(context, threads, count, grain, note, &g));
-    assert_int_equal(atomic_load(&g.job.wrong), 0);
-    for (int64_t i = 0; i < count; i++)
-        assert_int_equal(g.job.runs[i], 1);
+    each_once(&g.job);
     int64_t pieces = 0, before = INT64_MAX;
     for (int64_t at = 0; at < count; at = g.piece[at / grain].end, pieces++) {
         const int64_t length = g.piece[at / grain].end - at;
@@ -98,7 +104,6 @@ static int64_t check_guided(tess_context *context, int threads, int64_t count, i
         assert_true(length <= before);
         before = tess_max64(length, grain); /* all that is left may be less than a grain */
     }
-    free(g.job.runs);
     free(g.piece);
     return pieces;
 }

@@ -1,14 +1,15 @@
 # Test programs, fuzzers and the suite. tests/run.py is the runner; it asks for the builds it needs by the targets below.
 
-# One program for each test file. Tests see the library's inside, so they link the archive, without what a debugger wants (TEST_LDFLAGS= keeps it:
-# 5 GB in all), or the shared library where a sanitizer's build shows its inside; test_io_* link the files' side too, test_cli_* the whole command but its main.c.
+# One program for each test file. Tests see the library's inside, so they link the archive, without what a debugger wants (TEST_LDFLAGS= keeps
+# it), or the shared library where a sanitizer's build shows its inside; test_io_* link the files' side too, test_cli_* the whole command but its main.c.
 TEST_LIB := $(BUILD)/libtessera.$(if $(SANITIZE),so,a)
-TEST_LDFLAGS = $(if $(SANITIZE),-Wl$(comma)-rpath$(comma)'$$ORIGIN/..',-Wl$(comma)--strip-debug)
+TEST_LDFLAGS = $(if $(SANITIZE),,-Wl$(comma)--strip-debug)
+TEST_RPATH = $(if $(SANITIZE),-Wl$(comma)-rpath$(comma)'$$ORIGIN/..')
 TEST_C := $(wildcard tests/test_*.c src/ops/*/test_*.c)
 TESTS := $(patsubst %.c,$(BUILD)/tests/%,$(notdir $(TEST_C)))
 TEST_CORE := $(filter-out $(BUILD)/tests/test_io_% $(BUILD)/tests/test_cli_%,$(TESTS))
 CLI_TESTED_O := $(filter-out $(BUILD)/cli/main.o,$(CLI_O))
-LINK_TEST = @mkdir -p $(@D)$(newline)$(COMPILE) -Itests -MMD -MP -MF $@.d $(filter %.c,$^) -o $@ $(filter %.o %.a %.so,$^) $(TEST_LDFLAGS) $(LDFLAGS) -lcmocka
+LINK_TEST = @mkdir -p $(@D)$(newline)$(COMPILE) -Itests -MMD -MP -MF $@.d $(filter %.c,$^) -o $@ $(filter %.o %.a %.so,$^) $(TEST_RPATH) $(TEST_LDFLAGS) $(LDFLAGS) -lcmocka
 define newline
 
 

@@ -230,6 +230,8 @@ static int torch_says(PyObject *object, PyObject *method) {
 /* torch conjugates and negates lazily: a view has a mark, which DLPack does not carry (its C table never, __dlpack__ asks of conjugates only). Negated are views
  * of imaginary parts, of which no axis has neighbours beside each other: others are not asked, for a question costs as much as the rest of this file. */
 static bool no_marks(tess_py_state *state, const tess_py_array *array, PyObject *object, const char *name) {
+    if (array->kind.family != TESS_PY_TORCH)
+        return true;
     const DLTensor *t = &array->tensor;
     bool complex = array->type == tess_c64 || array->type == tess_c128, beside = t->strides == NULL && t->ndim > 0;
     for (int d = 0; d < t->ndim && t->strides; d++)
@@ -257,7 +259,7 @@ static int acquire_dlpack(tess_py_state *state, tess_py_array *array, PyObject *
         if (exchange->view_of_object(object, &array->tensor) != 0)
             return -1;
         array->object = Py_NewRef(object);
-        return check_dlpack(array, name) && (array->kind.family != TESS_PY_TORCH || no_marks(state, array, object, name)) ? 1 : -1;
+        return check_dlpack(array, name) && no_marks(state, array, object, name) ? 1 : -1;
     }
     PyObject *export = PyObject_GetAttr(object, state->names[N___dlpack__]);
     if (!export) {
@@ -271,7 +273,7 @@ static int acquire_dlpack(tess_py_state *state, tess_py_array *array, PyObject *
     if (!capsule)
         return -1;
     array->object = Py_NewRef(object);
-    bool taken = take_capsule(array, capsule, name) && (array->kind.family != TESS_PY_TORCH || no_marks(state, array, object, name));
+    bool taken = take_capsule(array, capsule, name) && no_marks(state, array, object, name);
     Py_DECREF(capsule);
     return taken ? 1 : -1;
 }

@@ -225,7 +225,7 @@ tess_status TESS_ISA_NAME(tess_correlate_in_volume)(const tess_correlate_problem
                  j.length % (j.kernels->wide * j.kernels->lanes) == 0;
     j.bands = tess_ceil_div(j.rows, volume->band);
     const int64_t count = j.outer.rows * j.bands * j.planes;
-    if (run->threads == 1)
+    if (run->threads == 1) /* whole bands: a piece that begins within one fills its ring of layers anew */
         return tess_parallel(run->context, 1, count, j.planes, task, &j);
     return tess_parallel_guided(run->context, run->threads, count, j.planes < 2 * LEAST_CHUNK ? j.planes : LEAST_CHUNK, task, &j);
 }

@@ -33,7 +33,7 @@ static tess_status call(const sample *s, const hostile_array *in, const hostile_
 
 static void compare(const sample *s, uint64_t *random) {
     static int number;
-    if (hostile_spared(&number, 2))
+    if (hostile_spared(number++, 2))
         return;
     hostile_array in, mask, expected, out;
     int64_t out_shape[8];
@@ -84,16 +84,13 @@ static void compare(const sample *s, uint64_t *random) {
 #define F64 .in = tess_f64, .weights = tess_f64, .out = tess_f64, .fill = 1
 
 /* Lines: tiles from 256 points on, incomplete ones, ones that do not exist, at both ends of every boundary. */
-/* Sanitizers look into the machine that runs the kernels: half of the cases is enough for them. */
-static bool skipped(int number) { return TESS_SANITIZED && number % 2 != 0; }
-
 static void lines(void **state) {
     (void)state;
     uint64_t random = 1;
     static const int64_t cases[][2] = {{700, 9}, {3000, 65}, {9000, 400}, {20, 300}};
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int boundary = i % 2; boundary <= TESS_BOUNDARY_WRAP; boundary += i < 2 ? 1 : 2) {
-            if (skipped(i + boundary))
+            if (hostile_spared(i + boundary, 2))
                 continue;
             sample s = {F32, .ndim = 1, .naxes = 1, .shape = {cases[i][0]}, .mask = {cases[i][1]}, .boundary = (tess_boundary)boundary};
             s.extent = (tess_extent)((i + boundary) % 3);
@@ -109,7 +106,7 @@ static void images(void **state) {
         {40, 50, 5, 5}, {150, 20, 33, 2}, {90, 140, 31, 31}, {600, 640, 63, 61}}; /* the last: tiles that lie inside, or in part */
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int boundary = i % 3; boundary <= TESS_BOUNDARY_WRAP; boundary += i < 2 ? 1 : i == 2 ? 3 : 6) {
-            if (skipped(boundary / 3))
+            if (hostile_spared(boundary / 3, 2))
                 continue;
             sample s = {F32, .ndim = 2, .naxes = 2, .axes = {0, 1}, .shape = {cases[i][0], cases[i][1]}, .mask = {cases[i][2], cases[i][3]}};
             s.boundary = (tess_boundary)boundary;
@@ -132,7 +129,7 @@ static void complex_outputs(void **state) {
         {F32, .ndim = 2, .naxes = 1, .axes = {0}, .shape = {300, 2}, .mask = {301}, .extent = TESS_EXTENT_VALID}};
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int wide = 0; wide < 2; wide++) {
-            if (skipped(i + wide))
+            if (hostile_spared(i + wide, 2))
                 continue;
             sample s = cases[i];
             s.out = wide ? tess_c128 : tess_c64;

@@ -126,9 +126,6 @@ static void compare(const work *w, uint64_t *random) {
 
 #define F32 .in = tess_f32, .mask = tess_f32, .out = tess_f32, .fill = 1
 
-/* What sanitizers look into, the machine that runs the kernels, does not depend on the boundary: some of the cases are enough for them. */
-static bool spared(int number) { return TESS_SANITIZED && number % 3 != 0; }
-
 /* Lengths that leave blocks incomplete, masks from one tap to longer than the array, every boundary. */
 static void rows_of_f32(void **state) {
     (void)state;
@@ -136,7 +133,7 @@ static void rows_of_f32(void **state) {
     static const int64_t cases[][2] = {{1, 1}, {3, 9}, {40, 4}, {300, 33}, {1000, 63}, {5000, 127}};
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++) {
-            if (spared(i + boundary))
+            if (hostile_spared(i + boundary, 3))
                 continue;
             work w = {F32, .ndim = 1, .shape = {cases[i][0]}, .mask_ndim = 1, .width = {cases[i][1]}, .boundary = (tess_boundary)boundary};
             w.extent = (tess_extent)(i % 3 == 2 ? boundary % 3 : TESS_EXTENT_SAME);
@@ -151,7 +148,7 @@ static void images_of_f32(void **state) {
     static const int64_t cases[][4] = {{5, 7, 3, 3}, {40, 140, 5, 5}, {70, 37, 7, 7}, {2, 3, 5, 9}, {31, 64, 2, 4}, {50, 130, 11, 11}};
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++) {
-            if (spared(i + boundary))
+            if (hostile_spared(i + boundary, 3))
                 continue;
             work w = {F32,
                       .ndim = 2,
@@ -184,7 +181,7 @@ static void volumes_batches_and_axes(void **state) {
             {F32, .ndim = 3, .shape = {8, 9, 10}, .mask_ndim = 2, .width = {5, 3}, .named = true, .axes = {2, 0}},       /* axes in turned order */
             {F32, .ndim = 2, .shape = {50, 40}, .mask_ndim = 1, .width = {7}, .named = true, .axes = {0}, .layout = 1}}; /* columns */
         for (int i = 0; i < TESS_COUNT(cases); i++) {
-            if (spared(i + boundary))
+            if (hostile_spared(i + boundary, 3))
                 continue;
             work w = cases[i];
             w.boundary = (tess_boundary)boundary;
@@ -192,9 +189,6 @@ static void volumes_batches_and_axes(void **state) {
         }
     }
 }
-
-/* A sixth of the large ones. */
-static bool skipped(int number) { return TESS_SANITIZED && number % 6 != 0; }
 
 /* Rows that begin at multiples of 16 bytes, wide enough for warps and blocks without an edge. */
 static void inner_blocks(void **state) {
@@ -237,7 +231,7 @@ static void inner_blocks(void **state) {
             {F32, .ndim = 3, .shape = {23, 21, 264}, .masks = 3, .width = {9, 5, 3}, .named = true, .axes = {2, 0, 1}},
             {F32, .ndim = 2, .shape = {3, 2064}, .mask_ndim = 1, .width = {33}}};
         for (int i = 0; i < TESS_COUNT(cases); i++) {
-            if (skipped(i + boundary))
+            if (hostile_spared(i + boundary, 6))
                 continue;
             work w = cases[i];
             w.boundary = (tess_boundary)boundary;
@@ -303,7 +297,7 @@ static void lists(void **state) {
                               {F32, .ndim = 2, .shape = {21, 52}, .masks = 2, .width = {5, 1}},
                               {.in = tess_u8, .mask = tess_i8, .out = tess_u8, .ndim = 2, .shape = {19, 33}, .masks = 2, .width = {5, 3}}};
         for (int i = 0; i < TESS_COUNT(cases); i++) {
-            if (spared(i + boundary))
+            if (hostile_spared(i + boundary, 3))
                 continue;
             work w = cases[i];
             w.boundary = (tess_boundary)boundary;
@@ -327,7 +321,7 @@ static void lists_of_three(void **state) {
                 {F32, .ndim = 4, .shape = {2, 9, 11, 37}, .masks = 3, .width = {3, 4, 5}, .origin = {0, -1, 1}},
                 {.in = type[0], .mask = type[1], .out = type[0], .fill = 1, .ndim = 3, .shape = {11, 34, 48}, .masks = 3, .width = {5, 9, 3}}};
             for (int k = 0; k < TESS_COUNT(cases); k++) {
-                if (skipped(i + boundary + k))
+                if (hostile_spared(i + boundary + k, 6))
                     continue;
                 work w = cases[k];
                 w.boundary = (tess_boundary)boundary;

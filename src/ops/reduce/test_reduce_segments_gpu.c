@@ -26,7 +26,7 @@ typedef struct work {
 
 static void compare(const work *w, const lengths *l, uint64_t *random) {
     static int number;
-    if (hostile_spared(&number, 4))
+    if (hostile_spared(number++, 4))
         return;
     hostile_array in, expected, out;
     int64_t out_shape[3], size = l->count + 1;
@@ -214,7 +214,7 @@ static void mixed(void **state) {
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int far = 0; far < 2; far++) { /* the mean decides how segments are shared */
             lengths l;
-            if (TESS_SANITIZED && (i + far) % 3 != 0) /* what sanitizers look into does not depend on the operation */
+            if (hostile_spared(i + far, 3)) /* what sanitizers look into does not depend on the operation */
                 continue;
             work w = {.operation = cases[i].operation, .in = cases[i].in, .out = cases[i].out, .nan = cases[i].nan, .fill = 1 + (i + far) % 2};
             l.offset[0] = i % 5;

@@ -12,7 +12,7 @@ static const char *only; /* NULL: every row is compared */
 /* Every row that takes the problem, against the CPU's reference. */
 static void compare(uint64_t *random, tess_type type, int ndim, const int64_t *shape, const int *perm, int layout) {
     static int number;
-    if (hostile_spared(&number, 4))
+    if (hostile_spared(number++, 4))
         return;
     hostile_array in, expected, out;
     int64_t out_shape[TESS_MAX_NDIM];
@@ -138,7 +138,7 @@ static void in_place(void **state) {
     tess_transpose_options options = {.struct_size = sizeof options, .perm = perm, .nperm = 4};
     for (int t = 0; t < TESS_COUNT(types); t++)
         for (int c = 0; c < TESS_COUNT(cases); c++) {
-            if (TESS_SANITIZED && (t + c) % 3 != 0)
+            if (hostile_spared(t + c, 3))
                 continue;
             const int64_t size = (int64_t)tess_type_size(types[t]), wide = 2080 / size; /* rows of some KiB have larger tiles */
             const int64_t odd = size <= 2 ? 2047 : size == 4 ? 1023 : 127;              /* enough of them for groups */
