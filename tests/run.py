@@ -70,13 +70,6 @@ def oracle_python():
     return "python3"
 
 
-def one_thread(test):
-    """Words before a command. Programs of many small launches on virtual GPUs of several threads wait for one another's when more of them run than there are
-    processors: test_reduce_segments_gpu and test_reduce_gpu side by side on two took 65 and 76 s, with one thread 21 and 20 (Zen 4, 2026-11-23).
-    test_vgpu_* and test_gpu_* still run them with several."""
-    return ["env", "TESSERA_THREADS=1"] if test.endswith("_gpu") else []
-
-
 def plan(quick):
     """The builds and the checks that need them."""
     make = ["make", "-s"]
@@ -85,7 +78,7 @@ def plan(quick):
     python, oracle = found("tests/oracle/test_*.py"), oracle_python()
     builds = [Check("build gcc -Werror", make + ["WERROR=1", "all", "tests", "python", "PYTHON=" + oracle])]
     checks = [Check("oracle/" + stem(f), [oracle, f], builds[0].name) for f in python]
-    checks += [Check("c/" + t, one_thread(t) + ["build/tests/" + t], builds[0].name) for t in c]
+    checks += [Check("c/" + t, ["build/tests/" + t], builds[0].name) for t in c]
     checks += [Check("python/" + stem(f), ["env", "PYTHONPATH=build/python", oracle, f], builds[0].name) for f in found("python/tests/test_*.py")]
     if quick:
         return builds, checks
@@ -100,7 +93,7 @@ def plan(quick):
     if shutil.which("clang"):
         build("clang -Werror", ["all", "tests"], "CC=clang", "BUILD=build-clang", "WERROR=1")
     asan = build("asan+ubsan", ["all", "tests", "python"], "PYTHON=" + oracle, "BUILD=build-asan", "SANITIZE=address,undefined")
-    checks += [Check("asan/" + t, one_thread(t) + ["build-asan/tests/" + t], asan) for t in c if t not in NOT_SANITIZED]
+    checks += [Check("asan/" + t, ["build-asan/tests/" + t], asan) for t in c if t not in NOT_SANITIZED]
     runtime = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True).stdout.strip()
     checks += [Check("asan/python_" + t, ["env", "PYTHONPATH=build-asan/python", "LD_PRELOAD=" + runtime, "ASAN_OPTIONS=detect_leaks=0", oracle,
                                           "python/tests/" + t + ".py"], asan) for t in ("test_arrays", "test_lifetimes", "test_profile")]

@@ -253,12 +253,13 @@ static void the_folder_does_not_grow_for_ever(void **state) {
     assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
     assert_int_equal(compile_anew(plain_image), 0); /* read: it is young now */
     tess_gpu *gpu = fake_open(&context);
-    assert_int_equal(compile_with(gpu, &plain, TESS_GPU_PTX, NULL), 1); /* written: 1026 files of ours */
+    assert_int_equal(compile_with(gpu, &plain, TESS_GPU_PTX, NULL), 1); /* written: two files of ours beyond the limit */
     tess_close(context);
-    assert_int_equal(cached(folder, path, sizeof path), 1026 - 256 + 1);
-    for (int i = 0; i < TESS_GPU_CACHE_FILES; i += 255) {
+    const int quarter = (TESS_GPU_CACHE_FILES + 2) / 4;
+    assert_int_equal(cached(folder, path, sizeof path), TESS_GPU_CACHE_FILES + 2 - quarter + 1);
+    for (int i = 0; i < TESS_GPU_CACHE_FILES; i += quarter - 1) {
         snprintf(path, sizeof path, "%s/kernels/%064x.%s", folder, i, i % 2 ? "ptx" : "cubin.1234.5678.9");
-        assert_int_equal(access(path, F_OK), i < 256 ? -1 : 0);
+        assert_int_equal(access(path, F_OK), i < quarter ? -1 : 0);
     }
     assert_int_equal(access(first, F_OK), 0);
     fake_cache_end(folder);

@@ -20,7 +20,7 @@
 enum {
     MAX_THREADS = 1024,
     SPINS = 1000 /* pauses: some tens of microseconds */,
-    ALONE = 16 /* pieces, so that a progress callback is asked between them */
+    ASKED = 16 /* pieces at least of a guided job that reports progress or is one thread's: the callback is asked between them */
 };
 
 struct tess_pool {
@@ -36,32 +36,32 @@ struct tess_pool {
     int placed, caller; /* so many threads are kept off the processor `caller`; the job's caller alone reads and writes these */
     tess_task task;
     void *argument;
-    int64_t count, grain, shares;
+    int64_t count, grain, shares, longest;
     _Atomic int64_t next;
     _Atomic bool cancelled;
     pthread_t thread[MAX_THREADS];
 };
 
-/* Takes the next piece: a grain, or as many grains as a `shares`-th part of what is left has where shares is not 0. Returns its first index; *end: one
- * behind its last. */
-static int64_t take(_Atomic int64_t *next, int64_t count, int64_t grain, int64_t shares, int64_t *end) {
+/* Takes the next piece: a grain, or as many grains as a `shares`-th part of what is left has, or the longest piece, where shares is not 0. Returns its first
+ * index; *end: one behind its last. */
+static int64_t take(tess_pool *pool, int64_t *end) {
     int64_t begin;
-    if (shares == 0) {
-        begin = atomic_fetch_add_explicit(next, grain, memory_order_relaxed);
-        *end = tess_min64(begin + grain, count);
+    if (pool->shares == 0) {
+        begin = atomic_fetch_add_explicit(&pool->next, pool->grain, memory_order_relaxed);
+        *end = tess_min64(begin + pool->grain, pool->count);
         return begin;
     }
-    begin = atomic_load_explicit(next, memory_order_relaxed);
+    begin = atomic_load_explicit(&pool->next, memory_order_relaxed);
     do {
-        int64_t left = tess_max64(count - begin, 0);
-        *end = begin + tess_min64(left, tess_max64(left / shares / grain, 1) * grain);
-    } while (!atomic_compare_exchange_weak_explicit(next, &begin, *end, memory_order_relaxed, memory_order_relaxed));
+        int64_t left = tess_max64(pool->count - begin, 0), piece = tess_max64(left / pool->shares / pool->grain, 1) * pool->grain;
+        *end = begin + tess_min64(left, tess_min64(piece, pool->longest));
+    } while (!atomic_compare_exchange_weak_explicit(&pool->next, &begin, *end, memory_order_relaxed, memory_order_relaxed));
     return begin;
 }
 
 static void work(tess_pool *pool, int worker) {
     while (!atomic_load_explicit(&pool->cancelled, memory_order_relaxed)) {
-        int64_t end, begin = take(&pool->next, pool->count, pool->grain, pool->shares, &end);
+        int64_t end, begin = take(pool, &end);
         if (begin >= pool->count)
             break;
         pool->task(pool->argument, begin, end, worker);
@@ -153,11 +153,11 @@ static int64_t take_alone(_Atomic int64_t *next, int64_t count, int64_t grain, i
 
 /* The calling thread's share of the work, with a look at the progress callback between pieces, at most 20 times a second. */
 static bool caller_work(tess_context *context, tess_pool *pool, _Atomic int64_t *next, _Atomic bool *cancelled, int64_t count, int64_t grain,
-                        int64_t shares, tess_task task, void *argument) {
+                        tess_task task, void *argument) {
     double reported = context->options.progress ? tess_seconds() : 0;
     /* Looked at before a piece is taken, which is then done: others may wait for it. */
     while (!atomic_load_explicit(cancelled, memory_order_relaxed)) {
-        int64_t end, begin = pool ? take(next, count, grain, shares, &end) : take_alone(next, count, grain, &end);
+        int64_t end, begin = pool ? take(pool, &end) : take_alone(next, count, grain, &end);
         if (begin >= count)
             break;
         if (pool)
@@ -176,15 +176,14 @@ static bool caller_work(tess_context *context, tess_pool *pool, _Atomic int64_t 
 
 static tess_status run(tess_context *context, int threads, int64_t count, int64_t grain, bool guided, tess_task task, void *argument) {
     bool finished;
+    const int64_t longest = tess_max64(count / ASKED / grain, 1) * grain;
     int64_t pieces = count > 0 ? tess_ceil_div(count, grain) : 0;
     int helpers = (int)tess_min64(tess_min64(threads, pieces), MAX_THREADS) - 1;
     tess_pool *pool = helpers > 0 ? pool_get(context) : NULL;
     if (!pool || pthread_mutex_trylock(&pool->busy) != 0) {
         _Atomic int64_t next = 0;
         _Atomic bool cancelled = false;
-        if (guided)
-            grain = tess_max64(count / ALONE / grain, 1) * grain;
-        finished = caller_work(context, NULL, &next, &cancelled, count, grain, 0, task, argument);
+        finished = caller_work(context, NULL, &next, &cancelled, count, guided ? longest : grain, task, argument);
     } else {
         start_threads(pool, helpers);
         keep_clear(pool);
@@ -194,6 +193,7 @@ static tess_status run(tess_context *context, int threads, int64_t count, int64_
         pool->count = count;
         pool->grain = grain;
         pool->shares = guided ? 2 * (helpers + 1) : 0;
+        pool->longest = context->options.progress ? longest : count; /* longer ones take up to 2 % less time */
         pool->wanted = helpers;
         atomic_store(&pool->next, 0);
         atomic_store(&pool->cancelled, false);
@@ -203,7 +203,7 @@ static tess_status run(tess_context *context, int threads, int64_t count, int64_
         else
             pthread_cond_broadcast(&pool->wake);
         pthread_mutex_unlock(&pool->lock);
-        finished = caller_work(context, pool, &pool->next, &pool->cancelled, count, grain, pool->shares, task, argument);
+        finished = caller_work(context, pool, &pool->next, &pool->cancelled, count, grain, task, argument);
         pthread_mutex_lock(&pool->lock);
         pool->wanted = 0; /* a thread that wakes only now finds nothing to join */
         pthread_mutex_unlock(&pool->lock);

@@ -15,8 +15,8 @@ typedef void (*tess_task)(void *argument, int64_t begin, int64_t end, int worker
  * the caller does all the work. Reports progress; TESS_ERR_CANCELLED when the callback said so (pieces not begun are then left out). */
 tess_status tess_parallel(tess_context *context, int threads, int64_t count, int64_t grain, tess_task task, void *argument);
 
-/* The same for tasks whose neighbours share work when one piece does both: pieces of one or more grains, each the 2 * threads-th part of what is left, so that
- * there are few seams and the threads end together even where one is slower (guided self-scheduling: Polychronopoulos and Kuck, IEEE Transactions on
+/* The same for tasks whose neighbours share work when one piece does both: pieces of one or more grains, each the 2 * threads-th part of what is left (at most a
+ * sixteenth of all when the context reports progress), so that there are few seams and the threads end together even where one is slower (guided self-scheduling: Polychronopoulos and Kuck, IEEE Transactions on
  * Computers C-36, 1987, with half its pieces). A caller that works alone takes pieces of a sixteenth. */
 tess_status tess_parallel_guided(tess_context *context, int threads, int64_t count, int64_t grain, tess_task task, void *argument);
 
