@@ -36,12 +36,12 @@ THREADED = {"test_parallel", "test_context", "test_plan", "test_wisdom", "test_t
 # Programs that sanitizers have nothing to look into: minutes of a compiler that is not ours, whose figures are compared.
 NOT_SANITIZED = {"test_gpu_limits"}
 # Checks of a minute and more, which go first.
-LONG = {"asan/test_correlate_gpu", "check/bits", "c/test_correlate_gpu", "c/test_gpu_limits", "asan/test_correlate_rows", "asan/test_correlate_walks",
-        "asan/test_gpu_pipeline", "asan/python_test_lifetimes", "asan/test_reduce_gpu", "c/test_reduce_gpu",
-        "asan/test_reduce_segments_gpu", "asan/test_reduce_short_gpu", "asan/test_reduce_patches_gpu"}
+LONG = {"check/bits", "c/test_gpu_limits", "c/test_correlate_gpu", "c/test_reduce_gpu", "c/test_correlate_walks", "asan/test_correlate_gpu",
+        "asan/test_correlate_walks", "asan/test_correlate_rows", "asan/test_correlate_fft", "asan/test_reduce_short_gpu", "asan/python_test_lifetimes"}
 SANITIZER_ENV = {
-    # Not detect_stack_use_after_return: gcc 12 puts 64-byte vectors on 32-byte places with it (PR 110027). Not intercept_tls_get_addr: up to gcc 13 and
-    # clang 16 a block of a dlopened library (NVRTC) 16 bytes after the begin of a page is taken for one of glibc before 2.25, and the search for leaks dies.
+    # Not detect_stack_use_after_return: gcc 12 puts 64-byte vectors on 32-byte places with it (PR 110027). Not intercept_tls_get_addr: with
+    # gcc 12 (up to 13, and clang 16, it is said) a block of a dlopened library (NVRTC) that lies 16 bytes into a page is taken for one of glibc before 2.25, and
+    # the search for leaks dies.
     "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:intercept_tls_get_addr=0",
     "UBSAN_OPTIONS": "print_stacktrace=1",
     "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1:allocator_may_return_null=1",
