@@ -194,7 +194,7 @@ void tess_gpu_cache_answered(tess_gpu *gpu, const tess_gpu_key *key, tess_gpu_fo
 void tess_gpu_cache_drop(tess_gpu *gpu, const tess_gpu_key *key, tess_gpu_form form);
 void tess_gpu_cache_free(tess_gpu *gpu);               /* the one in memory */
 bool tess_gpu_cache_folder(char *buffer, size_t size); /* false: no disk cache */
-enum { TESS_GPU_CACHE_FILES = 4096 };
+enum { TESS_GPU_CACHE_FILES = 8192 };
 /* prune.c: removes the quarter of the folder's files that was used longest ago when there are more than TESS_GPU_CACHE_FILES. */
 void tess_gpu_cache_prune(tess_gpu *gpu, const char *folder);
 

@@ -208,7 +208,7 @@ void tess_vgpu_resolve(vgpu_warp *w, const vgpu_record *r, ptx_space space, vgpu
             low = x < low ? x : low;
             high = x > high ? x : high;
         }
-        vgpu_access access = {r, w, allocation, out->address, out->mask, bytes, space, kind, out->pattern, low, high, NULL};
+        vgpu_access access = {r, w, allocation, out->address, out->mask, bytes, space, kind, out->pattern, low, high, NULL, NULL};
         for (int i = 0; i < launch->observers; i++)
             if (launch->observer[i]->access)
                 launch->observer[i]->access(w->worker->state[i], &access);

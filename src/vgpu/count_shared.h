@@ -133,8 +133,37 @@ static int async_rounds(const uint64_t *from, uint32_t read, const uint64_t *to,
     return count;
 }
 
-static void count_async(const uint64_t *from, uint32_t read, const vgpu_access *a, tess_vgpu_counters *c) {
+/* Of 16 bytes past the first-level cache. What moves at once lies in one line of the source and goes to one line, a line of 128 bytes, turned by as many sectors,
+ * the same half of each sector or all of it (measured: docs/counters.md). */
+typedef struct vgpu_past {
+    uint64_t sectors, tags, rounds;
+} vgpu_past;
+
+static vgpu_past past_cache(const uint64_t *from, const uint64_t *to, uint32_t mask) {
+    uint64_t lines[LANES] = {0}, pieces[LANES] = {0}, units[LANES] = {0}, rounds[LANES] = {0};
+    for (uint32_t m = mask; m; m &= m - 1) {
+        const int l = TESS_LOW_BIT(m);
+        lines[l] = from[l] >> 7 << 16 | to[l] >> 7;
+        pieces[l] = from[l] >> 7 << 16 | to[l] >> 5;
+        units[l] = from[l] >> 5 << 16 | to[l] >> 5 << 1 | ((from[l] ^ to[l]) >> 4 & 1); /* from a sector to a sector, halves kept or changed */
+    }
+    for (uint32_t m = mask; m; m &= m - 1) {
+        const int l = TESS_LOW_BIT(m);
+        uint64_t halves = 0;
+        for (int k = 0; k < LANES; k++)
+            halves |= mask >> k & 1 && units[k] == units[l] ? 1u << (to[k] >> 4 & 1) : 0;
+        rounds[l] = lines[l] << 5 | (((from[l] >> 5) - (to[l] >> 5)) & 3) << 3 | (units[l] & 1) << 2 | halves;
+    }
+    return (vgpu_past){(uint64_t)distinct(pieces, mask, 0), (uint64_t)distinct(lines, mask, 0), (uint64_t)distinct(rounds, mask, 0)};
+}
+
+/* read: the lanes that read; whole: 16 bytes each, past the first-level cache. */
+static void count_async(const uint64_t *from, uint32_t read, bool whole, const vgpu_access *a, tess_vgpu_counters *c) {
     c->shared_async_requests += read != 0;
+    if (whole && read == a->mask) {
+        c->shared_async_wavefronts += past_cache(from, a->address, read).rounds;
+        return;
+    }
     for (int p = 0; p < a->bytes / 4; p++)
         c->shared_async_wavefronts += (uint64_t)async_rounds(from, read, a->address, a->mask & phase_mask(lanes_a_phase(a->bytes), p), a->bytes);
 }

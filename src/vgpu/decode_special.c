@@ -184,6 +184,7 @@ static tess_status copy_async(vgpu_decoder *d) {
     r->b = VGPU_NO_SLOT;
     if (in->operand_count == 4)
         TESS_TRY(tess_vgpu_source(d, &in->operand[3], PTX_B32, false, &r->b));
+    r->flags |= in->flags & PTX_CG ? VGPU_PAST_L1 : 0;
     r->space = PTX_SHARED;
     r->run = tess_vgpu_copy_async;
     return TESS_OK;

@@ -48,7 +48,12 @@ static void global(const vgpu_access *a, tess_vgpu_counters *c) {
     }
     uint64_t sectors, tags, bytes, room[LANES], w = (uint64_t)a->bytes;
     const uint64_t *address;
-    if (a->pattern == VGPU_UNIT) {
+    if (a->to) {
+        const vgpu_past past = past_cache(a->address, a->to, a->mask);
+        sectors = past.sectors;
+        tags = past.tags;
+        bytes = w * (uint64_t)distinct(a->address, a->mask, 0);
+    } else if (a->pattern == VGPU_UNIT) {
         uint64_t first = a->address[0], last = first + LANES * w - 1;
         sectors = last / 32 - first / 32 + 1;
         tags = last / 128 - first / 128 + 1;
@@ -127,6 +132,7 @@ typedef struct vgpu_sources {
     uint64_t address[LANES], low, high;
     uint32_t mask;
     vgpu_pattern pattern;
+    bool partial; /* some lanes read less than they write */
 } vgpu_sources;
 
 /* After the counters: the sources; a row to count one access in. */
@@ -215,6 +221,7 @@ static void add_sources(vgpu_sources *sources, const vgpu_access *a) {
     sources->low = sources->mask && sources->low < a->low ? sources->low : a->low;
     sources->high = sources->mask && sources->high > a->high ? sources->high : a->high;
     sources->pattern = sources->mask || a->bytes < a->record->bytes ? VGPU_ANY_PATTERN : a->pattern;
+    sources->partial = a->bytes < a->record->bytes || (sources->mask && sources->partial);
     for (int l = 0; l < LANES; l++)
         sources->address[l] = a->mask >> l & 1 ? a->address[l] : sources->address[l];
     sources->mask |= a->mask;
@@ -233,7 +240,8 @@ static void on_access(void *state, const vgpu_access *a) {
             add_sources(sources, a);
             return;
         }
-        count_async(sources->address, sources->mask, a, c);
+        const bool past = a->record->flags & VGPU_PAST_L1;
+        count_async(sources->address, sources->mask, past && !sources->partial, a, c);
         if (!sources->mask)
             return;
         merged = *a;
@@ -244,6 +252,7 @@ static void on_access(void *state, const vgpu_access *a) {
         merged.pattern = sources->pattern;
         merged.low = sources->low;
         merged.high = sources->high;
+        merged.to = past ? a->address : NULL;
         sources->mask = 0;
         a = &merged;
     }

@@ -78,7 +78,7 @@ TESS_INLINE void tell(const vgpu_warp *w, const vgpu_record *r, ptx_space space,
     for (int l = 0; l < LANES; l++)
         address[l] = first + (uint64_t)s->offset[l];
     const vgpu_allocation *a = space == PTX_GLOBAL ? s->hit : NULL;
-    vgpu_access access = {r, w, a, address, s->mask, bytes, space, kind, s->pattern, low, first + (uint64_t)s->high, s};
+    vgpu_access access = {r, w, a, address, s->mask, bytes, space, kind, s->pattern, low, first + (uint64_t)s->high, s, NULL};
     for (; i < launch->observers; i++)
         if (launch->observer[i]->access)
             launch->observer[i]->access(w->worker->state[i], &access);

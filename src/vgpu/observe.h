@@ -51,6 +51,7 @@ typedef struct vgpu_access {
     vgpu_pattern pattern;
     uint64_t low, high; /* of the active lanes' addresses */
     vgpu_shape *shape;  /* or NULL */
+    const uint64_t *to; /* [32]: for the counts of a cp.async past the first-level cache, where in shared memory it goes; else NULL */
 } vgpu_access;
 
 typedef struct vgpu_issue {

@@ -229,6 +229,7 @@ enum vgpu_record_flag {
     VGPU_FRAME = 8,    /* address relative to the activation's stack frame */
     VGPU_DYNAMIC = 16, /* address relative to the dynamic shared memory */
     VGPU_UNUSED = 32,  /* atomic whose result nobody reads */
+    VGPU_PAST_L1 = 32, /* cp.async past the first-level cache, .cg */
     VGPU_VOLATILE = 64,
     VGPU_NOT_C = 128 /* the predicate operand is negated */
 };

@@ -77,6 +77,7 @@ typedef struct tess_reduce_gpu_shape {
 } tess_reduce_gpu_shape;
 void tess_reduce_gpu_short_shape(const reduce_problem *p, tess_reduce_gpu_shape *shape);
 int64_t tess_reduce_gpu_stretch(const reduce_problem *p, const tess_reduce_gpu_shape *shape); /* rows of a warp */
+int64_t tess_reduce_gpu_room(const tess_reduce_gpu_shape *shape);                             /* bytes of shared memory a warp */
 int tess_reduce_gpu_lanes(int64_t k); /* of the tree that have an element, rounded up to a power of two */
 void tess_reduce_predict_short(const tess_problem *problem, tess_gpu_prediction *prediction); /* gpu_short_predict.c */
 bool tess_reduce_gpu_short_fits(const tess_problem *problem, const char **why);

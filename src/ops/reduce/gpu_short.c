@@ -114,7 +114,7 @@ bool tess_reduce_gpu_groups_pay(const tess_problem *problem, const char **why) {
     return p->outputs >= MANY_OUTPUTS && p->k <= 256;
 }
 
-static int64_t room_of(const shape *s) { return (s->pad ? s->tile / 8 * 9 : s->tile) + 16; }
+int64_t tess_reduce_gpu_room(const shape *s) { return (s->pad ? s->tile / 8 * 9 : s->tile) + 16; }
 
 /* The widest vectors that rows allow, as many lanes a thread as are wanted at most. */
 static void choose_group(const reduce_problem *p, shape *s, int most) {
@@ -169,7 +169,7 @@ void tess_reduce_gpu_short_shape(const reduce_problem *p, shape *s) {
     }
     while (s->tile < row_bytes(p))
         s->tile += 512;
-    while (room_of(s) * s->warps > SHARED)
+    while (tess_reduce_gpu_room(s) * s->warps > SHARED)
         s->warps /= 2;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_short_predict.c - what reduce/tree_short will count: one stretch of rows for each place that stretches have within a sector is walked, request by request.
+ * gpu_short_predict.c - what reduce/tree_short will count: one stretch of rows for each place that stretches have within a line, and for each warp of a block, is walked,
+ * request by request.
  *
- * Predicted for rows that all follow one another and arrays that begin at a sector. Flops are left out: what the compiler makes of lanes without elements is its own. */
+ * Predicted for rows that all follow one another and arrays that begin at a line. Flops are left out: what the compiler makes of lanes without elements is its own. */
 #include "ops/reduce/gpu_reduce.h"
 
 typedef struct walk {
@@ -53,15 +54,30 @@ static void put(const walk *w, int64_t origin, int64_t from, int64_t to, int64_t
     }
 }
 
-/* gpu_stage.cuh; the stretch's first element lies `before` bytes after `origin`, a multiple of 16. */
-static void stage(const walk *w, int64_t origin, int64_t before, int64_t all) {
+/* A copy of 16 bytes of each lane past the first-level cache, both sides rising: a sector for each pair of a line of the source and a sector of the destination. */
+static void copies(const walk *w, const int64_t *from, const int64_t *to) {
+    int64_t line = -1, sector = -1;
+    int sectors = 0;
+    for (int lane = 0; lane < 32; lane++)
+        if (from[lane] >= 0 && (from[lane] / 128 != line || to[lane] / 32 != sector)) {
+            line = from[lane] / 128;
+            sector = to[lane] / 32;
+            sectors++;
+        }
+    w->sum->global_ld_requests += (sectors > 0) * w->times;
+    w->sum->global_ld_sectors += sectors * w->times;
+}
+
+/* gpu_stage.cuh; the stretch's first element lies `before` bytes after `origin`, a multiple of 16, and comes to byte `tile` of shared memory. */
+static void stage(const walk *w, int64_t tile, int64_t origin, int64_t before, int64_t all) {
     for (int u = 0; u <= w->s.tile / 512; u++) {
-        int64_t load[32];
+        int64_t from[32], to[32];
         for (int lane = 0; lane < 32; lane++) {
             const int64_t at = (u * 32 + lane) * 16;
-            load[lane] = at >= before && at + 16 <= all ? origin + at : -1;
+            from[lane] = at >= before && at + 16 <= all ? origin + at : -1;
+            to[lane] = tile + spot(w, at);
         }
-        global(w, load, 16, false);
+        copies(w, from, to);
     }
     const bool filled = w->s.packed != 0;
     if (before)
@@ -99,11 +115,11 @@ static void vectors(const walk *w, int64_t begin, int64_t here) {
             }
 }
 
-/* A warp's stretch of `here` rows, the first of which is number `first`. */
-static void one_stretch(const walk *w, int64_t first, int64_t here) {
+/* A warp's stretch of `here` rows, the first of which is number `first`; tile: where in shared memory. */
+static void one_stretch(const walk *w, int64_t tile, int64_t first, int64_t here) {
     const reduce_problem *p = w->p;
     const int64_t bytes = p->k * p->in.itemsize, from = first * bytes, before = from % 16, at_once = 32 / w->s.group;
-    stage(w, from - before, before, before + here * bytes);
+    stage(w, tile, from - before, before, before + here * bytes);
     for (int64_t round = 0; round < here; round += at_once) {
         int64_t store[32];
         (w->s.packed ? packed_words : vectors)(w, before + round * bytes, here - round);
@@ -126,12 +142,13 @@ void tess_reduce_predict_short(const tess_problem *base, tess_gpu_prediction *ou
     out->flops = out->constant_requests = -1;
     tess_reduce_gpu_short_shape(p, &w.s);
     const int64_t stretch = tess_reduce_gpu_stretch(p, &w.s), whole = p->outputs / stretch, rest = p->outputs % stretch;
-    const int64_t period = 32 / tess_gcd(32, tess_gcd(stretch * p->k * p->in.itemsize, stretch * p->kept_stride[1][0]));
+    const int64_t turn = 128 / tess_gcd(128, tess_gcd(stretch * p->k * p->in.itemsize, stretch * p->kept_stride[1][0]));
+    const int64_t period = tess_max64(turn, w.s.warps), room = tess_reduce_gpu_room(&w.s); /* powers of two */
     for (int64_t i = 0; i < period && i < whole; i++) {
         w.times = (double)((whole - i + period - 1) / period);
-        one_stretch(&w, i * stretch, stretch);
+        one_stretch(&w, i % w.s.warps * room, i * stretch, stretch);
     }
     w.times = 1;
     if (rest)
-        one_stretch(&w, whole * stretch, rest);
+        one_stretch(&w, whole % w.s.warps * room, whole * stretch, rest);
 }
