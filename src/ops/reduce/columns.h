@@ -63,8 +63,10 @@ TESS_INLINE bool columns_are_narrow(const reduce_problem *p) {
            !columns_turn(p) && !(ordered && p->map != REDUCE_PLAIN);
 }
 
+/* The stack of partial rows, and its elements from one row to the next. */
+TESS_INLINE int64_t columns_stack_step(const reduce_columns_worker *w) { return (w->job->block + 7) / 8 * 8; }
 TESS_INLINE void *columns_stack_row(const reduce_columns_worker *w, int64_t level) {
-    return w->stack + (size_t)level * (size_t)((w->job->block + 7) / 8 * 8) * tess_type_size(w->job->p->acc);
+    return w->stack + (size_t)(level * columns_stack_step(w)) * tess_type_size(w->job->p->acc);
 }
 
 /* columns_fold.c: elements begin .. end-1 of the block's columns. */

@@ -108,10 +108,9 @@ static void eight_rows(const reduce_columns_worker *w, int place, int lanes, int
 
 /* The tree over a leaf's lanes, into row `level` of the stack. As fold_lanes, but that lanes without elements take part with +0, which changes no sum. */
 static void fold_eights(const reduce_columns_worker *w, int64_t n, int64_t level, bool squares) {
-    static const int64_t here = 0;
     const reduce_columns *job = w->job;
     const reduce_eight eight = squares ? job->apart : job->eight;
-    const int64_t rows = tess_ceil_div(n, REDUCE_LANES);
+    const int64_t rows = tess_ceil_div(n, REDUCE_LANES), step = columns_stack_step(w);
     const int lanes = rows > 4 ? 1 : rows > 2 ? 2 : rows > 1 ? 4 : 8, each = REDUCE_EIGHT / lanes;
     const char *row[2][REDUCE_EIGHT];
     int64_t depth = level;
@@ -120,17 +119,18 @@ static void fold_eights(const reduce_columns_worker *w, int64_t n, int64_t level
         memset(w->mapped, 0, (size_t)(w->n * job->p->in.itemsize));
     eight_rows(w, 0, lanes, 0, n, w->mapped, row[0]);
     for (int place = 0; place < REDUCE_LANES; place += lanes, depth++) {
+        const int merges = reduce_merges_after(place / lanes);
         for (int64_t from = 0; from < rows; from += each, turn ^= 1) {
-            if (from + each < rows)
+            const bool ends = from + each >= rows;
+            if (!ends)
                 eight_rows(w, place, lanes, from + each, n, w->mapped, row[turn ^ 1]);
             else if (place + lanes < REDUCE_LANES)
                 eight_rows(w, place + lanes, lanes, 0, n, w->mapped, row[turn ^ 1]);
             else
                 memcpy(row[turn ^ 1], row[turn], sizeof *row);
-            eight(columns_stack_row(w, depth), row[turn], row[turn ^ 1], lanes, from > 0, w->n, w->mean);
+            eight(columns_stack_row(w, depth), step, ends ? merges : 0, row[turn], row[turn ^ 1], lanes, from > 0, w->n, w->mean);
         }
-        for (int merges = reduce_merges_after(place / lanes); merges > 0; merges--, depth--)
-            job->fold(columns_stack_row(w, depth - 1), columns_stack_row(w, depth), &here, 0, 1, w->n, false);
+        depth -= merges;
     }
 }
 
@@ -265,15 +265,16 @@ static void fold_keys(reduce_columns_worker *w, int64_t first, int64_t n) {
 void tess_reduce_columns_fold(reduce_columns_worker *w, int64_t begin, int64_t end) {
     const reduce_problem *p = w->job->p;
     int64_t *best = w->best; /* a pointer of its own, or the compiler thinks that it may change */
-    for (int64_t c = 0, n = w->n, least = p->kind == REDUCE_COUNT ? 0 : INT64_MIN; c < n; c++)
-        best[c] = least;
-    memset(w->index, 0xff, (size_t)w->n * sizeof *w->index);
-    memset(w->nans, 0, (size_t)w->n * sizeof *w->nans);
     w->fresh = true;
+    if (p->omit || p->kind == REDUCE_COUNT)
+        memset(w->nans, 0, (size_t)w->n * sizeof *w->nans);
     if (columns_is_tree(p)) {
         fold_tree(w, begin, end);
         return;
     }
+    for (int64_t c = 0, n = w->n, least = p->kind == REDUCE_COUNT ? 0 : INT64_MIN; c < n; c++)
+        best[c] = least;
+    memset(w->index, 0xff, (size_t)w->n * sizeof *w->index);
     if (columns_are_narrow(p)) {
         tess_reduce_narrow_all(w, begin, end);
         return;

@@ -13,63 +13,75 @@
 enum { COLUMNS = TESS_VECTOR_BYTES > 16 ? 16 : 4, MOST_VECTORS = 4 }; /* taken at once, at most */
 enum { AHEAD = 2048 };                                                /* bytes */
 
-/* V vectors of columns, from column c on, to `to`. more: on top of what acc holds; then there is one lane only. TAKE: see take.h; of distances also the means. A
- * line of each row is taken at once: eight rows a power of two apart fill all ways of a set of L1, and their lines would be gone when the next vector wants the
- * rest of them. */
-#define EIGHT(name, type, vector, size, TAKE, ...)                                                                                              \
-    TESS_INLINE void at_##name(type *to, const type *acc, const char *const *p, int64_t c, const int V, const int lanes, const bool more,       \
-                               const double *mean) {                                                                                            \
-        enum { LANES = TESS_VECTOR_BYTES / (int)sizeof(type) };                                                                                 \
-        const int each = REDUCE_EIGHT / lanes;                                                                                                  \
-        vector s[REDUCE_EIGHT][MOST_VECTORS];                                                                                                   \
-        (void)mean;                                                                                                                             \
-        _Pragma("GCC unroll 8") for (int j = 0; j < lanes; j++) {                                                                               \
-            _Pragma("GCC unroll 4") for (int v = 0; v < V; v++) s[j][v] = more ? vector##_load(acc + c + v * LANES) : (vector){0};              \
-            _Pragma("GCC unroll 8") for (int i = 0; i < each; i++) _Pragma("GCC unroll 4") for (int v = 0; v < V; v++) {                        \
-                const int64_t at = c + v * LANES;                                                                                               \
-                s[j][v] = TAKE(s[j][v], p[j * each + i] + at * size __VA_ARGS__);                                                               \
-            }                                                                                                                                   \
-        }                                                                                                                                       \
-        _Pragma("GCC unroll 4") for (int w = 1; w < lanes; w *= 2) _Pragma("GCC unroll 4") for (int j = 0; j < lanes; j += 2 * w)               \
-            _Pragma("GCC unroll 4") for (int v = 0; v < V; v++) s[j][v] += s[j + w][v];                                                         \
-        _Pragma("GCC unroll 4") for (int v = 0; v < V; v++) vector##_store(to + v * LANES, s[0][v]);                                            \
-    }                                                                                                                                           \
-    TESS_INLINE void loop_##name(type *acc, const char *const *row, const char *const *next, const int lanes, const bool more, int64_t n,       \
-                                 const double *mean) {                                                                                          \
-        enum { LANES = TESS_VECTOR_BYTES / (int)sizeof(type), LINE = 64 / (LANES * size), MOST = COLUMNS / LANES };                             \
-        enum { V = (int)LINE < (int)MOST ? (int)LINE : (int)MOST, UNIT = V * LANES };                                                           \
-        const char *p[REDUCE_EIGHT], *q[REDUCE_EIGHT];                                                                                          \
-        const int64_t ahead = size == sizeof(type) ? tess_min64(n, AHEAD / size) : n, own = n - ahead;                                          \
-        type last[UNIT] = {0};                                                                                                                  \
-        int64_t c = 0;                                                                                                                          \
-        memcpy(p, row, sizeof p);                                                                                                               \
-        if (n % UNIT != 0) /* the last ones first: they overlap those before */                                                                 \
-            at_##name(last, acc, p, n - UNIT, V, lanes, more, mean);                                                                            \
-        for (; c < own; c += UNIT) {                                                                                                            \
-            if (c * size % 64 == 0)                                                                                                             \
-                _Pragma("GCC unroll 8") for (int k = 0; k < REDUCE_EIGHT; k++) tess_prefetch_l2(p[k] + (c + ahead) * size);                     \
-            at_##name(acc + c, acc, p, c, V, lanes, more, mean);                                                                                \
-        }                                                                                                                                       \
-        memcpy(q, next, sizeof q);                                                                                                              \
-        for (; c + UNIT <= n; c += UNIT) {                                                                                                      \
-            if (c * size % 64 == 0)                                                                                                             \
-                _Pragma("GCC unroll 8") for (int k = 0; k < REDUCE_EIGHT; k++) tess_prefetch_l2(q[k] + (c - own) * size);                       \
-            at_##name(acc + c, acc, p, c, V, lanes, more, mean);                                                                                \
-        }                                                                                                                                       \
-        if (n % UNIT != 0)                                                                                                                      \
-            memcpy(acc + n - UNIT, last, sizeof last);                                                                                          \
-    }                                                                                                                                           \
-    static void eight_##name(void *acc, const char *const *row, const char *const *next, int lanes, bool more, int64_t n, const double *mean) { \
-        if (more)                                                                                                                               \
-            loop_##name(acc, row, next, 1, true, n, mean);                                                                                      \
-        else if (lanes == 1)                                                                                                                    \
-            loop_##name(acc, row, next, 1, false, n, mean);                                                                                     \
-        else if (lanes == 2)                                                                                                                    \
-            loop_##name(acc, row, next, 2, false, n, mean);                                                                                     \
-        else if (lanes == 4)                                                                                                                    \
-            loop_##name(acc, row, next, 4, false, n, mean);                                                                                     \
-        else                                                                                                                                    \
-            loop_##name(acc, row, next, 8, false, n, mean);                                                                                     \
+/* V vectors of columns, from column c on, to `to`. more: on top of what acc holds; then there is one lane only. The rows below acc are met here, too: written first and
+ * merged later they took a twentieth of the time. TAKE: see take.h; of distances also the means. A line of each row is taken at once: eight rows a power of two apart
+ * fill all ways of a set of L1, and their lines would be gone when the next vector wants the rest of them. */
+#define EIGHT(name, type, vector, size, TAKE, ...)                                                                                                  \
+    TESS_INLINE void at_##name(type *to, const type *acc, int64_t step, int merges, const char *const *p, int64_t c, const int V, const int lanes,  \
+                               const bool more, const double *mean) {                                                                               \
+        enum { LANES = TESS_VECTOR_BYTES / (int)sizeof(type) };                                                                                     \
+        const int each = REDUCE_EIGHT / lanes;                                                                                                      \
+        vector s[REDUCE_EIGHT][MOST_VECTORS];                                                                                                       \
+        (void)mean;                                                                                                                                 \
+        _Pragma("GCC unroll 8") for (int j = 0; j < lanes; j++) {                                                                                   \
+            _Pragma("GCC unroll 4") for (int v = 0; v < V; v++) s[j][v] = more ? vector##_load(acc + c + v * LANES) : (vector){0};                  \
+            _Pragma("GCC unroll 8") for (int i = 0; i < each; i++) _Pragma("GCC unroll 4") for (int v = 0; v < V; v++) {                            \
+                const int64_t at = c + v * LANES;                                                                                                   \
+                s[j][v] = TAKE(s[j][v], p[j * each + i] + at * size __VA_ARGS__);                                                                   \
+            }                                                                                                                                       \
+        }                                                                                                                                           \
+        _Pragma("GCC unroll 4") for (int w = 1; w < lanes; w *= 2) _Pragma("GCC unroll 4") for (int j = 0; j < lanes; j += 2 * w)                   \
+            _Pragma("GCC unroll 4") for (int v = 0; v < V; v++) s[j][v] += s[j + w][v];                                                             \
+        for (const type *below = acc + c - step; merges > 0; merges--, below -= step)                                                               \
+            _Pragma("GCC unroll 4") for (int v = 0; v < V; v++) s[0][v] = vector##_load(below + v * LANES) + s[0][v];                               \
+        _Pragma("GCC unroll 4") for (int v = 0; v < V; v++) vector##_store(to + v * LANES, s[0][v]);                                                \
+    }                                                                                                                                               \
+    TESS_INLINE void loop_##name(type *acc, int64_t step, int merges, const char *const *row, const char *const *next, const int lanes,             \
+                                 const bool more, int64_t n, const double *mean) {                                                                  \
+        enum { LANES = TESS_VECTOR_BYTES / (int)sizeof(type), LINE = 64 / (LANES * size), MOST = COLUMNS / LANES };                                 \
+        enum { V = (int)LINE < (int)MOST ? (int)LINE : (int)MOST, UNIT = V * LANES };                                                               \
+        const char *p[REDUCE_EIGHT], *q[REDUCE_EIGHT];                                                                                              \
+        const int64_t ahead = size == sizeof(type) ? tess_min64(n, AHEAD / size) : n, own = n - ahead;                                              \
+        type last[UNIT] = {0}, *to = acc - merges * step;                                                                                           \
+        int64_t c = 0;                                                                                                                              \
+        memcpy(p, row, sizeof p);                                                                                                                   \
+        if (n % UNIT != 0) /* the last ones first: they overlap those before */                                                                     \
+            at_##name(last, acc, step, merges, p, n - UNIT, V, lanes, more, mean);                                                                  \
+        for (; c < own; c += UNIT) {                                                                                                                \
+            if (c * size % 64 == 0)                                                                                                                 \
+                _Pragma("GCC unroll 8") for (int k = 0; k < REDUCE_EIGHT; k++) tess_prefetch_l2(p[k] + (c + ahead) * size);                         \
+            at_##name(to + c, acc, step, merges, p, c, V, lanes, more, mean);                                                                       \
+        }                                                                                                                                           \
+        memcpy(q, next, sizeof q);                                                                                                                  \
+        for (; c + UNIT <= n; c += UNIT) {                                                                                                          \
+            if (c * size % 64 == 0)                                                                                                                 \
+                _Pragma("GCC unroll 8") for (int k = 0; k < REDUCE_EIGHT; k++) tess_prefetch_l2(q[k] + (c - own) * size);                           \
+            at_##name(to + c, acc, step, merges, p, c, V, lanes, more, mean);                                                                       \
+        }                                                                                                                                           \
+        if (n % UNIT != 0)                                                                                                                          \
+            memcpy(to + n - UNIT, last, sizeof last);                                                                                               \
+    }                                                                                                                                               \
+    TESS_INLINE void merged_##name(type *acc, int64_t step, int merges, const char *const *row, const char *const *next, const int lanes,           \
+                                   const bool more, int64_t n, const double *mean) {                                                                \
+        if (merges == 0)                                                                                                                            \
+            loop_##name(acc, step, 0, row, next, lanes, more, n, mean);                                                                             \
+        else if (merges == 1)                                                                                                                       \
+            loop_##name(acc, step, 1, row, next, lanes, more, n, mean);                                                                             \
+        else                                                                                                                                        \
+            loop_##name(acc, step, merges, row, next, lanes, more, n, mean);                                                                        \
+    }                                                                                                                                               \
+    static void eight_##name(void *acc, int64_t step, int merges, const char *const *row, const char *const *next, int lanes, bool more, int64_t n, \
+                             const double *mean) {                                                                                                  \
+        if (more)                                                                                                                                   \
+            merged_##name(acc, step, merges, row, next, 1, true, n, mean);                                                                          \
+        else if (lanes == 1)                                                                                                                        \
+            merged_##name(acc, step, merges, row, next, 1, false, n, mean);                                                                         \
+        else if (lanes == 2)                                                                                                                        \
+            merged_##name(acc, step, merges, row, next, 2, false, n, mean);                                                                         \
+        else if (lanes == 4)                                                                                                                        \
+            merged_##name(acc, step, merges, row, next, 4, false, n, mean);                                                                         \
+        else                                                                                                                                        \
+            merged_##name(acc, step, merges, row, next, 8, false, n, mean);                                                                         \
     }
 EIGHT(f32, float, v_f32, 4, take_f32)
 EIGHT(f16, float, v_f32, 2, take_f16)

@@ -171,10 +171,12 @@ typedef struct reduce_row_kernels {
 } reduce_row_kernels;
 
 /* Eight rows of n columns at once (cpu_eight.c), 8 / lanes of each of so many lanes (1, 2, 4, 8) of the tree, lane by lane in the order in which they halve:
- * acc[c] becomes the lanes' tree over element c of the rows; more: one lane, which goes on from acc[c]. The rows of `next` are asked for meanwhile. n is 16 or
- * more. apart: squares of the distances from mean[c]; the others have no use for it. */
+ * acc[c] becomes the lanes' tree over element c of the rows; more: one lane, which goes on from acc[c]. merges: acc is the top of a stack of rows, `step` elements
+ * apart; so many rows below it are added to it one after the other, and the last of them takes the sum instead. The rows of `next` are asked for meanwhile. n is 16
+ * or more. apart: squares of the distances from mean[c]; the others have no use for it. */
 enum { REDUCE_EIGHT = 8 };
-typedef void (*reduce_eight)(void *acc, const char *const *row, const char *const *next, int lanes, bool more, int64_t n, const double *mean);
+typedef void (*reduce_eight)(void *acc, int64_t step, int merges, const char *const *row, const char *const *next, int lanes, bool more, int64_t n,
+                             const double *mean);
 typedef struct reduce_eight_kernels {
     reduce_eight sums[REDUCE_MAPS][TESS_TYPES], wide[TESS_TYPES], apart[TESS_TYPES];
 } reduce_eight_kernels;
