@@ -196,7 +196,7 @@ EXTREME(f64, double, v_f64, v_i64, INT64_MAX)
         return best[0];                                                                                                                   \
     }                                                                                                                                     \
     static type extreme_##name(const void *p, int64_t bytes, reduce_order order) {                                                        \
-        const bool near = order.cached || !tess_cpu_asks_ahead(), pages = !order.cached && tess_cpu_reads_halves();                       \
+        const bool near = order.cached || !tess_cpu_asks_ahead(), pages = !order.cached && !order.huge && tess_cpu_reads_halves();        \
         return order.smallest ? extreme_##name##_loop(p, bytes, true, near, pages) : extreme_##name##_loop(p, bytes, false, near, pages); \
     }
 INTEGER_EXTREME(u8, uint8_t)

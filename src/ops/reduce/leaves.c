@@ -6,6 +6,8 @@
  * says. */
 #include <string.h>
 
+#include "core/maker.h"
+#include "core/pages.h"
 #include "core/parallel.h"
 #include "ops/reduce/leaves.h"
 #include "ops/reduce/walk.h"
@@ -163,8 +165,21 @@ static tess_status fold_shared(leaves_job *job, int64_t task) {
     return TESS_OK;
 }
 
+/* Extremes and places of integers lose 3 to 4 % by asking for huge pages; what floats and sums lose was not to be seen (README.md). */
+static bool asks_for_pages(const reduce_problem *p) {
+    enum { WORTH_A_LOOK = 16 << 20 }; /* bytes: half a millisecond */
+    return (p->kind == REDUCE_EXTREME || p->kind == REDUCE_ARG) && !tess_is_float(p->in.type) && !p->order.cached && tess_cpu_reads_halves() &&
+           p->in.count * p->in.itemsize >= WORTH_A_LOOK;
+}
+
 static tess_status fold_all(const tess_problem *problem, const tess_run *run, bool in_place) {
+    reduce_problem own;
     const reduce_problem *p = (const reduce_problem *)problem;
+    if (asks_for_pages(p)) {
+        own = *p;
+        own.order.huge = tess_in_huge_pages(run->in, (size_t)(p->in.count * p->in.itemsize));
+        p = &own;
+    }
     int64_t tasks = p->outputs * p->segments;
     leaves_job job = {.p = p,
                       .run = run,

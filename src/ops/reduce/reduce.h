@@ -30,6 +30,7 @@ typedef struct reduce_order {
     bool numeric;   /* -0 and +0 are equal (arg); else -0 < +0 */
     bool omit;      /* NaN has the lowest key, else the greatest */
     bool cached;    /* what is compared may well lie in L2: asking for it ahead costs more than it brings */
+    bool huge;      /* it lies in huge pages: none need be asked for */
 } reduce_order;
 
 typedef struct reduce_problem {

@@ -97,8 +97,12 @@ static void runs(void **state) {
             continue;
         for (int k = 0; k < 400; k++) {
             const int64_t n = k < 200 ? hostile_between(&random, 1, 600) : hostile_between(&random, 1, 5000);
-            const reduce_order order = {
-                .smallest = k & 1, .numeric = k & 2, .magnitude = k % 32 == 4, .omit = tess_is_float((tess_type)type) && k & 8, .cached = k & 16};
+            const reduce_order order = {.smallest = k & 1,
+                                        .numeric = k & 2,
+                                        .magnitude = k % 32 == 4,
+                                        .omit = tess_is_float((tess_type)type) && k & 8,
+                                        .cached = k & 16,
+                                        .huge = k & 32};
             check((tess_type)type, n, order, k % 3 == 0 ? 1 : k % 3 == 1 ? 3 : 6, (int)(k % 5 == 0 ? 3 : n), &random);
         }
         for (int k = 0; k < 4; k++) /* more than are taken in one go */
