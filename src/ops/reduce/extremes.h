@@ -63,78 +63,78 @@ OF_VECTOR(least_of_f64, double, v_f64, <)
 #endif
 
 /* `bytes` of elements, a vector of them or more: false when only keys can tell, else *best is the wanted value, or *nan says that a NaN is. */
-#define EXTREME(name, type, vector, mask, low)                                                                                                     \
-    TESS_INLINE void extreme_##name##_loop(const char *p, int64_t bytes, type start, bool smallest, bool magnitude, order_pace pace, vector *best, \
-                                           v_flags *nans) {                                                                                        \
-        enum { CHAINS = 8 };                                                                                                                       \
-        const int turn = pace == TOUCHED ? 4 : CHAINS;                                                                                             \
-        const int64_t step = turn * TESS_VECTOR_BYTES;                                                                                             \
-        vector m[CHAINS];                                                                                                                          \
-        v_flags found = v_flags_none();                                                                                                            \
-        for (int c = 0; c < CHAINS; c++)                                                                                                           \
-            m[c] = v_##name##_all(start);                                                                                                          \
-        int64_t at = 0;                                                                                                                            \
-        for (; at + step <= bytes; at += step) {                                                                                                   \
-            if (pace == ASKED_FOR)                                                                                                                 \
-                tess_prefetch_ahead(p + at + 4096, (int)step);                                                                                     \
-            if (pace == TOUCHED)                                                                                                                   \
-                tess_ask_page(p + at, (int)step);                                                                                                  \
-            _Pragma("GCC unroll 8") for (int c = 0; c < turn; c += 2) {                                                                            \
-                if (pace == TOUCHED) {                                                                                                             \
-                    tess_touch_next(p + at, c, 4);                                                                                                 \
-                    tess_touch_next(p + at, c + 1, 4);                                                                                             \
-                }                                                                                                                                  \
-                vector x = v_##name##_load(p + at + c * TESS_VECTOR_BYTES), y = v_##name##_load(p + at + (c + 1) * TESS_VECTOR_BYTES);             \
-                found = v_##name##_nans(found, x, y);                                                                                              \
-                if (magnitude) {                                                                                                                   \
-                    x = (vector)((mask)x & low);                                                                                                   \
-                    y = (vector)((mask)y & low);                                                                                                   \
-                }                                                                                                                                  \
-                m[c] = smallest ? v_##name##_lesser(x, m[c]) : v_##name##_greater(x, m[c]);                                                        \
-                m[c + 1] = smallest ? v_##name##_lesser(y, m[c + 1]) : v_##name##_greater(y, m[c + 1]);                                            \
-            }                                                                                                                                      \
-        }                                                                                                                                          \
-        for (; at < bytes; at += TESS_VECTOR_BYTES) { /* the last ones again, which changes nothing */                                             \
-            vector x = v_##name##_load(p + tess_min64(at, bytes - TESS_VECTOR_BYTES));                                                             \
-            found = v_##name##_nans(found, x, x);                                                                                                  \
-            if (magnitude)                                                                                                                         \
-                x = (vector)((mask)x & low);                                                                                                       \
-            m[0] = smallest ? v_##name##_lesser(x, m[0]) : v_##name##_greater(x, m[0]);                                                            \
-        }                                                                                                                                          \
-        for (int c = 1; c < CHAINS; c++)                                                                                                           \
-            m[0] = smallest ? v_##name##_lesser(m[c], m[0]) : v_##name##_greater(m[c], m[0]);                                                      \
-        *best = m[0];                                                                                                                              \
-        *nans = found;                                                                                                                             \
-    }                                                                                                                                              \
-    TESS_INLINE void extreme_##name##_paced(const char *p, int64_t bytes, type start, reduce_order order, order_pace pace, vector *best,           \
-                                            v_flags *nans) {                                                                                       \
-        if (order.magnitude)                                                                                                                       \
-            extreme_##name##_loop(p, bytes, start, order.smallest, true, pace, best, nans);                                                        \
-        else if (order.smallest)                                                                                                                   \
-            extreme_##name##_loop(p, bytes, start, true, false, pace, best, nans);                                                                 \
-        else                                                                                                                                       \
-            extreme_##name##_loop(p, bytes, start, false, false, pace, best, nans);                                                                \
-    }                                                                                                                                              \
-    static bool extreme_##name(const void *p, int64_t bytes, reduce_order order, type *best, bool *nan) {                                          \
-        const type start = order.smallest ? (type)INFINITY : (type)-INFINITY;                                                                      \
-        const order_pace pace = pace_of(order);                                                                                                    \
-        vector all;                                                                                                                                \
-        v_flags nans;                                                                                                                              \
-        if (pace == TOUCHED)                                                                                                                       \
-            extreme_##name##_paced(p, bytes, start, order, TOUCHED, &all, &nans);                                                                  \
-        else if (pace == ASKED_FOR)                                                                                                                \
-            extreme_##name##_paced(p, bytes, start, order, ASKED_FOR, &all, &nans);                                                                \
-        else                                                                                                                                       \
-            extreme_##name##_paced(p, bytes, start, order, AS_THEY_COME, &all, &nans);                                                             \
-        *best = order.smallest ? least_of_##name(all) : most_of_##name(all);                                                                       \
-        *nan = v_flags_any(nans);                                                                                                                  \
-        if (*nan && (!order.omit || *best == start))                                                                                               \
-            return !order.omit;                                                                                                                    \
-        if (*best == 0 && !order.numeric && !order.magnitude) {                                                                                    \
-            const vector wanted = v_##name##_all((type)(order.smallest ? -0.0 : 0.0));                                                             \
-            *best = holds_##name(p, bytes, (mask)wanted) == order.smallest ? (type)-0.0 : (type)0.0;                                               \
-        }                                                                                                                                          \
-        return true;                                                                                                                               \
+#define EXTREME(name, type, vector, mask, low)                                                                                                   \
+    TESS_INLINE void extreme_##name##_loop(const char *p, int64_t bytes, type start, bool smallest, bool magnitude, order_pace pace, bool pages, \
+                                           vector *best, v_flags *nans) {                                                                        \
+        enum { CHAINS = 8 };                                                                                                                     \
+        const int turn = pace == TOUCHED ? 4 : CHAINS;                                                                                           \
+        const int64_t step = turn * TESS_VECTOR_BYTES;                                                                                           \
+        vector m[CHAINS];                                                                                                                        \
+        v_flags found = v_flags_none();                                                                                                          \
+        for (int c = 0; c < CHAINS; c++)                                                                                                         \
+            m[c] = v_##name##_all(start);                                                                                                        \
+        int64_t at = 0;                                                                                                                          \
+        for (; at + step <= bytes; at += step) {                                                                                                 \
+            if (pace == ASKED_FOR)                                                                                                               \
+                tess_prefetch_ahead(p + at + 4096, (int)step);                                                                                   \
+            if (pace == TOUCHED)                                                                                                                 \
+                tess_ask_page(p + at, pages ? (int)step : 0);                                                                                    \
+            _Pragma("GCC unroll 8") for (int c = 0; c < turn; c += 2) {                                                                          \
+                if (pace == TOUCHED) {                                                                                                           \
+                    tess_touch_next(p + at, c, 4);                                                                                               \
+                    tess_touch_next(p + at, c + 1, 4);                                                                                           \
+                }                                                                                                                                \
+                vector x = v_##name##_load(p + at + c * TESS_VECTOR_BYTES), y = v_##name##_load(p + at + (c + 1) * TESS_VECTOR_BYTES);           \
+                found = v_##name##_nans(found, x, y);                                                                                            \
+                if (magnitude) {                                                                                                                 \
+                    x = (vector)((mask)x & low);                                                                                                 \
+                    y = (vector)((mask)y & low);                                                                                                 \
+                }                                                                                                                                \
+                m[c] = smallest ? v_##name##_lesser(x, m[c]) : v_##name##_greater(x, m[c]);                                                      \
+                m[c + 1] = smallest ? v_##name##_lesser(y, m[c + 1]) : v_##name##_greater(y, m[c + 1]);                                          \
+            }                                                                                                                                    \
+        }                                                                                                                                        \
+        for (; at < bytes; at += TESS_VECTOR_BYTES) { /* the last ones again, which changes nothing */                                           \
+            vector x = v_##name##_load(p + tess_min64(at, bytes - TESS_VECTOR_BYTES));                                                           \
+            found = v_##name##_nans(found, x, x);                                                                                                \
+            if (magnitude)                                                                                                                       \
+                x = (vector)((mask)x & low);                                                                                                     \
+            m[0] = smallest ? v_##name##_lesser(x, m[0]) : v_##name##_greater(x, m[0]);                                                          \
+        }                                                                                                                                        \
+        for (int c = 1; c < CHAINS; c++)                                                                                                         \
+            m[0] = smallest ? v_##name##_lesser(m[c], m[0]) : v_##name##_greater(m[c], m[0]);                                                    \
+        *best = m[0];                                                                                                                            \
+        *nans = found;                                                                                                                           \
+    }                                                                                                                                            \
+    TESS_INLINE void extreme_##name##_paced(const char *p, int64_t bytes, type start, reduce_order order, order_pace pace, vector *best,         \
+                                            v_flags *nans) {                                                                                     \
+        if (order.magnitude)                                                                                                                     \
+            extreme_##name##_loop(p, bytes, start, order.smallest, true, pace, !order.huge, best, nans);                                         \
+        else if (order.smallest)                                                                                                                 \
+            extreme_##name##_loop(p, bytes, start, true, false, pace, !order.huge, best, nans);                                                  \
+        else                                                                                                                                     \
+            extreme_##name##_loop(p, bytes, start, false, false, pace, !order.huge, best, nans);                                                 \
+    }                                                                                                                                            \
+    static bool extreme_##name(const void *p, int64_t bytes, reduce_order order, type *best, bool *nan) {                                        \
+        const type start = order.smallest ? (type)INFINITY : (type)-INFINITY;                                                                    \
+        const order_pace pace = pace_of(order);                                                                                                  \
+        vector all;                                                                                                                              \
+        v_flags nans;                                                                                                                            \
+        if (pace == TOUCHED)                                                                                                                     \
+            extreme_##name##_paced(p, bytes, start, order, TOUCHED, &all, &nans);                                                                \
+        else if (pace == ASKED_FOR)                                                                                                              \
+            extreme_##name##_paced(p, bytes, start, order, ASKED_FOR, &all, &nans);                                                              \
+        else                                                                                                                                     \
+            extreme_##name##_paced(p, bytes, start, order, AS_THEY_COME, &all, &nans);                                                           \
+        *best = order.smallest ? least_of_##name(all) : most_of_##name(all);                                                                     \
+        *nan = v_flags_any(nans);                                                                                                                \
+        if (*nan && (!order.omit || *best == start))                                                                                             \
+            return !order.omit;                                                                                                                  \
+        if (*best == 0 && !order.numeric && !order.magnitude) {                                                                                  \
+            const vector wanted = v_##name##_all((type)(order.smallest ? -0.0 : 0.0));                                                           \
+            *best = holds_##name(p, bytes, (mask)wanted) == order.smallest ? (type)-0.0 : (type)0.0;                                             \
+        }                                                                                                                                        \
+        return true;                                                                                                                             \
     }
 /* The first of n contiguous elements that equals the value (a number; zeros are equal), or n. */
 #define FIRST_EQUAL(name, type, vector, mask)                                                                                          \
