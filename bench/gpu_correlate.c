@@ -94,6 +94,10 @@ static const struct work {
     {"correlate f32 128 x 1080 x 1920, 5 x 5", tess_f32, tess_f32, 3, {128, 1080, 1920}, 1, 2, 5, TESS_BOUNDARY_REFLECT}, /* frames of a film */
     {"correlate f16 128 x 1080 x 1920, 5 x 5", tess_f16, tess_f32, 3, {128, 1080, 1920}, 1, 2, 5, TESS_BOUNDARY_REFLECT},
     {"correlate u8 128 x 1080 x 1920, 5 x 5 f32", tess_u8, tess_f32, 3, {128, 1080, 1920}, 1, 2, 5, TESS_BOUNDARY_REFLECT},
+    {"correlate u8 128 x 1080 x 1920, 3 x 3 f32", tess_u8, tess_f32, 3, {128, 1080, 1920}, 1, 2, 3, TESS_BOUNDARY_REFLECT},
+    {"correlate u8 4096 x 224 x 224, 3 x 3 f32", tess_u8, tess_f32, 3, {4096, 224, 224}, 1, 2, 3, TESS_BOUNDARY_REFLECT},
+    {"correlate u8 4096 x 224 x 224, 5 x 5 f32", tess_u8, tess_f32, 3, {4096, 224, 224}, 1, 2, 5, TESS_BOUNDARY_REFLECT},
+    {"correlate u8 16384 x 16384, 5 x 5 f32", tess_u8, tess_f32, 2, {16384, 16384}, 1, 2, 5, TESS_BOUNDARY_ZERO},
     {"separable f32 128 x 1080 x 1920, 7 + 7", tess_f32, tess_f32, 3, {128, 1080, 1920}, 2, 1, 7, TESS_BOUNDARY_REFLECT},
     {"separable u8 128 x 1080 x 1920, 7 + 7 f32", tess_u8, tess_f32, 3, {128, 1080, 1920}, 2, 1, 7, TESS_BOUNDARY_REFLECT},
     {"separable f16 509 x 511 x 513, 7 + 7 + 7", tess_f16, tess_f32, 3, {509, 511, 513}, 3, 1, 7, TESS_BOUNDARY_ZERO},

@@ -6,7 +6,6 @@
 
 KERNEL_TEXT(gpu_patch);
 KERNEL_TEXT(gpu_patch_bytes);
-KERNEL_TEXT(gpu_patch_shared);
 KERNEL_TEXT(gpu_strip2d);
 
 /* ---- patch ---- */
@@ -94,7 +93,7 @@ static bool patch_takes(const tess_problem *base, bool whole, const char **why) 
 
 /* Everything but the weights, which come last. */
 static void lay_patch_of(const tess_correlate_frame *f, patch_shape s, tess_gpu_layout *layout, const tess_gpu_text *text, const char *entry,
-                         tess_type work, bool whole, int64_t shared) {
+                         tess_type work, bool whole) {
     tess_gpu_unit(layout, text);
     tess_correlate_frame_options(layout, work, f, whole);
     tess_gpu_option(layout, "-DKY=%d", (int)f->y.width);
@@ -107,43 +106,22 @@ static void lay_patch_of(const tess_correlate_frame *f, patch_shape s, tess_gpu_
     const int64_t blocks_along = whole ? tess_ceil_div(f->x.m, 32 * s.columns * s.across)
                                        : tess_ceil_div(f->x.m + s.columns - 1, tess_correlate_frame_shifted(f, s.columns) * s.across);
     tess_gpu_step *step =
-        tess_gpu_launch_of(layout, entry, blocks_along, tess_ceil_div(f->y.m, s.rows * s.down), f->arrays, (int)(32 * s.across * s.down), shared);
+        tess_gpu_launch_of(layout, entry, blocks_along, tess_ceil_div(f->y.m, s.rows * s.down), f->arrays, (int)(32 * s.across * s.down), 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_correlate_frame_pass(layout, step, f);
 }
 
-/* Bytes whose sums are f32 go through shared memory where a block has a place for them. */
-static bool patch_shares(const tess_correlate_frame *f, int64_t work, bool whole) {
-    float raised[9];
-    return whole && is_bytes(f, work) && f->x.m >= 512 && f->y.m >= 36 && f->y.m <= GRID * 10 && raise_mask(f, raised);
-}
-
-static void lay_patch_shared(const tess_correlate_frame *f, tess_gpu_layout *layout, tess_type work, const tess_gpu_device *device) {
-    patch_shape s = {.columns = 16, .rows = f->y.width == 2 ? 9 : 8, .across = 1, .down = 4, .blocks = 7};
-    /* Fewer rows a thread where few blocks are left for a second wave, whose time is its rows, those beside them, and some three rows' more. */
-    const int64_t across = tess_ceil_div(f->x.m, 32 * s.columns * s.across) * f->arrays, at_once = device->sms * s.blocks,
-                  beside = f->y.width - 1 + 3;
-    const int64_t blocks = across * tess_ceil_div(f->y.m, s.rows * s.down), smaller = across * tess_ceil_div(f->y.m, 5 * s.down);
-    if (at_once > 0 && blocks > at_once && tess_ceil_div(smaller, at_once) * (5 + beside) < tess_ceil_div(blocks, at_once) * (s.rows + beside))
-        s.rows = 5;
-    const int64_t rows = s.down * s.rows + f->y.width - 1, row = s.across * 32 * s.columns + 2 * 16;
-    lay_patch_of(f, s, layout, &gpu_patch_shared, "patch_shared", work, true, rows * row);
-}
-
+/* Narrow elements go through shared memory where they can. */
 static void lay_patch_as(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole) {
     float raised[MOST_TAPS];
     tess_correlate_frame f = known_frame(base, 1);
     const tess_type work = tess_correlate_gpu_of(base)->work;
-    const bool shared = patch_shares(&f, work_size(base), whole),
-               raises = shared || (!whole && f.pass->from == tess_u8 && work == tess_f32 && raise_mask(&f, raised));
-    if (shared) {
-        lay_patch_shared(&f, layout, work, device);
-        raise_mask(&f, raised);
-    } else {
-        lay_patch_of(&f, patch_of(&f, work_size(base), whole), layout, &gpu_patch, "patch", work, whole, 0);
-        tess_gpu_option(layout, "-DRAISED=%d", raises);
-    }
+    if (whole && tess_correlate_patch_shared_lay(&f, work, device, layout))
+        return;
+    const bool raises = !whole && f.pass->from == tess_u8 && work == tess_f32 && raise_mask(&f, raised);
+    lay_patch_of(&f, patch_of(&f, work_size(base), whole), layout, &gpu_patch, "patch", work, whole);
+    tess_gpu_option(layout, "-DRAISED=%d", raises);
     tess_gpu_pass(layout, &layout->step[layout->steps - 1], raises ? raised : f.pass->weights, f.pass->size);
 }
 
@@ -182,7 +160,7 @@ static void lay_patch_bytes_as(const tess_problem *base, tess_gpu_layout *layout
     uint32_t taps[MOST_ROWS * MOST_GROUPS];
     tess_correlate_frame f = known_frame(base, 1);
     bytes_of(tess_correlate_gpu_of(base), &f, taps);
-    lay_patch_of(&f, patch_bytes_of(&f, whole), layout, &gpu_patch_bytes, "patch_bytes", tess_i32, whole, 0);
+    lay_patch_of(&f, patch_bytes_of(&f, whole), layout, &gpu_patch_bytes, "patch_bytes", tess_i32, whole);
     tess_gpu_option(layout, "-DGROUPS=%d", (int)groups_of(&f));
     tess_gpu_pass(layout, &layout->step[layout->steps - 1], taps, sizeof *taps * (size_t)(f.y.width * groups_of(&f)));
 }
@@ -274,7 +252,7 @@ static void lay_strip2d_as(const tess_problem *base, const tess_gpu_device *devi
 /* Where a row ends patches wait for one row of elements after another; of many short rows strips are faster. From how many columns on patches are, as measured on an H200. */
 bool tess_correlate_patch_pays(const tess_problem *base, const char **why) {
     const tess_correlate_frame f = known_frame(base, 1);
-    if (f.in > 4 || work_size(base) != 4 || f.pass->group > 1 || !tess_correlate_frame_many(&f) ||
+    if (f.in > 4 || work_size(base) != 4 || f.pass->group > 1 || !tess_correlate_frame_many(&f) || tess_correlate_patch_shared_takes(&f) ||
         !tess_correlate_strip2d_carries(&f, work_size(base), why))
         return true;
     *why = "short rows are mostly ends";

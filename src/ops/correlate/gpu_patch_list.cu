@@ -5,18 +5,20 @@
 // block come to shared memory, all at once, so that a block waits once, a row is there for every warp that meets it, and the loop over rows is rolled, KY rows a
 // turn, each sum where it was. Bytes become f32 by way of 16 bits, by weights times 2^24.
 //
-// -DKY; -DV, -DR columns and rows of outputs a thread, R + 1 a multiple of KY; -DWX, -DWY warps of a block along x and y, so that a row in shared memory is
-// a vector a lane.
+// -DKY; -DV, -DR columns and rows of outputs a thread, R + 1 a multiple of KY; -DWX, -DWY warps of a block along x and y; -DSHORT=1: fewer rows of outputs than
+// a block has.
 #include "ops/correlate/gpu_copies.cuh"
+
 #include "ops/correlate/gpu_bytes.cuh"
 #include "ops/correlate/gpu_rolled_rows.cuh"
 
 enum {
     WARPS = WX * WY,
-    VECTOR = 16 / SIZE,          // elements
-    OWN = 30 * V,                // columns that a warp writes: all but those of its first lane and its last
-    WIDE = WX * OWN,             // columns of outputs
-    ACROSS = (WIDE + 2 * V + VECTOR - V + VECTOR - 1) / VECTOR, // vectors of a row in shared memory: a lane's columns beside on either side, wherever they begin
+    VECTOR = 16 / SIZE, // elements
+    OWN = 30 * V,       // columns that a warp writes: all but those of its first lane and its last
+    WIDE = WX * OWN,    // columns of outputs
+    ACROSS = (WIDE + 2 * V + VECTOR - V + VECTOR - 1) /
+             VECTOR, // vectors of a row in shared memory: a lane's columns beside on either side, wherever they begin
     ROW = ACROSS * VECTOR,
     ROWS = WY * R + KY - 1,
     TIMES = (ROWS * ACROSS + 32 * WARPS - 1) / (32 * WARPS)
@@ -69,7 +71,7 @@ struct column {
     const tap_list<KY> &taps;
 
     template <int FROM, int TO, int J> __device__ __forceinline__ void add(work (&sum)[KY][V], const element *at) const {
-        const words<V * SIZE> w = *(const words<V * SIZE> *)at;
+        const words<V *SIZE> w = *(const words<V * SIZE> *)at;
 #pragma unroll
         for (int i = 0; i < V; i++) {
             const work value = part(w.word, i);
@@ -84,33 +86,37 @@ struct column {
 
 // The element `by` columns from the lane's first one: its own, or a neighbour's.
 __device__ __forceinline__ work beside(const work (&row)[V], int by) {
-    return by < 0 ? __shfl_up_sync(0xffffffff, row[V + by < 0 ? 0 : V + by], 1) : by < V ? row[by] : __shfl_down_sync(0xffffffff, row[by - V < V ? by - V : 0], 1);
+    return by < 0   ? __shfl_up_sync(0xffffffff, row[V + by < 0 ? 0 : V + by], 1)
+           : by < V ? row[by]
+                    : __shfl_down_sync(0xffffffff, row[by - V < V ? by - V : 0], 1);
 }
 
-// Rows of outputs one after the other. A lane's columns are all there, or none (INSIDE: all lanes', and all rows).
-template <bool INSIDE> struct lines {
+// Rows of outputs one after the other, as far as there are. A lane's columns are all there, or none. At a row's end, where a constant stands beyond it, the columns
+// beside a lane's may be the constant, or its own: a warp without such lanes has one test.
+struct lines {
     char *to;
     i64 step;
     int left;
-    bool writes, is_ghost;
+    bool writes, ends, is_ghost, ghost_left, ghost_right;
     work ghost;
     const tap_list<KX> &taps; // along x
-    __device__ __forceinline__ void put(work (&row)[V]) {
-        if (!INSIDE) {
-#pragma unroll
-            for (int i = 0; i < V; i++)
-                row[i] = is_ghost ? ghost : row[i];
-        }
+    __device__ __forceinline__ void put(const work (&row)[V]) {
         work window[LEFT + V + RIGHT], done[V];
 #pragma unroll
         for (int i = 0; i < LEFT + V + RIGHT; i++)
             window[i] = beside(row, i - LEFT);
+        if (ends) {
+#pragma unroll
+            for (int i = 0; i < LEFT + V + RIGHT; i++)
+                window[i] = (i < LEFT ? ghost_left : i < LEFT + V ? is_ghost : ghost_right) ? ghost : window[i];
+        }
         add_window(done, window, taps);
         const packed<V> v(done);
-        if (writes && (INSIDE || left > 0))
+        if (writes && (!SHORT || left > 0))
             v.store(to);
         to += step;
-        left--;
+        if (SHORT)
+            left--;
     }
 };
 
@@ -118,23 +124,27 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     patch_list(const element *in, result *out, const frame f, const tap_list<KX> along_x, const tap_list<KY> along_y) {
     extern __shared__ uint4 memory[]; // [ROWS][ROW]
     element *room = (element *)memory;
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, x = blockIdx.x * WIDE, y = blockIdx.y * (WY * R), top = y - f.before_y;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, x = blockIdx.x * WIDE;
+    const int y = SHORT ? 0 : min((int)blockIdx.y * (WY * R), (int)f.m_y - WY * R), top = y - f.before_y; // no block is left incomplete
     find_array(f, blockIdx.z, in, out);
-    const int first = (x - V) & -VECTOR;
+    // With a constant beyond its ends a row needs no lanes there: its first lane is a warp's first.
+    const bool constant = f.edge.least < 0;
+    const int before = constant ? 0 : V, first = (x - before) & -VECTOR;
     if (top >= 0 && top + ROWS <= (int)f.n_y && first >= 0 && first + ROW <= (int)f.n_x)
         bring<true>(room, in, f, first, top);
     else
         bring<false>(room, in, f, first, top);
     __syncthreads();
-    const int begins = x + warp % WX * OWN, own = begins + (lane - 1) * V, row = y + warp / WX * R, left = (int)f.m_y - row;
-    if (__all_sync(0xffffffff, left <= 0 || begins >= (int)f.m_x))
+    const int begins = x + warp % WX * OWN - before, own = begins + lane * V, row = y + warp / WX * R, left = (int)f.m_y - row;
+    if (__all_sync(0xffffffff, left <= 0 || begins + (constant && begins > 0 ? V : before) >= (int)f.m_x))
         return;
     const element *at = room + warp / WX * R * ROW + own - first;
     char *to = (char *)(out + (i64)row * f.out_y + own);
     const i64 step = f.out_y * (i64)sizeof(result);
-    const bool there = own >= 0 && own < (int)f.n_x, writes = lane > 0 && lane < 31 && own < (int)f.m_x;
-    if (__all_sync(0xffffffff, there && left >= R && (lane == 0 || lane == 31 || writes)))
-        roll<ROW>(at, column{along_y}, lines<true>{to, step, R, writes, false, 0, along_x});
-    else
-        roll<ROW>(at, column{along_y}, lines<false>{to, step, left, writes, f.edge.least < 0 && !there, load_as<work, IN>(ghost_of(f)), along_x});
+    const bool least = constant && own == 0, last = constant && own + V >= (int)f.m_x; // lanes that write though nobody is beside them
+    const bool writes = (lane > 0 || least) && (lane < 31 || last) && own < (int)f.m_x;
+    const bool is_ghost = constant && own >= (int)f.n_x, ghost_left = least || (constant && own - V >= (int)f.n_x),
+               ghost_right = constant && own + V >= (int)f.n_x;
+    const bool ends = __any_sync(0xffffffff, ghost_left || ghost_right);
+    roll<ROW>(at, column{along_y}, lines{to, step, left, writes, ends, is_ghost, ghost_left, ghost_right, load_as<work, IN>(ghost_of(f)), along_x});
 }

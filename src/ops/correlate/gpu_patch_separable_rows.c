@@ -60,9 +60,9 @@ static bool patch_takes(const tess_problem *base, bool whole, const char **why) 
            f->x.m > 0 && f->y.m > 0 && f->arrays > 0 && tess_ceil_div(f->y.m, s.rows * s.down) <= GRID;
 }
 
-/* Everything but the shape of its blocks, in which the two kernels differ. */
+/* Everything but the shape of its blocks, in which the two kernels differ, as in what blocks have to cover more than a row's columns. */
 static tess_gpu_step *lay_patch_of(const pair *two, const tess_correlate_problem *p, const patch_shape *s, tess_gpu_layout *layout,
-                                   const tess_gpu_text *text, const char *entry, int64_t shared) {
+                                   const tess_gpu_text *text, const char *entry, int64_t more, int64_t shared) {
     const tess_correlate_frame *f = &two->frame;
     tess_gpu_unit(layout, text);
     tess_correlate_frame_options(layout, p->work, f, two->whole);
@@ -72,7 +72,7 @@ static tess_gpu_step *lay_patch_of(const pair *two, const tess_correlate_problem
     tess_gpu_option(layout, "-DWX=%d", (int)s->across);
     tess_gpu_option(layout, "-DWY=%d", (int)s->down);
     tess_gpu_option(layout, "-DBLOCKS=%d", (int)s->blocks);
-    tess_gpu_step *step = tess_gpu_launch_of(layout, entry, tess_ceil_div(f->x.m + (two->whole ? 0 : s->columns - 1), s->own * s->across),
+    tess_gpu_step *step = tess_gpu_launch_of(layout, entry, tess_max64(1, tess_ceil_div(f->x.m + more, s->own * s->across)),
                                              tess_ceil_div(f->y.m, s->rows * s->down), f->arrays, (int)(32 * s->across * s->down), shared);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
@@ -81,19 +81,25 @@ static tess_gpu_step *lay_patch_of(const pair *two, const tess_correlate_problem
     return step;
 }
 
-/* Warps of V columns side by side, so that a row of the array wants the fewest, four where that is nearly as few; what all of them compute comes back. */
-static int64_t side_by_side(patch_shape *s, int64_t columns, int64_t down, int64_t m) {
+/* Columns of a row that no lane is computed beside: where a constant stands beyond its ends, those of its first lane and its last. */
+static int64_t ends_of(const tess_correlate_frame *f, int64_t columns) { return f->boundary == TESS_BOUNDARY_CONSTANT ? 2 * columns : 0; }
+
+/* Warps of V columns side by side, so that a row of the array wants the fewest, four where that is nearly as few; one or two where columns are eight or no more are wanted, and
+ * the others below them. What all of them compute comes back. */
+static int64_t side_by_side(patch_shape *s, const tess_correlate_frame *f, int64_t columns) {
     static const int64_t warps[] = {4, 5, 6, 3};
-    int64_t least = INT64_MAX / 16;
-    *s = (patch_shape){.columns = columns, .down = down, .own = 30 * columns};
-    for (int i = 0; i < TESS_COUNT(warps); i++) {
-        const int64_t across = warps[i] / down, all = tess_ceil_div(m, across * s->own) * across;
-        if (16 * all < 15 * least && (columns == 4 || i == 0)) {
+    const int64_t own = 30 * columns, m = tess_max64(1, f->x.m - ends_of(f, columns)), needed = tess_ceil_div(m, own);
+    *s = (patch_shape){.columns = columns, .across = tess_min64(needed, 2), .own = own};
+    s->down = 4 / s->across;
+    int64_t least = needed > 2 && columns == 4 ? INT64_MAX / 16 : up_to(needed, s->across);
+    for (int i = 0; i < TESS_COUNT(warps) && needed > 2 && columns == 4; i++) {
+        const int64_t down = f->in == 2 ? 2 : 1, across = warps[i] / down, all = up_to(needed, across);
+        if (16 * all < 15 * least) {
             least = all;
-            s->across = across;
+            s->across = across, s->down = down;
         }
     }
-    return least * s->own;
+    return least * own;
 }
 
 /* Narrow elements by columns first go through shared memory, where an end of the array costs little. All as measured on an H200: bytes under masks of up to 7 taps 8 columns a
@@ -104,13 +110,13 @@ static bool list_of(patch_shape *s, const pair *two, const tess_correlate_proble
     const int64_t taps = f->y.width, reach = tess_max64(f->x.before, f->x.width - 1 - f->x.before);
     if (f->in > 2 || tess_type_size(p->work) != 4 || two->rows == 0 || tess_max64(taps, f->x.width) > (f->in == 1 ? 9 : 7))
         return false;
-    const int64_t narrow = side_by_side(s, 4, f->in == 2 ? 2 : 1, f->x.m);
+    const int64_t narrow = side_by_side(s, f, 4);
     patch_shape wide;
-    if (f->in == 1 && taps <= 7 && f->x.n % 8 == 0 && f->x.m % 8 == 0 && 16 * side_by_side(&wide, 8, 2, f->x.m) <= (taps <= 5 ? 18 : 17) * narrow)
+    if (f->in == 1 && taps <= 7 && f->x.n % 8 == 0 && f->x.m % 8 == 0 && 16 * side_by_side(&wide, f, 8) <= (taps <= 5 ? 18 : 17) * narrow)
         *s = wide;
     if (reach > s->columns || f->x.n % s->columns || f->x.m % s->columns)
         return false;
-    const int64_t most = f->in == 2 ? 15 : s->columns == 4 ? 36 : taps <= 3 ? 15 : taps <= 5 ? 20 : 28;
+    const int64_t most = f->in == 2 ? 15 : s->columns == 4 ? 36 : taps <= 3 ? 15 : taps <= 5 ? 20 : 21;
     int64_t least = INT64_MAX;
     for (int64_t n = tess_ceil_div(LEAST, taps); n <= most / taps; n++) {
         const int64_t rows = n * taps - 1, all = tess_ceil_div(f->y.m, rows * s->down) * (s->down * rows + (taps - 1) / 2);
@@ -132,12 +138,13 @@ static void lay_as(const tess_problem *base, tess_gpu_layout *layout, bool whole
     tess_correlate_pair_of(&two, base, whole, &why); /* true, because `fits` was */
     if (whole && list_of(&s, &two, p, along_y)) {
         const int64_t rows = s.down * s.rows + two.frame.y.width - 1, row = up_to((s.across * s.own + s.columns) * two.frame.in + 16, 16);
-        tess_gpu_step *step = lay_patch_of(&two, p, &s, layout, &gpu_patch_list, "patch_list", rows * row);
+        tess_gpu_step *step = lay_patch_of(&two, p, &s, layout, &gpu_patch_list, "patch_list", -ends_of(&two.frame, s.columns), rows * row);
+        tess_gpu_option(layout, "-DSHORT=%d", two.frame.y.m < s.rows * s.down);
         tess_gpu_pass(layout, step, along_y, sizeof *along_y * (size_t)two.frame.y.width);
         return;
     }
     s = patch_of(&two, work_size(base));
-    tess_gpu_step *step = lay_patch_of(&two, p, &s, layout, &gpu_patch_separable, "patch_separable", 0);
+    tess_gpu_step *step = lay_patch_of(&two, p, &s, layout, &gpu_patch_separable, "patch_separable", whole ? 0 : s.columns - 1, 0);
     tess_gpu_option(layout, "-DROWS_FIRST=%d", two.rows == 0);
     tess_gpu_option(layout, "-DDIRECT=0");
     const tess_correlate_pass *along = &p->passes[!two.rows];
@@ -162,7 +169,7 @@ bool tess_correlate_patch_separable_pays(const tess_problem *base, const char **
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
     const int taps = (int)tess_max64(two.frame.x.width, two.frame.y.width), step = taps <= 3 ? 0 : tess_ceil_div(taps, 2) - 2;
     if (list_of(&s, &two, p, along_y))
-        return two.frame.x.m >= (two.frame.in == 2 ? 512 : taps <= 7 ? 200 : 1900);
+        return two.frame.x.m >= (two.frame.in == 2 ? 512 : 60);
     if (two.frame.in == 2 && taps > 7)
         return false;
     if (two.rows == 0 && taps > 5 && two.frame.in == 4)

@@ -65,15 +65,33 @@ static void compare(const pair_case *c, tess_boundary boundary, tess_extent exte
 static void pairs(void **state) {
     (void)state;
     static const pair_case cases[] = {
-        {tess_u8, tess_f32, tess_u8, {1, 90, 992}, {7, 7}, {0}, NULL},      {tess_u8, tess_f32, tess_u8, {3, 41, 256}, {7, 7}, {0}, NULL},
-        {tess_u8, tess_f32, tess_u8, {1, 93, 480}, {7, 7}, {0}, NULL},      {tess_u8, tess_f32, tess_f32, {1, 55, 496}, {3, 5}, {0}, NULL},
-        {tess_u8, tess_f32, tess_f16, {2, 29, 144}, {5, 9}, {1, -2}, NULL}, {tess_u8, tess_f32, tess_u8, {2, 9, 16}, {9, 9}, {-4, 4}, NULL},
-        {tess_u8, tess_f32, tess_u8, {1, 44, 528}, {8, 8}, {0, 1}, NULL},   {tess_u8, tess_i8, tess_u8, {1, 30, 512}, {4, 6}, {0}, NULL},
-        {tess_i8, tess_f32, tess_i8, {2, 33, 304}, {7, 3}, {0}, NULL},      {tess_i8, tess_f32, tess_f16, {1, 60, 1040}, {2, 9}, {0}, NULL},
-        {tess_f16, tess_f32, tess_f16, {1, 97, 512}, {7, 7}, {0}, NULL},    {tess_f16, tess_f32, tess_f32, {2, 85, 240}, {5, 5}, {2, -1}, NULL},
-        {tess_bf16, tess_f32, tess_bf16, {1, 45, 736}, {3, 9}, {0}, NULL},  {tess_i16, tess_f32, tess_i16, {2, 21, 8}, {7, 5}, {0}, NULL},
-        {tess_u16, tess_f32, tess_u8, {1, 99, 496}, {9, 8}, {0}, NULL},     {tess_f32, tess_f32, tess_f32, {3, 50, 256}, {7, 7}, {0}, NULL},
-        {tess_f32, tess_f32, tess_u8, {1, 29, 304}, {3, 9}, {0, -3}, NULL}, {tess_f64, tess_f64, tess_f64, {2, 31, 130}, {7, 5}, {0}, NULL},
+        {tess_u8, tess_f32, tess_u8, {1, 90, 992}, {7, 7}, {0}, NULL},
+        {tess_u8, tess_f32, tess_u8, {3, 41, 256}, {7, 7}, {0}, NULL},
+        {tess_u8, tess_f32, tess_u8, {1, 93, 480}, {7, 7}, {0}, NULL},
+        {tess_u8, tess_f32, tess_f32, {1, 55, 496}, {3, 5}, {0}, NULL},
+        {tess_u8, tess_f32, tess_f16, {2, 29, 144}, {5, 9}, {1, -2}, NULL},
+        {tess_u8, tess_f32, tess_u8, {2, 9, 16}, {9, 9}, {-4, 4}, NULL},
+        {tess_u8, tess_f32, tess_u8, {1, 44, 528}, {8, 8}, {0, 1}, NULL},
+        {tess_u8, tess_i8, tess_u8, {1, 30, 512}, {4, 6}, {0}, NULL},
+        {tess_i8, tess_f32, tess_i8, {2, 33, 304}, {7, 3}, {0}, NULL},
+        {tess_i8, tess_f32, tess_f16, {1, 60, 1040}, {2, 9}, {0}, NULL},
+        {tess_f16, tess_f32, tess_f16, {1, 97, 512}, {7, 7}, {0}, NULL},
+        {tess_f16, tess_f32, tess_f32, {2, 85, 240}, {5, 5}, {2, -1}, NULL},
+        {tess_bf16, tess_f32, tess_bf16, {1, 45, 736}, {3, 9}, {0}, NULL},
+        {tess_i16, tess_f32, tess_i16, {2, 21, 8}, {7, 5}, {0}, NULL},
+        {tess_u16, tess_f32, tess_u8, {1, 99, 496}, {9, 8}, {0}, NULL},
+        {tess_f32, tess_f32, tess_f32, {3, 50, 256}, {7, 7}, {0}, NULL},
+        {tess_f32, tess_f32, tess_u8, {1, 29, 304}, {3, 9}, {0, -3}, NULL},
+        {tess_f64, tess_f64, tess_f64, {2, 31, 130}, {7, 5}, {0}, NULL},
+        /* Rows of just as many lanes as one warp holds, or two; and of fewer. */
+        {tess_u8, tess_f32, tess_u8, {2, 60, 128}, {7, 7}, {0}, NULL},
+        {tess_u8, tess_f32, tess_f32, {1, 57, 256}, {7, 9}, {0}, NULL},
+        {tess_u8, tess_f32, tess_u8, {1, 150, 112}, {9, 9}, {0}, NULL},
+        {tess_u8, tess_f32, tess_u8, {2, 60, 208}, {5, 5}, {0, 1}, NULL},
+        {tess_i8, tess_f32, tess_u8, {1, 61, 240}, {3, 3}, {0}, NULL},
+        {tess_u8, tess_f32, tess_f32, {1, 45, 144}, {3, 5}, {0}, NULL},
+        {tess_f16, tess_f32, tess_f16, {1, 70, 128}, {5, 7}, {0}, NULL},
+        {tess_u8, tess_f32, tess_u8, {1, 53, 496}, {7, 7}, {0}, NULL},
     };
     uint64_t random = 1523;
     for (int i = 0; i < TESS_COUNT(cases); i++)
@@ -116,14 +134,16 @@ static void chosen(void **state) {
                  {tess_f32, {1, 2048, 2048}, 7, true, "patch_separable"},
                  {tess_f32, {4, 1100, 1920}, 3, true, "patch_separable"},
                  {tess_u8, {128, 256, 256}, 7, true, "patch_separable"},
-                 {tess_u8, {128, 256, 256}, 9, true, "separable2d"},
+                 {tess_u8, {128, 256, 256}, 9, true, "patch_separable"},
+                 {tess_u8, {4096, 48, 48}, 7, true, "separable2d"},
                  {tess_f16, {128, 256, 256}, 7, true, "separable2d"},
                  {tess_f16, {1, 600, 16384}, 7, true, "patch_separable"},
                  {tess_f32, {128, 256, 256}, 5, false, "strip2d"},
                  {tess_f32, {1, 256, 256}, 5, false, "patch"},
                  {tess_f32, {2, 2200, 4096}, 5, false, "patch"},
-                 {tess_f16, {128, 256, 256}, 3, false, "strip2d"},
-                 {tess_u8, {128, 256, 256}, 3, false, "strip2d"},
+                 {tess_f16, {128, 256, 256}, 3, false, "patch"},
+                 {tess_u8, {128, 256, 256}, 5, false, "patch"},
+                 {tess_u8, {128, 256, 256}, 7, false, "strip2d"},
                  {tess_u8, {4, 1100, 1920}, 3, false, "patch"}};
     float weights[49] = {1, 2, 3, 4, 3, 2, 1};
     char *from = calloc(1 << 27, 1), *to = calloc(1 << 27, 1);

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_patch_shared_rows.c - the production row `patch` of narrow elements through shared memory (gpu_patch_shared.cu): which problems, which shape of block. */
+#include "ops/correlate/gpu_fast_mask.h"
+
+KERNEL_TEXT(gpu_patch_shared);
+
+typedef struct shared_shape {
+    int64_t columns, rows, turn, lanes, down, threads, blocks; /* V, R, TURN, LANES, DOWN, of a block, BLOCKS */
+} shared_shape;
+
+enum { WIDEST = 5, MOST_TAPS = WIDEST * WIDEST };
+
+/* Memory binds, and sums of 16 columns fit the registers. */
+static bool is_small(const tess_correlate_frame *f) { return f->y.width <= 3 && f->x.width <= 3; }
+
+/* Of a thread, as measured: most of them hold rows on their way to shared memory. */
+static int64_t registers_of(const shared_shape *s, const tess_correlate_frame *f) {
+    if (is_small(f))
+        return f->in == 1 ? 72 : 56;
+    return f->in == 2 && s->rows > 12 ? 96 : 80;
+}
+
+/* Blocks that a multiprocessor's four schedulers have registers for. */
+static int64_t blocks_of(int64_t threads, int64_t registers) { return 512 / registers * 4 * 32 / threads; }
+
+static int64_t room_of(const shared_shape *s, const tess_correlate_frame *f) {
+    return (s->down * s->rows + f->y.width - 1) * (s->lanes * s->columns * f->in + 2 * 16);
+}
+
+/* Lanes side by side and below each other: those that leave the fewest over at a row's end and bring little beside their own, as measured; blocks of 96 and 160 threads
+ * only where that saves a 50th and a 25th. What all of a row's compute comes back, 0 for an array of too few rows. */
+static double lay_lanes(shared_shape *s, const tess_correlate_frame *f) {
+    static const struct {
+        int64_t threads;
+        double below;
+    } sizes[] = {{128, 0.985}, {96, 0.98}, {160, 0.96}};
+    const int64_t needed = f->x.m / s->columns, unit = tess_max64(1, 16 / f->in / s->columns), registers = registers_of(s, f);
+    double least = INFINITY, all = 0;
+    for (int t = 0; t < TESS_COUNT(sizes); t++)
+        for (int64_t wanted = 0; wanted < 6; wanted++) {
+            static const int64_t downs[] = {4, 2, 8, 16, 32, 1};
+            const int64_t first = is_small(f) && sizes[t].threads == 128 ? wanted : wanted < 2 ? 1 - wanted : wanted;
+            const int64_t lanes = tess_min64(sizes[t].threads / downs[first], needed) / unit * unit;
+            if (lanes < 1 || (registers > 80 && sizes[t].threads > 128))
+                continue;
+            const int64_t down = tess_min64(lanes == needed ? sizes[t].threads / lanes : downs[first], f->y.m / s->rows),
+                          threads = up_to(lanes * down, 32);
+            if (down < 1 || tess_ceil_div(f->y.m, down * s->rows) > GRID)
+                continue;
+            const double computed = (double)(tess_ceil_div(needed, lanes) * threads) / (double)down;
+            const double cost =
+                computed * (1 + 24.0 / (double)(lanes * s->columns * f->in)) * (1 + 0.25 * (double)(f->y.width - 1) / (double)(down * s->rows));
+            if (cost < sizes[t].below * least) {
+                least = cost, all = computed;
+                s->lanes = lanes, s->down = down, s->threads = threads, s->blocks = blocks_of(threads, registers);
+            }
+        }
+    if (all > 0)
+        s->blocks = tess_max64(1, tess_min64(s->blocks, SHARED / (room_of(s, f) + BLOCK_SHARED)));
+    return all;
+}
+
+/* Rows a lane: the more, the fewer are read twice; fewer where few waves of blocks follow each other. A block's time is its rows, and those beside them or (where arithmetic
+ * binds) a part of them. */
+static bool shape_of(shared_shape *shape, const tess_correlate_frame *f, const tess_gpu_device *device) {
+    static const int64_t rows[2][2][4] = {{{24, 20, 16, 8}, {16, 12, 8, 4}}, {{8, 5, 2, 2}, {8, 5, 2, 2}}};
+    const bool small = is_small(f);
+    double least = INFINITY;
+    for (int i = 0; i < 4; i++) {
+        shared_shape s = {.columns = small && f->in == 1 ? 16 : 8, .rows = rows[small][f->in == 2][i], .turn = small ? f->y.width : 2};
+        if (small && f->y.width == 2) /* whole turns */
+            s.rows |= 1;
+        if (!small && f->y.width % 2 == 0)
+            s.rows--;
+        const double across = f->x.m % s.columns ? 0 : lay_lanes(&s, f);
+        if (across == 0)
+            continue;
+        const int64_t blocks = tess_ceil_div(f->x.m, s.lanes * s.columns) * tess_ceil_div(f->y.m, s.down * s.rows) * f->arrays,
+                      at_once = device->sms * s.blocks;
+        const double whole = at_once < 1 || blocks > 8 * at_once ? (double)blocks : (double)(tess_ceil_div(blocks, at_once) * at_once);
+        const double time = whole * (double)s.threads * (double)(s.rows + (small ? f->y.width + 2 : 2));
+        if (time < 0.995 * least) {
+            least = time;
+            *shape = s;
+        }
+    }
+    return least < INFINITY;
+}
+
+static bool takes(shared_shape *shape, const tess_correlate_frame *f, const tess_gpu_device *device, float *raised) {
+    const bool stays = f->in == 2 && is_small(f) && f->pass->from != tess_f16 && f->pass->from != tess_bf16 && f->x.m >= 3000; /* in registers */
+    return f->in <= 2 && !stays && f->pass->size == sizeof(float) * (size_t)f->pass->taps && f->y.width <= WIDEST && f->x.width <= WIDEST &&
+           (f->y.width > 1 || is_small(f)) && before(f) <= 8 && after(f) <= 8 && f->x.m >= 64 && shape_of(shape, f, device) && raise_mask(f, raised);
+}
+
+bool tess_correlate_patch_shared_takes(const tess_correlate_frame *f) {
+    static const tess_gpu_device none;
+    const char *why;
+    shared_shape s;
+    float raised[MOST_TAPS];
+    return tess_correlate_frame_whole(f, &why) && takes(&s, f, &none, raised);
+}
+
+bool tess_correlate_patch_shared_lay(const tess_correlate_frame *f, tess_type work, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    shared_shape s;
+    float raised[MOST_TAPS];
+    if (work != tess_f32 || !takes(&s, f, device, raised))
+        return false;
+    tess_gpu_unit(layout, &gpu_patch_shared);
+    tess_correlate_frame_options(layout, work, f, true);
+    tess_gpu_option(layout, "-DKY=%d", (int)f->y.width);
+    tess_gpu_option(layout, "-DV=%d", (int)s.columns);
+    tess_gpu_option(layout, "-DR=%d", (int)s.rows);
+    tess_gpu_option(layout, "-DTURN=%d", (int)s.turn);
+    tess_gpu_option(layout, "-DLANES=%d", (int)s.lanes);
+    tess_gpu_option(layout, "-DDOWN=%d", (int)s.down);
+    tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "patch_shared", tess_ceil_div(f->x.m, s.lanes * s.columns),
+                                             tess_ceil_div(f->y.m, s.down * s.rows), f->arrays, (int)s.threads, room_of(&s, f));
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_correlate_frame_pass(layout, step, f);
+    tess_gpu_pass(layout, step, raised, f->pass->size);
+    return true;
+}
