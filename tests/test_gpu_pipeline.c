@@ -167,13 +167,14 @@ static void leaves(void **state) {
         tess_reduction operation;
         tess_type in, out;
         tess_nan nan;
-    } cases[] = {{TESS_SUM, tess_f32, tess_f32, 0},    {TESS_MEAN, tess_f32, tess_f32, 1},   {TESS_PROD, tess_f32, tess_f64, 0},
-                 {TESS_VAR, tess_f32, tess_f64, 0},    {TESS_STD, tess_f64, tess_f32, 1},    {TESS_ARGMAX, tess_f32, tess_i64, 0},
-                 {TESS_ARGMIN, tess_i16, tess_i64, 0}, {TESS_ARGMAX, tess_f32, tess_i64, 1}, {TESS_MIN, tess_f16, tess_f16, 1},
-                 {TESS_NORM_INF, tess_i8, tess_u8, 0}, {TESS_NORM2, tess_f32, tess_f32, 0},  {TESS_NORM1, tess_i16, tess_i64, 0},
-                 {TESS_ANY, tess_f32, tess_bool, 1},   {TESS_ALL, tess_u8, tess_bool, 0},    {TESS_COUNT_NONZERO, tess_f32, tess_i64, 1},
-                 {TESS_MEAN, tess_u64, tess_f64, 0},   {TESS_SUM, tess_c64, tess_c64, 1},    {TESS_MEAN, tess_c64, tess_c128, 0},
-                 {TESS_PROD, tess_c64, tess_c64, 0},   {TESS_NORM1, tess_c64, tess_f64, 0},  {TESS_NORM_INF, tess_c64, tess_f64, 0}};
+    } cases[] = {{TESS_SUM, tess_f32, tess_f32, 0},           {TESS_MEAN, tess_f32, tess_f32, 1},   {TESS_PROD, tess_f32, tess_f64, 0},
+                 {TESS_VAR, tess_f32, tess_f64, 0},           {TESS_VAR, tess_u8, tess_f64, 0},     {TESS_STD, tess_f64, tess_f32, 1},
+                 {TESS_ARGMAX, tess_f32, tess_i64, 0},        {TESS_ARGMIN, tess_i16, tess_i64, 0}, {TESS_ARGMAX, tess_f32, tess_i64, 1},
+                 {TESS_MIN, tess_f16, tess_f16, 1},           {TESS_NORM_INF, tess_i8, tess_u8, 0}, {TESS_NORM2, tess_f32, tess_f32, 0},
+                 {TESS_NORM1, tess_i16, tess_i64, 0},         {TESS_ANY, tess_f32, tess_bool, 1},   {TESS_ALL, tess_u8, tess_bool, 0},
+                 {TESS_COUNT_NONZERO, tess_f32, tess_i64, 1}, {TESS_MEAN, tess_u64, tess_f64, 0},   {TESS_SUM, tess_c64, tess_c64, 1},
+                 {TESS_MEAN, tess_c64, tess_c128, 0},         {TESS_PROD, tess_c64, tess_c64, 0},   {TESS_NORM1, tess_c64, tess_f64, 0},
+                 {TESS_NORM_INF, tess_c64, tess_f64, 0}};
     setenv("TESSERA_GPU_MEMORY", "420000", 1);
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int fill = 1; fill <= 2; fill++) {

@@ -3,7 +3,7 @@
 //
 // GROUP * EACH lanes are all that an output has, at most 256; longer ones (-DMANY=1) go round. Elements come by vectors of E (-DVECTOR): tree lane number
 // (m * GROUP + t) * E + j is thread t's [m][j]. The upper half of the lanes meets the lower one in the thread, then by shuffles, then in the thread again. -DWHOLE=1: no lane
-// is without elements. -DHOLD=1: a thread's first EACH elements are asked for at once and stay in registers.
+// is without elements. -DHOLD=1: a thread's first EACH elements are asked for at once and stay in registers. -DROUNDS: 256 elements each, or fewer in the last, of an output.
 //
 // What no order can change - integers' sums and products, counts, extremes, places - is taken in by each thread as it comes.
 #ifndef TESS_REDUCE_GROUP_CUH
@@ -13,7 +13,14 @@
 #include "ops/reduce/gpu_moments.cuh"
 #endif
 
-enum { E = VECTOR, K = EACH / E, SIZE = (int)sizeof(element), ROWS = 32 / GROUP, APART = TURNED ? ROWS : 1 };
+enum {
+    E = VECTOR,
+    K = EACH / E,
+    SIZE = (int)sizeof(element),
+    ROWS = 32 / GROUP,
+    APART = TURNED ? ROWS : 1,
+    AT_ONCE = ROUNDS * EACH <= 256 ? ROUNDS : 1 // rounds written out: more instructions would be fetched from further away
+};
 
 union vector {
     words<E * SIZE> all;
@@ -36,13 +43,13 @@ template <int M, int STEP, typename T, typename F> __device__ __forceinline__ vo
 
 #if KIND == VAR
 // own_lanes() of sums, which vectors make end with k, the same for the whole warp; single elements would take a branch each.
-template <int M, int STEP, typename F> __device__ __forceinline__ void own_sums(double (&whole)[E], int k, const F &lane_of) {
+template <int M, int STEP, typename T, typename F> __device__ __forceinline__ void own_sums(T (&whole)[E], int k, const F &lane_of) {
     if constexpr (STEP >= K) {
         lane_of(M, whole);
     } else {
         own_sums<M, 2 * STEP>(whole, k, lane_of);
         if (WHOLE || E == 1 || (M + STEP) * GROUP * E < k) {
-            double other[E];
+            T other[E];
             own_sums<M + STEP, 2 * STEP>(other, k, lane_of);
 #pragma unroll
             for (int j = 0; j < E; j++)
@@ -52,7 +59,7 @@ template <int M, int STEP, typename F> __device__ __forceinline__ void own_sums(
 }
 
 // What the threads of a group have, for each of them. Lanes side by side go apart while threads meet: each keeps half of them, as long as there is more than one.
-__device__ double met(double (&lane)[E]) {
+template <typename T> __device__ T met(T (&lane)[E]) {
     const int t = TURNED ? threadIdx.x % 32 / ROWS : threadIdx.x % GROUP;
     int have = E;
 #pragma unroll
@@ -62,7 +69,7 @@ __device__ double met(double (&lane)[E]) {
             have /= 2;
 #pragma unroll
             for (int j = 0; j < have; j++) {
-                const double mine = upper ? lane[j + have] : lane[j], other = upper ? lane[j] : lane[j + have];
+                const T mine = upper ? lane[j + have] : lane[j], other = upper ? lane[j] : lane[j + have];
                 lane[j] = mine + __shfl_xor_sync(ALL, other, across * APART);
             }
         } else {
@@ -98,6 +105,9 @@ template <typename T, int N> __device__ T together(T (&lane)[N]) {
     return lane[0];
 }
 
+// Whether threads without an output have another's elements, so that of a round that is whole nothing is asked.
+#define ALL_READ (KIND == VAR || ROUNDS > 1)
+
 // An output's elements, as thread t of its group has them. FROM::fetch reads a vector from element number i on. k 0: none.
 template <typename FROM> struct share {
     const FROM &from;
@@ -116,7 +126,10 @@ template <typename FROM> struct share {
 #endif
     }
     __device__ int number(int m, int base) const { return base + (m * GROUP + t) * E; }
-    __device__ bool has(int m, int base) const { return WHOLE ? k > base : number(m, base) < k; }
+    __device__ bool has(int m, int base) const {
+        const bool whole_round = base + 256 < ROUNDS * 256;
+        return WHOLE ? k > base : whole_round || number(m, base) < k;
+    }
     // All of a round of 256.
     __device__ __forceinline__ void ask(words<E * SIZE> (&v)[K], int base) const {
 #pragma unroll
@@ -145,30 +158,32 @@ template <typename FROM> struct share {
             use(j, v.part[j], number(m, 0) + j);
     }
 #if KIND == VAR
-    // The halving tree over the thread's lanes of a look at elements, value_of(element, whether it is there). all: elements of every output.
-    template <typename F> __device__ __forceinline__ void sums(double (&whole)[E], int all, const F &value_of) const {
+    // The halving tree over the thread's lanes of a look at elements, value_of(element, its number in a vector, whether it is there). all: elements of every output.
+    // AGAIN: the second look.
+    template <bool AGAIN, typename T, typename F> __device__ __forceinline__ void sums(T (&whole)[E], int all, const F &value_of) const {
 #if MANY
-        double lane[K][E] = {};
-#pragma unroll 1
-        for (int base = 0; base < k; base += 256) {
-            words<E * SIZE> v[K] = {};
-            ask(v, base);
-#pragma unroll
-            for (int m = 0; m < K; m++)
-                look_at(v[m], m, base, [&](int j, element e, bool there) { lane[m][j] += value_of(e, there); });
-        }
-        own_lanes<0, 1>(whole, [&](int m, double(&to)[E]) {
-#pragma unroll
-            for (int j = 0; j < E; j++)
-                to[j] = lane[m][j];
+        own_lanes<0, 1>(whole, [&](int m, T(&to)[E]) {
+            const auto read = [&](int base) {
+                words<E * SIZE> v = {};
+                if (has(m, base))
+                    from.fetch(v, number(m, base));
+                return v;
+            };
+            look_at<AGAIN>(read(0), m, 0, [&](int j, element e, bool there) { to[j] = value_of(e, j, there); });
+#pragma unroll(AT_ONCE)
+            for (int round = 1; round < ROUNDS; round++)
+                if (round * 256 + m * GROUP * E < all) // the same for the whole warp
+                    look_at<AGAIN>(read(round * 256), m, round * 256, [&](int j, element e, bool there) { to[j] += value_of(e, j, there); });
         });
 #else
-        own_sums<0, 1>(whole, all, [&](int m, double(&to)[E]) { look_at(early[m], m, 0, [&](int j, element e, bool there) { to[j] = value_of(e, there); }); });
+        own_sums<0, 1>(whole, all, [&](int m, T(&to)[E]) {
+            look_at<AGAIN>(early[m], m, 0, [&](int j, element e, bool there) { to[j] = value_of(e, j, there); });
+        });
 #endif
     }
-    template <typename F> __device__ __forceinline__ void look_at(const words<E * SIZE> &asked, int m, int base, const F &use) const {
+    template <bool AGAIN, typename F> __device__ __forceinline__ void look_at(const words<E * SIZE> &asked, int m, int base, const F &use) const {
         vector v;
-        v.all = asked;
+        v.all = AGAIN ? again(asked) : asked;
 #pragma unroll
         for (int j = 0; j < E; j++)
             use(j, v.part[j], WHOLE || has(m, base));
@@ -176,7 +191,23 @@ template <typename FROM> struct share {
 #endif
     // The halving tree over the thread's lanes, which begin with `start` and take their elements by take_in(lane, element, number).
     template <typename T, typename F> __device__ __forceinline__ void lanes(T (&whole)[E], const T &start, const F &take_in) const {
-#if MANY
+#if MANY && ROUNDS > 1
+        own_lanes<0, 1>(whole, [&](int m, T(&to)[E]) {
+#pragma unroll
+            for (int j = 0; j < E; j++)
+                to[j] = start;
+#pragma unroll(AT_ONCE)
+            for (int round = 0; round < ROUNDS; round++)
+                if (round + 1 < ROUNDS || round * 256 + m * GROUP * E < k)
+                    if (has(m, round * 256)) {
+                        vector v;
+                        from.fetch(v.all, number(m, round * 256));
+#pragma unroll
+                        for (int j = 0; j < E; j++)
+                            take_in(to[j], v.part[j], number(m, round * 256) + j);
+                    }
+        });
+#elif MANY
         T lane[K][E];
 #pragma unroll
         for (int m = 0; m < K; m++)
@@ -214,14 +245,15 @@ template <typename FROM> struct share {
 // An output's node, its group's first thread's. The whole warp comes here; k: of every output.
 #if KIND == VAR
 template <typename FROM> __device__ node whole_of(const share<FROM> &mine, int k) {
-    double lane[E];
+    first_sum start[E];
     int count = OMIT ? 0 : k;
-    mine.sums(lane, k, [&](element e, bool there) { return first_look(e, there, count); });
+    mine.template sums<false>(start, k, [&](element e, int, bool there) { return first_look(e, there, count); });
 #pragma unroll
     for (int across = GROUP / 2; OMIT && across > 0; across /= 2)
         count += __shfl_xor_sync(ALL, count, across * APART);
-    const double mean = mean_of(met(lane), count);
-    mine.sums(lane, k, [&](element e, bool there) { return second_look(e, there, mean); });
+    const double mean = mean_of(met(start), count);
+    double lane[E];
+    mine.template sums<true>(lane, k, [&](element e, int j, bool there) { return second_look(wide_of(e, j), there, mean); });
     return moments_of(mean, met(lane), count);
 }
 #elif ANY_ORDER

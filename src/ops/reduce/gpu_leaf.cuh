@@ -11,10 +11,28 @@
 
 // n elements from number `first` on.
 #if KIND == VAR
+// -DWORDS=1, of small elements that are neighbours: a thread has a word of each row of 256, so a leaf has as few threads as words make of a row. Words are cut where memory is, so
+// [j] is the tree's lane of m places before, which halves the same (gpu_run_leaf.cuh); the two that are not whole come element by element.
+enum { WORD = WORDS ? 4 / (int)sizeof(element) : 1, THREADS = 256 / WORD };
+
+union leaf_word {
+    words<sizeof(element) * WORD> all;
+    element part[WORD];
+    __device__ __forceinline__ double wide(int j) const {
+#if IN == T_U8
+        if (WORDS)
+            return small_as_wide((int)__byte_perm(all.word[0], 0, 0x4440 + j), j); // one instruction, where a shift and a mask are two
+#endif
+        return wide_of(part[j], j);
+    }
+};
+
 // The halving tree over a block's lanes and the sum of what they count, for all threads: every warp reads all lanes for itself. `room` must not be what the call before had.
-__device__ double halved(double *room, int *counts, double lane, int &count) {
+__device__ double halved(double *room, int *counts, const double (&lane)[WORD], int &count) {
     const int t = threadIdx.x % 32;
-    room[threadIdx.x] = lane;
+#pragma unroll
+    for (int j = 0; j < WORD; j++)
+        room[threadIdx.x * WORD + j] = lane[j];
     if (OMIT) {
         count = __reduce_add_sync(ALL, count);
         if (t == 0)
@@ -35,49 +53,97 @@ __device__ double halved(double *room, int *counts, double lane, int &count) {
         part[0] += __shfl_xor_sync(ALL, part[0], across);
     if (OMIT) {
         count = 0;
-        for (int w = 0; w < 8; w++)
+        for (int w = 0; w < THREADS / 32; w++)
             count += counts[w];
     }
     return part[0];
 }
 
-union leaf_element {
-    words<sizeof(element)> all;
-    element value;
-};
+// The same of sums that are exact in any order.
+#if SMALL_INTEGERS
+__device__ double halved(double *room, int *counts, const int (&lane)[WORD], int &count) {
+    int sum = 0, *sums = (int *)room;
+#pragma unroll
+    for (int j = 0; j < WORD; j++)
+        sum += lane[j];
+    sum = __reduce_add_sync(ALL, sum);
+    if (OMIT)
+        count = __reduce_add_sync(ALL, count);
+    if (threadIdx.x % 32 == 0) {
+        sums[threadIdx.x / 32] = sum;
+        counts[threadIdx.x / 32] = count;
+    }
+    __syncthreads();
+    sum = count = 0;
+#pragma unroll
+    for (int w = 0; w < THREADS / 32; w++) {
+        sum += sums[w];
+        count += counts[w];
+    }
+    return sum;
+}
+#endif
 
 #if RANK == 1
-// A thread's elements of a leaf, in parts of PART rows of 256. Of a part that is whole nothing is asked, and of one that is not there nothing is done: what is asked for each
+// What a thread has of a leaf: words whose first element is one of the first `left` of its own; of the first word, where it is not whole, elements [from, to).
+struct leaf_share {
+    int left, from, to;
+    bool cut;
+    __device__ bool whole(int i) const { return i * 256 < left && !(WORDS && i == 0 && cut); }
+    __device__ bool some(int i) const { return i * 256 < left || (WORDS && i == 0 && cut); }
+    __device__ bool has(int i, int j) const { return !WORDS || i > 0 || !cut || (j >= from && j < to); } // where it has some
+};
+
+// A thread's words of a leaf, in parts of PART rows; measured. Of a part that is whole nothing is asked, and of one that is not there nothing is done: what is asked for each
 // element would take more instructions than the looks.
-enum { PART = 8, PARTS_OF_LEAF = 32 / PART };
+enum { PART = sizeof(element) == 4 ? 4 : 8, PARTS_OF_LEAF = 32 / PART };
 struct leaf_part {
-    leaf_element held[PART];
-    template <bool WHOLE_PART> __device__ __forceinline__ void load(const element *from, i64 step, int left) {
+    leaf_word held[PART];
+    template <bool WHOLE_PART> __device__ __forceinline__ void load(const element *from, i64 step, int c, const leaf_share &mine) {
 #pragma unroll
         for (int i = 0; i < PART; i++) {
             if (!WHOLE_PART)
                 held[i] = {};
-            if (WHOLE_PART || i * 256 < left)
-                load_now(held[i].all, from + i * step);
+            if (WHOLE_PART || mine.whole(c * PART + i))
+                load_now(held[i].all, from + (c * PART + i) * step);
         }
     }
-    template <bool WHOLE_PART> __device__ __forceinline__ void first(double &lane, int left, int &count) const {
+    template <bool WHOLE_PART> __device__ __forceinline__ void first(first_sum (&lane)[WORD], int c, const leaf_share &mine, int &count) const {
 #pragma unroll
-        for (int i = 0; i < PART; i++)
-            lane += first_look(held[i].value, WHOLE_PART || i * 256 < left, count);
+        for (int i = 0; i < PART; i++) {
+            if (!WHOLE_PART && !mine.some(c * PART + i))
+                break;
+#if WORDS && (IN == T_U8 || IN == T_I8)
+            const unsigned word = held[i].all.word[0], ones = 0x01010101;
+            lane[0] = IN == T_I8 ? __dp4a((int)word, (int)ones, lane[0]) : (int)__dp4a(word, ones, (unsigned)lane[0]);
+            for (int j = 0; OMIT && j < WORD; j++)
+                count += WHOLE_PART || mine.has(c * PART + i, j);
+#else
+#pragma unroll
+            for (int j = 0; j < WORD; j++)
+                lane[j] += first_look(held[i].part[j], WHOLE_PART || mine.has(c * PART + i, j), count);
+#endif
+        }
     }
-    template <bool WHOLE_PART> __device__ __forceinline__ void second(double &lane, int left, double mean) const {
+    template <bool WHOLE_PART> __device__ __forceinline__ void second(double (&lane)[WORD], int c, const leaf_share &mine, double mean) const {
 #pragma unroll
-        for (int i = 0; i < PART; i++)
-            lane += second_look(held[i].value, WHOLE_PART || i * 256 < left, mean);
+        for (int i = 0; i < PART; i++) {
+            if (!WHOLE_PART && !mine.some(c * PART + i))
+                break;
+            const leaf_word v = {again(held[i].all)};
+#pragma unroll
+            for (int j = 0; j < WORD; j++)
+                lane[j] += second_look(v.wide(j), WHOLE_PART || mine.has(c * PART + i, j), mean);
+        }
     }
 };
 
 // use(number of a part, WHOLE_PART or not), for each that has elements.
-template <typename WHOLE_USE, typename SOME_USE> __device__ __forceinline__ void for_parts(int n, const WHOLE_USE &whole, const SOME_USE &some) {
+template <typename WHOLE_USE, typename SOME_USE>
+__device__ __forceinline__ void for_parts(int n, bool first_is_whole, const WHOLE_USE &whole, const SOME_USE &some) {
 #pragma unroll
     for (int c = 0; c < PARTS_OF_LEAF; c++)
-        if (n >= (c + 1) * PART * 256)
+        if (n >= (c + 1) * PART * 256 && (c > 0 || first_is_whole))
             whole(c);
         else if (n > c * PART * 256)
             some(c);
@@ -87,33 +153,52 @@ template <typename WHOLE_USE, typename SOME_USE> __device__ __forceinline__ void
 template <typename P> __device__ node of_leaf(const P &p, const element *from, i64 first, int n) {
     __shared__ double room[2][256];
     __shared__ int counts[2][8];
-    const int left = n - (int)threadIdx.x;
     int count = 0, same = 0;
-    double lane = 0;
+    first_sum start[WORD] = {};
+    double lane[WORD] = {};
 #if RANK == 1
-    enum { APART = PART * 256 };
     const i64 step = RUN ? 256 : 256 * p.step[0];
+    from += RUN ? first : (first + threadIdx.x) * p.step[0];
+    const int m = WORDS ? (int)((u64)from & 3) / (int)sizeof(element) : 0, all = n + m, begin = (int)threadIdx.x * WORD;
+    from += RUN ? begin - m : 0;
+    const leaf_share mine = {all - begin - (WORD - 1), m, all < WORD ? all : WORD, m > 0 && threadIdx.x == 0};
     leaf_part part[PARTS_OF_LEAF];
-    from += RUN ? first + threadIdx.x : (first + threadIdx.x) * p.step[0];
     for_parts(
-        n, [&](int c) { part[c].load<true>(from + c * PART * step, step, 0); },
-        [&](int c) { part[c].load<false>(from + c * PART * step, step, left - c * APART); });
+        all, m == 0, [&](int c) { part[c].template load<true>(from, step, c, mine); },
+        [&](int c) { part[c].template load<false>(from, step, c, mine); });
+    // The last word where it is not whole: a thread's last one, its first `tails` elements.
+    const int words = all / WORD, tails = words % THREADS == (int)threadIdx.x && (words > 0 || m == 0) ? all % WORD : 0;
+    leaf_word tail = {};
+#pragma unroll
+    for (int j = 0; WORDS && j < WORD; j++) {
+        if (mine.cut && j >= mine.from && j < mine.to)
+            part[0].held[0].part[j] = from[j];
+        if (j < tails)
+            tail.part[j] = from[words / THREADS * 256 + j];
+    }
     for_parts(
-        n, [&](int c) { part[c].first<true>(lane, 0, count); }, [&](int c) { part[c].first<false>(lane, left - c * APART, count); });
+        all, m == 0, [&](int c) { part[c].template first<true>(start, c, mine, count); },
+        [&](int c) { part[c].template first<false>(start, c, mine, count); });
+#pragma unroll
+    for (int j = 0; j < WORD - 1; j++)
+        start[j] += first_look(tail.part[j], j < tails, count);
 #else
-    for (int i = 0; i < left; i += 256)
-        lane += first_look(from[place(p, first + threadIdx.x + i)], true, count);
+    for (int i = threadIdx.x; i < n; i += 256)
+        start[0] += first_look(from[place(p, first + i)], true, count);
 #endif
-    lane = halved(room[0], counts[0], lane, count);
+    const double sum = halved(room[0], counts[0], start, count);
     count = OMIT ? count : n;
-    const double mean = mean_of(lane, count);
-    lane = 0;
+    const double mean = mean_of(sum, count);
 #if RANK == 1
     for_parts(
-        n, [&](int c) { part[c].second<true>(lane, 0, mean); }, [&](int c) { part[c].second<false>(lane, left - c * APART, mean); });
+        all, m == 0, [&](int c) { part[c].template second<true>(lane, c, mine, mean); },
+        [&](int c) { part[c].template second<false>(lane, c, mine, mean); });
+#pragma unroll
+    for (int j = 0; j < WORD - 1; j++)
+        lane[j] += second_look(tail.wide(j), j < tails, mean);
 #else
-    for (int i = 0; i < left; i += 256)
-        lane += second_look(from[place(p, first + threadIdx.x + i)], true, mean);
+    for (int i = threadIdx.x; i < n; i += 256)
+        lane[0] += second_look(wide_of(from[place(p, first + i)], 0), true, mean);
 #endif
     return moments_of(mean, halved(room[1], counts[1], lane, same), count);
 }

@@ -18,6 +18,8 @@ static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
                                                &tess_reduce_gpu_packed_header,
                                                NULL};
 
+enum { PAIRED = 2048 /* leaves of an output, for a block to pair */ };
+
 static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
 
 static int64_t leaves_of(const reduce_problem *p) { return tess_max64(1, tess_ceil_div(p->k, REDUCE_LEAF)); }
@@ -38,6 +40,12 @@ bool tess_reduce_gpu_leaves_pay(const tess_problem *problem, const char **why) {
     return p->records || p->kind == REDUCE_VAR || tess_is_complex(p->in.type) || (p->k > REDUCE_LEAF && p->outputs < 1024);
 }
 
+bool tess_reduce_gpu_leaf_words(const reduce_problem *p) { return p->kind == REDUCE_VAR && p->in.itemsize < 4; }
+
+int tess_reduce_gpu_leaf_threads(const reduce_problem *p) {
+    return tess_reduce_gpu_leaf_words(p) ? REDUCE_LANES / 4 * (int)p->in.itemsize : REDUCE_LANES;
+}
+
 /* For how many blocks a multiprocessor must have registers, 0: the compiler's choice; measured. */
 static int least_blocks(const reduce_problem *p) {
     if (p->kind == REDUCE_VAR)
@@ -50,17 +58,20 @@ static int least_blocks(const reduce_problem *p) {
 static void lay_out(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const reduce_problem *p = of(problem);
     int64_t block[4 + 5 * (TESS_MAX_NDIM + 1)], *at = block, leaves = leaves_of(p);
-    const bool many = leaves > 1, few = leaves <= 256;
+    const int64_t groups = leaves > PAIRED ? tess_ceil_div(leaves, 256) : leaves; /* nodes that `finish` pairs */
+    const bool many = leaves > 1, few = groups <= 256, run = p->rank == 1 && p->stride[0][0] == p->in.itemsize,
+               by_words = run && tess_reduce_gpu_leaf_words(p);
     (void)device;
     tess_gpu_unit(layout, &tree_leaves);
     tess_reduce_gpu_node_options(layout, p);
     tess_gpu_option(layout, "-DKEPT=%d", p->kept);
     tess_gpu_option(layout, "-DRANK=%d", p->rank);
-    tess_gpu_option(layout, "-DRUN=%d", p->rank == 1 && p->stride[0][0] == p->in.itemsize);
+    tess_gpu_option(layout, "-DRUN=%d", run);
+    tess_gpu_option(layout, "-DWORDS=%d", by_words);
     tess_gpu_option(layout, "-DMANY=%d", many);
     tess_gpu_option(layout, "-DFEW=%d", few);
     tess_gpu_option(layout, "-DPARTS=%d", p->records);
-    tess_gpu_option(layout, "-DAT_LEAST=%d", least_blocks(p));
+    tess_gpu_option(layout, "-DAT_LEAST=%d", least_blocks(p) * (by_words ? 4 / (int)p->in.itemsize : 1));
     *at++ = p->k;
     *at++ = leaves;
     *at++ = p->outputs;
@@ -72,15 +83,25 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     at = tess_reduce_gpu_put_kept(at, p, p->kept);
     size_t bytes = (size_t)(at - block) * sizeof *block;
     int64_t partial = many ? tess_gpu_reserve(layout, p->outputs * leaves * tess_reduce_gpu_node_size(p)) : 0;
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_leaves", p->outputs * leaves, 1, 1, REDUCE_LANES, 0);
+    const int64_t paired = groups < leaves ? tess_gpu_reserve(layout, p->outputs * groups * tess_reduce_gpu_node_size(p)) : partial;
+    tess_gpu_step *step =
+        tess_gpu_launch_of(layout, "tree_leaves", p->outputs * leaves, 1, 1, by_words ? tess_reduce_gpu_leaf_threads(p) : REDUCE_LANES, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
     tess_gpu_pass(layout, step, block, bytes);
+    if (groups < leaves) {
+        step = tess_gpu_launch_of(layout, "pair_leaves", tess_ceil_div(p->outputs * groups, 8), 1, 1, 256, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, paired);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+        tess_gpu_pass_i64(layout, step, groups);
+        tess_gpu_pass(layout, step, block, bytes);
+    }
     if (many) {
         step = tess_gpu_launch_of(layout, "finish", few ? tess_ceil_div(p->outputs, 8) : p->outputs, 1, 1, 256, 0);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, paired);
+        tess_gpu_pass_i64(layout, step, groups);
         tess_gpu_pass(layout, step, block, bytes);
     }
 }
@@ -99,6 +120,7 @@ static void lay_lanes(const tess_problem *problem, const tess_gpu_device *device
     tess_gpu_option(layout, "-DRANK=%d", p->rank);
     /* Only of segments, whose kernels are not shipped: those of rows have one text for any stride. */
     tess_gpu_option(layout, "-DRUN=%d", p->offsets != NULL && p->rank == 1 && p->stride[0][0] == p->in.itemsize);
+    tess_gpu_option(layout, "-DWORDS=0");
     tess_gpu_option(layout, "-DSEGMENTS=%d", p->offsets != NULL);
     *at++ = p->k;
     *at++ = p->outputs;

@@ -14,7 +14,12 @@ enum { LONG_THREADS = 32 * WARPS, LEAF_THREADS = 32, LONG_BLOCKS = (SHIFTED ? 24
 __device__ node long_leaf(const element *from, int n, i64) { return leaf(from, n); }
 #else
 #include "ops/reduce/gpu_leaf.cuh"
-enum { LONG_THREADS = 256, LEAF_THREADS = 256, LONG_BLOCKS = 0 };
+#if KIND == VAR
+enum { LONG_THREADS = THREADS };
+#else
+enum { LONG_THREADS = 256 };
+#endif
+enum { LEAF_THREADS = LONG_THREADS, LONG_BLOCKS = 0 };
 struct neighbours {
     i64 size[2], step[2];
 };

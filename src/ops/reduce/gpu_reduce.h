@@ -78,6 +78,8 @@ typedef struct tess_reduce_gpu_shape {
 void tess_reduce_gpu_short_shape(const reduce_problem *p, tess_reduce_gpu_shape *shape);
 int64_t tess_reduce_gpu_stretch(const reduce_problem *p, const tess_reduce_gpu_shape *shape); /* rows of a warp */
 int64_t tess_reduce_gpu_room(const tess_reduce_gpu_shape *shape);                             /* bytes of shared memory a warp */
+int tess_reduce_gpu_rounds(
+    const reduce_problem *p);         /* of 256 elements, whose lanes a thread takes one after another; 1 also where it takes them round by round */
 int tess_reduce_gpu_lanes(int64_t k); /* of the tree that have an element, rounded up to a power of two */
 void tess_reduce_predict_short(const tess_problem *problem, tess_gpu_prediction *prediction); /* gpu_short_predict.c */
 bool tess_reduce_gpu_short_fits(const tess_problem *problem, const char **why);
@@ -91,6 +93,8 @@ bool tess_reduce_gpu_exact_short_pays(const tess_problem *problem, const char **
 extern const tess_gpu_row tess_reduce_gpu_leaves, tess_reduce_gpu_tree_lanes;
 bool tess_reduce_gpu_leaves_fit(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_leaves_pay(const tess_problem *problem, const char **why);
+bool tess_reduce_gpu_leaf_words(const reduce_problem *p);  /* WORDS of gpu_leaf.cuh, where elements are neighbours */
+int tess_reduce_gpu_leaf_threads(const reduce_problem *p); /* that a leaf has then */
 
 bool tess_reduce_gpu_rung_fits(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_rung_pays(const tess_problem *problem, const char **why);

@@ -27,6 +27,7 @@ static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
 enum {
     STRETCH = 4096,    /* bytes of a warp, where a row is not longer */
     LONGEST = 8192,    /* bytes of a row */
+    LONGER = 16384,    /* of moments, whose leaves have a block each else */
     SHARED = 48 << 10, /* bytes that a block may have without asking */
     MANY_OUTPUTS = 64, /* fewer are a matter of waiting, not of bandwidth */
     BUSY = 132 * 16    /* warps: so many should have something to do */
@@ -68,14 +69,15 @@ bool tess_reduce_gpu_groups_fit(const tess_problem *problem, const char **why) {
 }
 
 static bool rows_follow(const reduce_problem *p) {
-    return reduce_is_run(p) && p->kept >= 1 && p->kept_stride[0][p->kept - 1] == row_bytes(p) && row_bytes(p) <= LONGEST;
+    return reduce_is_run(p) && p->kept >= 1 && p->kept_stride[0][p->kept - 1] == row_bytes(p) &&
+           row_bytes(p) <= (p->kind == REDUCE_VAR ? LONGER : LONGEST);
 }
 
 bool tess_reduce_gpu_short_fits(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
     if (!tess_reduce_gpu_groups_fit(problem, why))
         return false;
-    *why = "needs rows of at most 8 KiB that follow one another without gaps";
+    *why = "needs rows of at most 8 KiB, of variances 16, that follow one another without gaps";
     return rows_follow(p);
 }
 
@@ -100,9 +102,9 @@ bool tess_reduce_gpu_short_pays(const tess_problem *problem, const char **why) {
     if (tess_is_complex(p->in.type))
         return row_bytes(p) < 1024 || p->k > REDUCE_LANES;
     if (p->kind == REDUCE_VAR)
-        return true;
+        return p->in.itemsize >= 4 || p->k <= 6000;
     if (p->in.itemsize == 8 || adds_wide(p))
-        return p->k <= 256;
+        return p->k <= (p->in.itemsize == 8 ? 256 : 512);
     if (tess_reduce_gpu_any_order(p))
         return row_bytes(p) < run_bytes(p);
     return p->k <= (p->in.itemsize < 4 ? 2048 : 512);
@@ -143,18 +145,38 @@ static double conflicts_of(const reduce_problem *p, const shape *s, int width) {
     return cost.wavefronts / (cost.wavefronts - cost.conflicts);
 }
 
+int tess_reduce_gpu_rounds(const reduce_problem *p) { return p->kind == REDUCE_VAR || adds_wide(p) ? (int)tess_ceil_div(p->k, REDUCE_LANES) : 1; }
+
+/* At most; measured. What a row takes beside its elements is shared by the others of a warp, and rows of small elements have few of them. */
+static int lanes_of_thread(const reduce_problem *p, bool wide) {
+    if (p->kind == REDUCE_VAR && p->in.itemsize < 8) {
+        static const int most[3][5] = {{128, 32, 32, 32, 16}, {64, 32, 32, 16, 8}, {32, 32, 16, 8, 8}};
+        const int size = p->in.itemsize == 1 ? 0 : p->in.itemsize == 2 ? 1 : 2;
+        return most[size][p->k <= REDUCE_LANES ? 0 : p->k <= 512 ? 1 : p->k <= 1024 ? 2 : p->k <= 2048 ? 3 : 4];
+    }
+    if (p->kind != REDUCE_VAR && tess_reduce_gpu_rounds(p) > 1)
+        return 16;
+    if (p->k > REDUCE_LANES || (wide && p->k > 64))
+        return 8;
+    return p->kind == REDUCE_VAR ? 16 : 32;
+}
+
 void tess_reduce_gpu_short_shape(const reduce_problem *p, shape *s) {
     const bool wide = adds_wide(p);
     *s = (shape){.tile = STRETCH, .warps = 8, .blocks = 6};
-    choose_group(p, s, p->k > REDUCE_LANES || (wide && p->k > 64) ? 8 : p->kind == REDUCE_VAR && p->in.itemsize == 8 ? 16 : 32);
-    if (wide && p->k > 64)
+    choose_group(p, s, lanes_of_thread(p, wide));
+    if (wide && p->k > 64 && p->k <= REDUCE_LANES)
         s->vector = 1;
+    if (p->kind == REDUCE_VAR && s->vector > 4)
+        s->vector = 4; /* of sums that have registers */
     if (p->kind == REDUCE_VAR) {
         s->hold = p->k <= REDUCE_LANES;
         s->tile = 2 * STRETCH; /* fewer warps, which have more on their way */
-        s->warps = 4;
-        s->blocks = p->in.itemsize == 8 ? 6 : 7;
-    } else if (tess_is_complex(p->in.type))
+        s->warps = row_bytes(p) > LONGEST ? 1 : 4;
+        s->blocks = p->in.itemsize == 8 || (p->in.itemsize < 4 && p->k <= REDUCE_LANES) ? 6 : 7;
+    } else if (tess_reduce_gpu_rounds(p) > 1)
+        s->blocks = 5;
+    else if (tess_is_complex(p->in.type))
         s->blocks = p->k > REDUCE_LANES ? 3 : 5;
     if (tess_reduce_gpu_packs(p)) {
         const int64_t words = row_bytes(p) / 4;
@@ -182,6 +204,7 @@ static void options_of(tess_gpu_layout *layout, const reduce_problem *p, const s
     tess_gpu_option(layout, "-DHOLD=%d", s->hold);
     tess_gpu_option(layout, "-DTURNED=%d", s->turned);
     tess_gpu_option(layout, "-DMANY=%d", p->k > REDUCE_LANES);
+    tess_gpu_option(layout, "-DROUNDS=%d", tess_reduce_gpu_rounds(p));
     tess_gpu_option(layout, "-DWHOLE=%d", p->k % tess_reduce_gpu_lanes(p->k) == 0);
     tess_gpu_option(layout, "-DWARPS=%d", s->warps);
     tess_gpu_option(layout, "-DAT_LEAST=%d", s->blocks);

@@ -87,7 +87,8 @@ static void stage(const walk *w, int64_t tile, int64_t origin, int64_t before, i
 }
 
 /* Words of the rows from byte `begin` on, as gpu_tree_short.cu's PACKED takes them. */
-static void packed_words(const walk *w, int64_t begin, int64_t here) {
+static void packed_words(const walk *w, int64_t first, int64_t begin, int64_t here) {
+    (void)first;
     const int64_t bytes = w->p->k * w->p->in.itemsize, turns = tess_ceil_div((bytes + 6) / 4, w->s.group);
     for (int64_t turn = 0; turn < turns; turn++) {
         int64_t load[32];
@@ -99,8 +100,8 @@ static void packed_words(const walk *w, int64_t begin, int64_t here) {
     }
 }
 
-/* Vectors of the rows from byte `begin` on, as gpu_group.cuh takes them. */
-static void vectors(const walk *w, int64_t begin, int64_t here) {
+/* Vectors of the rows from byte `begin` on, as gpu_group.cuh takes them; `first`: the stretch's first byte, of whose row threads without one of moments have the elements. */
+static void vectors(const walk *w, int64_t first, int64_t begin, int64_t here) {
     const reduce_problem *p = w->p;
     const tess_reduce_gpu_shape *s = &w->s;
     for (int look = 0; look < (p->kind == REDUCE_VAR && !s->hold ? 2 : 1); look++)
@@ -109,7 +110,10 @@ static void vectors(const walk *w, int64_t begin, int64_t here) {
                 int64_t load[32];
                 for (int lane = 0; lane < 32; lane++) {
                     const int64_t row = lane / s->group, number = base + (m * s->group + lane % s->group) * s->vector;
-                    load[lane] = row < here && number < p->k ? begin + (row * p->k + number) * p->in.itemsize : -1;
+                    const int64_t at = row < here                                               ? begin + row * p->k * p->in.itemsize
+                                       : p->kind == REDUCE_VAR || tess_reduce_gpu_rounds(p) > 1 ? first
+                                                                                                : -1;
+                    load[lane] = at >= 0 && number < p->k ? at + number * p->in.itemsize : -1;
                 }
                 shared(w, load, s->vector * p->in.itemsize, false);
             }
@@ -122,7 +126,7 @@ static void one_stretch(const walk *w, int64_t tile, int64_t first, int64_t here
     stage(w, tile, from - before, before, before + here * bytes);
     for (int64_t round = 0; round < here; round += at_once) {
         int64_t store[32];
-        (w->s.packed ? packed_words : vectors)(w, before + round * bytes, here - round);
+        (w->s.packed ? packed_words : vectors)(w, before, before + round * bytes, here - round);
         for (int lane = 0; lane < 32; lane++) {
             const int64_t row = round + lane / w->s.group;
             store[lane] = row < here && lane % w->s.group == 0 ? (first + row) * p->kept_stride[1][0] : -1;

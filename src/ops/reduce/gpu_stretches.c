@@ -199,10 +199,15 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     tess_gpu_option(layout, "-DMANY=%d", n.many);
     tess_gpu_option(layout, "-DPACKED=%d", packed);
     tess_gpu_option(layout, "-DRUN_LEAF=%d", run_leaf);
-    tess_gpu_option(layout, "-DSHIFTED=%d", p->in.itemsize <= 2);
-    tess_gpu_option(layout, "-DVECTOR=%d", p->in.itemsize <= 2 ? 8 : 1);
-    tess_gpu_option(layout, "-DUNROLL=%d", p->in.itemsize <= 2 ? 8 : 16);
-    tess_gpu_option(layout, "-DWHOLE=1");
+    if (run_leaf) {
+        tess_gpu_option(layout, "-DSHIFTED=%d", p->in.itemsize <= 2);
+        tess_gpu_option(layout, "-DVECTOR=%d", p->in.itemsize <= 2 ? 8 : 1);
+        tess_gpu_option(layout, "-DUNROLL=%d", p->in.itemsize <= 2 ? 8 : 16);
+        tess_gpu_option(layout, "-DWHOLE=1");
+    } else {
+        tess_gpu_option(layout, "-DWORDS=%d", tess_reduce_gpu_leaf_words(p));
+        tess_gpu_option(layout, "-DSORTED=%d", p->kind == REDUCE_VAR && p->in.itemsize < 8 && mean_of(p) < 64);
+    }
     tess_gpu_option(layout, "-DFILLED_WORDS=%d", packed);
     tess_gpu_option(layout, "-DTILE=%d", s.tile);
     tess_gpu_option(layout, "-DPAD=0");
@@ -232,7 +237,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     if (n.leaves) {
         const int64_t at_once = tess_reduce_gpu_any_order(p) || run_leaf ? s.warps : 1;
         step = tess_gpu_launch_of(layout, "long_leaves", tess_ceil_div(p->outputs * n.leaves, at_once), 1, 1,
-                                  at_once > 1 ? 32 * s.warps : REDUCE_LANES, 0);
+                                  at_once > 1 ? 32 * s.warps : tess_reduce_gpu_leaf_threads(p), 0);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, offsets);

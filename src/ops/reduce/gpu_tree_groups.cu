@@ -55,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST) tree_groups(c
         at_in += rest * p.in[0];
         at_out += rest * p.out[0];
         const scattered from = {p, in + at_in};
-        const node whole = whole_of(share<scattered>(from, there ? (int)p.k : 0, t), (int)p.k);
+        const node whole = whole_of(share<scattered>(from, there || ALL_READ ? (int)p.k : 0, t), (int)p.k);
         if (there && t == 0)
             out[at_out] = finished(whole, p.k, p.ddof);
     }

@@ -55,7 +55,11 @@ __device__ record record_of(const node &n, int k) {
 }
 #endif
 
-extern "C" __global__ void __launch_bounds__(256, AT_LEAST) tree_leaves(const element *in, void *to, node *partial, const leaves p) {
+#if KIND != VAR
+enum { THREADS = 256 };
+#endif
+
+extern "C" __global__ void __launch_bounds__(THREADS, AT_LEAST) tree_leaves(const element *in, void *to, node *partial, const leaves p) {
     i64 output = blockIdx.x, leaf = 0, at_in, at_out;
 #if MANY
     leaf = output % p.count;
@@ -75,4 +79,17 @@ extern "C" __global__ void __launch_bounds__(256, AT_LEAST) tree_leaves(const el
 #endif
 }
 
-extern "C" __global__ void __launch_bounds__(256) finish(result *out, const node *partial, const leaves p) { finish_outputs<FEW, true>(out, partial, p.count, p); }
+// 256 neighbouring leaves of an output at a time, a warp each: of many leaves one block would take longer to pair them than all blocks to read them. groups: of an output.
+extern "C" __global__ void __launch_bounds__(256) pair_leaves(node *paired, const node *partial, i64 groups, const leaves p) {
+    const i64 unit = (i64)blockIdx.x * 8 + threadIdx.x / 32;
+    if (unit >= groups * p.outputs)
+        return;
+    const i64 first = unit % groups * 256, left = p.count - first;
+    const node whole = paired_few(partial + unit / groups * p.count + first, left < 256 ? left : 256);
+    if (threadIdx.x % 32 == 0)
+        paired[unit] = whole;
+}
+
+extern "C" __global__ void __launch_bounds__(256) finish(result *out, const node *partial, i64 count, const leaves p) {
+    finish_outputs<FEW, true>(out, partial, count, p);
+}

@@ -153,14 +153,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, AT_LEAST) tree_patches(con
     };
 #if KIND == VAR
     int count = OMIT ? 0 : p.k;
-    double sum = subtree<0, 1, EACH, double>([&](int m) {
+    const first_sum start = subtree<0, 1, EACH, first_sum>([&](int m) {
         const bool there = m * GROUP + group < k;
         return there ? first_look(at(m * GROUP + group), there, count) : 0;
     });
-    sum = both_of(nodes, sum, count, group, place, outputs);
+    double sum = both_of(nodes, start, count, group, place, outputs);
     const double mean = mean_of(sum, count);
     int same = 0;
-    sum = subtree<0, 1, EACH, double>([&](int m) { return m * GROUP + group < k ? second_look(at(m * GROUP + group), true, mean) : 0; });
+    sum = subtree<0, 1, EACH, double>(
+        [&](int m) { return m * GROUP + group < k ? second_look(wide_of(again(at(m * GROUP + group)), m), true, mean) : 0; });
     const node whole = moments_of(mean, both_of(nodes, sum, same, group, place, outputs), count);
 #elif ANY_ORDER
     taker mine;

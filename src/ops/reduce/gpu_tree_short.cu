@@ -58,8 +58,9 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST) tree_short(co
     for (int round = 0; round < c.here; round += ROWS) {
         const int number = round + lane / GROUP;
         const bool there = number < c.here;
-        const tile_row r = {tile, begin + number * p.k * SIZE};
-        const node whole = row_of(r, t, p.k, there);
+        const bool reads = there || ALL_READ; // the first row again
+        const tile_row r = {tile, begin + (there ? number : 0) * p.k * SIZE};
+        const node whole = row_of(r, t, p.k, reads);
         if (there && t == 0)
             out[c.at_out + number * p.out_step] = finished(whole, p.k, p.ddof);
     }

@@ -44,12 +44,12 @@ __device__ int longest_of(int k) { return __reduce_max_sync(ALL, k); }
 
 #if KIND == VAR
 // The sum of THREADS neighbours for each of them, and the mean.
-template <int THREADS> __device__ __forceinline__ void meet(double &sum) {
+template <int THREADS, typename T> __device__ __forceinline__ void meet(T &sum) {
 #pragma unroll
     for (int across = THREADS / 2; across > 0; across /= 2)
         sum += __shfl_xor_sync(ALL, sum, across);
 }
-template <int THREADS> __device__ __forceinline__ double met_mean(double sum, int &count) {
+template <int THREADS, typename T> __device__ __forceinline__ double met_mean(T sum, int &count) {
     meet<THREADS>(sum);
 #pragma unroll
     for (int across = THREADS / 2; OMIT && across > 0; across /= 2)
@@ -61,23 +61,24 @@ template <int THREADS> __device__ __forceinline__ double met_mean(double sum, in
 // k elements by THREADS threads, of which this one is t, at most MOST for each.
 template <int THREADS, int MOST> __device__ __forceinline__ node few_of(const char *tile, int k, int t) {
 #if KIND == VAR
-    enum { LANES = MOST < 256 / THREADS ? MOST : 256 / THREADS };
+    enum { ROUND = MOST > 16 ? 32 : MOST, LANES = ROUND < 256 / THREADS ? ROUND : 256 / THREADS };
     static_assert((LANES & (LANES - 1)) == 0, "lanes halve");
     const int left = k - t;
+    const auto there = [&](int m) { return m * THREADS < left; };
     int count = OMIT ? 0 : k;
     element held[MOST] = {};
 #pragma unroll
     for (int i = 0; i < MOST; i++)
-        if (i * THREADS < left)
+        if (there(i))
             held[i] = at(tile, i * THREADS + t);
-    double sum = subtree<0, 1, LANES, double>([&](int m) {
-        const double lane = first_look(held[m], m * THREADS < left, count);
-        return m + LANES < MOST ? lane + first_look(held[m + LANES], (m + LANES) * THREADS < left, count) : lane;
+    const first_sum start = subtree<0, 1, LANES, first_sum>([&](int m) {
+        const first_sum lane = m < MOST ? first_look(held[m], there(m), count) : 0;
+        return m + LANES < MOST ? lane + first_look(held[m + LANES], there(m + LANES), count) : lane;
     });
-    const double mean = met_mean<THREADS>(sum, count);
-    sum = subtree<0, 1, LANES, double>([&](int m) {
-        const double lane = second_look(held[m], m * THREADS < left, mean);
-        return m + LANES < MOST ? lane + second_look(held[m + LANES], (m + LANES) * THREADS < left, mean) : lane;
+    const double mean = met_mean<THREADS>(start, count);
+    double sum = subtree<0, 1, LANES, double>([&](int m) {
+        const double lane = m < MOST ? second_look(wide_of(again(held[m]), m), there(m), mean) : 0;
+        return m + LANES < MOST ? lane + second_look(wide_of(again(held[m + LANES]), m), there(m + LANES), mean) : lane;
     });
     meet<THREADS>(sum);
     return moments_of(mean, sum, count);
@@ -139,9 +140,11 @@ template <int THREADS> __device__ __forceinline__ node some_of(const char *tile,
         return few_of<THREADS, 8>(tile, k, t);
     if (longest <= THREADS * 16)
         return few_of<THREADS, 16>(tile, k, t);
-    if constexpr (KIND == VAR && THREADS == 16)
+#if KIND == VAR
+    if constexpr (THREADS == 16 || (SORTED && THREADS == 1))
         if (longest <= THREADS * 24)
             return few_of<THREADS, 24>(tile, k, t);
+#endif
     return few_of<THREADS, 32>(tile, k, t);
 #endif
 }
@@ -177,14 +180,12 @@ template <typename T> __device__ __forceinline__ void halve_own(T (&lane)[EACH])
 __device__ node many_of(const char *tile, int n) {
 #if KIND == VAR
     int count = OMIT ? 0 : n;
+    first_sum start[EACH] = {};
+    for_lanes(tile, n, [&](int j, element e, int, bool there) { start[j] += first_look(e, there, count); });
+    halve_own(start);
+    const double mean = met_mean<32>(start[0], count);
     double lane[EACH] = {};
-    for_lanes(tile, n, [&](int j, element e, int, bool there) { lane[j] += first_look(e, there, count); });
-    halve_own(lane);
-    const double mean = met_mean<32>(lane[0], count);
-#pragma unroll
-    for (int j = 0; j < EACH; j++)
-        lane[j] = 0;
-    for_lanes(tile, n, [&](int j, element e, int, bool there) { lane[j] += second_look(e, there, mean); });
+    for_lanes(tile, n, [&](int j, element e, int, bool there) { lane[j] += second_look(wide_of(e, j), there, mean); });
     halve_own(lane);
     meet<32>(lane[0]);
     return moments_of(mean, lane[0], count);
@@ -201,6 +202,56 @@ __device__ node many_of(const char *tile, int n) {
     gather<32>(lane[0]);
     return lane[0];
 #endif
+}
+#endif
+
+#if SORTED
+// Segments in the order of their lengths, CHUNK at a time: neighbouring threads have as many elements, and none waits for the longest of 32. Lengths of up to ONE have a number each,
+// others go together; the order among those of a number is any. A word of the list: a segment's number in the chunk, its length unless that is beyond SOME, its first element.
+enum { CHUNK = 128, BINS = 64, MIDDLE = 32, LAST = 48, NUMBER_BITS = 7, LENGTH_BITS = 10 };
+static_assert(ONE <= MIDDLE && SOME < 1 << LENGTH_BITS && TILE / SIZE < 1 << (32 - NUMBER_BITS - LENGTH_BITS), "a word holds them");
+struct listed {
+    int number, k, begin;
+    __device__ listed(unsigned word)
+        : number(word % CHUNK), k(word >> NUMBER_BITS & (1 << LENGTH_BITS) - 1), begin((int)(word >> (NUMBER_BITS + LENGTH_BITS))) {}
+};
+__device__ int bin_of(int k) { return k <= ONE ? (k > 0 ? k - 1 : 0) : k <= SOME ? MIDDLE + (k - 1) * (LAST - MIDDLE) / SOME : LAST; }
+
+// Lists at most CHUNK of `count` segments; start[b]: where those of bin b begin.
+__device__ void sort_lengths(unsigned *list, int *start, const i64 *offsets, int count, i64 origin) {
+    const int lane = threadIdx.x % 32;
+    int begin[CHUNK / 32], k[CHUNK / 32], rank[CHUNK / 32];
+    __syncwarp();
+    start[lane] = start[lane + 32] = 0;
+#pragma unroll
+    for (int r = 0; r < CHUNK / 32; r++) {
+        const int s = r * 32 + lane;
+        begin[r] = (int)(offsets[s < count ? s : count] - origin);
+        k[r] = (int)(offsets[s < count ? s + 1 : count] - origin);
+    }
+    __syncwarp();
+#pragma unroll
+    for (int r = 0; r < CHUNK / 32; r++) {
+        k[r] -= begin[r];
+        rank[r] = r * 32 + lane < count ? atomicAdd(start + bin_of(k[r]), 1) : 0;
+    }
+    __syncwarp();
+    const int one = start[2 * lane], both = one + start[2 * lane + 1];
+    int before = both;
+#pragma unroll
+    for (int up = 1; up < 32; up *= 2) {
+        const int other = __shfl_up_sync(ALL, before, up);
+        before += lane >= up ? other : 0;
+    }
+    start[2 * lane] = before - both;
+    start[2 * lane + 1] = before - both + one;
+    __syncwarp();
+#pragma unroll
+    for (int r = 0; r < CHUNK / 32; r++)
+        if (r * 32 + lane < count)
+            list[start[bin_of(k[r])] + rank[r]] =
+                (unsigned)(r * 32 + lane) | (unsigned)(k[r] <= SOME ? k[r] : 0) << NUMBER_BITS | (unsigned)begin[r] << (NUMBER_BITS + LENGTH_BITS);
+    __syncwarp();
 }
 #endif
 
@@ -225,6 +276,40 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
     out += at_out + here.segment * p.out_step;
     const int count = (int)(next.segment - here.segment);
     offsets += here.segment;
+#if SORTED
+    __shared__ unsigned lists[WARPS][CHUNK];
+    __shared__ int starts[WARPS][BINS];
+    unsigned *list = lists[threadIdx.x / 32];
+    int *start = starts[threadIdx.x / 32];
+    sort_lengths(list, start, offsets, count < CHUNK ? count : CHUNK, here.begin);
+    tile += stage(tile, part{from, 0, n}, 1);
+    for (int base = 0; base < count; base += CHUNK) {
+        const int most = count - base < CHUNK ? count - base : CHUNK;
+        if (base > 0)
+            sort_lengths(list, start, offsets + base, most, here.begin);
+        const int middle = start[MIDDLE], last = start[LAST];
+        for (int i = 0; i < middle; i += 32) { // threads behind the last one do its work again
+            const listed s = list[i + lane < middle ? i + lane : middle - 1];
+            const node whole = some_of<1>(tile + s.begin * SIZE, s.k, listed(list[i + 31 < middle ? i + 31 : middle - 1]).k, 0);
+            if (i + lane < middle)
+                out[(base + s.number) * p.out_step] = finished(whole, s.k, p.ddof);
+        }
+        for (int i = middle; i < last; i += 32 / FEW_LANES) {
+            const int at = i + lane / FEW_LANES;
+            const listed s = list[at < last ? at : last - 1];
+            const node whole = some_of<FEW_LANES>(tile + s.begin * SIZE, s.k, longest_of(s.k), lane % FEW_LANES);
+            if (at < last && lane % FEW_LANES == 0)
+                out[(base + s.number) * p.out_step] = finished(whole, s.k, p.ddof);
+        }
+        for (int i = last; i < most; i++) {
+            const listed s = list[i];
+            const int len = (int)(offsets[base + s.number + 1] - offsets[base + s.number]);
+            const node whole = many_of(tile + s.begin * SIZE, len);
+            if (lane == 0)
+                out[(base + s.number) * p.out_step] = finished(whole, len, p.ddof);
+        }
+    }
+#else
     int later = (int)(offsets[lane < count ? lane : count] - here.begin);
     tile += stage(tile, part{from, 0, n}, 1);
     for (int base = 0; base < count; base += 32) {
@@ -262,6 +347,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
                 out[(base + whose) * p.out_step] = finished(whole, len, p.ddof);
         }
     }
+#endif
 }
 
 #include "ops/reduce/gpu_long_segments.cuh"

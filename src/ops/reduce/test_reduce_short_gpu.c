@@ -225,7 +225,7 @@ static void sets_apart(void **state) {
         }
 }
 
-/* The formulas of tree_short: stretches that begin anywhere, one that is not whole, bytes by words, moments, which look twice. */
+/* The formulas of tree_short: stretches that begin anywhere, one that is not whole, bytes by words, moments, which look twice, lanes of several rounds one after another. */
 static void counts_as_predicted(void **state) {
     (void)state;
     static const struct {
@@ -234,7 +234,9 @@ static void counts_as_predicted(void **state) {
         int64_t outputs, k;
     } cases[] = {{TESS_SUM, tess_f32, tess_f32, 1000, 16}, {TESS_SUM, tess_f32, tess_f32, 777, 31},   {TESS_MAX, tess_u8, tess_u8, 999, 13},
                  {TESS_SUM, tess_u8, tess_u64, 130, 100},  {TESS_VAR, tess_f32, tess_f32, 99, 100},   {TESS_SUM, tess_f64, tess_f32, 70, 300},
-                 {TESS_SUM, tess_c64, tess_c64, 345, 7},   {TESS_ARGMAX, tess_f16, tess_i64, 65, 64}, {TESS_SUM, tess_f16, tess_f16, 70, 257}};
+                 {TESS_SUM, tess_c64, tess_c64, 345, 7},   {TESS_ARGMAX, tess_f16, tess_i64, 65, 64}, {TESS_SUM, tess_f16, tess_f16, 70, 257},
+                 {TESS_VAR, tess_f32, tess_f32, 70, 300},  {TESS_VAR, tess_f32, tess_f32, 11, 2500},  {TESS_VAR, tess_u8, tess_f64, 70, 100},
+                 {TESS_VAR, tess_f16, tess_f32, 30, 701},  {TESS_NORM2, tess_f32, tess_f32, 50, 300}};
     int compared = 0;
     if (engine != TESS_ENGINE_VIRTUAL)
         return;
@@ -271,7 +273,9 @@ static void chosen(void **state) {
                  {TESS_ARGMAX, tess_u8, tess_i64, 1000, "tree_short"}, {TESS_ARGMAX, tess_u8, tess_i64, 2000, "tree_rows"},
                  {TESS_MAX, tess_f32, tess_f32, 500, "tree_short"},    {TESS_MAX, tess_f32, tess_f32, 625, "tree_rows"},
                  {TESS_SUM, tess_i32, tess_i64, 750, "tree_short"},    {TESS_SUM, tess_i32, tess_i64, 1000, "tree_rows"},
-                 {TESS_VAR, tess_f32, tess_f32, 2000, "tree_short"},   {TESS_VAR, tess_f32, tess_f32, 20000, "tree_leaves"}};
+                 {TESS_VAR, tess_f32, tess_f32, 4096, "tree_short"},   {TESS_VAR, tess_f32, tess_f32, 4097, "tree_leaves"},
+                 {TESS_VAR, tess_f16, tess_f32, 6000, "tree_short"},   {TESS_VAR, tess_u8, tess_f64, 6001, "tree_leaves"},
+                 {TESS_NORM2, tess_f32, tess_f32, 512, "tree_short"},  {TESS_NORM2, tess_f32, tess_f32, 513, "tree_rows"}};
     const int axis = 1;
     for (int i = 0; i < TESS_COUNT(cases); i++) {
         int64_t shape[] = {1 << 20, cases[i].length};
