@@ -85,7 +85,7 @@ int tess_correlate_gpu_finest(const tess_array *in, const tess_array *out);
     X(patch_separable_odd)          \
     X(separable2d)                  \
     X(separable2d_odd)              \
-    X(columns3d)                    \
+    X(shifted3d)                    \
     X(separable3d)                  \
     X(separable3d_odd)              \
     X(separable_split)              \
@@ -99,6 +99,6 @@ bool tess_correlate_line_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_patch_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_patch_separable_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_patch_separable_odd_pays(const tess_problem *problem, const char **why);
-bool tess_correlate_columns3d_pays(const tess_problem *problem, const char **why);
+bool tess_correlate_shifted3d_pays(const tess_problem *problem, const char **why);
 
 #endif

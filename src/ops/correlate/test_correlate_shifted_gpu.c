@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * test_correlate_columns_gpu.c - proves: lists of three masks whose last runs along rows have the CPU's bits by correlate/columns3d: rows at every place in a
- * sector, on either side, by every boundary and extent, with origins, of every kind of element; several tiles along every axis, and arrays smaller than one. */
+ * test_correlate_shifted_gpu.c - proves: lists of three masks whose last runs along rows have the CPU's bits by correlate/shifted3d: rows and planes at every step
+ * modulo a vector and a sector, on either side, by every boundary and extent, with origins, of every kind of element; several tiles along every axis, and arrays smaller
+ * than one. */
 #include "gpu_rows.h"
 
 static tess_context *context;
@@ -33,7 +34,7 @@ static void compare(const list_case *c, tess_boundary boundary, tess_extent exte
     options.call.engine = TESS_ENGINE_CPU;
     assert_tess_ok(tess_correlate_separable(context, &in.tensor, masks, 3, &expected.tensor, &options));
     options.call.engine = engine;
-    options.call.strategy = "correlate/columns3d";
+    options.call.strategy = "correlate/shifted3d";
     if (tess_correlate_separable(context, &in.tensor, masks, 3, &out.tensor, &options) != TESS_OK)
         fail_msg("%s, rows of %d, boundary %d, extent %d: %s", tess_type_name(c->in), (int)c->shape[3], (int)boundary, (int)extent, tess_detail());
     if (hostile_differs(&out, &expected) >= 0 || !hostile_intact(&out))
@@ -67,6 +68,10 @@ static void lists(void **state) {
         {tess_u8, tess_f32, tess_u8, {1, 5, 9, 16}, {3, 5, 3}, {0}},
         {tess_f32, tess_f32, tess_f32, {1, 9, 20, 204}, {9, 9, 9}, {0}},
         {tess_f64, tess_f64, tess_f64, {1, 7, 18, 104}, {7, 7, 7}, {0}},
+        {tess_u8, tess_f32, tess_u8, {1, 12, 45, 129}, {5, 5, 5}, {0}},
+        {tess_f32, tess_f32, tess_f32, {1, 14, 27, 130}, {6, 5, 6}, {2, 0, -2}},
+        {tess_u8, tess_f64, tess_f64, {1, 6, 13, 83}, {3, 7, 5}, {0}},
+        {tess_f32, tess_f32, tess_f32, {2, 6, 9, 302}, {3, 3, 3}, {0}},
     };
     uint64_t random = 1512;
     for (int i = 0; i < TESS_COUNT(cases); i++)
