@@ -9,14 +9,15 @@
 #include "vgpu/observe.h"
 #include "vgpu/vgpu.h"
 
-/* Generic addresses: windows of 4 GiB for what is not global. No allocation begins below VGPU_GLOBAL_BASE. */
+/* Generic addresses: windows of 4 GiB for what is not global. No allocation begins below VGPU_GLOBAL_BASE, and the first 2 GiB have bit 31 set, as half of a card's addresses
+ * do: kernels that take the lower word for an int are found out. */
 #define VGPU_SHARED_WINDOW 0x00007e0000000000u
 #define VGPU_LOCAL_WINDOW 0x00007d0000000000u
 #define VGPU_CONST_WINDOW 0x00007c0000000000u
 #define VGPU_PARAM_WINDOW 0x00007b0000000000u
 #define VGPU_CODE_WINDOW 0x00007a0000000000u /* functions, 16 bytes each */
 #define VGPU_WINDOW_SIZE 0x100000000u
-#define VGPU_GLOBAL_BASE 0x00007f0000000000u
+#define VGPU_GLOBAL_BASE 0x00007f0080000000u
 
 struct vgpu_allocation {
     uint64_t address;

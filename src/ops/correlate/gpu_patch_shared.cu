@@ -64,9 +64,9 @@ __device__ void bring_anywhere(element *room, const element *in, const frame &f,
 
 __device__ __forceinline__ void lay_vector(element *to, const words<16> &v) { *(uint4 *)to = make_uint4(v.word[0], v.word[1], v.word[2], v.word[3]); }
 
-// Rows whose columns of outputs are all there (INSIDE: as are the rows), by way of registers: all loads, then all stores. What lies beside is a vector, too, or outside
-// the array, and the same in every row.
-template <bool INSIDE> __device__ __forceinline__ void bring(element *room, const element *in, const frame &f, int x, int top) {
+// Rows whose columns of outputs are all there (INSIDE: as are the rows; BETWEEN: and what lies beside), by way of registers: all loads, then all stores. What lies beside
+// is a vector, too, or outside the array, and the same in every row.
+template <bool INSIDE, bool BETWEEN> __device__ __forceinline__ void bring(element *room, const element *in, const frame &f, int x, int top) {
     const int thread = threadIdx.x, n_y = (int)f.n_y, n_x = (int)f.n_x, begin = thread / ACROSS, across = thread - begin * ACROSS;
     const element *from = in + (i64)(top + begin) * f.in_y + x + across * VECTOR;
     element *to = room + begin * ROW + VECTOR + across * VECTOR;
@@ -95,7 +95,7 @@ template <bool INSIDE> __device__ __forceinline__ void bring(element *room, cons
             if (i * 32 + lane < SHARE && number < 2 * ROWS) {
                 const int y = INSIDE ? top + r : resolve(top + r, n_y, f.edge);
                 const element *row = in + (i64)(y < 0 ? 0 : y) * f.in_y;
-                if (y >= 0 && column >= 0 && column + VECTOR <= n_x) {
+                if (BETWEEN || (y >= 0 && column >= 0 && column + VECTOR <= n_x)) {
                     load_now(side[i], row + column);
                 } else {
 #pragma unroll
@@ -231,10 +231,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     find_array(f, blockIdx.z, in, out);
     if (x + WIDE > (int)f.n_x)
         bring_anywhere(room, in, f, x, top);
-    else if (top >= 0 && top + ROWS <= (int)f.n_y)
-        bring<true>(room, in, f, x, top);
+    else if (top < 0 || top + ROWS > (int)f.n_y)
+        bring<false, false>(room, in, f, x, top);
+    else if (x < VECTOR || x + WIDE + VECTOR > (int)f.n_x)
+        bring<true, false>(room, in, f, x, top);
     else
-        bring<false>(room, in, f, x, top);
+        bring<true, true>(room, in, f, x, top);
     __syncwarp(); // lanes at an end may have gone another way
     __syncthreads();
     const int strip = threadIdx.x / LANES, lane = threadIdx.x - strip * LANES, column = x + lane * V, row = y + strip * R;

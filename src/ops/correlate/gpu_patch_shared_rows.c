@@ -88,7 +88,7 @@ static bool shape_of(shared_shape *shape, const tess_correlate_frame *f, const t
 }
 
 static bool takes(shared_shape *shape, const tess_correlate_frame *f, const tess_gpu_device *device, float *raised) {
-    const bool stays = f->in == 2 && is_small(f) && f->pass->from != tess_f16 && f->pass->from != tess_bf16 && f->x.m >= 3000; /* in registers */
+    const bool stays = f->in == 2 && is_small(f) && f->pass->from != tess_f16 && f->x.m >= 3000; /* in registers, as measured */
     return f->in <= 2 && !stays && f->pass->size == sizeof(float) * (size_t)f->pass->taps && f->y.width <= WIDEST && f->x.width <= WIDEST &&
            (f->y.width > 1 || is_small(f)) && before(f) <= 8 && after(f) <= 8 && f->x.m >= 64 && shape_of(shape, f, device) && raise_mask(f, raised);
 }

@@ -301,7 +301,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 #pragma unroll
                     for (int r = 0; r < R; r++) {
                         const packed<V> v(done[r]);
-                        const int moved = (int)((unsigned)(u64)row / sizeof(result)) % V, some = r < rows ? outputs >> (V - 1 - moved) : 0;
+                        const int moved = (int)((unsigned)(u64)row / sizeof(result) % V), some = r < rows ? outputs >> (V - 1 - moved) : 0;
                         result *at = (result *)row - moved;
 #pragma unroll
                         for (int i = 0; i < V; i++)

@@ -177,7 +177,7 @@ void tess_reduce_gpu_short_shape(const reduce_problem *p, shape *s) {
     } else if (tess_reduce_gpu_rounds(p) > 1)
         s->blocks = 5;
     else if (tess_is_complex(p->in.type))
-        s->blocks = p->k > REDUCE_LANES ? 3 : 5;
+        s->blocks = p->k > REDUCE_LANES ? 3 : p->in.type == tess_c128 && p->k > 16 ? 4 : 5; /* as many as spill nothing */
     if (tess_reduce_gpu_packs(p)) {
         const int64_t words = row_bytes(p) / 4;
         s->packed = s->vector = s->each = 1;
