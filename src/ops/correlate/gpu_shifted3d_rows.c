@@ -9,6 +9,7 @@ enum {
     GRID = 65535,
     LONGEST = 11,
     FEW = 3,
+    LARGE = 400, /* elements along an axis */
     MANY = 7,    /* taps along z with which 384 threads a multiprocessor have the registers for the sums of 4 rows each */
     SECTOR = 32, /* bytes */
     QUARTER = 8, /* threads that read 128 bytes together: in one row, so that they meet different banks */
@@ -111,12 +112,18 @@ static void lay_shifted3d(const tess_problem *base, const tess_gpu_device *devic
     tess_correlate_triple_pass(layout, step, p, &three, across, s.depth, raised ? along_y : NULL);
 }
 
-/* As measured on an H200. Elements that the boundary names are laid beside what has arrived: with those of 4 and 8 bytes separable3d_odd is faster, which copies them
- * one by one anyway. */
+/* As measured on an H200. Elements that the boundary names are laid beside what has arrived: where many tiles meet an end, or elements are of 8 bytes, separable3d_odd is
+ * faster, which copies them one by one anyway. */
 bool tess_correlate_shifted3d_pays(const tess_problem *base, const char **why) {
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
-    *why = "is for constants beyond the ends, or elements of 1 and 2 bytes and masks of more than 3 taps";
-    return is_constant(base) || (tess_type_size(p->in.type) < 4 && p->masks[0].shape[0] > FEW && p->masks[1].shape[0] > FEW);
+    const size_t size = tess_type_size(p->in.type);
+    tess_correlate_triple three;
+    if (is_constant(base) || (size < 4 && p->masks[0].shape[0] > FEW && p->masks[1].shape[0] > FEW))
+        return true;
+    const bool known = tess_correlate_triple_of(&three, base, false, why);
+    *why = "is for constants beyond the ends, elements of 1 and 2 bytes and masks of more than 3 taps, or of 4 bytes and volumes of 400 elements and "
+           "more along each axis";
+    return known && size <= 4 && three.frame.x.m >= LARGE && three.frame.y.m >= LARGE && three.frame.z.m >= LARGE;
 }
 
 const tess_gpu_row tess_correlate_shifted3d = {
