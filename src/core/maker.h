@@ -16,5 +16,7 @@ bool tess_cpu_asks_ahead(void);
 bool tess_cpu_reads_halves(void);
 /* Whether a loop along a line, which computes about as long as it reads, gains when lines a little ahead are asked for in the first-level cache. */
 bool tess_cpu_asks_near(void);
+/* Whether it is a Zen 5 or later: for tables of sizes that were measured there. */
+bool tess_cpu_is_zen5(void);
 
 #endif

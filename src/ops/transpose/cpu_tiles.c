@@ -13,6 +13,7 @@
  * Bands are low. Rows a power of two apart share a few sets of the caches, and so do the rows of the destination: bands of 128 rows took one and a
  * half to two and a half times as long as those below (Xeon model 207, 8192 x 8192). What is ahead must fit the sets too: strips of low bands do, side by
  * side, a strip of high ones does not. */
+#include "core/maker.h"
 #include "ops/transpose/transpose.h"
 #include "simd/tile.h"
 
@@ -21,8 +22,9 @@ transpose_turn TESS_ISA_NAME(tess_transpose_turn);
 transpose_turn_groups TESS_ISA_NAME(tess_transpose_turn_groups);
 
 enum { STAGE_MOST = 512, PAGE = 4096, WIDE = 2 * PAGE, NARROW = PAGE, MATRICES = 256 << 10 };
-/* Rows that are a multiple of ONE_SET bytes apart put a column of lines into one set of L2: of those, few can be on their way. */
-enum { ONE_SET = 128 << 10, FEW_AHEAD = 48 };
+/* Rows that are a multiple of ONE_SET bytes apart put a column of lines into one set of L2: of those, few can be on their way. HALF_SET: of a Zen 5's, which has
+ * half as many sets and twice the ways. */
+enum { ONE_SET = 128 << 10, HALF_SET = 64 << 10, FEW_AHEAD = 48 };
 
 typedef struct strips {
     int64_t src_step, dst_step; /* bytes between rows of the source, rows of the destination */
@@ -213,6 +215,29 @@ static const struct {
     [16] = {{direct_16, 16, 64, 1}, {staged_16, 64, 112, 1}, {direct_16, 16, 64, 1}, {direct_16, 16, 64, 1}, PAGE, 4},
 };
 
+/* On a Zen 5, of results whose rows begin at lines: lower bands of wider blocks (README.md). few: of at most FEW_ROWS rows that share sets of L2, no more of them
+ * than a set has ways. Elements of one byte, and of 4 where rows of the destination share sets, too, are as quick by the tables above or quicker. */
+enum { ZEN5_BLOCK = 4 * PAGE, FEW_ROWS = 64 };
+static const struct {
+    kernel lines, few;
+} zen5[17] = {
+    [2] = {{piped_2, 128, 320, 2}, {piped_2, 128, 320, 2}},
+    [4] = {{piped_4, 32, 128, 2}, {direct_4, 16, 128, 2}},
+    [8] = {{piped_8, 32, 128, 2}, {piped_8, 32, 128, 2}},
+    [16] = {{direct_16, 16, 64, 2}, {direct_16, 16, 64, 2}},
+};
+
+/* How results past the caches whose rows begin at lines are made; *width: bytes of a block's rows. */
+static const kernel *lines_kernel(const transpose_plane *plane, int64_t size, int64_t *width) {
+    const kernel *k = plane->q_in % kernels[size].apart == 0 ? &kernels[size].low : &kernels[size].lines;
+    if (tess_cpu_is_zen5() && zen5[size].lines.block && (size != 4 || plane->p_out % HALF_SET != 0)) {
+        *width = ZEN5_BLOCK;
+        return plane->q_in % HALF_SET == 0 && plane->q_size <= FEW_ROWS && plane->p_size * size >= PAGE ? &zen5[size].few : &zen5[size].lines;
+    }
+    *width = k->side > 1 ? NARROW : WIDE;
+    return k;
+}
+
 void TESS_ISA_NAME(tess_transpose_turn)(char *dst, int64_t dst_step, const char *src, int64_t src_step, int64_t np, int64_t nq, int64_t size,
                                         bool ahead) {
     enum { ROWS = 64 };
@@ -260,10 +285,9 @@ tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const 
         lines &= plane.stride[TRANSPOSE_OUT][d] % 64 == 0;
     strips s = {.src_step = plane.q_in, .dst_step = plane.p_out, .q_size = plane.q_size, .stream = big && lines, .ahead = big};
     const bool odd = big && !lines && plane.q_size * problem->size >= STAGE_MOST;
-    const kernel *k = odd        ? &kernels[problem->size].odd
-                      : s.stream ? plane.q_in % kernels[problem->size].apart == 0 ? &kernels[problem->size].low : &kernels[problem->size].lines
-                                 : &kernels[problem->size].direct;
-    const int64_t width = (k->side > 1 ? NARROW : WIDE) / problem->size;
+    int64_t width = WIDE;
+    const kernel *k = odd ? &kernels[problem->size].odd : s.stream ? lines_kernel(&plane, problem->size, &width) : &kernels[problem->size].direct;
+    width /= problem->size;
     if (s.stream && plane.p_size * problem->size < PAGE)
         by_source(&plane);
     s.side = k->side;
