@@ -86,7 +86,7 @@ typedef void (*tess_window_two)(const tess_window_two_rows *rows);
 
 enum {
     TESS_WINDOW_RINGS = 8,  /* deepest ring */
-    TESS_WINDOW_FOURS = 32, /* most taps of window_fours.h */
+    TESS_WINDOW_FOURS = 33, /* most taps of window_fours.h: a vector has 16 elements for either side */
     TESS_WINDOW_FOURS_STREAMS = 4
 };
 

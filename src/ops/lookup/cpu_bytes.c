@@ -10,7 +10,7 @@
 #include "ops/lookup/positions.h"
 #include "simd/collect.h"
 
-enum { TASK = 256 * LOOKUP_BLOCK, AHEAD = 2048, BYTES_AHEAD = 4096 }; /* indices; how far they are asked for ahead, in bytes */
+enum { TASK = 256 * LOOKUP_BLOCK, AHEAD = 2048, NEAR_AHEAD = 4096 }; /* indices; how far they are asked for ahead, in bytes */
 
 tess_status TESS_ISA_NAME(tess_lookup_bytes)(const tess_problem *base, const tess_run *run);
 
@@ -197,7 +197,7 @@ TESS_INLINE int64_t planes_look_up(const int size, char *out, const unsigned cha
             r[b][k] = _mm512_load_si512(t->plane[b] + 64 * k);
     const __m512i quads = _mm512_set_epi64(7, 3, 6, 2, 5, 1, 4, 0);
     const __m512i dwords = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
-    const char *ahead = source + (near && width == 1 ? BYTES_AHEAD : AHEAD);
+    const char *ahead = source + (near && (width == 1 || tess_cpu_is_zen5()) ? NEAR_AHEAD : AHEAD); /* Zen 5, f32[256] by i32: 11.4 -> 10.5 ms */
     int64_t i = 0;
     for (; i + 64 <= count; i += 64) {
         __m512i at = _mm512_loadu_si512(index + i);
