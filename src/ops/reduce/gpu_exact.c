@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_exact.c - lays out reduce/exact_blocks: exact sums, by as many blocks as keep a device busy, and one block an output to round; and exact_segments: a
- * warp for each piece of a segment, pieces so long that few of the longest segment's are left to merge. */
+ * warp for each piece of a segment, pieces so long that few of the longest segment's are left to merge; and exact_stretches: stretches of short segments. */
 #include "ops/reduce/gpu_reduce.h"
 
 extern const char tess_kernel_reduce_gpu_exact_cu[], tess_kernel_reduce_gpu_exact_segments_cu[], tess_kernel_reduce_gpu_exact_cuh[],
-    tess_kernel_reduce_gpu_segment_cuh[];
+    tess_kernel_reduce_gpu_segment_cuh[], tess_kernel_reduce_gpu_exact_stretches_cu[], tess_kernel_reduce_gpu_exact_group_cuh[],
+    tess_kernel_reduce_gpu_exact_pieces_cuh[];
 static const tess_gpu_text gpu_exact = {"reduce/gpu_exact.cu", tess_kernel_reduce_gpu_exact_cu},
-                           exact_segments = {"reduce/gpu_exact_segments.cu", tess_kernel_reduce_gpu_exact_segments_cu};
+                           exact_segments = {"reduce/gpu_exact_segments.cu", tess_kernel_reduce_gpu_exact_segments_cu},
+                           exact_stretches = {"reduce/gpu_exact_stretches.cu", tess_kernel_reduce_gpu_exact_stretches_cu},
+                           pieces_header = {"ops/reduce/gpu_exact_pieces.cuh", tess_kernel_reduce_gpu_exact_pieces_cuh};
 const tess_gpu_text tess_reduce_gpu_exact_header = {"ops/reduce/gpu_exact.cuh", tess_kernel_reduce_gpu_exact_cuh},
+                    tess_reduce_gpu_exact_group_header = {"ops/reduce/gpu_exact_group.cuh", tess_kernel_reduce_gpu_exact_group_cuh},
                     tess_reduce_gpu_segment_header = {"ops/reduce/gpu_segment.cuh", tess_kernel_reduce_gpu_segment_cuh};
-static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
-                                               &tess_reduce_gpu_tree_header,
-                                               &tess_reduce_gpu_complex_header,
-                                               &tess_reduce_gpu_exact_header,
-                                               &tess_reduce_gpu_segment_header,
-                                               &tess_reduce_gpu_types_header,
-                                               NULL};
+static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,        &tess_reduce_gpu_tree_header,
+                                               &tess_reduce_gpu_complex_header,     &tess_reduce_gpu_exact_header,
+                                               &tess_reduce_gpu_exact_group_header, &pieces_header,
+                                               &tess_reduce_gpu_stage_header,       &tess_reduce_gpu_segment_header,
+                                               &tess_reduce_gpu_types_header,       NULL};
 
 enum {
     THREADS = 256,
@@ -46,6 +48,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     (void)device;
     tess_gpu_unit(layout, &gpu_exact);
     tess_reduce_gpu_node_options(layout, p);
+    tess_gpu_option(layout, "-DWARPS=%d", THREADS / 32);
     tess_gpu_option(layout, "-DKEPT=%d", p->kept);
     tess_gpu_option(layout, "-DRANK=%d", p->rank);
     *at++ = p->k;
@@ -98,6 +101,7 @@ static void lay_out_segments(const tess_problem *problem, const tess_gpu_device 
     (void)device;
     tess_gpu_unit(layout, &exact_segments);
     tess_reduce_gpu_node_options(layout, p);
+    tess_gpu_option(layout, "-DWARPS=%d", THREADS / 32);
     tess_gpu_option(layout, "-DKEPT=%d", p->kept);
     tess_gpu_option(layout, "-DRANK=1");
     *at++ = p->outputs;
@@ -129,3 +133,88 @@ static void lay_out_segments(const tess_problem *problem, const tess_gpu_device 
 }
 
 const tess_gpu_row tess_reduce_gpu_exact_segments = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_out_segments};
+
+/* ---- reduce/exact_stretches ---- */
+
+enum { LONGEST_PIECE = 7 * STRIPS /* of which a word of the list has 16 bits */ };
+
+static double mean_bytes(const reduce_problem *p) {
+    return (double)tess_reduce_gpu_segmented(p) / (double)tess_max64(p->segments, 1) * (double)p->in.itemsize;
+}
+
+bool tess_reduce_gpu_exact_stretches_fit(const tess_problem *problem, const char **why) {
+    *why = "makes exact sums of segments";
+    return of(problem)->exact && tess_reduce_gpu_cuts_fit(of(problem), why);
+}
+
+bool tess_reduce_gpu_exact_stretches_pay(const tess_problem *problem, const char **why) {
+    *why = "most of such segments are longer than a stretch";
+    return mean_bytes(of(problem)) <= 4096;
+}
+
+/* Threads and blocks: measured. */
+static void lay_out_stretches(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const reduce_problem *p = of(problem);
+    const bool far = mean_bytes(p) >= 1024;
+    const int tile = far ? 8192 : 4096, warps = far ? 4 : 8, parts = p->acc == tess_c128 ? 2 : 1;
+    const int64_t piece = tess_min64(piece_of(p), LONGEST_PIECE);
+    tess_reduce_gpu_cut n;
+    const int64_t *cuts = tess_reduce_gpu_cuts(p, tile, piece, &n);
+    int64_t block[4 + 3 * (TESS_MAX_NDIM + 1)], *at = block;
+    (void)device;
+    if (!cuts) {
+        layout->full = true;
+        return;
+    }
+    tess_gpu_unit(layout, &exact_stretches);
+    tess_reduce_gpu_node_options(layout, p);
+    tess_gpu_option(layout, "-DKEPT=%d", p->kept);
+    tess_gpu_option(layout, "-DFILLED_WORDS=0");
+    tess_gpu_option(layout, "-DTILE=%d", tile);
+    tess_gpu_option(layout, "-DPAD=0");
+    tess_gpu_option(layout, "-DWARPS=%d", warps);
+    tess_gpu_option(layout, "-DONE_LANES=%d", p->in.itemsize < 8 ? 1 : 2);
+    tess_gpu_option(layout, "-DONE=%d", 32);
+    tess_gpu_option(layout, "-DFEW_LANES=%d", 16);
+    tess_gpu_option(layout, "-DSOME=%d", 256);
+    tess_gpu_option(layout, "-DAT_LEAST=%d", far ? 5 : p->in.itemsize < 8 ? 4 : 3);
+    *at++ = p->outputs;
+    *at++ = n.units;
+    *at++ = p->segment_stride / p->out.itemsize;
+    *at++ = piece;
+    at = tess_reduce_gpu_put_kept(at, p, p->kept);
+    const size_t bytes = (size_t)(at - block) * sizeof *block;
+    const int64_t partial = n.tops ? tess_gpu_reserve(layout, p->outputs * n.leaves * parts * WORDS * 8) : 0;
+    const int64_t offsets = tess_gpu_data(layout, p->offsets, (size_t)(p->segments + 1) * sizeof *p->offsets),
+                  at_cuts = tess_gpu_data(layout, cuts, (size_t)n.words * sizeof *cuts);
+    tess_gpu_step *step;
+    if (n.shorts) {
+        step = tess_gpu_launch_of(layout, "exact_stretches", tess_ceil_div(p->outputs * n.units, warps), 1, 1, 32 * warps, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, offsets);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, at_cuts);
+        tess_gpu_pass(layout, step, block, bytes);
+    }
+    if (n.leaves) {
+        step = tess_gpu_launch_of(layout, "long_pieces", tess_ceil_div(p->outputs * n.leaves, warps), 1, 1, 32 * warps, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, offsets);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, at_cuts + n.longs * (int64_t)sizeof *cuts);
+        tess_gpu_pass_i64(layout, step, n.leaves);
+        tess_gpu_pass(layout, step, block, bytes);
+    }
+    if (n.tops) {
+        step = tess_gpu_launch_of(layout, "finish", p->outputs * n.tops, 1, 1, 8 * WORDS, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, at_cuts + n.top * (int64_t)sizeof *cuts);
+        tess_gpu_pass_i64(layout, step, n.tops);
+        tess_gpu_pass_i64(layout, step, n.leaves);
+        tess_gpu_pass(layout, step, block, bytes);
+    }
+}
+
+const tess_gpu_row tess_reduce_gpu_exact_stretches = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_out_stretches};

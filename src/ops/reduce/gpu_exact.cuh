@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpu_exact.cuh - what the kernels of exact sums share: error-free sums of a warp's strips, long accumulators, and their rounding.
 //
-// A warp takes 1024 elements, 32 a lane. With 2^t above them all, sums that start from 1.5 * 2^(t + 11) stay multiples of 2^(t - 41) whatever is added, and
+// A warp takes STRIP elements, 32 a lane, or fewer. With 2^t above them all, sums that start from 1.5 * 2^(t + 11) stay multiples of 2^(t - 41) whatever is added, and
 // what an addition drops is found without error (as cpu_exact.c has it, with headroom for the warp's 32 sums too). So one double is the exact sum of
 // all that was not dropped; the dropped parts, if there are some, go through the same again, at least 41 bits lower each time. One lane adds the double
 // to the warp's long accumulator in shared memory (superaccumulator.h: 70 limbs of 32 bits kept in 64, bit 0 of limb 0 is 2^-1074). Accumulators
@@ -16,15 +16,7 @@
 #include "ops/reduce/gpu_node.cuh"
 #endif
 
-enum {
-    LIMBS = 70,
-    WORDS = LIMBS + 2,
-    WARPS = 8,
-    EACH = 32,
-    STRIP = 32 * EACH,
-    PARTS = ACC == 15 ? 2 : 1,
-    HALVES = IN == T_U64 || IN == T_I64 ? 2 : 1
-};
+enum { LIMBS = 70, WORDS = LIMBS + 2, STRIP = 1024, PARTS = ACC == 15 ? 2 : 1, HALVES = IN == T_U64 || IN == T_I64 ? 2 : 1 };
 enum { IS_NAN = 1, PLUS = 2, MINUS = 4 };
 
 // Part or half number `which` of an element; *counts: it is not left out.
@@ -72,8 +64,8 @@ __device__ void carry(i64 *limbs) {
     }
 }
 
-// The 1024 numbers of a warp, into its accumulator.
-__device__ void sum_strip(double (&x)[EACH], i64 *limbs, int *flags) {
+// The numbers of a warp, at most STRIP, into its accumulator.
+template <int EACH> __device__ void sum_strip(double (&x)[EACH], i64 *limbs, int *flags) {
     const int lane = threadIdx.x % 32;
     bool great = false;
 #pragma unroll
@@ -130,8 +122,9 @@ __device__ void sum_strip(double (&x)[EACH], i64 *limbs, int *flags) {
     __syncwarp();
 }
 
-// Elements number `first` to first + 1023 of k, as far as they are there, into a warp's accumulators, which lie `apart`, one for each part.
-template <typename P> __device__ void take_strip(const P &p, const element *from, i64 first, i64 k, i64 *limbs, int apart, int *flags, i64 &count) {
+// Elements number `first` to first + 32 * EACH - 1 of k, as far as they are there, into a warp's accumulators, which lie `apart`, one for each part.
+template <int EACH = STRIP / 32, typename P>
+__device__ void take_strip(const P &p, const element *from, i64 first, i64 k, i64 *limbs, int apart, int *flags, i64 &count) {
     const int lane = threadIdx.x % 32;
     element v[EACH];
 #pragma unroll

@@ -3,10 +3,8 @@
 //
 // A segment of one piece is rounded where it was added. The others' accumulators go to the workspace, pieces of a segment side by side (gpu_segment.cuh), and
 // `finish`, a block for each chunk in which a second piece begins, merges and rounds them.
-#include "ops/reduce/gpu_exact.cuh"
+#include "ops/reduce/gpu_exact_pieces.cuh"
 #include "ops/reduce/gpu_segment.cuh"
-
-enum { PLACES = PARTS * WORDS, AT_ONCE = 8 / PARTS };
 
 struct segments {
     i64 outputs, units, chunks, piece; // warps an output, of which the first have the chunks but the first; elements of a piece
@@ -59,34 +57,11 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 2 / PARTS)
 }
 
 extern "C" __global__ void __launch_bounds__(AT_ONCE *PLACES) finish(result *out, const i64 *offsets, const i64 *partial, const segments p) {
-    __shared__ i64 words[AT_ONCE][PARTS][WORDS];
-    __shared__ i64 limbs[PARTS][LIMBS];
-    __shared__ int flags[PARTS];
     const i64 output = blockIdx.x / (p.chunks - 1), chunk = blockIdx.x % (p.chunks - 1) + 1;
-    const int word = threadIdx.x % PLACES, first = threadIdx.x / PLACES;
-    const bool flag = word % WORDS == LIMBS;
-    i64 segment, at_in, at_out, sum = 0;
+    i64 segment, at_in, at_out;
     if (piece_in(p, offsets, chunk, p.piece, segment) != 1)
         return;
     place_of(p, output, at_in, at_out);
-    const i64 pieces = (offsets[segment + 1] - offsets[segment] + p.piece - 1) / p.piece;
-    partial += (output * (p.chunks + p.segments) + chunk - 1 + segment) * PLACES; // the first piece
-#pragma unroll 8
-    for (i64 i = first; i < pieces; i += AT_ONCE)
-        sum = flag ? sum | partial[i * PLACES + word] : sum + partial[i * PLACES + word];
-    (&words[first][0][0])[word] = sum;
-    __syncthreads();
-    if (first == 0) {
-        for (int i = 1; i < AT_ONCE; i++)
-            sum = flag ? sum | (&words[i][0][0])[word] : sum + (&words[i][0][0])[word];
-        if (flag)
-            flags[word / WORDS] = (int)sum;
-        else if (word % WORDS < LIMBS)
-            limbs[word / WORDS][word % WORDS] = sum;
-        else
-            words[0][word / WORDS][LIMBS + 1] = sum;
-    }
-    __syncthreads();
-    if (threadIdx.x < 32)
-        put_rounded(out + at_out + segment * p.out_step, limbs, flags, words[0][0][LIMBS + 1]);
+    const i64 first = output * (p.chunks + p.segments) + chunk - 1 + segment; // piece
+    put_pieces(out + at_out + segment * p.out_step, partial + first * PLACES, (offsets[segment + 1] - offsets[segment] + p.piece - 1) / p.piece);
 }

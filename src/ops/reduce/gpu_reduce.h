@@ -28,14 +28,14 @@
 TESS_REDUCE_RUNGS(RUNG)
 #undef RUNG
 
-enum { REDUCE_GPU_ROWS = 13 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's blocks */ };
+enum { REDUCE_GPU_ROWS = 14 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's blocks */ };
 int64_t tess_reduce_gpu_resident(const tess_gpu_device *device); /* so many of its blocks a device holds at once; NULL = an H200 */
 extern const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS];
 
 extern const tess_gpu_text tess_reduce_gpu_node_header, tess_reduce_gpu_tree_header, tess_reduce_gpu_leaf_header, tess_reduce_gpu_types_header,
     tess_reduce_gpu_complex_header, tess_reduce_gpu_finish_header, tess_reduce_gpu_segment_header, tess_reduce_gpu_packed_header,
-    tess_reduce_gpu_exact_header, tess_reduce_gpu_segment_finish_header, tess_reduce_gpu_stage_header, tess_reduce_gpu_lanes_header,
-    tess_reduce_gpu_moments_header, tess_reduce_gpu_any_order_header, tess_reduce_gpu_run_leaf_header;
+    tess_reduce_gpu_exact_header, tess_reduce_gpu_exact_group_header, tess_reduce_gpu_segment_finish_header, tess_reduce_gpu_stage_header,
+    tess_reduce_gpu_lanes_header, tess_reduce_gpu_moments_header, tess_reduce_gpu_any_order_header, tess_reduce_gpu_run_leaf_header;
 void tess_reduce_gpu_node_options(tess_gpu_layout *layout, const reduce_problem *p); /* the -D of gpu_node.cuh */
 int64_t tess_reduce_gpu_node_size(const reduce_problem *p);                          /* bytes of its struct node, or of gpu_complex.cuh's */
 /* The first `count` kept axes as shape[], in[], out[] of the kernels' structures, with steps in elements; a double as a word of them. */
@@ -49,6 +49,9 @@ extern const tess_gpu_row tess_reduce_gpu_exact;
 bool tess_reduce_gpu_exact_fits(const tess_problem *problem, const char **why);
 extern const tess_gpu_row tess_reduce_gpu_exact_segments;
 bool tess_reduce_gpu_exact_segments_fit(const tess_problem *problem, const char **why);
+extern const tess_gpu_row tess_reduce_gpu_exact_stretches;
+bool tess_reduce_gpu_exact_stretches_fit(const tess_problem *problem, const char **why);
+bool tess_reduce_gpu_exact_stretches_pay(const tess_problem *problem, const char **why);
 
 /* gpu_segments.c */
 extern const tess_gpu_row tess_reduce_gpu_segments;
@@ -64,7 +67,17 @@ extern const tess_gpu_row tess_reduce_gpu_patches;
 bool tess_reduce_gpu_patches_fit(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_patches_pay(const tess_problem *problem, const char **why);
 
-/* gpu_stretches.c */
+/* gpu_stretches.c: segments that follow one another, cut into stretches of whole ones, and those that are longer than a stretch into leaves. The list that a row's kernels
+ * read begins with two words for each stretch. */
+typedef struct tess_reduce_gpu_cut {
+    int64_t units, shorts;     /* stretches and longer segments; the stretches */
+    int64_t leaves, tops;      /* of the longer ones; those with more leaves than one */
+    int64_t longs, top, words; /* of the list: where the leaves' words begin, and those of the segments with more leaves than one; all of it */
+    bool many;                 /* some have more leaves than a warp pairs */
+} tess_reduce_gpu_cut;
+bool tess_reduce_gpu_cuts_fit(const reduce_problem *p, const char **why);
+/* Stretches of `tile` bytes, leaves of fewer than 65536 elements. NULL: no memory for the list, which is the offsets'. */
+int64_t *tess_reduce_gpu_cuts(const reduce_problem *p, int64_t tile, int64_t leaf, tess_reduce_gpu_cut *cut);
 extern const tess_gpu_row tess_reduce_gpu_stretches;
 bool tess_reduce_gpu_stretches_fit(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_stretches_pay(const tess_problem *problem, const char **why);

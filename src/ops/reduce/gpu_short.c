@@ -18,6 +18,7 @@ static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
                                                &tess_reduce_gpu_complex_header,
                                                &tess_reduce_gpu_packed_header,
                                                &tess_reduce_gpu_exact_header,
+                                               &tess_reduce_gpu_exact_group_header,
                                                &tess_reduce_gpu_stage_header,
                                                &group_header,
                                                &tess_reduce_gpu_moments_header,
@@ -308,9 +309,8 @@ static void lay_out_groups(const tess_problem *problem, const tess_gpu_device *d
 
 bool tess_reduce_gpu_exact_short_fits(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
-    *why = "makes exact sums of at most 1024 elements each, in rows of at most 4 KiB that follow one another without gaps, without segments";
-    return p->exact && !p->records && !p->offsets && p->k >= 1 && p->k <= 1024 && rows_follow(p) && row_bytes(p) <= STRETCH &&
-           p->outputs <= (int64_t)1 << 33;
+    *why = "makes exact sums of rows of at most 8 KiB that follow one another without gaps, without segments";
+    return p->exact && !p->records && !p->offsets && p->k >= 1 && rows_follow(p) && p->outputs <= (int64_t)1 << 33;
 }
 
 bool tess_reduce_gpu_exact_short_pays(const tess_problem *problem, const char **why) {
@@ -322,14 +322,19 @@ static void lay_out_exact(const tess_problem *problem, const tess_gpu_device *de
     const reduce_problem *p = of(problem);
     int64_t block[10 + 3 * (TESS_MAX_NDIM + 1)];
     size_t bytes;
-    int lanes = 1, log = 0;
+    enum { HELD = 128 }; /* bytes of a thread's elements, at most, that stay in registers */
+    shape s = {.each = p->k <= 16 ? 8 : 16, .group = 1, .tile = STRETCH, .warps = 8, .blocks = 3}; /* measured */
     (void)device;
-    for (; lanes < p->k; lanes *= 2)
-        log++;
-    shape s = {.each = (int)tess_min64(lanes, 8), .tile = STRETCH, .warps = 8, .blocks = 3};
-    while (lanes > 32 * s.each)
-        s.each *= 2;
-    s.group = lanes / s.each;
+    while (s.group < 32 && s.group * s.each < p->k)
+        s.group *= 2;
+    const int64_t turns = tess_ceil_div(p->k, s.group);
+    if (row_bytes(p) > STRETCH) {
+        s.tile = LONGEST;
+        s.warps = 4;
+    }
+    const double plain = conflicts_of(p, &s, (int)p->in.itemsize);
+    s.pad = 1;
+    s.pad = plain > 2 && conflicts_of(p, &s, (int)p->in.itemsize) < plain;
     tess_gpu_unit(layout, &gpu_exact_short);
     tess_reduce_gpu_node_options(layout, p);
     tess_gpu_option(layout, "-DKEPT=%d", p->kept - 1);
@@ -337,8 +342,9 @@ static void lay_out_exact(const tess_problem *problem, const tess_gpu_device *de
     tess_gpu_option(layout, "-DTILE=%d", s.tile);
     tess_gpu_option(layout, "-DPAD=%d", s.pad);
     tess_gpu_option(layout, "-DGROUP=%d", s.group);
-    tess_gpu_option(layout, "-DPER=%d", s.each);
-    tess_gpu_option(layout, "-DLOG_LANES=%d", log);
+    tess_gpu_option(layout, "-DTURNS_HELD=%d", turns * p->in.itemsize <= HELD ? (int)turns : 0);
+    tess_gpu_option(layout, "-DTURNS_SURE=%d", turns * p->in.itemsize <= HELD ? (int)(p->k / s.group) : 0);
+    tess_gpu_option(layout, "-DWARPS=%d", s.warps);
     tess_gpu_option(layout, "-DAT_LEAST=%d", s.blocks);
     const int64_t units = lay_stretches(p, &s, block, &bytes);
     tess_gpu_step *step = tess_gpu_launch_of(layout, "exact_short", tess_ceil_div(units, s.warps), 1, 1, 32 * s.warps, 0);

@@ -83,12 +83,7 @@ static int64_t leaf_of(const reduce_problem *p) {
     return leaf;
 }
 
-/* How segments are cut. */
-typedef struct pieces {
-    int64_t units, shorts; /* stretches and longer segments; the stretches */
-    int64_t leaves, tops;  /* of the longer ones; those with more leaves than one */
-    bool many;             /* some have more leaves than FEW_LEAVES */
-} pieces;
+typedef tess_reduce_gpu_cut pieces;
 
 /* Where stretches begin: pairs of an element and twice its segment; or a segment longer than `tile` bytes, plus one. Behind them the end, then what
  * gpu_long_segments.cuh asks for, `longs` and `tops`. `sum` NULL: counts alone; else it is what that gave. */
@@ -136,19 +131,35 @@ static pieces cut(const reduce_problem *p, int64_t tile, int64_t leaf, const pie
     return n;
 }
 
+int64_t *tess_reduce_gpu_cuts(const reduce_problem *p, int64_t tile, int64_t leaf, pieces *n) {
+    bool made;
+    *n = cut(p, tile, leaf, NULL, NULL);
+    n->longs = 2 * (n->units + 1);
+    n->top = n->longs + 2 * n->leaves;
+    n->words = n->top + 3 * n->tops;
+    int64_t *list = tess_reduce_offsets_room(p->base.context, p->offsets, n->words, &made);
+    if (list && !made)
+        cut(p, tile, leaf, n, list);
+    return list;
+}
+
 /* More than there are of any kind: but for the last one, three neighbours that are no long segments hold more than LEAST_TILE or MOST segments. */
 static double at_most(const reduce_problem *p) {
     return 4 + 3 * (double)tess_reduce_gpu_segmented(p) * (double)p->in.itemsize / LEAST_TILE + 3 * (double)p->segments / MOST +
            (double)tess_reduce_gpu_segmented(p) / REDUCE_LEAF;
 }
 
-bool tess_reduce_gpu_stretches_fit(const tess_problem *problem, const char **why) {
-    const reduce_problem *p = of(problem);
-    *why = "needs segments whose elements follow one another, and no exact sum";
-    if (!p->offsets || p->exact || p->records || p->stride[0][0] != p->in.itemsize)
+bool tess_reduce_gpu_cuts_fit(const reduce_problem *p, const char **why) {
+    *why = "needs segments whose elements follow one another";
+    if (!p->offsets || p->records || p->stride[0][0] != p->in.itemsize)
         return false;
     *why = "needs fewer than 2^31 stretches, and leaves of long segments: no launch has more blocks";
     return (double)p->outputs * at_most(p) < INT32_MAX;
+}
+
+bool tess_reduce_gpu_stretches_fit(const tess_problem *problem, const char **why) {
+    *why = "needs segments, and no exact sum";
+    return !of(problem)->exact && tess_reduce_gpu_cuts_fit(of(problem), why);
 }
 
 /* Measured: tree_segments is quicker where most segments are somewhat longer than a stretch of sums that have an order, tree_lanes where there are so many of 4096 elements
@@ -175,18 +186,14 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     const shape s = shape_of(p);
     const bool packed = packs(p), run_leaf = !tess_reduce_gpu_any_order(p) && p->kind != REDUCE_VAR && !tess_is_complex(p->in.type);
     const int64_t leaf = leaf_of(p);
-    const pieces n = cut(p, s.tile, leaf, NULL, NULL);
-    const int64_t longs = 2 * (n.units + 1), tops = longs + 2 * n.leaves, listed = tops + 3 * n.tops;
+    pieces n;
+    const int64_t *cuts = tess_reduce_gpu_cuts(p, s.tile, leaf, &n);
     int64_t block[4 + 3 * (TESS_MAX_NDIM + 1)], *at = block;
     (void)device;
-    bool made;
-    int64_t *cuts = tess_reduce_offsets_room(p->base.context, p->offsets, listed, &made);
     if (!cuts) {
         layout->full = true;
         return;
     }
-    if (!made)
-        cut(p, s.tile, leaf, &n, cuts);
     tess_gpu_unit(layout, &tree_stretches);
     tess_reduce_gpu_node_options(layout, p);
     tess_gpu_option(layout, "-DNARROW=%d", n.tops == 0);
@@ -224,7 +231,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     const size_t bytes = (size_t)(at - block) * sizeof *block;
     const int64_t partial = n.tops ? tess_gpu_reserve(layout, p->outputs * n.leaves * tess_reduce_gpu_node_size(p)) : 0;
     const int64_t offsets = tess_gpu_data(layout, p->offsets, (size_t)(p->segments + 1) * sizeof *p->offsets),
-                  at_cuts = tess_gpu_data(layout, cuts, (size_t)listed * sizeof *cuts);
+                  at_cuts = tess_gpu_data(layout, cuts, (size_t)n.words * sizeof *cuts);
     tess_gpu_step *step;
     if (n.shorts) {
         step = tess_gpu_launch_of(layout, "tree_stretches", tess_ceil_div(p->outputs * n.units, s.warps), 1, 1, 32 * s.warps, 0);
@@ -242,7 +249,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
         tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, offsets);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, at_cuts + longs * (int64_t)sizeof *cuts);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, at_cuts + n.longs * (int64_t)sizeof *cuts);
         tess_gpu_pass_i64(layout, step, n.leaves);
         tess_gpu_pass(layout, step, block, bytes);
     }
@@ -251,7 +258,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
         tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, offsets);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, at_cuts + tops * (int64_t)sizeof *cuts);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, at_cuts + n.top * (int64_t)sizeof *cuts);
         tess_gpu_pass_i64(layout, step, n.tops);
         tess_gpu_pass_i64(layout, step, n.leaves);
         tess_gpu_pass(layout, step, block, bytes);

@@ -2,6 +2,7 @@
  * test_reduce_segments_gpu.c - proves: segments on GPUs give the reference's bytes: every operation and type, complex elements and exact sums, empty, short and
  * long segments together, segments that begin and end within the axis, axes before and behind, gaps. On a card when there is one, else on the virtual GPU. */
 #include "gpu_rows.h"
+#include "hard_sums.h"
 #include "ops/reduce/reduce.h"
 
 static tess_context *context;
@@ -21,7 +22,7 @@ typedef struct work {
     bool exact;
     int ndim, axis;
     int64_t shape[3];
-    int layout, fill;
+    int layout, fill; /* fill 4: segments of each kind of hard_sums.h */
 } work;
 
 static void compare(const work *w, const lengths *l, uint64_t *random) {
@@ -37,7 +38,11 @@ static void compare(const work *w, const lengths *l, uint64_t *random) {
     for (int d = 0; d < w->ndim; d++)
         out_shape[d] = d == axis ? l->count : w->shape[d];
     hostile_make(&in, random, w->in, w->ndim, w->shape, w->layout);
-    hostile_fill(&in, random, w->fill);
+    hostile_fill(&in, random, w->fill == 4 ? 1 : w->fill);
+    for (int64_t line = 0, step = axis == 0 && w->ndim == 2 ? w->shape[1] : 1; w->fill == 4 && line < (w->ndim == 2 ? w->shape[1 - axis] : 1); line++)
+        for (int64_t s = 0; s < l->count; s++)
+            hard_elements(&in, (step > 1 ? line : line * w->shape[axis]) + l->offset[s] * step, step, l->offset[s + 1] - l->offset[s],
+                          (int)((s + line) % HARD_SUMS), hostile_between(random, 0, 1) ? 24 : 53, random);
     uint64_t again = *random;
     hostile_make(&expected, random, w->out, w->ndim, out_shape, w->layout);
     options.call.strategy = "reduce/reference";
@@ -173,6 +178,36 @@ static void exact_sums(void **state) {
         }
 }
 
+/* Sums that no level tells the rounding of, in segments of every kind of length beside one another: of a thread or a few, of a warp, of several pieces. */
+static void hard_sums(void **state) {
+    (void)state;
+    uint64_t random = 8;
+    static const int64_t sizes[] = {3,  0,   1,  31, 2,   32,  4, 33,  16, 7,    400,  5, 1,     0, 12, 256,
+                                    31, 257, 20, 9,  511, 512, 6, 513, 30, 1024, 1025, 2, 20000, 8, 16, 4};
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+        tess_nan nan;
+    } cases[] = {{TESS_SUM, tess_f64, tess_f64, TESS_NAN_PROPAGATE},   {TESS_SUM, tess_f32, tess_f32, TESS_NAN_PROPAGATE},
+                 {TESS_SUM, tess_c64, tess_c64, TESS_NAN_PROPAGATE},   {TESS_MEAN, tess_f64, tess_f32, TESS_NAN_OMIT},
+                 {TESS_SUM, tess_f32, tess_f64, TESS_NAN_OMIT},        {TESS_SUM, tess_c128, tess_c128, TESS_NAN_PROPAGATE},
+                 {TESS_MEAN, tess_f32, tess_f32, TESS_NAN_PROPAGATE},  {TESS_SUM, tess_f64, tess_f32, TESS_NAN_PROPAGATE},
+                 {TESS_NORM1, tess_c128, tess_f64, TESS_NAN_PROPAGATE}};
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int brief = 0; brief < 2; brief++) { /* the mean decides how stretches are cut */
+            lengths l = {.count = brief ? 300 : 2 * TESS_COUNT(sizes) - 3, .offset = {i % 5}};
+            work w = {.operation = cases[i].operation, .in = cases[i].in, .out = cases[i].out, .nan = cases[i].nan, .exact = true, .fill = 4};
+            for (int64_t s = 0; s < l.count; s++)
+                l.offset[s + 1] = l.offset[s] + (brief ? sizes[s % 10] : sizes[s * 7 % TESS_COUNT(sizes)]);
+            w.ndim = 1 + brief;
+            w.axis = brief;
+            w.shape[0] = brief ? 2 : l.offset[l.count] + 3;
+            w.shape[1] = l.offset[l.count] + 3;
+            w.layout = HOSTILE_COMPACT;
+            compare(&w, &l, &random);
+        }
+}
+
 /* Lengths that differ by a million: thousands of leaves beside segments of a few elements, no segments, and segments without any elements. */
 static void skewed(void **state) {
     (void)state;
@@ -268,7 +303,8 @@ static void chosen(void **state) {
         {TESS_SUM, tess_f32, tess_f32, 50000, 3000, "tree_stretches"}, {TESS_SUM, tess_f64, tess_f64, 2000, MOST, "tree_stretches"},
         {TESS_SUM, tess_c64, tess_c64, 1000, MOST, "tree_segments"},   {TESS_SUM, tess_c64, tess_c64, 20000, 3000, "tree_stretches"},
         {TESS_PROD, tess_c128, tess_c128, 300, MOST, "tree_segments"}, {TESS_PROD, tess_c128, tess_c128, 20000, 3000, "tree_stretches"},
-        {TESS_VAR, tess_f32, tess_f32, 20000, 3000, "tree_stretches"}, {TESS_VAR, tess_f64, tess_f64, 5000, MOST, "tree_lanes"}};
+        {TESS_VAR, tess_f32, tess_f32, 20000, 3000, "tree_stretches"}, {TESS_VAR, tess_f64, tess_f64, 5000, MOST, "tree_lanes"},
+        {TESS_SUM, tess_f32, tess_f32, 200, MOST, "exact_stretches"},  {TESS_SUM, tess_f64, tess_f64, 20000, 3000, "exact_segments"}};
     const int axis = 0;
     int64_t *offset = malloc((MOST + 1) * sizeof *offset);
     assert_non_null(offset);
@@ -279,8 +315,12 @@ static void chosen(void **state) {
             offset[s] = s * cases[i].mean;
         const DLTensor in = tess_view(NULL, cases[i].in, 1, &end, NULL), out = tess_view(NULL, cases[i].out, 1, &count, NULL),
                        offsets = tess_view(offset, tess_i64, 1, &size, NULL);
-        const tess_reduce_options options = {
-            .struct_size = sizeof options, .axes = &axis, .naxes = 1, .offsets = &offsets, .call = {.engine = engine}};
+        const tess_reduce_options options = {.struct_size = sizeof options,
+                                             .axes = &axis,
+                                             .naxes = 1,
+                                             .exact = strstr(cases[i].row, "exact"),
+                                             .offsets = &offsets,
+                                             .call = {.engine = engine}};
         assert_tess_ok(tess_plan_reduce(&plan, context, cases[i].operation, &in, &out, &options));
         gpu_test_chosen(plan, cases[i].row, i);
     }
@@ -323,14 +363,10 @@ static void rows_were_compared(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_operation),
-                                       cmocka_unit_test(every_type),
-                                       cmocka_unit_test(exact_sums),
-                                       cmocka_unit_test(skewed),
-                                       cmocka_unit_test(mixed),
-                                       cmocka_unit_test(long_segments),
-                                       cmocka_unit_test(longer_than_a_stretch),
-                                       cmocka_unit_test(chosen),
-                                       cmocka_unit_test(rows_were_compared)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_operation), cmocka_unit_test(every_type),
+                                       cmocka_unit_test(exact_sums),      cmocka_unit_test(hard_sums),
+                                       cmocka_unit_test(skewed),          cmocka_unit_test(mixed),
+                                       cmocka_unit_test(long_segments),   cmocka_unit_test(longer_than_a_stretch),
+                                       cmocka_unit_test(chosen),          cmocka_unit_test(rows_were_compared)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

@@ -2,6 +2,7 @@
  * test_reduce_short_gpu.c - proves: rows of a few elements on GPUs give the reference's bytes: every length from 1 to 70 and those around powers of two, every
  * operation and type, NaNs of both policies, rows without gaps, with gaps, a few columns, views that begin anywhere; tree_short counts what its formulas say. On a card when there is one, else on the virtual GPU. */
 #include "gpu_counts.h"
+#include "hard_sums.h"
 #include "ops/reduce/reduce.h"
 
 static tess_context *context;
@@ -15,7 +16,7 @@ typedef struct work {
     bool exact;
     int ndim, axis;
     int64_t shape[3];
-    int layout, fill; /* fill 3: infinities and NaNs among moderate values */
+    int layout, fill; /* fill 3: infinities and NaNs among moderate values; 4: rows of each kind of hard_sums.h */
 } work;
 
 static void put_infinities(hostile_array *a, tess_type type) {
@@ -43,9 +44,12 @@ static void compare(const work *w, uint64_t *random) {
         if (d != axis)
             out_shape[n++] = w->shape[d];
     hostile_make(&in, random, w->in, w->ndim, w->shape, w->layout);
-    hostile_fill(&in, random, w->fill == 3 ? 1 : w->fill);
+    hostile_fill(&in, random, w->fill >= 3 ? 1 : w->fill);
     if (w->fill == 3)
         put_infinities(&in, w->in);
+    if (w->fill == 4)
+        for (int64_t row = 0; row < hostile_count(&in) / w->shape[axis]; row++)
+            hard_elements(&in, row * w->shape[axis], 1, w->shape[axis], (int)(row % HARD_SUMS), hostile_between(random, 0, 1) ? 24 : 53, random);
     uint64_t again = *random;
     hostile_make(&expected, random, w->out, n, out_shape, w->layout);
     options.call.strategy = "reduce/reference";
@@ -193,6 +197,35 @@ static void exact_sums(void **state) {
             }
 }
 
+/* Rows that no level, or none of four, tells the rounding of, beside others in the same warp. */
+static void hard_sums(void **state) {
+    (void)state;
+    uint64_t random = 8;
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+        tess_nan nan;
+    } cases[] = {{TESS_SUM, tess_f64, tess_f64, TESS_NAN_PROPAGATE},  {TESS_SUM, tess_f64, tess_f32, TESS_NAN_PROPAGATE},
+                 {TESS_MEAN, tess_f64, tess_f64, TESS_NAN_OMIT},      {TESS_MEAN, tess_f64, tess_f32, TESS_NAN_PROPAGATE},
+                 {TESS_SUM, tess_f32, tess_f32, TESS_NAN_PROPAGATE},  {TESS_SUM, tess_f32, tess_f64, TESS_NAN_OMIT},
+                 {TESS_MEAN, tess_f32, tess_f32, TESS_NAN_PROPAGATE}, {TESS_SUM, tess_f64, tess_f16, TESS_NAN_PROPAGATE},
+                 {TESS_NORM1, tess_f64, tess_f64, TESS_NAN_OMIT},     {TESS_SUM, tess_f64, tess_i32, TESS_NAN_PROPAGATE},
+                 {TESS_SUM, tess_c64, tess_c64, TESS_NAN_PROPAGATE},  {TESS_SUM, tess_c128, tess_c128, TESS_NAN_PROPAGATE},
+                 {TESS_SUM, tess_c128, tess_c64, TESS_NAN_PROPAGATE}, {TESS_SUM, tess_f32, tess_bf16, TESS_NAN_PROPAGATE},
+                 {TESS_NORM1, tess_c64, tess_f32, TESS_NAN_PROPAGATE}};
+    static const int64_t lengths[] = {1, 2, 3, 8, 16, 31, 64, 100, 257, 500};
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int l = 0; l < TESS_COUNT(lengths); l++)
+            if ((l % 2 == i % 2 || i < 2) && !hostile_spared(i + l, 3)) {
+                work w = {.operation = cases[i].operation, .in = cases[i].in, .out = cases[i].out, .nan = cases[i].nan, .exact = true, .fill = 4};
+                compare_as(&w, lengths[l] < 40 ? 8 * HARD_SUMS + 3 : 2 * HARD_SUMS + 1, lengths[l], l % 2, &random);
+            }
+    for (int i = 0; i < 5; i += 4) { /* the longest that a warp has */
+        work w = {.operation = TESS_SUM, .in = cases[i].in, .out = cases[i].out, .exact = true, .fill = 4};
+        compare_as(&w, HARD_SUMS, i ? 2048 : 1024, 0, &random);
+    }
+}
+
 /* Sets of rows without gaps, but with gaps between the sets, so that vectors that fit one set do not fit the next. */
 static void sets_apart(void **state) {
     (void)state;
@@ -294,9 +327,9 @@ static void rows_were_compared(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_length),        cmocka_unit_test(every_operation), cmocka_unit_test(every_type),
-        cmocka_unit_test(infinities),          cmocka_unit_test(exact_sums),      cmocka_unit_test(sets_apart),
-        cmocka_unit_test(counts_as_predicted), cmocka_unit_test(chosen),          cmocka_unit_test(rows_were_compared)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_length),      cmocka_unit_test(every_operation),     cmocka_unit_test(every_type),
+                                       cmocka_unit_test(infinities),        cmocka_unit_test(exact_sums),          cmocka_unit_test(hard_sums),
+                                       cmocka_unit_test(sets_apart),        cmocka_unit_test(counts_as_predicted), cmocka_unit_test(chosen),
+                                       cmocka_unit_test(rows_were_compared)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_exact_pieces.cuh - exact sums of long segments: what the accumulators of a segment's pieces come to.
+#ifndef TESS_REDUCE_EXACT_PIECES_CUH
+#define TESS_REDUCE_EXACT_PIECES_CUH
+#include "ops/reduce/gpu_exact.cuh"
+
+enum { PLACES = PARTS * WORDS, AT_ONCE = 8 / PARTS };
+
+// The output of a segment from the accumulators of its pieces, by a block of AT_ONCE * PLACES threads.
+__device__ void put_pieces(result *to, const i64 *partial, i64 pieces) {
+    __shared__ i64 words[AT_ONCE][PARTS][WORDS];
+    __shared__ i64 limbs[PARTS][LIMBS];
+    __shared__ int flags[PARTS];
+    const int word = threadIdx.x % PLACES, first = threadIdx.x / PLACES;
+    const bool flag = word % WORDS == LIMBS;
+    i64 sum = 0;
+#pragma unroll 8
+    for (i64 i = first; i < pieces; i += AT_ONCE)
+        sum = flag ? sum | partial[i * PLACES + word] : sum + partial[i * PLACES + word];
+    (&words[first][0][0])[word] = sum;
+    __syncthreads();
+    if (first == 0) {
+        for (int i = 1; i < AT_ONCE; i++)
+            sum = flag ? sum | (&words[i][0][0])[word] : sum + (&words[i][0][0])[word];
+        if (flag)
+            flags[word / WORDS] = (int)sum;
+        else if (word % WORDS < LIMBS)
+            limbs[word / WORDS][word % WORDS] = sum;
+        else
+            words[0][word / WORDS][LIMBS + 1] = sum;
+    }
+    __syncthreads();
+    if (threadIdx.x < 32)
+        put_rounded(to, limbs, flags, words[0][0][LIMBS + 1]);
+}
+#endif

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_exact_stretches.cu - exact sums of short segments that follow one another: a warp copies a stretch of whole ones to shared memory, as gpu_tree_stretches.cu has it, and a
+// few threads find a segment's (gpu_exact_group.cuh).
+//
+// ONE_LANES threads take a segment of up to ONE elements, FEW_LANES one of up to SOME, the warp one that is longer. A segment longer than TILE goes by pieces that the host has listed, as
+// gpu_long_segments.cuh has it of leaves, a warp each with a long accumulator; `finish`, a block a segment, merges those of the segments of more pieces than one.
+#include "ops/reduce/gpu_exact_group.cuh"
+#include "ops/reduce/gpu_exact_pieces.cuh"
+
+struct segments {
+    i64 outputs, units;                               // stretches of an output
+    i64 out_step;                                     // out from one segment to the next
+    i64 piece;                                        // elements of a piece of a long segment
+    i64 shape[KEPT + 1], in[KEPT + 1], out[KEPT + 1]; // the kept axes, slowest first
+};
+
+// What a warp has of its stretch: outputs and elements begin at `out` and `from`.
+struct here {
+    const char *tile;
+    const element *from;
+    result *out;
+    i64 out_step;
+    i64 (*limbs)[LIMBS];
+    int *flags;
+};
+
+// Those of 32 segments that are set in `rest`; a lane has where one begins and how many elements it has.
+template <typename WAY> __device__ __forceinline__ void put_some(unsigned rest, const here &h, int begin, int k) {
+    enum { THREADS = WAY::THREADS };
+    while (rest) {
+        unsigned mine = THREADS == 1 ? rest & 1u << threadIdx.x % 32 : rest;
+        if (THREADS == 1)
+            rest = 0;
+#pragma unroll
+        for (int group = 0; THREADS > 1 && group < 32 / THREADS; group++) {
+            mine = group < (int)(threadIdx.x % 32 / THREADS) ? mine & (mine - 1) : mine;
+            rest &= rest - 1;
+        }
+        const int whose = mine ? __ffs(mine) - 1 : 0, first = __shfl_sync(ALL, begin, whose), its = __shfl_sync(ALL, k, whose), n = mine ? its : 0;
+        const int turns = (__reduce_max_sync(ALL, n) + THREADS - 1) / THREADS;
+        put_groups<WAY>(spread{h.tile, first * (int)sizeof(element), n, turns}, mine != 0, h.from, first, h.limbs, h.flags,
+                        h.out + whose * h.out_step);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
+    exact_stretches(const element *in, result *out, const i64 *offsets, const i64 *cuts, const segments p) {
+    __shared__ words<16> tiles[WARPS][ROOM / 16];
+    __shared__ i64 limbs[WARPS][PARTS][LIMBS];
+    __shared__ int flags[WARPS][PARTS];
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    i64 unit = (i64)blockIdx.x * WARPS + warp, output = 0, at_in, at_out;
+    if (unit >= p.outputs * p.units)
+        return;
+    if (KEPT > 0) {
+        output = unit / p.units;
+        unit %= p.units;
+    }
+    cuts += 2 * unit;
+    if (cuts[1] & 1) // a segment that long_pieces takes
+        return;
+    place_of(p, output, at_in, at_out);
+    const i64 origin = cuts[0], segment = cuts[1] >> 1;
+    const int count = (int)((cuts[3] >> 1) - segment);
+    char *tile = (char *)tiles[warp];
+    offsets += segment;
+    int later = (int)(offsets[lane < count ? lane : count] - origin);
+    here h = {tile, in + at_in + origin, out + at_out + segment * p.out_step, p.out_step, limbs[warp], flags[warp]};
+    h.tile += stage(tile, part{h.from, 0, (int)(cuts[2] - origin)}, 1);
+    for (int base = 0; base < count; base += 32, h.out += 32 * p.out_step) {
+        const int begin = later, ahead = base + 32 + lane;
+        if (base + 32 <= count)
+            later = (int)(offsets[ahead < count ? ahead : count] - origin);
+        const int next = __shfl_down_sync(ALL, begin, 1), after = __shfl_sync(ALL, later, 0), end = lane < 31 ? next : after;
+        const int k = base + lane < count ? end - begin : -1;
+        put_some<way<ONE_LANES, ONE / ONE_LANES, 0>>(__ballot_sync(ALL, k >= 0 && k <= ONE), h, begin, k);
+        put_some<way<FEW_LANES, SOME / FEW_LANES, 0>>(__ballot_sync(ALL, k > ONE && k <= SOME), h, begin, k);
+        put_some<way<32, 0, 0>>(__ballot_sync(ALL, k > SOME), h, begin, k);
+    }
+}
+
+// `longs` has two words for each piece: its first element; 65536 times its segment plus its elements.
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 2 / PARTS)
+    long_pieces(const element *in, result *out, const i64 *offsets, i64 *partial, const i64 *longs, i64 count, const segments p) {
+    __shared__ i64 all_limbs[WARPS][PARTS][LIMBS];
+    __shared__ int all_flags[WARPS][PARTS];
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const i64 unit = (i64)blockIdx.x * WARPS + warp;
+    i64 output = 0, number = unit, counted = 0, at_in, at_out;
+    i64(*limbs)[LIMBS] = all_limbs[warp];
+    int *flags = all_flags[warp];
+    if (unit >= p.outputs * count)
+        return;
+    if (KEPT > 0) {
+        output = unit / count;
+        number = unit % count;
+    }
+    place_of(p, output, at_in, at_out);
+    const i64 segment = longs[2 * number + 1] >> 16, k = longs[2 * number + 1] & 0xffff;
+    for (int i = lane; i < PARTS * LIMBS; i += 32)
+        limbs[0][i] = 0;
+    if (lane < PARTS)
+        flags[lane] = 0;
+    __syncwarp();
+    for (i64 first = 0; first < k; first += STRIP)
+        take_strip(neighbours{{0, 0}, {1, 0}}, in + at_in + longs[2 * number], first, k, limbs[0], LIMBS, flags, counted);
+    counted = sum_of_group<32>(counted);
+    __syncwarp();
+    if (offsets[segment + 1] - offsets[segment] <= p.piece) {
+        put_rounded(out + at_out + segment * p.out_step, limbs, flags, counted);
+        return;
+    }
+    if (lane < PARTS)
+        carry(limbs[lane]);
+    __syncwarp();
+    for (int i = lane; i < PLACES; i += 32)
+        partial[unit * PLACES + i] = i % WORDS < LIMBS ? limbs[i / WORDS][i % WORDS] : i % WORDS == LIMBS ? flags[i / WORDS] : counted;
+}
+
+// `tops` has three words for each segment of several pieces: the segment, its first piece's number, how many there are.
+extern "C" __global__ void __launch_bounds__(AT_ONCE *PLACES)
+    finish(result *out, const i64 *partial, const i64 *tops, i64 count, i64 pieces, const segments p) {
+    const i64 output = KEPT > 0 ? blockIdx.x / count : 0, *top = tops + 3 * (blockIdx.x - output * count);
+    i64 at_in, at_out;
+    place_of(p, output, at_in, at_out);
+    put_pieces(out + at_out + top[0] * p.out_step, partial + (output * pieces + top[1]) * PLACES, top[2]);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * hard_sums.h - numbers whose exact sum is hard to round: halves of a last place, with and without something hundreds of places below that says which way; sums that cancel, wholly or but for
+ * a last bit; magnitudes that no few doubles hold together; numbers next to a power of two, so that sums of rounded parts reach it; subnormal and the greatest ones. */
+#ifndef TESS_TESTS_HARD_SUMS_H
+#define TESS_TESTS_HARD_SUMS_H
+
+#include <math.h>
+
+#include "hostile.h"
+
+enum { HARD_SUMS = 16 };
+
+/* n numbers of `bits` bits from 2^lowest to below 2^highest, which f64 holds, of kind 0 .. HARD_SUMS - 1; some add up to a half of the last place of `result` bits. */
+static inline void hard_sum(double *x, int64_t n, int kind, int bits, int result, int lowest, int highest, uint64_t *random) {
+    const double sign = hostile_between(random, 0, 1) ? 1 : -1, other = hostile_between(random, 0, 1) ? 1 : -1;
+    const int least = lowest + bits, top = highest - 1;
+    int64_t used = 0;
+    double given[8];
+    for (int64_t i = 0; i < n; i++) {
+        const double own = hostile_between(random, 0, 1) ? 1 : -1;
+        const double fraction = 1 + (double)hostile_between(random, 0, ((int64_t)1 << (bits - 1)) - 1) * ldexp(1, 1 - bits);
+        switch (kind) {
+        case 0: x[i] = own * ldexp(fraction, (int)hostile_between(random, -20, 0)); break;     /* what most sums are */
+        case 1: x[i] = own * ldexp(fraction, (int)hostile_between(random, least, top)); break; /* any magnitude */
+        case 2:
+            x[i] = own * ldexp(fraction, -(int)(i % 6) * (bits + 7) > least ? -(int)(i % 6) * (bits + 7) : 0);
+            break;                                                                              /* one level after another */
+        case 3: x[i] = own * ldexp(fraction, least); break;                                     /* next to the least */
+        case 4: x[i] = own * ldexp(1, lowest + (int)(i % 3)); break;                            /* the least */
+        case 5: x[i] = own * ldexp(fraction, top - (int)hostile_between(random, 0, 30)); break; /* the greatest */
+        case 6: x[i] = sign * (2 - ldexp(1, 1 - bits)); break;                                  /* just below a power of two, */
+        case 7: x[i] = own; break;                                                              /* and one; small integers */
+        case 8: x[i] = kind == 8 && n < 3 ? -0.0 : 0.0 * own; break;
+        default: x[i] = 0;
+        }
+    }
+    /* The rest are some numbers somewhere, and pairs that cancel. */
+    switch (kind) {
+    case 9: given[used++] = sign, given[used++] = other * ldexp(1, -result); break; /* a half of the last place, or of the one below */
+    case 10: given[used++] = sign, given[used++] = sign * ldexp(1, -result), given[used++] = other * ldexp(1, lowest); break;
+    case 11:
+        given[used++] = sign * (1 + ldexp(1, 1 - bits)), given[used++] = other * ldexp(1, -result - 1), given[used++] = other * ldexp(1, -result - 1),
+        given[used++] = -ldexp(1, least - 1);
+        break;
+    case 12: given[used++] = sign * ldexp(1, 60), given[used++] = -sign * ldexp(1, 60), given[used++] = other * ldexp(1, lowest); break;
+    case 13:
+        given[used++] = sign, given[used++] = -sign * ldexp(1, -result - 1),
+        given[used++] = other * ldexp(1, -result - 70 > lowest ? -result - 70 : lowest);
+        break;
+    case 14:
+        given[used++] = sign, given[used++] = sign * ldexp(1, -result),
+        given[used++] = other * ldexp(1, -result - 120 > lowest ? -result - 120 : lowest);
+        break;
+    case 15: given[used++] = sign * INFINITY; break;
+    default: return;
+    }
+    if (used > n) {
+        x[0] = -0.0;
+        return;
+    }
+    for (int64_t i = 0; i < n; i++)
+        x[i] = i < used ? given[i] : 0;
+    for (int64_t i = used; i + 1 < n && kind < 15; i += 2) {
+        x[i] = ldexp((double)hostile_between(random, 1, 1000), (int)hostile_between(random, least, bits > 24 ? 200 : 20));
+        x[i + 1] = -x[i];
+    }
+    for (int64_t i = n - 1; i > 0; i--) {
+        const int64_t j = hostile_between(random, 0, i);
+        const double t = x[i];
+        x[i] = x[j];
+        x[j] = t;
+    }
+}
+
+/* Elements number first, first + step, ... of an array of f32, f64, or complex ones, n of them. */
+static inline void hard_elements(hostile_array *a, int64_t first, int64_t step, int64_t n, int kind, int result, uint64_t *random) {
+    const tess_type type = tess_type_of(a->tensor.dtype);
+    const bool wide = type == tess_f64 || type == tess_c128;
+    double *x = malloc((size_t)(n + 1) * sizeof *x);
+    assert_non_null(x);
+    for (int part = 0; part < (type >= tess_c64 ? 2 : 1); part++, kind = (kind + 5) % HARD_SUMS) {
+        hard_sum(x, n, kind, wide ? 53 : 24, result, wide ? -1074 : -149, wide ? 1024 : 128, random);
+        for (int64_t i = 0; i < n; i++) {
+            char *at = hostile_element(a, first + i * step);
+            if (wide)
+                memcpy(at + 8 * part, &x[i], 8);
+            else
+                memcpy(at + 4 * part, &(float){(float)x[i]}, 4);
+        }
+    }
+    free(x);
+}
+#endif
