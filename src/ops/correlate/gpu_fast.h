@@ -70,6 +70,7 @@ bool tess_correlate_patch_shared_lay(const tess_correlate_frame *frame, tess_typ
 int tess_correlate_gpu_finest(const tess_array *in, const tess_array *out);
 
 #define TESS_CORRELATE_FAST_ROWS(X) \
+    X(flat)                         \
     X(patch_bytes)                  \
     X(patch_bytes_odd)              \
     X(patch)                        \
@@ -95,6 +96,7 @@ int tess_correlate_gpu_finest(const tess_array *in, const tess_array *out);
     bool tess_correlate_##name##_fits(const tess_problem *problem, const char **why);
 TESS_CORRELATE_FAST_ROWS(X)
 #undef X
+bool tess_correlate_flat_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_line_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_patch_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_patch_separable_pays(const tess_problem *problem, const char **why);

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_flat.cu - production: small masks over small images of any width: an image without gaps is one run of memory, and a row further down only a number further on.
+//
+// Rows that begin anywhere want another shift each, and where most warps meet an end of a row, all of them wait there. Here nothing knows of rows. A block takes a stretch
+// of an image, which with the rows beside it is one run: it comes to shared memory as it lies, in vectors. Outputs are vectors of the run of outputs as they lie, too. A lane
+// goes down LANES vectors at a time, which is a row but for SKEW elements: from step to step its columns move by so many, and so each row of the mask finds its window so many
+// further on than the one above. All of that is known when the kernel is compiled: the window of a row's elements is wider by (KY - 1) * |SKEW|, and nothing is shifted.
+//
+// What is computed so is wrong where a window passes the end of a row, in LEFT + RIGHT outputs a row. They are computed once more, by the boundary's rule, and written over
+// what was there; the rows above and below the image stand in shared memory as the boundary says.
+//
+// Sums of u8 by f32: weights times 2^24 (-DRAISED=1, gpu_bytes.cuh). Small integers by bytes (-DWORK=T_I32): four taps an instruction, each row of the mask filled with zeros.
+//
+// -DROW elements of a row; -DKY, -DBEFORE_Y; -DV outputs of a lane's vector; -DTILE lanes of a block side by side: LANES, or of wide images fewer, row by row; -DDOWN strips of them; -DBLOCKS, -DRAISED.
+#include "ops/correlate/gpu_copies.cuh"
+
+#include "ops/correlate/gpu_bytes.cuh"
+
+__host__ __device__ constexpr int down_to(int n, int step) { return n >= 0 ? n / step * step : -up_to(-n, step); }
+__host__ __device__ constexpr int larger(int a, int b) { return a > b ? a : b; }
+
+enum {
+    LANES = (ROW + V / 2) / V,
+    SKEW = LANES * V - ROW,
+    TILED = TILE < LANES,
+    THREADS = (TILE * DOWN + 31) / 32 * 32,
+    VECTOR = 16 / SIZE,              // elements
+    BACK = up_to(BEFORE_Y * ROW, V), // where a lane's first row lies: whole vectors before its outputs, and AWAY elements behind that
+    AWAY = BACK - BEFORE_Y * ROW,
+    MOST_SKEW = (KY - 1) * SKEW,
+    LOW = down_to(AWAY - LEFT - larger(0, MOST_SKEW), V), // what is read of a row, from there
+    HIGH = up_to(AWAY + V + RIGHT + larger(0, -MOST_SKEW), V),
+    WORDS = (HIGH - LOW) * SIZE / 4,
+    FIRST = AWAY - LEFT - LOW, // the first element for the mask's first row
+    STEP = LANES * V,
+    PITCH = TILED ? up_to(TILE * V + HIGH - LOW - V, V) : STEP, // in shared memory
+    ENDS = LEFT + RIGHT,
+    MENDED = TILED ? 1 : 4, // rows that a thread computes once more
+#if WORK == T_I32
+    GROUPS = (KX + 3) / 4,
+    TAPS = KY * GROUPS
+#else
+    TAPS = KX * KY
+#endif
+};
+static_assert(V * SIZE >= 4 && V * SIZE <= 16, "a lane's elements are one vector");
+typedef tap_list<TAPS> weights;
+
+// Places count from `lead` elements before the image on, where a vector begins on both sides; the image ends at `end`. In shared memory are places [low, high).
+struct run {
+    int lead, end, low, high;
+};
+
+// The element that stands i elements behind the image's first, rows above and below it included.
+__device__ __forceinline__ element element_at(const element *in, const frame &f, int i) {
+    const int y = (i + 8 * ROW) / ROW - 8, at = resolve(y, (int)f.n_y, f.edge);
+    return at < 0 ? ghost_of(f) : in[at * ROW + (i - y * ROW)];
+}
+
+// Vectors of the image as they lie; element by element what stands in the first and last vector with others, and rows beyond the image; zeros behind those.
+__device__ __forceinline__ void bring(element *room, const element *in, const frame &f, const run &r) {
+    const int from = max(r.low, up_to(r.lead, VECTOR)), to = max(from, min(r.high, r.end / VECTOR * VECTOR)), thread = threadIdx.x,
+              needed = max(to, min(r.high, up_to(r.end + (KY - 1 - BEFORE_Y) * ROW + RIGHT, VECTOR)));
+    unsigned at = (unsigned)__cvta_generic_to_shared(room) + (from - r.low + thread * VECTOR) * SIZE;
+    const element *vector = in + (from - r.lead + thread * VECTOR);
+    for (int p = from + thread * VECTOR; p < to; p += THREADS * VECTOR) {
+        copy_vector(at, vector);
+        at += THREADS * 16;
+        vector += THREADS * VECTOR;
+    }
+    end_copies();
+#pragma unroll 4
+    for (int p = r.low + thread; p < from; p += THREADS)
+        room[p - r.low] = element_at(in, f, p - r.lead);
+#pragma unroll 4
+    for (int p = to + thread; p < needed; p += THREADS)
+        room[p - r.low] = element_at(in, f, p - r.lead);
+    for (int p = needed + thread * VECTOR; p < r.high; p += THREADS * VECTOR)
+        *(uint4 *)(room + (p - r.low)) = make_uint4(0, 0, 0, 0);
+    await_copies<0>();
+}
+
+// The same of a tile, row by row: whole lanes' vectors.
+__device__ __forceinline__ void bring_tile(element *room, const element *in, const frame &f, const run &r, int rows) {
+    const int ACROSS = PITCH / V, needed = r.end + (KY - 1 - BEFORE_Y) * ROW + RIGHT;
+    for (int number = threadIdx.x; number < rows * ACROSS; number += THREADS) {
+        const int row = number / ACROSS, p = r.low + row * STEP + (number - row * ACROSS) * V;
+        element *to = room + number * V;
+        if (p >= r.lead && p + V <= r.end) {
+            const unsigned at = (unsigned)__cvta_generic_to_shared(to);
+            if (V * SIZE == 16)
+                copy_vector(at, in + (p - r.lead));
+            else
+                asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at), "l"(in + (p - r.lead)), "n"(V * SIZE < 16 ? V * SIZE : 8)
+                             : "memory");
+        } else {
+#pragma unroll 1
+            for (int i = 0; i < V; i++)
+                to[i] = p + i < needed ? element_at(in, f, p + i - r.lead) : (element)0;
+        }
+    }
+    end_copies();
+    await_copies<0>();
+}
+
+__device__ __forceinline__ void read_words(unsigned (&word)[WORDS], const element *at) {
+    const unsigned *words = (const unsigned *)(at + LOW);
+    const int EACH = V * SIZE / 4;
+#pragma unroll
+    for (int i = 0; i < WORDS; i += EACH) {
+        if constexpr (EACH == 4) {
+            const uint4 v = *(const uint4 *)(words + i);
+            word[i] = v.x, word[i + 1] = v.y, word[i + 2] = v.z, word[i + 3] = v.w;
+        } else if constexpr (EACH == 2) {
+            const uint2 v = *(const uint2 *)(words + i);
+            word[i] = v.x, word[i + 1] = v.y;
+        } else {
+            word[i] = words[i];
+        }
+    }
+}
+
+#if WORK == T_I32
+// What rows FROM .. TO of the mask make of a row: every sum moves to its next place.
+template <int TOP, int BOTTOM> __device__ __forceinline__ void push(work (&sum)[KY][V], const element *at, const weights &taps) {
+    unsigned word[WORDS];
+    read_words(word, at);
+#pragma unroll
+    for (int ky = BOTTOM; ky >= TOP; ky--)
+#pragma unroll
+        for (int g = 0; g < GROUPS; g++)
+#pragma unroll
+            for (int i = 0; i < V; i++) {
+                const int from = FIRST + i + 4 * g - ky * SKEW; // beyond the words there are only taps of 0
+                sum[ky][i] = dot(from < 4 * WORDS ? four_bytes(word, from) : 0, taps.w[ky * GROUPS + g],
+                                 g    ? sum[ky][i]
+                                 : ky ? sum[ky - 1 < 0 ? 0 : ky - 1][i]
+                                      : 0);
+            }
+}
+__device__ __forceinline__ work part(const unsigned *word, int i) { return cell(word, i); }
+__device__ __forceinline__ work tap(const weights &taps, int ky, int kx) { return (signed char)(taps.w[ky * GROUPS + kx / 4] >> kx % 4 * 8); }
+__device__ __forceinline__ int multiply_add(int a, int b, int c) { return a * b + c; }
+#else
+__device__ __forceinline__ work part(const unsigned *word, int i) { return RAISED ? part_of_byte(word, i) : cell(word, i); }
+template <int TOP, int BOTTOM> __device__ __forceinline__ void push(work (&sum)[KY][V], const element *at, const weights &taps) {
+    unsigned word[WORDS];
+    work value[WORDS * 4 / SIZE];
+    read_words(word, at);
+#pragma unroll
+    for (int i = 0; i < WORDS * 4 / SIZE; i++)
+        value[i] = part(word, i);
+#pragma unroll
+    for (int ky = BOTTOM; ky >= TOP; ky--)
+#pragma unroll
+        for (int kx = 0; kx < KX; kx++)
+#pragma unroll
+            for (int i = 0; i < V; i++)
+                sum[ky][i] = multiply_add(value[FIRST + i + kx * GROUP - ky * SKEW], taps.w[ky * KX + kx],
+                                          kx ? sum[ky][i]
+                                          : ky ? sum[ky - 1 < 0 ? 0 : ky - 1][i]
+                                               : (work)0);
+}
+__device__ __forceinline__ work tap(const weights &taps, int ky, int kx) { return taps.w[ky * KX + kx]; }
+#endif
+
+// Vectors of outputs STEP apart. The image's first and last, which have less, wait in `partial`.
+struct lines {
+    result *to, *partial;
+    int place, most; // from the image's begin on; of a whole vector
+    __device__ __forceinline__ void put(const work (&sum)[V]) {
+        const packed<V> v(sum);
+        if ((unsigned)place <= (unsigned)most)
+            v.store(to);
+        else if (place > -V && place < most + V)
+            v.store(partial + (place < 0 ? 0 : V));
+        to += STEP;
+        place += STEP;
+    }
+};
+
+template <int J, bool BEHIND> __device__ __forceinline__ void peeled(work (&sum)[KY][V], const element *at, const weights &taps, lines &out) {
+    if constexpr (J < KY - 1) {
+        push<BEHIND ? J + 1 : 0, BEHIND ? KY - 1 : J>(sum, at, taps);
+        if (BEHIND)
+            out.put(sum[KY - 1]);
+        peeled<J + 1, BEHIND>(sum, at + PITCH, taps, out);
+    }
+}
+
+// Outputs x of `count` rows from y on, by the boundary's rule: each row of elements is read once.
+__device__ __forceinline__ void mend(const element *room, const element *in, result *to, const frame &f, const run &r, const weights &taps, int y,
+                                     int x, int count) {
+    const int first = (y - BEFORE_Y) * ROW + r.lead;
+    int column[KX], least = ROW, most = 0;
+#pragma unroll
+    for (int kx = 0; kx < KX; kx++) {
+        column[kx] = resolve_x(x + kx * GROUP - LEFT, ROW, f.edge);
+        least = column[kx] < 0 ? least : min(least, column[kx]);
+        most = max(most, column[kx]);
+    }
+    // Mostly; the columns of `wrap` are far, which shows in a block's first and last rows.
+    const bool here = !TILED && first + least >= r.low && first + (count + KY - 2) * ROW + most < r.high;
+    element given[MENDED + KY - 1][KX];
+    if (here) {
+        const element *row = room + (first - r.low);
+#pragma unroll
+        for (int i = 0; i < MENDED + KY - 1; i++)
+#pragma unroll
+            for (int kx = 0; kx < KX; kx++)
+                given[i][kx] = column[kx] >= 0 && i < count + KY - 1 ? row[i * ROW + column[kx]] : ghost_of(f);
+    } else {
+#pragma unroll
+        for (int i = 0; i < MENDED + KY - 1; i++) {
+            const int at = resolve(y - BEFORE_Y + i, (int)f.n_y, f.edge);
+#pragma unroll
+            for (int kx = 0; kx < KX; kx++)
+                given[i][kx] = column[kx] >= 0 && at >= 0 ? in[at * ROW + column[kx]] : ghost_of(f);
+        }
+    }
+    work sum[MENDED] = {};
+#pragma unroll
+    for (int i = 0; i < MENDED + KY - 1; i++)
+#pragma unroll
+        for (int kx = 0; kx < KX; kx++) {
+            unsigned word[1];
+            put(word, 0, given[i][kx]);
+            const work value = part(word, 0);
+#pragma unroll
+            for (int o = 0; o < MENDED; o++)
+                if (i - o >= 0 && i - o < KY)
+                    sum[o] = multiply_add(value, tap(taps, i - o < 0 || i - o >= KY ? 0 : i - o, kx), sum[o]);
+        }
+#pragma unroll
+    for (int o = 0; o < MENDED; o++)
+        if (o < count) {
+            const work one[1] = {sum[o]};
+            to[o * ROW] = packed<1>(one).r[0];
+        }
+}
+
+// `steps` of the lanes.
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) flat(const element *in, result *out, const frame f, int steps, const weights taps) {
+    extern __shared__ uint4 memory[];
+    __shared__ alignas(16) result partial[2 * V];
+    element *room = (element *)memory;
+    find_array(f, blockIdx.z, in, out);
+    const int strip = threadIdx.x / TILE, lane = threadIdx.x - strip * TILE, span = steps * DOWN * STEP, column = blockIdx.x * (TILE * V),
+              begin = blockIdx.y * span + column;
+    run r;
+    r.lead = ((unsigned)(u64)in & 15) / SIZE;
+    r.end = (int)f.n_y * ROW + r.lead;
+    r.low = TILED ? begin - BACK + LOW : (begin - BACK + LOW) & -VECTOR;
+    r.high = up_to(begin - BACK + span + (KY - 1) * STEP - V + HIGH, VECTOR);
+    if (TILED)
+        bring_tile(room, in, f, r, steps * DOWN + KY - 1);
+    else
+        bring(room, in, f, r);
+    __syncwarp(); // lanes at an end may have gone another way
+    __syncthreads();
+    const int place = begin + strip * steps * STEP + lane * V;
+    out -= r.lead;
+    if (strip < DOWN && place < r.end && (!TILED || column + lane * V < STEP)) {
+        const element *at = TILED ? room + (strip * steps * PITCH + lane * V - LOW) : room + (place - BACK - r.low);
+        work sum[KY][V];
+        lines to = {out + place, partial, place - r.lead, r.end - r.lead - V};
+        peeled<0, false>(sum, at, taps, to);
+        at += (KY - 1) * PITCH;
+#pragma unroll 1
+        for (int i = KY - 1; i < steps; i++) {
+            push<0, KY - 1>(sum, at, taps);
+            to.put(sum[KY - 1]);
+            at += PITCH;
+        }
+        peeled<0, true>(sum, at, taps, to);
+        const int head = r.lead / V * V, last = r.end / V * V; // vectors, if they are incomplete
+        if (r.lead > head && place == head)
+            for (int i = r.lead; i < head + V; i++)
+                out[i] = partial[i - head];
+        if (r.end > last && last >= place && last < place + steps * STEP && (last - place) % STEP == 0)
+            for (int i = last; i < r.end; i++)
+                out[i] = partial[V + i - last];
+    }
+    __syncwarp();
+    __syncthreads();
+    if (TILED) { // a row of the tile meets one end of a row of the image at most
+        const int wide = min(TILE * V, STEP - column);
+        for (int number = threadIdx.x; number < steps * DOWN * ENDS; number += THREADS) {
+            const int from = begin + number / larger(ENDS, 1) * STEP, end = (from + wide - 1 - r.lead + RIGHT) / ROW,
+                      flat = end * ROW - RIGHT + number % larger(ENDS, 1), i = flat + r.lead;
+            if (i >= max(from, r.lead) && i < min(from + wide, r.end))
+                mend(room, in, out + i, f, r, taps, flat / ROW, flat % ROW, 1);
+        }
+        return;
+    }
+    // Of each column beside an end the rows that the block has outputs of.
+    const int from = max(begin - r.lead, 0), to = min(begin + span, r.end) - r.lead, groups = ((to - from) / ROW + MENDED) / MENDED;
+    for (int number = threadIdx.x; number < groups * ENDS; number += THREADS) {
+        const int end = number % larger(ENDS, 1), x = end < LEFT ? end : ROW - ENDS + end,
+                  y = (from - x + ROW - 1) / ROW + number / larger(ENDS, 1) * MENDED, count = min(MENDED, (to - x + ROW - 1) / ROW - y);
+        if (count > 0)
+            mend(room, in, out + (y * ROW + x + r.lead), f, r, taps, y, x, count);
+    }
+}
