@@ -46,6 +46,7 @@ static int asked(void) {
     return answer;
 }
 
+void tess_cpu_pretend_zen(int generation) { atomic_store_explicit(&maker, generation == 5 ? ZEN5 : AMD, memory_order_relaxed); }
 void tess_cpu_pretend_gathers(bool yes) { atomic_store_explicit(&gathers, yes ? OTHER : AMD, memory_order_relaxed); }
 
 bool tess_cpu_gathers(void) {

@@ -18,5 +18,7 @@ bool tess_cpu_reads_halves(void);
 bool tess_cpu_asks_near(void);
 /* Whether it is a Zen 5 or later: for tables of sizes that were measured there. */
 bool tess_cpu_is_zen5(void);
+/* From now on all of these answer as on a Zen of that generation, 4 or 5, whatever the processor: for tests, as above. */
+void tess_cpu_pretend_zen(int generation);
 
 #endif

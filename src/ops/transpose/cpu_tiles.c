@@ -216,7 +216,7 @@ static const struct {
 };
 
 /* On a Zen 5, of results whose rows begin at lines: lower bands of wider blocks (README.md). few: of at most FEW_ROWS rows that share sets of L2, no more of them
- * than a set has ways. Elements of one byte, and of 4 where rows of the destination share sets, too, are as quick by the tables above or quicker. */
+ * than a set has ways. Elements of 1 and 16 bytes, and of 4 where rows of the destination share sets, too, are as quick by the table above. */
 enum { ZEN5_BLOCK = 4 * PAGE, FEW_ROWS = 64 };
 static const struct {
     kernel lines, few;
@@ -224,7 +224,6 @@ static const struct {
     [2] = {{piped_2, 128, 320, 2}, {piped_2, 128, 320, 2}},
     [4] = {{piped_4, 32, 128, 2}, {direct_4, 16, 128, 2}},
     [8] = {{piped_8, 32, 128, 2}, {piped_8, 32, 128, 2}},
-    [16] = {{direct_16, 16, 64, 2}, {direct_16, 16, 64, 2}},
 };
 
 /* How results past the caches whose rows begin at lines are made; *width: bytes of a block's rows. */
@@ -298,7 +297,8 @@ tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const 
              : width < plane.p_size ? width * problem->size
              : plane.ndim > 0       ? plane.stride[TRANSPOSE_IN][plane.ndim - 1]
                                     : 0;
-    const bool small = k->band >= plane.q_size && width >= plane.p_size && plane.q_size % kernels[problem->size].rows == 0;
+    const bool small = k->block == kernels[problem->size].lines.block && k->band >= plane.q_size && width >= plane.p_size &&
+                       plane.q_size % kernels[problem->size].rows == 0;
     if (k->side > 1 && small && plane.ndim > 0) { /* several matrices to a block */
         const int64_t matrix = plane.p_size * plane.q_size * problem->size;
         const int last = --plane.ndim;

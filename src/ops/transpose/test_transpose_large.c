@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_transpose_large.c - proves that results which go past the caches have every byte in its place and nothing beside it: rows that begin at lines and anywhere, the
  * ends of tiles, bands and groups, batches in another order, for every instruction set and all element sizes. */
+#include "core/maker.h"
 #include "transpose_contexts.h"
 
 /* rows x columns turned by one strategy, out `offset` bytes behind a line, on every context. */
@@ -150,5 +151,10 @@ int main(void) {
         cmocka_unit_test(large_results),    cmocka_unit_test(tiles_left_over),   cmocka_unit_test(rows_that_share_sets),
         cmocka_unit_test(batches_reversed), cmocka_unit_test(pixels_and_planes),
     };
-    return cmocka_run_group_tests(tests, open_contexts, close_contexts);
+    int failed = 0;
+    for (int generation = 4; generation <= 5; generation++) { /* which have ways of their own (core/maker.h) */
+        tess_cpu_pretend_zen(generation);
+        failed += cmocka_run_group_tests(tests, open_contexts, close_contexts);
+    }
+    return failed;
 }
