@@ -94,6 +94,8 @@ void *gpu_bench_memory(gpu_bench *b, int which, int64_t bytes) {
     return (void *)(uintptr_t)b->memory[which];
 }
 
+void gpu_bench_spoiled(gpu_bench *b, int which) { b->filled[which] = false; }
+
 void *gpu_bench_repeat(gpu_bench *b, int which, const void *content, int64_t content_bytes, int64_t bytes) {
     make_room(b, which, bytes);
     repeat(b, b->memory[which], content, content_bytes, bytes);

@@ -15,6 +15,8 @@ void *gpu_bench_memory(gpu_bench *bench, int which, int64_t bytes);
 void *gpu_bench_upload(gpu_bench *bench, const void *content, int64_t bytes);
 /* Shared memory number `which` with content of the host's again and again, until it is filled with other things. */
 void *gpu_bench_repeat(gpu_bench *bench, int which, const void *content, int64_t content_bytes, int64_t bytes);
+/* Shared memory number `which` was written to: the next work that asks for it gets random content again. */
+void gpu_bench_spoiled(gpu_bench *bench, int which);
 tess_context *gpu_bench_context(const gpu_bench *bench);
 DLTensor gpu_bench_view(void *data, tess_type type, int ndim, int64_t *shape);
 /* What a call needs to be planned for the card; row NULL = the planner's choice. */
