@@ -15,7 +15,7 @@
 enum { LEAST_CHUNK = 16 }; /* planes of a piece: at its front it copies layers that its neighbour copies too */
 
 const tess_window_kernels *TESS_ISA_NAME(tess_correlate_window_kernels)(bool f32);
-const tess_volume_kernels *TESS_ISA_NAME(tess_correlate_volume_kernels)(bool f32);
+const tess_volume_kernels *TESS_ISA_NAME(tess_correlate_volume_kernels)(bool f32, int64_t side);
 
 typedef struct job {
     const tess_correlate_pass *pass;
@@ -140,7 +140,7 @@ static void one_plane(const job *j, const walk *w, int64_t z) {
             if (j->small) {
                 call->more = whole && direct ? rest / columns - 1 : 0;
                 call->out_step = columns * j->out_stride;
-                small.lines = tess_ceil_div(tall * call->ahead_bytes, 64);
+                small.lines = tess_ceil_div((w->rows + v->window.wy - 1) * tall * call->ahead_bytes, 64 * w->rows);
                 small.begins = j->in_place && x == 0;
                 small.ends = j->in_place && (call->more + 1) * columns == rest;
                 (whole ? j->small->tile : j->small->narrow)(&small);
@@ -217,12 +217,11 @@ tess_status TESS_ISA_NAME(tess_correlate_in_volume)(const tess_correlate_problem
     j.narrows = j.kernels->narrows && j.put != TESS_WINDOW_PUT_WORK && j.out_stride == j.out_width;
     j.stream = y->out_stride % 64 == 0 && tess_correlate_goes_past(problem, j.out_width);
     j.ask = j.source.stride == j.source_bytes;
-    j.small = TESS_ISA_NAME(tess_correlate_volume_kernels)(problem->work == tess_f32);
-    if (j.small->tall == 0 || volume->window.wy != 3 || volume->window.wx != 3 || pass->group > 1 || j.narrows)
-        j.small = NULL;
+    if (volume->window.wy == volume->window.wx && pass->group == 1 && !j.narrows)
+        j.small = TESS_ISA_NAME(tess_correlate_volume_kernels)(problem->work == tess_f32, volume->window.wx);
     j.tall = j.small ? j.small->tall : j.kernels->tall;
-    j.in_place = j.small && j.source.in_place && problem->boundary == TESS_BOUNDARY_CONSTANT && row->before == 1 && row->m == row->n &&
-                 j.length % (j.kernels->wide * j.kernels->lanes) == 0;
+    j.in_place = j.small && j.small->side == 3 && j.source.in_place && problem->boundary == TESS_BOUNDARY_CONSTANT && row->before == 1 &&
+                 row->m == row->n && j.length % (j.kernels->wide * j.kernels->lanes) == 0;
     j.bands = tess_ceil_div(j.rows, volume->band);
     const int64_t count = j.outer.rows * j.bands * j.planes;
     if (run->threads == 1) /* whole bands: a piece that begins within one fills its ring of layers anew */

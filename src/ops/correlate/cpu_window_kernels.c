@@ -3,6 +3,7 @@
  *
  * Their sizes share out the registers. AVX-512 has 32: 24 sums, 4 inputs and a weight, or with a mask of 3 x 3 all its weights, 16 sums and 4 inputs. With
  * 16, a tile has 12 sums, 3 weights and an input; the lanes of other instruction sets follow AVX2. Every wide tile is whole lines of 64 bytes wide. */
+#include "core/maker.h"
 #include "ops/correlate/put_narrow.h"
 #include "simd/here.h"
 #include "simd/lanes.h"

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * volume_kernels.h - what cpu_volume.c asks of cpu_volume_kernels.c: tiles for masks of 3 x 3 in planes, of as many vectors as those of
+ * volume_kernels.h - what cpu_volume.c asks of cpu_volume_kernels.c: tiles for masks of 3 x 3 and 5 x 5 in planes, of as many vectors as those of
  * window_kernels.h. They store sums in the work type only. */
 #ifndef TESS_OPS_CORRELATE_VOLUME_KERNELS_H
 #define TESS_OPS_CORRELATE_VOLUME_KERNELS_H
 
 #include "ops/correlate/window_kernels.h"
-
-enum { TESS_VOLUME_ROWS = 4 };
 
 /* What tiles ask for, line after line along a row and row after row: `at`, then up to `end` of its row, then the rows that `next` points to; nothing more once
  * that is behind `last`. */
@@ -28,6 +26,8 @@ typedef struct tess_volume_call {
 typedef void (*tess_volume_tile)(const tess_volume_call *call);
 
 typedef struct tess_volume_kernels {
+    int side;                      /* rows and taps of the mask in a plane */
+    bool slides;                   /* only where multiply-adds leave slides a port */
     int tall;                      /* rows of a tile; 0: there are none */
     tess_volume_tile tile, narrow; /* tall x wide, tall x 1 vectors */
 } tess_volume_kernels;

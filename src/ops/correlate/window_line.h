@@ -21,24 +21,31 @@ TESS_INLINE void NAME(settle)(vec *acc, int vectors) {
         TESS_UNROLL for (int k = 0; k < vectors; k++) acc[k] = HERE(canonical)(acc[k]);
 }
 
-/* Tile after tile of a row of so few taps that memory alone binds. Loads are all that these want, lines asked for ahead, and a tile's stores one after the
+/* Row after row of `vectors` outputs, of so few taps that memory alone binds. Loads are all that these want, lines asked for ahead, and stores one after the
  * other. */
+TESS_INLINE void NAME(few_at_once)(const tess_window_call *c, const int vectors) {
+    const char *x = c->rows[0] + c->at;
+    char *out = c->out;
+    for (int64_t n = (c->more + 1) * (VECTORS / vectors); n > 0; n--, x += vectors * TESS_VECTOR_BYTES, out += vectors * TESS_VECTOR_BYTES) {
+        const real *w = c->weights;
+        vec acc[VECTORS];
+        TESS_UNROLL for (int k = 0; k < vectors; k++) acc[k] = (vec){0};
+        TESS_UNROLL for (int k = 0; k < vectors * TESS_VECTOR_BYTES; k += 64) __builtin_prefetch(x + c->near + k, 0, 3);
+        for (int64_t j = 0; j < c->wx; j++)
+            NAME(some)(acc, x + j * (int64_t)sizeof(real), w + j, vectors);
+        NAME(settle)(acc, vectors);
+        TESS_UNROLL for (int k = 0; k < vectors; k++) HERE(stream_here)(out + k * TESS_VECTOR_BYTES, acc[k]);
+    }
+}
+
 static bool NAME(few)(const tess_window_call *c) {
     enum { FEW = 4 };
     if (c->step != (int64_t)sizeof(real) || c->planes * c->wy > 1 || c->wx > FEW || !c->stream || c->between || c->put != TESS_WINDOW_PUT_WORK)
         return false;
-    const char *x = c->rows[0] + c->at;
-    char *out = c->out;
-    for (int64_t n = c->more; n >= 0; n--, x += VECTORS * TESS_VECTOR_BYTES, out += VECTORS * TESS_VECTOR_BYTES) {
-        const real *w = c->weights;
-        vec acc[VECTORS];
-        TESS_UNROLL for (int k = 0; k < VECTORS; k++) acc[k] = (vec){0};
-        TESS_UNROLL for (int k = 0; k < VECTORS * TESS_VECTOR_BYTES; k += 64) __builtin_prefetch(x + c->near + k, 0, 3);
-        for (int64_t j = 0; j < c->wx; j++)
-            NAME(tap)(acc, x + j * (int64_t)sizeof(real), w + j);
-        NAME(settle)(acc, VECTORS);
-        TESS_UNROLL for (int k = 0; k < VECTORS; k++) HERE(stream_here)(out + k * TESS_VECTOR_BYTES, acc[k]);
-    }
+    if (tess_cpu_is_zen5()) /* bursts of reads and of writes hold each other up: a line of each in turns 93 % of a copy, eight 89 */
+        NAME(few_at_once)(c, VECTORS * TESS_VECTOR_BYTES > 64 ? 64 / TESS_VECTOR_BYTES : VECTORS);
+    else
+        NAME(few_at_once)(c, VECTORS);
     return true;
 }
 
