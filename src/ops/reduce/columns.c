@@ -74,7 +74,7 @@ static size_t worker_size(const reduce_problem *p, int64_t block, int64_t levels
     size_t moments = p->kind == REDUCE_VAR ? (size_t)levels * 24 : 0;
     size_t wide = columns_are_narrow(p) ? tess_reduce_narrow_size(p) : 0;
     size_t turn = (size_t)(turned_bytes(p, block) * p->k);
-    return (offsets + columns * (rows + tree + moments) + 63) / 64 * 64 + turn + wide;
+    return (offsets + columns * (rows + tree + moments) + 63) / 64 * 64 + turn + wide + tess_reduce_streams_size(p, block);
 }
 
 static size_t nodes_size(const reduce_problem *p, int64_t block, int threads) {
@@ -107,8 +107,10 @@ static reduce_columns_worker worker_start(const reduce_columns *job, int number)
         w.m2s = (double *)(void *)(at += columns * (size_t)job->levels * 8);
         w.counts = (int64_t *)(void *)(at + columns * (size_t)job->levels * 8);
     }
-    w.wide = (char *)job->run->workspace + worker_size(p, job->block, job->levels) * (size_t)(number + 1) -
-             (columns_are_narrow(p) ? tess_reduce_narrow_size(p) : 0);
+    const size_t partial = tess_reduce_streams_size(p, job->block);
+    char *end = (char *)job->run->workspace + worker_size(p, job->block, job->levels) * (size_t)(number + 1);
+    w.partial = partial > 0 ? end - partial : NULL;
+    w.wide = end - partial - (columns_are_narrow(p) ? tess_reduce_narrow_size(p) : 0);
     w.turn = w.wide - job->turned * p->k;
     return w;
 }

@@ -36,6 +36,7 @@ typedef struct reduce_columns_worker {
     double *means, *m2s;
     int64_t *counts;
     char *turn, *wide;
+    char *partial; /* rows of columns_streams.c; NULL where it is not taken */
     const char *base;
     int64_t n;  /* columns of this block */
     bool fresh; /* nothing was folded yet */
@@ -71,6 +72,11 @@ TESS_INLINE void *columns_stack_row(const reduce_columns_worker *w, int64_t leve
 
 /* columns_fold.c: elements begin .. end-1 of the block's columns. */
 void tess_reduce_columns_fold(reduce_columns_worker *w, int64_t begin, int64_t end);
+
+/* columns_streams.c: bytes of a thread's workspace, 0 where leaves are not read so; whether the leaf of n is; its sum to row `level`. */
+size_t tess_reduce_streams_size(const reduce_problem *p, int64_t block);
+bool tess_reduce_takes_streams(const reduce_columns_worker *w, int64_t n);
+void tess_reduce_fold_streams(const reduce_columns_worker *w, int64_t n, int64_t level);
 
 /* columns_narrow.c: bytes of a thread's workspace; a leaf (its sum, or its moments' mean and squared deviations, to row `level`); and where there is no
  * tree all the elements. */

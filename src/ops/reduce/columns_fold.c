@@ -141,7 +141,9 @@ static bool takes_eight(const reduce_columns_worker *w, int64_t n, bool squares)
 }
 
 static void fold_leaf_tree(const reduce_columns_worker *w, int64_t n, int64_t level, bool squares) {
-    if (takes_eight(w, n, squares))
+    if (!squares && tess_reduce_takes_streams(w, n))
+        tess_reduce_fold_streams(w, n, level);
+    else if (takes_eight(w, n, squares))
         fold_eights(w, n, level, squares);
     else
         fold_lanes(w, 1, 0, n, level, squares);

@@ -182,6 +182,15 @@ typedef struct reduce_eight_kernels {
     reduce_eight sums[REDUCE_MAPS][TESS_TYPES], wide[TESS_TYPES], apart[TESS_TYPES];
 } reduce_eight_kernels;
 
+/* sums[c] becomes, of REDUCE_STREAMS rows of n columns, the tree over element c of `lanes` lanes (1, 2, 4, 8), REDUCE_STREAMS / lanes rows each (cpu_streams.c). By the
+ * type of elements and sums; n is 16 or more. rows: lane by lane in the order in which they halve. even: `row` is the first of the first lane's, in a leaf whose rows
+ * lie `step` bytes apart. */
+enum { REDUCE_STREAMS = 16 };
+typedef struct reduce_stream_kernels {
+    void (*rows[TESS_TYPES])(void *sums, const char *const *row, int lanes, int64_t n);
+    void (*even[TESS_TYPES])(void *sums, const char *row, int64_t step, int lanes, int64_t n);
+} reduce_stream_kernels;
+
 /* The same for columns, row after row of a lane (cpu_direct.c); functions as those of reduce_column_kernels. */
 typedef struct reduce_direct_kernels {
     void (*columns[REDUCE_MAPS][TESS_TYPES])(void *acc, const char *base, const int64_t *offsets, int64_t step, int64_t rows, int64_t n, bool first);
@@ -238,6 +247,7 @@ typedef struct reduce_kernels {
     const reduce_short_kernels *brief; /* short is a keyword */
     const reduce_row_kernels *rows;
     const reduce_eight_kernels *eight;
+    const reduce_stream_kernels *streams;
     const reduce_direct_kernels *direct;
     const reduce_exact_kernels *exact;
 } reduce_kernels;

@@ -240,6 +240,28 @@ static void wide_problems(void **state) {
     }
 }
 
+/* Middle axes whose rows lie side by side, past L2: as many streams as the lanes have rows, some rows missing, rows of whole lines and not (columns_streams.c). */
+static void rows_in_streams(void **state) {
+    static const int64_t lengths[] = {512, 600, 768, 1000, 1024, 1300, 2048, 2500, 4095, 4096};
+    uint64_t random = 41;
+    (void)state;
+    for (int i = 0; i < (int)TESS_COUNT(lengths); i++) {
+        const tess_type type = i % 3 == 2 ? tess_f64 : tess_f32;
+        const int64_t most = (lengths[i] > 2048   ? 2048
+                              : lengths[i] > 1024 ? 4096
+                                                  : 8192) /
+                             (int64_t)tess_type_size(type); /* of a row that is taken so */
+        problem q = {.operation = i % 4 == 3 ? TESS_MEAN : TESS_SUM,
+                     .in = type,
+                     .out = type,
+                     .ndim = 3,
+                     .naxes = 1,
+                     .axes = {1},
+                     .shape = {2, lengths[i], i % 2 ? hostile_between(&random, most / 2, most) : most}};
+        compare_rows(&q, &random, i % 3, 1);
+    }
+}
+
 /* Many short runs, which are turned; 16 to 300 of them, of 1 to 260 elements, whole numbers of vectors and tiles among them. */
 static void short_problems(void **state) {
     uint64_t random = 4;
@@ -520,10 +542,10 @@ static void all_rows_ran(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_problems),          cmocka_unit_test(long_problems),  cmocka_unit_test(wide_problems),
-        cmocka_unit_test(short_problems),          cmocka_unit_test(rows_of_zeros),  cmocka_unit_test(extremes_that_are_zeros),
-        cmocka_unit_test(narrow_problems),         cmocka_unit_test(lanes_together), cmocka_unit_test(places_of_rows),
-        cmocka_unit_test(rows_of_narrow_elements), cmocka_unit_test(all_rows_ran)};
+        cmocka_unit_test(small_problems),          cmocka_unit_test(long_problems),           cmocka_unit_test(wide_problems),
+        cmocka_unit_test(rows_in_streams),         cmocka_unit_test(short_problems),          cmocka_unit_test(rows_of_zeros),
+        cmocka_unit_test(extremes_that_are_zeros), cmocka_unit_test(narrow_problems),         cmocka_unit_test(lanes_together),
+        cmocka_unit_test(places_of_rows),          cmocka_unit_test(rows_of_narrow_elements), cmocka_unit_test(all_rows_ran)};
     int failed = 0;
     for (int generation = 4; generation <= 5; generation++) { /* which have ways of their own (core/maker.h) */
         tess_cpu_pretend_zen(generation);
