@@ -64,6 +64,10 @@ __device__ void bring_anywhere(element *room, const element *in, const frame &f,
 
 __device__ __forceinline__ void lay_vector(element *to, const words<16> &v) { *(uint4 *)to = make_uint4(v.word[0], v.word[1], v.word[2], v.word[3]); }
 
+// What lies beside rows: left and right in turns, or, where the array's ends make them go different ways, all that lies left first.
+template <bool BETWEEN> __device__ __forceinline__ bool is_right(int number) { return BETWEEN ? number & 1 : number >= ROWS; }
+template <bool BETWEEN> __device__ __forceinline__ int row_of(int number) { return BETWEEN ? number / 2 : number >= ROWS ? number - ROWS : number; }
+
 // Rows whose columns of outputs are all there (INSIDE: as are the rows; BETWEEN: and what lies beside), by way of registers: all loads, then all stores. What lies beside
 // is a vector, too, or outside the array, and the same in every row.
 template <bool INSIDE, bool BETWEEN> __device__ __forceinline__ void bring(element *room, const element *in, const frame &f, int x, int top) {
@@ -91,7 +95,7 @@ template <bool INSIDE, bool BETWEEN> __device__ __forceinline__ void bring(eleme
     if (LEFT + RIGHT > 0) {
 #pragma unroll
         for (int i = 0; i < SIDES; i++) {
-            const int number = warp * SHARE + i * 32 + lane, r = number / 2, right = number & 1, column = right ? x + WIDE : x - VECTOR;
+            const int number = warp * SHARE + i * 32 + lane, r = row_of<BETWEEN>(number), column = is_right<BETWEEN>(number) ? x + WIDE : x - VECTOR;
             if (i * 32 + lane < SHARE && number < 2 * ROWS) {
                 const int y = INSIDE ? top + r : resolve(top + r, n_y, f.edge);
                 const element *row = in + (i64)(y < 0 ? 0 : y) * f.in_y;
@@ -101,7 +105,7 @@ template <bool INSIDE, bool BETWEEN> __device__ __forceinline__ void bring(eleme
 #pragma unroll
                     for (int e = 0; e < VECTOR; e++)
                         put(side[i].word, e, 0);
-                    if (right) {
+                    if (is_right<BETWEEN>(number)) {
 #pragma unroll
                         for (int e = 0; e < RIGHT; e++)
                             put(side[i].word, e, element_of(row, y >= 0, f, resolve_x(column + e, n_x, f.edge)));
@@ -123,7 +127,7 @@ template <bool INSIDE, bool BETWEEN> __device__ __forceinline__ void bring(eleme
         for (int i = 0; i < SIDES; i++) {
             const int number = warp * SHARE + i * 32 + lane;
             if (i * 32 + lane < SHARE && number < 2 * ROWS)
-                lay_vector(room + number / 2 * ROW + (number & 1 ? VECTOR + WIDE : 0), side[i]);
+                lay_vector(room + row_of<BETWEEN>(number) * ROW + (is_right<BETWEEN>(number) ? VECTOR + WIDE : 0), side[i]);
         }
     }
 }

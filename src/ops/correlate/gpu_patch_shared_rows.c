@@ -60,8 +60,38 @@ static double lay_lanes(shared_shape *s, const tess_correlate_frame *f) {
     return all;
 }
 
-/* Rows a lane: the more, the fewer are read twice; fewer where few waves of blocks follow each other. A block's time is its rows, and those beside them or (where arithmetic
- * binds) a part of them. */
+/* A block's time is its rows, and those beside them or (where arithmetic binds) a part of them; few blocks come in whole waves. */
+static double time_of(const shared_shape *s, const tess_correlate_frame *f, const tess_gpu_device *device) {
+    const int64_t blocks = tess_ceil_div(f->x.m, s->lanes * s->columns) * tess_ceil_div(f->y.m, s->down * s->rows) * f->arrays,
+                  at_once = device->sms * s->blocks, whole = at_once < 1 || blocks > 8 * at_once ? blocks : tess_ceil_div(blocks, at_once) * at_once;
+    return (double)whole * (double)s->threads * (double)(s->rows + (is_small(f) ? f->y.width + 2 : 2));
+}
+
+/* Small images of bytes, a block as wide as they: rows a lane and lanes below each other that leave few rows over at an image's end, where a tenth or more is saved.
+ * Of more than 160 threads blocks cost a little more, and by 3 x 3 more than they save; so do more than 8 rows a lane there (as measured). */
+static void fit(shared_shape *shape, const tess_correlate_frame *f, const tess_gpu_device *device) {
+    const bool small = is_small(f);
+    double least = 0.9 * time_of(shape, f, device);
+    for (int64_t threads = 96; threads <= (small ? 160 : 224); threads += 32)
+        for (int64_t rows = small ? 5 : 10; rows <= (small ? 8 : 16); rows++) {
+            shared_shape s = *shape;
+            s.rows = rows;
+            s.lanes = f->x.m / s.columns;
+            s.down = tess_min64(threads / s.lanes, f->y.m / rows);
+            if (s.down < 1 || (!small && (rows - f->y.width) % 2 == 0)) /* whole turns */
+                continue;
+            s.turn = !small ? 2 : (rows + 1) % f->y.width ? rows - f->y.width + 1 : f->y.width;
+            s.threads = up_to(s.lanes * s.down, 32);
+            s.blocks = tess_max64(1, tess_min64(blocks_of(s.threads, registers_of(&s, f)), SHARED / (room_of(&s, f) + BLOCK_SHARED)));
+            const double time = time_of(&s, f, device) * (s.threads > 160 ? 1.05 : 1);
+            if (time < least) {
+                least = time;
+                *shape = s;
+            }
+        }
+}
+
+/* Rows a lane: the more, the fewer are read twice; fewer where few waves of blocks follow each other. */
 static bool shape_of(shared_shape *shape, const tess_correlate_frame *f, const tess_gpu_device *device) {
     static const int64_t rows[2][2][4] = {{{24, 20, 16, 8}, {16, 12, 8, 4}}, {{8, 5, 2, 2}, {8, 5, 2, 2}}};
     const bool small = is_small(f);
@@ -75,15 +105,14 @@ static bool shape_of(shared_shape *shape, const tess_correlate_frame *f, const t
         const double across = f->x.m % s.columns ? 0 : lay_lanes(&s, f);
         if (across == 0)
             continue;
-        const int64_t blocks = tess_ceil_div(f->x.m, s.lanes * s.columns) * tess_ceil_div(f->y.m, s.down * s.rows) * f->arrays,
-                      at_once = device->sms * s.blocks;
-        const double whole = at_once < 1 || blocks > 8 * at_once ? (double)blocks : (double)(tess_ceil_div(blocks, at_once) * at_once);
-        const double time = whole * (double)s.threads * (double)(s.rows + (small ? f->y.width + 2 : 2));
+        const double time = time_of(&s, f, device);
         if (time < 0.995 * least) {
             least = time;
             *shape = s;
         }
     }
+    if (least < INFINITY && f->in == 1 && f->x.m % 16 == 0)
+        fit(shape, f, device);
     return least < INFINITY;
 }
 

@@ -105,7 +105,17 @@ static void squares(void **state) {
                 compare(&cases[i], (tess_boundary)boundary, &random);
 }
 
+/* Waves of blocks that leave no row over. */
+static void many(void **state) {
+    (void)state;
+    static const shared_case cases[] = {
+        {U8, 924, 112, 112, 1, 0, 3, 3, {0}, false}, {U8, 792, 112, 112, 1, 0, 5, 5, {0}, false}, {U8, 198, 224, 224, 1, 0, 5, 5, {0}, false}};
+    uint64_t random = 1125;
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        compare(&cases[i], TESS_BOUNDARY_REFLECT, &random);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(squares)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(squares), cmocka_unit_test(many)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }
