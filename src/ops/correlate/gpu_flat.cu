@@ -35,7 +35,9 @@ enum {
     STEP = LANES * V,
     PITCH = TILED ? up_to(TILE * V + HIGH - LOW - V, V) : STEP, // in shared memory
     ENDS = LEFT + RIGHT,
-    MENDED = TILED ? 1 : 4, // rows that a thread computes once more
+    MENDED = TILED                      ? 1
+             : SIZE == 1 && KX * KY > 9 ? 8
+                                        : 4, // rows that a thread computes once more
 #if WORK == T_I32
     GROUPS = (KX + 3) / 4,
     TAPS = KY * GROUPS
@@ -80,23 +82,38 @@ __device__ __forceinline__ void bring(element *room, const element *in, const fr
     await_copies<0>();
 }
 
-// The same of a tile, row by row: whole lanes' vectors.
+__device__ __forceinline__ void copy_own(unsigned to, const element *from) {
+    if (V * SIZE == 16)
+        copy_vector(to, from);
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(V * SIZE < 16 ? V * SIZE : 8) : "memory");
+}
+
+// The same of a tile, row by row: whole lanes' vectors. Mostly all of them lie in the image, and a thread's places walk.
 __device__ __forceinline__ void bring_tile(element *room, const element *in, const frame &f, const run &r, int rows) {
-    const int ACROSS = PITCH / V, needed = r.end + (KY - 1 - BEFORE_Y) * ROW + RIGHT;
-    for (int number = threadIdx.x; number < rows * ACROSS; number += THREADS) {
-        const int row = number / ACROSS, p = r.low + row * STEP + (number - row * ACROSS) * V;
-        element *to = room + number * V;
-        if (p >= r.lead && p + V <= r.end) {
-            const unsigned at = (unsigned)__cvta_generic_to_shared(to);
-            if (V * SIZE == 16)
-                copy_vector(at, in + (p - r.lead));
-            else
-                asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at), "l"(in + (p - r.lead)), "n"(V * SIZE < 16 ? V * SIZE : 8)
-                             : "memory");
-        } else {
+    const int ACROSS = PITCH / V, ON = THREADS % ACROSS, thread = threadIdx.x;
+    const unsigned to = (unsigned)__cvta_generic_to_shared(room), last = to + rows * (PITCH * SIZE);
+    if (r.low >= r.lead && r.low + (rows - 1) * STEP + PITCH <= r.end) {
+        int across = thread % ACROSS;
+        const element *from = in + (r.low - r.lead + thread / ACROSS * STEP + across * V);
+#pragma unroll 4
+        for (unsigned at = to + thread * (V * SIZE); at < last; at += THREADS * V * SIZE) {
+            copy_own(at, from);
+            const bool next = across >= ACROSS - ON;
+            across += next ? ON - ACROSS : ON;
+            from += THREADS / ACROSS * STEP + ON * V + (next ? STEP - ACROSS * V : 0);
+        }
+    } else {
+        const int needed = r.end + (KY - 1 - BEFORE_Y) * ROW + RIGHT;
+        for (int number = thread; number < rows * ACROSS; number += THREADS) {
+            const int row = number / ACROSS, p = r.low + row * STEP + (number - row * ACROSS) * V;
+            if (p >= r.lead && p + V <= r.end) {
+                copy_own(to + number * (V * SIZE), in + (p - r.lead));
+            } else {
 #pragma unroll 1
-            for (int i = 0; i < V; i++)
-                to[i] = p + i < needed ? element_at(in, f, p + i - r.lead) : (element)0;
+                for (int i = 0; i < V; i++)
+                    room[number * V + i] = p + i < needed ? element_at(in, f, p + i - r.lead) : (element)0;
+            }
         }
     }
     end_copies();

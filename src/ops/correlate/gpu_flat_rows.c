@@ -6,6 +6,7 @@
 KERNEL_TEXT(gpu_flat);
 
 enum { WIDEST = 5, BESIDE = 8, LEAST_VECTORS = 4, WHOLE_ROWS = 256, TILE = 64, MOST_ROOM = 72 << 10, MOST_PIXELS = 1 << 30, LEAST_PIXELS = 4096 };
+enum { FEW = 1 << 20 /* elements */, LEAST_STEPS = 4, ENOUGH = 1 << 16 /* threads */ };
 
 typedef struct flat_shape {
     bool bytes, raised;
@@ -17,10 +18,11 @@ typedef struct flat_shape {
     } taps;
 } flat_shape;
 
+static int64_t pixels_of(const tess_correlate_frame *f) { return f->x.m * f->y.m; }
 static bool is_small(const tess_correlate_frame *f) { return f->y.width <= 3 && f->x.width <= 3; }
 
 /* The places of an image: what lies before it in its first vector may be as long as one. */
-static int64_t places_of(const tess_correlate_frame *f) { return f->y.m * f->x.m + 16 / f->in - 1; }
+static int64_t places_of(const tess_correlate_frame *f) { return pixels_of(f) + 16 / f->in - 1; }
 static int64_t step_of(const flat_shape *s) { return s->lanes * s->outputs; }
 
 static int64_t room_of(const flat_shape *s, const tess_correlate_frame *f) {
@@ -32,7 +34,7 @@ static int64_t room_of(const flat_shape *s, const tess_correlate_frame *f) {
 /* Steps of a lane, as measured: the more, the fewer rows are read twice, and the fewer blocks a multiprocessor holds. */
 static int64_t most_steps(const flat_shape *s, const tess_correlate_frame *f) {
     if (s->tile < s->lanes)
-        return is_small(f) ? 8 : 12;
+        return is_small(f) ? 8 : f->in == 1 ? 20 : 12;
     const int64_t rows = MOST_ROOM / (step_of(s) * f->in) - f->y.width, held = tess_max64(rows / s->down, f->y.width - 1);
     return tess_min64(held, s->bytes || f->in > 1 ? (is_small(f) ? 8 : 16) : (is_small(f) ? 16 : 32));
 }
@@ -43,7 +45,13 @@ static int64_t registers_of(const flat_shape *s, const tess_correlate_frame *f) 
     return sums > 40 && !is_small(f) ? 128 : !is_small(f) ? 80 : f->in == 1 ? 72 : 56;
 }
 
-/* The number of threads that leaves the fewest idle. */
+static void cut(flat_shape *s, const tess_correlate_frame *f, int64_t most) {
+    s->bands = tess_ceil_div(places_of(f), most * s->down * step_of(s));
+    s->steps = tess_max64(f->y.width - 1, tess_ceil_div(places_of(f), s->bands * s->down * step_of(s)));
+    s->room = room_of(s, f);
+}
+
+/* The number of threads that leaves the fewest idle. Few images are cut into blocks enough for a card, by the same kernel (below FEW, where other rows are chosen, they are not). */
 static bool shape_of(flat_shape *shape, const tess_correlate_frame *f) {
     double least = INFINITY;
     flat_shape s = *shape;
@@ -59,9 +67,7 @@ static bool shape_of(flat_shape *shape, const tess_correlate_frame *f) {
         if (s.down < 1)
             continue;
         s.threads = up_to(s.tile * s.down, 32);
-        s.bands = tess_ceil_div(places_of(f), most_steps(&s, f) * s.down * step_of(&s));
-        s.steps = tess_max64(f->y.width - 1, tess_ceil_div(places_of(f), s.bands * s.down * step_of(&s)));
-        s.room = room_of(&s, f);
+        cut(&s, f, most_steps(&s, f));
         s.blocks = tess_max64(1, tess_min64(resident(s.threads, registers_of(&s, f)), SHARED / (s.room + BLOCK_SHARED)));
         const double cost = (double)(s.threads * s.bands) * ((double)(s.steps + 2) + 0.5 * (double)f->y.width);
         if (s.room <= MOST_ROOM && s.bands <= GRID && cost < 0.97 * least) {
@@ -69,6 +75,9 @@ static bool shape_of(flat_shape *shape, const tess_correlate_frame *f) {
             *shape = s;
         }
     }
+    const int64_t bands = tess_ceil_div(ENOUGH, tess_max64(f->arrays * shape->threads, 1));
+    if (least < INFINITY && shape->tile == shape->lanes && shape->bands < bands && pixels_of(f) * f->arrays >= FEW)
+        cut(shape, f, tess_min64(shape->steps, tess_max64(LEAST_STEPS, tess_ceil_div(places_of(f), bands * shape->down * step_of(shape)))));
     return least < INFINITY;
 }
 
@@ -115,15 +124,16 @@ bool tess_correlate_flat_pays(const tess_problem *base, const char **why) {
     const char *none;
     if (!flat_of(&s, &f, base, why))
         return false;
+    const bool many = tess_correlate_frame_many(&f), whole = tess_correlate_frame_whole(&f, &none);
     *why = "few or very small images";
-    if (!tess_correlate_frame_many(&f) || f.x.m * f.y.m < LEAST_PIXELS)
+    if (pixels_of(&f) < LEAST_PIXELS || pixels_of(&f) * f.arrays < FEW || (!many && (whole || s.tile < s.lanes)))
         return false;
     *why = "long rows, or such as begin at multiples of 16 bytes";
-    if (tess_correlate_frame_whole(&f, &none))
+    if (whole)
         return s.bytes && is_small(&f) && f.x.m < 512;
     if (s.tile == s.lanes)
         return true;
-    return s.bytes ? is_small(&f) && f.x.m < 8192 : f.in == 1 ? is_small(&f) || f.x.m < 6144 : f.in == 2 || !is_small(&f);
+    return s.bytes ? is_small(&f) && f.x.m < 8192 : f.in <= 2 || !is_small(&f);
 }
 
 static void lay_flat(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {

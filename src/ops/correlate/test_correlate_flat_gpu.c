@@ -86,10 +86,16 @@ static void images(void **state) {
         {tess_bf16, tess_f32, tess_bf16, 2, 37, 63, 1, 0, 0, 5, 5, {0}},
         {tess_i16, tess_f32, tess_u8, 2, 37, 255, 1, 0, 0, 3, 5, {0}},
         {tess_u16, tess_f32, tess_u16, 2, 21, 67, 3, 0, 0, 3, 3, {0}},
+        {U8, 17, 255, 253, 1, 0, 0, 5, 5, {0}}, /* few images in many blocks */
+        {F32, 9, 601, 203, 1, 0, 0, 3, 3, {0}},
         {U8, 1, 21, 4093, 1, 0, 0, 3, 3, {0}},
         {U8, 1, 21, 4807, 1, 0, 0, 3, 3, {0}}, /* in tiles, from here on */
         {tess_u8, tess_i8, tess_u8, 1, 19, 4300, 1, 0, 0, 4, 5, {0}},
+        {U8, 1, 61, 4201, 1, 0, 0, 3, 3, {0}}, /* of them some that lie inside */
+        {U8, 1, 131, 4151, 1, 0, 0, 5, 5, {0}},
         {F16, 2, 13, 2309, 1, 0, 0, 5, 4, {0, 1}},
+        {F16, 1, 83, 2203, 1, 0, 0, 4, 3, {-1, 0}},
+        {tess_u8, tess_f32, tess_f32, 1, 55, 1101, 1, 0, 0, 3, 5, {0}},
         {F32, 1, 27, 1031, 1, 0, 0, 5, 5, {0}},
         {F32, 2, 5, 1498, 1, 0, 0, 3, 3, {-1, 1}},
         {F32, 3, 99, 253, 1, 0, 0, 3, 3, {0}},
@@ -115,10 +121,11 @@ static void chosen(void **state) {
     } cases[] = {{tess_u8, tess_f32, {256, 255, 253}, 3, "flat"},       {tess_u8, tess_i8, {256, 255, 253}, 3, "flat"},
                  {tess_f16, tess_f32, {256, 255, 253}, 5, "flat"},      {tess_f32, tess_f32, {256, 255, 253}, 3, "flat"},
                  {tess_f32, tess_f32, {8, 1600, 3001}, 3, "patch_odd"}, {tess_f32, tess_f32, {8, 1600, 3001}, 5, "flat"},
-                 {tess_u8, tess_f32, {1, 2000, 8191}, 5, "patch_odd"},  {tess_u8, tess_f32, {1, 2000, 8191}, 3, "flat"},
+                 {tess_u8, tess_f32, {1, 2000, 8191}, 5, "flat"},       {tess_u8, tess_f32, {1, 2000, 8191}, 3, "flat"},
                  {tess_u8, tess_i8, {1, 2000, 8191}, 3, "flat"},        {tess_u8, tess_i8, {1, 1000, 16381}, 3, "patch_bytes_odd"},
                  {tess_u8, tess_i8, {256, 256, 256}, 3, "flat"},        {tess_u8, tess_f32, {256, 256, 256}, 3, "patch"},
-                 {tess_u8, tess_f32, {2, 255, 253}, 3, "patch_odd"},    {tess_u8, tess_f32, {32768, 29, 31}, 3, "patch_odd"}};
+                 {tess_u8, tess_f32, {15, 255, 253}, 3, "patch_odd"},   {tess_u8, tess_f32, {32, 255, 253}, 3, "flat"},
+                 {tess_f32, tess_f32, {1, 1999, 3001}, 5, "patch_odd"}, {tess_u8, tess_f32, {32768, 29, 31}, 3, "patch_odd"}};
     char weights[25 * 4] = {1, 2, 3, 4, 3, 2, 1, 2, 5};
     char *from = calloc(1 << 28, 1), *to = calloc(1 << 28, 1);
     assert_non_null(from);
