@@ -97,8 +97,11 @@ static const struct work {
     {"correlate u8 128 x 1080 x 1920, 3 x 3 f32", tess_u8, tess_f32, 3, {128, 1080, 1920}, 1, 2, 3, TESS_BOUNDARY_REFLECT},
     {"correlate u8 4096 x 224 x 224, 3 x 3 f32", tess_u8, tess_f32, 3, {4096, 224, 224}, 1, 2, 3, TESS_BOUNDARY_REFLECT},
     {"correlate u8 4096 x 224 x 224, 5 x 5 f32", tess_u8, tess_f32, 3, {4096, 224, 224}, 1, 2, 5, TESS_BOUNDARY_REFLECT},
+    {"correlate u8 16384 x 112 x 112, 3 x 3 f32", tess_u8, tess_f32, 3, {16384, 112, 112}, 1, 2, 3, TESS_BOUNDARY_REFLECT},
+    {"correlate u8 16384 x 112 x 112, 5 x 5 f32", tess_u8, tess_f32, 3, {16384, 112, 112}, 1, 2, 5, TESS_BOUNDARY_REFLECT},
     {"correlate u8 4096 x 256 x 256, 3 x 3 i8", tess_u8, tess_i8, 3, {4096, 256, 256}, 1, 2, 3, TESS_BOUNDARY_ZERO},
     {"correlate u8 1024 x 511 x 509, 3 x 3 f32", tess_u8, tess_f32, 3, {1024, 511, 509}, 1, 2, 3, TESS_BOUNDARY_ZERO},
+    {"correlate u8 16381 x 16379, 5 x 5 f32", tess_u8, tess_f32, 2, {16381, 16379}, 1, 2, 5, TESS_BOUNDARY_ZERO},
     {"correlate f16 16381 x 16379, 5 x 5", tess_f16, tess_f32, 2, {16381, 16379}, 1, 2, 5, TESS_BOUNDARY_ZERO},
     {"correlate f32 16381 x 16379, 5 x 5", tess_f32, tess_f32, 2, {16381, 16379}, 1, 2, 5, TESS_BOUNDARY_ZERO},
     {"correlate u8 4096 x 255 x 253, 3 x 3 i8", tess_u8, tess_i8, 3, {4096, 255, 253}, 1, 2, 3, TESS_BOUNDARY_ZERO}, /* small images of odd sides */
@@ -108,6 +111,9 @@ static const struct work {
     {"correlate f16 4096 x 255 x 253, 5 x 5", tess_f16, tess_f32, 3, {4096, 255, 253}, 1, 2, 5, TESS_BOUNDARY_ZERO},
     {"correlate f32 4096 x 255 x 253, 3 x 3", tess_f32, tess_f32, 3, {4096, 255, 253}, 1, 2, 3, TESS_BOUNDARY_ZERO},
     {"correlate f32 4096 x 255 x 253, 5 x 5", tess_f32, tess_f32, 3, {4096, 255, 253}, 1, 2, 5, TESS_BOUNDARY_ZERO},
+    {"correlate u8 32 x 255 x 253, 3 x 3 f32", tess_u8, tess_f32, 3, {32, 255, 253}, 1, 2, 3, TESS_BOUNDARY_ZERO}, /* few of them */
+    {"correlate u8 32 x 255 x 253, 5 x 5 f32", tess_u8, tess_f32, 3, {32, 255, 253}, 1, 2, 5, TESS_BOUNDARY_ZERO},
+    {"correlate f32 32 x 255 x 253, 3 x 3", tess_f32, tess_f32, 3, {32, 255, 253}, 1, 2, 3, TESS_BOUNDARY_ZERO},
     {"correlate u8 16384 x 16384, 5 x 5 f32", tess_u8, tess_f32, 2, {16384, 16384}, 1, 2, 5, TESS_BOUNDARY_ZERO},
     {"separable f32 128 x 1080 x 1920, 7 + 7", tess_f32, tess_f32, 3, {128, 1080, 1920}, 2, 1, 7, TESS_BOUNDARY_REFLECT},
     {"separable u8 128 x 1080 x 1920, 7 + 7 f32", tess_u8, tess_f32, 3, {128, 1080, 1920}, 2, 1, 7, TESS_BOUNDARY_REFLECT},
