@@ -286,6 +286,7 @@ int main(int count, char **words) {
     gpu_works_reduce(&b);
     gpu_works_segments(&b);
     gpu_works_rows(&b);
+    gpu_works_exact(&b);
     gpu_works_correlate(&b);
     gpu_works_lookup(&b);
     for (int i = 0; i < 3; i++)

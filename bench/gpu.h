@@ -40,6 +40,7 @@ void gpu_works_transpose(gpu_bench *bench);
 void gpu_works_reduce(gpu_bench *bench);
 void gpu_works_segments(gpu_bench *bench);
 void gpu_works_rows(gpu_bench *bench);
+void gpu_works_exact(gpu_bench *bench);
 void gpu_works_correlate(gpu_bench *bench);
 void gpu_works_lookup(gpu_bench *bench);
 

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_exact.c - exact sums in the table of works, whose time depends on the numbers: uniform ones, ones of two magnitudes far apart, any bits (exponents anywhere,
+ * infinities and NaNs); as one array, as rows, as segments. */
+#include "gpu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/base.h"
+
+enum { BLOCK = 64 << 20, WHOLE = 1 << 30, SEGMENTED = 128 << 20 };
+enum { UNIFORM, APART, ANY_BITS, CONTENTS };
+
+static uint64_t next(uint64_t *state) { /* Knuth's MMIX generator, whose upper bits are the better ones */
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return *state >> 32;
+}
+
+static void fill(void *block, tess_type type, int content) {
+    uint64_t state = 1;
+    for (int64_t i = 0; i < BLOCK / 8; i++) {
+        const uint64_t high = next(&state), bits = high << 32 | next(&state);
+        if (content == ANY_BITS)
+            ((uint64_t *)block)[i] = bits;
+        else if (type == tess_f64)
+            ((double *)block)[i] = (double)(int64_t)bits * (content == APART && i % 2 ? 0x1p-263 : 0x1p-63);
+        else
+            for (int half = 0; half < 2; half++)
+                ((float *)block)[2 * i + half] = (float)(int32_t)(bits >> 32 * half) * (content == APART && i % 2 ? 0x1p-91f : 0x1p-31f);
+    }
+}
+
+/* length 0: all elements to one sum; spread: segments of 1 to 2 * length - 1, else rows. */
+static void run(gpu_bench *b, const char *work, tess_type type, const void *block, int64_t length, bool spread) {
+    const int64_t size = (int64_t)tess_type_size(type), elements = (spread ? SEGMENTED : WHOLE) / size;
+    int64_t *offsets = spread ? malloc((size_t)(elements + 2) * sizeof *offsets) : NULL, shape[2] = {elements, length};
+    int64_t outputs = 1, list = 0;
+    uint64_t state = 1;
+    const int axis = length && !spread;
+    if (spread && !offsets)
+        exit(1);
+    if (spread) {
+        for (offsets[0] = 0; offsets[list] < elements; list++)
+            offsets[list + 1] = tess_min64(offsets[list] + 1 + (int64_t)(next(&state) % (uint64_t)(2 * length - 1)), elements);
+        outputs = list++;
+    } else if (length) {
+        outputs = shape[0] = elements / length;
+    }
+    const int64_t bytes = (length && !spread ? outputs * length : elements) * size + 8 * list, out_bytes = outputs * size;
+    void *in = gpu_bench_repeat(b, 0, block, BLOCK, WHOLE), *out = gpu_bench_memory(b, 2, out_bytes);
+    const DLTensor from = gpu_bench_view(in, type, 1 + axis, shape), to = gpu_bench_view(out, type, length ? 1 : 0, &outputs),
+                   cuts = tess_view(offsets, tess_i64, 1, &list, NULL);
+    bool more;
+    for (int r = 0;; r++) {
+        tess_plan *plan = NULL;
+        tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .offsets = spread ? &cuts : NULL, .exact = true};
+        options.call = gpu_bench_call(b, gpu_bench_row(b, "reduce", r, &more));
+        if (!more)
+            break;
+        tess_status status = tess_plan_reduce(&plan, gpu_bench_context(b), TESS_SUM, &from, &to, &options);
+        gpu_bench_time(b, status, plan, work, in, NULL, out, (double)(bytes + out_bytes), 0);
+    }
+    free(offsets);
+}
+
+void gpu_works_exact(gpu_bench *b) {
+    static const struct {
+        const char *name;
+        tess_type type;
+    } types[] = {{"f32", tess_f32}, {"f64", tess_f64}, {"c64", tess_c64}};
+    static const char *const contents[CONTENTS] = {"uniform", "apart", "any bits"};
+    static const struct {
+        int64_t length;
+        bool spread;
+    } shapes[] = {{0, false}, {16, false}, {100, false}, {1000, false}, {20000, false}, {16, true}, {200, true}, {20000, true}};
+    void *block = NULL;
+    char work[96];
+    for (int t = 0; t < (int)(sizeof types / sizeof *types); t++)
+        for (int c = 0; c < CONTENTS; c++) {
+            bool filled = false;
+            for (int s = 0; s < (int)(sizeof shapes / sizeof *shapes); s++) {
+                const int length = snprintf(work, sizeof work, "exact %s, %s, ", types[t].name, contents[c]);
+                if (shapes[s].length)
+                    snprintf(work + length, sizeof work - (size_t)length, "%s %lld", shapes[s].spread ? "segments about" : "rows of",
+                             (long long)shapes[s].length);
+                else
+                    snprintf(work + length, sizeof work - (size_t)length, "one sum");
+                if (!gpu_bench_wants(b, work))
+                    continue;
+                if (!block && !(block = malloc(BLOCK)))
+                    exit(1);
+                if (!filled)
+                    fill(block, types[t].type, c);
+                filled = true;
+                run(b, work, types[t].type, block, shapes[s].length, shapes[s].spread);
+            }
+        }
+    free(block);
+}
