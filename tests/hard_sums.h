@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * hard_sums.h - numbers whose exact sum is hard to round: halves of a last place, with and without something hundreds of places below that says which way; sums that cancel, wholly or but for
- * a last bit; magnitudes that no few doubles hold together; numbers next to a power of two, so that sums of rounded parts reach it; subnormal and the greatest ones. */
+ * a last bit; magnitudes that no few doubles hold together, or that change along the way; numbers next to a power of two, so that sums of rounded parts reach it; subnormal and the greatest
+ * ones, whose sum overflows or all but does; infinities. */
 #ifndef TESS_TESTS_HARD_SUMS_H
 #define TESS_TESTS_HARD_SUMS_H
 
@@ -8,13 +9,14 @@
 
 #include "hostile.h"
 
-enum { HARD_SUMS = 16 };
+enum { HARD_SUMS = 20 };
 
 /* n numbers of `bits` bits from 2^lowest to below 2^highest, which f64 holds, of kind 0 .. HARD_SUMS - 1; some add up to a half of the last place of `result` bits. */
 static inline void hard_sum(double *x, int64_t n, int kind, int bits, int result, int lowest, int highest, uint64_t *random) {
     const double sign = hostile_between(random, 0, 1) ? 1 : -1, other = hostile_between(random, 0, 1) ? 1 : -1;
     const int least = lowest + bits, top = highest - 1;
-    int64_t used = 0;
+    int64_t used = 0, stretch = 0;
+    int from = 0, to = 0;
     double given[8];
     for (int64_t i = 0; i < n; i++) {
         const double own = hostile_between(random, 0, 1) ? 1 : -1;
@@ -31,6 +33,17 @@ static inline void hard_sum(double *x, int64_t n, int kind, int bits, int result
         case 6: x[i] = sign * (2 - ldexp(1, 1 - bits)); break;                                  /* just below a power of two, */
         case 7: x[i] = own; break;                                                              /* and one; small integers */
         case 8: x[i] = kind == 8 && n < 3 ? -0.0 : 0.0 * own; break;
+        case 16: /* some hundred of a few magnitudes, then others */
+            if (stretch-- == 0) {
+                stretch = hostile_between(random, 0, 700);
+                from = (int)hostile_between(random, least, top);
+                to = (int)hostile_between(random, 0, 3) * 25 + from;
+                to = hostile_between(random, 0, 3) ? to : least; /* none: zeros */
+            }
+            x[i] = to < from ? 0 * own : own * ldexp(fraction, (int)hostile_between(random, from, to < top ? to : top));
+            break;
+        case 18: x[i] = own * ldexp(fraction, i % 7 ? (int)hostile_between(random, least, top) : top); break;
+        case 19: x[i] = hostile_between(random, 0, 200) ? own * ldexp(fraction, top - (int)(i % 200)) : own * INFINITY; break;
         default: x[i] = 0;
         }
     }
@@ -52,6 +65,10 @@ static inline void hard_sum(double *x, int64_t n, int kind, int bits, int result
         given[used++] = other * ldexp(1, -result - 120 > lowest ? -result - 120 : lowest);
         break;
     case 15: given[used++] = sign * INFINITY; break;
+    case 17: /* half of the last place beyond the greatest */
+        given[used++] = sign * ldexp(2 - ldexp(1, 1 - bits), top), given[used++] = sign * ldexp(1, top - bits),
+        given[used++] = other * ldexp(1, lowest);
+        break;
     default: return;
     }
     if (used > n) {
@@ -60,7 +77,7 @@ static inline void hard_sum(double *x, int64_t n, int kind, int bits, int result
     }
     for (int64_t i = 0; i < n; i++)
         x[i] = i < used ? given[i] : 0;
-    for (int64_t i = used; i + 1 < n && kind < 15; i += 2) {
+    for (int64_t i = used; i + 1 < n && kind != 15; i += 2) {
         x[i] = ldexp((double)hostile_between(random, 1, 1000), (int)hostile_between(random, least, bits > 24 ? 200 : 20));
         x[i + 1] = -x[i];
     }

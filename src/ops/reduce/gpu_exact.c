@@ -5,25 +5,33 @@
 
 extern const char tess_kernel_reduce_gpu_exact_cu[], tess_kernel_reduce_gpu_exact_segments_cu[], tess_kernel_reduce_gpu_exact_cuh[],
     tess_kernel_reduce_gpu_segment_cuh[], tess_kernel_reduce_gpu_exact_stretches_cu[], tess_kernel_reduce_gpu_exact_group_cuh[],
-    tess_kernel_reduce_gpu_exact_pieces_cuh[];
+    tess_kernel_reduce_gpu_exact_pieces_cuh[], tess_kernel_reduce_gpu_exact_strip_cuh[];
 static const tess_gpu_text gpu_exact = {"reduce/gpu_exact.cu", tess_kernel_reduce_gpu_exact_cu},
                            exact_segments = {"reduce/gpu_exact_segments.cu", tess_kernel_reduce_gpu_exact_segments_cu},
                            exact_stretches = {"reduce/gpu_exact_stretches.cu", tess_kernel_reduce_gpu_exact_stretches_cu},
-                           pieces_header = {"ops/reduce/gpu_exact_pieces.cuh", tess_kernel_reduce_gpu_exact_pieces_cuh};
+                           pieces_header = {"ops/reduce/gpu_exact_pieces.cuh", tess_kernel_reduce_gpu_exact_pieces_cuh},
+                           strip_header = {"ops/reduce/gpu_exact_strip.cuh", tess_kernel_reduce_gpu_exact_strip_cuh};
 const tess_gpu_text tess_reduce_gpu_exact_header = {"ops/reduce/gpu_exact.cuh", tess_kernel_reduce_gpu_exact_cuh},
                     tess_reduce_gpu_exact_group_header = {"ops/reduce/gpu_exact_group.cuh", tess_kernel_reduce_gpu_exact_group_cuh},
                     tess_reduce_gpu_segment_header = {"ops/reduce/gpu_segment.cuh", tess_kernel_reduce_gpu_segment_cuh};
-static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,        &tess_reduce_gpu_tree_header,
-                                               &tess_reduce_gpu_complex_header,     &tess_reduce_gpu_exact_header,
-                                               &tess_reduce_gpu_exact_group_header, &pieces_header,
-                                               &tess_reduce_gpu_stage_header,       &tess_reduce_gpu_segment_header,
-                                               &tess_reduce_gpu_types_header,       NULL};
+static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
+                                               &tess_reduce_gpu_tree_header,
+                                               &tess_reduce_gpu_complex_header,
+                                               &tess_reduce_gpu_exact_header,
+                                               &tess_reduce_gpu_exact_group_header,
+                                               &pieces_header,
+                                               &strip_header,
+                                               &tess_reduce_gpu_stage_header,
+                                               &tess_reduce_gpu_segment_header,
+                                               &tess_reduce_gpu_types_header,
+                                               NULL};
 
 enum {
     THREADS = 256,
     STRIPS = 8 * 1024 /* elements that a block takes in one turn */,
-    BUSY = 1056 /* blocks: 8 for each of 132 multiprocessors */,
-    PIECES = 4 * BUSY /* of segments, a warp each; more are more to merge */,
+    AT_LEAST = 4 /* blocks that a multiprocessor has registers for */,
+    BUSY = 132 * AT_LEAST /* blocks: what an H200 holds at once */,
+    PIECES = 4224 /* of segments, a warp each; more are more to merge */,
     WORDS = REDUCE_EXACT_WORDS
 };
 
@@ -48,7 +56,11 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     (void)device;
     tess_gpu_unit(layout, &gpu_exact);
     tess_reduce_gpu_node_options(layout, p);
+    const bool alone = blocks == 1 && !p->records;
     tess_gpu_option(layout, "-DWARPS=%d", THREADS / 32);
+    tess_gpu_option(layout, "-DAT_LEAST=%d", AT_LEAST);
+    tess_gpu_option(layout, "-DALONE=%d", alone);
+    tess_gpu_option(layout, "-DRUN=%d", p->rank == 1 && p->stride[0][0] == p->in.itemsize);
     tess_gpu_option(layout, "-DKEPT=%d", p->kept);
     tess_gpu_option(layout, "-DRANK=%d", p->rank);
     *at++ = p->k;
@@ -59,14 +71,14 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
         *at++ = d < p->rank ? p->stride[0][d] / p->in.itemsize : 0;
     at = tess_reduce_gpu_put_kept(at, p, p->kept);
     const size_t bytes = (size_t)(at - block) * sizeof *block;
-    const int64_t partial = p->records ? 0 : tess_gpu_reserve(layout, p->outputs * blocks * parts * WORDS * 8);
+    const int64_t partial = p->records || alone ? 0 : tess_gpu_reserve(layout, p->outputs * blocks * parts * WORDS * 8);
     tess_gpu_step *step = tess_gpu_launch_of(layout, "exact_blocks", p->outputs * blocks, 1, 1, THREADS, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
-    tess_gpu_pass_pointer(layout, step, p->records ? TESS_GPU_OUT : TESS_GPU_WORKSPACE, partial);
+    tess_gpu_pass_pointer(layout, step, p->records || alone ? TESS_GPU_OUT : TESS_GPU_WORKSPACE, partial);
     tess_gpu_pass(layout, step, block, bytes);
-    if (p->records) /* a leaf has one block: its accumulator is the record, and the host merges and rounds (slab.c) */
+    if (p->records || alone) /* a leaf has one block: its accumulator is the record, and the host merges and rounds (slab.c) */
         return;
-    step = tess_gpu_launch_of(layout, "finish", p->outputs, 1, 1, 128, 0);
+    step = tess_gpu_launch_of(layout, "finish", p->outputs, 1, 1, 8 * WORDS, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_gpu_pass(layout, step, block, bytes);
@@ -103,6 +115,8 @@ static void lay_out_segments(const tess_problem *problem, const tess_gpu_device 
     tess_reduce_gpu_node_options(layout, p);
     tess_gpu_option(layout, "-DWARPS=%d", THREADS / 32);
     tess_gpu_option(layout, "-DKEPT=%d", p->kept);
+    tess_gpu_option(layout, "-DAT_LEAST=%d", AT_LEAST);
+    tess_gpu_option(layout, "-DRUN=%d", p->stride[0][0] == p->in.itemsize);
     tess_gpu_option(layout, "-DRANK=1");
     *at++ = p->outputs;
     *at++ = pieces_of(p);
@@ -173,6 +187,7 @@ static void lay_out_stretches(const tess_problem *problem, const tess_gpu_device
     tess_gpu_option(layout, "-DTILE=%d", tile);
     tess_gpu_option(layout, "-DPAD=0");
     tess_gpu_option(layout, "-DWARPS=%d", warps);
+    tess_gpu_option(layout, "-DPIECES_AT_LEAST=%d", AT_LEAST * 8 / warps);
     tess_gpu_option(layout, "-DONE_LANES=%d", p->in.itemsize < 8 ? 1 : 2);
     tess_gpu_option(layout, "-DONE=%d", 32);
     tess_gpu_option(layout, "-DFEW_LANES=%d", 16);

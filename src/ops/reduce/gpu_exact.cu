@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpu_exact.cu - exact sums: as many blocks an output as keep a device busy, each merges its warps' accumulators; `finish` merges the blocks' and rounds.
-#include "ops/reduce/gpu_exact.cuh"
+//
+// -DALONE=1: a block an output, which rounds it.
+#include "ops/reduce/gpu_exact_pieces.cuh"
+#include "ops/reduce/gpu_exact_strip.cuh"
 
 struct exact {
     i64 k, blocks;                      // elements, and blocks, of an output
@@ -8,54 +11,52 @@ struct exact {
     i64 shape[KEPT + 1], in[KEPT + 1], out[KEPT + 1];
 };
 
-extern "C" __global__ void __launch_bounds__(32 * WARPS) exact_blocks(const element *in, i64 *partial, const exact p) {
-    __shared__ i64 limbs[PARTS][WARPS][LIMBS];
-    __shared__ int flags[PARTS];
+#if ALONE
+typedef result target;
+#else
+typedef i64 target;
+#endif
+
+extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST) exact_blocks(const element *in, target *out, const exact p) {
+    __shared__ sums all[WARPS];
     __shared__ u64 counted;
     const int warp = threadIdx.x / 32;
     i64 output = blockIdx.x / p.blocks, block = blockIdx.x % p.blocks, at_in, at_out, count = 0;
     place_of(p, output, at_in, at_out);
-    for (int i = threadIdx.x; i < PARTS * WARPS * LIMBS; i += 32 * WARPS)
-        (&limbs[0][0][0])[i] = 0;
-    if (threadIdx.x < PARTS)
-        flags[threadIdx.x] = 0;
+    clear(all[warp]);
     if (threadIdx.x == 0)
         counted = 0;
     __syncthreads();
-    const element *from = in + at_in;
-    for (i64 first = (block * WARPS + warp) * STRIP; first < p.k; first += p.blocks * WARPS * STRIP)
-        take_strip(p, from, first, p.k, limbs[0][warp], WARPS * LIMBS, flags, count);
-    atomicAdd(&counted, (u64)count);
+    take<RUN>(p, in + at_in, (block * WARPS + warp) * STRIP, p.blocks * WARPS * STRIP, p.k, all[warp], count);
+    count = sum_of_group<32>(count);
+    if (threadIdx.x % 32 == 0)
+        atomicAdd(&counted, (u64)count);
     __syncthreads();
-    i64 *to = partial + blockIdx.x * (i64)(PARTS * WORDS);
     for (int i = threadIdx.x; i < PARTS * LIMBS; i += 32 * WARPS) {
         i64 sum = 0;
+#pragma unroll
         for (int w = 0; w < WARPS; w++)
-            sum += limbs[i / LIMBS][w][i % LIMBS];
-        limbs[i / LIMBS][0][i % LIMBS] = sum;
+            sum += all[w].limbs[0][i];
+        all[0].limbs[0][i] = sum;
+    }
+    if (threadIdx.x < PARTS) {
+        int flags = 0;
+        for (int w = 0; w < WARPS; w++)
+            flags |= all[w].flags[threadIdx.x];
+        all[0].flags[threadIdx.x] = flags;
     }
     __syncthreads();
-    if (threadIdx.x < PARTS)
-        carry(limbs[threadIdx.x][0]);
-    __syncthreads();
-    for (int i = threadIdx.x; i < PARTS * WORDS; i += 32 * WARPS)
-        to[i] = i % WORDS < LIMBS ? limbs[i / WORDS][0][i % WORDS] : i % WORDS == LIMBS ? flags[i / WORDS] : (i64)counted;
+    if (warp > 0)
+        return;
+#if ALONE
+    put_rounded(out + at_out, all[0].limbs, all[0].flags, (i64)counted);
+#else
+    put_piece(out + blockIdx.x * (i64)PLACES, all[0].limbs, all[0].flags, (i64)counted);
+#endif
 }
 
-extern "C" __global__ void __launch_bounds__(128) finish(const i64 *partial, result *out, const exact p) {
-    __shared__ i64 limbs[PARTS][WORDS];
+extern "C" __global__ void __launch_bounds__(AT_ONCE *PLACES) finish(const i64 *partial, result *out, const exact p) {
     i64 at_in, at_out;
     place_of(p, blockIdx.x, at_in, at_out);
-    partial += blockIdx.x * p.blocks * (PARTS * WORDS);
-    for (int i = threadIdx.x; i < PARTS * WORDS; i += 128) {
-        i64 sum = 0;
-        for (i64 b = 0; b < p.blocks; b++)
-            sum = i % WORDS == LIMBS ? sum | partial[b * (PARTS * WORDS) + i] : sum + partial[b * (PARTS * WORDS) + i];
-        limbs[i / WORDS][i % WORDS] = sum;
-    }
-    __syncthreads();
-    if (threadIdx.x != 0)
-        return;
-    const i64 count = limbs[0][LIMBS + 1];
-    out[at_out] = exact_result(rounded(limbs[0], limbs[0][LIMBS], count), PARTS > 1 ? rounded(limbs[PARTS - 1], limbs[PARTS - 1][LIMBS], count) : 0);
+    put_pieces(out + at_out, partial + blockIdx.x * p.blocks * PLACES, p.blocks);
 }

@@ -10,7 +10,8 @@
 // The result is a function of S that never falls: rounding, a division by a count, rounding to the output's type. If it has the same bits at both ends of what S may be, these are the
 // result's, whatever the tail is. One level leaves f32 sums that are to become f32 some 20 bits beyond their last, two leave f64 30 bits: what is within so
 // little of the middle between two results is mostly in it, with no tail, for which the levels' sum is all. What is left over (a middle and something far below it, or a sum that cancels to less
-// than the tail) is the warp's: four levels, and then the long accumulator, which takes infinities, NaNs and numbers of 2^1000 and more as well.
+// than the tail) is the warp's, by digits (gpu_exact.cuh). Infinities and NaNs come out of the first level as out of any sum, since nothing overflows there: of numbers of 2^1000 and more a group
+// adds 2^-64 of each, rounded where that is below 2^-1022, and takes for granted that there is a tail.
 #ifndef TESS_REDUCE_EXACT_GROUP_CUH
 #define TESS_REDUCE_EXACT_GROUP_CUH
 #include "ops/reduce/gpu_exact.cuh"
@@ -18,12 +19,8 @@
 
 const bool TO_ODD = NARROWER && OPERATION != OP_MEAN; // a result is rounded again, so it is cut and says whether that was all
 const bool FLOATS = IN == T_F32 || IN == 14;          // whose keys are their bits
-const bool MODULI = IN >= 14 && MAP == 1;
 const int PART_OUT = OUT == 14 ? T_F32 : OUT == 15 ? T_F64 : OUT;
-enum {
-    FIRST_LEVELS = IN == T_F16 || HALVES == 2 || ((IN == T_BF16 || FLOATS) && !MODULI && NARROWER) ? 1 : 2,
-    GREAT = 2022 /* the field of numbers just below 2^1000 */
-};
+enum { FIRST_LEVELS = IN == T_F16 || HALVES == 2 || ((IN == T_BF16 || FLOATS) && !MODULI && NARROWER) ? 1 : 2, SCALE = 64 };
 
 struct neighbours {
     i64 size[2], step[2];
@@ -73,6 +70,30 @@ __device__ int field_of(unsigned key) {
 #endif
 }
 
+// What a thread takes of an element for one of its parts: of complex numbers that part alone, unless whether it counts depends on both.
+template <typename T> __device__ T scaled(T x, double) { return x; }
+__device__ double scaled(double x, double by) { return x * by; }
+#if IN == 15 && MAP != 1
+__device__ element scaled(element x, double by) { return {x.re * by, x.im * by}; }
+#endif
+#if IN >= 14 && MAP != 1 && !OMIT
+typedef decltype(element{}.re) taken;
+__device__ taken take_part(const spread &s, int i, int which) { return ((const taken *)(s.tile + spot(s.at + i * (int)sizeof(element))))[which]; }
+__device__ float key_of(float x, int) { return x; }
+__device__ float key_of(double x, int) { return __int_as_float(__double2hiint(x)); }
+__device__ double value_of(taken x, int) { return x; }
+__device__ bool does_count(taken) { return true; }
+#else
+typedef element taken;
+__device__ taken take_part(const spread &s, int i, int) { return s[i]; }
+__device__ float key_of(taken x, int which) { return key_of_part(x, which); }
+__device__ double value_of(taken x, int which) {
+    bool counts;
+    return value_of_part(x, which, &counts);
+}
+__device__ bool does_count(taken x) { return is_counted(x); }
+#endif
+
 template <int THREADS> __device__ unsigned most_of_group(unsigned x) {
     if (THREADS == 32)
         return __reduce_max_sync(ALL, x);
@@ -81,12 +102,6 @@ template <int THREADS> __device__ unsigned most_of_group(unsigned x) {
         const unsigned other = __shfl_xor_sync(ALL, x, across);
         x = other > x ? other : x;
     }
-    return x;
-}
-template <int THREADS, typename T> __device__ T sum_of_group(T x) {
-#pragma unroll
-    for (int across = THREADS / 2; across > 0; across /= 2)
-        x += __shfl_xor_sync(ALL, x, across);
     return x;
 }
 template <int THREADS> __device__ bool any_of_group(bool mine) {
@@ -108,57 +123,30 @@ __device__ double two_sum(double a, double b, double &rest) {
     return sum;
 }
 
-// The sum of one double, of two and of four, rounded.
+// The sum of one double and of two, rounded.
 __device__ double rounded_sum(const double (&s)[1]) { return s[0]; }
 __device__ double rounded_sum(const double (&s)[2]) {
     double rest, sum = two_sum(s[0], s[1], rest);
     return TO_ODD && rest != 0 ? odd_beside(sum, (rest > 0) == (sum > 0)) : sum;
 }
-// Parts that do not overlap (Shewchuk 1997, theorem 10): each is below the last bit of those before it, but zeros. They are added from the greatest on until one addition is not exact. What it
-// drops, `low`, is a multiple of the last bit of the part that was added, and so is half the distance from `high` to its neighbour; all parts after it are less than that bit. So they only decide where `low` is
-// that half: with low's sign, the neighbour is nearer; with the other, or if there are none, `high` is right, which is even then.
-__device__ double rounded_sum(const double (&s)[4]) {
-    double part[4] = {s[0]}, low = 0, rest = 0;
-#pragma unroll
-    for (int i = 1; i < 4; i++) {
-        double sum = s[i];
-#pragma unroll
-        for (int j = i - 1; j >= 0; j--)
-            sum = two_sum(sum, part[j], part[j + 1]);
-        part[0] = sum;
-    }
-    double high = part[0];
-#pragma unroll
-    for (int i = 1; i < 4; i++)
-        if (low == 0) {
-            const double sum = high + part[i];
-            low = part[i] - (sum - high);
-            high = sum;
-        } else if (rest == 0) {
-            rest = part[i];
-        }
-    if (TO_ODD)
-        return low != 0 ? odd_beside(high, (low > 0) == (high > 0)) : high;
-    const double next = high + 2 * low;
-    return rest != 0 && (low > 0) == (rest > 0) && next - high == 2 * low ? next : high;
-}
-
 __device__ u64 bits_of_stored(double x) { return (u64)__double_as_longlong(x); }
 __device__ u64 bits_of_stored(float x) { return __float_as_uint(x); }
 template <typename T> __device__ u64 bits_of_stored(T x) { return (u64)x; }
-__device__ u64 stored_bits(double x, double divisor) { return bits_of_stored(store_as<PART_OUT>(OPERATION == OP_MEAN ? x / divisor : x)); }
+__device__ u64 stored_bits(double x, double divisor, double back) {
+    const double whole = WIDE ? x * back : x;
+    return bits_of_stored(store_as<PART_OUT>(OPERATION == OP_MEAN ? whole / divisor : whole));
+}
 
 // Whether all sums of `doubt` less to `doubt` more give one result; `value` is one of them.
-__device__ bool is_sure(const double (&s)[1], double doubt, double divisor, double &value) {
+__device__ bool is_sure(const double (&s)[1], double doubt, double divisor, double back, double &value) {
     value = s[0] - doubt; // both are multiples of half a unit, of 2^52 at most
-    return NARROWER && stored_bits(value, divisor) == stored_bits(s[0] + doubt, divisor);
+    return NARROWER && stored_bits(value, divisor, back) == stored_bits(s[0] + doubt, divisor, back);
 }
-__device__ bool is_sure(const double (&s)[2], double doubt, double divisor, double &value) {
+__device__ bool is_sure(const double (&s)[2], double doubt, double divisor, double back, double &value) {
     const double least = s[1] - doubt, most = s[1] + doubt; // likewise
     value = TO_ODD ? __dadd_rd(s[0], least) : s[0] + least;
-    return stored_bits(value, divisor) == stored_bits(TO_ODD ? __dadd_ru(s[0], most) : s[0] + most, divisor);
+    return stored_bits(value, divisor, back) == stored_bits(TO_ODD ? __dadd_ru(s[0], most) : s[0] + most, divisor, back);
 }
-__device__ bool is_sure(const double (&)[4], double, double, double &) { return false; }
 
 // The sums of the levels, from where they start.
 template <int LEVELS> struct levels {
@@ -185,34 +173,37 @@ template <typename WAY, int LEVELS> __device__ __forceinline__ bool sum_of_part(
     enum { THREADS = WAY::THREADS, HELD = WAY::HELD };
     const int t = threadIdx.x % THREADS, log = s.k > 1 ? 32 - __clz(s.k - 1) : 0;
     const auto is_there = [&](int j) { return j < WAY::SURE || j * THREADS < s.k - t; };
-    element held[HELD > 0 ? HELD : 1];
+    taken held[HELD > 0 ? HELD : 1];
     float most = 0;
     int found = 0, field = 1055 + 32 * which; // of halves
 #pragma unroll
     for (int j = 0; j < HELD; j++) {
-        held[j] = element{};
+        held[j] = taken{};
         if (is_there(j))
-            held[j] = s[t + j * THREADS];
+            held[j] = take_part(s, t + j * THREADS, which);
     }
     if (HALVES == 1) {
 #pragma unroll
         for (int j = 0; j < HELD; j++) {
-            most = greater_key(most, key_of_part(held[j], which));
-            found += is_there(j) && is_counted(held[j]);
+            most = greater_key(most, key_of(held[j], which));
+            found += is_there(j) && does_count(held[j]);
         }
 #pragma unroll 4
         for (int j = HELD ? s.turns : 0; j < s.turns; j++)
             if (is_there(j)) {
-                const element x = s[t + j * THREADS];
-                most = greater_key(most, key_of_part(x, which));
-                found += is_counted(x);
+                const taken x = take_part(s, t + j * THREADS, which);
+                most = greater_key(most, key_of(x, which));
+                found += does_count(x);
             }
         field = field_of(most_of_group<THREADS>(__float_as_uint(most)));
         if (OMIT && which == 0)
             count = sum_of_group<THREADS>(found);
     }
-    const bool great = field > GREAT;
-    field = field < 1 || great ? 1 : field;
+    // Great numbers go by 2^-SCALE of them, which is far below the levels' last bit where it is not whole. What is not finite makes the first level's sum what it makes of all.
+    const bool great = WIDE && field > GREAT, some_great = WIDE && __any_sync(ALL, great);
+    const double scale = power_of(great ? 1023 - SCALE : 1023, false), back = power_of(great ? 1023 + SCALE : 1023, false);
+    field = field < 0x7ff ? field : WIDE ? 0x7fe : 1023 + 127;
+    field = great ? field - SCALE : field < 1 ? 1 : field;
     levels<LEVELS> here;
     double start[LEVELS], sum[LEVELS];
     int exponent = field + log + 2;
@@ -223,22 +214,30 @@ template <typename WAY, int LEVELS> __device__ __forceinline__ bool sum_of_part(
         here.all[i] = start[i] = power_of(exponent, true);
     }
     here.rest = 0;
-    bool counts;
+    if (some_great) {
+#pragma unroll
+        for (int j = 0; j < HELD; j++)
+            held[j] = scaled(held[j], scale);
+    }
 #pragma unroll
     for (int j = 0; j < HELD; j++)
-        here.take(value_of_part(held[j], which, &counts));
+        here.take(value_of(held[j], which) * (MODULI ? scale : 1));
 #pragma unroll 4
     for (int j = HELD ? s.turns : 0; j < s.turns; j++)
-        here.take(is_there(j) ? value_of_part(s[t + j * THREADS], which, &counts) : 0);
+        here.take(is_there(j) ? value_of(take_part(s, t + j * THREADS, which), which) * (WIDE ? scale : 1) : 0);
 #pragma unroll
     for (int i = 0; i < LEVELS; i++)
         sum[i] = sum_of_group<THREADS>(i % 2 ? start[i] - here.all[i] : here.all[i] - start[i]);
-    const bool more = any_of_group<THREADS>(here.rest != 0 && !great);
-    if (great)
-        return false;
+    const bool more = any_of_group<THREADS>(here.rest != 0) || great;
+    if (!(fabs(sum[0]) < 0x1p1023 * 2)) {
+        value = sum[0];
+        return true;
+    }
     if (more) {
         const int last = exponent + log - 53;
-        return is_sure(sum, power_of(last > 1 ? last : 1, false), (double)count, value);
+        const bool sure = is_sure(sum, power_of(last > 1 ? last : 1, false), (double)count, back, value);
+        value = WIDE ? value * back : value;
+        return sure;
     }
     value = rounded_sum(sum);
     return true;
@@ -267,40 +266,59 @@ template <typename WAY, int LEVELS> __device__ __forceinline__ bool sum_of(const
     return known;
 }
 
-// The output of some elements that a group did not find, by the warp; `from`: where they lie in global memory.
-__device__ __noinline__ void put_alone(const char *tile, int at, int k, const element *from, i64 (*limbs)[LIMBS], int *flags, result *to) {
-    enum { EACH_TIME = 8 };
+// The output of elements that a group did not find, by the warp; digits lie where the limbs will.
+__device__ __noinline__ void put_alone(const spread s, i64 (*limbs)[LIMBS], int *flags, result *to) {
+    enum { TURNS = (LIMBS + 31) / 32 };
     const int lane = threadIdx.x % 32;
-    result value;
-    if (sum_of<way<32, 0, 0>, 4>(spread{tile, at, k, (k + 31) / 32}, value)) {
-        if (lane == 0)
-            *to = value;
-        return;
-    }
-    i64 found = 0;
-    for (int i = lane; i < PARTS * LIMBS; i += 32)
-        limbs[0][i] = 0;
+    int *const digits = (int *)limbs[0];
+    int count = 0;
+    for (int i = lane; i < PARTS * LIMBS * 2; i += 32)
+        digits[i] = 0;
     if (lane < PARTS)
         flags[lane] = 0;
     __syncwarp();
-    for (int first = 0; first < k; first += 32 * EACH_TIME)
-        take_strip<EACH_TIME>(neighbours{{0, 0}, {1, 0}}, from, first, k, limbs[0], LIMBS, flags, found);
-    found = sum_of_group<32>(found);
+    for (int i = lane; i < s.k; i += 32) {
+        const element x = s[i];
+        count += is_counted(x);
+#pragma unroll 1
+        for (int which = 0; which < PARTS * HALVES; which++) {
+            const int part = PARTS > 1 ? which : 0;
+            bool counts;
+            const double v = value_of_part(x, which, &counts);
+            if (fabs(v) < 0x1p1023 * 2)
+                add<1>(digits + part * LIMBS * 2, v);
+            else
+                atomicOr(flags + part, v != v ? IS_NAN : v > 0 ? PLUS : MINUS);
+        }
+    }
+    count = sum_of_group<32>(count);
     __syncwarp();
-    put_rounded(to, limbs, flags, found);
+    for (int part = 0; part < PARTS; part++) {
+        i64 limb[TURNS];
+#pragma unroll
+        for (int turn = 0; turn < TURNS; turn++) {
+            const int i = turn * 32 + lane < LIMBS ? turn * 32 + lane : 0, *pair = digits + (part * LIMBS + i) * 2;
+            limb[turn] = pair[0] + (i64)pair[1] * 65536;
+        }
+        __syncwarp();
+#pragma unroll
+        for (int turn = 0; turn < TURNS; turn++)
+            if (turn * 32 + lane < LIMBS)
+                limbs[part][turn * 32 + lane] = limb[turn];
+    }
+    put_rounded(to, limbs, flags, count);
     __syncwarp();
 }
 
-// The outputs of a warp's groups, `to`, as far as they are `there`; their elements begin at `from` + first.
-template <typename WAY>
-__device__ __forceinline__ void put_groups(const spread &s, bool there, const element *from, int first, i64 (*limbs)[LIMBS], int *flags, result *to) {
+// The outputs of a warp's groups, `to`, as far as they are `there`.
+template <typename WAY> __device__ __forceinline__ void put_groups(const spread &s, bool there, i64 (*limbs)[LIMBS], int *flags, result *to) {
     result value;
     const bool known = sum_of<WAY, FIRST_LEVELS>(s, value), mine = there && threadIdx.x % WAY::THREADS == 0;
     if (mine && known)
         *to = value;
     for (unsigned left = __ballot_sync(ALL, mine && !known); left; left &= left - 1) {
         const int whose = __ffs(left) - 1;
-        put_alone(s.tile, __shfl_sync(ALL, s.at, whose), __shfl_sync(ALL, s.k, whose), from + __shfl_sync(ALL, first, whose), limbs, flags,
+        put_alone(spread{s.tile, __shfl_sync(ALL, s.at, whose), __shfl_sync(ALL, s.k, whose), 0}, limbs, flags,
                   (result *)__shfl_sync(ALL, (u64)to, whose));
     }
 }

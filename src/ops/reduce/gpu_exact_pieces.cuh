@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_exact_pieces.cuh - exact sums of long segments: what the accumulators of a segment's pieces come to.
+// gpu_exact_pieces.cuh - exact sums in pieces: how an accumulator is left in the workspace, and what those of one output come to.
 #ifndef TESS_REDUCE_EXACT_PIECES_CUH
 #define TESS_REDUCE_EXACT_PIECES_CUH
 #include "ops/reduce/gpu_exact.cuh"
 
 enum { PLACES = PARTS * WORDS, AT_ONCE = 8 / PARTS };
 
-// The output of a segment from the accumulators of its pieces, by a block of AT_ONCE * PLACES threads.
+// A warp's accumulator: for each part its limbs, what is not finite, how many elements counted.
+__device__ void put_piece(i64 *to, i64 (*limbs)[LIMBS], const int *flags, i64 count) {
+#pragma unroll
+    for (int which = 0; which < PARTS; which++)
+        carry_once(limbs[which]); // or sums of many would not fit
+    for (int i = threadIdx.x % 32; i < PLACES; i += 32)
+        to[i] = i % WORDS < LIMBS ? limbs[i / WORDS][i % WORDS] : i % WORDS == LIMBS ? flags[i / WORDS] : count;
+}
+
+// An output from the accumulators of its pieces, by a block of AT_ONCE * PLACES threads.
 __device__ void put_pieces(result *to, const i64 *partial, i64 pieces) {
     __shared__ i64 words[AT_ONCE][PARTS][WORDS];
     __shared__ i64 limbs[PARTS][LIMBS];

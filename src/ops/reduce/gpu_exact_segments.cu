@@ -4,6 +4,7 @@
 // A segment of one piece is rounded where it was added. The others' accumulators go to the workspace, pieces of a segment side by side (gpu_segment.cuh), and
 // `finish`, a block for each chunk in which a second piece begins, merges and rounds them.
 #include "ops/reduce/gpu_exact_pieces.cuh"
+#include "ops/reduce/gpu_exact_strip.cuh"
 #include "ops/reduce/gpu_segment.cuh"
 
 struct segments {
@@ -15,14 +16,11 @@ struct segments {
     i64 shape[KEPT + 1], in[KEPT + 1], out[KEPT + 1]; // the kept axes, slowest first
 };
 
-extern "C" __global__ void __launch_bounds__(32 * WARPS, 2 / PARTS)
+extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
     exact_segments(const element *in, result *out, const i64 *offsets, i64 *partial, const segments p) {
-    __shared__ i64 all_limbs[WARPS][PARTS][LIMBS];
-    __shared__ int all_flags[WARPS][PARTS];
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const i64 number = (i64)blockIdx.x * WARPS + warp;
-    i64(*limbs)[LIMBS] = all_limbs[warp];
-    int *flags = all_flags[warp];
+    __shared__ sums all[WARPS];
+    const i64 number = (i64)blockIdx.x * WARPS + threadIdx.x / 32;
+    sums &mine = all[threadIdx.x / 32];
     if (number >= p.outputs * p.units)
         return;
     i64 output = p.turned ? number % p.outputs : number / p.units, unit = p.turned ? number / p.outputs : number % p.units, at_in, at_out;
@@ -32,28 +30,14 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 2 / PARTS)
     if (piece < 0)
         return;
     place_of(p, output, at_in, at_out);
-    const i64 begin = offsets[segment] + piece * p.piece, left = offsets[segment + 1] - begin, k = left < p.piece ? left : p.piece;
-    for (int i = lane; i < PARTS * LIMBS; i += 32)
-        limbs[0][i] = 0;
-    if (lane < PARTS)
-        flags[lane] = 0;
-    __syncwarp();
-    for (i64 first = 0; first < k; first += STRIP)
-        take_strip(p, in + at_in + begin * p.step[0], first, k, limbs[0], LIMBS, flags, count);
-#pragma unroll
-    for (int down = 16; down > 0; down /= 2)
-        count += __shfl_xor_sync(0xffffffffu, count, down);
-    __syncwarp();
-    if (piece == 0 && left <= p.piece) {
-        put_rounded(out + at_out + segment * p.out_step, limbs, flags, count);
-        return;
-    }
-    if (lane < PARTS)
-        carry(limbs[lane]);
-    __syncwarp();
-    partial += (output * (p.chunks + p.segments) + (begin - p.begin) / p.piece + segment) * PLACES;
-    for (int i = lane; i < PLACES; i += 32)
-        partial[i] = i % WORDS < LIMBS ? limbs[i / WORDS][i % WORDS] : i % WORDS == LIMBS ? flags[i / WORDS] : count;
+    const i64 begin = offsets[segment] + piece * p.piece, left = offsets[segment + 1] - begin;
+    clear(mine);
+    take<RUN>(p, in + at_in + begin * p.step[0], 0, STRIP, left < p.piece ? left : p.piece, mine, count);
+    count = sum_of_group<32>(count);
+    if (piece == 0 && left <= p.piece)
+        put_rounded(out + at_out + segment * p.out_step, mine.limbs, mine.flags, count);
+    else
+        put_piece(partial + (output * (p.chunks + p.segments) + (begin - p.begin) / p.piece + segment) * PLACES, mine.limbs, mine.flags, count);
 }
 
 extern "C" __global__ void __launch_bounds__(AT_ONCE *PLACES) finish(result *out, const i64 *offsets, const i64 *partial, const segments p) {

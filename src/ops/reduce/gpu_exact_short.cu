@@ -16,7 +16,6 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST) exact_short(c
     for (int round = 0; round < c.here; round += 32 / GROUP) {
         const int number = round + threadIdx.x % 32 / GROUP, first = (number < c.here ? number : c.here - 1) * p.k;
         put_groups<way<GROUP, TURNS_HELD, TURNS_SURE>>(spread{tile, begin + first * (int)sizeof(element), p.k, (p.k + GROUP - 1) / GROUP},
-                                                       number < c.here, c.from, first, limbs[warp], flags[warp],
-                                                       out + c.at_out + number * p.out_step);
+                                                       number < c.here, limbs[warp], flags[warp], out + c.at_out + number * p.out_step);
     }
 }

@@ -6,6 +6,7 @@
 // gpu_long_segments.cuh has it of leaves, a warp each with a long accumulator; `finish`, a block a segment, merges those of the segments of more pieces than one.
 #include "ops/reduce/gpu_exact_group.cuh"
 #include "ops/reduce/gpu_exact_pieces.cuh"
+#include "ops/reduce/gpu_exact_strip.cuh"
 
 struct segments {
     i64 outputs, units;                               // stretches of an output
@@ -14,10 +15,9 @@ struct segments {
     i64 shape[KEPT + 1], in[KEPT + 1], out[KEPT + 1]; // the kept axes, slowest first
 };
 
-// What a warp has of its stretch: outputs and elements begin at `out` and `from`.
+// What a warp has of its stretch: outputs begin at `out`.
 struct here {
     const char *tile;
-    const element *from;
     result *out;
     i64 out_step;
     i64 (*limbs)[LIMBS];
@@ -38,8 +38,7 @@ template <typename WAY> __device__ __forceinline__ void put_some(unsigned rest, 
         }
         const int whose = mine ? __ffs(mine) - 1 : 0, first = __shfl_sync(ALL, begin, whose), its = __shfl_sync(ALL, k, whose), n = mine ? its : 0;
         const int turns = (__reduce_max_sync(ALL, n) + THREADS - 1) / THREADS;
-        put_groups<WAY>(spread{h.tile, first * (int)sizeof(element), n, turns}, mine != 0, h.from, first, h.limbs, h.flags,
-                        h.out + whose * h.out_step);
+        put_groups<WAY>(spread{h.tile, first * (int)sizeof(element), n, turns}, mine != 0, h.limbs, h.flags, h.out + whose * h.out_step);
     }
 }
 
@@ -65,8 +64,8 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
     char *tile = (char *)tiles[warp];
     offsets += segment;
     int later = (int)(offsets[lane < count ? lane : count] - origin);
-    here h = {tile, in + at_in + origin, out + at_out + segment * p.out_step, p.out_step, limbs[warp], flags[warp]};
-    h.tile += stage(tile, part{h.from, 0, (int)(cuts[2] - origin)}, 1);
+    here h = {tile, out + at_out + segment * p.out_step, p.out_step, limbs[warp], flags[warp]};
+    h.tile += stage(tile, part{in + at_in + origin, 0, (int)(cuts[2] - origin)}, 1);
     for (int base = 0; base < count; base += 32, h.out += 32 * p.out_step) {
         const int begin = later, ahead = base + 32 + lane;
         if (base + 32 <= count)
@@ -80,15 +79,12 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
 }
 
 // `longs` has two words for each piece: its first element; 65536 times its segment plus its elements.
-extern "C" __global__ void __launch_bounds__(32 * WARPS, 2 / PARTS)
+extern "C" __global__ void __launch_bounds__(32 * WARPS, PIECES_AT_LEAST)
     long_pieces(const element *in, result *out, const i64 *offsets, i64 *partial, const i64 *longs, i64 count, const segments p) {
-    __shared__ i64 all_limbs[WARPS][PARTS][LIMBS];
-    __shared__ int all_flags[WARPS][PARTS];
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const i64 unit = (i64)blockIdx.x * WARPS + warp;
+    __shared__ sums all[WARPS];
+    sums &mine = all[threadIdx.x / 32];
+    const i64 unit = (i64)blockIdx.x * WARPS + threadIdx.x / 32;
     i64 output = 0, number = unit, counted = 0, at_in, at_out;
-    i64(*limbs)[LIMBS] = all_limbs[warp];
-    int *flags = all_flags[warp];
     if (unit >= p.outputs * count)
         return;
     if (KEPT > 0) {
@@ -97,24 +93,13 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 2 / PARTS)
     }
     place_of(p, output, at_in, at_out);
     const i64 segment = longs[2 * number + 1] >> 16, k = longs[2 * number + 1] & 0xffff;
-    for (int i = lane; i < PARTS * LIMBS; i += 32)
-        limbs[0][i] = 0;
-    if (lane < PARTS)
-        flags[lane] = 0;
-    __syncwarp();
-    for (i64 first = 0; first < k; first += STRIP)
-        take_strip(neighbours{{0, 0}, {1, 0}}, in + at_in + longs[2 * number], first, k, limbs[0], LIMBS, flags, counted);
+    clear(mine);
+    take<true>(neighbours{{0, 0}, {1, 0}}, in + at_in + longs[2 * number], 0, STRIP, k, mine, counted);
     counted = sum_of_group<32>(counted);
-    __syncwarp();
-    if (offsets[segment + 1] - offsets[segment] <= p.piece) {
-        put_rounded(out + at_out + segment * p.out_step, limbs, flags, counted);
-        return;
-    }
-    if (lane < PARTS)
-        carry(limbs[lane]);
-    __syncwarp();
-    for (int i = lane; i < PLACES; i += 32)
-        partial[unit * PLACES + i] = i % WORDS < LIMBS ? limbs[i / WORDS][i % WORDS] : i % WORDS == LIMBS ? flags[i / WORDS] : counted;
+    if (offsets[segment + 1] - offsets[segment] <= p.piece)
+        put_rounded(out + at_out + segment * p.out_step, mine.limbs, mine.flags, counted);
+    else
+        put_piece(partial + unit * PLACES, mine.limbs, mine.flags, counted);
 }
 
 // `tops` has three words for each segment of several pieces: the segment, its first piece's number, how many there are.

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "gpu_counts.h"
+#include "hard_sums.h"
 #include "ops/reduce/reduce.h"
 
 static tess_context *context;
@@ -11,6 +12,7 @@ static tess_engine engine;
 static int ran[64];
 static bool chosen_only; /* compare that row alone */
 static bool exact;       /* the option */
+static int kind;         /* of hard_sums.h, of the first row */
 
 typedef struct work {
     tess_reduction operation;
@@ -18,7 +20,7 @@ typedef struct work {
     int ndim, axis; /* axis -1: all */
     int64_t shape[3];
     tess_nan nan;
-    int layout, fill;
+    int layout, fill; /* fill 4: each row, or all, of a kind of hard_sums.h */
 } work;
 
 static void compare(const work *w, uint64_t *random) {
@@ -34,7 +36,9 @@ static void compare(const work *w, uint64_t *random) {
                 out_shape[n++] = w->shape[d];
     }
     hostile_make(&in, random, w->in, w->ndim, w->shape, w->layout);
-    hostile_fill(&in, random, w->fill);
+    hostile_fill(&in, random, w->fill == 4 ? 1 : w->fill);
+    for (int64_t row = 0, k = w->shape[w->ndim - 1]; w->fill == 4 && row < (w->ndim > 1 ? w->shape[0] : 1); row++)
+        hard_elements(&in, row * k, 1, k, (int)((row + kind) % HARD_SUMS), hostile_between(random, 0, 1) ? 24 : 53, random);
     uint64_t again = *random;
     hostile_make(&expected, random, w->out, n, out_shape, w->layout);
     options.call.strategy = "reduce/reference";
@@ -180,6 +184,30 @@ static void exact_sums(void **state) {
             w.nan = fill == 1 ? TESS_NAN_PROPAGATE : TESS_NAN_OMIT;
             compare(&w, &random);
         }
+    exact = false;
+}
+
+/* Each kind of hard_sums.h as rows of one block, and as one sum of several. */
+static void hard_sums(void **state) {
+    (void)state;
+    uint64_t random = 12;
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+        tess_nan nan;
+    } cases[] = {{TESS_SUM, tess_f32, tess_f32, TESS_NAN_PROPAGATE}, {TESS_SUM, tess_f64, tess_f64, TESS_NAN_PROPAGATE},
+                 {TESS_SUM, tess_c64, tess_c64, TESS_NAN_PROPAGATE}, {TESS_MEAN, tess_f64, tess_f32, TESS_NAN_OMIT},
+                 {TESS_SUM, tess_f32, tess_f64, TESS_NAN_OMIT},      {TESS_SUM, tess_c128, tess_c128, TESS_NAN_PROPAGATE}};
+    exact = true;
+    for (int i = 0; i < TESS_COUNT(cases); i++) {
+        work w = {cases[i].operation, cases[i].in, cases[i].out, 2, 1, {HARD_SUMS, 3001}, cases[i].nan, HOSTILE_COMPACT, 4};
+        kind = 0;
+        compare(&w, &random);
+        for (kind = 16; kind < HARD_SUMS; kind++) {
+            work all = {cases[i].operation, cases[i].in, cases[i].out, 1, -1, {20011}, cases[i].nan, kind % 2 ? HOSTILE_COMPACT : HOSTILE_STRIDED, 4};
+            compare(&all, &random);
+        }
+    }
     exact = false;
 }
 
@@ -364,6 +392,7 @@ int main(void) {
                                        cmocka_unit_test(complex_elements),
                                        cmocka_unit_test(no_elements),
                                        cmocka_unit_test(exact_sums),
+                                       cmocka_unit_test(hard_sums),
                                        cmocka_unit_test(exact_ends),
                                        cmocka_unit_test(runs),
                                        cmocka_unit_test(rows_of_small_elements),

@@ -208,6 +208,32 @@ static void hard_sums(void **state) {
         }
 }
 
+/* The same and numbers whose magnitudes change along the way, as segments that a warp or some take by strips. */
+static void long_hard_sums(void **state) {
+    (void)state;
+    uint64_t random = 11;
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+        tess_nan nan;
+    } cases[] = {{TESS_SUM, tess_f32, tess_f32, TESS_NAN_PROPAGATE}, {TESS_SUM, tess_f64, tess_f64, TESS_NAN_PROPAGATE},
+                 {TESS_SUM, tess_c64, tess_c64, TESS_NAN_PROPAGATE}, {TESS_MEAN, tess_f64, tess_f32, TESS_NAN_OMIT},
+                 {TESS_SUM, tess_f32, tess_f64, TESS_NAN_OMIT},      {TESS_SUM, tess_c128, tess_c128, TESS_NAN_PROPAGATE},
+                 {TESS_NORM1, tess_c128, tess_f64, TESS_NAN_OMIT},   {TESS_NORM1, tess_c64, tess_f32, TESS_NAN_PROPAGATE}};
+    for (int i = 0; i < TESS_COUNT(cases); i++) {
+        lengths l = {.count = 2 * HARD_SUMS, .offset = {i % 5}};
+        work w = {.operation = cases[i].operation, .in = cases[i].in, .out = cases[i].out, .nan = cases[i].nan, .exact = true, .fill = 4};
+        for (int64_t s = 0; s < l.count; s++)
+            l.offset[s + 1] = l.offset[s] + (s % HARD_SUMS == 16 ? 8192 + 512 * s : hostile_between(&random, 1500, 3500));
+        w.ndim = 1 + i % 2;
+        w.axis = 0;
+        w.shape[0] = l.offset[l.count] + 3;
+        w.shape[1] = i % 2; /* a column: elements with gaps */
+        w.layout = i % 2 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
+        compare(&w, &l, &random);
+    }
+}
+
 /* Lengths that differ by a million: thousands of leaves beside segments of a few elements, no segments, and segments without any elements. */
 static void skewed(void **state) {
     (void)state;
@@ -363,10 +389,10 @@ static void rows_were_compared(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_operation), cmocka_unit_test(every_type),
-                                       cmocka_unit_test(exact_sums),      cmocka_unit_test(hard_sums),
-                                       cmocka_unit_test(skewed),          cmocka_unit_test(mixed),
-                                       cmocka_unit_test(long_segments),   cmocka_unit_test(longer_than_a_stretch),
-                                       cmocka_unit_test(chosen),          cmocka_unit_test(rows_were_compared)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_operation), cmocka_unit_test(every_type),        cmocka_unit_test(exact_sums),
+        cmocka_unit_test(hard_sums),       cmocka_unit_test(long_hard_sums),    cmocka_unit_test(skewed),
+        cmocka_unit_test(mixed),           cmocka_unit_test(long_segments),     cmocka_unit_test(longer_than_a_stretch),
+        cmocka_unit_test(chosen),          cmocka_unit_test(rows_were_compared)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

@@ -197,7 +197,7 @@ static void exact_sums(void **state) {
             }
 }
 
-/* Rows that no level, or none of four, tells the rounding of, beside others in the same warp. */
+/* Rows that no level tells the rounding of, or of the greatest numbers and what is none, beside others in the same warp. */
 static void hard_sums(void **state) {
     (void)state;
     uint64_t random = 8;
