@@ -198,38 +198,15 @@ static void lay_out_stretches(const tess_problem *problem, const tess_gpu_device
     *at++ = p->segment_stride / p->out.itemsize;
     *at++ = piece;
     at = tess_reduce_gpu_put_kept(at, p, p->kept);
-    const size_t bytes = (size_t)(at - block) * sizeof *block;
-    const int64_t partial = n.tops ? tess_gpu_reserve(layout, p->outputs * n.leaves * parts * WORDS * 8) : 0;
-    const int64_t offsets = tess_gpu_data(layout, p->offsets, (size_t)(p->segments + 1) * sizeof *p->offsets),
-                  at_cuts = tess_gpu_data(layout, cuts, (size_t)n.words * sizeof *cuts);
-    tess_gpu_step *step;
-    if (n.shorts) {
-        step = tess_gpu_launch_of(layout, "exact_stretches", tess_ceil_div(p->outputs * n.units, warps), 1, 1, 32 * warps, 0);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, offsets);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, at_cuts);
-        tess_gpu_pass(layout, step, block, bytes);
-    }
-    if (n.leaves) {
-        step = tess_gpu_launch_of(layout, "long_pieces", tess_ceil_div(p->outputs * n.leaves, warps), 1, 1, 32 * warps, 0);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, offsets);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, at_cuts + n.longs * (int64_t)sizeof *cuts);
-        tess_gpu_pass_i64(layout, step, n.leaves);
-        tess_gpu_pass(layout, step, block, bytes);
-    }
-    if (n.tops) {
-        step = tess_gpu_launch_of(layout, "finish", p->outputs * n.tops, 1, 1, 8 * WORDS, 0);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, at_cuts + n.top * (int64_t)sizeof *cuts);
-        tess_gpu_pass_i64(layout, step, n.tops);
-        tess_gpu_pass_i64(layout, step, n.leaves);
-        tess_gpu_pass(layout, step, block, bytes);
-    }
+    const tess_reduce_gpu_cut_way way = {.stretches = "exact_stretches",
+                                         .leaves = "long_pieces",
+                                         .node = parts * WORDS * 8,
+                                         .warps = warps,
+                                         .leaves_at_once = warps,
+                                         .leaf_threads = 32 * warps,
+                                         .tops_at_once = 1,
+                                         .top_threads = 8 * WORDS};
+    tess_reduce_gpu_cut_launches(layout, p, &n, cuts, &way, block, (size_t)(at - block) * sizeof *block);
 }
 
 const tess_gpu_row tess_reduce_gpu_exact_stretches = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_out_stretches};

@@ -78,6 +78,15 @@ typedef struct tess_reduce_gpu_cut {
 bool tess_reduce_gpu_cuts_fit(const reduce_problem *p, const char **why);
 /* Stretches of `tile` bytes, leaves of fewer than 65536 elements. NULL: no memory for the list, which is the offsets'. */
 int64_t *tess_reduce_gpu_cuts(const reduce_problem *p, int64_t tile, int64_t leaf, tess_reduce_gpu_cut *cut);
+/* The kernels of a row that takes its segments so: how much of each kind a block takes, with how many threads; bytes that a leaf leaves. Those of a leaf and of
+ * "finish" are launched only where there is something for them; all of a row's have the same arguments as tree_stretches'. */
+typedef struct tess_reduce_gpu_cut_way {
+    const char *stretches, *leaves;
+    int64_t node;
+    int warps, leaves_at_once, leaf_threads, tops_at_once, top_threads;
+} tess_reduce_gpu_cut_way;
+void tess_reduce_gpu_cut_launches(tess_gpu_layout *layout, const reduce_problem *p, const tess_reduce_gpu_cut *cut, const int64_t *cuts,
+                                  const tess_reduce_gpu_cut_way *way, const int64_t *block, size_t bytes);
 extern const tess_gpu_row tess_reduce_gpu_stretches;
 bool tess_reduce_gpu_stretches_fit(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_stretches_pay(const tess_problem *problem, const char **why);

@@ -143,6 +143,44 @@ int64_t *tess_reduce_gpu_cuts(const reduce_problem *p, int64_t tile, int64_t lea
     return list;
 }
 
+/* A launch's last arguments: where the list has its part, how much of that there is, the row's own words. */
+static void pass_rest(tess_gpu_layout *layout, tess_gpu_step *step, int64_t list, const int64_t *counts, int n, const int64_t *block, size_t bytes) {
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, list);
+    for (int i = 0; i < n; i++)
+        tess_gpu_pass_i64(layout, step, counts[i]);
+    tess_gpu_pass(layout, step, block, bytes);
+}
+
+void tess_reduce_gpu_cut_launches(tess_gpu_layout *layout, const reduce_problem *p, const pieces *n, const int64_t *cuts,
+                                  const tess_reduce_gpu_cut_way *way, const int64_t *block, size_t bytes) {
+    const int64_t partial = n->tops ? tess_gpu_reserve(layout, p->outputs * n->leaves * way->node) : 0, counts[] = {n->leaves, n->tops, n->leaves};
+    const int64_t offsets = tess_gpu_data(layout, p->offsets, (size_t)(p->segments + 1) * sizeof *p->offsets),
+                  list = tess_gpu_data(layout, cuts, (size_t)n->words * sizeof *cuts);
+    tess_gpu_step *step;
+    if (n->shorts) {
+        step = tess_gpu_launch_of(layout, way->stretches, tess_ceil_div(p->outputs * n->units, way->warps), 1, 1, 32 * way->warps, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, offsets);
+        pass_rest(layout, step, list, NULL, 0, block, bytes);
+    }
+    if (n->leaves) {
+        step = tess_gpu_launch_of(layout, way->leaves, tess_ceil_div(p->outputs * n->leaves, way->leaves_at_once), 1, 1, way->leaf_threads, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, offsets);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+        pass_rest(layout, step, list + n->longs * (int64_t)sizeof *cuts, counts, 1, block, bytes);
+    }
+    if (n->tops) {
+        step = tess_gpu_launch_of(layout, "finish", tess_ceil_div(p->outputs * n->tops, way->tops_at_once), 1, 1, way->top_threads, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, offsets);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+        pass_rest(layout, step, list + n->top * (int64_t)sizeof *cuts, counts + 1, 2, block, bytes);
+    }
+}
+
 /* More than there are of any kind: but for the last one, three neighbours that are no long segments hold more than LEAST_TILE or MOST segments. */
 static double at_most(const reduce_problem *p) {
     return 4 + 3 * (double)tess_reduce_gpu_segmented(p) * (double)p->in.itemsize / LEAST_TILE + 3 * (double)p->segments / MOST +
@@ -228,41 +266,16 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     *at++ = p->segment_stride / p->out.itemsize;
     *at++ = tess_reduce_gpu_word(p->ddof);
     at = tess_reduce_gpu_put_kept(at, p, p->kept);
-    const size_t bytes = (size_t)(at - block) * sizeof *block;
-    const int64_t partial = n.tops ? tess_gpu_reserve(layout, p->outputs * n.leaves * tess_reduce_gpu_node_size(p)) : 0;
-    const int64_t offsets = tess_gpu_data(layout, p->offsets, (size_t)(p->segments + 1) * sizeof *p->offsets),
-                  at_cuts = tess_gpu_data(layout, cuts, (size_t)n.words * sizeof *cuts);
-    tess_gpu_step *step;
-    if (n.shorts) {
-        step = tess_gpu_launch_of(layout, "tree_stretches", tess_ceil_div(p->outputs * n.units, s.warps), 1, 1, 32 * s.warps, 0);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, offsets);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, at_cuts);
-        tess_gpu_pass(layout, step, block, bytes);
-    }
-    if (n.leaves) {
-        const int64_t at_once = tess_reduce_gpu_any_order(p) || run_leaf ? s.warps : 1;
-        step = tess_gpu_launch_of(layout, "long_leaves", tess_ceil_div(p->outputs * n.leaves, at_once), 1, 1,
-                                  at_once > 1 ? 32 * s.warps : tess_reduce_gpu_leaf_threads(p), 0);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, offsets);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, at_cuts + n.longs * (int64_t)sizeof *cuts);
-        tess_gpu_pass_i64(layout, step, n.leaves);
-        tess_gpu_pass(layout, step, block, bytes);
-    }
-    if (n.tops) {
-        step = tess_gpu_launch_of(layout, "finish", tess_ceil_div(p->outputs * n.tops, s.warps), 1, 1, 32 * s.warps, 0);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, offsets);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, at_cuts + n.top * (int64_t)sizeof *cuts);
-        tess_gpu_pass_i64(layout, step, n.tops);
-        tess_gpu_pass_i64(layout, step, n.leaves);
-        tess_gpu_pass(layout, step, block, bytes);
-    }
+    const bool warps_of_leaves = tess_reduce_gpu_any_order(p) || run_leaf;
+    const tess_reduce_gpu_cut_way way = {.stretches = "tree_stretches",
+                                         .leaves = "long_leaves",
+                                         .node = tess_reduce_gpu_node_size(p),
+                                         .warps = s.warps,
+                                         .leaves_at_once = warps_of_leaves ? s.warps : 1,
+                                         .leaf_threads = warps_of_leaves ? 32 * s.warps : tess_reduce_gpu_leaf_threads(p),
+                                         .tops_at_once = s.warps,
+                                         .top_threads = 32 * s.warps};
+    tess_reduce_gpu_cut_launches(layout, p, &n, cuts, &way, block, (size_t)(at - block) * sizeof *block);
 }
 
 const tess_gpu_row tess_reduce_gpu_stretches = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_out};
