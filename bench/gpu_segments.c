@@ -58,8 +58,10 @@ void gpu_works_segments(gpu_bench *b) {
         {"prod c64", TESS_PROD, tess_c64, tess_c64, false, 128 * M},     {"sum u8", TESS_SUM, tess_u8, tess_u64, false, 256 * M},
         {"argmax f32", TESS_ARGMAX, tess_f32, tess_i64, false, 256 * M}, {"var f32", TESS_VAR, tess_f32, tess_f32, false, 256 * M},
         {"var f64", TESS_VAR, tess_f64, tess_f64, false, 128 * M},       {"argmax u8", TESS_ARGMAX, tess_u8, tess_i64, false, 256 * M},
-        {"exact sum f32", TESS_SUM, tess_f32, tess_f32, true, 32 * M},   {"exact sum f64", TESS_SUM, tess_f64, tess_f64, true, 16 * M},
-        {"exact sum c64", TESS_SUM, tess_c64, tess_c64, true, 16 * M}};
+        {"max u8", TESS_MAX, tess_u8, tess_u8, false, 256 * M},          {"sum i16", TESS_SUM, tess_i16, tess_i64, false, 256 * M},
+        {"max i16", TESS_MAX, tess_i16, tess_i16, false, 256 * M},       {"sum f16", TESS_SUM, tess_f16, tess_f16, false, 256 * M},
+        {"norm2 f32", TESS_NORM2, tess_f32, tess_f32, false, 256 * M},   {"exact sum f32", TESS_SUM, tess_f32, tess_f32, true, 32 * M},
+        {"exact sum f64", TESS_SUM, tess_f64, tess_f64, true, 16 * M},   {"exact sum c64", TESS_SUM, tess_c64, tess_c64, true, 16 * M}};
     static const struct {
         int64_t mean;
         bool skewed;

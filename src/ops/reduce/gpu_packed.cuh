@@ -51,7 +51,7 @@ __device__ unsigned ordered(unsigned x) { return (IN == T_BOOL ? nonzero(x) : x)
 __device__ unsigned with_place(unsigned x, unsigned left, int j) { return __byte_perm(x, left, sizeof(element) == 1 ? 0x7054 + 0x100 * j : 0x1054 + 0x2200 * j); }
 #endif
 
-#if KIND == EXTREME
+#if KIND == EXTREME || KIND == ARG
 __device__ void keep_best(unsigned &best, unsigned x) {
 #if IN == T_F32 && SMALLEST
     asm("{.reg .f32 a, b;\n\tmov.b32 a, %0;\n\tmov.b32 b, %1;\n\tmin" OF_NAN ".f32 a, a, b;\n\tmov.b32 %0, a;}" : "+r"(best) : "r"(x));

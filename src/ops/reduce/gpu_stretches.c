@@ -3,14 +3,19 @@
 #include "ops/reduce/gpu_reduce.h"
 #include "ops/reduce/offsets.h"
 
-extern const char tess_kernel_reduce_gpu_tree_stretches_cu[], tess_kernel_reduce_gpu_long_segments_cuh[];
+extern const char tess_kernel_reduce_gpu_tree_stretches_cu[], tess_kernel_reduce_gpu_long_segments_cuh[], tess_kernel_reduce_gpu_blocks_cuh[],
+    tess_kernel_reduce_gpu_turns_cuh[];
 static const tess_gpu_text tree_stretches = {"reduce/gpu_tree_stretches.cu", tess_kernel_reduce_gpu_tree_stretches_cu},
-                           long_segments_header = {"ops/reduce/gpu_long_segments.cuh", tess_kernel_reduce_gpu_long_segments_cuh};
+                           long_segments_header = {"ops/reduce/gpu_long_segments.cuh", tess_kernel_reduce_gpu_long_segments_cuh},
+                           blocks_header = {"ops/reduce/gpu_blocks.cuh", tess_kernel_reduce_gpu_blocks_cuh},
+                           turns_header = {"ops/reduce/gpu_turns.cuh", tess_kernel_reduce_gpu_turns_cuh};
 static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
                                                &tess_reduce_gpu_tree_header,
                                                &tess_reduce_gpu_complex_header,
                                                &tess_reduce_gpu_finish_header,
                                                &long_segments_header,
+                                               &blocks_header,
+                                               &turns_header,
                                                &tess_reduce_gpu_lanes_header,
                                                &tess_reduce_gpu_any_order_header,
                                                &tess_reduce_gpu_moments_header,
@@ -37,6 +42,26 @@ static double mean_of(const reduce_problem *p) { return (double)tess_reduce_gpu_
 /* What goes by words: of floats extremes too. */
 static bool packs(const reduce_problem *p) { return tess_reduce_gpu_packs(p) || (p->kind == REDUCE_EXTREME && p->in.type == tess_f32); }
 
+/* What goes by blocks (gpu_blocks.cuh): small elements, unless a stretch has so few segments that most threads would have none. */
+static bool by_blocks(const reduce_problem *p) {
+    const bool half = p->in.type == tess_f16 || p->in.type == tess_bf16;
+    const double mean = mean_of(p), bytes = mean * (double)p->in.itemsize;
+    if (p->in.itemsize > 2 || bytes >= (p->in.itemsize == 1 ? 2500 : 1400) ||
+        (p->kind == REDUCE_EXTREME && (half || p->in.itemsize == 1) && mean < 24))
+        return false;
+    if (p->in.itemsize == 1 || half)
+        return tess_reduce_gpu_packs(p);
+    switch (p->kind) {
+    case REDUCE_SUM: return p->map == REDUCE_PLAIN && tess_reduce_gpu_any_order(p);
+    case REDUCE_EXTREME: return !p->order.magnitude;
+    case REDUCE_ARG: return true;
+    case REDUCE_PROD:
+    case REDUCE_COUNT:
+    case REDUCE_VAR: break;
+    }
+    return false;
+}
+
 /* What a warp and a multiprocessor have; measured. few: threads of a segment that is not for one thread. */
 typedef struct shape {
     int tile, warps, blocks, few; /* tile: bytes of a stretch */
@@ -51,7 +76,11 @@ static shape shape_of(const reduce_problem *p) {
     const bool narrow = !any_order && p->in.itemsize < 4 && mean >= 600;
     const int size = (int)p->in.itemsize;
     shape s = {.tile = longer ? LEAST_TILE : 4096, .warps = 8, .blocks = 6, .few = 8, .one = 32, .some = 256};
-    if (packed && size < 4) {
+    if (by_blocks(p)) {
+        s.tile = bytes < 150 ? 4096 : 8192; /* so that there are segments for all threads */
+        s.warps = bytes < 150 ? 8 : 4;
+        s.one = s.some = s.tile / size; /* all are a thread's */
+    } else if (packed && size < 4) {
         s.few = size == 1 ? 4 : 8;
         s.one = size == 1 && far ? 0 : 64 / size;
         s.some = 512 / size;
@@ -64,8 +93,9 @@ static shape shape_of(const reduce_problem *p) {
     }
     if (p->kind == REDUCE_VAR) {
         s.blocks = size < 8 ? 6 : far ? 5 : 4;
+        s.few = far ? 16 : 8;
         s.one = far ? 0 : 32;
-        s.some = far ? 512 : 256;
+        s.some = mean < 500 ? 32 * s.few : 0;
     } else if (tess_is_complex(p->in.type))
         s.blocks = wide || p->in.itemsize == 8 ? 5 - (p->kind == REDUCE_PROD) : 4;
     else if ((p->kind == REDUCE_SUM || p->kind == REDUCE_PROD) && tess_reduce_gpu_node_size(p) > 4 && !packed && !wide)
@@ -253,7 +283,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
         tess_gpu_option(layout, "-DWORDS=%d", tess_reduce_gpu_leaf_words(p));
         tess_gpu_option(layout, "-DSORTED=%d", p->kind == REDUCE_VAR && p->in.itemsize < 8 && mean_of(p) < 64);
     }
-    tess_gpu_option(layout, "-DFILLED_WORDS=%d", packed);
+    tess_gpu_option(layout, "-DBLOCKS=%d", by_blocks(p));
     tess_gpu_option(layout, "-DTILE=%d", s.tile);
     tess_gpu_option(layout, "-DPAD=0");
     tess_gpu_option(layout, "-DWARPS=%d", s.warps);

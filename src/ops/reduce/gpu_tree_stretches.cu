@@ -5,8 +5,8 @@
 // host has cut the run into stretches of whole segments, TILE bytes or fewer, so no warp waits for a search. In shared memory a thread
 // takes a segment of up to ONE elements, all of its tree's lanes, in the order in which they halve, so few registers hold them; FEW_LANES threads take one of up to SOME;
 // the warp one that is longer. Lengths may be mixed in any way: those of a kind that are among 32 segments go together, and no thread has more lanes than the
-// longest of them wants. What no order can change keeps one node a thread, small elements go by words (-DPACKED=1, gpu_packed.cuh), those of moments stay in
-// registers for the second look (gpu_moments.cuh).
+// longest of them wants. What no order can change keeps one node a thread; small elements of that kind go by blocks of 16 bytes (-DBLOCKS=1, gpu_blocks.cuh), f32 by words (-DPACKED=1,
+// gpu_packed.cuh). Those of moments stay in a thread's registers for the second look (gpu_moments.cuh); where a few threads have a segment they are read again (gpu_turns.cuh).
 //
 // A segment longer than TILE goes by its leaves (gpu_long_segments.cuh).
 #if IN >= 14
@@ -14,7 +14,11 @@
 #endif
 #include "ops/reduce/gpu_finish.cuh"
 #include "ops/reduce/gpu_lanes.cuh"
+#define FILLED_WORDS (PACKED || BLOCKS)
 #include "ops/reduce/gpu_stage.cuh"
+#if BLOCKS
+#include "ops/reduce/gpu_blocks.cuh"
+#endif
 
 enum { SIZE = (int)sizeof(element), EACH = 8 };
 
@@ -49,38 +53,29 @@ template <int THREADS, typename T> __device__ __forceinline__ void meet(T &sum) 
     for (int across = THREADS / 2; across > 0; across /= 2)
         sum += __shfl_xor_sync(ALL, sum, across);
 }
-template <int THREADS, typename T> __device__ __forceinline__ double met_mean(T sum, int &count) {
-    meet<THREADS>(sum);
-#pragma unroll
-    for (int across = THREADS / 2; OMIT && across > 0; across /= 2)
-        count += __shfl_xor_sync(ALL, count, across);
-    return mean_of(sum, count);
+template <int THREADS> __device__ __forceinline__ int met_count(int count) {
+    if (OMIT)
+        meet<THREADS>(count);
+    return count;
 }
 #endif
 
+#if !BLOCKS
 // k elements by THREADS threads, of which this one is t, at most MOST for each.
 template <int THREADS, int MOST> __device__ __forceinline__ node few_of(const char *tile, int k, int t) {
 #if KIND == VAR
-    enum { ROUND = MOST > 16 ? 32 : MOST, LANES = ROUND < 256 / THREADS ? ROUND : 256 / THREADS };
-    static_assert((LANES & (LANES - 1)) == 0, "lanes halve");
-    const int left = k - t;
-    const auto there = [&](int m) { return m * THREADS < left; };
+    static_assert(THREADS == 1, "others go by looks");
+    enum { LANES = MOST > 16 ? 32 : MOST };
+    const auto there = [&](int m) { return m < MOST && m < k; };
     int count = OMIT ? 0 : k;
-    element held[MOST] = {};
+    element held[LANES] = {};
 #pragma unroll
     for (int i = 0; i < MOST; i++)
         if (there(i))
-            held[i] = at(tile, i * THREADS + t);
-    const first_sum start = subtree<0, 1, LANES, first_sum>([&](int m) {
-        const first_sum lane = m < MOST ? first_look(held[m], there(m), count) : 0;
-        return m + LANES < MOST ? lane + first_look(held[m + LANES], there(m + LANES), count) : lane;
-    });
-    const double mean = met_mean<THREADS>(start, count);
-    double sum = subtree<0, 1, LANES, double>([&](int m) {
-        const double lane = m < MOST ? second_look(wide_of(again(held[m]), m), there(m), mean) : 0;
-        return m + LANES < MOST ? lane + second_look(wide_of(again(held[m + LANES]), m), there(m + LANES), mean) : lane;
-    });
-    meet<THREADS>(sum);
+            held[i] = at(tile, i);
+    const double mean = mean_of(subtree<0, 1, LANES, first_sum>([&](int m) { return m < MOST ? first_look(held[m], there(m), count) : 0; }), count);
+    const double sum = subtree<0, 1, LANES, double>(
+        [&](int m) { return m < MOST ? second_look(wide_of(MOST > 16 ? again(held[m]) : held[m], m), there(m), mean) : 0; });
     return moments_of(mean, sum, count);
 #else
     node whole = subtree<0, 1, MOST, node>([&](int m) {
@@ -140,10 +135,9 @@ template <int THREADS> __device__ __forceinline__ node some_of(const char *tile,
         return few_of<THREADS, 8>(tile, k, t);
     if (longest <= THREADS * 16)
         return few_of<THREADS, 16>(tile, k, t);
-#if KIND == VAR
-    if constexpr (THREADS == 16 || (SORTED && THREADS == 1))
-        if (longest <= THREADS * 24)
-            return few_of<THREADS, 24>(tile, k, t);
+#if SORTED
+    if (longest <= THREADS * 24)
+        return few_of<THREADS, 24>(tile, k, t);
 #endif
     return few_of<THREADS, 32>(tile, k, t);
 #endif
@@ -183,7 +177,9 @@ __device__ node many_of(const char *tile, int n) {
     first_sum start[EACH] = {};
     for_lanes(tile, n, [&](int j, element e, int, bool there) { start[j] += first_look(e, there, count); });
     halve_own(start);
-    const double mean = met_mean<32>(start[0], count);
+    meet<32>(start[0]);
+    count = met_count<32>(count);
+    const double mean = mean_of(start[0], count);
     double lane[EACH] = {};
     for_lanes(tile, n, [&](int j, element e, int, bool there) { lane[j] += second_look(wide_of(e, j), there, mean); });
     halve_own(lane);
@@ -203,6 +199,11 @@ __device__ node many_of(const char *tile, int n) {
     return lane[0];
 #endif
 }
+#endif
+#endif
+
+#if KIND == VAR
+#include "ops/reduce/gpu_turns.cuh"
 #endif
 
 #if SORTED
@@ -294,12 +295,13 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
             if (i + lane < middle)
                 out[(base + s.number) * p.out_step] = finished(whole, s.k, p.ddof);
         }
-        for (int i = middle; i < last; i += 32 / FEW_LANES) {
-            const int at = i + lane / FEW_LANES;
-            const listed s = list[at < last ? at : last - 1];
-            const node whole = some_of<FEW_LANES>(tile + s.begin * SIZE, s.k, longest_of(s.k), lane % FEW_LANES);
-            if (at < last && lane % FEW_LANES == 0)
-                out[(base + s.number) * p.out_step] = finished(whole, s.k, p.ddof);
+        for (int i = middle; i < last; i += 32) {
+            const listed s = list[i + lane < last ? i + lane : last - 1];
+            in_turns few(tile, s.begin, s.k, i + lane < last);
+            const node whole = few.all();
+            const int number = __shfl_sync(ALL, s.number, few.whose);
+            if (few.k > 0)
+                out[(base + number) * p.out_step] = finished(whole, few.k, p.ddof);
         }
         for (int i = last; i < most; i++) {
             const listed s = list[i];
@@ -311,7 +313,18 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
     }
 #else
     int later = (int)(offsets[lane < count ? lane : count] - here.begin);
+#if BLOCKS
+    __shared__ summary summaries[WARPS];
+    summary &of = summaries[threadIdx.x / 32];
+    const int before = stage(tile, part{from, 0, n}, 1) / SIZE;
+    summarize(of, tile, (before + n + OF_BLOCK - 1) / OF_BLOCK);
+    const auto alone = [&](int begin, int k, int longest) {
+        return k > 0 ? by_blocks(tile, of, before + begin, before + begin + k, (longest + 2 * OF_BLOCK - 2) / OF_BLOCK) : nothing();
+    };
+#else
     tile += stage(tile, part{from, 0, n}, 1);
+    const auto alone = [&](int begin, int k, int longest) { return some_of<1>(tile + begin * SIZE, k, longest, 0); };
+#endif
     for (int base = 0; base < count; base += 32) {
         const int begin = later, ahead = base + 32 + lane;
         if (base + 32 <= count)
@@ -323,10 +336,18 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
         const bool brief = k >= 0 && k <= ONE;
         if (__any_sync(ALL, brief)) {
             const int mine = brief ? k : 0;
-            const node whole = some_of<1>(tile + begin * SIZE, mine, longest_of(mine), 0);
+            const node whole = alone(begin, mine, longest_of(mine));
             if (brief)
                 out[(base + lane) * p.out_step] = finished(whole, k, p.ddof);
         }
+#if KIND == VAR
+        if (__any_sync(ALL, k > ONE && k <= SOME)) {
+            in_turns few(tile, begin, k, k > ONE && k <= SOME);
+            const node whole = few.all();
+            if (few.k > 0)
+                out[(base + few.whose) * p.out_step] = finished(whole, few.k, p.ddof);
+        }
+#elif !BLOCKS
         for (unsigned rest = __ballot_sync(ALL, k > ONE && k <= SOME); rest;) {
             unsigned mine = rest;
 #pragma unroll
@@ -340,12 +361,15 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
             if (mine && lane % FEW_LANES == 0)
                 out[(base + whose) * p.out_step] = finished(whole, len, p.ddof);
         }
+#endif
+#if !BLOCKS
         for (unsigned rest = __ballot_sync(ALL, k > SOME); rest; rest &= rest - 1) {
             const int whose = __ffs(rest) - 1, first = __shfl_sync(ALL, begin, whose), len = __shfl_sync(ALL, k, whose);
             const node whole = many_of(tile + first * SIZE, len);
             if (lane == 0)
                 out[(base + whose) * p.out_step] = finished(whole, len, p.ddof);
         }
+#endif
     }
 #endif
 }

@@ -286,6 +286,43 @@ static void mixed(void **state) {
         }
 }
 
+/* Small elements by blocks of 16 bytes (gpu_blocks.cuh): segments that begin and end anywhere in a block, at its borders, at those of eight blocks, empty ones, and a stretch that is one segment. */
+static void blocks(void **state) {
+    (void)state;
+    uint64_t random = 9;
+    static const int64_t sizes[] = {1, 15,  16,  17,  3,  31, 32,  33,   2, 127, 128,  129, 7,  144,
+                                    5, 255, 256, 257, 64, 11, 272, 1000, 8, 130, 2048, 6,   13, 40};
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+        tess_nan nan;
+    } cases[] = {{TESS_SUM, tess_u8, tess_u64, 0},     {TESS_SUM, tess_i8, tess_i64, 0},      {TESS_SUM, tess_u16, tess_u64, 0},
+                 {TESS_SUM, tess_i16, tess_i64, 0},    {TESS_MEAN, tess_i8, tess_f64, 0},     {TESS_MEAN, tess_i16, tess_f32, 0},
+                 {TESS_ANY, tess_bool, tess_bool, 0},  {TESS_ALL, tess_i8, tess_bool, 0},     {TESS_COUNT_NONZERO, tess_u8, tess_i64, 0},
+                 {TESS_MAX, tess_u8, tess_u8, 0},      {TESS_MIN, tess_i8, tess_i8, 0},       {TESS_MIN, tess_bool, tess_bool, 0},
+                 {TESS_MAX, tess_i16, tess_i16, 0},    {TESS_MIN, tess_u16, tess_f32, 0},     {TESS_ARGMAX, tess_u8, tess_i64, 0},
+                 {TESS_ARGMIN, tess_i8, tess_i32, 0},  {TESS_ARGMAX, tess_bool, tess_i64, 0}, {TESS_ARGMIN, tess_bool, tess_i64, 0},
+                 {TESS_ARGMAX, tess_i16, tess_i64, 0}, {TESS_ARGMIN, tess_u16, tess_i64, 0},  {TESS_MAX, tess_f16, tess_f16, TESS_NAN_OMIT},
+                 {TESS_MIN, tess_bf16, tess_bf16, 0},  {TESS_NORM_INF, tess_f16, tess_f32, 0}};
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int brief = 0; brief < 2; brief++) {
+            lengths l = {.count = brief ? 400 : 2 * TESS_COUNT(sizes), .offset = {i % 17}};
+            work w = {.operation = cases[i].operation, .in = cases[i].in, .out = cases[i].out, .nan = cases[i].nan, .fill = 1 + (i + brief) % 2};
+            for (int64_t s = 0; s < l.count; s++) {
+                const int64_t most = brief ? 40 : 8192 / (int64_t)tess_type_size(w.in), n = sizes[(s * 5 + i) % TESS_COUNT(sizes)];
+                const bool empty = s % 9 == 4 && !needs_elements(w.operation), whole = !brief && s == 30;
+                l.offset[s + 1] = l.offset[s] + (whole ? most : empty ? 0 : n < most ? n : 1 + n % most);
+            }
+            w.ndim = 1 + (i + brief) % 2;
+            w.axis = w.ndim - 1;
+            w.layout = HOSTILE_COMPACT;
+            w.shape[w.axis] = l.offset[l.count] + 3;
+            if (w.ndim == 2)
+                w.shape[0] = 2;
+            compare(&w, &l, &random);
+        }
+}
+
 /* Segments longer than a stretch that begin anywhere, by their leaves, beside such as fill a stretch; sums of small elements by vectors that lie across them (gpu_run_leaf.cuh). */
 static void longer_than_a_stretch(void **state) {
     (void)state;
@@ -389,10 +426,11 @@ static void rows_were_compared(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_operation), cmocka_unit_test(every_type),        cmocka_unit_test(exact_sums),
-        cmocka_unit_test(hard_sums),       cmocka_unit_test(long_hard_sums),    cmocka_unit_test(skewed),
-        cmocka_unit_test(mixed),           cmocka_unit_test(long_segments),     cmocka_unit_test(longer_than_a_stretch),
-        cmocka_unit_test(chosen),          cmocka_unit_test(rows_were_compared)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_operation), cmocka_unit_test(every_type),
+                                       cmocka_unit_test(exact_sums),      cmocka_unit_test(hard_sums),
+                                       cmocka_unit_test(long_hard_sums),  cmocka_unit_test(skewed),
+                                       cmocka_unit_test(mixed),           cmocka_unit_test(blocks),
+                                       cmocka_unit_test(long_segments),   cmocka_unit_test(longer_than_a_stretch),
+                                       cmocka_unit_test(chosen),          cmocka_unit_test(rows_were_compared)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }
