@@ -14,11 +14,13 @@ void tess_cpu_pretend_gathers(bool yes);
 bool tess_cpu_asks_ahead(void);
 /* Whether plain reading in address order is quicker by loads of half a line than of a line, where the processor has both, and quicker still by lines that are touched. */
 bool tess_cpu_reads_halves(void);
+/* Whether plain reading is quicker from two places in turns than in address order. */
+bool tess_cpu_reads_in_turns(void);
 /* Whether a loop along a line, which computes about as long as it reads, gains when lines a little ahead are asked for in the first-level cache. */
 bool tess_cpu_asks_near(void);
 /* Whether it is a Zen 5 or later: for tables of sizes that were measured there. */
 bool tess_cpu_is_zen5(void);
-/* From now on all of these answer as on a Zen of that generation, 4 or 5, whatever the processor: for tests, as above. */
+/* From now on all of these answer as on a Zen of that generation, 3 to 5, whatever the processor: for tests, as above. */
 void tess_cpu_pretend_zen(int generation);
 
 #endif

@@ -231,6 +231,13 @@ static uint64_t integers_u8(const void *elements, int64_t stride, int64_t n) {
             tess_touch_line(p + 128);
             sums[1] += v_u8_sums(p + TESS_VECTOR_BYTES);
         }
+    for (const bool turns = tess_cpu_reads_in_turns(); turns && n >= STEP;) { /* two vectors of either place */
+        const int64_t half = tess_half_in_turns(n, STEP / 2);
+        for (const char *end = p + half; p < end; p += STEP / 2)
+            TESS_UNROLL for (int v = 0; v < 4; v++) sums[v] += v_u8_sums(p + v % 2 * TESS_VECTOR_BYTES + v / 2 * half);
+        p += half;
+        n -= 2 * half;
+    }
     for (; n >= STEP; n -= STEP, p += STEP) {
         if (ahead)
             tess_prefetch_ahead(p + 4096, STEP);
@@ -250,6 +257,14 @@ static uint64_t integers_i32(const void *elements, int64_t stride, int64_t n) {
     const char *p = elements;
     const bool ahead = tess_cpu_asks_ahead(), pages = tess_cpu_reads_halves();
     v_i64 sums[CHAINS] = {{0}};
+    for (const bool turns = tess_cpu_reads_in_turns(); turns && n >= STEP / 4;) {
+        const int64_t half = tess_half_in_turns(n * 4, STEP / 2);
+        for (const char *end = p + half; p < end; p += STEP / 2)
+            for (int c = 0; c < CHAINS; c++)
+                sums[c] += v_i64_of_i32(p + c % (CHAINS / 2) * (TESS_VECTOR_BYTES / 2) + c / (CHAINS / 2) * half);
+        p += half;
+        n -= half / 2;
+    }
     for (; n >= STEP / 4; n -= STEP / 4, p += STEP) {
         if (ahead)
             tess_prefetch_ahead(p + 4096, STEP);

@@ -31,15 +31,52 @@ TESS_INLINE void first_bytes(char *to, const char *p, int64_t bytes) {
 
 /* What is done about the lines to come, by loads of so many bytes. Loops of AVX-512 that convert nothing gain on AMD's processors when a byte of the next line is
  * read before this one is added; the others there only lose by asking ahead (Zen 4: norm2 of f32 17 GB/s, without 26; as much when 64 bytes are loaded at once and
- * then split). A Zen 5 reads whole lines as they come or asked for ahead, and with AVX2 gains by asking (f64 50 -> 74 % of reading, f32 92 -> 99). */
+ * then split). A Zen 3 reads from two places in turns. A Zen 5 reads whole lines as they come or asked for ahead, and with AVX2 gains by asking (f64 50 -> 74 % of reading, f32 92 -> 99). */
 TESS_INLINE next_lines what_next(int bytes) {
-    return bytes == 64 && tess_cpu_reads_halves()                                                    ? TOUCHED
+    return TESS_VECTOR_BYTES == 32 && tess_cpu_reads_in_turns()                                      ? IN_TURNS
+           : bytes == 64 && tess_cpu_reads_halves()                                                  ? TOUCHED
            : tess_cpu_asks_ahead() || bytes == 64 || (TESS_VECTOR_BYTES == 32 && tess_cpu_is_zen5()) ? ASKED_FOR
                                                                                                      : LEFT_ALONE;
 }
 
+#if TESS_VECTOR_BYTES == 32
+/* Two leaves of a row in turns, or where rows are no longer than that two rows, so that memory is read in two places (tess_cpu_reads_in_turns). */
+#define TURNS(name, type, size)                                                                               \
+    TESS_INLINE void turns_##name(type *to, const char *rows, int64_t step, int64_t count, int64_t k) {       \
+        const int64_t half = count / 2;                                                                       \
+        int64_t i = 0;                                                                                        \
+        for (; k <= REDUCE_LEAF && i < half; i++)                                                             \
+            pair_##name(&to[i], &to[half + i], rows + i * step, k, rows + (half + i) * step, k);              \
+        for (i += k <= REDUCE_LEAF ? half : 0; i < count; i++) {                                              \
+            const char *row = rows + i * step;                                                                \
+            type stack[REDUCE_LEVELS + 1];                                                                    \
+            int depth = 0;                                                                                    \
+            for (int64_t first = 0, leaf = 0; first < k; first += 2 * REDUCE_LEAF, leaf += 2) {               \
+                const int64_t m = tess_min64(k - first - REDUCE_LEAF, REDUCE_LEAF);                           \
+                const char *p = row + first * size;                                                           \
+                if (m > 0) {                                                                                  \
+                    pair_##name(&stack[depth], &stack[depth + 1], p, REDUCE_LEAF, p + REDUCE_LEAF * size, m); \
+                    depth += 2;                                                                               \
+                    for (int merges = reduce_merges_after(leaf + 1); merges > 0; merges--, depth--)           \
+                        stack[depth - 2] += stack[depth - 1];                                                 \
+                } else                                                                                        \
+                    stack[depth++] = leaf_##name(p, k - first, IN_TURNS);                                     \
+            }                                                                                                 \
+            for (; depth > 1; depth--)                                                                        \
+                stack[depth - 2] += stack[depth - 1];                                                         \
+            to[i] = stack[0];                                                                                 \
+        }                                                                                                     \
+    }
+#else
+#define TURNS(name, type, size)                                                                         \
+    TESS_INLINE void turns_##name(type *to, const char *rows, int64_t step, int64_t count, int64_t k) { \
+        (void)to, (void)rows, (void)step, (void)count, (void)k;                                         \
+    }
+#endif
+
 #define ROWS(name, type, vector, size)                                                                                         \
     LEAF(name, type, vector, size)                                                                                             \
+    TURNS(name, type, size)                                                                                                    \
     TESS_INLINE void trees_##name(type *to, const char *rows, int64_t step, int64_t count, int64_t k, const next_lines next) { \
         type stack[REDUCE_LEVELS];                                                                                             \
         for (int64_t i = 0; i < count; i++, rows += step) {                                                                    \
@@ -60,6 +97,8 @@ TESS_INLINE next_lines what_next(int bytes) {
             trees_##name(sums, rows, step, count, k, TOUCHED);                                                                 \
         else if (next == ASKED_FOR)                                                                                            \
             trees_##name(sums, rows, step, count, k, ASKED_FOR);                                                               \
+        else if (next == IN_TURNS)                                                                                             \
+            turns_##name(sums, rows, step, count, k);                                                                          \
         else                                                                                                                   \
             trees_##name(sums, rows, step, count, k, LEFT_ALONE);                                                              \
     }

@@ -34,11 +34,12 @@ HOLDS(f64, v_f64, v_i64)
 
 /* What is done about the lines to come: nothing where they may lie in L2; elsewhere they are asked for, or touched, and then a turn of the loop is of four lines:
  * loops of more lines read memory a tenth slower on a Zen 4 (README.md). */
-typedef enum order_pace { AS_THEY_COME, ASKED_FOR, TOUCHED } order_pace;
+typedef enum order_pace { AS_THEY_COME, ASKED_FOR, TOUCHED, IN_TURNS } order_pace;
 TESS_INLINE order_pace pace_of(reduce_order order) {
     return order.cached                                         ? AS_THEY_COME
            : tess_cpu_asks_ahead()                              ? ASKED_FOR
            : TESS_VECTOR_BYTES == 64 && tess_cpu_reads_halves() ? TOUCHED
+           : tess_cpu_reads_in_turns()                          ? IN_TURNS
                                                                 : AS_THEY_COME;
 }
 
@@ -68,31 +69,37 @@ OF_VECTOR(least_of_f64, double, v_f64, <)
                                            vector *best, v_flags *nans) {                                                                        \
         enum { CHAINS = 8 };                                                                                                                     \
         const int turn = pace == TOUCHED ? 4 : CHAINS;                                                                                           \
-        const int64_t step = turn * TESS_VECTOR_BYTES;                                                                                           \
+        const int64_t step = (pace == IN_TURNS ? turn / 2 : turn) * TESS_VECTOR_BYTES;                                                           \
         vector m[CHAINS];                                                                                                                        \
         v_flags found = v_flags_none();                                                                                                          \
         for (int c = 0; c < CHAINS; c++)                                                                                                         \
             m[c] = v_##name##_all(start);                                                                                                        \
         int64_t at = 0;                                                                                                                          \
-        for (; at + step <= bytes; at += step) {                                                                                                 \
-            if (pace == ASKED_FOR)                                                                                                               \
-                tess_prefetch_ahead(p + at + 4096, (int)step);                                                                                   \
-            if (pace == TOUCHED)                                                                                                                 \
-                tess_ask_page(p + at, pages ? (int)step : 0);                                                                                    \
-            _Pragma("GCC unroll 8") for (int c = 0; c < turn; c += 2) {                                                                          \
-                if (pace == TOUCHED) {                                                                                                           \
-                    tess_touch_next(p + at, c, 4);                                                                                               \
-                    tess_touch_next(p + at, c + 1, 4);                                                                                           \
+        while (bytes - at >= (pace == IN_TURNS ? 2 : 1) * step) {                                                                                \
+            const int64_t half = pace == IN_TURNS ? tess_half_in_turns(bytes - at, step) : (bytes - at) / step * step;                           \
+            const int64_t apart = pace == IN_TURNS ? half - step : 0;                                                                            \
+            for (const int64_t end = at + half; at < end; at += step) {                                                                          \
+                if (pace == ASKED_FOR)                                                                                                           \
+                    tess_prefetch_ahead(p + at + 4096, (int)step);                                                                               \
+                if (pace == TOUCHED)                                                                                                             \
+                    tess_ask_page(p + at, pages ? (int)step : 0);                                                                                \
+                _Pragma("GCC unroll 8") for (int c = 0; c < turn; c += 2) {                                                                      \
+                    if (pace == TOUCHED) {                                                                                                       \
+                        tess_touch_next(p + at, c, 4);                                                                                           \
+                        tess_touch_next(p + at, c + 1, 4);                                                                                       \
+                    }                                                                                                                            \
+                    const char *from = p + at + c * TESS_VECTOR_BYTES + (c < turn / 2 ? 0 : apart);                                              \
+                    vector x = v_##name##_load(from), y = v_##name##_load(from + TESS_VECTOR_BYTES);                                             \
+                    found = v_##name##_nans(found, x, y);                                                                                        \
+                    if (magnitude) {                                                                                                             \
+                        x = (vector)((mask)x & low);                                                                                             \
+                        y = (vector)((mask)y & low);                                                                                             \
+                    }                                                                                                                            \
+                    m[c] = smallest ? v_##name##_lesser(x, m[c]) : v_##name##_greater(x, m[c]);                                                  \
+                    m[c + 1] = smallest ? v_##name##_lesser(y, m[c + 1]) : v_##name##_greater(y, m[c + 1]);                                      \
                 }                                                                                                                                \
-                vector x = v_##name##_load(p + at + c * TESS_VECTOR_BYTES), y = v_##name##_load(p + at + (c + 1) * TESS_VECTOR_BYTES);           \
-                found = v_##name##_nans(found, x, y);                                                                                            \
-                if (magnitude) {                                                                                                                 \
-                    x = (vector)((mask)x & low);                                                                                                 \
-                    y = (vector)((mask)y & low);                                                                                                 \
-                }                                                                                                                                \
-                m[c] = smallest ? v_##name##_lesser(x, m[c]) : v_##name##_greater(x, m[c]);                                                      \
-                m[c + 1] = smallest ? v_##name##_lesser(y, m[c + 1]) : v_##name##_greater(y, m[c + 1]);                                          \
             }                                                                                                                                    \
+            at += pace == IN_TURNS ? half : 0;                                                                                                   \
         }                                                                                                                                        \
         for (; at < bytes; at += TESS_VECTOR_BYTES) { /* the last ones again, which changes nothing */                                           \
             vector x = v_##name##_load(p + tess_min64(at, bytes - TESS_VECTOR_BYTES));                                                           \
@@ -124,6 +131,8 @@ OF_VECTOR(least_of_f64, double, v_f64, <)
             extreme_##name##_paced(p, bytes, start, order, TOUCHED, &all, &nans);                                                                \
         else if (pace == ASKED_FOR)                                                                                                              \
             extreme_##name##_paced(p, bytes, start, order, ASKED_FOR, &all, &nans);                                                              \
+        else if (pace == IN_TURNS)                                                                                                               \
+            extreme_##name##_paced(p, bytes, start, order, IN_TURNS, &all, &nans);                                                               \
         else                                                                                                                                     \
             extreme_##name##_paced(p, bytes, start, order, AS_THEY_COME, &all, &nans);                                                           \
         *best = order.smallest ? least_of_##name(all) : most_of_##name(all);                                                                     \
@@ -165,39 +174,53 @@ EXTREME(f32, float, v_f32, v_i32, INT32_MAX)
 EXTREME(f64, double, v_f64, v_i64, INT64_MAX)
 
 /* Integers have but one way to compare. A vector of them or more. */
-#define INTEGER_EXTREME(name, type)                                                                                                       \
-    TESS_INLINE type extreme_##name##_loop(const char *p, int64_t bytes, bool smallest, bool near, bool pages) {                          \
-        enum { CHAINS = 8, STEP = CHAINS * TESS_VECTOR_BYTES, LANES = TESS_VECTOR_BYTES / sizeof(type) };                                 \
-        v_##name m[CHAINS], x;                                                                                                            \
-        type best[LANES];                                                                                                                 \
-        int64_t at = 0;                                                                                                                   \
-        for (int c = 0; c < CHAINS; c++)                                                                                                  \
-            memcpy(&m[c], p, sizeof m[c]);                                                                                                \
-        for (; at + STEP <= bytes; at += STEP) {                                                                                          \
-            if (!near)                                                                                                                    \
-                tess_prefetch_ahead(p + at + 4096, STEP);                                                                                 \
-            if (pages)                                                                                                                    \
-                tess_ask_page(p + at, STEP);                                                                                              \
-            TESS_UNROLL for (int c = 0; c < CHAINS; c++) {                                                                                \
-                memcpy(&x, p + at + c * TESS_VECTOR_BYTES, sizeof x);                                                                     \
-                m[c] = smallest ? v_##name##_lesser(x, m[c]) : v_##name##_greater(x, m[c]);                                               \
-            }                                                                                                                             \
-        }                                                                                                                                 \
-        for (; at < bytes; at += TESS_VECTOR_BYTES) { /* the last ones again, which changes nothing */                                    \
-            memcpy(&x, p + tess_min64(at, bytes - TESS_VECTOR_BYTES), sizeof x);                                                          \
-            m[0] = smallest ? v_##name##_lesser(x, m[0]) : v_##name##_greater(x, m[0]);                                                   \
-        }                                                                                                                                 \
-        for (int w = CHAINS / 2; w > 0; w /= 2)                                                                                           \
-            for (int c = 0; c < w; c++)                                                                                                   \
-                m[c] = smallest ? v_##name##_lesser(m[c], m[c + w]) : v_##name##_greater(m[c], m[c + w]);                                 \
-        memcpy(best, &m[0], sizeof best);                                                                                                 \
-        for (int i = 1; i < LANES; i++)                                                                                                   \
-            best[0] = (smallest ? best[i] < best[0] : best[i] > best[0]) ? best[i] : best[0];                                             \
-        return best[0];                                                                                                                   \
-    }                                                                                                                                     \
-    static type extreme_##name(const void *p, int64_t bytes, reduce_order order) {                                                        \
-        const bool near = order.cached || !tess_cpu_asks_ahead(), pages = !order.cached && !order.huge && tess_cpu_reads_halves();        \
-        return order.smallest ? extreme_##name##_loop(p, bytes, true, near, pages) : extreme_##name##_loop(p, bytes, false, near, pages); \
+#define INTEGER_EXTREME(name, type)                                                                                    \
+    TESS_INLINE type extreme_##name##_loop(const char *p, int64_t bytes, bool smallest, order_pace pace, bool pages) { \
+        enum { CHAINS = 8, STEP = CHAINS * TESS_VECTOR_BYTES, LANES = TESS_VECTOR_BYTES / sizeof(type) };              \
+        v_##name m[CHAINS], x;                                                                                         \
+        type best[LANES];                                                                                              \
+        int64_t at = 0;                                                                                                \
+        for (int c = 0; c < CHAINS; c++)                                                                               \
+            memcpy(&m[c], p, sizeof m[c]);                                                                             \
+        const int64_t step = pace == IN_TURNS ? STEP / 2 : STEP;                                                       \
+        while (bytes - at >= (pace == IN_TURNS ? 2 : 1) * step) {                                                      \
+            const int64_t half = pace == IN_TURNS ? tess_half_in_turns(bytes - at, step) : (bytes - at) / step * step; \
+            const int64_t apart = pace == IN_TURNS ? half - step : 0;                                                  \
+            for (const int64_t end = at + half; at < end; at += step) {                                                \
+                if (pace == ASKED_FOR)                                                                                 \
+                    tess_prefetch_ahead(p + at + 4096, STEP);                                                          \
+                if (pages)                                                                                             \
+                    tess_ask_page(p + at, STEP);                                                                       \
+                TESS_UNROLL for (int c = 0; c < CHAINS; c++) {                                                         \
+                    memcpy(&x, p + at + c * TESS_VECTOR_BYTES + (c < CHAINS / 2 ? 0 : apart), sizeof x);               \
+                    m[c] = smallest ? v_##name##_lesser(x, m[c]) : v_##name##_greater(x, m[c]);                        \
+                }                                                                                                      \
+            }                                                                                                          \
+            at += pace == IN_TURNS ? half : 0;                                                                         \
+        }                                                                                                              \
+        for (; at < bytes; at += TESS_VECTOR_BYTES) { /* the last ones again, which changes nothing */                 \
+            memcpy(&x, p + tess_min64(at, bytes - TESS_VECTOR_BYTES), sizeof x);                                       \
+            m[0] = smallest ? v_##name##_lesser(x, m[0]) : v_##name##_greater(x, m[0]);                                \
+        }                                                                                                              \
+        for (int w = CHAINS / 2; w > 0; w /= 2)                                                                        \
+            for (int c = 0; c < w; c++)                                                                                \
+                m[c] = smallest ? v_##name##_lesser(m[c], m[c + w]) : v_##name##_greater(m[c], m[c + w]);              \
+        memcpy(best, &m[0], sizeof best);                                                                              \
+        for (int i = 1; i < LANES; i++)                                                                                \
+            best[0] = (smallest ? best[i] < best[0] : best[i] > best[0]) ? best[i] : best[0];                          \
+        return best[0];                                                                                                \
+    }                                                                                                                  \
+    static type extreme_##name(const void *p, int64_t bytes, reduce_order order) {                                     \
+        const order_pace pace = pace_of(order);                                                                        \
+        const bool pages = !order.cached && !order.huge && tess_cpu_reads_halves();                                    \
+        if (pace == IN_TURNS)                                                                                          \
+            return order.smallest ? extreme_##name##_loop(p, bytes, true, IN_TURNS, false)                             \
+                                  : extreme_##name##_loop(p, bytes, false, IN_TURNS, false);                           \
+        if (pace == ASKED_FOR)                                                                                         \
+            return order.smallest ? extreme_##name##_loop(p, bytes, true, ASKED_FOR, pages)                            \
+                                  : extreme_##name##_loop(p, bytes, false, ASKED_FOR, pages);                          \
+        return order.smallest ? extreme_##name##_loop(p, bytes, true, AS_THEY_COME, pages)                             \
+                              : extreme_##name##_loop(p, bytes, false, AS_THEY_COME, pages);                           \
     }
 INTEGER_EXTREME(u8, uint8_t)
 INTEGER_EXTREME(i8, int8_t)

@@ -7,6 +7,7 @@
 #include "hostile.h"
 
 #include "core/context.h"
+#include "core/maker.h"
 #include "ops/reduce/reduce.h"
 
 static const reduce_kernels *tables[TESS_SLOTS];
@@ -200,5 +201,10 @@ static void whole_rows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(runs), cmocka_unit_test(anywhere), cmocka_unit_test(whole_rows)};
-    return cmocka_run_group_tests(tests, open_tables, NULL);
+    int failed = 0;
+    for (int generation = 3; generation <= 4; generation++) { /* from two places in turns, and from one (core/maker.h) */
+        tess_cpu_pretend_zen(generation);
+        failed += cmocka_run_group_tests(tests, open_tables, NULL);
+    }
+    return failed;
 }
