@@ -18,6 +18,8 @@ bool tess_cpu_reads_halves(void);
 bool tess_cpu_reads_in_turns(void);
 /* Whether a loop along a line, which computes about as long as it reads, gains when lines a little ahead are asked for in the first-level cache. */
 bool tess_cpu_asks_near(void);
+/* Whether few places in memory should be on their way at a time where many rows are walked side by side: low bands of wide blocks, requests a KiB ahead, streams. */
+bool tess_cpu_keeps_few_places(void);
 /* Whether it is a Zen 5 or later: for tables of sizes that were measured there. */
 bool tess_cpu_is_zen5(void);
 /* From now on all of these answer as on a Zen of that generation, 3 to 5, whatever the processor: for tests, as above. */

@@ -27,10 +27,10 @@ size_t tess_reduce_streams_size(const reduce_problem *p, int64_t block) {
     if (p->rank != 1 || block != p->kept_size[last] || block < FEWEST_COLUMNS || p->stride[0][0] != block * size || p->kept_stride[0][last] != size)
         return 0;
     const int64_t bytes = p->longest < FEWEST || p->longest > MOST ? 0 : REDUCE_LANES / lanes_of(p->longest) * row;
-    return bytes > PARTIAL_BYTES ? 0 : (size_t)bytes;
+    return bytes > PARTIAL_BYTES >> tess_cpu_reads_in_turns() ? 0 : (size_t)bytes; /* a Zen 3 has half the L2 */
 }
 
-bool tess_reduce_takes_streams(const reduce_columns_worker *w, int64_t n) { return w->partial && tess_cpu_is_zen5() && n >= FEWEST; }
+bool tess_reduce_takes_streams(const reduce_columns_worker *w, int64_t n) { return w->partial && tess_cpu_keeps_few_places() && n >= FEWEST; }
 
 void tess_reduce_fold_streams(const reduce_columns_worker *w, int64_t n, int64_t level) {
     const reduce_columns *job = w->job;

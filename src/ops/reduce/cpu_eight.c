@@ -12,7 +12,7 @@
 #include "ops/reduce/take.h"
 
 enum { COLUMNS = TESS_VECTOR_BYTES > 16 ? 16 : 4, MOST_VECTORS = 4 }; /* taken at once, at most */
-enum { AHEAD = 2048, ZEN5_AHEAD = 1024 };                             /* bytes */
+enum { AHEAD = 2048, NEAR_AHEAD = 1024 };                             /* bytes */
 
 /* V vectors of columns, from column c on, to `to`. more: on top of what acc holds; then there is one lane only. The rows below acc are met here, too: written first and
  * merged later they took a twentieth of the time. TAKE: see take.h; of distances also the means. A line of each row is taken at once: eight rows a power of two apart
@@ -42,7 +42,7 @@ enum { AHEAD = 2048, ZEN5_AHEAD = 1024 };                             /* bytes *
         enum { LANES = TESS_VECTOR_BYTES / (int)sizeof(type), LINE = 64 / (LANES * size), MOST = COLUMNS / LANES };                                 \
         enum { V = (int)LINE < (int)MOST ? (int)LINE : (int)MOST, UNIT = V * LANES };                                                               \
         const char *p[REDUCE_EIGHT], *q[REDUCE_EIGHT];                                                                                              \
-        const int64_t most = (tess_cpu_is_zen5() ? ZEN5_AHEAD : AHEAD) / size;                                                                      \
+        const int64_t most = (tess_cpu_keeps_few_places() ? NEAR_AHEAD : AHEAD) / size;                                                             \
         const int64_t ahead = size == sizeof(type) ? tess_min64(n, most) : n, own = n - ahead;                                                      \
         type last[UNIT] = {0}, *to = acc - merges * step;                                                                                           \
         int64_t c = 0;                                                                                                                              \
