@@ -38,6 +38,7 @@ enum {
     MENDED = TILED                      ? 1
              : SIZE == 1 && KX * KY > 9 ? 8
                                         : 4, // rows that a thread computes once more
+    ON_THE_WAY = SIZE > 1 && KX <= 3 && KY <= 3 ? 8 : 0, // vectors that a thread has in registers on their way to shared memory; 0: they are copied
 #if WORK == T_I32
     GROUPS = (KX + 3) / 4,
     TAPS = KY * GROUPS
@@ -59,18 +60,46 @@ __device__ __forceinline__ element element_at(const element *in, const frame &f,
     return at < 0 ? ghost_of(f) : in[at * ROW + (i - y * ROW)];
 }
 
+// Vectors on their way to shared memory through registers, where memory binds and sums leave room for them, as measured: all loads, then all stores. Else cp.async, beside
+// which the assembler has idle loads.
+template <int BYTES> struct on_the_way {
+    words<BYTES> v[larger(ON_THE_WAY, 1)];
+    static constexpr int EACH = THREADS * BYTES / SIZE; // elements from one of a thread's to its next
+    // As many as begin in the `left` elements from the thread's first on.
+    __device__ __forceinline__ void lay(element *to, int left) const {
+#pragma unroll
+        for (int i = 0; i < ON_THE_WAY; i++)
+            if (i * EACH < left)
+                *(words<BYTES> *)(to + i * EACH) = v[i];
+    }
+};
+
 // Vectors of the image as they lie; element by element what stands in the first and last vector with others, and rows beyond the image; zeros behind those.
 __device__ __forceinline__ void bring(element *room, const element *in, const frame &f, const run &r) {
     const int from = max(r.low, up_to(r.lead, VECTOR)), to = max(from, min(r.high, r.end / VECTOR * VECTOR)), thread = threadIdx.x,
               needed = max(to, min(r.high, up_to(r.end + (KY - 1 - BEFORE_Y) * ROW + RIGHT, VECTOR)));
-    unsigned at = (unsigned)__cvta_generic_to_shared(room) + (from - r.low + thread * VECTOR) * SIZE;
     const element *vector = in + (from - r.lead + thread * VECTOR);
-    for (int p = from + thread * VECTOR; p < to; p += THREADS * VECTOR) {
-        copy_vector(at, vector);
-        at += THREADS * 16;
-        vector += THREADS * VECTOR;
+    if constexpr (ON_THE_WAY > 0) {
+        element *at = room + (from - r.low + thread * VECTOR);
+        for (int left = to - from - thread * VECTOR; left > 0; left -= ON_THE_WAY * THREADS * VECTOR) {
+            on_the_way<16> some;
+#pragma unroll
+            for (int i = 0; i < ON_THE_WAY; i++)
+                if (i * some.EACH < left)
+                    load_now(some.v[i], vector + i * some.EACH);
+            some.lay(at, left);
+            at += ON_THE_WAY * THREADS * VECTOR;
+            vector += ON_THE_WAY * THREADS * VECTOR;
+        }
+    } else {
+        unsigned at = (unsigned)__cvta_generic_to_shared(room) + (from - r.low + thread * VECTOR) * SIZE;
+        for (int p = from + thread * VECTOR; p < to; p += THREADS * VECTOR) {
+            copy_vector(at, vector);
+            at += THREADS * 16;
+            vector += THREADS * VECTOR;
+        }
+        end_copies();
     }
-    end_copies();
 #pragma unroll 4
     for (int p = r.low + thread; p < from; p += THREADS)
         room[p - r.low] = element_at(in, f, p - r.lead);
@@ -79,7 +108,8 @@ __device__ __forceinline__ void bring(element *room, const element *in, const fr
         room[p - r.low] = element_at(in, f, p - r.lead);
     for (int p = needed + thread * VECTOR; p < r.high; p += THREADS * VECTOR)
         *(uint4 *)(room + (p - r.low)) = make_uint4(0, 0, 0, 0);
-    await_copies<0>();
+    if (ON_THE_WAY == 0)
+        await_copies<0>();
 }
 
 __device__ __forceinline__ void copy_own(unsigned to, const element *from) {
@@ -89,19 +119,40 @@ __device__ __forceinline__ void copy_own(unsigned to, const element *from) {
         asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(V * SIZE < 16 ? V * SIZE : 8) : "memory");
 }
 
+// To a thread's next vector of a tile.
+__device__ __forceinline__ void walk(const element *&from, int &across) {
+    const int ACROSS = PITCH / V, ON = THREADS % ACROSS;
+    const bool next = across >= ACROSS - ON;
+    across += next ? ON - ACROSS : ON;
+    from += THREADS / ACROSS * STEP + ON * V + (next ? STEP - ACROSS * V : 0);
+}
+
 // The same of a tile, row by row: whole lanes' vectors. Mostly all of them lie in the image, and a thread's places walk.
 __device__ __forceinline__ void bring_tile(element *room, const element *in, const frame &f, const run &r, int rows) {
-    const int ACROSS = PITCH / V, ON = THREADS % ACROSS, thread = threadIdx.x;
+    const int ACROSS = PITCH / V, thread = threadIdx.x;
     const unsigned to = (unsigned)__cvta_generic_to_shared(room), last = to + rows * (PITCH * SIZE);
     if (r.low >= r.lead && r.low + (rows - 1) * STEP + PITCH <= r.end) {
         int across = thread % ACROSS;
         const element *from = in + (r.low - r.lead + thread / ACROSS * STEP + across * V);
+        if constexpr (ON_THE_WAY > 0) {
+            element *at = room + thread * V;
+            for (int left = rows * PITCH - thread * V; left > 0; left -= ON_THE_WAY * THREADS * V) {
+                on_the_way<V * SIZE> some;
+#pragma unroll
+                for (int i = 0; i < ON_THE_WAY; i++) {
+                    if (i * some.EACH < left)
+                        load_now(some.v[i], from);
+                    walk(from, across);
+                }
+                some.lay(at, left);
+                at += ON_THE_WAY * THREADS * V;
+            }
+        } else {
 #pragma unroll 4
-        for (unsigned at = to + thread * (V * SIZE); at < last; at += THREADS * V * SIZE) {
-            copy_own(at, from);
-            const bool next = across >= ACROSS - ON;
-            across += next ? ON - ACROSS : ON;
-            from += THREADS / ACROSS * STEP + ON * V + (next ? STEP - ACROSS * V : 0);
+            for (unsigned at = to + thread * (V * SIZE); at < last; at += THREADS * V * SIZE) {
+                copy_own(at, from);
+                walk(from, across);
+            }
         }
     } else {
         const int needed = r.end + (KY - 1 - BEFORE_Y) * ROW + RIGHT;
@@ -137,13 +188,15 @@ __device__ __forceinline__ void read_words(unsigned (&word)[WORDS], const elemen
     }
 }
 
+// A row of elements, and what rows of the mask make of it, the last one first: every sum moves to its next place.
 #if WORK == T_I32
-// What rows FROM .. TO of the mask make of a row: every sum moves to its next place.
-template <int TOP, int BOTTOM> __device__ __forceinline__ void push(work (&sum)[KY][V], const element *at, const weights &taps) {
+__device__ __forceinline__ work part(const unsigned *word, int i) { return cell(word, i); }
+__device__ __forceinline__ work tap(const weights &taps, int ky, int kx) { return (signed char)(taps.w[ky * GROUPS + kx / 4] >> kx % 4 * 8); }
+__device__ __forceinline__ int multiply_add(int a, int b, int c) { return a * b + c; }
+struct element_row {
     unsigned word[WORDS];
-    read_words(word, at);
-#pragma unroll
-    for (int ky = BOTTOM; ky >= TOP; ky--)
+    __device__ __forceinline__ void make_ready(int) {}
+    __device__ __forceinline__ void add(work (&sum)[KY][V], const weights &taps, int ky) const {
 #pragma unroll
         for (int g = 0; g < GROUPS; g++)
 #pragma unroll
@@ -154,31 +207,33 @@ template <int TOP, int BOTTOM> __device__ __forceinline__ void push(work (&sum)[
                                  : ky ? sum[ky - 1 < 0 ? 0 : ky - 1][i]
                                       : 0);
             }
-}
-__device__ __forceinline__ work part(const unsigned *word, int i) { return cell(word, i); }
-__device__ __forceinline__ work tap(const weights &taps, int ky, int kx) { return (signed char)(taps.w[ky * GROUPS + kx / 4] >> kx % 4 * 8); }
-__device__ __forceinline__ int multiply_add(int a, int b, int c) { return a * b + c; }
+    }
+};
 #else
 __device__ __forceinline__ work part(const unsigned *word, int i) { return RAISED ? part_of_byte(word, i) : cell(word, i); }
-template <int TOP, int BOTTOM> __device__ __forceinline__ void push(work (&sum)[KY][V], const element *at, const weights &taps) {
+__device__ __forceinline__ work tap(const weights &taps, int ky, int kx) { return taps.w[ky * KX + kx]; }
+struct element_row {
     unsigned word[WORDS];
     work value[WORDS * 4 / SIZE];
-    read_words(word, at);
+    // Elements become f32 only when the first row of the mask wants them: registers are few.
+    __device__ __forceinline__ void make_ready(int ky) {
+        const int from = FIRST - ky * SKEW, end = from + LEFT + V + RIGHT;
 #pragma unroll
-    for (int i = 0; i < WORDS * 4 / SIZE; i++)
-        value[i] = part(word, i);
-#pragma unroll
-    for (int ky = BOTTOM; ky >= TOP; ky--)
+        for (int i = 0; i < WORDS * 4 / SIZE; i++)
+            if (i >= from && i < end && (ky == KY - 1 || i < from - SKEW || i >= end - SKEW))
+                value[i] = part(word, i);
+    }
+    __device__ __forceinline__ void add(work (&sum)[KY][V], const weights &taps, int ky) const {
 #pragma unroll
         for (int kx = 0; kx < KX; kx++)
 #pragma unroll
             for (int i = 0; i < V; i++)
                 sum[ky][i] = multiply_add(value[FIRST + i + kx * GROUP - ky * SKEW], taps.w[ky * KX + kx],
-                                          kx ? sum[ky][i]
+                                          kx   ? sum[ky][i]
                                           : ky ? sum[ky - 1 < 0 ? 0 : ky - 1][i]
                                                : (work)0);
-}
-__device__ __forceinline__ work tap(const weights &taps, int ky, int kx) { return taps.w[ky * KX + kx]; }
+    }
+};
 #endif
 
 // Vectors of outputs STEP apart. The image's first and last, which have less, wait in `partial`.
@@ -195,15 +250,6 @@ struct lines {
         place += STEP;
     }
 };
-
-template <int J, bool BEHIND> __device__ __forceinline__ void peeled(work (&sum)[KY][V], const element *at, const weights &taps, lines &out) {
-    if constexpr (J < KY - 1) {
-        push<BEHIND ? J + 1 : 0, BEHIND ? KY - 1 : J>(sum, at, taps);
-        if (BEHIND)
-            out.put(sum[KY - 1]);
-        peeled<J + 1, BEHIND>(sum, at + PITCH, taps, out);
-    }
-}
 
 // Outputs x of `count` rows from y on, by the boundary's rule: each row of elements is read once.
 __device__ __forceinline__ void mend(const element *room, const element *in, result *to, const frame &f, const run &r, const weights &taps, int y,
@@ -281,15 +327,22 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) flat(const element
         const element *at = TILED ? room + (strip * steps * PITCH + lane * V - LOW) : room + (place - BACK - r.low);
         work sum[KY][V];
         lines to = {out + place, partial, place - r.lead, r.end - r.lead - V};
-        peeled<0, false>(sum, at, taps, to);
-        at += (KY - 1) * PITCH;
+        // One text for all rows, also for the first and last, which meet only some rows of the mask: a longer one is waited for.
 #pragma unroll 1
-        for (int i = KY - 1; i < steps; i++) {
-            push<0, KY - 1>(sum, at, taps);
-            to.put(sum[KY - 1]);
+        for (int i = 0; i < steps + KY - 1; i++) {
+            element_row row;
+            read_words(row.word, at);
+#pragma unroll
+            for (int ky = KY - 1; ky >= 0; ky--) {
+                row.make_ready(ky);
+                if ((unsigned)(i - ky) < (unsigned)steps) {
+                    row.add(sum, taps, ky);
+                    if (ky == KY - 1)
+                        to.put(sum[KY - 1]);
+                }
+            }
             at += PITCH;
         }
-        peeled<0, true>(sum, at, taps, to);
         const int head = r.lead / V * V, last = r.end / V * V; // vectors, if they are incomplete
         if (r.lead > head && place == head)
             for (int i = r.lead; i < head + V; i++)

@@ -36,7 +36,7 @@ static int64_t most_steps(const flat_shape *s, const tess_correlate_frame *f) {
     if (s->tile < s->lanes)
         return is_small(f) ? 8 : f->in == 1 ? 20 : 12;
     const int64_t rows = MOST_ROOM / (step_of(s) * f->in) - f->y.width, held = tess_max64(rows / s->down, f->y.width - 1);
-    return tess_min64(held, s->bytes || f->in > 1 ? (is_small(f) ? 8 : 16) : (is_small(f) ? 16 : 32));
+    return tess_min64(held, is_small(f) && (s->bytes || f->in > 1) ? 8 : 16);
 }
 
 /* Of a thread, as measured. */
@@ -51,8 +51,10 @@ static void cut(flat_shape *s, const tess_correlate_frame *f, int64_t most) {
     s->room = room_of(s, f);
 }
 
-/* The number of threads that leaves the fewest idle. Few images are cut into blocks enough for a card, by the same kernel (below FEW, where other rows are chosen, they are not). */
+/* The number of threads that leaves the fewest idle, fewer than 128 only where that saves a tenth, or in tiles of bytes under large masks, as measured. Few images are cut
+ * into blocks enough for a card, by the same kernel (below FEW, where other rows are chosen, they are not). */
 static bool shape_of(flat_shape *shape, const tess_correlate_frame *f) {
+    static const int64_t sizes[] = {128, 160, 192, 224, 256, 64, 96};
     double least = INFINITY;
     flat_shape s = *shape;
     s.outputs = 16 / tess_max64(f->in, f->out);
@@ -62,7 +64,9 @@ static bool shape_of(flat_shape *shape, const tess_correlate_frame *f) {
     s.tile = s.lanes <= WHOLE_ROWS ? s.lanes : TILE;
     if (s.lanes < LEAST_VECTORS)
         return false;
-    for (int64_t threads = 128; threads <= WHOLE_ROWS; threads += 32) {
+    const bool tiles_of_bytes = s.tile < s.lanes && f->in == 1 && s.outputs == 16 && !is_small(f);
+    for (int t = 0; t < TESS_COUNT(sizes); t++) {
+        const int64_t threads = tiles_of_bytes ? TILE : sizes[t];
         s.down = threads / s.tile;
         if (s.down < 1)
             continue;
@@ -70,7 +74,7 @@ static bool shape_of(flat_shape *shape, const tess_correlate_frame *f) {
         cut(&s, f, most_steps(&s, f));
         s.blocks = tess_max64(1, tess_min64(resident(s.threads, registers_of(&s, f)), SHARED / (s.room + BLOCK_SHARED)));
         const double cost = (double)(s.threads * s.bands) * ((double)(s.steps + 2) + 0.5 * (double)f->y.width);
-        if (s.room <= MOST_ROOM && s.bands <= GRID && cost < 0.97 * least) {
+        if (s.room <= MOST_ROOM && s.bands <= GRID && cost < (threads < 128 ? 0.9 : 0.97) * least) {
             least = cost;
             *shape = s;
         }
@@ -129,8 +133,8 @@ bool tess_correlate_flat_pays(const tess_problem *base, const char **why) {
     if (pixels_of(&f) < LEAST_PIXELS || pixels_of(&f) * f.arrays < FEW || (!many && (whole || s.tile < s.lanes)))
         return false;
     *why = "long rows, or such as begin at multiples of 16 bytes";
-    if (whole)
-        return s.bytes && is_small(&f) && f.x.m < 512;
+    if (whole) /* of bytes by f32 timed at 112 and 224 columns, of which patches leave lanes and rows over */
+        return is_small(&f) && (s.bytes ? f.x.m < 512 : s.raised && f.out == 1 && f.x.m >= 100 && f.x.m < 256);
     if (s.tile == s.lanes)
         return true;
     return s.bytes ? is_small(&f) && f.x.m < 8192 : f.in <= 2 || !is_small(&f);
