@@ -60,3 +60,56 @@ void tess_gpu_shared_request(tess_gpu_shared_cost *cost, const int32_t *address,
     cost->wavefronts += wavefronts;
     cost->conflicts += wavefronts - least;
 }
+
+/* ---- walks ---- */
+
+void tess_gpu_count_from_zero(tess_gpu_prediction *sum) {
+#define X(name) sum->name = 0;
+    TESS_GPU_PREDICTION_LIST(X)
+#undef X
+}
+
+/* `n` numbers and one more, if it is none of them; most lanes' is the last or a new one. */
+static int with(int64_t *seen, int n, int64_t number) {
+    for (int i = n - 1; i >= 0; i--)
+        if (seen[i] == number)
+            return n;
+    seen[n] = number;
+    return n + 1;
+}
+
+static void add_global(tess_gpu_prediction *sum, double times, int sectors, bool store) {
+    *(store ? &sum->global_st_requests : &sum->global_ld_requests) += (sectors > 0) * times;
+    *(store ? &sum->global_st_sectors : &sum->global_ld_sectors) += sectors * times;
+}
+
+void tess_gpu_count_global(tess_gpu_prediction *sum, double times, const int64_t *address, int64_t width, bool store) {
+    int64_t seen[64];
+    int sectors = 0;
+    for (int lane = 0; lane < 32; lane++)
+        if (address[lane] >= 0) {
+            sectors = with(seen, sectors, address[lane] / 32);
+            sectors = with(seen, sectors, (address[lane] + width - 1) / 32);
+        }
+    add_global(sum, times, sectors, store);
+}
+
+void tess_gpu_count_shared(tess_gpu_prediction *sum, double times, const int64_t *address, int64_t width, bool store) {
+    tess_gpu_shared_cost cost = {0, 0, 0};
+    int32_t at[32];
+    for (int lane = 0; lane < 32; lane++)
+        at[lane] = (int32_t)address[lane];
+    tess_gpu_shared_request(&cost, at, (int)width, store);
+    *(store ? &sum->shared_st_requests : &sum->shared_ld_requests) += cost.requests * times;
+    *(store ? &sum->shared_st_wavefronts : &sum->shared_ld_wavefronts) += cost.wavefronts * times;
+    *(store ? &sum->shared_st_conflicts : &sum->shared_ld_conflicts) += cost.conflicts * times;
+}
+
+void tess_gpu_count_copies(tess_gpu_prediction *sum, double times, const int64_t *from, const int64_t *to) {
+    int64_t seen[32];
+    int sectors = 0;
+    for (int lane = 0; lane < 32; lane++)
+        if (from[lane] >= 0) /* a pair of a line of the source and a sector of the destination */
+            sectors = with(seen, sectors, from[lane] / 128 << 20 | to[lane] / 32);
+    add_global(sum, times, sectors, false);
+}

@@ -140,6 +140,12 @@ typedef struct tess_gpu_shared_cost {
     double requests, wavefronts, conflicts;
 } tess_gpu_shared_cost;
 void tess_gpu_shared_request(tess_gpu_shared_cost *cost, const int32_t *address, int width, bool store);
+/* Formulas that walk requests: all counts 0; and `times` accesses of a warp alike, with a byte address for each of 32 lanes, negative where it is not active. A copy is
+ * cp.async of 16 bytes past the first-level cache, both sides. */
+void tess_gpu_count_from_zero(tess_gpu_prediction *sum);
+void tess_gpu_count_global(tess_gpu_prediction *sum, double times, const int64_t *address, int64_t width, bool store);
+void tess_gpu_count_shared(tess_gpu_prediction *sum, double times, const int64_t *address, int64_t width, bool store);
+void tess_gpu_count_copies(tess_gpu_prediction *sum, double times, const int64_t *from, const int64_t *to);
 
 /* With which a row's `finish` reads what it wants to name: `size` bytes of an operand, `offset` bytes beyond its first element. */
 typedef struct tess_gpu_peek tess_gpu_peek;

@@ -20,13 +20,7 @@ enum {
 
 static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
 
-/* How outputs are cut: sets of outputs side by side that follow one another, or strips of a set. */
-typedef struct shape {
-    int64_t across, sets, inner; /* of a patch; sets that follow one another in all */
-    int group, each, vector, threads, patch, blocks;
-    bool linear, shifted, pad;
-    double conflicts;
-} shape;
+typedef tess_reduce_gpu_patch shape;
 
 static int64_t width_of(const reduce_problem *p) { return p->kept_size[p->kept - 1]; }
 
@@ -43,8 +37,7 @@ static double conflicts_of(const reduce_problem *p, const shape *s, bool pad) {
     return cost.wavefronts / (cost.wavefronts - cost.conflicts);
 }
 
-/* False: no patch would be worth it. */
-static bool shape_of(const reduce_problem *p, shape *s) {
+bool tess_reduce_gpu_patch_of(const reduce_problem *p, shape *s) {
     const int64_t size = p->in.itemsize, width = width_of(p), column = p->k * size;
     const int lanes = tess_reduce_gpu_lanes(p->k);
     *s = (shape){.across = width, .sets = 1, .inner = 1, .vector = 1};
@@ -87,6 +80,9 @@ static bool shape_of(const reduce_problem *p, shape *s) {
     int registers = 40;
     if (p->kind == REDUCE_VAR || tess_is_complex(p->in.type))
         registers = p->kind == REDUCE_VAR ? 64 : 56;
+    s->follow = s->linear && p->kept > 1 && p->kept_stride[0][p->kept - 2] == column * s->across;
+    s->strips = tess_ceil_div(width, s->across);
+    s->groups = tess_ceil_div(s->inner, s->sets);
     s->blocks = (int)tess_max64(1, tess_min64(SHARED / (s->patch + nodes + 1040), REGISTERS / (registers * s->threads)));
     return s->patch + nodes <= 48 << 10;
 }
@@ -99,7 +95,7 @@ bool tess_reduce_gpu_patches_fit(const tess_problem *problem, const char **why) 
         p->kept_stride[0][p->kept - 1] != p->in.itemsize || p->stride[0][0] < width_of(p) * p->in.itemsize || p->outputs > (int64_t)1 << 33)
         return false;
     *why = "needs rows of at least 128 bytes, or patches of some outputs that fit into shared memory";
-    return shape_of(p, &s);
+    return tess_reduce_gpu_patch_of(p, &s);
 }
 
 /* Measured. */
@@ -107,7 +103,7 @@ bool tess_reduce_gpu_patches_pay(const tess_problem *problem, const char **why) 
     const reduce_problem *p = of(problem);
     shape s;
     *why = "few outputs, or of few elements, are as well read where they lie, and variances wait for arithmetic";
-    if (p->kind == REDUCE_VAR || p->outputs < 4096 || width_of(p) < 2 || !shape_of(p, &s))
+    if (p->kind == REDUCE_VAR || p->outputs < 4096 || width_of(p) < 2 || !tess_reduce_gpu_patch_of(p, &s))
         return false;
     if (tess_is_complex(p->in.type))
         return p->k > (p->kind == REDUCE_PROD ? 128 : 64);
@@ -123,12 +119,10 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     int64_t block[12 + 3 * (TESS_MAX_NDIM + 1)], *at = block;
     shape s;
     (void)device;
-    if (!shape_of(p, &s))
+    if (!tess_reduce_gpu_patch_of(p, &s))
         return;
-    const bool sets = s.linear && p->kept > 1 && p->kept_stride[0][last - 1] == p->k * size * s.across;
-    const int outer = last - sets;
-    const int64_t strips = tess_ceil_div(width_of(p), s.across), groups = tess_ceil_div(s.inner, s.sets);
-    const int64_t blocks = s.inner * width_of(p) > 0 ? p->outputs / (s.inner * width_of(p)) * strips * groups : 0;
+    const int outer = last - s.follow;
+    const int64_t blocks = s.inner * width_of(p) > 0 ? p->outputs / (s.inner * width_of(p)) * s.strips * s.groups : 0;
     tess_gpu_unit(layout, &tree_patches);
     tess_reduce_gpu_node_options(layout, p);
     tess_gpu_option(layout, "-DNARROW=1");
@@ -142,13 +136,13 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     tess_gpu_option(layout, "-DTHREADS=%d", s.threads);
     tess_gpu_option(layout, "-DPATCH=%d", s.patch);
     tess_gpu_option(layout, "-DAT_LEAST=%d", s.blocks);
-    *at++ = strips;
+    *at++ = s.strips;
     *at++ = width_of(p);
-    *at++ = groups;
+    *at++ = s.groups;
     *at++ = s.inner;
     *at++ = p->stride[0][0] / size;
-    *at++ = sets ? p->kept_stride[0][last - 1] / size : 0;
-    *at++ = sets ? p->kept_stride[1][last - 1] / p->out.itemsize : 0;
+    *at++ = s.follow ? p->kept_stride[0][last - 1] / size : 0;
+    *at++ = s.follow ? p->kept_stride[1][last - 1] / p->out.itemsize : 0;
     *at++ = p->kept_stride[1][last] / p->out.itemsize;
     *at++ = tess_reduce_gpu_word(p->ddof);
     *at++ = p->k | s.across << 32;
@@ -161,4 +155,5 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     layout->alignment = !s.linear && !s.shifted && s.vector > 1 ? s.vector * size : 0;
 }
 
-const tess_gpu_row tess_reduce_gpu_patches = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_out};
+const tess_gpu_row tess_reduce_gpu_patches = {
+    .headers = headers, .production = true, .least_arch = 80, .lay_out = lay_out, .predict = tess_reduce_predict_patches};

@@ -62,7 +62,16 @@ int64_t tess_reduce_gpu_chunks(const reduce_problem *p,
                                int64_t size);         /* of so many elements, into which they are cut; 1 where no segment is longer */
 bool tess_reduce_gpu_turned(const reduce_problem *p); /* whether outputs lie nearer to each other than a segment's elements */
 
-/* gpu_patches.c */
+/* gpu_patches.c: how outputs are cut: sets of outputs side by side that follow one another, or strips of a set. */
+typedef struct tess_reduce_gpu_patch {
+    int64_t across, sets, inner; /* of a patch; sets that follow one another in all */
+    int64_t strips, groups;      /* patches of a set; of the sets that follow one another */
+    int group, each, vector, threads, patch, blocks;
+    bool linear, shifted, pad, follow; /* follow: there is an axis of such sets */
+    double conflicts;
+} tess_reduce_gpu_patch;
+bool tess_reduce_gpu_patch_of(const reduce_problem *p, tess_reduce_gpu_patch *patch);           /* false: no patch would be worth it */
+void tess_reduce_predict_patches(const tess_problem *problem, tess_gpu_prediction *prediction); /* gpu_patches_predict.c */
 extern const tess_gpu_row tess_reduce_gpu_patches;
 bool tess_reduce_gpu_patches_fit(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_patches_pay(const tess_problem *problem, const char **why);
@@ -103,7 +112,9 @@ int64_t tess_reduce_gpu_room(const tess_reduce_gpu_shape *shape);               
 int tess_reduce_gpu_rounds(
     const reduce_problem *p);         /* of 256 elements, whose lanes a thread takes one after another; 1 also where it takes them round by round */
 int tess_reduce_gpu_lanes(int64_t k); /* of the tree that have an element, rounded up to a power of two */
-void tess_reduce_predict_short(const tess_problem *problem, tess_gpu_prediction *prediction); /* gpu_short_predict.c */
+void tess_reduce_gpu_groups_shape(const reduce_problem *p, tess_reduce_gpu_shape *shape);
+void tess_reduce_predict_short(const tess_problem *problem, tess_gpu_prediction *prediction);  /* gpu_short_predict.c */
+void tess_reduce_predict_groups(const tess_problem *problem, tess_gpu_prediction *prediction); /* gpu_groups_predict.c */
 bool tess_reduce_gpu_short_fits(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_short_pays(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_groups_fit(const tess_problem *problem, const char **why);

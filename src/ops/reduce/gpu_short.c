@@ -264,23 +264,27 @@ static void lay_out_short(const tess_problem *problem, const tess_gpu_device *de
 
 /* ---- reduce/tree_groups ---- */
 
+void tess_reduce_gpu_groups_shape(const reduce_problem *p, shape *s) {
+    const int last = p->kept - 1, lanes = tess_reduce_gpu_lanes(p->k);
+    const bool turned = p->kept > 0 && llabs(p->kept_stride[0][last]) < llabs(p->stride[0][p->rank - 1]) && p->kept_stride[0][last] != 0;
+    *s = (shape){
+        .vector = 1, .warps = 8, .blocks = 4 + (p->kind == REDUCE_PROD && p->in.type == tess_c64), .hold = 1, .turned = turned}; /* measured */
+    s->each = lanes <= 16 && turned                  ? lanes
+              : lanes <= 64 || p->k > REDUCE_LANES   ? 8
+              : turned                               ? lanes / 8
+              : p->in.itemsize <= 4 && !adds_wide(p) ? 16
+                                                     : 8; /* measured */
+    s->each = (int)tess_min64(s->each, lanes);
+    s->group = lanes / s->each;
+}
+
 static void lay_out_groups(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const reduce_problem *p = of(problem);
-    const int last = p->kept - 1, lanes = tess_reduce_gpu_lanes(p->k);
     const int64_t size = p->in.itemsize;
     int64_t block[3 + 5 * (TESS_MAX_NDIM + 1)], *at = block;
     shape s;
     (void)device;
-    const bool turned = p->kept > 0 && llabs(p->kept_stride[0][last]) < llabs(p->stride[0][p->rank - 1]) && p->kept_stride[0][last] != 0;
-    s = (shape){
-        .vector = 1, .warps = 8, .blocks = 4 + (p->kind == REDUCE_PROD && p->in.type == tess_c64), .hold = 1, .turned = turned}; /* measured */
-    s.each = lanes <= 16 && turned                ? lanes
-             : lanes <= 64 || p->k > REDUCE_LANES ? 8
-             : turned                             ? lanes / 8
-             : size <= 4 && !adds_wide(p)         ? 16
-                                                  : 8; /* measured */
-    s.each = (int)tess_min64(s.each, lanes);
-    s.group = lanes / s.each;
+    tess_reduce_gpu_groups_shape(p, &s);
     const int at_once = 32 / s.group;
     int64_t turns = 4;
     while (turns > 1 && p->outputs < BUSY * turns * at_once)
@@ -358,5 +362,9 @@ const tess_gpu_row tess_reduce_gpu_short = {.headers = headers,
                                             .least_arch = 80,
                                             .lay_out = lay_out_short,
                                             .predict = tess_reduce_predict_short},
-                   tess_reduce_gpu_groups = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_out_groups},
+                   tess_reduce_gpu_groups = {.headers = headers,
+                                             .production = true,
+                                             .least_arch = 80,
+                                             .lay_out = lay_out_groups,
+                                             .predict = tess_reduce_predict_groups},
                    tess_reduce_gpu_exact_short = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_out_exact};

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * test_reduce_counts_gpu.c - proves: tree_groups and tree_patches count what their formulas say, on the virtual GPU: lengths, numbers of outputs and layouts that leave warps and
+ * blocks incomplete and begin rows anywhere, elements and results of every size. */
+#include "gpu_counts.h"
+#include "ops/reduce/gpu_reduce.h"
+
+static tess_context *context;
+static tess_engine engine;
+
+typedef struct counted {
+    tess_reduction operation;
+    tess_type in, out;
+    int ndim;
+    int64_t shape[4], pitch[4]; /* pitch: of the array that the elements are a part of, 0: the same */
+    int axes, axis[2];
+    tess_nan nan;
+} counted;
+
+/* Returns how many numbers were compared. */
+static int check(const char *row, const counted *c, bool exact) {
+    int64_t shape[4], strides[4], bytes = 0, kept[4];
+    int ndim = 0;
+    char what[128], *in, *out;
+    for (int d = c->ndim - 1, step = 1; d >= 0; step *= (int)(c->pitch[d] ? c->pitch[d] : c->shape[d]), d--) {
+        strides[d] = step;
+        bytes = step * (c->pitch[d] ? c->pitch[d] : c->shape[d]) * (int64_t)tess_type_size(c->in);
+    }
+    memcpy(shape, c->shape, sizeof shape);
+    for (int d = 0; d < c->ndim; d++)
+        if (d != c->axis[0] && (c->axes == 1 || d != c->axis[1]))
+            kept[ndim++] = c->shape[d];
+    int64_t outputs = 1;
+    for (int d = 0; d < ndim; d++)
+        outputs *= kept[d];
+    in = malloc((size_t)bytes);
+    out = calloc((size_t)outputs, 16);
+    assert_true(in && out);
+    for (int64_t i = 0; i < bytes; i++) /* finite in every type */
+        in[i] = (char)((i * 37 + i / 251) % 60);
+    const DLTensor from = tess_view(in, c->in, c->ndim, shape, strides), to = tess_view(out, c->out, ndim, kept, NULL);
+    const tess_reduce_options options = {
+        .struct_size = sizeof options, .axes = c->axis, .naxes = c->axes, .nan = c->nan, .exact = exact, .call = {.engine = engine, .strategy = row}};
+    tess_plan *plan;
+    assert_tess_ok(tess_plan_reduce(&plan, context, c->operation, &from, &to, &options));
+    snprintf(what, sizeof what, "%s of %lld x %lld x %lld x %lld %s along %d", tess_reduction_name(c->operation), (long long)c->shape[0],
+             (long long)c->shape[1], (long long)c->shape[2], (long long)c->shape[3], tess_type_name(c->in), c->axis[0]);
+    const int compared = gpu_counts_check(plan, in, NULL, out, what);
+    tess_plan_free(plan);
+    free(in);
+    free(out);
+    return compared;
+}
+
+static void check_all(const char *row, const counted *cases, int count, bool exact, int numbers) {
+    if (engine != TESS_ENGINE_VIRTUAL)
+        return;
+    gpu_counts_begin(context);
+    for (int i = 0; i < count; i++)
+        assert_true(check(row, &cases[i], exact) >= numbers);
+    gpu_counts_end(context);
+}
+
+/* Threads of a group side by side and turned; rounds of one output and of 32; outputs along one, two and three axes; elements along two; two looks. */
+static void tree_groups(void **state) {
+    (void)state;
+    static const counted cases[] = {{TESS_SUM, tess_f32, tess_f32, 2, {1000, 9}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 2, {777, 31}, {0, 33}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 2, {31, 1777}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 2, {100, 1777}, {0, 1800}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f32, tess_f64, 2, {200, 333}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_u8, tess_u64, 2, {777, 13}, {0}, 1, {1}, 0},
+                                    {TESS_MAX, tess_u8, tess_u8, 2, {7, 1001}, {0}, 1, {0}, 0},
+                                    {TESS_MAX, tess_f16, tess_f16, 2, {300, 70}, {0, 75}, 1, {1}, 0},
+                                    {TESS_ARGMAX, tess_f16, tess_i64, 3, {41, 11, 37}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f64, tess_f64, 3, {1000, 8, 3}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f64, tess_f32, 3, {70, 5, 300}, {0, 0, 301}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 4, {9, 14, 10, 33}, {0, 0, 0, 37}, 2, {0, 2}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 4, {9, 14, 10, 33}, {0}, 2, {1, 3}, 0},
+                                    {TESS_MEAN, tess_i16, tess_f64, 4, {5, 6, 7, 8}, {0}, 1, {2}, 0},
+                                    {TESS_VAR, tess_f32, tess_f32, 2, {99, 100}, {0}, 1, {1}, 0},
+                                    {TESS_VAR, tess_f32, tess_f32, 2, {5, 99}, {0}, 1, {0}, 0},
+                                    {TESS_VAR, tess_f64, tess_f64, 2, {13, 700}, {0, 701}, 1, {1}, 0},
+                                    {TESS_STD, tess_u8, tess_f64, 2, {600, 45}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f32, tess_f64, 2, {11, 1025}, {0, 1027}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 2, {11, 1025}, {0, 1027}, 1, {1}, 0},
+                                    {TESS_PROD, tess_f64, tess_f64, 2, {513, 21}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_c64, tess_c64, 2, {345, 7}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_c128, tess_c128, 2, {7, 345}, {0}, 1, {0}, 0},
+                                    {TESS_PROD, tess_c64, tess_c128, 2, {33, 111}, {0}, 1, {1}, 0},
+                                    {TESS_NORM2, tess_f32, tess_f32, 2, {50, 300}, {0}, 1, {1}, 0},
+                                    {TESS_MIN, tess_f64, tess_f64, 2, {50, 300}, {0}, 1, {0}, TESS_NAN_OMIT},
+                                    {TESS_COUNT_NONZERO, tess_bool, tess_i64, 2, {1, 300}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 2, {999, 16}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 2, {16, 64}, {0, 65}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f64, tess_f64, 2, {16, 128}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_c64, tess_c64, 2, {128, 112}, {0}, 1, {0}, 0},
+                                    {TESS_MEAN, tess_f32, tess_f32, 2, {256, 112}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 2, {512, 9}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f16, tess_f32, 2, {32, 2}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_bf16, tess_f64, 2, {1, 64}, {0}, 1, {0}, 0},
+                                    {TESS_MEAN, tess_c64, tess_c64, 2, {64, 64}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 1, {30}, {0}, 1, {0}, 0}};
+    check_all("reduce/tree_groups", cases, TESS_COUNT(cases), false, 11);
+}
+
+/* Sets that are one run, cut and whole, several a block; strips of long rows, the last one narrower; rows by 16, 8 and 4 bytes and where no vectors fit. */
+static void tree_patches(void **state) {
+    (void)state;
+    static const counted cases[] = {{TESS_SUM, tess_f32, tess_f32, 2, {200, 33}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 3, {50, 40, 7}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 3, {50, 200, 31}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f64, tess_f32, 3, {33, 100, 3}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_u8, tess_u64, 3, {21, 64, 13}, {0}, 1, {1}, 0},
+                                    {TESS_MAX, tess_f16, tess_f16, 3, {21, 100, 17}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 2, {100, 1000}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 2, {256, 515}, {0, 517}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f32, tess_f64, 2, {77, 514}, {0, 518}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f16, tess_f16, 2, {130, 1001}, {0}, 1, {0}, 0},
+                                    {TESS_MAX, tess_u8, tess_u8, 2, {70, 3001}, {0}, 1, {0}, 0},
+                                    {TESS_MAX, tess_u8, tess_u8, 2, {250, 4096}, {0}, 1, {0}, 0},
+                                    {TESS_ARGMAX, tess_i16, tess_i64, 3, {3, 90, 600}, {0, 0, 604}, 1, {1}, 0},
+                                    {TESS_ARGMIN, tess_f64, tess_i64, 2, {130, 600}, {0}, 1, {0}, 0},
+                                    {TESS_COUNT_NONZERO, tess_f32, tess_i64, 2, {200, 333}, {0}, 1, {0}, 0},
+                                    {TESS_MEAN, tess_i32, tess_f64, 2, {200, 333}, {0}, 1, {0}, 0},
+                                    {TESS_VAR, tess_f32, tess_f32, 3, {9, 100, 20}, {0}, 1, {1}, 0},
+                                    {TESS_VAR, tess_u8, tess_f64, 2, {100, 777}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_c64, tess_c64, 2, {100, 333}, {0}, 1, {0}, 0},
+                                    {TESS_PROD, tess_c128, tess_c128, 3, {9, 100, 5}, {0}, 1, {1}, 0},
+                                    {TESS_NORM2, tess_f32, tess_f32, 3, {4, 100, 200}, {0, 0, 256}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 3, {4, 100, 200}, {0, 0, 256}, 1, {1}, TESS_NAN_OMIT},
+                                    {TESS_SUM, tess_f32, tess_f32, 3, {50, 33, 9}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 3, {51, 64, 8}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f64, tess_f64, 3, {51, 45, 9}, {0}, 1, {1}, 0},
+                                    {TESS_MAX, tess_f64, tess_f64, 3, {57, 47, 10}, {0}, 1, {1}, 0},
+                                    {TESS_MAX, tess_f32, tess_f32, 3, {51, 47, 11}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_u8, tess_u64, 3, {51, 47, 11}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_c64, tess_c64, 3, {57, 47, 7}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_c128, tess_c128, 3, {57, 47, 7}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_c64, tess_c64, 3, {57, 40, 16}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_i16, tess_i64, 3, {57, 33, 16}, {0}, 1, {1}, 0},
+                                    {TESS_ARGMAX, tess_f32, tess_i64, 3, {57, 64, 16}, {0}, 1, {1}, 0},
+                                    {TESS_PROD, tess_c64, tess_c64, 3, {9, 100, 5}, {0}, 1, {1}, 0},
+                                    {TESS_PROD, tess_c64, tess_c128, 3, {9, 100, 5}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_c128, tess_c128, 3, {9, 100, 5}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_c64, tess_c128, 3, {9, 100, 5}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_c64, tess_c64, 3, {9, 200, 5}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f64, tess_f64, 3, {9, 200, 5}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 3, {9, 200, 5}, {0}, 1, {1}, 0},
+                                    {TESS_PROD, tess_f32, tess_f32, 3, {9, 200, 5}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_f64, 3, {9, 200, 5}, {0}, 1, {1}, 0},
+                                    {TESS_NORM1, tess_c64, tess_f32, 3, {9, 200, 5}, {0}, 1, {1}, 0},
+                                    {TESS_MEAN, tess_c64, tess_c64, 3, {9, 200, 5}, {0}, 1, {1}, 0},
+                                    {TESS_STD, tess_f64, tess_f64, 3, {9, 200, 5}, {0}, 1, {1}, 0},
+                                    {TESS_MAX, tess_u64, tess_u64, 3, {9, 200, 5}, {0}, 1, {1}, 0},
+                                    {TESS_MAX, tess_u8, tess_u8, 3, {91, 200, 11}, {0}, 1, {1}, 0},
+                                    {TESS_ARGMIN, tess_u8, tess_i64, 3, {9, 240, 41}, {0}, 1, {1}, 0},
+                                    {TESS_ARGMIN, tess_f16, tess_i64, 3, {9, 240, 41}, {0}, 1, {1}, 0},
+                                    {TESS_ANY, tess_f32, tess_bool, 3, {9, 200, 11}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 2, {8, 100000}, {0}, 1, {0}, 0}};
+    check_all("reduce/tree_patches", cases, TESS_COUNT(cases), false, 5);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(tree_groups), cmocka_unit_test(tree_patches)};
+    return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
+}
