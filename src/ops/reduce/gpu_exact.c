@@ -8,19 +8,19 @@ extern const char tess_kernel_reduce_gpu_exact_cu[], tess_kernel_reduce_gpu_exac
     tess_kernel_reduce_gpu_exact_pieces_cuh[], tess_kernel_reduce_gpu_exact_strip_cuh[];
 static const tess_gpu_text gpu_exact = {"reduce/gpu_exact.cu", tess_kernel_reduce_gpu_exact_cu},
                            exact_segments = {"reduce/gpu_exact_segments.cu", tess_kernel_reduce_gpu_exact_segments_cu},
-                           exact_stretches = {"reduce/gpu_exact_stretches.cu", tess_kernel_reduce_gpu_exact_stretches_cu},
-                           pieces_header = {"ops/reduce/gpu_exact_pieces.cuh", tess_kernel_reduce_gpu_exact_pieces_cuh},
-                           strip_header = {"ops/reduce/gpu_exact_strip.cuh", tess_kernel_reduce_gpu_exact_strip_cuh};
+                           exact_stretches = {"reduce/gpu_exact_stretches.cu", tess_kernel_reduce_gpu_exact_stretches_cu};
 const tess_gpu_text tess_reduce_gpu_exact_header = {"ops/reduce/gpu_exact.cuh", tess_kernel_reduce_gpu_exact_cuh},
                     tess_reduce_gpu_exact_group_header = {"ops/reduce/gpu_exact_group.cuh", tess_kernel_reduce_gpu_exact_group_cuh},
+                    tess_reduce_gpu_exact_pieces_header = {"ops/reduce/gpu_exact_pieces.cuh", tess_kernel_reduce_gpu_exact_pieces_cuh},
+                    tess_reduce_gpu_exact_strip_header = {"ops/reduce/gpu_exact_strip.cuh", tess_kernel_reduce_gpu_exact_strip_cuh},
                     tess_reduce_gpu_segment_header = {"ops/reduce/gpu_segment.cuh", tess_kernel_reduce_gpu_segment_cuh};
 static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
                                                &tess_reduce_gpu_tree_header,
                                                &tess_reduce_gpu_complex_header,
                                                &tess_reduce_gpu_exact_header,
                                                &tess_reduce_gpu_exact_group_header,
-                                               &pieces_header,
-                                               &strip_header,
+                                               &tess_reduce_gpu_exact_pieces_header,
+                                               &tess_reduce_gpu_exact_strip_header,
                                                &tess_reduce_gpu_stage_header,
                                                &tess_reduce_gpu_segment_header,
                                                &tess_reduce_gpu_types_header,
@@ -173,7 +173,7 @@ static void lay_out_stretches(const tess_problem *problem, const tess_gpu_device
     const int tile = far ? 8192 : 4096, warps = far ? 4 : 8, parts = p->acc == tess_c128 ? 2 : 1;
     const int64_t piece = tess_min64(piece_of(p), LONGEST_PIECE);
     tess_reduce_gpu_cut n;
-    const int64_t *cuts = tess_reduce_gpu_cuts(p, tile, piece, &n);
+    const int64_t *cuts = tess_reduce_gpu_cuts(p, tile, piece, false, &n);
     int64_t block[4 + 3 * (TESS_MAX_NDIM + 1)], *at = block;
     (void)device;
     if (!cuts) {

@@ -42,4 +42,54 @@ __device__ void put_pieces(result *to, const i64 *partial, i64 pieces) {
     if (threadIdx.x < 32)
         put_rounded(to, limbs, flags, words[0][0][LIMBS + 1]);
 }
+
+// What pieces come to, as a warp has it in shared memory.
+struct accumulator {
+    i64 words[PARTS][WORDS], limbs[PARTS][LIMBS];
+    int flags[PARTS];
+};
+
+// An output from the accumulators of its pieces, by one warp, or by all of a block's.
+__device__ void put_merged(result *to, const i64 *partial, i64 pieces, accumulator *all, int warps) {
+    enum { TURNS = (PLACES + 31) / 32 };
+    const int lane = threadIdx.x % 32, warp = warps > 1 ? threadIdx.x / 32 : 0;
+    accumulator &mine = all[threadIdx.x / 32];
+    const auto is_flag = [](int place) { return place % WORDS == LIMBS; };
+    i64 sum[TURNS] = {};
+    const auto add = [&](int turn, i64 word) { sum[turn] = is_flag(turn * 32 + lane) ? sum[turn] | word : sum[turn] + word; };
+#pragma unroll 4
+    for (i64 i = warp; i < pieces; i += warps)
+#pragma unroll
+        for (int turn = 0; turn < TURNS; turn++)
+            if (turn * 32 + lane < PLACES)
+                add(turn, partial[i * PLACES + turn * 32 + lane]);
+    if (warps > 1) {
+        __syncthreads(); // what the one before has in shared memory is read
+#pragma unroll
+        for (int turn = 0; turn < TURNS; turn++)
+            if (turn * 32 + lane < PLACES)
+                mine.words[0][turn * 32 + lane] = sum[turn];
+        __syncthreads();
+        if (warp > 0)
+            return;
+        for (int other = 1; other < warps; other++)
+#pragma unroll
+            for (int turn = 0; turn < TURNS; turn++)
+                if (turn * 32 + lane < PLACES)
+                    add(turn, all[other].words[0][turn * 32 + lane]);
+    }
+    __syncwarp();
+#pragma unroll
+    for (int turn = 0; turn < TURNS; turn++) {
+        const int place = turn * 32 + lane, which = place / WORDS, word = place % WORDS;
+        if (place < PLACES && word < LIMBS)
+            mine.limbs[which][word] = sum[turn];
+        else if (place < PLACES && word == LIMBS)
+            mine.flags[which] = (int)sum[turn];
+        else if (place < PLACES)
+            mine.words[which][word] = sum[turn];
+    }
+    __syncwarp();
+    put_rounded(to, mine.limbs, mine.flags, mine.words[0][LIMBS + 1]);
+}
 #endif

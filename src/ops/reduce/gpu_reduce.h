@@ -28,14 +28,15 @@
 TESS_REDUCE_RUNGS(RUNG)
 #undef RUNG
 
-enum { REDUCE_GPU_ROWS = 14 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's blocks */ };
+enum { REDUCE_GPU_ROWS = 15 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's blocks */ };
 int64_t tess_reduce_gpu_resident(const tess_gpu_device *device); /* so many of its blocks a device holds at once; NULL = an H200 */
 extern const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS];
 
 extern const tess_gpu_text tess_reduce_gpu_node_header, tess_reduce_gpu_tree_header, tess_reduce_gpu_leaf_header, tess_reduce_gpu_types_header,
     tess_reduce_gpu_complex_header, tess_reduce_gpu_finish_header, tess_reduce_gpu_segment_header, tess_reduce_gpu_packed_header,
-    tess_reduce_gpu_exact_header, tess_reduce_gpu_exact_group_header, tess_reduce_gpu_segment_finish_header, tess_reduce_gpu_stage_header,
-    tess_reduce_gpu_lanes_header, tess_reduce_gpu_moments_header, tess_reduce_gpu_any_order_header, tess_reduce_gpu_run_leaf_header;
+    tess_reduce_gpu_exact_header, tess_reduce_gpu_exact_group_header, tess_reduce_gpu_exact_pieces_header, tess_reduce_gpu_exact_strip_header,
+    tess_reduce_gpu_segment_finish_header, tess_reduce_gpu_stage_header, tess_reduce_gpu_lanes_header, tess_reduce_gpu_moments_header,
+    tess_reduce_gpu_any_order_header, tess_reduce_gpu_run_leaf_header;
 void tess_reduce_gpu_node_options(tess_gpu_layout *layout, const reduce_problem *p); /* the -D of gpu_node.cuh */
 int64_t tess_reduce_gpu_node_size(const reduce_problem *p);                          /* bytes of its struct node, or of gpu_complex.cuh's */
 /* The first `count` kept axes as shape[], in[], out[] of the kernels' structures, with steps in elements; a double as a word of them. */
@@ -52,6 +53,11 @@ bool tess_reduce_gpu_exact_segments_fit(const tess_problem *problem, const char 
 extern const tess_gpu_row tess_reduce_gpu_exact_stretches;
 bool tess_reduce_gpu_exact_stretches_fit(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_exact_stretches_pay(const tess_problem *problem, const char **why);
+
+/* gpu_exact_prefixes.c */
+extern const tess_gpu_row tess_reduce_gpu_exact_prefixes;
+bool tess_reduce_gpu_exact_prefixes_fit(const tess_problem *problem, const char **why);
+bool tess_reduce_gpu_exact_prefixes_pay(const tess_problem *problem, const char **why);
 
 /* gpu_segments.c */
 extern const tess_gpu_row tess_reduce_gpu_segments;
@@ -79,14 +85,15 @@ bool tess_reduce_gpu_patches_pay(const tess_problem *problem, const char **why);
 /* gpu_stretches.c: segments that follow one another, cut into stretches of whole ones, and those that are longer than a stretch into leaves. The list that a row's kernels
  * read begins with two words for each stretch. */
 typedef struct tess_reduce_gpu_cut {
-    int64_t units, shorts;     /* stretches and longer segments; the stretches */
-    int64_t leaves, tops;      /* of the longer ones; those with more leaves than one */
-    int64_t longs, top, words; /* of the list: where the leaves' words begin, and those of the segments with more leaves than one; all of it */
-    bool many;                 /* some have more leaves than a warp pairs */
+    int64_t units, shorts;        /* stretches and longer segments; the stretches */
+    int64_t ranges, leaves, tops; /* of the longer ones; those with more leaves than one */
+    int64_t longs, top, words;    /* of the list: where the leaves' words begin, and those of the segments with more leaves than one; all of it */
+    bool many;                    /* some have more leaves than a warp pairs */
 } tess_reduce_gpu_cut;
 bool tess_reduce_gpu_cuts_fit(const reduce_problem *p, const char **why);
-/* Stretches of `tile` bytes, leaves of fewer than 65536 elements. NULL: no memory for the list, which is the offsets'. */
-int64_t *tess_reduce_gpu_cuts(const reduce_problem *p, int64_t tile, int64_t leaf, tess_reduce_gpu_cut *cut);
+/* Stretches of `tile` bytes, leaves of `leaf` elements, fewer than 65536. run: the longer segments are one run of elements, cut into ranges of `leaf`, fewer than 2^31, and
+ * where segments end. Before the leaves' words are then the numbers of the leaves that ranges begin with. NULL: no memory for the list, which is the offsets'. */
+int64_t *tess_reduce_gpu_cuts(const reduce_problem *p, int64_t tile, int64_t leaf, bool run, tess_reduce_gpu_cut *cut);
 /* The kernels of a row that takes its segments so: how much of each kind a block takes, with how many threads; bytes that a leaf leaves. Those of a leaf and of
  * "finish" are launched only where there is something for them; all of a row's have the same arguments as tree_stretches'. */
 typedef struct tess_reduce_gpu_cut_way {

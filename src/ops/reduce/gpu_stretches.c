@@ -115,13 +115,13 @@ static int64_t leaf_of(const reduce_problem *p) {
 
 typedef tess_reduce_gpu_cut pieces;
 
-/* Where stretches begin: pairs of an element and twice its segment; or a segment longer than `tile` bytes, plus one. Behind them the end, then what
- * gpu_long_segments.cuh asks for, `longs` and `tops`. `sum` NULL: counts alone; else it is what that gave. */
-static pieces cut(const reduce_problem *p, int64_t tile, int64_t leaf, const pieces *sum, int64_t *list) {
+/* Where stretches begin: pairs of an element and twice its segment; or a segment longer than `tile` bytes, plus one. Behind them the end, then what the kernels
+ * ask for of longer ones, `longs` and `tops`, before them the ranges' `firsts`. `sum` NULL: counts alone; else it is what that gave. */
+static pieces cut(const reduce_problem *p, int64_t tile, int64_t leaf, bool run, const pieces *sum, int64_t *list) {
     const int64_t *offset = p->offsets, size = p->in.itemsize;
-    int64_t *longs = sum ? list + 2 * (sum->units + 1) : NULL, *tops = sum ? longs + 2 * sum->leaves : NULL;
+    int64_t *firsts = sum ? list + 2 * (sum->units + 1) : NULL, *longs = sum ? list + sum->longs : NULL, *tops = sum ? list + sum->top : NULL;
     pieces n = {0};
-    int64_t first = 0; /* the open stretch's first segment */
+    int64_t first = 0, done = 0; /* the open stretch's first segment; elements of longer ones, or of the segment, that are in leaves */
     bool open = false;
     for (int64_t s = 0; s < p->segments; s++) {
         bool is_long = (offset[s + 1] - offset[s]) * size > tile;
@@ -140,7 +140,8 @@ static pieces cut(const reduce_problem *p, int64_t tile, int64_t leaf, const pie
         n.shorts += !is_long;
         if (!is_long)
             continue;
-        const int64_t leaves = tess_ceil_div(offset[s + 1] - offset[s], leaf);
+        done = run ? done : 0;
+        const int64_t leaves = tess_ceil_div(done % leaf + offset[s + 1] - offset[s], leaf);
         if (leaves > 1 && sum) {
             tops[3 * n.tops] = s;
             tops[3 * n.tops + 1] = n.leaves;
@@ -148,28 +149,37 @@ static pieces cut(const reduce_problem *p, int64_t tile, int64_t leaf, const pie
         }
         n.tops += leaves > 1;
         n.many |= leaves > FEW_LEAVES;
-        for (int64_t at = offset[s]; at < offset[s + 1]; at += leaf, n.leaves++)
+        for (int64_t at = offset[s], here; at < offset[s + 1]; at += here, done += here, n.leaves++) {
+            here = tess_min64(leaf - done % leaf, offset[s + 1] - at);
+            if (run && done % leaf == 0) {
+                if (sum)
+                    firsts[n.ranges] = n.leaves;
+                n.ranges++;
+            }
             if (sum) {
                 longs[2 * n.leaves] = at;
-                longs[2 * n.leaves + 1] = s << 16 | tess_min64(leaf, offset[s + 1] - at);
+                longs[2 * n.leaves + 1] = s << (run ? 31 : 16) | here;
             }
+        }
     }
     if (sum) {
         list[2 * n.units] = offset[p->segments];
         list[2 * n.units + 1] = 2 * p->segments;
+        if (run)
+            firsts[n.ranges] = n.leaves;
     }
     return n;
 }
 
-int64_t *tess_reduce_gpu_cuts(const reduce_problem *p, int64_t tile, int64_t leaf, pieces *n) {
+int64_t *tess_reduce_gpu_cuts(const reduce_problem *p, int64_t tile, int64_t leaf, bool run, pieces *n) {
     bool made;
-    *n = cut(p, tile, leaf, NULL, NULL);
-    n->longs = 2 * (n->units + 1);
+    *n = cut(p, tile, leaf, run, NULL, NULL);
+    n->longs = 2 * (n->units + 1) + (run ? n->ranges + 1 : 0);
     n->top = n->longs + 2 * n->leaves;
     n->words = n->top + 3 * n->tops;
     int64_t *list = tess_reduce_offsets_room(p->base.context, p->offsets, n->words, &made);
     if (list && !made)
-        cut(p, tile, leaf, n, list);
+        cut(p, tile, leaf, run, n, list);
     return list;
 }
 
@@ -255,7 +265,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     const bool packed = packs(p), run_leaf = !tess_reduce_gpu_any_order(p) && p->kind != REDUCE_VAR && !tess_is_complex(p->in.type);
     const int64_t leaf = leaf_of(p);
     pieces n;
-    const int64_t *cuts = tess_reduce_gpu_cuts(p, s.tile, leaf, &n);
+    const int64_t *cuts = tess_reduce_gpu_cuts(p, s.tile, leaf, false, &n);
     int64_t block[4 + 3 * (TESS_MAX_NDIM + 1)], *at = block;
     (void)device;
     if (!cuts) {

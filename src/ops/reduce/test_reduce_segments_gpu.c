@@ -367,7 +367,7 @@ static void chosen(void **state) {
         {TESS_SUM, tess_c64, tess_c64, 1000, MOST, "tree_segments"},   {TESS_SUM, tess_c64, tess_c64, 20000, 3000, "tree_stretches"},
         {TESS_PROD, tess_c128, tess_c128, 300, MOST, "tree_segments"}, {TESS_PROD, tess_c128, tess_c128, 20000, 3000, "tree_stretches"},
         {TESS_VAR, tess_f32, tess_f32, 20000, 3000, "tree_stretches"}, {TESS_VAR, tess_f64, tess_f64, 5000, MOST, "tree_lanes"},
-        {TESS_SUM, tess_f32, tess_f32, 200, MOST, "exact_stretches"},  {TESS_SUM, tess_f64, tess_f64, 20000, 3000, "exact_segments"}};
+        {TESS_SUM, tess_f32, tess_f32, 200, MOST, "exact_prefixes"},   {TESS_SUM, tess_f64, tess_f64, 20000, 3000, "exact_segments"}};
     const int axis = 0;
     int64_t *offset = malloc((MOST + 1) * sizeof *offset);
     assert_non_null(offset);
@@ -419,7 +419,8 @@ static void rows_were_compared(void **state) {
     (void)state;
     for (int r = 0; r < tess_reduce_op.gpu_count; r++) {
         const char *name = tess_reduce_op.gpu_rows[r].name;
-        const bool wanted = strstr(name, "segments") || strstr(name, "stretches") || strcmp(name, "reduce/tree_lanes") == 0;
+        const bool wanted =
+            strstr(name, "segments") || strstr(name, "stretches") || strstr(name, "prefixes") || strcmp(name, "reduce/tree_lanes") == 0;
         if (wanted && ran[r] < (TESS_SANITIZED ? 3 : 10))
             fail_msg("%s was compared %d times only", name, ran[r]);
     }

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_exact_prefixes.cu - exact sums of segments that follow one another, f32 and smaller: a warp copies a stretch of whole ones to shared memory, as gpu_tree_stretches.cu has
+// it, and a thread has a segment's sum from sums of all that comes before (gpu_exact_prefix.cuh).
+//
+// Segments of a stretch that is not known so go by groups (gpu_exact_group.cuh): ONE_LANES threads take a segment of up to ONE elements, FEW_LANES one of up to SOME, the warp one that is
+// longer. Those longer than a stretch are taken as one run of elements, of which the first warps have as much each, a `range`: so all end together, whatever the lengths. A
+// range is cut where a segment ends; what a piece comes to is rounded if it is a whole segment, else its long accumulator goes to the workspace, and `finish`, a warp a segment, or a block
+// where there are more pieces than FEW_PIECES, merges those of a segment.
+#include "ops/reduce/gpu_exact_group.cuh"
+#include "ops/reduce/gpu_exact_pieces.cuh"
+#include "ops/reduce/gpu_exact_prefix.cuh"
+#include "ops/reduce/gpu_exact_strip.cuh"
+
+
+struct segments {
+    i64 outputs, units;                               // stretches of an output, and segments that are longer
+    i64 ranges, pieces;                               // of those: warps of an output, pieces
+    i64 out_step;                                     // out from one segment to the next
+    i64 shape[KEPT + 1], in[KEPT + 1], out[KEPT + 1]; // the kept axes, slowest first
+};
+
+// What a warp has in shared memory.
+struct room {
+    struct groups {
+        i64 limbs[PARTS][LIMBS];
+        int flags[PARTS];
+    };
+    struct stretch {
+        words<16> tile[ROOM / 16];
+        union {
+            groups alone;
+            prefixes sums;
+        };
+    };
+    union {
+        stretch some;
+        sums one; // of a range
+    };
+};
+
+// What a warp has of its stretch: outputs begin at `out`.
+struct here {
+    const char *tile;
+    int before; // bytes of the tile
+    result *out;
+    i64 out_step;
+    i64 (*limbs)[LIMBS];
+    int *flags;
+};
+
+// Those of 32 segments that are set in `rest`; a lane has where one begins and how many elements it has.
+template <typename WAY> __device__ __forceinline__ void put_some(unsigned rest, const here &h, int begin, int k) {
+    enum { THREADS = WAY::THREADS };
+    while (rest) {
+        unsigned mine = THREADS == 1 ? rest & 1u << threadIdx.x % 32 : rest;
+        if (THREADS == 1)
+            rest = 0;
+#pragma unroll
+        for (int group = 0; THREADS > 1 && group < 32 / THREADS; group++) {
+            mine = group < (int)(threadIdx.x % 32 / THREADS) ? mine & (mine - 1) : mine;
+            rest &= rest - 1;
+        }
+        const int whose = mine ? __ffs(mine) - 1 : 0, first = __shfl_sync(ALL, begin, whose), its = __shfl_sync(ALL, k, whose), n = mine ? its : 0;
+        const int turns = (__reduce_max_sync(ALL, n) + THREADS - 1) / THREADS;
+        put_groups<WAY>(spread{h.tile, h.before + first * (int)sizeof(element), n, turns}, mine != 0, h.limbs, h.flags, h.out + whose * h.out_step);
+    }
+}
+
+// All segments of a stretch by groups: `count` of them, whose elements are counted from `origin`.
+__device__ __noinline__ void put_by_groups(here h, const i64 *offsets, i64 origin, int count) {
+    const int lane = threadIdx.x % 32;
+    for (int base = 0; base < count; base += 32, h.out += 32 * h.out_step) {
+        const int number = base + lane < count ? base + lane : count, begin = (int)(offsets[number] - origin);
+        const int k = number < count ? (int)(offsets[number + 1] - origin) - begin : -1;
+        put_some<way<ONE_LANES, ONE / ONE_LANES, 0>>(__ballot_sync(ALL, k >= 0 && k <= ONE), h, begin, k);
+        put_some<way<FEW_LANES, SOME / FEW_LANES, 0>>(__ballot_sync(ALL, k > ONE && k <= SOME), h, begin, k);
+        put_some<way<32, 0, 0>>(__ballot_sync(ALL, k > SOME), h, begin, k);
+    }
+}
+
+__device__ __forceinline__ void put_stretch(room::stretch &mine, const element *in, result *out, const i64 *offsets, const i64 *cuts, const segments &p) {
+    const i64 origin = cuts[0], segment = cuts[1] >> 1;
+    const int lane = threadIdx.x % 32, count = (int)((cuts[3] >> 1) - segment), n = (int)(cuts[2] - origin);
+    char *tile = (char *)mine.tile;
+    out += segment * p.out_step;
+    offsets += segment;
+    int field, later = (int)(offsets[lane < count ? lane + 1 : count] - origin);
+    const int before = stage(tile, part{in + origin, 0, n}, 1);
+    const int bytes = before + n * (int)sizeof(element);
+    if (mine.sums.make(tile, bytes, field)) {
+        const prefixes::starts from(field);
+        const int first = before / (int)sizeof(element);
+        prefixes::sums last = mine.sums.until(tile, bytes, first, from);
+        int last_end = 0;
+        for (int base = 0; base < count; base += 32) {
+            const int end = later, ahead = base + 33 + lane;
+            if (base + 32 < count)
+                later = (int)(offsets[ahead < count ? ahead : count] - origin);
+            const prefixes::sums mine_end = mine.sums.until(tile, bytes, first + end, from);
+            const int other = __shfl_up_sync(ALL, end, 1), begin = lane > 0 ? other : last_end;
+            prefixes::sums mine_begin;
+#pragma unroll
+            for (int i = 0; i < prefixes::NUMBERS; i++) {
+                const u64 its = __shfl_up_sync(ALL, mine_end.part[i], 1);
+                mine_begin.part[i] = lane > 0 ? its : last.part[i];
+                last.part[i] = __shfl_sync(ALL, mine_end.part[i], 31);
+            }
+            last_end = __shfl_sync(ALL, end, 31);
+            const result whole = result_between(mine_end, mine_begin, from, field, end - begin);
+            if (base + lane < count)
+                out[(base + lane) * p.out_step] = whole;
+        }
+        return;
+    }
+    __syncwarp(); // of the sums nothing is read any more
+    put_by_groups(here{tile, before, out, p.out_step, mine.alone.limbs, mine.alone.flags}, offsets, origin, count);
+}
+
+// Behind the cuts: of each range its first piece's number, and the number of pieces; two words for each piece: its first element; 2^31 times its segment plus its elements.
+__device__ __forceinline__ void put_range(sums &mine, const element *in, result *out, const i64 *offsets, i64 *partial, const i64 *range, const i64 *pieces,
+                                          const segments &p) {
+    for (i64 number = range[0]; number < range[1]; number++) {
+        const i64 at = pieces[2 * number], segment = pieces[2 * number + 1] >> 31, k = pieces[2 * number + 1] & 0x7fffffff;
+        i64 counted = 0;
+        __syncwarp();
+        clear(mine);
+        take<true>(neighbours{{0, 0}, {1, 0}}, in + at, 0, STRIP, k, mine, counted);
+        counted = sum_of_group<32>(counted);
+        if (offsets[segment + 1] - offsets[segment] == k)
+            put_rounded(out + segment * p.out_step, mine.limbs, mine.flags, counted);
+        else
+            put_piece(partial + number * PLACES, mine.limbs, mine.flags, counted);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
+    exact_prefixes(const element *in, result *out, const i64 *offsets, const i64 *cuts, i64 *partial, const segments p) {
+    __shared__ room all[WARPS];
+    i64 unit = (i64)blockIdx.x * WARPS + threadIdx.x / 32, output = 0, at_in, at_out;
+    const i64 each = p.ranges + p.units, *ranges = cuts + 2 * (p.units + 1);
+    if (unit >= p.outputs * each)
+        return;
+    if (KEPT > 0) {
+        output = unit / each;
+        unit %= each;
+    }
+    place_of(p, output, at_in, at_out);
+    room &mine = all[threadIdx.x / 32];
+    if (unit < p.ranges)
+        put_range(mine.one, in + at_in, out + at_out, offsets, partial + output * p.pieces * PLACES, ranges + unit, ranges + p.ranges + 1, p);
+    else if (cuts += 2 * (unit - p.ranges); (cuts[1] & 1) == 0)
+        put_stretch(mine.some, in + at_in, out + at_out, offsets, cuts, p);
+}
+
+// `tops` has three words for each segment of several pieces: the segment, its first piece's number, how many there are.
+extern "C" __global__ void __launch_bounds__(32 * TOP_WARPS) finish(result *out, const i64 *partial, const i64 *tops, i64 count, const segments p) {
+    __shared__ accumulator all[TOP_WARPS];
+    const i64 first = (i64)blockIdx.x * TOP_WARPS, last = p.outputs * count;
+    const int warp = threadIdx.x / 32;
+    const auto put = [&](i64 unit, int warps) {
+        i64 at_in, at_out;
+        const i64 output = KEPT > 0 ? unit / count : 0, *top = tops + 3 * (unit - output * count);
+        place_of(p, output, at_in, at_out);
+        put_merged(out + at_out + top[0] * p.out_step, partial + (output * p.pieces + top[1]) * PLACES, top[2], all, warps);
+    };
+    const auto is_few = [&](i64 unit) { return tops[3 * (KEPT > 0 ? unit % count : unit) + 2] <= FEW_PIECES; };
+    if (first + warp < last && is_few(first + warp))
+        put(first + warp, 1);
+    for (i64 unit = first; unit < first + TOP_WARPS && unit < last; unit++)
+        if (!is_few(unit))
+            put(unit, TOP_WARPS);
+}
