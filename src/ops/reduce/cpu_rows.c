@@ -41,7 +41,8 @@ TESS_INLINE next_lines what_next(int bytes) {
 
 #if TESS_VECTOR_BYTES == 32
 /* Two leaves of a row in turns, or where rows are no longer than that two rows, so that memory is read in two places (tess_cpu_reads_in_turns). */
-#define TURNS(name, type, size)                                                                               \
+#define TURNS(name, type, vector, size)                                                                       \
+    PAIR(name, type, vector, size)                                                                            \
     TESS_INLINE void turns_##name(type *to, const char *rows, int64_t step, int64_t count, int64_t k) {       \
         const int64_t half = count / 2;                                                                       \
         int64_t i = 0;                                                                                        \
@@ -68,7 +69,7 @@ TESS_INLINE next_lines what_next(int bytes) {
         }                                                                                                     \
     }
 #else
-#define TURNS(name, type, size)                                                                         \
+#define TURNS(name, type, vector, size)                                                                 \
     TESS_INLINE void turns_##name(type *to, const char *rows, int64_t step, int64_t count, int64_t k) { \
         (void)to, (void)rows, (void)step, (void)count, (void)k;                                         \
     }
@@ -76,7 +77,7 @@ TESS_INLINE next_lines what_next(int bytes) {
 
 #define ROWS(name, type, vector, size)                                                                                         \
     LEAF(name, type, vector, size)                                                                                             \
-    TURNS(name, type, size)                                                                                                    \
+    TURNS(name, type, vector, size)                                                                                            \
     TESS_INLINE void trees_##name(type *to, const char *rows, int64_t step, int64_t count, int64_t k, const next_lines next) { \
         type stack[REDUCE_LEVELS];                                                                                             \
         for (int64_t i = 0; i < count; i++, rows += step) {                                                                    \

@@ -142,46 +142,50 @@ LAST(double, v_f64)
  * them (unroll and jam), so that memory is read in two places in turns, at a third of its speed (Zen 4, AVX2: 11 GB/s in place of 33). Written out, a row is read
  * faster than by a loop of one vector, from memory and from the caches (77 -> 92 % of reading; ordinary pages 65 -> 82); all of it: of f64, whose row is 64 vectors,
  * by two turns of 32 75 %, by one 91. */
-#define LEAF(name, type, vector, size)                                                                            \
-    enum { LANES_##name = TESS_VECTOR_BYTES / (int)sizeof(type), VECTORS_##name = REDUCE_LANES / LANES_##name };  \
-    /* One more row of lanes. */                                                                                  \
-    TESS_INLINE void whole_##name(vector *a, const char *p, const next_lines next) {                              \
-        enum { VECTORS = VECTORS_##name, BYTES = LANES_##name * size };                                           \
-        if (next == LEFT_ALONE)                                                                                   \
-            tess_ask_page(p, VECTORS *BYTES);                                                                     \
-        __asm__ volatile("" ::: "memory");                                                                        \
-        _Pragma("GCC unroll 64") for (int v = 0; v < VECTORS; v++) {                                              \
-            if (next == ASKED_FOR && v * BYTES % 64 == 0)                                                         \
-                tess_prefetch_ahead(p + v * BYTES + AHEAD, 64);                                                   \
-            a[v] = take_##name(a[v], p + v * BYTES);                                                              \
-        }                                                                                                         \
-    }                                                                                                             \
-    /* The last n elements, fewer than a row, and the sum of all lanes. */                                        \
-    TESS_INLINE type end_##name(vector *a, const char *p, int n, const next_lines next) {                         \
-        enum { LANES = LANES_##name, VECTORS = VECTORS_##name, BYTES = LANES * size };                            \
-        const int whole = n / LANES, some = n % LANES;                                                            \
-        if (whole + some > 0) {                                                                                   \
-            _Alignas(64) char last[64] = {0};                                                                     \
-            memcpy(last, p + whole * BYTES, (size_t)some * size);                                                 \
-            if (next == ASKED_FOR)                                                                                \
-                for (int at = 0; at < (whole + 1) * BYTES; at += 64)                                              \
-                    tess_prefetch_ahead(p + at + AHEAD, 64);                                                      \
-            for (int v = 0; v < whole; v++)                                                                       \
-                a[v] = take_##name(a[v], p + v * BYTES);                                                          \
-            a[whole] = take_##name(a[whole], last);                                                               \
-        }                                                                                                         \
-        HALVE(a, VECTORS);                                                                                        \
-        return last_##type(a[0]);                                                                                 \
-    }                                                                                                             \
-    TESS_INLINE type leaf_##name(const char *p, int64_t n, const next_lines next) {                               \
-        vector a[VECTORS_##name];                                                                                 \
-        for (int v = 0; v < VECTORS_##name; v++)                                                                  \
-            a[v] = (vector){0};                                                                                   \
-        for (; n >= REDUCE_LANES; n -= REDUCE_LANES, p += REDUCE_LANES * size)                                    \
-            whole_##name(a, p, next);                                                                             \
-        return end_##name(a, p, (int)n, next);                                                                    \
-    }                                                                                                             \
-    /* Two leaves, of n and m <= n elements, a row of each in turns. */                                           \
+#define LEAF(name, type, vector, size)                                                                           \
+    enum { LANES_##name = TESS_VECTOR_BYTES / (int)sizeof(type), VECTORS_##name = REDUCE_LANES / LANES_##name }; \
+    /* One more row of lanes. */                                                                                 \
+    TESS_INLINE void whole_##name(vector *a, const char *p, const next_lines next) {                             \
+        enum { VECTORS = VECTORS_##name, BYTES = LANES_##name * size };                                          \
+        if (next == LEFT_ALONE)                                                                                  \
+            tess_ask_page(p, VECTORS *BYTES);                                                                    \
+        __asm__ volatile("" ::: "memory");                                                                       \
+        _Pragma("GCC unroll 64") for (int v = 0; v < VECTORS; v++) {                                             \
+            if (next == ASKED_FOR && v * BYTES % 64 == 0)                                                        \
+                tess_prefetch_ahead(p + v * BYTES + AHEAD, 64);                                                  \
+            a[v] = take_##name(a[v], p + v * BYTES);                                                             \
+        }                                                                                                        \
+    }                                                                                                            \
+    /* The last n elements, fewer than a row, and the sum of all lanes. */                                       \
+    TESS_INLINE type end_##name(vector *a, const char *p, int n, const next_lines next) {                        \
+        enum { LANES = LANES_##name, VECTORS = VECTORS_##name, BYTES = LANES * size };                           \
+        const int whole = n / LANES, some = n % LANES;                                                           \
+        if (whole + some > 0) {                                                                                  \
+            _Alignas(64) char last[64] = {0};                                                                    \
+            memcpy(last, p + whole * BYTES, (size_t)some * size);                                                \
+            if (next == ASKED_FOR)                                                                               \
+                for (int at = 0; at < (whole + 1) * BYTES; at += 64)                                             \
+                    tess_prefetch_ahead(p + at + AHEAD, 64);                                                     \
+            for (int v = 0; v < whole; v++)                                                                      \
+                a[v] = take_##name(a[v], p + v * BYTES);                                                         \
+            a[whole] = take_##name(a[whole], last);                                                              \
+        }                                                                                                        \
+        HALVE(a, VECTORS);                                                                                       \
+        return last_##type(a[0]);                                                                                \
+    }                                                                                                            \
+    TESS_INLINE type leaf_##name(const char *p, int64_t n, const next_lines next) {                              \
+        vector a[VECTORS_##name];                                                                                \
+        for (int v = 0; v < VECTORS_##name; v++)                                                                 \
+            a[v] = (vector){0};                                                                                  \
+        for (; n >= REDUCE_LANES; n -= REDUCE_LANES, p += REDUCE_LANES * size)                                   \
+            whole_##name(a, p, next);                                                                            \
+        return end_##name(a, p, (int)n, next);                                                                   \
+    }
+#endif
+
+#if TESS_VECTOR_BYTES == 32
+/* Two leaves, of n and m <= n elements, a row of each in turns. After LEAF. */
+#define PAIR(name, type, vector, size)                                                                            \
     TESS_INLINE void pair_##name(type *first, type *second, const char *p, int64_t n, const char *q, int64_t m) { \
         vector a[VECTORS_##name], b[VECTORS_##name];                                                              \
         for (int v = 0; v < VECTORS_##name; v++)                                                                  \
