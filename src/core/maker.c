@@ -29,7 +29,7 @@ enum { UNKNOWN, ZEN3, ZEN4, ZEN5, OTHER };
 static atomic_int maker, gathers; /* threads that ask at once find the same */
 
 #if defined(__x86_64__)
-/* AMD's family 26, and those after it until somebody measures one; families 23 to 25 without the models of Zen 4. Compilers of 2022 have no name for the first. */
+/* AMD's family 26, and those after it until somebody measures one; families 23 to 25 without the models of Zen 4, of which 23 was not measured. Compilers of 2022 have no name for the first. */
 static int generation(void) {
     unsigned a, b, c, d;
     if (!__get_cpuid(1, &a, &b, &c, &d))

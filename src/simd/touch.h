@@ -36,8 +36,8 @@ TESS_INLINE void tess_touch_next(const void *p, int v, int lines) {
 }
 
 /* A Zen 3 asks for so many lines ahead of each place where it is read in address order, which is less than its memory could send: from two places it reads a fifth
- * faster (src/ops/reduce/README.md). Half of the bytes of a run that are read in turns with as many behind them, a multiple of step: no further apart than is one
- * block of L2. From places megabytes apart it reads slower than from one. */
+ * faster (src/ops/reduce/README.md). Half of the bytes of a run that are read in turns with as many behind them, a multiple of step: the two places are
+ * 128 KiB apart at the most. From the halves of a GiB it reads slower than from one place. */
 TESS_INLINE int64_t tess_half_in_turns(int64_t bytes, int64_t step) {
     enum { MOST = 1 << 18 };
     return tess_min64(bytes, MOST) / 2 / step * step;

@@ -46,12 +46,8 @@ bool tess_reduce_gpu_exact_prefixes_fit(const tess_problem *problem, const char 
 
 bool tess_reduce_gpu_exact_prefixes_pay(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
-    const int64_t most = FEW_PIECES * range_of(p);
     *why = "a segment has so many pieces that one block is long at merging them";
-    for (int64_t s = 0; s < p->segments; s++)
-        if (p->offsets[s + 1] - p->offsets[s] > most)
-            return false;
-    return true;
+    return p->longest <= FEW_PIECES * range_of(p);
 }
 
 /* Threads and blocks: measured. */

@@ -11,7 +11,6 @@
 #include "ops/reduce/gpu_exact_prefix.cuh"
 #include "ops/reduce/gpu_exact_strip.cuh"
 
-
 struct segments {
     i64 outputs, units;                               // stretches of an output, and segments that are longer
     i64 ranges, pieces;                               // of those: warps of an output, pieces
