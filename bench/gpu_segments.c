@@ -65,7 +65,7 @@ void gpu_works_segments(gpu_bench *b) {
     static const struct {
         int64_t mean;
         bool skewed;
-    } lengths[] = {{16, false}, {200, false}, {LONGEST, false}, {16, true}};
+    } lengths[] = {{16, false}, {50, false}, {200, false}, {LONGEST, false}, {16, true}};
     char work[96];
     for (int i = 0; i < (int)(sizeof kinds / sizeof *kinds); i++)
         for (int l = 0; l < (int)(sizeof lengths / sizeof *lengths); l++) {

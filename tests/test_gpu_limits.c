@@ -13,7 +13,7 @@ static FILE *table; /* what is found */
 static int kernels;
 static char seen[128][40]; /* rows */
 static int seen_count;
-static char units[256][TESS_SHA256_SIZE]; /* that were compiled already, for another problem or row */
+static char units[320][TESS_SHA256_SIZE]; /* that were compiled already, for another problem or row */
 static int unit_count;
 
 static const int archs[] = {80, 90, 100};
@@ -56,7 +56,7 @@ static void read_log(const char *log, int arch, const char *row, const char *pro
 }
 
 static void compile(const tess_gpu_source *source, int arch, const char *row, const char *problem) {
-    const char *options[TESS_GPU_OPTIONS + 8] = {"--std=c++17", "--fmad=false", "--ptxas-options=-v"}, *text[16], *name[16];
+    const char *options[TESS_GPU_OPTIONS + 8] = {"--std=c++17", "--fmad=false", "--ptxas-options=-v"}, *text[20], *name[20];
     char architecture[40], *log;
     nvrtcProgram program;
     size_t size;
@@ -223,7 +223,7 @@ static void short_rows(void) {
     }
 }
 
-/* Segments of 16 elements, and of 16 Ki. */
+/* Segments of 16 elements, of 50, and of 16 Ki. */
 static void segments(void) {
     static const struct {
         tess_reduction operation;
@@ -235,14 +235,17 @@ static void segments(void) {
                {TESS_MAX, tess_f32, tess_f32, false, "max f32"},       {TESS_ARGMAX, tess_u8, tess_i64, false, "argmax u8"},
                {TESS_PROD, tess_c64, tess_c64, false, "product c64"},  {TESS_SUM, tess_f64, tess_f64, false, "sum f64"},
                {TESS_SUM, tess_c64, tess_c64, false, "sum c64"},       {TESS_SUM, tess_c128, tess_c128, false, "sum c128"},
+               {TESS_SUM, tess_f16, tess_f16, false, "sum f16"},       {TESS_NORM2, tess_f32, tess_f32, false, "norm2 f32"},
                {TESS_SUM, tess_f32, tess_f32, true, "exact sum f32"},  {TESS_SUM, tess_c64, tess_c64, true, "exact sum c64"}};
+    static const int64_t lengths[] = {16, 50, 16384};
     enum { COUNT = 64 };
     int64_t offsets[COUNT + 1], size = COUNT + 1;
     const DLTensor list = tess_view(offsets, tess_i64, 1, &size, NULL);
     const int axis = 0;
     tess_plan *plan;
     for (int i = 0; i < TESS_COUNT(all); i++)
-        for (int64_t length = 16; length <= 16384; length *= 1024) {
+        for (int l = 0; l < TESS_COUNT(lengths); l++) {
+            const int64_t length = lengths[l];
             char words[80];
             for (int k = 0; k <= COUNT; k++)
                 offsets[k] = k * length;

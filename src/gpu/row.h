@@ -18,7 +18,7 @@
 #include "core/strategy.h"
 #include "gpu/gpu.h"
 
-enum { TESS_GPU_UNITS = 12, TESS_GPU_STEPS = 12, TESS_GPU_ARGUMENTS = 24, TESS_GPU_OPTIONS = 32, TESS_GPU_PIECES = 12, TESS_GPU_ARENA = 24576 };
+enum { TESS_GPU_UNITS = 12, TESS_GPU_STEPS = 12, TESS_GPU_ARGUMENTS = 24, TESS_GPU_OPTIONS = 36, TESS_GPU_PIECES = 12, TESS_GPU_ARENA = 24576 };
 
 typedef enum tess_gpu_place {
     TESS_GPU_VALUE, /* bytes of the layout */

@@ -7,13 +7,14 @@
 #include "ops/reduce/gpu_moments.cuh"
 #endif
 
-// Lanes M, M + APART, ... of LANES, halved; lane_of(m) gives one when it is wanted.
-template <int M, int APART, int LANES, typename T, typename F> __device__ __forceinline__ T subtree(const F &lane_of) {
+// Lanes M, M + APART, ... of LANES, halved; lane_of(m) gives one when it is wanted. From number MOST on there are none.
+template <int M, int APART, int LANES, typename T, int MOST = LANES, typename F> __device__ __forceinline__ T subtree(const F &lane_of) {
     if constexpr (APART >= LANES) {
         return lane_of(M);
     } else {
-        T whole = subtree<M, 2 * APART, LANES, T>(lane_of);
-        merge(whole, subtree<M + APART, 2 * APART, LANES, T>(lane_of));
+        T whole = subtree<M, 2 * APART, LANES, T, MOST>(lane_of);
+        if constexpr (M + APART < MOST)
+            merge(whole, subtree<M + APART, 2 * APART, LANES, T, MOST>(lane_of));
         return whole;
     }
 }

@@ -189,6 +189,16 @@ __device__ void take(node &n, element x, i64 index) {
 #endif
 }
 
+#if KIND == SUM && !OMIT
+// A sum that begins with its first term in place of +0; a zero has that one's sign until it is settled, for +0 is the sum of zeros of any sign that begins with +0.
+__device__ node begun(element x) {
+    node n = nothing();
+    n.value = mapped(x);
+    return n;
+}
+__device__ void settle(node &n) { n.value = n.value + (acc)0; }
+#endif
+
 // The same for elements that come in the order of their numbers.
 __device__ void take_next(node &n, element x, number index) {
 #if KIND == ARG

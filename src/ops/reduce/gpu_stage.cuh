@@ -34,6 +34,14 @@ __device__ part part_of(const rows &p, const element *in, i64 unit) {
     return {in + at_in + first * p.k, at_out + first * p.out_step, p.inner - first < p.stretch ? (int)(p.inner - first) : p.stretch};
 }
 
+// Where something lies in shared memory. Behind a pointer the compiler made each address anew, from the block's place in its cluster on: seven instructions for one load.
+__device__ unsigned in_shared(const void *at) {
+    unsigned place = (unsigned)__cvta_generic_to_shared(at);
+    asm volatile("" : "+r"(place)::"memory");
+    return place;
+}
+template <typename T> __device__ __forceinline__ T at_shared(unsigned place) { return *(const T *)__cvta_shared_to_generic(place); }
+
 __device__ int spot(int byte) { return PAD ? byte + (byte >> 7 << 4) : byte; }
 
 __device__ void put(char *tile, const char *from, int at, bool there) {

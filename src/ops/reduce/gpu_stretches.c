@@ -4,18 +4,25 @@
 #include "ops/reduce/offsets.h"
 
 extern const char tess_kernel_reduce_gpu_tree_stretches_cu[], tess_kernel_reduce_gpu_long_segments_cuh[], tess_kernel_reduce_gpu_blocks_cuh[],
-    tess_kernel_reduce_gpu_turns_cuh[];
+    tess_kernel_reduce_gpu_small_blocks_cuh[], tess_kernel_reduce_gpu_wide_blocks_cuh[], tess_kernel_reduce_gpu_turns_cuh[],
+    tess_kernel_reduce_gpu_sum_turns_cuh[];
 static const tess_gpu_text tree_stretches = {"reduce/gpu_tree_stretches.cu", tess_kernel_reduce_gpu_tree_stretches_cu},
                            long_segments_header = {"ops/reduce/gpu_long_segments.cuh", tess_kernel_reduce_gpu_long_segments_cuh},
                            blocks_header = {"ops/reduce/gpu_blocks.cuh", tess_kernel_reduce_gpu_blocks_cuh},
-                           turns_header = {"ops/reduce/gpu_turns.cuh", tess_kernel_reduce_gpu_turns_cuh};
+                           small_blocks_header = {"ops/reduce/gpu_small_blocks.cuh", tess_kernel_reduce_gpu_small_blocks_cuh},
+                           wide_blocks_header = {"ops/reduce/gpu_wide_blocks.cuh", tess_kernel_reduce_gpu_wide_blocks_cuh},
+                           turns_header = {"ops/reduce/gpu_turns.cuh", tess_kernel_reduce_gpu_turns_cuh},
+                           sum_turns_header = {"ops/reduce/gpu_sum_turns.cuh", tess_kernel_reduce_gpu_sum_turns_cuh};
 static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
                                                &tess_reduce_gpu_tree_header,
                                                &tess_reduce_gpu_complex_header,
                                                &tess_reduce_gpu_finish_header,
                                                &long_segments_header,
                                                &blocks_header,
+                                               &small_blocks_header,
+                                               &wide_blocks_header,
                                                &turns_header,
+                                               &sum_turns_header,
                                                &tess_reduce_gpu_lanes_header,
                                                &tess_reduce_gpu_any_order_header,
                                                &tess_reduce_gpu_moments_header,
@@ -42,14 +49,17 @@ static double mean_of(const reduce_problem *p) { return (double)tess_reduce_gpu_
 /* What goes by words: of floats extremes too. */
 static bool packs(const reduce_problem *p) { return tess_reduce_gpu_packs(p) || (p->kind == REDUCE_EXTREME && p->in.type == tess_f32); }
 
-/* What goes by blocks (gpu_blocks.cuh): small elements, unless a stretch has so few segments that most threads would have none. */
+/* What goes by blocks (gpu_blocks.cuh): small elements of what no order can change, and extremes, places and counts of four bytes, unless a stretch has so few
+ * segments that most threads would have none. */
 static bool by_blocks(const reduce_problem *p) {
     const bool half = p->in.type == tess_f16 || p->in.type == tess_bf16;
     const double mean = mean_of(p), bytes = mean * (double)p->in.itemsize;
+    if (p->in.itemsize == 4)
+        return bytes < 1200 && (p->kind == REDUCE_EXTREME || p->kind == REDUCE_ARG || p->kind == REDUCE_COUNT);
     if (p->in.itemsize > 2 || bytes >= (p->in.itemsize == 1 ? 2500 : 1400) ||
         (p->kind == REDUCE_EXTREME && (half || p->in.itemsize == 1) && mean < 24))
         return false;
-    if (p->in.itemsize == 1 || half)
+    if (p->in.itemsize == 1 || (half && p->kind != REDUCE_ARG))
         return tess_reduce_gpu_packs(p);
     switch (p->kind) {
     case REDUCE_SUM: return p->map == REDUCE_PLAIN && tess_reduce_gpu_any_order(p);
@@ -60,6 +70,23 @@ static bool by_blocks(const reduce_problem *p) {
     case REDUCE_VAR: break;
     }
     return false;
+}
+
+/* Sums of two elements a word where they go in turns. */
+static bool by_words(const reduce_problem *p) { return (p->in.type == tess_f16 || p->in.type == tess_bf16) && p->kind == REDUCE_SUM && !p->omit; }
+
+/* Sums and products that have an order, in turns (gpu_sum_turns.cuh): where threads that have a segment each would wait long, and a warp would have too few
+ * elements of one; measured. */
+static bool in_turns(const reduce_problem *p) {
+    const double mean = mean_of(p);
+    const bool costly = p->kind == REDUCE_PROD || tess_reduce_gpu_node_size(p) > p->in.itemsize;
+    if (p->kind == REDUCE_VAR || tess_reduce_gpu_any_order(p) || mean < (costly || by_words(p) ? 28 : 40))
+        return false;
+    if (p->in.type == tess_c128)
+        return p->kind == REDUCE_SUM && mean < 100;
+    if (p->in.type == tess_c64 && p->kind == REDUCE_PROD)
+        return mean < 150;
+    return mean < (p->kind == REDUCE_SUM && (costly || by_words(p)) ? 600 : 300);
 }
 
 /* What a warp and a multiprocessor have; measured. few: threads of a segment that is not for one thread. */
@@ -77,8 +104,8 @@ static shape shape_of(const reduce_problem *p) {
     const int size = (int)p->in.itemsize;
     shape s = {.tile = longer ? LEAST_TILE : 4096, .warps = 8, .blocks = 6, .few = 8, .one = 32, .some = 256};
     if (by_blocks(p)) {
-        s.tile = bytes < 150 ? 4096 : 8192; /* so that there are segments for all threads */
-        s.warps = bytes < 150 ? 8 : 4;
+        s.tile = bytes < (size == 4 ? 300 : 150) ? 4096 : size == 4 ? 6144 : 8192; /* so that there are segments for all threads */
+        s.warps = s.tile == 4096 && size < 4 ? 8 : 4;
         s.one = s.some = s.tile / size; /* all are a thread's */
     } else if (packed && size < 4) {
         s.few = size == 1 ? 4 : 8;
@@ -92,14 +119,29 @@ static shape shape_of(const reduce_problem *p) {
         s.warps = 4;
     }
     if (p->kind == REDUCE_VAR) {
+        const bool alike = mean < 64 && mean >= (size == 8 ? 28 : 40); /* in turns, all of them */
         s.blocks = size < 8 ? 6 : far ? 5 : 4;
-        s.few = far ? 16 : 8;
-        s.one = far ? 0 : 32;
+        s.few = far ? 16 : alike ? 4 : 8;
+        s.one = far || alike ? 0 : 32;
         s.some = mean < 500 ? 32 * s.few : 0;
     } else if (tess_is_complex(p->in.type))
         s.blocks = wide || p->in.itemsize == 8 ? 5 - (p->kind == REDUCE_PROD) : 4;
     else if ((p->kind == REDUCE_SUM || p->kind == REDUCE_PROD) && tess_reduce_gpu_node_size(p) > 4 && !packed && !wide)
         s.blocks = tess_reduce_gpu_any_order(p) ? 5 : 4;
+    if (in_turns(p)) {
+        const bool product = tess_is_complex(p->in.type) && p->kind == REDUCE_PROD, large = (product && mean >= 40) || p->in.type == tess_c128;
+        s.tile = large ? 8192 : 6144;
+        s.warps = 4;
+        s.blocks = large || p->omit ? 6 : 8;
+        if (product)
+            s.few = mean < 40 ? 4 : mean < 64 ? 8 : 16;
+        else if (by_words(p))
+            s.few = mean < 64 && tess_reduce_gpu_node_size(p) == 4 ? 2 : mean < 128 ? 4 : 16;
+        else
+            s.few = mean < 64 ? 4 : mean < 128 ? 8 : 16;
+        s.one = 0;
+        s.some = (by_words(p) && s.few < 8 ? 64 : 32) * s.few;
+    }
     return s;
 }
 
@@ -294,6 +336,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
         tess_gpu_option(layout, "-DSORTED=%d", p->kind == REDUCE_VAR && p->in.itemsize < 8 && mean_of(p) < 64);
     }
     tess_gpu_option(layout, "-DBLOCKS=%d", by_blocks(p));
+    tess_gpu_option(layout, "-DTURNS=%d", in_turns(p));
     tess_gpu_option(layout, "-DTILE=%d", s.tile);
     tess_gpu_option(layout, "-DPAD=0");
     tess_gpu_option(layout, "-DWARPS=%d", s.warps);

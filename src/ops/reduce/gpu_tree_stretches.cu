@@ -5,8 +5,9 @@
 // host has cut the run into stretches of whole segments, TILE bytes or fewer, so no warp waits for a search. In shared memory a thread
 // takes a segment of up to ONE elements, all of its tree's lanes, in the order in which they halve, so few registers hold them; FEW_LANES threads take one of up to SOME;
 // the warp one that is longer. Lengths may be mixed in any way: those of a kind that are among 32 segments go together, and no thread has more lanes than the
-// longest of them wants. What no order can change keeps one node a thread; small elements of that kind go by blocks of 16 bytes (-DBLOCKS=1, gpu_blocks.cuh), f32 by words (-DPACKED=1,
-// gpu_packed.cuh). Those of moments stay in a thread's registers for the second look (gpu_moments.cuh); where a few threads have a segment they are read again (gpu_turns.cuh).
+// longest of them wants. What has an order and some dozens of elements goes in turns (-DTURNS=1, gpu_sum_turns.cuh). What no order can change keeps one node a thread; elements of up to
+// four bytes of that kind go by blocks of 16 bytes (-DBLOCKS=1, gpu_blocks.cuh), or by words (-DPACKED=1, gpu_packed.cuh). Those of moments stay in a thread's registers for the second
+// look (gpu_moments.cuh); where a few threads have a segment they are read again (gpu_turns.cuh).
 //
 // A segment longer than TILE goes by its leaves (gpu_long_segments.cuh).
 #if IN >= 14
@@ -14,7 +15,7 @@
 #endif
 #include "ops/reduce/gpu_finish.cuh"
 #include "ops/reduce/gpu_lanes.cuh"
-#define FILLED_WORDS (PACKED || BLOCKS)
+#define FILLED_WORDS (PACKED || BLOCKS || TURNS)
 #include "ops/reduce/gpu_stage.cuh"
 #if BLOCKS
 #include "ops/reduce/gpu_blocks.cuh"
@@ -204,6 +205,10 @@ __device__ node many_of(const char *tile, int n) {
 
 #if KIND == VAR
 #include "ops/reduce/gpu_turns.cuh"
+typedef in_turns some_in_turns;
+#elif TURNS
+#include "ops/reduce/gpu_sum_turns.cuh"
+typedef sum_turns some_in_turns;
 #endif
 
 #if SORTED
@@ -315,15 +320,15 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
     int later = (int)(offsets[lane < count ? lane : count] - here.begin);
 #if BLOCKS
     __shared__ summary summaries[WARPS];
-    summary &of = summaries[threadIdx.x / 32];
     const int before = stage(tile, part{from, 0, n}, 1) / SIZE;
-    summarize(of, tile, (before + n + OF_BLOCK - 1) / OF_BLOCK);
+    summarize(summaries[threadIdx.x / 32], tile, (before + n + OF_BLOCK - 1) / OF_BLOCK);
+    const summed of(tile, summaries[threadIdx.x / 32]);
     const auto alone = [&](int begin, int k, int longest) {
-        return k > 0 ? by_blocks(tile, of, before + begin, before + begin + k, (longest + 2 * OF_BLOCK - 2) / OF_BLOCK) : nothing();
+        return k > 0 ? of.between(before + begin, before + begin + k, (longest + 2 * OF_BLOCK - 2) / OF_BLOCK) : nothing();
     };
 #else
     tile += stage(tile, part{from, 0, n}, 1);
-    const auto alone = [&](int begin, int k, int longest) { return some_of<1>(tile + begin * SIZE, k, longest, 0); };
+    const auto alone = [&](int begin, int k, int longest) { return ONE > 0 ? some_of<1>(tile + begin * SIZE, k, longest, 0) : nothing(); };
 #endif
     for (int base = 0; base < count; base += 32) {
         const int begin = later, ahead = base + 32 + lane;
@@ -340,9 +345,9 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
             if (brief)
                 out[(base + lane) * p.out_step] = finished(whole, k, p.ddof);
         }
-#if KIND == VAR
+#if KIND == VAR || TURNS
         if (__any_sync(ALL, k > ONE && k <= SOME)) {
-            in_turns few(tile, begin, k, k > ONE && k <= SOME);
+            some_in_turns few(tile, begin, k, k > ONE && k <= SOME);
             const node whole = few.all();
             if (few.k > 0)
                 out[(base + few.whose) * p.out_step] = finished(whole, few.k, p.ddof);

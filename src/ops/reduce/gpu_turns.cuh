@@ -12,8 +12,8 @@
 // Some of 32 segments. A thread has the beginning, the length and the sums of one of them, number `whose`.
 struct in_turns {
     enum { AT_ONCE = 32 / FEW_LANES, ROWS = 8, OF_ROWS = ROWS * FEW_LANES };
-    static_assert(SOME <= 4 * OF_ROWS && (FEW_LANES == 8 || FEW_LANES == 16),
-                  "rows 2 ROWS apart are of lanes 128 apart, or of one lane: either way they are added");
+    static_assert(SOME <= 4 * OF_ROWS && (FEW_LANES == 4 || FEW_LANES == 8 || FEW_LANES == 16),
+                  "rows 2 ROWS apart are of lanes 64 or 128 apart, or of one lane: either way they are added first");
     const char *tile;
     int begin, k, whose, many;
     int longest, shortest, mine, first; // of the segments side by side; which of them is this group's; the number of the first

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_reduce_segments_gpu.c - proves: segments on GPUs give the reference's bytes: every operation and type, complex elements and exact sums, empty, short and
  * long segments together, segments that begin and end within the axis, axes before and behind, gaps. On a card when there is one, else on the virtual GPU. */
+#include <math.h>
+
 #include "gpu_rows.h"
 #include "hard_sums.h"
 #include "ops/reduce/reduce.h"
@@ -22,8 +24,30 @@ typedef struct work {
     bool exact;
     int ndim, axis;
     int64_t shape[3];
-    int layout, fill; /* fill 4: segments of each kind of hard_sums.h */
+    int layout, fill; /* fill 4: segments of each kind of hard_sums.h; 5: few values */
 } work;
+
+/* Zeros of both signs and what is next to them, so that values are often equal; now and then an infinity, a NaN. */
+static void few_values(hostile_array *a, uint64_t *random) {
+    static const float values[] = {-0.f, 0.f, -0.f, 0.f, 1.f, -1.f, INFINITY, NAN};
+    const tess_type type = tess_type_of(a->tensor.dtype);
+    const int parts = tess_is_complex(type) ? 2 : 1, width = a->itemsize / parts;
+    hostile_fill(a, random, 0);
+    for (int64_t i = 0; type >= tess_f16 && i < hostile_count(a); i++)
+        for (int k = 0; k < parts; k++) {
+            const int which = (int)hostile_between(random, 0, 40);
+            const float x = values[which < TESS_COUNT(values) ? which : which % 6];
+            const double wide = x;
+            uint32_t bits;
+            memcpy(&bits, &x, 4);
+            const uint16_t bf16 = (uint16_t)(bits >> 16), f16 = (uint16_t)((bf16 & 0x8000) | (x != x     ? 0x7e00
+                                                                                              : isinf(x) ? 0x7c00
+                                                                                              : x != 0   ? 0x3c00
+                                                                                                         : 0)); /* each value has one */
+            const void *from = width == 8 ? (const void *)&wide : width == 4 ? (const void *)&x : type == tess_f16 ? &f16 : &bf16;
+            memcpy(hostile_element(a, i) + k * width, from, (size_t)width);
+        }
+}
 
 static void compare(const work *w, const lengths *l, uint64_t *random) {
     static int number;
@@ -38,7 +62,10 @@ static void compare(const work *w, const lengths *l, uint64_t *random) {
     for (int d = 0; d < w->ndim; d++)
         out_shape[d] = d == axis ? l->count : w->shape[d];
     hostile_make(&in, random, w->in, w->ndim, w->shape, w->layout);
-    hostile_fill(&in, random, w->fill == 4 ? 1 : w->fill);
+    if (w->fill == 5)
+        few_values(&in, random);
+    else
+        hostile_fill(&in, random, w->fill == 4 ? 1 : w->fill);
     for (int64_t line = 0, step = axis == 0 && w->ndim == 2 ? w->shape[1] : 1; w->fill == 4 && line < (w->ndim == 2 ? w->shape[1 - axis] : 1); line++)
         for (int64_t s = 0; s < l->count; s++)
             hard_elements(&in, (step > 1 ? line : line * w->shape[axis]) + l->offset[s] * step, step, l->offset[s + 1] - l->offset[s],
@@ -286,7 +313,7 @@ static void mixed(void **state) {
         }
 }
 
-/* Small elements by blocks of 16 bytes (gpu_blocks.cuh): segments that begin and end anywhere in a block, at its borders, at those of eight blocks, empty ones, and a stretch that is one segment. */
+/* By blocks of 16 bytes (gpu_blocks.cuh): segments that begin and end anywhere in a block, at its borders, at those of eight blocks, empty ones, and a stretch that is one segment. */
 static void blocks(void **state) {
     (void)state;
     uint64_t random = 9;
@@ -296,24 +323,112 @@ static void blocks(void **state) {
         tess_reduction operation;
         tess_type in, out;
         tess_nan nan;
-    } cases[] = {{TESS_SUM, tess_u8, tess_u64, 0},     {TESS_SUM, tess_i8, tess_i64, 0},      {TESS_SUM, tess_u16, tess_u64, 0},
-                 {TESS_SUM, tess_i16, tess_i64, 0},    {TESS_MEAN, tess_i8, tess_f64, 0},     {TESS_MEAN, tess_i16, tess_f32, 0},
-                 {TESS_ANY, tess_bool, tess_bool, 0},  {TESS_ALL, tess_i8, tess_bool, 0},     {TESS_COUNT_NONZERO, tess_u8, tess_i64, 0},
-                 {TESS_MAX, tess_u8, tess_u8, 0},      {TESS_MIN, tess_i8, tess_i8, 0},       {TESS_MIN, tess_bool, tess_bool, 0},
-                 {TESS_MAX, tess_i16, tess_i16, 0},    {TESS_MIN, tess_u16, tess_f32, 0},     {TESS_ARGMAX, tess_u8, tess_i64, 0},
-                 {TESS_ARGMIN, tess_i8, tess_i32, 0},  {TESS_ARGMAX, tess_bool, tess_i64, 0}, {TESS_ARGMIN, tess_bool, tess_i64, 0},
-                 {TESS_ARGMAX, tess_i16, tess_i64, 0}, {TESS_ARGMIN, tess_u16, tess_i64, 0},  {TESS_MAX, tess_f16, tess_f16, TESS_NAN_OMIT},
-                 {TESS_MIN, tess_bf16, tess_bf16, 0},  {TESS_NORM_INF, tess_f16, tess_f32, 0}};
+    } cases[] = {{TESS_SUM, tess_u8, tess_u64, 0},
+                 {TESS_SUM, tess_i8, tess_i64, 0},
+                 {TESS_SUM, tess_u16, tess_u64, 0},
+                 {TESS_SUM, tess_i16, tess_i64, 0},
+                 {TESS_MEAN, tess_i8, tess_f64, 0},
+                 {TESS_MEAN, tess_i16, tess_f32, 0},
+                 {TESS_ANY, tess_bool, tess_bool, 0},
+                 {TESS_ALL, tess_i8, tess_bool, 0},
+                 {TESS_COUNT_NONZERO, tess_u8, tess_i64, 0},
+                 {TESS_MAX, tess_u8, tess_u8, 0},
+                 {TESS_MIN, tess_i8, tess_i8, 0},
+                 {TESS_MIN, tess_bool, tess_bool, 0},
+                 {TESS_MAX, tess_i16, tess_i16, 0},
+                 {TESS_MIN, tess_u16, tess_f32, 0},
+                 {TESS_ARGMAX, tess_u8, tess_i64, 0},
+                 {TESS_ARGMIN, tess_i8, tess_i32, 0},
+                 {TESS_ARGMAX, tess_bool, tess_i64, 0},
+                 {TESS_ARGMIN, tess_bool, tess_i64, 0},
+                 {TESS_ARGMAX, tess_i16, tess_i64, 0},
+                 {TESS_ARGMIN, tess_u16, tess_i64, 0},
+                 {TESS_MAX, tess_f16, tess_f16, TESS_NAN_OMIT},
+                 {TESS_MIN, tess_bf16, tess_bf16, 0},
+                 {TESS_NORM_INF, tess_f16, tess_f32, 0},
+                 {TESS_ARGMAX, tess_f16, tess_i64, 0},
+                 {TESS_ARGMIN, tess_f16, tess_i64, TESS_NAN_OMIT},
+                 {TESS_ARGMAX, tess_bf16, tess_i32, TESS_NAN_OMIT},
+                 {TESS_ARGMIN, tess_bf16, tess_i64, 0},
+                 {TESS_MAX, tess_f32, tess_f32, 0},
+                 {TESS_MIN, tess_f32, tess_f64, TESS_NAN_OMIT},
+                 {TESS_NORM_INF, tess_f32, tess_f32, 0},
+                 {TESS_NORM_INF, tess_i32, tess_u32, 0},
+                 {TESS_ARGMAX, tess_f32, tess_i64, 0},
+                 {TESS_ARGMIN, tess_f32, tess_i64, TESS_NAN_OMIT},
+                 {TESS_ARGMAX, tess_f32, tess_i64, TESS_NAN_OMIT},
+                 {TESS_ARGMIN, tess_f32, tess_i32, 0},
+                 {TESS_ARGMAX, tess_i32, tess_i64, 0},
+                 {TESS_ARGMIN, tess_u32, tess_i64, 0},
+                 {TESS_MIN, tess_i32, tess_i32, 0},
+                 {TESS_MAX, tess_u32, tess_f64, 0},
+                 {TESS_COUNT_NONZERO, tess_f32, tess_i64, TESS_NAN_OMIT},
+                 {TESS_ANY, tess_i32, tess_bool, 0},
+                 {TESS_ALL, tess_f32, tess_bool, TESS_NAN_OMIT}};
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int brief = 0; brief < 2; brief++) {
             lengths l = {.count = brief ? 400 : 2 * TESS_COUNT(sizes), .offset = {i % 17}};
             work w = {.operation = cases[i].operation, .in = cases[i].in, .out = cases[i].out, .nan = cases[i].nan, .fill = 1 + (i + brief) % 2};
+            if (w.in >= tess_f16 && brief)
+                w.fill = 5;
             for (int64_t s = 0; s < l.count; s++) {
                 const int64_t most = brief ? 40 : 8192 / (int64_t)tess_type_size(w.in), n = sizes[(s * 5 + i) % TESS_COUNT(sizes)];
                 const bool empty = s % 9 == 4 && !needs_elements(w.operation), whole = !brief && s == 30;
                 l.offset[s + 1] = l.offset[s] + (whole ? most : empty ? 0 : n < most ? n : 1 + n % most);
             }
             w.ndim = 1 + (i + brief) % 2;
+            w.axis = w.ndim - 1;
+            w.layout = HOSTILE_COMPACT;
+            w.shape[w.axis] = l.offset[l.count] + 3;
+            if (w.ndim == 2)
+                w.shape[0] = 2;
+            compare(&w, &l, &random);
+        }
+}
+
+/* What has an order in turns (gpu_turns.cuh): means for 4, 8 and 16 threads a segment, lengths about those of a row and of all rows, segments of no elements, longer ones between. */
+static void turns(void **state) {
+    (void)state;
+    uint64_t random = 12;
+    static const int64_t sizes[] = {64, 128, 7,  8,  9,  0,   1,   31, 33, 127, 129, 16,  17,  65,  24,  96,
+                                    97, 2,   50, 40, 63, 112, 113, 3,  80, 81,  5,   255, 256, 257, 511, 513};
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+        tess_nan nan;
+    } cases[] = {{TESS_SUM, tess_f16, tess_f16, 0},
+                 {TESS_SUM, tess_bf16, tess_f32, 0},
+                 {TESS_MEAN, tess_f16, tess_f64, TESS_NAN_OMIT},
+                 {TESS_NORM2, tess_f16, tess_f32, 0},
+                 {TESS_NORM1, tess_bf16, tess_bf16, 0},
+                 {TESS_SUM, tess_f32, tess_f32, 0},
+                 {TESS_NORM2, tess_f32, tess_f32, 0},
+                 {TESS_SUM, tess_f32, tess_f64, TESS_NAN_OMIT},
+                 {TESS_SUM, tess_f64, tess_f64, 0},
+                 {TESS_PROD, tess_f32, tess_f32, 0},
+                 {TESS_SUM, tess_c64, tess_c64, 0},
+                 {TESS_PROD, tess_c64, tess_c64, 0},
+                 {TESS_SUM, tess_c128, tess_c128, 0},
+                 {TESS_NORM1, tess_c64, tess_f64, 0},
+                 {TESS_MEAN, tess_c64, tess_c64, TESS_NAN_OMIT},
+                 {TESS_NORM2, tess_i16, tess_f64, 0},
+                 {TESS_PROD, tess_f16, tess_f64, 0},
+                 {TESS_PROD, tess_c128, tess_c128, TESS_NAN_OMIT},
+                 {TESS_VAR, tess_f32, tess_f32, 0},
+                 {TESS_STD, tess_f64, tess_f64, TESS_NAN_OMIT},
+                 {TESS_VAR, tess_u8, tess_f64, 0}};
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int much = 0; much < 3; much++) {
+            lengths l = {.count = 90, .offset = {i % 3}};
+            work w = {
+                .operation = cases[i].operation, .in = cases[i].in, .out = cases[i].out, .nan = cases[i].nan, .fill = much ? 1 + (i + much) % 2 : 5};
+            if (i > 3 && much != i % 3)
+                continue;
+            for (int64_t s = 0; s < l.count; s++) { /* most of a mean below 64, 128, 256 */
+                const int64_t n = sizes[(s * 7 + i) % TESS_COUNT(sizes)];
+                l.offset[s + 1] = l.offset[s] + (n > 64 << much && s % 5 ? n % 64 : n + 30 * much);
+            }
+            w.ndim = 1 + (i + much) % 2;
             w.axis = w.ndim - 1;
             w.layout = HOSTILE_COMPACT;
             w.shape[w.axis] = l.offset[l.count] + 3;
@@ -427,11 +542,18 @@ static void rows_were_compared(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_operation), cmocka_unit_test(every_type),
-                                       cmocka_unit_test(exact_sums),      cmocka_unit_test(hard_sums),
-                                       cmocka_unit_test(long_hard_sums),  cmocka_unit_test(skewed),
-                                       cmocka_unit_test(mixed),           cmocka_unit_test(blocks),
-                                       cmocka_unit_test(long_segments),   cmocka_unit_test(longer_than_a_stretch),
-                                       cmocka_unit_test(chosen),          cmocka_unit_test(rows_were_compared)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_operation),
+                                       cmocka_unit_test(every_type),
+                                       cmocka_unit_test(exact_sums),
+                                       cmocka_unit_test(hard_sums),
+                                       cmocka_unit_test(long_hard_sums),
+                                       cmocka_unit_test(skewed),
+                                       cmocka_unit_test(turns),
+                                       cmocka_unit_test(mixed),
+                                       cmocka_unit_test(blocks),
+                                       cmocka_unit_test(long_segments),
+                                       cmocka_unit_test(longer_than_a_stretch),
+                                       cmocka_unit_test(chosen),
+                                       cmocka_unit_test(rows_were_compared)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

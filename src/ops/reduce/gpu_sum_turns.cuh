@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_sum_turns.cuh - sums and products of short segments in shared memory where they have an order, FEW_LANES threads each: the longest first, so that neighbours are as long.
+//
+// Side by side, threads work for the longest segment, and of lengths as they come half of the threads have none of its elements left. Of segments in the order of their lengths neighbours are
+// alike. A thread has its lanes of the tree in the order in which they halve, no more of them than the longest beside it has; results go back to the thread that has the segment, so all
+// that a segment takes once is done for 32 of them side by side.
+//
+// What is not there is +0, and is added: that changes no sum but -0, which a sum that begins with +0 never is (`settle`). 16-bit floats come by words, of which each has two lanes. Words are
+// cut where memory is, so a word's first one may be the tree's lane of one place before, which halves the same (gpu_run_leaf.cuh).
+//
+// It goes below `gather`.
+#ifndef TESS_REDUCE_SUM_TURNS_CUH
+#define TESS_REDUCE_SUM_TURNS_CUH
+
+#define BEGUN (KIND == SUM && !OMIT)
+#define BY_WORDS (BEGUN && (IN == T_F16 || IN == T_BF16))
+#if BY_WORDS
+struct lane_pair { // a word's lanes
+    node low, high;
+};
+__device__ __forceinline__ void merge(lane_pair &n, const lane_pair &m) {
+    merge(n.low, m.low);
+    merge(n.high, m.high);
+}
+#endif
+
+// Some of 32 segments.
+struct sum_turns {
+    // Segments side by side; elements of a row: those that a segment's threads have side by side.
+    enum { AT_ONCE = 32 / FEW_LANES, ROW = FEW_LANES * (BY_WORDS ? 2 : 1) };
+    static_assert(SOME <= 32 * ROW && SOME <= 512,
+                  "lanes() has 32 rows; of elements 256 apart, which are of one lane, there are two, and those are merged first");
+    enum { NUMBER_BITS = 5, BEGIN_BITS = 14, LENGTH_AT = NUMBER_BITS + BEGIN_BITS };
+    static_assert(TILE / SIZE < 1 << BEGIN_BITS && SOME < 1 << (32 - LENGTH_AT), "a word holds them");
+    unsigned rank;          // a length, a beginning and a segment's number; of those that are not wanted the length is 0
+    int k, whose;           // of the one that this thread has
+    unsigned tile, segment; // in shared memory: all; the segment of this thread's group
+    int first, mine, left;  // the first of those side by side; the group's; its elements from the thread's first one on
+
+    // Those that are `wanted`.
+    __device__ __forceinline__ sum_turns(const char *all, int its_begin, int its_k, bool wanted) : tile(in_shared(all)) {
+        const unsigned lane = threadIdx.x % 32;
+        rank = (unsigned)(wanted ? its_k : 0) << LENGTH_AT | (unsigned)its_begin << NUMBER_BITS | lane;
+#pragma unroll
+        for (int size = 2; size <= 32; size *= 2)
+#pragma unroll
+            for (int across = size / 2; across > 0; across /= 2) {
+                const unsigned other = __shfl_xor_sync(ALL, rank, across), greater = other > rank ? other : rank, less = other > rank ? rank : other;
+                rank = ((lane & across) == 0) == (size == 32 || (lane & size) == 0) ? greater : less;
+            }
+        whose = rank & 31;
+        k = rank >> LENGTH_AT;
+    }
+    // Looks at the next ones. Returns how long the longest is: by a reduction, of which the compiler knows that it is the same for all threads.
+    __device__ __forceinline__ int turn(int next) {
+        first = next;
+        mine = next + threadIdx.x % 32 / FEW_LANES;
+        const unsigned its = __shfl_sync(ALL, rank, mine), length = its >> LENGTH_AT;
+        left = (int)length - (int)threadIdx.x % FEW_LANES;
+        segment = tile + (its >> NUMBER_BITS & (1 << BEGIN_BITS) - 1) * SIZE;
+        return (int)__reduce_max_sync(ALL, length);
+    }
+    // What a group's first thread has, for the one whose segment it is.
+    __device__ __forceinline__ void back(node &sum, const node &all) const {
+        const int lane = threadIdx.x % 32;
+        unsigned *to = (unsigned *)&sum;
+        const unsigned *of = (const unsigned *)&all;
+#pragma unroll
+        for (int i = 0; i < (int)(sizeof(node) / 4); i++) {
+            const unsigned its = __shfl_sync(ALL, of[i], lane % AT_ONCE * FEW_LANES);
+            to[i] = lane / AT_ONCE * AT_ONCE == first ? its : to[i];
+        }
+    }
+    // The first MOST lanes of this thread's, and its group's.
+    template <int MOST> __device__ __forceinline__ node lanes() const {
+        enum { LANES = MOST > 16 ? 32 : MOST > 8 ? 16 : MOST > 4 ? 8 : MOST > 2 ? 4 : 2 };
+        const int t = threadIdx.x % FEW_LANES;
+#if BY_WORDS
+        const int odd = (int)(segment & 3) / SIZE, behind = left + odd - t;
+        const unsigned word = segment - odd * SIZE + t * 4, whole_or_half = t == 0 && odd ? 0xffff0000u : ~0u;
+        lane_pair both = subtree<0, 1, LANES, lane_pair, MOST>([&](int m) {
+            unsigned v = 0;
+            if (m * ROW < behind)
+                v = at_shared<unsigned>(word + m * FEW_LANES * 4);
+            v &= m == 0 ? whole_or_half : ~0u;
+            return lane_pair{begun((element)v), begun(m * ROW + 1 < behind ? (element)(v >> 16) : (element)0)};
+        });
+        gather<FEW_LANES>(both);
+        merge(both.low, both.high);
+        node &whole = both.low;
+#else
+        const unsigned from = segment + t * SIZE;
+        node whole = subtree<0, 1, LANES, node, MOST>([&](int m) {
+#if BEGUN
+            element e = {};
+            if (m * ROW < left)
+                e = at_shared<element>(from + m * ROW * SIZE);
+            return begun(e);
+#else
+            node lane = nothing();
+            if (m * ROW < left)
+                take(lane, at_shared<element>(from + m * ROW * SIZE), 0);
+            return lane;
+#endif
+        });
+        gather<FEW_LANES>(whole);
+#endif
+#if BEGUN
+        settle(whole);
+#endif
+        return whole;
+    }
+    // `rows` of them or a few more. A product's rows are long texts, so there are fewer.
+    __device__ __forceinline__ node up_to(int rows) const {
+        enum { FINE = KIND != PROD };
+        if (rows <= 8)
+            return FINE && rows <= 2 ? lanes<2>() : rows <= 4 ? lanes<4>() : FINE && rows <= 6 ? lanes<6>() : lanes<8>();
+        if (rows <= 16)
+            return FINE && rows <= 10 ? lanes<10>() : rows <= 12 ? lanes<12>() : FINE && rows <= 14 ? lanes<14>() : lanes<16>();
+        return FINE && rows <= 20 ? lanes<20>() : rows <= 24 ? lanes<24>() : FINE && rows <= 28 ? lanes<28>() : lanes<32>();
+    }
+    // What the thread's segment comes to.
+    __device__ __forceinline__ node all() {
+        node its = nothing();
+#pragma unroll 1
+        for (int next = 0; next < 32; next += AT_ONCE) {
+            const int longest = turn(next);
+            if (longest == 0)
+                break;
+            back(its, up_to((longest + BY_WORDS + ROW - 1) / ROW));
+        }
+        return its;
+    }
+};
+#endif
