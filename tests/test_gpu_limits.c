@@ -270,6 +270,7 @@ static void correlations(void) {
                {tess_f64, tess_f64, {0, 3, 3}, 0, false, "f64 3 x 3"},
                {tess_f32, tess_f32, {0, 5, 5}, 0, false, "f32 5 x 5"},
                {tess_f32, tess_f32, {0, 7, 7}, 0, false, "f32 7 x 7"},
+               {tess_u8, tess_f32, {0, 7, 7}, 0, false, "u8 7 x 7"},
                {tess_f32, tess_f32, {0, 15, 15}, 0, false, "f32 15 x 15"},
                {tess_f32, tess_f32, {0, 31, 31}, 0, false, "f32 31 x 31"},
                {tess_f32, tess_f32, {3, 3, 3}, 0, false, "f32 3 x 3 x 3"},

@@ -35,9 +35,9 @@ enum {
     STEP = LANES * V,
     PITCH = TILED ? up_to(TILE * V + HIGH - LOW - V, V) : STEP, // in shared memory
     ENDS = LEFT + RIGHT,
-    MENDED = TILED                      ? 1
-             : SIZE == 1 && KX * KY > 9 ? 8
-                                        : 4, // rows that a thread computes once more
+    MENDED = TILED                                      ? 1
+             : SIZE == 1 && KX * KY > 9 && KX * KY <= 25 ? 8
+                                                         : 4, // rows that a thread computes once more
     ON_THE_WAY = SIZE > 1 && KX <= 3 && KY <= 3 ? 8 : 0, // vectors that a thread has in registers on their way to shared memory; 0: they are copied
 #if WORK == T_I32
     GROUPS = (KX + 3) / 4,

@@ -5,7 +5,7 @@
 
 KERNEL_TEXT(gpu_flat);
 
-enum { WIDEST = 5, BESIDE = 8, LEAST_VECTORS = 4, WHOLE_ROWS = 256, TILE = 64, MOST_ROOM = 72 << 10, MOST_PIXELS = 1 << 30, LEAST_PIXELS = 4096 };
+enum { WIDEST = 7, BESIDE = 8, LEAST_VECTORS = 4, WHOLE_ROWS = 256, TILE = 64, MOST_ROOM = 72 << 10, MOST_PIXELS = 1 << 30, LEAST_PIXELS = 4096 };
 enum { FEW = 1 << 20 /* elements */, LEAST_STEPS = 4, ENOUGH = 1 << 16 /* threads */ };
 
 typedef struct flat_shape {
@@ -20,6 +20,7 @@ typedef struct flat_shape {
 
 static int64_t pixels_of(const tess_correlate_frame *f) { return f->x.m * f->y.m; }
 static bool is_small(const tess_correlate_frame *f) { return f->y.width <= 3 && f->x.width <= 3; }
+static bool is_large(const tess_correlate_frame *f) { return f->y.width > 5 || f->x.width > 5; }
 
 /* The places of an image: what lies before it in its first vector may be as long as one. */
 static int64_t places_of(const tess_correlate_frame *f) { return pixels_of(f) + 16 / f->in - 1; }
@@ -34,7 +35,7 @@ static int64_t room_of(const flat_shape *s, const tess_correlate_frame *f) {
 /* Steps of a lane, as measured: the more, the fewer rows are read twice, and the fewer blocks a multiprocessor holds. */
 static int64_t most_steps(const flat_shape *s, const tess_correlate_frame *f) {
     if (s->tile < s->lanes)
-        return is_small(f) ? 8 : f->in == 1 ? 20 : 12;
+        return is_small(f) ? 8 : f->in == 1 ? (is_large(f) ? 28 : 20) : f->in == 2 && is_large(f) ? 20 : 12;
     const int64_t rows = MOST_ROOM / (step_of(s) * f->in) - f->y.width, held = tess_max64(rows / s->down, f->y.width - 1);
     return tess_min64(held, is_small(f) && (s->bytes || f->in > 1) ? 8 : 16);
 }
@@ -42,7 +43,7 @@ static int64_t most_steps(const flat_shape *s, const tess_correlate_frame *f) {
 /* Of a thread, as measured. */
 static int64_t registers_of(const flat_shape *s, const tess_correlate_frame *f) {
     const int64_t sums = f->y.width * s->outputs;
-    return sums > 40 && !is_small(f) ? 128 : !is_small(f) ? 80 : f->in == 1 ? 72 : 56;
+    return sums > 40 && !is_small(f) ? (is_large(f) ? 96 : 128) : !is_small(f) ? 80 : f->in == 1 ? 72 : 56;
 }
 
 static void cut(flat_shape *s, const tess_correlate_frame *f, int64_t most) {
@@ -58,7 +59,7 @@ static bool shape_of(flat_shape *shape, const tess_correlate_frame *f) {
     double least = INFINITY;
     flat_shape s = *shape;
     s.outputs = 16 / tess_max64(f->in, f->out);
-    if (s.bytes && !is_small(f))
+    if ((s.bytes && !is_small(f)) || is_large(f))
         s.outputs = tess_min64(s.outputs, 8);
     s.lanes = (f->x.m + s.outputs / 2) / s.outputs;
     s.tile = s.lanes <= WHOLE_ROWS ? s.lanes : TILE;
@@ -93,7 +94,7 @@ static bool flat_of(flat_shape *s, tess_correlate_frame *f, const tess_problem *
     if (f->in > 4 || f->out > 4 || f->x.m != f->x.n || f->y.m != f->y.n || f->y.in_stride != f->x.n * f->in || f->y.out_stride != f->x.n * f->out ||
         f->y.n > MOST_PIXELS / tess_max64(f->x.n, 1))
         return false;
-    *why = "takes masks of 2 to 5 rows and at most 5 columns, which reach over at most 8 elements on either side of the output";
+    *why = "takes masks of 2 to 7 rows and at most 7 columns, which reach over at most 8 elements on either side of the output";
     if (f->y.width < 2 || f->y.width > WIDEST || f->x.width > WIDEST || before(f) > BESIDE || after(f) > BESIDE || before(f) + after(f) > f->x.m / 2)
         return false;
     *s = (flat_shape){.bytes = false};
@@ -121,7 +122,8 @@ static bool flat_takes(const tess_problem *base, bool whole, const char **why) {
     return flat_of(&s, &f, base, why);
 }
 
-/* As measured on an H200. Rows that begin at multiples of 16 bytes have rows of the table that are faster, but for short ones of bytes by bytes. */
+/* As measured on an H200. Rows that begin at multiples of 16 bytes have rows of the table that are faster, but for short ones of bytes by bytes, and under large masks for bytes
+ * by f32 and short ones of f16. */
 bool tess_correlate_flat_pays(const tess_problem *base, const char **why) {
     tess_correlate_frame f;
     flat_shape s;
@@ -132,7 +134,12 @@ bool tess_correlate_flat_pays(const tess_problem *base, const char **why) {
     *why = "few or very small images";
     if (pixels_of(&f) < LEAST_PIXELS || pixels_of(&f) * f.arrays < FEW || (!many && (whole || s.tile < s.lanes)))
         return false;
+    *why = "masks of more than 5 rows or columns, but not of both, were not timed";
+    if ((f.y.width > 5) != (f.x.width > 5))
+        return false;
     *why = "long rows, or such as begin at multiples of 16 bytes";
+    if (whole && is_large(&f))
+        return (s.raised && f.out == 1) || (f.pass->from == tess_f16 && s.tile == s.lanes);
     if (whole) /* of bytes by f32 timed at 112 and 224 columns, of which patches leave lanes and rows over */
         return is_small(&f) && (s.bytes ? f.x.m < 512 : s.raised && f.out == 1 && f.x.m >= 100 && f.x.m < 256);
     if (s.tile == s.lanes)

@@ -107,6 +107,15 @@ static void images(void **state) {
         {F32, 2, 41, 511, 1, 0, 0, 5, 4, {2, -1}},
         {F32, 2, 23, 57, 3, 1, 1, 3, 3, {0}},
         {tess_f32, tess_f32, tess_f16, 2, 30, 97, 1, 0, 0, 3, 3, {0}},
+        {U8, 1, 131, 4151, 1, 0, 0, 7, 7, {0}}, /* from here on more than 5 rows or columns */
+        {U8, 2, 70, 253, 1, 0, 0, 7, 7, {0}},
+        {U8, 3, 41, 247, 1, 1, 1, 6, 7, {1, -1}},
+        {U8, 2, 23, 133, 1, 0, 0, 3, 6, {0}},
+        {tess_u8, tess_i8, tess_i16, 2, 40, 251, 1, 0, 0, 7, 7, {-2, 2}},
+        {F16, 2, 47, 251, 1, 0, 0, 7, 7, {0}},
+        {F16, 1, 83, 2203, 1, 0, 0, 7, 6, {-1, 0}},
+        {F32, 1, 41, 1101, 1, 0, 0, 7, 7, {0}},
+        {F32, 2, 41, 254, 1, 0, 0, 6, 7, {0}},
     };
     uint64_t random = 1140;
     for (int i = 0; i < TESS_COUNT(cases); i++)
@@ -131,8 +140,13 @@ static void chosen(void **state) {
                  {tess_u8, tess_f32, {256, 224, 224}, 3, "flat"},       {tess_u8, tess_f32, {1024, 112, 112}, 3, "flat"},
                  {tess_u8, tess_f32, {256, 224, 224}, 5, "patch"},      {tess_f16, tess_f32, {256, 224, 224}, 3, "patch"},
                  {tess_u8, tess_f32, {15, 255, 253}, 3, "patch_odd"},   {tess_u8, tess_f32, {32, 255, 253}, 3, "flat"},
-                 {tess_f32, tess_f32, {1, 1999, 3001}, 5, "patch_odd"}, {tess_u8, tess_f32, {32768, 29, 31}, 3, "patch_odd"}};
-    char weights[25 * 4] = {1, 2, 3, 4, 3, 2, 1, 2, 5};
+                 {tess_f32, tess_f32, {1, 1999, 3001}, 5, "patch_odd"}, {tess_u8, tess_f32, {32768, 29, 31}, 3, "patch_odd"},
+                 {tess_u8, tess_f32, {256, 255, 253}, 7, "flat"},       {tess_f32, tess_f32, {8, 1600, 3001}, 7, "flat"},
+                 {tess_u8, tess_i8, {256, 255, 253}, 7, "flat"},        {tess_u8, tess_i8, {1, 1000, 16381}, 7, "patch_bytes_odd"},
+                 {tess_u8, tess_f32, {256, 256, 256}, 7, "flat"},       {tess_u8, tess_f32, {1, 1024, 16384}, 7, "flat"},
+                 {tess_f16, tess_f32, {256, 256, 256}, 7, "flat"},      {tess_f16, tess_f32, {1, 1024, 16384}, 7, "strip2d"},
+                 {tess_f32, tess_f32, {256, 256, 256}, 7, "strip2d"}};
+    char weights[49 * 4] = {1, 2, 3, 4, 3, 2, 1, 2, 5};
     char *from = calloc(1 << 28, 1), *to = calloc(1 << 28, 1);
     assert_non_null(from);
     assert_non_null(to);

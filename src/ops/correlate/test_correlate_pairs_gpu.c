@@ -143,7 +143,7 @@ static void chosen(void **state) {
                  {tess_f32, {2, 2200, 4096}, 5, false, "patch"},
                  {tess_f16, {128, 256, 256}, 3, false, "patch"},
                  {tess_u8, {128, 256, 256}, 5, false, "patch"},
-                 {tess_u8, {128, 256, 256}, 7, false, "strip2d"},
+                 {tess_u8, {128, 256, 256}, 7, false, "flat"},
                  {tess_u8, {4, 1100, 1920}, 3, false, "patch"}};
     float weights[49] = {1, 2, 3, 4, 3, 2, 1};
     char *from = calloc(1 << 27, 1), *to = calloc(1 << 27, 1);
