@@ -6,6 +6,7 @@
 
 KERNEL_TEXT(gpu_patch_separable);
 KERNEL_TEXT(gpu_patch_list);
+KERNEL_TEXT(gpu_patch_list_odd);
 
 typedef tess_correlate_pair pair;
 
@@ -129,6 +130,70 @@ static bool list_of(patch_shape *s, const pair *two, const tess_correlate_proble
     return tess_ceil_div(f->y.m, s->rows * s->down) <= GRID && raise_weights(p->passes[!two->rows].weights, taps, f->pass->from, along_y);
 }
 
+/* A list of narrow elements whose rows begin anywhere (gpu_patch_list_odd.cu): besides its blocks what they cover beyond a row's columns, and bytes of shared memory. */
+typedef struct odd_shape {
+    patch_shape patch;
+    int64_t more, room;
+} odd_shape;
+
+/* So many rows of outputs a thread; false where a thread would bring more vectors than its registers hold. */
+static bool set_rows(odd_shape *shape, const tess_correlate_frame *f, int64_t rows) {
+    enum { HELD = 12 };
+    patch_shape *s = &shape->patch;
+    const int64_t span = (s->across - 1) * s->own + 32 * s->columns, vectors = (span * f->in + 30) / 16, warps = s->across * s->down,
+                  at_once = 32 * warps / vectors, all = s->down * rows + f->y.width - 1;
+    s->rows = rows;
+    shape->room = up_to(all * (16 * vectors + 15) + 16, 16) + warps * rows * 2 * s->columns * f->out;
+    return at_once > 0 && tess_ceil_div(all, at_once) <= HELD;
+}
+
+/* As many rows as leave few over, to a limit, as measured. */
+static bool choose_rows(odd_shape *shape, const tess_correlate_frame *f) {
+    enum { LEAST = 10, HALVES = 18, BYTES = 20, NARROW = 34, WAIT = 3 /* of a block, in rows */ };
+    const int64_t taps = f->y.width, full = f->in == 2 ? tess_min64(2 * taps + 6, HALVES) : shape->patch.columns == 8 ? BYTES : NARROW;
+    double least = INFINITY;
+    for (int64_t rows = LEAST; rows <= full; rows += 2) {
+        odd_shape tried = *shape;
+        const double time = (double)(tess_ceil_div(f->y.m, rows * shape->patch.down)) * ((double)rows + WAIT + 0.5 * (double)(taps - 1));
+        if (time <= least && set_rows(&tried, f, rows)) {
+            least = time;
+            *shape = tried;
+        }
+    }
+    return least < INFINITY;
+}
+
+/* As measured: bytes under masks of up to 7 taps two by two warps of 8 columns a thread, where these compute no more than 4 columns and a tenth, whose warps stand as many side by
+ * side as leave few over. */
+static bool odd_list_of(odd_shape *shape, const pair *two, const tess_correlate_problem *p, float *along_y) {
+    static const int64_t side_by_side[] = {2, 4, 3, 5, 6, 1};
+    const tess_correlate_frame *f = &two->frame;
+    const int64_t taps = f->y.width, widest = tess_max64(taps, f->x.width), before = f->x.before, after = f->x.width - 1 - before;
+    double least = INFINITY;
+    if (f->in > 2 || tess_type_size(p->work) != 4 || two->rows == 0 || widest > (f->in == 1 ? 9 : 7))
+        return false;
+    for (int64_t columns = f->in == 1 && widest <= 7 ? 8 : 4; columns >= tess_max64(4, tess_max64(before, after)); columns -= 4) {
+        /* NEAR and FIRST of the kernel */
+        const int64_t near = tess_max64(0, tess_min64(before - 1, columns - after)), first = before - near <= 1 ? 1 : 2, own = (31 - first) * columns,
+                      more = up_to(near, columns) - near + columns - 1;
+        for (int i = 0; i < (columns == 8 ? 1 : TESS_COUNT(side_by_side)); i++) {
+            const int64_t across = side_by_side[i], down = tess_max64(1, 4 / across);
+            odd_shape tried = {.patch = {.columns = columns, .across = across, .down = down, .own = own}, .more = more};
+            const double cost = (double)(up_to(tess_ceil_div(f->x.m + more, own), across) * columns) * (columns == 4 ? 1.1 : 1);
+            if (cost < 0.97 * least && choose_rows(&tried, f)) {
+                least = cost;
+                *shape = tried;
+            }
+        }
+    }
+    if (least == INFINITY)
+        return false;
+    const int64_t registers = taps <= 5 || (f->in == 1 && shape->patch.columns == 4) ? 72 : f->in == 2 ? 80 : 96;
+    shape->patch.blocks = 512 / registers * 4 / (shape->patch.across * shape->patch.down);
+    return tess_ceil_div(f->y.m, shape->patch.rows * shape->patch.down) <= GRID &&
+           raise_weights(p->passes[!two->rows].weights, taps, f->pass->from, along_y);
+}
+
 static void lay_as(const tess_problem *base, tess_gpu_layout *layout, bool whole) {
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
     const char *why;
@@ -140,6 +205,13 @@ static void lay_as(const tess_problem *base, tess_gpu_layout *layout, bool whole
         const int64_t rows = s.down * s.rows + two.frame.y.width - 1, row = up_to((s.across * s.own + s.columns) * two.frame.in + 16, 16);
         tess_gpu_step *step = lay_patch_of(&two, p, &s, layout, &gpu_patch_list, "patch_list", -ends_of(&two.frame, s.columns), rows * row);
         tess_gpu_option(layout, "-DSHORT=%d", two.frame.y.m < s.rows * s.down);
+        tess_gpu_pass(layout, step, along_y, sizeof *along_y * (size_t)two.frame.y.width);
+        return;
+    }
+    odd_shape odd;
+    if (!whole && odd_list_of(&odd, &two, p, along_y)) {
+        tess_gpu_step *step = lay_patch_of(&two, p, &odd.patch, layout, &gpu_patch_list_odd, "patch_list_odd", odd.more, odd.room);
+        tess_gpu_option(layout, "-DSHORT=%d", two.frame.y.m < odd.patch.rows * odd.patch.down);
         tess_gpu_pass(layout, step, along_y, sizeof *along_y * (size_t)two.frame.y.width);
         return;
     }
@@ -184,10 +256,15 @@ bool tess_correlate_patch_separable_pays(const tess_problem *base, const char **
 /* Of rows that begin anywhere ends take more instructions. As measured on an H200 with 7 taps. */
 bool tess_correlate_patch_separable_odd_pays(const tess_problem *base, const char **why) {
     pair two;
+    odd_shape odd;
+    float along_y[SHORT];
     if (!tess_correlate_pair_of(&two, base, false, why))
         return false;
     if (!tess_correlate_frame_many(&two.frame))
         return true;
+    *why = "short rows are mostly ends";
+    if (odd_list_of(&odd, &two, tess_correlate_gpu_of(base), along_y))
+        return two.frame.x.m >= 200;
     *why = "strips are faster for more than 7 taps, by rows first 5, over elements of 4 bytes and more"; /* f32 9 + 9: 0.658 ms, strips 0.636 */
     if (two.frame.in >= 4 && tess_max64(two.frame.x.width, two.frame.y.width) > (two.rows == 0 ? 5 : 7))
         return false;

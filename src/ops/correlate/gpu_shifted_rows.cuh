@@ -7,6 +7,8 @@
 // Results are moved up likewise, with the words of the lane before. So a warp's last lanes lack columns, and its first one has nobody before it: warps overlap by them.
 //
 // V columns of elements are one vector of 4, 8 or 16 bytes. Lanes have no edges of warps: -DDIRECT is not met.
+#include "ops/correlate/gpu_shifted_words.cuh"
+
 const int VECTOR = V * SIZE, OUT_SIZE = sizeof(result), OUT_VECTOR = V * OUT_SIZE < 16 ? V * OUT_SIZE : 16;
 const bool MOVED_OUT = V * OUT_SIZE >= 4; // else there are no words to move, and elements are stored
 const int UNIT = SIZE < 4 ? 1 : SIZE / 4; // words of an element
@@ -34,35 +36,6 @@ __device__ __forceinline__ bool columns_inside(int first, const frame &f) {
            first + (32 - LAP_RIGHT) * V <= (int)f.m_x;
 }
 __device__ __forceinline__ bool columns_idle(int first, const frame &f) { return first + LAP_LEFT * V - (V - 1) >= (int)f.m_x; }
-
-// Words of the lane beside that may have to be moved in, of vectors of so many bytes.
-__host__ __device__ constexpr int words_beside(int vector, int size) { return (vector - size + 3) / 4; }
-template <int N> __device__ __forceinline__ unsigned behind(const void *at) { return (unsigned)(u64)at & (N - 1); }
-
-// Words that begin `away` bytes behind the given ones' begin; and words that begin `away` bytes before those behind the first MORE of them.
-template <int COUNT, int BYTES, int ELEMENT, int GIVEN> __device__ __forceinline__ void move_down(unsigned *to, unsigned (&word)[GIVEN], unsigned away) {
-#pragma unroll
-    for (int i = 0; i < GIVEN && BYTES >= 16 && ELEMENT <= 8; i++)
-        word[i] = away & 8 ? word[i + 2 < GIVEN ? i + 2 : GIVEN - 1] : word[i];
-#pragma unroll
-    for (int i = 0; i < GIVEN && BYTES >= 8 && ELEMENT <= 4; i++)
-        word[i] = away & 4 ? word[i + 1 < GIVEN ? i + 1 : GIVEN - 1] : word[i];
-#pragma unroll
-    for (int i = 0; i < COUNT; i++)
-        to[i] = ELEMENT < 4 ? __funnelshift_r(word[i], word[i + 1 < GIVEN ? i + 1 : i], away * 8) : word[i];
-}
-template <int COUNT, int BYTES, int ELEMENT, int GIVEN> __device__ __forceinline__ void move_up(unsigned *to, unsigned (&word)[GIVEN], unsigned away) {
-    const int MORE = GIVEN - COUNT;
-#pragma unroll
-    for (int i = GIVEN - 1; i >= 0 && BYTES >= 16 && ELEMENT <= 8; i--)
-        word[i] = away & 8 ? word[i >= 2 ? i - 2 : 0] : word[i];
-#pragma unroll
-    for (int i = GIVEN - 1; i >= 0 && BYTES >= 8 && ELEMENT <= 4; i--)
-        word[i] = away & 4 ? word[i >= 1 ? i - 1 : 0] : word[i];
-#pragma unroll
-    for (int i = 0; i < COUNT; i++)
-        to[i] = ELEMENT < 4 ? __funnelshift_l(word[i + MORE >= 1 ? i + MORE - 1 : 0], word[i + MORE], away * 8) : word[i + MORE];
-}
 
 // A lane's words of a row, loaded as they lie, become its V columns.
 __device__ __forceinline__ void put_in_place(row_words &row, unsigned away) {

@@ -144,6 +144,9 @@ static void chosen(void **state) {
                  {tess_f16, {128, 256, 256}, 3, false, "patch"},
                  {tess_u8, {128, 256, 256}, 5, false, "patch"},
                  {tess_u8, {128, 256, 256}, 7, false, "flat"},
+                 {tess_u8, {128, 255, 253}, 7, true, "patch_separable_odd"},
+                 {tess_f16, {128, 255, 253}, 5, true, "patch_separable_odd"},
+                 {tess_u8, {4096, 48, 47}, 7, true, "separable2d_odd"},
                  {tess_u8, {4, 1100, 1920}, 3, false, "patch"}};
     float weights[49] = {1, 2, 3, 4, 3, 2, 1};
     char *from = calloc(1 << 27, 1), *to = calloc(1 << 27, 1);
