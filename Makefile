@@ -57,7 +57,7 @@ endif
 ifneq (,$(findstring thread,$(SANITIZE)))
 SLOTS := baseline
 endif
-CPPFLAGS += $(if $(filter-out baseline,$(SLOTS)),,-DTESS_BASELINE_ONLY)
+CPPFLAGS += $(SLOTS:%=-DTESS_BUILDS_%)
 
 PER_ISA := src/core/convert.c $(wildcard src/core/cpu_*.c src/ops/*/cpu_*.c src/vgpu/exec_*.c)
 LIB_C := $(filter-out $(PER_ISA) $(wildcard src/ops/*/test_*.c src/ops/*/bench_*.c),$(wildcard src/core/*.c src/gpu/*.c src/vgpu/*.c src/profile/*.c src/ops/*.c src/ops/*/*.c))

@@ -9,7 +9,8 @@ TEST_C := $(wildcard tests/test_*.c src/ops/*/test_*.c)
 TESTS := $(patsubst %.c,$(BUILD)/tests/%,$(notdir $(TEST_C)))
 TEST_CORE := $(filter-out $(BUILD)/tests/test_io_% $(BUILD)/tests/test_cli_%,$(TESTS))
 CLI_TESTED_O := $(filter-out $(BUILD)/cli/main.o,$(CLI_O))
-LINK_TEST = @mkdir -p $(@D)$(newline)$(COMPILE) -Itests -MMD -MP -MF $@.d $(filter %.c,$^) -o $@ $(filter %.o %.a %.so,$^) $(TEST_RPATH) $(TEST_LDFLAGS) $(LDFLAGS) -lcmocka
+# A test's own code at -O1, which halves the time of compiling them.
+LINK_TEST = @mkdir -p $(@D)$(newline)$(COMPILE) -O1 -Itests -MMD -MP -MF $@.d $(filter %.c,$^) -o $@ $(filter %.o %.a %.so,$^) $(TEST_RPATH) $(TEST_LDFLAGS) $(LDFLAGS) -lcmocka
 define newline
 
 

@@ -48,16 +48,26 @@
 /* Slots of per-instruction-set function tables, each a superset of those before it on its architecture. */
 typedef enum tess_isa_slot { TESS_SLOT_BASELINE = 0, TESS_SLOT_AVX2, TESS_SLOT_AVX512, TESS_SLOT_NEON, TESS_SLOTS } tess_isa_slot;
 
-/* X(slot, suffix, ...) for each build there is: the one list of them, as SLOTS is the Makefile's. What follows X is handed on to it. TESS_BASELINE_ONLY
- * (SLOTS=baseline) is for builds that look at other things than kernels and should be compiled in a third of the time. */
-#if defined(__x86_64__) && !defined(TESS_BASELINE_ONLY)
-#define TESS_BUILDS(X, ...) \
-    X(TESS_SLOT_BASELINE, baseline, ##__VA_ARGS__) X(TESS_SLOT_AVX2, avx2, ##__VA_ARGS__) X(TESS_SLOT_AVX512, avx512, ##__VA_ARGS__)
-#elif defined(__aarch64__) && !defined(TESS_BASELINE_ONLY)
-#define TESS_BUILDS(X, ...) X(TESS_SLOT_BASELINE, baseline, ##__VA_ARGS__) X(TESS_SLOT_NEON, neon, ##__VA_ARGS__)
+/* X(slot, suffix, ...) for each build there is: the one list of them. What follows X is handed on to it. The Makefile says which of them it compiles (SLOTS):
+ * builds that look at other things than kernels have the first only, those under a sanitizer what the machine can run. */
+#ifdef TESS_BUILDS_avx2
+#define TESS_BUILD_avx2(X, ...) X(TESS_SLOT_AVX2, avx2, ##__VA_ARGS__)
 #else
-#define TESS_BUILDS(X, ...) X(TESS_SLOT_BASELINE, baseline, ##__VA_ARGS__)
+#define TESS_BUILD_avx2(X, ...)
 #endif
+#ifdef TESS_BUILDS_avx512
+#define TESS_BUILD_avx512(X, ...) X(TESS_SLOT_AVX512, avx512, ##__VA_ARGS__)
+#else
+#define TESS_BUILD_avx512(X, ...)
+#endif
+#ifdef TESS_BUILDS_neon
+#define TESS_BUILD_neon(X, ...) X(TESS_SLOT_NEON, neon, ##__VA_ARGS__)
+#else
+#define TESS_BUILD_neon(X, ...)
+#endif
+#define TESS_BUILDS(X, ...)                        \
+    X(TESS_SLOT_BASELINE, baseline, ##__VA_ARGS__) \
+    TESS_BUILD_avx2(X, ##__VA_ARGS__) TESS_BUILD_avx512(X, ##__VA_ARGS__) TESS_BUILD_neon(X, ##__VA_ARGS__)
 
 typedef __int128 tess_i128;
 typedef unsigned __int128 tess_u128;

@@ -13,6 +13,7 @@
 
 enum { COLUMNS = TESS_VECTOR_BYTES > 16 ? 16 : 4, MOST_VECTORS = 4 }; /* taken at once, at most */
 enum { AHEAD = 2048, NEAR_AHEAD = 1024 };                             /* bytes */
+enum { TEXTS = TESS_VECTOR_BYTES > 16 };                              /* for none and one of merges: the compiler's time, where vectors are short */
 
 /* V vectors of columns, from column c on, to `to`. more: on top of what acc holds; then there is one lane only. The rows below acc are met here, too: written first and
  * merged later they took a twentieth of the time. TAKE: see take.h; of distances also the means. A line of each row is taken at once: eight rows a power of two apart
@@ -65,9 +66,9 @@ enum { AHEAD = 2048, NEAR_AHEAD = 1024 };                             /* bytes *
     }                                                                                                                                               \
     TESS_INLINE void merged_##name(type *acc, int64_t step, int merges, const char *const *row, const char *const *next, const int lanes,           \
                                    const bool more, int64_t n, const double *mean) {                                                                \
-        if (merges == 0)                                                                                                                            \
+        if (TEXTS && merges == 0)                                                                                                                   \
             loop_##name(acc, step, 0, row, next, lanes, more, n, mean);                                                                             \
-        else if (merges == 1)                                                                                                                       \
+        else if (TEXTS && merges == 1)                                                                                                              \
             loop_##name(acc, step, 1, row, next, lanes, more, n, mean);                                                                             \
         else                                                                                                                                        \
             loop_##name(acc, step, merges, row, next, lanes, more, n, mean);                                                                        \
