@@ -7,7 +7,8 @@
  * time of two, and each line is read once. That is for processors whose multiply-adds leave a port for slides free (a Zen 5). 5 x 5 is as in window_tile.h.
  *
  * What will be wanted is asked for a line at a time, evenly over all rows that the tile meets, and one line after the other as they lie in memory: the tile's own
- * columns of some rows, all at once, kept the loads of the tile waiting (README.md). */
+ * columns of some rows, all at once, kept the loads of the tile waiting (README.md). With SLIDES three lines at a time, in L1: a Zen 5 that is asked for single ones
+ * in L2 brings them in time or does not, by where in memory the instructions happen to stand (README.md). */
 
 #define NAME(word) TESS_PASTE(tile_name, word)
 #define HERE(word) TESS_PASTE(WORD, word)
@@ -64,14 +65,15 @@ TESS_INLINE void NAME(one)(const tess_volume_call *call, int64_t at, char *out, 
     const char *const *rows = c->rows;
     const real *w = c->columns;
     vec acc[ROWS][VECTORS], weight[SIDE == 3 ? SIDE * SIDE : 1];
+    enum { ASKS = SLIDES ? 3 : 1 }; /* lines at a time */
     tess_volume_ask ask = *call->ask;
     int64_t lines = ask.next <= ask.last ? call->lines : 0;
     TESS_UNROLL for (int r = 0; r < ROWS; r++) TESS_UNROLL for (int k = 0; k < VECTORS; k++) acc[r][k] = (vec){0};
     for (int64_t p = 1; p <= c->planes; p++, rows += c->lines, w += SIDE * SIDE) {
         TESS_UNROLL for (int k = 0; SIDE == 3 && k < SIDE * SIDE; k++) weight[k] = HERE(all_here)(w + k);
         TESS_UNROLL for (int i = 0; i < ROWS + SIDE - 1; i++) {
-            if (lines-- > 0) {
-                tess_prefetch_l2(ask.at);
+            for (int k = i % ASKS == ASKS - 1 ? ASKS : 0; k > 0 && lines > 0; k--, lines--) {
+                SLIDES ? tess_prefetch_l1(ask.at) : tess_prefetch_l2(ask.at);
                 ask.at += 64;
                 if (ask.at >= ask.end) {
                     ask.at = *ask.next++;
