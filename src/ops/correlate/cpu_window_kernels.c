@@ -16,7 +16,7 @@
 #define ROLL_4 4
 #define ROLL_5 4
 #define ROLL_6 4
-#define ROLL_7 2
+#define ROLL_7 3
 #define DEEPEST(tile) tile
 enum { STREAMS_2 = 8, STREAMS_3 = 8, STREAMS_4 = 6, STREAMS_5 = 4, STREAMS_6 = 4, STREAMS_7 = 3, STREAMS_8 = 3 };
 #else
