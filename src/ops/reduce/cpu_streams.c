@@ -21,9 +21,8 @@
 
 /* lanes: a constant once inlined. The last line may begin earlier: its columns are done twice. step: bytes from row to row of the leaf. */
 #define STREAMS(name, type, vector)                                                                                                                 \
-    enum { LANES_##name = TESS_VECTOR_BYTES / (int)sizeof(type) };                                                                                  \
     TESS_INLINE void any_##name(type *to, const char *const *row, int64_t n, const int lanes) {                                                     \
-        enum { LANES = LANES_##name, V = 64 / TESS_VECTOR_BYTES, UNIT = V * LANES };                                                                \
+        enum { LANES = TESS_VECTOR_BYTES / (int)sizeof(type), V = 64 / TESS_VECTOR_BYTES, UNIT = V * LANES };                                       \
         const int each = REDUCE_STREAMS / lanes;                                                                                                    \
         const char *p[REDUCE_STREAMS];                                                                                                              \
         memcpy(p, row, sizeof p);                                                                                                                   \
@@ -34,7 +33,7 @@
         }                                                                                                                                           \
     }                                                                                                                                               \
     TESS_INLINE void even_lines_##name(type *to, const char *row, int64_t step, int64_t c, int64_t n, const int lanes) {                            \
-        enum { LANES = LANES_##name, V = 64 / TESS_VECTOR_BYTES, UNIT = V * LANES };                                                                \
+        enum { LANES = TESS_VECTOR_BYTES / (int)sizeof(type), V = 64 / TESS_VECTOR_BYTES, UNIT = V * LANES };                                       \
         const int places = lanes == 8 ? 8 : 4, each = REDUCE_STREAMS / places, of_lane = places / lanes;                                            \
         const int64_t next = REDUCE_LANES * step, third = 3 * next;                                                                                 \
         const char *p[8];                                                                                                                           \
