@@ -215,24 +215,20 @@ static const struct {
     [16] = {{direct_16, 16, 64, 1}, {staged_16, 64, 112, 1}, {direct_16, 16, 64, 1}, {direct_16, 16, 64, 1}, PAGE, 4},
 };
 
-/* On a Zen 3 and a Zen 5, of results whose rows begin at lines: lower bands of wider blocks (README.md). few: on a Zen 5, of at most FEW_ROWS rows that share sets of
- * L2, no more of them than a set has ways. Elements of 1 and 16 bytes, and of 4 where rows of the destination share sets, too, are as quick by the table above. */
+/* On a Zen 3 and a Zen 5, of results whose rows begin at lines: lower bands of wider blocks (README.md). few_4: on a Zen 5, of elements of 4 bytes in at most FEW_ROWS
+ * rows that share sets of L2, no more of them than a set has ways. Elements of 1 and 16 bytes, and of 4 where rows of the destination share sets, too, are as quick
+ * by the table above. */
 enum { WIDE_BLOCK = 4 * PAGE, FEW_ROWS = 64 };
-static const struct {
-    kernel lines, few;
-} wide[17] = {
-    [2] = {{piped_2, 128, 320, 2}, {piped_2, 128, 320, 2}},
-    [4] = {{piped_4, 32, 128, 2}, {direct_4, 16, 128, 2}},
-    [8] = {{piped_8, 32, 128, 2}, {piped_8, 32, 128, 2}},
-};
+static const kernel wide[17] = {[2] = {piped_2, 128, 320, 2}, [4] = {piped_4, 32, 128, 2}, [8] = {piped_8, 32, 128, 2}};
+static const kernel few_4 = {direct_4, 16, 128, 2};
 
 /* How results past the caches whose rows begin at lines are made; *width: bytes of a block's rows. */
 static const kernel *lines_kernel(const transpose_plane *plane, int64_t size, int64_t *width) {
     const kernel *k = plane->q_in % kernels[size].apart == 0 ? &kernels[size].low : &kernels[size].lines;
-    if (tess_cpu_keeps_few_places() && wide[size].lines.block && (size != 4 || plane->p_out % HALF_SET != 0)) {
+    if (tess_cpu_keeps_few_places() && wide[size].block && (size != 4 || plane->p_out % HALF_SET != 0)) {
         *width = WIDE_BLOCK;
-        const bool few = tess_cpu_is_zen5() && plane->q_in % HALF_SET == 0 && plane->q_size <= FEW_ROWS && plane->p_size * size >= PAGE;
-        return few ? &wide[size].few : &wide[size].lines;
+        const bool few = size == 4 && tess_cpu_is_zen5() && plane->q_in % HALF_SET == 0 && plane->q_size <= FEW_ROWS && plane->p_size * size >= PAGE;
+        return few ? &few_4 : &wide[size];
     }
     *width = k->side > 1 ? NARROW : WIDE;
     return k;
