@@ -5,26 +5,21 @@
 
 extern const char tess_kernel_reduce_gpu_exact_cu[], tess_kernel_reduce_gpu_exact_segments_cu[], tess_kernel_reduce_gpu_exact_cuh[],
     tess_kernel_reduce_gpu_segment_cuh[], tess_kernel_reduce_gpu_exact_stretches_cu[], tess_kernel_reduce_gpu_exact_group_cuh[],
-    tess_kernel_reduce_gpu_exact_pieces_cuh[], tess_kernel_reduce_gpu_exact_strip_cuh[];
+    tess_kernel_reduce_gpu_exact_lengths_cuh[], tess_kernel_reduce_gpu_exact_pieces_cuh[], tess_kernel_reduce_gpu_exact_strip_cuh[];
 static const tess_gpu_text gpu_exact = {"reduce/gpu_exact.cu", tess_kernel_reduce_gpu_exact_cu},
                            exact_segments = {"reduce/gpu_exact_segments.cu", tess_kernel_reduce_gpu_exact_segments_cu},
                            exact_stretches = {"reduce/gpu_exact_stretches.cu", tess_kernel_reduce_gpu_exact_stretches_cu};
 const tess_gpu_text tess_reduce_gpu_exact_header = {"ops/reduce/gpu_exact.cuh", tess_kernel_reduce_gpu_exact_cuh},
                     tess_reduce_gpu_exact_group_header = {"ops/reduce/gpu_exact_group.cuh", tess_kernel_reduce_gpu_exact_group_cuh},
+                    tess_reduce_gpu_exact_lengths_header = {"ops/reduce/gpu_exact_lengths.cuh", tess_kernel_reduce_gpu_exact_lengths_cuh},
                     tess_reduce_gpu_exact_pieces_header = {"ops/reduce/gpu_exact_pieces.cuh", tess_kernel_reduce_gpu_exact_pieces_cuh},
                     tess_reduce_gpu_exact_strip_header = {"ops/reduce/gpu_exact_strip.cuh", tess_kernel_reduce_gpu_exact_strip_cuh},
                     tess_reduce_gpu_segment_header = {"ops/reduce/gpu_segment.cuh", tess_kernel_reduce_gpu_segment_cuh};
-static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
-                                               &tess_reduce_gpu_tree_header,
-                                               &tess_reduce_gpu_complex_header,
-                                               &tess_reduce_gpu_exact_header,
-                                               &tess_reduce_gpu_exact_group_header,
-                                               &tess_reduce_gpu_exact_pieces_header,
-                                               &tess_reduce_gpu_exact_strip_header,
-                                               &tess_reduce_gpu_stage_header,
-                                               &tess_reduce_gpu_segment_header,
-                                               &tess_reduce_gpu_types_header,
-                                               NULL};
+static const tess_gpu_text *const headers[] = {
+    &tess_reduce_gpu_node_header,         &tess_reduce_gpu_tree_header,        &tess_reduce_gpu_complex_header,
+    &tess_reduce_gpu_exact_header,        &tess_reduce_gpu_exact_group_header, &tess_reduce_gpu_exact_lengths_header,
+    &tess_reduce_gpu_exact_pieces_header, &tess_reduce_gpu_exact_strip_header, &tess_reduce_gpu_stage_header,
+    &tess_reduce_gpu_segment_header,      &tess_reduce_gpu_types_header,       NULL};
 
 enum {
     THREADS = 256,
@@ -167,6 +162,20 @@ bool tess_reduce_gpu_exact_stretches_pay(const tess_problem *problem, const char
 }
 
 /* Threads and blocks: measured. */
+void tess_reduce_gpu_exact_stretch_options(tess_gpu_layout *layout, const reduce_problem *p, int tile, bool padded, int warps, int blocks) {
+    tess_reduce_gpu_node_options(layout, p);
+    tess_gpu_option(layout, "-DKEPT=%d", p->kept);
+    tess_gpu_option(layout, "-DFILLED_WORDS=%d", padded);
+    tess_gpu_option(layout, "-DTILE=%d", tile);
+    tess_gpu_option(layout, "-DPAD=%d", padded);
+    tess_gpu_option(layout, "-DWARPS=%d", warps);
+    tess_gpu_option(layout, "-DONE_LANES=%d", p->in.itemsize < 8 ? 1 : 2);
+    tess_gpu_option(layout, "-DONE=%d", 32);
+    tess_gpu_option(layout, "-DFEW_LANES=%d", 16);
+    tess_gpu_option(layout, "-DSOME=%d", 256);
+    tess_gpu_option(layout, "-DAT_LEAST=%d", blocks);
+}
+
 static void lay_out_stretches(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const reduce_problem *p = of(problem);
     const bool far = mean_bytes(p) >= 1024;
@@ -181,18 +190,8 @@ static void lay_out_stretches(const tess_problem *problem, const tess_gpu_device
         return;
     }
     tess_gpu_unit(layout, &exact_stretches);
-    tess_reduce_gpu_node_options(layout, p);
-    tess_gpu_option(layout, "-DKEPT=%d", p->kept);
-    tess_gpu_option(layout, "-DFILLED_WORDS=0");
-    tess_gpu_option(layout, "-DTILE=%d", tile);
-    tess_gpu_option(layout, "-DPAD=0");
-    tess_gpu_option(layout, "-DWARPS=%d", warps);
+    tess_reduce_gpu_exact_stretch_options(layout, p, tile, false, warps, far ? 5 : p->in.itemsize < 8 ? 4 : 3);
     tess_gpu_option(layout, "-DPIECES_AT_LEAST=%d", AT_LEAST * 8 / warps);
-    tess_gpu_option(layout, "-DONE_LANES=%d", p->in.itemsize < 8 ? 1 : 2);
-    tess_gpu_option(layout, "-DONE=%d", 32);
-    tess_gpu_option(layout, "-DFEW_LANES=%d", 16);
-    tess_gpu_option(layout, "-DSOME=%d", 256);
-    tess_gpu_option(layout, "-DAT_LEAST=%d", far ? 5 : p->in.itemsize < 8 ? 4 : 3);
     *at++ = p->outputs;
     *at++ = n.units;
     *at++ = p->segment_stride / p->out.itemsize;

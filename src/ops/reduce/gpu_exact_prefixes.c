@@ -6,17 +6,11 @@
 extern const char tess_kernel_reduce_gpu_exact_prefixes_cu[], tess_kernel_reduce_gpu_exact_prefix_cuh[];
 static const tess_gpu_text exact_prefixes = {"reduce/gpu_exact_prefixes.cu", tess_kernel_reduce_gpu_exact_prefixes_cu},
                            prefix_header = {"ops/reduce/gpu_exact_prefix.cuh", tess_kernel_reduce_gpu_exact_prefix_cuh};
-static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
-                                               &tess_reduce_gpu_tree_header,
-                                               &tess_reduce_gpu_complex_header,
-                                               &tess_reduce_gpu_exact_header,
-                                               &tess_reduce_gpu_exact_group_header,
-                                               &tess_reduce_gpu_exact_pieces_header,
-                                               &tess_reduce_gpu_exact_strip_header,
-                                               &prefix_header,
-                                               &tess_reduce_gpu_stage_header,
-                                               &tess_reduce_gpu_types_header,
-                                               NULL};
+static const tess_gpu_text *const headers[] = {
+    &tess_reduce_gpu_node_header,         &tess_reduce_gpu_tree_header,        &tess_reduce_gpu_complex_header,
+    &tess_reduce_gpu_exact_header,        &tess_reduce_gpu_exact_group_header, &tess_reduce_gpu_exact_lengths_header,
+    &tess_reduce_gpu_exact_pieces_header, &tess_reduce_gpu_exact_strip_header, &prefix_header,
+    &tess_reduce_gpu_stage_header,        &tess_reduce_gpu_types_header,       NULL};
 
 enum {
     RANGES = 4224,      /* warps that an H200 holds at once, 32 a multiprocessor */
@@ -63,19 +57,9 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
         return;
     }
     tess_gpu_unit(layout, &exact_prefixes);
-    tess_reduce_gpu_node_options(layout, p);
-    tess_gpu_option(layout, "-DKEPT=%d", p->kept);
-    tess_gpu_option(layout, "-DFILLED_WORDS=1");
-    tess_gpu_option(layout, "-DTILE=%d", TILE);
-    tess_gpu_option(layout, "-DPAD=1");
-    tess_gpu_option(layout, "-DWARPS=%d", WARPS);
+    tess_reduce_gpu_exact_stretch_options(layout, p, TILE, true, WARPS, 8);
     tess_gpu_option(layout, "-DTOP_WARPS=%d", TOP_WARPS);
     tess_gpu_option(layout, "-DFEW_PIECES=%d", FEW_PIECES);
-    tess_gpu_option(layout, "-DONE_LANES=%d", p->in.itemsize < 8 ? 1 : 2);
-    tess_gpu_option(layout, "-DONE=%d", 32);
-    tess_gpu_option(layout, "-DFEW_LANES=%d", 16);
-    tess_gpu_option(layout, "-DSOME=%d", 256);
-    tess_gpu_option(layout, "-DAT_LEAST=%d", 8);
     *at++ = p->outputs;
     *at++ = n.units;
     *at++ = n.ranges;

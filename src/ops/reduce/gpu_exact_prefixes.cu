@@ -2,11 +2,10 @@
 // gpu_exact_prefixes.cu - exact sums of segments that follow one another, f32 and smaller: a warp copies a stretch of whole ones to shared memory, as gpu_tree_stretches.cu has
 // it, and a thread has a segment's sum from sums of all that comes before (gpu_exact_prefix.cuh).
 //
-// Segments of a stretch that is not known so go by groups (gpu_exact_group.cuh): ONE_LANES threads take a segment of up to ONE elements, FEW_LANES one of up to SOME, the warp one that is
-// longer. Those longer than a stretch are taken as one run of elements, of which the first warps have as much each, a `range`: so all end together, whatever the lengths. A
-// range is cut where a segment ends; what a piece comes to is rounded if it is a whole segment, else its long accumulator goes to the workspace, and `finish`, a warp a segment, or a block
+// Segments of a stretch that is not known so go by groups (gpu_exact_lengths.cuh). Those longer than a stretch are taken as one run of elements, of which the first warps have
+// as much each, a `range`: so all end together, whatever the lengths. A range is cut where a segment ends; what a piece comes to is rounded if it is a whole segment, else its long accumulator goes to the workspace, and `finish`, a warp a segment, or a block
 // where there are more pieces than FEW_PIECES, merges those of a segment.
-#include "ops/reduce/gpu_exact_group.cuh"
+#include "ops/reduce/gpu_exact_lengths.cuh"
 #include "ops/reduce/gpu_exact_pieces.cuh"
 #include "ops/reduce/gpu_exact_prefix.cuh"
 #include "ops/reduce/gpu_exact_strip.cuh"
@@ -37,43 +36,13 @@ struct room {
     };
 };
 
-// What a warp has of its stretch: outputs begin at `out`.
-struct here {
-    const char *tile;
-    int before; // bytes of the tile
-    result *out;
-    i64 out_step;
-    i64 (*limbs)[LIMBS];
-    int *flags;
-};
-
-// Those of 32 segments that are set in `rest`; a lane has where one begins and how many elements it has.
-template <typename WAY> __device__ __forceinline__ void put_some(unsigned rest, const here &h, int begin, int k) {
-    enum { THREADS = WAY::THREADS };
-    while (rest) {
-        unsigned mine = THREADS == 1 ? rest & 1u << threadIdx.x % 32 : rest;
-        if (THREADS == 1)
-            rest = 0;
-#pragma unroll
-        for (int group = 0; THREADS > 1 && group < 32 / THREADS; group++) {
-            mine = group < (int)(threadIdx.x % 32 / THREADS) ? mine & (mine - 1) : mine;
-            rest &= rest - 1;
-        }
-        const int whose = mine ? __ffs(mine) - 1 : 0, first = __shfl_sync(ALL, begin, whose), its = __shfl_sync(ALL, k, whose), n = mine ? its : 0;
-        const int turns = (__reduce_max_sync(ALL, n) + THREADS - 1) / THREADS;
-        put_groups<WAY>(spread{h.tile, h.before + first * (int)sizeof(element), n, turns}, mine != 0, h.limbs, h.flags, h.out + whose * h.out_step);
-    }
-}
-
 // All segments of a stretch by groups: `count` of them, whose elements are counted from `origin`.
 __device__ __noinline__ void put_by_groups(here h, const i64 *offsets, i64 origin, int count) {
     const int lane = threadIdx.x % 32;
     for (int base = 0; base < count; base += 32, h.out += 32 * h.out_step) {
         const int number = base + lane < count ? base + lane : count, begin = (int)(offsets[number] - origin);
         const int k = number < count ? (int)(offsets[number + 1] - origin) - begin : -1;
-        put_some<way<ONE_LANES, ONE / ONE_LANES, 0>>(__ballot_sync(ALL, k >= 0 && k <= ONE), h, begin, k);
-        put_some<way<FEW_LANES, SOME / FEW_LANES, 0>>(__ballot_sync(ALL, k > ONE && k <= SOME), h, begin, k);
-        put_some<way<32, 0, 0>>(__ballot_sync(ALL, k > SOME), h, begin, k);
+        put_by_length(h, begin, k);
     }
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpu_exact_stretches.cu - exact sums of short segments that follow one another: a warp copies a stretch of whole ones to shared memory, as gpu_tree_stretches.cu has it, and a
-// few threads find a segment's (gpu_exact_group.cuh).
+// few threads find a segment's (gpu_exact_lengths.cuh).
 //
-// ONE_LANES threads take a segment of up to ONE elements, FEW_LANES one of up to SOME, the warp one that is longer. A segment longer than TILE goes by pieces that the host has listed, as
-// gpu_long_segments.cuh has it of leaves, a warp each with a long accumulator; `finish`, a block a segment, merges those of the segments of more pieces than one.
-#include "ops/reduce/gpu_exact_group.cuh"
+// A segment longer than TILE goes by pieces that the host has listed, as gpu_long_segments.cuh has it of leaves, a warp each with a long accumulator;
+// `finish`, a block a segment, merges those of the segments of more pieces than one.
+#include "ops/reduce/gpu_exact_lengths.cuh"
 #include "ops/reduce/gpu_exact_pieces.cuh"
 #include "ops/reduce/gpu_exact_strip.cuh"
 
@@ -14,33 +14,6 @@ struct segments {
     i64 piece;                                        // elements of a piece of a long segment
     i64 shape[KEPT + 1], in[KEPT + 1], out[KEPT + 1]; // the kept axes, slowest first
 };
-
-// What a warp has of its stretch: outputs begin at `out`.
-struct here {
-    const char *tile;
-    result *out;
-    i64 out_step;
-    i64 (*limbs)[LIMBS];
-    int *flags;
-};
-
-// Those of 32 segments that are set in `rest`; a lane has where one begins and how many elements it has.
-template <typename WAY> __device__ __forceinline__ void put_some(unsigned rest, const here &h, int begin, int k) {
-    enum { THREADS = WAY::THREADS };
-    while (rest) {
-        unsigned mine = THREADS == 1 ? rest & 1u << threadIdx.x % 32 : rest;
-        if (THREADS == 1)
-            rest = 0;
-#pragma unroll
-        for (int group = 0; THREADS > 1 && group < 32 / THREADS; group++) {
-            mine = group < (int)(threadIdx.x % 32 / THREADS) ? mine & (mine - 1) : mine;
-            rest &= rest - 1;
-        }
-        const int whose = mine ? __ffs(mine) - 1 : 0, first = __shfl_sync(ALL, begin, whose), its = __shfl_sync(ALL, k, whose), n = mine ? its : 0;
-        const int turns = (__reduce_max_sync(ALL, n) + THREADS - 1) / THREADS;
-        put_groups<WAY>(spread{h.tile, first * (int)sizeof(element), n, turns}, mine != 0, h.limbs, h.flags, h.out + whose * h.out_step);
-    }
-}
 
 extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
     exact_stretches(const element *in, result *out, const i64 *offsets, const i64 *cuts, const segments p) {
@@ -64,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
     char *tile = (char *)tiles[warp];
     offsets += segment;
     int later = (int)(offsets[lane < count ? lane : count] - origin);
-    here h = {tile, out + at_out + segment * p.out_step, p.out_step, limbs[warp], flags[warp]};
+    here h = {tile, 0, out + at_out + segment * p.out_step, p.out_step, limbs[warp], flags[warp]};
     h.tile += stage(tile, part{in + at_in + origin, 0, (int)(cuts[2] - origin)}, 1);
     for (int base = 0; base < count; base += 32, h.out += 32 * p.out_step) {
         const int begin = later, ahead = base + 32 + lane;
@@ -72,9 +45,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
             later = (int)(offsets[ahead < count ? ahead : count] - origin);
         const int next = __shfl_down_sync(ALL, begin, 1), after = __shfl_sync(ALL, later, 0), end = lane < 31 ? next : after;
         const int k = base + lane < count ? end - begin : -1;
-        put_some<way<ONE_LANES, ONE / ONE_LANES, 0>>(__ballot_sync(ALL, k >= 0 && k <= ONE), h, begin, k);
-        put_some<way<FEW_LANES, SOME / FEW_LANES, 0>>(__ballot_sync(ALL, k > ONE && k <= SOME), h, begin, k);
-        put_some<way<32, 0, 0>>(__ballot_sync(ALL, k > SOME), h, begin, k);
+        put_by_length(h, begin, k);
     }
 }
 

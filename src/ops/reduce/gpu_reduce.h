@@ -34,9 +34,9 @@ extern const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS];
 
 extern const tess_gpu_text tess_reduce_gpu_node_header, tess_reduce_gpu_tree_header, tess_reduce_gpu_leaf_header, tess_reduce_gpu_types_header,
     tess_reduce_gpu_complex_header, tess_reduce_gpu_finish_header, tess_reduce_gpu_segment_header, tess_reduce_gpu_packed_header,
-    tess_reduce_gpu_exact_header, tess_reduce_gpu_exact_group_header, tess_reduce_gpu_exact_pieces_header, tess_reduce_gpu_exact_strip_header,
-    tess_reduce_gpu_segment_finish_header, tess_reduce_gpu_stage_header, tess_reduce_gpu_lanes_header, tess_reduce_gpu_moments_header,
-    tess_reduce_gpu_any_order_header, tess_reduce_gpu_run_leaf_header;
+    tess_reduce_gpu_exact_header, tess_reduce_gpu_exact_group_header, tess_reduce_gpu_exact_lengths_header, tess_reduce_gpu_exact_pieces_header,
+    tess_reduce_gpu_exact_strip_header, tess_reduce_gpu_segment_finish_header, tess_reduce_gpu_stage_header, tess_reduce_gpu_lanes_header,
+    tess_reduce_gpu_moments_header, tess_reduce_gpu_any_order_header, tess_reduce_gpu_run_leaf_header;
 void tess_reduce_gpu_node_options(tess_gpu_layout *layout, const reduce_problem *p); /* the -D of gpu_node.cuh */
 int64_t tess_reduce_gpu_node_size(const reduce_problem *p);                          /* bytes of its struct node, or of gpu_complex.cuh's */
 /* The first `count` kept axes as shape[], in[], out[] of the kernels' structures, with steps in elements; a double as a word of them. */
@@ -53,6 +53,8 @@ bool tess_reduce_gpu_exact_segments_fit(const tess_problem *problem, const char 
 extern const tess_gpu_row tess_reduce_gpu_exact_stretches;
 bool tess_reduce_gpu_exact_stretches_fit(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_exact_stretches_pay(const tess_problem *problem, const char **why);
+/* The -D of a row that takes stretches of `tile` bytes so, by gpu_stage.cuh and gpu_exact_lengths.cuh. padded: as PAD, and FILLED_WORDS. */
+void tess_reduce_gpu_exact_stretch_options(tess_gpu_layout *layout, const reduce_problem *p, int tile, bool padded, int warps, int blocks);
 
 /* gpu_exact_prefixes.c */
 extern const tess_gpu_row tess_reduce_gpu_exact_prefixes;
