@@ -142,6 +142,11 @@ static const struct work {
     {"separable f16 128 x 1080 x 1918, 7 + 7", tess_f16, tess_f32, 3, {128, 1080, 1918}, 2, 1, 7, TESS_BOUNDARY_REFLECT},
     {"separable f16 1024 x 511 x 509, 7 + 7", tess_f16, tess_f32, 3, {1024, 511, 509}, 2, 1, 7, TESS_BOUNDARY_ZERO},
     {"separable f16 4096 x 255 x 253, 7 + 7", tess_f16, tess_f32, 3, {4096, 255, 253}, 2, 1, 7, TESS_BOUNDARY_ZERO},
+    {"separable u8 4096 x 255 x 253, 3 + 3 f32", tess_u8, tess_f32, 3, {4096, 255, 253}, 2, 1, 3, TESS_BOUNDARY_ZERO},
+    {"separable f16 4096 x 255 x 253, 3 + 3", tess_f16, tess_f32, 3, {4096, 255, 253}, 2, 1, 3, TESS_BOUNDARY_ZERO},
+    {"separable u8 2048 x 383 x 381, 7 + 7 f32", tess_u8, tess_f32, 3, {2048, 383, 381}, 2, 1, 7, TESS_BOUNDARY_ZERO},
+    {"separable u8 32 x 255 x 253, 7 + 7 f32", tess_u8, tess_f32, 3, {32, 255, 253}, 2, 1, 7, TESS_BOUNDARY_ZERO},
+    {"separable f16 32 x 255 x 253, 7 + 7", tess_f16, tess_f32, 3, {32, 255, 253}, 2, 1, 7, TESS_BOUNDARY_ZERO},
     {"correlate u8 32 x 255 x 253, 3 x 3 f32", tess_u8, tess_f32, 3, {32, 255, 253}, 1, 2, 3, TESS_BOUNDARY_ZERO}, /* few of them */
     {"correlate u8 32 x 255 x 253, 5 x 5 f32", tess_u8, tess_f32, 3, {32, 255, 253}, 1, 2, 5, TESS_BOUNDARY_ZERO},
     {"correlate f32 32 x 255 x 253, 3 x 3", tess_f32, tess_f32, 3, {32, 255, 253}, 1, 2, 3, TESS_BOUNDARY_ZERO},

@@ -312,6 +312,26 @@ static void correlations(void) {
     free(weights);
 }
 
+/* Lists over small images of odd widths. */
+static void small_images(void) {
+    static const struct {
+        tess_type type;
+        int64_t columns, width;
+        const char *words;
+    } all[] = {{tess_u8, 253, 3, "u8 255 x 253, 3 + 3"},   {tess_u8, 253, 7, "u8 255 x 253, 7 + 7"}, {tess_f16, 253, 7, "f16 255 x 253, 7 + 7"},
+               {tess_f16, 381, 7, "f16 255 x 381, 7 + 7"}, {tess_u8, 381, 7, "u8 255 x 381, 7 + 7"}, {tess_u8, 509, 7, "u8 255 x 509, 7 + 7"}};
+    static float weights[7];
+    tess_plan *plan;
+    for (int i = 0; i < TESS_COUNT(all); i++) {
+        int64_t shape[] = {256, 255, all[i].columns}, width = all[i].width;
+        DLTensor in = view(all[i].type, 3, shape), out = in, line = tess_view(weights, tess_f32, 1, &width, NULL);
+        const int axes[] = {1, 2};
+        const tess_correlate_options options = {.struct_size = sizeof options, .axes = axes, .naxes = 2};
+        const DLTensor *list[] = {&line, &line};
+        problem(tess_plan_correlate(&plan, context, &in, list, 2, &out, &options), &plan, all[i].words);
+    }
+}
+
 static void lookups(void) {
     static const struct {
         tess_type table, index;
@@ -344,6 +364,7 @@ static void every_row(void **state) {
     short_rows();
     segments();
     correlations();
+    small_images();
     lookups();
     for (int o = 0; o < tess_ops_count; o++)
         for (int r = 0; r < tess_ops[o]->gpu_count; r++)

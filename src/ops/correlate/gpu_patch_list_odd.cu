@@ -16,8 +16,7 @@
 #include "ops/correlate/gpu_copies.cuh"
 
 #include "ops/correlate/gpu_bytes.cuh"
-#include "ops/correlate/gpu_rolled_rows.cuh"
-#include "ops/correlate/gpu_shifted_words.cuh"
+#include "ops/correlate/gpu_pushed_rows.cuh"
 
 __host__ __device__ constexpr int larger(int a, int b) { return a > b ? a : b; }
 __host__ __device__ constexpr int smaller(int a, int b) { return a < b ? a : b; }
@@ -26,7 +25,6 @@ enum {
     WARPS = WX * WY,
     THREADS = 32 * WARPS,
     VECTOR = 16 / SIZE, // elements
-    VW = V * SIZE / 4,  // words of a lane
     OUT_SIZE = sizeof(result),
     OUT_VECTOR = smaller(V * OUT_SIZE, 16), // bytes
     NEAR = larger(0, smaller(LEFT - 1, V - RIGHT)),
@@ -112,38 +110,6 @@ __device__ __forceinline__ void bring(char *room, unsigned at, unsigned pitch, c
     }
     if (!INSIDE && (__syncthreads_or(loose) || f.edge.least >= 0))
         bring_loose(room + at, pitch, in, f, first, top, low, high);
-}
-
-// A lane's columns of a row, whose words are moved down by bytes.
-__device__ __forceinline__ void read_row(work (&value)[V], const char *room, unsigned at) {
-    const unsigned *lies = (const unsigned *)(room + (at & -4));
-    unsigned given[VW + 1], word[VW];
-#pragma unroll
-    for (int i = 0; i <= VW; i++)
-        given[i] = lies[i];
-    move_down<VW, 4, SIZE>(word, given, at);
-#pragma unroll
-    for (int i = 0; i < V; i++)
-        value[i] = part(word, i);
-}
-
-// What rows 0 .. TO of the mask make of a row, the last one first: every sum moves to its next place by being written there.
-template <int TO> __device__ __forceinline__ void push(work (&sum)[KY][V], const work (&value)[V], const tap_list<KY> &taps) {
-#pragma unroll
-    for (int ky = TO; ky >= 0; ky--)
-#pragma unroll
-        for (int i = 0; i < V; i++)
-            sum[ky][i] = multiply_add(value[i], taps.w[ky], ky ? sum[ky - 1 < 0 ? 0 : ky - 1][i] : (work)0);
-}
-template <int J>
-__device__ __forceinline__ void first_rows(work (&sum)[KY][V], const char *room, unsigned &at, unsigned pitch, const tap_list<KY> &taps) {
-    if constexpr (J < KY - 1) {
-        work value[V];
-        read_row(value, room, at);
-        push<J>(sum, value, taps);
-        at += pitch;
-        first_rows<J + 1>(sum, room, at, pitch, taps);
-    }
 }
 
 // The column `by` columns from the lane's first one: its own, or a neighbour's.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_correlate_flat_gpu.c - proves: small masks over small images without gaps have the reference's bits by correlate/flat: images of one band and of several, that begin
  * anywhere in a vector, of widths that lie on either side of whole vectors and as far from them as can be, of several colours, under every boundary, with origins, of every
- * kind of element and of results, and images too wide for one block, in tiles; what stands between images is neither met nor written. It is chosen where it was measured to be
+ * kind of element and of results, and images too wide for one block, in tiles; and lists of a column and a row over them by correlate/patch_separable_odd; what stands between images is neither met nor written. It is chosen where it was measured to be
  * faster. */
 #include "gpu_rows.h"
 
@@ -22,13 +22,18 @@ static void make(hostile_array *a, uint64_t *random, tess_type type, const flat_
     a->shape[1] = c->rows;
 }
 
-static void compare(const flat_case *c, tess_boundary boundary, uint64_t *random) {
+/* One mask, or a list: a column and then a row. */
+static void compare(const flat_case *c, bool list, tess_boundary boundary, uint64_t *random) {
     static const int axes[] = {1, 2};
-    hostile_array in, mask, expected, out;
+    hostile_array in, mask, along, expected, out;
+    const char *row = list ? "correlate/patch_separable_odd" : "correlate/flat";
     const int64_t widths[] = {c->down, c->along};
     make(&in, random, c->in, c, c->gap_in);
-    hostile_make(&mask, random, c->mask, 2, widths, HOSTILE_COMPACT);
+    hostile_make(&mask, random, c->mask, list ? 1 : 2, widths, HOSTILE_COMPACT);
+    hostile_make(&along, random, c->mask, 1, &widths[1], HOSTILE_COMPACT);
     hostile_fill(&mask, random, 0);
+    hostile_fill(&along, random, 0);
+    const DLTensor *masks[] = {&mask.tensor, &along.tensor};
     uint64_t same = *random;
     make(&expected, &same, c->out, c, c->gap_out);
     make(&out, random, c->out, c, c->gap_out);
@@ -40,15 +45,19 @@ static void compare(const flat_case *c, tess_boundary boundary, uint64_t *random
                                       .naxes = 2};
     for (int e = 0; e < 2; e++) {
         options.call.engine = e ? engine : TESS_ENGINE_CPU;
-        options.call.strategy = e ? "correlate/flat" : "correlate/reference";
-        if (tess_correlate(context, &in.tensor, &mask.tensor, e ? &out.tensor : &expected.tensor, &options) != TESS_OK)
-            fail_msg("%s to %s, rows of %d: %s", tess_type_name(c->in), tess_type_name(c->out), (int)c->columns, tess_detail());
+        options.call.strategy = e ? row : "correlate/reference";
+        const DLTensor *to = e ? &out.tensor : &expected.tensor;
+        const tess_status status = list ? tess_correlate_separable(context, &in.tensor, masks, 2, to, &options)
+                                        : tess_correlate(context, &in.tensor, &mask.tensor, to, &options);
+        if (status != TESS_OK)
+            fail_msg("%s: %s to %s, rows of %d: %s", row, tess_type_name(c->in), tess_type_name(c->out), (int)c->columns, tess_detail());
     }
     if (memcmp(out.block, expected.block, out.block_size))
-        fail_msg("%s to %s, %d x %d of %d x %d x %d, boundary %d: other bits than the reference's", tess_type_name(c->in), tess_type_name(c->out),
-                 (int)c->down, (int)c->along, (int)c->arrays, (int)c->rows, (int)c->columns, (int)boundary);
+        fail_msg("%s: %s to %s, %d x %d of %d x %d x %d, boundary %d: other bits than the reference's", row, tess_type_name(c->in),
+                 tess_type_name(c->out), (int)c->down, (int)c->along, (int)c->arrays, (int)c->rows, (int)c->columns, (int)boundary);
     hostile_free(&in);
     hostile_free(&mask);
+    hostile_free(&along);
     hostile_free(&expected);
     hostile_free(&out);
 }
@@ -121,7 +130,35 @@ static void images(void **state) {
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++)
             if (!hostile_spared(i + boundary, 6))
-                compare(&cases[i], (tess_boundary)boundary, &random);
+                compare(&cases[i], false, (tess_boundary)boundary, &random);
+}
+
+/* Lists by gpu_flat_list.cu with a constant beyond rows' ends: lanes of 4, 8, 12 and 16 columns, the last one's with more to spare than the mask reaches and with less. */
+static void lists(void **state) {
+    (void)state;
+    static const flat_case cases[] = {
+        {U8, 3, 255, 253, 1, 0, 0, 7, 7, {0}},
+        {U8, 2, 61, 509, 1, 0, 0, 7, 7, {0}},
+        {U8, 2, 45, 255, 1, 1, 1, 7, 7, {1, -2}},
+        {U8, 3, 33, 251, 1, 0, 0, 3, 3, {0}},
+        {U8, 2, 10, 201, 1, 0, 2, 5, 4, {-1, 1}},
+        {U8, 3, 29, 377, 1, 0, 0, 5, 7, {0}},
+        {U8, 3, 47, 125, 1, 3, 0, 2, 7, {0, 3}},
+        {U8, 3, 35, 79, 1, 0, 0, 7, 1, {0}},
+        {tess_i8, tess_f32, tess_i8, 2, 37, 247, 1, 0, 0, 6, 5, {0}},
+        {tess_u8, tess_i8, tess_u8, 2, 37, 254, 1, 0, 0, 7, 7, {0}},
+        {tess_i16, tess_f32, tess_u8, 3, 31, 211, 1, 0, 0, 7, 6, {0}},
+        {tess_bf16, tess_f32, tess_bf16, 2, 23, 509, 1, 0, 0, 7, 7, {0}},
+        {F16, 3, 127, 253, 1, 0, 0, 7, 7, {0}},
+        {F16, 2, 40, 255, 1, 0, 0, 5, 5, {1, 1}},
+        {F16, 2, 21, 383, 1, 1, 1, 3, 3, {0}},
+        {F16, 2, 21, 121, 1, 1, 0, 7, 3, {0}},
+    };
+    uint64_t random = 1141;
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_CONSTANT; boundary++)
+            if (!hostile_spared(i + boundary, 4))
+                compare(&cases[i], true, (tess_boundary)boundary, &random);
 }
 
 /* Planned only: too many elements for the virtual GPU. */
@@ -165,6 +202,6 @@ static void chosen(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(images), cmocka_unit_test(chosen)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(images), cmocka_unit_test(lists), cmocka_unit_test(chosen)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }
