@@ -28,8 +28,8 @@ __device__ __forceinline__ void merge(lane_pair &n, const lane_pair &m) {
 struct sum_turns {
     // Segments side by side; elements of a row: those that a segment's threads have side by side.
     enum { AT_ONCE = 32 / FEW_LANES, ROW = FEW_LANES * (BY_WORDS ? 2 : 1) };
-    static_assert(SOME <= 32 * ROW && SOME <= 512,
-                  "lanes() has 32 rows; of elements 256 apart, which are of one lane, there are two, and those are merged first");
+    static_assert(SOME + BY_WORDS <= 32 * ROW && SOME <= 512,
+                  "lanes() has 32 rows, and of words the first may be another's; of elements 256 apart, which are of one lane, there are two, and those are merged first");
     enum { NUMBER_BITS = 5, BEGIN_BITS = 14, LENGTH_AT = NUMBER_BITS + BEGIN_BITS };
     static_assert(TILE / SIZE < 1 << BEGIN_BITS && SOME < 1 << (32 - LENGTH_AT), "a word holds them");
     unsigned rank;          // a length, a beginning and a segment's number; of those that are not wanted the length is 0
