@@ -101,7 +101,7 @@ def plan(quick):
 
     asan = build("asan+ubsan", ["all", "tests", "python"], "PYTHON=" + oracle, "BUILD=build-asan", "SANITIZE=address,undefined", *slots())
     if shutil.which("clang"):
-        # For its warnings and for its bits (check/bits), which want no more than -O1: two thirds of the time.
+        # For its warnings and for its bits (check/bits): at -O1 in two thirds of the time.
         build("clang -Werror", ["all", "tests"], "CC=clang", "BUILD=build-clang", "WERROR=1", "OPT=-O1 -g0")
     checks += [Check("asan/" + t, ["build-asan/tests/" + t], asan) for t in c if t not in NOT_SANITIZED]
     runtime = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True).stdout.strip()

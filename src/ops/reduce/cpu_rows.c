@@ -31,7 +31,7 @@ TESS_INLINE void first_bytes(char *to, const char *p, int64_t bytes) {
 
 /* What is done about the lines to come, by loads of so many bytes. Loops of AVX-512 that convert nothing gain on AMD's processors when a byte of the next line is
  * read before this one is added; the others there only lose by asking ahead (Zen 4: norm2 of f32 17 GB/s, without 26; as much when 64 bytes are loaded at once and
- * then split). A Zen 3 reads from two places in turns. A Zen 5 reads whole lines as they come or asked for ahead, and with AVX2 gains by asking (f64 50 -> 82 % of reading, f32 92 -> 99). */
+ * then split). A Zen 3 reads from two places in turns. A Zen 5 reads whole lines as they come or asked for ahead, and with AVX2 gains by asking (f64 50 -> 75 to 82 % of reading, f32 92 -> 99). */
 TESS_INLINE next_lines what_next(int bytes) {
     return TESS_VECTOR_BYTES == 32 && tess_cpu_reads_in_turns()                                      ? IN_TURNS
            : bytes == 64 && tess_cpu_reads_halves()                                                  ? TOUCHED

@@ -140,8 +140,8 @@ static shape shape_of(const reduce_problem *p) {
         else
             s.few = mean < 64 ? 4 : mean < 128 ? 8 : 16;
         s.one = 0;
-        s.some =
-            by_words(p) && s.few < 8 ? 64 * s.few - 1 : 32 * s.few; /* in 32 rows, of words one element later where a segment begins within one */
+        /* In 32 rows; of words one element later where a segment begins within one. */
+        s.some = by_words(p) && s.few < 8 ? 64 * s.few - 1 : 32 * s.few;
     }
     return s;
 }

@@ -386,12 +386,14 @@ static void blocks(void **state) {
         }
 }
 
-/* What has an order in turns (gpu_turns.cuh): means for 4, 8 and 16 threads a segment, lengths about those of a row and of all rows, segments of no elements, longer ones between. */
+/* What has an order in turns (gpu_turns.cuh, gpu_sum_turns.cuh): means for 2, 4, 8 and 16 threads a segment, lengths about those of a row and of all rows, as many as fill all rows at
+ * odd and at even places, segments of no elements, longer ones between. */
 static void turns(void **state) {
     (void)state;
     uint64_t random = 12;
     static const int64_t sizes[] = {64, 128, 7,  8,  9,  0,   1,   31, 33, 127, 129, 16,  17,  65,  24,  96,
-                                    97, 2,   50, 40, 63, 112, 113, 3,  80, 81,  5,   255, 256, 257, 511, 513};
+                                    97, 2,   50, 40, 63, 112, 113, 3,  80, 81,  5,   255, 256, 257, 511, 513},
+                         full[] = {128, 1, 128, 256, 1, 256, 512, 1, 512};
     static const struct {
         tess_reduction operation;
         tess_type in, out;
@@ -431,8 +433,10 @@ static void turns(void **state) {
             if (i > 3 && much != i % 3)
                 continue;
             for (int64_t s = 0; s < l.count; s++) { /* most of a mean below 64, 128, 256 */
-                const int64_t n = sizes[(s * 7 + i) % TESS_COUNT(sizes)];
-                l.offset[s + 1] = l.offset[s] + (n > 64 << much && s % 5 ? n % 64 : n + 30 * much);
+                const int64_t n = sizes[(s * 7 + i) % TESS_COUNT(sizes)], last = l.count - s;
+                l.offset[s + 1] = l.offset[s] + (last <= TESS_COUNT(full)  ? full[TESS_COUNT(full) - last]
+                                                 : n > 64 << much && s % 5 ? n % 64
+                                                                           : n + 30 * much);
             }
             w.ndim = 1 + (i + much) % 2;
             w.axis = w.ndim - 1;
