@@ -2,15 +2,15 @@
  * cpu_bytes.c - at most 256 entries: the index becomes a byte, and the policy is in the table.
  *
  * The line of the table is written out as 256 elements, one for each value of the byte, with CLIP, WRAP and FILL already applied. With AVX-512 VBMI
- * the 256 elements lie in registers, one plane of 256 bytes (four registers) for each byte of an element: a lookup of 64 indices is two permutes of
- * two registers and a blend a plane, and memory sets the pace. With AVX2 single bytes are shuffled likewise. Elsewhere the 256 elements lie in the
+ * the 256 elements lie in registers (planes.h), and memory sets the pace. With AVX2 single bytes are shuffled likewise. Elsewhere the 256 elements lie in the
  * first-level cache, and no element is checked. */
 #include "core/maker.h"
 #include "core/parallel.h"
+#include "ops/lookup/planes.h"
 #include "ops/lookup/positions.h"
 #include "simd/collect.h"
 
-enum { TASK = 256 * LOOKUP_BLOCK, AHEAD = 2048, NEAR_AHEAD = 4096 }; /* indices; how far they are asked for ahead, in bytes */
+enum { TASK = 256 * LOOKUP_BLOCK, AHEAD = 2048 }; /* indices; how far they are asked for ahead, in bytes */
 
 tess_status TESS_ISA_NAME(tess_lookup_bytes)(const tess_problem *base, const tess_run *run);
 
@@ -172,77 +172,35 @@ static int64_t shuffles_look_up(char *out, const unsigned char *index, int64_t c
 }
 #endif
 
+/* Indices straight from the array, as many as can be: all of 1 byte, others until some are outside. */
+static int64_t look_up_whole(char *out, const char *index, int width, int64_t count, const lookup_problem *problem, const byte_table *t,
+                             bool stream) {
 #if defined(__AVX512VBMI__)
-TESS_INLINE void put(char *out, __m512i v, bool stream) {
-    if (stream)
-        v_bytes_stream(out, (v_bytes)v);
-    else
-        v_bytes_store(out, (v_bytes)v);
-}
-
-/* One plane: bytes 0..127 from the first two registers, 128..255 from the others, chosen by the index's top bit. */
-TESS_INLINE __m512i plane_look_up(const __m512i *r, __m512i index) {
-    __m512i low = _mm512_permutex2var_epi8(r[0], index, r[1]), high = _mm512_permutex2var_epi8(r[2], index, r[3]);
-    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), low, high);
-}
-
-/* Whole groups of 64 indices; returns how many indices were done. Before 2- and 4-byte elements are interleaved from their planes the index is
- * permuted so that the interleaving, which stays inside 16-byte lanes, delivers them in order. The bytes were made from indices of `width` bytes at
- * `source`, whose lines are asked for ahead. */
-TESS_INLINE int64_t planes_look_up(const int size, char *out, const unsigned char *index, int64_t count, const byte_table *t, bool stream,
-                                   const char *source, int64_t width, bool near) {
-    __m512i r[4][4];
-    for (int b = 0; b < size; b++)
-        for (int k = 0; k < 4; k++)
-            r[b][k] = _mm512_load_si512(t->plane[b] + 64 * k);
-    const __m512i quads = _mm512_set_epi64(7, 3, 6, 2, 5, 1, 4, 0);
-    const __m512i dwords = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
-    /* Zen 5: f32[256] by i32 2 KiB ahead 11.4 ms, 4 10.5, 8 and 12 as 2; u8[256] by u8 2, 4, 8 KiB 2.67, 2.54, 2.45 ms. Zen 4: bytes 4 KiB. */
-    const char *ahead = source + (near && width == 1 ? 2 : 1) * (near && tess_cpu_is_zen5() ? NEAR_AHEAD : AHEAD);
-    int64_t i = 0;
-    for (; i + 64 <= count; i += 64) {
-        __m512i at = _mm512_loadu_si512(index + i);
-        for (int64_t line = 0; line < width; line++)
-            if (near)
-                __builtin_prefetch(ahead + i * width + 64 * line);
-            else
-                tess_prefetch_l2(ahead + i * width + 64 * line);
-        if (size == 1) {
-            put(out + i, plane_look_up(r[0], at), stream);
-        } else if (size == 2) {
-            at = _mm512_permutexvar_epi64(quads, at);
-            __m512i a = plane_look_up(r[0], at), b = plane_look_up(r[1], at);
-            put(out + 2 * i, _mm512_unpacklo_epi8(a, b), stream);
-            put(out + 2 * i + 64, _mm512_unpackhi_epi8(a, b), stream);
-        } else {
-            at = _mm512_permutexvar_epi32(dwords, at);
-            __m512i a = plane_look_up(r[0], at), b = plane_look_up(r[1], at), c = plane_look_up(r[2], at), d = plane_look_up(r[3], at);
-            __m512i ab = _mm512_unpacklo_epi8(a, b), cd = _mm512_unpacklo_epi8(c, d), ab2 = _mm512_unpackhi_epi8(a, b),
-                    cd2 = _mm512_unpackhi_epi8(c, d);
-            put(out + 4 * i, _mm512_unpacklo_epi16(ab, cd), stream);
-            put(out + 4 * i + 64, _mm512_unpackhi_epi16(ab, cd), stream);
-            put(out + 4 * i + 128, _mm512_unpacklo_epi16(ab2, cd2), stream);
-            put(out + 4 * i + 192, _mm512_unpackhi_epi16(ab2, cd2), stream);
-        }
+    /* Zen 4 wants the lines of the index in the first-level cache: f32[256] by i32 6.9 -> 5.8 ms, by i64 6.9 -> 5.4, u8[256] by u8 6.3 -> 3.7. */
+    const bool near = !tess_cpu_gathers();
+    const unsigned last = width == 1 ? 255 : (unsigned)problem->n - 1;
+    stream = stream && (uintptr_t)out % 64 == 0;
+    switch (problem->size) {
+    case 1: return planes_1(width, out, index, count, t->plane, last, stream, near);
+    case 2: return planes_2(width, out, index, count, t->plane, last, stream, near);
+    case 4: return planes_4(width, out, index, count, t->plane, last, stream, near);
+    default: return 0;
     }
-    return i;
-}
+#else
+    (void)out, (void)index, (void)width, (void)count, (void)problem, (void)t, (void)stream;
+    return 0;
 #endif
+}
 
+/* Indices as bytes, made from indices of `width` bytes at `source`, whose lines are asked for ahead. */
 static void look_up(char *out, const unsigned char *index, int64_t count, int64_t size, const byte_table *t, bool stream, const char *source,
                     int64_t width) {
     int64_t done = 0;
     const bool loads = !tess_cpu_gathers();
     stream = stream && (uintptr_t)out % 64 == 0;
 #if defined(__AVX512VBMI__)
-    /* Zen 4 wants the lines of the index in the first-level cache: f32[256] by i32 6.9 -> 5.8 ms, by i64 6.9 -> 5.4, u8[256] by u8 6.3 -> 3.7. */
-    const bool near = loads;
-    switch (size) {
-    case 1: done = planes_look_up(1, out, index, count, t, stream, source, width, near); break;
-    case 2: done = planes_look_up(2, out, index, count, t, stream, source, width, near); break;
-    case 4: done = planes_look_up(4, out, index, count, t, stream, source, width, near); break;
-    default: done = (loads ? collect_8 : gather_8)(out, index, count, t, stream, source, width); break;
-    }
+    if (size == 8)
+        done = (loads ? collect_8 : gather_8)(out, index, count, t, stream, source, width);
 #elif TESS_VECTOR_BYTES == 32
     switch (size) {
     case 1: done = shuffles_look_up(out, index, count, t, stream); break;
@@ -298,6 +256,42 @@ static bool narrow_of(unsigned char *restrict narrow, const lookup_problem *prob
     return !outside;
 }
 
+/* A segment of byte indices; returns the place of one outside, or -1. */
+static int64_t bytes_segment(const job *j, const lookup_segment *s, const byte_table *t, bool checked) {
+    const unsigned char *index = (const unsigned char *)s->index;
+    const int64_t size = j->problem->size, bad = checked ? first_above(index, s->count, j->limit) : -1;
+    if (bad >= 0)
+        return bad;
+    const int64_t done = look_up_whole(s->out, s->index, 1, s->count, j->problem, t, j->stream);
+    look_up(s->out + done * size, index + done, s->count - done, size, t, j->stream, s->index + done, 1);
+    return -1;
+}
+
+/* The same of wider indices: in one pass as far as that goes, then a block by way of bytes, and so on. */
+static int64_t wide_segment(const job *j, const lookup_segment *s, const byte_table *t, int64_t in_step) {
+    const lookup_problem *problem = j->problem;
+    const int64_t size = problem->size, width = problem->index.itemsize;
+    for (int64_t i = 0; i < s->count;) {
+        i += look_up_whole(s->out + i * size, s->index + i * width, (int)width, s->count - i, problem, t, j->stream);
+        const int64_t count = tess_min64(s->count - i, LOOKUP_BLOCK);
+        const char *index = s->index + i * width;
+        unsigned char narrow[LOOKUP_BLOCK];
+        positions p;
+        p.fills = 0;
+        if (!narrow_of(narrow, problem, index, count)) {
+            positions_of(&p, problem, index, in_step, count);
+            if (p.bad >= 0)
+                return i + p.bad;
+            for (int64_t k = 0; k < count; k++)
+                narrow[k] = (unsigned char)p.entry[k];
+        }
+        look_up(s->out + i * size, narrow, count, size, t, j->stream, index, width);
+        positions_fill(&p, s->out + i * size, size, problem->fill, size);
+        i += count;
+    }
+    return -1;
+}
+
 static void task(void *argument, int64_t begin, int64_t end, int worker) {
     job *j = argument;
     const lookup_problem *problem = j->problem;
@@ -306,34 +300,13 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
     lookup_walk walk;
     lookup_segment s;
     (void)worker;
-    /* Byte indices in runs as long as a task (of 4096: 102 % of copying, now 111; Zen 4), those that are checked before they are used in what stays in L1. */
+    /* In runs as long as a task (bytes of 4096: 102 % of copying, now 111; Zen 4); bytes that are checked before they are used in what stays in L1. */
     const bool bytes = problem->index.itemsize == 1, checked = problem->outside == TESS_OUTSIDE_ERROR && j->limit < 256;
-    tess_lookup_walk_start(&walk, problem, j->run, begin, end, !bytes ? LOOKUP_BLOCK : checked ? 4 * LOOKUP_BLOCK : TASK);
+    tess_lookup_walk_start(&walk, problem, j->run, begin, end, bytes && checked ? 4 * LOOKUP_BLOCK : TASK);
     while (tess_lookup_walk_next(&walk, &s)) {
         if (s.table != line)
             fill_table(&t, problem, line = s.table);
-        int64_t bad = -1;
-        if (bytes) {
-            const unsigned char *index = (const unsigned char *)s.index;
-            if (checked)
-                bad = first_above(index, s.count, j->limit);
-            if (bad < 0)
-                look_up(s.out, index, s.count, problem->size, &t, j->stream, s.index, 1);
-        } else {
-            positions p;
-            unsigned char narrow[LOOKUP_BLOCK];
-            p.fills = 0;
-            if (!narrow_of(narrow, problem, s.index, s.count)) {
-                positions_of(&p, problem, s.index, walk.in_step, s.count);
-                bad = p.bad;
-                for (int64_t i = 0; bad < 0 && i < s.count; i++)
-                    narrow[i] = (unsigned char)p.entry[i];
-            }
-            if (bad < 0) {
-                look_up(s.out, narrow, s.count, problem->size, &t, j->stream, s.index, problem->index.itemsize);
-                positions_fill(&p, s.out, problem->size, problem->fill, problem->size);
-            }
-        }
+        const int64_t bad = bytes ? bytes_segment(j, &s, &t, checked) : wide_segment(j, &s, &t, walk.in_step);
         if (bad >= 0) {
             tess_lookup_note(&j->first_bad, s.position + bad);
             return;

@@ -70,10 +70,13 @@ static void gathers(void **state) {
                   table_type == tess_bool ? 0 : 2);
         int64_t count = hostile_count(&index);
         bool good = hostile_between(&random, 0, 2) == 0 || (options.outside == TESS_OUTSIDE_ERROR && hostile_between(&random, 0, 2));
+        const bool few = !good && round / 32 % 2; /* one outside by one, far inside what is checked together */
         int64_t high = index.itemsize == 1 ? (index_type == tess_i8 ? 127 : 255) : n + 3, low = index_type % 2 == tess_i8 % 2 ? -n - 3 : 0;
         for (int64_t i = 0; i < count; i++)
-            set_integer(&index, i, good ? hostile_between(&random, 0, n - 1 < high ? n - 1 : high) : hostile_between(&random, low, high));
-        if (!good && count > 0 && round % 3 == 0) /* the far ends of the type */
+            set_integer(&index, i, good || few ? hostile_between(&random, 0, n - 1 < high ? n - 1 : high) : hostile_between(&random, low, high));
+        if (few && count > 0 && n <= high)
+            set_integer(&index, hostile_between(&random, 0, count - 1), n);
+        if (!good && !few && count > 0 && round % 3 == 0) /* the far ends of the type */
             set_integer(&index, hostile_between(&random, 0, count - 1), hostile_between(&random, 0, 1) ? INT64_MIN : -1);
         if (options.outside == TESS_OUTSIDE_FILL && round % 5 == 0)
             options.fill = NAN;

@@ -29,6 +29,8 @@ static void the_first_bad_index_is_named(void **state) {
             assert_string_equal(tess_detail(), "index[123, 456] is 999.5, axis 0 of the table has the entries 0..999");
             assert_tess_fails(tess_lookup(contexts[c], &small, &u, &o, NULL), TESS_ERR_INDEX);
             assert_string_equal(tess_detail(), "index[123, 456] is 200, axis 0 of the table has the entries 0..199");
+            assert_tess_fails(tess_lookup(contexts[c], &small, &x, &o, NULL), TESS_ERR_INDEX);
+            assert_string_equal(tess_detail(), "index[123, 456] is 1000, axis 0 of the table has the entries 0..199");
         }
     uint64_t big = UINT64_MAX;
     DLTensor one = tess_view(&big, tess_u64, 0, NULL, NULL), single = tess_view(out, tess_f32, 0, NULL, NULL);
