@@ -47,7 +47,7 @@ bool tess_lookup_gpu_prepared_pays(const tess_problem *base, const char **why) {
 static void lay_prepared(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const lookup_problem *p = of(base);
     enum { groups = 2 };
-    const int threads = record_size(p) > 8 ? LOOKUP_GPU_LINE_THREADS : LOOKUP_GPU_THREADS; /* measured: README.md */
+    const int threads = record_size(p) > 8 ? LOOKUP_GPU_LINE_THREADS : LOOKUP_GPU_THREADS; /* measured: notes-gpu.md */
     int64_t table[] = {p->n, p->step, p->outer.ndim ? p->outer.stride[LOOKUP_FROM][0] : 0, p->outer.count};
     (void)device;
     begin(layout, p, &gpu_prepared);

@@ -125,7 +125,7 @@ tess_status tess_lookup_gpu_finish(const tess_problem *base, const void *result,
 
 static void lay_vectors(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const lookup_problem *p = of(base);
-    /* Measured on an H200 (README.md), in tables of 1 to 64 KiB. */
+    /* Measured on an H200 (notes-gpu.md), in tables of 1 to 64 KiB. */
     const int64_t table = p->n * p->size, index = p->index.itemsize;
     const int64_t groups = table > 32768 ? (index == 4 && table <= 131072 ? 2 : 4) : index == 4 || (index == 2 && p->size <= 2) ? 1 : 2;
     const int threads = index == 2 && p->size == 4 ? LOOKUP_GPU_LINE_THREADS / 2 : LOOKUP_GPU_LINE_THREADS;

@@ -215,7 +215,7 @@ static const struct {
     [16] = {{direct_16, 16, 64, 1}, {staged_16, 64, 112, 1}, {direct_16, 16, 64, 1}, {direct_16, 16, 64, 1}, PAGE, 4},
 };
 
-/* On a Zen 3 and a Zen 5, of results whose rows begin at lines: lower bands of wider blocks (README.md). few_4: on a Zen 5, of elements of 4 bytes in at most FEW_ROWS
+/* On a Zen 3 and a Zen 5, of results whose rows begin at lines: lower bands of wider blocks (notes-cpu.md). few_4: on a Zen 5, of elements of 4 bytes in at most FEW_ROWS
  * rows that share sets of L2, no more of them than a set has ways. Elements of 1 and 16 bytes, and of 4 where rows of the destination share sets, too, are as quick
  * by the table above. */
 enum { WIDE_BLOCK = 4 * PAGE, FEW_ROWS = 64 };

@@ -73,7 +73,7 @@ static void launch_pairs(const transpose_problem *p, tess_gpu_layout *layout, co
     layout->alignment = p->size;
 }
 
-/* The fastest that were tried on an H200 (README.md), for elements of 1, 2, 4, 8 and 16 bytes. By vectors: rows of 256 bytes and more; where rows are not whole
+/* The fastest that were tried on an H200 (notes-gpu.md), for elements of 1, 2, 4, 8 and 16 bytes. By vectors: rows of 256 bytes and more; where rows are not whole
  * lines longer ones, so that fewer lines are cut, if there are many pairs; less for small matrices, which would leave most of a tile empty. By columns: longer
  * rows if there are many pairs. */
 static const pairs by_vectors[] = {{256, 512, 1, 2, 0}, {128, 256, 3, 3, 0}, {64, 256, 4, 3, 0}, {32, 256, 5, 2, 0}, {32, 512, 3, 3, 0}},

@@ -20,7 +20,7 @@ typedef struct shape {
     int threads, blocks, align;
 } shape;
 
-/* The fastest that were tried on an H200 (README.md), for elements of 1, 2, 4, 8 and 16 bytes; bands of one tile. */
+/* The fastest that were tried on an H200 (notes-gpu.md), for elements of 1, 2, 4, 8 and 16 bytes; bands of one tile. */
 static const shape by_squares[] = {{256, 256, 3, 0}, {128, 256, 5, 0}, {64, 256, 5, 0}, {64, 256, 5, 0}, {64, 512, 2, 0}},
                    by_columns[] = {{224, 512, 3, 16}, {176, 512, 3, 32}, {124, 512, 3, 16}, {94, 512, 3, 16}, {32, 256, 4, 16}};
 

@@ -83,7 +83,7 @@ static bool joined_of(const tess_problem *base, joined *j, const char **why) {
     return j->plane.p_size < LARGEST && j->plane.q_size < LARGEST;
 }
 
-/* Groups of V rows in a tile, and blocks a multiprocessor: of those that were fast on an H200 (README.md) the one that reads the fewest rows, margins
+/* Groups of V rows in a tile, and blocks a multiprocessor: of those that were fast on an H200 (notes-gpu.md) the one that reads the fewest rows, margins
  * among them. */
 typedef struct tile {
     int groups, blocks;

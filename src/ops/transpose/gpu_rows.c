@@ -213,7 +213,7 @@ static bool shifted_pays(const tess_problem *base, const char **why) {
     return tess_transpose_gpu_plane_of(base, &plane, why) && many_tiles(&plane, of(base)->size);
 }
 
-/* The fastest of the tiles that were tried on an H200 (README.md). */
+/* The fastest of the tiles that were tried on an H200 (notes-gpu.md). */
 static void launch_shifted(const transpose_gpu_matrices *m, tess_gpu_layout *layout) {
     int64_t size = m->size, margin = 32 / size;
     if (size <= 4) {
