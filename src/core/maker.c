@@ -5,13 +5,13 @@
  * Xeon that Tessera was tuned on (model 207) is quicker by gather: a lookup in the caches takes 0.24 ns there with its indices checked.
  *
  * Asking ahead: that Xeon sums and compares f32 by loads of 32 bytes a fifth faster when lines 4 KiB ahead are asked for; Zen 4 is as fast or faster
- * without, by loads of 32 bytes and of 64 (src/ops/reduce/README.md). Without it at 64 bytes the Xeon was not measured.
+ * without, by loads of 32 bytes and of 64 (src/ops/reduce/notes-cpu.md). Without it at 64 bytes the Xeon was not measured.
  *
- * Reading halves: maxima of integers and sums in memory are a tenth quicker on Zen 4 by loads of 32 bytes than of 64 (src/ops/reduce/README.md); the Xeon was not
+ * Reading halves: maxima of integers and sums in memory are a tenth quicker on Zen 4 by loads of 32 bytes than of 64 (src/ops/reduce/notes-cpu.md); the Xeon was not
  * measured. Zen 5 reads fastest by loads of 64 bytes as they come: halves cost it 3 %, touched lines 10 to 50, and pages to come need no asking.
  *
  * Touching: Zen 4 sums f32, f64 and bytes in memory a twentieth faster by loads of 64 bytes when a byte of the next line is read just before than by loads of 32, and
- * a tenth faster than by 64 alone (src/ops/reduce/README.md); the Xeon was not measured.
+ * a tenth faster than by 64 alone (src/ops/reduce/notes-cpu.md); the Xeon was not measured.
  *
  * Reading in turns: a Zen 3 reads a fifth faster from two places in turns than from one; Zen 4 and Zen 5 read at the speed of memory from one.
  *

@@ -3,7 +3,7 @@
  * from two places in turns.
  *
  * A Zen 4 reads memory in address order 5 to 10 % faster so, by loops of two to four lines a turn and by the 16 or 32 additions of a row of lanes
- * (src/ops/reduce/README.md). By loads of half a line it gains nothing. Where it pays: tess_cpu_reads_halves (core/maker.h). */
+ * (src/ops/reduce/notes-cpu.md). By loads of half a line it gains nothing. Where it pays: tess_cpu_reads_halves (core/maker.h). */
 #ifndef TESS_SIMD_TOUCH_H
 #define TESS_SIMD_TOUCH_H
 
@@ -36,7 +36,7 @@ TESS_INLINE void tess_touch_next(const void *p, int v, int lines) {
 }
 
 /* A Zen 3 asks for so many lines ahead of each place where it is read in address order, which is less than its memory could send: from two places it reads a fifth
- * faster (src/ops/reduce/README.md). Half of the bytes of a run that are read in turns with as many behind them, a multiple of step: the two places are
+ * faster (src/ops/reduce/notes-cpu.md). Half of the bytes of a run that are read in turns with as many behind them, a multiple of step: the two places are
  * 128 KiB apart at the most. From the halves of a GiB it reads slower than from one place. */
 TESS_INLINE int64_t tess_half_in_turns(int64_t bytes, int64_t step) {
     enum { MOST = 1 << 18 };

@@ -4,7 +4,7 @@
  * In bit-reversed order (columns_fold.c) each row of a few KiB lies somewhere else than the one before, and the processor has hardly seen a place move on when it is left.
  * Here the lanes are visited in their natural order, those that halving joins first and all rows of each together: sixteen places, each of which goes through
  * memory in one run. That leaves a partial row for each of 256 / lanes visits, which L2 holds until halving is done with them in the end. On a Zen 5 a bare
- * loop reads 256 x 1024 x 1024 f32 at 90 % of the speed of reading so, and at 70 in bit-reversed order (README.md). */
+ * loop reads 256 x 1024 x 1024 f32 at 90 % of the speed of reading so, and at 70 in bit-reversed order (notes-cpu.md). */
 #include <string.h>
 
 #include "core/maker.h"

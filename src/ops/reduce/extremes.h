@@ -33,7 +33,7 @@ HOLDS(f32, v_f32, v_i32)
 HOLDS(f64, v_f64, v_i64)
 
 /* What is done about the lines to come: nothing where they may lie in L2; elsewhere the run is read from two places in turns (touch.h), or lines are asked for, or
- * touched, and then a turn of the loop is of four lines: loops of more lines read memory a tenth slower on a Zen 4 (README.md). */
+ * touched, and then a turn of the loop is of four lines: loops of more lines read memory a tenth slower on a Zen 4 (notes-cpu.md). */
 typedef enum order_pace { AS_THEY_COME, ASKED_FOR, TOUCHED, IN_TURNS } order_pace;
 TESS_INLINE order_pace pace_of(reduce_order order) {
     return order.cached                                         ? AS_THEY_COME

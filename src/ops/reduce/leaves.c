@@ -165,7 +165,7 @@ static tess_status fold_shared(leaves_job *job, int64_t task) {
     return TESS_OK;
 }
 
-/* Extremes and places lose 2 to 4 % by asking for huge pages (README.md). */
+/* Extremes and places lose 2 to 4 % by asking for huge pages (notes-cpu.md). */
 static bool asks_for_pages(const reduce_problem *p) {
     enum { WORTH_A_LOOK = 16 << 20 }; /* bytes: half a millisecond */
     return (p->kind == REDUCE_EXTREME || p->kind == REDUCE_ARG) && !p->order.cached && tess_cpu_reads_halves() &&
