@@ -18,7 +18,7 @@
 
 enum {
     SHORT_ROW = 384, /* columns up to which a copy with its ghost cells costs less than tiles for both edges */
-    NEAR = 3584,     /* tess_window_call; 2048 is up to a tenth slower at 3 taps (README.md) */
+    NEAR = 3584,     /* tess_window_call; 2048 is up to a tenth slower at 3 taps (notes-cpu.md) */
     HALF_PAGE = 2048,
 };
 

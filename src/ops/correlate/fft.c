@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Costs in multiply-adds of the direct sum, fitted to measurements (README.md). For a pair of tiles: at each point of the grid, of each level to base
+/* Costs in multiply-adds of the direct sum, fitted to measurements (notes-cpu.md). For a pair of tiles: at each point of the grid, of each level to base
  * 2 (more for each doubling beyond 2^13 points, which leave the second-level cache; other costs where a pair is transformed by itself: more for each
  * doubling beyond 2^18, which leave the third, and for the roots of lines) and of moving it between the array and the lanes; of each row of the
  * grid. Of each output, in one dimension and in two. Of each number of the tables, once. Of a pass of a list. In f64 transforms are dearer by less than

@@ -124,7 +124,7 @@ static void count_work(tess_correlate_problem *problem) {
     problem->base.elements = fmax(outputs, problem->base.flops / 16); /* a tap costs about an eighth of an element's way through memory */
 }
 
-/* Below this many taps the direct sum is the faster one (3 x 3: 8.9 against 12.4 ms, 5 x 5: 11.1 against 12.9, 7 x 7: 17.2 against 13.8; README.md). The limit is
+/* Below this many taps the direct sum is the faster one (3 x 3: 8.9 against 12.4 ms, 5 x 5: 11.1 against 12.9, 7 x 7: 17.2 against 13.8; notes-cpu.md). The limit is
  * part of TESS_ACCURACY_FAST's rule and not of selection, because it decides about bits. */
 enum { FAST_TAPS = 32 };
 

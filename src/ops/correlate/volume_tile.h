@@ -7,8 +7,8 @@
  * time of two, and each line is read once. That is for processors whose multiply-adds leave a port for slides free (a Zen 5). 5 x 5 is as in window_tile.h.
  *
  * What will be wanted is asked for a line at a time, evenly over all rows that the tile meets, and one line after the other as they lie in memory: the tile's own
- * columns of some rows, all at once, kept the loads of the tile waiting (README.md). With SLIDES three lines at a time, in L1: a Zen 5 that is asked for single ones
- * in L2 brings them in time or does not, by where in memory the instructions happen to stand (README.md). */
+ * columns of some rows, all at once, kept the loads of the tile waiting (notes-cpu.md). With SLIDES three lines at a time, in L1: a Zen 5 that is asked for single ones
+ * in L2 brings them in time or does not, by where in memory the instructions happen to stand (notes-cpu.md). */
 
 #define NAME(word) TESS_PASTE(tile_name, word)
 #define HERE(word) TESS_PASTE(WORD, word)
@@ -46,7 +46,7 @@ TESS_INLINE void NAME(meet)(vec (*acc)[VECTORS], int i, const char *x, const rea
     }
 #else
     (void)weight, (void)call, (void)begins, (void)ends;
-    /* Unrolled, a plane is a thousand instructions, and 3 % slower on a Zen 5 (README.md). */
+    /* Unrolled, a plane is a thousand instructions, and 3 % slower on a Zen 5 (notes-cpu.md). */
     _Pragma("GCC unroll 1") for (int j = 0; j < SIDE; j++, x += sizeof(real), w += SIDE) {
         vec v[VECTORS];
         TESS_UNROLL for (int k = 0; k < VECTORS; k++) v[k] = HERE(load_here)(x + k * TESS_VECTOR_BYTES);

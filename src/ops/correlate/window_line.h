@@ -3,7 +3,7 @@
  *
  * Every tap needs its own view of the input. Where lanes can slide (AVX-512) the vectors that stand LANES elements apart, whole lines if possible, are
  * loaded once for up to 2 LANES - 1 taps, and every second tap slides two of them instead of loading: an unaligned load of 64 bytes costs two fused
- * multiply-adds' time, a slide takes one of their ports once, and half of each is the fastest mixture (README.md). */
+ * multiply-adds' time, a slide takes one of their ports once, and half of each is the fastest mixture (notes-cpu.md). */
 
 #define NAME(word) TESS_PASTE(tile_name, word)
 #define HERE(word) TESS_PASTE(WORD, word)

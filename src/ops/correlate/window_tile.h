@@ -6,7 +6,7 @@
  * Input rows are outermost. Input row i meets the outputs r = max(0, i - wy + 1) .. min(i, ROWS - 1) with mask row i - r, so every output sees its
  * taps row by row, and within a row from left to right: row-major order, whatever the tile. A tap column costs VECTORS unaligned loads and one
  * broadcast for each output row it serves. An unaligned load of 64 bytes costs as much as two fused multiply-adds, which is free from three rows on
- * (README.md); so the first and last input rows of a tile, which meet few outputs, are what it loses.
+ * (notes-cpu.md); so the first and last input rows of a tile, which meet few outputs, are what it loses.
  *
  * Which outputs an input row meets is known when this is compiled, so that sums never leave their registers: there are rows that ramp up, a loop over
  * those that meet all outputs, and rows that ramp down; masks of fewer rows than the tile have a list each. Weights come column by column of the mask, so
