@@ -148,7 +148,7 @@ enum { PIECE = 16 };
     /* One more row of lanes. */                                                                                 \
     TESS_INLINE void whole_##name(vector *a, const char *p, const next_lines next) {                             \
         enum { VECTORS = VECTORS_##name, BYTES = LANES_##name * size };                                          \
-        const int piece = next == ASKED_FOR && VECTORS > (int)PIECE ? (int)PIECE : VECTORS;                              \
+        const int piece = next == ASKED_FOR && VECTORS > (int)PIECE ? (int)PIECE : VECTORS;                      \
         if (next == LEFT_ALONE)                                                                                  \
             tess_ask_page(p, VECTORS *BYTES);                                                                    \
         _Pragma("GCC unroll 1") for (int from = 0; from < VECTORS; from += piece) {                              \
