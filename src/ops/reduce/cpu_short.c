@@ -8,6 +8,7 @@
 #include "ops/reduce/short_lines.h"
 #include "ops/reduce/short_narrow.h"
 #include "ops/reduce/short_sums.h"
+#include "ops/reduce/short_tiny.h"
 #include "ops/reduce/short_trees.h"
 #include "ops/reduce/short_whole.h"
 #include "simd/gather.h"
@@ -89,7 +90,7 @@ SHORT(f64, double, turn_8)
 extern const reduce_short_kernels TESS_ISA_NAME(tess_reduce_short_kernels);
 const reduce_short_kernels TESS_ISA_NAME(tess_reduce_short_kernels) = {
     .add = {[tess_f32] = short_f32, [tess_f64] = short_f64},
-    WHOLE_KERNELS SHORT_EXTREMES_KERNELS.mapped = {SHORT_TREES_MAPPED},
+    WHOLE_KERNELS TINY_KERNELS SHORT_EXTREMES_KERNELS.mapped = {SHORT_TREES_MAPPED},
     .wide = {SHORT_TREES_WIDE},
     .integers = {[tess_u32] = short_integers_u32,
                  [tess_i32] = short_integers_i32,

@@ -87,18 +87,37 @@ static void fold(const short_job *job, chunk *to, int64_t i, const char *rows, i
     }
 }
 
-/* Finished sums or means of the first of m outputs, as many as are whole sixteens, to the output or by way of the chunk; returns how many. */
-static int64_t whole(const short_job *job, chunk *c, const char *rows, int64_t in_step, char *out, int64_t out_step, int64_t m) {
+/* Values of the chunk to an output of their own type. */
+static void put_own(char *out, int64_t step, const chunk *c, int64_t size, int64_t m) {
+    if (step == size)
+        memcpy(out, c->value, (size_t)(m * size));
+    else
+        for (int64_t i = 0; i < m; i++)
+            memcpy(out + i * step, c->value + i * size, (size_t)size);
+}
+
+/* Finished sums, means or extremes of the first of m outputs, as many as there is a loop over many rows for, to the output or by way of the chunk; returns how many. */
+static int64_t whole(const short_job *job, chunk *c, const char *rows, int64_t in_step, char *out, int64_t out_step, int64_t m, bool own) {
     const reduce_problem *p = job->p;
-    const int64_t whole = m / REDUCE_SHORT_ROWS * REDUCE_SHORT_ROWS;
-    bool (*add)(void *, const char *, int64_t, int64_t, int64_t, bool, bool) = job->kernels->brief->whole[p->acc];
-    if (p->kind != REDUCE_SUM || p->map != REDUCE_PLAIN || p->in.type != p->acc || !add || (p->operation != TESS_SUM && p->operation != TESS_MEAN))
-        return 0;
-    if (!add(job->stream ? out : c->value, rows, in_step, whole, p->k, p->operation == TESS_MEAN, job->stream))
-        return 0;
-    if (!job->stream)
-        job->storer(out, out_step, c->value, whole);
-    return whole;
+    const reduce_short_kernels *brief = job->kernels->brief;
+    const bool sum =
+        p->kind == REDUCE_SUM && p->map == REDUCE_PLAIN && p->in.type == p->acc && (p->operation == TESS_SUM || p->operation == TESS_MEAN);
+    const bool tiny = in_step == p->k * p->in.itemsize && brief->tiny[p->in.type];
+    char *to = job->stream ? out : c->value;
+    int64_t done = 0;
+    if (own && tiny) {
+        done = brief->tiny[p->in.type](c->value, rows, m, p->k, p->order.smallest ? REDUCE_TINY_LEAST : REDUCE_TINY_GREATEST, false);
+        put_own(out, out_step, c, p->in.itemsize, done);
+        return done;
+    }
+    if (sum && tiny)
+        done = brief->tiny[p->acc](to, rows, m, p->k, p->operation == TESS_MEAN ? REDUCE_TINY_MEAN : REDUCE_TINY_SUM, job->stream);
+    if (done == 0 && sum && brief->whole[p->acc] &&
+        brief->whole[p->acc](to, rows, in_step, m / REDUCE_SHORT_ROWS * REDUCE_SHORT_ROWS, p->k, p->operation == TESS_MEAN, job->stream))
+        done = m / REDUCE_SHORT_ROWS * REDUCE_SHORT_ROWS;
+    if (!job->stream && done > 0)
+        job->storer(out, out_step, c->value, done);
+    return done;
 }
 
 /* Least and greatest elements to an output of their own type, past the compute types. */
@@ -106,11 +125,7 @@ static void put_elements(const short_job *job, chunk *c, char *out, int64_t step
     const reduce_problem *p = job->p;
     const int64_t size = p->in.itemsize;
     job->kernels->brief->elements[p->in.type](c->value, m, p->order.smallest);
-    if (step == size)
-        memcpy(out, c->value, (size_t)(m * size));
-    else
-        for (int64_t i = 0; i < m; i++)
-            memcpy(out + i * step, c->value + i * size, (size_t)size);
+    put_own(out, step, c, size, m);
 }
 
 /* The finished values of m outputs as a row. */
@@ -164,7 +179,7 @@ static void chunk_tasks(void *argument, int64_t begin, int64_t end, int number) 
         int64_t in_offset, out_offset, first = task % job->chunks * CHUNK, m = tess_min64(CHUNK, job->width - first);
         reduce_task_place(p, task / job->chunks * job->width + first, &in_offset, &out_offset);
         const char *behind = job->run->in + in_offset - first * in_step + above + p->k * p->in.itemsize;
-        const int64_t done = whole(job, &results, job->run->in + in_offset, in_step, job->run->out + out_offset, out_step, m);
+        const int64_t done = whole(job, &results, job->run->in + in_offset, in_step, job->run->out + out_offset, out_step, m, own);
         in_offset += done * in_step;
         out_offset += done * out_step;
         m -= done;
