@@ -70,6 +70,48 @@ static inline int64_t hostile_count(const hostile_array *a) {
     return n;
 }
 
+/* The elements as lines along the last axis, `step` bytes apart; all of a compact array are one line. What is done element by element takes its time: an address
+ * above is a division an axis, and sanitizers look at each call of memcmp and memset. */
+typedef struct hostile_line {
+    char *at;
+    int64_t count, step;
+} hostile_line;
+
+static inline bool hostile_is_compact(const hostile_array *a) {
+    int64_t span = 1;
+    for (int d = a->tensor.ndim - 1; d >= 0; span *= a->shape[d--])
+        if (a->strides[d] != span)
+            return false;
+    return true;
+}
+static inline int64_t hostile_lines(const hostile_array *a, bool whole) {
+    int64_t count = hostile_count(a);
+    return whole || count == 0 ? count > 0 : count / a->shape[a->tensor.ndim - 1];
+}
+static inline hostile_line hostile_line_at(const hostile_array *a, bool whole, int64_t number) {
+    const int last = a->tensor.ndim - 1;
+    if (whole)
+        return (hostile_line){hostile_first(a), hostile_count(a), a->itemsize};
+    return (hostile_line){hostile_element(a, number * a->shape[last]), a->shape[last], a->strides[last] * a->itemsize};
+}
+
+/* One element to another place. */
+static inline void hostile_set(char *to, const char *from, int size) {
+    switch (size) {
+    case 1: memcpy(to, from, 1); break;
+    case 2: memcpy(to, from, 2); break;
+    case 4: memcpy(to, from, 4); break;
+    case 8: memcpy(to, from, 8); break;
+    default: memcpy(to, from, 16);
+    }
+}
+static inline bool hostile_same(const char *x, const char *y, int size) {
+    uint64_t a[2] = {0}, b[2] = {0};
+    hostile_set((char *)a, x, size);
+    hostile_set((char *)b, y, size);
+    return a[0] == b[0] && a[1] == b[1];
+}
+
 /* Any order of what stands there (Fisher, Yates). */
 static inline void hostile_shuffle(uint64_t *random, int n, int *order) {
     for (int d = n - 1; d > 0; d--) {
@@ -125,11 +167,17 @@ static inline void hostile_free(hostile_array *a) { free(a->block); }
 /* Fills every element with random bytes that make sense for the type: kind 0 small integers (exact in every type), 1 values over a few magnitudes, 2
  * any bits. */
 static inline void hostile_fill(hostile_array *a, uint64_t *random, int kind) {
-    int64_t count = hostile_count(a);
-    tess_type type = tess_type_of(a->tensor.dtype);
-    for (int64_t i = 0; i < count; i++) {
-        char *p = hostile_element(a, i);
-        int parts = type >= tess_c64 ? 2 : 1, width = a->itemsize / parts;
+    const tess_type type = tess_type_of(a->tensor.dtype);
+    const bool whole = hostile_is_compact(a);
+    const int parts = type >= tess_c64 ? 2 : 1, width = a->itemsize / parts;
+    hostile_line line = {0};
+    for (int64_t i = 0, count = hostile_count(a), next = 0; i < count; i++) {
+        if (i == next) {
+            line = hostile_line_at(a, whole, whole ? 0 : i / a->shape[a->tensor.ndim - 1]);
+            next += line.count;
+        }
+        char *p = line.at;
+        line.at += line.step;
         for (int k = 0; k < parts; k++, p += width) {
             uint64_t bits = hostile_random(random);
             double x = kind == 0 ? (double)(int64_t)(bits % 17) - 8 : ((double)(bits >> 11) * 0x1p-53 - 0.5) * (double)(1 << (bits & 7));
@@ -163,26 +211,52 @@ static inline void hostile_fill(hostile_array *a, uint64_t *random, int kind) {
     }
 }
 
+static inline bool hostile_poisoned(const unsigned char *p, size_t bytes) {
+    return bytes == 0 || (*p == HOSTILE_POISON && memcmp(p, p + 1, bytes - 1) == 0);
+}
+
 /* Whether every byte of the block that belongs to no element still holds the poison. */
 static inline bool hostile_intact(const hostile_array *a) {
-    unsigned char *used = calloc(a->block_size, 1);
-    int64_t count = hostile_count(a);
-    bool intact = true;
-    for (int64_t i = 0; i < count; i++)
-        memset(used + (hostile_element(a, i) - (char *)a->block), 1, (size_t)a->itemsize);
-    for (size_t i = 0; i < a->block_size && intact; i++)
-        intact = used[i] || a->block[i] == HOSTILE_POISON;
-    free(used);
+    static const char poison[16] = "\xa5\xa5\xa5\xa5\xa5\xa5\xa5\xa5\xa5\xa5\xa5\xa5\xa5\xa5\xa5\xa5";
+    if (hostile_is_compact(a)) {
+        const size_t before = (size_t)(hostile_first(a) - (char *)a->block), end = before + (size_t)(hostile_count(a) * a->itemsize);
+        return hostile_poisoned(a->block, before) && hostile_poisoned(a->block + end, a->block_size - end);
+    }
+    unsigned char *others = malloc(a->block_size); /* the block without its elements */
+    memcpy(others, a->block, a->block_size);
+    for (int64_t l = 0; l < hostile_lines(a, false); l++) {
+        hostile_line line = hostile_line_at(a, false, l);
+        char *p = (char *)others + (line.at - (char *)a->block);
+        for (int64_t i = 0; i < line.count; i++, p += line.step)
+            hostile_set(p, poison, a->itemsize);
+    }
+    bool intact = hostile_poisoned(others, a->block_size);
+    free(others);
     return intact;
 }
 
 /* Number of the first element whose bytes differ, or -1. Same shape, same type. */
 static inline int64_t hostile_differs(const hostile_array *a, const hostile_array *b) {
-    int64_t count = hostile_count(a);
-    for (int64_t i = 0; i < count; i++)
-        if (memcmp(hostile_element(a, i), hostile_element(b, i), (size_t)a->itemsize) != 0)
-            return i;
+    const bool whole = hostile_is_compact(a) && hostile_is_compact(b);
+    for (int64_t l = 0; l < hostile_lines(a, whole); l++) {
+        hostile_line x = hostile_line_at(a, whole, l), y = hostile_line_at(b, whole, l);
+        if (x.step == a->itemsize && y.step == a->itemsize && memcmp(x.at, y.at, (size_t)(x.count * x.step)) == 0)
+            continue;
+        for (int64_t i = 0; i < x.count; i++)
+            if (!hostile_same(x.at + i * x.step, y.at + i * y.step, a->itemsize))
+                return l * x.count + i;
+    }
     return -1;
+}
+
+/* The values of one array in another of the same shape and type. */
+static inline void hostile_copy(hostile_array *to, const hostile_array *from) {
+    const bool whole = hostile_is_compact(to) && hostile_is_compact(from);
+    for (int64_t l = 0; l < hostile_lines(to, whole); l++) {
+        hostile_line x = hostile_line_at(to, whole, l), y = hostile_line_at(from, whole, l);
+        for (int64_t i = 0; i < x.count; i++)
+            hostile_set(x.at + i * x.step, y.at + i * y.step, to->itemsize);
+    }
 }
 
 #define assert_tess_ok(call)                                                                 \
