@@ -47,15 +47,16 @@ endif
 ifneq (,$(findstring undefined,$(SANITIZE)))
 SLOT_CHECKS := -fno-sanitize=pointer-overflow,object-size
 endif
-# Fuzzers look into what is read from outside, not into kernels: these are built once (make SLOTS=baseline does so anywhere), and without looking for
-# undefined behaviour, which the tests do and which costs clang minutes of compiling here.
+# Fuzzers look into what is read from outside, not into kernels: these are built once (make SLOTS=baseline does so anywhere), without looking for undefined
+# behaviour, which the tests do, and unoptimised, which takes clang a tenth of the time; arrays are small there.
 ifneq (,$(findstring fuzzer,$(SANITIZE)))
 SLOTS := baseline
-FLAGS_baseline += -fno-sanitize=undefined
+FLAGS_baseline += -fno-sanitize=undefined -O0
 endif
 # Nor do threads share anything that depends on the instruction set.
 ifneq (,$(findstring thread,$(SANITIZE)))
 SLOTS := baseline
+FLAGS_baseline += -O0
 endif
 CPPFLAGS += $(SLOTS:%=-DTESS_BUILDS_%)
 
@@ -103,6 +104,11 @@ $(BUILD)/%.$(1).o: %.c $(BUILD)/flags
 	$$(COMPILE) $$(LIBRARY_FLAGS) $$(FLAGS_$(1)) $$(SLOT_CHECKS) -DTESS_ISA_SUFFIX=$(1) -MMD -MP -c $$< -o $$@
 endef
 $(foreach s,$(SLOTS),$(eval $(call per_isa,$(s))))
+
+# Definitions, which the tests wait for: under a sanitizer's -O1 they would take most of the time.
+ifneq (,$(SANITIZE))
+$(BUILD)/src/ops/%reference.o $(BUILD)/src/ops/reduce/node.o: private CHECKED += -O2
+endif
 
 # A kernel's text as tess_kernel_FOLDER_FILE_cu, ended by a 0.
 $(BUILD)/%.cu.o $(BUILD)/%.cuh.o: SYMBOL = tess_kernel_$(subst .,_,$(subst /,_,$(patsubst src/%,%,$(patsubst src/ops/%,src/%,$<))))
