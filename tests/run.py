@@ -35,9 +35,13 @@ FUZZ_SECONDS = 60
 THREADED = {"test_parallel", "test_context", "test_plan", "test_wisdom", "test_threads", "test_moves_threads", "test_gpu_cache", "test_gpu_launch", "test_vgpu_threads"}
 # Programs that sanitizers have nothing to look into: minutes of a compiler that is not ours, whose figures are compared.
 NOT_SANITIZED = {"test_gpu_limits"}
-# Checks of a minute and more, which go first.
-LONG = {"check/bits", "c/test_gpu_limits", "c/test_correlate_gpu", "c/test_reduce_gpu", "c/test_correlate_walks", "asan/test_correlate_gpu",
-        "asan/test_correlate_walks", "asan/test_correlate_rows", "asan/test_correlate_fft", "asan/test_reduce_short_gpu", "asan/python_test_lifetimes"}
+# Kernels that a check compiled are there for those after it: a run has a cache of its own (src/gpu/cache.c), which is empty when all checks run, so that every
+# kernel is compiled once in it. The tests of the cache and of the compiler take others.
+CACHE = os.path.join(TOP, "build", "cache")
+# The longest checks in the order in which they begin, so that none is left alone at the end; plain programs before those under sanitizers, which find their kernels in the cache.
+FIRST = ("c/test_gpu_limits", "c/test_reduce_gpu", "c/test_correlate_gpu", "check/bits", "c/test_correlate_walks", "c/test_correlate_fft_gpu", "c/test_reduce_moments_gpu",
+         "c/test_reduce_short_gpu", "c/test_reduce_segments_gpu", "c/test_correlate_shared_gpu", "c/test_correlate_flat_gpu", "c/test_lookup_gpu", "asan/test_reduce_rows",
+         "asan/test_correlate_walks", "asan/test_correlate_rows", "asan/test_correlate_gpu", "asan/python_test_lifetimes", "asan/test_correlate_fft", "fuzz/fuzz_cubin")
 SANITIZER_ENV = {
     # Not detect_stack_use_after_return: gcc 12 puts 64-byte vectors on 32-byte places with it (PR 110027). Not intercept_tls_get_addr: with
     # gcc 12 (up to 13, and clang 16, it is said) a block of a dlopened library (NVRTC) that lies 16 bytes into a page is taken for one of glibc before 2.25, and
@@ -101,8 +105,8 @@ def plan(quick):
 
     asan = build("asan+ubsan", ["all", "tests", "python"], "PYTHON=" + oracle, "BUILD=build-asan", "SANITIZE=address,undefined", *slots())
     if shutil.which("clang"):
-        # For its warnings and for its bits (check/bits): at -O1 in two thirds of the time.
-        build("clang -Werror", ["all", "tests"], "CC=clang", "BUILD=build-clang", "WERROR=1", "OPT=-O1 -g0")
+        # For its warnings and for the library's bits (check/bits): at -O1 in two thirds of the time, and the tests' own code, which nothing runs, only read.
+        build("clang -Werror", ["all", "tests-read"], "CC=clang", "BUILD=build-clang", "WERROR=1", "OPT=-O1 -g0")
     checks += [Check("asan/" + t, ["build-asan/tests/" + t], asan) for t in c if t not in NOT_SANITIZED]
     runtime = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True).stdout.strip()
     checks += [Check("asan/python_" + t, ["env", "PYTHONPATH=build-asan/python", "LD_PRELOAD=" + runtime, "ASAN_OPTIONS=detect_leaks=0", oracle,
@@ -130,7 +134,7 @@ def run(check):
     with open(log, "wb") as out:
         try:
             process = subprocess.Popen(check.command, cwd=TOP, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
-                                       env={**SANITIZER_ENV, **os.environ}, start_new_session=True)
+                                       env={**SANITIZER_ENV, **os.environ, "TESSERA_CACHE": CACHE}, start_new_session=True)
         except OSError as error:
             out.write(str(error).encode())
             code = -1
@@ -188,9 +192,12 @@ def main():
     if chosen.list:
         print("\n".join(c.name for c in builds + checks))
         return 0
+    if not chosen.k:
+        shutil.rmtree(CACHE, ignore_errors=True)
     start = time.monotonic()
     # Two builds side by side: while one waits for its last file, the other has work.
     at_once = min(2, len(builds), chosen.j)
+    builds.sort(key=lambda b: b.name == "build tsan")  # the shortest last
     for build in builds:
         build.command.insert(1, "-j%d" % (chosen.j // at_once))
         build.timeout = 2 * TIMEOUT
@@ -200,8 +207,7 @@ def main():
         if check.needs in broken:
             check.status, check.seconds, check.output = "FAIL", 0.0, "not run: the %s failed" % check.needs
             report(check)
-    # None of them shall be left alone at the end.
-    in_turn(sorted((c for c in checks if c.status is None), key=lambda c: c.name not in LONG), chosen.j)
+    in_turn(sorted((c for c in checks if c.status is None), key=lambda c: FIRST.index(c.name) if c.name in FIRST else len(FIRST)), chosen.j)
     everything = builds + checks
     count = {s: sum(c.status == s for c in everything) for s in ("ok", "FAIL", "skip")}
     failed = [c.name for c in everything if c.status == "FAIL"]

@@ -47,8 +47,14 @@ $(filter $(BUILD)/tests/fake/nvrtc%,$(FAKES)): tests/fake/nvrtc.c tests/fake/cud
 $(BUILD)/tests/test_gpu_%: test_gpu_%.c $(TEST_LIB) | $(FAKES)
 	$(LINK_TEST) $(LDLIBS_LIB)
 
-.PHONY: tests tests-core
+.PHONY: tests tests-core tests-read
 tests: $(TESTS)
+# What a compiler says of the tests' code, without making programs of it.
+tests-read: $(TESTS:%=%.read)
+$(BUILD)/tests/%.read: private CPPFLAGS += -Icli -Itests
+$(BUILD)/tests/%.read: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(COMPILE) -fsyntax-only -MMD -MP -MF $@.d -MT $@ $< && touch $@
 tests-core: $(TEST_CORE)
 
 # What the virtual GPU counts, counted on a card (tests/truth/measure.py).
