@@ -35,7 +35,10 @@ static const vgpu_code *of_line(const auditor *a, int line, int *count) {
     return first;
 }
 
+/* Parameters count where a kernel's are read at a computed address: others are operands in machine code, or loads that find_others sees. */
 static bool is_access(const vgpu_record *r) {
+    if (r->space == PTX_PARAM && (r->mode != 1 || r->e == VGPU_NO_SLOT))
+        return false;
     return r->op == PTX_OP_LD || r->op == PTX_OP_ST || r->op == PTX_OP_ATOM || r->op == PTX_OP_RED || r->op == PTX_OP_LDMATRIX ||
            r->op == PTX_OP_STMATRIX || (r->op == PTX_OP_CP && r->mode != PTX_BULK && r->run != tess_vgpu_nothing);
 }

@@ -259,7 +259,11 @@ class Compiled(files.Case):
         self.assertEqual([x["audit"] for x in p["lines"] if x["shared_ld_requests"]], ["merged"])
         self.assertEqual([x["audited"]["shared_ld_conflicts"] for x in p["lines"] if x["audited"]], [0] * sum(1 for x in p["lines"] if x["audited"]))
         self.assertEqual([w["kind"] for w in p["worst"]], [])
-        self.assertIn("one wider access; shared wavefronts 64 -> 16", self.ok("profile", "f.cu", "fields<<<1, 128>>>(in:f32[512]=ramp, out:f32[128])").decode())
+        text = self.ok("profile", "f.cu", "fields<<<1, 128>>>(in:f32[512]=ramp, out:f32[128])").decode()
+        self.assertIn("one wider access; shared wavefronts 64 -> 16", text)
+        self.assertGreater(p["counters_audited"]["constant_requests"], p["counters"]["constant_requests"])  # the parameters are loaded
+        self.assertNotIn("dropped", {x["audit"] for x in p["lines"]})
+        self.assertNotIn("not there", text)
 
     def test_audit_of_loops(self):
         """What is kept in local memory around a loop is counted every turn; the lines add up to the totals, and a null `audited` means that nothing differs."""
