@@ -23,8 +23,9 @@ def _inside(x, n, mode):
     if mode == "nearest":
         x = np.clip(x, 0, n - 1)
     elif mode == "mirror":
+        above = x > 0
         x = np.mod(x, 2 * (n - 1))
-        x = np.where(x > n - 1, 2 * (n - 1) - x, x)
+        x = np.where(x >= np.where(above, n, n - 1), 2 * (n - 1) - x, x)  # up to n from above: SciPy's nearest neighbour of n - 1/2 is n, which is n - 2
     elif mode in ("reflect", "grid-mirror"):
         x = np.mod(x + 0.5, 2 * n) - 0.5
         x = np.where(x > n - 0.5, 2 * n - 1 - x, x)

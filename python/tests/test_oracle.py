@@ -253,6 +253,15 @@ class Filters(unittest.TestCase):
         self.assertEqual((got.dtype, got.shape), (want.dtype, want.shape))
         np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-4, err_msg=f"{order} {mode} {x.shape}")
 
+    def test_halfway_between_two(self):
+        """Of two neighbours as near as each other SciPy's is taken, on the array and beyond it."""
+        for n in (1, 2, 3, 6):
+            x, coordinates = np.arange(1.0, n + 1), np.arange(-40, 41)[None] / 2
+            for mode in tessera.ndimage.map_coordinates.__globals__["MODES"]:
+                for order in (0, 1):
+                    want, got = (module.map_coordinates(x, coordinates, order=order, mode=mode) for module in (ndimage, tessera.ndimage))
+                    np.testing.assert_array_equal(got, want, err_msg=f"{n} {mode} {order}")
+
     @unittest.skipIf("axes" not in inspect.signature(ndimage.correlate).parameters, "this SciPy has no axes there")
     def test_axes_of_weights(self):
         """The weights' axes follow the array's, in whichever order axes are given."""
