@@ -142,6 +142,10 @@ static bool has_bfloat16(tess_py_state *state, PyObject *object) {
 static int acquire_buffer(tess_py_state *state, tess_py_array *array, PyObject *object, const char *name) {
     if (!PyObject_CheckBuffer(object))
         return 0;
+    if (array->kind.date) {
+        PyErr_Format(PyExc_TypeError, "%s is %R, a date or a span of time, which Tessera does not know", name, object);
+        return -1;
+    }
     if (PyObject_GetBuffer(object, &array->buffer, PyBUF_FULL_RO) == 0) {
         array->object = Py_NewRef(object);
         return view_buffer(array, name, tess_no_type) ? 1 : -1;

@@ -30,6 +30,9 @@ static bool find_kind(tess_py_state *state, PyObject *type, tess_py_kind *kind) 
         const char *text = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8AndSize(module, &length) : NULL;
         if (text && name && module_is(text, (size_t)length, "numpy.ma") && PyUnicode_CompareWithASCIIString(name, "MaskedArray") == 0)
             kind->masked = true;
+        if (text && name && module_is(text, (size_t)length, "numpy") &&
+            (PyUnicode_CompareWithASCIIString(name, "datetime64") == 0 || PyUnicode_CompareWithASCIIString(name, "timedelta64") == 0))
+            kind->date = true;
         for (size_t f = 0; text && name && f < sizeof families / sizeof *families && !found; f++)
             if (module_is(text, (size_t)length, families[f].module) && PyUnicode_CompareWithASCIIString(name, families[f].name) == 0) {
                 kind->family = families[f].family;

@@ -97,6 +97,7 @@ typedef enum tess_py_family {
 typedef struct tess_py_kind {
     tess_py_family family;
     bool masked; /* a numpy.ma.MaskedArray */
+    bool date;   /* a scalar numpy.datetime64 or timedelta64: its buffer is eight bytes, not a number */
     const DLPackExchangeAPI *exchange;
 } tess_py_kind;
 

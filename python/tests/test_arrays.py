@@ -250,7 +250,7 @@ class Refused(unittest.TestCase):
     def test_inputs(self):
         for value, text in (("abc", "x is no array"), (object(), "x is no array"), (None, "x is no array"), (np.array(["a"]), "format"),
                             (np.ones(2, ">f4"), "byte order"), (np.ones(2, "g"), "format"), (np.array([None]), "format"),
-                            ([[1, 2], ["a", "b"]], "numbers are needed")):
+                            ([[1, 2], ["a", "b"]], "numbers are needed"), (np.datetime64("2020-01-01"), "a date"), (np.timedelta64(3, "s"), "a date")):
             with self.assertRaisesRegex(TypeError, text):
                 tessera.sum(value)
 
