@@ -211,6 +211,7 @@ static void devices_texts(void **state) {
         free(text);
         assert_tess_fails(tess_devices(NULL, format, NULL, 5, NULL), TESS_ERR_ARGUMENT);
     }
+    assert_tess_fails(tess_devices(NULL, TESS_HTML, NULL, 0, NULL), TESS_ERR_ARGUMENT);
 }
 
 int main(void) {

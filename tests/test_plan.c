@@ -243,6 +243,7 @@ static void explained(void **state) {
     }
     assert_tess_fails(tess_explain(NULL, TESS_TEXT, NULL, 0, NULL), TESS_ERR_ARGUMENT);
     assert_tess_fails(tess_explain(plan, TESS_TEXT, NULL, 1, NULL), TESS_ERR_ARGUMENT);
+    assert_tess_fails(tess_explain(plan, TESS_HTML, NULL, 0, NULL), TESS_ERR_ARGUMENT); /* profiles alone have pages */
     tess_plan_free(plan);
     tess_close(context);
 }

@@ -11,6 +11,10 @@ tess_status tess_devices(tess_context *given, tess_format format, char *at, size
     TESS_TRY(tess_context_get(&context, given));
     if (!at && capacity > 0)
         return tess_fail(TESS_ERR_ARGUMENT, "text is NULL with a capacity of %zu", capacity);
+    if (capacity > 0)
+        *at = 0;
+    if (format != TESS_TEXT && format != TESS_JSON)
+        return tess_fail(TESS_ERR_ARGUMENT, "format is %d, it must be TESS_TEXT or TESS_JSON", (int)format);
     tess_cpu_info_get(&info);
     int threads = atomic_load(&context->threads);
     if (format == TESS_JSON) {

@@ -100,6 +100,10 @@ tess_status tess_explain(const tess_plan *plan, tess_format format, char *at, si
         return tess_fail(TESS_ERR_ARGUMENT, "plan is NULL");
     if (!at && capacity > 0)
         return tess_fail(TESS_ERR_ARGUMENT, "text is NULL with a capacity of %zu", capacity);
+    if (capacity > 0)
+        *at = 0;
+    if (format != TESS_TEXT && format != TESS_JSON)
+        return tess_fail(TESS_ERR_ARGUMENT, "format is %d, it must be TESS_TEXT or TESS_JSON", (int)format);
     (format == TESS_JSON ? explain_json : explain_text)(plan, &text);
     return tess_text_end(&text, length);
 }
