@@ -135,7 +135,7 @@ def interp(x, xp, fp, left=None, right=None, period=None):
         below = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, max(len(xp) - 2, 0))
         step = xp[np.minimum(below + 1, len(xp) - 1)] - xp[below]
         with np.errstate(invalid="ignore", divide="ignore"):
-            place = below + np.clip(np.where(step > 0, (x - xp[below]) / step, x - xp[below]), 0, 1)
+            place = below + np.clip(np.where(step > 0, (x - xp[below]) / step, x >= xp[below]), 0, 1)  # of equal points the last one counts
         low, high = xp[0], xp[-1]
     result = np.asarray(_tessera.lookup(fp, place, outside="clip", interpolation="linear"))
     extra = (...,) + (None,) * (fp.ndim - 1)

@@ -153,6 +153,13 @@ class Moves(unittest.TestCase):
         # a step of at most 1 between neighbours, and places of up to 11 elements: 11 u and NumPy's own rounding
         np.testing.assert_allclose(tessera.interp(x, xp, fp, **words), np.interp(x, xp, fp, **words), atol=64 * 2.0**-53, rtol=0)
 
+    def test_interp_of_equal_points(self):
+        """Two points at one place are a step, of which the place itself has the later value; at the ends too, beyond which there is one value."""
+        x, fp = np.arange(-6, 20) / 2, np.array([10.0, 20, 30, 40, 50, 60])
+        for xp in ([0, 1, 2, 3, 4, 4], [0, 0, 2, 3, 3, 4], [4, 4, 4, 4, 4, 4], [0, 0, 0, 3, 3, 3]):
+            for words in ({}, {"left": -1.0, "right": 7.0}):
+                np.testing.assert_allclose(tessera.interp(x, xp, fp, **words), np.interp(x, xp, fp, **words), rtol=1e-14, err_msg=f"{xp} {words}")
+
 
 class Filters(unittest.TestCase):
     @given(st.data())
