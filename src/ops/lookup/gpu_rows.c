@@ -42,14 +42,16 @@ int64_t tess_lookup_gpu_vector(const lookup_problem *p) {
     return vector;
 }
 
-/* Steps of the table in elements of `size` bytes. */
-static bool whole_steps(const lookup_problem *p, int64_t size) { return (p->step | outer_stride(p, LOOKUP_FROM)) % size == 0; }
+/* Steps of the table, and from line to line of out, in elements of `size` bytes: one that stands for a run of the caller's may not divide them. */
+static bool whole_steps(const lookup_problem *p, int64_t size) {
+    return (p->step | outer_stride(p, LOOKUP_FROM) | outer_stride(p, LOOKUP_OUT)) % size == 0;
+}
 
 static bool vectors_fit(const tess_problem *base, const char **why) {
     const lookup_problem *p = of(base);
     if (!gathers(p, why) || !tess_lookup_gpu_compact(p, why))
         return false;
-    *why = "needs steps of the table that are whole elements";
+    *why = "needs steps of the table and lines of out that are whole elements";
     return whole_steps(p, p->size);
 }
 

@@ -130,6 +130,41 @@ static void slices(void **state) {
     }
 }
 
+/* Two axes as lines of slices, with what is left at the lines' ends between them. */
+static void cut_lines(hostile_array *a, int64_t slices, int64_t width) {
+    a->tensor.ndim = 3;
+    a->shape[1] = slices;
+    a->shape[2] = width;
+    a->strides[1] = width;
+    a->strides[2] = 1;
+}
+
+/* Short slices, which are looked up as one wider element each, in lines that do not begin at multiples of it. */
+static void lines_apart(void **state) {
+    (void)state;
+    uint64_t random = 38;
+    static const struct {
+        tess_type type;
+        int64_t width, count, table_gap, out_gap;
+    } cases[] = {{tess_u8, 4, 8, 0, 1},   {tess_u8, 4, 600, 0, 1},  {tess_u8, 4, 600, 4, 2},  {tess_u8, 2, 600, 3, 4},
+                 {tess_u8, 2, 600, 2, 3}, {tess_f16, 4, 600, 0, 3}, {tess_f32, 4, 600, 4, 1}, {tess_f32, 4, 600, 0, 4}};
+    for (int i = 0; i < TESS_COUNT(cases); i++) {
+        hostile_array table, index, out;
+        const int64_t n = 5, width = cases[i].width, count = cases[i].count, table_shape[] = {3, n * width + cases[i].table_gap},
+                      out_shape[] = {3, count * width + cases[i].out_gap};
+        tess_lookup_options options = {.outside = TESS_OUTSIDE_WRAP, .axis = 1};
+        hostile_make(&table, &random, cases[i].type, 2, table_shape, HOSTILE_COMPACT);
+        hostile_make(&index, &random, tess_i32, 1, &count, HOSTILE_COMPACT);
+        hostile_make(&out, &random, cases[i].type, 2, out_shape, HOSTILE_COMPACT);
+        hostile_fill(&table, &random, 2);
+        cut_lines(&table, n, width);
+        cut_lines(&out, count, width);
+        set_integers(&random, &index, n, false);
+        compare(&table, &index, &out, options);
+        free_case(&table, &index, &out);
+    }
+}
+
 /* More entries than shared memory holds, and more indices than the blocks that stay take in one turn. */
 static void large_tables(void **state) {
     (void)state;
@@ -360,6 +395,7 @@ static void every_row_was_compared(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(compact),
                                        cmocka_unit_test(slices),
+                                       cmocka_unit_test(lines_apart),
                                        cmocka_unit_test(large_tables),
                                        cmocka_unit_test(gathers),
                                        cmocka_unit_test(interpolations),
