@@ -53,7 +53,8 @@ def _neighbour(k, n, mode):
 def map_coordinates(input, coordinates, output=None, order=3, mode="constant", cval=0.0, prefilter=True):
     """The array at coordinates between its elements, as scipy.ndimage.map_coordinates, for the orders 0 (nearest) and 1 (linear).
 
-    The default order is SciPy's, 3, which is not offered: give order=1 or 0. prefilter plays no part in these orders.
+    The default order is SciPy's, 3, which is not offered: give order=1 or 0. prefilter plays no part in these orders. A coordinate that is NaN lies
+    outside and gives cval in every mode (along one element no coordinate is outside but of the constant modes), where SciPy gives what the machine makes of it.
 
     >>> ndimage.map_coordinates(numpy.arange(12.0).reshape(4, 3), [[0.5, 2], [0.5, 1]], order=1)
     array([2., 7.])
