@@ -95,7 +95,10 @@ bool tess_reduce_gpu_patches_fit(const tess_problem *problem, const char **why) 
         p->kept_stride[0][p->kept - 1] != p->in.itemsize || p->stride[0][0] < width_of(p) * p->in.itemsize || p->outputs > (int64_t)1 << 33)
         return false;
     *why = "needs rows of at least 128 bytes, or patches of some outputs that fit into shared memory";
-    return tess_reduce_gpu_patch_of(p, &s);
+    if (!tess_reduce_gpu_patch_of(p, &s))
+        return false;
+    *why = "needs rows 16 bytes apart where no vectors fit them: what lies around one would reach beyond the first and the last";
+    return !s.shifted || p->stride[0][0] >= 16;
 }
 
 /* Measured. */

@@ -129,6 +129,24 @@ static void every_type(void **state) {
         }
 }
 
+/* Rows less than a vector apart, whose surroundings are more than the row before and the one behind: nothing beyond the array is read. */
+static void close_rows(void **state) {
+    (void)state;
+    uint64_t random = 4;
+    for (int i = 0; i < 12; i++) {
+        work w = {.operation = i % 2 ? TESS_MAX : TESS_SUM,
+                  .in = i % 3 == 2 ? tess_f16 : tess_u8,
+                  .out = tess_f32,
+                  .sets = 1 + i % 4,
+                  .k = 2 + i % 5,
+                  .width = i % 3 == 2 ? 3 + i % 4 : 5 + i % 8,
+                  .between = i / 6,
+                  .behind = 1 + i / 3 % 3,
+                  .fill = 1};
+        compare(&w, &random);
+    }
+}
+
 static void some_ran(void **state) {
     (void)state;
     assert_true(ran > (TESS_SANITIZED ? 25 : 100) && refused > 0);
@@ -136,6 +154,6 @@ static void some_ran(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_shape), cmocka_unit_test(every_operation), cmocka_unit_test(every_type),
-                                       cmocka_unit_test(some_ran)};
+                                       cmocka_unit_test(close_rows), cmocka_unit_test(some_ran)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }
