@@ -46,6 +46,9 @@ static inline int gpu_test_main(tess_context **context, tess_engine *engine, con
     return failed;
 }
 
+/* The first kernel that an execution of the plan launches. */
+static inline const char *gpu_test_kernel(const tess_plan *plan) { return ((const tess_gpu_plan *)plan->prepared)->layout.step[0].entry; }
+
 /* Frees the plan, whose row, without its operation's name, is what selection takes for case number i of a table. */
 static inline void gpu_test_chosen(tess_plan *plan, const char *row, int i) {
     if (strcmp(strchr(plan->row->name, '/') + 1, row) != 0)

@@ -228,6 +228,13 @@ static bool flat_list_of(flat_shape *s, const pair *two, const tess_correlate_pr
     return tess_ceil_div(f->y.m, s->rows) <= GRID && raise_weights(p->passes[!two->rows].weights, taps, f->pass->from, along_y);
 }
 
+/* Rows that begin at multiples of 16 bytes, too, of many images: as measured but of halves where a warp would leave lanes over. */
+static bool flat_list_pays(const flat_shape *s, const pair *two) {
+    enum { LEAST = 30 /* lanes */ };
+    const tess_correlate_frame *f = &two->frame;
+    return !two->whole || (tess_correlate_frame_many(f) && (f->in == 1 || s->columns == 4 || f->x.m > (LEAST - 1) * s->columns));
+}
+
 static void lay_as(const tess_problem *base, tess_gpu_layout *layout, bool whole) {
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
     const char *why;
@@ -235,18 +242,19 @@ static void lay_as(const tess_problem *base, tess_gpu_layout *layout, bool whole
     pair two;
     patch_shape s;
     tess_correlate_pair_of(&two, base, whole, &why); /* true, because `fits` was */
+    flat_shape flat;
+    if (flat_list_of(&flat, &two, p, along_y) && flat_list_pays(&flat, &two)) {
+        const patch_shape as = {.columns = flat.columns, .rows = flat.rows, .across = 1, .down = 1, .blocks = flat.warps, .own = 32 * flat.columns};
+        two.whole = false; /* the kernel's text is the same */
+        tess_gpu_step *step = lay_patch_of(&two, p, &as, layout, &gpu_flat_list, "flat_list", 0, flat.room);
+        tess_gpu_option(layout, "-DROW=%d", (int)two.frame.x.m);
+        tess_gpu_pass(layout, step, along_y, sizeof *along_y * (size_t)two.frame.y.width);
+        return;
+    }
     if (whole && list_of(&s, &two, p, along_y)) {
         const int64_t rows = s.down * s.rows + two.frame.y.width - 1, row = up_to((s.across * s.own + s.columns) * two.frame.in + 16, 16);
         tess_gpu_step *step = lay_patch_of(&two, p, &s, layout, &gpu_patch_list, "patch_list", -ends_of(&two.frame, s.columns), rows * row);
         tess_gpu_option(layout, "-DSHORT=%d", two.frame.y.m < s.rows * s.down);
-        tess_gpu_pass(layout, step, along_y, sizeof *along_y * (size_t)two.frame.y.width);
-        return;
-    }
-    flat_shape flat;
-    if (!whole && flat_list_of(&flat, &two, p, along_y)) {
-        const patch_shape as = {.columns = flat.columns, .rows = flat.rows, .across = 1, .down = 1, .blocks = flat.warps, .own = 32 * flat.columns};
-        tess_gpu_step *step = lay_patch_of(&two, p, &as, layout, &gpu_flat_list, "flat_list", 0, flat.room);
-        tess_gpu_option(layout, "-DROW=%d", (int)two.frame.x.m);
         tess_gpu_pass(layout, step, along_y, sizeof *along_y * (size_t)two.frame.y.width);
         return;
     }
@@ -281,9 +289,12 @@ bool tess_correlate_patch_separable_pays(const tess_problem *base, const char **
     if (!tess_correlate_frame_many(&two.frame))
         return true;
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
+    flat_shape flat;
+    if (flat_list_of(&flat, &two, p, along_y) && flat_list_pays(&flat, &two))
+        return true;
     const int taps = (int)tess_max64(two.frame.x.width, two.frame.y.width), step = taps <= 3 ? 0 : tess_ceil_div(taps, 2) - 2;
     if (list_of(&s, &two, p, along_y))
-        return two.frame.x.m >= (two.frame.in == 2 ? 512 : 60);
+        return two.frame.x.m >= (two.frame.in == 1 ? 60 : two.frame.boundary == TESS_BOUNDARY_CONSTANT ? 100 : 512);
     if (two.frame.in == 2 && taps > 7)
         return false;
     if (two.rows == 0 && taps > 5 && two.frame.in == 4)
@@ -299,10 +310,11 @@ bool tess_correlate_patch_separable_pays(const tess_problem *base, const char **
 bool tess_correlate_patch_separable_odd_pays(const tess_problem *base, const char **why) {
     pair two;
     odd_shape odd;
+    flat_shape flat;
     float along_y[SHORT];
     if (!tess_correlate_pair_of(&two, base, false, why))
         return false;
-    if (!tess_correlate_frame_many(&two.frame))
+    if (!tess_correlate_frame_many(&two.frame) || flat_list_of(&flat, &two, tess_correlate_gpu_of(base), along_y))
         return true;
     *why = "short rows are mostly ends";
     if (odd_list_of(&odd, &two, tess_correlate_gpu_of(base), along_y))

@@ -136,7 +136,9 @@ static void chosen(void **state) {
                  {tess_u8, {128, 256, 256}, 7, true, "patch_separable"},
                  {tess_u8, {128, 256, 256}, 9, true, "patch_separable"},
                  {tess_u8, {4096, 48, 48}, 7, true, "separable2d"},
-                 {tess_f16, {128, 256, 256}, 7, true, "separable2d"},
+                 {tess_f16, {128, 256, 256}, 7, true, "patch_separable"},
+                 {tess_f16, {1024, 112, 112}, 7, true, "patch_separable"},
+                 {tess_f16, {256, 224, 224}, 7, true, "patch_separable"},
                  {tess_f16, {1, 600, 16384}, 7, true, "patch_separable"},
                  {tess_f32, {128, 256, 256}, 5, false, "strip2d"},
                  {tess_f32, {1, 256, 256}, 5, false, "patch"},
@@ -146,6 +148,8 @@ static void chosen(void **state) {
                  {tess_u8, {128, 256, 256}, 7, false, "flat"},
                  {tess_u8, {128, 255, 253}, 7, true, "patch_separable_odd"},
                  {tess_f16, {128, 255, 253}, 5, true, "patch_separable_odd"},
+                 {tess_u8, {2048, 80, 79}, 7, true, "patch_separable_odd"},
+                 {tess_f16, {1024, 101, 99}, 7, true, "patch_separable_odd"},
                  {tess_u8, {4096, 48, 47}, 7, true, "separable2d_odd"},
                  {tess_u8, {4, 1100, 1920}, 3, false, "patch"}};
     float weights[49] = {1, 2, 3, 4, 3, 2, 1};
