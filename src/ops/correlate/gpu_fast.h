@@ -65,6 +65,8 @@ void tess_correlate_separable2d_lay(const tess_correlate_problem *problem, int f
                                     const tess_gpu_device *device, tess_gpu_layout *layout, const tess_correlate_ends *ends);
 /* Small masks of narrow elements in whole rows, through shared memory: whether they are taken so, and the launch, if they are. */
 bool tess_correlate_patch_shared_takes(const tess_correlate_frame *frame);
+/* Outputs that it computes, those of lanes and rows left over included, for each that there is. */
+double tess_correlate_patch_shared_computed(const tess_correlate_frame *frame);
 bool tess_correlate_patch_shared_lay(const tess_correlate_frame *frame, tess_type work, const tess_gpu_device *device, tess_gpu_layout *layout);
 /* The axis along which elements follow each other on both sides; -1: none. */
 int tess_correlate_gpu_finest(const tess_array *in, const tess_array *out);

@@ -11,7 +11,8 @@
 // Of u8 one permutation makes two numbers of 16 bits, b / 2^24 each, and one instruction each makes them f32: half an instruction an element less than `cell`
 // takes. Their weights come times 2^24, so that every product, and with it every sum, is the number that it was.
 //
-// -DKY; -DV, -DR columns and rows of outputs a lane; -DTURN rows a turn of the loop: KY, each sum where it began (R + 1 a multiple of KY), or any number; -DLANES, -DDOWN.
+// -DKY; -DV, -DR columns and rows of outputs a lane; -DTURN rows a turn of the loop: KY, each sum where it began (R + 1 a multiple of KY), or any number; -DLANES, -DDOWN; -DFULL=1: rows of
+// the input and of outputs are as wide as a block; -DARRAYS=2: such a block has two arrays of DOWN lanes below each other, else 1.
 #include "ops/correlate/gpu_copies.cuh"
 
 #include "ops/correlate/gpu_bytes.cuh"
@@ -19,7 +20,7 @@
 
 enum {
     ROWS_A_TURN = TURN,
-    THREADS = (LANES * DOWN + 31) / 32 * 32,
+    THREADS = (LANES * DOWN * ARRAYS + 31) / 32 * 32,
     VECTOR = 16 / SIZE,      // elements
     WIDE = LANES * V,        // columns of outputs
     ACROSS = WIDE / VECTOR,  // vectors
@@ -132,6 +133,75 @@ template <bool INSIDE, bool BETWEEN> __device__ __forceinline__ void bring(eleme
     }
 }
 
+// A vector, before the next barrier: by the read-only path the assembler would put the last loads behind it, where stores wait.
+__device__ __forceinline__ void load_before(words<16> &v, const void *at) {
+    asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3])
+                 : "l"(at)
+                 : "memory");
+}
+
+// Blocks as wide as the array (FULL), of ARRAYS of them: of the rows that are there all loads, by pointers that walk, then all stores. What lies beside rows and the few rows
+// beyond the array, which hold what has just been loaded, after that: a thread a row lays down what lies beside, in words.
+__device__ __forceinline__ void bring_full(element *room, const element *const (&in)[ARRAYS], const frame &f, int top) {
+    const int thread = threadIdx.x, n_y = (int)f.n_y, begin = thread / ACROSS, across = thread - begin * ACROSS;
+    const i64 step = AT_ONCE * f.in_y;
+    const bool mine = THREADS % ACROSS == 0 || begin < AT_ONCE;
+    words<16> v[ARRAYS][TIMES];
+#pragma unroll
+    for (int a = 0; a < ARRAYS; a++) {
+        const element *from = in[a] + (i64)(top + begin) * f.in_y + across * VECTOR;
+#pragma unroll
+        for (int i = 0; i < TIMES; i++) {
+            if (mine && ((i + 1) * AT_ONCE <= ROWS || begin + i * AT_ONCE < ROWS) && !outside(top + begin + i * AT_ONCE, n_y))
+                load_before(v[a][i], from);
+            from += step;
+        }
+    }
+    __syncthreads();
+#pragma unroll
+    for (int a = 0; a < ARRAYS; a++)
+#pragma unroll
+        for (int i = 0; i < TIMES; i++)
+            if (mine && ((i + 1) * AT_ONCE <= ROWS || begin + i * AT_ONCE < ROWS) && !outside(top + begin + i * AT_ONCE, n_y))
+                lay_vector(room + (a * ROWS + begin + i * AT_ONCE) * ROW + VECTOR + across * VECTOR, v[a][i]);
+    const element ghost = ghost_of(f);
+    if (LEFT + RIGHT > 0) {
+#pragma unroll 1
+        for (int number = thread; number < ARRAYS * ROWS; number += THREADS) {
+            const int a = ARRAYS > 1 && number >= ROWS, y = resolve(top + number - a * ROWS, n_y, f.edge);
+            const element *row = (a ? in[ARRAYS - 1] : in[0]) + (i64)max(y, 0) * f.in_y;
+            unsigned left[LW + 1] = {}, right[RW + 1] = {}, *beside = (unsigned *)(room + number * ROW + VECTOR);
+#pragma unroll
+            for (int i = 0; i < LEFT; i++)
+                put(left, FIRST + i, element_of(row, y >= 0, f, resolve_x(i - LEFT, (int)WIDE, f.edge)));
+#pragma unroll
+            for (int i = 0; i < RIGHT; i++)
+                put(right, i, element_of(row, y >= 0, f, resolve_x(WIDE + i, (int)WIDE, f.edge)));
+#pragma unroll
+            for (int i = 0; i < LW; i++)
+                beside[i - LW] = left[i];
+#pragma unroll
+            for (int i = 0; i < RW; i++)
+                beside[WIDE * SIZE / 4 + i] = right[i];
+        }
+    }
+    const int above = max(0, -top), beyond = above + max(0, top + ROWS - n_y);
+    words<16> ghosts;
+#pragma unroll
+    for (int i = 0; i < VECTOR; i++)
+        put(ghosts.word, i, ghost);
+#pragma unroll 1
+    for (int number = thread; number < ARRAYS * beyond * ACROSS; number += THREADS) {
+        const int each = number / ACROSS, at = (number - each * ACROSS) * VECTOR, a = ARRAYS > 1 && each >= beyond, b = each - a * beyond,
+                  r = b < above ? b : ROWS - beyond + b, y = resolve(top + r, n_y, f.edge);
+        words<16> w = ghosts;
+        if (y >= 0)
+            load_now(w, (a ? in[ARRAYS - 1] : in[0]) + (i64)y * f.in_y + at);
+        lay_vector(room + (a * ROWS + r) * ROW + VECTOR + at, w);
+    }
+}
+
 __device__ __forceinline__ void window_of(work (&value)[LEFT + V + RIGHT], const element *at) {
     unsigned word[LW + VW + RW];
     const unsigned *words = (const unsigned *)at;
@@ -231,7 +301,27 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     element *room = (element *)memory;
     // The last blocks down come first, since their way, at the array's end, is longer.
     const int down = blockIdx.y == 0 ? gridDim.y - 1 : blockIdx.y - 1, y = min(down * (DOWN * R), (int)f.m_y - DOWN * R), top = y - f.before_y;
-    const int last = (int)f.m_x - WIDE, x = last >= 0 && last % VECTOR == 0 ? min((int)blockIdx.x * WIDE, last) : blockIdx.x * WIDE;
+    const int last = (int)f.m_x - WIDE, x = FULL ? 0 : last >= 0 && last % VECTOR == 0 ? min((int)blockIdx.x * WIDE, last) : blockIdx.x * WIDE;
+#if FULL
+    const element *from[ARRAYS];
+#if ARRAYS == 1
+    find_array(f, blockIdx.z, in, out);
+    from[0] = in;
+#else
+    unsigned count = 1; // of all arrays; the last one is computed twice where that leaves one over
+#pragma unroll
+    for (int d = 0; d < BATCH; d++)
+        count *= (unsigned)f.shape[d];
+#pragma unroll
+    for (int a = 0; a < ARRAYS; a++) {
+        result *unused = out;
+        from[a] = in;
+        find_array(f, min(blockIdx.z * ARRAYS + a, count - 1), from[a], unused);
+    }
+    find_array(f, min(blockIdx.z * ARRAYS + threadIdx.x / (LANES * DOWN), count - 1), in, out);
+#endif
+    bring_full(room, from, f, top);
+#else
     find_array(f, blockIdx.z, in, out);
     if (x + WIDE > (int)f.n_x)
         bring_anywhere(room, in, f, x, top);
@@ -241,12 +331,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         bring<true, false>(room, in, f, x, top);
     else
         bring<true, true>(room, in, f, x, top);
+#endif
     __syncwarp(); // lanes at an end may have gone another way
     __syncthreads();
-    const int strip = threadIdx.x / LANES, lane = threadIdx.x - strip * LANES, column = x + lane * V, row = y + strip * R;
-    if (column >= (int)f.m_x || (LANES * DOWN % 32 && strip >= DOWN))
+    const int strip = threadIdx.x / LANES, lane = threadIdx.x - strip * LANES, array = ARRAYS > 1 ? strip / DOWN : 0, column = x + lane * V,
+              row = y + (strip - array * DOWN) * R;
+    if (column >= (int)f.m_x || (LANES * DOWN * ARRAYS % 32 && strip >= DOWN * ARRAYS))
         return;
-    const element *at = room + strip * (R * ROW) + VECTOR + lane * V;
+    const element *at = room + (strip * R + array * (ROWS - DOWN * R)) * ROW + VECTOR + lane * V;
     const lines to = {(char *)(out + (i64)row * f.out_y + column), f.out_y * (i64)sizeof(result)};
 #if TURN == KY
     roll<ROW>(at, square{taps}, to);

@@ -5,7 +5,7 @@
 KERNEL_TEXT(gpu_patch_shared);
 
 typedef struct shared_shape {
-    int64_t columns, rows, turn, lanes, down, threads, blocks; /* V, R, TURN, LANES, DOWN, of a block, BLOCKS */
+    int64_t columns, rows, turn, lanes, down, arrays, threads, blocks; /* V, R, TURN, LANES, DOWN, ARRAYS, of a block, BLOCKS */
 } shared_shape;
 
 enum { WIDEST = 5, MOST_TAPS = WIDEST * WIDEST };
@@ -24,7 +24,7 @@ static int64_t registers_of(const shared_shape *s, const tess_correlate_frame *f
 static int64_t blocks_of(int64_t threads, int64_t registers) { return 512 / registers * 4 * 32 / threads; }
 
 static int64_t room_of(const shared_shape *s, const tess_correlate_frame *f) {
-    return (s->down * s->rows + f->y.width - 1) * (s->lanes * s->columns * f->in + 2 * 16);
+    return s->arrays * (s->down * s->rows + f->y.width - 1) * (s->lanes * s->columns * f->in + 2 * 16);
 }
 
 /* Lanes side by side and below each other: those that leave the fewest over at a row's end and bring little beside their own, as measured; blocks of 96 and 160 threads
@@ -62,17 +62,24 @@ static double lay_lanes(shared_shape *s, const tess_correlate_frame *f) {
 
 /* A block's time is its rows, and those beside them or (where arithmetic binds) a part of them; few blocks come in whole waves. */
 static double time_of(const shared_shape *s, const tess_correlate_frame *f, const tess_gpu_device *device) {
-    const int64_t blocks = tess_ceil_div(f->x.m, s->lanes * s->columns) * tess_ceil_div(f->y.m, s->down * s->rows) * f->arrays,
+    const int64_t blocks =
+                      tess_ceil_div(f->x.m, s->lanes * s->columns) * tess_ceil_div(f->y.m, s->down * s->rows) * tess_ceil_div(f->arrays, s->arrays),
                   at_once = device->sms * s->blocks, whole = at_once < 1 || blocks > 8 * at_once ? blocks : tess_ceil_div(blocks, at_once) * at_once;
     return (double)whole * (double)s->threads * (double)(s->rows + (is_small(f) ? f->y.width + 2 : 2));
 }
 
-/* Small images of bytes, a block as wide as they: rows a lane and lanes below each other that leave few rows over at an image's end, where a tenth or more is saved.
- * Of more than 160 threads blocks cost a little more, and by 3 x 3 more than they save; so do more than 8 rows a lane there (as measured). */
+/* A block as wide as the array, whose rows come by a way of their own: of halves by 3 x 3 that was no faster. */
+static bool is_full(const shared_shape *s, const tess_correlate_frame *f) {
+    return f->x.m == s->lanes * s->columns && f->x.n == f->x.m && !(f->in == 2 && is_small(f));
+}
+
+/* Small images, a block as wide as they: rows a lane and lanes below each other that leave few rows over at an image's end, where a tenth or more is saved; two images a block
+ * where that leaves fewer lanes over. Of more than 160 threads blocks cost a little more; more than 8 rows a lane by 3 x 3 cost more than they save (as measured). */
 static void fit(shared_shape *shape, const tess_correlate_frame *f, const tess_gpu_device *device) {
+    enum { LEAST = 96, MOST = 224, WIDE = 160, OF_A_THREAD = 80 };
     const bool small = is_small(f);
     double least = 0.9 * time_of(shape, f, device);
-    for (int64_t threads = 96; threads <= (small ? 160 : 224); threads += 32)
+    for (int64_t threads = LEAST; threads <= MOST; threads += 32)
         for (int64_t rows = small ? 5 : 10; rows <= (small ? 8 : 16); rows++) {
             shared_shape s = *shape;
             s.rows = rows;
@@ -80,10 +87,12 @@ static void fit(shared_shape *shape, const tess_correlate_frame *f, const tess_g
             s.down = tess_min64(threads / s.lanes, f->y.m / rows);
             if (s.down < 1 || (!small && (rows - f->y.width) % 2 == 0)) /* whole turns */
                 continue;
+            s.arrays = f->arrays > 1 && is_full(&s, f) && threads / s.lanes >= 2 * s.down ? 2 : 1;
             s.turn = !small ? 2 : (rows + 1) % f->y.width ? rows - f->y.width + 1 : f->y.width;
-            s.threads = up_to(s.lanes * s.down, 32);
-            s.blocks = tess_max64(1, tess_min64(blocks_of(s.threads, registers_of(&s, f)), SHARED / (room_of(&s, f) + BLOCK_SHARED)));
-            const double time = time_of(&s, f, device) * (s.threads > 160 ? 1.05 : 1);
+            s.threads = up_to(s.lanes * s.down * s.arrays, 32);
+            s.blocks =
+                tess_max64(1, tess_min64(blocks_of(s.threads, small ? registers_of(&s, f) : OF_A_THREAD), SHARED / (room_of(&s, f) + BLOCK_SHARED)));
+            const double time = time_of(&s, f, device) * (s.threads > WIDE ? 1.05 : 1);
             if (time < least) {
                 least = time;
                 *shape = s;
@@ -97,7 +106,7 @@ static bool shape_of(shared_shape *shape, const tess_correlate_frame *f, const t
     const bool small = is_small(f);
     double least = INFINITY;
     for (int i = 0; i < 4; i++) {
-        shared_shape s = {.columns = small && f->in == 1 ? 16 : 8, .rows = rows[small][f->in == 2][i], .turn = small ? f->y.width : 2};
+        shared_shape s = {.columns = small && f->in == 1 ? 16 : 8, .rows = rows[small][f->in == 2][i], .turn = small ? f->y.width : 2, .arrays = 1};
         if (small && f->y.width == 2) /* whole turns */
             s.rows |= 1;
         if (!small && f->y.width % 2 == 0)
@@ -111,7 +120,7 @@ static bool shape_of(shared_shape *shape, const tess_correlate_frame *f, const t
             *shape = s;
         }
     }
-    if (least < INFINITY && f->in == 1 && f->x.m % 16 == 0)
+    if (least < INFINITY && f->x.m % (16 / f->in) == 0 && !(f->in == 2 && small))
         fit(shape, f, device);
     return least < INFINITY;
 }
@@ -130,6 +139,16 @@ bool tess_correlate_patch_shared_takes(const tess_correlate_frame *f) {
     return tess_correlate_frame_whole(f, &why) && takes(&s, f, &none, raised);
 }
 
+double tess_correlate_patch_shared_computed(const tess_correlate_frame *f) {
+    static const tess_gpu_device none;
+    shared_shape s;
+    float raised[MOST_TAPS];
+    if (!takes(&s, f, &none, raised))
+        return INFINITY;
+    return (double)(s.threads * s.columns * tess_ceil_div(f->x.m, s.lanes * s.columns)) / (double)(s.arrays * s.down * f->x.m) *
+           (double)(s.down * s.rows * tess_ceil_div(f->y.m, s.down * s.rows)) / (double)f->y.m;
+}
+
 bool tess_correlate_patch_shared_lay(const tess_correlate_frame *f, tess_type work, const tess_gpu_device *device, tess_gpu_layout *layout) {
     shared_shape s;
     float raised[MOST_TAPS];
@@ -144,8 +163,11 @@ bool tess_correlate_patch_shared_lay(const tess_correlate_frame *f, tess_type wo
     tess_gpu_option(layout, "-DLANES=%d", (int)s.lanes);
     tess_gpu_option(layout, "-DDOWN=%d", (int)s.down);
     tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "patch_shared", tess_ceil_div(f->x.m, s.lanes * s.columns),
-                                             tess_ceil_div(f->y.m, s.down * s.rows), f->arrays, (int)s.threads, room_of(&s, f));
+    tess_gpu_option(layout, "-DFULL=%d", is_full(&s, f));
+    tess_gpu_option(layout, "-DARRAYS=%d", (int)s.arrays);
+    tess_gpu_step *step =
+        tess_gpu_launch_of(layout, "patch_shared", tess_ceil_div(f->x.m, s.lanes * s.columns), tess_ceil_div(f->y.m, s.down * s.rows),
+                           tess_ceil_div(f->arrays, s.arrays), (int)s.threads, room_of(&s, f));
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_correlate_frame_pass(layout, step, f);

@@ -83,6 +83,10 @@ static void squares(void **state) {
         {U8, 1, 66, 64, 1, 0, 3, 3, {0}, false},
         {U8, 1, 4, 1920, 1, 0, 3, 3, {0}, false},
         {U8, 1, 70, 1280, 1, 0, 3, 3, {0}, false},
+        {U8, 2, 61, 112, 1, 16, 3, 3, {1, -1}, true}, /* as wide as a block */
+        {U8, 2, 40, 64, 4, 0, 3, 3, {0}, false},
+        {F16, 2, 61, 112, 1, 0, 3, 3, {0}, false},
+        {F16, 1, 35, 72, 3, 0, 5, 3, {-1, 0}, false},
         {F16, 1, 77, 224, 1, 0, 5, 5, {0}, false},
         {F16, 1, 9, 240, 1, 0, 5, 5, {0}, false},
         {tess_u8, tess_f32, tess_f32, 1, 55, 528, 1, 0, 5, 5, {0}, false},
@@ -105,11 +109,13 @@ static void squares(void **state) {
                 compare(&cases[i], (tess_boundary)boundary, &random);
 }
 
-/* Waves of blocks that leave no row over. */
+/* Waves of blocks that leave no row over; of two arrays each, the last of one. */
 static void many(void **state) {
     (void)state;
-    static const shared_case cases[] = {
-        {U8, 924, 112, 112, 1, 0, 3, 3, {0}, false}, {U8, 792, 112, 112, 1, 0, 5, 5, {0}, false}, {U8, 198, 224, 224, 1, 0, 5, 5, {0}, false}};
+    static const shared_case cases[] = {{U8, 924, 112, 112, 1, 0, 3, 3, {0}, false},
+                                        {U8, 791, 112, 112, 1, 0, 5, 5, {0}, false},
+                                        {U8, 198, 224, 224, 1, 0, 5, 5, {0}, false},
+                                        {F16, 791, 112, 112, 1, 0, 5, 5, {0}, false}};
     uint64_t random = 1125;
     for (int i = 0; i < TESS_COUNT(cases); i++)
         if (!hostile_spared(i, 3))
