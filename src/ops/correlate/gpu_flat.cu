@@ -11,7 +11,7 @@
 //
 // Sums of u8 by f32: weights times 2^24 (-DRAISED=1, gpu_bytes.cuh). Small integers by bytes (-DWORK=T_I32): four taps an instruction, each row of the mask filled with zeros.
 //
-// -DROW elements of a row; -DKY, -DBEFORE_Y; -DV outputs of a lane's vector; -DTILE lanes of a block side by side: LANES, or of wide images fewer, row by row; -DDOWN strips of them; -DBLOCKS, -DRAISED.
+// -DROW elements of a row; -DMENDED rows of ends a thread; -DKY, -DBEFORE_Y; -DV outputs of a lane's vector; -DTILE lanes of a block side by side: LANES, or of wide images fewer, row by row; -DDOWN strips of them; -DBLOCKS, -DRAISED.
 #include "ops/correlate/gpu_copies.cuh"
 
 #include "ops/correlate/gpu_bytes.cuh"
@@ -34,10 +34,10 @@ enum {
     FIRST = AWAY - LEFT - LOW, // the first element for the mask's first row
     STEP = LANES * V,
     PITCH = TILED ? up_to(TILE * V + HIGH - LOW - V, V) : STEP, // in shared memory
-    ENDS = LEFT + RIGHT,
-    MENDED = TILED                                      ? 1
-             : SIZE == 1 && KX * KY > 9 && KX * KY <= 25 ? 8
-                                                         : 4, // rows that a thread computes once more
+    SIDES = (LEFT > 0) + (RIGHT > 0),                           // ends of rows beside which outputs meet what lies beyond
+    ENDS = LEFT + RIGHT,                                        // such outputs of a row
+    BESIDE = TILED ? 1 : larger(LEFT, RIGHT),                   // outputs of a row that a thread computes once more, of MENDED rows
+    COLUMNS = BESIDE + LEFT + RIGHT,                            // which they meet
     ON_THE_WAY = SIZE > 1 && KX <= 3 && KY <= 3 ? 8 : 0, // vectors that a thread has in registers on their way to shared memory; 0: they are copied
 #if WORK == T_I32
     GROUPS = (KX + 3) / 4,
@@ -229,7 +229,7 @@ struct element_row {
 #pragma unroll
             for (int i = 0; i < V; i++)
                 sum[ky][i] = multiply_add(value[FIRST + i + kx * GROUP - ky * SKEW], taps.w[ky * KX + kx],
-                                          kx   ? sum[ky][i]
+                                          kx ? sum[ky][i]
                                           : ky ? sum[ky - 1 < 0 ? 0 : ky - 1][i]
                                                : (work)0);
     }
@@ -251,55 +251,84 @@ struct lines {
     }
 };
 
-// Outputs x of `count` rows from y on, by the boundary's rule: each row of elements is read once.
-__device__ __forceinline__ void mend(const element *room, const element *in, result *to, const frame &f, const run &r, const weights &taps, int y,
-                                     int x, int count) {
-    const int first = (y - BEFORE_Y) * ROW + r.lead;
-    int column[KX], least = ROW, most = 0;
+// A single element: of u8 in sums of f32 (RAISED) its 2^24th part.
+__device__ __forceinline__ work single(element e) {
+    unsigned word[1];
+    put(word, 0, e);
+#if WORK == T_F32
+    if (RAISED)
+        return part_of_halves(word[0], 0);
+#endif
+    return part(word, 0);
+}
+
+// Outputs beside an end of a row, from column x on, by the boundary's rule, which says what COLUMNS they meet.
+struct beside_end {
+    int column[COLUMNS], least, most; // of those that are elements
+    work ghost;
+    __device__ __forceinline__ beside_end(const frame &f, int x) : least(ROW), most(0), ghost(single(ghost_of(f))) {
 #pragma unroll
-    for (int kx = 0; kx < KX; kx++) {
-        column[kx] = resolve_x(x + kx * GROUP - LEFT, ROW, f.edge);
-        least = column[kx] < 0 ? least : min(least, column[kx]);
-        most = max(most, column[kx]);
+        for (int c = 0; c < COLUMNS; c++) {
+            column[c] = resolve_x(x - LEFT + c, ROW, f.edge);
+            least = column[c] < 0 ? least : min(least, column[c]);
+            most = max(most, column[c]);
+        }
     }
-    // Mostly; the columns of `wrap` are far, which shows in a block's first and last rows.
-    const bool here = !TILED && first + least >= r.low && first + (count + KY - 2) * ROW + most < r.high;
-    element given[MENDED + KY - 1][KX];
-    if (here) {
-        const element *row = room + (first - r.low);
-#pragma unroll
-        for (int i = 0; i < MENDED + KY - 1; i++)
-#pragma unroll
-            for (int kx = 0; kx < KX; kx++)
-                given[i][kx] = column[kx] >= 0 && i < count + KY - 1 ? row[i * ROW + column[kx]] : ghost_of(f);
-    } else {
+    // MENDED rows of them from y on, of which those of places from `from` to before `to` are the block's; all that they meet is in shared memory, `row` the first.
+    __device__ __forceinline__ void mend(const element *row, result *out, const weights &taps, int y, int x, int from, int to) const {
+        work sum[MENDED][BESIDE] = {};
 #pragma unroll
         for (int i = 0; i < MENDED + KY - 1; i++) {
-            const int at = resolve(y - BEFORE_Y + i, (int)f.n_y, f.edge);
+            work value[COLUMNS];
 #pragma unroll
-            for (int kx = 0; kx < KX; kx++)
-                given[i][kx] = column[kx] >= 0 && at >= 0 ? in[at * ROW + column[kx]] : ghost_of(f);
-        }
-    }
-    work sum[MENDED] = {};
-#pragma unroll
-    for (int i = 0; i < MENDED + KY - 1; i++)
-#pragma unroll
-        for (int kx = 0; kx < KX; kx++) {
-            unsigned word[1];
-            put(word, 0, given[i][kx]);
-            const work value = part(word, 0);
+            for (int c = 0; c < COLUMNS; c++) {
+                value[c] = single(row[max(column[c], least) + i * ROW]);
+                value[c] = column[c] >= 0 ? value[c] : ghost;
+            }
 #pragma unroll
             for (int o = 0; o < MENDED; o++)
-                if (i - o >= 0 && i - o < KY)
-                    sum[o] = multiply_add(value, tap(taps, i - o < 0 || i - o >= KY ? 0 : i - o, kx), sum[o]);
-        }
+                if (i - o >= 0 && i - o < KY) {
 #pragma unroll
-    for (int o = 0; o < MENDED; o++)
-        if (o < count) {
-            const work one[1] = {sum[o]};
-            to[o * ROW] = packed<1>(one).r[0];
+                    for (int kx = 0; kx < KX; kx++)
+#pragma unroll
+                        for (int b = 0; b < BESIDE; b++)
+                            sum[o][b] = multiply_add(value[b + kx * GROUP], tap(taps, i - o < 0 || i - o >= KY ? 0 : i - o, kx), sum[o][b]);
+                }
         }
+        const int place = y * ROW + x;
+        result *at = out + place;
+#pragma unroll
+        for (int o = 0; o < MENDED; o++)
+#pragma unroll
+            for (int b = 0; b < BESIDE; b++) {
+                const work one[1] = {sum[o][b]};
+                if ((unsigned)(place + o * ROW + b - from) < (unsigned)(to - from))
+                    at[o * ROW + b] = packed<1>(one).r[0];
+            }
+    }
+};
+
+// One output, by the boundary's rule, from the array.
+__device__ __forceinline__ void mend_one(const element *in, result *out, const frame &f, const weights &taps, int y, int x) {
+    int column[KX];
+    element given[KY][KX];
+#pragma unroll
+    for (int kx = 0; kx < KX; kx++)
+        column[kx] = resolve_x(x + kx * GROUP - LEFT, ROW, f.edge);
+#pragma unroll
+    for (int ky = 0; ky < KY; ky++) {
+        const int at = resolve(y - BEFORE_Y + ky, (int)f.n_y, f.edge);
+#pragma unroll
+        for (int kx = 0; kx < KX; kx++)
+            given[ky][kx] = column[kx] >= 0 && at >= 0 ? in[at * ROW + column[kx]] : ghost_of(f);
+    }
+    work sum[1] = {};
+#pragma unroll
+    for (int ky = 0; ky < KY; ky++)
+#pragma unroll
+        for (int kx = 0; kx < KX; kx++)
+            sum[0] = multiply_add(single(given[ky][kx]), tap(taps, ky, kx), sum[0]);
+    out[y * ROW + x] = packed<1>(sum).r[0];
 }
 
 // `steps` of the lanes.
@@ -359,16 +388,27 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) flat(const element
             const int from = begin + number / larger(ENDS, 1) * STEP, end = (from + wide - 1 - r.lead + RIGHT) / ROW,
                       flat = end * ROW - RIGHT + number % larger(ENDS, 1), i = flat + r.lead;
             if (i >= max(from, r.lead) && i < min(from + wide, r.end))
-                mend(room, in, out + i, f, r, taps, flat / ROW, flat % ROW, 1);
+                mend_one(in, out + r.lead, f, taps, flat / ROW, flat % ROW);
         }
         return;
     }
-    // Of each column beside an end the rows that the block has outputs of.
-    const int from = max(begin - r.lead, 0), to = min(begin + span, r.end) - r.lead, groups = ((to - from) / ROW + MENDED) / MENDED;
-    for (int number = threadIdx.x; number < groups * ENDS; number += THREADS) {
-        const int end = number % larger(ENDS, 1), x = end < LEFT ? end : ROW - ENDS + end,
-                  y = (from - x + ROW - 1) / ROW + number / larger(ENDS, 1) * MENDED, count = min(MENDED, (to - x + ROW - 1) / ROW - y);
-        if (count > 0)
-            mend(room, in, out + (y * ROW + x + r.lead), f, r, taps, y, x, count);
+    // Of either end the rows that the block has outputs of, the last group where it lies among them all. Mostly one warp is enough: blocks take turns in which one. The columns
+    // of `wrap` are far, which shows in a block's first and last rows.
+    const int from = max(begin - r.lead, 0), to = min(begin + span, r.end) - r.lead, groups = ((to - from) / ROW + 1 + MENDED) / MENDED;
+    for (int number = (threadIdx.x + blockIdx.z * 32) % THREADS; number < groups * SIDES; number += THREADS) {
+        const bool right = LEFT == 0 || number % larger(SIDES, 1) == 1;
+        const int x = right ? ROW - BESIDE : 0, least = (from - x - BESIDE + ROW) / ROW, end = (to - x + ROW - 1) / ROW,
+                  y = max(min(least + number / larger(SIDES, 1) * MENDED, end - MENDED), least), first = (y - BEFORE_Y) * ROW + r.lead - r.low;
+        const beside_end one(f, x);
+        if (y + MENDED <= end && first + one.least >= 0 && first + (MENDED + KY - 2) * ROW + one.most < r.high - r.low) {
+            one.mend(room + first, out + r.lead, taps, y, x, from, to);
+        } else {
+#pragma unroll 1
+            for (int o = 0; o < min(MENDED, end - y) * BESIDE; o++) {
+                const int row = y + o / BESIDE, column = x + o % BESIDE, place = row * ROW + column;
+                if (place >= from && place < to)
+                    mend_one(in, out + r.lead, f, taps, row, column);
+            }
+        }
     }
 }

@@ -10,8 +10,8 @@ enum { FEW = 1 << 20 /* elements */, LEAST_STEPS = 4, ENOUGH = 1 << 16 /* thread
 
 typedef struct flat_shape {
     bool bytes, raised;
-    int64_t outputs, lanes, tile, down, threads, blocks; /* V, LANES, TILE, DOWN, of a block, BLOCKS */
-    int64_t bands, steps, room;                          /* blocks below each other, steps of their lanes, bytes of shared memory */
+    int64_t outputs, lanes, tile, down, threads, blocks, mended; /* V, LANES, TILE, DOWN, of a block, BLOCKS, MENDED */
+    int64_t bands, steps, room;                                  /* blocks below each other, steps of their lanes, bytes of shared memory */
     union {
         uint32_t words[WIDEST * 2];
         float weights[WIDEST * WIDEST];
@@ -46,6 +46,13 @@ static int64_t registers_of(const flat_shape *s, const tess_correlate_frame *f) 
     return sums > 40 && !is_small(f) ? (is_large(f) ? 96 : 128) : !is_small(f) ? 80 : f->in == 1 ? 72 : 56;
 }
 
+/* Rows of which a thread computes an end once more: as many as one warp is enough with, of large masks two, as counted, and few enough for a block to have them. */
+static int64_t mended_of(const flat_shape *s, const tess_correlate_frame *f) {
+    enum { LANES = 32, ENDS = 2, MOST = 9, MOST_LARGE = 5 };
+    const int64_t most = tess_min64(is_large(f) ? MOST_LARGE : MOST, tess_max64(f->y.m / 2, 1));
+    return tess_min64(most, tess_ceil_div(ENDS * (most_steps(s, f) * s->down + 2), LANES));
+}
+
 static void cut(flat_shape *s, const tess_correlate_frame *f, int64_t most) {
     s->bands = tess_ceil_div(places_of(f), most * s->down * step_of(s));
     s->steps = tess_max64(f->y.width - 1, tess_ceil_div(places_of(f), s->bands * s->down * step_of(s)));
@@ -72,6 +79,7 @@ static bool shape_of(flat_shape *shape, const tess_correlate_frame *f) {
         if (s.down < 1)
             continue;
         s.threads = up_to(s.tile * s.down, 32);
+        s.mended = s.tile < s.lanes ? 1 : mended_of(&s, f);
         cut(&s, f, most_steps(&s, f));
         s.blocks = tess_max64(1, tess_min64(resident(s.threads, registers_of(&s, f)), SHARED / (s.room + BLOCK_SHARED)));
         const double cost = (double)(s.threads * s.bands) * ((double)(s.steps + 2) + 0.5 * (double)f->y.width);
@@ -122,8 +130,25 @@ static bool flat_takes(const tess_problem *base, bool whole, const char **why) {
     return flat_of(&s, &f, base, why);
 }
 
-/* As measured on an H200. Rows that begin at multiples of 16 bytes have rows of the table that are faster, but for short ones of bytes by bytes, and under large masks for bytes
- * by f32 and short ones of f16. */
+/* Of rows that begin at multiples of 16 bytes, for which the table has others that are faster, but as measured on an H200 for these: short ones of bytes by bytes; under large
+ * masks bytes by f32, short ones of f16, and of f32 where strips are mostly beyond them; under small masks f32 up to 256 columns, f16 at 112 and 128, bytes by f32 of which
+ * patches leave many lanes and rows over. */
+static bool whole_pays(const tess_correlate_frame *f, const flat_shape *s) {
+    const tess_type from = f->pass->from;
+    if (is_large(f))
+        return (s->raised && f->out == 1) || (s->tile == s->lanes && (from == tess_f16 || (from == tess_f32 && f->x.m <= 192)));
+    if (!is_small(f))
+        return false;
+    if (s->bytes)
+        return f->x.m < 512;
+    if (from == tess_f32)
+        return f->x.m <= 256;
+    if (from == tess_f16)
+        return f->x.m >= 100 && f->x.m < 200;
+    return s->raised && f->out == 1 && f->x.m >= 100 && f->x.m < 256 && tess_correlate_patch_shared_computed(f) > 1.1;
+}
+
+/* As measured on an H200. */
 bool tess_correlate_flat_pays(const tess_problem *base, const char **why) {
     tess_correlate_frame f;
     flat_shape s;
@@ -138,10 +163,8 @@ bool tess_correlate_flat_pays(const tess_problem *base, const char **why) {
     if ((f.y.width > 5) != (f.x.width > 5))
         return false;
     *why = "long rows, or such as begin at multiples of 16 bytes";
-    if (whole && is_large(&f))
-        return (s.raised && f.out == 1) || (f.pass->from == tess_f16 && s.tile == s.lanes);
-    if (whole) /* of bytes by f32 timed at 112 and 224 columns, of which patches leave lanes and rows over */
-        return is_small(&f) && (s.bytes ? f.x.m < 512 : s.raised && f.out == 1 && f.x.m >= 100 && f.x.m < 256);
+    if (whole)
+        return whole_pays(&f, &s);
     if (s.tile == s.lanes)
         return true;
     return s.bytes ? is_small(&f) && f.x.m < 8192 : f.in <= 2 || !is_small(&f);
@@ -162,6 +185,7 @@ static void lay_flat(const tess_problem *base, const tess_gpu_device *device, te
     tess_gpu_option(layout, "-DTILE=%d", (int)s.tile);
     tess_gpu_option(layout, "-DDOWN=%d", (int)s.down);
     tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
+    tess_gpu_option(layout, "-DMENDED=%d", (int)s.mended);
     tess_gpu_option(layout, "-DRAISED=%d", s.raised);
     tess_gpu_step *step = tess_gpu_launch_of(layout, "flat", tess_ceil_div(s.lanes, s.tile), s.bands, f.arrays, (int)s.threads, s.room);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
