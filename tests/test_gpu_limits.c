@@ -312,23 +312,31 @@ static void correlations(void) {
     free(weights);
 }
 
-/* Lists over small images of odd widths. */
+/* Lists over small images of odd widths; one mask over those of neural networks, and of odd widths. */
 static void small_images(void) {
     static const struct {
         tess_type type;
-        int64_t columns, width;
+        int64_t rows, columns, width;
+        bool list;
         const char *words;
-    } all[] = {{tess_u8, 253, 3, "u8 255 x 253, 3 + 3"},   {tess_u8, 253, 7, "u8 255 x 253, 7 + 7"}, {tess_f16, 253, 7, "f16 255 x 253, 7 + 7"},
-               {tess_f16, 381, 7, "f16 255 x 381, 7 + 7"}, {tess_u8, 381, 7, "u8 255 x 381, 7 + 7"}, {tess_u8, 509, 7, "u8 255 x 509, 7 + 7"}};
-    static float weights[7];
+    } all[] = {{tess_u8, 255, 253, 3, true, "u8 255 x 253, 3 + 3"},    {tess_u8, 255, 253, 7, true, "u8 255 x 253, 7 + 7"},
+               {tess_f16, 255, 253, 7, true, "f16 255 x 253, 7 + 7"},  {tess_f16, 255, 381, 7, true, "f16 255 x 381, 7 + 7"},
+               {tess_u8, 255, 381, 7, true, "u8 255 x 381, 7 + 7"},    {tess_u8, 255, 509, 7, true, "u8 255 x 509, 7 + 7"},
+               {tess_u8, 224, 224, 3, false, "u8 224 x 224, 3 x 3"},   {tess_u8, 224, 224, 5, false, "u8 224 x 224, 5 x 5"},
+               {tess_u8, 112, 112, 3, false, "u8 112 x 112, 3 x 3"},   {tess_u8, 112, 112, 5, false, "u8 112 x 112, 5 x 5"},
+               {tess_f16, 224, 224, 5, false, "f16 224 x 224, 5 x 5"}, {tess_f16, 112, 112, 5, false, "f16 112 x 112, 5 x 5"},
+               {tess_f16, 256, 256, 5, false, "f16 256 x 256, 5 x 5"}, {tess_u8, 255, 253, 5, false, "u8 255 x 253, 5 x 5"},
+               {tess_f16, 255, 253, 5, false, "f16 255 x 253, 5 x 5"}, {tess_f16, 255, 253, 7, false, "f16 255 x 253, 7 x 7"},
+               {tess_f32, 112, 112, 7, false, "f32 112 x 112, 7 x 7"}};
+    static float weights[49] = {1};
     tess_plan *plan;
     for (int i = 0; i < TESS_COUNT(all); i++) {
-        int64_t shape[] = {256, 255, all[i].columns}, width = all[i].width;
-        DLTensor in = view(all[i].type, 3, shape), out = in, line = tess_view(weights, tess_f32, 1, &width, NULL);
+        int64_t shape[] = {1024, all[i].rows, all[i].columns}, width[] = {all[i].width, all[i].width};
+        DLTensor in = view(all[i].type, 3, shape), out = in, mask = tess_view(weights, tess_f32, all[i].list ? 1 : 2, width, NULL);
         const int axes[] = {1, 2};
         const tess_correlate_options options = {.struct_size = sizeof options, .axes = axes, .naxes = 2};
-        const DLTensor *list[] = {&line, &line};
-        problem(tess_plan_correlate(&plan, context, &in, list, 2, &out, &options), &plan, all[i].words);
+        const DLTensor *masks[] = {&mask, &mask};
+        problem(tess_plan_correlate(&plan, context, &in, masks, all[i].list ? 2 : 1, &out, &options), &plan, all[i].words);
     }
 }
 
