@@ -113,6 +113,7 @@ static void squares(void **state) {
 static void many(void **state) {
     (void)state;
     static const shared_case cases[] = {{U8, 924, 112, 112, 1, 0, 3, 3, {0}, false},
+                                        {U8, 1055, 112, 112, 1, 0, 3, 3, {0}, false},
                                         {U8, 791, 112, 112, 1, 0, 5, 5, {0}, false},
                                         {U8, 198, 224, 224, 1, 0, 5, 5, {0}, false},
                                         {F16, 791, 112, 112, 1, 0, 5, 5, {0}, false}};
