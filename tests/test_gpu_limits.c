@@ -56,7 +56,7 @@ static void read_log(const char *log, int arch, const char *row, const char *pro
 }
 
 static void compile(const tess_gpu_source *source, int arch, const char *row, const char *problem) {
-    const char *options[TESS_GPU_OPTIONS + 8] = {"--std=c++17", "--fmad=false", "--ptxas-options=-v"}, *text[20], *name[20];
+    const char *options[TESS_GPU_OPTIONS + 8] = {"--std=c++17", "--fmad=false", "--ptxas-options=-v"}, *text[24], *name[24];
     char architecture[40], *log;
     nvrtcProgram program;
     size_t size;

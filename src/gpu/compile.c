@@ -12,7 +12,7 @@
 /* A product and a sum become one operation only where the kernel writes fma (docs/numerics.md). The other defaults are IEEE's: no flush to zero,
  * division and square root correctly rounded. */
 static const char *const fixed_options[] = {"--std=c++17", "--fmad=false"};
-enum { FIXED = sizeof fixed_options / sizeof fixed_options[0], HEADERS = 20 };
+enum { FIXED = sizeof fixed_options / sizeof fixed_options[0], HEADERS = 24 };
 
 static const char lines_option[] = "--generate-line-info"; /* of PTX */
 

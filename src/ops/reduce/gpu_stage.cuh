@@ -51,9 +51,9 @@ __device__ void put(char *tile, const char *from, int at, bool there) {
     *(element *)(tile + spot(at)) = e;
 }
 
-// A part's rows, where they lie within 16 bytes; the first one's place. Vectors lie 512 bytes apart on both sides, so both addresses are made once: the compiler
+// Begins to copy a part's rows, where they lie within 16 bytes; the first one's place. Vectors lie 512 bytes apart on both sides, so both addresses are made once: the compiler
 // made them anew for each vector, 165 instructions a stretch in place of 45.
-__device__ int stage(char *tile, const part &c, int k) {
+__device__ int begin_stage(char *tile, const part &c, int k) {
     enum { SIZE = (int)sizeof(element), STEP = PAD ? 576 : 512 };
     const int lane = threadIdx.x % 32, before = (int)((u64)c.from & 15), all = before + c.here * k * SIZE;
     const char *from = (const char *)c.from - before, *mine = from + lane * 16;
@@ -69,8 +69,17 @@ __device__ int stage(char *tile, const part &c, int k) {
         put(tile, from, first, first >= before && first < all);
     if (all % 16 && first < 16 && (all > 16 || !before) && (FILLED_WORDS || last < all))
         put(tile, from, last, last < all);
-    asm volatile("cp.async.commit_group;\n\tcp.async.wait_group 0;" ::: "memory");
+    asm volatile("cp.async.commit_group;" ::: "memory");
+    return before;
+}
+// The rows are there for the warp.
+__device__ void end_stage() {
+    asm volatile("cp.async.wait_group 0;" ::: "memory");
     __syncwarp();
+}
+__device__ int stage(char *tile, const part &c, int k) {
+    const int before = begin_stage(tile, c, k);
+    end_stage();
     return before;
 }
 #endif

@@ -5,14 +5,18 @@
 
 extern const char tess_kernel_reduce_gpu_tree_stretches_cu[], tess_kernel_reduce_gpu_long_segments_cuh[], tess_kernel_reduce_gpu_blocks_cuh[],
     tess_kernel_reduce_gpu_small_blocks_cuh[], tess_kernel_reduce_gpu_wide_blocks_cuh[], tess_kernel_reduce_gpu_turns_cuh[],
-    tess_kernel_reduce_gpu_sum_turns_cuh[];
+    tess_kernel_reduce_gpu_sum_turns_cuh[], tess_kernel_reduce_gpu_ranked_cuh[], tess_kernel_reduce_gpu_alone_cuh[],
+    tess_kernel_reduce_gpu_held_turns_cuh[];
 static const tess_gpu_text tree_stretches = {"reduce/gpu_tree_stretches.cu", tess_kernel_reduce_gpu_tree_stretches_cu},
                            long_segments_header = {"ops/reduce/gpu_long_segments.cuh", tess_kernel_reduce_gpu_long_segments_cuh},
                            blocks_header = {"ops/reduce/gpu_blocks.cuh", tess_kernel_reduce_gpu_blocks_cuh},
                            small_blocks_header = {"ops/reduce/gpu_small_blocks.cuh", tess_kernel_reduce_gpu_small_blocks_cuh},
                            wide_blocks_header = {"ops/reduce/gpu_wide_blocks.cuh", tess_kernel_reduce_gpu_wide_blocks_cuh},
                            turns_header = {"ops/reduce/gpu_turns.cuh", tess_kernel_reduce_gpu_turns_cuh},
-                           sum_turns_header = {"ops/reduce/gpu_sum_turns.cuh", tess_kernel_reduce_gpu_sum_turns_cuh};
+                           sum_turns_header = {"ops/reduce/gpu_sum_turns.cuh", tess_kernel_reduce_gpu_sum_turns_cuh},
+                           ranked_header = {"ops/reduce/gpu_ranked.cuh", tess_kernel_reduce_gpu_ranked_cuh},
+                           alone_header = {"ops/reduce/gpu_alone.cuh", tess_kernel_reduce_gpu_alone_cuh},
+                           held_turns_header = {"ops/reduce/gpu_held_turns.cuh", tess_kernel_reduce_gpu_held_turns_cuh};
 static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
                                                &tess_reduce_gpu_tree_header,
                                                &tess_reduce_gpu_complex_header,
@@ -23,6 +27,9 @@ static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
                                                &wide_blocks_header,
                                                &turns_header,
                                                &sum_turns_header,
+                                               &ranked_header,
+                                               &alone_header,
+                                               &held_turns_header,
                                                &tess_reduce_gpu_lanes_header,
                                                &tess_reduce_gpu_any_order_header,
                                                &tess_reduce_gpu_moments_header,
@@ -44,8 +51,6 @@ enum {
 
 static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
 
-static double mean_of(const reduce_problem *p) { return (double)tess_reduce_gpu_segmented(p) / (double)tess_max64(p->segments, 1); }
-
 /* What goes by words: of floats extremes too. */
 static bool packs(const reduce_problem *p) { return tess_reduce_gpu_packs(p) || (p->kind == REDUCE_EXTREME && p->in.type == tess_f32); }
 
@@ -53,7 +58,7 @@ static bool packs(const reduce_problem *p) { return tess_reduce_gpu_packs(p) || 
  * segments that most threads would have none. */
 static bool by_blocks(const reduce_problem *p) {
     const bool half = p->in.type == tess_f16 || p->in.type == tess_bf16;
-    const double mean = mean_of(p), bytes = mean * (double)p->in.itemsize;
+    const double mean = p->usual, bytes = mean * (double)p->in.itemsize;
     if (p->in.itemsize == 4)
         return bytes < 1200 && (p->kind == REDUCE_EXTREME || p->kind == REDUCE_ARG || p->kind == REDUCE_COUNT);
     if (p->in.itemsize > 2 || bytes >= (p->in.itemsize == 1 ? 2500 : 1400) ||
@@ -78,14 +83,14 @@ static bool by_words(const reduce_problem *p) { return (p->in.type == tess_f16 |
 /* Sums and products that have an order, in turns (gpu_sum_turns.cuh): where threads that have a segment each would wait long, and a warp would have too few
  * elements of one; measured. */
 static bool in_turns(const reduce_problem *p) {
-    const double mean = mean_of(p);
+    const double mean = p->usual;
     const bool costly = p->kind == REDUCE_PROD || tess_reduce_gpu_node_size(p) > p->in.itemsize;
     if (p->kind == REDUCE_VAR || tess_reduce_gpu_any_order(p) || mean < (costly || by_words(p) ? 28 : 40))
         return false;
     if (p->in.type == tess_c128)
         return p->kind == REDUCE_SUM && mean < 100;
     if (p->in.type == tess_c64 && p->kind == REDUCE_PROD)
-        return mean < 150;
+        return mean < 300;
     return mean < (p->kind == REDUCE_SUM && (costly || by_words(p)) ? 600 : 300);
 }
 
@@ -93,10 +98,11 @@ static bool in_turns(const reduce_problem *p) {
 typedef struct shape {
     int tile, warps, blocks, few; /* tile: bytes of a stretch */
     int one, some;                /* elements of the longest segment of one thread, of few */
+    bool sorted;                  /* by their lengths */
 } shape;
 
 static shape shape_of(const reduce_problem *p) {
-    const double mean = mean_of(p), bytes = mean * (double)p->in.itemsize;
+    const double mean = p->usual, bytes = mean * (double)p->in.itemsize;
     const bool packed = packs(p), far = mean >= 100, any_order = tess_reduce_gpu_any_order(p) && !tess_is_complex(p->in.type);
     const bool longer = any_order && bytes >= (p->in.itemsize < 4 ? 2800 : 6000); /* most of them are better left to their leaves' warps */
     const bool wide = !longer && p->in.itemsize >= 8 && bytes >= 1024, middle = !longer && p->in.itemsize == 4 && bytes >= 2400;
@@ -119,29 +125,32 @@ static shape shape_of(const reduce_problem *p) {
         s.warps = 4;
     }
     if (p->kind == REDUCE_VAR) {
-        const bool alike = mean < 64 && mean >= (size == 8 ? 28 : 40); /* in turns, all of them */
-        s.blocks = size < 8 ? 6 : far ? 5 : 4;
-        s.few = far ? 16 : alike ? 4 : 8;
-        s.one = far || alike ? 0 : 32;
+        const bool alike = mean >= 28 && mean < (size == 8 ? 64 : 128); /* in turns, all of them */
+        const bool distant = mean >= (size == 8 ? 100 : 128);
+        s.sorted = size < 8 && !alike && !distant;
+        s.blocks = s.sorted || (size == 8 && distant) ? 5 : size == 8 ? 4 : 6;
+        s.few = distant ? 16 : alike && mean < 64 ? 4 : 8;
+        s.one = distant || alike ? 0 : 32;
         s.some = mean < 500 ? 32 * s.few : 0;
     } else if (tess_is_complex(p->in.type))
         s.blocks = wide || p->in.itemsize == 8 ? 5 - (p->kind == REDUCE_PROD) : 4;
     else if ((p->kind == REDUCE_SUM || p->kind == REDUCE_PROD) && tess_reduce_gpu_node_size(p) > 4 && !packed && !wide)
         s.blocks = tess_reduce_gpu_any_order(p) ? 5 : 4;
     if (in_turns(p)) {
-        const bool product = tess_is_complex(p->in.type) && p->kind == REDUCE_PROD, large = (product && mean >= 40) || p->in.type == tess_c128;
+        const bool product = tess_is_complex(p->in.type) && p->kind == REDUCE_PROD,
+                   large = (product && mean >= 40 && mean < 150) || p->in.type == tess_c128;
         s.tile = large ? 8192 : 6144;
         s.warps = 4;
         s.blocks = large || p->omit ? 6 : 8;
         if (product)
-            s.few = mean < 40 ? 4 : mean < 64 ? 8 : 16;
+            s.few = mean < 40 ? 4 : mean < 64 ? 8 : mean < 150 ? 16 : 32;
         else if (by_words(p))
             s.few = mean < 64 && tess_reduce_gpu_node_size(p) == 4 ? 2 : mean < 128 ? 4 : 16;
         else
             s.few = mean < 64 ? 4 : mean < 128 ? 8 : 16;
         s.one = 0;
         /* In 32 rows; of words one element later where a segment begins within one. */
-        s.some = by_words(p) && s.few < 8 ? 64 * s.few - 1 : 32 * s.few;
+        s.some = by_words(p) && s.few < 8 ? 64 * s.few - 1 : s.few < 16 ? 32 * s.few : 512;
     }
     return s;
 }
@@ -287,7 +296,7 @@ bool tess_reduce_gpu_stretches_fit(const tess_problem *problem, const char **why
  * and more that its blocks, one a segment, end evenly. */
 bool tess_reduce_gpu_stretches_pay(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
-    const double mean = mean_of(p), bytes = mean * (double)p->in.itemsize;
+    const double mean = p->usual, bytes = mean * (double)p->in.itemsize;
     *why = "segments of such lengths are as well read where they lie";
     if (p->kind == REDUCE_VAR)
         return p->in.itemsize < 8 || mean < 600; /* H200, f64 of 1 to 399 76 % of reading, of 1 to 1999 31, and 46 by tree_segments */
@@ -334,7 +343,8 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
         tess_gpu_option(layout, "-DWHOLE=1");
     } else {
         tess_gpu_option(layout, "-DWORDS=%d", tess_reduce_gpu_leaf_words(p));
-        tess_gpu_option(layout, "-DSORTED=%d", p->kind == REDUCE_VAR && p->in.itemsize < 8 && mean_of(p) < 64);
+        tess_gpu_option(layout, "-DSORTED=%d", s.sorted);
+        tess_gpu_option(layout, "-DHOLD=%d", p->kind == REDUCE_VAR && p->in.itemsize < 8 && s.one == 0 && s.some > 0);
     }
     tess_gpu_option(layout, "-DBLOCKS=%d", by_blocks(p));
     tess_gpu_option(layout, "-DTURNS=%d", in_turns(p));

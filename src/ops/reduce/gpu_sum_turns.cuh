@@ -11,6 +11,7 @@
 // It goes below `gather`.
 #ifndef TESS_REDUCE_SUM_TURNS_CUH
 #define TESS_REDUCE_SUM_TURNS_CUH
+#include "ops/reduce/gpu_ranked.cuh"
 
 #define BEGUN (KIND == SUM && !OMIT)
 #define BY_WORDS (BEGUN && (IN == T_F16 || IN == T_BF16))
@@ -25,52 +26,11 @@ __device__ __forceinline__ void merge(lane_pair &n, const lane_pair &m) {
 #endif
 
 // Some of 32 segments.
-struct sum_turns {
-    // Segments side by side; elements of a row: those that a segment's threads have side by side.
-    enum { AT_ONCE = 32 / FEW_LANES, ROW = FEW_LANES * (BY_WORDS ? 2 : 1) };
-    static_assert(SOME + BY_WORDS <= 32 * ROW && SOME <= 512,
-                  "lanes() has 32 rows, and of words the first may be another's; of elements 256 apart, which are of one lane, there are two, and those are merged first");
-    enum { NUMBER_BITS = 5, BEGIN_BITS = 14, LENGTH_AT = NUMBER_BITS + BEGIN_BITS };
-    static_assert(TILE / SIZE < 1 << BEGIN_BITS && SOME < 1 << (32 - LENGTH_AT), "a word holds them");
-    unsigned rank;          // a length, a beginning and a segment's number; of those that are not wanted the length is 0
-    int k, whose;           // of the one that this thread has
-    unsigned tile, segment; // in shared memory: all; the segment of this thread's group
-    int first, mine, left;  // the first of those side by side; the group's; its elements from the thread's first one on
-
-    // Those that are `wanted`.
-    __device__ __forceinline__ sum_turns(const char *all, int its_begin, int its_k, bool wanted) : tile(in_shared(all)) {
-        const unsigned lane = threadIdx.x % 32;
-        rank = (unsigned)(wanted ? its_k : 0) << LENGTH_AT | (unsigned)its_begin << NUMBER_BITS | lane;
-#pragma unroll
-        for (int size = 2; size <= 32; size *= 2)
-#pragma unroll
-            for (int across = size / 2; across > 0; across /= 2) {
-                const unsigned other = __shfl_xor_sync(ALL, rank, across), greater = other > rank ? other : rank, less = other > rank ? rank : other;
-                rank = ((lane & across) == 0) == (size == 32 || (lane & size) == 0) ? greater : less;
-            }
-        whose = rank & 31;
-        k = rank >> LENGTH_AT;
-    }
-    // Looks at the next ones. Returns how long the longest is: by a reduction, of which the compiler knows that it is the same for all threads.
-    __device__ __forceinline__ int turn(int next) {
-        first = next;
-        mine = next + threadIdx.x % 32 / FEW_LANES;
-        const unsigned its = __shfl_sync(ALL, rank, mine), length = its >> LENGTH_AT;
-        left = (int)length - (int)threadIdx.x % FEW_LANES;
-        segment = tile + (its >> NUMBER_BITS & (1 << BEGIN_BITS) - 1) * SIZE;
-        return (int)__reduce_max_sync(ALL, length);
-    }
-    // What a group's first thread has, for the one whose segment it is.
-    __device__ __forceinline__ void back(node &sum, const node &all) const {
-        const int lane = threadIdx.x % 32;
-        unsigned *to = (unsigned *)&sum;
-        const unsigned *of = (const unsigned *)&all;
-#pragma unroll
-        for (int i = 0; i < (int)(sizeof(node) / 4); i++) {
-            const unsigned its = __shfl_sync(ALL, of[i], lane % AT_ONCE * FEW_LANES);
-            to[i] = lane / AT_ONCE * AT_ONCE == first ? its : to[i];
-        }
-    }
+struct sum_turns : ranked {
+    enum { ROW = FEW_LANES * (BY_WORDS ? 2 : 1) }; // elements that a segment's threads have side by side
+    static_assert(SOME + BY_WORDS <= 32 * ROW && SOME <= 512, "lanes() has 32 rows, and of words the first may be another's; of elements 256 apart, "
+                                                              "which are of one lane, there are two, and those are merged first");
+    using ranked::ranked;
     // The first MOST lanes of this thread's, and its group's.
     template <int MOST> __device__ __forceinline__ node lanes() const {
         enum { LANES = MOST > 16 ? 32 : MOST > 8 ? 16 : MOST > 4 ? 8 : MOST > 2 ? 4 : 2 };

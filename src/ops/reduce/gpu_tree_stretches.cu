@@ -7,7 +7,7 @@
 // the warp one that is longer. Lengths may be mixed in any way: those of a kind that are among 32 segments go together, and no thread has more lanes than the
 // longest of them wants. What has an order and some dozens of elements goes in turns (-DTURNS=1, gpu_sum_turns.cuh). What no order can change keeps one node a thread; elements of up to
 // four bytes of that kind go by blocks of 16 bytes (-DBLOCKS=1, gpu_blocks.cuh), or by words (-DPACKED=1, gpu_packed.cuh). Those of moments stay in a thread's registers for the second
-// look (gpu_moments.cuh); where a few threads have a segment they are read again (gpu_turns.cuh).
+// look (gpu_moments.cuh, gpu_alone.cuh); where a few threads have a segment they stay too (-DHOLD=1, gpu_held_turns.cuh) or are read again (gpu_turns.cuh).
 //
 // A segment longer than TILE goes by its leaves (gpu_long_segments.cuh).
 #if IN >= 14
@@ -62,23 +62,9 @@ template <int THREADS> __device__ __forceinline__ int met_count(int count) {
 #endif
 
 #if !BLOCKS
+#if KIND != VAR
 // k elements by THREADS threads, of which this one is t, at most MOST for each.
 template <int THREADS, int MOST> __device__ __forceinline__ node few_of(const char *tile, int k, int t) {
-#if KIND == VAR
-    static_assert(THREADS == 1, "others go by looks");
-    enum { LANES = MOST > 16 ? 32 : MOST };
-    const auto there = [&](int m) { return m < MOST && m < k; };
-    int count = OMIT ? 0 : k;
-    element held[LANES] = {};
-#pragma unroll
-    for (int i = 0; i < MOST; i++)
-        if (there(i))
-            held[i] = at(tile, i);
-    const double mean = mean_of(subtree<0, 1, LANES, first_sum>([&](int m) { return m < MOST ? first_look(held[m], there(m), count) : 0; }), count);
-    const double sum = subtree<0, 1, LANES, double>(
-        [&](int m) { return m < MOST ? second_look(wide_of(MOST > 16 ? again(held[m]) : held[m], m), there(m), mean) : 0; });
-    return moments_of(mean, sum, count);
-#else
     node whole = subtree<0, 1, MOST, node>([&](int m) {
         node lane = nothing();
         if (m * THREADS + t < k)
@@ -87,7 +73,6 @@ template <int THREADS, int MOST> __device__ __forceinline__ node few_of(const ch
     });
     gather<THREADS>(whole);
     return whole;
-#endif
 }
 
 #if PACKED
@@ -136,13 +121,10 @@ template <int THREADS> __device__ __forceinline__ node some_of(const char *tile,
         return few_of<THREADS, 8>(tile, k, t);
     if (longest <= THREADS * 16)
         return few_of<THREADS, 16>(tile, k, t);
-#if SORTED
-    if (longest <= THREADS * 24)
-        return few_of<THREADS, 24>(tile, k, t);
-#endif
     return few_of<THREADS, 32>(tile, k, t);
 #endif
 }
+#endif
 
 // n elements by the warp.
 #if ANY_ORDER
@@ -204,8 +186,14 @@ __device__ node many_of(const char *tile, int n) {
 #endif
 
 #if KIND == VAR
+#include "ops/reduce/gpu_alone.cuh"
+#if HOLD
+#include "ops/reduce/gpu_held_turns.cuh"
+typedef held_turns some_in_turns;
+#else
 #include "ops/reduce/gpu_turns.cuh"
 typedef in_turns some_in_turns;
+#endif
 #elif TURNS
 #include "ops/reduce/gpu_sum_turns.cuh"
 typedef sum_turns some_in_turns;
@@ -214,32 +202,39 @@ typedef sum_turns some_in_turns;
 #if SORTED
 // Segments in the order of their lengths, CHUNK at a time: neighbouring threads have as many elements, and none waits for the longest of 32. Lengths of up to ONE have a number each,
 // others go together; the order among those of a number is any. A word of the list: a segment's number in the chunk, its length unless that is beyond SOME, its first element.
-enum { CHUNK = 128, BINS = 64, MIDDLE = 32, LAST = 48, NUMBER_BITS = 7, LENGTH_BITS = 10 };
-static_assert(ONE <= MIDDLE && SOME < 1 << LENGTH_BITS && TILE / SIZE < 1 << (32 - NUMBER_BITS - LENGTH_BITS), "a word holds them");
+enum { CHUNK = 128, BINS = 64, MIDDLE = 32, LAST = 48, BEHIND = 63, NUMBER_BITS = 7, LENGTH_BITS = 10 };
+static_assert(ONE == MIDDLE && SOME < 1 << LENGTH_BITS && TILE / SIZE < 1 << (32 - NUMBER_BITS - LENGTH_BITS), "a word holds them");
 struct listed {
     int number, k, begin;
     __device__ listed(unsigned word)
         : number(word % CHUNK), k(word >> NUMBER_BITS & (1 << LENGTH_BITS) - 1), begin((int)(word >> (NUMBER_BITS + LENGTH_BITS))) {}
 };
-__device__ int bin_of(int k) { return k <= ONE ? (k > 0 ? k - 1 : 0) : k <= SOME ? MIDDLE + (k - 1) * (LAST - MIDDLE) / SOME : LAST; }
+__device__ int bin_of(int k) {
+    const int alone = k > 0 ? k - 1 : 0, some = MIDDLE + (k - 1) / (SOME / (LAST - MIDDLE));
+    return k <= ONE ? alone : some < LAST ? some : LAST;
+}
 
-// Lists at most CHUNK of `count` segments; start[b]: where those of bin b begin.
+// Lists at most CHUNK of `count` segments, and behind them what is no segment; start[b]: where those of bin b begin.
 __device__ void sort_lengths(unsigned *list, int *start, const i64 *offsets, int count, i64 origin) {
     const int lane = threadIdx.x % 32;
-    int begin[CHUNK / 32], k[CHUNK / 32], rank[CHUNK / 32];
+    int begin[CHUNK / 32], k[CHUNK / 32], bin[CHUNK / 32], rank[CHUNK / 32];
+    offsets += lane;
     __syncwarp();
     start[lane] = start[lane + 32] = 0;
 #pragma unroll
     for (int r = 0; r < CHUNK / 32; r++) {
-        const int s = r * 32 + lane;
-        begin[r] = (int)(offsets[s < count ? s : count] - origin);
-        k[r] = (int)(offsets[s < count ? s + 1 : count] - origin);
+        begin[r] = k[r] = 0;
+        if (r * 32 + lane < count) {
+            begin[r] = (int)(offsets[r * 32] - origin);
+            k[r] = (int)(offsets[r * 32 + 1] - origin);
+        }
     }
     __syncwarp();
 #pragma unroll
     for (int r = 0; r < CHUNK / 32; r++) {
         k[r] -= begin[r];
-        rank[r] = r * 32 + lane < count ? atomicAdd(start + bin_of(k[r]), 1) : 0;
+        bin[r] = r * 32 + lane < count ? bin_of(k[r]) : BEHIND;
+        rank[r] = atomicAdd(start + bin[r], 1);
     }
     __syncwarp();
     const int one = start[2 * lane], both = one + start[2 * lane + 1];
@@ -249,14 +244,14 @@ __device__ void sort_lengths(unsigned *list, int *start, const i64 *offsets, int
         const int other = __shfl_up_sync(ALL, before, up);
         before += lane >= up ? other : 0;
     }
+    __syncwarp();
     start[2 * lane] = before - both;
     start[2 * lane + 1] = before - both + one;
     __syncwarp();
 #pragma unroll
     for (int r = 0; r < CHUNK / 32; r++)
-        if (r * 32 + lane < count)
-            list[start[bin_of(k[r])] + rank[r]] =
-                (unsigned)(r * 32 + lane) | (unsigned)(k[r] <= SOME ? k[r] : 0) << NUMBER_BITS | (unsigned)begin[r] << (NUMBER_BITS + LENGTH_BITS);
+        list[start[bin[r]] + rank[r]] =
+            (unsigned)(r * 32 + lane) | (unsigned)(k[r] <= SOME ? k[r] : 0) << NUMBER_BITS | (unsigned)begin[r] << (NUMBER_BITS + LENGTH_BITS);
     __syncwarp();
 }
 #endif
@@ -287,16 +282,17 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
     __shared__ int starts[WARPS][BINS];
     unsigned *list = lists[threadIdx.x / 32];
     int *start = starts[threadIdx.x / 32];
-    sort_lengths(list, start, offsets, count < CHUNK ? count : CHUNK, here.begin);
-    tile += stage(tile, part{from, 0, n}, 1);
+    tile += begin_stage(tile, part{from, 0, n}, 1);
     for (int base = 0; base < count; base += CHUNK) {
         const int most = count - base < CHUNK ? count - base : CHUNK;
-        if (base > 0)
-            sort_lengths(list, start, offsets + base, most, here.begin);
+        sort_lengths(list, start, offsets + base, most, here.begin);
+        if (base == 0)
+            end_stage();
         const int middle = start[MIDDLE], last = start[LAST];
         for (int i = 0; i < middle; i += 32) { // threads behind the last one do its work again
             const listed s = list[i + lane < middle ? i + lane : middle - 1];
-            const node whole = some_of<1>(tile + s.begin * SIZE, s.k, listed(list[i + 31 < middle ? i + 31 : middle - 1]).k, 0);
+            const node whole =
+                alone_of(in_shared(tile) + s.begin * SIZE, s.k, listed(list[i]).k, listed(list[i + 31 < middle ? i + 31 : middle - 1]).k);
             if (i + lane < middle)
                 out[(base + s.number) * p.out_step] = finished(whole, s.k, p.ddof);
         }
@@ -328,7 +324,11 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
     };
 #else
     tile += stage(tile, part{from, 0, n}, 1);
+#if KIND == VAR
+    const auto alone = [&](int begin, int k, int longest) { return ONE > 0 ? alone_of(in_shared(tile) + begin * SIZE, k, 0, longest) : nothing(); };
+#else
     const auto alone = [&](int begin, int k, int longest) { return ONE > 0 ? some_of<1>(tile + begin * SIZE, k, longest, 0) : nothing(); };
+#endif
 #endif
     for (int base = 0; base < count; base += 32) {
         const int begin = later, ahead = base + 32 + lane;

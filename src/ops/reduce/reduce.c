@@ -132,6 +132,22 @@ static tess_status check_options(reduce_problem *p, const tess_reduce_options *o
     return TESS_OK;
 }
 
+/* The mean length of those that are not OUTLIER times as long as the mean of all. */
+static double usual_length(const reduce_problem *p) {
+    enum { OUTLIER = 8 };
+    const double all = (double)(p->offsets[p->segments] - p->offsets[0]), mean = all / (double)tess_max64(p->segments, 1);
+    double rest = all;
+    int64_t count = p->segments;
+    for (int64_t s = 0; s < p->segments && (double)p->longest > OUTLIER * mean; s++) {
+        const double length = (double)(p->offsets[s + 1] - p->offsets[s]);
+        if (length > OUTLIER * mean) {
+            rest -= length;
+            count--;
+        }
+    }
+    return rest / (double)tess_max64(count, 1);
+}
+
 /* Copies the offsets into the problem and checks them. axis: the reduced one, of `size` elements. */
 static tess_status take_offsets(reduce_problem *p, const DLTensor *given, int axis) {
     tess_array a;
@@ -161,6 +177,7 @@ static tess_status take_offsets(reduce_problem *p, const DLTensor *given, int ax
             p->longest = tess_max64(p->longest, at - before);
         before = at;
     }
+    p->usual = usual_length(p);
     return TESS_OK;
 }
 

@@ -60,6 +60,7 @@ typedef struct reduce_problem {
     /* Segments along the one reduced axis: offsets (owned) has segments + 1 entries. None: NULL and 1. */
     int64_t *offsets;
     int64_t segments, longest, segment_stride; /* the stride is that of out */
+    double usual;                              /* their mean length but for outliers, for one with half of all elements tells nothing of the others */
     bool records;                              /* the outputs are leaves of another problem, and come out as reduce_records (slab.c) */
 } reduce_problem;
 

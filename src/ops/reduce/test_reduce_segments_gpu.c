@@ -24,7 +24,7 @@ typedef struct work {
     bool exact;
     int ndim, axis;
     int64_t shape[3];
-    int layout, fill; /* fill 4: segments of each kind of hard_sums.h; 5: few values */
+    int layout, fill; /* fill 4: segments of each kind of hard_sums.h; 5: few values; 6: far_values */
 } work;
 
 /* Zeros of both signs and what is next to them, so that values are often equal; now and then an infinity, a NaN. */
@@ -49,6 +49,16 @@ static void few_values(hostile_array *a, uint64_t *random) {
         }
 }
 
+/* Doubles whose sums overflow, or are so small that their means have few bits. */
+static void far_values(hostile_array *a, uint64_t *random) {
+    static const double values[] = {1.5e308, -1.5e308, 1e308, 5e-324, 3e-310, -1e-308, 2e-281, 0};
+    for (int64_t i = 0, large = 0; i < hostile_count(a); i++) {
+        if (i % 97 == 0)
+            large = hostile_between(random, 0, 1);
+        memcpy(hostile_element(a, i), &values[large ? hostile_between(random, 0, 7) : hostile_between(random, 3, 7)], sizeof *values);
+    }
+}
+
 static void compare(const work *w, const lengths *l, uint64_t *random) {
     static int number;
     if (hostile_spared(number++, 4))
@@ -64,6 +74,8 @@ static void compare(const work *w, const lengths *l, uint64_t *random) {
     hostile_make(&in, random, w->in, w->ndim, w->shape, w->layout);
     if (w->fill == 5)
         few_values(&in, random);
+    else if (w->fill == 6)
+        far_values(&in, random);
     else
         hostile_fill(&in, random, w->fill == 4 ? 1 : w->fill);
     for (int64_t line = 0, step = axis == 0 && w->ndim == 2 ? w->shape[1] : 1; w->fill == 4 && line < (w->ndim == 2 ? w->shape[1 - axis] : 1); line++)
@@ -273,6 +285,22 @@ static void skewed(void **state) {
     w.in = w.out = tess_f32;
     w.shape[0] = make(&l, &random, 8190, 5, 3, true, huge + 1, 2) + 5;
     compare(&w, &l, &random);
+    static const struct {
+        tess_reduction operation;
+        tess_type type;
+    } beside[] = {{TESS_VAR, tess_f32}, {TESS_VAR, tess_f64}, {TESS_SUM, tess_f16}, {TESS_PROD, tess_c64}};
+    for (int far = 0; far < 2; far++) {
+        work v = {.operation = TESS_VAR, .in = tess_f64, .out = tess_f64, .fill = 6, .ndim = 1};
+        v.shape[0] = make(&l, &random, 3, 300, far ? 90 : 30, true, none, 1) + 5;
+        compare(&v, &l, &random);
+    }
+    for (int i = 0; i < TESS_COUNT(beside); i++) { /* short ones go as if the long one were not there */
+        work v = {.operation = beside[i].operation, .in = beside[i].type, .out = beside[i].type, .fill = 1, .ndim = 1};
+        v.shape[0] = make(&l, &random, 3, 300, 32, true, huge + 2, 1) + 5;
+        compare(&v, &l, &random);
+        v.shape[0] = make(&l, &random, 3, 40, 400, true, none, 1) + 5;
+        compare(&v, &l, &random);
+    }
     make(&l, &random, 5, 50, 1, true, none, 1);
     compare_as(&w, &l, l.offset[l.count], 1, &random);
     w.exact = true;
@@ -386,7 +414,7 @@ static void blocks(void **state) {
         }
 }
 
-/* What has an order in turns (gpu_turns.cuh, gpu_sum_turns.cuh): means for 2, 4, 8 and 16 threads a segment, lengths about those of a row and of all rows, as many as fill all rows at
+/* What has an order in turns (gpu_turns.cuh, gpu_held_turns.cuh, gpu_sum_turns.cuh): means for 2, 4, 8 and 16 threads a segment, lengths about those of a row and of all rows, as many as fill all rows at
  * odd and at even places, segments of no elements, longer ones between. */
 static void turns(void **state) {
     (void)state;
