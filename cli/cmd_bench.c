@@ -132,6 +132,8 @@ int cli_run_bench(cli_session *session) {
     /* `bench limits`: the limits and nothing else */
     bool limits_only = session->count == 1 && strcmp(session->operands[0], "limits") == 0;
     int code = limits_only ? CLI_OK : cli_operation(session, &only);
+    if (code == CLI_OK && !limits_only)
+        code = cli_check_only(session, only);
     if (code == CLI_OK && tess_measure_limits(session->context, 4 * cli_seconds(session), &b.limits) != TESS_OK)
         code = cli_fail_library();
     if (code != CLI_OK)

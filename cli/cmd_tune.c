@@ -41,6 +41,8 @@ int cli_run_tune(cli_session *session) {
                         "reduce sum x.npy --seconds 1`",
                         session->count);
     int code = cli_operation(session, &only);
+    if (code == CLI_OK)
+        code = cli_check_only(session, only);
     for (int k = 0; k < cli_workload_count && code == CLI_OK; k++)
         if (cli_workload_chosen(session, &cli_workloads[k], only))
             code = tune_one(session, &cli_workloads[k]);

@@ -16,6 +16,14 @@ bool cli_workload_chosen(const cli_session *session, const cli_workload *w, cons
     return o->all ? !(w->use & CLI_FOR_LADDER) : w->use & CLI_FOR_QUICK;
 }
 
+int cli_check_only(const cli_session *session, const char *operation) {
+    for (int k = 0; k < cli_workload_count; k++)
+        if (cli_workload_chosen(session, &cli_workloads[k], operation))
+            return CLI_OK;
+    return cli_fail(CLI_USAGE, "--only: no workload%s%s has \"%s\" in its name; `tessera list workloads` tells them", operation ? " of " : "",
+                    operation ? operation : "", session->options.only);
+}
+
 /* SplitMix64 (Steele, Lea, Flood 2014). */
 static uint64_t random64(uint64_t *state) {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;

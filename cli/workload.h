@@ -42,6 +42,7 @@ extern const int cli_workload_count;
 
 /* Whether the session's words choose the workload: --only and --all, else the quick ones. operation may be NULL. */
 bool cli_workload_chosen(const cli_session *session, const cli_workload *workload, const char *operation);
+int cli_check_only(const cli_session *session, const char *operation); /* CLI_USAGE, and a line is printed, when none is chosen */
 /* `list workloads` */
 int cli_list_workloads(cli_session *session);
 /* `bench small` */

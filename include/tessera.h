@@ -404,7 +404,8 @@ typedef struct tess_reduce_options {
     tess_nan nan;
     double ddof; /* VAR, STD: the divisor is max(k - ddof, 0); finite */
     bool exact;  /* SUM, MEAN, NORM1 (else TESS_ERR_ARGUMENT): the sum has one rounding, whatever its order: to nearest in f64, or in out's
-                    type when that is f32, f16 or bf16. MEAN: the sum so rounded to f64, divided by k in f64 */
+                    type when that is f32, f16 or bf16. MEAN: the sum so rounded to f64, divided by k in f64.
+                    Sums of integers are exact modulo 2^64 with it or without */
     const DLTensor *offsets; /* segments: s + 1 non-decreasing i64 or i32 offsets in 0..size along the one axis of `axes`; segment i is [offsets[i],
                                 offsets[i+1]). out has size s on that axis, keepdims or not. The tree of a segment depends on its own length alone.
                                 NULL = no segments. Read when the plan is made */

@@ -371,6 +371,14 @@ static void what_is_refused(void **state) {
     DLTensor square = tess_view(x, tess_f32, 2, (int64_t[]){300, 300}, NULL);
     assert_tess_fails(tess_transpose(context, &square, &square, &turn), TESS_ERR_MEMORY);
     assert_non_null(strstr(tess_detail(), "this problem is not cut"));
+    static const char *const caps[] = {"x", "K", "12KB", "-5", "0", "1e30", "nan"};
+    for (int i = 0; i < TESS_COUNT(caps); i++) {
+        setenv("TESSERA_GPU_MEMORY", caps[i], 1);
+        assert_tess_fails(tess_reduce(context, TESS_SUM, &in, &one, &sum), TESS_ERR_ARGUMENT);
+        assert_non_null(strstr(tess_detail(), "must be a number of bytes"));
+    }
+    setenv("TESSERA_GPU_MEMORY", "", 1);
+    assert_tess_ok(tess_reduce(context, TESS_SUM, &in, &one, &sum));
     unsetenv("TESSERA_GPU_MEMORY");
     assert_tess_ok(tess_reduce(context, TESS_SUM, &in, &one, &sum));
     assert_tess_ok(tess_transpose(context, &rows, &columns, &turn));

@@ -41,15 +41,16 @@ typedef struct flow {
 
 /* ---- how much at once ---- */
 
-/* 0: no cap. */
+/* 0: no cap; -1: not a number of bytes. */
 static int64_t memory_cap(void) {
     const char *given = getenv("TESSERA_GPU_MEMORY");
-    char *end = NULL;
-    double bytes = given ? strtod(given, &end) : 0;
-    if (!given || end == given || !(bytes > 0))
+    if (!given || !*given)
         return 0;
-    bytes *= *end == 'K' ? 0x1p10 : *end == 'M' ? 0x1p20 : *end == 'G' ? 0x1p30 : 1;
-    return bytes < 0x1p62 ? (int64_t)bytes : 0;
+    char *end = NULL;
+    const double bytes = strtod(given, &end), unit = *end == 'K' ? 0x1p10 : *end == 'M' ? 0x1p20 : *end == 'G' ? 0x1p30 : 1;
+    if (end == given || end[unit > 1] != 0 || !(bytes * unit >= 1 && bytes * unit < 0x1p62))
+        return -1;
+    return (int64_t)(bytes * unit);
 }
 
 static int64_t bytes_of(const tess_plan *plan, tess_operand operand) {
@@ -85,7 +86,7 @@ bool tess_gpu_pipeline_cut(const tess_plan *plan, tess_gpu_cut *result) {
     int64_t cap = memory_cap(), most = cap > 0 ? tess_min64(cap / SLOTS, slab_bytes) : slab_bytes;
     tess_cut *cut = &result->cut;
     *result = (tess_gpu_cut){.cut = {.rows = 0}};
-    if (!op->cut || (op->cut(plan->problem, most, cut), cut->rows < 2))
+    if (cap < 0 || !op->cut || (op->cut(plan->problem, most, cut), cut->rows < 2)) /* a bad cap: tess_gpu_check_cap says so */
         return false;
     int64_t stays = extent_of(resident_of(plan, cut));
     if (cap > 0 && stays > 0 && cap - stays < SLOTS * most) {
@@ -105,6 +106,10 @@ bool tess_gpu_pipeline_cut(const tess_plan *plan, tess_gpu_cut *result) {
 
 tess_status tess_gpu_check_cap(const tess_plan *plan) {
     int64_t cap = memory_cap();
+    if (cap < 0)
+        return tess_fail(TESS_ERR_ARGUMENT,
+                         "TESSERA_GPU_MEMORY is \"%s\", it must be a number of bytes, 1 or more, with K, M or G behind it or nothing",
+                         getenv("TESSERA_GPU_MEMORY"));
     if (cap > 0 && operands(plan) > cap)
         return tess_fail(TESS_ERR_MEMORY, "the operands take %lld bytes on the device, TESSERA_GPU_MEMORY allows %lld, and this problem is not cut",
                          (long long)operands(plan), (long long)cap);

@@ -52,6 +52,7 @@ class Usage(files.Case):
                            (["reduce", "sum", "a.npy", "--threads", "2x"], '"2x"'), (["reduce", "sum", "a.npy", "--nan", "maybe"], "propagate, omit"),
                            (["reduce", "sum", "a.npy", "--engine", "tpu"], "auto, cpu, cuda, virtual"), (["reduce", "sum", "a.npy", "--isa", "mmx"], '"mmx"'),
                            (["reduce", "var", "a.npy", "--ddof", "one"], '"one"'), (["bench", "--seconds", "0"], "above 0"),
+                           (["bench", "--only", "no such work"], ['"no such work"', "list workloads"]), (["tune", "lookup", "--only", "transpose"], ["of lookup", '"transpose"']),
                            (["transpose", "a.npy"], "--output is needed"), (["transpose", "a.npy", "-o", "b.xyz"], ['"b.xyz"', ".flac"]),
                            (["transpose", "a.npy", "-o", ""], "must not be empty"), (["correlate", "a.npy", "-o", "b.npy"], "--mask is needed"),
                            (["correlate", "a.npy", "--mask", "1", "-o", "b.npy", "--boundary", "periodic"], '"periodic"'),
