@@ -36,7 +36,7 @@ enum {
     PITCH = TILED ? up_to(TILE * V + HIGH - LOW - V, V) : STEP, // in shared memory
     SIDES = (LEFT > 0) + (RIGHT > 0),                           // ends of rows beside which outputs meet what lies beyond
     ENDS = LEFT + RIGHT,                                        // such outputs of a row
-    BESIDE = TILED ? 1 : larger(LEFT, RIGHT),                   // outputs of a row that a thread computes once more, of MENDED rows
+    BESIDE = TILED ? 1 : larger(larger(LEFT, RIGHT), 1),        // outputs of a row that a thread computes once more, of MENDED rows
     COLUMNS = BESIDE + LEFT + RIGHT,                            // which they meet
     ON_THE_WAY = SIZE > 1 && KX <= 3 && KY <= 3 ? 8 : 0, // vectors that a thread has in registers on their way to shared memory; 0: they are copied
 #if WORK == T_I32
