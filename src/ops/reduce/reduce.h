@@ -208,8 +208,8 @@ typedef struct reduce_short_kernels {
     /* The same of any number of times REDUCE_SHORT_ROWS rows, whose length is a power of two; false, and nothing done, when there is no loop for it. mean: sums over
      * k. stream: sums is aligned to a line, and NaNs are made the canonical one on the way past the caches. NULL where there is none. */
     bool (*whole[TESS_TYPES])(void *sums, const char *rows, int64_t step, int64_t count, int64_t k, bool mean, bool stream);
-    /* Finished results of rows of k elements without gaps, as many as there is a loop for: none, or up to the first sixteen that it does not take. stream as above. NULL
-     * where there is none. */
+    /* Finished results of rows of k elements without gaps, as many as there is a loop for: none, or whole vectors of results up to the first that it does not
+     * take. stream as above. NULL where there is none. */
     int64_t (*tiny[TESS_TYPES])(void *to, const char *rows, int64_t count, int64_t k, reduce_tiny_fold fold, bool stream);
     /* The other kinds, of reduce_short_rows rows that were turned: term j of all is line j, of so many elements. By the input's type; NULL where there is none. Sums
      * of what was mapped, of type f32 or f64, or wide: in f64 of what was not; of integers, modulo 2^64; keys of the elements' width; the numbers of the terms, -1: none
