@@ -65,6 +65,10 @@ static void in_place_squares(void **state) {
     static const int64_t high[] = {3001, 2117, 1531, 1087, 765}; /* over 16 MiB in all: high blocks, where they are enough for the threads */
     for (int t = 0; t < 5; t++)
         in_place((int64_t[]){1, high[t], high[t], 1}, sized[t], &random, "transpose/inplace_square");
+    static const int64_t one_set[][2] = {
+        {1, 4096}, {3, 2048}, {4, 768}, {1, 1152}, {1, 832}}; /* rows whose lines meet in a set of the cache: tiles are held */
+    for (int t = 0; t < 5; t++)
+        in_place((int64_t[]){one_set[t][0], one_set[t][1], one_set[t][1], 1}, sized[t], &random, "transpose/inplace_square");
     in_place((int64_t[]){1, 1600, 1600, 1}, tess_f32, &random, "transpose/inplace_square");
     in_place((int64_t[]){7, 617, 617, 1}, tess_f32, &random, "transpose/inplace_square");
 }
