@@ -6,6 +6,7 @@
  * plain store would read the line that it overwrites. */
 #include <string.h>
 
+#include "ops/transpose/put_lines.h"
 #include "ops/transpose/transpose.h"
 #include "simd/groups.h"
 
@@ -129,17 +130,9 @@ static void join_block(const void *argument, const char *restrict in, char *rest
     g->turn(g, in, out, g->step, np);
 }
 
-/* Bytes of a plane that are turned in L1 at a time; LINE bytes before them wait there for the rest of their line; and bytes between planes, which then do
+/* Bytes of a plane that are turned in L1 at a time, up to LINE bytes before them that wait for the rest of their line, and bytes between planes, which then do
  * not begin in the same sets. */
-enum { STAGE = 1024, LINE = 64, APART = LINE + STAGE + 64, PIECES = 64 };
-
-/* Stores what waits and `bytes` more behind it, which belong to `to`, up to the last whole line, or all. Returns what waits now, at the front of the stage. */
-static int64_t put(char *restrict to, char *restrict stage, int64_t waits, int64_t bytes, bool last) {
-    const int64_t rest = last ? 0 : tess_min64((int64_t)((uintptr_t)(to + bytes) % LINE), waits + bytes);
-    tess_stream_copy(to - waits, stage + LINE - waits, waits + bytes - rest);
-    memmove(stage, stage + bytes, LINE);
-    return rest;
-}
+enum { STAGE = 1024, APART = LINE + STAGE + 64, PIECES = 64 };
 
 static void split_past(const void *argument, const char *restrict in, char *restrict out, int64_t p, int64_t np, int64_t q, int64_t nq) {
     const groups *g = argument;
@@ -152,7 +145,7 @@ static void split_past(const void *argument, const char *restrict in, char *rest
         n = tess_min64(nq - done, most);
         g->turn(g, in + done * np * size, stage + LINE, APART, n);
         for (int64_t k = 0; k < np; k++)
-            waits[k] = put(out + k * g->step + done * size, stage + k * APART, waits[k], n * size, done + n == nq);
+            waits[k] = tess_put_lines(out + k * g->step + done * size, stage + k * APART, waits[k], n * size, done + n == nq);
     }
 }
 static void join_past(const void *argument, const char *restrict in, char *restrict out, int64_t p, int64_t np, int64_t q, int64_t nq) {
@@ -165,7 +158,7 @@ static void join_past(const void *argument, const char *restrict in, char *restr
     for (int64_t done = 0, n; done < np; done += n) {
         n = tess_min64(np - done, most);
         g->turn(g, in + done * size, stage + LINE, g->step, n);
-        waits = put(out + done * nq * size, stage, waits, n * nq * size, done + n == np);
+        waits = tess_put_lines(out + done * nq * size, stage, waits, n * nq * size, done + n == np);
     }
 }
 

@@ -8,16 +8,17 @@
  * that a few of them are work for many threads. */
 #include <string.h>
 
+#include "ops/transpose/put_lines.h"
 #include "ops/transpose/transpose.h"
 #include "simd/square.h"
 
 tess_status TESS_ISA_NAME(tess_transpose_runs)(const tess_problem *base, const tess_run *run);
 
-enum { STAGE_SIDE = 512, STAGE = 40 << 10, LINES_SIDE = 768, LINES_STAGE = 60 << 10, SHORT_RUN = 64 };
+enum { STAGE_SIDE = 512, STAGE = 40 << 10, LINES_SIDE = 768, LINES_STAGE = 74 << 10, SHORT_RUN = 64, STRIP = 8 };
 
 typedef struct runs {
     int64_t bytes, p_in, p_out, q_in, q_out;
-    int64_t q_size;
+    int64_t q_size, side, before; /* side: rows that are turned at a time; before: bytes for what waits in front of each row of the result */
     bool stream;
 } runs;
 
@@ -109,42 +110,50 @@ static int64_t stage_side(int64_t bytes) {
     const int64_t count = runs_in_lines(bytes);
     return tess_max64(1, STAGE_SIDE / (bytes * count)) * count;
 }
-/* Bytes between those rows: an odd number of lines, and room for what is too much. */
-static int64_t stage_pitch(int64_t bytes, int64_t nq) { return ((nq * bytes + SHORT_RUN + 63) / 64 | 1) * 64; }
+/* Bytes between those rows: an odd number of lines, room for what waits before them, and for what is too much. */
+static int64_t stage_pitch(int64_t before, int64_t bytes, int64_t nq) { return ((before + nq * bytes + SHORT_RUN + 63) / 64 | 1) * 64; }
 
+/* np columns of nq runs, r->side rows of them at a time. What ends within a line of the result waits in the buffer for the rows that follow. */
 static void staged_block(const void *argument, const char *in, char *out, int64_t p, int64_t np, int64_t q, int64_t nq) {
-    enum { ROWS_AHEAD = 16 };
     const runs *r = argument;
-    const int64_t pitch = stage_pitch(r->bytes, nq), bytes = np * r->bytes;
+    const int64_t pitch = stage_pitch(r->before, r->bytes, r->side), bytes = np * r->bytes;
+    const int64_t rows_ahead = r->bytes == THREE ? 32 : 16; /* THREES of them are asked for before the first is used */
     _Alignas(64) char stage[LINES_STAGE];
     (void)p;
-    for (int64_t k = 0, threes = -1; k < nq; k++) {
-        const char *from = in + k * r->q_in;
-        char *to = stage + k * r->bytes;
-        if (q + k + ROWS_AHEAD < r->q_size)
-            for (int64_t line = 0; line < bytes; line += 64)
-                tess_prefetch_l2(from + ROWS_AHEAD * r->q_in + line);
-        if (k < threes)
-            continue;
-        if (r->bytes == THREE && nq - k >= THREES) {
-            spread_threes(to, pitch, from, r->q_in, np);
-            threes = k + THREES;
-        } else if (r->bytes <= 4)
-            spread_4(to, pitch, from, r->bytes, np);
-        else if (r->bytes <= 8)
-            spread_8(to, pitch, from, r->bytes, np);
-        else if (r->bytes <= 16)
-            spread_16(to, pitch, from, r->bytes, np);
-        else if (r->bytes <= 32)
-            spread_32(to, pitch, from, r->bytes, np);
-        else
-            spread_64(to, pitch, from, r->bytes, np);
+    for (int64_t done = 0, n; done < nq; done += n, in += n * r->q_in, out += n * r->bytes) {
+        n = tess_min64(nq - done, r->side);
+        for (int64_t k = 0, threes = -1; k < n; k++) {
+            const char *from = in + k * r->q_in;
+            char *to = stage + r->before + k * r->bytes;
+            if (q + done + k + rows_ahead < r->q_size)
+                for (int64_t line = 0; line < bytes; line += 64)
+                    tess_prefetch_l2(from + rows_ahead * r->q_in + line);
+            if (k < threes)
+                continue;
+            if (r->bytes == THREE && n - k >= THREES) {
+                spread_threes(to, pitch, from, r->q_in, np);
+                threes = k + THREES;
+            } else if (r->bytes <= 4)
+                spread_4(to, pitch, from, r->bytes, np);
+            else if (r->bytes <= 8)
+                spread_8(to, pitch, from, r->bytes, np);
+            else if (r->bytes <= 16)
+                spread_16(to, pitch, from, r->bytes, np);
+            else if (r->bytes <= 32)
+                spread_32(to, pitch, from, r->bytes, np);
+            else
+                spread_64(to, pitch, from, r->bytes, np);
+        }
+        for (int64_t i = 0; i < np; i++) {
+            char *to = out + i * r->p_out, *row = stage + i * pitch;
+            if (r->before > 0)
+                tess_put_lines(to, row, done > 0 ? (int64_t)((uintptr_t)to % LINE) : 0, n * r->bytes, done + n == nq);
+            else if (r->stream)
+                tess_stream_copy(to, row, n * r->bytes);
+            else
+                memcpy(to, row, (size_t)(n * r->bytes));
+        }
     }
-    for (int64_t i = 0; i < np; i++)
-        if (r->stream)
-            tess_stream_copy(out + i * r->p_out, stage + i * pitch, nq * r->bytes);
-        else
-            memcpy(out + i * r->p_out, stage + i * pitch, (size_t)(nq * r->bytes));
 }
 
 /* Long runs of a result that no cache holds. */
@@ -189,14 +198,18 @@ tess_status TESS_ISA_NAME(tess_transpose_runs)(const tess_problem *base, const t
         r.stream = problem->base.bytes / 2 >= LARGE;
         /* where all rows of in begin at the same place of a line, pieces of them are whole lines too */
         const bool lines = r.q_in % 64 == 0 && (r.bytes > 4 || r.bytes == THREE);
-        const int64_t q_side = stage_side(r.bytes), count = runs_in_lines(r.bytes);
-        int64_t p_side =
-            tess_min64((lines ? LINES_STAGE : STAGE) / stage_pitch(r.bytes, q_side), tess_max64(1, (lines ? LINES_SIDE : STAGE_SIDE) / r.bytes));
+        uint64_t places = (uint64_t)(uintptr_t)(run->out + problem->first[TRANSPOSE_OUT]) | (uint64_t)plane.p_out;
+        for (int d = 0; d < plane.ndim; d++)
+            places |= (uint64_t)plane.stride[TRANSPOSE_OUT][d];
+        r.before = r.stream && places % LINE != 0 ? LINE : 0;
+        r.side = stage_side(r.bytes);
+        const int64_t count = runs_in_lines(r.bytes), pitch = stage_pitch(r.before, r.bytes, r.side);
+        int64_t p_side = tess_min64((lines ? LINES_STAGE : STAGE) / pitch, tess_max64(1, (lines ? LINES_SIDE : STAGE_SIDE) / r.bytes));
         if (lines && p_side > count)
             p_side = p_side / count * count;
         else if (r.bytes == THREE && p_side > 16)
             p_side = p_side / 16 * 16;
-        return tess_transpose_blocks(problem, run, &plane, p_side, q_side, 1, r.bytes, staged_block, &r);
+        return tess_transpose_blocks(problem, run, &plane, p_side, r.before > 0 ? STRIP * r.side : r.side, 1, r.bytes, staged_block, &r);
     }
     int64_t side = 4;
     while (side < 64 && r.bytes < BLOCK_BYTES / (side * side)) /* a zero stride makes runs of any length */

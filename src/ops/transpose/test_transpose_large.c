@@ -144,10 +144,36 @@ static void pixels_and_planes(void **state) {
             }
 }
 
+/* Short runs whose rows change places, (1, 0, 2): rows of out that begin at lines, or anywhere, so that ends of lines wait from one piece of a row to the next. */
+static void short_runs(void **state) {
+    (void)state;
+    uint64_t random = 37;
+    static const struct {
+        tess_type type;
+        int64_t rows, columns, run;
+        int offset;
+    } cases[] = {{tess_u8, 1728, 1700, 3, 0}, {tess_u8, 1701, 1703, 3, 5}, {tess_u8, 1100, 1111, 7, 1},
+                 {tess_f32, 848, 849, 3, 0},  {tess_f32, 851, 848, 3, 2},  {tess_i16, 601, 603, 13, 0}};
+    static const int swapped[] = {1, 0, 2};
+    for (int k = 0; k < TESS_COUNT(cases); k++) {
+        const int64_t rows = cases[k].rows, columns = cases[k].columns, run = cases[k].run, size = (int64_t)tess_type_size(cases[k].type);
+        assert_true(rows * columns * run * size >= 8 << 20);
+        blocks b = begin(&random, size, rows * columns * run, rows * columns * run * size + 128);
+        DLTensor from = tess_view(b.in, cases[k].type, 3, (int64_t[]){rows, columns, run}, NULL),
+                 to = tess_view(b.out, cases[k].type, 3, (int64_t[]){columns, rows, run}, NULL);
+        to.byte_offset = (uint64_t)cases[k].offset;
+        for (int64_t i = 0; i < columns; i++)
+            for (int64_t j = 0; j < rows; j++)
+                for (int64_t e = 0; e < run; e++)
+                    expect(&b, cases[k].offset + ((i * rows + j) * run + e) * size, (j * columns + i) * run + e);
+        end(&b, &from, &to, (tess_transpose_options){.perm = swapped, .nperm = 3, .call.strategy = "transpose/runs"});
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(large_results),    cmocka_unit_test(tiles_left_over),   cmocka_unit_test(rows_that_share_sets),
-        cmocka_unit_test(batches_reversed), cmocka_unit_test(pixels_and_planes),
+        cmocka_unit_test(batches_reversed), cmocka_unit_test(pixels_and_planes), cmocka_unit_test(short_runs),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }
