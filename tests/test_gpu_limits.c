@@ -211,7 +211,21 @@ static void short_rows(void) {
                {TESS_SUM, tess_f32, tess_f32, false, 200, 33, "sum f32 rows of 200, 33 columns"},
                {TESS_SUM, tess_f32, tess_f32, false, 100, 256, "sum f32 rows of 100, 256 columns"},
                {TESS_ARGMAX, tess_f32, tess_i64, false, 200, 33, "argmax f32 rows of 200, 33 columns"},
-               {TESS_SUM, tess_c64, tess_c64, false, 50, 33, "sum c64 rows of 50, 33 columns"}};
+               {TESS_SUM, tess_c64, tess_c64, false, 50, 33, "sum c64 rows of 50, 33 columns"},
+               {TESS_SUM, tess_f32, tess_f32, false, 300, 3, "sum f32 rows of 300, 3 columns"},
+               {TESS_SUM, tess_f32, tess_f32, false, 1000, 33, "sum f32 rows of 1000, 33 columns"},
+               {TESS_SUM, tess_f32, tess_f32, false, 1000, 256, "sum f32 rows of 1000, 256 columns"},
+               {TESS_SUM, tess_f32, tess_f32, false, 20000, 3, "sum f32 rows of 20000, 3 columns"},
+               {TESS_SUM, tess_f64, tess_f64, false, 300, 33, "sum f64 rows of 300, 33 columns"},
+               {TESS_SUM, tess_f64, tess_f64, false, 1000, 3, "sum f64 rows of 1000, 3 columns"},
+               {TESS_SUM, tess_f16, tess_f32, false, 300, 3, "sum f16 rows of 300, 3 columns"},
+               {TESS_SUM, tess_f16, tess_f32, false, 1000, 100, "sum f16 rows of 1000, 100 columns"},
+               {TESS_SUM, tess_c64, tess_c64, false, 1000, 33, "sum c64 rows of 1000, 33 columns"},
+               {TESS_NORM2, tess_f32, tess_f32, false, 1000, 33, "norm2 f32 rows of 1000, 33 columns"},
+               {TESS_ARGMAX, tess_f32, tess_i64, false, 1000, 33, "argmax f32 rows of 1000, 33 columns"},
+               {TESS_SUM, tess_u8, tess_u64, false, 1000, 33, "sum u8 rows of 1000, 33 columns"},
+               {TESS_MAX, tess_u8, tess_u8, false, 300, 3, "max u8 rows of 300, 3 columns"},
+               {TESS_ARGMAX, tess_u8, tess_i64, false, 1000, 33, "argmax u8 rows of 1000, 33 columns"}};
     const int axis = 1;
     tess_plan *plan;
     for (int i = 0; i < TESS_COUNT(all); i++) {

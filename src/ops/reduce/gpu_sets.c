@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_sets.c - lays out reduce/tree_sets: outputs side by side whose rows follow one another without gaps, as runs of elements. */
+#include "ops/reduce/gpu_reduce.h"
+
+extern const char tess_kernel_reduce_gpu_tree_sets_cu[];
+static const tess_gpu_text tree_sets = {"reduce/gpu_tree_sets.cu", tess_kernel_reduce_gpu_tree_sets_cu};
+static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,   &tess_reduce_gpu_tree_header,   &tess_reduce_gpu_complex_header,
+                                               &tess_reduce_gpu_lanes_header,  &tess_reduce_gpu_finish_header, &tess_reduce_gpu_any_order_header,
+                                               &tess_reduce_gpu_packed_header, &tess_reduce_gpu_types_header,  NULL};
+
+enum {
+    PAIRED = 2048 /* leaves of an output, for a block to pair */,
+    MOST_LANES = 64 /* of a thread: more would be text */,
+    HELD = 4 /* of a thread at once */,
+    MOST_ROOM = 48 << 10,
+    MOST_THREADS = 1024
+};
+
+/* How a leaf of a set is shared: rows side by side, lanes of a thread, those at once, rounds of them whose loads are on their way, elements of a vector; threads of a leaf, leaves of a
+ * block, its threads, and for how many blocks a multiprocessor must have registers. */
+typedef struct shape {
+    int rows, each, held, rounds, vector, threads, blocks;
+    int64_t leaf_threads, leaves;
+    bool ragged, packed;
+} shape;
+
+static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
+
+static int64_t width_of(const reduce_problem *p) { return p->kept_size[p->kept - 1]; }
+
+static int64_t leaves_of(const reduce_problem *p) { return tess_ceil_div(p->k, REDUCE_LEAF); }
+
+static bool is_bytes(const reduce_problem *p) { return p->in.itemsize == 1; }
+
+/* Measured, as are the choices below: what a thread does beside its vectors is shared by more of them where an output has few. */
+static int most_rows(const reduce_problem *p, const shape *s, bool any, bool brief) {
+    return (brief && (any || s->vector * p->in.itemsize < 16)) || (is_bytes(p) && p->kind == REDUCE_ARG) ? 16 : 32;
+}
+
+/* Rounds on their way, warps of a multiprocessor and threads of a block. brief: at most two terms a lane. */
+static void choose_pace(const reduce_problem *p, shape *s, bool any, bool brief) {
+    const bool wide = s->vector * p->in.itemsize == 16, doubles = p->acc == tess_f64 || p->acc == tess_c128;
+    int64_t warps, most = 320;
+    if (any) {
+        s->rounds = is_bytes(p) && !brief && p->kind != REDUCE_ARG ? 8 : p->in.itemsize < 4 ? 6 : 4;
+        warps = p->in.itemsize < 4 ? 32 : 40;
+    } else if (brief) {
+        s->rounds = p->k > REDUCE_LANES ? 2 : 1;
+        warps = !wide || (doubles && s->leaf_threads > 192) ? 32 : 24;
+        most = wide ? 192 : most;
+    } else {
+        s->rounds = wide && doubles ? 2 : 4;
+        warps = wide && !doubles ? 16 : 24;
+        most = wide && !doubles ? 192 : most;
+    }
+    const int64_t room = s->rows * width_of(p) + 1;
+    s->leaves = 1;
+    for (int64_t n = 2; n * s->leaf_threads <= most && n * room * tess_reduce_gpu_node_size(p) <= MOST_ROOM; n++)
+        if (n * tess_ceil_div(s->leaves * s->leaf_threads, 32) >= s->leaves * tess_ceil_div(n * s->leaf_threads, 32)) /* no more threads idle */
+            s->leaves = n;
+    s->threads = (int)(tess_ceil_div(s->leaf_threads * s->leaves, 32) * 32);
+    s->blocks = (int)(warps * 32 / s->threads);
+    if ((brief && s->blocks * s->threads * 3 < warps * 32 * 2) || s->blocks == 0)
+        s->blocks++;
+}
+
+static bool shape_of(const reduce_problem *p, shape *s) {
+    const bool any = tess_reduce_gpu_any_order(p), many = p->k > REDUCE_LEAF, half = p->in.itemsize == 2;
+    const int64_t size = p->in.itemsize, node = tess_reduce_gpu_node_size(p), width = width_of(p);
+    const int lanes = tess_reduce_gpu_lanes(p->k);
+    int64_t rest = p->k * width * size;
+    *s = (shape){.vector = (int)(16 / size), .held = HELD};
+    while (!any && s->vector > 1 && s->vector * size > 4 && s->vector * node > 16)
+        s->vector /= 2;
+    if (p->kind == REDUCE_PROD && tess_is_complex(p->in.type)) /* of two factors of 1 the left one's zero stays */
+        s->vector = 1;
+    const bool brief = p->k <= 2 * lanes;
+    s->rows = (int)tess_min64(lanes, most_rows(p, s, any, brief));
+    while (s->rows * width / s->vector > (s->rows > 8 ? 256 : 512) && lanes / s->rows < MOST_LANES && s->rows / 2 * width % s->vector == 0)
+        s->rows /= 2;
+    s->leaf_threads = s->rows * width / s->vector;
+    /* a place takes 8 bytes in a leaf (-DNARROW=1), but where the element has as many */
+    if (s->rows * width % s->vector != 0 || s->leaf_threads > MOST_THREADS ||
+        (s->rows * width + 1) * (p->kind == REDUCE_ARG && !many && size < 8 ? 8 : node) > MOST_ROOM)
+        return false;
+    s->each = lanes / s->rows;
+    s->held = (int)tess_min64(s->each, HELD);
+    s->packed = any && tess_reduce_gpu_packs(p) && (is_bytes(p) || (half && p->kind == REDUCE_EXTREME));
+    choose_pace(p, s, any, brief);
+    for (int d = 0; d < p->kept - 1; d++)
+        rest |= p->kept_stride[0][d];
+    s->ragged = rest % (s->vector * size) != 0;
+    return true;
+}
+
+bool tess_reduce_gpu_sets_fit(const tess_problem *problem, const char **why) {
+    const reduce_problem *p = of(problem);
+    shape s;
+    *why = "needs outputs side by side whose rows follow one another, along one axis, no segments, no variance, and no exact sum";
+    if (p->exact || p->records || p->offsets || p->kind == REDUCE_VAR || p->outputs < 1 || p->kept < 1 || p->rank != 1 || p->k < 1 ||
+        width_of(p) < 2 || p->kept_stride[0][p->kept - 1] != p->in.itemsize || p->stride[0][0] != width_of(p) * p->in.itemsize)
+        return false;
+    *why = "needs rows of which a block takes some, and fewer than 2^31 leaves";
+    int64_t units;
+    return shape_of(p, &s) && !TESS_MUL_OVERFLOWS(p->outputs / width_of(p), leaves_of(p), &units) && units <= INT32_MAX - MOST_THREADS;
+}
+
+/* Of at most 256 elements, where tree_patches would be taken otherwise; measured. */
+static bool pays_short(const reduce_problem *p) {
+    const int64_t size = p->in.itemsize, width = width_of(p);
+    const bool any = tess_reduce_gpu_any_order(p);
+    tess_reduce_gpu_patch patch;
+    if (p->k < 48 || p->outputs < 4096)
+        return false;
+    if (tess_is_complex(p->in.type))
+        return p->kind == REDUCE_SUM && p->map == REDUCE_PLAIN && (size == 8 ? width <= 128 : width >= 8 && width <= 64);
+    if (size == 1)
+        return any && p->k >= (p->kind == REDUCE_EXTREME ? 128 : 200);
+    if (size == 2)
+        return !any && p->acc == tess_f32;
+    if (p->k < 200 || !tess_reduce_gpu_patch_of(p, &patch) || patch.linear)
+        return false;
+    return size == 4 ? (any || p->acc == tess_f32) && width * size % 128 != 0 : !any && patch.vector == 1;
+}
+
+/* Measured; threads: a leaf has too few where there are few leaves. */
+bool tess_reduce_gpu_sets_pay(const tess_problem *problem, const char **why) {
+    const reduce_problem *p = of(problem);
+    shape s;
+    *why = "of few elements patches are as quick, and of few sets of long ones, or of wide ones, other rows have more on their way";
+    if (!shape_of(p, &s))
+        return false;
+    if (p->k <= REDUCE_LANES)
+        return pays_short(p);
+    if (p->k > 2 * REDUCE_LANES && s.leaf_threads > 512)
+        return false;
+    if (p->in.type == tess_f64 && !tess_reduce_gpu_any_order(p) && width_of(p) >= 64 && p->k >= 400)
+        return false;
+    const int64_t threads = p->outputs / width_of(p) * leaves_of(p) * s.leaf_threads;
+    return p->k <= 2048 ? !tess_is_complex(p->in.type) || threads >= 8192 : threads >= 32768;
+}
+
+static void lay_out(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const reduce_problem *p = of(problem);
+    int64_t block[8 + 3 * (TESS_MAX_NDIM + 1)], *at = block, leaves = leaves_of(p);
+    const int64_t groups = leaves > PAIRED ? tess_ceil_div(leaves, 256) : leaves, node = tess_reduce_gpu_node_size(p), width = width_of(p);
+    const bool many = leaves > 1, few = groups <= 256;
+    int64_t low = 0, high = p->k * width;
+    shape s;
+    (void)device;
+    if (!shape_of(p, &s))
+        return;
+    const int64_t units = p->outputs / width * leaves;
+    tess_gpu_unit(layout, &tree_sets);
+    tess_reduce_gpu_node_options(layout, p);
+    tess_gpu_option(layout, "-DNARROW=%d", !many);
+    tess_gpu_option(layout, "-DKEPT=%d", p->kept);
+    tess_gpu_option(layout, "-DVECTOR=%d", s.vector);
+    tess_gpu_option(layout, "-DPACKED=%d", s.packed);
+    tess_gpu_option(layout, "-DRAGGED=%d", s.ragged);
+    tess_gpu_option(layout, "-DROWS=%d", s.rows);
+    tess_gpu_option(layout, "-DEACH=%d", s.each);
+    tess_gpu_option(layout, "-DHELD=%d", s.held);
+    tess_gpu_option(layout, "-DROUNDS=%d", s.rounds);
+    tess_gpu_option(layout, "-DBLOCK=%d", s.threads);
+    tess_gpu_option(layout, "-DROOM=%d", (int)(s.leaves * (s.rows * width + 1)));
+    tess_gpu_option(layout, "-DMANY=%d", many);
+    tess_gpu_option(layout, "-DFEW=%d", few);
+    tess_gpu_option(layout, "-DAT_LEAST=%d", s.blocks);
+    *at++ = p->k;
+    *at++ = leaves;
+    *at++ = p->outputs;
+    *at++ = tess_reduce_gpu_word(p->ddof);
+    for (int d = 0; d < p->kept - 1; d++)
+        *(p->kept_stride[0][d] < 0 ? &low : &high) += (p->kept_size[d] - 1) * (p->kept_stride[0][d] / p->in.itemsize);
+    *at++ = low;
+    *at++ = high;
+    *at++ = width | s.leaf_threads << 32;
+    *at++ = s.leaves | units << 32;
+    at = tess_reduce_gpu_put_kept(at, p, p->kept);
+    const size_t bytes = (size_t)(at - block) * sizeof *block;
+    const int64_t partial = many ? tess_gpu_reserve(layout, p->outputs * leaves * node) : 0,
+                  paired = groups < leaves ? tess_gpu_reserve(layout, p->outputs * groups * node) : partial;
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_sets", tess_ceil_div(units, s.leaves), 1, 1, s.threads, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+    tess_gpu_pass(layout, step, block, bytes);
+    if (groups < leaves) {
+        step = tess_gpu_launch_of(layout, "pair_leaves", tess_ceil_div(p->outputs * groups, 8), 1, 1, 256, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, paired);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+        tess_gpu_pass_i64(layout, step, groups);
+        tess_gpu_pass(layout, step, block, bytes);
+    }
+    if (many) {
+        step = tess_gpu_launch_of(layout, "finish", few ? tess_ceil_div(p->outputs, 8) : p->outputs, 1, 1, 256, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, paired);
+        tess_gpu_pass_i64(layout, step, groups);
+        tess_gpu_pass(layout, step, block, bytes);
+    }
+    layout->alignment = !s.ragged && s.vector > 1 ? s.vector * p->in.itemsize : 0;
+}
+
+const tess_gpu_row tess_reduce_gpu_sets = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_out};

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * test_reduce_sets_gpu.c - proves: reduce/tree_sets gives the reference's bytes: widths from 2 to some hundred, from one element of an output to several leaves, sets that begin and end
+ * anywhere in a vector, every operation and many types, NaNs of both policies. On a card when there is one, else on the virtual GPU. */
+#include "gpu_rows.h"
+#include "ops/reduce/reduce.h"
+
+static tess_context *context;
+static tess_engine engine;
+static int ran;
+
+typedef struct work {
+    tess_reduction operation;
+    tess_type in, out;
+    tess_nan nan;
+    int64_t outer, sets, k, width;
+    int64_t between, apart; /* elements between sets, and between groups of them */
+    int fill;               /* of hostile_fill: 0 has finite sums of every element, any bits have NaNs, which hide lost ones */
+} work;
+
+static void compare(const work *w, uint64_t *random) {
+    static int number;
+    if (hostile_spared(number++, 4))
+        return;
+    hostile_array memory, expected, out;
+    const int64_t set = w->k * w->width + w->between, group = w->sets * set + w->apart, all = w->outer * group;
+    int64_t shape[] = {w->outer, w->sets, w->k, w->width}, steps[] = {group, set, w->width, 1}, kept[] = {w->outer, w->sets, w->width};
+    const int axis = 2;
+    hostile_make(&memory, random, w->in, 1, &all, HOSTILE_COMPACT);
+    hostile_fill(&memory, random, w->fill);
+    const uint64_t again = *random;
+    hostile_make(&expected, random, w->out, 3, kept, HOSTILE_STRIDED);
+    DLTensor in = memory.tensor;
+    in.ndim = 4;
+    in.shape = shape;
+    in.strides = steps;
+    tess_reduce_options options = {.struct_size = sizeof options, .nan = w->nan, .ddof = 1, .axes = &axis, .naxes = 1};
+    options.call.strategy = "reduce/reference";
+    assert_tess_ok(tess_reduce(context, w->operation, &in, &expected.tensor, &options));
+    for (int row = 0; row < 2; row++) {
+        uint64_t same = again; /* the layout of `expected` */
+        hostile_make(&out, &same, w->out, 3, kept, HOSTILE_STRIDED);
+        options.call = (tess_call){.engine = engine, .strategy = row ? "reduce/tree_sets" : NULL};
+        assert_tess_ok(tess_reduce(context, w->operation, &in, &out.tensor, &options));
+        ran += row;
+        if (memcmp(out.block, expected.block, out.block_size))
+            fail_msg("%s: %s of %s to %s, %lld x %lld x %lld x %lld, gaps of %lld and %lld", row ? "tree_sets" : "the chosen row",
+                     tess_reduction_name(w->operation), tess_type_name(w->in), tess_type_name(w->out), (long long)w->outer, (long long)w->sets,
+                     (long long)w->k, (long long)w->width, (long long)w->between, (long long)w->apart);
+        hostile_free(&out);
+    }
+    hostile_free(&expected);
+    hostile_free(&memory);
+}
+
+/* Every place of a vector at which a set can begin and end. */
+static void every_shape(void **state) {
+    (void)state;
+    uint64_t random = 1;
+    static const int64_t widths[] = {2, 3, 4, 5, 8, 31, 33, 64, 100, 256}, lengths[] = {33, 100, 200, 256, 257, 300, 512, 1000, 4097};
+    static const tess_type types[] = {tess_f32, tess_f64, tess_f16, tess_u8, tess_c64};
+    for (int i = 0; i < TESS_COUNT(widths); i++)
+        for (int l = 0; l < TESS_COUNT(lengths); l++) {
+            const tess_type type = types[(i + l) % 8 < 5 ? (i + l) % 8 : 0];
+            if (widths[i] * lengths[l] > 150000)
+                continue;
+            const int64_t several = 1 + tess_min64(20000 / (widths[i] * lengths[l]), 20);
+            work w = {.operation = TESS_SUM,
+                      .in = type,
+                      .out = type == tess_u8    ? tess_u64
+                             : type == tess_f16 ? tess_f32
+                                                : type,
+                      .outer = l % 5 == 0 ? 2 : 1,
+                      .sets = several,
+                      .k = lengths[l],
+                      .width = widths[i],
+                      .between = (i + l) % 3,
+                      .apart = l % 2,
+                      .fill = l % 3 == 2 ? 1 : 0};
+            compare(&w, &random);
+        }
+}
+
+static void several_leaves(void **state) {
+    (void)state;
+    uint64_t random = 2;
+    static const work works[] = {{TESS_SUM, tess_f32, tess_f32, TESS_NAN_PROPAGATE, 1, 2, 8192, 3, 1, 0, 0},
+                                 {TESS_SUM, tess_f32, tess_f32, TESS_NAN_PROPAGATE, 1, 2, 8193, 3, 1, 0, 1},
+                                 {TESS_MEAN, tess_f16, tess_f16, TESS_NAN_OMIT, 2, 2, 16385, 3, 0, 5, 1},
+                                 {TESS_ARGMAX, tess_f32, tess_i64, TESS_NAN_PROPAGATE, 1, 3, 24579, 3, 0, 0, 1},
+                                 {TESS_ARGMIN, tess_u8, tess_i64, TESS_NAN_PROPAGATE, 1, 1, 60000, 3, 0, 0, 1},
+                                 {TESS_SUM, tess_u8, tess_u64, TESS_NAN_PROPAGATE, 1, 2, 20001, 5, 0, 0, 1},
+                                 {TESS_NORM2, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 17000, 4, 0, 0, 1},
+                                 {TESS_SUM, tess_c64, tess_c64, TESS_NAN_PROPAGATE, 1, 2, 9001, 3, 0, 0, 1},
+                                 {TESS_COUNT_NONZERO, tess_f64, tess_i64, TESS_NAN_OMIT, 1, 1, 30000, 2, 0, 0, 0},
+                                 {TESS_MAX, tess_i8, tess_i8, TESS_NAN_PROPAGATE, 1, 1, 70000, 2, 0, 0, 1},
+                                 {TESS_SUM, tess_f64, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8192 * 3 + 1, 2, 0, 0, 1}};
+    for (int i = 0; i < TESS_COUNT(works); i++)
+        compare(&works[i], &random);
+}
+
+static void every_operation(void **state) {
+    (void)state;
+    uint64_t random = 3;
+    for (int operation = TESS_SUM; operation <= TESS_NORM_INF; operation++)
+        for (int nan = 0; nan < 2; nan++)
+            for (int fill = 0; fill < 3; fill++) {
+                const bool place = operation == TESS_ARGMIN || operation == TESS_ARGMAX;
+                if (operation == TESS_VAR || operation == TESS_STD)
+                    continue;
+                work w = {.operation = (tess_reduction)operation,
+                          .in = tess_f32,
+                          .out = place ? tess_i64 : tess_f32,
+                          .nan = (tess_nan)nan,
+                          .outer = 1,
+                          .sets = 3,
+                          .k = nan ? 600 : 301,
+                          .width = operation % 2 ? 7 : 9,
+                          .fill = fill};
+                compare(&w, &random);
+            }
+}
+
+static void every_type(void **state) {
+    (void)state;
+    uint64_t random = 4;
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+    } cases[] = {{TESS_SUM, tess_u8, tess_u64},           {TESS_SUM, tess_i16, tess_i16},    {TESS_MEAN, tess_i32, tess_f64},
+                 {TESS_SUM, tess_bf16, tess_f64},         {TESS_NORM2, tess_f64, tess_f64},  {TESS_MAX, tess_i8, tess_f32},
+                 {TESS_ARGMIN, tess_u16, tess_i32},       {TESS_MIN, tess_bf16, tess_bf16},  {TESS_NORM_INF, tess_i64, tess_u8},
+                 {TESS_ANY, tess_bool, tess_bool},        {TESS_NORM2, tess_u8, tess_f32},   {TESS_PROD, tess_f16, tess_f32},
+                 {TESS_COUNT_NONZERO, tess_i8, tess_i64}, {TESS_SUM, tess_c64, tess_c64},    {TESS_MEAN, tess_c128, tess_c64},
+                 {TESS_PROD, tess_c64, tess_c128},        {TESS_NORM1, tess_c64, tess_f32},  {TESS_NORM_INF, tess_c64, tess_f32},
+                 {TESS_PROD, tess_c64, tess_c64},         {TESS_ARGMAX, tess_u8, tess_i64},  {TESS_MAX, tess_u8, tess_u8},
+                 {TESS_MIN, tess_bool, tess_bool},        {TESS_ARGMAX, tess_i64, tess_i64}, {TESS_PROD, tess_i32, tess_i64},
+                 {TESS_NORM1, tess_i8, tess_i64},         {TESS_MIN, tess_f16, tess_f32},    {TESS_ARGMAX, tess_f16, tess_i64},
+                 {TESS_SUM, tess_bool, tess_i64}};
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int nan = tess_is_complex(cases[i].in) ? 0 : 1; nan < 2; nan++)
+            for (int fill = 0; fill < 2; fill++) {
+                work w = {.operation = cases[i].operation,
+                          .in = cases[i].in,
+                          .out = cases[i].out,
+                          .nan = (tess_nan)nan,
+                          .outer = 1 + i % 2,
+                          .sets = 3,
+                          .k = i % 3 == 0   ? 259
+                               : i % 3 == 1 ? 700
+                                            : 300 + i,
+                          .width = i % 2 ? 33 : 11,
+                          .between = i % 4,
+                          .fill = nan ? fill * 2 : fill};
+                compare(&w, &random);
+            }
+}
+
+/* What the row is taken for; as measured. */
+static void chosen(void **state) {
+    (void)state;
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+        int64_t sets, k, width;
+        const char *row;
+    } cases[] = {
+        {TESS_SUM, tess_f32, tess_f32, 1 << 20, 300, 3, "tree_sets"},        {TESS_SUM, tess_f32, tess_f32, 1 << 20, 256, 3, "tree_patches"},
+        {TESS_SUM, tess_f32, tess_f32, 1 << 14, 200, 100, "tree_sets"},      {TESS_SUM, tess_f16, tess_f32, 1 << 16, 48, 33, "tree_sets"},
+        {TESS_SUM, tess_u8, tess_u64, 1 << 16, 200, 33, "tree_sets"},        {TESS_SUM, tess_u8, tess_u64, 1 << 16, 100, 33, "tree_patches"},
+        {TESS_MAX, tess_u8, tess_u8, 1 << 16, 128, 33, "tree_sets"},         {TESS_SUM, tess_c64, tess_c64, 1 << 16, 50, 33, "tree_sets"},
+        {TESS_PROD, tess_c64, tess_c64, 1 << 16, 129, 33, "tree_patches"},   {TESS_SUM, tess_f64, tess_f64, 1 << 14, 300, 100, "tree_sets"},
+        {TESS_SUM, tess_f64, tess_f64, 1 << 14, 512, 100, "tree_columns"},   {TESS_MAX, tess_f64, tess_f64, 1 << 14, 512, 100, "tree_sets"},
+        {TESS_SUM, tess_f32, tess_f32, 1 << 10, 1000, 1000, "tree_columns"}, {TESS_SUM, tess_f32, tess_f32, 1, 1 << 28, 3, "tree_sets"},
+        {TESS_SUM, tess_f32, tess_f32, 1, 300000, 3, "tree_leaves"},         {TESS_ARGMAX, tess_u8, tess_i64, 1 << 14, 1000, 256, "tree_sets"}};
+    const int axis = 1;
+    for (int i = 0; i < TESS_COUNT(cases); i++) {
+        int64_t shape[] = {cases[i].sets, cases[i].k, cases[i].width}, kept[] = {cases[i].sets, cases[i].width};
+        tess_plan *plan;
+        const DLTensor in = tess_view(NULL, cases[i].in, 3, shape, NULL), out = tess_view(NULL, cases[i].out, 2, kept, NULL);
+        const tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .call = {.engine = engine}};
+        assert_tess_ok(tess_plan_reduce(&plan, context, cases[i].operation, &in, &out, &options));
+        gpu_test_chosen(plan, cases[i].row, i);
+    }
+}
+
+static void all_ran(void **state) {
+    (void)state;
+    assert_true(ran > (TESS_SANITIZED ? 50 : 200));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_shape), cmocka_unit_test(several_leaves), cmocka_unit_test(every_operation),
+                                       cmocka_unit_test(every_type),  cmocka_unit_test(chosen),         cmocka_unit_test(all_ran)};
+    return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
+}
