@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_rows.c - reductions of many short rows of one length in the table of works: every kind of length and operation, rows with gaps, few columns. */
+ * gpu_rows.c - reductions of many short rows of one length in the table of works: every kind of length and operation, rows with gaps, few columns; and of longer columns. */
 #include "gpu.h"
 
 #include <stdio.h>
@@ -33,6 +33,18 @@ static void run(gpu_bench *b, const kind *k, const char *work, int64_t length, i
         tess_status status = tess_plan_reduce(&plan, gpu_bench_context(b), k->operation, &from, &to, &options);
         gpu_bench_time(b, status, plan, work, in, NULL, out, (double)(bytes + out_bytes), 0);
     }
+}
+
+/* More than 256 elements in some columns. */
+static void columns(gpu_bench *b, const kind *kinds, int count) {
+    static const int64_t shapes[][2] = {{300, 3}, {300, 33}, {300, 100}, {300, 256}, {1000, 3}, {1000, 33}, {1000, 256}, {4096, 8}, {100000, 3}};
+    char work[96];
+    for (int i = 0; i < count; i++)
+        for (int l = 0; l < (int)(sizeof shapes / sizeof *shapes); l++) {
+            snprintf(work, sizeof work, "columns: %s of %lld, %lld columns", kinds[i].name, (long long)shapes[l][0], (long long)shapes[l][1]);
+            if (gpu_bench_wants(b, work))
+                run(b, &kinds[i], work, shapes[l][0], 0, shapes[l][1]);
+        }
 }
 
 void gpu_works_rows(gpu_bench *b) {
@@ -76,4 +88,6 @@ void gpu_works_rows(gpu_bench *b) {
                 run(b, &lengths_of[0], work, short_ones[l], 0, widths[w]);
         }
     }
+    columns(b, lengths_of, (int)(sizeof lengths_of / sizeof *lengths_of));
+    columns(b, others, (int)(sizeof others / sizeof *others));
 }
