@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_reduce_sets_gpu.c - proves: reduce/tree_sets gives the reference's bytes: widths from 2 to some hundred, from one element of an output to several leaves, sets that begin and end
- * anywhere in a vector, every operation and many types, NaNs of both policies. On a card when there is one, else on the virtual GPU. */
+ * anywhere in a vector, every operation and many types, NaNs of both policies, nothing read around an array; and what the row is taken for. On a card when there is one, else on the virtual GPU. */
 #include "gpu_rows.h"
 #include "ops/reduce/reduce.h"
+#include "vgpu/vgpu.h"
 
 static tess_context *context;
 static tess_engine engine;
@@ -155,6 +156,54 @@ static void every_type(void **state) {
             }
 }
 
+/* Arrays of the device's that begin anywhere in a vector and end with their memory: nothing around them is read. */
+static void any_address(void **state) {
+    (void)state;
+    enum { SETS = 5, K = 301, WIDTH = 3, COUNT = SETS * K * WIDTH };
+    static const tess_type types[] = {tess_f32, tess_f16, tess_u8};
+    static char values[COUNT * 4];
+    tess_context *own;
+    tess_gpu *gpu;
+    tess_gpu_scope scope;
+    const tess_driver *table;
+    uint64_t random = 5;
+    const int axis = 1;
+    assert_tess_ok(tess_open(&own, NULL));
+    assert_tess_ok(tess_gpu_get(&gpu, own));
+    if (engine == TESS_ENGINE_VIRTUAL)
+        assert_tess_ok(tess_vgpu_driver(own, &table));
+    assert_tess_ok(engine == TESS_ENGINE_VIRTUAL ? tess_gpu_open_table(gpu, table, "the virtual GPU") : tess_gpu_open(gpu));
+    assert_tess_ok(tess_gpu_enter(gpu, gpu->devices, NULL, &scope));
+    for (int i = 0; i < (int)sizeof values; i++)
+        values[i] = (char)(hostile_random(&random) % 3 ? 0 : 60); /* as floats finite, most of them 0 */
+    for (int i = 0; i < TESS_COUNT(types); i++) {
+        const int64_t size = (int64_t)tess_type_size(types[i]);
+        int64_t shape[] = {SETS, K, WIDTH}, kept[] = {SETS, WIDTH};
+        double expected[SETS * WIDTH], found[SETS * WIDTH];
+        DLTensor in = tess_view(values, types[i], 3, shape, NULL), out = tess_view(expected, tess_f64, 2, kept, NULL);
+        tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1};
+        assert_tess_ok(tess_reduce(own, TESS_MEAN, &in, &out, &options));
+        for (int64_t before = 0; before < 16; before += size) {
+            CUdeviceptr memory, to;
+            assert_int_equal(gpu->driver.cuMemAlloc(&memory, (size_t)(before + COUNT * size)), CUDA_SUCCESS);
+            assert_int_equal(gpu->driver.cuMemAlloc(&to, sizeof found), CUDA_SUCCESS);
+            assert_int_equal(gpu->driver.cuMemcpyHtoDAsync(memory + (CUdeviceptr)before, values, (size_t)(COUNT * size), NULL), CUDA_SUCCESS);
+            in.data = (void *)(uintptr_t)(memory + (CUdeviceptr)before);
+            out.data = (void *)(uintptr_t)to;
+            in.device.device_type = out.device.device_type = kDLCUDA;
+            options.call.strategy = "reduce/tree_sets";
+            assert_tess_ok(tess_reduce(own, TESS_MEAN, &in, &out, &options));
+            assert_int_equal(gpu->driver.cuMemcpyDtoHAsync(found, to, sizeof found, NULL), CUDA_SUCCESS);
+            assert_int_equal(gpu->driver.cuStreamSynchronize(NULL), CUDA_SUCCESS);
+            assert_memory_equal(found, expected, sizeof found);
+            gpu->driver.cuMemFree(memory);
+            gpu->driver.cuMemFree(to);
+        }
+    }
+    tess_gpu_leave(&scope);
+    tess_close(own);
+}
+
 /* What the row is taken for; as measured. */
 static void chosen(void **state) {
     (void)state;
@@ -190,6 +239,7 @@ static void all_ran(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_shape), cmocka_unit_test(several_leaves), cmocka_unit_test(every_operation),
-                                       cmocka_unit_test(every_type),  cmocka_unit_test(chosen),         cmocka_unit_test(all_ran)};
+                                       cmocka_unit_test(every_type),  cmocka_unit_test(any_address),    cmocka_unit_test(chosen),
+                                       cmocka_unit_test(all_ran)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }
