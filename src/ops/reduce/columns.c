@@ -18,7 +18,8 @@ static int64_t leaf_levels(const reduce_problem *p) {
 }
 
 /* Trees: rows of 8 KiB, of the elements where they are read as they lie, for pages' sake, of 16 KiB where they are not converted either (Zen 4, ordinary pages: a
- * sixth faster); integers and keys of one or two bytes 8 KiB. Other keys: what L1 holds. Moments: rows of 16 KiB, since a leaf is read twice and two ways along
+ * sixth faster); integers and keys of one or two bytes 8 KiB. Other keys: what L1 holds. Whole rows where
+ * they are read through (columns.h). Moments: rows of 16 KiB, since a leaf is read twice and two ways along
  * whole pages are quicker than one along lines that are copied to L2. Columns that are not neighbours are loaded one by one, and their lines are met again with
  * the next row: few enough to stay in L1. */
 static int64_t block_columns(const reduce_problem *p) {
@@ -33,7 +34,9 @@ static int64_t block_columns(const reduce_problem *p) {
         columns = 2048;
     else if (p->kind != REDUCE_SUM && p->kind != REDUCE_PROD && !narrow_keys)
         columns = 1024;
-    if (columns_turn(p))
+    if (columns_are_gapless(p))
+        columns = width;
+    else if (columns_turn(p))
         columns = tess_max64(64, tess_min64(columns, (1 << 15) / (tess_max64(1, p->k) * p->in.itemsize) / 64 * 64));
     else if (p->kept_stride[0][p->kept - 1] != p->in.itemsize)
         columns = tess_min64(columns, 128);

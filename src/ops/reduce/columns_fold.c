@@ -206,14 +206,30 @@ static void fold_tree(reduce_columns_worker *w, int64_t begin, int64_t end) {
 
 /* ---- where the order of the elements is free ---- */
 
+enum { PLACES = 8 };
+
+/* The rows of a leaf in turns from PLACES places: first rows of its eighths, then the second ones. The last rows, less than PLACES, stay where they are. False
+ * where the block's rows are parts of rows. */
+static bool take_turns(reduce_columns_worker *w, int64_t n) {
+    const reduce_problem *p = w->job->p;
+    const int64_t row = w->n * p->in.itemsize, each = n / PLACES, first = w->offset[0];
+    if (!columns_are_gapless(p) || w->n != p->kept_size[p->kept - 1])
+        return false;
+    for (int64_t i = 0; i < each; i++)
+        for (int64_t k = 0; k < PLACES; k++)
+            w->offset[i * PLACES + k] = first + (i + k * each) * row;
+    return true;
+}
+
 static void fold_integers(reduce_columns_worker *w, int64_t n) {
     static const int64_t here = 0;
     const reduce_problem *p = w->job->p;
-    void (*integers)(uint64_t *, const char *, const int64_t *, int64_t, int64_t) = w->job->kernels->column->integers[p->in.type];
+    void (*integers)(uint64_t *, const char *, const int64_t *, int64_t, int64_t, bool) = w->job->kernels->column->integers[p->in.type];
     if (integers && p->kind == REDUCE_SUM && p->map == REDUCE_PLAIN && w->job->stride == p->in.itemsize) {
         if (w->fresh)
             memset(w->stack, 0, (size_t)w->n * sizeof(uint64_t));
-        integers((uint64_t *)(void *)w->stack, w->base, w->offset, n, w->n);
+        const bool far = w->offset[n - 1] - w->offset[0] > 1 << 16, ahead = far && !take_turns(w, n); /* turned rows are in L1 */
+        integers((uint64_t *)(void *)w->stack, w->base, w->offset, n, w->n, ahead);
     } else
         for (int64_t i = 0; i < n; i++)
             w->job->fold(w->stack, mapped_row(w, i), &here, 0, 1, w->n, w->fresh && i == 0);
@@ -227,7 +243,7 @@ static void fold_keys(reduce_columns_worker *w, int64_t first, int64_t n) {
         if (w->fresh)
             order_kernels->lowest[p->in.type](w->index, w->n);
         reduce_order order = p->order;
-        order.cached |= job->turned > 0;
+        order.cached |= job->turned > 0 || take_turns(w, n); /* nothing is asked for */
         order_kernels->greatest_rows[p->in.type](w->index, w->base, w->offset, n, w->n, order);
         order_kernels->widen[p->in.type](w->best, w->index, w->n);
         return;

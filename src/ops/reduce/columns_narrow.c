@@ -161,7 +161,7 @@ void tess_reduce_narrow_all(reduce_columns_worker *w, int64_t begin, int64_t end
     const reduce_order_kernels *order = job->kernels->order;
     const int64_t columns = wide_columns(p);
     const wide v = wide_start(w);
-    void (*integers)(uint64_t *, const char *, const int64_t *, int64_t, int64_t) =
+    void (*integers)(uint64_t *, const char *, const int64_t *, int64_t, int64_t, bool) =
         p->kind == REDUCE_SUM && p->map == REDUCE_PLAIN ? job->kernels->column->integers[p->in.type] : NULL;
     memset(w->stack, 0, (size_t)w->n * tess_type_size(p->acc));
     memset(v.acc, 0, (size_t)columns * sizeof(uint64_t));
@@ -190,7 +190,7 @@ void tess_reduce_narrow_all(reduce_columns_worker *w, int64_t begin, int64_t end
             else if (p->kind == REDUCE_COUNT)
                 order->count_rows[p->in.type](v.best, v.nans, from, offsets, rows, m, p->omit);
             else if (integers)
-                integers((uint64_t *)(void *)v.acc, from, offsets, rows, m);
+                integers((uint64_t *)(void *)v.acc, from, offsets, rows, m, rows > 0 && offsets[rows - 1] - offsets[0] > 1 << 16);
         }
         if (!integers && (p->kind == REDUCE_SUM || p->kind == REDUCE_PROD)) {
             fold_rows(w, &v, base, n);

@@ -118,10 +118,9 @@ static void greatest(int64_t *restrict best, const int64_t *restrict keys, int64
             sum[c] = (part)(sum[c] + (part)x);                                                                                           \
         }                                                                                                                                \
     }                                                                                                                                    \
-    static void integers_##name(uint64_t *restrict acc, const char *base, const int64_t *offsets, int64_t rows, int64_t n) {             \
-        enum { AT_ONCE = 8192 / sizeof(type) }; /* columns: rows of 8 KiB, whose partial sums stay in L1 */                              \
+    static void integers_##name(uint64_t *restrict acc, const char *base, const int64_t *offsets, int64_t rows, int64_t n, bool ahead) { \
+        enum { AT_ONCE = 16384 / sizeof(type) }; /* columns: rows of 16 KiB, whose partial sums stay in L1 */                            \
         part sum[AT_ONCE];                                                                                                               \
-        const bool far = rows > 0 && offsets[rows - 1] - offsets[0] > 1 << 16; /* turned rows are in L1 */                               \
         for (int64_t from = 0; from < n; from += AT_ONCE) {                                                                              \
             const int64_t m = tess_min64(n - from, AT_ONCE);                                                                             \
             const char *at = base + from * (int64_t)sizeof(type);                                                                        \
@@ -129,7 +128,7 @@ static void greatest(int64_t *restrict best, const int64_t *restrict keys, int64
                 int64_t end = tess_min64(rows, r + most);                                                                                \
                 memset(sum, 0, sizeof sum);                                                                                              \
                 for (; r + 4 <= end; r += 4) {                                                                                           \
-                    for (int64_t k = 4; far && k < 8 && r + k < rows; k++)                                                               \
+                    for (int64_t k = 4; ahead && k < 8 && r + k < rows; k++)                                                             \
                         for (int64_t line = 0; line < m * (int64_t)sizeof(type); line += 64)                                             \
                             tess_prefetch_l2(at + offsets[r + k] + line);                                                                \
                     four_##name(sum, at + offsets[r], at + offsets[r + 1], at + offsets[r + 2], at + offsets[r + 3], m);                 \

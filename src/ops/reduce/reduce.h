@@ -156,7 +156,8 @@ typedef struct reduce_map_kernels {
 typedef struct reduce_column_kernels {
     void (*add[TESS_TYPES])(void *acc, const char *base, const int64_t *offsets, int64_t step, int64_t rows, int64_t n, bool first);
     void (*multiply[TESS_TYPES])(void *acc, const char *base, const int64_t *offsets, int64_t step, int64_t rows, int64_t n, bool first);
-    void (*integers[TESS_TYPES])(uint64_t *acc, const char *base, const int64_t *offsets, int64_t rows, int64_t n); /* as they lie, modulo 2^64 */
+    void (*integers[TESS_TYPES])(uint64_t *acc, const char *base, const int64_t *offsets, int64_t rows, int64_t n,
+                                 bool ahead);                              /* as they lie, modulo 2^64; ahead: rows to come are asked for */
     void (*nans[TESS_TYPES])(int64_t *counts, const void *row, int64_t n); /* of a row of the load type: counts[c] grows */
     void (*greatest)(int64_t *best, const int64_t *keys, int64_t n);
     void (*first_greatest)(int64_t *best, int64_t *index, const int64_t *keys, int64_t n, int64_t number); /* index -1: nothing yet */

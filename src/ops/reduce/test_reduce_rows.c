@@ -268,6 +268,30 @@ static void rows_in_streams(void **state) {
     }
 }
 
+/* Whole rows without gaps, past L2, whose order is free and which are read from several places in turns (columns.h): more than a leaf of them and less, rows left
+ * over, more of them than a narrow sum holds. */
+static void rows_read_through(void **state) {
+    static const tess_type types[] = {tess_u8, tess_f32, tess_i16, tess_u32, tess_f64, tess_i8, tess_i64, tess_u16, tess_f16, tess_i32};
+    static const int64_t lengths[] = {128, 300, 8192 + 133, 1021, 135, 600, 2050, 257, 519, 131};
+    uint64_t random = 43;
+    (void)state;
+    for (int i = 0; i < (int)TESS_COUNT(types); i++) {
+        const int64_t size = (int64_t)tess_type_size(types[i]);
+        problem q = {.operation = i % 3 == 0   ? TESS_SUM
+                                  : i % 3 == 1 ? TESS_MAX
+                                               : TESS_MIN,
+                     .in = types[i],
+                     .out = types[i],
+                     .ndim = 2,
+                     .naxes = 1,
+                     .shape = {lengths[i], (5 << 18) / lengths[i] / size + hostile_between(&random, 260, 300)},
+                     .nan = (tess_nan)(i % 4 == 1)};
+        if (!tess_is_float(types[i]) && q.operation == TESS_SUM)
+            q.out = tess_i64;
+        compare_rows(&q, &random, i % 3, 1);
+    }
+}
+
 /* Many short runs, which are turned; 16 to 300 of them, of 1 to 260 elements, whole numbers of vectors and tiles among them. */
 static void short_problems(void **state) {
     uint64_t random = 4;
@@ -548,9 +572,10 @@ static void all_rows_ran(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_problems),          cmocka_unit_test(long_problems),           cmocka_unit_test(wide_problems),
-        cmocka_unit_test(rows_in_streams),         cmocka_unit_test(short_problems),          cmocka_unit_test(rows_of_zeros),
-        cmocka_unit_test(extremes_that_are_zeros), cmocka_unit_test(narrow_problems),         cmocka_unit_test(lanes_together),
-        cmocka_unit_test(places_of_rows),          cmocka_unit_test(rows_of_narrow_elements), cmocka_unit_test(all_rows_ran)};
+        cmocka_unit_test(small_problems),  cmocka_unit_test(long_problems),           cmocka_unit_test(wide_problems),
+        cmocka_unit_test(rows_in_streams), cmocka_unit_test(rows_read_through),       cmocka_unit_test(short_problems),
+        cmocka_unit_test(rows_of_zeros),   cmocka_unit_test(extremes_that_are_zeros), cmocka_unit_test(narrow_problems),
+        cmocka_unit_test(lanes_together),  cmocka_unit_test(places_of_rows),          cmocka_unit_test(rows_of_narrow_elements),
+        cmocka_unit_test(all_rows_ran)};
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }
