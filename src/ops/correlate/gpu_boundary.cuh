@@ -27,4 +27,9 @@ __device__ __forceinline__ long long element_at(int boundary, long long n, long 
     return boundary == BOUNDARY_MIRROR ? period - r : period - 1 - r;
 }
 
+// How far from an axis's end the element lies that stands in place of number `beyond` of those beyond it, by rules that turn back.
+__host__ __device__ constexpr int turned_back(int boundary, int beyond) {
+    return boundary == BOUNDARY_NEAREST ? 0 : boundary == BOUNDARY_MIRROR ? beyond + 1 : beyond;
+}
+
 #endif

@@ -2,16 +2,17 @@
 // gpu_flat_list.cu - production: a list of two short 1-D masks over bytes and halves, along columns and then along rows, of small images of any width: a warp's lanes are a row.
 //
 // In patches of such images (gpu_patch_list_odd.cu) lanes lie beyond rows' ends, and every warp meets both of these. Here as many columns a lane are taken as make of a whole row one
-// warp, so that no columns are computed twice and none is shared with a neighbour warp. With a constant beyond its ends a row needs no lanes there: the columns that the last
-// lane has too many are the constant, and the first lane's left neighbour is the last one.
+// warp, so that no columns are computed twice and none is shared with a neighbour warp. A row needs no lanes beyond its ends: the columns that the last lane has too many and those
+// beside the first one are the constant, or by other rules columns of the same row, whose sums a lane of the warp holds. Which one is known when the kernel is compiled.
 //
 // An image without gaps is one run of memory, as in gpu_flat.cu: the rows that a warp needs come to shared memory as they lie, in vectors, and are moved down by bytes when they
 // are read. Results are put down element by element where rows have been read, as they will lie in the output, and go out as one run of whole vectors: KY >= 2, and results are no
 // wider than elements, so they never catch up with what is still to be read. What the last lane has too many lies where the next row's results come later.
 //
-// -DROW columns; -DKY; -DV columns a lane, -DR rows of outputs a warp, even, at most as many as there are; -DWX=1, -DWY=1: a warp is a block; -DBLOCKS.
+// -DROW columns; -DBOUNDARY; -DKY; -DV columns a lane, -DR rows of outputs a warp, even, at most as many as there are; -DWX=1, -DWY=1: a warp is a block; -DBLOCKS.
 #include "ops/correlate/gpu_copies.cuh"
 
+#include "ops/correlate/gpu_boundary.cuh"
 #include "ops/correlate/gpu_bytes.cuh"
 #include "ops/correlate/gpu_pushed_rows.cuh"
 
@@ -26,6 +27,23 @@ enum {
 static_assert(LANES <= 32 && WX * WY == 1 && KY >= 2 && R % 2 == 0 && OUT_SIZE <= SIZE && LEFT <= V && RIGHT <= V && V % 4 == 0,
               "a row is a warp, whole turns and words");
 
+// Rows beyond the image: all but those from `low` to before `high`; `own` is row number `top`.
+__device__ __forceinline__ void bring_beyond(element *own, const element *in, const frame &f, int top, int low, int high) {
+    const int EACH = (ROW + 31) / 32, lane = threadIdx.x;
+#pragma unroll 1
+    for (int r = low > 0 ? 0 : high; r < ROWS; r = r + 1 == low ? high : r + 1) {
+        const element *from = in + (BOUNDARY == BOUNDARY_CONSTANT ? 0 : resolve(top + r, (int)f.n_y, f.edge) * ROW);
+        element e[EACH];
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            e[i] = BOUNDARY == BOUNDARY_CONSTANT ? ghost_of(f) : from[min(lane + 32 * i, ROW - 1)];
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            if (lane + 32 * i < ROW)
+                own[r * ROW + lane + 32 * i] = e[i];
+    }
+}
+
 // The rows from `top` on, of which those from `low` to before `high` are there; `room` is where the first one belongs.
 __device__ __forceinline__ void bring(char *room, const element *in, const frame &f, int top, int low, int high) {
     const int lane = threadIdx.x, begin = low * ROW, end = high * ROW;
@@ -37,53 +55,82 @@ __device__ __forceinline__ void bring(char *room, const element *in, const frame
     for (int i = from + lane * VECTOR; i < to; i += 32 * VECTOR)
         copy_vector(at + i * SIZE, run + i);
     end_copies();
-    const element ghost = ghost_of(f);
-    // What shares the first vector or the last one with other elements; rows beyond the image, and what is read beside the run for no output.
+    // What shares the first vector or the last one with other elements; rows beyond the image; and what is read beside the run for no output.
     if (lane < VECTOR) {
         if (lane < away)
-            own[-1 - lane] = ghost;
+            own[-1 - lane] = ghost_of(f);
         if (begin + lane < from)
             own[begin + lane] = run[begin + lane];
         if (to + lane < end)
             own[to + lane] = run[to + lane];
     }
-#pragma unroll 4
-    for (int i = lane; i < begin; i += 32)
-        own[i] = ghost;
-#pragma unroll 4
-    for (int i = end + lane; i < ROWS * ROW + V + 4 / SIZE; i += 32)
-        own[i] = ghost;
+    bring_beyond(own, in, f, top, low, high);
+#pragma unroll
+    for (int i = lane; i < V + 4 / SIZE; i += 32)
+        own[ROWS * ROW + i] = ghost_of(f);
     await_copies<0>();
 }
 
-// A finished row of column sums, along the row; `to` is where the lane's results belong.
-__device__ __forceinline__ void put_row(work (&row)[V], char *to, work ghost, const tap_list<KX> &taps) {
-    const int lane = threadIdx.x, left = lane ? lane - 1 : LANES - 1;
+// The column sum in place of number `beyond` of those beyond the row's end, for its last lane, by rules that turn back: of its own or of the lane before.
+__device__ __forceinline__ work behind_end(const work (&window)[LEFT + V + RIGHT], const work (&row)[V], int beyond) {
+    const int column = V - OVER - 1 - turned_back(BOUNDARY, beyond); // from the lane's first one
+    return column >= -LEFT ? window[column >= -LEFT ? LEFT + column : 0] : __shfl_up_sync(0xffffffff, row[column < 0 ? V + column : 0], 1);
+}
+
+// The column sums that a lane's outputs meet. Lanes are a ring: the last one stands before the first, which by `wrap` is the rule.
+__device__ __forceinline__ void gather(work (&window)[LEFT + V + RIGHT], work (&row)[V], work ghost) {
+    const bool constant = BOUNDARY == BOUNDARY_CONSTANT, wrap = BOUNDARY == BOUNDARY_WRAP;
+    const int lane = threadIdx.x, left = lane ? lane - 1 : LANES - 1, right = lane == LANES - 1 ? 0 : lane + 1;
     const bool first = lane == 0, last = lane == LANES - 1;
-    if (last) {
 #pragma unroll
-        for (int i = V - OVER; i < V; i++)
-            row[i] = ghost;
-    }
-    work window[LEFT + V + RIGHT], done[V];
+    for (int i = V - OVER; i < V && constant; i++)
+        row[i] = last ? ghost : row[i];
 #pragma unroll
     for (int i = 0; i < LEFT; i++) { // columns from the lane's left
-        const int by = LEFT - i;
-        window[i] = __shfl_sync(0xffffffff, row[V - by < 0 ? 0 : V - by], left);
-        if (by > OVER && first)
+        const int by = LEFT - i, end = V - OVER - by;
+        const work given = wrap && end >= 0 && last ? row[end < 0 ? 0 : end] : row[V - by < 0 ? 0 : V - by];
+        window[i] = __shfl_sync(0xffffffff, given, left);
+        if (wrap && end < 0) {
+            const work far = __shfl_sync(0xffffffff, row[end < 0 ? V + end : 0], LANES - 2);
+            window[i] = first ? far : window[i];
+        }
+        if (constant && by > OVER && first)
             window[i] = ghost;
     }
 #pragma unroll
     for (int i = 0; i < V; i++)
         window[LEFT + i] = row[i];
 #pragma unroll
-    for (int i = 0; i < RIGHT; i++) {
-        window[LEFT + V + i] = __shfl_down_sync(0xffffffff, row[i < V ? i : 0], 1);
-        if (i < RIGHT - OVER && last) // others meet no output
-            window[LEFT + V + i] = ghost;
+    for (int i = 0; i < OVER && i < RIGHT && !constant; i++) { // what the last lane has too many
+        const work beyond = wrap ? __shfl_sync(0xffffffff, row[i < V ? i : 0], 0) : behind_end(window, row, i);
+        row[V - OVER + i] = window[LEFT + V - OVER + i] = last ? beyond : row[V - OVER + i];
     }
+#pragma unroll
+    for (int i = 0; i < RIGHT; i++) {
+        const bool meets = i < RIGHT - OVER; // of the last lane, others meet no output
+        const work given = wrap && meets && first ? row[meets ? OVER + i : 0] : row[i < V ? i : 0];
+        window[LEFT + V + i] =
+            wrap || OVER == 0 ? __shfl_sync(0xffffffff, given, right) : __shfl_down_sync(0xffffffff, given, 1); // as takes fewest instructions
+        if (!wrap && meets) {
+            const work beyond = constant ? ghost : behind_end(window, row, OVER + i);
+            window[LEFT + V + i] = last ? beyond : window[LEFT + V + i];
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < LEFT && !constant && !wrap; i++) { // before the first column
+        const int column = turned_back(BOUNDARY, LEFT - 1 - i);
+        const work beyond =
+            column < V + RIGHT ? window[column < V + RIGHT ? LEFT + column : 0] : __shfl_down_sync(0xffffffff, row[column < V ? 0 : column - V], 1);
+        window[i] = first ? beyond : window[i];
+    }
+}
+
+// A finished row of column sums, along the row; `to` is where the lane's results belong.
+__device__ __forceinline__ void put_row(work (&row)[V], char *to, work ghost, const tap_list<KX> &taps) {
+    work window[LEFT + V + RIGHT], done[V];
+    gather(window, row, ghost);
     add_window(done, window, taps);
-    if (LANES == 32 || lane < LANES) {
+    if (LANES == 32 || threadIdx.x < LANES) {
 #pragma unroll
         for (int i = 0; i < V; i += 4) {
             const work four[4] = {done[i], done[i + 1], done[i + 2], done[i + 3]};

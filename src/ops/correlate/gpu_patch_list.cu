@@ -6,9 +6,10 @@
 // turn, each sum where it was. Bytes become f32 by way of 16 bits, by weights times 2^24.
 //
 // -DKY; -DV, -DR columns and rows of outputs a thread, R + 1 a multiple of KY; -DWX, -DWY warps of a block along x and y; -DSHORT=1: fewer rows of outputs than
-// a block has.
+// a block has; -DBOUNDARY; -DALONE=1: a row needs no lanes beyond its ends, where a constant stands or, by rules that turn back, columns whose sums its own lanes have.
 #include "ops/correlate/gpu_copies.cuh"
 
+#include "ops/correlate/gpu_boundary.cuh"
 #include "ops/correlate/gpu_bytes.cuh"
 #include "ops/correlate/gpu_rolled_rows.cuh"
 
@@ -23,10 +24,12 @@ enum {
     ROWS = WY * R + KY - 1,
     TIMES = (ROWS * ACROSS + 32 * WARPS - 1) / (32 * WARPS)
 };
+static_assert(!ALONE || BOUNDARY == BOUNDARY_CONSTANT || turned_back(BOUNDARY, (LEFT > RIGHT ? LEFT : RIGHT) - 1) < V,
+              "a lane holds what stands beside it");
 static_assert((R + 1) % KY == 0 && LEFT <= V && RIGHT <= V && V <= VECTOR, "whole turns, and windows of three lanes");
 
-// The rows of a block (INSIDE: all of them and their columns are there), all loads first. Vectors that lie across a row's end, and the elements that stand beyond it by
-// other rules than a constant's, are laid down one by one.
+// The rows of a block (INSIDE: all of them and their columns are there), all loads first. Vectors that lie across a row's end, and the elements that lanes beyond it want, are laid
+// down one by one.
 template <bool INSIDE> __device__ __forceinline__ void bring(element *room, const element *in, const frame &f, int first, int top) {
     const int n_x = (int)f.n_x, n_y = (int)f.n_y;
     words<16> v[TIMES], ghosts;
@@ -48,7 +51,7 @@ template <bool INSIDE> __device__ __forceinline__ void bring(element *room, cons
     for (int i = 0; i < TIMES; i++)
         if (ROWS * ACROSS % (32 * WARPS) == 0 || i < TIMES - 1 || i * 32 * WARPS + (int)threadIdx.x < ROWS * ACROSS)
             *(uint4 *)(room + (i * 32 * WARPS + threadIdx.x) * VECTOR) = make_uint4(v[i].word[0], v[i].word[1], v[i].word[2], v[i].word[3]);
-    if (INSIDE || (f.edge.least < 0 && n_x % VECTOR == 0))
+    if (INSIDE || ((ALONE || BOUNDARY == BOUNDARY_CONSTANT) && n_x % VECTOR == 0))
         return;
     __syncthreads();
     const int tail = max(first, n_x / VECTOR * VECTOR), beyond = min((int)f.m_x + RIGHT, first + ROW);
@@ -91,8 +94,8 @@ __device__ __forceinline__ work beside(const work (&row)[V], int by) {
                     : __shfl_down_sync(0xffffffff, row[by - V < V ? by - V : 0], 1);
 }
 
-// Rows of outputs one after the other, as far as there are. A lane's columns are all there, or none. At a row's end, where a constant stands beyond it, the columns
-// beside a lane's may be the constant, or its own: a warp without such lanes has one test.
+// Rows of outputs one after the other, as far as there are. A lane's columns are all there, or none. At a row's end the columns beside a lane's, or its own, may be the constant, or
+// those beside its own once more: a warp without such lanes has one test.
 struct lines {
     char *to;
     i64 step;
@@ -105,10 +108,15 @@ struct lines {
 #pragma unroll
         for (int i = 0; i < LEFT + V + RIGHT; i++)
             window[i] = beside(row, i - LEFT);
-        if (ends) {
+        if (ALONE && ends) {
 #pragma unroll
             for (int i = 0; i < LEFT + V + RIGHT; i++)
-                window[i] = (i < LEFT ? ghost_left : i < LEFT + V ? is_ghost : ghost_right) ? ghost : window[i];
+                if (BOUNDARY == BOUNDARY_CONSTANT)
+                    window[i] = (i < LEFT ? ghost_left : i < LEFT + V ? is_ghost : ghost_right) ? ghost : window[i];
+                else if (i < LEFT)
+                    window[i] = ghost_left ? window[LEFT + turned_back(BOUNDARY, LEFT - 1 - i)] : window[i];
+                else if (i >= LEFT + V)
+                    window[i] = ghost_right ? window[LEFT + V - 1 - turned_back(BOUNDARY, i - LEFT - V)] : window[i];
         }
         add_window(done, window, taps);
         const packed<V> v(done);
@@ -127,24 +135,22 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, x = blockIdx.x * WIDE;
     const int y = SHORT ? 0 : min((int)blockIdx.y * (WY * R), (int)f.m_y - WY * R), top = y - f.before_y; // no block is left incomplete
     find_array(f, blockIdx.z, in, out);
-    // With a constant beyond its ends a row needs no lanes there: its first lane is a warp's first.
-    const bool constant = f.edge.least < 0;
-    const int before = constant ? 0 : V, first = (x - before) & -VECTOR;
+    const int before = ALONE ? 0 : V, first = (x - before) & -VECTOR; // its first lane is a warp's first
     if (top >= 0 && top + ROWS <= (int)f.n_y && first >= 0 && first + ROW <= (int)f.n_x)
         bring<true>(room, in, f, first, top);
     else
         bring<false>(room, in, f, first, top);
     __syncthreads();
     const int begins = x + warp % WX * OWN - before, own = begins + lane * V, row = y + warp / WX * R, left = (int)f.m_y - row;
-    if (__all_sync(0xffffffff, left <= 0 || begins + (constant && begins > 0 ? V : before) >= (int)f.m_x))
+    if (__all_sync(0xffffffff, left <= 0 || begins + (ALONE && begins > 0 ? V : before) >= (int)f.m_x))
         return;
     const element *at = room + warp / WX * R * ROW + own - first;
     char *to = (char *)(out + (i64)row * f.out_y + own);
     const i64 step = f.out_y * (i64)sizeof(result);
-    const bool least = constant && own == 0, last = constant && own + V >= (int)f.m_x; // lanes that write though nobody is beside them
+    const bool least = ALONE && own == 0, last = ALONE && own + V >= (int)f.m_x; // lanes that write though nobody is beside them
     const bool writes = (lane > 0 || least) && (lane < 31 || last) && own < (int)f.m_x;
-    const bool is_ghost = constant && own >= (int)f.n_x, ghost_left = least || (constant && own - V >= (int)f.n_x),
-               ghost_right = constant && own + V >= (int)f.n_x;
+    const bool is_ghost = ALONE && own >= (int)f.n_x, ghost_left = least || (ALONE && own - V >= (int)f.n_x),
+               ghost_right = ALONE && own + V >= (int)f.n_x;
     const bool ends = __any_sync(0xffffffff, ghost_left || ghost_right);
     roll<ROW>(at, column{along_y}, lines{to, step, left, writes, ends, is_ghost, ghost_left, ghost_right, load_as<work, IN>(ghost_of(f)), along_x});
 }

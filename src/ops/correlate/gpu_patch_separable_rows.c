@@ -83,8 +83,16 @@ static tess_gpu_step *lay_patch_of(const pair *two, const tess_correlate_problem
     return step;
 }
 
-/* Columns of a row that no lane is computed beside: where a constant stands beyond its ends, those of its first lane and its last. */
-static int64_t ends_of(const tess_correlate_frame *f, int64_t columns) { return f->boundary == TESS_BOUNDARY_CONSTANT ? 2 * columns : 0; }
+/* A row needs no lanes beyond its ends: a constant stands there, or columns that its first lane and its last one hold. */
+static bool stands_alone(const tess_correlate_frame *f, int64_t columns) {
+    const int64_t reach = tess_max64(f->x.before, f->x.width - 1 - f->x.before);
+    if (f->boundary == TESS_BOUNDARY_CONSTANT)
+        return f->x.m >= f->x.n;
+    return f->boundary != TESS_BOUNDARY_WRAP && f->x.m == f->x.n && reach + (f->boundary == TESS_BOUNDARY_MIRROR) <= columns;
+}
+
+/* Columns of a row that no lane is computed beside: those of its first lane and its last. */
+static int64_t ends_of(const tess_correlate_frame *f, int64_t columns) { return stands_alone(f, columns) ? 2 * columns : 0; }
 
 /* Warps of V columns side by side, so that a row of the array wants the fewest, four where that is nearly as few; one or two where columns are eight or no more are wanted, and
  * the others below them. What all of them compute comes back. */
@@ -208,9 +216,9 @@ static bool flat_list_of(flat_shape *s, const pair *two, const tess_correlate_pr
     const tess_correlate_frame *f = &two->frame;
     const int64_t taps = f->y.width, m = f->x.m, after = f->x.width - 1 - f->x.before;
     *s = (flat_shape){.columns = up_to(tess_ceil_div(m, 32), 4)};
-    if (f->in > 2 || f->out > f->in || tess_type_size(p->work) != 4 || two->rows == 0 || f->boundary != TESS_BOUNDARY_CONSTANT ||
-        f->pass->group != 1 || taps < 2 || tess_max64(taps, f->x.width) > 7 || m != f->x.n || f->y.m != f->y.n || f->y.in_stride != m * f->in ||
-        f->y.out_stride != m * f->out || f->y.m < LEAST || f->y.m > INT32_MAX / 2 / m)
+    if (f->in > 2 || f->out > f->in || tess_type_size(p->work) != 4 || two->rows == 0 || f->pass->group != 1 || taps < 2 ||
+        tess_max64(taps, f->x.width) > 7 || m != f->x.n || f->y.m != f->y.n || f->y.in_stride != m * f->in || f->y.out_stride != m * f->out ||
+        f->y.m < LEAST || f->y.m > INT32_MAX / 2 / m)
         return false;
     if (s->columns > (f->in == 1 ? 16 : 12) || tess_ceil_div(m, s->columns) < LANES || tess_max64(f->x.before, after) > s->columns)
         return false;
@@ -248,6 +256,7 @@ static void lay_as(const tess_problem *base, tess_gpu_layout *layout, bool whole
         two.whole = false; /* the kernel's text is the same */
         tess_gpu_step *step = lay_patch_of(&two, p, &as, layout, &gpu_flat_list, "flat_list", 0, flat.room);
         tess_gpu_option(layout, "-DROW=%d", (int)two.frame.x.m);
+        tess_gpu_option(layout, "-DBOUNDARY=%d", (int)two.frame.boundary);
         tess_gpu_pass(layout, step, along_y, sizeof *along_y * (size_t)two.frame.y.width);
         return;
     }
@@ -255,6 +264,8 @@ static void lay_as(const tess_problem *base, tess_gpu_layout *layout, bool whole
         const int64_t rows = s.down * s.rows + two.frame.y.width - 1, row = up_to((s.across * s.own + s.columns) * two.frame.in + 16, 16);
         tess_gpu_step *step = lay_patch_of(&two, p, &s, layout, &gpu_patch_list, "patch_list", -ends_of(&two.frame, s.columns), rows * row);
         tess_gpu_option(layout, "-DSHORT=%d", two.frame.y.m < s.rows * s.down);
+        tess_gpu_option(layout, "-DBOUNDARY=%d", (int)two.frame.boundary);
+        tess_gpu_option(layout, "-DALONE=%d", stands_alone(&two.frame, s.columns));
         tess_gpu_pass(layout, step, along_y, sizeof *along_y * (size_t)two.frame.y.width);
         return;
     }
@@ -294,7 +305,7 @@ bool tess_correlate_patch_separable_pays(const tess_problem *base, const char **
         return true;
     const int taps = (int)tess_max64(two.frame.x.width, two.frame.y.width), step = taps <= 3 ? 0 : tess_ceil_div(taps, 2) - 2;
     if (list_of(&s, &two, p, along_y))
-        return two.frame.x.m >= (two.frame.in == 1 ? 60 : two.frame.boundary == TESS_BOUNDARY_CONSTANT ? 100 : 512);
+        return two.frame.x.m >= (two.frame.in == 1 ? 60 : stands_alone(&two.frame, s.columns) ? 100 : 512);
     if (two.frame.in == 2 && taps > 7)
         return false;
     if (two.rows == 0 && taps > 5 && two.frame.in == 4)

@@ -141,7 +141,7 @@ static void images(void **state) {
                 compare(&cases[i], false, (tess_boundary)boundary, &random);
 }
 
-/* Lists by gpu_flat_list.cu with a constant beyond rows' ends: lanes of 4, 8, 12 and 16 columns, the last one's with more to spare than the mask reaches and with less. */
+/* Lists by gpu_flat_list.cu under every boundary: lanes of 4, 8, 12 and 16 columns, the last one's with more to spare than the mask reaches and with less. */
 static void lists(void **state) {
     (void)state;
     static const flat_case cases[] = {
@@ -165,10 +165,15 @@ static void lists(void **state) {
         {U8, 3, 33, 112, 1, 0, 0, 3, 5, {0}},
         {F16, 2, 45, 256, 1, 0, 0, 7, 7, {0}},
         {F16, 3, 33, 128, 1, 0, 0, 5, 5, {0}},
+        {U8, 3, 27, 249, 1, 0, 0, 7, 7, {0}},    /* one column in the last lane */
+        {U8, 2, 25, 250, 1, 0, 0, 3, 7, {1, 3}}, /* as far to one side as can be */
+        {U8, 2, 25, 97, 1, 0, 0, 3, 5, {0, 2}},
+        {U8, 2, 25, 97, 1, 0, 0, 3, 5, {0, -2}},
+        {F16, 2, 25, 255, 1, 0, 0, 4, 7, {0, -3}},
     };
     uint64_t random = 1141;
     for (int i = 0; i < TESS_COUNT(cases); i++)
-        for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_CONSTANT; boundary++)
+        for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++)
             if (!hostile_spared(i + boundary, 4))
                 compare(&cases[i], true, (tess_boundary)boundary, &random);
 }
