@@ -12,7 +12,7 @@
 /* A product and a sum become one operation only where the kernel writes fma (docs/numerics.md). The other defaults are IEEE's: no flush to zero,
  * division and square root correctly rounded. */
 static const char *const fixed_options[] = {"--std=c++17", "--fmad=false"};
-enum { FIXED = sizeof fixed_options / sizeof fixed_options[0], HEADERS = 24 };
+enum { FIXED = sizeof fixed_options / sizeof fixed_options[0] };
 
 static const char lines_option[] = "--generate-line-info"; /* of PTX */
 
@@ -142,10 +142,15 @@ static tess_status fetch(tess_gpu *gpu, nvrtcProgram program, tess_gpu_image *im
 static tess_status run_compiler(tess_gpu *gpu, const tess_gpu_source *source, int arch, tess_gpu_image *image) {
     char target[32], architecture[64], sentence[1024];
     nvrtcProgram program = NULL;
-    int own = FIXED + 1 + (image->form == TESS_GPU_PTX), count = own + source->option_count;
-    const char **options = tess_allocate(gpu->context, (size_t)count * sizeof *options);
+    int own = FIXED + 1 + (image->form == TESS_GPU_PTX), count = own + source->option_count, headers = 0;
+    while (source->headers && source->headers[headers])
+        headers++;
+    const size_t bytes = (size_t)(count + 2 * headers) * sizeof(char *);
+    const char **options = tess_allocate(gpu->context, bytes), **header_text, **header_name;
     if (!options)
         return TESS_ERR_MEMORY;
+    header_text = options + count;
+    header_name = header_text + headers;
     snprintf(target, sizeof target, "%s_%d", form_name(image->form), arch);
     snprintf(architecture, sizeof architecture, "--gpu-architecture=%s", target);
     memcpy(options, fixed_options, sizeof fixed_options);
@@ -154,11 +159,9 @@ static tess_status run_compiler(tess_gpu *gpu, const tess_gpu_source *source, in
         options[FIXED + 1] = lines_option;
     if (source->option_count > 0)
         memcpy(options + own, source->options, (size_t)source->option_count * sizeof *options);
-    const char *header_text[HEADERS], *header_name[HEADERS];
-    int headers = 0;
-    for (const tess_gpu_text *const *h = source->headers; h && *h && headers < HEADERS; h++, headers++) {
-        header_text[headers] = (*h)->text;
-        header_name[headers] = (*h)->name;
+    for (int i = 0; i < headers; i++) {
+        header_text[i] = source->headers[i]->text;
+        header_name[i] = source->headers[i]->name;
     }
     tess_status status = tess_gpu_check_nvrtc(
         gpu, gpu->nvrtc.nvrtcCreateProgram(&program, source->text, source->name, headers, headers ? header_text : NULL, headers ? header_name : NULL),
@@ -169,7 +172,7 @@ static tess_status run_compiler(tess_gpu *gpu, const tess_gpu_source *source, in
         status = result == NVRTC_SUCCESS ? fetch(gpu, program, image) : tess_gpu_refused(gpu, program, result, TESS_ERR_ENGINE, sentence);
         gpu->nvrtc.nvrtcDestroyProgram(&program);
     }
-    tess_free(gpu->context, options, (size_t)count * sizeof *options);
+    tess_free(gpu->context, options, bytes);
     return status;
 }
 
