@@ -319,6 +319,72 @@ static void test_refusals(void **state) {
     tess_vgpu_close(machine);
 }
 
+/* What one function needs and is not there leaves the others usable; who calls it cannot run either. Kernels of the machine: used() calls the function,
+ * table() holds a pointer to it, which is found when it is called. */
+static void test_refused_alone(void **state) {
+    (void)state;
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".func (.param .b32 r) bad(.param .b32 x) {\n.reg .b32 %a;\n.loc 1 7 3\n{ tex.2d.v4.f32.f32 {%a, %a,\n%a, %a}, [%a, {%a, %a}]; // }\n}\nret;\n}\n"
+        ".global .align 8 .u64 held[1] = { bad };\n"
+        ".entry good(.param .u64 p) { .reg .b64 %l; ld.param.u64 %l, [p]; st.global.u32 [%l], 5; ret; }\n"
+        ".entry form(.param .u64 p) { .reg .b32 %a;\n.loc 1 12 3\nadd.f32.u32 %a, %a, %a; ret; }\n"
+        ".entry used(.param .u64 p) { .param .b32 a, b; call (a), bad, (b); ret; }\n"
+        ".entry table(.param .u64 p) { .reg .b64 %l; .param .b32 a, b; st.param.u32 [b], 1; ld.global.u64 %l, [held]; call (a), %l, (b), proto; ret; }\n"
+        ".file 1 \"kernels.cu\"\n";
+    static const struct {
+        const char *kernel, *says;
+    } refused[] = {{"form", "form cannot run here: kernels.cu:12, PTX line 16, column 1, at \"add.f32.u32\": this form of the opcode is not supported"},
+                 {"used", "used cannot run here: kernels.cu:7, PTX line 7, column 3, at \"tex\": not an opcode that is supported (textures)"}};
+    vgpu_bench b;
+    uint32_t got = 0;
+    vgpu_begin(&b, text, TESS_ISA_AUTO, 1);
+    uint64_t at = vgpu_array(&b, NULL, 4);
+    for (int i = 0; i < TESS_COUNT(refused); i++) {
+        tess_vgpu_run *run;
+        tess_vgpu_launch_options options = {.params = &at, .param_bytes = 8};
+        assert_tess_fails(tess_vgpu_launch(b.module, refused[i].kernel, &options, &run), TESS_ERR_ARGUMENT);
+        assert_string_equal(tess_detail(), refused[i].says);
+    }
+    VGPU_PARAM(&b, uint64_t, at);
+    vgpu_launch(&b, "table", (tess_vgpu_launch_options){.block = {1}});
+    assert_int_equal(tess_vgpu_fault_count(b.run), 1);
+    assert_non_null(strstr(tess_vgpu_fault_at(b.run, 0)->message, "call of bad, which cannot run here: PTX line 7"));
+    VGPU_PARAM(&b, uint64_t, at);
+    vgpu_launch(&b, "good", (tess_vgpu_launch_options){.block = {1}});
+    vgpu_no_faults(&b);
+    vgpu_fetch(&b, &got, at, 4);
+    assert_int_equal(got, 5);
+    vgpu_end(&b);
+}
+
+/* Code of headers counts for the line of the program that used it, through several headers, too. */
+static void test_inlined_lines(void **state) {
+    (void)state;
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .u64 p) {\n.reg .b32 %a;\n"
+                               ".loc 1 5 1\nmov.u32 %a, 1;\n"
+                               ".loc 2 100 4, function_name $L1, inlined_at 1 6 9\nmov.u32 %a, 2;\n"
+                               ".loc 3 40 2, function_name $L2, inlined_at 2 100 4\nmov.u32 %a, 3;\n"
+                               ".loc 3 50 2, function_name $L2+7, inlined_at 3 40 2\nmov.u32 %a, 4;\n"
+                               ".loc 2 100 4, function_name $L1, inlined_at 1 8 9\nmov.u32 %a, 5;\n"
+                               ".loc 3 40 2, function_name $L2, inlined_at 2 100 4\nmov.u32 %a, 6;\n"
+                               "ret;\n}\n.file 1 \"k.cu\"\n.file 2 \"one.h\"\n.file 3 \"two.h\"\n";
+    static const int lines[] = {5, 6, 6, 6, 8, 8, 8};
+    vgpu_bench b;
+    tess_vgpu_line line;
+    int count = 0;
+    vgpu_begin(&b, text, TESS_ISA_AUTO, 1);
+    VGPU_PARAM(&b, uint64_t, 0);
+    vgpu_launch(&b, "k", (tess_vgpu_launch_options){.block = {1}, .count = true});
+    for (; tess_vgpu_line_at(b.run, count, &line); count++) {
+        assert_true(count < TESS_COUNT(lines));
+        assert_int_equal(line.source_line, lines[count]);
+        assert_true(line.file_length == 4 && memcmp(line.file, "k.cu", 4) == 0);
+    }
+    assert_int_equal(count, TESS_COUNT(lines));
+    vgpu_end(&b);
+}
+
 /* Every beginning of a good module, and the module with each of its bytes spoilt in turn, is either read or refused: nothing is read or written outside. */
 static void test_spoilt(void **state) {
     (void)state;
@@ -347,6 +413,7 @@ static void test_spoilt(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_opcodes), cmocka_unit_test(test_refusals), cmocka_unit_test(test_spoilt)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_opcodes), cmocka_unit_test(test_refusals), cmocka_unit_test(test_refused_alone),
+                                       cmocka_unit_test(test_inlined_lines), cmocka_unit_test(test_spoilt)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,6 +89,8 @@ static tess_status load(tess_profile *p, const tess_profile_options *options) {
         status = TESS_ERR_MEMORY; /* a form that is not understood means that there is no audit */
     if (status == TESS_OK)
         status = find_kernel(p, code.lowered);
+    if (status == TESS_OK)
+        status = tess_vgpu_kernel_check(p->module, p->kernel_number);
     tess_profile_code_free(p->context, &code);
     return status;
 }

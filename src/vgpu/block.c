@@ -233,6 +233,11 @@ uint32_t tess_vgpu_callee(const vgpu_warp *w, const vgpu_record *r, uint32_t on,
         fits = f->params[i]->size == (uint64_t)site->arguments[i].bytes;
     for (int i = 0; fits && i < site->result_count; i++)
         fits = f->results[i]->size == (uint64_t)site->results[i].bytes;
+    if (fits && f->refused) {
+        tess_vgpu_fault_report(w, r, first, TESS_VGPU_TRAP, address[first], NULL, "call of %.*s, which cannot run here: %s", f->symbol->length,
+                               f->symbol->name, f->refused);
+        return 0;
+    }
     if (!fits) {
         tess_vgpu_fault_report(w, r, first, TESS_VGPU_OUT_OF_BOUNDS, address[first], NULL, "call of 0x%llx, which is %s",
                                (unsigned long long)address[first], f ? "a function with other parameters" : "no function");

@@ -317,16 +317,31 @@ static tess_status decode_one(vgpu_decoder *d) {
     return TESS_OK;
 }
 
+/* A function that cannot run, as records that do nothing: whoever looks at all records finds none of it. */
+static void decode_refused(tess_vgpu_module *module, const ptx_function *f) {
+    for (uint32_t i = f->first; i <= f->first + (uint32_t)f->count; i++)
+        module->records[i] = (vgpu_record){.op = PTX_OP_RET, .flow = PTX_RETURN, .guard = VGPU_NO_SLOT};
+}
+
 static tess_status decode_function(tess_vgpu_module *module, ptx_function *f, tess_isa_slot slot) {
     vgpu_decoder d = {.module = module, .function = f, .slot = slot};
+    tess_status status = TESS_OK;
     d.sink = tess_vgpu_new_slot(f, PTX_B64);
     f->slot_read = tess_vgpu_arena(module, f->file_bytes / 64 + 1);
     if (!f->slot_read)
         return TESS_ERR_MEMORY;
-    for (int i = 0; i < f->count; i++) {
+    for (int i = 0; i < f->count && !f->refused; i++) {
         d.in = &f->code[i];
         d.out = &module->records[f->first + (uint32_t)i];
-        TESS_TRY(decode_one(&d));
+        status = decode_one(&d);
+        if (status == TESS_ERR_ARGUMENT)
+            status = tess_vgpu_refuse_function(module, f, d.in->file, d.in->source_line);
+        if (status != TESS_OK)
+            return status;
+    }
+    if (f->refused) {
+        decode_refused(module, f);
+        return TESS_OK;
     }
     vgpu_record *end = &module->records[f->first + (uint32_t)f->count]; /* falling off the end returns */
     *end = (vgpu_record){

@@ -82,6 +82,9 @@ CUresult tess_vgpu_cuModuleGetFunction(CUfunction *function, CUmodule module, co
     const ptx_symbol *s = tess_vgpu_find(m->module, name, (int)strlen(name));
     if (!s || s->kind != PTX_FUNCTION || !s->function->entry || !s->function->defined)
         return tess_vgpu_door_leave(door, tess_vgpu_door_say(CUDA_ERROR_NOT_FOUND, "the module has no kernel \"%s\"", name));
+    tess_status usable = tess_vgpu_usable(m->module, s->function);
+    if (usable != TESS_OK)
+        return tess_vgpu_door_leave(door, tess_vgpu_door_status(usable, CUDA_ERROR_INVALID_PTX));
     vgpu_object *o = door->objects;
     while (o && !(o->kind == VGPU_FUNCTION && o->kernel == s))
         o = o->next;

@@ -353,6 +353,7 @@ tess_status tess_vgpu_launch_kernel(tess_vgpu_module *module, const ptx_function
                                     tess_vgpu_run **result) {
     vgpu_launch launch = {.module = module, .machine = module->machine, .kernel = kernel, .options = *options};
     *result = NULL;
+    TESS_TRY(tess_vgpu_usable(module, kernel));
     TESS_TRY(check(module, options, &launch));
     bool together = tess_vgpu_uses_grid(kernel);
     for (int i = 0; i < module->function_count && !together; i++) /* a function that it may call */

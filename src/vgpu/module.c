@@ -4,6 +4,65 @@
 
 #include "vgpu/machine.h"
 
+tess_status tess_vgpu_refuse_function(tess_vgpu_module *module, ptx_function *function, int file, int source_line) {
+    size_t size = strlen(tess_detail()) + 1;
+    if (function->refused)
+        return TESS_OK;
+    char *copy = tess_vgpu_arena(module, size);
+    if (!copy)
+        return TESS_ERR_MEMORY;
+    memcpy(copy, tess_detail(), size);
+    function->refused = copy;
+    function->refused_file = file;
+    function->refused_line = source_line;
+    return TESS_OK;
+}
+
+tess_status tess_vgpu_usable(const tess_vgpu_module *module, const ptx_function *f) {
+    const ptx_symbol *s = f->symbol;
+    if (!f->refused)
+        return TESS_OK;
+    int file = f->refused_file & 255;
+    if (!f->refused_line || !module->file_name[file])
+        return tess_fail(TESS_ERR_ARGUMENT, "%.*s cannot run here: %s", s->length, s->name, f->refused);
+    return tess_fail(TESS_ERR_ARGUMENT, "%.*s cannot run here: %.*s:%d, %s", s->length, s->name, module->file_name_length[file],
+                     module->file_name[file], f->refused_line, f->refused);
+}
+
+/* Who names a refused function, to call it or to keep its address, cannot run either. */
+static bool names_refused(tess_vgpu_module *m, ptx_function *f) {
+    for (int i = 0; i < f->count; i++)
+        for (int k = 0; k < f->code[i].operand_count; k++) {
+            const ptx_operand *o = &f->code[i].operand[k];
+            const ptx_symbol *s = o->kind == PTX_SYMBOL && !o->symbol ? tess_vgpu_find(m, o->name, o->name_length) : NULL;
+            if (!s || s->kind != PTX_FUNCTION || !s->function->refused)
+                continue;
+            f->refused = s->function->refused;
+            f->refused_file = s->function->refused_file;
+            f->refused_line = s->function->refused_line;
+            return true;
+        }
+    return false;
+}
+
+/* A module is loaded when one of its kernels can run, or nothing of it was refused. */
+static tess_status settle_refusals(tess_vgpu_module *m) {
+    const ptx_function *first = NULL;
+    bool usable = false;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int i = 0; i < m->function_count; i++)
+            changed |= !m->functions[i]->refused && names_refused(m, m->functions[i]);
+    }
+    for (int i = 0; i < m->function_count; i++) {
+        const ptx_function *f = m->functions[i];
+        usable |= f->entry && f->defined && !f->refused;
+        if (f->refused && (!first || (f->entry && !first->entry)))
+            first = f;
+    }
+    return first && !usable ? tess_vgpu_usable(m, first) : TESS_OK;
+}
+
 tess_status tess_vgpu_load(tess_vgpu_machine *machine, const char *text, tess_vgpu_module **loaded) {
     *loaded = NULL;
     tess_vgpu_module *m = tess_allocate_zeroed(machine->context, sizeof *m);
@@ -21,6 +80,8 @@ tess_status tess_vgpu_load(tess_vgpu_machine *machine, const char *text, tess_vg
     }
     if (status == TESS_OK)
         status = tess_vgpu_decode(m, machine->context->slot);
+    if (status == TESS_OK)
+        status = settle_refusals(m);
     if (status == TESS_OK)
         *loaded = m;
     else

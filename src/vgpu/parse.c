@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * parse.c - a PTX module: directives, functions and their bodies. Variables: parse_variable.c, instructions: parse_instruction.c.
  *
+ * An instruction that is not supported makes its own function unusable, not the module: see tess_vgpu_refuse_function.
+ *
  * Recursive descent, one token of look-ahead (parser->token). Both dialects of CUDA 13 are read: registers typed by use (.f32) and by size only
  * (.b32). */
 #include "vgpu/parse.h"
@@ -21,6 +23,26 @@ tess_status tess_vgpu_error(const ptx_parser *parser, const char *format, ...) {
 
 tess_status tess_vgpu_next(ptx_parser *parser) { return tess_vgpu_lex(&parser->token, &parser->cursor, &parser->line, &parser->line_start); }
 
+/* Code of a header counts where it was used; file 1 is the program. A header's function may be used by another one, whose own use was told before. */
+static void use_of(ptx_parser *p, uint64_t v[3], const uint64_t at[3]) {
+    uint64_t place[3];
+    memcpy(place, v, sizeof place);
+    if (v[0] == 1 || at[1] == 0)
+        return;
+    v[0] = at[0];
+    v[1] = at[1];
+    for (unsigned back = 1; v[0] != 1 && back <= TESS_COUNT(p->inlined); back++) {
+        unsigned i = (p->next_inlined - back) % TESS_COUNT(p->inlined);
+        if (memcmp(p->inlined[i].place, at, sizeof place) != 0)
+            continue;
+        memcpy(v, p->inlined[i].used, sizeof p->inlined[i].used);
+        break;
+    }
+    unsigned next = p->next_inlined++ % TESS_COUNT(p->inlined);
+    memcpy(p->inlined[next].place, place, sizeof place);
+    memcpy(p->inlined[next].used, v, sizeof p->inlined[next].used);
+}
+
 static tess_status location(ptx_parser *p) { /* .loc file line column [, function_name name, inlined_at file line column] */
     uint64_t v[3];
     for (int i = 0; i < 3; i++)
@@ -32,10 +54,7 @@ static tess_status location(ptx_parser *p) { /* .loc file line column [, functio
             TESS_TRY(tess_vgpu_next(p));
             for (int i = 0; i < 3; i++)
                 TESS_TRY(expect_integer(p, &at[i]));
-            if (v[0] != 1 && at[1] != 0) { /* code of a header counts where it was used; file 1 is the program */
-                v[0] = at[0];
-                v[1] = at[1];
-            }
+            use_of(p, v, at);
         } else { /* function_name label [+ offset] */
             TESS_TRY(tess_vgpu_next(p));
             TESS_TRY(tess_vgpu_next(p));
@@ -108,6 +127,34 @@ static tess_status enter_scope(ptx_parser *p, int parent) {
     return tess_vgpu_next(p);
 }
 
+/* From the current token to the semicolon, or before the brace that ends the block. By characters: tex.2d is not even made of tokens. */
+static tess_status skip_instruction(ptx_parser *p) {
+    const char *at = p->token.at;
+    for (int braces = 0; *at && *at != ';' && (braces > 0 || *at != '}'); at++) {
+        if (at[0] == '/' && at[1] == '/')
+            at += strcspn(at, "\n");
+        if (*at == 0)
+            break;
+        braces += (*at == '{') - (*at == '}');
+        p->line += *at == '\n';
+        p->line_start = *at == '\n' ? at + 1 : p->line_start;
+    }
+    p->cursor = at;
+    TESS_TRY(tess_vgpu_next(p));
+    return p->token.kind == PTX_END ? tess_vgpu_error(p, "'}' was expected") : TESS_OK;
+}
+
+/* One that is not supported or not PTX: its function is refused, and the text goes on behind it. */
+static tess_status instruction(ptx_parser *p) {
+    ptx_parser before = *p;
+    tess_status status = tess_vgpu_parse_instruction(p);
+    if (status != TESS_ERR_ARGUMENT)
+        return status;
+    TESS_TRY(tess_vgpu_refuse_function(p->module, p->function, p->file, p->source_line));
+    *p = before;
+    return skip_instruction(p);
+}
+
 static tess_status body(ptx_parser *p) {
     p->depth = 2;
     if (!is_mark(p, '{'))
@@ -149,7 +196,7 @@ static tess_status body(ptx_parser *p) {
             TESS_TRY(tess_vgpu_next(p));
             TESS_TRY(label(p, &name));
         } else {
-            TESS_TRY(tess_vgpu_parse_instruction(p));
+            TESS_TRY(instruction(p));
         }
     }
     return TESS_OK;

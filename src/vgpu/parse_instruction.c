@@ -100,6 +100,35 @@ static tess_status modifier(ptx_parser *p, ptx_instruction *in, const char *at, 
     return tess_vgpu_error(p, "\".%.*s\" is not a modifier that is supported", length, at);
 }
 
+/* What an opcode that is not there belongs to, in words that CUDA C++ uses: a name, or how names begin when * ends it. */
+static const struct {
+    const char *opcode, *words;
+} absent[] = {{"tex", "textures"},
+              {"tld4", "textures"},
+              {"txq", "textures"},
+              {"su*", "surfaces"},
+              {"istypep", "textures and surfaces"},
+              {"wgmma", "matrix products of a warp group"},
+              {"tcgen05", "matrix products of sm_100"},
+              {"tensormap", "copies by tensor map"},
+              {"mapa", "clusters of more than one block"},
+              {"getctarank", "clusters of more than one block"},
+              {"multimem", "memory of several GPUs"},
+              {"v*", "the video instructions"},
+              {"alloca", "stack memory of a size that is not constant"},
+              {"stack*", "stack memory of a size that is not constant"}};
+
+static const char *absent_words(const char *at, int length) {
+    for (int i = 0; i < TESS_COUNT(absent); i++) {
+        size_t n = strlen(absent[i].opcode);
+        bool begins = absent[i].opcode[n - 1] == '*';
+        n -= begins;
+        if (((int)n == length || (begins && (int)n < length)) && memcmp(at, absent[i].opcode, n) == 0)
+            return absent[i].words;
+    }
+    return NULL;
+}
+
 static tess_status opcode(ptx_parser *p, ptx_instruction *in) {
     in->line = p->token.line;
     in->column = p->token.column;
@@ -110,8 +139,10 @@ static tess_status opcode(ptx_parser *p, ptx_instruction *in) {
     int op = 0;
     while (op < PTX_OPS && !same(mnemonics[op], p->token.at, p->token.length))
         op++;
-    if (p->token.kind != PTX_NAME || op == PTX_OPS)
-        return tess_vgpu_error(p, "not an opcode that is supported");
+    if (p->token.kind != PTX_NAME || op == PTX_OPS) {
+        const char *words = absent_words(p->token.at, p->token.length);
+        return tess_vgpu_error(p, "not an opcode that is supported%s%s%s", words ? " (" : "", words ? words : "", words ? ")" : "");
+    }
     in->op = (ptx_op)op;
     in->text_length = p->token.length;
     TESS_TRY(tess_vgpu_next(p));

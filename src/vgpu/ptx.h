@@ -195,6 +195,8 @@ typedef struct ptx_targets {
 struct ptx_function {
     ptx_symbol *symbol;
     bool entry, defined;
+    const char *refused;           /* why it cannot run, when it holds something that is not supported: what the parser or the decoder said */
+    int refused_file, refused_line; /* where that is in the source; line 0: not known */
     int number;
     ptx_symbol **params, **results;
     int param_count, result_count;
@@ -336,7 +338,17 @@ typedef struct ptx_parser {
     ptx_token token;        /* the current one */
     ptx_function *function; /* whose body is being read */
     int depth, file, source_line, scope;
+    struct {
+        uint64_t place[3]; /* file, line, column of code from a header, and the line of the program that used it */
+        uint64_t used[2];
+    } inlined[64]; /* the last ones, for code of headers that headers use; number of the next */
+    unsigned next_inlined;
 } ptx_parser;
+
+/* module.c. What tess_detail() says is what the function cannot run for; others stay usable. */
+tess_status tess_vgpu_refuse_function(tess_vgpu_module *module, ptx_function *function, int file, int source_line);
+/* An error with that sentence when the function, or one that it names, was refused. */
+tess_status tess_vgpu_usable(const tess_vgpu_module *module, const ptx_function *function);
 
 tess_status tess_vgpu_error(const ptx_parser *parser, const char *format, ...) TESS_PRINTF(2, 3);
 tess_status tess_vgpu_next(ptx_parser *parser);

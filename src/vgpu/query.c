@@ -23,6 +23,11 @@ bool tess_vgpu_kernel_at(const tess_vgpu_module *module, int number, tess_vgpu_k
     return true;
 }
 
+tess_status tess_vgpu_kernel_check(const tess_vgpu_module *module, int kernel) {
+    const ptx_function *f = kernel < 0 ? NULL : kernel_number(module, kernel);
+    return f ? tess_vgpu_usable(module, f) : tess_fail(TESS_ERR_ARGUMENT, "the module has no kernel of number %d", kernel);
+}
+
 bool tess_vgpu_param_at(const tess_vgpu_module *module, int kernel, int number, tess_vgpu_param *param) {
     const ptx_function *f = kernel < 0 ? NULL : kernel_number(module, kernel);
     if (!f || number < 0 || number >= f->param_count)

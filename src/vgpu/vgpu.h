@@ -36,8 +36,11 @@ typedef struct tess_vgpu_leak {
 } tess_vgpu_leak;
 bool tess_vgpu_leak_at(const tess_vgpu_machine *machine, int number, tess_vgpu_leak *leak);
 
-/* Parses, checks and decodes a module. Errors name line, column and word of the PTX. */
+/* Parses, checks and decodes a module. Errors name line, column and word of the PTX. Kernels that need what is not supported are refused one by one:
+ * only where none is left the module is. */
 tess_status tess_vgpu_load(tess_vgpu_machine *machine, const char *text, tess_vgpu_module **module);
+/* TESS_OK, or the sentence that says what a kernel needs that is not there. */
+tess_status tess_vgpu_kernel_check(const tess_vgpu_module *module, int kernel);
 void tess_vgpu_unload(tess_vgpu_module *module);
 /* A .global variable's device address; for .const its address in the window of constant memory, which only kernels can read. */
 tess_status tess_vgpu_symbol(tess_vgpu_module *module, const char *name, uint64_t *address, int64_t *bytes);
