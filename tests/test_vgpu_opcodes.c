@@ -323,19 +323,21 @@ static void test_refusals(void **state) {
  * table() holds a pointer to it, which is found when it is called. */
 static void test_refused_alone(void **state) {
     (void)state;
-    static const char text[] =
-        ".version 8.0\n.target sm_90\n.address_size 64\n"
-        ".func (.param .b32 r) bad(.param .b32 x) {\n.reg .b32 %a;\n.loc 1 7 3\n{ tex.2d.v4.f32.f32 {%a, %a,\n%a, %a}, [%a, {%a, %a}]; // }\n}\nret;\n}\n"
-        ".global .align 8 .u64 held[1] = { bad };\n"
-        ".entry good(.param .u64 p) { .reg .b64 %l; ld.param.u64 %l, [p]; st.global.u32 [%l], 5; ret; }\n"
-        ".entry form(.param .u64 p) { .reg .b32 %a;\n.loc 1 12 3\nadd.f32.u32 %a, %a, %a; ret; }\n"
-        ".entry used(.param .u64 p) { .param .b32 a, b; call (a), bad, (b); ret; }\n"
-        ".entry table(.param .u64 p) { .reg .b64 %l; .param .b32 a, b; st.param.u32 [b], 1; ld.global.u64 %l, [held]; call (a), %l, (b), proto; ret; }\n"
-        ".file 1 \"kernels.cu\"\n";
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                               ".func (.param .b32 r) bad(.param .b32 x) {\n.reg .b32 %a;\n.loc 1 7 3\n{ tex.2d.v4.f32.f32 {%a, %a,\n%a, %a}, [%a, "
+                               "{%a, %a}]; // }\n}\nret;\n}\n"
+                               ".global .align 8 .u64 held[1] = { bad };\n"
+                               ".entry good(.param .u64 p) { .reg .b64 %l; ld.param.u64 %l, [p]; st.global.u32 [%l], 5; ret; }\n"
+                               ".entry form(.param .u64 p) { .reg .b32 %a;\n.loc 1 12 3\nadd.f32.u32 %a, %a, %a; ret; }\n"
+                               ".entry used(.param .u64 p) { .param .b32 a, b; call (a), bad, (b); ret; }\n"
+                               ".entry table(.param .u64 p) { .reg .b64 %l; .param .b32 a, b; st.param.u32 [b], 1; ld.global.u64 %l, [held]; call "
+                               "(a), %l, (b), proto; ret; }\n"
+                               ".file 1 \"kernels.cu\"\n";
     static const struct {
         const char *kernel, *says;
-    } refused[] = {{"form", "form cannot run here: kernels.cu:12, PTX line 16, column 1, at \"add.f32.u32\": this form of the opcode is not supported"},
-                 {"used", "used cannot run here: kernels.cu:7, PTX line 7, column 3, at \"tex\": not an opcode that is supported (textures)"}};
+    } refused[] = {
+        {"form", "form cannot run here: kernels.cu:12, PTX line 16, column 1, at \"add.f32.u32\": this form of the opcode is not supported"},
+        {"used", "used cannot run here: kernels.cu:7, PTX line 7, column 3, at \"tex\": not an opcode that is supported (textures)"}};
     vgpu_bench b;
     uint32_t got = 0;
     vgpu_begin(&b, text, TESS_ISA_AUTO, 1);

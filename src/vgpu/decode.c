@@ -269,7 +269,9 @@ static tess_status decode_one(vgpu_decoder *d) {
     case PTX_OP_MBARRIER: return tess_vgpu_decode_mbarrier(d);
     case PTX_OP_LDMATRIX:
     case PTX_OP_STMATRIX:
-    case PTX_OP_MMA: return tess_vgpu_decode_matrix(d);
+    case PTX_OP_MOVMATRIX:
+    case PTX_OP_MMA:
+    case PTX_OP_WMMA: return tess_vgpu_decode_matrix(d);
     case PTX_OP_RET:
     case PTX_OP_EXIT:
     case PTX_OP_TRAP: return operands(d);

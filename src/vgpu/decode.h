@@ -30,7 +30,8 @@ tess_status tess_vgpu_decode_branch(vgpu_decoder *d);
 tess_status tess_vgpu_decode_table(vgpu_decoder *d);
 tess_status tess_vgpu_decode_bulk(vgpu_decoder *d);
 tess_status tess_vgpu_decode_mbarrier(vgpu_decoder *d);
-tess_status tess_vgpu_decode_matrix(vgpu_decoder *d); /* ldmatrix, stmatrix, mma */
+tess_status tess_vgpu_decode_matrix(vgpu_decoder *d); /* ldmatrix, stmatrix, movmatrix, mma, wmma */
+uint64_t tess_vgpu_product_flops(const ptx_instruction *in, ptx_type *type); /* of a lane; the type of the factors */
 tess_status tess_vgpu_decode_mov(vgpu_decoder *d);
 tess_status tess_vgpu_decode_cvta(vgpu_decoder *d);
 tess_status tess_vgpu_decode_memory(vgpu_decoder *d); /* ld, st, atom, red, cp */
@@ -62,12 +63,16 @@ void tess_vgpu_add_offset(vgpu_warp *warp, const vgpu_record *r, uint32_t mask);
 void tess_vgpu_is_space(vgpu_warp *warp, const vgpu_record *r, uint32_t mask);
 void tess_vgpu_convert(vgpu_warp *warp, const vgpu_record *r, uint32_t mask);
 bool tess_vgpu_convert_known(ptx_type to, ptx_type from, uint32_t flags);
+/* fragment.c: mma, wmma. A part of a product is a, b, or c and d. */
+typedef enum vgpu_part { VGPU_LEFT, VGPU_RIGHT, VGPU_SUM } vgpu_part;
+void tess_vgpu_multiply(vgpu_warp *warp, const vgpu_record *r, uint32_t mask);
+void tess_vgpu_move_fragment(vgpu_warp *warp, const vgpu_record *r, uint32_t mask);
 /* bulk.c, matrix.c */
 void tess_vgpu_bulk(vgpu_warp *warp, const vgpu_record *r, uint32_t mask);
 void tess_vgpu_mbarrier(vgpu_warp *warp, const vgpu_record *r, uint32_t mask);
 void tess_vgpu_load_matrix(vgpu_warp *warp, const vgpu_record *r, uint32_t mask);
 void tess_vgpu_store_matrix(vgpu_warp *warp, const vgpu_record *r, uint32_t mask);
-void tess_vgpu_multiply(vgpu_warp *warp, const vgpu_record *r, uint32_t mask);
+void tess_vgpu_turn_matrix(vgpu_warp *warp, const vgpu_record *r, uint32_t mask);
 void tess_vgpu_nothing(vgpu_warp *warp, const vgpu_record *r, uint32_t mask);
 
 #endif

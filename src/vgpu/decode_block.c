@@ -126,39 +126,133 @@ static tess_status move_matrix(vgpu_decoder *d) {
     return all_lanes(d);
 }
 
-/* List: slots of d, a, b, c. bytes: type of a and b; count: of c and d; mode: how many columns a has. */
-static tess_status multiply(vgpu_decoder *d) {
+static tess_status turn_matrix(vgpu_decoder *d) {
     const ptx_instruction *in = d->in;
-    vgpu_record *r = d->out;
-    ptx_type product = in->types[1];
-    int k = in->modes[0] == PTX_M16N8K4 ? 4 : in->modes[0] == PTX_M16N8K8 ? 8 : in->modes[0] == PTX_M16N8K16 ? 16 : 0;
-    bool tf32 = product == PTX_TF32, half = product == PTX_F16 || product == PTX_BF16;
-    if (in->type_count != 4 || in->types[2] != product || in->types[3] != in->types[0] || !(tf32 ? k == 4 || k == 8 : half && (k == 8 || k == 16)) ||
-        (in->types[0] != PTX_F32 && !(in->types[0] == PTX_F16 && product == PTX_F16)) || in->operand_count != 4 || !has_mode(in, PTX_ROW) ||
-        !has_mode(in, PTX_COL))
-        return tess_vgpu_refuse(d, "mma is supported for m16n8k8 and m16n8k16 of f16 and bf16, m16n8k4 and m16n8k8 of tf32, row.col");
-    int cd = in->types[0] == PTX_F16 ? 2 : 4, a = tf32 ? k / 2 : k / 4, b = a / 2;
-    const int parts[] = {cd, a, b, cd};
-    uint32_t slots[16], *list;
-    int n = 0;
-    for (int i = 0; i < 4; i++) {
-        const ptx_operand *o = &in->operand[i];
-        if (o->kind == PTX_VECTOR ? o->elements != parts[i] : parts[i] != 1)
-            return tess_vgpu_refuse(d, "operand %d needs %d registers", i + 1, parts[i]);
-        for (int j = 0; j < parts[i]; j++) {
-            const ptx_operand *e = o->kind == PTX_VECTOR ? &o->element[j] : o;
-            TESS_TRY(i ? tess_vgpu_source(d, e, PTX_B32, false, &slots[n]) : tess_vgpu_destination(d, e, PTX_B32, false, &slots[n]));
-            n++;
-        }
-    }
-    TESS_TRY(tess_vgpu_list(d, n, &r->target, &list));
-    for (int i = 0; i < n; i++)
-        list[i] = slots[i];
-    r->bytes = (uint8_t)product;
-    r->count = (uint8_t)in->types[0];
-    r->mode = (uint8_t)k;
-    r->run = tess_vgpu_multiply;
+    if (in->modes[0] != PTX_M8N8 || !has_mode(in, PTX_TRANS) || in->types[0] != PTX_B16 || in->operand_count != 2)
+        return tess_vgpu_refuse(d, "movmatrix is .m8n8.trans of .b16");
+    TESS_TRY(tess_vgpu_destination(d, &in->operand[0], PTX_B32, false, &d->out->d));
+    TESS_TRY(tess_vgpu_source(d, &in->operand[1], PTX_B32, false, &d->out->a));
+    d->out->run = tess_vgpu_turn_matrix;
     return all_lanes(d);
 }
 
-tess_status tess_vgpu_decode_matrix(vgpu_decoder *d) { return d->in->op == PTX_OP_MMA ? multiply(d) : move_matrix(d); }
+/* ---- products ---- */
+
+/* The shapes that there are; kinds: 1 f16 and bf16, 2 tf32, 4 bytes, 8 f64. */
+static const struct {
+    ptx_mode mode;
+    uint32_t size[3];
+    int mma, wmma;
+} products[] = {{PTX_M16N8K4, {16, 8, 4}, 2 | 8, 0},     {PTX_M16N8K8, {16, 8, 8}, 1 | 2 | 8, 0}, {PTX_M16N8K16, {16, 8, 16}, 1 | 4 | 8, 0},
+                {PTX_M16N8K32, {16, 8, 32}, 4, 0},       {PTX_M8N8K4, {8, 8, 4}, 8, 8},           {PTX_M16N16K8, {16, 16, 8}, 0, 2},
+                {PTX_M16N16K16, {16, 16, 16}, 0, 1 | 4}, {PTX_M32N8K16, {32, 8, 16}, 0, 1 | 4},   {PTX_M8N32K16, {8, 32, 16}, 0, 1 | 4}};
+
+static int kind_of(ptx_type type) {
+    return type == PTX_F16 || type == PTX_BF16 ? 1 : type == PTX_TF32 ? 2 : type == PTX_S8 || type == PTX_U8 ? 4 : type == PTX_F64 ? 8 : 0;
+}
+
+static const uint32_t *product_size(const ptx_instruction *in, int kind) {
+    for (int i = 0; i < TESS_COUNT(products); i++)
+        if (has_mode(in, products[i].mode) && (kind ? kind & (in->op == PTX_OP_MMA ? products[i].mma : products[i].wmma) : 1))
+            return products[i].size;
+    return NULL;
+}
+
+static bool sums(ptx_type sum, ptx_type product) {
+    int kind = kind_of(product);
+    return kind == 4 ? sum == PTX_S32 : kind == 8 ? sum == PTX_F64 : sum == PTX_F32 || (sum == PTX_F16 && product == PTX_F16);
+}
+
+/* The registers of one operand into the list; wmma has 8 for a or b of .f16 whatever the shape. */
+static tess_status registers(vgpu_decoder *d, const ptx_operand *o, vgpu_part part, ptx_type type, const uint32_t size[3], bool write,
+                             uint32_t *slots, uint32_t *count) {
+    uint32_t bytes = (uint32_t)tess_vgpu_type_bytes(type), elements = size[part == VGPU_RIGHT ? 2 : 0] * size[part == VGPU_LEFT ? 2 : 1] / 32;
+    *count = bytes == 8 ? elements : elements * bytes / 4;
+    if (d->in->op == PTX_OP_WMMA && part != VGPU_SUM && type == PTX_F16)
+        *count = 8;
+    if (o->kind == PTX_VECTOR ? (uint32_t)o->elements != *count : *count != 1)
+        return tess_vgpu_refuse(d, "%u registers are needed for a matrix of .%s", *count, tess_vgpu_type_name(type));
+    for (uint32_t i = 0; i < *count; i++) {
+        const ptx_operand *e = o->kind == PTX_VECTOR ? &o->element[i] : o;
+        ptx_type own = bytes == 8 ? PTX_B64 : PTX_B32;
+        TESS_TRY(write ? tess_vgpu_destination(d, e, own, false, &slots[i]) : tess_vgpu_source(d, e, own, false, &slots[i]));
+    }
+    return TESS_OK;
+}
+
+static tess_status keep(vgpu_decoder *d, const uint32_t *words, uint32_t count, vgpu_handler run) {
+    uint32_t *list;
+    TESS_TRY(tess_vgpu_list(d, (int)count, &d->out->target, &list));
+    for (uint32_t i = 0; i < count; i++)
+        list[i] = words[i];
+    d->out->run = run;
+    return all_lanes(d);
+}
+
+/* mma and wmma.mma: d, a, b, c. The list: fragment.c. */
+static tess_status multiply(vgpu_decoder *d) {
+    static const vgpu_part parts[] = {VGPU_SUM, VGPU_LEFT, VGPU_RIGHT, VGPU_SUM};
+    const ptx_instruction *in = d->in;
+    bool two = in->op == PTX_OP_WMMA && in->type_count == 2; /* .f16: only of d and c */
+    ptx_type type[] = {in->types[0], two ? PTX_F16 : in->types[1], two ? PTX_F16 : in->types[2], two ? in->types[1] : in->types[3]};
+    const uint32_t *size = kind_of(type[1]) ? product_size(in, kind_of(type[1])) : NULL;
+    bool alike = type[1] == type[2] || (kind_of(type[1]) == 4 && kind_of(type[2]) == 4);
+    if (!size || (in->type_count != 4 && !two) || !alike || !sums(type[0], type[1]) || !sums(type[3], type[1]) || in->operand_count != 4 ||
+        (in->op == PTX_OP_MMA && (!has_mode(in, PTX_ROW) || !has_mode(in, PTX_COL))))
+        return tess_vgpu_refuse(
+            d, "products of matrices are there for f16, bf16, tf32, 8-bit integers and f64, not sparse, in the shapes of src/vgpu/README.md");
+    uint32_t words[11 + 4 * 16], used = 11;
+    for (int i = 0; i < 3; i++)
+        words[i] = size[i];
+    for (int i = 0; i < 4; i++) {
+        words[3 + i] = (uint32_t)type[i];
+        TESS_TRY(registers(d, &in->operand[i], parts[i], type[i], size, i == 0, words + used, &words[7 + i]));
+        used += words[7 + i];
+    }
+    return keep(d, words, used, tess_vgpu_multiply);
+}
+
+/* What a lane does of a product's 2 m n k operations; 0: no product. */
+uint64_t tess_vgpu_product_flops(const ptx_instruction *in, ptx_type *type) {
+    if (in->op != PTX_OP_MMA && !(in->op == PTX_OP_WMMA && in->modes[0] == PTX_MMA))
+        return 0;
+    *type = in->type_count == 4 ? in->types[1] : PTX_F16;
+    const uint32_t *size = product_size(in, kind_of(*type));
+    return size ? 2ull * size[0] * size[1] * size[2] / 32 : 0;
+}
+
+/* wmma.load.a [address], stride: registers from memory; wmma.store.d the other way. The list: fragment.c. */
+static tess_status move_fragment(vgpu_decoder *d) {
+    const ptx_instruction *in = d->in;
+    vgpu_record *r = d->out;
+    bool store = in->modes[0] == PTX_STORE;
+    vgpu_part part = has_mode(in, PTX_PART_A) ? VGPU_LEFT : has_mode(in, PTX_PART_B) ? VGPU_RIGHT : VGPU_SUM;
+    ptx_type type = in->types[0];
+    ptx_space space = in->space;
+    const uint32_t *size = product_size(in, part == VGPU_SUM ? 0 : kind_of(type));
+    bool known = part == VGPU_SUM ? type == PTX_F16 || type == PTX_F32 || type == PTX_S32 || type == PTX_F64 : kind_of(type) != 0;
+    if (!size || !known || in->type_count != 1 || in->operand_count < 2 || in->operand_count > 3 ||
+        (space != PTX_GENERIC && space != PTX_GLOBAL && space != PTX_SHARED))
+        return tess_vgpu_refuse(d, "this matrix is not supported");
+    uint32_t words[8 + 16] = {size[0], size[1], size[2], (uint32_t)type, (uint32_t)part, has_mode(in, PTX_COL), VGPU_NO_SLOT};
+    TESS_TRY(registers(d, &in->operand[store ? 1 : 0], part, type, size, !store, words + 8, &words[7]));
+    TESS_TRY(tess_vgpu_decode_address(d, &in->operand[store ? 0 : 1], &space, &r->e));
+    if (in->operand_count == 3)
+        TESS_TRY(tess_vgpu_source(d, &in->operand[2], PTX_B32, false, &words[6]));
+    r->space = (uint8_t)space;
+    r->count = 1;
+    r->bytes = (uint8_t)tess_vgpu_type_bytes(type);
+    return keep(d, words, 8 + words[7], tess_vgpu_move_fragment);
+}
+
+tess_status tess_vgpu_decode_matrix(vgpu_decoder *d) {
+    switch (d->in->op) {
+    case PTX_OP_MMA: return multiply(d);
+    case PTX_OP_WMMA:
+        return d->in->modes[0] == PTX_MMA                                    ? multiply(d)
+               : d->in->modes[0] == PTX_LOAD || d->in->modes[0] == PTX_STORE ? move_fragment(d)
+                                                                             : tess_vgpu_refuse(d, "wmma is .load, .store or .mma");
+    case PTX_OP_MOVMATRIX: return turn_matrix(d);
+    default: return move_matrix(d);
+    }
+}

@@ -189,9 +189,11 @@ static uint64_t *field(tess_vgpu_counters *c, const ptx_instruction *in, uint64_
     *factor = in->op == PTX_OP_FMA || in->op == PTX_OP_MAD ? 2 : 1;
     bool counts = in->op == PTX_OP_ADD || in->op == PTX_OP_SUB || in->op == PTX_OP_MUL || in->op == PTX_OP_FMA || in->op == PTX_OP_MAD ||
                   in->op == PTX_OP_DIV || in->op == PTX_OP_RCP || in->op == PTX_OP_SQRT || in->op == PTX_OP_RSQRT;
-    if (in->op == PTX_OP_MMA) { /* 16 x 8 results of 2 k operations each, shared by 32 lanes */
-        *factor = in->modes[0] == PTX_M16N8K4 ? 32 : in->modes[0] == PTX_M16N8K8 ? 64 : 128;
-        return in->types[1] == PTX_TF32 ? &c->flops_f32 : &c->flops_f16;
+    ptx_type type = PTX_NO_TYPE;
+    uint64_t product = tess_vgpu_product_flops(in, &type);
+    if (product) {
+        *factor = product;
+        return type == PTX_F64 ? &c->flops_f64 : type == PTX_TF32 ? &c->flops_f32 : type == PTX_F16 || type == PTX_BF16 ? &c->flops_f16 : NULL;
     }
     if (!counts)
         return NULL;
@@ -259,7 +261,9 @@ static void add_issues(vgpu_launch *launch) {
                 c->barriers += c->warp_instructions;
             if (r->flow == PTX_CONVERGE)
                 c->warp_syncs += c->warp_instructions;
-            if (in->flags & (PTX_APPROX | PTX_FULL) || in->op == PTX_OP_MMA)
+            ptx_type type = PTX_S8;
+            tess_vgpu_product_flops(in, &type);
+            if (in->flags & (PTX_APPROX | PTX_FULL) || (type != PTX_S8 && type != PTX_U8))
                 c->approximate += c->thread_instructions_on;
         }
     }

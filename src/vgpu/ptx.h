@@ -65,7 +65,10 @@ typedef enum ptx_op {
                                 X(BYTES, "bytes") X(INIT, "init") X(INVAL, "inval") X(ARRIVE_DROP, "arrive_drop") X(EXPECT_TX, "expect_tx")           \
                                     X(TRY_WAIT, "try_wait") X(TEST_WAIT, "test_wait") X(PARITY, "parity") X(READ, "read") X(M8N8, "m8n8")             \
                                         X(M16N8K4, "m16n8k4") X(M16N8K8, "m16n8k8") X(M16N8K16, "m16n8k16") X(X1, "x1") X(X2, "x2") X(X4, "x4")       \
-                                            X(TRANS, "trans") X(ROW, "row") X(COL, "col") X(PACK, "pack") X(RNA, "rna")
+                                            X(TRANS, "trans") X(ROW, "row") X(COL, "col") X(PACK, "pack") X(RNA, "rna") X(LOAD, "load") X(STORE, "store") \
+                                                X(MMA, "mma") X(PART_A, "a") X(PART_B, "b") X(PART_C, "c") X(PART_D, "d") X(M16N16K16, "m16n16k16")           \
+                                                    X(M32N8K16, "m32n8k16") X(M8N32K16, "m8n32k16") X(M16N16K8, "m16n16k8") X(M8N8K4, "m8n8k4")               \
+                                                        X(M16N8K32, "m16n8k32")
 /* clang-format on */
 typedef enum ptx_mode {
     PTX_NO_MODE,
