@@ -101,6 +101,10 @@ static const opcode_case cases[] = {
     {"selp.b32 %d, %a, %b, %p", 7, 8, 1, 7},
     {"add.cc.u32 %d, %a, %b; addc.u32 %d, %c, 0", 0xffffffff, 1, 5, 6},
     {"sub.cc.u32 %d, %a, %b; subc.u32 %d, %c, 0", 0, 1, 5, 4},
+    {"sub.cc.u32 %d, %a, %b; addc.u32 %d, %c, 0", 0, 1, 5, 5}, /* the bit is the adder's: set where nothing is borrowed */
+    {"sub.cc.u32 %d, %a, %b; addc.u32 %d, %c, 0", 1, 1, 5, 6},
+    {"sub.cc.u32 %d, %a, %b; subc.cc.u32 %d, %a, %a; subc.u32 %d, %c, 0", 0, 1, 5, 4},
+    {"sub.cc.u64 %dl, %al, %bl; addc.u64 %dl, %cl, 0", 3, 2, 5, 6},
     {"mad.lo.cc.u32 %d, %a, %b, %c; madc.hi.u32 %d, %a, %b, 0", 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
     /* f32 and its roundings: 1 + 2^-24, 1 - 2^-25 */
     {"add.f32 %d, %a, %b", F(3f800000), F(33800000), 0, F(3f800000)},

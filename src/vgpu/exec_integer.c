@@ -134,17 +134,20 @@ TESS_INLINE uint32_t saturate(uint32_t x, int32_t low, int32_t high) {
 TERNARY(cvt_pack_u8, uint32_t, z << 16 | saturate(x, 0, 255) << 8 | saturate(y, 0, 255))
 TERNARY(cvt_pack_s8, uint32_t, z << 16 | saturate(x, -128, 127) << 8 | saturate(y, -128, 127))
 
-/* ---- carry chains: the condition code is a bit a lane, kept until the next .cc ---- */
+/* ---- carry chains: the condition code is a bit a lane, kept until the next .cc ----
+ *
+ * Differences are a + ~b + 1 as in the card's adder: the bit is set where nothing was borrowed. PTX calls it the borrow; the two differ only where addc
+ * follows sub.cc or subc addc.cc, which the compiler's own division of 128-bit integers does, counting on the adder's. */
 
 #define CARRY(U, UW, u, bits)                                                                                                            \
     TESS_INLINE void chain_##u(vgpu_warp *w, const vgpu_record *r, uint32_t mask, const U *a, const U *b, int sign, bool in, bool out) { \
         U row[LANES];                                                                                                                    \
         uint32_t carry = 0;                                                                                                              \
         for (int l = 0; l < LANES; l++) {                                                                                                \
-            UW extra = in ? w->carry >> l & 1 : 0;                                                                                       \
+            UW extra = in ? (w->carry >> l & 1) ^ (sign < 0) : 0;                                                                        \
             UW sum = sign > 0 ? (UW)a[l] + b[l] + extra : (UW)a[l] - b[l] - extra;                                                       \
             row[l] = (U)sum;                                                                                                             \
-            carry |= (uint32_t)(sum >> bits & 1) << l;                                                                                   \
+            carry |= ((uint32_t)(sum >> bits & 1) ^ (sign < 0)) << l;                                                                    \
         }                                                                                                                                \
         PUT(U, SLOT(U, w, r->d), row, mask);                                                                                             \
         if (out)                                                                                                                         \
