@@ -65,7 +65,7 @@ typedef struct cli_options {
     const char *card, *page, *cubin;
     int fmad; /* 0: contract */
     int seed;
-    bool check, no_check, check_global;
+    bool fast_math, check, no_check, check_global;
     int step_limit;
 } cli_options;
 

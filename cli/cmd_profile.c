@@ -231,8 +231,8 @@ static int finish(cli_session *session, const tess_profile *profile) {
 /* ---- options ---- */
 
 typedef struct words {
-    const char *at[2 * CLI_TEXTS + 1];
-    char *made[2 * CLI_TEXTS + 1];
+    const char *at[2 * CLI_TEXTS + 2];
+    char *made[2 * CLI_TEXTS + 2];
     int count;
 } words;
 
@@ -257,7 +257,7 @@ static int compiler_words(const cli_options *o, const char *source, words *w) {
         there = add_word(w, "-I", o->includes.at[i]);
     for (int i = 0; i < o->defines.count && there; i++)
         there = add_word(w, "-D", o->defines.at[i]);
-    there = there && copy;
+    there = there && (!o->fast_math || add_word(w, "--use_fast_math", "")) && copy;
     free(copy);
     return there ? CLI_OK : cli_fail(CLI_FAILED, "no memory for the compiler's options");
 }

@@ -37,6 +37,8 @@ const cli_option cli_option_table[] = {
     {"define", 'D', "NAME[=VALUE]", CLI_APPEND, AT(defines), NULL, 0, 0, CLI_PROFILE, "defines a macro for the compiler"},
     {"include", 'I', "FOLDER", CLI_APPEND, AT(includes), NULL, 0, 0, CLI_PROFILE, "looks for headers there too, after the folder of the source"},
     {"fmad", 0, "B", CLI_WORD, AT(fmad), truths, 0, 0, CLI_PROFILE, "products and sums are contracted: true (default, as nvcc), false"},
+    {"fast-math", 0, NULL, CLI_FLAG, AT(fast_math), NULL, 0, 0, CLI_PROFILE,
+     "fast functions, divisions and roots, numbers that flush to 0: nvcc's -use_fast_math"},
     {"check", 0, NULL, CLI_FLAG, AT(check), NULL, 0, 0, CLI_PROFILE, "looks for undefined reads, races in shared memory and leaks (default)"},
     {"no-check", 0, NULL, CLI_FLAG, AT(no_check), NULL, 0, 0, CLI_PROFILE, "does not, and is faster"},
     {"check-global", 0, NULL, CLI_FLAG, AT(check_global), NULL, 0, 0, CLI_PROFILE,

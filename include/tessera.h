@@ -649,7 +649,7 @@ typedef struct tess_profile_options {
 } tess_profile_options;
 
 /* TESS_OK when the kernel has run, also when faults were found: they are the result. Otherwise *profile is NULL: TESS_ERR_ARGUMENT for a launch that
- * cannot be read (the sentence gives the character and what was expected), a source that does not compile (with the compiler's log), arguments that
+ * cannot be read (the sentence gives the character and what was expected), a source that does not compile without its host's functions either (with the compiler's log), arguments that
  * do not fit the kernel; TESS_ERR_ENGINE; TESS_ERR_MEMORY. arrays: `count` views of memory on the CPU; read-only ones must be named as in:$N. */
 TESS_API tess_status tess_profile_kernel(tess_profile **profile, tess_context *context, const char *source, const char *launch,
                                          const DLTensor *const *arrays, int count, const tess_profile_options *options);

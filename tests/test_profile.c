@@ -43,6 +43,51 @@ static uint64_t counter(const tess_profile *p, const char *name) {
     return value;
 }
 
+/* What only the host runs becomes blanks, line by line: what stands between two @ must go. */
+static void host_code_goes(void **state) {
+    static const char *const texts[] = {
+        "#include <vector>\n__global__ void k(int *p) { *p = 1; }\n@int main(int argc, char **argv) {\n  k<<<1, 2>>>(d); // }\n  puts(\"}\"); return "
+        "'}';\n}@\n",
+        "@main() { }@ __device__ int f(int x) { return x; } @static inline float g(float x) { return {x}; }@",
+        "template <class T, int N = 3> __global__ void k(T *p) {} @template <typename T> void check(T x, const char *y) { exit(1); }@",
+        "struct P { int x; int twice() const { return 2 * x; } }; class __align__(16) Q { float v[4]; }; @P make(int x) { return P{x}; }@",
+        "namespace a { namespace { @void h();@ __constant__ float w[2] = {1, 2}; } @int main() {}@ } __global__ void k() {}",
+        "extern \"C\" { __global__ void k() {} @int h(void) { return 0; }@ } extern \"C\" __global__ void m() {} extern __shared__ float s[];",
+        "#define HD __host__ \\\n __device__\nHD int f() { return 1; }\nconstexpr int c(int x) { return x; } @dim3 grid(4, 4);@ using F = int "
+        "(*)(int); typedef int (*G)(int);",
+        "#define KERNEL(name) __global__ void name\nKERNEL(k)(int *p) { } INSTANTIATE(float); static_assert(sizeof(int) == 4, \"\"); const int n = "
+        "f(3);",
+        "__device__ bool operator==(P a, P b) { return a.x == b.x; } @bool operator<(P a, P b) { return f(b); }@ auto f = [] (int x) { return x; };",
+        "/* int main() { */ __host__ __device__ int f() { /* } */ return 1; } @int h() {\n#ifdef X\n  '{';\n#endif\n}@ __launch_bounds__(64) "
+        "__global__ void k() {}",
+        "__global__ void k(int *p) { *p = ",
+        "@int main() { \"@",
+        "namespace a {",
+        "}}}}"};
+    (void)state;
+    for (int i = 0; i < TESS_COUNT(texts); i++) {
+        char text[600], want[600];
+        size_t size, n = 0;
+        bool host = false;
+        for (const char *p = texts[i]; *p; p++) {
+            if (*p == '@') {
+                host = !host;
+                continue;
+            }
+            want[n] = host && *p != '\n' ? ' ' : *p;
+            text[n++] = *p;
+        }
+        text[n] = want[n] = 0;
+        tess_context *context;
+        assert_tess_ok(tess_open(&context, NULL));
+        char *got = tess_profile_device_code(context, text, &size);
+        assert_int_equal(size, n + 1);
+        assert_string_equal(got, want);
+        tess_free(context, got, size);
+        tess_close(context);
+    }
+}
+
 static void launches_read(void **state) {
     static const struct {
         const char *text, *kernel;
@@ -407,9 +452,9 @@ static void cards(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(launches_read), cmocka_unit_test(launches_refused), cmocka_unit_test(widths),  cmocka_unit_test(sources),
-        cmocka_unit_test(transposes),    cmocka_unit_test(faults),           cmocka_unit_test(callers), cmocka_unit_test(names),
-        cmocka_unit_test(cards),
+        cmocka_unit_test(host_code_goes), cmocka_unit_test(launches_read), cmocka_unit_test(launches_refused), cmocka_unit_test(widths),
+        cmocka_unit_test(sources),        cmocka_unit_test(transposes),    cmocka_unit_test(faults),           cmocka_unit_test(callers),
+        cmocka_unit_test(names),          cmocka_unit_test(cards),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

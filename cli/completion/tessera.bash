@@ -71,7 +71,7 @@ _tessera() {
     ladder) options="--engine --threads --isa --seconds --html --json --quiet --help" ;;
     bench) options="--threads --isa --seconds --all --only --rows --rounds --pages --json --quiet --help" ;;
     tune) options="--engine --threads --isa --seconds --all --only --json --quiet --help" ;;
-    profile) options="--output --expect --define --include --fmad --check --no-check --check-global --step-limit --card --cubin --seed --html --threads --isa --json --help" ;;
+    profile) options="--output --expect --define --include --fmad --fast-math --check --no-check --check-global --step-limit --card --cubin --seed --html --threads --isa --json --help" ;;
     help) options="--json --help" ;;
     esac
     if [[ $cur == -* ]]; then

@@ -59,6 +59,7 @@ complete -c tessera -n '__fish_seen_subcommand_from profile' -l expect -r -d 'co
 complete -c tessera -n '__fish_seen_subcommand_from profile' -s D -l define -x -d 'defines a macro for the compiler'
 complete -c tessera -n '__fish_seen_subcommand_from profile' -s I -l include -r -d 'looks for headers there too'
 complete -c tessera -n '__fish_seen_subcommand_from profile' -l fmad -x -a 'true false' -d 'products and sums are contracted'
+complete -c tessera -n '__fish_seen_subcommand_from profile' -l fast-math -d 'fast functions, divisions and roots'
 complete -c tessera -n '__fish_seen_subcommand_from profile' -l check -d 'looks for undefined reads, shared races and leaks'
 complete -c tessera -n '__fish_seen_subcommand_from profile' -l no-check -d 'does not, and is faster'
 complete -c tessera -n '__fish_seen_subcommand_from profile' -l check-global -d 'looks for races in global memory too'

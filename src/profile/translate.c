@@ -2,7 +2,8 @@
  * translate.c - CUDA C++ to PTX by NVRTC, as a user's nvcc would: C++17, line table, contraction unless refused, the toolkit's headers.
  *
  * NVRTC has no headers of the host's. Kernels include some all the same, mostly for nothing: those get the small texts below, so that a file written
- * for nvcc compiles as long as it holds device code. */
+ * for nvcc compiles. One that does not is tried once more without what only the host runs (host_code.c), with more headers of the host's, empty, and
+ * with what is left taken as the device's; when that does not compile either, the compiler's words are those about the rest. */
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,8 +32,61 @@ static const char *const header_names[] = {"stdio.h", "cstdio",   "stdlib.h", "c
 static const char *const header_texts[] = {NO_HEADER, NO_HEADER, NO_HEADER, NO_HEADER, NO_HEADER, NO_HEADER, NO_HEADER, NO_HEADER, NO_HEADER,
                                            NO_HEADER, INTEGERS,  INTEGERS,  SIZES,     SIZES,     LIMITS,    LIMITS,    FLOATS,    FLOATS};
 _Static_assert(sizeof header_names == sizeof header_texts, "a text for each name");
+/* Of a program with a host's side: empty but for what `using namespace std` needs. */
+static const char *const host_names[] = {"algorithm",
+                                         "array",
+                                         "bitset",
+                                         "chrono",
+                                         "complex",
+                                         "ctime",
+                                         "deque",
+                                         "exception",
+                                         "fstream",
+                                         "functional",
+                                         "getopt.h",
+                                         "initializer_list",
+                                         "iomanip",
+                                         "ios",
+                                         "iostream",
+                                         "iterator",
+                                         "list",
+                                         "map",
+                                         "memory",
+                                         "mutex",
+                                         "new",
+                                         "numeric",
+                                         "omp.h",
+                                         "ostream",
+                                         "queue",
+                                         "random",
+                                         "set",
+                                         "sstream",
+                                         "stdexcept",
+                                         "stdbool.h",
+                                         "string",
+                                         "strings.h",
+                                         "sys/time.h",
+                                         "thread",
+                                         "time.h",
+                                         "tuple",
+                                         "unistd.h",
+                                         "unordered_map",
+                                         "unordered_set",
+                                         "utility",
+                                         "valarray",
+                                         "vector",
+                                         "windows.h",
+                                         "helper_cuda.h",
+                                         "helper_functions.h",
+                                         "helper_string.h",
+                                         "helper_timer.h",
+                                         "cublas_v2.h",
+                                         "curand.h",
+                                         "cufft.h",
+                                         "cusparse.h"};
+enum { HEADERS = TESS_COUNT(header_names), HOST_HEADERS = TESS_COUNT(host_names) };
 
-enum { FOLDERS = 4, FIXED = 4, PATH_SIZE = 1200 };
+enum { FOLDERS = 4, FIXED = 6, PATH_SIZE = 1200 };
 
 /* "-I" and the toolkit's headers, found from where the compiler lies or from CUDA_HOME; how many. */
 static int toolkit(const tess_gpu *gpu, char folder[FOLDERS][PATH_SIZE]) {
@@ -81,7 +135,7 @@ static tess_status fetch(tess_gpu *gpu, nvrtcProgram program, const tess_launch 
 }
 
 static tess_status compile(tess_gpu *gpu, nvrtcProgram program, const char *name, const tess_launch *launch, const tess_profile_options *given,
-                           profile_code *code) {
+                           bool host_left_out, profile_code *code) {
     char folder[FOLDERS][PATH_SIZE];
     int folders = toolkit(gpu, folder), count = 0;
     size_t bytes = (size_t)(FIXED + FOLDERS + given->compiler_option_count) * sizeof(char *);
@@ -92,6 +146,9 @@ static tess_status compile(tess_gpu *gpu, nvrtcProgram program, const char *name
     options[count++] = "--generate-line-info";
     options[count++] = given->no_fmad ? "--fmad=false" : "--fmad=true";
     options[count++] = "--gpu-architecture=sm_90";
+    options[count++] = "--device-int128";
+    if (host_left_out)
+        options[count++] = "--device-as-default-execution-space";
     for (int i = 0; i < given->compiler_option_count; i++)
         options[count++] = given->compiler_options[i];
     for (int i = 0; i < folders; i++)
@@ -102,7 +159,7 @@ static tess_status compile(tess_gpu *gpu, nvrtcProgram program, const char *name
     if (status == TESS_OK) {
         nvrtcResult result = gpu->nvrtc.nvrtcCompileProgram(program, count, options);
         char sentence[1024];
-        snprintf(sentence, sizeof sentence, "%s does not compile", name);
+        snprintf(sentence, sizeof sentence, "%s does not compile%s", name, host_left_out ? ", the host's functions left out" : "");
         status = result == NVRTC_SUCCESS ? fetch(gpu, program, launch, code) : tess_gpu_refused(gpu, program, result, TESS_ERR_ARGUMENT, sentence);
     }
     tess_free(gpu->context, options, bytes);
@@ -115,10 +172,27 @@ void tess_profile_code_free(tess_context *context, profile_code *code) {
     *code = (profile_code){0};
 }
 
+static tess_status translate(tess_gpu *gpu, const char *source, const char *name, const tess_launch *launch, const tess_profile_options *options,
+                             bool host_left_out, profile_code *code) {
+    const char *names[HEADERS + HOST_HEADERS], *texts[HEADERS + HOST_HEADERS];
+    nvrtcProgram program = NULL;
+    for (int i = 0; i < HEADERS + HOST_HEADERS; i++) {
+        names[i] = i < HEADERS ? header_names[i] : host_names[i - HEADERS];
+        texts[i] = i < HEADERS ? header_texts[i] : "#pragma once\nnamespace std {}\n";
+    }
+    TESS_TRY(tess_gpu_check_nvrtc(
+        gpu, gpu->nvrtc.nvrtcCreateProgram(&program, source, name, host_left_out ? HEADERS + HOST_HEADERS : HEADERS, texts, names),
+        "nvrtcCreateProgram"));
+    tess_status status = compile(gpu, program, name, launch, options, host_left_out, code);
+    gpu->nvrtc.nvrtcDestroyProgram(&program);
+    if (status != TESS_OK)
+        tess_profile_code_free(gpu->context, code);
+    return status;
+}
+
 tess_status tess_profile_translate(tess_context *context, const char *source, const char *name, const tess_launch *launch,
                                    const tess_profile_options *options, profile_code *code) {
     tess_gpu *gpu;
-    nvrtcProgram program = NULL;
     *code = (profile_code){0};
     TESS_TRY(tess_gpu_get(&gpu, context));
     tess_status status = tess_gpu_open_nvrtc(gpu);
@@ -127,11 +201,14 @@ tess_status tess_profile_translate(tess_context *context, const char *source, co
         snprintf(why, sizeof why, "%s", tess_detail());
         return tess_fail(status, "%s is CUDA C++, and there is no compiler for it (PTX needs none): %s", name, why);
     }
-    TESS_TRY(tess_gpu_check_nvrtc(gpu, gpu->nvrtc.nvrtcCreateProgram(&program, source, name, TESS_COUNT(header_names), header_texts, header_names),
-                                  "nvrtcCreateProgram"));
-    status = compile(gpu, program, name, launch, options, code);
-    gpu->nvrtc.nvrtcDestroyProgram(&program);
-    if (status != TESS_OK)
-        tess_profile_code_free(context, code);
+    status = translate(gpu, source, name, launch, options, false, code);
+    if (status != TESS_ERR_ARGUMENT)
+        return status;
+    size_t size;
+    char *device = tess_profile_device_code(context, source, &size);
+    if (!device)
+        return TESS_ERR_MEMORY;
+    status = translate(gpu, device, name, launch, options, true, code);
+    tess_free(context, device, size);
     return status;
 }

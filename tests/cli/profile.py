@@ -309,6 +309,25 @@ class Compiled(files.Case):
             self.profile("contract<<<1, 1>>>(in:f32[3]=a.npy, out:f32[1])", "-o", "0=o.npy", *given)
             self.assertEqual(self.array("o.npy")[0], [expected], given)
 
+    def test_program(self):
+        """A whole program, as nvcc takes it: the host's part is left out, and the lines of the report are those of the file."""
+        self.put("program.cu", b"#include <iostream>\n#include <vector>\nusing namespace std;\n\n__global__ void twice(float *x, int n) {\n"
+                 b"    int i = threadIdx.x;\n    if (i < n)\n        x[i] = 2 * x[i];\n}\n\nint main() {\n    vector<float> x(8, 1);\n    float *d;\n"
+                 b"    cudaMalloc(&d, 32);\n    twice<<<1, 8>>>(d, 8);\n    cout << x[0] << endl;\n}\n")
+        told = json.loads(self.ok("profile", "program.cu", "twice<<<1, 8>>>(inout:f32[8]=ones, 8)", "-o", "0=o.npy", "--json"))
+        self.assertEqual(self.array("o.npy")[0], [2.0] * 8)
+        self.assertEqual([line["line"] for line in told["lines"] if line["global_st_requests"]], [8])
+        self.put("wrong.cu", b"__global__ void k(int *p) {\n    *p = 1\n}\nint main() { return 0; }\n")
+        self.fails(1, "profile", "wrong.cu", "k<<<1, 1>>>(out:i32[1])", has='wrong.cu(3): error: expected a ";"')
+
+    def test_fast_math(self):
+        self.put("fast.cu", b"__global__ void k(const float *x, float *y) { y[0] = x[0] / 3.0f; y[1] = x[1] * 0.5f; }\n")
+        self.put("a.npy", files.npy([1.0, 2.0**-126], "<f4", (2,)))
+        for given, flushed, approximate in (([], 2.0**-127, 0), (["--fast-math"], 0.0, 1)):
+            told = json.loads(self.ok("profile", "fast.cu", "k<<<1, 1>>>(in:f32[2]=a.npy, out:f32[2])", "-o", "0=o.npy", "--json", *given))
+            self.assertEqual(self.array("o.npy")[0][1], flushed)
+            self.assertEqual(told["counters"]["approximate"], approximate)
+
     def test_ladder(self):
         """Every rung of every operation runs on the virtual GPU, with the CPU's bits, the counts that its formulas say, and a time by the model."""
         told = json.loads(self.ok("ladder", "--engine", "virtual", "--json"))

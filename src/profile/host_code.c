@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * host_code.c - a program's text without what only the host runs, for a compiler that takes device code alone.
+ *
+ * Files of courses and samples hold kernels, main() and what lies between. What goes: functions and prototypes outside classes that are neither
+ * __global__ nor __device__ (by a macro either) nor constexpr, and objects made by a constructor. It goes by blanks, so that lines and columns stay. This
+ * is no C++ parser: it knows comments, literals, directives, brackets, and the words that a declaration begins with. */
+#include <string.h>
+
+#include "profile/profile.h"
+
+enum { MACROS = 32 };
+
+typedef struct word {
+    const char *at;
+    size_t length;
+} word;
+
+typedef struct reader {
+    char *at;
+    word macro[MACROS]; /* of which the text says __device__ or __global__ */
+    int macros;
+} reader;
+
+static bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9'); }
+static bool same(word w, const char *text) { return strlen(text) == w.length && memcmp(w.at, text, w.length) == 0; }
+
+static void directive(reader *r) {
+    char *end = r->at;
+    while (*end && *end != '\n') /* a backslash at the end goes on */
+        end += *end == '\\' && end[1] ? 2 : 1;
+    char *name = r->at + 1 + strspn(r->at + 1, " \t");
+    if (strncmp(name, "define", 6) == 0 && r->macros < MACROS) {
+        name += 6;
+        name += strspn(name, " \t");
+        size_t length = 0;
+        while (letter(name[length]))
+            length++;
+        for (const char *p = name + length; p + 10 <= end; p++)
+            if (memcmp(p, "__device__", 10) == 0 || memcmp(p, "__global__", 10) == 0) {
+                r->macro[r->macros++] = (word){name, length};
+                break;
+            }
+    }
+    r->at = end;
+}
+
+/* Past one character, literal or comment. */
+static void step(reader *r) {
+    char *p = r->at, quote = *p;
+    if (p[0] == '/' && p[1] == '/') {
+        p += strcspn(p, "\n");
+    } else if (p[0] == '/' && p[1] == '*') {
+        char *end = strstr(p + 2, "*/");
+        p = end ? end + 2 : p + strlen(p);
+    } else if (quote == '"' || quote == '\'') {
+        for (p++; *p && *p != quote && *p != '\n'; p++)
+            p += *p == '\\' && p[1];
+        p += *p == quote;
+    } else {
+        p++;
+    }
+    r->at = p;
+}
+
+/* From an opening bracket past the one that closes it. */
+static void skip_brackets(reader *r, char open, char close) {
+    int depth = 0;
+    bool line_begins = false;
+    do {
+        if (line_begins && *r->at == '#') {
+            directive(r);
+            continue;
+        }
+        line_begins = *r->at == '\n' || (line_begins && (*r->at == ' ' || *r->at == '\t'));
+        depth += (*r->at == open) - (*r->at == close);
+        step(r);
+    } while (*r->at && depth > 0);
+}
+
+static void blank(char *from, const char *to) {
+    for (; from < to; from++)
+        if (*from != '\n' && *from != '\r')
+            *from = ' ';
+}
+
+typedef struct declaration {
+    char *start;
+    int words;                                           /* before the first parenthesis */
+    bool device, keep, scope, type, called, initialised; /* scope: namespace, extern "C"; called: there was a parenthesis */
+} declaration;
+
+static void note_word(const reader *r, declaration *d, word w) {
+    static const char *const kept[] = {"typedef", "using",        "static_assert", "constexpr",   "consteval",
+                                       "asm",     "__constant__", "__shared__",    "__managed__", "texture"};
+    static const char *const types[] = {"struct", "class", "union", "enum"};
+    d->words += !d->called;
+    d->device |= same(w, "__device__") || same(w, "__global__");
+    for (int i = 0; i < r->macros; i++)
+        d->device |= w.length == r->macro[i].length && memcmp(w.at, r->macro[i].at, w.length) == 0;
+    for (int i = 0; i < TESS_COUNT(kept); i++)
+        d->keep |= same(w, kept[i]);
+    for (int i = 0; i < TESS_COUNT(types); i++)
+        d->type |= !d->called && same(w, types[i]);
+    d->scope |= same(w, "namespace") || same(w, "extern");
+}
+
+static bool is_host(const declaration *d, const char *start) {
+    bool is_main = d->words == 1 && strncmp(start, "main", 4) == 0;
+    return d->start && d->called && !d->device && !d->keep && !d->initialised && (d->words > 1 || is_main);
+}
+
+/* The declaration that begins at the word or mark here goes on by one piece of it. */
+static void piece(reader *r, declaration *d) {
+    static const char *const attributes[] = {"__align__", "alignas", "__attribute__", "__launch_bounds__", "__cluster_dims__", "decltype"};
+    char c = *r->at;
+    if (!d->start)
+        d->start = r->at;
+    if (letter(c)) {
+        word w = {r->at, 0};
+        while (letter(w.at[w.length]))
+            w.length++;
+        r->at += w.length;
+        note_word(r, d, w);
+        if (same(w, "operator")) { /* its name */
+            r->at += strspn(r->at, " =+-*/<>!&|^~%[],");
+            r->at += r->at[0] == '(' && r->at[1] == ')' ? 2 : 0;
+        }
+        for (int i = 0; i < TESS_COUNT(attributes); i++) /* a parenthesis that is not a function's */
+            if (same(w, attributes[i]) && r->at[strspn(r->at, " \t\r\n")] == '(') {
+                r->at += strspn(r->at, " \t\r\n");
+                skip_brackets(r, '(', ')');
+            }
+        if (same(w, "template") && r->at[strspn(r->at, " \t\r\n")] == '<') {
+            r->at += strspn(r->at, " \t\r\n");
+            skip_brackets(r, '<', '>');
+        }
+    } else if (c == '(') {
+        d->called = true;
+        skip_brackets(r, '(', ')');
+    } else if (c == '[') {
+        skip_brackets(r, '[', ']');
+    } else if (c == '{' && d->scope && !d->called && !d->type) { /* what is inside is as what is outside */
+        step(r);
+        *d = (declaration){0};
+    } else if (c == '{') {
+        bool ends = d->called && !d->initialised; /* a function's body, nothing follows */
+        skip_brackets(r, '{', '}');
+        if (ends && is_host(d, d->start))
+            blank(d->start, r->at);
+        if (ends)
+            *d = (declaration){0};
+    } else if (c == ';' || c == '}') { /* } of a namespace */
+        step(r);
+        if (c == ';' && is_host(d, d->start))
+            blank(d->start, r->at);
+        *d = (declaration){0};
+    } else {
+        d->initialised |= c == '=';
+        step(r);
+    }
+}
+
+char *tess_profile_device_code(tess_context *context, const char *source, size_t *size) {
+    *size = strlen(source) + 1;
+    char *text = tess_allocate(context, *size);
+    if (!text)
+        return NULL;
+    memcpy(text, source, *size);
+    reader r = {.at = text};
+    declaration d = {0};
+    for (bool line_begins = true; *r.at;) {
+        bool space = *r.at == ' ' || *r.at == '\t' || *r.at == '\r' || *r.at == '\n';
+        if (line_begins && *r.at == '#') {
+            directive(&r);
+        } else if (space || (r.at[0] == '/' && (r.at[1] == '/' || r.at[1] == '*'))) {
+            line_begins = *r.at == '\n' || (line_begins && space);
+            step(&r);
+        } else {
+            line_begins = false;
+            piece(&r, &d);
+        }
+    }
+    return text;
+}
