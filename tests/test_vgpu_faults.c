@@ -189,6 +189,18 @@ static void test_ends(void **state) {
                                         64, TESS_VGPU_DEADLOCK);
     assert_true(f->ptx_line == 9 || f->ptx_line == 12);
     vgpu_end(&bench);
+    /* Lanes that come to a barrier without the others, which end, or go on. */
+    static const char *const rest[] = {" ret;\n}", " mov.u32 %r, 0;\n ret;\n}"}, *const says[] = {": others leave the kernel instead",
+                                                                                                  ": others are at line 8"};
+    for (int i = 0; i < 2; i++) {
+        char text[400];
+        snprintf(text, sizeof text,
+                 HEAD ".entry k() {\n .reg .pred %%p; .reg .u32 %%r;\n .loc 1 7 1\n mov.u32 %%r, %%tid.x;\n setp.lt.u32 %%p, %%r, 8;\n"
+                      " @%%p bra B;\n bar.sync 0;\nB:\n .loc 1 8 1\n%s",
+                 rest[i]);
+        assert_non_null(strstr(run_text(text, 32, TESS_VGPU_BARRIER)->message, says[i]));
+        vgpu_end(&bench);
+    }
     run_text(HEAD ".entry k() {\n .reg .u32 %r;\n ld.shared.u32 %r, [16];\n}", 32, TESS_VGPU_OUT_OF_BOUNDS);
     assert_non_null(strstr(tess_vgpu_fault_at(bench.run, 0)->message, "shared address 16, of which the block has 0 bytes"));
     vgpu_end(&bench);

@@ -101,6 +101,23 @@ static const opcode_case cases[] = {
     {"selp.b32 %d, %a, %b, %p", 7, 8, 1, 7},
     {"add.cc.u32 %d, %a, %b; addc.u32 %d, %c, 0", 0xffffffff, 1, 5, 6},
     {"sub.cc.u32 %d, %a, %b; subc.u32 %d, %c, 0", 0, 1, 5, 4},
+    {"fns.b32 %d, %a, %b, %c", 0xaa, 2, 2, 5}, /* the second one from bit 2 on: 3, 5 */
+    {"fns.b32 %d, %a, %b, %c", 0xaa, 3, 1, 3},
+    {"fns.b32 %d, %a, %b, %c", 0xaa, 3, 0, 3},
+    {"fns.b32 %d, %a, %b, %c", 0xaa, 2, 0, 0xffffffff},
+    {"fns.b32 %d, %a, %b, %c", 0xaa, 4, 0xfffffffe, 1}, /* down: 3, 1 */
+    {"fns.b32 %d, %a, %b, %c", 0xaa, 0, 5, 0xffffffff},
+    {"bmsk.clamp.b32 %d, %a, %b", 4, 8, 0, 0xff0},
+    {"bmsk.clamp.b32 %d, %a, %b", 28, 99, 0, 0xf0000000},
+    {"bmsk.clamp.b32 %d, %a, %b", 32, 1, 0, 0},
+    {"bmsk.wrap.b32 %d, %a, %b", 36, 40, 0, 0xff0},
+    {"szext.clamp.u32 %d, %a, %b", 0x12345678, 12, 0, 0x678},
+    {"szext.clamp.s32 %d, %a, %b", 0xf8, 8, 0, 0xfffffff8},
+    {"szext.clamp.s32 %d, %a, %b", 0x80000001, 40, 0, 0x80000001},
+    {"szext.wrap.s32 %d, %a, %b", 0xf8, 40, 0, 0xfffffff8},
+    {"vabsdiff4.u32.u32.u32 %d, %a, %b, %c", 0x05ff0280, 0x0801027f, 9, 0x03fe0001},
+    {"vabsdiff4.u32.u32.u32.add %d, %a, %b, %c", 0x05ff0280, 0x0801027f, 9, 0x10b},
+    {"vabsdiff4.u32.s32.s32 %d, %a, %b, %c", 0x05ff0280, 0x0801027f, 0, 0x030200ff},
     {"sub.cc.u32 %d, %a, %b; addc.u32 %d, %c, 0", 0, 1, 5, 5}, /* the bit is the adder's: set where nothing is borrowed */
     {"sub.cc.u32 %d, %a, %b; addc.u32 %d, %c, 0", 1, 1, 5, 6},
     {"sub.cc.u32 %d, %a, %b; subc.cc.u32 %d, %a, %a; subc.u32 %d, %c, 0", 0, 1, 5, 4},

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * barrier.c - a block's barriers: who has come, who is awaited, and what each warp is told when it goes on (bar.red). The warp loop puts lanes that wait aside
  * (exec_warp.c). */
+#include <stdio.h>
+
 #include "vgpu/exec.h"
 
 static void tell_meeting(const vgpu_worker *worker, const vgpu_warp *w, uint32_t lanes, int id, vgpu_meeting what) {
@@ -54,6 +56,22 @@ void tess_vgpu_check_barriers(vgpu_worker *worker) {
     }
 }
 
+/* Lanes of an aligned barrier's warp that come without the others: where those are. */
+static void report_apart(vgpu_warp *w, const vgpu_record *r, uint32_t on) {
+    const vgpu_record *other = NULL;
+    char where[64] = "";
+    for (int i = 0; i < w->group_count && !other; i++)
+        if (w->group[i].mask & ~on)
+            other = &w->launch->module->records[w->group[i].pc];
+    unsigned line = other ? other->source & 0xffffff : 0;
+    if (other && (other->flow == PTX_RETURN || other->flow == PTX_EXIT))
+        snprintf(where, sizeof where, ": others leave the kernel instead");
+    else if (line && line != (r->source & 0xffffff))
+        snprintf(where, sizeof where, ": others are at line %u", line);
+    tess_vgpu_fault_report(w, r, TESS_LOW_BIT(on), TESS_VGPU_BARRIER, 0, NULL,
+                           "only lanes 0x%08x of the warp's 0x%08x come to the barrier together%s", on, w->live, where);
+}
+
 int tess_vgpu_arrive(vgpu_warp *w, const vgpu_record *r, uint32_t on) {
     vgpu_worker *worker = w->worker;
     int first = TESS_LOW_BIT(on);
@@ -63,8 +81,7 @@ int tess_vgpu_arrive(vgpu_warp *w, const vgpu_record *r, uint32_t on) {
     const int id = (int)(number % VGPU_BARRIERS);
     vgpu_barrier *b = &worker->barrier[id];
     if (r->bytes && on != w->live)
-        tess_vgpu_fault_report(w, r, first, TESS_VGPU_BARRIER, 0, NULL, "only lanes 0x%08x of the warp's 0x%08x come to the barrier together", on,
-                               w->live);
+        report_apart(w, r, on);
     if (!count && worker->live_threads < w->launch->threads && !b->ended_early) {
         b->ended_early = true;
         tess_vgpu_fault_report(w, r, first, TESS_VGPU_BARRIER, 0, NULL, "%lld of the block's %lld threads have ended and do not come to the barrier",

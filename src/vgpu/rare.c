@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * rare.c - forms that compilers seldom make, a lane at a time: comparisons of 16-bit floats that flush, come in pairs or give 16 bits (half-precision
- * library functions test for special cases with them), prmt by mode, slct, halves of words as integers, minima that stop at 0. */
+ * library functions test for special cases with them), prmt by mode, slct, halves and bytes of words as integers, bits counted off, minima that stop at 0. */
 #include "vgpu/decode.h"
 #include "vgpu/exec.h"
 #include "vgpu/number.h"
@@ -125,6 +125,46 @@ static void stopped(vgpu_warp *w, const vgpu_record *r, uint32_t mask) {
     }
 }
 
+static uint32_t nth_one(uint32_t a, uint32_t base, int32_t n) {
+    for (int32_t at = (int32_t)base; base < 32 && at >= 0 && at < 32; at += n < 0 ? -1 : 1)
+        if (a >> at & 1 && (n == 0 ? at == (int32_t)base : n < 0 ? ++n == 0 : --n == 0))
+            return (uint32_t)at;
+        else if (n == 0)
+            break;
+    return UINT32_MAX;
+}
+
+static uint32_t ones(uint32_t width) { return width >= 32 ? UINT32_MAX : (1u << width) - 1; }
+
+static uint32_t extended(uint32_t a, uint32_t width, bool sign) {
+    if (width >= 32)
+        return a;
+    return sign && width && a >> (width - 1) & 1 ? a | ~ones(width) : a & ones(width);
+}
+
+static uint32_t differences(uint32_t a, uint32_t b, uint32_t c, bool sign, bool sum) {
+    uint32_t v = 0;
+    for (int i = 0; i < 32; i += 8) {
+        int x = sign ? (int8_t)(a >> i) : (uint8_t)(a >> i), y = sign ? (int8_t)(b >> i) : (uint8_t)(b >> i), away = x < y ? y - x : x - y;
+        v += (uint32_t)away << (sum ? 0 : i);
+    }
+    return sum ? v + c : v;
+}
+
+static void word(vgpu_warp *w, const vgpu_record *r, uint32_t mask) {
+    const uint32_t *a = SLOT(uint32_t, w, r->a), *b = SLOT(uint32_t, w, r->b), *c = r->c == VGPU_NO_SLOT ? b : SLOT(uint32_t, w, r->c);
+    bool sign = r->bytes == PTX_S32, wrap = r->target & PTX_WRAP;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        int l = TESS_LOW_BIT(m);
+        uint32_t n = wrap ? b[l] & 31 : b[l], from = wrap ? a[l] & 31 : a[l];
+        SLOT(uint32_t, w, r->d)
+        [l] = r->op == PTX_OP_FNS     ? nth_one(a[l], b[l], (int32_t)c[l])
+              : r->op == PTX_OP_BMSK  ? from < 32 ? ones(n) << from : 0
+              : r->op == PTX_OP_SZEXT ? extended(a[l], n, sign)
+                                      : differences(a[l], b[l], c[l], sign, r->mode == PTX_ADD);
+    }
+}
+
 /* ---- which ---- */
 
 static bool compares_floats(ptx_mode mode) { return (mode >= PTX_EQ && mode <= PTX_GE) || (mode >= PTX_EQU && mode <= PTX_ISNAN); }
@@ -135,6 +175,15 @@ vgpu_handler tess_vgpu_rare_handler(const ptx_instruction *in, vgpu_record *r) {
     uint32_t flags = in->flags;
     r->bytes = (uint8_t)type;
     switch (in->op) {
+    case PTX_OP_FNS: return plain && type == PTX_B32 && !flags ? word : NULL;
+    case PTX_OP_BMSK: return plain && type == PTX_B32 && (flags == PTX_WRAP || flags == PTX_CLAMP) ? word : NULL;
+    case PTX_OP_SZEXT: return plain && (type == PTX_U32 || type == PTX_S32) && (flags == PTX_WRAP || flags == PTX_CLAMP) ? word : NULL;
+    case PTX_OP_VABSDIFF4:
+        r->bytes = (uint8_t)second; /* of a and b, which are alike here; the result wraps */
+        return in->type_count == 3 && second == in->types[2] && (second == PTX_U32 || second == PTX_S32) &&
+                       (in->mode_count == 0 || (in->mode_count == 1 && in->modes[0] == PTX_ADD)) && !flags
+                   ? word
+                   : NULL;
     case PTX_OP_SETP:
         return compares_floats(in->modes[0]) && (is_half(type) || is_pair(type)) && in->type_count == 1 && !(flags & ~(uint32_t)PTX_FTZ)
                    ? set_predicate
