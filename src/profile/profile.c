@@ -32,6 +32,17 @@ static bool is_ptx(const char *at) {
 
 /* ---- the kernel ---- */
 
+/* The first ones of a name that several have; overloads are told apart by their symbols only. */
+static tess_status several_kernels(const tess_profile *p, int several) {
+    char list[600] = "";
+    size_t used = 0;
+    tess_vgpu_kernel_info k;
+    for (int i = 0; tess_vgpu_kernel_at(p->module, i, &k) && used < sizeof list - 1; i++)
+        if (tess_profile_names(k.name, k.name_length, p->launch.kernel))
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", used ? ", " : "", k.name_length, k.name);
+    return tess_fail(TESS_ERR_ARGUMENT, "%s has %d kernels \"%s\": give one as the PTX spells it, %s", p->name, several, p->launch.kernel, list);
+}
+
 static tess_status no_kernel(const tess_profile *p) {
     char list[600] = "";
     size_t used = 0;
@@ -63,8 +74,7 @@ static tess_status find_kernel(tess_profile *p, const char *lowered) {
     tess_vgpu_kernel_at(p->module, found, &k);
     p->static_shared = k.shared_bytes;
     if (several)
-        return tess_fail(TESS_ERR_ARGUMENT, "%s has %d kernels \"%s\", the first is %.*s: give one as the PTX spells it", p->name, several + 1,
-                         p->launch.kernel, k.name_length, k.name);
+        return several_kernels(p, several + 1);
     if (k.name_length >= (int)sizeof p->kernel)
         return tess_fail(TESS_ERR_ARGUMENT, "the kernel's name has %d characters, the limit is %d", k.name_length, (int)sizeof p->kernel - 1);
     memcpy(p->kernel, k.name, (size_t)k.name_length);

@@ -134,8 +134,9 @@ static tess_status fetch(tess_gpu *gpu, nvrtcProgram program, const tess_launch 
     return tess_gpu_check_nvrtc(gpu, gpu->nvrtc.nvrtcGetCUBIN(program, code->cubin), "nvrtcGetCUBIN");
 }
 
+/* left_out: what the second try says of itself; NULL: the first. */
 static tess_status compile(tess_gpu *gpu, nvrtcProgram program, const char *name, const tess_launch *launch, const tess_profile_options *given,
-                           bool host_left_out, profile_code *code) {
+                           const char *left_out, profile_code *code) {
     char folder[FOLDERS][PATH_SIZE];
     int folders = toolkit(gpu, folder), count = 0;
     size_t bytes = (size_t)(FIXED + FOLDERS + given->compiler_option_count) * sizeof(char *);
@@ -147,7 +148,7 @@ static tess_status compile(tess_gpu *gpu, nvrtcProgram program, const char *name
     options[count++] = given->no_fmad ? "--fmad=false" : "--fmad=true";
     options[count++] = "--gpu-architecture=sm_90";
     options[count++] = "--device-int128";
-    if (host_left_out)
+    if (left_out)
         options[count++] = "--device-as-default-execution-space";
     for (int i = 0; i < given->compiler_option_count; i++)
         options[count++] = given->compiler_options[i];
@@ -159,7 +160,7 @@ static tess_status compile(tess_gpu *gpu, nvrtcProgram program, const char *name
     if (status == TESS_OK) {
         nvrtcResult result = gpu->nvrtc.nvrtcCompileProgram(program, count, options);
         char sentence[1024];
-        snprintf(sentence, sizeof sentence, "%s does not compile%s", name, host_left_out ? ", the host's functions left out" : "");
+        snprintf(sentence, sizeof sentence, "%s does not compile%s", name, left_out ? left_out : "");
         status = result == NVRTC_SUCCESS ? fetch(gpu, program, launch, code) : tess_gpu_refused(gpu, program, result, TESS_ERR_ARGUMENT, sentence);
     }
     tess_free(gpu->context, options, bytes);
@@ -173,7 +174,7 @@ void tess_profile_code_free(tess_context *context, profile_code *code) {
 }
 
 static tess_status translate(tess_gpu *gpu, const char *source, const char *name, const tess_launch *launch, const tess_profile_options *options,
-                             bool host_left_out, profile_code *code) {
+                             const char *left_out, profile_code *code) {
     const char *names[HEADERS + HOST_HEADERS], *texts[HEADERS + HOST_HEADERS];
     nvrtcProgram program = NULL;
     for (int i = 0; i < HEADERS + HOST_HEADERS; i++) {
@@ -181,9 +182,8 @@ static tess_status translate(tess_gpu *gpu, const char *source, const char *name
         texts[i] = i < HEADERS ? header_texts[i] : "#pragma once\nnamespace std {}\n";
     }
     TESS_TRY(tess_gpu_check_nvrtc(
-        gpu, gpu->nvrtc.nvrtcCreateProgram(&program, source, name, host_left_out ? HEADERS + HOST_HEADERS : HEADERS, texts, names),
-        "nvrtcCreateProgram"));
-    tess_status status = compile(gpu, program, name, launch, options, host_left_out, code);
+        gpu, gpu->nvrtc.nvrtcCreateProgram(&program, source, name, left_out ? HEADERS + HOST_HEADERS : HEADERS, texts, names), "nvrtcCreateProgram"));
+    tess_status status = compile(gpu, program, name, launch, options, left_out, code);
     gpu->nvrtc.nvrtcDestroyProgram(&program);
     if (status != TESS_OK)
         tess_profile_code_free(gpu->context, code);
@@ -201,14 +201,14 @@ tess_status tess_profile_translate(tess_context *context, const char *source, co
         snprintf(why, sizeof why, "%s", tess_detail());
         return tess_fail(status, "%s is CUDA C++, and there is no compiler for it (PTX needs none): %s", name, why);
     }
-    status = translate(gpu, source, name, launch, options, false, code);
+    status = translate(gpu, source, name, launch, options, NULL, code);
     if (status != TESS_ERR_ARGUMENT)
         return status;
     size_t size;
     char *device = tess_profile_device_code(context, source, &size);
     if (!device)
         return TESS_ERR_MEMORY;
-    status = translate(gpu, device, name, launch, options, true, code);
+    status = translate(gpu, device, name, launch, options, strcmp(device, source) != 0 ? ", the host's functions left out" : "", code);
     tess_free(context, device, size);
     return status;
 }
