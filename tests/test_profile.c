@@ -60,6 +60,8 @@ static void host_code_goes(void **state) {
         "__device__ bool operator==(P a, P b) { return a.x == b.x; } @bool operator<(P a, P b) { return f(b); }@ auto f = [] (int x) { return x; };",
         "/* int main() { */ __host__ __device__ int f() { /* } */ return 1; } @int h() {\n#ifdef X\n  '{';\n#endif\n}@ __launch_bounds__(64) "
         "__global__ void k() {}",
+        "struct T { cudaEvent_t a; T() {@ cudaEventCreate(&a); @} __device__ int f() { return cudaF(); } struct { int n() { return n_; } void m() "
+        "const {@std::sort(x);@} } u; };",
         "__global__ void k(int *p) { *p = ",
         "@int main() { \"@",
         "namespace a {",

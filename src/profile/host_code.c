@@ -2,7 +2,8 @@
  * host_code.c - a program's text without what only the host runs, for a compiler that takes device code alone.
  *
  * Files of courses and samples hold kernels, main() and what lies between. What goes: functions and prototypes outside classes that are neither
- * __global__ nor __device__ (by a macro either) nor constexpr, and objects made by a constructor. It goes by blanks, so that lines and columns stay. This
+ * __global__ nor __device__ (by a macro either) nor constexpr, and objects made by a constructor; of members that call the CUDA runtime or the standard
+ * library, as classes of timers and buffers have them, what stands between the braces. It goes by blanks, so that lines and columns stay. This
  * is no C++ parser: it knows comments, literals, directives, brackets, and the words that a declaration begins with. */
 #include <string.h>
 
@@ -24,6 +25,13 @@ typedef struct reader {
 static bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9'); }
 static bool same(word w, const char *text) { return strlen(text) == w.length && memcmp(w.at, text, w.length) == 0; }
 
+static size_t word_at(const char *at) {
+    size_t length = 0;
+    while (letter(at[length]))
+        length++;
+    return length;
+}
+
 static void directive(reader *r) {
     char *end = r->at;
     while (*end && *end != '\n') /* a backslash at the end goes on */
@@ -32,9 +40,7 @@ static void directive(reader *r) {
     if (strncmp(name, "define", 6) == 0 && r->macros < MACROS) {
         name += 6;
         name += strspn(name, " \t");
-        size_t length = 0;
-        while (letter(name[length]))
-            length++;
+        size_t length = word_at(name);
         for (const char *p = name + length; p + 10 <= end; p++)
             if (memcmp(p, "__device__", 10) == 0 || memcmp(p, "__global__", 10) == 0) {
                 r->macro[r->macros++] = (word){name, length};
@@ -109,6 +115,49 @@ static bool is_host(const declaration *d, const char *start) {
     return d->start && d->called && !d->device && !d->keep && !d->initialised && (d->words > 1 || is_main);
 }
 
+/* Whether a member's body has a call of cudaSomething() or names std:: */
+static bool calls_host(const char *from, const char *to) {
+    while (from < to) {
+        size_t length = word_at(from);
+        const char *behind = from + length;
+        if ((length > 4 && memcmp(from, "cuda", 4) == 0 && from[4] >= 'A' && from[4] <= 'Z' && *behind == '(') ||
+            (length == 3 && memcmp(from, "std::", 5) == 0) || (length == 4 && memcmp(from, "cout", 4) == 0))
+            return true;
+        from += length ? length : 1;
+    }
+    return false;
+}
+
+/* From the brace that opens a class past the one that closes it; classes inside it too. */
+static void members(reader *r, int depth) {
+    declaration d = {0};
+    step(r);
+    while (*r->at && *r->at != '}') {
+        size_t length = word_at(r->at);
+        if (length) {
+            note_word(r, &d, (word){r->at, length});
+            r->at += length;
+        } else if (*r->at == '(') {
+            d.called = true;
+            skip_brackets(r, '(', ')');
+        } else if (*r->at == '{' && !d.called && depth < 16) {
+            members(r, depth + 1);
+        } else if (*r->at == '{') {
+            char *start = r->at + 1;
+            skip_brackets(r, '{', '}');
+            if (!d.device && calls_host(start, r->at))
+                blank(start, r->at - (r->at[-1] == '}'));
+            d = (declaration){0};
+        } else {
+            if (*r->at == ';')
+                d = (declaration){0};
+            step(r);
+        }
+    }
+    if (*r->at)
+        step(r);
+}
+
 /* The declaration that begins at the word or mark here goes on by one piece of it. */
 static void piece(reader *r, declaration *d) {
     static const char *const attributes[] = {"__align__", "alignas", "__attribute__", "__launch_bounds__", "__cluster_dims__", "decltype"};
@@ -116,9 +165,7 @@ static void piece(reader *r, declaration *d) {
     if (!d->start)
         d->start = r->at;
     if (letter(c)) {
-        word w = {r->at, 0};
-        while (letter(w.at[w.length]))
-            w.length++;
+        word w = {r->at, word_at(r->at)};
         r->at += w.length;
         note_word(r, d, w);
         if (same(w, "operator")) { /* its name */
@@ -142,6 +189,8 @@ static void piece(reader *r, declaration *d) {
     } else if (c == '{' && d->scope && !d->called && !d->type) { /* what is inside is as what is outside */
         step(r);
         *d = (declaration){0};
+    } else if (c == '{' && d->type && !d->called && !d->initialised) {
+        members(r, 0);
     } else if (c == '{') {
         bool ends = d->called && !d->initialised; /* a function's body, nothing follows */
         skip_brackets(r, '{', '}');
