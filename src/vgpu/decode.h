@@ -30,7 +30,7 @@ tess_status tess_vgpu_decode_branch(vgpu_decoder *d);
 tess_status tess_vgpu_decode_table(vgpu_decoder *d);
 tess_status tess_vgpu_decode_bulk(vgpu_decoder *d);
 tess_status tess_vgpu_decode_mbarrier(vgpu_decoder *d);
-tess_status tess_vgpu_decode_matrix(vgpu_decoder *d); /* ldmatrix, stmatrix, movmatrix, mma, wmma */
+tess_status tess_vgpu_decode_matrix(vgpu_decoder *d);                        /* ldmatrix, stmatrix, movmatrix, mma, wmma */
 uint64_t tess_vgpu_product_flops(const ptx_instruction *in, ptx_type *type); /* of a lane; the type of the factors */
 tess_status tess_vgpu_decode_mov(vgpu_decoder *d);
 tess_status tess_vgpu_decode_cvta(vgpu_decoder *d);

@@ -146,12 +146,17 @@ static tess_status skip_instruction(ptx_parser *p) {
 
 /* One that is not supported or not PTX: its function is refused, and the text goes on behind it. */
 static tess_status instruction(ptx_parser *p) {
-    ptx_parser before = *p;
+    const ptx_token first = p->token;
+    const char *line_start = p->line_start;
+    const int depth = p->depth;
     tess_status status = tess_vgpu_parse_instruction(p);
     if (status != TESS_ERR_ARGUMENT)
         return status;
     TESS_TRY(tess_vgpu_refuse_function(p->module, p->function, p->file, p->source_line));
-    *p = before;
+    p->token = first;
+    p->line = first.line;
+    p->line_start = line_start;
+    p->depth = depth;
     return skip_instruction(p);
 }
 

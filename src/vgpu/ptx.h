@@ -198,7 +198,7 @@ typedef struct ptx_targets {
 struct ptx_function {
     ptx_symbol *symbol;
     bool entry, defined;
-    const char *refused;           /* why it cannot run, when it holds something that is not supported: what the parser or the decoder said */
+    const char *refused;            /* why it cannot run, when it holds something that is not supported: what the parser or the decoder said */
     int refused_file, refused_line; /* where that is in the source; line 0: not known */
     int number;
     ptx_symbol **params, **results;
