@@ -113,3 +113,21 @@ void tess_gpu_count_copies(tess_gpu_prediction *sum, double times, const int64_t
             sectors = with(seen, sectors, from[lane] / 128 << 20 | to[lane] / 32);
     add_global(sum, times, sectors, false);
 }
+
+bool tess_gpu_next_kind(tess_gpu_kind *kind, int64_t n, int64_t head, int64_t tail, int64_t period) {
+    const int64_t end = n - tail;
+    int64_t i = kind->next;
+    if (i >= head + period && i < end)
+        i = end;
+    kind->at = i;
+    kind->next = i + 1;
+    kind->times = i >= head && i < end ? (double)((end - i + period - 1) / period) : 1;
+    return i < n;
+}
+
+int64_t tess_gpu_turn_of(int64_t turns, int64_t at_a_time, bool before, bool left, int64_t j) {
+    const int64_t over = turns % at_a_time;
+    if (left)
+        return j < over ? (before ? 0 : turns - over) + j : -1;
+    return j < turns - over ? (before ? over : 0) + j : -1;
+}

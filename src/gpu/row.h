@@ -146,6 +146,19 @@ void tess_gpu_count_from_zero(tess_gpu_prediction *sum);
 void tess_gpu_count_global(tess_gpu_prediction *sum, double times, const int64_t *address, int64_t width, bool store);
 void tess_gpu_count_shared(tess_gpu_prediction *sum, double times, const int64_t *address, int64_t width, bool store);
 void tess_gpu_count_copies(tess_gpu_prediction *sum, double times, const int64_t *from, const int64_t *to);
+/* Of n things in a row, those that count alike once: the first `head` and the last `tail` are each for themselves, the others repeat after `period`.
+ *
+ *     for (tess_gpu_kind tile = {0}; tess_gpu_next_kind(&tile, tiles, 1, 1, 4);)
+ *         walk(tile.at, tile.times);
+ */
+typedef struct tess_gpu_kind {
+    int64_t at, next; /* its number; internal */
+    double times;     /* how many are like it */
+} tess_gpu_kind;
+bool tess_gpu_next_kind(tess_gpu_kind *kind, int64_t n, int64_t head, int64_t tail, int64_t period);
+/* The compiler takes some turns of a loop at a time, and those left over singly, before or behind: lanes go together as long as they are in the same of these two loops.
+ * Turn number j of one of them, of a thread that makes `turns`; -1: it makes fewer. */
+int64_t tess_gpu_turn_of(int64_t turns, int64_t at_a_time, bool before, bool left, int64_t j);
 
 /* With which a row's `finish` reads what it wants to name: `size` bytes of an operand, `offset` bytes beyond its first element. */
 typedef struct tess_gpu_peek tess_gpu_peek;

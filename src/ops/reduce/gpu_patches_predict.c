@@ -41,15 +41,6 @@ static void put(const walk *w, const vectors *v) {
     }
 }
 
-/* The compiler takes some turns of a loop at a time, and those left over singly, before or behind: threads load together as long as they are in the same of these two loops. Turn number j of
- * one of them, of a thread that makes `turns`; -1: it makes fewer. */
-static int64_t turn_of(int64_t turns, int64_t at_a_time, bool before, bool left, int64_t j) {
-    const int64_t over = turns % at_a_time;
-    if (left)
-        return j < over ? (before ? 0 : turns - over) + j : -1;
-    return j < turns - over ? (before ? over : 0) + j : -1;
-}
-
 /* stage_run() of a warp whose first thread has number `thread`; the patch begins at byte `from`. */
 static void stage_run(const walk *w, int64_t thread, int64_t from, int64_t bytes) {
     const int64_t before = from % 16, step = w->s.threads * 16, all = before + bytes, size = w->p->in.itemsize;
@@ -59,7 +50,7 @@ static void stage_run(const walk *w, int64_t thread, int64_t from, int64_t bytes
             vectors v;
             for (int lane = 0; lane < 32; lane++) {
                 const int64_t first = (thread + lane) * 16,
-                              turn = turn_of(first < all ? (all - first + step - 1) / step : 0, at_a_time, true, left, j);
+                              turn = tess_gpu_turn_of(first < all ? (all - first + step - 1) / step : 0, at_a_time, true, left, j);
                 v.from[lane] = from - before;
                 v.to[lane] = 0;
                 v.at[lane] = turn < 0 ? -1 : first + turn * step;
@@ -126,7 +117,7 @@ static void in_any_order(const walk *w, const threads *t, int64_t from, int64_t 
             int64_t number[32];
             for (int lane = 0; lane < 32; lane++) {
                 const int64_t group = t->group[lane], turns = group < w->s.group ? (w->p->k - group + w->s.group - 1) / w->s.group : 0,
-                              turn = turn_of(turns, 8, false, left, j);
+                              turn = tess_gpu_turn_of(turns, 8, false, left, j);
                 number[lane] = turn < 0 ? -1 : group + turn * w->s.group;
             }
             elements(w, t, number, from, across);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_inplace.c - lays out the GPU's transposes in place: square matrices by pairs of tiles, small others through a workspace (gpu_inplace_bands.c: large ones). */
-#include "gpu/row.h"
-#include "ops/transpose/gpu_transpose.h"
+#include "ops/transpose/gpu_predict.h"
 
 #define KERNEL_TEXT(file)                                  \
     extern const char tess_kernel_transpose_##file##_cu[]; \
@@ -50,14 +49,7 @@ bool tess_transpose_gpu_inplace_vectors_fit(const tess_problem *base, const char
 
 static int64_t bytes_of(const transpose_problem *p) { return p->in.count * p->in.itemsize; }
 
-/* A block a pair of tiles of `tile` elements a side; BLOCKS of them a multiprocessor, if registers can be saved for it. Where rows are not whole lines, groups
- * of 2^shift x 2^shift pairs, if there are enough of them that the blocks to spare do not count. */
-typedef struct pairs {
-    int64_t tile;
-    int threads, blocks, shift, align;
-} pairs;
-
-static void launch_pairs(const transpose_problem *p, tess_gpu_layout *layout, const char *entry, const pairs *use, int64_t shared) {
+static void launch_pairs(const transpose_problem *p, tess_gpu_layout *layout, const char *entry, const transpose_gpu_pairs *use, int64_t shared) {
     squares s = {p->rows, (int32_t)tess_ceil_div(p->rows, use->tile), 0};
     if (p->rows * p->size % 128 != 0 && s.tiles >= 2 << use->shift)
         s.shift = use->shift;
@@ -76,12 +68,12 @@ static void launch_pairs(const transpose_problem *p, tess_gpu_layout *layout, co
 /* The fastest that were tried on an H200 (notes-gpu.md), for elements of 1, 2, 4, 8 and 16 bytes. By vectors: rows of 256 bytes and more; where rows are not whole
  * lines longer ones, so that fewer lines are cut, if there are many pairs; less for small matrices, which would leave most of a tile empty. By columns: longer
  * rows if there are many pairs. */
-static const pairs by_vectors[] = {{256, 512, 1, 2, 0}, {128, 256, 3, 3, 0}, {64, 256, 4, 3, 0}, {32, 256, 5, 2, 0}, {32, 512, 3, 3, 0}},
-                   long_by_vectors[] = {{256, 512, 1, 2, 0}, {192, 384, 1, 2, 0}, {128, 512, 1, 2, 0}, {32, 256, 5, 2, 0}, {64, 1024, 1, 2, 0}},
-                   small_by_vectors[] = {{128, 128, 4, 0, 0}, {64, 128, 6, 0, 0}, {32, 128, 6, 0, 0}, {16, 128, 8, 0, 0}, {16, 256, 6, 0, 0}},
-                   by_columns[] = {{208, 512, 2, 3, 16}, {120, 256, 3, 3, 16}, {88, 256, 3, 3, 32}, {64, 256, 3, 3, 128}, {32, 256, 4, 3, 16}},
-                   long_by_columns[] = {
-                       {320, 1024, 1, 3, 16}, {232, 512, 1, 3, 16}, {152, 1024, 1, 3, 32}, {112, 512, 1, 3, 128}, {32, 256, 4, 3, 16}};
+static const transpose_gpu_pairs
+    by_vectors[] = {{256, 512, 1, 2, 0}, {128, 256, 3, 3, 0}, {64, 256, 4, 3, 0}, {32, 256, 5, 2, 0}, {32, 512, 3, 3, 0}},
+    long_by_vectors[] = {{256, 512, 1, 2, 0}, {192, 384, 1, 2, 0}, {128, 512, 1, 2, 0}, {32, 256, 5, 2, 0}, {64, 1024, 1, 2, 0}},
+    small_by_vectors[] = {{128, 128, 4, 0, 0}, {64, 128, 6, 0, 0}, {32, 128, 6, 0, 0}, {16, 128, 8, 0, 0}, {16, 256, 6, 0, 0}},
+    by_columns[] = {{208, 512, 2, 3, 16}, {120, 256, 3, 3, 16}, {88, 256, 3, 3, 32}, {64, 256, 3, 3, 128}, {32, 256, 4, 3, 16}},
+    long_by_columns[] = {{320, 1024, 1, 3, 16}, {232, 512, 1, 3, 16}, {152, 1024, 1, 3, 32}, {112, 512, 1, 3, 128}, {32, 256, 4, 3, 16}};
 
 static int power_of(int64_t size) { return size == 1 ? 0 : 1 + power_of(size / 2); }
 
@@ -93,13 +85,18 @@ static bool many_pairs(const transpose_problem *p, int64_t tile) {
 
 static bool has_room(const tess_gpu_device *device, int64_t shared) { return !device || shared <= device->shared_block_optin; }
 
+const transpose_gpu_pairs *tess_transpose_gpu_pairs_by_vectors(const transpose_problem *p, const tess_gpu_device *device) {
+    const transpose_gpu_pairs *use = &by_vectors[power_of(p->size)], *longer = &long_by_vectors[power_of(p->size)];
+    if (p->rows * p->size % 128 != 0 && many_pairs(p, longer->tile) && has_room(device, 2 * longer->tile * longer->tile * p->size))
+        return longer;
+    if (p->rows * p->size < 2048 || !has_room(device, 2 * use->tile * use->tile * p->size))
+        return &small_by_vectors[power_of(p->size)];
+    return use;
+}
+
 static void lay_inplace_vectors(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const transpose_problem *p = of(base);
-    const pairs *use = &by_vectors[power_of(p->size)], *longer = &long_by_vectors[power_of(p->size)];
-    if (p->rows * p->size % 128 != 0 && many_pairs(p, longer->tile) && has_room(device, 2 * longer->tile * longer->tile * p->size))
-        use = longer;
-    else if (p->rows * p->size < 2048 || !has_room(device, 2 * use->tile * use->tile * p->size))
-        use = &small_by_vectors[power_of(p->size)];
+    const transpose_gpu_pairs *use = tess_transpose_gpu_pairs_by_vectors(p, device);
     tess_gpu_unit(layout, &gpu_inplace_vectors);
     launch_pairs(p, layout, "exchange_vectors", use, 2 * use->tile * use->tile * p->size);
     layout->alignment = 16;
@@ -110,18 +107,21 @@ int64_t tess_transpose_gpu_columns_room(int64_t tile, int64_t size) {
     return tess_ceil_div(tile, v) * (v * vectors + 1) * 16;
 }
 
+const transpose_gpu_pairs *tess_transpose_gpu_pairs_by_columns(const transpose_problem *p, const tess_gpu_device *device) {
+    const transpose_gpu_pairs *longer = &long_by_columns[power_of(p->size)];
+    const bool fits = many_pairs(p, longer->tile) && has_room(device, 2 * tess_transpose_gpu_columns_room(longer->tile, p->size));
+    return fits ? longer : &by_columns[power_of(p->size)];
+}
+
 static void lay_squares(const transpose_problem *p, const tess_gpu_device *device, tess_gpu_layout *layout) {
-    const pairs *use = &by_columns[power_of(p->size)], *longer = &long_by_columns[power_of(p->size)];
-    if (many_pairs(p, longer->tile) && has_room(device, 2 * tess_transpose_gpu_columns_room(longer->tile, p->size)))
-        use = longer;
+    const transpose_gpu_pairs *use = tess_transpose_gpu_pairs_by_columns(p, device);
     tess_gpu_unit(layout, &gpu_inplace);
     tess_gpu_option(layout, "-DALIGN=%d", use->align);
     launch_pairs(p, layout, "exchange", use, 2 * tess_transpose_gpu_columns_room(use->tile, p->size));
 }
 
-/* Turned into the workspace, and copied back. */
-static void lay_rectangles(const transpose_problem *p, tess_gpu_layout *layout) {
-    const int64_t room = tess_gpu_reserve(layout, bytes_of(p)), size = p->size, all = p->rows * p->columns * size;
+transpose_gpu_matrices tess_transpose_gpu_rectangles_of(const transpose_problem *p, int64_t room) {
+    const int64_t size = p->size, all = p->rows * p->columns * size;
     transpose_gpu_matrices m = {.size = size, .place = {TESS_GPU_IN, TESS_GPU_WORKSPACE}, .first = {0, room}};
     m.plane = (transpose_plane){.p_size = p->columns,
                                 .p_in = size,
@@ -133,6 +133,13 @@ static void lay_rectangles(const transpose_problem *p, tess_gpu_layout *layout) 
                                 .count = p->batch,
                                 .shape = {p->batch},
                                 .stride = {{all}, {all}}};
+    return m;
+}
+
+/* Turned into the workspace, and copied back. */
+static void lay_rectangles(const transpose_problem *p, tess_gpu_layout *layout) {
+    const int64_t room = tess_gpu_reserve(layout, bytes_of(p));
+    const transpose_gpu_matrices m = tess_transpose_gpu_rectangles_of(p, room);
     tess_transpose_gpu_launch(&m, layout);
     tess_transpose_gpu_launch_copy(layout, TESS_GPU_WORKSPACE, room, TESS_GPU_OUT, 0, bytes_of(p));
 }
@@ -169,10 +176,15 @@ static void lay_inplace_runs(const tess_problem *base, const tess_gpu_device *de
 const tess_gpu_row tess_transpose_gpu_inplace_vectors = {.headers = tess_transpose_gpu_odd_headers,
                                                          .production = true,
                                                          .least_arch = 80,
-                                                         .lay_out = lay_inplace_vectors},
+                                                         .lay_out = lay_inplace_vectors,
+                                                         .predict = tess_transpose_predict_exchange_vectors},
                    tess_transpose_gpu_inplace = {.headers = tess_transpose_gpu_odd_headers,
                                                  .production = true,
                                                  .least_arch = 80,
-                                                 .lay_out = lay_inplace},
-                   tess_transpose_gpu_inplace_runs = {
-                       .headers = tess_transpose_gpu_odd_headers, .production = true, .least_arch = 80, .lay_out = lay_inplace_runs};
+                                                 .lay_out = lay_inplace,
+                                                 .predict = tess_transpose_predict_exchange},
+                   tess_transpose_gpu_inplace_runs = {.headers = tess_transpose_gpu_odd_headers,
+                                                      .production = true,
+                                                      .least_arch = 80,
+                                                      .lay_out = lay_inplace_runs,
+                                                      .predict = tess_transpose_predict_exchange_runs};

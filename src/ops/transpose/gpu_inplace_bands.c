@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_inplace_bands.c - lays out the GPU's transposes in place of matrices that are not square: band by band, half of the tiles by way of the workspace. */
-#include "gpu/row.h"
-#include "ops/transpose/gpu_transpose.h"
+#include "ops/transpose/gpu_predict.h"
 
 extern const char tess_kernel_transpose_gpu_inplace_bands_cu[];
 static const tess_gpu_text gpu_inplace_bands = {"transpose/gpu_inplace_bands.cu", tess_kernel_transpose_gpu_inplace_bands_cu};
@@ -53,11 +52,22 @@ bool tess_transpose_gpu_inplace_bands_pay(const tess_problem *base, const char *
     return p->size >= 4 || vectors(p);
 }
 
+transpose_gpu_bands tess_transpose_gpu_bands_of(const transpose_problem *p) {
+    const shape *use = shape_of(p);
+    return (transpose_gpu_bands){.tile = use->tile,
+                                 .down = tess_ceil_div(p->rows, use->tile),
+                                 .across = tess_ceil_div(p->columns, use->tile),
+                                 .threads = use->threads,
+                                 .align = use->align,
+                                 .vectors = vectors(p)};
+}
+
 static void lay_bands(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const transpose_problem *p = of(base);
     const shape *use = shape_of(p);
-    const int64_t tile = use->tile, high = 1, down = tess_ceil_div(p->rows, tile), across = tess_ceil_div(p->columns, tile);
-    const int64_t count = tess_ceil_div(down, high), shared = vectors(p) ? tile * tile * p->size : tess_transpose_gpu_columns_room(tile, p->size);
+    const transpose_gpu_bands of_p = tess_transpose_gpu_bands_of(p);
+    const int64_t tile = of_p.tile, high = 1, down = of_p.down, across = of_p.across, count = tess_ceil_div(down, high);
+    const int64_t shared = vectors(p) ? tile * tile * p->size : tess_transpose_gpu_columns_room(tile, p->size);
     /* what a row of the result and its fellow keep: the length of a row, and more where a tile or a band is cut */
     const int64_t kept = tess_min64(2 * p->rows, p->rows + (2 * tile + 2) * (p->rows / p->columns + 1) + 4 * tile * high);
     const bands m = {.rows = p->rows,
@@ -93,5 +103,8 @@ static void lay_bands(const tess_problem *base, const tess_gpu_device *device, t
     layout->alignment = 16;
 }
 
-const tess_gpu_row tess_transpose_gpu_inplace_bands = {
-    .headers = tess_transpose_gpu_odd_headers, .production = true, .least_arch = 80, .lay_out = lay_bands};
+const tess_gpu_row tess_transpose_gpu_inplace_bands = {.headers = tess_transpose_gpu_odd_headers,
+                                                       .production = true,
+                                                       .least_arch = 80,
+                                                       .lay_out = lay_bands,
+                                                       .predict = tess_transpose_predict_exchange_bands};

@@ -4,26 +4,16 @@
  * Rows of `out` are short where q is; but an axis that follows q in out without a gap makes longer ones together with it: rows of the matrix are then rows of
  * `in` in another order, and where one begins is a matter of two numbers. Likewise for rows of `in`. Where it is p that follows q, the end of a row of
  * `out` and the beginning of the next lie in one vector: it is written whole, with elements of both. */
-#include "gpu/row.h"
-#include "ops/transpose/gpu_transpose.h"
+#include "ops/transpose/gpu_predict.h"
 
 extern const char tess_kernel_transpose_gpu_joined_cu[];
 static const tess_gpu_text gpu_joined = {"transpose/gpu_joined.cu", tess_kernel_transpose_gpu_joined_cu};
 
 enum {
-    LANES = 16, /* vectors of a row of in that a tile reads */
+    LANES = TRANSPOSE_GPU_LANES,
     LARGEST = 1 << 30,
     STRIP = 8 << 20 /* bytes that a strip's tiles read of in */
 };
-
-/* In elements, but for the strides of the plane, whose sizes are those of the joined axes. */
-typedef struct joined {
-    transpose_plane plane;
-    int64_t p_inner, q_inner;
-    int64_t p_outer, q_outer; /* steps of the outer axes, in out and in in; 0 where there is none */
-    int64_t low, high;        /* what a matrix takes of in, from its first element on */
-    bool follow;              /* rows of out follow each other without a gap */
-} joined;
 
 /* The batch's axis that steps by `step` bytes on that side; -1: none. */
 static int axis_of(const transpose_plane *plane, int side, int64_t step) {
@@ -43,13 +33,13 @@ static void take_axis(transpose_plane *plane, int axis) {
     }
 }
 
-static void reach(joined *j, int64_t count, int64_t step) {
+static void reach(transpose_gpu_joined *j, int64_t count, int64_t step) {
     j->low += tess_min64(0, (count - 1) * step);
     j->high += tess_max64(0, (count - 1) * step);
 }
 
-static joined join(const transpose_plane *plane, int64_t size) {
-    joined j = {.plane = *plane, .p_inner = plane->p_size, .q_inner = plane->q_size};
+static transpose_gpu_joined join(const transpose_plane *plane, int64_t size) {
+    transpose_gpu_joined j = {.plane = *plane, .p_inner = plane->p_size, .q_inner = plane->q_size};
     transpose_plane *m = &j.plane;
     int along_q = axis_of(m, TRANSPOSE_OUT, m->q_size * size), along_p = axis_of(m, TRANSPOSE_IN, m->p_size * size);
     if (along_q >= 0 && (along_q != along_p || m->q_size <= m->p_size)) { /* one axis for both: to the shorter one */
@@ -70,7 +60,7 @@ static joined join(const transpose_plane *plane, int64_t size) {
     return j;
 }
 
-static bool joined_of(const tess_problem *base, joined *j, const char **why) {
+bool tess_transpose_gpu_joined_of(const tess_problem *base, transpose_gpu_joined *j, const char **why) {
     const transpose_problem *p = (const transpose_problem *)base;
     transpose_plane plane;
     if (!tess_transpose_gpu_plane_of(base, &plane, why))
@@ -88,7 +78,7 @@ static bool joined_of(const tess_problem *base, joined *j, const char **why) {
 typedef struct tile {
     int groups, blocks;
 } tile;
-static tile tile_of(const joined *j, int64_t size) {
+static tile tile_of(const transpose_gpu_joined *j, int64_t size) {
     static const tile each[][4] = {{{6, 5}, {8, 4}, {10, 3}}, {{12, 4}, {14, 4}, {18, 3}, {30, 2}}, {{14, 7}}};
     const int64_t v = 16 / size, margin = 32 / size;
     tile best = {0, 0};
@@ -105,14 +95,16 @@ static tile tile_of(const joined *j, int64_t size) {
     return best;
 }
 
+int64_t tess_transpose_gpu_joined_groups(const transpose_gpu_joined *j, int64_t size) { return tile_of(j, size).groups; }
+
 bool tess_transpose_gpu_joined_fits(const tess_problem *base, const char **why) {
-    joined j;
-    return joined_of(base, &j, why);
+    transpose_gpu_joined j;
+    return tess_transpose_gpu_joined_of(base, &j, why);
 }
 
 bool tess_transpose_gpu_joined_pays(const tess_problem *base, const char **why) {
-    joined j;
-    if (!joined_of(base, &j, why))
+    transpose_gpu_joined j;
+    if (!tess_transpose_gpu_joined_of(base, &j, why))
         return false;
     const int64_t size = ((const transpose_problem *)base)->size, p_bytes = j.p_inner * size, q_bytes = j.q_inner * size;
     const bool p_joined = j.plane.p_size > j.p_inner, q_joined = j.plane.q_size > j.q_inner;
@@ -127,9 +119,9 @@ bool tess_transpose_gpu_joined_pays(const tess_problem *base, const char **why) 
 
 static void lay_joined(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const char *why;
-    joined j;
+    transpose_gpu_joined j;
     (void)device;
-    if (!joined_of(base, &j, &why))
+    if (!tess_transpose_gpu_joined_of(base, &j, &why))
         return;
     const int64_t size = ((const transpose_problem *)base)->size, margin = 32 / size, v = 16 / size, most = (LANES - 1) * v;
     const tile use = tile_of(&j, size);
@@ -152,4 +144,4 @@ static void lay_joined(const tess_problem *base, const tess_gpu_device *device, 
 }
 
 const tess_gpu_row tess_transpose_gpu_joined = {
-    .headers = tess_transpose_gpu_odd_headers, .production = true, .least_arch = 80, .lay_out = lay_joined};
+    .headers = tess_transpose_gpu_odd_headers, .production = true, .least_arch = 80, .lay_out = lay_joined, .predict = tess_transpose_predict_joined};

@@ -214,10 +214,14 @@ static bool shifted_pays(const tess_problem *base, const char **why) {
 }
 
 /* The fastest of the tiles that were tried on an H200 (notes-gpu.md). */
+int64_t tess_transpose_gpu_shifted_groups(const transpose_gpu_matrices *m) {
+    return m->size == 1 ? 6 : m->size == 2 && m->plane.q_size >= 4096 ? 30 : 14;
+}
+
 static void launch_shifted(const transpose_gpu_matrices *m, tess_gpu_layout *layout) {
     int64_t size = m->size, margin = 32 / size;
     if (size <= 4) {
-        const int64_t lanes = 16, groups = size == 1 ? 6 : size == 2 && m->plane.q_size >= 4096 ? 30 : 14;
+        const int64_t lanes = TRANSPOSE_GPU_LANES, groups = tess_transpose_gpu_shifted_groups(m);
         const int64_t along_p = (lanes - 1) * 16 / size, strip = (int64_t)8 << 20; /* of a row of in 16 bytes a lane, of out a group */
         tess_gpu_unit(layout, &gpu_shifted_vectors);
         tess_gpu_option(layout, "-DLANES=%d", (int)lanes);
@@ -243,10 +247,17 @@ static void lay_shifted(const tess_problem *base, const tess_gpu_device *device,
     launch_shifted(&m, layout);
 }
 
+transpose_gpu_tiles tess_transpose_gpu_tiles_for(const transpose_gpu_matrices *m) {
+    if (m->plane.p_size * m->size % 16 == 0 && m->plane.q_size * m->size % 16 == 0)
+        return TRANSPOSE_GPU_MICRO;
+    return m->size <= 8 && many_tiles(&m->plane, m->size) ? TRANSPOSE_GPU_SHIFTED : TRANSPOSE_GPU_UNROLL;
+}
+
 void tess_transpose_gpu_launch(const transpose_gpu_matrices *m, tess_gpu_layout *layout) {
-    if (m->plane.p_size * m->size % 16 == 0 && m->plane.q_size * m->size % 16 == 0) {
+    const transpose_gpu_tiles tiles = tess_transpose_gpu_tiles_for(m);
+    if (tiles == TRANSPOSE_GPU_MICRO) {
         launch_micro(m, layout);
-    } else if (m->size <= 8 && many_tiles(&m->plane, m->size)) {
+    } else if (tiles == TRANSPOSE_GPU_SHIFTED) {
         launch_shifted(m, layout);
     } else {
         tess_gpu_unit(layout, &gpu_tile_unroll);
@@ -332,8 +343,12 @@ ROW(9, tile_unroll, true);
 ROW(10, tile_vector2, false);
 ROW(11, tile_vector4, false);
 ROW(12, micro, true);
-static const tess_gpu_row row_shifted = {.headers = tess_transpose_gpu_odd_headers, .production = true, .least_arch = 80, .lay_out = lay_shifted};
-static const tess_gpu_row row_elements = {.headers = tess_transpose_gpu_headers, .production = true, .least_arch = 80, .lay_out = lay_elements};
+ROW(0, elements, true);
+static const tess_gpu_row row_shifted = {.headers = tess_transpose_gpu_odd_headers,
+                                         .production = true,
+                                         .least_arch = 80,
+                                         .lay_out = lay_shifted,
+                                         .predict = tess_transpose_predict_shifted};
 
 static bool by_name_only(const tess_problem *base, const char **why) {
     (void)base;

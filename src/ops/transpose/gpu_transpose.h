@@ -29,21 +29,56 @@ transpose_gpu_matrices tess_transpose_gpu_matrices_of(const tess_problem *base);
 enum { TRANSPOSE_GPU_MORE = 7 };
 void tess_transpose_gpu_pass(tess_gpu_layout *layout, tess_gpu_step *step, const transpose_gpu_matrices *m, const int64_t *more, int count);
 
-/* The launch that fits matrices without gaps best; a copy of bytes. Both may want a larger alignment of the layout. */
+/* The kernel that fits matrices without gaps best. */
+typedef enum transpose_gpu_tiles { TRANSPOSE_GPU_MICRO, TRANSPOSE_GPU_SHIFTED, TRANSPOSE_GPU_UNROLL } transpose_gpu_tiles;
+transpose_gpu_tiles tess_transpose_gpu_tiles_for(const transpose_gpu_matrices *m);
+
+/* Its launch; a copy of bytes. Both may want a larger alignment of the layout. */
 void tess_transpose_gpu_launch(const transpose_gpu_matrices *m, tess_gpu_layout *layout);
 void tess_transpose_gpu_launch_copy(tess_gpu_layout *layout, tess_gpu_place from, int64_t from_at, tess_gpu_place to, int64_t to_at, int64_t bytes);
 
-/* gpu_joined.c: rows that are short. */
+/* Vectors of a row of in that a tile of gpu_shifted_vectors.cu or gpu_joined.cu reads. */
+enum { TRANSPOSE_GPU_LANES = 16 };
+/* Groups of V rows of a tile of gpu_shifted_vectors.cu. */
+int64_t tess_transpose_gpu_shifted_groups(const transpose_gpu_matrices *m);
+
+/* gpu_joined.c: rows that are short. In elements, but for the strides of the plane, whose sizes are those of the joined axes. */
+typedef struct transpose_gpu_joined {
+    transpose_plane plane;
+    int64_t p_inner, q_inner;
+    int64_t p_outer, q_outer; /* steps of the outer axes, in out and in in; 0 where there is none */
+    int64_t low, high;        /* what a matrix takes of in, from its first element on */
+    bool follow;              /* rows of out follow each other without a gap */
+} transpose_gpu_joined;
+bool tess_transpose_gpu_joined_of(const tess_problem *base, transpose_gpu_joined *j, const char **why);
+/* Groups of V rows of its tile. */
+int64_t tess_transpose_gpu_joined_groups(const transpose_gpu_joined *j, int64_t size);
 extern const tess_gpu_row tess_transpose_gpu_joined;
 bool tess_transpose_gpu_joined_fits(const tess_problem *base, const char **why);
 bool tess_transpose_gpu_joined_pays(const tess_problem *base, const char **why);
 
 /* gpu_inplace.c: in place, by vectors, by elements and by runs of any size. */
 extern const tess_gpu_row tess_transpose_gpu_inplace_vectors, tess_transpose_gpu_inplace, tess_transpose_gpu_inplace_runs;
+/* A block a pair of tiles of `tile` elements a side; BLOCKS of them a multiprocessor, if registers can be saved for it. Where rows are not whole lines, groups
+ * of 2^shift x 2^shift pairs, if there are enough of them that the blocks to spare do not count. */
+typedef struct transpose_gpu_pairs {
+    int64_t tile;
+    int threads, blocks, shift, align;
+} transpose_gpu_pairs;
+const transpose_gpu_pairs *tess_transpose_gpu_pairs_by_vectors(const transpose_problem *p, const tess_gpu_device *device);
+const transpose_gpu_pairs *tess_transpose_gpu_pairs_by_columns(const transpose_problem *p, const tess_gpu_device *device);
+/* What is turned into the workspace, `room` bytes from its start. */
+transpose_gpu_matrices tess_transpose_gpu_rectangles_of(const transpose_problem *p, int64_t room);
 /* Bytes of shared memory of a tile of gpu_columns.cuh: its ROOM. */
 int64_t tess_transpose_gpu_columns_room(int64_t tile, int64_t size);
 /* gpu_inplace_bands.c: large matrices that are not square. */
 extern const tess_gpu_row tess_transpose_gpu_inplace_bands;
+typedef struct transpose_gpu_bands {
+    int64_t tile, down, across; /* of tiles; a band is one tile high */
+    int threads, align;
+    bool vectors; /* rows of both shapes are whole vectors */
+} transpose_gpu_bands;
+transpose_gpu_bands tess_transpose_gpu_bands_of(const transpose_problem *p);
 bool tess_transpose_gpu_inplace_bands_fit(const tess_problem *base, const char **why);
 bool tess_transpose_gpu_inplace_bands_pay(const tess_problem *base, const char **why);
 bool tess_transpose_gpu_inplace_fits(const tess_problem *base, const char **why);

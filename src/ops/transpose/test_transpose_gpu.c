@@ -177,40 +177,73 @@ static void in_place(void **state) {
         }
 }
 
-/* Each row's formulas against what the virtual GPU counts. */
+/* The row's formulas against what the virtual GPU counts; how many numbers were compared. */
+static int counts_of(const tess_strategy *row, tess_type type, int ndim, int64_t *shape, const int *perm, bool in_place) {
+    int64_t turned[TESS_MAX_NDIM], size = (int64_t)tess_type_size(type);
+    int compared = 0;
+    for (int d = 0; d < ndim; d++) {
+        turned[d] = shape[perm[d]];
+        size *= shape[d];
+    }
+    char *from = calloc(1, (size_t)size), *to = in_place ? from : calloc(1, (size_t)size);
+    assert_true(from && to);
+    DLTensor in = tess_view(from, type, ndim, shape, NULL), out = tess_view(to, type, ndim, turned, NULL);
+    tess_transpose_options options = {.struct_size = sizeof options, .perm = perm, .nperm = ndim, .call = {.engine = engine, .strategy = row->name}};
+    tess_plan *plan;
+    if (tess_plan_transpose(&plan, context, &in, &out, &options) == TESS_OK) {
+        char what[80];
+        snprintf(what, sizeof what, "%s, %lld x %lld x %lld", tess_type_name(type), (long long)shape[0], (long long)shape[1],
+                 (long long)(ndim > 2 ? shape[2] : 1));
+        compared = gpu_counts_check(plan, from, NULL, to, what);
+        tess_plan_free(plan);
+    }
+    free(from);
+    if (!in_place)
+        free(to);
+    return compared;
+}
+
 static void counts_as_predicted(void **state) {
     (void)state;
-    static const int64_t sizes[][2] = {{64, 96}, {70, 75}, {272, 160}, {33, 256}, {1024, 3}};
-    static const int perm[] = {1, 0};
+    int64_t sizes[][2] = {{64, 96}, {70, 75}, {272, 160}, {33, 256}, {1024, 3}};
+    static const int turn[] = {1, 0}, same[] = {0, 1}, inner[] = {0, 2, 1, 3};
+    /* shifted: tiles away from the ends, matrices that begin anywhere; joined axes; elements of any layout */
+    static struct {
+        const char *name;
+        int64_t shape[4];
+        int perm[4], ndim, types;
+    } cases[] = {{"shifted", {555, 563}, {1, 0}, 2, 3},           {"shifted", {3, 301, 259}, {0, 2, 1}, 3, 4},
+                 {"joined", {2, 37, 5, 131}, {0, 2, 3, 1}, 4, 3}, {"joined", {35, 9, 7, 67}, {3, 2, 1, 0}, 4, 3},
+                 {"joined", {41, 13, 301}, {2, 1, 0}, 3, 3},      {"joined", {301, 13, 41}, {2, 1, 0}, 3, 3},
+                 {"joined", {7, 150, 257}, {0, 2, 1}, 3, 3},      {"joined", {2, 3, 1100, 19}, {3, 2, 0, 1}, 4, 3},
+                 {"joined", {19, 67, 3, 43}, {2, 1, 3, 0}, 4, 3}, {"elements", {70, 9, 5, 3}, {1, 0, 2, 3}, 4, 5},
+                 {"elements", {5, 41, 77}, {1, 2, 0}, 3, 5}};
+    static const struct {
+        int64_t batch, rows, columns, run;
+    } placed[] = {{1, 64, 64, 1},  {3, 133, 133, 1}, {2, 200, 200, 1}, {1, 701, 701, 1}, {1, 65, 129, 1},
+                  {2, 72, 260, 1}, {2, 37, 29, 3},   {3, 40, 40, 3},   {1, 301, 600, 1}};
     int compared[64] = {0};
     if (engine != TESS_ENGINE_VIRTUAL)
         return;
     gpu_counts_begin(context);
-    for (int t = 0; t < TESS_COUNT(types); t++)
-        for (int s = 0; s < TESS_COUNT(sizes); s++)
-            for (int r = 0; r < tess_transpose_op.gpu_count; r++) {
-                const tess_strategy *row = &tess_transpose_op.gpu_rows[r];
-                int64_t shape[] = {sizes[s][0], sizes[s][1]}, turned[] = {sizes[s][1], sizes[s][0]};
-                const int same[] = {0, 1};
-                bool copy = strcmp(row->name, "transpose/copy") == 0;
-                size_t bytes = (size_t)(shape[0] * shape[1]) * tess_type_size(types[t]);
-                char *from = calloc(1, bytes), *to = calloc(1, bytes);
-                DLTensor in = tess_view(from, types[t], 2, shape, NULL), out = tess_view(to, types[t], 2, copy ? shape : turned, NULL);
-                tess_transpose_options options = {
-                    .struct_size = sizeof options, .perm = copy ? same : perm, .nperm = 2, .call = {.engine = engine, .strategy = row->name}};
-                tess_plan *plan;
-                if (tess_plan_transpose(&plan, context, &in, &out, &options) == TESS_OK) {
-                    char what[64];
-                    snprintf(what, sizeof what, "%s, %lld x %lld", tess_type_name(types[t]), (long long)shape[0], (long long)shape[1]);
-                    compared[r] += gpu_counts_check(plan, from, NULL, to, what) > 9; /* sectors of both sides among them */
-                    tess_plan_free(plan);
-                }
-                free(from);
-                free(to);
+    for (int r = 0; r < tess_transpose_op.gpu_count; r++) {
+        const tess_strategy *row = &tess_transpose_op.gpu_rows[r];
+        const bool copy = strcmp(row->name, "transpose/copy") == 0;
+        for (int t = 0; t < TESS_COUNT(types); t++) {
+            for (int s = 0; s < TESS_COUNT(sizes); s++)
+                compared[r] += counts_of(row, types[t], 2, sizes[s], copy ? same : turn, false) > 9; /* sectors of both sides among them */
+            for (int c = 0; c < TESS_COUNT(cases); c++)
+                if (t < cases[c].types && strcmp(row->name + strlen("transpose/"), cases[c].name) == 0)
+                    compared[r] += counts_of(row, types[t], cases[c].ndim, cases[c].shape, cases[c].perm, false) > 9;
+            for (int c = 0; c < TESS_COUNT(placed) && strstr(row->name, "exchange"); c++) {
+                int64_t shape[] = {placed[c].batch, placed[c].rows, placed[c].columns, placed[c].run};
+                compared[r] += counts_of(row, types[t], 4, shape, inner, true) > 9;
             }
+        }
+    }
     gpu_counts_end(context);
     for (int r = 0; r < tess_transpose_op.gpu_count; r++)
-        if (tess_transpose_op.gpu_rows[r].gpu->predict && compared[r] == 0)
+        if (compared[r] == 0)
             fail_msg("%s: no prediction was compared", tess_transpose_op.gpu_rows[r].name);
 }
 
