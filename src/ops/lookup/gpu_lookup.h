@@ -34,6 +34,37 @@ void tess_lookup_gpu_lines(tess_gpu_layout *layout, const lookup_problem *p, int
 void tess_lookup_gpu_launch_lines(tess_gpu_layout *layout, const lookup_problem *p, const char *entry, lookup_gpu_table table, int64_t groups,
                                   int threads);
 
+/* The fastest that were measured. */
+typedef struct lookup_gpu_shape {
+    int64_t groups;
+    int threads;
+} lookup_gpu_shape;
+lookup_gpu_shape tess_lookup_gpu_vectors_shape(const lookup_problem *p);
+lookup_gpu_shape tess_lookup_gpu_prepared_shape(const lookup_problem *p);
+int64_t tess_lookup_gpu_record_size(const lookup_problem *p);
+
+/* gpu_resident.cu: entries in shared memory. */
+typedef struct lookup_gpu_resident {
+    int64_t groups, held, blocks;
+    int threads;
+} lookup_gpu_resident;
+lookup_gpu_resident tess_lookup_gpu_resident_of(const lookup_problem *p, const tess_gpu_device *device);
+
+/* gpu_shared_bytes.cu: bad indices are to be told, and there can be some. */
+bool tess_lookup_gpu_checks_bytes(const lookup_problem *p);
+
+/* gpu_slice_vectors.cu: bytes that are moved at once. */
+int64_t tess_lookup_gpu_slice_vector(const lookup_problem *p);
+
+/* gpu_predict.c: what the production rows count. */
+void tess_lookup_gpu_predict_shared_bytes(const tess_problem *base, tess_gpu_prediction *out);
+void tess_lookup_gpu_predict_resident(const tess_problem *base, tess_gpu_prediction *out);
+void tess_lookup_gpu_predict_vectors(const tess_problem *base, tess_gpu_prediction *out);
+void tess_lookup_gpu_predict_slice_vectors(const tess_problem *base, tess_gpu_prediction *out);
+void tess_lookup_gpu_predict_elements(const tess_problem *base, tess_gpu_prediction *out);
+void tess_lookup_gpu_predict_prepared(const tess_problem *base, tess_gpu_prediction *out);
+void tess_lookup_gpu_predict_points(const tess_problem *base, tess_gpu_prediction *out);
+
 /* Any layout (gpu_walk.cuh): the -D, then the launch, or that of `check` when there is nothing to write. */
 void tess_lookup_gpu_walk(tess_gpu_layout *layout, const lookup_problem *p, const char *entry, int64_t pieces);
 

@@ -25,7 +25,7 @@ static void begin(tess_gpu_layout *layout, const lookup_problem *p, const tess_g
 
 /* ---- lookup/prepared ---- */
 
-static int64_t record_size(const lookup_problem *p) {
+int64_t tess_lookup_gpu_record_size(const lookup_problem *p) {
     int64_t real = p->compute == tess_f64 ? 8 : 4;
     return p->interpolation == TESS_INTERPOLATE_NEAREST ? p->size : real * (p->interpolation == TESS_INTERPOLATE_CUBIC ? 4 : 2);
 }
@@ -41,24 +41,27 @@ bool tess_lookup_gpu_prepared_fits(const tess_problem *base, const char **why) {
 bool tess_lookup_gpu_prepared_pays(const tess_problem *base, const char **why) {
     const lookup_problem *p = of(base);
     *why = "prepared entries pay when they stay in the caches and have more points than a quarter of their number, on lines of 512 or more";
-    return p->n * record_size(p) <= 1 << 18 && p->at.count >= p->n / 4 && (p->outer.count == 1 || p->at.count >= 512);
+    return p->n * tess_lookup_gpu_record_size(p) <= 1 << 18 && p->at.count >= p->n / 4 && (p->outer.count == 1 || p->at.count >= 512);
+}
+
+lookup_gpu_shape tess_lookup_gpu_prepared_shape(const lookup_problem *p) {
+    return (lookup_gpu_shape){2, tess_lookup_gpu_record_size(p) > 8 ? LOOKUP_GPU_LINE_THREADS : LOOKUP_GPU_THREADS}; /* measured: notes-gpu.md */
 }
 
 static void lay_prepared(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const lookup_problem *p = of(base);
-    enum { groups = 2 };
-    const int threads = record_size(p) > 8 ? LOOKUP_GPU_LINE_THREADS : LOOKUP_GPU_THREADS; /* measured: notes-gpu.md */
+    const lookup_gpu_shape s = tess_lookup_gpu_prepared_shape(p);
     int64_t table[] = {p->n, p->step, p->outer.ndim ? p->outer.stride[LOOKUP_FROM][0] : 0, p->outer.count};
     (void)device;
     begin(layout, p, &gpu_prepared);
     tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);
-    tess_lookup_gpu_lines(layout, p, groups, threads, true);
-    int64_t records = tess_gpu_reserve(layout, p->n * p->outer.count * record_size(p));
+    tess_lookup_gpu_lines(layout, p, s.groups, s.threads, true);
+    int64_t records = tess_gpu_reserve(layout, p->n * p->outer.count * tess_lookup_gpu_record_size(p));
     tess_gpu_step *step = tess_gpu_launch_of(layout, "prepare", tess_ceil_div(p->n * p->outer.count, 256), 1, 1, 256, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, records);
     tess_gpu_pass(layout, step, table, sizeof table);
-    tess_lookup_gpu_launch_lines(layout, p, "prepared", (lookup_gpu_table){.place = TESS_GPU_WORKSPACE, .offset = records}, groups, threads);
+    tess_lookup_gpu_launch_lines(layout, p, "prepared", (lookup_gpu_table){.place = TESS_GPU_WORKSPACE, .offset = records}, s.groups, s.threads);
 }
 
 /* ---- lookup/points ---- */
@@ -75,9 +78,11 @@ const tess_gpu_row tess_lookup_gpu_prepared = {.headers = tess_lookup_gpu_header
                                                .production = true,
                                                .least_arch = 80,
                                                .lay_out = lay_prepared,
+                                               .predict = tess_lookup_gpu_predict_prepared,
                                                .finish = tess_lookup_gpu_finish},
                    tess_lookup_gpu_points = {.headers = tess_lookup_gpu_headers,
                                              .production = true,
                                              .least_arch = 80,
                                              .lay_out = lay_points,
+                                             .predict = tess_lookup_gpu_predict_points,
                                              .finish = tess_lookup_gpu_finish};

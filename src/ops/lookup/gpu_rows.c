@@ -125,22 +125,28 @@ tess_status tess_lookup_gpu_finish(const tess_problem *base, const void *result,
     return tess_lookup_refuse_value(p, value, position);
 }
 
+/* Measured on an H200 (notes-gpu.md), in tables of 1 to 64 KiB. */
+lookup_gpu_shape tess_lookup_gpu_vectors_shape(const lookup_problem *p) {
+    const int64_t table = p->n * p->size, index = p->index.itemsize;
+    return (lookup_gpu_shape){.groups = table > 32768                                ? (index == 4 && table <= 131072 ? 2 : 4)
+                                        : index == 4 || (index == 2 && p->size <= 2) ? 1
+                                                                                     : 2,
+                              .threads = index == 2 && p->size == 4 ? LOOKUP_GPU_LINE_THREADS / 2 : LOOKUP_GPU_LINE_THREADS};
+}
+
 static void lay_vectors(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const lookup_problem *p = of(base);
-    /* Measured on an H200 (notes-gpu.md), in tables of 1 to 64 KiB. */
-    const int64_t table = p->n * p->size, index = p->index.itemsize;
-    const int64_t groups = table > 32768 ? (index == 4 && table <= 131072 ? 2 : 4) : index == 4 || (index == 2 && p->size <= 2) ? 1 : 2;
-    const int threads = index == 2 && p->size == 4 ? LOOKUP_GPU_LINE_THREADS / 2 : LOOKUP_GPU_LINE_THREADS;
+    const lookup_gpu_shape s = tess_lookup_gpu_vectors_shape(p);
     (void)device;
     tess_lookup_gpu_verdict(layout, p);
     tess_lookup_gpu_begin(layout, p, &gpu_vectors);
     tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);
     tess_gpu_option(layout, "-DSTEP=%d", p->step == p->size ? (int)p->size : 0);
-    tess_gpu_option(layout, "-DPAST=%d", index == 1);
-    tess_lookup_gpu_lines(layout, p, groups, threads, p->size <= 4);
+    tess_gpu_option(layout, "-DPAST=%d", p->index.itemsize == 1);
+    tess_lookup_gpu_lines(layout, p, s.groups, s.threads, p->size <= 4);
     tess_lookup_gpu_launch_lines(layout, p, "vectors",
-                                 (lookup_gpu_table){.place = TESS_GPU_IN, .step = p->step, .line = outer_stride(p, LOOKUP_FROM) / p->size}, groups,
-                                 threads);
+                                 (lookup_gpu_table){.place = TESS_GPU_IN, .step = p->step, .line = outer_stride(p, LOOKUP_FROM) / p->size}, s.groups,
+                                 s.threads);
 }
 
 /* ---- lookup/resident ---- */
@@ -164,20 +170,26 @@ static bool resident_pays(const tess_problem *base, const char **why) {
     return bytes >= (p->size <= 2 ? 64 : 160) << 10 && bytes <= 768 << 10 && p->at.count >= 1 << 25;
 }
 
+lookup_gpu_resident tess_lookup_gpu_resident_of(const lookup_problem *p, const tess_gpu_device *device) {
+    const int64_t vector = tess_lookup_gpu_vector(p), groups = vector > 8 ? 1 : 2, turn = RESIDENT_THREADS * vector * groups, per = 16 / p->size;
+    return (lookup_gpu_resident){.groups = groups,
+                                 .held = tess_min64(p->n, (device ? device->shared_block_optin : SHARED_OF_H200) / p->size) / per * per,
+                                 .blocks = tess_min64(device ? device->sms : 132, tess_ceil_div(p->at.count, turn)),
+                                 .threads = RESIDENT_THREADS};
+}
+
 static void lay_resident(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const lookup_problem *p = of(base);
-    int64_t vector = tess_lookup_gpu_vector(p), groups = vector > 8 ? 1 : 2, turn = RESIDENT_THREADS * vector * groups, per = 16 / p->size;
-    int64_t held = tess_min64(p->n, (device ? device->shared_block_optin : SHARED_OF_H200) / p->size) / per * per;
-    const int64_t block[] = {p->n, p->at.count, held};
+    const lookup_gpu_resident r = tess_lookup_gpu_resident_of(p, device);
+    const int64_t block[] = {p->n, p->at.count, r.held};
     tess_lookup_gpu_verdict(layout, p);
     tess_lookup_gpu_begin(layout, p, &gpu_resident);
     tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);
     tess_gpu_option(layout, "-DSTEP=%d", (int)p->size);
-    tess_gpu_option(layout, "-DV=%d", (int)vector);
-    tess_gpu_option(layout, "-DGROUPS=%d", (int)groups);
-    tess_gpu_option(layout, "-DTHREADS=%d", RESIDENT_THREADS);
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "resident", tess_min64(device ? device->sms : 132, tess_ceil_div(p->at.count, turn)), 1, 1,
-                                             RESIDENT_THREADS, held * p->size);
+    tess_gpu_option(layout, "-DV=%d", (int)tess_lookup_gpu_vector(p));
+    tess_gpu_option(layout, "-DGROUPS=%d", (int)r.groups);
+    tess_gpu_option(layout, "-DTHREADS=%d", r.threads);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "resident", r.blocks, 1, 1, r.threads, r.held * p->size);
     pass_call(layout, step, p, block, sizeof block);
     layout->alignment = 16;
 }
@@ -192,13 +204,15 @@ static bool shared_bytes_fit(const tess_problem *base, const char **why) {
     return p->index.itemsize == 1 && p->size == 1 && p->outer.ndim == 0 && p->n <= INT32_MAX;
 }
 
+bool tess_lookup_gpu_checks_bytes(const lookup_problem *p) { return p->outside == TESS_OUTSIDE_ERROR && (p->n < 256 || p->index.type == tess_i8); }
+
 static void lay_shared_bytes(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const lookup_problem *p = of(base);
     (void)device;
     tess_lookup_gpu_verdict(layout, p);
     tess_lookup_gpu_begin(layout, p, &gpu_shared_bytes);
     tess_gpu_option(layout, "-DTHREADS=%d", LOOKUP_GPU_LINE_THREADS);
-    tess_gpu_option(layout, "-DCHECK=%d", p->outside == TESS_OUTSIDE_ERROR && (p->n < 256 || p->index.type == tess_i8));
+    tess_gpu_option(layout, "-DCHECK=%d", tess_lookup_gpu_checks_bytes(p));
     tess_lookup_gpu_launch_lines(layout, p, "shared_bytes", (lookup_gpu_table){.place = TESS_GPU_IN, .step = p->step}, 1, LOOKUP_GPU_LINE_THREADS);
 }
 
@@ -229,13 +243,18 @@ static int64_t divisor(int64_t d) {
     return (int64_t)((uint64_t)shift << 32 | (uint32_t)(((uint64_t)1 << (31 + shift)) / (uint64_t)d + 1));
 }
 
+int64_t tess_lookup_gpu_slice_vector(const lookup_problem *p) {
+    int64_t size = 16;
+    while (p->inner.count * p->size % size != 0 || !whole_steps(p, size))
+        size /= 2;
+    return size;
+}
+
 static void lay_slice_vectors(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const lookup_problem *p = of(base);
-    int64_t slice = p->inner.count * p->size, size = 16;
+    const int64_t size = tess_lookup_gpu_slice_vector(p), per = p->inner.count * p->size / size;
     (void)device;
-    while (slice % size != 0 || !whole_steps(p, size))
-        size /= 2;
-    int64_t per = slice / size, vectors = p->outer.count * p->at.count * per;
+    int64_t vectors = p->outer.count * p->at.count * per;
     int64_t slices[] = {p->n, p->step, outer_stride(p, LOOKUP_FROM) / size, p->at.count, per, vectors, divisor(p->at.count), divisor(per)};
     tess_lookup_gpu_verdict(layout, p);
     tess_lookup_gpu_begin(layout, p, &gpu_slice_vectors);
@@ -309,9 +328,13 @@ static const tess_gpu_text index_header = {"ops/lookup/gpu_index.cuh", tess_kern
                            types_header = {"gpu/types.cuh", tess_kernel_gpu_types_cuh};
 const tess_gpu_text *const tess_lookup_gpu_headers[] = {&index_header, &lines_header, &walk_header, &place_header, &types_header, NULL};
 
-#define GATHER(name)                         \
-    static const tess_gpu_row row_##name = { \
-        .headers = tess_lookup_gpu_headers, .production = true, .least_arch = 80, .lay_out = lay_##name, .finish = tess_lookup_gpu_finish}
+#define GATHER(name)                                                                   \
+    static const tess_gpu_row row_##name = {.headers = tess_lookup_gpu_headers,        \
+                                            .production = true,                        \
+                                            .least_arch = 80,                          \
+                                            .lay_out = lay_##name,                     \
+                                            .predict = tess_lookup_gpu_predict_##name, \
+                                            .finish = tess_lookup_gpu_finish}
 GATHER(shared_bytes);
 GATHER(vectors);
 GATHER(resident);

@@ -5,10 +5,9 @@
 #include <math.h>
 #include <pthread.h>
 
-#include "gpu_rows.h"
+#include "gpu_counts.h"
 #include "lookup_cases.h"
 #include "ops/lookup/gpu_lookup.h"
-#include "vgpu/vgpu.h"
 
 static tess_context *context;
 static tess_engine engine;
@@ -213,21 +212,10 @@ static void ladder(void **state) {
     rungs = false;
 }
 
-static tess_vgpu_counters counted;
-
-static void add_counts(void *user, const tess_vgpu_launch_record *record) {
-    tess_vgpu_counters c;
-    (void)user;
-    tess_vgpu_total(record->run, &c);
-#define X(name) counted.name += c.name;
-    TESS_VGPU_COUNTER_LIST(X)
-#undef X
-}
-
 static void compare_counts(const char *row, const char *what, const tess_gpu_prediction *p) {
-#define EQUAL(word)                                      \
-    if (p->word >= 0 && p->word != (double)counted.word) \
-    fail_msg("%s, %s: %s predicted %.0f, counted %.0f", row, what, #word, p->word, (double)counted.word)
+#define EQUAL(word)                                               \
+    if (p->word >= 0 && p->word != (double)gpu_counts_total.word) \
+    fail_msg("%s, %s: %s predicted %.0f, counted %.0f", row, what, #word, p->word, (double)gpu_counts_total.word)
     EQUAL(global_ld_requests);
     EQUAL(global_ld_sectors);
     EQUAL(global_st_requests);
@@ -250,10 +238,9 @@ static void paths_count_as_predicted(void **state) {
         tess_type table;
         int64_t n, count;
     } cases[] = {{tess_f32, 36, 5000}, {tess_f64, 36, 4096}, {tess_f64, 300, 777}, {tess_u8, 36, 1000}, {tess_c128, 36, 1031}};
-    tess_vgpu_watch_options watch = {.count = true, .launched = add_counts};
     if (engine != TESS_ENGINE_VIRTUAL)
         return;
-    assert_tess_ok(tess_vgpu_watch(context, &watch));
+    gpu_counts_begin(context);
     for (int k = 0; k < TESS_COUNT(cases); k++)
         for (int path = 0; path < TESS_COUNT(names); path++)
             for (int pattern = LOOKUP_DIVERGENT; pattern <= LOOKUP_BROADCAST; pattern++) {
@@ -272,7 +259,7 @@ static void paths_count_as_predicted(void **state) {
                 assert_tess_ok(tess_plan_lookup(&plan, context, &t, &x, &o, &options));
                 plan->row->gpu->predict(plan->problem, &any);
                 tess_lookup_gpu_pattern_counts(plan->problem, (lookup_path)path, (lookup_pattern)pattern, &exact);
-                memset(&counted, 0, sizeof counted);
+                memset(&gpu_counts_total, 0, sizeof gpu_counts_total);
                 assert_tess_ok(tess_execute(plan, table, index, out, NULL));
                 compare_counts(names[path], "any index", &any);
                 compare_counts(names[path], pattern == LOOKUP_DIVERGENT ? "divergent" : "broadcast", &exact);
@@ -281,8 +268,94 @@ static void paths_count_as_predicted(void **state) {
                 free(index);
                 free(out);
             }
-    watch = (tess_vgpu_watch_options){.count = false};
-    assert_tess_ok(tess_vgpu_watch(context, &watch));
+    gpu_counts_end(context);
+}
+
+/* Production rows: what they predict of indices inside the table. Vectors and what is left, several lines, slices, axes apart, points of each method. */
+static void rows_count_as_predicted(void **state) {
+    (void)state;
+    static const struct {
+        tess_type table, index;
+        int ndim; /* of table and out; looked up along axis `axis` */
+        int64_t shape[3], count;
+        int axis;
+        tess_interpolation interpolation;
+        tess_outside outside;
+    } cases[] = {{tess_f32, tess_i32, 1, {300}, 5003, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
+                 {tess_u8, tess_u8, 1, {256}, 5003, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
+                 {tess_u8, tess_i8, 1, {100}, 3001, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
+                 {tess_u8, tess_u8, 1, {100}, 777, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_FILL},
+                 {tess_u8, tess_i8, 1, {77}, 1111, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_WRAP},
+                 {tess_i16, tess_i64, 1, {70000}, 3000, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_CLIP},
+                 {tess_f64, tess_u16, 1, {40000}, 3001, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_WRAP},
+                 {tess_c128, tess_i32, 1, {50}, 1031, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_FILL},
+                 {tess_f32, tess_i32, 2, {5, 33}, 1027, 1, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
+                 {tess_f32, tess_i32, 2, {33, 12}, 300, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
+                 {tess_u8, tess_i32, 3, {3, 33, 5}, 301, 1, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_CLIP},
+                 {tess_f32, tess_f32, 1, {300}, 5003, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_ERROR},
+                 {tess_f32, tess_f32, 2, {3, 100}, 801, 1, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_CLIP},
+                 {tess_f64, tess_f64, 1, {100}, 1001, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_ERROR},
+                 {tess_u8, tess_f32, 2, {50, 7}, 200, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_WRAP},
+                 {tess_f32, tess_f32, 1, {33}, 500, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_FILL},
+                 {tess_f32, tess_f32, 1, {33}, 501, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_ERROR},
+                 {tess_f64, tess_f32, 1, {33}, 301, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_CLIP},
+                 {tess_f64, tess_f32, 1, {33}, 301, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_WRAP},
+                 {tess_f32, tess_f32, 1, {33}, 502, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_FILL},
+                 {tess_f64, tess_f32, 1, {33}, 401, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_CLIP},
+                 {tess_u8, tess_f32, 1, {33}, 501, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_WRAP},
+                 {tess_f32, tess_f32, 1, {33}, 501, 0, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_FILL},
+                 {tess_i16, tess_f32, 1, {33}, 501, 0, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_ERROR}};
+    int compared[32] = {0};
+    if (engine != TESS_ENGINE_VIRTUAL)
+        return;
+    gpu_counts_begin(context);
+    for (int k = 0; k < TESS_COUNT(cases); k++) {
+        const int64_t n = cases[k].shape[cases[k].axis];
+        int64_t shape[3], out_shape[3], count = cases[k].count, items = 1, entries = 1;
+        for (int d = 0; d < cases[k].ndim; d++) {
+            shape[d] = cases[k].shape[d];
+            out_shape[d] = d == cases[k].axis ? count : shape[d];
+            entries *= shape[d];
+            items *= out_shape[d];
+        }
+        const size_t size = tess_type_size(cases[k].table);
+        char *table = calloc((size_t)entries, size), *out = calloc((size_t)items, size),
+             *index = calloc((size_t)count, tess_type_size(cases[k].index));
+        assert_true(table && out && index);
+        for (int64_t i = 0; i < count; i++) {
+            const int64_t number = i * 7 % tess_min64(n, cases[k].index == tess_i8 ? 100 : n);
+            if (cases[k].index == tess_f32)
+                ((float *)index)[i] = (float)number;
+            else if (cases[k].index == tess_f64)
+                ((double *)index)[i] = (double)number;
+            else
+                memcpy(index + i * (int64_t)tess_type_size(cases[k].index), &number, tess_type_size(cases[k].index));
+        }
+        DLTensor t = tess_view(table, cases[k].table, cases[k].ndim, shape, NULL), x = tess_view(index, cases[k].index, 1, &count, NULL),
+                 o = tess_view(out, cases[k].table, cases[k].ndim, out_shape, NULL);
+        for (int r = 0; r < tess_lookup_op.gpu_count; r++) {
+            const tess_strategy *row = &tess_lookup_op.gpu_rows[r];
+            tess_lookup_options options = {.struct_size = sizeof options,
+                                           .axis = cases[k].axis,
+                                           .outside = cases[k].outside,
+                                           .interpolation = cases[k].interpolation,
+                                           .call = {.engine = engine, .strategy = row->name}};
+            tess_plan *plan;
+            char what[32];
+            if (!row->gpu->production || tess_plan_lookup(&plan, context, &t, &x, &o, &options) != TESS_OK)
+                continue;
+            snprintf(what, sizeof what, "case %d", k);
+            compared[r] += gpu_counts_check(plan, table, index, out, what) > 6;
+            tess_plan_free(plan);
+        }
+        free(table);
+        free(index);
+        free(out);
+    }
+    gpu_counts_end(context);
+    for (int r = 0; r < tess_lookup_op.gpu_count; r++)
+        if (tess_lookup_op.gpu_rows[r].gpu->production && compared[r] == 0)
+            fail_msg("%s: no prediction was compared", tess_lookup_op.gpu_rows[r].name);
 }
 
 /* Threads with tables of their own share a constant variable. */
@@ -402,6 +475,7 @@ int main(void) {
                                        cmocka_unit_test(nothing_there),
                                        cmocka_unit_test(ladder),
                                        cmocka_unit_test(paths_count_as_predicted),
+                                       cmocka_unit_test(rows_count_as_predicted),
                                        cmocka_unit_test(constants_are_not_mixed_up),
                                        cmocka_unit_test(every_row_was_compared)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
