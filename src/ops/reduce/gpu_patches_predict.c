@@ -217,6 +217,10 @@ static int add(const walk *w, kind *list, int kinds, int most, kind one) {
     return kinds;
 }
 
+double tess_reduce_gpu_predict_flops(const reduce_problem *p) {
+    return !tess_reduce_gpu_any_order(p) || p->operation == TESS_NORM2 ? -1 : p->operation == TESS_MEAN ? (double)p->outputs : 0;
+}
+
 void tess_reduce_predict_patches(const tess_problem *base, tess_gpu_prediction *out) {
     enum { MOST = 256 };
     const reduce_problem *p = (const reduce_problem *)base;
@@ -249,8 +253,7 @@ void tess_reduce_predict_patches(const tess_problem *base, tess_gpu_prediction *
     }
     for (int i = 0; i < kinds; i++)
         one_block(&w, list[i].times, &list[i]);
-    const bool divided = p->operation == TESS_MEAN || p->operation == TESS_NORM2;
-    out->flops = !tess_reduce_gpu_any_order(p) || p->operation == TESS_NORM2 ? -1 : divided ? (double)p->outputs : 0;
+    out->flops = tess_reduce_gpu_predict_flops(p);
     if (outer > 0) /* the compiler reads sizes and steps of some axes at computed addresses */
         out->constant_requests = -1;
     if (p->omit) {

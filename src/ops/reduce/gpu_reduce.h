@@ -45,6 +45,18 @@ int64_t tess_reduce_gpu_word(double x);
 bool tess_reduce_gpu_packs(const reduce_problem *p);     /* what gpu_packed.cuh folds a word at a time */
 bool tess_reduce_gpu_any_order(const reduce_problem *p); /* what no order of operations can change: ANY_ORDER of gpu_tree.cuh */
 
+/* gpu_rows.c: how tree_rows shares the leaves of an output: `slots` of a block's warps with `each` leaves. */
+typedef struct tess_reduce_gpu_rows_shape {
+    int64_t vector, each, groups; /* elements of a vector; blocks of an output */
+    int warps, slots;
+    bool run, shifted, whole, ticket; /* any order; -DSHIFTED, -DWHOLE, -DTICKET */
+} tess_reduce_gpu_rows_shape;
+tess_reduce_gpu_rows_shape tess_reduce_gpu_rows_shape_of(const reduce_problem *p);
+/* gpu_rows_predict.c */
+void tess_reduce_predict_rows(const tess_problem *problem, tess_gpu_prediction *prediction);
+void tess_reduce_predict_block(const tess_problem *problem, tess_gpu_prediction *prediction);
+double tess_reduce_gpu_predict_flops(const reduce_problem *p); /* gpu_patches_predict.c: where no order matters, else -1 */
+
 /* gpu_exact.c */
 extern const tess_gpu_row tess_reduce_gpu_exact;
 bool tess_reduce_gpu_exact_fits(const tess_problem *problem, const char **why);

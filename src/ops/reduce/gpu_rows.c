@@ -129,62 +129,73 @@ static int64_t least_warps(const reduce_problem *p, bool eights) {
     return p->k <= 512 && tess_reduce_gpu_node_size(p) == 4 ? 64 : 48;
 }
 
-static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
-    const reduce_problem *p = of(problem);
-    const bool run = tess_reduce_gpu_any_order(p); /* which begins anywhere */
-    int64_t size = p->in.itemsize, vector = run ? 1 : size == 8 ? 2 : size == 4 ? 4 : 8, leaves = tess_ceil_div(p->k, REDUCE_LEAF);
-    bool ticket = p->outputs == 1 && leaves > 8;
-    int64_t warps = ticket && leaves <= FEW_LEAVES ? 4 : 8, slots = leaves > 4 ? warps : leaves > 2 ? 4 : leaves;
-    int64_t each = 1; /* bytes are folded faster the longer a warp goes on, while there are four times as many blocks as a device holds at once */
-    while (size == 1 && each < 8 && leaves >= 2 * each * warps * 1024)
-        each *= 2;
-    int64_t groups = tess_ceil_div(leaves, warps * each);
-    int64_t block[5 + 3 * (TESS_MAX_NDIM + 1)], *at = block, rest = 0;
-    (void)device;
+tess_reduce_gpu_rows_shape tess_reduce_gpu_rows_shape_of(const reduce_problem *p) {
+    tess_reduce_gpu_rows_shape s = {.run = tess_reduce_gpu_any_order(p), .each = 1}; /* a run begins anywhere */
+    const int64_t size = p->in.itemsize, leaves = tess_ceil_div(p->k, REDUCE_LEAF);
+    int64_t rest = 0;
+    s.vector = s.run ? 1 : size == 8 ? 2 : size == 4 ? 4 : 8;
+    s.ticket = p->outputs == 1 && leaves > 8;
+    s.warps = s.ticket && leaves <= FEW_LEAVES ? 4 : 8;
+    s.slots = leaves > 4 ? s.warps : leaves > 2 ? 4 : (int)leaves;
+    while (size == 1 && s.each < 8 &&
+           leaves >=
+               2 * s.each * s.warps *
+                   1024) /* bytes are folded faster the longer a warp goes on, while there are four times as many blocks as a device holds at once */
+        s.each *= 2;
+    s.groups = tess_ceil_div(leaves, s.warps * s.each);
     for (int d = 0; d < p->kept; d++)
         rest |= p->kept_stride[0][d];
-    const bool shifted = !run && size <= 2 && rest % 4 != 0;      /* small elements are too slow one by one */
-    while (!shifted && vector > 1 && rest % (vector * size) != 0) /* runs that begin anywhere */
-        vector /= 2;
+    s.shifted = !s.run && size <= 2 && rest % 4 != 0;                   /* small elements are too slow one by one */
+    while (!s.shifted && s.vector > 1 && rest % (s.vector * size) != 0) /* runs that begin anywhere */
+        s.vector /= 2;
+    s.whole = s.run || p->k >= REDUCE_LEAF;
+    return s;
+}
+
+static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const reduce_problem *p = of(problem);
+    const tess_reduce_gpu_rows_shape s = tess_reduce_gpu_rows_shape_of(p);
+    int64_t block[5 + 3 * (TESS_MAX_NDIM + 1)], *at = block;
+    (void)device;
     const bool eights =
-        vector == 8 &&
-        (shifted || (p->k >= REDUCE_LEAF && p->outputs > 1)); /* a vector of a thread is a row: half as many on their way, and more warps */
+        s.vector == 8 &&
+        (s.shifted || (p->k >= REDUCE_LEAF && p->outputs > 1)); /* a vector of a thread is a row: half as many on their way, and more warps */
     tess_gpu_unit(layout, &gpu_tree_rows);
     tess_reduce_gpu_node_options(layout, p);
     tess_gpu_option(layout, "-DKEPT=%d", p->kept);
-    tess_gpu_option(layout, "-DVECTOR=%d", (int)vector);
-    tess_gpu_option(layout, "-DSLOTS=%d", (int)slots);
-    tess_gpu_option(layout, "-DWARPS=%d", (int)warps);
-    tess_gpu_option(layout, "-DLEAVES=%d", (int)each);
-    tess_gpu_option(layout, "-DTICKET=%d", ticket);
-    tess_gpu_option(layout, "-DMANY=%d", groups > 8 * (ticket ? 32 * warps : 256));
-    tess_gpu_option(layout, "-DFEW=%d", groups <= 256);
-    tess_gpu_option(layout, "-DUNROLL=%d", run || eights ? 8 : 16);
-    tess_gpu_option(layout, "-DAT_LEAST=%d", (int)(least_warps(p, eights) / warps));
-    tess_gpu_option(layout, "-DPACKED=%d", run && tess_reduce_gpu_packs(p));
-    tess_gpu_option(layout, "-DSHIFTED=%d", shifted);
-    tess_gpu_option(layout, "-DWHOLE=%d", run || p->k >= REDUCE_LEAF);
+    tess_gpu_option(layout, "-DVECTOR=%d", (int)s.vector);
+    tess_gpu_option(layout, "-DSLOTS=%d", (int)s.slots);
+    tess_gpu_option(layout, "-DWARPS=%d", (int)s.warps);
+    tess_gpu_option(layout, "-DLEAVES=%d", (int)s.each);
+    tess_gpu_option(layout, "-DTICKET=%d", s.ticket);
+    tess_gpu_option(layout, "-DMANY=%d", s.groups > 8 * (s.ticket ? 32 * s.warps : 256));
+    tess_gpu_option(layout, "-DFEW=%d", s.groups <= 256);
+    tess_gpu_option(layout, "-DUNROLL=%d", s.run || eights ? 8 : 16);
+    tess_gpu_option(layout, "-DAT_LEAST=%d", (int)(least_warps(p, eights) / s.warps));
+    tess_gpu_option(layout, "-DPACKED=%d", s.run && tess_reduce_gpu_packs(p));
+    tess_gpu_option(layout, "-DSHIFTED=%d", s.shifted);
+    tess_gpu_option(layout, "-DWHOLE=%d", s.whole);
     *at++ = p->k;
     *at++ = p->outputs;
-    *at++ = groups;
+    *at++ = s.groups;
     *at++ = tess_reduce_gpu_word(p->ddof);
     at = tess_reduce_gpu_put_kept(at, p, p->kept);
     size_t bytes = (size_t)(at - block) * sizeof *block;
-    int64_t partial = groups > 1 ? tess_gpu_reserve(layout, p->outputs * groups * tess_reduce_gpu_node_size(p)) : 0;
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_rows", slots == warps ? p->outputs * groups : tess_ceil_div(p->outputs, warps / slots), 1,
-                                             1, (int)(32 * warps), 0);
+    int64_t partial = s.groups > 1 ? tess_gpu_reserve(layout, p->outputs * s.groups * tess_reduce_gpu_node_size(p)) : 0;
+    tess_gpu_step *step = tess_gpu_launch_of(
+        layout, "tree_rows", s.slots == s.warps ? p->outputs * s.groups : tess_ceil_div(p->outputs, s.warps / s.slots), 1, 1, (int)(32 * s.warps), 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
-    pass_ticket(layout, step, ticket);
+    pass_ticket(layout, step, s.ticket);
     tess_gpu_pass(layout, step, block, bytes);
-    if (groups > 1 && !ticket) {
-        step = tess_gpu_launch_of(layout, "finish", groups <= 256 ? tess_ceil_div(p->outputs, 8) : p->outputs, 1, 1, 256, 0);
+    if (s.groups > 1 && !s.ticket) {
+        step = tess_gpu_launch_of(layout, "finish", s.groups <= 256 ? tess_ceil_div(p->outputs, 8) : p->outputs, 1, 1, 256, 0);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
         tess_gpu_pass(layout, step, block, bytes);
     }
-    layout->alignment = vector > 1 && !shifted ? vector * size : 0;
+    layout->alignment = s.vector > 1 && !s.shifted ? s.vector * p->in.itemsize : 0;
 }
 
 /* ---- reduce/tree_block ---- */
@@ -275,9 +286,10 @@ static void lay_tree_columns(const tess_problem *problem, const tess_gpu_device 
     layout->alignment = vector > 1 ? vector * size : 0;
 }
 
-static const tess_gpu_row row_rows = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_tree_rows},
-                          row_columns = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_tree_columns},
-                          row_block = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_tree_block};
+static const tess_gpu_row
+    row_rows = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_tree_rows, .predict = tess_reduce_predict_rows},
+    row_columns = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_tree_columns},
+    row_block = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_tree_block, .predict = tess_reduce_predict_block};
 
 #define HARRIS "Harris, Optimizing parallel reduction in CUDA, NVIDIA 2007"
 #define RUNG_ROW(the_name, words, from)                                                                                                 \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * test_reduce_counts_gpu.c - proves: tree_groups and tree_patches count what their formulas say, on the virtual GPU: lengths, numbers of outputs and layouts that leave warps and
+ * test_reduce_counts_gpu.c - proves: tree_groups, tree_patches, tree_rows and tree_block count what their formulas say, on the virtual GPU: lengths, numbers of outputs and layouts that leave warps and
  * blocks incomplete and begin rows anywhere, elements and results of every size. */
 #include "gpu_counts.h"
 #include "ops/reduce/gpu_reduce.h"
@@ -160,7 +160,55 @@ static void tree_patches(void **state) {
     check_all("reduce/tree_patches", cases, TESS_COUNT(cases), false, 5);
 }
 
+/* Leaves cut and whole, one, two to four and more of them a block, by a last block and by a launch of their own; rows that begin anywhere, of every size of elements. */
+static void tree_rows(void **state) {
+    (void)state;
+    static const counted cases[] = {{TESS_SUM, tess_f32, tess_f32, 1, {100003}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f64, tess_f64, 1, {70001}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 1, {700001}, {0}, 1, {0}, 0},
+                                    {TESS_MAX, tess_f32, tess_f32, 1, {700001}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 2, {5, 1003}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 2, {5, 8192}, {0, 8196}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_f64, 2, {3, 20000}, {0, 20002}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f16, tess_f32, 2, {7, 3001}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f16, tess_f32, 2, {2, 30000}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_bf16, tess_f32, 2, {3, 9001}, {0}, 1, {1}, 0},
+                                    {TESS_PROD, tess_f64, tess_f64, 2, {3, 9001}, {0}, 1, {1}, 0},
+                                    {TESS_MEAN, tess_f32, tess_f32, 3, {3, 5, 777}, {0, 0, 780}, 1, {2}, 0},
+                                    {TESS_SUM, tess_u8, tess_u64, 2, {9, 2501}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_i32, tess_i64, 2, {3, 40001}, {0}, 1, {1}, 0},
+                                    {TESS_MAX, tess_f16, tess_f16, 2, {9, 777}, {0, 800}, 1, {1}, 0},
+                                    {TESS_MIN, tess_f64, tess_f64, 2, {2, 70001}, {0}, 1, {1}, 0},
+                                    {TESS_ARGMAX, tess_f32, tess_i64, 2, {2, 70001}, {0}, 1, {1}, 0},
+                                    {TESS_COUNT_NONZERO, tess_u8, tess_i64, 1, {200001}, {0}, 1, {0}, 0},
+                                    {TESS_MEAN, tess_i16, tess_f64, 2, {30, 301}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 2, {4, 20000}, {0}, 1, {1}, TESS_NAN_OMIT},
+                                    {TESS_SUM, tess_f64, tess_f64, 2, {5, 301}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f16, tess_f16, 2, {40, 258}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_c64, 2, {40, 258}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f16, tess_f32, 2, {4, 17000}, {0, 17001}, 1, {1}, 0},
+                                    {TESS_ARGMIN, tess_u8, tess_i64, 1, {150001}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_u8, tess_u64, 2, {2, 17100001}, {0}, 1, {1}, 0}};
+    check_all("reduce/tree_rows", cases, TESS_COUNT(cases), false, 5);
+}
+
+static void tree_block(void **state) {
+    (void)state;
+    static const counted cases[] = {{TESS_SUM, tess_f32, tess_f32, 1, {1003}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f64, tess_f64, 1, {8192}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f16, tess_f32, 1, {100001}, {0}, 1, {0}, 0},
+                                    {TESS_MAX, tess_u8, tess_u8, 1, {3001}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_i32, tess_i64, 1, {400001}, {0}, 1, {0}, 0},
+                                    {TESS_ARGMAX, tess_f64, tess_i64, 1, {20001}, {0}, 1, {0}, 0},
+                                    {TESS_NORM2, tess_f32, tess_f32, 1, {31}, {0}, 1, {0}, 0},
+                                    {TESS_MEAN, tess_f32, tess_f32, 1, {9000}, {0}, 1, {0}, TESS_NAN_OMIT},
+                                    {TESS_MEAN, tess_f64, tess_f64, 1, {9000}, {0}, 1, {0}, TESS_NAN_OMIT},
+                                    {TESS_COUNT_NONZERO, tess_f32, tess_i64, 1, {300}, {0}, 1, {0}, TESS_NAN_OMIT}};
+    check_all("reduce/tree_block", cases, TESS_COUNT(cases), false, 5);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(tree_groups), cmocka_unit_test(tree_patches)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(tree_groups), cmocka_unit_test(tree_patches), cmocka_unit_test(tree_rows),
+                                       cmocka_unit_test(tree_block)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }
