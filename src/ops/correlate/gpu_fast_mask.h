@@ -51,8 +51,26 @@ TESS_INLINE bool bytes_of(const tess_correlate_problem *p, const tess_correlate_
     return true;
 }
 
-#define ROW(name, takes, whole)                                                                                       \
+/* More of the row, such as its predictions, may follow. */
+#define ROW(name, takes, whole, ...)                                                                                  \
     bool tess_correlate_##name##_fits(const tess_problem *base, const char **why) { return takes(base, whole, why); } \
-    const tess_gpu_row tess_correlate_##name = {.headers = tess_correlate_frame_headers, .production = true, .least_arch = 80, .lay_out = lay_##name}
+    const tess_gpu_row tess_correlate_##name = {                                                                      \
+        .headers = tess_correlate_frame_headers, .production = true, .least_arch = 80, .lay_out = lay_##name, __VA_ARGS__}
+
+/* What predictions are about where no device is named. */
+TESS_INLINE const tess_gpu_device *device_meant(const tess_gpu_prediction *prediction) {
+    static const tess_gpu_device h200 = {.sms = 132, .shared_block_optin = 227 << 10, .major = 9};
+    return prediction->device ? prediction->device : &h200;
+}
+
+/* gpu_fast_rows.c: V, THREADS, STAGES, BLOCKS of gpu_strip2d.cu; rows of outputs of a block; bytes of shared memory. */
+typedef struct strip2d_shape {
+    int64_t columns, threads, stages, blocks, height, shared;
+} strip2d_shape;
+strip2d_shape tess_correlate_strip2d_of(const tess_correlate_frame *f, int64_t work, bool whole, const tess_gpu_device *device);
+
+/* gpu_strip_predict.c, gpu_line_predict.c */
+void tess_correlate_predict_strip2d(const tess_problem *base, tess_gpu_prediction *out);
+void tess_correlate_predict_strip2d_odd(const tess_problem *base, tess_gpu_prediction *out);
 
 #endif

@@ -167,12 +167,8 @@ static void lay_patch_bytes_as(const tess_problem *base, tess_gpu_layout *layout
 
 /* ---- strip2d ---- */
 
-typedef struct strip2d_shape {
-    int64_t columns, threads, stages, blocks, height, shared; /* V, THREADS, STAGES, BLOCKS */
-} strip2d_shape;
-
 /* Eight columns, as long as there are registers for their sums. */
-static strip2d_shape strip2d_of(const tess_correlate_frame *f, int64_t work, bool whole, const tess_gpu_device *device) {
+strip2d_shape tess_correlate_strip2d_of(const tess_correlate_frame *f, int64_t work, bool whole, const tess_gpu_device *device) {
     const int64_t wide = work / 4, taps = f->y.width;
     strip2d_shape s = {.columns = 8, .threads = 128};
     if (wide == 2)
@@ -212,7 +208,7 @@ static strip2d_shape strip2d_of(const tess_correlate_frame *f, int64_t work, boo
 
 bool tess_correlate_strip2d_carries(const tess_correlate_frame *f, int64_t work, const char **why) {
     static const tess_gpu_device none;
-    strip2d_shape s = strip2d_of(f, work, true, &none);
+    strip2d_shape s = tess_correlate_strip2d_of(f, work, true, &none);
     *why = "takes masks of few enough taps for its registers and for the instruction cache";
     return f->y.width > 1 && f->x.width * f->y.width * s.columns <= BODY && (f->y.width * s.columns + before(f) + after(f)) * work / 4 <= 200 &&
            s.shared <= 48 << 10 && tess_correlate_frame_parameters(f, f->pass->taps) + 8 <= PARAMETERS &&
@@ -227,7 +223,7 @@ static bool strip2d_takes(const tess_problem *base, bool whole, const char **why
 void tess_correlate_strip2d_lay(const tess_correlate_frame *given, tess_type work, bool whole, const tess_gpu_device *device, tess_gpu_layout *layout,
                                 const tess_correlate_ends *ends) {
     const tess_correlate_frame f = *given;
-    strip2d_shape s = strip2d_of(&f, (int64_t)tess_type_size(work), whole, device);
+    strip2d_shape s = tess_correlate_strip2d_of(&f, (int64_t)tess_type_size(work), whole, device);
     tess_gpu_unit(layout, &gpu_strip2d);
     tess_correlate_frame_options(layout, work, &f, whole);
     tess_gpu_option(layout, "-DKY=%d", (int)f.y.width);
@@ -285,5 +281,5 @@ ROW(patch_bytes, patch_bytes_takes, true);
 ROW(patch_bytes_odd, patch_bytes_takes, false);
 ROW(patch, patch_takes, true);
 ROW(patch_odd, patch_takes, false);
-ROW(strip2d, strip2d_takes, true);
-ROW(strip2d_odd, strip2d_takes, false);
+ROW(strip2d, strip2d_takes, true, .predict = tess_correlate_predict_strip2d);
+ROW(strip2d_odd, strip2d_takes, false, .predict = tess_correlate_predict_strip2d_odd);
