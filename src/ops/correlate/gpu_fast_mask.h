@@ -69,7 +69,29 @@ typedef struct strip2d_shape {
 } strip2d_shape;
 strip2d_shape tess_correlate_strip2d_of(const tess_correlate_frame *f, int64_t work, bool whole, const tess_gpu_device *device);
 
+/* gpu_line_rows.c: integer weights over bytes go four at a time, sums of f32 over u8 by weights times 2^24 where those are numbers. */
+enum { LINE_THREADS = 128, LINE_BESIDE = 8, LINE_WORDS = (2 * LINE_BESIDE + 1 + 3) / 4 };
+typedef struct line_shape {
+    bool bytes, raised;
+    int64_t vectors, blocks; /* a thread's, a multiprocessor's */
+    union {
+        uint32_t words[LINE_WORDS];
+        float weights[2 * LINE_BESIDE + 1];
+    } taps;
+} line_shape;
+line_shape tess_correlate_line_of(const tess_problem *base, const tess_correlate_frame *f);
+
+/* gpu_strip_predict.c: the index of the element of an axis, of a row that stands at i of n, -1: the constant; as gpu_window.cuh has them. How many arrays of the batch begin at byte i of a
+ * line of 128 bytes. */
+enum { FRAME_LINE = 128 };
+int64_t tess_correlate_frame_resolve(const tess_correlate_frame *f, int64_t i, int64_t n);
+int64_t tess_correlate_frame_resolve_x(const tess_correlate_frame *f, int64_t i);
+void tess_correlate_frame_places(const tess_correlate_frame *f, bool out, double *times);
+/* Conversions of that many elements that are operations: small integers become f32 by one each. */
+double tess_correlate_frame_conversions(const tess_correlate_frame *f, tess_type work, int64_t elements);
+
 /* gpu_strip_predict.c, gpu_line_predict.c */
+void tess_correlate_predict_line(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_strip2d(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_strip2d_odd(const tess_problem *base, tess_gpu_prediction *out);
 

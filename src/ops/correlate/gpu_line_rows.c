@@ -5,19 +5,9 @@
 
 KERNEL_TEXT(gpu_line);
 
-enum { THREADS = 128, BESIDE = 8, LONG_ROW = 1 << 16, MOST_WORDS = (2 * BESIDE + 1 + 3) / 4 };
+enum { THREADS = LINE_THREADS, BESIDE = LINE_BESIDE, LONG_ROW = 1 << 16 };
 
-/* Integer weights over bytes go four at a time, sums of f32 over u8 by weights times 2^24 where those are numbers. */
-typedef struct line_shape {
-    bool bytes, raised;
-    int64_t vectors, blocks; /* a thread's, a multiprocessor's */
-    union {
-        uint32_t words[MOST_WORDS];
-        float weights[2 * BESIDE + 1];
-    } taps;
-} line_shape;
-
-static line_shape line_of(const tess_problem *base, const tess_correlate_frame *f) {
+line_shape tess_correlate_line_of(const tess_problem *base, const tess_correlate_frame *f) {
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
     line_shape s = {.vectors = 2, .blocks = 10}; /* all as measured on an H200 */
     s.bytes = p->packed && f->in == 1 && f->pass->group == 1 && bytes_of(p, f, s.taps.words);
@@ -38,7 +28,7 @@ static bool line_takes(const tess_problem *base, bool whole, const char **why) {
         tess_ceil_div(f.x.m, 1024) > INT32_MAX)
         return false;
     *why = "makes sums of f32, or of 32 bits of bytes by bytes";
-    return work_size(base) == 4 || line_of(base, &f).bytes;
+    return work_size(base) == 4 || tess_correlate_line_of(base, &f).bytes;
 }
 
 bool tess_correlate_line_pays(const tess_problem *base, const char **why) {
@@ -49,7 +39,7 @@ bool tess_correlate_line_pays(const tess_problem *base, const char **why) {
 
 static void lay_line(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const tess_correlate_frame f = known_frame(base, 0);
-    const line_shape s = line_of(base, &f);
+    const line_shape s = tess_correlate_line_of(base, &f);
     const int64_t planes = tess_ceil_div(f.arrays, GRID), tile = s.vectors * THREADS * (16 / f.in);
     const int64_t blocks = device && device->major > 9 ? tess_min64(s.blocks, 10) : s.blocks; /* of 32 registers the assembler spills there */
     tess_gpu_unit(layout, &gpu_line);
@@ -70,4 +60,4 @@ static void lay_line(const tess_problem *base, const tess_gpu_device *device, te
         tess_gpu_pass(layout, step, s.raised ? s.taps.weights : f.pass->weights, f.pass->size);
 }
 
-ROW(line, line_takes, true);
+ROW(line, line_takes, true, .predict = tess_correlate_predict_line);

@@ -7,7 +7,7 @@
 
 #include "ops/correlate/gpu_fast_mask.h"
 
-enum { LINE = 128, SECTOR = 32 };
+enum { LINE = FRAME_LINE };
 static const int64_t origin = (int64_t)1 << 40; /* before both arrays: addresses are positive */
 
 /* The names of gpu_ring.cuh. */
@@ -35,8 +35,7 @@ static walk walk_of(const tess_correlate_frame *f, const strip2d_shape *s, bool 
     return w;
 }
 
-/* The index of the element that stands at i of n, -1: the constant; as resolve_x() of gpu_window.cuh has it. */
-static int64_t resolve(const tess_correlate_frame *f, int64_t i, int64_t n) {
+int64_t tess_correlate_frame_resolve(const tess_correlate_frame *f, int64_t i, int64_t n) {
     const bool below = i < 0;
     if (i >= 0 && i < n)
         return i;
@@ -49,8 +48,10 @@ static int64_t resolve(const tess_correlate_frame *f, int64_t i, int64_t n) {
     }
     return tess_max64(0, tess_min64(i, n - 1));
 }
-static int64_t resolve_x(const tess_correlate_frame *f, int64_t i) {
-    const int64_t group = f->pass->group, pixel = i >= 0 ? i / group : -((group - 1 - i) / group), at = resolve(f, pixel, f->x.n / group);
+
+int64_t tess_correlate_frame_resolve_x(const tess_correlate_frame *f, int64_t i) {
+    const int64_t group = f->pass->group, pixel = i >= 0 ? i / group : -((group - 1 - i) / group),
+                  at = tess_correlate_frame_resolve(f, pixel, f->x.n / group);
     return at < 0 ? -1 : at * group + (i - pixel * group);
 }
 
@@ -94,8 +95,8 @@ static void row_inside(const walk *w, int64_t x, int64_t from) {
         int64_t element[32], to[32];
         for (int lane = 0; lane < 32; lane++) {
             const int64_t i = first + lane, column = i < w->left ? i - w->left : tess_max64(uncovered, begin) + i - w->left;
-            const bool there = i < loose && column >= begin && column < end && resolve_x(w->f, column) >= 0;
-            element[lane] = there ? from + resolve_x(w->f, column) * w->size : -1;
+            const bool there = i < loose && column >= begin && column < end && tess_correlate_frame_resolve_x(w->f, column) >= 0;
+            element[lane] = there ? from + tess_correlate_frame_resolve_x(w->f, column) * w->size : -1;
             to[lane] = there ? (column - begin) * w->size : -1;
         }
         copy_elements(w, element, to);
@@ -119,7 +120,7 @@ static void row_anywhere(const walk *w, int64_t x, int64_t from, bool there) {
             int64_t place[32];
             for (int lane = 0; lane < 32; lane++) {
                 const bool single = to[lane] >= 0 && copy[lane] < 0;
-                const int64_t at = single && there ? resolve_x(w->f, column[lane] + i) : -1;
+                const int64_t at = single && there ? tess_correlate_frame_resolve_x(w->f, column[lane] + i) : -1;
                 element[lane] = at >= 0 ? from + at * w->size : -1;
                 place[lane] = at >= 0 ? to[lane] + i * w->size : -1;
                 ghost[lane] = single && at < 0 ? to[lane] + i * w->size : -1;
@@ -203,8 +204,7 @@ static void spread_row(const walk *w, int64_t x, int64_t to) {
 
 /* ---- all of them ---- */
 
-/* How many arrays begin at byte i of a line. */
-static void places_of(const tess_correlate_frame *f, bool out, double *times) {
+void tess_correlate_frame_places(const tess_correlate_frame *f, bool out, double *times) {
     for (int i = 0; i < LINE; i++)
         times[i] = i == 0;
     for (int b = 0; b < f->batch; b++) {
@@ -232,13 +232,13 @@ static void add_places(double *sum, const double *arrays, int64_t byte) {
 static void rows_of(rows *all, const tess_correlate_frame *f, int64_t height) {
     double in[LINE], out[LINE];
     *all = (rows){.turns = 0};
-    places_of(f, false, in);
-    places_of(f, true, out);
+    tess_correlate_frame_places(f, false, in);
+    tess_correlate_frame_places(f, true, out);
     for (int64_t y = 0; y < f->y.m; y += height) {
         const int64_t turns = tess_min64(height, f->y.m - y) + f->y.width - 1;
         all->turns += (double)turns * (double)f->arrays;
         for (int64_t r = 0; r < turns; r++) {
-            const int64_t row = y - f->y.before + r, at = resolve(f, row, f->y.n);
+            const int64_t row = y - f->y.before + r, at = tess_correlate_frame_resolve(f, row, f->y.n);
             if (at < 0)
                 all->constant += (double)f->arrays;
             else
@@ -249,13 +249,17 @@ static void rows_of(rows *all, const tess_correlate_frame *f, int64_t height) {
         add_places(all->out, out, y * f->y.out_stride);
 }
 
-/* Operations of a thread and turn: small integers become f32 by one each. */
+double tess_correlate_frame_conversions(const tess_correlate_frame *f, tess_type work, int64_t elements) {
+    const tess_type from = f->pass->from;
+    return work == tess_f32 && (from == tess_u8 || from == tess_i8 || from == tess_u16 || from == tess_i16) ? (double)elements : 0;
+}
+
+/* Operations of a thread and turn. */
 static double operations(const walk *w, const tess_correlate_problem *p) {
-    const tess_type from = w->f->pass->from;
-    const bool converts = p->work == tess_f32 && (from == tess_u8 || from == tess_i8 || from == tess_u16 || from == tess_i16);
-    if (converts && w->f->pass->group > w->s.columns) /* some of a window are used by none */
+    const double conversions = tess_correlate_frame_conversions(w->f, p->work, w->left + w->s.columns + w->right);
+    if (conversions > 0 && w->f->pass->group > w->s.columns) /* some of a window are used by none */
         return -1;
-    return (double)(2 * w->f->x.width * w->f->y.width * w->s.columns + (converts ? w->left + w->s.columns + w->right : 0));
+    return (double)(2 * w->f->x.width * w->f->y.width * w->s.columns) + conversions;
 }
 
 static void predict_strips(const tess_problem *base, tess_gpu_prediction *out, bool whole) {

@@ -501,7 +501,13 @@ static void counts_as_predicted(void **state) {
                                       {tess_u8, tess_u8, 2, {21, 3103}, 2, {5, 5}, TESS_BOUNDARY_NEAREST, false},
                                       {tess_f16, tess_f16, 2, {31, 2064}, 2, {6, 6}, TESS_BOUNDARY_WRAP, false},
                                       {tess_i16, tess_f32, 2, {31, 1041}, 2, {3, 9}, TESS_BOUNDARY_ZERO, false},
-                                      {tess_f32, tess_f32, 3, {3, 41, 256}, 2, {3, 3}, TESS_BOUNDARY_MIRROR, false}};
+                                      {tess_f32, tess_f32, 3, {3, 41, 256}, 2, {3, 3}, TESS_BOUNDARY_MIRROR, false},
+                                      {tess_u8, tess_u8, 1, {20003}, 1, {9}, TESS_BOUNDARY_REFLECT, false},
+                                      {tess_f16, tess_f16, 2, {3, 9008}, 1, {5}, TESS_BOUNDARY_ZERO, false},
+                                      {tess_u16, tess_u16, 2, {3, 5008}, 1, {7}, TESS_BOUNDARY_MIRROR, false},
+                                      {tess_bf16, tess_bf16, 1, {2100}, 1, {3}, TESS_BOUNDARY_MIRROR, false},
+                                      {tess_i16, tess_i16, 1, {9001}, 1, {4}, TESS_BOUNDARY_WRAP, false},
+                                      {tess_i8, tess_i8, 2, {5, 7952}, 1, {14}, TESS_BOUNDARY_NEAREST, false}};
     if (engine != TESS_ENGINE_VIRTUAL)
         return;
     gpu_counts_begin(context);
