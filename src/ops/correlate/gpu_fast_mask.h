@@ -81,15 +81,6 @@ typedef struct line_shape {
 } line_shape;
 line_shape tess_correlate_line_of(const tess_problem *base, const tess_correlate_frame *f);
 
-/* gpu_strip_predict.c: the index of the element of an axis, of a row that stands at i of n, -1: the constant; as gpu_window.cuh has them. How many arrays of the batch begin at byte i of a
- * line of 128 bytes. */
-enum { FRAME_LINE = 128 };
-int64_t tess_correlate_frame_resolve(const tess_correlate_frame *f, int64_t i, int64_t n);
-int64_t tess_correlate_frame_resolve_x(const tess_correlate_frame *f, int64_t i);
-void tess_correlate_frame_places(const tess_correlate_frame *f, bool out, double *times);
-/* Conversions of that many elements that are operations: small integers become f32 by one each. */
-double tess_correlate_frame_conversions(const tess_correlate_frame *f, tess_type work, int64_t elements);
-
 /* gpu_strip_predict.c, gpu_line_predict.c */
 void tess_correlate_predict_line(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_strip2d(const tess_problem *base, tess_gpu_prediction *out);

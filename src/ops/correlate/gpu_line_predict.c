@@ -2,7 +2,7 @@
  * gpu_line_predict.c - what correlate/line will count: a block of each kind is walked, for each place within a sector at which rows begin.
  *
  * Predicted for arrays that begin at a sector. */
-#include "ops/correlate/gpu_fast_mask.h"
+#include "ops/correlate/gpu_ring_predict.h"
 
 enum { THREADS = LINE_THREADS };
 static const int64_t origin = (int64_t)1 << 40; /* before both arrays: addresses are positive */

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_ring_predict.c - what the rows of gpu_ring.cuh have in common in their predictions: tiles of rows in shared memory, what is brought there, what is read. */
+#include <stdlib.h>
+
+#include "ops/correlate/gpu_ring_predict.h"
+
+enum { LINE = FRAME_LINE };
+
+ring_walk tess_correlate_ring_of(const tess_correlate_frame *f, int64_t columns, int64_t along, int64_t threads, bool whole,
+                                 tess_gpu_prediction *out) {
+    ring_walk w = {
+        .sum = out, .times = 1, .f = f, .columns = columns, .threads = threads, .whole = whole, .size = f->in, .left = before(f), .right = after(f)};
+    w.vector = 16 / w.size;
+    w.copy = whole ? w.vector : w.size < 4 ? 4 / w.size : 1;
+    w.spare = whole || w.size >= 4 ? 0 : w.copy;
+    w.read = tess_min64(columns, w.vector);
+    w.near_left = up_to(w.left, w.read);
+    w.near_right = up_to(w.right, w.read);
+    w.pad_left = up_to(w.near_left, whole ? 2 * w.vector : w.vector);
+    w.tile = along * columns;
+    w.row = tess_correlate_frame_ring(f, whole, w.tile, columns, w.left, w.right, 0);
+    w.pad_right = w.row - w.pad_left - w.tile;
+    return w;
+}
+
+int64_t tess_correlate_frame_resolve(const tess_correlate_frame *f, int64_t i, int64_t n) {
+    const bool below = i < 0;
+    if (i >= 0 && i < n)
+        return i;
+    switch (f->boundary) {
+    case TESS_BOUNDARY_NEAREST: i = below ? 0 : n - 1; break;
+    case TESS_BOUNDARY_REFLECT: i = below ? -1 - i : 2 * n - 1 - i; break;
+    case TESS_BOUNDARY_MIRROR: i = below ? -i : 2 * n - 2 - i; break;
+    case TESS_BOUNDARY_WRAP: i = below ? i + n : i - n; break;
+    default: return -1;
+    }
+    return tess_max64(0, tess_min64(i, n - 1));
+}
+
+int64_t tess_correlate_frame_resolve_x(const tess_correlate_frame *f, int64_t i) {
+    const int64_t group = f->pass->group, pixel = i >= 0 ? i / group : -((group - 1 - i) / group),
+                  at = tess_correlate_frame_resolve(f, pixel, f->x.n / group);
+    return at < 0 ? -1 : at * group + (i - pixel * group);
+}
+
+void tess_correlate_ring_copy_elements(const ring_walk *w, const int64_t *from, const int64_t *to) {
+    tess_gpu_count_global(w->sum, w->times, from, w->size, false);
+    if (w->size < 4)
+        tess_gpu_count_shared(w->sum, w->times, to, w->size, true);
+}
+
+bool tess_correlate_ring_reaches_edge(const ring_walk *w, int64_t x) { return x < w->pad_left || x + w->tile + w->pad_right > w->f->x.n; }
+
+void tess_correlate_ring_loose(const ring_walk *w, int64_t x, int64_t number, int64_t *from, int64_t *to) {
+    const int64_t n = w->f->x.n, begin = x - w->pad_left, end = tess_min64(x + w->tile + w->pad_right, w->f->x.m + w->right);
+    const int64_t uncovered = w->spare ? tess_max64(n / w->copy * w->copy - w->spare, 0) : n / w->copy * w->copy;
+    const int64_t column = number < w->left ? number - w->left : tess_max64(uncovered, begin) + number - w->left;
+    const bool there = number < w->left + w->copy + w->spare + w->left + w->right && column >= begin && column < end;
+    *from = there ? tess_correlate_frame_resolve_x(w->f, column) : -1;
+    *to = column - begin;
+}
+
+void tess_correlate_ring_prepare(const ring_walk *w, int64_t rows) {
+    const int64_t all = rows * w->row;
+    for (tess_gpu_kind n = {0}; tess_gpu_next_kind(&n, tess_ceil_div(all, 32), 0, 1, 1);) {
+        int64_t to[32];
+        for (int lane = 0; lane < 32; lane++)
+            to[lane] = n.at * 32 + lane < all ? (n.at * 32 + lane) * w->size : -1;
+        tess_gpu_count_shared(w->sum, w->times * n.times, to, w->size, true);
+    }
+    w->sum->barriers += w->times * (double)(w->threads / 32);
+}
+
+void tess_correlate_ring_read(const ring_walk *w, const int64_t *row, const int64_t *along) {
+    const int64_t window = w->near_left + w->columns + w->near_right, vector = w->read * w->size;
+    const int64_t begin = (w->near_left - w->left) * w->size / 4, end = tess_ceil_div((w->near_left + w->columns + w->right) * w->size, 4);
+    for (int64_t i = 0; i < window * w->size; i += vector) {
+        const int64_t first = tess_max64(begin, i / 4), used = tess_min64(end, (i + vector) / 4) - first;
+        int64_t from[32];
+        for (int lane = 0; lane < 32; lane++)
+            from[lane] = (row[lane] * w->row + w->pad_left + along[lane] * w->columns - w->near_left) * w->size + (used == 1 ? first * 4 : i);
+        tess_gpu_count_shared(w->sum, w->times, from, used == 1 ? 4 : vector, false);
+    }
+}
+
+void tess_correlate_ring_write(const ring_walk *w, const int64_t *x, const int64_t *to) {
+    const int64_t v = w->columns, size = w->f->out, m = w->f->x.m, bytes = tess_min64(16, v * size);
+    int64_t at[32];
+    for (int64_t b = 0; b < v * size; b += bytes) {
+        for (int lane = 0; lane < 32; lane++)
+            at[lane] = to[lane] >= 0 && x[lane] + v <= m ? to[lane] + b : -1;
+        tess_gpu_count_global(w->sum, w->times, at, bytes, true);
+    }
+    for (int64_t i = 0; i < v; i++) {
+        for (int lane = 0; lane < 32; lane++)
+            at[lane] = to[lane] >= 0 && x[lane] + v > m && x[lane] + i < m ? to[lane] + i * size : -1;
+        tess_gpu_count_global(w->sum, w->times, at, size, true);
+    }
+}
+
+void tess_correlate_frame_places(const tess_correlate_frame *f, bool out, double *times) {
+    for (int i = 0; i < LINE; i++)
+        times[i] = i == 0;
+    for (int b = 0; b < f->batch; b++) {
+        const tess_correlate_axis *axis = &f->pass->axis[f->batch_axis[b]];
+        const int64_t step = out ? axis->out_stride : axis->in_stride;
+        double next[LINE] = {0};
+        for (tess_gpu_kind n = {0}; tess_gpu_next_kind(&n, axis->m, 0, 0, LINE / tess_gcd(LINE, llabs(step)));)
+            for (int i = 0; i < LINE; i++)
+                next[(i + n.at * step) & (LINE - 1)] += times[i] * n.times;
+        for (int i = 0; i < LINE; i++)
+            times[i] = next[i];
+    }
+}
+
+void tess_correlate_frame_add_places(double *sum, const double *places, int64_t byte) {
+    for (int i = 0; i < LINE; i++)
+        sum[(i + byte) & (LINE - 1)] += places[i];
+}
+
+double tess_correlate_frame_conversions(const tess_correlate_frame *f, tess_type work, int64_t elements) {
+    const tess_type from = f->pass->from;
+    return work == tess_f32 && (from == tess_u8 || from == tess_i8 || from == tess_u16 || from == tess_i16) ? (double)elements : 0;
+}
