@@ -81,7 +81,14 @@ typedef struct line_shape {
 } line_shape;
 line_shape tess_correlate_line_of(const tess_problem *base, const tess_correlate_frame *f);
 
-/* gpu_strip_predict.c, gpu_line_predict.c */
+/* gpu_march_rows.c: V, R, ALONG, DOWN, THREADS, STAGES, BLOCKS of gpu_march3d.cu; planes of outputs of a block; bytes of shared memory. */
+typedef struct march3d_shape {
+    int64_t columns, rows, along, down, threads, stages, blocks, depth, shared;
+} march3d_shape;
+march3d_shape tess_correlate_march3d_of(const tess_correlate_frame *f, int64_t work, bool whole, const tess_gpu_device *device);
+
+/* gpu_strip_predict.c, gpu_line_predict.c, gpu_march_predict.c */
+void tess_correlate_predict_march3d(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_line(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_strip2d(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_strip2d_odd(const tess_problem *base, tess_gpu_prediction *out);

@@ -7,11 +7,7 @@ KERNEL_TEXT(gpu_tile1d);
 
 /* ---- march3d ---- */
 
-typedef struct march3d_shape {
-    int64_t columns, rows, along, down, threads, stages, blocks, depth, shared; /* V, R, ALONG, DOWN, THREADS, STAGES, BLOCKS */
-} march3d_shape;
-
-static march3d_shape march3d_of(const tess_correlate_frame *f, int64_t work, bool whole, const tess_gpu_device *device) {
+march3d_shape tess_correlate_march3d_of(const tess_correlate_frame *f, int64_t work, bool whole, const tess_gpu_device *device) {
     const int64_t wide = work / 4, plane = f->x.width * f->y.width;
     const bool large = f->z.width <= 3 && device->shared_block_optin >= 160 << 10; /* larger tiles: fewer rows brought twice */
     march3d_shape s = {.columns = f->in == 8 ? 2 : f->in == 4 ? 4 : 8, .rows = 4, .along = large ? 128 : f->z.width <= 3 ? 64 : 32, .stages = 3};
@@ -73,7 +69,8 @@ static bool march3d_takes(const tess_problem *base, bool whole, const char **why
     static const tess_gpu_device none, large = {.sms = 1, .shared_block_optin = SHARED};
     if (!frame_of(&f, base, 2, whole, why))
         return false;
-    const march3d_shape s = march3d_of(&f, work_size(base), whole, &none), wide = march3d_of(&f, work_size(base), whole, &large);
+    const march3d_shape s = tess_correlate_march3d_of(&f, work_size(base), whole, &none),
+                        wide = tess_correlate_march3d_of(&f, work_size(base), whole, &large);
     if (!tess_correlate_frame_planes(&f, whole, why))
         return false;
     *why = "takes masks of few enough taps for its registers, its shared memory and the instruction cache";
@@ -86,7 +83,7 @@ static bool march3d_takes(const tess_problem *base, bool whole, const char **why
 
 static void lay_march3d_as(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole) {
     tess_correlate_frame f = known_frame(base, 2);
-    const march3d_shape s = march3d_of(&f, work_size(base), whole, device);
+    const march3d_shape s = tess_correlate_march3d_of(&f, work_size(base), whole, device);
     const int64_t deep = tess_ceil_div(f.z.m, tess_max64(s.depth, 1)), across = tess_ceil_div(f.x.m, s.along * s.columns);
     tess_gpu_unit(layout, &gpu_march3d);
     tess_correlate_frame_options(layout, tess_correlate_gpu_of(base)->work, &f, whole);
@@ -167,7 +164,7 @@ static void lay_tile1d_odd(const tess_problem *base, const tess_gpu_device *devi
     lay_tile1d_as(base, layout, false);
 }
 
-ROW(march3d, march3d_takes, true);
+ROW(march3d, march3d_takes, true, .predict = tess_correlate_predict_march3d);
 ROW(march3d_odd, march3d_takes, false);
 ROW(tile1d, tile1d_takes, true);
 ROW(tile1d_odd, tile1d_takes, false);

@@ -188,6 +188,10 @@ static void predict_strips(const tess_problem *base, tess_gpu_prediction *out, b
     }
     out->constant_requests = -1;
     out->flops = each < 0 ? -1 : threads * all.turns * each;
+    if (each >= 0 && f.x.width == 1) /* an output's last term is added where it is stored, and in a strip's first rows none is */
+        out->flops -= (double)(2 * s.columns * (f.y.width - 1)) * threads * strips;
+    if (f.in == 2) /* of some masks the compiler loads words of a window, and not vectors */
+        out->shared_ld_requests = out->shared_ld_wavefronts = out->shared_ld_conflicts = -1;
     if (!whole && f.out == 8) /* which the compiler lays down by halves or whole, as it likes */
         out->shared_st_requests = out->shared_st_wavefronts = out->shared_st_conflicts = -1;
 }
