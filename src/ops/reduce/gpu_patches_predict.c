@@ -218,7 +218,11 @@ static int add(const walk *w, kind *list, int kinds, int most, kind one) {
 }
 
 double tess_reduce_gpu_predict_flops(const reduce_problem *p) {
-    return !tess_reduce_gpu_any_order(p) || p->operation == TESS_NORM2 ? -1 : p->operation == TESS_MEAN ? (double)p->outputs : 0;
+    if (!tess_reduce_gpu_any_order(p) || p->operation == TESS_NORM2)
+        return -1;
+    if (p->kind == REDUCE_ARG && p->omit) /* threads begin with a NaN, which they make */
+        return -1;
+    return p->operation == TESS_MEAN ? (double)p->outputs : 0;
 }
 
 void tess_reduce_predict_patches(const tess_problem *base, tess_gpu_prediction *out) {

@@ -188,6 +188,7 @@ static void tree_rows(void **state) {
                                     {TESS_SUM, tess_f32, tess_c64, 2, {40, 258}, {0}, 1, {1}, 0},
                                     {TESS_SUM, tess_f16, tess_f32, 2, {4, 17000}, {0, 17001}, 1, {1}, 0},
                                     {TESS_ARGMIN, tess_u8, tess_i64, 1, {150001}, {0}, 1, {0}, 0},
+                                    {TESS_ARGMAX, tess_f32, tess_i64, 2, {35, 9}, {0}, 1, {1}, TESS_NAN_OMIT},
                                     {TESS_SUM, tess_u8, tess_u64, 2, {2, 17100001}, {0}, 1, {1}, 0}};
     check_all("reduce/tree_rows", cases, TESS_COUNT(cases), false, 5);
 }
