@@ -87,7 +87,13 @@ typedef struct march3d_shape {
 } march3d_shape;
 march3d_shape tess_correlate_march3d_of(const tess_correlate_frame *f, int64_t work, bool whole, const tess_gpu_device *device);
 
-/* gpu_strip_predict.c, gpu_line_predict.c, gpu_march_predict.c */
+/* EACH and THREADS of gpu_tile1d.cu. */
+enum { TILE1D_EACH = 16 };
+int64_t tess_correlate_tile1d_threads(const tess_correlate_frame *f, bool whole);
+
+/* gpu_strip_predict.c, gpu_line_predict.c, gpu_march_predict.c, gpu_tile1d_predict.c */
+void tess_correlate_predict_tile1d(const tess_problem *base, tess_gpu_prediction *out);
+void tess_correlate_predict_tile1d_odd(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_march3d(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_line(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_strip2d(const tess_problem *base, tess_gpu_prediction *out);

@@ -110,7 +110,7 @@ static void lay_march3d_as(const tess_problem *base, const tess_gpu_device *devi
 
 /* ---- tile1d ---- */
 
-enum { EACH = 16, LONGEST = 4096 };
+enum { EACH = TILE1D_EACH };
 
 static int64_t tile1d_shared(const tess_correlate_frame *f, int64_t threads) {
     int64_t elements = up_to(up_to(before(f), EACH) + threads * EACH + after(f), EACH), size = tess_max64(f->in, f->out);
@@ -126,14 +126,15 @@ static bool tile1d_takes(const tess_problem *base, bool whole, const char **why)
            tess_ceil_div(f.x.m, 32 * EACH) <= INT32_MAX && f.arrays <= (int64_t)GRID * GRID;
 }
 
+/* Measured on an H200: small blocks where memory binds, but not more of them than there can begin in a microsecond. */
+int64_t tess_correlate_tile1d_threads(const tess_correlate_frame *f, bool whole) {
+    const int64_t wanted = f->in == 1 ? 128 : f->in == 2 || f->x.width > 48 || !whole ? 64 : 32;
+    return f->x.width > 256 && f->x.m >= 128 * EACH ? 128 : f->x.m >= wanted * EACH ? wanted : f->x.m >= 64 * EACH ? tess_min64(wanted, 64) : 32;
+}
+
 static void lay_tile1d_as(const tess_problem *base, tess_gpu_layout *layout, bool whole) {
     tess_correlate_frame f = known_frame(base, 0);
-    /* Measured on an H200: small blocks where memory binds, but not more of them than there can begin in a microsecond. */
-    const int64_t wanted = f.in == 1 ? 128 : f.in == 2 || f.x.width > 48 || !whole ? 64 : 32, planes = tess_ceil_div(f.arrays, GRID);
-    const int64_t threads = f.x.width > 256 && f.x.m >= 128 * EACH ? 128
-                            : f.x.m >= wanted * EACH               ? wanted
-                            : f.x.m >= 64 * EACH                   ? tess_min64(wanted, 64)
-                                                                   : 32;
+    const int64_t planes = tess_ceil_div(f.arrays, GRID), threads = tess_correlate_tile1d_threads(&f, whole);
     tess_gpu_unit(layout, &gpu_tile1d);
     tess_correlate_frame_options(layout, tess_correlate_gpu_of(base)->work, &f, whole);
     tess_gpu_option(layout, "-DEACH=%d", EACH);
@@ -166,5 +167,5 @@ static void lay_tile1d_odd(const tess_problem *base, const tess_gpu_device *devi
 
 ROW(march3d, march3d_takes, true, .predict = tess_correlate_predict_march3d);
 ROW(march3d_odd, march3d_takes, false);
-ROW(tile1d, tile1d_takes, true);
-ROW(tile1d_odd, tile1d_takes, false);
+ROW(tile1d, tile1d_takes, true, .predict = tess_correlate_predict_tile1d);
+ROW(tile1d_odd, tile1d_takes, false, .predict = tess_correlate_predict_tile1d_odd);
