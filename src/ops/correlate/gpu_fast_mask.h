@@ -95,6 +95,7 @@ int64_t tess_correlate_tile1d_threads(const tess_correlate_frame *f, bool whole)
 void tess_correlate_predict_tile1d(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_tile1d_odd(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_march3d(const tess_problem *base, tess_gpu_prediction *out);
+void tess_correlate_predict_march3d_odd(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_line(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_strip2d(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_strip2d_odd(const tess_problem *base, tess_gpu_prediction *out);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_march_predict.c - what correlate/march3d will count: a plane of a block's tile is walked for each kind of tile and for each place that planes have within a line.
+ * gpu_march_predict.c - what correlate/march3d and march3d_odd will count: a plane of a block's tile is walked for each kind of tile and for each place that planes have within a line.
  *
- * Planes are brought alike whether they lie inside the array or stand for one beyond it; those of constants are another matter. Predicted for arrays that begin at a line. */
+ * Planes are brought alike whether they lie inside the array or stand for one beyond it; those of constants are another matter. Predicted for arrays that begin at a line, and of march3d_odd for
+ * elements of 4 and 8 bytes. */
 #include <stdlib.h>
 
 #include "ops/correlate/gpu_ring_predict.h"
@@ -60,20 +61,58 @@ static void copy_plane(const walk *w, int64_t plane) {
         }
 }
 
+/* Where rows begin anywhere a warp copies a row, element by element; where it begins stands in shared memory. */
+static void copy_odd_plane(const walk *w, int64_t plane) {
+    const ring_walk *r = &w->ring;
+    const int64_t loose = r->left + r->copy + r->left + r->right, begin = w->x - r->pad_left;
+    for (int64_t number = 0; number < w->rows; number++) {
+        const int64_t row = row_of(w, plane, number);
+        int64_t from[32], to[32];
+        r->sum->shared_ld_requests += r->times;
+        r->sum->shared_ld_wavefronts += r->times;
+        for (int64_t at = 0; at < r->row && row >= 0; at += 32) {
+            for (int lane = 0; lane < 32; lane++) {
+                const int64_t column = begin + at + lane;
+                from[lane] = at + lane < r->row && column >= 0 && column < r->f->x.n ? row + column * r->size : -1;
+            }
+            tess_gpu_count_global(r->sum, r->times, from, r->size, false);
+        }
+        for (int64_t e = 0; e < loose && row >= 0; e += 32) {
+            for (int lane = 0; lane < 32; lane++) {
+                int64_t column;
+                tess_correlate_ring_loose(r, w->x, e + lane, &column, &to[lane]);
+                from[lane] = column >= 0 ? row + column * r->size : -1;
+            }
+            tess_gpu_count_global(r->sum, r->times, from, r->size, false);
+        }
+    }
+}
+
+/* Before the first plane; and a barrier. */
+static void begin_odd(const walk *w) {
+    const ring_walk *r = &w->ring;
+    r->sum->shared_st_requests += r->times * (double)tess_ceil_div(w->rows, 32);
+    r->sum->shared_st_wavefronts += r->times * (double)tess_ceil_div(w->rows, 32);
+    r->sum->barriers += r->times * (double)(w->s.threads / 32);
+}
+
 /* A plane of constants: a vector's elements one after another. */
 static void constant_plane(const walk *w) {
     const ring_walk *r = &w->ring;
-    const int64_t vectors = w->rows * r->row / r->vector;
+    const int64_t step = r->whole ? r->vector : 1, vectors = w->rows * r->row / step;
     for (int64_t first = 0; first < vectors; first += 32)
-        for (int64_t i = 0; i < r->vector; i++) {
+        for (int64_t i = 0; i < step; i++) {
             int64_t to[32];
             for (int lane = 0; lane < 32; lane++)
-                to[lane] = first + lane < vectors ? ((first + lane) * r->vector + i) * r->size : -1;
+                to[lane] = first + lane < vectors ? ((first + lane) * step + i) * r->size : -1;
             tess_gpu_count_shared(r->sum, r->times, to, r->size, true);
         }
 }
 
 /* ---- a turn ---- */
+
+/* The last threads of a block that is not whole warps do the last ones' work again. */
+static int64_t down_of(const walk *w, int64_t thread) { return tess_min64(thread / w->s.along, w->s.down - 1); }
 
 /* Windows of all threads. */
 static void read_plane(const walk *w, const tess_correlate_frame *f) {
@@ -82,7 +121,7 @@ static void read_plane(const walk *w, const tess_correlate_frame *f) {
             int64_t row[32], along[32];
             for (int lane = 0; lane < 32; lane++) {
                 along[lane] = (thread + lane) % w->s.along;
-                row[lane] = (thread + lane) / w->s.along * w->s.rows + i;
+                row[lane] = down_of(w, thread + lane) * w->s.rows + i;
             }
             tess_correlate_ring_read(&w->ring, row, along);
         }
@@ -103,6 +142,24 @@ static void write_plane(const walk *w, int64_t plane) {
                 }
                 tess_correlate_ring_write(&w->ring, x, to);
             }
+}
+
+/* Element by element; a column a thread that has all of its rows goes before the others. */
+static void write_odd_plane(const walk *w, int64_t plane) {
+    const tess_correlate_frame *f = w->ring.f;
+    const bool single = w->s.columns == 1;
+    for (int64_t thread = 0; thread < w->s.threads; thread += 32)
+        for (int whole = single; whole >= 0; whole--)
+            for (int64_t i = 0; i < w->s.rows; i++)
+                for (int64_t c = 0; c < w->s.columns; c++) {
+                    int64_t to[32];
+                    for (int lane = 0; lane < 32; lane++) {
+                        const int64_t row = w->y + down_of(w, thread + lane) * w->s.rows, x = w->x + (thread + lane) % w->s.along * w->s.columns;
+                        const bool all = single && row + w->s.rows <= f->y.m && x < f->x.m;
+                        to[lane] = all == whole && row + i < f->y.m && x + c < f->x.m ? plane + (row + i) * f->y.out_stride + (x + c) * f->out : -1;
+                    }
+                    tess_gpu_count_global(w->ring.sum, w->ring.times, to, f->out, true);
+                }
 }
 
 /* ---- all of them ---- */
@@ -139,15 +196,17 @@ static void one_tile(walk *w, const planes *all, double tiles) {
     for (int i = 0; i < LINE; i++) {
         r->times = tiles * all->in[i];
         if (r->times > 0)
-            copy_plane(w, origin + i);
+            (r->whole ? copy_plane : copy_odd_plane)(w, origin + i);
         r->times = tiles * all->out[i];
         if (r->times > 0)
-            write_plane(w, origin + i);
+            (r->whole ? write_plane : write_odd_plane)(w, origin + i);
     }
     r->times = tiles * all->constant;
     if (r->times > 0)
         constant_plane(w);
     r->times = tiles * all->chunks;
+    if (!r->whole)
+        begin_odd(w);
     if (tess_correlate_ring_reaches_edge(r, w->x) || w->y < f->y.before || w->y - f->y.before + w->rows > f->y.n)
         tess_correlate_ring_prepare(r, w->s.stages * w->rows);
     r->times = tiles * all->turns;
@@ -155,18 +214,32 @@ static void one_tile(walk *w, const planes *all, double tiles) {
     r->sum->barriers += r->times * (double)(w->s.threads / 32);
 }
 
-void tess_correlate_predict_march3d(const tess_problem *base, tess_gpu_prediction *out) {
+/* Without copies of whole vectors only sectors matter. */
+static void fold(double *places) {
+    for (int i = 32; i < LINE; i++) {
+        places[i % 32] += places[i];
+        places[i] = 0;
+    }
+}
+
+static void predict_tiles(const tess_problem *base, tess_gpu_prediction *out, bool whole) {
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
     const tess_correlate_frame f = known_frame(base, 2);
-    walk w = {.s = tess_correlate_march3d_of(&f, work_size(base), true, device_meant(out))};
-    w.ring = tess_correlate_ring_of(&f, w.s.columns, w.s.along, w.s.threads, true, out);
+    walk w = {.s = tess_correlate_march3d_of(&f, work_size(base), whole, device_meant(out))};
+    w.ring = tess_correlate_ring_of(&f, w.s.columns, w.s.along, w.s.threads, whole, out);
     w.rows = w.s.down * w.s.rows + f.y.width - 1;
     planes all;
     planes_of(&all, &f, w.s.depth);
-    const int64_t high = w.s.down * w.s.rows, across = tess_ceil_div(f.x.m, w.ring.tile), down = tess_ceil_div(f.y.m, high);
-    const int64_t period = LINE / tess_gcd(LINE, tess_gcd(llabs(high * f.y.in_stride), llabs(high * f.y.out_stride))),
+    if (!whole) {
+        fold(all.in);
+        fold(all.out);
+    }
+    const int64_t line = whole ? LINE : 32, high = w.s.down * w.s.rows, across = tess_ceil_div(f.x.m, w.ring.tile), down = tess_ceil_div(f.y.m, high);
+    const int64_t period = line / tess_gcd(line, tess_gcd(llabs(high * f.y.in_stride), llabs(high * f.y.out_stride))),
                   ends = 1 + tess_ceil_div(f.y.width, high);
     const double conversions = tess_correlate_frame_conversions(&f, p->work, (w.s.rows + f.y.width - 1) * (before(&f) + w.s.columns + after(&f)));
+    if (!whole && f.in < 4) /* which pass through registers */
+        return;
     tess_gpu_count_from_zero(out);
     for (tess_gpu_kind i = {0}; tess_gpu_next_kind(&i, across, 2, 3, 1);)
         for (tess_gpu_kind j = {0}; tess_gpu_next_kind(&j, down, ends, ends + 1, period);) {
@@ -182,3 +255,6 @@ void tess_correlate_predict_march3d(const tess_problem *base, tess_gpu_predictio
     if (f.in == 2) /* of some masks the compiler loads words of a window, and not vectors */
         out->shared_ld_requests = out->shared_ld_wavefronts = out->shared_ld_conflicts = -1;
 }
+
+void tess_correlate_predict_march3d(const tess_problem *base, tess_gpu_prediction *out) { predict_tiles(base, out, true); }
+void tess_correlate_predict_march3d_odd(const tess_problem *base, tess_gpu_prediction *out) { predict_tiles(base, out, false); }

@@ -166,6 +166,6 @@ static void lay_tile1d_odd(const tess_problem *base, const tess_gpu_device *devi
 }
 
 ROW(march3d, march3d_takes, true, .predict = tess_correlate_predict_march3d);
-ROW(march3d_odd, march3d_takes, false);
+ROW(march3d_odd, march3d_takes, false, .predict = tess_correlate_predict_march3d_odd);
 ROW(tile1d, tile1d_takes, true, .predict = tess_correlate_predict_tile1d);
 ROW(tile1d_odd, tile1d_takes, false, .predict = tess_correlate_predict_tile1d_odd);
