@@ -5,7 +5,7 @@
  * at a line. */
 #include "ops/transpose/gpu_predict.h"
 
-enum { LINE = 128, KINDS = 10, MOST_PLACES = 16 };
+enum { LINE = 128, KINDS = 10, MOST_PLACES = 4 };
 static const int64_t origin = (int64_t)1 << 40; /* before the array: addresses are positive */
 
 static const transpose_problem *of(const tess_problem *problem) { return (const transpose_problem *)problem; }
