@@ -141,4 +141,5 @@ static void lay_lanes(const tess_problem *problem, const tess_gpu_device *device
     tess_gpu_pass(layout, step, block, (size_t)(at - block) * sizeof *block);
 }
 
-const tess_gpu_row tess_reduce_gpu_tree_lanes = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_lanes};
+const tess_gpu_row tess_reduce_gpu_tree_lanes = {
+    .headers = headers, .production = true, .least_arch = 80, .lay_out = lay_lanes, .predict = tess_reduce_predict_lanes};

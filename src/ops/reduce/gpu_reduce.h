@@ -55,6 +55,7 @@ tess_reduce_gpu_rows_shape tess_reduce_gpu_rows_shape_of(const reduce_problem *p
 /* gpu_rows_predict.c */
 void tess_reduce_predict_rows(const tess_problem *problem, tess_gpu_prediction *prediction);
 void tess_reduce_predict_block(const tess_problem *problem, tess_gpu_prediction *prediction);
+void tess_reduce_predict_lanes(const tess_problem *problem, tess_gpu_prediction *prediction);
 double tess_reduce_gpu_predict_flops(const reduce_problem *p); /* gpu_patches_predict.c: where no order matters, else -1 */
 
 /* gpu_exact.c */

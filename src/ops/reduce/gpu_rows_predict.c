@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_rows_predict.c - what reduce/tree_rows and reduce/tree_block will count: a warp's run, or a leaf, is walked for each place within a sector at which outputs begin.
+ * gpu_rows_predict.c - what reduce/tree_rows, tree_block and tree_lanes will count: a warp's run, or a leaf, is walked for each place within a sector at which outputs begin.
  *
  * Predicted for arrays that begin at a sector. Nodes of 16 bytes are copied as two words; what goes through shared memory is not predicted of places, where it depends on the elements, nor where leaves
  * of such nodes meet in it. Flops: none where no order matters; lanes without elements are the compiler's own. */
@@ -242,5 +242,64 @@ void tess_reduce_predict_rows(const tess_problem *base, tess_gpu_prediction *out
             paired(&w, 256, s.groups);
         singles_stored(&w, 1);
     }
+    end(&w, p, w.words == 1);
+}
+
+/* ---- gpu_tree_lanes.cu ---- */
+
+/* A leaf of n elements of which the first lies at byte `from`: each thread takes its lane's, some turns at a time. */
+static void strided_leaf(const walk *w, int64_t from, int64_t n, int64_t step, bool before) {
+    for (int64_t thread = 0; thread < 256; thread += 32)
+        for (int left = 0; left < 2; left++)
+            for (int64_t j = 0; j * 256 < n; j++) {
+                int64_t load[32];
+                for (int lane = 0; lane < 32; lane++) {
+                    const int64_t over = n - thread - lane, turn = tess_gpu_turn_of(over > 0 ? tess_ceil_div(over, 256) : 0, 4, before, left, j);
+                    load[lane] = turn < 0 ? -1 : from + (thread + lane + turn * 256) * step;
+                }
+                tess_gpu_count_global(w->sum, w->times, load, w->size, false);
+            }
+}
+
+/* What the first thread does with its stack of so many nodes: what comes is at hand where it meets others, and in the end four are folded at a time, of which the sum is. */
+static void pair_in_turn(const walk *w, int64_t leaves) {
+    int64_t left = 0;
+    for (int64_t i = leaves; i > 0; i /= 2)
+        left += i % 2;
+    const int64_t folds = left - 1;
+    singles_shared(w, (double)(leaves - left + folds % 4 * 2 + folds / 4 * 5 + 1), (double)(2 * leaves - 1));
+}
+
+/* Predicted for elements along one axis, and no segments. */
+void tess_reduce_predict_lanes(const tess_problem *base, tess_gpu_prediction *out) {
+    const reduce_problem *p = (const reduce_problem *)base;
+    const int64_t leaves = tess_ceil_div(p->k, REDUCE_LEAF), rest = p->k - (leaves - 1) * REDUCE_LEAF;
+    const bool before = !tess_reduce_gpu_any_order(p) && !p->omit; /* where the turns left over go */
+    const double outputs = (double)p->outputs;
+    double begins[32];
+    int64_t at[32];
+    walk w;
+    if (p->rank != 1 || p->offsets || p->k == 0 || p->kind == REDUCE_VAR || tess_is_complex(p->in.type))
+        return;
+    begin(&w, p, out);
+    places_of(p, begins);
+    for (int i = 0; i < 32; i++) {
+        w.times = begins[i] * (double)(leaves - 1);
+        if (w.times > 0)
+            strided_leaf(&w, origin + i, REDUCE_LEAF, p->stride[0][0], before);
+        w.times = begins[i];
+        if (w.times > 0)
+            strided_leaf(&w, origin + i, rest, p->stride[0][0], before);
+    }
+    w.times = outputs;
+    singles_stored(&w, 1);
+    out->barriers = 2 * outputs * (double)(leaves * 256 / 32);
+    w.times = outputs * (double)leaves;
+    for (int lane = 0; lane < 32; lane++)
+        at[lane] = lane * w.node;
+    tess_gpu_count_shared(out, w.times * 256 / 32, at, w.node, true);
+    tess_gpu_count_shared(out, w.times * 256 / 32, at, w.node, false);
+    w.times = outputs;
+    pair_in_turn(&w, leaves);
     end(&w, p, w.words == 1);
 }

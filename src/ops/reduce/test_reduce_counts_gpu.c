@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * test_reduce_counts_gpu.c - proves: tree_groups, tree_patches, tree_rows and tree_block count what their formulas say, on the virtual GPU: lengths, numbers of outputs and layouts that leave warps and
+ * test_reduce_counts_gpu.c - proves: tree_groups, tree_patches, tree_rows, tree_block and tree_lanes count what their formulas say, on the virtual GPU: lengths, numbers of outputs and layouts that leave warps and
  * blocks incomplete and begin rows anywhere, elements and results of every size. */
 #include "gpu_counts.h"
 #include "ops/reduce/gpu_reduce.h"
@@ -208,8 +208,20 @@ static void tree_block(void **state) {
     check_all("reduce/tree_block", cases, TESS_COUNT(cases), false, 5);
 }
 
+/* Elements side by side and apart, outputs that begin anywhere, one leaf and several. */
+static void tree_lanes(void **state) {
+    (void)state;
+    static const counted cases[] = {
+        {TESS_SUM, tess_f32, tess_f32, 2, {5, 1003}, {0}, 1, {1}, 0},           {TESS_SUM, tess_f64, tess_f64, 2, {9001, 3}, {0}, 1, {0}, 0},
+        {TESS_MAX, tess_u8, tess_u8, 2, {20000, 7}, {0, 9}, 1, {0}, 0},         {TESS_SUM, tess_f16, tess_f32, 2, {3, 70001}, {0}, 1, {1}, 0},
+        {TESS_SUM, tess_i32, tess_i64, 3, {7, 300, 3}, {0}, 1, {1}, 0},         {TESS_ARGMAX, tess_f32, tess_i64, 2, {3, 9000}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_u8, tess_u64, 2, {2, 520001}, {0}, 1, {1}, 0},
+        {TESS_MEAN, tess_f32, tess_f32, 2, {4, 33}, {0}, 1, {1}, TESS_NAN_OMIT}};
+    check_all("reduce/tree_lanes", cases, TESS_COUNT(cases), false, 5);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(tree_groups), cmocka_unit_test(tree_patches), cmocka_unit_test(tree_rows),
-                                       cmocka_unit_test(tree_block)};
+                                       cmocka_unit_test(tree_block), cmocka_unit_test(tree_lanes)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }
