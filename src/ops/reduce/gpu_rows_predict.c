@@ -274,7 +274,7 @@ static void pair_in_turn(const walk *w, int64_t leaves) {
 void tess_reduce_predict_lanes(const tess_problem *base, tess_gpu_prediction *out) {
     const reduce_problem *p = (const reduce_problem *)base;
     const int64_t leaves = tess_ceil_div(p->k, REDUCE_LEAF), rest = p->k - (leaves - 1) * REDUCE_LEAF;
-    const bool before = !tess_reduce_gpu_any_order(p) && !p->omit; /* where the turns left over go */
+    const bool before = !tess_reduce_gpu_any_order(p) && !(p->omit && p->kind == REDUCE_SUM); /* where the turns left over go */
     const double outputs = (double)p->outputs;
     double begins[32];
     int64_t at[32];
