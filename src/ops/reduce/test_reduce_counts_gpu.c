@@ -211,13 +211,15 @@ static void tree_block(void **state) {
 /* Elements side by side and apart, outputs that begin anywhere, one leaf and several. */
 static void tree_lanes(void **state) {
     (void)state;
-    static const counted cases[] = {
-        {TESS_SUM, tess_f32, tess_f32, 2, {5, 1003}, {0}, 1, {1}, 0},           {TESS_SUM, tess_f64, tess_f64, 2, {9001, 3}, {0}, 1, {0}, 0},
-        {TESS_MAX, tess_u8, tess_u8, 2, {20000, 7}, {0, 9}, 1, {0}, 0},         {TESS_SUM, tess_f16, tess_f32, 2, {3, 70001}, {0}, 1, {1}, 0},
-        {TESS_SUM, tess_i32, tess_i64, 3, {7, 300, 3}, {0}, 1, {1}, 0},         {TESS_ARGMAX, tess_f32, tess_i64, 2, {3, 9000}, {0}, 1, {1}, 0},
+    static const counted cases[] = {{TESS_SUM, tess_f32, tess_f32, 2, {5, 1003}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f64, tess_f64, 2, {9001, 3}, {0}, 1, {0}, 0},
+                                    {TESS_MAX, tess_u8, tess_u8, 2, {20000, 7}, {0, 9}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f16, tess_f32, 2, {3, 70001}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_i32, tess_i64, 3, {7, 300, 3}, {0}, 1, {1}, 0},
+                                    {TESS_ARGMAX, tess_f32, tess_i64, 2, {3, 9000}, {0}, 1, {1}, 0},
                                     {TESS_PROD, tess_f32, tess_f64, 1, {38071}, {0}, 1, {0}, TESS_NAN_OMIT},
                                     {TESS_SUM, tess_u8, tess_u64, 2, {2, 520001}, {0}, 1, {1}, 0},
-        {TESS_MEAN, tess_f32, tess_f32, 2, {4, 33}, {0}, 1, {1}, TESS_NAN_OMIT}};
+                                    {TESS_MEAN, tess_f32, tess_f32, 2, {4, 33}, {0}, 1, {1}, TESS_NAN_OMIT}};
     check_all("reduce/tree_lanes", cases, TESS_COUNT(cases), false, 5);
 }
 
