@@ -103,11 +103,13 @@ TESS_INLINE v_bytes v_zip_high(int unit, v_bytes a, v_bytes b) { return x_zip_hi
 /* A copy of n bytes whose whole lines go past the caches. */
 TESS_INLINE void tess_stream_copy(char *to, const char *from, int64_t n) {
     int64_t head = tess_min64(n, -(int64_t)((uintptr_t)to) & 63);
-    memcpy(to, from, (size_t)head);
+    if (head > 0) /* a call for nothing costs as much as some lines */
+        memcpy(to, from, (size_t)head);
     for (; head + 64 <= n; head += 64)
         for (int part = 0; part < 64; part += TESS_VECTOR_BYTES)
             v_bytes_stream(to + head + part, v_bytes_load(from + head + part));
-    memcpy(to + head, from + head, (size_t)(n - head));
+    if (head < n)
+        memcpy(to + head, from + head, (size_t)(n - head));
 }
 
 /* Four vectors of L = TESS_LANES lanes each become L lines of 64 bytes: line l is lane l of from[0], from[1], from[2], from[3]. Line l is kept in

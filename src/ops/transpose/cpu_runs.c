@@ -47,15 +47,22 @@ SPREAD(16)
 SPREAD(32)
 SPREAD(64)
 
+/* Asks for all lines of a piece of a row: where rows begin within a line it has one more. */
+TESS_INLINE void ask_ahead(const char *piece, int64_t bytes) {
+    for (int64_t line = -(int64_t)((uintptr_t)piece % LINE); line < bytes; line += LINE)
+        tess_prefetch_l2(piece + line);
+}
+
 #if TESS_VECTOR_BYTES == 32 || defined(__AVX512VBMI__)
 /* Runs of 3 bytes, as many as a vector has words, from as many rows: widened to words, turned in registers, and narrowed again. */
-enum { THREE = 3, THREES = TESS_F32_LANES };
+enum { THREE = 3, THREES = TESS_F32_LANES, THREES_SIDE = 256 };
 
+/* May read up to 16 bytes more than the runs have. */
 TESS_INLINE v_f32 threes_load(const char *from) {
 #if TESS_VECTOR_BYTES == 64
     const __m512i word = _mm512_set_epi32(0x002f2e2d, 0x002c2b2a, 0x00292827, 0x00262524, 0x00232221, 0x00201f1e, 0x001d1c1b, 0x001a1918, 0x00171615,
                                           0x00141312, 0x0011100f, 0x000e0d0c, 0x000b0a09, 0x00080706, 0x00050403, 0x00020100);
-    return (v_f32)_mm512_permutexvar_epi8(word, _mm512_maskz_loadu_epi8(((__mmask64)1 << (THREE * THREES)) - 1, from));
+    return (v_f32)_mm512_permutexvar_epi8(word, _mm512_loadu_si512(from));
 #else
     const __m256i word =
         _mm256_set_epi8(-1, 15, 14, 13, -1, 12, 11, 10, -1, 9, 8, 7, -1, 6, 5, 4, -1, 11, 10, 9, -1, 8, 7, 6, -1, 5, 4, 3, -1, 2, 1, 0);
@@ -77,24 +84,36 @@ TESS_INLINE void threes_store(char *to, v_f32 v) {
 #endif
 }
 
-/* THREES rows of in, np runs each, to places `pitch` apart. */
-TESS_INLINE void spread_threes(char *to, int64_t pitch, const char *from, int64_t step, int64_t np) {
+/* THREES rows of in, np <= THREES_SIDE runs each, to places `pitch` apart. The rows pass L1 first: turned as they lie, so many lines of one set, each of which two turns need, push
+ * each other out. ahead: bytes to what is asked for meanwhile, or 0. */
+static void spread_threes(char *to, int64_t pitch, const char *in, int64_t step, int64_t np, int64_t ahead) {
+    enum { APART = THREES_SIDE * THREE + LINE };
+    _Alignas(64) char row[THREES * APART];
+    const int64_t bytes = np * THREE, whole = bytes / LINE * LINE;
     int64_t i = 0;
+    for (int k = 0; k < THREES; k++, in += step) {
+        if (ahead != 0)
+            ask_ahead(in + ahead, bytes);
+        for (int64_t line = 0; line < whole; line += LINE)
+            for (int part = 0; part < LINE; part += TESS_VECTOR_BYTES)
+                v_bytes_store(row + k * APART + line + part, v_bytes_load(in + line + part));
+        memcpy(row + k * APART + whole, in + whole, (size_t)(bytes - whole));
+    }
     for (; i + THREES <= np; i += THREES) {
         v_f32 v[THREES];
         for (int k = 0; k < THREES; k++)
-            v[k] = threes_load(from + k * step + i * THREE);
+            v[k] = threes_load(row + k * APART + i * THREE);
         v_f32_square(v);
         for (int k = 0; k < THREES; k++)
             threes_store(to + (i + k) * pitch, v[k]);
     }
     for (int k = 0; k < THREES; k++)
-        spread_4(to + i * pitch + k * THREE, pitch, from + k * step + i * THREE, THREE, np - i);
+        spread_4(to + i * pitch + k * THREE, pitch, row + k * APART + i * THREE, THREE, np - i);
 }
 #else
 enum { THREE = 3, THREES = INT32_MAX };
-TESS_INLINE void spread_threes(char *to, int64_t pitch, const char *from, int64_t step, int64_t np) {
-    (void)to, (void)pitch, (void)from, (void)step, (void)np;
+static void spread_threes(char *to, int64_t pitch, const char *in, int64_t step, int64_t np, int64_t ahead) {
+    (void)to, (void)pitch, (void)in, (void)step, (void)np, (void)ahead;
 }
 #endif
 
@@ -117,23 +136,21 @@ static int64_t stage_pitch(int64_t before, int64_t bytes, int64_t nq) { return (
 static void staged_block(const void *argument, const char *in, char *out, int64_t p, int64_t np, int64_t q, int64_t nq) {
     const runs *r = argument;
     const int64_t pitch = stage_pitch(r->before, r->bytes, r->side), bytes = np * r->bytes;
-    const int64_t rows_ahead = r->bytes == THREE ? 32 : 16; /* THREES of them are asked for before the first is used */
+    const int64_t rows_ahead = r->bytes == THREE ? 32 : 16;
     _Alignas(64) char stage[LINES_STAGE];
     (void)p;
     for (int64_t done = 0, n; done < nq; done += n, in += n * r->q_in, out += n * r->bytes) {
         n = tess_min64(nq - done, r->side);
-        for (int64_t k = 0, threes = -1; k < n; k++) {
+        for (int64_t k = 0, rows; k < n; k += rows) {
             const char *from = in + k * r->q_in;
             char *to = stage + r->before + k * r->bytes;
-            if (q + done + k + rows_ahead < r->q_size)
-                for (int64_t line = 0; line < bytes; line += 64)
-                    tess_prefetch_l2(from + rows_ahead * r->q_in + line);
-            if (k < threes)
-                continue;
-            if (r->bytes == THREE && n - k >= THREES) {
-                spread_threes(to, pitch, from, r->q_in, np);
-                threes = k + THREES;
-            } else if (r->bytes <= 4)
+            rows = r->bytes == THREE && n - k >= THREES ? THREES : 1;
+            const int64_t ahead = q + done + k + rows + rows_ahead <= r->q_size ? rows_ahead * r->q_in : 0;
+            if (ahead != 0 && rows == 1)
+                ask_ahead(from + ahead, bytes);
+            if (rows > 1)
+                spread_threes(to, pitch, from, r->q_in, np, ahead);
+            else if (r->bytes <= 4)
                 spread_4(to, pitch, from, r->bytes, np);
             else if (r->bytes <= 8)
                 spread_8(to, pitch, from, r->bytes, np);

@@ -152,7 +152,7 @@ static void short_runs(void **state) {
         tess_type type;
         int64_t rows, columns, run;
         int offset;
-    } cases[] = {{tess_u8, 1728, 1700, 3, 0}, {tess_u8, 1701, 1703, 3, 5}, {tess_u8, 1100, 1111, 7, 1},
+    } cases[] = {{tess_u8, 1728, 1700, 3, 0}, {tess_u8, 1701, 1703, 3, 5}, {tess_u8, 1701, 1728, 3, 0}, {tess_u8, 1100, 1111, 7, 1},
                  {tess_f32, 848, 849, 3, 0},  {tess_f32, 851, 848, 3, 2},  {tess_i16, 601, 603, 13, 0}};
     static const int swapped[] = {1, 0, 2};
     for (int k = 0; k < TESS_COUNT(cases); k++) {
