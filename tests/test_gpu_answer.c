@@ -198,7 +198,7 @@ static void a_wrong_kernel_is_not_used(void **state) {
     assert_int_equal(launched, after);
     assert_non_null(plan = plan_sum(context, N, NULL, NULL));
     assert_string_equal(plan->row->name, "reduce/tree_rows");
-    char text[4096];
+    char text[8192];
     assert_tess_ok(tess_explain(plan, TESS_TEXT, text, sizeof text, NULL));
     assert_non_null(strstr(text, "reduce/tree_block gave other bits than the CPU here and is not used"));
     tess_plan_free(plan);

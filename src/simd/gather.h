@@ -11,6 +11,7 @@
 
 /* As many 32-bit numbers as a v_f64 has lanes. */
 typedef int32_t h_i32 __attribute__((vector_size(TESS_VECTOR_BYTES / 2)));
+typedef uint32_t h_u32 __attribute__((vector_size(TESS_VECTOR_BYTES / 2)));
 
 /* Entries of 4 bytes. */
 TESS_INLINE v_f32 v_f32_gather(const void *base, const uint32_t *at) {

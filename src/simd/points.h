@@ -40,7 +40,6 @@ TESS_INLINE h_i32 h_i32_up_to(h_i32 v, h_i32 last) {
 #elif defined(__AVX2__)
     return (h_i32)_mm_min_epu32((__m128i)v, (__m128i)last);
 #else
-    typedef uint32_t h_u32 __attribute__((vector_size(TESS_VECTOR_BYTES / 2)));
     const h_i32 less = (h_u32)v < (h_u32)last;
     return (v & less) | (last & ~less);
 #endif

@@ -3,6 +3,7 @@
  * halving tree; many of them, turned so that term j of every row lies in one vector, halve together and their results come out side by side. */
 #include <string.h>
 
+#include "ops/reduce/short_dense.h"
 #include "ops/reduce/short_extremes.h"
 #include "ops/reduce/short_kinds.h"
 #include "ops/reduce/short_lines.h"
@@ -14,32 +15,30 @@
 #include "simd/gather.h"
 #include "simd/tile.h"
 
-enum { AHEAD = 4096 }; /* bytes, at least */
-
 /* Tiles of a line a side, then of 16 bytes a side, the last ones over part of those before; what is narrower element by element. */
-#define TURN(S)                                                                                                                \
-    TILE_OF(S, false)                                                                                                          \
-    static TESS_NOINLINE void small_tile_##S(char *to, int64_t to_step, const char *from, int64_t from_step) {                 \
-        small_tile_generic(S, to, to_step, from, from_step);                                                                   \
-    }                                                                                                                          \
-    static void tiles_##S(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t columns) {     \
-        const int64_t shorter = tess_min64(rows, columns), side = shorter >= 64 / S ? 64 / S : shorter >= 16 / S ? 16 / S : 1; \
-        const int64_t next = tess_max64(AHEAD, ROWS * from_step); /* the rows of the next turn, no nearer */                   \
-        const bool near = from_step >= 0 && from_step <= 1024;    /* what lies some rows ahead will be wanted soon */          \
-        for (int64_t r = 0; r < rows; r += side) {                                                                             \
-            r = tess_min64(r, rows - side);                                                                                    \
-            for (int64_t c = 0; c < columns; c += side) {                                                                      \
-                c = tess_min64(c, columns - side);                                                                             \
-                char *d = to + c * to_step + r * S;                                                                            \
-                const char *s = from + r * from_step + c * S;                                                                  \
-                if (side == 64 / S)                                                                                            \
-                    tile_##S(d, to_step, s, from_step, near ? s + next : NULL, false);                                         \
-                else if (side > 1)                                                                                             \
-                    small_tile_##S(d, to_step, s, from_step);                                                                  \
-                else                                                                                                           \
-                    memcpy(d, s, S);                                                                                           \
-            }                                                                                                                  \
-        }                                                                                                                      \
+#define TURN(S)                                                                                                                      \
+    TILE_OF(S, false)                                                                                                                \
+    static TESS_NOINLINE void small_tile_##S(char *to, int64_t to_step, const char *from, int64_t from_step) {                       \
+        small_tile_generic(S, to, to_step, from, from_step);                                                                         \
+    }                                                                                                                                \
+    static void tiles_##S(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t columns) {           \
+        const int64_t shorter = tess_min64(rows, columns), side = shorter >= 64 / S ? 64 / S : shorter >= 16 / S ? 16 / S : 1;       \
+        const int64_t next = tess_max64(reduce_short_ahead(), ROWS * from_step); /* the rows of the next turn, no nearer */          \
+        const bool near = from_step >= 0 && from_step <= 1024;                   /* what lies some rows ahead will be wanted soon */ \
+        for (int64_t r = 0; r < rows; r += side) {                                                                                   \
+            r = tess_min64(r, rows - side);                                                                                          \
+            for (int64_t c = 0; c < columns; c += side) {                                                                            \
+                c = tess_min64(c, columns - side);                                                                                   \
+                char *d = to + c * to_step + r * S;                                                                                  \
+                const char *s = from + r * from_step + c * S;                                                                        \
+                if (side == 64 / S)                                                                                                  \
+                    tile_##S(d, to_step, s, from_step, near ? s + next : NULL, false);                                               \
+                else if (side > 1)                                                                                                   \
+                    small_tile_##S(d, to_step, s, from_step);                                                                        \
+                else                                                                                                                 \
+                    memcpy(d, s, S);                                                                                                 \
+            }                                                                                                                        \
+        }                                                                                                                            \
     }
 TURN(1)
 TURN(2)
@@ -48,16 +47,11 @@ TURN(8)
 
 #define turn_1 tiles_1
 #define turn_2 tiles_2
-#define turn_8 tiles_8
 /* Rows of less than 16 bytes: a vector is gathered down each of their columns. */
 static void turn_4(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t columns) {
     v_i32 offsets;
-#if defined(__AVX512F__)
-    if (columns == 3 && from_step == 12 && rows == ROWS) {
-        turn_threes(to, to_step, from);
+    if (from_step == columns * 4 && rows == ROWS && turn_dense_4(to, to_step, from, columns))
         return;
-    }
-#endif
     if (TESS_VECTOR_BYTES == 16 || columns > 3 || rows < TESS_F32_LANES || from_step < 0 || from_step > 1 << 20) {
         tiles_4(to, to_step, from, from_step, rows, columns);
         return;
@@ -68,10 +62,15 @@ static void turn_4(char *to, int64_t to_step, const char *from, int64_t from_ste
         r = tess_min64(r, rows - TESS_F32_LANES);
         for (int64_t c = 0; c < columns; c++) {
             const v_i32 v = v_i32_gather_bytes(from + r * from_step + c * 4, offsets);
-            tess_prefetch_l2(from + r * from_step + AHEAD + c * 64);
+            tess_prefetch_l2(from + r * from_step + reduce_short_ahead() + c * 64);
             memcpy(to + c * to_step + r * 4, &v, sizeof v);
         }
     }
+}
+
+static void turn_8(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t columns) {
+    if (from_step != columns * 8 || from_step >= 64 || rows != ROWS || !turn_dense_8(to, to_step, from, columns))
+        tiles_8(to, to_step, from, from_step, rows, columns);
 }
 
 #define SHORT(name, type, turn)                                                                      \

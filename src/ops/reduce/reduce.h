@@ -4,6 +4,7 @@
 #define TESS_OPS_REDUCE_H
 
 #include "core/convert.h"
+#include "core/maker.h"
 #include "core/strategy.h"
 #include "ops/reduce/tree.h"
 
@@ -234,6 +235,9 @@ typedef struct reduce_short_kernels {
      * 16 bytes of elements. ahead: where as many bytes as the rows have are asked for meanwhile, or NULL. */
     void (*lines[3])(char *to, const char *rows, int64_t step, int64_t count, int64_t k, const char *end, const char *ahead);
 } reduce_short_kernels;
+
+/* Bytes from rows that are turned to those that are asked for meanwhile: nothing else sees that they follow each other. */
+TESS_INLINE int64_t reduce_short_ahead(void) { return tess_cpu_is_zen5() ? 8192 : 4096; }
 
 /* Rows that are turned at once: what fills a line, no fewer than 16. */
 TESS_INLINE int64_t reduce_short_rows(int64_t itemsize) { return itemsize == 1 ? 64 : itemsize == 2 ? 32 : REDUCE_SHORT_ROWS; }

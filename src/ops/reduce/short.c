@@ -5,6 +5,7 @@
 
 #include "core/parallel.h"
 #include "ops/reduce/walk.h"
+#include "simd/lanes.h"
 #include "simd/simd.h"
 
 enum { CHUNK = 256 }; /* outputs whose results wait in L1 for one conversion */
@@ -14,8 +15,8 @@ typedef struct short_job {
     const tess_run *run;
     const reduce_kernels *kernels;
     tess_row_storer storer;
-    int64_t width, chunks; /* along the last kept axis */
-    bool stream;           /* finished sums go past the caches */
+    int64_t acc_size, width, chunks; /* the last two along the last kept axis */
+    bool past, stream;               /* results go past the caches; finished sums as they come */
 } short_job;
 
 /* What is known of the outputs of a chunk before they are finished. */
@@ -53,7 +54,7 @@ static void fold(const short_job *job, chunk *to, int64_t i, const char *rows, i
     const reduce_short_kernels *brief = job->kernels->brief;
     const tess_type in = p->in.type;
     const int64_t k = p->k;
-    char *value = to->value + i * (int64_t)tess_type_size(p->acc);
+    char *value = to->value + i * job->acc_size;
     if (p->kind == REDUCE_SUM && p->map == REDUCE_PLAIN && in == p->acc && brief->add[in]) {
         brief->add[in](value, rows, step, count, k);
         return;
@@ -63,7 +64,7 @@ static void fold(const short_job *job, chunk *to, int64_t i, const char *rows, i
         return;
     _Alignas(64) char terms[REDUCE_LANES * REDUCE_SHORT_ROWS * sizeof(double)];
     if (p->in.itemsize <= 2) {
-        const char *ahead = step == k * p->in.itemsize ? rows + tess_max64(4096, count * step) : NULL;
+        const char *ahead = step == k * p->in.itemsize ? rows + tess_max64(reduce_short_ahead(), count * step) : NULL;
         brief->lines[p->in.itemsize](terms, rows, step, count, k, end, ahead);
     } else {
         const int64_t line = REDUCE_SHORT_ROWS * p->in.itemsize;
@@ -88,8 +89,10 @@ static void fold(const short_job *job, chunk *to, int64_t i, const char *rows, i
 }
 
 /* Values of the chunk to an output of their own type. */
-static void put_own(char *out, int64_t step, const chunk *c, int64_t size, int64_t m) {
-    if (step == size)
+static void put_own(const short_job *job, char *out, int64_t step, const chunk *c, int64_t size, int64_t m) {
+    if (job->past)
+        tess_stream_copy(out, c->value, m * size);
+    else if (step == size)
         memcpy(out, c->value, (size_t)(m * size));
     else
         for (int64_t i = 0; i < m; i++)
@@ -106,8 +109,11 @@ static int64_t whole(const short_job *job, chunk *c, const char *rows, int64_t i
     char *to = job->stream ? out : c->value;
     int64_t done = 0;
     if (own && tiny) {
-        done = brief->tiny[p->in.type](c->value, rows, m, p->k, p->order.smallest ? REDUCE_TINY_LEAST : REDUCE_TINY_GREATEST, false);
-        put_own(out, out_step, c, p->in.itemsize, done);
+        const bool apart = out_step != p->in.itemsize;
+        done =
+            brief->tiny[p->in.type](apart ? c->value : out, rows, m, p->k, p->order.smallest ? REDUCE_TINY_LEAST : REDUCE_TINY_GREATEST, job->past);
+        if (apart)
+            put_own(job, out, out_step, c, p->in.itemsize, done);
         return done;
     }
     if (sum && tiny)
@@ -125,7 +131,7 @@ static void put_elements(const short_job *job, chunk *c, char *out, int64_t step
     const reduce_problem *p = job->p;
     const int64_t size = p->in.itemsize;
     job->kernels->brief->elements[p->in.type](c->value, m, p->order.smallest);
-    put_own(out, step, c, size, m);
+    put_own(job, out, step, c, size, m);
 }
 
 /* The finished values of m outputs as a row. */
@@ -144,6 +150,8 @@ static const void *finish(const short_job *job, chunk *c, int64_t m) {
     case REDUCE_SUM:
         if (p->operation == TESS_MEAN)
             brief->means[p->acc](c->value, m, p->k);
+        else if (p->operation == TESS_NORM2)
+            brief->variances((double *)(void *)c->value, m, 1, true);
         else
             tess_reduce_finish_row(p, c->value, p->k, NULL, m);
         return c->value;
@@ -161,6 +169,18 @@ static const void *finish(const short_job *job, chunk *c, int64_t m) {
         memcpy(c->value + (size_t)i * size, &value, size);
     }
     return c->value;
+}
+
+/* Finished values of m outputs to their type and place. */
+static void put(const short_job *job, char *out, int64_t step, const void *values, int64_t m) {
+    const int64_t size = job->p->out.itemsize;
+    _Alignas(64) char converted[CHUNK * sizeof(double)];
+    if (!job->past || size > (int64_t)sizeof(double)) {
+        job->storer(out, step, values, m);
+        return;
+    }
+    job->storer(converted, size, values, m);
+    tess_stream_copy(out, converted, m * size);
 }
 
 static void chunk_tasks(void *argument, int64_t begin, int64_t end, int number) {
@@ -188,13 +208,13 @@ static void chunk_tasks(void *argument, int64_t begin, int64_t end, int number) 
         for (int64_t i = 0; i < m; i += at_once) {
             const char *rows = job->run->in + in_offset + i * in_step;
             for (int64_t at = 0; dense && at < at_once * in_step; at += 64)
-                tess_prefetch_l2(rows + 4096 + at);
+                tess_prefetch_l2(rows + reduce_short_ahead() + at);
             fold(job, &results, i, rows, in_step, tess_min64(at_once, m - i), behind);
         }
         if (own)
             put_elements(job, &results, job->run->out + out_offset, out_step, m);
         else
-            job->storer(job->run->out + out_offset, out_step, finish(job, &results, m), m);
+            put(job, job->run->out + out_offset, out_step, finish(job, &results, m), m);
     }
 }
 
@@ -204,12 +224,14 @@ tess_status tess_reduce_short(const tess_problem *problem, const tess_run *run) 
                      .run = run,
                      .kernels = tess_reduce_kernels_for(run->slot),
                      .storer = tess_storer(run->slot, p->result, p->out.type),
+                     .acc_size = (int64_t)tess_type_size(p->acc),
                      .width = p->kept_size[p->kept - 1]};
     if (p->outputs == 0)
         return TESS_OK;
-    job.stream = p->acc == p->out.type && p->result == p->out.type && p->outputs * p->out.itemsize > 8 << 20 &&
-                 p->kept_stride[1][p->kept - 1] == p->out.itemsize && (uintptr_t)run->out % 64 == 0 &&
-                 (p->outputs == job.width || job.width * p->out.itemsize % 64 == 0);
+    const bool large = p->outputs * p->out.itemsize > 8 << 20 && p->kept_stride[1][p->kept - 1] == p->out.itemsize && (uintptr_t)run->out % 64 == 0 &&
+                       (p->outputs == job.width || job.width * p->out.itemsize % 64 == 0);
+    job.past = large && p->k * p->in.itemsize <= 4 * p->out.itemsize; /* a few results among many elements: a tenth slower (Zen 5) */
+    job.stream = large && p->acc == p->out.type && p->result == p->out.type;
     job.chunks = tess_ceil_div(job.width, CHUNK);
     const int64_t tasks = p->outputs / job.width * job.chunks, terms = tess_min64(CHUNK, job.width) * tess_max64(1, p->k);
     const int64_t grain = reduce_grain(tasks, terms * p->in.itemsize, run->threads, tess_max64(1, (1 << 16) / (CHUNK * tess_max64(1, p->k))));

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ops/reduce/keys.h"
+#include "simd/gather.h"
 #include "simd/simd.h"
 
 enum { ROWS = REDUCE_SHORT_ROWS };
@@ -30,18 +31,34 @@ enum { ROWS = REDUCE_SHORT_ROWS };
 HALVE(f32, float)
 HALVE(f64, double)
 
-#define INTEGERS(name, type)                                                          \
+#define INTEGERS(name, half)                                                          \
     static void short_integers_##name(uint64_t *sums, const void *terms, int64_t k) { \
-        const type(*restrict from)[ROWS] = terms;                                     \
-        uint64_t sum[ROWS] = {0};                                                     \
-        for (int64_t j = 0; j < k; j++)                                               \
-            for (int i = 0; i < ROWS; i++)                                            \
-                sum[i] += (uint64_t)from[j][i];                                       \
-        memcpy(sums, sum, sizeof sum);                                                \
+        for (int row = 0; row < ROWS; row += TESS_F64_LANES) {                        \
+            const char *p = (const char *)terms + row * 4;                            \
+            v_i64 sum = {0};                                                          \
+            half x;                                                                   \
+            for (int64_t j = 0; j < k; j++, p += ROWS * 4) {                          \
+                memcpy(&x, p, sizeof x);                                              \
+                sum += __builtin_convertvector(x, v_i64);                             \
+            }                                                                         \
+            memcpy(sums + row, &sum, sizeof sum);                                     \
+        }                                                                             \
     }
-INTEGERS(u32, uint32_t)
-INTEGERS(i32, int32_t)
-INTEGERS(64, uint64_t)
+INTEGERS(u32, h_u32)
+INTEGERS(i32, h_i32)
+
+static void short_integers_64(uint64_t *sums, const void *terms, int64_t k) {
+    enum { LINE = ROWS * 8 };
+    for (int part = 0; part < LINE; part += TESS_VECTOR_BYTES) {
+        const char *p = (const char *)terms + part;
+        v_u64 sum = {0}, x;
+        for (int64_t j = 0; j < k; j++, p += LINE) {
+            memcpy(&x, p, sizeof x);
+            sum += x;
+        }
+        memcpy((char *)sums + part, &sum, sizeof sum);
+    }
+}
 
 /* The greatest value of every row by the processor's maximum; false when only keys can tell. */
 #define QUICK_ROWS(name, type, vector, mask, low)                                                                                         \
@@ -162,7 +179,9 @@ EXTREMES(i64, int64_t, uint64_t)
         else                                                                                            \
             key_rows_##name(best, at, terms, k, (reduce_order){.numeric = true});                       \
         for (int i = 0; i < ROWS; i++)                                                                  \
-            places[i] = order.omit && best[i] == none ? -1 : (int64_t)at[i];                            \
+            places[i] = (int64_t)at[i];                                                                 \
+        for (int i = 0; order.omit && i < ROWS; i++)                                                    \
+            places[i] = best[i] == none ? -1 : places[i];                                               \
     }
 PLACES(f32, int32_t, uint32_t)
 PLACES(f64, int64_t, uint64_t)

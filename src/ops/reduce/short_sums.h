@@ -108,18 +108,6 @@ SUM_ROWS(f64, double, __m512d, pd, 32)
 #define sum_most_f64(few, to, rows, step, k, ahead) (few ? sum_rows_f64_16 : sum_rows_f64_32)(to, rows, step, k, ahead)
 SUM_IN_REGISTERS(f32, float)
 SUM_IN_REGISTERS(f64, double)
-
-/* Sixteen rows of three elements without gaps as three vectors: gathers take a clock an element. */
-TESS_INLINE void turn_threes(char *to, int64_t to_step, const char *from) {
-    const __m512i a = _mm512_loadu_si512(from), b = _mm512_loadu_si512(from + 64), c = _mm512_loadu_si512(from + 128);
-    const __m512i place = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    for (int g = 0; g < 3; g++) {
-        const __m512i at = _mm512_add_epi32(_mm512_mullo_epi32(place, _mm512_set1_epi32(3)), _mm512_set1_epi32(g)); /* constants */
-        const __mmask16 late = _mm512_cmpge_epi32_mask(at, _mm512_set1_epi32(32));
-        const __m512i early = _mm512_permutex2var_epi32(a, at, b);
-        _mm512_storeu_si512(to + g * to_step, _mm512_mask_permutexvar_epi32(early, late, at, c));
-    }
-}
 #else
 #define sum_in_registers_f32(to, rows, step, count, k) false
 #define sum_in_registers_f64(to, rows, step, count, k) false

@@ -8,7 +8,7 @@
 #define TESS_OPS_REDUCE_SHORT_TINY_H
 
 #include "core/maker.h"
-#include "ops/reduce/reduce.h"
+#include "ops/reduce/short_dense.h"
 #include "simd/simd.h"
 #include "simd/touch.h"
 
@@ -34,18 +34,9 @@ TESS_INLINE __m512d tiny_halve_f64(__m512d a, __m512d b, const int k, const redu
     return tiny_join_f64(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b), fold);
 }
 
-/* Term g of sixteen rows of three, of eight. */
-TESS_INLINE __m512 tiny_third_f32(const __m512 *v, const int g) {
-    const __m512i at =
-        _mm512_setr_epi32(g, g + 3, g + 6, g + 9, g + 12, g + 15, g + 18, g + 21, g + 24, g + 27, g + 30, g + 33, g + 36, g + 39, g + 42, g + 45);
-    const __mmask16 late = g == 2 ? 0xfc00 : 0xf800; /* from place 32 on */
-    return _mm512_mask_permutexvar_ps(_mm512_permutex2var_ps(v[0], at, v[1]), late, at, v[2]);
-}
-TESS_INLINE __m512d tiny_third_f64(const __m512d *v, const int g) {
-    const __m512i at = _mm512_setr_epi64(g, g + 3, g + 6, g + 9, g + 12, g + 15, g + 18, g + 21);
-    const __mmask8 late = g == 0 ? 0xc0 : 0xe0; /* from place 16 on */
-    return _mm512_mask_permutexvar_pd(_mm512_permutex2var_pd(v[0], at, v[1]), late, at, v[2]);
-}
+/* Term g of as many rows of three as a vector has lanes. */
+TESS_INLINE __m512 tiny_third_f32(const __m512 *v, const int g) { return (__m512)dense_third_4((__m512i)v[0], (__m512i)v[1], (__m512i)v[2], g); }
+TESS_INLINE __m512d tiny_third_f64(const __m512d *v, const int g) { return (__m512d)dense_third_8((__m512i)v[0], (__m512i)v[1], (__m512i)v[2], g); }
 
 /* Where row i of a vector's is in the end. */
 TESS_INLINE __m512i tiny_order_f32(const int k) {
@@ -68,8 +59,8 @@ TESS_INLINE __m512i tiny_order_f64(const int k) {
     }                                                                                                                                         \
     TESS_INLINE int64_t tiny_loop_##name(type *to, const char *p, int64_t count, const int k, const reduce_tiny_fold fold, bool stream) {     \
         enum { LANES = 64 / sizeof(type), AWKWARD = 0x85 };                                                                                   \
-        const bool ordered = fold == REDUCE_TINY_LEAST || fold == REDUCE_TINY_GREATEST, ahead = tess_cpu_asks_ahead(),                        \
-                   pages = tess_cpu_reads_halves();                                                                                           \
+        const bool ordered = fold == REDUCE_TINY_LEAST || fold == REDUCE_TINY_GREATEST, pages = tess_cpu_reads_halves();                      \
+        const int64_t ahead = tess_cpu_is_zen5() ? 12288 : tess_cpu_asks_ahead() ? 2048 : 0;                                                  \
         int64_t i = 0;                                                                                                                        \
         for (; i + LANES <= count; i += LANES, p += 64 * k) {                                                                                 \
             vector v[8];                                                                                                                      \
@@ -77,8 +68,8 @@ TESS_INLINE __m512i tiny_order_f64(const int k) {
             if (pages)                                                                                                                        \
                 tess_ask_page(p, 64 * k);                                                                                                     \
             _Pragma("GCC unroll 8") for (int m = 0; m < k; m++) {                                                                             \
-                if (ahead)                                                                                                                    \
-                    tess_prefetch_l2(p + 2048 + 64 * m);                                                                                      \
+                if (ahead != 0)                                                                                                               \
+                    tess_prefetch_l2(p + ahead + 64 * m);                                                                                     \
                 v[m] = _mm512_loadu_##letters(p + 64 * m);                                                                                    \
                 if (ordered)                                                                                                                  \
                     awkward |= _mm512_fpclass_##letters##_mask(v[m], AWKWARD);                                                                \

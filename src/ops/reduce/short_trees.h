@@ -147,7 +147,7 @@ static void short_means_f64(void *row, int64_t n, int64_t k) {
         x[i] /= (double)k;
 }
 static void short_variances(double *m2, int64_t n, double divisor, bool roots) {
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; divisor != 1 && i < n; i++)
         m2[i] /= divisor;
     for (int64_t i = 0; roots && i < n; i++)
         m2[i] = sqrt(m2[i]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_reduce_tiny.c - proves that sums, means and extremes of rows of 1 to 9 elements without gaps have the reference's bits on every context: of finite numbers, with NaNs and zeros of
- * both signs here and there, into outputs with and without gaps, and past the caches. */
+ * both signs here and there, into outputs with and without gaps, and past the caches; other kinds past the caches. */
 #include "cpu_contexts.h"
 
 #include <math.h>
@@ -69,7 +69,50 @@ static void past_the_caches(void **state) {
     compare(tess_f64, (1 << 20) + 100, 4, 1, &random, 50000, context_count - 1);
 }
 
+/* The other kinds, whose results are converted on their way; rows of some few elements, which are turned as whole vectors, and of others. */
+static void other_kinds_past_the_caches(void **state) {
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+        int64_t k;
+    } cases[] = {{TESS_NORM2, tess_f32, tess_f32, 3},         {TESS_NORM2, tess_f64, tess_f64, 4},   {TESS_VAR, tess_f32, tess_f64, 8},
+                 {TESS_NORM1, tess_f32, tess_f32, 2},         {TESS_ARGMAX, tess_f32, tess_i64, 4},  {TESS_ARGMIN, tess_f64, tess_i64, 2},
+                 {TESS_COUNT_NONZERO, tess_f32, tess_i64, 5}, {TESS_SUM, tess_u8, tess_u64, 16},     {TESS_SUM, tess_i32, tess_i64, 8},
+                 {TESS_SUM, tess_u32, tess_u64, 4},           {TESS_SUM, tess_i64, tess_i64, 3},     {TESS_MAX, tess_i32, tess_i32, 4},
+                 {TESS_MEAN, tess_u16, tess_f64, 7},          {TESS_NORM_INF, tess_f32, tess_f32, 3}};
+    uint64_t random = 33;
+    (void)state;
+    for (int c = 0; c < TESS_COUNT(cases); c++) {
+        int64_t size = (int64_t)tess_type_size(cases[c].out), rows = (8 << 20) / size + 100, count = rows * cases[c].k;
+        const int64_t bytes = count * (int64_t)tess_type_size(cases[c].in);
+        char *in = aligned_alloc(64, (size_t)(bytes + 63) / 64 * 64), *out = aligned_alloc(64, (size_t)(rows * size + 63) / 64 * 64);
+        char *expected = malloc((size_t)(rows * size));
+        assert_true(in && out && expected);
+        if (cases[c].in == tess_f32 || cases[c].in == tess_f64)
+            fill(in, cases[c].in, count, &random, 50000);
+        else
+            for (int64_t i = 0; i < bytes; i++)
+                in[i] = (char)hostile_between(&random, 0, 255);
+        const DLTensor x = tess_view(in, cases[c].in, 2, (int64_t[]){rows, cases[c].k}, NULL), y = tess_view(out, cases[c].out, 1, &rows, NULL),
+                       e = tess_view(expected, cases[c].out, 1, &rows, NULL);
+        tess_reduce_options options = {.struct_size = sizeof options, .axes = (int[]){1}, .naxes = 1, .ddof = 1, .call.strategy = "reduce/reference"};
+        assert_tess_ok(tess_reduce(contexts[0], cases[c].operation, &x, &e, &options));
+        for (int n = 0; n < context_count; n += context_count - 1) {
+            memset(out, 0x5a, (size_t)(rows * size));
+            options.call.strategy = "reduce/short";
+            assert_tess_ok(tess_reduce(contexts[n], cases[c].operation, &x, &y, &options));
+            if (memcmp(out, expected, (size_t)(rows * size)) != 0)
+                fail_msg("%s of rows of %lld %s, context %d, differs", tess_reduction_name(cases[c].operation), (long long)cases[c].k,
+                         tess_type_name(cases[c].in), n);
+        }
+        free(in);
+        free(out);
+        free(expected);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(few_elements), cmocka_unit_test(past_the_caches)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(few_elements), cmocka_unit_test(past_the_caches),
+                                       cmocka_unit_test(other_kinds_past_the_caches)};
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }
