@@ -56,13 +56,14 @@ static void turn_4(char *to, int64_t to_step, const char *from, int64_t from_ste
         tiles_4(to, to_step, from, from_step, rows, columns);
         return;
     }
+    const int64_t ahead = reduce_short_ahead();
     for (int i = 0; i < TESS_F32_LANES; i++)
         offsets[i] = i * (int32_t)from_step;
     for (int64_t r = 0; r < rows; r += TESS_F32_LANES) {
         r = tess_min64(r, rows - TESS_F32_LANES);
         for (int64_t c = 0; c < columns; c++) {
             const v_i32 v = v_i32_gather_bytes(from + r * from_step + c * 4, offsets);
-            tess_prefetch_l2(from + r * from_step + reduce_short_ahead() + c * 64);
+            tess_prefetch_l2(from + r * from_step + ahead + c * 64);
             memcpy(to + c * to_step + r * 4, &v, sizeof v);
         }
     }

@@ -15,8 +15,9 @@ typedef struct short_job {
     const tess_run *run;
     const reduce_kernels *kernels;
     tess_row_storer storer;
-    int64_t acc_size, width, chunks; /* the last two along the last kept axis */
-    bool past, stream;               /* results go past the caches; finished sums as they come */
+    int64_t ahead, acc_size;
+    int64_t width, chunks; /* along the last kept axis */
+    bool past, stream;     /* results go past the caches; finished sums as they come */
 } short_job;
 
 /* What is known of the outputs of a chunk before they are finished. */
@@ -64,7 +65,7 @@ static void fold(const short_job *job, chunk *to, int64_t i, const char *rows, i
         return;
     _Alignas(64) char terms[REDUCE_LANES * REDUCE_SHORT_ROWS * sizeof(double)];
     if (p->in.itemsize <= 2) {
-        const char *ahead = step == k * p->in.itemsize ? rows + tess_max64(reduce_short_ahead(), count * step) : NULL;
+        const char *ahead = step == k * p->in.itemsize ? rows + tess_max64(job->ahead, count * step) : NULL;
         brief->lines[p->in.itemsize](terms, rows, step, count, k, end, ahead);
     } else {
         const int64_t line = REDUCE_SHORT_ROWS * p->in.itemsize;
@@ -179,8 +180,10 @@ static void put(const short_job *job, char *out, int64_t step, const void *value
         job->storer(out, step, values, m);
         return;
     }
-    job->storer(converted, size, values, m);
-    tess_stream_copy(out, converted, m * size);
+    const bool as_they_are = job->p->result == job->p->out.type && reduce_is_integer(job->p->result);
+    if (!as_they_are)
+        job->storer(converted, size, values, m);
+    tess_stream_copy(out, as_they_are ? values : converted, m * size);
 }
 
 static void chunk_tasks(void *argument, int64_t begin, int64_t end, int number) {
@@ -208,7 +211,7 @@ static void chunk_tasks(void *argument, int64_t begin, int64_t end, int number) 
         for (int64_t i = 0; i < m; i += at_once) {
             const char *rows = job->run->in + in_offset + i * in_step;
             for (int64_t at = 0; dense && at < at_once * in_step; at += 64)
-                tess_prefetch_l2(rows + reduce_short_ahead() + at);
+                tess_prefetch_l2(rows + job->ahead + at);
             fold(job, &results, i, rows, in_step, tess_min64(at_once, m - i), behind);
         }
         if (own)
@@ -224,6 +227,7 @@ tess_status tess_reduce_short(const tess_problem *problem, const tess_run *run) 
                      .run = run,
                      .kernels = tess_reduce_kernels_for(run->slot),
                      .storer = tess_storer(run->slot, p->result, p->out.type),
+                     .ahead = reduce_short_ahead(),
                      .acc_size = (int64_t)tess_type_size(p->acc),
                      .width = p->kept_size[p->kept - 1]};
     if (p->outputs == 0)
