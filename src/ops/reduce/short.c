@@ -221,6 +221,15 @@ static void chunk_tasks(void *argument, int64_t begin, int64_t end, int number) 
     }
 }
 
+/* Whether the results of every chunk begin at a line. */
+static bool in_lines(const reduce_problem *p, const char *out) {
+    const int last = p->kept - 1;
+    bool lines = (uintptr_t)out % 64 == 0 && p->kept_stride[1][last] == p->out.itemsize;
+    for (int d = 0; d < last; d++)
+        lines &= p->kept_stride[1][d] % 64 == 0;
+    return lines;
+}
+
 tess_status tess_reduce_short(const tess_problem *problem, const tess_run *run) {
     const reduce_problem *p = (const reduce_problem *)problem;
     short_job job = {.p = p,
@@ -232,8 +241,7 @@ tess_status tess_reduce_short(const tess_problem *problem, const tess_run *run) 
                      .width = p->kept_size[p->kept - 1]};
     if (p->outputs == 0)
         return TESS_OK;
-    const bool large = p->outputs * p->out.itemsize > 8 << 20 && p->kept_stride[1][p->kept - 1] == p->out.itemsize && (uintptr_t)run->out % 64 == 0 &&
-                       (p->outputs == job.width || job.width * p->out.itemsize % 64 == 0);
+    const bool large = p->outputs * p->out.itemsize > 8 << 20 && in_lines(p, run->out);
     job.past = large && p->k * p->in.itemsize <= 4 * p->out.itemsize; /* a few results among many elements: a tenth slower (Zen 5) */
     job.stream = large && p->acc == p->out.type && p->result == p->out.type;
     job.chunks = tess_ceil_div(job.width, CHUNK);

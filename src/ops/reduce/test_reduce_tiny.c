@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_reduce_tiny.c - proves that sums, means and extremes of rows of 1 to 9 elements without gaps have the reference's bits on every context: of finite numbers, with NaNs and zeros of
- * both signs here and there, into outputs with and without gaps, and past the caches; other kinds past the caches. */
+ * both signs here and there, into outputs with and without gaps, and past the caches, of which lines begin where they are stored whole and elsewhere; other kinds past
+ * the caches. */
 #include "cpu_contexts.h"
 
 #include <math.h>
@@ -111,8 +112,43 @@ static void other_kinds_past_the_caches(void **state) {
     }
 }
 
+/* The same in planes, after each of which `gap` elements stay as they are: results of a plane begin at a line only where those are whole lines. */
+static void compare_planes(tess_type type, int64_t planes, int64_t rows, int64_t k, int64_t gap, uint64_t *random) {
+    const int64_t size = (int64_t)tess_type_size(type), step = (rows + gap) * size;
+    char *in = malloc((size_t)(planes * rows * k * size)), *out = aligned_alloc(64, (size_t)(planes * step + 63) / 64 * 64);
+    char *expected = malloc((size_t)(planes * rows * size));
+    assert_true(in && out && expected);
+    fill(in, type, planes * rows * k, random, 0);
+    memset(out, 0x5a, (size_t)(planes * step));
+    int64_t shape[2] = {planes, rows}, strides[2] = {rows + gap, 1};
+    const DLTensor x = tess_view(in, type, 3, (int64_t[]){planes, rows, k}, NULL), y = tess_view(out, type, 2, shape, strides),
+                   e = tess_view(expected, type, 2, shape, NULL);
+    tess_reduce_options options = {.struct_size = sizeof options, .axes = (int[]){2}, .naxes = 1, .call.strategy = "reduce/reference"};
+    assert_tess_ok(tess_reduce(contexts[0], TESS_SUM, &x, &e, &options));
+    options.call.strategy = "reduce/short";
+    assert_tess_ok(tess_reduce(contexts[context_count - 1], TESS_SUM, &x, &y, &options));
+    for (int64_t i = 0; i < planes; i++) {
+        assert_memory_equal(out + i * step, expected + i * rows * size, (size_t)(rows * size));
+        for (int64_t b = rows * size; b < step; b++)
+            assert_int_equal(out[i * step + b], 0x5a);
+    }
+    free(in);
+    free(out);
+    free(expected);
+}
+
+static void planes_past_the_caches(void **state) {
+    uint64_t random = 33;
+    (void)state;
+    compare_planes(tess_f32, 2048, 1040, 3, 1, &random);
+    compare_planes(tess_f32, 2048, 1040, 3, 16, &random);
+    compare_planes(tess_f32, 2048, 1040, 16, 1, &random);
+    compare_planes(tess_f64, 1024, 1040, 2, 1, &random);
+    compare_planes(tess_f64, 1024, 1040, 8, 1, &random);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(few_elements), cmocka_unit_test(past_the_caches),
-                                       cmocka_unit_test(other_kinds_past_the_caches)};
+                                       cmocka_unit_test(other_kinds_past_the_caches), cmocka_unit_test(planes_past_the_caches)};
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }
