@@ -62,6 +62,9 @@ static void host_code_goes(void **state) {
         "__global__ void k() {}",
         "struct T { cudaEvent_t a; T() {@ cudaEventCreate(&a); @} __device__ int f() { return cudaF(); } struct { int n() { return n_; } void m() "
         "const {@std::sort(x);@} } u; };",
+        "const int n = 1'000; __global__ void k(int *p) { *p = 0x1'f'F; } @int main() { f(1'000, '{', u8'}', \"}\", R\"(\" } ')\", R\"x()\" })x\"); "
+        "}@",
+        "@int g(char c) { return c=='0'; }@ __device__ int f() { return 2; } @int h() { return R\"(}\"",
         "__global__ void k(int *p) { *p = ",
         "@int main() { \"@",
         "namespace a {",

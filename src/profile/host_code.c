@@ -17,7 +17,7 @@ typedef struct word {
 } word;
 
 typedef struct reader {
-    char *at;
+    char *text, *at;
     word macro[MACROS]; /* of which the text says __device__ or __global__ */
     int macros;
 } reader;
@@ -50,6 +50,26 @@ static void directive(reader *r) {
     r->at = end;
 }
 
+/* Whether the ' here stands within a number, between its digits. */
+static bool separates_digits(const reader *r) {
+    const char *p = r->at;
+    while (p > r->text && (letter(p[-1]) || p[-1] == '\''))
+        p--;
+    return *p >= '0' && *p <= '9';
+}
+
+/* Past R"mark( ... )mark", from the quote on. */
+static char *raw_end(char *quote) {
+    char mark[20] = ")";
+    const size_t length = strcspn(quote + 1, "( \\)\n");
+    if (length > 16 || quote[1 + length] != '(')
+        return quote + 1;
+    memcpy(mark + 1, quote + 1, length);
+    mark[1 + length] = '"';
+    char *end = strstr(quote, mark);
+    return end ? end + strlen(mark) : quote + strlen(quote);
+}
+
 /* Past one character, literal or comment. */
 static void step(reader *r) {
     char *p = r->at, quote = *p;
@@ -58,7 +78,9 @@ static void step(reader *r) {
     } else if (p[0] == '/' && p[1] == '*') {
         char *end = strstr(p + 2, "*/");
         p = end ? end + 2 : p + strlen(p);
-    } else if (quote == '"' || quote == '\'') {
+    } else if (quote == '"' && p > r->text && p[-1] == 'R') {
+        p = raw_end(p);
+    } else if (quote == '"' || (quote == '\'' && !separates_digits(r))) {
         for (p++; *p && *p != quote && *p != '\n'; p++)
             p += *p == '\\' && p[1];
         p += *p == quote;
@@ -215,7 +237,7 @@ char *tess_profile_device_code(tess_context *context, const char *source, size_t
     if (!text)
         return NULL;
     memcpy(text, source, *size);
-    reader r = {.at = text};
+    reader r = {.text = text, .at = text};
     declaration d = {0};
     for (bool line_begins = true; *r.at;) {
         bool space = *r.at == ' ' || *r.at == '\t' || *r.at == '\r' || *r.at == '\n';

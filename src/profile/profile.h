@@ -118,6 +118,9 @@ typedef struct profile_code {
 } profile_code;
 /* host_code.c: a copy of a program's text, the caller's, in which blanks are where functions of the host were; NULL: no memory. */
 char *tess_profile_device_code(tess_context *context, const char *source, size_t *size);
+/* host_headers.c: stand-ins for headers, of a program's host too; how many. */
+enum { TESS_PROFILE_HEADERS = 160 };
+int tess_profile_headers(bool program, const char **name, const char **text);
 tess_status tess_profile_translate(tess_context *context, const char *source, const char *name, const tess_launch *launch,
                                    const tess_profile_options *options, profile_code *code);
 void tess_profile_code_free(tess_context *context, profile_code *code);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * translate.c - CUDA C++ to PTX by NVRTC, as a user's nvcc would: C++17, line table, contraction unless refused, the toolkit's headers.
  *
- * NVRTC has no headers of the host's. Kernels include some all the same, mostly for nothing: those get the small texts below, so that a file written
- * for nvcc compiles. One that does not is tried once more without what only the host runs (host_code.c), with more headers of the host's, empty, and
+ * NVRTC has no headers of the host's. Kernels include some all the same, for a constant or for nothing: those get small texts (host_headers.c), so that a file written
+ * for nvcc compiles. One that does not is tried once more without what only the host runs (host_code.c), with more of such headers, and
  * with what is left taken as the device's; when that does not compile either, the compiler's words are those about the rest. */
 #include <libgen.h>
 #include <stdio.h>
@@ -12,92 +12,6 @@
 
 #include "gpu/gpu.h"
 #include "profile/profile.h"
-
-#define NO_HEADER "#pragma once\n"
-#define INTEGERS                                                                                                                                \
-    "#pragma once\n"                                                                                                                            \
-    "typedef signed char int8_t; typedef unsigned char uint8_t; typedef short int16_t; typedef unsigned short uint16_t; typedef int int32_t;\n" \
-    "typedef unsigned int uint32_t; typedef long long int64_t; typedef unsigned long long uint64_t;\n"                                          \
-    "typedef decltype(sizeof 0) uintptr_t; typedef decltype((char *)0 - (char *)0) intptr_t;\n"
-#define SIZES "#pragma once\ntypedef decltype(sizeof 0) size_t; typedef decltype((char *)0 - (char *)0) ptrdiff_t;\n"
-#define LIMITS                                                                                                                     \
-    "#pragma once\n#define CHAR_BIT 8\n#define INT_MAX 2147483647\n#define INT_MIN (-INT_MAX - 1)\n#define UINT_MAX 4294967295u\n" \
-    "#define LLONG_MAX 9223372036854775807ll\n#define LLONG_MIN (-LLONG_MAX - 1)\n#define ULLONG_MAX 18446744073709551615ull\n"
-#define FLOATS                                                                                                               \
-    "#pragma once\n#define FLT_MAX 3.402823466e38f\n#define FLT_MIN 1.175494351e-38f\n#define FLT_EPSILON 1.192092896e-7f\n" \
-    "#define DBL_MAX 1.7976931348623158e308\n#define DBL_MIN 2.2250738585072014e-308\n#define DBL_EPSILON 2.2204460492503131e-16\n"
-
-static const char *const header_names[] = {"stdio.h", "cstdio",   "stdlib.h", "cstdlib",  "assert.h", "cassert",  "math.h",  "cmath",   "string.h",
-                                           "cstring", "stdint.h", "cstdint",  "stddef.h", "cstddef",  "limits.h", "climits", "float.h", "cfloat"};
-static const char *const header_texts[] = {NO_HEADER, NO_HEADER, NO_HEADER, NO_HEADER, NO_HEADER, NO_HEADER, NO_HEADER, NO_HEADER, NO_HEADER,
-                                           NO_HEADER, INTEGERS,  INTEGERS,  SIZES,     SIZES,     LIMITS,    LIMITS,    FLOATS,    FLOATS};
-_Static_assert(sizeof header_names == sizeof header_texts, "a text for each name");
-/* Of a program with a host's side: empty but for what `using namespace std` needs. */
-static const char *const host_names[] = {"algorithm",
-                                         "array",
-                                         "bitset",
-                                         "chrono",
-                                         "complex",
-                                         "ctime",
-                                         "deque",
-                                         "exception",
-                                         "fstream",
-                                         "functional",
-                                         "getopt.h",
-                                         "initializer_list",
-                                         "iomanip",
-                                         "ios",
-                                         "iostream",
-                                         "iterator",
-                                         "list",
-                                         "map",
-                                         "memory",
-                                         "mutex",
-                                         "new",
-                                         "numeric",
-                                         "omp.h",
-                                         "ostream",
-                                         "queue",
-                                         "random",
-                                         "set",
-                                         "sstream",
-                                         "stdexcept",
-                                         "stdbool.h",
-                                         "string",
-                                         "strings.h",
-                                         "sys/time.h",
-                                         "thread",
-                                         "time.h",
-                                         "tuple",
-                                         "unistd.h",
-                                         "unordered_map",
-                                         "unordered_set",
-                                         "utility",
-                                         "valarray",
-                                         "vector",
-                                         "windows.h",
-                                         "helper_cuda.h",
-                                         "helper_functions.h",
-                                         "helper_string.h",
-                                         "helper_timer.h",
-                                         "thrust/device_vector.h",
-                                         "thrust/host_vector.h",
-                                         "thrust/sort.h",
-                                         "thrust/reduce.h",
-                                         "thrust/scan.h",
-                                         "thrust/transform.h",
-                                         "thrust/transform_reduce.h",
-                                         "thrust/copy.h",
-                                         "thrust/fill.h",
-                                         "thrust/sequence.h",
-                                         "thrust/device_ptr.h",
-                                         "thrust/extrema.h",
-                                         "thrust/execution_policy.h",
-                                         "cublas_v2.h",
-                                         "curand.h",
-                                         "cufft.h",
-                                         "cusparse.h"};
-enum { HEADERS = TESS_COUNT(header_names), HOST_HEADERS = TESS_COUNT(host_names) };
 
 enum { FOLDERS = 4, FIXED = 6, PATH_SIZE = 1200 };
 
@@ -188,14 +102,10 @@ void tess_profile_code_free(tess_context *context, profile_code *code) {
 
 static tess_status translate(tess_gpu *gpu, const char *source, const char *name, const tess_launch *launch, const tess_profile_options *options,
                              const char *left_out, profile_code *code) {
-    const char *names[HEADERS + HOST_HEADERS], *texts[HEADERS + HOST_HEADERS];
+    const char *names[TESS_PROFILE_HEADERS], *texts[TESS_PROFILE_HEADERS];
+    const int headers = tess_profile_headers(left_out != NULL, names, texts);
     nvrtcProgram program = NULL;
-    for (int i = 0; i < HEADERS + HOST_HEADERS; i++) {
-        names[i] = i < HEADERS ? header_names[i] : host_names[i - HEADERS];
-        texts[i] = i < HEADERS ? header_texts[i] : "#pragma once\nnamespace std {}\n";
-    }
-    TESS_TRY(tess_gpu_check_nvrtc(
-        gpu, gpu->nvrtc.nvrtcCreateProgram(&program, source, name, left_out ? HEADERS + HOST_HEADERS : HEADERS, texts, names), "nvrtcCreateProgram"));
+    TESS_TRY(tess_gpu_check_nvrtc(gpu, gpu->nvrtc.nvrtcCreateProgram(&program, source, name, headers, texts, names), "nvrtcCreateProgram"));
     tess_status status = compile(gpu, program, name, launch, options, left_out, code);
     gpu->nvrtc.nvrtcDestroyProgram(&program);
     if (status != TESS_OK)

@@ -320,6 +320,20 @@ class Compiled(files.Case):
         self.put("wrong.cu", b"__global__ void k(int *p) {\n    *p = 1\n}\nint main() { return 0; }\n")
         self.fails(1, "profile", "wrong.cu", "k<<<1, 1>>>(out:i32[1])", has='wrong.cu(3): error: expected a ";"')
 
+    def test_headers(self):
+        """What kernels take from headers that NVRTC does not have, beside the toolkit's own, in files of kernels and in programs."""
+        used = ("INT32_MAX == 2147483647 && UINT64_C(1) << 40 == 1099511627776ull && SIZE_MAX == UINT64_MAX && SHRT_MIN == -32768 && LONG_MAX == INT64_MAX && "
+                "FLT_TRUE_MIN > 0 && M_PI > 3.14 && INFINITY > FLT_MAX && isnan(NAN) && far[1] > FLT_MAX && std::sqrt(4.0f) == 2 && std::abs(-2) == 2")
+        kernel = f"#include <cuda_fp16.h>\n__constant__ float far[2] = {{NAN, INFINITY}};\n__global__ void k(int *p) {{ *p = {used}; }}\n"
+        headers = "".join(f"#include <{name}>\n" for name in ("cstdint", "climits", "cfloat", "cmath", "cooperative_groups.h"))
+        program = ("#include <limits>\n#include <type_traits>\n#include <algorithm>\n#include <curand.h>\n#include <curand_kernel.h>\n#include <cuda_profiler_api.h>\n"
+                   "__global__ void m(int *p) { curandState s; curand_init(1, 0, 0, &s); *p = std::numeric_limits<int>::max() == INT_MAX && "
+                   "std::is_same<int, int>::value && std::max(1, 2) == 2 && curand_uniform(&s) > 0; }\nint main() { m<<<1, 1>>>(0); }\n")
+        for text, name in ((headers + kernel, "k"), (headers + kernel + program, "k"), (headers + kernel + program, "m")):
+            self.put("uses.cu", text.encode())
+            self.ok("profile", "uses.cu", f"{name}<<<1, 1>>>(out:i32[1])", "-o", "0=o.npy")
+            self.assertEqual(self.array("o.npy")[0], [1])
+
     def test_fast_math(self):
         self.put("fast.cu", b"__global__ void k(const float *x, float *y) { y[0] = x[0] / 3.0f; y[1] = x[1] * 0.5f; }\n")
         self.put("a.npy", files.npy([1.0, 2.0**-126], "<f4", (2,)))
