@@ -45,7 +45,7 @@ static int64_t items_of(const lookup_problem *p) { return p->outer.count * p->at
 void tess_lookup_gpu_predict_elements(const tess_problem *base, tess_gpu_prediction *out) {
     const lookup_problem *p = of(base);
     const int64_t piece = tess_min64(p->table.itemsize, p->size), items = items_of(p) * (p->size / piece);
-    if (items == 0 || p->n == 0)
+    if (items <= 1 || p->n == 0) /* one item: the compiler sees that a thread's four are the same */
         return;
     begin(out, p);
     predict_items(out, items, 2, piece, is_compact(p));
@@ -57,7 +57,7 @@ static int64_t entries_of_point(const lookup_problem *p) {
 
 void tess_lookup_gpu_predict_points(const tess_problem *base, tess_gpu_prediction *out) {
     const lookup_problem *p = of(base);
-    if (items_of(p) == 0 || p->n == 0)
+    if (items_of(p) == 0 || p->n == 0 || p->at.ndim == 0) /* one point: the compiler reads it once for all four items of a thread */
         return;
     begin(out, p);
     predict_items(out, items_of(p), 1 + entries_of_point(p), p->size, is_compact(p));
@@ -79,9 +79,9 @@ static int64_t warps_of_line(const lookup_problem *p, const lookup_gpu_shape *s,
 }
 
 /* reads: requests for an entry, to global memory. */
-static void predict_lines(tess_gpu_prediction *out, const lookup_problem *p, const lookup_gpu_shape *s, int64_t reads, bool late) {
+static void predict_lines(tess_gpu_prediction *out, const lookup_problem *p, const lookup_gpu_shape *s, int64_t reads) {
     const int64_t v = tess_lookup_gpu_vector(p), count = p->at.count, rest = count % v, lines = p->outer.count;
-    const int64_t warps = warps_of_line(p, s, late), vectors = tess_ceil_div(count / v, 32);
+    const int64_t warps = warps_of_line(p, s, false), vectors = tess_ceil_div(count / v, 32);
     const int64_t step = p->outer.ndim ? p->outer.stride[LOOKUP_OUT][0] : 0, each = 32 * v * p->size, last = count / v % 32 * v * p->size;
     out->global_ld_requests += (double)(lines * (vectors + warps * v * reads + rest * (1 + reads)));
     out->global_st_requests += (double)(lines * (vectors + rest));
@@ -93,17 +93,20 @@ void tess_lookup_gpu_predict_vectors(const tess_problem *base, tess_gpu_predicti
     const lookup_problem *p = of(base);
     const lookup_gpu_shape s = tess_lookup_gpu_vectors_shape(p);
     begin(out, p);
-    predict_lines(out, p, &s, 1, false);
+    predict_lines(out, p, &s, 1);
 }
 
-/* A first launch makes the records. */
+/* A first launch makes the records. Whether threads behind a line's last whole vector read records is the compiler's choice, by types, method and policy: where there are
+ * such, requests of loads are left out. */
 void tess_lookup_gpu_predict_prepared(const tess_problem *base, tess_gpu_prediction *out) {
     const lookup_problem *p = of(base);
     const lookup_gpu_shape s = tess_lookup_gpu_prepared_shape(p);
     const int64_t size = tess_lookup_gpu_record_size(p), records = p->n * p->outer.count, parts = tess_ceil_div(size, 16);
     begin(out, p);
-    predict_lines(out, p, &s, parts, p->outside == TESS_OUTSIDE_CLIP || p->outside == TESS_OUTSIDE_FILL);
+    predict_lines(out, p, &s, parts);
     out->global_ld_requests += (double)(tess_ceil_div(records, 32) * entries_of_point(p));
+    if (warps_of_line(p, &s, true) != warps_of_line(p, &s, false))
+        out->global_ld_requests = -1;
     out->global_st_requests += (double)(tess_ceil_div(records, 32) * parts);
     out->global_st_sectors += parts == 1 ? (double)tess_ceil_div(records * size, 32) : (double)(records * parts);
 }
@@ -121,7 +124,7 @@ void tess_lookup_gpu_predict_shared_bytes(const tess_problem *base, tess_gpu_pre
     const lookup_gpu_shape s = {1, LOOKUP_GPU_LINE_THREADS};
     const int64_t v = tess_lookup_gpu_vector(p), blocks = tess_ceil_div(p->at.count, v * s.threads), rest = p->at.count % v;
     begin(out, p);
-    predict_lines(out, p, &s, 0, true);
+    predict_lines(out, p, &s, 0);
     out->global_ld_sectors = (double)(tess_ceil_div(p->at.count / v * v, 32) + rest);
     for (int first = 0; first < 256; first += 32) {
         int64_t load[32], store[32];

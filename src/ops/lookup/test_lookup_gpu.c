@@ -304,7 +304,15 @@ static void rows_count_as_predicted(void **state) {
                  {tess_f64, tess_f32, 1, {33}, 401, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_CLIP},
                  {tess_u8, tess_f32, 1, {33}, 501, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_WRAP},
                  {tess_f32, tess_f32, 1, {33}, 501, 0, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_FILL},
-                 {tess_i16, tess_f32, 1, {33}, 501, 0, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_ERROR}};
+                 {tess_i16, tess_f32, 1, {33}, 501, 0, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_ERROR},
+                 {tess_f32, tess_f32, 1, {33}, 4096, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_CLIP},
+                 {tess_u8, tess_f32, 2, {3, 33}, 4096, 1, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_FILL},
+                 {tess_u8, tess_f32, 1, {33}, 2, 0, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_ERROR},
+                 {tess_f64, tess_f64, 1, {33}, 2, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_WRAP},
+                 {tess_i16, tess_f32, 1, {33}, 37, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_CLIP},
+                 {tess_f32, tess_f32, 1, {33}, 1, 0, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_CLIP},
+                 {tess_f32, tess_f32, 2, {33, 8}, 1, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_WRAP},
+                 {tess_f64, tess_i32, 1, {33}, 1, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_FILL}};
     int compared[32] = {0};
     if (engine != TESS_ENGINE_VIRTUAL)
         return;
