@@ -76,7 +76,8 @@ static bool shape_of(const reduce_problem *p, shape *s) {
         s->vector = 1;
     const bool brief = p->k <= 2 * lanes;
     s->rows = (int)tess_min64(lanes, most_rows(p, s, any, brief));
-    while (s->rows * width / s->vector > (s->rows > 8 ? 256 : 512) && lanes / s->rows < MOST_LANES && s->rows / 2 * width % s->vector == 0)
+    while (s->rows > 1 && s->rows * width / s->vector > (s->rows > 8 ? 256 : 512) && lanes / s->rows < MOST_LANES &&
+           s->rows / 2 * width % s->vector == 0)
         s->rows /= 2;
     s->leaf_threads = s->rows * width / s->vector;
     /* a place takes 8 bytes in a leaf (-DNARROW=1), but where the element has as many */

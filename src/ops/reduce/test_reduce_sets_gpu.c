@@ -237,9 +237,29 @@ static void all_ran(void **state) {
     assert_true(ran > (TESS_SANITIZED ? 50 : 200));
 }
 
+/* Wide sets of few rows: where a row alone has more vectors than a leaf is to have threads, and more than a block has, which other rows take. */
+static void wide_of_few(void **state) {
+    (void)state;
+    uint64_t random = 7;
+    static const struct {
+        tess_type type;
+        int64_t k, width;
+    } sets[] = {{tess_f32, 2, 4096}, {tess_f32, 3, 2052}, {tess_f32, 40, 3000}, {tess_f64, 7, 2000}, {tess_c128, 2, 788}, {tess_c64, 5, 1500}};
+    for (int i = 0; i < TESS_COUNT(sets); i++) {
+        work w = {.operation = TESS_SUM, .in = sets[i].type, .out = sets[i].type, .outer = 1, .sets = 2, .k = sets[i].k, .width = sets[i].width};
+        compare(&w, &random);
+        DLTensor x = tess_view(NULL, w.in, 2, (int64_t[]){w.k, 100 * w.width}, NULL), y = tess_view(NULL, w.out, 1, (int64_t[]){100 * w.width}, NULL);
+        const int axis = 0;
+        tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .call.engine = engine};
+        tess_plan *plan;
+        assert_tess_ok(tess_plan_reduce(&plan, context, TESS_SUM, &x, &y, &options));
+        tess_plan_free(plan);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_shape), cmocka_unit_test(several_leaves), cmocka_unit_test(every_operation),
-                                       cmocka_unit_test(every_type),  cmocka_unit_test(any_address),    cmocka_unit_test(chosen),
-                                       cmocka_unit_test(all_ran)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_shape),     cmocka_unit_test(wide_of_few), cmocka_unit_test(several_leaves),
+                                       cmocka_unit_test(every_operation), cmocka_unit_test(every_type),  cmocka_unit_test(any_address),
+                                       cmocka_unit_test(chosen),          cmocka_unit_test(all_ran)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }
