@@ -16,29 +16,29 @@
 #include "simd/tile.h"
 
 /* Tiles of a line a side, then of 16 bytes a side, the last ones over part of those before; what is narrower element by element. */
-#define TURN(S)                                                                                                                      \
-    TILE_OF(S, false)                                                                                                                \
-    static TESS_NOINLINE void small_tile_##S(char *to, int64_t to_step, const char *from, int64_t from_step) {                       \
-        small_tile_generic(S, to, to_step, from, from_step);                                                                         \
-    }                                                                                                                                \
-    static void tiles_##S(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t columns) {           \
-        const int64_t shorter = tess_min64(rows, columns), side = shorter >= 64 / S ? 64 / S : shorter >= 16 / S ? 16 / S : 1;       \
-        const int64_t next = tess_max64(reduce_short_ahead(), ROWS * from_step); /* the rows of the next turn, no nearer */          \
-        const bool near = from_step >= 0 && from_step <= 1024;                   /* what lies some rows ahead will be wanted soon */ \
-        for (int64_t r = 0; r < rows; r += side) {                                                                                   \
-            r = tess_min64(r, rows - side);                                                                                          \
-            for (int64_t c = 0; c < columns; c += side) {                                                                            \
-                c = tess_min64(c, columns - side);                                                                                   \
-                char *d = to + c * to_step + r * S;                                                                                  \
-                const char *s = from + r * from_step + c * S;                                                                        \
-                if (side == 64 / S)                                                                                                  \
-                    tile_##S(d, to_step, s, from_step, near ? s + next : NULL, false);                                               \
-                else if (side > 1)                                                                                                   \
-                    small_tile_##S(d, to_step, s, from_step);                                                                        \
-                else                                                                                                                 \
-                    memcpy(d, s, S);                                                                                                 \
-            }                                                                                                                        \
-        }                                                                                                                            \
+#define TURN(S)                                                                                                                           \
+    TILE_OF(S, false)                                                                                                                     \
+    static TESS_NOINLINE void small_tile_##S(char *to, int64_t to_step, const char *from, int64_t from_step) {                            \
+        small_tile_generic(S, to, to_step, from, from_step);                                                                              \
+    }                                                                                                                                     \
+    static void tiles_##S(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t columns) {                \
+        const int64_t shorter = tess_min64(rows, columns), side = shorter >= 64 / S ? 64 / S : shorter >= 16 / S ? 16 / S : 1;            \
+        const int64_t next = tess_max64(reduce_short_ahead(false), ROWS * from_step); /* the rows of the next turn, no nearer */          \
+        const bool near = from_step >= 0 && from_step <= 1024;                        /* what lies some rows ahead will be wanted soon */ \
+        for (int64_t r = 0; r < rows; r += side) {                                                                                        \
+            r = tess_min64(r, rows - side);                                                                                               \
+            for (int64_t c = 0; c < columns; c += side) {                                                                                 \
+                c = tess_min64(c, columns - side);                                                                                        \
+                char *d = to + c * to_step + r * S;                                                                                       \
+                const char *s = from + r * from_step + c * S;                                                                             \
+                if (side == 64 / S)                                                                                                       \
+                    tile_##S(d, to_step, s, from_step, near ? s + next : NULL, false);                                                    \
+                else if (side > 1)                                                                                                        \
+                    small_tile_##S(d, to_step, s, from_step);                                                                             \
+                else                                                                                                                      \
+                    memcpy(d, s, S);                                                                                                      \
+            }                                                                                                                             \
+        }                                                                                                                                 \
     }
 TURN(1)
 TURN(2)
@@ -56,7 +56,7 @@ static void turn_4(char *to, int64_t to_step, const char *from, int64_t from_ste
         tiles_4(to, to_step, from, from_step, rows, columns);
         return;
     }
-    const int64_t ahead = reduce_short_ahead();
+    const int64_t ahead = reduce_short_ahead(false);
     for (int i = 0; i < TESS_F32_LANES; i++)
         offsets[i] = i * (int32_t)from_step;
     for (int64_t r = 0; r < rows; r += TESS_F32_LANES) {

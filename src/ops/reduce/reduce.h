@@ -204,15 +204,17 @@ typedef struct reduce_direct_kernels {
 
 /* Short rows, which are turned: sums[i] = the tree over the k <= 256 contiguous terms of row i. */
 enum { REDUCE_SHORT_ROWS = 16 };
+/* What is read may lie in L2; comes from memory; and results go past the caches. */
+typedef enum reduce_short_size { REDUCE_SHORT_CACHED, REDUCE_SHORT_LARGE, REDUCE_SHORT_PAST } reduce_short_size;
 typedef enum reduce_tiny_fold { REDUCE_TINY_SUM, REDUCE_TINY_MEAN, REDUCE_TINY_LEAST, REDUCE_TINY_GREATEST } reduce_tiny_fold;
 typedef struct reduce_short_kernels {
     void (*add[TESS_TYPES])(void *sums, const char *rows, int64_t step, int64_t count, int64_t k); /* count <= REDUCE_SHORT_ROWS rows, `step` apart */
     /* The same of any number of times REDUCE_SHORT_ROWS rows, whose length is a power of two; false, and nothing done, when there is no loop for it. mean: sums over
-     * k. stream: sums is aligned to a line, and NaNs are made the canonical one on the way past the caches. NULL where there is none. */
-    bool (*whole[TESS_TYPES])(void *sums, const char *rows, int64_t step, int64_t count, int64_t k, bool mean, bool stream);
+     * k. REDUCE_SHORT_PAST: sums is aligned to a line, and NaNs are made the canonical one on the way. NULL where there is none. */
+    bool (*whole[TESS_TYPES])(void *sums, const char *rows, int64_t step, int64_t count, int64_t k, bool mean, reduce_short_size size);
     /* Finished results of rows of k elements without gaps, as many as there is a loop for: none, or whole vectors of results up to the first that it does not
-     * take. stream as above. NULL where there is none. */
-    int64_t (*tiny[TESS_TYPES])(void *to, const char *rows, int64_t count, int64_t k, reduce_tiny_fold fold, bool stream);
+     * take. size as above. NULL where there is none. */
+    int64_t (*tiny[TESS_TYPES])(void *to, const char *rows, int64_t count, int64_t k, reduce_tiny_fold fold, reduce_short_size size);
     /* The other kinds, of reduce_short_rows rows that were turned: term j of all is line j, of so many elements. By the input's type; NULL where there is none. Sums
      * of what was mapped, of type f32 or f64, or wide: in f64 of what was not; of integers, modulo 2^64; keys of the elements' width; the numbers of the terms, -1: none
      * counts; how many are 0; mean and squared deviations. */
@@ -236,8 +238,9 @@ typedef struct reduce_short_kernels {
     void (*lines[3])(char *to, const char *rows, int64_t step, int64_t count, int64_t k, const char *end, const char *ahead);
 } reduce_short_kernels;
 
-/* Bytes from rows that are turned to those that are asked for meanwhile: nothing else sees that they follow each other. */
-TESS_INLINE int64_t reduce_short_ahead(void) { return tess_cpu_is_zen5() ? 8192 : 4096; }
+/* Bytes from short rows to those that are asked for meanwhile, which nothing else sees to follow each other; near: where rows stay as they lie, and others than a
+ * Zen 5 want less. */
+TESS_INLINE int64_t reduce_short_ahead(bool near) { return tess_cpu_is_zen5() ? 8192 : near ? 2048 : 4096; }
 
 /* Rows that are turned at once: what fills a line, no fewer than 16. */
 TESS_INLINE int64_t reduce_short_rows(int64_t itemsize) { return itemsize == 1 ? 64 : itemsize == 2 ? 32 : REDUCE_SHORT_ROWS; }

@@ -107,20 +107,23 @@ static int64_t whole(const short_job *job, chunk *c, const char *rows, int64_t i
     const bool sum =
         p->kind == REDUCE_SUM && p->map == REDUCE_PLAIN && p->in.type == p->acc && (p->operation == TESS_SUM || p->operation == TESS_MEAN);
     const bool tiny = in_step == p->k * p->in.itemsize && brief->tiny[p->in.type];
+    const reduce_short_size size = p->order.cached ? REDUCE_SHORT_CACHED : REDUCE_SHORT_LARGE;
     char *to = job->stream ? out : c->value;
     int64_t done = 0;
     if (own && tiny) {
         const bool apart = out_step != p->in.itemsize;
-        done =
-            brief->tiny[p->in.type](apart ? c->value : out, rows, m, p->k, p->order.smallest ? REDUCE_TINY_LEAST : REDUCE_TINY_GREATEST, job->past);
+        done = brief->tiny[p->in.type](apart ? c->value : out, rows, m, p->k, p->order.smallest ? REDUCE_TINY_LEAST : REDUCE_TINY_GREATEST,
+                                       job->past ? REDUCE_SHORT_PAST : size);
         if (apart)
             put_own(job, out, out_step, c, p->in.itemsize, done);
         return done;
     }
     if (sum && tiny)
-        done = brief->tiny[p->acc](to, rows, m, p->k, p->operation == TESS_MEAN ? REDUCE_TINY_MEAN : REDUCE_TINY_SUM, job->stream);
+        done = brief->tiny[p->acc](to, rows, m, p->k, p->operation == TESS_MEAN ? REDUCE_TINY_MEAN : REDUCE_TINY_SUM,
+                                   job->stream ? REDUCE_SHORT_PAST : size);
     if (done == 0 && sum && brief->whole[p->acc] &&
-        brief->whole[p->acc](to, rows, in_step, m / REDUCE_SHORT_ROWS * REDUCE_SHORT_ROWS, p->k, p->operation == TESS_MEAN, job->stream))
+        brief->whole[p->acc](to, rows, in_step, m / REDUCE_SHORT_ROWS * REDUCE_SHORT_ROWS, p->k, p->operation == TESS_MEAN,
+                             job->stream ? REDUCE_SHORT_PAST : size))
         done = m / REDUCE_SHORT_ROWS * REDUCE_SHORT_ROWS;
     if (!job->stream && done > 0)
         job->storer(out, out_step, c->value, done);
@@ -236,7 +239,7 @@ tess_status tess_reduce_short(const tess_problem *problem, const tess_run *run) 
                      .run = run,
                      .kernels = tess_reduce_kernels_for(run->slot),
                      .storer = tess_storer(run->slot, p->result, p->out.type),
-                     .ahead = reduce_short_ahead(),
+                     .ahead = reduce_short_ahead(false),
                      .acc_size = (int64_t)tess_type_size(p->acc),
                      .width = p->kept_size[p->kept - 1]};
     if (p->outputs == 0)

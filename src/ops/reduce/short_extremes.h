@@ -54,16 +54,21 @@ TESS_INLINE void halves_f64(double *to, const double *lanes, const bool smallest
 #define SHORT_EXTREMES(name, S, U, type, vector, mask)                                                                                      \
     /* False when only keys can tell. bytes: of a row, a line or more. */                                                                   \
     TESS_INLINE bool rows_best_##name(type *best, const char *rows, int64_t step, int64_t bytes, const bool smallest, const bool magnitude, \
-                                      bool zeros) {                                                                                         \
+                                      bool zeros, bool cached) {                                                                            \
         _Alignas(64) type lanes[ROWS * 64 / sizeof(type)];                                                                                  \
         const U low = (U)-1 >> 1;                                                                                                           \
         v_flags nans = v_flags_none();                                                                                                      \
         bool zero = false;                                                                                                                  \
         const char *p = rows;                                                                                                               \
+        const int64_t ahead = !cached && tess_cpu_is_zen5() ? reduce_short_ahead(true) : 0;                                                 \
         _Pragma("GCC unroll 1") for (int r = 0; r < ROWS; r++, p += step) {                                                                 \
+            if (ahead != 0)                                                                                                                 \
+                tess_prefetch_l2(p + ahead);                                                                                                \
             vector x = v_##name##_load(p), most = magnitude ? (vector)((mask)x & low) : x;                                                  \
             nans = v_##name##_nans(nans, x, x);                                                                                             \
             _Pragma("GCC unroll 1") for (int64_t at = 64; at < bytes; at += 64) {                                                           \
+                if (ahead != 0)                                                                                                             \
+                    tess_prefetch_l2(p + at + ahead);                                                                                       \
                 x = v_##name##_load(p + tess_min64(at, bytes - 64));                                                                        \
                 nans = v_##name##_nans(nans, x, x);                                                                                         \
                 if (magnitude)                                                                                                              \
@@ -79,9 +84,9 @@ TESS_INLINE void halves_f64(double *to, const double *lanes, const bool smallest
     }                                                                                                                                       \
     TESS_INLINE bool rows_extremes_##name(type *best, const char *rows, int64_t step, int64_t bytes, reduce_order order) {                  \
         if (order.magnitude)                                                                                                                \
-            return !order.smallest && rows_best_##name(best, rows, step, bytes, false, true, true);                                         \
-        return order.smallest ? rows_best_##name(best, rows, step, bytes, true, false, order.numeric)                                       \
-                              : rows_best_##name(best, rows, step, bytes, false, false, order.numeric);                                     \
+            return !order.smallest && rows_best_##name(best, rows, step, bytes, false, true, true, order.cached);                           \
+        return order.smallest ? rows_best_##name(best, rows, step, bytes, true, false, order.numeric, order.cached)                         \
+                              : rows_best_##name(best, rows, step, bytes, false, false, order.numeric, order.cached);                       \
     }                                                                                                                                       \
     static bool short_greatest_here_##name(void *keys, const char *rows, int64_t step, int64_t k, reduce_order order) {                     \
         _Alignas(64) type best[ROWS];                                                                                                       \

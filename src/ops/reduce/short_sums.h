@@ -87,22 +87,22 @@ SUM_ROWS(f64, double, __m512d, pd, 16)
 SUM_ROWS(f64, double, __m512d, pd, 32)
 
 /* false: rows that are better turned. Rows of less than a line, or far apart, are asked for by the caller, or not at all. */
-#define SUM_IN_REGISTERS(name, type)                                                                                         \
-    static bool sum_in_registers_##name(type *to, const char *rows, int64_t step, int64_t count, int64_t k) {                \
-        const int64_t vectors = tess_ceil_div(k * (int64_t)sizeof(type), 64), ahead = step >= 64 && step <= 1024 ? 2048 : 0; \
-        if (count != REDUCE_SHORT_ROWS || k * (int64_t)sizeof(type) < 16)                                                    \
-            return false;                                                                                                    \
-        if (vectors <= 1)                                                                                                    \
-            sum_rows_##name##_1(to, rows, step, k, ahead);                                                                   \
-        else if (vectors <= 2)                                                                                               \
-            sum_rows_##name##_2(to, rows, step, k, ahead);                                                                   \
-        else if (vectors <= 4)                                                                                               \
-            sum_rows_##name##_4(to, rows, step, k, ahead);                                                                   \
-        else if (vectors <= 8)                                                                                               \
-            sum_rows_##name##_8(to, rows, step, k, ahead);                                                                   \
-        else                                                                                                                 \
-            sum_most_##name(vectors <= 16, to, rows, step, k, ahead);                                                        \
-        return true;                                                                                                         \
+#define SUM_IN_REGISTERS(name, type)                                                                                                             \
+    static bool sum_in_registers_##name(type *to, const char *rows, int64_t step, int64_t count, int64_t k) {                                    \
+        const int64_t vectors = tess_ceil_div(k * (int64_t)sizeof(type), 64), ahead = step >= 64 && step <= 1024 ? reduce_short_ahead(true) : 0; \
+        if (count != REDUCE_SHORT_ROWS || k * (int64_t)sizeof(type) < 16)                                                                        \
+            return false;                                                                                                                        \
+        if (vectors <= 1)                                                                                                                        \
+            sum_rows_##name##_1(to, rows, step, k, ahead);                                                                                       \
+        else if (vectors <= 2)                                                                                                                   \
+            sum_rows_##name##_2(to, rows, step, k, ahead);                                                                                       \
+        else if (vectors <= 4)                                                                                                                   \
+            sum_rows_##name##_4(to, rows, step, k, ahead);                                                                                       \
+        else if (vectors <= 8)                                                                                                                   \
+            sum_rows_##name##_8(to, rows, step, k, ahead);                                                                                       \
+        else                                                                                                                                     \
+            sum_most_##name(vectors <= 16, to, rows, step, k, ahead);                                                                            \
+        return true;                                                                                                                             \
     }
 #define sum_most_f32(few, to, rows, step, k, ahead) sum_rows_f32_16(to, rows, step, k, ahead)
 #define sum_most_f64(few, to, rows, step, k, ahead) (few ? sum_rows_f64_16 : sum_rows_f64_32)(to, rows, step, k, ahead)

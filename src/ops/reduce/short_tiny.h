@@ -49,53 +49,53 @@ TESS_INLINE __m512i tiny_order_f64(const int k) {
 }
 
 /* As many rows as a vector has lanes, from k vectors; then the rows of a problem, as many as are whole vectors of results, up to the first that keys are wanted for. awkward: NaNs and -0. */
-#define TINY(name, type, vector, letters)                                                                                                     \
-    TESS_INLINE vector tiny_rows_##name(vector *v, const int k, const reduce_tiny_fold fold) {                                                \
-        if (k == 3)                                                                                                                           \
-            return tiny_join_##name(tiny_join_##name(tiny_third_##name(v, 0), tiny_third_##name(v, 2), fold), tiny_third_##name(v, 1), fold); \
-        _Pragma("GCC unroll 3") for (int w = k; w > 1; w /= 2) _Pragma("GCC unroll 4") for (int i = 0; i < w / 2; i++) v[i] =                 \
-            tiny_halve_##name(v[2 * i], v[2 * i + 1], w, fold);                                                                               \
-        return _mm512_permutexvar_##letters(tiny_order_##name(k), v[0]);                                                                      \
-    }                                                                                                                                         \
-    TESS_INLINE int64_t tiny_loop_##name(type *to, const char *p, int64_t count, const int k, const reduce_tiny_fold fold, bool stream) {     \
-        enum { LANES = 64 / sizeof(type), AWKWARD = 0x85 };                                                                                   \
-        const bool ordered = fold == REDUCE_TINY_LEAST || fold == REDUCE_TINY_GREATEST, pages = tess_cpu_reads_halves();                      \
-        const int64_t ahead = tess_cpu_is_zen5() ? 12288 : tess_cpu_asks_ahead() ? 2048 : 0;                                                  \
-        int64_t i = 0;                                                                                                                        \
-        for (; i + LANES <= count; i += LANES, p += 64 * k) {                                                                                 \
-            vector v[8];                                                                                                                      \
-            unsigned awkward = 0;                                                                                                             \
-            if (pages)                                                                                                                        \
-                tess_ask_page(p, 64 * k);                                                                                                     \
-            _Pragma("GCC unroll 8") for (int m = 0; m < k; m++) {                                                                             \
-                if (ahead != 0)                                                                                                               \
-                    tess_prefetch_l2(p + ahead + 64 * m);                                                                                     \
-                v[m] = _mm512_loadu_##letters(p + 64 * m);                                                                                    \
-                if (ordered)                                                                                                                  \
-                    awkward |= _mm512_fpclass_##letters##_mask(v[m], AWKWARD);                                                                \
-            }                                                                                                                                 \
-            if (awkward)                                                                                                                      \
-                break;                                                                                                                        \
-            vector r = tiny_rows_##name(v, k, fold);                                                                                          \
-            if (!ordered)                                                                                                                     \
-                r += _mm512_setzero_##letters();                                                                                              \
-            if (fold == REDUCE_TINY_MEAN)                                                                                                     \
-                r /= _mm512_set1_##letters((type)k);                                                                                          \
-            if (stream)                                                                                                                       \
-                _mm512_stream_##letters(to + i, (vector)v_##name##_canonical((v_##name)r));                                                   \
-            else                                                                                                                              \
-                _mm512_storeu_##letters(to + i, r);                                                                                           \
-        }                                                                                                                                     \
-        return i;                                                                                                                             \
+#define TINY(name, type, vector, letters)                                                                                                            \
+    TESS_INLINE vector tiny_rows_##name(vector *v, const int k, const reduce_tiny_fold fold) {                                                       \
+        if (k == 3)                                                                                                                                  \
+            return tiny_join_##name(tiny_join_##name(tiny_third_##name(v, 0), tiny_third_##name(v, 2), fold), tiny_third_##name(v, 1), fold);        \
+        _Pragma("GCC unroll 3") for (int w = k; w > 1; w /= 2) _Pragma("GCC unroll 4") for (int i = 0; i < w / 2; i++) v[i] =                        \
+            tiny_halve_##name(v[2 * i], v[2 * i + 1], w, fold);                                                                                      \
+        return _mm512_permutexvar_##letters(tiny_order_##name(k), v[0]);                                                                             \
+    }                                                                                                                                                \
+    TESS_INLINE int64_t tiny_loop_##name(type *to, const char *p, int64_t count, const int k, const reduce_tiny_fold fold, reduce_short_size size) { \
+        enum { LANES = 64 / sizeof(type), AWKWARD = 0x85 };                                                                                          \
+        const bool ordered = fold == REDUCE_TINY_LEAST || fold == REDUCE_TINY_GREATEST, pages = tess_cpu_reads_halves();                             \
+        const int64_t ahead = tess_cpu_is_zen5() ? (size == REDUCE_SHORT_CACHED ? 0 : 12288) : tess_cpu_asks_ahead() ? 2048 : 0;                     \
+        int64_t i = 0;                                                                                                                               \
+        for (; i + LANES <= count; i += LANES, p += 64 * k) {                                                                                        \
+            vector v[8];                                                                                                                             \
+            unsigned awkward = 0;                                                                                                                    \
+            if (pages)                                                                                                                               \
+                tess_ask_page(p, 64 * k);                                                                                                            \
+            _Pragma("GCC unroll 8") for (int m = 0; m < k; m++) {                                                                                    \
+                if (ahead != 0)                                                                                                                      \
+                    tess_prefetch_l2(p + ahead + 64 * m);                                                                                            \
+                v[m] = _mm512_loadu_##letters(p + 64 * m);                                                                                           \
+                if (ordered)                                                                                                                         \
+                    awkward |= _mm512_fpclass_##letters##_mask(v[m], AWKWARD);                                                                       \
+            }                                                                                                                                        \
+            if (awkward)                                                                                                                             \
+                break;                                                                                                                               \
+            vector r = tiny_rows_##name(v, k, fold);                                                                                                 \
+            if (!ordered)                                                                                                                            \
+                r += _mm512_setzero_##letters();                                                                                                     \
+            if (fold == REDUCE_TINY_MEAN)                                                                                                            \
+                r /= _mm512_set1_##letters((type)k);                                                                                                 \
+            if (size == REDUCE_SHORT_PAST)                                                                                                           \
+                _mm512_stream_##letters(to + i, (vector)v_##name##_canonical((v_##name)r));                                                          \
+            else                                                                                                                                     \
+                _mm512_storeu_##letters(to + i, r);                                                                                                  \
+        }                                                                                                                                            \
+        return i;                                                                                                                                    \
     }
-#define TINY_FOLDS(name, type, k)                                                                                     \
-    static int64_t tiny_##name##_##k(type *to, const char *rows, int64_t count, reduce_tiny_fold fold, bool stream) { \
-        switch (fold) {                                                                                               \
-        case REDUCE_TINY_SUM: return tiny_loop_##name(to, rows, count, k, REDUCE_TINY_SUM, stream);                   \
-        case REDUCE_TINY_MEAN: return tiny_loop_##name(to, rows, count, k, REDUCE_TINY_MEAN, stream);                 \
-        case REDUCE_TINY_LEAST: return tiny_loop_##name(to, rows, count, k, REDUCE_TINY_LEAST, stream);               \
-        default: return tiny_loop_##name(to, rows, count, k, REDUCE_TINY_GREATEST, stream);                           \
-        }                                                                                                             \
+#define TINY_FOLDS(name, type, k)                                                                                                \
+    static int64_t tiny_##name##_##k(type *to, const char *rows, int64_t count, reduce_tiny_fold fold, reduce_short_size size) { \
+        switch (fold) {                                                                                                          \
+        case REDUCE_TINY_SUM: return tiny_loop_##name(to, rows, count, k, REDUCE_TINY_SUM, size);                                \
+        case REDUCE_TINY_MEAN: return tiny_loop_##name(to, rows, count, k, REDUCE_TINY_MEAN, size);                              \
+        case REDUCE_TINY_LEAST: return tiny_loop_##name(to, rows, count, k, REDUCE_TINY_LEAST, size);                            \
+        default: return tiny_loop_##name(to, rows, count, k, REDUCE_TINY_GREATEST, size);                                        \
+        }                                                                                                                        \
     }
 TINY(f32, float, __m512, ps)
 TINY(f64, double, __m512d, pd)
@@ -107,20 +107,20 @@ TINY_FOLDS(f64, double, 2)
 TINY_FOLDS(f64, double, 3)
 TINY_FOLDS(f64, double, 4)
 
-static int64_t tiny_f32(void *to, const char *rows, int64_t count, int64_t k, reduce_tiny_fold fold, bool stream) {
+static int64_t tiny_f32(void *to, const char *rows, int64_t count, int64_t k, reduce_tiny_fold fold, reduce_short_size size) {
     switch (k) {
-    case 2: return tiny_f32_2(to, rows, count, fold, stream);
-    case 3: return tiny_f32_3(to, rows, count, fold, stream);
-    case 4: return tiny_f32_4(to, rows, count, fold, stream);
-    case 8: return tiny_f32_8(to, rows, count, fold, stream);
+    case 2: return tiny_f32_2(to, rows, count, fold, size);
+    case 3: return tiny_f32_3(to, rows, count, fold, size);
+    case 4: return tiny_f32_4(to, rows, count, fold, size);
+    case 8: return tiny_f32_8(to, rows, count, fold, size);
     default: return 0;
     }
 }
-static int64_t tiny_f64(void *to, const char *rows, int64_t count, int64_t k, reduce_tiny_fold fold, bool stream) {
+static int64_t tiny_f64(void *to, const char *rows, int64_t count, int64_t k, reduce_tiny_fold fold, reduce_short_size size) {
     switch (k) {
-    case 2: return tiny_f64_2(to, rows, count, fold, stream);
-    case 3: return tiny_f64_3(to, rows, count, fold, stream);
-    case 4: return tiny_f64_4(to, rows, count, fold, stream);
+    case 2: return tiny_f64_2(to, rows, count, fold, size);
+    case 3: return tiny_f64_3(to, rows, count, fold, size);
+    case 4: return tiny_f64_4(to, rows, count, fold, size);
     default: return 0;
     }
 }

@@ -44,7 +44,7 @@ TESS_INLINE __m512d whole_pair_f64(const double *low, const double *high) {
 }
 
 /* The sums of sixteen rows of eight lanes. Rows i, i + 4, i + 8, i + 12 end as element i of lanes 0 to 3. */
-TESS_INLINE void whole_halve_f32(float *to, const float *row, float factor, bool stream) {
+TESS_INLINE void whole_halve_f32(float *to, const float *row, float factor, reduce_short_size size) {
     __m512 by_four[4], by_two[2];
     _Pragma("GCC unroll 4") for (int i = 0; i < 4; i++) {
         const __m512 a = whole_pair_f32(row + 8 * i, row + 8 * (i + 4)), b = whole_pair_f32(row + 8 * (i + 8), row + 8 * (i + 12));
@@ -56,14 +56,14 @@ TESS_INLINE void whole_halve_f32(float *to, const float *row, float factor, bool
     }
     __m512 sums = _mm512_shuffle_ps(by_two[0], by_two[1], 0x88) + _mm512_shuffle_ps(by_two[0], by_two[1], 0xdd);
     sums = (sums + _mm512_setzero_ps()) * _mm512_set1_ps(factor);
-    if (stream)
+    if (size == REDUCE_SHORT_PAST)
         _mm512_stream_ps(to, (__m512)v_f32_canonical((v_f32)sums));
     else
         _mm512_storeu_ps(to, sums);
 }
 
 /* Of twice eight rows of four lanes. Rows i, i + 2, i + 4, i + 6 end as element i of lanes 0 to 3. */
-TESS_INLINE void whole_halve_f64(double *to, const double *row, double factor, bool stream) {
+TESS_INLINE void whole_halve_f64(double *to, const double *row, double factor, reduce_short_size size) {
     _Pragma("GCC unroll 2") for (int eight = 0; eight < 16; eight += 8, row += 32) {
         __m512d by_two[2];
         _Pragma("GCC unroll 2") for (int i = 0; i < 2; i++) {
@@ -72,7 +72,7 @@ TESS_INLINE void whole_halve_f64(double *to, const double *row, double factor, b
         }
         __m512d sums = _mm512_unpacklo_pd(by_two[0], by_two[1]) + _mm512_unpackhi_pd(by_two[0], by_two[1]);
         sums = (sums + _mm512_setzero_pd()) * _mm512_set1_pd(factor);
-        if (stream)
+        if (size == REDUCE_SHORT_PAST)
             _mm512_stream_pd(to + eight, (__m512d)v_f64_canonical((v_f64)sums));
         else
             _mm512_storeu_pd(to + eight, sums);
@@ -81,7 +81,7 @@ TESS_INLINE void whole_halve_f64(double *to, const double *row, double factor, b
 
 /* AT_ONCE: rows an iteration of the loop that reads. */
 #define WHOLE_ROWS(name, type, LINES, AT_ONCE)                                                                                                       \
-    TESS_INLINE void whole_loop_##name##_##LINES(type *to, const char *rows, int64_t step, int64_t count, type factor, bool stream,                  \
+    TESS_INLINE void whole_loop_##name##_##LINES(type *to, const char *rows, int64_t step, int64_t count, type factor, reduce_short_size size,       \
                                                  const int64_t ahead) {                                                                              \
         enum { LANES = 32 / sizeof(type) };                                                                                                          \
         const bool pages = LINES == 1 && tess_cpu_reads_halves();                                                                                    \
@@ -100,29 +100,29 @@ TESS_INLINE void whole_halve_f64(double *to, const double *row, double factor, b
                 _Pragma("GCC unroll 4") for (int w = LINES / 2; w > 0; w /= 2) _Pragma("GCC unroll 8") for (int v = 0; v < w; v++) a[v] += a[v + w]; \
                 memcpy(half + (r + s) * LANES, &a[0], 32);                                                                                           \
             }                                                                                                                                        \
-            whole_halve_##name(to + i, half, factor, stream);                                                                                        \
+            whole_halve_##name(to + i, half, factor, size);                                                                                          \
         }                                                                                                                                            \
     }                                                                                                                                                \
-    static void whole_##name##_##LINES(type *to, const char *rows, int64_t step, int64_t count, type factor, bool stream) {                          \
-        if ((LINES > 1 || tess_cpu_asks_ahead()) && step <= 1024)                                                                                    \
-            whole_loop_##name##_##LINES(to, rows, step, count, factor, stream, 2048);                                                                \
+    static void whole_##name##_##LINES(type *to, const char *rows, int64_t step, int64_t count, type factor, reduce_short_size size) {               \
+        if ((LINES > 1 || tess_cpu_asks_ahead() || (size != REDUCE_SHORT_CACHED && tess_cpu_is_zen5())) && step <= 1024)                             \
+            whole_loop_##name##_##LINES(to, rows, step, count, factor, size, reduce_short_ahead(true));                                              \
         else                                                                                                                                         \
-            whole_loop_##name##_##LINES(to, rows, step, count, factor, stream, 0);                                                                   \
+            whole_loop_##name##_##LINES(to, rows, step, count, factor, size, 0);                                                                     \
     }
-#define WHOLE(name, type)                                                                                                         \
-    WHOLE_ROWS(name, type, 1, 4)                                                                                                  \
-    WHOLE_ROWS(name, type, 2, 1)                                                                                                  \
-    WHOLE_ROWS(name, type, 4, 1)                                                                                                  \
-    WHOLE_ROWS(name, type, 8, 1)                                                                                                  \
-    static bool whole_rows_##name(void *sums, const char *rows, int64_t step, int64_t count, int64_t k, bool mean, bool stream) { \
-        const type factor = mean ? (type)1 / (type)k : 1;                                                                         \
-        switch (k * (int64_t)sizeof(type)) {                                                                                      \
-        case 64: whole_##name##_1(sums, rows, step, count, factor, stream); return true;                                          \
-        case 128: whole_##name##_2(sums, rows, step, count, factor, stream); return true;                                         \
-        case 256: whole_##name##_4(sums, rows, step, count, factor, stream); return true;                                         \
-        case 512: whole_##name##_8(sums, rows, step, count, factor, stream); return true;                                         \
-        default: return false;                                                                                                    \
-        }                                                                                                                         \
+#define WHOLE(name, type)                                                                                                                    \
+    WHOLE_ROWS(name, type, 1, 4)                                                                                                             \
+    WHOLE_ROWS(name, type, 2, 1)                                                                                                             \
+    WHOLE_ROWS(name, type, 4, 1)                                                                                                             \
+    WHOLE_ROWS(name, type, 8, 1)                                                                                                             \
+    static bool whole_rows_##name(void *sums, const char *rows, int64_t step, int64_t count, int64_t k, bool mean, reduce_short_size size) { \
+        const type factor = mean ? (type)1 / (type)k : 1;                                                                                    \
+        switch (k * (int64_t)sizeof(type)) {                                                                                                 \
+        case 64: whole_##name##_1(sums, rows, step, count, factor, size); return true;                                                       \
+        case 128: whole_##name##_2(sums, rows, step, count, factor, size); return true;                                                      \
+        case 256: whole_##name##_4(sums, rows, step, count, factor, size); return true;                                                      \
+        case 512: whole_##name##_8(sums, rows, step, count, factor, size); return true;                                                      \
+        default: return false;                                                                                                               \
+        }                                                                                                                                    \
     }
 WHOLE(f32, float)
 WHOLE(f64, double)

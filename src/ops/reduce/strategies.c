@@ -77,9 +77,33 @@ static bool short_fits(const tess_problem *problem, const char **why) {
     return p->k >= 1 && reduce_turns(p);
 }
 
+/* Whether a row at a time, in registers, is quicker than sixteen side by side, though it is short: as measured on a Zen 5 (notes-cpu.md). Sums of f64 of 512 bytes have a
+ * loop of their own (short_whole.h), those of more than 28 vectors are slow either way. */
+static bool single_rows_are_quicker(const reduce_problem *p) {
+    enum { TILES = 128, VECTORS = 28 * 8 }; /* sixteen rows of TILES f64, and their terms, are 32 KiB */
+    const bool wide = p->base.context->slot == TESS_SLOT_AVX512, plain = p->map == REDUCE_PLAIN;
+    const int64_t k = p->k;
+    if (!tess_cpu_is_zen5() || !reduce_turns(p))
+        return false;
+    if (p->kind == REDUCE_ARG || p->kind == REDUCE_VAR)
+        return p->in.type == tess_f64 && k > TILES && k <= VECTORS && (wide || p->kind == REDUCE_ARG);
+    if (p->kind != REDUCE_SUM || p->omit)
+        return false;
+    switch (p->in.type) {
+    case tess_f64: return wide ? k > 48 && !(plain && (k == 64 || k > VECTORS)) : k > TILES;
+    case tess_f32: return wide && !plain && k > (p->map == REDUCE_ABS ? 72 : 108);
+    case tess_f16:
+    case tess_bf16: return wide && plain && p->acc == tess_f32 && k > 140;
+    default: return false;
+    }
+}
+
 static bool short_pays(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
     int64_t step = p->kept_stride[0][p->kept - 1];
+    *why = "a row of so many elements at a time is quicker";
+    if (single_rows_are_quicker(p))
+        return false;
     *why = "needs 16 outputs in a row";
     if (p->kept_size[p->kept - 1] < REDUCE_SHORT_ROWS)
         return false;
@@ -90,7 +114,7 @@ static bool short_pays(const tess_problem *problem, const char **why) {
 static bool lanes_pay(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
     *why = "the runs are short: many of them together are quicker";
-    return p->kept == 0 || p->kept_size[p->kept - 1] < 8 || (p->longest > 32 && !reduce_turns(p));
+    return p->kept == 0 || p->kept_size[p->kept - 1] < 8 || (p->longest > 32 && (!reduce_turns(p) || single_rows_are_quicker(p)));
 }
 
 static const tess_strategy rows[] = {
