@@ -14,17 +14,8 @@ typedef struct walk {
     int64_t rows;
 } walk;
 
-static int64_t place(const int64_t *size, const int64_t *stride, int axes, int64_t number) {
-    int64_t at = 0;
-    for (int d = axes - 1; d > 0; d--) {
-        at += number % size[d] * stride[d];
-        number /= size[d];
-    }
-    return axes > 0 ? at + number * stride[0] : 0;
-}
-
-static int64_t in_of(const reduce_problem *p, int64_t output) { return place(p->kept_size, p->kept_stride[0], p->kept, output); }
-static int64_t out_of(const reduce_problem *p, int64_t output) { return place(p->kept_size, p->kept_stride[1], p->kept, output); }
+static int64_t in_of(const reduce_problem *p, int64_t output) { return tess_reduce_gpu_place(p->kept_size, p->kept_stride[0], p->kept, output); }
+static int64_t out_of(const reduce_problem *p, int64_t output) { return tess_reduce_gpu_place(p->kept_size, p->kept_stride[1], p->kept, output); }
 
 /* `times` rounds like that of `here` outputs from number `first` on. Threads without an output have the first of all where elements are counted in rounds or looked at twice. */
 static void one_round(const walk *w, double times, int64_t first, int64_t here) {
@@ -44,7 +35,7 @@ static void one_round(const walk *w, double times, int64_t first, int64_t here) 
                 int64_t load[32];
                 for (int lane = 0; lane < 32; lane++) {
                     const int64_t number = base + m * s->group + thread[lane];
-                    load[lane] = from[lane] >= 0 && number < p->k ? from[lane] + place(p->size, p->stride[0], p->rank, number) : -1;
+                    load[lane] = from[lane] >= 0 && number < p->k ? from[lane] + tess_reduce_gpu_place(p->size, p->stride[0], p->rank, number) : -1;
                 }
                 tess_gpu_count_global(w->sum, times, load, p->in.itemsize, false);
             }

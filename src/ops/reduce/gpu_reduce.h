@@ -45,6 +45,34 @@ int64_t tess_reduce_gpu_word(double x);
 bool tess_reduce_gpu_packs(const reduce_problem *p);     /* what gpu_packed.cuh folds a word at a time */
 bool tess_reduce_gpu_any_order(const reduce_problem *p); /* what no order of operations can change: ANY_ORDER of gpu_tree.cuh */
 
+/* gpu_nodes_predict.c: what the formulas of the tree's rows share. Byte addresses are positive if arrays begin at TESS_REDUCE_GPU_ORIGIN. */
+#define TESS_REDUCE_GPU_ORIGIN ((int64_t)1 << 40)
+typedef struct tess_reduce_gpu_walk {
+    tess_gpu_prediction *sum;
+    double times;        /* so often comes what is counted */
+    int64_t size;        /* of an element */
+    int64_t node, words; /* of a node, in bytes; of how many words it is copied */
+} tess_reduce_gpu_walk;
+/* Of the first `axes` axes of a number of elements or outputs: where it lies. */
+int64_t tess_reduce_gpu_place(const int64_t *size, const int64_t *stride, int axes, int64_t number);
+/* Bytes of an array before its first element, where steps are negative; of: 0 the input, 1 the output. */
+int64_t tess_reduce_gpu_below(const reduce_problem *p, int of);
+/* How many outputs of the first `axes` kept axes begin at byte i of a sector. */
+void tess_reduce_gpu_places(const reduce_problem *p, int of, int axes, double *times);
+/* A warp's loads of `count` neighbours of `size` bytes from byte `at` on, 32 at a time. */
+void tess_reduce_gpu_count_neighbours(const tess_reduce_gpu_walk *w, int64_t at, int64_t count, int64_t size);
+/* Single accesses of one lane, which need no rule. */
+void tess_reduce_gpu_count_singles_shared(const tess_reduce_gpu_walk *w, double loads, double stores);
+void tess_reduce_gpu_count_singles_stored(const tess_reduce_gpu_walk *w, double stores);
+/* gpu_finish.cuh: `threads` threads have a stretch of `each` of `count` nodes each, and read eight at a time; paired(): the warps' nodes meet in shared memory, where more
+ * than one has some; finish_outputs() of one output. */
+void tess_reduce_gpu_count_nodes(const tess_reduce_gpu_walk *w, int threads, int64_t count, int64_t each);
+void tess_reduce_gpu_count_paired(const tess_reduce_gpu_walk *w, int threads, int64_t count);
+void tess_reduce_gpu_count_finish(const tess_reduce_gpu_walk *w, int64_t count);
+/* shared: what goes through shared memory is predicted. */
+void tess_reduce_gpu_count_begin(tess_reduce_gpu_walk *w, const reduce_problem *p, tess_gpu_prediction *out);
+void tess_reduce_gpu_count_end(const tess_reduce_gpu_walk *w, const reduce_problem *p, bool shared);
+
 /* gpu_rows.c: how tree_rows shares the leaves of an output: `slots` of a block's warps with `each` leaves. */
 typedef struct tess_reduce_gpu_rows_shape {
     int64_t vector, each, groups; /* elements of a vector; blocks of an output */
@@ -52,6 +80,13 @@ typedef struct tess_reduce_gpu_rows_shape {
     bool run, shifted, whole, ticket; /* any order; -DSHIFTED, -DWHOLE, -DTICKET */
 } tess_reduce_gpu_rows_shape;
 tess_reduce_gpu_rows_shape tess_reduce_gpu_rows_shape_of(const reduce_problem *p);
+/* The same of tree_columns: elements of a vector, warps of a block, rows of each lane on their way; strips of a set of columns. */
+typedef struct tess_reduce_gpu_columns_shape {
+    int64_t vector, strips, leaves;
+    int warps, rows;
+} tess_reduce_gpu_columns_shape;
+tess_reduce_gpu_columns_shape tess_reduce_gpu_columns_shape_of(const reduce_problem *p);
+void tess_reduce_predict_columns(const tess_problem *problem, tess_gpu_prediction *prediction); /* gpu_columns_predict.c */
 /* gpu_rows_predict.c */
 void tess_reduce_predict_rows(const tess_problem *problem, tess_gpu_prediction *prediction);
 void tess_reduce_predict_block(const tess_problem *problem, tess_gpu_prediction *prediction);

@@ -240,55 +240,65 @@ static bool columns_pay(const tess_problem *problem, const char **why) {
     return of(problem)->kept_size[of(problem)->kept - 1] >= 32 && of(problem)->k > 128;
 }
 
-static void lay_tree_columns(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
-    const reduce_problem *p = of(problem);
-    int last = p->kept - 1;
-    int64_t size = p->in.itemsize, width = p->kept_size[last], vector = size == 8 ? 2 : size == 4 ? 4 : 8 / size;
-    int64_t leaves = tess_ceil_div(p->k, REDUCE_LEAF), block[8 + 3 * (TESS_MAX_NDIM + 1)], *at = block, rest = p->stride[0][0] | width * size;
-    (void)device;
+tess_reduce_gpu_columns_shape tess_reduce_gpu_columns_shape_of(const reduce_problem *p) {
+    const int last = p->kept - 1;
+    const int64_t size = p->in.itemsize, width = p->kept_size[last];
+    int64_t rest = p->stride[0][0] | width * size;
+    tess_reduce_gpu_columns_shape s = {.vector = size == 8 ? 2 : size == 4 ? 4 : 8 / size, .leaves = tess_ceil_div(p->k, REDUCE_LEAF)};
     for (int d = 0; d < last; d++)
         rest |= p->kept_stride[0][d];
-    while (vector > 1 && (rest % (vector * size) != 0 || width < 32 * vector))
-        vector /= 2;
-    if (vector * size < 4)
-        vector = 1;
+    while (s.vector > 1 && (rest % (s.vector * size) != 0 || width < 32 * s.vector))
+        s.vector /= 2;
+    if (s.vector * size < 4)
+        s.vector = 1;
     /* Short columns: a block is done after one load of each lane, and more warps do it in one go; but 32 of them have 64 registers a thread. */
-    bool brief = p->k <= 2048 && vector * tess_reduce_gpu_node_size(p) <= 16;
-    int warps = brief ? 32 : 8;
-    int64_t batches = width > 0 ? p->outputs / width : 0, strips = tess_ceil_div(width / vector, 32);
+    const bool brief = p->k <= 2048 && s.vector * tess_reduce_gpu_node_size(p) <= 16;
+    s.warps = brief ? 32 : 8;
+    s.rows = brief ? 2 : 4;
+    s.strips = tess_ceil_div(width / s.vector, 32);
+    return s;
+}
+
+static void lay_tree_columns(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const reduce_problem *p = of(problem);
+    const tess_reduce_gpu_columns_shape s = tess_reduce_gpu_columns_shape_of(p);
+    int last = p->kept - 1;
+    int64_t size = p->in.itemsize, width = p->kept_size[last], block[8 + 3 * (TESS_MAX_NDIM + 1)], *at = block;
+    const int64_t batches = width > 0 ? p->outputs / width : 0;
+    (void)device;
     tess_gpu_unit(layout, &gpu_tree_columns);
     tess_reduce_gpu_node_options(layout, p);
     tess_gpu_option(layout, "-DKEPT=%d", last);
-    tess_gpu_option(layout, "-DVECTOR=%d", (int)vector);
-    tess_gpu_option(layout, "-DWARPS=%d", warps);
-    tess_gpu_option(layout, "-DROWS=%d", brief ? 2 : 4);
+    tess_gpu_option(layout, "-DVECTOR=%d", (int)s.vector);
+    tess_gpu_option(layout, "-DWARPS=%d", s.warps);
+    tess_gpu_option(layout, "-DROWS=%d", s.rows);
     *at++ = p->k;
     *at++ = p->stride[0][0] / size;
-    *at++ = leaves;
+    *at++ = s.leaves;
     *at++ = width;
     *at++ = batches;
     *at++ = tess_reduce_gpu_word(p->ddof);
     *at++ = p->kept_stride[1][last] / p->out.itemsize;
     at = tess_reduce_gpu_put_kept(at, p, last);
     size_t bytes = (size_t)(at - block) * sizeof *block;
-    int64_t partial = leaves > 1 ? tess_gpu_reserve(layout, p->outputs * leaves * tess_reduce_gpu_node_size(p)) : 0;
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_columns", strips * leaves * batches, 1, 1, 32 * warps, 0);
+    int64_t partial = s.leaves > 1 ? tess_gpu_reserve(layout, p->outputs * s.leaves * tess_reduce_gpu_node_size(p)) : 0;
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_columns", s.strips * s.leaves * batches, 1, 1, 32 * s.warps, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
     tess_gpu_pass(layout, step, block, bytes);
-    if (leaves > 1) {
+    if (s.leaves > 1) {
         step = tess_gpu_launch_of(layout, "finish", tess_ceil_div(p->outputs, 256), 1, 1, 256, 0);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
         tess_gpu_pass(layout, step, block, bytes);
     }
-    layout->alignment = vector > 1 ? vector * size : 0;
+    layout->alignment = s.vector > 1 ? s.vector * size : 0;
 }
 
 static const tess_gpu_row
     row_rows = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_tree_rows, .predict = tess_reduce_predict_rows},
-    row_columns = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_tree_columns},
+    row_columns = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_tree_columns, .predict = tess_reduce_predict_columns},
     row_block = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_tree_block, .predict = tess_reduce_predict_block};
 
 #define HARRIS "Harris, Optimizing parallel reduction in CUDA, NVIDIA 2007"

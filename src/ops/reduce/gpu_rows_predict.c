@@ -3,90 +3,9 @@
  *
  * Predicted for arrays that begin at a sector. Nodes of 16 bytes are copied as two words; what goes through shared memory is not predicted of places, where it depends on the elements, nor where leaves
  * of such nodes meet in it. Flops: none where no order matters; lanes without elements are the compiler's own. */
-#include <stdlib.h>
-
 #include "ops/reduce/gpu_reduce.h"
 
-static const int64_t origin = (int64_t)1 << 40; /* before the array: addresses are positive */
-
-typedef struct walk {
-    tess_gpu_prediction *sum;
-    double times;
-    int64_t size;        /* of an element */
-    int64_t node, words; /* of a node, in bytes; of how many words it is copied */
-} walk;
-
-/* Requests of a warp for `count` neighbours of `size` bytes from byte `at` on, 32 at a time. */
-static void neighbours(const walk *w, int64_t at, int64_t count, int64_t size) {
-    for (tess_gpu_kind n = {0}; tess_gpu_next_kind(&n, tess_ceil_div(count, 32), 1, 1, 1);) {
-        int64_t load[32];
-        for (int lane = 0; lane < 32; lane++)
-            load[lane] = n.at * 32 + lane < count ? at + (n.at * 32 + lane) * size : -1;
-        tess_gpu_count_global(w->sum, w->times * n.times, load, size, false);
-    }
-}
-
-/* Single accesses of one lane, which need no rule. */
-static void singles_shared(const walk *w, double loads, double stores) {
-    w->sum->shared_ld_requests += w->times * loads;
-    w->sum->shared_ld_wavefronts += w->times * loads;
-    w->sum->shared_st_requests += w->times * stores;
-    w->sum->shared_st_wavefronts += w->times * stores;
-}
-static void singles_stored(const walk *w, double stores) {
-    w->sum->global_st_requests += w->times * stores;
-    w->sum->global_st_sectors += w->times * stores;
-}
-
-/* ---- gpu_finish.cuh ---- */
-
-/* `threads` threads have a stretch of `each` of `count` nodes each, and read eight at a time. */
-static void read_nodes(const walk *w, int threads, int64_t count, int64_t each) {
-    for (int64_t thread = 0; thread < threads; thread += 32)
-        for (int64_t i = 0; i < each; i++) {
-            int64_t load[32];
-            for (int lane = 0; lane < 32; lane++) {
-                const int64_t n = (thread + lane) * each + i;
-                load[lane] = n < count ? origin + n * w->node : -1;
-            }
-            tess_gpu_count_global(w->sum, w->times * (double)w->words, load, w->node / w->words, false);
-        }
-}
-
-/* paired(): the warps' nodes meet in shared memory, where more than one has some. */
-static void paired(const walk *w, int threads, int64_t count) {
-    int64_t each = 8, at[32];
-    while (each * threads < count)
-        each *= 2;
-    read_nodes(w, threads, count, each);
-    if (threads == 32 || tess_ceil_div(count, each) <= 32)
-        return;
-    for (int64_t word = 0; word < w->words; word++) {
-        for (int lane = 0; lane < 32; lane++)
-            at[lane] = lane < threads / 32 ? lane * w->node + word * 8 : -1;
-        tess_gpu_count_shared(w->sum, w->times, at, w->node / w->words, false);
-    }
-    singles_shared(w, 0, (double)(threads / 32 * w->words));
-    w->sum->barriers += w->times * threads / 32;
-}
-
-/* ---- the ends of a prediction ---- */
-
-static void begin(walk *w, const reduce_problem *p, tess_gpu_prediction *out) {
-    *w = (walk){.sum = out, .times = 1, .size = p->in.itemsize, .node = tess_reduce_gpu_node_size(p)};
-    w->words = tess_ceil_div(w->node, 8);
-    tess_gpu_count_from_zero(out);
-    out->constant_requests = -1;
-}
-
-static void end(const walk *w, const reduce_problem *p, bool shared) {
-    tess_gpu_prediction *out = w->sum;
-    out->flops = tess_reduce_gpu_predict_flops(p);
-    if (shared)
-        return;
-    out->shared_ld_requests = out->shared_ld_wavefronts = out->shared_ld_conflicts = -1;
-    out->shared_st_requests = out->shared_st_wavefronts = out->shared_st_conflicts = -1;
-}
+typedef tess_reduce_gpu_walk walk;
 
 /* ---- gpu_tree_block.cu ---- */
 
@@ -95,9 +14,9 @@ void tess_reduce_predict_block(const tess_problem *base, tess_gpu_prediction *ou
     const int64_t leaves = tess_ceil_div(p->k, REDUCE_LEAF);
     int64_t at[32];
     walk w;
-    begin(&w, p, out);
-    neighbours(&w, origin, p->k, w.size);
-    singles_stored(&w, 1);
+    tess_reduce_gpu_count_begin(&w, p, out);
+    tess_reduce_gpu_count_neighbours(&w, TESS_REDUCE_GPU_ORIGIN, p->k, w.size);
+    tess_reduce_gpu_count_singles_stored(&w, 1);
     out->barriers = (double)(leaves * 256 / 32);
     w.times = (double)leaves;
     for (int64_t word = 0; word < w.words; word++) { /* each warp's lanes are laid down, and read by the first warp */
@@ -107,11 +26,12 @@ void tess_reduce_predict_block(const tess_problem *base, tess_gpu_prediction *ou
         tess_gpu_count_shared(out, w.times * 256 / 32, at, w.node / w.words, false);
     }
     if (leaves > 1) {
-        singles_stored(&w, (double)w.words);
+        tess_reduce_gpu_count_singles_stored(&w, (double)w.words);
         w.times = 1;
-        paired(&w, 32, leaves);
+        tess_reduce_gpu_count_paired(&w, 32, leaves);
     }
-    end(&w, p, w.words == 1 || (p->kind != REDUCE_ARG && p->acc != tess_f32)); /* of a value of 4 bytes the compiler loads some alone */
+    tess_reduce_gpu_count_end(
+        &w, p, w.words == 1 || (p->kind != REDUCE_ARG && p->acc != tess_f32)); /* of a value of 4 bytes the compiler loads some alone */
 }
 
 /* ---- gpu_tree_rows.cu ---- */
@@ -126,7 +46,7 @@ static void any_order_run(const walk *w, int64_t from, int64_t n) {
         edge[lane] = (lane < 16 ? lane < head : element < n) ? from + element * w->size : -1;
     }
     tess_gpu_count_global(w->sum, w->times, edge, w->size, false);
-    neighbours(w, from + head * w->size, vectors, 16);
+    tess_reduce_gpu_count_neighbours(w, from + head * w->size, vectors, 16);
 }
 
 /* leaf() of gpu_run_leaf.cuh where vectors are cut where memory is. */
@@ -152,10 +72,10 @@ static void shifted_leaf(const walk *w, int64_t from, int64_t n) {
 /* The same of vectors of e elements; behind the last whole row of 256, or the last whole vector, elements one by one. */
 static void leaf(const walk *w, int64_t from, int64_t n, int64_t e, bool whole) {
     const int64_t vectors = whole ? n / e : n / 256 * (256 / e), done = vectors * e;
-    neighbours(w, from, vectors, e * w->size);
+    tess_reduce_gpu_count_neighbours(w, from, vectors, e * w->size);
     if (whole)
         for (int64_t i = done; i < n; i++)
-            neighbours(w, from + i * w->size, 1, w->size);
+            tess_reduce_gpu_count_neighbours(w, from + i * w->size, 1, w->size);
     else
         for (int64_t k = 0; k < 8 / e; k++)
             for (int64_t j = 0; j < e; j++) {
@@ -184,22 +104,7 @@ static void run(const walk *w, const tess_reduce_gpu_rows_shape *s, int64_t from
 }
 
 /* `count` nodes of a block meet, of one output: two loads and a store for each pair, then the last one is put down. */
-static void meet(const walk *w, int64_t count) { singles_shared(w, (double)(2 * (count - 1) + 1), (double)(2 * count - 1)); }
-
-/* How many outputs begin at byte i of a sector. */
-static void places_of(const reduce_problem *p, double *times) {
-    for (int i = 0; i < 32; i++)
-        times[i] = i == 0;
-    for (int d = 0; d < p->kept; d++) {
-        const int64_t step = p->kept_stride[0][d];
-        double next[32] = {0};
-        for (tess_gpu_kind n = {0}; tess_gpu_next_kind(&n, p->kept_size[d], 0, 0, 32 / tess_gcd(32, llabs(step)));)
-            for (int i = 0; i < 32; i++)
-                next[(i + n.at * step) & 31] += times[i] * n.times;
-        for (int i = 0; i < 32; i++)
-            times[i] = next[i];
-    }
-}
+static void meet(const walk *w, int64_t count) { tess_reduce_gpu_count_singles_shared(w, (double)(2 * (count - 1) + 1), (double)(2 * count - 1)); }
 
 void tess_reduce_predict_rows(const tess_problem *base, tess_gpu_prediction *out) {
     const reduce_problem *p = (const reduce_problem *)base;
@@ -209,15 +114,15 @@ void tess_reduce_predict_rows(const tess_problem *base, tess_gpu_prediction *out
     const double outputs = (double)p->outputs;
     double begins[32];
     walk w;
-    begin(&w, p, out);
-    places_of(p, begins);
+    tess_reduce_gpu_count_begin(&w, p, out);
+    tess_reduce_gpu_places(p, 0, p->kept, begins);
     for (int i = 0; i < 32; i++) {
         w.times = begins[i] * (double)runs;
         if (w.times > 0)
-            run(&w, &s, origin + i, each);
+            run(&w, &s, TESS_REDUCE_GPU_ORIGIN + i, each);
         w.times = begins[i];
         if (w.times > 0)
-            run(&w, &s, origin + i, rest);
+            run(&w, &s, TESS_REDUCE_GPU_ORIGIN + i, rest);
     }
     w.times = outputs * (double)(nodes / s.slots);
     meet(&w, s.slots);
@@ -225,24 +130,20 @@ void tess_reduce_predict_rows(const tess_problem *base, tess_gpu_prediction *out
     if (w.times > 0)
         meet(&w, nodes % s.slots);
     w.times = outputs * (double)s.groups; /* to the workspace, or the result */
-    singles_stored(&w, s.groups > 1 ? (double)w.words : 1);
+    tess_reduce_gpu_count_singles_stored(&w, s.groups > 1 ? (double)w.words : 1);
     out->barriers = (double)(blocks * s.warps);
     if (s.ticket) { /* whether the block is the last one is told to all */
         w.times = (double)blocks;
-        singles_shared(&w, s.warps, 1);
+        tess_reduce_gpu_count_singles_shared(&w, s.warps, 1);
         out->barriers += (double)(blocks * s.warps);
         w.times = 1;
-        paired(&w, s.warps * 32, s.groups);
-        singles_stored(&w, 1);
+        tess_reduce_gpu_count_paired(&w, s.warps * 32, s.groups);
+        tess_reduce_gpu_count_singles_stored(&w, 1);
     } else if (s.groups > 1) {
         w.times = outputs;
-        if (s.groups <= 256)
-            read_nodes(&w, 32, s.groups, 8);
-        else
-            paired(&w, 256, s.groups);
-        singles_stored(&w, 1);
+        tess_reduce_gpu_count_finish(&w, s.groups);
     }
-    end(&w, p, w.words == 1);
+    tess_reduce_gpu_count_end(&w, p, w.words == 1);
 }
 
 /* ---- gpu_tree_lanes.cu ---- */
@@ -267,7 +168,7 @@ static void pair_in_turn(const walk *w, int64_t leaves) {
     for (int64_t i = leaves; i > 0; i /= 2)
         left += i % 2;
     const int64_t folds = left - 1;
-    singles_shared(w, (double)(leaves - left + folds % 4 * 2 + folds / 4 * 5 + 1), (double)(2 * leaves - 1));
+    tess_reduce_gpu_count_singles_shared(w, (double)(leaves - left + folds % 4 * 2 + folds / 4 * 5 + 1), (double)(2 * leaves - 1));
 }
 
 /* Predicted for elements along one axis, and no segments. */
@@ -281,18 +182,18 @@ void tess_reduce_predict_lanes(const tess_problem *base, tess_gpu_prediction *ou
     walk w;
     if (p->rank != 1 || p->offsets || p->k == 0 || p->kind == REDUCE_VAR || tess_is_complex(p->in.type))
         return;
-    begin(&w, p, out);
-    places_of(p, begins);
+    tess_reduce_gpu_count_begin(&w, p, out);
+    tess_reduce_gpu_places(p, 0, p->kept, begins);
     for (int i = 0; i < 32; i++) {
         w.times = begins[i] * (double)(leaves - 1);
         if (w.times > 0)
-            strided_leaf(&w, origin + i, REDUCE_LEAF, p->stride[0][0], before);
+            strided_leaf(&w, TESS_REDUCE_GPU_ORIGIN + i, REDUCE_LEAF, p->stride[0][0], before);
         w.times = begins[i];
         if (w.times > 0)
-            strided_leaf(&w, origin + i, rest, p->stride[0][0], before);
+            strided_leaf(&w, TESS_REDUCE_GPU_ORIGIN + i, rest, p->stride[0][0], before);
     }
     w.times = outputs;
-    singles_stored(&w, 1);
+    tess_reduce_gpu_count_singles_stored(&w, 1);
     out->barriers = 2 * outputs * (double)(leaves * 256 / 32);
     w.times = outputs * (double)leaves;
     for (int lane = 0; lane < 32; lane++)
@@ -301,5 +202,5 @@ void tess_reduce_predict_lanes(const tess_problem *base, tess_gpu_prediction *ou
     tess_gpu_count_shared(out, w.times * 256 / 32, at, w.node, false);
     w.times = outputs;
     pair_in_turn(&w, leaves);
-    end(&w, p, w.words == 1);
+    tess_reduce_gpu_count_end(&w, p, w.words == 1);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * test_reduce_counts_gpu.c - proves: tree_groups, tree_patches, tree_rows, tree_block and tree_lanes count what their formulas say, on the virtual GPU: lengths, numbers of outputs and layouts that leave warps and
+ * test_reduce_counts_gpu.c - proves: tree_groups, tree_patches, tree_rows, tree_block, tree_columns and tree_lanes count what their formulas say, on the virtual GPU: lengths, numbers of outputs and layouts that leave warps and
  * blocks incomplete and begin rows anywhere, elements and results of every size. */
 #include "gpu_counts.h"
 #include "ops/reduce/gpu_reduce.h"
@@ -11,7 +11,7 @@ typedef struct counted {
     tess_reduction operation;
     tess_type in, out;
     int ndim;
-    int64_t shape[4], pitch[4]; /* pitch: of the array that the elements are a part of, 0: the same */
+    int64_t shape[4], pitch[4]; /* pitch: of the array that the elements are a part of, 0: the same, negative: taken backwards */
     int axes, axis[2];
     tess_nan nan;
 } counted;
@@ -21,10 +21,13 @@ static int check(const char *row, const counted *c, bool exact) {
     int64_t shape[4], strides[4], bytes = 0, kept[4];
     int ndim = 0;
     char what[128], *in, *out;
-    for (int d = c->ndim - 1, step = 1; d >= 0; step *= (int)(c->pitch[d] ? c->pitch[d] : c->shape[d]), d--) {
-        strides[d] = step;
-        bytes = step * (c->pitch[d] ? c->pitch[d] : c->shape[d]) * (int64_t)tess_type_size(c->in);
+    int64_t step = 1, first = 0;
+    for (int d = c->ndim - 1; d >= 0; d--) {
+        strides[d] = c->pitch[d] < 0 ? -step : step;
+        first += c->pitch[d] < 0 ? (c->shape[d] - 1) * step : 0;
+        step *= c->pitch[d] ? llabs(c->pitch[d]) : c->shape[d];
     }
+    bytes = step * (int64_t)tess_type_size(c->in);
     memcpy(shape, c->shape, sizeof shape);
     for (int d = 0; d < c->ndim; d++)
         if (d != c->axis[0] && (c->axes == 1 || d != c->axis[1]))
@@ -37,14 +40,15 @@ static int check(const char *row, const counted *c, bool exact) {
     assert_true(in && out);
     for (int64_t i = 0; i < bytes; i++) /* finite in every type */
         in[i] = (char)((i * 37 + i / 251) % 60);
-    const DLTensor from = tess_view(in, c->in, c->ndim, shape, strides), to = tess_view(out, c->out, ndim, kept, NULL);
+    const DLTensor from = tess_view(in + first * (int64_t)tess_type_size(c->in), c->in, c->ndim, shape, strides),
+                   to = tess_view(out, c->out, ndim, kept, NULL);
     const tess_reduce_options options = {
         .struct_size = sizeof options, .axes = c->axis, .naxes = c->axes, .nan = c->nan, .exact = exact, .call = {.engine = engine, .strategy = row}};
     tess_plan *plan;
     assert_tess_ok(tess_plan_reduce(&plan, context, c->operation, &from, &to, &options));
     snprintf(what, sizeof what, "%s of %lld x %lld x %lld x %lld %s along %d", tess_reduction_name(c->operation), (long long)c->shape[0],
              (long long)c->shape[1], (long long)c->shape[2], (long long)c->shape[3], tess_type_name(c->in), c->axis[0]);
-    const int compared = gpu_counts_check(plan, in, NULL, out, what);
+    const int compared = gpu_counts_check(plan, from.data, NULL, out, what);
     tess_plan_free(plan);
     free(in);
     free(out);
@@ -208,6 +212,38 @@ static void tree_block(void **state) {
     check_all("reduce/tree_block", cases, TESS_COUNT(cases), false, 5);
 }
 
+/* Strips cut and whole, of one column and up to eight a thread; 8 and 32 warps; one leaf and several; sets that begin anywhere, backwards too; pairs of f32, which are read one by one behind the others. */
+static void tree_columns(void **state) {
+    (void)state;
+    static const counted cases[] = {{TESS_SUM, tess_f32, tess_f32, 2, {300, 128}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 2, {1473, 66}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 3, {3, 2500, 70}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 3, {5, 300, 71}, {0, -300, 0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_f64, 2, {9001, 132}, {0, 136}, 1, {0}, 0},
+                                    {TESS_MEAN, tess_f32, tess_f32, 3, {3, 8193, 33}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f64, tess_f64, 2, {300, 70}, {-300, 0}, 1, {0}, 0},
+                                    {TESS_PROD, tess_f64, tess_f64, 3, {2, 17000, 9}, {0, 0, 10}, 1, {1}, 0},
+                                    {TESS_NORM2, tess_f32, tess_f64, 3, {3, 449, 5}, {0}, 1, {1}, 0},
+                                    {TESS_NORM1, tess_bf16, tess_f32, 2, {257, 258}, {0}, 1, {0}, 0},
+                                    {TESS_MEAN, tess_f16, tess_f16, 4, {2, 3, 129, 45}, {0, 0, 0, 47}, 1, {2}, 0},
+                                    {TESS_SUM, tess_f16, tess_f32, 2, {2049, 128}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_u8, tess_u64, 2, {300, 700}, {0}, 1, {0}, 0},
+                                    {TESS_MAX, tess_u8, tess_u8, 3, {2, 130, 259}, {0}, 1, {0}, 0},
+                                    {TESS_MIN, tess_i8, tess_i8, 2, {8200, 256}, {0}, 1, {0}, 0},
+                                    {TESS_MAX, tess_i16, tess_i16, 2, {600, 132}, {0}, 1, {0}, 0},
+                                    {TESS_MIN, tess_f32, tess_f32, 2, {777, 64}, {0}, 1, {0}, 0},
+                                    {TESS_MAX, tess_f64, tess_f64, 2, {20000, 37}, {0}, 1, {0}, TESS_NAN_OMIT},
+                                    {TESS_SUM, tess_i32, tess_i64, 2, {513, 90}, {0}, 1, {0}, 0},
+                                    {TESS_MEAN, tess_i64, tess_f64, 2, {200, 40}, {0}, 1, {0}, 0},
+                                    {TESS_ARGMAX, tess_f32, tess_i64, 3, {2, 9000, 70}, {0}, 1, {1}, 0},
+                                    {TESS_ARGMIN, tess_f64, tess_i64, 2, {300, 65}, {0}, 1, {0}, TESS_NAN_OMIT},
+                                    {TESS_SUM, tess_f32, tess_f32, 3, {2, 9000, 33}, {0}, 1, {1}, TESS_NAN_OMIT},
+                                    {TESS_COUNT_NONZERO, tess_f32, tess_i64, 2, {9000, 70}, {0}, 1, {0}, TESS_NAN_OMIT},
+                                    {TESS_ANY, tess_bool, tess_bool, 2, {400, 128}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f32, tess_c64, 2, {9000, 33}, {0}, 1, {0}, 0}};
+    check_all("reduce/tree_columns", cases, TESS_COUNT(cases), false, 6);
+}
+
 /* Elements side by side and apart, outputs that begin anywhere, one leaf and several. */
 static void tree_lanes(void **state) {
     (void)state;
@@ -219,12 +255,14 @@ static void tree_lanes(void **state) {
                                     {TESS_ARGMAX, tess_f32, tess_i64, 2, {3, 9000}, {0}, 1, {1}, 0},
                                     {TESS_PROD, tess_f32, tess_f64, 1, {38071}, {0}, 1, {0}, TESS_NAN_OMIT},
                                     {TESS_SUM, tess_u8, tess_u64, 2, {2, 520001}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 2, {5, 1003}, {-5, 0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f16, tess_f32, 2, {3, 9001}, {0, -9001}, 1, {1}, 0},
                                     {TESS_MEAN, tess_f32, tess_f32, 2, {4, 33}, {0}, 1, {1}, TESS_NAN_OMIT}};
     check_all("reduce/tree_lanes", cases, TESS_COUNT(cases), false, 5);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(tree_groups), cmocka_unit_test(tree_patches), cmocka_unit_test(tree_rows),
-                                       cmocka_unit_test(tree_block), cmocka_unit_test(tree_lanes)};
+                                       cmocka_unit_test(tree_block),  cmocka_unit_test(tree_columns), cmocka_unit_test(tree_lanes)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }
