@@ -18,8 +18,6 @@ static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
                                                &tess_reduce_gpu_packed_header,
                                                NULL};
 
-enum { PAIRED = 2048 /* leaves of an output, for a block to pair */ };
-
 static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
 
 static int64_t leaves_of(const reduce_problem *p) { return tess_max64(1, tess_ceil_div(p->k, REDUCE_LEAF)); }
@@ -58,7 +56,7 @@ static int least_blocks(const reduce_problem *p) {
 static void lay_out(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const reduce_problem *p = of(problem);
     int64_t block[4 + 5 * (TESS_MAX_NDIM + 1)], *at = block, leaves = leaves_of(p);
-    const int64_t groups = leaves > PAIRED ? tess_ceil_div(leaves, 256) : leaves; /* nodes that `finish` pairs */
+    const int64_t groups = leaves > TESS_REDUCE_GPU_PAIRED ? tess_ceil_div(leaves, 256) : leaves; /* nodes that `finish` pairs */
     const bool many = leaves > 1, few = groups <= 256, run = p->rank == 1 && p->stride[0][0] == p->in.itemsize,
                by_words = run && tess_reduce_gpu_leaf_words(p);
     (void)device;

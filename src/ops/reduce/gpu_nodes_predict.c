@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_nodes_predict.c - what the formulas of the tree's rows share: where outputs begin, neighbours, and how a launch's nodes are paired in the end (gpu_finish.cuh).
  *
- * Nodes of 16 and 24 bytes are copied as words of 8. */
+ * Nodes of 16 and 24 bytes are copied as words of 8, those that hold a complex double as words of 16. */
 #include <stdlib.h>
 
 #include "ops/reduce/gpu_reduce.h"
@@ -80,7 +80,7 @@ void tess_reduce_gpu_count_paired(const tess_reduce_gpu_walk *w, int threads, in
         return;
     for (int64_t word = 0; word < w->words; word++) {
         for (int lane = 0; lane < 32; lane++)
-            at[lane] = lane < threads / 32 ? lane * w->node + word * 8 : -1;
+            at[lane] = lane < threads / 32 ? lane * w->node + word * (w->node / w->words) : -1;
         tess_gpu_count_shared(w->sum, w->times, at, w->node / w->words, false);
     }
     tess_reduce_gpu_count_singles_shared(w, 0, (double)(threads / 32 * w->words));
@@ -95,9 +95,24 @@ void tess_reduce_gpu_count_finish(const tess_reduce_gpu_walk *w, int64_t count) 
     tess_reduce_gpu_count_singles_stored(w, 1);
 }
 
+void tess_reduce_gpu_count_leaves(tess_reduce_gpu_walk *w, int64_t outputs, int64_t leaves) {
+    int64_t left = leaves;
+    if (leaves > TESS_REDUCE_GPU_PAIRED) {
+        for (tess_gpu_kind group = {0}; tess_gpu_next_kind(&group, tess_ceil_div(leaves, 256), 0, 1, 1);) {
+            w->times = (double)outputs * group.times;
+            tess_reduce_gpu_count_nodes(w, 32, tess_min64(256, leaves - group.at * 256), 8);
+            tess_reduce_gpu_count_singles_stored(w, (double)w->words);
+        }
+        left = tess_ceil_div(leaves, 256);
+    }
+    w->times = (double)outputs;
+    tess_reduce_gpu_count_finish(w, left);
+}
+
 void tess_reduce_gpu_count_begin(tess_reduce_gpu_walk *w, const reduce_problem *p, tess_gpu_prediction *out) {
     *w = (tess_reduce_gpu_walk){.sum = out, .times = 1, .size = p->in.itemsize, .node = tess_reduce_gpu_node_size(p)};
-    w->words = tess_ceil_div(w->node, 8);
+    const bool pair = tess_is_complex(p->in.type) && p->acc == tess_c128 && (p->kind == REDUCE_SUM || p->kind == REDUCE_PROD);
+    w->words = tess_ceil_div(w->node, pair ? 16 : 8);
     tess_gpu_count_from_zero(out);
     out->constant_requests = -1;
 }

@@ -220,6 +220,8 @@ static int add(const walk *w, kind *list, int kinds, int most, kind one) {
 double tess_reduce_gpu_predict_flops(const reduce_problem *p) {
     if (!tess_reduce_gpu_any_order(p) || p->operation == TESS_NORM2)
         return -1;
+    if (p->kind == REDUCE_EXTREME && tess_is_complex(p->in.type)) /* moduli: a root as the compiler writes it */
+        return -1;
     if (p->kind == REDUCE_ARG && p->omit) /* threads begin with a NaN, which they make */
         return -1;
     return p->operation == TESS_MEAN ? (double)p->outputs : 0;

@@ -39,6 +39,7 @@ extern const tess_gpu_text tess_reduce_gpu_node_header, tess_reduce_gpu_tree_hea
     tess_reduce_gpu_moments_header, tess_reduce_gpu_any_order_header, tess_reduce_gpu_run_leaf_header;
 void tess_reduce_gpu_node_options(tess_gpu_layout *layout, const reduce_problem *p); /* the -D of gpu_node.cuh */
 int64_t tess_reduce_gpu_node_size(const reduce_problem *p);                          /* bytes of its struct node, or of gpu_complex.cuh's */
+int64_t tess_reduce_gpu_narrow_node_size(const reduce_problem *p);                   /* the same with -DNARROW=1 */
 /* The first `count` kept axes as shape[], in[], out[] of the kernels' structures, with steps in elements; a double as a word of them. */
 int64_t *tess_reduce_gpu_put_kept(int64_t *at, const reduce_problem *p, int count);
 int64_t tess_reduce_gpu_word(double x);
@@ -69,6 +70,9 @@ void tess_reduce_gpu_count_singles_stored(const tess_reduce_gpu_walk *w, double 
 void tess_reduce_gpu_count_nodes(const tess_reduce_gpu_walk *w, int threads, int64_t count, int64_t each);
 void tess_reduce_gpu_count_paired(const tess_reduce_gpu_walk *w, int threads, int64_t count);
 void tess_reduce_gpu_count_finish(const tess_reduce_gpu_walk *w, int64_t count);
+/* Of outputs of so many leaves each, more than one: `pair_leaves` where there are many, and `finish`. */
+enum { TESS_REDUCE_GPU_PAIRED = 2048 /* leaves of an output, for a block to pair */ };
+void tess_reduce_gpu_count_leaves(tess_reduce_gpu_walk *w, int64_t outputs, int64_t leaves);
 /* shared: what goes through shared memory is predicted. */
 void tess_reduce_gpu_count_begin(tess_reduce_gpu_walk *w, const reduce_problem *p, tess_gpu_prediction *out);
 void tess_reduce_gpu_count_end(const tess_reduce_gpu_walk *w, const reduce_problem *p, bool shared);
@@ -132,7 +136,15 @@ extern const tess_gpu_row tess_reduce_gpu_patches;
 bool tess_reduce_gpu_patches_fit(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_patches_pay(const tess_problem *problem, const char **why);
 
-/* gpu_sets.c */
+/* gpu_sets.c: how a leaf of a set is shared: rows side by side, lanes of a thread, those at once, rounds of them whose loads are on their way, elements of a vector; threads of a
+ * leaf, leaves of a block, its threads, and for how many blocks a multiprocessor must have registers. */
+typedef struct tess_reduce_gpu_sets_shape {
+    int rows, each, held, rounds, vector, threads, blocks;
+    int64_t leaf_threads, leaves;
+    bool ragged, packed;
+} tess_reduce_gpu_sets_shape;
+bool tess_reduce_gpu_sets_shape_of(const reduce_problem *p, tess_reduce_gpu_sets_shape *s);
+void tess_reduce_predict_sets(const tess_problem *problem, tess_gpu_prediction *prediction); /* gpu_sets_predict.c */
 extern const tess_gpu_row tess_reduce_gpu_sets;
 bool tess_reduce_gpu_sets_fit(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_sets_pay(const tess_problem *problem, const char **why);

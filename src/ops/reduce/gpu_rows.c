@@ -67,6 +67,21 @@ int64_t tess_reduce_gpu_node_size(const reduce_problem *p) {
     return 24;
 }
 
+int64_t tess_reduce_gpu_narrow_node_size(const reduce_problem *p) {
+    const bool sums = p->kind == REDUCE_SUM || p->kind == REDUCE_PROD, counted = p->omit && (p->kind == REDUCE_SUM || p->kind == REDUCE_COUNT);
+    if (!tess_is_complex(p->in.type)) {
+        if (p->kind == REDUCE_COUNT)
+            return counted ? 8 : 4;
+        if (p->kind == REDUCE_ARG)
+            return p->in.itemsize == 8 ? 16 : 8;
+        if (p->kind == REDUCE_SUM && reduce_is_integer(p->acc) && p->in.itemsize <= 2)
+            return 4;
+        if (counted && sums)
+            return p->acc == tess_f32 ? 12 : 16;
+    }
+    return tess_reduce_gpu_node_size(p);
+}
+
 int64_t *tess_reduce_gpu_put_kept(int64_t *at, const reduce_problem *p, int count) {
     for (int d = 0; d <= count; d++)
         *at++ = d < count ? p->kept_size[d] : 0;

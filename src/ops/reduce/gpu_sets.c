@@ -8,21 +8,9 @@ static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,   &
                                                &tess_reduce_gpu_lanes_header,  &tess_reduce_gpu_finish_header, &tess_reduce_gpu_any_order_header,
                                                &tess_reduce_gpu_packed_header, &tess_reduce_gpu_types_header,  NULL};
 
-enum {
-    PAIRED = 2048 /* leaves of an output, for a block to pair */,
-    MOST_LANES = 64 /* of a thread: more would be text */,
-    HELD = 4 /* of a thread at once */,
-    MOST_ROOM = 48 << 10,
-    MOST_THREADS = 1024
-};
+enum { MOST_LANES = 64 /* of a thread: more would be text */, HELD = 4 /* of a thread at once */, MOST_ROOM = 48 << 10, MOST_THREADS = 1024 };
 
-/* How a leaf of a set is shared: rows side by side, lanes of a thread, those at once, rounds of them whose loads are on their way, elements of a vector; threads of a leaf, leaves of a
- * block, its threads, and for how many blocks a multiprocessor must have registers. */
-typedef struct shape {
-    int rows, each, held, rounds, vector, threads, blocks;
-    int64_t leaf_threads, leaves;
-    bool ragged, packed;
-} shape;
+typedef tess_reduce_gpu_sets_shape shape;
 
 static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
 
@@ -64,7 +52,7 @@ static void choose_pace(const reduce_problem *p, shape *s, bool any, bool brief)
         s->blocks++;
 }
 
-static bool shape_of(const reduce_problem *p, shape *s) {
+bool tess_reduce_gpu_sets_shape_of(const reduce_problem *p, shape *s) {
     const bool any = tess_reduce_gpu_any_order(p), many = p->k > REDUCE_LEAF, half = p->in.itemsize == 2;
     const int64_t size = p->in.itemsize, node = tess_reduce_gpu_node_size(p), width = width_of(p);
     const int lanes = tess_reduce_gpu_lanes(p->k);
@@ -103,7 +91,8 @@ bool tess_reduce_gpu_sets_fit(const tess_problem *problem, const char **why) {
         return false;
     *why = "needs rows of which a block takes some, and fewer than 2^31 leaves";
     int64_t units;
-    return shape_of(p, &s) && !TESS_MUL_OVERFLOWS(p->outputs / width_of(p), leaves_of(p), &units) && units <= INT32_MAX - MOST_THREADS;
+    return tess_reduce_gpu_sets_shape_of(p, &s) && !TESS_MUL_OVERFLOWS(p->outputs / width_of(p), leaves_of(p), &units) &&
+           units <= INT32_MAX - MOST_THREADS;
 }
 
 /* Of at most 256 elements, where tree_patches would be taken otherwise; measured. */
@@ -129,7 +118,7 @@ bool tess_reduce_gpu_sets_pay(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
     shape s;
     *why = "of few elements patches are as quick, and of few sets of long ones, or of wide ones, other rows have more on their way";
-    if (!shape_of(p, &s))
+    if (!tess_reduce_gpu_sets_shape_of(p, &s))
         return false;
     if (p->k <= REDUCE_LANES)
         return pays_short(p);
@@ -144,12 +133,13 @@ bool tess_reduce_gpu_sets_pay(const tess_problem *problem, const char **why) {
 static void lay_out(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const reduce_problem *p = of(problem);
     int64_t block[8 + 3 * (TESS_MAX_NDIM + 1)], *at = block, leaves = leaves_of(p);
-    const int64_t groups = leaves > PAIRED ? tess_ceil_div(leaves, 256) : leaves, node = tess_reduce_gpu_node_size(p), width = width_of(p);
+    const int64_t groups = leaves > TESS_REDUCE_GPU_PAIRED ? tess_ceil_div(leaves, 256) : leaves, node = tess_reduce_gpu_node_size(p),
+                  width = width_of(p);
     const bool many = leaves > 1, few = groups <= 256;
     int64_t low = 0, high = p->k * width;
     shape s;
     (void)device;
-    if (!shape_of(p, &s))
+    if (!tess_reduce_gpu_sets_shape_of(p, &s))
         return;
     const int64_t units = p->outputs / width * leaves;
     tess_gpu_unit(layout, &tree_sets);
@@ -204,4 +194,5 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     layout->alignment = !s.ragged && s.vector > 1 ? s.vector * p->in.itemsize : 0;
 }
 
-const tess_gpu_row tess_reduce_gpu_sets = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_out};
+const tess_gpu_row tess_reduce_gpu_sets = {
+    .headers = headers, .production = true, .least_arch = 80, .lay_out = lay_out, .predict = tess_reduce_predict_sets};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * test_reduce_counts_gpu.c - proves: tree_groups, tree_patches, tree_rows, tree_block, tree_columns and tree_lanes count what their formulas say, on the virtual GPU: lengths, numbers of outputs and layouts that leave warps and
+ * test_reduce_counts_gpu.c - proves: tree_groups, tree_patches, tree_rows, tree_block, tree_columns, tree_sets and tree_lanes count what their formulas say, on the virtual GPU: lengths, numbers of outputs and layouts that leave warps and
  * blocks incomplete and begin rows anywhere, elements and results of every size. */
 #include "gpu_counts.h"
 #include "ops/reduce/gpu_reduce.h"
@@ -153,6 +153,7 @@ static void tree_patches(void **state) {
                                     {TESS_PROD, tess_f32, tess_f32, 3, {9, 200, 5}, {0}, 1, {1}, 0},
                                     {TESS_SUM, tess_f32, tess_f64, 3, {9, 200, 5}, {0}, 1, {1}, 0},
                                     {TESS_NORM1, tess_c64, tess_f32, 3, {9, 200, 5}, {0}, 1, {1}, 0},
+                                    {TESS_NORM_INF, tess_c64, tess_f32, 3, {9, 200, 5}, {0}, 1, {1}, 0},
                                     {TESS_MEAN, tess_c64, tess_c64, 3, {9, 200, 5}, {0}, 1, {1}, 0},
                                     {TESS_STD, tess_f64, tess_f64, 3, {9, 200, 5}, {0}, 1, {1}, 0},
                                     {TESS_MAX, tess_u64, tess_u64, 3, {9, 200, 5}, {0}, 1, {1}, 0},
@@ -244,6 +245,47 @@ static void tree_columns(void **state) {
     check_all("reduce/tree_columns", cases, TESS_COUNT(cases), false, 6);
 }
 
+/* Sets that begin and end at vectors and within them, several a block, a block in more rows of sets than one; one leaf and several, more than a warp pairs and more than a block; vectors that end behind the array; whole rounds
+ * of sums, whose flops are predicted, and others; words of small elements; nodes of one field and two. */
+static void tree_sets(void **state) {
+    (void)state;
+    static const counted cases[] = {{TESS_SUM, tess_f32, tess_f32, 3, {7, 300, 4}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 3, {100, 301, 3}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 3, {9, 512, 10}, {0}, 1, {1}, 0},
+                                    {TESS_NORM2, tess_f32, tess_f64, 3, {3, 512, 16}, {0}, 1, {1}, 0},
+                                    {TESS_MEAN, tess_f64, tess_f64, 3, {3, 1000, 33}, {0, 1001, 0}, 1, {1}, 0},
+                                    {TESS_PROD, tess_f64, tess_f32, 2, {2048, 64}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f16, tess_f16, 4, {5, 40, 33, 7}, {0, 41, 35, 0}, 1, {2}, 0},
+                                    {TESS_SUM, tess_bf16, tess_f32, 3, {5, 2049, 31}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_u8, tess_u64, 3, {332, 5, 2}, {0, 22, 0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_u8, tess_u64, 4, {323, 107, 5, 2}, {0, 108, 0, 0}, 1, {2}, 0},
+                                    {TESS_SUM, tess_i16, tess_i64, 4, {10, 333, 9, 5}, {0, 334, 10, 0}, 1, {2}, 0},
+                                    {TESS_SUM, tess_f64, tess_f64, 3, {3, 300, 4}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_u8, tess_u64, 3, {40, 300, 13}, {0}, 1, {1}, 0},
+                                    {TESS_MAX, tess_i8, tess_i8, 4, {3, 100, 7, 2}, {0, 0, 8, 0}, 1, {2}, 0},
+                                    {TESS_MIN, tess_f16, tess_f16, 3, {21, 600, 5}, {0, 601, 0}, 1, {1}, 0},
+                                    {TESS_MAX, tess_f64, tess_f64, 2, {777, 66}, {0}, 1, {0}, TESS_NAN_OMIT},
+                                    {TESS_ARGMAX, tess_u8, tess_i64, 3, {5, 1000, 9}, {0}, 1, {1}, 0},
+                                    {TESS_ARGMIN, tess_f32, tess_i64, 3, {31, 257, 5}, {0}, 1, {1}, TESS_NAN_OMIT},
+                                    {TESS_ARGMAX, tess_f64, tess_i64, 3, {3, 9000, 3}, {0}, 1, {1}, 0},
+                                    {TESS_ARGMIN, tess_i64, tess_i64, 3, {5, 300, 7}, {0}, 1, {1}, 0},
+                                    {TESS_COUNT_NONZERO, tess_f32, tess_i64, 3, {11, 300, 6}, {0}, 1, {1}, TESS_NAN_OMIT},
+                                    {TESS_ALL, tess_f16, tess_bool, 3, {3, 300, 6}, {0}, 1, {1}, TESS_NAN_OMIT},
+                                    {TESS_MEAN, tess_i16, tess_f64, 3, {13, 300, 70}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 3, {13, 300, 7}, {0}, 1, {1}, TESS_NAN_OMIT},
+                                    {TESS_SUM, tess_c64, tess_c64, 3, {11, 257, 9}, {0}, 1, {1}, 0},
+                                    {TESS_MEAN, tess_c64, tess_c64, 3, {3, 512, 8}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_c128, tess_c128, 3, {3, 9000, 5}, {0}, 1, {1}, 0},
+                                    {TESS_PROD, tess_c64, tess_c128, 3, {3, 300, 5}, {0}, 1, {1}, 0},
+                                    {TESS_NORM_INF, tess_c64, tess_f64, 3, {5, 333, 6}, {0}, 1, {1}, 0},
+                                    {TESS_COUNT_NONZERO, tess_c128, tess_i64, 2, {300, 29}, {0}, 1, {0}, TESS_NAN_OMIT},
+                                    {TESS_SUM, tess_f32, tess_f32, 3, {5, 9001, 3}, {0}, 1, {1}, 0},
+                                    {TESS_MEAN, tess_f32, tess_f32, 3, {2, 20000, 7}, {0}, 1, {1}, TESS_NAN_OMIT},
+                                    {TESS_ARGMAX, tess_f16, tess_i64, 2, {2200001, 2}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_u8, tess_u64, 2, {17000001, 2}, {0}, 1, {0}, 0}};
+    check_all("reduce/tree_sets", cases, TESS_COUNT(cases), false, 5);
+}
+
 /* Elements side by side and apart, outputs that begin anywhere, one leaf and several. */
 static void tree_lanes(void **state) {
     (void)state;
@@ -263,6 +305,7 @@ static void tree_lanes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(tree_groups), cmocka_unit_test(tree_patches), cmocka_unit_test(tree_rows),
-                                       cmocka_unit_test(tree_block),  cmocka_unit_test(tree_columns), cmocka_unit_test(tree_lanes)};
+                                       cmocka_unit_test(tree_block),  cmocka_unit_test(tree_columns), cmocka_unit_test(tree_sets),
+                                       cmocka_unit_test(tree_lanes)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }
