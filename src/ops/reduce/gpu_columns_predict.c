@@ -131,5 +131,6 @@ void tess_reduce_predict_columns(const tess_problem *base, tess_gpu_prediction *
         out->barriers += (double)(blocks * w.s.strips * w.s.warps);
     tess_reduce_gpu_count_end(&w.nodes, p, w.nodes.words == 1);
     out->flops = flops(&w);
-    out->constant_requests = 0;
+    if (p->kept <= 3) /* the compiler reads sizes and steps of more axes at computed addresses */
+        out->constant_requests = 0;
 }

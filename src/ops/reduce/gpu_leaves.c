@@ -104,7 +104,8 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     }
 }
 
-const tess_gpu_row tess_reduce_gpu_leaves = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_out};
+const tess_gpu_row tess_reduce_gpu_leaves = {
+    .headers = headers, .production = true, .least_arch = 80, .lay_out = lay_out, .predict = tess_reduce_predict_leaves};
 
 /* ---- reduce/tree_lanes ---- */
 

@@ -200,6 +200,7 @@ bool tess_reduce_gpu_exact_short_pays(const tess_problem *problem, const char **
 extern const tess_gpu_row tess_reduce_gpu_leaves, tess_reduce_gpu_tree_lanes;
 bool tess_reduce_gpu_leaves_fit(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_leaves_pay(const tess_problem *problem, const char **why);
+void tess_reduce_predict_leaves(const tess_problem *problem, tess_gpu_prediction *prediction); /* gpu_leaves_predict.c */
 bool tess_reduce_gpu_leaf_words(const reduce_problem *p);  /* WORDS of gpu_leaf.cuh, where elements are neighbours */
 int tess_reduce_gpu_leaf_threads(const reduce_problem *p); /* that a leaf has then */
 

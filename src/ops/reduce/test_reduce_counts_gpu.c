@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * test_reduce_counts_gpu.c - proves: tree_groups, tree_patches, tree_rows, tree_block, tree_columns, tree_sets and tree_lanes count what their formulas say, on the virtual GPU: lengths, numbers of outputs and layouts that leave warps and
+ * test_reduce_counts_gpu.c - proves: tree_groups, tree_patches, tree_rows, tree_block, tree_columns, tree_sets, tree_leaves and tree_lanes count what their formulas say, on the virtual GPU: lengths, numbers of outputs and layouts that leave warps and
  * blocks incomplete and begin rows anywhere, elements and results of every size. */
 #include "gpu_counts.h"
 #include "ops/reduce/gpu_reduce.h"
@@ -11,14 +11,14 @@ typedef struct counted {
     tess_reduction operation;
     tess_type in, out;
     int ndim;
-    int64_t shape[4], pitch[4]; /* pitch: of the array that the elements are a part of, 0: the same, negative: taken backwards */
+    int64_t shape[5], pitch[5]; /* pitch: of the array that the elements are a part of, 0: the same, negative: taken backwards */
     int axes, axis[2];
     tess_nan nan;
 } counted;
 
 /* Returns how many numbers were compared. */
 static int check(const char *row, const counted *c, bool exact) {
-    int64_t shape[4], strides[4], bytes = 0, kept[4];
+    int64_t shape[5], strides[5], bytes = 0, kept[5];
     int ndim = 0;
     char what[128], *in, *out;
     int64_t step = 1, first = 0;
@@ -241,6 +241,8 @@ static void tree_columns(void **state) {
                                     {TESS_SUM, tess_f32, tess_f32, 3, {2, 9000, 33}, {0}, 1, {1}, TESS_NAN_OMIT},
                                     {TESS_COUNT_NONZERO, tess_f32, tess_i64, 2, {9000, 70}, {0}, 1, {0}, TESS_NAN_OMIT},
                                     {TESS_ANY, tess_bool, tess_bool, 2, {400, 128}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 4, {2, 3, 300, 33}, {0, 4, 0, 0}, 1, {2}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 5, {3, 2, 5, 300, 33}, {0, 3, 6, 0, 0}, 1, {3}, 0},
                                     {TESS_SUM, tess_f32, tess_c64, 2, {9000, 33}, {0}, 1, {0}, 0}};
     check_all("reduce/tree_columns", cases, TESS_COUNT(cases), false, 6);
 }
@@ -286,6 +288,43 @@ static void tree_sets(void **state) {
     check_all("reduce/tree_sets", cases, TESS_COUNT(cases), false, 5);
 }
 
+/* Elements side by side, apart and backwards, along one axis and two; one leaf and several, more than a warp pairs and more than a block; complex elements; moments, of small elements by words that begin
+ * and end within leaves, down to some within one word. */
+static void tree_leaves(void **state) {
+    (void)state;
+    static const counted cases[] = {{TESS_SUM, tess_f32, tess_f32, 2, {5, 1003}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 2, {3, 2048}, {0}, 1, {1}, 0},
+                                    {TESS_MEAN, tess_f64, tess_f64, 2, {9001, 7}, {-9001, 9}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f16, tess_f32, 3, {3, 20001, 3}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 4, {9, 14, 10, 33}, {0}, 2, {1, 3}, 0},
+                                    {TESS_MAX, tess_u8, tess_u8, 2, {3, 20001}, {0, 20005}, 1, {1}, 0},
+                                    {TESS_ARGMIN, tess_f32, tess_i64, 2, {3, 9001}, {0}, 1, {1}, 0},
+                                    {TESS_MEAN, tess_f32, tess_f32, 2, {3, 9001}, {0}, 1, {1}, TESS_NAN_OMIT},
+                                    {TESS_SUM, tess_c64, tess_c64, 2, {5, 1003}, {0}, 1, {1}, 0},
+                                    {TESS_MEAN, tess_c64, tess_c64, 2, {3, 2048}, {0}, 1, {1}, 0},
+                                    {TESS_PROD, tess_c64, tess_c128, 2, {9001, 3}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_c128, tess_c128, 2, {3, 9001}, {0}, 1, {1}, TESS_NAN_OMIT},
+                                    {TESS_SUM, tess_c128, tess_c128, 1, {2200001}, {0}, 1, {0}, 0},
+                                    {TESS_NORM2, tess_c64, tess_f32, 2, {300, 7}, {0}, 1, {0}, 0},
+                                    {TESS_VAR, tess_f32, tess_f32, 2, {5, 1003}, {0}, 1, {1}, 0},
+                                    {TESS_VAR, tess_f64, tess_f64, 2, {9001, 5}, {0}, 1, {0}, TESS_NAN_OMIT},
+                                    {TESS_STD, tess_f16, tess_f32, 2, {9, 8195}, {0}, 1, {1}, TESS_NAN_OMIT},
+                                    {TESS_VAR, tess_bf16, tess_f32, 2, {9, 301}, {0}, 1, {1}, 0},
+                                    {TESS_VAR, tess_f16, tess_f64, 2, {301, 9}, {0}, 1, {0}, 0},
+                                    {TESS_VAR, tess_i32, tess_f64, 2, {3, 9001}, {0}, 1, {1}, 0},
+                                    {TESS_VAR, tess_u8, tess_f64, 2, {9, 8191}, {0}, 1, {1}, 0},
+                                    {TESS_VAR, tess_u8, tess_f64, 2, {9, 3}, {0}, 1, {1}, 0},
+                                    {TESS_VAR, tess_u8, tess_f64, 2, {9, 2}, {0, 5}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 2, {3, 1280}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 2, {3, 9216}, {0}, 1, {1}, 0},
+                                    {TESS_VAR, tess_i8, tess_f64, 2, {19, 133}, {0, 135}, 1, {1}, 0},
+                                    {TESS_STD, tess_i16, tess_f64, 2, {5, 257}, {0}, 1, {1}, 0},
+                                    {TESS_VAR, tess_f32, tess_f32, 3, {5, 30, 40}, {0, 31, 41}, 2, {1, 2}, 0},
+                                    {TESS_VAR, tess_u8, tess_f64, 1, {17000001}, {0}, 1, {0}, 0},
+                                    {TESS_VAR, tess_f32, tess_f32, 1, {2200001}, {0}, 1, {0}, 0}};
+    check_all("reduce/tree_leaves", cases, TESS_COUNT(cases), false, 4);
+}
+
 /* Elements side by side and apart, outputs that begin anywhere, one leaf and several. */
 static void tree_lanes(void **state) {
     (void)state;
@@ -306,6 +345,6 @@ static void tree_lanes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(tree_groups), cmocka_unit_test(tree_patches), cmocka_unit_test(tree_rows),
                                        cmocka_unit_test(tree_block),  cmocka_unit_test(tree_columns), cmocka_unit_test(tree_sets),
-                                       cmocka_unit_test(tree_lanes)};
+                                       cmocka_unit_test(tree_leaves), cmocka_unit_test(tree_lanes)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }
