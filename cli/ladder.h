@@ -40,7 +40,7 @@ typedef struct cli_rung {
     int threads;
     /* Counted: the texts of tess_profile_plan and tess_profile_larger, and what the reports take from them. */
     struct json_t *counted, *larger;
-    bool predicted, holds, agrees; /* counts by formula: there are some; at check they are exact; at large within 5 % of the line, if it is a rung */
+    bool predicted, holds, agrees; /* counts by formula: there are some; at check they are exact; at large within 5 % of the line */
     double load_sectors, store_sectors, wavefronts, barriers; /* a request, a request, an access to shared memory; in all */
     double conflicts;
     char limiter[40];

@@ -33,8 +33,7 @@ static void take_counts(cli_rung *rung) {
         ratio(count(c, "shared_ld_wavefronts") + count(c, "shared_st_wavefronts"), count(c, "shared_ld_requests") + count(c, "shared_st_requests"));
     rung->conflicts = count(c, "shared_ld_conflicts") + count(c, "shared_st_conflicts");
     rung->barriers = count(c, "barriers");
-    /* A rung does the same at every size. Other rows cut larger problems in other ways, so that their counts need not lie on a line. */
-    rung->agrees = rung->row.rung == 0 || !json_is_false(json_object_get(rung->larger, "prediction_agrees"));
+    rung->agrees = !json_is_false(json_object_get(rung->larger, "prediction_agrees"));
     rung->model_seconds = number(rung->larger, "seconds");
     rung->bytes = number(rung->larger, "bytes");
     const char *limiter = json_string_value(json_object_get(rung->larger, "limiter"));

@@ -82,19 +82,25 @@ tess_gpu_prediction tess_profile_formulas(const tess_plan *plan) {
     return p;
 }
 
-void tess_profile_write_formulas(const tess_gpu_prediction *p, const tess_gpu_prediction *counted, double tolerance, const char *name,
-                                 tess_text *text) {
-    bool any = false, holds = true;
+void tess_profile_write_formulas(const tess_gpu_prediction *p, bool holds, const char *name, tess_text *text) {
+    bool any = false;
     tess_text_add(text, "\"predicted\": {");
-#define X(word)                                                                                                            \
-    if (p->word >= 0) {                                                                                                    \
-        tess_text_add(text, "%s\"" #word "\": %.0f", any ? ", " : "", p->word);                                            \
-        any = true;                                                                                                        \
-        holds = holds && counted->word - p->word <= tolerance * p->word && p->word - counted->word <= tolerance * p->word; \
+#define X(word)                                                                 \
+    if (p->word >= 0) {                                                         \
+        tess_text_add(text, "%s\"" #word "\": %.0f", any ? ", " : "", p->word); \
+        any = true;                                                             \
     }
     TESS_GPU_PREDICTION_LIST(X)
 #undef X
     tess_text_add(text, "}, \"%s\": %s", name, !any ? "null" : holds ? "true" : "false");
+}
+
+static bool holds(const tess_gpu_prediction *p, const tess_gpu_prediction *counted) {
+    bool all = true;
+#define X(word) all = all && (p->word < 0 || p->word == counted->word);
+    TESS_GPU_PREDICTION_LIST(X)
+#undef X
+    return all;
 }
 
 static void write(const tess_plan *plan, const listener *l, tess_text *text) {
@@ -111,7 +117,7 @@ static void write(const tess_plan *plan, const listener *l, tess_text *text) {
     counters(&l->total, text);
     tess_text_add(text, ", ");
     tess_gpu_prediction formulas = tess_profile_formulas(plan), counted = tess_profile_counted(&l->total);
-    tess_profile_write_formulas(&formulas, &counted, 0, "prediction_holds", text);
+    tess_profile_write_formulas(&formulas, holds(&formulas, &counted), "prediction_holds", text);
     tess_text_add(text, ", \"launches\": [");
     for (int i = 0; i < l->count; i++) {
         const launch_counts *one = &l->launches[i];

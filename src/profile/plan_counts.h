@@ -10,9 +10,8 @@
 tess_gpu_prediction tess_profile_counted(const tess_vgpu_counters *counters);
 /* What the plan's row says by formula; -1 where it says nothing. */
 tess_gpu_prediction tess_profile_formulas(const tess_plan *plan);
-/* "predicted": {...}, "HOLDS": true, false or null. tolerance: relative. */
-void tess_profile_write_formulas(const tess_gpu_prediction *formulas, const tess_gpu_prediction *counted, double tolerance, const char *holds,
-                                 tess_text *text);
+/* "predicted": {...}, "NAME": whether they hold, or null where nothing is predicted. */
+void tess_profile_write_formulas(const tess_gpu_prediction *formulas, bool holds, const char *name, tess_text *text);
 /* Checks the arguments that both functions of the header have. */
 tess_status tess_profile_plan_arguments(const tess_plan *plan, char *at, size_t capacity, size_t *length);
 

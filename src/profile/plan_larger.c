@@ -3,7 +3,8 @@
  *
  * The work of a kernel on regular data is a line in the number of elements: a share for each and something that stays. Two runs give that line for every
  * kernel of the strategy and every amount of the model, and the large problem's own plan gives its launches. What the strategy's formulas say of
- * the large problem is written beside the counts on the line, so each vouches for the other. */
+ * the large problem is written beside the counts on the line, so each vouches for the other. Where the formulas of the three problems are no line themselves - a row may share a large
+ * problem among larger blocks, or among as many as a card holds -, those of the two runs have to be their counts. */
 #include <string.h>
 
 #include "profile/plan_counts.h"
@@ -100,8 +101,27 @@ static time_of time_kernel(const tess_plan *plan, const kernel_amounts *k, const
     return t;
 }
 
-static void write(const tess_plan *plan, const listener *l, const double *x, const tess_card *card, tess_text *text) {
-    tess_gpu_prediction counted = {0}, formulas = tess_profile_formulas(plan);
+static bool near(double said, double counted) { return counted - said <= TOLERANCE * said && said - counted <= TOLERANCE * said; }
+
+/* One counter: its formula for the large problem, those for the runs, and the runs' counts. */
+static bool counter_agrees(const double *x, double all, double small, double medium, double small_counted, double medium_counted) {
+    if (small >= 0 && medium >= 0 && !near(all, line_at(x[0], small, x[1], medium, x[2])))
+        return small == small_counted && medium == medium_counted;
+    return near(all, line_at(x[0], small_counted, x[1], medium_counted, x[2]));
+}
+
+static bool agrees(const listener *l, const double *x, const tess_gpu_prediction *all, const tess_gpu_prediction *runs) {
+    bool agree = true;
+#define X(name) agree = agree && (all->name < 0 || counter_agrees(x, all->name, runs[0].name, runs[1].name, l->total[0].name, l->total[1].name));
+    TESS_GPU_PREDICTION_LIST(X)
+#undef X
+    return agree;
+}
+
+static void write(const tess_plan *plan, const tess_profile_run *small, const tess_profile_run *medium, const listener *l, const double *x,
+                  const tess_card *card, tess_text *text) {
+    tess_gpu_prediction counted = {0}, formulas = tess_profile_formulas(plan),
+                        runs[] = {tess_profile_formulas(small->plan), tess_profile_formulas(medium->plan)};
     double seconds = 0, most = -1;
     const char *limiter = "nothing";
     int launches = 0;
@@ -132,7 +152,7 @@ static void write(const tess_plan *plan, const listener *l, const double *x, con
     TESS_GPU_PREDICTION_LIST(X)
 #undef X
     tess_text_add(text, "}, ");
-    tess_profile_write_formulas(&formulas, &counted, TOLERANCE, "prediction_agrees", text);
+    tess_profile_write_formulas(&formulas, agrees(l, x, &formulas, runs), "prediction_agrees", text);
     tess_text_add(text, ", \"kernels\": [");
     any = false;
     for (int i = 0; i < l->kernels; i++) {
@@ -180,7 +200,7 @@ tess_status tess_profile_larger(const tess_plan *plan, const tess_profile_run *s
     if (status == TESS_OK && l->lost)
         status = tess_fail(TESS_ERR_INTERNAL, "strategy %s launches more kernels than are kept apart", plan->row->name);
     if (status == TESS_OK) {
-        write(plan, l, x, &facts, &text);
+        write(plan, small, medium, l, x, &facts, &text);
         status = tess_text_end(&text, length);
     }
     tess_free(plan->context, l, sizeof *l);
