@@ -59,7 +59,7 @@ TESS_INLINE bool bytes_of(const tess_correlate_problem *p, const tess_correlate_
 
 /* What predictions are about where no device is named. */
 TESS_INLINE const tess_gpu_device *device_meant(const tess_gpu_prediction *prediction) {
-    static const tess_gpu_device h200 = {.sms = 132, .shared_block_optin = 227 << 10, .major = 9};
+    static const tess_gpu_device h200 = {.sms = 132, .shared_block_optin = 227 << 10, .shared_sm = 228 << 10, .major = 9};
     return prediction->device ? prediction->device : &h200;
 }
 

@@ -13,6 +13,17 @@ typedef struct tess_correlate_pair {
     bool whole;
 } tess_correlate_pair;
 
+/* gpu_separable_rows.c: V, TURN, THREADS, STAGES, BLOCKS, FINISHED, APART of gpu_separable2d.cu; rows of outputs of a block; bytes of shared memory. */
+typedef struct separable2d_shape {
+    int64_t columns, turn, threads, stages, blocks, finished, height, shared;
+    bool apart; /* warps meet their neighbours only */
+} separable2d_shape;
+separable2d_shape tess_correlate_separable2d_of(const tess_correlate_pair *two, int64_t work, const tess_gpu_device *device);
+
+/* gpu_separable_predict.c */
+void tess_correlate_predict_separable2d(const tess_problem *base, tess_gpu_prediction *out);
+void tess_correlate_predict_separable2d_odd(const tess_problem *base, tess_gpu_prediction *out);
+
 bool tess_correlate_pair_of(tess_correlate_pair *two, const tess_problem *base, bool whole, const char **why);
 
 #endif

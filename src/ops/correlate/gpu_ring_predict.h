@@ -22,11 +22,19 @@ typedef struct ring_walk {
     const tess_correlate_frame *f;
     int64_t columns, threads;
     bool whole;
-    int64_t size, left, right, copy, spare, vector, read, near_left, near_right, pad_left, pad_right, tile, row;
+    int64_t size, left, right, reach_left, reach_right /* RING_LEFT, RING_RIGHT */, copy, spare, vector, read, near_left, near_right, pad_left,
+        pad_right, tile, row;
 } ring_walk;
 /* A tile of so many threads along a row. */
 ring_walk tess_correlate_ring_of(const tess_correlate_frame *f, int64_t columns, int64_t along, int64_t threads, bool whole,
                                  tess_gpu_prediction *out);
+/* The same of threads that read their own columns alone, in a tile `away` elements behind a whole sector. */
+ring_walk tess_correlate_ring_of_own(const tess_correlate_frame *f, int64_t columns, int64_t along, int64_t threads, bool whole, int64_t away,
+                                     tess_gpu_prediction *out);
+/* feed_rows() of a row inside the array, which begins at byte `from`, to a tile from column x - pad_left on: copies of the thread's own, and the elements that no copy covers. */
+void tess_correlate_ring_row_inside(const ring_walk *w, int64_t x, int64_t from);
+/* copy_anywhere() of n rows, which begin at bytes from[0], ... (-1: of constants): vectors where they lie inside, else one element after another. */
+void tess_correlate_ring_rows_anywhere(const ring_walk *w, int64_t x, const int64_t *from, int64_t n);
 /* copy_element() of each lane, -1 = none: narrow ones pass through a register. */
 void tess_correlate_ring_copy_elements(const ring_walk *w, const int64_t *from, const int64_t *to);
 bool tess_correlate_ring_reaches_edge(const ring_walk *w, int64_t x);
@@ -38,5 +46,7 @@ void tess_correlate_ring_prepare(const ring_walk *w, int64_t rows);
 void tess_correlate_ring_read(const ring_walk *w, const int64_t *row, const int64_t *along);
 /* Results of each lane from column x on to byte `to`, -1 = none: in vectors where all of a thread's exist. */
 void tess_correlate_ring_write(const ring_walk *w, const int64_t *x, const int64_t *to);
+/* spread of gpu_ring.cuh, of a row of results at byte `to` from column x on, of which `finished` come out; to < 0: of a row that is laid down and not stored. */
+void tess_correlate_ring_spread(const ring_walk *w, int64_t x, int64_t finished, int64_t to);
 
 #endif

@@ -55,10 +55,7 @@ bool tess_correlate_pair_of(pair *two, const tess_problem *base, bool whole, con
     return !p->fft && !p->direct && p->count == 2 && p->passes_count == 2 && pair_between(two, p, 0, &p->in, &p->out, whole, why);
 }
 
-typedef struct shape {
-    int64_t columns, turn, threads, stages, blocks, finished, height, shared;
-    bool apart; /* warps meet their neighbours only */
-} shape;
+typedef separable2d_shape shape;
 
 /* So many threads stand along the rows, those whose columns lie beyond the end included. */
 static int64_t threads_of(const tess_correlate_frame *f, int64_t threads, int64_t columns, int64_t margin) {
@@ -116,7 +113,7 @@ static int64_t threads_for(const tess_correlate_frame *f, const shape *s, int64_
     return best;
 }
 
-static shape shape_of(const pair *two, int64_t work, const tess_gpu_device *device) {
+shape tess_correlate_separable2d_of(const pair *two, int64_t work, const tess_gpu_device *device) {
     const tess_correlate_frame *f = &two->frame;
     const int64_t wide = work / 4, before = f->x.before, after = f->x.width - 1 - before;
     shape s = {.columns = 4, .turn = wide == 2 ? 2 : 4, .threads = f->y.width > 20 ? 128 : wide == 2 ? 256 : 192, .stages = 3};
@@ -170,7 +167,7 @@ static bool strip_takes(const pair *two, int64_t work, const char **why) {
     const int64_t longest = work == 8 ? LONGEST / 2 : LONGEST;
     if (two->frame.x.width > longest || two->frame.y.width > longest || two->frame.x.m < 1 || two->frame.y.m < 1 || two->frame.arrays < 1)
         return false;
-    shape s = shape_of(two, work, &none);
+    shape s = tess_correlate_separable2d_of(two, work, &none);
     return s.shared <= 96 << 10;
 }
 
@@ -181,7 +178,7 @@ static bool takes(const tess_problem *base, bool whole, const char **why) {
 
 static void lay_strip(const tess_correlate_problem *p, const pair *two, int first, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole,
                       const tess_correlate_ends *ends) {
-    shape s = shape_of(two, (int64_t)tess_type_size(p->work), device);
+    shape s = tess_correlate_separable2d_of(two, (int64_t)tess_type_size(p->work), device);
     tess_gpu_unit(layout, &gpu_separable2d);
     tess_correlate_frame_options(layout, p->work, &two->frame, whole);
     tess_gpu_option(layout, "-DKY=%d", (int)two->frame.y.width);
@@ -232,6 +229,10 @@ static void lay_separable2d_odd(const tess_problem *base, const tess_gpu_device 
 
 #define ROW(name, whole)                                                                                              \
     bool tess_correlate_##name##_fits(const tess_problem *base, const char **why) { return takes(base, whole, why); } \
-    const tess_gpu_row tess_correlate_##name = {.headers = tess_correlate_frame_headers, .production = true, .least_arch = 80, .lay_out = lay_##name}
+    const tess_gpu_row tess_correlate_##name = {.headers = tess_correlate_frame_headers,                              \
+                                                .production = true,                                                   \
+                                                .least_arch = 80,                                                     \
+                                                .lay_out = lay_##name,                                                \
+                                                .predict = tess_correlate_predict_##name}
 ROW(separable2d, true);
 ROW(separable2d_odd, false);

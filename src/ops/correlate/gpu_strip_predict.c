@@ -8,73 +8,6 @@
 enum { LINE = FRAME_LINE };
 static const int64_t origin = (int64_t)1 << 40; /* before both arrays: addresses are positive */
 
-/* ---- rows on their way in ---- */
-
-/* A row inside the array, which begins at byte `from`: copies of the thread's own, and the elements that no copy covers. */
-static void row_inside(const ring_walk *w, int64_t x, int64_t from) {
-    const int64_t n = w->f->x.n, begin = x - w->pad_left, loose = w->left + w->copy + w->spare + w->left + w->right;
-    for (int64_t first = 0; first * w->copy < w->row; first += 32) {
-        int64_t copy[32], to[32], next[32];
-        for (int lane = 0; lane < 32; lane++) {
-            const int64_t at = (first + lane) * w->copy;
-            const bool inside = at < w->row && begin + at >= 0 && begin + at + w->copy + w->spare <= n;
-            copy[lane] = inside ? from + (begin + at) * w->size : -1;
-            to[lane] = inside ? at * w->size : -1;
-            if (w->spare) { /* a word made of the two that it lies across */
-                copy[lane] = inside ? copy[lane] / 4 * 4 : -1;
-                next[lane] = inside ? copy[lane] + 4 : -1;
-            }
-        }
-        if (w->whole) {
-            tess_gpu_count_copies(w->sum, w->times, copy, to);
-        } else {
-            tess_gpu_count_global(w->sum, w->times, copy, w->spare ? 4 : w->size, false);
-            if (w->spare) {
-                tess_gpu_count_global(w->sum, w->times, next, 4, false);
-                tess_gpu_count_shared(w->sum, w->times, to, 4, true);
-            }
-        }
-    }
-    for (int64_t first = 0; first < loose; first += 32) {
-        int64_t element[32], to[32];
-        for (int lane = 0; lane < 32; lane++) {
-            int64_t column;
-            tess_correlate_ring_loose(w, x, first + lane, &column, &to[lane]);
-            element[lane] = column >= 0 ? from + column * w->size : -1;
-            to[lane] = column >= 0 ? to[lane] * w->size : -1;
-        }
-        tess_correlate_ring_copy_elements(w, element, to);
-    }
-}
-
-/* copy_anywhere() of a row: vectors where they lie inside, else one element after another; `there`: it is none of constants. */
-static void row_anywhere(const ring_walk *w, int64_t x, int64_t from, bool there) {
-    const int64_t n = w->f->x.n, step = w->whole ? w->vector : 1;
-    for (int64_t first = 0; first * step < w->row; first += 32) {
-        int64_t copy[32], to[32], element[32], ghost[32], column[32];
-        for (int lane = 0; lane < 32; lane++) {
-            const int64_t at = (first + lane) * step;
-            column[lane] = x - w->pad_left + at;
-            const bool inside = w->whole && at < w->row && there && column[lane] >= 0 && column[lane] + step <= n;
-            copy[lane] = inside ? from + column[lane] * w->size : -1;
-            to[lane] = at < w->row ? at * w->size : -1;
-        }
-        tess_gpu_count_copies(w->sum, w->times, copy, to);
-        for (int64_t i = 0; i < step; i++) {
-            int64_t place[32];
-            for (int lane = 0; lane < 32; lane++) {
-                const bool single = to[lane] >= 0 && copy[lane] < 0;
-                const int64_t at = single && there ? tess_correlate_frame_resolve_x(w->f, column[lane] + i) : -1;
-                element[lane] = at >= 0 ? from + at * w->size : -1;
-                place[lane] = at >= 0 ? to[lane] + i * w->size : -1;
-                ghost[lane] = single && at < 0 ? to[lane] + i * w->size : -1;
-            }
-            tess_correlate_ring_copy_elements(w, element, place);
-            tess_gpu_count_shared(w->sum, w->times, ghost, w->size, true);
-        }
-    }
-}
-
 /* ---- a block ---- */
 
 static void read_windows(ring_walk *w, double turns) {
@@ -95,28 +28,6 @@ static void write_row(const ring_walk *w, int64_t x, int64_t to) {
             at[lane] = to + column[lane] * w->f->out;
         }
         tess_correlate_ring_write(w, column, at);
-    }
-}
-
-/* By way of shared memory, so that neighbours store neighbours. */
-static void spread_row(const ring_walk *w, int64_t x, int64_t to) {
-    const int64_t v = w->columns, size = w->f->out, m = w->f->x.m, bytes = tess_min64(16, v * size);
-    int64_t at[32], from[32];
-    for (int64_t first = 0; first < w->threads; first += 32) {
-        for (int64_t b = 0; b < v * size; b += bytes) {
-            for (int lane = 0; lane < 32; lane++)
-                at[lane] = lane * v * size + b;
-            tess_gpu_count_shared(w->sum, w->times, at, bytes, true);
-        }
-        for (int64_t i = 0; i < v; i++) {
-            for (int lane = 0; lane < 32; lane++) {
-                const int64_t column = x + first * v + i * 32 + lane;
-                at[lane] = column < m ? to + column * size : -1;
-                from[lane] = column < m ? (i * 32 + lane) * size : -1;
-            }
-            tess_gpu_count_shared(w->sum, w->times, from, size, false);
-            tess_gpu_count_global(w->sum, w->times, at, size, true);
-        }
     }
 }
 
@@ -170,17 +81,19 @@ static void predict_strips(const tess_problem *base, tess_gpu_prediction *out, b
         for (int i = 0; i < LINE; i++) {
             w.times = n.times * all.inside[i];
             if (w.times > 0)
-                row_inside(&w, x, origin + i);
+                tess_correlate_ring_row_inside(&w, x, origin + i);
             w.times = n.times * all.beyond[i];
             if (w.times > 0)
-                row_anywhere(&w, x, origin + i, true);
+                tess_correlate_ring_rows_anywhere(&w, x, &(int64_t){origin + i}, 1);
             w.times = n.times * all.out[i];
-            if (w.times > 0)
-                (whole ? write_row : spread_row)(&w, x, origin + i);
+            if (w.times > 0 && whole)
+                write_row(&w, x, origin + i);
+            else if (w.times > 0)
+                tess_correlate_ring_spread(&w, x, w.tile, origin + i);
         }
         w.times = n.times * all.constant;
         if (w.times > 0)
-            row_anywhere(&w, x, origin, false);
+            tess_correlate_ring_rows_anywhere(&w, x, &(int64_t){-1}, 1);
         w.times = n.times * strips;
         if (tess_correlate_ring_reaches_edge(&w, x))
             tess_correlate_ring_prepare(&w, s.stages);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_correlate_gpu.c - proves: every GPU row gives the reference's bytes: every boundary, extent, origin, types in, out and in between, masks of one to
- * four axes, even widths, masks longer than the array, lists, colours, batches, gaps and negative steps; nothing else is written; every row was compared;
- * predictions are what is counted. On a card when there is one, else on the virtual GPU under its checkers. */
-#include "gpu_counts.h"
+ * four axes, even widths, masks longer than the array, lists, colours, batches, gaps and negative steps; nothing else is written; every row was compared.
+ * On a card when there is one, else on the virtual GPU under its checkers. */
+#include "gpu_rows.h"
 #include "ops/correlate/correlate.h"
 
 static tess_context *context;
@@ -433,115 +433,6 @@ static void empty_arrays(void **state) {
         compare(&cases[i], &random);
 }
 
-/* ---- predictions ---- */
-
-/* One mask, or (list) one for each of two axes; the arrays' last axes are masked. */
-typedef struct predicted {
-    tess_type in, out;
-    int ndim;
-    int64_t shape[3];
-    int mask_ndim;
-    int64_t width[3];
-    tess_boundary boundary;
-    bool list;
-} predicted;
-
-/* Whether most numbers were compared: requests and sectors are among them. */
-static bool predict_one(const tess_strategy *row, const predicted *c) {
-    int64_t shape[3], width[3], elements = 1;
-    int axes[3];
-    bool all = false;
-    static float weights[2048];
-    memcpy(shape, c->shape, sizeof shape);
-    memcpy(width, c->width, sizeof width);
-    for (int d = 0; d < c->ndim; d++)
-        elements *= shape[d];
-    for (int d = 0; d < c->mask_ndim; d++)
-        axes[d] = c->ndim - c->mask_ndim + d;
-    for (int i = 0; i < TESS_COUNT(weights); i++)
-        weights[i] = (float)(i % 7) - 3;
-    char *from = calloc((size_t)elements, tess_type_size(c->in)), *to = calloc((size_t)elements, tess_type_size(c->out));
-    assert_true(from && to);
-    const DLTensor in = tess_view(from, c->in, c->ndim, shape, NULL), out = tess_view(to, c->out, c->ndim, shape, NULL);
-    const DLTensor first = tess_view(weights, tess_f32, c->list ? 1 : c->mask_ndim, width, NULL),
-                   second = tess_view(weights, tess_f32, 1, width + 1, NULL);
-    const DLTensor *masks[] = {&first, &second};
-    const tess_correlate_options options = {.struct_size = sizeof options,
-                                            .axes = c->mask_ndim < c->ndim ? axes : NULL,
-                                            .naxes = c->mask_ndim < c->ndim ? c->mask_ndim : 0,
-                                            .boundary = c->boundary,
-                                            .call = {.engine = engine, .strategy = row->name}};
-    tess_plan *plan;
-    if (tess_plan_correlate(&plan, context, &in, masks, c->list ? 2 : 1, &out, &options) == TESS_OK) {
-        char what[96];
-        snprintf(what, sizeof what, "%lld x %lld x %lld %s with %lld x %lld, boundary %d", (long long)shape[0], (long long)shape[1],
-                 (long long)shape[2], tess_type_name(c->in), (long long)width[0], (long long)width[1], (int)c->boundary);
-        all = gpu_counts_check(plan, from, NULL, to, what) > 8;
-        tess_plan_free(plan);
-    }
-    free(from);
-    free(to);
-    return all;
-}
-
-static void counts_as_predicted(void **state) {
-    (void)state;
-    static const predicted lines[] = {{tess_f32, tess_f32, 1, {1000}, 1, {5}, 0, false},
-                                      {tess_f32, tess_f32, 1, {257}, 1, {4}, 0, false},
-                                      {tess_f32, tess_f32, 1, {7}, 1, {9}, 0, false}};
-    static const int64_t images[][4] = {{40, 70, 3, 3}, {16, 64, 5, 5}, {9, 33, 2, 7}, {50, 20, 1, 3}};
-    /* of production rows: several blocks each way, ends of rows and of columns by every boundary, elements of every size, batches that begin anywhere */
-    static const predicted works[] = {{tess_f32, tess_f32, 2, {70, 4096}, 2, {7, 7}, TESS_BOUNDARY_ZERO, false},
-                                      {tess_f32, tess_f32, 2, {37, 1500}, 2, {9, 5}, TESS_BOUNDARY_REFLECT, false},
-                                      {tess_f32, tess_f32, 2, {37, 1501}, 2, {5, 6}, TESS_BOUNDARY_MIRROR, false},
-                                      {tess_f32, tess_f32, 3, {3, 41, 259}, 2, {3, 4}, TESS_BOUNDARY_NEAREST, false},
-                                      {tess_f64, tess_f64, 2, {33, 602}, 2, {5, 5}, TESS_BOUNDARY_WRAP, false},
-                                      {tess_f64, tess_f32, 2, {20, 301}, 2, {4, 3}, TESS_BOUNDARY_ZERO, false},
-                                      {tess_u8, tess_u8, 2, {40, 3104}, 2, {7, 7}, TESS_BOUNDARY_REFLECT, false},
-                                      {tess_u8, tess_u8, 2, {21, 3103}, 2, {5, 5}, TESS_BOUNDARY_NEAREST, false},
-                                      {tess_f16, tess_f16, 2, {31, 2064}, 2, {6, 6}, TESS_BOUNDARY_WRAP, false},
-                                      {tess_i16, tess_f32, 2, {31, 1041}, 2, {3, 9}, TESS_BOUNDARY_ZERO, false},
-                                      {tess_f32, tess_f32, 3, {3, 41, 256}, 2, {3, 3}, TESS_BOUNDARY_MIRROR, false},
-                                      {tess_f32, tess_f32, 3, {7, 37, 520}, 3, {3, 3, 3}, TESS_BOUNDARY_REFLECT, false},
-                                      {tess_f32, tess_f32, 3, {9, 100, 136}, 3, {5, 5, 5}, TESS_BOUNDARY_ZERO, false},
-                                      {tess_f64, tess_f64, 3, {5, 21, 130}, 3, {3, 2, 3}, TESS_BOUNDARY_WRAP, false},
-                                      {tess_u8, tess_u8, 3, {6, 70, 1040}, 3, {3, 3, 3}, TESS_BOUNDARY_NEAREST, false},
-                                      {tess_f16, tess_f16, 3, {6, 40, 264}, 3, {2, 3, 3}, TESS_BOUNDARY_MIRROR, false},
-                                      {tess_f32, tess_f32, 2, {3, 4500}, 1, {33}, TESS_BOUNDARY_REFLECT, false},
-                                      {tess_f32, tess_f32, 1, {3001}, 1, {150}, TESS_BOUNDARY_ZERO, false},
-                                      {tess_f64, tess_f64, 2, {3, 1203}, 1, {9}, TESS_BOUNDARY_WRAP, false},
-                                      {tess_f32, tess_f32, 3, {7, 37, 523}, 3, {3, 3, 3}, TESS_BOUNDARY_REFLECT, false},
-                                      {tess_f32, tess_f32, 3, {9, 100, 133}, 3, {5, 5, 5}, TESS_BOUNDARY_ZERO, false},
-                                      {tess_f64, tess_f64, 3, {5, 21, 131}, 3, {3, 2, 3}, TESS_BOUNDARY_WRAP, false},
-                                      {tess_u8, tess_u8, 1, {20003}, 1, {9}, TESS_BOUNDARY_REFLECT, false},
-                                      {tess_f16, tess_f16, 2, {3, 9008}, 1, {5}, TESS_BOUNDARY_ZERO, false},
-                                      {tess_u16, tess_u16, 2, {3, 5008}, 1, {7}, TESS_BOUNDARY_MIRROR, false},
-                                      {tess_bf16, tess_bf16, 1, {2100}, 1, {3}, TESS_BOUNDARY_MIRROR, false},
-                                      {tess_i16, tess_i16, 1, {9001}, 1, {4}, TESS_BOUNDARY_WRAP, false},
-                                      {tess_i8, tess_i8, 2, {5, 7952}, 1, {14}, TESS_BOUNDARY_NEAREST, false}};
-    if (engine != TESS_ENGINE_VIRTUAL)
-        return;
-    gpu_counts_begin(context);
-    for (int r = 0; r < tess_correlate_op.gpu_count; r++) {
-        const tess_strategy *row = &tess_correlate_op.gpu_rows[r];
-        int compared = 0;
-        if (!row->gpu->predict || strncmp(row->name, "correlate/fft_", 14) == 0) /* those: test_correlate_fft_gpu.c */
-            continue;
-        for (int i = 0; i < TESS_COUNT(lines); i++)
-            compared += predict_one(row, &lines[i]);
-        for (int i = 0; i < TESS_COUNT(images); i++)
-            for (int list = 0; list < 2; list++) {
-                const int64_t *n = images[i];
-                compared += predict_one(row, &(predicted){tess_f32, tess_f32, 2, {n[0], n[1]}, 2, {n[2], n[3]}, 0, list});
-            }
-        for (int i = 0; i < TESS_COUNT(works) && row->gpu->production; i++)
-            compared += predict_one(row, &works[i]);
-        if (compared < 3)
-            fail_msg("%s: predictions were compared %d times only", row->name, compared);
-    }
-    gpu_counts_end(context);
-}
-
 static void every_row_was_compared(void **state) {
     (void)state;
     for (int r = 0; r < tess_correlate_op.gpu_count; r++)
@@ -565,7 +456,6 @@ int main(void) {
                                        cmocka_unit_test(places_of_64_bits),
                                        cmocka_unit_test(large_masks),
                                        cmocka_unit_test(empty_arrays),
-                                       cmocka_unit_test(counts_as_predicted),
                                        cmocka_unit_test(every_row_was_compared)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * test_correlate_counts_gpu.c - proves: the formulas of each GPU row of correlations (but of the transforms: test_correlate_fft_gpu.c) give what the virtual GPU counts, to the last one: shapes that leave blocks
+ * incomplete, rows that begin anywhere, batches that do, ends by every boundary, elements of every size, lists in either order. */
+#include "gpu_counts.h"
+#include "ops/correlate/correlate.h"
+
+static tess_context *context;
+static tess_engine engine;
+
+/* One mask, or a list of `list` masks of one axis each; the arrays' last axes are masked, or the named ones. */
+typedef struct predicted {
+    tess_type in, out;
+    int ndim;
+    int64_t shape[3];
+    int mask_ndim;
+    int64_t width[3];
+    tess_boundary boundary;
+    int list;
+    int axes[3];
+    bool named;
+    int64_t gap; /* elements between rows */
+    tess_type mask;
+    bool huge; /* weights */
+    tess_extent extent;
+} predicted;
+
+static char *array(DLTensor *tensor, tess_type type, int ndim, int64_t *shape, int64_t *strides, int64_t gap) {
+    int64_t step = 1;
+    for (int d = ndim - 1; d >= 0; d--) {
+        strides[d] = step;
+        step *= shape[d] + (d == ndim - 1 ? gap : 0);
+    }
+    char *memory = calloc((size_t)step, tess_type_size(type));
+    assert_non_null(memory);
+    *tensor = tess_view(memory, type, ndim, shape, strides);
+    return memory;
+}
+
+/* Whether most numbers were compared: requests and sectors are among them. */
+static bool predict_one(const tess_strategy *row, const predicted *c) {
+    int64_t shape[3], out_shape[3], width[3], strides[2][3];
+    int axes[3];
+    bool all = false;
+    static float weights[2048];
+    static signed char bytes[2048];
+    memcpy(shape, c->shape, sizeof shape);
+    memcpy(out_shape, c->shape, sizeof shape);
+    memcpy(width, c->width, sizeof width);
+    for (int d = 0; d < c->mask_ndim; d++) {
+        axes[d] = c->named ? c->axes[d] : c->ndim - c->mask_ndim + d;
+        out_shape[axes[d]] -= c->extent == TESS_EXTENT_VALID ? width[d] - 1 : 0;
+    }
+    for (int i = 0; i < TESS_COUNT(weights); i++) {
+        bytes[i] = (signed char)(i % 7 - 3);
+        weights[i] = c->huge ? 1e35f : bytes[i];
+    }
+    DLTensor in, out, mask[3];
+    char *from = array(&in, c->in, c->ndim, shape, strides[0], c->gap), *to = array(&out, c->out, c->ndim, out_shape, strides[1], c->gap);
+    const DLTensor *masks[] = {&mask[0], &mask[1], &mask[2]};
+    for (int k = 0; k < (c->list ? c->list : 1); k++)
+        mask[k] = tess_view(c->mask == tess_i8 ? (void *)bytes : weights, c->mask == tess_i8 ? tess_i8 : tess_f32, c->list ? 1 : c->mask_ndim,
+                            c->list ? &width[k] : width, NULL);
+    const tess_correlate_options options = {.struct_size = sizeof options,
+                                            .axes = c->named || c->mask_ndim < c->ndim ? axes : NULL,
+                                            .naxes = c->named || c->mask_ndim < c->ndim ? c->mask_ndim : 0,
+                                            .boundary = c->boundary,
+                                            .extent = c->extent,
+                                            .call = {.engine = engine, .strategy = row->name}};
+    tess_plan *plan;
+    if (tess_plan_correlate(&plan, context, &in, masks, c->list ? c->list : 1, &out, &options) == TESS_OK) {
+        char what[128];
+        snprintf(what, sizeof what, "%lld x %lld x %lld %s to %s with %lld x %lld x %lld%s, boundary %d", (long long)shape[0], (long long)shape[1],
+                 (long long)shape[2], tess_type_name(c->in), tess_type_name(c->out), (long long)width[0], (long long)width[1], (long long)width[2],
+                 c->list ? ", a list" : "", (int)c->boundary);
+        all = gpu_counts_check(plan, from, NULL, to, what) > 8;
+        tess_plan_free(plan);
+    }
+    free(from);
+    free(to);
+    return all;
+}
+
+#define U8 tess_u8, tess_u8
+#define I8 tess_i8, tess_i8
+#define F16 tess_f16, tess_f16
+#define F32 tess_f32, tess_f32
+#define F64 tess_f64, tess_f64
+#define BY(rule) .boundary = TESS_BOUNDARY_##rule
+#define ROWS_FIRST .axes = {1, 0}, .named = true
+
+/* Rungs of the ladder: f32, zeros beyond the ends. */
+static const predicted lines[] = {{F32, 1, {1000}, 1, {5}, BY(ZERO)}, {F32, 1, {257}, 1, {4}, BY(ZERO)}, {F32, 1, {7}, 1, {9}, BY(ZERO)}};
+static const int64_t images[][4] = {{40, 70, 3, 3}, {16, 64, 5, 5}, {9, 33, 2, 7}, {50, 20, 1, 3}};
+/* Production rows of one mask: several blocks each way, ends of rows and of columns by every boundary, elements of every size, batches that begin anywhere. */
+static const predicted single[] = {
+    {F32, 2, {70, 4096}, 2, {7, 7}, BY(ZERO)},
+    {F32, 2, {37, 1500}, 2, {9, 5}, BY(REFLECT)},
+    {F32, 2, {37, 1501}, 2, {5, 6}, BY(MIRROR)},
+    {F32, 3, {3, 41, 259}, 2, {3, 4}, BY(NEAREST)},
+    {F64, 2, {33, 602}, 2, {5, 5}, BY(WRAP)},
+    {tess_f64, tess_f32, 2, {20, 301}, 2, {4, 3}, BY(ZERO)},
+    {U8, 2, {40, 3104}, 2, {7, 7}, BY(REFLECT)},
+    {U8, 2, {21, 3103}, 2, {5, 5}, BY(NEAREST)},
+    {F16, 2, {31, 2064}, 2, {6, 6}, BY(WRAP)},
+    {tess_i16, tess_f32, 2, {31, 1041}, 2, {3, 9}, BY(ZERO)},
+    {F32, 3, {3, 41, 256}, 2, {3, 3}, BY(MIRROR)},
+    {F32, 3, {7, 37, 520}, 3, {3, 3, 3}, BY(REFLECT)},
+    {F32, 3, {9, 100, 136}, 3, {5, 5, 5}, BY(ZERO)},
+    {F64, 3, {5, 21, 130}, 3, {3, 2, 3}, BY(WRAP)},
+    {U8, 3, {6, 70, 1040}, 3, {3, 3, 3}, BY(NEAREST)},
+    {F16, 3, {6, 40, 264}, 3, {2, 3, 3}, BY(MIRROR)},
+    {F32, 2, {3, 4500}, 1, {33}, BY(REFLECT)},
+    {F32, 1, {3001}, 1, {150}, BY(ZERO)},
+    {F64, 2, {3, 1203}, 1, {9}, BY(WRAP)},
+    {F32, 3, {7, 37, 523}, 3, {3, 3, 3}, BY(REFLECT)},
+    {F32, 3, {9, 100, 133}, 3, {5, 5, 5}, BY(ZERO)},
+    {F64, 3, {5, 21, 131}, 3, {3, 2, 3}, BY(WRAP)},
+    {U8, 1, {20003}, 1, {9}, BY(REFLECT)},
+    {F16, 2, {3, 9008}, 1, {5}, BY(ZERO)},
+    {tess_u16, tess_u16, 2, {3, 5008}, 1, {7}, BY(MIRROR)},
+    {tess_bf16, tess_bf16, 1, {2100}, 1, {3}, BY(MIRROR)},
+    {tess_i16, tess_i16, 1, {9001}, 1, {4}, BY(WRAP)},
+    {I8, 2, {5, 7952}, 1, {14}, BY(NEAREST)},
+};
+/* Of lists. */
+static const predicted lists[] = {
+    {F32, 2, {70, 1040}, 2, {7, 7}, BY(ZERO), .list = 2},
+    {F32, 2, {70, 1040}, 2, {7, 7}, BY(ZERO), .list = 2, ROWS_FIRST},
+    {F32, 3, {3, 41, 1501}, 2, {5, 8}, BY(REFLECT), .list = 2},
+    {F32, 3, {3, 41, 1501}, 2, {5, 8}, BY(REFLECT), .list = 2, .axes = {2, 1}, .named = true},
+    {F32, 2, {37, 520}, 2, {11, 3}, BY(MIRROR), .list = 2},
+    {F32, 2, {140, 776}, 2, {21, 31}, BY(ZERO), .list = 2},
+    {F32, 2, {140, 776}, 2, {21, 31}, BY(WRAP), .list = 2, ROWS_FIRST},
+    {F32, 2, {60, 1501}, 2, {25, 9}, BY(NEAREST), .list = 2},
+    {F64, 2, {41, 602}, 2, {5, 5}, BY(WRAP), .list = 2},
+    {F64, 2, {41, 602}, 2, {13, 9}, BY(ZERO), .list = 2},
+    {F64, 2, {41, 603}, 2, {5, 7}, BY(MIRROR), .list = 2},
+    {F64, 2, {41, 602}, 2, {4, 7}, BY(MIRROR), .list = 2, ROWS_FIRST},
+    {tess_f64, tess_f32, 2, {41, 604}, 2, {7, 4}, BY(NEAREST), .list = 2, ROWS_FIRST},
+    {tess_f64, tess_f32, 2, {41, 601}, 2, {7, 4}, BY(NEAREST), .list = 2},
+    {tess_f64, tess_u8, 2, {41, 608}, 2, {3, 6}, BY(ZERO), .list = 2},
+    {tess_f64, tess_i8, 2, {41, 601}, 2, {7, 7}, BY(WRAP), .list = 2},
+    {tess_f64, tess_u8, 2, {41, 608}, 2, {5, 4}, BY(REFLECT), .list = 2},
+    {tess_f64, tess_f16, 2, {41, 608}, 2, {5, 4}, BY(CONSTANT), .list = 2},
+    {F32, 2, {12, 20000}, 2, {3, 5}, BY(MIRROR), .list = 2},
+    {F32, 2, {7, 20001}, 2, {3, 5}, BY(ZERO), .list = 2},
+    {F16, 2, {7, 20008}, 2, {3, 9}, BY(ZERO), .list = 2},
+    {F32, 2, {7, 20000}, 2, {3, 5}, BY(ZERO), .list = 2, ROWS_FIRST},
+    {F32, 2, {29, 520}, 2, {4, 5}, BY(ZERO), .list = 2},
+    {F32, 2, {29, 500}, 2, {4, 4}, BY(ZERO), .list = 2},
+    {F32, 2, {29, 500}, 2, {3, 1}, BY(ZERO), .list = 2},
+    {F32, 2, {29, 500}, 2, {1, 3}, BY(ZERO), .list = 2},
+    {F32, 2, {29, 500}, 2, {3, 1}, BY(ZERO), .list = 2, ROWS_FIRST},
+    {F32, 2, {29, 500}, 2, {1, 3}, BY(ZERO), .list = 2, ROWS_FIRST},
+    {F64, 2, {29, 500}, 2, {3, 1}, BY(ZERO), .list = 2},
+    {F32, 2, {29, 501}, 2, {3, 2}, BY(MIRROR), .list = 2},
+    {tess_f32, tess_u8, 2, {29, 1001}, 2, {5, 7}, BY(MIRROR), .list = 2},
+    {tess_f32, tess_f16, 2, {29, 1008}, 2, {5, 7}, BY(MIRROR), .list = 2, .extent = TESS_EXTENT_VALID},
+    {U8, 2, {53, 3104}, 2, {7, 7}, BY(REFLECT), .list = 2},
+    {I8, 2, {23, 1048}, 2, {3, 3}, BY(REFLECT), .list = 2, .gap = 8},
+    {tess_bf16, tess_bf16, 2, {23, 1048}, 2, {3, 3}, BY(REFLECT), .list = 2, .gap = 8},
+    {tess_i16, tess_i16, 2, {23, 1048}, 2, {3, 5}, BY(NEAREST), .list = 2, .gap = 9},
+    {tess_u16, tess_u16, 2, {23, 1048}, 2, {5, 3}, BY(WRAP), .list = 2, ROWS_FIRST},
+    {U8, 2, {53, 3104}, 2, {13, 7}, BY(ZERO), .list = 2},
+    {U8, 2, {53, 3103}, 2, {9, 6}, BY(NEAREST), .list = 2},
+    {U8, 2, {53, 3104}, 2, {5, 6}, BY(WRAP), .list = 2, ROWS_FIRST},
+    {U8, 2, {53, 1103}, 2, {5, 6}, BY(ZERO), .list = 2, ROWS_FIRST},
+    {F16, 2, {53, 2064}, 2, {7, 7}, BY(MIRROR), .list = 2},
+    {F16, 2, {53, 2064}, 2, {15, 9}, BY(ZERO), .list = 2},
+    {F16, 2, {53, 1041}, 2, {7, 7}, BY(ZERO), .list = 2},
+    {F16, 2, {53, 1040}, 2, {6, 9}, BY(REFLECT), .list = 2, ROWS_FIRST},
+    {tess_i16, tess_f32, 2, {53, 1041}, 2, {3, 9}, BY(WRAP), .list = 2, ROWS_FIRST},
+};
+
+/* The row, held against all of them that it takes. */
+static void check(const tess_strategy *row) {
+    int compared = 0;
+    for (int i = 0; i < TESS_COUNT(lines); i++)
+        compared += predict_one(row, &lines[i]);
+    for (int i = 0; i < TESS_COUNT(images); i++)
+        for (int list = 0; list <= 2; list += 2) {
+            const int64_t *n = images[i];
+            compared += predict_one(row, &(predicted){F32, 2, {n[0], n[1]}, 2, {n[2], n[3]}, .list = list});
+        }
+    for (int i = 0; i < TESS_COUNT(single) && row->gpu->production; i++)
+        compared += predict_one(row, &single[i]);
+    for (int i = 0; i < TESS_COUNT(lists) && row->gpu->production; i++)
+        compared += predict_one(row, &lists[i]);
+    if (compared < 3)
+        fail_msg("%s: predictions were compared %d times only", row->name, compared);
+}
+
+static void counts_as_predicted(void **state) {
+    (void)state;
+    if (engine != TESS_ENGINE_VIRTUAL)
+        return;
+    gpu_counts_begin(context);
+    for (int r = 0; r < tess_correlate_op.gpu_count; r++)
+        if (tess_correlate_op.gpu_rows[r].gpu->predict && strncmp(tess_correlate_op.gpu_rows[r].name, "correlate/fft_", 14) != 0)
+            check(&tess_correlate_op.gpu_rows[r]);
+    gpu_counts_end(context);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(counts_as_predicted)};
+    return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
+}
