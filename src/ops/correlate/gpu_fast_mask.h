@@ -63,6 +63,14 @@ TESS_INLINE const tess_gpu_device *device_meant(const tess_gpu_prediction *predi
     return prediction->device ? prediction->device : &h200;
 }
 
+/* gpu_fast_rows.c: V, R, WX, WY, BLOCKS of gpu_patch.cuh. */
+typedef struct patch_shape {
+    int64_t columns, rows, across, down, blocks;
+    bool direct, raised; /* weights times 2^24 */
+} patch_shape;
+patch_shape tess_correlate_patch_of(const tess_problem *base, const tess_correlate_frame *f, bool whole);
+patch_shape tess_correlate_patch_bytes_of(const tess_correlate_frame *f, bool whole);
+
 /* gpu_fast_rows.c: V, THREADS, STAGES, BLOCKS of gpu_strip2d.cu; rows of outputs of a block; bytes of shared memory. */
 typedef struct strip2d_shape {
     int64_t columns, threads, stages, blocks, height, shared;
@@ -91,7 +99,11 @@ march3d_shape tess_correlate_march3d_of(const tess_correlate_frame *f, int64_t w
 enum { TILE1D_EACH = 16 };
 int64_t tess_correlate_tile1d_threads(const tess_correlate_frame *f, bool whole);
 
-/* gpu_strip_predict.c, gpu_line_predict.c, gpu_march_predict.c, gpu_tile1d_predict.c */
+/* gpu_patch_predict.c, gpu_strip_predict.c, gpu_line_predict.c, gpu_march_predict.c, gpu_tile1d_predict.c */
+void tess_correlate_predict_patch(const tess_problem *base, tess_gpu_prediction *out);
+void tess_correlate_predict_patch_odd(const tess_problem *base, tess_gpu_prediction *out);
+void tess_correlate_predict_patch_bytes(const tess_problem *base, tess_gpu_prediction *out);
+void tess_correlate_predict_patch_bytes_odd(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_tile1d(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_tile1d_odd(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_march3d(const tess_problem *base, tess_gpu_prediction *out);

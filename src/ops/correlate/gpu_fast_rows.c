@@ -10,11 +10,6 @@ KERNEL_TEXT(gpu_strip2d);
 
 /* ---- patch ---- */
 
-typedef struct patch_shape {
-    int64_t columns, rows, across, down, blocks; /* V, R, WX, WY, BLOCKS */
-    bool direct;
-} patch_shape;
-
 static int64_t power_above(int64_t n) {
     int64_t power = 1;
     while (power < n)
@@ -81,6 +76,18 @@ static patch_shape patch_of(const tess_correlate_frame *f, int64_t work, bool wh
 
 enum { MOST_TAPS = 5 * 17 }; /* of a mask */
 
+/* Weights times 2^24 in `raised`, if they are taken so. */
+static bool patch_raises(const tess_problem *base, const tess_correlate_frame *f, bool whole, float *raised) {
+    return !whole && f->pass->from == tess_u8 && tess_correlate_gpu_of(base)->work == tess_f32 && raise_mask(f, raised);
+}
+
+patch_shape tess_correlate_patch_of(const tess_problem *base, const tess_correlate_frame *f, bool whole) {
+    float raised[MOST_TAPS];
+    patch_shape s = patch_of(f, work_size(base), whole);
+    s.raised = patch_raises(base, f, whole, raised);
+    return s;
+}
+
 static bool patch_takes(const tess_problem *base, bool whole, const char **why) {
     tess_correlate_frame f;
     if (!frame_of(&f, base, 1, whole, why))
@@ -119,7 +126,7 @@ static void lay_patch_as(const tess_problem *base, const tess_gpu_device *device
     const tess_type work = tess_correlate_gpu_of(base)->work;
     if (whole && tess_correlate_patch_shared_lay(&f, work, device, layout))
         return;
-    const bool raises = !whole && f.pass->from == tess_u8 && work == tess_f32 && raise_mask(&f, raised);
+    const bool raises = patch_raises(base, &f, whole, raised);
     lay_patch_of(&f, patch_of(&f, work_size(base), whole), layout, &gpu_patch, "patch", work, whole);
     tess_gpu_option(layout, "-DRAISED=%d", raises);
     tess_gpu_pass(layout, &layout->step[layout->steps - 1], raises ? raised : f.pass->weights, f.pass->size);
@@ -129,7 +136,7 @@ static void lay_patch_as(const tess_problem *base, const tess_gpu_device *device
 
 enum { MOST_ROWS = 8, MOST_GROUPS = 3 };
 
-static patch_shape patch_bytes_of(const tess_correlate_frame *f, bool whole) {
+patch_shape tess_correlate_patch_bytes_of(const tess_correlate_frame *f, bool whole) {
     patch_shape s = {.columns = 8, .rows = 8, .across = whole ? 2 : 1, .down = whole ? 2 : 4};
     if (!whole && f->y.width <= 3)
         s.columns = f->x.m < 2048 ? 4 : 16, s.rows = f->x.m < 2048 ? 8 : 6;
@@ -147,7 +154,7 @@ static bool patch_bytes_takes(const tess_problem *base, bool whole, const char *
     tess_correlate_frame f;
     if (!frame_of(&f, base, 1, whole, why))
         return false;
-    const patch_shape s = patch_bytes_of(&f, whole);
+    const patch_shape s = tess_correlate_patch_bytes_of(&f, whole);
     *why = "takes u8 and i8, and integer masks whose sums are proven to fit 32 bits";
     if (!p->packed || f.in != 1 || f.pass->group > 1)
         return false;
@@ -160,7 +167,7 @@ static void lay_patch_bytes_as(const tess_problem *base, tess_gpu_layout *layout
     uint32_t taps[MOST_ROWS * MOST_GROUPS];
     tess_correlate_frame f = known_frame(base, 1);
     bytes_of(tess_correlate_gpu_of(base), &f, taps);
-    lay_patch_of(&f, patch_bytes_of(&f, whole), layout, &gpu_patch_bytes, "patch_bytes", tess_i32, whole);
+    lay_patch_of(&f, tess_correlate_patch_bytes_of(&f, whole), layout, &gpu_patch_bytes, "patch_bytes", tess_i32, whole);
     tess_gpu_option(layout, "-DGROUPS=%d", (int)groups_of(&f));
     tess_gpu_pass(layout, &layout->step[layout->steps - 1], taps, sizeof *taps * (size_t)(f.y.width * groups_of(&f)));
 }
@@ -277,9 +284,9 @@ static void lay_strip2d(const tess_problem *base, const tess_gpu_device *device,
 static void lay_strip2d_odd(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     lay_strip2d_as(base, device, layout, false);
 }
-ROW(patch_bytes, patch_bytes_takes, true);
-ROW(patch_bytes_odd, patch_bytes_takes, false);
-ROW(patch, patch_takes, true);
-ROW(patch_odd, patch_takes, false);
+ROW(patch_bytes, patch_bytes_takes, true, .predict = tess_correlate_predict_patch_bytes);
+ROW(patch_bytes_odd, patch_bytes_takes, false, .predict = tess_correlate_predict_patch_bytes_odd);
+ROW(patch, patch_takes, true, .predict = tess_correlate_predict_patch);
+ROW(patch_odd, patch_takes, false, .predict = tess_correlate_predict_patch_odd);
 ROW(strip2d, strip2d_takes, true, .predict = tess_correlate_predict_strip2d);
 ROW(strip2d_odd, strip2d_takes, false, .predict = tess_correlate_predict_strip2d_odd);

@@ -140,7 +140,7 @@ static void write_plane(const walk *w, int64_t plane) {
                     const bool all = row + w->s.rows <= f->y.m && x[lane] + w->s.columns <= f->x.m;
                     to[lane] = all == whole && row + i < f->y.m ? plane + (row + i) * f->y.out_stride + x[lane] * f->out : -1;
                 }
-                tess_correlate_ring_write(&w->ring, x, to);
+                tess_correlate_frame_write(w->ring.sum, w->ring.times, w->ring.f, w->ring.columns, x, to);
             }
 }
 

@@ -160,18 +160,19 @@ void tess_correlate_ring_read(const ring_walk *w, const int64_t *row, const int6
     }
 }
 
-void tess_correlate_ring_write(const ring_walk *w, const int64_t *x, const int64_t *to) {
-    const int64_t v = w->columns, size = w->f->out, m = w->f->x.m, bytes = tess_min64(16, v * size);
+void tess_correlate_frame_write(tess_gpu_prediction *sum, double times, const tess_correlate_frame *f, int64_t v, const int64_t *x,
+                                const int64_t *to) {
+    const int64_t size = f->out, m = f->x.m, bytes = tess_min64(16, v * size);
     int64_t at[32];
     for (int64_t b = 0; b < v * size; b += bytes) {
         for (int lane = 0; lane < 32; lane++)
             at[lane] = to[lane] >= 0 && x[lane] + v <= m ? to[lane] + b : -1;
-        tess_gpu_count_global(w->sum, w->times, at, bytes, true);
+        tess_gpu_count_global(sum, times, at, bytes, true);
     }
     for (int64_t i = 0; i < v; i++) {
         for (int lane = 0; lane < 32; lane++)
             at[lane] = to[lane] >= 0 && x[lane] + v > m && x[lane] + i < m ? to[lane] + i * size : -1;
-        tess_gpu_count_global(w->sum, w->times, at, size, true);
+        tess_gpu_count_global(sum, times, at, size, true);
     }
 }
 

@@ -15,6 +15,10 @@ void tess_correlate_frame_add_places(double *sum, const double *places, int64_t 
 /* Conversions of that many elements that are operations: small integers become f32 by one each. */
 double tess_correlate_frame_conversions(const tess_correlate_frame *f, tess_type work, int64_t elements);
 
+/* Of `columns` results of each lane from column x on, to byte `to`, -1 = none: in vectors where all of a thread's exist. */
+void tess_correlate_frame_write(tess_gpu_prediction *sum, double times, const tess_correlate_frame *f, int64_t columns, const int64_t *x,
+                                const int64_t *to);
+
 /* The names of gpu_ring.cuh; elements. columns: V. */
 typedef struct ring_walk {
     tess_gpu_prediction *sum;
@@ -44,8 +48,6 @@ void tess_correlate_ring_loose(const ring_walk *w, int64_t x, int64_t number, in
 void tess_correlate_ring_prepare(const ring_walk *w, int64_t rows);
 /* A warp's windows, of those rows of shared memory, by vectors; where one word of a vector is used, it is loaded alone. */
 void tess_correlate_ring_read(const ring_walk *w, const int64_t *row, const int64_t *along);
-/* Results of each lane from column x on to byte `to`, -1 = none: in vectors where all of a thread's exist. */
-void tess_correlate_ring_write(const ring_walk *w, const int64_t *x, const int64_t *to);
 /* spread of gpu_ring.cuh, of a row of results at byte `to` from column x on, of which `finished` come out; to < 0: of a row that is laid down and not stored. */
 void tess_correlate_ring_spread(const ring_walk *w, int64_t x, int64_t finished, int64_t to);
 

@@ -184,7 +184,7 @@ static void write_row(const walk *w, int64_t x, int64_t to) {
             column[lane] = x + (first + lane) * w->ring.columns;
             at[lane] = makes(w, x, first + lane) ? to + column[lane] * w->ring.f->out : -1;
         }
-        tess_correlate_ring_write(&w->ring, column, at);
+        tess_correlate_frame_write(w->ring.sum, w->ring.times, w->ring.f, w->ring.columns, column, at);
     }
 }
 

@@ -27,7 +27,7 @@ static void write_row(const ring_walk *w, int64_t x, int64_t to) {
             column[lane] = x + (first + lane) * w->columns;
             at[lane] = to + column[lane] * w->f->out;
         }
-        tess_correlate_ring_write(w, column, at);
+        tess_correlate_frame_write(w->sum, w->times, w->f, w->columns, column, at);
     }
 }
 

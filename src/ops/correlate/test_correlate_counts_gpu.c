@@ -18,7 +18,7 @@ typedef struct predicted {
     int list;
     int axes[3];
     bool named;
-    int64_t gap; /* elements between rows */
+    int64_t gap, gap_out; /* elements between rows; so many more between those of results */
     tess_type mask;
     bool huge; /* weights */
     tess_extent extent;
@@ -48,14 +48,15 @@ static bool predict_one(const tess_strategy *row, const predicted *c) {
     memcpy(width, c->width, sizeof width);
     for (int d = 0; d < c->mask_ndim; d++) {
         axes[d] = c->named ? c->axes[d] : c->ndim - c->mask_ndim + d;
-        out_shape[axes[d]] -= c->extent == TESS_EXTENT_VALID ? width[d] - 1 : 0;
+        out_shape[axes[d]] += c->extent == TESS_EXTENT_VALID ? 1 - width[d] : c->extent == TESS_EXTENT_FULL ? width[d] - 1 : 0;
     }
     for (int i = 0; i < TESS_COUNT(weights); i++) {
         bytes[i] = (signed char)(i % 7 - 3);
         weights[i] = c->huge ? 1e35f : bytes[i];
     }
     DLTensor in, out, mask[3];
-    char *from = array(&in, c->in, c->ndim, shape, strides[0], c->gap), *to = array(&out, c->out, c->ndim, out_shape, strides[1], c->gap);
+    char *from = array(&in, c->in, c->ndim, shape, strides[0], c->gap),
+         *to = array(&out, c->out, c->ndim, out_shape, strides[1], c->gap + c->gap_out);
     const DLTensor *masks[] = {&mask[0], &mask[1], &mask[2]};
     for (int k = 0; k < (c->list ? c->list : 1); k++)
         mask[k] = tess_view(c->mask == tess_i8 ? (void *)bytes : weights, c->mask == tess_i8 ? tess_i8 : tess_f32, c->list ? 1 : c->mask_ndim,
@@ -122,6 +123,70 @@ static const predicted single[] = {
     {tess_i16, tess_i16, 1, {9001}, 1, {4}, BY(WRAP)},
     {I8, 2, {5, 7952}, 1, {14}, BY(NEAREST)},
 };
+/* Small masks. */
+static const predicted small[] = {
+    {F32, 2, {70, 1040}, 2, {3, 3}, BY(ZERO)},
+    {F32, 2, {71, 1044}, 2, {5, 5}, BY(REFLECT)},
+    {F32, 2, {71, 1044}, 2, {4, 8}, BY(MIRROR)},
+    {F32, 2, {1, 5000}, 2, {1, 7}, BY(WRAP)},
+    {F32, 2, {5, 1300}, 2, {3, 2}, BY(NEAREST)},
+    {F32, 3, {5, 33, 260}, 2, {2, 3}, BY(CONSTANT)},
+    {F32, 2, {33, 1300}, 2, {5, 5}, BY(ZERO), .extent = TESS_EXTENT_VALID},
+    {F32, 2, {5, 1300}, 1, {5}, BY(NEAREST)},
+    {F32, 2, {9, 1300}, 1, {1}, BY(NEAREST)},
+    {tess_i16, tess_i16, 2, {4, 1304}, 1, {5}, BY(NEAREST)},
+    {tess_i8, tess_i8, 2, {6, 1312}, 1, {5}, BY(NEAREST)},
+    {U8, 2, {43, 48}, 2, {3, 3}, BY(NEAREST)},
+    {F16, 2, {43, 48}, 2, {3, 3}, BY(NEAREST)},
+    {F32, 2, {24, 1300}, 2, {3, 1}, BY(NEAREST)},
+    {F16, 2, {24, 1304}, 2, {3, 1}, BY(ZERO)},
+    {F32, 3, {43, 100, 3}, 2, {3, 3}, BY(REFLECT), .axes = {0, 1}, .named = true},
+    {U8, 3, {43, 100, 3}, 2, {3, 3}, BY(MIRROR), .axes = {0, 1}, .named = true},
+    {F64, 3, {43, 100, 4}, 2, {3, 2}, BY(WRAP), .axes = {0, 1}, .named = true},
+    {F32, 2, {43, 1000}, 2, {3, 3}, BY(WRAP), .gap = 3},
+    {F16, 2, {43, 5}, 2, {3, 3}, BY(WRAP), .gap = 2},
+    {F32, 2, {43, 9}, 2, {3, 3}, BY(CONSTANT), .extent = TESS_EXTENT_FULL},
+    {F32, 2, {33, 1300}, 2, {3, 4}, BY(ZERO), .extent = TESS_EXTENT_VALID, .gap_out = 3},
+    {F32, 2, {33, 1300}, 2, {3, 4}, BY(REFLECT), .extent = TESS_EXTENT_FULL, .gap_out = 1},
+    {F32, 2, {71, 1041}, 2, {3, 3}, BY(MIRROR)},
+    {F32, 3, {3, 71, 1041}, 2, {5, 5}, BY(ZERO)},
+    {F32, 3, {3, 17, 141}, 2, {4, 7}, BY(REFLECT)},
+    {F32, 2, {1, 3001}, 2, {1, 5}, BY(WRAP)},
+    {F32, 2, {23, 521}, 2, {3, 1}, BY(NEAREST)},
+    {F32, 2, {23, 3}, 2, {3, 3}, BY(NEAREST)},
+    {F64, 2, {33, 602}, 2, {5, 3}, BY(WRAP)},
+    {F64, 2, {33, 603}, 2, {5, 5}, BY(MIRROR)},
+    {F64, 2, {33, 603}, 2, {3, 2}, BY(ZERO)},
+    {tess_f64, tess_u8, 2, {33, 608}, 2, {3, 3}, BY(ZERO)},
+    {tess_f64, tess_u8, 2, {33, 607}, 2, {3, 3}, BY(ZERO)},
+    {tess_f64, tess_f16, 2, {33, 607}, 2, {3, 3}, BY(REFLECT)},
+    {tess_f32, tess_f16, 2, {33, 1304}, 2, {3, 3}, BY(REFLECT)},
+    {tess_f32, tess_u8, 2, {33, 1301}, 2, {5, 4}, BY(CONSTANT)},
+    {F16, 2, {33, 2064}, 2, {5, 7}, BY(NEAREST)},
+    {F16, 2, {33, 2063}, 2, {5, 7}, BY(NEAREST)},
+    {F16, 2, {33, 1063}, 2, {3, 3}, BY(ZERO)},
+    {F16, 2, {33, 2163}, 2, {2, 3}, BY(WRAP)},
+    {U8, 2, {43, 2072}, 2, {3, 3}, BY(NEAREST)},
+    {U8, 2, {43, 2080}, 2, {5, 7}, BY(ZERO)},
+    {U8, 2, {43, 2081}, 2, {5, 5}, BY(REFLECT), .huge = true},
+    {U8, 2, {43, 1081}, 2, {3, 3}, BY(MIRROR)},
+    {U8, 2, {1, 10081}, 2, {1, 3}, BY(ZERO)},
+    {tess_u8, tess_f32, 2, {43, 2081}, 2, {3, 3}, BY(ZERO)},
+    {tess_i8, tess_f32, 2, {43, 1040}, 2, {3, 6}, BY(ZERO)},
+    {tess_i16, tess_i16, 2, {43, 1040}, 2, {4, 6}, BY(ZERO)},
+    {tess_u16, tess_f32, 2, {43, 3040}, 2, {3, 3}, BY(ZERO)},
+    {tess_bf16, tess_bf16, 2, {21, 1043}, 2, {3, 3}, BY(ZERO)},
+    {U8, 2, {70, 1552}, 2, {3, 3}, BY(ZERO), .mask = tess_i8},
+    {U8, 2, {71, 1560}, 2, {5, 5}, BY(REFLECT), .mask = tess_i8, .gap = 8},
+    {I8, 2, {71, 1552}, 2, {8, 9}, BY(MIRROR), .mask = tess_i8},
+    {I8, 2, {1, 5072}, 2, {1, 9}, BY(WRAP), .mask = tess_i8},
+    {I8, 2, {15, 1072}, 2, {3, 4}, BY(CONSTANT), .mask = tess_i8},
+    {tess_u8, tess_i16, 2, {35, 1072}, 2, {3, 3}, BY(NEAREST), .mask = tess_i8},
+    {U8, 2, {71, 1553}, 2, {3, 3}, BY(ZERO), .mask = tess_i8},
+    {U8, 3, {3, 71, 2553}, 2, {5, 5}, BY(REFLECT), .mask = tess_i8},
+    {I8, 2, {71, 2551}, 2, {3, 8}, BY(MIRROR), .mask = tess_i8},
+    {tess_u8, tess_i32, 2, {71, 551}, 2, {3, 3}, BY(WRAP), .mask = tess_i8},
+};
 /* Of lists. */
 static const predicted lists[] = {
     {F32, 2, {70, 1040}, 2, {7, 7}, BY(ZERO), .list = 2},
@@ -184,6 +249,8 @@ static void check(const tess_strategy *row) {
         }
     for (int i = 0; i < TESS_COUNT(single) && row->gpu->production; i++)
         compared += predict_one(row, &single[i]);
+    for (int i = 0; i < TESS_COUNT(small) && row->gpu->production; i++)
+        compared += predict_one(row, &small[i]);
     for (int i = 0; i < TESS_COUNT(lists) && row->gpu->production; i++)
         compared += predict_one(row, &lists[i]);
     if (compared < 3)
