@@ -71,6 +71,13 @@ typedef struct patch_shape {
 patch_shape tess_correlate_patch_of(const tess_problem *base, const tess_correlate_frame *f, bool whole);
 patch_shape tess_correlate_patch_bytes_of(const tess_correlate_frame *f, bool whole);
 
+/* gpu_patch_shared_rows.c: V, R, TURN, LANES, DOWN, ARRAYS, THREADS, BLOCKS of gpu_patch_shared.cu; false where another kernel takes the problem. */
+typedef struct patch_shared_shape {
+    int64_t columns, rows, turn, lanes, down, arrays, threads, blocks;
+    bool full; /* rows of the input and of outputs are as wide as a block */
+} patch_shared_shape;
+bool tess_correlate_patch_shared_of(patch_shared_shape *shape, const tess_correlate_frame *f, const tess_gpu_device *device);
+
 /* gpu_fast_rows.c: V, THREADS, STAGES, BLOCKS of gpu_strip2d.cu; rows of outputs of a block; bytes of shared memory. */
 typedef struct strip2d_shape {
     int64_t columns, threads, stages, blocks, height, shared;
@@ -99,7 +106,8 @@ march3d_shape tess_correlate_march3d_of(const tess_correlate_frame *f, int64_t w
 enum { TILE1D_EACH = 16 };
 int64_t tess_correlate_tile1d_threads(const tess_correlate_frame *f, bool whole);
 
-/* gpu_patch_predict.c, gpu_strip_predict.c, gpu_line_predict.c, gpu_march_predict.c, gpu_tile1d_predict.c */
+/* gpu_patch_shared_predict.c, gpu_patch_predict.c, gpu_strip_predict.c, gpu_line_predict.c, gpu_march_predict.c, gpu_tile1d_predict.c */
+void tess_correlate_predict_patch_shared(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_patch(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_patch_odd(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_patch_bytes(const tess_problem *base, tess_gpu_prediction *out);

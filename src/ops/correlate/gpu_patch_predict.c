@@ -245,8 +245,10 @@ static void predict_warps(walk *w, double each) {
 static void predict_patch(const tess_problem *base, tess_gpu_prediction *out, bool whole) {
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
     const tess_correlate_frame f = known_frame(base, 1);
-    if (whole && p->work == tess_f32 && tess_correlate_patch_shared_takes(&f))
+    if (whole && p->work == tess_f32 && tess_correlate_patch_shared_takes(&f)) {
+        tess_correlate_predict_patch_shared(base, out);
         return;
+    }
     walk w = walk_of(&f, tess_correlate_patch_of(base, &f, whole), whole, out);
     const int64_t v = w.s.columns;
     const double conversions = w.s.raised ? 0 : tess_correlate_frame_conversions(&f, p->work, w.rows * (w.left + v + w.right));

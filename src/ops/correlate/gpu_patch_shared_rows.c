@@ -4,9 +4,7 @@
 
 KERNEL_TEXT(gpu_patch_shared);
 
-typedef struct shared_shape {
-    int64_t columns, rows, turn, lanes, down, arrays, threads, blocks; /* V, R, TURN, LANES, DOWN, ARRAYS, of a block, BLOCKS */
-} shared_shape;
+typedef patch_shared_shape shared_shape;
 
 enum { WIDEST = 5, MOST_TAPS = WIDEST * WIDEST };
 
@@ -129,6 +127,15 @@ static bool takes(shared_shape *shape, const tess_correlate_frame *f, const tess
     const bool stays = f->in == 2 && is_small(f) && f->pass->from != tess_f16 && f->x.m >= 3000; /* in registers, as measured */
     return f->in <= 2 && !stays && f->pass->size == sizeof(float) * (size_t)f->pass->taps && f->y.width <= WIDEST && f->x.width <= WIDEST &&
            (f->y.width > 1 || is_small(f)) && before(f) <= 8 && after(f) <= 8 && f->x.m >= 64 && shape_of(shape, f, device) && raise_mask(f, raised);
+}
+
+bool tess_correlate_patch_shared_of(shared_shape *shape, const tess_correlate_frame *f, const tess_gpu_device *device) {
+    const char *why;
+    float raised[MOST_TAPS];
+    if (!tess_correlate_frame_whole(f, &why) || !takes(shape, f, device, raised))
+        return false;
+    shape->full = is_full(shape, f);
+    return true;
 }
 
 bool tess_correlate_patch_shared_takes(const tess_correlate_frame *f) {

@@ -187,6 +187,28 @@ static const predicted small[] = {
     {I8, 2, {71, 2551}, 2, {3, 8}, BY(MIRROR), .mask = tess_i8},
     {tess_u8, tess_i32, 2, {71, 551}, 2, {3, 3}, BY(WRAP), .mask = tess_i8},
 };
+/* Small masks over narrow elements in whole rows, by way of shared memory: blocks that pass a row's end, that lie inside, as wide as a row, of two arrays. */
+static const predicted narrow[] = {
+    {U8, 2, {70, 1552}, 2, {3, 3}, BY(REFLECT)},
+    {U8, 2, {70, 3120}, 2, {3, 3}, BY(ZERO)},
+    {U8, 2, {70, 5120}, 2, {5, 5}, BY(MIRROR)},
+    {U8, 3, {5, 64, 64}, 2, {3, 3}, BY(WRAP)},
+    {U8, 3, {5, 112, 112}, 2, {3, 3}, BY(NEAREST)},
+    {U8, 3, {925, 112, 112}, 2, {3, 3}, BY(WRAP)}, /* two arrays a block */
+    {U8, 3, {4, 112, 112}, 2, {5, 5}, BY(CONSTANT)},
+    {U8, 3, {3, 224, 224}, 2, {4, 5}, BY(REFLECT)},
+    {I8, 2, {45, 1048}, 2, {3, 2}, BY(ZERO), .gap = 8},
+    {tess_u8, tess_f32, 2, {45, 2048}, 2, {3, 3}, BY(WRAP)},
+    {F16, 2, {70, 1552}, 2, {3, 3}, BY(REFLECT)},
+    {F16, 2, {70, 3120}, 2, {5, 5}, BY(ZERO)},
+    {F16, 3, {5, 80, 112}, 2, {5, 4}, BY(MIRROR)},
+    {F16, 3, {3, 256, 256}, 2, {3, 3}, BY(WRAP)},
+    {tess_bf16, tess_f32, 2, {70, 520}, 2, {2, 5}, BY(WRAP)},
+    {tess_i16, tess_i16, 2, {70, 1032}, 2, {5, 5}, BY(NEAREST)},
+    {tess_u16, tess_u8, 2, {70, 1040}, 2, {3, 3}, BY(CONSTANT)},
+    {U8, 3, {70, 176, 3}, 2, {3, 3}, BY(CONSTANT), .axes = {0, 1}, .named = true},
+    {U8, 2, {70, 1540}, 2, {3, 3}, BY(REFLECT), .gap = 12},
+};
 /* Of lists. */
 static const predicted lists[] = {
     {F32, 2, {70, 1040}, 2, {7, 7}, BY(ZERO), .list = 2},
@@ -251,6 +273,8 @@ static void check(const tess_strategy *row) {
         compared += predict_one(row, &single[i]);
     for (int i = 0; i < TESS_COUNT(small) && row->gpu->production; i++)
         compared += predict_one(row, &small[i]);
+    for (int i = 0; i < TESS_COUNT(narrow) && row->gpu->production; i++)
+        compared += predict_one(row, &narrow[i]);
     for (int i = 0; i < TESS_COUNT(lists) && row->gpu->production; i++)
         compared += predict_one(row, &lists[i]);
     if (compared < 3)
