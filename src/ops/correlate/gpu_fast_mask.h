@@ -63,6 +63,18 @@ TESS_INLINE const tess_gpu_device *device_meant(const tess_gpu_prediction *predi
     return prediction->device ? prediction->device : &h200;
 }
 
+/* gpu_flat_rows.c: V, LANES, TILE, DOWN, THREADS, BLOCKS, MENDED of gpu_flat.cu; blocks below each other, steps of their lanes, bytes of shared memory. */
+enum { FLAT_WIDEST = 7 };
+typedef struct flat_shape {
+    bool bytes, raised;
+    int64_t outputs, lanes, tile, down, threads, blocks, mended, bands, steps, room;
+    union {
+        uint32_t words[FLAT_WIDEST * 2];
+        float weights[FLAT_WIDEST * FLAT_WIDEST];
+    } taps;
+} flat_shape;
+bool tess_correlate_flat_of(flat_shape *s, tess_correlate_frame *f, const tess_problem *base, const char **why);
+
 /* gpu_fast_rows.c: V, R, WX, WY, BLOCKS of gpu_patch.cuh. */
 typedef struct patch_shape {
     int64_t columns, rows, across, down, blocks;
@@ -106,7 +118,8 @@ march3d_shape tess_correlate_march3d_of(const tess_correlate_frame *f, int64_t w
 enum { TILE1D_EACH = 16 };
 int64_t tess_correlate_tile1d_threads(const tess_correlate_frame *f, bool whole);
 
-/* gpu_patch_shared_predict.c, gpu_patch_predict.c, gpu_strip_predict.c, gpu_line_predict.c, gpu_march_predict.c, gpu_tile1d_predict.c */
+/* gpu_flat_predict.c, gpu_patch_shared_predict.c, gpu_patch_predict.c, gpu_strip_predict.c, gpu_line_predict.c, gpu_march_predict.c, gpu_tile1d_predict.c */
+void tess_correlate_predict_flat(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_patch_shared(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_patch(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_patch_odd(const tess_problem *base, tess_gpu_prediction *out);

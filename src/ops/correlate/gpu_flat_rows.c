@@ -5,18 +5,17 @@
 
 KERNEL_TEXT(gpu_flat);
 
-enum { WIDEST = 7, BESIDE = 8, LEAST_VECTORS = 4, WHOLE_ROWS = 256, TILE = 64, MOST_ROOM = 72 << 10, MOST_PIXELS = 1 << 30, LEAST_PIXELS = 4096 };
+enum {
+    WIDEST = FLAT_WIDEST,
+    BESIDE = 8,
+    LEAST_VECTORS = 4,
+    WHOLE_ROWS = 256,
+    TILE = 64,
+    MOST_ROOM = 72 << 10,
+    MOST_PIXELS = 1 << 30,
+    LEAST_PIXELS = 4096
+};
 enum { FEW = 1 << 20 /* elements */, LEAST_STEPS = 4, ENOUGH = 1 << 16 /* threads */ };
-
-typedef struct flat_shape {
-    bool bytes, raised;
-    int64_t outputs, lanes, tile, down, threads, blocks, mended; /* V, LANES, TILE, DOWN, of a block, BLOCKS, MENDED */
-    int64_t bands, steps, room;                                  /* blocks below each other, steps of their lanes, bytes of shared memory */
-    union {
-        uint32_t words[WIDEST * 2];
-        float weights[WIDEST * WIDEST];
-    } taps;
-} flat_shape;
 
 static int64_t pixels_of(const tess_correlate_frame *f) { return f->x.m * f->y.m; }
 static bool is_small(const tess_correlate_frame *f) { return f->y.width <= 3 && f->x.width <= 3; }
@@ -94,7 +93,7 @@ static bool shape_of(flat_shape *shape, const tess_correlate_frame *f) {
     return least < INFINITY;
 }
 
-static bool flat_of(flat_shape *s, tess_correlate_frame *f, const tess_problem *base, const char **why) {
+bool tess_correlate_flat_of(flat_shape *s, tess_correlate_frame *f, const tess_problem *base, const char **why) {
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
     if (!frame_of(f, base, 1, false, why))
         return false;
@@ -127,7 +126,7 @@ static bool flat_takes(const tess_problem *base, bool whole, const char **why) {
     tess_correlate_frame f;
     flat_shape s;
     (void)whole; /* rows begin anywhere, arrays at multiples of 16 bytes */
-    return flat_of(&s, &f, base, why);
+    return tess_correlate_flat_of(&s, &f, base, why);
 }
 
 /* Of rows that begin at multiples of 16 bytes, for which the table has others that are faster, but as measured on an H200 for these: short ones of bytes by bytes; under large
@@ -153,7 +152,7 @@ bool tess_correlate_flat_pays(const tess_problem *base, const char **why) {
     tess_correlate_frame f;
     flat_shape s;
     const char *none;
-    if (!flat_of(&s, &f, base, why))
+    if (!tess_correlate_flat_of(&s, &f, base, why))
         return false;
     const bool many = tess_correlate_frame_many(&f), whole = tess_correlate_frame_whole(&f, &none);
     *why = "few or very small images";
@@ -175,7 +174,7 @@ static void lay_flat(const tess_problem *base, const tess_gpu_device *device, te
     flat_shape s;
     const char *why;
     (void)device;
-    flat_of(&s, &f, base, &why); /* true, because `fits` was */
+    tess_correlate_flat_of(&s, &f, base, &why); /* true, because `fits` was */
     tess_gpu_unit(layout, &gpu_flat);
     tess_correlate_frame_options(layout, s.bytes ? tess_i32 : tess_f32, &f, true);
     tess_gpu_option(layout, "-DROW=%d", (int)f.x.n);
@@ -198,4 +197,4 @@ static void lay_flat(const tess_problem *base, const tess_gpu_device *device, te
         tess_gpu_pass(layout, step, s.raised ? s.taps.weights : f.pass->weights, f.pass->size);
 }
 
-ROW(flat, flat_takes, true);
+ROW(flat, flat_takes, true, .predict = tess_correlate_predict_flat);

@@ -209,6 +209,40 @@ static const predicted narrow[] = {
     {U8, 3, {70, 176, 3}, 2, {3, 3}, BY(CONSTANT), .axes = {0, 1}, .named = true},
     {U8, 2, {70, 1540}, 2, {3, 3}, BY(REFLECT), .gap = 12},
 };
+/* Small images without gaps. */
+static const predicted flat[] = {
+    {F32, 3, {3, 64, 61}, 2, {3, 3}, BY(REFLECT)},
+    {F32, 3, {3, 255, 253}, 2, {3, 3}, BY(ZERO)},
+    {F32, 3, {2, 100, 253}, 2, {5, 5}, BY(WRAP)},
+    {F16, 3, {3, 64, 61}, 2, {3, 3}, BY(MIRROR)},
+    {F16, 3, {3, 97, 113}, 2, {5, 5}, BY(NEAREST)},
+    {U8, 3, {3, 255, 253}, 2, {3, 3}, BY(CONSTANT)},
+    {U8, 3, {3, 255, 250}, 2, {5, 5}, BY(MIRROR)},
+    {U8, 3, {3, 100, 203}, 2, {7, 7}, BY(REFLECT)},
+    {F32, 3, {3, 100, 203}, 2, {7, 7}, BY(MIRROR)},
+    {F32, 3, {17, 31, 37}, 2, {2, 3}, BY(WRAP)},
+    {F32, 3, {5, 41, 128}, 2, {3, 3}, BY(WRAP)},
+    {F32, 3, {5, 43, 64}, 2, {5, 5}, BY(ZERO)},
+    {F32, 3, {5, 43, 64}, 2, {7, 7}, BY(ZERO)},
+    {F32, 3, {5, 43, 64}, 2, {2, 2}, BY(REFLECT)},
+    {U8, 3, {5, 61, 128}, 2, {3, 3}, BY(WRAP)},
+    {F32, 3, {17, 31, 38}, 2, {3, 2}, BY(CONSTANT)},
+    {F32, 2, {41, 2049}, 2, {6, 5}, BY(NEAREST)},
+    {F16, 2, {41, 4099}, 2, {7, 7}, BY(MIRROR)},
+    {F16, 2, {41, 2999}, 2, {3, 3}, BY(WRAP)},
+    {U8, 2, {41, 5001}, 2, {3, 3}, BY(ZERO)},
+    {U8, 2, {41, 5001}, 2, {7, 7}, BY(WRAP)},
+    {U8, 2, {41, 5003}, 2, {3, 3}, BY(MIRROR), .mask = tess_i8},
+    {U8, 2, {41, 5003}, 2, {7, 6}, BY(ZERO), .mask = tess_i8},
+    {I8, 3, {37, 40, 77}, 2, {3, 3}, BY(ZERO), .mask = tess_i8},
+    {tess_u8, tess_f16, 3, {5, 60, 99}, 2, {3, 3}, BY(ZERO)},
+    {tess_f32, tess_u8, 3, {5, 60, 99}, 2, {3, 5}, BY(REFLECT)},
+    {F32, 3, {60, 99, 3}, 2, {3, 5}, BY(REFLECT), .axes = {0, 1}, .named = true},
+    {U8, 3, {60, 99, 3}, 2, {5, 3}, BY(WRAP), .axes = {0, 1}, .named = true},
+    {tess_i16, tess_u8, 3, {5, 60, 99}, 2, {3, 3}, BY(REFLECT)},
+    {U8, 3, {3, 100, 203}, 2, {3, 3}, BY(REFLECT), .mask = tess_i8},
+    {U8, 3, {3, 100, 203}, 2, {5, 7}, BY(ZERO), .mask = tess_i8},
+};
 /* Of lists. */
 static const predicted lists[] = {
     {F32, 2, {70, 1040}, 2, {7, 7}, BY(ZERO), .list = 2},
@@ -275,6 +309,8 @@ static void check(const tess_strategy *row) {
         compared += predict_one(row, &small[i]);
     for (int i = 0; i < TESS_COUNT(narrow) && row->gpu->production; i++)
         compared += predict_one(row, &narrow[i]);
+    for (int i = 0; i < TESS_COUNT(flat) && row->gpu->production; i++)
+        compared += predict_one(row, &flat[i]);
     for (int i = 0; i < TESS_COUNT(lists) && row->gpu->production; i++)
         compared += predict_one(row, &lists[i]);
     if (compared < 3)
