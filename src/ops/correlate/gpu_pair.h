@@ -20,7 +20,18 @@ typedef struct separable2d_shape {
 } separable2d_shape;
 separable2d_shape tess_correlate_separable2d_of(const tess_correlate_pair *two, int64_t work, const tess_gpu_device *device);
 
-/* gpu_separable_predict.c */
+/* gpu_patch_separable_rows.c: the kernel that takes the list; its V, R, WX, WY; bytes of shared memory. */
+typedef enum patch_pair_kernel { PATCH_SEPARABLE, PATCH_LIST, PATCH_LIST_ODD, FLAT_LIST } patch_pair_kernel;
+typedef struct patch_pair_shape {
+    patch_pair_kernel kernel;
+    int64_t columns, rows, across, down, room;
+    bool raised; /* weights along columns times 2^24 */
+} patch_pair_shape;
+patch_pair_shape tess_correlate_patch_pair_of(const tess_correlate_pair *two, const tess_correlate_problem *p);
+
+/* gpu_patch_predict.c, gpu_separable_predict.c */
+void tess_correlate_predict_patch_separable(const tess_problem *base, tess_gpu_prediction *out);
+void tess_correlate_predict_patch_separable_odd(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_separable2d(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_separable2d_odd(const tess_problem *base, tess_gpu_prediction *out);
 

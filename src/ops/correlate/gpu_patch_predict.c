@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_patch_predict.c - what correlate/patch and patch_bytes will count, in registers (gpu_patch.cuh): each kind of warp is walked, along rows and down them, for each place within a sector at which arrays begin.
+ * gpu_patch_predict.c - what correlate/patch, patch_bytes and patch_separable will count, in registers (gpu_patch.cuh): each kind of warp is walked, along rows and down them, for each place within a sector at which arrays begin.
  *
  * Predicted for arrays that begin at a sector. Narrow elements in whole rows, which patch takes by way of shared memory, are gpu_patch_shared_predict.c's. */
 #include <stdlib.h>
 
 #include "ops/correlate/gpu_fast_mask.h"
+#include "ops/correlate/gpu_pair.h"
 #include "ops/correlate/gpu_ring_predict.h"
 
 enum { SECTOR = 32 };
@@ -25,20 +26,23 @@ typedef struct walk {
 
 static int64_t power_above(int64_t n) { return n <= 1 ? 1 : 2 * power_above((n + 1) / 2); }
 
-static walk walk_of(const tess_correlate_frame *f, patch_shape s, bool whole, tess_gpu_prediction *out) {
+/* lapped: warps overlap (LAPPED=1). */
+static walk walk_of(const tess_correlate_frame *f, patch_shape s, bool whole, bool lapped, tess_gpu_prediction *out) {
     walk w = {.sum = out, .f = f, .s = s, .whole = whole, .rows = s.rows + f->y.width - 1, .left = before(f), .right = after(f)};
     const int64_t v = s.columns;
     if (whole) {
         w.beside_left = tess_ceil_div(w.left, v);
         w.beside_right = tess_ceil_div(w.right, v);
-        w.h = w.left + w.right == 0 || s.direct ? 0 : tess_max64(power_above(tess_max64(w.left, w.right)), 4 / f->in);
+        w.h = w.left + w.right == 0 || s.direct || lapped ? 0 : tess_max64(power_above(tess_max64(w.left, w.right)), 4 / f->in);
+        w.lap_left = lapped ? w.beside_left : 0;
+        w.lap_right = lapped ? w.beside_right : 0;
         w.reach = s.direct ? tess_max64(w.beside_left, w.beside_right) * v : w.h;
     } else {
         const int64_t with = tess_ceil_div(v - 1 + w.left + w.right, v), less = tess_ceil_div(v - 2 + w.left + w.right, v);
-        w.near = w.left == 0 ? 0 : less < with ? w.left - 1 : w.left;
+        w.near = w.left == 0 || lapped ? 0 : less < with ? w.left - 1 : w.left;
         w.vector = v * f->in;
-        w.lap_left = 1;
-        w.lap_right = tess_ceil_div(v - 1 + w.near + w.right, v);
+        w.lap_left = 1 + (lapped ? tess_ceil_div(w.left, v) : 0);
+        w.lap_right = lapped ? 1 + tess_ceil_div(w.right, v) : tess_ceil_div(v - 1 + w.near + w.right, v);
     }
     w.own = (32 - w.lap_left - w.lap_right) * v;
     return w;
@@ -47,11 +51,12 @@ static walk walk_of(const tess_correlate_frame *f, patch_shape s, bool whole, te
 static bool columns_inside(const walk *w) {
     const int64_t v = w->s.columns, n = w->f->x.n, m = w->f->x.m;
     if (w->whole)
-        return w->first >= w->reach && w->first + 32 * v + w->reach <= n && w->first + 32 * v <= m;
+        return w->first >= w->reach && w->first + 32 * v + w->reach <= n && w->first + (32 - w->lap_right) * v <= m;
     return w->first - w->near - (v - 1) >= 0 && w->first - w->near + 32 * v <= n && w->first + w->lap_left * v - (v - 1) >= 0 &&
            w->first + (32 - w->lap_right) * v <= m;
 }
 static bool columns_idle(const walk *w) { return w->first + w->lap_left * w->s.columns - (w->whole ? 0 : w->s.columns - 1) >= w->f->x.m; }
+static bool writes(const walk *w, int lane) { return lane >= w->lap_left && lane < 32 - w->lap_right; }
 static bool is_inside(const walk *w) {
     const int64_t top = w->y - w->f->y.before;
     return columns_inside(w) && top >= 0 && top + w->rows <= w->f->y.n && w->y + w->s.rows <= w->f->y.m;
@@ -116,7 +121,7 @@ static void store_whole(const walk *w, int64_t array) {
         int64_t x[32], to[32];
         for (int lane = 0; lane < 32; lane++) {
             x[lane] = w->first + lane * w->s.columns;
-            to[lane] = array + (w->y + r) * f->y.out_stride + x[lane] * f->out;
+            to[lane] = writes(w, lane) ? array + (w->y + r) * f->y.out_stride + x[lane] * f->out : -1;
         }
         tess_correlate_frame_write(w->sum, w->times, f, w->s.columns, x, to);
     }
@@ -187,7 +192,7 @@ static void store_shifted(const walk *w, int64_t array) {
             const int64_t column = w->first + lane * v, place = array + (w->y + r) * f->y.out_stride + column * size;
             to[lane] = v * size >= 4 ? down_to(place, vector) : place;
             x[lane] = column - (place - to[lane]) / size;
-            count[lane] = lane < w->lap_left || lane >= 32 - w->lap_right ? 0 : tess_min64(v, f->x.m - x[lane]);
+            count[lane] = writes(w, lane) ? tess_min64(v, f->x.m - x[lane]) : 0;
         }
         for (int64_t b = 0; b < v * size; b += vector) {
             for (int lane = 0; lane < 32; lane++)
@@ -249,7 +254,7 @@ static void predict_patch(const tess_problem *base, tess_gpu_prediction *out, bo
         tess_correlate_predict_patch_shared(base, out);
         return;
     }
-    walk w = walk_of(&f, tess_correlate_patch_of(base, &f, whole), whole, out);
+    walk w = walk_of(&f, tess_correlate_patch_of(base, &f, whole), whole, false, out);
     const int64_t v = w.s.columns;
     const double conversions = w.s.raised ? 0 : tess_correlate_frame_conversions(&f, p->work, w.rows * (w.left + v + w.right));
     predict_warps(&w, 32 * ((double)(2 * w.s.rows * v * f.x.width * f.y.width) + conversions));
@@ -260,10 +265,34 @@ static void predict_patch(const tess_problem *base, tess_gpu_prediction *out, bo
 
 static void predict_bytes(const tess_problem *base, tess_gpu_prediction *out, bool whole) {
     const tess_correlate_frame f = known_frame(base, 1);
-    walk w = walk_of(&f, tess_correlate_patch_bytes_of(&f, whole), whole, out);
+    walk w = walk_of(&f, tess_correlate_patch_bytes_of(&f, whole), whole, false, out);
     predict_warps(&w, 0);
 }
 
+/* A list of two masks (gpu_patch_separable.cu). */
+static void predict_pair(const tess_problem *base, tess_gpu_prediction *out, bool whole) {
+    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
+    const char *why;
+    tess_correlate_pair two;
+    tess_correlate_pair_of(&two, base, whole, &why); /* true, because `fits` was */
+    const patch_pair_shape s = tess_correlate_patch_pair_of(&two, p);
+    const tess_correlate_frame *f = &two.frame;
+    if (s.kernel != PATCH_SEPARABLE)
+        return;
+    const bool rows_first = two.rows == 0;
+    walk w = walk_of(f, (patch_shape){.columns = s.columns, .rows = s.rows}, whole, !rows_first, out);
+    const int64_t v = s.columns, taken = v + (rows_first ? w.left + w.right : 0), along_x = rows_first ? w.rows : s.rows;
+    const double conversions = s.raised ? 0 : tess_correlate_frame_conversions(f, p->work, w.rows * taken);
+    predict_warps(&w, 32 * ((double)(2 * v * (along_x * f->x.width + s.rows * f->y.width)) + conversions));
+    /* Where constants stand between the passes the compiler makes some last terms by themselves, and of masks of one tap and of 16-bit results where those are stored; of some
+     * elements it makes conversions twice. */
+    if (f->boundary == TESS_BOUNDARY_CONSTANT || f->boundary == TESS_BOUNDARY_ZERO || f->x.width == 1 || f->y.width == 1 || f->out == 2 ||
+        conversions > 0)
+        out->flops = -1;
+}
+
+void tess_correlate_predict_patch_separable(const tess_problem *base, tess_gpu_prediction *out) { predict_pair(base, out, true); }
+void tess_correlate_predict_patch_separable_odd(const tess_problem *base, tess_gpu_prediction *out) { predict_pair(base, out, false); }
 void tess_correlate_predict_patch(const tess_problem *base, tess_gpu_prediction *out) { predict_patch(base, out, true); }
 void tess_correlate_predict_patch_odd(const tess_problem *base, tess_gpu_prediction *out) { predict_patch(base, out, false); }
 void tess_correlate_predict_patch_bytes(const tess_problem *base, tess_gpu_prediction *out) { predict_bytes(base, out, true); }

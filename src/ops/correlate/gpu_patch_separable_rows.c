@@ -243,6 +243,27 @@ static bool flat_list_pays(const flat_shape *s, const pair *two) {
     return !two->whole || (tess_correlate_frame_many(f) && (f->in == 1 || s->columns == 4 || f->x.m > (LEAST - 1) * s->columns));
 }
 
+static bool pair_raises(const pair *two, const tess_correlate_problem *p, float *along_y) {
+    return !two->whole && two->rows != 0 && two->pass.from == tess_u8 && p->work == tess_f32 &&
+           raise_weights(p->passes[!two->rows].weights, two->frame.y.width, tess_u8, along_y);
+}
+
+patch_pair_shape tess_correlate_patch_pair_of(const pair *two, const tess_correlate_problem *p) {
+    float along_y[SHORT];
+    flat_shape flat;
+    patch_shape s;
+    odd_shape odd;
+    const bool u8 = two->pass.from == tess_u8;
+    if (flat_list_of(&flat, two, p, along_y) && flat_list_pays(&flat, two))
+        return (patch_pair_shape){FLAT_LIST, flat.columns, flat.rows, 1, 1, flat.room, u8};
+    if (two->whole && list_of(&s, two, p, along_y))
+        return (patch_pair_shape){PATCH_LIST, s.columns, s.rows, s.across, s.down, 0, u8};
+    if (!two->whole && odd_list_of(&odd, two, p, along_y))
+        return (patch_pair_shape){PATCH_LIST_ODD, odd.patch.columns, odd.patch.rows, odd.patch.across, odd.patch.down, odd.room, u8};
+    s = patch_of(two, (int64_t)tess_type_size(p->work));
+    return (patch_pair_shape){PATCH_SEPARABLE, s.columns, s.rows, s.across, s.down, 0, pair_raises(two, p, along_y)};
+}
+
 static void lay_as(const tess_problem *base, tess_gpu_layout *layout, bool whole) {
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
     const char *why;
@@ -281,8 +302,7 @@ static void lay_as(const tess_problem *base, tess_gpu_layout *layout, bool whole
     tess_gpu_option(layout, "-DROWS_FIRST=%d", two.rows == 0);
     tess_gpu_option(layout, "-DDIRECT=0");
     const tess_correlate_pass *along = &p->passes[!two.rows];
-    const bool raises = !whole && two.rows != 0 && two.pass.from == tess_u8 && p->work == tess_f32 &&
-                        raise_weights(along->weights, two.frame.y.width, tess_u8, along_y);
+    const bool raises = pair_raises(&two, p, along_y);
     tess_gpu_option(layout, "-DRAISED=%d", raises);
     tess_gpu_pass(layout, step, raises ? along_y : along->weights, along->size);
 }
@@ -348,6 +368,10 @@ static void lay_patch_separable_odd(const tess_problem *base, const tess_gpu_dev
 
 #define ROW(name, whole)                                                                                                    \
     bool tess_correlate_##name##_fits(const tess_problem *base, const char **why) { return patch_takes(base, whole, why); } \
-    const tess_gpu_row tess_correlate_##name = {.headers = tess_correlate_frame_headers, .production = true, .least_arch = 80, .lay_out = lay_##name}
+    const tess_gpu_row tess_correlate_##name = {.headers = tess_correlate_frame_headers,                                    \
+                                                .production = true,                                                         \
+                                                .least_arch = 80,                                                           \
+                                                .lay_out = lay_##name,                                                      \
+                                                .predict = tess_correlate_predict_##name}
 ROW(patch_separable, true);
 ROW(patch_separable_odd, false);
