@@ -277,6 +277,8 @@ static void predict_pair(const tess_problem *base, tess_gpu_prediction *out, boo
     tess_correlate_pair_of(&two, base, whole, &why); /* true, because `fits` was */
     const patch_pair_shape s = tess_correlate_patch_pair_of(&two, p);
     const tess_correlate_frame *f = &two.frame;
+    if (s.kernel == FLAT_LIST)
+        tess_correlate_predict_flat_list(&two, &s, out);
     if (s.kernel != PATCH_SEPARABLE)
         return;
     const bool rows_first = two.rows == 0;

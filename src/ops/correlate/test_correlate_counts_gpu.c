@@ -245,6 +245,14 @@ static const predicted flat[] = {
 };
 /* Of lists. */
 static const predicted lists[] = {
+    {U8, 3, {3, 64, 101}, 2, {3, 3}, BY(ZERO), .list = 2},
+    {U8, 3, {3, 61, 509}, 2, {7, 7}, BY(REFLECT), .list = 2},
+    {U8, 3, {5, 64, 128}, 2, {5, 4}, BY(WRAP), .list = 2},
+    {I8, 3, {3, 64, 255}, 2, {3, 5}, BY(MIRROR), .list = 2},
+    {F16, 3, {3, 64, 253}, 2, {7, 7}, BY(NEAREST), .list = 2},
+    {F16, 3, {3, 63, 255}, 2, {3, 3}, BY(CONSTANT), .list = 2},
+    {tess_i16, tess_i16, 3, {3, 50, 125}, 2, {4, 3}, BY(WRAP), .list = 2},
+    {tess_u16, tess_u8, 3, {3, 50, 125}, 2, {4, 3}, BY(REFLECT), .list = 2},
     {F32, 2, {43, 1300}, 2, {3, 3}, BY(ZERO), .list = 2},
     {F32, 2, {43, 1300}, 2, {5, 5}, BY(REFLECT), .list = 2, ROWS_FIRST},
     {F32, 3, {3, 43, 1301}, 2, {5, 7}, BY(CONSTANT), .list = 2},
