@@ -63,6 +63,10 @@ bool tess_correlate_separable2d_carries(const tess_correlate_problem *problem, i
                                         const char **why);
 void tess_correlate_separable2d_lay(const tess_correlate_problem *problem, int first, const tess_array *in, const tess_array *out, bool whole,
                                     const tess_gpu_device *device, tess_gpu_layout *layout, const tess_correlate_ends *ends);
+/* What these launches will count. */
+void tess_correlate_strip2d_predict(const tess_correlate_frame *frame, tess_type work, bool whole, tess_gpu_prediction *out);
+void tess_correlate_separable2d_predict(const tess_correlate_problem *problem, int first, const tess_array *in, const tess_array *out, bool whole,
+                                        tess_gpu_prediction *sum);
 /* Small masks of narrow elements in whole rows, through shared memory: whether they are taken so, and the launch, if they are. */
 bool tess_correlate_patch_shared_takes(const tess_correlate_frame *frame);
 /* Outputs that it computes, those of lanes and rows left over included, for each that there is. */

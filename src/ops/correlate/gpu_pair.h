@@ -36,6 +36,9 @@ void tess_correlate_predict_patch_separable_odd(const tess_problem *base, tess_g
 void tess_correlate_predict_separable2d(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_separable2d_odd(const tess_problem *base, tess_gpu_prediction *out);
 
+/* Masks number `first` and the next of a list, from one array to another. */
+bool tess_correlate_pair_between(tess_correlate_pair *two, const tess_correlate_problem *p, int first, const tess_array *in, const tess_array *out,
+                                 bool whole, const char **why);
 bool tess_correlate_pair_of(tess_correlate_pair *two, const tess_problem *base, bool whole, const char **why);
 
 #endif

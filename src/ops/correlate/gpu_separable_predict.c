@@ -238,12 +238,13 @@ static int64_t beside(const separable2d_shape *s, int64_t size, bool whole) {
     return whole && size >= 4 && bytes < 32 ? 32 / size : bytes < 16 ? 16 / size : s->columns;
 }
 
-static void predict_pair(const tess_problem *base, tess_gpu_prediction *out, bool whole) {
+void tess_correlate_separable2d_predict(const tess_correlate_problem *p, int number, const tess_array *from, const tess_array *to, bool whole,
+                                        tess_gpu_prediction *out) {
     const char *why;
     tess_correlate_pair two;
-    tess_correlate_pair_of(&two, base, whole, &why); /* true, because `fits` was */
+    tess_correlate_pair_between(&two, p, number, from, to, whole, &why); /* true, because `fits` was */
     const tess_correlate_frame *f = &two.frame;
-    walk w = {.p = tess_correlate_gpu_of(base), .rows_first = two.rows == 0, .work = work_size(base)};
+    walk w = {.p = p, .rows_first = two.rows == 0, .work = (int64_t)tess_type_size(p->work)};
     w.s = tess_correlate_separable2d_of(&two, w.work, device_meant(out));
     const int64_t unit = beside(&w.s, f->in, whole);
     w.mid_left = w.rows_first ? 0 : up_to(before(f), unit);
@@ -264,6 +265,11 @@ static void predict_pair(const tess_problem *base, tess_gpu_prediction *out, boo
     out->constant_requests = -1;
     if (!whole && f->out == 8) /* which the compiler lays down by halves or whole, as it likes */
         out->shared_st_requests = out->shared_st_wavefronts = out->shared_st_conflicts = -1;
+}
+
+static void predict_pair(const tess_problem *base, tess_gpu_prediction *out, bool whole) {
+    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
+    tess_correlate_separable2d_predict(p, 0, &p->in, &p->out, whole, out);
 }
 
 void tess_correlate_predict_separable2d(const tess_problem *base, tess_gpu_prediction *out) { predict_pair(base, out, true); }

@@ -18,8 +18,8 @@ int tess_correlate_gpu_finest(const tess_array *in, const tess_array *out) {
 }
 
 /* Masks number `first` and the next of the list, from one array to another. */
-static bool pair_between(pair *two, const tess_correlate_problem *p, int first, const tess_array *in, const tess_array *out, bool whole,
-                         const char **why) {
+bool tess_correlate_pair_between(pair *two, const tess_correlate_problem *p, int first, const tess_array *in, const tess_array *out, bool whole,
+                                 const char **why) {
     const tess_correlate_mask *masks = p->masks + first;
     memset(two, 0, sizeof *two);
     two->whole = whole;
@@ -52,7 +52,7 @@ static bool pair_between(pair *two, const tess_correlate_problem *p, int first, 
 bool tess_correlate_pair_of(pair *two, const tess_problem *base, bool whole, const char **why) {
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
     *why = "takes a list of two masks, one of them along rows without gaps";
-    return !p->fft && !p->direct && p->count == 2 && p->passes_count == 2 && pair_between(two, p, 0, &p->in, &p->out, whole, why);
+    return !p->fft && !p->direct && p->count == 2 && p->passes_count == 2 && tess_correlate_pair_between(two, p, 0, &p->in, &p->out, whole, why);
 }
 
 typedef separable2d_shape shape;
@@ -209,14 +209,14 @@ static void lay_as(const tess_problem *base, const tess_gpu_device *device, tess
 bool tess_correlate_separable2d_carries(const tess_correlate_problem *p, int first, const tess_array *in, const tess_array *out, bool whole,
                                         const char **why) {
     pair two;
-    return pair_between(&two, p, first, in, out, whole, why) && strip_takes(&two, (int64_t)tess_type_size(p->work), why);
+    return tess_correlate_pair_between(&two, p, first, in, out, whole, why) && strip_takes(&two, (int64_t)tess_type_size(p->work), why);
 }
 
 void tess_correlate_separable2d_lay(const tess_correlate_problem *p, int first, const tess_array *in, const tess_array *out, bool whole,
                                     const tess_gpu_device *device, tess_gpu_layout *layout, const tess_correlate_ends *ends) {
     const char *why;
     pair two;
-    pair_between(&two, p, first, in, out, whole, &why); /* true, because `carries` was */
+    tess_correlate_pair_between(&two, p, first, in, out, whole, &why); /* true, because `carries` was */
     lay_strip(p, &two, first, device, layout, whole, ends);
 }
 

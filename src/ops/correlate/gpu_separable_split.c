@@ -99,6 +99,22 @@ static void lay_as(const tess_problem *base, const tess_gpu_device *device, tess
         tess_correlate_strip2d_lay(&s.frame, p->work, whole, device, layout, &two);
 }
 
+/* Both launches; what is not predicted of one is not of both. */
+static void predict(const tess_problem *base, tess_gpu_prediction *out, bool whole) {
+    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
+    const char *why;
+    split s;
+    split_of(&s, base, whole, &why); /* true, because `fits` was */
+    tess_gpu_prediction pair = *out;
+    tess_correlate_strip2d_predict(&s.frame, p->work, whole, out);
+    tess_correlate_separable2d_predict(p, s.alone_first ? 1 : 0, pair_in(&s, p), pair_out(&s, p), whole, &pair);
+#define X(name) out->name = out->name < 0 || pair.name < 0 ? -1 : out->name + pair.name;
+    TESS_GPU_PREDICTION_LIST(X)
+#undef X
+}
+
+static void predict_separable_split(const tess_problem *base, tess_gpu_prediction *out) { predict(base, out, true); }
+static void predict_separable_split_odd(const tess_problem *base, tess_gpu_prediction *out) { predict(base, out, false); }
 static void lay_separable_split(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     lay_as(base, device, layout, true);
 }
@@ -113,6 +129,7 @@ static bool takes(const tess_problem *base, bool whole, const char **why) {
 
 #define ROW(name, whole)                                                                                              \
     bool tess_correlate_##name##_fits(const tess_problem *base, const char **why) { return takes(base, whole, why); } \
-    const tess_gpu_row tess_correlate_##name = {.headers = tess_correlate_frame_headers, .production = true, .least_arch = 80, .lay_out = lay_##name}
+    const tess_gpu_row tess_correlate_##name = {                                                                      \
+        .headers = tess_correlate_frame_headers, .production = true, .least_arch = 80, .lay_out = lay_##name, .predict = predict_##name}
 ROW(separable_split, true);
 ROW(separable_split_odd, false);

@@ -59,22 +59,21 @@ static void rows_of(rows *all, const tess_correlate_frame *f, int64_t height) {
 }
 
 /* Operations of a thread and turn. */
-static double operations(const ring_walk *w, const tess_correlate_problem *p) {
-    const double conversions = tess_correlate_frame_conversions(w->f, p->work, w->left + w->columns + w->right);
+static double operations(const ring_walk *w, tess_type work) {
+    const double conversions = tess_correlate_frame_conversions(w->f, work, w->left + w->columns + w->right);
     if (conversions > 0 && w->f->pass->group > w->columns) /* some of a window are used by none */
         return -1;
     return (double)(2 * w->f->x.width * w->f->y.width * w->columns) + conversions;
 }
 
-static void predict_strips(const tess_problem *base, tess_gpu_prediction *out, bool whole) {
-    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
-    const tess_correlate_frame f = known_frame(base, 1);
-    const strip2d_shape s = tess_correlate_strip2d_of(&f, work_size(base), whole, device_meant(out));
+void tess_correlate_strip2d_predict(const tess_correlate_frame *given, tess_type work, bool whole, tess_gpu_prediction *out) {
+    const tess_correlate_frame f = *given;
+    const strip2d_shape s = tess_correlate_strip2d_of(&f, (int64_t)tess_type_size(work), whole, device_meant(out));
     ring_walk w = tess_correlate_ring_of(&f, s.columns, s.threads, s.threads, whole, out);
     rows all;
     rows_of(&all, &f, s.height);
     const int64_t across = tess_ceil_div(f.x.m, w.tile);
-    const double threads = (double)(across * s.threads), each = operations(&w, p), strips = (double)(tess_ceil_div(f.y.m, s.height) * f.arrays);
+    const double threads = (double)(across * s.threads), each = operations(&w, work), strips = (double)(tess_ceil_div(f.y.m, s.height) * f.arrays);
     tess_gpu_count_from_zero(out);
     for (tess_gpu_kind n = {0}; tess_gpu_next_kind(&n, across, 2, 3, 1);) {
         const int64_t x = n.at * w.tile;
@@ -107,6 +106,11 @@ static void predict_strips(const tess_problem *base, tess_gpu_prediction *out, b
         out->shared_ld_requests = out->shared_ld_wavefronts = out->shared_ld_conflicts = -1;
     if (!whole && f.out == 8) /* which the compiler lays down by halves or whole, as it likes */
         out->shared_st_requests = out->shared_st_wavefronts = out->shared_st_conflicts = -1;
+}
+
+static void predict_strips(const tess_problem *base, tess_gpu_prediction *out, bool whole) {
+    const tess_correlate_frame f = known_frame(base, 1);
+    tess_correlate_strip2d_predict(&f, tess_correlate_gpu_of(base)->work, whole, out);
 }
 
 void tess_correlate_predict_strip2d(const tess_problem *base, tess_gpu_prediction *out) { predict_strips(base, out, true); }

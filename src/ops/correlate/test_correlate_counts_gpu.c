@@ -320,6 +320,25 @@ static const predicted lists[] = {
     {tess_i16, tess_f32, 2, {53, 1041}, 2, {3, 9}, BY(WRAP), .list = 2, ROWS_FIRST},
 };
 
+/* Of three masks. */
+static const predicted triples[] = {
+    {F32, 3, {17, 23, 136}, 3, {7, 5, 7}, BY(ZERO), .list = 3},
+    {F32, 3, {17, 23, 135}, 3, {3, 5, 4}, BY(REFLECT), .list = 3},
+    {F32, 3, {13, 40, 264}, 3, {3, 3, 3}, BY(MIRROR), .list = 3},
+    {F32, 3, {19, 41, 264}, 3, {9, 5, 3}, BY(WRAP), .list = 3, .axes = {2, 0, 1}, .named = true},
+    {F32, 3, {19, 21, 131}, 3, {9, 5, 3}, BY(ZERO), .list = 3, .axes = {0, 2, 1}, .named = true},
+    {F32, 3, {24, 29, 133}, 3, {17, 5, 15}, BY(CONSTANT), .list = 3},
+    {F32, 3, {24, 29, 132}, 3, {5, 15, 21}, BY(NEAREST), .list = 3},
+    {F64, 3, {9, 17, 130}, 3, {3, 5, 5}, BY(WRAP), .list = 3},
+    {F64, 3, {9, 17, 133}, 3, {3, 5, 5}, BY(ZERO), .list = 3},
+    {F16, 3, {9, 29, 176}, 3, {7, 7, 7}, BY(REFLECT), .list = 3},
+    {F16, 3, {9, 29, 173}, 3, {3, 5, 7}, BY(ZERO), .list = 3},
+    {U8, 3, {9, 25, 160}, 3, {7, 7, 7}, BY(NEAREST), .list = 3},
+    {U8, 3, {9, 25, 163}, 3, {3, 4, 5}, BY(CONSTANT), .list = 3},
+    {tess_u8, tess_f32, 3, {9, 17, 133}, 3, {3, 5, 5}, BY(MIRROR), .list = 3},
+    {tess_f32, tess_u8, 3, {9, 17, 144}, 3, {3, 5, 5}, BY(ZERO), .list = 3},
+};
+
 /* The row, held against all of them that it takes. */
 static void check(const tess_strategy *row) {
     int compared = 0;
@@ -340,6 +359,8 @@ static void check(const tess_strategy *row) {
         compared += predict_one(row, &flat[i]);
     for (int i = 0; i < TESS_COUNT(lists) && row->gpu->production; i++)
         compared += predict_one(row, &lists[i]);
+    for (int i = 0; i < TESS_COUNT(triples) && row->gpu->production; i++)
+        compared += predict_one(row, &triples[i]);
     if (compared < 3)
         fail_msg("%s: predictions were compared %d times only", row->name, compared);
 }
