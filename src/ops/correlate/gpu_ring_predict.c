@@ -155,7 +155,9 @@ void tess_correlate_ring_read(const ring_walk *w, const int64_t *row, const int6
         const int64_t first = tess_max64(begin, i / 4), used = tess_min64(end, (i + vector) / 4) - first;
         int64_t from[32];
         for (int lane = 0; lane < 32; lane++)
-            from[lane] = (row[lane] * w->row + w->pad_left + along[lane] * w->columns - w->near_left) * w->size + (used == 1 ? first * 4 : i);
+            from[lane] = along[lane] < 0
+                             ? -1
+                             : (row[lane] * w->row + w->pad_left + along[lane] * w->columns - w->near_left) * w->size + (used == 1 ? first * 4 : i);
         tess_gpu_count_shared(w->sum, w->times, from, used == 1 ? 4 : vector, false);
     }
 }

@@ -46,7 +46,7 @@ bool tess_correlate_ring_reaches_edge(const ring_walk *w, int64_t x);
 void tess_correlate_ring_loose(const ring_walk *w, int64_t x, int64_t number, int64_t *from, int64_t *to);
 /* Constants in rows of the ring, where a block has ghost cells; and a barrier. */
 void tess_correlate_ring_prepare(const ring_walk *w, int64_t rows);
-/* A warp's windows, of those rows of shared memory, by vectors; where one word of a vector is used, it is loaded alone. */
+/* A warp's windows, of those rows of shared memory (along -1: of none), by vectors; where one word of a vector is used, it is loaded alone. */
 void tess_correlate_ring_read(const ring_walk *w, const int64_t *row, const int64_t *along);
 /* spread of gpu_ring.cuh, of a row of results at byte `to` from column x on, of which `finished` come out; to < 0: of a row that is laid down and not stored. */
 void tess_correlate_ring_spread(const ring_walk *w, int64_t x, int64_t finished, int64_t to);

@@ -51,9 +51,7 @@ bool tess_correlate_triple_of(triple *three, const tess_problem *base, bool whol
     return tess_correlate_frame_planes(f, whole, why);
 }
 
-typedef struct shape {
-    int64_t columns, rows, along, down, threads, stages, blocks, finished, depth, shared; /* V, R, ALONG, DOWN, THREADS, STAGES, BLOCKS */
-} shape;
+typedef separable3d_shape shape;
 
 /* Columns beside those that come out are computed by so many at once (BESIDE of the kernel). */
 static int64_t beside_of(const triple *three, const shape *s) { return three->whole ? 2 * s->columns : tess_max64(s->columns, 16 / three->frame.in); }
@@ -109,7 +107,7 @@ int64_t tess_correlate_triple_depth(const tess_correlate_frame *f, int64_t tiles
     return best;
 }
 
-static shape shape_of(const triple *three, int64_t work, const tess_gpu_device *device) {
+shape tess_correlate_separable3d_of(const triple *three, int64_t work, const tess_gpu_device *device) {
     const tess_correlate_frame *f = &three->frame;
     const int64_t before = f->x.before, after = f->x.width - 1 - before;
     shape s = {.columns = 16 / work, .stages = 3};
@@ -122,6 +120,7 @@ static shape shape_of(const triple *three, int64_t work, const tess_gpu_device *
                                                                                             : TILE;
     s.finished = up_to(tess_ceil_div(f->x.m, tess_max64(1, tess_ceil_div(f->x.m, most))), unit);
     s.finished = tess_max64(s.finished, up_to(8 * s.columns, unit));
+    s.beside = beside;
     s.along = (s.finished + ghosts) / s.columns;
     s.down = tess_max64(tess_min64(4, s.threads / s.along), tess_min64(s.threads / s.along, tess_ceil_div(f->y.m, s.rows)));
     const int64_t room = device->shared_block_optin >= 160 << 10 ? 112 << 10 : 96 << 10;
@@ -144,7 +143,7 @@ static bool takes(const tess_problem *base, bool whole, const char **why) {
     *why = "takes masks whose planes fit shared memory, and fewer blocks";
     if (f->x.m < 1 || f->y.m < 1 || f->z.m < 1 || f->arrays < 1)
         return false;
-    const shape s = shape_of(&three, work_size(base), &none);
+    const shape s = tess_correlate_separable3d_of(&three, work_size(base), &none);
     if (s.columns < tess_correlate_columns_least(f)) {
         *why = "takes elements of at least 2 bytes where sums are of 8, as a thread's columns are whole words";
         return false;
@@ -172,7 +171,7 @@ static void lay_as(const tess_problem *base, const tess_gpu_device *device, tess
     triple three;
     tess_correlate_triple_of(&three, base, whole, &why); /* true, because `fits` was */
     const tess_correlate_frame *f = &three.frame;
-    const shape s = shape_of(&three, work_size(base), device);
+    const shape s = tess_correlate_separable3d_of(&three, work_size(base), device);
     const int64_t deep = tess_ceil_div(f->z.m, s.depth), across = tess_ceil_div(f->x.m, s.finished);
     tess_gpu_unit(layout, &gpu_separable3d);
     tess_correlate_frame_options(layout, p->work, f, whole);
@@ -198,6 +197,10 @@ static void lay_separable3d_odd(const tess_problem *base, const tess_gpu_device 
 
 #define ROW(name, whole)                                                                                              \
     bool tess_correlate_##name##_fits(const tess_problem *base, const char **why) { return takes(base, whole, why); } \
-    const tess_gpu_row tess_correlate_##name = {.headers = tess_correlate_frame_headers, .production = true, .least_arch = 80, .lay_out = lay_##name}
+    const tess_gpu_row tess_correlate_##name = {.headers = tess_correlate_frame_headers,                              \
+                                                .production = true,                                                   \
+                                                .least_arch = 80,                                                     \
+                                                .lay_out = lay_##name,                                                \
+                                                .predict = tess_correlate_predict_##name}
 ROW(separable3d, true);
 ROW(separable3d_odd, false);

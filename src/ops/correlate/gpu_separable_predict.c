@@ -263,6 +263,8 @@ void tess_correlate_separable2d_predict(const tess_correlate_problem *p, int num
     for (tess_gpu_kind n = {0}; tess_gpu_next_kind(&n, across, head, tail, period);)
         one_tile(&w, &all, n.at, n.times);
     out->constant_requests = -1;
+    if (f->in == 2) /* of some masks the compiler loads words of a window, and not vectors */
+        out->shared_ld_requests = out->shared_ld_wavefronts = out->shared_ld_conflicts = -1;
     if (!whole && f->out == 8) /* which the compiler lays down by halves or whole, as it likes */
         out->shared_st_requests = out->shared_st_wavefronts = out->shared_st_conflicts = -1;
 }

@@ -14,6 +14,17 @@ typedef struct tess_correlate_triple {
     bool whole;
 } tess_correlate_triple;
 
+/* gpu_separable3d_rows.c: V, R, ALONG, DOWN, THREADS, STAGES, BLOCKS, FINISHED of gpu_separable3d.cu; columns beside those that are computed at once; planes of outputs of a block; bytes
+ * of shared memory. */
+typedef struct separable3d_shape {
+    int64_t columns, rows, along, down, threads, stages, blocks, finished, beside, depth, shared;
+} separable3d_shape;
+separable3d_shape tess_correlate_separable3d_of(const tess_correlate_triple *three, int64_t work, const tess_gpu_device *device);
+
+/* gpu_separable3d_predict.c */
+void tess_correlate_predict_separable3d(const tess_problem *base, tess_gpu_prediction *out);
+void tess_correlate_predict_separable3d_odd(const tess_problem *base, tess_gpu_prediction *out);
+
 bool tess_correlate_triple_of(tess_correlate_triple *three, const tess_problem *base, bool whole, const char **why);
 /* Planes of outputs a block, so that its chunks take the fewest turns: of tiles of which so many run at once, `beside` turns before a chunk's first output. */
 int64_t tess_correlate_triple_depth(const tess_correlate_frame *frame, int64_t tiles, int64_t at_once, int64_t beside);
