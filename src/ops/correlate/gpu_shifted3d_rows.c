@@ -13,15 +13,12 @@ enum {
     MANY = 7,    /* taps along z with which 384 threads a multiprocessor have the registers for the sums of 4 rows each */
     SECTOR = 32, /* bytes */
     QUARTER = 8, /* threads that read 128 bytes together: in one row, so that they meet different banks */
-    ROWS = 4,    /* a thread */
+    ROWS = SHIFTED3D_ROWS,
     SHARED = 228 << 10,
     BLOCK_SHARED = 1 << 10 /* of each block for the system */
 };
 
-typedef struct shape {
-    int64_t finished, along, lanes, down, threads, stages, blocks, depth,
-        shared; /* columns that come out; ALONG, LANES, DOWN, THREADS, STAGES, BLOCKS */
-} shape;
+typedef shifted3d_shape shape;
 
 /* Shared memory of a block (ROW, MID of the kernel). */
 static int64_t shared_of(const tess_correlate_frame *f, int64_t work, const shape *s) {
@@ -30,7 +27,7 @@ static int64_t shared_of(const tess_correlate_frame *f, int64_t work, const shap
 }
 
 /* Tiles that the rows are cut into evenly, as wide as a quarter of the threads can make them: as measured. */
-static shape shape_of(const tess_correlate_triple *three, int64_t work, bool constant, const tess_gpu_device *device) {
+shape tess_correlate_shifted3d_of(const tess_correlate_triple *three, int64_t work, bool constant, const tess_gpu_device *device) {
     const tess_correlate_frame *f = &three->frame;
     const int64_t columns = 16 / work, before = f->x.before, after = f->x.width - 1 - before;
     const int64_t beside = up_to(before + columns - 1, columns) + up_to(after, columns), all = f->x.m + columns - 1;
@@ -77,7 +74,7 @@ bool tess_correlate_shifted3d_fits(const tess_problem *base, const char **why) {
     if (f->x.m < 1 || f->y.m < 1 || f->z.m < 1 || f->arrays < 1)
         return false;
     const int64_t work = work_size(base);
-    const shape s = shape_of(&three, work, is_constant(base), &none);
+    const shape s = tess_correlate_shifted3d_of(&three, work, is_constant(base), &none);
     return s.shared <= 96 << 10 && tiles_along(&three, work, &s) * tess_ceil_div(f->y.m, s.down * ROWS) <= INT32_MAX && f->arrays <= GRID / 64;
 }
 
@@ -88,7 +85,7 @@ static void lay_shifted3d(const tess_problem *base, const tess_gpu_device *devic
     tess_correlate_triple_of(&three, base, false, &why); /* true, because `fits` was */
     const tess_correlate_frame *f = &three.frame;
     const int64_t work = work_size(base), columns = 16 / work;
-    const shape s = shape_of(&three, work, is_constant(base), device);
+    const shape s = tess_correlate_shifted3d_of(&three, work, is_constant(base), device);
     const int64_t deep = tess_ceil_div(f->z.m, s.depth), across = tiles_along(&three, work, &s);
     float along_y[LONGEST];
     const bool raised = f->pass->from == tess_u8 && p->work == tess_f32 && raise_weights(p->passes[three.y].weights, f->y.width, tess_u8, along_y);
@@ -126,5 +123,8 @@ bool tess_correlate_shifted3d_pays(const tess_problem *base, const char **why) {
     return known && size <= 4 && three.frame.x.m >= LARGE && three.frame.y.m >= LARGE && three.frame.z.m >= LARGE;
 }
 
-const tess_gpu_row tess_correlate_shifted3d = {
-    .headers = tess_correlate_frame_headers, .production = true, .least_arch = 80, .lay_out = lay_shifted3d};
+const tess_gpu_row tess_correlate_shifted3d = {.headers = tess_correlate_frame_headers,
+                                               .production = true,
+                                               .least_arch = 80,
+                                               .lay_out = lay_shifted3d,
+                                               .predict = tess_correlate_predict_shifted3d};

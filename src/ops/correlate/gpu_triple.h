@@ -21,7 +21,15 @@ typedef struct separable3d_shape {
 } separable3d_shape;
 separable3d_shape tess_correlate_separable3d_of(const tess_correlate_triple *three, int64_t work, const tess_gpu_device *device);
 
-/* gpu_separable3d_predict.c */
+/* gpu_shifted3d_rows.c: FINISHED, ALONG, LANES, DOWN, THREADS, STAGES, BLOCKS of gpu_shifted3d.cu; planes of outputs of a block; bytes of shared memory. */
+enum { SHIFTED3D_ROWS = 4 /* a thread */ };
+typedef struct shifted3d_shape {
+    int64_t finished, along, lanes, down, threads, stages, blocks, depth, shared;
+} shifted3d_shape;
+shifted3d_shape tess_correlate_shifted3d_of(const tess_correlate_triple *three, int64_t work, bool constant, const tess_gpu_device *device);
+
+/* gpu_shifted3d_predict.c, gpu_separable3d_predict.c */
+void tess_correlate_predict_shifted3d(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_separable3d(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_separable3d_odd(const tess_problem *base, tess_gpu_prediction *out);
 

@@ -36,7 +36,7 @@ static char *array(DLTensor *tensor, tess_type type, int ndim, int64_t *shape, i
     return memory;
 }
 
-/* Whether most numbers were compared: requests and sectors are among them. */
+/* Whether enough numbers were compared: requests and sectors are among them. */
 static bool predict_one(const tess_strategy *row, const predicted *c) {
     int64_t shape[3], out_shape[3], width[3], strides[2][3];
     int axes[3];
@@ -73,7 +73,7 @@ static bool predict_one(const tess_strategy *row, const predicted *c) {
         snprintf(what, sizeof what, "%lld x %lld x %lld %s to %s with %lld x %lld x %lld%s, boundary %d", (long long)shape[0], (long long)shape[1],
                  (long long)shape[2], tess_type_name(c->in), tess_type_name(c->out), (long long)width[0], (long long)width[1], (long long)width[2],
                  c->list ? ", a list" : "", (int)c->boundary);
-        all = gpu_counts_check(plan, from, NULL, to, what) > 8;
+        all = gpu_counts_check(plan, from, NULL, to, what) > 5;
         tess_plan_free(plan);
     }
     free(from);
@@ -343,6 +343,12 @@ static const predicted triples[] = {
     {tess_i16, tess_f32, 3, {9, 25, 1008}, 3, {5, 3, 3}, BY(ZERO), .list = 3, .axes = {0, 2, 1}, .named = true},
     {I8, 3, {9, 25, 1040}, 3, {3, 7, 3}, BY(WRAP), .list = 3, .axes = {2, 1, 0}, .named = true},
     {F32, 3, {9, 26, 500}, 3, {3, 1, 3}, BY(ZERO), .list = 3},
+    {F32, 3, {5, 201, 1031}, 3, {3, 3, 3}, BY(REFLECT), .list = 3},
+    {U8, 3, {203, 5, 1537}, 3, {5, 3, 3}, BY(WRAP), .list = 3},
+    {F32, 3, {101, 7, 1031}, 3, {3, 5, 3}, BY(WRAP), .list = 3},
+    {F16, 3, {103, 5, 1033}, 3, {3, 3, 5}, BY(ZERO), .list = 3},
+    {F64, 3, {3, 101, 801}, 3, {3, 3, 3}, BY(NEAREST), .list = 3},
+    {tess_f32, tess_f64, 3, {3, 101, 801}, 3, {3, 3, 3}, BY(MIRROR), .list = 3},
     {F32, 3, {9, 26, 501}, 3, {1, 3, 3}, BY(ZERO), .list = 3},
     {F32, 3, {9, 26, 500}, 3, {3, 3, 1}, BY(WRAP), .list = 3},
     {F64, 3, {9, 17, 133}, 3, {3, 5, 5}, BY(ZERO), .list = 3},
