@@ -26,10 +26,12 @@ typedef struct patch_pair_shape {
     patch_pair_kernel kernel;
     int64_t columns, rows, across, down, room;
     bool raised; /* weights along columns times 2^24 */
+    bool alone;  /* rows need no lanes beyond their ends (PATCH_LIST) */
 } patch_pair_shape;
 patch_pair_shape tess_correlate_patch_pair_of(const tess_correlate_pair *two, const tess_correlate_problem *p);
 
-/* gpu_flat_list_predict.c, gpu_patch_predict.c, gpu_separable_predict.c */
+/* gpu_flat_list_predict.c, gpu_patch_list_predict.c, gpu_patch_predict.c, gpu_separable_predict.c */
+void tess_correlate_predict_patch_list(const tess_correlate_pair *two, const patch_pair_shape *s, tess_gpu_prediction *out);
 void tess_correlate_predict_flat_list(const tess_correlate_pair *two, const patch_pair_shape *s, tess_gpu_prediction *out);
 void tess_correlate_predict_patch_separable(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_patch_separable_odd(const tess_problem *base, tess_gpu_prediction *out);

@@ -255,13 +255,13 @@ patch_pair_shape tess_correlate_patch_pair_of(const pair *two, const tess_correl
     odd_shape odd;
     const bool u8 = two->pass.from == tess_u8;
     if (flat_list_of(&flat, two, p, along_y) && flat_list_pays(&flat, two))
-        return (patch_pair_shape){FLAT_LIST, flat.columns, flat.rows, 1, 1, flat.room, u8};
+        return (patch_pair_shape){FLAT_LIST, flat.columns, flat.rows, 1, 1, flat.room, u8, false};
     if (two->whole && list_of(&s, two, p, along_y))
-        return (patch_pair_shape){PATCH_LIST, s.columns, s.rows, s.across, s.down, 0, u8};
+        return (patch_pair_shape){PATCH_LIST, s.columns, s.rows, s.across, s.down, 0, u8, stands_alone(&two->frame, s.columns)};
     if (!two->whole && odd_list_of(&odd, two, p, along_y))
-        return (patch_pair_shape){PATCH_LIST_ODD, odd.patch.columns, odd.patch.rows, odd.patch.across, odd.patch.down, odd.room, u8};
+        return (patch_pair_shape){PATCH_LIST_ODD, odd.patch.columns, odd.patch.rows, odd.patch.across, odd.patch.down, odd.room, u8, false};
     s = patch_of(two, (int64_t)tess_type_size(p->work));
-    return (patch_pair_shape){PATCH_SEPARABLE, s.columns, s.rows, s.across, s.down, 0, pair_raises(two, p, along_y)};
+    return (patch_pair_shape){PATCH_SEPARABLE, s.columns, s.rows, s.across, s.down, 0, pair_raises(two, p, along_y), false};
 }
 
 static void lay_as(const tess_problem *base, tess_gpu_layout *layout, bool whole) {

@@ -245,6 +245,17 @@ static const predicted flat[] = {
 };
 /* Of lists. */
 static const predicted lists[] = {
+    {U8, 2, {70, 2048}, 2, {3, 3}, BY(ZERO), .list = 2},
+    {U8, 3, {3, 61, 512}, 2, {7, 7}, BY(REFLECT), .list = 2},
+    {U8, 2, {9, 1040}, 2, {9, 9}, BY(WRAP), .list = 2},
+    {I8, 2, {75, 1040}, 2, {5, 3}, BY(MIRROR), .list = 2},
+    {U8, 2, {75, 1044}, 2, {5, 6}, BY(NEAREST), .list = 2, .gap = 12},
+    {U8, 2, {75, 3044}, 2, {5, 6}, BY(CONSTANT), .list = 2, .gap = 12},
+    {F16, 2, {75, 1040}, 2, {7, 7}, BY(CONSTANT), .list = 2},
+    {F16, 2, {75, 2052}, 2, {3, 5}, BY(WRAP), .list = 2, .gap = 4},
+    {tess_bf16, tess_f32, 2, {45, 1040}, 2, {4, 4}, BY(REFLECT), .list = 2},
+    {tess_u8, tess_f32, 2, {45, 1040}, 2, {4, 4}, BY(ZERO), .list = 2},
+    {U8, 2, {45, 1040}, 2, {3, 5}, BY(ZERO), .list = 2, .extent = TESS_EXTENT_VALID, .gap_out = 4},
     {U8, 3, {3, 64, 101}, 2, {3, 3}, BY(ZERO), .list = 2},
     {U8, 3, {3, 61, 509}, 2, {7, 7}, BY(REFLECT), .list = 2},
     {U8, 3, {5, 64, 128}, 2, {5, 4}, BY(WRAP), .list = 2},
