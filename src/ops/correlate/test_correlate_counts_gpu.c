@@ -246,6 +246,8 @@ static const predicted flat[] = {
 /* Of lists. */
 static const predicted lists[] = {
     {U8, 2, {70, 2048}, 2, {3, 3}, BY(ZERO), .list = 2},
+    {U8, 2, {40, 844}, 2, {3, 3}, BY(ZERO), .list = 2, .gap = 4},
+    {U8, 2, {70, 1456}, 2, {3, 3}, BY(WRAP), .list = 2},
     {U8, 3, {3, 61, 512}, 2, {7, 7}, BY(REFLECT), .list = 2},
     {U8, 2, {9, 1040}, 2, {9, 9}, BY(WRAP), .list = 2},
     {I8, 2, {75, 1040}, 2, {5, 3}, BY(MIRROR), .list = 2},
