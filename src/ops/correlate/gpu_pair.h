@@ -30,8 +30,9 @@ typedef struct patch_pair_shape {
 } patch_pair_shape;
 patch_pair_shape tess_correlate_patch_pair_of(const tess_correlate_pair *two, const tess_correlate_problem *p);
 
-/* gpu_flat_list_predict.c, gpu_patch_list_predict.c, gpu_patch_predict.c, gpu_separable_predict.c */
+/* gpu_flat_list_predict.c, gpu_patch_list_predict.c, gpu_patch_list_odd_predict.c, gpu_patch_predict.c, gpu_separable_predict.c */
 void tess_correlate_predict_patch_list(const tess_correlate_pair *two, const patch_pair_shape *s, tess_gpu_prediction *out);
+void tess_correlate_predict_patch_list_odd(const tess_correlate_pair *two, const patch_pair_shape *s, tess_gpu_prediction *out);
 void tess_correlate_predict_flat_list(const tess_correlate_pair *two, const patch_pair_shape *s, tess_gpu_prediction *out);
 void tess_correlate_predict_patch_separable(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_patch_separable_odd(const tess_problem *base, tess_gpu_prediction *out);

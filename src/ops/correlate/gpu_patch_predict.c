@@ -279,6 +279,8 @@ static void predict_pair(const tess_problem *base, tess_gpu_prediction *out, boo
     const tess_correlate_frame *f = &two.frame;
     if (s.kernel == FLAT_LIST)
         tess_correlate_predict_flat_list(&two, &s, out);
+    if (s.kernel == PATCH_LIST_ODD)
+        tess_correlate_predict_patch_list_odd(&two, &s, out);
     if (s.kernel == PATCH_LIST)
         tess_correlate_predict_patch_list(&two, &s, out);
     if (s.kernel != PATCH_SEPARABLE)

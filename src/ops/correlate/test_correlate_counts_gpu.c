@@ -246,6 +246,10 @@ static const predicted flat[] = {
 /* Of lists. */
 static const predicted lists[] = {
     {U8, 2, {70, 2048}, 2, {3, 3}, BY(ZERO), .list = 2},
+    {U8, 3, {3, 150, 1501}, 2, {7, 7}, BY(REFLECT), .list = 2},
+    {U8, 3, {2, 150, 1501}, 2, {3, 5}, BY(CONSTANT), .list = 2, .extent = TESS_EXTENT_FULL},
+    {F16, 3, {3, 120, 1777}, 2, {5, 7}, BY(WRAP), .list = 2, .extent = TESS_EXTENT_VALID},
+    {tess_u8, tess_f16, 2, {33, 1501}, 2, {9, 7}, BY(MIRROR), .list = 2, .extent = TESS_EXTENT_FULL},
     {U8, 2, {40, 844}, 2, {3, 3}, BY(ZERO), .list = 2, .gap = 4},
     {U8, 2, {70, 1456}, 2, {3, 3}, BY(WRAP), .list = 2},
     {U8, 3, {3, 61, 512}, 2, {7, 7}, BY(REFLECT), .list = 2},
