@@ -150,4 +150,6 @@ void tess_correlate_predict_flat_list(const tess_correlate_pair *two, const patc
     const double conversions = s->raised ? 0 : tess_correlate_frame_conversions(f, tess_f32, w.rows * w.v);
     out->flops = 32 * warps * ((double)(2 * w.v * (pushed + w.r * f->x.width)) + conversions);
     out->constant_requests = -1;
+    if (conversions > 0) /* some of which the compiler may make twice, as in gpu_patch_list.cu */
+        out->flops = -1;
 }

@@ -266,4 +266,6 @@ void tess_correlate_predict_patch_list_odd(const tess_correlate_pair *two, const
         for (tess_gpu_kind j = {0}; tess_gpu_next_kind(&j, tess_ceil_div(f->y.m, high), ends, ends, 1);)
             one_kind(&w, &i, &j, in, results, each);
     out->constant_requests = -1;
+    if (conversions > 0) /* some of which the compiler makes twice */
+        out->flops = -1;
 }

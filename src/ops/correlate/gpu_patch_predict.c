@@ -287,14 +287,8 @@ static void predict_pair(const tess_problem *base, tess_gpu_prediction *out, boo
         return;
     const bool rows_first = two.rows == 0;
     walk w = walk_of(f, (patch_shape){.columns = s.columns, .rows = s.rows}, whole, !rows_first, out);
-    const int64_t v = s.columns, taken = v + (rows_first ? w.left + w.right : 0), along_x = rows_first ? w.rows : s.rows;
-    const double conversions = s.raised ? 0 : tess_correlate_frame_conversions(f, p->work, w.rows * taken);
-    predict_warps(&w, 32 * ((double)(2 * v * (along_x * f->x.width + s.rows * f->y.width)) + conversions));
-    /* Where constants stand between the passes the compiler makes some last terms by themselves, and of masks of one tap and of 16-bit results where those are stored; of some
-     * elements it makes conversions twice. */
-    if (f->boundary == TESS_BOUNDARY_CONSTANT || f->boundary == TESS_BOUNDARY_ZERO || f->x.width == 1 || f->y.width == 1 || f->out == 2 ||
-        conversions > 0)
-        out->flops = -1;
+    predict_warps(&w, 0);
+    out->flops = -1; /* which last terms are made where results are stored, and which conversions twice, is the compiler's */
 }
 
 void tess_correlate_predict_patch_separable(const tess_problem *base, tess_gpu_prediction *out) { predict_pair(base, out, true); }

@@ -8,14 +8,7 @@ KERNEL_TEXT(gpu_wide);
 
 enum { LINE = 128, SQUARE = 256, WHOLE = 96 << 10, BAND = 72 << 10, SUMS = 98 << 10, PARAMETERS = 4000, FEW = 12, FEW_OF_LIST = 7 };
 
-typedef struct wide {
-    const tess_correlate_pass *pass;
-    int y, x; /* axes of the pass; y -1: one row */
-    int batch, outer;
-    int64_t width_y, width_x;
-    int64_t threads, down, across, rows, columns; /* of a block, along both axes; outputs of each */
-    int64_t band, shared;                         /* input rows held at once; bytes */
-} wide;
+typedef tess_correlate_wide_shape wide;
 
 /* Columns are the finest axis, rows the axis that the mask's order has before it, so that a line of the mask is a line of the tile. */
 static bool axes_of(wide *w) {
@@ -56,7 +49,7 @@ static void shape_of(wide *w, int64_t size) {
 /* Bytes of struct wide of gpu_wide.cu. */
 static int64_t parameters(const wide *w) { return 16 + 96 + 24 * (w->batch + 1) + 48 * (w->outer + 1); }
 
-static bool wide_of(wide *w, const tess_correlate_problem *p, const tess_correlate_pass *pass, const char **why) {
+bool tess_correlate_wide_of(wide *w, const tess_correlate_problem *p, const tess_correlate_pass *pass, const char **why) {
     const int64_t size = (int64_t)tess_type_size(p->work);
     memset(w, 0, sizeof *w);
     w->pass = pass;
@@ -80,7 +73,7 @@ bool tess_correlate_wide_fits(const tess_problem *base, const char **why) {
         return false;
     const tess_correlate_pass *pass = tess_correlate_gpu_passes(p, &count);
     for (int k = 0; k < count; k++, all += parameters(&w) + 512)
-        if (!wide_of(&w, p, &pass[k], why))
+        if (!tess_correlate_wide_of(&w, p, &pass[k], why))
             return false;
     *why = "takes lists of at most 12 masks over arrays of few axes";
     return count <= TESS_GPU_STEPS && count <= TESS_GPU_PIECES && all <= TESS_GPU_ARENA;
@@ -148,7 +141,7 @@ static void lay_pass(tess_gpu_layout *layout, const tess_correlate_problem *p, i
                      const int64_t *between) {
     const char *why;
     wide w;
-    wide_of(&w, p, pass, &why); /* true, because `fits` was */
+    tess_correlate_wide_of(&w, p, pass, &why); /* true, because `fits` was */
     tess_gpu_unit(layout, &gpu_wide);
     tess_correlate_gpu_types(layout, p, pass);
     tess_gpu_option(layout, "-DKY=%d", (int)w.width_y);
@@ -178,4 +171,5 @@ static void lay_wide(const tess_problem *base, const tess_gpu_device *device, te
         lay_pass(layout, p, k, count, &pass[k], between);
 }
 
-const tess_gpu_row tess_correlate_wide = {.headers = tess_correlate_gpu_headers, .production = true, .least_arch = 80, .lay_out = lay_wide};
+const tess_gpu_row tess_correlate_wide = {
+    .headers = tess_correlate_gpu_headers, .production = true, .least_arch = 80, .lay_out = lay_wide, .predict = tess_correlate_predict_wide};

@@ -243,6 +243,19 @@ static const predicted flat[] = {
     {U8, 3, {3, 100, 203}, 2, {3, 3}, BY(REFLECT), .mask = tess_i8},
     {U8, 3, {3, 100, 203}, 2, {5, 7}, BY(ZERO), .mask = tess_i8},
 };
+/* Large ones. */
+static const predicted large[] = {
+    {F32, 2, {50, 170}, 2, {31, 23}, BY(MIRROR)},
+    {F32, 2, {150, 301}, 2, {9, 101}, BY(ZERO)},
+    {F32, 1, {3001}, 1, {1023}, BY(REFLECT)},
+    {F64, 2, {40, 131}, 2, {17, 19}, BY(WRAP)},
+    {U8, 2, {90, 203}, 2, {19, 17}, BY(NEAREST)},
+    {F16, 3, {3, 61, 100}, 2, {21, 15}, BY(ZERO)},
+    {F32, 3, {9, 31, 97}, 3, {4, 9, 10}, BY(WRAP)},
+    {F32, 3, {31, 33, 3}, 2, {19, 21}, BY(NEAREST), .axes = {0, 1}, .named = true},
+    {tess_i32, tess_i64, 2, {40, 66}, 2, {5, 20}, BY(REFLECT), .mask = tess_i8},
+    {F32, 2, {90, 70}, 1, {33}, BY(WRAP), .axes = {0}, .named = true},
+};
 /* Of lists. */
 static const predicted lists[] = {
     {U8, 2, {70, 2048}, 2, {3, 3}, BY(ZERO), .list = 2},
@@ -377,29 +390,30 @@ static const predicted triples[] = {
     {tess_f32, tess_u8, 3, {9, 17, 144}, 3, {3, 5, 5}, BY(ZERO), .list = 3},
 };
 
-/* The row, held against all of them that it takes. */
-static void check(const tess_strategy *row) {
+/* How many of them the row takes and is held against. */
+static int compare(const tess_strategy *row, const predicted *list, int count) {
     int compared = 0;
-    for (int i = 0; i < TESS_COUNT(lines); i++)
+    for (int i = 0; i < count; i++)
+        if (!hostile_spared(i, 4))
+            compared += predict_one(row, &list[i]);
+    return compared;
+}
+#define COMPARE(row, list) compare(row, list, TESS_COUNT(list))
+
+static void check(const tess_strategy *row) {
+    const bool all = strcmp(row->name, "correlate/wide") != 0; /* which takes most of what is not for it, too */
+    int compared = all ? 0 : COMPARE(row, large);
+    for (int i = 0; i < TESS_COUNT(lines) && all; i++)
         compared += predict_one(row, &lines[i]);
-    for (int i = 0; i < TESS_COUNT(images); i++)
+    for (int i = 0; i < TESS_COUNT(images) && all; i++)
         for (int list = 0; list <= 2; list += 2) {
             const int64_t *n = images[i];
-            compared += predict_one(row, &(predicted){F32, 2, {n[0], n[1]}, 2, {n[2], n[3]}, .list = list});
+            compared += predict_one(row, &(predicted){F32, 2, {n[0], n[1]}, 2, {n[2], n[3]}, BY(ZERO), .list = list});
         }
-    for (int i = 0; i < TESS_COUNT(single) && row->gpu->production; i++)
-        compared += predict_one(row, &single[i]);
-    for (int i = 0; i < TESS_COUNT(small) && row->gpu->production; i++)
-        compared += predict_one(row, &small[i]);
-    for (int i = 0; i < TESS_COUNT(narrow) && row->gpu->production; i++)
-        compared += predict_one(row, &narrow[i]);
-    for (int i = 0; i < TESS_COUNT(flat) && row->gpu->production; i++)
-        compared += predict_one(row, &flat[i]);
-    for (int i = 0; i < TESS_COUNT(lists) && row->gpu->production; i++)
-        compared += predict_one(row, &lists[i]);
-    for (int i = 0; i < TESS_COUNT(triples) && row->gpu->production; i++)
-        compared += predict_one(row, &triples[i]);
-    if (compared < 3)
+    if (all && row->gpu->production)
+        compared +=
+            COMPARE(row, single) + COMPARE(row, small) + COMPARE(row, narrow) + COMPARE(row, flat) + COMPARE(row, lists) + COMPARE(row, triples);
+    if (compared < (TESS_SANITIZED ? 1 : 3))
         fail_msg("%s: predictions were compared %d times only", row->name, compared);
 }
 
