@@ -19,6 +19,7 @@
 enum {
     SHORT_ROW = 384, /* columns up to which a copy with its ghost cells costs less than tiles for both edges */
     NEAR = 3584,     /* tess_window_call; 2048 is up to a tenth slower at 3 taps (notes-cpu.md) */
+    NEAR_ZEN5 = 6144,
     HALF_PAGE = 2048,
 };
 
@@ -179,7 +180,9 @@ static void strip(const job *j, char *scratch, const block *b, int64_t first, in
                              .deep = t->rows,
                              .put = j->put,
                              .start = j->start,
-                             .near = tess_cpu_asks_near() ? NEAR : 0,
+                             .near = !tess_cpu_asks_near() ? 0
+                                     : tess_cpu_is_zen5()  ? NEAR_ZEN5
+                                                           : NEAR,
                              .picks = j->picks};
     /* A mask of one column over what lies in a cache: tiles below each other meet the same lines, which stay in L1 from one to the next. */
     const int64_t hop = stand && w->wx == 1 && j->cached ? t->wide_columns : count;
