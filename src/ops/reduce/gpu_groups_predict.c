@@ -73,6 +73,8 @@ void tess_reduce_predict_groups(const tess_problem *base, tess_gpu_prediction *o
     walk w = {.sum = out, .p = p};
     if (!rises(p->stride[0], p->rank) || !rises(p->kept_stride[0], p->kept) || !rises(p->kept_stride[1], p->kept))
         return;
+    if (p->kind == REDUCE_ARG && p->k == 1) /* the compiler knows the place of one element */
+        return;
     tess_gpu_count_from_zero(out);
     if (p->rank > 1) /* the compiler reads sizes and steps of some axes at computed addresses */
         out->constant_requests = -1;

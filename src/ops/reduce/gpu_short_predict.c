@@ -138,7 +138,7 @@ static void one_stretch(const walk *w, int64_t tile, int64_t first, int64_t here
 void tess_reduce_predict_short(const tess_problem *base, tess_gpu_prediction *out) {
     const reduce_problem *p = (const reduce_problem *)base;
     walk w = {.sum = out, .p = p};
-    if (p->kept != 1 || p->kept_stride[1][0] < 0)
+    if (p->kept != 1 || p->kept_stride[1][0] < 0 || (p->kind == REDUCE_ARG && p->k == 1)) /* the compiler knows the place of one element */
         return;
 #define X(name) out->name = 0;
     TESS_GPU_PREDICTION_LIST(X)

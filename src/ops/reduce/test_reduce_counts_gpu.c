@@ -105,6 +105,8 @@ static void tree_groups(void **state) {
                                     {TESS_MEAN, tess_c64, tess_c64, 2, {64, 64}, {0}, 1, {0}, 0},
                                     {TESS_SUM, tess_f32, tess_f32, 1, {30}, {0}, 1, {0}, 0}};
     check_all("reduce/tree_groups", cases, TESS_COUNT(cases), false, 11);
+    const counted one = {TESS_ARGMAX, tess_f16, tess_i64, 1, {1}, {0}, 1, {0}, 0};
+    check_all("reduce/tree_groups", &one, 1, false, 0);
 }
 
 /* Sets that are one run, cut and whole, several a block; strips of long rows, the last one narrower; rows by 16, 8 and 4 bytes and where no vectors fit. */

@@ -269,7 +269,7 @@ static void counts_as_predicted(void **state) {
                  {TESS_SUM, tess_u8, tess_u64, 130, 100},  {TESS_VAR, tess_f32, tess_f32, 99, 100},   {TESS_SUM, tess_f64, tess_f32, 70, 300},
                  {TESS_SUM, tess_c64, tess_c64, 345, 7},   {TESS_ARGMAX, tess_f16, tess_i64, 65, 64}, {TESS_SUM, tess_f16, tess_f16, 70, 257},
                  {TESS_VAR, tess_f32, tess_f32, 70, 300},  {TESS_VAR, tess_f32, tess_f32, 11, 2500},  {TESS_VAR, tess_u8, tess_f64, 70, 100},
-                 {TESS_VAR, tess_f16, tess_f32, 30, 701},  {TESS_NORM2, tess_f32, tess_f32, 50, 300}};
+                 {TESS_VAR, tess_f16, tess_f32, 30, 701},  {TESS_NORM2, tess_f32, tess_f32, 50, 300}, {TESS_ARGMIN, tess_u32, tess_i64, 100, 1}};
     int compared = 0;
     if (engine != TESS_ENGINE_VIRTUAL)
         return;
