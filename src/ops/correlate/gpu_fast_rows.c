@@ -194,7 +194,8 @@ strip2d_shape tess_correlate_strip2d_of(const tess_correlate_frame *f, int64_t w
     s.shared = s.stages * row * f->in + (whole ? 0 : s.threads * s.columns * f->out);
     s.blocks = tess_max64(1, tess_min64(s.blocks, SHARED / (s.shared + BLOCK_SHARED)));
     const int64_t columns = tess_ceil_div(f->x.m, s.threads * s.columns) * f->arrays;
-    const int64_t at_once = device->sms * s.blocks, rows = f->y.m;
+    const int64_t at_once = device->sms * s.blocks,
+                  rows = tess_max64(f->y.m, 1);                                 /* without outputs there are no blocks, of some height all the same */
     const int64_t waves = (taps >= 9 && taps <= 12) || f->x.width == 1 ? 1 : 2; /* fewer rows twice, or a fuller last wave: as measured */
     int64_t strips = tess_max64(1, waves * at_once / tess_max64(columns, 1));
     if (at_once > 0 && columns > at_once) {

@@ -431,6 +431,13 @@ static void empty_arrays(void **state) {
         {F32, .ndim = 0, .mask_ndim = 0}};
     for (int i = 0; i < TESS_COUNT(cases); i++)
         compare(&cases[i], &random);
+    static double in[2 * 88], weights[81]; /* of strips, whose rows lie without gaps: a mask higher than the array */
+    for (int k = 0; k < 81; k++)
+        weights[k] = k % 7 + 0.5 * (k % 2);
+    const DLTensor x = tess_view(in, tess_f64, 2, (int64_t[]){2, 88}, NULL), m = tess_view(weights, tess_f64, 2, (int64_t[]){9, 9}, NULL),
+                   y = tess_view(NULL, tess_f64, 2, (int64_t[]){0, 80}, NULL);
+    const tess_correlate_options options = {.struct_size = sizeof options, .extent = TESS_EXTENT_VALID, .call.engine = engine};
+    assert_tess_ok(tess_correlate(context, &x, &m, &y, &options));
 }
 
 static void every_row_was_compared(void **state) {
