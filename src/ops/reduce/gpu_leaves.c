@@ -38,6 +38,29 @@ bool tess_reduce_gpu_leaves_pay(const tess_problem *problem, const char **why) {
     return p->records || p->kind == REDUCE_VAR || tess_is_complex(p->in.type) || (p->k > REDUCE_LEAF && p->outputs < 1024);
 }
 
+int64_t tess_reduce_gpu_paired(int64_t leaves) { return leaves > TESS_REDUCE_GPU_PAIRED ? tess_ceil_div(leaves, 256) : leaves; }
+
+void tess_reduce_gpu_pair_launches(tess_gpu_layout *layout, const reduce_problem *p, int64_t leaves, int64_t partial, const int64_t *block,
+                                   size_t bytes) {
+    const int64_t groups = tess_reduce_gpu_paired(leaves);
+    if (leaves == 1)
+        return;
+    if (groups < leaves) {
+        const int64_t paired = tess_gpu_reserve(layout, p->outputs * groups * tess_reduce_gpu_node_size(p));
+        tess_gpu_step *step = tess_gpu_launch_of(layout, "pair_leaves", tess_ceil_div(p->outputs * groups, 8), 1, 1, 256, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, paired);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+        tess_gpu_pass_i64(layout, step, groups);
+        tess_gpu_pass(layout, step, block, bytes);
+        partial = paired;
+    }
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "finish", groups <= 256 ? tess_ceil_div(p->outputs, 8) : p->outputs, 1, 1, 256, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+    tess_gpu_pass_i64(layout, step, groups);
+    tess_gpu_pass(layout, step, block, bytes);
+}
+
 bool tess_reduce_gpu_leaf_words(const reduce_problem *p) { return p->kind == REDUCE_VAR && p->in.itemsize < 4; }
 
 int tess_reduce_gpu_leaf_threads(const reduce_problem *p) {
@@ -56,9 +79,7 @@ static int least_blocks(const reduce_problem *p) {
 static void lay_out(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const reduce_problem *p = of(problem);
     int64_t block[4 + 5 * (TESS_MAX_NDIM + 1)], *at = block, leaves = leaves_of(p);
-    const int64_t groups = leaves > TESS_REDUCE_GPU_PAIRED ? tess_ceil_div(leaves, 256) : leaves; /* nodes that `finish` pairs */
-    const bool many = leaves > 1, few = groups <= 256, run = p->rank == 1 && p->stride[0][0] == p->in.itemsize,
-               by_words = run && tess_reduce_gpu_leaf_words(p);
+    const bool many = leaves > 1, run = p->rank == 1 && p->stride[0][0] == p->in.itemsize, by_words = run && tess_reduce_gpu_leaf_words(p);
     (void)device;
     tess_gpu_unit(layout, &tree_leaves);
     tess_reduce_gpu_node_options(layout, p);
@@ -67,7 +88,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     tess_gpu_option(layout, "-DRUN=%d", run);
     tess_gpu_option(layout, "-DWORDS=%d", by_words);
     tess_gpu_option(layout, "-DMANY=%d", many);
-    tess_gpu_option(layout, "-DFEW=%d", few);
+    tess_gpu_option(layout, "-DFEW=%d", tess_reduce_gpu_paired(leaves) <= 256);
     tess_gpu_option(layout, "-DPARTS=%d", p->records);
     tess_gpu_option(layout, "-DAT_LEAST=%d", least_blocks(p) * (by_words ? 4 / (int)p->in.itemsize : 1));
     *at++ = p->k;
@@ -81,27 +102,13 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     at = tess_reduce_gpu_put_kept(at, p, p->kept);
     size_t bytes = (size_t)(at - block) * sizeof *block;
     int64_t partial = many ? tess_gpu_reserve(layout, p->outputs * leaves * tess_reduce_gpu_node_size(p)) : 0;
-    const int64_t paired = groups < leaves ? tess_gpu_reserve(layout, p->outputs * groups * tess_reduce_gpu_node_size(p)) : partial;
     tess_gpu_step *step =
         tess_gpu_launch_of(layout, "tree_leaves", p->outputs * leaves, 1, 1, by_words ? tess_reduce_gpu_leaf_threads(p) : REDUCE_LANES, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
     tess_gpu_pass(layout, step, block, bytes);
-    if (groups < leaves) {
-        step = tess_gpu_launch_of(layout, "pair_leaves", tess_ceil_div(p->outputs * groups, 8), 1, 1, 256, 0);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, paired);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
-        tess_gpu_pass_i64(layout, step, groups);
-        tess_gpu_pass(layout, step, block, bytes);
-    }
-    if (many) {
-        step = tess_gpu_launch_of(layout, "finish", few ? tess_ceil_div(p->outputs, 8) : p->outputs, 1, 1, 256, 0);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, paired);
-        tess_gpu_pass_i64(layout, step, groups);
-        tess_gpu_pass(layout, step, block, bytes);
-    }
+    tess_reduce_gpu_pair_launches(layout, p, leaves, partial, block, bytes);
 }
 
 const tess_gpu_row tess_reduce_gpu_leaves = {

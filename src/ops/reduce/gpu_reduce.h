@@ -197,6 +197,11 @@ bool tess_reduce_gpu_exact_short_fits(const tess_problem *problem, const char **
 bool tess_reduce_gpu_exact_short_pays(const tess_problem *problem, const char **why);
 
 /* gpu_leaves.c */
+/* An output's nodes that "finish" pairs: of its leaves, or where those are many, what "pair_leaves" made of neighbours. */
+int64_t tess_reduce_gpu_paired(int64_t leaves);
+/* The launches after one that put each leaf's node into the workspace at `partial`, an output's side by side: nothing where each has one leaf. */
+void tess_reduce_gpu_pair_launches(tess_gpu_layout *layout, const reduce_problem *p, int64_t leaves, int64_t partial, const int64_t *block,
+                                   size_t bytes);
 extern const tess_gpu_row tess_reduce_gpu_leaves, tess_reduce_gpu_tree_lanes;
 bool tess_reduce_gpu_leaves_fit(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_leaves_pay(const tess_problem *problem, const char **why);

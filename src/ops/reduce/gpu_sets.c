@@ -133,9 +133,8 @@ bool tess_reduce_gpu_sets_pay(const tess_problem *problem, const char **why) {
 static void lay_out(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const reduce_problem *p = of(problem);
     int64_t block[8 + 3 * (TESS_MAX_NDIM + 1)], *at = block, leaves = leaves_of(p);
-    const int64_t groups = leaves > TESS_REDUCE_GPU_PAIRED ? tess_ceil_div(leaves, 256) : leaves, node = tess_reduce_gpu_node_size(p),
-                  width = width_of(p);
-    const bool many = leaves > 1, few = groups <= 256;
+    const int64_t width = width_of(p);
+    const bool many = leaves > 1;
     int64_t low = 0, high = p->k * width;
     shape s;
     (void)device;
@@ -156,7 +155,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     tess_gpu_option(layout, "-DBLOCK=%d", s.threads);
     tess_gpu_option(layout, "-DROOM=%d", (int)(s.leaves * (s.rows * width + 1)));
     tess_gpu_option(layout, "-DMANY=%d", many);
-    tess_gpu_option(layout, "-DFEW=%d", few);
+    tess_gpu_option(layout, "-DFEW=%d", tess_reduce_gpu_paired(leaves) <= 256);
     tess_gpu_option(layout, "-DAT_LEAST=%d", s.blocks);
     *at++ = p->k;
     *at++ = leaves;
@@ -170,27 +169,13 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     *at++ = s.leaves | units << 32;
     at = tess_reduce_gpu_put_kept(at, p, p->kept);
     const size_t bytes = (size_t)(at - block) * sizeof *block;
-    const int64_t partial = many ? tess_gpu_reserve(layout, p->outputs * leaves * node) : 0,
-                  paired = groups < leaves ? tess_gpu_reserve(layout, p->outputs * groups * node) : partial;
+    const int64_t partial = many ? tess_gpu_reserve(layout, p->outputs * leaves * tess_reduce_gpu_node_size(p)) : 0;
     tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_sets", tess_ceil_div(units, s.leaves), 1, 1, s.threads, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
     tess_gpu_pass(layout, step, block, bytes);
-    if (groups < leaves) {
-        step = tess_gpu_launch_of(layout, "pair_leaves", tess_ceil_div(p->outputs * groups, 8), 1, 1, 256, 0);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, paired);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
-        tess_gpu_pass_i64(layout, step, groups);
-        tess_gpu_pass(layout, step, block, bytes);
-    }
-    if (many) {
-        step = tess_gpu_launch_of(layout, "finish", few ? tess_ceil_div(p->outputs, 8) : p->outputs, 1, 1, 256, 0);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, paired);
-        tess_gpu_pass_i64(layout, step, groups);
-        tess_gpu_pass(layout, step, block, bytes);
-    }
+    tess_reduce_gpu_pair_launches(layout, p, leaves, partial, block, bytes);
     layout->alignment = !s.ragged && s.vector > 1 ? s.vector * p->in.itemsize : 0;
 }
 
