@@ -35,12 +35,14 @@ static void run(gpu_bench *b, const kind *k, const char *work, int64_t length, i
     }
 }
 
-/* More than 256 elements in some columns. */
+/* More than 256 elements in some columns, and where they are looked at twice in many. */
 static void columns(gpu_bench *b, const kind *kinds, int count) {
-    static const int64_t shapes[][2] = {{300, 3}, {300, 33}, {300, 100}, {300, 256}, {1000, 3}, {1000, 33}, {1000, 256}, {4096, 8}, {100000, 3}};
+    static const int64_t shapes[][2] = {{300, 3},    {300, 33}, {300, 100},  {300, 256},   {1000, 3},    {1000, 33},
+                                        {1000, 256}, {4096, 8}, {100000, 3}, {1000, 4096}, {8192, 1024}, {32768, 1024}};
+    enum { FEW = 9 };
     char work[96];
     for (int i = 0; i < count; i++)
-        for (int l = 0; l < (int)(sizeof shapes / sizeof *shapes); l++) {
+        for (int l = 0; l < (kinds[i].operation == TESS_VAR ? (int)(sizeof shapes / sizeof *shapes) : FEW); l++) {
             snprintf(work, sizeof work, "columns: %s of %lld, %lld columns", kinds[i].name, (long long)shapes[l][0], (long long)shapes[l][1]);
             if (gpu_bench_wants(b, work))
                 run(b, &kinds[i], work, shapes[l][0], 0, shapes[l][1]);
@@ -53,16 +55,17 @@ void gpu_works_rows(gpu_bench *b) {
                                       {"sum u8", TESS_SUM, tess_u8, tess_u64, false},
                                       {"sum f16", TESS_SUM, tess_f16, tess_f16, false}},
                       others[] = {
-                          {"mean f32", TESS_MEAN, tess_f32, tess_f32, false},   {"norm2 f32", TESS_NORM2, tess_f32, tess_f32, false},
-                          {"max f32", TESS_MAX, tess_f32, tess_f32, false},     {"argmax f32", TESS_ARGMAX, tess_f32, tess_i64, false},
-                          {"var f32", TESS_VAR, tess_f32, tess_f32, false},     {"prod f32", TESS_PROD, tess_f32, tess_f32, false},
-                          {"var f64", TESS_VAR, tess_f64, tess_f64, false},     {"max u8", TESS_MAX, tess_u8, tess_u8, false},
-                          {"argmax u8", TESS_ARGMAX, tess_u8, tess_i64, false}, {"count_nonzero u8", TESS_COUNT_NONZERO, tess_u8, tess_i64, false},
-                          {"any bool", TESS_ANY, tess_bool, tess_bool, false},  {"max f16", TESS_MAX, tess_f16, tess_f16, false},
-                          {"sum i32", TESS_SUM, tess_i32, tess_i64, false},     {"sum i16", TESS_SUM, tess_i16, tess_i64, false},
-                          {"sum c64", TESS_SUM, tess_c64, tess_c64, false},     {"sum c128", TESS_SUM, tess_c128, tess_c128, false},
-                          {"prod c64", TESS_PROD, tess_c64, tess_c64, false},   {"exact sum f32", TESS_SUM, tess_f32, tess_f32, true},
-                          {"exact sum f64", TESS_SUM, tess_f64, tess_f64, true}};
+                          {"mean f32", TESS_MEAN, tess_f32, tess_f32, false},    {"norm2 f32", TESS_NORM2, tess_f32, tess_f32, false},
+                          {"max f32", TESS_MAX, tess_f32, tess_f32, false},      {"argmax f32", TESS_ARGMAX, tess_f32, tess_i64, false},
+                          {"var f32", TESS_VAR, tess_f32, tess_f32, false},      {"prod f32", TESS_PROD, tess_f32, tess_f32, false},
+                          {"var f64", TESS_VAR, tess_f64, tess_f64, false},      {"max u8", TESS_MAX, tess_u8, tess_u8, false},
+                          {"argmax u8", TESS_ARGMAX, tess_u8, tess_i64, false},  {"count_nonzero u8", TESS_COUNT_NONZERO, tess_u8, tess_i64, false},
+                          {"any bool", TESS_ANY, tess_bool, tess_bool, false},   {"max f16", TESS_MAX, tess_f16, tess_f16, false},
+                          {"sum i32", TESS_SUM, tess_i32, tess_i64, false},      {"sum i16", TESS_SUM, tess_i16, tess_i64, false},
+                          {"sum c64", TESS_SUM, tess_c64, tess_c64, false},      {"sum c128", TESS_SUM, tess_c128, tess_c128, false},
+                          {"prod c64", TESS_PROD, tess_c64, tess_c64, false},    {"exact sum f32", TESS_SUM, tess_f32, tess_f32, true},
+                          {"exact sum f64", TESS_SUM, tess_f64, tess_f64, true}, {"var f16", TESS_VAR, tess_f16, tess_f32, false},
+                          {"var u8", TESS_VAR, tess_u8, tess_f64, false}};
     static const int64_t lengths[] = {1, 2, 3, 4, 7, 8, 16, 31, 32, 33, 64, 100, 128, 200, 256, 500, 512, 1000, 1001, 1024, 2000, 2001, 4096, 5000},
                          few[] = {16, 31, 100, 200, 1000}, widths[] = {3, 8, 33, 256}, short_ones[] = {4, 16, 64, 200};
     char work[96];

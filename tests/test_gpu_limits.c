@@ -13,7 +13,7 @@ static FILE *table; /* what is found */
 static int kernels;
 static char seen[128][40]; /* rows */
 static int seen_count;
-static char units[320][TESS_SHA256_SIZE]; /* that were compiled already, for another problem or row */
+static char units[340][TESS_SHA256_SIZE]; /* that were compiled already, for another problem or row */
 static int unit_count;
 
 static const int archs[] = {80, 90, 100};
@@ -237,6 +237,31 @@ static void short_rows(void) {
     }
 }
 
+/* Variances of outputs side by side by the row that makes only those, which the planner does not take yet. */
+static void column_moments(void) {
+    static const struct {
+        tess_type type;
+        int64_t length, columns;
+        const char *words;
+    } all[] = {{tess_f32, 300, 3, "var f32 rows of 300, 3 columns"},       {tess_f32, 300, 256, "var f32 rows of 300, 256 columns"},
+               {tess_f32, 1000, 33, "var f32 rows of 1000, 33 columns"},   {tess_f32, 4096, 8, "var f32 rows of 4096, 8 columns"},
+               {tess_f32, 100000, 3, "var f32 rows of 100000, 3 columns"}, {tess_f64, 300, 33, "var f64 rows of 300, 33 columns"},
+               {tess_f16, 1000, 401, "var f16 rows of 1000, 401 columns"}, {tess_u8, 300, 100, "var u8 rows of 300, 100 columns"}};
+    const int axis = 1;
+    tess_plan *plan;
+    for (int i = 0; i < TESS_COUNT(all); i++) {
+        DLTensor in = view(all[i].type, 3, (int64_t[]){1 << 10, all[i].length, all[i].columns}),
+                 out = view(tess_f64, 2, (int64_t[]){1 << 10, all[i].columns});
+        const tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1};
+        assert_tess_ok(tess_plan_reduce(&plan, context, TESS_VAR, &in, &out, &options));
+        const tess_op *op = plan->problem->op;
+        for (int r = 0; r < op->gpu_count; r++)
+            if (strcmp(op->gpu_rows[r].name, "reduce/tree_moments") == 0)
+                look_at(&op->gpu_rows[r], plan->problem, all[i].words);
+        tess_plan_free(plan);
+    }
+}
+
 /* Segments of 16 elements, of 50, and of 16 Ki. */
 static void segments(void) {
     static const struct {
@@ -384,6 +409,7 @@ static void every_row(void **state) {
     transposes();
     reductions();
     short_rows();
+    column_moments();
     segments();
     correlations();
     small_images();

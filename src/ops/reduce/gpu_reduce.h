@@ -28,7 +28,7 @@
 TESS_REDUCE_RUNGS(RUNG)
 #undef RUNG
 
-enum { REDUCE_GPU_ROWS = 16 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's blocks */ };
+enum { REDUCE_GPU_ROWS = 17 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's blocks */ };
 int64_t tess_reduce_gpu_resident(const tess_gpu_device *device); /* so many of its blocks a device holds at once; NULL = an H200 */
 extern const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS];
 
@@ -148,6 +148,11 @@ void tess_reduce_predict_sets(const tess_problem *problem, tess_gpu_prediction *
 extern const tess_gpu_row tess_reduce_gpu_sets;
 bool tess_reduce_gpu_sets_fit(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_sets_pay(const tess_problem *problem, const char **why);
+
+/* gpu_moments.c */
+extern const tess_gpu_row tess_reduce_gpu_moments;
+bool tess_reduce_gpu_moments_fit(const tess_problem *problem, const char **why);
+bool tess_reduce_gpu_moments_pay(const tess_problem *problem, const char **why);
 
 /* gpu_stretches.c: segments that follow one another, cut into stretches of whole ones, and those that are longer than a stretch into leaves. The list that a row's kernels
  * read begins with two words for each stretch. */

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_moments.c - lays out reduce/tree_moments: variances of outputs side by side, a block for as many columns of a leaf as its shared memory holds. */
+#include "ops/reduce/gpu_reduce.h"
+
+extern const char tess_kernel_reduce_gpu_tree_moments_cu[];
+static const tess_gpu_text tree_moments = {"reduce/gpu_tree_moments.cu", tess_kernel_reduce_gpu_tree_moments_cu};
+static const tess_gpu_text *const headers[] = {
+    &tess_reduce_gpu_node_header,    &tess_reduce_gpu_tree_header,   &tess_reduce_gpu_lanes_header, &tess_reduce_gpu_any_order_header,
+    &tess_reduce_gpu_moments_header, &tess_reduce_gpu_finish_header, &tess_reduce_gpu_types_header, NULL};
+
+enum {
+    LEAST_ROWS = 8 /* threads of a column: fewer would have more than 32 lanes, which would be text */,
+    SHARE = 120 /* bytes of a thread at least: what shared memory holds is for as many threads as have registers */,
+    HELD = 4 /* lanes of a thread at once */,
+    BESIDE = 1280 /* bytes of a block that the system has, and what rounds up */,
+    MOST_THREADS = 320 /* of a block with several tiles, and their bytes */,
+    MOST_BYTES = 48 << 10
+};
+
+/* How a leaf is cut into tiles: threads of a column, columns of a tile, such tiles side by side; bytes of a copy and of a row in the tile; tiles of a block, its
+ * threads, the bytes of a tile, and how many blocks a multiprocessor is to hold. */
+typedef struct shape {
+    int rows, across, strips, vector, pitch, at_once, threads, tile, blocks;
+    bool run, shifted;
+} shape;
+
+static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
+
+static int64_t width_of(const reduce_problem *p) { return p->kept_size[p->kept - 1]; }
+
+static int64_t leaves_of(const reduce_problem *p) { return tess_ceil_div(p->k, REDUCE_LEAF); }
+
+static int64_t rows_of(const reduce_problem *p) { return tess_min64(p->k, REDUCE_LEAF); }
+
+/* The greatest power of two, at most 32, of which all bytes between rows and sets are multiples. */
+static int64_t alignment_of(const reduce_problem *p) {
+    int64_t rest = p->stride[0][0] | width_of(p) * p->in.itemsize, align = 32;
+    for (int d = 0; d < p->kept - 1; d++)
+        rest |= p->kept_stride[0][d];
+    while (rest % align != 0)
+        align /= 2;
+    return align;
+}
+
+/* Threads of a multiprocessor: with 40 registers each, or of many lanes 48. */
+static int64_t most_threads(const reduce_problem *p, const shape *s) { return tess_reduce_gpu_lanes(p->k) / s->rows <= 8 ? 1536 : 1280; }
+
+/* What a block beside the tiles of so many columns has: the sums of its threads, what they count, the means. */
+static int64_t beside(const reduce_problem *p, const shape *s, int64_t columns) { return BESIDE + columns * (8 + s->rows * (p->omit ? 12 : 8)); }
+
+/* Tiles of whole sets without gaps. */
+static bool run_of(const reduce_problem *p, const tess_gpu_device *device, shape *s, int64_t blocks) {
+    const int64_t size = p->in.itemsize, width = width_of(p), bytes = rows_of(p) * width * size, threads = s->rows * width;
+    if (p->stride[0][0] != width * size || tess_ceil_div(threads, 32) * 32 * blocks > most_threads(p, s) || threads > 1024 ||
+        bytes + 32 > tess_min64(device->shared_sm / blocks, device->shared_block_optin) - beside(p, s, width))
+        return false;
+    s->run = true;
+    s->across = (int)width;
+    s->strips = 1;
+    s->pitch = (int)(width * size);
+    s->vector = 16;
+    s->shifted = alignment_of(p) < 16 || p->k * width * size % 16 != 0;
+    return true;
+}
+
+/* Of a row in the tile. Shifted ones lie within 4 bytes as in memory, and what comes with one is no other one's. */
+static int64_t pitch_of(const reduce_problem *p, bool shifted, int64_t across) {
+    const int64_t bytes = across * p->in.itemsize;
+    return shifted ? bytes + 6 + ((p->stride[0][0] - bytes - 6) % 4 + 4) % 4 : bytes;
+}
+
+/* Tiles of at least so many bytes of a row, or of whole rows. */
+static bool strips_of(const reduce_problem *p, const tess_gpu_device *device, shape *s, int64_t blocks, int64_t least) {
+    const int64_t size = p->in.itemsize, width = width_of(p), room = tess_min64(device->shared_sm / blocks, device->shared_block_optin);
+    int64_t align = alignment_of(p), most = tess_min64(width, tess_min64(most_threads(p, s) / blocks / 32 * 32, 1024) / s->rows);
+    s->shifted = align < 4;
+    align = s->shifted ? size : align;
+    while (most > 1 && rows_of(p) * pitch_of(p, s->shifted, most) + 32 > room - beside(p, s, most))
+        most--;
+    while (most * size < align) /* half a sector: its other half is the neighbour's */
+        align /= 2;
+    const int64_t unit = align / size, strips = tess_ceil_div(width, most / unit * unit),
+                  across = tess_ceil_div(tess_ceil_div(width, strips), unit) * unit;
+    if (across * size < least && across < width)
+        return false;
+    s->run = false;
+    s->across = (int)across;
+    s->strips = (int)strips;
+    s->vector = s->shifted ? 4 : (int)tess_min64(align, 16);
+    s->pitch = (int)pitch_of(p, s->shifted, across);
+    return true;
+}
+
+static void shape_of(const reduce_problem *p, const tess_gpu_device *device, shape *s) {
+    static const int64_t least[] = {0, 0, 32, 64}; /* bytes of a row, for two blocks under way, and for three */
+    const int64_t n = rows_of(p), size = p->in.itemsize, units = p->outputs / width_of(p);
+    const int lanes = tess_reduce_gpu_lanes(p->k);
+    *s = (shape){.rows = (int)tess_min64(lanes, LEAST_ROWS), .at_once = 1};
+    while (s->rows < lanes && n * size >= 2 * s->rows * SHARE)
+        s->rows *= 2;
+    for (int64_t blocks = 3; !run_of(p, device, s, blocks) && !strips_of(p, device, s, blocks, least[blocks]); blocks--)
+        ;
+    const int64_t threads = s->rows * s->across;
+    s->tile = (int)(tess_ceil_div(n * s->pitch + (s->shifted ? 30 : 0), 16) * 16);
+    for (int64_t m = 2; s->run && p->k <= REDUCE_LEAF && m <= units && m * threads <= MOST_THREADS && m * s->tile <= MOST_BYTES; m++)
+        if (m * tess_ceil_div(s->at_once * threads, 32) >= s->at_once * tess_ceil_div(m * threads, 32)) /* no more threads idle */
+            s->at_once = (int)m;
+    s->threads = (int)(tess_ceil_div(s->at_once * threads, 32) * 32);
+    s->blocks = (int)tess_max64(
+        1, tess_min64(device->shared_sm / (s->at_once * s->tile + beside(p, s, s->at_once * s->across)), most_threads(p, s) / s->threads));
+}
+
+bool tess_reduce_gpu_moments_fit(const tess_problem *problem, const char **why) {
+    const reduce_problem *p = of(problem);
+    int64_t tiles;
+    *why = "makes variances of outputs side by side, along one axis, no segments";
+    if (p->kind != REDUCE_VAR || p->records || p->offsets || p->outputs < 1 || p->kept < 1 || p->rank != 1 || p->k < 1 || width_of(p) < 2 ||
+        p->kept_stride[0][p->kept - 1] != p->in.itemsize)
+        return false;
+    *why = "needs fewer than 2^31 leaves";
+    return !TESS_MUL_OVERFLOWS(p->outputs, leaves_of(p), &tiles) && tiles <= INT32_MAX;
+}
+
+/* Written when no card was at hand, and never timed: tree_groups and tree_leaves, which were, stay the choice until it is. notes-gpu.md says what is expected, and by which
+ * command to see. */
+bool tess_reduce_gpu_moments_pay(const tess_problem *problem, const char **why) {
+    (void)problem;
+    *why = "has not been timed on a card yet";
+    return false;
+}
+
+static void lay_out(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const reduce_problem *p = of(problem);
+    int64_t block[10 + 3 * (TESS_MAX_NDIM + 1)], *at = block, low = 0, high = p->in.itemsize;
+    const int64_t leaves = leaves_of(p), width = width_of(p), size = p->in.itemsize;
+    const bool many = leaves > 1;
+    shape s;
+    shape_of(p, device, &s);
+    const int lanes = tess_reduce_gpu_lanes(p->k), each = lanes / s.rows;
+    const int64_t tiles = p->outputs / width * leaves * s.strips;
+    tess_gpu_unit(layout, &tree_moments);
+    tess_reduce_gpu_node_options(layout, p);
+    tess_gpu_option(layout, "-DNARROW=%d", !many);
+    tess_gpu_option(layout, "-DKEPT=%d", p->kept);
+    tess_gpu_option(layout, "-DRUN=%d", s.run);
+    tess_gpu_option(layout, "-DSHIFTED=%d", s.shifted);
+    tess_gpu_option(layout, "-DVECTOR=%d", s.vector);
+    tess_gpu_option(layout, "-DPITCH=%d", s.pitch);
+    tess_gpu_option(layout, "-DROWS=%d", s.rows);
+    tess_gpu_option(layout, "-DACROSS=%d", s.across);
+    tess_gpu_option(layout, "-DEACH=%d", each);
+    tess_gpu_option(layout, "-DHELD=%d", (int)tess_min64(each, HELD));
+    tess_gpu_option(layout, "-DTILE=%d", s.tile);
+    tess_gpu_option(layout, "-DAT_ONCE=%d", s.at_once);
+    tess_gpu_option(layout, "-DBLOCK=%d", s.threads);
+    tess_gpu_option(layout, "-DAT_LEAST=%d", s.blocks);
+    tess_gpu_option(layout, "-DMANY=%d", many);
+    tess_gpu_option(layout, "-DFEW=%d", tess_reduce_gpu_paired(leaves) <= 256);
+    *at++ = p->k;
+    *at++ = leaves;
+    *at++ = p->outputs;
+    *at++ = tess_reduce_gpu_word(p->ddof);
+    *(p->stride[0][0] < 0 ? &low : &high) += (p->k - 1) * p->stride[0][0];
+    for (int d = 0; d < p->kept; d++)
+        *(p->kept_stride[0][d] < 0 ? &low : &high) += (p->kept_size[d] - 1) * p->kept_stride[0][d];
+    *at++ = low;
+    *at++ = high;
+    *at++ = p->stride[0][0] / size;
+    *at++ = width | (int64_t)s.strips << 32;
+    *at++ = tiles;
+    at = tess_reduce_gpu_put_kept(at, p, p->kept);
+    const size_t bytes = (size_t)(at - block) * sizeof *block;
+    const int64_t partial = many ? tess_gpu_reserve(layout, p->outputs * leaves * tess_reduce_gpu_node_size(p)) : 0;
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_moments", tess_ceil_div(tiles, s.at_once), 1, 1, s.threads, (int64_t)s.at_once * s.tile);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+    tess_gpu_pass(layout, step, block, bytes);
+    tess_reduce_gpu_pair_launches(layout, p, leaves, partial, block, bytes);
+    layout->alignment = !s.shifted && s.vector > size ? s.vector : 0;
+}
+
+const tess_gpu_row tess_reduce_gpu_moments = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_out};
