@@ -161,7 +161,9 @@ static void any_address(void **state) {
     static const struct {
         tess_type type;
         int64_t width, sets;
-    } cases[] = {{tess_f32, 3, 5}, {tess_f16, 3, 5}, {tess_u8, 3, 5}, {tess_f64, 3, 5}, {tess_f16, 399, 1}, {tess_u8, 399, 2}, {tess_f32, 399, 1}};
+    } cases[] = {
+        {tess_f32, 3, 5},  {tess_f16, 3, 5},   {tess_u8, 3, 5},  {tess_f64, 3, 5},  {tess_f16, 399, 1},
+        {tess_u8, 399, 2}, {tess_f32, 399, 1}, {tess_f32, 4, 5}, {tess_f16, 400, 1} /* copies of 16 bytes, where addresses allow them; else another row */};
     static char values[COUNT * 2];
     tess_context *own;
     tess_gpu *gpu;
