@@ -39,7 +39,7 @@ NOT_SANITIZED = {"test_gpu_limits"}
 # kernel is compiled once in it. The tests of the cache and of the compiler take others.
 CACHE = os.path.join(TOP, "build", "cache")
 # The longest checks in the order in which they begin, so that none is left alone at the end; plain programs before those under sanitizers, which find their kernels in the cache.
-FIRST = ("c/test_gpu_limits", "c/test_reduce_gpu", "c/test_correlate_gpu", "check/bits", "c/test_correlate_walks", "c/test_correlate_fft_gpu", "c/test_reduce_moments_gpu",
+FIRST = ("c/test_gpu_limits", "c/test_reduce_gpu", "c/test_correlate_gpu", "c/test_correlate_counts_gpu", "check/bits", "c/test_correlate_walks", "c/test_correlate_fft_gpu", "c/test_reduce_moments_gpu",
          "c/test_reduce_short_gpu", "c/test_reduce_segments_gpu", "c/test_correlate_shared_gpu", "c/test_correlate_flat_gpu", "c/test_lookup_gpu", "asan/test_reduce_rows",
          "asan/test_correlate_walks", "asan/test_correlate_rows", "asan/test_correlate_gpu", "asan/python_test_lifetimes", "asan/test_correlate_fft", "fuzz/fuzz_cubin")
 SANITIZER_ENV = {
