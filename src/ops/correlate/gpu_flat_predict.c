@@ -424,7 +424,8 @@ void tess_correlate_predict_flat(const tess_problem *base, tess_gpu_prediction *
             out->global_st_sectors = -1;
     }
     out->constant_requests = -1;
-    if (f.in == 2) /* of some masks the compiler loads words of a row, and not vectors */
+    if (f.in == 2 ||
+        f.pass->group > s.outputs) /* of some masks the compiler loads words of a row, and not vectors; of far taps no more than is used */
         out->shared_ld_requests = out->shared_ld_wavefronts = out->shared_ld_conflicts = -1;
     /* In which rows of the mask the compiler has conversions is its own, and so is whether an output's last terms are added where it is stored: those of rows that are not there are not. */
     if (!s.bytes && (w.beyond || (tess_correlate_frame_conversions(&f, tess_f32, 1) > 0 && !s.raised)))

@@ -115,7 +115,8 @@ static void predict_tiles(const tess_problem *base, tess_gpu_prediction *out, bo
         (double)(across * down * w.s.threads) * all.turns * ((double)(2 * f.x.width * f.y.width * f.z.width * w.s.rows * w.s.columns) + conversions);
     if ((conversions > 0 && f.pass->group > w.s.columns) || f.x.width * f.y.width == 1) /* some of a window, or of the terms, are used by none */
         out->flops = -1;
-    if (f.in == 2) /* of some masks the compiler loads words of a window, and not vectors */
+    if (f.in == 2 ||
+        f.pass->group > w.s.columns) /* of some masks the compiler loads words of a window, and not vectors; of far taps no more than is used */
         out->shared_ld_requests = out->shared_ld_wavefronts = out->shared_ld_conflicts = -1;
 }
 

@@ -102,7 +102,8 @@ void tess_correlate_strip2d_predict(const tess_correlate_frame *given, tess_type
     out->flops = each < 0 ? -1 : threads * all.turns * each;
     if (each >= 0 && f.x.width == 1) /* an output's last term is added where it is stored, and in a strip's first rows none is */
         out->flops -= (double)(2 * s.columns * (f.y.width - 1)) * threads * strips;
-    if (f.in == 2) /* of some masks the compiler loads words of a window, and not vectors */
+    if (f.in == 2 ||
+        f.pass->group > s.columns) /* of some masks the compiler loads words of a window, and not vectors; of far taps no more than is used */
         out->shared_ld_requests = out->shared_ld_wavefronts = out->shared_ld_conflicts = -1;
     if (!whole && f.out == 8) /* which the compiler lays down by halves or whole, as it likes */
         out->shared_st_requests = out->shared_st_wavefronts = out->shared_st_conflicts = -1;

@@ -94,6 +94,7 @@ static const predicted lines[] = {{F32, 1, {1000}, 1, {5}, BY(ZERO)}, {F32, 1, {
 static const int64_t images[][4] = {{40, 70, 3, 3}, {16, 64, 5, 5}, {9, 33, 2, 7}, {50, 20, 1, 3}};
 /* Production rows of one mask: several blocks each way, ends of rows and of columns by every boundary, elements of every size, batches that begin anywhere. */
 static const predicted single[] = {
+    {tess_u8, tess_f32, 3, {13, 31, 64}, 3, {6, 3, 1}, BY(CONSTANT)}, /* taps 64 elements apart */
     {F32, 2, {70, 4096}, 2, {7, 7}, BY(ZERO)},
     {F32, 2, {37, 1500}, 2, {9, 5}, BY(REFLECT)},
     {F32, 2, {37, 1501}, 2, {5, 6}, BY(MIRROR)},
@@ -211,6 +212,7 @@ static const predicted narrow[] = {
 };
 /* Small images without gaps. */
 static const predicted flat[] = {
+    {F32, 3, {60, 50, 8}, 2, {3, 3}, BY(REFLECT), .axes = {0, 1}, .named = true},
     {F32, 3, {3, 64, 61}, 2, {3, 3}, BY(REFLECT)},
     {F32, 3, {3, 255, 253}, 2, {3, 3}, BY(ZERO)},
     {F32, 3, {2, 100, 253}, 2, {5, 5}, BY(WRAP)},
