@@ -171,25 +171,26 @@ static void deviations(void *lanes, const void *row, int64_t n, bool first, doub
 /* ---- integers ---- */
 
 /* block: how many elements a sum of the narrower type `part` can hold. */
-#define INTEGERS(name, type, part, block)                                   \
-    static uint64_t name(const void *elements, int64_t stride, int64_t n) { \
-        const char *p = elements;                                           \
-        uint64_t sum = 0;                                                   \
-        if (stride == (int64_t)sizeof(type)) {                              \
-            while (n > 0) {                                                 \
-                int64_t m = tess_min64(n, block);                           \
-                part s = 0;                                                 \
-                for (int64_t i = 0; i < m; i++)                             \
-                    s += (part)read_##type(p + i * (int64_t)sizeof(type));  \
-                sum += (uint64_t)s;                                         \
-                p += m * (int64_t)sizeof(type);                             \
-                n -= m;                                                     \
-            }                                                               \
-            return sum;                                                     \
-        }                                                                   \
-        for (int64_t i = 0; i < n; i++, p += stride)                        \
-            sum += (uint64_t)read_##type(p);                                \
-        return sum;                                                         \
+#define INTEGERS(name, type, part, block)                                                \
+    static uint64_t name(const void *elements, int64_t stride, int64_t n, bool cached) { \
+        const char *p = elements;                                                        \
+        (void)cached;                                                                    \
+        uint64_t sum = 0;                                                                \
+        if (stride == (int64_t)sizeof(type)) {                                           \
+            while (n > 0) {                                                              \
+                int64_t m = tess_min64(n, block);                                        \
+                part s = 0;                                                              \
+                for (int64_t i = 0; i < m; i++)                                          \
+                    s += (part)read_##type(p + i * (int64_t)sizeof(type));               \
+                sum += (uint64_t)s;                                                      \
+                p += m * (int64_t)sizeof(type);                                          \
+                n -= m;                                                                  \
+            }                                                                            \
+            return sum;                                                                  \
+        }                                                                                \
+        for (int64_t i = 0; i < n; i++, p += stride)                                     \
+            sum += (uint64_t)read_##type(p);                                             \
+        return sum;                                                                      \
     }
 INTEGERS(integers_u8_plain, uint8_t, uint32_t, 1 << 20)
 INTEGERS(integers_i8, int8_t, int32_t, 1 << 20)
@@ -199,9 +200,10 @@ INTEGERS(integers_u32, uint32_t, uint64_t, INT64_MAX)
 INTEGERS(integers_i32_plain, int32_t, uint64_t, INT64_MAX)
 INTEGERS(integers_u64, uint64_t, uint64_t, INT64_MAX)
 
-static uint64_t integers_bool(const void *elements, int64_t stride, int64_t n) {
+static uint64_t integers_bool(const void *elements, int64_t stride, int64_t n, bool cached) {
     const char *p = elements;
     uint64_t sum = 0;
+    (void)cached;
     for (int64_t m; n > 0; n -= m, p += m * stride) {
         uint8_t s = 0; /* counts to 192, so that bytes need no widening */
         m = tess_min64(n, 192);
@@ -216,12 +218,13 @@ static uint64_t integers_bool(const void *elements, int64_t stride, int64_t n) {
     return sum;
 }
 
-static uint64_t integers_u8(const void *elements, int64_t stride, int64_t n) {
+static uint64_t integers_u8(const void *elements, int64_t stride, int64_t n, bool cached) {
     if (stride != 1)
-        return integers_u8_plain(elements, stride, n);
+        return integers_u8_plain(elements, stride, n, cached);
     enum { STEP = 4 * TESS_VECTOR_BYTES };
     const char *p = elements;
-    const bool ahead = tess_cpu_asks_ahead();
+    const bool ahead = tess_cpu_asks_ahead() || (!cached && tess_cpu_is_zen5());
+    const int64_t ask = reduce_ask_distance();
     v_u64 sums[4] = {{0}};
     if (TESS_VECTOR_BYTES == 64 && !ahead && tess_cpu_reads_halves())
         for (; n > 128; n -= 128, p += 128) { /* a line behind these two is touched, so there must be one */
@@ -240,22 +243,23 @@ static uint64_t integers_u8(const void *elements, int64_t stride, int64_t n) {
     }
     for (; n >= STEP; n -= STEP, p += STEP) {
         if (ahead)
-            tess_prefetch_ahead(p + 4096, STEP);
+            tess_prefetch_ahead(p + ask, STEP);
         TESS_UNROLL for (int v = 0; v < 4; v++) sums[v] += v_u8_sums(p + v * TESS_VECTOR_BYTES);
     }
     const v_u64 a = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-    uint64_t sum = integers_u8_plain(p, 1, n);
+    uint64_t sum = integers_u8_plain(p, 1, n, cached);
     for (int i = 0; i < TESS_F64_LANES; i++)
         sum += a[i];
     return sum;
 }
 
-static uint64_t integers_i32(const void *elements, int64_t stride, int64_t n) {
+static uint64_t integers_i32(const void *elements, int64_t stride, int64_t n, bool cached) {
     if (stride != 4)
-        return integers_i32_plain(elements, stride, n);
+        return integers_i32_plain(elements, stride, n, cached);
     enum { CHAINS = 8, STEP = CHAINS * TESS_VECTOR_BYTES / 2 };
     const char *p = elements;
-    const bool ahead = tess_cpu_asks_ahead(), pages = tess_cpu_reads_halves();
+    const bool ahead = tess_cpu_asks_ahead() || (!cached && tess_cpu_is_zen5()), pages = tess_cpu_reads_halves();
+    const int64_t ask = reduce_ask_distance();
     v_i64 sums[CHAINS] = {{0}};
     for (const bool turns = tess_cpu_reads_in_turns(); turns && n >= STEP / 4;) {
         const int64_t half = tess_half_in_turns(n * 4, STEP / 2);
@@ -267,13 +271,13 @@ static uint64_t integers_i32(const void *elements, int64_t stride, int64_t n) {
     }
     for (; n >= STEP / 4; n -= STEP / 4, p += STEP) {
         if (ahead)
-            tess_prefetch_ahead(p + 4096, STEP);
+            tess_prefetch_ahead(p + ask, STEP);
         if (pages)
             tess_ask_page(p, STEP);
         for (int c = 0; c < CHAINS; c++)
             sums[c] += v_i64_of_i32(p + c * TESS_VECTOR_BYTES / 2);
     }
-    uint64_t sum = integers_i32_plain(p, 4, n);
+    uint64_t sum = integers_i32_plain(p, 4, n, cached);
     for (int c = 0; c < CHAINS; c++)
         for (int i = 0; i < TESS_F64_LANES; i++)
             sum += (uint64_t)sums[c][i];

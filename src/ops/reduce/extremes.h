@@ -37,7 +37,7 @@ HOLDS(f64, v_f64, v_i64)
 typedef enum order_pace { AS_THEY_COME, ASKED_FOR, TOUCHED, IN_TURNS } order_pace;
 TESS_INLINE order_pace pace_of(reduce_order order) {
     return order.cached                                         ? AS_THEY_COME
-           : tess_cpu_asks_ahead()                              ? ASKED_FOR
+           : tess_cpu_asks_ahead() || tess_cpu_is_zen5()        ? ASKED_FOR
            : TESS_VECTOR_BYTES == 64 && tess_cpu_reads_halves() ? TOUCHED
            : tess_cpu_reads_in_turns()                          ? IN_TURNS
                                                                 : AS_THEY_COME;
@@ -74,13 +74,14 @@ OF_VECTOR(least_of_f64, double, v_f64, <)
         v_flags found = v_flags_none();                                                                                                          \
         for (int c = 0; c < CHAINS; c++)                                                                                                         \
             m[c] = v_##name##_all(start);                                                                                                        \
+        const int64_t ask = reduce_ask_distance();                                                                                               \
         int64_t at = 0;                                                                                                                          \
         while (bytes - at >= (pace == IN_TURNS ? 2 : 1) * step) {                                                                                \
             const int64_t half = pace == IN_TURNS ? tess_half_in_turns(bytes - at, step) : (bytes - at) / step * step;                           \
             const int64_t apart = pace == IN_TURNS ? half - step : 0;                                                                            \
             for (const int64_t end = at + half; at < end; at += step) {                                                                          \
                 if (pace == ASKED_FOR)                                                                                                           \
-                    tess_prefetch_ahead(p + at + 4096, (int)step);                                                                               \
+                    tess_prefetch_ahead(p + at + ask, (int)step);                                                                                \
                 if (pace == TOUCHED)                                                                                                             \
                     tess_ask_page(p + at, pages ? (int)step : 0);                                                                                \
                 _Pragma("GCC unroll 8") for (int c = 0; c < turn; c += 2) {                                                                      \
@@ -179,6 +180,7 @@ EXTREME(f64, double, v_f64, v_i64, INT64_MAX)
         enum { CHAINS = 8, STEP = CHAINS * TESS_VECTOR_BYTES, LANES = TESS_VECTOR_BYTES / sizeof(type) };              \
         v_##name m[CHAINS], x;                                                                                         \
         type best[LANES];                                                                                              \
+        const int64_t ask = reduce_ask_distance();                                                                     \
         int64_t at = 0;                                                                                                \
         for (int c = 0; c < CHAINS; c++)                                                                               \
             memcpy(&m[c], p, sizeof m[c]);                                                                             \
@@ -188,7 +190,7 @@ EXTREME(f64, double, v_f64, v_i64, INT64_MAX)
             const int64_t apart = pace == IN_TURNS ? half - step : 0;                                                  \
             for (const int64_t end = at + half; at < end; at += step) {                                                \
                 if (pace == ASKED_FOR)                                                                                 \
-                    tess_prefetch_ahead(p + at + 4096, STEP);                                                          \
+                    tess_prefetch_ahead(p + at + ask, STEP);                                                           \
                 if (pages)                                                                                             \
                     tess_ask_page(p + at, STEP);                                                                       \
                 TESS_UNROLL for (int c = 0; c < CHAINS; c++) {                                                         \

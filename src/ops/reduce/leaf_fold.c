@@ -69,7 +69,7 @@ static void fold_integers(const leaf_worker *w, int64_t first, int64_t n, reduce
     int64_t m;
     reduce_walk_start(&walk, p, w->base, first, n);
     while (reduce_walk_next(&walk, &run, &m))
-        node->value.u64 += kernels->lane->integers[p->in.type](run, walk.stride, m);
+        node->value.u64 += kernels->lane->integers[p->in.type](run, walk.stride, m, p->order.cached);
     node->count += n;
 }
 

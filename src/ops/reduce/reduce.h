@@ -121,8 +121,8 @@ typedef struct reduce_lane_kernels {
     void (*halve_multiply[TESS_TYPES])(void *lanes, int used);
     /* As add for f64, of the squares of row[i] - mean. omit: NaN elements give +0. */
     void (*deviations)(void *lanes, const void *row, int64_t n, bool first, double mean, bool omit);
-    /* The sum of integer (or bool) elements modulo 2^64, which no order can change. */
-    uint64_t (*integers[TESS_TYPES])(const void *elements, int64_t stride, int64_t n);
+    /* The sum of integer (or bool) elements modulo 2^64, which no order can change. cached: they may well lie in L2. */
+    uint64_t (*integers[TESS_TYPES])(const void *elements, int64_t stride, int64_t n, bool cached);
 } reduce_lane_kernels;
 
 typedef struct reduce_order_kernels {
@@ -238,6 +238,8 @@ typedef struct reduce_short_kernels {
     void (*lines[3])(char *to, const char *rows, int64_t step, int64_t count, int64_t k, const char *end, const char *ahead);
 } reduce_short_kernels;
 
+/* Bytes from what is read in address order to what is asked for meanwhile; a Zen 5 gains nothing by 4 KiB. */
+TESS_INLINE int64_t reduce_ask_distance(void) { return tess_cpu_is_zen5() ? 6144 : 4096; }
 /* Bytes from short rows to those that are asked for meanwhile, which nothing else sees to follow each other; near: where rows stay as they lie, and others than a
  * Zen 5 want less. */
 TESS_INLINE int64_t reduce_short_ahead(bool near) { return tess_cpu_is_zen5() ? 8192 : near ? 2048 : 4096; }

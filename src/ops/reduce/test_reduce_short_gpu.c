@@ -291,7 +291,7 @@ static void counts_as_predicted(void **state) {
         free(out);
     }
     gpu_counts_end(context);
-    assert_int_equal(compared, 11 * TESS_COUNT(cases));
+    assert_int_equal(compared, 11 * (TESS_COUNT(cases) - 1)); /* of the places of one element nothing is predicted */
 }
 
 /* Where rows that no order can change go to tree_rows, by their bytes, and longer variances to tree_leaves; as measured. */
