@@ -188,12 +188,12 @@ MOMENTS(f64, 8, v_f64_load)
 
 /* No partial sum of a leaf of integers of at most 32 bits needs more than 45: added as integers they give the tree's sum, which is exact. */
 extern const reduce_lane_kernels TESS_ISA_NAME(tess_reduce_lane_kernels);
-#define INTEGER_MOMENTS(name, size)                                                                            \
-    APART(name, size, 1)                                                                                       \
-    static void moments_##name(double *mean, double *m2, const void *elements, int64_t n) {                    \
+#define INTEGER_MOMENTS(name, size)                                                                                  \
+    APART(name, size, 1)                                                                                             \
+    static void moments_##name(double *mean, double *m2, const void *elements, int64_t n) {                          \
         const uint64_t sum = TESS_ISA_NAME(tess_reduce_lane_kernels).integers[tess_##name](elements, size, n, true); \
-        *mean = (double)(int64_t)sum / (double)n;                                                              \
-        *m2 = apart_##name(elements, (const char *)elements + tess_max64(n * size, AHEAD), n, *mean);          \
+        *mean = (double)(int64_t)sum / (double)n;                                                                    \
+        *m2 = apart_##name(elements, (const char *)elements + tess_max64(n * size, AHEAD), n, *mean);                \
     }
 INTEGER_MOMENTS(u8, 1)
 INTEGER_MOMENTS(i8, 1)
