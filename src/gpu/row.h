@@ -140,6 +140,8 @@ typedef struct tess_gpu_shared_cost {
     double requests, wavefronts, conflicts;
 } tess_gpu_shared_cost;
 void tess_gpu_shared_request(tess_gpu_shared_cost *cost, const int32_t *address, int width, bool store);
+/* Where formulas place element 0 of an array, in elements or bytes: so far on that all addresses are positive. */
+#define TESS_GPU_ORIGIN ((int64_t)1 << 40)
 /* Formulas that walk requests: all counts 0; and `times` accesses of a warp alike, with a byte address for each of 32 lanes, negative where it is not active. A copy is
  * cp.async of 16 bytes past the first-level cache, both sides. */
 void tess_gpu_count_from_zero(tess_gpu_prediction *sum);

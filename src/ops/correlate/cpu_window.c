@@ -17,9 +17,9 @@
 #include "simd/simd.h"
 
 enum {
-    SHORT_ROW = 384, /* columns up to which a copy with its ghost cells costs less than tiles for both edges */
-    NEAR = 3584,     /* tess_window_call; 2048 is up to a tenth slower at 3 taps (notes-cpu.md) */
-    NEAR_ZEN5 = 6144,
+    SHORT_ROW = 384,  /* columns up to which a copy with its ghost cells costs less than tiles for both edges */
+    NEAR = 3584,      /* tess_window_call; 2048 is up to a tenth slower at 3 taps (notes-cpu.md) */
+    NEAR_ZEN5 = 6144, /* 3584 is some points slower at 3 and 5 taps */
     HALF_PAGE = 2048,
 };
 

@@ -8,7 +8,6 @@
 #include "ops/correlate/gpu_ring_predict.h"
 
 enum { LINE = FRAME_LINE, SECTOR = 32, VECTOR = 16, COPIES_AT_ONCE = 8, STORES_AT_ONCE = 4 };
-static const int64_t origin = (int64_t)1 << 40; /* before both arrays: addresses are positive */
 
 /* The names of gpu_flat_list.cu. */
 typedef struct walk {
@@ -128,7 +127,7 @@ void tess_correlate_predict_flat_list(const tess_correlate_pair *two, const patc
         for (int i = 0; i < LINE && !whole; i++) {
             w.times = in[i];
             if (w.times > 0)
-                bring(&w, origin + i, top);
+                bring(&w, TESS_GPU_ORIGIN + i, top);
         }
     }
     for (int i = 0; i < LINE; i++) {
@@ -136,7 +135,7 @@ void tess_correlate_predict_flat_list(const tess_correlate_pair *two, const patc
         sent[i % SECTOR] += i < SECTOR ? 0 : sent[i];
         w.times = inside[i];
         if (w.times > 0)
-            bring(&w, origin + i, 0);
+            bring(&w, TESS_GPU_ORIGIN + i, 0);
     }
     for (int i = 0; i < SECTOR; i++) {
         w.times = i < VECTOR ? begin[i] : 0;
@@ -144,7 +143,7 @@ void tess_correlate_predict_flat_list(const tess_correlate_pair *two, const patc
             read_rows(&w, i);
         w.times = sent[i];
         if (w.times > 0)
-            send(&w, origin + i);
+            send(&w, TESS_GPU_ORIGIN + i);
     }
     const int64_t taps = f->y.width, pushed = taps * (taps - 1) / 2 + w.r * taps;
     const double conversions = s->raised ? 0 : tess_correlate_frame_conversions(f, tess_f32, w.rows * w.v);

@@ -6,7 +6,6 @@
 #include "ops/correlate/gpu_ring_predict.h"
 
 enum { LINE = FRAME_LINE, SECTOR = 32, UNROLLED = 4, ON_THE_WAY = 8 };
-static const int64_t origin = (int64_t)1 << 40; /* before both arrays: addresses are positive */
 
 /* The names of gpu_flat.cu; elements. */
 typedef struct walk {
@@ -414,8 +413,8 @@ void tess_correlate_predict_flat(const tess_problem *base, tess_gpu_prediction *
     for (int i = 0; i < LINE; i++)
         for (int64_t x = 0; x < tess_ceil_div(s.lanes, s.tile) && in[i] > 0; x++) {
             w.lead = i % 16 / f.in;
-            w.in = origin + i;
-            w.out = origin + i / f.in * f.out;
+            w.in = TESS_GPU_ORIGIN + i;
+            w.out = TESS_GPU_ORIGIN + i / f.in * f.out;
             one_column(&w, x, in[i]);
         }
     for (int b = 0; b < f.batch; b++) { /* results may begin elsewhere in a sector than elements do */

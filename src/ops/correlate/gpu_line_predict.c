@@ -5,7 +5,6 @@
 #include "ops/correlate/gpu_ring_predict.h"
 
 enum { THREADS = LINE_THREADS };
-static const int64_t origin = (int64_t)1 << 40; /* before both arrays: addresses are positive */
 
 /* The names of gpu_line.cu. */
 typedef struct walk {
@@ -77,18 +76,18 @@ static void block(walk *w, int64_t begin, int64_t columns, double times, const d
             int64_t inside[32], ends[32];
             for (int lane = 0; lane < 32; lane++) {
                 const bool near = whole || (x[lane] >= w->v && x[lane] + 2 * w->v <= n);
-                inside[lane] = x[lane] >= 0 && near ? origin + i + x[lane] * w->size : -1;
+                inside[lane] = x[lane] >= 0 && near ? TESS_GPU_ORIGIN + i + x[lane] * w->size : -1;
                 ends[lane] = near ? -1 : x[lane];
             }
             w->times = times * in[i];
             if (w->times > 0) {
                 bring_inside(w, inside);
-                bring_anywhere(w, ends, origin + i);
+                bring_anywhere(w, ends, TESS_GPU_ORIGIN + i);
             }
             w->sum->flops += w->times * lanes * w->flops;
             w->times = times * out[i];
             if (w->times > 0)
-                store(w, x, origin + i);
+                store(w, x, TESS_GPU_ORIGIN + i);
         }
     }
 }

@@ -8,7 +8,6 @@
 #include "ops/correlate/gpu_planes_predict.h"
 
 enum { LINE = FRAME_LINE };
-static const int64_t origin = (int64_t)1 << 40; /* before both arrays: addresses are positive */
 
 typedef struct walk {
     planes_walk planes;
@@ -78,7 +77,7 @@ static void one_tile(walk *w, const planes_of_chunks *all, double tiles) {
     for (int i = 0; i < LINE; i++) {
         r->times = tiles * all->out[i];
         if (r->times > 0)
-            (r->whole ? write_plane : write_odd_plane)(w, origin + i);
+            (r->whole ? write_plane : write_odd_plane)(w, TESS_GPU_ORIGIN + i);
     }
     r->times = tiles * all->turns;
     read_plane(w, f);

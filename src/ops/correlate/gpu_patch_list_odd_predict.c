@@ -9,7 +9,6 @@
 #include "ops/correlate/gpu_ring_predict.h"
 
 enum { SECTOR = 32, VECTOR = 16 /* bytes */, UNROLLED = 4, FAR = 64 /* bytes */ };
-static const int64_t origin = (int64_t)1 << 40; /* before both arrays: addresses are positive */
 
 /* The names of gpu_patch_list_odd.cu; elements. */
 typedef struct walk {
@@ -218,17 +217,18 @@ static void one_kind(walk *w, const tess_gpu_kind *along, const tess_gpu_kind *d
     for (int i = 0; i < SECTOR; i++) {
         w->times = begin[i];
         if (w->times > 0)
-            bring(w, origin + i);
+            bring(w, TESS_GPU_ORIGIN + i);
         for (int64_t warp = 0; warp < w->warps; warp++) {
             if (!is_busy(w, warp))
                 continue;
             w->times = begin[i];
             if (w->times > 0)
-                read_rows(w, warp, origin + i);
+                read_rows(w, warp, TESS_GPU_ORIGIN + i);
             w->sum->flops += w->times * 32 * each;
             w->times = to[i];
             if (w->times > 0)
-                write_rows(w, warp, origin + i + (warp % w->s.across * w->own + w->near) * f->out + warp / w->s.across * w->s.rows * f->y.out_stride);
+                write_rows(w, warp,
+                           TESS_GPU_ORIGIN + i + (warp % w->s.across * w->own + w->near) * f->out + warp / w->s.across * w->s.rows * f->y.out_stride);
         }
     }
 }

@@ -9,7 +9,6 @@
 #include "ops/correlate/gpu_ring_predict.h"
 
 enum { SECTOR = 32, VECTOR = 16 /* bytes */ };
-static const int64_t origin = (int64_t)1 << 40; /* before both arrays: addresses are positive */
 
 /* The names of gpu_patch_list.cu; elements. */
 typedef struct walk {
@@ -101,7 +100,7 @@ static void one_block(walk *w, double times, const double *in, const double *out
     for (int i = 0; i < SECTOR; i++) {
         w->times = times * in[i];
         if (w->times > 0)
-            bring(w, origin + i);
+            bring(w, TESS_GPU_ORIGIN + i);
         for (int64_t warp = 0; warp < w->warps; warp++) {
             const bool busy = is_busy(w, warp, &begins, &row);
             w->times = times * in[i];
@@ -111,7 +110,7 @@ static void one_block(walk *w, double times, const double *in, const double *out
             w->sum->barriers += w->times;
             w->times = times * out[i];
             if (busy && w->times > 0)
-                write_rows(w, origin + i, begins, row);
+                write_rows(w, TESS_GPU_ORIGIN + i, begins, row);
         }
     }
 }

@@ -9,7 +9,6 @@
 #include "ops/correlate/gpu_ring_predict.h"
 
 enum { SECTOR = 32 };
-static const int64_t origin = (int64_t)1 << 40; /* before both arrays: addresses are positive */
 
 /* The names of gpu_patch.cuh, gpu_whole_rows.cuh and gpu_shifted_rows.cuh. */
 typedef struct walk {
@@ -237,10 +236,10 @@ static void predict_warps(walk *w, double each) {
             for (int k = 0; k < SECTOR; k++) {
                 w->times = i.times * j.times * in[k];
                 if (w->times > 0)
-                    (w->whole ? load_whole : load_shifted)(w, origin + k);
+                    (w->whole ? load_whole : load_shifted)(w, TESS_GPU_ORIGIN + k);
                 w->times = i.times * j.times * out[k];
                 if (w->times > 0)
-                    (w->whole ? store_whole : store_shifted)(w, origin + k);
+                    (w->whole ? store_whole : store_shifted)(w, TESS_GPU_ORIGIN + k);
             }
             w->sum->flops += i.times * j.times * (double)f->arrays * each;
         }

@@ -8,7 +8,6 @@
 #include "ops/correlate/gpu_ring_predict.h"
 
 enum { SECTOR = 32, KINDS = 64, VECTOR_BYTES = 16 };
-static const int64_t origin = (int64_t)1 << 40; /* before both arrays: addresses are positive */
 
 /* Arrays of a block, where they begin: the first one modulo a sector. */
 typedef struct arrays {
@@ -48,8 +47,8 @@ static int arrays_of(arrays *list, const tess_correlate_frame *f, int64_t each) 
         for (int64_t a = 0; a < each; a++)
             find_array(f, tess_min64(first + a, f->arrays - 1), &one.in[a], &one.out[a]);
         for (int a = 1; a >= 0; a--) {
-            one.in[a] = origin + one.in[a] - one.in[0] + from_sector(one.in[0]);
-            one.out[a] = origin + one.out[a] - one.out[0] + from_sector(one.out[0]);
+            one.in[a] = TESS_GPU_ORIGIN + one.in[a] - one.in[0] + from_sector(one.in[0]);
+            one.out[a] = TESS_GPU_ORIGIN + one.out[a] - one.out[0] + from_sector(one.out[0]);
         }
         while (k < count && (memcmp(list[k].in, one.in, sizeof one.in) || memcmp(list[k].out, one.out, sizeof one.out)))
             k++;

@@ -5,7 +5,6 @@
 #include "ops/correlate/gpu_planes_predict.h"
 
 enum { LINE = FRAME_LINE };
-static const int64_t origin = (int64_t)1 << 40; /* before both arrays: addresses are positive */
 
 /* ---- planes on their way in: tile_feed of gpu_ring.cuh ---- */
 
@@ -139,7 +138,7 @@ void tess_correlate_planes_bring(planes_walk *w, const planes_of_chunks *all, do
     for (int i = 0; i < LINE; i++) {
         r->times = tiles * all->in[i];
         if (r->times > 0)
-            (r->whole ? copy_plane : copy_odd_plane)(w, origin + i);
+            (r->whole ? copy_plane : copy_odd_plane)(w, TESS_GPU_ORIGIN + i);
     }
     r->times = tiles * all->constant;
     if (r->times > 0)

@@ -9,7 +9,6 @@
 #include "ops/correlate/gpu_triple.h"
 
 enum { LINE = FRAME_LINE };
-static const int64_t origin = (int64_t)1 << 40; /* before both arrays: addresses are positive */
 
 /* The names of gpu_separable3d.cu. */
 typedef struct walk {
@@ -134,7 +133,7 @@ static void one_tile(walk *w, const planes_of_chunks *all, tess_type type, doubl
     for (int i = 0; i < LINE; i++) {
         ring->times = tiles * all->out[i];
         if (ring->times > 0)
-            write_plane(w, origin + i);
+            write_plane(w, TESS_GPU_ORIGIN + i);
     }
     ring->sum->barriers += tiles * (all->turns + all->chunks) * warps;
     const int64_t read = w->place ? workers * (r + ky - 1) : w->planes.rows * w->s.along;

@@ -8,7 +8,6 @@
 #include "ops/correlate/gpu_ring_predict.h"
 
 enum { LINE = FRAME_LINE, MOST_TURN = 4, LATER = 2 /* as in gpu_separable2d.cu */ };
-static const int64_t origin = (int64_t)1 << 40; /* before both arrays: addresses are positive */
 
 /* The names of gpu_separable2d.cu. */
 typedef struct walk {
@@ -105,9 +104,9 @@ static void bring(walk *w, const rows *all, int64_t x, double times) {
     for (int i = 0; i < LINE; i++) {
         w->ring.times = times * all->inside[i];
         if (w->ring.times > 0 && w->s.apart)
-            own_inside(w, x, origin + i);
+            own_inside(w, x, TESS_GPU_ORIGIN + i);
         else if (w->ring.times > 0)
-            tess_correlate_ring_row_inside(&w->ring, x, origin + i);
+            tess_correlate_ring_row_inside(&w->ring, x, TESS_GPU_ORIGIN + i);
     }
     for (int64_t y = 0; y < f->y.m; y += w->s.height)
         for (int64_t turn = 0; turn < turns_of(w, y); turn++) {
@@ -116,7 +115,7 @@ static void bring(walk *w, const rows *all, int64_t x, double times) {
                 int64_t from[MOST_TURN];
                 for (int64_t t = 0; t < w->s.turn; t++) {
                     const int64_t at = tess_correlate_frame_resolve(f, top + t, f->y.n);
-                    from[t] = at < 0 ? -1 : origin + i + at * f->y.in_stride;
+                    from[t] = at < 0 ? -1 : TESS_GPU_ORIGIN + i + at * f->y.in_stride;
                 }
                 w->ring.times = times * w->in[i];
                 if (w->ring.times > 0 && w->s.apart)
@@ -217,9 +216,9 @@ static void one_tile(walk *w, const rows *all, int64_t number, double times) {
     for (int i = 0; i < LINE; i++) {
         w->ring.times = times * all->out[i];
         if (w->ring.times > 0 && w->ring.whole)
-            write_row(w, x, origin + i);
+            write_row(w, x, TESS_GPU_ORIGIN + i);
         else if (w->ring.times > 0)
-            tess_correlate_ring_spread(&w->ring, x, w->s.finished, origin + i);
+            tess_correlate_ring_spread(&w->ring, x, w->s.finished, TESS_GPU_ORIGIN + i);
     }
     w->ring.times = times * (all->turns * (double)w->s.turn - (double)(f->y.m * f->arrays)); /* rows before a strip's first one, and after its last */
     if (!w->ring.whole)

@@ -10,7 +10,6 @@
 #include "ops/correlate/gpu_triple.h"
 
 enum { LINE = FRAME_LINE, R = SHIFTED3D_ROWS, SECTOR = 32, VECTOR = 16 /* bytes */, FAR = 64 };
-static const int64_t origin = (int64_t)1 << 40; /* before both arrays: addresses are positive */
 
 /* The names of gpu_shifted3d.cu. */
 typedef struct walk {
@@ -197,9 +196,9 @@ static void bring(walk *w, const double *places, group along, group down, int64_
     for (int i = 0; i < LINE; i++) {
         w->times = begin[i];
         if (w->times > 0)
-            copy_plane(w, origin + i, z);
+            copy_plane(w, TESS_GPU_ORIGIN + i, z);
         if (w->times > 0 && !w->constant && reaches(w))
-            lay_ghosts(w, origin + i);
+            lay_ghosts(w, TESS_GPU_ORIGIN + i);
     }
 }
 
@@ -218,7 +217,7 @@ static void one_group(walk *w, const planes *all, group along, group down, doubl
     for (int i = 0; i < LINE; i++) {
         w->times = out[i];
         if (w->times > 0)
-            write_plane(w, origin + i);
+            write_plane(w, TESS_GPU_ORIGIN + i);
     }
     for (int64_t thread = 0; thread < w->s.threads; thread++) {
         const int64_t first = w->left + thread % w->s.lanes * w->v;

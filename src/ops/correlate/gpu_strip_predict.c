@@ -6,7 +6,6 @@
 #include "ops/correlate/gpu_ring_predict.h"
 
 enum { LINE = FRAME_LINE };
-static const int64_t origin = (int64_t)1 << 40; /* before both arrays: addresses are positive */
 
 /* ---- a block ---- */
 
@@ -80,15 +79,15 @@ void tess_correlate_strip2d_predict(const tess_correlate_frame *given, tess_type
         for (int i = 0; i < LINE; i++) {
             w.times = n.times * all.inside[i];
             if (w.times > 0)
-                tess_correlate_ring_row_inside(&w, x, origin + i);
+                tess_correlate_ring_row_inside(&w, x, TESS_GPU_ORIGIN + i);
             w.times = n.times * all.beyond[i];
             if (w.times > 0)
-                tess_correlate_ring_rows_anywhere(&w, x, &(int64_t){origin + i}, 1);
+                tess_correlate_ring_rows_anywhere(&w, x, &(int64_t){TESS_GPU_ORIGIN + i}, 1);
             w.times = n.times * all.out[i];
             if (w.times > 0 && whole)
-                write_row(&w, x, origin + i);
+                write_row(&w, x, TESS_GPU_ORIGIN + i);
             else if (w.times > 0)
-                tess_correlate_ring_spread(&w, x, w.tile, origin + i);
+                tess_correlate_ring_spread(&w, x, w.tile, TESS_GPU_ORIGIN + i);
         }
         w.times = n.times * all.constant;
         if (w.times > 0)

@@ -5,7 +5,6 @@
 #include "ops/correlate/gpu_ring_predict.h"
 
 enum { EACH = TILE1D_EACH, PIECE = 64, LONG = 128 };
-static const int64_t origin = (int64_t)1 << 40; /* before both arrays: addresses are positive */
 
 /* The names of gpu_tile1d.cu. */
 typedef struct walk {
@@ -109,12 +108,12 @@ static void predict_tiles(const tess_problem *base, tess_gpu_prediction *out, bo
         for (int i = 0; i < FRAME_LINE; i++) {
             w.times = n.times * in[i];
             if (w.times > 0 && whole && x >= w.pad_left && x + w.wide - w.pad_left <= f.x.n)
-                bring_inside(&w, origin + i + (x - w.pad_left) * f.in);
+                bring_inside(&w, TESS_GPU_ORIGIN + i + (x - w.pad_left) * f.in);
             else if (w.times > 0)
-                bring_anywhere(&w, x - w.pad_left, origin + i);
+                bring_anywhere(&w, x - w.pad_left, TESS_GPU_ORIGIN + i);
             w.times = n.times * results[i];
             if (w.times > 0)
-                take_up(&w, x, origin + i);
+                take_up(&w, x, TESS_GPU_ORIGIN + i);
         }
         w.times = n.times * (double)f.arrays;
         lay_down(&w);

@@ -9,7 +9,6 @@
 #include "ops/correlate/gpu_wide.h"
 
 enum { SECTOR = 32 };
-static const int64_t origin = (int64_t)1 << 40; /* before all arrays: addresses are positive */
 static const tess_correlate_axis single = {1, 1, 0, 0, 1, 0};
 
 /* The names of gpu_wide.cu. */
@@ -159,18 +158,18 @@ static void add_pass(walk *w, const tess_correlate_problem *p) {
         for (int k = 0; k < SECTOR; k++) {
             w->times = i.times * rows[k];
             if (w->times > 0)
-                bring_row(w, i.at * w->wide, origin + k);
+                bring_row(w, i.at * w->wide, TESS_GPU_ORIGIN + k);
             for (tess_gpu_kind j = {0};
                  out[k] > 0 && tess_gpu_next_kind(&j, down, 0, 1, SECTOR / tess_gcd(SECTOR, llabs(w->high * w->y->out_stride)));) {
                 w->times = i.times * j.times * out[k];
-                store(w, j.at * w->high, i.at * w->wide, origin + k);
+                store(w, j.at * w->high, i.at * w->wide, TESS_GPU_ORIGIN + k);
             }
         }
     w->times = blocks * planes * (double)w->rows;
     bring_row(w, 0, -1);
     for (int64_t t = 0; t < (int64_t)planes; t++) {
         w->times = blocks;
-        bring_weights(w, origin + t * w->s.width_y * w->s.width_x * w->size);
+        bring_weights(w, TESS_GPU_ORIGIN + t * w->s.width_y * w->s.width_x * w->size);
     }
     w->times = blocks;
     lay_sums(w);

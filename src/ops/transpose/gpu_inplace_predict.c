@@ -6,7 +6,6 @@
 #include "ops/transpose/gpu_predict.h"
 
 enum { LINE = 128, KINDS = 10, MOST_PLACES = 4 };
-static const int64_t origin = (int64_t)1 << 40; /* before the array: addresses are positive */
 
 static const transpose_problem *of(const tess_problem *problem) { return (const transpose_problem *)problem; }
 
@@ -163,7 +162,7 @@ typedef struct pair_kind {
 
 static void one_pair(walk *w, const transpose_problem *p, int64_t matrix, int64_t i, int64_t j, bool vectors) {
     const int64_t step = p->rows * p->size, down = i * w->side, across = j * w->side;
-    tile upper = {.from_step = step, .to_step = step, .low = origin + matrix * p->rows * step};
+    tile upper = {.from_step = step, .to_step = step, .low = TESS_GPU_ORIGIN + matrix * p->rows * step};
     upper.high = upper.low + p->rows * step;
     upper.from = upper.low + down * step + across * p->size;
     upper.to = upper.low + across * step + down * p->size;
@@ -309,7 +308,7 @@ void tess_transpose_predict_exchange_bands(const tess_problem *base, tess_gpu_pr
     for (int64_t j = 0; j < b.across; j++)
         out->barriers -= (double)(bands_kept(p, &b, j) * p->batch) * warps; /* what is kept waits for nothing */
     for (tess_gpu_kind matrix = {0}; tess_gpu_next_kind(&matrix, p->batch, 0, 0, place);) {
-        tile t = {.from_step = p->columns * p->size, .to_step = p->rows * p->size, .low = origin + matrix.at * all};
+        tile t = {.from_step = p->columns * p->size, .to_step = p->rows * p->size, .low = TESS_GPU_ORIGIN + matrix.at * all};
         t.high = t.low + all;
         for (tess_gpu_kind i = {0}; tess_gpu_next_kind(&i, b.down, 1, 1, alike);)
             for (tess_gpu_kind j = {0}; tess_gpu_next_kind(&j, b.across, 1, 1, alike);) {

@@ -8,7 +8,6 @@
 #include "ops/transpose/gpu_predict.h"
 
 enum { LANES = TRANSPOSE_GPU_LANES, MOST = 4096 };
-static const int64_t origin = (int64_t)1 << 40; /* before both arrays: addresses are positive */
 
 typedef struct walk {
     tess_gpu_prediction *sum;
@@ -199,8 +198,8 @@ void tess_transpose_predict_shifted_matrices(const transpose_gpu_matrices *of, t
         const double matrices = begin.times[place / 32][place % 32];
         if (matrices == 0)
             continue;
-        w.in = origin + place / 32;
-        w.out = origin + place % 32;
+        w.in = TESS_GPU_ORIGIN + place / 32;
+        w.out = TESS_GPU_ORIGIN + place % 32;
         for (tess_gpu_kind i = {0}; tess_gpu_next_kind(&i, tiles_p, 1, 2, 2);)
             for (tess_gpu_kind j = {0}; tess_gpu_next_kind(&j, tiles_q, 1, 3, 1);) {
                 w.times = matrices * i.times * j.times;
@@ -324,8 +323,8 @@ void tess_transpose_predict_joined(const tess_problem *base, tess_gpu_prediction
     out->constant_requests = -1;
     for (int64_t matrix = 0; matrix < m->count; matrix++) {
         int64_t rest = matrix;
-        w.in = origin + p->first[TRANSPOSE_IN];
-        w.out = origin + p->first[TRANSPOSE_OUT];
+        w.in = TESS_GPU_ORIGIN + p->first[TRANSPOSE_IN];
+        w.out = TESS_GPU_ORIGIN + p->first[TRANSPOSE_OUT];
         for (int d = m->ndim - 1; d >= 0; rest /= m->shape[d--]) {
             w.in += rest % m->shape[d] * m->stride[TRANSPOSE_IN][d];
             w.out += rest % m->shape[d] * m->stride[TRANSPOSE_OUT][d];
