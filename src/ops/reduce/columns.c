@@ -33,7 +33,7 @@ static int64_t block_columns(const reduce_problem *p) {
     if (p->kind == REDUCE_VAR)
         columns = 2048;
     else if (p->kind != REDUCE_SUM && p->kind != REDUCE_PROD && !narrow_keys)
-        columns = 1024;
+        columns = tess_min64(4096, (p->kind == REDUCE_COUNT ? 16384 : 8192) / p->in.itemsize);
     if (columns_are_gapless(p))
         columns = width;
     else if (columns_turn(p))
@@ -279,6 +279,11 @@ tess_status tess_reduce_columns(const tess_problem *problem, const tess_run *run
         if (p->kind == REDUCE_VAR && eight->apart[p->in.type]) {
             job.eight = eight->wide[p->in.type];
             job.apart = eight->apart[p->in.type];
+        }
+        if (!job.eight && columns_is_tree(p) && p->kind != REDUCE_PROD && !tess_is_complex(p->in.type)) {
+            job.staged = true;
+            job.eight = eight->sums[REDUCE_PLAIN][p->acc];
+            job.apart = eight->apart[tess_f64];
         }
     }
     job.direct = fold;

@@ -18,6 +18,7 @@ typedef struct reduce_columns {
     void (*deviations)(double *, const char *, const int64_t *, int64_t, int64_t, int64_t, const double *); /* of elements as they lie, or NULL */
     reduce_eight eight, apart; /* eight rows at once of elements as they lie, or NULL */
     bool in_place;             /* rows need neither loading nor mapping, or fold does both */
+    bool staged;               /* eight and apart are of what the elements become (columns_staged.c) */
     int64_t width, out_stride, block, blocks, levels;
     int64_t stride, turned; /* between the columns; when turned is not 0, they are turned into rows of so many bytes first */
     int64_t pieces, span;   /* one block's rows are shared by so many threads, span leaves each */
@@ -89,6 +90,10 @@ void tess_reduce_columns_fold(reduce_columns_worker *w, int64_t begin, int64_t e
 size_t tess_reduce_streams_size(const reduce_problem *p, int64_t block);
 bool tess_reduce_takes_streams(const reduce_columns_worker *w, int64_t n);
 void tess_reduce_fold_streams(const reduce_columns_worker *w, int64_t n, int64_t level);
+
+/* columns_staged.c: `eight` of rows that are converted first. A row that does not exist is w->mapped. */
+void tess_reduce_eight_staged(const reduce_columns_worker *w, reduce_eight eight, void *acc, int merges, const char *const *row,
+                              const char *const *next, int lanes, bool more, const double *mean);
 
 /* columns_narrow.c: bytes of a thread's workspace; a leaf (its sum, or its moments' mean and squared deviations, to row `level`); and where there is no
  * tree all the elements. */

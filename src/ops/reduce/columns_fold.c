@@ -128,7 +128,11 @@ static void fold_eights(const reduce_columns_worker *w, int64_t n, int64_t level
                 eight_rows(w, place + lanes, lanes, 0, n, w->mapped, row[turn ^ 1]);
             else
                 memcpy(row[turn ^ 1], row[turn], sizeof *row);
-            eight(columns_stack_row(w, depth), step, ends ? merges : 0, row[turn], row[turn ^ 1], lanes, from > 0, w->n, w->mean);
+            if (job->staged)
+                tess_reduce_eight_staged(w, eight, columns_stack_row(w, depth), ends ? merges : 0, row[turn], row[turn ^ 1], lanes, from > 0,
+                                         w->mean);
+            else
+                eight(columns_stack_row(w, depth), step, ends ? merges : 0, row[turn], row[turn ^ 1], lanes, from > 0, w->n, w->mean);
         }
         depth -= merges;
     }

@@ -101,7 +101,9 @@ static void greatest(int64_t *restrict best, const int64_t *restrict keys, int64
 
 /* Integer rows as they lie: narrow ones in a type that holds the sum of `most` of them, then into the 64 bits. The loops are functions of their own because only
  * then do the compilers believe that bytes read do not overlap sums written. */
-#define INTEGERS(name, type, part, most)                                                                                                 \
+#define AS_IT_IS(x) (x)
+#define ONE_IF_SET(x) ((x) != 0)
+#define INTEGERS(name, type, part, most, VALUE)                                                                                          \
     TESS_NOINLINE static void four_##name(part *restrict sum, const char *restrict p0, const char *restrict p1, const char *restrict p2, \
                                           const char *restrict p3, int64_t n) {                                                          \
         for (int64_t c = 0; c < n; c++) {                                                                                                \
@@ -109,13 +111,13 @@ static void greatest(int64_t *restrict best, const int64_t *restrict keys, int64
             READ(type, x1, p1 + c * (int64_t)sizeof(type));                                                                              \
             READ(type, x2, p2 + c * (int64_t)sizeof(type));                                                                              \
             READ(type, x3, p3 + c * (int64_t)sizeof(type));                                                                              \
-            sum[c] = (part)(sum[c] + ((part)x0 + (part)x1) + ((part)x2 + (part)x3));                                                     \
+            sum[c] = (part)(sum[c] + ((part)VALUE(x0) + (part)VALUE(x1)) + ((part)VALUE(x2) + (part)VALUE(x3)));                         \
         }                                                                                                                                \
     }                                                                                                                                    \
     TESS_NOINLINE static void one_##name(part *restrict sum, const char *restrict p, int64_t n) {                                        \
         for (int64_t c = 0; c < n; c++) {                                                                                                \
             READ(type, x, p + c * (int64_t)sizeof(type));                                                                                \
-            sum[c] = (part)(sum[c] + (part)x);                                                                                           \
+            sum[c] = (part)(sum[c] + (part)VALUE(x));                                                                                    \
         }                                                                                                                                \
     }                                                                                                                                    \
     static void integers_##name(uint64_t *restrict acc, const char *base, const int64_t *offsets, int64_t rows, int64_t n, bool ahead) { \
@@ -140,13 +142,14 @@ static void greatest(int64_t *restrict best, const int64_t *restrict keys, int64
             }                                                                                                                            \
         }                                                                                                                                \
     }
-INTEGERS(u8, uint8_t, uint16_t, 256)
-INTEGERS(i8, int8_t, int16_t, 256)
-INTEGERS(u16, uint16_t, uint32_t, 32768)
-INTEGERS(i16, int16_t, int32_t, 32768)
-INTEGERS(u32, uint32_t, uint64_t, INT64_MAX / 2)
-INTEGERS(i32, int32_t, uint64_t, INT64_MAX / 2)
-INTEGERS(u64, uint64_t, uint64_t, INT64_MAX / 2)
+INTEGERS(u8, uint8_t, uint16_t, 256, AS_IT_IS)
+INTEGERS(bool, uint8_t, uint16_t, 256, ONE_IF_SET)
+INTEGERS(i8, int8_t, int16_t, 256, AS_IT_IS)
+INTEGERS(u16, uint16_t, uint32_t, 32768, AS_IT_IS)
+INTEGERS(i16, int16_t, int32_t, 32768, AS_IT_IS)
+INTEGERS(u32, uint32_t, uint64_t, INT64_MAX / 2, AS_IT_IS)
+INTEGERS(i32, int32_t, uint64_t, INT64_MAX / 2, AS_IT_IS)
+INTEGERS(u64, uint64_t, uint64_t, INT64_MAX / 2, AS_IT_IS)
 
 #define NANS(name, type)                                                                    \
     static void nans_##name(int64_t *restrict counts, const void *row, int64_t n) {         \
@@ -200,7 +203,8 @@ const reduce_column_kernels TESS_ISA_NAME(tess_reduce_column_kernels) = {
                  [tess_c128] = multiply_c128},
     .greatest = greatest,
     .first_greatest = first_greatest,
-    .integers = {[tess_u8] = integers_u8,
+    .integers = {[tess_bool] = integers_bool,
+                 [tess_u8] = integers_u8,
                  [tess_i8] = integers_i8,
                  [tess_u16] = integers_u16,
                  [tess_i16] = integers_i16,

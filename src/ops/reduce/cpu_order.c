@@ -72,7 +72,7 @@
                 keys[i] = key_##name(u, order);                                                                           \
             }                                                                                                             \
     }
-#define ORDER_ROWS(name, S, U, least)                                                                                                                \
+#define ORDER_ROWS(name, S, U, least, half)                                                                                                          \
     static void lowest_##name(void *best, int64_t n) {                                                                                               \
         S *b = best;                                                                                                                                 \
         for (int64_t c = 0; c < n; c++)                                                                                                              \
@@ -131,7 +131,7 @@
     }                                                                                                                                                \
     static void greatest_rows_##name(void *best, const char *base, const int64_t *offsets, int64_t rows, int64_t n, reduce_order order) {            \
         enum { PART = 512 / sizeof(U) }; /* columns between two looks ahead */                                                                       \
-        const bool plain = !(order.magnitude || order.omit || order.numeric || sizeof(U) == 2);                                                      \
+        const bool plain = !(order.magnitude || order.omit || order.numeric || (half));                                                              \
         for (int64_t r = plain ? eights_##name(best, base, offsets, rows, n, order) : 0; r < rows; r += 4) {                                         \
             const char *p[4];                                                                                                                        \
             for (int64_t k = 0; k < 4; k++)                                                                                                          \
@@ -158,7 +158,7 @@
         enum { PART = 1024 };                                                                                                                        \
         _Alignas(64) S b[PART], at[PART];                                                                                                            \
         const int64_t most = sizeof(S) == 1 ? INT8_MAX : 4096;                                                                                       \
-        const bool usual = order.numeric && !(order.magnitude || order.omit || sizeof(U) == 2);                                                      \
+        const bool usual = order.numeric && !(order.magnitude || order.omit || (half));                                                              \
         for (int64_t first = 0, m; first < rows; first += m) {                                                                                       \
             m = tess_min64(most, rows - first);                                                                                                      \
             for (int64_t from = 0; from < n; from += PART) {                                                                                         \
@@ -209,19 +209,19 @@ PLACE_OF(u64, int64_t, uint64_t, uint64_t)
 PLACE_OF(i64, int64_t, uint64_t, int64_t)
 PLACE_OF(f32, int32_t, uint32_t, float)
 PLACE_OF(f64, int64_t, uint64_t, double)
-ORDER_ROWS(bool, int8_t, uint8_t, INT8_MIN)
-ORDER_ROWS(u8, int8_t, uint8_t, INT8_MIN)
-ORDER_ROWS(i8, int8_t, uint8_t, INT8_MIN)
-ORDER_ROWS(u16, int16_t, uint16_t, INT16_MIN)
-ORDER_ROWS(i16, int16_t, uint16_t, INT16_MIN)
-ORDER_ROWS(u32, int32_t, uint32_t, INT32_MIN)
-ORDER_ROWS(i32, int32_t, uint32_t, INT32_MIN)
-ORDER_ROWS(u64, int64_t, uint64_t, INT64_MIN)
-ORDER_ROWS(i64, int64_t, uint64_t, INT64_MIN)
-ORDER_ROWS(f16, int16_t, uint16_t, INT16_MIN)
-ORDER_ROWS(bf16, int16_t, uint16_t, INT16_MIN)
-ORDER_ROWS(f32, int32_t, uint32_t, INT32_MIN)
-ORDER_ROWS(f64, int64_t, uint64_t, INT64_MIN)
+ORDER_ROWS(bool, int8_t, uint8_t, INT8_MIN, false)
+ORDER_ROWS(u8, int8_t, uint8_t, INT8_MIN, false)
+ORDER_ROWS(i8, int8_t, uint8_t, INT8_MIN, false)
+ORDER_ROWS(u16, int16_t, uint16_t, INT16_MIN, false)
+ORDER_ROWS(i16, int16_t, uint16_t, INT16_MIN, false)
+ORDER_ROWS(u32, int32_t, uint32_t, INT32_MIN, false)
+ORDER_ROWS(i32, int32_t, uint32_t, INT32_MIN, false)
+ORDER_ROWS(u64, int64_t, uint64_t, INT64_MIN, false)
+ORDER_ROWS(i64, int64_t, uint64_t, INT64_MIN, false)
+ORDER_ROWS(f16, int16_t, uint16_t, INT16_MIN, true)
+ORDER_ROWS(bf16, int16_t, uint16_t, INT16_MIN, true)
+ORDER_ROWS(f32, int32_t, uint32_t, INT32_MIN, false)
+ORDER_ROWS(f64, int64_t, uint64_t, INT64_MIN, false)
 
 /* The elements of one width count alike but for the sign bit and where NaNs begin; a counter of the same width needs no widening, so rounds are as
  * many as it can count. A comparison of vectors gives -1. mask drops the sign. */
@@ -250,44 +250,66 @@ ORDER_ROWS(f64, int64_t, uint64_t, INT64_MIN)
                 }                                                                                  \
         }                                                                                          \
     }
-#define COUNT_ROWS(name, U, mask, is_nan)                                                                                                  \
-    TESS_NOINLINE static void zeros_of_##name(U *restrict zero, const char *restrict p, int64_t n) {                                       \
-        for (int64_t c = 0; c < n; c++) {                                                                                                  \
-            READ(U, p, c, (int64_t)sizeof(U));                                                                                             \
-            zero[c] = (U)(zero[c] + ((u & (U)(mask)) == 0));                                                                               \
-        }                                                                                                                                  \
-    }                                                                                                                                      \
-    TESS_NOINLINE static void nans_of_##name(U *restrict nan, const char *restrict p, int64_t n) {                                         \
-        for (int64_t c = 0; c < n; c++) {                                                                                                  \
-            READ(U, p, c, (int64_t)sizeof(U));                                                                                             \
-            nan[c] = (U)(nan[c] + (is_nan));                                                                                               \
-        }                                                                                                                                  \
-    }                                                                                                                                      \
-    static void count_rows_##name(int64_t *restrict zeros, int64_t *restrict nans, const char *base, const int64_t *offsets, int64_t rows, \
-                                  int64_t n, bool omit) {                                                                                  \
-        enum { PART = 1024 };                                                                                                              \
-        _Alignas(64) U zero[PART], nan[PART];                                                                                              \
-        const int64_t most = sizeof(U) == 1 ? 192 : 4096;                                                                                  \
-        for (int64_t first = 0, m; first < rows; first += m) {                                                                             \
-            m = tess_min64(most, rows - first);                                                                                            \
-            for (int64_t from = 0; from < n; from += PART) {                                                                               \
-                const int64_t width = tess_min64(PART, n - from), skip = from * (int64_t)sizeof(U);                                        \
-                memset(zero, 0, sizeof zero);                                                                                              \
-                memset(nan, 0, sizeof nan);                                                                                                \
-                for (int64_t r = first; r < first + m; r++) {                                                                              \
-                    if (r + 4 < first + m)                                                                                                 \
-                        for (int64_t line = 0; line < width * (int64_t)sizeof(U); line += 64)                                              \
-                            tess_prefetch_l2(base + offsets[r + 4] + skip + line);                                                         \
-                    zeros_of_##name(zero, base + offsets[r] + skip, width);                                                                \
-                    if (omit)                                                                                                              \
-                        nans_of_##name(nan, base + offsets[r] + skip, width);                                                              \
-                }                                                                                                                          \
-                for (int64_t c = 0; c < width; c++) {                                                                                      \
-                    zeros[from + c] += (int64_t)zero[c];                                                                                   \
-                    nans[from + c] += (int64_t)nan[c];                                                                                     \
-                }                                                                                                                          \
-            }                                                                                                                              \
-        }                                                                                                                                  \
+#define COUNT_ROWS(name, U, mask, is_nan)                                                                                                           \
+    /* A vector of columns of R rows, or what is left of one, on top of what was counted. */                                                        \
+    TESS_INLINE void zeros_at_##name(U *zero, U *nan, const char *const *p, int64_t at, const int R, const int64_t bytes, const bool nans_too) {    \
+        typedef U vector __attribute__((vector_size(TESS_VECTOR_BYTES)));                                                                           \
+        vector z, q = {0};                                                                                                                          \
+        memcpy(&z, (char *)zero + at, sizeof z);                                                                                                    \
+        if (nans_too)                                                                                                                               \
+            memcpy(&q, (char *)nan + at, sizeof q);                                                                                                 \
+        TESS_UNROLL for (int k = 0; k < R; k++) {                                                                                                   \
+            vector u = {0};                                                                                                                         \
+            memcpy(&u, p[k] + at, (size_t)bytes);                                                                                                   \
+            z -= (vector)((u & (U)(mask)) == 0);                                                                                                    \
+            if (nans_too)                                                                                                                           \
+                q -= (vector)(is_nan);                                                                                                              \
+        }                                                                                                                                           \
+        memcpy((char *)zero + at, &z, sizeof z);                                                                                                    \
+        if (nans_too)                                                                                                                               \
+            memcpy((char *)nan + at, &q, sizeof q);                                                                                                 \
+    }                                                                                                                                               \
+    /* R rows, 8 or 1. */                                                                                                                           \
+    TESS_INLINE void zeros_of_##name(U *zero, U *nan, const char *const *p, const char *const *next, const int R, int64_t n, const bool nans_too) { \
+        const int64_t bytes = n * (int64_t)sizeof(U), whole = bytes / TESS_VECTOR_BYTES * TESS_VECTOR_BYTES;                                        \
+        for (int64_t line = 0; R == 1 && next[0] != p[0] && line < bytes; line += 64)                                                               \
+            tess_prefetch_l2(next[0] + line);                                                                                                       \
+        for (int64_t at = 0; at < whole; at += TESS_VECTOR_BYTES) {                                                                                 \
+            if (R == EIGHT_ROWS)                                                                                                                    \
+                reduce_ask_eight(p, next, at, bytes);                                                                                               \
+            zeros_at_##name(zero, nan, p, at, R, TESS_VECTOR_BYTES, nans_too);                                                                      \
+        }                                                                                                                                           \
+        if (whole < bytes)                                                                                                                          \
+            zeros_at_##name(zero, nan, p, whole, R, bytes - whole, nans_too);                                                                       \
+    }                                                                                                                                               \
+    static void count_rows_##name(int64_t *restrict zeros, int64_t *restrict nans, const char *base, const int64_t *offsets, int64_t rows,          \
+                                  int64_t n, bool omit) {                                                                                           \
+        enum { PART = 16384 / sizeof(U) };                                                                                                          \
+        _Alignas(64) U zero[PART], nan[PART];                                                                                                       \
+        const int64_t most = sizeof(U) == 1 ? 192 : 4096;                                                                                           \
+        for (int64_t first = 0, m; first < rows; first += m) {                                                                                      \
+            m = tess_min64(most, rows - first);                                                                                                     \
+            for (int64_t from = 0; from < n; from += PART) {                                                                                        \
+                const int64_t width = tess_min64(PART, n - from);                                                                                   \
+                const char *at = base + from * (int64_t)sizeof(U);                                                                                  \
+                memset(zero, 0, sizeof zero);                                                                                                       \
+                memset(nan, 0, sizeof nan);                                                                                                         \
+                for (int64_t r = first, taken; r < first + m; r += taken) {                                                                         \
+                    const char *p[EIGHT_ROWS], *next[EIGHT_ROWS];                                                                                   \
+                    taken = reduce_eight_rows(p, next, at, offsets, r, first + m, width * (int64_t)sizeof(U));                                      \
+                    if (taken == 1)                                                                                                                 \
+                        zeros_of_##name(zero, nan, p, next, 1, width, omit);                                                                        \
+                    else if (omit)                                                                                                                  \
+                        zeros_of_##name(zero, nan, p, next, EIGHT_ROWS, width, true);                                                               \
+                    else                                                                                                                            \
+                        zeros_of_##name(zero, nan, p, next, EIGHT_ROWS, width, false);                                                              \
+                }                                                                                                                                   \
+                for (int64_t c = 0; c < width; c++) {                                                                                               \
+                    zeros[from + c] += (int64_t)zero[c];                                                                                            \
+                    nans[from + c] += (int64_t)nan[c];                                                                                              \
+                }                                                                                                                                   \
+            }                                                                                                                                       \
+        }                                                                                                                                           \
     }
 #define COUNT(name, U, mask, is_nan)                                                                                      \
     COUNT_LOOP(count_zeros_##name, U, mask, is_nan, false)                                                                \

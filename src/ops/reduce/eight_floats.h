@@ -10,11 +10,35 @@
 
 #include <math.h>
 
+#include "core/maker.h"
 #include "ops/reduce/extremes.h"
 #include "ops/reduce/keys.h"
 #include "simd/most.h"
 
 enum { EIGHT_ROWS = 8 };
+
+/* Eight rows of so many bytes from row r on of those before `end`, or one. next: the eight after them, where all of them are rows, else the same ones; of one row the
+ * fourth after it. Rows of up to 8 KiB that follow each other are the quicker one by one: they are one run of memory. */
+TESS_INLINE int64_t reduce_eight_rows(const char **p, const char **next, const char *base, const int64_t *offsets, int64_t r, int64_t end,
+                                      int64_t bytes) {
+    enum { SHORT = 8192, AHEAD_OF_ONE = 4 };
+    const bool eight = bytes > SHORT && r + EIGHT_ROWS <= end;
+    const int64_t taken = eight ? EIGHT_ROWS : 1, ahead = eight ? EIGHT_ROWS : AHEAD_OF_ONE, further = r + taken + ahead <= end ? ahead : 0;
+    for (int k = 0; k < taken; k++) {
+        p[k] = base + offsets[r + k];
+        next[k] = base + offsets[r + k + further];
+    }
+    return taken;
+}
+
+/* At byte `at` of eight rows of so many bytes: their lines some way on are asked for, in the end the first ones of the next rows (cpu_eight.c). */
+TESS_INLINE void reduce_ask_eight(const char *const *p, const char *const *next, int64_t at, int64_t bytes) {
+    if (at % 64 != 0)
+        return;
+    const int64_t near = tess_min64(bytes, tess_cpu_keeps_few_places() ? 1024 : 2048), own = bytes - near;
+    for (int k = 0; k < EIGHT_ROWS; k++)
+        tess_prefetch_l2(at < own ? p[k] + at + near : next[k] + (at - own));
+}
 
 #if defined(__AVX512F__)
 TESS_INLINE v_i32 v_f32_place(v_i32 at, v_f32 x, v_f32 best, bool smallest, v_i32 number) {
