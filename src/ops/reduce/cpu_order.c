@@ -3,12 +3,9 @@
 #include <string.h>
 
 #include "core/maker.h"
+#include "ops/reduce/counts.h"
 #include "ops/reduce/eight_floats.h"
 #include "ops/reduce/places.h"
-
-#define READ(U, p, i, stride) \
-    U u;                      \
-    memcpy(&u, (const char *)(p) + (i) * (stride), sizeof u)
 
 /* Orders that are known when this is compiled are the quicker, but for 16 bits, where gcc 12 then gives up on vectors. */
 #define ORDER(name, S, U, lowest)                                                                                         \
@@ -72,123 +69,139 @@
                 keys[i] = key_##name(u, order);                                                                           \
             }                                                                                                             \
     }
-#define ORDER_ROWS(name, S, U, least, half)                                                                                                          \
-    static void lowest_##name(void *best, int64_t n) {                                                                                               \
-        S *b = best;                                                                                                                                 \
-        for (int64_t c = 0; c < n; c++)                                                                                                              \
-            b[c] = least;                                                                                                                            \
-    }                                                                                                                                                \
-    static void widen_##name(int64_t *restrict keys, const void *best, int64_t n) {                                                                  \
-        const S *b = best;                                                                                                                           \
-        for (int64_t c = 0; c < n; c++)                                                                                                              \
-            keys[c] = b[c];                                                                                                                          \
-    }                                                                                                                                                \
-    TESS_INLINE void four_##name(S *restrict b, const char *restrict p0, const char *restrict p1, const char *restrict p2, const char *restrict p3,  \
-                                 int64_t n, const reduce_order order) {                                                                              \
-        for (int64_t c = 0; c < n; c++) {                                                                                                            \
-            U u[4];                                                                                                                                  \
-            memcpy(&u[0], p0 + c * (int64_t)sizeof(U), sizeof(U));                                                                                   \
-            memcpy(&u[1], p1 + c * (int64_t)sizeof(U), sizeof(U));                                                                                   \
-            memcpy(&u[2], p2 + c * (int64_t)sizeof(U), sizeof(U));                                                                                   \
-            memcpy(&u[3], p3 + c * (int64_t)sizeof(U), sizeof(U));                                                                                   \
-            S x = key_##name(u[0], order), y = key_##name(u[1], order), z = key_##name(u[2], order), w = key_##name(u[3], order);                    \
-            x = x > y ? x : y;                                                                                                                       \
-            z = z > w ? z : w;                                                                                                                       \
-            x = x > z ? x : z;                                                                                                                       \
-            b[c] = x > b[c] ? x : b[c];                                                                                                              \
-        }                                                                                                                                            \
-    }                                                                                                                                                \
-    TESS_INLINE void first_##name(S *restrict b, S *restrict at, const char *restrict p, int64_t n, S number, const reduce_order order) {            \
-        for (int64_t c = 0; c < n; c++) {                                                                                                            \
-            READ(U, p, c, (int64_t)sizeof(U));                                                                                                       \
-            const S x = key_##name(u, order), before = b[c], place = at[c];                                                                          \
-            at[c] = x > before ? number : place;                                                                                                     \
-            b[c] = x > before ? x : before;                                                                                                          \
-        }                                                                                                                                            \
-    }                                                                                                                                                \
+#define ORDER_ROWS(name, S, U, least, half)                                                                                                         \
+    static void lowest_##name(void *best, int64_t n) {                                                                                              \
+        S *b = best;                                                                                                                                \
+        for (int64_t c = 0; c < n; c++)                                                                                                             \
+            b[c] = least;                                                                                                                           \
+    }                                                                                                                                               \
+    static void widen_##name(int64_t *restrict keys, const void *best, int64_t n) {                                                                 \
+        const S *b = best;                                                                                                                          \
+        for (int64_t c = 0; c < n; c++)                                                                                                             \
+            keys[c] = b[c];                                                                                                                         \
+    }                                                                                                                                               \
+    TESS_INLINE void four_##name(S *restrict b, const char *restrict p0, const char *restrict p1, const char *restrict p2, const char *restrict p3, \
+                                 int64_t n, const reduce_order order) {                                                                             \
+        for (int64_t c = 0; c < n; c++) {                                                                                                           \
+            U u[4];                                                                                                                                 \
+            memcpy(&u[0], p0 + c * (int64_t)sizeof(U), sizeof(U));                                                                                  \
+            memcpy(&u[1], p1 + c * (int64_t)sizeof(U), sizeof(U));                                                                                  \
+            memcpy(&u[2], p2 + c * (int64_t)sizeof(U), sizeof(U));                                                                                  \
+            memcpy(&u[3], p3 + c * (int64_t)sizeof(U), sizeof(U));                                                                                  \
+            S x = key_##name(u[0], order), y = key_##name(u[1], order), z = key_##name(u[2], order), w = key_##name(u[3], order);                   \
+            x = x > y ? x : y;                                                                                                                      \
+            z = z > w ? z : w;                                                                                                                      \
+            x = x > z ? x : z;                                                                                                                      \
+            b[c] = x > b[c] ? x : b[c];                                                                                                             \
+        }                                                                                                                                           \
+    }                                                                                                                                               \
+    TESS_INLINE void first_##name(S *restrict b, S *restrict at, const char *restrict p0, const char *restrict p1, const char *restrict p2,         \
+                                  const char *restrict p3, int64_t n, S number, const reduce_order order) {                                         \
+        for (int64_t c = 0; c < n; c++) {                                                                                                           \
+            U u[4];                                                                                                                                 \
+            memcpy(&u[0], p0 + c * (int64_t)sizeof(U), sizeof(U));                                                                                  \
+            memcpy(&u[1], p1 + c * (int64_t)sizeof(U), sizeof(U));                                                                                  \
+            memcpy(&u[2], p2 + c * (int64_t)sizeof(U), sizeof(U));                                                                                  \
+            memcpy(&u[3], p3 + c * (int64_t)sizeof(U), sizeof(U));                                                                                  \
+            const S x = key_##name(u[0], order), y = key_##name(u[1], order), z = key_##name(u[2], order), w = key_##name(u[3], order);             \
+            S best = b[c], place = at[c];                                                                                                           \
+            place = x > best ? number : place;                                                                                                      \
+            best = x > best ? x : best;                                                                                                             \
+            place = y > best ? (S)(number + 1) : place;                                                                                             \
+            best = y > best ? y : best;                                                                                                             \
+            place = z > best ? (S)(number + 2) : place;                                                                                             \
+            best = z > best ? z : best;                                                                                                             \
+            place = w > best ? (S)(number + 3) : place;                                                                                             \
+            b[c] = w > best ? w : best;                                                                                                             \
+            at[c] = place;                                                                                                                          \
+        }                                                                                                                                           \
+    }                                                                                                                                               \
     /* Functions of their own, because only then do the compilers believe that what is read does not overlap what is written; the usual orders as \
-     * constants. */  \
-    TESS_NOINLINE static void four_##name##_least(S *restrict b, const char *restrict p0, const char *restrict p1, const char *restrict p2,          \
-                                                  const char *restrict p3, int64_t n) {                                                              \
-        four_##name(b, p0, p1, p2, p3, n, (reduce_order){.smallest = true});                                                                         \
-    }                                                                                                                                                \
-    TESS_NOINLINE static void four_##name##_most(S *restrict b, const char *restrict p0, const char *restrict p1, const char *restrict p2,           \
-                                                 const char *restrict p3, int64_t n) {                                                               \
-        four_##name(b, p0, p1, p2, p3, n, (reduce_order){.smallest = false});                                                                        \
-    }                                                                                                                                                \
-    TESS_NOINLINE static void four_##name##_other(S *restrict b, const char *restrict p0, const char *restrict p1, const char *restrict p2,          \
-                                                  const char *restrict p3, int64_t n, reduce_order order) {                                          \
-        four_##name(b, p0, p1, p2, p3, n, order);                                                                                                    \
-    }                                                                                                                                                \
-    TESS_NOINLINE static void first_##name##_least(S *restrict b, S *restrict at, const char *restrict p, int64_t n, S number) {                     \
-        first_##name(b, at, p, n, number, (reduce_order){.smallest = true, .numeric = true});                                                        \
-    }                                                                                                                                                \
-    TESS_NOINLINE static void first_##name##_most(S *restrict b, S *restrict at, const char *restrict p, int64_t n, S number) {                      \
-        first_##name(b, at, p, n, number, (reduce_order){.numeric = true});                                                                          \
-    }                                                                                                                                                \
-    TESS_NOINLINE static void first_##name##_other(S *restrict b, S *restrict at, const char *restrict p, int64_t n, S number, reduce_order order) { \
-        first_##name(b, at, p, n, number, order);                                                                                                    \
-    }                                                                                                                                                \
-    static void greatest_rows_##name(void *best, const char *base, const int64_t *offsets, int64_t rows, int64_t n, reduce_order order) {            \
-        enum { PART = 512 / sizeof(U) }; /* columns between two looks ahead */                                                                       \
-        const bool plain = !(order.magnitude || order.omit || order.numeric || (half));                                                              \
-        for (int64_t r = plain ? eights_##name(best, base, offsets, rows, n, order) : 0; r < rows; r += 4) {                                         \
-            const char *p[4];                                                                                                                        \
-            for (int64_t k = 0; k < 4; k++)                                                                                                          \
-                p[k] = base + offsets[tess_min64(r + k, rows - 1)]; /* the last one again changes nothing */                                         \
-            const int64_t ahead = r + 8 <= rows && !order.cached ? offsets[r + 4] - offsets[r] : 0;                                                  \
-            for (int64_t c = 0; c < n; c += PART) {                                                                                                  \
-                const int64_t m = tess_min64(PART, n - c), at = c * (int64_t)sizeof(U);                                                              \
-                S *b = (S *)best + c;                                                                                                                \
-                for (int64_t line = 0; ahead != 0 && line < 512; line += 64)                                                                         \
-                    for (int k = 0; k < 4; k++)                                                                                                      \
-                        tess_prefetch_l2(p[k] + at + ahead + line);                                                                                  \
-                if (!plain)                                                                                                                          \
-                    four_##name##_other(b, p[0] + at, p[1] + at, p[2] + at, p[3] + at, m, order);                                                    \
-                else if (order.smallest)                                                                                                             \
-                    four_##name##_least(b, p[0] + at, p[1] + at, p[2] + at, p[3] + at, m);                                                           \
-                else                                                                                                                                 \
-                    four_##name##_most(b, p[0] + at, p[1] + at, p[2] + at, p[3] + at, m);                                                            \
-            }                                                                                                                                        \
-        }                                                                                                                                            \
-    }                                                                                                                                                \
-    /* A few rows in keys and numbers of their own width, which fill vectors; then into the 64 bits. */                                              \
-    static void first_rows_##name(int64_t *restrict best, int64_t *restrict index, const char *base, const int64_t *offsets, int64_t rows,           \
-                                  int64_t n, reduce_order order, int64_t number) {                                                                   \
-        enum { PART = 1024 };                                                                                                                        \
-        _Alignas(64) S b[PART], at[PART];                                                                                                            \
-        const int64_t most = sizeof(S) == 1 ? INT8_MAX : 4096;                                                                                       \
-        const bool usual = order.numeric && !(order.magnitude || order.omit || (half));                                                              \
-        for (int64_t first = 0, m; first < rows; first += m) {                                                                                       \
-            m = tess_min64(most, rows - first);                                                                                                      \
-            for (int64_t from = 0; from < n; from += PART) {                                                                                         \
-                const int64_t width = tess_min64(PART, n - from), skip = from * (int64_t)sizeof(U);                                                  \
-                lowest_##name(b, width); /* no key is lower, so that row 0 stands where nothing beats it */                                          \
-                memset(at, 0, sizeof at);                                                                                                            \
-                const int64_t quick = usual ? width / (TESS_VECTOR_BYTES / (int)sizeof(U)) * (TESS_VECTOR_BYTES / (int)sizeof(U)) : 0;               \
-                const int64_t done = quick > 0 ? first_eights_##name(b, at, base + skip, offsets + first, m, quick, order) : 0;                      \
-                for (int64_t r = 0; r < m; r++) {                                                                                                    \
-                    const int64_t c = r < done ? quick : 0, w = width - c;                                                                           \
-                    const char *p = base + offsets[first + r] + skip + c * (int64_t)sizeof(U);                                                       \
-                    if (w == 0)                                                                                                                      \
-                        continue;                                                                                                                    \
-                    if (r + 4 < m && c == 0 && !order.cached)                                                                                        \
-                        for (int64_t line = 0; line < width * (int64_t)sizeof(U); line += 64)                                                        \
-                            tess_prefetch_l2(base + offsets[first + r + 4] + skip + line);                                                           \
-                    if (!usual)                                                                                                                      \
-                        first_##name##_other(b + c, at + c, p, w, (S)r, order);                                                                      \
-                    else if (order.smallest)                                                                                                         \
-                        first_##name##_least(b + c, at + c, p, w, (S)r);                                                                             \
-                    else                                                                                                                             \
-                        first_##name##_most(b + c, at + c, p, w, (S)r);                                                                              \
-                }                                                                                                                                    \
-                for (int64_t c = 0; c < width; c++) {                                                                                                \
-                    const bool better = (b[c] > best[from + c]) | (index[from + c] < 0);                                                             \
-                    best[from + c] = better ? b[c] : best[from + c];                                                                                 \
-                    index[from + c] = better ? number + first + at[c] : index[from + c];                                                             \
-                }                                                                                                                                    \
-            }                                                                                                                                        \
-        }                                                                                                                                            \
+     * constants. */ \
+    TESS_NOINLINE static void four_##name##_least(S *restrict b, const char *restrict p0, const char *restrict p1, const char *restrict p2,         \
+                                                  const char *restrict p3, int64_t n) {                                                             \
+        four_##name(b, p0, p1, p2, p3, n, (reduce_order){.smallest = true});                                                                        \
+    }                                                                                                                                               \
+    TESS_NOINLINE static void four_##name##_most(S *restrict b, const char *restrict p0, const char *restrict p1, const char *restrict p2,          \
+                                                 const char *restrict p3, int64_t n) {                                                              \
+        four_##name(b, p0, p1, p2, p3, n, (reduce_order){.smallest = false});                                                                       \
+    }                                                                                                                                               \
+    TESS_NOINLINE static void four_##name##_other(S *restrict b, const char *restrict p0, const char *restrict p1, const char *restrict p2,         \
+                                                  const char *restrict p3, int64_t n, reduce_order order) {                                         \
+        four_##name(b, p0, p1, p2, p3, n, order);                                                                                                   \
+    }                                                                                                                                               \
+    TESS_NOINLINE static void first_##name##_least(S *restrict b, S *restrict at, const char *const *p, int64_t n, S number) {                      \
+        first_##name(b, at, p[0], p[1], p[2], p[3], n, number, (reduce_order){.smallest = true, .numeric = true});                                  \
+    }                                                                                                                                               \
+    TESS_NOINLINE static void first_##name##_most(S *restrict b, S *restrict at, const char *const *p, int64_t n, S number) {                       \
+        first_##name(b, at, p[0], p[1], p[2], p[3], n, number, (reduce_order){.numeric = true});                                                    \
+    }                                                                                                                                               \
+    TESS_NOINLINE static void first_##name##_other(S *restrict b, S *restrict at, const char *const *p, int64_t n, S number, reduce_order order) {  \
+        first_##name(b, at, p[0], p[1], p[2], p[3], n, number, order);                                                                              \
+    }                                                                                                                                               \
+    static void greatest_rows_##name(void *best, const char *base, const int64_t *offsets, int64_t rows, int64_t n, reduce_order order) {           \
+        enum { PART = 512 / sizeof(U) }; /* columns between two looks ahead */                                                                      \
+        const bool plain = !(order.magnitude || order.omit || order.numeric || (half));                                                             \
+        for (int64_t r = plain ? eights_##name(best, base, offsets, rows, n, order) : 0; r < rows; r += 4) {                                        \
+            const char *p[4];                                                                                                                       \
+            for (int64_t k = 0; k < 4; k++)                                                                                                         \
+                p[k] = base + offsets[tess_min64(r + k, rows - 1)]; /* the last one again changes nothing */                                        \
+            const int64_t ahead = r + 8 <= rows && !order.cached ? offsets[r + 4] - offsets[r] : 0;                                                 \
+            for (int64_t c = 0; c < n; c += PART) {                                                                                                 \
+                const int64_t m = tess_min64(PART, n - c), at = c * (int64_t)sizeof(U);                                                             \
+                S *b = (S *)best + c;                                                                                                               \
+                for (int64_t line = 0; ahead != 0 && line < 512; line += 64)                                                                        \
+                    for (int k = 0; k < 4; k++)                                                                                                     \
+                        tess_prefetch_l2(p[k] + at + ahead + line);                                                                                 \
+                if (!plain)                                                                                                                         \
+                    four_##name##_other(b, p[0] + at, p[1] + at, p[2] + at, p[3] + at, m, order);                                                   \
+                else if (order.smallest)                                                                                                            \
+                    four_##name##_least(b, p[0] + at, p[1] + at, p[2] + at, p[3] + at, m);                                                          \
+                else                                                                                                                                \
+                    four_##name##_most(b, p[0] + at, p[1] + at, p[2] + at, p[3] + at, m);                                                           \
+            }                                                                                                                                       \
+        }                                                                                                                                           \
+    }                                                                                                                                               \
+    /* A few rows in keys and numbers of their own width, which fill vectors; then into the 64 bits. */                                             \
+    static void first_rows_##name(int64_t *restrict best, int64_t *restrict index, const char *base, const int64_t *offsets, int64_t rows,          \
+                                  int64_t n, reduce_order order, int64_t number) {                                                                  \
+        enum { PART = 1024 };                                                                                                                       \
+        _Alignas(64) S b[PART], at[PART];                                                                                                           \
+        const int64_t most = sizeof(S) == 1 ? INT8_MAX : 4096;                                                                                      \
+        const bool usual = order.numeric && !(order.magnitude || order.omit || (half));                                                             \
+        for (int64_t first = 0, m; first < rows; first += m) {                                                                                      \
+            m = tess_min64(most, rows - first);                                                                                                     \
+            for (int64_t from = 0; from < n; from += PART) {                                                                                        \
+                const int64_t width = tess_min64(PART, n - from), skip = from * (int64_t)sizeof(U);                                                 \
+                lowest_##name(b, width); /* no key is lower, so that row 0 stands where nothing beats it */                                         \
+                memset(at, 0, sizeof at);                                                                                                           \
+                const int64_t quick = usual ? width / (TESS_VECTOR_BYTES / (int)sizeof(U)) * (TESS_VECTOR_BYTES / (int)sizeof(U)) : 0;              \
+                const int64_t done = quick > 0 ? first_eights_##name(b, at, base + skip, offsets + first, m, quick, order) : 0;                     \
+                for (int64_t r = 0; r < m; r += 4) { /* the last rows again change nothing; nor do those that are done */                           \
+                    const int64_t c = r + 4 <= done ? quick : 0, w = width - c, from_row = tess_max64(0, tess_min64(r, m - 4));                     \
+                    const char *p[4];                                                                                                               \
+                    if (w == 0)                                                                                                                     \
+                        continue;                                                                                                                   \
+                    for (int64_t k = 0; k < 4; k++)                                                                                                 \
+                        p[k] = base + offsets[first + tess_min64(from_row + k, m - 1)] + skip + c * (int64_t)sizeof(U);                             \
+                    if (r + 8 <= m && c == 0 && !order.cached)                                                                                      \
+                        for (int64_t line = 0; line < width * (int64_t)sizeof(U); line += 64)                                                       \
+                            for (int k = 0; k < 4; k++)                                                                                             \
+                                tess_prefetch_l2(base + offsets[first + r + 4 + k] + skip + line);                                                  \
+                    if (!usual)                                                                                                                     \
+                        first_##name##_other(b + c, at + c, p, w, (S)from_row, order);                                                              \
+                    else if (order.smallest)                                                                                                        \
+                        first_##name##_least(b + c, at + c, p, w, (S)from_row);                                                                     \
+                    else                                                                                                                            \
+                        first_##name##_most(b + c, at + c, p, w, (S)from_row);                                                                      \
+                }                                                                                                                                   \
+                for (int64_t c = 0; c < width; c++) {                                                                                               \
+                    const bool better = (b[c] > best[from + c]) | (index[from + c] < 0);                                                            \
+                    best[from + c] = better ? b[c] : best[from + c];                                                                                \
+                    index[from + c] = better ? number + first + at[c] : index[from + c];                                                            \
+                }                                                                                                                                   \
+            }                                                                                                                                       \
+        }                                                                                                                                           \
     }
 ORDER(bool, int8_t, uint8_t, INT8_MIN)
 ORDER(u8, int8_t, uint8_t, INT8_MIN)
@@ -222,139 +235,6 @@ ORDER_ROWS(f16, int16_t, uint16_t, INT16_MIN, true)
 ORDER_ROWS(bf16, int16_t, uint16_t, INT16_MIN, true)
 ORDER_ROWS(f32, int32_t, uint32_t, INT32_MIN, false)
 ORDER_ROWS(f64, int64_t, uint64_t, INT64_MIN, false)
-
-/* The elements of one width count alike but for the sign bit and where NaNs begin; a counter of the same width needs no widening, so rounds are as
- * many as it can count. A comparison of vectors gives -1. mask drops the sign. */
-#define COUNT_LOOP(name, U, mask, is_nan, nans_too)                                                \
-    TESS_NOINLINE static void name(const char *p, int64_t rounds, int64_t *zeros, int64_t *nans) { \
-        typedef U vector __attribute__((vector_size(TESS_VECTOR_BYTES)));                          \
-        const bool ahead = tess_cpu_asks_ahead();                                                  \
-        for (int64_t m; rounds > 0; rounds -= m) {                                                 \
-            vector zero[4] = {{0}}, nan[4] = {{0}};                                                \
-            m = tess_min64(rounds, 192);                                                           \
-            for (int64_t r = 0; r < m; r++, p += 4 * TESS_VECTOR_BYTES) {                          \
-                if (ahead)                                                                         \
-                    tess_prefetch_ahead(p + 4096, 4 * TESS_VECTOR_BYTES);                          \
-                for (int v = 0; v < 4; v++) {                                                      \
-                    vector u;                                                                      \
-                    memcpy(&u, p + v * TESS_VECTOR_BYTES, sizeof u);                               \
-                    zero[v] -= (vector)((u & (U)(mask)) == 0);                                     \
-                    if (nans_too)                                                                  \
-                        nan[v] -= (vector)(is_nan);                                                \
-                }                                                                                  \
-            }                                                                                      \
-            for (int v = 0; v < 4; v++)                                                            \
-                for (int i = 0; i < TESS_VECTOR_BYTES / (int)sizeof(U); i++) {                     \
-                    *zeros += (int64_t)zero[v][i];                                                 \
-                    *nans += (int64_t)nan[v][i];                                                   \
-                }                                                                                  \
-        }                                                                                          \
-    }
-#define COUNT_ROWS(name, U, mask, is_nan)                                                                                                           \
-    /* A vector of columns of R rows, or what is left of one, on top of what was counted. */                                                        \
-    TESS_INLINE void zeros_at_##name(U *zero, U *nan, const char *const *p, int64_t at, const int R, const int64_t bytes, const bool nans_too) {    \
-        typedef U vector __attribute__((vector_size(TESS_VECTOR_BYTES)));                                                                           \
-        vector z, q = {0};                                                                                                                          \
-        memcpy(&z, (char *)zero + at, sizeof z);                                                                                                    \
-        if (nans_too)                                                                                                                               \
-            memcpy(&q, (char *)nan + at, sizeof q);                                                                                                 \
-        TESS_UNROLL for (int k = 0; k < R; k++) {                                                                                                   \
-            vector u = {0};                                                                                                                         \
-            memcpy(&u, p[k] + at, (size_t)bytes);                                                                                                   \
-            z -= (vector)((u & (U)(mask)) == 0);                                                                                                    \
-            if (nans_too)                                                                                                                           \
-                q -= (vector)(is_nan);                                                                                                              \
-        }                                                                                                                                           \
-        memcpy((char *)zero + at, &z, sizeof z);                                                                                                    \
-        if (nans_too)                                                                                                                               \
-            memcpy((char *)nan + at, &q, sizeof q);                                                                                                 \
-    }                                                                                                                                               \
-    /* R rows, 8 or 1. */                                                                                                                           \
-    TESS_INLINE void zeros_of_##name(U *zero, U *nan, const char *const *p, const char *const *next, const int R, int64_t n, const bool nans_too) { \
-        const int64_t bytes = n * (int64_t)sizeof(U), whole = bytes / TESS_VECTOR_BYTES * TESS_VECTOR_BYTES;                                        \
-        for (int64_t line = 0; R == 1 && next[0] != p[0] && line < bytes; line += 64)                                                               \
-            tess_prefetch_l2(next[0] + line);                                                                                                       \
-        for (int64_t at = 0; at < whole; at += TESS_VECTOR_BYTES) {                                                                                 \
-            if (R == EIGHT_ROWS)                                                                                                                    \
-                reduce_ask_eight(p, next, at, bytes);                                                                                               \
-            zeros_at_##name(zero, nan, p, at, R, TESS_VECTOR_BYTES, nans_too);                                                                      \
-        }                                                                                                                                           \
-        if (whole < bytes)                                                                                                                          \
-            zeros_at_##name(zero, nan, p, whole, R, bytes - whole, nans_too);                                                                       \
-    }                                                                                                                                               \
-    static void count_rows_##name(int64_t *restrict zeros, int64_t *restrict nans, const char *base, const int64_t *offsets, int64_t rows,          \
-                                  int64_t n, bool omit) {                                                                                           \
-        enum { PART = 16384 / sizeof(U) };                                                                                                          \
-        _Alignas(64) U zero[PART], nan[PART];                                                                                                       \
-        const int64_t most = sizeof(U) == 1 ? 192 : 4096;                                                                                           \
-        for (int64_t first = 0, m; first < rows; first += m) {                                                                                      \
-            m = tess_min64(most, rows - first);                                                                                                     \
-            for (int64_t from = 0; from < n; from += PART) {                                                                                        \
-                const int64_t width = tess_min64(PART, n - from);                                                                                   \
-                const char *at = base + from * (int64_t)sizeof(U);                                                                                  \
-                memset(zero, 0, sizeof zero);                                                                                                       \
-                memset(nan, 0, sizeof nan);                                                                                                         \
-                for (int64_t r = first, taken; r < first + m; r += taken) {                                                                         \
-                    const char *p[EIGHT_ROWS], *next[EIGHT_ROWS];                                                                                   \
-                    taken = reduce_eight_rows(p, next, at, offsets, r, first + m, width * (int64_t)sizeof(U));                                      \
-                    if (taken == 1)                                                                                                                 \
-                        zeros_of_##name(zero, nan, p, next, 1, width, omit);                                                                        \
-                    else if (omit)                                                                                                                  \
-                        zeros_of_##name(zero, nan, p, next, EIGHT_ROWS, width, true);                                                               \
-                    else                                                                                                                            \
-                        zeros_of_##name(zero, nan, p, next, EIGHT_ROWS, width, false);                                                              \
-                }                                                                                                                                   \
-                for (int64_t c = 0; c < width; c++) {                                                                                               \
-                    zeros[from + c] += (int64_t)zero[c];                                                                                            \
-                    nans[from + c] += (int64_t)nan[c];                                                                                              \
-                }                                                                                                                                   \
-            }                                                                                                                                       \
-        }                                                                                                                                           \
-    }
-#define COUNT(name, U, mask, is_nan)                                                                                      \
-    COUNT_LOOP(count_zeros_##name, U, mask, is_nan, false)                                                                \
-    COUNT_LOOP(count_both_##name, U, mask, is_nan, true)                                                                  \
-    COUNT_ROWS(name, U, mask, is_nan)                                                                                     \
-    static void count_##name(const void *elements, int64_t stride, int64_t n, bool omit, int64_t *zeros, int64_t *nans) { \
-        const char *p = elements;                                                                                         \
-        *zeros = *nans = 0;                                                                                               \
-        if (stride == (int64_t)sizeof(U)) {                                                                               \
-            const int64_t width = 4 * TESS_VECTOR_BYTES / (int64_t)sizeof(U);                                             \
-            (omit ? count_both_##name : count_zeros_##name)(p, n / width, zeros, nans);                                   \
-            p += n / width * width * (int64_t)sizeof(U);                                                                  \
-            n %= width;                                                                                                   \
-        }                                                                                                                 \
-        for (int64_t i = 0; i < n; i++) {                                                                                 \
-            READ(U, p, i, stride);                                                                                        \
-            *zeros += (u & (U)(mask)) == 0;                                                                               \
-            *nans += (is_nan);                                                                                            \
-        }                                                                                                                 \
-    }
-COUNT(8, uint8_t, -1, u != u)
-COUNT(16, uint16_t, -1, u != u)
-COUNT(32, uint32_t, -1, u != u)
-COUNT(64, uint64_t, -1, u != u)
-COUNT(f16, uint16_t, 0x7fff, (u & 0x7fff) > 0x7c00)
-COUNT(bf16, uint16_t, 0x7fff, (u & 0x7fff) > 0x7f80)
-COUNT(f32, uint32_t, INT32_MAX, (u & INT32_MAX) > 0x7f800000)
-COUNT(f64, uint64_t, INT64_MAX, (u & INT64_MAX) > 0x7ff0000000000000)
-
-#define COUNT_COMPLEX(name, type)                                                                                         \
-    static void count_##name(const void *elements, int64_t stride, int64_t n, bool omit, int64_t *zeros, int64_t *nans) { \
-        const char *p = elements;                                                                                         \
-        int64_t zero = 0, nan = 0;                                                                                        \
-        (void)omit;                                                                                                       \
-        for (int64_t i = 0; i < n; i++, p += stride) {                                                                    \
-            type part[2];                                                                                                 \
-            memcpy(part, p, sizeof part);                                                                                 \
-            zero += part[0] == 0 && part[1] == 0;                                                                         \
-            nan += part[0] != part[0] || part[1] != part[1];                                                              \
-        }                                                                                                                 \
-        *zeros = zero;                                                                                                    \
-        *nans = nan;                                                                                                      \
-    }
-COUNT_COMPLEX(c64, float)
-COUNT_COMPLEX(c128, double)
 
 #undef bool /* type names are pasted below */
 #define ORDERED(X) X(bool), X(u8), X(i8), X(u16), X(i16), X(u32), X(i32), X(u64), X(i64), X(f16), X(bf16), X(f32), X(f64)

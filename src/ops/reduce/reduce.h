@@ -302,6 +302,12 @@ TESS_INLINE bool reduce_turns(const reduce_problem *p) {
     return p->kept > 0 && !p->offsets && reduce_is_run(p) && p->k <= REDUCE_LANES && p->in.itemsize <= 8 && !tess_is_complex(p->in.type);
 }
 
+/* A few planes, whose elements side by side are terms of outputs side by side. */
+TESS_INLINE bool reduce_has_planes(const reduce_problem *p) {
+    return p->kept > 0 && !p->offsets && p->rank == 1 && p->k <= REDUCE_LANES && p->in.itemsize <= 8 && !tess_is_complex(p->in.type) &&
+           p->kept_stride[0][p->kept - 1] == p->in.itemsize && !reduce_is_run(p);
+}
+
 /* Elements along the reduced axes for task number t = output * segments + segment, and the first one's number along the segmented axis. */
 TESS_INLINE int64_t reduce_task_size(const reduce_problem *p, int64_t task, int64_t *first) {
     *first = p->offsets ? p->offsets[task % p->segments] : 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * short.c - the row reduce/short: many rows of at most 256 terms, sixteen outputs at a time, 32 of 16 bits and 64 of bytes (cpu_short.c): everything but products. Threads
- * share chunks of outputs. */
+ * short.c - the row reduce/short: many rows of at most 256 terms, sixteen outputs at a time, 32 of 16 bits and 64 of bytes (cpu_short.c): everything but products. Rows
+ * are turned; outputs side by side, whose terms lie in planes, are turned already. Threads share chunks of outputs. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/parallel.h"
@@ -8,7 +9,7 @@
 #include "simd/lanes.h"
 #include "simd/simd.h"
 
-enum { CHUNK = 256 }; /* outputs whose results wait in L1 for one conversion */
+enum { CHUNK = 256 /* outputs whose results wait in L1 for one conversion */, PLANES_AHEAD = 1024 /* bytes of each plane */ };
 
 typedef struct short_job {
     const reduce_problem *p;
@@ -18,6 +19,7 @@ typedef struct short_job {
     int64_t ahead, acc_size;
     int64_t width, chunks; /* along the last kept axis */
     bool past, stream;     /* results go past the caches; finished sums as they come */
+    bool planes;           /* outputs side by side: term j of all of them is a line of plane j */
 } short_job;
 
 /* What is known of the outputs of a chunk before they are finished. */
@@ -49,6 +51,29 @@ bool tess_reduce_short_has(const reduce_problem *p) {
     }
 }
 
+/* As many outputs as are turned at once, number i and on of the chunk, of their terms: line j is term j of all. */
+static void fold_terms(const short_job *job, chunk *to, int64_t i, const char *terms) {
+    const reduce_problem *p = job->p;
+    const reduce_short_kernels *brief = job->kernels->brief;
+    const tess_type in = p->in.type;
+    const int64_t k = p->k;
+    char *value = to->value + i * job->acc_size;
+    switch (p->kind) {
+    case REDUCE_EXTREME: brief->greatest[in](to->value + i * p->in.itemsize, terms, k, p->order); break;
+    case REDUCE_ARG: brief->first[in](to->number + i, terms, k, p->order); break;
+    case REDUCE_COUNT: brief->zeros[in](to->number + i, terms, k); break;
+    case REDUCE_VAR: brief->moments[in](to->mean + i, to->m2 + i, terms, k); break;
+    default:
+        if (reduce_is_integer(p->acc))
+            brief->integers[in]((uint64_t *)(void *)value, terms, k);
+        else if (p->map == REDUCE_PLAIN && p->acc == tess_f64 && in != tess_f64)
+            brief->wide[in](value, terms, k);
+        else
+            brief->mapped[p->map][in](value, terms, k);
+        break;
+    }
+}
+
 /* As many outputs as are turned at once, or fewer, number i and on of the chunk. end: of the elements that may be read. */
 static void fold(const short_job *job, chunk *to, int64_t i, const char *rows, int64_t step, int64_t count, const char *end) {
     const reduce_problem *p = job->p;
@@ -73,19 +98,36 @@ static void fold(const short_job *job, chunk *to, int64_t i, const char *rows, i
             memset(terms, 0, (size_t)(k * line));
         brief->turn[p->in.itemsize](terms, line, rows, step, count, k);
     }
-    switch (p->kind) {
-    case REDUCE_EXTREME: brief->greatest[in](to->value + i * p->in.itemsize, terms, k, p->order); break;
-    case REDUCE_ARG: brief->first[in](to->number + i, terms, k, p->order); break;
-    case REDUCE_COUNT: brief->zeros[in](to->number + i, terms, k); break;
-    case REDUCE_VAR: brief->moments[in](to->mean + i, to->m2 + i, terms, k); break;
-    default:
-        if (reduce_is_integer(p->acc))
-            brief->integers[in]((uint64_t *)(void *)value, terms, k);
-        else if (p->map == REDUCE_PLAIN && p->acc == tess_f64)
-            brief->wide[in](value, terms, k);
-        else
-            brief->mapped[p->map][in](value, terms, k);
-        break;
+    fold_terms(job, to, i, terms);
+}
+
+/* m outputs side by side, the first of the chunk: planes lie `step` bytes apart. Lines of several groups of outputs at once, for each plane is a place of its own, and
+ * the lines some way on in it are asked for. */
+static void fold_planes(const short_job *job, chunk *to, const char *planes, int64_t step, int64_t m) {
+    enum { ROOM = 1 << 15, GROUPS = 4 };
+    _Alignas(64) char terms[ROOM];
+    const int64_t size = job->p->in.itemsize, at_once = reduce_short_rows(size), line = at_once * size, k = job->p->k;
+    const int64_t most = tess_max64(1, tess_min64(GROUPS, ROOM / (k * line)));
+    for (int64_t i = 0; i < m;) {
+        const int64_t left = m - i, groups = left < at_once ? 1 : tess_min64(most, left / at_once);
+        const char *from = planes + i * size;
+        if (left < at_once)
+            memset(terms, 0, (size_t)(k * line));
+        for (int64_t j = 0; j < k; j++, from += step) {
+            char *at = terms + j * line;
+            if (left < at_once) {
+                memcpy(at, from, (size_t)(left * size));
+                continue;
+            }
+            for (int64_t g = 0; g < groups; g++, at += k * line)
+                for (int64_t b = 0; b < line; b += 64) {
+                    tess_prefetch_l2(from + g * line + b + job->ahead);
+                    memcpy(at + b, from + g * line + b, 64);
+                }
+        }
+        for (int64_t g = 0; g < groups; g++)
+            fold_terms(job, to, i + g * at_once, terms + g * k * line);
+        i += groups * at_once;
     }
 }
 
@@ -196,7 +238,7 @@ static void chunk_tasks(void *argument, int64_t begin, int64_t end, int number) 
     const int64_t in_step = p->kept_stride[0][last], out_step = p->kept_stride[1][last];
     /* row after row: the next ones are worth asking for, unless the tiles that turn them do (asking twice took a tenth) or nothing is turned */
     const bool here = p->kind == REDUCE_EXTREME && p->k * p->in.itemsize >= 64 && job->kernels->brief->greatest_here[p->in.type];
-    const bool dense = in_step == p->k * p->in.itemsize && (in_step < 64 || in_step > 1024) && !here && p->in.itemsize > 2;
+    const bool dense = !job->planes && in_step == p->k * p->in.itemsize && (in_step < 64 || in_step > 1024) && !here && p->in.itemsize > 2;
     const int64_t at_once = reduce_short_rows(p->in.itemsize), above = in_step > 0 ? (job->width - 1) * in_step : 0;
     const bool own = (p->operation == TESS_MIN || p->operation == TESS_MAX) && p->out.type == p->in.type;
     chunk results;
@@ -205,13 +247,15 @@ static void chunk_tasks(void *argument, int64_t begin, int64_t end, int number) 
         int64_t in_offset, out_offset, first = task % job->chunks * CHUNK, m = tess_min64(CHUNK, job->width - first);
         reduce_task_place(p, task / job->chunks * job->width + first, &in_offset, &out_offset);
         const char *behind = job->run->in + in_offset - first * in_step + above + p->k * p->in.itemsize;
-        const int64_t done = whole(job, &results, job->run->in + in_offset, in_step, job->run->out + out_offset, out_step, m, own);
+        const int64_t done = job->planes ? 0 : whole(job, &results, job->run->in + in_offset, in_step, job->run->out + out_offset, out_step, m, own);
         in_offset += done * in_step;
         out_offset += done * out_step;
         m -= done;
         if (m == 0)
             continue;
-        for (int64_t i = 0; i < m; i += at_once) {
+        if (job->planes)
+            fold_planes(job, &results, job->run->in + in_offset, p->stride[0][0], m);
+        for (int64_t i = 0; i < m && !job->planes; i += at_once) {
             const char *rows = job->run->in + in_offset + i * in_step;
             for (int64_t at = 0; dense && at < at_once * in_step; at += 64)
                 tess_prefetch_l2(rows + job->ahead + at);
@@ -241,12 +285,15 @@ tess_status tess_reduce_short(const tess_problem *problem, const tess_run *run) 
                      .storer = tess_storer(run->slot, p->result, p->out.type),
                      .ahead = reduce_short_ahead(false),
                      .acc_size = (int64_t)tess_type_size(p->acc),
-                     .width = p->kept_size[p->kept - 1]};
+                     .width = p->kept_size[p->kept - 1],
+                     .planes = reduce_has_planes(p)};
     if (p->outputs == 0)
         return TESS_OK;
     const bool large = p->outputs * p->out.itemsize > 8 << 20 && in_lines(p, run->out);
     job.past = large && p->k * p->in.itemsize <= 4 * p->out.itemsize; /* a few results among many elements: a tenth slower (Zen 5) */
     job.stream = large && p->acc == p->out.type && p->result == p->out.type;
+    if (job.planes)
+        job.ahead = PLANES_AHEAD;
     job.chunks = tess_ceil_div(job.width, CHUNK);
     const int64_t tasks = p->outputs / job.width * job.chunks, terms = tess_min64(CHUNK, job.width) * tess_max64(1, p->k);
     const int64_t grain = reduce_grain(tasks, terms * p->in.itemsize, run->threads, tess_max64(1, (1 << 16) / (CHUNK * tess_max64(1, p->k))));

@@ -70,6 +70,8 @@ SUM_VALUES(f16, f32, v_f32_of_f16)
 SUM_VALUES(bf16, f32, v_f32_of_bf16)
 SUM_VALUES(f32, f32, v_f32_load)
 SUM_VALUES(f64, f64, v_f64_load)
+TREE_SUMS(plain_f32, f32, 64, 4, value_f32)
+TREE_SUMS(plain_f64, f64, 128, 8, value_f64)
 TREE_SUMS(plain_f16, f32, 64, 2, value_f16)
 TREE_SUMS(plain_bf16, f32, 64, 2, value_bf16)
 TREE_SUMS(abs_f16, f32, 64, 2, abs_value_f16)
@@ -153,11 +155,11 @@ static void short_variances(double *m2, int64_t n, double divisor, bool roots) {
         m2[i] = sqrt(m2[i]);
 }
 
-#define SHORT_TREES_MAPPED                                                                                                             \
-    [REDUCE_PLAIN] = {[tess_f16] = short_plain_f16, [tess_bf16] = short_plain_bf16},                                                   \
-    [REDUCE_ABS] = {[tess_f16] = short_abs_f16, [tess_bf16] = short_abs_bf16, [tess_f32] = short_abs_f32, [tess_f64] = short_abs_f64}, \
-    [REDUCE_SQUARE] = {[tess_f16] = short_square_f16, [tess_f32] = short_square_f32, [tess_f64] = short_square_f64,                    \
-                       [tess_u8] = short_square_u8,   [tess_i8] = short_square_i8,   [tess_u16] = short_square_u16,                    \
+#define SHORT_TREES_MAPPED                                                                                                                       \
+    [REDUCE_PLAIN] = {[tess_f16] = short_plain_f16, [tess_bf16] = short_plain_bf16, [tess_f32] = short_plain_f32, [tess_f64] = short_plain_f64}, \
+    [REDUCE_ABS] = {[tess_f16] = short_abs_f16, [tess_bf16] = short_abs_bf16, [tess_f32] = short_abs_f32, [tess_f64] = short_abs_f64},           \
+    [REDUCE_SQUARE] = {[tess_f16] = short_square_f16, [tess_f32] = short_square_f32, [tess_f64] = short_square_f64,                              \
+                       [tess_u8] = short_square_u8,   [tess_i8] = short_square_i8,   [tess_u16] = short_square_u16,                              \
                        [tess_i16] = short_square_i16, [tess_u32] = short_square_u32, [tess_i32] = short_square_i32}
 #define SHORT_TREES_WIDE [tess_f16] = short_wide_f16, [tess_f32] = short_wide_f32
 #define SHORT_TREES_MOMENTS                                                                                                       \

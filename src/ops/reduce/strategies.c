@@ -73,8 +73,8 @@ static bool short_fits(const tess_problem *problem, const char **why) {
     *why = "takes sums, extremes, places, counts and moments of real elements; of floats with their NaNs, but for extremes and places";
     if (!tess_reduce_short_has(p))
         return false;
-    *why = "takes runs of 1 to 256 terms without gaps, no segments, and an axis that is not reduced";
-    return p->k >= 1 && reduce_turns(p);
+    *why = "takes 1 to 256 terms in runs or in planes without gaps, no segments, and an axis that is not reduced";
+    return p->k >= 1 && (reduce_turns(p) || reduce_has_planes(p));
 }
 
 /* Whether a row at a time, in registers, is quicker than sixteen side by side, though it is short: as measured on a Zen 5 (notes-cpu.md). Sums of f64 of 512 bytes have a
@@ -98,6 +98,29 @@ static bool single_rows_are_quicker(const reduce_problem *p) {
     }
 }
 
+/* Whether outputs side by side are quicker by lines of a few planes than by whole rows, for which a tree of few rows is many copies, and a set of small elements many
+ * steps: as measured on a Zen 5 (notes-cpu.md). */
+static bool planes_pay(const reduce_problem *p) {
+    enum { WIDE = 512, FEW = 64 };
+    const bool small = p->in.itemsize <= 2, narrow = p->kept_size[p->kept - 1] * p->in.itemsize <= 256;
+    const int64_t k = p->k;
+    switch (p->kind) {
+    case REDUCE_VAR: return k <= 128 || narrow;
+    case REDUCE_SUM:
+        if (reduce_is_integer(p->acc))
+            break;
+        if (p->order.cached && p->map == REDUCE_PLAIN && p->in.type == p->acc && p->kept_size[p->kept - 1] >= WIDE)
+            return false;
+        return k <= FEW;
+    default: break;
+    }
+    if (small)
+        return narrow || k <= FEW;
+    if (p->kind == REDUCE_EXTREME)
+        return k <= 6;
+    return k <= 8 || (narrow && p->kind != REDUCE_SUM);
+}
+
 static bool short_pays(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
     int64_t step = p->kept_stride[0][p->kept - 1];
@@ -107,7 +130,9 @@ static bool short_pays(const tess_problem *problem, const char **why) {
     *why = "needs 16 outputs in a row";
     if (p->kept_size[p->kept - 1] < REDUCE_SHORT_ROWS)
         return false;
-    *why = "the outputs lie side by side: whole rows are quicker";
+    *why = "so many outputs side by side are quicker by whole rows";
+    if (reduce_has_planes(p))
+        return planes_pay(p);
     return step != p->in.itemsize && step != -p->in.itemsize;
 }
 
