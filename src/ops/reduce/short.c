@@ -5,29 +5,9 @@
 #include <string.h>
 
 #include "core/parallel.h"
-#include "ops/reduce/walk.h"
+#include "ops/reduce/short.h"
 #include "simd/lanes.h"
 #include "simd/simd.h"
-
-enum { CHUNK = 256 /* outputs whose results wait in L1 for one conversion */, PLANES_AHEAD = 1024 /* bytes of each plane */ };
-
-typedef struct short_job {
-    const reduce_problem *p;
-    const tess_run *run;
-    const reduce_kernels *kernels;
-    tess_row_storer storer;
-    int64_t ahead, acc_size;
-    int64_t width, chunks; /* along the last kept axis */
-    bool past, stream;     /* results go past the caches; finished sums as they come */
-    bool planes;           /* outputs side by side: term j of all of them is a line of plane j */
-} short_job;
-
-/* What is known of the outputs of a chunk before they are finished. */
-typedef struct chunk {
-    _Alignas(64) char value[CHUNK * sizeof(double)]; /* sums, or keys of the elements' width */
-    int64_t number[CHUNK];                           /* places, or keys */
-    double mean[CHUNK], m2[CHUNK];
-} chunk;
 
 bool tess_reduce_short_has(const reduce_problem *p) {
     const reduce_short_kernels *brief = tess_reduce_kernels_for(TESS_SLOT_BASELINE)->brief;
@@ -51,8 +31,7 @@ bool tess_reduce_short_has(const reduce_problem *p) {
     }
 }
 
-/* As many outputs as are turned at once, number i and on of the chunk, of their terms: line j is term j of all. */
-static void fold_terms(const short_job *job, chunk *to, int64_t i, const char *terms) {
+void tess_reduce_short_terms(const short_job *job, short_chunk *to, int64_t i, const char *terms) {
     const reduce_problem *p = job->p;
     const reduce_short_kernels *brief = job->kernels->brief;
     const tess_type in = p->in.type;
@@ -75,7 +54,7 @@ static void fold_terms(const short_job *job, chunk *to, int64_t i, const char *t
 }
 
 /* As many outputs as are turned at once, or fewer, number i and on of the chunk. end: of the elements that may be read. */
-static void fold(const short_job *job, chunk *to, int64_t i, const char *rows, int64_t step, int64_t count, const char *end) {
+static void fold(const short_job *job, short_chunk *to, int64_t i, const char *rows, int64_t step, int64_t count, const char *end) {
     const reduce_problem *p = job->p;
     const reduce_short_kernels *brief = job->kernels->brief;
     const tess_type in = p->in.type;
@@ -98,41 +77,11 @@ static void fold(const short_job *job, chunk *to, int64_t i, const char *rows, i
             memset(terms, 0, (size_t)(k * line));
         brief->turn[p->in.itemsize](terms, line, rows, step, count, k);
     }
-    fold_terms(job, to, i, terms);
-}
-
-/* m outputs side by side, the first of the chunk: planes lie `step` bytes apart. Lines of several groups of outputs at once, for each plane is a place of its own, and
- * the lines some way on in it are asked for. */
-static void fold_planes(const short_job *job, chunk *to, const char *planes, int64_t step, int64_t m) {
-    enum { ROOM = 1 << 15, GROUPS = 4 };
-    _Alignas(64) char terms[ROOM];
-    const int64_t size = job->p->in.itemsize, at_once = reduce_short_rows(size), line = at_once * size, k = job->p->k;
-    const int64_t most = tess_max64(1, tess_min64(GROUPS, ROOM / (k * line)));
-    for (int64_t i = 0; i < m;) {
-        const int64_t left = m - i, groups = left < at_once ? 1 : tess_min64(most, left / at_once);
-        const char *from = planes + i * size;
-        if (left < at_once)
-            memset(terms, 0, (size_t)(k * line));
-        for (int64_t j = 0; j < k; j++, from += step) {
-            char *at = terms + j * line;
-            if (left < at_once) {
-                memcpy(at, from, (size_t)(left * size));
-                continue;
-            }
-            for (int64_t g = 0; g < groups; g++, at += k * line)
-                for (int64_t b = 0; b < line; b += 64) {
-                    tess_prefetch_l2(from + g * line + b + job->ahead);
-                    memcpy(at + b, from + g * line + b, 64);
-                }
-        }
-        for (int64_t g = 0; g < groups; g++)
-            fold_terms(job, to, i + g * at_once, terms + g * k * line);
-        i += groups * at_once;
-    }
+    tess_reduce_short_terms(job, to, i, terms);
 }
 
 /* Values of the chunk to an output of their own type. */
-static void put_own(const short_job *job, char *out, int64_t step, const chunk *c, int64_t size, int64_t m) {
+static void put_own(const short_job *job, char *out, int64_t step, const short_chunk *c, int64_t size, int64_t m) {
     if (job->past)
         tess_stream_copy(out, c->value, m * size);
     else if (step == size)
@@ -143,7 +92,7 @@ static void put_own(const short_job *job, char *out, int64_t step, const chunk *
 }
 
 /* Finished sums, means or extremes of the first of m outputs, as many as there is a loop over many rows for, to the output or by way of the chunk; returns how many. */
-static int64_t whole(const short_job *job, chunk *c, const char *rows, int64_t in_step, char *out, int64_t out_step, int64_t m, bool own) {
+static int64_t whole(const short_job *job, short_chunk *c, const char *rows, int64_t in_step, char *out, int64_t out_step, int64_t m, bool own) {
     const reduce_problem *p = job->p;
     const reduce_short_kernels *brief = job->kernels->brief;
     const bool sum =
@@ -173,7 +122,7 @@ static int64_t whole(const short_job *job, chunk *c, const char *rows, int64_t i
 }
 
 /* Least and greatest elements to an output of their own type, past the compute types. */
-static void put_elements(const short_job *job, chunk *c, char *out, int64_t step, int64_t m) {
+static void put_elements(const short_job *job, short_chunk *c, char *out, int64_t step, int64_t m) {
     const reduce_problem *p = job->p;
     const int64_t size = p->in.itemsize;
     job->kernels->brief->elements[p->in.type](c->value, m, p->order.smallest);
@@ -181,7 +130,7 @@ static void put_elements(const short_job *job, chunk *c, char *out, int64_t step
 }
 
 /* The finished values of m outputs as a row. */
-static const void *finish(const short_job *job, chunk *c, int64_t m) {
+static const void *finish(const short_job *job, short_chunk *c, int64_t m) {
     const reduce_problem *p = job->p;
     const reduce_short_kernels *brief = job->kernels->brief;
     const size_t size = tess_type_size(p->result);
@@ -220,7 +169,7 @@ static const void *finish(const short_job *job, chunk *c, int64_t m) {
 /* Finished values of m outputs to their type and place. */
 static void put(const short_job *job, char *out, int64_t step, const void *values, int64_t m) {
     const int64_t size = job->p->out.itemsize;
-    _Alignas(64) char converted[CHUNK * sizeof(double)];
+    _Alignas(64) char converted[SHORT_CHUNK * sizeof(double)];
     if (!job->past || size > (int64_t)sizeof(double)) {
         job->storer(out, step, values, m);
         return;
@@ -241,10 +190,10 @@ static void chunk_tasks(void *argument, int64_t begin, int64_t end, int number) 
     const bool dense = !job->planes && in_step == p->k * p->in.itemsize && (in_step < 64 || in_step > 1024) && !here && p->in.itemsize > 2;
     const int64_t at_once = reduce_short_rows(p->in.itemsize), above = in_step > 0 ? (job->width - 1) * in_step : 0;
     const bool own = (p->operation == TESS_MIN || p->operation == TESS_MAX) && p->out.type == p->in.type;
-    chunk results;
+    short_chunk results;
     (void)number;
     for (int64_t task = begin; task < end; task++) {
-        int64_t in_offset, out_offset, first = task % job->chunks * CHUNK, m = tess_min64(CHUNK, job->width - first);
+        int64_t in_offset, out_offset, first = task % job->chunks * SHORT_CHUNK, m = tess_min64(SHORT_CHUNK, job->width - first);
         reduce_task_place(p, task / job->chunks * job->width + first, &in_offset, &out_offset);
         const char *behind = job->run->in + in_offset - first * in_step + above + p->k * p->in.itemsize;
         const int64_t done = job->planes ? 0 : whole(job, &results, job->run->in + in_offset, in_step, job->run->out + out_offset, out_step, m, own);
@@ -254,7 +203,7 @@ static void chunk_tasks(void *argument, int64_t begin, int64_t end, int number) 
         if (m == 0)
             continue;
         if (job->planes)
-            fold_planes(job, &results, job->run->in + in_offset, p->stride[0][0], m);
+            tess_reduce_short_planes(job, &results, job->run->in + in_offset, m);
         for (int64_t i = 0; i < m && !job->planes; i += at_once) {
             const char *rows = job->run->in + in_offset + i * in_step;
             for (int64_t at = 0; dense && at < at_once * in_step; at += 64)
@@ -265,6 +214,25 @@ static void chunk_tasks(void *argument, int64_t begin, int64_t end, int number) 
             put_elements(job, &results, job->run->out + out_offset, out_step, m);
         else
             put(job, job->run->out + out_offset, out_step, finish(job, &results, m), m);
+    }
+}
+
+/* Chunks of outputs of several sets, whose results follow one another. */
+static void set_tasks(void *argument, int64_t begin, int64_t end, int number) {
+    const short_job *job = argument;
+    const reduce_problem *p = job->p;
+    const int64_t out_step = p->kept_stride[1][p->kept - 1];
+    const bool own = (p->operation == TESS_MIN || p->operation == TESS_MAX) && p->out.type == p->in.type;
+    short_chunk results;
+    (void)number;
+    for (int64_t task = begin; task < end; task++) {
+        const int64_t first = task * SHORT_CHUNK, m = tess_min64(SHORT_CHUNK, p->outputs - first);
+        char *out = job->run->out + first * out_step;
+        tess_reduce_short_sets(job, &results, first, m);
+        if (own)
+            put_elements(job, &results, out, out_step, m);
+        else
+            put(job, out, out_step, finish(job, &results, m), m);
     }
 }
 
@@ -293,9 +261,12 @@ tess_status tess_reduce_short(const tess_problem *problem, const tess_run *run) 
     job.past = large && p->k * p->in.itemsize <= 4 * p->out.itemsize; /* a few results among many elements: a tenth slower (Zen 5) */
     job.stream = large && p->acc == p->out.type && p->result == p->out.type;
     if (job.planes)
-        job.ahead = PLANES_AHEAD;
-    job.chunks = tess_ceil_div(job.width, CHUNK);
-    const int64_t tasks = p->outputs / job.width * job.chunks, terms = tess_min64(CHUNK, job.width) * tess_max64(1, p->k);
-    const int64_t grain = reduce_grain(tasks, terms * p->in.itemsize, run->threads, tess_max64(1, (1 << 16) / (CHUNK * tess_max64(1, p->k))));
+        tess_reduce_short_plan_planes(&job);
+    if (job.sets)
+        return tess_parallel(run->context, run->threads, tess_ceil_div(p->outputs, SHORT_CHUNK), tess_max64(1, (1 << 16) / (SHORT_CHUNK * p->k)),
+                             set_tasks, &job);
+    job.chunks = tess_ceil_div(job.width, SHORT_CHUNK);
+    const int64_t tasks = p->outputs / job.width * job.chunks, terms = tess_min64(SHORT_CHUNK, job.width) * tess_max64(1, p->k);
+    const int64_t grain = reduce_grain(tasks, terms * p->in.itemsize, run->threads, tess_max64(1, (1 << 16) / (SHORT_CHUNK * tess_max64(1, p->k))));
     return tess_parallel(run->context, run->threads, tasks, grain, chunk_tasks, &job);
 }

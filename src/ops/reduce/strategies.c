@@ -127,12 +127,12 @@ static bool short_pays(const tess_problem *problem, const char **why) {
     *why = "a row of so many elements at a time is quicker";
     if (single_rows_are_quicker(p))
         return false;
+    *why = "so many outputs side by side are quicker by whole rows";
+    if (reduce_has_planes(p))
+        return p->outputs >= REDUCE_SHORT_ROWS && planes_pay(p);
     *why = "needs 16 outputs in a row";
     if (p->kept_size[p->kept - 1] < REDUCE_SHORT_ROWS)
         return false;
-    *why = "so many outputs side by side are quicker by whole rows";
-    if (reduce_has_planes(p))
-        return planes_pay(p);
     return step != p->in.itemsize && step != -p->in.itemsize;
 }
 
