@@ -60,31 +60,42 @@ static void fold_tree(const leaf_worker *w, int64_t first, int64_t n, reduce_nod
     node->count = n - nans;
 }
 
-/* Bytes in memory are added quickest by whole lines that are touched, other integers by halves of lines. */
-static void fold_integers(const leaf_worker *w, int64_t first, int64_t n, reduce_node *node) {
+/* Short runs of several axes are the quicker as one: a kernel takes as long to begin and to end as to read a few lines. */
+static bool packs(const leaf_worker *w) {
+    enum { SHORT = 1024 }; /* bytes of a run */
     const reduce_problem *p = w->job->p;
-    const reduce_kernels *kernels = p->in.type == tess_u8 ? w->job->kernels : w->job->reading;
+    const int last = p->rank - 1;
+    return last > 0 && p->map == REDUCE_PLAIN && !tess_is_complex(p->in.type) && p->stride[0][last] == p->in.itemsize &&
+           p->size[last] * p->in.itemsize < SHORT;
+}
+
+/* Elements first .. first+n-1, at most REDUCE_STRIP, one after the other. */
+static const char *pack(const leaf_worker *w, int64_t first, int64_t n) {
+    const reduce_problem *p = w->job->p;
+    char *to = w->loaded;
     reduce_walk walk;
     const char *run;
     int64_t m;
     reduce_walk_start(&walk, p, w->base, first, n);
-    while (reduce_walk_next(&walk, &run, &m))
-        node->value.u64 += kernels->lane->integers[p->in.type](run, walk.stride, m, p->order.cached);
+    for (; reduce_walk_next(&walk, &run, &m); to += m * p->in.itemsize)
+        memcpy(to, run, (size_t)(m * p->in.itemsize));
+    return w->loaded;
+}
+
+/* Bytes in memory are added quickest by whole lines that are touched, other integers by halves of lines. */
+static void fold_integers(const leaf_worker *w, const char *run, int64_t stride, int64_t n, reduce_node *node) {
+    const reduce_problem *p = w->job->p;
+    const reduce_kernels *kernels = p->in.type == tess_u8 ? w->job->kernels : w->job->reading;
+    node->value.u64 += kernels->lane->integers[p->in.type](run, stride, n, p->order.cached);
     node->count += n;
 }
 
-static void fold_count(const leaf_worker *w, int64_t first, int64_t n, reduce_node *node) {
+static void fold_count(const leaf_worker *w, const char *run, int64_t stride, int64_t n, reduce_node *node) {
     const reduce_problem *p = w->job->p;
-    reduce_walk walk;
-    const char *run;
-    int64_t m, zeros, nans;
-    reduce_walk_start(&walk, p, w->base, first, n);
-    node->count += n;
-    while (reduce_walk_next(&walk, &run, &m)) {
-        w->job->reading->order->count[p->in.type](run, walk.stride, m, p->omit, &zeros, &nans);
-        node->value.u64 += (uint64_t)zeros;
-        node->count -= p->omit ? nans : 0;
-    }
+    int64_t zeros, nans;
+    w->job->reading->order->count[p->in.type](run, stride, n, p->omit, &zeros, &nans);
+    node->value.u64 += (uint64_t)zeros;
+    node->count += n - (p->omit ? nans : 0);
 }
 
 /* The greatest key of n elements, and for ARG where it stands first: found with the key, which in the caches is quicker, or searched for in runs that beat
@@ -107,22 +118,44 @@ static void fold_runs(const leaf_worker *w, tess_type type, const char *run, int
     node->key = tess_max64(node->key, key);
 }
 
-static void fold_order(const leaf_worker *w, int64_t first, int64_t n, reduce_node *node) {
+/* Moduli of complex numbers. */
+static void fold_moduli(const leaf_worker *w, int64_t first, int64_t n, reduce_node *node) {
     const reduce_problem *p = w->job->p;
-    node->count += n;
-    if (p->map != REDUCE_PLAIN) { /* moduli of complex numbers */
-        for (int64_t done = 0, nans = 0; done < n; done += REDUCE_STRIP) {
-            int64_t m = tess_min64(n - done, REDUCE_STRIP);
-            fold_runs(w, p->acc, fetch_mapped(w, first + done, m, &nans), (int64_t)tess_type_size(p->acc), first + done, m, node);
-        }
-        return;
+    for (int64_t done = 0, nans = 0; done < n; done += REDUCE_STRIP) {
+        int64_t m = tess_min64(n - done, REDUCE_STRIP);
+        fold_runs(w, p->acc, fetch_mapped(w, first + done, m, &nans), (int64_t)tess_type_size(p->acc), first + done, m, node);
     }
+    node->count += n;
+}
+
+/* A run of what has no tree. */
+static void fold_run(const leaf_worker *w, const char *run, int64_t stride, int64_t number, int64_t n, reduce_node *node) {
+    const reduce_problem *p = w->job->p;
+    if (p->kind == REDUCE_SUM) {
+        fold_integers(w, run, stride, n, node);
+    } else if (p->kind == REDUCE_COUNT) {
+        fold_count(w, run, stride, n, node);
+    } else {
+        fold_runs(w, p->in.type, run, stride, number, n, node);
+        node->count += n;
+    }
+}
+
+static void fold_walk(const leaf_worker *w, int64_t first, int64_t n, reduce_node *node) {
+    const reduce_problem *p = w->job->p;
     reduce_walk walk;
     const char *run;
     int64_t m, number = first;
+    if (packs(w)) {
+        for (int64_t done = 0; done < n; done += m) {
+            m = tess_min64(n - done, REDUCE_STRIP);
+            fold_run(w, pack(w, first + done, m), p->in.itemsize, first + done, m, node);
+        }
+        return;
+    }
     reduce_walk_start(&walk, p, w->base, first, n);
     for (; reduce_walk_next(&walk, &run, &m); number += m)
-        fold_runs(w, p->in.type, run, walk.stride, number, m, node);
+        fold_run(w, run, walk.stride, number, m, node);
 }
 
 /* Two passes over a leaf, of which only the first goes to memory. */
@@ -160,19 +193,14 @@ static bool runs_on(const reduce_problem *p) {
 
 static void fold_into(const leaf_worker *w, int64_t first, int64_t n, reduce_node *node) {
     const reduce_problem *p = w->job->p;
-    switch (p->kind) {
-    case REDUCE_SUM:
-        if (p->map == REDUCE_PLAIN && reduce_is_integer(p->acc))
-            fold_integers(w, first, n, node);
-        else
-            fold_tree(w, first, n, node);
-        break;
-    case REDUCE_PROD: fold_tree(w, first, n, node); break;
-    case REDUCE_COUNT: fold_count(w, first, n, node); break;
-    case REDUCE_EXTREME:
-    case REDUCE_ARG: fold_order(w, first, n, node); break;
-    case REDUCE_VAR: fold_moments(w, first, n, node); break;
-    }
+    if (p->kind == REDUCE_VAR)
+        fold_moments(w, first, n, node);
+    else if (!runs_on(p))
+        fold_tree(w, first, n, node);
+    else if (p->map == REDUCE_PLAIN || p->kind == REDUCE_COUNT)
+        fold_walk(w, first, n, node);
+    else
+        fold_moduli(w, first, n, node);
 }
 
 static bool repeats(const reduce_problem *p) { return p->rank == 1 && p->stride[0][0] == 0; }
