@@ -3,6 +3,7 @@
 #include "ops/transpose/gpu_transpose.h"
 #include "ops/transpose/rectangle.h"
 
+TESS_DECLARE_RUN(tess_transpose_small);
 TESS_DECLARE_RUN(tess_transpose_groups);
 TESS_DECLARE_RUN(tess_transpose_tiles);
 TESS_DECLARE_RUN(tess_transpose_runs);
@@ -17,6 +18,25 @@ static transpose_place place_of(const tess_problem *base) { return ((const trans
 static bool elsewhere(const tess_problem *base, const char **why) {
     *why = "works between two arrays, not in place";
     return place_of(base) == TRANSPOSE_ELSEWHERE;
+}
+
+/* The slowest axis steps over whole arrays that lie without gaps in both. */
+static bool small_applicable(const tess_problem *base, const char **why) {
+    const transpose_problem *problem = (const transpose_problem *)base;
+    const int64_t bytes = problem->ndim > 0 ? problem->stride[TRANSPOSE_OUT][0] : 0;
+    int64_t in = problem->size, out = problem->size;
+    if (!elsewhere(base, why))
+        return false;
+    *why = "needs arrays of at most 1024 elements and 4096 bytes one after another, without gaps in and between them";
+    if (problem->ndim < 2 || bytes > tess_min64(TRANSPOSE_SMALL, 1024 * problem->size) || problem->stride[TRANSPOSE_IN][0] != bytes)
+        return false;
+    for (int d = 1; d < problem->ndim; d++) {
+        if (problem->stride[TRANSPOSE_IN][d] <= 0)
+            return false;
+        in += (problem->shape[d] - 1) * problem->stride[TRANSPOSE_IN][d];
+        out += (problem->shape[d] - 1) * problem->stride[TRANSPOSE_OUT][d];
+    }
+    return in == bytes && out == bytes;
 }
 
 static bool tiles_applicable(const tess_problem *base, const char **why) {
@@ -40,6 +60,21 @@ static bool groups_applicable(const tess_problem *base, const char **why) {
     bool split = plane.p_size >= 2 && plane.p_size <= 4 && plane.q_in == plane.p_size * size;
     bool join = plane.q_size >= 2 && plane.q_size <= 4 && plane.p_out == plane.q_size * size && plane.p_size > 1;
     return size <= 8 && plane.p_in == size && plane.q_out == size && (split || join);
+}
+
+/* As measured on a Zen 5 (notes-cpu.md): what is no permute goes element by element, and tiles and groups that have something to run along are quicker. */
+static bool small_pays(const tess_problem *base, const char **why) {
+    enum { PERMUTES = 128 /* bytes */, RUN = 32, SIDE = 8 };
+    const transpose_problem *problem = (const transpose_problem *)base;
+    const char *not_groups;
+    transpose_plane plane;
+    *why = "in arrays of more than 128 bytes tiles of 8 x 8 small elements, and axes of 2 to 4 beside 32, are quicker";
+    tess_transpose_plane_of(&plane, problem, false);
+    if (problem->stride[TRANSPOSE_OUT][0] <= PERMUTES)
+        return true;
+    if (groups_applicable(base, &not_groups) && tess_max64(plane.p_size, plane.q_size) >= RUN)
+        return false;
+    return problem->size > 4 || tess_min64(plane.p_size, plane.q_size) < SIDE;
 }
 
 static bool runs_applicable(const tess_problem *base, const char **why) {
@@ -78,6 +113,12 @@ static double rectangular_bytes(const tess_problem *base) {
 }
 
 static const tess_strategy rows[] = {
+    {.name = "transpose/small",
+     .idea = "many small arrays one after another: one table of where elements come from, a permute of bytes for each",
+     .source = "-",
+     .run = TESS_RUNS(tess_transpose_small),
+     .applicable = small_applicable,
+     .sensible = small_pays},
     {.name = "transpose/groups",
      .idea = "a short axis beside a long one: planes to pixels and back, by permutes of bytes of whole vectors",
      .source = "-",

@@ -103,6 +103,21 @@ static void edges_of_tiles(void **state) {
             }
 }
 
+/* Small arrays one after another: of every size about those of one vector and of two, so many that some, one and none are left over. */
+static void small_arrays(void **state) {
+    (void)state;
+    uint64_t random = 23;
+    static const int64_t shapes[][3] = {{2, 2, 1}, {4, 3, 1},  {3, 7, 1}, {8, 4, 1},  {8, 8, 1},  {5, 13, 1}, {7, 9, 1},
+                                        {2, 3, 5}, {11, 6, 1}, {4, 4, 4}, {3, 43, 1}, {16, 8, 1}, {9, 31, 1}};
+    static const int perms[][4] = {{0, 2, 1, 3}, {0, 3, 2, 1}, {0, 3, 1, 2}};
+    for (int i = 0; i < TESS_COUNT(shapes); i++)
+        for (int64_t count = 2; count < 40; count += 1 + count / 5)
+            for (int t = 0; t < 5; t++)
+                if ((i + count + t) % 4 != 3)
+                    one_case(&random, sized[t], 4, (int64_t[]){count, shapes[i][0], shapes[i][1], shapes[i][2]},
+                             perms[(i + t) % (shapes[i][2] > 1 ? 3 : 2)], HOSTILE_COMPACT, HOSTILE_COMPACT, 2);
+}
+
 /* Runs of 3 bytes are turned as words, a vector of them at a time: sizes about those, rows at the same and at other places of a line. */
 static void runs_of_three(void **state) {
     (void)state;
@@ -232,9 +247,13 @@ static void refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_layouts), cmocka_unit_test(edges_of_tiles),
-        cmocka_unit_test(runs_of_three),  cmocka_unit_test(broadcast_and_long_inputs),
-        cmocka_unit_test(rank_64),        cmocka_unit_test(refusals),
+        cmocka_unit_test(random_layouts),
+        cmocka_unit_test(edges_of_tiles),
+        cmocka_unit_test(small_arrays),
+        cmocka_unit_test(runs_of_three),
+        cmocka_unit_test(broadcast_and_long_inputs),
+        cmocka_unit_test(rank_64),
+        cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }

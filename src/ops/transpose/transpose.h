@@ -23,6 +23,8 @@ enum { TRANSPOSE_IN = 0, TRANSPOSE_OUT = 1 }; /* which stride list */
 /* Bytes of a result that would push everything else out of the caches, and that would not be in them when it is read: it goes past them. */
 enum { TRANSPOSE_LARGE = 4 << 20 };
 
+enum { TRANSPOSE_SMALL = 4096 }; /* bytes of a small array (cpu_small.c), at most */
+
 typedef enum transpose_place {
     TRANSPOSE_ELSEWHERE = 0, /* out is other memory */
     TRANSPOSE_NOTHING,       /* in place, and every element stays */
