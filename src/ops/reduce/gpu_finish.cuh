@@ -79,6 +79,18 @@ template <int THREADS, bool LONG> __device__ node paired(const node *from, i64 c
     return mine;
 }
 
+// A launch that pairs 256 neighbouring leaves of an output at a time, a warp each: of many leaves one block would take longer to pair them than all blocks to read them. groups: of
+// an output's leaves.
+__device__ void pair_neighbours(node *paired, const node *partial, i64 groups, i64 leaves, i64 outputs) {
+    const i64 unit = (i64)blockIdx.x * 8 + threadIdx.x / 32;
+    if (unit >= groups * outputs)
+        return;
+    const i64 first = unit % groups * 256, left = leaves - first;
+    const node whole = paired_few(partial + unit / groups * leaves + first, left < 256 ? left : 256);
+    if (threadIdx.x % 32 == 0)
+        paired[unit] = whole;
+}
+
 // A launch that pairs each output's `count` nodes: by a block of 256, LONG as there, or with BY_WARP, at most 256, by a warp. p: outputs, k, ddof and the kept axes.
 template <bool BY_WARP, bool LONG, typename P> __device__ void finish_outputs(result *out, const node *partial, i64 count, const P &p) {
     const i64 output = BY_WARP ? blockIdx.x * (i64)8 + threadIdx.x / 32 : blockIdx.x;

@@ -88,9 +88,9 @@ struct held_turns : ranked {
                 break;
             int its;
             const double sum = squares((int)length, __shfl_sync(ALL, inverse, mine), its);
-            back(m2, sum);
+            hand_back<FEW_LANES>(m2, sum, first);
             if (OMIT)
-                back(count, its);
+                hand_back<FEW_LANES>(count, its, first);
         }
         return moments_of(0, m2, count);
     }

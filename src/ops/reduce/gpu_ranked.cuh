@@ -39,16 +39,5 @@ struct ranked {
     }
     // The same; returns how long the longest is: by a reduction, of which the compiler knows that it is the same for all threads.
     __device__ __forceinline__ int turn(int next) { return (int)__reduce_max_sync(ALL, next_length(next)); }
-    // What a group's first thread has, for the one whose segment it is.
-    template <typename T> __device__ __forceinline__ void back(T &sum, const T &all) const {
-        const int lane = threadIdx.x % 32;
-        unsigned *to = (unsigned *)&sum;
-        const unsigned *of = (const unsigned *)&all;
-#pragma unroll
-        for (int i = 0; i < (int)(sizeof(T) / 4); i++) {
-            const unsigned its = __shfl_sync(ALL, of[i], lane % AT_ONCE * FEW_LANES);
-            to[i] = lane / AT_ONCE * AT_ONCE == first ? its : to[i];
-        }
-    }
 };
 #endif

@@ -87,7 +87,7 @@ struct sum_turns : ranked {
             const int longest = turn(next);
             if (longest == 0)
                 break;
-            back(its, up_to((longest + BY_WORDS + ROW - 1) / ROW));
+            hand_back<FEW_LANES>(its, up_to((longest + BY_WORDS + ROW - 1) / ROW), first);
         }
         return its;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_tree.cuh - what the kernels of the tree share whatever a node is: the words for foldings, where elements and outputs lie, and the ways in which
-// nodes meet: of a warp's threads, and of leaves one after another.
+// gpu_tree.cuh - what the kernels of the tree share whatever a node is: the words for foldings, where elements and outputs lie, how they come to shared memory, and the ways
+// in which nodes meet: of a warp's threads, and of leaves one after another.
 //
 // Included by gpu_node.cuh and gpu_complex.cuh, of which a kernel takes one: node, nothing() and merge() are theirs.
 #ifndef TESS_REDUCE_TREE_CUH
@@ -53,6 +53,27 @@ template <typename NODE> __device__ NODE above(const NODE &n, int down) {
     for (int i = 0; i < (int)(sizeof(NODE) / 4); i++)
         to[i] = __shfl_down_sync(ALL, from[i], down);
     return m;
+}
+
+// What the first thread of each group of LANES has, for the thread that it is meant for: a turn's groups have what is meant for threads number `first` and on.
+template <int LANES, typename T> __device__ __forceinline__ void hand_back(T &mine, const T &all, int first) {
+    const int lane = threadIdx.x % 32, groups = 32 / LANES;
+    const unsigned *from = (const unsigned *)&all;
+    unsigned *to = (unsigned *)&mine;
+#pragma unroll
+    for (int i = 0; i < (int)(sizeof(T) / 4); i++) {
+        const unsigned its = __shfl_sync(ALL, from[i], lane % groups * LANES);
+        to[i] = lane / groups * groups == first ? its : to[i];
+    }
+}
+
+// BYTES on their way to shared memory, past the registers.
+template <int BYTES> __device__ __forceinline__ void copy(char *to, const char *from) {
+    const unsigned at = (unsigned)__cvta_generic_to_shared(to);
+    if constexpr (BYTES == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at), "l"(from), "n"(BYTES) : "memory");
 }
 
 // Nodes that come one after another are paired as a binary counter carries: number i goes on the stack, of `depth` nodes, and takes in what it completes.

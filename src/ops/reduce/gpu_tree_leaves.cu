@@ -79,15 +79,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, AT_LEAST) tree_leaves(cons
 #endif
 }
 
-// 256 neighbouring leaves of an output at a time, a warp each: of many leaves one block would take longer to pair them than all blocks to read them. groups: of an output.
 extern "C" __global__ void __launch_bounds__(256) pair_leaves(node *paired, const node *partial, i64 groups, const leaves p) {
-    const i64 unit = (i64)blockIdx.x * 8 + threadIdx.x / 32;
-    if (unit >= groups * p.outputs)
-        return;
-    const i64 first = unit % groups * 256, left = p.count - first;
-    const node whole = paired_few(partial + unit / groups * p.count + first, left < 256 ? left : 256);
-    if (threadIdx.x % 32 == 0)
-        paired[unit] = whole;
+    pair_neighbours(paired, partial, groups, p.count, p.outputs);
 }
 
 extern "C" __global__ void __launch_bounds__(256) finish(result *out, const node *partial, i64 count, const leaves p) {

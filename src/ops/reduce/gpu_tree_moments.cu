@@ -56,16 +56,6 @@ struct tile {
     }
 };
 
-template <int BYTES> __device__ __forceinline__ void copy(char *to, const char *from) {
-    const unsigned at = (unsigned)__cvta_generic_to_shared(to);
-    if constexpr (BYTES == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from) : "memory");
-    else if constexpr (BYTES == 8)
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(at), "l"(from) : "memory");
-    else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(at), "l"(from) : "memory");
-}
-
 // Where a tile lies in memory: what is around it may come with it where that is the array's.
 struct region {
     const char *from, *low, *high; // the first element; where the array begins and ends
@@ -203,13 +193,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) tree_moments(const
 }
 
 extern "C" __global__ void __launch_bounds__(256) pair_leaves(node *paired, const node *partial, i64 groups, const moments p) {
-    const i64 unit = (i64)blockIdx.x * 8 + threadIdx.x / 32;
-    if (unit >= groups * p.outputs)
-        return;
-    const i64 first = unit % groups * 256, left = p.leaves - first;
-    const node whole = paired_few(partial + unit / groups * p.leaves + first, left < 256 ? left : 256);
-    if (threadIdx.x % 32 == 0)
-        paired[unit] = whole;
+    pair_neighbours(paired, partial, groups, p.leaves, p.outputs);
 }
 
 extern "C" __global__ void __launch_bounds__(256) finish(result *out, const node *partial, i64 count, const moments p) {

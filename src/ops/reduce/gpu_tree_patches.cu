@@ -26,16 +26,6 @@ struct patches {
     i64 shape[KEPT + 1], in[KEPT + 1], out[KEPT + 1]; // the other kept axes, slowest first
 };
 
-template <int BYTES> __device__ void copy(char *to, const char *from) {
-    const unsigned at = (unsigned)__cvta_generic_to_shared(to);
-    if constexpr (BYTES == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from) : "memory");
-    else if constexpr (BYTES == 8)
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(at), "l"(from) : "memory");
-    else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(at), "l"(from) : "memory");
-}
-
 __device__ int spot(int byte) { return PAD ? byte + (byte >> 7 << 4) : byte; }
 
 // The 16 bytes at place `at` of a line that is there from `begin` to `end`: as a vector, or what there is of them, an element at a time.

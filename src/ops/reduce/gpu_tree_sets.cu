@@ -319,13 +319,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) tree_sets(const el
 }
 
 extern "C" __global__ void __launch_bounds__(256) pair_leaves(node *paired, const node *partial, i64 groups, const sets p) {
-    const i64 unit = (i64)blockIdx.x * 8 + threadIdx.x / 32;
-    if (unit >= groups * p.outputs)
-        return;
-    const i64 first = unit % groups * 256, left = p.leaves - first;
-    const node whole = paired_few(partial + unit / groups * p.leaves + first, left < 256 ? left : 256);
-    if (threadIdx.x % 32 == 0)
-        paired[unit] = whole;
+    pair_neighbours(paired, partial, groups, p.leaves, p.outputs);
 }
 
 extern "C" __global__ void __launch_bounds__(256) finish(result *out, const node *partial, i64 count, const sets p) {

@@ -82,18 +82,6 @@ struct in_turns {
         halve_own(low);
         return low[0];
     }
-    // What a group's first thread has, for the one whose segment it is.
-    template <typename T> __device__ __forceinline__ void back(T &sum, const T &all) const {
-        const int lane = threadIdx.x % 32;
-        unsigned *to = (unsigned *)&sum;
-        const unsigned *of = (const unsigned *)&all;
-#pragma unroll
-        for (int i = 0; i < (int)(sizeof(T) / 4); i++) {
-            const unsigned its = __shfl_sync(ALL, of[i], lane % AT_ONCE * FEW_LANES);
-            to[i] = lane / AT_ONCE * AT_ONCE == first ? its : to[i];
-        }
-    }
-
     // The thread's segment's moments.
     __device__ __forceinline__ node all() {
         first_sum start = 0;
@@ -108,9 +96,9 @@ struct in_turns {
                 lane = more ? lane + value : value;
             });
             meet<FEW_LANES>(sum);
-            back(start, sum);
+            hand_back<FEW_LANES>(start, sum, first);
             if (OMIT)
-                back(count, met_count<FEW_LANES>(counted));
+                hand_back<FEW_LANES>(count, met_count<FEW_LANES>(counted), first);
         }
         const double mean = mean_of(start, count);
 #pragma unroll 1
@@ -122,7 +110,7 @@ struct in_turns {
                 lane = more ? lane + value : value;
             });
             meet<FEW_LANES>(sum);
-            back(m2, sum);
+            hand_back<FEW_LANES>(m2, sum, first);
         }
         return moments_of(mean, m2, count);
     }
