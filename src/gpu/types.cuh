@@ -37,6 +37,21 @@ __device__ __forceinline__ void load_now(words<8> &v, const void *at) {
 }
 __device__ __forceinline__ void load_now(words<4> &v, const void *at) { asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(v.word[0]) : "l"(at)); }
 
+// A vector if it is there, else what it was. Asked by a predicate, for behind a branch the compiler put copies that wait for it.
+__device__ __forceinline__ void load_if(words<16> &v, const void *at, bool there) {
+    asm volatile("{.reg .pred p;\n\tsetp.ne.u32 p, %5, 0;\n\t@p ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];}"
+                 : "+r"(v.word[0]), "+r"(v.word[1]), "+r"(v.word[2]), "+r"(v.word[3])
+                 : "l"(at), "r"((unsigned)there));
+}
+__device__ __forceinline__ void load_if(words<8> &v, const void *at, bool there) {
+    asm volatile("{.reg .pred p;\n\tsetp.ne.u32 p, %3, 0;\n\t@p ld.global.nc.v2.u32 {%0, %1}, [%2];}"
+                 : "+r"(v.word[0]), "+r"(v.word[1])
+                 : "l"(at), "r"((unsigned)there));
+}
+__device__ __forceinline__ void load_if(words<4> &v, const void *at, bool there) {
+    asm volatile("{.reg .pred p;\n\tsetp.ne.u32 p, %2, 0;\n\t@p ld.global.nc.u32 %0, [%1];}" : "+r"(v.word[0]) : "l"(at), "r"((unsigned)there));
+}
+
 // Of elements that fill no word.
 template <> struct alignas(1) words<1> {
     unsigned char word[1];
@@ -46,6 +61,14 @@ template <> struct alignas(2) words<2> {
 };
 __device__ __forceinline__ void load_now(words<1> &v, const void *at) { v.word[0] = *(const unsigned char *)at; }
 __device__ __forceinline__ void load_now(words<2> &v, const void *at) { v.word[0] = *(const unsigned short *)at; }
+__device__ __forceinline__ void load_if(words<1> &v, const void *at, bool there) {
+    if (there)
+        load_now(v, at);
+}
+__device__ __forceinline__ void load_if(words<2> &v, const void *at, bool there) {
+    if (there)
+        load_now(v, at);
+}
 
 template <int T> struct stored;
 template <> struct stored<T_BOOL> { typedef unsigned char type; };

@@ -2,8 +2,9 @@
  * gpu_columns_predict.c - what reduce/tree_columns will count: each row of each strip of columns is one request, wherever the rows that stand between them go in the tree.
  *
  * A strip lies as another one of its set, but for the last one, which may be narrower, and a set as another one that begins at the same place of a sector. Predicted for arrays that begin at a
- * sector. Warps' nodes meet in shared memory one by one (a vector's are V apart, so V lanes want one bank); what nodes of 16 bytes cost there is the compiler's own: it keeps some fields in registers.
- * Flops: none where no order matters; of sums and products an addition for each element and for each pair of a leaf's 256 lanes, there or not, and of leaves. Not where NaNs are left out. */
+ * sector. Warps' nodes meet in shared memory by vectors where the last rows are read at once; else one by one (a vector's are V apart, so V lanes want one bank), and what nodes of 16 bytes cost there is
+ * the compiler's own: it keeps some fields in registers. Flops: none where no order matters; of sums and products an addition for each element and for each pair of a leaf's 256 lanes, there or not, and of
+ * leaves; of sums of complex numbers two. Not where NaNs are left out, and where last rows are read at once: where they are not there the compiler adds or not as it likes. */
 #include "ops/reduce/gpu_reduce.h"
 
 typedef struct walk {
@@ -30,7 +31,7 @@ static void rows(const walk *w, int64_t columns, int64_t place) {
     const reduce_problem *p = w->p;
     const int64_t bytes = columns * w->nodes.size, step = p->stride[0][0], turn = w->s.rows * 256;
     double requests = (double)p->k, sectors = tess_gpu_run_sectors(p->k, place, step, bytes);
-    for (int64_t lane = 0; w->s.vector == 2 && p->in.type == tess_f32 && lane < 64; lane++) {
+    for (int64_t lane = 0; w->s.vector == 2 && p->in.type == tess_f32 && !w->s.at_once && lane < 64; lane++) {
         const int64_t leaf = (w->s.leaves - 1) * REDUCE_LEAF, n = p->k - leaf, first = (n + 63 - lane) / turn * turn + lane,
                       left = tess_ceil_div(tess_max64(0, n - first), 64);
         requests += (double)left;
@@ -59,7 +60,19 @@ static void results(const walk *w, int64_t columns, int64_t place) {
 
 static void partials(const walk *w, int64_t columns, int64_t place) { stores(w, columns, place, w->nodes.node, w->nodes.node, w->nodes.words); }
 
-/* A block's warps halve their nodes in shared memory: each lays its own down, then one of a pair loads both and stores one, and the first loads the last once more. */
+/* A block's warps halve their nodes in shared memory by vectors of up to 16 bytes: all but the first lay theirs down once, for another one to load. */
+static void meetings_at_once(const walk *w, int64_t columns, int64_t place) {
+    const int64_t all = w->nodes.node * w->s.vector, bytes = tess_gcd(all, 16);
+    const double accesses = w->nodes.times * (w->s.warps - 1) * (double)(all / bytes);
+    int64_t at[32];
+    (void)place;
+    for (int lane = 0; lane < 32; lane++)
+        at[lane] = lane * w->s.vector < columns ? lane * bytes : -1;
+    tess_gpu_count_shared(w->nodes.sum, accesses, at, bytes, true);
+    tess_gpu_count_shared(w->nodes.sum, accesses, at, bytes, false);
+}
+
+/* The same, but node by node: each lays its own down, then one of a pair loads both and stores one, and the first loads the last once more. */
 static void meetings(const walk *w, int64_t columns, int64_t place) {
     const int64_t node = w->nodes.node;
     const double accesses = w->nodes.times * (2 * w->s.warps - 1);
@@ -97,10 +110,11 @@ static void finish(const walk *w) {
 
 static double flops(const walk *w) {
     const reduce_problem *p = w->p;
-    if (tess_reduce_gpu_any_order(p) || p->omit)
+    const bool pairs = tess_is_complex(p->in.type);
+    if (tess_reduce_gpu_any_order(p) || p->omit || w->s.at_once || (pairs && (p->kind == REDUCE_PROD || p->map != REDUCE_PLAIN)))
         return tess_reduce_gpu_predict_flops(p);
     const int64_t taken = p->k * (p->map == REDUCE_SQUARE ? 2 : 1), merged = w->s.leaves * (REDUCE_LANES - 1) + w->s.leaves - 1;
-    return (double)p->outputs * (double)(taken + merged + (p->operation == TESS_MEAN || p->operation == TESS_NORM2));
+    return (double)p->outputs * (double)(taken + merged + (p->operation == TESS_MEAN || p->operation == TESS_NORM2)) * (pairs ? 2 : 1);
 }
 
 void tess_reduce_predict_columns(const tess_problem *base, tess_gpu_prediction *out) {
@@ -115,7 +129,7 @@ void tess_reduce_predict_columns(const tess_problem *base, tess_gpu_prediction *
         if (begins[i] > 0)
             strips(&w, begins[i], rows, i);
     const int64_t blocks = w.batches * w.s.leaves;
-    strips(&w, (double)blocks, meetings, 0);
+    strips(&w, (double)blocks, w.s.at_once ? meetings_at_once : meetings, 0);
     if (w.s.leaves == 1) {
         tess_reduce_gpu_places(p, 1, last, begins);
         for (int i = 0; i < 32; i++)
@@ -129,7 +143,7 @@ void tess_reduce_predict_columns(const tess_problem *base, tess_gpu_prediction *
     }
     for (int64_t warps = w.s.warps; warps > 1; warps /= 2)
         out->barriers += (double)(blocks * w.s.strips * w.s.warps);
-    tess_reduce_gpu_count_end(&w.nodes, p, w.nodes.words == 1);
+    tess_reduce_gpu_count_end(&w.nodes, p, w.s.at_once || w.nodes.words == 1);
     out->flops = flops(&w);
     if (p->kept <= 3) /* the compiler reads sizes and steps of more axes at computed addresses */
         out->constant_requests = 0;

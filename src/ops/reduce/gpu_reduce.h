@@ -84,10 +84,11 @@ typedef struct tess_reduce_gpu_rows_shape {
     bool run, shifted, whole, ticket; /* any order; -DSHIFTED, -DWHOLE, -DTICKET */
 } tess_reduce_gpu_rows_shape;
 tess_reduce_gpu_rows_shape tess_reduce_gpu_rows_shape_of(const reduce_problem *p);
-/* The same of tree_columns: elements of a vector, warps of a block, rows of each lane on their way; strips of a set of columns. */
+/* The same of tree_columns: elements of a vector, warps of a block, rows of each lane on their way; strips of a set of columns; whether four lanes' last rows are asked for at once. */
 typedef struct tess_reduce_gpu_columns_shape {
     int64_t vector, strips, leaves;
     int warps, rows;
+    bool at_once;
 } tess_reduce_gpu_columns_shape;
 tess_reduce_gpu_columns_shape tess_reduce_gpu_columns_shape_of(const reduce_problem *p);
 void tess_reduce_predict_columns(const tess_problem *problem, tess_gpu_prediction *prediction); /* gpu_columns_predict.c */
@@ -136,13 +137,14 @@ extern const tess_gpu_row tess_reduce_gpu_patches;
 bool tess_reduce_gpu_patches_fit(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_patches_pay(const tess_problem *problem, const char **why);
 
-/* gpu_sets.c: how a leaf of a set is shared: rows side by side, lanes of a thread, those at once, rounds of them whose loads are on their way, elements of a vector; threads of a
- * leaf, leaves of a block, its threads, and for how many blocks a multiprocessor must have registers. */
+/* gpu_sets.c: how a leaf of a set is shared: rows side by side, lanes of a thread, those at once, rounds of them whose loads are on their way, vectors that each thread has and that some have, 0 where these are
+ * not written out, elements of a vector; threads of a leaf, leaves of a block, its threads, and for how many blocks a multiprocessor must have registers; bytes of what rows leave. */
 typedef struct tess_reduce_gpu_sets_shape {
-    int rows, each, held, rounds, vector, threads, blocks;
-    int64_t leaf_threads, leaves;
+    int rows, each, held, rounds, sure, most, vector, threads, blocks;
+    int64_t leaf_threads, leaves, met;
     bool ragged, packed;
 } tess_reduce_gpu_sets_shape;
+int64_t tess_reduce_gpu_sets_spot(const tess_reduce_gpu_sets_shape *s, int64_t i); /* where a block's node number i lies in shared memory, in nodes */
 bool tess_reduce_gpu_sets_shape_of(const reduce_problem *p, tess_reduce_gpu_sets_shape *s);
 void tess_reduce_predict_sets(const tess_problem *problem, tess_gpu_prediction *prediction); /* gpu_sets_predict.c */
 extern const tess_gpu_row tess_reduce_gpu_sets;

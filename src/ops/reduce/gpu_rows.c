@@ -20,9 +20,11 @@ const tess_gpu_text tess_reduce_gpu_node_header = {"ops/reduce/gpu_node.cuh", te
                     tess_reduce_gpu_types_header = {"gpu/types.cuh", tess_kernel_gpu_types_cuh},
                     tess_reduce_gpu_packed_header = {"ops/reduce/gpu_packed.cuh", tess_kernel_reduce_gpu_packed_cuh},
                     tess_reduce_gpu_finish_header = {"ops/reduce/gpu_finish.cuh", tess_kernel_reduce_gpu_finish_cuh};
-static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,   &tess_reduce_gpu_tree_header,      &tess_reduce_gpu_leaf_header,
-                                               &tess_reduce_gpu_packed_header, &tess_reduce_gpu_any_order_header, &tess_reduce_gpu_run_leaf_header,
-                                               &tess_reduce_gpu_finish_header, &tess_reduce_gpu_types_header,     NULL};
+static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,      &tess_reduce_gpu_tree_header,
+                                               &tess_reduce_gpu_leaf_header,      &tess_reduce_gpu_packed_header,
+                                               &tess_reduce_gpu_any_order_header, &tess_reduce_gpu_run_leaf_header,
+                                               &tess_reduce_gpu_finish_header,    &tess_reduce_gpu_types_header,
+                                               &tess_reduce_gpu_complex_header,   NULL};
 
 static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
 
@@ -244,10 +246,9 @@ static void lay_tree_block(const tess_problem *problem, const tess_gpu_device *d
 
 static bool columns_fit(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
-    if (!computable(problem, why))
-        return false;
-    *why = "needs outputs whose elements lie side by side, one reduced axis, no segments, no variance";
-    return p->kept >= 1 && p->kept_stride[0][p->kept - 1] == p->in.itemsize && p->rank == 1 && p->k >= 1 && !p->offsets && p->kind != REDUCE_VAR;
+    *why = "needs outputs whose elements lie side by side, one reduced axis, no segments, no variance, and no exact sum";
+    return !p->exact && !p->records && p->kept >= 1 && p->kept_stride[0][p->kept - 1] == p->in.itemsize && p->rank == 1 && p->k >= 1 && !p->offsets &&
+           p->kind != REDUCE_VAR;
 }
 
 static bool columns_pay(const tess_problem *problem, const char **why) {
@@ -259,7 +260,7 @@ tess_reduce_gpu_columns_shape tess_reduce_gpu_columns_shape_of(const reduce_prob
     const int last = p->kept - 1;
     const int64_t size = p->in.itemsize, width = p->kept_size[last];
     int64_t rest = p->stride[0][0] | width * size;
-    tess_reduce_gpu_columns_shape s = {.vector = size == 8 ? 2 : size == 4 ? 4 : 8 / size, .leaves = tess_ceil_div(p->k, REDUCE_LEAF)};
+    tess_reduce_gpu_columns_shape s = {.vector = size >= 8 ? 16 / size : size == 4 ? 4 : 8 / size, .leaves = tess_ceil_div(p->k, REDUCE_LEAF)};
     for (int d = 0; d < last; d++)
         rest |= p->kept_stride[0][d];
     while (s.vector > 1 && (rest % (s.vector * size) != 0 || width < 32 * s.vector))
@@ -270,6 +271,7 @@ tess_reduce_gpu_columns_shape tess_reduce_gpu_columns_shape_of(const reduce_prob
     const bool brief = p->k <= 2048 && s.vector * tess_reduce_gpu_node_size(p) <= 16;
     s.warps = brief ? 32 : 8;
     s.rows = brief ? 2 : 4;
+    s.at_once = p->k <= 448 || size <= 2;
     s.strips = tess_ceil_div(width / s.vector, 32);
     return s;
 }
@@ -287,6 +289,7 @@ static void lay_tree_columns(const tess_problem *problem, const tess_gpu_device 
     tess_gpu_option(layout, "-DVECTOR=%d", (int)s.vector);
     tess_gpu_option(layout, "-DWARPS=%d", s.warps);
     tess_gpu_option(layout, "-DROWS=%d", s.rows);
+    tess_gpu_option(layout, "-DAT_ONCE=%d", s.at_once);
     *at++ = p->k;
     *at++ = p->stride[0][0] / size;
     *at++ = s.leaves;

@@ -20,9 +20,13 @@ static int64_t leaves_of(const reduce_problem *p) { return tess_ceil_div(p->k, R
 
 static bool is_bytes(const reduce_problem *p) { return p->in.itemsize == 1; }
 
-/* Measured, as are the choices below: what a thread does beside its vectors is shared by more of them where an output has few. */
+/* Whose vectors are written out in twice as many rows; measured, as are the choices below. */
+static bool sums_of_bytes(const reduce_problem *p) { return is_bytes(p) && p->kind == REDUCE_SUM && p->k > REDUCE_LANES && p->k <= 2 * REDUCE_LANES; }
+
+/* What a thread does beside its vectors is shared by more of them where an output has few. */
 static int most_rows(const reduce_problem *p, const shape *s, bool any, bool brief) {
-    return (brief && (any || s->vector * p->in.itemsize < 16)) || (is_bytes(p) && p->kind == REDUCE_ARG) ? 16 : 32;
+    const bool small = s->vector * p->in.itemsize < 16 && width_of(p) >= 64;
+    return (brief && (any ? !sums_of_bytes(p) : small)) || (is_bytes(p) && p->kind == REDUCE_ARG) ? 16 : 32;
 }
 
 /* Rounds on their way, warps of a multiprocessor and threads of a block. brief: at most two terms a lane. */
@@ -41,9 +45,8 @@ static void choose_pace(const reduce_problem *p, shape *s, bool any, bool brief)
         warps = wide && !doubles ? 16 : 24;
         most = wide && !doubles ? 192 : most;
     }
-    const int64_t room = s->rows * width_of(p) + 1;
     s->leaves = 1;
-    for (int64_t n = 2; n * s->leaf_threads <= most && n * room * tess_reduce_gpu_node_size(p) <= MOST_ROOM; n++)
+    for (int64_t n = 2; n * s->leaf_threads <= most && tess_reduce_gpu_sets_spot(s, n * s->rows * width_of(p)) * s->met <= MOST_ROOM; n++)
         if (n * tess_ceil_div(s->leaves * s->leaf_threads, 32) >= s->leaves * tess_ceil_div(n * s->leaf_threads, 32)) /* no more threads idle */
             s->leaves = n;
     s->threads = (int)(tess_ceil_div(s->leaf_threads * s->leaves, 32) * 32);
@@ -51,6 +54,8 @@ static void choose_pace(const reduce_problem *p, shape *s, bool any, bool brief)
     if ((brief && s->blocks * s->threads * 3 < warps * 32 * 2) || s->blocks == 0)
         s->blocks++;
 }
+
+int64_t tess_reduce_gpu_sets_spot(const shape *s, int64_t i) { return i + i / (s->met <= 4 ? 32 : s->met <= 8 || s->vector > 8 ? 16 : 8); }
 
 bool tess_reduce_gpu_sets_shape_of(const reduce_problem *p, shape *s) {
     const bool any = tess_reduce_gpu_any_order(p), many = p->k > REDUCE_LEAF, half = p->in.itemsize == 2;
@@ -68,10 +73,13 @@ bool tess_reduce_gpu_sets_shape_of(const reduce_problem *p, shape *s) {
            s->rows / 2 * width % s->vector == 0)
         s->rows /= 2;
     s->leaf_threads = s->rows * width / s->vector;
-    /* a place takes 8 bytes in a leaf (-DNARROW=1), but where the element has as many */
-    if (s->rows * width % s->vector != 0 || s->leaf_threads > MOST_THREADS ||
-        (s->rows * width + 1) * (p->kind == REDUCE_ARG && !many && size < 8 ? 8 : node) > MOST_ROOM)
+    s->met = p->kind == REDUCE_ARG && size <= 2 ? 4 : many ? node : tess_reduce_gpu_narrow_node_size(p);
+    if (s->rows * width % s->vector != 0 || s->leaf_threads > MOST_THREADS || tess_reduce_gpu_sets_spot(s, s->rows * width) * s->met > MOST_ROOM)
         return false;
+    if (any ? sums_of_bytes(p) : brief) {
+        s->sure = (int)(p->k / s->rows);
+        s->most = (int)tess_ceil_div(p->k, s->rows);
+    }
     s->each = lanes / s->rows;
     s->held = (int)tess_min64(s->each, HELD);
     s->packed = any && tess_reduce_gpu_packs(p) && (is_bytes(p) || (half && p->kind == REDUCE_EXTREME));
@@ -153,7 +161,11 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     tess_gpu_option(layout, "-DHELD=%d", s.held);
     tess_gpu_option(layout, "-DROUNDS=%d", s.rounds);
     tess_gpu_option(layout, "-DBLOCK=%d", s.threads);
-    tess_gpu_option(layout, "-DROOM=%d", (int)(s.leaves * (s.rows * width + 1)));
+    tess_gpu_option(layout, "-DSURE=%d", s.sure);
+    tess_gpu_option(layout, "-DMAYBE=%d", s.most);
+    tess_gpu_option(layout, "-DACROSS=%d", (int)width);
+    tess_gpu_option(layout, "-DLEAVES=%d", (int)s.leaves);
+    tess_gpu_option(layout, "-DROOM=%d", (int)tess_reduce_gpu_sets_spot(&s, s.leaves * s.rows * width));
     tess_gpu_option(layout, "-DMANY=%d", many);
     tess_gpu_option(layout, "-DFEW=%d", tess_reduce_gpu_paired(leaves) <= 256);
     tess_gpu_option(layout, "-DAT_LEAST=%d", s.blocks);
@@ -165,8 +177,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
         *(p->kept_stride[0][d] < 0 ? &low : &high) += (p->kept_size[d] - 1) * (p->kept_stride[0][d] / p->in.itemsize);
     *at++ = low;
     *at++ = high;
-    *at++ = width | s.leaf_threads << 32;
-    *at++ = s.leaves | units << 32;
+    *at++ = units;
     at = tess_reduce_gpu_put_kept(at, p, p->kept);
     const size_t bytes = (size_t)(at - block) * sizeof *block;
     const int64_t partial = many ? tess_gpu_reserve(layout, p->outputs * leaves * tess_reduce_gpu_node_size(p)) : 0;

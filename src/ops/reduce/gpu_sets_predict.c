@@ -86,7 +86,7 @@ static void loads(const walk *w, const unit *u, int64_t here, int64_t thread) {
 static void shared(const walk *w, const int64_t *at, bool store) {
     const int64_t node = w->nodes.node;
     const bool one = w->p->operation == TESS_ALL && w->leaves == 1 && !store;
-    const bool two = w->p->kind == REDUCE_ARG || (w->p->kind == REDUCE_COUNT && w->p->omit);
+    const bool two = (w->p->kind == REDUCE_ARG && w->p->in.itemsize > 2) || (w->p->kind == REDUCE_COUNT && w->p->omit);
     int64_t second[32];
     for (int lane = 0; lane < 32; lane++)
         second[lane] = at[lane] < 0 ? -1 : at[lane] + node / 2;
@@ -95,6 +95,8 @@ static void shared(const walk *w, const int64_t *at, bool store) {
         tess_gpu_count_shared(w->nodes.sum, w->nodes.times, second, w->leaves > 1 || tess_is_complex(w->p->in.type) ? 8 : 4, store);
 }
 
+static int64_t spot(const walk *w, int64_t node) { return tess_reduce_gpu_sets_spot(&w->s, node) * w->nodes.node; }
+
 /* Its nodes go to shared memory, a vector's one by one, in a circle. */
 static void lay_down(const walk *w, const unit *u, int64_t here, int64_t thread) {
     for (int64_t v = 0; v < w->s.vector; v++) {
@@ -102,7 +104,7 @@ static void lay_down(const walk *w, const unit *u, int64_t here, int64_t thread)
         for (int lane = 0; lane < 32; lane++) {
             const int64_t place = (thread + lane) / w->s.leaf_threads, t = (thread + lane) % w->s.leaf_threads,
                           at = place < here ? t * w->s.vector + v - u[place].before : 0;
-            store[lane] = place < here ? (place * (w->wide + 1) + (at < 0 ? at + w->wide : at)) * w->nodes.node : -1;
+            store[lane] = place < here ? spot(w, place * w->wide + (at < 0 ? at + w->wide : at)) : -1;
         }
         shared(w, store, true);
     }
@@ -116,7 +118,7 @@ static void results(const walk *w, int64_t first, int64_t here, int64_t thread) 
         for (int64_t r = 0; r < w->s.rows; r++) {
             for (int lane = 0; lane < 32; lane++) {
                 const int64_t place = (i + lane) / w->width, column = (i + lane) % w->width;
-                at[lane] = place < here ? (place * (w->wide + 1) + r * w->width + column) * w->nodes.node : -1;
+                at[lane] = place < here ? spot(w, place * w->wide + r * w->width + column) : -1;
             }
             shared(w, at, false);
         }
@@ -208,15 +210,17 @@ static bool in_order(const reduce_problem *p) {
     return true;
 }
 
-/* An addition for each element and for each pair of a leaf's lanes, of complex numbers two, where no vector is cut and no round of them is; and what ends a result. */
+/* An addition for each element and for each pair of a leaf's lanes, of complex numbers two, where no vector is cut and no round of them is; and what ends a result. Where vectors are written out sums' lanes
+ * begin with an element each, and what they come to is added to 0; products' begin with 1. */
 static double flops(const walk *w) {
     const reduce_problem *p = w->p;
     const bool pairs = tess_is_complex(p->in.type), end = p->operation == TESS_MEAN || p->operation == TESS_NORM2;
     const int64_t lanes = w->s.rows * w->s.each;
-    if (tess_reduce_gpu_any_order(p) || p->omit || w->s.ragged || w->leaves > 1 || p->k % (lanes * w->s.rounds) != 0 ||
+    if (tess_reduce_gpu_any_order(p) || p->omit || w->s.ragged || w->leaves > 1 || p->k % (w->s.sure ? w->s.rows : lanes * w->s.rounds) != 0 ||
         (pairs && (p->kind == REDUCE_PROD || p->map != REDUCE_PLAIN)))
         return tess_reduce_gpu_predict_flops(p);
-    return (double)p->outputs * (double)(p->k * (p->map == REDUCE_SQUARE ? 2 : 1) + lanes - 1 + end) * (pairs ? 2 : 1);
+    const int64_t merged = !w->s.sure ? lanes - 1 : p->kind == REDUCE_SUM ? 0 : -1;
+    return (double)p->outputs * (double)(p->k * (p->map == REDUCE_SQUARE ? 2 : 1) + merged + end) * (pairs ? 2 : 1);
 }
 
 void tess_reduce_predict_sets(const tess_problem *base, tess_gpu_prediction *out) {
@@ -232,14 +236,13 @@ void tess_reduce_predict_sets(const tess_problem *base, tess_gpu_prediction *out
     w.end = p->k * p->stride[0][0];
     for (int d = 0; d < p->kept - 1; d++)
         w.end += (p->kept_size[d] - 1) * p->kept_stride[0][d];
-    if (w.leaves == 1)
-        w.nodes.node = tess_reduce_gpu_narrow_node_size(p);
+    w.nodes.node = w.s.met;
     blocks(&w);
     w.nodes.node = w.partial;
     if (w.leaves > 1)
         tess_reduce_gpu_count_leaves(&w.nodes, p->outputs, w.leaves);
     tess_reduce_gpu_count_end(&w.nodes, p, !(p->omit && p->kind == REDUCE_SUM));
     out->flops = flops(&w);
-    if (p->kind == REDUCE_ARG && w.leaves > 1)
+    if (p->kind == REDUCE_ARG && w.leaves > 1 && p->in.itemsize > 2)
         out->shared_ld_requests = out->shared_ld_wavefronts = out->shared_ld_conflicts = -1;
 }

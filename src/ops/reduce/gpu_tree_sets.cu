@@ -2,9 +2,11 @@
 // gpu_tree_sets.cu - production, outputs side by side whose rows follow one another without gaps: a set's elements are one run, read by vectors whatever its width.
 //
 // In a run of rows of W elements number 256 W on is of the same column and the same lane of the tree, 128 W on of the lane that meets it first. So a thread's vectors (-DVECTOR elements)
-// are lanes: ROWS W elements (-DROWS) that lie side by side have a thread each vector, which has -DEACH lanes, ROWS W elements apart, and halves them in registers, -DHELD of them at a
-// time, -DROUNDS terms of each on their way; what the ROWS rows come to meets in shared memory (-DROOM nodes). A block has some leaves of sets; of outputs with more leaves than one
-// (-DMANY=1) `finish` pairs them. What no order can change has no lanes; of small elements it is folded a word at a time (-DPACKED=1).
+// are lanes: ROWS W elements (-DROWS; -DACROSS is W) that lie side by side have a thread each vector, -DEACH lanes, ROWS W elements apart, which it halves in registers, -DHELD of them at
+// a time, -DROUNDS terms of each on their way; what the ROWS rows come to meets in shared memory (-DROOM nodes). A block has -DLEAVES leaves of sets; of outputs with more leaves than
+// one (-DMANY=1) `finish` pairs them. What no order can change has no lanes; of small elements it is folded a word at a time (-DPACKED=1).
+//
+// -DSURE, -DMAYBE: where lanes have few terms, so many vectors every thread has and some have; a vector that may be absent costs as much as one that is there. Else 0.
 //
 // -DRAGGED=1: sets begin and end within vectors. Those are cut where memory is, so a set's first element is not the first of the first thread's vector, and all lanes are turned by as much
 // round a circle. A halving tree does not see that: lanes that meet are half a circle apart. Only the run's first and last vectors are not whole.
@@ -15,6 +17,11 @@
 #include "ops/reduce/gpu_lanes.cuh"
 
 enum { V = VECTOR, SIZE = (int)sizeof(element), APART = EACH / HELD };
+enum { WIDE = ROWS * ACROSS, THREADS = WIDE / V }; // elements of a leaf's rows side by side, and its threads
+// A zero more leaves a sum as it is: lanes begin with +0, or what they come to is settled in the end. So vectors that are not there are zeros and nobody asks: where uses asked, the assembler put them
+// between the loads.
+enum { ZEROS = KIND == SUM && !OMIT && !ANY_ORDER };
+enum { BEGUN = SURE > 0 && ZEROS }; // lanes begin with their first terms
 const unsigned EVERY = (1u << V) - 1; // of a vector's elements, as a mask
 union vector {
     words<V * SIZE> all;
@@ -24,20 +31,39 @@ struct nodes {
     node part[V];
 };
 
-// A vector if it is there, else anything. Asked by a predicate, for behind a branch the compiler put copies that wait for it.
-__device__ __forceinline__ void load_if(words<16> &v, const void *at, bool there) {
-    asm volatile("{.reg .pred p;\n\tsetp.ne.u32 p, %5, 0;\n\t@p ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];}"
-                 : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3])
-                 : "l"(at), "r"((unsigned)there));
+// What meets in shared memory: nodes, or of places of small elements words, the greatest of which is the best: the element's place in their order, then what is still to come.
+#if KIND == ARG && (IN < T_U32 || IN == T_F16 || IN == T_BF16)
+#define BY_WORD 1
+struct met {
+    unsigned word;
+};
+__device__ void merge(met &n, const met &m) { n.word = m.word > n.word ? m.word : n.word; }
+__device__ node node_of(met best, i64 first) {
+    node n = nothing();
+    if (best.word) {
+        n.index = (number)(first + (0xffff - (best.word & 0xffff)));
+#if PACKED
+        n.key = key_of((element)(best.word >> 16 ^ FLIP));
+#else
+        n.key = (key_type)(best.word >> 16) + LOWEST;
+#endif
+    }
+    return n;
 }
-__device__ __forceinline__ void load_if(words<8> &v, const void *at, bool there) {
-    asm volatile("{.reg .pred p;\n\tsetp.ne.u32 p, %3, 0;\n\t@p ld.global.nc.v2.u32 {%0, %1}, [%2];}"
-                 : "=r"(v.word[0]), "=r"(v.word[1])
-                 : "l"(at), "r"((unsigned)there));
+#else
+#define BY_WORD 0
+typedef node met;
+__device__ node node_of(node n, i64 first) {
+#if KIND == ARG
+    n.index += n.index < 0 ? 0 : (number)first;
+#endif
+    return n;
 }
-__device__ __forceinline__ void load_if(words<4> &v, const void *at, bool there) {
-    asm volatile("{.reg .pred p;\n\tsetp.ne.u32 p, %2, 0;\n\t@p ld.global.nc.u32 %0, [%1];}" : "=r"(v.word[0]) : "l"(at), "r"((unsigned)there));
-}
+#endif
+
+// Where a leaf's node number i lies: one place is left out after each SKIP, so that neither threads' nodes, V apart, nor neighbours of several leaves want the same banks.
+enum { SKIP = sizeof(met) <= 4 ? 32 : sizeof(met) <= 8 || V > 8 ? 16 : 8 };
+__device__ __forceinline__ int spot(unsigned i) { return i + i / SKIP; }
 
 // Elements are taken out of it behind this and no sooner.
 __device__ __forceinline__ void as_words(vector &x) {
@@ -56,28 +82,31 @@ struct sets {
     i64 k, leaves, outputs;
     double ddof;
     i64 low, high;                                    // where the array begins and ends
-    int width, each, at_once, units;                  // outputs side by side; threads of a leaf of a set; such leaves of a block, and in all
+    int units, unused;                                // leaves of all sets
     i64 shape[KEPT + 1], in[KEPT + 1], out[KEPT + 1]; // the kept axes, slowest first, the last of them that of a set
 };
 
-// What a thread has of a run: vectors `apart` bytes apart, of which the first `whole` are whole and the one behind them has `rest` elements of the run. But
+// What a thread has of a run: vectors WIDE elements apart, of which the first `whole` are whole and the one behind them has `rest` elements of the run. But
 // of the first thread's vector number 0 the run has the elements of a mask, and it counts as whole.
 struct share {
+    enum { STEP = WIDE * SIZE };
     const char *from;
     const element *low, *high; // of the array
-    unsigned apart, mask;
+    unsigned mask;
     int before, whole, rest;
     vector tail;
-    __device__ share(const element *begin, int elements, int t, unsigned wide, const element *lowest, const element *highest)
-        : low(lowest), high(highest), apart(wide * SIZE) {
+    __device__ share(const element *begin, int elements, int t, const element *lowest, const element *highest) : low(lowest), high(highest) {
         before = RAGGED ? (int)((u64)begin & (V * SIZE - 1)) / SIZE : 0;
         from = (const char *)(begin - before + t * V);
         const int end = before + elements - t * V;
         mask = t == 0 && before > 0 ? (end < V ? (1u << end) - 1 : EVERY) & EVERY << before : EVERY;
-        whole = end >= V ? (unsigned)(end - V) / wide + 1 : mask != EVERY;
-        rest = end - whole * (int)wide;
+        if (SURE)
+            whole = MAYBE > SURE && end >= SURE * WIDE + V ? MAYBE : SURE;
+        else
+            whole = end >= V ? (unsigned)(end - V) / WIDE + 1 : mask != EVERY;
+        rest = end - whole * WIDE;
         if (RAGGED && rest > 0)
-            edge(tail, from + (u64)apart * whole, (1u << rest) - 1);
+            edge(tail, from + (u64)STEP * whole, (1u << rest) - 1);
     }
     // A vector that is not whole, with what lies around it, if that is the array's.
     __device__ __forceinline__ void edge(vector &x, const void *where, unsigned wanted) const {
@@ -94,36 +123,65 @@ struct share {
         }
         as_words(x);
     }
+    template <int TIMES> static __device__ __forceinline__ void clear(vector (&x)[TIMES]) {
+#pragma unroll
+        for (int j = 0; ZEROS && j < TIMES; j++)
+            x[j].all = {};
+    }
     // Vectors from number FIRST on, `step` further each time, TIMES at a time: number_of(0), number_of(1), ... behind the first of them. They are asked for
     // together, then there is use(which of them, its number, it, the mask of its elements that are there) for each in turn.
     template <int FIRST, int TIMES, typename N, typename F>
     __device__ __forceinline__ void for_all(int step, const N &number_of, const F &use) const {
         unsigned there = RAGGED && FIRST == 0 ? mask : EVERY; // of the vector that comes
-        const char *at = from + (u64)apart * FIRST;
+        const char *at = from + (u64)STEP * FIRST;
 #pragma unroll 1
-        for (int i = FIRST; i < whole; i += step, at += (u64)apart * step) {
+        for (int i = FIRST; i < whole; i += step, at += (u64)STEP * step) {
             const int left = whole - i;
             vector x[TIMES];
+            clear(x);
 #pragma unroll
             for (int j = TIMES - 1; j >= 0; j--) // what is behind the branch waits for nothing so
                 if (RAGGED && FIRST + j == 0 && there != EVERY)
                     edge(x[j], at, there);
                 else
-                    load_if(x[j].all, at + (u64)apart * number_of(j), number_of(j) < left);
+                    load_if(x[j].all, at + (u64)STEP * number_of(j), number_of(j) < left);
 #pragma unroll
             for (int j = 0; j < TIMES; j++) {
                 as_words(x[j]);
                 if (RAGGED && FIRST + j == 0)
                     use(j, i, x[j], there);
-                else if (number_of(j) < left)
+                else if (ZEROS || number_of(j) < left)
                     use(j, i + number_of(j), x[j], EVERY);
             }
             there = EVERY;
         }
     }
+    // The same of vectors number_of(0), number_of(1), ... where the compiler knows which of them there are.
+    template <int TIMES, typename N, typename F> __device__ __forceinline__ void for_known(const N &number_of, const F &use) const {
+        vector x[TIMES];
+        clear(x);
+#pragma unroll
+        for (int j = TIMES - 1; j >= 0; j--)
+            if (RAGGED && number_of(j) == 0 && mask != EVERY)
+                edge(x[j], from, mask);
+            else if (number_of(j) < SURE)
+                load_now(x[j].all, from + (u64)STEP * number_of(j));
+            else if (number_of(j) < MAYBE)
+                load_if(x[j].all, from + (u64)STEP * number_of(j), number_of(j) < whole);
+#pragma unroll
+        for (int j = 0; j < TIMES; j++)
+            if (number_of(j) < MAYBE) {
+                as_words(x[j]);
+                if (RAGGED && number_of(j) == 0)
+                    use(j, 0, x[j], mask);
+                else if (ZEROS || number_of(j) < SURE || number_of(j) < whole)
+                    use(j, number_of(j), x[j], EVERY);
+            }
+    }
 };
 
 #if !ANY_ORDER
+enum { THERE = SURE && MAYBE + RAGGED < EACH ? MAYBE + RAGGED : EACH }; // lanes that any thread has
 // Lanes M, M + APART, ... of a thread, halved.
 template <int M> __device__ __forceinline__ nodes some_lanes(const share &mine) {
     nodes lane[HELD];
@@ -132,22 +190,33 @@ template <int M> __device__ __forceinline__ nodes some_lanes(const share &mine) 
 #pragma unroll
         for (int v = 0; v < V; v++)
             lane[a].part[v] = nothing();
-    mine.for_all<M, ROUNDS * HELD>(
-        ROUNDS * EACH, [](int j) { return j / HELD * EACH + j % HELD * APART; },
-        [&](int j, int, const vector &x, unsigned there) {
+    const auto use = [&](int j, int, const vector &x, unsigned there) {
 #pragma unroll
-            for (int v = 0; v < V; v++)
-                if (there >> v & 1)
-                    take(lane[j % HELD].part[v], x.part[v], 0);
-        });
+        for (int v = 0; v < V; v++)
+            if (there >> v & 1) {
+#if KIND == SUM && !OMIT
+                if (BEGUN && j < HELD) {
+                    lane[j].part[v] = begun(x.part[v]);
+                    continue;
+                }
+#endif
+                take(lane[j % HELD].part[v], x.part[v], 0);
+            }
+    };
+    const auto number_of = [](int j) { return j / HELD * EACH + j % HELD * APART; };
+    if constexpr (SURE > 0)
+        mine.for_known<ROUNDS * HELD>([&](int j) { return M + number_of(j); }, use);
+    else
+        mine.for_all<M, ROUNDS * HELD>(ROUNDS * EACH, number_of, use);
 #pragma unroll
     for (int a = 0; RAGGED && a < HELD; a++)
-        if (mine.whole % EACH == M + a * APART)
+        if (SURE == 0 || M + a * APART == SURE % EACH || M + a * APART == MAYBE % EACH)
+            if (mine.whole % EACH == M + a * APART)
 #pragma unroll
-            for (int v = 0; v < V - 1; v++)
-                if (v < mine.rest)
-                    take(lane[a].part[v], mine.tail.part[v], 0);
-    return subtree<0, 1, HELD, nodes>([&](int a) { return lane[a]; });
+                for (int v = 0; v < V - 1; v++)
+                    if (v < mine.rest)
+                        take(lane[a].part[v], mine.tail.part[v], 0);
+    return subtree<M, APART, EACH, nodes, THERE>([&](int l) { return lane[(l - M) / APART]; });
 }
 
 // The halving tree over a thread's lanes: some at a time.
@@ -156,7 +225,8 @@ template <int M, int STEP> __device__ __forceinline__ nodes all_lanes(const shar
         return some_lanes<M>(mine);
     } else {
         nodes whole = all_lanes<M, 2 * STEP>(mine);
-        merge(whole, all_lanes<M + STEP, 2 * STEP>(mine));
+        if constexpr (M + STEP < THERE)
+            merge(whole, all_lanes<M + STEP, 2 * STEP>(mine));
         return whole;
     }
 }
@@ -188,7 +258,7 @@ struct taken {
             word = ordered(word);
 #pragma unroll
             for (int j = 0; j < 4; j++) {
-                const unsigned both = with_place(word, 0xffffu - number, j);
+                const unsigned both = with_place(word, 0xffffu - number * ROWS, j); // places are rows
                 part[4 * i + j] = both > part[4 * i + j] && (mask >> 8 * j & 1) ? both : part[4 * i + j];
             }
 #elif IN >= T_F16
@@ -201,6 +271,9 @@ struct taken {
 #endif
         }
     }
+#if KIND == ARG
+    __device__ __forceinline__ met total(int v, int) const { return {part[v]}; }
+#else
     // Of `count` elements.
     __device__ __forceinline__ node total(int v, int count) const {
         node n = nothing();
@@ -208,9 +281,6 @@ struct taken {
         n.value = IN == T_I8 ? (acc)(int)part[v] : (acc)part[v];
 #elif KIND == COUNT
         n.zeros = count - (int)(part[v] >> 7);
-#elif KIND == ARG
-        if (part[v])
-            ::take(n, (element)(part[v] >> 16 ^ FLIP), 0xffff - (part[v] & 0xffff));
 #elif IN >= T_F16
         ::take(n, (element)(part[v / 2] >> 16 * (v % 2)), 0);
 #else
@@ -218,6 +288,7 @@ struct taken {
 #endif
         return n;
     }
+#endif
 };
 #else
 struct taken {
@@ -231,23 +302,44 @@ struct taken {
 };
 #endif
 
-// What no order can change has no lanes; places are numbers of vectors.
-__device__ __forceinline__ nodes of_all(const share &mine) {
+struct mets {
+    met part[V];
+};
+
+// What no order can change has no lanes. row: the rows in which a vector's elements lie, for places.
+__device__ __forceinline__ mets of_all(const share &mine, const int (&row)[V]) {
     taken all;
-    mine.for_all<0, ROUNDS>(
-        ROUNDS, [](int j) { return j; }, [&](int, int i, const vector &x, unsigned there) { all.take(x, i, there); });
+    const auto use = [&](int, int i, const vector &x, unsigned there) { all.take(x, i, there); };
+    if constexpr (SURE > 0)
+#pragma unroll
+        for (int i = 0; i < MAYBE; i += ROUNDS)
+            mine.for_known<ROUNDS>([&](int j) { return i + j; }, use);
+    else
+        mine.for_all<0, ROUNDS>(ROUNDS, [](int j) { return j; }, use);
     if (RAGGED && mine.rest > 0)
         all.take(mine.tail, mine.whole, (1u << mine.rest) - 1);
-    nodes whole;
+    mets whole;
 #pragma unroll
     for (int v = 0; v < V; v++) {
         const bool cut_off = !(mine.mask >> v & 1),
                    behind = RAGGED && v < mine.rest; // where number 0 is not the run's, and where the one behind the whole ones is
+        met &mine_of = whole.part[v];
 #if PACKED
-        whole.part[v] = all.total(v, mine.whole - cut_off + behind);
+        mine_of = all.total(v, mine.whole - cut_off + behind);
+#if KIND == ARG
+        mine_of.word -= mine_of.word ? row[v] : 0;
+#endif
 #else
         const int first = cut_off;
-        whole.part[v] = all.best[v].total(first < mine.whole + behind ? first : -1, 0);
+        node n = all.best[v].total(first < mine.whole + behind ? first : -1, 0);
+#if BY_WORD
+        mine_of.word = n.index < 0 ? 0 : (unsigned)(n.key - LOWEST) << 16 | 0xffff - (n.index * ROWS + row[v]);
+#else
+#if KIND == ARG
+        n.index = n.index < 0 ? n.index : n.index * ROWS + row[v];
+#endif
+        mine_of = n;
+#endif
 #endif
     }
     return whole;
@@ -255,9 +347,9 @@ __device__ __forceinline__ nodes of_all(const share &mine) {
 #endif
 
 extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) tree_sets(const element *in, result *out, node *partial, const sets p) {
-    __shared__ node room[ROOM];
-    const int wide = p.width * ROWS, place = threadIdx.x / (unsigned)p.each, t = threadIdx.x - place * p.each, unit = blockIdx.x * p.at_once + place;
-    if (place < p.at_once && unit < p.units) {
+    __shared__ met room[ROOM];
+    const int place = threadIdx.x / THREADS, t = threadIdx.x - place * THREADS, unit = blockIdx.x * LEAVES + place;
+    if (place < LEAVES && unit < p.units) {
         i64 first = 0, at_in = 0;
         unsigned set = unit;
 #if MANY
@@ -271,40 +363,46 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) tree_sets(const el
         }
         if (KEPT > 1)
             at_in += set * p.in[0];
-        const share mine(in + at_in + first * p.width, (int)(p.k - first < 8192 ? p.k - first : 8192) * p.width, t, wide, in + p.low, in + p.high);
+        const share mine(in + at_in + first * ACROSS, (int)(p.k - first < 8192 ? p.k - first : 8192) * ACROSS, t, in + p.low, in + p.high);
 #if ANY_ORDER
-        nodes whole = of_all(mine);
+        int row[V] = {}; // of a vector's elements
+#if KIND == ARG
+        row[0] = (int)((unsigned)(t * V - mine.before + WIDE) / ACROSS) - ROWS;
+        int column = t * V - mine.before - row[0] * ACROSS;
+#pragma unroll
+        for (int v = 1; v < V; v++) {
+            row[v] = row[v - 1] + (++column == ACROSS);
+            column = column == ACROSS ? 0 : column;
+        }
+#endif
+        mets whole = of_all(mine, row);
 #else
         const nodes whole = all_lanes<0, 1>(mine);
 #endif
-#if KIND == ARG
-        int row = (int)((unsigned)(t * V - mine.before + wide) / (unsigned)p.width) - ROWS,
-            column = t * V - mine.before - row * p.width; // of a vector's elements
-#endif
+        // Round the circle: what lies before the set's first element in its vector is the vector's before.
+        const unsigned at = place * WIDE + t * V;
+        const int mine_at = spot(at) - mine.before, before_at = spot(t > 0 ? at - V : at - V + WIDE) + V - mine.before;
 #pragma unroll
-        for (int v = 0; v < V; v++) {
-            const int at = t * V + v - mine.before;
-#if KIND == ARG
-            number &index = whole.part[v].index;
-            index = index < 0 ? index : (number)(first + (index * ROWS + row));
-            row += ++column == p.width;
-            column = column == p.width ? 0 : column;
-#endif
-            room[place * (wide + 1) + (at < 0 ? at + wide : at)] = whole.part[v]; // round the circle
-        }
+        for (int v = 0; v < V; v++)
+            room[(RAGGED && v < mine.before ? before_at : mine_at) + v] = whole.part[v];
     }
     __syncthreads();
-    for (int i = threadIdx.x; i < p.at_once * p.width; i += BLOCK) {
-        const int place = (unsigned)i / (unsigned)p.width, column = i - place * p.width;
-        unsigned set = blockIdx.x * p.at_once + place;
+    for (int i = threadIdx.x; i < LEAVES * ACROSS; i += BLOCK) {
+        const int place = (unsigned)i / ACROSS, column = i - place * ACROSS;
+        unsigned set = blockIdx.x * LEAVES + place;
         if (set >= p.units)
             return;
-        const node whole = subtree<0, 1, ROWS, node>([&](int r) { return room[place * (wide + 1) + r * p.width + column]; });
+        const met best = subtree<0, 1, ROWS, met>([&](int r) { return room[spot(place * WIDE + r * ACROSS + column)]; });
 #if MANY
         const unsigned leaf = set % (unsigned)p.leaves;
         set /= (unsigned)p.leaves;
-        partial[((i64)set * p.width + column) * p.leaves + leaf] = whole;
+        partial[((i64)set * ACROSS + column) * p.leaves + leaf] = node_of(best, leaf * (i64)8192);
 #else
+        node whole = node_of(best, 0);
+#if KIND == SUM && !OMIT
+        if (BEGUN)
+            settle(whole);
+#endif
         i64 at_out = column * p.out[KEPT - 1];
 #pragma unroll
         for (int d = KEPT - 2; d > 0; d--) {

@@ -245,7 +245,12 @@ static void tree_columns(void **state) {
                                     {TESS_ANY, tess_bool, tess_bool, 2, {400, 128}, {0}, 1, {0}, 0},
                                     {TESS_SUM, tess_f32, tess_f32, 4, {2, 3, 300, 33}, {0, 4, 0, 0}, 1, {2}, 0},
                                     {TESS_SUM, tess_f32, tess_f32, 5, {3, 2, 5, 300, 33}, {0, 3, 6, 0, 0}, 1, {3}, 0},
-                                    {TESS_SUM, tess_f32, tess_c64, 2, {9000, 33}, {0}, 1, {0}, 0}};
+                                    {TESS_SUM, tess_f32, tess_c64, 2, {9000, 33}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_c64, tess_c64, 2, {300, 70}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_c128, tess_c128, 3, {2, 9000, 33}, {0}, 1, {1}, 0},
+                                    {TESS_PROD, tess_c64, tess_c128, 2, {257, 64}, {0}, 1, {0}, 0},
+                                    {TESS_NORM2, tess_c64, tess_f32, 2, {449, 33}, {0}, 1, {0}, 0},
+                                    {TESS_MEAN, tess_c128, tess_c128, 2, {130, 40}, {0}, 1, {0}, TESS_NAN_OMIT}};
     check_all("reduce/tree_columns", cases, TESS_COUNT(cases), false, 6);
 }
 

@@ -9,13 +9,15 @@ static tess_context *context;
 static tess_engine engine;
 static int ran;
 
+enum { MINUS_ZEROS = -1 };
+
 typedef struct work {
     tess_reduction operation;
     tess_type in, out;
     tess_nan nan;
     int64_t outer, sets, k, width;
     int64_t between, apart; /* elements between sets, and between groups of them */
-    int fill;               /* of hostile_fill: 0 has finite sums of every element, any bits have NaNs, which hide lost ones */
+    int fill; /* of hostile_fill: 0 has finite sums of every element, any bits have NaNs, which hide lost ones; MINUS_ZEROS of f32 and f64 */
 } work;
 
 static void compare(const work *w, uint64_t *random) {
@@ -27,7 +29,11 @@ static void compare(const work *w, uint64_t *random) {
     int64_t shape[] = {w->outer, w->sets, w->k, w->width}, steps[] = {group, set, w->width, 1}, kept[] = {w->outer, w->sets, w->width};
     const int axis = 2;
     hostile_make(&memory, random, w->in, 1, &all, HOSTILE_COMPACT);
-    hostile_fill(&memory, random, w->fill);
+    if (w->fill != MINUS_ZEROS)
+        hostile_fill(&memory, random, w->fill);
+    for (int64_t i = 0; w->fill == MINUS_ZEROS && i < all; i++)
+        memcpy(hostile_first(&memory) + i * (int64_t)tess_type_size(w->in), w->in == tess_f32 ? (const void *)&(float){-0.0f} : &(double){-0.0},
+               tess_type_size(w->in));
     const uint64_t again = *random;
     hostile_make(&expected, random, w->out, 3, kept, HOSTILE_STRIDED);
     DLTensor in = memory.tensor;
@@ -79,6 +85,38 @@ static void every_shape(void **state) {
                       .fill = l % 3 == 2 ? 1 : 0};
             compare(&w, &random);
         }
+}
+
+/* Vectors that are written out: none, one and all rows more than whole ones, lanes with one term and two and without any, sets that are cut and not; sums that begin with their first term. */
+static void written_out(void **state) {
+    (void)state;
+    uint64_t random = 6;
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+    } kinds[] = {{TESS_SUM, tess_f32, tess_f32},  {TESS_SUM, tess_f64, tess_f64},   {TESS_MEAN, tess_f16, tess_f16},
+                 {TESS_PROD, tess_f32, tess_f64}, {TESS_NORM2, tess_f32, tess_f64}, {TESS_SUM, tess_c128, tess_c128},
+                 {TESS_SUM, tess_u8, tess_u64},   {TESS_PROD, tess_c64, tess_c64},  {TESS_SUM, tess_i8, tess_i64}};
+    static const int64_t lengths[] = {48, 65, 97, 255, 256, 257, 271, 288, 289, 319, 320, 511, 512}, widths[] = {3, 2, 8, 70};
+    int n = 0;
+    for (int i = 0; i < TESS_COUNT(kinds); i++)
+        for (int l = i % 3; l < TESS_COUNT(lengths); l += 3, n++) {
+            work w = {.operation = kinds[i].operation,
+                      .in = kinds[i].in,
+                      .out = kinds[i].out,
+                      .nan = n % 4 == 3 && !tess_is_complex(kinds[i].in) ? TESS_NAN_OMIT : TESS_NAN_PROPAGATE,
+                      .outer = 1,
+                      .sets = 3,
+                      .k = lengths[l],
+                      .width = widths[n % 4],
+                      .between = n % 3 == 1};
+            compare(&w, &random);
+        }
+    for (int i = 0; i < 4; i++) {
+        const tess_type type = i % 2 ? tess_f64 : tess_f32;
+        work w = {.operation = TESS_SUM, .in = type, .out = type, .outer = 1, .sets = 2, .k = i < 2 ? 320 : 1000, .width = 5, .fill = MINUS_ZEROS};
+        compare(&w, &random);
+    }
 }
 
 static void several_leaves(void **state) {
@@ -213,14 +251,15 @@ static void chosen(void **state) {
         int64_t sets, k, width;
         const char *row;
     } cases[] = {
-        {TESS_SUM, tess_f32, tess_f32, 1 << 20, 300, 3, "tree_sets"},        {TESS_SUM, tess_f32, tess_f32, 1 << 20, 256, 3, "tree_patches"},
-        {TESS_SUM, tess_f32, tess_f32, 1 << 14, 200, 100, "tree_sets"},      {TESS_SUM, tess_f16, tess_f32, 1 << 16, 48, 33, "tree_sets"},
-        {TESS_SUM, tess_u8, tess_u64, 1 << 16, 200, 33, "tree_sets"},        {TESS_SUM, tess_u8, tess_u64, 1 << 16, 100, 33, "tree_patches"},
-        {TESS_MAX, tess_u8, tess_u8, 1 << 16, 128, 33, "tree_sets"},         {TESS_SUM, tess_c64, tess_c64, 1 << 16, 50, 33, "tree_sets"},
-        {TESS_PROD, tess_c64, tess_c64, 1 << 16, 129, 33, "tree_patches"},   {TESS_SUM, tess_f64, tess_f64, 1 << 14, 300, 100, "tree_sets"},
-        {TESS_SUM, tess_f64, tess_f64, 1 << 14, 512, 100, "tree_columns"},   {TESS_MAX, tess_f64, tess_f64, 1 << 14, 512, 100, "tree_sets"},
-        {TESS_SUM, tess_f32, tess_f32, 1 << 10, 1000, 1000, "tree_columns"}, {TESS_SUM, tess_f32, tess_f32, 1, 1 << 28, 3, "tree_sets"},
-        {TESS_SUM, tess_f32, tess_f32, 1, 300000, 3, "tree_leaves"},         {TESS_ARGMAX, tess_u8, tess_i64, 1 << 14, 1000, 256, "tree_sets"}};
+        {TESS_SUM, tess_f32, tess_f32, 1 << 20, 300, 3, "tree_sets"},         {TESS_SUM, tess_f32, tess_f32, 1 << 20, 256, 3, "tree_patches"},
+        {TESS_SUM, tess_f32, tess_f32, 1 << 14, 200, 100, "tree_sets"},       {TESS_SUM, tess_f16, tess_f32, 1 << 16, 48, 33, "tree_sets"},
+        {TESS_SUM, tess_u8, tess_u64, 1 << 16, 200, 33, "tree_sets"},         {TESS_SUM, tess_u8, tess_u64, 1 << 16, 100, 33, "tree_patches"},
+        {TESS_MAX, tess_u8, tess_u8, 1 << 16, 128, 33, "tree_sets"},          {TESS_SUM, tess_c64, tess_c64, 1 << 16, 50, 33, "tree_sets"},
+        {TESS_PROD, tess_c64, tess_c64, 1 << 16, 129, 33, "tree_patches"},    {TESS_SUM, tess_f64, tess_f64, 1 << 14, 300, 100, "tree_sets"},
+        {TESS_SUM, tess_f64, tess_f64, 1 << 14, 512, 100, "tree_columns"},    {TESS_MAX, tess_f64, tess_f64, 1 << 14, 512, 100, "tree_sets"},
+        {TESS_SUM, tess_f32, tess_f32, 1 << 10, 1000, 1000, "tree_columns"},  {TESS_SUM, tess_f32, tess_f32, 1, 1 << 28, 3, "tree_sets"},
+        {TESS_SUM, tess_f32, tess_f32, 1, 300000, 3, "tree_leaves"},          {TESS_ARGMAX, tess_u8, tess_i64, 1 << 14, 1000, 256, "tree_sets"},
+        {TESS_SUM, tess_c128, tess_c128, 1 << 12, 1000, 256, "tree_columns"}, {TESS_SUM, tess_c64, tess_c64, 1 << 8, 1000, 4096, "tree_columns"}};
     const int axis = 1;
     for (int i = 0; i < TESS_COUNT(cases); i++) {
         int64_t shape[] = {cases[i].sets, cases[i].k, cases[i].width}, kept[] = {cases[i].sets, cases[i].width};
@@ -258,8 +297,8 @@ static void wide_of_few(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_shape),     cmocka_unit_test(wide_of_few), cmocka_unit_test(several_leaves),
-                                       cmocka_unit_test(every_operation), cmocka_unit_test(every_type),  cmocka_unit_test(any_address),
-                                       cmocka_unit_test(chosen),          cmocka_unit_test(all_ran)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_shape),    cmocka_unit_test(written_out),     cmocka_unit_test(wide_of_few),
+                                       cmocka_unit_test(several_leaves), cmocka_unit_test(every_operation), cmocka_unit_test(every_type),
+                                       cmocka_unit_test(any_address),    cmocka_unit_test(chosen),          cmocka_unit_test(all_ran)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }
