@@ -50,6 +50,32 @@ static void columns(gpu_bench *b, const kind *kinds, int count) {
         }
 }
 
+/* Few outputs side by side, whose variances no card is filled by. */
+static void few_columns(gpu_bench *b) {
+    static const int64_t shapes[][3] = {{1, 100000, 3}, {1, 1000, 64}, {16, 1000, 8}, {16, 100, 8}, {1, 200, 64}, {256, 64, 16}};
+    const int axis = 1;
+    char work[96];
+    for (int l = 0; l < (int)(sizeof shapes / sizeof *shapes); l++) {
+        int64_t shape[] = {shapes[l][0], shapes[l][1], shapes[l][2]}, outputs[] = {shapes[l][0], shapes[l][2]};
+        bool more;
+        snprintf(work, sizeof work, "latency: var f32, %lld of %lld x %lld", (long long)shape[0], (long long)shape[1], (long long)shape[2]);
+        if (!gpu_bench_wants(b, work))
+            continue;
+        void *in = gpu_bench_memory(b, 0, shape[0] * shape[1] * shape[2] * 4), *out = gpu_bench_memory(b, 2, outputs[0] * outputs[1] * 4);
+        DLTensor from = gpu_bench_view(in, tess_f32, 3, shape), to = gpu_bench_view(out, tess_f32, 2, outputs);
+        for (int r = 0;; r++) {
+            tess_plan *plan = NULL;
+            tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1};
+            options.call = gpu_bench_call(b, gpu_bench_row(b, "reduce", r, &more));
+            if (!more)
+                break;
+            tess_status status = tess_plan_reduce(&plan, gpu_bench_context(b), TESS_VAR, &from, &to, &options);
+            if (status != TESS_ERR_STRATEGY)
+                gpu_bench_latency(b, status, plan, work, in, out);
+        }
+    }
+}
+
 void gpu_works_rows(gpu_bench *b) {
     static const kind lengths_of[] = {{"sum f32", TESS_SUM, tess_f32, tess_f32, false},
                                       {"sum f64", TESS_SUM, tess_f64, tess_f64, false},
@@ -94,4 +120,5 @@ void gpu_works_rows(gpu_bench *b) {
     }
     columns(b, lengths_of, (int)(sizeof lengths_of / sizeof *lengths_of));
     columns(b, others, (int)(sizeof others / sizeof *others));
+    few_columns(b);
 }

@@ -9,20 +9,20 @@ static const tess_gpu_text *const headers[] = {
     &tess_reduce_gpu_moments_header, &tess_reduce_gpu_finish_header, &tess_reduce_gpu_types_header, NULL};
 
 enum {
-    LEAST_ROWS = 8 /* threads of a column: fewer would have more than 32 lanes, which would be text */,
+    MOST_LANES = 32 /* of a thread: more would be text */,
     SHARE = 120 /* bytes of a thread at least: what shared memory holds is for as many threads as have registers */,
+    BYTES_SHARE = 200 /* the same of those that take words of four elements */,
     HELD = 4 /* lanes of a thread at once */,
+    LEAST = 64 /* elements, and of all outputs, for it to pay */,
+    LEAST_ALL = 1 << 16,
     BESIDE = 1280 /* bytes of a block that the system has, and what rounds up */,
     MOST_THREADS = 320 /* of a block with several tiles, and their bytes */,
-    MOST_BYTES = 48 << 10
+    MOST_BYTES = 48 << 10,
+    BYTES_BYTES = 72 << 10,
+    MOST_KEPT = 24 /* words of a thread in registers */
 };
 
-/* How a leaf is cut into tiles: threads of a column, columns of a tile, such tiles side by side; bytes of a copy and of a row in the tile; tiles of a block, its
- * threads, the bytes of a tile, and how many blocks a multiprocessor is to hold. */
-typedef struct shape {
-    int rows, across, strips, vector, pitch, at_once, threads, tile, blocks;
-    bool run, shifted;
-} shape;
+typedef tess_reduce_gpu_moments_shape shape;
 
 static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
 
@@ -42,17 +42,25 @@ static int64_t alignment_of(const reduce_problem *p) {
     return align;
 }
 
-/* Threads of a multiprocessor: with 40 registers each, or of many lanes 48. */
-static int64_t most_threads(const reduce_problem *p, const shape *s) { return tess_reduce_gpu_lanes(p->k) / s->rows <= 8 ? 1536 : 1280; }
+/* Elements of a thread's word, and threads of a tile. */
+static int64_t neighbours_of(const reduce_problem *p, const shape *s) { return s->word / p->in.itemsize; }
+static int64_t threads_of(const reduce_problem *p, const shape *s, int64_t across) { return s->rows * across / neighbours_of(p, s); }
+
+/* Threads of a multiprocessor: with 40 registers each, or of many lanes 48, with words 64. */
+static int64_t most_threads(const reduce_problem *p, const shape *s) {
+    return neighbours_of(p, s) > 1 ? 1024 : tess_reduce_gpu_lanes(p->k) / s->rows <= 8 ? 1536 : 1280;
+}
 
 /* What a block beside the tiles of so many columns has: the sums of its threads, what they count, the means. */
-static int64_t beside(const reduce_problem *p, const shape *s, int64_t columns) { return BESIDE + columns * (8 + s->rows * (p->omit ? 12 : 8)); }
+static int64_t beside(const reduce_problem *p, const shape *s, int64_t tiles, int64_t across) {
+    return BESIDE + tiles * (across * 8 + s->rows * (across | 1) * (p->omit ? 12 : 8));
+}
 
 /* Tiles of whole sets without gaps. */
 static bool run_of(const reduce_problem *p, const tess_gpu_device *device, shape *s, int64_t blocks) {
-    const int64_t size = p->in.itemsize, width = width_of(p), bytes = rows_of(p) * width * size, threads = s->rows * width;
-    if (p->stride[0][0] != width * size || tess_ceil_div(threads, 32) * 32 * blocks > most_threads(p, s) || threads > 1024 ||
-        bytes + 32 > tess_min64(device->shared_sm / blocks, device->shared_block_optin) - beside(p, s, width))
+    const int64_t size = p->in.itemsize, width = width_of(p), bytes = rows_of(p) * width * size, threads = threads_of(p, s, width);
+    if (p->stride[0][0] != width * size || s->rows * width * size % s->word != 0 || tess_ceil_div(threads, 32) * 32 * blocks > most_threads(p, s) ||
+        threads > 1024 || bytes + 32 > tess_min64(device->shared_sm / blocks, device->shared_block_optin) - beside(p, s, 1, width))
         return false;
     s->run = true;
     s->across = (int)width;
@@ -72,13 +80,18 @@ static int64_t pitch_of(const reduce_problem *p, bool shifted, int64_t across) {
 /* Tiles of at least so many bytes of a row, or of whole rows. */
 static bool strips_of(const reduce_problem *p, const tess_gpu_device *device, shape *s, int64_t blocks, int64_t least) {
     const int64_t size = p->in.itemsize, width = width_of(p), room = tess_min64(device->shared_sm / blocks, device->shared_block_optin);
-    int64_t align = alignment_of(p), most = tess_min64(width, tess_min64(most_threads(p, s) / blocks / 32 * 32, 1024) / s->rows);
+    int64_t align = alignment_of(p),
+            most = tess_min64(width, tess_min64(most_threads(p, s) / blocks / 32 * 32, 1024) / s->rows * neighbours_of(p, s));
     s->shifted = align < 4;
+    if (s->word > size && align < s->word)
+        return false;
     align = s->shifted ? size : align;
-    while (most > 1 && rows_of(p) * pitch_of(p, s->shifted, most) + 32 > room - beside(p, s, most))
+    while (most > 1 && rows_of(p) * pitch_of(p, s->shifted, most) + 32 > room - beside(p, s, 1, most))
         most--;
     while (most * size < align) /* half a sector: its other half is the neighbour's */
         align /= 2;
+    if (s->word > size && align < s->word)
+        return false;
     const int64_t unit = align / size, strips = tess_ceil_div(width, most / unit * unit),
                   across = tess_ceil_div(tess_ceil_div(width, strips), unit) * unit;
     if (across * size < least && across < width)
@@ -91,23 +104,71 @@ static bool strips_of(const reduce_problem *p, const tess_gpu_device *device, sh
     return true;
 }
 
-static void shape_of(const reduce_problem *p, const tess_gpu_device *device, shape *s) {
+/* Tiles of which a multiprocessor has one, or that would be of half sectors, or come by narrow copies though rows follow one another: the last rounds of lanes stay in registers, so that two fit, or whole
+ * sectors, or whole sets. */
+static void keep(const reduce_problem *p, const tess_gpu_device *device, shape *s) {
+    const int64_t size = p->in.itemsize, width = width_of(p), lanes = tess_reduce_gpu_lanes(p->k), rounds = tess_ceil_div(rows_of(p), lanes);
+    const bool half = !s->run && !s->shifted && s->across * size < 32 && alignment_of(p) == 32,
+               narrow = !s->run && s->vector < 16 && p->stride[0][0] == width * size;
+    const int64_t blocks = half ? 1 : 2;
+    shape kept = *s;
+    if (rounds < (narrow ? 4 : 8) || (!half && !narrow && rows_of(p) * s->pitch + beside(p, s, 1, s->across) <= device->shared_sm / 2))
+        return;
+    if (half) {
+        kept.across = (int)(32 / size);
+        kept.pitch = 32;
+        kept.strips = (int)(width / kept.across);
+    } else if (narrow) {
+        kept.run = kept.shifted = true;
+        kept.across = (int)width;
+        kept.strips = 1;
+        kept.pitch = (int)(width * size);
+        kept.vector = 16;
+    }
+    if (kept.shifted && kept.word > size) /* a kept word lies as one in memory */
+        return;
+    for (kept.rows = (int)lanes; kept.rows >= tess_ceil_div(lanes, MOST_LANES); kept.rows /= 2) {
+        const int64_t threads = tess_ceil_div(threads_of(p, &kept, kept.across), 32) * 32,
+                      room = tess_min64(device->shared_sm / blocks, device->shared_block_optin) - beside(p, &kept, 1, kept.across) - 32;
+        kept.shared = (int)(room / (lanes * kept.pitch));
+        const int64_t words = (rounds - kept.shared) * (lanes / kept.rows) * kept.word / 4;
+        if (threads <= (half ? 1024 : 544) && kept.shared > 0 && kept.shared < rounds && words <= MOST_KEPT &&
+            (40 + words) * threads * blocks <= 65536) {
+            *s = kept;
+            return;
+        }
+    }
+}
+
+void tess_reduce_gpu_moments_shape_of(const reduce_problem *p, const tess_gpu_device *device, tess_reduce_gpu_moments_shape *s) {
+    static const tess_gpu_device h200 = {.sms = 132, .shared_sm = 228 << 10, .shared_block_optin = 227 << 10};
     static const int64_t least[] = {0, 0, 32, 64}; /* bytes of a row, for two blocks under way, and for three */
     const int64_t n = rows_of(p), size = p->in.itemsize, units = p->outputs / width_of(p);
     const int lanes = tess_reduce_gpu_lanes(p->k);
-    *s = (shape){.rows = (int)tess_min64(lanes, LEAST_ROWS), .at_once = 1};
-    while (s->rows < lanes && n * size >= 2 * s->rows * SHARE)
-        s->rows *= 2;
-    for (int64_t blocks = 3; !run_of(p, device, s, blocks) && !strips_of(p, device, s, blocks, least[blocks]); blocks--)
-        ;
-    const int64_t threads = s->rows * s->across;
-    s->tile = (int)(tess_ceil_div(n * s->pitch + (s->shifted ? 30 : 0), 16) * 16);
-    for (int64_t m = 2; s->run && p->k <= REDUCE_LEAF && m <= units && m * threads <= MOST_THREADS && m * s->tile <= MOST_BYTES; m++)
+    bool found = false;
+    if (!device)
+        device = &h200;
+    for (int words = size < 4 && p->in.type != tess_bool; !found; words--) {
+        *s = (shape){.rows = (int)tess_ceil_div(lanes, MOST_LANES), .at_once = 1, .word = words ? 4 : (int)size};
+        while (s->rows < 4 && s->rows < lanes && s->rows * width_of(p) * size % s->word != 0)
+            s->rows *= 2;
+        while (s->rows < lanes && n * s->word >= 2 * s->rows * (s->word > 2 * size ? BYTES_SHARE : SHARE))
+            s->rows *= 2;
+        for (int64_t blocks = 3; !found && blocks > 0; blocks--)
+            found = run_of(p, device, s, blocks) || strips_of(p, device, s, blocks, least[blocks]);
+    }
+    s->shared = (int)tess_ceil_div(n, lanes);
+    keep(p, device, s);
+    const int64_t threads = threads_of(p, s, s->across);
+    s->tile = (int)(tess_ceil_div(tess_min64(n, s->shared * lanes) * s->pitch + (s->shifted ? 30 : 0), 16) * 16);
+    for (int64_t m = 2; s->run && p->k <= REDUCE_LEAF && m <= units && m * threads <= MOST_THREADS &&
+                        m * s->tile <= (neighbours_of(p, s) > 2 ? BYTES_BYTES : MOST_BYTES);
+         m++)
         if (m * tess_ceil_div(s->at_once * threads, 32) >= s->at_once * tess_ceil_div(m * threads, 32)) /* no more threads idle */
             s->at_once = (int)m;
+    s->bytes = (int64_t)s->at_once * s->tile;
     s->threads = (int)(tess_ceil_div(s->at_once * threads, 32) * 32);
-    s->blocks = (int)tess_max64(
-        1, tess_min64(device->shared_sm / (s->at_once * s->tile + beside(p, s, s->at_once * s->across)), most_threads(p, s) / s->threads));
+    s->blocks = (int)tess_max64(1, tess_min64(device->shared_sm / (s->bytes + beside(p, s, s->at_once, s->across)), most_threads(p, s) / s->threads));
 }
 
 bool tess_reduce_gpu_moments_fit(const tess_problem *problem, const char **why) {
@@ -121,10 +182,12 @@ bool tess_reduce_gpu_moments_fit(const tess_problem *problem, const char **why) 
     return !TESS_MUL_OVERFLOWS(p->outputs, leaves_of(p), &tiles) && tiles <= INT32_MAX;
 }
 
-/* Measured: of 300 to 100000 elements in 3 to 4096 columns it takes between a half and a twelfth of the time of what was taken before. Up to 256 elements it has not been timed. */
+/* Measured: of 64 to 100000 elements in 3 to 4096 columns it takes between nine tenths and a twelfth of the time of what was taken before; 16 elements are better read where they lie, and a few thousand
+ * outputs' elements by a block for each. */
 bool tess_reduce_gpu_moments_pay(const tess_problem *problem, const char **why) {
-    *why = "has not been timed for 256 elements and fewer";
-    return of(problem)->k > REDUCE_LANES;
+    const reduce_problem *p = of(problem);
+    *why = "wants 64 elements and more, 65536 in all";
+    return p->k >= LEAST && p->k >= (LEAST_ALL + p->outputs - 1) / p->outputs;
 }
 
 static void lay_out(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
@@ -133,16 +196,20 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     const int64_t leaves = leaves_of(p), width = width_of(p), size = p->in.itemsize;
     const bool many = leaves > 1;
     shape s;
-    shape_of(p, device, &s);
+    tess_reduce_gpu_moments_shape_of(p, device, &s);
     const int lanes = tess_reduce_gpu_lanes(p->k), each = lanes / s.rows;
     const int64_t tiles = p->outputs / width * leaves * s.strips;
     tess_gpu_unit(layout, &tree_moments);
     tess_reduce_gpu_node_options(layout, p);
     tess_gpu_option(layout, "-DNARROW=%d", !many);
     tess_gpu_option(layout, "-DKEPT=%d", p->kept);
+    tess_gpu_option(layout, "-DTALL=%d", (int)rows_of(p));
+    tess_gpu_option(layout, "-DSTRIPS=%d", s.strips);
+    tess_gpu_option(layout, "-DWORD=%d", s.word);
     tess_gpu_option(layout, "-DRUN=%d", s.run);
     tess_gpu_option(layout, "-DSHIFTED=%d", s.shifted);
     tess_gpu_option(layout, "-DVECTOR=%d", s.vector);
+    tess_gpu_option(layout, "-DSHARED=%d", s.shared);
     tess_gpu_option(layout, "-DPITCH=%d", s.pitch);
     tess_gpu_option(layout, "-DROWS=%d", s.rows);
     tess_gpu_option(layout, "-DACROSS=%d", s.across);
@@ -164,12 +231,11 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     *at++ = low;
     *at++ = high;
     *at++ = p->stride[0][0] / size;
-    *at++ = width | (int64_t)s.strips << 32;
-    *at++ = tiles;
+    *at++ = width | tiles << 32;
     at = tess_reduce_gpu_put_kept(at, p, p->kept);
     const size_t bytes = (size_t)(at - block) * sizeof *block;
     const int64_t partial = many ? tess_gpu_reserve(layout, p->outputs * leaves * tess_reduce_gpu_node_size(p)) : 0;
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_moments", tess_ceil_div(tiles, s.at_once), 1, 1, s.threads, (int64_t)s.at_once * s.tile);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_moments", tess_ceil_div(tiles, s.at_once), 1, 1, s.threads, s.bytes);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
@@ -178,4 +244,5 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     layout->alignment = !s.shifted && s.vector > size ? s.vector : 0;
 }
 
-const tess_gpu_row tess_reduce_gpu_moments = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_out};
+const tess_gpu_row tess_reduce_gpu_moments = {
+    .headers = headers, .production = true, .least_arch = 80, .lay_out = lay_out, .predict = tess_reduce_predict_moments};

@@ -6,20 +6,28 @@
 // all there are and their rows follow one another, so a tile is one run, and a block may have several of them (-DAT_ONCE). Else it comes row by row, -DPITCH bytes
 // apart in the tile. Copies are of -DVECTOR bytes; -DSHIFTED=1: where none fit, a tile or a row lies within so many bytes as it does in memory, and comes with what is around it.
 //
-// A thread has every ROWS-th row of one column, so neighbours read neighbours whatever the width, and -DEACH lanes of the tree, which it halves -DHELD at a time; what the
-// ROWS threads of a column come to meets in shared memory. Elements lie a number of bytes apart that the compiler knows: a load is one instruction. Of outputs with more
-// leaves than one (-DMANY=1) `finish` pairs them.
+// A thread has every ROWS-th row of the columns of a word (-DWORD bytes: an element of 4 and more, two or four smaller ones), so neighbours read neighbours whatever the width, and -DEACH lanes of the tree,
+// which it halves -DHELD at a time; what the ROWS threads of a column come to meets in shared memory. How many rows a tile has (-DTALL) and how far they lie apart the compiler knows: a load is one instruction,
+// and none is made for what is not there. Behind -DSHARED rounds of lanes a thread keeps its own words in registers. Of outputs with more leaves than one (-DMANY=1) `finish` pairs them.
 #include "ops/reduce/gpu_finish.cuh"
 #include "ops/reduce/gpu_lanes.cuh"
 
 enum {
     SIZE = (int)sizeof(element),
-    OF_TILE = ROWS * ACROSS, // threads
+    V = WORD / SIZE, // elements of a thread's load, neighbours of a row or of two
+    POSITIONS = ROWS * ACROSS,
+    OF_TILE = POSITIONS / V, // threads
     COLUMNS = AT_ONCE * ACROSS,
+    LANES = ROWS * EACH,
     APART = EACH / HELD,
-    UNROLLED = HELD < 4 ? 4 / HELD : 1,
+    ROUNDS = (TALL + LANES - 1) / LANES, // elements of a lane; of the last ones, behind SHARED rounds, a thread keeps its own in registers
+    KEPT_WORDS = SHARED < ROUNDS ? (ROUNDS - SHARED) * EACH : 1,
+    RAGGED = V > 1 && SHIFTED, // a tile may begin within a word
+    UNROLLED = HELD * V < 8 ? 8 / (HELD * V) : 1,
     MET = ROWS < 8 ? ROWS : 8, // rows of a column that a thread brings together, and threads that do so
-    MEET = ROWS / MET
+    MEET = ROWS / MET,
+    APART_ROWS = ACROSS | 1, // doubles from row to row of what threads have, so that rows of a column lie in different banks
+    OF_ROOM = ROWS * APART_ROWS
 };
 
 struct moments {
@@ -27,7 +35,7 @@ struct moments {
     double ddof;
     i64 low, high; // bytes from the first element of `in` to where the array begins and ends
     i64 step;      // elements from row to row
-    int width, strips, units, unused;                 // outputs side by side, tiles of them, tiles in all
+    int width, units;                                 // outputs side by side, tiles in all
     i64 shape[KEPT + 1], in[KEPT + 1], out[KEPT + 1]; // the kept axes, slowest first, the last of them that of the width
 };
 
@@ -37,15 +45,16 @@ struct tile {
     i64 leaf, at_in, at_out; // of the set's first column
     int column, across, rows;
     __device__ tile(const moments &p, unsigned unit) : leaf(0), at_in(0), at_out(0) {
-        column = unit % (unsigned)p.strips * ACROSS;
-        unit /= (unsigned)p.strips;
+        column = unit % STRIPS * ACROSS;
+        unit /= STRIPS;
         across = p.width - column < ACROSS ? p.width - column : ACROSS;
+        rows = TALL;
 #if MANY
         leaf = unit % (unsigned)p.leaves;
         unit /= (unsigned)p.leaves;
+        rows = (int)(p.k - leaf * TALL < TALL ? p.k - leaf * TALL : TALL);
 #endif
         set = unit;
-        rows = (int)(p.k - leaf * 8192 < 8192 ? p.k - leaf * 8192 : 8192);
 #pragma unroll
         for (int d = KEPT - 2; d >= 0; d--) {
             const unsigned at = d > 0 ? unit % (unsigned)p.shape[d] : unit;
@@ -60,12 +69,12 @@ struct tile {
 struct region {
     const char *from, *low, *high; // the first element; where the array begins and ends
     i64 step;                      // bytes from row to row
-    int rows, bytes;               // bytes of a row
+    int rows, all, bytes;          // of them those that are copied, all; bytes of a row
     bool inside;                   // whatever comes with it is the array's
     __device__ region(const element *in, const moments &p, const tile &t)
-        : from((const char *)(in + t.at_in + t.leaf * 8192 * p.step + t.column)), low((const char *)in + p.low), high((const char *)in + p.high),
-          step(RUN ? PITCH : p.step * SIZE), rows(t.rows), bytes(t.across * SIZE) {
-        const i64 last = (rows - 1) * step, lowest = last < 0 ? last : 0, highest = last < 0 ? 0 : last;
+        : from((const char *)(in + t.at_in + t.leaf * TALL * p.step + t.column)), low((const char *)in + p.low), high((const char *)in + p.high),
+          step(RUN ? PITCH : p.step * SIZE), rows(SHARED < ROUNDS && t.rows > SHARED * LANES ? SHARED * LANES : t.rows), all(t.rows), bytes(t.across * SIZE) {
+        const i64 last = (all - 1) * step, lowest = last < 0 ? last : 0, highest = last < 0 ? 0 : last;
         inside = from + lowest - low >= VECTOR - 1 && high - from - highest - bytes >= VECTOR - 1;
     }
     // Thread t's share: use(where VECTOR bytes go, where they lie, where those that are wanted begin and end).
@@ -92,6 +101,14 @@ struct region {
             }
 #endif
     }
+    // What a thread keeps, from its row and column on.
+    template <typename WORD_TYPE> __device__ __forceinline__ void keep(WORD_TYPE *kept, int row, int column) const {
+        const char *at = from + (SHARED * LANES + row) * step + column * SIZE;
+#pragma unroll
+        for (int i = 0; i < KEPT_WORDS; i++)
+            if (row + SHARED * LANES + i * ROWS < all)
+                load_now(*(words<sizeof(WORD_TYPE)> *)&kept[i], at + i * ROWS * step);
+    }
     // `to` is where the first element goes, as far from a multiple of VECTOR as it lies in memory.
     __device__ __forceinline__ void bring(char *to, int t) const {
         if (!SHIFTED || inside)
@@ -101,42 +118,148 @@ struct region {
                 if (at >= low && at + VECTOR <= high)
                     copy<VECTOR>(to, at);
                 else
+#pragma unroll 1
                     for (int i = 0; i < VECTOR; i += SIZE)
-                        if (at + i >= begin && at + i < end)
-                            *(element *)(to + i) = *(const element *)(at + i);
+                        *(element *)(to + i) = at + i >= begin && at + i < end ? *(const element *)(at + i) : 0;
             });
     }
 };
 
-// The halving tree over a thread's lanes: of the elements from `first` on, every ROWS-th row, `count` of them. take(element, a number that the compiler knows).
-template <typename T, typename F> __device__ __forceinline__ T look(const char *first, int count, const F &take) {
-    enum { STEP = ROWS * PITCH };
-    const int full = count / EACH, rest = count % EACH; // elements of all lanes, and lanes that have one more
-    return subtree<0, 1, APART, T>([&](int m) {
-        const char *at = first + m * STEP;
-        T lane[HELD] = {};
-#pragma unroll UNROLLED
-        for (int r = 0; r < full; r++, at += EACH * STEP)
+// A thread's load: an element, or a word of neighbours.
+template <bool ONE> struct load_of { typedef element type; };
+template <> struct load_of<false> { typedef unsigned type; };
+typedef load_of<V == 1>::type word;
+__device__ __forceinline__ element element_at(word w, int v) { return (element)((unsigned)w >> 8 * SIZE * v); }
+
+// The first look at one of them. Integers are added where they lie: by the dot product with a word that has a 1 there.
+__device__ __forceinline__ void first_look_at(first_sum &sum, word w, int v, bool there, int &count) {
+    if constexpr (V == 1) {
+        sum += first_look(w, true, count);
+    } else if constexpr (SMALL_INTEGERS) {
+        const int one = there ? 1 << 8 * v : 0;
+        if (SIZE == 1)
+            sum = IN == T_I8 ? __dp4a((int)w, one, (int)sum) : (int)__dp4a((unsigned)w, (unsigned)one, (unsigned)sum);
+        else
+            sum = IN == T_I16 ? __dp2a_lo((int)w, one, (int)sum) : (int)__dp2a_lo((unsigned)w, (unsigned)one, (unsigned)sum);
+        count += OMIT && there;
+    } else {
+        sum += first_look(there ? element_at(w, v) : 0, there, count);
+    }
+}
+
+// What the second look takes of one of them. Integers without a sign are not converted (a multiprocessor does 16 a clock): put into the upper word of an f64 below its exponent they are a multiple of
+// 2^-1034 (bytes) or 2^-1042 of themselves, exactly, and one fma multiplies and takes the mean away, rounding once. So all of it is 2^-SCALE of what it would be, 2 SCALE when squared.
+#define SCALED (V > 1 && (IN == T_U8 || IN == T_U16))
+enum { SCALE = !SCALED ? 0 : SIZE == 1 ? 11 : 19 };
+__device__ __forceinline__ double power_of_two(int e) { return __hiloint2double((1023 + e) << 20, 0); }
+__device__ __forceinline__ double second_look_at(word w, int v, bool there, double middle, int h) {
+    if constexpr (V == 1)
+        return second_look(wide_of(w, h), there, middle);
+    else if constexpr (SCALED)
+        return second_look(__fma_rn(__hiloint2double((int)__byte_perm(w, 0, SIZE == 1 ? 0x4404 + (v << 4) : v ? 0x4432 : 0x4410), 0), power_of_two(1023), -middle), there, 0);
+    else
+        return second_look(wide_of(element_at(w, v), v + V * h), there, middle);
+}
+
+// A word that is kept, so that the compiler does not keep it as f64 from the first look on.
+__device__ __forceinline__ word same(word w) {
+    if constexpr (V == 1)
+        return again(w);
+    else
+        return (word)((unsigned)w ^ threadIdx.y);
+}
+
+// What a thread has of each position of its words; sums of a look halve as nodes do.
+template <typename T> struct many {
+    T of[V];
+};
+template <typename T> __device__ __forceinline__ void merge(many<T> &a, const many<T> &b) {
+#pragma unroll
+    for (int v = 0; v < V; v++)
+        merge(a.of[v], b.of[v]);
+}
+
+// The halving tree over a thread's lanes: of the words from `first` on, every ROWS rows. take(sum, word, position in it, whether it is there, a number that the compiler knows). WHOLE: of a tile of TALL
+// rows the compiler knows which words are there for all threads, and only at its ends asks. at: the first element's position in the tile, `end`: how many positions that has.
+template <typename T, bool WHOLE, typename F>
+__device__ __forceinline__ many<T> look(const char *first, const word *kept, int at, int end, const F &take) {
+    enum { STEP = ROWS * PITCH, FULL = !WHOLE ? 0 : SHARED < ROUNDS ? SHARED : TALL / LANES, BEFORE = RAGGED ? V - 1 : 0 };
+    many<T> all = {}; // where no order matters
+    const bool any_order = V > 1 && (T)0.5 == 0;
+    const many<T> tree = subtree<0, 1, APART, many<T>>([&](int m) {
+        many<T> lane[HELD] = {};
+        const auto take_word = [&](word w, int h, int n, bool sure) {
+#pragma unroll
+            for (int v = 0; v < V; v++)
+                take((any_order ? all : lane[h]).of[v], w, v, sure || (unsigned)(at + v + n * POSITIONS) < (unsigned)end, h);
+        };
+        const auto one = [&](int h, int n, bool sure) {
+            if (sure || at + n * POSITIONS < end)
+                take_word(*(const word *)(first + n * STEP), h, n, sure);
+        };
+        const auto maybe = [&](int h, int n) {
+            if (!WHOLE || n * POSITIONS < TALL * ACROSS + BEFORE)
+                one(h, n, WHOLE && (n + 1) * POSITIONS <= TALL * ACROSS);
+        };
+        if (FULL > 0) {
 #pragma unroll
             for (int h = 0; h < HELD; h++)
-                lane[h] += take(*(const element *)(at + h * APART * STEP), h);
+                one(h, m + h * APART, !(RAGGED && m + h == 0));
+        }
+#pragma unroll UNROLLED
+        for (int j = 1; j < FULL; j++)
 #pragma unroll
-        for (int h = 0; h < HELD; h++)
-            if (m + h * APART < rest)
-                lane[h] += take(*(const element *)(at + h * APART * STEP), h);
-        return subtree<0, 1, HELD, T>([&](int h) { return lane[h]; });
+            for (int h = 0; h < HELD; h++)
+                one(h, m + h * APART + j * EACH, true);
+        if (WHOLE && SHARED >= ROUNDS) {
+#pragma unroll
+            for (int h = 0; h < HELD; h++)
+                if (FULL > 0 || !(RAGGED && m + h == 0))
+                    maybe(h, m + h * APART + FULL * EACH);
+                else
+                    one(h, 0, false);
+            if (RAGGED && m == 0) // the lane that begins before the tile has its last element a round later
+                maybe(0, (FULL + 1) * EACH);
+        } else if (!WHOLE) {
+#pragma unroll 1
+            for (int n = m; n * POSITIONS < end + BEFORE && (SHARED >= ROUNDS || n < SHARED * EACH); n += EACH)
+#pragma unroll
+                for (int h = 0; h < HELD; h++)
+                    one(h, n + h * APART, false);
+        }
+#pragma unroll
+        for (int j = SHARED; j < ROUNDS; j++)
+#pragma unroll
+            for (int h = 0; h < HELD; h++) {
+                const int n = m + h * APART + j * EACH;
+                const bool sure = WHOLE && (n + 1) * POSITIONS <= TALL * ACROSS;
+                if (sure || at + n * POSITIONS < end)
+                    take_word(same(kept[n - SHARED * EACH]), h, n, sure);
+            }
+        return subtree<0, 1, HELD, many<T>>([&](int h) { return lane[h]; });
     });
+    return any_order ? all : tree;
+}
+
+// A position before the tile is that of the last column of the row that ends there, some rows on: in a circle.
+__device__ __forceinline__ int place_of_position(int at) { return RAGGED && at < 0 ? at + POSITIONS : at; }
+__device__ __forceinline__ int in_room(int at) { return place_of_position(at) / ACROSS * APART_ROWS + place_of_position(at) % ACROSS; }
+template <typename T> __device__ __forceinline__ void lay_down(double *room, int at, int number, const many<T> &sums) {
+#pragma unroll
+    for (int v = 0; v < V; v++)
+        if (number < AT_ONCE)
+            room[in_room(at + v)] = sums.of[v];
 }
 
 // What the threads of each column have: use(number of a column, the halving tree over their sums, the sum of what they count), by one thread.
 template <typename F> __device__ __forceinline__ void for_columns(const double *room, const int *counts, const F &use) {
     for (int i = threadIdx.x; i < (COLUMNS * MEET + 31) / 32 * 32; i += BLOCK) {
-        const int c = i / MEET < COLUMNS ? i / MEET : COLUMNS - 1, g = i % MEET, at = c / ACROSS * OF_TILE + c % ACROSS + g * ACROSS;
-        double sum = subtree<0, 1, MET, double>([&](int m) { return room[at + m * MEET * ACROSS]; });
+        const int c = i / MEET < COLUMNS ? i / MEET : COLUMNS - 1, g = i % MEET, at = c / ACROSS * OF_ROOM + c % ACROSS + g * APART_ROWS;
+        double sum = subtree<0, 1, MET, double>([&](int m) { return room[at + m * MEET * APART_ROWS]; });
         int count = 0;
 #pragma unroll
         for (int m = 0; OMIT && m < MET; m++)
-            count += counts[at + m * MEET * ACROSS];
+            count += counts[at + m * MEET * APART_ROWS];
 #pragma unroll
         for (int across = MEET / 2; across > 0; across /= 2) {
             sum += __shfl_xor_sync(ALL, sum, across);
@@ -149,33 +272,55 @@ template <typename F> __device__ __forceinline__ void for_columns(const double *
 
 extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) tree_moments(const element *in, result *out, node *partial, const moments p) {
     extern __shared__ words<16> tiles[];
-    __shared__ double room[BLOCK], mean[COLUMNS];
-    __shared__ int counts[OMIT ? BLOCK : 1];
-    const int number = threadIdx.x / OF_TILE, t = threadIdx.x % OF_TILE, row = t / ACROSS, column = t % ACROSS;
+    __shared__ double room[AT_ONCE * OF_ROOM], mean[COLUMNS];
+    __shared__ int counts[OMIT ? AT_ONCE * OF_ROOM : 1];
+    const int number = threadIdx.x / OF_TILE, t = threadIdx.x % OF_TILE;
     const unsigned unit = blockIdx.x * AT_ONCE + number;
     const bool here = number < AT_ONCE && unit < p.units;
     const char *first = (const char *)tiles;
-    int elements = 0, count = 0;
+    word kept[KEPT_WORDS] = {};
+    int at = t * V, end = 0; // of the thread's first word; of the tile, 0 where the thread has none of it
     if (here) {
         const tile mine(p, unit);
         const region where(in, p, mine);
         char *to = (char *)tiles + number * TILE + (SHIFTED ? (int)((u64)where.from % VECTOR) : 0);
         where.bring(to, t);
-        first = to + row * PITCH + column * SIZE;
-        elements = column < mine.across ? (mine.rows - row + ROWS - 1) / ROWS : 0;
+        if (SHARED < ROUNDS && (RUN || at % ACROSS < mine.across))
+            where.keep(kept, at / ACROSS, at % ACROSS);
+        at -= RAGGED ? (int)((u64)where.from % sizeof(word)) / SIZE : 0;
+        first = RUN ? to + at * SIZE : to + at / ACROSS * PITCH + at % ACROSS * SIZE;
+        end = RUN || at % ACROSS < mine.across ? mine.rows * ACROSS : 0;
     }
+    int count[V] = {};
     asm volatile("cp.async.commit_group;\n\tcp.async.wait_group 0;" ::: "memory");
     __syncthreads();
-    room[threadIdx.x] = look<first_sum>(first, elements, [&](element e, int) { return first_look(e, true, count); });
-    if (OMIT)
-        counts[threadIdx.x] = count;
+    const auto first_take = [&](first_sum &sum, word w, int v, bool there, int) { first_look_at(sum, w, v, there, count[v]); };
+    many<first_sum> sums = {};
+    if (end == TALL * ACROSS)
+        sums = look<first_sum, true>(first, kept, at, end, first_take);
+    else if (MANY && end > 0)
+        sums = look<first_sum, false>(first, kept, at, end, first_take);
+    lay_down(room + number * OF_ROOM, at, number, sums);
+#pragma unroll
+    for (int v = 0; OMIT && v < V; v++)
+        if (number < AT_ONCE)
+            counts[number * OF_ROOM + in_room(at + v)] = count[v];
     __syncthreads();
     for_columns(room, counts, [&](int c, double sum, int all) {
-        mean[c] = mean_of(sum, OMIT ? all : tile(p, blockIdx.x * AT_ONCE + c / ACROSS).rows);
+        mean[c] = mean_of(sum, OMIT ? all : MANY ? tile(p, blockIdx.x * AT_ONCE + c / ACROSS).rows : TALL);
     });
     __syncthreads();
-    const double middle = mean[here ? number * ACROSS + column : 0];
-    room[threadIdx.x] = look<double>(first, elements, [&](element e, int j) { return second_look(wide_of(e, j), true, middle); });
+    double middle[V];
+#pragma unroll
+    for (int v = 0; v < V; v++)
+        middle[v] = mean[here ? number * ACROSS + place_of_position(at + v) % ACROSS : 0] * power_of_two(-SCALE);
+    const auto second_take = [&](double &sum, word w, int v, bool there, int h) { sum += second_look_at(w, v, there, middle[v], h); };
+    many<double> squares = {};
+    if (end == TALL * ACROSS)
+        squares = look<double, true>(first, kept, at, end, second_take);
+    else if (MANY && end > 0)
+        squares = look<double, false>(first, kept, at, end, second_take);
+    lay_down(room + number * OF_ROOM, at, number, squares);
     __syncthreads();
     for_columns(room, counts, [&](int c, double sum, int all) {
         const unsigned unit = blockIdx.x * AT_ONCE + c / ACROSS;
@@ -183,11 +328,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) tree_moments(const
         const int column = its.column + c % ACROSS;
         if (unit >= p.units || column >= p.width)
             return;
-        const node whole = moments_of(mean[c], sum, OMIT ? all : its.rows);
+        const node whole = moments_of(mean[c], sum * power_of_two(2 * SCALE), OMIT ? all : its.rows);
 #if MANY
         partial[((i64)its.set * p.width + column) * p.leaves + its.leaf] = whole;
 #else
-        out[its.at_out + column * p.out[KEPT - 1]] = finished(whole, p.k, p.ddof);
+        out[its.at_out + column * p.out[KEPT - 1]] = finished(whole, TALL, p.ddof);
 #endif
     });
 }

@@ -349,9 +349,32 @@ static void tree_lanes(void **state) {
     check_all("reduce/tree_lanes", cases, TESS_COUNT(cases), false, 5);
 }
 
+/* Tiles of several sets, that follow one another and lie apart, of one set and of strips, the last one narrower; words that begin within a tile's vector; what is kept in registers; leaves that come in stages, a last one that is
+ * not whole; backwards; NaNs left out. */
+static void tree_moments(void **state) {
+    (void)state;
+    static const counted cases[] = {{TESS_VAR, tess_f32, tess_f32, 3, {70, 300, 4}, {0}, 1, {1}, 0},
+                                    {TESS_VAR, tess_f32, tess_f32, 3, {100, 301, 3}, {0}, 1, {1}, 0},
+                                    {TESS_STD, tess_u8, tess_f64, 3, {100, 301, 3}, {0}, 1, {1}, 0},
+                                    {TESS_VAR, tess_f16, tess_f32, 3, {9, 1000, 33}, {0}, 1, {1}, 0},
+                                    {TESS_VAR, tess_f64, tess_f64, 3, {21, 20, 5}, {0}, 1, {1}, 0},
+                                    {TESS_VAR, tess_i16, tess_f64, 3, {31, 100, 16}, {0, 101, 0}, 1, {1}, 0},
+                                    {TESS_VAR, tess_f32, tess_f32, 3, {3, 1000, 33}, {0}, 1, {1}, 0},
+                                    {TESS_VAR, tess_f32, tess_f32, 2, {1000, 1001}, {0}, 1, {0}, 0},
+                                    {TESS_VAR, tess_f32, tess_f32, 2, {200, 4096}, {0}, 1, {0}, 0},
+                                    {TESS_VAR, tess_u8, tess_f64, 2, {300, 1001}, {0}, 1, {0}, 0},
+                                    {TESS_VAR, tess_u8, tess_f64, 2, {300, 1004}, {-300, 0}, 1, {0}, 0},
+                                    {TESS_VAR, tess_f32, tess_f32, 3, {3, 4096, 8}, {0}, 1, {1}, 0},
+                                    {TESS_VAR, tess_f32, tess_f64, 2, {20000, 24}, {0}, 1, {0}, 0},
+                                    {TESS_VAR, tess_f64, tess_f64, 2, {9001, 3}, {0}, 1, {0}, 0},
+                                    {TESS_VAR, tess_f32, tess_f32, 3, {5, 700, 7}, {0}, 1, {1}, TESS_NAN_OMIT},
+                                    {TESS_VAR, tess_u8, tess_f64, 2, {17000001, 2}, {0}, 1, {0}, 0}};
+    check_all("reduce/tree_moments", cases, TESS_COUNT(cases), false, 5);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(tree_groups), cmocka_unit_test(tree_patches), cmocka_unit_test(tree_rows),
                                        cmocka_unit_test(tree_block),  cmocka_unit_test(tree_columns), cmocka_unit_test(tree_sets),
-                                       cmocka_unit_test(tree_leaves), cmocka_unit_test(tree_lanes)};
+                                       cmocka_unit_test(tree_leaves), cmocka_unit_test(tree_lanes),   cmocka_unit_test(tree_moments)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

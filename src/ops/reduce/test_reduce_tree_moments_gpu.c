@@ -128,6 +128,16 @@ static void several_leaves(void **state) {
                                  {TESS_VAR, tess_f64, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 9001, 3, 0, 1, 0, 1, 0},
                                  {TESS_VAR, tess_i16, tess_f32, TESS_NAN_PROPAGATE, 1, 1, 30000, 21, 0, 0, 0, 0, 1},
                                  {TESS_VAR, tess_bf16, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8192 * 3 + 1, 2, 3, 0, 0, 0, 0},
+                                 {TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8192, 16, 0, 0, 0, 0, 0},
+                                 {TESS_VAR, tess_f32, tess_f64, TESS_NAN_OMIT, 1, 2, 16383, 16, 24, 8, 0, 0, 2},
+                                 {TESS_STD, tess_f16, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 14500, 48, 0, 0, 0, 0, 0},
+                                 {TESS_VAR, tess_u8, tess_f32, TESS_NAN_PROPAGATE, 1, 1, 8200, 64, -96, 0, 0, 0, 1},
+                                 {TESS_VAR, tess_i8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8190, 32, 64, 0, 0, 0, 1},
+                                 {TESS_VAR, tess_u16, tess_f64, TESS_NAN_PROPAGATE, 1, 2, 8192, 16, 0, 0, 0, 0, 1},
+                                 {TESS_VAR, tess_f64, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 12000, 8, 0, 0, 0, 0, 0},
+                                 {TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 3, 4095, 8, 0, 0, 0, 0, 0},
+                                 {TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 2, 1000, 33, 0, 0, 0, 1, 0},
+                                 {TESS_VAR, tess_f64, tess_f64, TESS_NAN_OMIT, 1, 2, 1000, 33, 0, 0, 0, 0, 2},
                                  {TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 2049 * 8192 + 77, 2, 0, 0, 0, 0, 1}};
     for (int i = 0; i < TESS_COUNT(works) - TESS_SANITIZED; i++)
         compare(&works[i], &random);
@@ -208,16 +218,18 @@ static void any_address(void **state) {
     tess_close(own);
 }
 
-/* Of more than 256 elements, whatever the width; fewer are left to groups. */
+/* Of 64 elements and more, whatever the width, unless there are few in all; others are left to groups and leaves. */
 static void chosen(void **state) {
     (void)state;
     static const struct {
         tess_type type;
         int64_t sets, k, width;
         const char *row;
-    } cases[] = {{tess_f32, 1 << 18, 300, 3, "tree_moments"},     {tess_f32, 1 << 14, 1000, 33, "tree_moments"},
-                 {tess_f32, 1 << 10, 1000, 1000, "tree_moments"}, {tess_f64, 1, 1 << 20, 3, "tree_moments"},
-                 {tess_u8, 1 << 14, 4096, 8, "tree_moments"},     {tess_f32, 1 << 14, 256, 33, "tree_groups"}};
+    } cases[] = {
+        {tess_f32, 1 << 18, 300, 3, "tree_moments"}, {tess_f32, 1 << 14, 1000, 33, "tree_moments"}, {tess_f32, 1 << 10, 1000, 1000, "tree_moments"},
+        {tess_f64, 1, 1 << 20, 3, "tree_moments"},   {tess_u8, 1 << 14, 4096, 8, "tree_moments"},   {tess_f32, 1 << 14, 256, 33, "tree_moments"},
+        {tess_f32, 1 << 14, 64, 33, "tree_moments"}, {tess_f32, 1 << 14, 63, 33, "tree_groups"},    {tess_f32, 1, 1024, 64, "tree_moments"},
+        {tess_f32, 1, 1023, 64, "tree_leaves"},      {tess_f32, 16, 100, 8, "tree_groups"}};
     const int axis = 1;
     for (int i = 0; i < TESS_COUNT(cases); i++) {
         int64_t shape[] = {cases[i].sets, cases[i].k, cases[i].width}, kept[] = {cases[i].sets, cases[i].width};
