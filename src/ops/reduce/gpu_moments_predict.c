@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_moments_predict.c - what reduce/tree_moments will count: a block of each kind is walked, warp by warp and word by word.
  *
- * A block is as another one whose tiles have as many rows and columns, begin at the same place of a line and lie as far apart, as their results do of a sector. Predicted for arrays that begin at a line; of
+ * A block is as another one whose tiles have as many rows and columns, begin at the same place of a line and lie as far apart, as their results do of a sector. Predicted for arrays that begin at a line, of at most 2^24 tiles; of
  * shared memory, no stores where the compiler may join those of a thread's neighbours. Flops: none, for what the compiler makes of elements that are not there is its own. */
 #include "ops/reduce/gpu_reduce.h"
 
@@ -205,9 +205,9 @@ static void columns(const walk *w, const block *b, int64_t thread, bool second) 
 }
 
 static void one_block(const walk *all, double times, const block *b) {
-    const walk here = *all;
-    walk *w = (walk *)&here;
-    w->times = times;
+    walk one = *all;
+    const walk *w = &one;
+    one.times = times;
     for (int64_t thread = 0; thread < w->s.threads; thread += 32) {
         threads t;
         int64_t mean[32];
@@ -258,6 +258,9 @@ void tess_reduce_predict_moments(const tess_problem *base, tess_gpu_prediction *
         .sum = out, .times = 1, .p = p, .size = p->in.itemsize, .tall = tess_min64(p->k, REDUCE_LEAF), .leaves = tess_ceil_div(p->k, REDUCE_LEAF)};
     tess_reduce_gpu_walk nodes;
     tess_reduce_gpu_moments_shape_of(p, out->device, &w.s);
+    const int64_t tiles = p->outputs / p->kept_size[p->kept - 1] * w.leaves * w.s.strips;
+    if (tiles > 1 << 24) /* they are gone through one by one */
+        return;
     tess_reduce_gpu_count_begin(&nodes, p, out);
     w.node = nodes.node;
     w.words = nodes.words;
@@ -279,7 +282,6 @@ void tess_reduce_predict_moments(const tess_problem *base, tess_gpu_prediction *
         double times[KINDS];
     } list;
     int count = 0;
-    const int64_t tiles = p->outputs / w.width * w.leaves * w.s.strips;
     for (int64_t first = 0; first < tiles; first += w.s.at_once) {
         block *b = &list.of[count];
         b->tiles = tess_min64(w.s.at_once, tiles - first);
