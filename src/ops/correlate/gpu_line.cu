@@ -80,6 +80,15 @@ __device__ __forceinline__ void compute(work (&sum)[V], const unsigned (&word)[W
 }
 #endif
 
+// V results, never in pieces.
+__device__ __forceinline__ void put_all(result *to, const work (&sum)[V]) {
+    const packed<V> v(sum);
+    if constexpr (V * sizeof(result) >= 4)
+        v.store_if(true, (char *)to);
+    else
+        v.store(to);
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) line(const element *in, result *out, const frame f, const unsigned rows, const weights taps) {
     const unsigned number = blockIdx.z * gridDim.y + blockIdx.y;
     const i64 begin = blockIdx.x * (i64)(APART * VECTORS);
@@ -97,7 +106,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) line(const element
         for (int g = 0; g < VECTORS; g++) {
             work sum[V];
             compute(sum, word[g], taps);
-            write<V, true>(to + g * APART, 0, V, sum);
+            put_all(to + g * APART, sum);
         }
     } else {
 #pragma unroll 1
@@ -109,7 +118,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) line(const element
             else
                 bring_anywhere(word, in, x, f);
             compute(sum, word, taps);
-            write<V>(out + x, 0, f.m_x - x < V ? (int)(f.m_x - x) : V, sum);
+            if (x + V <= f.m_x)
+                put_all(out + x, sum);
+            else
+                write<V>(out + x, 0, (int)(f.m_x - x), sum);
         }
     }
 }

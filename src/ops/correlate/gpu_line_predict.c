@@ -109,6 +109,4 @@ void tess_correlate_predict_line(const tess_problem *base, tess_gpu_prediction *
     for (tess_gpu_kind n = {0}; tess_gpu_next_kind(&n, tess_ceil_div(f.x.m, columns), 1, 3, 1);)
         block(&w, n.at * columns, columns, n.times, in_places, out_places);
     out->constant_requests = -1;
-    if (f.out == 2) /* of some types and masks the compiler stores a vector in pieces */
-        out->global_st_requests = out->global_st_sectors = -1;
 }

@@ -120,8 +120,7 @@ struct lines {
         }
         add_window(done, window, taps);
         const packed<V> v(done);
-        if (writes && (!SHORT || left > 0))
-            v.store(to);
+        v.store_if(writes && (!SHORT || left > 0), to);
         to += step;
         if (SHORT)
             left--;

@@ -119,22 +119,6 @@ __device__ __forceinline__ work beside(const work (&row)[V], int by) {
                     : __shfl_down_sync(0xffffffff, row[by - V < V ? by - V : 0], 1);
 }
 
-// A vector, without a branch.
-__device__ __forceinline__ void store_if(bool there, char *at, const packed<V> &v) {
-    const int WORDS = V * OUT_SIZE / 4;
-#pragma unroll
-    for (int i = 0; i < WORDS / 4; i++)
-        asm volatile("{.reg .pred p; setp.ne.u32 p, %5, 0; @p st.global.v4.u32 [%0], {%1, %2, %3, %4};}" ::"l"(at + 16 * i), "r"(v.word[4 * i]),
-                     "r"(v.word[4 * i + 1]), "r"(v.word[4 * i + 2]), "r"(v.word[4 * i + 3]), "r"((unsigned)there)
-                     : "memory");
-    if (WORDS == 2)
-        asm volatile("{.reg .pred p; setp.ne.u32 p, %3, 0; @p st.global.v2.u32 [%0], {%1, %2};}" ::"l"(at), "r"(v.word[0]), "r"(v.word[WORDS > 1]),
-                     "r"((unsigned)there)
-                     : "memory");
-    else if (WORDS == 1)
-        asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; @p st.global.u32 [%0], %1;}" ::"l"(at), "r"(v.word[0]), "r"((unsigned)there) : "memory");
-}
-
 // Rows of outputs one after the other, as far as there are. A warp that meets no end of a row has one test for each of two. Of vectors that pass an end what lies before it is
 // stored later (store_parts): here it would be a long text, seldom wanted.
 struct lines {
@@ -175,7 +159,7 @@ struct lines {
             part += PART;
             whole = whole && !passes;
         }
-        store_if(whole, (char *)((u64)to & -(u64)OUT_VECTOR), v);
+        v.store_if(whole, (char *)((u64)to & -(u64)OUT_VECTOR));
         to += f.out_y * (i64)sizeof(result);
         asm volatile("" : "+l"(to)); // else a sum of its own is made for each row of a turn
         if (SHORT)

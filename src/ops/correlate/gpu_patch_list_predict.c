@@ -156,8 +156,6 @@ void tess_correlate_predict_patch_list(const tess_correlate_pair *two, const pat
     out->constant_requests = -1;
     if (conversions > 0) /* some of which the compiler makes twice */
         out->flops = -1;
-    if (f->out > 1) /* of some types the compiler stores a warp's last rows word by word */
-        out->global_st_requests = out->global_st_sectors = -1;
     if (f->in == 2) /* of some masks the compiler loads words of a window, and not vectors */
         out->shared_ld_requests = out->shared_ld_wavefronts = out->shared_ld_conflicts = -1;
 }

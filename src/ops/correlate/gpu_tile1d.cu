@@ -82,6 +82,20 @@ __device__ __forceinline__ void meet() {
         __syncthreads();
 }
 
+// A thread's results, whole vectors: of others than four bytes each the compiler may store words, whose lanes meet in banks.
+__device__ __forceinline__ void lay_down(char *at, const packed<EACH> &all) {
+    const unsigned to = (unsigned)__cvta_generic_to_shared(at);
+    if constexpr (sizeof(result) == 4) {
+        all.store(at);
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < EACH * (int)sizeof(result) / 16; i++)
+        asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(to + 16 * i), "r"(all.word[4 * i]), "r"(all.word[4 * i + 1]),
+                     "r"(all.word[4 * i + 2]), "r"(all.word[4 * i + 3])
+                     : "memory");
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS)
     tile1d(const element *in, result *out, const frame f, const unsigned rows, const tap_list<KX> taps) {
     extern __shared__ uint4 memory[];
@@ -114,7 +128,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const int THERE = 16 / (int)sizeof(result), BACK = TILE / (THREADS * THERE);
     const packed<EACH> all(sum);
     meet();
-    all.store(tile + place(threadIdx.x * EACH, sizeof(result)));
+    lay_down(tile + place(threadIdx.x * EACH, sizeof(result)), all);
     meet();
     if (WHOLE && x + TILE <= f.m_x) {
         char *to = (char *)(out + x + threadIdx.x * THERE);

@@ -123,8 +123,6 @@ static void predict_tiles(const tess_problem *base, tess_gpu_prediction *out, bo
                  ((double)(2 * taps * EACH) + tess_correlate_frame_conversions(&f, p->work, (taps - pieces) * f.pass->group + pieces * EACH));
     out->constant_requests = -1;
     out->shared_ld_requests = out->shared_ld_wavefronts = out->shared_ld_conflicts = -1;
-    if (f.out != 4) /* which it lays down in pieces */
-        out->shared_st_requests = out->shared_st_wavefronts = out->shared_st_conflicts = -1;
 }
 
 void tess_correlate_predict_tile1d(const tess_problem *base, tess_gpu_prediction *out) { predict_tiles(base, out, true); }

@@ -272,6 +272,22 @@ template <int N> union alignas((N * sizeof(result) > 16 ? 16 : N * sizeof(result
         else if (BYTES == 1)
             *(unsigned char *)at = (unsigned char)word[0];
     }
+    // The same of global memory and of whole words, without a branch and never in pieces, as which the compiler may store what it can see into.
+    __device__ __forceinline__ void store_if(bool there, char *at) const {
+        const int BYTES = N * (int)sizeof(result);
+        static_assert(BYTES % 16 == 0 || BYTES == 8 || BYTES == 4, "whole words");
+#pragma unroll
+        for (int i = 0; i < BYTES / 16; i++)
+            asm volatile("{.reg .pred p; setp.ne.u32 p, %5, 0; @p st.global.v4.u32 [%0], {%1, %2, %3, %4};}" ::"l"(at + 16 * i), "r"(word[4 * i]),
+                         "r"(word[4 * i + 1]), "r"(word[4 * i + 2]), "r"(word[4 * i + 3]), "r"((unsigned)there)
+                         : "memory");
+        if (BYTES == 8)
+            asm volatile("{.reg .pred p; setp.ne.u32 p, %3, 0; @p st.global.v2.u32 [%0], {%1, %2};}" ::"l"(at), "r"(word[0]), "r"(word[BYTES > 4]),
+                         "r"((unsigned)there)
+                         : "memory");
+        else if (BYTES == 4)
+            asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; @p st.global.u32 [%0], %1;}" ::"l"(at), "r"(word[0]), "r"((unsigned)there) : "memory");
+    }
 };
 
 // N results to `to`, which stand at column x of a row of m: as many as there are, which may be known to be all.
