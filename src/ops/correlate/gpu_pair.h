@@ -20,11 +20,12 @@ typedef struct separable2d_shape {
 } separable2d_shape;
 separable2d_shape tess_correlate_separable2d_of(const tess_correlate_pair *two, int64_t work, const tess_gpu_device *device);
 
-/* gpu_patch_separable_rows.c: the kernel that takes the list; its V, R, WX, WY; bytes of shared memory. */
+/* gpu_patch_separable_rows.c: the kernel that takes the list; its V, R, WX, WY; bytes of shared memory; READ (FLAT_LIST). */
+enum { FLAT_LIST_OWN = 30 /* lanes of a warp that write, where a row is several */ };
 typedef enum patch_pair_kernel { PATCH_SEPARABLE, PATCH_LIST, PATCH_LIST_ODD, FLAT_LIST } patch_pair_kernel;
 typedef struct patch_pair_shape {
     patch_pair_kernel kernel;
-    int64_t columns, rows, across, down, room;
+    int64_t columns, rows, across, down, room, read;
     bool raised; /* weights along columns times 2^24 */
     bool alone;  /* rows need no lanes beyond their ends (PATCH_LIST) */
 } patch_pair_shape;

@@ -147,19 +147,22 @@ typedef struct odd_shape {
 
 /* So many rows of outputs a thread; false where a thread would bring more vectors than its registers hold. */
 static bool set_rows(odd_shape *shape, const tess_correlate_frame *f, int64_t rows) {
-    enum { HELD = 12 };
+    const int64_t held = f->y.width <= 7 ? 12 : 16; /* with registers for so many sums there are more for these */
     patch_shape *s = &shape->patch;
     const int64_t span = (s->across - 1) * s->own + 32 * s->columns, vectors = (span * f->in + 30) / 16, warps = s->across * s->down,
                   at_once = 32 * warps / vectors, all = s->down * rows + f->y.width - 1;
     s->rows = rows;
     shape->room = up_to(all * (16 * vectors + 15) + 16, 16) + warps * rows * 2 * s->columns * f->out;
-    return at_once > 0 && tess_ceil_div(all, at_once) <= HELD;
+    return at_once > 0 && tess_ceil_div(all, at_once) <= held;
 }
 
 /* As many rows as leave few over, to a limit, as measured. */
 static bool choose_rows(odd_shape *shape, const tess_correlate_frame *f) {
-    enum { LEAST = 10, HALVES = 18, BYTES = 20, NARROW = 34, WAIT = 3 /* of a block, in rows */ };
-    const int64_t taps = f->y.width, full = f->in == 2 ? tess_min64(2 * taps + 6, HALVES) : shape->patch.columns == 8 ? BYTES : NARROW;
+    enum { LEAST = 10, HALVES = 18, BYTES = 20, LONG = 28 /* by 9 taps */, NARROW = 34, WAIT = 3 /* of a block, in rows */ };
+    const int64_t taps = f->y.width, full = f->in == 2                  ? tess_min64(2 * taps + 6, HALVES)
+                                            : shape->patch.columns == 4 ? NARROW
+                                            : taps <= 7                 ? BYTES
+                                                                        : LONG;
     double least = INFINITY;
     for (int64_t rows = LEAST; rows <= full; rows += 2) {
         odd_shape tried = *shape;
@@ -172,8 +175,7 @@ static bool choose_rows(odd_shape *shape, const tess_correlate_frame *f) {
     return least < INFINITY;
 }
 
-/* As measured: bytes under masks of up to 7 taps two by two warps of 8 columns a thread, where these compute no more than 4 columns and a tenth, whose warps stand as many side by
- * side as leave few over. */
+/* As measured: bytes two by two warps of 8 columns a thread, where these compute no more than 4 columns and a tenth, whose warps stand as many side by side as leave few over. */
 static bool odd_list_of(odd_shape *shape, const pair *two, const tess_correlate_problem *p, float *along_y) {
     static const int64_t side_by_side[] = {2, 4, 3, 5, 6, 1};
     const tess_correlate_frame *f = &two->frame;
@@ -181,7 +183,7 @@ static bool odd_list_of(odd_shape *shape, const pair *two, const tess_correlate_
     double least = INFINITY;
     if (f->in > 2 || tess_type_size(p->work) != 4 || two->rows == 0 || widest > (f->in == 1 ? 9 : 7))
         return false;
-    for (int64_t columns = f->in == 1 && widest <= 7 ? 8 : 4; columns >= tess_max64(4, tess_max64(before, after)); columns -= 4) {
+    for (int64_t columns = f->in == 1 ? 8 : 4; columns >= tess_max64(4, tess_max64(before, after)); columns -= 4) {
         /* NEAR and FIRST of the kernel */
         const int64_t near = tess_max64(0, tess_min64(before - 1, columns - after)), first = before - near <= 1 ? 1 : 2, own = (31 - first) * columns,
                       more = up_to(near, columns) - near + columns - 1;
@@ -197,50 +199,90 @@ static bool odd_list_of(odd_shape *shape, const pair *two, const tess_correlate_
     }
     if (least == INFINITY)
         return false;
-    const int64_t registers = taps <= 5 || (f->in == 1 && shape->patch.columns == 4) ? 72 : f->in == 2 ? 80 : 96;
+    const int64_t registers = taps <= 5 || (f->in == 1 && shape->patch.columns == 4) ? 72 : f->in == 2 ? 80 : taps <= 7 ? 96 : 128;
     shape->patch.blocks = 512 / registers * 4 / (shape->patch.across * shape->patch.down);
     return tess_ceil_div(f->y.m, shape->patch.rows * shape->patch.down) <= GRID &&
            raise_weights(p->passes[!two->rows].weights, taps, f->pass->from, along_y);
 }
 
-/* The same of small images without gaps (gpu_flat_list.cu): columns a lane, rows a warp, warps that a multiprocessor has registers for; bytes of shared memory of a warp. */
+/* The same of images without gaps (gpu_flat_list.cu): columns a lane, rows a band, warps of a block, bands side by side in a warp, blocks that a multiprocessor has registers for;
+ * bytes of shared memory of a block; by how many bytes a lane reads. */
 typedef struct flat_shape {
-    int64_t columns, rows, warps, room;
+    int64_t columns, rows, across, bands, blocks, room, read;
 } flat_shape;
 
-/* As many columns a lane as make a warp of a row; of 16 halves, which lie 32 bytes apart, requests of lanes meet in banks: 0.586 ms for 0.570. A warp is a block: no other waits
- * for it (u8 511 x 509 0.259 ms, four 0.266). As many rows as leave few over; warps for which shared memory has no room are missed by a quarter, as measured with 8 to 20 of 20. Few
- * images are cut to the fewest rows. */
-static bool flat_list_of(flat_shape *s, const pair *two, const tess_correlate_problem *p, float *along_y) {
-    enum { LEAST = 10, MOST = 34, LANES = 20, WAIT = 3, ENOUGH = 2048 /* warps */, BLOCKS = 32, SHARED = 228 << 10, OWN = 1 << 10 };
+/* The fewest columns a lane of which a warp is a row. */
+static int64_t least_columns(const tess_correlate_frame *f) { return up_to(tess_ceil_div(f->x.m, 32), 4); }
+
+/* As many columns a lane as make a warp of a row, a warp a block: no other waits for it (u8 511 x 509 0.259 ms, four 0.266); more, where that leaves room for several bands of rows
+ * in a warp and saves a tenth of the instructions, of halves, which memory binds sooner, a fifth, as counted: so many a column of a row, and a row's. Longer rows are several warps of
+ * 8 columns a lane, of whose lanes few are left over; not where rows begin at multiples of 16 bytes (on an H100 0.287 ms for 0.218). */
+static bool set_lanes(flat_shape *s, const pair *two) {
+    enum { LANES = 20, WARPS = 12, COLUMNS = 8, MOST = 12, OF_A_COLUMN = 3, OF_A_ROW = 20 };
     const tess_correlate_frame *f = &two->frame;
-    const int64_t taps = f->y.width, m = f->x.m, after = f->x.width - 1 - f->x.before;
-    *s = (flat_shape){.columns = up_to(tess_ceil_div(m, 32), 4)};
+    const int64_t m = f->x.m, before = f->x.before, after = f->x.width - 1 - before;
+    *s = (flat_shape){.columns = least_columns(f), .across = 1, .bands = 1};
+    if (tess_ceil_div(m, s->columns) < LANES)
+        return false;
+    double least = INFINITY;
+    for (int64_t columns = s->columns; columns <= tess_max64(MOST, least_columns(f)); columns += 4) {
+        const int64_t bands = 32 / tess_ceil_div(m, columns);
+        const double cost = (double)((f->x.width + f->y.width + OF_A_COLUMN) * columns + OF_A_ROW) / (double)bands;
+        if (cost < (f->in == 1 ? 0.9 : 0.8) * least)
+            least = cost, s->columns = columns, s->bands = bands;
+    }
+    if (s->columns > 16) {
+        s->columns = COLUMNS, s->bands = 1;
+        s->across = tess_ceil_div(tess_ceil_div(m, COLUMNS), FLAT_LIST_OWN);
+        if (two->whole || s->across > WARPS || 5 * m < 4 * 32 * COLUMNS * s->across || f->boundary == TESS_BOUNDARY_WRAP || before + 3 > COLUMNS)
+            return false;
+    }
+    s->read = f->in == 2 && s->columns >= 8 ? 8 : 4;
+    return tess_max64(before, after) <= s->columns;
+}
+
+/* As many rows as leave few over; blocks for which shared memory has no room are missed by a quarter, as measured with 8 to 20 of 20 warps. Several warps wait for each other less
+ * than one waits for memory. Few images are cut to the fewest rows. */
+static bool flat_list_of(flat_shape *s, const pair *two, const tess_correlate_problem *p, float *along_y) {
+    enum {
+        LEAST = 10,
+        MOST = 34,
+        ENOUGH = 2048 /* warps */,
+        BLOCKS = 32,
+        WIDE = 80 /* registers */,
+        SHARED = 228 << 10,
+        OWN = 1 << 10,
+        MOST_ROOM = 96 << 10 /* of a block on smaller cards */
+    };
+    const tess_correlate_frame *f = &two->frame;
+    const int64_t taps = f->y.width, m = f->x.m;
     if (f->in > 2 || f->out > f->in || tess_type_size(p->work) != 4 || two->rows == 0 || f->pass->group != 1 || taps < 2 ||
         tess_max64(taps, f->x.width) > 7 || m != f->x.n || f->y.m != f->y.n || f->y.in_stride != m * f->in || f->y.out_stride != m * f->out ||
-        f->y.m < LEAST || f->y.m > INT32_MAX / 2 / m)
+        f->y.m < LEAST || f->y.m > INT32_MAX / 2 / m || !set_lanes(s, two))
         return false;
-    if (s->columns > (f->in == 1 ? 16 : 12) || tess_ceil_div(m, s->columns) < LANES || tess_max64(f->x.before, after) > s->columns)
-        return false;
-    s->warps = tess_min64(BLOCKS, 512 / up_to(taps * s->columns + 3 * s->columns / 2 + 24, 8) * 4);
+    const int64_t registers = s->across > 1 ? WIDE : up_to(taps * s->columns + 3 * s->columns / 2 + 24, 8);
+    const double wait = s->across > 1 ? 1 + 0.25 * (double)(taps - 1) : 3 + 0.5 * (double)(taps - 1); /* of a block, in rows */
     double least = INFINITY;
+    s->blocks = tess_min64(BLOCKS, 512 / registers * 4 / s->across);
     for (int64_t rows = LEAST; rows <= tess_min64(MOST, f->y.m); rows += 2) {
-        const int64_t bands = tess_ceil_div(f->y.m, rows), room = up_to(20 + ((rows + taps - 1) * m + s->columns) * f->in, 16),
-                      warps = tess_min64(s->warps, SHARED / (room + OWN));
-        const double time = (double)bands * ((double)rows + WAIT + 0.5 * (double)(taps - 1)) * (0.75 + 0.25 * (double)s->warps / (double)warps);
-        if (time <= least && (rows == LEAST || bands * f->arrays >= ENOUGH)) {
+        const int64_t down = tess_ceil_div(f->y.m, rows * s->bands), room = s->bands * up_to(48 + ((rows + taps - 1) * m + s->columns) * f->in, 32),
+                      blocks = tess_min64(s->blocks, SHARED / (room + OWN));
+        const double time = (double)down * ((double)rows + wait) * (0.75 + 0.25 * (double)s->blocks / (double)blocks);
+        if (room <= MOST_ROOM && time <= least && (rows == LEAST || down * f->arrays * s->across >= ENOUGH)) {
             least = time;
             s->rows = rows, s->room = room;
         }
     }
-    return tess_ceil_div(f->y.m, s->rows) <= GRID && raise_weights(p->passes[!two->rows].weights, taps, f->pass->from, along_y);
+    return least < INFINITY && tess_ceil_div(f->y.m, s->rows * s->bands) <= GRID &&
+           raise_weights(p->passes[!two->rows].weights, taps, f->pass->from, along_y);
 }
 
-/* Rows that begin at multiples of 16 bytes, too, of many images: as measured but of halves where a warp would leave lanes over. */
-static bool flat_list_pays(const flat_shape *s, const pair *two) {
-    enum { LEAST = 30 /* lanes */ };
+/* Rows that begin at multiples of 16 bytes, too, of many images: as measured but of halves where a warp would leave lanes over, or has 16 columns a lane, which was not timed. */
+static bool flat_list_pays(const pair *two) {
+    enum { LEAST = 30 /* lanes */, MOST = 12 /* columns */ };
     const tess_correlate_frame *f = &two->frame;
-    return !two->whole || (tess_correlate_frame_many(f) && (f->in == 1 || s->columns == 4 || f->x.m > (LEAST - 1) * s->columns));
+    const int64_t columns = least_columns(f);
+    return !two->whole || (tess_correlate_frame_many(f) && (f->in == 1 || columns == 4 || (columns <= MOST && f->x.m > (LEAST - 1) * columns)));
 }
 
 static bool pair_raises(const pair *two, const tess_correlate_problem *p, float *along_y) {
@@ -254,14 +296,14 @@ patch_pair_shape tess_correlate_patch_pair_of(const pair *two, const tess_correl
     patch_shape s;
     odd_shape odd;
     const bool u8 = two->pass.from == tess_u8;
-    if (flat_list_of(&flat, two, p, along_y) && flat_list_pays(&flat, two))
-        return (patch_pair_shape){FLAT_LIST, flat.columns, flat.rows, 1, 1, flat.room, u8, false};
+    if (flat_list_of(&flat, two, p, along_y) && flat_list_pays(two))
+        return (patch_pair_shape){FLAT_LIST, flat.columns, flat.rows, flat.across, 1, flat.room, flat.read, u8, false};
     if (two->whole && list_of(&s, two, p, along_y))
-        return (patch_pair_shape){PATCH_LIST, s.columns, s.rows, s.across, s.down, 0, u8, stands_alone(&two->frame, s.columns)};
+        return (patch_pair_shape){PATCH_LIST, s.columns, s.rows, s.across, s.down, 0, 0, u8, stands_alone(&two->frame, s.columns)};
     if (!two->whole && odd_list_of(&odd, two, p, along_y))
-        return (patch_pair_shape){PATCH_LIST_ODD, odd.patch.columns, odd.patch.rows, odd.patch.across, odd.patch.down, odd.room, u8, false};
+        return (patch_pair_shape){PATCH_LIST_ODD, odd.patch.columns, odd.patch.rows, odd.patch.across, odd.patch.down, odd.room, 0, u8, false};
     s = patch_of(two, (int64_t)tess_type_size(p->work));
-    return (patch_pair_shape){PATCH_SEPARABLE, s.columns, s.rows, s.across, s.down, 0, pair_raises(two, p, along_y), false};
+    return (patch_pair_shape){PATCH_SEPARABLE, s.columns, s.rows, s.across, s.down, 0, 0, pair_raises(two, p, along_y), false};
 }
 
 static void lay_as(const tess_problem *base, tess_gpu_layout *layout, bool whole) {
@@ -272,11 +314,14 @@ static void lay_as(const tess_problem *base, tess_gpu_layout *layout, bool whole
     patch_shape s;
     tess_correlate_pair_of(&two, base, whole, &why); /* true, because `fits` was */
     flat_shape flat;
-    if (flat_list_of(&flat, &two, p, along_y) && flat_list_pays(&flat, &two)) {
-        const patch_shape as = {.columns = flat.columns, .rows = flat.rows, .across = 1, .down = 1, .blocks = flat.warps, .own = 32 * flat.columns};
+    if (flat_list_of(&flat, &two, p, along_y) && flat_list_pays(&two)) {
+        const patch_shape as = {
+            .columns = flat.columns, .rows = flat.rows, .across = flat.across, .down = 1, .blocks = flat.blocks, .own = 32 * flat.columns};
         two.whole = false; /* the kernel's text is the same */
         tess_gpu_step *step = lay_patch_of(&two, p, &as, layout, &gpu_flat_list, "flat_list", 0, flat.room);
+        step->grid.grid[1] = tess_ceil_div(two.frame.y.m, flat.rows * flat.bands);
         tess_gpu_option(layout, "-DROW=%d", (int)two.frame.x.m);
+        tess_gpu_option(layout, "-DREAD=%d", (int)flat.read);
         tess_gpu_option(layout, "-DBOUNDARY=%d", (int)two.frame.boundary);
         tess_gpu_pass(layout, step, along_y, sizeof *along_y * (size_t)two.frame.y.width);
         return;
@@ -321,7 +366,7 @@ bool tess_correlate_patch_separable_pays(const tess_problem *base, const char **
         return true;
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
     flat_shape flat;
-    if (flat_list_of(&flat, &two, p, along_y) && flat_list_pays(&flat, &two))
+    if (flat_list_of(&flat, &two, p, along_y) && flat_list_pays(&two))
         return true;
     const int taps = (int)tess_max64(two.frame.x.width, two.frame.y.width), step = taps <= 3 ? 0 : tess_ceil_div(taps, 2) - 2;
     if (list_of(&s, &two, p, along_y))

@@ -1,19 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpu_pushed_rows.cuh - a column of V sums for each of KY rows of outputs under way, over rows that lie anywhere in shared memory: every sum moves to its next place by being
 // written there, so that a loop has a short text. After gpu_bytes.cuh.
+//
+// -DREAD=8: lanes read their columns by 8 bytes, where lanes 16 bytes apart and more would else meet in banks; else by 4.
 #include "ops/correlate/gpu_rolled_rows.cuh"
 #include "ops/correlate/gpu_shifted_words.cuh"
 
+#ifndef READ
+#define READ 4
+#endif
 enum { VW = V * SIZE / 4 }; // words of a lane
+static_assert(V * SIZE % READ == 0, "lanes lie whole reads apart");
 
 // A lane's columns of a row, whose words are moved down by bytes.
 __device__ __forceinline__ void read_row(work (&value)[V], const char *room, unsigned at) {
-    const unsigned *lies = (const unsigned *)(room + (at & -4));
-    unsigned given[VW + 1], word[VW];
+    const char *lies = room + (at & -(unsigned)READ);
+    unsigned given[VW + READ / 4], word[VW];
 #pragma unroll
-    for (int i = 0; i <= VW; i++)
-        given[i] = lies[i];
-    move_down<VW, 4, SIZE>(word, given, at);
+    for (int i = 0; i < VW + READ / 4; i += READ / 4)
+        if (READ == 4) {
+            given[i] = *(const unsigned *)(lies + 4 * i);
+        } else {
+            const uint2 two = *(const uint2 *)(lies + 4 * i);
+            given[i] = two.x, given[i + READ / 4 - 1] = two.y;
+        }
+    move_down<VW, READ, SIZE>(word, given, at);
 #pragma unroll
     for (int i = 0; i < V; i++)
         value[i] = part(word, i);

@@ -138,8 +138,9 @@ static void lists(void **state) {
         {tess_i8, tess_f32, tess_f32, 33, 403, 0, 0, 1, 0, 5, 5, 1, 0, row},
         {F16, 43, 801, 0, 0, 0, 0, 7, 7, 1, 0, row},
         {tess_bf16, tess_f32, tess_bf16, 31, 799, 1, 3, 0, 5, 9, 9, 1, 0, row},
-        {U8, 173, 1501, 0, 0, 0, 0, 7, 7, 1, 0, row}, /* blocks that lie inside, and rows that warps have left over */
+        {U8, 173, 1501, 1, 0, 0, 0, 7, 7, 1, 0, row}, /* blocks that lie inside, and rows that warps have left over */
         {U8, 131, 1503, 2, 5, 1, 2, 9, 9, 1, 0, row},
+        {U8, 131, 3799, 1, 0, 1, 3, 9, 9, 1, 0, row}, /* 8 columns a lane */
         {U8, 90, 1003, 1, 0, 3, 1, 5, 4, 1, 0, row},
         {tess_u8, tess_f32, tess_f32, 75, 1009, 0, 3, 1, 1, 6, 7, 1, 0, row},
         {tess_i8, tess_f32, tess_i16, 61, 507, 3, 1, 1, 3, 2, 2, 1, 0, row},

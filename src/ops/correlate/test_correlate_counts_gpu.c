@@ -261,7 +261,8 @@ static const predicted large[] = {
 /* Of lists. */
 static const predicted lists[] = {
     {U8, 2, {70, 2048}, 2, {3, 3}, BY(ZERO), .list = 2},
-    {U8, 3, {3, 150, 1501}, 2, {7, 7}, BY(REFLECT), .list = 2},
+    {U8, 3, {3, 150, 1501}, 2, {7, 7}, BY(REFLECT), .list = 2, .gap = 1},
+    {U8, 2, {71, 3801}, 2, {9, 9}, BY(NEAREST), .list = 2},
     {U8, 3, {2, 150, 1501}, 2, {3, 5}, BY(CONSTANT), .list = 2, .extent = TESS_EXTENT_FULL},
     {F16, 3, {3, 120, 1777}, 2, {5, 7}, BY(WRAP), .list = 2, .extent = TESS_EXTENT_VALID},
     {tess_u8, tess_f16, 2, {33, 1501}, 2, {9, 7}, BY(MIRROR), .list = 2, .extent = TESS_EXTENT_FULL},
@@ -285,6 +286,13 @@ static const predicted lists[] = {
     {F16, 3, {3, 63, 255}, 2, {3, 3}, BY(CONSTANT), .list = 2},
     {tess_i16, tess_i16, 3, {3, 50, 125}, 2, {4, 3}, BY(WRAP), .list = 2},
     {tess_u16, tess_u8, 3, {3, 50, 125}, 2, {4, 3}, BY(REFLECT), .list = 2},
+    {U8, 3, {3, 75, 79}, 2, {7, 5}, BY(ZERO), .list = 2}, /* several bands a warp */
+    {F16, 3, {3, 61, 179}, 2, {5, 7}, BY(REFLECT), .list = 2},
+    {F16, 3, {3, 45, 493}, 2, {7, 5}, BY(WRAP), .list = 2},
+    {U8, 3, {3, 61, 1918}, 2, {7, 7}, BY(REFLECT), .list = 2}, /* several warps a row */
+    {I8, 3, {3, 41, 713}, 2, {3, 4}, BY(CONSTANT), .list = 2},
+    {F16, 3, {3, 40, 717}, 2, {5, 7}, BY(MIRROR), .list = 2},
+    {tess_i16, tess_u8, 3, {2, 37, 1435}, 2, {2, 3}, BY(NEAREST), .list = 2},
     {F32, 2, {43, 1300}, 2, {3, 3}, BY(ZERO), .list = 2},
     {F32, 2, {43, 1300}, 2, {5, 5}, BY(REFLECT), .list = 2, ROWS_FIRST},
     {F32, 3, {3, 43, 1301}, 2, {5, 7}, BY(CONSTANT), .list = 2},

@@ -50,7 +50,8 @@ static void compare(const flat_case *c, bool list, tess_boundary boundary, uint6
         if (e && list) {
             tess_plan *plan;
             assert_tess_ok(tess_plan_correlate(&plan, context, &in.tensor, masks, 2, to, &options));
-            if (strcmp(gpu_test_kernel(plan), "flat_list") != 0)
+            const bool wraps = boundary == TESS_BOUNDARY_WRAP && c->columns > 16 * 32; /* from one warp to another */
+            if (strcmp(gpu_test_kernel(plan), wraps ? "patch_list_odd" : "flat_list") != 0)
                 fail_msg("%s to %s, %d x %d over rows of %d: by %s", tess_type_name(c->in), tess_type_name(c->out), (int)c->down, (int)c->along,
                          (int)c->columns, gpu_test_kernel(plan));
             tess_plan_free(plan);
@@ -141,7 +142,8 @@ static void images(void **state) {
                 compare(&cases[i], false, (tess_boundary)boundary, &random);
 }
 
-/* Lists by gpu_flat_list.cu under every boundary: lanes of 4, 8, 12 and 16 columns, the last one's with more to spare than the mask reaches and with less. */
+/* Lists by gpu_flat_list.cu under every boundary: lanes of 4, 8, 12 and 16 columns, the last one's with more to spare than the mask reaches and with less; rows that are a part of a
+ * warp, a warp, several. */
 static void lists(void **state) {
     (void)state;
     static const flat_case cases[] = {
@@ -170,6 +172,18 @@ static void lists(void **state) {
         {U8, 2, 25, 97, 1, 0, 0, 3, 5, {0, 2}},
         {U8, 2, 25, 97, 1, 0, 0, 3, 5, {0, -2}},
         {F16, 2, 25, 255, 1, 0, 0, 4, 7, {0, -3}},
+        {U8, 3, 52, 79, 1, 0, 0, 7, 7, {0}}, /* three bands a warp, two of 12 columns a lane */
+        {U8, 2, 33, 179, 1, 0, 0, 7, 7, {0}},
+        {F16, 2, 31, 509, 1, 0, 0, 7, 7, {0}},
+        {F16, 3, 25, 487, 1, 0, 1, 3, 5, {1, 0}},
+        {U8, 2, 41, 1918, 1, 0, 0, 7, 7, {0}}, /* from here on several warps a row */
+        {U8, 3, 33, 943, 1, 1, 0, 7, 5, {1, -2}},
+        {U8, 2, 25, 957, 1, 0, 0, 5, 7, {0, 1}}, /* every lane that writes */
+        {U8, 3, 35, 713, 1, 0, 0, 3, 3, {0}},
+        {tess_i8, tess_f32, tess_i8, 2, 27, 714, 1, 0, 1, 2, 6, {0}},
+        {tess_i16, tess_f32, tess_u8, 2, 23, 1435, 1, 0, 0, 4, 3, {0}},
+        {F16, 2, 25, 717, 1, 0, 0, 7, 7, {0}},
+        {tess_bf16, tess_f32, tess_bf16, 3, 21, 715, 1, 1, 0, 6, 4, {0}},
     };
     uint64_t random = 1141;
     for (int i = 0; i < TESS_COUNT(cases); i++)
