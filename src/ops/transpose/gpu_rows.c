@@ -288,7 +288,7 @@ void tess_transpose_gpu_launch_copy(tess_gpu_layout *layout, tess_gpu_place from
 static void lay_copy(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const transpose_problem *p = of(base);
     (void)device;
-    layout->alignment = 16;
+    layout->alignment = 1; /* where nothing is launched */
     if (p->place != TRANSPOSE_NOTHING)
         tess_transpose_gpu_launch_copy(layout, TESS_GPU_IN, p->first[TRANSPOSE_IN], TESS_GPU_OUT, p->first[TRANSPOSE_OUT],
                                        p->in.count * p->in.itemsize);

@@ -247,6 +247,42 @@ static void counts_as_predicted(void **state) {
             fail_msg("%s: no prediction was compared", tess_transpose_op.gpu_rows[r].name);
 }
 
+/* In place, where nothing moves: nothing is launched, so any address will do, also one at which no row that copies could begin. */
+static void nothing_moves_anywhere(void **state) {
+    (void)state;
+    static const int inner[] = {0, 2, 1};
+    static const struct {
+        tess_type type;
+        int64_t shape[3], to[3];
+    } cases[] = {{tess_u8, {9, 1, 1003}, {9, 1003, 1}}, {tess_f32, {3, 77, 1}, {3, 1, 77}}};
+    tess_context *own;
+    tess_gpu *gpu;
+    tess_gpu_scope scope;
+    const tess_driver *table;
+    assert_tess_ok(tess_open(&own, NULL));
+    assert_tess_ok(tess_gpu_get(&gpu, own));
+    if (engine == TESS_ENGINE_VIRTUAL)
+        assert_tess_ok(tess_vgpu_driver(own, &table));
+    assert_tess_ok(engine == TESS_ENGINE_VIRTUAL ? tess_gpu_open_table(gpu, table, "the virtual GPU") : tess_gpu_open(gpu));
+    assert_tess_ok(tess_gpu_enter(gpu, gpu->devices, NULL, &scope));
+    for (int i = 0; i < TESS_COUNT(cases); i++) {
+        int64_t shape[3], to[3];
+        const int64_t bytes = cases[i].shape[0] * cases[i].shape[1] * cases[i].shape[2] * (int64_t)tess_type_size(cases[i].type);
+        const tess_transpose_options options = {.struct_size = sizeof options, .perm = inner, .nperm = 3};
+        CUdeviceptr memory;
+        memcpy(shape, cases[i].shape, sizeof shape);
+        memcpy(to, cases[i].to, sizeof to);
+        assert_int_equal(gpu->driver.cuMemAlloc(&memory, (size_t)(16 + bytes)), CUDA_SUCCESS);
+        DLTensor in = tess_view((void *)(uintptr_t)(memory + tess_type_size(cases[i].type)), cases[i].type, 3, shape, NULL), out = in;
+        out.shape = to;
+        in.device.device_type = out.device.device_type = kDLCUDA;
+        assert_tess_ok(tess_transpose(own, &in, &out, &options));
+        gpu->driver.cuMemFree(memory);
+    }
+    tess_gpu_leave(&scope);
+    tess_close(own);
+}
+
 static void every_row_was_compared(void **state) {
     (void)state;
     for (int r = 0; r < tess_transpose_op.gpu_count; r++)
@@ -261,6 +297,7 @@ int main(void) {
                                        cmocka_unit_test(joined_axes),
                                        cmocka_unit_test(more_axes),
                                        cmocka_unit_test(in_place),
+                                       cmocka_unit_test(nothing_moves_anywhere),
                                        cmocka_unit_test(counts_as_predicted),
                                        cmocka_unit_test(every_row_was_compared)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
