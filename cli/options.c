@@ -153,8 +153,10 @@ static int set_list(cli_session *session, const cli_option *option, const char *
         char *end;
         errno = 0;
         long value = strtol(at, &end, 10);
-        if (end == at || errno || value < INT_MIN || value > INT_MAX || (*end && *end != ','))
+        if (end == at || (*end && *end != ','))
             return bad(option, text, "it must be whole numbers with commas between them");
+        if (errno || value < INT_MIN || value > INT_MAX)
+            return bad(option, text, "its numbers must lie from -2147483648 to 2147483647");
         if (count == TESS_MAX_NDIM)
             return bad(option, text, "it has more numbers than the limit of 64");
         if (option->kind == CLI_AXES)

@@ -35,7 +35,7 @@ $(PY)/_command: $(CLI_O) $(IO_O) $(PY_LIB)
 	$(CC) $(CFLAGS_ALL) -Wl,-rpath,'$$ORIGIN' -o $@ $^ $(LDFLAGS) $(IO_LIBS) $(LDLIBS_LIB)
 $(PY_FILES): $(PY)/%: python/tessera/%
 	@mkdir -p $(@D)
-	@ln -sf $(abspath $<) $@
+	@ln -sfr $< $@
 
 python-stage: python
 	@mkdir -p $(STAGE)

@@ -48,10 +48,19 @@ bool tess_py_arguments(tess_py_state *state, const tess_py_signature *signature,
     return true;
 }
 
-int tess_py_ints(PyObject *value, const char *name, int64_t *ints, int limit) {
+/* An integer's value; `beyond` is raised where it does not fit 64 bits. */
+static long long integer(PyObject *number, const char *name, int place, PyObject *beyond) {
+    int overflow = 0;
+    long long got = PyLong_AsLongLongAndOverflow(number, &overflow);
+    if (overflow)
+        PyErr_Format(beyond, "%s[%d] is an integer of more than 64 bits", name, place);
+    return got;
+}
+
+static int ints_of(PyObject *value, const char *name, int64_t *ints, int limit, PyObject *beyond) {
     if (PyIndex_Check(value)) { /* 0-d arrays too */
         PyObject *number = PyNumber_Index(value);
-        long long got = number ? PyLong_AsLongLong(number) : -1;
+        long long got = number ? integer(number, name, 0, beyond) : -1;
         Py_XDECREF(number);
         if (PyErr_Occurred()) {
             if (number || !PyErr_ExceptionMatches(PyExc_TypeError)) /* an array of several elements is no integer, but a sequence */
@@ -75,7 +84,7 @@ int tess_py_ints(PyObject *value, const char *name, int64_t *ints, int limit) {
     }
     for (Py_ssize_t k = 0; k < count; k++) {
         PyObject *number = PyNumber_Index(PyTuple_GetItem(list, k));
-        ints[k] = number ? PyLong_AsLongLong(number) : -1;
+        ints[k] = number ? integer(number, name, (int)k, beyond) : -1;
         Py_XDECREF(number);
         if (PyErr_Occurred()) {
             if (!number && PyErr_ExceptionMatches(PyExc_TypeError))
@@ -87,9 +96,11 @@ int tess_py_ints(PyObject *value, const char *name, int64_t *ints, int limit) {
     return (int)count;
 }
 
+int tess_py_ints(PyObject *value, const char *name, int64_t *ints, int limit) { return ints_of(value, name, ints, limit, PyExc_ValueError); }
+
 int tess_py_axes(tess_py_state *state, PyObject *value, const char *name, int *axes) {
     int64_t wide[TESS_MAX_NDIM];
-    int count = tess_py_ints(value, name, wide, TESS_MAX_NDIM);
+    int count = ints_of(value, name, wide, TESS_MAX_NDIM, state->axis_error);
     for (int k = 0; k < count; k++) {
         if (wide[k] < INT32_MIN || wide[k] > INT32_MAX) {
             PyErr_Format(state->axis_error, "%s[%d] is %lld, an array has at most %d axes", name, k, (long long)wide[k], TESS_MAX_NDIM);
@@ -105,7 +116,13 @@ const char *tess_py_text(PyObject *value, const char *name) {
         PyErr_Format(PyExc_TypeError, "%s is %R, a str is needed", name, value);
         return NULL;
     }
-    return PyUnicode_AsUTF8AndSize(value, NULL);
+    Py_ssize_t length;
+    const char *text = PyUnicode_AsUTF8AndSize(value, &length);
+    if (text && strlen(text) != (size_t)length) {
+        PyErr_Format(PyExc_ValueError, "%s is %R, which has a null character in it", name, value);
+        return NULL;
+    }
+    return text;
 }
 
 bool tess_py_word(PyObject *value, const char *name, const char *const *words, int *index) {
@@ -130,6 +147,8 @@ bool tess_py_double(PyObject *value, const char *name, double *number) {
         return true;
     if (PyErr_ExceptionMatches(PyExc_TypeError)) /* another one is the value's own, or Ctrl-C */
         PyErr_Format(PyExc_TypeError, "%s is %R, a real number is needed", name, value);
+    else if (PyLong_Check(value) && PyErr_ExceptionMatches(PyExc_OverflowError))
+        PyErr_Format(PyExc_ValueError, "%s is an integer beyond what a float64 holds", name);
     return false;
 }
 

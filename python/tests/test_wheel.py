@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Proves: `pip wheel .` makes one small abi3 wheel with everything in it and nothing of CUDA's; installed into an empty environment without NumPy it
-imports, computes and is the command; and other versions of CPython, where there are some, load the same file."""
+imports, computes and is the command; and other versions of CPython, where there are some, load the same file. A tree that was built can be copied."""
 import glob
 import os
 import shutil
@@ -49,6 +49,16 @@ def builder():
         if subprocess.run([python, "-c", "import setuptools, wheel, pip, venv"], capture_output=True).returncode == 0:
             return python
     return None
+
+
+class Tree(unittest.TestCase):
+    def test_links(self):
+        """A copy of the whole tree runs its own Python files, not those that it was copied from."""
+        package = os.path.join(TOP, "build", "python", "tessera")
+        links = [name for name in os.listdir(package) if os.path.islink(os.path.join(package, name))]
+        self.assertIn("__init__.py", links)
+        for name in links:
+            self.assertFalse(os.path.isabs(os.readlink(os.path.join(package, name))), name)
 
 
 class Wheel(unittest.TestCase):
