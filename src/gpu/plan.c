@@ -65,11 +65,18 @@ static tess_status put_constants(const tess_gpu_scope *scope, tess_gpu_plan *mad
     return TESS_OK;
 }
 
+/* Nothing to write and no index to look at: nothing is launched, and no row has to think of tiles of no elements. */
+static bool is_idle(const tess_plan *plan) {
+    const tess_op *op = plan->problem->op;
+    return op->array(plan->problem, TESS_ARRAY_OUT)->count == 0 && !op->array(plan->problem, TESS_ARRAY_SECOND);
+}
+
 static tess_status lay_out(const tess_plan *plan, tess_gpu_plan *made, const tess_strategy *row) {
     const tess_gpu_row *of = row->gpu;
     const tess_gpu_device *d = made->device;
     made->row = row;
-    of->lay_out(plan->problem, d, &made->layout);
+    if (!is_idle(plan))
+        of->lay_out(plan->problem, d, &made->layout);
     if (made->layout.full)
         return tess_fail(TESS_ERR_INTERNAL, "strategy %s: a layout of %d launches has too many units, options or arguments", row->name,
                          made->layout.steps);
@@ -315,14 +322,18 @@ static void explain_prediction(const tess_gpu_prediction *p, bool json, tess_tex
     }
 }
 
+tess_gpu_prediction tess_gpu_plan_predict(const tess_plan *plan) {
+    tess_gpu_prediction p = tess_gpu_no_prediction();
+    p.device = ((const tess_gpu_plan *)plan->prepared)->device;
+    if (plan->row->gpu->predict && !is_idle(plan))
+        plan->row->gpu->predict(plan->problem, &p);
+    return p;
+}
+
 void tess_gpu_plan_explain(const tess_plan *plan, tess_format format, tess_text *text) {
     const tess_gpu_plan *made = plan->prepared;
-    const tess_gpu_row *row = plan->row->gpu;
-    tess_gpu_prediction p = tess_gpu_no_prediction();
+    const tess_gpu_prediction p = tess_gpu_plan_predict(plan);
     bool json = format == TESS_JSON;
-    p.device = made->device;
-    if (row->predict)
-        row->predict(plan->problem, &p);
     if (json)
         tess_text_add(text, ", \"launches\": [");
     for (int s = 0; s < made->layout.steps; s++)

@@ -213,6 +213,7 @@ typedef struct tess_gpu_plan {
 tess_status tess_gpu_plan_open(tess_plan *plan);
 tess_status tess_gpu_plan_prepare(tess_plan *plan, const tess_call *call);
 void tess_gpu_plan_release(tess_plan *plan);
+tess_gpu_prediction tess_gpu_plan_predict(const tess_plan *plan); /* by the row's formulas; all -1 where it has none, or nothing to do */
 void tess_gpu_plan_explain(const tess_plan *plan, tess_format format, tess_text *text);
 void tess_gpu_plan_name(const tess_plan *plan, char *text, size_t size);
 tess_status tess_gpu_plan_place(const tess_plan *plan, tess_wisdom_place *place);

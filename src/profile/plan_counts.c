@@ -74,14 +74,6 @@ tess_gpu_prediction tess_profile_counted(const tess_vgpu_counters *c) {
                                  .flops = (double)(c->flops_f16 + c->flops_f32 + c->flops_f64)};
 }
 
-tess_gpu_prediction tess_profile_formulas(const tess_plan *plan) {
-    tess_gpu_prediction p = tess_gpu_no_prediction();
-    p.device = ((const tess_gpu_plan *)plan->prepared)->device;
-    if (plan->row->gpu && plan->row->gpu->predict)
-        plan->row->gpu->predict(plan->problem, &p);
-    return p;
-}
-
 void tess_profile_write_formulas(const tess_gpu_prediction *p, bool holds, const char *name, tess_text *text) {
     bool any = false;
     tess_text_add(text, "\"predicted\": {");
@@ -116,7 +108,7 @@ static void write(const tess_plan *plan, const listener *l, tess_text *text) {
     tess_text_add(text, ", \"limiter\": \"%s\", ", l->count ? tess_term_title(l->launches[longest].prediction.limiter) : "nothing");
     counters(&l->total, text);
     tess_text_add(text, ", ");
-    tess_gpu_prediction formulas = tess_profile_formulas(plan), counted = tess_profile_counted(&l->total);
+    tess_gpu_prediction formulas = tess_gpu_plan_predict(plan), counted = tess_profile_counted(&l->total);
     tess_profile_write_formulas(&formulas, holds(&formulas, &counted), "prediction_holds", text);
     tess_text_add(text, ", \"launches\": [");
     for (int i = 0; i < l->count; i++) {

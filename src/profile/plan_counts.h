@@ -8,8 +8,6 @@
 
 /* The counters that formulas are about. */
 tess_gpu_prediction tess_profile_counted(const tess_vgpu_counters *counters);
-/* What the plan's row says by formula; -1 where it says nothing. */
-tess_gpu_prediction tess_profile_formulas(const tess_plan *plan);
 /* "predicted": {...}, "NAME": whether they hold, or null where nothing is predicted. */
 void tess_profile_write_formulas(const tess_gpu_prediction *formulas, bool holds, const char *name, tess_text *text);
 /* Checks the arguments that both functions of the header have. */

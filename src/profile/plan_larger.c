@@ -120,8 +120,8 @@ static bool agrees(const listener *l, const double *x, const tess_gpu_prediction
 
 static void write(const tess_plan *plan, const tess_profile_run *small, const tess_profile_run *medium, const listener *l, const double *x,
                   const tess_card *card, tess_text *text) {
-    tess_gpu_prediction counted = {0}, formulas = tess_profile_formulas(plan),
-                        runs[] = {tess_profile_formulas(small->plan), tess_profile_formulas(medium->plan)};
+    tess_gpu_prediction counted = {0}, formulas = tess_gpu_plan_predict(plan),
+                        runs[] = {tess_gpu_plan_predict(small->plan), tess_gpu_plan_predict(medium->plan)};
     double seconds = 0, most = -1;
     const char *limiter = "nothing";
     int launches = 0;
