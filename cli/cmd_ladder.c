@@ -32,25 +32,28 @@ static void why_not(cli_rung *rung, tess_status status, bool planning) {
     snprintf(rung->why, sizeof rung->why, "%s", why ? why : tess_detail());
 }
 
+/* A copy of a block; NULL with the line printed. */
+static void *copy_of(const tess_io_array *array, const char *what) {
+    void *copy = malloc(array->block_size + 1);
+    if (copy)
+        memcpy(copy, array->block, array->block_size);
+    else
+        cli_fail(CLI_FAILED, "%zu bytes for %s could not be allocated", array->block_size, what);
+    return copy;
+}
+
 /* The reference's result on the problem; NULL with the line printed. */
 static void *reference(const engines *e, const cli_trial *trial) {
     tess_plan *plan = NULL;
-    void *expected = malloc(trial->out.block_size + 1);
-    if (!expected) {
-        cli_fail(CLI_FAILED, "%zu bytes for the reference's result could not be allocated", trial->out.block_size);
-        return NULL;
-    }
     tess_status status = cli_trial_plan(&e->cpu, trial, reference_of(trial->workload->operation), &plan);
     if (status == TESS_OK)
         status = tess_execute(plan, trial->in.block, trial->second.block, trial->out.block, NULL);
     tess_plan_free(plan);
     if (status != TESS_OK) {
         cli_fail_library();
-        free(expected);
         return NULL;
     }
-    memcpy(expected, trial->out.block, trial->out.block_size);
-    return expected;
+    return copy_of(&trial->out, "the reference's result");
 }
 
 /* Of the operation's strategies those for the target. */
@@ -71,14 +74,21 @@ static int collect(cli_climb *climb, const char *target) {
 
 /* ---- the CPU ---- */
 
-static void time_here(const engines *e, const cli_trial *trial, const void *expected, const tess_limits *limits, cli_rung *rung) {
+/* start: what the arrays of a work in place hold before it, else NULL. */
+static void time_here(const engines *e, const cli_trial *trial, const void *start, const void *expected, const tess_limits *limits, cli_rung *rung) {
     tess_plan *plan = NULL;
     cli_timing timing;
     const cli_effort effort = {.least = 3, .seconds = cli_seconds(e->session)};
-    memset(trial->out.block, 0xa5, trial->out.block_size);
+    if (start)
+        memcpy(trial->in.block, start, trial->in.block_size);
+    else
+        memset(trial->out.block, 0xa5, trial->out.block_size);
     tess_status status = cli_trial_plan(&e->cpu, trial, rung->row.name, &plan);
     bool planning = status != TESS_OK;
     if (!planning)
+        status = tess_execute(plan, trial->in.block, trial->second.block, trial->out.block, NULL);
+    rung->same_bits = status == TESS_OK && memcmp(expected, trial->out.block, trial->out.block_size) == 0;
+    if (status == TESS_OK)
         status = cli_trial_time(trial, plan, &effort, NULL, &timing);
     tess_plan_free(plan);
     if (status != TESS_OK) {
@@ -86,7 +96,6 @@ static void time_here(const engines *e, const cli_trial *trial, const void *expe
         return;
     }
     rung->state = CLI_RUNG_RAN;
-    rung->same_bits = memcmp(expected, trial->out.block, trial->out.block_size) == 0;
     rung->seconds = timing.seconds;
     rung->bytes = timing.report.bytes;
     rung->flops = timing.report.flops;
@@ -101,16 +110,18 @@ static int climb_here(const engines *e, const cli_workload *workload, const tess
     int code = collect(climb, "cpu");
     if (code != CLI_OK || (code = cli_trial_make(&trial, workload, CLI_PAGES_HUGE)) != CLI_OK)
         return code;
-    void *expected = reference(e, &trial);
+    void *start = workload->inplace ? copy_of(&trial.in, "the array") : NULL;
+    void *expected = start || !workload->inplace ? reference(e, &trial) : NULL;
     for (int i = 0; expected && i < climb->count / 2; i++) { /* the reference first: a ladder is climbed */
         cli_rung last = climb->rungs[climb->count - 1 - i];
         climb->rungs[climb->count - 1 - i] = climb->rungs[i];
         climb->rungs[i] = last;
     }
     for (int i = 0; expected && i < climb->count; i++)
-        time_here(e, &trial, expected, limits, &climb->rungs[i]);
+        time_here(e, &trial, start, expected, limits, &climb->rungs[i]);
     code = expected ? CLI_OK : CLI_FAILED;
     free(expected);
+    free(start);
     cli_trial_free(&trial);
     return code;
 }
@@ -232,7 +243,7 @@ static int settle(cli_climbs *all) {
         int kept = 0;
         for (int i = 0; i < climb->count; i++) {
             bool elsewhere = false;
-            for (int d = 0; d < all->count && climb->rungs[i].state == CLI_RUNG_CANNOT && strcmp(climb->rungs[i].row.target, "gpu") == 0; d++)
+            for (int d = 0; d < all->count && climb->rungs[i].state == CLI_RUNG_CANNOT; d++)
                 for (int k = 0; k < all->at[d].count; k++)
                     elsewhere = elsewhere || (strcmp(all->at[d].rungs[k].row.name, climb->rungs[i].row.name) == 0 &&
                                               (all->at[d].rungs[k].state != CLI_RUNG_CANNOT || d < c));

@@ -48,7 +48,7 @@ static tess_limit faster(const tess_limits *l, tess_limit a, tess_limit b) { ret
 static void costs_of(const cli_trial *trial, const tess_limits *l, cost costs[AMOUNTS]) {
     enum { OUT_OF_CACHE = 32 << 20 }; /* a table that no core's own cache holds */
     const cli_workload *w = trial->workload;
-    const tess_io_array *out = w->inplace ? &trial->in : &trial->out;
+    const tess_io_array *out = &trial->out;
     double read = (double)trial->in.block_size + (double)trial->second.block_size, write = (double)out->block_size;
     double both = read < write ? read : write; /* is copied; what is left goes one way */
     bool table = w->table > 0 && trial->in.block_size >= OUT_OF_CACHE;
@@ -87,8 +87,7 @@ cli_bound cli_trial_bound(const cli_trial *trial, const tess_limits *limits) {
     double seconds[AMOUNTS];
     costs_of(trial, limits, costs);
     estimate(limits, costs, seconds);
-    cli_bound b = {.bytes = (double)trial->in.block_size + (double)trial->second.block_size +
-                            (double)(trial->workload->inplace ? &trial->in : &trial->out)->block_size,
+    cli_bound b = {.bytes = (double)trial->in.block_size + (double)trial->second.block_size + (double)trial->out.block_size,
                    .flops = costs[FLOPS].amount};
     b.seconds = binding(seconds, trial->workload, &b.name);
     return b;

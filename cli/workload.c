@@ -91,6 +91,14 @@ static tess_type result_type(const cli_workload *w) {
     return w->reduction != TESS_SUM || real ? w->type : w->type == tess_i32 ? tess_i64 : tess_u64;
 }
 
+/* out as another view of in's block. */
+static void share(cli_trial *trial, const int64_t *shape) {
+    trial->out = trial->in;
+    memcpy(trial->out.shape, shape, sizeof *shape * (size_t)trial->in.tensor.ndim);
+    trial->out.tensor.shape = trial->out.shape;
+    trial->out.tensor.strides = NULL;
+}
+
 int cli_trial_make(cli_trial *trial, const cli_workload *w, cli_pages pages) {
     maker m = {.pages = pages};
     int64_t shape[4];
@@ -122,7 +130,9 @@ int cli_trial_make(cli_trial *trial, const cli_workload *w, cli_pages pages) {
             shape[d] = w->shape[w->perm[d]];
     }
     m.pages = pages;
-    if (!w->inplace)
+    if (w->inplace)
+        share(trial, shape);
+    else
         make(&m, &trial->out, result_type(w), ndim, shape, -1);
     if (m.status == TESS_IO_OK)
         return CLI_OK;
@@ -131,19 +141,17 @@ int cli_trial_make(cli_trial *trial, const cli_workload *w, cli_pages pages) {
 }
 
 void cli_trial_free(cli_trial *trial) {
+    if (trial->out.block != trial->in.block)
+        tess_io_free(&trial->out);
     tess_io_free(&trial->in);
     tess_io_free(&trial->second);
     for (int k = 0; k < 3; k++)
         tess_io_free(&trial->masks[k]);
-    tess_io_free(&trial->out);
 }
-
-/* Where the result is. In place only squares are turned: they keep their shape. */
-static const tess_io_array *result(const cli_trial *t) { return t->workload->inplace ? &t->in : &t->out; }
 
 tess_status cli_trial_plan(const cli_session *session, const cli_trial *t, const char *strategy, tess_plan **plan) {
     const cli_workload *w = t->workload;
-    const DLTensor *in = &t->in.tensor, *out = &result(t)->tensor;
+    const DLTensor *in = &t->in.tensor, *out = &t->out.tensor;
     if (strcmp(w->operation, "correlate") == 0) {
         const DLTensor *list[3] = {&t->masks[0].tensor, &t->masks[1].tensor, &t->masks[2].tensor};
         static const int first[3] = {0, 1, 2};
@@ -155,7 +163,7 @@ tess_status cli_trial_plan(const cli_session *session, const cli_trial *t, const
         return tess_plan_correlate(plan, session->context, in, list, w->separable ? w->mask_ndim : 1, out, &options);
     }
     if (strcmp(w->operation, "reduce") == 0) {
-        tess_reduce_options options = {.struct_size = sizeof options, .call.strategy = strategy};
+        tess_reduce_options options = {.struct_size = sizeof options, .exact = w->exact, .call.strategy = strategy};
         if (w->axis != CLI_ALL_AXES) {
             options.axes = &w->axis;
             options.naxes = 1;
@@ -186,7 +194,7 @@ static tess_status run_round(const cli_trial *trial, const tess_plan *plan, bool
     tess_call call = {.report = &timing->report};
     double spent = 0;
     for (int run = -metered;; run++) {
-        tess_status status = tess_execute(plan, trial->in.block, trial->second.block, result(trial)->block, &call);
+        tess_status status = tess_execute(plan, trial->in.block, trial->second.block, trial->out.block, &call);
         if (status != TESS_OK)
             return status;
         double took = timing->report.seconds;

@@ -27,6 +27,7 @@ typedef struct cli_workload {
     /* reduce */
     tess_reduction reduction;
     int axis; /* ALL_AXES or one */
+    bool exact;
     /* transpose */
     int perm[4];
     bool inplace;
@@ -51,7 +52,7 @@ int cli_bench_small(cli_session *session);
 /* The arrays of one workload: inputs filled with values that repeat from run to run, none of them a page of zeros. */
 typedef struct cli_trial {
     const cli_workload *workload;
-    tess_io_array in, second, masks[3], out; /* out has no block where the work is done in place */
+    tess_io_array in, second, masks[3], out; /* out has in's block where the work is done in place */
 } cli_trial;
 
 int cli_trial_make(cli_trial *trial, const cli_workload *workload, cli_pages pages);
