@@ -71,6 +71,19 @@ static bool is_idle(const tess_plan *plan) {
     return op->array(plan->problem, TESS_ARRAY_OUT)->count == 0 && !op->array(plan->problem, TESS_ARRAY_SECOND);
 }
 
+/* Arrays on the device are not cut: launches of more blocks than a grid has make room for another row. */
+static tess_status check_grids(const tess_gpu_plan *made, const char *name) {
+    static const char axis_name[] = "xyz";
+    for (int s = 0; s < made->layout.steps && !made->host; s++)
+        for (int i = 0; i < 3; i++) {
+            const int64_t blocks = made->layout.step[s].grid.grid[i];
+            if (blocks > made->device->grid[i])
+                return tess_fail(TESS_ERR_STRATEGY, "strategy %s cannot run here: %s would have %lld blocks along %c, the limit of %s is %d", name,
+                                 made->layout.step[s].entry, (long long)blocks, axis_name[i], made->device->name, made->device->grid[i]);
+        }
+    return TESS_OK;
+}
+
 static tess_status lay_out(const tess_plan *plan, tess_gpu_plan *made, const tess_strategy *row) {
     const tess_gpu_row *of = row->gpu;
     const tess_gpu_device *d = made->device;
@@ -83,7 +96,7 @@ static tess_status lay_out(const tess_plan *plan, tess_gpu_plan *made, const tes
     if (d->major * 10 + d->minor < of->least_arch)
         return tess_fail(TESS_ERR_ENGINE, "strategy %s needs compute capability %d.%d, %s has %d.%d", row->name, of->least_arch / 10,
                          of->least_arch % 10, d->name, d->major, d->minor);
-    return TESS_OK;
+    return check_grids(made, row->name);
 }
 
 tess_status tess_gpu_plan_make(tess_gpu_plan **result, const tess_plan *plan, const tess_strategy *row) {
@@ -138,8 +151,10 @@ static tess_status make_other(tess_gpu_plan *made, const tess_plan *plan, int *f
         const tess_strategy *row = &op->gpu_rows[(*from)++];
         if (row == plan->row || !row->gpu->production || !row->applicable(plan->problem, &why))
             continue;
-        TESS_TRY(tess_gpu_plan_make(&made->other, plan, row));
-        if (made->other->layout.alignment <= natural)
+        tess_status status = tess_gpu_plan_make(&made->other, plan, row);
+        if (status != TESS_OK && status != TESS_ERR_STRATEGY)
+            return status;
+        if (status == TESS_OK && made->other->layout.alignment <= natural)
             return TESS_OK;
         tess_free(plan->context, made->other, sizeof *made->other);
         made->other = NULL;
@@ -177,9 +192,9 @@ static tess_status load_and_ask(const tess_gpu_scope *scope, tess_gpu_plan *made
     return made->row->gpu->production ? tess_gpu_ask(scope, plan, made, stream, wrong) : TESS_OK;
 }
 
-/* Kernels that are wrong, or are not shipped where nothing compiles them: another row may do. */
+/* Kernels that are wrong, or are not shipped where nothing compiles them, and too many blocks: another row may do. */
 static bool is_no_use(const tess_gpu_plan *made, tess_status status, const tess_strategy *wrong) {
-    return wrong || (status == TESS_ERR_ENGINE && made && !tess_gpu_has_compiler(made->gpu));
+    return wrong || status == TESS_ERR_STRATEGY || (status == TESS_ERR_ENGINE && made && !tess_gpu_has_compiler(made->gpu));
 }
 
 static void free_data(const tess_gpu_scope *scope, const tess_gpu_plan *made) {
@@ -247,6 +262,8 @@ tess_status tess_gpu_plan_prepare(tess_plan *plan, const tess_call *call) {
         tess_gpu_plan_release(plan);
         if (wrong)
             snprintf(plan->reason, sizeof plan->reason, "%s gave other bits than the CPU here and is not used", wrong->name);
+        else if (status == TESS_ERR_STRATEGY)
+            snprintf(plan->reason, sizeof plan->reason, "first whose launches fit a grid");
         else
             snprintf(plan->reason, sizeof plan->reason, "first whose kernels are shipped; there is no compiler here");
         plan->row = next;

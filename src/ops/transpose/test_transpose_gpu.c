@@ -247,6 +247,27 @@ static void counts_as_predicted(void **state) {
             fail_msg("%s: no prediction was compared", tess_transpose_op.gpu_rows[r].name);
 }
 
+/* A context whose CUDA engine is the card, or the virtual GPU in its place: arrays on a device are planned there. */
+typedef struct device_side {
+    tess_context *context;
+    tess_gpu *gpu;
+    tess_gpu_scope scope;
+} device_side;
+
+static void enter_device(device_side *d) {
+    const tess_driver *table;
+    assert_tess_ok(tess_open(&d->context, NULL));
+    assert_tess_ok(tess_gpu_get(&d->gpu, d->context));
+    if (engine == TESS_ENGINE_VIRTUAL)
+        assert_tess_ok(tess_vgpu_driver(d->context, &table));
+    assert_tess_ok(engine == TESS_ENGINE_VIRTUAL ? tess_gpu_open_table(d->gpu, table, "the virtual GPU") : tess_gpu_open(d->gpu));
+    assert_tess_ok(tess_gpu_enter(d->gpu, d->gpu->devices, NULL, &d->scope));
+}
+static void leave_device(device_side *d) {
+    tess_gpu_leave(&d->scope);
+    tess_close(d->context);
+}
+
 /* In place, where nothing moves: nothing is launched, so any address will do, also one at which no row that copies could begin. */
 static void nothing_moves_anywhere(void **state) {
     (void)state;
@@ -255,32 +276,46 @@ static void nothing_moves_anywhere(void **state) {
         tess_type type;
         int64_t shape[3], to[3];
     } cases[] = {{tess_u8, {9, 1, 1003}, {9, 1003, 1}}, {tess_f32, {3, 77, 1}, {3, 1, 77}}};
-    tess_context *own;
-    tess_gpu *gpu;
-    tess_gpu_scope scope;
-    const tess_driver *table;
-    assert_tess_ok(tess_open(&own, NULL));
-    assert_tess_ok(tess_gpu_get(&gpu, own));
-    if (engine == TESS_ENGINE_VIRTUAL)
-        assert_tess_ok(tess_vgpu_driver(own, &table));
-    assert_tess_ok(engine == TESS_ENGINE_VIRTUAL ? tess_gpu_open_table(gpu, table, "the virtual GPU") : tess_gpu_open(gpu));
-    assert_tess_ok(tess_gpu_enter(gpu, gpu->devices, NULL, &scope));
+    device_side d;
+    enter_device(&d);
     for (int i = 0; i < TESS_COUNT(cases); i++) {
         int64_t shape[3], to[3];
-        const int64_t bytes = cases[i].shape[0] * cases[i].shape[1] * cases[i].shape[2] * (int64_t)tess_type_size(cases[i].type);
+        const int64_t size = (int64_t)tess_type_size(cases[i].type), bytes = cases[i].shape[0] * cases[i].shape[1] * cases[i].shape[2] * size;
         const tess_transpose_options options = {.struct_size = sizeof options, .perm = inner, .nperm = 3};
         CUdeviceptr memory;
         memcpy(shape, cases[i].shape, sizeof shape);
         memcpy(to, cases[i].to, sizeof to);
-        assert_int_equal(gpu->driver.cuMemAlloc(&memory, (size_t)(16 + bytes)), CUDA_SUCCESS);
-        DLTensor in = tess_view((void *)(uintptr_t)(memory + tess_type_size(cases[i].type)), cases[i].type, 3, shape, NULL), out = in;
+        assert_int_equal(d.gpu->driver.cuMemAlloc(&memory, (size_t)(16 + bytes)), CUDA_SUCCESS);
+        DLTensor in = tess_view((void *)(uintptr_t)(memory + (CUdeviceptr)size), cases[i].type, 3, shape, NULL), out = in;
         out.shape = to;
         in.device.device_type = out.device.device_type = kDLCUDA;
-        assert_tess_ok(tess_transpose(own, &in, &out, &options));
-        gpu->driver.cuMemFree(memory);
+        assert_tess_ok(tess_transpose(d.context, &in, &out, &options));
+        d.gpu->driver.cuMemFree(memory);
     }
-    tess_gpu_leave(&scope);
-    tess_close(own);
+    leave_device(&d);
+}
+
+/* Of 64 GB with more tiles than a grid has blocks a row is taken that needs fewer; the one that was asked for by name says so when the plan is made. */
+static void more_tiles_than_a_grid_has(void **state) {
+    (void)state;
+    static const int reversed[] = {2, 1, 0};
+    int64_t shape[] = {2, INT64_C(1) << 31, 15}, turned[] = {15, INT64_C(1) << 31, 2};
+    DLTensor in = tess_view(NULL, tess_u8, 3, shape, NULL), out = tess_view(NULL, tess_u8, 3, turned, NULL);
+    tess_transpose_options options = {.struct_size = sizeof options, .perm = reversed, .nperm = 3};
+    tess_plan *plan;
+    device_side d;
+    enter_device(&d);
+    in.device.device_type = out.device.device_type = kDLCUDA;
+    assert_tess_ok(tess_plan_transpose(&plan, d.context, &in, &out, &options));
+    assert_string_equal(plan->row->name, "transpose/elements");
+    const tess_gpu_plan *made = plan->prepared;
+    for (int s = 0; s < made->layout.steps; s++)
+        assert_true(made->layout.step[s].grid.grid[0] <= made->device->grid[0]);
+    tess_plan_free(plan);
+    options.call.strategy = "transpose/tile_unroll";
+    assert_int_equal(tess_plan_transpose(&plan, d.context, &in, &out, &options), TESS_ERR_STRATEGY);
+    assert_non_null(strstr(tess_detail(), "2147483648 blocks along x"));
+    leave_device(&d);
 }
 
 static void every_row_was_compared(void **state) {
@@ -298,6 +333,7 @@ int main(void) {
                                        cmocka_unit_test(more_axes),
                                        cmocka_unit_test(in_place),
                                        cmocka_unit_test(nothing_moves_anywhere),
+                                       cmocka_unit_test(more_tiles_than_a_grid_has),
                                        cmocka_unit_test(counts_as_predicted),
                                        cmocka_unit_test(every_row_was_compared)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
