@@ -86,7 +86,7 @@ test: deps
 test-gpu:
 	@$(MAKE) -s test-gpu-rows
 	@$(MAKE) -s test-gpu-sanitize
-GPU_TESTS := test_gpu_card test_gpu_pipeline test_gpu_pipeline_correlate test_gpu_tune $(sort $(notdir $(basename $(wildcard src/ops/*/test_*_gpu.c)))) test_gpu_large
+GPU_TESTS := test_gpu_card test_gpu_empty test_gpu_pipeline test_gpu_pipeline_correlate test_gpu_tune $(sort $(notdir $(basename $(wildcard src/ops/*/test_*_gpu.c)))) test_gpu_large
 test-gpu-rows: $(GPU_TESTS:%=$(BUILD)/tests/%)
 	@sh tools/test_gpu.sh $(BUILD) $(GPU_TESTS)
 
