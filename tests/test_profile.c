@@ -43,6 +43,38 @@ static uint64_t counter(const tess_profile *p, const char *name) {
     return value;
 }
 
+/* Declarations that the compiler complained of: those on lines that begin with ! go, from @ to @; of device code none. */
+static void named_declarations_go(void **state) {
+    static const char *const texts[] = {
+        "@struct Case {\n!  std::string name;\n  int n;\n};@\nstruct Kept { int n; };\n!__device__ int f() { return g(); }\n",
+        "typedef void (*F)(int);\n!@static const F table[] = {go};@\nconst int n = 3;\n!@struct R { F f; } rows[] = {{go}};@\n__global__ void k() "
+        "{}\n",
+        "namespace a {\n!@using S = std::string;@\nenum E { A };\n!@class C : public S { int x; };@\n}\n!__constant__ float w[bad];\nint z;",
+        "@template <class T> struct B {\n  T *p;\n!  std::vector<T> v;\n#if X\n  int q;\n#endif\n};@ int z;\n", "!\n!}}}\n!struct"};
+    (void)state;
+    for (int i = 0; i < TESS_COUNT(texts); i++) {
+        char text[400], want[400];
+        int line[16], lines = 0, number = 1, n = 0, went = 0;
+        bool gone = false;
+        for (const char *p = texts[i]; *p; p++) {
+            if (*p == '@') {
+                gone = !gone;
+                went += gone;
+            } else if (*p == '!') {
+                line[lines++] = number;
+            } else {
+                number += *p == '\n';
+                want[n] = gone && *p != '\n' ? ' ' : *p;
+                text[n++] = *p;
+            }
+        }
+        text[n] = want[n] = 0;
+        assert_int_equal(tess_profile_leave_out(text, line, lines), went);
+        assert_string_equal(text, want);
+        assert_int_equal(tess_profile_leave_out(text, line, lines), 0); /* an end */
+    }
+}
+
 /* What only the host runs becomes blanks, line by line: what stands between two @ must go. */
 static void host_code_goes(void **state) {
     static const char *const texts[] = {
@@ -457,9 +489,12 @@ static void cards(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(host_code_goes), cmocka_unit_test(launches_read), cmocka_unit_test(launches_refused), cmocka_unit_test(widths),
-        cmocka_unit_test(sources),        cmocka_unit_test(transposes),    cmocka_unit_test(faults),           cmocka_unit_test(callers),
-        cmocka_unit_test(names),          cmocka_unit_test(cards),
+        cmocka_unit_test(host_code_goes), cmocka_unit_test(named_declarations_go),
+        cmocka_unit_test(launches_read),  cmocka_unit_test(launches_refused),
+        cmocka_unit_test(widths),         cmocka_unit_test(sources),
+        cmocka_unit_test(transposes),     cmocka_unit_test(faults),
+        cmocka_unit_test(callers),        cmocka_unit_test(names),
+        cmocka_unit_test(cards),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,10 @@
  * Files of courses and samples hold kernels, main() and what lies between. What goes: functions and prototypes outside classes that are neither
  * __global__ nor __device__ (by a macro either) nor constexpr, and objects made by a constructor; of members that call the CUDA runtime or the standard
  * library, as classes of timers and buffers have them, what stands between the braces. It goes by blanks, so that lines and columns stay. This
- * is no C++ parser: it knows comments, literals, directives, brackets, and the words that a declaration begins with. */
+ * is no C++ parser: it knows comments, literals, directives, brackets, and the words that a declaration begins with.
+ *
+ * What the compiler then complains of outside device code are the host's types and tables (a member of std::string, pointers to functions that went): those
+ * declarations go by the lines that it names. */
 #include <string.h>
 
 #include "profile/profile.h"
@@ -20,6 +23,10 @@ typedef struct reader {
     char *text, *at;
     word macro[MACROS]; /* of which the text says __device__ or __global__ */
     int macros;
+    const int *line; /* declarations that lie on one of them go */
+    int lines, gone;
+    const char *counted; /* the number of the line that it lies on */
+    int number;
 } reader;
 
 static bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9'); }
@@ -118,11 +125,10 @@ typedef struct declaration {
 } declaration;
 
 static void note_word(const reader *r, declaration *d, word w) {
-    static const char *const kept[] = {"typedef", "using",        "static_assert", "constexpr",   "consteval",
-                                       "asm",     "__constant__", "__shared__",    "__managed__", "texture"};
+    static const char *const kept[] = {"typedef", "using", "static_assert", "constexpr", "consteval", "asm", "texture"};
     static const char *const types[] = {"struct", "class", "union", "enum"};
     d->words += !d->called;
-    d->device |= same(w, "__device__") || same(w, "__global__");
+    d->device |= same(w, "__device__") || same(w, "__global__") || same(w, "__constant__") || same(w, "__shared__") || same(w, "__managed__");
     for (int i = 0; i < r->macros; i++)
         d->device |= w.length == r->macro[i].length && memcmp(w.at, r->macro[i].at, w.length) == 0;
     for (int i = 0; i < TESS_COUNT(kept); i++)
@@ -148,6 +154,31 @@ static bool calls_host(const char *from, const char *to) {
         from += length ? length : 1;
     }
     return false;
+}
+
+/* Whether one of the reader's lines crosses what lies from `from` to `to`; asked in the order of the text. */
+static bool is_named(reader *r, const char *from, const char *to) {
+    for (; r->counted < from; r->counted++)
+        r->number += *r->counted == '\n';
+    const int first = r->number;
+    int last = first;
+    for (const char *p = from; p < to; p++)
+        last += *p == '\n';
+    for (int i = 0; i < r->lines; i++)
+        if (r->line[i] >= first && r->line[i] <= last)
+            return true;
+    return false;
+}
+
+/* A declaration ends here. */
+static void finish(reader *r, declaration *d) {
+    if (is_host(d, d->start)) {
+        blank(d->start, r->at);
+    } else if (r->lines > 0 && !d->device && is_named(r, d->start, r->at)) {
+        blank(d->start, r->at);
+        r->gone++;
+    }
+    *d = (declaration){0};
 }
 
 /* From the brace that opens a class past the one that closes it; classes inside it too. */
@@ -216,18 +247,33 @@ static void piece(reader *r, declaration *d) {
     } else if (c == '{') {
         bool ends = d->called && !d->initialised; /* a function's body, nothing follows */
         skip_brackets(r, '{', '}');
-        if (ends && is_host(d, d->start))
-            blank(d->start, r->at);
         if (ends)
-            *d = (declaration){0};
-    } else if (c == ';' || c == '}') { /* } of a namespace */
+            finish(r, d);
+    } else if (c == ';') {
         step(r);
-        if (c == ';' && is_host(d, d->start))
-            blank(d->start, r->at);
+        finish(r, d);
+    } else if (c == '}') { /* of a namespace */
+        step(r);
         *d = (declaration){0};
     } else {
         d->initialised |= c == '=';
         step(r);
+    }
+}
+
+static void read_all(reader *r) {
+    declaration d = {0};
+    for (bool line_begins = true; *r->at;) {
+        bool space = *r->at == ' ' || *r->at == '\t' || *r->at == '\r' || *r->at == '\n';
+        if (line_begins && *r->at == '#') {
+            directive(r);
+        } else if (space || (r->at[0] == '/' && (r->at[1] == '/' || r->at[1] == '*'))) {
+            line_begins = *r->at == '\n' || (line_begins && space);
+            step(r);
+        } else {
+            line_begins = false;
+            piece(r, &d);
+        }
     }
 }
 
@@ -237,19 +283,12 @@ char *tess_profile_device_code(tess_context *context, const char *source, size_t
     if (!text)
         return NULL;
     memcpy(text, source, *size);
-    reader r = {.text = text, .at = text};
-    declaration d = {0};
-    for (bool line_begins = true; *r.at;) {
-        bool space = *r.at == ' ' || *r.at == '\t' || *r.at == '\r' || *r.at == '\n';
-        if (line_begins && *r.at == '#') {
-            directive(&r);
-        } else if (space || (r.at[0] == '/' && (r.at[1] == '/' || r.at[1] == '*'))) {
-            line_begins = *r.at == '\n' || (line_begins && space);
-            step(&r);
-        } else {
-            line_begins = false;
-            piece(&r, &d);
-        }
-    }
+    read_all(&(reader){.text = text, .at = text});
     return text;
+}
+
+int tess_profile_leave_out(char *text, const int *line, int lines) {
+    reader r = {.text = text, .at = text, .line = line, .lines = lines, .counted = text, .number = 1};
+    read_all(&r);
+    return r.gone;
 }

@@ -118,6 +118,8 @@ typedef struct profile_code {
 } profile_code;
 /* host_code.c: a copy of a program's text, the caller's, in which blanks are where functions of the host were; NULL: no memory. */
 char *tess_profile_device_code(tess_context *context, const char *source, size_t *size);
+/* The declarations outside device code that lie on one of the lines become blanks, functions of the host too; how many did by their lines. */
+int tess_profile_leave_out(char *text, const int *line, int lines);
 /* host_headers.c: stand-ins for headers, of a program's host too; how many. */
 enum { TESS_PROFILE_HEADERS = 160 };
 int tess_profile_headers(bool program, const char **name, const char **text);

@@ -317,6 +317,17 @@ class Compiled(files.Case):
         told = json.loads(self.ok("profile", "program.cu", "twice<<<1, 8>>>(inout:f32[8]=ones, 8)", "-o", "0=o.npy", "--json"))
         self.assertEqual(self.array("o.npy")[0], [2.0] * 8)
         self.assertEqual([line["line"] for line in told["lines"] if line["global_st_requests"]], [8])
+        # Types and tables of the host that the compiler does not know go too, one for want of the other.
+        self.put("types.cu", b"#include <string>\n#include <map>\n#include <functional>\n__global__ void twice(float *x) { x[threadIdx.x] *= 2; }\n"
+                 b"struct Case {\n    std::string name;\n    int n;\n};\nstatic const Case cases[] = {{\"small\", 8}};\nstd::map<std::string, int> seen;\n"
+                 b"void go(float *x) { twice<<<1, 8>>>(x); }\ntypedef void (*Go)(float *);\nstatic const Go table[] = {go};\nint main() { table[0](0); }\n")
+        self.ok("profile", "types.cu", "twice<<<1, 8>>>(inout:f32[8]=ones)", "-o", "0=o.npy")
+        self.assertEqual(self.array("o.npy")[0], [2.0] * 8)
+        # What a kernel wants of them is told by the compiler's first words, its own mistakes by its last.
+        self.put("wants.cu", b"#include <string>\nstruct Case {\n    std::string name;\n    int n;\n};\n__global__ void k(int *p) { *p = sizeof(Case); }\n")
+        self.fails(1, "profile", "wants.cu", "k<<<1, 1>>>(out:i32[1])", has=["wants.cu(3)", "string"])
+        self.put("both.cu", b"#include <string>\nstd::string s;\n__global__ void k(int *p) { *p = 1 }\n")
+        self.fails(1, "profile", "both.cu", "k<<<1, 1>>>(out:i32[1])", has=["both.cu(3)", "types left out"])
         self.put("wrong.cu", b"__global__ void k(int *p) {\n    *p = 1\n}\nint main() { return 0; }\n")
         self.fails(1, "profile", "wrong.cu", "k<<<1, 1>>>(out:i32[1])", has='wrong.cu(3): error: expected a ";"')
 
