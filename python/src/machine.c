@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * machine.c - what is asked about the machine and the library: devices, strategies, limits, threads, wisdom. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,11 +85,18 @@ static PyObject *limits(PyObject *module, PyObject *args, PyObject *words) {
 }
 
 static PyObject *set_threads(PyObject *module, PyObject *args) {
-    int threads;
+    PyObject *given;
+    int overflow;
     tess_py_state *state = tess_py_state_of(module);
-    if (!PyArg_ParseTuple(args, "i:set_threads", &threads))
+    if (!PyArg_ParseTuple(args, "O:set_threads", &given) || !(given = PyNumber_Index(given)))
         return NULL;
-    PyObject *before = tess_py_context_current(state), *made = tess_py_context_new(state, threads, before);
+    long threads = PyLong_AsLongAndOverflow(given, &overflow);
+    if (threads < INT_MIN || threads > INT_MAX || overflow)
+        PyErr_Format(PyExc_ValueError, "threads is %R, the limits are 0 and 1024", given);
+    Py_DECREF(given);
+    if (PyErr_Occurred())
+        return NULL;
+    PyObject *before = tess_py_context_current(state), *made = tess_py_context_new(state, (int)threads, before);
     Py_DECREF(before);
     if (!made)
         return NULL;

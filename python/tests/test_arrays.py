@@ -335,6 +335,8 @@ class Refused(unittest.TestCase):
                 (lambda: tessera.plan(x, x), TypeError, "function is"), (lambda: tessera.explain(None), TypeError, "function is NoneType"),
                 (lambda: tessera.explain(tessera.sum, x, format="xml"), ValueError, "text, json"),
                 (lambda: tessera.set_threads(-1), ValueError, ""),
+                (lambda: tessera.set_threads(10**12), ValueError, "threads is 1000000000000, the limits are 0 and 1024"),
+                (lambda: tessera.set_threads(-(10**30)), ValueError, "the limits are 0 and 1024"),
                 (lambda: tessera.set_threads(5000), ValueError, "1024")):
             with self.assertRaisesRegex(error, text):
                 call()
