@@ -99,6 +99,7 @@ static void host_code_goes(void **state) {
         "@int g(char c) { return c=='0'; }@ __device__ int f() { return 2; } @int h() { return R\"(}\"",
         "__global__ void k(int *p) { *p = ",
         "@int main() { \"@",
+        "struct T { int f() { std",
         "namespace a {",
         "}}}}"};
     (void)state;

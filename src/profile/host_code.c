@@ -149,7 +149,7 @@ static bool calls_host(const char *from, const char *to) {
         size_t length = word_at(from);
         const char *behind = from + length;
         if ((length > 4 && memcmp(from, "cuda", 4) == 0 && from[4] >= 'A' && from[4] <= 'Z' && *behind == '(') ||
-            (length == 3 && memcmp(from, "std::", 5) == 0) || (length == 4 && memcmp(from, "cout", 4) == 0))
+            (length == 3 && strncmp(from, "std::", 5) == 0) || (length == 4 && memcmp(from, "cout", 4) == 0))
             return true;
         from += length ? length : 1;
     }
