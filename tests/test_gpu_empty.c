@@ -63,9 +63,10 @@ static void reductions(void **state) {
                                                    .exact = o > TESS_NORM_INF,
                                                    .call = {.engine = engine}};
                     for (int row = -1; row < tess_reduce_op.gpu_count;) {
-                        tess_plan *plan;
+                        tess_plan *plan = NULL;
                         options.call.strategy = next_row(&tess_reduce_op, &row);
-                        all_of_it(plan, tess_plan_reduce(&plan, context, operation, &in, &out, &options));
+                        const tess_status status = tess_plan_reduce(&plan, context, operation, &in, &out, &options);
+                        all_of_it(plan, status);
                     }
                 }
 }
@@ -89,9 +90,10 @@ static void correlations(void **state) {
                         tess_correlate_options options = {
                             .struct_size = sizeof options, .boundary = TESS_BOUNDARY_REFLECT, .accuracy = accuracy, .call = {.engine = engine}};
                         for (int row = -1; row < tess_correlate_op.gpu_count;) {
-                            tess_plan *plan;
+                            tess_plan *plan = NULL;
                             options.call.strategy = next_row(&tess_correlate_op, &row);
-                            all_of_it(plan, tess_plan_correlate(&plan, context, &in, masks, list ? rank : 1, &in, &options));
+                            const tess_status status = tess_plan_correlate(&plan, context, &in, masks, list ? rank : 1, &in, &options);
+                            all_of_it(plan, status);
                         }
                     }
 }
@@ -114,7 +116,7 @@ static void transpositions(void **state) {
                                    out = tess_view(inplace ? somewhere : NULL, types[t], 4, turned, NULL);
                     tess_transpose_options options = {.struct_size = sizeof options, .perm = perms[p], .nperm = 4, .call = {.engine = engine}};
                     for (int row = -1; row < tess_transpose_op.gpu_count;) {
-                        tess_plan *plan;
+                        tess_plan *plan = NULL;
                         options.call.strategy = next_row(&tess_transpose_op, &row);
                         tess_status status = tess_plan_transpose(&plan, context, &in, &out, &options);
                         if (status == TESS_OK && inplace) { /* another pair of pointers would not be in place */
@@ -146,9 +148,10 @@ static void lookups(void **state) {
                         tess_lookup_options options = {
                             .struct_size = sizeof options, .axis = axis, .outside = TESS_OUTSIDE_FILL, .call = {.engine = engine}};
                         for (int row = -1; row < tess_lookup_op.gpu_count;) {
-                            tess_plan *plan;
+                            tess_plan *plan = NULL;
                             options.call.strategy = next_row(&tess_lookup_op, &row);
-                            all_of_it(plan, tess_plan_lookup(&plan, context, &table, &index, &out, &options));
+                            const tess_status status = tess_plan_lookup(&plan, context, &table, &index, &out, &options);
+                            all_of_it(plan, status);
                         }
                     }
 }
