@@ -47,8 +47,7 @@ static uint64_t counter(const tess_profile *p, const char *name) {
 static void named_declarations_go(void **state) {
     static const char *const texts[] = {
         "@struct Case {\n!  std::string name;\n  int n;\n};@\nstruct Kept { int n; };\n!__device__ int f() { return g(); }\n",
-        "typedef void (*F)(int);\n!@static const F table[] = {go};@\nconst int n = 3;\n!@struct R { F f; } rows[] = {{go}};@\n__global__ void k() "
-        "{}\n",
+        "typedef void (*F)(int);\n!@static const F table[] = {go};@\nconst int n = 3;\n!@struct R { F f; } a[] = {{go}};@\n__global__ void k() {}\n",
         "namespace a {\n!@using S = std::string;@\nenum E { A };\n!@class C : public S { int x; };@\n}\n!__constant__ float w[bad];\nint z;",
         "@template <class T> struct B {\n  T *p;\n!  std::vector<T> v;\n#if X\n  int q;\n#endif\n};@ int z;\n", "!\n!}}}\n!struct"};
     (void)state;
