@@ -27,11 +27,11 @@ static bool small_applicable(const tess_problem *base, const char **why) {
     int64_t in = problem->size, out = problem->size;
     if (!elsewhere(base, why))
         return false;
-    *why = "needs arrays of at most 1024 elements and 4096 bytes one after another, without gaps in and between them";
-    if (problem->ndim < 2 || bytes > tess_min64(TRANSPOSE_SMALL, 1024 * problem->size) || problem->stride[TRANSPOSE_IN][0] != bytes)
+    *why = "needs arrays of some elements, 1024 and 4096 bytes at most, one after another without gaps in and between them";
+    if (problem->ndim < 2 || bytes < 1 || bytes > tess_min64(TRANSPOSE_SMALL, 1024 * problem->size) || problem->stride[TRANSPOSE_IN][0] != bytes)
         return false;
     for (int d = 1; d < problem->ndim; d++) {
-        if (problem->stride[TRANSPOSE_IN][d] <= 0)
+        if (problem->shape[d] < 1 || problem->stride[TRANSPOSE_IN][d] <= 0)
             return false;
         in += (problem->shape[d] - 1) * problem->stride[TRANSPOSE_IN][d];
         out += (problem->shape[d] - 1) * problem->stride[TRANSPOSE_OUT][d];
