@@ -79,9 +79,10 @@
             m = tess_min64(most, rows - first);                                                                                                     \
             for (int64_t from = 0; from < n; from += PART) {                                                                                        \
                 const int64_t width = tess_min64(PART, n - from);                                                                                   \
+                const size_t whole = (size_t)(width * (int64_t)sizeof(U) + TESS_VECTOR_BYTES - 1) / TESS_VECTOR_BYTES * TESS_VECTOR_BYTES;          \
                 const char *at = base + from * (int64_t)sizeof(U);                                                                                  \
-                memset(zero, 0, sizeof zero);                                                                                                       \
-                memset(nan, 0, sizeof nan);                                                                                                         \
+                memset(zero, 0, whole);                                                                                                             \
+                memset(nan, 0, whole);                                                                                                              \
                 for (int64_t r = first, taken; r < first + m; r += taken) {                                                                         \
                     const char *p[EIGHT_ROWS], *next[EIGHT_ROWS];                                                                                   \
                     taken = reduce_eight_rows(p, next, at, offsets, r, first + m, width * (int64_t)sizeof(U));                                      \
