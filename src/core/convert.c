@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/convert.h"
+#include "core/straight.h"
 #include "simd/half.h"
 #include "simd/narrow.h"
 
@@ -133,10 +134,29 @@ TESS_INLINE uint64_t u64_of_f32(float x) { return u64_of_f64((double)x); }
     X(f32, float, SAME)             \
     X(f64, double, SAME)
 
+/* Elements apart: a piece of them one after the other first (core/straight.h), which `load` then has vectors for. Few are not worth it. */
+enum { FEW = 16 };
+static TESS_NOINLINE void load_pieces(tess_row_loader load, int64_t to_size, void *row, const void *from, int64_t size, int64_t stride, int64_t n) {
+    enum { ROOM = 4096 };
+    _Alignas(64) char piece[ROOM];
+    const tess_straightener straighten = TESS_ISA_NAME(tess_straightener)(size);
+    for (int64_t i = 0, m; i < n; i += m) {
+        m = tess_min64(ROOM / size, n - i);
+        straighten(piece, (const char *)from + i * stride, stride, m);
+        load((char *)row + i * to_size, piece, size, m);
+    }
+}
+#define BY_PIECES(load, from_type, to_type)                                                            \
+    if (stride != (int64_t)sizeof(from_type) && n >= FEW) {                                            \
+        load_pieces(load, (int64_t)sizeof(to_type), row, from, (int64_t)sizeof(from_type), stride, n); \
+        return;                                                                                        \
+    }
+
 /* Floats never load into integer compute types (no operation does); were one asked for, it would be by the storer's rule. */
 #define LOADER(name, from_type, read, compute, to_type, make)                                     \
     static void load_##name##_##compute(void *row, const void *from, int64_t stride, int64_t n) { \
         to_type *restrict to = row;                                                               \
+        BY_PIECES(load_##name##_##compute, from_type, to_type)                                    \
         if (stride == (int64_t)sizeof(from_type)) {                                               \
             const from_type *restrict p = from;                                                   \
             for (int64_t i = 0; i < n; i++) {                                                     \
@@ -173,6 +193,7 @@ REAL_TYPES(LOADERS)
     static void load_##name##_f32_fast(void *row, const void *from, int64_t stride, int64_t n) { \
         const from_type *p = from;                                                               \
         int64_t i = 0;                                                                           \
+        BY_PIECES(load_##name##_f32_fast, from_type, float)                                      \
         for (; stride == (int64_t)sizeof *p && i + TESS_F32_LANES <= n; i += TESS_F32_LANES)     \
             v_f32_store((float *)row + i, v_f32_from_##name(p + i));                             \
         load_##name##_f32((float *)row + i, (const char *)from + i * stride, stride, n - i);     \
@@ -200,12 +221,14 @@ static const tess_row_loader loaders[TESS_TYPES][TESS_TYPES] = {
 /* f16 by the instruction where there is one: the same numbers. */
 static void quick_f16_f32(void *row, const void *from, int64_t stride, int64_t n) {
     int64_t i = 0;
+    BY_PIECES(quick_f16_f32, half_bits, float)
     for (; TESS_HAS_F16 && stride == 2 && i + TESS_F32_LANES <= n; i += TESS_F32_LANES)
         v_f32_store((float *)row + i, v_f32_of_f16((const char *)from + 2 * i));
     load_f16_f32((float *)row + i, (const char *)from + i * stride, stride, n - i);
 }
 static void quick_f16_f64(void *row, const void *from, int64_t stride, int64_t n) {
     int64_t i = 0;
+    BY_PIECES(quick_f16_f64, half_bits, double)
     for (; TESS_HAS_F16 && stride == 2 && i + TESS_F64_LANES <= n; i += TESS_F64_LANES)
         v_f64_store((double *)row + i, v_f64_of_f16((const char *)from + 2 * i));
     load_f16_f64((double *)row + i, (const char *)from + i * stride, stride, n - i);

@@ -20,8 +20,7 @@ static int64_t leaf_levels(const reduce_problem *p) {
 /* Trees: rows of 8 KiB, of the elements where they are read as they lie, for pages' sake, of 16 KiB where they are not converted either (Zen 4, ordinary pages: a
  * sixth faster); integers and keys of one or two bytes 8 KiB. Other keys: what L1 holds. Whole rows where
  * they are read through (columns.h). Moments: rows of 16 KiB, since a leaf is read twice and two ways along
- * whole pages are quicker than one along lines that are copied to L2. Columns that are not neighbours are loaded one by one, and their lines are met again with
- * the next row: few enough to stay in L1. */
+ * whole pages are quicker than one along lines that are copied to L2. */
 static int64_t block_columns(const reduce_problem *p) {
     enum { MANY = 64 }; /* rows that pay for results which leave L1 */
     const bool sums = p->kind == REDUCE_SUM && !p->omit && (reduce_adds_direct(p) || reduce_adds_wide(p)) && tess_is_float(p->in.type);
@@ -38,13 +37,27 @@ static int64_t block_columns(const reduce_problem *p) {
         columns = width;
     else if (columns_turn(p))
         columns = tess_max64(64, tess_min64(columns, (1 << 15) / (tess_max64(1, p->k) * p->in.itemsize) / 64 * 64));
-    else if (p->kept_stride[0][p->kept - 1] != p->in.itemsize)
-        columns = tess_min64(columns, 128);
+    else if (columns_straighten(p))
+        columns = tess_min64(columns, STRAIGHT_BYTES / p->in.itemsize);
     return tess_min64(columns, width);
 }
 
-/* Bytes of a row of turned columns: no power of two, whose lines would meet in one set of the cache. */
-static int64_t turned_bytes(const reduce_problem *p, int64_t block) { return columns_turn(p) ? (block * p->in.itemsize + 63) / 64 * 64 + 64 : 0; }
+/* Bytes of a row of columns that were turned, or straightened: no power of two, whose lines would meet in one set of the cache; and how many rows. */
+static int64_t turned_bytes(const reduce_problem *p, int64_t block) {
+    return columns_turn(p) || columns_straighten(p) ? (block * p->in.itemsize + 63) / 64 * 64 + 64 : 0;
+}
+static int64_t turned_rows(const reduce_problem *p) { return columns_turn(p) ? p->k : STRAIGHT_ROWS; }
+
+/* Columns that run backwards in memory, by their last one first; else p itself. */
+static const reduce_problem *forwards(const reduce_problem *p, reduce_problem *own) {
+    const int last = p->kept - 1;
+    if (p->kept_stride[0][last] >= 0)
+        return p;
+    *own = *p;
+    own->kept_stride[0][last] = -p->kept_stride[0][last];
+    own->kept_stride[1][last] = -p->kept_stride[1][last];
+    return own;
+}
 
 static int64_t tasks_of(const reduce_problem *p, int64_t block) {
     int64_t width = tess_max64(1, p->kept_size[p->kept - 1]);
@@ -76,7 +89,7 @@ static size_t worker_size(const reduce_problem *p, int64_t block, int64_t levels
     size_t tree = columns_is_tree(p) ? (size_t)(levels + 9) * tess_type_size(p->acc) : 16;
     size_t moments = p->kind == REDUCE_VAR ? (size_t)levels * 24 : 0;
     size_t wide = columns_are_narrow(p) ? tess_reduce_narrow_size(p) : 0;
-    size_t turn = (size_t)(turned_bytes(p, block) * p->k);
+    size_t turn = (size_t)(turned_bytes(p, block) * turned_rows(p));
     return (offsets + columns * (rows + tree + moments) + 63) / 64 * 64 + turn + wide + tess_reduce_streams_size(p, block);
 }
 
@@ -86,7 +99,8 @@ static size_t nodes_size(const reduce_problem *p, int64_t block, int threads) {
 }
 
 size_t tess_reduce_columns_workspace(const tess_problem *problem, int threads) {
-    const reduce_problem *p = (const reduce_problem *)problem;
+    reduce_problem own;
+    const reduce_problem *p = forwards((const reduce_problem *)problem, &own);
     int64_t block = shared_block(p, threads);
     return worker_size(p, block, leaf_levels(p)) * (size_t)threads + nodes_size(p, block, threads);
 }
@@ -114,7 +128,7 @@ static reduce_columns_worker worker_start(const reduce_columns *job, int number)
     char *end = (char *)job->run->workspace + worker_size(p, job->block, job->levels) * (size_t)(number + 1);
     w.partial = partial > 0 ? end - partial : NULL;
     w.wide = end - partial - (columns_are_narrow(p) ? tess_reduce_narrow_size(p) : 0);
-    w.turn = w.wide - job->turned * p->k;
+    w.turn = w.wide - job->turned * turned_rows(p);
     return w;
 }
 
@@ -190,7 +204,7 @@ static int64_t enter_block(reduce_columns_worker *w, int64_t task, char **out) {
     w->n = tess_min64(job->block, job->width - column);
     w->base = job->run->in + in_offset + column * p->kept_stride[0][p->kept - 1] + first * p->stride[0][0];
     *out = job->run->out + out_offset + column * job->out_stride;
-    if (job->turned > 0) {
+    if (job->turned > 0 && !job->straighten) {
         job->kernels->brief->turn[p->in.itemsize](w->turn, job->turned, w->base, p->kept_stride[0][p->kept - 1], w->n, k);
         w->base = w->turn;
     }
@@ -246,10 +260,19 @@ static void join_tasks(void *argument, int64_t begin, int64_t end, int number) {
     }
 }
 
-tess_status tess_reduce_columns(const tess_problem *problem, const tess_run *run) {
-    const reduce_problem *p = (const reduce_problem *)problem;
+tess_status tess_reduce_columns(const tess_problem *problem, const tess_run *given) {
+    reduce_problem own;
+    tess_run turned = *given;
+    const reduce_problem *p = forwards((const reduce_problem *)problem, &own);
+    const tess_run *run = p == &own ? &turned : given;
     const reduce_kernels *kernels = tess_reduce_kernels_for(run->slot);
     int last = p->kept - 1;
+    if (p->outputs == 0)
+        return TESS_OK;
+    if (p == &own) {
+        turned.in -= (p->kept_size[last] - 1) * p->kept_stride[0][last];
+        turned.out -= (p->kept_size[last] - 1) * p->kept_stride[1][last];
+    }
     reduce_columns job = {.p = p,
                           .run = run,
                           .kernels = kernels,
@@ -258,7 +281,7 @@ tess_status tess_reduce_columns(const tess_problem *problem, const tess_run *run
                           .map = kernels->map->map[p->map][p->load],
                           .fold = p->kind == REDUCE_PROD ? kernels->column->multiply[p->acc] : kernels->column->add[p->acc],
                           .width = p->kept_size[last],
-                          .stride = columns_turn(p) ? p->in.itemsize : p->kept_stride[0][last],
+                          .stride = columns_turn(p) || columns_straighten(p) ? p->in.itemsize : p->kept_stride[0][last],
                           .out_stride = p->kept_stride[1][last],
                           .block = shared_block(p, run->threads),
                           .levels = leaf_levels(p)};
@@ -272,11 +295,11 @@ tess_status tess_reduce_columns(const tess_problem *problem, const tess_run *run
         fold = direct->wide_columns[p->in.type];
     if (neighbours && !p->omit && p->kind == REDUCE_VAR)
         job.deviations = direct->deviation_columns[p->in.type];
-    if (neighbours && p->kept_size[last] >= FEWEST_COLUMNS && !p->omit && !columns_turn(p)) {
+    if (p->kept_size[last] >= FEWEST_COLUMNS && !p->omit && !columns_turn(p)) {
         const reduce_eight_kernels *eight = kernels->eight;
-        if (p->kind == REDUCE_SUM)
+        if (neighbours && p->kind == REDUCE_SUM)
             job.eight = reduce_adds_wide(p) ? eight->wide[p->in.type] : reduce_adds_direct(p) ? eight->sums[p->map][p->in.type] : NULL;
-        if (p->kind == REDUCE_VAR && eight->apart[p->in.type]) {
+        if (neighbours && p->kind == REDUCE_VAR && eight->apart[p->in.type]) {
             job.eight = eight->wide[p->in.type];
             job.apart = eight->apart[p->in.type];
         }
@@ -289,8 +312,10 @@ tess_status tess_reduce_columns(const tess_problem *problem, const tess_run *run
     job.direct = fold;
     job.in_place |= fold != NULL;
     job.turned = turned_bytes(p, job.block);
-    if (job.width == 0 || p->outputs == 0)
-        return TESS_OK;
+    if (columns_straighten(p))
+        job.straighten = tess_straightener_for(run->slot, p->in.itemsize);
+    if (p->in.type == p->load)
+        job.loader = tess_straightener_for(run->slot, p->in.itemsize);
     job.blocks = tess_ceil_div(job.width, job.block);
     if (!tess_is_complex(p->in.type)) { /* the keys of a zero and of a NaN */
         static const uint64_t zero = 0;

@@ -4,6 +4,7 @@
 #define TESS_OPS_REDUCE_COLUMNS_H
 
 #include "core/maker.h"
+#include "core/straight.h"
 #include "ops/reduce/walk.h"
 
 typedef struct reduce_columns {
@@ -20,9 +21,10 @@ typedef struct reduce_columns {
     bool in_place;             /* rows need neither loading nor mapping, or fold does both */
     bool staged;               /* eight and apart are of what the elements become (columns_staged.c) */
     int64_t width, out_stride, block, blocks, levels;
-    int64_t stride, turned; /* between the columns; when turned is not 0, they are turned into rows of so many bytes first */
-    int64_t pieces, span;   /* one block's rows are shared by so many threads, span leaves each */
-    reduce_node *nodes;     /* of all columns of all pieces */
+    int64_t stride, turned;       /* between the columns; when turned is not 0, they are turned into rows of so many bytes first */
+    tess_straightener straighten; /* of columns that are no neighbours, into rows of `turned` bytes, some rows at a time; or NULL */
+    int64_t pieces, span;         /* one block's rows are shared by so many threads, span leaves each */
+    reduce_node *nodes;           /* of all columns of all pieces */
     int64_t zero_key, nan_key;
 } reduce_columns;
 
@@ -54,6 +56,12 @@ TESS_INLINE bool columns_is_tree(const reduce_problem *p) {
 TESS_INLINE bool columns_turn(const reduce_problem *p) {
     int64_t step = p->kept_stride[0][p->kept - 1];
     return reduce_turns(p) && step != p->in.itemsize && step != -p->in.itemsize;
+}
+
+/* Columns that are no neighbours and have no tree: some rows at a time are put straight in L1, so many bytes of each. What has a tree is loaded on the way. */
+enum { STRAIGHT_ROWS = 32, STRAIGHT_BYTES = 1024 };
+TESS_INLINE bool columns_straighten(const reduce_problem *p) {
+    return !columns_is_tree(p) && !columns_turn(p) && p->kept_stride[0][p->kept - 1] != p->in.itemsize;
 }
 
 /* Few columns whose rows follow each other without a gap: 256 rows of them are one (columns_narrow.c). What has no tree joins 256 lanes of each column in the end, which

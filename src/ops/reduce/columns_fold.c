@@ -12,7 +12,7 @@ static void find_leaf(reduce_columns_worker *w, int64_t first, int64_t n) {
     reduce_walk walk;
     const char *run;
     int64_t m, i = 0;
-    for (int64_t turned = w->job->turned, *offset = w->offset; turned > 0 && i < n; i++)
+    for (int64_t turned = w->job->turned, *offset = w->offset; turned > 0 && !w->job->straighten && i < n; i++)
         offset[i] = (first + i) * turned;
     if (i == n)
         return;
@@ -283,6 +283,34 @@ static void fold_keys(reduce_columns_worker *w, int64_t first, int64_t n) {
     }
 }
 
+static void fold_rows(reduce_columns_worker *w, int64_t first, int64_t n) {
+    if (w->job->p->kind == REDUCE_SUM || w->job->p->kind == REDUCE_PROD)
+        fold_integers(w, n);
+    else
+        fold_keys(w, first, n);
+    w->fresh = false;
+}
+
+/* The same of columns that are no neighbours: some rows at a time are put straight. */
+static void fold_straight(reduce_columns_worker *w, int64_t first, int64_t n) {
+    const reduce_columns *job = w->job;
+    const int64_t step = job->p->kept_stride[0][job->p->kept - 1];
+    const char *base = w->base;
+    int64_t *leaf = w->offset, offset[STRAIGHT_ROWS];
+    w->base = w->turn;
+    w->offset = offset;
+    for (int64_t i = 0, m; i < n; i += m) {
+        m = tess_min64(STRAIGHT_ROWS, n - i);
+        for (int64_t r = 0; r < m; r++) {
+            offset[r] = r * job->turned;
+            job->straighten(w->turn + offset[r], base + leaf[i + r], step, w->n);
+        }
+        fold_rows(w, first + i, m);
+    }
+    w->base = base;
+    w->offset = leaf;
+}
+
 /* Elements begin .. end-1 of the block's columns. */
 void tess_reduce_columns_fold(reduce_columns_worker *w, int64_t begin, int64_t end) {
     const reduce_problem *p = w->job->p;
@@ -304,10 +332,9 @@ void tess_reduce_columns_fold(reduce_columns_worker *w, int64_t begin, int64_t e
     for (int64_t at = begin; at < end; at += REDUCE_LEAF) {
         int64_t n = tess_min64(end - at, REDUCE_LEAF);
         find_leaf(w, at, n);
-        if (p->kind == REDUCE_SUM || p->kind == REDUCE_PROD)
-            fold_integers(w, n);
+        if (w->job->straighten)
+            fold_straight(w, at, n);
         else
-            fold_keys(w, at, n);
-        w->fresh = false;
+            fold_rows(w, at, n);
     }
 }

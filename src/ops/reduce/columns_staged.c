@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * columns_staged.c - eight rows at once of elements that have no kernel of their own: converted piece by piece into L1, where the kernel of what they become takes them.
  *
- * Small integers, bf16, squares and magnitudes of integers: a kernel for each would be twenty texts, and a row at a time has a load and a store of the sums for
+ * Small integers, bf16, squares and magnitudes of integers, columns that are no neighbours: a kernel for each would be twenty texts, and a row at a time has a load and a store of the sums for
  * every element. A piece of eight rows is 16 KiB as f64, which L1 holds; the stores and loads of it are a third of the instructions, and memory does not see them. */
 #include <string.h>
 
@@ -15,17 +15,17 @@ static void stage(const reduce_columns *job, const char *from, int64_t n, char *
     const reduce_problem *p = job->p;
     _Alignas(64) char loaded[MOST * sizeof(tess_value)];
     if (!job->map || p->map == REDUCE_PLAIN) {
-        job->loader(to, from, p->in.itemsize, n);
+        job->loader(to, from, job->stride, n);
         return;
     }
-    job->loader(loaded, from, p->in.itemsize, n);
+    job->loader(loaded, from, job->stride, n);
     job->map(to, loaded, n, false, 0);
 }
 
 void tess_reduce_eight_staged(const reduce_columns_worker *w, reduce_eight eight, void *acc, int merges, const char *const *row,
                               const char *const *next, int lanes, bool more, const double *mean) {
     const reduce_columns *job = w->job;
-    const int64_t size = job->p->in.itemsize, wide = (int64_t)tess_type_size(job->p->acc);
+    const int64_t stride = job->stride, wide = (int64_t)tess_type_size(job->p->acc);
     _Alignas(64) char staged[REDUCE_EIGHT][MOST * sizeof(double)];
     const char *at[REDUCE_EIGHT];
     for (int k = 0; k < REDUCE_EIGHT; k++)
@@ -33,12 +33,12 @@ void tess_reduce_eight_staged(const reduce_columns_worker *w, reduce_eight eight
     for (int64_t c = 0, n; c < w->n; c += n) {
         n = w->n - c <= MOST ? w->n - c : PIECE;
         for (int k = 0; k < REDUCE_EIGHT; k++) {
-            for (int64_t line = 0; line < n * size && next[k] != w->mapped; line += 64)
-                tess_prefetch_l2(next[k] + c * size + line);
+            for (int64_t line = 0; line < n * stride && next[k] != w->mapped; line += 64)
+                tess_prefetch_l2(next[k] + c * stride + line);
             if (row[k] == w->mapped) /* no such row: +0 */
                 memset(staged[k], 0, (size_t)(n * wide));
             else
-                stage(job, row[k] + c * size, n, staged[k]);
+                stage(job, row[k] + c * stride, n, staged[k]);
         }
         eight((char *)acc + c * wide, columns_stack_step(w), merges, at, at, lanes, more, n, mean + c);
     }

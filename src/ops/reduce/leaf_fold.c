@@ -60,13 +60,14 @@ static void fold_tree(const leaf_worker *w, int64_t first, int64_t n, reduce_nod
     node->count = n - nans;
 }
 
-/* Short runs of several axes are the quicker as one: a kernel takes as long to begin and to end as to read a few lines. */
+/* Short runs of several axes are the quicker as one: a kernel takes as long to begin and to end as to read a few lines. What lies apart or backwards has no kernel. */
 static bool packs(const leaf_worker *w) {
     enum { SHORT = 1024 }; /* bytes of a run */
     const reduce_problem *p = w->job->p;
     const int last = p->rank - 1;
-    return last > 0 && p->map == REDUCE_PLAIN && !tess_is_complex(p->in.type) && p->stride[0][last] == p->in.itemsize &&
-           p->size[last] * p->in.itemsize < SHORT;
+    if (p->map != REDUCE_PLAIN || tess_is_complex(p->in.type))
+        return false;
+    return p->stride[0][last] != p->in.itemsize || (last > 0 && p->size[last] * p->in.itemsize < SHORT);
 }
 
 /* Elements first .. first+n-1, at most REDUCE_STRIP, one after the other. */
@@ -78,7 +79,10 @@ static const char *pack(const leaf_worker *w, int64_t first, int64_t n) {
     int64_t m;
     reduce_walk_start(&walk, p, w->base, first, n);
     for (; reduce_walk_next(&walk, &run, &m); to += m * p->in.itemsize)
-        memcpy(to, run, (size_t)(m * p->in.itemsize));
+        if (walk.stride == p->in.itemsize)
+            memcpy(to, run, (size_t)(m * p->in.itemsize));
+        else
+            w->job->straighten(to, run, walk.stride, m);
     return w->loaded;
 }
 

@@ -187,10 +187,13 @@ static tess_status fold_all(const tess_problem *problem, const tess_run *run, bo
                       .reading = tess_reduce_reading_kernels(run->slot, p->order.cached),
                       .loader = tess_loader(run->slot, p->in.type, p->load),
                       .storer = tess_storer(run->slot, p->result, p->out.type),
+                      .straighten = tess_straightener_for(run->slot, p->in.itemsize),
                       .in_place = in_place,
                       .buffer_size = 2 * half_buffer(p),
                       .split = INT64_MAX};
     const reduce_row_kernels *rows = job.kernels->rows;
+    if (p->in.type == p->load)
+        job.loader = job.straighten;
     if (in_place && reduce_is_run(p) && !p->omit) {
         if (p->kind == REDUCE_SUM)
             job.rows = reduce_adds_wide(p) ? rows->wide[p->in.type] : reduce_adds_direct(p) ? rows->sums[p->map][p->in.type] : NULL;

@@ -3,6 +3,7 @@
 #ifndef TESS_OPS_REDUCE_LEAVES_H
 #define TESS_OPS_REDUCE_LEAVES_H
 
+#include "core/straight.h"
 #include "ops/reduce/reduce.h"
 
 /* REDUCE_STRIP: elements that are loaded at once. REDUCE_AT_ONCE: bytes that lie in L2 for a second pass. */
@@ -14,6 +15,7 @@ typedef struct leaves_job {
     const reduce_kernels *kernels, *reading;
     tess_row_loader loader;
     tess_row_storer storer;
+    tess_straightener straighten;
     bool in_place;
     void (*rows)(void *, const char *, int64_t, int64_t, int64_t); /* whole trees of elements as they lie, or NULL */
     void (*moments)(double *, double *, const void *, int64_t);    /* of a leaf as it lies, or NULL */

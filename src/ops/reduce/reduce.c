@@ -202,8 +202,28 @@ static tess_status check_out_shape(const reduce_problem *p, int *out_axis) {
     return TESS_OK;
 }
 
+static uint64_t step_of(int64_t stride) { return stride ? (uint64_t)llabs(stride) : UINT64_MAX; }
+
+/* Whether the order of an output's elements is free: what has neither a tree nor places. */
+static bool order_is_free(const reduce_problem *p) {
+    const bool integers = (p->kind == REDUCE_SUM || p->kind == REDUCE_PROD) && reduce_is_integer(p->acc);
+    return !p->offsets && (integers || p->kind == REDUCE_COUNT || p->kind == REDUCE_EXTREME);
+}
+
+/* The reduced axis with the smallest step in memory last. */
+static void sort_reduced(reduce_problem *p) {
+    for (int i = 1; i < p->rank; i++)
+        for (int at = i; at > 0 && step_of(p->stride[0][at - 1]) < step_of(p->stride[0][at]); at--) {
+            const int64_t size = p->size[at], stride = p->stride[0][at];
+            p->size[at] = p->size[at - 1];
+            p->stride[0][at] = p->stride[0][at - 1];
+            p->size[at - 1] = size;
+            p->stride[0][at - 1] = stride;
+        }
+}
+
 /* Splits the axes into reduced and kept ones and joins each set. The order of the outputs is free: the kept axis with the smallest step in memory
- * comes last, those that do not step at all first. */
+ * comes last, those that do not step at all first; so are reduced ones where the order of the elements is free too. */
 static void split_axes(reduce_problem *p, const int *out_axis) {
     const bool *reduced = p->reduced;
     int kept_axes[TESS_MAX_NDIM], kept = 0;
@@ -216,18 +236,15 @@ static void split_axes(reduce_problem *p, const int *out_axis) {
             continue;
         }
         int place = kept++;
-        uint64_t step = p->in.stride[d] ? (uint64_t)llabs(p->in.stride[d]) : UINT64_MAX;
-        for (; place > 0; place--) {
-            int64_t other = p->in.stride[kept_axes[place - 1]];
-            if ((other ? (uint64_t)llabs(other) : UINT64_MAX) >= step)
-                break;
+        for (; place > 0 && step_of(p->in.stride[kept_axes[place - 1]]) < step_of(p->in.stride[d]); place--)
             kept_axes[place] = kept_axes[place - 1];
-        }
         kept_axes[place] = d;
     }
     p->outputs = p->k = 1;
     for (int i = 0; i < p->rank; i++)
         p->k *= p->size[i];
+    if (order_is_free(p))
+        sort_reduced(p);
     p->rank = tess_collapse(p->rank, p->size, 1, p->stride);
     if (p->rank == 0) {
         p->size[0] = 1;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * strategies.c - the table: one row a strategy, best first. */
+#include <stdlib.h>
+
 #include "core/overlap.h"
 #include "ops/reduce/columns.h"
 #include "ops/reduce/gpu_reduce.h"
@@ -53,7 +55,7 @@ static bool columns_fit(const tess_problem *problem, const char **why) {
     return of(problem)->kept > 0;
 }
 
-/* Long runs are read faster along the run; a few wide columns are not worth a vector. */
+/* A few wide columns are not worth a vector; what lies apart both ways goes along the axis whose steps are the shorter. */
 static bool columns_pay(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
     int64_t width = p->kept_size[p->kept - 1], step = p->kept_stride[0][p->kept - 1];
@@ -62,8 +64,8 @@ static bool columns_pay(const tess_problem *problem, const char **why) {
         return true;
     if (width < 8)
         return false;
-    *why = "the outputs do not lie side by side, and the runs between them are long";
-    return step == p->in.itemsize || step == -p->in.itemsize || reduce_turns(p) || p->longest <= 32;
+    *why = "the outputs lie further from each other than the elements of one, and the runs between them are long";
+    return llabs(step) < llabs(p->stride[0][p->rank - 1]) || step == p->in.itemsize || step == -p->in.itemsize || reduce_turns(p) || p->longest <= 32;
 }
 
 static bool short_fits(const tess_problem *problem, const char **why) {
