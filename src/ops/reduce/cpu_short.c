@@ -3,6 +3,7 @@
  * halving tree; many of them, turned so that term j of every row lies in one vector, halve together and their results come out side by side. */
 #include <string.h>
 
+#include "ops/reduce/short_across.h"
 #include "ops/reduce/short_dense.h"
 #include "ops/reduce/short_extremes.h"
 #include "ops/reduce/short_kinds.h"
@@ -90,7 +91,7 @@ SHORT(f64, double, turn_8)
 extern const reduce_short_kernels TESS_ISA_NAME(tess_reduce_short_kernels);
 const reduce_short_kernels TESS_ISA_NAME(tess_reduce_short_kernels) = {
     .add = {[tess_f32] = short_f32, [tess_f64] = short_f64},
-    WHOLE_KERNELS TINY_KERNELS SHORT_EXTREMES_KERNELS.mapped = {SHORT_TREES_MAPPED},
+    WHOLE_KERNELS TINY_KERNELS ACROSS_KERNELS SHORT_EXTREMES_KERNELS.mapped = {SHORT_TREES_MAPPED},
     .wide = {SHORT_TREES_WIDE},
     .integers = {[tess_u32] = short_integers_u32,
                  [tess_i32] = short_integers_i32,

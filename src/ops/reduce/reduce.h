@@ -215,6 +215,9 @@ typedef struct reduce_short_kernels {
     /* Finished results of rows of k elements without gaps, as many as there is a loop for: none, or whole vectors of results up to the first that it does not
      * take. size as above. NULL where there is none. */
     int64_t (*tiny[TESS_TYPES])(void *to, const char *rows, int64_t count, int64_t k, reduce_tiny_fold fold, reduce_short_size size);
+    /* Finished results of n outputs side by side, whose terms lie in k <= 256 planes, `pitch` bytes apart; sums of no more than 64 (short_across.h). far: they
+     * come from memory. False, and nothing done, of fewer outputs than a vector has lanes; NULL where there is none. */
+    bool (*across[TESS_TYPES])(void *to, const char *planes, int64_t pitch, int64_t n, int64_t k, reduce_tiny_fold fold, bool far);
     /* The other kinds, of reduce_short_rows rows that were turned: term j of all is line j, of so many elements. By the input's type; NULL where there is none. Sums
      * of what was mapped, of type f32 or f64, or wide: in f64 of what was not; of integers, modulo 2^64; keys of the elements' width; the numbers of the terms, -1: none
      * counts; how many are 0; mean and squared deviations. */
@@ -306,6 +309,17 @@ TESS_INLINE bool reduce_turns(const reduce_problem *p) {
 TESS_INLINE bool reduce_has_planes(const reduce_problem *p) {
     return p->kept > 0 && !p->offsets && p->rank == 1 && p->k <= REDUCE_LANES && p->in.itemsize <= 8 && !tess_is_complex(p->in.type) &&
            p->kept_stride[0][p->kept - 1] == p->in.itemsize && !reduce_is_run(p);
+}
+
+/* ... that are finished where their terms lie, results being of the elements' type (short_across.h). */
+TESS_INLINE bool reduce_goes_across(const reduce_problem *p) {
+    const tess_type in = p->in.type;
+    if (!reduce_has_planes(p) || p->omit || p->map != REDUCE_PLAIN || p->out.type != in)
+        return false;
+    if (p->operation == TESS_MIN || p->operation == TESS_MAX)
+        return p->kept_size[p->kept - 1] * p->in.itemsize >= 64 && !tess_is_bool(in) && in != tess_f16 && in != tess_bf16;
+    return (p->operation == TESS_SUM || p->operation == TESS_MEAN) && (in == tess_f32 || in == tess_f64) && p->acc == in && p->result == in &&
+           p->k <= 64 && p->k <= 64 && p->kept_size[p->kept - 1] * p->in.itemsize >= 64;
 }
 
 /* Elements along the reduced axes for task number t = output * segments + segment, and the first one's number along the segmented axis. */

@@ -121,6 +121,33 @@ static int64_t whole(const short_job *job, short_chunk *c, const char *rows, int
     return done;
 }
 
+enum { SHORT_PITCH = 1024 }; /* bytes */
+
+/* Finished sums, means or extremes of the first of m outputs whose terms lie in planes; returns how many: all but fewer than a vector has. */
+static int64_t across(const short_job *job, short_chunk *c, const char *planes, char *out, int64_t step, int64_t m) {
+    const reduce_problem *p = job->p;
+    const reduce_tiny_fold fold = p->operation == TESS_SUM    ? REDUCE_TINY_SUM
+                                  : p->operation == TESS_MEAN ? REDUCE_TINY_MEAN
+                                  : p->order.smallest         ? REDUCE_TINY_LEAST
+                                                              : REDUCE_TINY_GREATEST;
+    const int64_t size = p->in.itemsize, pitch = p->stride[0][0];
+    const bool there = !job->past && step == size;
+    const int64_t most = there ? m : (int64_t)sizeof c->value / size;
+    int64_t done = 0;
+    /* Short planes: what follows a set is the next one, and no load walks through memory. */
+    for (int64_t at = 0; !p->order.cached && pitch > 0 && pitch <= SHORT_PITCH && at < p->k * pitch; at += 64)
+        tess_prefetch_l2(planes + reduce_short_ahead(false) + at);
+    for (int64_t n; done < m; done += n) {
+        n = tess_min64(most, m - done);
+        if (!job->kernels->brief->across[p->in.type](there ? out + done * size : c->value, planes + done * size, pitch, n, p->k, fold,
+                                                     !p->order.cached))
+            break;
+        if (!there)
+            put_own(job, out + done * step, step, c, size, n);
+    }
+    return done;
+}
+
 /* Least and greatest elements to an output of their own type, past the compute types. */
 static void put_elements(const short_job *job, short_chunk *c, char *out, int64_t step, int64_t m) {
     const reduce_problem *p = job->p;
@@ -193,10 +220,14 @@ static void chunk_tasks(void *argument, int64_t begin, int64_t end, int number) 
     short_chunk results;
     (void)number;
     for (int64_t task = begin; task < end; task++) {
-        int64_t in_offset, out_offset, first = task % job->chunks * SHORT_CHUNK, m = tess_min64(SHORT_CHUNK, job->width - first);
+        int64_t in_offset, out_offset, first = task % job->chunks * job->chunk, m = tess_min64(job->chunk, job->width - first);
         reduce_task_place(p, task / job->chunks * job->width + first, &in_offset, &out_offset);
         const char *behind = job->run->in + in_offset - first * in_step + above + p->k * p->in.itemsize;
-        const int64_t done = job->planes ? 0 : whole(job, &results, job->run->in + in_offset, in_step, job->run->out + out_offset, out_step, m, own);
+        const char *from = job->run->in + in_offset;
+        char *out = job->run->out + out_offset;
+        const int64_t done = job->across   ? across(job, &results, from, out, out_step, m)
+                             : job->planes ? 0
+                                           : whole(job, &results, from, in_step, out, out_step, m, own);
         in_offset += done * in_step;
         out_offset += done * out_step;
         m -= done;
@@ -265,8 +296,10 @@ tess_status tess_reduce_short(const tess_problem *problem, const tess_run *run) 
     if (job.sets)
         return tess_parallel(run->context, run->threads, tess_ceil_div(p->outputs, SHORT_CHUNK), tess_max64(1, (1 << 16) / (SHORT_CHUNK * p->k)),
                              set_tasks, &job);
-    job.chunks = tess_ceil_div(job.width, SHORT_CHUNK);
-    const int64_t tasks = p->outputs / job.width * job.chunks, terms = tess_min64(SHORT_CHUNK, job.width) * tess_max64(1, p->k);
-    const int64_t grain = reduce_grain(tasks, terms * p->in.itemsize, run->threads, tess_max64(1, (1 << 16) / (SHORT_CHUNK * tess_max64(1, p->k))));
+    job.across = job.planes && reduce_goes_across(p);
+    job.chunk = job.across ? (1 << 13) / p->in.itemsize : SHORT_CHUNK;
+    job.chunks = tess_ceil_div(job.width, job.chunk);
+    const int64_t tasks = p->outputs / job.width * job.chunks, terms = tess_min64(job.chunk, job.width) * tess_max64(1, p->k);
+    const int64_t grain = reduce_grain(tasks, terms * p->in.itemsize, run->threads, tess_max64(1, (1 << 16) / (job.chunk * tess_max64(1, p->k))));
     return tess_parallel(run->context, run->threads, tasks, grain, chunk_tasks, &job);
 }

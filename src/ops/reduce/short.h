@@ -13,10 +13,11 @@ typedef struct short_job {
     const reduce_kernels *kernels;
     tess_row_storer storer;
     int64_t ahead, acc_size;
-    int64_t width, chunks; /* along the last kept axis */
-    bool past, stream;     /* results go past the caches; finished sums as they come */
-    bool planes, sets;     /* outputs side by side, whose term j lies in plane j; too few of them for a line, so several sets at once */
-    const char *end;       /* of the elements of `in`; sets only */
+    int64_t width, chunk, chunks; /* along the last kept axis */
+    bool past, stream;            /* results go past the caches; finished sums as they come */
+    bool across;                  /* ... that are finished where their terms lie (short_across.h) */
+    bool planes, sets;            /* outputs side by side, whose term j lies in plane j; too few of them for a line, so several sets at once */
+    const char *end;              /* of the elements of `in`; sets only */
 } short_job;
 
 /* What is known of the outputs of a chunk before they are finished. */

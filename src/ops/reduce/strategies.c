@@ -103,9 +103,11 @@ static bool single_rows_are_quicker(const reduce_problem *p) {
 /* Whether outputs side by side are quicker by lines of a few planes than by whole rows, for which a tree of few rows is many copies, and a set of small elements many
  * steps: as measured on a Zen 5 (notes-cpu.md). */
 static bool planes_pay(const reduce_problem *p) {
-    enum { WIDE = 512, FEW = 64 };
+    enum { WIDE = 512, FEW = 64, ACROSS = 32, NEAR = 16 << 20 };
     const bool small = p->in.itemsize <= 2, narrow = p->kept_size[p->kept - 1] * p->in.itemsize <= 256;
     const int64_t k = p->k;
+    if (reduce_goes_across(p) && (p->kind == REDUCE_SUM || k <= ACROSS || (p->in.itemsize >= 4 && p->base.bytes <= NEAR)))
+        return true;
     switch (p->kind) {
     case REDUCE_VAR: return k <= 128 || narrow;
     case REDUCE_SUM:

@@ -3,6 +3,8 @@
  * those of pieces and vectors, rows with gaps and backward, NaNs of both policies; on every instruction set, as each generation of processors does it. */
 #include "hostile.h"
 
+#include <math.h>
+
 #include "core/maker.h"
 #include "ops/reduce/reduce.h"
 
@@ -49,6 +51,23 @@ static tess_type result_of(tess_reduction operation, tess_type in) {
     }
 }
 
+enum { AWKWARD = 3 };
+/* Zeros of both signs, numbers on one side of them, and a few NaNs, where the type has them. */
+static void make_awkward(hostile_array *a, tess_type type, int64_t count, uint64_t *random) {
+    const double side = hostile_random(random) % 2 ? -1 : 1;
+    const bool nans = hostile_random(random) % 2;
+    for (int64_t i = 0; i < count && (type == tess_f32 || type == tess_f64); i++) {
+        const uint64_t bits = hostile_random(random) % 256;
+        const double x = bits == 0 && nans ? NAN
+                         : bits < 128      ? side * (double)(bits % 5)
+                         : bits < 140      ? 0.0
+                         : bits < 200      ? -0.0
+                                           : side * (double)bits;
+        const float f = (float)x;
+        memcpy(hostile_element(a, i), type == tess_f32 ? (const void *)&f : &x, (size_t)a->itemsize);
+    }
+}
+
 /* sets x k x width, along the middle axis; rows lie `row` elements apart. False where the row does not take the problem. */
 static bool compare(tess_context *context, tess_reduction operation, tess_type type, tess_nan nan, int64_t sets, int64_t k, int64_t width,
                     int64_t row, int fill, uint64_t *random) {
@@ -57,7 +76,9 @@ static bool compare(tess_context *context, tess_reduction operation, tess_type t
     int64_t shape[] = {sets, k, width}, steps[] = {k * step, row, 1}, kept[] = {sets, width};
     const int axis = 1;
     hostile_make(&memory, random, type, 1, &all, HOSTILE_COMPACT);
-    hostile_fill(&memory, random, fill);
+    hostile_fill(&memory, random, fill == AWKWARD ? 2 : fill);
+    if (fill == AWKWARD)
+        make_awkward(&memory, type, all, random);
     for (int64_t i = 0; type == tess_bool && i < all; i += 3) /* whatever is not 0 is true */
         *hostile_element(&memory, i) = (char)(*hostile_element(&memory, i) ? 0x85 : 0);
     const uint64_t again = *random;
@@ -118,6 +139,26 @@ static void every_kind(void **state) {
             }
 }
 
+/* Few planes, which are read where they lie, in one pass and in several; values that only keys can tell from each other. */
+static void few_planes(void **state) {
+    (void)state;
+    static const tess_reduction kinds[] = {TESS_MAX, TESS_MIN, TESS_SUM, TESS_MEAN, TESS_NORM_INF};
+    static const int64_t lengths[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64, 65, 100},
+                         widths[] = {15, 16, 17, 64, 65, 100, 130, 700, 2100};
+    uint64_t random = 3;
+    int number = 0;
+    for (int o = 0; o < TESS_COUNT(kinds); o++)
+        for (int t = 0; t < TESS_COUNT(types); t++)
+            for (int i = 0; i < TESS_COUNT(lengths); i++, number++) {
+                const int64_t width = widths[number % TESS_COUNT(widths)];
+                if (hostile_spared(number, 5))
+                    continue;
+                tess_cpu_pretend_zen(3 + number % 3);
+                compare(contexts[number % context_count], kinds[o], types[t], (tess_nan)(number % 7 == 1), 1 + number % 3, lengths[i], width,
+                        number % 4 ? width + number % 4 : -width, AWKWARD, &random);
+            }
+}
+
 /* Wide rows, of which a block takes several pieces and counts eight at once; more than a leaf. */
 static void long_ones(void **state) {
     (void)state;
@@ -150,6 +191,7 @@ static void all_ran(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_kind), cmocka_unit_test(long_ones), cmocka_unit_test(all_ran)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_kind), cmocka_unit_test(few_planes), cmocka_unit_test(long_ones),
+                                       cmocka_unit_test(all_ran)};
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }
