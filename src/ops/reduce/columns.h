@@ -64,15 +64,18 @@ TESS_INLINE bool columns_straighten(const reduce_problem *p) {
     return !columns_is_tree(p) && !columns_turn(p) && p->kept_stride[0][p->kept - 1] != p->in.itemsize;
 }
 
-/* Few columns whose rows follow each other without a gap: 256 rows of them are one (columns_narrow.c). What has no tree joins 256 lanes of each column in the end, which
- * few rows do not pay for: measured on a Zen 5, as are the other numbers here. */
+/* Few columns whose rows follow each other without a gap, those of a tree in runs of some lines too: many rows of them are one (columns_narrow.c). What has no tree joins the
+ * lanes of each column in the end, which few rows do not pay for: measured on a Zen 5, as are the other numbers here. */
 TESS_INLINE bool columns_are_narrow(const reduce_problem *p) {
-    enum { WIDEST = 256 }; /* bytes of a row */
+    enum { WIDEST = 256, WIDEST_IN_RUNS = 512, RUN = 512 }; /* bytes of a row, and of a run */
     const int last = p->kept - 1;
+    const bool runs = p->rank > 1;
     const int64_t row = p->kept_size[last] * p->in.itemsize, fewest = columns_is_tree(p) ? 64 : p->in.itemsize <= 2 ? 2048 : 4096;
     const bool ordered = p->kind == REDUCE_EXTREME || p->kind == REDUCE_ARG || p->kind == REDUCE_COUNT;
-    return row <= WIDEST && p->rank == 1 && p->stride[0][0] == row && p->kept_stride[0][last] == p->in.itemsize && p->longest >= fewest &&
-           !columns_turn(p) && !(ordered && p->map != REDUCE_PLAIN);
+    if (row > (runs ? WIDEST_IN_RUNS : WIDEST) || (runs && (!columns_is_tree(p) || p->size[p->rank - 1] * row < RUN)))
+        return false;
+    return p->stride[0][p->rank - 1] == row && p->kept_stride[0][last] == p->in.itemsize && p->longest >= fewest && !columns_turn(p) &&
+           !(ordered && p->map != REDUCE_PLAIN);
 }
 
 /* Whole rows that follow each other without a gap, of elements whose order is free: places of memory far from each other are read in turns, each of which goes

@@ -108,6 +108,8 @@ static bool planes_pay(const reduce_problem *p) {
     const int64_t k = p->k;
     if (reduce_goes_across(p) && (p->kind == REDUCE_SUM || k <= ACROSS || (p->in.itemsize >= 4 && p->base.bytes <= NEAR)))
         return true;
+    if (p->kept_size[p->kept - 1] < reduce_short_rows(p->in.itemsize) && k <= FEW)
+        return true;
     switch (p->kind) {
     case REDUCE_VAR: return k <= 128 || narrow;
     case REDUCE_SUM:

@@ -88,27 +88,31 @@ static bool compare(tess_context *context, tess_reduction operation, tess_type t
 static void every_kind(void **state) {
     (void)state;
     static const layout layouts[] = {
-        {{1, 40, 70}, {0, 140, 2}, {1}, 1},              /* every second column */
-        {{1, 40, 70}, {0, 140, 2}, {2}, 1},              /* ... along it */
-        {{1, 300, 33}, {0, -33, -1}, {1}, 1},            /* backwards */
-        {{1, 33, 300}, {0, -300, -1}, {2}, 1},           /* ... along it */
-        {{1, 33, 300}, {0, -300, -1}, {1, 2}, 2},        /* ... all of it */
-        {{2, 530, 20}, {530 * 60, -60, 3}, {1}, 1},      /* a channel of three, rows backwards */
-        {{2, 25, 90}, {25 * 270, 270, -3}, {2}, 1},      /* columns backwards */
-        {{1, 17, 2100}, {0, -4200, -2}, {2}, 1},         /* more than a piece */
-        {{1, 9000, 19}, {0, 38, -2}, {1}, 1},            /* more than a leaf */
-        {{3, 20, 70}, {7, 21 * 7, 21 * 7 * 20}, {2}, 1}, /* further apart along the axis than across */
-        {{30, 40, 20}, {1, 30, 30 * 40}, {0, 1, 2}, 3},  /* the first axis is the fastest: over all axes */
-        {{30, 40, 20}, {1, 30, 30 * 40}, {0, 2}, 2},     /* two of them */
-        {{90, 131, 3}, {1, 90, 90 * 131}, {0, 1}, 2},    /* the two fastest */
-        {{300, 70, 2}, {-1, 300, 300 * 70}, {0, 1}, 2},  /* the fastest backwards */
-        {{20, 2, 50}, {1, 2000, -40}, {0, 2}, 2},        /* with gaps */
-        {{1, 64, 64}, {0, 0, 2}, {1}, 1},                /* one row again and again */
-        {{1, 64, 64}, {0, 64, 0}, {1}, 1},               /* one column again and again */
-        {{150, 1, 200}, {5, 0, 5 * 150}, {0, 2}, 2},     /* five apart along the faster axis */
-        {{1, 5000, 3}, {0, 1, 5000}, {1, 2}, 2},         /* long columns, and few */
-        {{1, 40, 1200}, {0, 2 * 1300, 2}, {1}, 1},       /* several blocks of columns */
-        {{1, 12, 20}, {0, 9 * 20, 9}, {1}, 1},           /* far apart */
+        {{1, 40, 70}, {0, 140, 2}, {1}, 1},                /* every second column */
+        {{1, 40, 70}, {0, 140, 2}, {2}, 1},                /* ... along it */
+        {{1, 300, 33}, {0, -33, -1}, {1}, 1},              /* backwards */
+        {{1, 33, 300}, {0, -300, -1}, {2}, 1},             /* ... along it */
+        {{1, 33, 300}, {0, -300, -1}, {1, 2}, 2},          /* ... all of it */
+        {{2, 530, 20}, {530 * 60, -60, 3}, {1}, 1},        /* a channel of three, rows backwards */
+        {{2, 25, 90}, {25 * 270, 270, -3}, {2}, 1},        /* columns backwards */
+        {{1, 17, 2100}, {0, -4200, -2}, {2}, 1},           /* more than a piece */
+        {{1, 9000, 19}, {0, 38, -2}, {1}, 1},              /* more than a leaf */
+        {{3, 20, 70}, {7, 21 * 7, 21 * 7 * 20}, {2}, 1},   /* further apart along the axis than across */
+        {{30, 40, 20}, {1, 30, 30 * 40}, {0, 1, 2}, 3},    /* the first axis is the fastest: over all axes */
+        {{30, 40, 20}, {1, 30, 30 * 40}, {0, 2}, 2},       /* two of them */
+        {{90, 131, 3}, {1, 90, 90 * 131}, {0, 1}, 2},      /* the two fastest */
+        {{300, 70, 2}, {-1, 300, 300 * 70}, {0, 1}, 2},    /* the fastest backwards */
+        {{20, 2, 50}, {1, 2000, -40}, {0, 2}, 2},          /* with gaps */
+        {{1, 64, 64}, {0, 0, 2}, {1}, 1},                  /* one row again and again */
+        {{1, 64, 64}, {0, 64, 0}, {1}, 1},                 /* one column again and again */
+        {{150, 1, 200}, {5, 0, 5 * 150}, {0, 2}, 2},       /* five apart along the faster axis */
+        {{1, 5000, 3}, {0, 1, 5000}, {1, 2}, 2},           /* long columns, and few */
+        {{1, 40, 1200}, {0, 2 * 1300, 2}, {1}, 1},         /* several blocks of columns */
+        {{6, 60, 20}, {60 * 20 + 13, 20, 1}, {0, 1}, 2},   /* runs of narrow rows, of fewer than the tree has lanes */
+        {{40, 250, 3}, {-250 * 3 - 1, 3, 1}, {0, 1}, 2},   /* ... of more than a leaf */
+        {{5, 301, 17}, {301 * 17 + 40, 17, 1}, {0, 1}, 2}, /* ... each of more than the lanes */
+        {{1, 2500, 5}, {0, 5, 1}, {1}, 1},                 /* one run, lanes as many as fill some lines */
+        {{1, 12, 20}, {0, 9 * 20, 9}, {1}, 1},             /* far apart */
     };
     uint64_t random = 1;
     int number = 0;
