@@ -7,10 +7,61 @@
 
 #include "ops/reduce/leaves.h"
 #include "ops/reduce/walk.h"
+#include "simd/simd.h"
 
 leaf_worker tess_reduce_leaf_worker(const leaves_job *job, int number) {
     char *buffer = (char *)job->run->workspace + number * job->buffer_size;
     return (leaf_worker){.job = job, .loaded = buffer, .mapped = buffer + job->buffer_size / 2};
+}
+
+/* Runs of several axes lie apart, and a processor sees no more than one of them coming: where they come from memory and are no pages, the lines of elements first ..
+ * first + n - 1, or of the next output's first ones where there are no more, are asked for while those before are folded. Measured on a Zen 5: sums of f64 of 365 x 24 x 50
+ * x 50 over the second and the last axis 12 -> 19 GB/s; in L3 it took a third more time. */
+static void ask_for(const leaf_worker *w, int64_t first, int64_t n) {
+    enum { LINE = 64, PAGE = 4096, FAR = 24 << 20 };
+    const reduce_problem *p = w->job->p;
+    const int64_t size = p->in.itemsize, longest = p->size[p->rank - 1] * size;
+    const char *base = first < p->k ? w->base : w->next, *run;
+    reduce_walk walk;
+    int64_t m;
+    if (p->rank == 1 || p->base.bytes < FAR || p->stride[0][p->rank - 1] != size || longest < LINE || longest > PAGE || !base)
+        return;
+    first = first < p->k ? first : 0;
+    reduce_walk_start(&walk, p, base, first, tess_min64(n, p->k - first));
+    while (reduce_walk_next(&walk, &run, &m))
+        for (int64_t at = 0; at < m * size; at += LINE)
+            tess_prefetch_l2(run + at);
+}
+
+/* Short runs of several axes are the quicker as one: a kernel takes as long to begin and to end as to read a few lines. What lies apart or backwards has no kernel. */
+static bool packs(const leaf_worker *w) {
+    enum { SHORT = 1024 }; /* bytes of a run */
+    const reduce_problem *p = w->job->p;
+    const int last = p->rank - 1;
+    return p->stride[0][last] != p->in.itemsize || (last > 0 && p->size[last] * p->in.itemsize < SHORT);
+}
+
+/* Elements first .. first+n-1, at most REDUCE_STRIP, one after the other. */
+static const char *pack(const leaf_worker *w, int64_t first, int64_t n) {
+    enum { LINE = 64, FEW = 4 };
+    const reduce_problem *p = w->job->p;
+    char *to = w->loaded;
+    reduce_walk walk;
+    const char *run;
+    int64_t m;
+    ask_for(w, first + n, n);
+    reduce_walk_start(&walk, p, w->base, first, n);
+    for (int64_t bytes; reduce_walk_next(&walk, &run, &m); to += bytes) {
+        bytes = m * p->in.itemsize;
+        if (walk.stride != p->in.itemsize)
+            w->job->straighten(to, run, walk.stride, m);
+        else if (bytes > FEW * LINE || w->job->end - run < FEW * LINE)
+            memcpy(to, run, (size_t)bytes);
+        else
+            for (int64_t at = 0; at < bytes; at += LINE) /* what is too much the next run writes over; the buffer's other half is not in use */
+                memcpy(to + at, run + at, LINE);
+    }
+    return w->loaded;
 }
 
 /* Elements first .. first+n-1 as a row of the load type: where they lie when that is allowed and true, else loaded. */
@@ -19,6 +70,9 @@ static const void *fetch(const leaf_worker *w, int64_t first, int64_t n) {
     int64_t size = (int64_t)tess_type_size(p->load), filled = 0, m;
     const char *run;
     reduce_walk walk;
+    if (p->in.type == p->load && p->rank > 1 && packs(w))
+        return pack(w, first, n);
+    ask_for(w, first + n, n);
     reduce_walk_start(&walk, p, w->base, first, n);
     while (reduce_walk_next(&walk, &run, &m)) {
         if (m == n && w->job->in_place && p->in.type == p->load && walk.stride == size)
@@ -58,32 +112,6 @@ static void fold_tree(const leaf_worker *w, int64_t first, int64_t n, reduce_nod
     halve(lanes, (int)tess_min64(n, REDUCE_LANES));
     memcpy(&node->value, lanes, tess_type_size(p->acc));
     node->count = n - nans;
-}
-
-/* Short runs of several axes are the quicker as one: a kernel takes as long to begin and to end as to read a few lines. What lies apart or backwards has no kernel. */
-static bool packs(const leaf_worker *w) {
-    enum { SHORT = 1024 }; /* bytes of a run */
-    const reduce_problem *p = w->job->p;
-    const int last = p->rank - 1;
-    if (p->map != REDUCE_PLAIN || tess_is_complex(p->in.type))
-        return false;
-    return p->stride[0][last] != p->in.itemsize || (last > 0 && p->size[last] * p->in.itemsize < SHORT);
-}
-
-/* Elements first .. first+n-1, at most REDUCE_STRIP, one after the other. */
-static const char *pack(const leaf_worker *w, int64_t first, int64_t n) {
-    const reduce_problem *p = w->job->p;
-    char *to = w->loaded;
-    reduce_walk walk;
-    const char *run;
-    int64_t m;
-    reduce_walk_start(&walk, p, w->base, first, n);
-    for (; reduce_walk_next(&walk, &run, &m); to += m * p->in.itemsize)
-        if (walk.stride == p->in.itemsize)
-            memcpy(to, run, (size_t)(m * p->in.itemsize));
-        else
-            w->job->straighten(to, run, walk.stride, m);
-    return w->loaded;
 }
 
 /* Bytes in memory are added quickest by whole lines that are touched, other integers by halves of lines. */
@@ -146,11 +174,12 @@ static void fold_run(const leaf_worker *w, const char *run, int64_t stride, int6
 }
 
 static void fold_walk(const leaf_worker *w, int64_t first, int64_t n, reduce_node *node) {
+    enum { AHEAD = 8192 }; /* bytes */
     const reduce_problem *p = w->job->p;
     reduce_walk walk;
     const char *run;
     int64_t m, number = first;
-    if (packs(w)) {
+    if (packs(w) && p->map == REDUCE_PLAIN && !tess_is_complex(p->in.type)) {
         for (int64_t done = 0; done < n; done += m) {
             m = tess_min64(n - done, REDUCE_STRIP);
             fold_run(w, pack(w, first + done, m), p->in.itemsize, first + done, m, node);
@@ -158,8 +187,10 @@ static void fold_walk(const leaf_worker *w, int64_t first, int64_t n, reduce_nod
         return;
     }
     reduce_walk_start(&walk, p, w->base, first, n);
-    for (; reduce_walk_next(&walk, &run, &m); number += m)
+    for (; reduce_walk_next(&walk, &run, &m); number += m) {
+        ask_for(w, number + AHEAD / p->in.itemsize, m);
         fold_run(w, run, walk.stride, number, m, node);
+    }
 }
 
 /* Two passes over a leaf, of which only the first goes to memory. */

@@ -43,6 +43,9 @@ static void output_tasks(void *argument, int64_t begin, int64_t end, int number)
     tess_index_start(&place, p->kept, p->kept_size, 2, (int64_t(*)[TESS_MAX_NDIM])p->kept_stride, begin / p->segments);
     for (int64_t task = begin; task < end; task++) {
         int64_t first, size = reduce_task_size(p, segment, &first);
+        tess_index after = place;
+        tess_index_next(&after);
+        w.next = task + 1 < end ? job->run->in + after.offset[0] : NULL;
         if (size < job->split) {
             reduce_node node;
             w.base = job->run->in + place.offset[0] + first * p->stride[0][0];
@@ -55,7 +58,7 @@ static void output_tasks(void *argument, int64_t begin, int64_t end, int number)
         }
         if (++segment == p->segments) {
             segment = 0;
-            tess_index_next(&place);
+            place = after;
         }
     }
 }
@@ -189,6 +192,7 @@ static tess_status fold_all(const tess_problem *problem, const tess_run *run, bo
                       .storer = tess_storer(run->slot, p->result, p->out.type),
                       .straighten = tess_straightener_for(run->slot, p->in.itemsize),
                       .in_place = in_place,
+                      .end = reduce_end(p, run->in),
                       .buffer_size = 2 * half_buffer(p),
                       .split = INT64_MAX};
     const reduce_row_kernels *rows = job.kernels->rows;

@@ -19,6 +19,7 @@ typedef struct leaves_job {
     bool in_place;
     void (*rows)(void *, const char *, int64_t, int64_t, int64_t); /* whole trees of elements as they lie, or NULL */
     void (*moments)(double *, double *, const void *, int64_t);    /* of a leaf as it lies, or NULL */
+    const char *end;                                               /* of the elements: no byte behind it may be read */
     int64_t buffer_size, split; /* bytes of one worker's buffer; sizes from `split` on are shared among the threads */
     /* the output that the threads share */
     const char *base;
@@ -29,7 +30,7 @@ typedef struct leaves_job {
 /* What one thread works with. */
 typedef struct leaf_worker {
     const leaves_job *job;
-    const char *base; /* element 0 of the output's elements */
+    const char *base, *next; /* element 0 of this output, and of the next one or NULL */
     char *loaded, *mapped;
     /* A run of stride 0 has equal full leaves: the last one stands for the next. */
     bool constant;

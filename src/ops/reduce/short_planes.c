@@ -102,7 +102,5 @@ void tess_reduce_short_plan_planes(short_job *job) {
     const int64_t step = p->stride[0][0], set = p->k * step; /* of short planes that follow one another what comes next is the next set */
     job->ahead = step > 0 && step <= 2 * AHEAD && set > AHEAD ? set : AHEAD;
     job->sets = p->kept > 1 && job->width < reduce_short_rows(p->in.itemsize) && in_a_run(p);
-    job->end = job->run->in + p->in.itemsize + tess_max64(0, (p->k - 1) * p->stride[0][0]);
-    for (int d = 0; d < p->kept; d++)
-        job->end += tess_max64(0, (p->kept_size[d] - 1) * p->kept_stride[0][d]);
+    job->end = reduce_end(p, job->run->in);
 }

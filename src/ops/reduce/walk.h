@@ -51,6 +51,16 @@ static inline void reduce_task_place(const reduce_problem *p, int64_t task, int6
     *out_offset = index.offset[1] + task % p->segments * p->segment_stride;
 }
 
+/* Where the elements that begin at `in` end in memory. */
+static inline const char *reduce_end(const reduce_problem *p, const char *in) {
+    const char *end = in + p->in.itemsize;
+    for (int d = 0; d < p->rank; d++)
+        end += tess_max64(0, (p->size[d] - 1) * p->stride[0][d]);
+    for (int d = 0; d < p->kept; d++)
+        end += tess_max64(0, (p->kept_size[d] - 1) * p->kept_stride[0][d]);
+    return end;
+}
+
 /* Tasks in a piece, so many that a thread reads some 2 MiB on end: where a piece begins, memory's read-ahead has to start anew (two threads, rows of 8192 f32 on a Zen 4:
  * pieces of 128 KiB 83 % of reading, of 512 KiB 95, of 2 MiB 103). At the least `least`; a thread is to get 16 pieces before it gets longer ones. */
 static inline int64_t reduce_grain(int64_t tasks, int64_t bytes, int threads, int64_t least) {
