@@ -9,9 +9,11 @@
 #include "ops/reduce/walk.h"
 #include "simd/simd.h"
 
-leaf_worker tess_reduce_leaf_worker(const leaves_job *job, int number) {
+leaf_worker tess_reduce_leaf_worker(const leaves_job *job, int number, leaf_window *window) {
     char *buffer = (char *)job->run->workspace + number * job->buffer_size;
-    return (leaf_worker){.job = job, .loaded = buffer, .mapped = buffer + job->buffer_size / 2};
+    const int64_t half = (job->buffer_size - job->window_size) / 2;
+    *window = (leaf_window){.elements = buffer + 2 * half};
+    return (leaf_worker){.job = job, .loaded = buffer, .mapped = buffer + half, .window = job->window_size > 0 ? window : NULL};
 }
 
 /* Runs of several axes lie apart, and a processor sees no more than one of them coming: where they come from memory and are no pages, the lines of elements first ..
@@ -41,14 +43,23 @@ static bool packs(const leaf_worker *w) {
     return p->stride[0][last] != p->in.itemsize || (last > 0 && p->size[last] * p->in.itemsize < SHORT);
 }
 
-/* Elements first .. first+n-1, at most REDUCE_STRIP, one after the other. */
-static const char *pack(const leaf_worker *w, int64_t first, int64_t n) {
+/* Elements first .. first+n-1, as many as half a buffer holds, one after the other: in `row`, or where they stand so already. */
+static const char *pack(const leaf_worker *w, int64_t first, int64_t n, char *row) {
     enum { LINE = 64, FEW = 4 };
     const reduce_problem *p = w->job->p;
-    char *to = w->loaded;
+    char *to = row;
     reduce_walk walk;
     const char *run;
     int64_t m;
+    if (w->window) {
+        for (m = n; n > 0; to += m * p->in.itemsize, first += m, n -= m, m = n) {
+            run = tess_reduce_window(w->window, w->job, w->base, first, &m);
+            if (m == n && to == row)
+                return run;
+            memcpy(to, run, (size_t)(m * p->in.itemsize));
+        }
+        return row;
+    }
     ask_for(w, first + n, n);
     reduce_walk_start(&walk, p, w->base, first, n);
     for (int64_t bytes; reduce_walk_next(&walk, &run, &m); to += bytes) {
@@ -61,7 +72,7 @@ static const char *pack(const leaf_worker *w, int64_t first, int64_t n) {
             for (int64_t at = 0; at < bytes; at += LINE) /* what is too much the next run writes over; the buffer's other half is not in use */
                 memcpy(to + at, run + at, LINE);
     }
-    return w->loaded;
+    return row;
 }
 
 /* Elements first .. first+n-1 as a row of the load type: where they lie when that is allowed and true, else loaded. */
@@ -70,8 +81,12 @@ static const void *fetch(const leaf_worker *w, int64_t first, int64_t n) {
     int64_t size = (int64_t)tess_type_size(p->load), filled = 0, m;
     const char *run;
     reduce_walk walk;
-    if (p->in.type == p->load && p->rank > 1 && packs(w))
-        return pack(w, first, n);
+    if (p->rank > 1 && packs(w) && (w->window || p->in.type == p->load)) {
+        if (p->in.type == p->load)
+            return pack(w, first, n, w->loaded);
+        w->job->loader(w->loaded, pack(w, first, n, w->mapped), p->in.itemsize, n);
+        return w->loaded;
+    }
     ask_for(w, first + n, n);
     reduce_walk_start(&walk, p, w->base, first, n);
     while (reduce_walk_next(&walk, &run, &m)) {
@@ -182,7 +197,7 @@ static void fold_walk(const leaf_worker *w, int64_t first, int64_t n, reduce_nod
     if (packs(w) && p->map == REDUCE_PLAIN && !tess_is_complex(p->in.type)) {
         for (int64_t done = 0; done < n; done += m) {
             m = tess_min64(n - done, REDUCE_STRIP);
-            fold_run(w, pack(w, first + done, m), p->in.itemsize, first + done, m, node);
+            fold_run(w, pack(w, first + done, m, w->loaded), p->in.itemsize, first + done, m, node);
         }
         return;
     }

@@ -26,7 +26,8 @@ static int64_t half_buffer(const reduce_problem *p) {
 }
 
 static size_t workspace(const reduce_problem *p, int threads) {
-    return (size_t)(2 * half_buffer(p) * threads) + (threads > 1 ? sizeof(reduce_node) * (size_t)(2 * PIECES_A_THREAD * threads + 2) : 0);
+    return (size_t)((2 * half_buffer(p) + tess_reduce_window_size(p)) * threads) +
+           (threads > 1 ? sizeof(reduce_node) * (size_t)(2 * PIECES_A_THREAD * threads + 2) : 0);
 }
 
 static void store(const leaves_job *job, const reduce_node *node, int64_t out_offset) {
@@ -37,7 +38,8 @@ static void store(const leaves_job *job, const reduce_node *node, int64_t out_of
 static void output_tasks(void *argument, int64_t begin, int64_t end, int number) {
     const leaves_job *job = argument;
     const reduce_problem *p = job->p;
-    leaf_worker w = tess_reduce_leaf_worker(job, number);
+    leaf_window window;
+    leaf_worker w = tess_reduce_leaf_worker(job, number, &window);
     tess_index place;
     int64_t segment = begin % p->segments;
     tess_index_start(&place, p->kept, p->kept_size, 2, (int64_t(*)[TESS_MAX_NDIM])p->kept_stride, begin / p->segments);
@@ -136,7 +138,8 @@ static void row_tasks(void *argument, int64_t begin, int64_t end, int number) {
 
 static void piece_tasks(void *argument, int64_t begin, int64_t end, int number) {
     const leaves_job *job = argument;
-    leaf_worker w = tess_reduce_leaf_worker(job, number);
+    leaf_window window;
+    leaf_worker w = tess_reduce_leaf_worker(job, number, &window);
     w.base = job->base;
     int64_t elements = job->span * REDUCE_LEAF;
     for (int64_t piece = begin; piece < end; piece++)
@@ -193,7 +196,8 @@ static tess_status fold_all(const tess_problem *problem, const tess_run *run, bo
                       .straighten = tess_straightener_for(run->slot, p->in.itemsize),
                       .in_place = in_place,
                       .end = reduce_end(p, run->in),
-                      .buffer_size = 2 * half_buffer(p),
+                      .window_size = tess_reduce_window_size(p),
+                      .buffer_size = 2 * half_buffer(p) + tess_reduce_window_size(p),
                       .split = INT64_MAX};
     const reduce_row_kernels *rows = job.kernels->rows;
     if (p->in.type == p->load)

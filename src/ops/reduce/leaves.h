@@ -20,29 +20,41 @@ typedef struct leaves_job {
     void (*rows)(void *, const char *, int64_t, int64_t, int64_t); /* whole trees of elements as they lie, or NULL */
     void (*moments)(double *, double *, const void *, int64_t);    /* of a leaf as it lies, or NULL */
     const char *end;                                               /* of the elements: no byte behind it may be read */
-    int64_t buffer_size, split; /* bytes of one worker's buffer; sizes from `split` on are shared among the threads */
+    int64_t window_size, buffer_size, split; /* bytes of one worker's window and of its buffer; sizes from `split` on are shared among the threads */
     /* the output that the threads share */
     const char *base;
     int64_t size, span; /* its elements; leaves in a piece */
     reduce_node *pieces;
 } leaves_job;
 
+/* Columns of an array that is folded across memory, turned (leaf_window.c). */
+typedef struct leaf_window {
+    char *elements; /* NULL: there is no window */
+    const char *base;
+    int64_t first, count; /* the number of its first element, and how many it has */
+} leaf_window;
+
 /* What one thread works with. */
 typedef struct leaf_worker {
     const leaves_job *job;
     const char *base, *next; /* element 0 of this output, and of the next one or NULL */
     char *loaded, *mapped;
+    leaf_window *window;
     /* A run of stride 0 has equal full leaves: the last one stands for the next. */
     bool constant;
     reduce_node last;
 } leaf_worker;
 
-/* A worker of the job that has the buffer of thread `number`; base is still to be set. */
-leaf_worker tess_reduce_leaf_worker(const leaves_job *job, int number);
+/* A worker of the job that has the buffer of thread `number`, and the caller's window; base is still to be set. */
+leaf_worker tess_reduce_leaf_worker(const leaves_job *job, int number, leaf_window *window);
 /* Elements first .. first+n-1, one leaf at the most. */
 void tess_reduce_fold_leaf(leaf_worker *w, int64_t first, int64_t n, reduce_node *node);
 /* Elements begin .. end-1, begin being a multiple of a leaf and of the size rounded up to a power of two, if there is more behind. */
 void tess_reduce_fold_subtree(leaf_worker *w, int64_t begin, int64_t end, reduce_node *node);
+
+/* leaf_window.c: bytes of a thread's window, 0 where elements are not folded so; element `first` of those at `base`, and with it as many of the *n as lie behind it. */
+int64_t tess_reduce_window_size(const reduce_problem *p);
+const char *tess_reduce_window(leaf_window *window, const leaves_job *job, const char *base, int64_t first, int64_t *n);
 
 /* Extremes of floats in memory are as quick by vectors of a line, those of integers are not. */
 static inline const reduce_order_kernels *reduce_leaf_order(const leaves_job *job, tess_type type) {

@@ -55,6 +55,13 @@ static bool columns_fit(const tess_problem *problem, const char **why) {
     return of(problem)->kept > 0;
 }
 
+static int64_t least_step(const reduce_problem *p) {
+    int64_t least = INT64_MAX;
+    for (int d = 0; d < p->rank; d++)
+        least = tess_min64(least, llabs(p->stride[0][d]));
+    return least;
+}
+
 /* A few wide columns are not worth a vector; what lies apart both ways goes along the axis whose steps are the shorter. */
 static bool columns_pay(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
@@ -65,7 +72,7 @@ static bool columns_pay(const tess_problem *problem, const char **why) {
     if (width < 8)
         return false;
     *why = "the outputs lie further from each other than the elements of one, and the runs between them are long";
-    return llabs(step) < llabs(p->stride[0][p->rank - 1]) || step == p->in.itemsize || step == -p->in.itemsize || reduce_turns(p) || p->longest <= 32;
+    return llabs(step) < least_step(p) || step == p->in.itemsize || step == -p->in.itemsize || reduce_turns(p) || p->longest <= 32;
 }
 
 static bool short_fits(const tess_problem *problem, const char **why) {

@@ -102,6 +102,7 @@ static void every_kind(void **state) {
         {{30, 40, 20}, {1, 30, 30 * 40}, {0, 2}, 2},       /* two of them */
         {{90, 131, 3}, {1, 90, 90 * 131}, {0, 1}, 2},      /* the two fastest */
         {{300, 70, 2}, {-1, 300, 300 * 70}, {0, 1}, 2},    /* the fastest backwards */
+        {{3, 80, 70}, {-5700, 1, 80}, {0, 1, 2}, 3},       /* the second axis is the fastest */
         {{20, 2, 50}, {1, 2000, -40}, {0, 2}, 2},          /* with gaps */
         {{1, 64, 64}, {0, 0, 2}, {1}, 1},                  /* one row again and again */
         {{1, 64, 64}, {0, 64, 0}, {1}, 1},                 /* one column again and again */

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * leaf_window.c - elements whose order runs across memory (the whole of a transposed array), some lines of many of its columns at a time turned into the order they are
+ * folded in.
+ *
+ *     memory, R rows                 order of the elements
+ *     | a0 b0 c0 d0 ..               | a0 a1 a2 .. aR b0 b1 ..
+ *     | a1 b1 c1 d1 ..       ->
+ *
+ * One by one a line is fetched for each element, and again for its neighbour R elements later. A window is as many columns as L2 holds, a line of them at the least. */
+#include <stdlib.h>
+
+#include "ops/reduce/leaves.h"
+#include "ops/reduce/walk.h"
+
+enum { LINE = 64, ROOM = 1 << 19, MOST = 1 << 22 }; /* bytes */
+
+/* The axis along which elements are neighbours in memory, unless it is the one that is quickest in the elements' order: then -1. */
+static int neighbours_of(const reduce_problem *p) {
+    for (int d = p->rank - 2; d >= 0; d--)
+        if (p->stride[0][d] == p->in.itemsize)
+            return d;
+    return -1;
+}
+
+/* Elements of a column: all behind that axis. */
+static int64_t rows_of(const reduce_problem *p, int axis) {
+    int64_t rows = 1;
+    for (int d = axis + 1; d < p->rank; d++)
+        rows *= p->size[d];
+    return rows;
+}
+
+static int64_t columns_of(const reduce_problem *p) {
+    const int axis = neighbours_of(p);
+    const int64_t size = p->in.itemsize, line = LINE / size;
+    if (axis < 0 || size > 8 || p->offsets || p->size[axis] < line || p->size[p->rank - 1] < line)
+        return 0;
+    for (int d = axis + 1; d < p->rank; d++)
+        if (llabs(p->stride[0][d]) < p->size[axis] * size)
+            return 0; /* the elements overlap, or do not step at all */
+    const int64_t column = rows_of(p, axis) * size;
+    return column > MOST / line ? 0 : tess_min64(p->size[axis], tess_max64(1, ROOM / (column * line)) * line);
+}
+
+int64_t tess_reduce_window_size(const reduce_problem *p) {
+    const int64_t columns = columns_of(p);
+    return columns == 0 ? 0 : (columns * rows_of(p, neighbours_of(p)) * p->in.itemsize + LINE - 1) / LINE * LINE;
+}
+
+/* Columns `column` and on, `columns` of them, of those at `base`. */
+static void fill(const leaf_window *window, const leaves_job *job, const char *base, int64_t column, int64_t columns) {
+    const reduce_problem *p = job->p;
+    const int axis = neighbours_of(p), last = p->rank - 1;
+    const int64_t size = p->in.itemsize, inner = p->size[last], rows = rows_of(p, axis);
+    tess_index runs;
+    runs.offset[0] = 0;
+    runs.ndim = 0;
+    if (last > axis + 1)
+        tess_index_start(&runs, last - axis - 1, p->size + axis + 1, 1, (int64_t(*)[TESS_MAX_NDIM])(p->stride[0] + axis + 1), 0);
+    for (int64_t row = 0; row < rows; row += inner) {
+        job->kernels->brief->turn[size](window->elements + row * size, rows * size, base + column * size + runs.offset[0], p->stride[0][last], inner,
+                                        columns);
+        if (runs.ndim > 0)
+            tess_index_next(&runs);
+    }
+}
+
+const char *tess_reduce_window(leaf_window *window, const leaves_job *job, const char *base, int64_t first, int64_t *n) {
+    const reduce_problem *p = job->p;
+    const int axis = neighbours_of(p);
+    const int64_t rows = rows_of(p, axis), all = p->size[axis], most = columns_of(p), set = first / rows / all;
+    if (base != window->base || first < window->first || first >= window->first + window->count) {
+        const int64_t column = first / rows % all / most * most;
+        tess_index outer;
+        outer.offset[0] = 0;
+        if (axis > 0)
+            tess_index_start(&outer, axis, p->size, 1, (int64_t(*)[TESS_MAX_NDIM])p->stride, set);
+        window->base = base;
+        window->first = (set * all + column) * rows;
+        window->count = tess_min64(most, all - column) * rows;
+        fill(window, job, base + outer.offset[0], column, window->count / rows);
+    }
+    *n = tess_min64(*n, window->first + window->count - first);
+    return window->elements + (first - window->first) * p->in.itemsize;
+}
