@@ -33,7 +33,22 @@ static void large(gpu_bench *b) {
                  {"sum axis 1 f32 32768 x 32768", TESS_SUM, tess_f32, tess_f32, 2, 1, {32768, 32768}},
                  {"sum axis 1 f32 1024 x 1024 x 1024", TESS_SUM, tess_f32, tess_f32, 3, 1, {1024, 1024, 1024}},
                  {"sum axis 1 f32 4 Mi x 256", TESS_SUM, tess_f32, tess_f32, 2, 1, {4 << 20, 256}},
-                 {"max axis 0 f32 32768 x 32768", TESS_MAX, tess_f32, tess_f32, 2, 0, {32768, 32768}}};
+                 {"max axis 0 f32 32768 x 32768", TESS_MAX, tess_f32, tess_f32, 2, 0, {32768, 32768}},
+                 {"sum axis 0 f32 2048 x 2048", TESS_SUM, tess_f32, tess_f32, 2, 0, {2048, 2048}},
+                 {"sum axis 0 f32 4096 x 4096", TESS_SUM, tess_f32, tess_f32, 2, 0, {4096, 4096}},
+                 {"sum axis 0 f32 8192 x 8192", TESS_SUM, tess_f32, tess_f32, 2, 0, {8192, 8192}},
+                 {"sum axis 0 f32 16384 x 16384", TESS_SUM, tess_f32, tess_f32, 2, 0, {16384, 16384}},
+                 {"sum axis 0 f64 8192 x 8192", TESS_SUM, tess_f64, tess_f64, 2, 0, {8192, 8192}},
+                 {"sum axis 0 u8 8192 x 8192", TESS_SUM, tess_u8, tess_u64, 2, 0, {8192, 8192}},
+                 {"sum axis 0 f32 2000 x 64", TESS_SUM, tess_f32, tess_f32, 2, 0, {2000, 64}},
+                 {"sum axis 0 f32 2000 x 256", TESS_SUM, tess_f32, tess_f32, 2, 0, {2000, 256}},
+                 {"sum axis 1 f32 8 x 1000 x 256", TESS_SUM, tess_f32, tess_f32, 3, 1, {8, 1000, 256}},
+                 {"sum axis 1 f32 64 x 1000 x 128", TESS_SUM, tess_f32, tess_f32, 3, 1, {64, 1000, 128}},
+                 {"sum axis 0 u8 32768 x 32765", TESS_SUM, tess_u8, tess_u64, 2, 0, {32768, 32765}},
+                 {"argmax axis 0 u8 32768 x 32765", TESS_ARGMAX, tess_u8, tess_i64, 2, 0, {32768, 32765}},
+                 {"max axis 0 u8 32768 x 32764", TESS_MAX, tess_u8, tess_u8, 2, 0, {32768, 32764}},
+                 {"max axis 0 f16 16384 x 32765", TESS_MAX, tess_f16, tess_f16, 2, 0, {16384, 32765}},
+                 {"max axis 0 f32 8192 x 8192", TESS_MAX, tess_f32, tess_f32, 2, 0, {8192, 8192}}};
     for (int i = 0; i < (int)(sizeof works / sizeof *works); i++) {
         int64_t count = 1, in_shape[3], out_shape[3], outputs = 1;
         int kept = 0;

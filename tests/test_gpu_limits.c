@@ -162,15 +162,24 @@ static void reductions(void) {
         int axis; /* -1: one dimension of 1 Gi; -2: of 64 Ki; else of 4096 x 4096 */
         bool exact;
         const char *words;
-    } all[] = {{TESS_SUM, tess_f32, tess_f32, -1, false, "sum f32"},           {TESS_SUM, tess_f32, tess_f32, -2, false, "sum f32 of 64 Ki"},
-               {TESS_SUM, tess_f32, tess_f32, 0, false, "sum f32 axis 0"},     {TESS_SUM, tess_f32, tess_f32, 1, false, "sum f32 axis 1"},
-               {TESS_SUM, tess_i32, tess_i32, -1, false, "sum i32"},           {TESS_SUM, tess_u8, tess_u64, -1, false, "sum u8"},
-               {TESS_SUM, tess_f16, tess_f32, -1, false, "sum f16"},           {TESS_SUM, tess_f64, tess_f64, -1, false, "sum f64"},
-               {TESS_ARGMAX, tess_f32, tess_i64, -1, false, "argmax f32"},     {TESS_MAX, tess_u8, tess_u8, -1, false, "max u8"},
-               {TESS_VAR, tess_f32, tess_f32, 1, false, "var f32 axis 1"},     {TESS_SUM, tess_c64, tess_c64, -1, false, "sum c64"},
-               {TESS_SUM, tess_c64, tess_c64, 0, false, "sum c64 axis 0"},     {TESS_SUM, tess_c64, tess_c64, 1, false, "sum c64 axis 1"},
-               {TESS_SUM, tess_f32, tess_f32, -1, true, "exact sum f32"},      {TESS_SUM, tess_f32, tess_f32, 0, true, "exact sum f32 axis 0"},
-               {TESS_SUM, tess_f32, tess_f32, 1, true, "exact sum f32 axis 1"}};
+    } all[] = {{TESS_SUM, tess_f32, tess_f32, -1, false, "sum f32"},
+               {TESS_SUM, tess_f32, tess_f32, -2, false, "sum f32 of 64 Ki"},
+               {TESS_SUM, tess_f32, tess_f32, 0, false, "sum f32 axis 0"},
+               {TESS_SUM, tess_f32, tess_f32, 1, false, "sum f32 axis 1"},
+               {TESS_SUM, tess_i32, tess_i32, -1, false, "sum i32"},
+               {TESS_SUM, tess_u8, tess_u64, -1, false, "sum u8"},
+               {TESS_SUM, tess_f16, tess_f32, -1, false, "sum f16"},
+               {TESS_SUM, tess_f64, tess_f64, -1, false, "sum f64"},
+               {TESS_ARGMAX, tess_f32, tess_i64, -1, false, "argmax f32"},
+               {TESS_MAX, tess_u8, tess_u8, -1, false, "max u8"},
+               {TESS_VAR, tess_f32, tess_f32, 1, false, "var f32 axis 1"},
+               {TESS_SUM, tess_c64, tess_c64, -1, false, "sum c64"},
+               {TESS_SUM, tess_c64, tess_c64, 0, false, "sum c64 axis 0"},
+               {TESS_SUM, tess_c64, tess_c64, 1, false, "sum c64 axis 1"},
+               {TESS_SUM, tess_f32, tess_f32, -1, true, "exact sum f32"},
+               {TESS_SUM, tess_f32, tess_f32, 0, true, "exact sum f32 axis 0"},
+               {TESS_SUM, tess_f32, tess_f32, 1, true, "exact sum f32 axis 1"},
+               {TESS_ARGMAX, tess_u8, tess_i64, 0, false, "argmax u8 axis 0"}};
     tess_plan *plan;
     for (int i = 0; i < TESS_COUNT(all); i++) {
         DLTensor in = all[i].axis < 0 ? view(all[i].in, 1, (int64_t[]){all[i].axis == -1 ? 1 << 30 : 1 << 16})

@@ -36,7 +36,7 @@ extern const tess_gpu_text tess_reduce_gpu_node_header, tess_reduce_gpu_tree_hea
     tess_reduce_gpu_complex_header, tess_reduce_gpu_finish_header, tess_reduce_gpu_segment_header, tess_reduce_gpu_packed_header,
     tess_reduce_gpu_exact_header, tess_reduce_gpu_exact_group_header, tess_reduce_gpu_exact_lengths_header, tess_reduce_gpu_exact_pieces_header,
     tess_reduce_gpu_exact_strip_header, tess_reduce_gpu_segment_finish_header, tess_reduce_gpu_stage_header, tess_reduce_gpu_lanes_header,
-    tess_reduce_gpu_moments_header, tess_reduce_gpu_any_order_header, tess_reduce_gpu_run_leaf_header;
+    tess_reduce_gpu_moments_header, tess_reduce_gpu_any_order_header, tess_reduce_gpu_run_leaf_header, tess_reduce_gpu_across_header;
 void tess_reduce_gpu_node_options(tess_gpu_layout *layout, const reduce_problem *p); /* the -D of gpu_node.cuh */
 int64_t tess_reduce_gpu_node_size(const reduce_problem *p);                          /* bytes of its struct node, or of gpu_complex.cuh's */
 int64_t tess_reduce_gpu_narrow_node_size(const reduce_problem *p);                   /* the same with -DNARROW=1 */
@@ -84,13 +84,16 @@ typedef struct tess_reduce_gpu_rows_shape {
     bool run, shifted, whole, ticket; /* any order; -DSHIFTED, -DWHOLE, -DTICKET */
 } tess_reduce_gpu_rows_shape;
 tess_reduce_gpu_rows_shape tess_reduce_gpu_rows_shape_of(const reduce_problem *p);
-/* The same of tree_columns: elements of a vector, warps of a block, rows of each lane on their way; strips of a set of columns; whether four lanes' last rows are asked for at once. */
+/* The same of tree_columns: elements of a vector; strips of a set of columns, nodes of an output that `finish` pairs: of leaves of so many rows, each `split` classes of lanes; warps of a block, rows of
+ * each lane on their way. any: gpu_any_columns.cu, which reads so many rows side by side, `rounds` of a warp's on their way; blocks of a multiprocessor, bytes of what meets in shared memory, -DRAGGED. */
 typedef struct tess_reduce_gpu_columns_shape {
-    int64_t vector, strips, leaves;
-    int warps, rows;
-    bool at_once;
+    int64_t vector, strips, leaves, leaf, met;
+    int warps, rows, rounds, blocks, split;
+    bool any, packed, ragged;
 } tess_reduce_gpu_columns_shape;
 tess_reduce_gpu_columns_shape tess_reduce_gpu_columns_shape_of(const reduce_problem *p);
+int64_t tess_reduce_gpu_columns_spot(const tess_reduce_gpu_columns_shape *s,
+                                     int64_t i); /* where a block's node number i lies in shared memory, in nodes */
 void tess_reduce_predict_columns(const tess_problem *problem, tess_gpu_prediction *prediction); /* gpu_columns_predict.c */
 /* gpu_rows_predict.c */
 void tess_reduce_predict_rows(const tess_problem *problem, tess_gpu_prediction *prediction);

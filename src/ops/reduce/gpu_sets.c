@@ -4,9 +4,11 @@
 
 extern const char tess_kernel_reduce_gpu_tree_sets_cu[];
 static const tess_gpu_text tree_sets = {"reduce/gpu_tree_sets.cu", tess_kernel_reduce_gpu_tree_sets_cu};
-static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,   &tess_reduce_gpu_tree_header,   &tess_reduce_gpu_complex_header,
-                                               &tess_reduce_gpu_lanes_header,  &tess_reduce_gpu_finish_header, &tess_reduce_gpu_any_order_header,
-                                               &tess_reduce_gpu_packed_header, &tess_reduce_gpu_types_header,  NULL};
+static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,    &tess_reduce_gpu_tree_header,
+                                               &tess_reduce_gpu_complex_header, &tess_reduce_gpu_lanes_header,
+                                               &tess_reduce_gpu_finish_header,  &tess_reduce_gpu_any_order_header,
+                                               &tess_reduce_gpu_packed_header,  &tess_reduce_gpu_across_header,
+                                               &tess_reduce_gpu_types_header,   NULL};
 
 enum { MOST_LANES = 64 /* of a thread: more would be text */, HELD = 4 /* of a thread at once */, MOST_ROOM = 48 << 10, MOST_THREADS = 1024 };
 

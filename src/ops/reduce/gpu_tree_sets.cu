@@ -15,62 +15,17 @@
 #endif
 #include "ops/reduce/gpu_finish.cuh"
 #include "ops/reduce/gpu_lanes.cuh"
+#include "ops/reduce/gpu_across.cuh"
 
-enum { V = VECTOR, SIZE = (int)sizeof(element), APART = EACH / HELD };
+enum { APART = EACH / HELD };
 enum { WIDE = ROWS * ACROSS, THREADS = WIDE / V }; // elements of a leaf's rows side by side, and its threads
 // A zero more leaves a sum as it is: lanes begin with +0, or what they come to is settled in the end. So vectors that are not there are zeros and nobody asks: where uses asked, the assembler put them
 // between the loads.
 enum { ZEROS = KIND == SUM && !OMIT && !ANY_ORDER };
 enum { BEGUN = SURE > 0 && ZEROS }; // lanes begin with their first terms
-const unsigned EVERY = (1u << V) - 1; // of a vector's elements, as a mask
-union vector {
-    words<V * SIZE> all;
-    element part[V];
-};
 struct nodes {
     node part[V];
 };
-
-// What meets in shared memory: nodes, or of places of small elements words, the greatest of which is the best: the element's place in their order, then what is still to come.
-#if KIND == ARG && (IN < T_U32 || IN == T_F16 || IN == T_BF16)
-#define BY_WORD 1
-struct met {
-    unsigned word;
-};
-__device__ void merge(met &n, const met &m) { n.word = m.word > n.word ? m.word : n.word; }
-__device__ node node_of(met best, i64 first) {
-    node n = nothing();
-    if (best.word) {
-        n.index = (number)(first + (0xffff - (best.word & 0xffff)));
-#if PACKED
-        n.key = key_of((element)(best.word >> 16 ^ FLIP));
-#else
-        n.key = (key_type)(best.word >> 16) + LOWEST;
-#endif
-    }
-    return n;
-}
-#else
-#define BY_WORD 0
-typedef node met;
-__device__ node node_of(node n, i64 first) {
-#if KIND == ARG
-    n.index += n.index < 0 ? 0 : (number)first;
-#endif
-    return n;
-}
-#endif
-
-// Where a leaf's node number i lies: one place is left out after each SKIP, so that neither threads' nodes, V apart, nor neighbours of several leaves want the same banks.
-enum { SKIP = sizeof(met) <= 4 ? 32 : sizeof(met) <= 8 || V > 8 ? 16 : 8 };
-__device__ __forceinline__ int spot(unsigned i) { return i + i / SKIP; }
-
-// Elements are taken out of it behind this and no sooner.
-__device__ __forceinline__ void as_words(vector &x) {
-#pragma unroll
-    for (int i = 0; i < V * SIZE / 4; i++)
-        asm volatile("" : "+r"(x.all.word[i]));
-}
 
 __device__ void merge(nodes &n, const nodes &m) {
 #pragma unroll
@@ -121,7 +76,7 @@ struct share {
                     some.part[v] = at[v];
             x = some;
         }
-        as_words(x);
+        as_words(x.all);
     }
     template <int TIMES> static __device__ __forceinline__ void clear(vector (&x)[TIMES]) {
 #pragma unroll
@@ -147,7 +102,7 @@ struct share {
                     load_if(x[j].all, at + (u64)STEP * number_of(j), number_of(j) < left);
 #pragma unroll
             for (int j = 0; j < TIMES; j++) {
-                as_words(x[j]);
+                as_words(x[j].all);
                 if (RAGGED && FIRST + j == 0)
                     use(j, i, x[j], there);
                 else if (ZEROS || number_of(j) < left)
@@ -171,7 +126,7 @@ struct share {
 #pragma unroll
         for (int j = 0; j < TIMES; j++)
             if (number_of(j) < MAYBE) {
-                as_words(x[j]);
+                as_words(x[j].all);
                 if (RAGGED && number_of(j) == 0)
                     use(j, 0, x[j], mask);
                 else if (ZEROS || number_of(j) < SURE || number_of(j) < whole)
@@ -231,81 +186,6 @@ template <int M, int STEP> __device__ __forceinline__ nodes all_lanes(const shar
     }
 }
 #else
-#if PACKED
-// Small elements a word at a time, as in gpu_packed.cuh, but of each column apart.
-struct taken {
-    enum { BYTES = SIZE == 1, PARTS = KIND == EXTREME ? V * SIZE / (BYTES ? 2 : 4) : V };
-    unsigned part[PARTS];
-    __device__ taken() {
-#pragma unroll
-        for (int i = 0; i < PARTS; i++)
-            part[i] = packed_nothing().part[0];
-    }
-    // there: a mask of elements.
-    __device__ __forceinline__ void take(const vector &x, int number, unsigned there) {
-#pragma unroll
-        for (int i = 0; i < V * SIZE / 4; i++) {
-            const unsigned bits = there >> i * (4 / SIZE),
-                           mask = BYTES ? ((bits & 15) * 0x00204081u & 0x01010101u) * 0xff : (bits & 1 | (bits & 2) << 15) * 0xffff;
-            unsigned word = x.all.word[i];
-#if KIND == SUM || KIND == COUNT
-            word = (KIND == COUNT ? nonzero(word) : word) & mask;
-#pragma unroll
-            for (int j = 0; j < 4; j++) // one byte is multiplied by 1
-                part[4 * i + j] = KIND == SUM && IN == T_I8 ? (unsigned)__dp4a((int)word, 1 << 8 * j, (int)part[4 * i + j])
-                                                            : __dp4a(word, 1u << 8 * j, part[4 * i + j]);
-#elif KIND == ARG
-            word = ordered(word);
-#pragma unroll
-            for (int j = 0; j < 4; j++) {
-                const unsigned both = with_place(word, 0xffffu - number * ROWS, j); // places are rows
-                part[4 * i + j] = both > part[4 * i + j] && (mask >> 8 * j & 1) ? both : part[4 * i + j];
-            }
-#elif IN >= T_F16
-            word = MAGNITUDE ? word & ~NEGATIVE : word;
-            keep_best(part[i], (word & mask) | (packed_nothing().part[0] & ~mask));
-#else
-            word = ordered(word) & mask;
-            keep_best(part[2 * i], word & 0x00ff00ffu);
-            keep_best(part[2 * i + 1], word >> 8 & 0x00ff00ffu);
-#endif
-        }
-    }
-#if KIND == ARG
-    __device__ __forceinline__ met total(int v, int) const { return {part[v]}; }
-#else
-    // Of `count` elements.
-    __device__ __forceinline__ node total(int v, int count) const {
-        node n = nothing();
-#if KIND == SUM
-        n.value = IN == T_I8 ? (acc)(int)part[v] : (acc)part[v];
-#elif KIND == COUNT
-        n.zeros = count - (int)(part[v] >> 7);
-#elif IN >= T_F16
-        ::take(n, (element)(part[v / 2] >> 16 * (v % 2)), 0);
-#else
-        ::take(n, (element)((part[v / 4 * 2 + v % 2] >> 8 * (v & 2) ^ FLIP) & 0xff), 0);
-#endif
-        return n;
-    }
-#endif
-};
-#else
-struct taken {
-    taker best[V];
-    __device__ __forceinline__ void take(const vector &x, int number, unsigned there) {
-#pragma unroll
-        for (int v = 0; v < V; v++)
-            if (there >> v & 1)
-                best[v].take(x.part[v], number);
-    }
-};
-#endif
-
-struct mets {
-    met part[V];
-};
-
 // What no order can change has no lanes. row: the rows in which a vector's elements lie, for places.
 __device__ __forceinline__ mets of_all(const share &mine, const int (&row)[V]) {
     taken all;
@@ -323,24 +203,7 @@ __device__ __forceinline__ mets of_all(const share &mine, const int (&row)[V]) {
     for (int v = 0; v < V; v++) {
         const bool cut_off = !(mine.mask >> v & 1),
                    behind = RAGGED && v < mine.rest; // where number 0 is not the run's, and where the one behind the whole ones is
-        met &mine_of = whole.part[v];
-#if PACKED
-        mine_of = all.total(v, mine.whole - cut_off + behind);
-#if KIND == ARG
-        mine_of.word -= mine_of.word ? row[v] : 0;
-#endif
-#else
-        const int first = cut_off;
-        node n = all.best[v].total(first < mine.whole + behind ? first : -1, 0);
-#if BY_WORD
-        mine_of.word = n.index < 0 ? 0 : (unsigned)(n.key - LOWEST) << 16 | 0xffff - (n.index * ROWS + row[v]);
-#else
-#if KIND == ARG
-        n.index = n.index < 0 ? n.index : n.index * ROWS + row[v];
-#endif
-        mine_of = n;
-#endif
-#endif
+        whole.part[v] = met_of(all, v, mine.whole - cut_off + behind, cut_off, row[v]);
     }
     return whole;
 }

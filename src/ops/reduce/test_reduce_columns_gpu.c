@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * test_reduce_columns_gpu.c - proves: reduce/tree_columns gives the reference's bytes: what no order can change of every type and by words, in strips cut and whole, of sets that lie anywhere, in one leaf
+ * and in several; sums whose leaves are shared among blocks by classes of lanes. On a card when there is one, else on the virtual GPU. */
+#include "gpu_rows.h"
+#include "ops/reduce/reduce.h"
+#include "vgpu/vgpu.h"
+
+static tess_context *context;
+static tess_engine engine;
+
+typedef struct work {
+    tess_reduction operation;
+    tess_type in, out;
+    tess_nan nan;
+    int64_t sets, k, width;
+    int64_t apart, row; /* elements between sets, and between rows */
+    int fill;           /* of hostile_fill: 0 has exact sums, 1 values whose sums are rounded, 2 any bits, NaNs too */
+} work;
+
+/* Arrays of odd rows begin at an odd place. */
+static void compare(const work *w, uint64_t *random) {
+    hostile_array memory, expected, out;
+    const int64_t step = w->width + w->row, set = w->k * step + w->apart, before = w->width % 2, all = before + w->sets * set;
+    int64_t shape[] = {w->sets, w->k, w->width}, steps[] = {set, step, 1}, kept[] = {w->sets, w->width};
+    const int axis = 1;
+    hostile_make(&memory, random, w->in, 1, &all, HOSTILE_COMPACT);
+    hostile_fill(&memory, random, w->fill);
+    const uint64_t again = *random;
+    hostile_make(&expected, random, w->out, 2, kept, HOSTILE_STRIDED);
+    DLTensor in = memory.tensor;
+    in.ndim = 3;
+    in.byte_offset += (uint64_t)before * tess_type_size(w->in);
+    in.shape = shape;
+    in.strides = steps;
+    tess_reduce_options options = {.struct_size = sizeof options, .nan = w->nan, .axes = &axis, .naxes = 1};
+    options.call.strategy = "reduce/reference";
+    assert_tess_ok(tess_reduce(context, w->operation, &in, &expected.tensor, &options));
+    uint64_t same = again; /* the layout of `expected` */
+    hostile_make(&out, &same, w->out, 2, kept, HOSTILE_STRIDED);
+    options.call = (tess_call){.engine = engine, .strategy = "reduce/tree_columns"};
+    assert_tess_ok(tess_reduce(context, w->operation, &in, &out.tensor, &options));
+    if (memcmp(out.block, expected.block, out.block_size))
+        fail_msg("%s of %s to %s, %lld x %lld x %lld, gaps of %lld and %lld", tess_reduction_name(w->operation), tess_type_name(w->in),
+                 tess_type_name(w->out), (long long)w->sets, (long long)w->k, (long long)w->width, (long long)w->apart, (long long)w->row);
+    hostile_free(&out);
+    hostile_free(&expected);
+    hostile_free(&memory);
+}
+
+/* Words of bytes and halves, vectors of everything else, single elements where rows begin at odd addresses; strips of 512 columns with a rest; no row, one and many for a warp. */
+static void any_order(void **state) {
+    (void)state;
+    uint64_t random = 1;
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+    } kinds[] = {{TESS_SUM, tess_u8, tess_u64},       {TESS_ARGMAX, tess_u8, tess_i64},
+                 {TESS_MAX, tess_u8, tess_u8},        {TESS_COUNT_NONZERO, tess_i8, tess_i64},
+                 {TESS_SUM, tess_i8, tess_i64},       {TESS_ARGMIN, tess_i8, tess_i64},
+                 {TESS_MIN, tess_i8, tess_i8},        {TESS_ANY, tess_bool, tess_bool},
+                 {TESS_ARGMAX, tess_bool, tess_i64},  {TESS_MEAN, tess_u8, tess_f32},
+                 {TESS_SUM, tess_i16, tess_i64},      {TESS_ARGMAX, tess_u16, tess_i64},
+                 {TESS_MAX, tess_f16, tess_f16},      {TESS_ARGMIN, tess_f16, tess_i64},
+                 {TESS_MIN, tess_bf16, tess_bf16},    {TESS_NORM_INF, tess_f16, tess_f32},
+                 {TESS_SUM, tess_i32, tess_i64},      {TESS_ARGMAX, tess_f32, tess_i64},
+                 {TESS_NORM_INF, tess_f32, tess_f32}, {TESS_PROD, tess_u32, tess_u64},
+                 {TESS_ARGMIN, tess_f64, tess_i64},   {TESS_MAX, tess_f64, tess_f64},
+                 {TESS_MIN, tess_i64, tess_i64},      {TESS_COUNT_NONZERO, tess_c64, tess_i64},
+                 {TESS_NORM_INF, tess_c128, tess_f64}};
+    static const int64_t lengths[] = {1, 7, 63, 64, 65, 300, 1000}, widths[] = {32, 528, 1040, 257, 64};
+    int n = 0;
+    for (int i = 0; i < TESS_COUNT(kinds); i++)
+        for (int l = i % 3; l < TESS_COUNT(lengths); l += 3, n++) {
+            const bool number = tess_is_complex(kinds[i].in) || kinds[i].operation == TESS_MEAN;
+            work w = {kinds[i].operation,  kinds[i].in, kinds[i].out,  n % 4 == 3 && !number ? TESS_NAN_OMIT : TESS_NAN_PROPAGATE,
+                      1 + n % 2,           lengths[l],  widths[n % 5], n % 3 * 16,
+                      n % 4 == 1 ? 16 : 0, n % 3};
+            compare(&w, &random);
+        }
+}
+
+/* Leaves that are cut so that blocks are many enough; more than 8192 rows, whose sums no longer fit the words of one leaf. */
+static void several_leaves(void **state) {
+    (void)state;
+    uint64_t random = 2;
+    static const work works[] = {{TESS_SUM, tess_u8, tess_u64, TESS_NAN_PROPAGATE, 1, 257, 48, 0, 0, 2},
+                                 {TESS_ARGMAX, tess_u8, tess_i64, TESS_NAN_PROPAGATE, 2, 9000, 33, 5, 3, 2},
+                                 {TESS_ARGMIN, tess_f32, tess_i64, TESS_NAN_OMIT, 1, 700, 130, 0, 2, 2},
+                                 {TESS_ARGMAX, tess_f16, tess_i64, TESS_NAN_PROPAGATE, 1, 513, 136, 0, 0, 2},
+                                 {TESS_COUNT_NONZERO, tess_f32, tess_i64, TESS_NAN_OMIT, 1, 1025, 36, 0, 0, 2},
+                                 {TESS_MIN, tess_i16, tess_i16, TESS_NAN_PROPAGATE, 3, 511, 264, 8, 0, 2},
+                                 {TESS_SUM, tess_i64, tess_i64, TESS_NAN_PROPAGATE, 1, 2000, 34, 0, 0, 2}};
+    for (int i = 0; i < TESS_COUNT(works); i++)
+        compare(&works[i], &random);
+}
+
+/* Sums of few columns: classes of lanes in blocks of their own, with lanes of no element, leaves whole and not, more leaves than one. */
+static void shared_leaves(void **state) {
+    (void)state;
+    uint64_t random = 3;
+    static const tess_type types[] = {tess_f32, tess_f64, tess_f16, tess_c64, tess_c128};
+    static const int64_t lengths[] = {1, 129, 300, 1000, 2049, 8192, 8193, 17000}, widths[] = {33, 128, 66};
+    for (int i = 0; i < TESS_COUNT(types); i++)
+        for (int l = i % 2; l < TESS_COUNT(lengths); l += 2) {
+            work w = {l % 4 == 3 ? TESS_PROD : TESS_SUM,
+                      types[i],
+                      types[i],
+                      l % 4 == 1 ? TESS_NAN_OMIT : TESS_NAN_PROPAGATE,
+                      1,
+                      lengths[l],
+                      widths[(i + l) % 3],
+                      0,
+                      i % 2,
+                      1};
+            compare(&w, &random);
+        }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(any_order), cmocka_unit_test(several_leaves), cmocka_unit_test(shared_leaves)};
+    return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
+}
