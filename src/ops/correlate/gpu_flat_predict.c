@@ -386,19 +386,45 @@ static void one_block(walk *w) {
     w->sum->barriers += w->times * (double)(2 * w->s.threads / 32);
 }
 
-/* Blocks below each other, of images that are `times` many: those inside count alike but for where rows end in them. */
-static void one_column(walk *w, int64_t x, double times) {
-    const int64_t span = w->s.steps * w->s.down * w->step, period = LINE / tess_gcd(LINE, tess_gcd(span * w->size, span * w->f->out));
-    for (tess_gpu_kind n = {0}; tess_gpu_next_kind(&n, w->s.bands, 2, 3, period);) {
-        w->times = times * n.times;
-        set_block(w, x, n.at);
-        one_block(w);
+/* How many of a tiled image's blocks from number x of a band on count alike, 0: this one only like itself. Blocks side by side lie whole lines apart; where an image begins and ends and
+ * whether rows are there changes with the ends of rows, which lie in, or near, the rows of few blocks of a band. */
+static int64_t alike(const walk *w, int64_t x, int64_t across) {
+    enum { NEAR = 256 /* elements: more than what masks reach over, vectors and what rows move on by */ };
+    const int64_t tile = w->s.tile * w->v;
+    int64_t count = across - 1 - x; /* the last one may be narrower */
+    if (tile * w->size % LINE != 0 || tile * w->f->out % LINE != 0)
+        return 0;
+    for (int64_t r = 0; r < w->s.steps * w->s.down + w->f->y.width - 1; r++) {
+        const int64_t from = w->low - w->lead + r * w->step - NEAR, to = from + w->pitch + 2 * NEAR,
+                      next = -down_to(-from, w->row); /* the first end of a row from there on */
+        count = tess_min64(count, next > to ? (next - to - 1) / tile + 1 : 0);
     }
-    w->times = times;
-    for (int64_t band = 0; band < w->s.bands; band++) {
+    return count;
+}
+
+/* Blocks of a band side by side, of images that are `times` many: all but the ends of rows, or these. */
+static void one_band(walk *w, int64_t band, double times, bool ends) {
+    const int64_t across = tess_ceil_div(w->s.lanes, w->s.tile);
+    for (int64_t x = 0, count; x < across; x += tess_max64(count, 1)) {
         set_block(w, x, band);
-        (w->tiled ? mend_tile : mend_rows)(w);
+        count = w->tiled && x > 0 ? alike(w, x, across) : 0;
+        w->times = times * (double)tess_max64(count, 1);
+        if (!ends)
+            one_block(w);
+        else if (!w->tiled)
+            mend_rows(w);
+        else if (count == 0)
+            mend_tile(w);
     }
+}
+
+/* Bands inside count alike but for where rows end in them. */
+static void one_image(walk *w, double times) {
+    const int64_t span = w->s.steps * w->s.down * w->step, period = LINE / tess_gcd(LINE, tess_gcd(span * w->size, span * w->f->out));
+    for (tess_gpu_kind n = {0}; tess_gpu_next_kind(&n, w->s.bands, 2, 3, period);)
+        one_band(w, n.at, times * n.times, false);
+    for (int64_t band = 0; band < w->s.bands; band++)
+        one_band(w, band, times, true);
 }
 
 void tess_correlate_predict_flat(const tess_problem *base, tess_gpu_prediction *out) {
@@ -410,13 +436,13 @@ void tess_correlate_predict_flat(const tess_problem *base, tess_gpu_prediction *
     walk w = walk_of(&f, &s, out);
     tess_correlate_frame_places(&f, false, in);
     tess_gpu_count_from_zero(out);
-    for (int i = 0; i < LINE; i++)
-        for (int64_t x = 0; x < tess_ceil_div(s.lanes, s.tile) && in[i] > 0; x++) {
-            w.lead = i % 16 / f.in;
-            w.in = TESS_GPU_ORIGIN + i;
-            w.out = TESS_GPU_ORIGIN + i / f.in * f.out;
-            one_column(&w, x, in[i]);
-        }
+    for (int i = 0; i < LINE; i++) {
+        w.lead = i % 16 / f.in;
+        w.in = TESS_GPU_ORIGIN + i;
+        w.out = TESS_GPU_ORIGIN + i / f.in * f.out;
+        if (in[i] > 0)
+            one_image(&w, in[i]);
+    }
     for (int b = 0; b < f.batch; b++) { /* results may begin elsewhere in a sector than elements do */
         const tess_correlate_axis *axis = &f.pass->axis[f.batch_axis[b]];
         if ((axis->in_stride / f.in * f.out - axis->out_stride) % SECTOR)

@@ -26,9 +26,26 @@ typedef struct rows {
 
 /* ---- rows on their way in ---- */
 
-static bool is_inside(const walk *w, int64_t y) { return y >= 0 && y + w->s.turn <= w->ring.f->y.n; }
 static int64_t turns_of(const walk *w, int64_t y) {
     return tess_ceil_div(tess_min64(w->s.height, w->ring.f->y.m - y) + w->ring.f->y.width - 1, w->s.turn);
+}
+
+/* Turns of the strip from row y of outputs on whose rows are all there: from number `low` to before `high`. */
+static void inside_of(const walk *w, int64_t y, int64_t *low, int64_t *high) {
+    const tess_correlate_frame *f = w->ring.f;
+    const int64_t top = y - f->y.before, turns = turns_of(w, y);
+    *low = top < 0 ? tess_min64(turns, tess_ceil_div(-top, w->s.turn)) : 0;
+    *high = tess_max64(*low, tess_min64(turns, top < f->y.n ? (f->y.n - top) / w->s.turn : 0));
+}
+
+/* Rows from number `from` on, `step` bytes apart, of arrays that begin at `places`: after as many as a line has bytes they begin at the same places again. */
+static void add_rows(double *sum, const double *places, int64_t from, int64_t count, int64_t step) {
+    for (int64_t i = 0; i < tess_min64(count, LINE); i++) {
+        double some[LINE];
+        for (int k = 0; k < LINE; k++)
+            some[k] = places[k] * (double)tess_ceil_div(count - i, LINE);
+        tess_correlate_frame_add_places(sum, some, (from + i) * step);
+    }
 }
 
 static void rows_of(rows *all, const walk *w) {
@@ -37,15 +54,13 @@ static void rows_of(rows *all, const walk *w) {
     *all = (rows){.turns = 0};
     tess_correlate_frame_places(f, true, out);
     for (int64_t y = 0; y < f->y.m; y += w->s.height) {
-        const int64_t turns = turns_of(w, y), top = y - f->y.before;
-        all->turns += (double)(turns * f->arrays);
+        int64_t low, high;
+        inside_of(w, y, &low, &high);
+        all->turns += (double)(turns_of(w, y) * f->arrays);
         all->strips += (double)f->arrays;
-        for (int64_t r = 0; r < turns * w->s.turn; r++)
-            if (is_inside(w, top + r / w->s.turn * w->s.turn))
-                tess_correlate_frame_add_places(all->inside, w->in, (top + r) * f->y.in_stride);
+        add_rows(all->inside, w->in, y - f->y.before + low * w->s.turn, (high - low) * w->s.turn, f->y.in_stride);
     }
-    for (int64_t y = 0; y < f->y.m; y++)
-        tess_correlate_frame_add_places(all->out, out, y * f->y.out_stride);
+    add_rows(all->out, out, 0, f->y.m, f->y.out_stride);
 }
 
 /* A thread's own columns of rows that begin at bytes from[0], ... (-1: of constants), where they are no copies: gpu_own_rows.cuh. */
@@ -108,10 +123,12 @@ static void bring(walk *w, const rows *all, int64_t x, double times) {
         else if (w->ring.times > 0)
             tess_correlate_ring_row_inside(&w->ring, x, TESS_GPU_ORIGIN + i);
     }
-    for (int64_t y = 0; y < f->y.m; y += w->s.height)
-        for (int64_t turn = 0; turn < turns_of(w, y); turn++) {
+    for (int64_t y = 0; y < f->y.m; y += w->s.height) {
+        int64_t low, high;
+        inside_of(w, y, &low, &high);
+        for (int64_t turn = low > 0 ? 0 : high; turn < turns_of(w, y); turn = turn + 1 == low ? high : turn + 1) {
             const int64_t top = y - f->y.before + turn * w->s.turn;
-            for (int i = 0; i < LINE && !is_inside(w, top); i++) {
+            for (int i = 0; i < LINE; i++) {
                 int64_t from[MOST_TURN];
                 for (int64_t t = 0; t < w->s.turn; t++) {
                     const int64_t at = tess_correlate_frame_resolve(f, top + t, f->y.n);
@@ -124,6 +141,7 @@ static void bring(walk *w, const rows *all, int64_t x, double times) {
                     tess_correlate_ring_rows_anywhere(&w->ring, x, from, w->s.turn);
             }
         }
+    }
     w->ring.times = times * all->strips;
     if (w->s.apart)
         own_prepare(w, x);

@@ -39,9 +39,23 @@ static int64_t element_at(const walk *w, int64_t n, int64_t i) {
 
 /* ---- by where rows begin ---- */
 
-static void add_places(double *sum, const double *places, int64_t byte) {
+static void add_places(double *sum, const double *places, int64_t byte, int64_t times) {
     for (int i = 0; i < SECTOR; i++)
-        sum[((i + byte) % SECTOR + SECTOR) % SECTOR] += places[i];
+        sum[((i + byte) % SECTOR + SECTOR) % SECTOR] += places[i] * (double)times;
+}
+
+/* Of an axis the elements from number i on, `count` of them, `step` apart: those inside begin at the same places again after as many as a sector has bytes, at the latest; those
+ * beyond the ends, which are few, by the boundary's rule. */
+static void add_elements(const walk *w, double *sum, const double *places, const tess_correlate_axis *a, int64_t i, int64_t step, int64_t count) {
+    const int64_t low = i < 0 ? tess_min64(count, tess_ceil_div(-i, step)) : 0,
+                  high = i < a->n ? tess_min64(count, tess_ceil_div(a->n - i, step)) : 0;
+    for (int64_t j = low; j < tess_min64(high, low + SECTOR); j++)
+        add_places(sum, places, (i + j * step) * a->in_stride, tess_ceil_div(high - j, SECTOR));
+    for (int64_t j = low > 0 ? 0 : high; j < count; j = j + 1 == low ? high : j + 1) {
+        const int64_t at = element_at(w, a->n, i + j * step);
+        if (at >= 0)
+            add_places(sum, places, at * a->in_stride, 1);
+    }
 }
 
 static bool is_outer(const walk *w, int d) {
@@ -61,14 +75,10 @@ static void planes_of(const walk *w, double *in, double *out) {
         const int64_t width = d >= 0 && is_outer(w, d) ? a->width : 1, before = d >= 0 && is_outer(w, d) ? a->before : 0;
         if (d >= 0 && (d == w->s.x || d == w->s.y))
             continue;
-        for (int64_t at = 0; at < a->m; at++) {
-            for (int64_t t = 0; t < width; t++) {
-                const int64_t i = element_at(w, a->n, at - before + t);
-                if (i >= 0)
-                    add_places(next_in, in, i * a->in_stride);
-            }
-            add_places(next_out, out, at * a->out_stride);
-        }
+        for (int64_t t = 0; t < width; t++)
+            add_elements(w, next_in, in, a, t - before, 1, a->m);
+        for (int64_t at = 0; at < tess_min64(a->m, SECTOR); at++)
+            add_places(next_out, out, at * a->out_stride, tess_ceil_div(a->m - at, SECTOR));
         memcpy(in, next_in, sizeof next_in);
         memcpy(out, next_out, sizeof next_out);
     }
@@ -145,12 +155,8 @@ static void add_pass(walk *w, const tess_correlate_problem *p) {
         tiles += out[i];
     for (int k = 0; k < w->s.outer; k++)
         planes *= (double)w->s.pass->axis[w->s.pass->order[k]].width;
-    for (int64_t j = 0; j < down; j++)
-        for (int64_t r = 0; r < w->rows; r++) {
-            const int64_t y = element_at(w, w->y->n, j * w->high - w->y->before + r);
-            if (y >= 0)
-                add_places(rows, in, y * w->y->in_stride);
-        }
+    for (int64_t r = 0; r < w->rows; r++)
+        add_elements(w, rows, in, w->y, r - w->y->before, w->high, down);
     const double blocks = tiles * (double)(down * across);
     for (tess_gpu_kind i = {0};
          tess_gpu_next_kind(&i, across, 1 + tess_ceil_div(w->pitch, w->wide), 1 + tess_ceil_div(w->pitch, w->wide),
