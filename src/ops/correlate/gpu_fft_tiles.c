@@ -99,7 +99,7 @@ static void arrays(fft_walk *w, const tile *t, bool load, int64_t across, int64_
 /* What tiles that lie alike have counted: the last few kinds. */
 enum { KINDS = 64 };
 typedef struct kind {
-    int64_t from, x, y, wide, high; /* from: bytes beyond a sector's start; x, y: 0 where no boundary is met */
+    int64_t from, x, y, wide, high; /* from: bytes beyond a sector's start; x, y: 0 where that axis meets no boundary */
     double requests, sectors;
 } kind;
 typedef struct kinds {
@@ -110,17 +110,19 @@ typedef struct kinds {
 static void arrays_of(fft_walk *w, kinds *known, const tile *t, bool load, int64_t across, int64_t each) {
     const tess_correlate_problem *p = w->p;
     const tess_correlate_fft *fft = w->fft;
-    const bool inside =
-        !load || (t->x >= 0 && t->x + t->across <= p->in.shape[fft->x] && (!fft->plane || (t->y >= 0 && t->y + t->down <= p->in.shape[fft->y])));
+    const bool inside_x = !load || (t->x >= 0 && t->x + t->across <= p->in.shape[fft->x]),
+               inside_y = !load || !fft->plane || (t->y >= 0 && t->y + t->down <= p->in.shape[fft->y]);
     kind k = {.wide = load ? t->across : t->columns, .high = load ? t->down : t->rows};
     if (load && t->ghost)
         return;
     k.from = load ? t->in : t->out;
-    if (load && inside)
-        k.from += t->x * p->in.stride[fft->x] + (fft->plane ? t->y * p->in.stride[fft->y] : 0);
+    if (load && inside_x)
+        k.from += t->x * p->in.stride[fft->x];
+    if (load && inside_y && fft->plane)
+        k.from += t->y * p->in.stride[fft->y];
     k.from %= 32;
-    k.x = inside ? 0 : t->x;
-    k.y = inside ? 0 : t->y;
+    k.x = inside_x ? 0 : t->x;
+    k.y = inside_y ? 0 : t->y;
     double *requests = load ? &w->sum->global_ld_requests : &w->sum->global_st_requests,
            *sectors = load ? &w->sum->global_ld_sectors : &w->sum->global_st_sectors;
     for (int i = 0; i < known->count && i < KINDS; i++) {
