@@ -25,7 +25,16 @@ static tess_type type_named(const char *name) {
     for (size_t k = 0; k < sizeof spellings / sizeof *spellings; k++)
         if (strcmp(name, spellings[k].name) == 0)
             return spellings[k].type;
-    return tess_no_type; /* Tessera's short names are not taken: u8 is uint64 to NumPy */
+    return tess_no_type; /* Tessera's short names are not taken: "u8" is uint64 to NumPy, which is asked next */
+}
+
+/* What NumPy takes for a type beside: "f4", "<f4", "single", numpy.longlong. */
+static tess_type type_of_numpy(tess_py_state *state, PyObject *object) {
+    PyObject *text = PyObject_CallMethod(state->helpers, "dtype_name", "O", object);
+    const char *name = text && PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+    tess_type type = name ? type_named(name) : tess_no_type;
+    Py_XDECREF(text);
+    return type;
 }
 
 tess_type tess_py_dtype(tess_py_state *state, PyObject *object) {
@@ -44,6 +53,8 @@ tess_type tess_py_dtype(tess_py_state *state, PyObject *object) {
     const char *name = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
     tess_type type = name ? type_named(name) : tess_no_type;
     if (name && type == tess_no_type)
+        type = type_of_numpy(state, object);
+    if (name && type == tess_no_type && !PyErr_Occurred())
         PyErr_Format(PyExc_TypeError,
                      "dtype %R is none of Tessera's: bool, (u)int8 .. 64, float16, bfloat16, float32, float64, complex64, complex128", object);
     Py_XDECREF(text);

@@ -27,6 +27,15 @@ def from_list(value, name, dtype):
     return array
 
 
+def dtype_name(given):
+    """NumPy's name of what it takes for a type; None where it takes no such thing, or is not there."""
+    try:
+        import numpy
+        return numpy.dtype(given).name
+    except Exception:  # of any kind: it runs code of whoever wrote the type
+        return None
+
+
 def numpy_dtype(name):
     import numpy
     if name == "bfloat16":

@@ -231,6 +231,19 @@ class Numpy(unittest.TestCase):
         with self.assertRaises(TypeError):
             tessera.sum(np.ones(3) * 1j, dtype=float)
 
+    def test_dtype_is_what_numpy_takes(self):
+        x = np.array([1, 2, 200])
+        for given in ("f4", "<f4", "single", "d", "B", "u8", "?", np.half, np.longlong, np.uintc, np.dtype("i2"), ctypes.c_float, float, bool, x.dtype):
+            self.assertEqual(tessera.correlate(x, [1], dtype=given).dtype, np.dtype(given), given)
+        self.assertEqual(tessera.correlate(x.astype("f4"), np.ones(1, "f4"), compute="d").dtype, np.float32)
+        for bad in ("f16", "S4", "f4,f4", "M8[s]", "nonsense", object, 5):
+            with self.assertRaisesRegex(TypeError, "is none of Tessera's"):
+                tessera.sum(x, dtype=bad)
+        with unittest.mock.patch.dict(sys.modules, {"numpy": None}):
+            self.assertEqual(tessera.sum(memoryview(b"abc"), dtype="uint16"), 294)
+            with self.assertRaisesRegex(TypeError, "dtype 'u2' is none of Tessera's"):
+                tessera.sum(memoryview(b"abc"), dtype="u2")
+
     def test_bfloat16_that_numpy_lacks(self):
         with unittest.mock.patch.dict(sys.modules, {"ml_dtypes": None}), self.assertRaisesRegex(TypeError, "ml_dtypes"):
             tessera.sum(np.arange(4.0), dtype="bfloat16")
