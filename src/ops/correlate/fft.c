@@ -10,8 +10,8 @@
  * doubling beyond 2^18, which leave the third, and for the roots of lines) and of moving it between the array and the lanes; of each row of the
  * grid. Of each output, in one dimension and in two. Of each number of the tables, once. Of a pass of a list. In f64 transforms are dearer by less than
  * multiply-adds are. */
-static const double LEVEL_COST = 2.8, FAR_COST = 0.75, MOVE_COST = 20, ROW_COST = 330, OUTPUT_COST = 20, PLANE_COST = 32, TABLE_COST = 4000,
-                    PASS_COST = 8, F64 = 0.8, SINGLE_LEVEL_COST = 4, SINGLE_FAR_COST = 1.2, SINGLE_ROOTS_COST = 1.5;
+static const double LEVEL_COST = 2.8, FAR_COST = 0.75, MOVE_COST = 20, ROW_COST = 330, OUTPUT_COST = 35, PLANE_COST = 32, TABLE_COST = 4000,
+                    PASS_COST = 8, F64 = 0.85, SINGLE_LEVEL_COST = 4, SINGLE_FAR_COST = 1.2, SINGLE_ROOTS_COST = 1.5;
 enum {
     NEAR_LEVELS = 13,
     SINGLE_NEAR_LEVELS = 18,
@@ -163,6 +163,12 @@ void tess_correlate_fft_choose(tess_correlate_fft *fft, const tess_correlate_pro
     }
     split(&fft->column, fft->a);
     split(&fft->row, fft->b);
+}
+
+/* What no choice costs less than: an output of the smallest tiles (7 levels, two transforms of as many outputs as points), and what it costs by itself. Looking at all
+ * of them takes as long as some ten thousand outputs. */
+double tess_correlate_fft_least_cost(const tess_correlate_problem *problem) {
+    return (LEVEL_COST * 7 + MOVE_COST + PLANE_COST) * (problem->compute == tess_f64 ? F64 : 1) * (double)problem->out.count;
 }
 
 double tess_correlate_direct_cost(const tess_correlate_problem *problem, const tess_correlate_mask *factors, int count) {

@@ -78,6 +78,8 @@ TESS_INLINE int tess_correlate_fft_apart(const tess_correlate_fft *fft, bool spe
 void tess_correlate_fft_choose(tess_correlate_fft *fft, const tess_correlate_problem *problem);
 /* The cost of the direct sum in the same unit, or of the passes of its `count` factors. */
 double tess_correlate_direct_cost(const tess_correlate_problem *problem, const tess_correlate_mask *factors, int count);
+/* No choice costs less: what costs no more directly need not be looked at. */
+double tess_correlate_fft_least_cost(const tess_correlate_problem *problem);
 
 /* fft_tables.c: allocates and fills the tables. */
 tess_status tess_correlate_fft_tables(tess_correlate_fft *fft, const tess_correlate_problem *problem);

@@ -189,9 +189,11 @@ tess_status tess_correlate_prepare(tess_correlate_problem *problem, const tess_c
             return status;
         }
     }
+    const double direct_cost = tess_correlate_direct_cost(problem, factors, found);
+    transformed = transformed && (asked->accuracy == TESS_ACCURACY_FFT || direct_cost > tess_correlate_fft_least_cost(problem));
     if (transformed) {
         tess_correlate_fft_choose(&fft, problem);
-        transformed = asked->accuracy == TESS_ACCURACY_FFT || fft.cost < tess_correlate_direct_cost(problem, factors, found);
+        transformed = asked->accuracy == TESS_ACCURACY_FFT || fft.cost < direct_cost;
     }
     detected = found > 0 && !transformed;
     if (detected && !integers) {

@@ -421,12 +421,13 @@ static void selection(void **state) {
     drop(&s);
 }
 
-/* What FAST costs by its own count rises gently with the mask: no size costs over a fifth more than one a twelfth larger. */
+/* What FAST costs by its own count rises gently with the mask: no size costs over a fifth more than one a twelfth larger. Transforms begin near 95 taps, 12 x 12 in
+ * two dimensions, as they were measured to (notes-cpu.md). No choice costs less than what is said to be the least. */
 static void no_cliff(void **state) {
     (void)state;
     for (int ndim = 1; ndim <= 2; ndim++) {
         double before = 0;
-        bool transformed = false;
+        int64_t narrowest = INT64_MAX;
         for (int64_t width = ndim == 1 ? 65536 : 512; width >= 1; width = width * 11 / 12) {
             int64_t shape[2] = {ndim == 1 ? 1 : 8192, ndim == 1 ? 1 << 26 : 8192}, mask_shape[2] = {ndim == 1 ? 1 : width, width};
             float *mask = calloc((size_t)(mask_shape[0] * width), 4);
@@ -442,13 +443,17 @@ static void no_cliff(void **state) {
             const double cost = problem->fft ? problem->fft->cost : tess_correlate_direct_cost(problem, NULL, 0);
             if (before > 0)
                 assert_true(cost < 1.2 * before);
-            transformed |= problem->fft != NULL;
+            tess_correlate_fft chosen = {0};
+            if (width > 1)
+                tess_correlate_fft_choose(&chosen, problem);
+            assert_true(width == 1 || tess_correlate_fft_least_cost(problem) < chosen.cost);
+            narrowest = problem->fft ? width : narrowest;
             assert_true(cost <= tess_correlate_direct_cost(problem, NULL, 0));
             before = cost;
             tess_plan_free(plan);
             free(mask);
         }
-        assert_true(transformed);
+        assert_in_range(narrowest, ndim == 1 ? 92 : 11, ndim == 1 ? 104 : 13);
     }
 }
 
