@@ -6,7 +6,7 @@
  * they sit in registers. Taps come in the mask's order for every output, whatever the grouping. */
 #include "core/parallel.h"
 #include "ops/correlate/gather.h"
-#include "simd/simd.h"
+#include "simd/pairs.h"
 
 enum { STRETCH = TESS_CORRELATE_STRETCH, LINE = TESS_CORRELATE_LINE };
 
@@ -98,23 +98,40 @@ static void line_u64(uint64_t *restrict acc, const char *restrict x, const uint6
     }
 }
 
-/* Complex elements are (re, im) pairs in x, planes of STRETCH in acc. w: pairs. */
-#define COMPLEX_LINE(name, real, fused)                                                                                           \
-    static void name(real *restrict acc, const char *restrict x, const real *restrict w, int64_t taps, int64_t step, int64_t n) { \
-        real *re = acc, *im = acc + STRETCH;                                                                                      \
-        for (int64_t j = 0; j < taps; j++) {                                                                                      \
-            real b[2] = {w[2 * j], w[2 * j + 1]};                                                                                 \
-            const char *p = x + 2 * (int64_t)sizeof(real) * j * step;                                                             \
-            for (int64_t i = 0; i < n; i++) {                                                                                     \
-                real a[2];                                                                                                        \
-                memcpy(a, p + 2 * (int64_t)sizeof(real) * i, sizeof a);                                                           \
-                re[i] = fused(-a[1], b[1], fused(a[0], b[0], re[i]));                                                             \
-                im[i] = fused(a[1], b[0], fused(a[0], b[1], im[i]));                                                              \
-            }                                                                                                                     \
-        }                                                                                                                         \
+/* Complex elements, pairs everywhere (simd/pairs.h); what is left of a vector goes through a copy. */
+#define COMPLEX_LINE(name, vector, real, LANES)                                                        \
+    static void name(real *acc, const char *x, const real *w, int64_t taps, int64_t step, int64_t n) { \
+        enum { PAIR = 2 * (int)sizeof(real), L = LANES / 2, K = 4 };                                   \
+        int64_t i = 0;                                                                                 \
+        for (; i + K * L <= n; i += K * L) {                                                           \
+            vector a[K];                                                                               \
+            for (int k = 0; k < K; k++)                                                                \
+                a[k] = vector##_load(acc + 2 * (i + k * L));                                           \
+            const char *p = x + PAIR * i;                                                              \
+            for (int64_t j = 0; j < taps; j++, p += PAIR * step) {                                     \
+                const vector##_weight wj = vector##_weight_of(w + 2 * j);                              \
+                for (int k = 0; k < K; k++)                                                            \
+                    a[k] = vector##_fma_pairs(vector##_load(p + PAIR * k * L), &wj, a[k]);             \
+            }                                                                                          \
+            for (int k = 0; k < K; k++)                                                                \
+                vector##_store(acc + 2 * (i + k * L), a[k]);                                           \
+        }                                                                                              \
+        for (int64_t some; i < n; i += some) {                                                         \
+            some = tess_min64(n - i, L);                                                               \
+            vector a = {0};                                                                            \
+            memcpy(&a, acc + 2 * i, (size_t)(PAIR * some));                                            \
+            const char *p = x + PAIR * i;                                                              \
+            for (int64_t j = 0; j < taps; j++, p += PAIR * step) {                                     \
+                const vector##_weight wj = vector##_weight_of(w + 2 * j);                              \
+                vector v = {0};                                                                        \
+                memcpy(&v, p, (size_t)(PAIR * some));                                                  \
+                a = vector##_fma_pairs(v, &wj, a);                                                     \
+            }                                                                                          \
+            memcpy(acc + 2 * i, &a, (size_t)(PAIR * some));                                            \
+        }                                                                                              \
     }
-COMPLEX_LINE(line_c64, float, fmaf)
-COMPLEX_LINE(line_c128, double, fma)
+COMPLEX_LINE(line_c64, v_f32, float, TESS_F32_LANES)
+COMPLEX_LINE(line_c128, v_f64, double, TESS_F64_LANES)
 
 static void line(tess_type work, void *acc, const char *x, const void *w, int64_t taps, int64_t step, int64_t n) {
     switch (work) {
@@ -124,29 +141,6 @@ static void line(tess_type work, void *acc, const char *x, const void *w, int64_
     case tess_c128: line_c128(acc, x, w, taps, step, n); break;
     default: line_u64(acc, x, w, taps, step, n); break;
     }
-}
-
-/* Planes of real and imaginary parts back to pairs, into the room that gathered stretches no longer need. */
-static const void *pairs(tess_type work, const void *acc, void *room, int64_t n) {
-    if (work == tess_c64) {
-        const float *from = acc;
-        float *to = room;
-        for (int64_t i = 0; i < n; i++) {
-            to[2 * i] = from[i];
-            to[2 * i + 1] = from[STRETCH + i];
-        }
-        return room;
-    }
-    if (work == tess_c128) {
-        const double *from = acc;
-        double *to = room;
-        for (int64_t i = 0; i < n; i++) {
-            to[2 * i] = from[i];
-            to[2 * i + 1] = from[STRETCH + i];
-        }
-        return room;
-    }
-    return acc;
 }
 
 /* ---- one stretch ---- */
@@ -161,8 +155,6 @@ static void one_stretch(const job *j, char *scratch, const int64_t *at, char *ou
     int walked = pass->masked - (pass->row_last && row->width > 1);
     const int64_t taps = pass->row_last ? row->width : 1;
     memset(acc, 0, (size_t)(n * width));
-    if (tess_is_complex(j->problem->work))
-        memset(acc, 0, (size_t)(STRETCH * width));
     for (int k = 0; k < j->outer.ndim; k++)
         if (pass->axis[j->outer.axis[k]].width == 1)
             fixed += at[j->outer.axis[k]] * pass->axis[j->outer.axis[k]].in_stride;
@@ -193,7 +185,7 @@ static void one_stretch(const job *j, char *scratch, const int64_t *at, char *ou
         if (k < 0)
             break;
     }
-    j->store(out, j->out_stride, pairs(j->problem->work, acc, room, n), n);
+    j->store(out, j->out_stride, acc, n);
 }
 
 static void task(void *argument, int64_t begin, int64_t end, int worker) {
