@@ -5,12 +5,14 @@
 #include "ops/correlate/gpu_correlate.h"
 #include "ops/correlate/packed.h"
 #include "ops/correlate/packed_passes.h"
+#include "ops/correlate/padded.h"
 #include "ops/correlate/slab.h"
 #include "ops/correlate/slabs.h"
 #include "ops/correlate/volume.h"
 
 TESS_DECLARE_RUN(tess_correlate_fft);
 TESS_DECLARE_RUN(tess_correlate_in_packed_passes);
+TESS_DECLARE_RUN(tess_correlate_in_padded);
 TESS_DECLARE_RUN(tess_correlate_in_window);
 TESS_DECLARE_RUN(tess_correlate_packed_in_window);
 TESS_DECLARE_RUN(tess_correlate_rows);
@@ -41,6 +43,11 @@ static bool window_fits(const tess_problem *problem, const char **why) {
     return one_mask(problem, why) && tess_correlate_window_of(&window, of(problem), of(problem)->direct, why);
 }
 
+static bool pads(const tess_problem *problem, const char **why) {
+    tess_correlate_padded padded;
+    return one_mask(problem, why) && tess_correlate_padded_of(&padded, of(problem), of(problem)->direct, why);
+}
+
 static bool packs(const tess_problem *problem, const char **why) {
     const tess_correlate_packed *packed = of(problem)->packed;
     tess_correlate_window window;
@@ -63,6 +70,23 @@ static bool fewer_taps(const tess_problem *problem, const char **why) {
     const tess_correlate_problem *p = of(problem);
     *why = "the mask has too few taps to pay for passes";
     return !p->direct || p->separable_flops + 16.0 * (double)p->out.count * p->passes_count < p->base.flops;
+}
+
+/* In multiply-adds of a vector of f32 each: what a row of outputs costs by itself where rows are computed one by one, more for longer masks, and what each of its
+ * elements costs more where rows are padded, of which some are thrown away and for each tap all are loaded (measured: notes-cpu.md). */
+static bool short_rows(const tess_problem *problem, const char **why) {
+    const tess_correlate_problem *p = of(problem);
+    const tess_correlate_axis *last = &p->direct->axis[p->direct->ndim - 1];
+    const double taps = (double)p->direct->taps, wide = (double)last->width, size = (double)tess_type_size(p->work) / 4;
+    tess_correlate_padded padded;
+    const bool fits = tess_correlate_padded_of(&padded, p, p->direct, why);
+    *why = "rows are long enough to be computed one by one";
+    if (!fits || last->width == 1)
+        return false;
+    const double length = (double)(last->m * p->direct->group) * size, row = 250 + 60 * wide + 10 * (taps - wide);
+    if (tess_is_complex(p->work))
+        return length < 512;
+    return length * (taps * (1 / padded.useful - 0.5) + 0.2) < (p->packed ? 0.7 : 1) * row;
 }
 
 /* Four taps of a row cost what one costs in f32. */
@@ -89,6 +113,12 @@ static size_t window_workspace(const tess_problem *problem, int threads) {
     if (tess_correlate_volume_of(&volume, of(problem), of(problem)->direct))
         return (size_t)threads * volume.scratch;
     return (size_t)threads * tess_correlate_window_scratch(of(problem), of(problem)->direct);
+}
+
+static size_t padded_workspace(const tess_problem *problem, int threads) {
+    tess_correlate_padded padded;
+    const char *why;
+    return tess_correlate_padded_of(&padded, of(problem), of(problem)->direct, &why) ? (size_t)threads * padded.scratch : 0;
 }
 
 static size_t packed_workspace(const tess_problem *problem, int threads) {
@@ -125,6 +155,15 @@ static const tess_strategy rows[] = {
         .applicable = transforms,
         .workspace = fft_workspace,
         .flops = fft_flops,
+    },
+    {
+        .name = "correlate/padded",
+        .idea = "short rows, copied with their ghost cells one after another, are one long row",
+        .source = "-",
+        .run = TESS_RUNS(tess_correlate_in_padded),
+        .applicable = pads,
+        .sensible = short_rows,
+        .workspace = padded_workspace,
     },
     {
         .name = "correlate/packed_passes",
