@@ -83,10 +83,11 @@ static bool short_rows(const tess_problem *problem, const char **why) {
     *why = "rows are long enough to be computed one by one";
     if (!fits || last->width == 1)
         return false;
-    const double length = (double)(last->m * p->direct->group) * size, row = 250 + 60 * wide + 10 * (taps - wide);
+    const double length = (double)(last->m * p->direct->group) * size, row = 250 + 60 * wide + 16 * (taps - wide);
     if (tess_is_complex(p->work))
         return length < 512;
-    return length * (taps * (1 / padded.useful - 0.5) + 0.2) < (p->packed ? 0.7 : 1) * row;
+    const double packed = last->m * p->direct->group % 64 > 0 ? 1.6 : 0.7; /* rows of whole vectors of bytes have no tails */
+    return length * (taps * (1 / padded.useful - 0.5) + 0.2) < (p->packed ? packed : 1) * row;
 }
 
 /* Four taps of a row cost what one costs in f32. */
