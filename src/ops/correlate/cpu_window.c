@@ -62,8 +62,9 @@ static const char *input_plane(const job *j, const block *b, int64_t p) {
 }
 
 /* Fills the table of rows for a block's columns first .. first + count - 1: `lines` pointers a plane, the last of them to rows as they lie in
- * memory that the block below will want. */
-static const char **look_up(const job *j, char *scratch, const block *b, int64_t first, int64_t count, bool lies_ready) {
+ * memory that the block below will want. Tiles read as if there were `padded` columns: what only those meet is zero, since ghost cells far beyond a row of pixels come
+ * pixel by pixel. */
+static const char **look_up(const job *j, char *scratch, const block *b, int64_t first, int64_t count, int64_t padded, bool lies_ready) {
     const tess_correlate_window *w = &j->window;
     const char **table = (const char **)(void *)scratch;
     char *ghost = scratch + w->table_bytes, *room = ghost + w->ghost_bytes;
@@ -83,11 +84,12 @@ static const char **look_up(const job *j, char *scratch, const block *b, int64_t
                 row += start * j->source.width;
             } else if (row) {
                 tess_window_gather(&j->source, &edge, room, row, start, count + reach);
+                memset(room + (count + reach) * j->source.width, 0, (size_t)((padded - count) * j->source.width));
                 row = room;
                 room += w->row_bytes;
             } else {
                 if (!ghost_made)
-                    tess_correlate_gather(&j->source, ghost, NULL, start, count + reach);
+                    tess_correlate_gather(&j->source, ghost, NULL, start, padded + reach);
                 ghost_made = true;
                 row = ghost;
             }
@@ -168,7 +170,7 @@ static void strip(const job *j, char *scratch, const block *b, int64_t first, in
     /* What a tile reads must be there; so few columns as the edges of a row have, none but narrow tiles meet. */
     const int64_t unit = count <= 2 * t->narrow_columns ? t->narrow_columns : t->wide_columns;
     const int64_t padded = lies_ready ? count : tess_ceil_div(count, unit) * unit;
-    const char **table = look_up(j, scratch, b, first, padded, lies_ready);
+    const char **table = look_up(j, scratch, b, first, count, padded, lies_ready);
     char *sums = scratch + w->scratch - w->sums;
     tess_window_call call = {.lines = w->lines,
                              .planes = w->planes,
