@@ -194,7 +194,7 @@ static void narrow_images(void **state) {
         if (large ? spared(i - SMALL) : TESS_SANITIZED && i % 5 != i / 5 % 5) /* 2 s each there; those left out differ in types and sizes */
             continue;
         const tess_type type = large ? (const tess_type[]){tess_u8, tess_u8, tess_u16, tess_f16, tess_i8}[i - SMALL] : from[i % 7];
-        const int64_t mask[] = {square ? 3 : hostile_between(&random, 4, 7), square ? 3 : hostile_between(&random, 2, 9)};
+        const int64_t mask[] = {square ? 3 : hostile_between(&random, 4, 7), square ? 3 : hostile_between(&random, 1, i % 3 ? 9 : 2)};
         const int layout = i % 12 == 11 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
         const int64_t colours = i % 4 == 3 || i == SMALL + 1 ? hostile_between(&random, 2, 5) : 1;
         s.ndim = colours > 1 ? 3 : 2;
