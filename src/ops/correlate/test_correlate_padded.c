@@ -50,9 +50,10 @@ static void short_rows(void **state) {
         const int gaps = i / 3 % 4;
         hostile_make(&s.in, &random, type, s.ndim, s.shape, gaps & 1 ? HOSTILE_STRIDED : HOSTILE_COMPACT);
         hostile_make(&s.masks[0], &random,
-                     type == tess_f64 || type == tess_c128 ? tess_f64
-                     : i % 16 == 9                         ? tess_i8
-                                                           : tess_f32,
+                     type >= tess_c64 && i & 8               ? type
+                     : type == tess_f64 || type == tess_c128 ? tess_f64
+                     : i % 16 == 9                           ? tess_i8
+                                                             : tess_f32,
                      s.naxes, mask, HOSTILE_COMPACT);
         hostile_make(&s.out, &random, i % 7 == 6 && type < tess_c64 ? tess_f32 : type, s.ndim, s.out_shape,
                      gaps & 2 ? HOSTILE_STRIDED : HOSTILE_COMPACT);
