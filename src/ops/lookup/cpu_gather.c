@@ -8,7 +8,7 @@
 #include "core/maker.h"
 #include "core/parallel.h"
 #include "ops/lookup/collected.h"
-#include "ops/lookup/positions.h"
+#include "ops/lookup/together.h"
 
 tess_status TESS_ISA_NAME(tess_lookup_gather)(const tess_problem *base, const tess_run *run);
 
@@ -17,10 +17,11 @@ typedef struct job {
     const tess_run *run;
     _Atomic int64_t first_bad;
     bool stream;
-    bool loads;        /* by a load an element, not by the processor's gather */
-    bool far;          /* the table lies in no cache of this core */
-    collected collect; /* not NULL: the index is checked and used in one pass */
-    uint64_t limit;    /* of that */
+    bool loads;          /* by a load an element, not by the processor's gather */
+    bool far;            /* the table lies in no cache of this core */
+    collected collect;   /* not NULL: the index is checked and used in one pass */
+    uint64_t limit;      /* of that */
+    int64_t rows, apart; /* rows of the table that go together (together.h), and the entries between two */
 } job;
 
 typedef struct {
@@ -129,10 +130,10 @@ TESS_INLINE void fetch_far(char *out, const char *table, int64_t size, const int
 FETCH_NARROW(1, uint8_t)
 FETCH_NARROW(2, uint16_t)
 
-/* then: the entries of the run that follows, of a far table. */
-static void fetch(const job *j, const lookup_segment *s, int64_t in_step, int64_t out_step, const int32_t *entry, const int32_t *then,
+/* n: entries from the segment's table on. then: those of the run that follows, of a far table. */
+static void fetch(const job *j, const lookup_segment *s, int64_t n, int64_t in_step, int64_t out_step, const int32_t *entry, const int32_t *then,
                   int64_t thens) {
-    const int64_t size = j->problem->size, step = j->problem->step, n = j->problem->n;
+    const int64_t size = j->problem->size, step = j->problem->step;
     if (j->far && out_step == size) {
         if (size == 4)
             fetch_far(s->out, s->table, 4, entry, s->count, then, thens);
@@ -180,7 +181,7 @@ static bool two_passes(job *j, const lookup_walk *walk, const lookup_segment *ru
         tess_lookup_note(&j->first_bad, s.position + p.bad);
         return false;
     }
-    fetch(j, &s, walk->in_step, walk->out_step, p.entry, p.entry, 0);
+    fetch(j, &s, j->problem->n, walk->in_step, walk->out_step, p.entry, p.entry, 0);
     positions_fill(&p, s.out, walk->out_step, j->problem->fill, j->problem->size);
     return true;
 }
@@ -229,11 +230,37 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
         const int then = j->far ? !now : now;
         if (j->far)
             more = next_run(j, &walk, &s[then], &p[then]);
-        fetch(j, &s[now], walk.in_step, walk.out_step, p[now].entry, p[then].entry, j->far && more ? s[then].count : 0);
+        fetch(j, &s[now], j->problem->n, walk.in_step, walk.out_step, p[now].entry, p[then].entry, j->far && more ? s[then].count : 0);
         positions_fill(&p[now], s[now].out, walk.out_step, j->problem->fill, j->problem->size);
         if (!j->far)
             more = next_run(j, &walk, &s[now], &p[now]);
         now = then;
+    }
+}
+
+/* Few indices for each of many rows. What is asked for meanwhile is the table's next rows in place of the next indices. */
+static void together_task(void *argument, int64_t begin, int64_t end, int worker) {
+    job *j = argument;
+    const lookup_problem *problem = j->problem;
+    const int64_t count = problem->at.count, size = problem->size, width = problem->index.itemsize;
+    together_walk walk;
+    positions p;
+    (void)worker;
+    positions_of(&p, problem, j->run->second, problem->at.ndim > 0 ? problem->at.stride[LOOKUP_FROM][0] : 0, count);
+    if (p.bad >= 0) {
+        tess_lookup_note(&j->first_bad, p.bad);
+        return;
+    }
+    const int fills = p.fills;
+    together_repeat(&p, count, tess_min64(j->rows, end - begin), j->apart);
+    together_start(&walk, problem, begin, end, j->rows);
+    while (together_next(&walk)) {
+        lookup_segment s = {
+            .table = j->run->in + walk.index.offset[LOOKUP_FROM], .out = j->run->out + walk.index.offset[LOOKUP_OUT], .count = walk.rows * count};
+        s.index = s.table + walk.rows * j->apart * problem->step - s.count * width;
+        fetch(j, &s, (walk.rows - 1) * j->apart + problem->n, width, size, p.entry, p.entry, 0);
+        p.fills = fills * (int)walk.rows;
+        positions_fill(&p, s.out, size, problem->fill, size);
     }
 }
 
@@ -254,6 +281,13 @@ tess_status TESS_ISA_NAME(tess_lookup_gather)(const tess_problem *base, const te
         at->stride[LOOKUP_OUT][last] == problem->size)
         j.collect = collected_for(problem->size, problem->index.itemsize);
     j.limit = collected_limit(problem);
+    j.rows = together_rows(problem, problem->size, &j.apart);
+    if (j.rows > 0) {
+        j.far = false;
+        TESS_TRY(tess_parallel(run->context, run->threads, problem->outer.count, LEAST_RUNS * j.rows, together_task, &j));
+        const int64_t first_bad = atomic_load(&j.first_bad);
+        return first_bad == INT64_MAX ? TESS_OK : tess_lookup_refuse(problem, run->second, first_bad);
+    }
     const int64_t lookups = problem->outer.count * problem->at.count, share = lookups / (SHARES * (int64_t)run->threads) / LOOKUP_BLOCK;
     const int64_t grain = tess_min64(tess_max64(share, LEAST_RUNS), MOST_RUNS) * LOOKUP_BLOCK;
     TESS_TRY(tess_parallel(run->context, run->threads, lookups, grain, task, &j));

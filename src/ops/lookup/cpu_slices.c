@@ -5,7 +5,7 @@
  * overlap, those of large results by way of a buffer past the caches. Few indices with long slices are cut into pieces, so that there is work for every
  * thread. */
 #include "core/parallel.h"
-#include "ops/lookup/positions.h"
+#include "ops/lookup/together.h"
 #include "simd/lanes.h"
 
 tess_status TESS_ISA_NAME(tess_lookup_slices)(const tess_problem *base, const tess_run *run);
@@ -18,8 +18,9 @@ typedef struct job {
     _Atomic int64_t first_bad;
     lookup_axes inner; /* without the run */
     int64_t run_bytes, pieces;
-    bool stream; /* rows without gaps between them, and more than the caches hold */
-    int ahead;   /* rows whose lines are asked for before they are copied; 0: the table is in the caches */
+    bool stream;             /* rows without gaps between them, and more than the caches hold */
+    int ahead;               /* rows whose lines are asked for before they are copied; 0: the table is in the caches */
+    int64_t together, apart; /* tables of the outer axes that go together (together.h), and the entries between two */
 } job;
 
 typedef struct {
@@ -87,12 +88,28 @@ static void rows(const job *j, char *out, int64_t out_step, const char *table, c
         rows_of_1(out, out_step, table, step, entry, count, bytes);
 }
 
+/* A run of rows whose positions are known. */
+static void put_rows(const job *j, char *out, int64_t out_step, const char *table, const positions *p, int64_t count) {
+    const int64_t bytes = j->run_bytes, size = j->problem->size, most = tess_max64(1, STAGE / bytes);
+    if (!j->stream || out_step != bytes) {
+        rows(j, out, out_step, table, p->entry, count);
+    } else {
+        _Alignas(64) char stage[STAGE];
+        for (int64_t i = 0; i < count; i += most) {
+            const int64_t n = tess_min64(most, count - i);
+            rows(j, stage, bytes, table, p->entry + i, n);
+            tess_stream_copy(out + i * bytes, stage, n * bytes);
+        }
+    }
+    for (int k = 0; k < p->fills; k++)
+        for (int64_t at = 0; at < bytes; at += size)
+            memcpy(out + p->filled[k] * out_step + at, j->problem->fill, (size_t)size);
+}
+
 /* Slices that are rows, a run of indices at a time. */
 static void rows_task(void *argument, int64_t begin, int64_t end, int worker) {
     job *j = argument;
     const lookup_problem *problem = j->problem;
-    const int64_t bytes = j->run_bytes, most = tess_max64(1, STAGE / bytes);
-    _Alignas(64) char stage[STAGE];
     lookup_walk walk;
     lookup_segment s;
     positions p;
@@ -104,18 +121,29 @@ static void rows_task(void *argument, int64_t begin, int64_t end, int worker) {
             tess_lookup_note(&j->first_bad, s.position + p.bad);
             return;
         }
-        if (!j->stream || walk.out_step != bytes) {
-            rows(j, s.out, walk.out_step, s.table, p.entry, s.count);
-        } else {
-            for (int64_t i = 0; i < s.count; i += most) {
-                const int64_t n = tess_min64(most, s.count - i);
-                rows(j, stage, bytes, s.table, p.entry + i, n);
-                tess_stream_copy(s.out + i * bytes, stage, n * bytes);
-            }
-        }
-        for (int k = 0; k < p.fills; k++)
-            for (int64_t at = 0; at < bytes; at += problem->size)
-                memcpy(s.out + p.filled[k] * walk.out_step + at, problem->fill, (size_t)problem->size);
+        put_rows(j, s.out, walk.out_step, s.table, &p, s.count);
+    }
+}
+
+/* Few indices for each of many tables. */
+static void together_task(void *argument, int64_t begin, int64_t end, int worker) {
+    job *j = argument;
+    const lookup_problem *problem = j->problem;
+    const int64_t count = problem->at.count;
+    together_walk walk;
+    positions p;
+    (void)worker;
+    positions_of(&p, problem, j->run->second, problem->at.ndim > 0 ? problem->at.stride[LOOKUP_FROM][0] : 0, count);
+    if (p.bad >= 0) {
+        tess_lookup_note(&j->first_bad, p.bad);
+        return;
+    }
+    const int fills = p.fills;
+    together_repeat(&p, count, tess_min64(j->together, end - begin), j->apart);
+    together_start(&walk, problem, begin, end, j->together);
+    while (together_next(&walk)) {
+        p.fills = fills * (int)walk.rows;
+        put_rows(j, j->run->out + walk.index.offset[LOOKUP_OUT], j->run_bytes, j->run->in + walk.index.offset[LOOKUP_FROM], &p, walk.rows * count);
     }
 }
 
@@ -179,8 +207,13 @@ tess_status TESS_ISA_NAME(tess_lookup_slices)(const tess_problem *base, const te
         enum { FAR_TABLE = 1 << 20 }; /* bytes */
         j.stream = j.run_bytes <= STAGE && problem->base.elements * (double)problem->out.itemsize > 8 << 20;
         j.ahead = problem->n * problem->step > FAR_TABLE ? (int)tess_max64(2, tess_min64(16, 2048 / j.run_bytes)) : 0;
-        TESS_TRY(tess_parallel(run->context, run->threads, problem->outer.count * problem->at.count, tess_max64(16, (1 << 18) / j.run_bytes),
-                               rows_task, &j));
+        j.together = together_rows(problem, j.run_bytes, &j.apart);
+        const int64_t grain = tess_max64(16, (1 << 18) / j.run_bytes);
+        if (j.together > 0)
+            TESS_TRY(tess_parallel(run->context, run->threads, problem->outer.count, tess_max64(j.together, grain / problem->at.count), together_task,
+                                   &j));
+        else
+            TESS_TRY(tess_parallel(run->context, run->threads, problem->outer.count * problem->at.count, grain, rows_task, &j));
         int64_t bad = atomic_load(&j.first_bad);
         return bad == INT64_MAX ? TESS_OK : tess_lookup_refuse(problem, run->second, bad);
     }

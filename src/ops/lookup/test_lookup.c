@@ -282,6 +282,42 @@ static void rows(void **state) {
     }
 }
 
+/* Few indices for each of many rows, which are looked up several at a time: numbers of rows that fill the last turn and do not, more indices than go together, elements and
+ * runs, rows read backwards and again and again, every policy with indices outside. */
+static void few_indices(void **state) {
+    (void)state;
+    static const tess_type types[] = {tess_u8, tess_i16, tess_f32, tess_f64, tess_c128}, index_types[] = {tess_i64, tess_u8, tess_i32, tess_i16};
+    static const int64_t counts[] = {1, 2, 3, 5, 16, 33, 100, 511, 512, 513}, runs[] = {1, 1, 3, 1, 9, 40};
+    uint64_t random = 29;
+    int ran[8] = {0};
+    for (int k = 0; k < 240; k++) {
+        hostile_array table, index, out;
+        tess_lookup_options options = {.axis = 2, .outside = (tess_outside)(k / 2 % 4), .fill = 7};
+        const int64_t count = counts[k % TESS_COUNT(counts)], run = runs[k % TESS_COUNT(runs)], a = hostile_between(&random, 1, 3),
+                      b = hostile_between(&random, 1, tess_max64(3, 4000 / (count * run))), n = hostile_between(&random, 1, 60);
+        const bool bad = k % 3 == 1, single = count == 1 && k % 20 == 0;
+        hostile_make(&table, &random, types[k % 5], 4, (int64_t[]){a, b, n, run}, k % 7 == 3);
+        hostile_make(&index, &random, index_types[k % 4], single ? 0 : 1, &count, k % 2);
+        hostile_make(&out, &random, types[k % 5], single ? 3 : 4, single ? (int64_t[]){a, b, run} : (int64_t[]){a, b, count, run},
+                     k % 11 == 5 ? HOSTILE_STRIDED : HOSTILE_COMPACT);
+        hostile_fill(&table, &random, 2);
+        if (k % 5 == 2) { /* from the axis' end */
+            table.tensor.byte_offset += (uint64_t)((n - 1) * table.strides[2] * table.itemsize);
+            table.strides[2] = -table.strides[2];
+        }
+        if (k % 8 == 6)
+            table.strides[1] = 0;
+        for (int64_t i = 0; i < count; i++)
+            set_integer(&index, i, hostile_between(&random, 0, n - 1));
+        if (bad)
+            set_integer(&index, hostile_between(&random, 0, count - 1), k % 2 || k % 4 == 1 ? n + 1 : -1);
+        const tess_status status = every_row(&table, &index, &out, options, ran);
+        assert_int_equal(status, bad && options.outside == TESS_OUTSIDE_ERROR ? TESS_ERR_INDEX : TESS_OK);
+        free_case(&table, &index, &out);
+    }
+    assert_true(ran[1] > 50 && ran[2] > 150);
+}
+
 /* Tuning runs every row on indices of its own making, which must lie inside tables of any size also where the index' type rounds them. */
 static void tuned(void **state) {
     (void)state;
@@ -304,8 +340,9 @@ static void tuned(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tuned), cmocka_unit_test(gathers), cmocka_unit_test(interpolations),
-        cmocka_unit_test(large), cmocka_unit_test(rows),    cmocka_unit_test(large_interpolations),
+        cmocka_unit_test(tuned),       cmocka_unit_test(gathers), cmocka_unit_test(interpolations),
+        cmocka_unit_test(large),       cmocka_unit_test(rows),    cmocka_unit_test(large_interpolations),
+        cmocka_unit_test(few_indices),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }
