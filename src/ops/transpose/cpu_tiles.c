@@ -273,8 +273,17 @@ static void by_source(transpose_plane *plane) {
 
 tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const tess_run *run) {
     const transpose_problem *problem = (const transpose_problem *)base;
+    transpose_problem other;
     transpose_plane plane;
     tess_transpose_plane_of(&plane, problem, false);
+    if (plane.p_in < 0) { /* rows of the source are read from the other end, and those of the destination follow each other upwards */
+        other = *problem;
+        other.first[TRANSPOSE_IN] += (plane.p_size - 1) * plane.p_in;
+        other.first[TRANSPOSE_OUT] += (plane.p_size - 1) * plane.p_out;
+        plane.p_in = -plane.p_in;
+        plane.p_out = -plane.p_out;
+        problem = &other;
+    }
     bool big = problem->base.bytes / 2 >= TRANSPOSE_LARGE,
          lines = ((uintptr_t)(run->out + problem->first[TRANSPOSE_OUT]) & 63) == 0 && plane.p_out % 64 == 0;
     for (int d = 0; d < plane.ndim; d++)

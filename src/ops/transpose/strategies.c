@@ -7,6 +7,7 @@ TESS_DECLARE_RUN(tess_transpose_small);
 TESS_DECLARE_RUN(tess_transpose_groups);
 TESS_DECLARE_RUN(tess_transpose_tiles);
 TESS_DECLARE_RUN(tess_transpose_runs);
+TESS_DECLARE_RUN(tess_transpose_tables);
 TESS_DECLARE_RUN(tess_transpose_blocked);
 TESS_DECLARE_RUN(tess_transpose_inplace_square);
 TESS_DECLARE_RUN(tess_transpose_inplace_rectangular);
@@ -46,7 +47,18 @@ static bool tiles_applicable(const tess_problem *base, const char **why) {
         return false;
     tess_transpose_plane_of(&plane, problem, false);
     *why = "needs one axis without gaps in in and another one without gaps in out";
-    return plane.p_size > 1 && plane.p_in == problem->size && plane.q_out == problem->size;
+    return plane.p_size > 1 && (plane.p_in == problem->size || plane.p_in == -problem->size) && plane.q_out == problem->size;
+}
+
+/* As measured on a Zen 5 (notes-cpu.md): narrower matrices go element by element, of a few rows most of the stores do not fill a vector. */
+static bool tiles_pay(const tess_problem *base, const char **why) {
+    enum { VECTOR = 16 /* bytes */, ROWS = 8 };
+    const transpose_problem *problem = (const transpose_problem *)base;
+    const int64_t side = VECTOR / problem->size;
+    transpose_plane plane;
+    tess_transpose_plane_of(&plane, problem, false);
+    *why = "in matrices less than 8 elements high, or than 16 bytes wide, single elements are quicker";
+    return plane.p_size >= side && plane.q_size >= tess_max64(side, ROWS);
 }
 
 static bool groups_applicable(const tess_problem *base, const char **why) {
@@ -128,12 +140,18 @@ static const tess_strategy rows[] = {
      .idea = "tiles one cache line a side, transposed in registers, stored past the caches in whole lines",
      .source = "-",
      .run = TESS_RUNS(tess_transpose_tiles),
-     .applicable = tiles_applicable},
+     .applicable = tiles_applicable,
+     .sensible = tiles_pay},
     {.name = "transpose/runs",
      .idea = "the fast axis stays: whole runs are copied, short ones in blocks",
      .source = "-",
      .run = TESS_RUNS(tess_transpose_runs),
      .applicable = runs_applicable},
+    {.name = "transpose/tables",
+     .idea = "single elements, in blocks over as many axes as fill lines on both sides, by tables of where they lie",
+     .source = "-",
+     .run = TESS_RUNS(tess_transpose_tables),
+     .applicable = elsewhere},
     {.name = "transpose/blocked",
      .idea = "single elements, in blocks that stay in the first-level cache",
      .source = "Lam, Rothberg, Wolf, The cache performance and optimizations of blocked algorithms, ASPLOS 1991",

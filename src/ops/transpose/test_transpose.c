@@ -83,8 +83,22 @@ static void random_layouts(void **state) {
         for (int d = 0; d < ndim; d++)
             shape[d] = hostile_between(&random, hostile_between(&random, 0, 40) ? 1 : 0, most[ndim]);
         random_perm(&random, perm, ndim);
-        one_case(&random, sized[round % 5], ndim, shape, perm, round / 5 % 2, round / 10 % 2, 2);
+        one_case(&random, sized[round % 5], ndim, shape, perm, round / 5 % 2, round / 10 % 2, 3);
     }
+}
+
+/* The same of an array whose last axis is walked from its end. */
+static void backward_case(uint64_t *random, tess_type type, int64_t rows, int64_t columns, int least) {
+    static const int swapped[] = {1, 0};
+    hostile_array in, out;
+    hostile_make(&in, random, type, 2, (int64_t[]){rows, columns}, HOSTILE_COMPACT);
+    hostile_make(&out, random, type, 2, (int64_t[]){columns, rows}, HOSTILE_COMPACT);
+    hostile_fill(&in, random, 2);
+    in.strides[1] = -1;
+    in.tensor.byte_offset += (uint64_t)((columns - 1) * in.itemsize);
+    assert_true(every_row(&in, &out, swapped) >= least);
+    hostile_free(&in);
+    hostile_free(&out);
 }
 
 /* Both sides of every tile, band and block edge, for the rows that tile. */
@@ -99,7 +113,9 @@ static void edges_of_tiles(void **state) {
                 if ((a + b + t) % 3 != 0)
                     continue;
                 int64_t shape[] = {sides[a], sides[b]};
-                one_case(&random, sized[t], 2, shape, swapped, HOSTILE_COMPACT, HOSTILE_COMPACT, shape[0] > 1 && shape[1] > 1 ? 3 : 2);
+                one_case(&random, sized[t], 2, shape, swapped, HOSTILE_COMPACT, HOSTILE_COMPACT, shape[0] > 1 && shape[1] > 1 ? 4 : 3);
+                if ((a + b + t) % 6 == 0)
+                    backward_case(&random, sized[t], sides[a], sides[b], shape[0] > 1 && shape[1] > 1 ? 4 : 3);
             }
 }
 
@@ -116,6 +132,20 @@ static void small_arrays(void **state) {
                 if ((i + count + t) % 4 != 3)
                     one_case(&random, sized[t], 4, (int64_t[]){count, shapes[i][0], shapes[i][1], shapes[i][2]},
                              perms[(i + t) % (shapes[i][2] > 1 ? 3 : 2)], HOSTILE_COMPACT, HOSTILE_COMPACT, 2);
+}
+
+/* Many short axes: blocks over several of them, one of which is cut anywhere. */
+static void many_axes(void **state) {
+    (void)state;
+    uint64_t random = 27;
+    for (int round = 0; round < 60; round++) {
+        int64_t shape[12];
+        int perm[12], ndim = (int)hostile_between(&random, 5, 12);
+        for (int64_t d = 0, left = 30000; d < ndim; left /= shape[d++])
+            shape[d] = hostile_between(&random, 1, left < 8 ? 1 : d == round % ndim ? 40 : 4);
+        random_perm(&random, perm, ndim);
+        one_case(&random, sized[round % 5], ndim, shape, perm, round % 3 == 0, round % 4 == 0, 3);
+    }
 }
 
 /* Runs of 3 bytes are turned as words, a vector of them at a time: sizes about those, rows at the same and at other places of a line. */
@@ -247,13 +277,9 @@ static void refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_layouts),
-        cmocka_unit_test(edges_of_tiles),
-        cmocka_unit_test(small_arrays),
-        cmocka_unit_test(runs_of_three),
-        cmocka_unit_test(broadcast_and_long_inputs),
-        cmocka_unit_test(rank_64),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(random_layouts), cmocka_unit_test(edges_of_tiles), cmocka_unit_test(small_arrays),
+        cmocka_unit_test(many_axes),      cmocka_unit_test(runs_of_three),  cmocka_unit_test(broadcast_and_long_inputs),
+        cmocka_unit_test(rank_64),        cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }

@@ -47,16 +47,21 @@ static void end(blocks *b, const DLTensor *from, const DLTensor *to, tess_transp
     free(b->expected);
 }
 
-/* rows x columns turned by one strategy, out `offset` bytes behind a line, on every context. */
-static void turned(uint64_t *random, tess_type type, int64_t rows, int64_t columns, int offset, const char *strategy) {
-    const int64_t size = (int64_t)tess_type_size(type);
+/* rows x columns turned by one strategy, out `offset` bytes behind a line, on every context. back: each row of in from its end on. */
+static void turned_from(uint64_t *random, tess_type type, int64_t rows, int64_t columns, int offset, const char *strategy, bool back) {
+    const int64_t size = (int64_t)tess_type_size(type), strides[] = {columns, back ? -1 : 1};
     blocks b = begin(random, size, rows * columns, rows * columns * size + 128);
-    DLTensor from = tess_view(b.in, type, 2, (int64_t[]){rows, columns}, NULL), to = tess_view(b.out, type, 2, (int64_t[]){columns, rows}, NULL);
+    DLTensor from = tess_view(b.in, type, 2, (int64_t[]){rows, columns}, (int64_t *)(uintptr_t)strides),
+             to = tess_view(b.out, type, 2, (int64_t[]){columns, rows}, NULL);
+    from.byte_offset = back ? (uint64_t)((columns - 1) * size) : 0;
     to.byte_offset = (uint64_t)offset;
     for (int64_t i = 0; i < columns; i++)
         for (int64_t j = 0; j < rows; j++)
-            expect(&b, offset + (i * rows + j) * size, j * columns + i);
+            expect(&b, offset + (i * rows + j) * size, j * columns + (back ? columns - 1 - i : i));
     end(&b, &from, &to, (tess_transpose_options){.call.strategy = strategy});
+}
+static void turned(uint64_t *random, tess_type type, int64_t rows, int64_t columns, int offset, const char *strategy) {
+    turned_from(random, type, rows, columns, offset, strategy, false);
 }
 
 /* Large results: stores past the caches, straight to aligned rows and by way of the staging buffer to others. */
@@ -68,6 +73,8 @@ static void large_results(void **state) {
         assert_true(side[t] * side[t] * (int64_t)tess_type_size(sized[t]) >= 8 << 20);
         turned(&random, sized[t], side[t], side[t], 0, "transpose/tiles");
         turned(&random, sized[t], side[t] + 37, side[t] + 101, 3, "transpose/tiles");
+        turned_from(&random, sized[t], side[t], side[t] - 5, 0, "transpose/tiles", true);
+        turned_from(&random, sized[t], side[t] + 37, side[t] + 101, 3, "transpose/tiles", true);
     }
 }
 
