@@ -12,7 +12,7 @@
 tess_status TESS_ISA_NAME(tess_transpose_tables)(const tess_problem *base, const tess_run *run);
 
 /* AREA: elements of a block, which a short group leaves to the other one. */
-enum { SIDE = 64, SIDE_OF_16 = 32, AREA = 2048, MOST = 1024 };
+enum { SIDE = 64, SIDE_OF_16 = 32, FEW = 8, AREA = 2048, MOST = 1024 };
 
 /* A side of the block: its elements, and the axis that was cut, -1 if none. */
 typedef struct group {
@@ -143,9 +143,7 @@ static void fill(group *g, const transpose_problem *problem, int64_t *taken, int
 tess_status TESS_ISA_NAME(tess_transpose_tables)(const tess_problem *base, const tess_run *run) {
     enum { PIECE = 1 << 17 }; /* bytes that a thread takes at a time */
     const transpose_problem *problem = (const transpose_problem *)base;
-    const int64_t side = problem->size == 16 ? SIDE_OF_16 : SIDE;
     int64_t taken[TESS_MAX_NDIM] = {0}, count = 1;
-    static const int64_t nothing[TESS_MAX_NDIM];
     if (problem->in.count == 0)
         return TESS_OK;
     tables t;
@@ -156,17 +154,17 @@ tess_status TESS_ISA_NAME(tess_transpose_tables)(const tess_problem *base, const
     t.p.count = 1;
     t.p.axis = -1;
     t.p.in[0] = t.p.out[0] = 0;
+    const int finest = finest_left(problem, taken);
+    const int64_t step = finest < 0 ? 0 : problem->stride[TRANSPOSE_IN][finest], width = step < 0 ? -step : step;
+    const bool along = finest == problem->ndim - 1 && width < 64; /* rows of out lie along rows of in */
+    const int64_t side = along ? MOST : width > t.size && t.size >= 8 ? AREA / FEW : t.size == 16 ? SIDE_OF_16 : SIDE;
     fill(&t.q, problem, taken, side, true);
-    const int finest = finest_left(problem, nothing);
-    if (finest < 0 || taken[finest] == 0)
-        fill(&t.p, problem, taken, AREA / t.q.count, false);
-    if (t.p.count < side / 4) { /* nothing else steps in small steps: longer rows */
+    if (!along)
+        fill(&t.p, problem, taken, AREA / side, false);
+    if (!along && t.p.count < FEW) { /* nothing else steps in small steps: longer rows */
         memset(taken, 0, sizeof taken);
         fill(&t.q, problem, taken, tess_min64(MOST, AREA / t.p.count), true);
-        t.p.count = 1;
-        t.p.axis = -1;
-        if (finest >= 0 && taken[finest] == 0)
-            fill(&t.p, problem, taken, AREA / t.q.count, false);
+        fill(&t.p, problem, taken, AREA / t.q.count, false);
     }
     t.step = t.q.count > 1 ? t.q.out[1] : t.size;
     for (int64_t k = 1; k < t.q.count; k++)

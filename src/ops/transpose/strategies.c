@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * strategies.c - the table: one row a strategy. */
 #include "ops/transpose/gpu_transpose.h"
+#include "ops/transpose/picks.h"
 #include "ops/transpose/rectangle.h"
 
 TESS_DECLARE_RUN(tess_transpose_small);
 TESS_DECLARE_RUN(tess_transpose_groups);
+TESS_DECLARE_RUN(tess_transpose_picks);
 TESS_DECLARE_RUN(tess_transpose_tiles);
 TESS_DECLARE_RUN(tess_transpose_runs);
 TESS_DECLARE_RUN(tess_transpose_tables);
@@ -89,6 +91,34 @@ static bool small_pays(const tess_problem *base, const char **why) {
     return problem->size > 4 || tess_min64(plane.p_size, plane.q_size) < SIDE;
 }
 
+static bool picks_applicable(const tess_problem *base, const char **why) {
+    transpose_picks picks;
+    if (!elsewhere(base, why))
+        return false;
+    *why = "needs an axis without gaps in out, of elements at most 64 bytes apart in in";
+    return tess_transpose_picks_of(&picks, (const transpose_problem *)base);
+}
+
+/* As measured on a Zen 5 (notes-cpu.md): a row takes as long as some 40 single elements before its first piece. */
+static bool picks_pay(const tess_problem *base, const char **why) {
+    enum { LEAST = 8, FEW = 3, ROW = 64 /* elements */, RUN = 32, PIECE = 24 /* bytes */ };
+    const transpose_problem *problem = (const transpose_problem *)base;
+    const int last = problem->ndim - 1;
+    const char *tiles;
+    transpose_picks picks;
+    *why = "needs permutes of bytes, AVX-512's";
+    if (base->context->slot != TESS_SLOT_AVX512)
+        return false;
+    *why = "needs rows of 64 elements, three of which lie within two vectors of in; longer runs are copied, wider matrices turned in tiles";
+    tess_transpose_picks_of(&picks, problem);
+    const int64_t piece = picks.each * picks.bytes;
+    if (problem->stride[TRANSPOSE_IN][last] == problem->size && problem->shape[last] * problem->size > RUN)
+        return false;
+    if (tiles_applicable(base, &tiles) && tiles_pay(base, &tiles) && (piece < PIECE || problem->size > 8))
+        return false;
+    return piece >= (piece >= PIECE ? FEW : LEAST) * problem->size && picks.count * picks.bytes >= ROW * problem->size;
+}
+
 static bool runs_applicable(const tess_problem *base, const char **why) {
     const transpose_problem *problem = (const transpose_problem *)base;
     int last = problem->ndim - 1;
@@ -136,6 +166,12 @@ static const tess_strategy rows[] = {
      .source = "-",
      .run = TESS_RUNS(tess_transpose_groups),
      .applicable = groups_applicable},
+    {.name = "transpose/picks",
+     .idea = "rows whose elements lie near each other in in: permutes of the bytes of one or two vectors",
+     .source = "-",
+     .run = TESS_RUNS(tess_transpose_picks),
+     .applicable = picks_applicable,
+     .sensible = picks_pay},
     {.name = "transpose/tiles",
      .idea = "tiles one cache line a side, transposed in registers, stored past the caches in whole lines",
      .source = "-",

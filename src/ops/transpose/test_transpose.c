@@ -4,6 +4,8 @@
  * make no sense are refused with the status the header names. */
 #include "transpose_contexts.h"
 
+#include <sys/mman.h>
+
 /* The definition, by index arithmetic of its own. */
 static void expect_definition(const hostile_array *in, const hostile_array *out, const int *perm) {
     int64_t count = hostile_count(out);
@@ -148,6 +150,67 @@ static void many_axes(void **state) {
     }
 }
 
+/* b x n x c elements, every k-th of a row's, from its end or from its start, of which each has its c neighbours, these backwards or not. */
+static void picked_case(uint64_t *random, tess_type type, int64_t b, int64_t n, int64_t c, int64_t k, int backwards, const int *perm, int least) {
+    hostile_array in, out;
+    const int64_t shape[] = {b, n, c};
+    hostile_make(&in, random, type, 2, (int64_t[]){b, n * k + c}, HOSTILE_COMPACT);
+    hostile_make(&out, random, type, 3, (int64_t[]){shape[perm[0]], shape[perm[1]], shape[perm[2]]}, HOSTILE_COMPACT);
+    in.tensor.ndim = 3;
+    memcpy(in.shape, shape, sizeof shape);
+    in.strides[0] = n * k + c;
+    in.strides[1] = backwards & 1 ? -k : k;
+    in.strides[2] = backwards & 2 ? -1 : 1;
+    in.tensor.byte_offset += (uint64_t)((backwards & 1 ? (n - 1) * k : 0) + (backwards & 2 ? c - 1 : 0)) * (uint64_t)in.itemsize;
+    hostile_fill(&in, random, 2);
+    assert_true(every_row(&in, &out, perm) >= least);
+    hostile_free(&in);
+    hostile_free(&out);
+}
+
+/* Rows that permutes of bytes make: steps from 0 on, as far as two vectors reach, and farther; pieces that are whole and that are not; a few columns together. */
+static void picks(void **state) {
+    (void)state;
+    uint64_t random = 31;
+    static const int64_t lengths[] = {1, 2, 5, 21, 31, 32, 33, 63, 64, 65, 127, 200};
+    static const int same[] = {0, 1, 2}, planes[] = {2, 0, 1}, rows[] = {0, 2, 1};
+    for (int t = 0; t < 5; t++)
+        for (int64_t k = 0; k <= 9; k++)
+            for (int i = 0; i < TESS_COUNT(lengths); i++) {
+                const int64_t c = 1 + (i + t) % 4, near = k <= 64 / (int64_t)tess_type_size(sized[t]);
+                const int *perm = i % 3 == 0 ? same : i % 3 == 1 ? planes : rows;
+                if ((i + k + t) % 2 == 0)
+                    picked_case(&random, sized[t], 1 + i % 3, lengths[i], c, k, (int)(i + k) % 4, perm,
+                                lengths[i] > 1 && near && perm != same ? 4 : 3);
+            }
+    for (int64_t k = 3; k < 70; k += 6) /* columns of bytes, more than are made together */
+        picked_case(&random, tess_u8, 2, 150, k, k, (int)k % 4, planes, 3);
+}
+
+/* Nothing is read before the first element and behind the last: memory there is nobody's. Rows of every length from either end. */
+static void edges_of_memory(void **state) {
+    (void)state;
+    enum { PAGE = 4096, MOST = 400 };
+    char *const memory = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *const page = memory + PAGE;
+    assert_true(memory != MAP_FAILED && mprotect(memory, PAGE, PROT_NONE) == 0 && mprotect(page + PAGE, PAGE, PROT_NONE) == 0);
+    for (int i = 0; i < PAGE; i++)
+        page[i] = (char)(i * 37 + i / 256);
+    static const int same[] = {0};
+    for (int64_t n = 2; n <= MOST; n++)
+        for (int64_t step = 2; step <= 9; step += 1 + step / 3)
+            for (int way = 0; way < 4; way++) { /* at the page's start or end, forwards or backwards */
+                unsigned char out[MOST];
+                const int64_t span = (n - 1) * step + 1, strides[] = {way & 1 ? -step : step},
+                              start = (way & 2 ? PAGE - span : 0) + (way & 1 ? span - 1 : 0);
+                DLTensor from = tess_view(page + start, tess_u8, 1, &n, (int64_t *)(uintptr_t)strides), to = tess_view(out, tess_u8, 1, &n, NULL);
+                tess_transpose_options options = {.struct_size = sizeof options, .perm = same, .nperm = 1, .call.strategy = "transpose/picks"};
+                assert_tess_ok(tess_transpose(contexts[(n + step) % context_count], &from, &to, &options));
+                for (int64_t i = 0; i < n; i++)
+                    assert_int_equal((char)out[i], page[start + i * strides[0]]);
+            }
+    munmap(memory, 3 * PAGE);
+}
+
 /* Runs of 3 bytes are turned as words, a vector of them at a time: sizes about those, rows at the same and at other places of a line. */
 static void runs_of_three(void **state) {
     (void)state;
@@ -277,8 +340,10 @@ static void refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_layouts), cmocka_unit_test(edges_of_tiles), cmocka_unit_test(small_arrays),
-        cmocka_unit_test(many_axes),      cmocka_unit_test(runs_of_three),  cmocka_unit_test(broadcast_and_long_inputs),
+        cmocka_unit_test(random_layouts), cmocka_unit_test(edges_of_tiles),
+        cmocka_unit_test(small_arrays),   cmocka_unit_test(many_axes),
+        cmocka_unit_test(picks),          cmocka_unit_test(edges_of_memory),
+        cmocka_unit_test(runs_of_three),  cmocka_unit_test(broadcast_and_long_inputs),
         cmocka_unit_test(rank_64),        cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);

@@ -177,10 +177,42 @@ static void short_runs(void **state) {
     }
 }
 
+/* Past the caches, rows picked from in: each k-th element, from the end on or not, and c beside it, to planes that begin anywhere. */
+static void picks(void **state) {
+    (void)state;
+    uint64_t random = 41;
+    static const int planes[] = {2, 0, 1};
+    static const int64_t steps[] = {1, 2, 3, 5, 7}, beside[] = {1, 1, 2, 5, 3};
+    for (int t = 0; t < 5; t++)
+        for (int k = 0; k < TESS_COUNT(steps); k++) {
+            const int64_t size = (int64_t)tess_type_size(sized[t]), step = steps[k], c = beside[k], rows = 3,
+                          n = (4 << 20) / (size * rows * c) + 29 + k, pitch = n * step + c, offset = k % 3;
+            const bool back = (k + t) % 2 == 0;
+            if (size * step > 64)
+                continue;
+            blocks b = begin(&random, size, rows * pitch, rows * n * c * size + 128);
+            const int64_t strides[] = {pitch, back ? -step : step, 1};
+            DLTensor from = tess_view(b.in, sized[t], 3, (int64_t[]){rows, n, c}, (int64_t *)(uintptr_t)strides),
+                     to = tess_view(b.out, sized[t], 3, (int64_t[]){c, rows, n}, NULL);
+            from.byte_offset = back ? (uint64_t)((n - 1) * step * size) : 0;
+            to.byte_offset = (uint64_t)offset;
+            for (int64_t e = 0; e < c; e++)
+                for (int64_t r = 0; r < rows; r++)
+                    for (int64_t i = 0; i < n; i++)
+                        expect(&b, offset + ((e * rows + r) * n + i) * size, r * pitch + (back ? n - 1 - i : i) * step + e);
+            end(&b, &from, &to, (tess_transpose_options){.perm = planes, .nperm = 3, .call.strategy = "transpose/picks"});
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(large_results),    cmocka_unit_test(tiles_left_over),   cmocka_unit_test(rows_that_share_sets),
-        cmocka_unit_test(batches_reversed), cmocka_unit_test(pixels_and_planes), cmocka_unit_test(short_runs),
+        cmocka_unit_test(large_results),
+        cmocka_unit_test(tiles_left_over),
+        cmocka_unit_test(rows_that_share_sets),
+        cmocka_unit_test(batches_reversed),
+        cmocka_unit_test(pixels_and_planes),
+        cmocka_unit_test(short_runs),
+        cmocka_unit_test(picks),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }
