@@ -155,10 +155,14 @@ static void axis_lists(void **state) {
 
 static void shape_texts(void **state) {
     (void)state;
-    char text[32];
+    char text[32], wide[64];
     int64_t shape[TESS_MAX_NDIM] = {3, 4, 5};
     assert_string_equal(tess_shape_text(text, sizeof text, 3, shape), "[3, 4, 5]");
     assert_string_equal(tess_shape_text(text, sizeof text, 0, shape), "[]");
+    assert_string_equal(tess_shape_text(wide, sizeof wide, 4, (int64_t[]){INT64_MIN, -7, INT64_MAX, 0}),
+                        "[-9223372036854775808, -7, 9223372036854775807, 0]");
+    assert_string_equal(tess_shape_text(text, 10, 3, shape), "[3, 4, 5]");
+    assert_string_equal(tess_shape_text(text, 9, 3, shape), "[3, 4...");
     for (size_t size = 4; size <= sizeof text; size++) { /* never past its end, always terminated, cut visibly */
         memset(text, 'x', sizeof text);
         tess_shape_text(text, size, TESS_MAX_NDIM, shape);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * tensor.c - checking the caller's DLTensor, and walking and collapsing axes. */
 #include "core/overlap.h"
+#include "core/write.h"
 
-#include <stdio.h>
 #include <string.h>
 
 tess_status tess_array_import(tess_array *array, const DLTensor *tensor, const char *name, bool needs_data) {
@@ -182,12 +182,14 @@ tess_status tess_axes_check(int *axes, const int *given, int count, int ndim, co
 }
 
 const char *tess_shape_text(char *buffer, size_t size, int ndim, const int64_t *shape) {
-    size_t used = (size_t)snprintf(buffer, size, "[");
-    for (int d = 0; d < ndim && used < size; d++)
-        used += (size_t)snprintf(buffer + used, size - used, "%s%lld", d ? ", " : "", (long long)shape[d]);
-    if (used < size)
-        used += (size_t)snprintf(buffer + used, size - used, "]");
-    if (used >= size && size >= 4)
+    tess_writer w = tess_write_to(buffer, size);
+    tess_write_text(&w, "[");
+    for (int d = 0; d < ndim && !w.cut; d++) {
+        tess_write_text(&w, d ? ", " : "");
+        tess_write_number(&w, shape[d]);
+    }
+    tess_write_text(&w, "]");
+    if (w.cut && size >= 4)
         memcpy(buffer + size - 4, "...", 4);
     return buffer;
 }

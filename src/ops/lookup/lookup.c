@@ -3,6 +3,7 @@
 #include "ops/lookup/lookup.h"
 #include "core/environment.h"
 #include "core/overlap.h"
+#include "core/write.h"
 
 #include <stdio.h>
 
@@ -128,11 +129,27 @@ static void arrange(lookup_problem *problem) {
     problem->base.bytes = (double)o->count * o->itemsize + (double)problem->index.count * problem->index.itemsize +
                           (double)problem->table.count * problem->table.itemsize;
     problem->base.flops = flops[problem->interpolation] * (double)o->count * (problem->parts == 2 ? 2 : 1);
-    snprintf(problem->base.key, sizeof problem->base.key,
-             "lookup %s to %s, %lld entries %lld bytes apart, by %s, %lld x %lld x %lld, outside %s, interpolation %s",
-             tess_type_name(problem->table.type), tess_type_name(o->type), (long long)problem->n, (long long)problem->step,
-             tess_type_name(problem->index.type), (long long)problem->outer.count, (long long)problem->at.count, (long long)problem->inner.count,
-             outside_names[problem->outside], interpolation_names[problem->interpolation]);
+    tess_writer w = tess_write_to(problem->base.key, sizeof problem->base.key);
+    tess_write_text(&w, "lookup ");
+    tess_write_text(&w, tess_type_name(problem->table.type));
+    tess_write_text(&w, " to ");
+    tess_write_text(&w, tess_type_name(o->type));
+    tess_write_text(&w, ", ");
+    tess_write_number(&w, problem->n);
+    tess_write_text(&w, " entries ");
+    tess_write_number(&w, problem->step);
+    tess_write_text(&w, " bytes apart, by ");
+    tess_write_text(&w, tess_type_name(problem->index.type));
+    tess_write_text(&w, ", ");
+    tess_write_number(&w, problem->outer.count);
+    tess_write_text(&w, " x ");
+    tess_write_number(&w, problem->at.count);
+    tess_write_text(&w, " x ");
+    tess_write_number(&w, problem->inner.count);
+    tess_write_text(&w, ", outside ");
+    tess_write_text(&w, outside_names[problem->outside]);
+    tess_write_text(&w, ", interpolation ");
+    tess_write_text(&w, interpolation_names[problem->interpolation]);
 }
 
 static tess_status prepare(lookup_problem *problem, const DLTensor *table, const DLTensor *index, const DLTensor *out,

@@ -6,8 +6,10 @@
 #include "ops/transpose/transpose.h"
 
 void tess_transpose_plane_of(transpose_plane *plane, const transpose_problem *problem, bool without_run) {
-    memset(plane, 0, sizeof *plane);
-    plane->p_size = plane->q_size = plane->count = 1;
+    plane->p_size = plane->q_size = plane->count =
+        1; /* the lists of axes stay as they are: clearing all of them takes longer than a small transpose */
+    plane->p_in = plane->p_out = plane->q_in = plane->q_out = 0;
+    plane->ndim = 0;
     int ndim = problem->ndim - (without_run && problem->ndim > 0), q = ndim - 1, p = q;
     const int64_t *in = problem->stride[TRANSPOSE_IN], *out = problem->stride[TRANSPOSE_OUT];
     for (int d = ndim - 1; d >= 0; d--) {

@@ -2,6 +2,7 @@
  * transpose.c - the public functions: checking the arguments, and bringing the problem into the form of transpose.h. */
 #include "ops/transpose/transpose.h"
 #include "core/overlap.h"
+#include "core/write.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,9 +112,14 @@ static void write_key(transpose_problem *problem) {
     int64_t size = problem->in.itemsize;
     if (problem->place == TRANSPOSE_ELSEWHERE)
         size = problem->size;
-    snprintf(problem->base.key, sizeof problem->base.key, "transpose %lld-byte %s to order %s%s", (long long)size,
-             tess_shape_text(shape, sizeof shape, problem->ndim, problem->shape), tess_shape_text(order, sizeof order, problem->ndim, rank),
-             problem->place == TRANSPOSE_ELSEWHERE ? "" : " in place");
+    tess_writer w = tess_write_to(problem->base.key, sizeof problem->base.key);
+    tess_write_text(&w, "transpose ");
+    tess_write_number(&w, size);
+    tess_write_text(&w, "-byte ");
+    tess_write_text(&w, tess_shape_text(shape, sizeof shape, problem->ndim, problem->shape));
+    tess_write_text(&w, " to order ");
+    tess_write_text(&w, tess_shape_text(order, sizeof order, problem->ndim, rank));
+    tess_write_text(&w, problem->place == TRANSPOSE_ELSEWHERE ? "" : " in place");
 }
 
 /* From the arrays and perm. */
