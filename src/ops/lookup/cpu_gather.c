@@ -269,6 +269,19 @@ tess_status TESS_ISA_NAME(tess_lookup_gather)(const tess_problem *base, const te
     /* Pieces for each thread, where there are enough; runs of a piece. Of 16 runs each they took two threads up to half as long again as of 256. */
     enum { SHARES = 16, LEAST_RUNS = 16, MOST_RUNS = 256 };
     const lookup_problem *problem = (const lookup_problem *)base;
+    lookup_problem turned;
+    if (problem->inner.count > 1) { /* slices of single elements: their axes are some more that each row of indices is looked up for */
+        turned = *problem;
+        for (int d = 0; d < problem->inner.ndim; d++) {
+            turned.outer.shape[turned.outer.ndim] = problem->inner.shape[d];
+            for (int list = 0; list < 2; list++)
+                turned.outer.stride[list][turned.outer.ndim] = problem->inner.stride[list][d];
+            turned.outer.ndim++;
+        }
+        turned.outer.count *= problem->inner.count;
+        turned.inner = (lookup_axes){.count = 1};
+        problem = &turned;
+    }
     job j = {.problem = problem,
              .run = run,
              .first_bad = INT64_MAX,

@@ -3,6 +3,8 @@
 #include "core/maker.h"
 #include "ops/lookup/gpu_lookup.h"
 
+#include <stdlib.h>
+
 TESS_DECLARE_RUN(tess_lookup_bytes);
 TESS_DECLARE_RUN(tess_lookup_gather);
 TESS_DECLARE_RUN(tess_lookup_slices);
@@ -28,14 +30,26 @@ static bool gather_applicable(const tess_problem *base, const char **why) {
     const lookup_problem *problem = (const lookup_problem *)base;
     if (!gathers(problem, why))
         return false;
-    *why = "needs single elements, of at most 16 bytes, and fewer than 2^31 entries";
-    return problem->inner.count == 1 && problem->n <= INT32_MAX;
+    const lookup_axes *inner = &problem->inner;
+    const int last = inner->ndim - 1;
+    *why = "needs single elements, of at most 16 bytes, without others beside them in table and out, and fewer than 2^31 entries";
+    const bool runs = inner->count > 1 && inner->stride[LOOKUP_FROM][last] == problem->size && inner->stride[LOOKUP_OUT][last] == problem->size;
+    return !runs && problem->n <= INT32_MAX;
+}
+
+/* Slices whose elements lie farther apart than entries: a table in Fortran's order. */
+static bool gather_sensible(const tess_problem *base, const char **why) {
+    enum { LEAST = 16 };
+    const lookup_problem *problem = (const lookup_problem *)base;
+    const int last = problem->inner.ndim - 1;
+    *why = "slices are copied one by one where entries lie no nearer than their elements, or indices are few";
+    return problem->inner.count == 1 || (problem->at.count >= LEAST && llabs(problem->step) < llabs(problem->inner.stride[LOOKUP_FROM][last]));
 }
 
 static bool bytes_applicable(const tess_problem *base, const char **why) {
     const lookup_problem *problem = (const lookup_problem *)base;
     const lookup_axes *at = &problem->at;
-    if (!gather_applicable(base, why))
+    if (!gather_applicable(base, why) || problem->inner.count != 1)
         return false;
     *why = "needs an index of 8 bits, or at most 256 entries, and elements of at most 8 bytes";
     if (problem->size > 8 || (problem->index.itemsize > 1 && problem->n > 256))
@@ -96,7 +110,8 @@ static const tess_strategy rows[] = {
      .idea = "check a run of indices without branches, then fetch",
      .source = "-",
      .run = TESS_RUNS(tess_lookup_gather),
-     .applicable = gather_applicable},
+     .applicable = gather_applicable,
+     .sensible = gather_sensible},
     {.name = "lookup/slices",
      .idea = "each index copies the slice behind the axis",
      .source = "-",
