@@ -57,6 +57,10 @@ TESS_INLINE int64_t join_vectors(const int G, const groups *g, const char *restr
 #define join_vectors(G, g, in, out, step, bytes) 0
 #endif
 
+typedef struct sixteen {
+    uint64_t half[2];
+} sixteen;
+
 #define GROUPS(S, type, G)                                                                                               \
     static void split_##S##_##G(const groups *g, const char *restrict in, char *restrict out, int64_t step, int64_t n) { \
         const int64_t done = split_vectors(G, g, in, out, step, n * S) / S;                                              \
@@ -83,11 +87,12 @@ GROUPS_OF(1, uint8_t)
 GROUPS_OF(2, uint16_t)
 GROUPS_OF(4, uint32_t)
 GROUPS_OF(8, uint64_t)
+GROUPS_OF(16, sixteen)
 
 #define ROW(kind, S) \
     { kind##_##S##_2, kind##_##S##_3, kind##_##S##_4 }
-static turn *const split[9][3] = {[1] = ROW(split, 1), [2] = ROW(split, 2), [4] = ROW(split, 4), [8] = ROW(split, 8)};
-static turn *const join[9][3] = {[1] = ROW(join, 1), [2] = ROW(join, 2), [4] = ROW(join, 4), [8] = ROW(join, 8)};
+static turn *const split[17][3] = {[1] = ROW(split, 1), [2] = ROW(split, 2), [4] = ROW(split, 4), [8] = ROW(split, 8), [16] = ROW(split, 16)};
+static turn *const join[17][3] = {[1] = ROW(join, 1), [2] = ROW(join, 2), [4] = ROW(join, 4), [8] = ROW(join, 8), [16] = ROW(join, 16)};
 
 /* bytes: of each plane. Tables take as long as the turning of some KiB. */
 static void prepare(groups *g, bool joins, int64_t count, int64_t size, int64_t step, int64_t bytes) {
@@ -103,7 +108,7 @@ static void prepare(groups *g, bool joins, int64_t count, int64_t size, int64_t 
 bool TESS_ISA_NAME(tess_transpose_turn_groups)(char *dst, int64_t dst_step, const char *src, int64_t src_step, int64_t np, int64_t nq, int64_t size) {
     groups g;
     const bool splits = np >= 2 && np <= 4 && src_step == np * size, joins = nq >= 2 && nq <= 4 && dst_step == nq * size;
-    if (size > 8 || !split[size][0] || !(splits || joins))
+    if (size > 16 || !split[size][0] || !(splits || joins))
         return false;
     if (splits)
         prepare(&g, false, np, size, dst_step, nq * size);

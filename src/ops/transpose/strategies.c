@@ -70,10 +70,10 @@ static bool groups_applicable(const tess_problem *base, const char **why) {
     if (!elsewhere(base, why))
         return false;
     tess_transpose_plane_of(&plane, problem, false);
-    *why = "needs an axis of 2, 3 or 4, that lies without gaps beside another one, and elements of at most 8 bytes";
+    *why = "needs an axis of 2, 3 or 4, that lies without gaps beside another one";
     bool split = plane.p_size >= 2 && plane.p_size <= 4 && plane.q_in == plane.p_size * size;
     bool join = plane.q_size >= 2 && plane.q_size <= 4 && plane.p_out == plane.q_size * size && plane.p_size > 1;
-    return size <= 8 && plane.p_in == size && plane.q_out == size && (split || join);
+    return plane.p_in == size && plane.q_out == size && (split || join);
 }
 
 /* As measured on a Zen 5 (notes-cpu.md): what is no permute goes element by element, and tiles and groups that have something to run along are quicker. */

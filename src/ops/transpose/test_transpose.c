@@ -273,9 +273,9 @@ static void broadcast_and_long_inputs(void **state) {
         static const int planes[] = {0, 2, 1};
         int64_t length = hostile_between(&random, 1, round % 10 ? 700 : 9000), group = hostile_between(&random, 2, 5);
         one_case(&random, sized[round % 5], 3, (int64_t[]){3, length, group}, planes, HOSTILE_COMPACT, HOSTILE_COMPACT,
-                 round % 5 < 4 && group < 5 && length > 1 ? 4 : 2);
+                 group < 5 && length > 1 ? 4 : 2);
         one_case(&random, sized[round % 5], 3, (int64_t[]){3, group, length}, planes, HOSTILE_COMPACT, HOSTILE_COMPACT,
-                 round % 5 < 4 && group < 5 && length > 1 ? 4 : 2);
+                 group < 5 && length > 1 ? 4 : 2);
     }
     /* Runs long enough to be cut, and short ones between moving axes. */
     static const int perm[] = {1, 0, 2};

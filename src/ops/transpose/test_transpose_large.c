@@ -142,7 +142,7 @@ static void pixels_and_planes(void **state) {
     (void)state;
     uint64_t random = 19;
     static const int64_t planes[] = {1, 63, 4096, 4159, 70001, 4200064, 4300007}; /* bytes; from 4 MiB on in all a result goes past the caches */
-    for (int t = 0; t < 4; t++)
+    for (int t = 0; t < 5; t++)
         for (int64_t group = 2; group <= 4; group++)
             for (int k = 0; k < TESS_COUNT(planes); k++) {
                 int64_t n = planes[k] / (int64_t)tess_type_size(sized[t]) / (k > 4 ? group : 1) + 5; /* more than a group, which is the short axis */
