@@ -21,7 +21,7 @@ tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const 
 transpose_turn TESS_ISA_NAME(tess_transpose_turn);
 transpose_turn_groups TESS_ISA_NAME(tess_transpose_turn_groups);
 
-enum { STAGE_MOST = 512, PAGE = 4096, WIDE = 2 * PAGE, NARROW = PAGE, MATRICES = 256 << 10 };
+enum { NARROW_AHEAD = 4 /* blocks */, STAGE_MOST = 512, PAGE = 4096, WIDE = 2 * PAGE, NARROW = PAGE, MATRICES = 256 << 10 };
 /* Rows that are a multiple of ONE_SET bytes apart put a column of lines into one set of L2: of those, few can be on their way. HALF_SET: of a Zen 5's, which has
  * half as many sets and twice the ways. */
 enum { ONE_SET = 128 << 10, HALF_SET = 64 << 10, FEW_AHEAD = 48 };
@@ -86,6 +86,9 @@ typedef struct cursor {
     /* Too narrow for a tile in one direction at least. */                                                                                  \
     static void narrow_##S(const strips *s, const char *src, char *dst, int64_t np, int64_t nq) {                                           \
         if (np >= K_##S && nq >= K_##S) {                                                                                                   \
+            for (int64_t r = 0; s->ahead && r < nq; r++)                                                                                    \
+                for (int64_t at = 0; at < np * S; at += 64)                                                                                 \
+                    tess_prefetch_l2(src + NARROW_AHEAD * s->next + r * s->src_step + at);                                                  \
             for (int64_t c = 0; c < np; c += K_##S) {                                                                                       \
                 c = tess_min64(c, np - K_##S);                                                                                              \
                 for (int64_t r = 0; r < nq; r += K_##S) {                                                                                   \
@@ -293,7 +296,7 @@ tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const 
     int64_t width = WIDE;
     const kernel *k = odd ? &kernels[problem->size].odd : s.stream ? lines_kernel(&plane, problem->size, &width) : &kernels[problem->size].direct;
     width /= problem->size;
-    if (s.stream && plane.p_size * problem->size < PAGE)
+    if (big && !odd && plane.p_size * problem->size < PAGE)
         by_source(&plane);
     s.side = k->side;
     s.distance = k->distance;
