@@ -132,5 +132,6 @@ tess_status TESS_ISA_NAME(tess_transpose_picks)(const tess_problem *base, const 
     s.p_out = plane.p_out;
     s.piece = tess_max64(f->each, tess_min64(large ? STAGE / f->bytes : INT64_MAX, NEAR / tess_max64(f->bytes, f->step < 0 ? -f->step : f->step)));
     const int64_t apart = plane.p_in < 0 ? -plane.p_in : plane.p_in;
-    return tess_transpose_blocks(problem, run, &plane, apart < NEAR ? ROWS : 1, BLOCK / f->bytes, 1, f->bytes, large ? block_past : block, &s);
+    return tess_transpose_blocks(problem, run, &plane, apart < NEAR && f->step != 0 ? ROWS : 1, BLOCK / f->bytes, 1, f->bytes,
+                                 large ? block_past : block, &s);
 }

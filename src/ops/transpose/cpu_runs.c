@@ -184,7 +184,7 @@ static void stream_block(const void *argument, const char *in, char *out, int64_
 }
 
 tess_status TESS_ISA_NAME(tess_transpose_runs)(const tess_problem *base, const tess_run *run) {
-    enum { BLOCK_BYTES = 1 << 15, LONG_RUN = 1 << 16, LARGE = 8 << 20 };
+    enum { BLOCK_BYTES = 1 << 15, LONG_RUN = 1 << 16, LARGE = 8 << 20, AGAIN = 32 << 20 };
     const transpose_problem *problem = (const transpose_problem *)base;
     if (problem->place == TRANSPOSE_NOTHING)
         return TESS_OK;
@@ -233,8 +233,8 @@ tess_status TESS_ISA_NAME(tess_transpose_runs)(const tess_problem *base, const t
         side *= 2;
     int64_t q_block = plane.p_size > 1 ? side : tess_max64(side, BLOCK_BYTES / tess_max64(1, r.bytes));
     bool stream = problem->base.bytes / 2 >= LARGE && r.bytes >= 1024;
-    for (int d = 0; d < problem->ndim;
-         d++) /* what is copied again and again is read from the caches, and the copies that memcpy makes are quicker then */
+    /* What is copied again and again is read from the caches, and the copies that memcpy makes are quicker while the result fits the last one. */
+    for (int d = 0; d < problem->ndim && problem->base.bytes / 2 <= AGAIN; d++)
         stream = stream && (problem->stride[TRANSPOSE_IN][d] != 0 || problem->shape[d] == 1);
     return tess_transpose_blocks(problem, run, &plane, side, q_block, 1, r.bytes, stream ? stream_block : copy_block, &r);
 }

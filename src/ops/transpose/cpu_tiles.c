@@ -21,7 +21,9 @@ tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const 
 transpose_turn TESS_ISA_NAME(tess_transpose_turn);
 transpose_turn_groups TESS_ISA_NAME(tess_transpose_turn_groups);
 
-enum { NARROW_AHEAD = 4 /* blocks */, STAGE_MOST = 512, PAGE = 4096, WIDE = 2 * PAGE, NARROW = PAGE, MATRICES = 256 << 10 };
+/* Blocks to the one whose lines narrow matrices ask for; rows that the processor follows by itself. */
+enum { NARROW_AHEAD = 4, STREAMS = 8 };
+enum { STAGE_MOST = 512, PAGE = 4096, WIDE = 2 * PAGE, NARROW = PAGE, MATRICES = 256 << 10 };
 /* Rows that are a multiple of ONE_SET bytes apart put a column of lines into one set of L2: of those, few can be on their way. HALF_SET: of a Zen 5's, which has
  * half as many sets and twice the ways. */
 enum { ONE_SET = 128 << 10, HALF_SET = 64 << 10, FEW_AHEAD = 48 };
@@ -86,7 +88,7 @@ typedef struct cursor {
     /* Too narrow for a tile in one direction at least. */                                                                                  \
     static void narrow_##S(const strips *s, const char *src, char *dst, int64_t np, int64_t nq) {                                           \
         if (np >= K_##S && nq >= K_##S) {                                                                                                   \
-            for (int64_t r = 0; s->ahead && r < nq; r++)                                                                                    \
+            for (int64_t r = 0; s->ahead && nq > STREAMS && r < nq; r++)                                                                    \
                 for (int64_t at = 0; at < np * S; at += 64)                                                                                 \
                     tess_prefetch_l2(src + NARROW_AHEAD * s->next + r * s->src_step + at);                                                  \
             for (int64_t c = 0; c < np; c += K_##S) {                                                                                       \
@@ -296,7 +298,8 @@ tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const 
     int64_t width = WIDE;
     const kernel *k = odd ? &kernels[problem->size].odd : s.stream ? lines_kernel(&plane, problem->size, &width) : &kernels[problem->size].direct;
     width /= problem->size;
-    if (big && !odd && plane.p_size * problem->size < PAGE)
+    const int64_t apart = plane.ndim > 0 ? plane.stride[TRANSPOSE_IN][plane.ndim - 1] : 0;
+    if (big && !odd && (s.stream || apart >= PAGE || apart <= -PAGE) && plane.p_size * problem->size < PAGE)
         by_source(&plane);
     s.side = k->side;
     s.distance = k->distance;

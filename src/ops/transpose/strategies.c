@@ -54,13 +54,13 @@ static bool tiles_applicable(const tess_problem *base, const char **why) {
 
 /* As measured on a Zen 5 (notes-cpu.md): narrower matrices go element by element, of a few rows most of the stores do not fill a vector. */
 static bool tiles_pay(const tess_problem *base, const char **why) {
-    enum { VECTOR = 16 /* bytes */, ROWS = 8 };
+    enum { VECTOR = 16 /* bytes */, COLUMNS = 4, ROWS = 7 };
     const transpose_problem *problem = (const transpose_problem *)base;
     const int64_t side = VECTOR / problem->size;
     transpose_plane plane;
     tess_transpose_plane_of(&plane, problem, false);
-    *why = "in matrices less than 8 elements high, or than 16 bytes wide, single elements are quicker";
-    return plane.p_size >= side && plane.q_size >= tess_max64(side, ROWS);
+    *why = "in matrices less than 7 elements high, or than 4 elements or 16 bytes wide, single elements are quicker";
+    return plane.p_size >= tess_max64(side, COLUMNS) && plane.q_size >= tess_max64(side, ROWS);
 }
 
 static bool groups_applicable(const tess_problem *base, const char **why) {
