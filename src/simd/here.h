@@ -39,7 +39,11 @@ TESS_HERE_WORDS(v_f64, v_f64, double, "d")
 #else
 #define TESS_HERE_WORDS(name, vec, real)                                                        \
     TESS_INLINE vec name##_load_here(const void *p) { return name##_keep(name##_load(p)); }     \
-    TESS_INLINE vec name##_all_here(const real *p) { return name##_all(*p); }                   \
+    TESS_INLINE vec name##_all_here(const real *p) {                                            \
+        real x; /* at any address */                                                            \
+        memcpy(&x, p, sizeof x);                                                                \
+        return name##_all(x);                                                                   \
+    }                                                                                           \
     TESS_INLINE void name##_fma_here(vec *acc, vec a, vec b) { *acc = name##_fma(a, b, *acc); } \
     TESS_INLINE void name##_stream_here(void *p, vec v) { name##_stream(p, v); }
 TESS_HERE_WORDS(v_f32, v_f32, float)
