@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * columns_staged.c - eight rows at once of elements that have no kernel of their own: converted piece by piece into L1, where the kernel of what they become takes them.
  *
- * Small integers, bf16, squares and magnitudes of integers, columns that are no neighbours: a kernel for each would be twenty texts, and a row at a time has a load and a store of the sums for
- * every element. A piece of eight rows is 16 KiB as f64, which L1 holds; the stores and loads of it are a third of the instructions, and memory does not see them. */
+ * Small integers, bf16, squares and magnitudes of integers, columns that are no neighbours: a kernel for each would be twenty texts, and a row at a time has a load and a store
+ * of the sums for every element. A piece of eight rows is 16 KiB as f64, which L1 holds; the stores and loads of it are a third of the instructions, and memory does not see them. */
 #include <string.h>
 
 #include "ops/reduce/columns.h"

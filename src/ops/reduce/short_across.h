@@ -3,7 +3,7 @@
  * read where they lie; included by cpu_short.c.
  *
  * Lines of planes copied together (short_planes.c) are stored and read once more, and results pass by way of keys or rows to be converted, which the caches feel: three
- * planes of bytes in L3 18 GB/s so, and 60 here (Zen 5). Floats among which there are NaNs or -0 are compared by keys, a few vectors at a time. */
+ * planes of bytes in L3 18 GB/s so, and 90 here (Zen 5). Floats among which there are NaNs or -0 are compared by keys, a few vectors at a time. */
 #ifndef TESS_OPS_REDUCE_SHORT_ACROSS_H
 #define TESS_OPS_REDUCE_SHORT_ACROSS_H
 
@@ -15,7 +15,7 @@
 
 enum { ACROSS_STREAMS = 16, ACROSS_AHEAD = 512 }; /* planes that a processor follows by itself, each by a load of its own; bytes */
 
-/* The tree over `left` terms, `step` bytes apart: that of every second one, and that of the others. LEAF(name, p, state): a term; JOIN(name, a, b). */
+/* The tree over `left` terms, `step` bytes apart: that of every second one, and that of the others. LEAF(name): the term at p, whose NaNs may go to *nans; JOIN(name, a, b). */
 #define ACROSS_TWICE(what, name, JOIN, half, twice)                                                                         \
     TESS_INLINE v_##name across_##what##_##name##_##twice(const char *p, int64_t step, int64_t left, v_flags *nans) {       \
         const v_##name first = across_##what##_##name##_##half(p, 2 * step, (left + 1) / 2, nans);                          \
