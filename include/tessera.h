@@ -460,7 +460,15 @@ TESS_API tess_status tess_transpose(tess_context *context, const DLTensor *in, c
  * is TESS_ERR_TYPE; a table without entries on the axis, looked into by at least one index, is TESS_ERR_EMPTY unless FILL. ERROR looks at every index, also when
  * another empty axis leaves nothing to write.
  *
- * Overlap: out may not overlap table or index. Complexity: m.
+ * Positions: with options.positions, one axis of n numbers that do not decrease (bool and complex: TESS_ERR_TYPE), x is no coordinate in elements but a place
+ * among them (numpy.interp's xp), and NEAREST and LINEAR interpolate between the entries around it. They are converted to f64, as x is; a is the last
+ * position that is x or less and k its number, b the one after it:
+ *     t = x == a ? 0 : min((x - a) / (b - a), 1)      each operation in f64, rounded once; a quotient that is NaN counts as 1
+ * and LINEAR is the formula above with t rounded to C, NEAREST table[t < 1/2 ? k : k + 1]. The last position gives the last entry. Outside is what lies before the first
+ * position or behind the last one, and NaN, which CLIP turns into NaN; WRAP and CUBIC are TESS_ERR_ARGUMENT. Positions that do decrease, or NaNs among
+ * them, are not looked for: results are then some values or other, and may differ between strategies. They lie in host memory; plans copy them.
+ *
+ * Overlap: out may not overlap table, index or positions. Complexity: m; with positions m log n at most.
  */
 typedef enum tess_outside { TESS_OUTSIDE_ERROR = 0, TESS_OUTSIDE_CLIP, TESS_OUTSIDE_WRAP, TESS_OUTSIDE_FILL } tess_outside;
 typedef enum tess_interpolation {
@@ -477,6 +485,7 @@ typedef struct tess_lookup_options {
     double fill;
     tess_interpolation interpolation; /* NONE for integer indices (the default there); real indices: NONE means LINEAR */
     tess_call call;
+    const DLTensor *positions; /* of the entries, for a real index; NULL: 0, 1, 2, ... */
 } tess_lookup_options;
 
 TESS_API tess_status tess_lookup(tess_context *context, const DLTensor *table, const DLTensor *index, const DLTensor *out,
@@ -485,7 +494,7 @@ TESS_API tess_status tess_lookup(tess_context *context, const DLTensor *table, c
 /* ---- 10. Plans ------------------------------------------------------------------------------------------------
  *
  * A plan has checked the arguments and chosen a strategy, once; executing it does neither again. It keeps sizes, strides, types and
- * options, and copies masks and offsets; it keeps no pointer of the caller's but the context. Plans do not change once made: any number of threads
+ * options, and copies masks, offsets and positions; it keeps no pointer of the caller's but the context. Plans do not change once made: any number of threads
  * may execute one at once, each with its own arrays and workspace. The data pointers of the tensors given at planning may be NULL; overlap is checked
  * at execution.
  */

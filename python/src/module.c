@@ -61,9 +61,11 @@
       "indices count from the end), 'clip', 'wrap' or 'fill'.\n\n>>> tessera.take(numpy.array([10, 20, 30]), numpy.array([2, 0, -1]))\n"             \
       "array([30, 10, 30])\n")                                                                                                                       \
     X(lookup, tess_py_lookup, 0,                                                                                                                     \
-      "table, index, *, axis=0, outside='error', fill=0.0, interpolation=None, dtype=None, out=None, strategy=None, report=None",                    \
+      "table, index, *, axis=0, outside='error', fill=0.0, interpolation=None, positions=None, dtype=None, out=None, strategy=None, report=None",    \
       "The entries of the table at integer indices, or between entries at real coordinates. outside: 'error' (an IndexError), 'clip', 'wrap' or\n"   \
-      "'fill'. interpolation: 'nearest', 'linear' (the default for real indices) or 'cubic'.\n\n"                                                    \
+      "'fill'. interpolation: 'nearest', 'linear' (the default for real indices) or 'cubic'. positions: where the entries lie, numbers that do "     \
+      "not\n"                                                                                                                                        \
+      "decrease, for 'nearest' and 'linear'; without them at 0, 1, 2, ...\n\n"                                                                       \
       ">>> tessera.lookup(numpy.array([0., 10., 20.]), numpy.array([0.5, 1.75]))\narray([ 5. , 17.5])\n")                                            \
     X(correlate, tess_py_correlate, 0, "x, mask, " FILTER_WORDS,                                                                                     \
       "The correlation with a mask of any rank up to x's.\n" FILTER_DOC                                                                              \

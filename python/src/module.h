@@ -46,6 +46,7 @@
     X(origin)                    \
     X(out)                       \
     X(outside)                   \
+    X(positions)                 \
     X(report)                    \
     X(requires_grad)             \
     X(strategy)                  \

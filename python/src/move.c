@@ -69,7 +69,7 @@ in_done:
 /* ---- lookup ---------------------------------------------------------------------------------------------------- */
 
 typedef struct gather {
-    tess_py_array table, index;
+    tess_py_array table, index, positions;
     tess_py_result result;
     tess_py_call call;
     tess_lookup_options options;
@@ -159,7 +159,8 @@ static PyObject *gather_run(tess_py_state *state, gather *g, const tess_py_entry
         Py_DECREF(context);
     } else {
         /* a strategy that prepares the table looks at all of it */
-        double elements = (double)tess_py_count(&g->result.array.tensor) + (is_integer(g->index.type) ? 0 : (double)tess_py_count(table));
+        double elements =
+            (double)tess_py_count(&g->result.array.tensor) + (is_integer(g->index.type) || g->options.positions ? 0 : (double)tess_py_count(table));
         tess_py_begin(state, &work, elements);
         status = tess_lookup(work.handle, table, index, &g->result.array.tensor, &g->options);
         if (status == TESS_ERR_INDEX && g->negative && index->device.device_type == kDLCPU && axis >= 0 && axis < table->ndim)
@@ -228,11 +229,12 @@ static PyObject *gather_call(tess_py_state *state, gather *g, const tess_py_entr
 
 PyObject *tess_py_lookup(tess_py_state *state, const tess_py_entry *entry, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
                          tess_py_mode mode) {
-    enum { TABLE, INDEX, AXIS, OUTSIDE, FILL, INTERPOLATION, DTYPE, OUT, STRATEGY, REPORT, COUNT };
-    static const unsigned char parameters[] = {N_table, N_index, N_axis, N_outside, N_fill, N_interpolation, N_dtype, N_out, N_strategy, N_report};
+    enum { TABLE, INDEX, AXIS, OUTSIDE, FILL, INTERPOLATION, POSITIONS, DTYPE, OUT, STRATEGY, REPORT, COUNT };
+    static const unsigned char parameters[] = {N_table,     N_index, N_axis, N_outside,  N_fill,  N_interpolation,
+                                               N_positions, N_dtype, N_out,  N_strategy, N_report};
     static const char *const outside[] = {"error", "clip", "wrap", "fill", NULL}, *const ways[] = {"none", "nearest", "linear", "cubic", NULL};
     const tess_py_signature signature = {entry->name, parameters, COUNT, 2, 2};
-    PyObject *values[COUNT];
+    PyObject *values[COUNT], *answer;
     gather g;
     g.options = (tess_lookup_options){.struct_size = sizeof g.options};
     int outside_word = 0, way = 0;
@@ -244,8 +246,16 @@ PyObject *tess_py_lookup(tess_py_state *state, const tess_py_entry *entry, PyObj
     g.options.outside = (tess_outside)outside_word;
     g.options.interpolation = (tess_interpolation)way;
     g.integers_only = g.negative = g.flat = false;
-    return gather_call(state, &g, entry, values[TABLE], values[INDEX], "table", "index", values[DTYPE], values[OUT], values[STRATEGY], values[REPORT],
-                       mode);
+    if (tess_py_given(values[POSITIONS])) {
+        if (!tess_py_acquire(state, &g.positions, values[POSITIONS], "positions"))
+            return NULL;
+        g.options.positions = &g.positions.tensor;
+    }
+    answer = gather_call(state, &g, entry, values[TABLE], values[INDEX], "table", "index", values[DTYPE], values[OUT], values[STRATEGY],
+                         values[REPORT], mode);
+    if (g.options.positions)
+        tess_py_release(&g.positions);
+    return answer;
 }
 
 PyObject *tess_py_take(tess_py_state *state, const tess_py_entry *entry, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,

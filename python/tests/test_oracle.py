@@ -150,8 +150,27 @@ class Moves(unittest.TestCase):
             xp = np.unique(xp % 7)
             fp = fp[:len(xp)]
         assume(len(set(xp)) == len(xp))
-        # a step of at most 1 between neighbours, and places of up to 11 elements: 11 u and NumPy's own rounding
-        np.testing.assert_allclose(tessera.interp(x, xp, fp, **words), np.interp(x, xp, fp, **words), atol=64 * 2.0**-53, rtol=0)
+        # between neighbours at most 1 apart, part by part: three roundings of the share, one of the step and one of the sum here; five of NumPy's product and one of its sum
+        np.testing.assert_allclose(tessera.interp(x, xp, fp, **words), np.interp(x, xp, fp, **words), atol=16 * 2.0**-53, rtol=0)
+
+    def test_interp_of_many(self):
+        """Tables from two points on, in and out of order, with ends, NaNs, strides, and columns behind the axis."""
+        random = np.random.default_rng(5)
+        for n in (2, 5, 16, 17, 100, 5000, 200000):
+            for count in (1, 9, 1000, 30000):
+                xp = np.sort(random.random(n)) ** random.choice([1, 9])
+                fp, x = random.random(n), random.random(count) * 1.2 - 0.1
+                x = np.sort(x) if random.random() < 0.5 else x
+                x[random.integers(count)] = np.nan
+                for words in ({}, {"left": -2.0, "right": 3.0}, {"period": 0.7}):
+                    got, want = tessera.interp(x, xp, fp, **words), np.interp(x, xp, fp, **words)
+                    np.testing.assert_allclose(got, want, atol=16 * 2.0**-53, rtol=0, err_msg=f"{n} {count} {words}")
+                many = tessera.interp(x[::-2], xp, np.stack([fp, -fp, 2 * fp], 1))
+                np.testing.assert_allclose(many[:, 2], 2 * np.interp(x[::-2], xp, fp), atol=32 * 2.0**-53, rtol=0)
+        with self.assertRaises(IndexError):
+            tessera.lookup(fp, x, positions=xp)
+        plan = tessera.plan(tessera.lookup, fp, x, positions=xp, outside="clip")
+        np.testing.assert_array_equal(plan(fp, x), tessera.interp(x, xp, fp))
 
     def test_interp_of_equal_points(self):
         """Two points at one place are a step, of which the place itself has the later value; at the ends too, beyond which there is one value."""

@@ -8,8 +8,8 @@ LOOKUP_KERNEL_TEXT(gpu_points);
 static const lookup_problem *of(const tess_problem *problem) { return (const lookup_problem *)problem; }
 
 bool tess_lookup_gpu_points_fit(const tess_problem *base, const char **why) {
-    *why = "looks up at real coordinates";
-    return of(base)->interpolation != TESS_INTERPOLATE_NONE;
+    *why = "looks up at real coordinates in elements";
+    return of(base)->interpolation != TESS_INTERPOLATE_NONE && !of(base)->positions;
 }
 
 /* The -D of gpu_place.cuh. */

@@ -120,6 +120,47 @@ static void group_axes(lookup_problem *problem) {
     }
 }
 
+/* Positions stay the caller's for one call where they are compact f64. keep: they are to outlive it. */
+static tess_status take_positions(lookup_problem *problem, const DLTensor *given, bool keep) {
+    tess_array at;
+    if (!given)
+        return TESS_OK;
+    TESS_TRY(tess_array_import(&at, given, "positions", true));
+    TESS_TRY(tess_array_on_host(&at, "positions"));
+    if (at.type == tess_bool || tess_is_complex(at.type))
+        return tess_fail(TESS_ERR_TYPE, "positions are of type %s, they must be real numbers", tess_type_name(at.type));
+    if (problem->interpolation == TESS_INTERPOLATE_NONE)
+        return tess_fail(TESS_ERR_ARGUMENT, "positions are given and index is of type %s: an integer index has none",
+                         tess_type_name(problem->index.type));
+    if (problem->interpolation == TESS_INTERPOLATE_CUBIC)
+        return tess_fail(TESS_ERR_ARGUMENT, "interpolation is cubic: between positions it is nearest or linear");
+    if (problem->outside == TESS_OUTSIDE_WRAP)
+        return tess_fail(TESS_ERR_ARGUMENT, "outside is wrap: positions have no period, it is error, clip or fill");
+    if (at.ndim != 1 || at.shape[0] != problem->n) {
+        char text[128];
+        return tess_fail(TESS_ERR_SHAPE, "positions have the shape %s, axis %d of the table has %lld entries",
+                         tess_shape_text(text, sizeof text, at.ndim, at.shape), problem->axis, (long long)problem->n);
+    }
+    if (problem->n == 0)
+        return TESS_OK;
+    if (problem->out.data)
+        TESS_TRY(tess_refuse_overlap(&problem->out, "out", &at, "positions"));
+    problem->positions = (const double *)(const void *)at.data;
+    if (!keep && at.type == tess_f64 && (problem->n == 1 || at.stride[0] == 8) && (uintptr_t)at.data % 8 == 0)
+        return TESS_OK;
+    problem->own_positions = tess_allocate(problem->base.context, (size_t)problem->n * sizeof(double));
+    if (!problem->own_positions)
+        return TESS_ERR_MEMORY;
+    tess_loader(problem->base.context->slot, at.type, tess_f64)(problem->own_positions, at.data, at.stride[0], problem->n);
+    problem->positions = problem->own_positions;
+    return TESS_OK;
+}
+
+void tess_lookup_release(tess_problem *base) {
+    const lookup_problem *problem = (const lookup_problem *)base;
+    tess_free(base->context, problem->own_positions, (size_t)problem->n * sizeof(double));
+}
+
 /* From the arrays and the axis. */
 static void arrange(lookup_problem *problem) {
     static const double flops[] = {0, 0, 3, 18}; /* linear: a subtraction, an fma; cubic: 3 subtractions, 7 fmas, a product */
@@ -127,7 +168,7 @@ static void arrange(lookup_problem *problem) {
     const tess_array *o = &problem->out;
     problem->base.elements = (double)o->count;
     problem->base.bytes = (double)o->count * o->itemsize + (double)problem->index.count * problem->index.itemsize +
-                          (double)problem->table.count * problem->table.itemsize;
+                          (double)problem->table.count * problem->table.itemsize + (problem->positions ? 8.0 * (double)problem->n : 0);
     problem->base.flops = flops[problem->interpolation] * (double)o->count * (problem->parts == 2 ? 2 : 1);
     tess_writer w = tess_write_to(problem->base.key, sizeof problem->base.key);
     tess_write_text(&w, "lookup ");
@@ -138,7 +179,7 @@ static void arrange(lookup_problem *problem) {
     tess_write_number(&w, problem->n);
     tess_write_text(&w, " entries ");
     tess_write_number(&w, problem->step);
-    tess_write_text(&w, " bytes apart, by ");
+    tess_write_text(&w, problem->positions ? " bytes apart at positions, by " : " bytes apart, by ");
     tess_write_text(&w, tess_type_name(problem->index.type));
     tess_write_text(&w, ", ");
     tess_write_number(&w, problem->outer.count);
@@ -153,12 +194,13 @@ static void arrange(lookup_problem *problem) {
 }
 
 static tess_status prepare(lookup_problem *problem, const DLTensor *table, const DLTensor *index, const DLTensor *out,
-                           const tess_lookup_options *options) {
+                           const tess_lookup_options *options, bool keep) {
     TESS_TRY(tess_array_import(&problem->table, table, "table", false));
     TESS_TRY(tess_array_import(&problem->index, index, "index", false));
     TESS_TRY(tess_array_import(&problem->out, out, "out", false));
     TESS_TRY(check_types(problem, options));
     TESS_TRY(check_shapes(problem, options->axis));
+    TESS_TRY(take_positions(problem, options->positions, keep));
     tess_storer(TESS_SLOT_BASELINE, tess_f64, problem->out.type)(problem->fill, problem->out.itemsize, &options->fill, 1);
     for (size_t at = (size_t)problem->out.itemsize; at < sizeof problem->fill; at++)
         problem->fill[at] = problem->fill[at - (size_t)problem->out.itemsize];
@@ -173,7 +215,8 @@ tess_status tess_lookup_sample(const tess_problem *base, int64_t limit, tess_pro
     int n = 0;
     TESS_TRY(tess_problem_make(&memory, base->context, base->op, sizeof *whole));
     lookup_problem *problem = memory;
-    *problem = *whole;
+    *problem = *whole; /* positions stay with the whole, which outlives its sample */
+    problem->own_positions = NULL;
     *small = &problem->base;
     for (int d = 0; d < whole->table.ndim; d++)
         table[d] = tess_sample_size(whole->table.shape[d], d == whole->axis ? 16 * limit : limit);
@@ -250,12 +293,15 @@ tess_status tess_lookup_refuse_value(const lookup_problem *problem, const char *
         snprintf(value, sizeof value, "%lld", (long long)v);
     }
     tess_shape_text(place, sizeof place, index->ndim, at);
+    if (problem->positions)
+        return tess_fail(TESS_ERR_INDEX, "index%s is %s, axis %d of the table has the positions %.17g..%.17g", index->ndim ? place : "", value,
+                         problem->axis, problem->positions[0], problem->positions[problem->n - 1]);
     return tess_fail(TESS_ERR_INDEX, "index%s is %s, axis %d of the table has the entries 0..%lld", index->ndim ? place : "", value, problem->axis,
                      (long long)problem->n - 1);
 }
 
-tess_status tess_plan_lookup(tess_plan **plan, tess_context *given, const DLTensor *table, const DLTensor *index, const DLTensor *out,
-                             const tess_lookup_options *caller) {
+static tess_status make_plan(tess_plan **plan, tess_context *given, const DLTensor *table, const DLTensor *index, const DLTensor *out,
+                             const tess_lookup_options *caller, bool keep) {
     tess_context *context;
     tess_lookup_options options;
     void *memory;
@@ -268,7 +314,7 @@ tess_status tess_plan_lookup(tess_plan **plan, tess_context *given, const DLTens
     lookup_problem *problem = memory;
     tess_environment host;
     tess_environment_enter(&host); /* fill is converted here */
-    tess_status status = prepare(problem, table, index, out, &options);
+    tess_status status = prepare(problem, table, index, out, &options, keep);
     tess_environment_leave(&host);
     if (status != TESS_OK) {
         tess_problem_free(&problem->base);
@@ -277,10 +323,15 @@ tess_status tess_plan_lookup(tess_plan **plan, tess_context *given, const DLTens
     return tess_plan_make(plan, &problem->base, &options.call);
 }
 
+tess_status tess_plan_lookup(tess_plan **plan, tess_context *context, const DLTensor *table, const DLTensor *index, const DLTensor *out,
+                             const tess_lookup_options *options) {
+    return make_plan(plan, context, table, index, out, options, true);
+}
+
 tess_status tess_lookup(tess_context *context, const DLTensor *table, const DLTensor *index, const DLTensor *out, const tess_lookup_options *caller) {
     tess_plan *plan;
     tess_lookup_options options;
     TESS_TRY(tess_options_copy(&options, sizeof options, caller, "lookup options"));
-    TESS_TRY(tess_plan_lookup(&plan, context, table, index, out, &options));
+    TESS_TRY(make_plan(&plan, context, table, index, out, &options, false));
     return tess_plan_run_once(TESS_OK, plan, tess_first_element(table), tess_first_element(index), tess_first_element(out), &options.call);
 }

@@ -38,6 +38,8 @@ typedef struct lookup_problem {
     /* interpolation only */
     tess_type from, compute, to; /* of the table's and out's elements, complex ones split */
     int parts;                   /* 2 when complex elements were split: fill then holds both parts */
+    const double *positions;     /* of the entries; NULL: 0, 1, 2, ... */
+    double *own_positions;       /* the problem's: n of them, when they are no compact f64 or outlive the call; else NULL */
     /* A part of another problem (slab.c), which outlives it: index number 0 is `first` there. */
     const struct lookup_problem *whole;
     int64_t first;
@@ -46,6 +48,7 @@ typedef struct lookup_problem {
 tess_status tess_lookup_sample(const tess_problem *problem, int64_t limit, tess_problem **small);
 
 tess_status tess_lookup_check(const tess_problem *base, const char *in, const char *second, const char *out);
+void tess_lookup_release(tess_problem *problem);
 
 /* slab.c */
 void tess_lookup_cut(const tess_problem *problem, int64_t most, tess_cut *cut);
@@ -147,6 +150,36 @@ TESS_INLINE lookup_kind tess_lookup_place(const lookup_problem *problem, double 
     if (problem->interpolation == TESS_INTERPOLATE_NEAREST) {
         *entry += *t >= 0.5;
         *entry -= *entry == n ? n : 0; /* only by WRAP */
+    }
+    return LOOKUP_INSIDE;
+}
+
+/* The same for a coordinate among positions; t = 1 is possible, and NEAREST has been decided. The dumb way: see cpu_positions.c for the other one. */
+TESS_INLINE lookup_kind tess_lookup_place_among(const lookup_problem *problem, double x, int64_t *entry, double *t) {
+    const double *at = problem->positions, last = at[problem->n - 1];
+    int64_t k = problem->n - 2;
+    *entry = 0;
+    *t = 0;
+    if (!(x >= at[0] && x <= last)) {
+        if (problem->outside != TESS_OUTSIDE_CLIP)
+            return LOOKUP_OUTSIDE;
+        *entry = x < at[0] ? 0 : problem->n - 1;
+        return x == x ? LOOKUP_INSIDE : LOOKUP_NAN;
+    }
+    if (x >= last) {
+        *entry = problem->n - 1;
+        return LOOKUP_INSIDE;
+    }
+    while (k > 0 && at[k] > x)
+        k--;
+    *entry = k;
+    if (x != at[k]) {
+        const double share = (x - at[k]) / (at[k + 1] - at[k]);
+        *t = share < 1 ? share : 1;
+    }
+    if (problem->interpolation == TESS_INTERPOLATE_NEAREST) {
+        *entry += *t >= 0.5;
+        *t = 0;
     }
     return LOOKUP_INSIDE;
 }

@@ -4,6 +4,10 @@
 
 tess_status tess_lookup_reference(const tess_problem *base, const tess_run *run);
 
+static lookup_kind place(const lookup_problem *problem, double x, int64_t *entry, double *t) {
+    return problem->positions ? tess_lookup_place_among(problem, x, entry, t) : tess_lookup_place(problem, x, entry, t);
+}
+
 /* One interpolated element; x points along the axis of the table at `table`. */
 static void interpolate(const lookup_problem *problem, const char *table, int64_t entry, double t, char *out) {
     tess_row_loader load = tess_loader(TESS_SLOT_BASELINE, problem->from, problem->compute);
@@ -46,7 +50,7 @@ tess_status tess_lookup_reference(const tess_problem *base, const tess_run *run)
             const char *index = run->second + at.offset[LOOKUP_FROM];
             if (real)
                 coordinate(&x, index, 0, 1);
-            if (real ? tess_lookup_place(problem, x, &entry, &t) == LOOKUP_OUTSIDE : !tess_lookup_entry(problem, index, &entry))
+            if (real ? place(problem, x, &entry, &t) == LOOKUP_OUTSIDE : !tess_lookup_entry(problem, index, &entry))
                 return tess_lookup_refuse(problem, run->second, position);
         }
     }
@@ -57,7 +61,7 @@ tess_status tess_lookup_reference(const tess_problem *base, const tess_run *run)
         lookup_kind kind = LOOKUP_INSIDE;
         if (real) {
             coordinate(&x, s.index, 0, 1);
-            kind = tess_lookup_place(problem, x, &entry, &t);
+            kind = place(problem, x, &entry, &t);
         } else if (!tess_lookup_entry(problem, s.index, &entry)) {
             kind = LOOKUP_OUTSIDE;
         }

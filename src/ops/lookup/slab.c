@@ -102,6 +102,7 @@ tess_status tess_lookup_slab(const tess_problem *base, const tess_cut *cut, int6
     lookup_problem *part;
     TESS_TRY(tess_problem_make((void **)&part, base->context, base->op, sizeof *part));
     *part = *p;
+    part->own_positions = NULL;
     slab->problem = &part->base;
     part->whole = p;
     lookup_axes *axes = cut->way == BY_LINE ? &part->outer : &part->at;

@@ -10,7 +10,9 @@ TESS_DECLARE_RUN(tess_lookup_gather);
 TESS_DECLARE_RUN(tess_lookup_slices);
 TESS_DECLARE_RUN(tess_lookup_interpolate);
 TESS_DECLARE_RUN(tess_lookup_interpolate_slices);
+TESS_DECLARE_RUN(tess_lookup_positions);
 size_t tess_lookup_interpolate_workspace_baseline(const tess_problem *base, int threads);
+size_t tess_lookup_positions_workspace_baseline(const tess_problem *base, int threads);
 tess_status tess_lookup_reference(const tess_problem *base, const tess_run *run);
 
 /* What all rows but the reference ask for. */
@@ -73,8 +75,16 @@ static bool slices_applicable(const tess_problem *base, const char **why) { retu
 static bool interpolates(const lookup_problem *problem, const char **why) {
     if (!something_to_do(problem, why))
         return false;
-    *why = "looks up at real coordinates";
-    return problem->interpolation != TESS_INTERPOLATE_NONE;
+    *why = "looks up at real coordinates in elements";
+    return problem->interpolation != TESS_INTERPOLATE_NONE && !problem->positions;
+}
+
+static bool positions_applicable(const tess_problem *base, const char **why) {
+    const lookup_problem *problem = (const lookup_problem *)base;
+    if (!something_to_do(problem, why))
+        return false;
+    *why = "looks up among positions, fewer than 2^29";
+    return problem->positions && problem->n < 1 << 29;
 }
 
 static bool interpolate_applicable(const tess_problem *base, const char **why) {
@@ -129,6 +139,12 @@ static const tess_strategy rows[] = {
      .source = "Keys, as above",
      .run = TESS_RUNS(tess_lookup_interpolate_slices),
      .applicable = interpolate_slices_applicable},
+    {.name = "lookup/positions",
+     .idea = "the entry before each point by bisection without branches, in its bucket of equal width where points are many",
+     .source = "-",
+     .run = TESS_RUNS(tess_lookup_positions),
+     .applicable = positions_applicable,
+     .workspace = tess_lookup_positions_workspace_baseline},
     {.name = "lookup/reference",
      .idea = "element after element, one thread",
      .source = "-",
@@ -144,7 +160,7 @@ static const tess_array *array(const tess_problem *base, tess_operand operand) {
 /* Coordinates must stay at n - 1 or below after their rounding to the index' type, by 2^-9 of themselves at most (bf16); f16 ends at 65504. */
 static double index_limit(const tess_problem *base) {
     const lookup_problem *problem = (const lookup_problem *)base;
-    double limit = (double)(problem->n - 1) * (1 - 0x1p-8);
+    double limit = (problem->positions ? problem->positions[problem->n - 1] : (double)(problem->n - 1)) * (1 - 0x1p-8);
     if (problem->interpolation == TESS_INTERPOLATE_NONE)
         return (double)problem->n;
     return problem->index.type == tess_f16 && limit > 65000 ? 65000 : limit;
@@ -156,6 +172,7 @@ const tess_op tess_lookup_op = {.name = "lookup",
                                 .count = TESS_COUNT(rows),
                                 .gpu_rows = tess_lookup_gpu_rows,
                                 .gpu_count = LOOKUP_GPU_ROWS,
+                                .release = tess_lookup_release,
                                 .array = array,
                                 .index_limit = index_limit,
                                 .cut = tess_lookup_cut,
