@@ -10,13 +10,14 @@
  * A NaN and what lies outside go along: their searches end somewhere inside the table, and their shares (SHARE_*) say what becomes of them. */
 #include "core/parallel.h"
 #include "ops/lookup/lookup.h"
-#include "simd/simd.h"
+#include "simd/gather.h"
 
 tess_status TESS_ISA_NAME(tess_lookup_positions)(const tess_problem *base, const tess_run *run);
 size_t TESS_ISA_NAME(tess_lookup_positions_workspace)(const tess_problem *base, int threads);
 
 enum {
     BLOCK = 256,          /* points that go together: what is kept of them stays in the first-level cache */
+    PART = 64,            /* of them: in order, they are searched for between the first and the last */
     GRAIN = 64 * BLOCK,   /* of a thread's piece */
     FEW = 16,             /* so many positions are compared one by one */
     BUCKETS_OF_ENTRY = 2, /* buckets an entry */
@@ -102,30 +103,88 @@ static void prepare(job *j) {
 
 /* ---- The search ------------------------------------------------------------------------------------------------ */
 
-/* How many positions are x or less, for points between the ends. */
-static void count_before(const job *j, const double *x, uint32_t *count, int64_t points) {
-    const double *position = j->problem->positions, low = j->low, scale = j->scale, top = j->top;
-    const uint32_t last = (uint32_t)(j->problem->n - 1), *before = j->before;
-    if (last < FEW) {
-        for (int64_t i = 0; i < points; i += TESS_F64_LANES) { /* there is room for whole vectors */
-            const v_f64 at = v_f64_load(x + i);
-            v_i64 found = {0};
-            for (uint32_t k = 1; k < last; k++)
-                found -= (v_i64)(v_f64_all(position[k]) <= at);
-            for (int64_t k = 0; k < TESS_F64_LANES; k++)
-                count[i + k] = (uint32_t)found[k] + 1;
-        }
-        return;
-    }
-    for (int64_t i = 0; i < points; i++)
-        count[i] = before ? bucket_of(x[i], low, scale, top) : 0;
-    for (int64_t i = 0; before && i < points; i++)
-        count[i] = before[count[i]];
-    for (uint32_t half = j->half; half > 0; half /= 2)
+/* Steps of a bisection: count[] positions are known to be x or less, and of the next 2 half - 1 some more may be. */
+TESS_INLINE void bisect(const double *position, uint32_t last, const double *x, uint32_t *count, uint32_t half, int64_t points) {
+    for (; half > 0; half /= 2)
         for (int64_t i = 0; i < points; i++) {
             const uint32_t next = count[i] + half, at = next - 1 < last ? next - 1 : last;
             count[i] = position[at] <= x[i] ? next : count[i];
         }
+}
+
+/* `known` positions are x or less; the next `few` are compared one by one. There is room for whole vectors of points. */
+TESS_INLINE void compare(const double *position, uint32_t known, uint32_t few, const double *x, uint32_t *count, int64_t points) {
+    for (int64_t i = 0; i < points; i += TESS_F64_LANES) {
+        const v_f64 at = v_f64_load(x + i);
+        v_i64 found = (v_i64){0} + known;
+        for (uint32_t k = known; k < known + few; k++)
+            found -= (v_i64)(v_f64_all(position[k]) <= at);
+        const h_i32 narrow = __builtin_convertvector(found, h_i32);
+        memcpy(count + i, &narrow, sizeof narrow);
+    }
+}
+
+/* Whether the points of a part do not decrease, and none is a NaN. */
+static bool in_order(const double *x, int64_t points) {
+    int64_t wrong = !(x[0] <= x[points / 2] && x[points / 2] <= x[points - 1]); /* nearly always tells of points in no order */
+    if (wrong)
+        return false;
+    for (int64_t i = 1; i < points; i++)
+        wrong |= !(x[i - 1] <= x[i]);
+    return wrong == 0;
+}
+
+/* A power of two: of the positions behind the `known` first ones fewer than that are `greatest` or less. */
+static uint32_t span(const double *position, uint32_t n, uint32_t known, double greatest) {
+    uint32_t reach = 1;
+    while (known + reach <= n && position[known + reach - 1] <= greatest)
+        reach *= 2;
+    return reach;
+}
+
+/* How many positions are x or less, for points between the ends. */
+static void count_each(const job *j, const double *x, uint32_t *count, int64_t points) {
+    const double *position = j->problem->positions, low = j->low, scale = j->scale, top = j->top;
+    const uint32_t *before = j->before;
+    for (int64_t i = 0; i < points; i++)
+        count[i] = before ? bucket_of(x[i], low, scale, top) : 0;
+    for (int64_t i = 0; before && i < points; i++)
+        count[i] = before[count[i]];
+    bisect(position, (uint32_t)(j->problem->n - 1), x, count, j->half, points);
+}
+
+/* The same for a part in order. guess: how many it may be for the first point; returns how many it is for the last. */
+static uint32_t count_part(const job *j, const double *x, uint32_t *count, uint32_t guess) {
+    const double *position = j->problem->positions;
+    const uint32_t n = (uint32_t)j->problem->n;
+    if (!(position[guess - 1] <= x[0] && (guess == n || x[0] < position[guess]))) {
+        count_each(j, x, count, 1);
+        guess = *count < 1 ? 1 : *count > n ? n : *count;
+    }
+    const uint32_t reach = span(position, n, guess, x[PART - 1]);
+    if (reach <= FEW) {
+        compare(position, guess, n - guess < reach ? n - guess : reach - 1, x, count, PART);
+    } else if (reach / 2 <= j->half) {
+        for (int64_t i = 0; i < PART; i++)
+            count[i] = guess;
+        bisect(position, n - 1, x, count, reach / 2, PART);
+    } else {
+        count_each(j, x, count, PART);
+    }
+    return count[PART - 1] < 1 ? 1 : count[PART - 1] > n ? n : count[PART - 1];
+}
+
+static void count_before(const job *j, const double *x, uint32_t *count, int64_t points) {
+    const int64_t n = j->problem->n;
+    uint32_t guess = 1;
+    int64_t i = 0;
+    if (n <= FEW) {
+        compare(j->problem->positions, 1, (uint32_t)(n - 2), x, count, points);
+        return;
+    }
+    for (; i + PART <= points && in_order(x + i, PART); i += PART)
+        guess = count_part(j, x + i, count + i, guess);
+    count_each(j, x + i, count + i, points - i);
 }
 
 /* Entries and shares of a block. near: the two positions of each point. */
