@@ -153,11 +153,11 @@ static void count_each(const job *j, const double *x, uint32_t *count, int64_t p
     bisect(position, (uint32_t)(j->problem->n - 1), x, count, j->half, points);
 }
 
-/* The same for a part in order. guess: how many it may be for the first point; returns how many it is for the last. */
+/* The same for a part in order. guess: how many it may be for the first point, or fewer; returns how many it is for the last. */
 static uint32_t count_part(const job *j, const double *x, uint32_t *count, uint32_t guess) {
     const double *position = j->problem->positions;
     const uint32_t n = (uint32_t)j->problem->n;
-    if (!(position[guess - 1] <= x[0] && (guess == n || x[0] < position[guess]))) {
+    if (!(position[guess - 1] <= x[0])) {
         count_each(j, x, count, 1);
         guess = *count < 1 ? 1 : *count > n ? n : *count;
     }
