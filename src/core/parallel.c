@@ -154,7 +154,8 @@ static int64_t take_alone(_Atomic int64_t *next, int64_t count, int64_t grain, i
 /* The calling thread's share of the work, with a look at the progress callback between pieces, at most 20 times a second. */
 static bool caller_work(tess_context *context, tess_pool *pool, _Atomic int64_t *next, _Atomic bool *cancelled, int64_t count, int64_t grain,
                         tess_task task, void *argument) {
-    double reported = context->options.progress ? tess_seconds() : 0;
+    const bool asks = context->options.progress && count > grain; /* after the only piece there is nothing left to stop */
+    double reported = asks ? tess_seconds() : 0;
     /* Looked at before a piece is taken, which is then done: others may wait for it. */
     while (!atomic_load_explicit(cancelled, memory_order_relaxed)) {
         int64_t end, begin = pool ? take(pool, &end) : take_alone(next, count, grain, &end);
@@ -163,7 +164,7 @@ static bool caller_work(tess_context *context, tess_pool *pool, _Atomic int64_t 
         if (pool)
             keep_clear(pool); /* the caller may have been moved */
         task(argument, begin, end, 0);
-        if (context->options.progress && tess_seconds() - reported > 0.05) {
+        if (asks && tess_seconds() - reported > 0.05) {
             reported = tess_seconds();
             double fraction = (double)tess_min64(atomic_load_explicit(next, memory_order_relaxed), count) / (double)count;
             if (context->options.progress(context->options.progress_user, fraction))

@@ -31,22 +31,31 @@ int tess_strategy_slot(const tess_strategy *row, tess_isa_slot limit) {
     return -1;
 }
 
+void tess_problem_start(tess_problem *problem, tess_context *context, const tess_op *op, size_t size) {
+    memset(problem, 0, size);
+    problem->op = op;
+    problem->context = context;
+    problem->size = size;
+}
+
 tess_status tess_problem_make(void **problem, tess_context *context, const tess_op *op, size_t size) {
-    tess_problem *made = tess_allocate_zeroed(context, size);
+    tess_problem *made = tess_allocate(context, size);
     *problem = made;
     if (!made)
         return TESS_ERR_MEMORY;
-    made->op = op;
-    made->context = context;
-    made->size = size;
+    tess_problem_start(made, context, op, size);
     return TESS_OK;
+}
+
+static void release_content(tess_problem *problem) {
+    if (problem->op->release)
+        problem->op->release(problem);
 }
 
 void tess_problem_free(tess_problem *problem) {
     if (!problem)
         return;
-    if (problem->op->release)
-        problem->op->release(problem);
+    release_content(problem);
     tess_free(problem->context, problem, problem->size);
 }
 
@@ -66,6 +75,12 @@ bool tess_plan_can_run(const tess_plan *plan, const tess_strategy *row, const ch
         return false;
     }
     return row->applicable(plan->problem, why);
+}
+
+static const char *key_of(tess_problem *problem) {
+    if (!problem->key[0] && problem->op->describe)
+        problem->op->describe(problem);
+    return problem->key;
 }
 
 static tess_status choose_pinned(tess_plan *plan, const char *name, const char *from) {
@@ -102,6 +117,9 @@ static bool choose_preferred(tess_plan *plan, const char *list) {
 static const tess_strategy *find_wisdom(const tess_plan *plan, double *seconds) {
     const tess_engine_hooks *hooks = tess_engine_find(plan->engine);
     tess_wisdom_place place;
+    if (!tess_wisdom_any(plan->context))
+        return NULL;
+    key_of(plan->problem);
     if (plan->engine == TESS_ENGINE_CPU)
         return tess_wisdom_find(plan->context, plan->problem, plan->threads, seconds);
     return hooks->place && hooks->place(plan, &place) == TESS_OK ? tess_wisdom_find_on(plan->context, plan->problem, &place, seconds) : NULL;
@@ -135,8 +153,8 @@ static tess_status choose(tess_plan *plan, const tess_call *call) {
             return TESS_OK;
         }
     if (on_cpu)
-        return tess_fail(TESS_ERR_INTERNAL, "no strategy of %s accepts %s", op->name, problem->key);
-    return tess_fail(TESS_ERR_ENGINE, "no GPU strategy of %s accepts %s%s%s; the CPU engine does", op->name, problem->key,
+        return tess_fail(TESS_ERR_INTERNAL, "no strategy of %s accepts %s", op->name, key_of(problem));
+    return tess_fail(TESS_ERR_ENGINE, "no GPU strategy of %s accepts %s%s%s; the CPU engine does", op->name, key_of(problem),
                      *why ? ": the last one " : "", why);
 }
 
@@ -199,8 +217,10 @@ static tess_status fill_plan(tess_plan *plan, const tess_call *call) {
     TESS_TRY(choose_engine(plan, call));
     const tess_engine_hooks *hooks = tess_engine_find(plan->engine);
     plan->threads = plan->engine != TESS_ENGINE_CPU || problem->elements < tess_thread_cutover ? 1 : atomic_load(&plan->context->threads);
-    if (hooks)
+    if (hooks) {
+        key_of(problem);
         TESS_TRY(hooks->open(plan));
+    }
     TESS_TRY(choose(plan, call));
     if (hooks)
         return hooks->prepare(plan, call);
@@ -220,6 +240,7 @@ tess_status tess_plan_make(tess_plan **result, tess_problem *problem, const tess
     plan->context = context;
     plan->problem = problem;
     plan->engine = TESS_ENGINE_CPU;
+    key_of(problem); /* plans explain themselves */
     tess_status status = fill_plan(plan, call);
     if (status != TESS_OK)
         tess_plan_free(plan);
@@ -315,5 +336,18 @@ tess_status tess_plan_run_once(tess_status status, tess_plan *plan, const void *
     if (status == TESS_OK)
         status = tess_execute(plan, in, second, out, &own);
     tess_plan_free(plan);
+    return status;
+}
+
+tess_status tess_plan_run_here(tess_problem *problem, const void *in, const void *second, void *out, const tess_call *call) {
+    tess_plan plan = {.context = problem->context, .problem = problem, .engine = TESS_ENGINE_CPU};
+    tess_call own = *call;
+    own.workspace = NULL;
+    tess_status status = fill_plan(&plan, call);
+    if (status == TESS_OK)
+        status = tess_execute(&plan, in, second, out, &own);
+    if (plan.prepared)
+        tess_engine_find(plan.engine)->release(&plan);
+    release_content(problem);
     return status;
 }

@@ -114,6 +114,8 @@ struct tess_op {
     tess_status (*sample)(const tess_problem *problem, int64_t limit, tess_problem **small);
     /* Checks of the pointers of one execution: overlap. */
     tess_status (*check)(const tess_problem *problem, const char *in, const char *second, const char *out);
+    /* Writes the key of a problem that has none yet: a small call that nobody has learnt anything about takes a sixth of its time for it. NULL: they all have. */
+    void (*describe)(tess_problem *problem);
 };
 
 /* The operations, defined beside their tables in src/ops/ops.c; core only walks the list. */
@@ -155,11 +157,15 @@ struct tess_plan {
 bool tess_plan_can_run(const tess_plan *plan, const tess_strategy *row, const char **why);
 /* Selects a row for the problem and makes the plan. Takes the problem over: on failure it is freed. */
 tess_status tess_plan_make(tess_plan **plan, tess_problem *problem, const tess_call *call);
+/* Sets a problem of an operation to zeros, in memory of the caller's. */
+void tess_problem_start(tess_problem *problem, tess_context *context, const tess_op *op, size_t size);
 /* Allocates a zeroed problem of an operation. */
 tess_status tess_problem_make(void **problem, tess_context *context, const tess_op *op, size_t size);
 void tess_problem_free(tess_problem *problem);
 /* Plan, execute, free: what the simple calls do. Takes `plan` whatever `status` is. */
 tess_status tess_plan_run_once(tess_status status, tess_plan *plan, const void *in, const void *second, void *out, const tess_call *call);
+/* The same without an allocation: the problem is in the caller's memory, the plan on the stack. Releases what the problem points to. */
+tess_status tess_plan_run_here(tess_problem *problem, const void *in, const void *second, void *out, const tess_call *call);
 
 /* An array of the library's own in place of the caller's, filled with values that differ, 0 <= v < limit: tune.c. view.data is set. period: after so
  * many elements, a multiple of 1024, they come again; 0 = never. */
@@ -183,6 +189,7 @@ void tess_text_json(tess_text *text, const char *string); /* quoted and escaped 
 tess_status tess_text_end(tess_text *text, size_t *length);
 
 /* wisdom.c: the fastest recorded row for the problem, or NULL; and recording. */
+bool tess_wisdom_any(tess_context *context); /* false: there is certainly nothing to be found */
 const tess_strategy *tess_wisdom_find(tess_context *context, const tess_problem *problem, int threads, double *seconds);
 tess_status tess_wisdom_record_time(tess_context *context, const tess_problem *problem, const tess_strategy *row, int threads, double seconds);
 /* The same on another processor than this one: an engine's device. */

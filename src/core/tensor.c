@@ -6,7 +6,7 @@
 #include <string.h>
 
 tess_status tess_array_import(tess_array *array, const DLTensor *tensor, const char *name, bool needs_data) {
-    memset(array, 0, sizeof *array);
+    memset(array, 0, offsetof(tess_array, shape)); /* sizes and strides up to ndim are written below */
     if (!tensor)
         return tess_fail(TESS_ERR_ARGUMENT, "%s is NULL, a tensor is needed", name);
     if (tensor->ndim < 0 || tensor->ndim > TESS_MAX_NDIM)

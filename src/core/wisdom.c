@@ -77,6 +77,7 @@ static tess_status put(tess_context *context, const tess_wisdom_record *record) 
     tess_wisdom_record *made = tess_allocate(context, sizeof *made);
     if (!made)
         return TESS_ERR_MEMORY;
+    atomic_store(&context->no_wisdom, false);
     *made = *record;
     made->next = NULL;
     memset(made->branch, 0, sizeof made->branch);
@@ -340,6 +341,17 @@ void tess_wisdom_forget(tess_context *given) {
     tess_wisdom_free(context);
     context->user_wisdom_read = true; /* forgotten is forgotten: the file is not read again by itself */
     pthread_mutex_unlock(&context->lock);
+}
+
+bool tess_wisdom_any(tess_context *context) {
+    if (atomic_load_explicit(&context->no_wisdom, memory_order_acquire))
+        return false;
+    pthread_mutex_lock(&context->lock);
+    read_layers(context);
+    const bool any = context->wisdom != NULL;
+    atomic_store(&context->no_wisdom, !any);
+    pthread_mutex_unlock(&context->lock);
+    return any;
 }
 
 /* This processor's. */

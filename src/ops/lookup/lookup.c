@@ -170,11 +170,16 @@ static void arrange(lookup_problem *problem) {
     problem->base.bytes = (double)o->count * o->itemsize + (double)problem->index.count * problem->index.itemsize +
                           (double)problem->table.count * problem->table.itemsize + (problem->positions ? 8.0 * (double)problem->n : 0);
     problem->base.flops = flops[problem->interpolation] * (double)o->count * (problem->parts == 2 ? 2 : 1);
-    tess_writer w = tess_write_to(problem->base.key, sizeof problem->base.key);
+    problem->base.key[0] = 0; /* of a whole whose sample this is */
+}
+
+void tess_lookup_describe(tess_problem *base) {
+    const lookup_problem *problem = (const lookup_problem *)base;
+    tess_writer w = tess_write_to(base->key, sizeof base->key);
     tess_write_text(&w, "lookup ");
     tess_write_text(&w, tess_type_name(problem->table.type));
     tess_write_text(&w, " to ");
-    tess_write_text(&w, tess_type_name(o->type));
+    tess_write_text(&w, tess_type_name(problem->out.type));
     tess_write_text(&w, ", ");
     tess_write_number(&w, problem->n);
     tess_write_text(&w, " entries ");
@@ -193,6 +198,13 @@ static void arrange(lookup_problem *problem) {
     tess_write_text(&w, interpolation_names[problem->interpolation]);
 }
 
+static void take_fill(lookup_problem *problem, double fill) {
+    const size_t size = (size_t)problem->out.itemsize;
+    tess_storer(TESS_SLOT_BASELINE, tess_f64, problem->out.type)(problem->fill, (int64_t)size, &fill, 1);
+    for (size_t at = size; at < sizeof problem->fill; at++)
+        problem->fill[at] = problem->fill[at - size];
+}
+
 static tess_status prepare(lookup_problem *problem, const DLTensor *table, const DLTensor *index, const DLTensor *out,
                            const tess_lookup_options *options, bool keep) {
     TESS_TRY(tess_array_import(&problem->table, table, "table", false));
@@ -201,9 +213,8 @@ static tess_status prepare(lookup_problem *problem, const DLTensor *table, const
     TESS_TRY(check_types(problem, options));
     TESS_TRY(check_shapes(problem, options->axis));
     TESS_TRY(take_positions(problem, options->positions, keep));
-    tess_storer(TESS_SLOT_BASELINE, tess_f64, problem->out.type)(problem->fill, problem->out.itemsize, &options->fill, 1);
-    for (size_t at = (size_t)problem->out.itemsize; at < sizeof problem->fill; at++)
-        problem->fill[at] = problem->fill[at - (size_t)problem->out.itemsize];
+    if (problem->outside == TESS_OUTSIDE_FILL)
+        take_fill(problem, options->fill);
     arrange(problem);
     return TESS_OK;
 }
@@ -300,8 +311,20 @@ tess_status tess_lookup_refuse_value(const lookup_problem *problem, const char *
                      (long long)problem->n - 1);
 }
 
-static tess_status make_plan(tess_plan **plan, tess_context *given, const DLTensor *table, const DLTensor *index, const DLTensor *out,
-                             const tess_lookup_options *caller, bool keep) {
+/* The problem of a call, in memory that was set to zeros. keep: its positions are to outlive the call. */
+static tess_status fill_in(lookup_problem *problem, const DLTensor *table, const DLTensor *index, const DLTensor *out,
+                           const tess_lookup_options *options, bool keep) {
+    tess_environment host;
+    if (options->outside != TESS_OUTSIDE_FILL && !options->positions)
+        return prepare(problem, table, index, out, options, keep);
+    tess_environment_enter(&host); /* fill and positions are converted */
+    tess_status status = prepare(problem, table, index, out, options, keep);
+    tess_environment_leave(&host);
+    return status;
+}
+
+tess_status tess_plan_lookup(tess_plan **plan, tess_context *given, const DLTensor *table, const DLTensor *index, const DLTensor *out,
+                             const tess_lookup_options *caller) {
     tess_context *context;
     tess_lookup_options options;
     void *memory;
@@ -312,10 +335,7 @@ static tess_status make_plan(tess_plan **plan, tess_context *given, const DLTens
     TESS_TRY(tess_options_copy(&options, sizeof options, caller, "lookup options"));
     TESS_TRY(tess_problem_make(&memory, context, &tess_lookup_op, sizeof(lookup_problem)));
     lookup_problem *problem = memory;
-    tess_environment host;
-    tess_environment_enter(&host); /* fill is converted here */
-    tess_status status = prepare(problem, table, index, out, &options, keep);
-    tess_environment_leave(&host);
+    tess_status status = fill_in(problem, table, index, out, &options, true);
     if (status != TESS_OK) {
         tess_problem_free(&problem->base);
         return status;
@@ -323,15 +343,17 @@ static tess_status make_plan(tess_plan **plan, tess_context *given, const DLTens
     return tess_plan_make(plan, &problem->base, &options.call);
 }
 
-tess_status tess_plan_lookup(tess_plan **plan, tess_context *context, const DLTensor *table, const DLTensor *index, const DLTensor *out,
-                             const tess_lookup_options *options) {
-    return make_plan(plan, context, table, index, out, options, true);
-}
-
-tess_status tess_lookup(tess_context *context, const DLTensor *table, const DLTensor *index, const DLTensor *out, const tess_lookup_options *caller) {
-    tess_plan *plan;
+tess_status tess_lookup(tess_context *given, const DLTensor *table, const DLTensor *index, const DLTensor *out, const tess_lookup_options *caller) {
+    tess_context *context;
     tess_lookup_options options;
+    lookup_problem problem;
+    TESS_TRY(tess_context_get(&context, given));
     TESS_TRY(tess_options_copy(&options, sizeof options, caller, "lookup options"));
-    TESS_TRY(make_plan(&plan, context, table, index, out, &options, false));
-    return tess_plan_run_once(TESS_OK, plan, tess_first_element(table), tess_first_element(index), tess_first_element(out), &options.call);
+    tess_problem_start(&problem.base, context, &tess_lookup_op, sizeof problem);
+    tess_status status = fill_in(&problem, table, index, out, &options, false);
+    if (status != TESS_OK) {
+        tess_lookup_release(&problem.base);
+        return status;
+    }
+    return tess_plan_run_here(&problem.base, problem.table.data, problem.index.data, problem.out.data, &options.call);
 }

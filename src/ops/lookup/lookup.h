@@ -49,6 +49,7 @@ tess_status tess_lookup_sample(const tess_problem *problem, int64_t limit, tess_
 
 tess_status tess_lookup_check(const tess_problem *base, const char *in, const char *second, const char *out);
 void tess_lookup_release(tess_problem *problem);
+void tess_lookup_describe(tess_problem *problem);
 
 /* slab.c */
 void tess_lookup_cut(const tess_problem *problem, int64_t most, tess_cut *cut);

@@ -178,4 +178,5 @@ const tess_op tess_lookup_op = {.name = "lookup",
                                 .cut = tess_lookup_cut,
                                 .slab = tess_lookup_slab,
                                 .sample = tess_lookup_sample,
-                                .check = tess_lookup_check};
+                                .check = tess_lookup_check,
+                                .describe = tess_lookup_describe};

@@ -277,9 +277,10 @@ static tess_status check_empty(const reduce_problem *p) {
 }
 
 /* Everything but the pointers that could make two problems differ in speed. */
-static void write_key(reduce_problem *p) {
-    char *key = p->base.key;
-    size_t size = sizeof p->base.key, at;
+void tess_reduce_describe(tess_problem *base) {
+    const reduce_problem *p = (const reduce_problem *)base;
+    char *key = base->key;
+    size_t size = sizeof base->key, at;
     at = (size_t)snprintf(key, size, "%s %s %s%s%s reduced", tess_reduction_name(p->operation), tess_type_name(p->in.type),
                           tess_type_name(p->out.type), p->omit ? " omit" : "", p->exact ? " exact" : "");
     for (int d = 0; d < p->rank && at < size; d++)
@@ -305,7 +306,7 @@ tess_status tess_reduce_arrange(reduce_problem *p) {
     p->order.cached = p->base.bytes <= 3 << 19;
     if (!reduce_is_integer(p->acc) && p->kind != REDUCE_COUNT)
         p->base.flops = n * (p->kind == REDUCE_VAR ? 4 : p->map == REDUCE_SQUARE ? 2 : 1) * (tess_is_complex(p->in.type) ? 2 : 1);
-    write_key(p);
+    p->base.key[0] = 0; /* of a whole whose sample this is */
     return TESS_OK;
 }
 
@@ -338,41 +339,39 @@ static tess_status fill(reduce_problem *p, const DLTensor *in, const DLTensor *o
     return tess_reduce_arrange(p);
 }
 
-static tess_status plan(tess_plan **result, tess_context *given, tess_reduction operation, const DLTensor *in, const DLTensor *out,
-                        const tess_reduce_options *options, bool needs_data, tess_reduce_options *copy, reduce_problem **made) {
+tess_status tess_plan_reduce(tess_plan **result, tess_context *given, tess_reduction operation, const DLTensor *in, const DLTensor *out,
+                             const tess_reduce_options *caller) {
     tess_context *context;
+    tess_reduce_options options;
     void *memory;
+    if (!result)
+        return tess_fail(TESS_ERR_ARGUMENT, "plan is NULL, a place for the new plan is needed");
     *result = NULL;
     TESS_TRY(tess_context_get(&context, given));
-    TESS_TRY(tess_options_copy(copy, sizeof *copy, options, "reduce options"));
+    TESS_TRY(tess_options_copy(&options, sizeof options, caller, "reduce options"));
     TESS_TRY(tess_problem_make(&memory, context, &tess_reduce_op, sizeof(reduce_problem)));
     reduce_problem *p = memory;
     p->operation = operation;
-    tess_status status = fill(p, in, out, copy, needs_data);
+    tess_status status = fill(p, in, out, &options, false);
     if (status != TESS_OK) {
         tess_problem_free(&p->base);
         return status;
     }
-    *made = p;
-    return tess_plan_make(result, &p->base, &copy->call);
+    return tess_plan_make(result, &p->base, &options.call);
 }
 
-tess_status tess_plan_reduce(tess_plan **result, tess_context *context, tess_reduction operation, const DLTensor *in, const DLTensor *out,
-                             const tess_reduce_options *options) {
-    tess_reduce_options copy;
-    reduce_problem *p;
-    if (!result)
-        return tess_fail(TESS_ERR_ARGUMENT, "plan is NULL, a place for the new plan is needed");
-    return plan(result, context, operation, in, out, options, false, &copy, &p);
-}
-
-tess_status tess_reduce(tess_context *context, tess_reduction operation, const DLTensor *in, const DLTensor *out,
-                        const tess_reduce_options *options) {
-    tess_plan *made;
-    tess_reduce_options copy;
-    reduce_problem *p = NULL;
-    tess_status status = plan(&made, context, operation, in, out, options, true, &copy, &p);
-    if (status != TESS_OK)
+tess_status tess_reduce(tess_context *given, tess_reduction operation, const DLTensor *in, const DLTensor *out, const tess_reduce_options *caller) {
+    tess_context *context;
+    tess_reduce_options options;
+    reduce_problem p;
+    TESS_TRY(tess_context_get(&context, given));
+    TESS_TRY(tess_options_copy(&options, sizeof options, caller, "reduce options"));
+    tess_problem_start(&p.base, context, &tess_reduce_op, sizeof p);
+    p.operation = operation;
+    tess_status status = fill(&p, in, out, &options, true);
+    if (status != TESS_OK) {
+        tess_reduce_op.release(&p.base);
         return status;
-    return tess_plan_run_once(status, made, p->in.data, NULL, p->out.data, &copy.call);
+    }
+    return tess_plan_run_here(&p.base, p.in.data, NULL, p.out.data, &options.call);
 }

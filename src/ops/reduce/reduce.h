@@ -9,6 +9,7 @@
 #include "ops/reduce/tree.h"
 
 extern const tess_op tess_reduce_op;
+void tess_reduce_describe(tess_problem *problem);
 
 /* The fifteen operations are six ways to fold elements ... */
 typedef enum reduce_kind {

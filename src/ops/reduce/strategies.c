@@ -229,4 +229,5 @@ const tess_op tess_reduce_op = {.name = "reduce",
                                 .piece = tess_reduce_piece,
                                 .collect_size = sizeof(reduce_pairing),
                                 .collect = tess_reduce_collect,
-                                .check = check};
+                                .check = check,
+                                .describe = tess_reduce_describe};

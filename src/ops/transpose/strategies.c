@@ -228,4 +228,5 @@ const tess_op tess_transpose_op = {.name = "transpose",
                                    .cut = tess_transpose_cut,
                                    .slab = tess_transpose_slab,
                                    .sample = tess_transpose_sample,
-                                   .check = tess_transpose_check};
+                                   .check = tess_transpose_check,
+                                   .describe = tess_transpose_describe};

@@ -101,7 +101,8 @@ static tess_status find_matrices(transpose_problem *problem) {
     return TESS_OK;
 }
 
-static void write_key(transpose_problem *problem) {
+void tess_transpose_describe(tess_problem *base) {
+    const transpose_problem *problem = (const transpose_problem *)base;
     char shape[72], order[48];
     int64_t rank[TESS_MAX_NDIM]; /* of the axes in in, 0 the slowest */
     for (int a = 0; a < problem->ndim; a++) {
@@ -112,7 +113,7 @@ static void write_key(transpose_problem *problem) {
     int64_t size = problem->in.itemsize;
     if (problem->place == TRANSPOSE_ELSEWHERE)
         size = problem->size;
-    tess_writer w = tess_write_to(problem->base.key, sizeof problem->base.key);
+    tess_writer w = tess_write_to(base->key, sizeof base->key);
     tess_write_text(&w, "transpose ");
     tess_write_number(&w, size);
     tess_write_text(&w, "-byte ");
@@ -141,7 +142,7 @@ static tess_status arrange(transpose_problem *problem, bool inplace) {
     }
     if (!inplace)
         widen_element(problem);
-    write_key(problem);
+    problem->base.key[0] = 0; /* of a whole whose sample this is */
     problem->base.elements = (double)problem->in.count;
     problem->base.bytes = problem->place == TRANSPOSE_NOTHING ? 0 : 2.0 * (double)problem->in.count * problem->in.itemsize;
     return TESS_OK;
@@ -215,12 +216,13 @@ tess_status tess_plan_transpose(tess_plan **plan, tess_context *given, const DLT
     return tess_plan_make(plan, &problem->base, &options.call);
 }
 
-tess_status tess_transpose(tess_context *context, const DLTensor *in, const DLTensor *out, const tess_transpose_options *caller) {
-    tess_plan *plan = NULL;
+tess_status tess_transpose(tess_context *given, const DLTensor *in, const DLTensor *out, const tess_transpose_options *caller) {
+    tess_context *context;
     tess_transpose_options options;
+    transpose_problem problem;
+    TESS_TRY(tess_context_get(&context, given));
     TESS_TRY(tess_options_copy(&options, sizeof options, caller, "transpose options"));
-    tess_status status = tess_plan_transpose(&plan, context, in, out, &options);
-    if (status != TESS_OK)
-        return status;
-    return tess_plan_run_once(status, plan, tess_first_element(in), NULL, tess_first_element(out), &options.call);
+    tess_problem_start(&problem.base, context, &tess_transpose_op, sizeof problem);
+    TESS_TRY(prepare(&problem, in, out, &options));
+    return tess_plan_run_here(&problem.base, problem.in.data, NULL, problem.out.data, &options.call);
 }

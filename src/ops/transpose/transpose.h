@@ -12,6 +12,7 @@
 extern const tess_op tess_transpose_op;
 
 tess_status tess_transpose_check(const tess_problem *problem, const char *in, const char *second, const char *out);
+void tess_transpose_describe(tess_problem *problem);
 
 tess_status tess_transpose_sample(const tess_problem *problem, int64_t limit, tess_problem **small);
 
