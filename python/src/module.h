@@ -150,6 +150,8 @@ bool tess_py_result_make(tess_py_state *state, tess_py_result *result, PyObject 
 /* The Python object, a new reference; releases the rest. */
 PyObject *tess_py_result_take(tess_py_state *state, tess_py_result *result);
 void tess_py_result_drop(tess_py_result *result);
+/* Finds what NumPy has for a type: numpy_empty, numpy_dtypes[type], numpy_scalars[type]. false: an error is set. */
+bool tess_py_find_numpy(tess_py_state *state, tess_type type);
 /* Sizes as a tuple. */
 PyObject *tess_py_shape(int ndim, const int64_t *shape);
 /* One element as a Python number. */
@@ -174,6 +176,9 @@ struct tess_py_entry {
 };
 extern const tess_py_entry tess_py_entries[]; /* ends with a NULL name */
 tess_py_function tess_py_reduce, tess_py_transpose, tess_py_take, tess_py_lookup, tess_py_correlate, tess_py_separable;
+
+/* _interp(x, xp, fp, left, right): tessera.interp of NumPy's arrays of doubles as they are; NotImplemented for anything else. */
+PyObject *tess_py_interp(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
 
 /* Sorts a call's arguments into values[], one for each entry of `parameters` (indices of TESS_PY_NAMES), NULL where not given. The first
  * `required` must be there, the first `positional` may come without a name. */

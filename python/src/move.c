@@ -75,6 +75,8 @@ typedef struct gather {
     tess_lookup_options options;
     bool integers_only, negative; /* take: no interpolation; indices may count from the end */
     bool flat;                    /* the table counts as one axis */
+    bool left_given, right_given; /* for doubles at positions: what stands before the first and behind the last */
+    double left, right;
 } gather;
 
 static bool is_integer(tess_type type) { return type >= tess_bool && type <= tess_i64; }
@@ -115,6 +117,19 @@ static tess_status take_negative(gather *g, tess_context *handle) {
     if (low >= -n && high < n)
         g->options.outside = TESS_OUTSIDE_WRAP;
     return tess_lookup(handle, &g->table.tensor, index, &g->result.array.tensor, &g->options);
+}
+
+/* Index and result are compact doubles, and the table is a line of them. */
+static void put_ends(const gather *g) {
+    const double *x = tess_py_first(&g->index.tensor), *position = tess_py_first(&g->positions.tensor);
+    const DLTensor *positions = &g->positions.tensor;
+    const double low = position[0], high = position[(positions->shape[0] - 1) * (positions->strides ? positions->strides[0] : 1)];
+    double *result = tess_py_first(&g->result.array.tensor);
+    const int64_t count = tess_py_count(&g->index.tensor);
+    for (int64_t i = 0; g->left_given && i < count; i++)
+        result[i] = x[i] < low ? g->left : result[i];
+    for (int64_t i = 0; g->right_given && i < count; i++)
+        result[i] = x[i] > high ? g->right : result[i];
 }
 
 /* Everything behind the reading of arguments; table and index are acquired. */
@@ -165,6 +180,8 @@ static PyObject *gather_run(tess_py_state *state, gather *g, const tess_py_entry
         status = tess_lookup(work.handle, table, index, &g->result.array.tensor, &g->options);
         if (status == TESS_ERR_INDEX && g->negative && index->device.device_type == kDLCPU && axis >= 0 && axis < table->ndim)
             status = take_negative(g, work.handle);
+        if (status == TESS_OK && (g->left_given || g->right_given))
+            put_ends(g);
         tess_py_end(&work);
         if (status == TESS_OK && tess_py_call_finish(&g->call))
             return tess_py_result_take(state, &g->result);
@@ -218,12 +235,21 @@ static PyObject *gather_call(tess_py_state *state, gather *g, const tess_py_entr
                              const char *index_name, PyObject *dtype, PyObject *out, PyObject *strategy, PyObject *report, tess_py_mode mode) {
     if (!tess_py_acquire(state, &g->table, table, table_name))
         return NULL;
-    PyObject *answer = NULL;
+    PyObject *answer = NULL, *flat = NULL;
+    if (g->flat && g->table.tensor.device.device_type != kDLCPU && !tess_py_is_compact(&g->table.tensor)) { /* its own library can do that */
+        tess_py_release(&g->table);
+        flat = PyObject_CallMethod(state->helpers, "flattened", "O", table);
+        if (!flat || !tess_py_acquire(state, &g->table, flat, table_name)) {
+            Py_XDECREF(flat);
+            return NULL;
+        }
+    }
     if ((!g->flat || flatten(state, &g->table, table_name)) && tess_py_acquire(state, &g->index, index, index_name)) {
         answer = gather_run(state, g, entry, dtype, out, strategy, report, mode);
         tess_py_release(&g->index);
     }
     tess_py_release(&g->table);
+    Py_XDECREF(flat);
     return answer;
 }
 
@@ -245,7 +271,7 @@ PyObject *tess_py_lookup(tess_py_state *state, const tess_py_entry *entry, PyObj
         return NULL;
     g.options.outside = (tess_outside)outside_word;
     g.options.interpolation = (tess_interpolation)way;
-    g.integers_only = g.negative = g.flat = false;
+    g.integers_only = g.negative = g.flat = g.left_given = g.right_given = false;
     if (tess_py_given(values[POSITIONS])) {
         if (!tess_py_acquire(state, &g.positions, values[POSITIONS], "positions"))
             return NULL;
@@ -258,13 +284,70 @@ PyObject *tess_py_lookup(tess_py_state *state, const tess_py_entry *entry, PyObj
     return answer;
 }
 
+/* An array of NumPy's with elements of float64, or where allowed complex128; -1: an error is set. */
+static int acquire_double(tess_py_state *state, tess_py_array *array, PyObject *object, const char *name, bool complex_too) {
+    tess_py_kind kind;
+    if (!PyObject_CheckBuffer(object)) /* a list */
+        return 0;
+    if (!tess_py_kind_of(state, object, &kind))
+        return -1;
+    if (kind.family != TESS_PY_NUMPY || kind.masked || kind.date)
+        return 0;
+    if (!tess_py_acquire(state, array, object, name))
+        return PyErr_ExceptionMatches(PyExc_TypeError) ? (PyErr_Clear(), 0) : -1; /* of another byte order, of objects, ... */
+    if (array->type == tess_f64 || (complex_too && array->type == tess_c128))
+        return 1;
+    tess_py_release(array);
+    return 0;
+}
+
+PyObject *tess_py_interp(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    static const tess_py_entry entry = {"interp", tess_py_lookup, 0};
+    tess_py_state *state = tess_py_state_of(module);
+    PyObject *answer = NULL;
+    gather g;
+    if (nargs != 5) {
+        PyErr_SetString(PyExc_TypeError, "_interp takes x, xp, fp, left and right");
+        return NULL;
+    }
+    g.left_given = args[3] != Py_None;
+    g.right_given = args[4] != Py_None;
+    const bool ends = g.left_given || g.right_given;
+    if ((g.left_given && !PyFloat_Check(args[3]) && !PyLong_Check(args[3])) || (g.right_given && !PyFloat_Check(args[4]) && !PyLong_Check(args[4])))
+        return Py_NewRef(Py_NotImplemented);
+    g.left = g.left_given ? PyFloat_AsDouble(args[3]) : 0;
+    g.right = g.right_given ? PyFloat_AsDouble(args[4]) : 0;
+    if (PyErr_Occurred()) /* an integer beyond all doubles */
+        return NULL;
+    g.options = (tess_lookup_options){.struct_size = sizeof g.options, .outside = TESS_OUTSIDE_CLIP, .positions = &g.positions.tensor};
+    g.integers_only = g.negative = g.flat = false;
+    int got = acquire_double(state, &g.index, args[0], "x", false);
+    if (got == 1) {
+        got = acquire_double(state, &g.positions, args[1], "xp", false);
+        if (got == 1) {
+            got = acquire_double(state, &g.table, args[2], "fp", !ends);
+            if (got == 1) {
+                const DLTensor *xp = &g.positions.tensor, *fp = &g.table.tensor;
+                got = xp->ndim == 1 && fp->ndim > 0 && xp->shape[0] == fp->shape[0] && xp->shape[0] > 0 &&
+                      (!ends || (fp->ndim == 1 && tess_py_is_compact(&g.index.tensor)));
+                if (got)
+                    answer = gather_run(state, &g, &entry, NULL, NULL, NULL, NULL, TESS_PY_RUN);
+                tess_py_release(&g.table);
+            }
+            tess_py_release(&g.positions);
+        }
+        tess_py_release(&g.index);
+    }
+    return got == 0 ? Py_NewRef(Py_NotImplemented) : answer;
+}
+
 PyObject *tess_py_take(tess_py_state *state, const tess_py_entry *entry, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
                        tess_py_mode mode) {
     enum { X, INDICES, AXIS, OUT, MODE, FILL, STRATEGY, REPORT, COUNT };
     static const unsigned char parameters[] = {N_x, N_indices, N_axis, N_out, N_mode, N_fill, N_strategy, N_report};
     static const char *const modes[] = {"raise", "clip", "wrap", "fill", NULL};
     const tess_py_signature signature = {entry->name, parameters, COUNT, 2, 3};
-    PyObject *values[COUNT], *answer;
+    PyObject *values[COUNT];
     gather g;
     g.options = (tess_lookup_options){.struct_size = sizeof g.options};
     int word = 0;
@@ -274,17 +357,8 @@ PyObject *tess_py_take(tess_py_state *state, const tess_py_entry *entry, PyObjec
         return NULL;
     g.options.outside = (tess_outside)word;
     g.integers_only = true;
+    g.left_given = g.right_given = false;
     g.negative = word == 0;
     g.flat = !tess_py_given(values[AXIS]); /* as NumPy */
-    PyObject *x = Py_NewRef(values[X]);
-    if (g.flat) {
-        PyObject *flat = PyObject_CallMethod(state->helpers, "flattened", "O", x);
-        Py_DECREF(x);
-        if (!flat)
-            return NULL;
-        x = flat;
-    }
-    answer = gather_call(state, &g, entry, x, values[INDICES], "x", "indices", NULL, values[OUT], values[STRATEGY], values[REPORT], mode);
-    Py_DECREF(x);
-    return answer;
+    return gather_call(state, &g, entry, values[X], values[INDICES], "x", "indices", NULL, values[OUT], values[STRATEGY], values[REPORT], mode);
 }

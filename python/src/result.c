@@ -27,7 +27,7 @@ static void keep(PyObject **place, PyObject *found) {
 }
 
 /* numpy.empty, numpy.dtype(...) and its scalar class, found at first use: NumPy is loaded already, an array of its own came in. */
-static bool find_numpy(tess_py_state *state, tess_type type) {
+bool tess_py_find_numpy(tess_py_state *state, tess_type type) {
     if (!state->numpy_empty) {
         PyObject *numpy = PyImport_ImportModule("numpy");
         PyObject *empty = numpy ? PyObject_GetAttrString(numpy, "empty") : NULL;
@@ -58,10 +58,14 @@ static void describe(tess_py_array *array, tess_type type, int ndim, const int64
 }
 
 static bool make_numpy(tess_py_state *state, tess_py_result *result, tess_type type, int ndim, const int64_t *shape) {
-    PyObject *sizes = find_numpy(state, type) ? tess_py_shape(ndim, shape) : NULL;
+    PyObject *sizes = tess_py_find_numpy(state, type) ? tess_py_shape(ndim, shape) : NULL;
     result->object = sizes ? PyObject_CallFunctionObjArgs(state->numpy_empty, sizes, state->numpy_dtypes[type], NULL) : NULL;
     Py_XDECREF(sizes);
-    return result->object && tess_py_acquire(state, &result->array, result->object, "out");
+    if (!result->object || PyObject_GetBuffer(result->object, &result->array.buffer, PyBUF_WRITABLE) < 0)
+        return false;
+    describe(&result->array, type, ndim, shape, (DLDevice){kDLCPU, 0}); /* compact, as it was asked for */
+    result->array.tensor.data = result->array.buffer.buf;
+    return true;
 }
 
 static void exchange_error(void *unused, const char *kind, const char *text) {
@@ -205,8 +209,9 @@ PyObject *tess_py_result_take(tess_py_state *state, tess_py_result *result) {
         given = tess_py_number(result->array.type, result->scalar);
         if (given && kind.family == TESS_PY_NUMPY) {
             PyObject *number = given;
-            given =
-                find_numpy(state, result->array.type) ? PyObject_CallFunctionObjArgs(state->numpy_scalars[result->array.type], number, NULL) : NULL;
+            given = tess_py_find_numpy(state, result->array.type)
+                        ? PyObject_CallFunctionObjArgs(state->numpy_scalars[result->array.type], number, NULL)
+                        : NULL;
             Py_DECREF(number);
         }
     } else if ((PyObject *)Py_TYPE(result->object) == state->array_type && kind.family != TESS_PY_PLAIN) {

@@ -121,16 +121,21 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     >>> tessera.interp([0.5, 2.5, 9.0], [0, 1, 3], [10, 20, 40])
     array([15., 35., 40.])
     """
+    if period is None:
+        result = _tessera._interp(x, xp, fp, left, right)
+        if result is not NotImplemented:
+            return result
     import numpy as np
-    x, fp = np.asarray(x, np.float64), np.asarray(fp)
-    if fp.dtype.char not in "dD" or not fp.dtype.isnative:
-        fp = fp.astype(np.complex128 if fp.dtype.kind == "c" else np.float64)
+    double = np.float64
+    x, fp = np.asarray(x, double), np.asarray(fp)
+    if fp.dtype != double:
+        fp = fp.astype(np.complex128 if fp.dtype.kind == "c" else double, copy=False)
     if xp is None:
         if period is not None:
             raise ValueError("period needs xp")
         low, high = 0.0, len(fp) - 1.0
     else:
-        xp = np.asarray(xp, np.float64)
+        xp = np.asarray(xp, double)
         if xp.ndim != 1 or len(xp) != len(fp):
             raise ValueError(f"xp has the shape {xp.shape} and fp {fp.shape}: xp needs one axis as long as fp's first")
         if len(xp) == 0:
@@ -140,7 +145,9 @@ def interp(x, xp, fp, left=None, right=None, period=None):
             left = right = None
         low, high = xp[0], xp[-1]
     result = _tessera.lookup(fp, x, outside="clip", interpolation="linear", positions=xp)
-    ends = [(outside, value) for outside, value in ((x < low, left), (x > high, right)) if value is not None] if left is not None or right is not None else []
+    ends = [] if left is None else [(x < low, left)]
+    if right is not None:
+        ends.append((x > high, right))
     if xp is None:
         ends.append((np.isnan(x), np.nan))
     for outside, value in ends:
