@@ -27,7 +27,7 @@ struct tess_context {
     /* The CUDA engine's object, and another one for the virtual GPU, which the same code drives; made at their first use (engine.h). */
     _Atomic(struct tess_gpu *) gpu, virtual_engine;
     _Atomic(struct tess_vgpu_door *) virtual_gpu; /* the machine itself, made at its first use */
-    atomic_bool no_wisdom; /* wisdom has been looked for, and there is none */
+    atomic_bool no_wisdom;                        /* wisdom has been looked for, and there is none */
 };
 
 /* given itself, or the default context when it is NULL; what tess_open says when that cannot be made. */
