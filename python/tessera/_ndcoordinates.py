@@ -50,6 +50,107 @@ def _neighbour(k, n, mode):
     return np.clip(k, 0, n - 1), None
 
 
+PART = 32768  # points that go through all steps together: calls of NumPy's cost little beside them, and what they take stays in the caches
+
+
+class _Image:
+    """What all parts of a call share. values: the elements as one axis; plain: of the type that is computed in, and finite."""
+
+    def __init__(self, input, points, order, mode, cval):
+        self.shape, self.order, self.mode, self.cval = input.shape, order, mode, cval
+        self.dtype = np.complex128 if input.dtype.kind == "c" else np.float64
+        self.values = np.ascontiguousarray(known(input)).reshape(-1)
+        self.plain = False
+        if order == 1 and self.values.size <= points:
+            self.values = self.values.astype(self.dtype, copy=False)
+            self.plain = bool(np.isfinite(self.values).all())
+
+    def take(self, first, flat):
+        return np.asarray(_tessera.take(self.values[first:], flat, 0)).astype(self.dtype, copy=False)
+
+    def at(self, coordinates):
+        """Of points anywhere: most lie inside, and those beside the array are looked up once more, by themselves."""
+        inside = None
+        for x, n in zip(coordinates, self.shape):
+            if not (x.min() >= 0 and x.max() <= n - 1):  # NaN: it is not
+                good = (x >= 0) & (x <= n - 1)
+                inside = good if inside is None else inside & good
+        if inside is None:
+            return self.inside(coordinates)
+        beside = np.flatnonzero(~inside)
+        if 2 * len(beside) > len(inside):
+            return self.beside(coordinates)
+        total = self.inside([np.where(inside, x, 0) for x in coordinates])
+        total[beside] = self.beside([x[beside] for x in coordinates])
+        return total
+
+    def inside(self, coordinates):
+        """Of points from the first to the last element along every axis: all their neighbours are elements, by one index and the distances between them."""
+        flat, shares, steps, step = None, [], [], self.values.size
+        for x, n in zip(coordinates, self.shape):
+            step //= n
+            below = np.floor(x + 0.5 if self.order == 0 else x)
+            if self.order == 1:
+                np.minimum(below, max(n - 2, 0), out=below)
+                share = x - below
+                shares.append((1 - share, share) if n > 1 else (None,))
+                steps.append((0, step) if n > 1 else (0,))
+            flat = below if flat is None else flat * n + below
+        flat = flat.astype(np.int64)
+        if self.order == 0:
+            return self.take(0, flat)
+        total = np.zeros(len(flat), self.dtype)
+        for corner, first in zip(itertools.product(*shares), itertools.product(*steps)):
+            weight = None
+            for share in corner:
+                weight = share if weight is None else weight if share is None else weight * share
+            got = self.take(sum(first), flat)
+            if weight is None:
+                total += got
+            elif self.plain:
+                total += np.multiply(weight, got, out=got)
+            else:
+                total += np.where(weight != 0, weight * got, 0)
+        return total
+
+    def beside(self, coordinates):
+        """Of points anywhere, by the rules of the mode."""
+        count = len(coordinates[0])
+        inside, axes = np.ones(count, bool), []
+        for x, n in zip(coordinates, self.shape):
+            x, good = _inside(x, n, self.mode)
+            x = np.where(good, x, 0)
+            inside &= good
+            below = np.floor(x + 0.5 if self.order == 0 else x).astype(np.int64)
+            axes.append([(below, None)] if self.order == 0 else [(below, 1 - (x - below)), (below + 1, x - below)])
+        total = np.zeros(count, self.dtype)
+        for corner in itertools.product(*axes):
+            flat, weight, element = np.zeros(count, np.int64), None, None
+            for (k, share), n in zip(corner, self.shape):
+                k, good = _neighbour(k, n, self.mode)
+                flat = flat * n + k
+                weight = share if weight is None else weight * share
+                element = good if element is None else element & good if good is not None else element
+            got = self.take(0, flat)
+            if element is not None:
+                got = np.where(element, got, self.cval)
+            total = got if self.order == 0 else total + np.where(weight != 0, weight * got, 0)
+        return np.where(inside, total, self.cval)
+
+
+def _store(total, output):
+    """SciPy rounds halves away from zero here, and types end at their ends."""
+    if output.dtype.kind == "b":
+        total = np.trunc(total)
+    elif output.dtype.kind in "iu":
+        limits = np.iinfo(output.dtype)
+        high = total >= float(limits.max)  # the next power of two for 64 bits
+        total = np.where(high, 0, np.maximum(np.trunc(total + np.copysign(0.5, total)), limits.min))
+    output[...] = total
+    if output.dtype.kind in "iu":
+        output[high] = limits.max
+
+
 def map_coordinates(input, coordinates, output=None, order=3, mode="constant", cval=0.0, prefilter=True):
     """The array at coordinates between its elements, as scipy.ndimage.map_coordinates, for the orders 0 (nearest) and 1 (linear).
 
@@ -75,36 +176,15 @@ def map_coordinates(input, coordinates, output=None, order=3, mode="constant", c
         raise RuntimeError("invalid shape for coordinate array")
     is_complex = input.dtype.kind == "c"
     output = make_output(output, input, coordinates.shape[1:], is_complex)
-    values = np.ascontiguousarray(known(input)).reshape(-1)
-    cval = cval if is_complex else float(cval)
-    inside, axes = np.ones(output.shape, bool), []
-    for x, n in zip(coordinates.astype(np.float64), input.shape):
-        x, good = _inside(x, n, mode)
-        x = np.where(good, x, 0)
-        inside &= good
-        below = np.floor(x + 0.5 if order == 0 else x).astype(np.int64)
-        axes.append([(below, None)] if order == 0 else [(below, 1 - (x - below)), (below + 1, x - below)])
-    total = np.zeros(output.shape, np.complex128 if is_complex else np.float64)
-    for corner in itertools.product(*axes) if input.size else ():
-        flat, weight, element = np.zeros(output.shape, np.int64), None, None
-        for (k, share), n in zip(corner, input.shape):
-            k, good = _neighbour(k, n, mode)
-            flat = flat * n + k
-            weight = share if weight is None else weight * share
-            element = good if element is None else element & good if good is not None else element
-        got = np.asarray(_tessera.take(values, flat, 0)).astype(total.dtype)
-        if element is not None:
-            got = np.where(element, got, cval)
-        total = got if order == 0 else total + np.where(weight != 0, weight * got, 0)
-    total = np.where(inside, total, cval)
-    if output.dtype.kind == "b":
-        total = np.trunc(total)
-    elif output.dtype.kind in "iu":  # SciPy rounds halves away from zero here, and types end at their ends
-        limits = np.iinfo(output.dtype)
-        high = total >= float(limits.max)  # the next power of two for 64 bits
-        total = np.where(high, 0, np.maximum(np.trunc(total + np.copysign(0.5, total)), limits.min))
+    apart = output.flags.c_contiguous and not any(np.may_share_memory(output, other) for other in (input, coordinates))
+    target = (output if apart else np.empty(output.shape, output.dtype)).reshape(-1)
+    points = coordinates.reshape(input.ndim, -1)
+    image = _Image(input, target.size, order, mode, cval if is_complex else float(cval))
     with np.errstate(invalid="ignore"):
-        output[...] = total
-    if output.dtype.kind in "iu":
-        output[high] = limits.max
+        for first in range(0, target.size, PART):
+            part = points[:, first:first + PART].astype(np.float64, copy=False)
+            total = image.at(list(part)) if input.size else np.full(part.shape[1], image.cval, image.dtype)
+            _store(total, target[first:first + PART])
+    if not apart:
+        output[...] = target.reshape(output.shape)
     return output

@@ -268,6 +268,32 @@ class Filters(unittest.TestCase):
             # without an array of labels SciPy sums float32 in float32: 343 elements, u = 2**-24
             np.testing.assert_allclose(got, want, rtol=1e-4 if x.dtype == np.float32 else 1e-12, atol=1e-2 if x.dtype == np.float32 else 1e-9, err_msg=name)
 
+    def test_map_coordinates_of_many(self):
+        """More points than go together, inside and beside the array, in every mode; into arrays of other types and layouts, and into the input."""
+        random = np.random.default_rng(8)
+        x = random.random((230, 231)) * 200
+        where = random.random((2, 230, 231)) * 260 - 15
+        where[:, :160] = np.clip(where[:, :160], 0, 229)  # the first parts lie inside
+        where[1, 3] = 230  # on the last element
+        for mode in tessera.ndimage.map_coordinates.__globals__["MODES"]:
+            for order in (0, 1):
+                for at in (where, np.clip(where, 0, 229.4)):
+                    want, got = (module.map_coordinates(x, at, order=order, mode=mode, cval=3.0) for module in (ndimage, tessera.ndimage))
+                    np.testing.assert_allclose(got, want, rtol=1e-11, atol=1e-9, err_msg=f"{mode} {order}")
+        want = ndimage.map_coordinates(x, where, order=1, output=np.uint8)
+        self.assertLessEqual(np.abs(want.astype(int) - tessera.ndimage.map_coordinates(x, where, order=1, output=np.uint8)).max(), 1)
+        turned = np.zeros((231, 230)).T
+        self.assertIs(tessera.ndimage.map_coordinates(x, where, output=turned, order=1), turned)
+        same = x.copy()
+        tessera.ndimage.map_coordinates(same, where, output=same, order=1)
+        nearest = x.copy()
+        tessera.ndimage.map_coordinates(nearest, where, output=nearest, order=0)
+        np.testing.assert_array_equal(nearest, tessera.ndimage.map_coordinates(x, where, order=0))
+        for got in (turned, same):
+            np.testing.assert_array_equal(got, tessera.ndimage.map_coordinates(x, where, order=1))
+        infinite = np.where(x > 199, np.inf, x)
+        self.assertFalse(np.isnan(tessera.ndimage.map_coordinates(infinite, np.round(where), order=1)).any())  # a weight of 0 is no product
+
     @given(st.data())
     def test_map_coordinates(self, data):
         x = data.draw(arrays(types=["u1", "i4", "f4", "f8", "c16"], min_ndim=1, max_ndim=3, min_size=1))
