@@ -161,7 +161,8 @@ class Moves(unittest.TestCase):
                 xp = np.sort(random.random(n)) ** random.choice([1, 9])
                 fp, x = random.random(n), random.random(count) * 1.2 - 0.1
                 x = np.sort(x) if random.random() < 0.5 else x
-                x[random.integers(count)] = np.nan
+                for value in (np.nan, xp[0], xp[-1]):
+                    x[random.integers(count)] = value
                 for words in ({}, {"left": -2.0, "right": 3.0}, {"period": 0.7}):
                     got, want = tessera.interp(x, xp, fp, **words), np.interp(x, xp, fp, **words)
                     np.testing.assert_allclose(got, want, atol=16 * 2.0**-53, rtol=0, err_msg=f"{n} {count} {words}")
