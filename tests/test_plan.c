@@ -193,6 +193,15 @@ static void workspaces(void **state) {
     /* The simple calls take their scratch from the allocator, whatever the call says. */
     assert_tess_ok(tess_plan_run_once(TESS_OK, plan_fake(context, true, true, true, 1e9), &in, NULL, &out, &call));
     assert_true(ran_fast == 3 && workspace_seen != call.workspace);
+    fake_problem here = {.fast_applicable = true, .fast_sensible = true};
+    tess_problem_start(&here.base, context, &fake, sizeof here);
+    assert_true(!here.fast_applicable && here.base.size == sizeof here);
+    here.fast_applicable = here.fast_sensible = true;
+    released = 0;
+    assert_tess_ok(tess_plan_run_here(&here.base, &in, NULL, &out, &call));
+    assert_true(ran_fast == 4 && workspace_seen != call.workspace && released == 1);
+    assert_tess_fails(tess_plan_run_here(&here.base, &in, NULL, &in, &call), TESS_ERR_OVERLAP);
+    assert_int_equal(released, 2);
     tess_plan_free(plan);
     tess_close(context);
 }

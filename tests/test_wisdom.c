@@ -48,6 +48,44 @@ static tess_plan *plan_transpose(tess_context *context) {
     return plan;
 }
 
+static DLTensor values_of(void) { return tess_view(values, tess_f32, 2, shape, NULL); }
+
+/* Calls that keep no plan know what was learnt as well, though their problems have no key until wisdom is asked. */
+static void calls_know_it_too(void **state) {
+    (void)state;
+    tess_context *context = open_quiet();
+    static int64_t columns[] = {48}, places[] = {7}, looked_up[] = {7, 48};
+    static int32_t index[7] = {1, 0, 3, 63, 5, 5, 2};
+    static float sums[48];
+    DLTensor in = values_of(), turned_out = tess_view(turned, tess_f32, 2, turned_shape, NULL), sum = tess_view(sums, tess_f32, 1, columns, NULL);
+    DLTensor at = tess_view(index, tess_i32, 1, places, NULL), rows = tess_view(turned, tess_f32, 2, looked_up, NULL);
+    int axis = 0;
+    for (int learnt = 0; learnt < 2; learnt++)
+        for (int operation = 0; operation < 3; operation++) {
+            static const char *const last[] = {"transpose/reference", "reduce/reference", "lookup/reference"};
+            tess_report report = {.struct_size = sizeof report};
+            tess_call call = {.report = &report};
+            tess_plan *plan;
+            tess_transpose_options transpose = {.struct_size = sizeof transpose, .call = call};
+            tess_reduce_options reduce = {.struct_size = sizeof reduce, .axes = &axis, .naxes = 1, .call = call};
+            tess_lookup_options lookup = {.struct_size = sizeof lookup, .call = call};
+            assert_tess_ok(operation == 0   ? tess_transpose(context, &in, &turned_out, &transpose)
+                           : operation == 1 ? tess_reduce(context, TESS_SUM, &in, &sum, &reduce)
+                                            : tess_lookup(context, &in, &at, &rows, &lookup));
+            if (learnt) {
+                assert_string_equal(report.strategy, last[operation]);
+                continue;
+            }
+            assert_string_not_equal(report.strategy, last[operation]);
+            assert_tess_ok(operation == 0   ? tess_plan_transpose(&plan, context, &in, &turned_out, NULL)
+                           : operation == 1 ? tess_plan_reduce(&plan, context, TESS_SUM, &in, &sum, &reduce)
+                                            : tess_plan_lookup(&plan, context, &in, &at, &rows, NULL));
+            assert_tess_ok(tess_wisdom_record_time(context, plan->problem, tess_strategy_named(last[operation], strlen(last[operation])), 1, 1e-9));
+            tess_plan_free(plan);
+        }
+    tess_close(context);
+}
+
 static void fastest_record_wins(void **state) {
     (void)state;
     tess_context *context = open_quiet();
@@ -349,8 +387,12 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fastest_record_wins), cmocka_unit_test(texts_round_trip), cmocka_unit_test(strange_texts),
-        cmocka_unit_test(files_of_every_kind), cmocka_unit_test(tuning),           cmocka_unit_test(the_environment_s_file_is_read)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(calls_know_it_too),
+                                       cmocka_unit_test(fastest_record_wins),
+                                       cmocka_unit_test(texts_round_trip),
+                                       cmocka_unit_test(strange_texts),
+                                       cmocka_unit_test(files_of_every_kind),
+                                       cmocka_unit_test(tuning),
+                                       cmocka_unit_test(the_environment_s_file_is_read)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
