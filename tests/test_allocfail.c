@@ -160,7 +160,7 @@ static tess_status lookup(tess_context *context, const call *c) {
         at[i] = (float)i * 0.75f;
     }
     DLTensor table = tess_view(f32_in, tess_f32, 1, line, NULL), where = tess_view(index, tess_i32, 1, indices, NULL);
-    DLTensor to = tess_view(out, tess_f32, 1, result, NULL);
+    DLTensor to = tess_view(out, tess_f32, 1, result, NULL), places;
     switch (c->variant) {
     case 0: break;
     case 1: table = tess_view(real_in, tess_f64, 2, square, NULL), to = tess_view(out, tess_f64, 2, square, NULL); break;
@@ -172,6 +172,13 @@ static tess_status lookup(tess_context *context, const call *c) {
     case 4:
         table = tess_view(f16_in, tess_f16, 2, square, NULL), to = tess_view(out, tess_f16, 2, square, NULL);
         options.axis = 1, options.outside = TESS_OUTSIDE_FILL, options.fill = 3;
+        break;
+    case 5: /* copied positions, and buckets */
+        where = tess_view(at, tess_f32, 1, indices, NULL), table = tess_view(f32_in, tess_f32, 1, indices, NULL);
+        places = tess_view(index, tess_i32, 1, indices, NULL);
+        for (int i = 0; i < N; i++)
+            index[i] = i;
+        options.positions = &places, options.outside = TESS_OUTSIDE_CLIP;
         break;
     default: return TESS_ERR_INTERNAL;
     }
@@ -303,7 +310,7 @@ static void transposes(void **state) {
 }
 static void lookups(void **state) {
     (void)state;
-    trials("lookup", lookup, 0, 4);
+    trials("lookup", lookup, 0, 5);
 }
 static void plans_and_tuning(void **state) {
     (void)state;

@@ -140,6 +140,8 @@ static size_t elements_mask(const tensor *t, unsigned char *used) {
     return (size_t)count;
 }
 
+enum { MOST_POSITIONS = 64 };
+
 typedef struct problem {
     int operation;
     tensor in, second, out;
@@ -147,6 +149,9 @@ typedef struct problem {
     tess_reduce_options reduce;
     tess_transpose_options transpose;
     tess_lookup_options lookup;
+    double at[MOST_POSITIONS];
+    int64_t places;
+    DLTensor positions;
     tess_reduction reduction;
     int axes[4];
     int64_t origin[4];
@@ -210,6 +215,19 @@ static void set_options(problem *p, reader *r) {
                                       .outside = (tess_outside)(bits >> 1 & 3),
                                       .fill = 7,
                                       .interpolation = (tess_interpolation)((bits >> 3 & 7) % 5)};
+    if (p->operation == 4 && bits >> 22 & 1) { /* in order: else strategies may differ */
+        double at = -2;
+        const int axis = p->axes[0] < 0 ? p->axes[0] + p->in.dl.ndim : p->axes[0];
+        p->places = axis >= 0 && axis < p->in.dl.ndim && p->in.dl.ndim <= 4 && p->in.shape[axis] >= 0 && p->in.shape[axis] <= MOST_POSITIONS
+                        ? p->in.shape[axis]
+                        : (int64_t)(take(r, 1) % MOST_POSITIONS);
+        for (int64_t k = 0; k < p->places; k++) {
+            at += (double)take(r, 1) / 64;
+            p->at[k] = at;
+        }
+        p->positions = tess_view(p->at, tess_f64, 1, &p->places, NULL);
+        p->lookup.positions = &p->positions;
+    }
 }
 
 /* Gives out the shape that fits, where that is simple to say. */
