@@ -87,6 +87,33 @@ static void make_buckets(job *j, uint32_t *before, int64_t buckets) {
     j->half = most;
 }
 
+/* Whether the points of a part do not decrease, and none is a NaN. */
+static bool in_order(const double *x, int64_t points) {
+    int64_t wrong = !(x[0] <= x[points / 2] && x[points / 2] <= x[points - 1]); /* nearly always tells of points in no order */
+    if (wrong)
+        return false;
+    for (int64_t i = 1; i < points; i++)
+        wrong |= !(x[i - 1] <= x[i]);
+    return wrong == 0;
+}
+
+/* Whether all points seem to be in order, by three parts of them: then none needs a bucket, and making them would be most of the work for as many points as
+ * entries. */
+static bool seem_in_order(const job *j) {
+    const lookup_problem *problem = j->problem;
+    const lookup_axes *at = &problem->at;
+    const int64_t step = at->ndim == 1 ? at->stride[LOOKUP_FROM][0] : 0, rest = at->count - PART;
+    double x[PART], before = -INFINITY;
+    if (problem->outer.count != 1 || at->ndim != 1 || rest < 2 * PART)
+        return false;
+    for (int64_t k = 0; k < 3; k++, before = x[PART - 1]) {
+        j->load_index(x, j->run->second + rest * k / 2 * step, step, PART);
+        if (!in_order(x, PART) || x[0] < before)
+            return false;
+    }
+    return true;
+}
+
 static void prepare(job *j) {
     const lookup_problem *problem = j->problem;
     const int64_t n = problem->n, buckets = bucket_count(problem);
@@ -95,7 +122,8 @@ static void prepare(job *j) {
     j->scale = (double)buckets / (position[n - 1] - position[0]);
     j->top = (double)(buckets - 1);
     j->half = (uint32_t)n;
-    if (buckets > 0 && j->scale > 0 && j->scale <= 0x1.fffffffffffffp1023) /* not between infinite ends, nor in no space at all */
+    if (buckets > 0 && !seem_in_order(j) && j->scale > 0 &&
+        j->scale <= 0x1.fffffffffffffp1023) /* not between infinite ends, nor in no space at all */
         make_buckets(j, j->run->workspace, buckets);
     while (j->half & (j->half - 1)) /* the highest bit alone */
         j->half &= j->half - 1;
@@ -124,16 +152,6 @@ TESS_INLINE void compare(const double *position, uint32_t known, uint32_t few, c
     }
 }
 
-/* Whether the points of a part do not decrease, and none is a NaN. */
-static bool in_order(const double *x, int64_t points) {
-    int64_t wrong = !(x[0] <= x[points / 2] && x[points / 2] <= x[points - 1]); /* nearly always tells of points in no order */
-    if (wrong)
-        return false;
-    for (int64_t i = 1; i < points; i++)
-        wrong |= !(x[i - 1] <= x[i]);
-    return wrong == 0;
-}
-
 /* A power of two: of the positions behind the `known` first ones fewer than that are `greatest` or less. */
 static uint32_t span(const double *position, uint32_t n, uint32_t known, double greatest) {
     uint32_t reach = 1;
@@ -153,11 +171,11 @@ static void count_each(const job *j, const double *x, uint32_t *count, int64_t p
     bisect(position, (uint32_t)(j->problem->n - 1), x, count, j->half, points);
 }
 
-/* The same for a part in order. guess: how many it may be for the first point, or fewer; returns how many it is for the last. */
+/* The same for a part in order. guess: how many it is for an earlier point, 0 = not known; returns how many it is for the last. */
 static uint32_t count_part(const job *j, const double *x, uint32_t *count, uint32_t guess) {
     const double *position = j->problem->positions;
     const uint32_t n = (uint32_t)j->problem->n;
-    if (!(position[guess - 1] <= x[0])) {
+    if (guess == 0 || !(position[guess - 1] <= x[0])) {
         count_each(j, x, count, 1);
         guess = *count < 1 ? 1 : *count > n ? n : *count;
     }
@@ -174,21 +192,20 @@ static uint32_t count_part(const job *j, const double *x, uint32_t *count, uint3
     return count[PART - 1] < 1 ? 1 : count[PART - 1] > n ? n : count[PART - 1];
 }
 
-static void count_before(const job *j, const double *x, uint32_t *count, int64_t points) {
+static void count_before(const job *j, const double *x, uint32_t *count, uint32_t *guess, int64_t points) {
     const int64_t n = j->problem->n;
-    uint32_t guess = 1;
     int64_t i = 0;
     if (n <= FEW) {
         compare(j->problem->positions, 1, (uint32_t)(n - 2), x, count, points);
         return;
     }
     for (; i + PART <= points && in_order(x + i, PART); i += PART)
-        guess = count_part(j, x + i, count + i, guess);
+        *guess = count_part(j, x + i, count + i, *guess);
     count_each(j, x + i, count + i, points - i);
 }
 
-/* Entries and shares of a block. near: the two positions of each point. */
-static void locate(const job *j, const double *x, block *b, int64_t points) {
+/* Entries and shares of a block. guess: as in count_part. near: the two positions of each point. */
+static void locate(const job *j, const double *x, block *b, uint32_t *guess, int64_t points) {
     const lookup_problem *problem = j->problem;
     const double *position = problem->positions, low = position[0], last = position[problem->n - 1];
     const bool nearest = problem->interpolation == TESS_INTERPOLATE_NEAREST;
@@ -200,7 +217,7 @@ static void locate(const job *j, const double *x, block *b, int64_t points) {
         for (int64_t i = 0; i < points; i++)
             near[2 * i] = near[2 * i + 1] = low;
     } else {
-        count_before(j, x, b->entry, points);
+        count_before(j, x, b->entry, guess, points);
         for (int64_t i = 0; i < points; i++) {
             const uint32_t count = b->entry[i], entry = count > 0 ? count - 1 : 0;
             b->entry[i] = entry < most ? entry : most;
@@ -255,7 +272,7 @@ VALUES(f64, double, fma)
 #undef VALUES
 
 /* A run of at most BLOCK points for everything behind the axis; false: there is an error. */
-static bool segment(job *j, const lookup_segment *s, int64_t in_step, int64_t out_step) {
+static bool segment(job *j, const lookup_segment *s, int64_t in_step, int64_t out_step, uint32_t *guess) {
     const lookup_problem *problem = j->problem;
     const bool wide = problem->compute == tess_f64;
     const int64_t size = wide ? 8 : 4;
@@ -267,7 +284,7 @@ static bool segment(job *j, const lookup_segment *s, int64_t in_step, int64_t ou
     j->load_index(x, s->index, in_step, s->count);
     for (int64_t i = s->count; i % TESS_F64_LANES; i++)
         x[i] = 0;
-    locate(j, x, &b, s->count);
+    locate(j, x, &b, guess, s->count);
     if (b.outside && problem->outside != TESS_OUTSIDE_CLIP) {
         const double low = problem->positions[0], last = problem->positions[problem->n - 1];
         for (int64_t i = 0; i < s->count; i++)
@@ -301,10 +318,11 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
     job *j = argument;
     lookup_walk walk;
     lookup_segment s;
+    uint32_t guess = 0; /* from one block to the next one */
     (void)worker;
     tess_lookup_walk_start(&walk, j->problem, j->run, begin, end, BLOCK);
     while (tess_lookup_walk_next(&walk, &s))
-        if (!segment(j, &s, walk.in_step, walk.out_step))
+        if (!segment(j, &s, walk.in_step, walk.out_step, &guess))
             return;
 }
 
