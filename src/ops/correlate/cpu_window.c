@@ -157,8 +157,8 @@ static int64_t row_of_tiles(const job *j, const tiles *t, tess_window_call *call
     return x;
 }
 
-static int64_t rings(const job *j, const char *x, char *out, int64_t count) {
-    const tess_window_line line = {x, out, j->pass->weights, j->window.wx, j->source.width, count, j->stream};
+static int64_t rings(const job *j, const char *x, char *out, char *sums, int64_t count) {
+    const tess_window_line line = {x, out, j->pass->weights, j->window.wx, j->source.width, count, j->stream, sums};
     return tess_window_rings(j->kernels, &line);
 }
 
@@ -197,7 +197,7 @@ static void strip(const job *j, char *scratch, const block *b, int64_t first, in
                 char *out = b->out + z * j->z_stride + r * j->y_stride + first * j->out_stride;
                 call.rows = table + r;
                 call.ahead = !lies_ready ? ahead + b->rows + w->wy - 1 + r : table + r + (!stand ? 0 : t->rolls ? w->wy - 1 : tall.rows + w->wy - 1);
-                const int64_t done = lies_ready && !stand && j->rings ? rings(j, table[r], out, count) : x;
+                const int64_t done = lies_ready && !stand && j->rings ? rings(j, table[r], out, sums, count) : x;
                 next = row_of_tiles(j, t, &call, sums, out, done, tess_min64(x + hop, count), count, lies_ready);
             }
 }

@@ -18,6 +18,7 @@
 #define ROLL_6 4
 #define ROLL_7 3
 #define DEEPEST(tile) tile
+#define DEEPEST_RING 8
 enum { STREAMS_2 = 8, STREAMS_3 = 8, STREAMS_4 = 6, STREAMS_5 = 4, STREAMS_6 = 4, STREAMS_7 = 3, STREAMS_8 = 3 };
 #else
 #define TALL 3
@@ -29,7 +30,9 @@ enum { STREAMS_2 = 8, STREAMS_3 = 8, STREAMS_4 = 6, STREAMS_5 = 4, STREAMS_6 = 4
 #define ROLL_6 2
 #define ROLL_7 0
 #define DEEPEST(tile) NULL
-enum { STREAMS_2 = 6, STREAMS_3 = 4, STREAMS_4 = 3, STREAMS_5 = 2, STREAMS_6 = 2, STREAMS_7 = 1, STREAMS_8 = 1 };
+/* Rings of 7 and 8 have room for one stretch only, too few chains, with a load for each multiply-add: two thirds of the rate (notes-cpu.md). */
+#define DEEPEST_RING 6
+enum { STREAMS_2 = 6, STREAMS_3 = 4, STREAMS_4 = 3, STREAMS_5 = 2, STREAMS_6 = 2 };
 #endif
 #define WIDE 4
 #define LINE 8

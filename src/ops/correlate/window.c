@@ -89,7 +89,7 @@ bool tess_correlate_window_sizes(tess_correlate_window *w, const tess_correlate_
     /* Whole rows of ghost cells: none for a mask of one row. The last strip of a row may be nearly twice as long. */
     w->ghost_bytes = w->wy * w->planes == 1 ? 0 : round_up((tess_max64(w->strip, 2 * w->in_place) + reach) * width, 64);
     w->table_bytes = round_up(w->layers * w->lines * (int64_t)sizeof(char *), 64);
-    w->sums = TESS_WINDOW_BAND * TESS_WINDOW_TILE_BYTES;
+    w->sums = w->wy * w->planes == 1 && w->wx * width > TESS_WINDOW_PASS ? TESS_WINDOW_WAITING : TESS_WINDOW_BAND * TESS_WINDOW_TILE_BYTES;
     w->scratch = (size_t)(w->table_bytes + w->ghost_bytes + w->layers * met * w->row_bytes + w->sums);
     return w->scratch <= SCRATCH_LIMIT;
 }

@@ -156,6 +156,7 @@ static TESS_NOINLINE void KERNEL(mend_all)(char *out, int64_t out_stride, int ro
 #define DEEP 6
 #define STREAMS STREAMS_6
 #include "ops/correlate/window_ring.h"
+#if DEEPEST_RING == 8
 #define ring_name KERNEL(ring7)
 #define DEEP 7
 #define STREAMS STREAMS_7
@@ -164,6 +165,7 @@ static TESS_NOINLINE void KERNEL(mend_all)(char *out, int64_t out_stride, int ro
 #define DEEP 8
 #define STREAMS STREAMS_8
 #include "ops/correlate/window_ring.h"
+#endif
 
 static const tess_window_kernels KERNEL(kernels) = {
     .lanes = TESS_VECTOR_BYTES / (int)sizeof(real),
@@ -194,8 +196,21 @@ static const tess_window_kernels KERNEL(kernels) = {
              [4] = KERNEL(ring4),
              [5] = KERNEL(ring5),
              [6] = KERNEL(ring6),
+#if DEEPEST_RING == 8
              [7] = KERNEL(ring7),
-             [8] = KERNEL(ring8)},
+             [8] = KERNEL(ring8),
+#endif
+    },
+    .deepest = DEEPEST_RING,
     .fours = FOURS,
-    .streams = {[2] = STREAMS_2, [3] = STREAMS_3, [4] = STREAMS_4, [5] = STREAMS_5, [6] = STREAMS_6, [7] = STREAMS_7, [8] = STREAMS_8},
+    .streams = {[2] = STREAMS_2,
+                [3] = STREAMS_3,
+                [4] = STREAMS_4,
+                [5] = STREAMS_5,
+                [6] = STREAMS_6,
+#if DEEPEST_RING == 8
+                [7] = STREAMS_7,
+                [8] = STREAMS_8
+#endif
+    },
 };

@@ -85,7 +85,7 @@ typedef struct tess_window_two_rows {
 typedef void (*tess_window_two)(const tess_window_two_rows *rows);
 
 enum {
-    TESS_WINDOW_RINGS = 8,  /* deepest ring */
+    TESS_WINDOW_RINGS = 8,  /* deepest ring of any instruction set */
     TESS_WINDOW_FOURS = 33, /* most taps of window_fours.h: a vector has 16 elements for either side */
     TESS_WINDOW_FOURS_STREAMS = 4
 };
@@ -107,6 +107,7 @@ typedef struct tess_window_kernels {
     tess_window_tile line, point;                 /* 1 x line_vectors, 1 x 1 */
     tess_window_ring ring[TESS_WINDOW_RINGS + 1]; /* by depth, from 2 */
     int streams[TESS_WINDOW_RINGS + 1];
+    int deepest; /* ring that there is */
     const tess_window_ring *fours; /* by taps; NULL: there are none */
     /* Packed integers in two passes: rows are pairs, of which the tile has `tall_pairs`; a weight is a pair of taps for the first and one for the second
      * output row of a pair; out_stride is that of pairs. */

@@ -3,6 +3,7 @@
 #ifndef TESS_OPS_CORRELATE_WINDOW_RINGS_H
 #define TESS_OPS_CORRELATE_WINDOW_RINGS_H
 
+#include "ops/correlate/window.h"
 #include "ops/correlate/window_kernels.h"
 
 typedef struct tess_window_line {
@@ -11,6 +12,7 @@ typedef struct tess_window_line {
     const void *weights;
     int64_t taps, width, count; /* bytes of an element; outputs */
     bool stream;                /* out is aligned to a line, and may be stored past the caches */
+    char *sums;                 /* TESS_WINDOW_WAITING bytes, where sums wait from pass to pass; NULL: they wait in out */
 } tess_window_line;
 
 TESS_INLINE tess_window_ring tess_window_fours_of(const tess_window_kernels *k, int64_t taps) {
@@ -47,15 +49,15 @@ TESS_INLINE int64_t tess_window_in_fours(tess_window_ring fours, const tess_wind
 }
 
 /* Does as much of the row as rings can take, and returns the number of outputs done. Masks of more rows than the deepest ring takes go in several
- * passes over the same outputs, where the sums wait. Rings of different depths cut these into different numbers of stretches, all of which divide
+ * passes over the same outputs, whose sums wait in the first-level cache. Rings of different depths cut these into different numbers of stretches, all of which divide
  * EVERY. */
 TESS_INLINE int64_t tess_window_rings(const tess_window_kernels *k, const tess_window_line *line) {
-    enum { EVERY = 24, LONGEST = 512, SHORTEST = 16 };
+    enum { EVERY = 24, LONGEST = TESS_WINDOW_WAITING / 64, SHORTEST = 16 };
     const tess_window_ring fours = tess_window_fours_of(k, line->taps);
     if (fours)
         return tess_window_in_fours(fours, k, line);
     const int64_t width = line->width, vector = k->lanes * width;
-    const int64_t deep = tess_ceil_div(line->taps, k->lanes), passes = tess_ceil_div(deep, TESS_WINDOW_RINGS);
+    const int64_t deep = tess_ceil_div(line->taps, k->lanes), passes = tess_ceil_div(deep, k->deepest);
     const int64_t unit = passes > 1 ? EVERY : k->streams[deep], longest = passes > 1 ? LONGEST / EVERY : LONGEST;
     const int64_t in_line =
         vector % 64 != 0 ? 64 / vector : 1; /* stretches begin with a line, so that the halves of each are stored one after the other */
@@ -67,15 +69,15 @@ TESS_INLINE int64_t tess_window_rings(const tess_window_kernels *k, const tess_w
         units -= units % 16 == 0 ? in_line : units % in_line; /* stretches a power of two apart would meet in the same sets of the caches */
         for (int64_t p = 0; p < passes; p++) {
             const int64_t from = deep * p / passes, to = deep * (p + 1) / passes, steps = units * unit / k->streams[to - from];
-            char *out = line->out + done * width;
+            char *out = line->out + done * width, *waiting = line->sums ? line->sums : out;
             const tess_window_stretch stretch = {.x = line->x + done * width + from * vector,
-                                                 .out = out,
+                                                 .out = p == passes - 1 ? out : waiting,
                                                  .weights = (const char *)line->weights + from * vector,
                                                  .hop = steps * vector,
                                                  .steps = steps,
                                                  .last_taps = p == passes - 1 ? line->taps - (deep - 1) * k->lanes : k->lanes,
-                                                 .sums = p > 0 ? out : NULL,
-                                                 .stream = line->stream && passes == 1};
+                                                 .sums = p > 0 ? waiting : NULL,
+                                                 .stream = line->stream && p == passes - 1 && (passes == 1 || line->sums)};
             k->ring[to - from](&stretch);
         }
         done += units * unit * k->lanes;
