@@ -306,8 +306,8 @@ typedef enum tess_extent { TESS_EXTENT_SAME = 0, TESS_EXTENT_VALID, TESS_EXTENT_
  * have DIRECT's bits; so have lists of masks. */
 typedef enum tess_accuracy {
     TESS_ACCURACY_DIRECT = 0, /* the bits described above. A rank-1 mask runs as separable where that gives the same bits (integers) */
-    TESS_ACCURACY_FAST,       /* what is fastest for the sizes, as method='auto' of scipy.signal: FFT below for large masks (from some 95 taps in one
-                                 dimension, some 12 x 12 in two, where the array is large too); for a mask of more than 32 taps that is exactly of rank 1 its 1-D factors, in axis
+    TESS_ACCURACY_FAST,       /* what is fastest for the sizes, as method='auto' of scipy.signal: FFT below for large masks (from some 75 taps in one
+                                 dimension, some 11 x 11 in two, where the array is large too); for a mask of more than 32 taps that is exactly of rank 1 its 1-D factors, in axis
                                  order, each pass rounded to C: an error at most that of the direct sum times the number of passes. (With a constant
                                  other than 0 in ghost cells there are no factors.) Else DIRECT */
     TESS_ACCURACY_FFT         /* masks of more than one tap go through Fourier transforms, tile by tile. The error of an output is at most

@@ -8,7 +8,7 @@
 #include "ops/correlate/fft.h"
 #include "simd/square.h"
 
-enum { PARTS = TESS_FFT_LINE / TESS_VECTOR_BYTES, MOST_TILES = 2 * TESS_FFT_LINE / 4 };
+enum { PARTS = TESS_FFT_LINE / TESS_VECTOR_BYTES, MOST_TILES = TESS_FFT_TILES };
 
 #include "ops/correlate/cpu_fft_tiles.h"
 
@@ -52,6 +52,9 @@ TESS_INLINE char *part_of(const job *j, char *points, int part) {
 
 /* ---- a batch ---- */
 
+/* Of each tile a row, behind a line of its own. */
+TESS_INLINE char *row_of(const job *j, const scratch *room, int i) { return room->rows + i * (j->fft->b * j->width + TESS_FFT_LINE) + TESS_FFT_LINE; }
+
 static void fill_grid(const job *j, const scratch *room, const tile *tiles, const int64_t *first, int parts) {
     const tess_correlate_fft *fft = j->fft;
     const tess_correlate_mask *mask = &j->problem->masks[0];
@@ -64,7 +67,7 @@ static void fill_grid(const job *j, const scratch *room, const tile *tiles, cons
     }
     for (int64_t a = 0; a < fft->a; a++) {
         for (int i = 0; i < j->tiles; i++)
-            rows[i] = input_row(j, &tiles[i], a, left, up, taps_x, taps_y, room->rows + i * fft->b * j->width, room->nothing);
+            rows[i] = input_row(j, &tiles[i], a, left, up, taps_x, taps_y, row_of(j, room, i), room->nothing);
         for (int p = 0; p < parts; p++) {
             char *to = part_of(j, room->grid, p) + a * fft->row_points * 2 * TESS_VECTOR_BYTES;
             if (j->width == 4)
@@ -75,6 +78,21 @@ static void fill_grid(const job *j, const scratch *room, const tile *tiles, cons
     }
 }
 
+/* A row of a tile past the caches, where outputs do not begin with a line. joined: what stands before it in memory stands before `row` too, and was not stored so far as
+ * it shares a line with this; continues: so will be what this shares with the next. */
+static void put_row(char *out, const char *row, int64_t bytes, bool joined, bool continues) {
+    const int64_t before = (int64_t)((uintptr_t)out % TESS_FFT_LINE), end = (before + bytes) / TESS_FFT_LINE * TESS_FFT_LINE;
+    int64_t k = 0;
+    if (before > 0 && !joined) {
+        memcpy(out, row, (size_t)(TESS_FFT_LINE - before));
+        k = TESS_FFT_LINE;
+    }
+    for (; k < end; k += TESS_VECTOR_BYTES)
+        v_f32_stream(out - before + k, v_f32_load(row - before + k));
+    if (!continues)
+        memcpy(out - before + end, row - before + end, (size_t)(before + bytes - end));
+}
+
 static void store_grid(const job *j, const scratch *room, char *points, const tile *tiles, int parts) {
     const tess_correlate_fft *fft = j->fft;
     const int64_t rows = fft->plane ? fft->outputs_y : tess_ceil_div(fft->outputs_x, fft->b);
@@ -83,14 +101,17 @@ static void store_grid(const job *j, const scratch *room, char *points, const ti
         const int64_t padded = tess_max64(columns, TESS_VECTOR_BYTES / j->width);
         char *to[MOST_TILES], *out[MOST_TILES];
         int64_t count[MOST_TILES];
+        bool past[MOST_TILES + 1]; /* its outputs do not begin with a line, and go past the caches from a copy */
         bool aligned = columns * j->width % TESS_FFT_LINE == 0;
         for (int i = 0; i < j->tiles; i++) {
             const tile *t = &tiles[i];
             count[i] = fft->plane && a >= t->rows ? 0 : tess_min64(tess_max64(t->columns - skip, 0), columns);
             out[i] = count[i] == 0 ? NULL : t->to + (fft->plane ? a * j->problem->out.stride[fft->y] : skip * j->out_stride);
             const bool direct = j->ready && count[i] == columns && padded == columns;
-            to[i] = direct ? out[i] : room->rows + i * fft->b * j->width;
-            aligned &= (uintptr_t)to[i] % TESS_FFT_LINE == 0;
+            past[i] = direct && j->stream && columns * j->width >= TESS_FFT_LINE &&
+                      ((uintptr_t)out[i] | (uintptr_t)(columns * j->width)) % TESS_FFT_LINE != 0;
+            to[i] = direct && !past[i] ? out[i] : row_of(j, room, i);
+            aligned &= !past[i] && (uintptr_t)to[i] % TESS_FFT_LINE == 0;
         }
         for (int p = 0; p < parts; p++) {
             const char *from = part_of(j, points, p) + a * fft->row_points * 2 * TESS_VECTOR_BYTES;
@@ -99,9 +120,21 @@ static void store_grid(const job *j, const scratch *room, char *points, const ti
             else
                 f64_from_points(to + p * 2 * TESS_F64_LANES, (const void *)from, padded, j->stream && aligned);
         }
+        past[j->tiles] = false;
+        const int64_t bytes = columns * j->width, next = tess_min64(fft->outputs_x - skip - columns, fft->b);
+        const bool goes_on = a + 1 < rows && next * j->width >= TESS_FFT_LINE;
         for (int i = 0; i < j->tiles; i++)
-            if (count[i] > 0 && to[i] != out[i])
+            if (fft->plane && past[i] && past[i + 1] && out[i + 1] == out[i] + bytes)
+                memcpy(to[i + 1] - TESS_FFT_LINE, to[i] + bytes - TESS_FFT_LINE, TESS_FFT_LINE);
+        for (int i = 0; i < j->tiles; i++)
+            if (past[i] && fft->plane) { /* side by side with the next tile */
+                put_row(out[i], to[i], bytes, i > 0 && past[i - 1] && out[i] == out[i - 1] + bytes, past[i + 1] && out[i + 1] == out[i] + bytes);
+            } else if (past[i]) { /* before its own next row, which will have as many columns or fewer */
+                put_row(out[i], to[i], bytes, a > 0, goes_on && tiles[i].columns >= skip + columns + next);
+                memcpy(to[i] - TESS_FFT_LINE, to[i] + bytes - TESS_FFT_LINE, TESS_FFT_LINE);
+            } else if (count[i] > 0 && to[i] != out[i]) {
                 j->store(out[i], j->out_stride, to[i], count[i]);
+            }
     }
 }
 
@@ -171,7 +204,7 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
     room.sum = room.grid + (fft->pieces > 1 ? grid : 0);
     room.buffer = room.sum + grid;
     room.rows = room.buffer + (size_t)fft->a * 2 * TESS_FFT_LINE;
-    room.nothing = room.rows + (size_t)fft->b * 2 * TESS_FFT_LINE;
+    room.nothing = room.rows + ((size_t)fft->b * 2 + MOST_TILES) * TESS_FFT_LINE;
     memset(room.nothing, 0, (size_t)fft->b * 8);
     for (int64_t b = begin; b < end; b++)
         batch(j, &room, b);

@@ -8,10 +8,10 @@
 /* Costs in multiply-adds of the direct sum, fitted to measurements (notes-cpu.md). For a pair of tiles: at each point of the grid, of each level to base
  * 2 (more for each doubling beyond 2^13 points, which leave the second-level cache; other costs where a pair is transformed by itself: more for each
  * doubling beyond 2^18, which leave the third, and for the roots of lines) and of moving it between the array and the lanes; of each row of the
- * grid. Of each output, in one dimension and in two. Of each number of the tables, once. Of a pass of a list. In f64 transforms are dearer by less than
+ * grid. Of each output, in one dimension and in two. Of each number of the tables, once (less of one piece in the second-level cache). Of a pass of a list. In f64 transforms are dearer by less than
  * multiply-adds are. */
-static const double LEVEL_COST = 2.8, FAR_COST = 0.75, MOVE_COST = 20, ROW_COST = 330, OUTPUT_COST = 35, PLANE_COST = 32, TABLE_COST = 4000,
-                    PASS_COST = 8, F64 = 0.85, SINGLE_LEVEL_COST = 4, SINGLE_FAR_COST = 1.2, SINGLE_ROOTS_COST = 1.5;
+static const double LEVEL_COST = 2.8, FAR_COST = 0.75, MOVE_COST = 20, ROW_COST = 330, OUTPUT_COST = 17, PLANE_COST = 26, TABLE_COST = 4000,
+                    PASS_COST = 8, F64 = 0.9, SINGLE_LEVEL_COST = 4, SINGLE_FAR_COST = 1.2, SINGLE_ROOTS_COST = 1.5, NEAR_TABLE_COST = 1500;
 enum {
     NEAR_LEVELS = 13,
     SINGLE_NEAR_LEVELS = 18,
@@ -96,6 +96,7 @@ static void set(tess_correlate_fft *fft, const tess_correlate_problem *problem, 
     const double points = (double)(c->a * c->b), pieces = (double)fft->pieces, passes = pieces + 1;
     const int levels = levels_of(c->a * c->b);
     int64_t together = TESS_FFT_LINE / (int64_t)tess_type_size(problem->compute); /* pairs of tiles */
+    const bool near = fft->pieces == 1 && levels <= NEAR_LEVELS;
     double level;
     if (tess_correlate_fft_single(fft)) {
         together = 1;
@@ -105,7 +106,7 @@ static void set(tess_correlate_fft *fft, const tess_correlate_problem *problem, 
     }
     const double pairs = (double)(tess_ceil_div(fft->tiles, 2 * together) * together);
     fft->cost = pairs * passes * (points * (level * levels + MOVE_COST) + ROW_COST * (double)c->a);
-    fft->cost += points * pieces * TABLE_COST;
+    fft->cost += points * pieces * (near ? NEAR_TABLE_COST : TABLE_COST);
     fft->cost = (fft->cost + (fft->plane ? PLANE_COST : OUTPUT_COST) * (double)out->count) * (problem->compute == tess_f64 ? F64 : 1);
 }
 
@@ -168,7 +169,7 @@ void tess_correlate_fft_choose(tess_correlate_fft *fft, const tess_correlate_pro
 /* What no choice costs less than: an output of the smallest tiles (7 levels, two transforms of as many outputs as points), and what it costs by itself. Looking at all
  * of them takes as long as some ten thousand outputs. */
 double tess_correlate_fft_least_cost(const tess_correlate_problem *problem) {
-    return (LEVEL_COST * 7 + MOVE_COST + PLANE_COST) * (problem->compute == tess_f64 ? F64 : 1) * (double)problem->out.count;
+    return (LEVEL_COST * 7 + MOVE_COST + OUTPUT_COST) * (problem->compute == tess_f64 ? F64 : 1) * (double)problem->out.count;
 }
 
 double tess_correlate_direct_cost(const tess_correlate_problem *problem, const tess_correlate_mask *factors, int count) {
@@ -192,7 +193,7 @@ size_t tess_correlate_fft_scratch(const tess_correlate_fft *fft) {
                (size_t)tess_max64((fft->a + TESS_FFT_STRIP_GAP) * TESS_FFT_STRIP, fft->b) * 2 * TESS_FFT_LINE;
     }
     const size_t line = 2 * TESS_FFT_LINE, grid = (size_t)(fft->a * fft->row_points) * line;
-    return grid * (fft->pieces > 1 ? 2 : 1) + (size_t)(fft->a + fft->b) * line + (size_t)fft->b * 16;
+    return grid * (fft->pieces > 1 ? 2 : 1) + (size_t)(fft->a + fft->b) * line + TESS_FFT_TILES * TESS_FFT_LINE + (size_t)fft->b * 16;
 }
 
 double tess_correlate_fft_flops(const tess_correlate_fft *fft) {

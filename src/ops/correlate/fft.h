@@ -13,7 +13,11 @@
 
 #include "ops/correlate/gather.h"
 
-enum { TESS_FFT_LEVELS = 4, TESS_FFT_LINE = 64 }; /* levels of a column or row at most; bytes of a batch's pairs in one part of one point */
+enum {
+    TESS_FFT_LEVELS = 4,
+    TESS_FFT_LINE = 64,
+    TESS_FFT_TILES = 2 * TESS_FFT_LINE / 4
+}; /* levels of a column or row at most; bytes of a batch's pairs in one part of one point; tiles of a batch at most */
 /* Points of a tile that shares vectors with others, at most (the costs of fft.c know it, so it is part of the definition); of larger ones, a pair at a time: numbers of a block of the tables, vectors of columns that
  * are brought together, points between their buffers. */
 enum { TESS_FFT_BATCHED = 65536, TESS_FFT_BATCHED_PLANE = 16384, TESS_FFT_BLOCK = 16, TESS_FFT_STRIP = 4, TESS_FFT_STRIP_GAP = 4 };
