@@ -18,6 +18,7 @@
 
 enum {
     SHORT_ROW = 384,  /* columns up to which a copy with its ghost cells costs less than tiles for both edges */
+    SHORT_RAW = 2048, /* the same, of elements of 8 or 16 bits under a mask of one row */
     NEAR = 3584,      /* tess_window_call; 2048 is up to a tenth slower at 3 taps (notes-cpu.md) */
     NEAR_ZEN5 = 6144, /* 3584 is some points slower at 3 and 5 taps */
     HALF_PAGE = 2048,
@@ -70,7 +71,8 @@ static const char **look_up(const job *j, char *scratch, const block *b, int64_t
     char *ghost = scratch + w->table_bytes, *room = ghost + w->ghost_bytes;
     const int64_t start = first - j->pass->axis[j->pass->row].before * j->pass->group, reach = (w->wx - 1) * j->pass->group;
     bool ghost_made = false;
-    const tess_window_edge edge = tess_window_edge_of(&j->source, start, count + reach);
+    tess_window_edge edge;
+    tess_window_edge_of(&edge, &j->source, start, lies_ready ? 0 : count + reach);
     const tess_correlate_axis none = {.n = 1, .m = 1, .width = 1}, *along = w->y >= 0 ? &j->pass->axis[w->y] : &none;
     for (int64_t p = 0; p < b->planes + w->planes - 1; p++) {
         const char *plane = input_plane(j, b, p), **line_of = table + p * w->lines;
@@ -122,7 +124,7 @@ static int64_t row_of_tiles(const job *j, const tiles *t, tess_window_call *call
         const int64_t rest = count - x;
         const bool wide = rest >= t->wide_columns || (rest > 2 * t->narrow_columns && (!lies_ready || count >= t->wide_columns));
         const int64_t columns = wide ? t->wide_columns : t->narrow_columns;
-        const bool ends_early = lies_ready && columns > rest;
+        const bool ends_early = columns > rest && (lies_ready || count >= columns);
         const int64_t from = ends_early ? count - columns : x;
         char *to = out + from * j->out_stride;
         call->at = from * width;
@@ -165,7 +167,7 @@ static int64_t rings(const job *j, const char *x, char *out, char *sums, int64_t
 static void strip(const job *j, char *scratch, const block *b, int64_t first, int64_t count, bool lies_ready) {
     const tess_correlate_window *w = &j->window;
     const tiles tall = band_tiles(j, b->rows), flat = flat_tiles(j);
-    const bool stand = w->wy > 1 && b->rows >= tall.rows;
+    const bool stand = (w->wy > 1 || j->raw) && b->rows >= tall.rows;
     const tiles *t = stand ? &tall : &flat;
     /* What a tile reads must be there; so few columns as the edges of a row have, none but narrow tiles meet. */
     const int64_t unit = count <= 2 * t->narrow_columns ? t->narrow_columns : t->wide_columns;
@@ -273,8 +275,9 @@ static void find_inside(job *j, const tess_correlate_problem *problem, const tes
     j->large = j->pass->last && tess_correlate_goes_past(problem, j->out_width);
     j->stream = j->large && match && whole_lines && (j->out_ready || j->narrows);
     /* Lines that stand below each other and half pages apart go to memory slowly, half lines even more so. */
-    j->held = j->raw && j->narrows && j->stream && (j->y_stride % HALF_PAGE == 0 || wide * j->out_width % 64 != 0);
-    if (j->source.in_place && (j->length > SHORT_ROW || j->length > j->window.strip)) {
+    j->held = j->raw && j->window.wy > 1 && j->narrows && j->stream && (j->y_stride % HALF_PAGE == 0 || wide * j->out_width % 64 != 0);
+    const int64_t short_row = j->raw && j->window.wy == 1 ? SHORT_RAW : SHORT_ROW;
+    if (j->source.in_place && (j->length > short_row || j->length > j->window.strip)) {
         int64_t first = row->before * group, last = tess_min64((row->n - (row->width - 1 - row->before)) * group - j->read_beyond, j->length);
         if (j->stream)
             first = phase + tess_ceil_div(tess_max64(first - phase, 0), line) * line;

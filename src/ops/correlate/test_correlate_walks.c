@@ -176,7 +176,7 @@ static void volumes(void **state) {
     }
 }
 
-/* Images of 8 and 16 bits that are read as they are (window_raw.h), by masks of 3 x 3 and of 4 to 7 rows: colours, every boundary and extent, masks that stand
+/* Images of 8 and 16 bits that are read as they are (window_raw.h), by masks of 3 x 3 and of 1 to 7 rows: colours, every boundary and extent, masks that stand
  * to one side, ghost cells that an element holds and others; weights that are no numbers and infinite, halves, which round to even, and large ones; every kind of
  * output; fewer rows than the mask has (i % 12 == 6), one row and several bands, rows shorter than a tile and of several. The last five are stored past the caches. */
 static void narrow_images(void **state) {
@@ -194,7 +194,12 @@ static void narrow_images(void **state) {
         if (large ? spared(i - SMALL) : TESS_SANITIZED && i % 5 != i / 5 % 5) /* 2 s each there; those left out differ in types and sizes */
             continue;
         const tess_type type = large ? (const tess_type[]){tess_u8, tess_u8, tess_u16, tess_f16, tess_i8}[i - SMALL] : from[i % 7];
-        const int64_t mask[] = {square ? 3 : hostile_between(&random, 4, 7), square ? 3 : hostile_between(&random, 1, i % 3 ? 9 : 2)};
+        const int64_t mask[] = {square  ? 3
+                                : i % 2 ? hostile_between(&random, 1, 3)
+                                        : hostile_between(&random, 4, 7),
+                                square      ? 3
+                                : i % 9 < 2 ? hostile_between(&random, 8, 34)
+                                            : hostile_between(&random, 1, i % 3 ? 9 : 2)};
         const int layout = i % 12 == 11 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
         const int64_t colours = i % 4 == 3 || i == SMALL + 1 ? hostile_between(&random, 2, 5) : 1;
         s.ndim = colours > 1 ? 3 : 2;

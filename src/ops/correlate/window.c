@@ -42,8 +42,7 @@ bool tess_correlate_window_raw(tess_correlate_window *w, uint64_t *constant, con
     const int64_t width = (int64_t)tess_type_size(pass->from);
     const bool narrow = pass->from == tess_u8 || pass->from == tess_i8 || pass->from == tess_u16 || pass->from == tess_i16 || pass->from == tess_f16;
     float back = 0;
-    if (problem->work != tess_f32 || !narrow || !tess_correlate_window_sizes(w, pass, width, 64, &why) || w->planes != 1 || w->wy < 3 || w->wy > 7 ||
-        (w->wy == 3 && w->wx != 3))
+    if (problem->work != tess_f32 || !narrow || !tess_correlate_window_sizes(w, pass, width, 64, &why) || w->planes != 1 || w->wy > 7)
         return false;
     *constant = 0;
     tess_storer(slot, tess_f32, pass->from)(constant, width, &problem->work_constant, 1);

@@ -6,10 +6,10 @@
 #include "ops/correlate/gather.h"
 
 enum {
-    TESS_WINDOW_BAND = 24,        /* output rows whose input rows are looked up, or converted, together */
-    TESS_WINDOW_DEPTH = 8,        /* output planes likewise, where the mask has planes */
-    TESS_WINDOW_TILE_BYTES = 512, /* columns come in multiples of so many bytes of the work type: 8 vectors of 64 bytes */
-    TESS_WINDOW_SUMS = 6,         /* rows of the tallest tile, but for those that are as tall as a band */
+    TESS_WINDOW_BAND = 24,          /* output rows whose input rows are looked up, or converted, together */
+    TESS_WINDOW_DEPTH = 8,          /* output planes likewise, where the mask has planes */
+    TESS_WINDOW_TILE_BYTES = 512,   /* columns come in multiples of so many bytes of the work type: 8 vectors of 64 bytes */
+    TESS_WINDOW_SUMS = 6,           /* rows of the tallest tile, but for those that are as tall as a band */
     TESS_WINDOW_WAITING = 32 << 10, /* bytes of the sums of a long row of taps that wait for its next pass (window_rings.h), and */
     TESS_WINDOW_PASS = 192,         /* bytes of such taps from which on there may be several passes */
 };

@@ -191,16 +191,18 @@ static const tess_window_kernels KERNEL(kernels) = {
     .narrow_bytes = BYTES(narrow_tile_u8),
     .line = KERNEL(line),
     .point = KERNEL(point),
-    .ring = {[2] = KERNEL(ring2),
-             [3] = KERNEL(ring3),
-             [4] = KERNEL(ring4),
-             [5] = KERNEL(ring5),
-             [6] = KERNEL(ring6),
+    .ring =
+        {
+            [2] = KERNEL(ring2),
+            [3] = KERNEL(ring3),
+            [4] = KERNEL(ring4),
+            [5] = KERNEL(ring5),
+            [6] = KERNEL(ring6),
 #if DEEPEST_RING == 8
-             [7] = KERNEL(ring7),
-             [8] = KERNEL(ring8),
+            [7] = KERNEL(ring7),
+            [8] = KERNEL(ring8),
 #endif
-    },
+        },
     .deepest = DEEPEST_RING,
     .fours = FOURS,
     .streams = {[2] = STREAMS_2,

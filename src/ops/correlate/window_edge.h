@@ -1,37 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0
- * window_edge.h - tess_correlate_gather in a fraction of the time, for the few columns that the edge of an image has: what stands where is found once for
- * all rows of a band, and copied by whole vectors. */
+ * window_edge.h - tess_correlate_gather in a fraction of the time, for rows that differ only in where they lie: which elements the ghost cells are copies of is found
+ * once for all rows of a band, by the boundary's divisions, and they are copied from the row as it has just been copied or converted. */
 #ifndef TESS_OPS_CORRELATE_WINDOW_EDGE_H
 #define TESS_OPS_CORRELATE_WINDOW_EDGE_H
 
 #include "ops/correlate/gather.h"
 #include "simd/simd.h"
 
-/* A stretch of a row that needs no more than copying: ghost cells of a constant, elements as they are, ghost cells. */
+enum { TESS_WINDOW_GHOSTS = 64 };
+
+/* A stretch of a row: ghost cells, elements of the row, ghost cells. */
 typedef struct tess_window_edge {
     bool plain;                          /* else tess_correlate_gather does it */
     int64_t before, from, inside, after; /* ghost cells; where in the row the elements begin, and how many they are; ghost cells */
+    int64_t of[TESS_WINDOW_GHOSTS];      /* for each ghost cell which of those elements it is; -1: the constant */
 } tess_window_edge;
 
-TESS_INLINE tess_window_edge tess_window_edge_of(const tess_correlate_source *s, int64_t start, int64_t count) {
+/* Few ghost cells, whose elements, if they have any, are in the stretch. */
+TESS_INLINE void tess_window_edge_of(tess_window_edge *e, const tess_correlate_source *s, int64_t start, int64_t count) {
     const int64_t from = tess_max64(start, 0), to = tess_min64(start + count, s->n * s->group);
-    const bool constant = s->boundary == TESS_BOUNDARY_ZERO || s->boundary == TESS_BOUNDARY_CONSTANT;
-    if (!s->in_place || (to - from) * s->width < TESS_VECTOR_BYTES || (!constant && to - from < count))
-        return (tess_window_edge){0};
-    return (tess_window_edge){true, from - start, from, to - from, start + count - to};
+    e->plain = false;
+    e->before = e->from = e->inside = e->after = 0;
+    if (to <= from || count - (to - from) > TESS_WINDOW_GHOSTS)
+        return;
+    e->before = from - start;
+    e->from = from;
+    e->inside = to - from;
+    e->after = start + count - to;
+    for (int64_t k = 0; k < e->before + e->after; k++) {
+        const int64_t p = k < e->before ? start + k : to + k - e->before, r = ((p % s->group) + s->group) % s->group;
+        const int64_t q = tess_boundary_index(s->boundary, s->n, (p - r) / s->group), at = q * s->group + r;
+        if (q >= 0 && (at < from || at >= to))
+            return;
+        e->of[k] = q >= 0 ? at - from : -1;
+    }
+    e->plain = true;
 }
 
-TESS_INLINE char *tess_window_ghosts(const tess_correlate_source *s, char *to, int64_t n) {
-    for (; n > 0; n--, to += s->width)
-        if (s->width == 4)
-            memcpy(to, &s->constant, 4);
-        else if (s->width == 8)
-            memcpy(to, &s->constant, 8);
-        else if (s->width == 1)
-            memcpy(to, &s->constant, 1);
-        else
-            memcpy(to, &s->constant, 2);
-    return to;
+TESS_INLINE void tess_window_ghosts_of(const tess_correlate_source *s, const tess_window_edge *e, char *row, const size_t width) {
+    char *to = row - e->before * (int64_t)width;
+    for (int64_t k = 0; k < e->before + e->after; k++, to += width) {
+        if (k == e->before)
+            to = row + e->inside * (int64_t)width;
+        memcpy(to, e->of[k] < 0 ? (const char *)&s->constant : row + e->of[k] * (int64_t)width, width);
+    }
+}
+/* Those around the elements of the stretch, which stand at `row`. */
+TESS_INLINE void tess_window_ghosts(const tess_correlate_source *s, const tess_window_edge *e, char *row) {
+    switch (s->width) {
+    case 1: tess_window_ghosts_of(s, e, row, 1); break;
+    case 2: tess_window_ghosts_of(s, e, row, 2); break;
+    case 4: tess_window_ghosts_of(s, e, row, 4); break;
+    default: tess_window_ghosts_of(s, e, row, 8); break;
+    }
 }
 
 TESS_INLINE void tess_window_gather(const tess_correlate_source *s, const tess_window_edge *e, char *to, const char *row, int64_t start,
@@ -40,13 +61,17 @@ TESS_INLINE void tess_window_gather(const tess_correlate_source *s, const tess_w
         tess_correlate_gather(s, to, row, start, count);
         return;
     }
-    const int64_t bytes = e->inside * s->width, last = bytes - TESS_VECTOR_BYTES; /* a vector at least */
-    const char *from = row + e->from * s->width;
-    to = tess_window_ghosts(s, to, e->before);
-    for (int64_t i = 0; i < last; i += TESS_VECTOR_BYTES)
-        v_f32_store(to + i, v_f32_load(from + i));
-    v_f32_store(to + last, v_f32_load(from + last));
-    tess_window_ghosts(s, to + bytes, e->after);
+    const int64_t bytes = e->inside * s->width, last = bytes - TESS_VECTOR_BYTES;
+    const char *from = row + e->from * s->stride;
+    to += e->before * s->width;
+    if (s->in_place && last >= 0) {
+        for (int64_t i = 0; i < last; i += TESS_VECTOR_BYTES)
+            v_f32_store(to + i, v_f32_load(from + i));
+        v_f32_store(to + last, v_f32_load(from + last));
+    } else {
+        s->load(to, from, s->stride, e->inside);
+    }
+    tess_window_ghosts(s, e, to);
 }
 
 #endif

@@ -55,6 +55,14 @@ typedef struct tiles {
     int64_t ahead; /* bytes to the right, from which on columns are asked for */
 } tiles;
 
+/* Whether a mask of one row is quicker over rows as they lie, where each tap converts all that it meets, than over rows that are converted once. To convert the rows of
+ * an image of more than the caches hold, or of pixels, whose taps do not slide, takes longer (measured: notes-cpu.md). */
+static bool one_row_raw(const job *j, const tess_window_raw *raw, int64_t taps, bool large) {
+    if (TESS_VECTOR_BYTES < 64)
+        return taps <= (large ? 16 : 8);
+    return taps <= (large || j->pass->group > 1 ? 33 : raw->phases ? 24 : 8);
+}
+
 /* The kernels that read the pass's rows as they are, if there are any; the job then has their window and source. */
 static const tess_window_raw *reads_raw(job *j, const tess_correlate_problem *problem, tess_isa_slot slot) {
     const tess_window_raw *raw = TESS_ISA_NAME(tess_correlate_raw_kernels)(j->pass->from);
@@ -64,6 +72,8 @@ static const tess_window_raw *reads_raw(job *j, const tess_correlate_problem *pr
         return NULL;
     /* Without 32 registers weights are broadcast for every row, and what stays in the caches is faster by the tiles of 3 x 3, if there are no colours. */
     if (TESS_VECTOR_BYTES < 64 && j->pass->group == 1 && !tess_correlate_goes_past(problem, j->out_width))
+        return NULL;
+    if (window.wy == 1 && !one_row_raw(j, raw, window.wx, tess_correlate_goes_past(problem, j->out_width)))
         return NULL;
     j->window = window;
     j->source.load = TESS_ISA_NAME(tess_correlate_raw_loader)(j->pass->from);
@@ -77,8 +87,17 @@ static const tess_window_raw *reads_raw(job *j, const tess_correlate_problem *pr
 static tiles tall_tiles(const job *j, int64_t rows) {
     const tess_window_kernels *k = j->kernels;
     const tess_correlate_window *w = &j->window;
-    if (j->raw)
-        return (tiles){j->raw->tile[w->wy], j->raw->narrow[w->wy], rows, k->wide * k->lanes, k->lanes, true, true, ROLL_AHEAD};
+    if (j->raw) { /* a mask of one row goes along rows, which do not share any */
+        const bool any3 = w->wy == 3 && w->wx != 3;
+        return (tiles){any3 ? j->raw->tile3 : j->raw->tile[w->wy],
+                       any3 ? j->raw->narrow3 : j->raw->narrow[w->wy],
+                       w->wy == 1 ? 1 : rows,
+                       k->wide * k->lanes,
+                       k->lanes,
+                       true,
+                       true,
+                       ROLL_AHEAD};
+    }
     const bool small = w->wy == 3 && w->wx == 3 && w->planes == 1 && j->pass->group == 1 && k->tile3;
     if (small && k->along3 && !j->narrows)
         return (tiles){k->along3, k->along3, k->tall3, k->lanes, k->lanes, true, false, ALONG_AHEAD};

@@ -46,12 +46,13 @@ typedef struct tess_window_call {
 } tess_window_call;
 typedef void (*tess_window_tile)(const tess_window_call *call);
 
-/* Rolling tiles of f32 for rows that are read as they lie, of one narrower type: by rows of the mask; NULL: none. Wide tiles have four vectors; masks of 3 rows
- * must have 3 taps a row. */
+/* Rolling tiles of f32 for rows that are read as they lie, of one narrower type: by rows of the mask; NULL: none. Wide tiles have four vectors. */
 enum { TESS_WINDOW_ROLLS = 7 }; /* rows of the deepest mask that rolls */
 typedef struct tess_window_raw {
     tess_window_tile tile[TESS_WINDOW_ROLLS + 1], narrow[TESS_WINDOW_ROLLS + 1];
-    int beyond; /* elements behind a row's last that a tile may read */
+    tess_window_tile tile3, narrow3; /* of 3 rows that have not 3 taps */
+    bool phases;                     /* simd/phases.h */
+    int beyond;                      /* elements behind a row's last that a tile may read */
 } tess_window_raw;
 
 /* The places of the taps of elements that stand `group` elements of `width` bytes apart: lane q takes those of element q. */
@@ -107,7 +108,7 @@ typedef struct tess_window_kernels {
     tess_window_tile line, point;                 /* 1 x line_vectors, 1 x 1 */
     tess_window_ring ring[TESS_WINDOW_RINGS + 1]; /* by depth, from 2 */
     int streams[TESS_WINDOW_RINGS + 1];
-    int deepest; /* ring that there is */
+    int deepest;                   /* ring that there is */
     const tess_window_ring *fours; /* by taps; NULL: there are none */
     /* Packed integers in two passes: rows are pairs, of which the tile has `tall_pairs`; a weight is a pair of taps for the first and one for the second
      * output row of a pair; out_stride is that of pairs. */

@@ -19,6 +19,35 @@ TESS_INLINE void KERNEL(put_rolled)(const tess_window_call *c, char *to, const v
         v_f32_put_sums(to, TESS_VECTOR_BYTES, sums, vectors, c->stream, c->between);
 }
 
+#define roll_name KERNEL(roll1)
+#define DEEP 1
+#define VECTORS WIDE
+#define PHASES IN_PHASES
+#include "ops/correlate/window_roll.h"
+#define roll_name KERNEL(narrow_roll1)
+#define DEEP 1
+#define VECTORS 1
+#include "ops/correlate/window_roll.h"
+#define roll_name KERNEL(roll2)
+#define DEEP 2
+#define VECTORS WIDE
+#define PHASES IN_PHASES
+#include "ops/correlate/window_roll.h"
+#define roll_name KERNEL(narrow_roll2)
+#define DEEP 2
+#define VECTORS 1
+#include "ops/correlate/window_roll.h"
+#if KEEP_3 /* else roll3 takes any number of taps */
+#define roll_name KERNEL(roll3_any)
+#define DEEP 3
+#define VECTORS WIDE
+#define PHASES IN_PHASES
+#include "ops/correlate/window_roll.h"
+#define roll_name KERNEL(narrow_roll3_any)
+#define DEEP 3
+#define VECTORS 1
+#include "ops/correlate/window_roll.h"
+#endif
 #define roll_name KERNEL(roll3)
 #define DEEP 3
 #define VECTORS WIDE
@@ -79,12 +108,18 @@ TESS_INLINE void KERNEL(put_rolled)(const tess_window_call *c, char *to, const v
 #define EVEN(tile) NULL
 #endif
 static const tess_window_raw KERNEL(raw) = {
-    .tile = {[3] = KERNEL(roll3), EVEN(KERNEL(roll4)), DEEPER(KERNEL(roll5)), EVEN(KERNEL(roll6)), DEEPER(KERNEL(roll7))},
-    .narrow = {[3] = KERNEL(narrow_roll3),
-               EVEN(KERNEL(narrow_roll4)),
-               DEEPER(KERNEL(narrow_roll5)),
-               EVEN(KERNEL(narrow_roll6)),
-               DEEPER(KERNEL(narrow_roll7))},
+    .tile = {NULL, KERNEL(roll1), KERNEL(roll2), KERNEL(roll3), EVEN(KERNEL(roll4)), DEEPER(KERNEL(roll5)), EVEN(KERNEL(roll6)),
+             DEEPER(KERNEL(roll7))},
+    .narrow = {NULL, KERNEL(narrow_roll1), KERNEL(narrow_roll2), KERNEL(narrow_roll3), EVEN(KERNEL(narrow_roll4)), DEEPER(KERNEL(narrow_roll5)),
+               EVEN(KERNEL(narrow_roll6)), DEEPER(KERNEL(narrow_roll7))},
+#if KEEP_3
+    .tile3 = KERNEL(roll3_any),
+    .narrow3 = KERNEL(narrow_roll3_any),
+#else
+    .tile3 = KERNEL(roll3),
+    .narrow3 = KERNEL(narrow_roll3),
+#endif
+    .phases = IN_PHASES,
     .beyond = IN_PHASES ? WIDE - 1 : 0,
 };
 #undef KERNEL

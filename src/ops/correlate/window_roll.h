@@ -138,12 +138,14 @@ static void roll_name(const tess_window_call *c) {
             NAME(few)(c, weight, c->at + n * NAME(BYTES), c->out + n * c->out_step, own && OWN_PUT != TESS_WINDOW_PUT_WORK);
         return;
     }
+#if PHASES
+    if (c->step == ELEMENT) {
+        own ? NAME(all)(c, true, true) : NAME(all)(c, true, false);
+        return;
+    }
+#endif
     if (!own) {
         NAME(all)(c, false, false);
-#if PHASES
-    } else if (c->step == ELEMENT) {
-        NAME(all)(c, true, true);
-#endif
     } else if (OWN_PUT != TESS_WINDOW_PUT_WORK) {
         NAME(all)(c, false, true);
     } else if (c->stream) {
