@@ -45,7 +45,7 @@ static void fill(tess_io_array *a, int64_t below) {
     } else if (type == tess_f64 || type == tess_c128) {
         double *p = a->block;
         for (int64_t i = 0; i < (int64_t)(a->block_size / sizeof *p); i++)
-            p[i] = (double)(int64_t)random64(&state) * 0x1p-63;
+            p[i] = below > 0 ? (double)(random64(&state) >> 11) * 0x1p-53 * (double)(below - 1) : (double)(int64_t)random64(&state) * 0x1p-63;
     } else if (type == tess_i32 && below > 0) {
         for (int64_t i = 0; i < count; i++)
             ((int32_t *)a->block)[i] = (int32_t)random_below(&state, below);
@@ -175,6 +175,15 @@ tess_status cli_trial_plan(const cli_session *session, const cli_trial *t, const
         return tess_plan_transpose(plan, session->context, in, out, &options);
     }
     tess_lookup_options options = {.struct_size = sizeof options, .call.strategy = strategy};
+    enum { MOST_POSITIONS = 1000 };
+    double at[MOST_POSITIONS]; /* from 0 to n */
+    int64_t n = w->table;
+    const DLTensor positions = tess_view(at, tess_f64, 1, &n, NULL);
+    for (int64_t k = 0; w->positions && k < n; k++) {
+        const double share = (double)k / (double)(n - 1);
+        at[k] = (double)n * (share + share * share) / 2;
+    }
+    options.positions = w->positions ? &positions : NULL;
     return tess_plan_lookup(plan, session->context, in, &t->second.tensor, out, &options);
 }
 

@@ -34,7 +34,8 @@ typedef struct cli_workload {
     /* lookup */
     int64_t table;
     tess_type index;
-    bool cached; /* its arrays stay in a core's cache: the limits are the cache's */
+    bool positions; /* the index' values are places among positions, nearer to each other at the beginning */
+    bool cached;    /* its arrays stay in a core's cache: the limits are the cache's */
 } cli_workload;
 enum { CLI_ALL_AXES = -1 };
 

@@ -153,6 +153,7 @@ const cli_workload cli_workloads[] = {
     {"lookup f32[4096] by i32 2 Mi", "lookup", LADDER, tess_f32, 1, {2 Mi}, .table = 4096, .index = tess_i32},
     {"lookup u8[256] by u8 1 Mi", "lookup", LADDER, tess_u8, 1, {1 Mi}, .table = 256, .index = tess_u8},
     {"interpolate f32[1024] at f32 256 Ki", "lookup", LADDER, tess_f32, 1, {256 Ki}, .table = 1024, .index = tess_f32},
+    {"interpolate f64[1000] at positions 256 Ki", "lookup", LADDER, tess_f64, 1, {256 Ki}, .table = 1000, .index = tess_f64, .positions = true},
     {"lookup f32[4096] by i32 32 Mi", "lookup", QUICK, tess_f32, 1, {32 Mi}, .table = 4096, .index = tess_i32},
     {"lookup f32[65536] by u16 32 Mi", "lookup", QUICK, tess_f32, 1, {32 Mi}, .table = 65536, .index = tess_u16},
     {"lookup u8[256] by u8 64 Mi", "lookup", QUICK, tess_u8, 1, {64 Mi}, .table = 256, .index = tess_u8},
