@@ -39,8 +39,9 @@ TESS_INLINE void NAME(few_at_once)(const tess_window_call *c, const int vectors)
 }
 
 static bool NAME(few)(const tess_window_call *c) {
-    enum { FEW = 4 };
-    if (c->step != (int64_t)sizeof(real) || c->planes * c->wy > 1 || c->wx > FEW || !c->stream || c->between || c->put != TESS_WINDOW_PUT_WORK)
+    enum { FEW = 4, FEW_ZEN5 = 3 }; /* there 4 taps take 1.6 times as long so, in the third-level cache (notes-cpu.md) */
+    if (c->step != (int64_t)sizeof(real) || c->planes * c->wy > 1 || c->wx > (tess_cpu_is_zen5() ? FEW_ZEN5 : FEW) || !c->stream || c->between ||
+        c->put != TESS_WINDOW_PUT_WORK)
         return false;
     if (tess_cpu_is_zen5()) /* bursts of reads and of writes hold each other up: a line of each in turns 93 % of a copy, eight 89 */
         NAME(few_at_once)(c, VECTORS * TESS_VECTOR_BYTES > 64 ? 64 / TESS_VECTOR_BYTES : VECTORS);
