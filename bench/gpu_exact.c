@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_exact.c - exact sums in the table of works, whose time depends on the numbers: uniform ones, ones of two magnitudes far apart, any bits (exponents anywhere,
- * infinities and NaNs); as one array, as rows, as segments. */
+ * infinities and NaNs); as one array, as rows, as segments; and along a slow axis, there beside the plain sums. */
 #include "gpu.h"
 
 #include <stdio.h>
@@ -24,6 +24,10 @@ static void fill(void *block, tess_type type, int content) {
             ((uint64_t *)block)[i] = bits;
         else if (type == tess_f64)
             ((double *)block)[i] = (double)(int64_t)bits * (content == APART && i % 2 ? 0x1p-263 : 0x1p-63);
+        else if (type == tess_f16)
+            ((uint64_t *)block)[i] = (bits & 0x83ff83ff83ff83ff) | (bits >> 3 & 0x1000100010001000) | 0x2800280028002800; /* exponents -5 and -1 */
+        else if (type == tess_bf16)
+            ((uint64_t *)block)[i] = (bits & 0x80ff80ff80ff80ff) | 0x3e003e003e003e00; /* -3 and -2 */
         else
             for (int half = 0; half < 2; half++)
                 ((float *)block)[2 * i + half] = (float)(int32_t)(bits >> 32 * half) * (content == APART && i % 2 ? 0x1p-91f : 0x1p-31f);
@@ -63,6 +67,57 @@ static void run(gpu_bench *b, const char *work, tess_type type, const void *bloc
     free(offsets);
 }
 
+/* Sets of `length` rows of `width` numbers, summed along the rows, 4 bytes each; of as many bytes. sets 0: as many as a GiB has. */
+static void run_columns(gpu_bench *b, const char *work, tess_type type, const void *block, int64_t sets, int64_t length, int64_t width, bool exact) {
+    const int64_t size = (int64_t)tess_type_size(type);
+    int64_t shape[3] = {sets ? sets : WHOLE / size / length / width, sets ? length * 4 / size : length, width}, kept[2] = {shape[0], width};
+    const int64_t outputs = kept[0] * width;
+    void *in = gpu_bench_repeat(b, 0, block, BLOCK, WHOLE), *out = gpu_bench_memory(b, 2, outputs * size);
+    const DLTensor from = gpu_bench_view(in, type, 3, shape), to = gpu_bench_view(out, type, 2, kept);
+    const int axis = 1;
+    bool more;
+    for (int r = 0;; r++) {
+        tess_plan *plan = NULL;
+        tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .exact = exact};
+        options.call = gpu_bench_call(b, gpu_bench_row(b, "reduce", r, &more));
+        if (!more || (r && !exact))
+            break;
+        tess_status status = tess_plan_reduce(&plan, gpu_bench_context(b), TESS_SUM, &from, &to, &options);
+        gpu_bench_time(b, status, plan, work, in, NULL, out, (double)((outputs * shape[1] + outputs) * size), 0);
+    }
+}
+
+static void works_of_columns(gpu_bench *b) {
+    static const struct {
+        const char *name;
+        tess_type type;
+        int content;
+    } kinds[] = {{"f32, uniform", tess_f32, UNIFORM},   {"f64, uniform", tess_f64, UNIFORM},   {"f16, uniform", tess_f16, UNIFORM},
+                 {"bf16, uniform", tess_bf16, UNIFORM}, {"f32, any bits", tess_f32, ANY_BITS}, {"f64, any bits", tess_f64, ANY_BITS},
+                 {"f32, apart", tess_f32, APART},       {"f64, apart", tess_f64, APART}};
+    static const int64_t shapes[][3] = {{1, 16384, 16384}, {1, 4096, 4096}, {64, 2048, 2048}, {1, 2 << 20, 128}, {1, 32 << 20, 3},
+                                        {0, 1000, 256},    {0, 300, 33},    {0, 100, 3},      {0, 16, 4096}};
+    void *block = malloc(BLOCK);
+    char work[96];
+    if (!block)
+        exit(1);
+    for (int i = 0; i < (int)(sizeof kinds / sizeof *kinds); i++) {
+        bool filled = false;
+        for (int s = 0; s < (int)(sizeof shapes / sizeof *shapes); s++)
+            for (int exact = 0; exact < 2; exact++) {
+                snprintf(work, sizeof work, "%s %s, columns: %lld x %lld, %lld", exact ? "exact" : "plain", kinds[i].name, (long long)shapes[s][0],
+                         (long long)shapes[s][1], (long long)shapes[s][2]);
+                if ((!exact && kinds[i].content != UNIFORM) || !gpu_bench_wants(b, work))
+                    continue;
+                if (!filled)
+                    fill(block, kinds[i].type, kinds[i].content);
+                filled = true;
+                run_columns(b, work, kinds[i].type, block, shapes[s][0], shapes[s][1], shapes[s][2], exact);
+            }
+    }
+    free(block);
+}
+
 void gpu_works_exact(gpu_bench *b) {
     static const struct {
         const char *name;
@@ -96,4 +151,5 @@ void gpu_works_exact(gpu_bench *b) {
             }
         }
     free(block);
+    works_of_columns(b);
 }

@@ -178,6 +178,8 @@ static void reductions(void) {
                {TESS_SUM, tess_c64, tess_c64, 1, false, "sum c64 axis 1"},
                {TESS_SUM, tess_f32, tess_f32, -1, true, "exact sum f32"},
                {TESS_SUM, tess_f32, tess_f32, 0, true, "exact sum f32 axis 0"},
+               {TESS_SUM, tess_f64, tess_f64, 0, true, "exact sum f64 axis 0"},
+               {TESS_SUM, tess_f16, tess_f16, 0, true, "exact sum f16 axis 0"},
                {TESS_SUM, tess_f32, tess_f32, 1, true, "exact sum f32 axis 1"},
                {TESS_ARGMAX, tess_u8, tess_i64, 0, false, "argmax u8 axis 0"}};
     tess_plan *plan;
@@ -214,6 +216,8 @@ static void short_rows(void) {
                {TESS_SUM, tess_f32, tess_f32, true, 16, 0, "exact sum f32 rows of 16"},
                {TESS_SUM, tess_f64, tess_f64, true, 500, 0, "exact sum f64 rows of 500"},
                {TESS_SUM, tess_c64, tess_c64, true, 16, 0, "exact sum c64 rows of 16"},
+               {TESS_SUM, tess_f32, tess_f32, true, 100, 33, "exact sum f32 rows of 100, 33 columns"},
+               {TESS_SUM, tess_f64, tess_f64, true, 100, 33, "exact sum f64 rows of 100, 33 columns"},
                {TESS_SUM, tess_f32, tess_f32, false, 16, 3, "sum f32 rows of 16, 3 columns"},
                {TESS_VAR, tess_f32, tess_f32, false, 100, 3, "var f32 rows of 100, 3 columns"},
                {TESS_ARGMAX, tess_u8, tess_i64, false, 100, 0, "argmax u8 rows of 100"},

@@ -15,11 +15,19 @@ const tess_gpu_text tess_reduce_gpu_exact_header = {"ops/reduce/gpu_exact.cuh", 
                     tess_reduce_gpu_exact_pieces_header = {"ops/reduce/gpu_exact_pieces.cuh", tess_kernel_reduce_gpu_exact_pieces_cuh},
                     tess_reduce_gpu_exact_strip_header = {"ops/reduce/gpu_exact_strip.cuh", tess_kernel_reduce_gpu_exact_strip_cuh},
                     tess_reduce_gpu_segment_header = {"ops/reduce/gpu_segment.cuh", tess_kernel_reduce_gpu_segment_cuh};
-static const tess_gpu_text *const headers[] = {
-    &tess_reduce_gpu_node_header,         &tess_reduce_gpu_tree_header,        &tess_reduce_gpu_complex_header,
-    &tess_reduce_gpu_exact_header,        &tess_reduce_gpu_exact_group_header, &tess_reduce_gpu_exact_lengths_header,
-    &tess_reduce_gpu_exact_pieces_header, &tess_reduce_gpu_exact_strip_header, &tess_reduce_gpu_stage_header,
-    &tess_reduce_gpu_segment_header,      &tess_reduce_gpu_types_header,       NULL};
+static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
+                                               &tess_reduce_gpu_tree_header,
+                                               &tess_reduce_gpu_complex_header,
+                                               &tess_reduce_gpu_exact_header,
+                                               &tess_reduce_gpu_exact_group_header,
+                                               &tess_reduce_gpu_exact_lengths_header,
+                                               &tess_reduce_gpu_exact_pieces_header,
+                                               &tess_reduce_gpu_exact_strip_header,
+                                               &tess_reduce_gpu_exact_levels_header,
+                                               &tess_reduce_gpu_stage_header,
+                                               &tess_reduce_gpu_segment_header,
+                                               &tess_reduce_gpu_types_header,
+                                               NULL};
 
 enum {
     THREADS = 256,

@@ -6,11 +6,19 @@
 extern const char tess_kernel_reduce_gpu_exact_prefixes_cu[], tess_kernel_reduce_gpu_exact_prefix_cuh[];
 static const tess_gpu_text exact_prefixes = {"reduce/gpu_exact_prefixes.cu", tess_kernel_reduce_gpu_exact_prefixes_cu},
                            prefix_header = {"ops/reduce/gpu_exact_prefix.cuh", tess_kernel_reduce_gpu_exact_prefix_cuh};
-static const tess_gpu_text *const headers[] = {
-    &tess_reduce_gpu_node_header,         &tess_reduce_gpu_tree_header,        &tess_reduce_gpu_complex_header,
-    &tess_reduce_gpu_exact_header,        &tess_reduce_gpu_exact_group_header, &tess_reduce_gpu_exact_lengths_header,
-    &tess_reduce_gpu_exact_pieces_header, &tess_reduce_gpu_exact_strip_header, &prefix_header,
-    &tess_reduce_gpu_stage_header,        &tess_reduce_gpu_types_header,       NULL};
+static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
+                                               &tess_reduce_gpu_tree_header,
+                                               &tess_reduce_gpu_complex_header,
+                                               &tess_reduce_gpu_exact_header,
+                                               &tess_reduce_gpu_exact_group_header,
+                                               &tess_reduce_gpu_exact_lengths_header,
+                                               &tess_reduce_gpu_exact_pieces_header,
+                                               &tess_reduce_gpu_exact_strip_header,
+                                               &prefix_header,
+                                               &tess_reduce_gpu_exact_levels_header,
+                                               &tess_reduce_gpu_stage_header,
+                                               &tess_reduce_gpu_types_header,
+                                               NULL};
 
 enum {
     RANGES = 4224,      /* warps that an H200 holds at once, 32 a multiprocessor */
@@ -32,14 +40,17 @@ static int64_t range_of(const reduce_problem *p) {
 
 bool tess_reduce_gpu_exact_prefixes_fit(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
-    *why = "makes exact sums of segments of f32, f16, bf16 and c64";
+    *why = "makes exact sums of segments of f32, f16, bf16, c64 and f64";
     return p->exact && p->map == REDUCE_PLAIN &&
-           (p->in.type == tess_f16 || p->in.type == tess_bf16 || p->in.type == tess_f32 || p->in.type == tess_c64) &&
+           (p->in.type == tess_f16 || p->in.type == tess_bf16 || p->in.type == tess_f32 || p->in.type == tess_c64 || p->in.type == tess_f64) &&
            tess_reduce_gpu_cuts_fit(p, why);
 }
 
 bool tess_reduce_gpu_exact_prefixes_pay(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
+    *why = "short segments of f64 are found sooner by a few threads each";
+    if (p->in.type == tess_f64 && tess_reduce_gpu_exact_stretches_pay(problem, why))
+        return false;
     *why = "a segment has so many pieces that one block is long at merging them";
     return p->longest <= FEW_PIECES * range_of(p);
 }

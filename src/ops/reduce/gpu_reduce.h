@@ -28,15 +28,16 @@
 TESS_REDUCE_RUNGS(RUNG)
 #undef RUNG
 
-enum { REDUCE_GPU_ROWS = 17 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's blocks */ };
+enum { REDUCE_GPU_ROWS = 18 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's blocks */ };
 int64_t tess_reduce_gpu_resident(const tess_gpu_device *device); /* so many of its blocks a device holds at once; NULL = an H200 */
 extern const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS];
 
 extern const tess_gpu_text tess_reduce_gpu_node_header, tess_reduce_gpu_tree_header, tess_reduce_gpu_leaf_header, tess_reduce_gpu_types_header,
     tess_reduce_gpu_complex_header, tess_reduce_gpu_finish_header, tess_reduce_gpu_segment_header, tess_reduce_gpu_packed_header,
     tess_reduce_gpu_exact_header, tess_reduce_gpu_exact_group_header, tess_reduce_gpu_exact_lengths_header, tess_reduce_gpu_exact_pieces_header,
-    tess_reduce_gpu_exact_strip_header, tess_reduce_gpu_segment_finish_header, tess_reduce_gpu_stage_header, tess_reduce_gpu_lanes_header,
-    tess_reduce_gpu_moments_header, tess_reduce_gpu_any_order_header, tess_reduce_gpu_run_leaf_header, tess_reduce_gpu_across_header;
+    tess_reduce_gpu_exact_strip_header, tess_reduce_gpu_exact_levels_header, tess_reduce_gpu_segment_finish_header, tess_reduce_gpu_stage_header,
+    tess_reduce_gpu_lanes_header, tess_reduce_gpu_moments_header, tess_reduce_gpu_any_order_header, tess_reduce_gpu_run_leaf_header,
+    tess_reduce_gpu_across_header;
 void tess_reduce_gpu_node_options(tess_gpu_layout *layout, const reduce_problem *p); /* the -D of gpu_node.cuh */
 int64_t tess_reduce_gpu_node_size(const reduce_problem *p);                          /* bytes of its struct node, or of gpu_complex.cuh's */
 int64_t tess_reduce_gpu_narrow_node_size(const reduce_problem *p);                   /* the same with -DNARROW=1 */
@@ -111,6 +112,11 @@ bool tess_reduce_gpu_exact_stretches_fit(const tess_problem *problem, const char
 bool tess_reduce_gpu_exact_stretches_pay(const tess_problem *problem, const char **why);
 /* The -D of a row that takes stretches of `tile` bytes so, by gpu_stage.cuh and gpu_exact_lengths.cuh. padded: as PAD, and FILLED_WORDS. */
 void tess_reduce_gpu_exact_stretch_options(tess_gpu_layout *layout, const reduce_problem *p, int tile, bool padded, int warps, int blocks);
+
+/* gpu_exact_columns.c */
+extern const tess_gpu_row tess_reduce_gpu_exact_columns;
+bool tess_reduce_gpu_exact_columns_fit(const tess_problem *problem, const char **why);
+bool tess_reduce_gpu_exact_columns_pay(const tess_problem *problem, const char **why);
 
 /* gpu_exact_prefixes.c */
 extern const tess_gpu_row tess_reduce_gpu_exact_prefixes;

@@ -520,7 +520,7 @@ static void chosen(void **state) {
         {TESS_SUM, tess_c64, tess_c64, 1000, MOST, "tree_segments"},   {TESS_SUM, tess_c64, tess_c64, 20000, 3000, "tree_stretches"},
         {TESS_PROD, tess_c128, tess_c128, 300, MOST, "tree_segments"}, {TESS_PROD, tess_c128, tess_c128, 20000, 3000, "tree_stretches"},
         {TESS_VAR, tess_f32, tess_f32, 20000, 3000, "tree_stretches"}, {TESS_VAR, tess_f64, tess_f64, 5000, MOST, "tree_lanes"},
-        {TESS_SUM, tess_f32, tess_f32, 200, MOST, "exact_prefixes"},   {TESS_SUM, tess_f64, tess_f64, 20000, 3000, "exact_segments"}};
+        {TESS_SUM, tess_f32, tess_f32, 200, MOST, "exact_prefixes"},   {TESS_SUM, tess_f64, tess_f64, 20000, 3000, "exact_prefixes"}};
     const int axis = 0;
     int64_t *offset = malloc((MOST + 1) * sizeof *offset);
     assert_non_null(offset);
