@@ -127,14 +127,16 @@ __device__ __forceinline__ void walk(const element *&from, int &across) {
     from += THREADS / ACROSS * STEP + ON * V + (next ? STEP - ACROSS * V : 0);
 }
 
-// The same of a tile, row by row: whole lanes' vectors. Mostly all of them lie in the image, and a thread's places walk.
+// The same of a tile, row by row: whole lanes' vectors. Mostly all of them lie in the image, and a thread's places walk; or a copying lane has its own column of rows DOWN apart, whose places are constants, and
+// then some of what stands beside (through registers that is slower).
 __device__ __forceinline__ void bring_tile(element *room, const element *in, const frame &f, const run &r, int rows) {
-    const int ACROSS = PITCH / V, thread = threadIdx.x;
-    const unsigned to = (unsigned)__cvta_generic_to_shared(room), last = to + rows * (PITCH * SIZE);
+    const int ACROSS = PITCH / V, MORE = ACROSS - TILE, thread = threadIdx.x;
+    const unsigned to = (unsigned)__cvta_generic_to_shared(room);
     if (r.low >= r.lead && r.low + (rows - 1) * STEP + PITCH <= r.end) {
-        int across = thread % ACROSS;
-        const element *from = in + (r.low - r.lead + thread / ACROSS * STEP + across * V);
+        const element *image = in + (r.low - r.lead);
         if constexpr (ON_THE_WAY > 0) {
+            int across = thread % ACROSS;
+            const element *from = image + (thread / ACROSS * STEP + across * V);
             element *at = room + thread * V;
             for (int left = rows * PITCH - thread * V; left > 0; left -= ON_THE_WAY * THREADS * V) {
                 on_the_way<V * SIZE> some;
@@ -148,10 +150,19 @@ __device__ __forceinline__ void bring_tile(element *room, const element *in, con
                 at += ON_THE_WAY * THREADS * V;
             }
         } else {
-#pragma unroll 4
-            for (unsigned at = to + thread * (V * SIZE); at < last; at += THREADS * V * SIZE) {
+            const int first = thread / TILE, own = (thread - first * TILE) * V;
+            const element *from = image + first * STEP + own;
+            unsigned at = to + (first * PITCH + own) * SIZE;
+#pragma unroll 8
+            for (int row = first; row < rows; row += DOWN) {
                 copy_own(at, from);
-                walk(from, across);
+                at += DOWN * PITCH * SIZE;
+                from += DOWN * STEP;
+            }
+#pragma unroll 1
+            for (int number = thread; number < rows * MORE; number += THREADS) {
+                const int row = number / larger(MORE, 1), column = TILE * V + (number - row * MORE) * V;
+                copy_own(to + (row * PITCH + column) * SIZE, image + row * STEP + column);
             }
         }
     } else {

@@ -113,12 +113,47 @@ static int64_t vector_of_tile(const walk *w, int64_t i) {
     return w->low + i / across * w->step + i % across * w->v;
 }
 
+/* A copy for each lane, of that row, -1: none, and column. */
+static void copy_lanes(const walk *w, const int64_t *row, const int64_t *column) {
+    int64_t load[32], store[32];
+    for (int lane = 0; lane < 32; lane++) {
+        load[lane] = row[lane] < 0 ? -1 : w->in + (w->low + row[lane] * w->step + column[lane] - w->lead) * w->size;
+        store[lane] = row[lane] < 0 ? -1 : (row[lane] * w->pitch + column[lane]) * w->size;
+    }
+    if (w->v * w->size < 16)
+        tess_gpu_count_global(w->sum, w->times, load, w->v * w->size, false);
+    else
+        tess_gpu_count_copies(w->sum, w->times, load, store);
+}
+
+/* A tile that lies in the image, by copies: a lane's column of rows, then what stands beside. */
+static void copy_inside(const walk *w, int64_t rows) {
+    const int64_t more = w->pitch / w->v - w->s.tile;
+    int64_t row[32], column[32];
+    for (int64_t thread = 0; thread < w->s.threads; thread += 32)
+        for (int64_t i = thread / w->s.tile; i < rows; i += w->s.down) {
+            for (int lane = 0; lane < 32; lane++)
+                row[lane] = i, column[lane] = (thread % w->s.tile + lane) * w->v;
+            copy_lanes(w, row, column);
+        }
+    for (int64_t first = 0; first < rows * more; first += 32) {
+        for (int lane = 0; lane < 32; lane++) {
+            row[lane] = first + lane < rows * more ? (first + lane) / more : -1;
+            column[lane] = (w->s.tile + (first + lane) % more) * w->v;
+        }
+        copy_lanes(w, row, column);
+    }
+}
+
 /* Of a tile, row by row: whole lanes' vectors. */
 static void bring_tile(const walk *w) {
     const int64_t rows = w->s.steps * w->s.down + w->f->y.width - 1, count = rows * w->pitch / w->v,
                   needed = w->end + (w->f->y.width - 1 - w->f->y.before) * w->row + w->right;
     if (w->low >= w->lead && w->low + (rows - 1) * w->step + w->pitch <= w->end) {
-        bring_vectors(w, count, w->v, vector_of_tile, 0);
+        if (w->on_the_way)
+            bring_vectors(w, count, w->v, vector_of_tile, 0);
+        else
+            copy_inside(w, rows);
         return;
     }
     for (int64_t first = 0; first < count; first += 32) {
