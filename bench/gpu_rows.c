@@ -37,9 +37,9 @@ static void run(gpu_bench *b, const kind *k, const char *work, int64_t length, i
 
 /* More than 256 elements in some columns and in many; where they are looked at twice, of other lengths too. */
 static void columns(gpu_bench *b, const kind *kinds, int count) {
-    static const int64_t shapes[][2] = {{300, 3},  {300, 33},   {300, 100},   {300, 256},  {1000, 3},    {1000, 33},    {1000, 256},
-                                        {4096, 8}, {100000, 3}, {1000, 4096}, {300, 4096}, {8192, 1024}, {32768, 1024}, {16, 3},
-                                        {64, 33},  {100, 3},    {100, 256},   {200, 3},    {200, 33},    {200, 4096}};
+    static const int64_t shapes[][2] = {{300, 3},    {300, 33},    {300, 100},  {300, 256},   {1000, 3},     {1000, 33},   {1000, 256},   {4096, 8},
+                                        {100000, 3}, {1000, 4096}, {300, 4096}, {8192, 1024}, {32768, 1024}, {6000, 1024}, {10000, 1024}, {16, 3},
+                                        {64, 33},    {100, 3},     {100, 256},  {200, 3},     {200, 33},     {200, 4096}};
     enum { FEW = 11 };
     char work[96];
     for (int i = 0; i < count; i++)

@@ -260,7 +260,8 @@ static void column_moments(void) {
                {tess_f32, 1000, 33, "var f32 rows of 1000, 33 columns"},     {tess_f32, 4096, 8, "var f32 rows of 4096, 8 columns"},
                {tess_f32, 100000, 3, "var f32 rows of 100000, 3 columns"},   {tess_f64, 300, 33, "var f64 rows of 300, 33 columns"},
                {tess_f16, 1000, 401, "var f16 rows of 1000, 401 columns"},   {tess_u8, 300, 100, "var u8 rows of 300, 100 columns"},
-               {tess_f32, 8192, 1024, "var f32 rows of 8192, 1024 columns"}, {tess_u8, 8192, 1024, "var u8 rows of 8192, 1024 columns"}};
+               {tess_f32, 8192, 1024, "var f32 rows of 8192, 1024 columns"}, {tess_u8, 8192, 1024, "var u8 rows of 8192, 1024 columns"},
+               {tess_f64, 8192, 1024, "var f64 rows of 8192, 1024 columns"}};
     const int axis = 1;
     tess_plan *plan;
     for (int i = 0; i < TESS_COUNT(all); i++) {

@@ -2,11 +2,18 @@
  * gpu_moments.c - lays out reduce/tree_moments: variances of outputs side by side, a block for as many columns of a leaf as its shared memory holds. */
 #include "ops/reduce/gpu_reduce.h"
 
-extern const char tess_kernel_reduce_gpu_tree_moments_cu[];
-static const tess_gpu_text tree_moments = {"reduce/gpu_tree_moments.cu", tess_kernel_reduce_gpu_tree_moments_cu};
-static const tess_gpu_text *const headers[] = {
-    &tess_reduce_gpu_node_header,    &tess_reduce_gpu_tree_header,   &tess_reduce_gpu_lanes_header, &tess_reduce_gpu_any_order_header,
-    &tess_reduce_gpu_moments_header, &tess_reduce_gpu_finish_header, &tess_reduce_gpu_types_header, NULL};
+extern const char tess_kernel_reduce_gpu_tree_moments_cu[], tess_kernel_reduce_gpu_moments_tile_cuh[];
+static const tess_gpu_text tree_moments = {"reduce/gpu_tree_moments.cu", tess_kernel_reduce_gpu_tree_moments_cu},
+                           tile_header = {"ops/reduce/gpu_moments_tile.cuh", tess_kernel_reduce_gpu_moments_tile_cuh};
+static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
+                                               &tess_reduce_gpu_tree_header,
+                                               &tess_reduce_gpu_lanes_header,
+                                               &tess_reduce_gpu_any_order_header,
+                                               &tess_reduce_gpu_moments_header,
+                                               &tess_reduce_gpu_finish_header,
+                                               &tess_reduce_gpu_types_header,
+                                               &tile_header,
+                                               NULL};
 
 enum {
     MOST_LANES = 32 /* of a thread: more would be text */,
@@ -19,7 +26,8 @@ enum {
     MOST_THREADS = 320 /* of a block with several tiles, and their bytes */,
     MOST_BYTES = 48 << 10,
     BYTES_BYTES = 72 << 10,
-    MOST_KEPT = 24 /* words of a thread in registers */
+    MOST_KEPT = 24 /* words of a thread in registers */,
+    MOST_WALKED = 8 /* lanes of a thread whose block goes from tile to tile */
 };
 
 typedef tess_reduce_gpu_moments_shape shape;
@@ -104,40 +112,51 @@ static bool strips_of(const reduce_problem *p, const tess_gpu_device *device, sh
     return true;
 }
 
-/* Tiles of which a multiprocessor has one, or that would be of half sectors, or come by narrow copies though rows follow one another: the last rounds of lanes stay in registers, so that two fit, or whole
- * sectors, or whole sets. */
+/* With so many blocks a multiprocessor: how many rounds of lanes are in shared memory, and how many threads have the others. */
+static bool share_out(const reduce_problem *p, const tess_gpu_device *device, shape *s, int64_t blocks, int64_t most, bool walk) {
+    const int64_t lanes = tess_reduce_gpu_lanes(p->k), rounds = tess_ceil_div(rows_of(p), lanes);
+    for (s->rows = (int)lanes; s->rows >= tess_ceil_div(lanes, walk ? MOST_WALKED : MOST_LANES); s->rows /= 2) {
+        const int64_t threads = tess_ceil_div(threads_of(p, s, s->across), 32) * 32,
+                      room = tess_min64(device->shared_sm / blocks, device->shared_block_optin) - beside(p, s, 1, s->across) - 32;
+        s->shared = (int)tess_min64(room / (lanes * s->pitch), walk ? rounds - 1 : rounds);
+        const int64_t words = (rounds - s->shared) * (lanes / s->rows) * s->word / 4;
+        if (threads <= most && s->shared > 0 && s->shared < rounds && words <= MOST_KEPT && (40 + words) * threads * blocks <= 65536)
+            return true;
+    }
+    return false;
+}
+
+/* Tiles of which a multiprocessor has one, or that come by narrow copies though rows follow one another: the last rounds of lanes stay in registers, so that two fit, or whole sets. Else, and where they would be of
+ * half sectors, a block of whole ones goes from tile to tile. */
 static void keep(const reduce_problem *p, const tess_gpu_device *device, shape *s) {
-    const int64_t size = p->in.itemsize, width = width_of(p), lanes = tess_reduce_gpu_lanes(p->k), rounds = tess_ceil_div(rows_of(p), lanes);
-    const bool half = !s->run && !s->shifted && s->across * size < 32 && alignment_of(p) == 32,
+    const int64_t size = p->in.itemsize, width = width_of(p), rounds = tess_ceil_div(rows_of(p), tess_reduce_gpu_lanes(p->k));
+    const bool sector = !s->run && !s->shifted && s->across * size <= 32 && alignment_of(p) == 32, half = sector && s->across * size < 32,
                narrow = !s->run && s->vector < 16 && p->stride[0][0] == width * size;
-    const int64_t blocks = half ? 1 : 2;
     shape kept = *s;
     if (rounds < (narrow ? 4 : 8) || (!half && !narrow && rows_of(p) * s->pitch + beside(p, s, 1, s->across) <= device->shared_sm / 2))
         return;
-    if (half) {
-        kept.across = (int)(32 / size);
-        kept.pitch = 32;
-        kept.strips = (int)(width / kept.across);
-    } else if (narrow) {
+    if (narrow) {
         kept.run = kept.shifted = true;
         kept.across = (int)width;
         kept.strips = 1;
         kept.pitch = (int)(width * size);
         kept.vector = 16;
     }
-    if (kept.shifted && kept.word > size) /* a kept word lies as one in memory */
+    /* a kept word lies as one in memory */
+    if (!half && !(kept.shifted && kept.word > size) && share_out(p, device, &kept, 2, 544, false)) {
+        *s = kept;
         return;
-    for (kept.rows = (int)lanes; kept.rows >= tess_ceil_div(lanes, MOST_LANES); kept.rows /= 2) {
-        const int64_t threads = tess_ceil_div(threads_of(p, &kept, kept.across), 32) * 32,
-                      room = tess_min64(device->shared_sm / blocks, device->shared_block_optin) - beside(p, &kept, 1, kept.across) - 32;
-        kept.shared = (int)(room / (lanes * kept.pitch));
-        const int64_t words = (rounds - kept.shared) * (lanes / kept.rows) * kept.word / 4;
-        if (threads <= (half ? 1024 : 544) && kept.shared > 0 && kept.shared < rounds && words <= MOST_KEPT &&
-            (40 + words) * threads * blocks <= 65536) {
-            *s = kept;
-            return;
-        }
     }
+    if (!sector)
+        return;
+    kept = *s;
+    kept.across = (int)(32 / size);
+    kept.pitch = 32;
+    kept.vector = 16;
+    kept.strips = (int)(width / kept.across);
+    kept.walk = p->k % rows_of(p) == 0; /* of leaves of which each set's last one is short nothing was gained */
+    if ((kept.walk || half) && share_out(p, device, &kept, 1, 1024, kept.walk))
+        *s = kept;
 }
 
 void tess_reduce_gpu_moments_shape_of(const reduce_problem *p, const tess_gpu_device *device, tess_reduce_gpu_moments_shape *s) {
@@ -214,12 +233,13 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     tess_gpu_option(layout, "-DROWS=%d", s.rows);
     tess_gpu_option(layout, "-DACROSS=%d", s.across);
     tess_gpu_option(layout, "-DEACH=%d", each);
-    tess_gpu_option(layout, "-DHELD=%d", (int)tess_min64(each, HELD));
+    tess_gpu_option(layout, "-DHELD=%d", s.walk ? each : (int)tess_min64(each, HELD));
     tess_gpu_option(layout, "-DTILE=%d", s.tile);
     tess_gpu_option(layout, "-DAT_ONCE=%d", s.at_once);
     tess_gpu_option(layout, "-DBLOCK=%d", s.threads);
     tess_gpu_option(layout, "-DAT_LEAST=%d", s.blocks);
     tess_gpu_option(layout, "-DMANY=%d", many);
+    tess_gpu_option(layout, "-DWALK=%d", s.walk);
     tess_gpu_option(layout, "-DFEW=%d", tess_reduce_gpu_paired(leaves) <= 256);
     *at++ = p->k;
     *at++ = leaves;
@@ -235,7 +255,8 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     at = tess_reduce_gpu_put_kept(at, p, p->kept);
     const size_t bytes = (size_t)(at - block) * sizeof *block;
     const int64_t partial = many ? tess_gpu_reserve(layout, p->outputs * leaves * tess_reduce_gpu_node_size(p)) : 0;
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_moments", tess_ceil_div(tiles, s.at_once), 1, 1, s.threads, s.bytes);
+    tess_gpu_step *step = tess_gpu_launch_of(
+        layout, "tree_moments", s.walk ? tess_min64(tiles, device ? device->sms : 132) : tess_ceil_div(tiles, s.at_once), 1, 1, s.threads, s.bytes);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);

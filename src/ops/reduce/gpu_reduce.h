@@ -165,7 +165,7 @@ bool tess_reduce_gpu_sets_pay(const tess_problem *problem, const char **why);
 typedef struct tess_reduce_gpu_moments_shape {
     int rows, across, strips, word, vector, pitch, tile, at_once, threads, blocks, shared;
     int64_t bytes;
-    bool run, shifted; /* the columns are all there are, their rows without gaps; -DSHIFTED */
+    bool run, shifted, walk; /* the columns are all there are, their rows without gaps; -DSHIFTED; -DWALK */
 } tess_reduce_gpu_moments_shape;
 void tess_reduce_gpu_moments_shape_of(const reduce_problem *p, const tess_gpu_device *device,
                                       tess_reduce_gpu_moments_shape *s);                        /* NULL: of an H200 */

@@ -9,121 +9,9 @@
 // A thread has every ROWS-th row of the columns of a word (-DWORD bytes: an element of 4 and more, two or four smaller ones), so neighbours read neighbours whatever the width, and -DEACH lanes of the tree,
 // which it halves -DHELD at a time; what the ROWS threads of a column come to meets in shared memory. How many rows a tile has (-DTALL) and how far they lie apart the compiler knows: a load is one instruction,
 // and none is made for what is not there. Behind -DSHARED rounds of lanes a thread keeps its own words in registers. Of outputs with more leaves than one (-DMANY=1) `finish` pairs them.
-#include "ops/reduce/gpu_finish.cuh"
-#include "ops/reduce/gpu_lanes.cuh"
-
-enum {
-    SIZE = (int)sizeof(element),
-    V = WORD / SIZE, // elements of a thread's load, neighbours of a row or of two
-    POSITIONS = ROWS * ACROSS,
-    OF_TILE = POSITIONS / V, // threads
-    COLUMNS = AT_ONCE * ACROSS,
-    LANES = ROWS * EACH,
-    APART = EACH / HELD,
-    ROUNDS = (TALL + LANES - 1) / LANES, // elements of a lane; of the last ones, behind SHARED rounds, a thread keeps its own in registers
-    KEPT_WORDS = SHARED < ROUNDS ? (ROUNDS - SHARED) * EACH : 1,
-    RAGGED = V > 1 && SHIFTED, // a tile may begin within a word
-    UNROLLED = HELD * V < 8 ? 8 / (HELD * V) : 1,
-    MET = ROWS < 8 ? ROWS : 8, // rows of a column that a thread brings together, and threads that do so
-    MEET = ROWS / MET,
-    APART_ROWS = ACROSS | 1, // doubles from row to row of what threads have, so that rows of a column lie in different banks
-    OF_ROOM = ROWS * APART_ROWS
-};
-
-struct moments {
-    i64 k, leaves, outputs;
-    double ddof;
-    i64 low, high; // bytes from the first element of `in` to where the array begins and ends
-    i64 step;      // elements from row to row
-    int width, units;                                 // outputs side by side, tiles in all
-    i64 shape[KEPT + 1], in[KEPT + 1], out[KEPT + 1]; // the kept axes, slowest first, the last of them that of the width
-};
-
-// What a tile is of.
-struct tile {
-    unsigned set;
-    i64 leaf, at_in, at_out; // of the set's first column
-    int column, across, rows;
-    __device__ tile(const moments &p, unsigned unit) : leaf(0), at_in(0), at_out(0) {
-        column = unit % STRIPS * ACROSS;
-        unit /= STRIPS;
-        across = p.width - column < ACROSS ? p.width - column : ACROSS;
-        rows = TALL;
-#if MANY
-        leaf = unit % (unsigned)p.leaves;
-        unit /= (unsigned)p.leaves;
-        rows = (int)(p.k - leaf * TALL < TALL ? p.k - leaf * TALL : TALL);
-#endif
-        set = unit;
-#pragma unroll
-        for (int d = KEPT - 2; d >= 0; d--) {
-            const unsigned at = d > 0 ? unit % (unsigned)p.shape[d] : unit;
-            at_in += at * p.in[d];
-            at_out += at * p.out[d];
-            unit /= (unsigned)(d > 0 ? p.shape[d] : 1);
-        }
-    }
-};
-
-// Where a tile lies in memory: what is around it may come with it where that is the array's.
-struct region {
-    const char *from, *low, *high; // the first element; where the array begins and ends
-    i64 step;                      // bytes from row to row
-    int rows, all, bytes;          // of them those that are copied, all; bytes of a row
-    bool inside;                   // whatever comes with it is the array's
-    __device__ region(const element *in, const moments &p, const tile &t)
-        : from((const char *)(in + t.at_in + t.leaf * TALL * p.step + t.column)), low((const char *)in + p.low), high((const char *)in + p.high),
-          step(RUN ? PITCH : p.step * SIZE), rows(SHARED < ROUNDS && t.rows > SHARED * LANES ? SHARED * LANES : t.rows), all(t.rows), bytes(t.across * SIZE) {
-        const i64 last = (all - 1) * step, lowest = last < 0 ? last : 0, highest = last < 0 ? 0 : last;
-        inside = from + lowest - low >= VECTOR - 1 && high - from - highest - bytes >= VECTOR - 1;
-    }
-    // Thread t's share: use(where VECTOR bytes go, where they lie, where those that are wanted begin and end).
-    template <int UNROLL, typename F> __device__ __forceinline__ void for_copies(char *to, int t, const F &use) const {
-#if RUN
-        const int before = SHIFTED ? (int)((u64)from % VECTOR) : 0, end = before + rows * PITCH;
-        const char *at = from - before + t * VECTOR;
-        to += t * VECTOR - before;
-#pragma unroll UNROLL
-        for (int i = t * VECTOR; i < end; i += OF_TILE * VECTOR, at += OF_TILE * VECTOR, to += OF_TILE * VECTOR)
-            use(to, at, from, from - before + end);
-#else
-        enum { COPIES = SHIFTED ? (ACROSS * SIZE + VECTOR - 2) / VECTOR + 1 : ACROSS * SIZE / VECTOR, ROWS_AT_ONCE = OF_TILE / COPIES };
-        static_assert(ROWS_AT_ONCE > 0, "as many threads as a row has copies");
-        const int first = t / COPIES, in_row = t % COPIES * VECTOR;
-        const char *row = from + first * step;
-        to += first * PITCH + in_row;
-        if (first < ROWS_AT_ONCE)
-#pragma unroll UNROLL
-            for (int r = first; r < rows; r += ROWS_AT_ONCE, row += ROWS_AT_ONCE * step, to += ROWS_AT_ONCE * PITCH) {
-                const int before = SHIFTED ? (int)((u64)row % VECTOR) : 0;
-                if (in_row < before + bytes)
-                    use(to - before, row + (in_row - before), row, row + bytes);
-            }
-#endif
-    }
-    // What a thread keeps, from its row and column on.
-    template <typename WORD_TYPE> __device__ __forceinline__ void keep(WORD_TYPE *kept, int row, int column) const {
-        const char *at = from + (SHARED * LANES + row) * step + column * SIZE;
-#pragma unroll
-        for (int i = 0; i < KEPT_WORDS; i++)
-            if (row + SHARED * LANES + i * ROWS < all)
-                load_now(*(words<sizeof(WORD_TYPE)> *)&kept[i], at + i * ROWS * step);
-    }
-    // `to` is where the first element goes, as far from a multiple of VECTOR as it lies in memory.
-    __device__ __forceinline__ void bring(char *to, int t) const {
-        if (!SHIFTED || inside)
-            for_copies<4>(to, t, [](char *to, const char *at, const char *, const char *) { copy<VECTOR>(to, at); });
-        else
-            for_copies<1>(to, t, [&](char *to, const char *at, const char *begin, const char *end) {
-                if (at >= low && at + VECTOR <= high)
-                    copy<VECTOR>(to, at);
-                else
-#pragma unroll 1
-                    for (int i = 0; i < VECTOR; i += SIZE)
-                        *(element *)(to + i) = at + i >= begin && at + i < end ? *(const element *)(at + i) : 0;
-            });
-    }
-};
+//
+// Where a tile fills a multiprocessor (-DWALK) its block goes on to another one, which comes while the second look leaves room for it.
+#include "ops/reduce/gpu_moments_tile.cuh"
 
 // A thread's load: an element, or a word of neighbours.
 template <bool ONE> struct load_of { typedef element type; };
@@ -270,27 +158,145 @@ template <typename F> __device__ __forceinline__ void for_columns(const double *
     }
 }
 
+#if WALK
+// A look at such a tile: the lanes' terms in the same order, those in registers first, behind(). before(), after(): of a part.
+template <typename T, typename F, typename K, typename B, typename A>
+__device__ __forceinline__ many<T> look_on(const char *first, const word *kept, int at, const F &take, const K &behind, const B &before, const A &after) {
+    many<T> lane[EACH] = {};
+#pragma unroll
+    for (int n = 0; n < KEPT_TURNS; n++) {
+        const word w = same(kept[n]);
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            take(lane[n % EACH].of[v], w, v, true, n % EACH);
+    }
+    behind();
+    enum { ALL_LEFT = TALL * ACROSS - KEPT_TURNS * POSITIONS, WHOLE = SOME_LESS ? ALL_LEFT / (PART * POSITIONS) : TURNS / PART };
+    int left = ALL_LEFT;
+    const auto part = [&](int turns, bool sure) {
+        before();
+#pragma unroll
+        for (int n = 0; n < PART; n++)
+            if (n < turns && (sure || at + n * POSITIONS < left)) {
+                const word w = *(const word *)(first + n * ROWS * PITCH);
+#pragma unroll
+                for (int v = 0; v < V; v++)
+                    take(lane[n % EACH].of[v], w, v, true, n % EACH);
+            }
+        first += PART * ROWS * PITCH;
+        left -= PART * POSITIONS;
+        after();
+    };
+#pragma unroll 1
+    for (int i = 0; i < WHOLE; i++)
+        part(PART, true);
+    if (SOME_LESS)
+#pragma unroll 1
+        for (int i = WHOLE; i < PARTS; i++)
+            part(PART, false);
+    else if (TURNS % PART != 0)
+        part(TURNS % PART, true);
+    return subtree<0, 1, EACH, many<T>>([&](int h) { return lane[h]; });
+}
+#endif
+
 extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) tree_moments(const element *in, result *out, node *partial, const moments p) {
     extern __shared__ words<16> tiles[];
     __shared__ double room[AT_ONCE * OF_ROOM], mean[COLUMNS];
     __shared__ int counts[OMIT ? AT_ONCE * OF_ROOM : 1];
     const int number = threadIdx.x / OF_TILE, t = threadIdx.x % OF_TILE;
-    const unsigned unit = blockIdx.x * AT_ONCE + number;
-    const bool here = number < AT_ONCE && unit < p.units;
+    const unsigned unit = blockIdx.x * AT_ONCE;
+    const bool here = number < AT_ONCE && unit + number < p.units;
     const char *first = (const char *)tiles;
     word kept[KEPT_WORDS] = {};
     int at = t * V, end = 0; // of the thread's first word; of the tile, 0 where the thread has none of it
     if (here) {
-        const tile mine(p, unit);
+        const tile mine(p, unit + number);
         const region where(in, p, mine);
         char *to = (char *)tiles + number * TILE + (SHIFTED ? (int)((u64)where.from % VECTOR) : 0);
+        if (WALK)
+            where.keep(kept, at / ACROSS, at % ACROSS);
+#if WALK
+        parts its(where, to);
+#pragma unroll 1
+        for (int i = 0; i < PARTS; i++)
+            its.bring();
+#else
         where.bring(to, t);
-        if (SHARED < ROUNDS && (RUN || at % ACROSS < mine.across))
+#endif
+        if (!WALK && SHARED < ROUNDS && (RUN || at % ACROSS < mine.across))
             where.keep(kept, at / ACROSS, at % ACROSS);
         at -= RAGGED ? (int)((u64)where.from % sizeof(word)) / SIZE : 0;
         first = RUN ? to + at * SIZE : to + at / ACROSS * PITCH + at % ACROSS * SIZE;
         end = RUN || at % ACROSS < mine.across ? mine.rows * ACROSS : 0;
     }
+    const auto make_means = [&](unsigned unit) {
+        for_columns(room, counts, [&](int c, double sum, int all) { mean[c] = mean_of(sum, OMIT ? all : MANY ? tile(p, unit + c / ACROSS).rows : TALL); });
+    };
+    const auto make_results = [&](unsigned unit) {
+        for_columns(room, counts, [&](int c, double sum, int all) {
+            const tile its(p, unit + c / ACROSS);
+            const int column = its.column + c % ACROSS;
+            if (unit + c / ACROSS >= p.units || column >= p.width)
+                return;
+            const node whole = moments_of(mean[c], sum * power_of_two(2 * SCALE), OMIT ? all : its.rows);
+#if MANY
+            partial[((i64)its.set * p.width + column) * p.leaves + its.leaf] = whole;
+#else
+            out[its.at_out + column * p.out[KEPT - 1]] = finished(whole, TALL, p.ddof);
+#endif
+        });
+    };
+    const auto lay_counts = [&](const int *count) {
+#pragma unroll
+        for (int v = 0; OMIT && v < V; v++)
+            if (number < AT_ONCE)
+                counts[number * OF_ROOM + in_room(at + v)] = count[v];
+    };
+    double middle[V];
+    const auto take_means = [&] {
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            middle[v] = mean[here ? number * ACROSS + place_of_position(at + v) % ACROSS : 0] * power_of_two(-SCALE);
+    };
+    const auto second_take = [&](double &sum, word w, int v, bool there, int h) { sum += second_look_at(w, v, there, middle[v], h); };
+#if WALK
+#pragma unroll 1
+    for (unsigned now = unit;; now += gridDim.x) {
+        int count[V] = {};
+        const many<first_sum> sums = look_on<first_sum>(
+            first, kept, at, [&](first_sum &sum, word w, int v, bool there, int) { first_look_at(sum, w, v, there, count[v]); }, [] {},
+            [] { parts::await(); }, [] { parts::end_part(); });
+        __syncthreads(); // what the tile before left has been taken
+        lay_down(room, at, number, sums);
+        lay_counts(count);
+        __syncthreads();
+        make_means(now);
+        __syncthreads();
+        take_means();
+        const bool more = now + gridDim.x < p.units;
+        const tile next(p, more ? now + gridDim.x : now);
+        const region where(in, p, next);
+        parts its(where, (char *)tiles);
+        const many<double> squares = look_on<double>(
+            first, kept, at, second_take,
+            [&] {
+                if (more)
+                    where.keep(kept, at / ACROSS, at % ACROSS);
+            },
+            [] {},
+            [&] {
+                __syncwarp();
+                if (more)
+                    its.bring();
+            });
+        lay_down(room, at, number, squares);
+        __syncthreads();
+        make_results(now);
+        if (!more)
+            break;
+    }
+#else
     int count[V] = {};
     asm volatile("cp.async.commit_group;\n\tcp.async.wait_group 0;" ::: "memory");
     __syncthreads();
@@ -301,20 +307,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) tree_moments(const
     else if (MANY && end > 0)
         sums = look<first_sum, false>(first, kept, at, end, first_take);
     lay_down(room + number * OF_ROOM, at, number, sums);
-#pragma unroll
-    for (int v = 0; OMIT && v < V; v++)
-        if (number < AT_ONCE)
-            counts[number * OF_ROOM + in_room(at + v)] = count[v];
+    lay_counts(count);
     __syncthreads();
-    for_columns(room, counts, [&](int c, double sum, int all) {
-        mean[c] = mean_of(sum, OMIT ? all : MANY ? tile(p, blockIdx.x * AT_ONCE + c / ACROSS).rows : TALL);
-    });
+    make_means(unit);
     __syncthreads();
-    double middle[V];
-#pragma unroll
-    for (int v = 0; v < V; v++)
-        middle[v] = mean[here ? number * ACROSS + place_of_position(at + v) % ACROSS : 0] * power_of_two(-SCALE);
-    const auto second_take = [&](double &sum, word w, int v, bool there, int h) { sum += second_look_at(w, v, there, middle[v], h); };
+    take_means();
     many<double> squares = {};
     if (end == TALL * ACROSS)
         squares = look<double, true>(first, kept, at, end, second_take);
@@ -322,19 +319,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) tree_moments(const
         squares = look<double, false>(first, kept, at, end, second_take);
     lay_down(room + number * OF_ROOM, at, number, squares);
     __syncthreads();
-    for_columns(room, counts, [&](int c, double sum, int all) {
-        const unsigned unit = blockIdx.x * AT_ONCE + c / ACROSS;
-        const tile its(p, unit);
-        const int column = its.column + c % ACROSS;
-        if (unit >= p.units || column >= p.width)
-            return;
-        const node whole = moments_of(mean[c], sum * power_of_two(2 * SCALE), OMIT ? all : its.rows);
-#if MANY
-        partial[((i64)its.set * p.width + column) * p.leaves + its.leaf] = whole;
-#else
-        out[its.at_out + column * p.out[KEPT - 1]] = finished(whole, TALL, p.ddof);
+    make_results(unit);
 #endif
-    });
 }
 
 extern "C" __global__ void __launch_bounds__(256) pair_leaves(node *paired, const node *partial, i64 groups, const moments p) {

@@ -164,6 +164,35 @@ static void less_shared_memory(void **state) {
     gpu->devices->shared_sm = sm;
 }
 
+/* Blocks that go from tile to tile, as many as a device has multiprocessors: some have a tile more than others, of the same set and of another one. */
+static void from_tile_to_tile(void **state) {
+    (void)state;
+    tess_gpu *gpu;
+    uint64_t random = 6;
+    if (engine != TESS_ENGINE_VIRTUAL)
+        return;
+    assert_tess_ok(tess_gpu_get_engine(&gpu, context, engine));
+    const int sms = gpu->devices->sms;
+    gpu->devices->sms = 2;
+    static const work works[] = {{TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8192, 40, 0, 0, 0, 0, 0},
+                                 {TESS_VAR, tess_f32, tess_f32, TESS_NAN_OMIT, 1, 3, 8000, 16, 24, 8, 0, 0, 2},
+                                 {TESS_STD, tess_f64, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 16384, 12, 0, 0, 0, 0, 0},
+                                 {TESS_VAR, tess_f64, tess_f64, TESS_NAN_OMIT, 2, 1, 7500, 8, -8, 0, 4, 0, 2},
+                                 {TESS_VAR, tess_f16, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8192, 80, 0, 0, 0, 0, 0},
+                                 {TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 16384, 64, 0, 0, 0, 0, 1},
+                                 {TESS_VAR, tess_bool, tess_f64, TESS_NAN_PROPAGATE, 1, 3, 8191, 64, 0, 0, 0, 0, 1},
+                                 {TESS_VAR, tess_i16, tess_f32, TESS_NAN_PROPAGATE, 1, 3, 8100, 32, 48, 0, 0, 0, 1},
+                                 {TESS_VAR, tess_f32, tess_f64, TESS_NAN_OMIT, 1, 1, 10000, 40, 0, 0, 0, 0, 2},
+                                 {TESS_VAR, tess_f64, tess_f64, TESS_NAN_PROPAGATE, 1, 2, 8193, 8, 0, 0, 0, 0, 0},
+                                 {TESS_VAR, tess_f16, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 15000, 48, 0, 0, 0, 0, 0},
+                                 {TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8500, 96, 0, 0, 0, 0, 1},
+                                 {TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 6000, 40, 0, 0, 0, 0, 0},
+                                 {TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 6500, 160, 0, 0, 0, 0, 1}};
+    for (int i = 0; i < TESS_COUNT(works) - TESS_SANITIZED; i++)
+        compare(&works[i], &random);
+    gpu->devices->sms = sms;
+}
+
 /* Arrays of the device's that begin anywhere in 16 bytes and end with their memory: nothing around them is read. */
 static void any_address(void **state) {
     (void)state;
@@ -248,7 +277,7 @@ static void all_ran(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_shape), cmocka_unit_test(by_chance), cmocka_unit_test(several_leaves), cmocka_unit_test(less_shared_memory),
-        cmocka_unit_test(any_address), cmocka_unit_test(chosen),    cmocka_unit_test(all_ran)};
+        cmocka_unit_test(every_shape),       cmocka_unit_test(by_chance),   cmocka_unit_test(several_leaves), cmocka_unit_test(less_shared_memory),
+        cmocka_unit_test(from_tile_to_tile), cmocka_unit_test(any_address), cmocka_unit_test(chosen),         cmocka_unit_test(all_ran)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }
