@@ -136,7 +136,12 @@ bool tess_reduce_gpu_sets_pay(const tess_problem *problem, const char **why) {
         return false;
     if (p->in.type == tess_f64 && !tess_reduce_gpu_any_order(p) && width_of(p) >= 64 && p->k >= 400)
         return false;
-    const int64_t threads = p->outputs / width_of(p) * leaves_of(p) * s.leaf_threads;
+    /* Of few sets each has a block alone, and tree_columns splits their leaves; measured of 1 to 256 sets of 300 to 2000 rows of 16 to 256 columns. */
+    const int64_t units = p->outputs / width_of(p) * leaves_of(p), all = p->k * width_of(p), size = p->in.itemsize;
+    const bool slow = tess_reduce_gpu_any_order(p) && size >= 4;
+    if (p->k > 2 * REDUCE_LANES && width_of(p) >= 32 && all >= (slow ? 1 << 15 : size >= 4 ? 3 << 16 : 3 << 15) && units < (slow ? 128 : 32))
+        return false;
+    const int64_t threads = units * s.leaf_threads;
     return p->k <= 2048 ? !tess_is_complex(p->in.type) || threads >= 8192 : threads >= 32768;
 }
 

@@ -116,7 +116,22 @@ static void shared_leaves(void **state) {
         }
 }
 
+/* Two rows of each lane at most, by vectors of two columns of f32 or of c64, whose sums are f64 and c128. */
+static void few_rows(void **state) {
+    (void)state;
+    uint64_t random = 4;
+    static const work works[] = {{TESS_NORM2, tess_f32, tess_f32, TESS_NAN_PROPAGATE, 2, 300, 260, 0, 0, 2},
+                                 {TESS_NORM1, tess_f32, tess_f64, TESS_NAN_OMIT, 1, 257, 128, 4, 0, 1},
+                                 {TESS_NORM2, tess_f32, tess_f64, TESS_NAN_OMIT, 3, 512, 66, 0, 0, 1},
+                                 {TESS_SUM, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 449, 132, 0, 0, 2},
+                                 {TESS_PROD, tess_c64, tess_c64, TESS_NAN_PROPAGATE, 2, 300, 64, 0, 0, 2},
+                                 {TESS_PROD, tess_c64, tess_c128, TESS_NAN_OMIT, 1, 511, 130, 0, 0, 1}};
+    for (int i = 0; i < TESS_COUNT(works); i++)
+        compare(&works[i], &random);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(any_order), cmocka_unit_test(several_leaves), cmocka_unit_test(shared_leaves)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(any_order), cmocka_unit_test(several_leaves), cmocka_unit_test(shared_leaves),
+                                       cmocka_unit_test(few_rows)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

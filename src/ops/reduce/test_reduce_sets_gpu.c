@@ -259,6 +259,9 @@ static void chosen(void **state) {
         {TESS_SUM, tess_f64, tess_f64, 1 << 14, 512, 100, "tree_columns"},    {TESS_MAX, tess_f64, tess_f64, 1 << 14, 512, 100, "tree_sets"},
         {TESS_SUM, tess_f32, tess_f32, 1 << 10, 1000, 1000, "tree_columns"},  {TESS_SUM, tess_f32, tess_f32, 1, 1 << 28, 3, "tree_sets"},
         {TESS_SUM, tess_f32, tess_f32, 1, 300000, 3, "tree_leaves"},          {TESS_ARGMAX, tess_u8, tess_i64, 1 << 14, 1000, 256, "tree_sets"},
+        {TESS_SUM, tess_f32, tess_f32, 1, 2000, 256, "tree_columns"},         {TESS_SUM, tess_f32, tess_f32, 1, 2000, 64, "tree_sets"},
+        {TESS_SUM, tess_f32, tess_f32, 64, 1000, 256, "tree_sets"},           {TESS_SUM, tess_u8, tess_u64, 16, 2000, 64, "tree_columns"},
+        {TESS_MAX, tess_f32, tess_f32, 64, 1000, 64, "tree_columns"},         {TESS_MAX, tess_f32, tess_f32, 256, 1000, 64, "tree_sets"},
         {TESS_SUM, tess_c128, tess_c128, 1 << 12, 1000, 256, "tree_columns"}, {TESS_SUM, tess_c64, tess_c64, 1 << 8, 1000, 4096, "tree_columns"}};
     const int axis = 1;
     for (int i = 0; i < TESS_COUNT(cases); i++) {
