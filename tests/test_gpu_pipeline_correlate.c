@@ -69,8 +69,10 @@ static void transforms(void **state) {
         correlated(&random, tess_f32, tess_f32, tess_f32, 1, (const int64_t[]){100001}, 1, (const int64_t[]){301}, &o, layout);
     }
     tess_correlate_options o = {.struct_size = sizeof o, .boundary = TESS_BOUNDARY_MIRROR, .extent = TESS_EXTENT_FULL, .accuracy = TESS_ACCURACY_FFT};
-    correlated(&random, tess_f32, tess_f32, tess_f64, 3, (const int64_t[]){3, 700, 60}, 2, (const int64_t[]){20, 9}, &o, HOSTILE_STRIDED);
     correlated(&random, tess_f64, tess_f64, tess_f64, 2, (const int64_t[]){3, 19000}, 1, (const int64_t[]){99}, &o, HOSTILE_COMPACT);
+    setenv("TESSERA_GPU_MEMORY", "1600K", 1); /* a slab is a plane of the first, and two tiles of the second */
+    correlated(&random, tess_f32, tess_f32, tess_f64, 3, (const int64_t[]){3, 700, 60}, 2, (const int64_t[]){20, 9}, &o, HOSTILE_STRIDED);
+    correlated(&random, tess_f32, tess_f32, tess_f64, 3, (const int64_t[]){3, 2500, 60}, 2, (const int64_t[]){20, 9}, &o, HOSTILE_STRIDED);
 }
 
 /* A list of masks: the passes before the one along the cut axis meet copied rows. */

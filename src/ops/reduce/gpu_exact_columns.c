@@ -120,8 +120,10 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     tess_gpu_pass(layout, step, block, bytes);
     if (s.alone)
         return;
+    /* Threads of `finish` that stand above each other share a column's pieces; the many words of f64 are left to fewer blocks where these are few. */
     int side = 4;
-    while (side < 32 && side < s.across && blocks / s.pieces * tess_ceil_div(s.across, side) > FINISHERS)
+    while (side < 32 && side < s.across &&
+           (blocks / s.pieces * tess_ceil_div(s.across, side) > FINISHERS || (size == 8 && 256 / side > 4 * s.pieces)))
         side *= 2;
     step = tess_gpu_launch_of(layout, "finish", blocks / s.pieces * tess_ceil_div(s.across, side), 1, 1, 256, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
