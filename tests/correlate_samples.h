@@ -8,7 +8,8 @@
 #include "hostile.h"
 
 enum { MOST_MASKS = 4 };
-static int ran_by_row[128][ISAS]; /* by number of the strategy */
+enum { MOST_ROWS = 256 }; /* strategies of all operations */
+static int ran_by_row[MOST_ROWS][ISAS]; /* by number of the strategy */
 
 typedef struct sample {
     int ndim, count, naxes;

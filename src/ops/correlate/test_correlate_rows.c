@@ -381,7 +381,7 @@ static void all_rows_ran(void **state) {
     (void)state;
     for (int r = 0; r < tess_strategy_count(); r++) {
         tess_strategy_info row;
-        assert_true(r < 128 && tess_strategy_get(r, &row));
+        assert_true(r < MOST_ROWS && tess_strategy_get(r, &row));
         for (int i = 0;
              i < ISAS && strcmp(row.operation, "correlate") == 0 && strcmp(row.target, "cpu") == 0 && strcmp(row.name, "correlate/reference") != 0;
              i++)
