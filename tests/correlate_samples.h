@@ -8,7 +8,7 @@
 #include "hostile.h"
 
 enum { MOST_MASKS = 4 };
-enum { MOST_ROWS = 256 }; /* strategies of all operations */
+enum { MOST_ROWS = 256 };               /* strategies of all operations */
 static int ran_by_row[MOST_ROWS][ISAS]; /* by number of the strategy */
 
 typedef struct sample {
