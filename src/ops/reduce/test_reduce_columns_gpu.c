@@ -1,50 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_reduce_columns_gpu.c - proves: reduce/tree_columns gives the reference's bytes: what no order can change of every type and by words, in strips cut and whole, of sets that lie anywhere, in one leaf
  * and in several; sums whose leaves are shared among blocks by classes of lanes. On a card when there is one, else on the virtual GPU. */
-#include "gpu_rows.h"
-#include "ops/reduce/reduce.h"
-#include "vgpu/vgpu.h"
+#include "reduce_sets.h"
 
 static tess_context *context;
 static tess_engine engine;
 
-typedef struct work {
-    tess_reduction operation;
-    tess_type in, out;
-    tess_nan nan;
-    int64_t sets, k, width;
-    int64_t apart, row; /* elements between sets, and between rows */
-    int fill;           /* of hostile_fill: 0 has exact sums, 1 values whose sums are rounded, 2 any bits, NaNs too */
-} work;
-
 /* Arrays of odd rows begin at an odd place. */
-static void compare(const work *w, uint64_t *random) {
-    hostile_array memory, expected, out;
-    const int64_t step = w->width + w->row, set = w->k * step + w->apart, before = w->width % 2, all = before + w->sets * set;
-    int64_t shape[] = {w->sets, w->k, w->width}, steps[] = {set, step, 1}, kept[] = {w->sets, w->width};
-    const int axis = 1;
-    hostile_make(&memory, random, w->in, 1, &all, HOSTILE_COMPACT);
-    hostile_fill(&memory, random, w->fill);
-    const uint64_t again = *random;
-    hostile_make(&expected, random, w->out, 2, kept, HOSTILE_STRIDED);
-    DLTensor in = memory.tensor;
-    in.ndim = 3;
-    in.byte_offset += (uint64_t)before * tess_type_size(w->in);
-    in.shape = shape;
-    in.strides = steps;
-    tess_reduce_options options = {.struct_size = sizeof options, .nan = w->nan, .axes = &axis, .naxes = 1};
-    options.call.strategy = "reduce/reference";
-    assert_tess_ok(tess_reduce(context, w->operation, &in, &expected.tensor, &options));
-    uint64_t same = again; /* the layout of `expected` */
-    hostile_make(&out, &same, w->out, 2, kept, HOSTILE_STRIDED);
-    options.call = (tess_call){.engine = engine, .strategy = "reduce/tree_columns"};
-    assert_tess_ok(tess_reduce(context, w->operation, &in, &out.tensor, &options));
-    if (memcmp(out.block, expected.block, out.block_size))
-        fail_msg("%s of %s to %s, %lld x %lld x %lld, gaps of %lld and %lld", tess_reduction_name(w->operation), tess_type_name(w->in),
-                 tess_type_name(w->out), (long long)w->sets, (long long)w->k, (long long)w->width, (long long)w->apart, (long long)w->row);
-    hostile_free(&out);
-    hostile_free(&expected);
-    hostile_free(&memory);
+static void compare(const sets_work *work, uint64_t *random) {
+    sets_work w = *work;
+    sets_case c;
+    w.from = w.width % 2;
+    sets_begin(&c, &w, random);
+    sets_expect(&c, context, random);
+    assert_true(sets_same(&c, context, engine, "reduce/tree_columns"));
+    sets_end(&c);
 }
 
 /* Words of bytes and halves, vectors of everything else, single elements where rows begin at odd addresses; strips of 512 columns with a rest; no row, one and many for a warp. */
@@ -72,9 +42,16 @@ static void any_order(void **state) {
     for (int i = 0; i < TESS_COUNT(kinds); i++)
         for (int l = i % 3; l < TESS_COUNT(lengths); l += 3, n++) {
             const bool number = tess_is_complex(kinds[i].in) || kinds[i].operation == TESS_MEAN;
-            work w = {kinds[i].operation,  kinds[i].in, kinds[i].out,  n % 4 == 3 && !number ? TESS_NAN_OMIT : TESS_NAN_PROPAGATE,
-                      1 + n % 2,           lengths[l],  widths[n % 5], n % 3 * 16,
-                      n % 4 == 1 ? 16 : 0, n % 3};
+            sets_work w = {.operation = kinds[i].operation,
+                           .in = kinds[i].in,
+                           .out = kinds[i].out,
+                           .nan = n % 4 == 3 && !number ? TESS_NAN_OMIT : TESS_NAN_PROPAGATE,
+                           .sets = 1 + n % 2,
+                           .k = lengths[l],
+                           .width = widths[n % 5],
+                           .row = widths[n % 5] + (n % 4 == 1 ? 16 : 0),
+                           .between = n % 3 * 16 + (n % 4 == 1 ? 16 : 0),
+                           .fill = n % 3};
             compare(&w, &random);
         }
 }
@@ -83,13 +60,13 @@ static void any_order(void **state) {
 static void several_leaves(void **state) {
     (void)state;
     uint64_t random = 2;
-    static const work works[] = {{TESS_SUM, tess_u8, tess_u64, TESS_NAN_PROPAGATE, 1, 257, 48, 0, 0, 2},
-                                 {TESS_ARGMAX, tess_u8, tess_i64, TESS_NAN_PROPAGATE, 2, 9000, 33, 5, 3, 2},
-                                 {TESS_ARGMIN, tess_f32, tess_i64, TESS_NAN_OMIT, 1, 700, 130, 0, 2, 2},
-                                 {TESS_ARGMAX, tess_f16, tess_i64, TESS_NAN_PROPAGATE, 1, 513, 136, 0, 0, 2},
-                                 {TESS_COUNT_NONZERO, tess_f32, tess_i64, TESS_NAN_OMIT, 1, 1025, 36, 0, 0, 2},
-                                 {TESS_MIN, tess_i16, tess_i16, TESS_NAN_PROPAGATE, 3, 511, 264, 8, 0, 2},
-                                 {TESS_SUM, tess_i64, tess_i64, TESS_NAN_PROPAGATE, 1, 2000, 34, 0, 0, 2}};
+    static const sets_work works[] = {{TESS_SUM, tess_u8, tess_u64, TESS_NAN_PROPAGATE, 0, 1, 257, 48, 0, 0, 0, 0, 2},
+                                      {TESS_ARGMAX, tess_u8, tess_i64, TESS_NAN_PROPAGATE, 0, 2, 9000, 33, 36, 8, 0, 0, 2},
+                                      {TESS_ARGMIN, tess_f32, tess_i64, TESS_NAN_OMIT, 0, 1, 700, 130, 132, 2, 0, 0, 2},
+                                      {TESS_ARGMAX, tess_f16, tess_i64, TESS_NAN_PROPAGATE, 0, 1, 513, 136, 0, 0, 0, 0, 2},
+                                      {TESS_COUNT_NONZERO, tess_f32, tess_i64, TESS_NAN_OMIT, 0, 1, 1025, 36, 0, 0, 0, 0, 2},
+                                      {TESS_MIN, tess_i16, tess_i16, TESS_NAN_PROPAGATE, 0, 3, 511, 264, 0, 8, 0, 0, 2},
+                                      {TESS_SUM, tess_i64, tess_i64, TESS_NAN_PROPAGATE, 0, 1, 2000, 34, 0, 0, 0, 0, 2}};
     for (int i = 0; i < TESS_COUNT(works); i++)
         compare(&works[i], &random);
 }
@@ -102,16 +79,16 @@ static void shared_leaves(void **state) {
     static const int64_t lengths[] = {1, 129, 300, 1000, 2049, 8192, 8193, 17000}, widths[] = {33, 128, 66};
     for (int i = 0; i < TESS_COUNT(types); i++)
         for (int l = i % 2; l < TESS_COUNT(lengths); l += 2) {
-            work w = {l % 4 == 3 ? TESS_PROD : TESS_SUM,
-                      types[i],
-                      types[i],
-                      l % 4 == 1 ? TESS_NAN_OMIT : TESS_NAN_PROPAGATE,
-                      1,
-                      lengths[l],
-                      widths[(i + l) % 3],
-                      0,
-                      i % 2,
-                      1};
+            sets_work w = {.operation = l % 4 == 3 ? TESS_PROD : TESS_SUM,
+                           .in = types[i],
+                           .out = types[i],
+                           .nan = l % 4 == 1 ? TESS_NAN_OMIT : TESS_NAN_PROPAGATE,
+                           .sets = 1,
+                           .k = lengths[l],
+                           .width = widths[(i + l) % 3],
+                           .row = widths[(i + l) % 3] + i % 2,
+                           .between = i % 2,
+                           .fill = 1};
             compare(&w, &random);
         }
 }
@@ -120,12 +97,12 @@ static void shared_leaves(void **state) {
 static void few_rows(void **state) {
     (void)state;
     uint64_t random = 4;
-    static const work works[] = {{TESS_NORM2, tess_f32, tess_f32, TESS_NAN_PROPAGATE, 2, 300, 260, 0, 0, 2},
-                                 {TESS_NORM1, tess_f32, tess_f64, TESS_NAN_OMIT, 1, 257, 128, 4, 0, 1},
-                                 {TESS_NORM2, tess_f32, tess_f64, TESS_NAN_OMIT, 3, 512, 66, 0, 0, 1},
-                                 {TESS_SUM, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 449, 132, 0, 0, 2},
-                                 {TESS_PROD, tess_c64, tess_c64, TESS_NAN_PROPAGATE, 2, 300, 64, 0, 0, 2},
-                                 {TESS_PROD, tess_c64, tess_c128, TESS_NAN_OMIT, 1, 511, 130, 0, 0, 1}};
+    static const sets_work works[] = {{TESS_NORM2, tess_f32, tess_f32, TESS_NAN_PROPAGATE, 0, 2, 300, 260, 0, 0, 0, 0, 2},
+                                      {TESS_NORM1, tess_f32, tess_f64, TESS_NAN_OMIT, 0, 1, 257, 128, 0, 4, 0, 0, 1},
+                                      {TESS_NORM2, tess_f32, tess_f64, TESS_NAN_OMIT, 0, 3, 512, 66, 0, 0, 0, 0, 1},
+                                      {TESS_SUM, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 0, 1, 449, 132, 0, 0, 0, 0, 2},
+                                      {TESS_PROD, tess_c64, tess_c64, TESS_NAN_PROPAGATE, 0, 2, 300, 64, 0, 0, 0, 0, 2},
+                                      {TESS_PROD, tess_c64, tess_c128, TESS_NAN_OMIT, 0, 1, 511, 130, 0, 0, 0, 0, 1}};
     for (int i = 0; i < TESS_COUNT(works); i++)
         compare(&works[i], &random);
 }

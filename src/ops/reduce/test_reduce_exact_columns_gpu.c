@@ -1,54 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_reduce_exact_columns_gpu.c - proves: reduce/exact_columns gives the reference's bytes: floats of every type to every kind of result, outputs that are a lane's and outputs that lanes and blocks
  * share, sets that lie anywhere; any bits, and sums that are hard to round beside others in a warp. On a card when there is one, else on the virtual GPU. */
-#include "gpu_rows.h"
 #include "hard_sums.h"
-#include "vgpu/vgpu.h"
+#include "reduce_sets.h"
 
 static tess_context *context;
 static tess_engine engine;
 
-typedef struct work {
-    tess_reduction operation;
-    tess_type in, out;
-    tess_nan nan;
-    int64_t sets, k, width;
-    int64_t apart, row; /* elements between sets, and between rows */
-    int fill;           /* of hostile_fill; 4: each column of a kind of hard_sums.h; 5: halves of a last place and what decides, in the third level */
-} work;
-
-static void compare(const work *w, uint64_t *random) {
-    hostile_array memory, expected, out;
-    const int64_t step = w->width + w->row, set = w->k * step + w->apart, all = w->sets * set;
-    int64_t shape[] = {w->sets, w->k, w->width}, steps[] = {set, step, 1}, kept[] = {w->sets, w->width};
-    const int axis = 1;
-    hostile_make(&memory, random, w->in, 1, &all, HOSTILE_COMPACT);
-    hostile_fill(&memory, random, w->fill >= 4 ? 1 : w->fill);
+/* fill 4: each column of a kind of hard_sums.h; 5: halves of a last place and what decides, in the third level */
+static void compare(const sets_work *w, uint64_t *random) {
+    sets_case c;
+    sets_begin(&c, w, random);
     for (int64_t i = 0; w->fill == 4 && i < w->sets * w->width; i++)
-        hard_elements(&memory, i / w->width * set + i % w->width, step, w->k, (int)(i % HARD_SUMS), i % 3 ? 24 : 53, random);
-    for (int64_t i = 0; w->fill == 5 && i < all; i++) {
-        const int64_t row = i % set / step;
-        *(double *)hostile_element(&memory, i) = row == 0 ? 1 : row == 1 ? 0x1p-53 : row == 2 ? (i % 3 ? 0x1p-100 : -0x1p-100) : 0;
+        hard_elements(&c.memory, i / w->width * sets_step(w) + i % w->width, sets_row(w), w->k, (int)(i % HARD_SUMS), i % 3 ? 24 : 53, random);
+    for (int64_t i = 0, all = hostile_count(&c.memory); w->fill == 5 && i < all; i++) {
+        const int64_t row = i % sets_step(w) / sets_row(w);
+        *(double *)hostile_element(&c.memory, i) = row == 0 ? 1 : row == 1 ? 0x1p-53 : row == 2 ? (i % 3 ? 0x1p-100 : -0x1p-100) : 0;
     }
-    const uint64_t again = *random;
-    hostile_make(&expected, random, w->out, 2, kept, HOSTILE_STRIDED);
-    DLTensor in = memory.tensor;
-    in.ndim = 3;
-    in.shape = shape;
-    in.strides = steps;
-    tess_reduce_options options = {.struct_size = sizeof options, .nan = w->nan, .exact = true, .axes = &axis, .naxes = 1};
-    options.call.strategy = "reduce/reference";
-    assert_tess_ok(tess_reduce(context, w->operation, &in, &expected.tensor, &options));
-    uint64_t same = again; /* the layout of `expected` */
-    hostile_make(&out, &same, w->out, 2, kept, HOSTILE_STRIDED);
-    options.call = (tess_call){.engine = engine, .strategy = "reduce/exact_columns"};
-    assert_tess_ok(tess_reduce(context, w->operation, &in, &out.tensor, &options));
-    if (memcmp(out.block, expected.block, out.block_size))
-        fail_msg("%s of %s to %s, %lld x %lld x %lld, gaps of %lld and %lld, fill %d", tess_reduction_name(w->operation), tess_type_name(w->in),
-                 tess_type_name(w->out), (long long)w->sets, (long long)w->k, (long long)w->width, (long long)w->apart, (long long)w->row, w->fill);
-    hostile_free(&out);
-    hostile_free(&expected);
-    hostile_free(&memory);
+    c.options.exact = true;
+    sets_expect(&c, context, random);
+    assert_true(sets_same(&c, context, engine, "reduce/exact_columns"));
+    sets_end(&c);
 }
 
 static const struct {
@@ -74,8 +46,16 @@ static void lane_an_output(void **state) {
         for (int l = i % 2; l < TESS_COUNT(lengths); l += 2, n++)
             for (int fill = 1; fill <= 2; fill++) {
                 const int64_t width = widths[n % 5];
-                work w = {kinds[i].operation, kinds[i].in, kinds[i].out, kinds[i].nan,       400 / width + 1,
-                          lengths[l],         width,       n % 3 * 5,    n % 4 == 1 ? 3 : 0, fill};
+                sets_work w = {.operation = kinds[i].operation,
+                               .in = kinds[i].in,
+                               .out = kinds[i].out,
+                               .nan = kinds[i].nan,
+                               .sets = 400 / width + 1,
+                               .k = lengths[l],
+                               .width = width,
+                               .row = width + (n % 4 == 1 ? 3 : 0),
+                               .between = n % 3 * 5 + (n % 4 == 1 ? 3 : 0),
+                               .fill = fill};
                 compare(&w, &random);
             }
 }
@@ -90,8 +70,16 @@ static void shared_outputs(void **state) {
         for (int l = i % 2; l < TESS_COUNT(lengths); l += 2, n++)
             for (int fill = 1; fill <= 2; fill++) {
                 const int64_t width = lengths[l] > 4000 ? 3 + n % 2 : widths[n % 6];
-                work w = {kinds[i].operation, kinds[i].in, kinds[i].out, kinds[i].nan,       1 + n % 2,
-                          lengths[l],         width,       n % 3 * 5,    n % 4 == 1 ? 3 : 0, fill};
+                sets_work w = {.operation = kinds[i].operation,
+                               .in = kinds[i].in,
+                               .out = kinds[i].out,
+                               .nan = kinds[i].nan,
+                               .sets = 1 + n % 2,
+                               .k = lengths[l],
+                               .width = width,
+                               .row = width + (n % 4 == 1 ? 3 : 0),
+                               .between = n % 3 * 5 + (n % 4 == 1 ? 3 : 0),
+                               .fill = fill};
                 compare(&w, &random);
             }
 }
@@ -102,7 +90,7 @@ static void three_levels(void **state) {
     uint64_t random = 4;
     static const int64_t lengths[] = {3, 16, 64, 300};
     for (int l = 0; l < TESS_COUNT(lengths); l++) {
-        const work w = {TESS_SUM, tess_f64, tess_f64, TESS_NAN_PROPAGATE, 2, lengths[l], 200, 0, 0, 5};
+        const sets_work w = {.operation = TESS_SUM, .in = tess_f64, .out = tess_f64, .sets = 2, .k = lengths[l], .width = 200, .fill = 5};
         compare(&w, &random);
     }
 }
@@ -113,16 +101,14 @@ static void hard_columns(void **state) {
     static const int64_t lengths[] = {2, 8, 31, 64, 100, 700, 5000};
     for (int i = 0; i < TESS_COUNT(kinds); i++)
         for (int l = i % 2; l < TESS_COUNT(lengths) && kinds[i].in >= tess_f32; l += 2) {
-            work w = {kinds[i].operation,
-                      kinds[i].in,
-                      kinds[i].out,
-                      kinds[i].nan,
-                      2,
-                      lengths[l],
-                      lengths[l] > 600 ? 2 * HARD_SUMS : 5 * HARD_SUMS,
-                      0,
-                      0,
-                      4};
+            sets_work w = {.operation = kinds[i].operation,
+                           .in = kinds[i].in,
+                           .out = kinds[i].out,
+                           .nan = kinds[i].nan,
+                           .sets = 2,
+                           .k = lengths[l],
+                           .width = lengths[l] > 600 ? 2 * HARD_SUMS : 5 * HARD_SUMS,
+                           .fill = 4};
             compare(&w, &random);
         }
 }

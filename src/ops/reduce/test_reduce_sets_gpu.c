@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_reduce_sets_gpu.c - proves: reduce/tree_sets gives the reference's bytes: widths from 2 to some hundred, from one element of an output to several leaves, sets that begin and end
  * anywhere in a vector, every operation and many types, NaNs of both policies, nothing read around an array; and what the row is taken for. On a card when there is one, else on the virtual GPU. */
-#include "gpu_rows.h"
 #include "ops/reduce/reduce.h"
-#include "vgpu/vgpu.h"
+#include "reduce_sets.h"
 
 static tess_context *context;
 static tess_engine engine;
@@ -11,52 +10,20 @@ static int ran;
 
 enum { MINUS_ZEROS = -1 };
 
-typedef struct work {
-    tess_reduction operation;
-    tess_type in, out;
-    tess_nan nan;
-    int64_t outer, sets, k, width;
-    int64_t between, apart; /* elements between sets, and between groups of them */
-    int fill; /* of hostile_fill: 0 has finite sums of every element, any bits have NaNs, which hide lost ones; MINUS_ZEROS of f32 and f64 */
-} work;
-
-static void compare(const work *w, uint64_t *random) {
+/* fill: any bits have NaNs, which hide lost elements; MINUS_ZEROS of f32 and f64 */
+static void compare(const sets_work *w, uint64_t *random) {
     static int number;
+    sets_case c;
     if (hostile_spared(number++, 4))
         return;
-    hostile_array memory, expected, out;
-    const int64_t set = w->k * w->width + w->between, group = w->sets * set + w->apart, all = w->outer * group;
-    int64_t shape[] = {w->outer, w->sets, w->k, w->width}, steps[] = {group, set, w->width, 1}, kept[] = {w->outer, w->sets, w->width};
-    const int axis = 2;
-    hostile_make(&memory, random, w->in, 1, &all, HOSTILE_COMPACT);
-    if (w->fill != MINUS_ZEROS)
-        hostile_fill(&memory, random, w->fill);
-    for (int64_t i = 0; w->fill == MINUS_ZEROS && i < all; i++)
-        memcpy(hostile_first(&memory) + i * (int64_t)tess_type_size(w->in), w->in == tess_f32 ? (const void *)&(float){-0.0f} : &(double){-0.0},
-               tess_type_size(w->in));
-    const uint64_t again = *random;
-    hostile_make(&expected, random, w->out, 3, kept, HOSTILE_STRIDED);
-    DLTensor in = memory.tensor;
-    in.ndim = 4;
-    in.shape = shape;
-    in.strides = steps;
-    tess_reduce_options options = {.struct_size = sizeof options, .nan = w->nan, .ddof = 1, .axes = &axis, .naxes = 1};
-    options.call.strategy = "reduce/reference";
-    assert_tess_ok(tess_reduce(context, w->operation, &in, &expected.tensor, &options));
-    for (int row = 0; row < 2; row++) {
-        uint64_t same = again; /* the layout of `expected` */
-        hostile_make(&out, &same, w->out, 3, kept, HOSTILE_STRIDED);
-        options.call = (tess_call){.engine = engine, .strategy = row ? "reduce/tree_sets" : NULL};
-        assert_tess_ok(tess_reduce(context, w->operation, &in, &out.tensor, &options));
-        ran += row;
-        if (memcmp(out.block, expected.block, out.block_size))
-            fail_msg("%s: %s of %s to %s, %lld x %lld x %lld x %lld, gaps of %lld and %lld", row ? "tree_sets" : "the chosen row",
-                     tess_reduction_name(w->operation), tess_type_name(w->in), tess_type_name(w->out), (long long)w->outer, (long long)w->sets,
-                     (long long)w->k, (long long)w->width, (long long)w->between, (long long)w->apart);
-        hostile_free(&out);
-    }
-    hostile_free(&expected);
-    hostile_free(&memory);
+    sets_begin(&c, w, random);
+    for (int64_t i = 0, all = hostile_count(&c.memory); w->fill == MINUS_ZEROS && i < all; i++)
+        memcpy(hostile_element(&c.memory, i), w->in == tess_f32 ? (const void *)&(float){-0.0f} : &(double){-0.0}, tess_type_size(w->in));
+    sets_expect(&c, context, random);
+    assert_true(sets_same(&c, context, engine, NULL));
+    assert_true(sets_same(&c, context, engine, "reduce/tree_sets"));
+    ran++;
+    sets_end(&c);
 }
 
 /* Every place of a vector at which a set can begin and end. */
@@ -71,18 +38,18 @@ static void every_shape(void **state) {
             if (widths[i] * lengths[l] > 150000)
                 continue;
             const int64_t several = 1 + tess_min64(20000 / (widths[i] * lengths[l]), 20);
-            work w = {.operation = TESS_SUM,
-                      .in = type,
-                      .out = type == tess_u8    ? tess_u64
-                             : type == tess_f16 ? tess_f32
-                                                : type,
-                      .outer = l % 5 == 0 ? 2 : 1,
-                      .sets = several,
-                      .k = lengths[l],
-                      .width = widths[i],
-                      .between = (i + l) % 3,
-                      .apart = l % 2,
-                      .fill = l % 3 == 2 ? 1 : 0};
+            sets_work w = {.operation = TESS_SUM,
+                           .in = type,
+                           .out = type == tess_u8    ? tess_u64
+                                  : type == tess_f16 ? tess_f32
+                                                     : type,
+                           .outer = l % 5 == 0 ? 2 : 1,
+                           .sets = several,
+                           .k = lengths[l],
+                           .width = widths[i],
+                           .between = (i + l) % 3,
+                           .apart = l % 2,
+                           .fill = l % 3 == 2 ? 1 : 0};
             compare(&w, &random);
         }
 }
@@ -101,20 +68,21 @@ static void written_out(void **state) {
     int n = 0;
     for (int i = 0; i < TESS_COUNT(kinds); i++)
         for (int l = i % 3; l < TESS_COUNT(lengths); l += 3, n++) {
-            work w = {.operation = kinds[i].operation,
-                      .in = kinds[i].in,
-                      .out = kinds[i].out,
-                      .nan = n % 4 == 3 && !tess_is_complex(kinds[i].in) ? TESS_NAN_OMIT : TESS_NAN_PROPAGATE,
-                      .outer = 1,
-                      .sets = 3,
-                      .k = lengths[l],
-                      .width = widths[n % 4],
-                      .between = n % 3 == 1};
+            sets_work w = {.operation = kinds[i].operation,
+                           .in = kinds[i].in,
+                           .out = kinds[i].out,
+                           .nan = n % 4 == 3 && !tess_is_complex(kinds[i].in) ? TESS_NAN_OMIT : TESS_NAN_PROPAGATE,
+                           .outer = 1,
+                           .sets = 3,
+                           .k = lengths[l],
+                           .width = widths[n % 4],
+                           .between = n % 3 == 1};
             compare(&w, &random);
         }
     for (int i = 0; i < 4; i++) {
         const tess_type type = i % 2 ? tess_f64 : tess_f32;
-        work w = {.operation = TESS_SUM, .in = type, .out = type, .outer = 1, .sets = 2, .k = i < 2 ? 320 : 1000, .width = 5, .fill = MINUS_ZEROS};
+        sets_work w = {
+            .operation = TESS_SUM, .in = type, .out = type, .outer = 1, .sets = 2, .k = i < 2 ? 320 : 1000, .width = 5, .fill = MINUS_ZEROS};
         compare(&w, &random);
     }
 }
@@ -122,17 +90,17 @@ static void written_out(void **state) {
 static void several_leaves(void **state) {
     (void)state;
     uint64_t random = 2;
-    static const work works[] = {{TESS_SUM, tess_f32, tess_f32, TESS_NAN_PROPAGATE, 1, 2, 8192, 3, 1, 0, 0},
-                                 {TESS_SUM, tess_f32, tess_f32, TESS_NAN_PROPAGATE, 1, 2, 8193, 3, 1, 0, 1},
-                                 {TESS_MEAN, tess_f16, tess_f16, TESS_NAN_OMIT, 2, 2, 16385, 3, 0, 5, 1},
-                                 {TESS_ARGMAX, tess_f32, tess_i64, TESS_NAN_PROPAGATE, 1, 3, 24579, 3, 0, 0, 1},
-                                 {TESS_ARGMIN, tess_u8, tess_i64, TESS_NAN_PROPAGATE, 1, 1, 60000, 3, 0, 0, 1},
-                                 {TESS_SUM, tess_u8, tess_u64, TESS_NAN_PROPAGATE, 1, 2, 20001, 5, 0, 0, 1},
-                                 {TESS_NORM2, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 17000, 4, 0, 0, 1},
-                                 {TESS_SUM, tess_c64, tess_c64, TESS_NAN_PROPAGATE, 1, 2, 9001, 3, 0, 0, 1},
-                                 {TESS_COUNT_NONZERO, tess_f64, tess_i64, TESS_NAN_OMIT, 1, 1, 30000, 2, 0, 0, 0},
-                                 {TESS_MAX, tess_i8, tess_i8, TESS_NAN_PROPAGATE, 1, 1, 70000, 2, 0, 0, 1},
-                                 {TESS_SUM, tess_f64, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8192 * 3 + 1, 2, 0, 0, 1}};
+    static const sets_work works[] = {{TESS_SUM, tess_f32, tess_f32, TESS_NAN_PROPAGATE, 1, 2, 8192, 3, 0, 1, 0, 0, 0},
+                                      {TESS_SUM, tess_f32, tess_f32, TESS_NAN_PROPAGATE, 1, 2, 8193, 3, 0, 1, 0, 0, 1},
+                                      {TESS_MEAN, tess_f16, tess_f16, TESS_NAN_OMIT, 2, 2, 16385, 3, 0, 0, 5, 0, 1},
+                                      {TESS_ARGMAX, tess_f32, tess_i64, TESS_NAN_PROPAGATE, 1, 3, 24579, 3, 0, 0, 0, 0, 1},
+                                      {TESS_ARGMIN, tess_u8, tess_i64, TESS_NAN_PROPAGATE, 1, 1, 60000, 3, 0, 0, 0, 0, 1},
+                                      {TESS_SUM, tess_u8, tess_u64, TESS_NAN_PROPAGATE, 1, 2, 20001, 5, 0, 0, 0, 0, 1},
+                                      {TESS_NORM2, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 17000, 4, 0, 0, 0, 0, 1},
+                                      {TESS_SUM, tess_c64, tess_c64, TESS_NAN_PROPAGATE, 1, 2, 9001, 3, 0, 0, 0, 0, 1},
+                                      {TESS_COUNT_NONZERO, tess_f64, tess_i64, TESS_NAN_OMIT, 1, 1, 30000, 2, 0, 0, 0, 0, 0},
+                                      {TESS_MAX, tess_i8, tess_i8, TESS_NAN_PROPAGATE, 1, 1, 70000, 2, 0, 0, 0, 0, 1},
+                                      {TESS_SUM, tess_f64, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8192 * 3 + 1, 2, 0, 0, 0, 0, 1}};
     for (int i = 0; i < TESS_COUNT(works); i++)
         compare(&works[i], &random);
 }
@@ -146,15 +114,15 @@ static void every_operation(void **state) {
                 const bool place = operation == TESS_ARGMIN || operation == TESS_ARGMAX;
                 if (operation == TESS_VAR || operation == TESS_STD)
                     continue;
-                work w = {.operation = (tess_reduction)operation,
-                          .in = tess_f32,
-                          .out = place ? tess_i64 : tess_f32,
-                          .nan = (tess_nan)nan,
-                          .outer = 1,
-                          .sets = 3,
-                          .k = nan ? 600 : 301,
-                          .width = operation % 2 ? 7 : 9,
-                          .fill = fill};
+                sets_work w = {.operation = (tess_reduction)operation,
+                               .in = tess_f32,
+                               .out = place ? tess_i64 : tess_f32,
+                               .nan = (tess_nan)nan,
+                               .outer = 1,
+                               .sets = 3,
+                               .k = nan ? 600 : 301,
+                               .width = operation % 2 ? 7 : 9,
+                               .fill = fill};
                 compare(&w, &random);
             }
 }
@@ -178,68 +146,26 @@ static void every_type(void **state) {
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int nan = tess_is_complex(cases[i].in) ? 0 : 1; nan < 2; nan++)
             for (int fill = 0; fill < 2; fill++) {
-                work w = {.operation = cases[i].operation,
-                          .in = cases[i].in,
-                          .out = cases[i].out,
-                          .nan = (tess_nan)nan,
-                          .outer = 1 + i % 2,
-                          .sets = 3,
-                          .k = i % 3 == 0   ? 259
-                               : i % 3 == 1 ? 700
-                                            : 300 + i,
-                          .width = i % 2 ? 33 : 11,
-                          .between = i % 4,
-                          .fill = nan ? fill * 2 : fill};
+                sets_work w = {.operation = cases[i].operation,
+                               .in = cases[i].in,
+                               .out = cases[i].out,
+                               .nan = (tess_nan)nan,
+                               .outer = 1 + i % 2,
+                               .sets = 3,
+                               .k = i % 3 == 0   ? 259
+                                    : i % 3 == 1 ? 700
+                                                 : 300 + i,
+                               .width = i % 2 ? 33 : 11,
+                               .between = i % 4,
+                               .fill = nan ? fill * 2 : fill};
                 compare(&w, &random);
             }
 }
 
-/* Arrays of the device's that begin anywhere in a vector and end with their memory: nothing around them is read. */
 static void any_address(void **state) {
     (void)state;
-    enum { SETS = 5, K = 301, WIDTH = 3, COUNT = SETS * K * WIDTH };
-    static const tess_type types[] = {tess_f32, tess_f16, tess_u8};
-    static char values[COUNT * 4];
-    tess_context *own;
-    tess_gpu *gpu;
-    tess_gpu_scope scope;
-    const tess_driver *table;
-    uint64_t random = 5;
-    const int axis = 1;
-    assert_tess_ok(tess_open(&own, NULL));
-    assert_tess_ok(tess_gpu_get(&gpu, own));
-    if (engine == TESS_ENGINE_VIRTUAL)
-        assert_tess_ok(tess_vgpu_driver(own, &table));
-    assert_tess_ok(engine == TESS_ENGINE_VIRTUAL ? tess_gpu_open_table(gpu, table, "the virtual GPU") : tess_gpu_open(gpu));
-    assert_tess_ok(tess_gpu_enter(gpu, gpu->devices, NULL, &scope));
-    for (int i = 0; i < (int)sizeof values; i++)
-        values[i] = (char)(hostile_random(&random) % 3 ? 0 : 60); /* as floats finite, most of them 0 */
-    for (int i = 0; i < TESS_COUNT(types); i++) {
-        const int64_t size = (int64_t)tess_type_size(types[i]);
-        int64_t shape[] = {SETS, K, WIDTH}, kept[] = {SETS, WIDTH};
-        double expected[SETS * WIDTH], found[SETS * WIDTH];
-        DLTensor in = tess_view(values, types[i], 3, shape, NULL), out = tess_view(expected, tess_f64, 2, kept, NULL);
-        tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1};
-        assert_tess_ok(tess_reduce(own, TESS_MEAN, &in, &out, &options));
-        for (int64_t before = 0; before < 16; before += size) {
-            CUdeviceptr memory, to;
-            assert_int_equal(gpu->driver.cuMemAlloc(&memory, (size_t)(before + COUNT * size)), CUDA_SUCCESS);
-            assert_int_equal(gpu->driver.cuMemAlloc(&to, sizeof found), CUDA_SUCCESS);
-            assert_int_equal(gpu->driver.cuMemcpyHtoDAsync(memory + (CUdeviceptr)before, values, (size_t)(COUNT * size), NULL), CUDA_SUCCESS);
-            in.data = (void *)(uintptr_t)(memory + (CUdeviceptr)before);
-            out.data = (void *)(uintptr_t)to;
-            in.device.device_type = out.device.device_type = kDLCUDA;
-            options.call.strategy = "reduce/tree_sets";
-            assert_tess_ok(tess_reduce(own, TESS_MEAN, &in, &out, &options));
-            assert_int_equal(gpu->driver.cuMemcpyDtoHAsync(found, to, sizeof found, NULL), CUDA_SUCCESS);
-            assert_int_equal(gpu->driver.cuStreamSynchronize(NULL), CUDA_SUCCESS);
-            assert_memory_equal(found, expected, sizeof found);
-            gpu->driver.cuMemFree(memory);
-            gpu->driver.cuMemFree(to);
-        }
-    }
-    tess_gpu_leave(&scope);
-    tess_close(own);
+    static const sets_array arrays[] = {{tess_f32, 3, 5}, {tess_f16, 3, 5}, {tess_u8, 3, 5}};
+    sets_any_address(engine, "reduce/tree_sets", TESS_MEAN, arrays, TESS_COUNT(arrays));
 }
 
 /* What the row is taken for; as measured. */
@@ -288,7 +214,7 @@ static void wide_of_few(void **state) {
         int64_t k, width;
     } sets[] = {{tess_f32, 2, 4096}, {tess_f32, 3, 2052}, {tess_f32, 40, 3000}, {tess_f64, 7, 2000}, {tess_c128, 2, 788}, {tess_c64, 5, 1500}};
     for (int i = 0; i < TESS_COUNT(sets); i++) {
-        work w = {.operation = TESS_SUM, .in = sets[i].type, .out = sets[i].type, .outer = 1, .sets = 2, .k = sets[i].k, .width = sets[i].width};
+        sets_work w = {.operation = TESS_SUM, .in = sets[i].type, .out = sets[i].type, .outer = 1, .sets = 2, .k = sets[i].k, .width = sets[i].width};
         compare(&w, &random);
         DLTensor x = tess_view(NULL, w.in, 2, (int64_t[]){w.k, 100 * w.width}, NULL), y = tess_view(NULL, w.out, 1, (int64_t[]){100 * w.width}, NULL);
         const int axis = 0;

@@ -2,57 +2,25 @@
  * test_reduce_tree_moments_gpu.c - proves: reduce/tree_moments gives the reference's bytes: tiles of several sets, of one and of strips of wide ones, by copies of every size, from one
  * element of an output to more leaves than a block pairs, rows and sets with gaps and backward, that begin anywhere, every type, NaNs of both policies, nothing read around an array; and where the
  * row is chosen. On a card when there is one, else on the virtual GPU. */
-#include "gpu_rows.h"
 #include "ops/reduce/reduce.h"
-#include "vgpu/vgpu.h"
+#include "reduce_sets.h"
 
 static tess_context *context;
 static tess_engine engine;
 static int ran;
 static const char *const name = "reduce/tree_moments";
 
-/* row: elements from row to row, 0: `width` and no gaps; between, apart: elements between sets, and between groups of them; from: elements before the first. */
-typedef struct work {
-    tess_reduction operation;
-    tess_type in, out;
-    tess_nan nan;
-    int64_t outer, sets, k, width, row, between, apart, from;
-    int fill; /* of hostile_fill: 0 has finite variances of every element, any bits have NaNs, which hide lost ones */
-} work;
-
-static void compare(const work *w, uint64_t *random) {
+/* fill: 0 has finite variances of every element, any bits have NaNs, which hide lost ones */
+static void compare(const sets_work *w, uint64_t *random) {
     static int number;
+    sets_case c;
     if (hostile_spared(number++, 4))
         return;
-    hostile_array memory, expected, out;
-    const int64_t row = w->row ? w->row : w->width, rows = row < 0 ? -row : row, set = (w->k - 1) * rows + w->width + w->between,
-                  group = w->sets * set + w->apart, all = w->from + w->outer * group - w->apart - w->between;
-    int64_t shape[] = {w->outer, w->sets, w->k, w->width}, steps[] = {group, set, row, 1}, kept[] = {w->outer, w->sets, w->width};
-    const int axis = 2;
-    hostile_make(&memory, random, w->in, 1, &all, HOSTILE_COMPACT);
-    hostile_fill(&memory, random, w->fill);
-    const uint64_t again = *random;
-    hostile_make(&expected, random, w->out, 3, kept, HOSTILE_STRIDED);
-    DLTensor in = memory.tensor;
-    in.ndim = 4;
-    in.shape = shape;
-    in.strides = steps;
-    in.byte_offset += (uint64_t)((w->from + (row < 0 ? (w->k - 1) * rows : 0)) * (int64_t)tess_type_size(w->in));
-    tess_reduce_options options = {.struct_size = sizeof options, .nan = w->nan, .ddof = 1, .axes = &axis, .naxes = 1};
-    options.call.strategy = "reduce/reference";
-    assert_tess_ok(tess_reduce(context, w->operation, &in, &expected.tensor, &options));
-    uint64_t same = again; /* the layout of `expected` */
-    hostile_make(&out, &same, w->out, 3, kept, HOSTILE_STRIDED);
-    options.call = (tess_call){.engine = engine, .strategy = name};
-    assert_tess_ok(tess_reduce(context, w->operation, &in, &out.tensor, &options));
+    sets_begin(&c, w, random);
+    sets_expect(&c, context, random);
+    assert_true(sets_same(&c, context, engine, name));
     ran++;
-    if (memcmp(out.block, expected.block, out.block_size))
-        fail_msg("%s of %s to %s, %lld x %lld x %lld x %lld, rows %lld apart, gaps of %lld and %lld, from %lld on", tess_reduction_name(w->operation),
-                 tess_type_name(w->in), tess_type_name(w->out), (long long)w->outer, (long long)w->sets, (long long)w->k, (long long)w->width,
-                 (long long)row, (long long)w->between, (long long)w->apart, (long long)w->from);
-    hostile_free(&out);
-    hostile_free(&expected);
-    hostile_free(&memory);
+    sets_end(&c);
 }
 
 static const tess_type types[] = {tess_f32, tess_f64, tess_f16, tess_u8,   tess_bf16, tess_i8, tess_i16,
@@ -68,19 +36,19 @@ static void every_shape(void **state) {
             const int64_t elements = widths[i] * lengths[l];
             if (elements > 270000)
                 continue;
-            work w = {.operation = (i + l) % 4 ? TESS_VAR : TESS_STD,
-                      .in = types[(i + 3 * l) % TESS_COUNT(types)],
-                      .out = l % 2 ? tess_f64 : tess_f32,
-                      .nan = (tess_nan)((i + 2 * l) % 3 == 0),
-                      .outer = l % 5 == 0 ? 2 : 1,
-                      .sets = 1 + tess_min64(20000 / elements, 30),
-                      .k = lengths[l],
-                      .width = widths[i],
-                      .row = (i + l) % 3 == 1 ? widths[i] + (i + l / 2) % 9 : 0,
-                      .between = (i + l) % 3 * (i % 2 ? 1 : 16),
-                      .apart = l % 2,
-                      .from = (2 * i + l) % 4,
-                      .fill = (i + l) % 4 == 2 ? 1 : 0};
+            sets_work w = {.operation = (i + l) % 4 ? TESS_VAR : TESS_STD,
+                           .in = types[(i + 3 * l) % TESS_COUNT(types)],
+                           .out = l % 2 ? tess_f64 : tess_f32,
+                           .nan = (tess_nan)((i + 2 * l) % 3 == 0),
+                           .outer = l % 5 == 0 ? 2 : 1,
+                           .sets = 1 + tess_min64(20000 / elements, 30),
+                           .k = lengths[l],
+                           .width = widths[i],
+                           .row = (i + l) % 3 == 1 ? widths[i] + (i + l / 2) % 9 : 0,
+                           .between = (i + l) % 3 * (i % 2 ? 1 : 16),
+                           .apart = l % 2,
+                           .from = (2 * i + l) % 4,
+                           .fill = (i + l) % 4 == 2 ? 1 : 0};
             compare(&w, &random);
         }
 }
@@ -97,21 +65,21 @@ static void by_chance(void **state) {
             row = -(width + hostile_between(&random, 0, 5));
         if (i % 11 == 2)
             row = width * 2 / 3; /* rows that have elements in common */
-        work w = {.operation = i % 5 ? TESS_VAR : TESS_STD,
-                  .in = type,
-                  .out = i % 2              ? tess_f64
-                         : type == tess_f16 ? tess_f16
-                                            : tess_f32,
-                  .nan = (tess_nan)hostile_between(&random, 0, 1),
-                  .outer = hostile_between(&random, 1, 2),
-                  .sets = hostile_between(&random, 1, 5),
-                  .k = k,
-                  .width = width,
-                  .row = row,
-                  .between = hostile_between(&random, 0, 1) * hostile_between(&random, 0, 17),
-                  .apart = hostile_between(&random, 0, 3),
-                  .from = hostile_between(&random, 0, 15),
-                  .fill = (int)hostile_between(&random, 0, 2)};
+        sets_work w = {.operation = i % 5 ? TESS_VAR : TESS_STD,
+                       .in = type,
+                       .out = i % 2              ? tess_f64
+                              : type == tess_f16 ? tess_f16
+                                                 : tess_f32,
+                       .nan = (tess_nan)hostile_between(&random, 0, 1),
+                       .outer = hostile_between(&random, 1, 2),
+                       .sets = hostile_between(&random, 1, 5),
+                       .k = k,
+                       .width = width,
+                       .row = row,
+                       .between = hostile_between(&random, 0, 1) * hostile_between(&random, 0, 17),
+                       .apart = hostile_between(&random, 0, 3),
+                       .from = hostile_between(&random, 0, 15),
+                       .fill = (int)hostile_between(&random, 0, 2)};
         compare(&w, &random);
     }
 }
@@ -119,26 +87,26 @@ static void by_chance(void **state) {
 static void several_leaves(void **state) {
     (void)state;
     uint64_t random = 3;
-    static const work works[] = {{TESS_VAR, tess_f32, tess_f32, TESS_NAN_PROPAGATE, 1, 2, 8192, 3, 0, 1, 0, 0, 0},
-                                 {TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 2, 8193, 3, 0, 1, 0, 1, 0},
-                                 {TESS_STD, tess_f16, tess_f32, TESS_NAN_OMIT, 2, 2, 16385, 3, 0, 0, 5, 0, 2},
-                                 {TESS_VAR, tess_f32, tess_f64, TESS_NAN_OMIT, 1, 1, 24579, 20, 0, 0, 0, 0, 2},
-                                 {TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 20001, 37, 0, 0, 0, 3, 1},
-                                 {TESS_VAR, tess_f64, tess_f64, TESS_NAN_PROPAGATE, 1, 2, 17000, 4, 6, 0, 0, 0, 0},
-                                 {TESS_VAR, tess_f64, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 9001, 3, 0, 1, 0, 1, 0},
-                                 {TESS_VAR, tess_i16, tess_f32, TESS_NAN_PROPAGATE, 1, 1, 30000, 21, 0, 0, 0, 0, 1},
-                                 {TESS_VAR, tess_bf16, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8192 * 3 + 1, 2, 3, 0, 0, 0, 0},
-                                 {TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8192, 16, 0, 0, 0, 0, 0},
-                                 {TESS_VAR, tess_f32, tess_f64, TESS_NAN_OMIT, 1, 2, 16383, 16, 24, 8, 0, 0, 2},
-                                 {TESS_STD, tess_f16, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 14500, 48, 0, 0, 0, 0, 0},
-                                 {TESS_VAR, tess_u8, tess_f32, TESS_NAN_PROPAGATE, 1, 1, 8200, 64, -96, 0, 0, 0, 1},
-                                 {TESS_VAR, tess_i8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8190, 32, 64, 0, 0, 0, 1},
-                                 {TESS_VAR, tess_u16, tess_f64, TESS_NAN_PROPAGATE, 1, 2, 8192, 16, 0, 0, 0, 0, 1},
-                                 {TESS_VAR, tess_f64, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 12000, 8, 0, 0, 0, 0, 0},
-                                 {TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 3, 4095, 8, 0, 0, 0, 0, 0},
-                                 {TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 2, 1000, 33, 0, 0, 0, 1, 0},
-                                 {TESS_VAR, tess_f64, tess_f64, TESS_NAN_OMIT, 1, 2, 1000, 33, 0, 0, 0, 0, 2},
-                                 {TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 2049 * 8192 + 77, 2, 0, 0, 0, 0, 1}};
+    static const sets_work works[] = {{TESS_VAR, tess_f32, tess_f32, TESS_NAN_PROPAGATE, 1, 2, 8192, 3, 0, 1, 0, 0, 0},
+                                      {TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 2, 8193, 3, 0, 1, 0, 1, 0},
+                                      {TESS_STD, tess_f16, tess_f32, TESS_NAN_OMIT, 2, 2, 16385, 3, 0, 0, 5, 0, 2},
+                                      {TESS_VAR, tess_f32, tess_f64, TESS_NAN_OMIT, 1, 1, 24579, 20, 0, 0, 0, 0, 2},
+                                      {TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 20001, 37, 0, 0, 0, 3, 1},
+                                      {TESS_VAR, tess_f64, tess_f64, TESS_NAN_PROPAGATE, 1, 2, 17000, 4, 6, 0, 0, 0, 0},
+                                      {TESS_VAR, tess_f64, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 9001, 3, 0, 1, 0, 1, 0},
+                                      {TESS_VAR, tess_i16, tess_f32, TESS_NAN_PROPAGATE, 1, 1, 30000, 21, 0, 0, 0, 0, 1},
+                                      {TESS_VAR, tess_bf16, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8192 * 3 + 1, 2, 3, 0, 0, 0, 0},
+                                      {TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8192, 16, 0, 0, 0, 0, 0},
+                                      {TESS_VAR, tess_f32, tess_f64, TESS_NAN_OMIT, 1, 2, 16383, 16, 24, 8, 0, 0, 2},
+                                      {TESS_STD, tess_f16, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 14500, 48, 0, 0, 0, 0, 0},
+                                      {TESS_VAR, tess_u8, tess_f32, TESS_NAN_PROPAGATE, 1, 1, 8200, 64, -96, 0, 0, 0, 1},
+                                      {TESS_VAR, tess_i8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8190, 32, 64, 0, 0, 0, 1},
+                                      {TESS_VAR, tess_u16, tess_f64, TESS_NAN_PROPAGATE, 1, 2, 8192, 16, 0, 0, 0, 0, 1},
+                                      {TESS_VAR, tess_f64, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 12000, 8, 0, 0, 0, 0, 0},
+                                      {TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 3, 4095, 8, 0, 0, 0, 0, 0},
+                                      {TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 2, 1000, 33, 0, 0, 0, 1, 0},
+                                      {TESS_VAR, tess_f64, tess_f64, TESS_NAN_OMIT, 1, 2, 1000, 33, 0, 0, 0, 0, 2},
+                                      {TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 2049 * 8192 + 77, 2, 0, 0, 0, 0, 1}};
     for (int i = 0; i < TESS_COUNT(works) - TESS_SANITIZED; i++)
         compare(&works[i], &random);
 }
@@ -157,7 +125,7 @@ static void less_shared_memory(void **state) {
     static const tess_type some[] = {tess_f64, tess_f32, tess_f16, tess_u8};
     for (int t = 0; t < TESS_COUNT(some); t++)
         for (int odd = 0; odd < 2; odd++) {
-            work w = {TESS_VAR, some[t], tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8200, 24, 24 + odd, 0, 0, odd, 0};
+            sets_work w = {TESS_VAR, some[t], tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8200, 24, 24 + odd, 0, 0, odd, 0};
             compare(&w, &random);
         }
     gpu->devices->shared_block_optin = block;
@@ -174,77 +142,31 @@ static void from_tile_to_tile(void **state) {
     assert_tess_ok(tess_gpu_get_engine(&gpu, context, engine));
     const int sms = gpu->devices->sms;
     gpu->devices->sms = 2;
-    static const work works[] = {{TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8192, 40, 0, 0, 0, 0, 0},
-                                 {TESS_VAR, tess_f32, tess_f32, TESS_NAN_OMIT, 1, 3, 8000, 16, 24, 8, 0, 0, 2},
-                                 {TESS_STD, tess_f64, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 16384, 12, 0, 0, 0, 0, 0},
-                                 {TESS_VAR, tess_f64, tess_f64, TESS_NAN_OMIT, 2, 1, 7500, 8, -8, 0, 4, 0, 2},
-                                 {TESS_VAR, tess_f16, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8192, 80, 0, 0, 0, 0, 0},
-                                 {TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 16384, 64, 0, 0, 0, 0, 1},
-                                 {TESS_VAR, tess_bool, tess_f64, TESS_NAN_PROPAGATE, 1, 3, 8191, 64, 0, 0, 0, 0, 1},
-                                 {TESS_VAR, tess_i16, tess_f32, TESS_NAN_PROPAGATE, 1, 3, 8100, 32, 48, 0, 0, 0, 1},
-                                 {TESS_VAR, tess_f32, tess_f64, TESS_NAN_OMIT, 1, 1, 10000, 40, 0, 0, 0, 0, 2},
-                                 {TESS_VAR, tess_f64, tess_f64, TESS_NAN_PROPAGATE, 1, 2, 8193, 8, 0, 0, 0, 0, 0},
-                                 {TESS_VAR, tess_f16, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 15000, 48, 0, 0, 0, 0, 0},
-                                 {TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8500, 96, 0, 0, 0, 0, 1},
-                                 {TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 6000, 40, 0, 0, 0, 0, 0},
-                                 {TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 6500, 160, 0, 0, 0, 0, 1}};
+    static const sets_work works[] = {{TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8192, 40, 0, 0, 0, 0, 0},
+                                      {TESS_VAR, tess_f32, tess_f32, TESS_NAN_OMIT, 1, 3, 8000, 16, 24, 8, 0, 0, 2},
+                                      {TESS_STD, tess_f64, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 16384, 12, 0, 0, 0, 0, 0},
+                                      {TESS_VAR, tess_f64, tess_f64, TESS_NAN_OMIT, 2, 1, 7500, 8, -8, 0, 4, 0, 2},
+                                      {TESS_VAR, tess_f16, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8192, 80, 0, 0, 0, 0, 0},
+                                      {TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 16384, 64, 0, 0, 0, 0, 1},
+                                      {TESS_VAR, tess_bool, tess_f64, TESS_NAN_PROPAGATE, 1, 3, 8191, 64, 0, 0, 0, 0, 1},
+                                      {TESS_VAR, tess_i16, tess_f32, TESS_NAN_PROPAGATE, 1, 3, 8100, 32, 48, 0, 0, 0, 1},
+                                      {TESS_VAR, tess_f32, tess_f64, TESS_NAN_OMIT, 1, 1, 10000, 40, 0, 0, 0, 0, 2},
+                                      {TESS_VAR, tess_f64, tess_f64, TESS_NAN_PROPAGATE, 1, 2, 8193, 8, 0, 0, 0, 0, 0},
+                                      {TESS_VAR, tess_f16, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 15000, 48, 0, 0, 0, 0, 0},
+                                      {TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8500, 96, 0, 0, 0, 0, 1},
+                                      {TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 6000, 40, 0, 0, 0, 0, 0},
+                                      {TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 6500, 160, 0, 0, 0, 0, 1}};
     for (int i = 0; i < TESS_COUNT(works) - TESS_SANITIZED; i++)
         compare(&works[i], &random);
     gpu->devices->sms = sms;
 }
 
-/* Arrays of the device's that begin anywhere in 16 bytes and end with their memory: nothing around them is read. */
 static void any_address(void **state) {
     (void)state;
-    enum { SETS = 5, K = 301, MOST = 400, COUNT = SETS * K * MOST };
-    static const struct {
-        tess_type type;
-        int64_t width, sets;
-    } cases[] = {
+    static const sets_array arrays[] = {
         {tess_f32, 3, 5},  {tess_f16, 3, 5},   {tess_u8, 3, 5},  {tess_f64, 3, 5},  {tess_f16, 399, 1},
         {tess_u8, 399, 2}, {tess_f32, 399, 1}, {tess_f32, 4, 5}, {tess_f16, 400, 1} /* copies of 16 bytes, where addresses allow them; else another row */};
-    static char values[COUNT * 2];
-    tess_context *own;
-    tess_gpu *gpu;
-    tess_gpu_scope scope;
-    const tess_driver *table;
-    uint64_t random = 5;
-    const int axis = 1;
-    assert_tess_ok(tess_open(&own, NULL));
-    assert_tess_ok(tess_gpu_get(&gpu, own));
-    if (engine == TESS_ENGINE_VIRTUAL)
-        assert_tess_ok(tess_vgpu_driver(own, &table));
-    assert_tess_ok(engine == TESS_ENGINE_VIRTUAL ? tess_gpu_open_table(gpu, table, "the virtual GPU") : tess_gpu_open(gpu));
-    assert_tess_ok(tess_gpu_enter(gpu, gpu->devices, NULL, &scope));
-    for (int i = 0; i < (int)sizeof values; i++)
-        values[i] = (char)(hostile_random(&random) % 3 ? 0 : 60); /* as floats finite, most of them 0 */
-    for (int i = 0; i < TESS_COUNT(cases); i++) {
-        const int64_t size = (int64_t)tess_type_size(cases[i].type), width = cases[i].width, sets = cases[i].sets, bytes = sets * K * width * size;
-        int64_t shape[] = {sets, K, width}, kept[] = {sets, width};
-        double expected[SETS * MOST], found[SETS * MOST];
-        DLTensor in = tess_view(values, cases[i].type, 3, shape, NULL), out = tess_view(expected, tess_f64, 2, kept, NULL);
-        tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1};
-        assert_true(bytes <= (int64_t)sizeof values);
-        assert_tess_ok(tess_reduce(own, TESS_VAR, &in, &out, &options));
-        for (int64_t before = 0; before < 16; before += size) {
-            CUdeviceptr memory, to;
-            assert_int_equal(gpu->driver.cuMemAlloc(&memory, (size_t)(before + bytes)), CUDA_SUCCESS);
-            assert_int_equal(gpu->driver.cuMemAlloc(&to, sizeof found), CUDA_SUCCESS);
-            assert_int_equal(gpu->driver.cuMemcpyHtoDAsync(memory + (CUdeviceptr)before, values, (size_t)bytes, NULL), CUDA_SUCCESS);
-            in.data = (void *)(uintptr_t)(memory + (CUdeviceptr)before);
-            out.data = (void *)(uintptr_t)to;
-            in.device.device_type = out.device.device_type = kDLCUDA;
-            options.call.strategy = name;
-            assert_tess_ok(tess_reduce(own, TESS_VAR, &in, &out, &options));
-            assert_int_equal(gpu->driver.cuMemcpyDtoHAsync(found, to, (size_t)(sets * width) * sizeof *found, NULL), CUDA_SUCCESS);
-            assert_int_equal(gpu->driver.cuStreamSynchronize(NULL), CUDA_SUCCESS);
-            assert_memory_equal(found, expected, (size_t)(sets * width) * sizeof *found);
-            gpu->driver.cuMemFree(memory);
-            gpu->driver.cuMemFree(to);
-        }
-    }
-    tess_gpu_leave(&scope);
-    tess_close(own);
+    sets_any_address(engine, name, TESS_VAR, arrays, TESS_COUNT(arrays));
 }
 
 /* Of 64 elements and more, whatever the width, unless there are few in all; others are left to groups and leaves. */
