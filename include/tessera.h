@@ -227,8 +227,9 @@ typedef struct tess_context_options {
     void *(*allocate)(void *user, size_t size, size_t alignment);
     void (*release)(void *user, void *memory, size_t size);
     void *allocator_user;
-    /* Called now and then during long calls, on the calling thread; fraction 0..1 is the share done of the pass that runs (some strategies take
-     * several passes, and a reference may not call at all). A nonzero return cancels: the call returns TESS_ERR_CANCELLED soon after. */
+    /* Called between the pieces of a long call, at most some 20 times a second, on the calling thread; fraction 0..1 is the share done of the pass that
+     * runs (some strategies take several passes). Work of one piece, and a reference, may not call at all. A nonzero return cancels: the call returns
+     * TESS_ERR_CANCELLED soon after. */
     int (*progress)(void *user, double fraction);
     void *progress_user;
 } tess_context_options;
