@@ -14,7 +14,7 @@
  * half to two and a half times as long as those below (Xeon model 207, 8192 x 8192). What is ahead must fit the sets too: strips of low bands do, side by
  * side, a strip of high ones does not. */
 #include "core/maker.h"
-#include "ops/transpose/transpose.h"
+#include "ops/transpose/relay.h"
 #include "simd/tile.h"
 
 tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const tess_run *run);
@@ -294,6 +294,10 @@ tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const 
     for (int d = 0; d < plane.ndim; d++)
         lines &= plane.stride[TRANSPOSE_OUT][d] % 64 == 0;
     strips s = {.src_step = plane.q_in, .dst_step = plane.p_out, .q_size = plane.q_size, .stream = big && lines, .ahead = big};
+#if TESS_VECTOR_BYTES == 64
+    if (s.stream && tess_transpose_relays(problem, &plane))
+        return TESS_ISA_NAME(tess_transpose_relay)(problem, run, &plane);
+#endif
     const bool odd = big && !lines && plane.q_size * problem->size >= STAGE_MOST;
     int64_t width = WIDE;
     const kernel *k = odd ? &kernels[problem->size].odd : s.stream ? lines_kernel(&plane, problem->size, &width) : &kernels[problem->size].direct;

@@ -3,6 +3,7 @@
 #include "ops/transpose/gpu_transpose.h"
 #include "ops/transpose/picks.h"
 #include "ops/transpose/rectangle.h"
+#include "ops/transpose/relay.h"
 
 TESS_DECLARE_RUN(tess_transpose_small);
 TESS_DECLARE_RUN(tess_transpose_groups);
@@ -177,7 +178,8 @@ static const tess_strategy rows[] = {
      .source = "-",
      .run = TESS_RUNS(tess_transpose_tiles),
      .applicable = tiles_applicable,
-     .sensible = tiles_pay},
+     .sensible = tiles_pay,
+     .workspace = tess_transpose_relay_workspace},
     {.name = "transpose/runs",
      .idea = "the fast axis stays: whole runs are copied, short ones in blocks",
      .source = "-",

@@ -2,6 +2,7 @@
  * test_transpose_large.c - proves that results which go past the caches have every byte in its place and nothing beside it: rows that begin at lines and anywhere, the
  * ends of tiles, bands and groups, batches in another order, for every instruction set and all element sizes. */
 #include "core/maker.h"
+#include "ops/transpose/relay.h"
 #include "transpose_contexts.h"
 
 /* Two blocks of memory of which out's is to become the other, elements, gaps and what lies around them. */
@@ -137,6 +138,40 @@ static void batches_reversed(void **state) {
         }
 }
 
+/* Larger than the third-level cache: blocks by way of buffers (cpu_relay.c), with rows and columns left over, rows of in read from their end, rows of out with gaps
+ * between them; and a batch in another order, of bands that end where the next matrix begins. */
+static void by_way_of_buffers(void **state) {
+    (void)state;
+    uint64_t random = 43;
+    for (int t = 2; t < 5; t++) {
+        const int64_t size = (int64_t)tess_type_size(sized[t]), line = 64 / size, rows = 2 * RELAY_ROWS + line + 5,
+                      pitch = (rows + line - 1) / line * line, columns = RELAY_LEAST / (rows * size) + 1 + 3 * (128 / size) / 2;
+        blocks b = begin(&random, size, rows * columns, columns * pitch * size);
+        const int64_t strides[] = {columns, -1}, apart[] = {pitch, 1};
+        DLTensor from = tess_view(b.in, sized[t], 2, (int64_t[]){rows, columns}, (int64_t *)(uintptr_t)strides),
+                 to = tess_view(b.out, sized[t], 2, (int64_t[]){columns, rows}, (int64_t *)(uintptr_t)apart);
+        from.byte_offset = (uint64_t)((columns - 1) * size);
+        for (int64_t i = 0; i < columns; i++)
+            for (int64_t j = 0; j < rows; j++)
+                expect(&b, (i * pitch + j) * size, j * columns + columns - 1 - i);
+        end(&b, &from, &to, (tess_transpose_options){.call.strategy = "transpose/tiles"});
+
+        static const int order[] = {2, 0, 3, 1};
+        const int64_t q = RELAY_ROWS + 16, p = RELAY_LEAST / (2 * 3 * q * size) + 9;
+        assert_true(p * size >= RELAY_ROW);
+        b = begin(&random, size, 2 * 3 * q * p, 2 * 3 * q * p * size);
+        from = tess_view(b.in, sized[t], 4, (int64_t[]){3, q, 2, p}, NULL);
+        to = tess_view(b.out, sized[t], 4, (int64_t[]){2, 3, p, q}, NULL);
+        int64_t at = 0;
+        for (int64_t c = 0; c < 2; c++)
+            for (int64_t a = 0; a < 3; a++)
+                for (int64_t i = 0; i < p; i++)
+                    for (int64_t j = 0; j < q; j++, at += size)
+                        expect(&b, at, ((a * q + j) * 2 + c) * p + i);
+        end(&b, &from, &to, (tess_transpose_options){.perm = order, .nperm = 4, .call.strategy = "transpose/tiles"});
+    }
+}
+
 /* Groups of 2 to 4: whole vectors and what is left over of them, planes that begin anywhere in a line, results that stay in the caches and that do not. */
 static void pixels_and_planes(void **state) {
     (void)state;
@@ -206,13 +241,10 @@ static void picks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(large_results),
-        cmocka_unit_test(tiles_left_over),
-        cmocka_unit_test(rows_that_share_sets),
-        cmocka_unit_test(batches_reversed),
-        cmocka_unit_test(pixels_and_planes),
-        cmocka_unit_test(short_runs),
-        cmocka_unit_test(picks),
+        cmocka_unit_test(large_results),        cmocka_unit_test(tiles_left_over),
+        cmocka_unit_test(rows_that_share_sets), cmocka_unit_test(batches_reversed),
+        cmocka_unit_test(by_way_of_buffers),    cmocka_unit_test(pixels_and_planes),
+        cmocka_unit_test(short_runs),           cmocka_unit_test(picks),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }
