@@ -191,18 +191,73 @@ static void workspaces(void **state) {
     assert_tess_fails(tess_execute(NULL, &in, NULL, &out, NULL), TESS_ERR_ARGUMENT);
     assert_int_equal(ran_fast, 2);
     /* The simple calls take their scratch from the allocator, whatever the call says. */
-    assert_tess_ok(tess_plan_run_once(TESS_OK, plan_fake(context, true, true, true, 1e9), &in, NULL, &out, &call));
-    assert_true(ran_fast == 3 && workspace_seen != call.workspace);
     fake_problem here = {.fast_applicable = true, .fast_sensible = true};
-    tess_problem_start(&here.base, context, &fake, sizeof here);
-    assert_true(!here.fast_applicable && here.base.size == sizeof here);
+    tess_transpose_options given = {.struct_size = sizeof given, .nperm = 7}, copied;
+    assert_tess_ok(tess_problem_begin(&here.base, sizeof here, &fake, context, &copied, sizeof copied, &given, "options"));
+    assert_true(!here.fast_applicable && here.base.size == sizeof here && here.base.context == context && copied.nperm == 7);
     here.fast_applicable = here.fast_sensible = true;
     released = 0;
-    assert_tess_ok(tess_plan_run_here(&here.base, &in, NULL, &out, &call));
-    assert_true(ran_fast == 4 && workspace_seen != call.workspace && released == 1);
-    assert_tess_fails(tess_plan_run_here(&here.base, &in, NULL, &in, &call), TESS_ERR_OVERLAP);
+    assert_tess_ok(tess_plan_run_here(TESS_OK, &here.base, &in, NULL, &out, &call));
+    assert_true(ran_fast == 3 && workspace_seen != call.workspace && released == 1);
+    assert_tess_fails(tess_plan_run_here(TESS_OK, &here.base, &in, NULL, &in, &call), TESS_ERR_OVERLAP);
     assert_int_equal(released, 2);
+    assert_int_equal(tess_plan_run_here(TESS_ERR_SHAPE, &here.base, &in, NULL, &out, &call), TESS_ERR_SHAPE);
+    assert_true(ran_fast == 3 && released == 3);
+    given.struct_size = 1;
+    assert_tess_fails(tess_problem_begin(&here.base, sizeof here, &fake, context, &copied, sizeof copied, &given, "options"), TESS_ERR_ARGUMENT);
     tess_plan_free(plan);
+    tess_close(context);
+}
+
+static int allocated, given_back;
+
+static void *count_allocate(void *user, size_t size, size_t alignment) {
+    (void)user;
+    allocated++;
+    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+static void count_release(void *user, void *memory, size_t size) {
+    (void)user, (void)size;
+    given_back++;
+    free(memory);
+}
+
+/* What a problem points to comes from its room in lines of 64 bytes, as long as that lasts, and from the context's allocator after that; only that is given back to
+ * it. */
+static void rooms(void **state) {
+    (void)state;
+    tess_context *context;
+    assert_tess_ok(tess_open(
+        &context, &(tess_context_options){.struct_size = sizeof(tess_context_options), .allocate = count_allocate, .release = count_release}));
+    static _Alignas(64) char room[256];
+    fake_problem here;
+    tess_transpose_options options;
+    assert_tess_ok(tess_problem_begin(&here.base, sizeof here, &fake, context, &options, sizeof options, NULL, "options"));
+    const int before = allocated;
+    given_back = 0;
+    char *outside = tess_problem_take(&here.base, 1);
+    assert_true(allocated == before + 1 && outside != NULL);
+    here.base.room = room;
+    here.base.room_size = sizeof room;
+    memset(room, 0x5a, sizeof room);
+    assert_ptr_equal(tess_problem_take(&here.base, 65), room);
+    char *zeros = tess_problem_take_zeroed(&here.base, 2);
+    assert_ptr_equal(zeros, room + 128);
+    assert_true(zeros[0] == 0 && zeros[1] == 0 && zeros[2] == 0x5a);
+    char *beyond = tess_problem_take_zeroed(&here.base, 65);
+    assert_true(allocated == before + 2 && beyond[64] == 0);
+    assert_ptr_equal(tess_problem_take(&here.base, 64), room + 192);
+    char *last = tess_problem_take(&here.base, 1);
+    assert_int_equal(allocated, before + 3);
+    tess_problem_drop(&here.base, room, 65);
+    tess_problem_drop(&here.base, room + 192, 64);
+    tess_problem_drop(&here.base, NULL, 64);
+    assert_int_equal(given_back, 0);
+    tess_problem_drop(&here.base, outside, 1);
+    tess_problem_drop(&here.base, beyond, 65);
+    tess_problem_drop(&here.base, last, 1);
+    assert_int_equal(given_back, 3);
     tess_close(context);
 }
 
@@ -385,6 +440,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(selection_by_the_table),
                                        cmocka_unit_test(engines_and_pins_that_do_not_fit),
                                        cmocka_unit_test(workspaces),
+                                       cmocka_unit_test(rooms),
                                        cmocka_unit_test(reports),
                                        cmocka_unit_test(explained),
                                        cmocka_unit_test(tables_are_well_formed),

@@ -31,7 +31,7 @@ int tess_strategy_slot(const tess_strategy *row, tess_isa_slot limit) {
     return -1;
 }
 
-void tess_problem_start(tess_problem *problem, tess_context *context, const tess_op *op, size_t size) {
+static void start(tess_problem *problem, tess_context *context, const tess_op *op, size_t size) {
     memset(problem, 0, size);
     problem->op = op;
     problem->context = context;
@@ -43,8 +43,36 @@ tess_status tess_problem_make(void **problem, tess_context *context, const tess_
     *problem = made;
     if (!made)
         return TESS_ERR_MEMORY;
-    tess_problem_start(made, context, op, size);
+    start(made, context, op, size);
     return TESS_OK;
+}
+
+tess_status tess_problem_begin(tess_problem *problem, size_t size, const tess_op *op, tess_context *given, void *options, size_t options_size,
+                               const void *caller, const char *what) {
+    tess_context *context;
+    TESS_TRY(tess_context_get(&context, given));
+    TESS_TRY(tess_options_copy(options, options_size, caller, what));
+    start(problem, context, op, size);
+    return TESS_OK;
+}
+
+void *tess_problem_take(tess_problem *problem, size_t size) {
+    enum { LINE = 64 };
+    if (size > problem->room_size - problem->room_used)
+        return tess_allocate(problem->context, size);
+    char *memory = problem->room + problem->room_used;
+    problem->room_used = (problem->room_used + size + LINE - 1) / LINE * LINE; /* room_size is a multiple of lines */
+    return memory;
+}
+
+void *tess_problem_take_zeroed(tess_problem *problem, size_t size) {
+    void *memory = tess_problem_take(problem, size);
+    return memory ? memset(memory, 0, size) : NULL;
+}
+
+void tess_problem_drop(tess_problem *problem, void *memory, size_t size) {
+    if ((uintptr_t)memory - (uintptr_t)problem->room >= problem->room_size) /* not of the room */
+        tess_free(problem->context, memory, size);
 }
 
 static void release_content(tess_problem *problem) {
@@ -330,20 +358,12 @@ tess_status tess_execute(const tess_plan *plan, const void *in, const void *seco
     return status;
 }
 
-tess_status tess_plan_run_once(tess_status status, tess_plan *plan, const void *in, const void *second, void *out, const tess_call *call) {
+tess_status tess_plan_run_here(tess_status status, tess_problem *problem, const void *in, const void *second, void *out, const tess_call *call) {
+    tess_plan plan = {.context = problem->context, .problem = problem, .engine = TESS_ENGINE_CPU};
     tess_call own = *call;
     own.workspace = NULL; /* only for tess_execute: nobody could know the size before the plan was made */
     if (status == TESS_OK)
-        status = tess_execute(plan, in, second, out, &own);
-    tess_plan_free(plan);
-    return status;
-}
-
-tess_status tess_plan_run_here(tess_problem *problem, const void *in, const void *second, void *out, const tess_call *call) {
-    tess_plan plan = {.context = problem->context, .problem = problem, .engine = TESS_ENGINE_CPU};
-    tess_call own = *call;
-    own.workspace = NULL;
-    tess_status status = fill_plan(&plan, call);
+        status = fill_plan(&plan, call);
     if (status == TESS_OK)
         status = tess_execute(&plan, in, second, out, &own);
     if (plan.prepared)

@@ -23,7 +23,9 @@ typedef struct tess_problem {
     double bytes;    /* each input element once + each output element once */
     double flops;    /* of the plain method; an fma counts 2 */
     bool part;       /* of another problem (tess_op.slab): not to be sampled */
-    char key[192];   /* one line for wisdom and explain: operation, options, types, collapsed shape. No spaces but single ones */
+    char *room;      /* of the caller's, for what the problem points to (tess_problem_take); NULL: none */
+    size_t room_size, room_used;
+    char key[192]; /* one line for wisdom and explain: operation, options, types, collapsed shape. No spaces but single ones */
 } tess_problem;
 
 /* One execution. */
@@ -157,15 +159,20 @@ struct tess_plan {
 bool tess_plan_can_run(const tess_plan *plan, const tess_strategy *row, const char **why);
 /* Selects a row for the problem and makes the plan. Takes the problem over: on failure it is freed. */
 tess_status tess_plan_make(tess_plan **plan, tess_problem *problem, const tess_call *call);
-/* Sets a problem of an operation to zeros, in memory of the caller's. */
-void tess_problem_start(tess_problem *problem, tess_context *context, const tess_op *op, size_t size);
 /* Allocates a zeroed problem of an operation. */
 tess_status tess_problem_make(void **problem, tess_context *context, const tess_op *op, size_t size);
 void tess_problem_free(tess_problem *problem);
-/* Plan, execute, free: what the simple calls do. Takes `plan` whatever `status` is. */
-tess_status tess_plan_run_once(tess_status status, tess_plan *plan, const void *in, const void *second, void *out, const tess_call *call);
-/* The same without an allocation: the problem is in the caller's memory, the plan on the stack. Releases what the problem points to. */
-tess_status tess_plan_run_here(tess_problem *problem, const void *in, const void *second, void *out, const tess_call *call);
+/* What a problem points to: from its room while that lasts, else from the context. NULL: no memory. Aligned to 64 bytes. */
+void *tess_problem_take(tess_problem *problem, size_t size);
+void *tess_problem_take_zeroed(tess_problem *problem, size_t size);
+void tess_problem_drop(tess_problem *problem, void *memory, size_t size); /* of either kind, or NULL */
+
+/* What the simple calls do: a problem in the caller's memory, the plan on the stack. Begins: the context, the caller's options into `options`, the problem set to
+ * zeros. Nothing is to be released where that fails. */
+tess_status tess_problem_begin(tess_problem *problem, size_t size, const tess_op *op, tess_context *context, void *options, size_t options_size,
+                               const void *caller, const char *what);
+/* Plans and executes, unless `status` says that the problem could not be filled; releases what the problem points to in any case. */
+tess_status tess_plan_run_here(tess_status status, tess_problem *problem, const void *in, const void *second, void *out, const tess_call *call);
 
 /* An array of the library's own in place of the caller's, filled with values that differ, 0 <= v < limit: tune.c. view.data is set. period: after so
  * many elements, a multiple of 1024, they come again; 0 = never. */

@@ -12,6 +12,7 @@ typedef struct request {
     const DLTensor *const *masks;
     int count;
     bool list; /* every mask is one of a separable list, so of rank 1 */
+    bool once; /* what is planned is executed at once: arrays are there */
     tess_correlate_options options;
     tess_array *mask; /* room for one, or for as many as a list may have */
     int axes[TESS_MAX_NDIM], naxes;
@@ -192,7 +193,7 @@ static tess_status copy_mask(const request *r, tess_correlate_problem *problem, 
     mask->taps = given->count;
     if (TESS_MUL_OVERFLOWS((size_t)mask->taps, width, &mask->size))
         return tess_fail(TESS_ERR_SIZE, "a mask has %lld elements, its copy does not fit the address space", (long long)mask->taps);
-    mask->weights = tess_allocate(problem->base.context, mask->size);
+    mask->weights = tess_problem_take(&problem->base, mask->size);
     if (!mask->weights)
         return TESS_ERR_MEMORY;
     tess_row_loader load = tess_loader(TESS_SLOT_BASELINE, given->type, problem->compute);
@@ -203,18 +204,28 @@ static tess_status copy_mask(const request *r, tess_correlate_problem *problem, 
     return TESS_OK;
 }
 
-static tess_status fill_problem(request *r, tess_correlate_problem *problem) {
+static tess_status refuse_masks(const request *r, const tess_array *out) {
+    char name[32];
+    for (int k = 0; k < r->count; k++)
+        TESS_TRY(tess_refuse_overlap(out, "out", &r->mask[k], mask_name(name, sizeof name, r, k)));
+    return TESS_OK;
+}
+
+static tess_status check_and_fill(request *r, tess_correlate_problem *problem) {
+    TESS_TRY(check_options(&r->options));
     TESS_TRY(tess_array_import(&problem->in, r->in, "in", false));
-    TESS_TRY(tess_array_import(&problem->out, r->out, "out", false));
+    TESS_TRY(tess_array_import(&problem->out, r->out, "out", r->once));
     TESS_TRY(import_masks(r, problem->in.ndim));
     TESS_TRY(find_axes(r, problem->in.ndim));
     TESS_TRY(check_shapes(r, problem));
     TESS_TRY(find_compute(r, problem));
     if (tess_array_self_overlaps(&problem->out))
         return tess_fail(TESS_ERR_OVERLAP, "out has two elements in one place");
+    if (r->once)
+        TESS_TRY(refuse_masks(r, &problem->out));
     problem->in.data = problem->out.data = NULL;
     set_constant(problem, &r->options);
-    problem->masks = tess_allocate_zeroed(problem->base.context, (size_t)r->count * sizeof *problem->masks);
+    problem->masks = tess_problem_take_zeroed(&problem->base, (size_t)r->count * sizeof *problem->masks);
     if (!problem->masks)
         return TESS_ERR_MEMORY;
     problem->count = r->count;
@@ -223,48 +234,47 @@ static tess_status fill_problem(request *r, tess_correlate_problem *problem) {
     return tess_correlate_prepare(problem, &(tess_correlate_asked){r->options.extent, r->options.accuracy});
 }
 
-static tess_status make_plan(tess_plan **plan, request *r, const tess_correlate_options *options) {
-    void *problem;
-    *plan = NULL;
-    TESS_TRY(tess_options_copy(&r->options, sizeof r->options, options, "correlate options"));
-    TESS_TRY(tess_context_get(&r->context, r->context));
-    TESS_TRY(check_options(&r->options));
-    TESS_TRY(tess_problem_make(&problem, r->context, &tess_correlate_op, sizeof(tess_correlate_problem)));
+/* Masks and constant are converted here. */
+static tess_status fill_problem(request *r, tess_correlate_problem *problem) {
     tess_environment host;
-    tess_environment_enter(&host); /* masks and constant are converted here */
-    tess_status status = fill_problem(r, problem);
+    tess_environment_enter(&host);
+    const tess_status status = check_and_fill(r, problem);
     tess_environment_leave(&host);
-    if (status != TESS_OK) {
-        tess_problem_free(problem);
-        return status;
-    }
-    return tess_plan_make(plan, problem, &r->options.call);
+    return status;
 }
 
+enum { ROOM = 24 << 10 }; /* two masks of some hundred weights, their passes, and what packs them: a small call allocates none of it */
+
 static tess_status run_once(request *r, const tess_correlate_options *options, bool flip) {
-    char name[32];
-    tess_correlate_options own;
-    tess_plan *plan = NULL;
-    tess_array out;
-    TESS_TRY(tess_options_copy(&own, sizeof own, options, "correlate options"));
-    own.struct_size = sizeof own;
-    own.flip = flip;
-    tess_status status = make_plan(&plan, r, &own);
-    if (status != TESS_OK)
-        return status;
-    status = tess_array_import(&out, r->out, "out", true);
-    for (int k = 0; k < r->count && status == TESS_OK; k++)
-        status = tess_refuse_overlap(&out, "out", &r->mask[k], mask_name(name, sizeof name, r, k));
-    return tess_plan_run_once(status, plan, tess_first_element(r->in), NULL, tess_first_element(r->out), &own.call);
+    tess_correlate_problem problem;
+    _Alignas(64) char room[ROOM];
+    TESS_TRY(tess_problem_begin(&problem.base, sizeof problem, &tess_correlate_op, r->context, &r->options, sizeof r->options, options,
+                                "correlate options"));
+    problem.base.room = room;
+    problem.base.room_size = sizeof room;
+    r->options.flip = flip;
+    r->once = true;
+    const tess_status status = fill_problem(r, &problem);
+    return tess_plan_run_here(status, &problem.base, tess_first_element(r->in), NULL, tess_first_element(r->out), &r->options.call);
 }
 
 tess_status tess_plan_correlate(tess_plan **plan, tess_context *context, const DLTensor *in, const DLTensor *const *masks, int count,
                                 const DLTensor *out, const tess_correlate_options *options) {
     tess_array imported[TESS_MAX_NDIM]; /* beside the request: so many would take longer to clear than small work takes */
     request r = {.context = context, .in = in, .out = out, .masks = masks, .count = count, .list = count > 1, .mask = imported};
+    void *memory;
     if (!plan)
         return tess_fail(TESS_ERR_ARGUMENT, "plan is NULL");
-    return make_plan(plan, &r, options);
+    *plan = NULL;
+    TESS_TRY(tess_options_copy(&r.options, sizeof r.options, options, "correlate options"));
+    TESS_TRY(tess_context_get(&r.context, r.context));
+    TESS_TRY(tess_problem_make(&memory, r.context, &tess_correlate_op, sizeof(tess_correlate_problem)));
+    const tess_status status = fill_problem(&r, memory);
+    if (status != TESS_OK) {
+        tess_problem_free(memory);
+        return status;
+    }
+    return tess_plan_make(plan, memory, &r.options.call);
 }
 
 tess_status tess_correlate(tess_context *context, const DLTensor *in, const DLTensor *mask, const DLTensor *out,

@@ -59,6 +59,8 @@ typedef struct tess_correlate_problem {
     tess_type compute, work;
     tess_boundary boundary; /* ZERO is kept as CONSTANT with +0 */
     tess_value constant, work_constant;
+    tess_extent extent; /* as asked for, and whether factors were found for one mask: for the key */
+    bool rank1;
     int count; /* masks: 1, or a separable list */
     tess_correlate_mask *masks;
     tess_correlate_pass *direct; /* NULL for a list of several masks */
@@ -79,7 +81,7 @@ TESS_INLINE bool tess_correlate_goes_past(const tess_correlate_problem *problem,
 
 extern const tess_op tess_correlate_op;
 
-/* problem.c: fills `direct`, `passes`, `work` and the key once `in`, `out`, `masks` are known. */
+/* problem.c: fills `direct`, `passes` and `work` once `in`, `out`, `masks` are known. */
 typedef struct tess_correlate_asked {
     tess_extent extent;
     tess_accuracy accuracy;
@@ -88,6 +90,7 @@ typedef struct tess_correlate_asked {
 tess_status tess_correlate_sample(const tess_problem *problem, int64_t limit, tess_problem **small);
 tess_status tess_correlate_prepare(tess_correlate_problem *problem, const tess_correlate_asked *asked);
 void tess_correlate_release(tess_problem *problem);
+void tess_correlate_describe(tess_problem *problem);
 /* The size of an output axis; false when it overflows. */
 bool tess_correlate_size(tess_extent extent, int64_t n, int64_t width, int64_t *m);
 

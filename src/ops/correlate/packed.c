@@ -72,14 +72,14 @@ tess_status tess_correlate_pack(tess_correlate_problem *problem, double largest)
     const int64_t *weights = problem->masks[0].weights;
     if (!weights_fit(direct, weights, 16))
         return TESS_OK;
-    tess_correlate_packed *packed = tess_allocate_zeroed(problem->base.context, sizeof *packed);
+    tess_correlate_packed *packed = tess_problem_take_zeroed(&problem->base, sizeof *packed);
     if (!packed)
         return TESS_ERR_MEMORY;
     problem->packed = packed;
     const int64_t wx = direct->axis[direct->row].width, lines = direct->taps / wx;
     const int64_t fours = lines * tess_ceil_div(wx, 4), twos = lines * tess_ceil_div(wx, 2);
     packed->size = (size_t)(fours + twos) * sizeof(int32_t);
-    int32_t *block = tess_allocate(problem->base.context, packed->size);
+    int32_t *block = tess_problem_take(&problem->base, packed->size);
     if (!block)
         return TESS_ERR_MEMORY;
     packed->dot4 = grouped(direct, weights, 4, block);

@@ -115,11 +115,11 @@ tess_status tess_correlate_pack_passes(tess_correlate_problem *problem, const te
     found.twos = tess_ceil_div(row->taps, 2);
     found.pairs = column->taps / 2 + 1;
     choose_sizes(&found);
-    problem->packed_passes = tess_allocate(problem->base.context, sizeof found);
+    problem->packed_passes = tess_problem_take(&problem->base, sizeof found);
     if (!problem->packed_passes)
         return TESS_ERR_MEMORY;
     const int64_t count = found.fours + found.twos + 2 * found.pairs;
-    found.weights = tess_allocate(problem->base.context, (size_t)count * sizeof *found.weights);
+    found.weights = tess_problem_take(&problem->base, (size_t)count * sizeof *found.weights);
     *problem->packed_passes = found;
     if (!found.weights)
         return TESS_ERR_MEMORY;
@@ -138,6 +138,6 @@ tess_status tess_correlate_pack_passes(tess_correlate_problem *problem, const te
 void tess_correlate_packed_passes_free(tess_correlate_problem *problem) {
     tess_correlate_packed_passes *p = problem->packed_passes;
     if (p)
-        tess_free(problem->base.context, p->weights, (size_t)(p->fours + p->twos + 2 * p->pairs) * sizeof *p->weights);
-    tess_free(problem->base.context, p, sizeof *p);
+        tess_problem_drop(&problem->base, p->weights, (size_t)(p->fours + p->twos + 2 * p->pairs) * sizeof *p->weights);
+    tess_problem_drop(&problem->base, p, sizeof *p);
 }

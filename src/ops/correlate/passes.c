@@ -92,7 +92,7 @@ static void turn_planes(char *to, const char *from, size_t width, int64_t planes
                 memcpy(to, from + (size_t)(i * wx + j) * width, width);
 }
 
-static tess_status build_pass(const tess_correlate_problem *problem, tess_correlate_pass *pass, const tess_array *in, const tess_array *out,
+static tess_status build_pass(tess_correlate_problem *problem, tess_correlate_pass *pass, const tess_array *in, const tess_array *out,
                               const tess_correlate_mask *mask, int slab) {
     found_axis axes[TESS_MAX_NDIM + 1];
     int count = find_axes(axes, in, out, mask, slab);
@@ -120,7 +120,7 @@ static tess_status build_pass(const tess_correlate_problem *problem, tess_correl
     const int64_t wx = pass->axis[pass->row].width, wy = y >= 0 ? pass->axis[y].width : 1;
     const bool turned = pass->row_last && wx > 1 && wy > 1;
     pass->room = turned ? pass->room : pass->size;
-    pass->weights = tess_allocate(problem->base.context, pass->room);
+    pass->weights = tess_problem_take(&problem->base, pass->room);
     if (!pass->weights)
         return TESS_ERR_MEMORY;
     tess_loader(TESS_SLOT_BASELINE, problem->compute, problem->work)(pass->weights, mask->weights, (int64_t)tess_type_size(problem->compute),
@@ -171,7 +171,7 @@ static tess_status between_passes(const tess_correlate_problem *problem, tess_ar
 }
 
 tess_status tess_correlate_build_passes(tess_correlate_problem *problem, const tess_correlate_mask *masks, int count) {
-    problem->passes = tess_allocate_zeroed(problem->base.context, (size_t)count * sizeof(tess_correlate_pass));
+    problem->passes = tess_problem_take_zeroed(&problem->base, (size_t)count * sizeof(tess_correlate_pass));
     if (!problem->passes)
         return TESS_ERR_MEMORY;
     problem->passes_count = count;
@@ -197,7 +197,7 @@ tess_status tess_correlate_build_passes(tess_correlate_problem *problem, const t
 }
 
 tess_status tess_correlate_build_direct(tess_correlate_problem *problem) {
-    problem->direct = tess_allocate_zeroed(problem->base.context, sizeof *problem->direct);
+    problem->direct = tess_problem_take_zeroed(&problem->base, sizeof *problem->direct);
     if (!problem->direct)
         return TESS_ERR_MEMORY;
     problem->direct->last = true;

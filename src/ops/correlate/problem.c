@@ -17,32 +17,31 @@ bool tess_correlate_size(tess_extent extent, int64_t n, int64_t width, int64_t *
 
 /* ---- the end ---- */
 
-static void free_masks(tess_context *context, tess_correlate_mask *masks, int count) {
+static void drop_masks(tess_problem *base, tess_correlate_mask *masks, int count) {
     for (int k = 0; k < count; k++)
-        tess_free(context, masks[k].weights, masks[k].size);
+        tess_problem_drop(base, masks[k].weights, masks[k].size);
 }
 
 void tess_correlate_release(tess_problem *base) {
     tess_correlate_problem *problem = (tess_correlate_problem *)base;
-    tess_context *context = base->context;
     if (problem->masks)
-        free_masks(context, problem->masks, problem->count);
-    tess_free(context, problem->masks, (size_t)problem->count * sizeof *problem->masks);
+        drop_masks(base, problem->masks, problem->count);
+    tess_problem_drop(base, problem->masks, (size_t)problem->count * sizeof *problem->masks);
     if (problem->direct)
-        tess_free(context, problem->direct->weights, problem->direct->room);
-    tess_free(context, problem->direct, sizeof *problem->direct);
+        tess_problem_drop(base, problem->direct->weights, problem->direct->room);
+    tess_problem_drop(base, problem->direct, sizeof *problem->direct);
     for (int k = 0; k < problem->passes_count; k++)
-        tess_free(context, problem->passes[k].weights, problem->passes[k].room);
-    tess_free(context, problem->passes, (size_t)problem->passes_count * sizeof *problem->passes);
+        tess_problem_drop(base, problem->passes[k].weights, problem->passes[k].room);
+    tess_problem_drop(base, problem->passes, (size_t)problem->passes_count * sizeof *problem->passes);
     if (problem->packed)
-        tess_free(context, problem->packed->dot4.weights, problem->packed->size);
-    tess_free(context, problem->packed, sizeof *problem->packed);
+        tess_problem_drop(base, problem->packed->dot4.weights, problem->packed->size);
+    tess_problem_drop(base, problem->packed, sizeof *problem->packed);
     tess_correlate_packed_passes_free(problem);
     if (problem->fft && !problem->fft->part) {
-        tess_free(context, problem->fft->tables, problem->fft->size);
-        tess_free(context, problem->fft->device_tables, problem->fft->device_size);
+        tess_problem_drop(base, problem->fft->tables, problem->fft->size);
+        tess_problem_drop(base, problem->fft->device_tables, problem->fft->device_size);
     }
-    tess_free(context, problem->fft, sizeof *problem->fft);
+    tess_problem_drop(base, problem->fft, sizeof *problem->fft);
 }
 
 /* ---- the work type ---- */
@@ -95,10 +94,11 @@ static void write_pass(tess_text *text, const tess_correlate_pass *pass) {
     tess_text_add(text, "%s", row->in_stride == size ? "" : " strided");
 }
 
-static void write_key(tess_correlate_problem *problem, const tess_correlate_asked *asked, bool detected) {
-    tess_text text = {.at = problem->base.key, .capacity = sizeof problem->base.key};
+void tess_correlate_describe(tess_problem *base) {
+    const tess_correlate_problem *problem = (const tess_correlate_problem *)base;
+    tess_text text = {.at = base->key, .capacity = sizeof base->key};
     tess_text_add(&text, "correlate %s to %s in %s %s %s ", tess_type_name(problem->in.type), tess_type_name(problem->out.type),
-                  tess_type_name(problem->compute), boundary_names[problem->boundary], extent_names[asked->extent]);
+                  tess_type_name(problem->compute), boundary_names[problem->boundary], extent_names[problem->extent]);
     if (problem->direct)
         write_pass(&text, problem->direct);
     else
@@ -106,11 +106,11 @@ static void write_key(tess_correlate_problem *problem, const tess_correlate_aske
             tess_text_add(&text, "%s", k ? " then " : "");
             write_pass(&text, &problem->passes[k]);
         }
-    if (detected)
+    if (problem->rank1)
         tess_text_add(&text, " rank-1");
     if (problem->fft)
         tess_text_add(&text, " fft");
-    problem->base.key[sizeof problem->base.key - 1] = 0;
+    base->key[sizeof base->key - 1] = 0;
 }
 
 /* ---- all of it ---- */
@@ -151,20 +151,19 @@ static bool transforms_may_serve(const tess_correlate_problem *problem, const te
 
 /* The factors become the definition. */
 static tess_status replace_mask(tess_correlate_problem *problem, const tess_correlate_mask *factors, int count) {
-    tess_context *context = problem->base.context;
-    tess_correlate_mask *list = tess_allocate(context, (size_t)count * sizeof *list);
+    tess_correlate_mask *list = tess_problem_take(&problem->base, (size_t)count * sizeof *list);
     if (!list)
         return TESS_ERR_MEMORY;
     memcpy(list, factors, (size_t)count * sizeof *list);
-    free_masks(context, problem->masks, 1);
-    tess_free(context, problem->masks, sizeof *problem->masks);
+    drop_masks(&problem->base, problem->masks, 1);
+    tess_problem_drop(&problem->base, problem->masks, sizeof *problem->masks);
     problem->masks = list;
     problem->count = count;
     return TESS_OK;
 }
 
 static tess_status keep_transforms(tess_correlate_problem *problem, const tess_correlate_fft *fft) {
-    problem->fft = tess_allocate(problem->base.context, sizeof *fft);
+    problem->fft = tess_problem_take(&problem->base, sizeof *fft);
     if (!problem->fft)
         return TESS_ERR_MEMORY;
     *problem->fft = *fft;
@@ -179,7 +178,7 @@ tess_status tess_correlate_prepare(tess_correlate_problem *problem, const tess_c
     int found = 0;
     const bool integers = problem->compute == tess_u64 || problem->compute == tess_i64;
     bool wanted = integers || (asked->accuracy == TESS_ACCURACY_FAST && problem->masks[0].taps > FAST_TAPS);
-    bool transformed = transforms_may_serve(problem, asked), detected = false;
+    bool transformed = transforms_may_serve(problem, asked);
     tess_status status = TESS_OK;
     if (problem->count == 1 && wanted && factors_may_serve(problem, asked)) {
         factors = tess_allocate(context, room);
@@ -195,8 +194,9 @@ tess_status tess_correlate_prepare(tess_correlate_problem *problem, const tess_c
         tess_correlate_fft_choose(&fft, problem);
         transformed = asked->accuracy == TESS_ACCURACY_FFT || fft.cost < direct_cost;
     }
-    detected = found > 0 && !transformed;
-    if (detected && !integers) {
+    problem->extent = asked->extent;
+    problem->rank1 = found > 0 && !transformed;
+    if (problem->rank1 && !integers) {
         status = replace_mask(problem, factors, found);
         found = status == TESS_OK ? 0 : found;
     }
@@ -207,17 +207,16 @@ tess_status tess_correlate_prepare(tess_correlate_problem *problem, const tess_c
         status = tess_correlate_build_direct(problem);
     if (status == TESS_OK && integers)
         status = tess_correlate_pack(problem, largest_sum(problem));
-    if (status == TESS_OK && detected && found > 0)
+    if (status == TESS_OK && problem->rank1 && found > 0)
         status = tess_correlate_build_passes(problem, factors, found);
     if (status == TESS_OK && integers && problem->passes && factors_may_serve(problem, asked))
         status = tess_correlate_pack_passes(problem, problem->count > 1 ? problem->masks : factors, largest_sum(problem));
     if (status == TESS_OK && transformed)
         status = keep_transforms(problem, &fft);
-    free_masks(context, factors, found);
+    drop_masks(&problem->base, factors, found);
     tess_free(context, factors, room);
     if (status != TESS_OK)
         return status;
     count_work(problem);
-    write_key(problem, asked, detected);
     return TESS_OK;
 }

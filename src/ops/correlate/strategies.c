@@ -244,6 +244,7 @@ const tess_op tess_correlate_op = {
     .gpu_rows = tess_correlate_gpu_rows,
     .gpu_count = CORRELATE_GPU_ROWS,
     .release = tess_correlate_release,
+    .describe = tess_correlate_describe,
     .array = array,
     .cut = tess_correlate_cut,
     .slab = tess_correlate_slab,

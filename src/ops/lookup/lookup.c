@@ -344,16 +344,9 @@ tess_status tess_plan_lookup(tess_plan **plan, tess_context *given, const DLTens
 }
 
 tess_status tess_lookup(tess_context *given, const DLTensor *table, const DLTensor *index, const DLTensor *out, const tess_lookup_options *caller) {
-    tess_context *context;
     tess_lookup_options options;
     lookup_problem problem;
-    TESS_TRY(tess_context_get(&context, given));
-    TESS_TRY(tess_options_copy(&options, sizeof options, caller, "lookup options"));
-    tess_problem_start(&problem.base, context, &tess_lookup_op, sizeof problem);
-    tess_status status = fill_in(&problem, table, index, out, &options, false);
-    if (status != TESS_OK) {
-        tess_lookup_release(&problem.base);
-        return status;
-    }
-    return tess_plan_run_here(&problem.base, problem.table.data, problem.index.data, problem.out.data, &options.call);
+    TESS_TRY(tess_problem_begin(&problem.base, sizeof problem, &tess_lookup_op, given, &options, sizeof options, caller, "lookup options"));
+    const tess_status status = fill_in(&problem, table, index, out, &options, false);
+    return tess_plan_run_here(status, &problem.base, problem.table.data, problem.index.data, problem.out.data, &options.call);
 }

@@ -361,17 +361,10 @@ tess_status tess_plan_reduce(tess_plan **result, tess_context *given, tess_reduc
 }
 
 tess_status tess_reduce(tess_context *given, tess_reduction operation, const DLTensor *in, const DLTensor *out, const tess_reduce_options *caller) {
-    tess_context *context;
     tess_reduce_options options;
     reduce_problem p;
-    TESS_TRY(tess_context_get(&context, given));
-    TESS_TRY(tess_options_copy(&options, sizeof options, caller, "reduce options"));
-    tess_problem_start(&p.base, context, &tess_reduce_op, sizeof p);
+    TESS_TRY(tess_problem_begin(&p.base, sizeof p, &tess_reduce_op, given, &options, sizeof options, caller, "reduce options"));
     p.operation = operation;
-    tess_status status = fill(&p, in, out, &options, true);
-    if (status != TESS_OK) {
-        tess_reduce_op.release(&p.base);
-        return status;
-    }
-    return tess_plan_run_here(&p.base, p.in.data, NULL, p.out.data, &options.call);
+    const tess_status status = fill(&p, in, out, &options, true);
+    return tess_plan_run_here(status, &p.base, p.in.data, NULL, p.out.data, &options.call);
 }

@@ -217,12 +217,9 @@ tess_status tess_plan_transpose(tess_plan **plan, tess_context *given, const DLT
 }
 
 tess_status tess_transpose(tess_context *given, const DLTensor *in, const DLTensor *out, const tess_transpose_options *caller) {
-    tess_context *context;
     tess_transpose_options options;
     transpose_problem problem;
-    TESS_TRY(tess_context_get(&context, given));
-    TESS_TRY(tess_options_copy(&options, sizeof options, caller, "transpose options"));
-    tess_problem_start(&problem.base, context, &tess_transpose_op, sizeof problem);
-    TESS_TRY(prepare(&problem, in, out, &options));
-    return tess_plan_run_here(&problem.base, problem.in.data, NULL, problem.out.data, &options.call);
+    TESS_TRY(tess_problem_begin(&problem.base, sizeof problem, &tess_transpose_op, given, &options, sizeof options, caller, "transpose options"));
+    const tess_status status = prepare(&problem, in, out, &options);
+    return tess_plan_run_here(status, &problem.base, problem.in.data, NULL, problem.out.data, &options.call);
 }
