@@ -90,9 +90,35 @@ static bool short_rows(const tess_problem *problem, const char **why) {
     return length * (taps * (1 / padded.useful - 0.5) + 0.2) < (p->packed ? packed : 1) * row;
 }
 
+/* Where sums of f32, which `window` makes from bytes and 16 bits as they lie, were measured to be quicker than packed integers (notes-cpu.md): masks of one row or one
+ * column, whose taps have no other rows to share what is packed; and results that are not put together in the registers. */
+static bool floats_are_quicker(const tess_correlate_problem *p) {
+    const tess_correlate_pass *pass = p->direct;
+    const tess_correlate_axis *row = &pass->axis[pass->row];
+    const tess_isa_slot slot = p->base.context->slot;
+    const tess_type to = p->out.type;
+    const bool bytes = p->in.itemsize == 1, column = pass->masked == 1 && row->width == 1, line = row->width == pass->taps;
+    if ((slot != TESS_SLOT_AVX2 && slot != TESS_SLOT_AVX512) || p->work != tess_f32) /* others were not measured */
+        return false;
+    if (to == tess_f32)
+        return pass->taps <= 49;
+    if (slot == TESS_SLOT_AVX2)
+        return column || (line && pass->taps <= 13) || (to == tess_i32 && pass->taps <= 49);
+    if (to != p->in.type && to != tess_i32)
+        return false;
+    if (column) /* of 4 and 6 taps only u8 has tiles (window_raw.h) */
+        return pass->taps <= 7 && (p->in.type == tess_u8 || pass->taps < 4 || pass->taps % 2 == 1);
+    if (line) /* what a row costs by itself is what `packed` loses where rows are not long */
+        return pass->group == 1 && row->m >= 400 && pass->taps <= (row->m <= 2048 ? 13 : bytes ? 7 : 5);
+    return to == tess_i32 && bytes && pass->taps <= 25;
+}
+
 /* Four taps of a row cost what one costs in f32. */
 static bool few_lanes(const tess_problem *problem, const char **why) {
     const tess_correlate_problem *p = of(problem);
+    *why = "sums of f32 are quicker for such a mask";
+    if (floats_are_quicker(p))
+        return false;
     *why = "passes take fewer multiplications";
     return !p->passes || p->separable_flops * 3 > p->base.flops;
 }
@@ -101,6 +127,12 @@ static bool few_lanes(const tess_problem *problem, const char **why) {
 static bool enough_taps(const tess_problem *problem, const char **why) {
     const tess_correlate_problem *p = of(problem);
     const tess_correlate_packed_passes *passes = p->packed_passes;
+    const tess_isa_slot slot = p->base.context->slot;
+    const int64_t floats = slot == TESS_SLOT_AVX512 ? 3 : slot == TESS_SLOT_AVX2 && passes->group == 1 ? 5 : 0;
+    *why = "passes of f32 are quicker for so few taps";
+    if (p->count > 1 && p->work == tess_f32 && p->in.type == tess_u8 && p->out.type == tess_u8 && passes->across.width <= floats &&
+        passes->down.width <= floats)
+        return false;
     *why = "the mask has too few taps to pay for passes";
     return !p->packed || passes->fours + passes->pairs + 3 < passes->fours * passes->down.width;
 }

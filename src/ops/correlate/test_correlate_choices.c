@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * test_correlate_choices.c - proves: integers by integer masks go to sums of f32 where those were measured to be quicker than packed integers (strategies.c), on the
+ * instruction sets on which they were, and elsewhere to packed integers. All rows give the same bits, so a wrong choice shows in no other test. */
+#include "correlate_contexts.h"
+
+typedef struct choice {
+    tess_type in, out;
+    int64_t shape[3], mask[3]; /* 0: no such axis */
+    int list;                  /* masks of a list, each of mask[0] taps; 0: one mask */
+    int axis;                  /* the first of the mask's */
+    const char *row[3];        /* baseline, AVX2, AVX-512 */
+} choice;
+
+static int count_of(int64_t *sizes) {
+    int count = 0;
+    while (count < 3 && sizes[count] > 0)
+        count++;
+    return count;
+}
+
+static void check(choice *c, const char *name, char *in, char *out, char *weights) {
+    const int ndim = count_of(c->shape), taps = count_of(c->mask), axes[2] = {c->axis, c->axis + 1};
+    const DLTensor from = tess_view(in, c->in, ndim, c->shape, NULL), to = tess_view(out, c->out, ndim, c->shape, NULL),
+                   mask = tess_view(weights, tess_i8, taps, c->mask, NULL);
+    const DLTensor *list[2] = {&mask, &mask};
+    for (int i = 0; i < 3; i++) {
+        tess_report report = {.struct_size = sizeof report};
+        const tess_correlate_options options = {
+            .struct_size = sizeof options, .boundary = TESS_BOUNDARY_MIRROR, .axes = axes, .naxes = c->list ? c->list : taps, .call.report = &report};
+        if (!contexts[i][0])
+            continue;
+        if (c->list)
+            assert_tess_ok(tess_correlate_separable(contexts[i][0], &from, list, c->list, &to, &options));
+        else
+            assert_tess_ok(tess_correlate(contexts[i][0], &from, &mask, &to, &options));
+        if (strcmp(report.strategy, c->row[i]) != 0)
+            fail_msg("%s on isa %d: %s, %s was expected", name, isas[i], report.strategy, c->row[i]);
+    }
+}
+
+#define PACKED "correlate/packed"
+#define WINDOW "correlate/window"
+#define PASSES "correlate/packed_passes"
+#define FLOATS "correlate/separable"
+#define CHECK(...) check(&(choice){__VA_ARGS__}, #__VA_ARGS__, in, out, weights)
+
+static void integers(void **state) {
+    (void)state;
+    enum { SIDE = 700 };
+    static char weights[64] = {1, -2, 3, 1, -1, 2, -3, 1, 2, 3, -1, 2, 1};
+    char *in = calloc(SIDE, SIDE * 8), *out = calloc(SIDE, SIDE * 8);
+    assert_true(in && out);
+    /* columns and rows of few taps */
+    CHECK(tess_u8, tess_u8, {300, 700}, {3}, 0, 0, {PACKED, WINDOW, WINDOW});
+    CHECK(tess_u8, tess_u8, {300, 700}, {4}, 0, 0, {PACKED, WINDOW, WINDOW});
+    CHECK(tess_i16, tess_i16, {300, 700}, {4}, 0, 0, {PACKED, WINDOW, PACKED});
+    CHECK(tess_i16, tess_i16, {300, 700}, {7}, 0, 0, {PACKED, WINDOW, WINDOW});
+    CHECK(tess_i16, tess_i16, {300, 700}, {9}, 0, 0, {PACKED, WINDOW, PACKED});
+    CHECK(tess_u8, tess_i16, {300, 700}, {3}, 0, 0, {PACKED, WINDOW, PACKED});
+    CHECK(tess_u8, tess_u8, {300, 700}, {13}, 0, 1, {PACKED, WINDOW, WINDOW});
+    CHECK(tess_u8, tess_u8, {300, 700}, {14}, 0, 1, {PACKED, PACKED, PACKED});
+    CHECK(tess_u8, tess_u8, {300, 384}, {3}, 0, 1, {PACKED, WINDOW, PACKED});
+    CHECK(tess_u8, tess_u8, {300, 700, 3}, {3}, 0, 1, {PACKED, WINDOW, PACKED});
+    CHECK(tess_u8, tess_u8, {300, 700, 3}, {3}, 0, 0, {PACKED, WINDOW, WINDOW});
+    CHECK(tess_u8, tess_u8, {10, 9000}, {7}, 0, 1, {PACKED, WINDOW, WINDOW});
+    CHECK(tess_u8, tess_u8, {10, 9000}, {8}, 0, 1, {PACKED, WINDOW, PACKED});
+    CHECK(tess_i16, tess_i16, {10, 9000}, {7}, 0, 1, {PACKED, WINDOW, PACKED});
+    /* masks of several rows: bytes stay packed, what is not put together in the registers does not */
+    CHECK(tess_u8, tess_u8, {300, 700}, {3, 3}, 0, 0, {PACKED, PACKED, PACKED});
+    CHECK(tess_u8, tess_f32, {300, 700}, {3, 3}, 0, 0, {PACKED, WINDOW, WINDOW});
+    CHECK(tess_u8, tess_i32, {300, 700}, {3, 3}, 0, 0, {PACKED, WINDOW, WINDOW});
+    CHECK(tess_i16, tess_i32, {300, 700}, {3, 3}, 0, 0, {PACKED, WINDOW, PACKED});
+    /* lists */
+    CHECK(tess_u8, tess_u8, {300, 700}, {3}, 2, 0, {PASSES, FLOATS, FLOATS});
+    CHECK(tess_u8, tess_u8, {300, 700}, {5}, 2, 0, {PASSES, FLOATS, PASSES});
+    CHECK(tess_u8, tess_u8, {300, 700}, {7}, 2, 0, {PASSES, PASSES, PASSES});
+    CHECK(tess_u8, tess_i16, {300, 700}, {3}, 2, 0, {PASSES, PASSES, PASSES});
+    CHECK(tess_u8, tess_u8, {300, 700, 3}, {3}, 2, 0, {PASSES, PASSES, FLOATS});
+    free(in);
+    free(out);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(integers)};
+    return cmocka_run_group_tests(tests, open_contexts, close_contexts);
+}
