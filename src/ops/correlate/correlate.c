@@ -255,7 +255,9 @@ static tess_status run_once(request *r, const tess_correlate_options *options, b
     r->options.flip = flip;
     r->once = true;
     const tess_status status = fill_problem(r, &problem);
-    return tess_plan_run_here(status, &problem.base, tess_first_element(r->in), NULL, tess_first_element(r->out), &r->options.call);
+    const bool filled = status == TESS_OK; /* else there may be no arrays */
+    return tess_plan_run_here(status, &problem.base, filled ? tess_first_element(r->in) : NULL, NULL, filled ? tess_first_element(r->out) : NULL,
+                              &r->options.call);
 }
 
 tess_status tess_plan_correlate(tess_plan **plan, tess_context *context, const DLTensor *in, const DLTensor *const *masks, int count,
