@@ -66,6 +66,7 @@ typedef struct tess_correlate_problem {
     tess_correlate_pass *direct; /* NULL for a list of several masks */
     int passes_count;
     tess_correlate_pass *passes; /* NULL: not separable. A list, or the factors of masks[0] where they give the same bits */
+    tess_correlate_pass *box;    /* of a list: the axes of one pass with all of its masks, without weights (padded.h); NULL: rows are not short */
     int slab_pass;               /* the pass along the axis that slabs are cut along; -1: none */
     int64_t between[2];          /* bytes of the two buffers that the passes alternate between, whole arrays */
     double separable_flops;

@@ -13,7 +13,7 @@ enum { CHUNK = 64, AHEAD = 4096 /* bytes that rows are asked for before they are
 
 typedef struct job {
     const tess_correlate_problem *problem;
-    const tess_correlate_pass *pass;
+    const tess_correlate_pass *pass; /* of a list: all masks at once */
     tess_correlate_padded block;
     const char *in;
     char *out, *scratch;
@@ -231,6 +231,47 @@ static void store(const job *j, const room *r, char *out, int d, const char *fro
             store(j, r, out, d + 1, from, j->pass->axis[d + 1].m);
 }
 
+/* The ghost cells of axis d between two passes, where they are constants: sums of constants stand there. positions: those there are of each axis. */
+static void constants(const job *j, char *block, int d, const int64_t *positions, int64_t begin) {
+    const tess_correlate_axis *a = &j->pass->axis[d];
+    const int64_t pitch = j->block.pitch[d], before = d == j->block.first ? a->before - begin : a->before;
+    int64_t outer = 1;
+    for (int e = j->block.first; e < d; e++)
+        outer *= e == j->block.first ? positions[e] : j->block.met[e];
+    for (int64_t i = 0; i < outer; i++, block += j->block.met[d] * pitch * j->size) {
+        const int64_t from = tess_max64(0, tess_min64(before, positions[d])), to = tess_max64(from, tess_min64(before + a->n, positions[d]));
+        fill(j, block, from * pitch);
+        fill(j, block + to * pitch * j->size, (positions[d] - to) * pitch);
+    }
+}
+
+/* The masks of a list one after the other, each over all that the next ones meet; where the last sums stand. */
+static const char *passes(const job *j, const room *r, int64_t begin, int64_t count, int64_t met) {
+    const int first = j->block.first;
+    const int64_t *taps = r->taps;
+    char *from = r->block, *to = r->sums;
+    int64_t positions[TESS_MAX_NDIM];
+    for (int d = first; d <= j->last; d++)
+        positions[d] = d == first ? met : j->block.met[d];
+    for (int k = 0; k < j->problem->passes_count; k++) {
+        const int d = j->pass->order[k];
+        const int64_t width = j->pass->axis[d].width;
+        if (k > 0 && j->problem->boundary == TESS_BOUNDARY_CONSTANT)
+            constants(j, from, d, positions, begin);
+        positions[d] = d == first ? count : j->pass->axis[d].m;
+        int64_t n = j->pass->group;
+        for (int e = first; e <= j->last; e++)
+            n += (positions[e] - 1) * j->block.pitch[e];
+        sums(j->problem->work, to, from, j->problem->passes[k].weights, taps, width, n);
+        memset(to + n * j->size, 0, CHUNK);
+        taps += width;
+        char *const done = to;
+        to = from;
+        from = done;
+    }
+    return from;
+}
+
 static void one_block(const job *j, const room *r, const char *in, char *out, int64_t begin) {
     const int first = j->block.first;
     const tess_correlate_axis *a = &j->pass->axis[first];
@@ -244,6 +285,10 @@ static void one_block(const job *j, const room *r, const char *in, char *out, in
             load(j, r, r->block + p * step, first, in + run.at * a->in_stride, some);
     }
     memset(r->block + met * step, 0, CHUNK); /* vectors go beyond: denormal numbers are slow */
+    if (j->pass == j->problem->box) {
+        store(j, r, out + begin * a->out_stride, first, passes(j, r, begin, count, met), count);
+        return;
+    }
     int64_t n = (count - 1) * j->block.pitch[first] + j->pass->group;
     for (int d = first + 1; d <= j->last; d++)
         n += (j->pass->axis[d].m - 1) * j->block.pitch[d];
@@ -267,6 +312,13 @@ static void furnish(const job *j, room *r, char *scratch) {
             const int64_t i = tess_boundary_index(j->problem->boundary, a->n, p - a->before);
             *places++ = i < 0 ? -1 : (int32_t)(i + a->before);
         }
+    }
+    if (j->pass == j->problem->box) {
+        int64_t *tap = r->taps;
+        for (int k = 0; k < j->pass->masked; k++)
+            for (int64_t t = 0; t < j->pass->axis[j->pass->order[k]].width; t++)
+                *tap++ = t * b->pitch[j->pass->order[k]] * j->size;
+        return;
     }
     int64_t tap[TESS_MAX_NDIM] = {0};
     for (int64_t t = 0; t < j->pass->taps; t++) {
@@ -317,7 +369,7 @@ static int whole(const tess_correlate_pass *pass, bool in, int64_t *elements) {
 tess_status TESS_ISA_NAME(tess_correlate_in_padded)(const tess_problem *base, const tess_run *run);
 tess_status TESS_ISA_NAME(tess_correlate_in_padded)(const tess_problem *base, const tess_run *run) {
     const tess_correlate_problem *problem = (const tess_correlate_problem *)base;
-    const tess_correlate_pass *pass = problem->direct;
+    const tess_correlate_pass *pass = problem->direct ? problem->direct : problem->box;
     job j = {
         .problem = problem, .pass = pass, .in = run->in, .out = run->out, .scratch = run->workspace, .size = (int64_t)tess_type_size(problem->work)};
     const char *why;

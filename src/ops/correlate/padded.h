@@ -7,6 +7,8 @@
 
 /* A block has `band` outputs along the axis `first`, and all positions of the axes behind it; the axes before it have no mask. Of axis d it has met[d] positions,
  * ghost cells among them, which stand pitch[d] elements apart; so a tap is a distance, the same for all outputs. */
+enum { TESS_MAX_BOX = 3, TESS_LONGEST_BOX = 512 }; /* masks of a list, and elements of a row, that are computed like this */
+
 typedef struct tess_correlate_padded {
     int first;
     int64_t band;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ops/correlate/padded.h"
 #include "ops/correlate/window.h"
 
 enum { GROUP_LIMIT = 256 }; /* elements side by side up to which a row of pixels beats many short rows */
@@ -92,8 +93,8 @@ static void turn_planes(char *to, const char *from, size_t width, int64_t planes
                 memcpy(to, from + (size_t)(i * wx + j) * width, width);
 }
 
-static tess_status build_pass(tess_correlate_problem *problem, tess_correlate_pass *pass, const tess_array *in, const tess_array *out,
-                              const tess_correlate_mask *mask, int slab) {
+/* All but the weights. */
+static void lay_axes(tess_correlate_pass *pass, const tess_array *in, const tess_array *out, const tess_correlate_mask *mask, int slab) {
     found_axis axes[TESS_MAX_NDIM + 1];
     int count = find_axes(axes, in, out, mask, slab);
     find_group(pass, axes, &count, in, out);
@@ -114,6 +115,11 @@ static tess_status build_pass(tess_correlate_problem *problem, tess_correlate_pa
     pass->inputs = in->count;
     pass->outputs = out->count;
     pass->taps = mask->taps;
+}
+
+static tess_status build_pass(tess_correlate_problem *problem, tess_correlate_pass *pass, const tess_array *in, const tess_array *out,
+                              const tess_correlate_mask *mask, int slab) {
+    lay_axes(pass, in, out, mask, slab);
     if (TESS_MUL_OVERFLOWS((size_t)mask->taps, tess_type_size(problem->work), &pass->size) || TESS_MUL_OVERFLOWS(pass->size, 2, &pass->room))
         return tess_fail(TESS_ERR_SIZE, "a mask has %lld elements, its copies do not fit the address space", (long long)mask->taps);
     const int y = tess_correlate_band_axis(pass);
@@ -170,6 +176,32 @@ static tess_status between_passes(const tess_correlate_problem *problem, tess_ar
     return TESS_OK;
 }
 
+/* What short rows are computed from (padded.h): all masks of the list at once. Where one has a single tap, no place of the mask's order is its own. */
+static tess_status build_box(tess_correlate_problem *problem, const tess_correlate_mask *masks, int count) {
+    tess_correlate_mask box;
+    box.ndim = count;
+    box.taps = 0;
+    if (problem->count == 1 || count > TESS_MAX_BOX)
+        return TESS_OK;
+    for (int k = 0; k < count; k++) {
+        box.axes[k] = masks[k].axes[0];
+        box.shape[k] = masks[k].shape[0];
+        box.before[k] = masks[k].before[0];
+        box.taps += masks[k].taps;
+        if (masks[k].taps < 2)
+            return TESS_OK;
+    }
+    problem->box = tess_problem_take_zeroed(&problem->base, sizeof *problem->box);
+    if (!problem->box)
+        return TESS_ERR_MEMORY;
+    lay_axes(problem->box, &problem->in, &problem->out, &box, -1);
+    if (problem->box->axis[problem->box->ndim - 1].m * problem->box->group > TESS_LONGEST_BOX) {
+        tess_problem_drop(&problem->base, problem->box, sizeof *problem->box);
+        problem->box = NULL;
+    }
+    return TESS_OK;
+}
+
 tess_status tess_correlate_build_passes(tess_correlate_problem *problem, const tess_correlate_mask *masks, int count) {
     problem->passes = tess_problem_take_zeroed(&problem->base, (size_t)count * sizeof(tess_correlate_pass));
     if (!problem->passes)
@@ -193,7 +225,7 @@ tess_status tess_correlate_build_passes(tess_correlate_problem *problem, const t
         problem->separable_flops += (tess_is_complex(problem->compute) ? 8.0 : 2.0) * (double)masks[k].taps * (double)out.count;
         in = out;
     }
-    return TESS_OK;
+    return build_box(problem, masks, count);
 }
 
 tess_status tess_correlate_build_direct(tess_correlate_problem *problem) {

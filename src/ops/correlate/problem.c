@@ -33,6 +33,7 @@ void tess_correlate_release(tess_problem *base) {
     for (int k = 0; k < problem->passes_count; k++)
         tess_problem_drop(base, problem->passes[k].weights, problem->passes[k].room);
     tess_problem_drop(base, problem->passes, (size_t)problem->passes_count * sizeof *problem->passes);
+    tess_problem_drop(base, problem->box, sizeof *problem->box);
     if (problem->packed)
         tess_problem_drop(base, problem->packed->dot4.weights, problem->packed->size);
     tess_problem_drop(base, problem->packed, sizeof *problem->packed);

@@ -45,6 +45,8 @@ static bool window_fits(const tess_problem *problem, const char **why) {
 
 static bool pads(const tess_problem *problem, const char **why) {
     tess_correlate_padded padded;
+    if (of(problem)->box)
+        return tess_correlate_padded_of(&padded, of(problem), of(problem)->box, why);
     return one_mask(problem, why) && tess_correlate_padded_of(&padded, of(problem), of(problem)->direct, why);
 }
 
@@ -72,10 +74,33 @@ static bool fewer_taps(const tess_problem *problem, const char **why) {
     return !p->direct || p->separable_flops + 16.0 * (double)p->out.count * p->passes_count < p->base.flops;
 }
 
+/* The same of lists: beside passes over rows one by one, and beside the passes of cpu_fused.c, which are quickest where rows of an image are whole vectors
+ * (measured: notes-cpu.md). */
+static bool short_lists(const tess_correlate_problem *p, const char **why) {
+    const tess_correlate_pass *box = p->box;
+    const double size = (double)tess_type_size(p->work) / 4;
+    const int64_t elements = box->axis[box->ndim - 1].m * box->group;
+    tess_correlate_padded padded;
+    if (!tess_correlate_padded_of(&padded, p, box, why))
+        return false;
+    *why = "rows are long enough for one pass after the other";
+    if (tess_is_complex(p->work))
+        return true;
+    const double length = (double)elements * size, useful = padded.useful * (double)padded.band / (double)padded.met[padded.first],
+                 cost = length * (double)box->taps / useful;
+    if (box->ndim == 2 && box->order[0] == 1)
+        return cost < 2500; /* a row and then a column */
+    if (box->ndim == 2 && box->group == 1 && elements % 64 == 0)
+        return elements < 128 ? cost < 3000 : length <= 128 && cost < 2000;
+    return elements <= (size < 2 ? 250 : 170) && cost < (p->packed_passes ? 3000 : 4700);
+}
+
 /* In multiply-adds of a vector of f32 each: what a row of outputs costs by itself where rows are computed one by one, more for longer masks, and what each of its
  * elements costs more where rows are padded, of which some are thrown away and for each tap all are loaded (measured: notes-cpu.md). */
 static bool short_rows(const tess_problem *problem, const char **why) {
     const tess_correlate_problem *p = of(problem);
+    if (p->box)
+        return short_lists(p, why);
     const tess_correlate_axis *last = &p->direct->axis[p->direct->ndim - 1];
     const double taps = (double)p->direct->taps, wide = (double)last->width, size = (double)tess_type_size(p->work) / 4;
     tess_correlate_padded padded;
@@ -151,7 +176,8 @@ static size_t window_workspace(const tess_problem *problem, int threads) {
 static size_t padded_workspace(const tess_problem *problem, int threads) {
     tess_correlate_padded padded;
     const char *why;
-    return tess_correlate_padded_of(&padded, of(problem), of(problem)->direct, &why) ? (size_t)threads * padded.scratch : 0;
+    const tess_correlate_problem *p = of(problem);
+    return tess_correlate_padded_of(&padded, p, p->direct ? p->direct : p->box, &why) ? (size_t)threads * padded.scratch : 0;
 }
 
 static size_t packed_workspace(const tess_problem *problem, int threads) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * test_correlate_choices.c - proves: integers by integer masks go to sums of f32 where those were measured to be quicker than packed integers (strategies.c), on the
+ * test_correlate_choices.c - proves: lists over short rows go to padded blocks, and integers by integer masks to sums of f32, where those were measured to be quicker than passes row by row and packed integers (strategies.c), on the
  * instruction sets on which they were, and elsewhere to packed integers. All rows give the same bits, so a wrong choice shows in no other test. */
 #include "correlate_contexts.h"
 
 typedef struct choice {
-    tess_type in, out;
+    tess_type in, out, by;
     int64_t shape[3], mask[3]; /* 0: no such axis */
     int list;                  /* masks of a list, each of mask[0] taps; 0: one mask */
     int axis;                  /* the first of the mask's */
@@ -19,10 +19,10 @@ static int count_of(int64_t *sizes) {
 }
 
 static void check(choice *c, const char *name, char *in, char *out, char *weights) {
-    const int ndim = count_of(c->shape), taps = count_of(c->mask), axes[2] = {c->axis, c->axis + 1};
+    const int ndim = count_of(c->shape), taps = count_of(c->mask), axes[3] = {c->axis, c->axis + 1, c->axis + 2};
     const DLTensor from = tess_view(in, c->in, ndim, c->shape, NULL), to = tess_view(out, c->out, ndim, c->shape, NULL),
-                   mask = tess_view(weights, tess_i8, taps, c->mask, NULL);
-    const DLTensor *list[2] = {&mask, &mask};
+                   mask = tess_view(weights, c->by, taps, c->mask, NULL);
+    const DLTensor *list[3] = {&mask, &mask, &mask};
     for (int i = 0; i < 3; i++) {
         tess_report report = {.struct_size = sizeof report};
         const tess_correlate_options options = {
@@ -42,7 +42,10 @@ static void check(choice *c, const char *name, char *in, char *out, char *weight
 #define WINDOW "correlate/window"
 #define PASSES "correlate/packed_passes"
 #define FLOATS "correlate/separable"
-#define CHECK(...) check(&(choice){__VA_ARGS__}, #__VA_ARGS__, in, out, weights)
+#define PADDED "correlate/padded"
+#define CHECK(from, to, ...) check(&(choice){from, to, tess_i8, __VA_ARGS__}, #from " " #__VA_ARGS__, in, out, weights)
+#define FLOAT_LIST(size, taps, axis, ...) \
+    check(&(choice){tess_f32, tess_f32, tess_f32, __VA_ARGS__, {taps}, size, axis, {PICK, PICK, PICK}}, #__VA_ARGS__ " by " #taps, in, out, weights)
 
 static void integers(void **state) {
     (void)state;
@@ -80,7 +83,33 @@ static void integers(void **state) {
     free(out);
 }
 
+/* Rows of f32 are whole vectors or not, columns come first or rows. */
+static void lists(void **state) {
+    (void)state;
+    enum { SIDE = 700 };
+    static char weights[64];
+    char *in = calloc(SIDE, SIDE * 8), *out = calloc(SIDE, SIDE * 8);
+    assert_true(in && out);
+#define PICK PADDED
+    FLOAT_LIST(2, 3, 0, {32, 32});
+    FLOAT_LIST(2, 15, 0, {64, 64});
+    FLOAT_LIST(2, 5, 0, {128, 128});
+    FLOAT_LIST(2, 7, 0, {200, 200});
+    FLOAT_LIST(3, 5, 0, {50, 50, 50});
+#undef PICK
+#define PICK FLOATS
+    FLOAT_LIST(2, 7, 0, {128, 128});
+    FLOAT_LIST(2, 3, 0, {192, 192});
+    FLOAT_LIST(2, 15, 0, {200, 200});
+    FLOAT_LIST(2, 3, 0, {260, 260});
+    FLOAT_LIST(2, 3, 0, {20, 600});
+#undef PICK
+    CHECK(tess_u8, tess_u8, {64, 64}, {3}, 2, 0, {PADDED, PADDED, PADDED});
+    free(in);
+    free(out);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(integers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(integers), cmocka_unit_test(lists)};
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }

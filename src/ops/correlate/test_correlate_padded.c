@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_correlate_padded.c - as test_correlate_rows.c, for short rows, which correlate/padded copies into blocks. */
+#include <math.h>
+
 #include "core/base.h"
 #include "correlate_samples.h"
 
@@ -64,7 +66,69 @@ static void short_rows(void **state) {
     }
 }
 
+/* The same of lists of two and three masks, one pass after the other over a block: columns and then rows, the other way round, axes with others between them; ghost cells
+ * that are constants between passes too, also where a pass before has made something else of them (weights that are infinite, sums of constants). */
+static void lists(void **state) {
+    (void)state;
+    static const tess_type types[] = {tess_f32, tess_u8, tess_f64, tess_c64, tess_i16, tess_f16, tess_f32};
+    uint64_t random = 23;
+    int padded = 0;
+    for (int i = 0; i < 144; i++) {
+        if (TESS_SANITIZED && i % 3 != i / 6 % 3)
+            continue;
+        sample s;
+        memset(&s, 0, sizeof s);
+        const tess_type type = types[i % 7];
+        const int64_t columns = hostile_between(&random, 1, i % 4 ? 40 : 150);
+        s.ndim = (int)hostile_between(&random, 2, 4);
+        s.naxes = s.count = s.ndim > 2 && i % 2 ? 3 : 2;
+        s.options = (tess_correlate_options){.struct_size = sizeof s.options,
+                                             .axes = s.axes,
+                                             .naxes = s.naxes,
+                                             .origin = s.origin,
+                                             .boundary = (tess_boundary)(i % 6),
+                                             .extent = (tess_extent)(i / 6 % 3),
+                                             .constant = i & 8 ? 3 : 0,
+                                             .flip = i / 2 & 1};
+        int64_t left = 9000 / columns;
+        for (int d = s.ndim - 1; d >= 0; d--) {
+            s.shape[d] = d == s.ndim - 1 ? columns : d == 0 ? left : hostile_between(&random, 1, left < 12 ? left : 12);
+            left = d == s.ndim - 1 || left / s.shape[d] < 1 ? left : left / s.shape[d];
+        }
+        memcpy(s.out_shape, s.shape, sizeof s.shape);
+        for (int d = 0; d < s.ndim; d++)
+            s.axes[d] = d;
+        if (i % 3 == 2)
+            hostile_shuffle(&random, s.ndim, s.axes);
+        for (int k = 0; k < s.naxes; k++) {
+            const int64_t taps = hostile_between(&random, i % 16 == 7 ? 1 : 2, i % 5 ? 5 : 12);
+            if (i % 3 < 2)
+                s.axes[k] = s.ndim - s.naxes + k;
+            if (s.options.extent == TESS_EXTENT_SAME)
+                s.origin[k] = hostile_between(&random, -(taps / 2), (taps - 1) / 2);
+            s.out_shape[s.axes[k]] = out_size(s.options.extent, s.shape[s.axes[k]], taps);
+            hostile_make(&s.masks[k], &random,
+                         type == tess_c64 && i & 8                        ? type
+                         : type == tess_f64                               ? tess_f64
+                         : i & 4 && (type == tess_u8 || type == tess_i16) ? tess_i8
+                                                                          : tess_f32,
+                         1, &taps, HOSTILE_COMPACT);
+            hostile_fill(&s.masks[k], &random, 1);
+            if (i % 12 == 1 && tess_type_of(s.masks[k].tensor.dtype) == tess_f32)
+                ((float *)s.masks[k].tensor.data)[taps / 2] = INFINITY;
+        }
+        const int gaps = i / 3 % 4;
+        hostile_make(&s.in, &random, type, s.ndim, s.shape, gaps & 1 ? HOSTILE_STRIDED : HOSTILE_COMPACT);
+        hostile_make(&s.out, &random, type, s.ndim, s.out_shape, gaps & 2 ? HOSTILE_STRIDED : HOSTILE_COMPACT);
+        hostile_fill(&s.in, &random, i % 9 == 8 ? 2 : 1);
+        assert_true(compare(&s, &random, gaps & 2 ? HOSTILE_STRIDED : HOSTILE_COMPACT, i % 12 == 0) > 0);
+        padded += call(&s, contexts[0][0], &s.out.tensor, "correlate/padded") == TESS_OK;
+        drop(&s);
+    }
+    assert_true(TESS_SANITIZED || padded > 90);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(short_rows)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(short_rows), cmocka_unit_test(lists)};
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }

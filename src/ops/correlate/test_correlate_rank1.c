@@ -149,12 +149,12 @@ static void when_it_runs(void **state) {
         ones[i] = 1;
     }
     chosen(tess_f32, tess_f32, box, (tess_correlate_options){0}, "correlate/window", NULL);
-    chosen(tess_f32, tess_f32, box, (tess_correlate_options){.accuracy = TESS_ACCURACY_FAST}, "correlate/separable", "rank-1");
+    chosen(tess_f32, tess_f32, box, (tess_correlate_options){.accuracy = TESS_ACCURACY_FAST}, "correlate/padded", "rank-1");
     chosen(tess_f32, tess_f32, box, (tess_correlate_options){.accuracy = TESS_ACCURACY_FAST, .boundary = TESS_BOUNDARY_CONSTANT, .constant = 1},
            "correlate/window", NULL);
     chosen(tess_f32, tess_f32, box,
            (tess_correlate_options){.accuracy = TESS_ACCURACY_FAST, .boundary = TESS_BOUNDARY_CONSTANT, .constant = 1, .extent = TESS_EXTENT_VALID},
-           "correlate/separable", "rank-1");
+           "correlate/padded", "rank-1");
     chosen(tess_i64, tess_i32, ones, (tess_correlate_options){.call.strategy = "correlate/separable"}, "correlate/separable", "rank-1");
     ones[3] = 2;
     chosen(tess_i64, tess_i32, ones, (tess_correlate_options){0}, "correlate/rows", NULL);
