@@ -358,12 +358,19 @@ tess_status tess_execute(const tess_plan *plan, const void *in, const void *seco
     return status;
 }
 
+enum { NEAR_WORKSPACE = 24 << 10 }; /* of rows over arrays so small that to ask an allocator shows */
+
 tess_status tess_plan_run_here(tess_status status, tess_problem *problem, const void *in, const void *second, void *out, const tess_call *call) {
     tess_plan plan = {.context = problem->context, .problem = problem, .engine = TESS_ENGINE_CPU};
     tess_call own = *call;
-    own.workspace = NULL; /* only for tess_execute: nobody could know the size before the plan was made */
+    _Alignas(64) char workspace[NEAR_WORKSPACE];
+    own.workspace = NULL; /* the caller's is only for tess_execute: nobody could know the size before the plan was made */
     if (status == TESS_OK)
         status = fill_plan(&plan, call);
+    if (status == TESS_OK && plan.workspace > 0 && plan.workspace <= sizeof workspace && plan.engine == TESS_ENGINE_CPU) {
+        own.workspace = workspace;
+        own.workspace_size = sizeof workspace;
+    }
     if (status == TESS_OK)
         status = tess_execute(&plan, in, second, out, &own);
     if (plan.prepared)

@@ -12,28 +12,27 @@ static int64_t weight(const tess_correlate_pass *pass, const int64_t *weights, i
 }
 
 /* The pass with taps in groups of `every` weights of 32 / every bits. */
-static tess_correlate_pass grouped(const tess_correlate_pass *direct, const int64_t *weights, int every, int32_t *to) {
-    tess_correlate_pass pass = *direct;
-    tess_correlate_axis *row = &pass.axis[pass.row];
-    const int64_t lines = pass.taps / row->width;
+static void group(tess_correlate_pass *pass, const tess_correlate_pass *direct, const int64_t *weights, int every, int32_t *to) {
+    memcpy(pass, direct, offsetof(tess_correlate_pass, axis) + (size_t)direct->ndim * sizeof *direct->axis); /* all 64 axes would be 3 KiB */
+    tess_correlate_axis *row = &pass->axis[pass->row];
+    const int64_t lines = pass->taps / row->width;
     if (row->width == 1) /* no mask along the row: now there is */
-        pass.order[pass.masked++] = pass.row;
+        pass->order[pass->masked++] = pass->row;
     row->width = tess_ceil_div(row->width, every) * every;
-    pass.taps = lines * row->width;
-    pass.weights = pass.columns = to;
-    pass.size = (size_t)(pass.taps / every) * sizeof *to;
+    pass->taps = lines * row->width;
+    pass->weights = pass->columns = to;
+    pass->size = (size_t)(pass->taps / every) * sizeof *to;
     const uint32_t mask = every == 4 ? 0xff : 0xffff;
     const int y = tess_correlate_band_axis(direct);
     const int64_t wy = y >= 0 ? direct->axis[y].width : 1;
     for (int64_t plane = 0; plane < lines; plane += wy)
         for (int64_t j = 0; j < row->width; j += every)
             for (int64_t i = 0; i < wy; i++) {
-                uint32_t group = 0;
+                uint32_t taps = 0;
                 for (int k = 0; k < every; k++)
-                    group |= ((uint32_t)weight(direct, weights, plane + i, j + k) & mask) << k * (32 / every);
-                *to++ = (int32_t)group;
+                    taps |= ((uint32_t)weight(direct, weights, plane + i, j + k) & mask) << k * (32 / every);
+                *to++ = (int32_t)taps;
             }
-    return pass;
 }
 
 /* Whether every weight is one of `bits` signed bits; and whether the products of u8 with the pairs that dot4 makes stay within 16 bits. */
@@ -72,9 +71,12 @@ tess_status tess_correlate_pack(tess_correlate_problem *problem, double largest)
     const int64_t *weights = problem->masks[0].weights;
     if (!weights_fit(direct, weights, 16))
         return TESS_OK;
-    tess_correlate_packed *packed = tess_problem_take_zeroed(&problem->base, sizeof *packed);
+    tess_correlate_packed *packed = tess_problem_take(&problem->base, sizeof *packed);
     if (!packed)
         return TESS_ERR_MEMORY;
+    packed->dot4.weights = NULL;
+    packed->size = 0;
+    packed->start = 0;
     problem->packed = packed;
     const int64_t wx = direct->axis[direct->row].width, lines = direct->taps / wx;
     const int64_t fours = lines * tess_ceil_div(wx, 4), twos = lines * tess_ceil_div(wx, 2);
@@ -82,8 +84,8 @@ tess_status tess_correlate_pack(tess_correlate_problem *problem, double largest)
     int32_t *block = tess_problem_take(&problem->base, packed->size);
     if (!block)
         return TESS_ERR_MEMORY;
-    packed->dot4 = grouped(direct, weights, 4, block);
-    packed->dot2 = grouped(direct, weights, 2, block + fours);
+    group(&packed->dot4, direct, weights, 4, block);
+    group(&packed->dot2, direct, weights, 2, block + fours);
     packed->bytes = type == tess_u8 && weights_fit(direct, weights, 8);
     packed->pairs_fit = pairs_fit(direct, weights);
     packed->constant[0].u64 = (uint8_t)problem->constant.u64;

@@ -25,7 +25,8 @@ bool tess_correlate_padded_of(tess_correlate_padded *p, const tess_correlate_pro
     int masked = 0;
     while (masked < pass->ndim - 2 && pass->axis[masked].width == 1)
         masked++;
-    *p = (tess_correlate_padded){.useful = 1};
+    p->useful = 1;
+    p->places_bytes = 0;
     int64_t inner = pass->group;
     for (int d = pass->ndim - 1; d >= 0; d--) {
         const tess_correlate_axis *a = &pass->axis[d];

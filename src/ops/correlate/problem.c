@@ -182,10 +182,10 @@ tess_status tess_correlate_prepare(tess_correlate_problem *problem, const tess_c
     bool transformed = transforms_may_serve(problem, asked);
     tess_status status = TESS_OK;
     if (problem->count == 1 && wanted && factors_may_serve(problem, asked)) {
-        factors = tess_allocate(context, room);
+        factors = tess_problem_take(&problem->base, room);
         status = factors ? tess_correlate_rank1(context, &problem->masks[0], problem->compute, factors, &found) : TESS_ERR_MEMORY;
         if (status != TESS_OK) {
-            tess_free(context, factors, room);
+            tess_problem_drop(&problem->base, factors, room);
             return status;
         }
     }
@@ -215,7 +215,7 @@ tess_status tess_correlate_prepare(tess_correlate_problem *problem, const tess_c
     if (status == TESS_OK && transformed)
         status = keep_transforms(problem, &fft);
     drop_masks(&problem->base, factors, found);
-    tess_free(context, factors, room);
+    tess_problem_drop(&problem->base, factors, room);
     if (status != TESS_OK)
         return status;
     count_work(problem);

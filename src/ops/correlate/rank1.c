@@ -226,13 +226,14 @@ tess_status tess_correlate_rank1(tess_context *context, const tess_correlate_mas
     if (s.axes < 2)
         return TESS_OK;
     size_t size = (size_t)total * sizeof(dyadic);
-    dyadic *lines = tess_allocate(context, size);
+    dyadic few[24], *lines = size <= sizeof few ? few : tess_allocate(context, size); /* of masks up to 11 x 11 */
     if (!lines)
         return TESS_ERR_MEMORY;
     s.factor[0] = lines;
     for (int a = 1; a < s.axes; a++)
         s.factor[a] = s.factor[a - 1] + mask->shape[s.axis[a - 1]];
     tess_status status = factorise(&s) ? write_factors(context, &s, factors, count) : TESS_OK;
-    tess_free(context, lines, size);
+    if (lines != few)
+        tess_free(context, lines, size);
     return status;
 }
