@@ -92,15 +92,17 @@ static tess_status check_options(const tess_correlate_options *o) {
 }
 
 static const char *mask_name(char *buffer, size_t size, const request *r, int k) {
-    if (r->list)
-        snprintf(buffer, size, "masks[%d]", k);
-    else
-        snprintf(buffer, size, "mask");
+    static const char *const first[] = {"masks[0]", "masks[1]", "masks[2]"};
+    if (!r->list)
+        return "mask";
+    if (k < TESS_COUNT(first)) /* named before anything is wrong with them: text would take longer than the rest */
+        return first[k];
+    snprintf(buffer, size, "masks[%d]", k);
     return buffer;
 }
 
 static tess_status import_masks(request *r, int ndim) {
-    char name[32];
+    char room[32];
     if (r->count < 1)
         return tess_fail(TESS_ERR_ARGUMENT, "count is %d, at least one mask is needed", r->count);
     if (r->list && r->count > ndim)
@@ -109,7 +111,7 @@ static tess_status import_masks(request *r, int ndim) {
         return tess_fail(TESS_ERR_ARGUMENT, "masks is NULL with a count of %d", r->count);
     for (int k = 0; k < r->count; k++) {
         tess_array *mask = &r->mask[k];
-        mask_name(name, sizeof name, r, k);
+        const char *name = mask_name(room, sizeof room, r, k);
         TESS_TRY(tess_array_import(mask, r->masks[k], name, true));
         TESS_TRY(tess_array_on_host(mask, name));
         if (r->list && mask->ndim != 1)

@@ -154,7 +154,10 @@ static int choose_slab_axis(const tess_array *out) {
  * slab rows can stand in one buffer. */
 static tess_status between_passes(const tess_correlate_problem *problem, tess_array *array, const int64_t *shape, int slab, int64_t *bytes) {
     int64_t wide = (int64_t)tess_type_size(problem->compute);
-    *array = (tess_array){.type = problem->work, .itemsize = (int32_t)tess_type_size(problem->work), .ndim = problem->in.ndim, .count = 1};
+    array->type = problem->work;
+    array->itemsize = (int32_t)tess_type_size(problem->work);
+    array->ndim = problem->in.ndim;
+    array->count = 1;
     for (int d = 0; d < array->ndim; d++)
         array->count = shape[d] == 0 ? 0 : array->count;
     for (int d = 0; d < array->ndim && array->count > 0; d++)
@@ -208,21 +211,22 @@ tess_status tess_correlate_build_passes(tess_correlate_problem *problem, const t
         return TESS_ERR_MEMORY;
     problem->passes_count = count;
     problem->slab_pass = -1;
-    tess_array in = problem->in;
+    tess_array between[2]; /* a copy of an array takes as long as a small pass */
+    const tess_array *in = &problem->in;
     const int slab = choose_slab_axis(&problem->out);
     for (int k = 0; k < count; k++) {
-        tess_array out = problem->out;
+        const tess_array *out = k < count - 1 ? &between[k & 1] : &problem->out;
         if (k < count - 1) {
             int64_t shape[TESS_MAX_NDIM], bytes = 0;
-            memcpy(shape, in.shape, sizeof shape);
+            memcpy(shape, in->shape, (size_t)in->ndim * sizeof *shape);
             shape[masks[k].axes[0]] = problem->out.shape[masks[k].axes[0]];
-            TESS_TRY(between_passes(problem, &out, shape, slab, &bytes));
+            TESS_TRY(between_passes(problem, &between[k & 1], shape, slab, &bytes));
             problem->between[k & 1] = tess_max64(problem->between[k & 1], bytes);
         }
         problem->passes[k].last = k == count - 1;
         problem->slab_pass = masks[k].axes[0] == slab && masks[k].shape[0] > 1 ? k : problem->slab_pass;
-        TESS_TRY(build_pass(problem, &problem->passes[k], &in, &out, &masks[k], slab));
-        problem->separable_flops += (tess_is_complex(problem->compute) ? 8.0 : 2.0) * (double)masks[k].taps * (double)out.count;
+        TESS_TRY(build_pass(problem, &problem->passes[k], in, out, &masks[k], slab));
+        problem->separable_flops += (tess_is_complex(problem->compute) ? 8.0 : 2.0) * (double)masks[k].taps * (double)out->count;
         in = out;
     }
     return build_box(problem, masks, count);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/write.h"
 #include "ops/correlate/fft.h"
 #include "ops/correlate/packed.h"
 #include "ops/correlate/packed_passes.h"
@@ -81,37 +82,42 @@ static void choose_work(tess_correlate_problem *problem) {
 static const char *boundary_names[] = {"zero", "constant", "nearest", "reflect", "mirror", "wrap"};
 static const char *extent_names[] = {"same", "valid", "full"};
 
-static void write_pass(tess_text *text, const tess_correlate_pass *pass) {
+static void write_pass(tess_writer *w, const tess_correlate_pass *pass) {
     for (int d = 0; d < pass->ndim; d++) {
         const tess_correlate_axis *a = &pass->axis[d];
-        tess_text_add(text, "%s%lld", d ? "," : "", (long long)a->m);
-        if (a->width > 1)
-            tess_text_add(text, "*%lld", (long long)a->width);
+        tess_write_text(w, d ? "," : "");
+        tess_write_number(w, a->m);
+        if (a->width > 1) {
+            tess_write_text(w, "*");
+            tess_write_number(w, a->width);
+        }
     }
-    if (pass->group > 1)
-        tess_text_add(text, ",%lld", (long long)pass->group);
+    if (pass->group > 1) {
+        tess_write_text(w, ",");
+        tess_write_number(w, pass->group);
+    }
     const tess_correlate_axis *row = &pass->axis[pass->row];
     int64_t size = (int64_t)tess_type_size(pass->from) * pass->group;
-    tess_text_add(text, "%s", row->in_stride == size ? "" : " strided");
+    tess_write_text(w, row->in_stride == size ? "" : " strided");
 }
 
 void tess_correlate_describe(tess_problem *base) {
     const tess_correlate_problem *problem = (const tess_correlate_problem *)base;
-    tess_text text = {.at = base->key, .capacity = sizeof base->key};
-    tess_text_add(&text, "correlate %s to %s in %s %s %s ", tess_type_name(problem->in.type), tess_type_name(problem->out.type),
-                  tess_type_name(problem->compute), boundary_names[problem->boundary], extent_names[problem->extent]);
+    tess_writer w = tess_write_to(base->key, sizeof base->key);
+    const char *const words[] = {"correlate ", tess_type_name(problem->in.type), " to ", tess_type_name(problem->out.type),
+                                 " in ",       tess_type_name(problem->compute), " ",    boundary_names[problem->boundary],
+                                 " ",          extent_names[problem->extent],    " "};
+    for (int i = 0; i < TESS_COUNT(words); i++)
+        tess_write_text(&w, words[i]);
     if (problem->direct)
-        write_pass(&text, problem->direct);
+        write_pass(&w, problem->direct);
     else
         for (int k = 0; k < problem->passes_count; k++) {
-            tess_text_add(&text, "%s", k ? " then " : "");
-            write_pass(&text, &problem->passes[k]);
+            tess_write_text(&w, k ? " then " : "");
+            write_pass(&w, &problem->passes[k]);
         }
-    if (problem->rank1)
-        tess_text_add(&text, " rank-1");
-    if (problem->fft)
-        tess_text_add(&text, " fft");
-    base->key[sizeof base->key - 1] = 0;
+    tess_write_text(&w, problem->rank1 ? " rank-1" : "");
+    tess_write_text(&w, problem->fft ? " fft" : "");
 }
 
 /* ---- all of it ---- */
