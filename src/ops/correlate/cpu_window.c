@@ -276,7 +276,8 @@ static void find_inside(job *j, const tess_correlate_problem *problem, const tes
     j->stream = j->large && match && whole_lines && (j->out_ready || j->narrows);
     /* Lines that stand below each other and half pages apart go to memory slowly, half lines even more so. */
     j->held = j->raw && j->window.wy > 1 && j->narrows && j->stream && (j->y_stride % HALF_PAGE == 0 || wide * j->out_width % 64 != 0);
-    const int64_t short_row = j->raw && j->window.wy == 1 ? SHORT_RAW : SHORT_ROW;
+    const bool edges = row->width > 1 || j->read_beyond > 0;
+    const int64_t short_row = !edges ? 0 : j->raw && j->window.wy == 1 ? SHORT_RAW : SHORT_ROW;
     if (j->source.in_place && (j->length > short_row || j->length > j->window.strip)) {
         int64_t first = row->before * group, last = tess_min64((row->n - (row->width - 1 - row->before)) * group - j->read_beyond, j->length);
         if (j->stream)
