@@ -4,7 +4,15 @@
 
 #include <string.h>
 
-enum { GATHER_BYTES = 384 << 10, SCRATCH_LIMIT = 2 << 20, IN_PLACE_COLUMNS = 2048, STRIP_BYTES = 512 << 10, IN_PLACE_LINE = 32768 };
+enum {
+    GATHER_BYTES = 384 << 10,
+    SCRATCH_LIMIT = 2 << 20,
+    IN_PLACE_COLUMNS = 2048,
+    STRIP_BYTES = 512 << 10,
+    IN_PLACE_LINE = 32768,
+    ROW_SETS = 1024,
+    ROW_PAD = 64
+};
 
 static int64_t round_up(int64_t n, int64_t to) { return tess_ceil_div(n, to) * to; }
 
@@ -85,6 +93,8 @@ bool tess_correlate_window_sizes(tess_correlate_window *w, const tess_correlate_
     const int64_t rows_fit = STRIP_BYTES / ((2 * TESS_WINDOW_SUMS + w->wy - 1) * width) / w->tile * w->tile;
     w->in_place = w->wy * w->planes == 1 ? IN_PLACE_LINE : w->planes == 1 ? tess_max64(rows_fit, IN_PLACE_COLUMNS) : IN_PLACE_COLUMNS;
     w->row_bytes = round_up((w->strip + reach) * width, 64);
+    w->row_bytes +=
+        w->wy == 2 && w->row_bytes % ROW_SETS == 0 ? ROW_PAD : 0; /* two taps over 384 columns took three times as long as three (notes-cpu.md) */
     /* Whole rows of ghost cells: none for a mask of one row. The last strip of a row may be nearly twice as long. */
     w->ghost_bytes = w->wy * w->planes == 1 ? 0 : round_up((tess_max64(w->strip, 2 * w->in_place) + reach) * width, 64);
     w->table_bytes = round_up(w->layers * w->lines * (int64_t)sizeof(char *), 64);
