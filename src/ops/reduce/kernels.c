@@ -13,6 +13,7 @@
     extern const reduce_eight_kernels tess_reduce_eight_kernels_##suffix;   \
     extern const reduce_stream_kernels tess_reduce_stream_kernels_##suffix; \
     extern const reduce_direct_kernels tess_reduce_direct_kernels_##suffix; \
+    extern const reduce_beside_kernels tess_reduce_beside_kernels_##suffix; \
     extern const reduce_exact_kernels tess_reduce_exact_kernels_##suffix;
 TESS_BUILDS(DECLARE)
 
@@ -20,7 +21,7 @@ TESS_BUILDS(DECLARE)
     [slot] = {&tess_reduce_lane_kernels_##suffix,   &tess_reduce_order_kernels_##suffix,  &tess_reduce_map_kernels_##suffix,    \
               &tess_reduce_column_kernels_##suffix, &tess_reduce_short_kernels_##suffix,  &tess_reduce_row_kernels_##suffix,    \
               &tess_reduce_eight_kernels_##suffix,  &tess_reduce_stream_kernels_##suffix, &tess_reduce_direct_kernels_##suffix, \
-              &tess_reduce_exact_kernels_##suffix},
+              &tess_reduce_beside_kernels_##suffix, &tess_reduce_exact_kernels_##suffix},
 static const reduce_kernels kernels[TESS_SLOTS] = {TESS_BUILDS(KERNELS)};
 
 const reduce_kernels *tess_reduce_kernels_for(tess_isa_slot slot) { return &kernels[slot]; }

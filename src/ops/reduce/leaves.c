@@ -26,6 +26,9 @@ static int64_t half_buffer(const reduce_problem *p) {
 }
 
 static size_t workspace(const reduce_problem *p, int threads) {
+    const int64_t beside = tess_reduce_beside_size(p, threads);
+    if (beside > 0)
+        return (size_t)beside;
     return (size_t)((2 * half_buffer(p) + tess_reduce_window_size(p)) * threads) +
            (threads > 1 ? sizeof(reduce_node) * (size_t)(2 * PIECES_A_THREAD * threads + 2) : 0);
 }
@@ -171,6 +174,16 @@ static tess_status fold_shared(leaves_job *job, int64_t task) {
     return TESS_OK;
 }
 
+static tess_status fold_beside(const leaves_job *job) {
+    for (int64_t task = 0, in_offset, out_offset; task < job->p->outputs; task++) {
+        reduce_node node;
+        reduce_task_place(job->p, task, &in_offset, &out_offset);
+        TESS_TRY(tess_reduce_beside(job, job->run->in + in_offset, job->run->workspace, &node));
+        store(job, &node, out_offset);
+    }
+    return TESS_OK;
+}
+
 /* Extremes and places lose 2 to 4 % by asking for huge pages (notes-cpu.md). */
 static bool asks_for_pages(const reduce_problem *p) {
     enum { WORTH_A_LOOK = 16 << 20 }; /* bytes: half a millisecond */
@@ -200,6 +213,8 @@ static tess_status fold_all(const tess_problem *problem, const tess_run *run, bo
                       .buffer_size = 2 * half_buffer(p) + tess_reduce_window_size(p),
                       .split = INT64_MAX};
     const reduce_row_kernels *rows = job.kernels->rows;
+    if (tess_reduce_beside_size(p, run->threads) > 0)
+        return fold_beside(&job);
     if (p->in.type == p->load)
         job.loader = job.straighten;
     if (in_place && reduce_is_run(p) && !p->omit) {

@@ -56,6 +56,10 @@ void tess_reduce_fold_subtree(leaf_worker *w, int64_t begin, int64_t end, reduce
 int64_t tess_reduce_window_size(const reduce_problem *p);
 const char *tess_reduce_window(leaf_window *window, const leaves_job *job, const char *base, int64_t first, int64_t *n);
 
+/* leaf_beside.c: bytes that all threads together work in, 0 where elements are not folded so; one output, whose elements begin at `base`, by all threads. */
+int64_t tess_reduce_beside_size(const reduce_problem *p, int threads);
+tess_status tess_reduce_beside(const leaves_job *job, const char *base, char *room, reduce_node *node);
+
 /* Extremes of floats in memory are as quick by vectors of a line, those of integers are not. */
 static inline const reduce_order_kernels *reduce_leaf_order(const leaves_job *job, tess_type type) {
     return (tess_is_float(type) ? job->kernels : job->reading)->order;

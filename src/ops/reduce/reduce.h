@@ -195,6 +195,13 @@ typedef struct reduce_stream_kernels {
     void (*even[TESS_TYPES])(void *sums, const char *row, int64_t step, int lanes, int64_t n);
 } reduce_stream_kernels;
 
+/* Pieces of memory, `lines` lines of 64 bytes of which the last begins at byte `last`, are added to as many rows of sums, which follow one another (cpu_beside.c). The
+ * lines of the pieces `ahead` are asked for meanwhile, in L1 (near) or L2. */
+enum { REDUCE_BESIDE = 8 }; /* most lines */
+typedef struct reduce_beside_kernels {
+    void (*add[TESS_TYPES])(void *sums, const char *const *piece, const char *const *ahead, int pieces, int lines, int64_t last, bool near);
+} reduce_beside_kernels;
+
 /* The same for columns, row after row of a lane (cpu_direct.c); functions as those of reduce_column_kernels. */
 typedef struct reduce_direct_kernels {
     void (*columns[REDUCE_MAPS][TESS_TYPES])(void *acc, const char *base, const int64_t *offsets, int64_t step, int64_t rows, int64_t n, bool first);
@@ -268,6 +275,7 @@ typedef struct reduce_kernels {
     const reduce_eight_kernels *eight;
     const reduce_stream_kernels *streams;
     const reduce_direct_kernels *direct;
+    const reduce_beside_kernels *beside;
     const reduce_exact_kernels *exact;
 } reduce_kernels;
 

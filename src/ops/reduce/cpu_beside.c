@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_beside.c - lanes of many leaves side by side: a piece of memory, some lines of neighbours, is added to a row of sums as it lies (leaf_beside.c). */
+#include "ops/reduce/reduce.h"
+#include "simd/simd.h"
+
+/* The last of the lines begins at byte `last`, which may be within the one before it. */
+#define BESIDE(name, type, vector)                                                                                                              \
+    TESS_INLINE void lines_##name(type *sums, const char *const *piece, const char *const *ahead, int pieces, const int lines, int64_t last,    \
+                                  const bool near) {                                                                                            \
+        enum { LANES = TESS_VECTOR_BYTES / (int)sizeof(type), V = 64 / TESS_VECTOR_BYTES };                                                     \
+        for (int i = 0; i < pieces; i++, sums += lines * V * LANES) {                                                                           \
+            const char *p = piece[i], *next = ahead[i];                                                                                         \
+            TESS_UNROLL for (int l = 0; l < lines; l++) {                                                                                       \
+                const int64_t at = l < lines - 1 ? l * 64 : last;                                                                               \
+                near ? tess_prefetch_l1(next + at) : tess_prefetch_l2(next + at);                                                               \
+                TESS_UNROLL for (int v = 0; v < V; v++) {                                                                                       \
+                    type *to = sums + (l * V + v) * LANES;                                                                                      \
+                    vector##_store(to, vector##_load(to) + vector##_load(p + at + v * TESS_VECTOR_BYTES));                                      \
+                }                                                                                                                               \
+            }                                                                                                                                   \
+            near ? tess_prefetch_l1(next + last + 63) : tess_prefetch_l2(next + last + 63); /* the pieces need not begin at a line */           \
+        }                                                                                                                                       \
+    }                                                                                                                                           \
+    static void beside_##name(void *sums, const char *const *piece, const char *const *ahead, int pieces, int lines, int64_t last, bool near) { \
+        if (lines == REDUCE_BESIDE && near)                                                                                                     \
+            lines_##name(sums, piece, ahead, pieces, REDUCE_BESIDE, last, true);                                                                \
+        else if (lines == REDUCE_BESIDE)                                                                                                        \
+            lines_##name(sums, piece, ahead, pieces, REDUCE_BESIDE, last, false);                                                               \
+        else                                                                                                                                    \
+            lines_##name(sums, piece, ahead, pieces, lines, last, near);                                                                        \
+    }
+BESIDE(f32, float, v_f32)
+BESIDE(f64, double, v_f64)
+
+extern const reduce_beside_kernels TESS_ISA_NAME(tess_reduce_beside_kernels);
+const reduce_beside_kernels TESS_ISA_NAME(tess_reduce_beside_kernels) = {.add = {[tess_f32] = beside_f32, [tess_f64] = beside_f64}};
