@@ -345,14 +345,16 @@ static void long_lines(void **state) {
 }
 
 /* Masks of one row of f32, whose stretches change places four by four (window_fours.h): every length, boundary and extent, masks that stand to one side, any bits;
- * stretches of few and of many steps. The last is stored past the caches. */
+ * stretches of few and of many steps. The last two are stored past the caches, the very last in the long stretches of a Zen 5. */
 static void short_lines(void **state) {
     (void)state;
     uint64_t random = 21;
-    for (int64_t i = 0; i < 65; i++) {
+    for (int64_t i = 0; i < 66; i++) {
         sample s;
         memset(&s, 0, sizeof s);
-        const bool large = i == 64;
+        const bool large = i >= 64;
+        if (i == 65)
+            tess_cpu_pretend_zen(5);
         if (TESS_SANITIZED && i % 3 != 1) /* the kernels of all lengths are one text */
             continue;
         const int64_t taps = large ? 17 : 4 + i % 32;
@@ -365,7 +367,7 @@ static void short_lines(void **state) {
                                              .extent = large ? TESS_EXTENT_SAME : (tess_extent)(i / 3 % 3)};
         if (s.options.extent == TESS_EXTENT_SAME && i % 4)
             s.origin[0] = hostile_between(&random, -(taps / 2), (taps - 1) / 2);
-        s.shape[0] = large ? (9 << 18) + 5 : hostile_between(&random, 1050, i % 8 ? 6000 : 150000);
+        s.shape[0] = i == 65 ? (8 << 20) + 70000 : large ? (9 << 18) + 5 : hostile_between(&random, 1050, i % 8 ? 6000 : 150000);
         s.out_shape[0] = out_size(s.options.extent, s.shape[0], taps);
         hostile_make(&s.in, &random, tess_f32, 1, s.shape, HOSTILE_COMPACT);
         hostile_make(&s.masks[0], &random, tess_f32, 1, &taps, HOSTILE_COMPACT);

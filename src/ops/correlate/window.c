@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "core/maker.h"
+
 enum {
     GATHER_BYTES = 384 << 10,
     SCRATCH_LIMIT = 2 << 20,
@@ -13,6 +15,8 @@ enum {
     ROW_SETS = 1024,
     ROW_PAD = 64
 };
+/* Of large arrays on a Zen 5, under masks that window_fours.h may take and that memory binds: four stretches of its longest (window_rings.h), 129 KiB each; notes-cpu.md. */
+enum { IN_PLACE_FOURS = 4 * (32 * 64 + 16) * 16, FEWEST_FOURS = 9, MOST_FOURS = 25, LARGE = 8 << 20 /* outputs */ };
 
 static int64_t round_up(int64_t n, int64_t to) { return tess_ceil_div(n, to) * to; }
 
@@ -91,7 +95,10 @@ bool tess_correlate_window_sizes(tess_correlate_window *w, const tess_correlate_
     w->strip = tess_min64(tess_max64(fits / w->tile * w->tile, w->tile), 2048);
     /* Rows of a tile and those below it that are asked for: a strip of them stays in the second-level cache. Memory gives whole rows fastest. */
     const int64_t rows_fit = STRIP_BYTES / ((2 * TESS_WINDOW_SUMS + w->wy - 1) * width) / w->tile * w->tile;
-    w->in_place = w->wy * w->planes == 1 ? IN_PLACE_LINE : w->planes == 1 ? tess_max64(rows_fit, IN_PLACE_COLUMNS) : IN_PLACE_COLUMNS;
+    const bool fours = tess_cpu_is_zen5() && width == 4 && w->wx >= FEWEST_FOURS && w->wx <= MOST_FOURS && pass->outputs >= LARGE;
+    w->in_place = w->wy * w->planes == 1 ? (fours ? IN_PLACE_FOURS : IN_PLACE_LINE)
+                  : w->planes == 1       ? tess_max64(rows_fit, IN_PLACE_COLUMNS)
+                                         : IN_PLACE_COLUMNS;
     w->row_bytes = round_up((w->strip + reach) * width, 64);
     w->row_bytes +=
         w->wy == 2 && w->row_bytes % ROW_SETS == 0 ? ROW_PAD : 0; /* two taps over 384 columns took three times as long as three (notes-cpu.md) */

@@ -46,7 +46,7 @@ TESS_INLINE void fours_meet(v_f32 *sums, v_f32 *weight, const float *w, v_f32 vi
 TESS_INLINE bool fours_some(const tess_window_stretch *c, bool careful, const int taps) {
     const int before = taps / 2, after = taps - 1 - before, views = taps + FOUR - 1, half = views / 2;
     const int lag = FOURS_MIDDLE - half; /* the second half's turn t has the view of the first half's turn t - lag */
-    const int64_t hop = c->hop, steps = c->steps;
+    const int64_t hop = c->hop, steps = c->steps, near = c->near;
     const float *w = c->weights;
     const char *x = c->x + before * (int)sizeof(float); /* where outputs stand */
     char *out = c->out - TESS_VECTOR_BYTES;
@@ -65,8 +65,12 @@ TESS_INLINE bool fours_some(const tess_window_stretch *c, bool careful, const in
             if (t < half)
                 fours_meet(sums, weight, w, fours_view(a, b, slid, FOURS_MIDDLE - before + t, lag < 0 && t + lag >= 0), t, taps);
             fours_meet(last, last_weight, w, fours_view(a, b, slid, half - before + t, lag >= 0 && t >= lag && t - lag < half), half + t, taps);
-            if (t < FOUR)
-                tess_prefetch_l2(x + (FOUR + t) * hop); /* of the stretches after these */
+            if (t < FOUR) {
+                if (near)
+                    tess_prefetch_l1(x + t * hop + near);
+                else
+                    tess_prefetch_l2(x + (FOUR + t) * hop); /* of the stretches after these */
+            }
         }
         if (s > 0) {
             v_f32 sum[FOUR];

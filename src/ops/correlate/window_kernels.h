@@ -69,6 +69,7 @@ typedef struct tess_window_stretch {
     int64_t hop, steps; /* bytes between stretches, in x and in out; vectors of each */
     int64_t last_taps;  /* of the mask's last row */
     const char *sums;   /* go on from there, where they lie as they will in out; NULL: begin */
+    int64_t near;       /* bytes ahead in each stretch whose lines are asked for; 0: those of the next stretches */
     bool stream;
 } tess_window_stretch;
 typedef void (*tess_window_ring)(const tess_window_stretch *stretch);
