@@ -22,6 +22,7 @@ enum {
     NEAR = 3584,      /* tess_window_call; 2048 is up to a tenth slower at 3 taps (notes-cpu.md) */
     NEAR_ZEN5 = 6144, /* 3584 is some points slower at 3 and 5 taps */
     HALF_PAGE = 2048,
+    ONE_BY_ONE = 64, /* columns from which on inside of a row there are whole vectors, whatever the mask */
 };
 
 const tess_window_kernels *TESS_ISA_NAME(tess_correlate_window_kernels)(bool f32);
@@ -164,6 +165,19 @@ static int64_t rings(const job *j, const char *x, char *out, char *sums, int64_t
     return tess_window_rings(j->kernels, &line);
 }
 
+/* The ends of a block's rows, of which the first column that is computed is `first`. */
+static void row_ends(const job *j, const block *b, const char *const *rows, int64_t first, int from, int to) {
+    const int64_t before = (first - j->pass->axis[j->pass->row].before) * j->source.width;
+    for (int64_t r = 0; r < b->rows; r++) {
+        const char *row = rows[r] - before;
+        char *out = b->out + r * j->y_stride;
+        if (j->source.width == 4)
+            tess_window_ends_f32(&j->ends, row, out, j->pass->weights, j->source.constant.f32, from, to);
+        else
+            tess_window_ends_f64(&j->ends, row, out, j->pass->weights, j->source.constant.f64, from, to);
+    }
+}
+
 static void strip(const job *j, char *scratch, const block *b, int64_t first, int64_t count, bool lies_ready) {
     const tess_correlate_window *w = &j->window;
     const tiles tall = band_tiles(j, b->rows), flat = flat_tiles(j);
@@ -173,6 +187,8 @@ static void strip(const job *j, char *scratch, const block *b, int64_t first, in
     const int64_t unit = count <= 2 * t->narrow_columns ? t->narrow_columns : t->wide_columns;
     const int64_t padded = lies_ready ? count : tess_ceil_div(count, unit) * unit;
     const char **table = look_up(j, scratch, b, first, count, padded, lies_ready);
+    if (lies_ready && j->one_by_one)
+        row_ends(j, b, table, first, first == j->inside ? 0 : j->ends.left, first + count == j->beyond ? j->ends.count : j->ends.left);
     char *sums = scratch + w->scratch - w->sums;
     tess_window_call call = {.lines = w->lines,
                              .planes = w->planes,
@@ -218,10 +234,10 @@ static void numbered_strip(const job *j, char *scratch, const block *b, int64_t 
         strip(j, scratch, b, from, tess_min64(j->length - from, j->window.strip), false);
         return;
     }
-    if (number == 0)
+    if (number == 0 && !j->one_by_one)
         gathered(j, scratch, b, 0, j->inside);
     strip(j, scratch, b, first, number == j->strips - 1 ? j->beyond - first : j->window.in_place, true);
-    if (number == j->strips - 1)
+    if (number == j->strips - 1 && !j->one_by_one)
         gathered(j, scratch, b, j->beyond, j->length);
 }
 
@@ -274,9 +290,12 @@ static void find_inside(job *j, const tess_correlate_problem *problem, const tes
     const bool whole_lines = wide * j->out_width % 64 == 0 || j->raw; /* several tiles at once */
     j->large = j->pass->last && tess_correlate_goes_past(problem, j->out_width);
     j->stream = j->large && match && whole_lines && (j->out_ready || j->narrows);
+    j->one_by_one = !j->stream && !j->raw && j->out_ready && j->kernels->taps == 1 && j->source.in_place && group == 1 &&
+                    j->pass->taps == row->width && row->width > 1 &&
+                    row->width <= (row->m <= SHORT_ROW && j->source.width == 4 ? 5 : TESS_WINDOW_END_TAPS) && row->m >= ONE_BY_ONE;
     /* Lines that stand below each other and half pages apart go to memory slowly, half lines even more so. */
     j->held = j->raw && j->window.wy > 1 && j->narrows && j->stream && (j->y_stride % HALF_PAGE == 0 || wide * j->out_width % 64 != 0);
-    const bool edges = row->width > 1 || j->read_beyond > 0;
+    const bool edges = (row->width > 1 && !j->one_by_one) || j->read_beyond > 0;
     const int64_t short_row = !edges ? 0 : j->raw && j->window.wy == 1 ? SHORT_RAW : SHORT_ROW;
     if (j->source.in_place && (j->length > short_row || j->length > j->window.strip)) {
         int64_t first = row->before * group, last = tess_min64((row->n - (row->width - 1 - row->before)) * group - j->read_beyond, j->length);
@@ -290,6 +309,9 @@ static void find_inside(job *j, const tess_correlate_problem *problem, const tes
             j->beyond = last;
         }
     }
+    j->one_by_one &= j->inside < j->beyond;
+    if (j->one_by_one)
+        tess_window_ends_of(&j->ends, row, j->source.boundary, j->inside, j->beyond);
     j->strips = j->beyond > j->inside ? tess_max64((j->beyond - j->inside) / j->window.in_place, 1) : tess_ceil_div(j->length, j->window.strip);
 }
 
