@@ -172,9 +172,9 @@ static void row_ends(const job *j, const block *b, const char *const *rows, int6
         const char *row = rows[r] - before;
         char *out = b->out + r * j->y_stride;
         if (j->source.width == 4)
-            tess_window_ends_f32(&j->ends, row, out, j->pass->weights, j->source.constant.f32, from, to);
+            tess_window_ends_f32(j->ends, row, out, j->pass->weights, j->source.constant.f32, from, to);
         else
-            tess_window_ends_f64(&j->ends, row, out, j->pass->weights, j->source.constant.f64, from, to);
+            tess_window_ends_f64(j->ends, row, out, j->pass->weights, j->source.constant.f64, from, to);
     }
 }
 
@@ -188,7 +188,7 @@ static void strip(const job *j, char *scratch, const block *b, int64_t first, in
     const int64_t padded = lies_ready ? count : tess_ceil_div(count, unit) * unit;
     const char **table = look_up(j, scratch, b, first, count, padded, lies_ready);
     if (lies_ready && j->one_by_one)
-        row_ends(j, b, table, first, first == j->inside ? 0 : j->ends.left, first + count == j->beyond ? j->ends.count : j->ends.left);
+        row_ends(j, b, table, first, first == j->inside ? 0 : j->ends->left, first + count == j->beyond ? j->ends->count : j->ends->left);
     char *sums = scratch + w->scratch - w->sums;
     tess_window_call call = {.lines = w->lines,
                              .planes = w->planes,
@@ -311,7 +311,7 @@ static void find_inside(job *j, const tess_correlate_problem *problem, const tes
     }
     j->one_by_one &= j->inside < j->beyond;
     if (j->one_by_one)
-        tess_window_ends_of(&j->ends, row, j->source.boundary, j->inside, j->beyond);
+        tess_window_ends_of(j->ends, row, j->source.boundary, j->inside, j->beyond);
     j->strips = j->beyond > j->inside ? tess_max64((j->beyond - j->inside) / j->window.in_place, 1) : tess_ceil_div(j->length, j->window.strip);
 }
 
@@ -319,6 +319,8 @@ static void find_inside(job *j, const tess_correlate_problem *problem, const tes
 static tess_status run_pass(job *j, const tess_correlate_problem *problem, const tess_run *run) {
     const tess_correlate_pass *pass = j->pass;
     const tess_correlate_axis *row = &pass->axis[pass->row];
+    tess_window_ends ends;
+    j->ends = &ends;
     tess_correlate_outer_of(&j->outer, pass, j->window.y, j->window.z);
     j->source_bytes = (int64_t)tess_type_size(pass->from);
     j->source_compact = j->source.stride == j->source_bytes;

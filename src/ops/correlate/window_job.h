@@ -27,12 +27,12 @@ typedef struct job {
     char *out, *scratch;
     tess_window_put put; /* packed integers: see tess_window_call */
     int32_t start;
-    uint8_t picks[64];          /* likewise */
-    int64_t read_beyond;        /* elements behind a row's last that a tile may read; nothing comes of them */
-    const tess_window_raw *raw; /* rows of narrower elements are read as they are, by tiles as tall as a band; NULL: they are not */
-    bool held;                  /* such tiles leave outputs in the cache, some lines a row, before they go past it */
-    bool one_by_one;            /* outputs at the ends of rows (window_ends.h) */
-    tess_window_ends ends;
+    uint8_t picks[64];                /* likewise */
+    int64_t read_beyond;              /* elements behind a row's last that a tile may read; nothing comes of them */
+    const tess_window_raw *raw;       /* rows of narrower elements are read as they are, by tiles as tall as a band; NULL: they are not */
+    bool held;                        /* such tiles leave outputs in the cache, some lines a row, before they go past it */
+    bool one_by_one;                  /* outputs at the ends of rows (window_ends.h) */
+    tess_window_ends *ends;           /* theirs */
     bool rings;                       /* rows go through rings (window_rings.h) */
     bool out_ready;                   /* out has the work type and compact rows: tiles are stored straight into it */
     bool narrows;                     /* out has small integers, which wide tiles can put */
