@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_beside.c - lanes of many leaves side by side: a piece of memory, some lines of neighbours, is added to a row of sums as it lies (leaf_beside.c). */
+ * cpu_beside.c - lanes of many leaves side by side: a piece of memory, some lines of neighbours, is added to a row of sums as it lies (leaf_beside.c); lines of lanes one after the other
+ * (leaf_tiles.c). */
 #include "ops/reduce/reduce.h"
 #include "simd/simd.h"
 
@@ -32,5 +33,24 @@
 BESIDE(f32, float, v_f32)
 BESIDE(f64, double, v_f64)
 
+/* Leaves of whole lines follow one another at `lines`: each becomes a line of lanes, a row of 256 lanes after that of the leaf before. */
+#define CHAINS(name, type, vector)                                                                              \
+    static void chains_##name(void *lanes, const char *lines, int64_t count) {                                  \
+        enum { V = 64 / TESS_VECTOR_BYTES };                                                                    \
+        char *to = lanes;                                                                                       \
+        for (int64_t n; count > 0; count -= n, to += REDUCE_LANES * sizeof(type)) {                             \
+            vector a[V] = {{0}};                                                                                \
+            n = tess_min64(count, REDUCE_TERMS);                                                                \
+            for (int64_t i = 0; i < n; i++, lines += 64)                                                        \
+                TESS_UNROLL for (int v = 0; v < V; v++) a[v] += vector##_load(lines + v * TESS_VECTOR_BYTES);   \
+            TESS_UNROLL for (int v = 0; v < V; v++) vector##_store((type *)(to + v * TESS_VECTOR_BYTES), a[v]); \
+        }                                                                                                       \
+    }
+CHAINS(f32, float, v_f32)
+CHAINS(f64, double, v_f64)
+
 extern const reduce_beside_kernels TESS_ISA_NAME(tess_reduce_beside_kernels);
-const reduce_beside_kernels TESS_ISA_NAME(tess_reduce_beside_kernels) = {.add = {[tess_f32] = beside_f32, [tess_f64] = beside_f64}};
+const reduce_beside_kernels TESS_ISA_NAME(tess_reduce_beside_kernels) = {
+    .add = {[tess_f32] = beside_f32, [tess_f64] = beside_f64},
+    .chains = {[tess_f32] = chains_f32, [tess_f64] = chains_f64},
+};

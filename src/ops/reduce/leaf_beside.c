@@ -51,14 +51,10 @@ static bool folds_beside(const reduce_problem *p) {
     for (int d = 1; d < p->rank; d++)
         if (p->stride[0][d] % p->in.itemsize != 0)
             return false;
-    return p->kind == REDUCE_SUM && p->map == REDUCE_PLAIN && !p->omit && !p->exact && !p->records && !p->offsets && p->rank > 1 &&
-           (p->in.type == tess_f32 || p->in.type == tess_f64) && p->acc == p->in.type && p->stride[0][0] == p->in.itemsize &&
-           p->size[0] * p->in.itemsize >= LINE && columns_of(p) >= REDUCE_LEAF;
+    return reduce_sums_across(p) && columns_of(p) >= REDUCE_LEAF;
 }
 
-int64_t tess_reduce_beside_size(const reduce_problem *p, int threads) {
-    return folds_beside(p) ? A_THREAD * threads + (tess_ceil_div(p->k, REDUCE_LEAF) * p->in.itemsize + LINE - 1) / LINE * LINE : 0;
-}
+int64_t tess_reduce_beside_size(const reduce_problem *p) { return folds_beside(p) ? A_THREAD : 0; }
 
 /* Where elements c .. c + n - 1 of the block's first row lie; beyond the last one, those of the next row. */
 static void find(block *b, int64_t c, int n, const char **to) {
@@ -190,28 +186,15 @@ static void blocks(void *argument, int64_t begin, int64_t end, int number) {
     }
 }
 
-tess_status tess_reduce_beside(const leaves_job *job, const char *base, char *room, reduce_node *node) {
+tess_status tess_reduce_beside(const leaves_job *job, const char *base, char *values) {
     const reduce_problem *p = job->p;
-    reduce_node stack[REDUCE_LEVELS];
-    int depth = 0;
     beside_job own = {.leaves = job,
                       .base = base,
-                      .room = room,
-                      .values = room + A_THREAD * job->run->threads,
+                      .room = job->run->workspace,
+                      .values = values,
                       .rows = p->size[0],
                       .k = columns_of(p),
                       .near = p->stride[0][p->rank - 1] % PAGE != 0,
                       .at_once = REDUCE_BESIDE * LINE / p->in.itemsize};
-    TESS_TRY(tess_parallel(job->run->context, job->run->threads, tess_ceil_div(own.rows, own.at_once), 1, blocks, &own));
-    for (int64_t leaf = 0; leaf * REDUCE_LEAF < p->k; leaf++) {
-        tess_reduce_node_empty(p, &stack[depth]);
-        memcpy(&stack[depth].value, own.values + leaf * p->in.itemsize, (size_t)p->in.itemsize);
-        stack[depth++].count = tess_min64(REDUCE_LEAF, p->k - leaf * REDUCE_LEAF);
-        for (int merges = reduce_merges_after(leaf); merges > 0; merges--, depth--)
-            tess_reduce_node_merge(p, &stack[depth - 2], &stack[depth - 1]);
-    }
-    for (; depth > 1; depth--)
-        tess_reduce_node_merge(p, &stack[depth - 2], &stack[depth - 1]);
-    *node = stack[0];
-    return TESS_OK;
+    return tess_parallel(job->run->context, job->run->threads, tess_ceil_div(own.rows, own.at_once), 1, blocks, &own);
 }

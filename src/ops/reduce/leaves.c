@@ -25,10 +25,16 @@ static int64_t half_buffer(const reduce_problem *p) {
     return (n * wider + 63) / 64 * 64;
 }
 
+/* Bytes of a thread's room where all leaves of an output are folded together. */
+static int64_t across_size(const reduce_problem *p) {
+    const int64_t beside = tess_reduce_beside_size(p);
+    return beside > 0 ? beside : tess_reduce_tiles_size(p);
+}
+
 static size_t workspace(const reduce_problem *p, int threads) {
-    const int64_t beside = tess_reduce_beside_size(p, threads);
-    if (beside > 0)
-        return (size_t)beside;
+    const int64_t across = across_size(p);
+    if (across > 0)
+        return (size_t)(across * threads + tess_ceil_div(p->k, REDUCE_LEAF) * (int64_t)tess_type_size(p->acc));
     return (size_t)((2 * half_buffer(p) + tess_reduce_window_size(p)) * threads) +
            (threads > 1 ? sizeof(reduce_node) * (size_t)(2 * PIECES_A_THREAD * threads + 2) : 0);
 }
@@ -174,12 +180,25 @@ static tess_status fold_shared(leaves_job *job, int64_t task) {
     return TESS_OK;
 }
 
-static tess_status fold_beside(const leaves_job *job) {
-    for (int64_t task = 0, in_offset, out_offset; task < job->p->outputs; task++) {
-        reduce_node node;
-        reduce_task_place(job->p, task, &in_offset, &out_offset);
-        TESS_TRY(tess_reduce_beside(job, job->run->in + in_offset, job->run->workspace, &node));
-        store(job, &node, out_offset);
+static tess_status fold_across(const leaves_job *job) {
+    const reduce_problem *p = job->p;
+    const int64_t size = (int64_t)tess_type_size(p->acc);
+    char *values = (char *)job->run->workspace + across_size(p) * job->run->threads;
+    for (int64_t task = 0, in_offset, out_offset; task < p->outputs; task++) {
+        reduce_node stack[REDUCE_LEVELS];
+        int depth = 0;
+        reduce_task_place(p, task, &in_offset, &out_offset);
+        TESS_TRY((tess_reduce_beside_size(p) > 0 ? tess_reduce_beside : tess_reduce_tiles)(job, job->run->in + in_offset, values));
+        for (int64_t leaf = 0; leaf * REDUCE_LEAF < p->k; leaf++) {
+            tess_reduce_node_empty(p, &stack[depth]);
+            memcpy(&stack[depth].value, values + leaf * size, (size_t)size);
+            stack[depth++].count = tess_min64(REDUCE_LEAF, p->k - leaf * REDUCE_LEAF);
+            for (int merges = reduce_merges_after(leaf); merges > 0; merges--, depth--)
+                tess_reduce_node_merge(p, &stack[depth - 2], &stack[depth - 1]);
+        }
+        for (; depth > 1; depth--)
+            tess_reduce_node_merge(p, &stack[depth - 2], &stack[depth - 1]);
+        store(job, &stack[0], out_offset);
     }
     return TESS_OK;
 }
@@ -213,8 +232,8 @@ static tess_status fold_all(const tess_problem *problem, const tess_run *run, bo
                       .buffer_size = 2 * half_buffer(p) + tess_reduce_window_size(p),
                       .split = INT64_MAX};
     const reduce_row_kernels *rows = job.kernels->rows;
-    if (tess_reduce_beside_size(p, run->threads) > 0)
-        return fold_beside(&job);
+    if (across_size(p) > 0)
+        return fold_across(&job);
     if (p->in.type == p->load)
         job.loader = job.straighten;
     if (in_place && reduce_is_run(p) && !p->omit) {

@@ -56,9 +56,19 @@ void tess_reduce_fold_subtree(leaf_worker *w, int64_t begin, int64_t end, reduce
 int64_t tess_reduce_window_size(const reduce_problem *p);
 const char *tess_reduce_window(leaf_window *window, const leaves_job *job, const char *base, int64_t first, int64_t *n);
 
-/* leaf_beside.c: bytes that all threads together work in, 0 where elements are not folded so; one output, whose elements begin at `base`, by all threads. */
-int64_t tess_reduce_beside_size(const reduce_problem *p, int threads);
-tess_status tess_reduce_beside(const leaves_job *job, const char *base, char *room, reduce_node *node);
+/* leaf_beside.c and leaf_tiles.c fold all leaves of an output, by all threads, whose first element is at `base`; their values, of type acc, come in order. The bytes that
+ * a thread works in, 0 where elements are not folded so. */
+int64_t tess_reduce_beside_size(const reduce_problem *p);
+tess_status tess_reduce_beside(const leaves_job *job, const char *base, char *values);
+int64_t tess_reduce_tiles_size(const reduce_problem *p);
+tess_status tess_reduce_tiles(const leaves_job *job, const char *base, char *values);
+
+/* Sums, as they lie, of elements that are neighbours along the first axis. */
+static inline bool reduce_sums_across(const reduce_problem *p) {
+    return p->kind == REDUCE_SUM && p->map == REDUCE_PLAIN && !p->omit && !p->exact && !p->records && !p->offsets && p->rank > 1 &&
+           (p->in.type == tess_f32 || p->in.type == tess_f64) && p->acc == p->in.type && p->stride[0][0] == p->in.itemsize &&
+           p->size[0] * p->in.itemsize >= 64;
+}
 
 /* Extremes of floats in memory are as quick by vectors of a line, those of integers are not. */
 static inline const reduce_order_kernels *reduce_leaf_order(const leaves_job *job, tess_type type) {

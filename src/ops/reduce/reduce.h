@@ -200,6 +200,8 @@ typedef struct reduce_stream_kernels {
 enum { REDUCE_BESIDE = 8 }; /* most lines */
 typedef struct reduce_beside_kernels {
     void (*add[TESS_TYPES])(void *sums, const char *const *piece, const char *const *ahead, int pieces, int lines, int64_t last, bool near);
+    /* `count` lines of 64 bytes, 32 to a leaf but for the last one: each leaf's sums become a line of its lanes, 256 lanes behind those of the leaf before. */
+    void (*chains[TESS_TYPES])(void *lanes, const char *lines, int64_t count);
 } reduce_beside_kernels;
 
 /* The same for columns, row after row of a lane (cpu_direct.c); functions as those of reduce_column_kernels. */

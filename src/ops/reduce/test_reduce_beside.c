@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * test_reduce_beside.c - proves: sums and means over arrays whose first axis is the fastest in memory and whose other axes hold a leaf or more give the reference's bytes,
- * wherever leaves and blocks of rows end, with gaps, backwards and over two of three axes; on every instruction set, and with nothing read beyond the last element. */
+ * test_reduce_beside.c - proves: sums and means over arrays whose first axis is the fastest in memory give the reference's bytes where the other axes hold a leaf or more
+ * (leaf_beside.c) or whole rows of lanes (leaf_tiles.c), wherever leaves and blocks of rows end, with gaps, backwards and over two of three axes; on every instruction
+ * set, and with nothing read beyond the last element. */
 #include "cpu_contexts.h"
 
 #include <math.h>
@@ -30,6 +31,13 @@ static const layout layouts[] = {
     {{1, 64, 12289}, {0, 1, 1024}, {1, 2}, 2},         /* a page apart */
     {{1, 31, 3 * 8192 + 255}, {0, 1, 31}, {1, 2}, 2},  /* the last row's last leaf in the middle of a turn */
     {{1, 16, 8700}, {0, 1, 16}, {1, 2}, 2},            /* ... and before the place where the row's leaves end */
+    {{1, 300, 256}, {0, 1, 300}, {1, 2}, 2},           /* a row of lanes in each row: the last leaf is short */
+    {{1, 150, 512}, {0, 1, 160}, {1, 2}, 2},           /* gaps */
+    {{1, 17, 7936}, {0, 1, 17}, {1, 2}, 2},            /* a leaf less a row of lanes */
+    {{1, 129, 1280}, {0, 1, -131}, {1, 2}, 2},         /* backwards; the last block has one row */
+    {{1, 64, 4096}, {0, 1, 1024}, {1, 2}, 2},          /* a page apart */
+    {{1, 203, 768}, {0, 1, 1}, {1, 2}, 2},             /* rows that overlap */
+    {{40, 3, 512}, {1, 50, 150}, {0, 2}, 2},           /* three outputs */
 };
 
 /* A value near 1 where the order of additions shows, and seldom none. */
