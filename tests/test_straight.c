@@ -13,7 +13,7 @@ enum { PAGE = 1 << 16, ROOM = 4 * PAGE }; /* a page of any machine */
 /* Elements between two pages that cannot be read: one byte too far on either side ends the test. */
 static void every_step(void **state) {
     (void)state;
-    static const int64_t steps[] = {-7, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 8},
+    static const int64_t steps[] = {-7, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17},
                          lengths[] = {0, 1, 2, 15, 16, 17, 63, 64, 65, 127, 200, 513, 1030, 2100};
     char *fenced = mmap(NULL, ROOM + 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(fenced != MAP_FAILED);

@@ -2,14 +2,81 @@
  * cpu_straight.c - elements that lie apart, or backwards, put one after the other.
  *
  * Compilers make shuffles of whole vectors from a loop whose step is a constant: backwards and every second, third or fourth element are copied at 100 GB/s and more
- * within L1 (Zen 5; AVX2: 35 to 120), one by one at an element a clock. Both ways together, every second one backwards, are two such copies. */
+ * within L1 (Zen 5; AVX2: 35 to 120), one by one at an element a clock. Both ways together, every second one backwards, are two such copies.
+ *
+ * Of wider steps AVX-512 merges vectors: with a step of 7 each of 16 elements has a place of its own among the 16 of a vector, since 7 and 16 have no common factor. So
+ * seven loads under masks bring them into one vector, and a permutation into their order. A step of 6 = 2 * 3 does it for eight elements and three loads. */
 #include <string.h>
 
 #include "core/straight.h"
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
 
 typedef struct {
     uint64_t a, b;
 } pair_of_words;
+
+#if defined(__AVX512F__)
+enum { AHEAD = 4096 }; /* bytes: in memory, waiting for loads under masks is slower than one element after another was */
+
+/* As many of n elements, `step` apart, as merging has found; the rest is left. LANES to a vector, AT_ONCE of them to a permutation: LANES over the greatest factor common
+ * with the step. */
+#define MERGED(S, LANES, word, mask, load_masked, permute, store_masked)                           \
+    TESS_INLINE int64_t merged_##S(char *to, const char *p, int64_t n, const int step) {           \
+        const int factor = step % 4 == 0 ? 4 : step % 2 == 0 ? 2 : 1, at_once = LANES / factor;    \
+        _Alignas(64) word order[LANES] = {0};                                                      \
+        mask some[LANES] = {0};                                                                    \
+        TESS_UNROLL for (int i = 0; i < at_once; i++) {                                            \
+            order[i] = (word)(i * step % LANES);                                                   \
+            some[i * step / LANES] = (mask)(some[i * step / LANES] | 1u << (i * step % LANES));    \
+        }                                                                                          \
+        const __m512i by = _mm512_load_si512(order);                                               \
+        int64_t done = 0;                                                                          \
+        for (; done + at_once <= n; done += at_once, p += at_once * step * S, to += at_once * S) { \
+            __m512i v = {0};                                                                       \
+            TESS_UNROLL for (int l = 0; l < step / factor; l++) {                                  \
+                __builtin_prefetch(p + l * 64 + AHEAD);                                            \
+                v = load_masked(v, some[l], p + l * 64);                                           \
+            }                                                                                      \
+            store_masked(to, (mask)((1u << at_once) - 1), permute(by, v));                         \
+        }                                                                                          \
+        return done;                                                                               \
+    }
+MERGED(4, 16, uint32_t, __mmask16, _mm512_mask_loadu_epi32, _mm512_permutexvar_epi32, _mm512_mask_storeu_epi32)
+MERGED(8, 8, uint64_t, __mmask8, _mm512_mask_loadu_epi64, _mm512_permutexvar_epi64, _mm512_mask_storeu_epi64)
+#define MERGE(S, K) \
+    case K: return merged_##S(to, p, n, K);
+static int64_t merge_4(char *to, const char *p, int64_t n, int64_t step) {
+    switch (step) {
+        MERGE(4, 5)
+        MERGE(4, 6)
+        MERGE(4, 7)
+        MERGE(4, 9)
+        MERGE(4, 10)
+        MERGE(4, 11)
+        MERGE(4, 12)
+        MERGE(4, 13)
+        MERGE(4, 14)
+        MERGE(4, 15)
+    default: return 0;
+    }
+}
+static int64_t merge_8(char *to, const char *p, int64_t n, int64_t step) {
+    switch (step) {
+        MERGE(8, 5)
+        MERGE(8, 6)
+        MERGE(8, 7)
+    default: return 0;
+    }
+}
+#else
+#define merge_4(to, p, n, step) 0
+#define merge_8(to, p, n, step) 0
+#endif
+#define merge_1(to, p, n, step) 0
+#define merge_2(to, p, n, step) 0
+#define merge_16(to, p, n, step) 0
 
 /* APART(K): every K-th element. */
 #define APART(K)                          \
@@ -42,8 +109,8 @@ typedef struct {
             return;                                                                                                      \
         default: break;                                                                                                  \
         }                                                                                                                \
-        const char *at = from;                                                                                           \
-        for (int64_t i = 0; i < n; i++, at += stride)                                                                    \
+        int64_t i = merge_##S_(row, from, n, step);                                                                      \
+        for (const char *at = (const char *)from + i * stride; i < n; i++, at += stride)                                 \
             memcpy(to + i, at, S);                                                                                       \
     }
 STRAIGHT(1, uint8_t)

@@ -110,7 +110,23 @@ static const void *fetch_mapped(const leaf_worker *w, int64_t first, int64_t n, 
     return w->mapped;
 }
 
+/* A leaf that lies in a window, or fits the buffer: its tree in registers. */
+static bool fold_straight(const leaf_worker *w, int64_t first, int64_t n, reduce_node *node) {
+    int64_t m = n;
+    const void *row;
+    if (!w->job->leaf || (!w->window && n > REDUCE_STRIP))
+        return false;
+    row = w->window ? tess_reduce_window(w->window, w->job, w->base, first, &m) : fetch(w, first, n);
+    if (m < n)
+        return false;
+    w->job->leaf(&node->value, row, 0, 1, n);
+    node->count = n;
+    return true;
+}
+
 static void fold_tree(const leaf_worker *w, int64_t first, int64_t n, reduce_node *node) {
+    if (fold_straight(w, first, n, node))
+        return;
     const reduce_problem *p = w->job->p;
     const reduce_lane_kernels *kernels = w->job->kernels->lane;
     void (*accumulate)(void *, const void *, int64_t, bool) = p->kind == REDUCE_PROD ? kernels->multiply[p->acc] : kernels->add[p->acc];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * leaf_tiles.c - sums of elements whose order runs across memory where rows are whole rows of lanes: columns of a number that 256 divides, as most powers of two.
  *
- * Element c of each row goes to lane c % 256. So the leaves of some rows can be folded a line of lanes at a time: the elements of these lanes are turned in tiles, into L1, where those of a
- * row follow one another and the rows too, and added up from there, 32 lines to a leaf. Of other numbers of columns whole rows have to be turned before their order is had
- * (leaf_window.c), and powers of two, whose lines meet in few sets of the caches, are the worst of them. */
+ * Element c of each row goes to lane c % 256. So the leaves of some rows can be folded a line of lanes at a time: the elements of these lanes are turned in tiles, into L1,
+ * where those of a row follow one another and the rows too, and added up from there, 32 lines to a leaf. Of other numbers of columns whole rows have to be turned before
+ * their order is had (leaf_window.c), and powers of two, whose lines meet in few sets of the caches, were the worst of them. */
 #include <string.h>
 
 #include "core/parallel.h"

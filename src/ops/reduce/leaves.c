@@ -236,6 +236,8 @@ static tess_status fold_all(const tess_problem *problem, const tess_run *run, bo
         return fold_across(&job);
     if (p->in.type == p->load)
         job.loader = job.straighten;
+    if (p->kind == REDUCE_SUM && !p->omit && p->in.type == p->load)
+        job.leaf = reduce_adds_wide(p) ? rows->wide[p->in.type] : reduce_adds_direct(p) ? rows->sums[p->map][p->in.type] : NULL;
     if (in_place && reduce_is_run(p) && !p->omit) {
         if (p->kind == REDUCE_SUM)
             job.rows = reduce_adds_wide(p) ? rows->wide[p->in.type] : reduce_adds_direct(p) ? rows->sums[p->map][p->in.type] : NULL;

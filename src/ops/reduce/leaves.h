@@ -19,6 +19,7 @@ typedef struct leaves_job {
     bool in_place;
     void (*rows)(void *, const char *, int64_t, int64_t, int64_t); /* whole trees of elements as they lie, or NULL */
     void (*moments)(double *, double *, const void *, int64_t);    /* of a leaf as it lies, or NULL */
+    void (*leaf)(void *, const char *, int64_t, int64_t, int64_t); /* the tree of elements that were put one after the other, or NULL */
     const char *end;                                               /* of the elements: no byte behind it may be read */
     int64_t window_size, buffer_size, split; /* bytes of one worker's window and of its buffer; sizes from `split` on are shared among the threads */
     /* the output that the threads share */

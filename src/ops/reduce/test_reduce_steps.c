@@ -114,6 +114,9 @@ static void every_kind(void **state) {
         {{5, 301, 17}, {301 * 17 + 40, 17, 1}, {0, 1}, 2}, /* ... each of more than the lanes */
         {{1, 2500, 5}, {0, 5, 1}, {1}, 1},                 /* one run, lanes as many as fill some lines */
         {{1, 12, 20}, {0, 9 * 20, 9}, {1}, 1},             /* far apart */
+        {{1, 12, 430}, {0, 7 * 430, 7}, {2}, 1},           /* every seventh element of a row */
+        {{1, 30, 100}, {0, 6 * 100, 6}, {1}, 1},           /* ... every sixth column */
+        {{1, 5, 2049}, {0, 3 * 2049, 3}, {2}, 1},          /* one element more than a piece */
     };
     uint64_t random = 1;
     int number = 0;
