@@ -111,8 +111,16 @@ static bool short_rows(const tess_problem *problem, const char **why) {
     const double length = (double)(last->m * p->direct->group) * size, row = 250 + 60 * wide + 16 * (taps - wide);
     if (tess_is_complex(p->work))
         return length < 512;
-    const double packed = last->m * p->direct->group % 64 > 0 ? 1.6 : 0.7; /* rows of whole vectors of bytes have no tails */
-    return length * (taps * (1 / padded.useful - 0.5) + 0.2) < (p->packed ? packed : 1) * row;
+    double other = 1;
+    if (p->packed) { /* its rows of whole vectors of bytes have no tails */
+        const tess_isa_slot slot = p->base.context->slot;
+        const bool image = taps > wide && p->direct->masked == 2 && p->direct->group == 1, wide_slot = image && slot == TESS_SLOT_AVX512;
+        other = last->m * p->direct->group % 64 == 0 ? 0.7
+                : wide_slot                          ? last->m < (p->in.itemsize == 1 ? 64 : 80)
+                : image && slot == TESS_SLOT_AVX2    ? 1.3
+                                                     : 1.6;
+    }
+    return length * (taps * (1 / padded.useful - 0.5) + 0.2) < other * row;
 }
 
 /* Where sums of f32, which `window` makes from bytes and 16 bits as they lie, were measured to be quicker than packed integers (notes-cpu.md): masks of one row or one
@@ -127,8 +135,11 @@ static bool floats_are_quicker(const tess_correlate_problem *p) {
         return false;
     if (to == tess_f32)
         return pass->taps <= 49;
+    const bool image = pass->masked == 2 && row->width > 1 && pass->group == 1 && to == p->in.type;
     if (slot == TESS_SLOT_AVX2)
-        return column || (line && pass->taps <= 13) || (to == tess_i32 && pass->taps <= 49);
+        return column || (line && pass->taps <= 13) || (to == tess_i32 && pass->taps <= 49) || (image && pass->taps <= (bytes ? 25 : 49));
+    if (image && (row->m < 64 ? pass->taps <= 49 : !bytes && row->m >= 160 && pass->taps <= 25)) /* a tile of packed integers has 64 columns */
+        return true;
     if (to != p->in.type && to != tess_i32)
         return false;
     if (column) /* of 4 and 6 taps only u8 has tiles (window_raw.h) */

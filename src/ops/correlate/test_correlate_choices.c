@@ -39,10 +39,10 @@ static void check(choice *c, const char *name, char *in, char *out, char *weight
 }
 
 #define PACKED "correlate/packed"
+#define PADDED "correlate/padded"
 #define WINDOW "correlate/window"
 #define PASSES "correlate/packed_passes"
 #define FLOATS "correlate/separable"
-#define PADDED "correlate/padded"
 #define CHECK(from, to, ...) check(&(choice){from, to, tess_i8, __VA_ARGS__}, #from " " #__VA_ARGS__, in, out, weights)
 #define FLOAT_LIST(size, taps, axis, ...) \
     check(&(choice){tess_f32, tess_f32, tess_f32, __VA_ARGS__, {taps}, size, axis, {PICK, PICK, PICK}}, #__VA_ARGS__ " by " #taps, in, out, weights)
@@ -69,10 +69,21 @@ static void integers(void **state) {
     CHECK(tess_u8, tess_u8, {10, 9000}, {8}, 0, 1, {PACKED, WINDOW, PACKED});
     CHECK(tess_i16, tess_i16, {10, 9000}, {7}, 0, 1, {PACKED, WINDOW, PACKED});
     /* masks of several rows: bytes stay packed, what is not put together in the registers does not */
-    CHECK(tess_u8, tess_u8, {300, 700}, {3, 3}, 0, 0, {PACKED, PACKED, PACKED});
+    CHECK(tess_u8, tess_u8, {300, 700}, {3, 3}, 0, 0, {PACKED, WINDOW, PACKED});
     CHECK(tess_u8, tess_f32, {300, 700}, {3, 3}, 0, 0, {PACKED, WINDOW, WINDOW});
     CHECK(tess_u8, tess_i32, {300, 700}, {3, 3}, 0, 0, {PACKED, WINDOW, WINDOW});
     CHECK(tess_i16, tess_i32, {300, 700}, {3, 3}, 0, 0, {PACKED, WINDOW, PACKED});
+    CHECK(tess_u8, tess_u8, {300, 700}, {5, 5}, 0, 0, {PACKED, WINDOW, PACKED});
+    CHECK(tess_u8, tess_u8, {300, 700}, {7, 7}, 0, 0, {PACKED, PACKED, PACKED});
+    CHECK(tess_i16, tess_i16, {300, 700}, {5, 5}, 0, 0, {PACKED, WINDOW, WINDOW});
+    CHECK(tess_i16, tess_i16, {300, 700}, {7, 7}, 0, 0, {PACKED, WINDOW, PACKED});
+    CHECK(tess_i16, tess_i16, {128, 128}, {3, 3}, 0, 0, {PACKED, WINDOW, PACKED});
+    /* small images: padded blocks, tiles of f32, packed integers, the wider they are */
+    CHECK(tess_u8, tess_u8, {40, 40}, {3, 3}, 0, 0, {PADDED, PADDED, PADDED});
+    CHECK(tess_u8, tess_u8, {48, 48}, {7, 7}, 0, 0, {PADDED, PADDED, WINDOW});
+    CHECK(tess_u8, tess_u8, {65, 65}, {7, 7}, 0, 0, {PADDED, PACKED, PACKED});
+    CHECK(tess_u8, tess_u8, {100, 100}, {5, 5}, 0, 0, {PADDED, WINDOW, PACKED});
+    CHECK(tess_i16, tess_i16, {72, 72}, {3, 3}, 0, 0, {PADDED, PADDED, PADDED});
     /* lists */
     CHECK(tess_u8, tess_u8, {300, 700}, {3}, 2, 0, {PASSES, FLOATS, FLOATS});
     CHECK(tess_u8, tess_u8, {300, 700}, {5}, 2, 0, {PASSES, FLOATS, PASSES});
