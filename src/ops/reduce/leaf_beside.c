@@ -6,11 +6,11 @@
  *     | a0 b0 c0 d0 ..                 | a0 a1 a2 .. aK b0 b1 ..
  *     | a1 b1 c1 d1 ..        row r, element c has number r K + c
  *
- * Element c of each row is added to sum c % 256 of that row. Those are the lanes of the row's leaves, turned around by a number of places that is the row's own; but halving
- * adds what lies 128, 64, .. places apart, whichever comes first, so that the result does not notice. A row's leaves end at other elements than its neighbour's: there the
- * row's sums are taken out and begin anew. A leaf that ends in the next row ends in the same sums, since beyond its last element a row is read on in that next row. What a row
- * adds up before its first leaf begins is thrown away: it is the end of the row before. 16 sums of each row at a time, so that they lie in L1 while a leaf's 8192
- * elements pass. */
+ * Element c of each row is added to sum c % 256 of that row. Those are the lanes of the row's leaves, turned around by a number of places that is the row's own; but
+ * halving adds what lies 128, 64, .. places apart, whichever comes first, so that the result does not notice. A row's leaves end at other elements than its neighbour's:
+ * there the row's sums are taken out and begin anew. A leaf that ends in the next row ends in the same sums, since beyond its last element a row is read on in that next
+ * row. What a row adds up before its first leaf begins is thrown away: it is the end of the row before. 16 sums of each row at a time, so that they lie in L1 while a
+ * leaf's 8192 elements pass. */
 #include <string.h>
 
 #include "core/parallel.h"

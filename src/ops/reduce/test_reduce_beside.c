@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_reduce_beside.c - proves: sums and means over arrays whose first axis is the fastest in memory give the reference's bytes where the other axes hold a leaf or more
- * (leaf_beside.c) or whole rows of lanes (leaf_tiles.c), wherever leaves and blocks of rows end, with gaps, backwards and over two of three axes; on every instruction
- * set, and with nothing read beyond the last element. */
+ * (leaf_beside.c), whole rows of lanes (leaf_tiles.c) or neither (leaf_window.c), wherever leaves and blocks of rows end, with gaps, backwards and over two of three axes;
+ * on every instruction set, and with nothing read beyond the last element. */
 #include "cpu_contexts.h"
 
 #include <math.h>
@@ -14,30 +14,32 @@ typedef struct layout {
 } layout;
 
 static const layout layouts[] = {
-    {{1, 16, 8192}, {0, 1, 16}, {1, 2}, 2},            /* a line of rows, a leaf each */
-    {{1, 17, 8193}, {0, 1, 17}, {1, 2}, 2},            /* each leaf an element later in its row than the one before */
-    {{1, 40, 8191}, {0, 1, 40}, {1, 2}, 2},            /* rows of less than a leaf go the other way */
-    {{1, 33, 9000}, {0, 1, 35}, {1, 2}, 2},            /* gaps; the last leaf is short */
-    {{1, 130, 16384}, {0, 1, 130}, {1, 2}, 2},         /* two blocks of f32, of which the second begins in the first */
-    {{1, 65, 8447}, {0, 1, -65}, {1, 2}, 2},           /* backwards: the first elements are the last in memory */
-    {{1, 129, 20021}, {0, 1, 129}, {1, 2}, 2},         /* leaves that end anywhere */
-    {{70, 90, 100}, {1, 70, 70 * 90}, {0, 1, 2}, 3},   /* three axes */
-    {{70, 90, 100}, {1, 7000, 70}, {0, 1, 2}, 3},      /* the last one next in memory */
-    {{20, 110, 80}, {1, -20, 20 * 110}, {0, 1, 2}, 3}, /* the middle one backwards */
-    {{24, 3, 8300}, {1, 24, 3 * 24}, {0, 2}, 2},       /* three outputs */
-    {{24, 3, 8300}, {1, 24 * 8300, 24}, {0, 2}, 2},    /* ... apart */
-    {{1, 20, 8200}, {0, 1, 0}, {1, 2}, 2},             /* one column again and again */
-    {{1, 20, 8200}, {0, 1, 1}, {1, 2}, 2},             /* rows that overlap */
-    {{1, 64, 12289}, {0, 1, 1024}, {1, 2}, 2},         /* a page apart */
-    {{1, 31, 3 * 8192 + 255}, {0, 1, 31}, {1, 2}, 2},  /* the last row's last leaf in the middle of a turn */
-    {{1, 16, 8700}, {0, 1, 16}, {1, 2}, 2},            /* ... and before the place where the row's leaves end */
-    {{1, 300, 256}, {0, 1, 300}, {1, 2}, 2},           /* a row of lanes in each row: the last leaf is short */
-    {{1, 150, 512}, {0, 1, 160}, {1, 2}, 2},           /* gaps */
-    {{1, 17, 7936}, {0, 1, 17}, {1, 2}, 2},            /* a leaf less a row of lanes */
-    {{1, 129, 1280}, {0, 1, -131}, {1, 2}, 2},         /* backwards; the last block has one row */
-    {{1, 64, 4096}, {0, 1, 1024}, {1, 2}, 2},          /* a page apart */
-    {{1, 203, 768}, {0, 1, 1}, {1, 2}, 2},             /* rows that overlap */
-    {{40, 3, 512}, {1, 50, 150}, {0, 2}, 2},           /* three outputs */
+    {{1, 16, 8192}, {0, 1, 16}, {1, 2}, 2},               /* a line of rows, a leaf each */
+    {{1, 17, 8193}, {0, 1, 17}, {1, 2}, 2},               /* each leaf an element later in its row than the one before */
+    {{1, 40, 8191}, {0, 1, 40}, {1, 2}, 2},               /* rows of less than a leaf go the other way */
+    {{1, 33, 9000}, {0, 1, 35}, {1, 2}, 2},               /* gaps; the last leaf is short */
+    {{1, 130, 16384}, {0, 1, 130}, {1, 2}, 2},            /* two blocks of f32, of which the second begins in the first */
+    {{1, 65, 8447}, {0, 1, -65}, {1, 2}, 2},              /* backwards: the first elements are the last in memory */
+    {{1, 129, 20021}, {0, 1, 129}, {1, 2}, 2},            /* leaves that end anywhere */
+    {{70, 90, 100}, {1, 70, 70 * 90}, {0, 1, 2}, 3},      /* three axes */
+    {{70, 90, 100}, {1, 7000, 70}, {0, 1, 2}, 3},         /* the last one next in memory */
+    {{20, 110, 80}, {1, -20, 20 * 110}, {0, 1, 2}, 3},    /* the middle one backwards */
+    {{24, 3, 8300}, {1, 24, 3 * 24}, {0, 2}, 2},          /* three outputs */
+    {{24, 3, 8300}, {1, 24 * 8300, 24}, {0, 2}, 2},       /* ... apart */
+    {{1, 20, 8200}, {0, 1, 0}, {1, 2}, 2},                /* one column again and again */
+    {{1, 20, 8200}, {0, 1, 1}, {1, 2}, 2},                /* rows that overlap */
+    {{1, 64, 12289}, {0, 1, 1024}, {1, 2}, 2},            /* a page apart */
+    {{1, 31, 3 * 8192 + 255}, {0, 1, 31}, {1, 2}, 2},     /* the last row's last leaf in the middle of a turn */
+    {{1, 16, 8700}, {0, 1, 16}, {1, 2}, 2},               /* ... and before the place where the row's leaves end */
+    {{1, 300, 256}, {0, 1, 300}, {1, 2}, 2},              /* a row of lanes in each row: the last leaf is short */
+    {{1, 150, 512}, {0, 1, 160}, {1, 2}, 2},              /* gaps */
+    {{1, 17, 7936}, {0, 1, 17}, {1, 2}, 2},               /* a leaf less a row of lanes */
+    {{1, 129, 1280}, {0, 1, -131}, {1, 2}, 2},            /* backwards; the last block has one row */
+    {{1, 64, 4096}, {0, 1, 1024}, {1, 2}, 2},             /* a page apart */
+    {{1, 203, 768}, {0, 1, 1}, {1, 2}, 2},                /* rows that overlap */
+    {{40, 3, 512}, {1, 50, 150}, {0, 2}, 2},              /* three outputs */
+    {{1, 1500, 1501}, {0, 1, 1500}, {1, 2}, 2},           /* neither, turned in windows while rows to come are asked for */
+    {{2, 900, 1300}, {900 * 1300, 1, 900}, {0, 1, 2}, 3}, /* ... two of them */
 };
 
 /* A value near 1 where the order of additions shows, and seldom none. */
