@@ -289,6 +289,7 @@ int main(int count, char **words) {
     gpu_works_exact(&b);
     gpu_works_correlate(&b);
     gpu_works_lookup(&b);
+    gpu_works_positions(&b);
     for (int i = 0; i < 3; i++)
         if (b.memory[i])
             CALL(&b, cuMemFree, b.memory[i]);

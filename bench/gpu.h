@@ -43,5 +43,6 @@ void gpu_works_rows(gpu_bench *bench);
 void gpu_works_exact(gpu_bench *bench);
 void gpu_works_correlate(gpu_bench *bench);
 void gpu_works_lookup(gpu_bench *bench);
+void gpu_works_positions(gpu_bench *bench);
 
 #endif

@@ -401,21 +401,27 @@ static void lookups(void) {
         int64_t entries, slice;
         tess_interpolation interpolation;
         const char *words;
-    } all[] = {{tess_f32, tess_i32, 4096, 1, 0, "f32 by i32"},
-               {tess_f32, tess_i32, 65536, 1, 0, "f32[65536] by i32"},
-               {tess_f32, tess_u16, 256, 1, 0, "f32[256] by u16"},
-               {tess_u8, tess_u8, 256, 1, 0, "u8 by u8"},
-               {tess_f32, tess_i64, 4096, 64, 0, "slices of 64 f32"},
-               {tess_f32, tess_f32, 1024, 1, TESS_INTERPOLATE_NEAREST, "f32 nearest"},
-               {tess_f32, tess_f32, 1024, 1, TESS_INTERPOLATE_LINEAR, "f32 linear"},
-               {tess_f32, tess_f32, 1024, 1, TESS_INTERPOLATE_CUBIC, "f32 cubic"},
-               {tess_f64, tess_f64, 1024, 1, TESS_INTERPOLATE_CUBIC, "f64 cubic"}};
+        bool positions;
+    } all[] = {{tess_f32, tess_i32, 4096, 1, 0, "f32 by i32", false},
+               {tess_f32, tess_i32, 65536, 1, 0, "f32[65536] by i32", false},
+               {tess_f32, tess_u16, 256, 1, 0, "f32[256] by u16", false},
+               {tess_u8, tess_u8, 256, 1, 0, "u8 by u8", false},
+               {tess_f32, tess_i64, 4096, 64, 0, "slices of 64 f32", false},
+               {tess_f32, tess_f32, 1024, 1, TESS_INTERPOLATE_NEAREST, "f32 nearest", false},
+               {tess_f32, tess_f32, 1024, 1, TESS_INTERPOLATE_LINEAR, "f32 linear", false},
+               {tess_f32, tess_f32, 1024, 1, TESS_INTERPOLATE_CUBIC, "f32 cubic", false},
+               {tess_f64, tess_f64, 1024, 1, TESS_INTERPOLATE_CUBIC, "f64 cubic", false},
+               {tess_f32, tess_f32, 1024, 1, TESS_INTERPOLATE_LINEAR, "f32 among positions", true},
+               {tess_f64, tess_f64, 1024, 1, TESS_INTERPOLATE_LINEAR, "f64 among positions", true}};
+    static double at[1024]; /* all the same */
     tess_plan *plan;
     for (int i = 0; i < TESS_COUNT(all); i++) {
         int64_t shape[] = {1 << 24, all[i].slice}, entries[] = {all[i].entries, all[i].slice};
         int ndim = 1 + (all[i].slice > 1);
         DLTensor in = view(all[i].table, ndim, entries), index = view(all[i].index, 1, shape), out = view(all[i].table, ndim, shape);
-        const tess_lookup_options options = {.struct_size = sizeof options, .interpolation = all[i].interpolation};
+        const DLTensor positions = tess_view(at, tess_f64, 1, entries, NULL);
+        const tess_lookup_options options = {
+            .struct_size = sizeof options, .interpolation = all[i].interpolation, .positions = all[i].positions ? &positions : NULL};
         problem(tess_plan_lookup(&plan, context, &in, &index, &out, &options), &plan, all[i].words);
     }
 }

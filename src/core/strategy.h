@@ -97,8 +97,8 @@ struct tess_op {
     /* The planned geometry of an operand (data is not set), for tuning on scratch arrays; NULL when the operation has no second. In place: OUT is IN.
      */
     const tess_array *(*array)(const tess_problem *problem, tess_operand operand);
-    /* Values of the second operand must lie in 0 <= v < limit, or be 0 (a lookup's indices). NULL when there is none. */
-    double (*index_limit)(const tess_problem *problem);
+    /* Values of the second operand must lie in least <= v < limit, or be least (a lookup's indices). NULL when there is none. */
+    void (*index_range)(const tess_problem *problem, double *least, double *limit);
     /* Cutting into parts, of about `most` bytes at most. NULL: never. */
     void (*cut)(const tess_problem *problem, int64_t most, tess_cut *cut);
     /* The part of rows from .. to - 1, or of fewer: slab->to says where it ends. The caller frees the part's problem, which there is none of after
@@ -181,7 +181,7 @@ typedef struct tess_scratch {
     void *block;
     size_t size;
 } tess_scratch;
-tess_status tess_scratch_make(tess_context *context, tess_scratch *scratch, const tess_array *like, double limit, int64_t period);
+tess_status tess_scratch_make(tess_context *context, tess_scratch *scratch, const tess_array *like, double least, double limit, int64_t period);
 void tess_scratch_free(tess_context *context, tess_scratch *scratch);
 
 double tess_seconds(void); /* a monotonic clock */

@@ -6,9 +6,9 @@
 #include "core/engine.h"
 #include "core/strategy.h"
 
-/* Values that are safe and not alike: 0 <= v < limit (0 when that is 0), whole numbers for an index of integers. Timing on zeros would flatter (streaming stores
+/* Values that are safe and not alike: least <= v < limit (least when that is the same), whole numbers for an index of integers. Timing on zeros would flatter (streaming stores
  * of zero lines ran three times as fast on one machine). */
-static tess_status fill(tess_context *context, tess_scratch *s, double limit, int64_t period) {
+static tess_status fill(tess_context *context, tess_scratch *s, double least, double limit, int64_t period) {
     enum { ROW = 1024 };
     double row[2 * ROW];
     tess_type compute = tess_is_complex(s->view.type) ? tess_c128 : tess_f64;
@@ -27,7 +27,7 @@ static tess_status fill(tess_context *context, tess_scratch *s, double limit, in
         }
         for (int i = 0; i < 2 * ROW; i++) {
             state = state * 6364136223846793005u + 1442695040888963407u; /* Knuth's MMIX generator */
-            double v = (double)(state >> 11) * 0x1p-53 * limit;
+            double v = least + (double)(state >> 11) * 0x1p-53 * (limit - least);
             row[i] = whole ? (double)(int64_t)v : v;
         }
         store((char *)s->block + at * s->view.itemsize, s->view.itemsize, row, tess_min64(ROW, n - at));
@@ -35,7 +35,7 @@ static tess_status fill(tess_context *context, tess_scratch *s, double limit, in
     return TESS_OK;
 }
 
-tess_status tess_scratch_make(tess_context *context, tess_scratch *s, const tess_array *like, double limit, int64_t period) {
+tess_status tess_scratch_make(tess_context *context, tess_scratch *s, const tess_array *like, double least, double limit, int64_t period) {
     int64_t low, high;
     s->view = *like;
     tess_array_extent(like, &low, &high);
@@ -45,7 +45,7 @@ tess_status tess_scratch_make(tess_context *context, tess_scratch *s, const tess
     if (!s->block)
         return TESS_ERR_MEMORY;
     s->view.data = (char *)s->block - low;
-    return fill(context, s, limit, period);
+    return fill(context, s, least, limit, period);
 }
 
 void tess_scratch_free(tess_context *context, tess_scratch *s) { tess_free(context, s->block, s->size); }
@@ -132,11 +132,14 @@ tess_status tess_tune(const tess_plan *plan, double seconds) {
                      *out = op->array(plan->problem, TESS_ARRAY_OUT);
     tess_scratch ins = {0}, seconds_ = {0}, outs = {0};
     tess_run run = {.context = plan->context, .threads = plan->threads};
-    tess_status status = tess_scratch_make(plan->context, &ins, in, 100, 0);
-    if (status == TESS_OK && second)
-        status = tess_scratch_make(plan->context, &seconds_, second, op->index_limit(plan->problem), 0);
+    tess_status status = tess_scratch_make(plan->context, &ins, in, 0, 100, 0);
+    if (status == TESS_OK && second) {
+        double least, limit;
+        op->index_range(plan->problem, &least, &limit);
+        status = tess_scratch_make(plan->context, &seconds_, second, least, limit, 0);
+    }
     if (status == TESS_OK && out != in) /* equal: in place */
-        status = tess_scratch_make(plan->context, &outs, out, 100, 0);
+        status = tess_scratch_make(plan->context, &outs, out, 0, 100, 0);
     if (status == TESS_OK) {
         run.in = ins.view.data;
         run.second = second ? seconds_.view.data : NULL;

@@ -143,10 +143,13 @@ static tess_status run_both(trial *t, bool *equal) {
                      *out = problem->op->array(problem, TESS_ARRAY_OUT);
     tess_gpu *gpu = t->scope->gpu;
     bool in_place = out == in;
-    TESS_TRY(tess_scratch_make(problem->context, &t->in, in, 100, PERIOD));
-    if (second)
-        TESS_TRY(tess_scratch_make(problem->context, &t->second, second, problem->op->index_limit(problem), PERIOD));
-    TESS_TRY(tess_scratch_make(problem->context, &t->out, out, 100, PERIOD)); /* in place: what the CPU works on */
+    TESS_TRY(tess_scratch_make(problem->context, &t->in, in, 0, 100, PERIOD));
+    if (second) {
+        double least, limit;
+        problem->op->index_range(problem, &least, &limit);
+        TESS_TRY(tess_scratch_make(problem->context, &t->second, second, least, limit, PERIOD));
+    }
+    TESS_TRY(tess_scratch_make(problem->context, &t->out, out, 0, 100, PERIOD)); /* in place: what the CPU works on */
     TESS_TRY(tess_gpu_plan_load(t->scope, t->made, t->stream));
     tess_gpu_pointers pointers = {0};
     TESS_TRY(put(t, 0, &t->in, &pointers.in));
@@ -160,9 +163,9 @@ static tess_status run_both(trial *t, bool *equal) {
     pointers.workspace = t->memory[3];
     TESS_TRY(tess_gpu_run_steps(t->scope, t->made, &pointers, t->stream));
     tess_status status = tess_gpu_finish(t->scope, &t->plan, t->made, &pointers, t->stream);
-    *equal = status != TESS_ERR_INDEX; /* there is nothing wrong with the indices */
-    if (status != TESS_OK)
-        return *equal ? status : TESS_OK;
+    const bool refused = status == TESS_ERR_INDEX; /* then the CPU has to refuse them too: no place of the index' type lies among the positions */
+    if (status != TESS_OK && !refused)
+        return status;
     if (!(t->found = tess_allocate(problem->context, t->out.size)))
         return TESS_ERR_MEMORY;
     TESS_CUDA(gpu, cuMemcpyDtoHAsync, t->found, in_place ? t->memory[0] + pad(&t->in) : t->memory[2] + pad(&t->out), t->out.size, t->stream);
@@ -174,8 +177,10 @@ static tess_status run_both(trial *t, bool *equal) {
         t->plan.problem = NULL; /* it was freed */
         return status;
     }
-    TESS_TRY(tess_execute(t->cpu, in_place ? t->out.view.data : t->in.view.data, second ? t->second.view.data : NULL, t->out.view.data, &call));
-    *equal = memcmp(t->found, t->out.block, t->out.size) == 0;
+    status = tess_execute(t->cpu, in_place ? t->out.view.data : t->in.view.data, second ? t->second.view.data : NULL, t->out.view.data, &call);
+    if (status != TESS_OK && status != TESS_ERR_INDEX)
+        return status;
+    *equal = refused == (status == TESS_ERR_INDEX) && (refused || memcmp(t->found, t->out.block, t->out.size) == 0);
     return TESS_OK;
 }
 

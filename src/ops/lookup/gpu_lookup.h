@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_lookup.h - the GPU's part of the table, and what its files share: gpu_rows.c has the gathers, gpu_real.c the interpolations, gpu_paths.c the
- * ladder. */
+ * gpu_lookup.h - the GPU's part of the table, and what its files share: gpu_rows.c has the gathers, gpu_real.c the interpolations,
+ * gpu_positions.c those among positions, gpu_paths.c the ladder. */
 #ifndef TESS_OPS_LOOKUP_GPU_H
 #define TESS_OPS_LOOKUP_GPU_H
 
 #include "gpu/row.h"
 #include "ops/lookup/lookup.h"
 
-enum { LOOKUP_GPU_ROWS = 7 + 4, LOOKUP_GPU_THREADS = 256, LOOKUP_GPU_LINE_THREADS = 128 };
+enum { LOOKUP_GPU_ROWS = 9 + 4, LOOKUP_GPU_THREADS = 256, LOOKUP_GPU_LINE_THREADS = 128 };
 extern const tess_strategy tess_lookup_gpu_rows[LOOKUP_GPU_ROWS];
 
 #define LOOKUP_KERNEL_TEXT(file)                        \
@@ -31,8 +31,8 @@ typedef struct lookup_gpu_table {
     int64_t offset, step, line;
 } lookup_gpu_table;
 void tess_lookup_gpu_lines(tess_gpu_layout *layout, const lookup_problem *p, int64_t groups, int threads, bool full);
-void tess_lookup_gpu_launch_lines(tess_gpu_layout *layout, const lookup_problem *p, const char *entry, lookup_gpu_table table, int64_t groups,
-                                  int threads);
+tess_gpu_step *tess_lookup_gpu_launch_lines(tess_gpu_layout *layout, const lookup_problem *p, const char *entry, lookup_gpu_table table,
+                                            int64_t groups, int threads);
 
 /* The fastest that were measured. */
 typedef struct lookup_gpu_shape {
@@ -41,6 +41,7 @@ typedef struct lookup_gpu_shape {
 } lookup_gpu_shape;
 lookup_gpu_shape tess_lookup_gpu_vectors_shape(const lookup_problem *p);
 lookup_gpu_shape tess_lookup_gpu_prepared_shape(const lookup_problem *p);
+lookup_gpu_shape tess_lookup_gpu_search_shape(const lookup_problem *p);
 int64_t tess_lookup_gpu_record_size(const lookup_problem *p);
 
 /* gpu_resident.cu: entries in shared memory. */
@@ -64,15 +65,24 @@ void tess_lookup_gpu_predict_slice_vectors(const tess_problem *base, tess_gpu_pr
 void tess_lookup_gpu_predict_elements(const tess_problem *base, tess_gpu_prediction *out);
 void tess_lookup_gpu_predict_prepared(const tess_problem *base, tess_gpu_prediction *out);
 void tess_lookup_gpu_predict_points(const tess_problem *base, tess_gpu_prediction *out);
+void tess_lookup_gpu_predict_search(const tess_problem *base, tess_gpu_prediction *out);
+void tess_lookup_gpu_predict_between(const tess_problem *base, tess_gpu_prediction *out);
 
 /* Any layout (gpu_walk.cuh): the -D, then the launch, or that of `check` when there is nothing to write. */
-void tess_lookup_gpu_walk(tess_gpu_layout *layout, const lookup_problem *p, const char *entry, int64_t pieces);
+tess_gpu_step *tess_lookup_gpu_walk(tess_gpu_layout *layout, const lookup_problem *p, const char *entry, int64_t pieces);
 
 /* Interpolations: gpu_real.c. */
 extern const tess_gpu_row tess_lookup_gpu_prepared, tess_lookup_gpu_points;
 bool tess_lookup_gpu_prepared_fits(const tess_problem *base, const char **why);
 bool tess_lookup_gpu_prepared_pays(const tess_problem *base, const char **why);
 bool tess_lookup_gpu_points_fit(const tess_problem *base, const char **why);
+
+/* Among positions: gpu_positions.c. */
+int64_t tess_lookup_gpu_search_buckets(const lookup_problem *p);
+extern const tess_gpu_row tess_lookup_gpu_search, tess_lookup_gpu_between;
+bool tess_lookup_gpu_search_fits(const tess_problem *base, const char **why);
+bool tess_lookup_gpu_search_pays(const tess_problem *base, const char **why);
+bool tess_lookup_gpu_between_fits(const tess_problem *base, const char **why);
 
 /* The ladder: gpu_paths.c. In the order of gpu_paths.cu. */
 typedef enum lookup_path { LOOKUP_GLOBAL, LOOKUP_CONSTANT, LOOKUP_READ_ONLY, LOOKUP_SHARED } lookup_path;

@@ -63,6 +63,18 @@ void tess_lookup_gpu_predict_points(const tess_problem *base, tess_gpu_predictio
     predict_items(out, items_of(p), 1 + entries_of_point(p), p->size, is_compact(p));
 }
 
+/* Among positions: a step for each bit of their number, then the two around the place, and their entries. */
+void tess_lookup_gpu_predict_between(const tess_problem *base, tess_gpu_prediction *out) {
+    const lookup_problem *p = of(base);
+    int64_t steps = 0;
+    if (items_of(p) == 0 || p->at.ndim == 0)
+        return;
+    for (int64_t n = p->n; n > 0; n /= 2)
+        steps++;
+    begin(out, p);
+    predict_items(out, items_of(p), 1 + steps + 4, p->size, is_compact(p));
+}
+
 void tess_lookup_gpu_predict_slice_vectors(const tess_problem *base, tess_gpu_prediction *out) {
     const lookup_problem *p = of(base);
     const int64_t size = tess_lookup_gpu_slice_vector(p);
@@ -109,6 +121,18 @@ void tess_lookup_gpu_predict_prepared(const tess_problem *base, tess_gpu_predict
         out->global_ld_requests = -1;
     out->global_st_requests += (double)(tess_ceil_div(records, 32) * parts);
     out->global_st_sectors += parts == 1 ? (double)tess_ceil_div(records * size, 32) : (double)(records * parts);
+}
+
+/* A first launch makes records and buckets; how many lookups go on from their first record depends on the coordinates: requests of loads are left out. */
+void tess_lookup_gpu_predict_search(const tess_problem *base, tess_gpu_prediction *out) {
+    const lookup_problem *p = of(base);
+    const lookup_gpu_shape s = tess_lookup_gpu_search_shape(p);
+    begin(out, p);
+    predict_lines(out, p, &s, 0);
+    const int64_t records = p->n * p->outer.count, buckets = tess_lookup_gpu_search_buckets(p);
+    out->global_st_requests += (double)(2 * tess_ceil_div(records, 32) + tess_ceil_div(buckets, 32));
+    out->global_st_sectors += (double)(2 * records + tess_ceil_div(buckets * 4, 32));
+    out->global_ld_requests = -1;
 }
 
 /* ---- with shared memory ---- */

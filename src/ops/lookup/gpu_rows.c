@@ -70,8 +70,8 @@ void tess_lookup_gpu_lines(tess_gpu_layout *layout, const lookup_problem *p, int
 
 static void pass_fill(tess_gpu_layout *layout, tess_gpu_step *step, const lookup_problem *p) { tess_gpu_pass(layout, step, p->fill, sizeof p->fill); }
 
-void tess_lookup_gpu_launch_lines(tess_gpu_layout *layout, const lookup_problem *p, const char *entry, lookup_gpu_table table, int64_t groups,
-                                  int threads) {
+tess_gpu_step *tess_lookup_gpu_launch_lines(tess_gpu_layout *layout, const lookup_problem *p, const char *entry, lookup_gpu_table table,
+                                            int64_t groups, int threads) {
     int64_t vector = tess_lookup_gpu_vector(p), blocks = tess_ceil_div(p->at.count, vector * groups * threads);
     int64_t lines[] = {p->n, table.step, p->at.count, blocks, table.line, outer_stride(p, LOOKUP_OUT) / p->size};
     tess_gpu_step *step = tess_gpu_launch_of(layout, entry, blocks * p->outer.count, 1, 1, threads, 0);
@@ -82,6 +82,7 @@ void tess_lookup_gpu_launch_lines(tess_gpu_layout *layout, const lookup_problem 
     tess_gpu_pass(layout, step, lines, sizeof lines);
     pass_fill(layout, step, p);
     layout->alignment = tess_max64(p->size, vector * tess_max64(p->size, p->index.itemsize));
+    return step;
 }
 
 /* What the gathering kernels take. */
@@ -278,7 +279,7 @@ static int64_t *put_axes(int64_t *at, const lookup_axes *axes, int64_t pieces, i
     return at;
 }
 
-void tess_lookup_gpu_walk(tess_gpu_layout *layout, const lookup_problem *p, const char *entry, int64_t pieces) {
+tess_gpu_step *tess_lookup_gpu_walk(tess_gpu_layout *layout, const lookup_problem *p, const char *entry, int64_t pieces) {
     int64_t items = p->outer.count * p->at.count * p->inner.count * pieces;
     int64_t block[4 + 9 * (TESS_MAX_NDIM + 2)], *at = block;
     tess_gpu_option(layout, "-DOUTER=%d", p->outer.ndim);
@@ -299,10 +300,11 @@ void tess_lookup_gpu_walk(tess_gpu_layout *layout, const lookup_problem *p, cons
         tess_gpu_pass_pointer(layout, step, TESS_GPU_SECOND, 0);
         tess_gpu_pass_pointer(layout, step, TESS_GPU_MARK, 0);
         tess_gpu_pass(layout, step, block, bytes);
-        return;
+        return step;
     }
     step = tess_gpu_launch_of(layout, entry, tess_ceil_div(items, 1024), 1, 1, 256, 0);
     pass_call(layout, step, p, block, bytes);
+    return step;
 }
 
 static bool elements_fit(const tess_problem *base, const char **why) { return gathers(of(base), why); }
@@ -354,6 +356,9 @@ const tess_strategy tess_lookup_gpu_rows[LOOKUP_GPU_ROWS] = {
     STRATEGY("prepared", "compact coordinates: a record an entry prepared first, one place in memory a point", tess_lookup_gpu_prepared_fits,
              tess_lookup_gpu_prepared_pays, tess_lookup_gpu_prepared),
     STRATEGY("points", "any interpolation: neighbours read where they lie", tess_lookup_gpu_points_fit, NULL, tess_lookup_gpu_points),
+    STRATEGY("search", "compact places among positions: a bucket of equal width, then its entry's record of 32 bytes, or a few steps on",
+             tess_lookup_gpu_search_fits, tess_lookup_gpu_search_pays, tess_lookup_gpu_search),
+    STRATEGY("between", "any places among positions: a bisection without branches", tess_lookup_gpu_between_fits, NULL, tess_lookup_gpu_between),
     STRATEGY("global", "one lookup a thread, the table in global memory", tess_lookup_gpu_path_fits, tess_lookup_gpu_by_name,
              tess_lookup_gpu_path_global),
     STRATEGY("constant", "one lookup a thread, the table in constant memory: one address a turn", tess_lookup_gpu_constant_fits,

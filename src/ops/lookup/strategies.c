@@ -157,13 +157,25 @@ static const tess_array *array(const tess_problem *base, tess_operand operand) {
     return operand == TESS_ARRAY_IN ? &problem->table : operand == TESS_ARRAY_SECOND ? &problem->index : &problem->out;
 }
 
-/* Coordinates must stay at n - 1 or below after their rounding to the index' type, by 2^-9 of themselves at most (bf16); f16 ends at 65504. */
-static double index_limit(const tess_problem *base) {
+/* Places among positions stay so far from the ends that rounding to the index' type, by 2^-9 of themselves at most (bf16), keeps them inside. */
+static void range_of_places(const lookup_problem *problem, double *least, double *limit) {
+    const double far = problem->index.type == tess_f16 ? 65000 : 1e30, first = problem->positions[0], last = problem->positions[problem->n - 1];
+    const double low = first < -far && last > -far ? -far : first, high = last > far && first < far ? far : last;
+    const double margin = fmax(fabs(low), fabs(high)) * 0x1p-8;
+    *least = high - low > 2 * margin ? low + margin : low + (high - low) / 2;
+    *limit = high - low > 2 * margin ? high - margin : *least;
+}
+
+/* Coordinates must stay at n - 1 or below after their rounding to the index' type; f16 ends at 65504. */
+static void index_range(const tess_problem *base, double *least, double *limit) {
     const lookup_problem *problem = (const lookup_problem *)base;
-    double limit = (problem->positions ? problem->positions[problem->n - 1] : (double)(problem->n - 1)) * (1 - 0x1p-8);
+    *least = 0;
     if (problem->interpolation == TESS_INTERPOLATE_NONE)
-        return (double)problem->n;
-    return problem->index.type == tess_f16 && limit > 65000 ? 65000 : limit;
+        *limit = (double)problem->n;
+    else if (problem->positions)
+        range_of_places(problem, least, limit);
+    else
+        *limit = problem->index.type == tess_f16 ? fmin((double)(problem->n - 1) * (1 - 0x1p-8), 65000) : (double)(problem->n - 1) * (1 - 0x1p-8);
 }
 
 const tess_op tess_lookup_op = {.name = "lookup",
@@ -174,7 +186,7 @@ const tess_op tess_lookup_op = {.name = "lookup",
                                 .gpu_count = LOOKUP_GPU_ROWS,
                                 .release = tess_lookup_release,
                                 .array = array,
-                                .index_limit = index_limit,
+                                .index_range = index_range,
                                 .cut = tess_lookup_cut,
                                 .slab = tess_lookup_slab,
                                 .sample = tess_lookup_sample,

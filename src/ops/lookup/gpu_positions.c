@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_positions.c - the GPU's interpolations among positions of the caller's own: buckets and records for compact coordinates, a bisection for everything
+ * else. Positions lie on the host and are copied to the device with the plan. */
+#include "ops/lookup/gpu_lookup.h"
+
+LOOKUP_KERNEL_TEXT(gpu_search);
+LOOKUP_KERNEL_TEXT(gpu_between);
+
+enum {
+    BUCKETS_OF_ENTRY = 2,
+    RECORD = 32,                /* bytes: struct entry_record of gpu_search.cu */
+    MOST_ENTRIES = 1 << 26,     /* whose numbers a bucket has bits for */
+    MOST_POSITIONS = 1 << 29,   /* as on a CPU */
+    LOOKUPS_OF_ENTRY_TO_PAY = 1 /* a record and two buckets take about as long as three bisections */
+};
+
+static const lookup_problem *of(const tess_problem *problem) { return (const lookup_problem *)problem; }
+
+/* struct among of gpu_among.cuh. */
+typedef struct among {
+    double low, last, scale, top;
+    uint32_t n, half;
+} among;
+
+static among among_of(const lookup_problem *p) {
+    const double low = p->positions[0], last = p->positions[p->n - 1], scale = (double)(BUCKETS_OF_ENTRY * p->n) / (last - low);
+    const bool even = scale > 0 && scale <= 0x1.fffffffffffffp1023; /* not between infinite ends, nor in no space at all: one bucket */
+    among m = {.low = low, .last = last, .scale = even ? scale : 0, .top = even ? (double)(BUCKETS_OF_ENTRY * p->n - 1) : 0};
+    m.n = m.half = (uint32_t)p->n;
+    while (m.half & (m.half - 1)) /* the highest bit alone */
+        m.half &= m.half - 1;
+    return m;
+}
+
+int64_t tess_lookup_gpu_search_buckets(const lookup_problem *p) { return (int64_t)among_of(p).top + 1; }
+
+/* The -D of gpu_among.cuh; returns where the positions are. */
+static int64_t begin(tess_gpu_layout *layout, const lookup_problem *p, const tess_gpu_text *text) {
+    tess_lookup_gpu_verdict(layout, p);
+    tess_lookup_gpu_begin(layout, p, text);
+    tess_gpu_option(layout, "-DFROM=%d", (int)p->from);
+    tess_gpu_option(layout, "-DTO=%d", (int)p->to);
+    tess_gpu_option(layout, "-DCOMPUTE=%d", (int)p->compute);
+    tess_gpu_option(layout, "-DMETHOD=%d", (int)p->interpolation);
+    tess_gpu_option(layout, "-DSINGLE=0");
+    return tess_gpu_data(layout, p->positions, (size_t)p->n * sizeof *p->positions);
+}
+
+/* ---- lookup/search ---- */
+
+bool tess_lookup_gpu_between_fits(const tess_problem *base, const char **why) {
+    *why = "looks up among positions, fewer than 2^29";
+    return of(base)->positions && of(base)->n < MOST_POSITIONS;
+}
+
+bool tess_lookup_gpu_search_fits(const tess_problem *base, const char **why) {
+    const lookup_problem *p = of(base);
+    if (!tess_lookup_gpu_between_fits(base, why) || !tess_lookup_gpu_compact(p, why))
+        return false;
+    *why = "needs at most 2^26 entries to prepare";
+    return p->outer.count <= MOST_ENTRIES / p->n;
+}
+
+bool tess_lookup_gpu_search_pays(const tess_problem *base, const char **why) {
+    const lookup_problem *p = of(base);
+    *why = "prepared entries pay when they have as many points as their number, on lines of 512 or more";
+    return p->at.count >= LOOKUPS_OF_ENTRY_TO_PAY * p->n && (p->outer.count == 1 || p->at.count >= 512);
+}
+
+lookup_gpu_shape tess_lookup_gpu_search_shape(const lookup_problem *p) {
+    (void)p;
+    return (lookup_gpu_shape){1, LOOKUP_GPU_LINE_THREADS};
+}
+
+static void lay_search(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const lookup_problem *p = of(base);
+    const lookup_gpu_shape s = tess_lookup_gpu_search_shape(p);
+    const among m = among_of(p);
+    const int64_t table[] = {p->n, p->step, p->outer.ndim ? p->outer.stride[LOOKUP_FROM][0] : 0, p->outer.count};
+    (void)device;
+    const int64_t positions = begin(layout, p, &gpu_search);
+    tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);
+    tess_lookup_gpu_lines(layout, p, s.groups, s.threads, false);
+    const int64_t entries = p->n * p->outer.count, count = tess_lookup_gpu_search_buckets(p), records = tess_gpu_reserve(layout, entries * RECORD),
+                  buckets = tess_gpu_reserve(layout, count * (int64_t)sizeof(uint32_t));
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "prepare", tess_ceil_div(tess_max64(entries, count), 256), 1, 1, 256, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, records);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, buckets);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, positions);
+    tess_gpu_pass(layout, step, table, sizeof table);
+    tess_gpu_pass(layout, step, &m, sizeof m);
+    step = tess_lookup_gpu_launch_lines(layout, p, "search", (lookup_gpu_table){.place = TESS_GPU_WORKSPACE, .offset = records}, s.groups, s.threads);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, buckets);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, positions);
+    tess_gpu_pass(layout, step, &m, sizeof m);
+}
+
+/* ---- lookup/between ---- */
+
+static void lay_between(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const lookup_problem *p = of(base);
+    const among m = among_of(p);
+    (void)device;
+    const int64_t positions = begin(layout, p, &gpu_between);
+    tess_gpu_option(layout, "-DPARTS=%d", p->parts);
+    tess_gpu_step *step = tess_lookup_gpu_walk(layout, p, "points", 1);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, positions);
+    tess_gpu_pass(layout, step, &m, sizeof m);
+}
+
+extern const char tess_kernel_lookup_gpu_index_cuh[], tess_kernel_lookup_gpu_lines_cuh[], tess_kernel_lookup_gpu_walk_cuh[],
+    tess_kernel_lookup_gpu_place_cuh[], tess_kernel_lookup_gpu_among_cuh[], tess_kernel_gpu_types_cuh[];
+static const tess_gpu_text index_header = {"ops/lookup/gpu_index.cuh", tess_kernel_lookup_gpu_index_cuh},
+                           lines_header = {"ops/lookup/gpu_lines.cuh", tess_kernel_lookup_gpu_lines_cuh},
+                           walk_header = {"ops/lookup/gpu_walk.cuh", tess_kernel_lookup_gpu_walk_cuh},
+                           place_header = {"ops/lookup/gpu_place.cuh", tess_kernel_lookup_gpu_place_cuh},
+                           among_header = {"ops/lookup/gpu_among.cuh", tess_kernel_lookup_gpu_among_cuh},
+                           types_header = {"gpu/types.cuh", tess_kernel_gpu_types_cuh};
+static const tess_gpu_text *const headers[] = {&index_header, &lines_header, &walk_header, &place_header, &among_header, &types_header, NULL};
+
+const tess_gpu_row tess_lookup_gpu_search = {.headers = headers,
+                                             .production = true,
+                                             .least_arch = 80,
+                                             .lay_out = lay_search,
+                                             .predict = tess_lookup_gpu_predict_search,
+                                             .finish = tess_lookup_gpu_finish},
+                   tess_lookup_gpu_between = {.headers = headers,
+                                              .production = true,
+                                              .least_arch = 80,
+                                              .lay_out = lay_between,
+                                              .predict = tess_lookup_gpu_predict_between,
+                                              .finish = tess_lookup_gpu_finish};
