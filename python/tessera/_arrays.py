@@ -113,6 +113,19 @@ def adopt(array, family, like):
     return namespace().from_dlpack(array) if namespace else array
 
 
+def on_host(value):
+    """What may lie on a card as an array in host memory, where its library can do that."""
+    if not hasattr(value, "__cuda_array_interface__"):
+        return value
+    return value.get() if hasattr(value, "get") else value.cpu() if hasattr(value, "cpu") else value
+
+
+def namespace(like):
+    """The functions of the library that `like` belongs to."""
+    root = type(like).__module__.split(".")[0]
+    return sys.modules[root] if root in ("torch", "cupy") else like.__array_namespace__()
+
+
 def flattened(value):
     """The elements as one axis, where the array's library can do that; the extension does it for what is only a buffer or a capsule."""
     return value.reshape(-1) if hasattr(value, "reshape") else value

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions that stand on those of the extension: plan, explain, profile, wisdom, interp."""
-from . import _tessera
+from . import _arrays, _tessera
 
 
 def plan(function, *arrays, **arguments):
@@ -111,12 +111,31 @@ def _interp_period(np, x, xp, fp, period):
     return x % period, np.concatenate((xp[-1:] - period, xp, xp[:1] + period)), np.concatenate((fp[-1:], fp, fp[:1]))
 
 
+def _interp_on_device(x, xp, fp, left, right, period):
+    """Places and values on a card stay there, with their types; xp, whose numbers the library keeps with the plan, comes to the host."""
+    if period is not None:
+        raise TypeError("period needs arrays in host memory")
+    if xp is not None:
+        xp = _arrays.on_host(xp)
+    result = _tessera.lookup(fp, x, outside="clip", interpolation="linear", positions=xp)
+    ends = [] if left is None else [(x < (0 if xp is None else float(xp[0])), left)]
+    if right is not None:
+        ends.append((x > (len(fp) - 1 if xp is None else float(xp[-1])), right))
+    if xp is None:
+        ends.append((x != x, float("nan")))
+    if ends:
+        where = _arrays.namespace(x).where
+        for outside, value in ends:
+            result = where(outside[(...,) + (None,) * (len(fp.shape) - 1)], value, result)
+    return result
+
+
 def interp(x, xp, fp, left=None, right=None, period=None):
     """Linear interpolation of the points (xp, fp) at x, as numpy.interp: float64, xp increasing, and beyond its ends left and right, or the end points.
 
     xp=None stands for 0, 1, 2, ...: then x is a coordinate in elements and nothing is searched. fp may have more axes than one: the first is
     interpolated along. Between the points (a, p) and (b, q) the result is p + (q - p) * ((x - a) / (b - a)), whose product and sum round once
-    together, so a result may differ from NumPy's in its last bits. Needs NumPy.
+    together, so a result may differ from NumPy's in its last bits. Needs NumPy. On a card x and fp keep their types, and the result has fp's.
 
     >>> tessera.interp([0.5, 2.5, 9.0], [0, 1, 3], [10, 20, 40])
     array([15., 35., 40.])
@@ -125,6 +144,8 @@ def interp(x, xp, fp, left=None, right=None, period=None):
         result = _tessera._interp(x, xp, fp, left, right)
         if result is not NotImplemented:
             return result
+    if hasattr(x, "__cuda_array_interface__"):
+        return _interp_on_device(x, xp, fp, left, right, period)
     import numpy as np
     double = np.float64
     x, fp = np.asarray(x, double), np.asarray(fp)

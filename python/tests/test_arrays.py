@@ -60,6 +60,30 @@ class Cards:
         return 0
 
 
+class OnOurCard:
+    """An array whose library is NumPy, as if on a card: what interp asks of it, and nothing else."""
+
+    __cuda_array_interface__ = None  # that there is one is enough
+
+    def __init__(self, value):
+        self.value, self.shape = value, value.shape
+
+    def get(self):
+        return self.value
+
+    def __lt__(self, bound):
+        return self.value < bound
+
+    def __gt__(self, bound):
+        return self.value > bound
+
+    def __len__(self):
+        return len(self.value)
+
+    def __array_namespace__(self):
+        return np
+
+
 class OnCards(unittest.TestCase):
     def test_the_driver_says_which_card(self):
         from tessera import _arrays
@@ -361,6 +385,10 @@ class Refused(unittest.TestCase):
                 tessera.sum(x, axis=0)
             with self.assertRaisesRegex(tessera.EngineError, "libcuda"):
                 tessera.sum(x, axis=0, out=OnDevice((3,), "<c16"))
+        with self.assertRaisesRegex(TypeError, "out is needed: x lives on a device"):
+            tessera.interp(OnDevice((5,)), [0, 1, 2], OnDevice((3,)))
+        with self.assertRaisesRegex(tessera.EngineError, "libcuda"):
+            tessera.lookup(OnDevice((3,)), OnDevice((5,)), positions=[0, 1, 2], out=OnDevice((5,)))
         with self.assertRaisesRegex(TypeError, "not whole elements"):
             tessera.sum(OnDevice((2, 3), "<f4", (13, 4)))
         with self.assertRaisesRegex(TypeError, "typestr|elements|format"):
@@ -368,6 +396,24 @@ class Refused(unittest.TestCase):
         for unknown in ("<f0", "<f16", "<c4", "<u3", "<M8", "|S4"):
             with self.assertRaisesRegex(TypeError, f"describes elements '[<|]{unknown[1:]}'$"):
                 tessera.sum(OnDevice((2,), unknown, (4,)))
+
+
+    def test_interp_on_a_card(self):
+        """xp comes to the host, x and fp go to lookup as they are, and what lies outside is put in by the array's own library."""
+        x, xp, fp = np.array([-1.0, 0.5, 2.5, 9.0]), np.array([0.0, 1, 3]), np.array([[10.0, 1], [20, 2], [40, 4]])
+        on_card = [OnOurCard(a) for a in (x, xp, fp)]
+        lookup = tessera.lookup
+
+        def as_if(table, index, *, positions, **words):
+            self.assertTrue(table is on_card[2] and index is on_card[0] and positions is xp)
+            return lookup(table.value, index.value, positions=positions, **words)
+
+        with unittest.mock.patch("tessera._functions._tessera.lookup", as_if):
+            for words in ({}, {"left": -5.0}, {"left": 7, "right": 8}):
+                want = np.stack([np.interp(x, xp, fp[:, k], **words) for k in (0, 1)], 1)
+                np.testing.assert_array_equal(tessera.interp(*on_card, **words), want)
+            with self.assertRaisesRegex(TypeError, "period needs arrays in host memory"):
+                tessera.interp(*on_card, period=3)
 
 
 class DlPack(unittest.TestCase):

@@ -57,8 +57,10 @@ class Cuda(unittest.TestCase):
         random = np.random.default_rng(1)
         x = random.random((300, 500)).astype("f4")
         mask, index, table = random.random((3, 3)).astype("f4"), random.integers(0, 300, 1000), random.random(300).astype("f4")
+        places, positions = random.random(1000).astype("f4"), np.sort(random.random(300))
         cases = (("sum", (x,), {"axis": 0}), ("sum", (x,), {"axis": 1}), ("max", (x,), {"axis": 0}), ("transpose", (x,), {}),
-                 ("correlate", (x, mask), {"boundary": "reflect"}), ("lookup", (table, index), {}))
+                 ("correlate", (x, mask), {"boundary": "reflect"}), ("lookup", (table, index), {}),
+                 ("lookup", (table, places), {"positions": positions, "outside": "clip"}))
         ran = 0
         for name, arrays, words in cases:
             function = getattr(tessera, name)
