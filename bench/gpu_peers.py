@@ -170,6 +170,24 @@ def cupy_interpolate(entries, count):
     return lambda: cupy.interp(at, nodes, table)
 
 
+def torch_positions(type, entries, count):
+    table, nodes = torch_array((entries,), type), torch.rand(entries, device="cuda", dtype=getattr(torch, type)).sort().values
+    at = torch.rand(count, device="cuda", dtype=getattr(torch, type))
+
+    def interpolate():
+        k = (torch.searchsorted(nodes, at, right=True) - 1).clamp_(0, entries - 2)
+        t = ((at - nodes[k]) / (nodes[k + 1] - nodes[k])).clamp_(0, 1)
+        return torch.lerp(table[k], table[k + 1], t)
+
+    return interpolate
+
+
+def cupy_positions(type, entries, count):
+    table, nodes = cupy.asarray(torch_array((entries,), type)), cupy.sort(cupy.random.rand(entries).astype(type))
+    at = cupy.random.rand(count).astype(type)
+    return lambda: cupy.interp(at, nodes, table)
+
+
 KINDS = {
     "permute": (torch_permute, cupy_permute),
     "reduce": (torch_reduce, cupy_reduce),
@@ -177,6 +195,7 @@ KINDS = {
     "transforms": (torch_transforms, cupy_transforms),
     "lookup": (torch_lookup, cupy_lookup),
     "interpolate": (None, cupy_interpolate),
+    "positions": (torch_positions, cupy_positions),
 }
 SQUARE, IMAGE, M = (1, 0), (16384, 16384), 1 << 20
 # work as build/bench/gpu calls it, bytes, what PyTorch and CuPy are asked for
@@ -220,6 +239,8 @@ WORKS = [
     ("lookup f32[4096] by i32 512 Mi", 4 * G, "lookup", ("float32", "int32", 4096, 512 * M)),
     ("lookup f32[65536] by i32 512 Mi", 4 * G, "lookup", ("float32", "int32", 65536, 512 * M)),
     ("interpolate f32[1024] linear 512 Mi", 4 * G, "interpolate", (1024, 512 * M)),
+    ("positions f32[4096] random 256 Mi", 2 * G, "positions", ("float32", 4096, 256 * M)),
+    ("positions f64[65536] random 256 Mi", 4 * G, "positions", ("float64", 65536, 256 * M)),
 ]
 
 
