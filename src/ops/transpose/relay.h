@@ -6,7 +6,7 @@
 #include "ops/transpose/transpose.h"
 
 /* A block: rows of in, bytes of each, and bytes between them in a buffer. Each thread has two buffers. */
-enum { RELAY_ROWS = 64, RELAY_ACROSS = 4096, RELAY_APART = RELAY_ACROSS + 192, RELAY_BUFFER = RELAY_ROWS * RELAY_APART };
+enum { RELAY_ROWS = 64, RELAY_ACROSS = 4096, RELAY_APART = RELAY_ACROSS + 256, RELAY_BUFFER = RELAY_ROWS * RELAY_APART };
 
 /* Bytes of an array, more than a Zen 5's third-level cache holds: what lies there is quicker straight from the source, and so are shorter rows of in. */
 enum { RELAY_LEAST = 40 << 20, RELAY_ROW = 4 * RELAY_ACROSS };
