@@ -17,10 +17,11 @@
 #include "simd/simd.h"
 
 enum {
-    SHORT_ROW = 384,  /* columns up to which a copy with its ghost cells costs less than tiles for both edges */
-    SHORT_RAW = 2048, /* the same, of elements of 8 or 16 bits under a mask of one row */
-    NEAR = 3584,      /* tess_window_call; 2048 is up to a tenth slower at 3 taps (notes-cpu.md) */
-    NEAR_ZEN5 = 6144, /* 3584 is some points slower at 3 and 5 taps */
+    SHORT_ROW = 384,   /* columns up to which a copy with its ghost cells costs less than tiles for both edges */
+    SHORT_RAW = 2048,  /* the same, of elements of 8 or 16 bits as they are, and */
+    SHORT_TALL = 1024, /* where tiles of f32 over several rows have other words or fewer registers */
+    NEAR = 3584,       /* tess_window_call; 2048 is up to a tenth slower at 3 taps (notes-cpu.md) */
+    NEAR_ZEN5 = 6144,  /* 3584 is some points slower at 3 and 5 taps */
     HALF_PAGE = 2048,
     ONE_BY_ONE = 64, /* columns from which on inside of a row there are whole vectors, whatever the mask */
 };
@@ -279,6 +280,12 @@ static bool lines_match(const job *j, int64_t *phase) {
     return match;
 }
 
+static int64_t short_row_of(const job *j, const tess_correlate_axis *row) {
+    if (!j->raw)
+        return j->kernels->taps > 1 ? SHORT_RAW : SHORT_ROW;
+    return j->window.wy == 1 || (TESS_VECTOR_BYTES == 64 && j->source.width == 1 && row->width > 1) ? SHORT_RAW : SHORT_TALL;
+}
+
 /* Which columns meet no ghost cell and may be read where they lie; for streaming stores from the start of a line of output on. */
 static void find_inside(job *j, const tess_correlate_problem *problem, const tess_correlate_axis *row, int64_t group) {
     const int64_t line = 64 / j->out_width;
@@ -296,7 +303,7 @@ static void find_inside(job *j, const tess_correlate_problem *problem, const tes
     /* Lines that stand below each other and half pages apart go to memory slowly, half lines even more so. */
     j->held = j->raw && j->window.wy > 1 && j->narrows && j->stream && (j->y_stride % HALF_PAGE == 0 || wide * j->out_width % 64 != 0);
     const bool edges = (row->width > 1 && !j->one_by_one) || j->read_beyond > 0;
-    const int64_t short_row = !edges ? 0 : j->raw && j->window.wy == 1 ? SHORT_RAW : SHORT_ROW;
+    const int64_t short_row = edges ? short_row_of(j, row) : 0;
     if (j->source.in_place && (j->length > short_row || j->length > j->window.strip)) {
         int64_t first = row->before * group, last = tess_min64((row->n - (row->width - 1 - row->before)) * group - j->read_beyond, j->length);
         if (j->stream)
