@@ -144,8 +144,8 @@ static bool floats_are_quicker(const tess_correlate_problem *p) {
         return false;
     if (column) /* of 4 and 6 taps only u8 has tiles (window_raw.h) */
         return pass->taps <= 7 && (p->in.type == tess_u8 || pass->taps < 4 || pass->taps % 2 == 1);
-    if (line) /* what a row costs by itself is what `packed` loses where rows are not long */
-        return pass->group == 1 && row->m >= 400 && pass->taps <= (row->m <= 2048 ? 13 : bytes ? 7 : 5);
+    if (line)
+        return pass->group == 1 && row->m >= 400 && pass->taps <= (!bytes && row->m <= 2048 ? 13 : 5);
     return to == tess_i32 && bytes && pass->taps <= 25;
 }
 
