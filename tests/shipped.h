@@ -94,7 +94,9 @@ static void shipped_lookups(tess_context *context, shipped_visit *visit) {
     static const tess_type indices[] = {tess_u8, tess_u16, tess_i32, tess_i64}, tables[] = {tess_u8, tess_u16, tess_f32, tess_f64};
     static const tess_interpolation methods[] = {TESS_INTERPOLATE_NEAREST, TESS_INTERPOLATE_LINEAR, TESS_INTERPOLATE_CUBIC};
     static const tess_outside policies[] = {TESS_OUTSIDE_ERROR, TESS_OUTSIDE_CLIP};
+    static const double at[50]; /* all in one place */
     int64_t table_shape[] = {50, 3}, out_shape[] = {70, 3};
+    const DLTensor positions = tess_view((void *)(uintptr_t)at, tess_f64, 1, table_shape, NULL);
     tess_plan *plan;
     for (int p = 0; p < 2; p++) {
         for (int i = 0; i < TESS_COUNT(indices); i++)
@@ -113,6 +115,14 @@ static void shipped_lookups(tess_context *context, shipped_visit *visit) {
                 const tess_lookup_options options = {
                     .struct_size = sizeof options, .call.engine = TESS_ENGINE_CPU, .outside = policies[p], .interpolation = methods[m]};
                 shipped_plan(tess_plan_lookup(&plan, context, &table, &index, &out, &options), &plan, "lookup/points", visit);
+                if (methods[m] == TESS_INTERPOLATE_CUBIC)
+                    continue;
+                const tess_lookup_options among = {.struct_size = sizeof among,
+                                                   .call.engine = TESS_ENGINE_CPU,
+                                                   .outside = policies[p],
+                                                   .interpolation = methods[m],
+                                                   .positions = &positions};
+                shipped_plan(tess_plan_lookup(&plan, context, &table, &index, &out, &among), &plan, "lookup/between", visit);
             }
     }
 }

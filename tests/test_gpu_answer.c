@@ -365,6 +365,13 @@ static void every_operation_has_samples(void **state) {
     ANSWERED(tess_plan_transpose(&plan, context, &four, &four_out, &turned));
     ANSWERED(tess_plan_correlate(&plan, context, &four, (const DLTensor *const[]){&three}, 1, &four, &direct));
     ANSWERED(tess_plan_lookup(&plan, context, &table, &long_i32, &long_f32, &gather));
+    static double far_away[65536];
+    for (int i = 0; i < 65536; i++)
+        far_away[i] = 1e4 + i;
+    const DLTensor positions = tess_view(far_away, tess_f64, 1, table.shape, NULL), apart = tess_view(NULL, tess_f32, 1, line, (int64_t[]){2});
+    const tess_lookup_options among = {.struct_size = sizeof among, .call = call, .positions = &positions};
+    ANSWERED(tess_plan_lookup(&plan, context, &table, &long_f32, &long_f32, &among)); /* lookup/search */
+    ANSWERED(tess_plan_lookup(&plan, context, &table, &apart, &long_f32, &among));    /* lookup/between */
 #undef ANSWERED
     tess_close(context);
 }

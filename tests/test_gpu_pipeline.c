@@ -220,12 +220,16 @@ static void fill_index(const hostile_array *index, uint64_t *random, int64_t cou
     }
 }
 
+static const DLTensor *among; /* positions */
+
 static void looked_up(uint64_t *random, tess_type table_type, tess_type index_type, tess_type out_type, int table_ndim, const int64_t *table_shape,
                       int axis, int index_ndim, const int64_t *index_shape, tess_interpolation interpolation, int layout) {
     hostile_array table, index, expected, out;
     int64_t shape[8], count = 1;
     int n = 0;
-    tess_lookup_options options = {.struct_size = sizeof options, .axis = axis, .interpolation = interpolation};
+    tess_lookup_options options = {.struct_size = sizeof options, .axis = axis, .interpolation = interpolation, .positions = among};
+    if (among)
+        options.outside = TESS_OUTSIDE_CLIP;
     for (int d = 0; d < axis; d++)
         shape[n++] = table_shape[d];
     for (int d = 0; d < index_ndim; d++) {
@@ -265,6 +269,14 @@ static void lookups(void **state) {
     }
     looked_up(&random, tess_c64, tess_f32, tess_c64, 1, (const int64_t[]){700}, 0, 1, (const int64_t[]){9000}, TESS_INTERPOLATE_CUBIC,
               HOSTILE_COMPACT);
+    static double halves[1000]; /* of the entries' numbers: places beyond half of them are outside, which CLIP takes */
+    for (int i = 0; i < 1000; i++)
+        halves[i] = 0.5 * i - 20;
+    const DLTensor positions = tess_view(halves, tess_f64, 1, (int64_t[]){1000}, NULL);
+    among = &positions;
+    for (int layout = HOSTILE_COMPACT; layout <= HOSTILE_STRIDED; layout++)
+        looked_up(&random, tess_f32, tess_f32, tess_f32, 1, (const int64_t[]){1000}, 0, 1, (const int64_t[]){20001}, TESS_INTERPOLATE_LINEAR, layout);
+    among = NULL;
 }
 
 /* The first bad index of all slabs is named by its place in the whole. */

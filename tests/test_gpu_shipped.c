@@ -106,13 +106,20 @@ static void lookups(void **state) {
     }
     const DLTensor indices[] = {tess_view(bytes, tess_u8, 1, (int64_t[]){N}, NULL), tess_view(integers, tess_i32, 1, (int64_t[]){N}, NULL),
                                 tess_view(places, tess_f32, 1, (int64_t[]){N}, NULL)};
-    for (int i = 0; i < 3; i++) {
+    static double at[256];
+    for (int i = 0; i < 256; i++)
+        at[i] = 0.7 * i;
+    const DLTensor positions = tess_view(at, tess_f64, 1, (int64_t[]){256}, NULL);
+    for (int i = 0; i < 4; i++) {
         arrays a;
         make(&a, &random, tess_f32, 1, (int64_t[]){256}, tess_f32, 1, (int64_t[]){N});
+        const DLTensor *index = &indices[i < 3 ? i : 2];
         tess_lookup_options options = {.struct_size = sizeof options};
-        assert_tess_ok(tess_lookup(context, &a.in.tensor, &indices[i], &a.expected.tensor, &options));
+        if (i == 3) /* among positions, by a bisection */
+            options = (tess_lookup_options){.struct_size = sizeof options, .outside = TESS_OUTSIDE_CLIP, .positions = &positions};
+        assert_tess_ok(tess_lookup(context, &a.in.tensor, index, &a.expected.tensor, &options));
         options.call = call;
-        assert_tess_ok(tess_lookup(context, &a.in.tensor, &indices[i], &a.out.tensor, &options));
+        assert_tess_ok(tess_lookup(context, &a.in.tensor, index, &a.out.tensor, &options));
         compare(&a);
     }
 }

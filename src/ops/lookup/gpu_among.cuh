@@ -5,7 +5,6 @@
 // n positions that do not decrease, from low to last. -DMETHOD=1|2.
 struct among {
     double low, last;
-    double scale, top; // buckets a unit of length, the last one's number
     unsigned n, half;  // half: the power of two in n, the first step of a bisection
 };
 

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_positions.c - the GPU's interpolations among positions of the caller's own: buckets and records for compact coordinates, a bisection for everything
  * else. Positions lie on the host and are copied to the device with the plan. */
+#include <float.h>
+
 #include "ops/lookup/gpu_lookup.h"
 
 LOOKUP_KERNEL_TEXT(gpu_search);
 LOOKUP_KERNEL_TEXT(gpu_between);
 
 enum {
-    BUCKETS_OF_ENTRY = 2,
+    FIRST_LEVEL = 192 << 10,    /* bytes of records that stay in the first-level cache */
+    MOST_FOURFOLD = 1 << 18,    /* entries that have four buckets each: beyond, these and the records are too much for L2 */
     RECORD = 32,                /* bytes: struct entry_record of gpu_search.cu */
     MOST_ENTRIES = 1 << 26,     /* whose numbers a bucket has bits for */
     MOST_POSITIONS = 1 << 29,   /* as on a CPU */
@@ -18,21 +21,51 @@ static const lookup_problem *of(const tess_problem *problem) { return (const loo
 
 /* struct among of gpu_among.cuh. */
 typedef struct among {
-    double low, last, scale, top;
+    double low, last;
     uint32_t n, half;
 } among;
 
 static among among_of(const lookup_problem *p) {
-    const double low = p->positions[0], last = p->positions[p->n - 1], scale = (double)(BUCKETS_OF_ENTRY * p->n) / (last - low);
-    const bool even = scale > 0 && scale <= 0x1.fffffffffffffp1023; /* not between infinite ends, nor in no space at all: one bucket */
-    among m = {.low = low, .last = last, .scale = even ? scale : 0, .top = even ? (double)(BUCKETS_OF_ENTRY * p->n - 1) : 0};
-    m.n = m.half = (uint32_t)p->n;
+    among m = {.low = p->positions[0], .last = p->positions[p->n - 1], .n = (uint32_t)p->n, .half = (uint32_t)p->n};
     while (m.half & (m.half - 1)) /* the highest bit alone */
         m.half &= m.half - 1;
     return m;
 }
 
-int64_t tess_lookup_gpu_search_buckets(const lookup_problem *p) { return (int64_t)among_of(p).top + 1; }
+/* struct buckets_by of gpu_search.cu: of double or of float. One bucket of no width between infinite ends, or in no space at all. */
+typedef struct buckets_by {
+    double low, scale, top, at_least, at_most;
+} buckets_by;
+
+static bool is_large(const lookup_problem *p) { return p->n * RECORD > FIRST_LEVEL; }
+
+static buckets_by buckets_of(const lookup_problem *p) {
+    const double low = p->positions[0], last = p->positions[p->n - 1], count = (double)((is_large(p) && p->n <= MOST_FOURFOLD ? 4 : 2) * p->n),
+                 scale = count / (last - low);
+    const float narrow = (float)scale;
+    const bool wide = p->index.type == tess_f64, even = wide ? scale > 0 && scale <= DBL_MAX : narrow > 0 && narrow <= FLT_MAX;
+    return (buckets_by){.low = low, .scale = even ? scale : 0, .top = even ? count - 1 : 0, .at_least = low, .at_most = last};
+}
+
+static float rounded_up(double x) {
+    const float f = (float)x;
+    return (double)f < x ? nextafterf(f, INFINITY) : f;
+}
+static float rounded_down(double x) { return -rounded_up(-x); }
+
+static void pass_buckets(tess_gpu_layout *layout, tess_gpu_step *step, const lookup_problem *p) {
+    const buckets_by b = buckets_of(p);
+    const float narrow[] = {(float)b.low, (float)b.scale, rounded_down(b.top), rounded_up(b.at_least), rounded_down(b.at_most)};
+    if (p->index.type == tess_f64)
+        tess_gpu_pass(layout, step, &b, sizeof b);
+    else
+        tess_gpu_pass(layout, step, narrow, sizeof narrow);
+}
+
+int64_t tess_lookup_gpu_search_buckets(const lookup_problem *p) {
+    const double top = buckets_of(p).top;
+    return 1 + (int64_t)(p->index.type == tess_f64 ? top : (double)rounded_down(top));
+}
 
 /* The -D of gpu_among.cuh; returns where the positions are. */
 static int64_t begin(tess_gpu_layout *layout, const lookup_problem *p, const tess_gpu_text *text) {
@@ -68,8 +101,7 @@ bool tess_lookup_gpu_search_pays(const tess_problem *base, const char **why) {
 }
 
 lookup_gpu_shape tess_lookup_gpu_search_shape(const lookup_problem *p) {
-    (void)p;
-    return (lookup_gpu_shape){1, LOOKUP_GPU_LINE_THREADS};
+    return (lookup_gpu_shape){p->index.type == tess_f64 ? 2 : 1, LOOKUP_GPU_LINE_THREADS}; /* measured: notes-gpu.md */
 }
 
 static void lay_search(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
@@ -80,6 +112,7 @@ static void lay_search(const tess_problem *base, const tess_gpu_device *device, 
     (void)device;
     const int64_t positions = begin(layout, p, &gpu_search);
     tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);
+    tess_gpu_option(layout, "-DEARLY=%d", is_large(p));
     tess_lookup_gpu_lines(layout, p, s.groups, s.threads, false);
     const int64_t entries = p->n * p->outer.count, count = tess_lookup_gpu_search_buckets(p), records = tess_gpu_reserve(layout, entries * RECORD),
                   buckets = tess_gpu_reserve(layout, count * (int64_t)sizeof(uint32_t));
@@ -90,10 +123,12 @@ static void lay_search(const tess_problem *base, const tess_gpu_device *device, 
     tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, positions);
     tess_gpu_pass(layout, step, table, sizeof table);
     tess_gpu_pass(layout, step, &m, sizeof m);
+    pass_buckets(layout, step, p);
     step = tess_lookup_gpu_launch_lines(layout, p, "search", (lookup_gpu_table){.place = TESS_GPU_WORKSPACE, .offset = records}, s.groups, s.threads);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, buckets);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, positions);
     tess_gpu_pass(layout, step, &m, sizeof m);
+    pass_buckets(layout, step, p);
 }
 
 /* ---- lookup/between ---- */

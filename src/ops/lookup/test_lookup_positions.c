@@ -228,6 +228,28 @@ static void kept_and_converted(void **state) {
     tess_plan_free(plan);
 }
 
+/* Tuning looks at places among the positions, wherever these lie. */
+static void tuned_anywhere(void **state) {
+    (void)state;
+    enum { N = 50, COUNT = 2000 };
+    static const double ends[][2] = {{100, 200}, {-3e5, -2e5}, {-INFINITY, -7}, {-INFINITY, INFINITY}, {5, 5}, {70000, 1e300}};
+    static double y[N], at[N], x[COUNT], out[COUNT];
+    int64_t n = N, count = COUNT;
+    for (int e = 0; e < TESS_COUNT(ends); e++)
+        for (int narrow = 0; narrow < 2; narrow++) {
+            const tess_type type = narrow ? tess_f32 : tess_f64;
+            tess_plan *plan;
+            for (int i = 0; i < N; i++)
+                at[i] = i < N / 2 ? ends[e][0] : ends[e][1];
+            const DLTensor t = tess_view(y, tess_f64, 1, &n, NULL), a = tess_view(at, tess_f64, 1, &n, NULL), i = tess_view(x, type, 1, &count, NULL),
+                           o = tess_view(out, tess_f64, 1, &count, NULL);
+            const tess_lookup_options options = {.struct_size = sizeof options, .positions = &a};
+            assert_tess_ok(tess_plan_lookup(&plan, contexts[0], &t, &i, &o, &options));
+            assert_tess_ok(tess_tune(plan, 0));
+            tess_plan_free(plan);
+        }
+}
+
 /* Nothing is promised of positions that decrease but that no memory is touched which is not the call's: under a sanitizer this sees it. */
 static void disorder(void **state) {
     (void)state;
@@ -256,8 +278,8 @@ static void disorder(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_by_hand),     cmocka_unit_test(rows),     cmocka_unit_test(many_points), cmocka_unit_test(refused),
-        cmocka_unit_test(kept_and_converted), cmocka_unit_test(disorder),
+        cmocka_unit_test(values_by_hand),     cmocka_unit_test(rows),           cmocka_unit_test(many_points), cmocka_unit_test(refused),
+        cmocka_unit_test(kept_and_converted), cmocka_unit_test(tuned_anywhere), cmocka_unit_test(disorder),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }

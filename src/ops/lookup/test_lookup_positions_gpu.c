@@ -6,18 +6,21 @@
 
 #include "lookup_gpu_rows.h"
 
-enum { EVEN, RANDOM, STEEP, EQUAL, ENDLESS, KINDS };
+enum { EVEN, RANDOM, STEEP, EQUAL, CLUSTERS, ENDLESS, KINDS }; /* CLUSTERS: up to 16 in one bucket */
 
 /* Positions that do not decrease. */
 static void make_positions(uint64_t *random, double *at, int64_t n, int kind) {
     double here = (double)hostile_between(random, -50, 50);
+    int64_t left = 0; /* of a cluster */
     for (int64_t i = 0; i < n; i++) {
+        left = left > 0 ? left - 1 : hostile_between(random, 0, 15);
         const double share = (double)(hostile_random(random) >> 11) * 0x1p-53;
         at[i] = here;
-        here += kind == EVEN    ? 0.1
-                : kind == EQUAL ? (double)hostile_between(random, 0, 1)
-                : kind == STEEP ? share * fmin(ldexp(1, (int)tess_min64(i, 900) - 300), 1e200)
-                                : share;
+        here += kind == EVEN       ? 0.1
+                : kind == EQUAL    ? (double)hostile_between(random, 0, 1)
+                : kind == CLUSTERS ? (left > 0 ? 1e-4 : 1)
+                : kind == STEEP    ? share * fmin(ldexp(1, (int)tess_min64(i, 900) - 300), 1e200)
+                                   : share;
     }
     if (kind == ENDLESS) { /* infinite ends, some of them more than once */
         const int64_t below = hostile_between(random, 0, 2), above = hostile_between(random, 0, 2);
