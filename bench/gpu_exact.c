@@ -95,8 +95,8 @@ static void works_of_columns(gpu_bench *b) {
     } kinds[] = {{"f32, uniform", tess_f32, UNIFORM},   {"f64, uniform", tess_f64, UNIFORM},   {"f16, uniform", tess_f16, UNIFORM},
                  {"bf16, uniform", tess_bf16, UNIFORM}, {"f32, any bits", tess_f32, ANY_BITS}, {"f64, any bits", tess_f64, ANY_BITS},
                  {"f32, apart", tess_f32, APART},       {"f64, apart", tess_f64, APART}};
-    static const int64_t shapes[][3] = {{1, 16384, 16384}, {1, 4096, 4096}, {64, 2048, 2048}, {1, 2 << 20, 128}, {1, 32 << 20, 3},
-                                        {0, 1000, 256},    {0, 300, 33},    {0, 100, 3},      {0, 16, 4096}};
+    static const int64_t shapes[][3] = {{1, 16384, 16384}, {1, 4096, 4096}, {1, 2048, 2048}, {1, 1024, 1024}, {64, 2048, 2048}, {1, 2 << 20, 128},
+                                        {1, 32 << 20, 3},  {0, 1000, 256},  {0, 300, 33},    {0, 100, 3},     {0, 16, 4096}};
     void *block = malloc(BLOCK);
     char work[96];
     if (!block)
@@ -122,7 +122,7 @@ void gpu_works_exact(gpu_bench *b) {
     static const struct {
         const char *name;
         tess_type type;
-    } types[] = {{"f32", tess_f32}, {"f64", tess_f64}, {"c64", tess_c64}};
+    } types[] = {{"f32", tess_f32}, {"f64", tess_f64}, {"c64", tess_c64}, {"f16", tess_f16}};
     static const char *const contents[CONTENTS] = {"uniform", "apart", "any bits"};
     static const struct {
         int64_t length;

@@ -86,14 +86,13 @@ static inline void sets_end(sets_case *c) {
     hostile_free(&c->memory);
 }
 
-/* Arrays of the device's, of K rows, that begin anywhere in 16 bytes and end with their memory: nothing around them is read. results: f64. */
+/* Arrays of the device's that begin anywhere in 16 bytes and end with their memory: nothing around them is read. Results: f64. */
 typedef struct sets_array {
     tess_type type;
-    int64_t width, sets;
+    int64_t width, sets, k;
 } sets_array;
 
-static inline void sets_any_address(tess_engine engine, const char *row, tess_reduction operation, const sets_array *arrays, int count) {
-    enum { K = 301 };
+static inline void sets_any_address(tess_engine engine, const char *row, tess_reduction operation, bool exact, const sets_array *arrays, int count) {
     tess_context *own;
     tess_gpu *gpu;
     tess_gpu_scope scope;
@@ -107,16 +106,16 @@ static inline void sets_any_address(tess_engine engine, const char *row, tess_re
     assert_tess_ok(engine == TESS_ENGINE_VIRTUAL ? tess_gpu_open_table(gpu, table, "the virtual GPU") : tess_gpu_open(gpu));
     assert_tess_ok(tess_gpu_enter(gpu, gpu->devices, NULL, &scope));
     for (int i = 0; i < count; i++) {
-        const int64_t size = (int64_t)tess_type_size(arrays[i].type), width = arrays[i].width, sets = arrays[i].sets;
-        const size_t bytes = (size_t)(sets * K * width * size), outputs = (size_t)(sets * width) * sizeof(double);
-        int64_t shape[] = {sets, K, width}, kept[] = {sets, width};
+        const int64_t size = (int64_t)tess_type_size(arrays[i].type), width = arrays[i].width, sets = arrays[i].sets, k = arrays[i].k;
+        const size_t bytes = (size_t)(sets * k * width * size), outputs = (size_t)(sets * width) * sizeof(double);
+        int64_t shape[] = {sets, k, width}, kept[] = {sets, width};
         char *values = malloc(bytes);
         double *expected = malloc(outputs), *found = malloc(outputs);
         assert_true(values && expected && found);
         for (size_t b = 0; b < bytes; b++)
             values[b] = (char)(hostile_random(&random) % 3 ? 0 : 60); /* as floats finite, most of them 0 */
         DLTensor in = tess_view(values, arrays[i].type, 3, shape, NULL), out = tess_view(expected, tess_f64, 2, kept, NULL);
-        tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1};
+        tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .exact = exact};
         assert_tess_ok(tess_reduce(own, operation, &in, &out, &options));
         for (int64_t before = 0; before < 16; before += size) {
             CUdeviceptr memory, to;

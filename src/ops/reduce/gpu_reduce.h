@@ -28,7 +28,7 @@
 TESS_REDUCE_RUNGS(RUNG)
 #undef RUNG
 
-enum { REDUCE_GPU_ROWS = 18 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's blocks */ };
+enum { REDUCE_GPU_ROWS = 19 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's blocks */ };
 int64_t tess_reduce_gpu_resident(const tess_gpu_device *device); /* so many of its blocks a device holds at once; NULL = an H200 */
 extern const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS];
 
@@ -113,7 +113,27 @@ bool tess_reduce_gpu_exact_stretches_pay(const tess_problem *problem, const char
 /* The -D of a row that takes stretches of `tile` bytes so, by gpu_stage.cuh and gpu_exact_lengths.cuh. padded: as PAD, and FILLED_WORDS. */
 void tess_reduce_gpu_exact_stretch_options(tess_gpu_layout *layout, const reduce_problem *p, int tile, bool padded, int warps, int blocks);
 
-/* gpu_exact_columns.c */
+/* gpu_exact_columns.c: how blocks share outputs side by side. A lane has all rows of an output (alone), or a block has `across` of them, in strips, and so many rows of a piece. */
+typedef struct tess_reduce_gpu_columns {
+    int threads, blocks, digits; /* of a block; of a multiprocessor; of a lane */
+    bool alone;
+    int64_t across, strips, pieces, rows;
+} tess_reduce_gpu_columns;
+tess_reduce_gpu_columns tess_reduce_gpu_columns_of(const reduce_problem *p); /* with threads, blocks and digits */
+int64_t tess_reduce_gpu_columns_across(int64_t width, int threads, int most);
+void tess_reduce_gpu_share_rows(const reduce_problem *p, tess_reduce_gpu_columns *s, int64_t most); /* pieces, of `most` rows at most */
+void tess_reduce_gpu_columns_options(tess_gpu_layout *layout, const reduce_problem *p, const tess_reduce_gpu_columns *s);
+/* The words of the kernels' `struct columns`, of which a lane has `side`. */
+int64_t *tess_reduce_gpu_put_columns(int64_t *at, const reduce_problem *p, const tess_reduce_gpu_columns *s, int side);
+int tess_reduce_gpu_finish_side(const reduce_problem *p, const tess_reduce_gpu_columns *s, int64_t strips, int threads);
+/* The launches with digits, of all outputs (marked 0) or of those that the words `marks` of the workspace say, a word for `marked` outputs of lanes or for `side` columns of a strip; `arrived`: a
+ * word for each strip, 0 before. */
+void tess_reduce_gpu_lay_columns(tess_gpu_layout *layout, const reduce_problem *p, const tess_reduce_gpu_columns *s, int marked, int64_t marks,
+                                 int64_t arrived, int side);
+/* gpu_sure_columns.c */
+extern const tess_gpu_row tess_reduce_gpu_exact_sure;
+bool tess_reduce_gpu_exact_sure_fits(const tess_problem *problem, const char **why);
+bool tess_reduce_gpu_exact_sure_pays(const tess_problem *problem, const char **why);
 extern const tess_gpu_row tess_reduce_gpu_exact_columns;
 bool tess_reduce_gpu_exact_columns_fit(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_exact_columns_pay(const tess_problem *problem, const char **why);

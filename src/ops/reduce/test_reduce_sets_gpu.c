@@ -164,8 +164,8 @@ static void every_type(void **state) {
 
 static void any_address(void **state) {
     (void)state;
-    static const sets_array arrays[] = {{tess_f32, 3, 5}, {tess_f16, 3, 5}, {tess_u8, 3, 5}};
-    sets_any_address(engine, "reduce/tree_sets", TESS_MEAN, arrays, TESS_COUNT(arrays));
+    static const sets_array arrays[] = {{tess_f32, 3, 5, 301}, {tess_f16, 3, 5, 301}, {tess_u8, 3, 5, 301}};
+    sets_any_address(engine, "reduce/tree_sets", TESS_MEAN, false, arrays, TESS_COUNT(arrays));
 }
 
 /* What the row is taken for; as measured. */

@@ -163,10 +163,10 @@ static void from_tile_to_tile(void **state) {
 
 static void any_address(void **state) {
     (void)state;
-    static const sets_array arrays[] = {
-        {tess_f32, 3, 5},  {tess_f16, 3, 5},   {tess_u8, 3, 5},  {tess_f64, 3, 5},  {tess_f16, 399, 1},
-        {tess_u8, 399, 2}, {tess_f32, 399, 1}, {tess_f32, 4, 5}, {tess_f16, 400, 1} /* copies of 16 bytes, where addresses allow them; else another row */};
-    sets_any_address(engine, name, TESS_VAR, arrays, TESS_COUNT(arrays));
+    static const sets_array arrays[] = {{tess_f32, 3, 5, 301},   {tess_f16, 3, 5, 301},  {tess_u8, 3, 5, 301},    {tess_f64, 3, 5, 301},
+                                        {tess_f16, 399, 1, 301}, {tess_u8, 399, 2, 301}, {tess_f32, 399, 1, 301}, {tess_f32, 4, 5, 301},
+                                        {tess_f16, 400, 1, 301} /* copies of 16 bytes, where addresses allow them; else another row */};
+    sets_any_address(engine, name, TESS_VAR, false, arrays, TESS_COUNT(arrays));
 }
 
 /* Of 64 elements and more, whatever the width, unless there are few in all; others are left to groups and leaves. */
