@@ -94,8 +94,8 @@ typedef struct turned {
                               int64_t src_step) {                                                                                                    \
         const int K = 16 / S;                                                                                                                        \
         TESS_UNROLL for (int m = 0; m < TILES_##S; m++) {                                                                                            \
-            const char *from = t->from + (t->r + m * N_##S) * RELAY_APART + t->c;                                                                    \
-            char *to = t->to + t->c / S * dst_step + (t->r + m * N_##S) * S;                                                                         \
+            const char *from = turns ? t->from + (t->r + m * N_##S) * RELAY_APART + t->c : NULL;                                                     \
+            char *to = turns ? t->to + t->c / S * dst_step + (t->r + m * N_##S) * S : NULL;                                                          \
             v_bytes v[4][16];                                                                                                                        \
             TESS_UNROLL for (int g = 0; turns && g < 4; g++) {                                                                                       \
                 TESS_UNROLL for (int k = 0; k < K; k++) v[g][k] = v_bytes_load(from + (g * K + k) * RELAY_APART);                                    \
@@ -129,8 +129,8 @@ typedef struct turned {
                 }                                                                                                                                    \
             }                                                                                                                                        \
         }                                                                                                                                            \
-        t->r += TILES_##S * N_##S;                                                                                                                   \
-        if (t->r >= t->rows) {                                                                                                                       \
+        t->r += turns ? TILES_##S * N_##S : 0;                                                                                                       \
+        if (turns && t->r >= t->rows) {                                                                                                              \
             t->r = 0;                                                                                                                                \
             t->c += 64;                                                                                                                              \
         }                                                                                                                                            \
