@@ -19,44 +19,6 @@ template <> struct load_of<false> { typedef unsigned type; };
 typedef load_of<V == 1>::type word;
 __device__ __forceinline__ element element_at(word w, int v) { return (element)((unsigned)w >> 8 * SIZE * v); }
 
-// The first look at one of them. Integers are added where they lie: by the dot product with a word that has a 1 there.
-__device__ __forceinline__ void first_look_at(first_sum &sum, word w, int v, bool there, int &count) {
-    if constexpr (V == 1) {
-        sum += first_look(w, true, count);
-    } else if constexpr (SMALL_INTEGERS) {
-        const int one = there ? 1 << 8 * v : 0;
-        if (SIZE == 1)
-            sum = IN == T_I8 ? __dp4a((int)w, one, (int)sum) : (int)__dp4a((unsigned)w, (unsigned)one, (unsigned)sum);
-        else
-            sum = IN == T_I16 ? __dp2a_lo((int)w, one, (int)sum) : (int)__dp2a_lo((unsigned)w, (unsigned)one, (unsigned)sum);
-        count += OMIT && there;
-    } else {
-        sum += first_look(there ? element_at(w, v) : 0, there, count);
-    }
-}
-
-// What the second look takes of one of them. Integers without a sign are not converted (a multiprocessor does 16 a clock): put into the upper word of an f64 below its exponent they are a multiple of
-// 2^-1034 (bytes) or 2^-1042 of themselves, exactly, and one fma multiplies and takes the mean away, rounding once. So all of it is 2^-SCALE of what it would be, 2 SCALE when squared.
-#define SCALED (V > 1 && (IN == T_U8 || IN == T_U16))
-enum { SCALE = !SCALED ? 0 : SIZE == 1 ? 11 : 19 };
-__device__ __forceinline__ double power_of_two(int e) { return __hiloint2double((1023 + e) << 20, 0); }
-__device__ __forceinline__ double second_look_at(word w, int v, bool there, double middle, int h) {
-    if constexpr (V == 1)
-        return second_look(wide_of(w, h), there, middle);
-    else if constexpr (SCALED)
-        return second_look(__fma_rn(__hiloint2double((int)__byte_perm(w, 0, SIZE == 1 ? 0x4404 + (v << 4) : v ? 0x4432 : 0x4410), 0), power_of_two(1023), -middle), there, 0);
-    else
-        return second_look(wide_of(element_at(w, v), v + V * h), there, middle);
-}
-
-// A word that is kept, so that the compiler does not keep it as f64 from the first look on.
-__device__ __forceinline__ word same(word w) {
-    if constexpr (V == 1)
-        return again(w);
-    else
-        return (word)((unsigned)w ^ threadIdx.y);
-}
-
 // What a thread has of each position of its words; sums of a look halve as nodes do.
 template <typename T> struct many {
     T of[V];
@@ -67,19 +29,119 @@ template <typename T> __device__ __forceinline__ void merge(many<T> &a, const ma
         merge(a.of[v], b.of[v]);
 }
 
-// The halving tree over a thread's lanes: of the words from `first` on, every ROWS rows. take(sum, word, position in it, whether it is there, a number that the compiler knows). WHOLE: of a tile of TALL
-// rows the compiler knows which words are there for all threads, and only at its ends asks. at: the first element's position in the tile, `end`: how many positions that has.
-template <typename T, bool WHOLE, typename F>
+// A thread has so many elements of a column that two sums of bytes fit a word: the dot product with (1, 2^15) adds two neighbours, each where it belongs.
+#define PAIRED (V == 4 && IN == T_U8 && EACH * (ROUNDS + 1) <= 128)
+// Half floats in the upper half of a word need no conversion: shifted into the upper word of an f64 they are 2^-1008 of themselves, exactly, but for infinities and NaNs. Those a product with 0 finds in the
+// first look, and the column's mean is a NaN.
+#define HALVES (V == 2 && IN == T_F16 && !OMIT)
+__device__ __forceinline__ double power_of_two(int e) { return __hiloint2double((1023 + e) << 20, 0); }
+__device__ __forceinline__ double half_bits(word w) { return __hiloint2double((int)w >> 6 & 0x81fffc00, 0); }
+
+struct beside_sums {
+    int count[V]; // of elements that are no NaN
+    unsigned odd; // NaN where an upper half was no number
+};
+// The first look at a word. Integers are added where they lie: by the dot product with a word that has a 1 there. begins: the sum is of nothing yet, and an addition to 0 costs what another one does.
+__device__ __forceinline__ void first_look_at(many<first_sum> &sums, word w, const bool (&there)[V], bool begins, beside_sums &b) {
+    if constexpr (PAIRED) {
+#pragma unroll
+        for (int v = 0; v < V; v += 2) {
+            const unsigned ones = (there[v] ? 1 : 0) + (there[v + 1] ? 0x80000000 : 0);
+            sums.of[v] = (int)(v ? __dp2a_hi(ones, (unsigned)w, (unsigned)sums.of[v]) : __dp2a_lo(ones, (unsigned)w, (unsigned)sums.of[v]));
+        }
+    }
+#pragma unroll
+    for (int v = 0; v < V; v++) {
+        first_sum &sum = sums.of[v];
+        if constexpr (PAIRED) {
+            b.count[v] += OMIT && there[v];
+        } else if constexpr (V == 1) {
+            const first_sum x = first_look(w, true, b.count[v]);
+            sum = begins ? x : sum + x;
+        } else if constexpr (SMALL_INTEGERS) {
+            const int one = there[v] ? 1 << 8 * v : 0;
+            if (SIZE == 1)
+                sum = IN == T_I8 ? __dp4a((int)w, one, (int)sum) : (int)__dp4a((unsigned)w, (unsigned)one, (unsigned)sum);
+            else
+                sum = IN == T_I16 ? __dp2a_lo((int)w, one, (int)sum) : (int)__dp2a_lo((unsigned)w, (unsigned)one, (unsigned)sum);
+            b.count[v] += OMIT && there[v];
+        } else {
+            first_sum x;
+            if (HALVES && v == 1) {
+                const unsigned its = there[v] ? (unsigned)w : 0;
+                asm("fma.rn.f16x2 %0, %1, %2, %0;" : "+r"(b.odd) : "r"(its), "r"(0));
+                x = half_bits(its);
+            } else {
+                x = first_look(there[v] ? element_at(w, v) : 0, there[v], b.count[v]);
+            }
+            sum = begins ? x : sum + x;
+        }
+    }
+}
+// What it comes to.
+__device__ __forceinline__ void settle_first(many<first_sum> &sums, const beside_sums &b) {
+    if constexpr (PAIRED) {
+#pragma unroll
+        for (int v = 0; v < V; v += 2) {
+            sums.of[v + 1] = (int)sums.of[v] >> 15;
+            sums.of[v] = (int)sums.of[v] & 0x7fff;
+        }
+    }
+    if constexpr (HALVES)
+        sums.of[1] = sums.of[1] * power_of_two(1008) + load_as<double, IN>((element)(b.odd >> 16));
+}
+
+// What the second look takes of one of them. Of integers without a sign only those in the lowest place are converted (a multiprocessor does 16 a clock): put into the upper word of an f64 below its exponent
+// they are 2^-1034 (bytes) or 2^-1042 of themselves, exactly, and one fma multiplies and takes the mean away, rounding once. So it is 2^-SCALE of what it would be, 2 SCALE when squared.
+#define SCALED (V > 1 && (IN == T_U8 || IN == T_U16))
+enum { SCALE = !SCALED ? 0 : SIZE == 1 ? 11 : 19 };
+__device__ __forceinline__ int scale_of(int v) { return v == 0 ? 0 : (int)SCALE; }
+__device__ __forceinline__ double second_look_at(word w, int v, bool there, double middle, int h) {
+    if constexpr (V == 1)
+        return second_look(wide_of(w, h), there, middle);
+    else if (SCALED && v > 0)
+        return second_look(__fma_rn(__hiloint2double((int)__byte_perm(w, 0, SIZE == 1 ? 0x4404 + (v << 4) : 0x4432), 0), power_of_two(1023), -middle), there, 0);
+    else if (IN == T_U8) {
+        double x;
+        asm("cvt.rn.f64.u8 %0, %1;" : "=d"(x) : "r"((unsigned)w)); // of its lowest byte, which the compiler would mask
+        return second_look(x, there, middle);
+    } else if (IN == T_U16)
+        return second_look((double)(element)(unsigned)w, there, middle);
+    else if (HALVES && v == 1)
+        return second_look(__fma_rn(half_bits((unsigned)w), power_of_two(1008), -middle), there, 0);
+    else
+        return second_look(wide_of(element_at(w, v), v + V * h), there, middle);
+}
+
+// Squares of the lowest place as those of the others.
+__device__ __forceinline__ void settle_second(many<double> &squares) {
+    if constexpr (SCALED)
+        squares.of[0] *= power_of_two(-2 * SCALE);
+}
+
+// A word that is kept, so that the compiler does not keep it as f64 from the first look on.
+__device__ __forceinline__ word same(word w) {
+    if constexpr (V == 1)
+        return again(w);
+    else
+        return (word)((unsigned)w ^ threadIdx.y);
+}
+
+// The halving tree over a thread's lanes: of the words from `first` on, every ROWS rows. take(sums, word, whether each position of it is there, a number that the compiler knows, whether the sums begin
+// with it). WHOLE: of a tile of TALL rows the compiler knows which words are there for all threads, and only at its ends asks. ANYHOW: no order matters. at: the first element's position in the tile, `end`: how many positions that has.
+template <typename T, bool WHOLE, bool ANYHOW, typename F>
 __device__ __forceinline__ many<T> look(const char *first, const word *kept, int at, int end, const F &take) {
     enum { STEP = ROWS * PITCH, FULL = !WHOLE ? 0 : SHARED < ROUNDS ? SHARED : TALL / LANES, BEFORE = RAGGED ? V - 1 : 0 };
-    many<T> all = {}; // where no order matters
-    const bool any_order = V > 1 && (T)0.5 == 0;
+    many<T> all[HELD] = {};
+    enum { CHAINS = (T)0.5 == 0 ? 1 : HELD }; // of f64, whose additions wait for each other
     const many<T> tree = subtree<0, 1, APART, many<T>>([&](int m) {
         many<T> lane[HELD] = {};
         const auto take_word = [&](word w, int h, int n, bool sure) {
+            bool there[V];
 #pragma unroll
             for (int v = 0; v < V; v++)
-                take((any_order ? all : lane[h]).of[v], w, v, sure || (unsigned)(at + v + n * POSITIONS) < (unsigned)end, h);
+                there[v] = sure || (unsigned)(at + v + n * POSITIONS) < (unsigned)end;
+            take(ANYHOW ? all[h % CHAINS] : lane[h], w, there, h, WHOLE && !ANYHOW && n == m + h * APART);
         };
         const auto one = [&](int h, int n, bool sure) {
             if (sure || at + n * POSITIONS < end)
@@ -126,7 +188,13 @@ __device__ __forceinline__ many<T> look(const char *first, const word *kept, int
             }
         return subtree<0, 1, HELD, many<T>>([&](int h) { return lane[h]; });
     });
-    return any_order ? all : tree;
+    if (!ANYHOW)
+        return tree;
+    if (CHAINS > 1)
+#pragma unroll
+        for (int h = 1; h < HELD; h++)
+            merge(all[0], all[h]);
+    return all[0];
 }
 
 // A position before the tile is that of the last column of the row that ends there, some rows on: in a circle.
@@ -163,13 +231,13 @@ template <typename F> __device__ __forceinline__ void for_columns(const double *
 template <typename T, typename F, typename K, typename B, typename A>
 __device__ __forceinline__ many<T> look_on(const char *first, const word *kept, int at, const F &take, const K &behind, const B &before, const A &after) {
     many<T> lane[EACH] = {};
+    bool all_there[V];
 #pragma unroll
-    for (int n = 0; n < KEPT_TURNS; n++) {
-        const word w = same(kept[n]);
+    for (int v = 0; v < V; v++)
+        all_there[v] = true;
 #pragma unroll
-        for (int v = 0; v < V; v++)
-            take(lane[n % EACH].of[v], w, v, true, n % EACH);
-    }
+    for (int n = 0; n < KEPT_TURNS; n++)
+        take(lane[n % EACH], same(kept[n]), all_there, n % EACH, n < EACH);
     behind();
     enum { ALL_LEFT = TALL * ACROSS - KEPT_TURNS * POSITIONS, WHOLE = SOME_LESS ? ALL_LEFT / (PART * POSITIONS) : TURNS / PART };
     int left = ALL_LEFT;
@@ -177,12 +245,8 @@ __device__ __forceinline__ many<T> look_on(const char *first, const word *kept, 
         before();
 #pragma unroll
         for (int n = 0; n < PART; n++)
-            if (n < turns && (sure || at + n * POSITIONS < left)) {
-                const word w = *(const word *)(first + n * ROWS * PITCH);
-#pragma unroll
-                for (int v = 0; v < V; v++)
-                    take(lane[n % EACH].of[v], w, v, true, n % EACH);
-            }
+            if (n < turns && (sure || at + n * POSITIONS < left))
+                take(lane[n % EACH], *(const word *)(first + n * ROWS * PITCH), all_there, n % EACH, false);
         first += PART * ROWS * PITCH;
         left -= PART * POSITIONS;
         after();
@@ -247,7 +311,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) tree_moments(const
 #endif
         });
     };
-    const auto lay_counts = [&](const int *count) {
+    const auto lay_counts = [&](const int (&count)[V]) {
 #pragma unroll
         for (int v = 0; OMIT && v < V; v++)
             if (number < AT_ONCE)
@@ -257,19 +321,26 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) tree_moments(const
     const auto take_means = [&] {
 #pragma unroll
         for (int v = 0; v < V; v++)
-            middle[v] = mean[here ? number * ACROSS + place_of_position(at + v) % ACROSS : 0] * power_of_two(-SCALE);
+            middle[v] = mean[here ? number * ACROSS + place_of_position(at + v) % ACROSS : 0] * power_of_two(-scale_of(v));
     };
-    const auto second_take = [&](double &sum, word w, int v, bool there, int h) { sum += second_look_at(w, v, there, middle[v], h); };
+    const auto second_take = [&](many<double> &sums, word w, const bool(&there)[V], int h, bool begins) {
+#pragma unroll
+        for (int v = 0; v < V; v++) {
+            const double x = second_look_at(w, v, there[v], middle[v], h);
+            sums.of[v] = begins ? x : sums.of[v] + x;
+        }
+    };
 #if WALK
 #pragma unroll 1
     for (unsigned now = unit;; now += gridDim.x) {
-        int count[V] = {};
-        const many<first_sum> sums = look_on<first_sum>(
-            first, kept, at, [&](first_sum &sum, word w, int v, bool there, int) { first_look_at(sum, w, v, there, count[v]); }, [] {},
+        beside_sums b = {};
+        many<first_sum> sums = look_on<first_sum>(
+            first, kept, at, [&](many<first_sum> &sums, word w, const bool(&there)[V], int, bool begins) { first_look_at(sums, w, there, begins, b); }, [] {},
             [] { parts::await(); }, [] { parts::end_part(); });
+        settle_first(sums, b);
         __syncthreads(); // what the tile before left has been taken
         lay_down(room, at, number, sums);
-        lay_counts(count);
+        lay_counts(b.count);
         __syncthreads();
         make_means(now);
         __syncthreads();
@@ -278,7 +349,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) tree_moments(const
         const tile next(p, more ? now + gridDim.x : now);
         const region where(in, p, next);
         parts its(where, (char *)tiles);
-        const many<double> squares = look_on<double>(
+        many<double> squares = look_on<double>(
             first, kept, at, second_take,
             [&] {
                 if (more)
@@ -290,6 +361,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) tree_moments(const
                 if (more)
                     its.bring();
             });
+        settle_second(squares);
         lay_down(room, at, number, squares);
         __syncthreads();
         make_results(now);
@@ -297,26 +369,29 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) tree_moments(const
             break;
     }
 #else
-    int count[V] = {};
+    beside_sums b = {};
     asm volatile("cp.async.commit_group;\n\tcp.async.wait_group 0;" ::: "memory");
     __syncthreads();
-    const auto first_take = [&](first_sum &sum, word w, int v, bool there, int) { first_look_at(sum, w, v, there, count[v]); };
+    const bool exact = V > 1 && (SMALL_INTEGERS || IN == T_F16); // in any order: 8192 half floats are at most 53 bits
+    const auto first_take = [&](many<first_sum> &sums, word w, const bool(&there)[V], int, bool begins) { first_look_at(sums, w, there, begins, b); };
     many<first_sum> sums = {};
     if (end == TALL * ACROSS)
-        sums = look<first_sum, true>(first, kept, at, end, first_take);
+        sums = look<first_sum, true, exact>(first, kept, at, end, first_take);
     else if (MANY && end > 0)
-        sums = look<first_sum, false>(first, kept, at, end, first_take);
+        sums = look<first_sum, false, exact>(first, kept, at, end, first_take);
+    settle_first(sums, b);
     lay_down(room + number * OF_ROOM, at, number, sums);
-    lay_counts(count);
+    lay_counts(b.count);
     __syncthreads();
     make_means(unit);
     __syncthreads();
     take_means();
     many<double> squares = {};
     if (end == TALL * ACROSS)
-        squares = look<double, true>(first, kept, at, end, second_take);
+        squares = look<double, true, false>(first, kept, at, end, second_take);
     else if (MANY && end > 0)
-        squares = look<double, false>(first, kept, at, end, second_take);
+        squares = look<double, false, false>(first, kept, at, end, second_take);
+    settle_second(squares);
     lay_down(room + number * OF_ROOM, at, number, squares);
     __syncthreads();
     make_results(unit);

@@ -84,6 +84,37 @@ static void by_chance(void **state) {
     }
 }
 
+/* The greatest elements, whose sums fill what holds them: bytes two in a word, halves the 53 bits of an f64; then one infinity, in each half of a word. */
+static void greatest(void **state) {
+    (void)state;
+    uint64_t random = 9;
+    static const sets_work works[] = {{TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1, 2, 300, 33, 0, 0, 0, 0, 3},
+                                      {TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8192, 32, 0, 0, 0, 0, 3},
+                                      {TESS_VAR, tess_f16, tess_f64, TESS_NAN_PROPAGATE, 1, 2, 300, 32, 0, 0, 0, 0, 3},
+                                      {TESS_VAR, tess_f16, tess_f64, TESS_NAN_PROPAGATE, 1, 2, 301, 3, 0, 0, 0, 0, 3},
+                                      {TESS_VAR, tess_f16, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8192, 16, 0, 0, 0, 0, 3}};
+    for (int i = 0; i < TESS_COUNT(works); i++)
+        for (int odd = -1; odd < 2; odd++) { /* -1: no infinity */
+            const bool bytes = works[i].in == tess_u8;
+            sets_case c;
+            if (bytes && odd >= 0)
+                continue;
+            sets_begin(&c, &works[i], &random);
+            unsigned char *at = (unsigned char *)c.memory.tensor.data + c.memory.tensor.byte_offset;
+            for (int64_t e = 0; e < c.memory.tensor.shape[0]; e++)
+                if (bytes)
+                    at[e] = e % 1000 ? 255 : 254;
+                else
+                    ((uint16_t *)at)[e] = e % 1000 ? 0x7bff : 1;
+            if (odd >= 0)
+                ((uint16_t *)at)[100 * works[i].width + odd] = 0x7c00;
+            sets_expect(&c, context, &random);
+            assert_true(sets_same(&c, context, engine, name));
+            ran++;
+            sets_end(&c);
+        }
+}
+
 static void several_leaves(void **state) {
     (void)state;
     uint64_t random = 3;
@@ -198,8 +229,14 @@ static void all_ran(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_shape),       cmocka_unit_test(by_chance),   cmocka_unit_test(several_leaves), cmocka_unit_test(less_shared_memory),
-        cmocka_unit_test(from_tile_to_tile), cmocka_unit_test(any_address), cmocka_unit_test(chosen),         cmocka_unit_test(all_ran)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_shape),
+                                       cmocka_unit_test(by_chance),
+                                       cmocka_unit_test(greatest),
+                                       cmocka_unit_test(several_leaves),
+                                       cmocka_unit_test(less_shared_memory),
+                                       cmocka_unit_test(from_tile_to_tile),
+                                       cmocka_unit_test(any_address),
+                                       cmocka_unit_test(chosen),
+                                       cmocka_unit_test(all_ran)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }
