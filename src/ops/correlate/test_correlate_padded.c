@@ -5,6 +5,31 @@
 #include "core/base.h"
 #include "correlate_samples.h"
 
+/* Some 9000 elements in rows of `columns`, every boundary and extent in turn, axes in any order; masks are the test's. */
+static void short_rows_of(sample *s, int number, int ndim, int naxes, int64_t columns, double constant, uint64_t *random) {
+    memset(s, 0, sizeof *s);
+    s->ndim = ndim;
+    s->naxes = naxes;
+    s->options = (tess_correlate_options){.struct_size = sizeof s->options,
+                                          .axes = s->axes,
+                                          .naxes = naxes,
+                                          .origin = s->origin,
+                                          .boundary = (tess_boundary)(number % 6),
+                                          .extent = (tess_extent)(number / 6 % 3),
+                                          .constant = constant,
+                                          .flip = number / 2 & 1};
+    int64_t left = 9000 / columns;
+    for (int d = ndim - 1; d >= 0; d--) {
+        s->shape[d] = d == ndim - 1 ? columns : d == 0 ? left : hostile_between(random, 1, left < 12 ? left : 12);
+        left = d == ndim - 1 || left / s->shape[d] < 1 ? left : left / s->shape[d];
+    }
+    memcpy(s->out_shape, s->shape, sizeof s->shape);
+    for (int d = 0; d < ndim; d++)
+        s->axes[d] = d;
+    if (number % 3 == 2)
+        hostile_shuffle(random, ndim, s->axes);
+}
+
 /* Short rows that are copied with their ghost cells into blocks (padded.h): masks over any axes of two to four, along the last one or not; rows from one element to
  * several chunks, many in a block and several blocks of them; every boundary and extent, masks longer than an axis and to one side; reals, complex numbers, and small
  * integers; rows, images and volumes with gaps between them, in the input, in the output, in both. */
@@ -16,31 +41,12 @@ static void short_rows(void **state) {
         if (TESS_SANITIZED && i % 3 != i / 6 % 3) /* of each boundary and extent some */
             continue;
         sample s;
-        memset(&s, 0, sizeof s);
         int64_t mask[3];
         const tess_type type = types[i % 8];
         const int64_t columns = i % 5 == 4 ? hostile_between(&random, 1, 7) : hostile_between(&random, 1, i % 4 ? 40 : 150);
-        s.ndim = (int)hostile_between(&random, 2, 4);
-        s.naxes = (int)hostile_between(&random, 1, s.ndim < 3 ? s.ndim : 3);
+        const int ndim = (int)hostile_between(&random, 2, 4);
+        short_rows_of(&s, i, ndim, (int)hostile_between(&random, 1, ndim < 3 ? ndim : 3), columns, i & 1 ? 3 : 0, &random);
         s.count = 1;
-        s.options = (tess_correlate_options){.struct_size = sizeof s.options,
-                                             .axes = s.axes,
-                                             .naxes = s.naxes,
-                                             .origin = s.origin,
-                                             .boundary = (tess_boundary)(i % 6),
-                                             .extent = (tess_extent)(i / 6 % 3),
-                                             .constant = i & 1 ? 3 : 0,
-                                             .flip = i / 2 & 1};
-        int64_t left = 9000 / columns;
-        for (int d = s.ndim - 1; d >= 0; d--) {
-            s.shape[d] = d == s.ndim - 1 ? columns : d == 0 ? left : hostile_between(&random, 1, left < 12 ? left : 12);
-            left = d == s.ndim - 1 || left / s.shape[d] < 1 ? left : left / s.shape[d];
-        }
-        memcpy(s.out_shape, s.shape, sizeof s.shape);
-        for (int d = 0; d < s.ndim; d++)
-            s.axes[d] = d;
-        if (i % 3 == 2)
-            hostile_shuffle(&random, s.ndim, s.axes);
         for (int k = 0; k < s.naxes; k++) {
             if (i % 3 < 2)
                 s.axes[k] = s.ndim - s.naxes + k;
@@ -77,29 +83,11 @@ static void lists(void **state) {
         if (TESS_SANITIZED && i % 3 != i / 6 % 3)
             continue;
         sample s;
-        memset(&s, 0, sizeof s);
         const tess_type type = types[i % 7];
         const int64_t columns = hostile_between(&random, 1, i % 4 ? 40 : 150);
-        s.ndim = (int)hostile_between(&random, 2, 4);
-        s.naxes = s.count = s.ndim > 2 && i % 2 ? 3 : 2;
-        s.options = (tess_correlate_options){.struct_size = sizeof s.options,
-                                             .axes = s.axes,
-                                             .naxes = s.naxes,
-                                             .origin = s.origin,
-                                             .boundary = (tess_boundary)(i % 6),
-                                             .extent = (tess_extent)(i / 6 % 3),
-                                             .constant = i & 8 ? 3 : 0,
-                                             .flip = i / 2 & 1};
-        int64_t left = 9000 / columns;
-        for (int d = s.ndim - 1; d >= 0; d--) {
-            s.shape[d] = d == s.ndim - 1 ? columns : d == 0 ? left : hostile_between(&random, 1, left < 12 ? left : 12);
-            left = d == s.ndim - 1 || left / s.shape[d] < 1 ? left : left / s.shape[d];
-        }
-        memcpy(s.out_shape, s.shape, sizeof s.shape);
-        for (int d = 0; d < s.ndim; d++)
-            s.axes[d] = d;
-        if (i % 3 == 2)
-            hostile_shuffle(&random, s.ndim, s.axes);
+        const int ndim = (int)hostile_between(&random, 2, 4);
+        short_rows_of(&s, i, ndim, ndim > 2 && i % 2 ? 3 : 2, columns, i & 8 ? 3 : 0, &random);
+        s.count = s.naxes;
         for (int k = 0; k < s.naxes; k++) {
             const int64_t taps = hostile_between(&random, i % 16 == 7 ? 1 : 2, i % 5 ? 5 : 12);
             if (i % 3 < 2)

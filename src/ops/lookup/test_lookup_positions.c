@@ -2,46 +2,8 @@
  * test_lookup_positions.c - proves that interpolation among positions gives hand-computed results, that every row has the reference's bytes for positions of
  * any distribution, few points and many, all policies, types and layouts, that a plan keeps its positions, that what makes no sense is refused, and that positions
  * which decrease do no harm. */
+#include "lookup_positions.h"
 #include "lookup_rows.h"
-
-#include <math.h>
-
-enum { EVEN, RANDOM, STEEP, EQUAL, ENDLESS, KINDS };
-
-/* Positions that do not decrease. */
-static void make_positions(uint64_t *random, double *at, int64_t n, int kind) {
-    double here = (double)hostile_between(random, -50, 50);
-    for (int64_t i = 0; i < n; i++) {
-        const double share = (double)(hostile_random(random) >> 11) * 0x1p-53;
-        at[i] = here;
-        here += kind == EVEN    ? 0.1
-                : kind == EQUAL ? (double)hostile_between(random, 0, 1)
-                : kind == STEEP ? share * fmin(ldexp(1, (int)tess_min64(i, 900) - 300), 1e200)
-                                : share;
-    }
-    if (kind == ENDLESS) { /* infinite ends, some of them more than once */
-        const int64_t below = hostile_between(random, 0, 2), above = hostile_between(random, 0, 2);
-        for (int64_t i = 0; i < below && i < n; i++)
-            at[i] = -INFINITY;
-        for (int64_t i = n - 1; i >= n - above && i >= 0; i--)
-            at[i] = INFINITY;
-    }
-}
-
-/* On a position, between two, beside one, and now and then outside. */
-static double make_point(uint64_t *random, const double *at, int64_t n, bool good) {
-    static const double odd[] = {NAN, INFINITY, -INFINITY, -0.0, 1e300, -1e300};
-    const int64_t k = hostile_between(random, 0, n - 1), next = tess_min64(k + 1, n - 1);
-    double x = at[k];
-    switch (hostile_between(random, 0, 5)) {
-    case 0: break;
-    case 1: x = nextafter(x, INFINITY); break;
-    case 2: x = nextafter(x, -INFINITY); break;
-    case 3: x = good ? x : hostile_between(random, 0, 1) ? odd[hostile_between(random, 0, TESS_COUNT(odd) - 1)] : x - 1000; break;
-    default: x += (double)(hostile_random(random) >> 11) * 0x1p-53 * (at[next] - x); break;
-    }
-    return good ? fmin(fmax(x, at[0]), at[n - 1]) : x;
-}
 
 static void rows(void **state) {
     (void)state;
@@ -71,8 +33,7 @@ static void rows(void **state) {
         const DLTensor positions = round % 5 ? tess_view(at, tess_f64, 1, &n, NULL) : tess_view(spread + 3 * (n - 1), tess_f64, 1, &n, &backwards);
         options.positions = &positions;
         const bool good = options.outside == TESS_OUTSIDE_ERROR ? hostile_between(&random, 0, 2) != 0 : hostile_between(&random, 0, 2) == 0;
-        for (int64_t i = 0, count = hostile_count(&index); i < count; i++)
-            set_real(&index, i, make_point(&random, at, n, good));
+        set_places(&random, &index, at, n, good);
         refused += every_row(&table, &index, &out, options, ran) == TESS_ERR_INDEX;
         free_case(&table, &index, &out);
         free(at);

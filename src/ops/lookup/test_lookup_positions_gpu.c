@@ -2,52 +2,8 @@
  * test_lookup_positions_gpu.c - proves that the GPU's rows for interpolation among positions give the reference's bytes and sentence: positions of any
  * distribution and number, equal ones too, places on them, beside them, beyond both ends, infinite and NaN, all types, policies, methods and layouts, and nothing else
  * is written; that what the rows predict is counted; that nothing to do is no trouble; and that positions which decrease do no harm. */
-#include <math.h>
-
 #include "lookup_gpu_rows.h"
-
-enum { EVEN, RANDOM, STEEP, EQUAL, CLUSTERS, ENDLESS, KINDS }; /* CLUSTERS: up to 16 in one bucket */
-
-/* Positions that do not decrease. */
-static void make_positions(uint64_t *random, double *at, int64_t n, int kind) {
-    double here = (double)hostile_between(random, -50, 50);
-    int64_t left = 0; /* of a cluster */
-    for (int64_t i = 0; i < n; i++) {
-        left = left > 0 ? left - 1 : hostile_between(random, 0, 15);
-        const double share = (double)(hostile_random(random) >> 11) * 0x1p-53;
-        at[i] = here;
-        here += kind == EVEN       ? 0.1
-                : kind == EQUAL    ? (double)hostile_between(random, 0, 1)
-                : kind == CLUSTERS ? (left > 0 ? 1e-4 : 1)
-                : kind == STEEP    ? share * fmin(ldexp(1, (int)tess_min64(i, 900) - 300), 1e200)
-                                   : share;
-    }
-    if (kind == ENDLESS) { /* infinite ends, some of them more than once */
-        const int64_t below = hostile_between(random, 0, 2), above = hostile_between(random, 0, 2);
-        for (int64_t i = 0; i < below && i < n; i++)
-            at[i] = -INFINITY;
-        for (int64_t i = n - 1; i >= n - above && i >= 0; i--)
-            at[i] = INFINITY;
-    }
-}
-
-/* On positions, between two, beside one, and unless all are to be good now and then outside. */
-static void set_places(uint64_t *random, hostile_array *index, const double *at, int64_t n, bool good) {
-    static const double odd[] = {NAN, INFINITY, -INFINITY, -0.0, 1e300, -1e300};
-    for (int64_t i = 0, count = hostile_count(index); i < count; i++) {
-        const int64_t k = hostile_between(random, 0, n - 1), next = tess_min64(k + 1, n - 1);
-        double x = at[k];
-        switch (hostile_between(random, 0, 6)) {
-        case 0: break;
-        case 1: x = nextafter(x, INFINITY); break;
-        case 2: x = nextafter(x, -INFINITY); break;
-        case 3: x = good ? x : hostile_between(random, 0, 1) ? odd[hostile_between(random, 0, TESS_COUNT(odd) - 1)] : x - 1000; break;
-        case 4: x = hostile_between(random, 0, 1) ? at[0] : at[n - 1]; break;
-        default: x += (double)(hostile_random(random) >> 11) * 0x1p-53 * (at[next] - x); break;
-        }
-        set_real(index, i, good ? fmin(fmax(x, at[0]), at[n - 1]) : x);
-    }
-}
+#include "lookup_positions.h"
 
 /* Among positions: every type, policy and method, hostile layouts and compact ones, positions of any distribution and number, backwards as well. */
 static void positions(void **state) {
