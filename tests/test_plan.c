@@ -248,8 +248,8 @@ static void rooms(void **state) {
     char *beyond = tess_problem_take_zeroed(&here.base, 65);
     assert_true(allocated == before + 2 && beyond[64] == 0);
     assert_ptr_equal(tess_problem_take(&here.base, 64), room + 192);
-    char *last = tess_problem_take(&here.base, 1);
-    assert_int_equal(allocated, before + 3);
+    char *last = tess_problem_take(&here.base, 1), *nothing = tess_problem_take(&here.base, 0);
+    assert_true(allocated == before + 4 && nothing != NULL);
     tess_problem_drop(&here.base, room, 65);
     tess_problem_drop(&here.base, room + 192, 64);
     tess_problem_drop(&here.base, NULL, 64);
@@ -257,7 +257,8 @@ static void rooms(void **state) {
     tess_problem_drop(&here.base, outside, 1);
     tess_problem_drop(&here.base, beyond, 65);
     tess_problem_drop(&here.base, last, 1);
-    assert_int_equal(given_back, 3);
+    tess_problem_drop(&here.base, nothing, 0);
+    assert_int_equal(given_back, 4);
     tess_close(context);
 }
 

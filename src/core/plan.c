@@ -58,7 +58,7 @@ tess_status tess_problem_begin(tess_problem *problem, size_t size, const tess_op
 
 void *tess_problem_take(tess_problem *problem, size_t size) {
     enum { LINE = 64 };
-    if (size > problem->room_size - problem->room_used)
+    if (size == 0 || size > problem->room_size - problem->room_used) /* nothing has a place of its own only there */
         return tess_allocate(problem->context, size);
     char *memory = problem->room + problem->room_used;
     problem->room_used = (problem->room_used + size + LINE - 1) / LINE * LINE; /* room_size is a multiple of lines */

@@ -211,6 +211,19 @@ static void axes(void **state) {
     /* a mask of rank 0 is a factor */
     DLTensor k0 = tess_view(&mask[1], tess_f64, 0, NULL, NULL);
     on_every_row(&(cases){&i, &k0, &o, false, &(tess_correlate_options){0}}, same_doubles, V(10, 20, 30, 40, 50, 60), out, sizeof out);
+    /* of integers, which are looked into for factors, there are none; by a plan as by a call */
+    int32_t numbers[6] = {1, 2, 3, 4, 5, 6}, ten = 10, called[6], planned[6];
+    const DLTensor n = tess_view(numbers, tess_i32, 2, shape, NULL), t = tess_view(&ten, tess_i32, 0, NULL, NULL),
+                   c = tess_view(called, tess_i32, 2, shape, NULL);
+    const DLTensor *masks[] = {&t};
+    const tess_correlate_options options = {.struct_size = sizeof options};
+    tess_plan *plan;
+    assert_tess_ok(tess_correlate(NULL, &n, &t, &c, &options));
+    assert_tess_ok(tess_plan_correlate(&plan, NULL, &n, masks, 1, &c, &options));
+    assert_tess_ok(tess_execute(plan, numbers, NULL, planned, NULL));
+    tess_plan_free(plan);
+    assert_memory_equal(called, ((const int32_t[]){10, 20, 30, 40, 50, 60}), sizeof called);
+    assert_memory_equal(called, planned, sizeof called);
 }
 
 int main(void) {
