@@ -256,36 +256,47 @@ void tess_transpose_predict_copy(const tess_problem *base, tess_gpu_prediction *
 
 /* ---- gpu_elements.cu: pieces in the order of out, 32 a warp ---- */
 
+/* Axes that are counted; bytes of what has its place by them. */
+typedef struct pieces_of {
+    const transpose_problem *p;
+    int axes;
+    int64_t unit, whole;
+} pieces_of;
+
 /* Pieces from..to - 1, `from` the first of a warp. */
-static void count_pieces(const transpose_problem *p, tess_gpu_prediction *out, double times, int64_t from, int64_t to) {
-    const int64_t unit = p->in.itemsize, pieces = p->size / unit, origin = (int64_t)1 << 40; /* before both arrays */
+static void count_pieces(const pieces_of *of, tess_gpu_prediction *out, double times, int64_t from, int64_t to) {
+    const transpose_problem *p = of->p;
+    const int64_t pieces = of->whole / of->unit, origin = (int64_t)1 << 40; /* before both arrays */
     for (; from < to; from += 32) {
         int64_t load[32], store[32];
         for (int lane = 0; lane < 32; lane++) {
             int64_t n = from + lane;
-            load[lane] = origin + p->first[TRANSPOSE_IN] + n % pieces * unit;
-            store[lane] = origin + p->first[TRANSPOSE_OUT] + n % pieces * unit;
+            load[lane] = origin + p->first[TRANSPOSE_IN] + n % pieces * of->unit;
+            store[lane] = origin + p->first[TRANSPOSE_OUT] + n % pieces * of->unit;
             n /= pieces;
-            for (int d = p->ndim - 1; d >= 0; n /= p->shape[d--]) {
+            for (int d = of->axes - 1; d >= 0; n /= p->shape[d--]) {
                 load[lane] += n % p->shape[d] * p->stride[TRANSPOSE_IN][d];
                 store[lane] += n % p->shape[d] * p->stride[TRANSPOSE_OUT][d];
             }
             if (from + lane >= to)
                 load[lane] = store[lane] = -1;
         }
-        tess_gpu_count_global(out, times, load, unit, false);
-        tess_gpu_count_global(out, times, store, unit, true);
+        tess_gpu_count_global(out, times, load, of->unit, false);
+        tess_gpu_count_global(out, times, store, of->unit, true);
     }
 }
 
 /* Along the slowest axis everything repeats once both addresses have moved by sectors and the pieces by warps. Not predicted where that is after too many. */
-void tess_transpose_predict_elements(const tess_problem *base, tess_gpu_prediction *out) {
+static void predict_pieces(const tess_problem *base, tess_gpu_prediction *out, bool together) {
     enum { MOST = 1 << 22 };
     const transpose_problem *p = (const transpose_problem *)base;
-    int64_t inner = p->size / p->in.itemsize, period = 1, slowest = p->ndim > 0 ? p->shape[0] : 1;
-    for (int d = 1; d < p->ndim; d++)
+    pieces_of of = {.p = p, .axes = p->ndim, .unit = tess_transpose_gpu_piece(p, together), .whole = p->size};
+    if (of.unit > p->size)
+        of.whole *= p->shape[--of.axes];
+    int64_t inner = of.whole / of.unit, period = 1, slowest = of.axes > 0 ? p->shape[0] : 1;
+    for (int d = 1; d < of.axes; d++)
         inner *= p->shape[d];
-    if (p->ndim > 0)
+    if (of.axes > 0)
         period = 32 / tess_gcd(32, tess_gcd(inner, tess_gcd(llabs(p->stride[TRANSPOSE_IN][0]), p->stride[TRANSPOSE_OUT][0])));
     const int64_t times = slowest / period, first = period * inner, all = slowest * inner;
     no_shared(out);
@@ -295,6 +306,8 @@ void tess_transpose_predict_elements(const tess_problem *base, tess_gpu_predicti
         return;
     out->global_ld_requests = out->global_st_requests = out->global_ld_sectors = out->global_st_sectors = 0;
     if (times > 0)
-        count_pieces(p, out, (double)times, 0, first);
-    count_pieces(p, out, 1, times * first, all);
+        count_pieces(&of, out, (double)times, 0, first);
+    count_pieces(&of, out, 1, times * first, all);
 }
+void tess_transpose_predict_elements(const tess_problem *base, tess_gpu_prediction *out) { predict_pieces(base, out, false); }
+void tess_transpose_predict_pieces(const tess_problem *base, tess_gpu_prediction *out) { predict_pieces(base, out, true); }

@@ -20,6 +20,10 @@
     X(tile_vector4)                 \
     X(micro)                        \
     X(elements)                     \
+    X(pieces)                       \
+    X(records)                      \
+    X(short_runs)                   \
+    X(long_runs)                    \
     X(shifted)                      \
     X(joined)                       \
     X(exchange_vectors)             \
@@ -35,6 +39,12 @@ void tess_transpose_predict_launch(const transpose_gpu_matrices *m, tess_gpu_pre
 void tess_transpose_predict_launch_copy(int64_t bytes, tess_gpu_prediction *out);
 /* gpu_shifted.cu and gpu_shifted_vectors.cu. */
 void tess_transpose_predict_shifted_matrices(const transpose_gpu_matrices *m, tess_gpu_prediction *out);
+
+/* How many matrices begin at byte i of a sector of in and j of out. */
+typedef struct transpose_gpu_places {
+    double times[32][32];
+} transpose_gpu_places;
+transpose_gpu_places tess_transpose_gpu_places_of(const transpose_gpu_matrices *m);
 
 /* Shared memory of a tile of which np x nq elements exist. */
 typedef struct transpose_gpu_cost {

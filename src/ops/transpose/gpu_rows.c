@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_rows.c - the GPU's part of the table: which kernel, which -D, which grid for a problem; counts are predicted in gpu_predict.c. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "gpu/row.h"
@@ -301,27 +302,61 @@ static bool elsewhere(const tess_problem *base, const char **why) {
     return of(base)->place == TRANSPOSE_ELSEWHERE;
 }
 
-static void lay_elements(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+/* Bytes that can be moved at once: of an element as it is given; where the last axis stays as it is, without gaps, of as many as all steps allow. */
+int64_t tess_transpose_gpu_piece(const transpose_problem *p, bool together) {
+    const int last = p->ndim - 1;
+    if (!together || last < 0 || p->stride[TRANSPOSE_IN][last] != p->size || p->stride[TRANSPOSE_OUT][last] != p->size)
+        return p->in.itemsize;
+    int64_t common = tess_gcd(16, p->shape[last] * p->size);
+    for (int side = TRANSPOSE_IN; side <= TRANSPOSE_OUT; side++) {
+        common = tess_gcd(common, llabs(p->first[side]));
+        for (int d = 0; d < last; d++)
+            common = tess_gcd(common, llabs(p->stride[side][d]));
+    }
+    return common;
+}
+
+static void lay_by_piece(const tess_problem *base, tess_gpu_layout *layout, int64_t unit) {
     const transpose_problem *p = of(base);
-    int64_t unit = p->in.itemsize, block[2 + 3 * (TESS_MAX_NDIM + 1)], *at = block, count = 1;
-    (void)device;
-    for (int d = 0; d < p->ndim; d++)
+    const int axes = p->ndim - (unit > p->size); /* the last one is inside of what has `pieces` pieces then */
+    int64_t block[2 + 3 * (TESS_MAX_NDIM + 1)], *at = block, count = 1, whole = p->size;
+    if (axes < p->ndim)
+        whole *= p->shape[axes];
+    for (int d = 0; d < axes; d++)
         count *= p->shape[d];
     tess_gpu_unit(layout, &gpu_elements);
     tess_gpu_option(layout, "-DUNIT=%d", (int)unit);
-    tess_gpu_option(layout, "-DAXES=%d", p->ndim);
+    tess_gpu_option(layout, "-DAXES=%d", axes);
+    tess_gpu_option(layout, "-DNUMBER=%s", count * (whole / unit) <= UINT32_MAX - 256 ? "unsigned" : "i64");
     *at++ = count;
-    *at++ = p->size / unit;
-    for (int d = 0; d <= p->ndim; d++)
-        *at++ = d < p->ndim ? p->shape[d] : 0;
+    *at++ = whole / unit;
+    for (int d = 0; d <= axes; d++)
+        *at++ = d < axes ? p->shape[d] : 0;
     for (int side = TRANSPOSE_IN; side <= TRANSPOSE_OUT; side++)
-        for (int d = 0; d <= p->ndim; d++)
-            *at++ = d < p->ndim ? p->stride[side][d] : 0;
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "elements", tess_ceil_div(count * (p->size / unit), 256), 1, 1, 256, 0);
+        for (int d = 0; d <= axes; d++)
+            *at++ = d < axes ? p->stride[side][d] : 0;
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "elements", tess_ceil_div(count * (whole / unit), 256), 1, 1, 256, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, p->first[TRANSPOSE_IN]);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, p->first[TRANSPOSE_OUT]);
     tess_gpu_pass(layout, step, block, (size_t)(at - block) * sizeof *block);
     layout->alignment = unit;
+}
+
+static void lay_elements(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    (void)device;
+    lay_by_piece(base, layout, of(base)->in.itemsize);
+}
+
+static bool pieces_fit(const tess_problem *base, const char **why) {
+    if (!elsewhere(base, why))
+        return false;
+    *why = "needs a last axis that stays the last, and steps that are whole pieces larger than elements";
+    return tess_transpose_gpu_piece(of(base), true) > of(base)->size;
+}
+
+static void lay_pieces(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    (void)device;
+    lay_by_piece(base, layout, tess_transpose_gpu_piece(of(base), true));
 }
 
 #define ROW(place, name, is_production)                                            \
@@ -344,6 +379,7 @@ ROW(10, tile_vector2, false);
 ROW(11, tile_vector4, false);
 ROW(12, micro, true);
 ROW(0, elements, true);
+ROW(0, pieces, true);
 static const tess_gpu_row row_shifted = {.headers = tess_transpose_gpu_odd_headers,
                                          .production = true,
                                          .least_arch = 80,
@@ -364,6 +400,14 @@ static bool by_name_only(const tess_problem *base, const char **why) {
 #define RUETSCH "Ruetsch, Micikevicius, Optimizing matrix transpose in CUDA, NVIDIA 2009"
 const tess_strategy tess_transpose_gpu_rows[TRANSPOSE_GPU_ROWS] = {
     STRATEGY(copy, "nothing moves: vectors of 16 bytes, one a thread", "-", copy_fits, .sensible = NULL),
+    {.name = "transpose/records",
+     .idea = "a short side whose elements follow each other: a piece of its memory and the pieces of long rows that hold the same elements, through "
+             "shared memory",
+     .source = "-",
+     .target = TESS_TARGET_GPU,
+     .applicable = tess_transpose_gpu_records_fit,
+     .sensible = tess_transpose_gpu_records_pay,
+     .gpu = &tess_transpose_gpu_records_row},
     STRATEGY(micro, "squares of 16-byte vectors turned in registers, whole rows gathered in swizzled shared memory", "-", micro_fits,
              .sensible = NULL),
     {.name = "transpose/joined",
@@ -376,6 +420,21 @@ const tess_strategy tess_transpose_gpu_rows[TRANSPOSE_GPU_ROWS] = {
     STRATEGY(shifted, "any pitch: words shifted into place, each row of out written from the start of a sector", "-", shifted_fits,
              .sensible = shifted_pays),
     STRATEGY(tile_unroll, "the padded tile with 8 warps: four elements a thread", RUETSCH, matrices, .sensible = NULL),
+    {.name = "transpose/short_runs",
+     .idea = "runs that stay together, as pixels: run by run to rows of a tile in shared memory, which go out word by word",
+     .source = "-",
+     .target = TESS_TARGET_GPU,
+     .applicable = tess_transpose_gpu_short_runs_fit,
+     .sensible = tess_transpose_gpu_short_runs_pay,
+     .gpu = &tess_transpose_gpu_short_runs_row},
+    {.name = "transpose/long_runs",
+     .idea = "a last axis that stays the last, begins anywhere: words in the order of out, each found from the first run of a block",
+     .source = "-",
+     .target = TESS_TARGET_GPU,
+     .applicable = tess_transpose_gpu_long_runs_fit,
+     .sensible = tess_transpose_gpu_long_runs_pay,
+     .gpu = &tess_transpose_gpu_long_runs_row},
+    STRATEGY(pieces, "as elements, where the last axis stays the last: pieces of up to 16 bytes of it", "-", pieces_fit, .sensible = NULL),
     STRATEGY(elements, "any layout: one thread a piece of an element, in the order of out", "-", elsewhere, .sensible = NULL),
     {.name = "transpose/exchange_vectors",
      .idea = "in place, square matrices: tiles and their mirror images change places, squares of 16-byte vectors turned in registers",

@@ -163,16 +163,12 @@ static void by_vectors(const walk *w) {
 
 /* ---- where matrices begin ---- */
 
-typedef struct places {
-    double times[32][32]; /* matrices that begin at byte i of a sector of in, j of out */
-} places;
-
-static places places_of(const transpose_gpu_matrices *m) {
-    places all = {0};
+transpose_gpu_places tess_transpose_gpu_places_of(const transpose_gpu_matrices *m) {
+    transpose_gpu_places all = {0};
     all.times[m->first[TRANSPOSE_IN] & 31][m->first[TRANSPOSE_OUT] & 31] = 1;
     for (int d = 0; d < m->plane.ndim; d++) {
         const int64_t in = m->plane.stride[TRANSPOSE_IN][d], out = m->plane.stride[TRANSPOSE_OUT][d];
-        places next = {0};
+        transpose_gpu_places next = {0};
         for (tess_gpu_kind n = {0}; tess_gpu_next_kind(&n, m->plane.shape[d], 0, 0, 32 / tess_gcd(32, tess_gcd(llabs(in), llabs(out))));)
             for (int i = 0; i < 32; i++)
                 for (int j = 0; j < 32; j++)
@@ -191,7 +187,7 @@ void tess_transpose_predict_shifted_matrices(const transpose_gpu_matrices *of, t
     w.threads = w.groups * LANES;
     const int64_t along_p = vectors ? (LANES - 1) * w.v : ALONG_P, along_q = vectors ? (w.groups - 2) * w.v : ALONG_Q, margin = 32 / of->size;
     const int64_t tiles_p = tess_ceil_div(m->p_size, along_p), tiles_q = tess_ceil_div(m->q_size + margin - 1, along_q);
-    const places begin = places_of(of);
+    const transpose_gpu_places begin = tess_transpose_gpu_places_of(of);
     tess_gpu_count_from_zero(out);
     out->constant_requests = -1;
     for (int64_t place = 0; place < 32 * 32; place++) {

@@ -6,7 +6,7 @@
 #include "gpu/row.h"
 #include "ops/transpose/transpose.h"
 
-enum { TRANSPOSE_GPU_ROWS = 19 };
+enum { TRANSPOSE_GPU_ROWS = 23 };
 extern const tess_strategy tess_transpose_gpu_rows[TRANSPOSE_GPU_ROWS];
 
 /* The problem as matrices that a kernel can take element by element; *why says why not. */
@@ -56,6 +56,50 @@ int64_t tess_transpose_gpu_joined_groups(const transpose_gpu_joined *j, int64_t 
 extern const tess_gpu_row tess_transpose_gpu_joined;
 bool tess_transpose_gpu_joined_fits(const tess_problem *base, const char **why);
 bool tess_transpose_gpu_joined_pays(const tess_problem *base, const char **why);
+
+/* gpu_records.c: matrices with one short side, `c` elements that follow each other without gaps in records. */
+typedef struct transpose_gpu_records {
+    bool split;                              /* the short rows are those of in */
+    int64_t c, length;                       /* elements of a short row and of a long one */
+    int64_t across, spare, vectors, threads; /* gpu_records.cuh */
+} transpose_gpu_records;
+int64_t tess_transpose_gpu_records_tiles(const transpose_gpu_records *r, int64_t size); /* of a matrix: blocks */
+bool tess_transpose_gpu_records_of(const tess_problem *base, transpose_gpu_records *r, const char **why);
+extern const tess_gpu_row tess_transpose_gpu_records_row;
+bool tess_transpose_gpu_records_fit(const tess_problem *base, const char **why);
+bool tess_transpose_gpu_records_pay(const tess_problem *base, const char **why);
+
+/* What one thread of gpu_elements.cu moves, in bytes. */
+int64_t tess_transpose_gpu_piece(const transpose_problem *p, bool together);
+
+/* gpu_long_runs.c: a last axis that stays the last. run, low, high in bytes: of a run, and what all of them take of in from its first byte on. */
+typedef struct transpose_gpu_long_runs {
+    transpose_plane plane; /* p and q count runs */
+    int64_t size, run, blocks, low, high;
+} transpose_gpu_long_runs;
+enum {
+    TRANSPOSE_GPU_RUNS_THREADS = 256,
+    TRANSPOSE_GPU_RUNS_WORDS = 8,
+    TRANSPOSE_GPU_RUNS_PIECE = 4 * TRANSPOSE_GPU_RUNS_THREADS * TRANSPOSE_GPU_RUNS_WORDS
+};
+bool tess_transpose_gpu_long_runs_of(const tess_problem *base, transpose_gpu_long_runs *r, const char **why);
+extern const tess_gpu_row tess_transpose_gpu_long_runs_row;
+bool tess_transpose_gpu_long_runs_fit(const tess_problem *base, const char **why);
+bool tess_transpose_gpu_long_runs_pay(const tess_problem *base, const char **why);
+
+/* gpu_short_runs.c: matrices of runs that stay together. The plane's p and q count runs. */
+typedef struct transpose_gpu_short_runs {
+    transpose_plane plane;
+    int64_t size, run;        /* bytes of what is moved at once, at most 4; how many of them are a run */
+    int64_t along_p, along_q; /* runs of a tile */
+    int64_t ahead;            /* runs that a thread asks for at a time */
+    int threads;
+} transpose_gpu_short_runs;
+int64_t tess_transpose_gpu_short_runs_line(const transpose_gpu_short_runs *r); /* bytes of a row of a tile in shared memory */
+bool tess_transpose_gpu_short_runs_of(const tess_problem *base, transpose_gpu_short_runs *r, const char **why);
+extern const tess_gpu_row tess_transpose_gpu_short_runs_row;
+bool tess_transpose_gpu_short_runs_fit(const tess_problem *base, const char **why);
+bool tess_transpose_gpu_short_runs_pay(const tess_problem *base, const char **why);
 
 /* gpu_inplace.c: in place, by vectors, by elements and by runs of any size. */
 extern const tess_gpu_row tess_transpose_gpu_inplace_vectors, tess_transpose_gpu_inplace, tess_transpose_gpu_inplace_runs;

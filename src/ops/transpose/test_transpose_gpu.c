@@ -114,6 +114,42 @@ static void joined_axes(void **state) {
     only = NULL;
 }
 
+/* Short sides of every kind, several pieces of the long one, rows of every remainder modulo a sector; batches; and runs that stay together. */
+static void short_sides(void **state) {
+    (void)state;
+    uint64_t random = 11;
+    static const int turn[] = {1, 0}, to_planes[] = {0, 2, 1}, turn_runs[] = {1, 0, 2}, batch_runs[] = {0, 2, 1, 3};
+    static const int64_t sides[] = {2, 3, 4, 6, 7, 12, 16, 32, 50, 100, 128};
+    for (int t = 0; t < TESS_COUNT(types); t++) {
+        const int64_t size = (int64_t)tess_type_size(types[t]), length = 9500 / size;
+        only = "transpose/records";
+        for (int s = 0; s < TESS_COUNT(sides); s++) {
+            if (hostile_spared(t + s, 3))
+                continue;
+            for (int odd = 0; odd < 2; odd++) {
+                compare(&random, types[t], 2, (int64_t[]){length - odd, sides[s]}, turn, HOSTILE_COMPACT);
+                compare(&random, types[t], 2, (int64_t[]){sides[s], length - odd}, turn, HOSTILE_COMPACT);
+            }
+        }
+        compare(&random, types[t], 3, (int64_t[]){3, length / 2 + 1, 3}, to_planes, HOSTILE_COMPACT);
+        compare(&random, types[t], 3, (int64_t[]){3, 3, length / 2 + 1}, to_planes, HOSTILE_COMPACT);
+        only = "transpose/short_runs";
+        compare(&random, types[t], 3, (int64_t[]){261, 139, 3}, turn_runs, HOSTILE_COMPACT);
+        compare(&random, types[t], 3, (int64_t[]){256, 160, 3}, turn_runs, HOSTILE_COMPACT);
+        compare(&random, types[t], 3, (int64_t[]){131, 33, 5}, turn_runs, HOSTILE_COMPACT);
+        compare(&random, types[t], 4, (int64_t[]){3, 37, 67, 7}, batch_runs, HOSTILE_COMPACT);
+        static const char *const whole[] = {"transpose/long_runs", "transpose/pieces"};
+        for (int w = 0; w < 2; w++) {
+            only = whole[w];
+            compare(&random, types[t], 3, (int64_t[]){21, 13, 67}, turn_runs, HOSTILE_COMPACT);
+            compare(&random, types[t], 3, (int64_t[]){21, 13, 64}, turn_runs, HOSTILE_COMPACT);
+            compare(&random, types[t], 3, (int64_t[]){3, 5, 9001 / size}, turn_runs, HOSTILE_COMPACT);
+            compare(&random, types[t], 4, (int64_t[]){3, 5, 19, 33}, batch_runs, HOSTILE_STRIDED);
+        }
+    }
+    only = NULL;
+}
+
 static void more_axes(void **state) {
     (void)state;
     uint64_t random = 3;
@@ -212,11 +248,28 @@ static void counts_as_predicted(void **state) {
         const char *name;
         int64_t shape[4];
         int perm[4], ndim, types;
-    } cases[] = {{"shifted", {555, 563}, {1, 0}, 2, 3},           {"shifted", {3, 301, 259}, {0, 2, 1}, 3, 4},
-                 {"joined", {2, 37, 5, 131}, {0, 2, 3, 1}, 4, 3}, {"joined", {35, 9, 7, 67}, {3, 2, 1, 0}, 4, 3},
-                 {"joined", {41, 13, 301}, {2, 1, 0}, 3, 3},      {"joined", {301, 13, 41}, {2, 1, 0}, 3, 3},
-                 {"joined", {7, 150, 257}, {0, 2, 1}, 3, 3},      {"joined", {2, 3, 1100, 19}, {3, 2, 0, 1}, 4, 3},
-                 {"joined", {19, 67, 3, 43}, {2, 1, 3, 0}, 4, 3}, {"elements", {70, 9, 5, 3}, {1, 0, 2, 3}, 4, 5},
+    } cases[] = {{"shifted", {555, 563}, {1, 0}, 2, 3},
+                 {"shifted", {3, 301, 259}, {0, 2, 1}, 3, 4},
+                 {"joined", {2, 37, 5, 131}, {0, 2, 3, 1}, 4, 3},
+                 {"joined", {35, 9, 7, 67}, {3, 2, 1, 0}, 4, 3},
+                 {"joined", {41, 13, 301}, {2, 1, 0}, 3, 3},
+                 {"joined", {301, 13, 41}, {2, 1, 0}, 3, 3},
+                 {"joined", {7, 150, 257}, {0, 2, 1}, 3, 3},
+                 {"joined", {2, 3, 1100, 19}, {3, 2, 0, 1}, 4, 3},
+                 {"joined", {19, 67, 3, 43}, {2, 1, 3, 0}, 4, 3},
+                 {"elements", {70, 9, 5, 3}, {1, 0, 2, 3}, 4, 5},
+                 {"records", {9500, 3}, {1, 0}, 2, 5},
+                 {"records", {3, 9501}, {1, 0}, 2, 5},
+                 {"records", {6, 3001}, {1, 0}, 2, 5},
+                 {"records", {4111, 16}, {1, 0}, 2, 5},
+                 {"records", {3, 3, 2001}, {0, 2, 1}, 3, 5},
+                 {"records", {3, 2001, 2}, {0, 2, 1}, 3, 5},
+                 {"short_runs", {131, 261, 3}, {1, 0, 2}, 3, 5},
+                 {"short_runs", {3, 37, 67, 7}, {0, 2, 1, 3}, 4, 5},
+                 {"long_runs", {21, 13, 67}, {1, 0, 2}, 3, 5},
+                 {"long_runs", {3, 5, 19, 33}, {0, 2, 1, 3}, 4, 5},
+                 {"long_runs", {3, 5, 9001}, {1, 0, 2}, 3, 5},
+                 {"pieces", {21, 13, 64}, {1, 0, 2}, 3, 4},
                  {"elements", {5, 41, 77}, {1, 2, 0}, 3, 5}};
     static const struct {
         int64_t batch, rows, columns, run;
@@ -330,6 +383,7 @@ int main(void) {
                                        cmocka_unit_test(vectors_and_edges),
                                        cmocka_unit_test(shifted_tiles),
                                        cmocka_unit_test(joined_axes),
+                                       cmocka_unit_test(short_sides),
                                        cmocka_unit_test(more_axes),
                                        cmocka_unit_test(in_place),
                                        cmocka_unit_test(nothing_moves_anywhere),
