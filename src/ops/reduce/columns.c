@@ -260,6 +260,12 @@ static void join_tasks(void *argument, int64_t begin, int64_t end, int number) {
     }
 }
 
+/* Columns `stride` bytes apart, of lines that the last cache may well not hold. */
+static bool comes_from_memory(const reduce_problem *p, int64_t stride) {
+    enum { LINE = 64, NEAR = 16 << 20 }; /* bytes: half of a Zen 5's L3 */
+    return p->in.count * tess_min64(stride, LINE) > NEAR;
+}
+
 tess_status tess_reduce_columns(const tess_problem *problem, const tess_run *given) {
     reduce_problem own;
     tess_run turned = *given;
@@ -305,6 +311,7 @@ tess_status tess_reduce_columns(const tess_problem *problem, const tess_run *giv
         }
         if (!job.eight && columns_is_tree(p) && p->kind != REDUCE_PROD && !tess_is_complex(p->in.type)) {
             job.staged = true;
+            job.asks = comes_from_memory(p, job.stride);
             job.eight = eight->sums[REDUCE_PLAIN][p->acc];
             job.apart = eight->apart[tess_f64];
         }

@@ -20,6 +20,7 @@ typedef struct reduce_columns {
     reduce_eight eight, apart; /* eight rows at once of elements as they lie, or NULL */
     bool in_place;             /* rows need neither loading nor mapping, or fold does both */
     bool staged;               /* eight and apart are of what the elements become (columns_staged.c) */
+    bool asks;                 /* those are asked for a group of rows ahead */
     int64_t width, out_stride, block, blocks, levels;
     int64_t stride, turned;       /* between the columns; when turned is not 0, they are turned into rows of so many bytes first */
     tess_straightener straighten; /* of columns that are no neighbours, into rows of `turned` bytes, some rows at a time; or NULL */

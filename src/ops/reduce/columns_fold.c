@@ -96,12 +96,20 @@ static bool fold_lanes(const reduce_columns_worker *w, int stride, int lane, int
 
 /* ---- eight rows at once ---- */
 
+/* Lanes of a leaf of n: beyond them halving meets lanes without elements only. */
+static int64_t lanes_of(int64_t n) {
+    int64_t lanes = REDUCE_LANES;
+    while (lanes > REDUCE_EIGHT && 2 * n <= lanes)
+        lanes /= 2;
+    return lanes;
+}
+
 /* Rows `from` and on of `lanes` lanes that are neighbours in bit-reversed order, of a leaf of n; missing ones are the row `none`. */
 static void eight_rows(const reduce_columns_worker *w, int place, int lanes, int64_t from, int64_t n, const char *none, const char **row) {
-    const int each = REDUCE_EIGHT / lanes;
+    const int each = REDUCE_EIGHT / lanes, apart = REDUCE_LANES / (int)lanes_of(n);
     for (int j = 0; j < lanes; j++)
         for (int i = 0; i < each; i++) {
-            const int64_t at = reduce_reversed_lane(place + j) + (from + i) * REDUCE_LANES;
+            const int64_t at = reduce_reversed_lane(place + j) / apart + (from + i) * REDUCE_LANES;
             row[j * each + i] = at < n ? w->base + w->offset[at] : none;
         }
 }
@@ -110,21 +118,21 @@ static void eight_rows(const reduce_columns_worker *w, int place, int lanes, int
 static void fold_eights(const reduce_columns_worker *w, int64_t n, int64_t level, bool squares) {
     const reduce_columns *job = w->job;
     const reduce_eight eight = squares ? job->apart : job->eight;
-    const int64_t rows = tess_ceil_div(n, REDUCE_LANES), step = columns_stack_step(w);
+    const int64_t rows = tess_ceil_div(n, REDUCE_LANES), all = lanes_of(n), step = columns_stack_step(w);
     const int lanes = rows > 4 ? 1 : rows > 2 ? 2 : rows > 1 ? 4 : 8, each = REDUCE_EIGHT / lanes;
     const char *row[2][REDUCE_EIGHT];
     int64_t depth = level;
     int turn = 0;
-    if (n % REDUCE_LANES != 0 || rows % each != 0)
+    if (n % all != 0 || rows % each != 0)
         memset(w->mapped, 0, (size_t)(w->n * job->p->in.itemsize));
     eight_rows(w, 0, lanes, 0, n, w->mapped, row[0]);
-    for (int place = 0; place < REDUCE_LANES; place += lanes, depth++) {
+    for (int place = 0; place < all; place += lanes, depth++) {
         const int merges = reduce_merges_after(place / lanes);
         for (int64_t from = 0; from < rows; from += each, turn ^= 1) {
             const bool ends = from + each >= rows;
             if (!ends)
                 eight_rows(w, place, lanes, from + each, n, w->mapped, row[turn ^ 1]);
-            else if (place + lanes < REDUCE_LANES)
+            else if (place + lanes < all)
                 eight_rows(w, place + lanes, lanes, 0, n, w->mapped, row[turn ^ 1]);
             else
                 memcpy(row[turn ^ 1], row[turn], sizeof *row);
@@ -141,7 +149,7 @@ static void fold_eights(const reduce_columns_worker *w, int64_t n, int64_t level
 /* Squares of distances have no row that could stand for a missing one. */
 static bool takes_eight(const reduce_columns_worker *w, int64_t n, bool squares) {
     const int64_t rows = tess_ceil_div(n, REDUCE_LANES), each = rows > 4 ? 8 : rows > 2 ? 4 : rows;
-    return w->job->eight && w->n >= FEWEST_COLUMNS && n >= REDUCE_LANES / REDUCE_EIGHT && (!squares || (n % REDUCE_LANES == 0 && rows % each == 0));
+    return w->job->eight && w->n >= FEWEST_COLUMNS && n >= REDUCE_LANES / REDUCE_EIGHT && (!squares || (n % lanes_of(n) == 0 && rows % each == 0));
 }
 
 static void fold_leaf_tree(const reduce_columns_worker *w, int64_t n, int64_t level, bool squares) {

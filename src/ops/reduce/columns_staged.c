@@ -33,7 +33,7 @@ void tess_reduce_eight_staged(const reduce_columns_worker *w, reduce_eight eight
     for (int64_t c = 0, n; c < w->n; c += n) {
         n = w->n - c <= MOST ? w->n - c : PIECE;
         for (int k = 0; k < REDUCE_EIGHT; k++) {
-            for (int64_t line = 0; line < n * stride && next[k] != w->mapped; line += 64)
+            for (int64_t line = 0; job->asks && line < n * stride && next[k] != w->mapped; line += 64)
                 tess_prefetch_l2(next[k] + c * stride + line);
             if (row[k] == w->mapped) /* no such row: +0 */
                 memset(staged[k], 0, (size_t)(n * wide));

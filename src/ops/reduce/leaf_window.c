@@ -6,7 +6,7 @@
  *     | a0 b0 c0 d0 ..               | a0 a1 a2 .. aR b0 b1 ..
  *     | a1 b1 c1 d1 ..       ->
  *
- * One by one a line is fetched for each element, and again for its neighbour R elements later. A window is as many columns as L2 holds, a line of them at the least. */
+ * One by one a line is fetched for each element, and again for its neighbour R elements later. A window is as many columns as L2 holds, a line or two of them at the least. */
 #include <stdlib.h>
 
 #include "ops/reduce/leaves.h"
@@ -16,8 +16,9 @@
 enum { LINE = 64, ROOM = 1 << 19, MOST = 1 << 22 }; /* bytes */
 
 /* Of arrays that L2 and what is read ahead into it do not serve, the processor sees no pieces of fewer than MANY_LINES coming: ASKED_LINES of the rows to come are asked for
- * while GROUP rows are turned, and a window is half as large where it keeps FEW_LINES of each row (f32 of 20000 x 500 14 -> 26 GB/s, of 3000 x 2000 18 -> 26). */
-enum { FAR = 8 << 20, GROUP = 16, FEW_LINES = 4, MANY_LINES = 16, ASKED_LINES = 128 };
+ * while GROUP rows are turned, and a window is half as large where it keeps FEW_LINES of each row (f32 of 20000 x 500 14 -> 26 GB/s, of 3000 x 2000 18 -> 26). A second line
+ * of each row costs memory little when it is read with the first: no window has fewer than LEAST_LINES, though L2 does not hold it (f64 of 3000 x 8000 13 -> 20). */
+enum { FAR = 8 << 20, GROUP = 16, LEAST_LINES = 2, FEW_LINES = 4, MANY_LINES = 16, ASKED_LINES = 128 };
 static bool is_far(const reduce_problem *p) { return p->base.bytes > FAR; }
 
 /* The axis along which elements are neighbours in memory, unless it is the one that is quickest in the elements' order: then -1. */
@@ -47,7 +48,7 @@ static int64_t columns_of(const reduce_problem *p) {
     const int64_t column = rows_of(p, axis) * size;
     if (column > MOST / line)
         return 0;
-    int64_t lines = tess_max64(1, ROOM / (column * line));
+    int64_t lines = tess_max64(is_far(p) ? LEAST_LINES : 1, ROOM / (column * line));
     if (is_far(p) && lines > FEW_LINES)
         lines = tess_max64(FEW_LINES, lines / 2);
     return tess_min64(p->size[axis], lines * line);
