@@ -49,8 +49,48 @@ BESIDE(f64, double, v_f64)
 CHAINS(f32, float, v_f32)
 CHAINS(f64, double, v_f64)
 
+/* Of what is behind a run +0 is added, which changes no lane, since none is -0. */
+#define AROUND(name, type, vector, words, word)                                                                                             \
+    TESS_INLINE void runs_##name(type *sums, const char *runs, int64_t step, int64_t count, int64_t lane, int64_t n, const int64_t ahead) { \
+        enum { LANES = TESS_VECTOR_BYTES / (int)sizeof(type) };                                                                             \
+        words number = {0};                                                                                                                 \
+        for (int i = 0; i < LANES; i++)                                                                                                     \
+            number[i] = i;                                                                                                                  \
+        for (; count > 0; count--, runs += step, sums += REDUCE_SET_LANES) {                                                                \
+            const char *p = runs;                                                                                                           \
+            if (ahead != 0)                                                                                                                 \
+                tess_prefetch_l1(p + n * (int64_t)sizeof(type) - 1 + ahead); /* a run need not begin at a line */                           \
+            for (int64_t at = lane, left = n, m; left > 0; left -= m, at = 0) {                                                             \
+                type *to = sums + at;                                                                                                       \
+                int64_t i = 0;                                                                                                              \
+                m = tess_min64(left, REDUCE_LANES - at);                                                                                    \
+                for (; i + LANES <= m; i += LANES, p += TESS_VECTOR_BYTES) {                                                                \
+                    if (ahead != 0)                                                                                                         \
+                        tess_prefetch_l1(p + ahead);                                                                                        \
+                    vector##_store(to + i, vector##_load(to + i) + vector##_load(p));                                                       \
+                }                                                                                                                           \
+                if (i < m) {                                                                                                                \
+                    const words its = number < (words){0} + (word)(m - i);                                                                  \
+                    if (ahead != 0)                                                                                                         \
+                        tess_prefetch_l1(p + ahead);                                                                                        \
+                    vector##_store(to + i, vector##_load(to + i) + (vector)((words)vector##_load(p) & its));                                \
+                    p += (m - i) * (int64_t)sizeof(type);                                                                                   \
+                }                                                                                                                           \
+            }                                                                                                                               \
+        }                                                                                                                                   \
+    }                                                                                                                                       \
+    static void around_##name(void *lanes, const char *runs, int64_t step, int64_t count, int64_t lane, int64_t n, int64_t ahead) {         \
+        if (ahead != 0)                                                                                                                     \
+            runs_##name(lanes, runs, step, count, lane, n, ahead);                                                                          \
+        else                                                                                                                                \
+            runs_##name(lanes, runs, step, count, lane, n, 0);                                                                              \
+    }
+AROUND(f32, float, v_f32, v_i32, int32_t)
+AROUND(f64, double, v_f64, v_i64, int64_t)
+
 extern const reduce_beside_kernels TESS_ISA_NAME(tess_reduce_beside_kernels);
 const reduce_beside_kernels TESS_ISA_NAME(tess_reduce_beside_kernels) = {
     .add = {[tess_f32] = beside_f32, [tess_f64] = beside_f64},
     .chains = {[tess_f32] = chains_f32, [tess_f64] = chains_f64},
+    .around = {[tess_f32] = around_f32, [tess_f64] = around_f64},
 };

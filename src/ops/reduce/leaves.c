@@ -32,7 +32,9 @@ static int64_t across_size(const reduce_problem *p) {
 }
 
 static size_t workspace(const reduce_problem *p, int threads) {
-    const int64_t across = across_size(p);
+    const int64_t across = across_size(p), abreast = tess_reduce_abreast_size(p, threads);
+    if (abreast > 0)
+        return (size_t)(abreast * threads);
     if (across > 0)
         return (size_t)(across * threads + tess_ceil_div(p->k, REDUCE_LEAF) * (int64_t)tess_type_size(p->acc));
     return (size_t)((2 * half_buffer(p) + tess_reduce_window_size(p)) * threads) +
@@ -244,6 +246,8 @@ static tess_status fold_all(const tess_problem *problem, const tess_run *run, bo
                       .buffer_size = 2 * half_buffer(p) + tess_reduce_window_size(p),
                       .split = INT64_MAX};
     const reduce_row_kernels *rows = job.kernels->rows;
+    if (tess_reduce_abreast_size(p, run->threads) > 0)
+        return tess_reduce_abreast(&job);
     if (across_size(p) > 0)
         return fold_across(&job);
     if (p->in.type == p->load)

@@ -64,11 +64,18 @@ tess_status tess_reduce_beside(const leaves_job *job, const char *base, char *va
 int64_t tess_reduce_tiles_size(const reduce_problem *p);
 tess_status tess_reduce_tiles(const leaves_job *job, const char *base, char *values);
 
-/* Sums, as they lie, of elements that are neighbours along the first axis. */
+/* leaf_abreast.c folds neighbouring outputs together, by all threads. The bytes that a thread works in, 0 where elements are not folded so. */
+int64_t tess_reduce_abreast_size(const reduce_problem *p, int threads);
+tess_status tess_reduce_abreast(const leaves_job *job);
+
+static inline bool reduce_sums_as_they_lie(const reduce_problem *p) {
+    return p->kind == REDUCE_SUM && p->map == REDUCE_PLAIN && !p->omit && !p->exact && !p->records && !p->offsets &&
+           (p->in.type == tess_f32 || p->in.type == tess_f64) && p->acc == p->in.type;
+}
+
+/* ... of elements that are neighbours along the first axis. */
 static inline bool reduce_sums_across(const reduce_problem *p) {
-    return p->kind == REDUCE_SUM && p->map == REDUCE_PLAIN && !p->omit && !p->exact && !p->records && !p->offsets && p->rank > 1 &&
-           (p->in.type == tess_f32 || p->in.type == tess_f64) && p->acc == p->in.type && p->stride[0][0] == p->in.itemsize &&
-           p->size[0] * p->in.itemsize >= 64;
+    return reduce_sums_as_they_lie(p) && p->rank > 1 && p->stride[0][0] == p->in.itemsize && p->size[0] * p->in.itemsize >= 64;
 }
 
 /* Extremes of floats in memory are as quick by vectors of a line, those of integers are not. */

@@ -197,11 +197,14 @@ typedef struct reduce_stream_kernels {
 
 /* Pieces of memory, `lines` lines of 64 bytes of which the last begins at byte `last`, are added to as many rows of sums, which follow one another (cpu_beside.c). The
  * lines of the pieces `ahead` are asked for meanwhile, in L1 (near) or L2. */
-enum { REDUCE_BESIDE = 8 }; /* most lines */
+enum { REDUCE_BESIDE = 8 /* most lines */, REDUCE_SET_LANES = REDUCE_LANES + 16 };
 typedef struct reduce_beside_kernels {
     void (*add[TESS_TYPES])(void *sums, const char *const *piece, const char *const *ahead, int pieces, int lines, int64_t last, bool near);
     /* `count` lines of 64 bytes, 32 to a leaf but for the last one: each leaf's sums become a line of its lanes, 256 lanes behind those of the leaf before. */
     void (*chains[TESS_TYPES])(void *lanes, const char *lines, int64_t count);
+    /* `count` runs of n elements, `step` bytes apart, are added to as many sets of lanes, from `lane` on and around. So many bytes ahead of what is added is asked for, unless
+     * it is 0. Up to 63 bytes behind a run are read; a set has REDUCE_SET_LANES, of which those beyond REDUCE_LANES stay as they are. */
+    void (*around[TESS_TYPES])(void *lanes, const char *runs, int64_t step, int64_t count, int64_t lane, int64_t n, int64_t ahead);
 } reduce_beside_kernels;
 
 /* The same for columns, row after row of a lane (cpu_direct.c); functions as those of reduce_column_kernels. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_reduce_beside.c - proves: sums and means over arrays whose first axis is the fastest in memory give the reference's bytes where the other axes hold a leaf or more
- * (leaf_beside.c), whole rows of lanes (leaf_tiles.c) or neither (leaf_window.c), wherever leaves and blocks of rows end, with gaps, backwards and over two of three axes;
- * on every instruction set, and with nothing read beyond the last element. */
+ * (leaf_beside.c), whole rows of lanes (leaf_tiles.c) or neither (leaf_window.c), and over the first and the last of three axes as they lie (leaf_abreast.c), wherever
+ * leaves, runs and blocks of rows end, with gaps, backwards and over two of three axes; on every instruction set, and with nothing read beyond the last element. */
 #include "cpu_contexts.h"
 
 #include <math.h>
@@ -40,6 +40,18 @@ static const layout layouts[] = {
     {{40, 3, 512}, {1, 50, 150}, {0, 2}, 2},              /* three outputs */
     {{1, 1500, 1501}, {0, 1, 1500}, {1, 2}, 2},           /* neither, turned in windows while rows to come are asked for */
     {{2, 900, 1300}, {900 * 1300, 1, 900}, {0, 1, 2}, 3}, /* ... two of them */
+    {{21, 5, 400}, {2000, 400, 1}, {0, 2}, 2},            /* runs between outputs: a leaf ends in one */
+    {{300, 70, 33}, {70 * 33, 33, 1}, {0, 2}, 2},         /* short ones that begin at any lane, two blocks of outputs */
+    {{600, 17, 16}, {17 * 16, 16, 1}, {0, 2}, 2},         /* a line of f32 */
+    {{9, 4, 8192}, {4 * 8192, 8192, 1}, {0, 2}, 2},       /* a leaf of f32 */
+    {{9, 4, 8100}, {4 * 8100, 8100, 1}, {0, 2}, 2},       /* ... which begins anywhere */
+    {{40, 66, 255}, {66 * 260, 260, 1}, {0, 2}, 2},       /* gaps */
+    {{40, 66, 257}, {66 * 257, -257, 1}, {0, 2}, 2},      /* outputs backwards */
+    {{40, 9, 250}, {-9 * 250, 250, 1}, {0, 2}, 2},        /* the first axis backwards */
+    {{3, 6, 20}, {120, 20, 1}, {0, 2}, 2},                /* less than the lanes */
+    {{1, 20, 150}, {0, 150, 1}, {0, 2}, 2},               /* one run each */
+    {{60, 150, 300}, {150 * 300, 300, 1}, {0, 2}, 2},     /* runs to come are asked for */
+    {{70, 5, 90}, {450, 3, 1}, {0, 2}, 2},                /* outputs that overlap */
 };
 
 /* A value near 1 where the order of additions shows, and seldom none. */
