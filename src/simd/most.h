@@ -61,6 +61,30 @@ TESS_MOST_PLAIN(u64, i64)
 #undef TESS_MOST_PLAIN
 #undef TESS_PICK_PLAIN
 
+/* The greatest and the least of a vector's lanes. */
+#define TESS_PICK_LANE(name, type, which, OP)                                                                     \
+    TESS_INLINE type v_##name##_##which##_lane(v_##name v) {                                                      \
+        typedef type part __attribute__((vector_size(16)));                                                       \
+        part p[TESS_VECTOR_BYTES / 16];                                                                           \
+        memcpy(p, &v, sizeof p);                                                                                  \
+        TESS_UNROLL for (int w = TESS_VECTOR_BYTES / 32; w > 0; w /= 2) TESS_UNROLL for (int i = 0; i < w; i++) { \
+            const part first = (part)(p[i] OP p[i + w]);                                                          \
+            p[i] = (p[i] & first) | (p[i + w] & ~first);                                                          \
+        }                                                                                                         \
+        type best = p[0][0];                                                                                      \
+        TESS_UNROLL for (int i = 1; i < 16 / (int)sizeof(type); i++) best = p[0][i] OP best ? p[0][i] : best;     \
+        return best;                                                                                              \
+    }
+#define TESS_PICK_LANES(name, type)         \
+    TESS_PICK_LANE(name, type, greatest, >) \
+    TESS_PICK_LANE(name, type, least, <)
+TESS_PICK_LANES(i32, int32_t)
+TESS_PICK_LANES(u32, uint32_t)
+TESS_PICK_LANES(i64, int64_t)
+TESS_PICK_LANES(u64, uint64_t)
+#undef TESS_PICK_LANE
+#undef TESS_PICK_LANES
+
 /* The number of the first lane of 4 or 8 bytes that is set, all its bits or none, in the mask at p; -1: none is. */
 TESS_INLINE int v_first_set(const void *p, int width) {
 #if defined(__AVX512F__)

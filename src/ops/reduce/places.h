@@ -16,9 +16,23 @@
 
 #define NO_NANS(flags, a, b) (flags)
 
+/* The best of all lanes of m, and the least group of those that hold it. Of integers many may, which no branch foresees; of floats hardly any. */
+#define BY_VECTORS(name, type, number)                                                                \
+    best = order.smallest ? v_##name##_least_lane(m) : v_##name##_greatest_lane(m);                   \
+    const v_##number holds = (v_##number)(m == (v_##name){0} + best);                                 \
+    const v_##number none = (v_##number){0} + (type)((uint64_t)INT64_MAX >> (64 - 8 * sizeof(type))); \
+    group = v_##number##_least_lane((at & holds) | (none & ~holds));
+#define ONE_BY_ONE(name, type, number)                                     \
+    best = m[0];                                                           \
+    for (int i = 1; i < LANES; i++)                                        \
+        best = (order.smallest ? m[i] < best : m[i] > best) ? m[i] : best; \
+    group = INT64_MAX;                                                     \
+    for (int i = 0; i < LANES; i++)                                        \
+        group = m[i] == best ? tess_min64(group, at[i]) : group;
+
 /* Of n >= a vector of elements. Every lane's best and the number of the group where it was first met; the last group is what is left, the last vector
  * of which begins before it: what was seen already has an earlier group in another lane. */
-#define PLACE(name, type, number, least, most, NANS)                                                                                             \
+#define PLACE(name, type, number, least, most, NANS, LEAST_GROUP)                                                                                \
     TESS_INLINE void place_##name##_loop(const char *p, int64_t n, bool smallest, bool near, v_##name *best, v_##number *first, v_flags *nans) { \
         enum { GROUP = 8, LANES = TESS_VECTOR_BYTES / sizeof(type), STEP = GROUP * TESS_VECTOR_BYTES };                                          \
         const char *end = p + n * (int64_t)sizeof(type);                                                                                         \
@@ -36,10 +50,16 @@
             at = (at & ~beats) | (group & beats);                                                                                                \
             m = smallest ? v_##name##_lesser(x[0], m) : v_##name##_greater(x[0], m);                                                             \
         }                                                                                                                                        \
-        for (; p < end; p += TESS_VECTOR_BYTES) {                                                                                                \
+        if (p < end) { /* of the last group the last vector first, which begins before it */                                                     \
             v_##name x;                                                                                                                          \
-            memcpy(&x, end - p < TESS_VECTOR_BYTES ? end - TESS_VECTOR_BYTES : p, sizeof x);                                                     \
+            memcpy(&x, end - TESS_VECTOR_BYTES, sizeof x);                                                                                       \
             found = NANS(found, x, x);                                                                                                           \
+            for (; end - p > TESS_VECTOR_BYTES; p += TESS_VECTOR_BYTES) {                                                                        \
+                v_##name y;                                                                                                                      \
+                memcpy(&y, p, sizeof y);                                                                                                         \
+                found = NANS(found, y, y);                                                                                                       \
+                x = smallest ? v_##name##_lesser(y, x) : v_##name##_greater(y, x);                                                               \
+            }                                                                                                                                    \
             const v_##number beats = (v_##number)(smallest ? x < m : x > m);                                                                     \
             at = (at & ~beats) | (group & beats);                                                                                                \
             m = smallest ? v_##name##_lesser(x, m) : v_##name##_greater(x, m);                                                                   \
@@ -63,12 +83,9 @@
             place_##name##_loop(p, n, false, near, &m, &at, &nans);                                                                              \
         if (v_flags_any(nans))                                                                                                                   \
             return -1;                                                                                                                           \
-        type best = m[0];                                                                                                                        \
-        for (int i = 1; i < LANES; i++)                                                                                                          \
-            best = (order.smallest ? m[i] < best : m[i] > best) ? m[i] : best;                                                                   \
-        int64_t group = INT64_MAX;                                                                                                               \
-        for (int i = 0; i < LANES; i++)                                                                                                          \
-            group = m[i] == best ? tess_min64(group, at[i]) : group;                                                                             \
+        type best;                                                                                                                               \
+        int64_t group;                                                                                                                           \
+        LEAST_GROUP(name, type, number)                                                                                                          \
         *value = best;                                                                                                                           \
         for (int64_t i = group * GROUP; i < n; i += LANES) {                                                                                     \
             const int64_t from = tess_min64(i, n - LANES);                                                                                       \
@@ -81,12 +98,12 @@
         }                                                                                                                                        \
         return -1;                                                                                                                               \
     }
-PLACE(i32, int32_t, i32, INT32_MIN, INT32_MAX, NO_NANS)
-PLACE(u32, uint32_t, i32, 0, UINT32_MAX, NO_NANS)
-PLACE(i64, int64_t, i64, INT64_MIN, INT64_MAX, NO_NANS)
-PLACE(u64, uint64_t, i64, 0, UINT64_MAX, NO_NANS)
-PLACE(f32, float, i32, -INFINITY, INFINITY, v_f32_nans)
-PLACE(f64, double, i64, -INFINITY, INFINITY, v_f64_nans)
+PLACE(i32, int32_t, i32, INT32_MIN, INT32_MAX, NO_NANS, BY_VECTORS)
+PLACE(u32, uint32_t, i32, 0, UINT32_MAX, NO_NANS, BY_VECTORS)
+PLACE(i64, int64_t, i64, INT64_MIN, INT64_MAX, NO_NANS, BY_VECTORS)
+PLACE(u64, uint64_t, i64, 0, UINT64_MAX, NO_NANS, BY_VECTORS)
+PLACE(f32, float, i32, -INFINITY, INFINITY, v_f32_nans, ONE_BY_ONE)
+PLACE(f64, double, i64, -INFINITY, INFINITY, v_f64_nans, ONE_BY_ONE)
 
 /* The first place of the greatest key among n contiguous elements. */
 #define PLACE_OF(name, S, U, type)                                                            \
