@@ -13,10 +13,12 @@
 #define TALL 6
 #define TALL_PAIRS 3
 #define LINE 2
+#define ROLLS 1
 #else
 #define TALL 2
 #define TALL_PAIRS 1
 #define LINE 1
+#define ROLLS 0
 #endif
 enum { COLUMNS = TESS_VECTOR_BYTES };
 
@@ -64,22 +66,26 @@ TESS_INLINE v_i32 v_dot4_all_here(const int32_t *p) { return v_dot_all_here(p); 
 #define SUFFIX dot4
 #define TAPS 4
 #define PIXELS 0
+#define OWN_PUT TESS_WINDOW_PUT_U8
 #include "ops/correlate/packed_all.h"
 #define WORD v_dot4
 #define SUFFIX dot4_pixels
 #define TAPS 4
 #define PIXELS 1
+#define OWN_PUT TESS_WINDOW_PUT_U8
 #include "ops/correlate/packed_all.h"
 #endif
 #define WORD v_dot2
 #define SUFFIX dot2
 #define TAPS 2
 #define PIXELS 0
+#define OWN_PUT TESS_WINDOW_PUT_I16
 #include "ops/correlate/packed_all.h"
 #define WORD v_dot2
 #define SUFFIX dot2_pixels
 #define TAPS 2
 #define PIXELS 1
+#define OWN_PUT TESS_WINDOW_PUT_I16
 #include "ops/correlate/packed_all.h"
 
 const tess_window_kernels *TESS_ISA_NAME(tess_correlate_packed_kernels)(bool dot4, bool pixels);

@@ -182,7 +182,7 @@ static void row_ends(const job *j, const block *b, const char *const *rows, int6
 static void strip(const job *j, char *scratch, const block *b, int64_t first, int64_t count, bool lies_ready) {
     const tess_correlate_window *w = &j->window;
     const tiles tall = band_tiles(j, b->rows), flat = flat_tiles(j);
-    const bool stand = (w->wy > 1 || j->raw) && b->rows >= tall.rows;
+    const bool stand = (w->wy > 1 || j->raw || tall.rolls) && b->rows >= tall.rows;
     const tiles *t = stand ? &tall : &flat;
     /* What a tile reads must be there; so few columns as the edges of a row have, none but narrow tiles meet. */
     const int64_t unit = count <= 2 * t->narrow_columns ? t->narrow_columns : t->wide_columns;
@@ -306,7 +306,12 @@ static void find_inside(job *j, const tess_correlate_problem *problem, const tes
     const int64_t short_row = edges ? short_row_of(j, row) : 0;
     if (j->source.in_place && (j->length > short_row || j->length > j->window.strip)) {
         int64_t first = row->before * group, last = tess_min64((row->n - (row->width - 1 - row->before)) * group - j->read_beyond, j->length);
-        if (j->stream)
+        const bool packed = j->kernels->taps > 1; /* whose tiles put nothing but whole vectors well */
+        if (packed && edges) {
+            first = tess_max64(first, j->kernels->lanes);
+            last = tess_min64(last, j->length - j->kernels->lanes);
+        }
+        if (j->stream || packed)
             first = phase + tess_ceil_div(tess_max64(first - phase, 0), line) * line;
         first = tess_max64(first, 0);
         if (j->stream && last > first) /* no lines that are written in part by a tile and in part by the edge's */

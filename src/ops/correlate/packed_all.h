@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * packed_all.h - the tiles of correlate/packed for one way of bringing taps into lanes; included by cpu_packed_kernels.c, with SUFFIX, WORD (v_dot4
- * or v_dot2), TAPS (in a lane: 4 or 2) and PIXELS defined.
+ * or v_dot2), TAPS (in a lane: 4 or 2), PIXELS and OWN_PUT, how the commonest outputs are stored, defined.
  *
  * PIXELS 0: neighbouring taps stand side by side, and a load brings them as they are. TAPS vectors, which start at neighbouring elements, sum
  * TAPS x LANES outputs: lane q of them outputs TAPS q, TAPS q + 1 and so on.
@@ -32,6 +32,30 @@ TESS_INLINE void KERNEL(put)(const tess_window_call *c, char *to, const vec *sum
 #define VECTORS (4 * LINE)
 #define ROWS 1
 #include "ops/correlate/window_tile.h"
+
+#if ROLLS
+#define roll_name KERNEL(roll1)
+#define DEEP 1
+#include "ops/correlate/packed_roll.h"
+#define roll_name KERNEL(roll2)
+#define DEEP 2
+#include "ops/correlate/packed_roll.h"
+#define roll_name KERNEL(roll3)
+#define DEEP 3
+#include "ops/correlate/packed_roll.h"
+#define roll_name KERNEL(roll4)
+#define DEEP 4
+#include "ops/correlate/packed_roll.h"
+#define roll_name KERNEL(roll5)
+#define DEEP 5
+#include "ops/correlate/packed_roll.h"
+#define roll_name KERNEL(roll6)
+#define DEEP 6
+#include "ops/correlate/packed_roll.h"
+#define roll_name KERNEL(roll7)
+#define DEEP 7
+#include "ops/correlate/packed_roll.h"
+#endif
 
 /* ---- two passes (packed_passes.h): rows ---- */
 
@@ -75,22 +99,28 @@ TESS_INLINE void KERNEL(pairs_put)(const tess_window_call *c, char *to, const ve
 #undef KERNEL
 #define KERNEL(name) TESS_PASTE(name, SUFFIX)
 
-static const tess_window_kernels KERNEL(kernels) = {.lanes = COLUMNS,
-                                                    .tall = TALL,
-                                                    .taps = TAPS,
-                                                    .pairs_must_fit = TAPS == 4 && TESS_DOT4_PAIRS,
-                                                    .wide = 1,
-                                                    .line_vectors = LINE,
-                                                    .tile = KERNEL(tile),
-                                                    .narrow = KERNEL(tile),
-                                                    .line = KERNEL(line),
-                                                    .point = KERNEL(point),
-                                                    .two_rows = KERNEL(two_rows),
-                                                    .pairs = KERNEL(pairs_tile),
-                                                    .tall_pairs = TALL_PAIRS};
+static const tess_window_kernels KERNEL(kernels) = {
+    .lanes = COLUMNS,
+    .tall = TALL,
+    .taps = TAPS,
+    .pairs_must_fit = TAPS == 4 && TESS_DOT4_PAIRS,
+    .wide = 1,
+    .line_vectors = LINE,
+    .tile = KERNEL(tile),
+    .narrow = KERNEL(tile),
+#if ROLLS
+    .roll = {NULL, KERNEL(roll1), KERNEL(roll2), KERNEL(roll3), KERNEL(roll4), KERNEL(roll5), KERNEL(roll6), KERNEL(roll7)},
+    .roll_wide = {0, 1, 1, 1, 1, 1, 1, 1},
+#endif
+    .line = KERNEL(line),
+    .point = KERNEL(point),
+    .two_rows = KERNEL(two_rows),
+    .pairs = KERNEL(pairs_tile),
+    .tall_pairs = TALL_PAIRS};
 
 #undef WORD
 #undef KERNEL
 #undef SUFFIX
 #undef TAPS
 #undef PIXELS
+#undef OWN_PUT

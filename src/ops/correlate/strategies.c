@@ -114,17 +114,19 @@ static bool short_rows(const tess_problem *problem, const char **why) {
     double other = 1;
     if (p->packed) { /* its rows of whole vectors of bytes have no tails */
         const tess_isa_slot slot = p->base.context->slot;
-        const bool image = taps > wide && p->direct->masked == 2 && p->direct->group == 1, wide_slot = image && slot == TESS_SLOT_AVX512;
-        other = last->m * p->direct->group % 64 == 0 ? 0.7
-                : wide_slot                          ? last->m < (p->in.itemsize == 1 ? 64 : 80)
-                : image && slot == TESS_SLOT_AVX2    ? 1.3
-                                                     : 1.6;
+        const int64_t elements = last->m * p->direct->group;
+        const bool image = taps > wide && p->direct->masked == 2 && p->direct->group == 1, put = tess_type_size(p->out.type) <= 2;
+        other = slot == TESS_SLOT_AVX512 && (image || (put && p->direct->masked <= 2)) ? elements < 64
+                : elements % 64 == 0                                                   ? 0.7
+                : image && slot == TESS_SLOT_AVX2                                      ? 1.3
+                                                                                       : 1.6;
     }
     return length * (taps * (1 / padded.useful - 0.5) + 0.2) < other * row;
 }
 
-/* Where sums of f32, which `window` makes from bytes and 16 bits as they lie, were measured to be quicker than packed integers (notes-cpu.md): masks of one row or one
- * column, whose taps have no other rows to share what is packed; and results that are not put together in the registers. */
+/* Where sums of f32, which `window` makes from bytes and 16 bits as they lie, were measured to be quicker than packed integers (notes-cpu.md): without rolling tiles of
+ * these (packed_roll.h) masks of one row or one column, whose taps have no other rows to share what is packed; columns of 16 bits; rows shorter than a tile; and
+ * results that are not put together in the registers. */
 static bool floats_are_quicker(const tess_correlate_problem *p) {
     const tess_correlate_pass *pass = p->direct;
     const tess_correlate_axis *row = &pass->axis[pass->row];
@@ -138,14 +140,12 @@ static bool floats_are_quicker(const tess_correlate_problem *p) {
     const bool image = pass->masked == 2 && row->width > 1 && pass->group == 1 && to == p->in.type;
     if (slot == TESS_SLOT_AVX2)
         return column || (line && pass->taps <= 13) || (to == tess_i32 && pass->taps <= 49) || (image && pass->taps <= (bytes ? 25 : 49));
-    if (image && (row->m < 64 ? pass->taps <= 49 : !bytes && row->m >= 160 && pass->taps <= 25)) /* a tile of packed integers has 64 columns */
-        return true;
-    if (to != p->in.type && to != tess_i32)
+    if (image && row->m < 64) /* a tile of packed integers has 64 columns */
+        return pass->taps <= 49;
+    if (line || (to != p->in.type && to != tess_i32))
         return false;
     if (column) /* of 4 and 6 taps only u8 has tiles (window_raw.h) */
-        return pass->taps <= 7 && (p->in.type == tess_u8 || pass->taps < 4 || pass->taps % 2 == 1);
-    if (line)
-        return pass->group == 1 && row->m >= 400 && pass->taps <= (!bytes && row->m <= 2048 ? 13 : 5);
+        return pass->taps <= 7 && (p->in.type == tess_u8 ? to == tess_i32 || !p->packed->bytes : pass->taps < 4 || pass->taps % 2 == 1);
     return to == tess_i32 && bytes && pass->taps <= 25;
 }
 

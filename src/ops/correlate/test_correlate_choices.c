@@ -54,20 +54,24 @@ static void integers(void **state) {
     char *in = calloc(SIDE, SIDE * 8), *out = calloc(SIDE, SIDE * 8);
     assert_true(in && out);
     /* columns and rows of few taps */
-    CHECK(tess_u8, tess_u8, {300, 700}, {3}, 0, 0, {PACKED, WINDOW, WINDOW});
-    CHECK(tess_u8, tess_u8, {300, 700}, {4}, 0, 0, {PACKED, WINDOW, WINDOW});
+    CHECK(tess_u8, tess_u8, {300, 700}, {3}, 0, 0, {PACKED, WINDOW, PACKED});
+    CHECK(tess_u8, tess_u8, {300, 700}, {4}, 0, 0, {PACKED, WINDOW, PACKED});
     CHECK(tess_i16, tess_i16, {300, 700}, {4}, 0, 0, {PACKED, WINDOW, PACKED});
     CHECK(tess_i16, tess_i16, {300, 700}, {7}, 0, 0, {PACKED, WINDOW, WINDOW});
     CHECK(tess_i16, tess_i16, {300, 700}, {9}, 0, 0, {PACKED, WINDOW, PACKED});
     CHECK(tess_u8, tess_i16, {300, 700}, {3}, 0, 0, {PACKED, WINDOW, PACKED});
-    CHECK(tess_u8, tess_u8, {300, 700}, {5}, 0, 1, {PACKED, WINDOW, WINDOW});
+    CHECK(tess_u8, tess_u8, {300, 700}, {5}, 0, 1, {PACKED, WINDOW, PACKED});
     CHECK(tess_u8, tess_u8, {300, 700}, {13}, 0, 1, {PACKED, WINDOW, PACKED});
-    CHECK(tess_i16, tess_i16, {300, 700}, {13}, 0, 1, {PACKED, WINDOW, WINDOW});
+    CHECK(tess_i16, tess_i16, {300, 700}, {13}, 0, 1, {PACKED, WINDOW, PACKED});
     CHECK(tess_u8, tess_u8, {300, 700}, {14}, 0, 1, {PACKED, PACKED, PACKED});
     CHECK(tess_u8, tess_u8, {300, 384}, {3}, 0, 1, {PACKED, WINDOW, PACKED});
+    CHECK(tess_u8, tess_i32, {300, 700}, {3}, 0, 0, {PACKED, WINDOW, WINDOW});
+    CHECK(tess_u8, tess_i32, {300, 700}, {3}, 0, 1, {PACKED, WINDOW, PACKED});
+    CHECK(tess_u8, tess_u8, {100, 100}, {3}, 0, 1, {PADDED, PADDED, PACKED});
+    CHECK(tess_u8, tess_f32, {100, 100}, {3}, 0, 1, {PADDED, PADDED, PADDED});
     CHECK(tess_u8, tess_u8, {300, 700, 3}, {3}, 0, 1, {PACKED, WINDOW, PACKED});
-    CHECK(tess_u8, tess_u8, {300, 700, 3}, {3}, 0, 0, {PACKED, WINDOW, WINDOW});
-    CHECK(tess_u8, tess_u8, {10, 9000}, {5}, 0, 1, {PACKED, WINDOW, WINDOW});
+    CHECK(tess_u8, tess_u8, {300, 700, 3}, {3}, 0, 0, {PACKED, WINDOW, PACKED});
+    CHECK(tess_u8, tess_u8, {10, 9000}, {5}, 0, 1, {PACKED, WINDOW, PACKED});
     CHECK(tess_u8, tess_u8, {10, 9000}, {7}, 0, 1, {PACKED, WINDOW, PACKED});
     CHECK(tess_i16, tess_i16, {10, 9000}, {7}, 0, 1, {PACKED, WINDOW, PACKED});
     /* masks of several rows: bytes stay packed, what is not put together in the registers does not */
@@ -77,7 +81,7 @@ static void integers(void **state) {
     CHECK(tess_i16, tess_i32, {300, 700}, {3, 3}, 0, 0, {PACKED, WINDOW, PACKED});
     CHECK(tess_u8, tess_u8, {300, 700}, {5, 5}, 0, 0, {PACKED, WINDOW, PACKED});
     CHECK(tess_u8, tess_u8, {300, 700}, {7, 7}, 0, 0, {PACKED, PACKED, PACKED});
-    CHECK(tess_i16, tess_i16, {300, 700}, {5, 5}, 0, 0, {PACKED, WINDOW, WINDOW});
+    CHECK(tess_i16, tess_i16, {300, 700}, {5, 5}, 0, 0, {PACKED, WINDOW, PACKED});
     CHECK(tess_i16, tess_i16, {300, 700}, {7, 7}, 0, 0, {PACKED, WINDOW, PACKED});
     CHECK(tess_i16, tess_i16, {128, 128}, {3, 3}, 0, 0, {PACKED, WINDOW, PACKED});
     /* small images: padded blocks, tiles of f32, packed integers, the wider they are */
@@ -85,7 +89,7 @@ static void integers(void **state) {
     CHECK(tess_u8, tess_u8, {48, 48}, {7, 7}, 0, 0, {PADDED, PADDED, WINDOW});
     CHECK(tess_u8, tess_u8, {65, 65}, {7, 7}, 0, 0, {PADDED, PACKED, PACKED});
     CHECK(tess_u8, tess_u8, {100, 100}, {5, 5}, 0, 0, {PADDED, WINDOW, PACKED});
-    CHECK(tess_i16, tess_i16, {72, 72}, {3, 3}, 0, 0, {PADDED, PADDED, PADDED});
+    CHECK(tess_i16, tess_i16, {72, 72}, {3, 3}, 0, 0, {PADDED, PADDED, PACKED});
     /* lists */
     CHECK(tess_u8, tess_u8, {300, 700}, {3}, 2, 0, {PASSES, FLOATS, FLOATS});
     CHECK(tess_u8, tess_u8, {300, 700}, {5}, 2, 0, {PASSES, FLOATS, PASSES});

@@ -351,18 +351,19 @@ static void lines_past_caches(void **state) {
 static void large(void **state) {
     (void)state;
     uint64_t random = 7;
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 8; i++) {
         sample s;
         memset(&s, 0, sizeof s);
-        int64_t mask_shape[2] = {i < 2 || i > 3 ? 3 : 2, i > 3 ? 3 : 2}; /* 3 x 3 has tiles of its own */
-        const tess_type in = (const tess_type[]){tess_f32, tess_f64, tess_u8, tess_u8, tess_f32, tess_u8}[i],
-                        mask = (const tess_type[]){tess_f32, tess_f64, tess_f32, tess_i8, tess_f32, tess_f32}[i],
-                        out = (const tess_type[]){tess_f32, tess_f64, tess_i16, tess_i16, tess_f32, tess_i16}[i];
+        int64_t mask_shape[2] = {i < 2 || i > 3 ? 3 : 2,
+                                 i > 3 && i < 7 ? 3 : 2}; /* 3 x 3 has tiles of its own; of packed integers two groups of taps a row or one */
+        const tess_type in = (const tess_type[]){tess_f32, tess_f64, tess_u8, tess_u8, tess_f32, tess_u8, tess_i16, tess_i16}[i],
+                        mask = (const tess_type[]){tess_f32, tess_f64, tess_f32, tess_i8, tess_f32, tess_f32, tess_i8, tess_i8}[i],
+                        out = (const tess_type[]){tess_f32, tess_f64, tess_i16, tess_i16, tess_f32, tess_i16, tess_i16, tess_i16}[i];
         s.ndim = s.naxes = 2;
         s.count = 1;
         s.axes[1] = 1;
-        s.shape[0] = s.out_shape[0] = (int[]){1030, 515, 2060, 2060, 1031, 2060}[i];
-        s.shape[1] = s.out_shape[1] = 2048;
+        s.shape[0] = s.out_shape[0] = (int[]){1030, 515, 2060, 2060, 1031, 2060, 2060, 2060}[i];
+        s.shape[1] = s.out_shape[1] = i < 6 ? 2048 : 2112; /* packed integers: rows that are not copied */
         s.options = (tess_correlate_options){.struct_size = sizeof s.options, .axes = s.axes, .naxes = 2, .boundary = TESS_BOUNDARY_WRAP};
         hostile_make(&s.in, &random, in, 2, s.shape, HOSTILE_COMPACT);
         hostile_make(&s.masks[0], &random, mask, 2, mask_shape, HOSTILE_COMPACT);

@@ -10,6 +10,7 @@
 enum {
     ROLL_ROWS = 12,    /* from which on sums roll down: the first and the last rows of the mask are what is lost */
     ROLL_AHEAD = 512,  /* bytes to the right of a rolling tile, from which on columns are asked for */
+    ROW_AHEAD = 4096,  /* likewise, of packed integers of one row */
     ALONG_AHEAD = 192, /* likewise, of a vector of window_along.h, but rows below */
 };
 
@@ -108,12 +109,17 @@ static tiles tall_tiles(const job *j, int64_t rows) {
                  : (tiles){k->tile, k->narrow, k->tall, k->wide * k->lanes, k->lanes, false, false, 0};
 }
 /* All rows of a band at once, where the mask is one that rolls. Not where lines of output are brought from memory to be written: few rows at a time are
- * quicker then (4093 x 4089, 5 x 5: 11.3 ms and 13.5). */
+ * quicker then (4093 x 4089, 5 x 5: 11.3 ms and 13.5), but for packed sums to bytes. Packed sums of a mask of one row go down bands, too, unless memory has to give the rows: whole ones come fastest. */
 static tiles band_tiles(const job *j, int64_t rows) {
     const tess_window_kernels *k = j->kernels;
     const tess_correlate_window *w = &j->window;
     const int vectors = w->wy <= TESS_WINDOW_ROLLS && !j->raw ? k->roll_wide[w->wy] : 0;
-    if (vectors == 0 || rows < ROLL_ROWS || w->wx == 1 || w->planes > 1 || j->large != j->stream || (j->narrows && vectors % 4 != 0))
+    const bool packed = k->taps > 1, line = packed && w->wy == 1, whole = line && j->length > w->strip;
+    if (vectors == 0 || w->planes > 1 || (rows < ROLL_ROWS && !line) || (j->large != j->stream && !line && !(packed && j->out_width == 1)))
+        return tall_tiles(j, rows);
+    if (packed)
+        return (tiles){k->roll[w->wy], k->roll[w->wy], whole ? 1 : rows, k->lanes, k->lanes, true, true, whole ? ROW_AHEAD : ROLL_AHEAD};
+    if (w->wx == 1 || (j->narrows && vectors % 4 != 0))
         return tall_tiles(j, rows);
     return (tiles){k->roll[w->wy], k->narrow_roll[w->wy], rows, vectors * k->lanes, k->lanes, true, true, ROLL_AHEAD};
 }
