@@ -74,7 +74,7 @@ static const char **look_up(const job *j, char *scratch, const block *b, int64_t
     const int64_t start = first - j->pass->axis[j->pass->row].before * j->pass->group, reach = (w->wx - 1) * j->pass->group;
     bool ghost_made = false;
     tess_window_edge edge;
-    tess_window_edge_of(&edge, &j->source, start, lies_ready ? 0 : count + reach);
+    tess_window_edge_of(&edge, &j->source, start, lies_ready ? 0 : count + reach, b->rows + w->wy - 1);
     const tess_correlate_axis none = {.n = 1, .m = 1, .width = 1}, *along = w->y >= 0 ? &j->pass->axis[w->y] : &none;
     for (int64_t p = 0; p < b->planes + w->planes - 1; p++) {
         const char *plane = input_plane(j, b, p), **line_of = table + p * w->lines;

@@ -149,6 +149,13 @@ static bool floats_are_quicker(const tess_correlate_problem *p) {
     return to == tess_i32 && bytes && pass->taps <= 25;
 }
 
+/* Tiles, lines and the ends of rows are looked up for longer than a stretch or less of outputs by few taps takes (measured: notes-cpu.md). */
+static bool pays_tiles(const tess_problem *problem, const char **why) {
+    const tess_correlate_pass *pass = of(problem)->direct;
+    *why = "so few outputs by so few taps are one stretch of correlate/rows";
+    return pass->taps > 9 || pass->outputs > TESS_CORRELATE_STRETCH * (int64_t)sizeof(float) / (int64_t)tess_type_size(of(problem)->work);
+}
+
 /* Four taps of a row cost what one costs in f32. */
 static bool few_lanes(const tess_problem *problem, const char **why) {
     const tess_correlate_problem *p = of(problem);
@@ -270,6 +277,7 @@ static const tess_strategy rows[] = {
         .source = "Goto, van de Geijn: Anatomy of High-Performance Matrix Multiplication, ACM TOMS 34(3), 2008 (register blocking)",
         .run = TESS_RUNS(tess_correlate_in_window),
         .applicable = window_fits,
+        .sensible = pays_tiles,
         .workspace = window_workspace,
     },
     {

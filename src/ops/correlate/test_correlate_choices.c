@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_correlate_choices.c - proves: lists over short rows go to padded blocks, and integers by integer masks to sums of f32, where those were measured to be quicker than passes row by row and packed integers (strategies.c), on the
- * instruction sets on which they were, and elsewhere to packed integers. All rows give the same bits, so a wrong choice shows in no other test. */
+ * instruction sets on which they were, and elsewhere to packed integers; a stretch of outputs by few taps goes to correlate/rows. All rows give the same bits, so a wrong choice shows in no other test. */
 #include "correlate_contexts.h"
 
 typedef struct choice {
@@ -41,6 +41,7 @@ static void check(choice *c, const char *name, char *in, char *out, char *weight
 #define PACKED "correlate/packed"
 #define PADDED "correlate/padded"
 #define WINDOW "correlate/window"
+#define ROWS "correlate/rows"
 #define PASSES "correlate/packed_passes"
 #define FLOATS "correlate/separable"
 #define CHECK(from, to, ...) check(&(choice){from, to, tess_i8, __VA_ARGS__}, #from " " #__VA_ARGS__, in, out, weights)
@@ -90,6 +91,12 @@ static void integers(void **state) {
     CHECK(tess_u8, tess_u8, {65, 65}, {7, 7}, 0, 0, {PADDED, PACKED, PACKED});
     CHECK(tess_u8, tess_u8, {100, 100}, {5, 5}, 0, 0, {PADDED, WINDOW, PACKED});
     CHECK(tess_i16, tess_i16, {72, 72}, {3, 3}, 0, 0, {PADDED, PADDED, PACKED});
+    /* a stretch of outputs by few taps, and more of either */
+    CHECK(tess_f32, tess_f32, {32, 32}, {3}, 0, 0, {ROWS, ROWS, ROWS});
+    CHECK(tess_f32, tess_f32, {33, 32}, {3}, 0, 0, {WINDOW, WINDOW, WINDOW});
+    CHECK(tess_f64, tess_f64, {512}, {9}, 0, 0, {ROWS, ROWS, ROWS});
+    CHECK(tess_f64, tess_f64, {513}, {9}, 0, 0, {WINDOW, WINDOW, WINDOW});
+    CHECK(tess_f32, tess_f32, {1024}, {10}, 0, 0, {WINDOW, WINDOW, WINDOW});
     /* lists */
     CHECK(tess_u8, tess_u8, {300, 700}, {3}, 2, 0, {PASSES, FLOATS, FLOATS});
     CHECK(tess_u8, tess_u8, {300, 700}, {5}, 2, 0, {PASSES, FLOATS, PASSES});

@@ -7,7 +7,7 @@
 #include "ops/correlate/gather.h"
 #include "simd/simd.h"
 
-enum { TESS_WINDOW_GHOSTS = 64 };
+enum { TESS_WINDOW_GHOSTS = 64, TESS_WINDOW_ROW_GHOSTS = 8 /* found in the time that tess_correlate_gather takes for a row */ };
 
 /* A stretch of a row: ghost cells, elements of the row, ghost cells. */
 typedef struct tess_window_edge {
@@ -16,12 +16,12 @@ typedef struct tess_window_edge {
     int64_t of[TESS_WINDOW_GHOSTS];      /* for each ghost cell which of those elements it is; -1: the constant */
 } tess_window_edge;
 
-/* Few ghost cells, whose elements, if they have any, are in the stretch. */
-TESS_INLINE void tess_window_edge_of(tess_window_edge *e, const tess_correlate_source *s, int64_t start, int64_t count) {
+/* Few ghost cells for so many rows, whose elements, if they have any, are in the stretch. */
+TESS_INLINE void tess_window_edge_of(tess_window_edge *e, const tess_correlate_source *s, int64_t start, int64_t count, int64_t rows) {
     const int64_t from = tess_max64(start, 0), to = tess_min64(start + count, s->n * s->group);
     e->plain = false;
     e->before = e->from = e->inside = e->after = 0;
-    if (to <= from || count - (to - from) > TESS_WINDOW_GHOSTS)
+    if (to <= from || count - (to - from) > tess_min64(rows * TESS_WINDOW_ROW_GHOSTS, TESS_WINDOW_GHOSTS))
         return;
     e->before = from - start;
     e->from = from;
