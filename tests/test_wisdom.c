@@ -86,6 +86,25 @@ static void calls_know_it_too(void **state) {
     tess_close(context);
 }
 
+/* An operation that nothing was learnt about is not looked up for what was learnt about another. */
+static void others_are_not_asked(void **state) {
+    (void)state;
+    tess_context *context = open_quiet();
+    tess_plan *plan = plan_transpose(context);
+    const tess_op *op = plan->problem->op;
+    for (int o = 0; o < tess_ops_count; o++)
+        assert_false(tess_wisdom_any(context, tess_ops[o]));
+    for (int again = 0; again < 2; again++) {
+        assert_tess_ok(tess_wisdom_record_time(context, plan->problem, plan->row, 1, 1e-3));
+        for (int o = 0; o < tess_ops_count; o++)
+            assert_true(tess_wisdom_any(context, tess_ops[o]) == (tess_ops[o] == op));
+        tess_wisdom_forget(context);
+        assert_false(tess_wisdom_any(context, op));
+    }
+    tess_plan_free(plan);
+    tess_close(context);
+}
+
 static void fastest_record_wins(void **state) {
     (void)state;
     tess_context *context = open_quiet();
@@ -388,6 +407,7 @@ static int tear_down(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(calls_know_it_too),
+                                       cmocka_unit_test(others_are_not_asked),
                                        cmocka_unit_test(fastest_record_wins),
                                        cmocka_unit_test(texts_round_trip),
                                        cmocka_unit_test(strange_texts),

@@ -22,12 +22,13 @@ struct tess_context {
     pthread_mutex_t lock;       /* guards pool creation and wisdom */
     tess_pool *pool;            /* made when a call first has work for two threads */
     tess_wisdom_record *wisdom; /* wisdom.c */
+    unsigned wisdom_ops;        /* operations that it has records of, a bit for each of tess_ops */
     uint64_t machine;           /* wisdom.c: which machine this is, 0 = not yet asked */
     bool user_wisdom_read;
     /* The CUDA engine's object, and another one for the virtual GPU, which the same code drives; made at their first use (engine.h). */
     _Atomic(struct tess_gpu *) gpu, virtual_engine;
     _Atomic(struct tess_vgpu_door *) virtual_gpu; /* the machine itself, made at its first use */
-    atomic_bool no_wisdom;                        /* wisdom has been looked for, and there is none */
+    atomic_uint no_wisdom;                        /* operations of which there certainly is none, a bit for each of tess_ops */
 };
 
 /* given itself, or the default context when it is NULL; what tess_open says when that cannot be made. */

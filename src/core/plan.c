@@ -87,7 +87,7 @@ void tess_problem_free(tess_problem *problem) {
     tess_free(problem->context, problem, problem->size);
 }
 
-static bool is_row_of(const tess_strategy *row, const tess_op *op) {
+bool tess_op_has(const tess_op *op, const tess_strategy *row) {
     return (row >= op->rows && row < op->rows + op->count) || (op->gpu_count > 0 && row >= op->gpu_rows && row < op->gpu_rows + op->gpu_count);
 }
 
@@ -117,7 +117,7 @@ static tess_status choose_pinned(tess_plan *plan, const char *name, const char *
     const char *why;
     if (!row)
         return tess_fail(TESS_ERR_STRATEGY, "there is no strategy \"%s\"; `tessera list` names them", name);
-    if (!is_row_of(row, problem->op))
+    if (!tess_op_has(problem->op, row))
         return tess_fail(TESS_ERR_STRATEGY, "strategy %s is not one of %s's", name, problem->op->name);
     if (!tess_plan_can_run(plan, row, &why))
         return tess_fail(TESS_ERR_STRATEGY, "strategy %s cannot run here: %s", name, why);
@@ -132,7 +132,7 @@ static bool choose_preferred(tess_plan *plan, const char *list) {
     while (list && *list) {
         size_t length = strcspn(list, ",");
         const tess_strategy *row = tess_strategy_named(list, length);
-        if (row && is_row_of(row, plan->problem->op) && tess_plan_can_run(plan, row, &why)) {
+        if (row && tess_op_has(plan->problem->op, row) && tess_plan_can_run(plan, row, &why)) {
             plan->row = row;
             snprintf(plan->reason, sizeof plan->reason, "preferred by the context or TESSERA_STRATEGY");
             return true;
@@ -145,7 +145,7 @@ static bool choose_preferred(tess_plan *plan, const char *list) {
 static const tess_strategy *find_wisdom(const tess_plan *plan, double *seconds) {
     const tess_engine_hooks *hooks = tess_engine_find(plan->engine);
     tess_wisdom_place place;
-    if (!tess_wisdom_any(plan->context))
+    if (!tess_wisdom_any(plan->context, plan->problem->op))
         return NULL;
     key_of(plan->problem);
     if (plan->engine == TESS_ENGINE_CPU)

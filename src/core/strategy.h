@@ -126,6 +126,7 @@ extern const int tess_ops_count;
 
 const tess_strategy *tess_strategy_named(const char *name, size_t length);
 
+bool tess_op_has(const tess_op *op, const tess_strategy *row);
 /* Row number i of the operation: those of the CPU, then those of the GPU. */
 TESS_INLINE const tess_strategy *tess_op_row(const tess_op *op, int i) { return i < op->count ? &op->rows[i] : &op->gpu_rows[i - op->count]; }
 
@@ -196,7 +197,7 @@ void tess_text_json(tess_text *text, const char *string); /* quoted and escaped 
 tess_status tess_text_end(tess_text *text, size_t *length);
 
 /* wisdom.c: the fastest recorded row for the problem, or NULL; and recording. */
-bool tess_wisdom_any(tess_context *context); /* false: there is certainly nothing to be found */
+bool tess_wisdom_any(tess_context *context, const tess_op *op); /* false: there is certainly nothing to be found */
 const tess_strategy *tess_wisdom_find(tess_context *context, const tess_problem *problem, int threads, double *seconds);
 tess_status tess_wisdom_record_time(tess_context *context, const tess_problem *problem, const tess_strategy *row, int threads, double seconds);
 /* The same on another processor than this one: an engine's device. */

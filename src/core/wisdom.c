@@ -65,6 +65,21 @@ static tess_wisdom_record **list_of(tess_context *context, uint64_t key_hash) {
     return at;
 }
 
+/* Of an operation in wisdom_ops. What is none of the library's, which tests make, has the next one. */
+static unsigned bit_of(const tess_op *op) {
+    int o = 0;
+    while (o < tess_ops_count && tess_ops[o] != op)
+        o++;
+    return 1u << o;
+}
+
+static unsigned bit_of_row(const tess_strategy *row) {
+    int o = 0;
+    while (o < tess_ops_count && !tess_op_has(tess_ops[o], row))
+        o++;
+    return 1u << o;
+}
+
 /* With the lock held. */
 static tess_status put(tess_context *context, const tess_wisdom_record *record) {
     tess_wisdom_record **list = list_of(context, record->key_hash), *last = NULL;
@@ -77,7 +92,8 @@ static tess_status put(tess_context *context, const tess_wisdom_record *record) 
     tess_wisdom_record *made = tess_allocate(context, sizeof *made);
     if (!made)
         return TESS_ERR_MEMORY;
-    atomic_store(&context->no_wisdom, false);
+    context->wisdom_ops |= bit_of_row(record->row);
+    atomic_fetch_and(&context->no_wisdom, ~context->wisdom_ops);
     *made = *record;
     made->next = NULL;
     memset(made->branch, 0, sizeof made->branch);
@@ -331,6 +347,7 @@ static void free_tree(tess_context *context, tess_wisdom_record *node) {
 void tess_wisdom_free(tess_context *context) {
     free_tree(context, context->wisdom);
     context->wisdom = NULL;
+    context->wisdom_ops = 0;
 }
 
 void tess_wisdom_forget(tess_context *given) {
@@ -343,13 +360,15 @@ void tess_wisdom_forget(tess_context *given) {
     pthread_mutex_unlock(&context->lock);
 }
 
-bool tess_wisdom_any(tess_context *context) {
-    if (atomic_load_explicit(&context->no_wisdom, memory_order_acquire))
+/* An operation that was never tuned does not pay for one that was: its problem's key, which is text, is then not written. */
+bool tess_wisdom_any(tess_context *context, const tess_op *op) {
+    const unsigned bit = bit_of(op);
+    if (atomic_load_explicit(&context->no_wisdom, memory_order_acquire) & bit)
         return false;
     pthread_mutex_lock(&context->lock);
     read_layers(context);
-    const bool any = context->wisdom != NULL;
-    atomic_store(&context->no_wisdom, !any);
+    const bool any = context->wisdom_ops & bit;
+    atomic_store(&context->no_wisdom, ~context->wisdom_ops);
     pthread_mutex_unlock(&context->lock);
     return any;
 }
@@ -360,7 +379,7 @@ static tess_wisdom_place here(tess_context *context, int threads) {
     pthread_mutex_lock(&context->lock);
     place.machine = this_machine(context);
     pthread_mutex_unlock(&context->lock);
-    snprintf(place.isa, sizeof place.isa, "%s", tess_slot_name(context->slot));
+    strcpy(place.isa, tess_slot_name(context->slot));
     return place;
 }
 
