@@ -7,11 +7,7 @@
 #include <math.h>
 
 #include "core/dtype.h"
-
-typedef struct layout {
-    int64_t shape[3], step[3]; /* in elements; what is negative runs backwards */
-    int axes[3], count;        /* reduced */
-} layout;
+#include "reduce_layouts.h"
 
 static const layout layouts[] = {
     {{1, 16, 8192}, {0, 1, 16}, {1, 2}, 2},               /* a line of rows, a leaf each */
@@ -63,35 +59,18 @@ static double element(uint64_t *random, int64_t number, int fill) {
 
 static void compare(const layout *l, tess_type type, tess_reduction operation, int fill, uint64_t *random) {
     const int64_t size = (int64_t)tess_type_size(type);
-    int64_t all = 1, first = 0, kept[3], shape[3], steps[3];
-    int left = 0;
-    for (int d = 0; d < 3; d++) {
-        shape[d] = l->shape[d];
-        steps[d] = l->step[d];
-        all += (shape[d] - 1) * llabs(steps[d]);
-        first += steps[d] < 0 ? (1 - shape[d]) * steps[d] : 0;
-        bool reduced = false;
-        for (int i = 0; i < l->count; i++)
-            reduced |= l->axes[i] == d;
-        if (!reduced)
-            kept[left++] = shape[d];
-    }
-    char *memory = malloc((size_t)(all * size)); /* exactly: sanitizers see what is read behind it */
+    laid_out at = lay_out(l);
+    char *memory = malloc((size_t)(at.all * size)); /* exactly: sanitizers see what is read behind it */
     assert_non_null(memory);
-    for (int64_t i = 0; i < all; i++) {
+    for (int64_t i = 0; i < at.all; i++) {
         const double x = element(random, i, fill);
         const float narrow = (float)x;
         memcpy(memory + i * size, type == tess_f32 ? (const void *)&narrow : &x, (size_t)size);
     }
     hostile_array expected, out;
     const uint64_t again = *random;
-    hostile_make(&expected, random, type, left, kept, HOSTILE_STRIDED);
-    DLTensor in = expected.tensor;
-    in.data = memory;
-    in.ndim = 3;
-    in.shape = shape;
-    in.strides = steps;
-    in.byte_offset = (uint64_t)(first * size);
+    hostile_make(&expected, random, type, at.left, at.kept, HOSTILE_STRIDED);
+    const DLTensor in = laid_out_view(&at, memory, type);
     tess_reduce_options options = {.struct_size = sizeof options, .axes = l->axes, .naxes = l->count};
     options.call.strategy = "reduce/reference";
     assert_int_equal(tess_reduce(contexts[0], operation, &in, &expected.tensor, &options), TESS_OK);
@@ -100,12 +79,12 @@ static void compare(const layout *l, tess_type type, tess_reduction operation, i
             static const char *const rows[] = {NULL, "reduce/gather"};
             uint64_t same = again; /* the layout of `expected` */
             options.call.strategy = rows[r];
-            hostile_make(&out, &same, type, left, kept, HOSTILE_STRIDED);
+            hostile_make(&out, &same, type, at.left, at.kept, HOSTILE_STRIDED);
             assert_int_equal(tess_reduce(contexts[c], operation, &in, &out.tensor, &options), TESS_OK);
             if (memcmp(out.block, expected.block, out.block_size))
                 fail_msg("%s: %s of %s, %lld x %lld x %lld, steps %lld, %lld, %lld, context %d, fill %d", rows[r] ? rows[r] : "chosen",
-                         tess_reduction_name(operation), tess_type_name(type), (long long)shape[0], (long long)shape[1], (long long)shape[2],
-                         (long long)steps[0], (long long)steps[1], (long long)steps[2], c, fill);
+                         tess_reduction_name(operation), tess_type_name(type), (long long)l->shape[0], (long long)l->shape[1], (long long)l->shape[2],
+                         (long long)l->step[0], (long long)l->step[1], (long long)l->step[2], c, fill);
             hostile_free(&out);
         }
     hostile_free(&expected);

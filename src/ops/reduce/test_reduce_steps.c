@@ -5,6 +5,7 @@
 
 #include "core/dtype.h"
 #include "core/maker.h"
+#include "reduce_layouts.h"
 
 static int ran;
 
@@ -30,37 +31,16 @@ static tess_type result_of(tess_reduction operation, tess_type in) {
     }
 }
 
-typedef struct layout {
-    int64_t shape[3], step[3]; /* in elements; what is negative runs backwards */
-    int axes[3], count;        /* reduced */
-} layout;
-
 /* False where the operation does not take the type. */
 static bool compare(tess_context *context, tess_reduction operation, tess_type type, tess_nan nan, const layout *l, int fill, uint64_t *random) {
     hostile_array memory, expected, out;
-    int64_t all = 1, first = 0, kept[3], shape[3], steps[3];
-    int left = 0;
-    for (int d = 0; d < 3; d++) {
-        shape[d] = l->shape[d];
-        steps[d] = l->step[d];
-        all += (shape[d] - 1) * llabs(steps[d]);
-        first += steps[d] < 0 ? (1 - shape[d]) * steps[d] : 0;
-        bool reduced = false;
-        for (int i = 0; i < l->count; i++)
-            reduced |= l->axes[i] == d;
-        if (!reduced)
-            kept[left++] = shape[d];
-    }
-    hostile_make(&memory, random, type, 1, &all, HOSTILE_COMPACT);
+    laid_out at = lay_out(l);
+    hostile_make(&memory, random, type, 1, &at.all, HOSTILE_COMPACT);
     hostile_fill(&memory, random, fill);
     const uint64_t again = *random;
-    const int form = all % 2 ? HOSTILE_COMPACT : HOSTILE_STRIDED;
-    hostile_make(&expected, random, result_of(operation, type), left, kept, form);
-    DLTensor in = memory.tensor;
-    in.ndim = 3;
-    in.shape = shape;
-    in.strides = steps;
-    in.byte_offset += (uint64_t)(first * (int64_t)tess_type_size(type));
+    const int form = at.all % 2 ? HOSTILE_COMPACT : HOSTILE_STRIDED;
+    hostile_make(&expected, random, result_of(operation, type), at.left, at.kept, form);
+    const DLTensor in = laid_out_view(&at, hostile_element(&memory, 0), type);
     tess_reduce_options options = {.struct_size = sizeof options, .nan = nan, .axes = l->axes, .naxes = l->count};
     options.call.strategy = "reduce/reference";
     const bool taken = tess_reduce(context, operation, &in, &expected.tensor, &options) == TESS_OK;
@@ -68,14 +48,14 @@ static bool compare(tess_context *context, tess_reduction operation, tess_type t
         static const char *const rows[] = {NULL, "reduce/columns", "reduce/gather"};
         uint64_t same = again; /* the layout of `expected` */
         options.call.strategy = rows[r];
-        hostile_make(&out, &same, result_of(operation, type), left, kept, form);
+        hostile_make(&out, &same, result_of(operation, type), at.left, at.kept, form);
         const tess_status status = tess_reduce(context, operation, &in, &out.tensor, &options);
         if (r != 1)
             assert_int_equal(status, TESS_OK);
         if (status == TESS_OK && memcmp(out.block, expected.block, out.block_size))
             fail_msg("%s: %s of %s, %lld x %lld x %lld, steps %lld, %lld, %lld, %d axes from %d, nan %d, fill %d", rows[r] ? rows[r] : "chosen",
-                     tess_reduction_name(operation), tess_type_name(type), (long long)shape[0], (long long)shape[1], (long long)shape[2],
-                     (long long)steps[0], (long long)steps[1], (long long)steps[2], l->count, l->axes[0], (int)nan, fill);
+                     tess_reduction_name(operation), tess_type_name(type), (long long)l->shape[0], (long long)l->shape[1], (long long)l->shape[2],
+                     (long long)l->step[0], (long long)l->step[1], (long long)l->step[2], l->count, l->axes[0], (int)nan, fill);
         ran += status == TESS_OK;
         hostile_free(&out);
     }
