@@ -8,7 +8,10 @@ static int64_t round_up(int64_t n, int64_t to) { return tess_ceil_div(n, to) * t
 
 bool tess_correlate_volume_of(tess_correlate_volume *v, const tess_correlate_problem *problem, const tess_correlate_pass *pass) {
     const int64_t width = (int64_t)tess_type_size(problem->work);
+    const int beside_row = pass->masked - (pass->axis[pass->row].width > 1);
     const char *why;
+    if (beside_row < 2) /* no volume; the window's sizes would say so too, in 20 ns */
+        return false;
     if (!tess_correlate_window_of(&v->window, problem, pass, &why) || v->window.z < 0)
         return false;
     const tess_correlate_axis *row = &pass->axis[pass->row], *y = &pass->axis[v->window.y];

@@ -9,6 +9,7 @@
 enum {
     GATHER_BYTES = 384 << 10,
     SCRATCH_LIMIT = 2 << 20,
+    LONGEST_STRIP = 2048,
     IN_PLACE_COLUMNS = 2048,
     STRIP_BYTES = 512 << 10,
     IN_PLACE_LINE = 32768,
@@ -92,7 +93,9 @@ bool tess_correlate_window_sizes(tess_correlate_window *w, const tess_correlate_
     w->tile = tile;
     const int64_t met = w->band + w->wy - 1;
     int64_t fits = GATHER_BYTES / (w->layers * met * width) - reach;
-    w->strip = tess_min64(tess_max64(fits / w->tile * w->tile, w->tile), 2048);
+    w->strip = tess_min64(tess_max64(fits / w->tile * w->tile, w->tile), LONGEST_STRIP);
+    const int64_t columns = tess_min64(pass->axis[pass->row].m * pass->group, LONGEST_STRIP);
+    w->strip = tess_min64(w->strip, round_up(columns, w->tile)); /* small arrays need little scratch: no allocator is asked for it */
     /* Rows of a tile and those below it that are asked for: a strip of them stays in the second-level cache. Memory gives whole rows fastest. */
     const int64_t rows_fit = STRIP_BYTES / ((2 * TESS_WINDOW_SUMS + w->wy - 1) * width) / w->tile * w->tile;
     const bool fours = tess_cpu_is_zen5() && width == 4 && w->wx >= FEWEST_FOURS && w->wx <= MOST_FOURS && pass->outputs >= LARGE;
