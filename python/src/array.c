@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * array.c - Python objects as views of the library: buffers, DLPack, __cuda_array_interface__.
  *
- * The buffer protocol is tried first: it is the fastest, and it is the one that says whether memory may be written. Then DLPack, by the C table
+ * NumPy's arrays are read as they lie (numpy.c). For others the buffer protocol is tried first: it is the fastest, and it is the one that says whether memory may be written. Then DLPack, by the C table
  * of the type where there is one, else by a capsule; then the CUDA array interface. */
 #include <stdlib.h>
 #include <string.h>
@@ -85,11 +85,11 @@ static bool copy_buffer(tess_py_array *array, const char *name) {
     return true;
 }
 
-/* type: the type when the buffer's format does not tell it (bfloat16 seen as uint16) or was not asked for. */
+/* type: the type when the buffer's format does not tell it (bfloat16 seen as uint16). */
 static bool view_buffer(tess_py_array *array, const char *name, tess_type type) {
     const Py_buffer *view = &array->buffer;
     bool foreign = false, whole = true;
-    tess_type found = type != tess_no_type && !view->format ? type : type_of_format(view->format, view->itemsize, &foreign);
+    tess_type found = type_of_format(view->format, view->itemsize, &foreign);
     if (found == tess_no_type || (Py_ssize_t)tess_type_size(found) != view->itemsize) {
         PyErr_Format(PyExc_TypeError, "%s has elements of the format \"%s\", which Tessera does not know", name, view->format ? view->format : "B");
         return false;
@@ -138,19 +138,6 @@ static bool has_bfloat16(tess_py_state *state, PyObject *object) {
     return yes;
 }
 
-/* The type of an array of NumPy's whose dtype is one that a result was made of before; tess_no_type for others. NumPy takes twice as long for a buffer that has
- * to tell its format: it prints it, each time. */
-static tess_type known_numpy_type(tess_py_state *state, PyObject *object) {
-    PyObject *dtype = PyObject_GetAttr(object, state->names[N_dtype]);
-    tess_type type = tess_no_type;
-    if (!dtype)
-        PyErr_Clear();
-    for (int t = 0; dtype && t < TESS_PY_TYPES; t++)
-        type = dtype == state->numpy_dtypes[t] ? (tess_type)t : type;
-    Py_XDECREF(dtype);
-    return type;
-}
-
 /* 1: done, 0: not a buffer, -1: an error is set. */
 static int acquire_buffer(tess_py_state *state, tess_py_array *array, PyObject *object, const char *name) {
     if (!PyObject_CheckBuffer(object))
@@ -159,12 +146,11 @@ static int acquire_buffer(tess_py_state *state, tess_py_array *array, PyObject *
         PyErr_Format(PyExc_TypeError, "%s is %R, a date or a span of time, which Tessera does not know", name, object);
         return -1;
     }
-    const tess_type known = array->kind.family == TESS_PY_NUMPY ? known_numpy_type(state, object) : tess_no_type;
-    if (PyObject_GetBuffer(object, &array->buffer, known != tess_no_type ? PyBUF_STRIDES : PyBUF_FULL_RO) == 0) {
+    if (PyObject_GetBuffer(object, &array->buffer, PyBUF_FULL_RO) == 0) {
         array->object = Py_NewRef(object);
-        if (!view_buffer(array, name, known))
+        if (!view_buffer(array, name, tess_no_type))
             return -1;
-        return array->kind.family != TESS_PY_NUMPY || known != tess_no_type || tess_py_find_numpy(state, array->type) ? 1 : -1;
+        return array->kind.family != TESS_PY_NUMPY || tess_py_find_numpy(state, array->type) ? 1 : -1;
     }
     array->buffer.obj = NULL;
     PyErr_Clear();
@@ -367,6 +353,8 @@ static bool no_masked(tess_py_state *state, const tess_py_array *array, PyObject
 
 bool tess_py_acquire(tess_py_state *state, tess_py_array *array, PyObject *object, const char *name) {
     reset(array);
+    if (tess_py_numpy_view(state, array, object))
+        return true;
     if (is_list(object))
         return acquire_list(state, array, object, name, NULL);
     int got = tess_py_kind_of(state, object, &array->kind) && no_masked(state, array, object, name) ? 0 : -1;

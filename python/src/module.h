@@ -78,6 +78,7 @@ typedef struct tess_py_state {
     PyObject *kinds;                                                                    /* dict: type -> bytes of a tess_py_kind */
     PyObject *helpers;                                                                  /* the Python module tessera._arrays */
     PyObject *numpy_empty, *numpy_dtypes[TESS_PY_TYPES], *numpy_scalars[TESS_PY_TYPES]; /* found at first use */
+    void *const *numpy_table;                                                           /* what extensions call; NULL: not known */
     PyObject *context;                                                                  /* the current context object; exchanged by set_threads */
     pthread_mutex_t lock;                                                               /* guards `context` where there is no GIL */
 } tess_py_state;
@@ -124,6 +125,8 @@ bool tess_py_acquire_weights(tess_py_state *state, tess_py_array *array, PyObjec
 /* An array that may be written. */
 bool tess_py_acquire_out(tess_py_state *state, tess_py_array *array, PyObject *object, const char *name);
 void tess_py_release(tess_py_array *array);
+/* A compact copy takes the place of what an array views in host memory. */
+bool tess_py_copy(tess_py_state *state, tess_py_array *array);
 int64_t tess_py_count(const DLTensor *tensor);
 void *tess_py_first(const DLTensor *tensor);
 /* Elements that lie compactly, last axis fastest. */
@@ -150,8 +153,15 @@ bool tess_py_result_make(tess_py_state *state, tess_py_result *result, PyObject 
 /* The Python object, a new reference; releases the rest. */
 PyObject *tess_py_result_take(tess_py_state *state, tess_py_result *result);
 void tess_py_result_drop(tess_py_result *result);
-/* Finds what NumPy has for a type: numpy_empty, numpy_dtypes[type], numpy_scalars[type]. false: an error is set. */
+
+/* numpy.c. Finds what NumPy has for a type: numpy_table, numpy_empty, numpy_dtypes[type], numpy_scalars[type]. false: an error is set. */
 bool tess_py_find_numpy(tess_py_state *state, tess_type type);
+/* Views an array of NumPy's own class, of whole elements of a type that was found. false, without an error: it is none. */
+bool tess_py_numpy_view(const tess_py_state *state, tess_py_array *array, PyObject *object);
+/* A compact array; *data: where its elements are. buffer: filled where they are only seen by that, to be released. */
+PyObject *tess_py_numpy_new(tess_py_state *state, Py_buffer *buffer, tess_type type, int ndim, const int64_t *shape, void **data);
+PyObject *tess_py_numpy_number(tess_py_state *state, tess_type type, void *element);
+
 /* Sizes as a tuple. */
 PyObject *tess_py_shape(int ndim, const int64_t *shape);
 /* One element as a Python number. */

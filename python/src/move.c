@@ -194,35 +194,44 @@ static PyObject *gather_run(tess_py_state *state, gather *g, const tess_py_entry
     return answer;
 }
 
+bool tess_py_copy(tess_py_state *state, tess_py_array *array) {
+    DLTensor *tensor = &array->tensor;
+    const int64_t count = tess_py_count(tensor);
+    int perm[TESS_MAX_NDIM];
+    const tess_transpose_options options = {.struct_size = sizeof options, .perm = perm, .nperm = tensor->ndim};
+    for (int d = 0; d < tensor->ndim; d++)
+        perm[d] = d;
+    array->copy = malloc(count > 0 ? (size_t)count * tess_type_size(array->type) : 1);
+    if (!array->copy) {
+        PyErr_NoMemory();
+        return false;
+    }
+    const DLTensor out = tess_view(array->copy, array->type, tensor->ndim, tensor->shape, NULL);
+    tess_py_work work;
+    tess_py_begin(state, &work, (double)count);
+    tess_status status = tess_transpose(work.handle, tensor, &out, &options);
+    tess_py_end(&work);
+    if (status != TESS_OK) {
+        tess_py_raise(state, status);
+        return false;
+    }
+    tensor->data = array->copy;
+    tensor->byte_offset = 0;
+    tensor->strides = NULL;
+    return true;
+}
+
 /* The elements as one axis: the view itself where they lie in order, else a copy. */
 static bool flatten(tess_py_state *state, tess_py_array *array, const char *name) {
     DLTensor *tensor = &array->tensor;
     int64_t count = tess_py_count(tensor);
-    if (!tess_py_is_compact(tensor)) {
-        int perm[TESS_MAX_NDIM];
-        const tess_transpose_options options = {.struct_size = sizeof options, .perm = perm, .nperm = tensor->ndim};
-        for (int d = 0; d < tensor->ndim; d++)
-            perm[d] = d;
+    if (!tess_py_is_compact(tensor)) { /* nor is there a copy yet */
         if (tensor->device.device_type != kDLCPU) {
             PyErr_Format(PyExc_TypeError, "%s lies on a device and has gaps: name an axis", name);
             return false;
         }
-        array->copy = malloc((size_t)count * tess_type_size(array->type)); /* there is none yet: that would be compact */
-        if (!array->copy) {
-            PyErr_NoMemory();
+        if (!tess_py_copy(state, array))
             return false;
-        }
-        const DLTensor out = tess_view(array->copy, array->type, tensor->ndim, tensor->shape, NULL);
-        tess_py_work work;
-        tess_py_begin(state, &work, (double)count);
-        tess_status status = tess_transpose(work.handle, tensor, &out, &options);
-        tess_py_end(&work);
-        if (status != TESS_OK) {
-            tess_py_raise(state, status);
-            return false;
-        }
-        tensor->data = array->copy;
-        tensor->byte_offset = 0;
     }
     array->shape[0] = count;
     tensor->ndim = 1;
@@ -286,16 +295,11 @@ PyObject *tess_py_lookup(tess_py_state *state, const tess_py_entry *entry, PyObj
 
 /* An array of NumPy's with elements of float64, or where allowed complex128; -1: an error is set. */
 static int acquire_double(tess_py_state *state, tess_py_array *array, PyObject *object, const char *name, bool complex_too) {
-    tess_py_kind kind;
     if (!PyObject_CheckBuffer(object)) /* a list */
         return 0;
-    if (!tess_py_kind_of(state, object, &kind))
-        return -1;
-    if (kind.family != TESS_PY_NUMPY || kind.masked || kind.date)
-        return 0;
     if (!tess_py_acquire(state, array, object, name))
-        return PyErr_ExceptionMatches(PyExc_TypeError) ? (PyErr_Clear(), 0) : -1; /* of another byte order, of objects, ... */
-    if (array->type == tess_f64 || (complex_too && array->type == tess_c128))
+        return PyErr_ExceptionMatches(PyExc_TypeError) ? (PyErr_Clear(), 0) : -1; /* of another byte order, of objects, dates, ... */
+    if (array->kind.family == TESS_PY_NUMPY && !array->kind.masked && (array->type == tess_f64 || (complex_too && array->type == tess_c128)))
         return 1;
     tess_py_release(array);
     return 0;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * profile.c - tessera.profile and tessera.Profile: CUDA kernels on the virtual GPU, run on Python's arrays. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "module.h"
@@ -24,21 +23,14 @@ static void profile_dealloc(PyObject *object) {
 }
 
 /* The kernel may write its arrays: one that must not be written is passed as a copy. */
-static bool protect(tess_py_array *array, const char *name) {
+static bool protect(tess_py_state *state, tess_py_array *array, const char *name) {
     if (!array->readonly || array->copy)
         return true;
-    if (!array->buffer.obj) {
-        PyErr_Format(PyExc_ValueError, "%s is read-only and no buffer that could be copied", name);
+    if (array->tensor.device.device_type != kDLCPU) {
+        PyErr_Format(PyExc_ValueError, "%s is read-only and lies on a device, where no copy of it is made", name);
         return false;
     }
-    array->copy = malloc(array->buffer.len > 0 ? (size_t)array->buffer.len : 1);
-    if (!array->copy) {
-        PyErr_NoMemory();
-        return false;
-    }
-    array->tensor.data = array->copy;
-    array->tensor.strides = NULL;
-    return PyBuffer_ToContiguous(array->copy, &array->buffer, array->buffer.len, 'C') == 0;
+    return tess_py_copy(state, array);
 }
 
 static bool acquire_all(tess_py_state *state, PyObject *list, tess_py_array *arrays, const DLTensor **views, Py_ssize_t count, Py_ssize_t *acquired) {
@@ -54,7 +46,7 @@ static bool acquire_all(tess_py_state *state, PyObject *list, tess_py_array *arr
             ++*acquired;
             return false;
         }
-        if (!protect(array, name)) {
+        if (!protect(state, array, name)) {
             ++*acquired;
             return false;
         }

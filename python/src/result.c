@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * result.c - where a call writes, and what the caller gets: the kind of array that came in.
  *
- * NumPy's come from numpy.empty, whose memory the buffer protocol shows. A library with DLPack's C table allocates through it. The others get a
+ * NumPy's are made by numpy.c. A library with DLPack's C table allocates through it. The others get a
  * tessera.Array handed over by DLPack, and for a device beyond the CPU an array of their own making. */
 #include <math.h>
 #include <string.h>
@@ -18,37 +18,6 @@ PyObject *tess_py_shape(int ndim, const int64_t *shape) {
     return tuple;
 }
 
-/* Takes the reference over. Looking it up ran Python code, so another thread may have been here meanwhile: the first stays, others may be using it. */
-static void keep(PyObject **place, PyObject *found) {
-    if (*place)
-        Py_DECREF(found);
-    else
-        *place = found;
-}
-
-/* numpy.empty, numpy.dtype(...) and its scalar class, found at first use: NumPy is loaded already, an array of its own came in. */
-bool tess_py_find_numpy(tess_py_state *state, tess_type type) {
-    if (!state->numpy_empty) {
-        PyObject *numpy = PyImport_ImportModule("numpy");
-        PyObject *empty = numpy ? PyObject_GetAttrString(numpy, "empty") : NULL;
-        Py_XDECREF(numpy);
-        if (!empty)
-            return false;
-        keep(&state->numpy_empty, empty);
-    }
-    if (!state->numpy_dtypes[type]) {
-        PyObject *dtype = PyObject_CallMethod(state->helpers, "numpy_dtype", "s", tess_py_dtype_name(type));
-        PyObject *scalar = dtype ? PyObject_GetAttrString(dtype, "type") : NULL;
-        if (!scalar) {
-            Py_XDECREF(dtype);
-            return false;
-        }
-        keep(&state->numpy_scalars[type], scalar);
-        keep(&state->numpy_dtypes[type], dtype);
-    }
-    return true;
-}
-
 static void describe(tess_py_array *array, tess_type type, int ndim, const int64_t *shape, DLDevice device) {
     array->type = type;
     array->tensor = tess_view(NULL, type, ndim, array->shape, NULL);
@@ -58,14 +27,11 @@ static void describe(tess_py_array *array, tess_type type, int ndim, const int64
 }
 
 static bool make_numpy(tess_py_state *state, tess_py_result *result, tess_type type, int ndim, const int64_t *shape) {
-    PyObject *sizes = tess_py_find_numpy(state, type) ? tess_py_shape(ndim, shape) : NULL;
-    result->object = sizes ? PyObject_CallFunctionObjArgs(state->numpy_empty, sizes, state->numpy_dtypes[type], NULL) : NULL;
-    Py_XDECREF(sizes);
-    if (!result->object || PyObject_GetBuffer(result->object, &result->array.buffer, PyBUF_WRITABLE) < 0)
-        return false;
+    void *data;
+    result->object = tess_py_numpy_new(state, &result->array.buffer, type, ndim, shape, &data);
     describe(&result->array, type, ndim, shape, (DLDevice){kDLCPU, 0}); /* compact, as it was asked for */
-    result->array.tensor.data = result->array.buffer.buf;
-    return true;
+    result->array.tensor.data = data;
+    return result->object != NULL;
 }
 
 static void exchange_error(void *unused, const char *kind, const char *text) {
@@ -206,14 +172,8 @@ PyObject *tess_py_result_take(tess_py_state *state, tess_py_result *result) {
     PyObject *given = NULL;
     tess_py_kind kind = result->array.kind;
     if (!result->object) {
-        given = tess_py_number(result->array.type, result->scalar);
-        if (given && kind.family == TESS_PY_NUMPY) {
-            PyObject *number = given;
-            given = tess_py_find_numpy(state, result->array.type)
-                        ? PyObject_CallFunctionObjArgs(state->numpy_scalars[result->array.type], number, NULL)
-                        : NULL;
-            Py_DECREF(number);
-        }
+        given = kind.family == TESS_PY_NUMPY ? tess_py_numpy_number(state, result->array.type, result->scalar)
+                                             : tess_py_number(result->array.type, result->scalar);
     } else if ((PyObject *)Py_TYPE(result->object) == state->array_type && kind.family != TESS_PY_PLAIN) {
         static const char *const names[] = {"", "numpy", "torch", "jax", "cupy", "other"};
         given = PyObject_CallMethod(state->helpers, "adopt", "OsO", result->object, names[kind.family], result->like ? result->like : Py_None);

@@ -5,6 +5,7 @@ import array
 import ctypes
 import os
 import struct
+import subprocess
 import sys
 import unittest
 import unittest.mock
@@ -12,6 +13,8 @@ import unittest.mock
 import numpy as np
 
 os.environ["TESSERA_LIBCUDA"] = "/dev/null"  # the arrays on a device below are none: no card may be asked
+if "TESSERA_HIDE_NUMPY" in os.environ:  # a NumPy whose table of functions is not known
+    (np._core if hasattr(np, "_core") else np.core).multiarray._ARRAY_API = None
 import tessera  # noqa: E402
 
 try:
@@ -223,6 +226,29 @@ class Numpy(unittest.TestCase):
         self.assertEqual(tessera.sum(mixed["b"]), 10)
         with self.assertRaisesRegex(ValueError, "out has strides that are not whole elements"):
             tessera.transpose(np.zeros(5, "f4"), out=mixed["b"])
+
+    def test_arrays_as_they_lie(self):
+        x = np.arange(24.0).reshape(4, 6)
+        empty, tagged = np.zeros((3, 0))[::-1], np.dtype("f8", metadata={"unit": "m"})
+        for y in (x, x[::-1], x[:, ::-2], x[1:3, 2:2], x.T, np.broadcast_to(x[0], (3, 6)), np.asfortranarray(x), empty, x.astype(tagged), np.array(5.0),
+                  x[..., None], np.lib.stride_tricks.as_strided(x, (5, 5), (8, 8)), x.astype("c16").imag, np.frombuffer(b"\0" + x.tobytes(), "f8", 9, 1)):
+            for again in range(2):  # the second time its type is known
+                self.assertEqual(tessera.transpose(y).tolist(), y.T.tolist())
+                self.assertEqual(tessera.sum(y), y.sum())
+        with self.assertRaisesRegex(TypeError, "other byte order"):
+            tessera.sum(x.astype(">f8"))
+        locked = x.copy()
+        locked.setflags(write=False)
+        for out in (locked, np.broadcast_to(x[0], (4, 6)), np.broadcast_arrays(x[0], x)[0], np.frombuffer(x.tobytes()).reshape(4, 6)):
+            with self.assertRaisesRegex(ValueError, "out is read-only"):
+                tessera.transpose(x.T, out=out)
+        self.assertIs(type(tessera.max(np.float32([1, 2]))), np.float32)
+        self.assertIs(type(tessera.any(x)), np.bool_)
+
+    @unittest.skipIf("TESSERA_HIDE_NUMPY" in os.environ, "runs within itself")
+    def test_all_of_this_with_another_numpy(self):
+        ran = subprocess.run([sys.executable, os.path.abspath(__file__)], env={**os.environ, "TESSERA_HIDE_NUMPY": "1"}, capture_output=True, text=True)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
 
     def test_out(self):
         x, out = np.arange(6.0).reshape(2, 3), np.full((3, 2), -1.0)
