@@ -110,7 +110,7 @@ def plan(quick):
     checks += [Check("asan/" + t, ["build-asan/tests/" + t], asan) for t in c if t not in NOT_SANITIZED]
     runtime = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True).stdout.strip()
     checks += [Check("asan/python_" + t, ["env", "PYTHONPATH=build-asan/python", "LD_PRELOAD=" + runtime, "ASAN_OPTIONS=detect_leaks=0", oracle,
-                                          "python/tests/" + t + ".py"], asan) for t in ("test_arrays", "test_lifetimes", "test_profile")]
+                                          "python/tests/" + t + ".py"], asan) for t in ("test_arrays", "test_lifetimes", "test_numpy", "test_profile")]
     tsan = build("tsan", ["build-tsan/tests/" + t for t in core if t in THREADED], "BUILD=build-tsan", "SANITIZE=thread")
     checks += [Check("tsan/" + t, ["setarch", "-R", "build-tsan/tests/" + t], tsan) for t in core if t in THREADED]
     fuzzers = [stem(f) for f in found("tests/fuzz/fuzz_*.c")]
