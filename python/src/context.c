@@ -109,8 +109,9 @@ PyType_Spec tess_py_context_spec = {"tessera._tessera.Context", sizeof(context_o
 
 /* Takes over the caller's reference: none may be counted once the GIL is let go. */
 static void begin(tess_py_work *work, PyObject *context, double elements) {
-    /* Letting go of the GIL and taking it again costs about 50 ns, and far more where another thread grabs it: less than that much work keeps it. */
-    const double worth = 1024;
+    /* Letting go of the GIL and taking it again costs about 100 ns, and far more where another thread grabs it: a few microseconds of work keep it. Python itself
+     * lets a thread have it for 5 ms. */
+    const double worth = 16384;
     work->context = context;
     work->handle = tess_py_context_handle(context);
     work->thread = NULL;

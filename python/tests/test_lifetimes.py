@@ -213,7 +213,7 @@ class Threads(unittest.TestCase):
     def test_references_are_counted_with_the_gil(self):
         """A reference counted after the GIL was let go loses its race once in some thousand calls: the context's count would drift."""
         context, = (o for o in gc.get_referents(tessera._tessera) if type(o).__name__ == "Context")
-        x, before = np.ones((40, 40), "f4"), sys.getrefcount(context)
+        x, before = np.ones((80, 80), "f4"), sys.getrefcount(context)
 
         def work():
             for _ in range(8000 // LESS):

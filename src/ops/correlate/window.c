@@ -19,7 +19,9 @@ enum {
 /* Of large arrays on a Zen 5, under masks that window_fours.h may take and that memory binds: four stretches of its longest (window_rings.h), 129 KiB each; notes-cpu.md. */
 enum { IN_PLACE_FOURS = 4 * (32 * 64 + 16) * 16, FEWEST_FOURS = 9, MOST_FOURS = 25, LARGE = 8 << 20 /* outputs */ };
 
-static int64_t round_up(int64_t n, int64_t to) { return tess_ceil_div(n, to) * to; }
+/* To multiples of a power of two, as tiles are: small calls ask for these sizes several times, and a division takes 3 ns. */
+static int64_t round_down(int64_t n, int64_t to) { return n & -to; }
+static int64_t round_up(int64_t n, int64_t to) { return round_down(n + to - 1, to); }
 
 /* The axis whose neighbouring outputs share most input rows: the mask's last but the row. Else any axis, so that short rows come in bands too. */
 int tess_correlate_band_axis(const tess_correlate_pass *pass) {
@@ -82,7 +84,7 @@ bool tess_correlate_window_sizes(tess_correlate_window *w, const tess_correlate_
     w->wx = pass->axis[pass->row].width;
     w->wy = w->y >= 0 ? pass->axis[w->y].width : 1;
     w->planes = pass->taps / (w->wx * w->wy);
-    if (w->wx >= SCRATCH_LIMIT || pass->taps / w->wx >= SCRATCH_LIMIT)
+    if (w->wx >= SCRATCH_LIMIT || pass->taps >= SCRATCH_LIMIT * w->wx)
         return false;
     int64_t reach = (w->wx - 1) * pass->group;
     w->band = w->y >= 0 ? TESS_WINDOW_BAND : 1;
@@ -93,11 +95,11 @@ bool tess_correlate_window_sizes(tess_correlate_window *w, const tess_correlate_
     w->tile = tile;
     const int64_t met = w->band + w->wy - 1;
     int64_t fits = GATHER_BYTES / (w->layers * met * width) - reach;
-    w->strip = tess_min64(tess_max64(fits / w->tile * w->tile, w->tile), LONGEST_STRIP);
+    w->strip = tess_min64(tess_max64(round_down(fits, w->tile), w->tile), LONGEST_STRIP);
     const int64_t columns = tess_min64(pass->axis[pass->row].m * pass->group, LONGEST_STRIP);
     w->strip = tess_min64(w->strip, round_up(columns, w->tile)); /* small arrays need little scratch: no allocator is asked for it */
     /* Rows of a tile and those below it that are asked for: a strip of them stays in the second-level cache. Memory gives whole rows fastest. */
-    const int64_t rows_fit = STRIP_BYTES / ((2 * TESS_WINDOW_SUMS + w->wy - 1) * width) / w->tile * w->tile;
+    const int64_t rows_fit = round_down(STRIP_BYTES / ((2 * TESS_WINDOW_SUMS + w->wy - 1) * width), w->tile);
     const bool fours = tess_cpu_is_zen5() && width == 4 && w->wx >= FEWEST_FOURS && w->wx <= MOST_FOURS && pass->outputs >= LARGE;
     w->in_place = w->wy * w->planes == 1 ? (fours ? IN_PLACE_FOURS : IN_PLACE_LINE)
                   : w->planes == 1       ? tess_max64(rows_fit, IN_PLACE_COLUMNS)
