@@ -69,19 +69,22 @@ class _Image:
         return np.asarray(_tessera.take(self.values[first:], flat, 0)).astype(self.dtype, copy=False)
 
     def at(self, coordinates):
-        """Of points anywhere: most lie inside, and those beside the array are looked up once more, by themselves."""
-        inside = None
-        for x, n in zip(coordinates, self.shape):
-            if not (x.min() >= 0 and x.max() <= n - 1):  # NaN: it is not
-                good = (x >= 0) & (x <= n - 1)
-                inside = good if inside is None else inside & good
-        if inside is None:
-            return self.inside(coordinates)
-        beside = np.flatnonzero(~inside)
-        if 2 * len(beside) > len(inside):
-            return self.beside(coordinates)
-        total = self.inside([np.where(inside, x, 0) for x in coordinates])
-        total[beside] = self.beside([x[beside] for x in coordinates])
+        """Of points anywhere: those beside the array are moved into it. Where no place within it has their neighbours they are looked up once more, by themselves."""
+        apart = self.mode in ("grid-constant", "grid-wrap") or (self.mode == "mirror" and self.order == 0)
+        moved, lost = list(coordinates), []
+        for axis, (x, n) in enumerate(zip(coordinates, self.shape)):
+            if x.min() >= 0 and x.max() <= n - 1:  # NaN: it is not
+                continue
+            beside = np.flatnonzero(~((x >= 0) & (x <= n - 1)))
+            place, good = _inside(x[beside], n, self.mode)
+            if self.mode == "mirror":
+                place = np.where(place > n - 1, 2 * (n - 1) - place, place)
+            moved[axis] = x.copy()
+            moved[axis][beside] = np.where(good, np.clip(place, 0, n - 1), 0)
+            lost.append(beside if apart else beside[~good])
+        total = self.inside(moved)
+        for beside in lost:
+            total[beside] = self.beside([x[beside] for x in coordinates]) if apart else self.cval
         return total
 
     def inside(self, coordinates):
