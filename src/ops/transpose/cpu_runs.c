@@ -173,6 +173,16 @@ static void staged_block(const void *argument, const char *in, char *out, int64_
     }
 }
 
+/* A piece of a run that is cut. */
+static void copy_piece(const void *argument, const char *in, char *out, int64_t p, int64_t np, int64_t q, int64_t nq) {
+    (void)p, (void)np, (void)q;
+    tess_copy_run(out, in, nq * ((const runs *)argument)->bytes);
+}
+static void stream_piece(const void *argument, const char *in, char *out, int64_t p, int64_t np, int64_t q, int64_t nq) {
+    (void)p, (void)np, (void)q;
+    tess_stream_copy(out, in, nq * ((const runs *)argument)->bytes);
+}
+
 /* Long runs of a result that no cache holds. */
 static void stream_block(const void *argument, const char *in, char *out, int64_t p, int64_t np, int64_t q, int64_t nq) {
     const runs *r = argument;
@@ -184,32 +194,15 @@ static void stream_block(const void *argument, const char *in, char *out, int64_
 }
 
 tess_status TESS_ISA_NAME(tess_transpose_runs)(const tess_problem *base, const tess_run *run) {
-    enum { BLOCK_BYTES = 1 << 15, LONG_RUN = 1 << 16, LARGE = 8 << 20, AGAIN = 32 << 20 };
+    enum { BLOCK_BYTES = 1 << 15, LONG_RUN = 1 << 16, LONG_LEAST = 1 << 10, LARGE = 8 << 20, AGAIN = 32 << 20 };
     const transpose_problem *problem = (const transpose_problem *)base;
     if (problem->place == TRANSPOSE_NOTHING)
         return TESS_OK;
-    transpose_problem cut = *problem;
-    int last = cut.ndim - 1;
-    if (last >= 0 && cut.shape[last] * cut.size > LONG_RUN &&
-        last + 1 < TESS_MAX_NDIM) { /* [n] becomes [n / k, k] by the largest divisor that is short enough */
-        int64_t most = LONG_RUN / cut.size, k = most;
-        while (cut.shape[last] % k != 0)
-            k--;
-        if (k >= 256) {
-            for (int list = 0; list < 2; list++) {
-                cut.stride[list][last + 1] = cut.size;
-                cut.stride[list][last] = cut.size * k;
-            }
-            cut.shape[last] /= k;
-            cut.shape[last + 1] = k;
-            cut.ndim++;
-        }
-    }
+    const int64_t run_bytes = problem->size * (problem->ndim > 0 ? problem->shape[problem->ndim - 1] : 1);
+    const bool is_long = run_bytes > LONG_RUN;
     transpose_plane plane;
-    tess_transpose_plane_of(&plane, &cut, true);
-    runs r = {.bytes = cut.size, .p_in = plane.p_in, .p_out = plane.p_out, .q_in = plane.q_in, .q_out = plane.q_out, .q_size = plane.q_size};
-    if (cut.ndim > 0)
-        r.bytes *= cut.shape[cut.ndim - 1];
+    tess_transpose_plane_of(&plane, problem, !is_long);
+    runs r = {.bytes = run_bytes, .p_in = plane.p_in, .p_out = plane.p_out, .q_in = plane.q_in, .q_out = plane.q_out, .q_size = plane.q_size};
     if (plane.p_size > 1 && r.bytes <= SHORT_RUN && plane.p_in == r.bytes && plane.q_out == r.bytes && plane.p_size * r.bytes >= STAGE_SIDE / 4 &&
         plane.q_size * r.bytes >= STAGE_SIDE / 4) {
         r.stream = problem->base.bytes / 2 >= LARGE;
@@ -236,5 +229,10 @@ tess_status TESS_ISA_NAME(tess_transpose_runs)(const tess_problem *base, const t
     /* What is copied again and again is read from the caches, and the copies that memcpy makes are quicker while the result fits the last one. */
     for (int d = 0; d < problem->ndim && problem->base.bytes / 2 <= AGAIN; d++)
         stream = stream && (problem->stride[TRANSPOSE_IN][d] != 0 || problem->shape[d] == 1);
+    if (is_long) { /* q walks along it */
+        r.bytes = problem->size;
+        return tess_transpose_blocks(problem, run, &plane, 1, LONG_RUN / r.bytes, LONG_LEAST / r.bytes, r.bytes, stream ? stream_piece : copy_piece,
+                                     &r);
+    }
     return tess_transpose_blocks(problem, run, &plane, side, q_block, 1, r.bytes, stream ? stream_block : copy_block, &r);
 }

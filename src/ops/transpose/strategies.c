@@ -53,14 +53,18 @@ static bool tiles_applicable(const tess_problem *base, const char **why) {
     return plane.p_size > 1 && (plane.p_in == problem->size || plane.p_in == -problem->size) && plane.q_out == problem->size;
 }
 
-/* As measured on a Zen 5 (notes-cpu.md): narrower matrices go element by element, of a few rows most of the stores do not fill a vector. */
+/* As measured on a Zen 5 (notes-cpu.md): narrower matrices go element by element, of a few rows most of the stores do not fill a vector, and where both are few, or
+ * elements of 8 bytes have fewer columns than a tile, single elements are quicker up to thousands of rows. */
 static bool tiles_pay(const tess_problem *base, const char **why) {
-    enum { VECTOR = 16 /* bytes */, COLUMNS = 4, ROWS = 7 };
+    enum { VECTOR = 16 /* bytes */, COLUMNS = 4, ROWS = 7, TILE = 8, NARROW_ROWS = 16, NARROW_ROWS_OF_8 = 1 << 15 };
     const transpose_problem *problem = (const transpose_problem *)base;
     const int64_t side = VECTOR / problem->size;
     transpose_plane plane;
     tess_transpose_plane_of(&plane, problem, false);
-    *why = "in matrices less than 7 elements high, or than 4 elements or 16 bytes wide, single elements are quicker";
+    *why = "in matrices less than 7 elements high, or than 4 elements or 16 bytes wide, and in narrow ones of 4 and 8 bytes, single elements are "
+           "quicker";
+    if (plane.p_size < TILE && plane.q_size < (problem->size == 8 ? NARROW_ROWS_OF_8 : problem->size == 4 ? NARROW_ROWS : 0))
+        return false;
     return plane.p_size >= tess_max64(side, COLUMNS) && plane.q_size >= tess_max64(side, ROWS);
 }
 
@@ -102,7 +106,7 @@ static bool picks_applicable(const tess_problem *base, const char **why) {
 
 /* As measured on a Zen 5 (notes-cpu.md): a row takes as long as some 40 single elements before its first piece. */
 static bool picks_pay(const tess_problem *base, const char **why) {
-    enum { LEAST = 8, FEW = 3, ROW = 64 /* elements */, RUN = 32, PIECE = 24 /* bytes */ };
+    enum { LEAST = 8, ROW = 64 /* elements */, RUN = 32, PIECE = 24 /* bytes */, CACHED = 2 << 20 };
     const transpose_problem *problem = (const transpose_problem *)base;
     const int last = problem->ndim - 1;
     const char *tiles;
@@ -117,7 +121,8 @@ static bool picks_pay(const tess_problem *base, const char **why) {
         return false;
     if (tiles_applicable(base, &tiles) && tiles_pay(base, &tiles) && (piece < PIECE || problem->size > 8))
         return false;
-    return piece >= (piece >= PIECE ? FEW : LEAST) * problem->size && picks.count * picks.bytes >= ROW * problem->size;
+    const int64_t few = problem->size == 8 && base->bytes / 2 < CACHED ? 4 : 3;
+    return piece >= (piece >= PIECE ? few : LEAST) * problem->size && picks.count * picks.bytes >= ROW * problem->size;
 }
 
 static bool runs_applicable(const tess_problem *base, const char **why) {

@@ -281,6 +281,8 @@ static void broadcast_and_long_inputs(void **state) {
     static const int perm[] = {1, 0, 2};
     one_case(&random, tess_f32, 3, (int64_t[]){3, 2, 40000}, perm, HOSTILE_COMPACT, HOSTILE_COMPACT, 3);
     one_case(&random, tess_u8, 3, (int64_t[]){2, 3, 65537 * 2}, perm, HOSTILE_COMPACT, HOSTILE_COMPACT, 3);
+    one_case(&random, tess_u8, 3, (int64_t[]){3, 2, 65537}, perm, HOSTILE_COMPACT, HOSTILE_COMPACT, 3);
+    one_case(&random, tess_c128, 3, (int64_t[]){2, 2, 4096 + 67}, perm, HOSTILE_COMPACT, HOSTILE_COMPACT, 3);
     for (int64_t run = 1; run < 40; run += 1 + run / 9)
         one_case(&random, sized[run % 3], 3, (int64_t[]){27, 21, run}, perm, HOSTILE_COMPACT, HOSTILE_COMPACT, 2);
 }

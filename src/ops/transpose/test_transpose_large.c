@@ -79,6 +79,24 @@ static void large_results(void **state) {
     }
 }
 
+/* Runs that are cut, of any length, on their way past the caches. */
+static void long_runs(void **state) {
+    (void)state;
+    static const int kept[] = {1, 0, 2};
+    uint64_t random = 19;
+    for (int t = 0; t < 5; t++) {
+        const int64_t size = (int64_t)tess_type_size(sized[t]), run = (3 << 19) / size + 1 + 100 * t, offset = t % 2 ? 3 : 0, runs = 6;
+        int64_t shape[] = {2, 3, run}, out_shape[] = {3, 2, run};
+        assert_true(runs * run * size >= 8 << 20);
+        blocks b = begin(&random, size, runs * run, runs * run * size + 128);
+        DLTensor from = tess_view(b.in, sized[t], 3, shape, NULL), to = tess_view(b.out, sized[t], 3, out_shape, NULL);
+        to.byte_offset = (uint64_t)offset;
+        for (int64_t i = 0; i < runs; i++)
+            memcpy(b.expected + offset + (i % 3 * 2 + i / 3) * run * size, b.in + i * run * size, (size_t)(run * size));
+        end(&b, &from, &to, (tess_transpose_options){.perm = kept, .nperm = 3, .call.strategy = "transpose/runs"});
+    }
+}
+
 /* Results past the caches that are as high as a few tiles, and as some bands, with rows left over: where tiles are done several at once, each number of them, and
  * each remainder, ends another way. Rows of out that begin at lines without filling the last one, too. */
 static void tiles_left_over(void **state) {
@@ -241,10 +259,9 @@ static void picks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(large_results),        cmocka_unit_test(tiles_left_over),
-        cmocka_unit_test(rows_that_share_sets), cmocka_unit_test(batches_reversed),
-        cmocka_unit_test(by_way_of_buffers),    cmocka_unit_test(pixels_and_planes),
-        cmocka_unit_test(short_runs),           cmocka_unit_test(picks),
+        cmocka_unit_test(large_results),        cmocka_unit_test(long_runs),        cmocka_unit_test(tiles_left_over),
+        cmocka_unit_test(rows_that_share_sets), cmocka_unit_test(batches_reversed), cmocka_unit_test(by_way_of_buffers),
+        cmocka_unit_test(pixels_and_planes),    cmocka_unit_test(short_runs),       cmocka_unit_test(picks),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }
