@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * lookup_gpu_rows.h - one lookup by every row of a GPU, held against the bytes, status and sentence of the CPU's reference. */
+ * lookup_gpu_rows.h - one lookup by every row of a GPU, held against the bytes, status and sentence of the CPU's reference, or against what the row predicts. */
 #ifndef TESS_TESTS_LOOKUP_GPU_ROWS_H
 #define TESS_TESTS_LOOKUP_GPU_ROWS_H
 
@@ -51,6 +51,66 @@ static inline void compare(const hostile_array *table, const hostile_array *inde
     }
     refused += expected == TESS_ERR_INDEX;
     free(bytes);
+}
+
+/* A lookup whose rows' predictions are held against what the virtual GPU counts. */
+typedef struct counted_case {
+    tess_type table, index;
+    int ndim; /* of table and out; looked up along axis `axis` */
+    int64_t shape[3], count;
+    int axis;
+    tess_interpolation interpolation;
+    tess_outside outside;
+} counted_case;
+
+/* By every production row that takes it, at indices inside the table, or at places among as many positions, so far `apart`; compared[row] is raised for each that predicts more than
+ * six numbers. number: of the case, for messages. */
+static inline void count_case(const counted_case *c, int number, const double *apart, int *compared) {
+    int64_t n = c->shape[c->axis], shape[3], out_shape[3], count = c->count, items = 1, entries = 1;
+    for (int d = 0; d < c->ndim; d++) {
+        shape[d] = c->shape[d];
+        out_shape[d] = d == c->axis ? count : shape[d];
+        entries *= shape[d];
+        items *= out_shape[d];
+    }
+    const size_t size = tess_type_size(c->table);
+    hostile_array index;
+    uint64_t random = 3;
+    hostile_make(&index, &random, c->index, 1, &count, HOSTILE_COMPACT);
+    char *table = calloc((size_t)entries, size), *out = calloc((size_t)items, size);
+    double *at = malloc((size_t)n * sizeof *at);
+    assert_true(table && out && at);
+    for (int64_t i = 0; i < n; i++)
+        at[i] = apart ? *apart * (double)i : 0;
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t entry = i * 7 % tess_min64(n, c->index == tess_i8 ? 100 : n);
+        if (c->index < tess_f16)
+            set_integer(&index, i, entry);
+        else
+            set_real(&index, i, apart ? at[entry] * 0.999 : (double)entry);
+    }
+    const DLTensor t = tess_view(table, c->table, c->ndim, shape, NULL), o = tess_view(out, c->table, c->ndim, out_shape, NULL),
+                   places = tess_view(at, tess_f64, 1, &n, NULL);
+    for (int r = 0; r < tess_lookup_op.gpu_count; r++) {
+        const tess_strategy *row = &tess_lookup_op.gpu_rows[r];
+        const tess_lookup_options options = {.struct_size = sizeof options,
+                                             .axis = c->axis,
+                                             .outside = c->outside,
+                                             .interpolation = c->interpolation,
+                                             .positions = apart ? &places : NULL,
+                                             .call = {.engine = engine, .strategy = row->name}};
+        tess_plan *plan;
+        char what[32];
+        if (!row->gpu->production || tess_plan_lookup(&plan, context, &t, &index.tensor, &o, &options) != TESS_OK)
+            continue;
+        snprintf(what, sizeof what, "case %d", number);
+        compared[r] += gpu_counts_check(plan, table, hostile_element(&index, 0), out, what) > 6;
+        tess_plan_free(plan);
+    }
+    hostile_free(&index);
+    free(at);
+    free(table);
+    free(out);
 }
 
 /* Rows for places among positions, which have a test program of their own. */

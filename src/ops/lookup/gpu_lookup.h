@@ -13,7 +13,8 @@ extern const tess_strategy tess_lookup_gpu_rows[LOOKUP_GPU_ROWS];
 #define LOOKUP_KERNEL_TEXT(file)                        \
     extern const char tess_kernel_lookup_##file##_cu[]; \
     static const tess_gpu_text file = {"lookup/" #file ".cu", tess_kernel_lookup_##file##_cu}
-extern const tess_gpu_text *const tess_lookup_gpu_headers[];
+/* What kernels may include, and those among positions. */
+extern const tess_gpu_text *const tess_lookup_gpu_headers[], *const tess_lookup_gpu_among_headers[];
 
 /* Begins a unit with the -D of gpu_index.cuh. */
 void tess_lookup_gpu_begin(tess_gpu_layout *layout, const lookup_problem *p, const tess_gpu_text *text);

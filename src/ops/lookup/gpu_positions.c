@@ -144,23 +144,13 @@ static void lay_between(const tess_problem *base, const tess_gpu_device *device,
     tess_gpu_pass(layout, step, &m, sizeof m);
 }
 
-extern const char tess_kernel_lookup_gpu_index_cuh[], tess_kernel_lookup_gpu_lines_cuh[], tess_kernel_lookup_gpu_walk_cuh[],
-    tess_kernel_lookup_gpu_place_cuh[], tess_kernel_lookup_gpu_among_cuh[], tess_kernel_gpu_types_cuh[];
-static const tess_gpu_text index_header = {"ops/lookup/gpu_index.cuh", tess_kernel_lookup_gpu_index_cuh},
-                           lines_header = {"ops/lookup/gpu_lines.cuh", tess_kernel_lookup_gpu_lines_cuh},
-                           walk_header = {"ops/lookup/gpu_walk.cuh", tess_kernel_lookup_gpu_walk_cuh},
-                           place_header = {"ops/lookup/gpu_place.cuh", tess_kernel_lookup_gpu_place_cuh},
-                           among_header = {"ops/lookup/gpu_among.cuh", tess_kernel_lookup_gpu_among_cuh},
-                           types_header = {"gpu/types.cuh", tess_kernel_gpu_types_cuh};
-static const tess_gpu_text *const headers[] = {&index_header, &lines_header, &walk_header, &place_header, &among_header, &types_header, NULL};
-
-const tess_gpu_row tess_lookup_gpu_search = {.headers = headers,
+const tess_gpu_row tess_lookup_gpu_search = {.headers = tess_lookup_gpu_among_headers,
                                              .production = true,
                                              .least_arch = 80,
                                              .lay_out = lay_search,
                                              .predict = tess_lookup_gpu_predict_search,
                                              .finish = tess_lookup_gpu_finish},
-                   tess_lookup_gpu_between = {.headers = headers,
+                   tess_lookup_gpu_between = {.headers = tess_lookup_gpu_among_headers,
                                               .production = true,
                                               .least_arch = 80,
                                               .lay_out = lay_between,

@@ -322,13 +322,16 @@ static void lay_elements(const tess_problem *base, const tess_gpu_device *device
 /* ---- the table ---- */
 
 extern const char tess_kernel_lookup_gpu_index_cuh[], tess_kernel_lookup_gpu_lines_cuh[], tess_kernel_lookup_gpu_walk_cuh[],
-    tess_kernel_lookup_gpu_place_cuh[], tess_kernel_gpu_types_cuh[];
+    tess_kernel_lookup_gpu_place_cuh[], tess_kernel_lookup_gpu_among_cuh[], tess_kernel_gpu_types_cuh[];
 static const tess_gpu_text index_header = {"ops/lookup/gpu_index.cuh", tess_kernel_lookup_gpu_index_cuh},
                            lines_header = {"ops/lookup/gpu_lines.cuh", tess_kernel_lookup_gpu_lines_cuh},
                            walk_header = {"ops/lookup/gpu_walk.cuh", tess_kernel_lookup_gpu_walk_cuh},
                            place_header = {"ops/lookup/gpu_place.cuh", tess_kernel_lookup_gpu_place_cuh},
+                           among_header = {"ops/lookup/gpu_among.cuh", tess_kernel_lookup_gpu_among_cuh},
                            types_header = {"gpu/types.cuh", tess_kernel_gpu_types_cuh};
 const tess_gpu_text *const tess_lookup_gpu_headers[] = {&index_header, &lines_header, &walk_header, &place_header, &types_header, NULL};
+const tess_gpu_text *const tess_lookup_gpu_among_headers[] = {&index_header, &lines_header, &walk_header, &place_header,
+                                                              &among_header, &types_header, NULL};
 
 #define GATHER(name)                                                                   \
     static const tess_gpu_row row_##name = {.headers = tess_lookup_gpu_headers,        \

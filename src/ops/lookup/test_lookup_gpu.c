@@ -226,92 +226,44 @@ static void paths_count_as_predicted(void **state) {
 /* Production rows: what they predict of indices inside the table. Vectors and what is left, several lines, slices, axes apart, points of each method. */
 static void rows_count_as_predicted(void **state) {
     (void)state;
-    static const struct {
-        tess_type table, index;
-        int ndim; /* of table and out; looked up along axis `axis` */
-        int64_t shape[3], count;
-        int axis;
-        tess_interpolation interpolation;
-        tess_outside outside;
-    } cases[] = {{tess_f32, tess_i32, 1, {300}, 5003, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
-                 {tess_u8, tess_u8, 1, {256}, 5003, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
-                 {tess_u8, tess_i8, 1, {100}, 3001, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
-                 {tess_u8, tess_u8, 1, {100}, 777, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_FILL},
-                 {tess_u8, tess_i8, 1, {77}, 1111, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_WRAP},
-                 {tess_i16, tess_i64, 1, {70000}, 3000, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_CLIP},
-                 {tess_f64, tess_u16, 1, {40000}, 3001, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_WRAP},
-                 {tess_c128, tess_i32, 1, {50}, 1031, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_FILL},
-                 {tess_f32, tess_i32, 2, {5, 33}, 1027, 1, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
-                 {tess_f32, tess_i32, 2, {33, 12}, 300, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
-                 {tess_u8, tess_i32, 3, {3, 33, 5}, 301, 1, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_CLIP},
-                 {tess_f32, tess_f32, 1, {300}, 5003, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_ERROR},
-                 {tess_f32, tess_f32, 2, {3, 100}, 801, 1, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_CLIP},
-                 {tess_f64, tess_f64, 1, {100}, 1001, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_ERROR},
-                 {tess_u8, tess_f32, 2, {50, 7}, 200, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_WRAP},
-                 {tess_f32, tess_f32, 1, {33}, 500, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_FILL},
-                 {tess_f32, tess_f32, 1, {33}, 501, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_ERROR},
-                 {tess_f64, tess_f32, 1, {33}, 301, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_CLIP},
-                 {tess_f64, tess_f32, 1, {33}, 301, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_WRAP},
-                 {tess_f32, tess_f32, 1, {33}, 502, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_FILL},
-                 {tess_f64, tess_f32, 1, {33}, 401, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_CLIP},
-                 {tess_u8, tess_f32, 1, {33}, 501, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_WRAP},
-                 {tess_f32, tess_f32, 1, {33}, 501, 0, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_FILL},
-                 {tess_i16, tess_f32, 1, {33}, 501, 0, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_ERROR},
-                 {tess_f32, tess_f32, 1, {33}, 4096, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_CLIP},
-                 {tess_u8, tess_f32, 2, {3, 33}, 4096, 1, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_FILL},
-                 {tess_u8, tess_f32, 1, {33}, 2, 0, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_ERROR},
-                 {tess_f64, tess_f64, 1, {33}, 2, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_WRAP},
-                 {tess_i16, tess_f32, 1, {33}, 37, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_CLIP},
-                 {tess_f32, tess_f32, 1, {33}, 1, 0, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_CLIP},
-                 {tess_f32, tess_f32, 2, {33, 8}, 1, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_WRAP},
-                 {tess_f64, tess_i32, 1, {33}, 1, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_FILL}};
+    static const counted_case cases[] = {{tess_f32, tess_i32, 1, {300}, 5003, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
+                                         {tess_u8, tess_u8, 1, {256}, 5003, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
+                                         {tess_u8, tess_i8, 1, {100}, 3001, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
+                                         {tess_u8, tess_u8, 1, {100}, 777, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_FILL},
+                                         {tess_u8, tess_i8, 1, {77}, 1111, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_WRAP},
+                                         {tess_i16, tess_i64, 1, {70000}, 3000, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_CLIP},
+                                         {tess_f64, tess_u16, 1, {40000}, 3001, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_WRAP},
+                                         {tess_c128, tess_i32, 1, {50}, 1031, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_FILL},
+                                         {tess_f32, tess_i32, 2, {5, 33}, 1027, 1, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
+                                         {tess_f32, tess_i32, 2, {33, 12}, 300, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
+                                         {tess_u8, tess_i32, 3, {3, 33, 5}, 301, 1, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_CLIP},
+                                         {tess_f32, tess_f32, 1, {300}, 5003, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_ERROR},
+                                         {tess_f32, tess_f32, 2, {3, 100}, 801, 1, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_CLIP},
+                                         {tess_f64, tess_f64, 1, {100}, 1001, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_ERROR},
+                                         {tess_u8, tess_f32, 2, {50, 7}, 200, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_WRAP},
+                                         {tess_f32, tess_f32, 1, {33}, 500, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_FILL},
+                                         {tess_f32, tess_f32, 1, {33}, 501, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_ERROR},
+                                         {tess_f64, tess_f32, 1, {33}, 301, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_CLIP},
+                                         {tess_f64, tess_f32, 1, {33}, 301, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_WRAP},
+                                         {tess_f32, tess_f32, 1, {33}, 502, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_FILL},
+                                         {tess_f64, tess_f32, 1, {33}, 401, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_CLIP},
+                                         {tess_u8, tess_f32, 1, {33}, 501, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_WRAP},
+                                         {tess_f32, tess_f32, 1, {33}, 501, 0, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_FILL},
+                                         {tess_i16, tess_f32, 1, {33}, 501, 0, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_ERROR},
+                                         {tess_f32, tess_f32, 1, {33}, 4096, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_CLIP},
+                                         {tess_u8, tess_f32, 2, {3, 33}, 4096, 1, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_FILL},
+                                         {tess_u8, tess_f32, 1, {33}, 2, 0, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_ERROR},
+                                         {tess_f64, tess_f64, 1, {33}, 2, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_WRAP},
+                                         {tess_i16, tess_f32, 1, {33}, 37, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_CLIP},
+                                         {tess_f32, tess_f32, 1, {33}, 1, 0, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_CLIP},
+                                         {tess_f32, tess_f32, 2, {33, 8}, 1, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_WRAP},
+                                         {tess_f64, tess_i32, 1, {33}, 1, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_FILL}};
     int compared[32] = {0};
     if (engine != TESS_ENGINE_VIRTUAL)
         return;
     gpu_counts_begin(context);
-    for (int k = 0; k < TESS_COUNT(cases); k++) {
-        const int64_t n = cases[k].shape[cases[k].axis];
-        int64_t shape[3], out_shape[3], count = cases[k].count, items = 1, entries = 1;
-        for (int d = 0; d < cases[k].ndim; d++) {
-            shape[d] = cases[k].shape[d];
-            out_shape[d] = d == cases[k].axis ? count : shape[d];
-            entries *= shape[d];
-            items *= out_shape[d];
-        }
-        const size_t size = tess_type_size(cases[k].table);
-        char *table = calloc((size_t)entries, size), *out = calloc((size_t)items, size),
-             *index = calloc((size_t)count, tess_type_size(cases[k].index));
-        assert_true(table && out && index);
-        for (int64_t i = 0; i < count; i++) {
-            const int64_t number = i * 7 % tess_min64(n, cases[k].index == tess_i8 ? 100 : n);
-            if (cases[k].index == tess_f32)
-                ((float *)index)[i] = (float)number;
-            else if (cases[k].index == tess_f64)
-                ((double *)index)[i] = (double)number;
-            else
-                memcpy(index + i * (int64_t)tess_type_size(cases[k].index), &number, tess_type_size(cases[k].index));
-        }
-        DLTensor t = tess_view(table, cases[k].table, cases[k].ndim, shape, NULL), x = tess_view(index, cases[k].index, 1, &count, NULL),
-                 o = tess_view(out, cases[k].table, cases[k].ndim, out_shape, NULL);
-        for (int r = 0; r < tess_lookup_op.gpu_count; r++) {
-            const tess_strategy *row = &tess_lookup_op.gpu_rows[r];
-            tess_lookup_options options = {.struct_size = sizeof options,
-                                           .axis = cases[k].axis,
-                                           .outside = cases[k].outside,
-                                           .interpolation = cases[k].interpolation,
-                                           .call = {.engine = engine, .strategy = row->name}};
-            tess_plan *plan;
-            char what[32];
-            if (!row->gpu->production || tess_plan_lookup(&plan, context, &t, &x, &o, &options) != TESS_OK)
-                continue;
-            snprintf(what, sizeof what, "case %d", k);
-            compared[r] += gpu_counts_check(plan, table, index, out, what) > 6;
-            tess_plan_free(plan);
-        }
-        free(table);
-        free(index);
-        free(out);
-    }
+    for (int k = 0; k < TESS_COUNT(cases); k++)
+        count_case(&cases[k], k, NULL, compared);
     gpu_counts_end(context);
     for (int r = 0; r < tess_lookup_op.gpu_count; r++)
         if (tess_lookup_op.gpu_rows[r].gpu->production && !takes_positions(&tess_lookup_op.gpu_rows[r]) && compared[r] == 0)

@@ -61,68 +61,23 @@ static void positions(void **state) {
 static void rows_count_as_predicted(void **state) {
     (void)state;
     static const struct {
-        tess_type table, index;
-        int ndim; /* of table and out; looked up along axis `axis` */
-        int64_t shape[2], count;
-        int axis;
-        tess_interpolation interpolation;
-        tess_outside outside;
+        counted_case lookup;
         double apart;
-    } cases[] = {{tess_f32, tess_f32, 1, {300}, 5003, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_ERROR, 0.3},
-                 {tess_f64, tess_f64, 1, {4096}, 5003, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_CLIP, 0.3},
-                 {tess_u8, tess_f32, 2, {3, 33}, 4096, 1, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_FILL, 3},
-                 {tess_f64, tess_f32, 2, {50, 7}, 200, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_ERROR, 0.3},
-                 {tess_f32, tess_f64, 1, {33}, 501, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_CLIP, 0},
-                 {tess_f16, tess_f16, 1, {33}, 500, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_CLIP, 1},
-                 {tess_c64, tess_f32, 1, {33}, 300, 0, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_CLIP, 0.3},
-                 {tess_f32, tess_f32, 1, {2}, 77, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_CLIP, 0.3},
-                 {tess_f32, tess_f64, 1, {1}, 2, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_ERROR, 1}};
+    } cases[] = {{{tess_f32, tess_f32, 1, {300}, 5003, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_ERROR}, 0.3},
+                 {{tess_f64, tess_f64, 1, {4096}, 5003, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_CLIP}, 0.3},
+                 {{tess_u8, tess_f32, 2, {3, 33}, 4096, 1, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_FILL}, 3},
+                 {{tess_f64, tess_f32, 2, {50, 7}, 200, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_ERROR}, 0.3},
+                 {{tess_f32, tess_f64, 1, {33}, 501, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_CLIP}, 0},
+                 {{tess_f16, tess_f16, 1, {33}, 500, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_CLIP}, 1},
+                 {{tess_c64, tess_f32, 1, {33}, 300, 0, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_CLIP}, 0.3},
+                 {{tess_f32, tess_f32, 1, {2}, 77, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_CLIP}, 0.3},
+                 {{tess_f32, tess_f64, 1, {1}, 2, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_ERROR}, 1}};
     int compared[32] = {0};
     if (engine != TESS_ENGINE_VIRTUAL)
         return;
     gpu_counts_begin(context);
-    for (int k = 0; k < TESS_COUNT(cases); k++) {
-        int64_t n = cases[k].shape[cases[k].axis], shape[2], out_shape[2], count = cases[k].count, items = 1, entries = 1;
-        for (int d = 0; d < cases[k].ndim; d++) {
-            shape[d] = cases[k].shape[d];
-            out_shape[d] = d == cases[k].axis ? count : shape[d];
-            entries *= shape[d];
-            items *= out_shape[d];
-        }
-        const size_t size = tess_type_size(cases[k].table);
-        hostile_array index;
-        uint64_t random = 3;
-        hostile_make(&index, &random, cases[k].index, 1, &count, HOSTILE_COMPACT);
-        char *table = calloc((size_t)entries, size), *out = calloc((size_t)items, size);
-        double *at = malloc((size_t)n * sizeof *at);
-        assert_true(table && out && at);
-        for (int64_t i = 0; i < n; i++)
-            at[i] = cases[k].apart * (double)i;
-        for (int64_t i = 0; i < count; i++)
-            set_real(&index, i, at[i * 7 % n] * 0.999);
-        const DLTensor t = tess_view(table, cases[k].table, cases[k].ndim, shape, NULL),
-                       o = tess_view(out, cases[k].table, cases[k].ndim, out_shape, NULL), places = tess_view(at, tess_f64, 1, &n, NULL);
-        for (int r = 0; r < tess_lookup_op.gpu_count; r++) {
-            const tess_strategy *row = &tess_lookup_op.gpu_rows[r];
-            tess_lookup_options options = {.struct_size = sizeof options,
-                                           .axis = cases[k].axis,
-                                           .outside = cases[k].outside,
-                                           .interpolation = cases[k].interpolation,
-                                           .positions = &places,
-                                           .call = {.engine = engine, .strategy = row->name}};
-            tess_plan *plan;
-            char what[32];
-            if (!takes_positions(row) || tess_plan_lookup(&plan, context, &t, &index.tensor, &o, &options) != TESS_OK)
-                continue;
-            snprintf(what, sizeof what, "case %d", k);
-            compared[r] += gpu_counts_check(plan, table, hostile_element(&index, 0), out, what) > 6;
-            tess_plan_free(plan);
-        }
-        hostile_free(&index);
-        free(at);
-        free(table);
-        free(out);
-    }
+    for (int k = 0; k < TESS_COUNT(cases); k++)
+        count_case(&cases[k].lookup, k, &cases[k].apart, compared);
     gpu_counts_end(context);
     for (int r = 0; r < tess_lookup_op.gpu_count; r++)
         if (takes_positions(&tess_lookup_op.gpu_rows[r]) && compared[r] < 4)
