@@ -153,6 +153,28 @@ static void transposes(void) {
         if (all[i].rows > 1)
             problem(tess_plan_transpose(&plan, context, &in, &out, NULL), &plan, words);
     }
+    static const struct {
+        tess_type type;
+        int64_t shape[3];
+        int perm[3];
+        const char *words;
+    } narrow[] = {{tess_u8, {1, 1 << 20, 3}, {0, 2, 1}, "u8 1 Mi x 3"},        {tess_u8, {1, 3, 1 << 20}, {0, 2, 1}, "u8 3 x 1 Mi"},
+                  {tess_f32, {1, 1 << 20, 3}, {0, 2, 1}, "f32 1 Mi x 3"},      {tess_f32, {1, 3, 1 << 20}, {0, 2, 1}, "f32 3 x 1 Mi"},
+                  {tess_u8, {1, 100, 1 << 20}, {0, 2, 1}, "u8 100 x 1 Mi"},    {tess_f64, {1, 33, 1 << 20}, {0, 2, 1}, "f64 33 x 1 Mi"},
+                  {tess_f32, {4096, 8, 8}, {0, 2, 1}, "f32 4096 of 8 x 8"},    {tess_u8, {4096, 28, 28}, {0, 2, 1}, "u8 4096 of 28 x 28"},
+                  {tess_u8, {1024, 1024, 3}, {1, 0, 2}, "runs of 3 u8"},       {tess_f32, {1024, 1024, 3}, {1, 0, 2}, "runs of 3 f32"},
+                  {tess_f32, {1024, 1024, 101}, {1, 0, 2}, "runs of 101 f32"}, {tess_u8, {1024, 1024, 101}, {1, 0, 2}, "runs of 101 u8"},
+                  {tess_f16, {1024, 1024, 64}, {1, 0, 2}, "runs of 64 f16"}};
+    for (int i = 0; i < TESS_COUNT(narrow); i++) {
+        int64_t shape[3], turned[3];
+        const tess_transpose_options options = {.struct_size = sizeof options, .perm = narrow[i].perm, .nperm = 3};
+        for (int d = 0; d < 3; d++) {
+            shape[d] = narrow[i].shape[d];
+            turned[d] = shape[narrow[i].perm[d]];
+        }
+        DLTensor in = view(narrow[i].type, 3, shape), out = view(narrow[i].type, 3, turned);
+        problem(tess_plan_transpose(&plan, context, &in, &out, &options), &plan, narrow[i].words);
+    }
 }
 
 static void reductions(void) {

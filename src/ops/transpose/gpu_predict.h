@@ -24,6 +24,7 @@
     X(records)                      \
     X(short_runs)                   \
     X(long_runs)                    \
+    X(small_matrices)               \
     X(shifted)                      \
     X(joined)                       \
     X(exchange_vectors)             \

@@ -400,6 +400,13 @@ static bool by_name_only(const tess_problem *base, const char **why) {
 #define RUETSCH "Ruetsch, Micikevicius, Optimizing matrix transpose in CUDA, NVIDIA 2009"
 const tess_strategy tess_transpose_gpu_rows[TRANSPOSE_GPU_ROWS] = {
     STRATEGY(copy, "nothing moves: vectors of 16 bytes, one a thread", "-", copy_fits, .sensible = NULL),
+    {.name = "transpose/small_matrices",
+     .idea = "a stack of small matrices: pieces of whole ones to shared memory as they lie, vectors of the result put together there",
+     .source = "-",
+     .target = TESS_TARGET_GPU,
+     .applicable = tess_transpose_gpu_small_matrices_fit,
+     .sensible = tess_transpose_gpu_small_matrices_pay,
+     .gpu = &tess_transpose_gpu_small_matrices_row},
     {.name = "transpose/records",
      .idea = "a short side whose elements follow each other: a piece of its memory and the pieces of long rows that hold the same elements, through "
              "shared memory",

@@ -6,7 +6,7 @@
 #include "gpu/row.h"
 #include "ops/transpose/transpose.h"
 
-enum { TRANSPOSE_GPU_ROWS = 23 };
+enum { TRANSPOSE_GPU_ROWS = 24 };
 extern const tess_strategy tess_transpose_gpu_rows[TRANSPOSE_GPU_ROWS];
 
 /* The problem as matrices that a kernel can take element by element; *why says why not. */
@@ -86,6 +86,11 @@ bool tess_transpose_gpu_long_runs_of(const tess_problem *base, transpose_gpu_lon
 extern const tess_gpu_row tess_transpose_gpu_long_runs_row;
 bool tess_transpose_gpu_long_runs_fit(const tess_problem *base, const char **why);
 bool tess_transpose_gpu_long_runs_pay(const tess_problem *base, const char **why);
+
+/* gpu_small_matrices.c: a stack of small matrices. */
+extern const tess_gpu_row tess_transpose_gpu_small_matrices_row;
+bool tess_transpose_gpu_small_matrices_fit(const tess_problem *base, const char **why);
+bool tess_transpose_gpu_small_matrices_pay(const tess_problem *base, const char **why);
 
 /* gpu_short_runs.c: matrices of runs that stay together. The plane's p and q count runs. */
 typedef struct transpose_gpu_short_runs {

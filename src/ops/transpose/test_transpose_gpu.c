@@ -133,6 +133,11 @@ static void short_sides(void **state) {
         }
         compare(&random, types[t], 3, (int64_t[]){3, length / 2 + 1, 3}, to_planes, HOSTILE_COMPACT);
         compare(&random, types[t], 3, (int64_t[]){3, 3, length / 2 + 1}, to_planes, HOSTILE_COMPACT);
+        only = "transpose/small_matrices";
+        compare(&random, types[t], 3, (int64_t[]){701, 3, 3}, to_planes, HOSTILE_COMPACT);
+        compare(&random, types[t], 3, (int64_t[]){150, 8, 8}, to_planes, HOSTILE_COMPACT);
+        compare(&random, types[t], 3, (int64_t[]){37, 17, 5}, to_planes, HOSTILE_COMPACT);
+        compare(&random, types[t], 3, (int64_t[]){9, 40, 28}, to_planes, HOSTILE_COMPACT);
         only = "transpose/short_runs";
         compare(&random, types[t], 3, (int64_t[]){261, 139, 3}, turn_runs, HOSTILE_COMPACT);
         compare(&random, types[t], 3, (int64_t[]){256, 160, 3}, turn_runs, HOSTILE_COMPACT);
@@ -266,6 +271,8 @@ static void counts_as_predicted(void **state) {
                  {"records", {3, 2001, 2}, {0, 2, 1}, 3, 5},
                  {"short_runs", {131, 261, 3}, {1, 0, 2}, 3, 5},
                  {"short_runs", {3, 37, 67, 7}, {0, 2, 1, 3}, 4, 5},
+                 {"small_matrices", {701, 3, 5}, {0, 2, 1}, 3, 5},
+                 {"small_matrices", {9, 40, 28}, {0, 2, 1}, 3, 5},
                  {"long_runs", {21, 13, 67}, {1, 0, 2}, 3, 5},
                  {"long_runs", {3, 5, 19, 33}, {0, 2, 1, 3}, 4, 5},
                  {"long_runs", {3, 5, 9001}, {1, 0, 2}, 3, 5},
