@@ -19,6 +19,8 @@ static void large(gpu_bench *b) {
                  {"norm2 f32 1 Gi", TESS_NORM2, tess_f32, tess_f32, 1, 0, {G}},
                  {"var f32 1 Gi", TESS_VAR, tess_f32, tess_f32, 1, 0, {G}},
                  {"var f64 512 Mi", TESS_VAR, tess_f64, tess_f64, 1, 0, {G / 2}},
+                 {"var u8 4 Gi", TESS_VAR, tess_u8, tess_f64, 1, 0, {4ll * G}},
+                 {"var u8 axis 1 131072 x 8192", TESS_VAR, tess_u8, tess_f64, 2, 1, {131072, 8192}},
                  {"sum f64 512 Mi", TESS_SUM, tess_f64, tess_f64, 1, 0, {G / 2}},
                  {"max f64 512 Mi", TESS_MAX, tess_f64, tess_f64, 1, 0, {G / 2}},
                  {"sum f16 2 Gi", TESS_SUM, tess_f16, tess_f32, 1, 0, {2ll * G}},

@@ -84,6 +84,11 @@ __device__ double halved(double *room, int *counts, const int (&lane)[WORD], int
 }
 #endif
 
+#define BYTES_AT_ONCE (WORDS && (IN == T_U8 || IN == T_I8))
+#if BYTES_AT_ONCE
+__device__ __forceinline__ int square_bytes(unsigned word, int sum) { return IN == T_I8 ? __dp4a((int)word, (int)word, sum) : (int)__dp4a(word, word, (unsigned)sum); }
+#endif
+
 #if RANK == 1
 // What a thread has of a leaf: words whose first element is one of the first `left` of its own; of the first word, where it is not whole, elements [from, to).
 struct leaf_share {
@@ -125,6 +130,13 @@ struct leaf_part {
 #endif
         }
     }
+#if BYTES_AT_ONCE
+    __device__ __forceinline__ void squares(int &sum) const {
+#pragma unroll
+        for (int i = 0; i < PART; i++)
+            sum = square_bytes(held[i].all.word[0], sum);
+    }
+#endif
     template <bool WHOLE_PART> __device__ __forceinline__ void second(double (&lane)[WORD], int c, const leaf_share &mine, double mean) const {
 #pragma unroll
         for (int i = 0; i < PART; i++) {
@@ -189,6 +201,14 @@ template <typename P> __device__ node of_leaf(const P &p, const element *from, i
     const double sum = halved(room[0], counts[0], start, count);
     count = OMIT ? count : n;
     const double mean = mean_of(sum, count);
+#if BYTES_AT_ONCE
+    if ((n & (n - 1)) == 0) { // what is not there is 0
+        int squares[WORD] = {square_bytes(tail.all.word[0], 0)};
+        for_parts(
+            all, m == 0, [&](int c) { part[c].squares(squares[0]); }, [&](int c) { part[c].squares(squares[0]); });
+        return moments_at_once(sum, halved(room[1], counts[1], squares, same), mean, n);
+    }
+#endif
 #if RANK == 1
     for_parts(
         all, m == 0, [&](int c) { part[c].template second<true>(lane, c, mine, mean); },

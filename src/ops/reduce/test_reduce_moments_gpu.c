@@ -63,7 +63,8 @@ static const work kinds[] = {{TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1
 /* Lengths around words, rows of 128 and of 256, parts of 1024 and leaves, of rows that begin at every place in a word. */
 static void leaves(void **state) {
     (void)state;
-    static const int64_t lengths[] = {1, 2, 3, 5, 127, 129, 255, 256, 1023, 1024, 1026, 2049, 3000, 7169, 8190, 8191, 8192, 8195, 16383, 20001};
+    static const int64_t lengths[] = {1,    2,    3,    5,    64,   127,  129,  255,  256,  512,  1023,  1024,
+                                      1026, 2048, 2049, 3000, 4096, 7169, 8190, 8191, 8192, 8195, 16383, 20001};
     uint64_t random = 1;
     for (int t = 0; t < TESS_COUNT(kinds); t++)
         for (int l = 0; l < TESS_COUNT(lengths); l++)
