@@ -50,6 +50,10 @@ static int64_t alignment_of(const reduce_problem *p) {
     return align;
 }
 
+/* Leaves of a power of two of bytes take one look (gpu_moments.cuh); whether all are such. */
+static bool exact_of(const reduce_problem *p) { return (p->in.type == tess_u8 || p->in.type == tess_i8) && (rows_of(p) & (rows_of(p) - 1)) == 0; }
+static bool at_once_of(const reduce_problem *p) { return exact_of(p) && p->k % rows_of(p) == 0; }
+
 /* Elements of a thread's word, and threads of a tile. */
 static int64_t neighbours_of(const reduce_problem *p, const shape *s) { return s->word / p->in.itemsize; }
 static int64_t threads_of(const reduce_problem *p, const shape *s, int64_t across) { return s->rows * across / neighbours_of(p, s); }
@@ -57,6 +61,11 @@ static int64_t threads_of(const reduce_problem *p, const shape *s, int64_t acros
 /* Threads of a multiprocessor: with 40 registers each, or of many lanes 48, with words 64. */
 static int64_t most_threads(const reduce_problem *p, const shape *s) {
     return neighbours_of(p, s) > 1 ? 1024 : tess_reduce_gpu_lanes(p->k) / s->rows <= 8 ? 1536 : 1280;
+}
+
+/* Those that it has in the end where shared memory allows: measured, words do with fewer registers, too. */
+static int64_t resident_threads(const reduce_problem *p, const shape *s) {
+    return neighbours_of(p, s) == 1 ? most_threads(p, s) : neighbours_of(p, s) == 2 || at_once_of(p) ? 1536 : 1280;
 }
 
 /* What a block beside the tiles of so many columns has: the sums of its threads, what they count, the means. */
@@ -118,9 +127,18 @@ static bool share_out(const reduce_problem *p, const tess_gpu_device *device, sh
     for (s->rows = (int)lanes; s->rows >= tess_ceil_div(lanes, walk ? MOST_WALKED : MOST_LANES); s->rows /= 2) {
         const int64_t threads = tess_ceil_div(threads_of(p, s, s->across), 32) * 32,
                       room = tess_min64(device->shared_sm / blocks, device->shared_block_optin) - beside(p, s, 1, s->across) - 32;
-        s->shared = (int)tess_min64(room / (lanes * s->pitch), walk ? rounds - 1 : rounds);
-        const int64_t words = (rounds - s->shared) * (lanes / s->rows) * s->word / 4;
-        if (threads <= most && s->shared > 0 && s->shared < rounds && words <= MOST_KEPT && (40 + words) * threads * blocks <= 65536)
+        s->shared = (int)tess_min64(room / (lanes * s->pitch), rounds);
+        int64_t kept = rounds - s->shared;
+        if (walk) { /* a ring of parts of a few rounds; so many stay in registers that one of the next tile has room */
+            s->in_part = kept > 0 ? 2 : 4;
+            const int64_t parts = tess_ceil_div(rounds, s->in_part);
+            s->ring = (int)tess_min64(s->shared / s->in_part, parts);
+            s->shared = s->in_part * s->ring;
+            kept = at_once_of(p) ? 0 : s->in_part * (parts - s->ring + 1);
+            s->stay = (int)kept;
+        }
+        const int64_t words = kept * (lanes / s->rows) * s->word / 4;
+        if (threads <= most && s->shared > 0 && (walk || s->shared < rounds) && words <= MOST_KEPT && (40 + words) * threads * blocks <= 65536)
             return true;
     }
     return false;
@@ -154,8 +172,8 @@ static void keep(const reduce_problem *p, const tess_gpu_device *device, shape *
     kept.pitch = 32;
     kept.vector = 16;
     kept.strips = (int)(width / kept.across);
-    kept.walk = p->k % rows_of(p) == 0; /* of leaves of which each set's last one is short nothing was gained */
-    if ((kept.walk || half) && share_out(p, device, &kept, 1, 1024, kept.walk))
+    kept.walk = true;
+    if (share_out(p, device, &kept, 1, 1024, true))
         *s = kept;
 }
 
@@ -168,18 +186,21 @@ void tess_reduce_gpu_moments_shape_of(const reduce_problem *p, const tess_gpu_de
     if (!device)
         device = &h200;
     for (int words = size < 4 && p->in.type != tess_bool; !found; words--) {
-        *s = (shape){.rows = (int)tess_ceil_div(lanes, MOST_LANES), .at_once = 1, .word = words ? 4 : (int)size};
+        *s = (shape){.exact = exact_of(p), .rows = (int)tess_ceil_div(lanes, MOST_LANES), .at_once = 1, .word = words ? 4 : (int)size};
         while (s->rows < 4 && s->rows < lanes && s->rows * width_of(p) * size % s->word != 0)
             s->rows *= 2;
         while (s->rows < lanes && n * s->word >= 2 * s->rows * (s->word > 2 * size ? BYTES_SHARE : SHARE))
             s->rows *= 2;
+        const int rows = s->rows, fewer = s->word == 2 * size && rows > 1 && 2 * lanes <= rows * MOST_LANES ? rows / 2 : rows;
         for (int64_t blocks = 3; !found && blocks > 0; blocks--)
-            found = run_of(p, device, s, blocks) || strips_of(p, device, s, blocks, least[blocks]);
+            for (s->rows = rows; !found && s->rows >= fewer;
+                 s->rows /= found ? 1 : 2) /* measured: words of two want a block more rather than all threads */
+                found = run_of(p, device, s, blocks) || strips_of(p, device, s, blocks, least[blocks]);
     }
     s->shared = (int)tess_ceil_div(n, lanes);
     keep(p, device, s);
     const int64_t threads = threads_of(p, s, s->across);
-    s->tile = (int)(tess_ceil_div(tess_min64(n, s->shared * lanes) * s->pitch + (s->shifted ? 30 : 0), 16) * 16);
+    s->tile = (int)(tess_ceil_div((s->walk ? s->shared * lanes : tess_min64(n, s->shared * lanes)) * s->pitch + (s->shifted ? 30 : 0), 16) * 16);
     for (int64_t m = 2; s->run && p->k <= REDUCE_LEAF && m <= units && m * threads <= MOST_THREADS &&
                         m * s->tile <= (neighbours_of(p, s) > 2 ? BYTES_BYTES : MOST_BYTES);
          m++)
@@ -187,7 +208,8 @@ void tess_reduce_gpu_moments_shape_of(const reduce_problem *p, const tess_gpu_de
             s->at_once = (int)m;
     s->bytes = (int64_t)s->at_once * s->tile;
     s->threads = (int)(tess_ceil_div(s->at_once * threads, 32) * 32);
-    s->blocks = (int)tess_max64(1, tess_min64(device->shared_sm / (s->bytes + beside(p, s, s->at_once, s->across)), most_threads(p, s) / s->threads));
+    s->blocks =
+        (int)tess_max64(1, tess_min64(device->shared_sm / (s->bytes + beside(p, s, s->at_once, s->across)), resident_threads(p, s) / s->threads));
 }
 
 bool tess_reduce_gpu_moments_fit(const tess_problem *problem, const char **why) {
@@ -239,7 +261,13 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     tess_gpu_option(layout, "-DBLOCK=%d", s.threads);
     tess_gpu_option(layout, "-DAT_LEAST=%d", s.blocks);
     tess_gpu_option(layout, "-DMANY=%d", many);
+    tess_gpu_option(layout, "-DEXACT=%d", s.exact);
+    tess_gpu_option(layout, "-DLAST=%d", (int)(p->k - (leaves - 1) * rows_of(p)));
     tess_gpu_option(layout, "-DWALK=%d", s.walk);
+    if (s.walk) {
+        tess_gpu_option(layout, "-DRING=%d", s.ring);
+        tess_gpu_option(layout, "-DIN_PART=%d", s.in_part);
+    }
     tess_gpu_option(layout, "-DFEW=%d", tess_reduce_gpu_paired(leaves) <= 256);
     *at++ = p->k;
     *at++ = leaves;

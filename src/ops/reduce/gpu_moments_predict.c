@@ -107,14 +107,13 @@ static bool vector_of(const walk *w, const region *r, int64_t t, bool left, int6
 
 /* A warp copies the rows that its threads take, some turns at once. */
 static void bring_own(const walk *w, const block *b, int64_t thread) {
-    const int64_t copies = w->s.across * w->size / w->s.vector, rows = 32 * w->neighbours / w->s.across, at_once = 32 / (rows * copies),
-                  kept = (tess_ceil_div(w->tall, w->lanes) - w->s.shared) * w->lanes;
-    for (int64_t turn = 0; turn < w->s.shared * w->each; turn += at_once) {
+    const int64_t copies = w->s.across * w->size / w->s.vector, rows = 32 * w->neighbours / w->s.across, at_once = 32 / (rows * copies);
+    for (int64_t turn = 0; turn * w->s.rows < b->rows; turn += at_once) {
         vectors v;
         for (int lane = 0; lane < 32; lane++) {
-            const int64_t its = turn + lane / (copies * rows), row = thread / 32 * rows + lane / copies % rows + its * w->s.rows,
+            const int64_t row = thread / 32 * rows + lane / copies % rows + (turn + lane / (copies * rows)) * w->s.rows,
                           in_row = lane % copies * w->s.vector;
-            v.at[lane] = its < w->s.shared * w->each && kept + row < b->rows ? b->from[0] + (kept + row) * w->p->stride[0][0] + in_row : -1;
+            v.at[lane] = row < b->rows ? b->from[0] + row * w->p->stride[0][0] + in_row : -1;
             v.to[lane] = row * w->s.pitch + in_row;
             v.begin[lane] = v.end[lane] = 0;
         }
@@ -147,8 +146,7 @@ static void keep(const walk *w, const block *b, const threads *t) {
     for (int64_t i = 0; i < (rounds - w->s.shared) * w->each; i++) {
         int64_t load[32];
         for (int lane = 0; lane < 32; lane++) {
-            const int64_t row = (w->s.walk ? 0 : w->s.shared * w->lanes) + i * w->s.rows + t->at[lane] / w->s.across,
-                          column = t->at[lane] % w->s.across;
+            const int64_t row = w->s.shared * w->lanes + i * w->s.rows + t->at[lane] / w->s.across, column = t->at[lane] % w->s.across;
             const bool there = t->tile[lane] >= 0 && column < b->across && row < b->rows;
             load[lane] = there ? b->from[t->tile[lane]] + row * step + column * w->size : -1;
         }
@@ -156,17 +154,17 @@ static void keep(const walk *w, const block *b, const threads *t) {
     }
 }
 
-static void look(const walk *w, const block *b, const threads *t) {
+static void look(const walk *w, const block *b, const threads *t, bool second) {
     const int64_t rounds = tess_ceil_div(w->tall, w->lanes), in_shared = rounds > w->s.shared ? w->s.shared * w->each : INT64_MAX,
-                  end = b->rows * w->s.across, kept = w->s.walk ? (rounds - w->s.shared) * w->each : 0;
-    for (int64_t n = kept; (w->s.walk || n < in_shared) && n * w->positions < end + w->neighbours - 1; n++) {
+                  end = b->rows * w->s.across;
+    for (int64_t n = second ? w->s.stay * w->each : 0; (w->s.walk || n < in_shared) && n * w->positions < end + w->neighbours - 1; n++) {
         int64_t load[32];
         for (int lane = 0; lane < 32; lane++) {
             const int64_t tile = t->tile[lane], at = t->at[lane];
             const bool there = tile >= 0 && (w->s.run || at % w->s.across < b->across) && at + n * w->positions < end;
             const int64_t place = w->s.run ? at * w->size : at / w->s.across * w->s.pitch + at % w->s.across * w->size;
             const int64_t shift = w->s.shifted && tile >= 0 ? b->from[tile] % w->s.vector : 0;
-            load[lane] = there ? tile * w->s.tile + shift + place + (n - kept) * w->s.rows * w->s.pitch : -1;
+            load[lane] = there ? tile * w->s.tile + shift + place + n * w->s.rows * w->s.pitch : -1;
         }
         tess_gpu_count_shared(w->sum, w->times, load, w->s.word, false);
     }
@@ -212,7 +210,7 @@ static void columns(const walk *w, const block *b, int64_t thread, bool second) 
                 }
                 tess_gpu_count_shared(w->sum, w->times, at, field ? 4 : 8, false);
             }
-        if (!second || w->leaves > 1) /* a result has no mean in it */
+        if (!(w->s.exact && b->rows == w->tall) && (!second || w->leaves > 1)) /* a result has no mean in it */
             tess_gpu_count_shared(w->sum, w->times, mean, 8, !second);
         for (int64_t word = 0; second && word < (w->leaves > 1 ? w->words : 1); word++) {
             tess_gpu_count_global(w->sum, w->times, out, w->leaves > 1 ? 8 : w->p->out.itemsize, true);
@@ -237,11 +235,19 @@ static void one_block(const walk *all, double times, const block *b) {
             if (w->s.shifted && w->neighbours > 1 && t.tile[lane] >= 0)
                 t.at[lane] -= b->from[tile] % w->s.word / w->size;
         }
-        if (w->s.walk)
+        if (w->s.walk) {
             bring_own(w, b, thread);
-        else
+        } else {
             bring(w, b, &t);
-        keep(w, b, &t);
+            keep(w, b, &t);
+        }
+        if (w->s.exact && b->rows == w->tall) { /* one look, which is both */
+            look(w, b, &t, false);
+            lay_down(w, &t, thread, 8);
+            columns(w, b, thread, true);
+            w->sum->barriers += 2 * w->times;
+            continue;
+        }
         for (int second = 0; second < 2; second++) {
             for (int64_t v = 0; second && v < w->neighbours; v++) {
                 for (int lane = 0; lane < 32; lane++)
@@ -251,7 +257,7 @@ static void one_block(const walk *all, double times, const block *b) {
                                                : 0;
                 tess_gpu_count_shared(w->sum, w->times, mean, 8, false);
             }
-            look(w, b, &t);
+            look(w, b, &t, second);
             lay_down(w, &t, thread, 8);
             if (w->p->omit && !second)
                 lay_down(w, &t, thread, 4);

@@ -14,7 +14,6 @@ enum {
     LANES = ROWS * EACH,
     APART = EACH / HELD,
     ROUNDS = (TALL + LANES - 1) / LANES, // elements of a lane; of the last ones, behind SHARED rounds, a thread keeps its own in registers
-    KEPT_FROM = WALK ? 0 : SHARED * LANES, // rows
     KEPT_WORDS = SHARED < ROUNDS ? (ROUNDS - SHARED) * EACH : 1,
     RAGGED = V > 1 && SHIFTED, // a tile may begin within a word
     UNROLLED = HELD * V < 8 ? 8 / (HELD * V) : 1,
@@ -95,12 +94,12 @@ struct region {
             }
 #endif
     }
-    // What a thread keeps, from its row and column on: the last rounds, or of tiles that follow one another the first, which are asked for first.
+    // What a thread keeps, from its row and column on: the last rounds.
     template <typename WORD_TYPE> __device__ __forceinline__ void keep(WORD_TYPE *kept, int row, int column) const {
-        const char *at = from + (KEPT_FROM + row) * step + column * SIZE;
+        const char *at = from + (SHARED * LANES + row) * step + column * SIZE;
 #pragma unroll
         for (int i = 0; i < KEPT_WORDS; i++)
-            if (row + KEPT_FROM + i * ROWS < all)
+            if (row + SHARED * LANES + i * ROWS < all)
                 load_now(*(words<sizeof(WORD_TYPE)> *)&kept[i], at + i * ROWS * step);
     }
     // `to` is where the first element goes, as far from a multiple of VECTOR as it lies in memory.
@@ -120,44 +119,51 @@ struct region {
 };
 
 #if WALK
-// A tile that fills a multiprocessor: the block goes on to another one, whose rows come to where the second look has done with rows of the one before. A warp copies the rows
-// that it takes, so it waits for no other one, and memory is idle only while a mean is made.
+// Tiles that fill a multiprocessor: a block goes from one to another, and what comes has the place of what was taken for good. Shared memory is a ring of -DRING parts of -DIN_PART rounds. The first STAY parts of a tile
+// go on to registers in the first look, so that those come that the ring had no room for, and one of the next tile. A warp copies the rows that it takes, so it waits for no other one, and memory
+// rests at no time.
 enum {
     COPIES = ACROSS * SIZE / VECTOR, // of a row
     WARP_ROWS = 32 * V / ACROSS,
     TURNS_AT_ONCE = 32 / (WARP_ROWS * COPIES), // turns of ROWS rows that a warp's copy is of
-    KEPT_TURNS = (ROUNDS - SHARED) * EACH, // turns of ROWS rows in registers, and behind them in shared memory
-    TURNS = SHARED * EACH,
-    SOME_LESS = TALL % LANES != 0, // the last rows are not there for all
-    PART = 4 * EACH, // turns that are waited for at once
-    PARTS = (TURNS + PART - 1) / PART
+    PART = IN_PART * EACH,                     // turns
+    PARTS = (ROUNDS + IN_PART - 1) / IN_PART,
+    PART_ROWS = PART * ROWS,
+    PART_BYTES = PART_ROWS * PITCH,
+    STAY = PARTS - RING + 1
 };
-static_assert(AT_ONCE == 1 && VECTOR == 16 && HELD == EACH && !SHIFTED && !RUN && SHARED < ROUNDS && PART % TURNS_AT_ONCE == 0, "one tile, all lanes of a thread at once");
+static_assert(AT_ONCE == 1 && VECTOR == 16 && HELD == EACH && !SHIFTED && !RUN && RING <= PARTS && STAY < PARTS && PART % TURNS_AT_ONCE == 0, "one tile, all lanes of a thread at once");
 
-struct parts {
+// The place of the next part.
+__device__ __forceinline__ int next_part(int at) { return at + PART_BYTES < RING * PART_BYTES ? at + PART_BYTES : at + PART_BYTES - RING * PART_BYTES; }
+
+// A warp's copies, part by part, of one tile after another.
+struct stream {
     const char *from;
-    char *to;
     i64 on;
-    int turn, turns; // those that are left are of other lanes, or of rows that are not there
-    __device__ parts(const region &r, char *tile) {
-        const int lane = threadIdx.x % 32, at = lane % COPIES * VECTOR;
-        turn = lane / (COPIES * WARP_ROWS);
-        const int row = threadIdx.x / 32 * WARP_ROWS + lane / COPIES % WARP_ROWS + turn * ROWS,
-                  there = turn + (r.all - KEPT_TURNS * ROWS - row + ROWS - 1) / ROWS;
-        from = r.from + (KEPT_TURNS * ROWS + row) * r.step + at;
-        to = tile + row * PITCH + at;
-        on = TURNS_AT_ONCE * ROWS * r.step;
-        turns = SOME_LESS && there < TURNS ? there : TURNS;
+    int row, to, left, parts; // the thread's row of a turn; in the ring; rows and parts of the tile that are to come
+    __device__ stream() {
+        const int lane = threadIdx.x % 32;
+        row = threadIdx.x / 32 * WARP_ROWS + lane / COPIES % WARP_ROWS + lane / (COPIES * WARP_ROWS) * ROWS;
+        to = row * PITCH + lane % COPIES * VECTOR;
     }
-    __device__ __forceinline__ void bring() {
+    // more: whether there is a tile at all.
+    __device__ __forceinline__ void go_on(const region &r, bool more) {
+        from = r.from + row * r.step + threadIdx.x % COPIES * VECTOR;
+        on = TURNS_AT_ONCE * ROWS * r.step;
+        left = more ? r.all : 0;
+        parts = more ? (r.all + PART_ROWS - 1) / PART_ROWS : 1 << 30;
+    }
+    __device__ __forceinline__ void bring(char *ring) {
 #pragma unroll
         for (int i = 0; i < PART; i += TURNS_AT_ONCE) {
-            if (turn < turns)
-                copy_of_line(to, from);
-            turn += TURNS_AT_ONCE;
+            if (row + i * ROWS < left)
+                copy_of_line(ring + to + i * ROWS * PITCH, from);
             from += on;
-            to += TURNS_AT_ONCE * ROWS * PITCH;
         }
+        left -= PART_ROWS;
+        parts--;
+        to = next_part(to);
         end_part();
     }
     static __device__ __forceinline__ void end_part() { asm volatile("cp.async.commit_group;" ::: "memory"); }
@@ -165,9 +171,9 @@ struct parts {
     static __device__ __forceinline__ void copy_of_line(char *to, const char *from) {
         asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
     }
-    // The oldest part of PARTS is there: one is ended for each that was waited for, though with nothing in it.
+    // The part that is next in the ring is there: since it was asked for, RING - 1 others were ended at least, if with nothing in them.
     static __device__ __forceinline__ void await() {
-        asm volatile("cp.async.wait_group %0;" ::"n"(PARTS - 1) : "memory");
+        asm volatile("cp.async.wait_group %0;" ::"n"(RING - 1) : "memory");
         __syncwarp();
     }
 };

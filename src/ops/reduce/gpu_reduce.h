@@ -183,9 +183,9 @@ bool tess_reduce_gpu_sets_pay(const tess_problem *problem, const char **why);
 /* gpu_moments.c: how a leaf is cut into tiles. Threads of a column, columns of a tile, such tiles side by side; bytes of a thread's load, of a copy, of a row in the tile, of a tile and of all of a block;
  * tiles of a block and its threads; how many blocks a multiprocessor is to hold; rounds of lanes that go to shared memory, the others stay in registers. */
 typedef struct tess_reduce_gpu_moments_shape {
-    int rows, across, strips, word, vector, pitch, tile, at_once, threads, blocks, shared;
+    int rows, across, strips, word, vector, pitch, tile, at_once, threads, blocks, shared, ring, in_part, stay;
     int64_t bytes;
-    bool run, shifted, walk; /* the columns are all there are, their rows without gaps; -DSHIFTED; -DWALK */
+    bool run, shifted, walk, exact; /* the columns are all there are, their rows without gaps; -DSHIFTED; -DWALK */
 } tess_reduce_gpu_moments_shape;
 void tess_reduce_gpu_moments_shape_of(const reduce_problem *p, const tess_gpu_device *device,
                                       tess_reduce_gpu_moments_shape *s);                        /* NULL: of an H200 */

@@ -10,7 +10,8 @@
 // which it halves -DHELD at a time; what the ROWS threads of a column come to meets in shared memory. How many rows a tile has (-DTALL) and how far they lie apart the compiler knows: a load is one instruction,
 // and none is made for what is not there. Behind -DSHARED rounds of lanes a thread keeps its own words in registers. Of outputs with more leaves than one (-DMANY=1) `finish` pairs them.
 //
-// Where a tile fills a multiprocessor (-DWALK) its block goes on to another one, which comes while the second look leaves room for it.
+// Where a tile fills a multiprocessor (-DWALK) its block goes on to another one, which comes while looks leave room for it. -DEXACT: of bytes, of which a leaf of TALL rows takes one look (moments_at_once); only a set's last
+// leaf, of -DLAST rows, may take two.
 #include "ops/reduce/gpu_moments_tile.cuh"
 
 // A thread's load: an element, or a word of neighbours.
@@ -38,11 +39,17 @@ __device__ __forceinline__ double power_of_two(int e) { return __hiloint2double(
 __device__ __forceinline__ double half_bits(word w) { return __hiloint2double((int)w >> 6 & 0x81fffc00, 0); }
 
 struct beside_sums {
-    int count[V]; // of elements that are no NaN
-    unsigned odd; // NaN where an upper half was no number
+    int count[V];  // of elements that are no NaN
+    unsigned odd;  // NaN where an upper half was no number
+    int square[V]; // of bytes, -DEXACT
 };
 // The first look at a word. Integers are added where they lie: by the dot product with a word that has a 1 there. begins: the sum is of nothing yet, and an addition to 0 costs what another one does.
 __device__ __forceinline__ void first_look_at(many<first_sum> &sums, word w, const bool (&there)[V], bool begins, beside_sums &b) {
+#pragma unroll
+    for (int v = 0; EXACT && v < V; v++) {
+        const unsigned its = (unsigned)w & (there[v] ? 0xffu << 8 * v : 0);
+        b.square[v] = IN == T_I8 ? __dp4a((int)its, (int)w, b.square[v]) : (int)__dp4a(its, (unsigned)w, (unsigned)b.square[v]);
+    }
     if constexpr (PAIRED) {
 #pragma unroll
         for (int v = 0; v < V; v += 2) {
@@ -200,18 +207,31 @@ __device__ __forceinline__ many<T> look(const char *first, const word *kept, int
 // A position before the tile is that of the last column of the row that ends there, some rows on: in a circle.
 __device__ __forceinline__ int place_of_position(int at) { return RAGGED && at < 0 ? at + POSITIONS : at; }
 __device__ __forceinline__ int in_room(int at) { return place_of_position(at) / ACROSS * APART_ROWS + place_of_position(at) % ACROSS; }
-template <typename T> __device__ __forceinline__ void lay_down(double *room, int at, int number, const many<T> &sums) {
+template <typename S, typename T> __device__ __forceinline__ void lay_down(S *room, int at, int number, const many<T> &sums) {
 #pragma unroll
     for (int v = 0; v < V; v++)
         if (number < AT_ONCE)
             room[in_room(at + v)] = sums.of[v];
 }
 
+// Of bytes both looks at once: the sum of squares and, below 2^32, that of the elements.
+__device__ __forceinline__ many<i64> both(const many<first_sum> &sums, const beside_sums &b) {
+    many<i64> all;
+#pragma unroll
+    for (int v = 0; v < V; v++)
+        all.of[v] = ((i64)b.square[v] << 32) + (i64)sums.of[v];
+    return all;
+}
+__device__ __forceinline__ node node_of_both(i64 all) {
+    const int sum = (int)all, squares = (int)(all - sum >> 32);
+    return moments_at_once(sum, squares, sum * (1. / TALL), TALL);
+}
+
 // What the threads of each column have: use(number of a column, the halving tree over their sums, the sum of what they count), by one thread.
-template <typename F> __device__ __forceinline__ void for_columns(const double *room, const int *counts, const F &use) {
+template <typename S, typename F> __device__ __forceinline__ void for_columns(const S *room, const int *counts, const F &use) {
     for (int i = threadIdx.x; i < (COLUMNS * MEET + 31) / 32 * 32; i += BLOCK) {
         const int c = i / MEET < COLUMNS ? i / MEET : COLUMNS - 1, g = i % MEET, at = c / ACROSS * OF_ROOM + c % ACROSS + g * APART_ROWS;
-        double sum = subtree<0, 1, MET, double>([&](int m) { return room[at + m * MEET * APART_ROWS]; });
+        S sum = subtree<0, 1, MET, S>([&](int m) { return room[at + m * MEET * APART_ROWS]; });
         int count = 0;
 #pragma unroll
         for (int m = 0; OMIT && m < MET; m++)
@@ -226,40 +246,48 @@ template <typename F> __device__ __forceinline__ void for_columns(const double *
     }
 }
 
+// The results of a block's columns, or the nodes of a leaf: node_of(number of a column, what is left of it, elements that count).
+template <typename S, typename F>
+__device__ __forceinline__ void put_results(result *out, node *partial, const moments &p, unsigned unit, const S *room, const int *counts, const F &node_of) {
+    for_columns(room, counts, [&](int c, S sum, int all) {
+        const tile its(p, unit + c / ACROSS);
+        const int column = its.column + c % ACROSS;
+        if (unit + c / ACROSS >= p.units || column >= p.width)
+            return;
+        const node whole = node_of(c, sum, OMIT ? all : its.rows);
+#if MANY
+        partial[((i64)its.set * p.width + column) * p.leaves + its.leaf] = whole;
+#else
+        out[its.at_out + column * p.out[KEPT - 1]] = finished(whole, TALL, p.ddof);
+#endif
+    });
+}
+
 #if WALK
-// A look at such a tile: the lanes' terms in the same order, those in registers first, behind(). before(), after(): of a part.
-template <typename T, typename F, typename K, typename B, typename A>
-__device__ __forceinline__ many<T> look_on(const char *first, const word *kept, int at, const F &take, const K &behind, const B &before, const A &after) {
+// A look at such a tile, whose lanes' terms come in their order: the first FROM parts by first_parts(sums, which positions of a word are there), the others from the ring. before(), after(its number): of a part.
+template <typename T, int FROM, typename F, typename P, typename B, typename A>
+__device__ __forceinline__ many<T> look_on(const char *ring, int &at_ring, int at, int end, const F &take, const P &first_parts, const B &before, const A &after) {
     many<T> lane[EACH] = {};
     bool all_there[V];
 #pragma unroll
     for (int v = 0; v < V; v++)
         all_there[v] = true;
-#pragma unroll
-    for (int n = 0; n < KEPT_TURNS; n++)
-        take(lane[n % EACH], same(kept[n]), all_there, n % EACH, n < EACH);
-    behind();
-    enum { ALL_LEFT = TALL * ACROSS - KEPT_TURNS * POSITIONS, WHOLE = SOME_LESS ? ALL_LEFT / (PART * POSITIONS) : TURNS / PART };
-    int left = ALL_LEFT;
-    const auto part = [&](int turns, bool sure) {
+    first_parts(lane, all_there);
+    const auto part = [&](int i, bool sure) {
         before();
 #pragma unroll
         for (int n = 0; n < PART; n++)
-            if (n < turns && (sure || at + n * POSITIONS < left))
-                take(lane[n % EACH], *(const word *)(first + n * ROWS * PITCH), all_there, n % EACH, false);
-        first += PART * ROWS * PITCH;
-        left -= PART * POSITIONS;
-        after();
+            if (sure || at + n * POSITIONS < end - i * (PART * POSITIONS))
+                take(lane[n % EACH], *(const word *)(ring + at_ring + n * ROWS * PITCH), all_there, n % EACH, false);
+        at_ring = next_part(at_ring);
+        after(i);
     };
+    int i = FROM;
 #pragma unroll 1
-    for (int i = 0; i < WHOLE; i++)
-        part(PART, true);
-    if (SOME_LESS)
-#pragma unroll 1
-        for (int i = WHOLE; i < PARTS; i++)
-            part(PART, false);
-    else if (TURNS % PART != 0)
-        part(TURNS % PART, true);
+    for (; (i + 1) * (PART * POSITIONS) <= end; i++)
+        part(i, true);
+    if (i * (PART * POSITIONS) < end)
+        part(i, false);
     return subtree<0, 1, EACH, many<T>>([&](int h) { return lane[h]; });
 }
 #endif
@@ -271,45 +299,33 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) tree_moments(const
     const int number = threadIdx.x / OF_TILE, t = threadIdx.x % OF_TILE;
     const unsigned unit = blockIdx.x * AT_ONCE;
     const bool here = number < AT_ONCE && unit + number < p.units;
+    int at = t * V, end = 0; // of the thread's first word; of the tile, 0 where the thread has none of it
+#if !WALK
     const char *first = (const char *)tiles;
     word kept[KEPT_WORDS] = {};
-    int at = t * V, end = 0; // of the thread's first word; of the tile, 0 where the thread has none of it
     if (here) {
         const tile mine(p, unit + number);
         const region where(in, p, mine);
         char *to = (char *)tiles + number * TILE + (SHIFTED ? (int)((u64)where.from % VECTOR) : 0);
-        if (WALK)
-            where.keep(kept, at / ACROSS, at % ACROSS);
-#if WALK
-        parts its(where, to);
-#pragma unroll 1
-        for (int i = 0; i < PARTS; i++)
-            its.bring();
-#else
         where.bring(to, t);
-#endif
-        if (!WALK && SHARED < ROUNDS && (RUN || at % ACROSS < mine.across))
+        if (SHARED < ROUNDS && (RUN || at % ACROSS < mine.across))
             where.keep(kept, at / ACROSS, at % ACROSS);
         at -= RAGGED ? (int)((u64)where.from % sizeof(word)) / SIZE : 0;
         first = RUN ? to + at * SIZE : to + at / ACROSS * PITCH + at % ACROSS * SIZE;
         end = RUN || at % ACROSS < mine.across ? mine.rows * ACROSS : 0;
     }
-    const auto make_means = [&](unsigned unit) {
-        for_columns(room, counts, [&](int c, double sum, int all) { mean[c] = mean_of(sum, OMIT ? all : MANY ? tile(p, unit + c / ACROSS).rows : TALL); });
-    };
-    const auto make_results = [&](unsigned unit) {
-        for_columns(room, counts, [&](int c, double sum, int all) {
-            const tile its(p, unit + c / ACROSS);
-            const int column = its.column + c % ACROSS;
-            if (unit + c / ACROSS >= p.units || column >= p.width)
-                return;
-            const node whole = moments_of(mean[c], sum * power_of_two(2 * SCALE), OMIT ? all : its.rows);
-#if MANY
-            partial[((i64)its.set * p.width + column) * p.leaves + its.leaf] = whole;
-#else
-            out[its.at_out + column * p.out[KEPT - 1]] = finished(whole, TALL, p.ddof);
 #endif
-        });
+    beside_sums b = {};
+    const auto make_results = [&](unsigned unit) {
+        put_results(out, partial, p, unit, (const double *)room, counts, [&](int c, double sum, int count) { return moments_of(mean[c], sum * power_of_two(2 * SCALE), count); });
+    };
+    const auto make_exact = [&](unsigned unit, const many<first_sum> &sums, const beside_sums &b) {
+        lay_down((i64 *)room + number * OF_ROOM, at, number, both(sums, b));
+        __syncthreads();
+        put_results(out, partial, p, unit, (const i64 *)room, counts, [](int, i64 sum, int) { return node_of_both(sum); });
+    };
+    const auto make_means = [&](unsigned unit) {
+        for_columns((const double *)room, counts, [&](int c, double sum, int all) { mean[c] = mean_of(sum, OMIT ? all : MANY ? tile(p, unit + c / ACROSS).rows : TALL); });
     };
     const auto lay_counts = [&](const int (&count)[V]) {
 #pragma unroll
@@ -330,71 +346,117 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) tree_moments(const
             sums.of[v] = begins ? x : sums.of[v] + x;
         }
     };
+    const auto first_take = [&](many<first_sum> &sums, word w, const bool(&there)[V], int, bool begins) { first_look_at(sums, w, there, begins, b); };
 #if WALK
+    char *ring = (char *)tiles;
+    word kept[STAY > 0 ? STAY * PART : 1];
+    int at_ring = at / ACROSS * PITCH + at % ACROSS * SIZE;
+    stream its;
+    its.go_on(region(in, p, tile(p, unit)), true);
+    unsigned now = unit, asked = unit;
+    const auto bring_next = [&](int i) { // in the place of part i of a tile
+        __syncwarp();
+        if (LAST == TALL ? i == PARTS - RING : its.parts == 0) {
+            asked += gridDim.x;
+            const bool more = asked < p.units;
+            its.go_on(region(in, p, tile(p, more ? asked : now)), more);
+        }
+        its.bring(ring);
+    };
 #pragma unroll 1
-    for (unsigned now = unit;; now += gridDim.x) {
-        beside_sums b = {};
-        many<first_sum> sums = look_on<first_sum>(
-            first, kept, at, [&](many<first_sum> &sums, word w, const bool(&there)[V], int, bool begins) { first_look_at(sums, w, there, begins, b); }, [] {},
-            [] { parts::await(); }, [] { parts::end_part(); });
-        settle_first(sums, b);
-        __syncthreads(); // what the tile before left has been taken
-        lay_down(room, at, number, sums);
-        lay_counts(b.count);
-        __syncthreads();
-        make_means(now);
-        __syncthreads();
-        take_means();
-        const bool more = now + gridDim.x < p.units;
-        const tile next(p, more ? now + gridDim.x : now);
-        const region where(in, p, next);
-        parts its(where, (char *)tiles);
-        many<double> squares = look_on<double>(
-            first, kept, at, second_take,
-            [&] {
-                if (more)
-                    where.keep(kept, at / ACROSS, at % ACROSS);
-            },
-            [] {},
-            [&] {
-                __syncwarp();
-                if (more)
-                    its.bring();
-            });
-        settle_second(squares);
-        lay_down(room, at, number, squares);
-        __syncthreads();
-        make_results(now);
-        if (!more)
+    for (int i = 0; i < RING; i++)
+        bring_next(-1);
+#pragma unroll 1
+    for (;; now += gridDim.x) {
+        const int rows = LAST == TALL ? TALL : tile(p, now).rows;
+        end = rows * ACROSS;
+        b = {};
+        if (EXACT && rows == TALL) {
+            many<first_sum> sums = look_on<first_sum, 0>(ring, at_ring, at, end, first_take, [](many<first_sum> *, const bool(&)[V]) {}, [] { stream::await(); }, bring_next);
+            settle_first(sums, b);
+            __syncthreads(); // what the tile before left has been taken
+            make_exact(now, sums, b);
+        } else if (!EXACT || LAST < TALL) {
+            int behind; // the first parts
+            many<first_sum> sums = look_on<first_sum, STAY>(
+                ring, at_ring, at, end, first_take,
+                [&](many<first_sum> *lane, const bool(&there)[V]) {
+#pragma unroll
+                    for (int i = 0; i < STAY; i++) {
+                        if (LAST < TALL && i * (PART * POSITIONS) >= end)
+                            break;
+                        stream::await();
+#pragma unroll
+                        for (int n = i * PART; n < (i + 1) * PART; n++)
+                            if (LAST == TALL || at + n * POSITIONS < end)
+                                kept[n] = *(const word *)(ring + at_ring + n % PART * ROWS * PITCH);
+                        bring_next(i);
+                        at_ring = next_part(at_ring);
+#pragma unroll
+                        for (int n = i * PART; n < (i + 1) * PART; n++)
+                            if (LAST == TALL || at + n * POSITIONS < end)
+                                first_take(lane[n % EACH], kept[n], there, n % EACH, n < EACH);
+                    }
+                    behind = at_ring;
+                },
+                [] { stream::await(); }, [](int) { stream::end_part(); });
+            settle_first(sums, b);
+            __syncthreads(); // what the tile before left has been taken
+            lay_down((double *)room, at, number, sums);
+            lay_counts(b.count);
+            __syncthreads();
+            make_means(now);
+            __syncthreads();
+            take_means();
+            many<double> squares = look_on<double, STAY>(
+                ring, behind, at, end, second_take,
+                [&](many<double> *lane, const bool(&there)[V]) {
+#pragma unroll
+                    for (int n = 0; n < STAY * PART; n++)
+                        if (LAST == TALL || at + n * POSITIONS < end)
+                            second_take(lane[n % EACH], same(kept[n]), there, n % EACH, n < EACH);
+                },
+                [] {}, bring_next);
+            settle_second(squares);
+            lay_down((double *)room, at, number, squares);
+            __syncthreads();
+            make_results(now);
+        }
+        if (now + gridDim.x >= p.units)
             break;
     }
 #else
-    beside_sums b = {};
     asm volatile("cp.async.commit_group;\n\tcp.async.wait_group 0;" ::: "memory");
     __syncthreads();
-    const bool exact = V > 1 && (SMALL_INTEGERS || IN == T_F16); // in any order: 8192 half floats are at most 53 bits
-    const auto first_take = [&](many<first_sum> &sums, word w, const bool(&there)[V], int, bool begins) { first_look_at(sums, w, there, begins, b); };
+    enum { FREE = V > 1 && (SMALL_INTEGERS || IN == T_F16) }; // in any order: 8192 half floats are at most 53 bits
     many<first_sum> sums = {};
-    if (end == TALL * ACROSS)
-        sums = look<first_sum, true, exact>(first, kept, at, end, first_take);
-    else if (MANY && end > 0)
-        sums = look<first_sum, false, exact>(first, kept, at, end, first_take);
-    settle_first(sums, b);
-    lay_down(room + number * OF_ROOM, at, number, sums);
-    lay_counts(b.count);
-    __syncthreads();
-    make_means(unit);
-    __syncthreads();
-    take_means();
-    many<double> squares = {};
-    if (end == TALL * ACROSS)
-        squares = look<double, true, false>(first, kept, at, end, second_take);
-    else if (MANY && end > 0)
-        squares = look<double, false, false>(first, kept, at, end, second_take);
-    settle_second(squares);
-    lay_down(room + number * OF_ROOM, at, number, squares);
-    __syncthreads();
-    make_results(unit);
+    if (EXACT && (LAST == TALL || tile(p, unit).rows == TALL)) {
+        if (end == TALL * ACROSS)
+            sums = look<first_sum, true, true>(first, kept, at, end, first_take);
+        settle_first(sums, b);
+        make_exact(unit, sums, b);
+    } else if (!EXACT || LAST < TALL) {
+        if (!EXACT && end == TALL * ACROSS)
+            sums = look<first_sum, true, FREE>(first, kept, at, end, first_take);
+        else if (LAST < TALL && end > 0)
+            sums = look<first_sum, false, FREE>(first, kept, at, end, first_take);
+        settle_first(sums, b);
+        lay_down((double *)room + number * OF_ROOM, at, number, sums);
+        lay_counts(b.count);
+        __syncthreads();
+        make_means(unit);
+        __syncthreads();
+        take_means();
+        many<double> squares = {};
+        if (!EXACT && end == TALL * ACROSS)
+            squares = look<double, true, false>(first, kept, at, end, second_take);
+        else if (LAST < TALL && end > 0)
+            squares = look<double, false, false>(first, kept, at, end, second_take);
+        settle_second(squares);
+        lay_down((double *)room + number * OF_ROOM, at, number, squares);
+        __syncthreads();
+        make_results(unit);
+    }
 #endif
 }
 

@@ -115,6 +115,41 @@ static void greatest(void **state) {
         }
 }
 
+/* Leaves of a power of two of bytes, whose variances are made of integers: in every shape, of elements that lie as far apart as can be, about half of them at each end; some with a last leaf that is none. */
+static void bytes_at_once(void **state) {
+    (void)state;
+    uint64_t random = 11;
+    static const int64_t lengths[] = {1, 2, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 8193, 10000, 16384}, widths[] = {2, 3, 8, 16, 33, 64, 101};
+    for (int l = 0; l < TESS_COUNT(lengths); l++)
+        for (int i = 0; i < TESS_COUNT(widths); i++) {
+            const int64_t k = lengths[l], width = widths[i];
+            const sets_work w = {.operation = TESS_VAR,
+                                 .in = (i + l) % 3 ? tess_u8 : tess_i8,
+                                 .out = tess_f64,
+                                 .outer = 1,
+                                 .sets = 1 + tess_min64(4000 / (k * width), 20),
+                                 .k = k,
+                                 .width = width,
+                                 .row = (i + l) % 2 ? 0
+                                        : i == 5    ? -width
+                                                    : width + 32,
+                                 .between = (i + l) % 4,
+                                 .from = i % 3,
+                                 .fill = 1};
+            sets_case c;
+            if (k * width > 280000 || hostile_spared(l + i, 4))
+                continue;
+            sets_begin(&c, &w, &random);
+            unsigned char *at = (unsigned char *)c.memory.tensor.data + c.memory.tensor.byte_offset;
+            for (int64_t e = 0; e < c.memory.tensor.shape[0]; e++)
+                at[e] = (unsigned char)((e * 2654435761u >> 9 & 1 ? 255 : 0) ^ (w.in == tess_i8 ? 128 : 0));
+            sets_expect(&c, context, &random);
+            assert_true(sets_same(&c, context, engine, name));
+            ran++;
+            sets_end(&c);
+        }
+}
+
 static void several_leaves(void **state) {
     (void)state;
     uint64_t random = 3;
@@ -185,6 +220,9 @@ static void from_tile_to_tile(void **state) {
                                       {TESS_VAR, tess_f64, tess_f64, TESS_NAN_PROPAGATE, 1, 2, 8193, 8, 0, 0, 0, 0, 0},
                                       {TESS_VAR, tess_f16, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 15000, 48, 0, 0, 0, 0, 0},
                                       {TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8500, 96, 0, 0, 0, 0, 1},
+                                      {TESS_VAR, tess_f16, tess_f64, TESS_NAN_OMIT, 1, 2, 17000, 48, 0, 0, 0, 0, 2},
+                                      {TESS_VAR, tess_i16, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8192 + 600, 64, 0, 0, 0, 0, 1},
+                                      {TESS_VAR, tess_i8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 16385, 96, 0, 0, 0, 0, 1},
                                       {TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 6000, 40, 0, 0, 0, 0, 0},
                                       {TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 6500, 160, 0, 0, 0, 0, 1}};
     for (int i = 0; i < TESS_COUNT(works) - TESS_SANITIZED; i++)
@@ -232,6 +270,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_shape),
                                        cmocka_unit_test(by_chance),
                                        cmocka_unit_test(greatest),
+                                       cmocka_unit_test(bytes_at_once),
                                        cmocka_unit_test(several_leaves),
                                        cmocka_unit_test(less_shared_memory),
                                        cmocka_unit_test(from_tile_to_tile),
