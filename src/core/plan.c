@@ -47,12 +47,12 @@ tess_status tess_problem_make(void **problem, tess_context *context, const tess_
     return TESS_OK;
 }
 
-tess_status tess_problem_begin(tess_problem *problem, size_t size, const tess_op *op, tess_context *given, void *options, size_t options_size,
+tess_status tess_problem_begin(tess_problem *problem, size_t cleared, const tess_op *op, tess_context *given, void *options, size_t options_size,
                                const void *caller, const char *what) {
     tess_context *context;
     TESS_TRY(tess_context_get(&context, given));
     TESS_TRY(tess_options_copy(options, options_size, caller, what));
-    start(problem, context, op, size);
+    start(problem, context, op, cleared);
     return TESS_OK;
 }
 

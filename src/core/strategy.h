@@ -168,9 +168,9 @@ void *tess_problem_take(tess_problem *problem, size_t size);
 void *tess_problem_take_zeroed(tess_problem *problem, size_t size);
 void tess_problem_drop(tess_problem *problem, void *memory, size_t size); /* of either kind, or NULL */
 
-/* What the simple calls do: a problem in the caller's memory, the plan on the stack. Begins: the context, the caller's options into `options`, the problem set to
- * zeros. Nothing is to be released where that fails. */
-tess_status tess_problem_begin(tess_problem *problem, size_t size, const tess_op *op, tess_context *context, void *options, size_t options_size,
+/* What the simple calls do: a problem in the caller's memory, the plan on the stack. Begins: the context, the caller's options into `options`, the problem's first
+ * bytes set to zeros: all of one, with room for 64 axes, would take a fifth of a small call. Nothing is to be released where that fails. */
+tess_status tess_problem_begin(tess_problem *problem, size_t cleared, const tess_op *op, tess_context *context, void *options, size_t options_size,
                                const void *caller, const char *what);
 /* Plans and executes, unless `status` says that the problem could not be filled; releases what the problem points to in any case. */
 tess_status tess_plan_run_here(tess_status status, tess_problem *problem, const void *in, const void *second, void *out, const tess_call *call);

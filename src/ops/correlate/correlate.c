@@ -250,8 +250,8 @@ enum { ROOM = 24 << 10 }; /* two masks of some hundred weights, their passes, an
 static tess_status run_once(request *r, const tess_correlate_options *options, bool flip) {
     tess_correlate_problem problem;
     _Alignas(64) char room[ROOM];
-    TESS_TRY(tess_problem_begin(&problem.base, sizeof problem, &tess_correlate_op, r->context, &r->options, sizeof r->options, options,
-                                "correlate options"));
+    TESS_TRY(tess_problem_begin(&problem.base, offsetof(tess_correlate_problem, in), &tess_correlate_op, r->context, &r->options, sizeof r->options,
+                                options, "correlate options"));
     problem.base.room = room;
     problem.base.room_size = sizeof room;
     r->options.flip = flip;

@@ -55,7 +55,6 @@ typedef struct tess_correlate_pass {
 
 typedef struct tess_correlate_problem {
     tess_problem base;
-    tess_array in, out; /* data NULL */
     tess_type compute, work;
     tess_boundary boundary; /* ZERO is kept as CONSTANT with +0 */
     tess_value constant, work_constant;
@@ -73,6 +72,8 @@ typedef struct tess_correlate_problem {
     struct tess_correlate_packed *packed;               /* NULL: not small integers whose sums fit 32 bits (packed.h) */
     struct tess_correlate_packed_passes *packed_passes; /* NULL: not a row and a column over bytes (packed_passes.h) */
     struct tess_correlate_fft *fft; /* NULL: sums are chains. Else they go through Fourier transforms, and the bits are those of fft_reference.c */
+    /* From here on a simple call clears nothing: arrays are imported, and lists written as far as there are axes. */
+    tess_array in, out; /* data NULL */
 } tess_correlate_problem;
 
 /* Whether the output, of elements of `width` bytes, is stored past the caches: a plain store reads the line that it overwrites. */

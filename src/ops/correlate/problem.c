@@ -181,7 +181,7 @@ tess_status tess_correlate_prepare(tess_correlate_problem *problem, const tess_c
     tess_context *context = problem->base.context;
     tess_correlate_mask *factors = NULL; /* a mask has room for 64 axes: not on a stack, which may be small */
     const size_t room = (size_t)problem->masks[0].ndim * sizeof *factors;
-    tess_correlate_fft fft = {0};
+    tess_correlate_fft fft;
     int found = 0;
     const bool integers = problem->compute == tess_u64 || problem->compute == tess_i64;
     bool wanted = integers || (asked->accuracy == TESS_ACCURACY_FAST && problem->masks[0].taps > FAST_TAPS);
@@ -198,6 +198,7 @@ tess_status tess_correlate_prepare(tess_correlate_problem *problem, const tess_c
     const double direct_cost = tess_correlate_direct_cost(problem, factors, found);
     transformed = transformed && (asked->accuracy == TESS_ACCURACY_FFT || direct_cost > tess_correlate_fft_least_cost(problem));
     if (transformed) {
+        memset(&fft, 0, sizeof fft);
         tess_correlate_fft_choose(&fft, problem);
         transformed = asked->accuracy == TESS_ACCURACY_FFT || fft.cost < direct_cost;
     }

@@ -91,6 +91,7 @@ static void add_axis(lookup_axes *axes, int64_t size, int64_t from, int64_t out)
 static void group_axes(lookup_problem *problem) {
     const tess_array *table = &problem->table, *index = &problem->index, *out = &problem->out;
     problem->outer.count = problem->at.count = problem->inner.count = 1;
+    problem->outer.ndim = problem->at.ndim = problem->inner.ndim = 0;
     int o = 0;
     for (int d = 0; d < problem->axis; d++, o++)
         add_axis(&problem->outer, table->shape[d], table->stride[d], out->stride[o]);
@@ -242,9 +243,6 @@ tess_status tess_lookup_sample(const tess_problem *base, int64_t limit, tess_pro
     problem->table = tess_array_sample(&whole->table, table);
     problem->index = tess_array_sample(&whole->index, index);
     problem->out = tess_array_sample(&whole->out, out);
-    memset(&problem->outer, 0, sizeof problem->outer);
-    memset(&problem->at, 0, sizeof problem->at);
-    memset(&problem->inner, 0, sizeof problem->inner);
     TESS_TRY(check_shapes(problem, problem->axis));
     arrange(problem);
     return TESS_OK;
@@ -346,7 +344,9 @@ tess_status tess_plan_lookup(tess_plan **plan, tess_context *given, const DLTens
 tess_status tess_lookup(tess_context *given, const DLTensor *table, const DLTensor *index, const DLTensor *out, const tess_lookup_options *caller) {
     tess_lookup_options options;
     lookup_problem problem;
-    TESS_TRY(tess_problem_begin(&problem.base, sizeof problem, &tess_lookup_op, given, &options, sizeof options, caller, "lookup options"));
+    TESS_TRY(tess_problem_begin(&problem.base, offsetof(lookup_problem, table), &tess_lookup_op, given, &options, sizeof options, caller,
+                                "lookup options"));
+    problem.table.data = problem.index.data = problem.out.data = NULL;
     const tess_status status = fill_in(&problem, table, index, out, &options, false);
     return tess_plan_run_here(status, &problem.base, problem.table.data, problem.index.data, problem.out.data, &options.call);
 }

@@ -27,14 +27,12 @@ typedef struct lookup_axes {
 
 typedef struct lookup_problem {
     tess_problem base;
-    tess_array table, index, out; /* as given */
     int axis;
     int64_t n, step; /* entries along the axis, bytes between them */
     tess_outside outside;
     tess_interpolation interpolation;
-    lookup_axes outer, at, inner; /* at: the index's axes */
-    int64_t size;                 /* bytes of an element of out */
-    unsigned char fill[16];       /* one element of out, again and again: slices are written by wider words */
+    int64_t size;           /* bytes of an element of out */
+    unsigned char fill[16]; /* one element of out, again and again: slices are written by wider words */
     /* interpolation only */
     tess_type from, compute, to; /* of the table's and out's elements, complex ones split */
     int parts;                   /* 2 when complex elements were split: fill then holds both parts */
@@ -43,6 +41,9 @@ typedef struct lookup_problem {
     /* A part of another problem (slab.c), which outlives it: index number 0 is `first` there. */
     const struct lookup_problem *whole;
     int64_t first;
+    /* From here on a simple call clears nothing: arrays are imported, and lists written as far as there are axes. */
+    tess_array table, index, out; /* as given */
+    lookup_axes outer, at, inner; /* at: the index's axes */
 } lookup_problem;
 
 tess_status tess_lookup_sample(const tess_problem *problem, int64_t limit, tess_problem **small);

@@ -363,7 +363,8 @@ tess_status tess_plan_reduce(tess_plan **result, tess_context *given, tess_reduc
 tess_status tess_reduce(tess_context *given, tess_reduction operation, const DLTensor *in, const DLTensor *out, const tess_reduce_options *caller) {
     tess_reduce_options options;
     reduce_problem p;
-    TESS_TRY(tess_problem_begin(&p.base, sizeof p, &tess_reduce_op, given, &options, sizeof options, caller, "reduce options"));
+    TESS_TRY(tess_problem_begin(&p.base, offsetof(reduce_problem, in), &tess_reduce_op, given, &options, sizeof options, caller, "reduce options"));
+    p.in.data = p.out.data = NULL;
     p.operation = operation;
     const tess_status status = fill(&p, in, out, &options, true);
     return tess_plan_run_here(status, &p.base, p.in.data, NULL, p.out.data, &options.call);

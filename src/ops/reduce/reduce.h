@@ -37,7 +37,6 @@ typedef struct reduce_order {
 
 typedef struct reduce_problem {
     tess_problem base;
-    tess_array in, out; /* data not set */
     tess_reduction operation;
     reduce_kind kind;
     reduce_map map;
@@ -49,21 +48,21 @@ typedef struct reduce_problem {
     tess_type load;                        /* compute type that elements are loaded as */
     tess_type acc;                         /* compute type of the tree, after the map */
     tess_type result;                      /* compute type of the finished value */
-    /* The reduced axes in row-major order, joined where they step alike; at least one. */
-    int rank;
-    int64_t size[TESS_MAX_NDIM];
-    int64_t stride[1][TESS_MAX_NDIM];
-    int64_t k;
-    /* The other axes, the one with the smallest stride in the input last: strides of in, of out. */
-    int kept;
-    int64_t kept_size[TESS_MAX_NDIM];
-    int64_t kept_stride[2][TESS_MAX_NDIM];
-    int64_t outputs; /* their product */
+    int rank, kept;                        /* how many axes are reduced, and how many are not: below */
+    int64_t k, outputs;                    /* the products of their sizes */
     /* Segments along the one reduced axis: offsets (owned) has segments + 1 entries. None: NULL and 1. */
     int64_t *offsets;
     int64_t segments, longest, segment_stride; /* the stride is that of out */
     double usual;                              /* their mean length but for outliers, for one with half of all elements tells nothing of the others */
     bool records;                              /* the outputs are leaves of another problem, and come out as reduce_records (slab.c) */
+    /* From here on a simple call clears nothing: arrays are imported, and lists written as far as there are axes. */
+    tess_array in, out; /* data not set */
+    /* The reduced axes in row-major order, joined where they step alike; at least one. */
+    int64_t size[TESS_MAX_NDIM];
+    int64_t stride[1][TESS_MAX_NDIM];
+    /* The other axes, the one with the smallest stride in the input last: strides of in, of out. */
+    int64_t kept_size[TESS_MAX_NDIM];
+    int64_t kept_stride[2][TESS_MAX_NDIM];
 } reduce_problem;
 
 /* What a subtree comes to. Which fields mean something depends on the kind. */

@@ -219,7 +219,9 @@ tess_status tess_plan_transpose(tess_plan **plan, tess_context *given, const DLT
 tess_status tess_transpose(tess_context *given, const DLTensor *in, const DLTensor *out, const tess_transpose_options *caller) {
     tess_transpose_options options;
     transpose_problem problem;
-    TESS_TRY(tess_problem_begin(&problem.base, sizeof problem, &tess_transpose_op, given, &options, sizeof options, caller, "transpose options"));
+    TESS_TRY(tess_problem_begin(&problem.base, offsetof(transpose_problem, in), &tess_transpose_op, given, &options, sizeof options, caller,
+                                "transpose options"));
+    problem.in.data = problem.out.data = NULL;
     const tess_status status = prepare(&problem, in, out, &options);
     return tess_plan_run_here(status, &problem.base, problem.in.data, NULL, problem.out.data, &options.call);
 }

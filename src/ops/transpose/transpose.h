@@ -36,16 +36,17 @@ typedef enum transpose_place {
 typedef struct transpose_problem {
     tess_problem base;
     transpose_place place;
-    tess_array in, out; /* as given, for the check of an execution */
-    int64_t size;       /* bytes of an element; in place: of a run that stays together, any number; elsewhere 1, 2, 4, 8, 16 */
+    int64_t size; /* bytes of an element; in place: of a run that stays together, any number; elsewhere 1, 2, 4, 8, 16 */
     /* elsewhere */
     int ndim;
+    int64_t first[2]; /* byte offset of the first element of the walk from the array's first element */
+    /* in place: in is batch x rows x columns, out batch x columns x rows */
+    int64_t batch, rows, columns;
+    /* From here on a simple call clears nothing: arrays are imported, and lists written as far as there are axes. */
+    tess_array in, out; /* as given, for the check of an execution */
     int64_t shape[TESS_MAX_NDIM];
     int64_t stride[2][TESS_MAX_NDIM]; /* bytes */
     int perm[TESS_MAX_NDIM];          /* axis k of out is axis perm[k] of in */
-    int64_t first[2];                 /* byte offset of the first element of the walk from the array's first element */
-    /* in place: in is batch x rows x columns, out batch x columns x rows */
-    int64_t batch, rows, columns;
 } transpose_problem;
 
 /* The problem as matrices: q is out's fastest axis, p the one that steps least in in (p_size = 1 when they are the same). The others are the batch.
