@@ -170,7 +170,7 @@ static void transposes(void) {
         const tess_transpose_options options = {.struct_size = sizeof options, .perm = narrow[i].perm, .nperm = 3};
         for (int d = 0; d < 3; d++) {
             shape[d] = narrow[i].shape[d];
-            turned[d] = shape[narrow[i].perm[d]];
+            turned[d] = narrow[i].shape[narrow[i].perm[d]];
         }
         DLTensor in = view(narrow[i].type, 3, shape), out = view(narrow[i].type, 3, turned);
         problem(tess_plan_transpose(&plan, context, &in, &out, &options), &plan, narrow[i].words);
