@@ -149,7 +149,7 @@ static void fold_eights(const reduce_columns_worker *w, int64_t n, int64_t level
 /* Squares of distances have no row that could stand for a missing one. */
 static bool takes_eight(const reduce_columns_worker *w, int64_t n, bool squares) {
     const int64_t rows = tess_ceil_div(n, REDUCE_LANES), each = rows > 4 ? 8 : rows > 2 ? 4 : rows;
-    return w->job->eight && w->n >= FEWEST_COLUMNS && n >= REDUCE_LANES / REDUCE_EIGHT && (!squares || (n % lanes_of(n) == 0 && rows % each == 0));
+    return w->job->eight && w->n >= FEWEST_COLUMNS && n > REDUCE_EIGHT && (!squares || (n % lanes_of(n) == 0 && rows % each == 0));
 }
 
 static void fold_leaf_tree(const reduce_columns_worker *w, int64_t n, int64_t level, bool squares) {

@@ -28,13 +28,14 @@ void tess_reduce_eight_staged(const reduce_columns_worker *w, reduce_eight eight
     const int64_t stride = job->stride, wide = (int64_t)tess_type_size(job->p->acc);
     _Alignas(64) char staged[REDUCE_EIGHT][MOST * sizeof(double)];
     const char *at[REDUCE_EIGHT];
+    const bool near = tess_cpu_is_zen5();
     for (int k = 0; k < REDUCE_EIGHT; k++)
         at[k] = staged[k];
     for (int64_t c = 0, n; c < w->n; c += n) {
         n = w->n - c <= MOST ? w->n - c : PIECE;
         for (int k = 0; k < REDUCE_EIGHT; k++) {
             for (int64_t line = 0; job->asks && line < n * stride && next[k] != w->mapped; line += 64)
-                tess_prefetch_l2(next[k] + c * stride + line);
+                near ? tess_prefetch_l1(next[k] + c * stride + line) : tess_prefetch_l2(next[k] + c * stride + line);
             if (row[k] == w->mapped) /* no such row: +0 */
                 memset(staged[k], 0, (size_t)(n * wide));
             else

@@ -17,7 +17,8 @@ enum { TEXTS = TESS_VECTOR_BYTES > 16 };                              /* for non
 
 /* V vectors of columns, from column c on, to `to`. more: on top of what acc holds; then there is one lane only. The rows below acc are met here, too: written first and
  * merged later they took a twentieth of the time. TAKE: see take.h; of distances also the means. A line of each row is taken at once: eight rows a power of two apart
- * fill all ways of a set of L1, and their lines would be gone when the next vector wants the rest of them. */
+ * fill all ways of a set of L1, and their lines would be gone when the next vector wants the rest of them. near: what is asked for goes to L1, which a Zen 5 is the quicker for
+ * with elements as they lie. */
 #define EIGHT(name, type, vector, size, TAKE, ...)                                                                                                  \
     TESS_INLINE void at_##name(type *to, const type *acc, int64_t step, int merges, const char *const *p, int64_t c, const int V, const int lanes,  \
                                const bool more, const double *mean) {                                                                               \
@@ -39,7 +40,7 @@ enum { TEXTS = TESS_VECTOR_BYTES > 16 };                              /* for non
         _Pragma("GCC unroll 4") for (int v = 0; v < V; v++) vector##_store(to + v * LANES, s[0][v]);                                                \
     }                                                                                                                                               \
     TESS_INLINE void loop_##name(type *acc, int64_t step, int merges, const char *const *row, const char *const *next, const int lanes,             \
-                                 const bool more, int64_t n, const double *mean) {                                                                  \
+                                 const bool more, int64_t n, const double *mean, const bool near) {                                                 \
         enum { LANES = TESS_VECTOR_BYTES / (int)sizeof(type), LINE = 64 / (LANES * size), MOST = COLUMNS / LANES };                                 \
         enum { V = (int)LINE < (int)MOST ? (int)LINE : (int)MOST, UNIT = V * LANES };                                                               \
         const char *p[REDUCE_EIGHT], *q[REDUCE_EIGHT];                                                                                              \
@@ -52,39 +53,48 @@ enum { TEXTS = TESS_VECTOR_BYTES > 16 };                              /* for non
             at_##name(last, acc, step, merges, p, n - UNIT, V, lanes, more, mean);                                                                  \
         for (; c < own; c += UNIT) {                                                                                                                \
             if (c * size % 64 == 0)                                                                                                                 \
-                _Pragma("GCC unroll 8") for (int k = 0; k < REDUCE_EIGHT; k++) tess_prefetch_l2(p[k] + (c + ahead) * size);                         \
+                _Pragma("GCC unroll 8") for (int k = 0; k < REDUCE_EIGHT; k++) near ? tess_prefetch_l1(p[k] + (c + ahead) * size)                   \
+                                                                                    : tess_prefetch_l2(p[k] + (c + ahead) * size);                  \
             at_##name(to + c, acc, step, merges, p, c, V, lanes, more, mean);                                                                       \
         }                                                                                                                                           \
         memcpy(q, next, sizeof q);                                                                                                                  \
         for (; c + UNIT <= n; c += UNIT) {                                                                                                          \
             if (c * size % 64 == 0)                                                                                                                 \
-                _Pragma("GCC unroll 8") for (int k = 0; k < REDUCE_EIGHT; k++) tess_prefetch_l2(q[k] + (c - own) * size);                           \
+                _Pragma("GCC unroll 8") for (int k = 0; k < REDUCE_EIGHT; k++) near ? tess_prefetch_l1(q[k] + (c - own) * size)                     \
+                                                                                    : tess_prefetch_l2(q[k] + (c - own) * size);                    \
             at_##name(to + c, acc, step, merges, p, c, V, lanes, more, mean);                                                                       \
         }                                                                                                                                           \
         if (n % UNIT != 0)                                                                                                                          \
             memcpy(to + n - UNIT, last, sizeof last);                                                                                               \
     }                                                                                                                                               \
     TESS_INLINE void merged_##name(type *acc, int64_t step, int merges, const char *const *row, const char *const *next, const int lanes,           \
-                                   const bool more, int64_t n, const double *mean) {                                                                \
+                                   const bool more, int64_t n, const double *mean, const bool near) {                                               \
         if (TEXTS && merges == 0)                                                                                                                   \
-            loop_##name(acc, step, 0, row, next, lanes, more, n, mean);                                                                             \
+            loop_##name(acc, step, 0, row, next, lanes, more, n, mean, near);                                                                       \
         else if (TEXTS && merges == 1)                                                                                                              \
-            loop_##name(acc, step, 1, row, next, lanes, more, n, mean);                                                                             \
+            loop_##name(acc, step, 1, row, next, lanes, more, n, mean, near);                                                                       \
         else                                                                                                                                        \
-            loop_##name(acc, step, merges, row, next, lanes, more, n, mean);                                                                        \
+            loop_##name(acc, step, merges, row, next, lanes, more, n, mean, near);                                                                  \
+    }                                                                                                                                               \
+    TESS_INLINE void lanes_##name(void *acc, int64_t step, int merges, const char *const *row, const char *const *next, int lanes, bool more,       \
+                                  int64_t n, const double *mean, const bool near) {                                                                 \
+        if (more)                                                                                                                                   \
+            merged_##name(acc, step, merges, row, next, 1, true, n, mean, near);                                                                    \
+        else if (lanes == 1)                                                                                                                        \
+            merged_##name(acc, step, merges, row, next, 1, false, n, mean, near);                                                                   \
+        else if (lanes == 2)                                                                                                                        \
+            merged_##name(acc, step, merges, row, next, 2, false, n, mean, near);                                                                   \
+        else if (lanes == 4)                                                                                                                        \
+            merged_##name(acc, step, merges, row, next, 4, false, n, mean, near);                                                                   \
+        else                                                                                                                                        \
+            merged_##name(acc, step, merges, row, next, 8, false, n, mean, near);                                                                   \
     }                                                                                                                                               \
     static void eight_##name(void *acc, int64_t step, int merges, const char *const *row, const char *const *next, int lanes, bool more, int64_t n, \
                              const double *mean) {                                                                                                  \
-        if (more)                                                                                                                                   \
-            merged_##name(acc, step, merges, row, next, 1, true, n, mean);                                                                          \
-        else if (lanes == 1)                                                                                                                        \
-            merged_##name(acc, step, merges, row, next, 1, false, n, mean);                                                                         \
-        else if (lanes == 2)                                                                                                                        \
-            merged_##name(acc, step, merges, row, next, 2, false, n, mean);                                                                         \
-        else if (lanes == 4)                                                                                                                        \
-            merged_##name(acc, step, merges, row, next, 4, false, n, mean);                                                                         \
+        if (size == sizeof(type) && tess_cpu_is_zen5())                                                                                             \
+            lanes_##name(acc, step, merges, row, next, lanes, more, n, mean, true);                                                                 \
         else                                                                                                                                        \
-            merged_##name(acc, step, merges, row, next, 8, false, n, mean);                                                                         \
+            lanes_##name(acc, step, merges, row, next, lanes, more, n, mean, false);                                                                \
     }
 EIGHT(f32, float, v_f32, 4, take_f32)
 EIGHT(f16, float, v_f32, 2, take_f16)

@@ -62,12 +62,13 @@ enum { ACROSS_STREAMS = 16, ACROSS_AHEAD = 512 }; /* planes that a processor fol
     }                                                                                                                                             \
     TESS_INLINE void across_sums_##name(type *to, const char *planes, int64_t pitch, int64_t n, const int64_t k, const bool mean, bool far) {     \
         enum { LANES = TESS_VECTOR_BYTES / sizeof(type) };                                                                                        \
+        const bool near = tess_cpu_is_zen5() && k <= 2 * ACROSS_STREAMS;                                                                          \
         for (int64_t i = 0; i < n; i += LANES) {                                                                                                  \
             i = tess_min64(i, n - LANES);                                                                                                         \
             const char *p = planes + i * (int64_t)sizeof(type);                                                                                   \
             if (k > ACROSS_STREAMS && far)                                                                                                        \
                 for (int64_t j = 0; j < k; j++)                                                                                                   \
-                    tess_prefetch_l2(p + j * pitch + ACROSS_AHEAD);                                                                               \
+                    near ? tess_prefetch_l1(p + j * pitch + ACROSS_AHEAD) : tess_prefetch_l2(p + j * pitch + ACROSS_AHEAD);                       \
             v_##name sum = across_tree_##name(p, pitch, k) + 0; /* a sum of nothing but -0 started from +0 */                                     \
             if (mean)                                                                                                                             \
                 sum /= (type)k;                                                                                                                   \

@@ -107,13 +107,23 @@ static bool single_rows_are_quicker(const reduce_problem *p) {
     }
 }
 
+/* Planes that lie a power of two apart share sets of L1; it has 12 ways on a Zen 5. */
+static bool planes_collide(const reduce_problem *p) {
+    enum { PAGE = 4096, WAYS = 12 };
+    const int64_t step = llabs(p->stride[0][0]), apart = tess_min64(PAGE, step & -step);
+    return p->k * apart > WAYS * PAGE;
+}
+
 /* Whether outputs side by side are quicker by lines of a few planes than by whole rows, for which a tree of few rows is many copies, and a set of small elements many
  * steps: as measured on a Zen 5 (notes-cpu.md). */
 static bool planes_pay(const reduce_problem *p) {
-    enum { WIDE = 512, FEW = 64, ACROSS = 32, NEAR = 16 << 20 };
-    const bool small = p->in.itemsize <= 2, narrow = p->kept_size[p->kept - 1] * p->in.itemsize <= 256;
+    enum { WIDE = 512, FEW = 64, ACROSS = 32, LONG = 8 << 10, NEAR = 16 << 20 };
+    const int64_t row = p->kept_size[p->kept - 1] * p->in.itemsize;
+    const bool small = p->in.itemsize <= 2, narrow = row <= 256;
     const int64_t k = p->k;
-    if (reduce_goes_across(p) && (p->kind == REDUCE_SUM || k <= ACROSS || (p->in.itemsize >= 4 && p->base.bytes <= NEAR)))
+    if (reduce_goes_across(p) && p->kind == REDUCE_SUM)
+        return !planes_collide(p) && (k <= ACROSS || p->order.cached || row < LONG);
+    if (reduce_goes_across(p) && (k <= ACROSS || (p->in.itemsize >= 4 && p->base.bytes <= NEAR)))
         return true;
     if (p->kept_size[p->kept - 1] < reduce_short_rows(p->in.itemsize) && k <= FEW)
         return true;
