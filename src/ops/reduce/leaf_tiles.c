@@ -6,7 +6,6 @@
  * their order is had (leaf_window.c), and powers of two, whose lines meet in few sets of the caches, were the worst of them. */
 #include <string.h>
 
-#include "core/maker.h"
 #include "core/parallel.h"
 #include "ops/reduce/leaves.h"
 #include "simd/simd.h"
@@ -35,10 +34,9 @@ int64_t tess_reduce_tiles_size(const reduce_problem *p) {
 
 /* The lines of `count` pieces of memory, which lie `step` bytes apart, are asked for. */
 static void ask_for(const char *piece, int64_t step, int64_t count, int64_t bytes) {
-    const bool near = tess_cpu_is_zen5();
     for (; count > 0; count--, piece += step)
         for (int64_t at = 0; at < bytes + LINE - 1; at += LINE)
-            near ? tess_prefetch_l1(piece + (at < bytes ? at : bytes - 1)) : tess_prefetch_l2(piece + (at < bytes ? at : bytes - 1));
+            tess_prefetch_l2(piece + (at < bytes ? at : bytes - 1));
 }
 
 static void blocks(void *argument, int64_t begin, int64_t end, int number) {
