@@ -46,7 +46,7 @@ static const layout layouts[] = {
     {{40, 9, 250}, {-9 * 250, 250, 1}, {0, 2}, 2},        /* the first axis backwards */
     {{3, 6, 20}, {120, 20, 1}, {0, 2}, 2},                /* less than the lanes */
     {{1, 20, 150}, {0, 150, 1}, {0, 2}, 2},               /* one run each */
-    {{60, 150, 300}, {150 * 300, 300, 1}, {0, 2}, 2},     /* runs to come are asked for */
+    {{60, 250, 300}, {250 * 300, 300, 1}, {0, 2}, 2},     /* runs to come are asked for; of f64 more than an L3 */
     {{70, 5, 90}, {450, 3, 1}, {0, 2}, 2},                /* outputs that overlap */
 };
 
