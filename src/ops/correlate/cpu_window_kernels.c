@@ -12,12 +12,18 @@
 #define TALL 6
 #define TALL_3 4
 #define KEEP_3 1
-#define ROLLS 7 /* rows of the deepest mask whose sums roll (window_roll.h) */
+#define ROLLS 13 /* rows of the deepest mask whose sums roll (window_roll.h) */
 #define ROLL_4 4
 #define ROLL_5 4
 #define ROLL_6 4
 #define ROLL_7 3
-#define DEEPEST(tile) tile
+#define ROLL_8 3
+#define ROLL_9 3
+#define ROLL_10 2
+#define ROLL_11 2
+#define ROLL_12 2
+#define ROLL_13 2
+#define DEEPER_ROLLS(name) KERNEL(name##7), KERNEL(name##8), KERNEL(name##9), KERNEL(name##10), KERNEL(name##11), KERNEL(name##12), KERNEL(name##13)
 #define DEEPEST_RING 8
 enum { STREAMS_2 = 8, STREAMS_3 = 8, STREAMS_4 = 6, STREAMS_5 = 4, STREAMS_6 = 4, STREAMS_7 = 3, STREAMS_8 = 3 };
 #else
@@ -29,7 +35,13 @@ enum { STREAMS_2 = 8, STREAMS_3 = 8, STREAMS_4 = 6, STREAMS_5 = 4, STREAMS_6 = 4
 #define ROLL_5 2
 #define ROLL_6 2
 #define ROLL_7 0
-#define DEEPEST(tile) NULL
+#define ROLL_8 0
+#define ROLL_9 0
+#define ROLL_10 0
+#define ROLL_11 0
+#define ROLL_12 0
+#define ROLL_13 0
+#define DEEPER_ROLLS(name) NULL
 /* Rings of 7 and 8 have room for one stretch only, too few chains, with a load for each multiply-add: two thirds of the rate (notes-cpu.md). */
 #define DEEPEST_RING 6
 enum { STREAMS_2 = 6, STREAMS_3 = 4, STREAMS_4 = 3, STREAMS_5 = 2, STREAMS_6 = 2 };

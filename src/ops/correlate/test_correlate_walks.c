@@ -281,7 +281,7 @@ static void windows_of_three(void **state) {
     }
 }
 
-/* Masks of 4 to 7 rows over bands of more and fewer rows than roll down together (window_roll.h): every boundary and extent, masks that stand to one side,
+/* Masks of 4 to 13 rows over bands of more and fewer rows than roll down together (window_roll.h): every boundary and extent, masks that stand to one side,
  * colours, other types, NaNs among the elements. The last two are stored past the caches. */
 static void rolling_windows(void **state) {
     (void)state;
@@ -292,7 +292,7 @@ static void rolling_windows(void **state) {
         sample s;
         memset(&s, 0, sizeof s);
         const bool large = i >= 48, colours = i % 8 == 5;
-        const int64_t mask[2] = {large ? 5 + 2 * (i - 48) : 4 + i % 4, large ? 5 : hostile_between(&random, 2, 9)};
+        const int64_t mask[2] = {large ? 5 + 4 * (i - 48) : 4 + i % 10, large ? 5 : hostile_between(&random, 2, 9)};
         s.ndim = colours ? 3 : 2;
         s.naxes = 2;
         s.count = 1;
@@ -306,7 +306,7 @@ static void rolling_windows(void **state) {
                                              .constant = i & 1 ? 3 : 0};
         for (int k = 0; k < 2 && s.options.extent == TESS_EXTENT_SAME; k++)
             s.origin[k] = i % 3 ? 0 : hostile_between(&random, -(mask[k] / 2), (mask[k] - 1) / 2);
-        s.shape[0] = large ? 1039 : hostile_between(&random, 9, 60);
+        s.shape[0] = large ? 1039 : hostile_between(&random, 13, 60);
         s.shape[1] = large ? 2048 : hostile_between(&random, 10, i % 3 ? 700 : 150);
         s.shape[2] = s.out_shape[2] = 3;
         for (int k = 0; k < 2; k++)

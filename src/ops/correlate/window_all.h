@@ -116,13 +116,61 @@ static TESS_NOINLINE void KERNEL(mend_all)(char *out, int64_t out_stride, int ro
 #define DEEP 6
 #define VECTORS 1
 #include "ops/correlate/window_roll.h"
-#if ROLLS == 7
+#if ROLLS > 6
 #define roll_name KERNEL(roll7)
 #define DEEP 7
 #define VECTORS ROLL_7
 #include "ops/correlate/window_roll.h"
 #define roll_name KERNEL(narrow_roll7)
 #define DEEP 7
+#define VECTORS 1
+#include "ops/correlate/window_roll.h"
+#define roll_name KERNEL(roll8)
+#define DEEP 8
+#define VECTORS ROLL_8
+#include "ops/correlate/window_roll.h"
+#define roll_name KERNEL(narrow_roll8)
+#define DEEP 8
+#define VECTORS 1
+#include "ops/correlate/window_roll.h"
+#define roll_name KERNEL(roll9)
+#define DEEP 9
+#define VECTORS ROLL_9
+#include "ops/correlate/window_roll.h"
+#define roll_name KERNEL(narrow_roll9)
+#define DEEP 9
+#define VECTORS 1
+#include "ops/correlate/window_roll.h"
+#define roll_name KERNEL(roll10)
+#define DEEP 10
+#define VECTORS ROLL_10
+#include "ops/correlate/window_roll.h"
+#define roll_name KERNEL(narrow_roll10)
+#define DEEP 10
+#define VECTORS 1
+#include "ops/correlate/window_roll.h"
+#define roll_name KERNEL(roll11)
+#define DEEP 11
+#define VECTORS ROLL_11
+#include "ops/correlate/window_roll.h"
+#define roll_name KERNEL(narrow_roll11)
+#define DEEP 11
+#define VECTORS 1
+#include "ops/correlate/window_roll.h"
+#define roll_name KERNEL(roll12)
+#define DEEP 12
+#define VECTORS ROLL_12
+#include "ops/correlate/window_roll.h"
+#define roll_name KERNEL(narrow_roll12)
+#define DEEP 12
+#define VECTORS 1
+#include "ops/correlate/window_roll.h"
+#define roll_name KERNEL(roll13)
+#define DEEP 13
+#define VECTORS ROLL_13
+#include "ops/correlate/window_roll.h"
+#define roll_name KERNEL(narrow_roll13)
+#define DEEP 13
 #define VECTORS 1
 #include "ops/correlate/window_roll.h"
 #endif
@@ -183,9 +231,9 @@ static const tess_window_kernels KERNEL(kernels) = {
     .along3 = KERNEL(along3),
 #endif
 #if ROLLS
-    .roll = {NULL, NULL, NULL, NULL, KERNEL(roll4), KERNEL(roll5), KERNEL(roll6), DEEPEST(KERNEL(roll7))},
-    .narrow_roll = {NULL, NULL, NULL, NULL, KERNEL(narrow_roll4), KERNEL(narrow_roll5), KERNEL(narrow_roll6), DEEPEST(KERNEL(narrow_roll7))},
-    .roll_wide = {[4] = ROLL_4, [5] = ROLL_5, [6] = ROLL_6, [7] = ROLL_7},
+    .roll = {NULL, NULL, NULL, NULL, KERNEL(roll4), KERNEL(roll5), KERNEL(roll6), DEEPER_ROLLS(roll)},
+    .narrow_roll = {NULL, NULL, NULL, NULL, KERNEL(narrow_roll4), KERNEL(narrow_roll5), KERNEL(narrow_roll6), DEEPER_ROLLS(narrow_roll)},
+    .roll_wide = {[4] = ROLL_4, [5] = ROLL_5, [6] = ROLL_6, [7] = ROLL_7, ROLL_8, ROLL_9, ROLL_10, ROLL_11, ROLL_12, ROLL_13},
 #endif
     .bytes = BYTES(tall_tile_u8),
     .narrow_bytes = BYTES(narrow_tile_u8),

@@ -9,6 +9,7 @@
 
 enum {
     ROLL_ROWS = 12,    /* from which on sums roll down: the first and the last rows of the mask are what is lost */
+    ROLL_PAST = 9,     /* rows of the deepest mask that rolls past the caches: deeper ones send 24 rows of two lines a tile (notes-cpu.md) */
     ROLL_AHEAD = 512,  /* bytes to the right of a rolling tile, from which on columns are asked for */
     ROW_AHEAD = 4096,  /* likewise, of packed integers of one row */
     ALONG_AHEAD = 192, /* likewise, of a vector of window_along.h, but rows below */
@@ -119,7 +120,7 @@ static tiles band_tiles(const job *j, int64_t rows) {
         return tall_tiles(j, rows);
     if (packed)
         return (tiles){k->roll[w->wy], k->roll[w->wy], whole ? 1 : rows, k->lanes, k->lanes, true, true, whole ? ROW_AHEAD : ROLL_AHEAD};
-    if (w->wx == 1 || (j->narrows && vectors % 4 != 0))
+    if (w->wx == 1 || (j->narrows && vectors % 4 != 0) || (w->wy > ROLL_PAST && j->large))
         return tall_tiles(j, rows);
     return (tiles){k->roll[w->wy], k->narrow_roll[w->wy], rows, vectors * k->lanes, k->lanes, true, true, ROLL_AHEAD};
 }

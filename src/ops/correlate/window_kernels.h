@@ -47,7 +47,7 @@ typedef struct tess_window_call {
 typedef void (*tess_window_tile)(const tess_window_call *call);
 
 /* Rolling tiles of f32 for rows that are read as they lie, of one narrower type: by rows of the mask; NULL: none. Wide tiles have four vectors. */
-enum { TESS_WINDOW_ROLLS = 7 }; /* rows of the deepest mask that rolls */
+enum { TESS_WINDOW_ROLLS = 13 }; /* rows of the deepest mask that rolls */
 typedef struct tess_window_raw {
     tess_window_tile tile[TESS_WINDOW_ROLLS + 1], narrow[TESS_WINDOW_ROLLS + 1];
     tess_window_tile tile3, narrow3; /* of 3 rows that have not 3 taps */
