@@ -20,33 +20,10 @@ typedef i64 target;
 extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST) exact_blocks(const element *in, target *out, const exact p) {
     __shared__ sums all[WARPS];
     __shared__ u64 counted;
-    const int warp = threadIdx.x / 32;
-    i64 output = blockIdx.x / p.blocks, block = blockIdx.x % p.blocks, at_in, at_out, count = 0;
-    place_of(p, output, at_in, at_out);
-    clear(all[warp]);
-    if (threadIdx.x == 0)
-        counted = 0;
-    __syncthreads();
-    take<RUN>(p, in + at_in, (block * WARPS + warp) * STRIP, p.blocks * WARPS * STRIP, p.k, all[warp], count);
-    count = sum_of_group<32>(count);
-    if (threadIdx.x % 32 == 0)
-        atomicAdd(&counted, (u64)count);
-    __syncthreads();
-    for (int i = threadIdx.x; i < PARTS * LIMBS; i += 32 * WARPS) {
-        i64 sum = 0;
-#pragma unroll
-        for (int w = 0; w < WARPS; w++)
-            sum += all[w].limbs[0][i];
-        all[0].limbs[0][i] = sum;
-    }
-    if (threadIdx.x < PARTS) {
-        int flags = 0;
-        for (int w = 0; w < WARPS; w++)
-            flags |= all[w].flags[threadIdx.x];
-        all[0].flags[threadIdx.x] = flags;
-    }
-    __syncthreads();
-    if (warp > 0)
+    i64 at_in, at_out;
+    place_of(p, blockIdx.x / p.blocks, at_in, at_out);
+    take_by_block<RUN, WARPS>(p, in + at_in, blockIdx.x % p.blocks, p.blocks, p.k, all, counted);
+    if (threadIdx.x >= 32)
         return;
 #if ALONE
     put_rounded(out + at_out, all[0].limbs, all[0].flags, (i64)counted);

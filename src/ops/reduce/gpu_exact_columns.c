@@ -124,7 +124,7 @@ int tess_reduce_gpu_finish_side(const reduce_problem *p, const shape *s, int64_t
     return side;
 }
 
-void tess_reduce_gpu_lay_columns(tess_gpu_layout *layout, const reduce_problem *p, const shape *s, int marked, int64_t marks, int64_t arrived,
+void tess_reduce_gpu_lay_columns(tess_gpu_layout *layout, const reduce_problem *p, const shape *s, bool marked, int64_t marks, int64_t arrived,
                                  int side) {
     const int64_t longest = s->alone ? p->k : s->rows / (s->threads / s->across), left = s->digits / 2 + 2, blocks = blocks_of(p, s);
     const int64_t partial = s->alone ? 0 : tess_gpu_reserve(layout, blocks * s->across * left * 8);
@@ -146,10 +146,10 @@ void tess_reduce_gpu_lay_columns(tess_gpu_layout *layout, const reduce_problem *
         tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
     if (s->alone || marked)
         tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-    if (s->alone || marked)
+    if (marked) {
         tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, marks);
-    if (!s->alone && marked)
         tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, arrived);
+    }
     tess_gpu_pass(layout, step, block, bytes);
     if (s->alone)
         return;
@@ -168,7 +168,8 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     const reduce_problem *p = of(problem);
     const shape s = shape_of(p);
     (void)device;
-    tess_reduce_gpu_lay_columns(layout, p, &s, 0, 0, 0, s.alone ? 0 : tess_reduce_gpu_finish_side(p, &s, p->outputs / width_of(p) * s.strips, 256));
+    tess_reduce_gpu_lay_columns(layout, p, &s, false, 0, 0,
+                                s.alone ? 0 : tess_reduce_gpu_finish_side(p, &s, p->outputs / width_of(p) * s.strips, 256));
 }
 
 const tess_gpu_row tess_reduce_gpu_exact_columns = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_out};

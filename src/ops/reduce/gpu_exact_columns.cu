@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpu_exact_columns.cu - exact sums of outputs side by side: a lane has rows of one column, with levels and digits of its own (gpu_exact_levels.cuh).
 //
-// Made are the outputs whose words in `marks` are not 0 (gpu_sure_columns.cu), of -DMARKED outputs each, a warp's work, or of `side` columns of a strip; -DMARKED=0: all. Neighbours read neighbours, -DOWN_EACH rows of a lane at a time, the
+// -DMARKED=1: made are the outputs whose words in `marks` are not 0 (gpu_sure_columns.cu), of `side` columns of a strip each. Neighbours read neighbours, -DOWN_EACH rows of a lane at a time, the
 // next ones asked for meanwhile. -DALONE=1: a lane has all of an output, of whatever set of columns, and a sum that two levels hold is rounded from them: no digit is touched. Else a block has `across` columns and as many rows side by side as it has threads for, some blocks
 // share a set's rows, and each leaves its columns' limbs, which `finish` adds and rounds, up to 32 columns a block.
 #include "ops/reduce/gpu_exact_group.cuh"
@@ -116,21 +116,11 @@ __device__ __forceinline__ void put_outputs(const element *in, result *out, cons
     __syncwarp();
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, AT_LEAST) exact_columns(const element *in, result *out, const unsigned *marks, const columns p) {
+extern "C" __global__ void __launch_bounds__(THREADS, AT_LEAST) exact_columns(const element *in, result *out, const columns p) {
     extern __shared__ __align__(16) int room[]; // digits
     __shared__ int flags[THREADS];
     __shared__ i64 limbs[THREADS / 32][1][LIMBS];
-#if MARKED == 0
     put_outputs(in, out, p, (i64)blockIdx.x * THREADS + threadIdx.x, room, flags, limbs[threadIdx.x / 32]);
-#else
-    const int lane = threadIdx.x % 32, warps = THREADS / 32;
-    const i64 all = (p.outputs + MARKED - 1) / MARKED, share = (all + (i64)gridDim.x * warps - 1) / ((i64)gridDim.x * warps);
-    const i64 first = ((i64)blockIdx.x * warps + threadIdx.x / 32) * share, end = min(first + share, all);
-    for (i64 base = first; base < end; base += 32)
-        for (unsigned some = __ballot_sync(ALL, base + lane < end && marks[base + lane]); some; some &= some - 1)
-            for (int side = 0; side < MARKED; side += 32)
-                put_outputs(in, out, p, (base + __ffs(some) - 1) * MARKED + side + lane, room, flags, limbs[threadIdx.x / 32]);
-#endif
 }
 #else
 __device__ __forceinline__ void put_limbs(const element *in, i64 *out, const columns &p, i64 number, i64 strip, int *room, int *flags, i64 *counts, int *reached) {

@@ -266,8 +266,8 @@ template <typename WAY, int LEVELS> __device__ __forceinline__ bool sum_of(const
     return known;
 }
 
-// The output of elements that a group did not find, by the warp; digits lie where the limbs will.
-__device__ __noinline__ void put_alone(const spread s, i64 (*limbs)[LIMBS], int *flags, result *to) {
+// The output of fewer than 2^15 elements that a group did not find, by the warp; digits lie where the limbs will.
+template <typename ELEMENTS> __device__ __noinline__ void put_alone(const ELEMENTS s, i64 (*limbs)[LIMBS], int *flags, result *to) {
     enum { TURNS = (LIMBS + 31) / 32 };
     const int lane = threadIdx.x % 32;
     int *const digits = (int *)limbs[0];

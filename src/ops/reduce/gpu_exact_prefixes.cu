@@ -3,17 +3,18 @@
 // it, and a thread has a segment's sum from sums of all that comes before (gpu_exact_prefix.cuh).
 //
 // Segments of a stretch that is not known so go by groups (gpu_exact_lengths.cuh). Those longer than a stretch are taken as one run of elements, of which the first warps have
-// as much each, a `range`: so all end together, whatever the lengths. A range is cut where a segment ends; what a piece comes to is rounded if it is a whole segment, else its long accumulator goes to the workspace, and `finish`, a warp a segment, or a block
-// where there are more pieces than FEW_PIECES, merges those of a segment.
+// as much each, a `range`: so all end together, whatever the lengths. A range is cut where a segment ends; what a piece comes to by
+// levels (gpu_sure_run.cuh) is rounded if it is a whole segment, else its levels' sums go to the workspace, and `finish`, a warp a segment, takes in those of a segment's pieces. What is then in doubt is
+// added up again with digits, by that warp or block.
 #include "ops/reduce/gpu_exact_lengths.cuh"
-#include "ops/reduce/gpu_exact_pieces.cuh"
 #include "ops/reduce/gpu_exact_prefix.cuh"
-#include "ops/reduce/gpu_exact_strip.cuh"
+#include "ops/reduce/gpu_sure_run.cuh"
 
 struct segments {
     i64 outputs, units;                               // stretches of an output, and segments that are longer
     i64 ranges, pieces;                               // of those: warps of an output, pieces
     i64 out_step;                                     // out from one segment to the next
+    run_logs logs;
     i64 shape[KEPT + 1], in[KEPT + 1], out[KEPT + 1]; // the kept axes, slowest first
 };
 
@@ -89,15 +90,7 @@ __device__ __forceinline__ void put_range(sums &mine, const element *in, result 
                                           const segments &p) {
     for (i64 number = range[0]; number < range[1]; number++) {
         const i64 at = pieces[2 * number], segment = pieces[2 * number + 1] >> 31, k = pieces[2 * number + 1] & 0x7fffffff;
-        i64 counted = 0;
-        __syncwarp();
-        clear(mine);
-        take<true>(neighbours{{0, 0}, {1, 0}}, in + at, 0, STRIP, k, mine, counted);
-        counted = sum_of_group<32>(counted);
-        if (offsets[segment + 1] - offsets[segment] == k)
-            put_rounded(out + segment * p.out_step, mine.limbs, mine.flags, counted);
-        else
-            put_piece(partial + number * PLACES, mine.limbs, mine.flags, counted);
+        put_run_of(mine, in + at, (int)k, offsets[segment + 1] - offsets[segment] == k, p.logs, out + segment * p.out_step, partial + number * SURE_PLACES);
     }
 }
 
@@ -115,26 +108,23 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
     place_of(p, output, at_in, at_out);
     room &mine = all[threadIdx.x / 32];
     if (unit < p.ranges)
-        put_range(mine.one, in + at_in, out + at_out, offsets, partial + output * p.pieces * PLACES, ranges + unit, ranges + p.ranges + 1, p);
+        put_range(mine.one, in + at_in, out + at_out, offsets, partial + output * p.pieces * SURE_PLACES, ranges + unit, ranges + p.ranges + 1, p);
     else if (cuts += 2 * (unit - p.ranges); (cuts[1] & 1) == 0)
         put_stretch(mine.some, in + at_in, out + at_out, offsets, cuts, p);
 }
 
 // `tops` has three words for each segment of several pieces: the segment, its first piece's number, how many there are.
-extern "C" __global__ void __launch_bounds__(32 * TOP_WARPS) finish(result *out, const i64 *partial, const i64 *tops, i64 count, const segments p) {
-    __shared__ accumulator all[TOP_WARPS];
-    const i64 first = (i64)blockIdx.x * TOP_WARPS, last = p.outputs * count;
-    const int warp = threadIdx.x / 32;
-    const auto put = [&](i64 unit, int warps) {
-        i64 at_in, at_out;
-        const i64 output = KEPT > 0 ? unit / count : 0, *top = tops + 3 * (unit - output * count);
-        place_of(p, output, at_in, at_out);
-        put_merged(out + at_out + top[0] * p.out_step, partial + (output * p.pieces + top[1]) * PLACES, top[2], all, warps);
-    };
-    const auto is_few = [&](i64 unit) { return tops[3 * (KEPT > 0 ? unit % count : unit) + 2] <= FEW_PIECES; };
-    if (first + warp < last && is_few(first + warp))
-        put(first + warp, 1);
-    for (i64 unit = first; unit < first + TOP_WARPS && unit < last; unit++)
-        if (!is_few(unit))
-            put(unit, TOP_WARPS);
+extern "C" __global__ void __launch_bounds__(32 * TOP_WARPS)
+    finish(const element *in, result *out, const i64 *offsets, const i64 *partial, const i64 *tops, i64 count, const segments p) {
+    put_tops<TOP_WARPS>(
+        [&](int warp) {
+            const i64 unit = (i64)blockIdx.x * TOP_WARPS + warp, output = KEPT > 0 ? unit / count : 0, *its = tops + 3 * (unit - output * count);
+            if (unit >= p.outputs * count)
+                return top{};
+            i64 at_in, at_out;
+            place_of(p, output, at_in, at_out);
+            const i64 begin = offsets[its[0]];
+            return top{in + at_in + begin, offsets[its[0] + 1] - begin, out + at_out + its[0] * p.out_step, partial + (output * p.pieces + its[1]) * SURE_PLACES, its[2]};
+        },
+        p.logs);
 }

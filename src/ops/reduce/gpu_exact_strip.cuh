@@ -102,4 +102,34 @@ __device__ __forceinline__ void take(const P &p, const element *from, i64 first,
         close(levels[which], s.digits[which] + copy);
     drain(s);
 }
+
+// The same by a block's warps, whose strips take turns: block number `block` of `blocks`. Then all[0] has all of it, and `counted` how many count.
+template <bool ADJACENT, int BLOCK_WARPS, typename P>
+__device__ __forceinline__ void take_by_block(const P &p, const element *from, i64 block, i64 blocks, i64 k, sums *all, u64 &counted) {
+    const int warp = threadIdx.x / 32;
+    i64 count = 0;
+    clear(all[warp]);
+    if (threadIdx.x == 0)
+        counted = 0;
+    __syncthreads();
+    take<ADJACENT>(p, from, (block * BLOCK_WARPS + warp) * STRIP, blocks * BLOCK_WARPS * STRIP, k, all[warp], count);
+    count = sum_of_group<32>(count);
+    if (threadIdx.x % 32 == 0)
+        atomicAdd(&counted, (u64)count);
+    __syncthreads();
+    for (int i = threadIdx.x; i < PARTS * LIMBS; i += 32 * BLOCK_WARPS) {
+        i64 sum = 0;
+#pragma unroll
+        for (int w = 0; w < BLOCK_WARPS; w++)
+            sum += all[w].limbs[0][i];
+        all[0].limbs[0][i] = sum;
+    }
+    if (threadIdx.x < PARTS) {
+        int flags = 0;
+        for (int w = 0; w < BLOCK_WARPS; w++)
+            flags |= all[w].flags[threadIdx.x];
+        all[0].flags[threadIdx.x] = flags;
+    }
+    __syncthreads();
+}
 #endif

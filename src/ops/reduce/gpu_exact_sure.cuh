@@ -7,7 +7,7 @@
 // time, a level takes in no more than 5 n / 4 and four more a thread, and 2^log is at least twice n and eight a thread. Threads' levels for as many numbers as all
 // of them have, with the same field, add up without error.
 //
-// What is left after the last level is dropped: 2^log rests of u / 2 at most, u the last level's (those from before levels rose were less). A result that is the same at both ends of what the sum may be
+// What is left after the last level is dropped: n and four a thread, that is 2^(log - 1) rests of u / 2 at most, u the last level's (a rise leaves three, and those from before it were an eighth). A result that is the same at both ends of what the sum may be
 // is the result; else its column is marked, and added up again by levels and digits (gpu_exact_columns.cu). Where nothing was left, nothing is in doubt, however much cancels.
 //
 // Where numbers of 2^1000 and more come a thread goes on with 2^-SCALE of all numbers, for levels of a fixed field, and takes for granted that something is dropped (as the groups do). A lane's f16 need
@@ -17,16 +17,16 @@
 #include "ops/reduce/gpu_exact_group.cuh"
 
 enum {
-    LEVELS = IN == T_BF16 ? 2 : 3,
-    USUAL = WIDE ? 2 : 1, // that numbers of one magnitude want
-    SPARE = 2,            // binades
-    GREATEST = 2047,      // a field above all, which stands for numbers taken by 2^-SCALE; so do greater ones
-    LEFT = LEVELS + 1,    // words that a block leaves of a column: its levels' sums, and what is packed beside them
-    DROPPED = 8           // beside IS_NAN, PLUS and MINUS
+    SURE_LEVELS = IN == T_BF16 ? 2 : 3,
+    USUAL = WIDE ? 2 : 1,        // that numbers of one magnitude want
+    SURE_SPARE = 2,              // binades
+    GREATEST = 2047,             // a field above all, which stands for numbers taken by 2^-SCALE; so do greater ones
+    SURE_LEFT = SURE_LEVELS + 1, // words that are left of a sum: its levels' sums, and what is packed beside them
+    DROPPED = 8                  // beside IS_NAN, PLUS and MINUS
 };
 
 struct sure_levels {
-    double all[LEVELS];
+    double all[SURE_LEVELS];
     int field, met; // the greatest field that fits; what was met
     __device__ __forceinline__ bool great() const { return field > GREAT; }
 };
@@ -45,7 +45,7 @@ __device__ __forceinline__ double sum_of_level(const sure_levels &l, int log, in
 __device__ __forceinline__ void open(sure_levels &l, int field, int log) {
     l.field = field;
 #pragma unroll
-    for (int i = 0; i < LEVELS; i++)
+    for (int i = 0; i < SURE_LEVELS; i++)
         l.all[i] = start_of(field, log, i);
 }
 
@@ -67,13 +67,13 @@ template <int FIRST, int END, int N> __device__ __forceinline__ unsigned go_thro
 
 // Levels for numbers up to a greater field, or for more of them, with what they held.
 __device__ __forceinline__ void rise(sure_levels &l, int field, int log, int to_log) {
-    double s[LEVELS];
+    double s[SURE_LEVELS];
     const bool scaled = field > GREAT && !l.great();
 #pragma unroll
-    for (int i = 0; i < LEVELS; i++)
+    for (int i = 0; i < SURE_LEVELS; i++)
         s[i] = sum_of_level(l, log, i) * (scaled ? power_of(1023 - SCALE, false) : 1);
     open(l, field, to_log);
-    if (go_through<0, LEVELS>(l, s) || scaled)
+    if (go_through<0, SURE_LEVELS>(l, s) || scaled)
         l.met |= DROPPED;
 }
 
@@ -95,7 +95,7 @@ template <int N> __device__ __forceinline__ void take_in(sure_levels &l, double 
                     x[j] = 0;
                 }
         if (!l.great())
-            rise(l, field > GREAT ? greatest : field + SPARE > GREAT ? GREAT : field + SPARE, log, log);
+            rise(l, field > GREAT ? greatest : field + SURE_SPARE > GREAT ? GREAT : field + SURE_SPARE, log, log);
     }
     if (WIDE && __any_sync(ALL, l.great())) {
         const double scale = power_of(l.great() && !of_great ? 1023 - SCALE : 1023, false);
@@ -104,22 +104,22 @@ template <int N> __device__ __forceinline__ void take_in(sure_levels &l, double 
             x[j] *= scale;
     }
     unsigned rest = go_through<0, USUAL>(l, x);
-    if (__any_sync(ALL, rest != 0) && go_through<USUAL, LEVELS>(l, x))
+    if (__any_sync(ALL, rest != 0) && go_through<USUAL, SURE_LEVELS>(l, x))
         l.met |= DROPPED;
 }
 
-// The exponent field, without SCALE, of what 2^log numbers can have dropped.
+// The exponent field, without SCALE, of what 2^(log - 1) numbers can have dropped.
 __device__ __forceinline__ int doubt_of(int field, int log) {
-    const int e = exponent_of(field, log, LEVELS - 1) - 53 + log + (field > GREAT ? SCALE : 0);
+    const int e = exponent_of(field, log, SURE_LEVELS - 1) - 54 + log + (field > GREAT ? SCALE : 0);
     return e > 1 ? e : 1;
 }
 
-// The result of levels' sums, of which 2^(doubt - 1023) may be missing (doubt 0: nothing); false: it is not known.
-__device__ bool settle(const double (&s)[LEVELS], int doubt, bool great, int met, i64 count, result &value) {
+// The sum of levels' sums, as what exact_result wants, of which 2^(doubt - 1023) may be missing (doubt 0: nothing); false: it is not known.
+__device__ bool settle(const double (&s)[SURE_LEVELS], int doubt, bool great, int met, i64 count, double &value) {
     const double divisor = OPERATION == OP_MEAN ? (double)count : 1, back = power_of(great ? 1023 + SCALE : 1023, false);
     double rest, low = 0, part;
     bool sure = true;
-    const double high = two_sum(s[0], s[1], rest), middle = LEVELS > 2 ? two_sum(rest, s[LEVELS - 1], low) : rest;
+    const double high = two_sum(s[0], s[1], rest), middle = SURE_LEVELS > 2 ? two_sum(rest, s[SURE_LEVELS - 1], low) : rest;
     if (met & (IS_NAN | PLUS | MINUS)) {
         const double infinity = __longlong_as_double(0x7ff0000000000000ll);
         part = met & IS_NAN || (met & PLUS && met & MINUS) ? __longlong_as_double(0x7ff8000000000000ll) : met & MINUS ? -infinity : infinity;
@@ -134,7 +134,7 @@ __device__ bool settle(const double (&s)[LEVELS], int doubt, bool great, int met
         sure = stored_bits(part, divisor, back) == stored_bits(TO_ODD ? __dadd_ru(high, most) : high + most, divisor, back);
         part = WIDE ? part * back : part;
     }
-    value = exact_result(part / divisor, 0);
+    value = part / divisor;
     return sure;
 }
 #endif

@@ -28,16 +28,16 @@
 TESS_REDUCE_RUNGS(RUNG)
 #undef RUNG
 
-enum { REDUCE_GPU_ROWS = 19 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's blocks */ };
+enum { REDUCE_GPU_ROWS = 20 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's blocks */ };
 int64_t tess_reduce_gpu_resident(const tess_gpu_device *device); /* so many of its blocks a device holds at once; NULL = an H200 */
 extern const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS];
 
 extern const tess_gpu_text tess_reduce_gpu_node_header, tess_reduce_gpu_tree_header, tess_reduce_gpu_leaf_header, tess_reduce_gpu_types_header,
     tess_reduce_gpu_complex_header, tess_reduce_gpu_finish_header, tess_reduce_gpu_segment_header, tess_reduce_gpu_packed_header,
     tess_reduce_gpu_exact_header, tess_reduce_gpu_exact_group_header, tess_reduce_gpu_exact_lengths_header, tess_reduce_gpu_exact_pieces_header,
-    tess_reduce_gpu_exact_strip_header, tess_reduce_gpu_exact_levels_header, tess_reduce_gpu_segment_finish_header, tess_reduce_gpu_stage_header,
-    tess_reduce_gpu_lanes_header, tess_reduce_gpu_moments_header, tess_reduce_gpu_any_order_header, tess_reduce_gpu_run_leaf_header,
-    tess_reduce_gpu_across_header;
+    tess_reduce_gpu_exact_strip_header, tess_reduce_gpu_exact_levels_header, tess_reduce_gpu_exact_sure_header, tess_reduce_gpu_sure_run_header,
+    tess_reduce_gpu_segment_finish_header, tess_reduce_gpu_stage_header, tess_reduce_gpu_lanes_header, tess_reduce_gpu_moments_header,
+    tess_reduce_gpu_any_order_header, tess_reduce_gpu_run_leaf_header, tess_reduce_gpu_across_header;
 void tess_reduce_gpu_node_options(tess_gpu_layout *layout, const reduce_problem *p); /* the -D of gpu_node.cuh */
 int64_t tess_reduce_gpu_node_size(const reduce_problem *p);                          /* bytes of its struct node, or of gpu_complex.cuh's */
 int64_t tess_reduce_gpu_narrow_node_size(const reduce_problem *p);                   /* the same with -DNARROW=1 */
@@ -126,11 +126,11 @@ void tess_reduce_gpu_columns_options(tess_gpu_layout *layout, const reduce_probl
 /* The words of the kernels' `struct columns`, of which a lane has `side`. */
 int64_t *tess_reduce_gpu_put_columns(int64_t *at, const reduce_problem *p, const tess_reduce_gpu_columns *s, int side);
 int tess_reduce_gpu_finish_side(const reduce_problem *p, const tess_reduce_gpu_columns *s, int64_t strips, int threads);
-/* The launches with digits, of all outputs (marked 0) or of those that the words `marks` of the workspace say, a word for `marked` outputs of lanes or for `side` columns of a strip; `arrived`: a
- * word for each strip, 0 before. */
-void tess_reduce_gpu_lay_columns(tess_gpu_layout *layout, const reduce_problem *p, const tess_reduce_gpu_columns *s, int marked, int64_t marks,
+/* The launches with digits, of all outputs, or (marked) of those that the words `marks` of the workspace say, a word for `side` columns of a strip; `arrived`: a word for each strip, 0 before. */
+void tess_reduce_gpu_lay_columns(tess_gpu_layout *layout, const reduce_problem *p, const tess_reduce_gpu_columns *s, bool marked, int64_t marks,
                                  int64_t arrived, int side);
 /* gpu_sure_columns.c */
+int tess_reduce_gpu_log_of(int64_t n); /* the least log with 2^log at least n */
 extern const tess_gpu_row tess_reduce_gpu_exact_sure;
 bool tess_reduce_gpu_exact_sure_fits(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_exact_sure_pays(const tess_problem *problem, const char **why);
@@ -138,7 +138,15 @@ extern const tess_gpu_row tess_reduce_gpu_exact_columns;
 bool tess_reduce_gpu_exact_columns_fit(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_exact_columns_pay(const tess_problem *problem, const char **why);
 
+/* gpu_exact_rows.c */
+extern const tess_gpu_row tess_reduce_gpu_exact_rows;
+bool tess_reduce_gpu_exact_rows_fit(const tess_problem *problem, const char **why);
+bool tess_reduce_gpu_exact_rows_pay(const tess_problem *problem, const char **why);
+
 /* gpu_exact_prefixes.c */
+enum { TESS_REDUCE_GPU_RUN_WORDS = 4 };          /* that a piece of gpu_sure_run.cuh leaves for each part, at most */
+int64_t tess_reduce_gpu_exact_range(double all); /* elements of a warp that has its share of all */
+int64_t *tess_reduce_gpu_put_run_logs(int64_t *at, int64_t range, int64_t longest); /* struct run_logs of gpu_sure_run.cuh */
 extern const tess_gpu_row tess_reduce_gpu_exact_prefixes;
 bool tess_reduce_gpu_exact_prefixes_fit(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_exact_prefixes_pay(const tess_problem *problem, const char **why);

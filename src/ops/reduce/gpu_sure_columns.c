@@ -4,24 +4,19 @@
 #include "ops/reduce/gpu_reduce.h"
 
 extern const char tess_kernel_reduce_gpu_sure_columns_cu[], tess_kernel_reduce_gpu_exact_sure_cuh[];
-static const tess_gpu_text sure_columns = {"reduce/gpu_sure_columns.cu", tess_kernel_reduce_gpu_sure_columns_cu},
-                           exact_sure_header = {"ops/reduce/gpu_exact_sure.cuh", tess_kernel_reduce_gpu_exact_sure_cuh};
-static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
-                                               &tess_reduce_gpu_tree_header,
-                                               &tess_reduce_gpu_complex_header,
-                                               &tess_reduce_gpu_exact_header,
-                                               &tess_reduce_gpu_exact_group_header,
-                                               &tess_reduce_gpu_stage_header,
-                                               &tess_reduce_gpu_types_header,
-                                               &tess_reduce_gpu_exact_levels_header,
-                                               &exact_sure_header,
-                                               NULL};
+static const tess_gpu_text sure_columns = {"reduce/gpu_sure_columns.cu", tess_kernel_reduce_gpu_sure_columns_cu};
+const tess_gpu_text tess_reduce_gpu_exact_sure_header = {"ops/reduce/gpu_exact_sure.cuh", tess_kernel_reduce_gpu_exact_sure_cuh};
+static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,        &tess_reduce_gpu_tree_header,
+                                               &tess_reduce_gpu_complex_header,     &tess_reduce_gpu_exact_header,
+                                               &tess_reduce_gpu_exact_group_header, &tess_reduce_gpu_stage_header,
+                                               &tess_reduce_gpu_types_header,       &tess_reduce_gpu_exact_levels_header,
+                                               &tess_reduce_gpu_exact_sure_header,  NULL};
 
 enum {
     LANES = 132 * 1024, /* of an H200, as far as registers go */
     BLOCK = 256,
     AT_LEAST = 4,          /* blocks that a multiprocessor has registers for */
-    MOST = 8192,           /* rows of a lane: sums of so many f16 are one f64 */
+    MOST = 8192,           /* rows of a lane: sums of so many f16 are one f64; and of a column that a warp adds up again */
     MOST_SHARED = 1 << 19, /* of a block: with levels of so many the greatest numbers still have a field */
     FEW_ROWS = 64,
     LONG_ROWS = 1 << 17,  /* of a block, which then ends seldom */
@@ -115,8 +110,7 @@ bool tess_reduce_gpu_exact_sure_pays(const tess_problem *problem, const char **w
     return make_view(p, &v) && (!v.rows || v.sure.rows >= LONG_ROWS) && (double)p->outputs * (double)p->k * (double)p->in.itemsize >= LEAST_BYTES;
 }
 
-/* The least log with at least n = 2^log. */
-static int log_of(int64_t n) {
+int tess_reduce_gpu_log_of(int64_t n) {
     int log = 0;
     while ((int64_t)1 << log < n)
         log++;
@@ -133,10 +127,10 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     const reduce_problem *p = &v.p;
     const tess_reduce_gpu_columns *s = &v.sure;
     const tess_reduce_gpu_columns both = {.across = v.exact.across, .pieces = s->pieces};
-    const int side = s->alone ? 0 : tess_reduce_gpu_finish_side(p, &both, v.strips, BLOCK), marked = 32 * v.side;
+    const int side = s->alone ? 0 : tess_reduce_gpu_finish_side(p, &both, v.strips, BLOCK);
     const int64_t blocks = s->alone ? tess_ceil_div(p->outputs, BLOCK * v.side) : v.strips * s->pieces;
     const int64_t finishers = s->alone ? 0 : v.strips * tess_ceil_div(v.exact.across, side);
-    const int64_t marks = tess_gpu_reserve(layout, (s->alone ? blocks * (BLOCK / 32) : finishers) * 4);
+    const int64_t marks = s->alone ? 0 : tess_gpu_reserve(layout, finishers * 4);
     const int64_t arrived = s->alone ? 0 : tess_gpu_reserve(layout, v.strips * 4);
     const int64_t partial = s->alone ? 0 : tess_gpu_reserve(layout, blocks * v.exact.across * 4 * 8);
     int64_t block[12 + 3 * (TESS_MAX_NDIM + 1)], *at = block;
@@ -144,30 +138,29 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     tess_reduce_gpu_columns_options(layout, p, s);
     tess_gpu_option(layout, "-DBLOCK=%d", BLOCK);
     tess_gpu_option(layout, "-DSIDE=%d", v.side);
+    tess_gpu_option(layout, "-DMOST=%d", MOST);
     /* Each level takes in less than 2 n numbers, and 8 a thread. */
     const int64_t tall = s->alone ? 1 : BLOCK / s->across;
-    *at++ = log_of(2 * (s->alone ? p->k : s->rows / tall) + 8);
-    *at++ = s->alone ? 0 : log_of(2 * s->rows + 8 * tall);
-    *at++ = s->alone ? 0 : log_of(6 * s->pieces + 8 * (BLOCK / side));
+    *at++ = tess_reduce_gpu_log_of(2 * (s->alone ? p->k : s->rows / tall) + 8);
+    *at++ = s->alone ? 0 : tess_reduce_gpu_log_of(2 * s->rows + 8 * tall);
+    *at++ = s->alone ? 0 : tess_reduce_gpu_log_of(6 * s->pieces + 8 * (BLOCK / side));
     const size_t bytes = (size_t)(tess_reduce_gpu_put_columns(at, p, s, v.side) - block) * sizeof *block;
     tess_gpu_step *step = tess_gpu_launch_of(layout, "sure_columns", blocks, 1, 1, BLOCK, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, s->alone ? TESS_GPU_OUT : TESS_GPU_WORKSPACE, partial);
-    if (s->alone)
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, marks);
     tess_gpu_pass(layout, step, block, bytes);
-    if (!s->alone) {
-        step = tess_gpu_launch_of(layout, "sure_finish", finishers, 1, 1, BLOCK, 0);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, marks);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, arrived);
-        tess_gpu_pass(layout, step, block, bytes);
-        tess_gpu_pass_i32(layout, step, side);
-    }
-    if (s->alone && p->in.type == tess_f16) /* one double each: never in doubt */
+    if (s->alone)
         return;
-    tess_reduce_gpu_lay_columns(layout, p, &v.exact, marked, marks, arrived, side);
+    step = tess_gpu_launch_of(layout, "sure_finish", finishers, 1, 1, BLOCK, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, marks);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, arrived);
+    tess_gpu_pass(layout, step, block, bytes);
+    tess_gpu_pass_i32(layout, step, side);
+    if (p->k > MOST)
+        tess_reduce_gpu_lay_columns(layout, p, &v.exact, true, marks, arrived, side);
 }
 
 const tess_gpu_row tess_reduce_gpu_exact_sure = {.headers = headers, .production = true, .least_arch = 80, .lay_out = lay_out};

@@ -2,8 +2,8 @@
 // gpu_sure_columns.cu - exact sums of outputs side by side, and of long rows as single columns, by levels alone (gpu_exact_sure.cuh): a lane has rows of a column, or of two of 16-bit floats, and no accumulator.
 //
 // Neighbours read neighbours, EACH rows of a lane at a time, the next ones asked for meanwhile. -DALONE=1: a lane has all rows of its outputs. Else a block has `across` lanes side by side and as many
-// rows of them as it has threads for; their levels rise to one field and add up, some blocks share a set's rows, and `sure_finish` takes their sums in as numbers. A word for a warp's outputs, or for those of a
-// block of `sure_finish`, says whether some are not known: gpu_exact_columns.cu then makes those.
+// rows of them as it has threads for; their levels rise to one field and add up, some blocks share a set's rows, and `sure_finish` takes their sums in as numbers. What levels leave in
+// doubt is added up again with digits: of up to -DMOST rows by a warp, of more by gpu_exact_columns.cu, for which a word for those of a block of `sure_finish` says whether some are.
 #include "ops/reduce/gpu_exact_sure.cuh"
 
 enum {
@@ -27,6 +27,14 @@ __device__ __forceinline__ element column_of(several x, int c) { return (element
 typedef element several;
 __device__ __forceinline__ element column_of(several x, int) { return x; }
 #endif
+
+// A column's rows, `apart` bytes from one to the next.
+struct a_column {
+    const char *at;
+    i64 apart;
+    int k;
+    __device__ element operator[](int i) const { return *(const element *)(at + i * apart); }
+};
 
 // Of arrays that begin between two words, too.
 template <bool WORDS> __device__ __forceinline__ several load_of(const char *at) {
@@ -104,13 +112,14 @@ __device__ __forceinline__ void begin(sure_levels &l, int log) {
 }
 
 #if ALONE
-extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) sure_columns(const element *in, result *out, unsigned *marks, const columns p) {
+extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) sure_columns(const element *in, result *out, const columns p) {
+    __shared__ i64 limbs[BLOCK / 32][1][LIMBS];
+    __shared__ int flags[BLOCK / 32];
     const i64 number = ((i64)blockIdx.x * BLOCK + threadIdx.x) * SIDE;
     const bool there = number < p.outputs;
     const int k = (int)p.k, log = (int)p.log;
     sure_levels l[SIDE];
     int count[SIDE] = {};
-    bool unsure = false;
     i64 at_in, at_out;
     place_of(p, there ? number : p.outputs - SIDE, at_in, at_out);
 #pragma unroll
@@ -123,28 +132,30 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) sure_columns(const
         take_rows<false>(from, p.step * (i64)sizeof(element), k, k, k, log, l, count);
 #pragma unroll
     for (int c = 0; c < SIDE; c++) {
-        double s[LEVELS];
-        result value;
+        double s[SURE_LEVELS];
+        double value;
 #pragma unroll
-        for (int i = 0; i < LEVELS; i++)
+        for (int i = 0; i < SURE_LEVELS; i++)
             s[i] = IN != T_F16 ? sum_of_level(l[c], log, i) : i ? 0 : l[c].all[0];
         const bool sure = settle(s, l[c].met & DROPPED ? doubt_of(l[c].field, log) : 0, IN != T_F16 && l[c].great(), l[c].met, count[c], value);
         if (there && sure)
-            out[at_out + c * p.out_step] = value;
-        unsure = unsure || (there && !sure);
+            out[at_out + c * p.out_step] = exact_result(value, 0);
+        for (unsigned left = __ballot_sync(ALL, there && !sure); left; left &= left - 1) {
+            const int whose = __ffs(left) - 1;
+            const char *its = (const char *)__shfl_sync(ALL, (u64)from, whose) + c * sizeof(element);
+            result *to = (result *)__shfl_sync(ALL, (u64)(out + at_out), whose) + c * p.out_step;
+            put_alone(a_column{its, p.step * (i64)sizeof(element), k}, limbs[threadIdx.x / 32], &flags[threadIdx.x / 32], to);
+        }
     }
-    unsure = __any_sync(ALL, unsure);
-    if (threadIdx.x % 32 == 0)
-        marks[(blockIdx.x * (i64)BLOCK + threadIdx.x) / 32] = unsure;
 }
 #else
 // What threads `across` apart have of one column, `rows` of them: afterwards the first `across` have all of it.
 struct merging {
-    double sums[LEVELS][BLOCK];
+    double sums[SURE_LEVELS][BLOCK];
     int top[BLOCK], met[BLOCK], counts[BLOCK], doubts[BLOCK];
 };
 
-__device__ __forceinline__ void merge(sure_levels &l, double (&s)[LEVELS], int &count, int &doubt, int own_log, int log, bool idle, int across, int rows, merging &m) {
+__device__ __forceinline__ void merge(sure_levels &l, double (&s)[SURE_LEVELS], int &count, int &doubt, int own_log, int log, bool idle, int across, int rows, merging &m) {
     const int t = threadIdx.x, c = t % across, row = t / across;
     __syncthreads();
     m.top[t] = m.met[t] = m.counts[t] = m.doubts[t] = 0;
@@ -160,14 +171,14 @@ __device__ __forceinline__ void merge(sure_levels &l, double (&s)[LEVELS], int &
         atomicMax(&m.doubts[c], doubt);
     }
 #pragma unroll
-    for (int i = 0; i < LEVELS; i++)
+    for (int i = 0; i < SURE_LEVELS; i++)
         m.sums[i][t] = s[i] = idle ? 0 : sum_of_level(l, log, i);
     __syncthreads();
 #pragma unroll 1
     for (int half = rows > 1 ? 1 << (31 - __clz(rows - 1)) : 0; half > 0; half /= 2) {
         if (row < half && row + half < rows)
 #pragma unroll
-            for (int i = 0; i < LEVELS; i++)
+            for (int i = 0; i < SURE_LEVELS; i++)
                 m.sums[i][t] = s[i] += m.sums[i][half * across + t];
         __syncthreads();
     }
@@ -201,7 +212,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) sure_columns(const
         take_rows<false>(from, apart, n / tall, (n + tall - 1) / tall, mine, log, l, count);
 #pragma unroll
     for (int c = 0; c < SIDE; c++) {
-        double s[LEVELS];
+        double s[SURE_LEVELS];
         int doubt = 0;
 #if IN == T_F16
         double sum[1] = {l[c].met ? 0 : l[c].all[0]};
@@ -211,22 +222,25 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) sure_columns(const
         merge(l[c], s, count[c], doubt, log, (int)p.block_log, idle, across, tall, room);
         if (t >= across)
             continue;
-        i64 *to = partial + blockIdx.x * (i64)LEFT * across * SIDE + t * SIDE + c;
+        i64 *to = partial + blockIdx.x * (i64)SURE_LEFT * across * SIDE + t * SIDE + c;
 #pragma unroll
-        for (int i = 0; i < LEVELS; i++)
+        for (int i = 0; i < SURE_LEVELS; i++)
             to[i * across * SIDE] = __double_as_longlong(s[i]);
-        to[LEVELS * across * SIDE] = (i64)count[c] << 16 | l[c].field << 4 | l[c].met;
+        to[SURE_LEVELS * across * SIDE] = (i64)count[c] << 16 | l[c].field << 4 | l[c].met;
     }
 }
 
 // `side` threads side by side have a column each, the others of a block the next pieces.
-extern "C" __global__ void __launch_bounds__(BLOCK) sure_finish(const i64 *partial, result *out, unsigned *marks, unsigned *arrived, const columns p, const int side) {
+extern "C" __global__ void __launch_bounds__(BLOCK) sure_finish(const element *in, const i64 *partial, result *out, unsigned *marks, unsigned *arrived, const columns p, const int side) {
     __shared__ merging room;
+    __shared__ i64 limbs[BLOCK / 32][1][LIMBS];
+    __shared__ int flags[BLOCK / 32];
+    __shared__ unsigned doubtful;
     const int t = threadIdx.x, log = (int)p.merge_log, c = t % side, rows = BLOCK / side, across = (int)p.across * SIDE;
     const i64 groups = (across + side - 1) / side, block = blockIdx.x / groups, first = blockIdx.x % groups * side, column = block % p.strips * across + first;
     const bool there = first + c < across && column + c < p.width * SIDE;
     sure_levels l;
-    double s[LEVELS];
+    double s[SURE_LEVELS];
     int count = 0, doubt = 0;
     i64 at_in, at_out;
     place_of(p, block / p.strips, at_in, at_out);
@@ -234,14 +248,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK) sure_finish(const i64 *parti
     l.met = 0;
     for (i64 turn = 0; turn < p.pieces; turn += rows) {
         const i64 piece = turn + t / side;
-        double x[LEVELS] = {};
+        double x[SURE_LEVELS] = {};
         i64 beside = 0;
         if (there && piece < p.pieces) {
-            const i64 *its = partial + (block * p.pieces + piece) * LEFT * across + first + c;
+            const i64 *its = partial + (block * p.pieces + piece) * SURE_LEFT * across + first + c;
 #pragma unroll
-            for (int i = 0; i < LEVELS; i++)
+            for (int i = 0; i < SURE_LEVELS; i++)
                 x[i] = __longlong_as_double(its[i * across]);
-            beside = its[LEVELS * across];
+            beside = its[SURE_LEVELS * across];
         }
         const int field = (int)(beside >> 4 & 0xfff), met = (int)beside & (IS_NAN | PLUS | MINUS);
         count += (int)(beside >> 16);
@@ -249,22 +263,35 @@ extern "C" __global__ void __launch_bounds__(BLOCK) sure_finish(const i64 *parti
         if (beside & DROPPED)
             doubt = max(doubt, doubt_of(field, (int)p.block_log));
 #pragma unroll
-        for (int i = 0; i < LEVELS; i++)
+        for (int i = 0; i < SURE_LEVELS; i++)
             x[i] = met ? 0 : x[i];
         take_in(l, x, log, GREATEST + MOST_LOG, !met && field > GREAT);
     }
     merge(l, s, count, doubt, log, log, !there, side, rows, room);
     bool unsure = false;
     if (t < side && there) {
-        result value;
+        double value;
         const int pieces = doubt ? doubt + log : 0, own = l.met & DROPPED ? doubt_of(l.field, log) : 0, most = max(pieces, own);
         unsure = !settle(s, most ? most + 1 : 0, l.great(), l.met, count, value);
         if (!unsure)
-            out[at_out + (column + c) * p.out_step] = value;
+            out[at_out + (column + c) * p.out_step] = exact_result(value, 0);
     }
-    unsure = __syncthreads_or(unsure);
+    const unsigned those = __ballot_sync(ALL, unsure); // of up to 32 columns, which are the first warp's
     if (t == 0)
-        marks[blockIdx.x] = unsure;
+        doubtful = those;
+    __syncthreads();
+    if (p.k <= MOST) {
+        int number = 0;
+        for (unsigned left = doubtful; left; left &= left - 1, number++)
+            if (number % (BLOCK / 32) == t / 32) {
+                const i64 its = column + __ffs(left) - 1;
+                const char *from = (const char *)(in + at_in + its);
+                put_alone(a_column{from, p.step * (i64)sizeof(element), (int)p.k}, limbs[t / 32], &flags[t / 32], out + at_out + its * p.out_step);
+            }
+        return;
+    }
+    if (t == 0)
+        marks[blockIdx.x] = doubtful != 0;
     if (t == 0 && first == 0)
         arrived[block] = 0; // for blocks of exact_columns, of which the last one of a strip rounds
 }
