@@ -91,8 +91,8 @@ struct taken {
             keep_best(part[i], (word & mask) | (packed_nothing().part[0] & ~mask));
 #else
             word = ordered(word) & mask;
-            keep_best(part[2 * i], word & 0x00ff00ffu);
-            keep_best(part[2 * i + 1], word >> 8 & 0x00ff00ffu);
+            keep_best(part[2 * i], even_bytes(word));
+            keep_best(part[2 * i + 1], odd_bytes(word));
 #endif
         }
     }
@@ -109,7 +109,7 @@ struct taken {
 #elif IN >= T_F16
         ::take(n, (element)(part[v / 2] >> 16 * (v % 2)), 0);
 #else
-        ::take(n, (element)((part[v / 4 * 2 + v % 2] >> 8 * (v & 2) ^ FLIP) & 0xff), 0);
+        ::take(n, (element)((part[v / 4 * 2 + v % 2] >> 8 * (v & 2) + BYTE_AT ^ FLIP) & 0xff), 0);
 #endif
         return n;
     }

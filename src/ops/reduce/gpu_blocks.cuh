@@ -12,7 +12,7 @@
 #include "ops/reduce/gpu_node.cuh"
 
 enum { BLOCK = 16, OF_BLOCK = BLOCK / (int)sizeof(element), EIGHT = 8, TILE_BLOCKS = TILE / BLOCK + 1 };
-__device__ words<16> block_at(const char *tile, int block) { return *(const words<16> *)(tile + block * BLOCK); }
+__device__ words<16> block_at(unsigned tile, int block) { return at_shared<words<16>>(tile + block * BLOCK); }
 
 #if IN <= T_I16 || IN == T_F16 || IN == T_BF16
 #include "ops/reduce/gpu_small_blocks.cuh"
@@ -20,13 +20,14 @@ __device__ words<16> block_at(const char *tile, int block) { return *(const word
 #include "ops/reduce/gpu_wide_blocks.cuh"
 #endif
 
+#if SUMMED
 struct summary {
     alignas(16) eight_held eight[TILE_BLOCKS / EIGHT + 1];
     alignas(16) block_held block[TILE_BLOCKS];
 };
 
 // What each of `count` blocks of a stretch comes to, and each eight, by the warp.
-__device__ __forceinline__ void summarize(summary &of, const char *tile, int count) {
+__device__ __forceinline__ void summarize(summary &of, unsigned tile, int count) {
     for (int block = threadIdx.x % 32; block < count; block += 32)
         of.block[block] = (block_held)all_of(block_at(tile, block));
     __syncwarp();
@@ -40,17 +41,26 @@ __device__ __forceinline__ void summarize(summary &of, const char *tile, int cou
     __syncwarp();
 }
 
+#endif
+
 // Elements number `begin` to `end` of those that a tile's first block begins with, one or more. The longest of the warp's segments lies in `most` blocks.
 struct summed {
-    const char *tile;
-    unsigned blocks, eights; // places
-
-    __device__ __forceinline__ summed(const char *its_tile, const summary &of)
+    unsigned tile; // places
+#if SUMMED
+    unsigned blocks, eights;
+    __device__ __forceinline__ summed(unsigned its_tile, const summary &of)
         : tile(its_tile), blocks(in_shared(of.block)), eights(in_shared(of.eight)) {}
+#endif
     __device__ __forceinline__ node between(unsigned begin, unsigned end, int most) const {
         const int first = begin / OF_BLOCK, last = (end - 1) / OF_BLOCK, from = begin % OF_BLOCK, to = end - last * OF_BLOCK,
                   here = last > first ? OF_BLOCK : to;
         held best = at_block(part_of(block_at(tile, first), from, here), first);
+#if !SUMMED
+#pragma unroll 1
+        for (int i = 1; i < most - 1; i++)
+            if (first + i < last)
+                join(best, at_block(all_of(block_at(tile, first + i)), first + i));
+#else
         const unsigned behind_first = blocks + (first + 1) * (int)sizeof(block_held);
         const auto block = [&](unsigned at, int i, int number, int behind) { // i: places behind `at`
             if (number + i < behind)
@@ -75,6 +85,7 @@ struct summed {
             for (int i = 0; i < EIGHT - 1; i++)
                 block(rest, i, down * EIGHT, up <= down ? last : 0);
         }
+#endif
         if (last > first)
             join(best, at_block(start_of(block_at(tile, last), to), last));
         return node_of(tile, best, begin, end, first, from);

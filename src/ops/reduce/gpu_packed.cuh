@@ -6,7 +6,8 @@
 //
 //     SUM of bytes      dp4a with ones: four products' sum and an addition in one instruction
 //     COUNT of bytes    the high bit of (x & 0x7f) + 0x7f | x says that x is not 0; dp4a adds the four bits
-//     EXTREME of bytes  bytes 0 and 2, 1 and 3, as halves of a word: below 0x7c00 the order of 16-bit floats is that of their bits
+//     EXTREME of bytes  a word as it is and moved up by a byte: of its 16-bit halves the upper bytes decide. Before sm_90, which has a maximum of two
+//                       16-bit integers: bytes 0 and 2, 1 and 3, as 16-bit floats, whose order below 0x7c00 is that of their bits
 //     EXTREME of f16, bf16    the pair's own instruction, whose order (-0 below +0) and whose NaN are those of the keys
 //     EXTREME of f32    the same, an element a word
 //     ARG of bytes    the element above, the words that are still to come below: the greatest such word is the first greatest element
@@ -23,6 +24,8 @@
 #elif IN == T_F32
 #define PAIR ".f32"
 #define INFINITE 0x7f800000u
+#elif __CUDA_ARCH__ >= 900
+#define PAIR ".u16x2"
 #else
 #define PAIR ".f16x2"
 #endif
@@ -36,6 +39,17 @@
 struct packed {
     unsigned part[4];
 };
+
+// Bytes 1 and 3 of a word, and 0 and 2, as halves whose order is theirs; of a half, its byte begins at bit BYTE_AT.
+#if __CUDA_ARCH__ >= 900
+enum { BYTE_AT = 8 };
+__device__ unsigned odd_bytes(unsigned x) { return x; }
+__device__ unsigned even_bytes(unsigned x) { return x << 8; }
+#else
+enum { BYTE_AT = 0 };
+__device__ unsigned odd_bytes(unsigned x) { return x >> 8 & 0x00ff00ffu; }
+__device__ unsigned even_bytes(unsigned x) { return x & 0x00ff00ffu; }
+#endif
 
 // The high bit of each byte that is not 0.
 __device__ unsigned nonzero(unsigned x) { return (((x & 0x7f7f7f7fu) + 0x7f7f7f7fu) | x) & 0x80808080u; }
@@ -102,8 +116,8 @@ __device__ void packed_take(packed &p, const words<16> &v, int word) {
         keep_best(p.part[i], MAGNITUDE ? x & ~NEGATIVE : x);
 #else
         x = ordered(x);
-        keep_best(p.part[i & 1], x & 0x00ff00ffu);
-        keep_best(p.part[2 + (i & 1)], x >> 8 & 0x00ff00ffu);
+        keep_best(p.part[i & 1], even_bytes(x));
+        keep_best(p.part[2 + (i & 1)], odd_bytes(x));
 #endif
     }
 }
@@ -130,10 +144,18 @@ template <bool FIRST> __device__ void packed_some(packed &p, unsigned x, unsigne
     keep_best(p.part[0], (x & mask) | (packed_nothing().part[0] & ~mask));
 #else
     x = ordered(x) & mask;
-    keep_best(p.part[0], x & 0x00ff00ffu);
-    keep_best(p.part[0], x >> 8 & 0x00ff00ffu);
+    keep_best(p.part[0], even_bytes(x));
+    keep_best(p.part[0], odd_bytes(x));
 #endif
 }
+
+#if KIND == EXTREME && IN != T_F32
+// The better one of a word's two halves.
+__device__ element better_half(unsigned best) {
+    keep_best(best, best >> 16);
+    return (element)(IN < T_F16 ? best >> BYTE_AT ^ FLIP : best);
+}
+#endif
 
 // What these came to: `count` elements, or none of their number. offset: places of word number 0 before the row.
 __device__ node packed_some_total(const packed &p, int count, int offset) {
@@ -155,9 +177,7 @@ __device__ node packed_some_total(const packed &p, int count, int offset) {
 #elif IN == T_F32
     take(n, __uint_as_float(p.part[0]), 0);
 #else
-    const unsigned flip = IN < T_F16 ? FLIP & 0xff : 0;
-    take(n, (element)((p.part[0] & 0xffff) ^ flip), 0);
-    take(n, (element)((p.part[0] >> 16) ^ flip), 0);
+    take(n, better_half(p.part[0]), 0);
 #endif
     return n;
 }
@@ -178,16 +198,11 @@ __device__ node packed_total(const packed &p, int count, int head, i64 first) {
     for (int i = 0; i < 4; i++)
         take(n, __uint_as_float(p.part[i]), 0);
 #else
+    unsigned best = p.part[0];
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
-        unsigned low = p.part[i] & 0xffff, high = p.part[i] >> 16;
-        if (IN < T_F16) {
-            low ^= FLIP & 0xff;
-            high ^= FLIP & 0xff;
-        }
-        take(n, (element)low, 0);
-        take(n, (element)high, 0);
-    }
+    for (int i = 1; i < 4; i++)
+        keep_best(best, p.part[i]);
+    take(n, better_half(best), 0);
 #endif
     return n;
 }

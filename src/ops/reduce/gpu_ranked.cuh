@@ -15,7 +15,7 @@ struct ranked {
     int first, mine, left;  // the first of those side by side; the group's; its elements from the thread's first one on
 
     // Those that are `wanted`.
-    __device__ __forceinline__ ranked(const char *all, int its_begin, int its_k, bool wanted) : tile(in_shared(all)) {
+    __device__ __forceinline__ ranked(unsigned all, int its_begin, int its_k, bool wanted) : tile(all) {
         const unsigned lane = threadIdx.x % 32;
         rank = (unsigned)(wanted ? its_k : 0) << LENGTH_AT | (unsigned)its_begin << NUMBER_BITS | lane;
 #pragma unroll

@@ -6,7 +6,7 @@
 //     SUM of bytes, 16-bit integers      dp4a with the signs as factors; dp2a with ones
 //     COUNT of bytes                     dp4a of the bits that say that a byte is not 0
 //     EXTREME, ARG of bytes              as halves of a word (gpu_packed.cuh)
-//     EXTREME, ARG of 16-bit integers    a word's upper half as it is, the lower one shifted up: what is below does not decide
+//     EXTREME, ARG of 16-bit integers    both halves at once; before sm_90, which has that, the upper half as it is and the lower one shifted up
 //     EXTREME, ARG of f16, bf16          the pair's own instruction; of places the key of what that gave
 //
 // Below `OF_BLOCK`; gpu_wide_blocks.cuh has the same names.
@@ -16,6 +16,7 @@
 
 #define BYTES (IN <= T_I8)
 #define SIGNED_SUM (IN == T_I8 || IN == T_I16)
+#define PAIRS (BYTES || IN >= T_F16 || __CUDA_ARCH__ >= 900) // a word's halves have one maximum
 const unsigned SIGNS = BYTES ? 0x80808080u : 0x80008000u;
 
 // What elements come to: a sum, a count, or the best element as `ordered` has it, of floats as it is, or its key and a half of their range. Of places: the best one above the blocks that are still to come.
@@ -98,13 +99,13 @@ template <bool ALL_OF = false> __device__ __forceinline__ held held_of(const wor
         low[i] = x[i];
 #else
         x[i] = ordered(v.word[i]) & mine;
-        low[i] = BYTES ? x[i] & 0x00ff00ff : x[i] << 16;
-        x[i] = BYTES ? __byte_perm(x[i], 0, 0x4341) : x[i];
+        low[i] = BYTES ? even_bytes(x[i]) : x[i] << 16;
+        x[i] = BYTES ? odd_bytes(x[i]) : x[i];
 #endif
     }
 #pragma unroll
     for (int i = 1; i < 4; i++) {
-#if BYTES || IN >= T_F16
+#if PAIRS
         keep_best(x[0], x[i]);
         if (BYTES)
             keep_best(low[0], low[i]);
@@ -116,10 +117,10 @@ template <bool ALL_OF = false> __device__ __forceinline__ held held_of(const wor
 #if BYTES
     keep_best(x[0], low[0]);
     keep_best(x[0], x[0] >> 16);
-    return x[0] & 0xff;
-#elif IN >= T_F16
+    return x[0] >> BYTE_AT & 0xff;
+#elif PAIRS
     keep_best(x[0], x[0] >> 16);
-    return KIND == ARG ? (unsigned)(key_of((element)x[0]) - LOWEST) : x[0] & 0xffff;
+    return KIND == ARG && IN >= T_F16 ? (unsigned)(key_of((element)x[0]) - LOWEST) : x[0] & 0xffff;
 #else
     join(x[0], low[0]);
     return x[0] >> 16;
@@ -176,7 +177,7 @@ __device__ __forceinline__ held start_of(const words<16> &v, int to) {
 }
 
 // Elements number `begin` to `end` of a tile, which came to `best`; the first one's block, and its number there.
-__device__ __forceinline__ node node_of(const char *tile, held best, int begin, int end, int first, int from) {
+__device__ __forceinline__ node node_of(unsigned tile, held best, int begin, int end, int first, int from) {
     node n = nothing();
 #if KIND == SUM
     n.value = (acc)best;

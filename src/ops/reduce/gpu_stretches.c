@@ -45,6 +45,7 @@ enum {
     MOST = 512,        /* segments of a stretch: empty ones take time too */
     FEW_BEHIND = 12,   /* so few that would be left of a stretch's thirty-twos go with the next one */
     FEW_LEAVES = 1024, /* of a segment, for a warp to pair */
+    FEW_BLOCKS = 24,   /* so few elements lie in so few blocks that they are as well read where they are wanted */
     MANY_LEAVES = 512,
     MANY_SEGMENTS = 8 * 1056 /* eight times the blocks of 256 that an H200 has at once */
 };
@@ -62,7 +63,7 @@ static bool by_blocks(const reduce_problem *p) {
     if (p->in.itemsize == 4)
         return bytes < 1200 && (p->kind == REDUCE_EXTREME || p->kind == REDUCE_ARG || p->kind == REDUCE_COUNT);
     if (p->in.itemsize > 2 || bytes >= (p->in.itemsize == 1 ? 2500 : 1400) ||
-        (p->kind == REDUCE_EXTREME && (half || p->in.itemsize == 1) && mean < 24))
+        (p->kind == REDUCE_EXTREME && (half || p->in.itemsize == 1) && mean < FEW_BLOCKS))
         return false;
     if (p->in.itemsize == 1 || (half && p->kind != REDUCE_ARG))
         return tess_reduce_gpu_packs(p);
@@ -108,10 +109,10 @@ static shape shape_of(const reduce_problem *p) {
     const bool wide = !longer && p->in.itemsize >= 8 && bytes >= 1024, middle = !longer && p->in.itemsize == 4 && bytes >= 2400;
     const bool narrow = !any_order && p->in.itemsize < 4 && mean >= 600;
     const int size = (int)p->in.itemsize;
-    shape s = {.tile = longer ? LEAST_TILE : 4096, .warps = 8, .blocks = 6, .few = 8, .one = 32, .some = 256};
+    shape s = {.tile = longer ? LEAST_TILE : 4096, .warps = 2, .blocks = 24, .few = 8, .one = 32, .some = 256};
     if (by_blocks(p)) {
         s.tile = bytes < (size == 4 ? 300 : 150) ? 4096 : size == 4 ? 6144 : 8192; /* so that there are segments for all threads */
-        s.warps = s.tile == 4096 && size < 4 ? 8 : 4;
+        s.warps = s.tile == 4096 && size < 4 ? 2 : 1;
         s.one = s.some = s.tile / size; /* all are a thread's */
     } else if (packed && size < 4) {
         s.few = size == 1 ? 4 : 8;
@@ -122,26 +123,26 @@ static shape shape_of(const reduce_problem *p) {
     }
     if (wide || middle || narrow || p->kind == REDUCE_VAR) {
         s.tile = 8192;
-        s.warps = 4;
+        s.warps = 1;
     }
     if (p->kind == REDUCE_VAR) {
         const bool alike = mean >= 28 && mean < (size == 8 ? 64 : 128); /* in turns, all of them */
         const bool distant = mean >= (size == 8 ? 100 : 128);
         s.sorted = size < 8 && !alike && !distant;
-        s.blocks = s.sorted || (size == 8 && distant) ? 5 : size == 8 ? 4 : 6;
+        s.blocks = s.sorted || (size == 8 && distant) ? 20 : size == 8 ? 16 : 24;
         s.few = distant ? 16 : alike && mean < 64 ? 4 : 8;
         s.one = distant || alike ? 0 : 32;
         s.some = mean < 500 ? 32 * s.few : 0;
     } else if (tess_is_complex(p->in.type))
-        s.blocks = wide || p->in.itemsize == 8 ? 5 - (p->kind == REDUCE_PROD) : 4;
+        s.blocks = wide || p->in.itemsize == 8 ? 20 - 4 * (p->kind == REDUCE_PROD) : 16;
     else if ((p->kind == REDUCE_SUM || p->kind == REDUCE_PROD) && tess_reduce_gpu_node_size(p) > 4 && !packed && !wide)
-        s.blocks = tess_reduce_gpu_any_order(p) ? 5 : 4;
+        s.blocks = tess_reduce_gpu_any_order(p) ? 20 : 16;
     if (in_turns(p)) {
         const bool product = tess_is_complex(p->in.type) && p->kind == REDUCE_PROD,
                    large = (product && mean >= 40 && mean < 150) || p->in.type == tess_c128;
         s.tile = large ? 8192 : 6144;
-        s.warps = 4;
-        s.blocks = large || p->omit ? 6 : 8;
+        s.warps = 1;
+        s.blocks = large || p->omit ? 24 : 32;
         if (product)
             s.few = mean < 40 ? 4 : mean < 64 ? 8 : mean < 150 ? 16 : 32;
         else if (by_words(p))
@@ -347,6 +348,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
         tess_gpu_option(layout, "-DHOLD=%d", p->kind == REDUCE_VAR && p->in.itemsize < 8 && s.one == 0 && s.some > 0);
     }
     tess_gpu_option(layout, "-DBLOCKS=%d", by_blocks(p));
+    tess_gpu_option(layout, "-DSUMMED=%d", p->usual >= FEW_BLOCKS);
     tess_gpu_option(layout, "-DTURNS=%d", in_turns(p));
     tess_gpu_option(layout, "-DTILE=%d", s.tile);
     tess_gpu_option(layout, "-DPAD=0");

@@ -21,7 +21,8 @@
 #include "ops/reduce/gpu_blocks.cuh"
 #endif
 
-enum { SIZE = (int)sizeof(element), EACH = 8 };
+// LATE: segments are put in the order of their lengths while their elements are on their way.
+enum { SIZE = (int)sizeof(element), EACH = 8, LATE = ONE == 0 && (TURNS || KIND == VAR) };
 
 struct segments {
     i64 outputs, units; // stretches of an output
@@ -44,7 +45,7 @@ template <int THREADS, typename T> __device__ __forceinline__ void gather(T &min
         merge(mine, above(mine, down));
 }
 
-__device__ element at(const char *tile, int i) { return *(const element *)(tile + i * SIZE); }
+__device__ element at(unsigned tile, int i) { return at_shared<element>(tile + i * SIZE); }
 __device__ int longest_of(int k) { return __reduce_max_sync(ALL, k); }
 
 #if KIND == VAR
@@ -64,7 +65,7 @@ template <int THREADS> __device__ __forceinline__ int met_count(int count) {
 #if !BLOCKS
 #if KIND != VAR
 // k elements by THREADS threads, of which this one is t, at most MOST for each.
-template <int THREADS, int MOST> __device__ __forceinline__ node few_of(const char *tile, int k, int t) {
+template <int THREADS, int MOST> __device__ __forceinline__ node few_of(unsigned tile, int k, int t) {
     node whole = subtree<0, 1, MOST, node>([&](int m) {
         node lane = nothing();
         if (m * THREADS + t < k)
@@ -77,30 +78,36 @@ template <int THREADS, int MOST> __device__ __forceinline__ node few_of(const ch
 
 #if PACKED
 // Thread t's share of k elements by words; the first and the last, which have others' elements too, are the first thread's. The longest of the warp has `longest`.
-template <int THREADS> __device__ __forceinline__ node words_of(const char *tile, int k, int longest, int t) {
+template <int THREADS> __device__ __forceinline__ node words_of(unsigned tile, int k, int longest, int t) {
+    enum { AT_ONCE = 4 };
     packed p = packed_nothing();
-    const int offset = (int)((u64)tile & 3), end = offset + k * SIZE, turns = (longest * SIZE + 6) / 4;
-    const unsigned *words = (const unsigned *)(tile - offset);
-    int first = 0, last = k;
+    const int offset = tile & 3, end = offset + k * SIZE, last = SIZE < 4 ? (end - 1) >> 2 : k, first = SIZE < 4;
+    const auto word_at = [&](int word) { return at_shared<unsigned>(tile - offset + word * 4); };
     if (SIZE < 4) {
-        last = k > 0 ? (end - 1) / 4 : 0;
-        const unsigned head = ~0u << 8 * offset, tail = ~0u >> 8 * (3 - (end + 3) % 4);
+        const unsigned head = ~0u << 8 * offset, tail = ~0u >> 8 * (-end & 3);
         if (t == 0 && k > 0)
-            packed_some<true>(p, words[0], last == 0 ? head & tail : head, 0);
+            packed_some<true>(p, word_at(0), last == 0 ? head & tail : head, 0);
         if (t == 0 && last > 0)
-            packed_some<false>(p, words[last], tail, last);
-        first = 1;
+            packed_some<false>(p, word_at(last), tail, last);
     }
-#pragma unroll 4
-    for (int word = first + t; word < turns; word += THREADS)
-        if (word < last)
-            packed_some<false>(p, words[word], ~0u, word);
+    int word = first + t, left = last - word;
+    unsigned from = tile - offset + word * 4;
+#pragma unroll 1
+    for (int turns = (longest * SIZE + 6 >> 2) - first; turns > 0; turns -= AT_ONCE * THREADS) {
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; u++)
+            if (u * THREADS < left)
+                packed_some<false>(p, at_shared<unsigned>(from + u * THREADS * 4), ~0u, word + u * THREADS);
+        word += AT_ONCE * THREADS;
+        left -= AT_ONCE * THREADS;
+        from += AT_ONCE * THREADS * 4;
+    }
     return packed_some_total(p, t == 0 ? k : 0, offset / SIZE);
 }
 #endif
 
 // The same by as many lanes as the longest of the warp's segments has.
-template <int THREADS> __device__ __forceinline__ node some_of(const char *tile, int k, int longest, int t) {
+template <int THREADS> __device__ __forceinline__ node some_of(unsigned tile, int k, int longest, int t) {
 #if PACKED
     node whole = words_of<THREADS>(tile, k, longest, t);
     gather<THREADS>(whole);
@@ -128,10 +135,10 @@ template <int THREADS> __device__ __forceinline__ node some_of(const char *tile,
 
 // n elements by the warp.
 #if ANY_ORDER
-__device__ node many_of(const char *tile, int n) { return some_of<32>(tile, n, n, threadIdx.x % 32); }
+__device__ node many_of(unsigned tile, int n) { return some_of<32>(tile, n, n, threadIdx.x % 32); }
 #else
 // Elements for the warp's lanes, EACH of them a thread's: use(j, element, its number, whether it is there).
-template <typename F> __device__ __forceinline__ void for_lanes(const char *tile, int n, const F &use) {
+template <typename F> __device__ __forceinline__ void for_lanes(unsigned tile, int n, const F &use) {
     const int t = threadIdx.x % 32;
 #pragma unroll 1
     for (int i = t; i - t < n; i += 32 * EACH) {
@@ -154,7 +161,7 @@ template <typename T> __device__ __forceinline__ void halve_own(T (&lane)[EACH])
             merge(lane[j], lane[j + w]);
 }
 
-__device__ node many_of(const char *tile, int n) {
+__device__ node many_of(unsigned tile, int n) {
 #if KIND == VAR
     int count = OMIT ? 0 : n;
     first_sum start[EACH] = {};
@@ -271,7 +278,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
     if (here.is_long)
         return;
     place_of(p, output, at_in, at_out);
-    char *tile = (char *)tiles[threadIdx.x / 32];
+    char *stretch = (char *)tiles[threadIdx.x / 32];
     const element *from = in + at_in + here.begin;
     const int n = (int)(next.begin - here.begin);
     out += at_out + here.segment * p.out_step;
@@ -282,7 +289,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
     __shared__ int starts[WARPS][BINS];
     unsigned *list = lists[threadIdx.x / 32];
     int *start = starts[threadIdx.x / 32];
-    tile += begin_stage(tile, part{from, 0, n}, 1);
+    const unsigned tile = in_shared(stretch) + begin_stage(stretch, part{from, 0, n}, 1);
     for (int base = 0; base < count; base += CHUNK) {
         const int most = count - base < CHUNK ? count - base : CHUNK;
         sort_lengths(list, start, offsets + base, most, here.begin);
@@ -292,7 +299,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
         for (int i = 0; i < middle; i += 32) { // threads behind the last one do its work again
             const listed s = list[i + lane < middle ? i + lane : middle - 1];
             const node whole =
-                alone_of(in_shared(tile) + s.begin * SIZE, s.k, listed(list[i]).k, listed(list[i + 31 < middle ? i + 31 : middle - 1]).k);
+                alone_of(tile + s.begin * SIZE, s.k, listed(list[i]).k, listed(list[i + 31 < middle ? i + 31 : middle - 1]).k);
             if (i + lane < middle)
                 out[(base + s.number) * p.out_step] = finished(whole, s.k, p.ddof);
         }
@@ -313,27 +320,35 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
         }
     }
 #else
-    int later = (int)(offsets[lane < count ? lane : count] - here.begin);
+    const i64 *ahead = offsets + lane; // where the thread's segments of thirty-two begin; behind the last one, the end
+    int later = lane < count ? (int)(*ahead - here.begin) : n;
 #if BLOCKS
+    const int before = stage(stretch, part{from, 0, n}, 1) / SIZE;
+    const unsigned tile = in_shared(stretch);
+#if SUMMED
     __shared__ summary summaries[WARPS];
-    const int before = stage(tile, part{from, 0, n}, 1) / SIZE;
     summarize(summaries[threadIdx.x / 32], tile, (before + n + OF_BLOCK - 1) / OF_BLOCK);
     const summed of(tile, summaries[threadIdx.x / 32]);
+#else
+    const summed of{tile};
+#endif
     const auto alone = [&](int begin, int k, int longest) {
         return k > 0 ? of.between(before + begin, before + begin + k, (longest + 2 * OF_BLOCK - 2) / OF_BLOCK) : nothing();
     };
 #else
-    tile += stage(tile, part{from, 0, n}, 1);
+    const unsigned tile = in_shared(stretch) + begin_stage(stretch, part{from, 0, n}, 1);
+    if (!LATE)
+        end_stage();
 #if KIND == VAR
-    const auto alone = [&](int begin, int k, int longest) { return ONE > 0 ? alone_of(in_shared(tile) + begin * SIZE, k, 0, longest) : nothing(); };
+    const auto alone = [&](int begin, int k, int longest) { return ONE > 0 ? alone_of(tile + begin * SIZE, k, 0, longest) : nothing(); };
 #else
     const auto alone = [&](int begin, int k, int longest) { return ONE > 0 ? some_of<1>(tile + begin * SIZE, k, longest, 0) : nothing(); };
 #endif
 #endif
     for (int base = 0; base < count; base += 32) {
-        const int begin = later, ahead = base + 32 + lane;
-        if (base + 32 <= count)
-            later = (int)(offsets[ahead < count ? ahead : count] - here.begin);
+        const int begin = later;
+        ahead += 32;
+        later = base + 32 + lane < count ? (int)(*ahead - here.begin) : n;
         int end = __shfl_down_sync(ALL, begin, 1);
         const int after = __shfl_sync(ALL, later, 0);
         end = lane < 31 ? end : after;
@@ -343,14 +358,16 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
             const int mine = brief ? k : 0;
             const node whole = alone(begin, mine, longest_of(mine));
             if (brief)
-                out[(base + lane) * p.out_step] = finished(whole, k, p.ddof);
+                out[lane * p.out_step] = finished(whole, k, p.ddof);
         }
 #if KIND == VAR || TURNS
         if (__any_sync(ALL, k > ONE && k <= SOME)) {
             some_in_turns few(tile, begin, k, k > ONE && k <= SOME);
+            if (LATE && base == 0)
+                end_stage();
             const node whole = few.all();
             if (few.k > 0)
-                out[(base + few.whose) * p.out_step] = finished(whole, few.k, p.ddof);
+                out[few.whose * p.out_step] = finished(whole, few.k, p.ddof);
         }
 #elif !BLOCKS
         for (unsigned rest = __ballot_sync(ALL, k > ONE && k <= SOME); rest;) {
@@ -364,17 +381,20 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
                       len = mine ? its : 0;
             const node whole = some_of<FEW_LANES>(tile + first * SIZE, len, longest_of(len), lane % FEW_LANES);
             if (mine && lane % FEW_LANES == 0)
-                out[(base + whose) * p.out_step] = finished(whole, len, p.ddof);
+                out[whose * p.out_step] = finished(whole, len, p.ddof);
         }
 #endif
 #if !BLOCKS
+        if (LATE && base == 0)
+            end_stage();
         for (unsigned rest = __ballot_sync(ALL, k > SOME); rest; rest &= rest - 1) {
             const int whose = __ffs(rest) - 1, first = __shfl_sync(ALL, begin, whose), len = __shfl_sync(ALL, k, whose);
             const node whole = many_of(tile + first * SIZE, len);
             if (lane == 0)
-                out[(base + whose) * p.out_step] = finished(whole, len, p.ddof);
+                out[whose * p.out_step] = finished(whole, len, p.ddof);
         }
 #endif
+        out += 32 * p.out_step;
     }
 #endif
 }

@@ -14,14 +14,14 @@ struct in_turns {
     enum { AT_ONCE = 32 / FEW_LANES, ROWS = 8, OF_ROWS = ROWS * FEW_LANES };
     static_assert(SOME <= 4 * OF_ROWS && (FEW_LANES == 4 || FEW_LANES == 8 || FEW_LANES == 16),
                   "rows 2 ROWS apart are of lanes 64 or 128 apart, or of one lane: either way they are added first");
-    const char *tile;
+    unsigned tile;
     int begin, k, whose, many;
     int longest, shortest, mine, first; // of the segments side by side; which of them is this group's; the number of the first
-    const char *from;                   // this thread's first element of it, and how many there are from there on
+    unsigned from;                      // this thread's first element of it, and how many there are from there on
     int left;
 
     // Those that are `wanted`.
-    __device__ __forceinline__ in_turns(const char *all, int its_begin, int its_k, bool wanted) : tile(all) {
+    __device__ __forceinline__ in_turns(unsigned all, int its_begin, int its_k, bool wanted) : tile(all) {
         const int lane = threadIdx.x % 32;
         int rank = (wanted ? its_k : 0) << 5 | lane;
 #pragma unroll
@@ -49,7 +49,7 @@ struct in_turns {
     }
     // The lanes in rows number `row` and on; more: after elements that came before. take(lane, a number, element, whether it is there, more).
     template <typename T, typename F> __device__ __forceinline__ void rows(T (&lane)[ROWS], int row, bool more, const F &take) const {
-        const char *here = from + row * FEW_LANES * SIZE;
+        const unsigned here = from + row * FEW_LANES * SIZE;
         if (shortest >= (row + ROWS) * FEW_LANES) {
 #pragma unroll
             for (int m = 0; m < ROWS; m++)

@@ -100,7 +100,7 @@ __device__ __forceinline__ int place_in(const words<16> &v, int from, block_held
 #endif
 
 // Elements number `begin` to `end` of a tile, which came to `whole`; the first one's block, and its number there.
-__device__ __forceinline__ node node_of(const char *tile, const held &whole, int begin, int end, int first, int from) {
+__device__ __forceinline__ node node_of(unsigned tile, const held &whole, int begin, int end, int first, int from) {
     node n = nothing();
 #if KIND == COUNT
     n.zeros = whole & 0xffff;
