@@ -4,13 +4,13 @@
 // It goes below `struct segments`. The host has listed the leaves, `longs`: pairs of a first element, and of the segment and the number of elements, so a leaf is asked for
 // after one load. It has a warp where no order matters (gpu_any_order.cuh), or with -DRUN_LEAF=1 (gpu_run_leaf.cuh), else a block. -DLEAVES=1: some segments have more leaves than one, whose nodes are put down
 // in the order of the list; `tops` has three words for each of those: the segment, its first leaf's number, how many there are. `finish` pairs them, a warp a segment,
-// -DMANY=1: or the block, for some have more leaves than -DFEW_LEAVES, too many for the threads of a warp.
+// -DMANY=1: or the block, for some have more leaves than -DFEW_LEAVES, too many for the threads of a warp. A block has -DLONG_WARPS.
 #if ANY_ORDER
-enum { LONG_THREADS = 32 * WARPS, LEAF_THREADS = 32, LONG_BLOCKS = 32 / WARPS }; // blocks of a multiprocessor; measured
+enum { LONG_THREADS = 32 * LONG_WARPS, LEAF_THREADS = 32, LONG_BLOCKS = 32 / LONG_WARPS }; // blocks of a multiprocessor; measured
 __device__ node long_leaf(const element *from, int n, i64 first) { return run_of<8>(from, n, first); }
 #elif RUN_LEAF
 #include "ops/reduce/gpu_run_leaf.cuh"
-enum { LONG_THREADS = 32 * WARPS, LEAF_THREADS = 32, LONG_BLOCKS = (SHIFTED ? 24 : 16) / WARPS };
+enum { LONG_THREADS = 32 * LONG_WARPS, LEAF_THREADS = 32, LONG_BLOCKS = (SHIFTED ? 24 : 16) / LONG_WARPS };
 __device__ node long_leaf(const element *from, int n, i64) { return leaf(from, n); }
 #else
 #include "ops/reduce/gpu_leaf.cuh"
@@ -53,9 +53,9 @@ extern "C" __global__ void __launch_bounds__(LONG_THREADS, LONG_BLOCKS)
 }
 
 #if LEAVES
-extern "C" __global__ void __launch_bounds__(32 * WARPS)
+extern "C" __global__ void __launch_bounds__(32 * LONG_WARPS)
     finish(result *out, const i64 *offsets, const node *partial, const i64 *tops, i64 count, i64 leaves, const segments p) {
-    const i64 first = (i64)blockIdx.x * WARPS, last = p.outputs * count;
+    const i64 first = (i64)blockIdx.x * LONG_WARPS, last = p.outputs * count;
     const int lane = threadIdx.x % 32;
     const auto put = [&](i64 unit, const node &whole) {
         i64 at_in, at_out;
@@ -80,12 +80,12 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS)
             put(unit, mine);
     }
 #if MANY
-    for (unit = first; unit < first + WARPS && unit < last; unit++) {
+    for (unit = first; unit < first + LONG_WARPS && unit < last; unit++) {
         top = tops + unit % count * 3;
         if (top[2] <= FEW_LEAVES)
             continue;
         __syncthreads(); // what the one before has in shared memory is read
-        const node whole = paired<32 * WARPS, true>(partial + unit / count * leaves + top[1], top[2]);
+        const node whole = paired<32 * LONG_WARPS, true>(partial + unit / count * leaves + top[1], top[2]);
         if (threadIdx.x == 0)
             put(unit, whole);
     }

@@ -317,6 +317,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     const shape s = shape_of(p);
     const bool packed = packs(p), run_leaf = !tess_reduce_gpu_any_order(p) && p->kind != REDUCE_VAR && !tess_is_complex(p->in.type);
     const int64_t leaf = leaf_of(p);
+    const int long_warps = 4 * s.warps; /* what pairs many leaves is one block */
     pieces n;
     const int64_t *cuts = tess_reduce_gpu_cuts(p, s.tile, leaf, false, &n);
     int64_t block[4 + 3 * (TESS_MAX_NDIM + 1)], *at = block;
@@ -353,6 +354,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     tess_gpu_option(layout, "-DTILE=%d", s.tile);
     tess_gpu_option(layout, "-DPAD=0");
     tess_gpu_option(layout, "-DWARPS=%d", s.warps);
+    tess_gpu_option(layout, "-DLONG_WARPS=%d", long_warps);
     tess_gpu_option(layout, "-DFEW_LANES=%d", s.few);
     tess_gpu_option(layout, "-DONE=%d", s.one);
     tess_gpu_option(layout, "-DSOME=%d", s.some);
@@ -367,10 +369,10 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
                                          .leaves = "long_leaves",
                                          .node = tess_reduce_gpu_node_size(p),
                                          .warps = s.warps,
-                                         .leaves_at_once = warps_of_leaves ? s.warps : 1,
-                                         .leaf_threads = warps_of_leaves ? 32 * s.warps : tess_reduce_gpu_leaf_threads(p),
-                                         .tops_at_once = s.warps,
-                                         .top_threads = 32 * s.warps};
+                                         .leaves_at_once = warps_of_leaves ? long_warps : 1,
+                                         .leaf_threads = warps_of_leaves ? 32 * long_warps : tess_reduce_gpu_leaf_threads(p),
+                                         .tops_at_once = long_warps,
+                                         .top_threads = 32 * long_warps};
     tess_reduce_gpu_cut_launches(layout, p, &n, cuts, &way, block, (size_t)(at - block) * sizeof *block);
 }
 
