@@ -27,6 +27,7 @@ enum {
     MOST_BYTES = 48 << 10,
     BYTES_BYTES = 72 << 10,
     MOST_KEPT = 24 /* words of a thread in registers */,
+    WORDS_OF_TWO = 1280 /* threads of a multiprocessor that take those, where they cannot be fewer */,
     MOST_WALKED = 8 /* lanes of a thread whose block goes from tile to tile */
 };
 
@@ -73,10 +74,14 @@ static int64_t beside(const reduce_problem *p, const shape *s, int64_t tiles, in
     return BESIDE + tiles * (across * 8 + s->rows * (across | 1) * (p->omit ? 12 : 8));
 }
 
+/* Whether half of so many threads of a column could have its lanes. */
+static bool halves(const reduce_problem *p, int64_t rows) { return rows > 1 && 2 * tess_reduce_gpu_lanes(p->k) <= rows * MOST_LANES; }
+
 /* Tiles of whole sets without gaps. */
 static bool run_of(const reduce_problem *p, const tess_gpu_device *device, shape *s, int64_t blocks) {
-    const int64_t size = p->in.itemsize, width = width_of(p), bytes = rows_of(p) * width * size, threads = threads_of(p, s, width);
-    if (p->stride[0][0] != width * size || s->rows * width * size % s->word != 0 || tess_ceil_div(threads, 32) * 32 * blocks > most_threads(p, s) ||
+    const int64_t size = p->in.itemsize, width = width_of(p), bytes = rows_of(p) * width * size, threads = threads_of(p, s, width),
+                  most = neighbours_of(p, s) == 2 && !halves(p, s->rows) ? WORDS_OF_TWO : most_threads(p, s);
+    if (p->stride[0][0] != width * size || s->rows * width * size % s->word != 0 || tess_ceil_div(threads, 32) * 32 * blocks > most ||
         threads > 1024 || bytes + 32 > tess_min64(device->shared_sm / blocks, device->shared_block_optin) - beside(p, s, 1, width))
         return false;
     s->run = true;
@@ -191,7 +196,7 @@ void tess_reduce_gpu_moments_shape_of(const reduce_problem *p, const tess_gpu_de
             s->rows *= 2;
         while (s->rows < lanes && n * s->word >= 2 * s->rows * (s->word > 2 * size ? BYTES_SHARE : SHARE))
             s->rows *= 2;
-        const int rows = s->rows, fewer = s->word == 2 * size && rows > 1 && 2 * lanes <= rows * MOST_LANES ? rows / 2 : rows;
+        const int rows = s->rows, fewer = s->word == 2 * size && halves(p, rows) ? rows / 2 : rows;
         for (int64_t blocks = 3; !found && blocks > 0; blocks--)
             for (s->rows = rows; !found && s->rows >= fewer;
                  s->rows /= found ? 1 : 2) /* measured: words of two want a block more rather than all threads */
