@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_reduce.c - the reductions of the table of works: whole arrays of every type, each axis, small sums. */
+ * gpu_reduce.c - the reductions of the table of works: whole arrays of every type, each axis, axes apart, small sums. */
 #include "gpu.h"
 
 #include <stdio.h>
@@ -78,6 +78,52 @@ static void large(gpu_bench *b) {
     }
 }
 
+/* Axes that do not follow one another. */
+static void apart(gpu_bench *b) {
+    static const struct {
+        const char *work;
+        tess_reduction operation;
+        tess_type in, out;
+        int64_t shape[4];
+        int naxes, axes[3];
+    } works[] = {{"apart: mean f32 64 x 19 x 1024 x 512, axes 0 2 3", TESS_MEAN, tess_f32, tess_f32, {64, 19, 1024, 512}, 3, {0, 2, 3}},
+                 {"apart: var f32 64 x 19 x 1024 x 512, axes 0 2 3", TESS_VAR, tess_f32, tess_f32, {64, 19, 1024, 512}, 3, {0, 2, 3}},
+                 {"apart: var f16 256 x 256 x 56 x 56, axes 0 2 3", TESS_VAR, tess_f16, tess_f16, {256, 256, 56, 56}, 3, {0, 2, 3}},
+                 {"apart: sum f16 256 x 256 x 56 x 56, axes 0 2 3", TESS_SUM, tess_f16, tess_f16, {256, 256, 56, 56}, 3, {0, 2, 3}},
+                 {"apart: sum f32 512 x 512 x 512, axes 0 2", TESS_SUM, tess_f32, tess_f32, {512, 512, 512, 1}, 2, {0, 2}},
+                 {"apart: sum f32 30 x 100 x 200 x 300, axes 0 2", TESS_SUM, tess_f32, tess_f32, {30, 100, 200, 300}, 2, {0, 2}},
+                 {"apart: sum f32 30 x 100 x 200 x 300, axes 1 3", TESS_SUM, tess_f32, tess_f32, {30, 100, 200, 300}, 2, {1, 3}},
+                 {"apart: max u8 64 x 19 x 1024 x 512, axes 0 2 3", TESS_MAX, tess_u8, tess_u8, {64, 19, 1024, 512}, 3, {0, 2, 3}}};
+    for (int i = 0; i < (int)(sizeof works / sizeof *works); i++) {
+        int64_t count = 1, outputs = 1, in_shape[4], out_shape[4];
+        int kept = 0;
+        bool more;
+        if (!gpu_bench_wants(b, works[i].work))
+            continue;
+        for (int d = 0; d < 4; d++) {
+            bool reduced = false;
+            for (int a = 0; a < works[i].naxes; a++)
+                reduced |= works[i].axes[a] == d;
+            in_shape[d] = works[i].shape[d];
+            count *= in_shape[d];
+            if (!reduced)
+                outputs *= out_shape[kept++] = in_shape[d];
+        }
+        int64_t bytes = count * (int64_t)tess_type_size(works[i].in), out_bytes = outputs * (int64_t)tess_type_size(works[i].out);
+        void *in = gpu_bench_memory(b, 0, bytes), *out = gpu_bench_memory(b, 2, out_bytes);
+        DLTensor from = gpu_bench_view(in, works[i].in, 4, in_shape), to = gpu_bench_view(out, works[i].out, kept, out_shape);
+        for (int r = 0;; r++) {
+            tess_plan *plan = NULL;
+            tess_reduce_options options = {.struct_size = sizeof options, .axes = works[i].axes, .naxes = works[i].naxes};
+            options.call = gpu_bench_call(b, gpu_bench_row(b, "reduce", r, &more));
+            if (!more)
+                break;
+            tess_status status = tess_plan_reduce(&plan, gpu_bench_context(b), works[i].operation, &from, &to, &options);
+            gpu_bench_time(b, status, plan, works[i].work, in, NULL, out, (double)(bytes + out_bytes), 0);
+        }
+    }
+}
+
 static void small(gpu_bench *b) {
     static const int64_t sizes[] = {1 << 10, 64 << 10, 1 << 20, 16 << 20};
     for (int i = 0; i < 4; i++) {
@@ -124,6 +170,7 @@ static void calls(gpu_bench *b) {
 
 void gpu_works_reduce(gpu_bench *b) {
     large(b);
+    apart(b);
     small(b);
     calls(b);
 }

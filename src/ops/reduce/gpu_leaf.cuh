@@ -2,12 +2,64 @@
 // gpu_leaf.cuh - what a leaf of any layout comes to: a block, a thread each of the tree's 256 lanes.
 //
 // Of moments a lane has at most 32 elements, which all are on their way at once and stay in registers for the second look (gpu_moments.cuh): a leaf that is looked for
-// again comes from L2, which then gives twice what memory does. Elements along several axes (-DRANK) are looked up again, for finding their places takes longer.
+// again comes from L2, which then gives twice what memory does. Along several axes (-DRANK) the first of a thread's places takes divisions, the others a step of 256 elements (leaf_walk).
 // Lanes 128, 64 and 32 apart meet in shared memory, the others by shuffles: one barrier a leaf, or a look.
 #ifndef TESS_REDUCE_LEAF_CUH
 #define TESS_REDUCE_LEAF_CUH
 #include "ops/reduce/gpu_node.cuh"
 #include "ops/reduce/gpu_lanes.cuh"
+
+// Where elements lie that are 256 apart in the order of an output, from number `first` on. Of the axes but the slowest it is known how many elements they have left: an axis
+// that ends goes back to its begin, and the one before it a step on. A leaf has 32 such elements, so of axes longer than ROOM it is enough that they are long.
+template <typename P> struct leaf_walk {
+#if RANK == 1
+    const P &p;
+    i64 at;
+    __device__ __forceinline__ leaf_walk(const P &p, i64 first) : p(p), at(first) {}
+    __device__ __forceinline__ i64 next() {
+        const i64 now = at * p.step[0];
+        at += 256;
+        return now;
+    }
+#else
+    enum { ROOM = 1 << 30 };
+    i64 at = 0, step, back[RANK]; // of 256 elements where no axis ends; and what an end adds
+    int left[RANK], size[RANK], part[RANK]; // the last: what 256 elements are along an axis
+    __device__ __forceinline__ leaf_walk(const P &p, i64 first) {
+        unsigned rest = 256;
+        step = 0;
+#pragma unroll
+        for (int d = RANK - 1; d > 0; d--) {
+            const i64 all = p.size[d] > 1 ? p.size[d] : 1, mine = first % all; // none, of an output without elements
+            first /= all;
+            at += mine * p.step[d];
+            left[d] = all - mine < ROOM ? (int)(all - mine) : ROOM;
+            size[d] = all < ROOM ? (int)all : ROOM;
+            part[d] = (int)(rest % (unsigned)size[d]);
+            rest /= (unsigned)size[d];
+            step += part[d] * p.step[d];
+            back[d] = p.step[d - 1] - all * p.step[d];
+        }
+        at += first * p.step[0];
+        step += rest * p.step[0];
+    }
+    __device__ __forceinline__ i64 next() {
+        const i64 now = at;
+        int more = 0;
+        at += step;
+#pragma unroll
+        for (int d = RANK - 1; d > 0; d--) {
+            left[d] -= part[d] + more;
+            more = left[d] <= 0;
+            if (more) {
+                left[d] += size[d];
+                at += back[d];
+            }
+        }
+        return now;
+    }
+#endif
+};
 
 // n elements from number `first` on.
 #if KIND == VAR
@@ -88,8 +140,6 @@ __device__ double halved(double *room, int *counts, const int (&lane)[WORD], int
 #if BYTES_AT_ONCE
 __device__ __forceinline__ int square_bytes(unsigned word, int sum) { return IN == T_I8 ? __dp4a((int)word, (int)word, sum) : (int)__dp4a(word, word, (unsigned)sum); }
 #endif
-
-#if RANK == 1
 // What a thread has of a leaf: words whose first element is one of the first `left` of its own; of the first word, where it is not whole, elements [from, to).
 struct leaf_share {
     int left, from, to;
@@ -104,13 +154,15 @@ struct leaf_share {
 enum { PART = sizeof(element) == 4 ? 4 : 8, PARTS_OF_LEAF = 32 / PART };
 struct leaf_part {
     leaf_word held[PART];
-    template <bool WHOLE_PART> __device__ __forceinline__ void load(const element *from, i64 step, int c, const leaf_share &mine) {
+    // place(i): where row i lies, asked for one after another.
+    template <bool WHOLE_PART, typename PLACE> __device__ __forceinline__ void load(const element *from, const PLACE &place, int c, const leaf_share &mine) {
 #pragma unroll
         for (int i = 0; i < PART; i++) {
+            const i64 at = place(c * PART + i);
             if (!WHOLE_PART)
                 held[i] = {};
             if (WHOLE_PART || mine.whole(c * PART + i))
-                load_now(held[i].all, from + (c * PART + i) * step);
+                load_now(held[i].all, from + at);
         }
     }
     template <bool WHOLE_PART> __device__ __forceinline__ void first(first_sum (&lane)[WORD], int c, const leaf_share &mine, int &count) const {
@@ -160,7 +212,6 @@ __device__ __forceinline__ void for_parts(int n, bool first_is_whole, const WHOL
         else if (n > c * PART * 256)
             some(c);
 }
-#endif
 
 template <typename P> __device__ node of_leaf(const P &p, const element *from, i64 first, int n) {
     __shared__ double room[2][256];
@@ -171,13 +222,18 @@ template <typename P> __device__ node of_leaf(const P &p, const element *from, i
 #if RANK == 1
     const i64 step = RUN ? 256 : 256 * p.step[0];
     from += RUN ? first : (first + threadIdx.x) * p.step[0];
+    const auto place_of_row = [&](int i) { return i * step; };
+#else
+    leaf_walk<P> walk(p, first + threadIdx.x);
+    const auto place_of_row = [&](int) { return walk.next(); };
+#endif
     const int m = WORDS ? (int)((u64)from & 3) / (int)sizeof(element) : 0, all = n + m, begin = (int)threadIdx.x * WORD;
     from += RUN ? begin - m : 0;
     const leaf_share mine = {all - begin - (WORD - 1), m, all < WORD ? all : WORD, m > 0 && threadIdx.x == 0};
     leaf_part part[PARTS_OF_LEAF];
     for_parts(
-        all, m == 0, [&](int c) { part[c].template load<true>(from, step, c, mine); },
-        [&](int c) { part[c].template load<false>(from, step, c, mine); });
+        all, m == 0, [&](int c) { part[c].template load<true>(from, place_of_row, c, mine); },
+        [&](int c) { part[c].template load<false>(from, place_of_row, c, mine); });
     // The last word where it is not whole: a thread's last one, its first `tails` elements.
     const int words = all / WORD, tails = words % THREADS == (int)threadIdx.x && (words > 0 || m == 0) ? all % WORD : 0;
     leaf_word tail = {};
@@ -194,10 +250,6 @@ template <typename P> __device__ node of_leaf(const P &p, const element *from, i
 #pragma unroll
     for (int j = 0; j < WORD - 1; j++)
         start[j] += first_look(tail.part[j], j < tails, count);
-#else
-    for (int i = threadIdx.x; i < n; i += 256)
-        start[0] += first_look(from[place(p, first + i)], true, count);
-#endif
     const double sum = halved(room[0], counts[0], start, count);
     count = OMIT ? count : n;
     const double mean = mean_of(sum, count);
@@ -209,17 +261,12 @@ template <typename P> __device__ node of_leaf(const P &p, const element *from, i
         return moments_at_once(sum, halved(room[1], counts[1], squares, same), mean, n);
     }
 #endif
-#if RANK == 1
     for_parts(
         all, m == 0, [&](int c) { part[c].template second<true>(lane, c, mine, mean); },
         [&](int c) { part[c].template second<false>(lane, c, mine, mean); });
 #pragma unroll
     for (int j = 0; j < WORD - 1; j++)
         lane[j] += second_look(tail.wide(j), j < tails, mean);
-#else
-    for (int i = threadIdx.x; i < n; i += 256)
-        lane[0] += second_look(wide_of(from[place(p, first + i)], 0), true, mean);
-#endif
     return moments_of(mean, halved(room[1], counts[1], lane, same), count);
 }
 #else
@@ -241,13 +288,16 @@ __device__ node lanes_met(const node &mine) {
 template <typename P> __device__ node of_leaf(const P &p, const element *from, i64 first, int n) {
     enum { AT_ONCE = 4 }; // elements of a thread, on their way
     node mine = nothing();
+    leaf_walk<P> walk(p, first + threadIdx.x);
 #pragma unroll 1
     for (int i = threadIdx.x; i < n; i += AT_ONCE * 256) {
         element x[AT_ONCE];
 #pragma unroll
-        for (int j = 0; j < AT_ONCE; j++)
+        for (int j = 0; j < AT_ONCE; j++) {
+            const i64 at = walk.next();
             if (i + j * 256 < n)
-                x[j] = from[place(p, first + i + j * 256)];
+                x[j] = from[at];
+        }
 #pragma unroll
         for (int j = 0; j < AT_ONCE; j++)
             if (i + j * 256 < n)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_leaves_predict.c - what reduce/tree_leaves will count: 32 elements of a leaf are one request, of moments of small neighbours 32 words, all of which begin at the same place of a sector.
  *
- * Predicted for arrays that begin at a sector; of elements along several axes requests alone, of their moments no loads. What goes through shared memory is predicted of nodes of one word, of moments, but for
+ * Predicted for arrays that begin at a sector; of elements along several axes requests alone. What goes through shared memory is predicted of nodes of one word, of moments, but for
  * integers of 16 bits and less, whose first look has sums of its own. Flops: none where no order matters; of plain sums of one leaf that is whole rounds of loads, for what the compiler makes of lanes without elements is its own. */
 #include "ops/reduce/gpu_reduce.h"
 
@@ -91,8 +91,6 @@ void tess_reduce_predict_leaves(const tess_problem *base, tess_gpu_prediction *o
         out->flops = (double)p->outputs * (double)(p->k + 12 * 32 + (p->operation == TESS_MEAN)) * (tess_is_complex(p->in.type) ? 2 : 1);
     if (p->rank > 1)
         out->global_ld_sectors = -1;
-    if (p->rank > 1 && moments)
-        out->global_ld_requests = -1;
     if (p->rank == 1 && p->kept <= 1) /* the compiler reads sizes and steps of more axes at computed addresses */
         out->constant_requests = 0;
 }

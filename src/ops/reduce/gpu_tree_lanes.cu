@@ -32,8 +32,9 @@ extern "C" __global__ void __launch_bounds__(256) tree_lanes(const element *in, 
         node whole = of_leaf(p, from, first, n);
 #else // the plain loop keeps 32 registers, so all of a multiprocessor's threads
         node mine = nothing();
+        leaf_walk<lanes> walk(p, first + threadIdx.x);
         for (int i = threadIdx.x; i < n; i += 256)
-            take(mine, from[place(p, first + i)], first + i);
+            take(mine, from[walk.next()], first + i);
         node whole = lanes_met(mine);
 #endif
         if (threadIdx.x == 0)

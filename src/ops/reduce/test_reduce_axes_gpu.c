@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * test_reduce_axes_gpu.c - proves: along axes that do not follow one another every GPU row that takes them gives the reference's bytes: axes of fewer elements than a step of 256 and of more, of one leaf and
+ * several, three of them, backwards, and none at all; sums, places, variances and complex elements. On a card when there is one, else on the virtual GPU. */
+#include "gpu_rows.h"
+#include "ops/reduce/reduce.h"
+
+static tess_context *context;
+static tess_engine engine;
+static int leaves_ran, lanes_ran;
+
+typedef struct layout {
+    int ndim;
+    int64_t shape[6], gap[6]; /* gap: of an axis, elements that its view leaves out, -1 for each second one backwards */
+    int naxes, axes[3];
+} layout;
+
+static const layout layouts[] = {{3, {5, 3, 700}, {0}, 2, {0, 2}},                       /* within a leaf; an axis longer than a step */
+                                 {3, {70, 2, 257}, {0, 0, 3}, 2, {0, 2}},                /* three leaves, an axis of a step and one */
+                                 {3, {9001, 3, 2}, {0}, 2, {0, 2}},                      /* pairs */
+                                 {3, {1000, 2, 3}, {0, 1, 0}, 2, {0, 2}},                /* a step ends an axis each time */
+                                 {5, {31, 2, 13, 2, 23}, {0}, 3, {0, 2, 4}},             /* a step ends two at once */
+                                 {5, {3, 2, 11, 3, 512}, {0, 0, 0, 0, 5}, 3, {0, 2, 4}}, /* two steps */
+                                 {4, {2, 40, 3, 128}, {0, 0, 0, -1}, 2, {1, 3}},         /* backwards, half a step */
+                                 {5, {300, 1, 2, 3, 5}, {0, 0, 1, 0, 0}, 3, {0, 2, 4}},  /* fewer than a step in the two fast axes */
+                                 {3, {2, 3, 20001}, {0}, 2, {0, 2}},                     /* an axis longer than a leaf */
+                                 {3, {4, 3, 0}, {0}, 2, {0, 2}}};
+
+typedef struct work {
+    tess_reduction operation;
+    tess_type in, out;
+    tess_nan nan;
+    int fill;
+} work;
+
+static const work works[] = {{TESS_SUM, tess_f32, tess_f32, TESS_NAN_PROPAGATE, 1},    {TESS_MEAN, tess_f16, tess_f32, TESS_NAN_OMIT, 2},
+                             {TESS_ARGMAX, tess_f32, tess_i64, TESS_NAN_PROPAGATE, 1}, {TESS_MAX, tess_u8, tess_u8, TESS_NAN_PROPAGATE, 1},
+                             {TESS_VAR, tess_f32, tess_f32, TESS_NAN_PROPAGATE, 1},    {TESS_VAR, tess_f16, tess_f32, TESS_NAN_OMIT, 2},
+                             {TESS_STD, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1},     {TESS_VAR, tess_f64, tess_f64, TESS_NAN_PROPAGATE, 1},
+                             {TESS_SUM, tess_c64, tess_c64, TESS_NAN_PROPAGATE, 1}};
+
+static void compare(const layout *l, const work *w, uint64_t *random) {
+    hostile_array memory, expected, out;
+    int64_t kept[6], shape[6], steps[6], all = 1, outputs = 1, begin = 0;
+    int n = 0;
+    for (int d = 0; d < l->ndim; d++)
+        shape[d] = l->shape[d];
+    for (int d = l->ndim - 1; d >= 0; d--) {
+        const bool backwards = l->gap[d] < 0;
+        bool reduced = false;
+        steps[d] = backwards ? -2 * all : all;
+        begin += backwards ? 2 * all * (shape[d] - 1) : 0;
+        all *= backwards ? 2 * shape[d] : shape[d] + l->gap[d];
+        for (int a = 0; a < l->naxes; a++)
+            reduced |= l->axes[a] == d;
+        if (!reduced) {
+            kept[n++] = shape[d];
+            outputs *= shape[d];
+        }
+    }
+    for (int d = 0; d < n / 2; d++) {
+        const int64_t other = kept[d];
+        kept[d] = kept[n - 1 - d];
+        kept[n - 1 - d] = other;
+    }
+    hostile_make(&memory, random, w->in, 1, &all, HOSTILE_COMPACT);
+    hostile_fill(&memory, random, w->fill);
+    DLTensor in = memory.tensor;
+    in.ndim = l->ndim;
+    in.shape = shape;
+    in.strides = steps;
+    in.byte_offset += (uint64_t)(begin * (int64_t)tess_type_size(w->in));
+    tess_reduce_options options = {.struct_size = sizeof options, .nan = w->nan, .ddof = 1, .axes = l->axes, .naxes = l->naxes};
+    uint64_t again = 5;
+    hostile_make(&expected, &again, w->out, n, kept, HOSTILE_COMPACT);
+    options.call.strategy = "reduce/reference";
+    const tess_status possible = tess_reduce(context, w->operation, &in, &expected.tensor, &options);
+    options.call.engine = engine;
+    for (int r = -1; possible == TESS_OK && r < tess_reduce_op.gpu_count; r++) {
+        const char *name = r < 0 ? NULL : tess_reduce_op.gpu_rows[r].name;
+        again = 5;
+        hostile_make(&out, &again, w->out, n, kept, HOSTILE_COMPACT);
+        options.call.strategy = name;
+        const tess_status status = tess_reduce(context, w->operation, &in, &out.tensor, &options);
+        if (status == TESS_OK) {
+            leaves_ran += r >= 0 && strcmp(name, "reduce/tree_leaves") == 0;
+            lanes_ran += r >= 0 && strcmp(name, "reduce/tree_lanes") == 0;
+            for (int64_t i = 0; i < outputs; i++)
+                if (memcmp(hostile_element(&out, i), hostile_element(&expected, i), tess_type_size(w->out)))
+                    fail_msg("%s: layout %d, %s of %s, output %lld differs", name ? name : "the chosen row", (int)(l - layouts),
+                             tess_reduction_name(w->operation), tess_type_name(w->in), (long long)i);
+        } else if (r < 0 || status != TESS_ERR_STRATEGY) {
+            fail_msg("%s: layout %d: %s", name ? name : "choosing", (int)(l - layouts), tess_detail());
+        }
+        hostile_free(&out);
+    }
+    hostile_free(&expected);
+    hostile_free(&memory);
+}
+
+static void axes_apart(void **state) {
+    (void)state;
+    uint64_t random = 1;
+    for (int l = 0; l < TESS_COUNT(layouts); l++)
+        for (int w = 0; w < TESS_COUNT(works); w++)
+            if (!hostile_spared(l + w, 6))
+                compare(&layouts[l], &works[w], &random);
+}
+
+static void both_rows_ran(void **state) {
+    (void)state;
+    assert_true(leaves_ran >= 10);
+    assert_true(lanes_ran >= 10);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(axes_apart), cmocka_unit_test(both_rows_ran)};
+    return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
+}
