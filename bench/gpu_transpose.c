@@ -116,6 +116,11 @@ void gpu_works_transpose(gpu_bench *b) {
                  {"runs of 101 bytes, 3000 x 3000", tess_u8, 3, {3000, 3000, 101}, {1, 0, 2}},
                  {"runs of 202 bytes, 2000 x 3000", tess_f16, 3, {2000, 3000, 101}, {1, 0, 2}},
                  {"runs of 4 KiB, 512 x 512", tess_f32, 3, {512, 512, 1024}, {1, 0, 2}},
+                 {"stack of f32 3 x 3, 4 Mi", tess_f32, 3, {4 << 20, 3, 3}, {0, 2, 1}},
+                 {"stack of f32 8 x 8, 1 Mi", tess_f32, 3, {1 << 20, 8, 8}, {0, 2, 1}},
+                 {"stack of f32 16 x 16, 1 Mi", tess_f32, 3, {1 << 20, 16, 16}, {0, 2, 1}},
+                 {"stack of f32 50 x 60, 64 Ki", tess_f32, 3, {64 << 10, 50, 60}, {0, 2, 1}},
+                 {"stack of u8 28 x 28, 1 Mi", tess_u8, 3, {1 << 20, 28, 28}, {0, 2, 1}},
                  {"copy f32 32768 x 32768", tess_f32, 2, {32768, 32768}, {0, 1}}};
     for (int i = 0; i < (int)(sizeof works / sizeof *works); i++) {
         int64_t count = 1, in_shape[4], out_shape[4];
