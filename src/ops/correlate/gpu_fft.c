@@ -130,6 +130,7 @@ static void lay_imaginary(tess_gpu_layout *layout, const tess_correlate_problem 
     tess_gpu_unit(layout, &elements);
     tess_gpu_option(layout, "-DUNIT=%d", (int)part_size(p));
     tess_gpu_option(layout, "-DAXES=%d", n);
+    tess_gpu_option(layout, "-DNUMBER=%s", p->out.count <= UINT32_MAX - 256 ? "unsigned" : "i64");
     for (int d = 0; d < n; d++) {
         block[2 + d] = p->out.shape[d];
         block[2 + 2 * (n + 1) + d] = p->out.stride[d];
