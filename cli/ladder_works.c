@@ -27,6 +27,10 @@ static const cli_ladder_work sums[] = {
     {                                                               \
         name, "transpose", 0, tess_f32, 2, {y, x}, .perm = { 0, 1 } \
     }
+#define TURN3(name, z, y, x, a, b, c)                                     \
+    {                                                                     \
+        name, "transpose", 0, tess_f32, 3, {z, y, x}, .perm = { a, b, c } \
+    }
 #define LARGE_TURN \
     TURN("transpose f32 512 x 512", 512, 512), TURN("transpose f32 1024 x 1024", 1024, 1024), TURN("transpose f32 8192 x 8192", 8192, 8192)
 static const cli_ladder_work transposes[] = {
@@ -34,6 +38,14 @@ static const cli_ladder_work transposes[] = {
     {TURN("transpose f32 252 x 260", 252, 260), LARGE_TURN},
     {STAY("copy f32 253 x 260", 253, 260), STAY("copy f32 512 x 512", 512, 512), STAY("copy f32 1024 x 1024", 1024, 1024),
      STAY("copy f32 8192 x 8192", 8192, 8192)},
+    {TURN("transpose f32 20011 x 3", 20011, 3), TURN("transpose f32 128 Ki x 3", 128 Ki, 3), TURN("transpose f32 256 Ki x 3", 256 Ki, 3),
+     TURN("transpose f32 64 Mi x 3", 64 Mi, 3)},
+    {TURN3("matrices of f32 1001 x 8 x 8", 1001, 8, 8, 0, 2, 1), TURN3("matrices of f32 4 Ki x 8 x 8", 4 Ki, 8, 8, 0, 2, 1),
+     TURN3("matrices of f32 16 Ki x 8 x 8", 16 Ki, 8, 8, 0, 2, 1), TURN3("matrices of f32 1 Mi x 8 x 8", 1 Mi, 8, 8, 0, 2, 1)},
+    {TURN3("pixels of f32 131 x 127 x 3", 131, 127, 3, 1, 0, 2), TURN3("pixels of f32 256 x 256 x 3", 256, 256, 3, 1, 0, 2),
+     TURN3("pixels of f32 512 x 512 x 3", 512, 512, 3, 1, 0, 2), TURN3("pixels of f32 8192 x 8192 x 3", 8192, 8192, 3, 1, 0, 2)},
+    {TURN3("runs of 101 f32, 33 x 31", 33, 31, 101, 1, 0, 2), TURN3("runs of 101 f32, 64 x 64", 64, 64, 101, 1, 0, 2),
+     TURN3("runs of 101 f32, 64 x 128", 64, 128, 101, 1, 0, 2), TURN3("runs of 101 f32, 1000 x 1000", 1000, 1000, 101, 1, 0, 2)},
 };
 
 #define LINE(name, n)                                                          \

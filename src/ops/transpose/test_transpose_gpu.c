@@ -150,6 +150,8 @@ static void short_sides(void **state) {
             compare(&random, types[t], 3, (int64_t[]){21, 13, 64}, turn_runs, HOSTILE_COMPACT);
             compare(&random, types[t], 3, (int64_t[]){3, 5, 9001 / size}, turn_runs, HOSTILE_COMPACT);
             compare(&random, types[t], 4, (int64_t[]){3, 5, 19, 33}, batch_runs, HOSTILE_STRIDED);
+            for (int64_t run = 40; run < 44; run++)
+                compare(&random, types[t], 3, (int64_t[]){11, 7, run}, turn_runs, HOSTILE_COMPACT);
         }
     }
     only = NULL;
