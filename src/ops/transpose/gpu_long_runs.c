@@ -2,11 +2,8 @@
  * gpu_long_runs.c - the row transpose/long_runs: a last axis that stays the last, runs of any length that begin anywhere; its launch (gpu_long_runs.cu). */
 #include "ops/transpose/gpu_predict.h"
 
-extern const char tess_kernel_transpose_gpu_plane_cuh[], tess_kernel_transpose_gpu_piece_cuh[], tess_kernel_transpose_gpu_long_runs_cu[];
-static const tess_gpu_text plane_header = {"ops/transpose/gpu_plane.cuh", tess_kernel_transpose_gpu_plane_cuh},
-                           piece_header = {"ops/transpose/gpu_piece.cuh", tess_kernel_transpose_gpu_piece_cuh},
-                           gpu_long_runs = {"transpose/gpu_long_runs.cu", tess_kernel_transpose_gpu_long_runs_cu};
-static const tess_gpu_text *const headers[] = {&plane_header, &piece_header, NULL};
+extern const char tess_kernel_transpose_gpu_long_runs_cu[];
+static const tess_gpu_text gpu_long_runs = {"transpose/gpu_long_runs.cu", tess_kernel_transpose_gpu_long_runs_cu};
 
 enum { THREADS = TRANSPOSE_GPU_RUNS_THREADS, PIECE = TRANSPOSE_GPU_RUNS_PIECE };
 
@@ -17,7 +14,7 @@ bool tess_transpose_gpu_long_runs_of(const tess_problem *base, transpose_gpu_lon
     if (p->place != TRANSPOSE_ELSEWHERE)
         return false;
     *why = "needs a last axis without gaps that stays the last, of 4 bytes to 1 GiB, in runs that follow each other in out";
-    if (p->ndim < 2 || p->stride[TRANSPOSE_IN][last] != p->size || p->stride[TRANSPOSE_OUT][last] != p->size)
+    if (p->ndim < 2 || !tess_transpose_gpu_last_stays(p))
         return false;
     tess_transpose_plane_of(&r->plane, p, true);
     r->size = p->size < 4 ? p->size : 4;
@@ -78,5 +75,8 @@ static void lay_long_runs(const tess_problem *base, const tess_gpu_device *devic
     layout->alignment = r.size;
 }
 
-const tess_gpu_row tess_transpose_gpu_long_runs_row = {
-    .headers = headers, .production = true, .least_arch = 80, .lay_out = lay_long_runs, .predict = tess_transpose_predict_long_runs};
+const tess_gpu_row tess_transpose_gpu_long_runs_row = {.headers = tess_transpose_gpu_headers,
+                                                       .production = true,
+                                                       .least_arch = 80,
+                                                       .lay_out = lay_long_runs,
+                                                       .predict = tess_transpose_predict_long_runs};

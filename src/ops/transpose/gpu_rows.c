@@ -302,10 +302,15 @@ static bool elsewhere(const tess_problem *base, const char **why) {
     return of(base)->place == TRANSPOSE_ELSEWHERE;
 }
 
+bool tess_transpose_gpu_last_stays(const transpose_problem *p) {
+    const int last = p->ndim - 1;
+    return last >= 0 && p->stride[TRANSPOSE_IN][last] == p->size && p->stride[TRANSPOSE_OUT][last] == p->size;
+}
+
 /* Bytes that can be moved at once: of an element as it is given; where the last axis stays as it is, without gaps, of as many as all steps allow. */
 int64_t tess_transpose_gpu_piece(const transpose_problem *p, bool together) {
     const int last = p->ndim - 1;
-    if (!together || last < 0 || p->stride[TRANSPOSE_IN][last] != p->size || p->stride[TRANSPOSE_OUT][last] != p->size)
+    if (!together || !tess_transpose_gpu_last_stays(p))
         return p->in.itemsize;
     int64_t common = tess_gcd(16, p->shape[last] * p->size);
     for (int side = TRANSPOSE_IN; side <= TRANSPOSE_OUT; side++) {

@@ -2,11 +2,8 @@
  * gpu_short_runs.c - the row transpose/short_runs: matrices of runs of some bytes that stay together, as pixels; its launch (gpu_runs.cu). */
 #include "ops/transpose/gpu_predict.h"
 
-extern const char tess_kernel_transpose_gpu_plane_cuh[], tess_kernel_transpose_gpu_piece_cuh[], tess_kernel_transpose_gpu_runs_cu[];
-static const tess_gpu_text plane_header = {"ops/transpose/gpu_plane.cuh", tess_kernel_transpose_gpu_plane_cuh},
-                           piece_header = {"ops/transpose/gpu_piece.cuh", tess_kernel_transpose_gpu_piece_cuh},
-                           gpu_runs = {"transpose/gpu_runs.cu", tess_kernel_transpose_gpu_runs_cu};
-static const tess_gpu_text *const headers[] = {&plane_header, &piece_header, NULL};
+extern const char tess_kernel_transpose_gpu_runs_cu[];
+static const tess_gpu_text gpu_runs = {"transpose/gpu_runs.cu", tess_kernel_transpose_gpu_runs_cu};
 
 enum {
     LONGEST = 63 /* bytes of a run */
@@ -19,7 +16,7 @@ bool tess_transpose_gpu_short_runs_of(const tess_problem *base, transpose_gpu_sh
     if (p->place != TRANSPOSE_ELSEWHERE)
         return false;
     *why = "needs a last axis without gaps that stays the last, of less than 64 bytes";
-    if (p->ndim < 3 || p->stride[TRANSPOSE_IN][last] != p->size || p->stride[TRANSPOSE_OUT][last] != p->size)
+    if (p->ndim < 3 || !tess_transpose_gpu_last_stays(p))
         return false;
     const int64_t wide = p->shape[last] * p->size;
     if (wide > LONGEST)
@@ -85,5 +82,8 @@ static void lay_short_runs(const tess_problem *base, const tess_gpu_device *devi
     layout->alignment = r.size;
 }
 
-const tess_gpu_row tess_transpose_gpu_short_runs_row = {
-    .headers = headers, .production = true, .least_arch = 80, .lay_out = lay_short_runs, .predict = tess_transpose_predict_short_runs};
+const tess_gpu_row tess_transpose_gpu_short_runs_row = {.headers = tess_transpose_gpu_headers,
+                                                        .production = true,
+                                                        .least_arch = 80,
+                                                        .lay_out = lay_short_runs,
+                                                        .predict = tess_transpose_predict_short_runs};

@@ -2,10 +2,8 @@
  * gpu_small_matrices.c - the row transpose/small_matrices: a stack of small matrices that lie one after the other on both sides; its launch, and what it counts. */
 #include "ops/transpose/gpu_predict.h"
 
-extern const char tess_kernel_transpose_gpu_piece_cuh[], tess_kernel_transpose_gpu_small_matrices_cu[];
-static const tess_gpu_text piece_header = {"ops/transpose/gpu_piece.cuh", tess_kernel_transpose_gpu_piece_cuh},
-                           gpu_small_matrices = {"transpose/gpu_small_matrices.cu", tess_kernel_transpose_gpu_small_matrices_cu};
-static const tess_gpu_text *const headers[] = {&piece_header, NULL};
+extern const char tess_kernel_transpose_gpu_small_matrices_cu[];
+static const tess_gpu_text gpu_small_matrices = {"transpose/gpu_small_matrices.cu", tess_kernel_transpose_gpu_small_matrices_cu};
 
 enum { THREADS = 256, USUAL = 8 << 10, LARGEST = 40 << 10 /* bytes of a piece */ };
 
@@ -45,8 +43,13 @@ bool tess_transpose_gpu_small_matrices_pay(const tess_problem *base, const char 
     stack s;
     if (!stack_of(&s, base, why))
         return false;
-    *why = "needs a few pieces, or rows too short for tiles";
-    return s.all >= 4 * s.piece;
+    /* from 12 KiB a matrix on, and for small elements in rows that fill tiles, nothing was measured: those stay with what takes larger matrices */
+    *why = "needs as many bytes as four pieces, in matrices of up to 12 KiB";
+    if (s.all < 4 * s.piece || s.p * s.q * s.size > 12 << 10)
+        return false;
+    *why = "where rows of 1- and 2-byte elements are whole vectors and 128 bytes long, squares of vectors fill their tiles";
+    const int64_t p_bytes = s.p * s.size, q_bytes = s.q * s.size;
+    return s.size > 2 || p_bytes % 16 != 0 || q_bytes % 16 != 0 || p_bytes < 128 || q_bytes < 128;
 }
 
 static void lay_small_matrices(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
@@ -117,5 +120,8 @@ void tess_transpose_predict_small_matrices(const tess_problem *base, tess_gpu_pr
         count_piece(out, &s, 1, s.all % s.piece);
 }
 
-const tess_gpu_row tess_transpose_gpu_small_matrices_row = {
-    .headers = headers, .production = true, .least_arch = 80, .lay_out = lay_small_matrices, .predict = tess_transpose_predict_small_matrices};
+const tess_gpu_row tess_transpose_gpu_small_matrices_row = {.headers = tess_transpose_gpu_headers,
+                                                            .production = true,
+                                                            .least_arch = 80,
+                                                            .lay_out = lay_small_matrices,
+                                                            .predict = tess_transpose_predict_small_matrices};

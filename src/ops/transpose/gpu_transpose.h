@@ -69,6 +69,8 @@ extern const tess_gpu_row tess_transpose_gpu_records_row;
 bool tess_transpose_gpu_records_fit(const tess_problem *base, const char **why);
 bool tess_transpose_gpu_records_pay(const tess_problem *base, const char **why);
 
+/* The last axis has no gaps on either side and stays the last: runs of it go as they are. */
+bool tess_transpose_gpu_last_stays(const transpose_problem *p);
 /* What one thread of gpu_elements.cu moves, in bytes. */
 int64_t tess_transpose_gpu_piece(const transpose_problem *p, bool together);
 
