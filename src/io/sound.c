@@ -3,6 +3,7 @@
  *
  * A file keeps the sample rate and, where it can, the sample type of the recording that it was made from. Where that is an integer, values are rounded
  * half to even and clipped at full scale here: libsndfile cuts what is below the last bit, which shifts a whole recording by half of it. */
+#include <endian.h>
 #include <math.h>
 #include <sndfile.h>
 #include <string.h>
@@ -50,6 +51,20 @@ static sf_count_t on_write(const void *from, sf_count_t size, void *user) {
 }
 static sf_count_t on_tell(void *user) { return ((sound_session *)user)->at; }
 
+/* Whether a WAV file ends before the sound that its header promises: libsndfile then tells of the frames that are there. Programs that write into a pipe do not
+ * know the length and promise 2 or 4 GiB less a little. */
+static bool cut_short(const tess_io_bytes *bytes) {
+    uint32_t length = 0;
+    for (size_t at = 12; bytes->size >= 8 && at <= bytes->size - 8; at += 8 + (size_t)length + (length & 1)) {
+        const unsigned char *chunk = bytes->data + at;
+        memcpy(&length, chunk + 4, 4);
+        length = bytes->data[3] == 'X' ? be32toh(length) : le32toh(length); /* RIFX: the other order */
+        if (memcmp(chunk, "data", 4) == 0)
+            return length > bytes->size - at - 8 && length < 0x7ffff000;
+    }
+    return false;
+}
+
 static SF_VIRTUAL_IO callbacks = {on_length, on_seek, on_read, on_write, on_tell};
 
 tess_io_status tess_io_sound_decode(tess_io_array *array, const tess_io_bytes *bytes, const char *name, const tess_io_limits *limits,
@@ -67,6 +82,9 @@ tess_io_status tess_io_sound_decode(tess_io_array *array, const tess_io_bytes *b
     else if (flac && info.frames > limit)
         status = tess_io_fail(message, TESS_IO_ERR_INPUT, "%s: %lld frames are more than the limit of %lld; --max-pixels raises it", name,
                               (long long)info.frames, (long long)limit);
+    else if (!flac && cut_short(bytes))
+        status = tess_io_fail(message, TESS_IO_ERR_INPUT, "%s is truncated: its header promises more than the %lld frames that are there", name,
+                              (long long)info.frames);
     int64_t shape[2] = {info.frames, info.channels};
     if (status == TESS_IO_OK)
         status = tess_io_make(array, tess_f32, info.channels == 1 ? 1 : 2, shape, name, message);
