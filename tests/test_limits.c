@@ -63,8 +63,12 @@ static void passes_stay_inside(void **state) {
 static void bad_arguments(void **state) {
     (void)state;
     static _Alignas(64) char array[8192];
-    double rate;
+    double rate = 7;
     assert_tess_fails(tess_time_limit(NULL, (tess_limit)-1, array, array, sizeof array, &rate), TESS_ERR_ARGUMENT);
+    assert_true(rate == 0); /* what a failing call would have returned is 0 */
+    tess_limits limits = {.struct_size = sizeof limits, .threads = 7, .read_bytes_per_s = 7};
+    assert_tess_fails(tess_measure_limits(NULL, -1, &limits), TESS_ERR_ARGUMENT);
+    assert_true(limits.struct_size == sizeof limits && limits.threads == 0 && limits.read_bytes_per_s == 0);
     assert_tess_fails(tess_time_limit(NULL, (tess_limit)(LAST + 1), array, array, sizeof array, &rate), TESS_ERR_ARGUMENT);
     assert_non_null(strstr(tess_detail(), "what is 10, the limits are 0 and 9"));
     assert_tess_fails(tess_time_limit(NULL, TESS_LIMIT_COPY, array, NULL, sizeof array, &rate), TESS_ERR_ARGUMENT);

@@ -164,6 +164,7 @@ tess_status tess_measure_limits(tess_context *given, double seconds, tess_limits
     double best[KINDS];
     if (!limits || limits->struct_size < sizeof(size_t))
         return tess_fail(TESS_ERR_ARGUMENT, "limits is NULL or its struct_size is not set");
+    hand_out(limits, &(tess_limits){.struct_size = limits->struct_size});
     if (!(seconds >= 0 && seconds <= 3600))
         return tess_fail(TESS_ERR_ARGUMENT, "seconds is %g, the limits are 0 and 3600", seconds);
     TESS_TRY(tess_context_get(&context, given));
@@ -210,10 +211,11 @@ static int64_t least_size(tess_limit what, int threads) {
 
 tess_status tess_time_limit(tess_context *given, tess_limit what, void *to, const void *from, size_t bytes, double *per_second) {
     tess_context *context;
-    if ((int)what < 0 || (int)what >= KINDS)
-        return tess_fail(TESS_ERR_ARGUMENT, "what is %d, the limits are 0 and %d", (int)what, KINDS - 1);
     if (!per_second)
         return tess_fail(TESS_ERR_ARGUMENT, "per_second is NULL");
+    *per_second = 0;
+    if ((int)what < 0 || (int)what >= KINDS)
+        return tess_fail(TESS_ERR_ARGUMENT, "what is %d, the limits are 0 and %d", (int)what, KINDS - 1);
     TESS_TRY(tess_context_get(&context, given));
     if (context->options.engine == TESS_ENGINE_CUDA)
         return tess_fail(TESS_ERR_ENGINE, "single passes are timed on CPUs only, the context's engine is %s", tess_engine_name(TESS_ENGINE_CUDA));
