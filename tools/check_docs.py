@@ -111,6 +111,15 @@ def check(tree, path, text):
             yield "%s:%d: the link %s leads nowhere" % (path, number, link)
 
 
+def environment(tree):
+    """Variables that the library reads stand in the header and in the manual page."""
+    sources = [f for f in tree.files if re.match(r"src/.*\.c$", f)]
+    read = {name for f in sources for name in re.findall(r'"(TESSERA_[A-Z_]+)"', open(f).read())}
+    for path in ("include/tessera.h", "docs/tessera.1"):
+        for name in sorted(read - set(re.findall(r"TESSERA_[A-Z_]+", open(path).read()))):
+            yield "%s: the library reads %s, which is not named" % (path, name)
+
+
 def self_test(tree):
     for bad in ("`src/core/nothing.c`", "`nothing_at_all.cuh`", "`src/nowhere/`", "`correlate/nothing`", "`make nothing`", "    make nothing\n", "`tess_no_such_word`",
                 "`tessera bench --nothing`", "[text](nothing.md)", "`tests/test_{plan,nothing}.c`", "`bench/results/2020-01-01-nothing.txt`"):
@@ -125,7 +134,7 @@ def main():
     if "--self-test" in sys.argv:
         self_test(tree)
     documents = sorted(f for f in tree.files if f.endswith(".md"))
-    wrong = [line for f in documents for line in check(tree, f, open(f).read())]
+    wrong = [line for f in documents for line in check(tree, f, open(f).read())] + list(environment(tree))
     print("\n".join(wrong) if wrong else "%d documents name what is there" % len(documents))
     return 1 if wrong else 0
 
