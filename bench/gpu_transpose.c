@@ -35,6 +35,50 @@ static void in_place(gpu_bench *b) {
     gpu_bench_spoiled(b, 0); /* bytes that were moved alone leave any bits, of which exact sums take many times as long */
 }
 
+/* Views of rows x columns elements, `step` apart in rows that are `pitch` elements from each other: as they are, and turned. */
+static void apart(gpu_bench *b) {
+    static const struct {
+        const char *work;
+        tess_type type;
+        int64_t rows, columns, pitch, step;
+        bool turned;
+    } works[] = {{"copy f32 every second column", tess_f32, 16384, 8192, 16384, 2, false},
+                 {"copy f32 every second of 16383 columns", tess_f32, 16384, 8192, 16383, 2, false},
+                 {"copy f32 columns backwards", tess_f32, 16384, 8192, 8192, -1, false},
+                 {"copy f64 real parts", tess_f64, 8192, 8192, 16384, 2, false},
+                 {"copy u8 one colour of three", tess_u8, 16384, 16384, 49152, 3, false},
+                 {"copy u8 columns backwards", tess_u8, 16384, 32768, 32768, -1, false},
+                 {"transpose f32 every second column", tess_f32, 16384, 8192, 16384, 2, true},
+                 {"transpose f32 every second of 16383 columns", tess_f32, 16384, 8192, 16383, 2, true},
+                 {"transpose f16 every second column", tess_f16, 16384, 16384, 32768, 2, true},
+                 {"transpose u8 one colour of three", tess_u8, 16384, 16384, 49152, 3, true},
+                 {"transpose f64 real parts", tess_f64, 8192, 8192, 16384, 2, true},
+                 {"transpose c128 every second column", tess_c128, 8192, 4096, 8192, 2, true}};
+    for (int i = 0; i < (int)(sizeof works / sizeof *works); i++) {
+        const int64_t size = (int64_t)tess_type_size(works[i].type);
+        int64_t shape[] = {works[i].rows, works[i].columns}, turned[] = {works[i].columns, works[i].rows},
+                strides[] = {works[i].pitch, works[i].step};
+        const int perm[] = {works[i].turned, !works[i].turned};
+        bool more;
+        if (!gpu_bench_wants(b, works[i].work))
+            continue;
+        char *in = gpu_bench_memory(b, 0, works[i].rows * works[i].pitch * size), *out = gpu_bench_memory(b, 2, shape[0] * shape[1] * size);
+        if (works[i].step < 0)
+            in -= works[i].step * (works[i].columns - 1) * size;
+        DLTensor from = gpu_bench_view(in, works[i].type, 2, shape), to = gpu_bench_view(out, works[i].type, 2, works[i].turned ? turned : shape);
+        from.strides = strides;
+        for (int r = 0;; r++) {
+            tess_plan *plan = NULL;
+            tess_transpose_options options = {.struct_size = sizeof options, .perm = perm, .nperm = 2};
+            options.call = gpu_bench_call(b, gpu_bench_row(b, "transpose", r, &more));
+            if (!more)
+                break;
+            tess_status status = tess_plan_transpose(&plan, gpu_bench_context(b), &from, &to, &options);
+            gpu_bench_time(b, status, plan, works[i].work, in, NULL, out, 2.0 * (double)(shape[0] * shape[1] * size), 0);
+        }
+    }
+}
+
 void gpu_works_transpose(gpu_bench *b) {
     static const struct {
         const char *work;
@@ -145,5 +189,6 @@ void gpu_works_transpose(gpu_bench *b) {
             gpu_bench_time(b, status, plan, works[i].work, in, NULL, out, 2.0 * (double)bytes, 0);
         }
     }
+    apart(b);
     in_place(b);
 }

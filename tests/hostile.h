@@ -48,8 +48,9 @@ typedef struct hostile_array {
 enum {
     HOSTILE_COMPACT,
     HOSTILE_STRIDED,
-    HOSTILE_LAYOUTS
-}; /* compact row-major at an odd element offset; any order of axes, gaps, signs, odd byte offset */
+    HOSTILE_LAYOUTS,
+    HOSTILE_ALIGNED
+}; /* compact row-major at an odd element offset; any order of axes, gaps, signs, odd byte offset; the same without that offset */
 #define HOSTILE_POISON 0xa5
 
 static inline char *hostile_first(const hostile_array *a) { return (char *)a->tensor.data + a->tensor.byte_offset; }
@@ -138,13 +139,13 @@ static inline void hostile_make(hostile_array *a, uint64_t *random, tess_type ty
         a->shape[d] = shape[d];
         order[d] = ndim - 1 - d;
     }
-    if (layout == HOSTILE_STRIDED)
+    if (layout != HOSTILE_COMPACT)
         hostile_shuffle(random, ndim, order);
     int64_t span = 1, first = 0;
     for (int k = 0; k < ndim; k++) {
         int d = order[k];
         int64_t size = shape[d] > 0 ? shape[d] : 1, step = span;
-        if (layout == HOSTILE_STRIDED) {
+        if (layout != HOSTILE_COMPACT) {
             step += hostile_between(random, 0, 1) * hostile_between(random, 0, 3);
             if (hostile_between(random, 0, 2) == 0) {
                 first += step * (size - 1);

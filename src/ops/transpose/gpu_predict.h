@@ -25,6 +25,7 @@
     X(short_runs)                   \
     X(long_runs)                    \
     X(small_matrices)               \
+    X(spaced)                       \
     X(shifted)                      \
     X(joined)                       \
     X(exchange_vectors)             \

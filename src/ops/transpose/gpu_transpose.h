@@ -6,7 +6,7 @@
 #include "gpu/row.h"
 #include "ops/transpose/transpose.h"
 
-enum { TRANSPOSE_GPU_ROWS = 24 };
+enum { TRANSPOSE_GPU_ROWS = 25 };
 extern const tess_strategy tess_transpose_gpu_rows[TRANSPOSE_GPU_ROWS];
 
 /* The problem as matrices that a kernel can take element by element; *why says why not. */
@@ -107,6 +107,11 @@ bool tess_transpose_gpu_short_runs_of(const tess_problem *base, transpose_gpu_sh
 extern const tess_gpu_row tess_transpose_gpu_short_runs_row;
 bool tess_transpose_gpu_short_runs_fit(const tess_problem *base, const char **why);
 bool tess_transpose_gpu_short_runs_pay(const tess_problem *base, const char **why);
+
+/* gpu_spaced.c: elements that lie apart on either side. */
+extern const tess_gpu_row tess_transpose_gpu_spaced_row;
+bool tess_transpose_gpu_spaced_fit(const tess_problem *base, const char **why);
+bool tess_transpose_gpu_spaced_pay(const tess_problem *base, const char **why);
 
 /* gpu_inplace.c: in place, by vectors, by elements and by runs of any size. */
 extern const tess_gpu_row tess_transpose_gpu_inplace_vectors, tess_transpose_gpu_inplace, tess_transpose_gpu_inplace_runs;

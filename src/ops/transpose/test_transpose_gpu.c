@@ -157,6 +157,24 @@ static void short_sides(void **state) {
     only = NULL;
 }
 
+/* Steps of 1 to 4 elements of either sign on both sides, axes in any order: several tiles each way, rows of a few widths, batches. */
+static void elements_that_lie_apart(void **state) {
+    (void)state;
+    uint64_t random = 12;
+    static const struct {
+        int64_t shape[3];
+        int perm[3], ndim;
+    } cases[] = {
+        {{139, 131}, {1, 0}, 2}, {{139, 131}, {0, 1}, 2}, {{3, 70, 97}, {0, 2, 1}, 3}, {{3, 9, 150}, {0, 1, 2}, 3}, {{2, 5, 2111}, {1, 0, 2}, 3},
+        {{9001}, {0}, 1},        {{64, 128}, {1, 0}, 2},  {{5, 33, 40}, {2, 1, 0}, 3}, {{40, 1, 67}, {2, 1, 0}, 3}, {{37, 300, 2}, {1, 0, 2}, 3}};
+    only = "transpose/spaced";
+    for (int t = 0; t < TESS_COUNT(types); t++)
+        for (int c = 0; c < TESS_COUNT(cases); c++)
+            for (int again = 0; again < 4; again++)
+                compare(&random, types[t], cases[c].ndim, cases[c].shape, cases[c].perm, HOSTILE_ALIGNED);
+    only = NULL;
+}
+
 static void more_axes(void **state) {
     (void)state;
     uint64_t random = 3;
@@ -220,17 +238,18 @@ static void in_place(void **state) {
         }
 }
 
-/* The row's formulas against what the virtual GPU counts; how many numbers were compared. */
-static int counts_of(const tess_strategy *row, tess_type type, int ndim, int64_t *shape, const int *perm, bool in_place) {
-    int64_t turned[TESS_MAX_NDIM], size = (int64_t)tess_type_size(type);
+/* The row's formulas against what the virtual GPU counts; how many numbers were compared. apart: steps of in are so many times those of a compact array. */
+static int counts_of(const tess_strategy *row, tess_type type, int ndim, int64_t *shape, const int *perm, bool in_place, int64_t apart) {
+    int64_t turned[TESS_MAX_NDIM], strides[TESS_MAX_NDIM], size = (int64_t)tess_type_size(type), span = apart;
     int compared = 0;
-    for (int d = 0; d < ndim; d++) {
+    for (int d = ndim - 1; d >= 0; d--) {
+        strides[d] = span;
+        span *= shape[d];
         turned[d] = shape[perm[d]];
-        size *= shape[d];
     }
-    char *from = calloc(1, (size_t)size), *to = in_place ? from : calloc(1, (size_t)size);
+    char *from = calloc((size_t)size, (size_t)span), *to = in_place ? from : calloc((size_t)size, (size_t)span);
     assert_true(from && to);
-    DLTensor in = tess_view(from, type, ndim, shape, NULL), out = tess_view(to, type, ndim, turned, NULL);
+    DLTensor in = tess_view(from, type, ndim, shape, strides), out = tess_view(to, type, ndim, turned, NULL);
     tess_transpose_options options = {.struct_size = sizeof options, .perm = perm, .nperm = ndim, .call = {.engine = engine, .strategy = row->name}};
     tess_plan *plan;
     if (tess_plan_transpose(&plan, context, &in, &out, &options) == TESS_OK) {
@@ -293,13 +312,16 @@ static void counts_as_predicted(void **state) {
         const bool copy = strcmp(row->name, "transpose/copy") == 0;
         for (int t = 0; t < TESS_COUNT(types); t++) {
             for (int s = 0; s < TESS_COUNT(sizes); s++)
-                compared[r] += counts_of(row, types[t], 2, sizes[s], copy ? same : turn, false) > 9; /* sectors of both sides among them */
+                compared[r] += counts_of(row, types[t], 2, sizes[s], copy ? same : turn, false, 1) > 9; /* sectors of both sides among them */
             for (int c = 0; c < TESS_COUNT(cases); c++)
-                if (t < cases[c].types && strcmp(row->name + strlen("transpose/"), cases[c].name) == 0)
-                    compared[r] += counts_of(row, types[t], cases[c].ndim, cases[c].shape, cases[c].perm, false) > 9;
+                if (t < cases[c].types && strcmp(row->name, "transpose/spaced") == 0)
+                    for (int64_t apart = 1; apart < 4; apart++)
+                        compared[r] += counts_of(row, types[t], cases[c].ndim, cases[c].shape, cases[c].perm, false, apart) > 9;
+                else if (t < cases[c].types && strcmp(row->name + strlen("transpose/"), cases[c].name) == 0)
+                    compared[r] += counts_of(row, types[t], cases[c].ndim, cases[c].shape, cases[c].perm, false, 1) > 9;
             for (int c = 0; c < TESS_COUNT(placed) && strstr(row->name, "exchange"); c++) {
                 int64_t shape[] = {placed[c].batch, placed[c].rows, placed[c].columns, placed[c].run};
-                compared[r] += counts_of(row, types[t], 4, shape, inner, true) > 9;
+                compared[r] += counts_of(row, types[t], 4, shape, inner, true, 1) > 9;
             }
         }
     }
@@ -393,6 +415,7 @@ int main(void) {
                                        cmocka_unit_test(shifted_tiles),
                                        cmocka_unit_test(joined_axes),
                                        cmocka_unit_test(short_sides),
+                                       cmocka_unit_test(elements_that_lie_apart),
                                        cmocka_unit_test(more_axes),
                                        cmocka_unit_test(in_place),
                                        cmocka_unit_test(nothing_moves_anywhere),
