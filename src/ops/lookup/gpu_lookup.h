@@ -7,7 +7,7 @@
 #include "gpu/row.h"
 #include "ops/lookup/lookup.h"
 
-enum { LOOKUP_GPU_ROWS = 9 + 4, LOOKUP_GPU_THREADS = 256, LOOKUP_GPU_LINE_THREADS = 128 };
+enum { LOOKUP_GPU_ROWS = 10 + 4, LOOKUP_GPU_THREADS = 256, LOOKUP_GPU_LINE_THREADS = 128 };
 extern const tess_strategy tess_lookup_gpu_rows[LOOKUP_GPU_ROWS];
 
 #define LOOKUP_KERNEL_TEXT(file)                        \
@@ -55,14 +55,22 @@ lookup_gpu_resident tess_lookup_gpu_resident_of(const lookup_problem *p, const t
 /* gpu_shared_bytes.cu: bad indices are to be told, and there can be some. */
 bool tess_lookup_gpu_checks_bytes(const lookup_problem *p);
 
-/* gpu_slice_vectors.cu: bytes that are moved at once. */
+/* gpu_slice_vectors.cu: whether the problem is slices without gaps, and bytes that are moved at once. */
+bool tess_lookup_gpu_slices_fit(const tess_problem *base, const char **why);
 int64_t tess_lookup_gpu_slice_vector(const lookup_problem *p);
+/* What the gathering kernels take. */
+void tess_lookup_gpu_pass_call(tess_gpu_layout *layout, tess_gpu_step *step, const lookup_problem *p, const void *block, size_t size);
+
+/* gpu_shared_slices.c: slices of an odd number of bytes by indices of 8 bits. */
+extern const tess_gpu_row tess_lookup_gpu_shared_slices;
+bool tess_lookup_gpu_shared_slices_fit(const tess_problem *base, const char **why);
 
 /* gpu_predict.c: what the production rows count. */
 void tess_lookup_gpu_predict_shared_bytes(const tess_problem *base, tess_gpu_prediction *out);
 void tess_lookup_gpu_predict_resident(const tess_problem *base, tess_gpu_prediction *out);
 void tess_lookup_gpu_predict_vectors(const tess_problem *base, tess_gpu_prediction *out);
 void tess_lookup_gpu_predict_slice_vectors(const tess_problem *base, tess_gpu_prediction *out);
+void tess_lookup_gpu_predict_shared_slices(const tess_problem *base, tess_gpu_prediction *out);
 void tess_lookup_gpu_predict_elements(const tess_problem *base, tess_gpu_prediction *out);
 void tess_lookup_gpu_predict_prepared(const tess_problem *base, tess_gpu_prediction *out);
 void tess_lookup_gpu_predict_points(const tess_problem *base, tess_gpu_prediction *out);

@@ -85,8 +85,7 @@ tess_gpu_step *tess_lookup_gpu_launch_lines(tess_gpu_layout *layout, const looku
     return step;
 }
 
-/* What the gathering kernels take. */
-static void pass_call(tess_gpu_layout *layout, tess_gpu_step *step, const lookup_problem *p, const void *block, size_t size) {
+void tess_lookup_gpu_pass_call(tess_gpu_layout *layout, tess_gpu_step *step, const lookup_problem *p, const void *block, size_t size) {
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_SECOND, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
@@ -191,7 +190,7 @@ static void lay_resident(const tess_problem *base, const tess_gpu_device *device
     tess_gpu_option(layout, "-DGROUPS=%d", (int)r.groups);
     tess_gpu_option(layout, "-DTHREADS=%d", r.threads);
     tess_gpu_step *step = tess_gpu_launch_of(layout, "resident", r.blocks, 1, 1, r.threads, r.held * p->size);
-    pass_call(layout, step, p, block, sizeof block);
+    tess_lookup_gpu_pass_call(layout, step, p, block, sizeof block);
     layout->alignment = 16;
 }
 
@@ -219,7 +218,7 @@ static void lay_shared_bytes(const tess_problem *base, const tess_gpu_device *de
 
 /* ---- lookup/slice_vectors ---- */
 
-static bool slices_fit(const tess_problem *base, const char **why) {
+bool tess_lookup_gpu_slices_fit(const tess_problem *base, const char **why) {
     const lookup_problem *p = of(base);
     const lookup_axes *outer = &p->outer, *at = &p->at, *inner = &p->inner;
     int64_t slice = inner->count * p->size;
@@ -263,7 +262,7 @@ static void lay_slice_vectors(const tess_problem *base, const tess_gpu_device *d
     tess_gpu_option(layout, "-DLINES=%d", p->outer.ndim);
     tess_gpu_option(layout, "-DNARROW=%d", vectors <= INT32_MAX);
     tess_gpu_step *step = tess_gpu_launch_of(layout, "slice_vectors", tess_ceil_div(vectors, 1024), 1, 1, 256, 0);
-    pass_call(layout, step, p, slices, sizeof slices);
+    tess_lookup_gpu_pass_call(layout, step, p, slices, sizeof slices);
     layout->alignment = tess_max64(size, p->index.itemsize);
 }
 
@@ -303,7 +302,7 @@ tess_gpu_step *tess_lookup_gpu_walk(tess_gpu_layout *layout, const lookup_proble
         return step;
     }
     step = tess_gpu_launch_of(layout, entry, tess_ceil_div(items, 1024), 1, 1, 256, 0);
-    pass_call(layout, step, p, block, bytes);
+    tess_lookup_gpu_pass_call(layout, step, p, block, bytes);
     return step;
 }
 
@@ -354,7 +353,9 @@ const tess_strategy tess_lookup_gpu_rows[LOOKUP_GPU_ROWS] = {
     STRATEGY("resident", "blocks that stay, with as much of a large table as fits in shared memory", resident_fits, resident_pays, row_resident),
     STRATEGY("vectors", "a vector of indices in, a vector of elements out; the table through the first-level cache", vectors_fit, vectors_pay,
              row_vectors),
-    STRATEGY("slice_vectors", "each index copies a run of the table, a vector a thread", slices_fit, slices_pay, row_slice_vectors),
+    STRATEGY("shared_slices", "slices of an odd number of bytes by bytes, as colours: answers in shared memory, put together to vectors in registers",
+             tess_lookup_gpu_shared_slices_fit, NULL, tess_lookup_gpu_shared_slices),
+    STRATEGY("slice_vectors", "each index copies a run of the table, a vector a thread", tess_lookup_gpu_slices_fit, slices_pay, row_slice_vectors),
     STRATEGY("elements", "any gather: one thread a piece of an element, in the order of out", elements_fit, NULL, row_elements),
     STRATEGY("prepared", "compact coordinates: a record an entry prepared first, one place in memory a point", tess_lookup_gpu_prepared_fits,
              tess_lookup_gpu_prepared_pays, tess_lookup_gpu_prepared),

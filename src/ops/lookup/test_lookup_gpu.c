@@ -81,6 +81,37 @@ static void slices(void **state) {
     }
 }
 
+/* Slices of few bytes by bytes: whole blocks, warps and vectors, and what is left behind each; tables of fewer entries than indices, which may step over something. */
+static void slices_by_bytes(void **state) {
+    (void)state;
+    uint64_t random = 39;
+    static const struct {
+        tess_type type;
+        int64_t width;
+    } kinds[] = {{tess_u8, 3}, {tess_u16, 3}, {tess_f32, 3}, {tess_u8, 5}, {tess_u8, 7}, {tess_f16, 5}, {tess_i16, 7}};
+    static const int64_t counts[] = {1, 15, 33, 513, 1040, 8192, 9003};
+    for (int round = 0; round < 56; round++) {
+        hostile_array table, index, out;
+        const int kind = round % 7;
+        const bool by_i8 = round % 5 == 2;
+        const int64_t width = kinds[kind].width, n = round % 3 == 1 ? 256 : hostile_between(&random, 1, 300), count = counts[(round / 7 + kind) % 7];
+        const int64_t table_shape[] = {n, width + round % 2 * 2}, out_shape[] = {count, width};
+        tess_lookup_options options = {.outside = (tess_outside)(round / 2 % 4), .fill = 77};
+        hostile_make(&table, &random, kinds[kind].type, 2, table_shape, HOSTILE_COMPACT);
+        hostile_make(&index, &random, by_i8 ? tess_i8 : tess_u8, 1, &count, HOSTILE_COMPACT);
+        hostile_make(&out, &random, kinds[kind].type, 2, out_shape, HOSTILE_COMPACT);
+        hostile_fill(&table, &random, 2);
+        table.shape[1] = width;
+        /* operands that begin at vectors: others take another row */
+        index.tensor.byte_offset = index.tensor.byte_offset / 16 * 16;
+        table.tensor.byte_offset = table.tensor.byte_offset / 16 * 16;
+        out.tensor.byte_offset = out.tensor.byte_offset / 16 * 16;
+        set_integers(&random, &index, n, options.outside == TESS_OUTSIDE_ERROR && round % 3);
+        compare(&table, &index, &out, options);
+        free_case(&table, &index, &out);
+    }
+}
+
 /* Two axes as lines of slices, with what is left at the lines' ends between them. */
 static void cut_lines(hostile_array *a, int64_t slices, int64_t width) {
     a->tensor.ndim = 3;
@@ -237,6 +268,10 @@ static void rows_count_as_predicted(void **state) {
                                          {tess_f32, tess_i32, 2, {5, 33}, 1027, 1, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
                                          {tess_f32, tess_i32, 2, {33, 12}, 300, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
                                          {tess_u8, tess_i32, 3, {3, 33, 5}, 301, 1, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_CLIP},
+                                         {tess_u8, tess_u8, 2, {256, 3}, 9003, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
+                                         {tess_u8, tess_i8, 2, {100, 7}, 3001, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
+                                         {tess_f16, tess_u8, 2, {77, 3}, 8192, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_WRAP},
+                                         {tess_f32, tess_u8, 2, {200, 3}, 777, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_FILL},
                                          {tess_f32, tess_f32, 1, {300}, 5003, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_ERROR},
                                          {tess_f32, tess_f32, 2, {3, 100}, 801, 1, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_CLIP},
                                          {tess_f64, tess_f64, 1, {100}, 1001, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_ERROR},
@@ -380,6 +415,7 @@ static void every_row_was_compared(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(compact),
                                        cmocka_unit_test(slices),
+                                       cmocka_unit_test(slices_by_bytes),
                                        cmocka_unit_test(lines_apart),
                                        cmocka_unit_test(large_tables),
                                        cmocka_unit_test(gathers),

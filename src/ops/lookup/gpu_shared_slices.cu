@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_shared_slices.cu - slices of an odd number of bytes by bytes: colour maps. The answers to all 256 indices, policy applied, in shared memory.
+//
+// A thread a byte or an element of a slice finds its index and its place anew for each, some thirty instructions for three bytes. Here a lookup is one load from shared
+// memory: V of them, an odd number of vectors of 16 bytes, are put together in registers, word by word from constant places, and laid down beside those of the
+// other lanes of the warp, which then writes them in order. Lanes lie an odd number of vectors apart: no bank conflicts.
+//
+// -DWIDE bytes of a slice, in elements of -DSIZE; -DCHECK=1: bad indices are to be told, and there can be some; -DV, -DGROUPS, -DTHREADS as in gpu_lines.cuh.
+#include "ops/lookup/gpu_lines.cuh"
+
+enum {
+    VECTORS = V * WIDE / 16,                      // of a thread's group
+    WORDS = WIDE <= 4 ? 1 : WIDE <= 8 ? 2 : 4,    // of an answer, zeros behind the slice
+    PARTS = WIDE / SIZE
+};
+static_assert(V * WIDE % 32 == 16, "an odd number of whole vectors");
+
+struct slices {
+    i64 n, step, count; // entries, bytes between them, indices
+};
+
+union answer {
+    bits_of<4 * WORDS>::type all;
+    unsigned word[WORDS];
+};
+
+// As many blocks as registers are there for without spills.
+extern "C" __global__ void __launch_bounds__(THREADS, WIDE % 2 == 0 ? 0 : WIDE == 3 ? 6 : 4)
+    shared_slices(const element *table, const index_type *index, uint4 *out, u64 *bad, const slices p, const uint4 fill) {
+    __shared__ answer answers[256];
+    __shared__ uint4 laid[THREADS * VECTORS];
+    const vectors_of_thread mine(index, blockIdx.x, p.count);
+    for (int i = threadIdx.x; i < 256; i += THREADS) {
+        entry at;
+        answer x = {};
+        if (entry_of((index_type)i, p.n, at)) {
+            const element *from = entry_at(table, at, p.step);
+#pragma unroll
+            for (int c = 0; c < PARTS; c++)
+                x.word[c * SIZE / 4] |= (unsigned)from[c] << c * SIZE % 4 * 8;
+        } else {
+            const unsigned word[] = {fill.x, fill.y, fill.z, fill.w};
+#pragma unroll
+            for (int k = 0; k * 4 < WIDE; k++)
+                x.word[k] = word[k] & 0xffffffffu >> (k * 4 + 4 > WIDE ? k * 4 + 4 - WIDE : 0) * 8;
+        }
+        answers[i].all = x.all;
+    }
+    __syncthreads();
+    const int lane = threadIdx.x % 32;
+    uint4 *warp = laid + threadIdx.x / 32 * 32 * VECTORS;
+    bool wrong = false;
+#pragma unroll
+    for (int g = 0; g < GROUPS; g++) {
+        answer x[V];
+#pragma unroll
+        for (int j = 0; j < V; j++) {
+            const index_type v = mine.v[g].part[j];
+            wrong = wrong || (CHECK && (unsigned)v >= (unsigned)p.n);
+            x[j].all = answers[(unsigned char)v].all;
+        }
+        unsigned word[VECTORS * 4];
+#pragma unroll
+        for (int w = 0; w < VECTORS * 4; w++) { // from byte o of slice i on; the next slice begins in it or behind it
+            const int i = w * 4 / WIDE, o = w * 4 % WIDE;
+            word[w] = __funnelshift_r(x[i].word[o / 4], o / 4 + 1 < WORDS ? x[i].word[(o / 4 + 1) % WORDS] : 0, o * 8);
+            if (o + 4 > WIDE)
+                word[w] |= x[(i + 1) % V].word[0] << (WIDE - o) * 8;
+        }
+        if (mine.whole(g))
+#pragma unroll
+            for (int k = 0; k < VECTORS; k++)
+                warp[lane * VECTORS + k] = make_uint4(word[4 * k], word[4 * k + 1], word[4 * k + 2], word[4 * k + 3]);
+        __syncwarp();
+        const i64 first = mine.place(g) - lane * V, whole = first < p.count ? (p.count - first) / V : 0;
+        uint4 *to = out + first / V * VECTORS;
+#pragma unroll
+        for (int k = 0; k < VECTORS; k++)
+            if (k * 32 + lane < whole * VECTORS)
+                to[k * 32 + lane] = warp[k * 32 + lane];
+        __syncwarp();
+    }
+    if (!wrong && mine.whole(GROUPS - 1))
+        return;
+    for (int g = 0; g < GROUPS; g++)
+        if (wrong || !mine.whole(g))
+            for (i64 i = mine.place(g); i < mine.place(g) + V && i < p.count; i++) {
+                const index_type v = index[i];
+                if (!mine.whole(g))
+                    for (int c = 0; c < PARTS; c++)
+                        ((element *)out)[i * PARTS + c] = ((const element *)&answers[(unsigned char)v])[c];
+                if (CHECK && (unsigned)v >= (unsigned)p.n)
+                    note(bad, i);
+            }
+}
