@@ -199,9 +199,11 @@ static tess_status copy_mask(const request *r, tess_correlate_problem *problem, 
     if (!mask->weights)
         return TESS_ERR_MEMORY;
     tess_row_loader load = tess_loader(TESS_SLOT_BASELINE, given->type, problem->compute);
-    tess_index_start(&index, given->ndim, given->shape, 1, strides, 0);
+    const int last = given->ndim - 1;
+    const int64_t row = last >= 0 ? given->shape[last] : 1, step = last >= 0 ? strides[0][last] : given->itemsize;
+    tess_index_start(&index, last >= 0 ? last : 0, given->shape, 1, strides, 0);
     do
-        load((char *)mask->weights + (size_t)at++ * width, given->data + offset + index.offset[0], given->itemsize, 1);
+        load((char *)mask->weights + (size_t)row * width * (size_t)at++, given->data + offset + index.offset[0], step, row);
     while (tess_index_next(&index));
     return TESS_OK;
 }

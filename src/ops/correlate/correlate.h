@@ -98,6 +98,8 @@ bool tess_correlate_size(tess_extent extent, int64_t n, int64_t width, int64_t *
 
 /* passes.c: problem->direct of the one mask; problem->passes of a list. In the work type. */
 tess_status tess_correlate_build_direct(tess_correlate_problem *problem);
+/* The axes of a pass over the whole array with such a mask; the mask's weights are not read and the pass has none. */
+void tess_correlate_lay(tess_correlate_pass *pass, const tess_correlate_problem *problem, const tess_correlate_mask *mask);
 tess_status tess_correlate_build_passes(tess_correlate_problem *problem, const tess_correlate_mask *masks, int count);
 
 /* rank1.c: whether the mask is exactly the outer product of 1-D factors that C holds. factors[] receives one mask of rank 1 for each axis longer than

@@ -72,33 +72,50 @@ static const char **look_up(const job *j, char *scratch, const block *b, int64_t
     const char **table = (const char **)(void *)scratch;
     char *ghost = scratch + w->table_bytes, *room = ghost + w->ghost_bytes;
     const int64_t start = first - j->pass->axis[j->pass->row].before * j->pass->group, reach = (w->wx - 1) * j->pass->group;
+    const int64_t met = b->rows + w->wy - 1, beyond = (padded - count) * j->source.width;
+    const int64_t ahead = b->goes_on && (lies_ready || j->source_compact) ? b->rows : 0; /* any address will do for a request */
     bool ghost_made = false;
     tess_window_edge edge;
-    tess_window_edge_of(&edge, &j->source, start, lies_ready ? 0 : count + reach, b->rows + w->wy - 1);
+    tess_window_edge_of(&edge, &j->source, start, lies_ready ? 0 : count + reach, met);
     const tess_correlate_axis none = {.n = 1, .m = 1, .width = 1}, *along = w->y >= 0 ? &j->pass->axis[w->y] : &none;
     for (int64_t p = 0; p < b->planes + w->planes - 1; p++) {
         const char *plane = input_plane(j, b, p), **line_of = table + p * w->lines;
-        const int64_t met = b->rows + w->wy - 1, ahead = b->goes_on && (lies_ready || j->source_compact) ? b->rows : 0;
-        for (int64_t i = 0; i < met + ahead; i++) {
-            int64_t line = tess_boundary_index(j->source.boundary, along->n, b->y + i - along->before);
-            const char *row = plane && line >= 0 ? plane + line * along->in_stride : NULL;
-            if (i >= met) { /* what the band below meets; any address will do for a request */
-                row = row ? row + start * j->source_bytes : line_of[met - 1];
-            } else if (row && lies_ready) {
+        char *const copies = room;
+        for (int64_t i = 0, some; i < met + ahead; i += some) {
+            const tess_boundary_run run = tess_boundary_run_at(j->source.boundary, along->n, b->y + i - along->before);
+            const bool asked = i >= met, there = plane && run.at >= 0;
+            some = tess_min64(run.length, (asked ? met + ahead : met) - i);
+            const char *row = there ? plane + run.at * along->in_stride : NULL;
+            int64_t step = run.step * along->in_stride;
+            if (asked) {
+                row = there ? row + start * j->source_bytes : line_of[met - 1];
+                step = there ? step : 0;
+            } else if (there && lies_ready) {
                 row += start * j->source.width;
-            } else if (row) {
-                tess_window_gather(&j->source, &edge, room, row, start, count + reach);
-                memset(room + (count + reach) * j->source.width, 0, (size_t)((padded - count) * j->source.width));
+            } else if (there) {
+                if (edge.plain)
+                    tess_window_elements(&j->source, &edge, room, w->row_bytes, row, step, some, beyond);
+                else
+                    for (int64_t k = 0; k < some; k++) {
+                        char *to = room + k * w->row_bytes;
+                        tess_correlate_gather(&j->source, to, row + k * step, start, count + reach);
+                        memset(to + (count + reach) * j->source.width, 0, (size_t)beyond);
+                    }
                 row = room;
-                room += w->row_bytes;
+                step = w->row_bytes;
+                room += some * step;
             } else {
                 if (!ghost_made)
                     tess_correlate_gather(&j->source, ghost, NULL, start, padded + reach);
                 ghost_made = true;
                 row = ghost;
+                step = 0;
             }
-            line_of[i] = row;
+            for (int64_t k = 0; k < some; k++, row += step)
+                line_of[i + k] = row;
         }
+        if (edge.plain)
+            tess_window_ghosts(&j->source, &edge, copies, (room - copies) / w->row_bytes, w->row_bytes);
         for (int64_t i = met + ahead; i < met + b->rows + j->kernels->tall; i++)
             line_of[i] = line_of[met - 1];
     }
@@ -122,9 +139,10 @@ static void send(char *to, int64_t stride, const char *sums, int64_t rows, int64
 static int64_t row_of_tiles(const job *j, const tiles *t, tess_window_call *call, char *sums, char *out, int64_t x, int64_t until, int64_t count,
                             bool lies_ready) {
     const int64_t width = j->source.width;
+    const bool none_narrow = j->narrows && !j->out_ready && count >= t->wide_columns; /* whose outputs would go by way of `sums` */
     while (x < until) {
         const int64_t rest = count - x;
-        const bool wide = rest >= t->wide_columns || (rest > 2 * t->narrow_columns && (!lies_ready || count >= t->wide_columns));
+        const bool wide = rest >= t->wide_columns || none_narrow || (rest > 2 * t->narrow_columns && (!lies_ready || count >= t->wide_columns));
         const int64_t columns = wide ? t->wide_columns : t->narrow_columns;
         const bool ends_early = columns > rest && (lies_ready || count >= columns);
         const int64_t from = ends_early ? count - columns : x;
@@ -403,11 +421,9 @@ tess_status TESS_ISA_NAME(tess_correlate_packed_in_window)(const tess_problem *b
     const tess_window_kernels *fours = TESS_ISA_NAME(tess_correlate_packed_kernels)(true, group > 1);
     const bool dot4 = fours && packed->bytes && (packed->pairs_fit || !fours->pairs_must_fit);
     job j = {.pass = dot4 ? &packed->dot4 : &packed->dot2, .in = tess_correlate_input(problem, run), .out = run->out, .scratch = run->workspace};
-    const char *why;
     if (j.pass->outputs == 0)
         return TESS_OK;
-    if (!tess_correlate_packed_window(&j.window, packed, dot4, &why))
-        return tess_fail(TESS_ERR_INTERNAL, "correlate/packed ran where it is not applicable: %s", why);
+    j.window = packed->window[!dot4];
     tess_correlate_source_of(&j.source, problem, j.pass, run->slot);
     j.source.load = TESS_ISA_NAME(tess_correlate_packed_loader)(j.pass->from, dot4);
     j.source.width = dot4 ? 1 : 2;

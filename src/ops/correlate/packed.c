@@ -2,9 +2,15 @@
  * packed.c - proving that sums of small integers fit 32 bits, and packing their weights. */
 #include "ops/correlate/packed.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { MOST_TAPS = 1 << 16, MOST_COLOURS = 4 /* taps further apart leave the 16 bytes of v_dot_pick_here */ };
+enum {
+    MOST_TAPS = 1 << 16,
+    MOST_OF_LIST = 16,
+    LEAST_OF_LIST = 64 /* elements of a row: a tile has as many */,
+    MOST_COLOURS = 4 /* taps further apart leave the 16 bytes of v_dot_pick_here */
+};
 
 static int64_t weight(const tess_correlate_pass *pass, const int64_t *weights, int64_t line, int64_t j) {
     const int64_t wx = pass->axis[pass->row].width;
@@ -61,15 +67,15 @@ static bool constant_fits(const tess_correlate_problem *problem) {
     return c < top && c >= (tess_is_unsigned(type) ? 0 : -top);
 }
 
-tess_status tess_correlate_pack(tess_correlate_problem *problem, double largest) {
-    const tess_correlate_pass *direct = problem->direct;
+static bool may_pack(const tess_correlate_problem *problem, double largest) {
     const tess_type type = problem->in.type;
-    if ((problem->compute != tess_i64 && problem->compute != tess_u64) ||
-        (type != tess_u8 && type != tess_i8 && type != tess_u16 && type != tess_i16) || !direct || !direct->row_last ||
-        direct->group > MOST_COLOURS || direct->taps > MOST_TAPS || largest >= 0x1p31 || !constant_fits(problem))
-        return TESS_OK;
-    const int64_t *weights = problem->masks[0].weights;
-    if (!weights_fit(direct, weights, 16))
+    return (problem->compute == tess_i64 || problem->compute == tess_u64) &&
+           (type == tess_u8 || type == tess_i8 || type == tess_u16 || type == tess_i16) && largest < 0x1p31 && constant_fits(problem);
+}
+
+static tess_status pack(tess_correlate_problem *problem, const tess_correlate_pass *direct, const int64_t *weights) {
+    const tess_type type = problem->in.type;
+    if (!direct->row_last || direct->group > MOST_COLOURS || direct->taps > MOST_TAPS || !weights_fit(direct, weights, 16))
         return TESS_OK;
     tess_correlate_packed *packed = tess_problem_take(&problem->base, sizeof *packed);
     if (!packed)
@@ -86,6 +92,9 @@ tess_status tess_correlate_pack(tess_correlate_problem *problem, double largest)
         return TESS_ERR_MEMORY;
     group(&packed->dot4, direct, weights, 4, block);
     group(&packed->dot2, direct, weights, 2, block + fours);
+    const bool fits = tess_correlate_window_sizes(&packed->window[0], &packed->dot4, 1, 64, &packed->too_large) &&
+                      tess_correlate_window_sizes(&packed->window[1], &packed->dot2, 2, 64, &packed->too_large);
+    packed->too_large = fits ? NULL : packed->too_large;
     packed->bytes = type == tess_u8 && weights_fit(direct, weights, 8);
     packed->pairs_fit = pairs_fit(direct, weights);
     packed->constant[0].u64 = (uint8_t)problem->constant.u64;
@@ -100,6 +109,31 @@ tess_status tess_correlate_pack(tess_correlate_problem *problem, double largest)
     return TESS_OK;
 }
 
-bool tess_correlate_packed_window(tess_correlate_window *window, const tess_correlate_packed *packed, bool dot4, const char **why) {
-    return tess_correlate_window_sizes(window, dot4 ? &packed->dot4 : &packed->dot2, dot4 ? 1 : 2, 64, why);
+tess_status tess_correlate_pack(tess_correlate_problem *problem, double largest) {
+    return problem->direct && may_pack(problem, largest) ? pack(problem, problem->direct, problem->masks[0].weights) : TESS_OK;
+}
+
+tess_status tess_correlate_pack_list(tess_correlate_problem *problem, double largest) {
+    const tess_correlate_mask *masks = problem->masks;
+    if (problem->count != 2 || !may_pack(problem, largest) || masks[0].taps > MOST_OF_LIST || masks[1].taps > MOST_OF_LIST)
+        return TESS_OK;
+    const int64_t *strides = problem->out.stride;
+    /* The finest axis comes last, as in a mask of an image. */
+    const bool turned = llabs(strides[masks[0].axes[0]]) < llabs(strides[masks[1].axes[0]]);
+    const tess_correlate_mask *of[] = {&masks[turned], &masks[!turned]};
+    int64_t weights[MOST_OF_LIST * MOST_OF_LIST];
+    tess_correlate_mask product;
+    tess_correlate_pass pass;
+    product.ndim = 2;
+    product.taps = 0;
+    for (int k = 0; k < 2; k++) {
+        product.axes[k] = of[k]->axes[0];
+        product.shape[k] = of[k]->taps;
+        product.before[k] = of[k]->before[0];
+    }
+    for (int64_t i = 0; i < of[0]->taps; i++)
+        for (int64_t j = 0; j < of[1]->taps; j++)
+            weights[product.taps++] = ((const int64_t *)of[0]->weights)[i] * ((const int64_t *)of[1]->weights)[j];
+    tess_correlate_lay(&pass, problem, &product);
+    return pass.axis[pass.row].m * pass.group < LEAST_OF_LIST ? TESS_OK : pack(problem, &pass, weights);
 }

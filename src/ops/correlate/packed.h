@@ -14,12 +14,13 @@ typedef struct tess_correlate_packed {
     int32_t start;          /* dot2: what every sum begins from. u16 are taken as i16, less 2^15 */
     tess_value constant[2]; /* ghost cells, as an element that dot4 or dot2 reads */
     tess_correlate_pass dot4, dot2;
-    size_t size; /* bytes of weights, from dot4.weights on */
+    size_t size;                     /* bytes of weights, from dot4.weights on */
+    tess_correlate_window window[2]; /* of dot4 and dot2; NULL, or why one of them is too large for a thread's scratch: */
+    const char *too_large;
 } tess_correlate_packed;
 
-/* Fills problem->packed, or leaves it NULL where such sums are not proven to fit. largest: as in problem.c. */
+/* Fills problem->packed, or leaves it NULL where such sums are not proven to fit: of the one mask, or of a list of two, whose outer product is a mask with the same
+ * sums. largest: as in problem.c. */
 tess_status tess_correlate_pack(tess_correlate_problem *problem, double largest);
-/* The sizes of its window; false: too large for a thread's scratch. */
-bool tess_correlate_packed_window(tess_correlate_window *window, const tess_correlate_packed *packed, bool dot4, const char **why);
-
+tess_status tess_correlate_pack_list(tess_correlate_problem *problem, double largest);
 #endif

@@ -187,6 +187,12 @@ static tess_correlate_pass *take_passes(tess_correlate_problem *problem, int cou
     return made;
 }
 
+void tess_correlate_lay(tess_correlate_pass *pass, const tess_correlate_problem *problem, const tess_correlate_mask *mask) {
+    memset(pass, 0, offsetof(tess_correlate_pass, axis));
+    pass->last = true;
+    lay_axes(pass, &problem->in, &problem->out, mask, -1);
+}
+
 /* What short rows are computed from (padded.h): all masks of the list at once. Where one has a single tap, no place of the mask's order is its own. */
 static tess_status build_box(tess_correlate_problem *problem, const tess_correlate_mask *masks, int count) {
     tess_correlate_mask box;
@@ -202,10 +208,10 @@ static tess_status build_box(tess_correlate_problem *problem, const tess_correla
         if (masks[k].taps < 2)
             return TESS_OK;
     }
-    problem->box = take_passes(problem, 1);
+    problem->box = tess_problem_take(&problem->base, sizeof *problem->box);
     if (!problem->box)
         return TESS_ERR_MEMORY;
-    lay_axes(problem->box, &problem->in, &problem->out, &box, -1);
+    tess_correlate_lay(problem->box, problem, &box);
     if (problem->box->axis[problem->box->ndim - 1].m * problem->box->group > TESS_LONGEST_BOX) {
         tess_problem_drop(&problem->base, problem->box, sizeof *problem->box);
         problem->box = NULL;

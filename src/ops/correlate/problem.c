@@ -68,12 +68,10 @@ static double largest_sum(const tess_correlate_problem *problem) {
     return limit;
 }
 
-static void choose_work(tess_correlate_problem *problem) {
+static void choose_work(tess_correlate_problem *problem, bool integers, double largest) {
     problem->work = problem->compute;
-    if (problem->compute == tess_u64 || problem->compute == tess_i64) {
-        double limit = largest_sum(problem);
-        problem->work = limit <= 0x1p24 ? tess_f32 : limit <= 0x1p53 ? tess_f64 : problem->compute;
-    }
+    if (integers)
+        problem->work = largest <= 0x1p24 ? tess_f32 : largest <= 0x1p53 ? tess_f64 : problem->compute;
     tess_loader(TESS_SLOT_BASELINE, problem->compute, problem->work)(&problem->work_constant, &problem->constant, 0, 1);
 }
 
@@ -208,17 +206,20 @@ tess_status tess_correlate_prepare(tess_correlate_problem *problem, const tess_c
         status = replace_mask(problem, factors, found);
         found = status == TESS_OK ? 0 : found;
     }
-    choose_work(problem);
+    const double largest = integers ? largest_sum(problem) : 0;
+    choose_work(problem, integers, largest);
     if (status == TESS_OK && problem->count > 1)
         status = tess_correlate_build_passes(problem, problem->masks, problem->count);
     else if (status == TESS_OK)
         status = tess_correlate_build_direct(problem);
     if (status == TESS_OK && integers)
-        status = tess_correlate_pack(problem, largest_sum(problem));
+        status = tess_correlate_pack(problem, largest);
+    if (status == TESS_OK && integers && problem->count > 1 && factors_may_serve(problem, asked))
+        status = tess_correlate_pack_list(problem, largest);
     if (status == TESS_OK && problem->rank1 && found > 0)
         status = tess_correlate_build_passes(problem, factors, found);
     if (status == TESS_OK && integers && problem->passes && factors_may_serve(problem, asked))
-        status = tess_correlate_pack_passes(problem, problem->count > 1 ? problem->masks : factors, largest_sum(problem));
+        status = tess_correlate_pack_passes(problem, problem->count > 1 ? problem->masks : factors, largest);
     if (status == TESS_OK && transformed)
         status = keep_transforms(problem, &fft);
     drop_masks(&problem->base, factors, found);

@@ -52,9 +52,10 @@ static bool pads(const tess_problem *problem, const char **why) {
 
 static bool packs(const tess_problem *problem, const char **why) {
     const tess_correlate_packed *packed = of(problem)->packed;
-    tess_correlate_window window;
     *why = "needs elements and weights of 8 or 16 bits, sums below 2^31, pixels of at most 4 colours, taps along a row that follow each other";
-    return packed && tess_correlate_packed_window(&window, packed, false, why) && tess_correlate_packed_window(&window, packed, true, why);
+    if (packed && packed->too_large)
+        *why = packed->too_large;
+    return packed && !packed->too_large;
 }
 
 static bool packs_passes(const tess_problem *problem, const char **why) {
@@ -74,6 +75,22 @@ static bool fewer_taps(const tess_problem *problem, const char **why) {
     return !p->direct || p->separable_flops + 16.0 * (double)p->out.count * p->passes_count < p->base.flops;
 }
 
+/* A row and a column of integers with AVX-512: packed sums of the whole mask roll down (packed_roll.h), and while it has so few products they are quicker than
+ * passes (measured: notes-cpu.md). Without fused multiply-adds they are quicker than any passes of f32. */
+static bool whole_is_quicker(const tess_correlate_problem *p) {
+    const tess_correlate_packed *packed = p->packed;
+    if (!packed || packed->too_large || p->passes_count != 2)
+        return false;
+    if (p->base.context->slot == TESS_SLOT_BASELINE)
+        return !p->packed_passes;
+    if (p->base.context->slot != TESS_SLOT_AVX512 || tess_type_size(p->out.type) > 2)
+        return false;
+    const tess_correlate_pass *pass = packed->bytes ? &packed->dot4 : &packed->dot2;
+    const tess_correlate_axis *row = &pass->axis[pass->row];
+    const int64_t products = pass->taps / (packed->bytes ? 4 : 2), rows = pass->taps / row->width;
+    return rows <= 7 && products <= (tess_correlate_goes_past(p, p->out.itemsize) ? 10 : 15) && row->m * pass->group >= 64;
+}
+
 /* The same of lists: beside passes over rows one by one, and beside the passes of cpu_fused.c, which are quickest where rows of an image are whole vectors
  * (measured: notes-cpu.md). */
 static bool short_lists(const tess_correlate_problem *p, const char **why) {
@@ -82,6 +99,9 @@ static bool short_lists(const tess_correlate_problem *p, const char **why) {
     const int64_t elements = box->axis[box->ndim - 1].m * box->group;
     tess_correlate_padded padded;
     if (!tess_correlate_padded_of(&padded, p, box, why))
+        return false;
+    *why = "packed integers are quicker";
+    if (whole_is_quicker(p) || (p->packed_passes && p->base.context->slot == TESS_SLOT_BASELINE))
         return false;
     *why = "rows are long enough for one pass after the other";
     if (tess_is_complex(p->work))
@@ -93,6 +113,18 @@ static bool short_lists(const tess_correlate_problem *p, const char **why) {
     if (box->ndim == 2 && box->group == 1 && elements % 64 == 0)
         return elements < 128 ? cost < 3000 : length <= 128 && cost < 2000;
     return elements <= (size < 2 ? 250 : 170) && cost < (p->packed_passes ? 3000 : 4700);
+}
+
+/* Elements of a row from which on tiles over bytes or 16 bits, read as they lie, are quicker with AVX-512; 0: there are none (measured: notes-cpu.md). A tile has 64
+ * columns. */
+static int64_t narrow_tiles_from(const tess_correlate_problem *p) {
+    const tess_correlate_pass *pass = p->direct;
+    const tess_correlate_axis *row = &pass->axis[pass->row];
+    const int64_t rows = pass->taps / row->width;
+    if (p->base.context->slot != TESS_SLOT_AVX512 || p->in.itemsize > 2 || p->out.type != p->in.type || p->work != tess_f32 || pass->group > 1 ||
+        pass->masked > 2 || rows > 7 || (rows > 3 && rows % 2 == 0 && p->in.itemsize > 1))
+        return 0;
+    return pass->masked == 2 ? (pass->taps < 25 ? 64 : 48) : p->packed || row->m % 64 == 0 ? 64 : 96;
 }
 
 /* In multiply-adds of a vector of f32 each: what a row of outputs costs by itself where rows are computed one by one, more for longer masks, and what each of its
@@ -108,10 +140,19 @@ static bool short_rows(const tess_problem *problem, const char **why) {
     *why = "rows are long enough to be computed one by one";
     if (!fits || last->width == 1)
         return false;
-    const double length = (double)(last->m * p->direct->group) * size, row = 250 + 60 * wide + 16 * (taps - wide);
+    const int64_t narrow = narrow_tiles_from(p);
+    if (narrow > 0)
+        return last->m < narrow;
+    const double length = (double)(last->m * p->direct->group) * size, row = p->direct->masked == 2 && p->base.context->slot != TESS_SLOT_BASELINE
+                                                                                 ? 100 + 50 * wide + 8 * (taps - wide)
+                                                                                 : 250 + 60 * wide + 16 * (taps - wide);
     if (tess_is_complex(p->work))
         return length < 512;
     double other = 1;
+    *why = "without fused multiply-adds packed integers are quicker";
+    if (p->packed && p->base.context->slot == TESS_SLOT_BASELINE)
+        return false;
+    *why = "rows are long enough to be computed one by one";
     if (p->packed) { /* its rows of whole vectors of bytes have no tails */
         const tess_isa_slot slot = p->base.context->slot;
         const int64_t elements = last->m * p->direct->group;
@@ -139,7 +180,8 @@ static bool floats_are_quicker(const tess_correlate_problem *p) {
         return pass->taps <= 49;
     const bool image = pass->masked == 2 && row->width > 1 && pass->group == 1 && to == p->in.type;
     if (slot == TESS_SLOT_AVX2)
-        return column || (line && pass->taps <= 13) || (to == tess_i32 && pass->taps <= 49) || (image && pass->taps <= (bytes ? 25 : 49));
+        return column || (line && pass->taps <= 13) || (to == tess_i32 && pass->taps <= 49) ||
+               (image && pass->taps <= (p->packed->bytes && p->packed->pairs_fit ? 25 : 49));
     if (image && row->m < 64) /* a tile of packed integers has 64 columns */
         return pass->taps <= 49;
     if (line || (to != p->in.type && to != tess_i32))
@@ -160,10 +202,10 @@ static bool pays_tiles(const tess_problem *problem, const char **why) {
 static bool few_lanes(const tess_problem *problem, const char **why) {
     const tess_correlate_problem *p = of(problem);
     *why = "sums of f32 are quicker for such a mask";
-    if (floats_are_quicker(p))
+    if (p->direct && floats_are_quicker(p))
         return false;
     *why = "passes take fewer multiplications";
-    return !p->passes || p->separable_flops * 3 > p->base.flops;
+    return !p->passes || whole_is_quicker(p) || (p->direct && p->separable_flops * 3 > p->base.flops);
 }
 
 /* Products of a block of 64 outputs in passes and with the whole mask; what passes cost besides is worth some ten. */
@@ -177,7 +219,9 @@ static bool enough_taps(const tess_problem *problem, const char **why) {
         passes->down.width <= floats)
         return false;
     *why = "the mask has too few taps to pay for passes";
-    return !p->packed || passes->fours + passes->pairs + 3 < passes->fours * passes->down.width;
+    if (whole_is_quicker(p))
+        return false;
+    return !p->packed || !p->direct || passes->fours + passes->pairs + 3 < passes->fours * passes->down.width;
 }
 
 static size_t rows_workspace(const tess_problem *problem, int threads) {
@@ -199,11 +243,8 @@ static size_t padded_workspace(const tess_problem *problem, int threads) {
 }
 
 static size_t packed_workspace(const tess_problem *problem, int threads) {
-    tess_correlate_window dot4 = {0}, dot2 = {0};
-    const char *why;
-    tess_correlate_packed_window(&dot4, of(problem)->packed, true, &why);
-    tess_correlate_packed_window(&dot2, of(problem)->packed, false, &why);
-    return (size_t)threads * (dot4.scratch > dot2.scratch ? dot4.scratch : dot2.scratch);
+    const tess_correlate_window *window = of(problem)->packed->window;
+    return (size_t)threads * (window[0].scratch > window[1].scratch ? window[0].scratch : window[1].scratch);
 }
 
 static size_t packed_passes_workspace(const tess_problem *problem, int threads) { return (size_t)threads * of(problem)->packed_passes->scratch; }

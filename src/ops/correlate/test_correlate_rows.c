@@ -277,7 +277,8 @@ static void byte_lists(void **state) {
                                              .extent = (tess_extent)(i / 6 % 3),
                                              .constant = i % 12 == 1 ? 3 : 0,
                                              .flip = i & 1};
-        const tess_type type = i % 5 == 4 ? tess_i8 : tess_u8;
+        const tess_type type = i % 5 < 4 ? tess_u8 : (const tess_type[]){tess_i8, tess_i16, tess_u16}[i % 3];
+        const bool wide = type == tess_i16 || type == tess_u16; /* for correlate/packed, which takes the product of the two */
         s.shape[0] = hostile_between(&random, i % 8 ? 6 : 1, i % 10 == 0 ? 230 : 30);
         s.shape[1] = hostile_between(&random, i % 8 ? 128 : 1, i % 9 == 0 ? 2300 : 200);
         s.shape[2] = colours;
@@ -289,7 +290,7 @@ static void byte_lists(void **state) {
             const int64_t width = hostile_between(&random, i % 8 ? 2 : 1, i % 7 == 0 ? 40 : 9);
             const tess_type weights = (const tess_type[]){tess_i8, tess_i16, tess_i8, tess_u8}[hostile_between(&random, 0, 3)];
             const int64_t axis = s.axes[k], most = weights == tess_i8 ? 127 : weights == tess_u8 ? 255 : 300;
-            int64_t left = 257 + hostile_between(&random, i % 3 ? -50 : -2, i % 3 ? 0 : 1);
+            int64_t left = (wide ? 150 : 257) + hostile_between(&random, i % 3 ? -50 : -2, i % 3 ? 0 : 1);
             s.out_shape[axis] = out_size(s.options.extent, s.shape[axis], width);
             hostile_make(&s.masks[k], &random, weights, 1, &width, HOSTILE_COMPACT);
             for (int64_t t = 0; t < width; t++) {
@@ -300,7 +301,10 @@ static void byte_lists(void **state) {
         }
         for (int64_t e = 0; i % 4 > 1 && e < hostile_count(&s.in); e++) /* the ends of the type, throughout or in part */
             if (i % 4 == 2 || hostile_between(&random, 0, 1))
-                put_integer(&s.in, e, type == tess_u8 ? 255 * (i % 8 > 3) : i % 8 > 3 ? 127 : -128);
+                put_integer(&s.in, e,
+                            type == tess_u8 || type == tess_u16 ? (wide ? 65535 : 255) * (i % 8 > 3)
+                            : i % 8 > 3                         ? (wide ? 32767 : 127)
+                                                                : (wide ? -32768 : -128));
         hostile_make(&s.out, &random, to[i % 9 == 8 ? 4 : i % 4], s.ndim, s.out_shape, layout);
         assert_true(compare(&s, &random, layout, i % 10 == 0) > 0);
         drop(&s);

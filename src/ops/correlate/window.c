@@ -108,7 +108,8 @@ bool tess_correlate_window_sizes(tess_correlate_window *w, const tess_correlate_
     w->row_bytes +=
         w->wy == 2 && w->row_bytes % ROW_SETS == 0 ? ROW_PAD : 0; /* two taps over 384 columns took three times as long as three (notes-cpu.md) */
     /* Whole rows of ghost cells: none for a mask of one row. The last strip of a row may be nearly twice as long. */
-    w->ghost_bytes = w->wy * w->planes == 1 ? 0 : round_up((tess_max64(w->strip, 2 * w->in_place) + reach) * width, 64);
+    const int64_t ghosts = tess_min64(tess_max64(w->strip, 2 * w->in_place), round_up(pass->axis[pass->row].m * pass->group, w->tile));
+    w->ghost_bytes = w->wy * w->planes == 1 ? 0 : round_up((ghosts + reach) * width, 64);
     w->table_bytes = round_up(w->layers * w->lines * (int64_t)sizeof(char *), 64);
     w->sums = w->wy * w->planes == 1 && w->wx * width > TESS_WINDOW_PASS ? TESS_WINDOW_WAITING : TESS_WINDOW_BAND * TESS_WINDOW_TILE_BYTES;
     w->scratch = (size_t)(w->table_bytes + w->ghost_bytes + w->layers * met * w->row_bytes + w->sums);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * window_edge.h - tess_correlate_gather in a fraction of the time, for rows that differ only in where they lie: which elements the ghost cells are copies of is found
- * once for all rows of a band, by the boundary's divisions, and they are copied from the row as it has just been copied or converted. */
+ * once for all rows of a band, by the boundary's divisions, and they are copied from the rows as they have just been copied or converted, down all of them. */
 #ifndef TESS_OPS_CORRELATE_WINDOW_EDGE_H
 #define TESS_OPS_CORRELATE_WINDOW_EDGE_H
 
@@ -37,41 +37,46 @@ TESS_INLINE void tess_window_edge_of(tess_window_edge *e, const tess_correlate_s
     e->plain = true;
 }
 
-TESS_INLINE void tess_window_ghosts_of(const tess_correlate_source *s, const tess_window_edge *e, char *row, const size_t width) {
-    char *to = row - e->before * (int64_t)width;
-    for (int64_t k = 0; k < e->before + e->after; k++, to += width) {
-        if (k == e->before)
-            to = row + e->inside * (int64_t)width;
-        memcpy(to, e->of[k] < 0 ? (const char *)&s->constant : row + e->of[k] * (int64_t)width, width);
-    }
-}
-/* Those around the elements of the stretch, which stand at `row`. */
-TESS_INLINE void tess_window_ghosts(const tess_correlate_source *s, const tess_window_edge *e, char *row) {
-    switch (s->width) {
-    case 1: tess_window_ghosts_of(s, e, row, 1); break;
-    case 2: tess_window_ghosts_of(s, e, row, 2); break;
-    case 4: tess_window_ghosts_of(s, e, row, 4); break;
-    default: tess_window_ghosts_of(s, e, row, 8); break;
+/* The elements of `rows` rows, `row_step` bytes apart, into stretches from `to` on, `step` bytes apart, and zeros from each one's end on: `beyond` bytes, up to a
+ * vector more, which the next one writes over. */
+TESS_INLINE void tess_window_elements(const tess_correlate_source *s, const tess_window_edge *e, char *to, int64_t step, const char *row,
+                                      int64_t row_step, int64_t rows, int64_t beyond) {
+    const int64_t bytes = e->inside * s->width, last = bytes - TESS_VECTOR_BYTES, end = bytes + e->after * s->width;
+    const bool as_is = s->in_place && last >= 0;
+    row += e->from * s->stride;
+    to += e->before * s->width;
+    for (int64_t r = 0; r < rows; r++, row += row_step, to += step) {
+        if (as_is) {
+            for (int64_t i = 0; i < last; i += TESS_VECTOR_BYTES)
+                v_f32_store(to + i, v_f32_load(row + i));
+            v_f32_store(to + last, v_f32_load(row + last));
+        } else {
+            s->load(to, row, s->stride, e->inside);
+        }
+        for (int64_t i = 0; i < beyond; i += TESS_VECTOR_BYTES)
+            v_f32_store(to + end + i, v_f32_all(0));
     }
 }
 
-TESS_INLINE void tess_window_gather(const tess_correlate_source *s, const tess_window_edge *e, char *to, const char *row, int64_t start,
-                                    int64_t count) {
-    if (!e->plain) {
-        tess_correlate_gather(s, to, row, start, count);
-        return;
+TESS_INLINE void tess_window_ghosts_of(const tess_correlate_source *s, const tess_window_edge *e, char *first, int64_t rows, int64_t step,
+                                       const size_t width) {
+    const int64_t size = (int64_t)width;
+    for (int64_t k = 0; k < e->before + e->after; k++) {
+        char *to = first + (k < e->before ? k : k + e->inside) * size;
+        const char *from = e->of[k] < 0 ? (const char *)&s->constant : first + (e->before + e->of[k]) * size;
+        const int64_t from_step = e->of[k] < 0 ? 0 : step;
+        for (int64_t r = 0; r < rows; r++, to += step, from += from_step)
+            memcpy(to, from, width);
     }
-    const int64_t bytes = e->inside * s->width, last = bytes - TESS_VECTOR_BYTES;
-    const char *from = row + e->from * s->stride;
-    to += e->before * s->width;
-    if (s->in_place && last >= 0) {
-        for (int64_t i = 0; i < last; i += TESS_VECTOR_BYTES)
-            v_f32_store(to + i, v_f32_load(from + i));
-        v_f32_store(to + last, v_f32_load(from + last));
-    } else {
-        s->load(to, from, s->stride, e->inside);
+}
+/* The ghost cells of `rows` stretches whose elements are there, `step` bytes apart: one cell down all of them, and then the next. */
+TESS_INLINE void tess_window_ghosts(const tess_correlate_source *s, const tess_window_edge *e, char *first, int64_t rows, int64_t step) {
+    switch (s->width) {
+    case 1: tess_window_ghosts_of(s, e, first, rows, step, 1); break;
+    case 2: tess_window_ghosts_of(s, e, first, rows, step, 2); break;
+    case 4: tess_window_ghosts_of(s, e, first, rows, step, 4); break;
+    default: tess_window_ghosts_of(s, e, first, rows, step, 8); break;
     }
-    tess_window_ghosts(s, e, to);
 }
 
 #endif

@@ -92,11 +92,11 @@ static const tess_window_raw *reads_raw(job *j, const tess_correlate_problem *pr
 static tiles tall_tiles(const job *j, int64_t rows) {
     const tess_window_kernels *k = j->kernels;
     const tess_correlate_window *w = &j->window;
-    if (j->raw) { /* a mask of one row goes along rows, which do not share any */
+    if (j->raw) { /* a mask of one row goes along long rows, which do not share any */
         const bool any3 = w->wy == 3 && w->wx != 3;
         return (tiles){any3 ? j->raw->tile3 : j->raw->tile[w->wy],
                        any3 ? j->raw->narrow3 : j->raw->narrow[w->wy],
-                       w->wy == 1 ? 1 : rows,
+                       w->wy == 1 && j->length > w->strip ? 1 : rows,
                        k->wide * k->lanes,
                        k->lanes,
                        true,
