@@ -358,7 +358,7 @@ tess_status tess_execute(const tess_plan *plan, const void *in, const void *seco
     return status;
 }
 
-enum { NEAR_WORKSPACE = 40 << 10 }; /* of rows over arrays so small that to ask an allocator shows */
+enum { NEAR_WORKSPACE = 48 << 10 }; /* of rows over arrays so small that to ask an allocator shows */
 
 tess_status tess_plan_run_here(tess_status status, tess_problem *problem, const void *in, const void *second, void *out, const tess_call *call) {
     tess_plan plan = {.context = problem->context, .problem = problem, .engine = TESS_ENGINE_CPU};

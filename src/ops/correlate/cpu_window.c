@@ -139,7 +139,7 @@ static void send(char *to, int64_t stride, const char *sums, int64_t rows, int64
 static int64_t row_of_tiles(const job *j, const tiles *t, tess_window_call *call, char *sums, char *out, int64_t x, int64_t until, int64_t count,
                             bool lies_ready) {
     const int64_t width = j->source.width;
-    const bool none_narrow = j->narrows && !j->out_ready && count >= t->wide_columns; /* whose outputs would go by way of `sums` */
+    const bool none_narrow = only_wide(j) && (!lies_ready || count >= t->wide_columns);
     while (x < until) {
         const int64_t rest = count - x;
         const bool wide = rest >= t->wide_columns || none_narrow || (rest > 2 * t->narrow_columns && (!lies_ready || count >= t->wide_columns));
@@ -151,7 +151,8 @@ static int64_t row_of_tiles(const job *j, const tiles *t, tess_window_call *call
         call->ahead_at = lies_ready ? from * width + t->ahead : from * j->source_bytes;
         call->ahead_bytes = columns * (lies_ready ? width : j->source_bytes);
         call->more = 0;
-        if ((j->out_ready || (wide && j->narrows)) && from + columns <= count) {
+        const bool whole = from + columns <= count, puts = j->out_ready || (wide && j->narrows);
+        if (puts && whole) {
             call->more = t->runs ? tess_max64(0, (until - from) / columns - 1) : 0;
             call->out_step = columns * j->out_stride;
             const bool held = j->held && (uintptr_t)to % 64 == 0;
@@ -169,10 +170,13 @@ static int64_t row_of_tiles(const job *j, const tiles *t, tess_window_call *call
             call->out = sums;
             call->out_stride = TESS_WINDOW_TILE_BYTES;
             call->stream = false;
-            call->between = true;
+            call->between = !puts || !j->pass->last;
             (wide ? t->wide : t->narrow)(call);
-            for (int64_t k = 0; k < t->rows; k++)
-                j->store(to + k * j->y_stride, j->out_stride, sums + k * TESS_WINDOW_TILE_BYTES, tess_min64(columns, count - from));
+            const int64_t n = tess_min64(columns, count - from);
+            if (puts)
+                tess_window_copy(to, j->y_stride, sums, TESS_WINDOW_TILE_BYTES, t->rows, n * j->out_width);
+            for (int64_t k = 0; !puts && k < t->rows; k++)
+                j->store(to + k * j->y_stride, j->out_stride, sums + k * TESS_WINDOW_TILE_BYTES, n);
         }
         x = from + (call->more + 1) * columns;
     }
@@ -203,7 +207,7 @@ static void strip(const job *j, char *scratch, const block *b, int64_t first, in
     const bool stand = (w->wy > 1 || j->raw || tall.rolls) && b->rows >= tall.rows;
     const tiles *t = stand ? &tall : &flat;
     /* What a tile reads must be there; so few columns as the edges of a row have, none but narrow tiles meet. */
-    const int64_t unit = count <= 2 * t->narrow_columns ? t->narrow_columns : t->wide_columns;
+    const int64_t unit = count <= 2 * t->narrow_columns && !only_wide(j) ? t->narrow_columns : t->wide_columns;
     const int64_t padded = lies_ready ? count : tess_ceil_div(count, unit) * unit;
     const char **table = look_up(j, scratch, b, first, count, padded, lies_ready);
     if (lies_ready && j->one_by_one)

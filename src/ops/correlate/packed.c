@@ -8,7 +8,7 @@
 enum {
     MOST_TAPS = 1 << 16,
     MOST_OF_LIST = 16,
-    LEAST_OF_LIST = 64 /* elements of a row: a tile has as many */,
+    LEAST_OF_LIST = 40 /* elements of a row: below, passes over padded blocks are quicker everywhere */,
     MOST_COLOURS = 4 /* taps further apart leave the 16 bytes of v_dot_pick_here */
 };
 

@@ -30,9 +30,13 @@ bool tess_correlate_padded_of(tess_correlate_padded *p, const tess_correlate_pro
     int64_t inner = pass->group;
     for (int d = pass->ndim - 1; d >= 0; d--) {
         const tess_correlate_axis *a = &pass->axis[d];
-        const int64_t more = a->width - 1, most = MOST_BYTES / (inner * size),
-                      fits = tess_max64(BLOCK_BYTES / (inner * size) - more, more * BAND_WIDTHS);
-        const int64_t band = tess_min64(tess_min64(fits, most - more), a->m);
+        const int64_t more = a->width - 1;
+        int64_t band = a->m, most = a->m + more;
+        if (most > BLOCK_BYTES / size ||
+            most * inner * size > BLOCK_BYTES) { /* else a block has the whole axis, and small calls are spared two divisions */
+            most = MOST_BYTES / (inner * size);
+            band = tess_min64(tess_min64(tess_max64(BLOCK_BYTES / (inner * size) - more, more * BAND_WIDTHS), most - more), a->m);
+        }
         const bool goes_on = d > masked || (d > 0 && band == a->m && holds_all(a) && inner * size * (a->m + more) <= BLOCK_BYTES / 2);
         if (band < 1 || (goes_on && (a->m > most - more || !holds_all(a))))
             return false;

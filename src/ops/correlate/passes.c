@@ -21,12 +21,9 @@ typedef struct found_axis {
     bool apart;    /* slabs are cut along it: it is not joined */
 } found_axis;
 
-static int coarser_first(const void *left, const void *right) {
-    const found_axis *l = left, *r = right;
-    int64_t ls = llabs(l->a.out_stride), rs = llabs(r->a.out_stride);
-    if (ls != rs)
-        return ls > rs ? -1 : 1;
-    return l->mask_axis - r->mask_axis;
+static bool coarser(const found_axis *l, const found_axis *r) {
+    const int64_t ls = llabs(l->a.out_stride), rs = llabs(r->a.out_stride);
+    return ls != rs ? ls > rs : l->mask_axis < r->mask_axis;
 }
 
 static int find_axes(found_axis *axes, const tess_array *in, const tess_array *out, const tess_correlate_mask *mask, int apart) {
@@ -39,10 +36,13 @@ static int find_axes(found_axis *axes, const tess_array *in, const tess_array *o
                 f.a.width = mask->shape[k];
                 f.a.before = mask->before[k];
             }
-        if (f.a.n != 1 || f.a.m != 1 || f.a.width != 1)
-            axes[count++] = f;
+        if (f.a.n == 1 && f.a.m == 1 && f.a.width == 1)
+            continue;
+        int at = count++;
+        for (; at > 0 && coarser(&f, &axes[at - 1]); at--)
+            axes[at] = axes[at - 1];
+        axes[at] = f;
     }
-    qsort(axes, (size_t)count, sizeof *axes, coarser_first);
     int kept = 0;
     for (int d = 0; d < count; d++) {
         found_axis *before = kept ? &axes[kept - 1] : NULL, *f = &axes[d];

@@ -75,6 +75,11 @@ static bool fewer_taps(const tess_problem *problem, const char **why) {
     return !p->direct || p->separable_flops + 16.0 * (double)p->out.count * p->passes_count < p->base.flops;
 }
 
+/* Whether rows of integers are packed from where they lie; i8 and u16 are copied as 16 signed bits first. */
+static bool packs_as_they_lie(const tess_correlate_problem *p) {
+    return p->packed && !p->packed->too_large && (p->packed->bytes || p->in.type == tess_i16);
+}
+
 /* A row and a column of integers with AVX-512: packed sums of the whole mask roll down (packed_roll.h), and while it has so few products they are quicker than
  * passes (measured: notes-cpu.md). Without fused multiply-adds they are quicker than any passes of f32. */
 static bool whole_is_quicker(const tess_correlate_problem *p) {
@@ -88,7 +93,8 @@ static bool whole_is_quicker(const tess_correlate_problem *p) {
     const tess_correlate_pass *pass = packed->bytes ? &packed->dot4 : &packed->dot2;
     const tess_correlate_axis *row = &pass->axis[pass->row];
     const int64_t products = pass->taps / (packed->bytes ? 4 : 2), rows = pass->taps / row->width;
-    return rows <= 7 && products <= (tess_correlate_goes_past(p, p->out.itemsize) ? 10 : 15) && row->m * pass->group >= 64;
+    return rows <= 7 && products <= (tess_correlate_goes_past(p, p->out.itemsize) ? 10 : 15) &&
+           row->m * pass->group >= (packs_as_they_lie(p) ? 40 : 64);
 }
 
 /* The same of lists: beside passes over rows one by one, and beside the passes of cpu_fused.c, which are quickest where rows of an image are whole vectors
@@ -115,16 +121,17 @@ static bool short_lists(const tess_correlate_problem *p, const char **why) {
     return elements <= (size < 2 ? 250 : 170) && cost < (p->packed_passes ? 3000 : 4700);
 }
 
-/* Elements of a row from which on tiles over bytes or 16 bits, read as they lie, are quicker with AVX-512; 0: there are none (measured: notes-cpu.md). A tile has 64
- * columns. */
+/* Elements of a row from which on tiles of 64 columns over bytes or 16 bits are quicker than padded blocks with AVX-512: packed integers over elements as they lie, or sums
+ * of f32; 0: there are none (measured: notes-cpu.md). */
 static int64_t narrow_tiles_from(const tess_correlate_problem *p) {
     const tess_correlate_pass *pass = p->direct;
-    const tess_correlate_axis *row = &pass->axis[pass->row];
-    const int64_t rows = pass->taps / row->width;
-    if (p->base.context->slot != TESS_SLOT_AVX512 || p->in.itemsize > 2 || p->out.type != p->in.type || p->work != tess_f32 || pass->group > 1 ||
-        pass->masked > 2 || rows > 7 || (rows > 3 && rows % 2 == 0 && p->in.itemsize > 1))
+    const int64_t rows = pass->taps / pass->axis[pass->row].width;
+    const bool line = pass->masked == 1, raw = p->in.type == tess_u8 || rows <= 3 || rows % 2 == 1;
+    if (p->base.context->slot != TESS_SLOT_AVX512 || p->in.itemsize > 2 || pass->group > 1 || pass->masked > 2 || rows > 7)
         return 0;
-    return pass->masked == 2 ? (pass->taps < 25 ? 64 : 48) : p->packed || row->m % 64 == 0 ? 64 : 96;
+    if (packs_as_they_lie(p))
+        return tess_type_size(p->out.type) > 2 ? 0 : line ? 48 : 24;
+    return p->out.type != p->in.type || p->work != tess_f32 || !raw ? 0 : line ? 64 : pass->taps < 25 ? 48 : 36;
 }
 
 /* In multiply-adds of a vector of f32 each: what a row of outputs costs by itself where rows are computed one by one, more for longer masks, and what each of its
@@ -182,7 +189,7 @@ static bool floats_are_quicker(const tess_correlate_problem *p) {
     if (slot == TESS_SLOT_AVX2)
         return column || (line && pass->taps <= 13) || (to == tess_i32 && pass->taps <= 49) ||
                (image && pass->taps <= (p->packed->bytes && p->packed->pairs_fit ? 25 : 49));
-    if (image && row->m < 64) /* a tile of packed integers has 64 columns */
+    if (image && row->m < 64 && !packs_as_they_lie(p))
         return pass->taps <= 49;
     if (line || (to != p->in.type && to != tess_i32))
         return false;

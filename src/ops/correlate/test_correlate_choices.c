@@ -88,15 +88,18 @@ static void integers(void **state) {
     CHECK(tess_i16, tess_i16, {300, 700}, {7, 7}, 0, 0, {PACKED, WINDOW, PACKED});
     CHECK(tess_i16, tess_i16, {128, 128}, {3, 3}, 0, 0, {PACKED, WINDOW, PACKED});
     /* small images: padded blocks, tiles of f32, packed integers, the wider they are */
-    CHECK(tess_u8, tess_u8, {40, 40}, {3, 3}, 0, 0, {PACKED, PADDED, PADDED});
-    CHECK(tess_u8, tess_u8, {48, 48}, {7, 7}, 0, 0, {PACKED, PACKED, WINDOW});
+    CHECK(tess_u8, tess_u8, {23, 23}, {3, 3}, 0, 0, {PACKED, PADDED, PADDED});
+    CHECK(tess_u8, tess_u8, {24, 24}, {3, 3}, 0, 0, {PACKED, PADDED, PACKED});
+    CHECK(tess_i8, tess_i8, {48, 48}, {3, 3}, 0, 0, {PACKED, PADDED, WINDOW});
+    CHECK(tess_u8, tess_u8, {47, 47}, {3}, 0, 1, {PACKED, PADDED, PADDED});
+    CHECK(tess_u8, tess_u8, {48, 48}, {7, 7}, 0, 0, {PACKED, PACKED, PACKED});
     CHECK(tess_i8, tess_i8, {100, 100}, {7, 7}, 0, 0, {PACKED, WINDOW, PACKED});
     CHECK(tess_u8, tess_u8, {65, 65}, {7, 7}, 0, 0, {PACKED, PACKED, PACKED});
     CHECK(tess_u8, tess_u8, {100, 100}, {5, 5}, 0, 0, {PACKED, WINDOW, PACKED});
     CHECK(tess_i16, tess_i16, {72, 72}, {3, 3}, 0, 0, {PACKED, PADDED, PACKED});
     /* bytes by floats */
-    FLOATS_OF(tess_u8, {90, 90}, {1, 3}, 0, 0, {PADDED, PADDED, PADDED});
-    FLOATS_OF(tess_u8, {96, 96}, {1, 3}, 0, 0, {PADDED, PADDED, WINDOW});
+    FLOATS_OF(tess_u8, {63, 63}, {1, 3}, 0, 0, {PADDED, PADDED, PADDED});
+    FLOATS_OF(tess_u8, {64, 64}, {1, 3}, 0, 0, {PADDED, PADDED, WINDOW});
     FLOATS_OF(tess_u8, {64, 64}, {3, 3}, 0, 0, {PADDED, WINDOW, WINDOW});
     FLOATS_OF(tess_u8, {40, 40}, {3, 3}, 0, 0, {PADDED, PADDED, PADDED});
     FLOATS_OF(tess_i16, {48, 48}, {5, 5}, 0, 0, {PADDED, WINDOW, WINDOW});
@@ -140,8 +143,9 @@ static void lists(void **state) {
     FLOAT_LIST(2, 3, 0, {260, 260});
     FLOAT_LIST(2, 3, 0, {20, 600});
 #undef PICK
-    CHECK(tess_u8, tess_u8, {63, 63}, {3}, 2, 0, {PADDED, PADDED, PADDED});
-    CHECK(tess_u8, tess_u8, {64, 64}, {3}, 2, 0, {PACKED, PADDED, PACKED});
+    CHECK(tess_u8, tess_u8, {39, 39}, {3}, 2, 0, {PADDED, PADDED, PADDED});
+    CHECK(tess_u8, tess_u8, {40, 40}, {3}, 2, 0, {PACKED, PADDED, PACKED});
+    CHECK(tess_i8, tess_i8, {63, 63}, {3}, 2, 0, {PACKED, PADDED, PADDED});
     free(in);
     free(out);
 }

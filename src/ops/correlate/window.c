@@ -19,9 +19,10 @@ enum {
 /* Of large arrays on a Zen 5, under masks that window_fours.h may take and that memory binds: four stretches of its longest (window_rings.h), 129 KiB each; notes-cpu.md. */
 enum { IN_PLACE_FOURS = 4 * (32 * 64 + 16) * 16, FEWEST_FOURS = 9, MOST_FOURS = 25, LARGE = 8 << 20 /* outputs */ };
 
-/* To multiples of a power of two, as tiles are: small calls ask for these sizes several times, and a division takes 3 ns. */
+/* To multiples of a power of two, as tiles are: small calls ask for these sizes several times, and a division takes 3 ns; so does the one of a mask of one plane. */
 static int64_t round_down(int64_t n, int64_t to) { return n & -to; }
 static int64_t round_up(int64_t n, int64_t to) { return round_down(n + to - 1, to); }
+static int64_t quotient(int64_t n, int64_t by) { return n == by ? 1 : n / by; }
 
 /* The axis whose neighbouring outputs share most input rows: the mask's last but the row. Else any axis, so that short rows come in bands too. */
 int tess_correlate_band_axis(const tess_correlate_pass *pass) {
@@ -83,9 +84,9 @@ bool tess_correlate_window_sizes(tess_correlate_window *w, const tess_correlate_
     w->y = tess_correlate_band_axis(pass);
     w->wx = pass->axis[pass->row].width;
     w->wy = w->y >= 0 ? pass->axis[w->y].width : 1;
-    w->planes = pass->taps / (w->wx * w->wy);
     if (w->wx >= SCRATCH_LIMIT || pass->taps >= SCRATCH_LIMIT * w->wx)
         return false;
+    w->planes = quotient(pass->taps, w->wx * w->wy);
     int64_t reach = (w->wx - 1) * pass->group;
     w->band = w->y >= 0 ? TESS_WINDOW_BAND : 1;
     w->lines = 2 * w->band + w->wy - 1 + TESS_WINDOW_SUMS;
@@ -94,21 +95,20 @@ bool tess_correlate_window_sizes(tess_correlate_window *w, const tess_correlate_
     w->layers = w->depth + w->planes - 1;
     w->tile = tile;
     const int64_t met = w->band + w->wy - 1;
-    int64_t fits = GATHER_BYTES / (w->layers * met * width) - reach;
-    w->strip = tess_min64(tess_max64(round_down(fits, w->tile), w->tile), LONGEST_STRIP);
-    const int64_t columns = tess_min64(pass->axis[pass->row].m * pass->group, LONGEST_STRIP);
-    w->strip = tess_min64(w->strip, round_up(columns, w->tile)); /* small arrays need little scratch: no allocator is asked for it */
+    const int64_t length = pass->axis[pass->row].m * pass->group;
+    w->strip = round_up(tess_min64(length, LONGEST_STRIP), w->tile); /* small arrays need little scratch: no allocator is asked for it */
+    if ((w->strip + reach) * w->layers * met * width > GATHER_BYTES)
+        w->strip = tess_min64(w->strip, tess_max64(round_down(GATHER_BYTES / (w->layers * met * width) - reach, w->tile), w->tile));
     /* Rows of a tile and those below it that are asked for: a strip of them stays in the second-level cache. Memory gives whole rows fastest. */
-    const int64_t rows_fit = round_down(STRIP_BYTES / ((2 * TESS_WINDOW_SUMS + w->wy - 1) * width), w->tile);
     const bool fours = tess_cpu_is_zen5() && width == 4 && w->wx >= FEWEST_FOURS && w->wx <= MOST_FOURS && pass->outputs >= LARGE;
-    w->in_place = w->wy * w->planes == 1 ? (fours ? IN_PLACE_FOURS : IN_PLACE_LINE)
-                  : w->planes == 1       ? tess_max64(rows_fit, IN_PLACE_COLUMNS)
-                                         : IN_PLACE_COLUMNS;
+    w->in_place = w->wy * w->planes == 1 ? (fours ? IN_PLACE_FOURS : IN_PLACE_LINE) : IN_PLACE_COLUMNS;
+    if (w->wy > 1 && w->planes == 1 && length > IN_PLACE_COLUMNS)
+        w->in_place = tess_max64(round_down(STRIP_BYTES / ((2 * TESS_WINDOW_SUMS + w->wy - 1) * width), w->tile), IN_PLACE_COLUMNS);
     w->row_bytes = round_up((w->strip + reach) * width, 64);
     w->row_bytes +=
         w->wy == 2 && w->row_bytes % ROW_SETS == 0 ? ROW_PAD : 0; /* two taps over 384 columns took three times as long as three (notes-cpu.md) */
     /* Whole rows of ghost cells: none for a mask of one row. The last strip of a row may be nearly twice as long. */
-    const int64_t ghosts = tess_min64(tess_max64(w->strip, 2 * w->in_place), round_up(pass->axis[pass->row].m * pass->group, w->tile));
+    const int64_t ghosts = tess_min64(tess_max64(w->strip, 2 * w->in_place), round_up(length, w->tile));
     w->ghost_bytes = w->wy * w->planes == 1 ? 0 : round_up((ghosts + reach) * width, 64);
     w->table_bytes = round_up(w->layers * w->lines * (int64_t)sizeof(char *), 64);
     w->sums = w->wy * w->planes == 1 && w->wx * width > TESS_WINDOW_PASS ? TESS_WINDOW_WAITING : TESS_WINDOW_BAND * TESS_WINDOW_TILE_BYTES;

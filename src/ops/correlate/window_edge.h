@@ -37,25 +37,40 @@ TESS_INLINE void tess_window_edge_of(tess_window_edge *e, const tess_correlate_s
     e->plain = true;
 }
 
+TESS_INLINE void tess_window_copy_by(const int64_t piece, char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows,
+                                     int64_t bytes) {
+    for (int64_t r = 0; r < rows; r++, to += to_step, from += from_step) {
+        for (int64_t k = 0; k + piece < bytes; k += piece)
+            memcpy(to + k, from + k, (size_t)piece);
+        memcpy(to + bytes - piece, from + bytes - piece, (size_t)piece);
+    }
+}
+/* `rows` rows of so many bytes, at least one: by whole vectors, of which the last may begin within the one before it. */
+TESS_INLINE void tess_window_copy(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t bytes) {
+    if (bytes >= 64)
+        tess_window_copy_by(64, to, to_step, from, from_step, rows, bytes);
+    else if (bytes >= 16)
+        tess_window_copy_by(16, to, to_step, from, from_step, rows, bytes);
+    else
+        tess_window_copy_by(1, to, to_step, from, from_step, rows, bytes);
+}
+
 /* The elements of `rows` rows, `row_step` bytes apart, into stretches from `to` on, `step` bytes apart, and zeros from each one's end on: `beyond` bytes, up to a
- * vector more, which the next one writes over. */
+ * vector more, which the next one's elements write over. */
 TESS_INLINE void tess_window_elements(const tess_correlate_source *s, const tess_window_edge *e, char *to, int64_t step, const char *row,
                                       int64_t row_step, int64_t rows, int64_t beyond) {
-    const int64_t bytes = e->inside * s->width, last = bytes - TESS_VECTOR_BYTES, end = bytes + e->after * s->width;
-    const bool as_is = s->in_place && last >= 0;
+    const int64_t bytes = e->inside * s->width;
+    char *end = to + bytes + (e->before + e->after) * s->width;
+    for (int64_t r = 0; beyond > 0 && r < rows; r++, end += step)
+        for (int64_t i = 0; i < beyond; i += TESS_VECTOR_BYTES)
+            v_f32_store(end + i, v_f32_all(0));
     row += e->from * s->stride;
     to += e->before * s->width;
-    for (int64_t r = 0; r < rows; r++, row += row_step, to += step) {
-        if (as_is) {
-            for (int64_t i = 0; i < last; i += TESS_VECTOR_BYTES)
-                v_f32_store(to + i, v_f32_load(row + i));
-            v_f32_store(to + last, v_f32_load(row + last));
-        } else {
-            s->load(to, row, s->stride, e->inside);
-        }
-        for (int64_t i = 0; i < beyond; i += TESS_VECTOR_BYTES)
-            v_f32_store(to + end + i, v_f32_all(0));
-    }
+    if (s->in_place)
+        tess_window_copy(to, step, row, row_step, rows, bytes);
+    else
+        for (int64_t r = 0; r < rows; r++)
+            s->load(to + r * step, row + r * row_step, s->stride, e->inside);
 }
 
 TESS_INLINE void tess_window_ghosts_of(const tess_correlate_source *s, const tess_window_edge *e, char *first, int64_t rows, int64_t step,

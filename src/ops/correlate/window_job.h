@@ -124,6 +124,9 @@ static tiles band_tiles(const job *j, int64_t rows) {
         return tall_tiles(j, rows);
     return (tiles){k->roll[w->wy], k->narrow_roll[w->wy], rows, vectors * k->lanes, k->lanes, true, true, ROLL_AHEAD};
 }
+/* Whether outputs of narrow tiles would be stored by way of sums, and those of wide ones are not. */
+static bool only_wide(const job *j) { return j->narrows && !j->out_ready; }
+
 static tiles flat_tiles(const job *j) {
     const tess_window_kernels *k = j->kernels;
     return (tiles){k->line, k->point, 1, k->line_vectors * k->lanes, k->lanes, k->taps == 1, false, 0};
