@@ -426,6 +426,24 @@ static void small_images(void) {
     }
 }
 
+/* Lists over images of colours. */
+static void lists_over_pixels(void) {
+    static const tess_type types[] = {tess_u8, tess_f16, tess_f32};
+    static float weights[7] = {1};
+    tess_plan *plan;
+    for (int i = 0; i < TESS_COUNT(types); i++)
+        for (int odd = 0; odd < 2; odd++) {
+            int64_t shape[] = {4096, 4096 - odd, 3}, width = 7;
+            char words[80];
+            snprintf(words, sizeof words, "%s pixels of 3 colours, 7 + 7%s", tess_type_name(types[i]), odd ? ", odd rows" : "");
+            DLTensor in = view(types[i], 3, shape), out = in, mask = tess_view(weights, tess_f32, 1, &width, NULL);
+            const int axes[] = {0, 1};
+            const tess_correlate_options options = {.struct_size = sizeof options, .axes = axes, .naxes = 2};
+            const DLTensor *masks[] = {&mask, &mask};
+            problem(tess_plan_correlate(&plan, context, &in, masks, 2, &out, &options), &plan, words);
+        }
+}
+
 static void lookups(void) {
     static const struct {
         tess_type table, index;
@@ -469,6 +487,7 @@ static void every_row(void **state) {
     segments();
     correlations();
     small_images();
+    lists_over_pixels();
     lookups();
     for (int o = 0; o < tess_ops_count; o++)
         for (int r = 0; r < tess_ops[o]->gpu_count; r++)

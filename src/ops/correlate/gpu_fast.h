@@ -74,6 +74,11 @@ double tess_correlate_patch_shared_computed(const tess_correlate_frame *frame);
 bool tess_correlate_patch_shared_lay(const tess_correlate_frame *frame, tess_type work, const tess_gpu_device *device, tess_gpu_layout *layout);
 /* The axis along which elements follow each other on both sides; -1: none. */
 int tess_correlate_gpu_finest(const tess_array *in, const tess_array *out);
+/* The axis that rows of a list's masks run along: the finest, or the pixels of which the finest are the colours, where no mask runs along those (*colours: that axis, else -1). -1: none. */
+int tess_correlate_gpu_row(const tess_correlate_mask *masks, int count, const tess_array *in, const tess_array *out, int *colours);
+/* Axes without that of the colours, none of them masked yet, types and sizes; and the number of an axis among them. */
+void tess_correlate_gpu_axes(tess_correlate_pass *pass, const tess_array *in, const tess_array *out, int row, int colours);
+TESS_INLINE int tess_correlate_gpu_axis(int d, int colours) { return d - (colours >= 0 && d > colours); }
 
 #define TESS_CORRELATE_FAST_ROWS(X) \
     X(flat)                         \

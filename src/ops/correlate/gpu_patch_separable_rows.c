@@ -58,8 +58,8 @@ static bool patch_takes(const tess_problem *base, bool whole, const char **why) 
     *why =
         "takes two masks of at most 9 taps (sums of f64 from narrower elements, or by rows first: 5), no wider than a vector of 16 bytes on either "
         "side, or two by columns first; elements of 1 and 2 bytes by columns first and in f32 only";
-    return (f->in >= 4 || (two.rows != 0 && work_size(base) == 4)) && f->x.width <= widest && f->y.width <= widest && reach <= laps * s.columns &&
-           f->x.m > 0 && f->y.m > 0 && f->arrays > 0 && tess_ceil_div(f->y.m, s.rows * s.down) <= GRID;
+    return f->pass->group == 1 && (f->in >= 4 || (two.rows != 0 && work_size(base) == 4)) && f->x.width <= widest && f->y.width <= widest &&
+           reach <= laps * s.columns && f->x.m > 0 && f->y.m > 0 && f->arrays > 0 && tess_ceil_div(f->y.m, s.rows * s.down) <= GRID;
 }
 
 /* Everything but the shape of its blocks, in which the two kernels differ, as in what blocks have to cover more than a row's columns. */

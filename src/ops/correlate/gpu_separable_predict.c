@@ -280,8 +280,10 @@ void tess_correlate_separable2d_predict(const tess_correlate_problem *p, int num
     for (tess_gpu_kind n = {0}; tess_gpu_next_kind(&n, across, head, tail, period);)
         one_tile(&w, &all, n.at, n.times);
     out->constant_requests = -1;
-    if (f->in == 2) /* of some masks the compiler loads words of a window, and not vectors */
+    if (f->in == 2 || f->pass->group > 1) /* of some masks the compiler loads words of a window, and not vectors; over pixels some words twice */
         out->shared_ld_requests = out->shared_ld_wavefronts = out->shared_ld_conflicts = -1;
+    if (f->pass->group > w.s.columns && w.rows_first && tess_correlate_frame_conversions(f, p->work, 1) > 0) /* some of a window are used by none */
+        out->flops = -1;
     if (!whole && f->out == 8) /* which the compiler lays down by halves or whole, as it likes */
         out->shared_st_requests = out->shared_st_wavefronts = out->shared_st_conflicts = -1;
 }

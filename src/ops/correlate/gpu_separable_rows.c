@@ -6,7 +6,7 @@
 
 KERNEL_TEXT(gpu_separable2d);
 
-enum { LONGEST = 35, LONG = 13 };
+enum { LONGEST = 35, LONG = 13, REACH = 224 /* elements beside an output, which take up a part of every tile */ };
 
 typedef tess_correlate_pair pair;
 
@@ -17,6 +17,34 @@ int tess_correlate_gpu_finest(const tess_array *in, const tess_array *out) {
     return -1;
 }
 
+int tess_correlate_gpu_row(const tess_correlate_mask *masks, int count, const tess_array *in, const tess_array *out, int *colours) {
+    const int finest = tess_correlate_gpu_finest(in, out);
+    int row = -1;
+    *colours = -1;
+    for (int k = 0; k < count && finest >= 0; k++) {
+        const int d = masks[k].axes[0];
+        if (d == finest)
+            return finest;
+        if (in->stride[d] == in->shape[finest] * in->itemsize && out->stride[d] == in->shape[finest] * out->itemsize && in->shape[d] > 1)
+            row = d;
+    }
+    *colours = row < 0 ? -1 : finest;
+    return row;
+}
+
+void tess_correlate_gpu_axes(tess_correlate_pass *pass, const tess_array *in, const tess_array *out, int row, int colours) {
+    pass->group = colours >= 0 ? in->shape[colours] : 1;
+    pass->row = tess_correlate_gpu_axis(row, colours);
+    pass->row_last = true;
+    pass->from = in->type;
+    pass->to = out->type;
+    pass->inputs = in->count;
+    pass->outputs = out->count;
+    for (int d = 0; d < in->ndim; d++)
+        if (d != colours)
+            pass->axis[pass->ndim++] = (tess_correlate_axis){in->shape[d], out->shape[d], in->stride[d], out->stride[d], 1, 0};
+}
+
 /* Masks number `first` and the next of the list, from one array to another. */
 bool tess_correlate_pair_between(pair *two, const tess_correlate_problem *p, int first, const tess_array *in, const tess_array *out, bool whole,
                                  const char **why) {
@@ -24,27 +52,20 @@ bool tess_correlate_pair_between(pair *two, const tess_correlate_problem *p, int
     memset(two, 0, sizeof *two);
     two->whole = whole;
     *why = "takes a list of two masks, one of them along rows without gaps";
-    const int x = tess_correlate_gpu_finest(in, out);
+    int colours;
+    const int x = tess_correlate_gpu_row(masks, 2, in, out, &colours);
     two->rows = masks[0].axes[0] == x ? 0 : 1;
     if (x < 0 || masks[two->rows].axes[0] != x || masks[0].axes[0] == masks[1].axes[0])
         return false;
-    two->pass = (tess_correlate_pass){.ndim = in->ndim,
-                                      .row = x,
-                                      .group = 1,
-                                      .masked = masks[two->rows].shape[0] > 1 ? 2 : 1, /* the row axis is the last */
-                                      .order = {masks[!two->rows].axes[0], x},
-                                      .row_last = true,
-                                      .from = in->type,
-                                      .to = out->type,
-                                      .inputs = in->count,
-                                      .outputs = out->count,
+    two->pass = (tess_correlate_pass){.masked = masks[two->rows].shape[0] > 1 ? 2 : 1, /* the row axis is the last */
+                                      .order = {tess_correlate_gpu_axis(masks[!two->rows].axes[0], colours), tess_correlate_gpu_axis(x, colours)},
                                       .taps = masks[0].taps + masks[1].taps,
                                       .size = p->passes[first].size + p->passes[first + 1].size};
-    for (int d = 0; d < in->ndim; d++)
-        two->pass.axis[d] = (tess_correlate_axis){in->shape[d], out->shape[d], in->stride[d], out->stride[d], 1, 0};
+    tess_correlate_gpu_axes(&two->pass, in, out, x, colours);
     for (int k = 0; k < 2; k++) {
-        two->pass.axis[masks[k].axes[0]].width = masks[k].shape[0];
-        two->pass.axis[masks[k].axes[0]].before = masks[k].before[0];
+        tess_correlate_axis *axis = &two->pass.axis[two->pass.order[k == two->rows]];
+        axis->width = masks[k].shape[0];
+        axis->before = masks[k].before[0];
     }
     return tess_correlate_frame_of(&two->frame, p, &two->pass, 1, why) && (!whole || tess_correlate_frame_whole(&two->frame, why));
 }
@@ -68,8 +89,8 @@ static bool set_apart(shape *s, const pair *two, int64_t work, int64_t margin, c
     enum { WARPS = 12, SCHEDULERS = 4, MEETINGS = 2 };
     const tess_correlate_frame *f = &two->frame;
     const int64_t bytes = s->columns * f->in; /* a thread copies its own */
-    if (bytes < 4 || bytes > 16 || !two->whole || two->rows == 0 || f->y.width > 31 || f->y.width < (work == 8 ? 12 : 10) ||
-        (work == 4 && f->in == 4 && f->y.width <= 17))
+    if (bytes < 4 || bytes > 16 || margin > 32 * s->columns || !two->whole || two->rows == 0 || f->y.width > 31 ||
+        f->y.width < (work == 8 ? 12 : 10) || (work == 4 && f->in == 4 && f->y.width <= 17))
         return false;
     /* Elements that stand beyond a row's ends would be loaded one by one, each waited for. */
     if ((f->boundary != TESS_BOUNDARY_ZERO && f->boundary != TESS_BOUNDARY_CONSTANT) || f->x.n % s->columns != 0)
@@ -115,7 +136,7 @@ static int64_t threads_for(const tess_correlate_frame *f, const shape *s, int64_
 
 shape tess_correlate_separable2d_of(const pair *two, int64_t work, const tess_gpu_device *device) {
     const tess_correlate_frame *f = &two->frame;
-    const int64_t wide = work / 4, before = f->x.before, after = f->x.width - 1 - before;
+    const int64_t wide = work / 4, before = f->x.before * f->pass->group, after = (f->x.width - 1) * f->pass->group - before;
     shape s = {.columns = 4, .turn = wide == 2 ? 2 : 4, .threads = f->y.width > 20 ? 128 : wide == 2 ? 256 : 192, .stages = 3};
     if (f->in == 1 && two->rows != 0 && f->y.width <= 20)
         s.threads = 256;
@@ -140,7 +161,8 @@ shape tess_correlate_separable2d_of(const pair *two, int64_t work, const tess_gp
                                                           ? tess_correlate_frame_ring(f, two->whole, row, s.columns, before, after, 0)
                                                           : tess_correlate_frame_ring(f, two->whole, row, s.columns, 0, 0, up_to(before, unit));
     s.finished = row - margin;
-    int64_t registers = (s.columns * f->y.width + s.turn * (s.columns + (before + after) / 2)) * wide + 24;
+    const int64_t held = tess_max64(f->x.width - 1, tess_min64(before + after, 6)) / 2; /* of a window: one over pixels is read as it is wanted */
+    int64_t registers = (s.columns * f->y.width + s.turn * (s.columns + held)) * wide + 24;
     if (wide == 1 && f->y.width > 20) /* more warps serve better than windows that stay in registers */
         registers = s.columns * f->y.width + 44;
     else if (fitted && f->y.width <= 17) /* as compiled: room for three blocks */
@@ -163,9 +185,10 @@ shape tess_correlate_separable2d_of(const pair *two, int64_t work, const tess_gp
 
 static bool strip_takes(const pair *two, int64_t work, const char **why) {
     static const tess_gpu_device none;
-    *why = "takes two masks of at most 35 taps (f64: 17)";
+    *why = "takes two masks of at most 35 taps (f64: 17), over pixels of few colours";
     const int64_t longest = work == 8 ? LONGEST / 2 : LONGEST;
-    if (two->frame.x.width > longest || two->frame.y.width > longest || two->frame.x.m < 1 || two->frame.y.m < 1 || two->frame.arrays < 1)
+    if (two->frame.x.width > longest || two->frame.y.width > longest || (two->frame.x.width - 1) * two->pass.group > REACH / (work / 4) ||
+        two->frame.x.m < 1 || two->frame.y.m < 1 || two->frame.arrays < 1)
         return false;
     shape s = tess_correlate_separable2d_of(two, work, &none);
     return s.shared <= 96 << 10;

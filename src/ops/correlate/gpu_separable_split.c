@@ -20,8 +20,8 @@ static const tess_array *alone_out(const split *s, const tess_correlate_problem 
 static const tess_array *pair_in(const split *s, const tess_correlate_problem *p) { return s->alone_first ? &s->between : &p->in; }
 static const tess_array *pair_out(const split *s, const tess_correlate_problem *p) { return s->alone_first ? &p->out : &s->between; }
 
-/* Axes in the order of the output's, the finest one x; rows are whole vectors. */
-static bool lay_between(split *s, const tess_correlate_problem *p, int x) {
+/* Axes in the order of the output's, the finest ones the colours of a pixel, if there are any, and x; rows are whole vectors. */
+static bool lay_between(split *s, const tess_correlate_problem *p, int x, int colours) {
     int order[TESS_MAX_NDIM];
     int64_t size = (int64_t)tess_type_size(p->work), step = size;
     tess_array *a = &s->between;
@@ -37,9 +37,9 @@ static bool lay_between(split *s, const tess_correlate_problem *p, int x) {
     }
     tess_array_walk_order(order, a->ndim, p->out.stride);
     a->count = 1;
-    for (int k = a->ndim; k >= 0; k--) { /* x, then the others, finest first */
-        const int d = k == a->ndim ? x : order[k];
-        if (k < a->ndim && d == x)
+    for (int k = a->ndim + 1; k >= 0; k--) { /* those, then the others, finest first */
+        const int d = k > a->ndim ? colours : k == a->ndim ? x : order[k];
+        if (d < 0 || (k < a->ndim && (d == x || d == colours)))
             continue;
         a->stride[d] = step;
         if (TESS_MUL_OVERFLOWS(a->count, a->shape[d], &a->count) ||
@@ -54,30 +54,22 @@ static bool split_of(split *s, const tess_problem *base, bool whole, const char 
     *why = "takes a list of three masks along three axes, one of them along rows without gaps";
     if (p->fft || p->direct || p->count != 3 || p->passes_count != 3)
         return false;
-    const int x = tess_correlate_gpu_finest(&p->in, &p->out), first = p->masks[0].axes[0], last = p->masks[2].axes[0];
+    int colours;
+    const int x = tess_correlate_gpu_row(p->masks, 3, &p->in, &p->out, &colours), first = p->masks[0].axes[0], last = p->masks[2].axes[0];
     memset(s, 0, sizeof *s);
     s->alone_first = first != x;
     const int k = s->alone_first ? 0 : 2, axis = p->masks[k].axes[0];
-    if (x < 0 || first == last || p->masks[1].axes[0] == axis || !lay_between(s, p, x))
+    if (x < 0 || first == last || p->masks[1].axes[0] == axis || !lay_between(s, p, x, colours))
         return false;
     const tess_array *in = alone_in(s, p), *out = alone_out(s, p);
-    s->pass = (tess_correlate_pass){.ndim = in->ndim,
-                                    .row = x,
-                                    .group = 1,
-                                    .masked = 1,
-                                    .order = {axis},
-                                    .row_last = true,
-                                    .from = in->type,
-                                    .to = out->type,
-                                    .inputs = in->count,
-                                    .outputs = out->count,
+    s->pass = (tess_correlate_pass){.masked = 1,
+                                    .order = {tess_correlate_gpu_axis(axis, colours)},
                                     .taps = p->passes[k].taps,
                                     .size = p->passes[k].size,
                                     .weights = p->passes[k].weights};
-    for (int d = 0; d < in->ndim; d++)
-        s->pass.axis[d] = (tess_correlate_axis){in->shape[d], out->shape[d], in->stride[d], out->stride[d], 1, 0};
-    s->pass.axis[axis].width = p->masks[k].shape[0];
-    s->pass.axis[axis].before = p->masks[k].before[0];
+    tess_correlate_gpu_axes(&s->pass, in, out, x, colours);
+    s->pass.axis[s->pass.order[0]].width = p->masks[k].shape[0];
+    s->pass.axis[s->pass.order[0]].before = p->masks[k].before[0];
     return tess_correlate_frame_of(&s->frame, p, &s->pass, 1, why) && (!whole || tess_correlate_frame_whole(&s->frame, why)) &&
            tess_correlate_strip2d_carries(&s->frame, (int64_t)tess_type_size(p->work), why) &&
            tess_correlate_separable2d_carries(p, s->alone_first ? 1 : 0, pair_in(s, p), pair_out(s, p), whole, why);

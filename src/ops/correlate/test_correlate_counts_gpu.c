@@ -11,7 +11,7 @@ static tess_engine engine;
 typedef struct predicted {
     tess_type in, out;
     int ndim;
-    int64_t shape[3];
+    int64_t shape[4];
     int mask_ndim;
     int64_t width[3];
     tess_boundary boundary;
@@ -38,7 +38,7 @@ static char *array(DLTensor *tensor, tess_type type, int ndim, int64_t *shape, i
 
 /* Whether enough numbers were compared: requests and sectors are among them. */
 static bool predict_one(const tess_strategy *row, const predicted *c) {
-    int64_t shape[3], out_shape[3], width[3], strides[2][3];
+    int64_t shape[4], out_shape[4], width[3], strides[2][4];
     int axes[3];
     bool all = false;
     static float weights[2048];
@@ -88,6 +88,7 @@ static bool predict_one(const tess_strategy *row, const predicted *c) {
 #define F64 tess_f64, tess_f64
 #define BY(rule) .boundary = TESS_BOUNDARY_##rule
 #define ROWS_FIRST .axes = {1, 0}, .named = true
+#define PIXELS .axes = {0, 1}, .named = true
 
 /* Rungs of the ladder: f32, zeros beyond the ends. */
 static const predicted lines[] = {{F32, 1, {1000}, 1, {5}, BY(ZERO)}, {F32, 1, {257}, 1, {4}, BY(ZERO)}, {F32, 1, {7}, 1, {9}, BY(ZERO)}};
@@ -358,6 +359,17 @@ static const predicted lists[] = {
     {F16, 2, {53, 1041}, 2, {7, 7}, BY(ZERO), .list = 2},
     {F16, 2, {53, 1040}, 2, {6, 9}, BY(REFLECT), .list = 2, ROWS_FIRST},
     {tess_i16, tess_f32, 2, {53, 1041}, 2, {3, 9}, BY(WRAP), .list = 2, ROWS_FIRST},
+    {tess_f32, tess_u8, 3, {17, 80, 3}, 2, {5, 7}, BY(REFLECT), .list = 2, PIXELS},
+    {U8, 3, {53, 700, 3}, 2, {7, 7}, BY(REFLECT), .list = 2, PIXELS},
+    {U8, 3, {53, 704, 3}, 2, {5, 3}, BY(ZERO), .list = 2, .axes = {1, 0}, .named = true},
+    {U8, 3, {61, 320, 4}, 2, {13, 9}, BY(CONSTANT), .list = 2, PIXELS},
+    {F16, 3, {53, 333, 3}, 2, {7, 7}, BY(MIRROR), .list = 2, PIXELS},
+    {F32, 3, {53, 333, 3}, 2, {7, 7}, BY(WRAP), .list = 2, PIXELS},
+    {F32, 3, {53, 336, 3}, 2, {9, 4}, BY(NEAREST), .list = 2, PIXELS, .extent = TESS_EXTENT_VALID},
+    {F32, 3, {43, 160, 2}, 2, {3, 7}, BY(REFLECT), .list = 2, .axes = {1, 0}, .named = true},
+    {F32, 3, {43, 60, 24}, 2, {3, 3}, BY(ZERO), .list = 2, PIXELS},
+    {F64, 3, {33, 130, 3}, 2, {5, 4}, BY(WRAP), .list = 2, PIXELS},
+    {U8, 3, {43, 64, 7}, 2, {3, 5}, BY(MIRROR), .list = 2, .axes = {1, 0}, .named = true},
 };
 
 /* Of three masks. */
@@ -398,6 +410,8 @@ static const predicted triples[] = {
     {U8, 3, {9, 25, 163}, 3, {3, 4, 5}, BY(CONSTANT), .list = 3},
     {tess_u8, tess_f32, 3, {9, 17, 133}, 3, {3, 5, 5}, BY(MIRROR), .list = 3},
     {tess_f32, tess_u8, 3, {9, 17, 144}, 3, {3, 5, 5}, BY(ZERO), .list = 3},
+    {U8, 4, {9, 17, 80, 3}, 3, {3, 5, 7}, BY(REFLECT), .list = 3, .axes = {0, 1, 2}, .named = true},
+    {F32, 4, {9, 17, 45, 3}, 3, {3, 5, 3}, BY(WRAP), .list = 3, .axes = {2, 0, 1}, .named = true},
 };
 
 /* How many of them the row takes and is held against; of what is not its own each third. */

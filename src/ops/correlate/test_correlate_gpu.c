@@ -306,6 +306,72 @@ static void lists(void **state) {
     }
 }
 
+/* Lists along the axes of images of pixels: every size of element, rows that begin anywhere, either order, batches, long masks, tiles that are left incomplete. */
+static void lists_of_pixels(void **state) {
+    (void)state;
+    uint64_t random = 11;
+    for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++) {
+        const work cases[] = {
+            {.in = tess_u8,
+             .mask = tess_f32,
+             .out = tess_u8,
+             .fill = 1,
+             .ndim = 3,
+             .shape = {37, 353, 3},
+             .masks = 2,
+             .width = {7, 7},
+             .axes = {0, 1}},
+            {.in = tess_u8, .mask = tess_i8, .out = tess_u8, .ndim = 3, .shape = {29, 64, 4}, .masks = 2, .width = {5, 6}, .axes = {1, 0}},
+            {.in = tess_f16,
+             .mask = tess_f32,
+             .out = tess_f16,
+             .fill = 1,
+             .ndim = 4,
+             .shape = {3, 20, 101, 3},
+             .masks = 2,
+             .width = {3, 5},
+             .axes = {1, 2}},
+            {.in = tess_f16,
+             .mask = tess_f32,
+             .out = tess_f32,
+             .fill = 1,
+             .ndim = 3,
+             .shape = {45, 144, 2},
+             .masks = 2,
+             .width = {13, 15},
+             .axes = {0, 1}},
+            {F32, .ndim = 3, .shape = {41, 100, 3}, .masks = 2, .width = {7, 9}, .axes = {0, 1}},
+            {F32, .ndim = 4, .shape = {2, 23, 61, 3}, .masks = 2, .width = {4, 7}, .axes = {2, 1}, .origin = {-1, 1}},
+            {F32, .ndim = 3, .shape = {40, 128, 3}, .masks = 2, .width = {31, 31}, .axes = {0, 1}},
+            {F32, .ndim = 3, .shape = {40, 200, 4}, .masks = 2, .width = {25, 35}, .axes = {0, 1}},
+            {F32, .ndim = 3, .shape = {9, 33, 35}, .masks = 2, .width = {3, 3}, .axes = {0, 1}},
+            {F32, .ndim = 3, .shape = {9, 33, 300}, .masks = 2, .width = {3, 3}, .axes = {0, 1}},
+            {F32, .ndim = 3, .shape = {21, 52, 3}, .masks = 2, .width = {5, 1}, .axes = {1, 0}},
+            {F32, .ndim = 4, .shape = {9, 14, 40, 3}, .masks = 3, .width = {5, 3, 7}, .axes = {0, 1, 2}},
+            {.in = tess_u8,
+             .mask = tess_f32,
+             .out = tess_u8,
+             .fill = 1,
+             .ndim = 4,
+             .shape = {7, 13, 45, 2},
+             .masks = 3,
+             .width = {3, 4, 5},
+             .axes = {2, 1, 0}},
+            {.in = tess_f64, .mask = tess_f64, .out = tess_f64, .ndim = 3, .shape = {17, 90, 3}, .masks = 2, .width = {5, 3}, .axes = {0, 1}},
+            {.in = tess_f64, .mask = tess_f64, .out = tess_f32, .ndim = 3, .shape = {17, 48, 4}, .masks = 2, .width = {15, 13}, .axes = {0, 1}}};
+        for (int i = 0; i < TESS_COUNT(cases); i++) {
+            if (hostile_spared(i + boundary, 4))
+                continue;
+            work w = cases[i];
+            w.boundary = (tess_boundary)boundary;
+            w.extent = (tess_extent)((i + boundary) % 3);
+            w.layout = i % 4 == 1 && boundary % 3 == 2 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
+            w.named = true;
+            compare(&w, &random);
+        }
+    }
+}
+
 /* Three masks over volumes: every order of the axes, edges in every direction, tiles and chunks that are left incomplete, what takes the place of the mask along rows. */
 static void lists_of_three(void **state) {
     (void)state;
@@ -457,6 +523,7 @@ int main(void) {
                                        cmocka_unit_test(inner_blocks_of_odd_rows),
                                        cmocka_unit_test(few_rows_a_thread),
                                        cmocka_unit_test(lists),
+                                       cmocka_unit_test(lists_of_pixels),
                                        cmocka_unit_test(lists_of_three),
                                        cmocka_unit_test(tall_planes),
                                        cmocka_unit_test(every_type),

@@ -151,13 +151,17 @@ static void chosen(void **state) {
                  {tess_u8, {2048, 80, 79}, 7, true, "patch_separable_odd"},
                  {tess_f16, {1024, 101, 99}, 7, true, "patch_separable_odd"},
                  {tess_u8, {4096, 48, 47}, 7, true, "separable2d_odd"},
+                 {tess_u8, {2200, 1920, 3}, 7, true, "separable2d"},
+                 {tess_f16, {1100, 1919, 3}, 7, true, "separable2d_odd"},
+                 {tess_f32, {1100, 1919, 4}, 3, true, "separable2d"},
                  {tess_u8, {4, 1100, 1920}, 3, false, "patch"}};
     float weights[49] = {1, 2, 3, 4, 3, 2, 1};
     char *from = calloc(1 << 27, 1), *to = calloc(1 << 27, 1);
     assert_non_null(from);
     assert_non_null(to);
     for (int i = 0; i < TESS_COUNT(cases); i++) {
-        tess_correlate_options options = {.struct_size = sizeof options, .call = {.engine = engine}};
+        const int first = cases[i].shape[2] > 4, axes[] = {first, first + 1}; /* else the last axis has the colours of a pixel */
+        tess_correlate_options options = {.struct_size = sizeof options, .axes = axes, .naxes = 2, .call = {.engine = engine}};
         int64_t widths[] = {cases[i].width, cases[i].width};
         DLTensor in = tess_view(from, cases[i].type, 3, cases[i].shape, NULL), out = tess_view(to, cases[i].type, 3, cases[i].shape, NULL);
         DLTensor line = tess_view(weights, tess_f32, 1, widths, NULL), square = tess_view(weights, tess_f32, 2, widths, NULL);
