@@ -86,16 +86,20 @@ static void apart(gpu_bench *b) {
         tess_type in, out;
         int64_t shape[4];
         int naxes, axes[3];
-    } works[] = {{"apart: mean f32 64 x 19 x 1024 x 512, axes 0 2 3", TESS_MEAN, tess_f32, tess_f32, {64, 19, 1024, 512}, 3, {0, 2, 3}},
-                 {"apart: var f32 64 x 19 x 1024 x 512, axes 0 2 3", TESS_VAR, tess_f32, tess_f32, {64, 19, 1024, 512}, 3, {0, 2, 3}},
-                 {"apart: var f16 256 x 256 x 56 x 56, axes 0 2 3", TESS_VAR, tess_f16, tess_f16, {256, 256, 56, 56}, 3, {0, 2, 3}},
-                 {"apart: sum f16 256 x 256 x 56 x 56, axes 0 2 3", TESS_SUM, tess_f16, tess_f16, {256, 256, 56, 56}, 3, {0, 2, 3}},
-                 {"apart: sum f32 512 x 512 x 512, axes 0 2", TESS_SUM, tess_f32, tess_f32, {512, 512, 512, 1}, 2, {0, 2}},
-                 {"apart: sum f32 30 x 100 x 200 x 300, axes 0 2", TESS_SUM, tess_f32, tess_f32, {30, 100, 200, 300}, 2, {0, 2}},
-                 {"apart: sum f32 30 x 100 x 200 x 300, axes 1 3", TESS_SUM, tess_f32, tess_f32, {30, 100, 200, 300}, 2, {1, 3}},
-                 {"apart: max u8 64 x 19 x 1024 x 512, axes 0 2 3", TESS_MAX, tess_u8, tess_u8, {64, 19, 1024, 512}, 3, {0, 2, 3}}};
+        int64_t pitch; /* elements from one row to the next, 0: as many as a row has */
+    } works[] = {{"apart: mean f32 64 x 19 x 1024 x 512, axes 0 2 3", TESS_MEAN, tess_f32, tess_f32, {64, 19, 1024, 512}, 3, {0, 2, 3}, 0},
+                 {"apart: var f32 64 x 19 x 1024 x 512, axes 0 2 3", TESS_VAR, tess_f32, tess_f32, {64, 19, 1024, 512}, 3, {0, 2, 3}, 0},
+                 {"apart: var f16 256 x 256 x 56 x 56, axes 0 2 3", TESS_VAR, tess_f16, tess_f16, {256, 256, 56, 56}, 3, {0, 2, 3}, 0},
+                 {"apart: sum f16 256 x 256 x 56 x 56, axes 0 2 3", TESS_SUM, tess_f16, tess_f16, {256, 256, 56, 56}, 3, {0, 2, 3}, 0},
+                 {"apart: sum f32 512 x 512 x 512, axes 0 2", TESS_SUM, tess_f32, tess_f32, {512, 512, 512, 1}, 2, {0, 2}, 0},
+                 {"apart: sum f32 30 x 100 x 200 x 300, axes 0 2", TESS_SUM, tess_f32, tess_f32, {30, 100, 200, 300}, 2, {0, 2}, 0},
+                 {"apart: sum f32 30 x 100 x 200 x 300, axes 1 3", TESS_SUM, tess_f32, tess_f32, {30, 100, 200, 300}, 2, {1, 3}, 0},
+                 {"apart: max u8 64 x 19 x 1024 x 512, axes 0 2 3", TESS_MAX, tess_u8, tess_u8, {64, 19, 1024, 512}, 3, {0, 2, 3}, 0},
+                 {"apart: var u8 256 x 256 x 56 x 56, axes 0 2 3", TESS_VAR, tess_u8, tess_f32, {256, 256, 56, 56}, 3, {0, 2, 3}, 0},
+                 {"apart: sum f32 32768 x 8000 of rows of 8192", TESS_SUM, tess_f32, tess_f32, {1, 1, 32768, 8000}, 3, {1, 2, 3}, 8192},
+                 {"apart: argmax f16 30 x 100 x 200 x 304, axes 0 2", TESS_ARGMAX, tess_f16, tess_i64, {30, 100, 200, 304}, 2, {0, 2}, 0}};
     for (int i = 0; i < (int)(sizeof works / sizeof *works); i++) {
-        int64_t count = 1, outputs = 1, in_shape[4], out_shape[4];
+        int64_t count = 1, outputs = 1, in_shape[4], steps[4], step = 1, out_shape[4];
         int kept = 0;
         bool more;
         if (!gpu_bench_wants(b, works[i].work))
@@ -109,9 +113,14 @@ static void apart(gpu_bench *b) {
             if (!reduced)
                 outputs *= out_shape[kept++] = in_shape[d];
         }
-        int64_t bytes = count * (int64_t)tess_type_size(works[i].in), out_bytes = outputs * (int64_t)tess_type_size(works[i].out);
-        void *in = gpu_bench_memory(b, 0, bytes), *out = gpu_bench_memory(b, 2, out_bytes);
+        for (int d = 3; d >= 0; d--) {
+            steps[d] = step;
+            step *= d == 3 && works[i].pitch ? works[i].pitch : in_shape[d];
+        }
+        const int64_t size = (int64_t)tess_type_size(works[i].in), bytes = count * size, out_bytes = outputs * (int64_t)tess_type_size(works[i].out);
+        void *in = gpu_bench_memory(b, 0, step * size), *out = gpu_bench_memory(b, 2, out_bytes);
         DLTensor from = gpu_bench_view(in, works[i].in, 4, in_shape), to = gpu_bench_view(out, works[i].out, kept, out_shape);
+        from.strides = steps;
         for (int r = 0;; r++) {
             tess_plan *plan = NULL;
             tess_reduce_options options = {.struct_size = sizeof options, .axes = works[i].axes, .naxes = works[i].naxes};

@@ -83,8 +83,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, AT_LEAST) any_columns(cons
     place_of(c, batch, at_in, at_out);
     if (t * V < here) {
         const int n = c.k - first < LEAF ? (int)(c.k - first) : LEAF, rows = (n + ROWS - 1 - warp) / ROWS; // of the warp
-        const char *at = (const char *)(in + at_in + column + t * V + (first + warp) * c.step);                     // goes along
-        const i64 apart = c.step * (ROWS * SIZE);
+        const element *from = in + at_in + column + t * V;
+#if RANK == 1
+        const char *at = (const char *)(from + (first + warp) * c.step[0]); // goes along
+        const i64 apart = c.step[0] * (ROWS * SIZE);
+        const auto row_at = [&](int j) { return at + apart * j; };
+#else
+        leaf_walk<places, ROWS> walk(c, first + warp);
+        const char *at = nullptr;
+        const i64 apart = 0;
+        const auto row_at = [&](int) { return (const char *)(from + walk.next()); };
+#endif
         taken all;
         int i = 0, end = rows;
 #if RAGGED
@@ -101,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, AT_LEAST) any_columns(cons
             asked x[ROUNDS];
 #pragma unroll
             for (int j = 0; j < ROUNDS; j++)
-                ask<true>(x[j], at + apart * j, true);
+                ask<true>(x[j], row_at(j), true);
 #pragma unroll
             for (int j = 0; j < ROUNDS; j++)
                 all.take(had(x[j], at + apart * j), i + j, EVERY);
@@ -110,7 +119,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, AT_LEAST) any_columns(cons
             asked x[ROUNDS];
 #pragma unroll
             for (int j = 0; j < ROUNDS; j++)
-                ask<false>(x[j], at + apart * j, i + j < end);
+                ask<false>(x[j], row_at(j), i + j < end);
 #pragma unroll
             for (int j = 0; j < ROUNDS; j++)
                 if (i + j < end)

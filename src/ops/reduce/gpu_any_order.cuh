@@ -86,12 +86,14 @@ __device__ element as_loaded(element e) {
 }
 
 // A warp's node of n elements from `from` on, at most 65536, the first one's number `first`; the first thread's. AT_ONCE vectors of a thread are on their way at once.
-template <int AT_ONCE> __device__ node run_of(const element *from, int n, i64 first) {
-    enum { PER = run_vector::PER };
-    const int t = threadIdx.x % 32, before = (int)(0 - (u64)from & 15) / (int)sizeof(element), head = before < n ? before : n;
+// walk: where these lie (leaf_walk), of elements that are whole vectors of runs that lie apart, or nothing.
+template <int AT_ONCE, typename... WALK> __device__ node run_of(const element *from, int n, i64 first, WALK... walk) {
+    enum { PER = run_vector::PER, APART = sizeof...(WALK) };
+    const int t = threadIdx.x % 32, before = APART ? 0 : (int)(0 - (u64)from & 15) / (int)sizeof(element), head = before < n ? before : n;
     const int vectors = (n - head) / PER, behind = head + vectors * PER, edge = t < 16 ? t : behind + t - 16;
-    const bool at_edge = t < 16 ? t < head : edge < n;
+    const bool at_edge = !APART && (t < 16 ? t < head : edge < n);
     const run_vector *at = (const run_vector *)(from + head) + t; // goes along, so that steps from it are constants and no load waits for another's address
+    const auto vector_at = [&](int k) { return APART ? (const run_vector *)(from + (0 + ... + walk.next())) : at + 32 * k; };
     element e = {};
     if (at_edge)
         e = from[edge];
@@ -113,7 +115,7 @@ template <int AT_ONCE> __device__ node run_of(const element *from, int n, i64 fi
         run_vector v[AT_ONCE];
 #pragma unroll
         for (int k = 0; k < AT_ONCE; k++)
-            load_now(v[k].all, at + 32 * k);
+            load_now(v[k].all, vector_at(k));
         if (PACKED && KIND != ARG)
             __syncwarp(); // as below
 #pragma unroll
@@ -123,9 +125,11 @@ template <int AT_ONCE> __device__ node run_of(const element *from, int n, i64 fi
     if (i - t < vectors) {
         run_vector v[AT_ONCE];
 #pragma unroll
-        for (int k = 0; k < AT_ONCE; k++)
+        for (int k = 0; k < AT_ONCE; k++) {
+            const run_vector *its = vector_at(k);
             if (i + 32 * k < vectors)
-                load_now(v[k].all, at + 32 * k);
+                load_now(v[k].all, its);
+        }
         if (sizeof(element) < 4) // or the compiler puts uses between these loads, which then wait for each other's registers; sums of wider elements have none to spare
             __syncwarp();
 #pragma unroll

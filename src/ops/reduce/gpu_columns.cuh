@@ -9,11 +9,15 @@
 #endif
 
 struct columns {
-    i64 k, step, leaves; // elements of an output, elements of in from one to the next
+    i64 k, leaves;       // elements of an output
     i64 width, batches;  // outputs side by side; sets of them
     double ddof;
     i64 out_step;                                     // from one column's output to the next
-    i64 shape[KEPT + 1], in[KEPT + 1], out[KEPT + 1]; // the kept axes, slowest first
+    i64 step[RANK]; // the reduced axes, slowest first
+#if RANK > 1
+    i64 size[RANK];
+#endif
+    i64 shape[KEPT + 1], in[KEPT + 1], out[KEPT + 1]; // the kept axes
 };
 
 // A thread a column: its leaves' nodes, paired by a binary counter.

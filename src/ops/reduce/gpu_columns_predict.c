@@ -27,8 +27,13 @@ static void strips(const walk *w, double sets, void (*count)(const walk *w, int6
 
 /* A strip's rows in all leaves. */
 static void rows(const walk *w, int64_t columns, int64_t place) {
+    const int last = w->p->rank - 1;
+    double begins[32] = {0};
+    begins[place] = w->nodes.times;
+    tess_reduce_gpu_spread(begins, w->p->size, w->p->stride[0], last);
     w->nodes.sum->global_ld_requests += w->nodes.times * (double)w->p->k;
-    w->nodes.sum->global_ld_sectors += w->nodes.times * tess_gpu_run_sectors(w->p->k, place, w->p->stride[0][0], columns * w->nodes.size);
+    for (int i = 0; i < 32; i++)
+        w->nodes.sum->global_ld_sectors += begins[i] * tess_gpu_run_sectors(w->p->size[last], i, w->p->stride[0][last], columns * w->nodes.size);
 }
 
 /* Rows that begin anywhere: one of a strip that begins at byte `at`, whose threads [from, to) ask for both vectors of memory that hold theirs. */
@@ -233,6 +238,6 @@ void tess_reduce_predict_columns(const tess_problem *base, tess_gpu_prediction *
     out->flops = flops(&w);
     if (w.s.any && p->kind == REDUCE_ARG && w.s.leaves > 1 && p->in.itemsize > 2) /* the compiler's own choice of what to load */
         out->shared_ld_requests = out->shared_ld_wavefronts = out->shared_ld_conflicts = -1;
-    if (p->kept <= 3) /* the compiler reads sizes and steps of more axes at computed addresses */
+    if (p->kept <= 3 && p->rank == 1) /* the compiler reads sizes and steps of more axes at computed addresses */
         out->constant_requests = 0;
 }

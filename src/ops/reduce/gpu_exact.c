@@ -68,10 +68,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     tess_gpu_option(layout, "-DRANK=%d", p->rank);
     *at++ = p->k;
     *at++ = blocks;
-    for (int d = 0; d <= p->rank; d++)
-        *at++ = d < p->rank ? p->size[d] : 0;
-    for (int d = 0; d <= p->rank; d++)
-        *at++ = d < p->rank ? p->stride[0][d] / p->in.itemsize : 0;
+    at = tess_reduce_gpu_put_reduced(at, p);
     at = tess_reduce_gpu_put_kept(at, p, p->kept);
     const size_t bytes = (size_t)(at - block) * sizeof *block;
     const int64_t partial = p->records || alone ? 0 : tess_gpu_reserve(layout, p->outputs * blocks * parts * WORDS * 8);

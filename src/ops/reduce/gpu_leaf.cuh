@@ -2,68 +2,16 @@
 // gpu_leaf.cuh - what a leaf of any layout comes to: a block, a thread each of the tree's 256 lanes.
 //
 // Of moments a lane has at most 32 elements, which all are on their way at once and stay in registers for the second look (gpu_moments.cuh): a leaf that is looked for
-// again comes from L2, which then gives twice what memory does. Along several axes (-DRANK) the first of a thread's places takes divisions, the others a step of 256 elements (leaf_walk).
+// again comes from L2, which then gives twice what memory does. Along several axes (-DRANK) the first of a thread's places takes divisions, the others a step of 256 elements (leaf_walk, gpu_tree.cuh).
 // Lanes 128, 64 and 32 apart meet in shared memory, the others by shuffles: one barrier a leaf, or a look.
 #ifndef TESS_REDUCE_LEAF_CUH
 #define TESS_REDUCE_LEAF_CUH
 #include "ops/reduce/gpu_node.cuh"
 #include "ops/reduce/gpu_lanes.cuh"
 
-// Where elements lie that are 256 apart in the order of an output, from number `first` on. Of the axes but the slowest it is known how many elements they have left: an axis
-// that ends goes back to its begin, and the one before it a step on. A leaf has 32 such elements, so of axes longer than ROOM it is enough that they are long.
-template <typename P> struct leaf_walk {
-#if RANK == 1
-    const P &p;
-    i64 at;
-    __device__ __forceinline__ leaf_walk(const P &p, i64 first) : p(p), at(first) {}
-    __device__ __forceinline__ i64 next() {
-        const i64 now = at * p.step[0];
-        at += 256;
-        return now;
-    }
-#else
-    enum { ROOM = 1 << 30 };
-    i64 at = 0, step, back[RANK]; // of 256 elements where no axis ends; and what an end adds
-    int left[RANK], size[RANK], part[RANK]; // the last: what 256 elements are along an axis
-    __device__ __forceinline__ leaf_walk(const P &p, i64 first) {
-        unsigned rest = 256;
-        step = 0;
-#pragma unroll
-        for (int d = RANK - 1; d > 0; d--) {
-            const i64 all = p.size[d] > 1 ? p.size[d] : 1, mine = first % all; // none, of an output without elements
-            first /= all;
-            at += mine * p.step[d];
-            left[d] = all - mine < ROOM ? (int)(all - mine) : ROOM;
-            size[d] = all < ROOM ? (int)all : ROOM;
-            part[d] = (int)(rest % (unsigned)size[d]);
-            rest /= (unsigned)size[d];
-            step += part[d] * p.step[d];
-            back[d] = p.step[d - 1] - all * p.step[d];
-        }
-        at += first * p.step[0];
-        step += rest * p.step[0];
-    }
-    __device__ __forceinline__ i64 next() {
-        const i64 now = at;
-        int more = 0;
-        at += step;
-#pragma unroll
-        for (int d = RANK - 1; d > 0; d--) {
-            left[d] -= part[d] + more;
-            more = left[d] <= 0;
-            if (more) {
-                left[d] += size[d];
-                at += back[d];
-            }
-        }
-        return now;
-    }
-#endif
-};
-
 // n elements from number `first` on.
 #if KIND == VAR
-// -DWORDS=1, of small elements that are neighbours: a thread has a word of each row of 256, so a leaf has as few threads as words make of a row. Words are cut where memory is, so
+// -DWORDS=1, of small elements that are neighbours, or whole words of which lie together along several axes: a thread has a word of each row of 256, so a leaf has as few threads as words make of a row. Words are cut where memory is, so
 // [j] is the tree's lane of m places before, which halves the same (gpu_run_leaf.cuh); the two that are not whole come element by element.
 enum { WORD = WORDS ? 4 / (int)sizeof(element) : 1, THREADS = 256 / WORD };
 
@@ -224,10 +172,10 @@ template <typename P> __device__ node of_leaf(const P &p, const element *from, i
     from += RUN ? first : (first + threadIdx.x) * p.step[0];
     const auto place_of_row = [&](int i) { return i * step; };
 #else
-    leaf_walk<P> walk(p, first + threadIdx.x);
+    leaf_walk<P> walk(p, first + threadIdx.x * WORD);
     const auto place_of_row = [&](int) { return walk.next(); };
 #endif
-    const int m = WORDS ? (int)((u64)from & 3) / (int)sizeof(element) : 0, all = n + m, begin = (int)threadIdx.x * WORD;
+    const int m = WORDS && RUN ? (int)((u64)from & 3) / (int)sizeof(element) : 0, all = n + m, begin = (int)threadIdx.x * WORD;
     from += RUN ? begin - m : 0;
     const leaf_share mine = {all - begin - (WORD - 1), m, all < WORD ? all : WORD, m > 0 && threadIdx.x == 0};
     leaf_part part[PARTS_OF_LEAF];
@@ -235,7 +183,7 @@ template <typename P> __device__ node of_leaf(const P &p, const element *from, i
         all, m == 0, [&](int c) { part[c].template load<true>(from, place_of_row, c, mine); },
         [&](int c) { part[c].template load<false>(from, place_of_row, c, mine); });
     // The last word where it is not whole: a thread's last one, its first `tails` elements.
-    const int words = all / WORD, tails = words % THREADS == (int)threadIdx.x && (words > 0 || m == 0) ? all % WORD : 0;
+    const int words = all / WORD, tails = RUN && words % THREADS == (int)threadIdx.x && (words > 0 || m == 0) ? all % WORD : 0;
     leaf_word tail = {};
 #pragma unroll
     for (int j = 0; WORDS && j < WORD; j++) {

@@ -61,7 +61,10 @@ void tess_reduce_gpu_pair_launches(tess_gpu_layout *layout, const reduce_problem
     tess_gpu_pass(layout, step, block, bytes);
 }
 
-bool tess_reduce_gpu_leaf_words(const reduce_problem *p) { return p->kind == REDUCE_VAR && p->in.itemsize < 4; }
+bool tess_reduce_gpu_leaf_words(const reduce_problem *p) {
+    return p->kind == REDUCE_VAR && p->in.itemsize < 4 && p->rank >= 1 && p->stride[0][p->rank - 1] == p->in.itemsize &&
+           (p->rank == 1 || tess_reduce_gpu_apart(p) % 4 == 0);
+}
 
 int tess_reduce_gpu_leaf_threads(const reduce_problem *p) {
     return tess_reduce_gpu_leaf_words(p) ? REDUCE_LANES / 4 * (int)p->in.itemsize : REDUCE_LANES;
@@ -79,7 +82,7 @@ static int least_blocks(const reduce_problem *p) {
 static void lay_out(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const reduce_problem *p = of(problem);
     int64_t block[4 + 5 * (TESS_MAX_NDIM + 1)], *at = block, leaves = leaves_of(p);
-    const bool many = leaves > 1, run = p->rank == 1 && p->stride[0][0] == p->in.itemsize, by_words = run && tess_reduce_gpu_leaf_words(p);
+    const bool many = leaves > 1, run = p->rank == 1 && p->stride[0][0] == p->in.itemsize, by_words = tess_reduce_gpu_leaf_words(p);
     (void)device;
     tess_gpu_unit(layout, &tree_leaves);
     tess_reduce_gpu_node_options(layout, p);
@@ -95,10 +98,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     *at++ = leaves;
     *at++ = p->outputs;
     *at++ = tess_reduce_gpu_word(p->ddof);
-    for (int d = 0; d <= p->rank; d++)
-        *at++ = d < p->rank ? p->size[d] : 0;
-    for (int d = 0; d <= p->rank; d++)
-        *at++ = d < p->rank ? p->stride[0][d] / p->in.itemsize : 0;
+    at = tess_reduce_gpu_put_reduced(at, p);
     at = tess_reduce_gpu_put_kept(at, p, p->kept);
     size_t bytes = (size_t)(at - block) * sizeof *block;
     int64_t partial = many ? tess_gpu_reserve(layout, p->outputs * leaves * tess_reduce_gpu_node_size(p)) : 0;
@@ -109,6 +109,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
     tess_gpu_pass(layout, step, block, bytes);
     tess_reduce_gpu_pair_launches(layout, p, leaves, partial, block, bytes);
+    layout->alignment = by_words && p->rank > 1 ? 4 : 0;
 }
 
 const tess_gpu_row tess_reduce_gpu_leaves = {
@@ -118,7 +119,7 @@ const tess_gpu_row tess_reduce_gpu_leaves = {
 
 static void lay_lanes(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const reduce_problem *p = of(problem);
-    int64_t block[5 + 5 * (TESS_MAX_NDIM + 1)], *at = block, size = p->in.itemsize;
+    int64_t block[5 + 5 * (TESS_MAX_NDIM + 1)], *at = block;
     (void)device;
     tess_gpu_unit(layout, &tree_lanes);
     tess_reduce_gpu_node_options(layout, p);
@@ -133,10 +134,7 @@ static void lay_lanes(const tess_problem *problem, const tess_gpu_device *device
     *at++ = p->segments;
     *at++ = p->segment_stride / p->out.itemsize;
     *at++ = tess_reduce_gpu_word(p->ddof);
-    for (int d = 0; d <= p->rank; d++)
-        *at++ = d < p->rank ? p->size[d] : 0;
-    for (int d = 0; d <= p->rank; d++)
-        *at++ = d < p->rank ? p->stride[0][d] / size : 0;
+    at = tess_reduce_gpu_put_reduced(at, p);
     at = tess_reduce_gpu_put_kept(at, p, p->kept);
     if (p->offsets)
         tess_gpu_data(layout, p->offsets, (size_t)(p->segments + 1) * sizeof *p->offsets);

@@ -61,7 +61,7 @@ static void looked(const walk *w, int64_t each, bool omit) {
 void tess_reduce_predict_leaves(const tess_problem *base, tess_gpu_prediction *out) {
     const reduce_problem *p = (const reduce_problem *)base;
     const int64_t leaves = tess_max64(1, tess_ceil_div(p->k, REDUCE_LEAF)), rest = p->k - (leaves - 1) * REDUCE_LEAF, step = p->stride[0][0];
-    const bool moments = p->kind == REDUCE_VAR, run = p->rank == 1 && step == p->in.itemsize, by_words = run && tess_reduce_gpu_leaf_words(p);
+    const bool moments = p->kind == REDUCE_VAR, by_words = tess_reduce_gpu_leaf_words(p);
     const int64_t threads = by_words ? tess_reduce_gpu_leaf_threads(p) : REDUCE_LANES;
     double begins[32];
     walk w;

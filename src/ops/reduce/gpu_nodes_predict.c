@@ -24,19 +24,22 @@ int64_t tess_reduce_gpu_below(const reduce_problem *p, int of) {
     return bytes;
 }
 
+void tess_reduce_gpu_spread(double *times, const int64_t *size, const int64_t *stride, int axes) {
+    for (int d = 0; d < axes; d++) {
+        double next[32] = {0};
+        for (tess_gpu_kind n = {0}; tess_gpu_next_kind(&n, size[d], 0, 0, 32 / tess_gcd(32, llabs(stride[d])));)
+            for (int i = 0; i < 32; i++)
+                next[(i + n.at * stride[d]) & 31] += times[i] * n.times;
+        for (int i = 0; i < 32; i++)
+            times[i] = next[i];
+    }
+}
+
 void tess_reduce_gpu_places(const reduce_problem *p, int of, int axes, double *times) {
     const int64_t first = tess_reduce_gpu_below(p, of) % 32;
     for (int i = 0; i < 32; i++)
         times[i] = i == first;
-    for (int d = 0; d < axes; d++) {
-        const int64_t step = p->kept_stride[of][d];
-        double next[32] = {0};
-        for (tess_gpu_kind n = {0}; tess_gpu_next_kind(&n, p->kept_size[d], 0, 0, 32 / tess_gcd(32, llabs(step)));)
-            for (int i = 0; i < 32; i++)
-                next[(i + n.at * step) & 31] += times[i] * n.times;
-        for (int i = 0; i < 32; i++)
-            times[i] = next[i];
-    }
+    tess_reduce_gpu_spread(times, p->kept_size, p->kept_stride[of], axes);
 }
 
 void tess_reduce_gpu_count_neighbours(const tess_reduce_gpu_walk *w, int64_t at, int64_t count, int64_t size) {

@@ -43,7 +43,10 @@ int64_t tess_reduce_gpu_node_size(const reduce_problem *p);                     
 int64_t tess_reduce_gpu_narrow_node_size(const reduce_problem *p);                   /* the same with -DNARROW=1 */
 /* The first `count` kept axes as shape[], in[], out[] of the kernels' structures, with steps in elements; a double as a word of them. */
 int64_t *tess_reduce_gpu_put_kept(int64_t *at, const reduce_problem *p, int count);
+int64_t *tess_reduce_gpu_put_reduced(int64_t *at, const reduce_problem *p); /* the reduced axes as size[], step[] */
 int64_t tess_reduce_gpu_word(double x);
+int64_t tess_reduce_gpu_apart(
+    const reduce_problem *p); /* of gcd with a power of two: the bytes between runs of elements, their own too where there are several of an output */
 bool tess_reduce_gpu_packs(const reduce_problem *p);     /* what gpu_packed.cuh folds a word at a time */
 bool tess_reduce_gpu_any_order(const reduce_problem *p); /* what no order of operations can change: ANY_ORDER of gpu_tree.cuh */
 
@@ -59,7 +62,9 @@ typedef struct tess_reduce_gpu_walk {
 int64_t tess_reduce_gpu_place(const int64_t *size, const int64_t *stride, int axes, int64_t number);
 /* Bytes of an array before its first element, where steps are negative; of: 0 the input, 1 the output. */
 int64_t tess_reduce_gpu_below(const reduce_problem *p, int of);
-/* How many outputs of the first `axes` kept axes begin at byte i of a sector. */
+/* How many of the places of `axes` axes lie at byte i of a sector: times[] says how many times each place does before. */
+void tess_reduce_gpu_spread(double *times, const int64_t *size, const int64_t *stride, int axes);
+/* How many outputs of the first `axes` kept axes begin there. */
 void tess_reduce_gpu_places(const reduce_problem *p, int of, int axes, double *times);
 /* A warp's loads of `count` neighbours of `size` bytes from byte `at` on, 32 at a time. */
 void tess_reduce_gpu_count_neighbours(const tess_reduce_gpu_walk *w, int64_t at, int64_t count, int64_t size);
@@ -82,7 +87,7 @@ void tess_reduce_gpu_count_end(const tess_reduce_gpu_walk *w, const reduce_probl
 typedef struct tess_reduce_gpu_rows_shape {
     int64_t vector, each, groups; /* elements of a vector; blocks of an output */
     int warps, slots;
-    bool run, shifted, whole, ticket; /* any order; -DSHIFTED, -DWHOLE, -DTICKET */
+    bool run, apart, shifted, whole, ticket; /* any order; runs of an output that lie apart; -DSHIFTED, -DWHOLE, -DTICKET */
 } tess_reduce_gpu_rows_shape;
 tess_reduce_gpu_rows_shape tess_reduce_gpu_rows_shape_of(const reduce_problem *p);
 /* The same of tree_columns: elements of a vector; strips of a set of columns, nodes of an output that `finish` pairs: of leaves of so many rows, each `split` classes of lanes; warps of a block, rows of

@@ -108,6 +108,14 @@ int64_t *tess_reduce_gpu_put_kept(int64_t *at, const reduce_problem *p, int coun
     return at;
 }
 
+int64_t *tess_reduce_gpu_put_reduced(int64_t *at, const reduce_problem *p) {
+    for (int d = 0; d <= p->rank; d++)
+        *at++ = d < p->rank ? p->size[d] : 0;
+    for (int d = 0; d <= p->rank; d++)
+        *at++ = d < p->rank ? p->stride[0][d] / p->in.itemsize : 0;
+    return at;
+}
+
 int64_t tess_reduce_gpu_word(double x) {
     union {
         double x;
@@ -121,14 +129,26 @@ bool tess_reduce_gpu_any_order(const reduce_problem *p) {
     return p->kind != REDUCE_VAR && (!sums || reduce_is_integer(p->acc));
 }
 
+int64_t tess_reduce_gpu_apart(const reduce_problem *p) {
+    int64_t all = 0;
+    for (int d = 0; d < p->kept; d++)
+        all |= p->kept_stride[0][d];
+    for (int d = 0; d < p->rank - 1; d++)
+        all |= p->stride[0][d];
+    return p->rank > 1 ? all | p->size[p->rank - 1] * p->in.itemsize : all;
+}
+
 /* ---- reduce/tree_rows ---- */
 
 static bool rows_fit(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
     if (!computable(problem, why))
         return false;
-    *why = "needs elements that are neighbours along the reduced axes, no segments, no variance";
-    return p->rank == 1 && p->stride[0][0] == p->in.itemsize && p->k >= 1 && !p->offsets && p->kind != REDUCE_VAR;
+    *why = "needs elements that are neighbours along the fastest reduced axis, no segments, no variance";
+    if (p->rank < 1 || p->stride[0][p->rank - 1] != p->in.itemsize || p->k < 1 || p->offsets || p->kind == REDUCE_VAR)
+        return false;
+    *why = "needs runs of whole vectors of 16 bytes where they lie apart and no order matters";
+    return p->rank == 1 || !tess_reduce_gpu_any_order(p) || tess_reduce_gpu_apart(p) % 16 == 0;
 }
 
 /* A warp has 32 lanes, and each wants a vector. */
@@ -151,7 +171,7 @@ enum { FEW_LEAVES = 4096 };
 
 /* For how many warps a multiprocessor must have registers; measured. Whole leaves want their loads on their way, short rows threads. */
 static int64_t least_warps(const reduce_problem *p, bool eights) {
-    if (tess_reduce_gpu_any_order(p))
+    if (tess_reduce_gpu_any_order(p) || p->rank > 1)
         return 32;
     if (eights)
         return 24;
@@ -161,9 +181,9 @@ static int64_t least_warps(const reduce_problem *p, bool eights) {
 }
 
 tess_reduce_gpu_rows_shape tess_reduce_gpu_rows_shape_of(const reduce_problem *p) {
-    tess_reduce_gpu_rows_shape s = {.run = tess_reduce_gpu_any_order(p), .each = 1}; /* a run begins anywhere */
+    tess_reduce_gpu_rows_shape s = {.run = tess_reduce_gpu_any_order(p), .apart = p->rank > 1, .each = 1}; /* a run begins anywhere */
     const int64_t size = p->in.itemsize, leaves = tess_ceil_div(p->k, REDUCE_LEAF);
-    int64_t rest = 0;
+    const int64_t rest = tess_reduce_gpu_apart(p);
     s.vector = s.run ? 1 : size == 8 ? 2 : size == 4 ? 4 : 8;
     s.ticket = p->outputs == 1 && leaves > 8;
     s.warps = s.ticket && leaves <= FEW_LEAVES ? 4 : 8;
@@ -174,9 +194,7 @@ tess_reduce_gpu_rows_shape tess_reduce_gpu_rows_shape_of(const reduce_problem *p
                    1024) /* bytes are folded faster the longer a warp goes on, while there are four times as many blocks as a device holds at once */
         s.each *= 2;
     s.groups = tess_ceil_div(leaves, s.warps * s.each);
-    for (int d = 0; d < p->kept; d++)
-        rest |= p->kept_stride[0][d];
-    s.shifted = !s.run && size <= 2 && rest % 4 != 0;                   /* small elements are too slow one by one */
+    s.shifted = !s.run && !s.apart && size <= 2 && rest % 4 != 0;       /* small elements are too slow one by one */
     while (!s.shifted && s.vector > 1 && rest % (s.vector * size) != 0) /* runs that begin anywhere */
         s.vector /= 2;
     s.whole = s.run || p->k >= REDUCE_LEAF;
@@ -186,7 +204,7 @@ tess_reduce_gpu_rows_shape tess_reduce_gpu_rows_shape_of(const reduce_problem *p
 static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const reduce_problem *p = of(problem);
     const tess_reduce_gpu_rows_shape s = tess_reduce_gpu_rows_shape_of(p);
-    int64_t block[5 + 3 * (TESS_MAX_NDIM + 1)], *at = block;
+    int64_t block[5 + 5 * (TESS_MAX_NDIM + 1)], *at = block;
     (void)device;
     const bool eights =
         s.vector == 8 &&
@@ -194,6 +212,7 @@ static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *de
     tess_gpu_unit(layout, &gpu_tree_rows);
     tess_reduce_gpu_node_options(layout, p);
     tess_gpu_option(layout, "-DKEPT=%d", p->kept);
+    tess_gpu_option(layout, "-DRANK=%d", p->rank);
     tess_gpu_option(layout, "-DVECTOR=%d", (int)s.vector);
     tess_gpu_option(layout, "-DSLOTS=%d", (int)s.slots);
     tess_gpu_option(layout, "-DWARPS=%d", (int)s.warps);
@@ -201,7 +220,7 @@ static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *de
     tess_gpu_option(layout, "-DTICKET=%d", s.ticket);
     tess_gpu_option(layout, "-DMANY=%d", s.groups > 8 * (s.ticket ? 32 * s.warps : 256));
     tess_gpu_option(layout, "-DFEW=%d", s.groups <= 256);
-    tess_gpu_option(layout, "-DUNROLL=%d", s.run || eights ? 8 : 16);
+    tess_gpu_option(layout, "-DUNROLL=%d", s.run || eights || s.apart ? 8 : 16);
     tess_gpu_option(layout, "-DAT_LEAST=%d", (int)(least_warps(p, eights) / s.warps));
     tess_gpu_option(layout, "-DPACKED=%d", s.run && tess_reduce_gpu_packs(p));
     tess_gpu_option(layout, "-DSHIFTED=%d", s.shifted);
@@ -211,6 +230,8 @@ static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *de
     *at++ = s.groups;
     *at++ = tess_reduce_gpu_word(p->ddof);
     at = tess_reduce_gpu_put_kept(at, p, p->kept);
+    if (s.apart)
+        at = tess_reduce_gpu_put_reduced(at, p);
     size_t bytes = (size_t)(at - block) * sizeof *block;
     int64_t partial = s.groups > 1 ? tess_gpu_reserve(layout, p->outputs * s.groups * tess_reduce_gpu_node_size(p)) : 0;
     tess_gpu_step *step = tess_gpu_launch_of(
@@ -226,7 +247,7 @@ static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *de
         tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
         tess_gpu_pass(layout, step, block, bytes);
     }
-    layout->alignment = s.vector > 1 && !s.shifted ? s.vector * p->in.itemsize : 0;
+    layout->alignment = s.vector > 1 && !s.shifted ? s.vector * p->in.itemsize : s.run && s.apart ? 16 : 0;
 }
 
 /* ---- reduce/tree_block ---- */
@@ -234,8 +255,8 @@ static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *de
 static bool block_fits(const tess_problem *problem, const char **why) {
     if (!rows_fit(problem, why))
         return false;
-    *why = "makes one output of at most 256 leaves: more are a matter of bandwidth";
-    return of(problem)->outputs == 1 && of(problem)->k <= 256 * REDUCE_LEAF;
+    *why = "makes one output of at most 256 leaves of one run: more are a matter of bandwidth";
+    return of(problem)->rank == 1 && of(problem)->outputs == 1 && of(problem)->k <= 256 * REDUCE_LEAF;
 }
 
 static void lay_tree_block(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
@@ -260,8 +281,8 @@ static void lay_tree_block(const tess_problem *problem, const tess_gpu_device *d
 
 static bool columns_fit(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
-    *why = "needs outputs whose elements lie side by side, one reduced axis, no segments, no variance, and no exact sum";
-    return !p->exact && !p->records && p->kept >= 1 && p->kept_stride[0][p->kept - 1] == p->in.itemsize && p->rank == 1 && p->k >= 1 && !p->offsets &&
+    *why = "needs outputs whose elements lie side by side, reduced axes, no segments, no variance, and no exact sum";
+    return !p->exact && !p->records && p->kept >= 1 && p->kept_stride[0][p->kept - 1] == p->in.itemsize && p->rank >= 1 && p->k >= 1 && !p->offsets &&
            p->kind != REDUCE_VAR;
 }
 
@@ -289,12 +310,14 @@ static void any_columns_shape(const reduce_problem *p, tess_reduce_gpu_columns_s
 tess_reduce_gpu_columns_shape tess_reduce_gpu_columns_shape_of(const reduce_problem *p) {
     const int last = p->kept - 1;
     const int64_t size = p->in.itemsize, width = p->kept_size[last];
-    int64_t rest = p->stride[0][0] | width * size;
+    int64_t rest = width * size;
     tess_reduce_gpu_columns_shape s = {.any = tess_reduce_gpu_any_order(p), .leaf = REDUCE_LEAF};
     s.vector = s.any || size >= 8 ? 16 / size : size == 4 ? 4 : 8 / size;
     for (int d = 0; d < last; d++)
         rest |= p->kept_stride[0][d];
-    s.ragged = s.any && size <= 2 && rest % 16 != 0 && width >= 16 * s.vector; /* single small elements are too slow */
+    for (int d = 0; d < p->rank; d++)
+        rest |= p->stride[0][d];
+    s.ragged = s.any && p->rank == 1 && size <= 2 && rest % 16 != 0 && width >= 16 * s.vector; /* single small elements are too slow */
     while (!s.ragged && s.vector > 1 && (rest % (s.vector * size) != 0 || width < 32 * s.vector))
         s.vector /= 2;
     if (s.vector * size < 4)
@@ -335,12 +358,13 @@ static void lay_tree_columns(const tess_problem *problem, const tess_gpu_device 
     const reduce_problem *p = of(problem);
     const tess_reduce_gpu_columns_shape s = tess_reduce_gpu_columns_shape_of(p);
     int last = p->kept - 1;
-    int64_t size = p->in.itemsize, width = p->kept_size[last], block[10 + 3 * (TESS_MAX_NDIM + 1)], *at = block;
+    int64_t size = p->in.itemsize, width = p->kept_size[last], block[8 + 5 * (TESS_MAX_NDIM + 1)], *at = block;
     const int64_t batches = width > 0 ? p->outputs / width : 0;
     (void)device;
     tess_gpu_unit(layout, s.any ? &gpu_any_columns : &gpu_tree_columns);
     tess_reduce_gpu_node_options(layout, p);
     tess_gpu_option(layout, "-DKEPT=%d", last);
+    tess_gpu_option(layout, "-DRANK=%d", p->rank);
     tess_gpu_option(layout, "-DVECTOR=%d", (int)s.vector);
     tess_gpu_option(layout, "-DROWS=%d", s.rows);
     if (s.any) {
@@ -356,12 +380,15 @@ static void lay_tree_columns(const tess_problem *problem, const tess_gpu_device 
         tess_gpu_option(layout, "-DSPLIT=%d", s.split);
     }
     *at++ = p->k;
-    *at++ = p->stride[0][0] / size;
     *at++ = s.leaves;
     *at++ = width;
     *at++ = batches;
     *at++ = tess_reduce_gpu_word(p->ddof);
     *at++ = p->kept_stride[1][last] / p->out.itemsize;
+    for (int d = 0; d < p->rank; d++)
+        *at++ = p->stride[0][d] / size;
+    for (int d = 0; d < p->rank && p->rank > 1; d++)
+        *at++ = p->size[d];
     at = tess_reduce_gpu_put_kept(at, p, last);
     const size_t bytes = (size_t)(at - block) * sizeof *block;
     if (s.ragged) {

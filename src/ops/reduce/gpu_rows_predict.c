@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_rows_predict.c - what reduce/tree_rows, tree_block and tree_lanes will count: a warp's run, or a leaf, is walked for each place within a sector at which outputs begin.
  *
- * Predicted for arrays that begin at a sector. Nodes of 16 bytes are copied as two words; what goes through shared memory is not predicted of places, where it depends on the elements, nor where leaves
+ * Predicted for arrays that begin at a sector; of elements along several axes requests alone. Nodes of 16 bytes are copied as two words; what goes through shared memory is not predicted of places, where it depends on the elements, nor where leaves
  * of such nodes meet in it. Flops: none where no order matters; lanes without elements are the compiler's own. */
 #include "ops/reduce/gpu_reduce.h"
 
@@ -90,6 +90,10 @@ static void leaf(const walk *w, int64_t from, int64_t n, int64_t e, bool whole) 
 
 /* A warp's elements. */
 static void run(const walk *w, const tess_reduce_gpu_rows_shape *s, int64_t from, int64_t n) {
+    if (s->run && s->apart) {
+        tess_reduce_gpu_count_neighbours(w, from, n * w->size / 16, 16);
+        return;
+    }
     if (s->run) {
         any_order_run(w, from, n);
         return;
@@ -99,7 +103,7 @@ static void run(const walk *w, const tess_reduce_gpu_rows_shape *s, int64_t from
         if (s->shifted)
             shifted_leaf(w, from, here);
         else
-            leaf(w, from, here, s->vector, s->whole);
+            leaf(w, from, here, s->vector, s->whole || s->apart);
     }
 }
 
@@ -144,6 +148,8 @@ void tess_reduce_predict_rows(const tess_problem *base, tess_gpu_prediction *out
         tess_reduce_gpu_count_finish(&w, s.groups);
     }
     tess_reduce_gpu_count_end(&w, p, w.words == 1);
+    if (s.apart)
+        out->global_ld_sectors = -1;
 }
 
 /* ---- gpu_tree_lanes.cu ---- */

@@ -8,6 +8,8 @@
 // -DSHIFTED=1, of small elements, eight of them a vector: the leaf begins anywhere, and an element at a time would be a quarter or an eighth of what a warp might ask for.
 // Vectors are cut where memory is, so [j] is the tree's lane of m places before. Lanes 128, 64, ..., 1 apart meet, which is the same from whichever one begins: merging has no
 // sides. The elements of the two vectors that are not whole come in one load, an element a thread, and are handed to the threads that have their lanes.
+//
+// With a leaf_walk the elements are whole vectors of runs that lie apart, each of which is looked for.
 #ifndef TESS_REDUCE_RUN_LEAF_CUH
 #define TESS_REDUCE_RUN_LEAF_CUH
 #include "ops/reduce/gpu_node.cuh"
@@ -126,15 +128,46 @@ __device__ void take_lanes(node (&lane)[K][E], const element *from, int n) {
 }
 #endif
 
-// n elements, the node the first thread's.
-__device__ node leaf(const element *from, int n) {
+#if RANK > 1
+// UNROLL of a thread's vectors, all on their way at once. ALL_THERE: the warp has all of them, else those before `left` elements.
+template <bool ALL_THERE, typename WALK> __device__ __forceinline__ void take_vectors(node (&lane)[K][E], const element *from, WALK &walk, int left) {
+    vector v[UNROLL];
+#pragma unroll
+    for (int i = 0; i < UNROLL; i++) {
+        const element *at = from + walk.next();
+        if (ALL_THERE) {
+            load_now(v[i].all, at);
+        } else {
+            v[i].all = {};
+            load_if(v[i].all, at, i * 32 * E < left);
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < UNROLL; i++)
+        if (ALL_THERE || i * 32 * E < left)
+#pragma unroll
+            for (int j = 0; j < E; j++)
+                take(lane[i % K][j], v[i].part[j], 0);
+}
+template <typename WALK> __device__ void take_lanes(node (&lane)[K][E], const element *from, int n, WALK &walk) {
+    enum { AT_ONCE = UNROLL * 32 * E };
+#pragma unroll 1
+    for (; n >= AT_ONCE; n -= AT_ONCE)
+        take_vectors<true>(lane, from, walk, 0);
+    if (n > 0)
+        take_vectors<false>(lane, from, walk, n - (int)(threadIdx.x % 32) * E);
+}
+#endif
+
+// n elements, the node the first thread's. walk: where the thread's vectors lie, or nothing.
+template <typename... WALK> __device__ node leaf(const element *from, int n, WALK... walk) {
     node lane[K][E];
 #pragma unroll
     for (int k = 0; k < K; k++)
 #pragma unroll
         for (int j = 0; j < E; j++)
             lane[k][j] = nothing();
-    take_lanes(lane, from, n);
+    take_lanes(lane, from, n, walk...);
 #pragma unroll
     for (int k = K / 2; k > 0; k /= 2)
 #pragma unroll

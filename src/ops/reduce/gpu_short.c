@@ -285,7 +285,6 @@ void tess_reduce_gpu_groups_shape(const reduce_problem *p, shape *s) {
 
 static void lay_out_groups(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const reduce_problem *p = of(problem);
-    const int64_t size = p->in.itemsize;
     int64_t block[3 + 5 * (TESS_MAX_NDIM + 1)], *at = block;
     shape s;
     (void)device;
@@ -303,10 +302,7 @@ static void lay_out_groups(const tess_problem *problem, const tess_gpu_device *d
     *at++ = p->outputs;
     *at++ = p->k;
     *at++ = tess_reduce_gpu_word(p->ddof);
-    for (int d = 0; d <= p->rank; d++)
-        *at++ = d < p->rank ? p->size[d] : 0;
-    for (int d = 0; d <= p->rank; d++)
-        *at++ = d < p->rank ? p->stride[0][d] / size : 0;
+    at = tess_reduce_gpu_put_reduced(at, p);
     at = tess_reduce_gpu_put_kept(at, p, p->kept);
     tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_groups", tess_ceil_div(p->outputs, turns * at_once * s.warps), 1, 1, 32 * s.warps, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);

@@ -32,6 +32,60 @@ template <typename P> __device__ i64 place(const P &p, i64 i) {
     return at + i * p.step[0];
 }
 
+#if RANK
+// Where elements lie that are APART apart in the order of an output, from number `first` on. Of the axes but the slowest it is known how many elements they have left: an axis
+// that ends goes back to its begin, and the one before it a step on. What is walked has at most 64 Ki elements, so of axes longer than LONG it is enough that they are long.
+template <typename P, int APART = 256> struct leaf_walk {
+#if RANK == 1
+    const P &p;
+    i64 at;
+    __device__ __forceinline__ leaf_walk(const P &p, i64 first) : p(p), at(first) {}
+    __device__ __forceinline__ i64 next() {
+        const i64 now = at * p.step[0];
+        at += APART;
+        return now;
+    }
+#else
+    enum { LONG = 1 << 30 };
+    i64 at = 0, step, back[RANK]; // of APART elements where no axis ends; and what an end adds
+    int left[RANK], size[RANK], part[RANK]; // the last: what they are along an axis
+    __device__ __forceinline__ leaf_walk(const P &p, i64 first) {
+        unsigned rest = APART;
+        step = 0;
+#pragma unroll
+        for (int d = RANK - 1; d > 0; d--) {
+            const i64 all = p.size[d] > 1 ? p.size[d] : 1, mine = first % all; // none, of an output without elements
+            first /= all;
+            at += mine * p.step[d];
+            left[d] = all - mine < LONG ? (int)(all - mine) : LONG;
+            size[d] = all < LONG ? (int)all : LONG;
+            part[d] = (int)(rest % (unsigned)size[d]);
+            rest /= (unsigned)size[d];
+            step += part[d] * p.step[d];
+            back[d] = p.step[d - 1] - all * p.step[d];
+        }
+        at += first * p.step[0];
+        step += rest * p.step[0];
+    }
+    __device__ __forceinline__ i64 next() {
+        const i64 now = at;
+        int more = 0;
+        at += step;
+#pragma unroll
+        for (int d = RANK - 1; d > 0; d--) {
+            left[d] -= part[d] + more;
+            more = left[d] <= 0;
+            if (more) {
+                left[d] += size[d];
+                at += back[d];
+            }
+        }
+        return now;
+    }
+#endif
+};
+#endif
+
 // Where output number `output` lies, and its first element, along the kept axes p.shape, p.in, p.out.
 template <typename P> __device__ void place_of(const P &p, i64 output, i64 &in, i64 &out) {
     in = out = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpu_tree_columns.cu - production, outputs side by side: a thread a vector of V columns, a block a leaf of 32 V columns, or one of -DSPLIT classes of its lanes.
 //
-// Along a slow axis the 256 lanes of a leaf are 256 rows apart for each column, too many accumulators for a thread. But the halving tree can be walked
+// Along a slow axis, or several axes, the 256 lanes of a leaf are 256 rows apart for each column, too many accumulators for a thread. But the halving tree can be walked
 // lane after lane: lanes visited in bit-reversed order need a stack of partial sums no deeper than the tree. A warp takes the lanes that are its number modulo
 // CLASSES, four (l, l + 64, l + 128, l + 192) at a time and -DROWS of each so that 4 ROWS loads are on their way, also where not all rows are there: sums add zeros for them. The last levels meet in
 // shared memory by vectors, the leaves in `finish`, and before them, where blocks would be few, the classes of a leaf: they pair as more leaves do, in bit-reversed order.
@@ -47,8 +47,8 @@ __device__ void merge_all(nodes &n, const nodes &m) {
         merge(n.part[v], m.part[v]);
 }
 
-// Lanes l, l + 64, l + 128, l + 192, halved twice. n: the leaf's elements.
-__device__ nodes quad(const element *from, i64 step, int n, int l, i64 first) {
+// Lanes l, l + 64, l + 128, l + 192 of the leaf that begins with row `first`, halved twice. n: its elements; from: its first one, along several axes the output's.
+__device__ nodes quad(const columns &c, const element *from, int n, int l, i64 first) {
     nodes lane[4];
 #pragma unroll
     for (int q = 0; q < 4; q++)
@@ -56,13 +56,19 @@ __device__ nodes quad(const element *from, i64 step, int n, int l, i64 first) {
         for (int v = 0; v < V; v++)
             lane[q].part[v] = nothing();
     int row = l;
+#if RANK == 1
+    const auto row_at = [&](int i) { return from + (row + i * 64) * c.step[0]; };
+#else
+    leaf_walk<columns, 64> walk(c, first + l);
+    const auto row_at = [&](int) { return from + walk.next(); }; // asked for in order
+#endif
     for (; row + (ROWS - 1) * 256 + 192 < n; row += ROWS * 256) {
         vector x[ROWS][4];
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
 #pragma unroll
             for (int q = 0; q < 4; q++)
-                load_now(x[r][q].all, from + (row + r * 256 + q * 64) * step);
+                load_now(x[r][q].all, row_at(r * 4 + q));
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
 #pragma unroll
@@ -78,7 +84,7 @@ __device__ nodes quad(const element *from, i64 step, int n, int l, i64 first) {
 #pragma unroll
             for (int q = 0; q < 4; q++) {
                 x[r][q].all = {};
-                load_if(x[r][q].all, from + (row + r * 256 + q * 64) * step, row + r * 256 + q * 64 < n);
+                load_if(x[r][q].all, row_at(r * 4 + q), row + r * 256 + q * 64 < n);
             }
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
@@ -97,15 +103,15 @@ __device__ nodes quad(const element *from, i64 step, int n, int l, i64 first) {
 
 // The subtree of the INNER quads that start at lanes l, l + WARPS, ...: both halves in turn, each a subtree of lanes twice as far apart.
 template <int QUADS, int APART> struct walk {
-    static __device__ nodes run(const element *from, i64 step, int n, int l, i64 first) {
-        nodes left = walk<QUADS / 2, APART * 2>::run(from, step, n, l, first);
-        nodes right = walk<QUADS / 2, APART * 2>::run(from, step, n, l + APART, first);
+    static __device__ nodes run(const columns &c, const element *from, int n, int l, i64 first) {
+        nodes left = walk<QUADS / 2, APART * 2>::run(c, from, n, l, first);
+        nodes right = walk<QUADS / 2, APART * 2>::run(c, from, n, l + APART, first);
         merge_all(left, right);
         return left;
     }
 };
 template <int APART> struct walk<1, APART> {
-    static __device__ nodes run(const element *from, i64 step, int n, int l, i64 first) { return quad(from, step, n, l, first); }
+    static __device__ nodes run(const columns &c, const element *from, int n, int l, i64 first) { return quad(c, from, n, l, first); }
 };
 
 extern "C" __global__ void __launch_bounds__(32 * WARPS) tree_columns(const element *in, result *out, node *partial, const columns c) {
@@ -119,7 +125,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) tree_columns(const elem
     place_of(c, batch, at_in, at_out);
     if (column < c.width) {
         int n = c.k - first < 8192 ? (int)(c.k - first) : 8192;
-        mine = walk<INNER, CLASSES>::run(in + at_in + column + first * c.step, c.step, n, warp * SPLIT + piece, first);
+        mine = walk<INNER, CLASSES>::run(c, in + at_in + column + (RANK == 1 ? first * c.step[0] : 0), n, warp * SPLIT + piece, first);
     }
 #pragma unroll
     for (int w = WARPS / 2; w > 0; w /= 2) { // half of the warps that are left leave theirs to the others

@@ -10,6 +10,8 @@
 //
 // -DWHOLE=0: no leaf is whole; without that path, which holds 16 vectors, three times as many threads fit on a multiprocessor, which is what many short rows
 // need. What no order can change has no lanes: a warp's leaves are one run, which may begin anywhere (gpu_any_order.cuh; -DPACKED=1: by words of small elements).
+//
+// -DRANK=2 and more: an output's elements are runs of whole vectors that lie apart, and each thread looks for its vectors (leaf_walk).
 #include "ops/reduce/gpu_finish.cuh"
 #if ANY_ORDER
 #include "ops/reduce/gpu_any_order.cuh"
@@ -21,16 +23,33 @@ struct rows {
     i64 k, outputs, groups; // elements and groups of 8 leaves an output
     double ddof;
     i64 shape[KEPT + 1], in[KEPT + 1], out[KEPT + 1]; // the kept axes, slowest first
+#if RANK > 1
+    i64 size[RANK + 1], step[RANK + 1]; // the reduced axes
+#endif
 };
+
+// n elements of an output from number `first` on, `from` the output's begin.
+__device__ node elements_of(const rows &r, const element *from, i64 first, int n) {
+#if RANK > 1 && ANY_ORDER
+    enum { PER = run_vector::PER };
+    return run_of<UNROLL>(from, n, first, leaf_walk<rows, 32 * PER>(r, first + threadIdx.x % 32 * PER));
+#elif RANK > 1
+    return leaf(from, n, leaf_walk<rows, 32 * E>(r, first + threadIdx.x % 32 * E));
+#elif ANY_ORDER
+    return run_of<UNROLL>(from + first, n, first);
+#else
+    return leaf(from + first, n);
+#endif
+}
 
 #if !ANY_ORDER
 // A warp's LEAVES, or what is left of them: `left` elements.
-__device__ node leaves_of(const element *from, i64 left) {
+__device__ node leaves_of(const rows &r, const element *from, i64 first, i64 left) {
     node stack[6];
     int depth = 0;
     for (int i = 0; i < LEAVES && i * 8192 < left; i++) { // a binary counter
         i64 begin = i * 8192;
-        push(stack, depth, leaf(from + begin, left - begin < 8192 ? (int)(left - begin) : 8192), i);
+        push(stack, depth, elements_of(r, from, first + begin, left - begin < 8192 ? (int)(left - begin) : 8192), i);
     }
     fold(stack, depth);
     return stack[0];
@@ -46,12 +65,11 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
     bool here = output < r.outputs && first < r.k;
     place_of(r, output < r.outputs ? output : 0, at_in, at_out);
     if (here) {
-        const element *from = in + at_in + first;
         const i64 left = r.k - first;
 #if ANY_ORDER
-        node mine = run_of<UNROLL>(from, left < LEAVES * 8192 ? (int)left : LEAVES * 8192, first);
+        node mine = elements_of(r, in + at_in, first, left < LEAVES * 8192 ? (int)left : LEAVES * 8192);
 #else
-        node mine = LEAVES == 1 ? leaf(from, left < 8192 ? (int)left : 8192) : leaves_of(from, left);
+        node mine = LEAVES == 1 ? elements_of(r, in + at_in, first, left < 8192 ? (int)left : 8192) : leaves_of(r, in + at_in, first, left);
 #endif
         if (threadIdx.x % 32 == 0)
             leaves[warp] = mine;

@@ -6,7 +6,8 @@
 
 static tess_context *context;
 static tess_engine engine;
-static int leaves_ran, lanes_ran;
+static const char *const rows[] = {"reduce/tree_leaves", "reduce/tree_lanes", "reduce/tree_rows", "reduce/tree_columns"};
+static int ran[TESS_COUNT(rows)];
 
 typedef struct layout {
     int ndim;
@@ -23,6 +24,16 @@ static const layout layouts[] = {{3, {5, 3, 700}, {0}, 2, {0, 2}},              
                                  {4, {2, 40, 3, 128}, {0, 0, 0, -1}, 2, {1, 3}},         /* backwards, half a step */
                                  {5, {300, 1, 2, 3, 5}, {0, 0, 1, 0, 0}, 3, {0, 2, 4}},  /* fewer than a step in the two fast axes */
                                  {3, {2, 3, 20001}, {0}, 2, {0, 2}},                     /* an axis longer than a leaf */
+                                 {3, {5, 3, 4096}, {0}, 2, {0, 2}},        /* runs of vectors: half a leaf, so that a leaf has whole ones */
+                                 {3, {3, 2, 9008}, {0, 0, 16}, 2, {0, 2}}, /* longer than a leaf, with gaps */
+                                 {3, {1100, 2, 16}, {0}, 2, {0, 2}},       /* a vector or a few; leaves that are not whole */
+                                 {3, {130, 70, 6}, {0}, 2, {0, 2}},        /* vectors of two and single elements, outputs that fill warps */
+                                 {5, {7, 2, 9, 3, 96}, {0, 0, 0, 0, 32}, 3, {0, 2, 4}},   /* three axes */
+                                 {4, {7, 2, 50, 132}, {0}, 2, {0, 2}},                    /* outputs side by side: vectors, the last strip narrower */
+                                 {4, {3, 2, 3001, 33}, {0}, 2, {0, 2}},                   /* two leaves, single columns */
+                                 {5, {31, 2, 3, 11, 512}, {0, 0, 0, 1, 0}, 3, {0, 2, 3}}, /* three axes, several strips */
+                                 {4, {40, 1, 21, 64}, {0, 0, -1, 0}, 2, {0, 2}},          /* backwards */
+                                 {4, {2000, 1, 2, 48}, {0}, 2, {0, 2}},                   /* fewer than a step of any kind in the fast axis */
                                  {3, {4, 3, 0}, {0}, 2, {0, 2}}};
 
 typedef struct work {
@@ -82,8 +93,8 @@ static void compare(const layout *l, const work *w, uint64_t *random) {
         options.call.strategy = name;
         const tess_status status = tess_reduce(context, w->operation, &in, &out.tensor, &options);
         if (status == TESS_OK) {
-            leaves_ran += r >= 0 && strcmp(name, "reduce/tree_leaves") == 0;
-            lanes_ran += r >= 0 && strcmp(name, "reduce/tree_lanes") == 0;
+            for (int i = 0; i < TESS_COUNT(rows); i++)
+                ran[i] += r >= 0 && strcmp(name, rows[i]) == 0;
             for (int64_t i = 0; i < outputs; i++)
                 if (memcmp(hostile_element(&out, i), hostile_element(&expected, i), tess_type_size(w->out)))
                     fail_msg("%s: layout %d, %s of %s, output %lld differs", name ? name : "the chosen row", (int)(l - layouts),
@@ -106,13 +117,13 @@ static void axes_apart(void **state) {
                 compare(&layouts[l], &works[w], &random);
 }
 
-static void both_rows_ran(void **state) {
+static void all_ran(void **state) {
     (void)state;
-    assert_true(leaves_ran >= 10);
-    assert_true(lanes_ran >= 10);
+    for (int i = 0; i < TESS_COUNT(rows); i++)
+        assert_true(ran[i] >= 10);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(axes_apart), cmocka_unit_test(both_rows_ran)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(axes_apart), cmocka_unit_test(all_ran)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

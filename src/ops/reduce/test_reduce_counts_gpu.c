@@ -167,7 +167,7 @@ static void tree_patches(void **state) {
     check_all("reduce/tree_patches", cases, TESS_COUNT(cases), false, 5);
 }
 
-/* Leaves cut and whole, one, two to four and more of them a block, by a last block and by a launch of their own; rows that begin anywhere, of every size of elements. */
+/* Leaves cut and whole, one, two to four and more of them a block, by a last block and by a launch of their own; rows that begin anywhere, of every size of elements; runs that lie apart. */
 static void tree_rows(void **state) {
     (void)state;
     static const counted cases[] = {{TESS_SUM, tess_f32, tess_f32, 1, {100003}, {0}, 1, {0}, 0},
@@ -196,7 +196,12 @@ static void tree_rows(void **state) {
                                     {TESS_SUM, tess_f16, tess_f32, 2, {4, 17000}, {0, 17001}, 1, {1}, 0},
                                     {TESS_ARGMIN, tess_u8, tess_i64, 1, {150001}, {0}, 1, {0}, 0},
                                     {TESS_ARGMAX, tess_f32, tess_i64, 2, {35, 9}, {0}, 1, {1}, TESS_NAN_OMIT},
-                                    {TESS_SUM, tess_u8, tess_u64, 2, {2, 17100001}, {0}, 1, {1}, 0}};
+                                    {TESS_SUM, tess_u8, tess_u64, 2, {2, 17100001}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 3, {30, 3, 700}, {0}, 2, {0, 2}, 0},
+                                    {TESS_SUM, tess_f64, tess_f64, 2, {20, 9002}, {0, 9004}, 2, {0, 1}, 0},
+                                    {TESS_SUM, tess_f16, tess_f32, 4, {9, 14, 10, 36}, {0}, 2, {1, 3}, 0},
+                                    {TESS_MAX, tess_u8, tess_u8, 3, {30, 3, 720}, {0}, 2, {0, 2}, 0},
+                                    {TESS_ARGMAX, tess_f32, tess_i64, 3, {200, 3, 700}, {0}, 2, {0, 2}, 0}};
     check_all("reduce/tree_rows", cases, TESS_COUNT(cases), false, 5);
 }
 
@@ -215,7 +220,7 @@ static void tree_block(void **state) {
     check_all("reduce/tree_block", cases, TESS_COUNT(cases), false, 5);
 }
 
-/* Strips cut and whole, of one column and up to eight a thread; 8 and 32 warps; one leaf and several; sets that begin anywhere, backwards too; pairs of f32, which are read one by one behind the others. */
+/* Strips cut and whole, of one column and up to eight a thread; 8 and 32 warps; one leaf and several; sets that begin anywhere, backwards too; pairs of f32, which are read one by one behind the others; rows along two axes. */
 static void tree_columns(void **state) {
     (void)state;
     static const counted cases[] = {{TESS_SUM, tess_f32, tess_f32, 2, {300, 128}, {0}, 1, {0}, 0},
@@ -257,7 +262,11 @@ static void tree_columns(void **state) {
                                     {TESS_SUM, tess_c128, tess_c128, 3, {2, 9000, 33}, {0}, 1, {1}, 0},
                                     {TESS_PROD, tess_c64, tess_c128, 2, {257, 64}, {0}, 1, {0}, 0},
                                     {TESS_NORM2, tess_c64, tess_f32, 2, {449, 33}, {0}, 1, {0}, 0},
-                                    {TESS_MEAN, tess_c128, tess_c128, 2, {130, 40}, {0}, 1, {0}, TESS_NAN_OMIT}};
+                                    {TESS_MEAN, tess_c128, tess_c128, 2, {130, 40}, {0}, 1, {0}, TESS_NAN_OMIT},
+                                    {TESS_SUM, tess_f32, tess_f32, 4, {7, 3, 50, 132}, {0}, 2, {0, 2}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 3, {50, 200, 33}, {0, 203, 35}, 2, {0, 1}, 0},
+                                    {TESS_MAX, tess_f16, tess_f16, 4, {7, 2, 50, 264}, {0}, 2, {0, 2}, 0},
+                                    {TESS_COUNT_NONZERO, tess_f32, tess_i64, 4, {40, 2, 50, 41}, {0}, 2, {0, 2}, 0}};
     check_all("reduce/tree_columns", cases, TESS_COUNT(cases), false, 6);
 }
 
