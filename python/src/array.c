@@ -163,6 +163,13 @@ static int acquire_buffer(tess_py_state *state, tess_py_array *array, PyObject *
         array->object = Py_NewRef(object);
         return view_buffer(array, name, tess_bf16) ? 1 : -1;
     }
+    if (array->kind.family == TESS_PY_NUMPY) { /* dates: its DLPack would refuse them, too, in words of its own */
+        PyObject *dtype = PyObject_GetAttr(object, state->names[N_dtype]);
+        if (dtype)
+            PyErr_Format(PyExc_TypeError, "%s has elements of the type %S, which Tessera does not know", name, dtype);
+        Py_XDECREF(dtype);
+        return -1;
+    }
     return 0;
 }
 

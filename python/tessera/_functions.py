@@ -148,6 +148,9 @@ def interp(x, xp, fp, left=None, right=None, period=None):
         return _interp_on_device(x, xp, fp, left, right, period)
     import numpy as np
     double = np.float64
+    for name, array in (("x", x), ("xp", xp), ("fp", fp)):
+        if getattr(getattr(array, "dtype", None), "kind", None) in ("m", "M"):  # they would be numbers of whatever unit each has
+            raise TypeError(f"{name} holds dates or spans of time: make them numbers of one unit first")
     x, fp = np.asarray(x, double), np.asarray(fp)
     if fp.dtype != double:
         fp = fp.astype(np.complex128 if fp.dtype.kind == "c" else double, copy=False)

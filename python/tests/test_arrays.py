@@ -201,9 +201,12 @@ class Refused(unittest.TestCase):
     def test_inputs(self):
         for value, text in (("abc", "x is no array"), (object(), "x is no array"), (None, "x is no array"), (np.array(["a"]), "format"),
                             (np.ones(2, ">f4"), "byte order"), (np.ones(2, "g"), "format"), (np.array([None]), "format"),
-                            ([[1, 2], ["a", "b"]], "numbers are needed"), (np.datetime64("2020-01-01"), "a date"), (np.timedelta64(3, "s"), "a date")):
+                            ([[1, 2], ["a", "b"]], "numbers are needed"), (np.datetime64("2020-01-01"), "a date"), (np.timedelta64(3, "s"), "a date"),
+                            (np.array(["2020-01-01"], "M8[D]"), r"x has elements of the type datetime64\[D\]"), (np.ones(2, "m8[s]"), "timedelta64")):
             with self.assertRaisesRegex(TypeError, text):
                 tessera.sum(value)
+        with self.assertRaisesRegex(TypeError, "x holds dates"):
+            tessera.interp(np.array([1], "m8[s]"), [0.0, 2.0], [0.0, 1.0])
 
     def test_masked_elements(self):
         """They are no numbers to add; arrays that could have some but have none are arrays like others."""
