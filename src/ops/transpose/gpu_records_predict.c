@@ -185,7 +185,7 @@ void tess_transpose_predict_records(const tess_problem *base, tess_gpu_predictio
 
 static void runs_tile(const walk *w, const transpose_gpu_short_runs *r, int64_t p0, int64_t q0) {
     const transpose_plane *m = &r->plane;
-    const int64_t wide = r->run * r->size, more = tess_ceil_div(32 - r->size, wide), warps = r->threads / 32;
+    const int64_t wide = r->run * r->size, more = r->more, warps = r->threads / 32;
     const int64_t lead = tess_ceil_div(more * wide, 4) * 4, line = tess_transpose_gpu_short_runs_line(r);
     const int64_t np = tess_min64(m->p_size - p0, r->along_p), to = w->out + p0 * m->p_out + q0 * wide;
     const bool even = (to | m->p_out) % 32 == 0;
@@ -220,6 +220,72 @@ static void runs_tile(const walk *w, const transpose_gpu_short_runs *r, int64_t 
     }
 }
 
+/* gpu_pixels.cu: 4 pixels of a lane, of row q. */
+static void pixels_row(const walk *w, const transpose_gpu_short_runs *r, int64_t p0, int64_t q, int64_t np, bool ends, bool there) {
+    const transpose_plane *m = &r->plane;
+    const int64_t low = w->in, high = low + (m->q_size - 1) * m->q_in + m->p_size * 3;
+    for (int64_t k = -4; k < 12; k++) { /* words, then bytes of those that are not whole */
+        lanes load;
+        for (int lane = 0; lane < 32; lane++) {
+            const int64_t at = low + q * m->q_in + (p0 + lane * 4) * 3, skip = at % 4, pixels = np - lane * 4;
+            const bool whole = !ends || (there && pixels >= 4 && at - 3 >= low && at + 16 <= high);
+            load[lane] = -1;
+            if (k < 0 && whole && (k < -1 || skip > 0))
+                load[lane] = at - skip + (k + 4) * 4;
+            if (k >= 0 && !whole && there && k < pixels * 3)
+                load[lane] = at + k;
+        }
+        read_global(w, load, k < 0 ? 4 : 1);
+    }
+}
+
+static void pixels_tile(const walk *w, const transpose_gpu_short_runs *r, int64_t p0, int64_t q0) {
+    const transpose_plane *m = &r->plane;
+    const int64_t line = tess_transpose_gpu_short_runs_line(r), np = tess_min64(m->p_size - p0, r->along_p), to = w->out + p0 * m->p_out + q0 * 3;
+    const bool even = (to | m->p_out) % 32 == 0;
+    const int64_t before = q0 > 0 && !even ? r->more : 0, nq = tess_min64(m->q_size - q0, r->along_q) + before;
+    const int64_t first = (q0 - before) * m->q_in + p0 * 3, all = (m->q_size - 1) * m->q_in + m->p_size * 3;
+    const bool ends = np < r->along_p || nq < r->along_q + before || first < 3 || first + (nq - 1) * m->q_in + r->along_p * 3 + 4 > all;
+    for (int64_t q = 0; q < nq; q += 4) {
+        for (int64_t i = 0; i < 4; i++)
+            pixels_row(w, r, p0, q0 - before + q + i, np, ends, q + i < nq);
+        for (int64_t k = 0; k < 12; k++) {
+            lanes store;
+            for (int lane = 0; lane < 32; lane++)
+                store[lane] = (k / 3 * 32 + lane) * line + q * 3 + k % 3 * 4;
+            write_shared(w, store, 4);
+        }
+    }
+    w->sum->barriers += w->times * (double)r->threads / 32;
+    for (int64_t p = 0; p < np; p++) {
+        const int64_t row = to + p * m->p_out, back = row % 32, start = q0 * 3 - back, begin = tess_max64(0, -start);
+        const int64_t stop = tess_min64(m->q_size * 3 - start, r->along_q * 3), from = (p % 4 * 32 + p / 4) * line + before * 3 - back;
+        lanes one, two, store;
+        for (int64_t k = 0; k < r->along_q * 3; k += 128) {
+            for (int lane = 0; lane < 32; lane++) {
+                const int64_t b = k + lane * 4;
+                const bool whole = b >= begin && b + 4 <= stop;
+                one[lane] = whole ? (from + b) / 4 * 4 : -1;
+                two[lane] = whole && !even ? (from + b + 3) / 4 * 4 : -1;
+                store[lane] = whole ? row - back + b : -1;
+            }
+            read_shared(w, one, 4);
+            read_shared(w, two, 4);
+            write_global(w, store, 4);
+        }
+        for (int tail = 0; tail < 2; tail++) { /* bytes of words that are not whole */
+            for (int lane = 0; lane < 32; lane++) {
+                const int64_t b = lane + (tail ? stop & ~3 : begin);
+                const bool there = b >= begin && b < stop && (tail || b < tess_ceil_div(begin, 4) * 4);
+                one[lane] = there ? from + b : -1;
+                store[lane] = there ? row - back + b : -1;
+            }
+            read_shared(w, one, 1);
+            write_global(w, store, 1);
+        }
+    }
+}
+
 void tess_transpose_predict_short_runs(const tess_problem *base, tess_gpu_prediction *out) {
     const char *why;
     transpose_gpu_short_runs r;
@@ -228,18 +294,17 @@ void tess_transpose_predict_short_runs(const tess_problem *base, tess_gpu_predic
     transpose_gpu_matrices m = tess_transpose_gpu_matrices_of(base);
     m.plane = r.plane;
     walk w = {.sum = out, .size = r.size};
-    const int64_t more = tess_ceil_div(32 - r.size, r.run * r.size), tiles_p = tess_ceil_div(r.plane.p_size, r.along_p),
-                  tiles_q = tess_ceil_div(r.plane.q_size + more, r.along_q);
+    const int64_t tiles_p = tess_ceil_div(r.plane.p_size, r.along_p), tiles_q = tess_ceil_div(r.plane.q_size + r.more, r.along_q);
     const transpose_gpu_places begin = tess_transpose_gpu_places_of(&m);
     tess_gpu_count_from_zero(out);
     out->constant_requests = -1;
     for (int place = 0; place < 32 * 32; place++)
-        for (tess_gpu_kind i = {0}; begin.times[place / 32][place % 32] > 0 && tess_gpu_next_kind(&i, tiles_p, 0, 1, 1);)
+        for (tess_gpu_kind i = {0}; begin.times[place / 32][place % 32] > 0 && tess_gpu_next_kind(&i, tiles_p, r.pixels, 1 + r.pixels, 1);)
             for (tess_gpu_kind j = {0}; tess_gpu_next_kind(&j, tiles_q, 1, 2, 32);) {
                 w.times = begin.times[place / 32][place % 32] * i.times * j.times;
                 w.in = TESS_GPU_ORIGIN + place / 32;
                 w.out = TESS_GPU_ORIGIN + place % 32;
-                runs_tile(&w, &r, i.at * r.along_p, j.at * r.along_q);
+                (r.pixels ? pixels_tile : runs_tile)(&w, &r, i.at * r.along_p, j.at * r.along_q);
             }
 }
 

@@ -99,8 +99,10 @@ typedef struct transpose_gpu_short_runs {
     transpose_plane plane;
     int64_t size, run;        /* bytes of what is moved at once, at most 4; how many of them are a run */
     int64_t along_p, along_q; /* runs of a tile */
+    int64_t more;             /* runs before a tile that may be read too */
     int64_t ahead;            /* runs that a thread asks for at a time */
     int threads;
+    bool pixels; /* of 3 bytes, by gpu_pixels.cu */
 } transpose_gpu_short_runs;
 int64_t tess_transpose_gpu_short_runs_line(const transpose_gpu_short_runs *r); /* bytes of a row of a tile in shared memory */
 bool tess_transpose_gpu_short_runs_of(const tess_problem *base, transpose_gpu_short_runs *r, const char **why);

@@ -143,6 +143,10 @@ static void short_sides(void **state) {
         compare(&random, types[t], 3, (int64_t[]){256, 160, 3}, turn_runs, HOSTILE_COMPACT);
         compare(&random, types[t], 3, (int64_t[]){131, 33, 5}, turn_runs, HOSTILE_COMPACT);
         compare(&random, types[t], 4, (int64_t[]){3, 37, 67, 7}, batch_runs, HOSTILE_COMPACT);
+        for (int64_t odd = 0; odd < 4 && t == 0; odd++) { /* pixels of 3 bytes: several tiles each way, and one that is not whole */
+            compare(&random, types[t], 3, (int64_t[]){389 + odd, 279 - odd, 3}, turn_runs, HOSTILE_COMPACT);
+            compare(&random, types[t], 4, (int64_t[]){2, 97 + odd, 101 + odd, 3}, batch_runs, HOSTILE_COMPACT);
+        }
         static const char *const whole[] = {"transpose/long_runs", "transpose/pieces"};
         for (int w = 0; w < 2; w++) {
             only = whole[w];
@@ -292,6 +296,9 @@ static void counts_as_predicted(void **state) {
                  {"records", {3, 2001, 2}, {0, 2, 1}, 3, 5},
                  {"short_runs", {131, 261, 3}, {1, 0, 2}, 3, 5},
                  {"short_runs", {3, 37, 67, 7}, {0, 2, 1, 3}, 4, 5},
+                 {"short_runs", {389, 281, 3}, {1, 0, 2}, 3, 1},
+                 {"short_runs", {384, 256, 3}, {1, 0, 2}, 3, 1},
+                 {"short_runs", {3, 99, 101, 3}, {0, 2, 1, 3}, 4, 1},
                  {"small_matrices", {701, 3, 5}, {0, 2, 1}, 3, 5},
                  {"small_matrices", {9, 40, 28}, {0, 2, 1}, 3, 5},
                  {"long_runs", {21, 13, 67}, {1, 0, 2}, 3, 5},
