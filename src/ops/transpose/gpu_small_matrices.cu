@@ -23,6 +23,9 @@ __device__ int place_of(int e) {
     return matrix + q * P + p;
 }
 
+// So many elements from each multiple of it on are of one row of `out`: P apart in the piece.
+enum { G = (V | Q) & -(V | Q) }; // the largest power of 2 that divides both
+
 extern "C" __global__ void __launch_bounds__(THREADS) small_matrices(const char *in, char *out, i64 all) {
     __shared__ uint4 room[PIECE / 16];
     const i64 first = (i64)blockIdx.x * PIECE;
@@ -41,9 +44,24 @@ extern "C" __global__ void __launch_bounds__(THREADS) small_matrices(const char 
 #pragma unroll 1 // lanes stay together
     for (int i = threadIdx.x; i * 16 + 16 <= bytes; i += THREADS) {
         vector x;
+        const int e = i * V % (P * Q);
+        int place = place_of(i * V), p = e / Q, q = e % Q; // from group to group of elements: a division for each would be most of the work
 #pragma unroll
-        for (int k = 0; k < V; k++)
-            x.one[k] = elements[place_of(i * V + k)];
+        for (int k = 0; k < V; k += G) {
+#pragma unroll
+            for (int j = 0; j < G; j++)
+                x.one[k + j] = elements[place + j * P];
+            q += G;
+            place += G * P;
+            if (q == Q) {
+                q = 0;
+                place -= P * Q - 1;
+                if (++p == P) {
+                    p = 0;
+                    place += P * Q - P;
+                }
+            }
+        }
         asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(out + i * 16), "r"(x.word[0]), "r"(x.word[1]), "r"(x.word[2]), "r"(x.word[3]) : "memory");
     }
     if (bytes % 16 / SIZE > (int)threadIdx.x) {
