@@ -93,8 +93,9 @@ static bool whole_is_quicker(const tess_correlate_problem *p) {
     const tess_correlate_pass *pass = packed->bytes ? &packed->dot4 : &packed->dot2;
     const tess_correlate_axis *row = &pass->axis[pass->row];
     const int64_t products = pass->taps / (packed->bytes ? 4 : 2), rows = pass->taps / row->width;
-    return rows <= 7 && products <= (tess_correlate_goes_past(p, p->out.itemsize) ? 10 : 15) &&
-           row->m * pass->group >= (packs_as_they_lie(p) ? 40 : 64);
+    const int64_t length = row->m * pass->group;
+    return rows <= 7 && products <= (tess_correlate_goes_past(p, p->out.itemsize) || length > 2048 ? 10 : 15) &&
+           length >= (packs_as_they_lie(p) ? 40 : 64);
 }
 
 /* The same of lists: beside passes over rows one by one, and beside the passes of cpu_fused.c, which are quickest where rows of an image are whole vectors
