@@ -426,22 +426,28 @@ static void small_images(void) {
     }
 }
 
-/* Lists over images of colours. */
+/* Lists along the first two axes: images of colours, and of long pixels. */
 static void lists_over_pixels(void) {
-    static const tess_type types[] = {tess_u8, tess_f16, tess_f32};
+    static const struct {
+        tess_type type;
+        int64_t shape[3];
+        const char *words;
+    } all[] = {{tess_u8, {4096, 4096, 3}, "u8 pixels of 3, 7 + 7"},     {tess_u8, {4096, 4095, 3}, "u8 pixels of 3, 7 + 7, odd rows"},
+               {tess_f16, {4096, 4096, 3}, "f16 pixels of 3, 7 + 7"},   {tess_f16, {4096, 4095, 3}, "f16 pixels of 3, 7 + 7, odd rows"},
+               {tess_f32, {4096, 4096, 3}, "f32 pixels of 3, 7 + 7"},   {tess_f32, {4096, 4095, 3}, "f32 pixels of 3, 7 + 7, odd rows"},
+               {tess_f32, {256, 256, 512}, "f32 pixels of 512, 7 + 7"}, {tess_f32, {256, 256, 511}, "f32 pixels of 511, 7 + 7, odd rows"},
+               {tess_u8, {256, 256, 64}, "u8 pixels of 64, 7 + 7"},     {tess_f32, {256, 256, 64}, "f32 pixels of 64, 7 + 7"}};
     static float weights[7] = {1};
     tess_plan *plan;
-    for (int i = 0; i < TESS_COUNT(types); i++)
-        for (int odd = 0; odd < 2; odd++) {
-            int64_t shape[] = {4096, 4096 - odd, 3}, width = 7;
-            char words[80];
-            snprintf(words, sizeof words, "%s pixels of 3 colours, 7 + 7%s", tess_type_name(types[i]), odd ? ", odd rows" : "");
-            DLTensor in = view(types[i], 3, shape), out = in, mask = tess_view(weights, tess_f32, 1, &width, NULL);
-            const int axes[] = {0, 1};
-            const tess_correlate_options options = {.struct_size = sizeof options, .axes = axes, .naxes = 2};
-            const DLTensor *masks[] = {&mask, &mask};
-            problem(tess_plan_correlate(&plan, context, &in, masks, 2, &out, &options), &plan, words);
-        }
+    for (int i = 0; i < TESS_COUNT(all); i++) {
+        int64_t shape[3], width = 7;
+        memcpy(shape, all[i].shape, sizeof shape);
+        DLTensor in = view(all[i].type, 3, shape), out = in, mask = tess_view(weights, tess_f32, 1, &width, NULL);
+        const int axes[] = {0, 1};
+        const tess_correlate_options options = {.struct_size = sizeof options, .axes = axes, .naxes = 2};
+        const DLTensor *masks[] = {&mask, &mask};
+        problem(tess_plan_correlate(&plan, context, &in, masks, 2, &out, &options), &plan, all[i].words);
+    }
 }
 
 static void lookups(void) {

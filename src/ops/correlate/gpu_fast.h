@@ -55,15 +55,24 @@ typedef struct tess_correlate_ends {
     int64_t from_at, to_at;
 } tess_correlate_ends;
 
-/* Launches that rows of several passes share: strip2d of a frame of its own, separable2d of two masks of a list. `carries`: whether they can. */
+/* Launches that rows of several passes share: strip2d and tile1d of a frame of its own, separable2d of two masks of a list. `carries`: whether they can. */
 bool tess_correlate_strip2d_carries(const tess_correlate_frame *frame, int64_t work, const char **why);
 void tess_correlate_strip2d_lay(const tess_correlate_frame *frame, tess_type work, bool whole, const tess_gpu_device *device, tess_gpu_layout *layout,
                                 const tess_correlate_ends *ends);
+bool tess_correlate_tile1d_carries(const tess_correlate_frame *frame, const char **why);
+void tess_correlate_tile1d_lay(const tess_correlate_frame *frame, tess_type work, bool whole, tess_gpu_layout *layout,
+                               const tess_correlate_ends *ends);
 bool tess_correlate_separable2d_carries(const tess_correlate_problem *problem, int first, const tess_array *in, const tess_array *out, bool whole,
                                         const char **why);
 void tess_correlate_separable2d_lay(const tess_correlate_problem *problem, int first, const tess_array *in, const tess_array *out, bool whole,
                                     const tess_gpu_device *device, tess_gpu_layout *layout, const tess_correlate_ends *ends);
-/* What these launches will count. */
+/* What these launches will count; and what one more counts added: what is not predicted of one is not of both. */
+void tess_correlate_tile1d_predict(const tess_correlate_frame *frame, tess_type work, bool whole, tess_gpu_prediction *out);
+TESS_INLINE void tess_correlate_add_prediction(tess_gpu_prediction *sum, const tess_gpu_prediction *more) {
+#define X(name) sum->name = sum->name < 0 || more->name < 0 ? -1 : sum->name + more->name;
+    TESS_GPU_PREDICTION_LIST(X)
+#undef X
+}
 void tess_correlate_strip2d_predict(const tess_correlate_frame *frame, tess_type work, bool whole, tess_gpu_prediction *out);
 void tess_correlate_separable2d_predict(const tess_correlate_problem *problem, int first, const tess_array *in, const tess_array *out, bool whole,
                                         tess_gpu_prediction *sum);
@@ -101,7 +110,9 @@ TESS_INLINE int tess_correlate_gpu_axis(int d, int colours) { return d - (colour
     X(separable3d)                  \
     X(separable3d_odd)              \
     X(separable_split)              \
-    X(separable_split_odd)
+    X(separable_split_odd)          \
+    X(separable_each)               \
+    X(separable_each_odd)
 #define X(name)                                      \
     extern const tess_gpu_row tess_correlate_##name; \
     bool tess_correlate_##name##_fits(const tess_problem *problem, const char **why);

@@ -117,13 +117,15 @@ static int64_t tile1d_shared(const tess_correlate_frame *f, int64_t threads) {
     return elements * size + elements / EACH * 16;
 }
 
+bool tess_correlate_tile1d_carries(const tess_correlate_frame *f, const char **why) {
+    *why = "takes masks along rows whose weights fit a kernel's parameters";
+    return tess_correlate_frame_parameters(f, f->pass->taps) + 8 <= PARAMETERS && tile1d_shared(f, 128) <= 48 << 10 &&
+           tess_ceil_div(f->x.m, 32 * EACH) <= INT32_MAX && f->arrays <= (int64_t)GRID * GRID;
+}
+
 static bool tile1d_takes(const tess_problem *base, bool whole, const char **why) {
     tess_correlate_frame f;
-    if (!frame_of(&f, base, 0, whole, why))
-        return false;
-    *why = "takes masks along rows whose weights fit a kernel's parameters";
-    return tess_correlate_frame_parameters(&f, f.pass->taps) + 8 <= PARAMETERS && tile1d_shared(&f, 128) <= 48 << 10 &&
-           tess_ceil_div(f.x.m, 32 * EACH) <= INT32_MAX && f.arrays <= (int64_t)GRID * GRID;
+    return frame_of(&f, base, 0, whole, why) && tess_correlate_tile1d_carries(&f, why);
 }
 
 /* Measured on an H200: small blocks where memory binds, but not more of them than there can begin in a microsecond. */
@@ -132,20 +134,24 @@ int64_t tess_correlate_tile1d_threads(const tess_correlate_frame *f, bool whole)
     return f->x.width > 256 && f->x.m >= 128 * EACH ? 128 : f->x.m >= wanted * EACH ? wanted : f->x.m >= 64 * EACH ? tess_min64(wanted, 64) : 32;
 }
 
-static void lay_tile1d_as(const tess_problem *base, tess_gpu_layout *layout, bool whole) {
-    tess_correlate_frame f = known_frame(base, 0);
-    const int64_t planes = tess_ceil_div(f.arrays, GRID), threads = tess_correlate_tile1d_threads(&f, whole);
+void tess_correlate_tile1d_lay(const tess_correlate_frame *f, tess_type work, bool whole, tess_gpu_layout *layout, const tess_correlate_ends *ends) {
+    const int64_t planes = tess_ceil_div(f->arrays, GRID), threads = tess_correlate_tile1d_threads(f, whole);
     tess_gpu_unit(layout, &gpu_tile1d);
-    tess_correlate_frame_options(layout, tess_correlate_gpu_of(base)->work, &f, whole);
+    tess_correlate_frame_options(layout, work, f, whole);
     tess_gpu_option(layout, "-DEACH=%d", EACH);
     tess_gpu_option(layout, "-DTHREADS=%d", (int)threads);
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "tile1d", tess_ceil_div(f.x.m, threads * EACH), tess_ceil_div(f.arrays, tess_max64(planes, 1)),
-                                             planes, (int)threads, tile1d_shared(&f, threads));
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-    tess_correlate_frame_pass(layout, step, &f);
-    tess_gpu_pass_i32(layout, step, (int32_t)f.arrays);
-    tess_gpu_pass(layout, step, f.pass->weights, f.pass->size);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "tile1d", tess_ceil_div(f->x.m, threads * EACH), tess_ceil_div(f->arrays, tess_max64(planes, 1)),
+                                             planes, (int)threads, tile1d_shared(f, threads));
+    tess_gpu_pass_pointer(layout, step, ends->from, ends->from_at);
+    tess_gpu_pass_pointer(layout, step, ends->to, ends->to_at);
+    tess_correlate_frame_pass(layout, step, f);
+    tess_gpu_pass_i32(layout, step, (int32_t)f->arrays);
+    tess_gpu_pass(layout, step, f->pass->weights, f->pass->size);
+}
+
+static void lay_tile1d_as(const tess_problem *base, tess_gpu_layout *layout, bool whole) {
+    const tess_correlate_frame f = known_frame(base, 0);
+    tess_correlate_tile1d_lay(&f, tess_correlate_gpu_of(base)->work, whole, layout, &(tess_correlate_ends){TESS_GPU_IN, TESS_GPU_OUT, 0, 0});
 }
 
 /* ---- the rows ---- */

@@ -142,6 +142,8 @@ const tess_strategy tess_correlate_gpu_rows[CORRELATE_GPU_ROWS] = {
      .gpu = &tess_correlate_shifted3d},
     FAST(separable3d_odd, "separable3d for rows that begin anywhere"),
     FAST(separable_split_odd, "separable_split for rows that begin anywhere"),
+    FAST(separable_each, "lists along other axes than the finest: each mask by itself, by strip2d or by tile1d"),
+    FAST(separable_each_odd, "separable_each for rows that begin anywhere"),
     {.name = "correlate/wide",
      .idea = "large masks: a tile of converted elements in shared memory, squares of sums in registers, loops over the mask",
      .source = "-",

@@ -91,7 +91,7 @@ static void lay_as(const tess_problem *base, const tess_gpu_device *device, tess
         tess_correlate_strip2d_lay(&s.frame, p->work, whole, device, layout, &two);
 }
 
-/* Both launches; what is not predicted of one is not of both. */
+/* Both launches. */
 static void predict(const tess_problem *base, tess_gpu_prediction *out, bool whole) {
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
     const char *why;
@@ -100,9 +100,7 @@ static void predict(const tess_problem *base, tess_gpu_prediction *out, bool who
     tess_gpu_prediction pair = *out;
     tess_correlate_strip2d_predict(&s.frame, p->work, whole, out);
     tess_correlate_separable2d_predict(p, s.alone_first ? 1 : 0, pair_in(&s, p), pair_out(&s, p), whole, &pair);
-#define X(name) out->name = out->name < 0 || pair.name < 0 ? -1 : out->name + pair.name;
-    TESS_GPU_PREDICTION_LIST(X)
-#undef X
+    tess_correlate_add_prediction(out, &pair);
 }
 
 static void predict_separable_split(const tess_problem *base, tess_gpu_prediction *out) { predict(base, out, true); }

@@ -23,11 +23,30 @@ const int TURNS = WIDE / VECTOR / THREADS, OVER = WIDE / VECTOR % THREADS; // ve
 __host__ __device__ constexpr int place(int element, int size) { return element * size + element / EACH * (size == 1 ? 0 : 16); }
 static_assert(THREADS * VECTOR % EACH == 0, "the vectors of a turn are as far from those of the next for all threads");
 
-// Taps first ... first + COUNT - 1.
+// Taps first ... first + COUNT - 1. Where pixels have more elements than a thread outputs, a tap's lie by themselves: to look for them in all that lies between is more
+// than the compiler unrolls.
 template <int COUNT> __device__ __forceinline__ void add_piece(work (&sum)[EACH], const char *mine, int first, const tap_list<KX> &taps) {
+    const bool FAR = GROUP >= EACH + VECTOR;
     const int SKIP = START % VECTOR, VECTORS = (SKIP + (COUNT - 1) * GROUP + EACH + VECTOR - 1) / VECTOR;
 #pragma unroll
-    for (int v = 0; v < VECTORS; v++) {
+    for (int tap = 0; tap < (FAR ? COUNT : 0); tap++) {
+        const int begin = START + tap * GROUP, skip = begin % VECTOR;
+#pragma unroll
+        for (int v = 0; v <= EACH / VECTOR; v++) {
+            if (v * VECTOR < skip + EACH) {
+                uint4 all = *(const uint4 *)(mine + place(first * GROUP, SIZE) + place(begin - skip + v * VECTOR, SIZE));
+                const unsigned word[4] = {all.x, all.y, all.z, all.w};
+#pragma unroll
+                for (int i = 0; i < VECTOR; i++) {
+                    const int o = v * VECTOR + i - skip;
+                    if (o >= 0 && o < EACH)
+                        sum[o] = multiply_add(cell(word, i), taps.w[first + tap], sum[o]);
+                }
+            }
+        }
+    }
+#pragma unroll
+    for (int v = 0; v < (FAR ? 0 : VECTORS); v++) {
         const int at = START - SKIP + v * VECTOR;
         uint4 all = *(const uint4 *)(mine + place(first * GROUP, SIZE) + place(at, SIZE));
         const unsigned word[4] = {all.x, all.y, all.z, all.w};

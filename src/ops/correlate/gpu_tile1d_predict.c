@@ -89,9 +89,8 @@ static void take_up(const walk *w, int64_t x, int64_t row) {
 
 /* ---- all of them ---- */
 
-static void predict_tiles(const tess_problem *base, tess_gpu_prediction *out, bool whole) {
-    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
-    const tess_correlate_frame f = known_frame(base, 0);
+void tess_correlate_tile1d_predict(const tess_correlate_frame *given, tess_type work, bool whole, tess_gpu_prediction *out) {
+    const tess_correlate_frame f = *given;
     walk w = {.sum = out, .f = &f, .rows_whole = whole, .threads = tess_correlate_tile1d_threads(&f, whole), .at_once = whole ? 1 : 4};
     double in[FRAME_LINE], results[FRAME_LINE];
     w.tile = w.threads * EACH;
@@ -119,10 +118,16 @@ static void predict_tiles(const tess_problem *base, tess_gpu_prediction *out, bo
         lay_down(&w);
         out->barriers += w.threads == 32 ? 0 : 3 * w.times * warps;
     }
-    out->flops = (double)(blocks * f.arrays * w.threads) *
-                 ((double)(2 * taps * EACH) + tess_correlate_frame_conversions(&f, p->work, (taps - pieces) * f.pass->group + pieces * EACH));
+    out->flops =
+        (double)(blocks * f.arrays * w.threads) *
+        ((double)(2 * taps * EACH) + tess_correlate_frame_conversions(&f, work, (taps - pieces) * tess_min64(f.pass->group, EACH) + pieces * EACH));
     out->constant_requests = -1;
     out->shared_ld_requests = out->shared_ld_wavefronts = out->shared_ld_conflicts = -1;
+}
+
+static void predict_tiles(const tess_problem *base, tess_gpu_prediction *out, bool whole) {
+    const tess_correlate_frame f = known_frame(base, 0);
+    tess_correlate_tile1d_predict(&f, tess_correlate_gpu_of(base)->work, whole, out);
 }
 
 void tess_correlate_predict_tile1d(const tess_problem *base, tess_gpu_prediction *out) { predict_tiles(base, out, true); }

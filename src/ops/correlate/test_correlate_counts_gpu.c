@@ -124,6 +124,8 @@ static const predicted single[] = {
     {tess_bf16, tess_bf16, 1, {2100}, 1, {3}, BY(MIRROR)},
     {tess_i16, tess_i16, 1, {9001}, 1, {4}, BY(WRAP)},
     {I8, 2, {5, 7952}, 1, {14}, BY(NEAREST)},
+    {F32, 3, {5, 40, 200}, 1, {7}, BY(REFLECT), .axes = {1}, .named = true},
+    {I8, 3, {5, 40, 81}, 1, {5}, BY(ZERO), .axes = {1}, .named = true},
 };
 /* Small masks. */
 static const predicted small[] = {
@@ -372,6 +374,17 @@ static const predicted lists[] = {
     {U8, 3, {43, 64, 7}, 2, {3, 5}, BY(MIRROR), .list = 2, .axes = {1, 0}, .named = true},
 };
 
+/* Of lists beside rows: strips, tiles, both. */
+static const predicted beside[] = {
+    {F32, 3, {19, 23, 300}, 2, {7, 5}, BY(REFLECT), .list = 2, PIXELS},
+    {F32, 3, {19, 23, 272}, 2, {3, 4}, BY(ZERO), .list = 2, .axes = {1, 0}, .named = true},
+    {F32, 3, {33, 20, 64}, 2, {5, 7}, BY(WRAP), .list = 2, PIXELS},
+    {F32, 3, {33, 20, 61}, 2, {5, 7}, BY(MIRROR), .list = 2, PIXELS},
+    {U8, 3, {29, 31, 288}, 2, {3, 3}, BY(NEAREST), .list = 2, PIXELS},
+    {U8, 3, {29, 31, 131}, 2, {3, 3}, BY(ZERO), .list = 2, PIXELS},
+    {F64, 3, {19, 23, 130}, 2, {3, 5}, BY(CONSTANT), .list = 2, PIXELS, .extent = TESS_EXTENT_FULL},
+    {F32, 2, {60, 260}, 2, {41, 37}, BY(REFLECT), .list = 2},
+};
 /* Of three masks. */
 static const predicted triples[] = {
     {F32, 3, {17, 23, 136}, 3, {7, 5, 7}, BY(ZERO), .list = 3},
@@ -437,7 +450,7 @@ static void check(const tess_strategy *row) {
     if (all && row->gpu->production) {
         const bool patch = strncmp(row->name, "correlate/patch", 15) == 0, runs = strcmp(row->name, "correlate/flat") == 0;
         compared += COMPARE(single, !patch && !runs) + COMPARE(small, patch) + COMPARE(narrow, patch) + COMPARE(flat, runs);
-        compared += COMPARE(lists, true) + COMPARE(triples, true);
+        compared += COMPARE(lists, true) + COMPARE(triples, true) + COMPARE(beside, true);
     }
     if (compared < (TESS_SANITIZED ? 1 : 3))
         fail_msg("%s: predictions were compared %d times only", row->name, compared);

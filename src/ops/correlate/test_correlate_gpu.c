@@ -168,6 +168,18 @@ static void volumes_batches_and_axes(void **state) {
     uint64_t random = 3;
     for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++) {
         const work cases[] = {
+            {F32, .ndim = 3, .shape = {5, 21, 200}, .mask_ndim = 1, .width = {7}, .named = true, .axes = {1}}, /* pixels of many elements */
+            {.in = tess_u8,
+             .mask = tess_f32,
+             .out = tess_u8,
+             .fill = 1,
+             .ndim = 3,
+             .shape = {5, 21, 48},
+             .mask_ndim = 1,
+             .width = {4},
+             .named = true,
+             .axes = {1}},
+
             {F32, .ndim = 3, .shape = {5, 9, 36}, .mask_ndim = 3, .width = {3, 3, 3}},
             {F32, .ndim = 3, .shape = {7, 6, 40}, .mask_ndim = 3, .width = {5, 5, 5}},
             {.in = tess_f16, .mask = tess_f32, .out = tess_f16, .fill = 1, .ndim = 3, .shape = {5, 37, 272}, .mask_ndim = 3, .width = {3, 3, 3}},
@@ -372,6 +384,49 @@ static void lists_of_pixels(void **state) {
     }
 }
 
+/* Lists of which none goes along rows: each by itself, along the slow axes of a volume, between batches, beside rows too long to be pixels; one tap; four of them. */
+static void lists_beside_rows(void **state) {
+    (void)state;
+    uint64_t random = 12;
+    for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++) {
+        const work cases[] = {
+            {F32, .ndim = 3, .shape = {19, 23, 300}, .masks = 2, .width = {7, 5}, .axes = {0, 1}},
+            {F32, .ndim = 3, .shape = {13, 26, 64}, .masks = 2, .width = {5, 9}, .axes = {1, 0}, .origin = {1, -2}},
+            {.in = tess_u8,
+             .mask = tess_f32,
+             .out = tess_u8,
+             .fill = 1,
+             .ndim = 4,
+             .shape = {2, 14, 9, 272},
+             .masks = 2,
+             .width = {3, 4},
+             .axes = {1, 2}},
+            {.in = tess_f16,
+             .mask = tess_f32,
+             .out = tess_f16,
+             .fill = 1,
+             .ndim = 4,
+             .shape = {9, 3, 21, 75},
+             .masks = 2,
+             .width = {4, 7},
+             .axes = {0, 2}},
+            {F32, .ndim = 3, .shape = {9, 14, 65}, .masks = 3, .width = {3, 1, 5}, .axes = {0, 2, 1}},
+            {F32, .ndim = 4, .shape = {7, 8, 9, 33}, .masks = 4, .width = {3, 2, 4, 5}, .axes = {0, 1, 2, 3}},
+            {F32, .ndim = 2, .shape = {60, 140}, .masks = 2, .width = {41, 45}, .axes = {0, 1}},
+            {.in = tess_f64, .mask = tess_f64, .out = tess_f32, .ndim = 3, .shape = {12, 17, 48}, .masks = 2, .width = {5, 6}, .axes = {0, 1}}};
+        for (int i = 0; i < TESS_COUNT(cases); i++) {
+            if (hostile_spared(i + boundary, 4))
+                continue;
+            work w = cases[i];
+            w.boundary = (tess_boundary)boundary;
+            w.extent = (tess_extent)((i + boundary) % 3);
+            w.layout = i % 4 == 1 && boundary % 3 == 2 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
+            w.named = true;
+            compare(&w, &random);
+        }
+    }
+}
+
 /* Three masks over volumes: every order of the axes, edges in every direction, tiles and chunks that are left incomplete, what takes the place of the mask along rows. */
 static void lists_of_three(void **state) {
     (void)state;
@@ -524,6 +579,7 @@ int main(void) {
                                        cmocka_unit_test(few_rows_a_thread),
                                        cmocka_unit_test(lists),
                                        cmocka_unit_test(lists_of_pixels),
+                                       cmocka_unit_test(lists_beside_rows),
                                        cmocka_unit_test(lists_of_three),
                                        cmocka_unit_test(tall_planes),
                                        cmocka_unit_test(every_type),

@@ -120,10 +120,25 @@ static void weights_of_any_size(void **state) {
         }
 }
 
-/* Planned only: too many elements for the virtual GPU. */
+/* Planned only: too many elements for the virtual GPU. Masks along the axes from number `first` on. */
+static void choose(tess_type type, const int64_t *sizes, int64_t width, bool list, int first, const char *row, int i) {
+    static float weights[49] = {1, 2, 3, 4, 3, 2, 1};
+    static char from[1 << 27], to[1 << 27];
+    const int axes[] = {first, first + 1};
+    tess_correlate_options options = {.struct_size = sizeof options, .axes = axes, .naxes = 2, .call = {.engine = engine}};
+    int64_t widths[] = {width, width}, shape[3];
+    memcpy(shape, sizes, sizeof shape);
+    DLTensor in = tess_view(from, type, 3, shape, NULL), out = tess_view(to, type, 3, shape, NULL);
+    DLTensor line = tess_view(weights, tess_f32, 1, widths, NULL), square = tess_view(weights, tess_f32, 2, widths, NULL);
+    const DLTensor *lines[] = {&line, &line}, *one[] = {&square};
+    tess_plan *plan;
+    assert_tess_ok(tess_plan_correlate(&plan, context, &in, list ? lines : one, list ? 2 : 1, &out, &options));
+    gpu_test_chosen(plan, row, i);
+}
+
 static void chosen(void **state) {
     (void)state;
-    struct {
+    static const struct {
         tess_type type;
         int64_t shape[3], width;
         bool list;
@@ -151,30 +166,27 @@ static void chosen(void **state) {
                  {tess_u8, {2048, 80, 79}, 7, true, "patch_separable_odd"},
                  {tess_f16, {1024, 101, 99}, 7, true, "patch_separable_odd"},
                  {tess_u8, {4096, 48, 47}, 7, true, "separable2d_odd"},
-                 {tess_u8, {2200, 1920, 3}, 7, true, "separable2d"},
-                 {tess_f16, {1100, 1919, 3}, 7, true, "separable2d_odd"},
-                 {tess_f32, {1100, 1919, 4}, 3, true, "separable2d"},
                  {tess_u8, {4, 1100, 1920}, 3, false, "patch"}};
-    float weights[49] = {1, 2, 3, 4, 3, 2, 1};
-    char *from = calloc(1 << 27, 1), *to = calloc(1 << 27, 1);
-    assert_non_null(from);
-    assert_non_null(to);
-    for (int i = 0; i < TESS_COUNT(cases); i++) {
-        const int first = cases[i].shape[2] > 4, axes[] = {first, first + 1}; /* else the last axis has the colours of a pixel */
-        tess_correlate_options options = {.struct_size = sizeof options, .axes = axes, .naxes = 2, .call = {.engine = engine}};
-        int64_t widths[] = {cases[i].width, cases[i].width};
-        DLTensor in = tess_view(from, cases[i].type, 3, cases[i].shape, NULL), out = tess_view(to, cases[i].type, 3, cases[i].shape, NULL);
-        DLTensor line = tess_view(weights, tess_f32, 1, widths, NULL), square = tess_view(weights, tess_f32, 2, widths, NULL);
-        const DLTensor *list[] = {&line, &line}, *one[] = {&square};
-        tess_plan *plan;
-        assert_tess_ok(tess_plan_correlate(&plan, context, &in, cases[i].list ? list : one, cases[i].list ? 2 : 1, &out, &options));
-        gpu_test_chosen(plan, cases[i].row, i);
-    }
-    free(from);
-    free(to);
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        choose(cases[i].type, cases[i].shape, cases[i].width, cases[i].list, 1, cases[i].row, i);
+}
+
+/* Lists along the first two axes: over images of colours, and beside rows. */
+static void chosen_beside_rows(void **state) {
+    (void)state;
+    static const struct {
+        tess_type type;
+        int64_t shape[3], width;
+        const char *row;
+    } cases[] = {{tess_u8, {2200, 1920, 3}, 7, "separable2d"},        {tess_f16, {1100, 1919, 3}, 7, "separable2d_odd"},
+                 {tess_f32, {1100, 1919, 4}, 3, "separable2d"},       {tess_f32, {64, 256, 512}, 7, "separable_each"},
+                 {tess_f32, {64, 255, 511}, 3, "separable_each_odd"}, {tess_u8, {256, 256, 64}, 7, "separable_each"}};
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        choose(cases[i].type, cases[i].shape, cases[i].width, true, 0, cases[i].row, i);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pairs), cmocka_unit_test(weights_of_any_size), cmocka_unit_test(chosen)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pairs), cmocka_unit_test(weights_of_any_size), cmocka_unit_test(chosen),
+                                       cmocka_unit_test(chosen_beside_rows)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }
