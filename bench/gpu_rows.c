@@ -35,12 +35,13 @@ static void run(gpu_bench *b, const kind *k, const char *work, int64_t length, i
     }
 }
 
-/* More than 256 elements in some columns and in many; where they are looked at twice, of other lengths too. */
+/* Few elements in thousands of columns, more than 256 in some columns and in many; where they are looked at twice, of other lengths too. */
 static void columns(gpu_bench *b, const kind *kinds, int count) {
-    static const int64_t shapes[][2] = {{300, 3},    {300, 33},    {300, 100},  {300, 256},   {1000, 3},     {1000, 33},   {1000, 256},   {4096, 8},
-                                        {100000, 3}, {1000, 4096}, {300, 4096}, {8192, 1024}, {32768, 1024}, {6000, 1024}, {10000, 1024}, {16, 3},
-                                        {64, 33},    {100, 3},     {100, 256},  {200, 3},     {200, 33},     {200, 4096}};
-    enum { FEW = 11 };
+    static const int64_t shapes[][2] = {{8, 4096},   {19, 4096},   {19, 4095},    {100, 4096},  {300, 3},      {300, 33},   {300, 100},
+                                        {300, 256},  {1000, 3},    {1000, 33},    {1000, 256},  {4096, 8},     {100000, 3}, {1000, 4096},
+                                        {300, 4096}, {8192, 1024}, {32768, 1024}, {6000, 1024}, {10000, 1024}, {16, 3},     {64, 33},
+                                        {100, 3},    {100, 256},   {200, 3},      {200, 33},    {200, 4096}};
+    enum { FEW = 15 };
     char work[96];
     for (int i = 0; i < count; i++)
         for (int l = 0; l < (kinds[i].operation == TESS_VAR ? (int)(sizeof shapes / sizeof *shapes) : FEW); l++) {
@@ -94,7 +95,7 @@ void gpu_works_rows(gpu_bench *b) {
                           {"exact sum f64", TESS_SUM, tess_f64, tess_f64, true}, {"var f16", TESS_VAR, tess_f16, tess_f32, false},
                           {"var u8", TESS_VAR, tess_u8, tess_f64, false},        {"argmax f16", TESS_ARGMAX, tess_f16, tess_i64, false}};
     static const int64_t lengths[] = {1, 2, 3, 4, 7, 8, 16, 31, 32, 33, 64, 100, 128, 200, 256, 500, 512, 1000, 1001, 1024, 2000, 2001, 4096, 5000},
-                         few[] = {16, 31, 100, 200, 1000}, widths[] = {3, 8, 33, 256}, short_ones[] = {4, 16, 64, 200};
+                         few[] = {3, 16, 31, 100, 200, 1000}, widths[] = {3, 8, 33, 256}, short_ones[] = {4, 16, 64, 200};
     char work[96];
     for (int i = 0; i < (int)(sizeof lengths_of / sizeof *lengths_of); i++)
         for (int l = 0; l < (int)(sizeof lengths / sizeof *lengths); l++) {

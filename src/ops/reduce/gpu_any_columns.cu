@@ -2,7 +2,7 @@
 // gpu_any_columns.cu - production, outputs side by side of what no order of operations can change: a thread a vector of V columns, a warp every ROWS-th row.
 //
 // There are no lanes to keep apart: what a thread has is V words, of small elements taken in a word at a time (gpu_across.cuh), and -DROUNDS vectors of 16 bytes are on their way. A block has a leaf of
-// 32 V columns, whose ROWS warps meet once in shared memory (-DROOM nodes), a thread a column. Leaves have -DLEAF rows, fewer where blocks would be few, and meet in `finish`. -DRAGGED=1: rows of small
+// 32 V columns, whose ROWS warps, 8 or 1, meet once in shared memory (-DROOM nodes), a thread a column. Leaves have -DLEAF rows, fewer where blocks would be few, and meet in `finish`. -DRAGGED=1: rows of small
 // elements begin anywhere.
 #include "ops/reduce/gpu_columns.cuh"
 #include "ops/reduce/gpu_lanes.cuh"

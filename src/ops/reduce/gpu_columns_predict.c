@@ -134,7 +134,8 @@ static void any_shared(const walk *w, double times, const int64_t *at, bool stor
     int64_t second[32];
     for (int lane = 0; lane < 32; lane++)
         second[lane] = at[lane] < 0 ? -1 : at[lane] + w->s.met / 2;
-    tess_gpu_count_shared(w->nodes.sum, times, at, two ? w->s.met / 2 : w->s.met, store);
+    if (!(two && p->kind == REDUCE_ARG && w->s.rows == 1 && !store)) /* the key of a single node is not asked for */
+        tess_gpu_count_shared(w->nodes.sum, times, at, two ? w->s.met / 2 : w->s.met, store);
     if (two && !one)
         tess_gpu_count_shared(w->nodes.sum, times, second, w->s.leaves > 1 || tess_is_complex(p->in.type) ? 8 : 4, store);
 }

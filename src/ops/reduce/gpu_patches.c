@@ -105,8 +105,9 @@ bool tess_reduce_gpu_patches_fit(const tess_problem *problem, const char **why) 
 bool tess_reduce_gpu_patches_pay(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
     shape s;
-    *why = "few outputs, or of few elements, are as well read where they lie, and variances wait for arithmetic";
-    if (p->kind == REDUCE_VAR || p->outputs < 4096 || width_of(p) < 2 || !tess_reduce_gpu_patch_of(p, &s))
+    *why = "few outputs, or of few elements, are as well read where they lie, as is what has no order of many columns, and variances wait for "
+           "arithmetic";
+    if (tess_reduce_gpu_columns_brief(p) || p->kind == REDUCE_VAR || p->outputs < 4096 || width_of(p) < 2 || !tess_reduce_gpu_patch_of(p, &s))
         return false;
     if (tess_is_complex(p->in.type))
         return p->k > (p->kind == REDUCE_PROD ? 128 : 64);

@@ -90,7 +90,13 @@ typedef struct tess_reduce_gpu_rows_shape {
     bool run, apart, shifted, whole, ticket; /* any order; runs of an output that lie apart; -DSHIFTED, -DWHOLE, -DTICKET */
 } tess_reduce_gpu_rows_shape;
 tess_reduce_gpu_rows_shape tess_reduce_gpu_rows_shape_of(const reduce_problem *p);
-/* The same of tree_columns: elements of a vector; strips of a set of columns, nodes of an output that `finish` pairs: of leaves of so many rows, each `split` classes of lanes; warps of a block, rows of
+/* gpu_rows_predict.c */
+void tess_reduce_predict_rows(const tess_problem *problem, tess_gpu_prediction *prediction);
+void tess_reduce_predict_block(const tess_problem *problem, tess_gpu_prediction *prediction);
+void tess_reduce_predict_lanes(const tess_problem *problem, tess_gpu_prediction *prediction);
+double tess_reduce_gpu_predict_flops(const reduce_problem *p); /* gpu_patches_predict.c: where no order matters, else -1 */
+
+/* gpu_columns.c: how tree_columns shares a set of columns: elements of a vector; strips of a set of columns, nodes of an output that `finish` pairs: of leaves of so many rows, each `split` classes of lanes; warps of a block, rows of
  * each lane on their way. any: gpu_any_columns.cu, which reads so many rows side by side, `rounds` of a warp's on their way; blocks of a multiprocessor, bytes of what meets in shared memory, -DRAGGED. */
 typedef struct tess_reduce_gpu_columns_shape {
     int64_t vector, strips, leaves, leaf, met;
@@ -98,14 +104,13 @@ typedef struct tess_reduce_gpu_columns_shape {
     bool any, packed, ragged;
 } tess_reduce_gpu_columns_shape;
 tess_reduce_gpu_columns_shape tess_reduce_gpu_columns_shape_of(const reduce_problem *p);
+bool tess_reduce_gpu_columns_brief(const reduce_problem *p); /* few elements of many columns, each column a thread's */
 int64_t tess_reduce_gpu_columns_spot(const tess_reduce_gpu_columns_shape *s,
                                      int64_t i); /* where a block's node number i lies in shared memory, in nodes */
 void tess_reduce_predict_columns(const tess_problem *problem, tess_gpu_prediction *prediction); /* gpu_columns_predict.c */
-/* gpu_rows_predict.c */
-void tess_reduce_predict_rows(const tess_problem *problem, tess_gpu_prediction *prediction);
-void tess_reduce_predict_block(const tess_problem *problem, tess_gpu_prediction *prediction);
-void tess_reduce_predict_lanes(const tess_problem *problem, tess_gpu_prediction *prediction);
-double tess_reduce_gpu_predict_flops(const reduce_problem *p); /* gpu_patches_predict.c: where no order matters, else -1 */
+extern const tess_gpu_row tess_reduce_gpu_tree_columns;
+bool tess_reduce_gpu_columns_fit(const tess_problem *problem, const char **why);
+bool tess_reduce_gpu_columns_pay(const tess_problem *problem, const char **why);
 
 /* gpu_exact.c */
 extern const tess_gpu_row tess_reduce_gpu_exact;

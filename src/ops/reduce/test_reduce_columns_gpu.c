@@ -107,8 +107,29 @@ static void few_rows(void **state) {
         compare(&works[i], &random);
 }
 
+/* So many columns that a warp has all rows of its own: vectors of 4, 8 and 16 bytes, single elements, rows at odd addresses; the plan takes the row then. */
+static void brief_columns(void **state) {
+    (void)state;
+    uint64_t random = 5;
+    static const sets_work works[] = {{TESS_ARGMAX, tess_f32, tess_i64, TESS_NAN_PROPAGATE, 0, 845, 17, 129, 0, 0, 0, 0, 2},
+                                      {TESS_MAX, tess_f16, tess_f16, TESS_NAN_OMIT, 0, 2112, 8, 136, 0, 8, 0, 0, 2},
+                                      {TESS_MAX, tess_u8, tess_u8, TESS_NAN_PROPAGATE, 0, 4224, 9, 256, 0, 0, 0, 0, 2},
+                                      {TESS_ARGMIN, tess_u8, tess_i64, TESS_NAN_PROPAGATE, 0, 2112, 17, 521, 0, 0, 0, 0, 2},
+                                      {TESS_SUM, tess_i32, tess_i64, TESS_NAN_PROPAGATE, 0, 2112, 18, 130, 0, 0, 0, 0, 2}};
+    for (int i = 0; i < TESS_COUNT(works); i++) {
+        compare(&works[i], &random);
+        const int axis = 1;
+        DLTensor in = tess_view(&random, works[i].in, 3, (int64_t[]){works[i].sets, works[i].k, works[i].width}, NULL),
+                 out = tess_view(&random, works[i].out, 2, (int64_t[]){works[i].sets, works[i].width}, NULL);
+        const tess_reduce_options options = {.struct_size = sizeof options, .nan = works[i].nan, .axes = &axis, .naxes = 1, .call.engine = engine};
+        tess_plan *plan;
+        assert_tess_ok(tess_plan_reduce(&plan, context, works[i].operation, &in, &out, &options));
+        gpu_test_chosen(plan, "tree_columns", i);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(any_order), cmocka_unit_test(several_leaves), cmocka_unit_test(shared_leaves),
-                                       cmocka_unit_test(few_rows)};
+                                       cmocka_unit_test(few_rows), cmocka_unit_test(brief_columns)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

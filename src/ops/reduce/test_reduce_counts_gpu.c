@@ -266,7 +266,12 @@ static void tree_columns(void **state) {
                                     {TESS_SUM, tess_f32, tess_f32, 4, {7, 3, 50, 132}, {0}, 2, {0, 2}, 0},
                                     {TESS_SUM, tess_f32, tess_f32, 3, {50, 200, 33}, {0, 203, 35}, 2, {0, 1}, 0},
                                     {TESS_MAX, tess_f16, tess_f16, 4, {7, 2, 50, 264}, {0}, 2, {0, 2}, 0},
-                                    {TESS_COUNT_NONZERO, tess_f32, tess_i64, 4, {40, 2, 50, 41}, {0}, 2, {0, 2}, 0}};
+                                    {TESS_COUNT_NONZERO, tess_f32, tess_i64, 4, {40, 2, 50, 41}, {0}, 2, {0, 2}, 0},
+                                    {TESS_ARGMAX, tess_f32, tess_i64, 3, {845, 17, 129}, {0}, 1, {1}, 0},
+                                    {TESS_MAX, tess_u8, tess_u8, 3, {4224, 9, 256}, {0}, 1, {1}, 0},
+                                    {TESS_COUNT_NONZERO, tess_f32, tess_i64, 3, {845, 17, 129}, {0}, 1, {1}, TESS_NAN_OMIT},
+                                    {TESS_ALL, tess_f32, tess_bool, 3, {845, 17, 129}, {0}, 1, {1}, TESS_NAN_OMIT},
+                                    {TESS_ARGMAX, tess_u8, tess_i64, 3, {2112, 17, 521}, {0}, 1, {1}, 0}};
     check_all("reduce/tree_columns", cases, TESS_COUNT(cases), false, 6);
 }
 
