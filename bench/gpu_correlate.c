@@ -222,6 +222,28 @@ static const struct work {
     {"separable f16 16384 x 16384, 3 + 3", tess_f16, tess_f32, 2, {16384, 16384}, 2, 1, 3, TESS_BOUNDARY_ZERO},
     {"separable f16 16384 x 16384, 5 + 5", tess_f16, tess_f32, 2, {16384, 16384}, 2, 1, 5, TESS_BOUNDARY_ZERO},
     {"separable f64 16384 x 16384, 7 + 7", tess_f64, tess_f64, 2, {16384, 16384}, 2, 1, 7, TESS_BOUNDARY_ZERO},
+    {"correlate f32 8192 x 16384, 3 x 3, Fortran's order",
+     tess_f32,
+     tess_f32,
+     2,
+     {8192, 16384},
+     1,
+     2,
+     3,
+     TESS_BOUNDARY_ZERO}, /* elements in other orders, at steps, complex */
+    {"correlate f32 8192 x 16384, 7 x 7, Fortran's order", tess_f32, tess_f32, 2, {8192, 16384}, 1, 2, 7, TESS_BOUNDARY_ZERO},
+    {"correlate u8 16384 x 16384, 3 x 3 f32, Fortran's order", tess_u8, tess_f32, 2, {16384, 16384}, 1, 2, 3, TESS_BOUNDARY_ZERO},
+    {"correlate f32 512 x 512 x 512, 3 x 3 x 3, Fortran's order", tess_f32, tess_f32, 3, {512, 512, 512}, 1, 3, 3, TESS_BOUNDARY_ZERO},
+    {"correlate f32 8192 x 16384, 3 x 3, from Fortran's order", tess_f32, tess_f32, 2, {8192, 16384}, 1, 2, 3, TESS_BOUNDARY_ZERO},
+    {"correlate f32 512 x 512 x 512, 3 x 3 x 3, from Fortran's order", tess_f32, tess_f32, 3, {512, 512, 512}, 1, 3, 3, TESS_BOUNDARY_ZERO},
+    {"correlate f32 16384 x 4096, 3 x 3, every 2nd column", tess_f32, tess_f32, 2, {16384, 4096}, 1, 2, 3, TESS_BOUNDARY_ZERO},
+    {"correlate f32 16384 x 4096, 5 x 5, every 2nd column", tess_f32, tess_f32, 2, {16384, 4096}, 1, 2, 5, TESS_BOUNDARY_ZERO},
+    {"correlate u8 16384 x 8192, 3 x 3 f32, every 3rd column", tess_u8, tess_f32, 2, {16384, 8192}, 1, 2, 3, TESS_BOUNDARY_ZERO},
+    {"correlate c64 8192 x 8192, 3 x 3 f32", tess_c64, tess_f32, 2, {8192, 8192}, 1, 2, 3, TESS_BOUNDARY_ZERO},
+    {"correlate c64 8192 x 8192, 7 x 7 f32", tess_c64, tess_f32, 2, {8192, 8192}, 1, 2, 7, TESS_BOUNDARY_ZERO},
+    {"correlate c64 512 x 256 x 256, 3 x 3 f32, reflect", tess_c64, tess_f32, 3, {512, 256, 256}, 1, 2, 3, TESS_BOUNDARY_REFLECT},
+    {"correlate c64 64 Mi, 31 taps f32", tess_c64, tess_f32, 1, {64 << 20}, 1, 1, 31, TESS_BOUNDARY_ZERO},
+    {"separable c64 8192 x 8192, 7 + 7 f32", tess_c64, tess_f32, 2, {8192, 8192}, 2, 1, 7, TESS_BOUNDARY_ZERO},
     {"ladder correlate 64 Mi, 11 taps", tess_f32, tess_f32, 1, {64 << 20}, 1, 1, 11, TESS_BOUNDARY_ZERO},
     {"ladder correlate 8192 x 8192, 5 x 5", tess_f32, tess_f32, 2, {8192, 8192}, 1, 2, 5, TESS_BOUNDARY_ZERO},
     {"ladder separable 8192 x 8192, 5 + 5", tess_f32, tess_f32, 2, {8192, 8192}, 2, 1, 5, TESS_BOUNDARY_ZERO},
@@ -233,6 +255,26 @@ static bool order_of(const struct work *w, int *axes) {
     for (int k = 0; order && k < w->masks; k++)
         axes[k] = w->ndim - 1 - (order[7 + 2 * k] - 'x');
     return order;
+}
+
+/* Steps of the input's finest axis, as the work's name says: "every 2nd column". */
+static int64_t steps_of(const struct work *w) {
+    const char *every = strstr(w->work, ", every ");
+    return every ? every[8] - '0' : 1;
+}
+
+/* Both arrays in Fortran's order, or the input alone, or neither. */
+static void lie_as(const struct work *w, DLTensor *from, DLTensor *to, int64_t (*strides)[4]) {
+    const int turned = strstr(w->work, ", from Fortran's order") ? 1 : strstr(w->work, ", Fortran's order") ? 3 : 0;
+    for (int a = 0; a < 2; a++) {
+        int64_t step = a ? 1 : steps_of(w);
+        for (int k = w->ndim - 1; k >= 0; k--) {
+            const int d = turned >> a & 1 ? w->ndim - 1 - k : k;
+            strides[a][d] = step;
+            step *= w->shape[d];
+        }
+        (a ? to : from)->strides = strides[a];
+    }
 }
 
 /* Weights that are no outer product and, for integers, small. */
@@ -265,11 +307,12 @@ void gpu_works_correlate(gpu_bench *b) {
         fill_mask(weights, w->mask, taps);
         if (transforms) /* 63 is a multiple of 7: one weight makes it no outer product */
             memset(weights, 0, tess_type_size(w->mask));
-        int64_t bytes = count * (int64_t)tess_type_size(w->type);
-        void *in = gpu_bench_memory(b, 0, bytes), *out = gpu_bench_memory(b, 2, bytes);
+        int64_t bytes = count * (int64_t)tess_type_size(w->type), strides[2][4];
+        void *in = gpu_bench_memory(b, 0, bytes * steps_of(w)), *out = gpu_bench_memory(b, 2, bytes);
         DLTensor from = gpu_bench_view(in, w->type, w->ndim, shape), to = gpu_bench_view(out, w->type, w->ndim, shape);
         DLTensor mask = tess_view(weights, w->mask, w->mask_ndim, width, NULL);
         const DLTensor *masks[] = {&mask, &mask, &mask};
+        lie_as(w, &from, &to, strides);
         for (int r = 0;; r++) {
             tess_plan *plan = NULL;
             tess_correlate_options options = {.struct_size = sizeof options, .boundary = w->boundary};

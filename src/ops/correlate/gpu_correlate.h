@@ -7,7 +7,7 @@
 #include "gpu/row.h"
 #include "ops/correlate/correlate.h"
 
-enum { CORRELATE_GPU_ROWS = 27 + 12 };
+enum { CORRELATE_GPU_ROWS = 28 + 12 };
 extern const tess_strategy tess_correlate_gpu_rows[CORRELATE_GPU_ROWS];
 
 /* KERNEL_TEXT(gpu_general): the text of gpu_general.cu under its own name. */
@@ -17,6 +17,8 @@ extern const tess_strategy tess_correlate_gpu_rows[CORRELATE_GPU_ROWS];
 
 /* What every kernel may include: gpu/types.cuh, gpu_boundary.cuh, gpu_ladder.cuh, NULL-terminated. */
 extern const tess_gpu_text *const tess_correlate_gpu_headers[];
+/* What those of any type, complex ones too, may: gpu/types.cuh, gpu_boundary.cuh, gpu_number.cuh. */
+extern const tess_gpu_text *const tess_correlate_number_headers[];
 
 TESS_INLINE const tess_correlate_problem *tess_correlate_gpu_of(const tess_problem *problem) { return (const tess_correlate_problem *)problem; }
 

@@ -115,4 +115,4 @@ static void lay_general(const tess_problem *base, const tess_gpu_device *device,
     }
 }
 
-const tess_gpu_row tess_correlate_general = {.headers = tess_correlate_gpu_headers, .production = true, .least_arch = 80, .lay_out = lay_general};
+const tess_gpu_row tess_correlate_general = {.headers = tess_correlate_number_headers, .production = true, .least_arch = 80, .lay_out = lay_general};

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_rows.c - the GPU's part of the table, and what its rows share. */
+#include "ops/correlate/gpu_brick.h"
 #include "ops/correlate/gpu_fast.h"
 #include "ops/correlate/gpu_fft.h"
 #include "ops/correlate/gpu_rungs.h"
 #include "ops/correlate/gpu_wide.h"
 
-extern const char tess_kernel_gpu_types_cuh[], tess_kernel_correlate_gpu_boundary_cuh[], tess_kernel_correlate_gpu_ladder_cuh[];
+extern const char tess_kernel_gpu_types_cuh[], tess_kernel_correlate_gpu_boundary_cuh[], tess_kernel_correlate_gpu_ladder_cuh[],
+    tess_kernel_correlate_gpu_number_cuh[];
 static const tess_gpu_text types_header = {"gpu/types.cuh", tess_kernel_gpu_types_cuh},
                            boundary_header = {"ops/correlate/gpu_boundary.cuh", tess_kernel_correlate_gpu_boundary_cuh},
-                           ladder_header = {"ops/correlate/gpu_ladder.cuh", tess_kernel_correlate_gpu_ladder_cuh};
+                           ladder_header = {"ops/correlate/gpu_ladder.cuh", tess_kernel_correlate_gpu_ladder_cuh},
+                           number_header = {"ops/correlate/gpu_number.cuh", tess_kernel_correlate_gpu_number_cuh};
 const tess_gpu_text *const tess_correlate_gpu_headers[] = {&types_header, &boundary_header, &ladder_header, NULL};
+const tess_gpu_text *const tess_correlate_number_headers[] = {&types_header, &boundary_header, &number_header, NULL};
 
 /* ---- what rows share ---- */
 
@@ -144,6 +148,13 @@ const tess_strategy tess_correlate_gpu_rows[CORRELATE_GPU_ROWS] = {
     FAST(separable_split_odd, "separable_split for rows that begin anywhere"),
     FAST(separable_each, "lists along other axes than the finest: each mask by itself, by strip2d or by tile1d"),
     FAST(separable_each_odd, "separable_each for rows that begin anywhere"),
+    {.name = "correlate/brick",
+     .idea = "small masks over elements in any order and at any steps, and over complex numbers: a brick of up to three axes in shared memory",
+     .source = "-",
+     .target = TESS_TARGET_GPU,
+     .applicable = tess_correlate_brick_fits,
+     .sensible = tess_correlate_brick_pays,
+     .gpu = &tess_correlate_brick},
     {.name = "correlate/wide",
      .idea = "large masks: a tile of converted elements in shared memory, squares of sums in registers, loops over the mask",
      .source = "-",

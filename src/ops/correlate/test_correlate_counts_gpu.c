@@ -22,13 +22,15 @@ typedef struct predicted {
     tess_type mask;
     bool huge; /* weights */
     tess_extent extent;
+    int turned;   /* 1: the input lies in Fortran's order, 2: the output, 3: both */
+    int64_t step; /* of the input's finest axis, where it is not 1 */
 } predicted;
 
-static char *array(DLTensor *tensor, tess_type type, int ndim, int64_t *shape, int64_t *strides, int64_t gap) {
-    int64_t step = 1;
-    for (int d = ndim - 1; d >= 0; d--) {
+static char *array(DLTensor *tensor, tess_type type, int ndim, int64_t *shape, int64_t *strides, int64_t gap, bool turned, int64_t step) {
+    for (int k = ndim - 1; k >= 0; k--) {
+        const int d = turned ? ndim - 1 - k : k;
         strides[d] = step;
-        step *= shape[d] + (d == ndim - 1 ? gap : 0);
+        step *= shape[d] + (k == ndim - 1 ? gap : 0);
     }
     char *memory = calloc((size_t)step, tess_type_size(type));
     assert_non_null(memory);
@@ -55,8 +57,8 @@ static bool predict_one(const tess_strategy *row, const predicted *c) {
         weights[i] = c->huge ? 1e35f : bytes[i];
     }
     DLTensor in, out, mask[3];
-    char *from = array(&in, c->in, c->ndim, shape, strides[0], c->gap),
-         *to = array(&out, c->out, c->ndim, out_shape, strides[1], c->gap + c->gap_out);
+    char *from = array(&in, c->in, c->ndim, shape, strides[0], c->gap, c->turned & 1, c->step ? c->step : 1),
+         *to = array(&out, c->out, c->ndim, out_shape, strides[1], c->gap + c->gap_out, c->turned & 2, 1);
     const DLTensor *masks[] = {&mask[0], &mask[1], &mask[2]};
     for (int k = 0; k < (c->list ? c->list : 1); k++)
         mask[k] = tess_view(c->mask == tess_i8 ? (void *)bytes : weights, c->mask == tess_i8 ? tess_i8 : tess_f32, c->list ? 1 : c->mask_ndim,
@@ -261,6 +263,28 @@ static const predicted large[] = {
     {tess_i32, tess_i64, 2, {40, 66}, 2, {5, 20}, BY(REFLECT), .mask = tess_i8},
     {F32, 2, {90, 70}, 1, {33}, BY(WRAP), .axes = {0}, .named = true},
 };
+/* Elements in any order and at any steps, and complex numbers. */
+static const predicted bricks[] = {
+    {F32, 2, {150, 271}, 2, {3, 3}, BY(ZERO), .turned = 3},
+    {F32, 2, {271, 150}, 2, {5, 3}, BY(REFLECT), .turned = 1},
+    {U8, 2, {75, 290}, 2, {3, 4}, BY(WRAP), .turned = 2},
+    {F16, 3, {40, 35, 70}, 3, {3, 2, 3}, BY(MIRROR), .turned = 3},
+    {F32, 3, {40, 35, 70}, 3, {3, 3, 3}, BY(NEAREST), .turned = 1},
+    {F32, 3, {5, 60, 141}, 2, {3, 3}, BY(CONSTANT), .turned = 3, .gap = 3},
+    {U8, 3, {33, 21, 190}, 3, {3, 3, 2}, BY(ZERO), .turned = 3},
+    {F32, 2, {75, 290}, 2, {3, 3}, BY(ZERO), .step = 2},
+    {tess_u8, tess_f32, 2, {75, 291}, 2, {3, 3}, BY(REFLECT), .step = 3},
+    {F64, 2, {75, 290}, 2, {3, 3}, BY(WRAP), .step = 2},
+    {F32, 1, {9001}, 1, {5}, BY(MIRROR), .step = 2},
+    {F32, 2, {120, 301}, 1, {7}, BY(NEAREST), .step = 3},
+    {tess_c64, tess_c64, 2, {75, 290}, 2, {3, 3}, BY(ZERO)},
+    {tess_c64, tess_c64, 2, {75, 290}, 2, {5, 5}, BY(REFLECT), .extent = TESS_EXTENT_FULL},
+    {tess_c128, tess_c64, 2, {75, 130}, 2, {3, 2}, BY(WRAP), .turned = 1},
+    {tess_c64, tess_c64, 3, {75, 130, 3}, 2, {3, 2}, BY(WRAP), .axes = {0, 1}, .named = true},
+    {tess_c64, tess_c64, 1, {5003}, 1, {31}, BY(ZERO), .extent = TESS_EXTENT_VALID},
+    {tess_c64, tess_c64, 2, {90, 170}, 2, {7, 5}, BY(CONSTANT), .list = 2},
+    {tess_i32, tess_i64, 2, {75, 130}, 2, {3, 3}, BY(ZERO), .mask = tess_i8, .turned = 3},
+};
 /* Of lists. */
 static const predicted lists[] = {
     {U8, 2, {70, 2048}, 2, {3, 3}, BY(ZERO), .list = 2},
@@ -438,8 +462,9 @@ static int compare(const tess_strategy *row, const predicted *list, int count, b
 #define COMPARE(list, own) compare(row, list, TESS_COUNT(list), own)
 
 static void check(const tess_strategy *row) {
-    const bool all = strcmp(row->name, "correlate/wide") != 0; /* which takes most of what is not for it, too */
-    int compared = all ? 0 : COMPARE(large, true);
+    const bool wide = strcmp(row->name, "correlate/wide") == 0, brick = strcmp(row->name, "correlate/brick") == 0,
+               all = !wide && !brick; /* which take most of what is not for them, too */
+    int compared = wide ? COMPARE(large, true) : brick ? COMPARE(bricks, true) : 0;
     for (int i = 0; i < TESS_COUNT(lines) && all; i++)
         compared += predict_one(row, &lines[i]);
     for (int i = 0; i < TESS_COUNT(images) && all; i++)

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * test_correlate_brick_gpu.c - proves: arrays whose elements lie in any order of axes, at any steps of either sign, and complex ones, have the reference's bits in correlate/brick: input and output in
+ * orders of their own, every boundary, extent and type, batches, lists; nothing beside the output's elements is written; and which problems are given to it. */
+#include "gpu_rows.h"
+
+static tess_context *context;
+static tess_engine engine;
+
+typedef struct brick_case {
+    tess_type in, mask, out;
+    int ndim;
+    int64_t shape[4];
+    int masked;  /* axes with a mask */
+    int axes[3]; /* those, in the mask's order */
+    int64_t width[3];
+    int list;                      /* a mask for each axis */
+    int order_in[4], order_out[4]; /* axes from coarse to fine in memory; all 0: any */
+    int64_t step_in, step_out;     /* of the finest; 0: any steps, of either sign */
+} brick_case;
+
+/* An array whose axes lie so in memory. */
+static void make(hostile_array *a, uint64_t *random, tess_type type, int ndim, const int64_t *shape, const int *order, int64_t step) {
+    int64_t there[4], strides[4];
+    int axis[4];
+    for (int d = 0; d < ndim; d++)
+        axis[d] = order[0] == order[1] ? d : order[d];
+    if (order[0] == order[1])
+        hostile_shuffle(random, ndim, axis);
+    for (int d = 0; d < ndim; d++)
+        there[d] = shape[axis[d]] * (d == ndim - 1 ? (step ? step : hostile_between(random, 1, 3)) : step ? 1 : hostile_between(random, 1, 2));
+    hostile_make(a, random, type, ndim, there, HOSTILE_COMPACT);
+    memcpy(strides, a->strides, sizeof strides);
+    for (int d = 0; d < ndim; d++) {
+        const int64_t n = shape[axis[d]], gap = n > 0 ? there[d] / n : 1, one = strides[d] * gap;
+        const bool back = step == 0 && hostile_between(random, 0, 3) == 0;
+        a->shape[axis[d]] = n;
+        a->strides[axis[d]] = back ? -one : one;
+        a->tensor.byte_offset += back && n > 0 ? (uint64_t)((n - 1) * one * a->itemsize) : 0;
+    }
+}
+
+static void compare(const brick_case *c, tess_boundary boundary, tess_extent extent, uint64_t *random) {
+    hostile_array in, mask[3], expected, out;
+    const DLTensor *masks[3];
+    int64_t shape[4], origin[3];
+    memcpy(shape, c->shape, sizeof shape);
+    for (int k = 0; k < c->masked; k++) {
+        const int64_t more = c->width[k] - 1;
+        shape[c->axes[k]] += extent == TESS_EXTENT_FULL ? more : extent == TESS_EXTENT_VALID ? -tess_min64(more, shape[c->axes[k]]) : 0;
+        origin[k] = c->width[k] > 2 ? hostile_between(random, -1, 1) : 0;
+    }
+    make(&in, random, c->in, c->ndim, c->shape, c->order_in, c->step_in);
+    hostile_fill(&in, random, c->in == tess_u8 ? 0 : 1);
+    for (int k = 0; k < (c->list ? c->masked : 1); k++) {
+        hostile_make(&mask[k], random, c->mask, c->list ? 1 : c->masked, c->list ? &c->width[k] : c->width, HOSTILE_COMPACT);
+        hostile_fill(&mask[k], random, c->mask == tess_f32 || c->mask == tess_c64 ? 1 : 0);
+        masks[k] = &mask[k].tensor;
+    }
+    uint64_t same = *random;
+    make(&expected, &same, c->out, c->ndim, shape, c->order_out, c->step_out);
+    make(&out, random, c->out, c->ndim, shape, c->order_out, c->step_out);
+    tess_correlate_options options = {.struct_size = sizeof options,
+                                      .axes = c->axes,
+                                      .naxes = c->masked,
+                                      .boundary = boundary,
+                                      .constant = boundary == TESS_BOUNDARY_CONSTANT ? 1.5 : 0,
+                                      .extent = extent,
+                                      .origin = extent == TESS_EXTENT_SAME ? origin : NULL};
+    for (int e = 0; e < 2; e++) {
+        options.call.engine = e ? engine : TESS_ENGINE_CPU;
+        options.call.strategy = e ? "correlate/brick" : "correlate/reference";
+        const DLTensor *to = e ? &out.tensor : &expected.tensor;
+        tess_status status = c->list ? tess_correlate_separable(context, &in.tensor, masks, c->masked, to, &options)
+                                     : tess_correlate(context, &in.tensor, masks[0], to, &options);
+        if (status != TESS_OK)
+            fail_msg("%s by %s, %d axes: %s", tess_type_name(c->in), tess_type_name(c->mask), c->ndim, tess_detail());
+    }
+    if (memcmp(out.block, expected.block, out.block_size))
+        fail_msg("%s by %s to %s, %d axes, %d x %d, boundary %d, extent %d: other bits than the reference's", tess_type_name(c->in),
+                 tess_type_name(c->mask), tess_type_name(c->out), c->ndim, (int)c->shape[0], (int)c->shape[1], (int)boundary, (int)extent);
+    hostile_free(&in);
+    for (int k = 0; k < (c->list ? c->masked : 1); k++)
+        hostile_free(&mask[k]);
+    hostile_free(&expected);
+    hostile_free(&out);
+}
+
+#define F32 tess_f32, tess_f32, tess_f32
+#define C64 tess_c64, tess_c64, tess_c64
+
+/* What the row is for, in bricks that lie inside and others: each with two boundaries. */
+static void orders_and_steps(void **state) {
+    (void)state;
+    uint64_t random = 91;
+    static const brick_case cases[] = {
+        {F32, 2, {150, 71}, 2, {0, 1}, {3, 3}, 0, {1, 0}, {1, 0}, 1, 1}, /* Fortran's order */
+        {F32, 2, {75, 140}, 2, {0, 1}, {3, 5}, 0, {1, 0}, {0, 1}, 1, 1}, /* and back to C's */
+        {F32, 2, {75, 140}, 2, {0, 1}, {5, 3}, 0, {0, 1}, {1, 0}, 1, 1},
+        {F32, 2, {73, 150}, 2, {0, 1}, {3, 3}, 0, {0, 1}, {0, 1}, 2, 1},                        /* every second column */
+        {tess_u8, tess_f32, tess_u8, 2, {73, 150}, 2, {0, 1}, {3, 3}, 0, {0, 1}, {0, 1}, 3, 1}, /* one of three colours */
+        {tess_u8, tess_f32, tess_f16, 2, {150, 71}, 2, {0, 1}, {4, 2}, 0, {1, 0}, {1, 0}, 1, 1},
+        {tess_f16, tess_f32, tess_f16, 2, {150, 71}, 2, {1, 0}, {3, 3}, 0, {0, 1}, {0, 1}, 1, 1}, /* the mask's axes named in turned order */
+        {C64, 2, {73, 140}, 2, {0, 1}, {3, 3}, 0, {0, 1}, {0, 1}, 1, 1},
+        {tess_c64, tess_f32, tess_c64, 2, {73, 140}, 2, {0, 1}, {3, 3}, 0, {0, 1}, {0, 1}, 1, 1},
+        {tess_c128, tess_c64, tess_c64, 2, {73, 80}, 2, {0, 1}, {5, 5}, 0, {1, 0}, {0, 1}, 1, 1},
+        {tess_f32, tess_c64, tess_c64, 2, {40, 91}, 2, {0, 1}, {3, 2}, 0, {0, 1}, {0, 1}, 1, 1},
+        {tess_f32, tess_f32, tess_c128, 2, {40, 91}, 2, {0, 1}, {3, 2}, 0, {0, 1}, {0, 1}, 1, 1},
+        {F32, 3, {70, 19, 21}, 3, {0, 1, 2}, {3, 3, 3}, 0, {2, 1, 0}, {2, 1, 0}, 1, 1}, /* volumes in Fortran's order */
+        {F32, 3, {40, 45, 39}, 3, {0, 1, 2}, {3, 2, 4}, 0, {2, 1, 0}, {0, 1, 2}, 1, 1},
+        {F32, 3, {40, 45, 39}, 3, {0, 1, 2}, {2, 3, 3}, 0, {0, 2, 1}, {1, 0, 2}, 1, 1},
+        {tess_i32, tess_i32, tess_i64, 3, {19, 35, 41}, 3, {2, 0, 1}, {3, 3, 2}, 0, {1, 2, 0}, {2, 0, 1}, 1, 1},
+        {F32, 3, {5, 70, 75}, 2, {1, 2}, {3, 3}, 0, {0, 2, 1}, {0, 2, 1}, 1, 1}, /* a batch */
+        {F32, 3, {70, 35, 5}, 2, {0, 1}, {3, 3}, 0, {0, 1, 2}, {2, 0, 1}, 1, 1}, /* pixels to planes */
+        {C64, 1, {5000}, 1, {0}, {9}, 0, {0}, {0}, 1, 1},
+        {F32, 1, {5001}, 1, {0}, {5}, 0, {0}, {0}, 2, 1}, /* one of two channels */
+        {C64, 2, {9, 1000}, 1, {1}, {31}, 0, {0, 1}, {0, 1}, 1, 1},
+        {C64, 2, {90, 70}, 1, {0}, {31}, 0, {0, 1}, {0, 1}, 1, 1},
+        {C64, 3, {40, 31, 3}, 2, {0, 1}, {3, 3}, 0, {0, 1, 2}, {0, 1, 2}, 1, 1},
+        {C64, 2, {90, 75}, 2, {0, 1}, {7, 5}, 2, {0, 1}, {0, 1}, 1, 1}, /* a list */
+        {tess_f64, tess_f64, tess_f64, 3, {20, 43, 40}, 3, {0, 1, 2}, {3, 1, 3}, 3, {2, 1, 0}, {2, 1, 0}, 2, 1},
+        {F32, 2, {99, 97}, 2, {0, 1}, {15, 15}, 0, {1, 0}, {1, 0}, 1, 1}, /* fewer outputs a thread */
+        {C64, 2, {60, 97}, 2, {0, 1}, {11, 11}, 0, {0, 1}, {0, 1}, 1, 1},
+    };
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int k = 0; k < 2 && !hostile_spared(i + k, 3); k++)
+            compare(&cases[i], (tess_boundary)(TESS_BOUNDARY_ZERO + (2 * i + k + i / 3) % 6), k ? TESS_EXTENT_SAME : (tess_extent)(i % 3), &random);
+}
+
+/* Any orders, steps and sizes, one type after the other; axes shorter than their masks among them. */
+static void anything(void **state) {
+    (void)state;
+    uint64_t random = 92;
+    static const tess_type types[][3] = {{F32},
+                                         {C64},
+                                         {tess_u8, tess_f32, tess_i16},
+                                         {tess_bf16, tess_f32, tess_f32},
+                                         {tess_c128, tess_f64, tess_c128},
+                                         {tess_i64, tess_i64, tess_u64}};
+    for (int i = 0; i < (TESS_SANITIZED ? 8 : 60); i++) {
+        brick_case c = {types[i % 6][0], types[i % 6][1], types[i % 6][2], .ndim = (int)hostile_between(&random, 1, 4)};
+        int axis[4] = {0, 1, 2, 3};
+        for (int d = 0; d < c.ndim; d++)
+            c.shape[d] = hostile_between(&random, 1, c.ndim == 1 ? 3000 : c.ndim == 2 ? 90 : c.ndim == 3 ? 30 : 12);
+        hostile_shuffle(&random, c.ndim, axis);
+        c.masked = (int)hostile_between(&random, 1, tess_min64(c.ndim, c.ndim == 4 ? 1 : 2));
+        for (int k = 0; k < c.masked; k++) {
+            c.axes[k] = axis[k];
+            c.width[k] = hostile_between(&random, 1, 5);
+        }
+        compare(&c, (tess_boundary)(i % 6), (tess_extent)(i / 6 % 3), &random);
+    }
+}
+
+/* What selection gives to it. */
+static void chosen(void **state) {
+    (void)state;
+    static struct {
+        tess_type type;
+        int64_t strides[2][2], widths[2];
+        const char *row;
+    } cases[] = {{tess_f32, {{1, 64}, {1, 64}}, {3, 3}, "brick"},     {tess_f32, {{1, 64}, {80, 1}}, {3, 3}, "brick"},
+                 {tess_f32, {{200, 2}, {80, 1}}, {3, 3}, "brick"},    {tess_c64, {{80, 1}, {80, 1}}, {3, 3}, "brick"},
+                 {tess_c64, {{80, 1}, {80, 1}}, {64, 64}, "general"}, {tess_f32, {{1, 64}, {1, 64}}, {1, 3}, "tile1d"}};
+    float *from = calloc(64 * 512, 8), *to = calloc(64 * 512, 8), *weights = calloc(64 * 64, 8);
+    for (int i = 0; i < TESS_COUNT(cases); i++) {
+        int64_t shape[] = {64, 80};
+        DLTensor in = tess_view(from, cases[i].type, 2, shape, cases[i].strides[0]),
+                 out = tess_view(to, cases[i].type, 2, shape, cases[i].strides[1]),
+                 mask = tess_view(weights, cases[i].type, 2, cases[i].widths, NULL);
+        const DLTensor *masks[] = {&mask};
+        const tess_correlate_options options = {.struct_size = sizeof options, .call.engine = engine};
+        tess_plan *plan;
+        assert_tess_ok(tess_plan_correlate(&plan, context, &in, masks, 1, &out, &options));
+        gpu_test_chosen(plan, cases[i].row, i);
+    }
+    free(from);
+    free(to);
+    free(weights);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(orders_and_steps), cmocka_unit_test(anything), cmocka_unit_test(chosen)};
+    return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
+}
