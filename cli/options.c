@@ -258,8 +258,7 @@ int cli_options_parse(cli_session *session, int argc, char **argv) {
     if (session->options.help)
         return CLI_OK;
     if (session->count < session->command->least || (session->command->most >= 0 && session->count > session->command->most))
-        return cli_fail(CLI_USAGE, "%s: %d argument%s where %s%s needed; usage: tessera %s %s", command, session->count,
-                        session->count == 1 ? "" : "s", session->command->operands[0] ? session->command->operands : "none",
-                        session->command->least == 1 ? " is" : " are", command, session->command->operands);
+        return cli_fail(CLI_USAGE, "%s: %d argument%s; usage: tessera %s%s%s", command, session->count, session->count == 1 ? "" : "s", command,
+                        session->command->operands[0] ? " " : "", session->command->operands);
     return CLI_OK;
 }

@@ -40,7 +40,8 @@ class Usage(files.Case):
 
     def test_command_line(self):
         for words, has in (([], "a command is needed"), (["frobnicate"], '"frobnicate"'), (["help", "x"], '"x"'), (["list", "x"], '"x"'),
-                           (["reduce"], "0 arguments where OP IN"), (["reduce", "sum", "a.npy", "b.npy"], "3 arguments"),
+                           (["reduce"], "0 arguments; usage: tessera reduce OP IN"), (["reduce", "sum", "a.npy", "b.npy"], "3 arguments"),
+                           (["devices", "x"], "devices: 1 argument; usage: tessera devices\n"),
                            (["reduce", "total", "a.npy"], '"total"'), (["reduce", "sum", "a.npy", "--frob"], "--frob"),
                            (["reduce", "sum", "a.npy", "-z"], "-z"), (["reduce", "sum", "a.npy", "--axis"], "needs a value"),
                            (["reduce", "sum", "a.npy", "--boundary", "zero"], "--boundary"), (["reduce", "sum", "a.npy", "--keepdims=1"], "--keepdims"),
