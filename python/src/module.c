@@ -112,13 +112,14 @@ static PyObject *plan(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
     return NULL;
 }
 
-static PyMethodDef methods[ENTRY_COUNT + 4] = {
+static PyMethodDef methods[ENTRY_COUNT + 5] = {
 #define ENTRY(name, function, code, words, text) \
     {#name, (PyCFunction)(void (*)(void))call_##name, METH_FASTCALL | METH_KEYWORDS, #name "(" words ")\n--\n\n" text},
     ENTRIES(ENTRY)
 #undef ENTRY
         {"_profile", tess_py_profile, METH_VARARGS, NULL},
     {"_interp", (PyCFunction)(void (*)(void))tess_py_interp, METH_FASTCALL, NULL},
+    {"_points", (PyCFunction)(void (*)(void))tess_py_points, METH_FASTCALL, NULL},
     {"_plan", (PyCFunction)(void (*)(void))plan, METH_FASTCALL | METH_KEYWORDS, NULL},
     {NULL, NULL, 0, NULL},
 };

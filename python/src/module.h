@@ -190,6 +190,9 @@ tess_py_function tess_py_reduce, tess_py_transpose, tess_py_take, tess_py_lookup
 /* _interp(x, xp, fp, left, right): tessera.interp of NumPy's arrays of doubles as they are; NotImplemented for anything else. */
 PyObject *tess_py_interp(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
 
+/* _points(elements, coordinates, sums, order, mode, fill.real, fill.imag): the loop of tessera.ndimage.map_coordinates (points.c). */
+PyObject *tess_py_points(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
+
 /* Sorts a call's arguments into values[], one for each entry of `parameters` (indices of TESS_PY_NAMES), NULL where not given. The first
  * `required` must be there, the first `positional` may come without a name. */
 typedef struct tess_py_signature {
