@@ -123,6 +123,8 @@ bool tess_correlate_line_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_patch_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_patch_separable_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_patch_separable_odd_pays(const tess_problem *problem, const char **why);
+bool tess_correlate_separable_each_pays(const tess_problem *problem, const char **why);
+bool tess_correlate_separable_each_odd_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_shifted3d_pays(const tess_problem *problem, const char **why);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_separable_each.c - the production rows of lists that no other row takes, such as those along other axes than the finest: each mask by itself, along rows by tile1d, along any other axis
  * by strip2d, a launch a mask. The passes are problem->passes, the arrays between them those that the CPU has. */
-#include "ops/correlate/gpu_fast.h"
+#include "ops/correlate/gpu_fast_mask.h"
 
 /* Pass number k; *line: it goes along rows. */
 static bool each_of(tess_correlate_frame *f, bool *line, const tess_correlate_problem *p, int k, bool whole, const char **why) {
@@ -25,6 +25,25 @@ static bool takes(const tess_problem *base, bool whole, const char **why) {
         all += tess_correlate_frame_parameters(&f, f.pass->taps) + 512;
     }
     return all <= TESS_GPU_ARENA;
+}
+
+/* Short rows leave most of a tile or a strip over, and `wide`, whose squares are narrower, is as quick: so many fifths of the columns that are computed have to be there, for masks of few
+ * taps fewer (as counted). */
+static bool pays(const tess_problem *base, bool whole, const char **why) {
+    enum { FEW = 9, FIFTHS = 3, FIFTHS_OF_FEW = 2 };
+    static const tess_gpu_device none;
+    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
+    for (int k = 0; k < p->passes_count; k++) {
+        tess_correlate_frame f;
+        bool line;
+        each_of(&f, &line, p, k, whole, why); /* true, because `fits` was */
+        const strip2d_shape s = tess_correlate_strip2d_of(&f, work_size(base), whole, &none);
+        const int64_t tile = line ? tess_correlate_tile1d_threads(&f, whole) * TILE1D_EACH : s.threads * s.columns;
+        *why = "short rows leave most of a strip over";
+        if (5 * f.x.m < (f.pass->taps <= FEW ? FIFTHS_OF_FEW : FIFTHS) * up_to(f.x.m, tile))
+            return false;
+    }
+    return true;
 }
 
 static void lay_as(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole) {
@@ -75,9 +94,7 @@ static void lay_separable_each_odd(const tess_problem *base, const tess_gpu_devi
     lay_as(base, device, layout, false);
 }
 
-#define ROW(name, whole)                                                                                              \
-    bool tess_correlate_##name##_fits(const tess_problem *base, const char **why) { return takes(base, whole, why); } \
-    const tess_gpu_row tess_correlate_##name = {                                                                      \
-        .headers = tess_correlate_frame_headers, .production = true, .least_arch = 80, .lay_out = lay_##name, .predict = predict_##name}
-ROW(separable_each, true);
-ROW(separable_each_odd, false);
+ROW(separable_each, takes, true, .predict = predict_separable_each);
+ROW(separable_each_odd, takes, false, .predict = predict_separable_each_odd);
+bool tess_correlate_separable_each_pays(const tess_problem *base, const char **why) { return pays(base, true, why); }
+bool tess_correlate_separable_each_odd_pays(const tess_problem *base, const char **why) { return pays(base, false, why); }
