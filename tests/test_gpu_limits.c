@@ -13,7 +13,7 @@ static FILE *table; /* what is found */
 static int kernels;
 static char seen[128][40]; /* rows */
 static int seen_count;
-static char units[340][TESS_SHA256_SIZE]; /* that were compiled already, for another problem or row */
+static char units[400][TESS_SHA256_SIZE]; /* that were compiled already, for another problem or row */
 static int unit_count;
 
 static const int archs[] = {80, 90, 100};
