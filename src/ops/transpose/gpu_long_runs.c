@@ -5,7 +5,7 @@
 extern const char tess_kernel_transpose_gpu_long_runs_cu[];
 static const tess_gpu_text gpu_long_runs = {"transpose/gpu_long_runs.cu", tess_kernel_transpose_gpu_long_runs_cu};
 
-enum { THREADS = TRANSPOSE_GPU_RUNS_THREADS, LONG = 64 << 10 /* bytes of a row of out that is many pieces */ };
+enum { THREADS = TRANSPOSE_GPU_RUNS_THREADS, PIECE = TRANSPOSE_GPU_RUNS_PIECE };
 
 bool tess_transpose_gpu_long_runs_of(const tess_problem *base, transpose_gpu_long_runs *r, const char **why) {
     const transpose_problem *p = (const transpose_problem *)base;
@@ -13,14 +13,13 @@ bool tess_transpose_gpu_long_runs_of(const tess_problem *base, transpose_gpu_lon
     *why = "works between two arrays, not in place";
     if (p->place != TRANSPOSE_ELSEWHERE)
         return false;
-    *why = "needs a last axis without gaps that stays the last, of 16 bytes to 1 GiB, in runs that follow each other in out";
+    *why = "needs a last axis without gaps that stays the last, of 4 bytes to 1 GiB, in runs that follow each other in out";
     if (p->ndim < 2 || !tess_transpose_gpu_last_stays(p))
         return false;
     tess_transpose_plane_of(&r->plane, p, true);
     r->size = p->size < 4 ? p->size : 4;
-    r->unit = r->size < 4 ? 16 : 4;
     r->run = p->shape[last] * p->size;
-    if (r->run < 16 || r->run > 1 << 30 || r->plane.q_out != r->run)
+    if (r->run < 4 || r->run > 1 << 30 || r->plane.q_out != r->run)
         return false;
     r->low = 0;
     r->high = r->run;
@@ -33,10 +32,9 @@ bool tess_transpose_gpu_long_runs_of(const tess_problem *base, transpose_gpu_lon
     *why = "needs steps that are whole elements";
     if (rest % r->size != 0)
         return false;
-    r->share = r->size < 4 && r->plane.q_size * r->run >= LONG ? 64 : 32;
-    *why = "needs fewer than 2^31 pieces of 8 or 16 KiB";
+    *why = "needs fewer than 2^31 pieces of 8 KiB";
     const int64_t rows = r->plane.p_size * r->plane.count;
-    r->blocks = tess_ceil_div(r->plane.q_size * r->run + (r->size < 4 ? r->unit - 1 : 0), THREADS * r->share) * rows;
+    r->blocks = tess_ceil_div(r->plane.q_size * r->run + (r->size < 4 ? 3 : 0), PIECE) * rows;
     return rows < INT32_MAX && r->blocks < INT32_MAX;
 }
 
@@ -66,11 +64,11 @@ static void lay_long_runs(const tess_problem *base, const tess_gpu_device *devic
     m.plane = r.plane;
     m.size = r.size;
     /* n / run is the high word of n * reciprocal for all n < run + PIECE, since (run + PIECE) run < 2^32 */
-    const int64_t more[] = {r.run, r.plane.p_in, r.low, r.high, r.run <= THREADS * r.share ? ((int64_t)1 << 32) / r.run + 1 : 0};
+    const int64_t more[] = {r.run, r.plane.p_in, r.low, r.high, r.run <= PIECE ? ((int64_t)1 << 32) / r.run + 1 : 0};
     tess_gpu_unit(layout, &gpu_long_runs);
     tess_gpu_option(layout, "-DSIZE=%d", (int)r.size);
     tess_gpu_option(layout, "-DBATCH=%d", r.plane.ndim);
-    tess_gpu_option(layout, "-DSHARE=%d", (int)r.share);
+    tess_gpu_option(layout, "-DWORDS=%d", TRANSPOSE_GPU_RUNS_WORDS);
     tess_gpu_option(layout, "-DTHREADS=%d", THREADS);
     tess_gpu_step *step = tess_gpu_launch_of(layout, "long_runs_copy", r.blocks, 1, 1, THREADS, 0);
     tess_transpose_gpu_pass(layout, step, &m, more, TESS_COUNT(more));

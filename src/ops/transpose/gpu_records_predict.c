@@ -310,22 +310,22 @@ void tess_transpose_predict_short_runs(const tess_problem *base, tess_gpu_predic
 
 /* ---- gpu_long_runs.cu ---- */
 
-/* unit_at() of the units at `at`, -1 = none. */
-static void units_at(const walk *w, const lanes at, int64_t low, int64_t high) {
+/* word_at() of the words at `at`, -1 = none. */
+static void words_at(const walk *w, const lanes at, int64_t low, int64_t high) {
     lanes one, two, rest;
     if (w->size == 4) {
         read_global(w, at, 4);
         return;
     }
     for (int lane = 0; lane < 32; lane++) {
-        const int64_t skip = at[lane] % 16, aligned = at[lane] - skip;
-        const bool whole = at[lane] >= 0 && aligned >= low && aligned + 32 <= high;
+        const int64_t shift = at[lane] % 4, aligned = at[lane] - shift;
+        const bool whole = at[lane] >= 0 && aligned >= low && aligned + 8 <= high;
         one[lane] = whole ? aligned : -1;
-        two[lane] = whole && skip ? aligned + 16 : -1;
+        two[lane] = whole ? aligned + (shift ? 4 : 0) : -1;
     }
-    read_global(w, one, 16);
-    read_global(w, two, 16);
-    for (int64_t b = 0; b < 16; b += w->size) {
+    read_global(w, one, 4);
+    read_global(w, two, 4);
+    for (int64_t b = 0; b < 4; b += w->size) {
         for (int lane = 0; lane < 32; lane++)
             rest[lane] = at[lane] >= 0 && one[lane] < 0 && at[lane] + b >= low && at[lane] + b < high ? at[lane] + b : -1;
         read_global(w, rest, w->size);
@@ -333,25 +333,25 @@ static void units_at(const walk *w, const lanes at, int64_t low, int64_t high) {
 }
 
 static void long_runs_piece(const walk *w, const transpose_gpu_long_runs *r, int64_t p, int64_t piece) {
+    enum { THREADS = TRANSPOSE_GPU_RUNS_THREADS, PIECE = TRANSPOSE_GPU_RUNS_PIECE };
     const transpose_plane *m = &r->plane;
-    const int64_t unit = r->unit, bytes = r->share * TRANSPOSE_GPU_RUNS_THREADS, all = m->q_size * r->run, to = w->out + p * m->p_out,
-                  start = piece * bytes - to % unit;
+    const int64_t all = m->q_size * r->run, to = w->out + p * m->p_out, start = piece * PIECE - to % 4;
     const int64_t low = TESS_GPU_ORIGIN + r->low, high = TESS_GPU_ORIGIN + r->high;
-    for (int64_t warp = 0; warp < bytes; warp += 32 * unit) {
+    for (int64_t warp = 0; warp < PIECE; warp += 128) {
         lanes mine, next, store, one;
         for (int lane = 0; lane < 32; lane++) {
-            const int64_t b = start + warp + lane * unit, run = b < 0 ? 0 : b / r->run, inside = b - run * r->run;
+            const int64_t b = start + warp + lane * 4, run = b < 0 ? 0 : b / r->run, inside = b - run * r->run;
             const int64_t at = w->in + p * r->plane.p_in + run * m->q_in + inside;
             mine[lane] = b < all ? at : -1;
-            next[lane] = b < all && w->size < 4 && inside + unit > r->run ? at + m->q_in - r->run : -1;
-            store[lane] = b >= 0 && b + unit <= all ? to + b : -1;
+            next[lane] = b < all && w->size < 4 && inside + 4 > r->run ? at + m->q_in - r->run : -1;
+            store[lane] = b >= 0 && b + 4 <= all ? to + b : -1;
         }
-        units_at(w, mine, low, high);
-        units_at(w, next, low, high);
-        write_global(w, store, unit);
-        for (int64_t k = 0; k < unit && w->size < 4; k += w->size) {
+        words_at(w, mine, low, high);
+        words_at(w, next, low, high);
+        write_global(w, store, 4);
+        for (int64_t k = 0; k < 4 && w->size < 4; k += w->size) {
             for (int lane = 0; lane < 32; lane++) {
-                const int64_t b = start + warp + lane * unit + k;
+                const int64_t b = start + warp + lane * 4 + k;
                 one[lane] = store[lane] < 0 && b >= 0 && b < all ? to + b : -1;
             }
             write_global(w, one, w->size);

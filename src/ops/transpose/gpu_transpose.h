@@ -76,10 +76,14 @@ int64_t tess_transpose_gpu_piece(const transpose_problem *p, bool together);
 
 /* gpu_long_runs.c: a last axis that stays the last. run, low, high in bytes: of a run, and what all of them take of in from its first byte on. */
 typedef struct transpose_gpu_long_runs {
-    transpose_plane plane;                             /* p and q count runs */
-    int64_t size, unit, share, run, blocks, low, high; /* unit, share: bytes that are moved at once, and by a thread */
+    transpose_plane plane; /* p and q count runs */
+    int64_t size, run, blocks, low, high;
 } transpose_gpu_long_runs;
-enum { TRANSPOSE_GPU_RUNS_THREADS = 256 };
+enum {
+    TRANSPOSE_GPU_RUNS_THREADS = 256,
+    TRANSPOSE_GPU_RUNS_WORDS = 8,
+    TRANSPOSE_GPU_RUNS_PIECE = 4 * TRANSPOSE_GPU_RUNS_THREADS * TRANSPOSE_GPU_RUNS_WORDS
+};
 bool tess_transpose_gpu_long_runs_of(const tess_problem *base, transpose_gpu_long_runs *r, const char **why);
 extern const tess_gpu_row tess_transpose_gpu_long_runs_row;
 bool tess_transpose_gpu_long_runs_fit(const tess_problem *base, const char **why);
