@@ -175,7 +175,7 @@ static void transposes(void) {
         DLTensor in = view(narrow[i].type, 3, shape), out = view(narrow[i].type, 3, turned);
         problem(tess_plan_transpose(&plan, context, &in, &out, &options), &plan, narrow[i].words);
     }
-    static const tess_type apart[] = {tess_u8, tess_f32, tess_c128};
+    static const tess_type apart[] = {tess_u8, tess_f32, tess_f64};
     for (int i = 0; i < 2 * TESS_COUNT(apart); i++) {
         const tess_transpose_options options = {.struct_size = sizeof options, .perm = (int[]){i % 2, 1 - i % 2}, .nperm = 2};
         int64_t shape[] = {4096, 4096}, strides[] = {8192 + i % 2, 2};

@@ -73,8 +73,9 @@ bool tess_transpose_gpu_spaced_pay(const tess_problem *base, const char **why) {
         return false;
     const transpose_plane *m = &s.plane;
     if (s.turn) {
-        *why = "needs matrices of half a tile each way, and elements that stand in lines together in in";
-        return llabs(m->p_in) <= LINE && 2 * m->p_size >= s.along_p && 2 * m->q_size >= s.along_q;
+        *why = "needs matrices of half a tile each way, and elements of at most 8 bytes that stand in lines together in in: others have sectors of "
+               "their own";
+        return s.size <= 8 && llabs(m->p_in) <= LINE && 2 * m->p_size >= s.along_p && 2 * m->q_size >= s.along_q;
     }
     *why = "needs rows of 32 elements, and as many of them as a block takes";
     return m->q_size >= 32 && (m->p_size >= s.along_p || m->q_size >= THREADS);
