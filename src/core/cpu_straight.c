@@ -70,13 +70,27 @@ static int64_t merge_8(char *to, const char *p, int64_t n, int64_t step) {
     default: return 0;
     }
 }
+/* Four elements of 16 bytes to a store: of every second one from two vectors, else each by a load of its own. */
+static int64_t fours_of_16(char *to, const char *p, int64_t n, int64_t stride) {
+    int64_t done = 0;
+    for (; stride == 32 && done + 4 < n; done += 4, p += 128, to += 64) /* the vectors reach beyond the fourth */
+        _mm512_storeu_si512(to, _mm512_shuffle_i64x2(_mm512_loadu_si512(p), _mm512_loadu_si512(p + 64), 0x88));
+    for (; done + 4 <= n; done += 4, p += 4 * stride, to += 64) {
+        __m512i v = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(const void *)p));
+        v = _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)(p + stride)), 1);
+        v = _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)(p + 2 * stride)), 2);
+        _mm512_storeu_si512(to, _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)(p + 3 * stride)), 3));
+    }
+    return done;
+}
+#define merge_16(to, p, n, step) fours_of_16(to, (const char *)(p), n, stride)
 #else
 #define merge_4(to, p, n, step) 0
 #define merge_8(to, p, n, step) 0
+#define merge_16(to, p, n, step) 0
 #endif
 #define merge_1(to, p, n, step) 0
 #define merge_2(to, p, n, step) 0
-#define merge_16(to, p, n, step) 0
 
 /* APART(K): every K-th element. */
 #define APART(K)                          \
