@@ -13,7 +13,7 @@ static FILE *table; /* what is found */
 static int kernels;
 static char seen[128][40]; /* rows */
 static int seen_count;
-static char units[400][TESS_SHA256_SIZE]; /* that were compiled already, for another problem or row */
+static char units[440][TESS_SHA256_SIZE]; /* that were compiled already, for another problem or row */
 static int unit_count;
 
 static const int archs[] = {80, 90, 100};
@@ -308,6 +308,39 @@ static void column_moments(void) {
     }
 }
 
+/* Elements along axes that do not follow one another, few elements of many columns, the shortest rows. */
+static void axes_apart(void) {
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+        int64_t shape[4];
+        int naxes, axes[2];
+        const char *words;
+    } all[] = {{TESS_SUM, tess_f32, tess_f32, {32, 64, 256, 512}, 2, {0, 2}, "sum f32 axes 0 and 2"},
+               {TESS_MAX, tess_u8, tess_u8, {32, 64, 256, 512}, 2, {0, 2}, "max u8 axes 0 and 2"},
+               {TESS_SUM, tess_f32, tess_f32, {32, 64, 256, 512}, 2, {1, 3}, "sum f32 axes 1 and 3"},
+               {TESS_SUM, tess_f64, tess_f64, {32, 64, 256, 512}, 2, {1, 3}, "sum f64 axes 1 and 3"},
+               {TESS_SUM, tess_f16, tess_f16, {32, 64, 256, 512}, 2, {1, 3}, "sum f16 axes 1 and 3"},
+               {TESS_MAX, tess_u8, tess_u8, {32, 64, 256, 512}, 2, {1, 3}, "max u8 axes 1 and 3"},
+               {TESS_VAR, tess_f16, tess_f32, {32, 64, 256, 512}, 2, {1, 3}, "var f16 axes 1 and 3"},
+               {TESS_ARGMAX, tess_f32, tess_i64, {1, 4096, 19, 4096}, 1, {2}, "argmax f32 rows of 19, 4096 columns"},
+               {TESS_ARGMAX, tess_u8, tess_i64, {1, 4096, 19, 4095}, 1, {2}, "argmax u8 rows of 19, 4095 columns"},
+               {TESS_MAX, tess_u8, tess_u8, {1, 1 << 10, 1 << 10, 3}, 1, {3}, "max u8 rows of 3"}};
+    tess_plan *plan;
+    for (int i = 0; i < TESS_COUNT(all); i++) {
+        int64_t shape[4], outputs[4];
+        int kept = 0;
+        for (int d = 0; d < 4; d++) {
+            shape[d] = all[i].shape[d];
+            if (d != all[i].axes[0] && (all[i].naxes == 1 || d != all[i].axes[1]))
+                outputs[kept++] = shape[d];
+        }
+        DLTensor in = view(all[i].in, 4, shape), out = view(all[i].out, kept, outputs);
+        const tess_reduce_options options = {.struct_size = sizeof options, .axes = all[i].axes, .naxes = all[i].naxes};
+        problem(tess_plan_reduce(&plan, context, all[i].operation, &in, &out, &options), &plan, all[i].words);
+    }
+}
+
 /* Segments of 16 elements, of 50, and of 16 Ki. */
 static void segments(void) {
     static const struct {
@@ -526,6 +559,7 @@ static void every_row(void **state) {
     reductions();
     short_rows();
     column_moments();
+    axes_apart();
     segments();
     correlations();
     small_images();

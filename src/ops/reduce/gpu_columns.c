@@ -52,7 +52,7 @@ static void any_columns_shape(const reduce_problem *p, tess_reduce_gpu_columns_s
     const int64_t width = p->kept_size[p->kept - 1], sets = width > 0 ? p->outputs / width : 0;
     s->warps = s->rows = 8;
     s->packed = tess_reduce_gpu_packs(p) && s->vector * p->in.itemsize >= 4 && (bytes || (half && p->kind == REDUCE_EXTREME));
-    s->rounds = s->ragged ? 4 : bytes && p->kind != REDUCE_ARG ? 8 : small ? 6 : 4;
+    s->rounds = s->ragged ? 4 : bytes && p->kind != REDUCE_ARG && p->rank == 1 ? 8 : small ? 6 : 4;
     s->blocks = s->ragged && p->kind == REDUCE_ARG ? 3 : small ? 4 : 5;
     s->strips = tess_ceil_div(width, 32 * s->vector);
     const int64_t least = small && !s->ragged ? 8 : 17;

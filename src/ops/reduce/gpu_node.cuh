@@ -63,7 +63,7 @@ __device__ key_type key_of(element x) {
     bits_type u = bits_of(x);
     if (!float_in) {
         if (IN == T_U8 || IN == T_U16)
-            return (key_type)(u ^ TOP) - (key_type)((u ^ TOP) & TOP ? TOP << 1 : 0) ^ flip;
+            return ((key_type)u - (key_type)TOP) ^ flip;
         if (IN == T_U32 || IN == T_U64)
             return (key_type)(u ^ TOP) ^ flip;
         if (MAGNITUDE) {

@@ -184,7 +184,7 @@ void tess_reduce_gpu_short_shape(const reduce_problem *p, shape *s) {
         s->blocks = 5;
     else if (tess_is_complex(p->in.type))
         s->blocks = p->k > REDUCE_LANES ? 3 : p->in.type == tess_c128 && p->k > 16 ? 4 : 5; /* as many as spill nothing */
-    if (tess_reduce_gpu_packs(p)) {
+    if (tess_reduce_gpu_packs(p) && p->k > 4) { /* of fewer what words have at their ends is all there is */
         const int64_t words = row_bytes(p) / 4;
         s->packed = s->vector = s->each = 1;
         s->group = words <= 16 ? 1 : words <= 32 ? 2 : words <= 64 ? 4 : words <= 256 ? 8 : words <= 512 ? 16 : 32;

@@ -143,12 +143,12 @@ static void every_type(void **state) {
                  {TESS_ALL, tess_c64, tess_bool},         {TESS_COUNT_NONZERO, tess_c128, tess_i64},
                  {TESS_SUM, tess_c128, tess_c128},        {TESS_NORM_INF, tess_c64, tess_f32},
                  {TESS_SUM, tess_i32, tess_c128}};
-    static const int64_t lengths[] = {16, 13, 70, 300};
+    static const int64_t lengths[] = {16, 13, 70, 300, 3, 4};
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int l = i % 2; l < TESS_COUNT(lengths) && !hostile_spared(i, 6); l += 2)
             for (int nan = tess_is_complex(cases[i].in) ? 0 : 1; nan < 2; nan++) {
                 work w = {.operation = cases[i].operation, .in = cases[i].in, .out = cases[i].out, .nan = (tess_nan)nan, .fill = 1 + nan};
-                compare_as(&w, l == 0 ? 299 : 35, lengths[l], l < 2 ? 0 : (i + l) % 4, &random);
+                compare_as(&w, l == 0 ? 299 : 35, lengths[l], l < 2 || l > 3 ? 0 : (i + l) % 4, &random);
             }
 }
 
@@ -269,7 +269,8 @@ static void counts_as_predicted(void **state) {
                  {TESS_SUM, tess_u8, tess_u64, 130, 100},  {TESS_VAR, tess_f32, tess_f32, 99, 100},   {TESS_SUM, tess_f64, tess_f32, 70, 300},
                  {TESS_SUM, tess_c64, tess_c64, 345, 7},   {TESS_ARGMAX, tess_f16, tess_i64, 65, 64}, {TESS_SUM, tess_f16, tess_f16, 70, 257},
                  {TESS_VAR, tess_f32, tess_f32, 70, 300},  {TESS_VAR, tess_f32, tess_f32, 11, 2500},  {TESS_VAR, tess_u8, tess_f64, 70, 100},
-                 {TESS_VAR, tess_f16, tess_f32, 30, 701},  {TESS_NORM2, tess_f32, tess_f32, 50, 300}, {TESS_ARGMIN, tess_u32, tess_i64, 100, 1}};
+                 {TESS_VAR, tess_f16, tess_f32, 30, 701},  {TESS_NORM2, tess_f32, tess_f32, 50, 300}, {TESS_MAX, tess_u8, tess_u8, 777, 3},
+                 {TESS_MAX, tess_f16, tess_f16, 1000, 2},  {TESS_ARGMAX, tess_u8, tess_i64, 1000, 4}, {TESS_ARGMIN, tess_u32, tess_i64, 100, 1}};
     int compared = 0;
     if (engine != TESS_ENGINE_VIRTUAL)
         return;
