@@ -258,6 +258,8 @@ static const struct work {
     {"separable u8 64 x 1080 x 1920 x 3, 3 + 3 f32, axes z y", tess_u8, tess_f32, 4, {64, 1080, 1920, 3}, 2, 1, 3, TESS_BOUNDARY_REFLECT},
     {"separable f32 512 x 512 x 512, 7 + 7, axes z y", tess_f32, tess_f32, 3, {512, 512, 512}, 2, 1, 7, TESS_BOUNDARY_REFLECT},
     {"separable f32 1024 x 1024 x 64, 3 + 3, axes z y", tess_f32, tess_f32, 3, {1024, 1024, 64}, 2, 1, 3, TESS_BOUNDARY_REFLECT},
+    {"correlate f32 100000 x 1000, 101 taps", tess_f32, tess_f32, 2, {100000, 1000}, 1, 1, 101, TESS_BOUNDARY_ZERO}, /* rows that are a tile or two */
+    {"correlate f32 100000 x 1000, 33 taps", tess_f32, tess_f32, 2, {100000, 1000}, 1, 1, 33, TESS_BOUNDARY_ZERO},
     {"ladder correlate 64 Mi, 11 taps", tess_f32, tess_f32, 1, {64 << 20}, 1, 1, 11, TESS_BOUNDARY_ZERO},
     {"ladder correlate 8192 x 8192, 5 x 5", tess_f32, tess_f32, 2, {8192, 8192}, 1, 2, 5, TESS_BOUNDARY_ZERO},
     {"ladder separable 8192 x 8192, 5 + 5", tess_f32, tess_f32, 2, {8192, 8192}, 2, 1, 5, TESS_BOUNDARY_ZERO},
