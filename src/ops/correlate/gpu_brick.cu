@@ -98,6 +98,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void brick_pass(const in_elemen
         out += i * p.batch[d].out;
     }
     const int from_x = x0 - (int)p.x.before, from_y = y0 - (int)p.y.before, from_z = z0 - (int)p.z.before;
+    // &: with && the compiler puts one of the ways behind the kernel's end, and a warp comes from there in parts.
     const bool inside = within(p.x, from_x, LX) & within(p.y, from_y, LY) & within(p.z, from_z, LZ);
     if (!inside) {
         resolve(p, p.x, 0, LX, from_x);
