@@ -430,56 +430,40 @@ static void correlations(void) {
     free(weights);
 }
 
-/* Lists over small images of odd widths; one mask over those of neural networks, and of odd widths. */
-static void small_images(void) {
-    static const struct {
-        tess_type type;
-        int64_t rows, columns, width;
-        bool list;
-        const char *words;
-    } all[] = {{tess_u8, 255, 253, 3, true, "u8 255 x 253, 3 + 3"},    {tess_u8, 255, 253, 7, true, "u8 255 x 253, 7 + 7"},
-               {tess_f16, 255, 253, 7, true, "f16 255 x 253, 7 + 7"},  {tess_f16, 255, 381, 7, true, "f16 255 x 381, 7 + 7"},
-               {tess_u8, 255, 381, 7, true, "u8 255 x 381, 7 + 7"},    {tess_u8, 255, 509, 7, true, "u8 255 x 509, 7 + 7"},
-               {tess_f16, 255, 509, 7, true, "f16 255 x 509, 7 + 7"},  {tess_u8, 255, 1918, 7, true, "u8 255 x 1918, 7 + 7"},
-               {tess_u8, 224, 224, 3, false, "u8 224 x 224, 3 x 3"},   {tess_u8, 224, 224, 5, false, "u8 224 x 224, 5 x 5"},
-               {tess_u8, 112, 112, 3, false, "u8 112 x 112, 3 x 3"},   {tess_u8, 112, 112, 5, false, "u8 112 x 112, 5 x 5"},
-               {tess_f16, 224, 224, 5, false, "f16 224 x 224, 5 x 5"}, {tess_f16, 112, 112, 5, false, "f16 112 x 112, 5 x 5"},
-               {tess_f16, 256, 256, 5, false, "f16 256 x 256, 5 x 5"}, {tess_u8, 255, 253, 5, false, "u8 255 x 253, 5 x 5"},
-               {tess_f16, 255, 253, 5, false, "f16 255 x 253, 5 x 5"}, {tess_f16, 255, 253, 7, false, "f16 255 x 253, 7 x 7"},
-               {tess_f32, 112, 112, 7, false, "f32 112 x 112, 7 x 7"}};
-    static float weights[49] = {1};
-    tess_plan *plan;
-    for (int i = 0; i < TESS_COUNT(all); i++) {
-        int64_t shape[] = {1024, all[i].rows, all[i].columns}, width[] = {all[i].width, all[i].width};
-        DLTensor in = view(all[i].type, 3, shape), out = in, mask = tess_view(weights, tess_f32, all[i].list ? 1 : 2, width, NULL);
-        const int axes[] = {1, 2};
-        const tess_correlate_options options = {.struct_size = sizeof options, .axes = axes, .naxes = 2};
-        const DLTensor *masks[] = {&mask, &mask};
-        problem(tess_plan_correlate(&plan, context, &in, masks, all[i].list ? 2 : 1, &out, &options), &plan, all[i].words);
-    }
-}
-
-/* Lists along the first two axes: images of colours, and of long pixels. */
-static void lists_over_pixels(void) {
+/* Lists over small images of odd widths; one mask over those of neural networks, and of odd widths; lists over images of colours, and of long pixels. */
+static void images(void) {
     static const struct {
         tess_type type;
         int64_t shape[3];
+        int axis; /* the first of the masks; the other is the next */
+        int64_t width;
+        bool list;
         const char *words;
-    } all[] = {{tess_u8, {4096, 4096, 3}, "u8 pixels of 3, 7 + 7"},     {tess_u8, {4096, 4095, 3}, "u8 pixels of 3, 7 + 7, odd rows"},
-               {tess_f16, {4096, 4096, 3}, "f16 pixels of 3, 7 + 7"},   {tess_f16, {4096, 4095, 3}, "f16 pixels of 3, 7 + 7, odd rows"},
-               {tess_f32, {4096, 4096, 3}, "f32 pixels of 3, 7 + 7"},   {tess_f32, {4096, 4095, 3}, "f32 pixels of 3, 7 + 7, odd rows"},
-               {tess_f32, {256, 256, 512}, "f32 pixels of 512, 7 + 7"}, {tess_f32, {256, 256, 511}, "f32 pixels of 511, 7 + 7, odd rows"},
-               {tess_u8, {256, 256, 64}, "u8 pixels of 64, 7 + 7"},     {tess_f32, {256, 256, 64}, "f32 pixels of 64, 7 + 7"}};
-    static float weights[7] = {1};
+    } all[] = {{tess_u8, {1024, 255, 253}, 1, 3, true, "u8 255 x 253, 3 + 3"},    {tess_u8, {1024, 255, 253}, 1, 7, true, "u8 255 x 253, 7 + 7"},
+               {tess_f16, {1024, 255, 253}, 1, 7, true, "f16 255 x 253, 7 + 7"},  {tess_f16, {1024, 255, 381}, 1, 7, true, "f16 255 x 381, 7 + 7"},
+               {tess_u8, {1024, 255, 381}, 1, 7, true, "u8 255 x 381, 7 + 7"},    {tess_u8, {1024, 255, 509}, 1, 7, true, "u8 255 x 509, 7 + 7"},
+               {tess_f16, {1024, 255, 509}, 1, 7, true, "f16 255 x 509, 7 + 7"},  {tess_u8, {1024, 255, 1918}, 1, 7, true, "u8 255 x 1918, 7 + 7"},
+               {tess_u8, {1024, 224, 224}, 1, 3, false, "u8 224 x 224, 3 x 3"},   {tess_u8, {1024, 224, 224}, 1, 5, false, "u8 224 x 224, 5 x 5"},
+               {tess_u8, {1024, 112, 112}, 1, 3, false, "u8 112 x 112, 3 x 3"},   {tess_u8, {1024, 112, 112}, 1, 5, false, "u8 112 x 112, 5 x 5"},
+               {tess_f16, {1024, 224, 224}, 1, 5, false, "f16 224 x 224, 5 x 5"}, {tess_f16, {1024, 112, 112}, 1, 5, false, "f16 112 x 112, 5 x 5"},
+               {tess_f16, {1024, 256, 256}, 1, 5, false, "f16 256 x 256, 5 x 5"}, {tess_u8, {1024, 255, 253}, 1, 5, false, "u8 255 x 253, 5 x 5"},
+               {tess_f16, {1024, 255, 253}, 1, 5, false, "f16 255 x 253, 5 x 5"}, {tess_f16, {1024, 255, 253}, 1, 7, false, "f16 255 x 253, 7 x 7"},
+               {tess_f32, {1024, 112, 112}, 1, 7, false, "f32 112 x 112, 7 x 7"}, {tess_u8, {4096, 4096, 3}, 0, 7, true, "u8 x 3, 7 + 7"},
+               {tess_u8, {4096, 4095, 3}, 0, 7, true, "u8 x 3, 7 + 7, odd"},      {tess_f16, {4096, 4096, 3}, 0, 7, true, "f16 x 3, 7 + 7"},
+               {tess_f16, {4096, 4095, 3}, 0, 7, true, "f16 x 3, 7 + 7, odd"},    {tess_f32, {4096, 4096, 3}, 0, 7, true, "f32 x 3, 7 + 7"},
+               {tess_f32, {4096, 4095, 3}, 0, 7, true, "f32 x 3, 7 + 7, odd"},    {tess_f32, {256, 256, 512}, 0, 7, true, "f32 x 512, 7 + 7"},
+               {tess_f32, {256, 256, 511}, 0, 7, true, "f32 x 511, 7 + 7, odd"},  {tess_u8, {256, 256, 64}, 0, 7, true, "u8 x 64, 7 + 7"},
+               {tess_f32, {256, 256, 64}, 0, 7, true, "f32 x 64, 7 + 7"}};
+    static float weights[49] = {1};
     tess_plan *plan;
     for (int i = 0; i < TESS_COUNT(all); i++) {
-        int64_t shape[3], width = 7;
+        int64_t shape[3], width[] = {all[i].width, all[i].width};
         memcpy(shape, all[i].shape, sizeof shape);
-        DLTensor in = view(all[i].type, 3, shape), out = in, mask = tess_view(weights, tess_f32, 1, &width, NULL);
-        const int axes[] = {0, 1};
+        DLTensor in = view(all[i].type, 3, shape), out = in, mask = tess_view(weights, tess_f32, all[i].list ? 1 : 2, width, NULL);
+        const int axes[] = {all[i].axis, all[i].axis + 1};
         const tess_correlate_options options = {.struct_size = sizeof options, .axes = axes, .naxes = 2};
         const DLTensor *masks[] = {&mask, &mask};
-        problem(tess_plan_correlate(&plan, context, &in, masks, 2, &out, &options), &plan, all[i].words);
+        problem(tess_plan_correlate(&plan, context, &in, masks, all[i].list ? 2 : 1, &out, &options), &plan, all[i].words);
     }
 }
 
@@ -562,8 +546,7 @@ static void every_row(void **state) {
     axes_apart();
     segments();
     correlations();
-    small_images();
-    lists_over_pixels();
+    images();
     orders();
     lookups();
     for (int o = 0; o < tess_ops_count; o++)
