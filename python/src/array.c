@@ -128,13 +128,13 @@ static bool view_buffer(tess_py_array *array, const char *name, tess_type type) 
     return whole || copy_buffer(array, name);
 }
 
-static bool has_bfloat16(tess_py_state *state, PyObject *object) {
+/* -1: an error is set. */
+static int has_bfloat16(tess_py_state *state, PyObject *object) {
     PyObject *dtype = PyObject_GetAttr(object, state->names[N_dtype]);
     PyObject *name = dtype ? PyObject_GetAttr(dtype, state->names[N_name]) : NULL;
-    bool yes = name && PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "bfloat16") == 0;
+    int yes = name ? PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "bfloat16") == 0 : -1;
     Py_XDECREF(dtype);
     Py_XDECREF(name);
-    PyErr_Clear();
     return yes;
 }
 
@@ -153,24 +153,26 @@ static int acquire_buffer(tess_py_state *state, tess_py_array *array, PyObject *
         return array->kind.family != TESS_PY_NUMPY || tess_py_find_numpy(state, array->type) ? 1 : -1;
     }
     array->buffer.obj = NULL;
+    if (PyErr_ExceptionMatches(PyExc_MemoryError))
+        return -1;
     PyErr_Clear();
-    if (array->kind.family == TESS_PY_NUMPY && has_bfloat16(state, object)) { /* NumPy has no buffer format for it: its bits have one */
+    if (array->kind.family != TESS_PY_NUMPY)
+        return 0;
+    int bfloat16 = has_bfloat16(state, object), got = -1;
+    if (bfloat16 > 0) { /* NumPy has no buffer format for it: its bits have one */
         PyObject *bits = PyObject_CallMethod(object, "view", "s", "uint16");
-        int got = bits ? PyObject_GetBuffer(bits, &array->buffer, PyBUF_FULL_RO) : -1;
-        Py_XDECREF(bits); /* the buffer holds it */
-        if (got < 0)
-            return -1;
-        array->object = Py_NewRef(object);
-        return view_buffer(array, name, tess_bf16) ? 1 : -1;
-    }
-    if (array->kind.family == TESS_PY_NUMPY) { /* dates: its DLPack would refuse them, too, in words of its own */
+        got = bits ? PyObject_GetBuffer(bits, &array->buffer, PyBUF_FULL_RO) : -1;
+        Py_XDECREF(bits);       /* the buffer holds it */
+    } else if (bfloat16 == 0) { /* dates: NumPy's DLPack would refuse them, too, in words of its own */
         PyObject *dtype = PyObject_GetAttr(object, state->names[N_dtype]);
         if (dtype)
             PyErr_Format(PyExc_TypeError, "%s has elements of the type %S, which Tessera does not know", name, dtype);
         Py_XDECREF(dtype);
-        return -1;
     }
-    return 0;
+    if (got < 0)
+        return -1;
+    array->object = Py_NewRef(object);
+    return view_buffer(array, name, tess_bf16) ? 1 : -1;
 }
 
 /* ---- DLPack ---------------------------------------------------------------------------------------------------- */
