@@ -53,7 +53,7 @@ static void check(choice *c, const char *name, char *in, char *out, char *weight
 static void integers(void **state) {
     (void)state;
     enum { SIDE = 700 };
-    static char weights[64] = {1, -2, 3, 1, -1, 2, -3, 1, 2, 3, -1, 2, 1};
+    static char weights[25 * sizeof(float)] = {1, -2, 3, 1, -1, 2, -3, 1, 2, 3, -1, 2, 1};
     char *in = calloc(SIDE, SIDE * 8), *out = calloc(SIDE, SIDE * 8);
     assert_true(in && out);
     /* columns and rows of few taps */
