@@ -295,7 +295,7 @@ tess_status TESS_ISA_NAME(tess_transpose_tiles)(const tess_problem *base, const 
         lines &= plane.stride[TRANSPOSE_OUT][d] % 64 == 0;
     strips s = {.src_step = plane.q_in, .dst_step = plane.p_out, .q_size = plane.q_size, .stream = big && lines, .ahead = big};
 #if TESS_VECTOR_BYTES == 64
-    if (s.stream && tess_transpose_relays(problem, &plane))
+    if (s.stream && tess_transpose_relays(problem, &plane, run->threads))
         return TESS_ISA_NAME(tess_transpose_relay)(problem, run, &plane);
 #endif
     const bool odd = big && !lines && plane.q_size * problem->size >= STAGE_MOST;

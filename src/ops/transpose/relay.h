@@ -11,8 +11,8 @@ enum { RELAY_ROWS = 64, RELAY_ACROSS = 4096, RELAY_APART = RELAY_ACROSS + 256, R
 /* Bytes of an array, more than a Zen 5's third-level cache holds: what lies there is quicker straight from the source, and so are shorter rows of in. */
 enum { RELAY_LEAST = 40 << 20, RELAY_ROW = 4 * RELAY_ACROSS };
 
-/* Whether the matrices, which are large, are quicker so. */
-bool tess_transpose_relays(const transpose_problem *problem, const transpose_plane *plane);
+/* Whether the matrices, which are large, are quicker so. Of elements of 4 and 8 bytes two threads are not: straight from the source they reach what memory gives two. */
+bool tess_transpose_relays(const transpose_problem *problem, const transpose_plane *plane, int threads);
 
 /* Of the tiles, which take this way. */
 size_t tess_transpose_relay_workspace(const tess_problem *base, int threads);
