@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ops/correlate/boundary.h"
 #include "ops/correlate/gpu_brick.h"
 
 enum { SECTOR = 32 };
@@ -18,22 +19,6 @@ typedef struct walk {
     int64_t first[3];               /* output of the brick */
     double places_in[SECTOR], places_out[SECTOR];
 } walk;
-
-static int64_t element_at(const walk *w, int64_t n, int64_t i) {
-    if (i >= 0 && i < n)
-        return i;
-    if (n <= 0 || w->boundary <= TESS_BOUNDARY_CONSTANT)
-        return -1;
-    if (w->boundary == TESS_BOUNDARY_NEAREST)
-        return i < 0 ? 0 : n - 1;
-    if (n == 1)
-        return 0;
-    const int64_t period = w->boundary == TESS_BOUNDARY_WRAP     ? n
-                           : w->boundary == TESS_BOUNDARY_MIRROR ? 2 * n - 2
-                                                                 : 2 * n,
-                  r = (i % period + period) % period;
-    return r < n ? r : w->boundary == TESS_BOUNDARY_MIRROR ? period - r : period - 1 - r;
-}
 
 /* ---- a brick ---- */
 
@@ -63,7 +48,7 @@ static void bring(const walk *w, int64_t from) {
             int64_t at[3], element = e + lane < all ? from : -1;
             place_of(w, e + lane, at);
             for (int i = 0; i < 3 && element >= 0; i++) {
-                const int64_t j = element_at(w, w->b.axis[i].n, w->first[i] - w->b.axis[i].before + at[i]);
+                const int64_t j = tess_boundary_index(w->boundary, w->b.axis[i].n, w->first[i] - w->b.axis[i].before + at[i]);
                 element = j < 0 ? -1 : element + j * w->b.axis[i].in_stride;
             }
             address[lane] = element;

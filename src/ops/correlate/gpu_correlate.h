@@ -44,5 +44,9 @@ int64_t tess_correlate_gpu_weights(tess_gpu_layout *layout, const tess_correlate
 const tess_correlate_pass *tess_correlate_gpu_passes(const tess_correlate_problem *problem, int *count);
 void tess_correlate_gpu_between(tess_gpu_layout *layout, const tess_correlate_problem *problem, int count, int64_t *between);
 void tess_correlate_gpu_ends(tess_gpu_layout *layout, tess_gpu_step *step, int k, int count, const int64_t *between);
+/* Pass by pass: the buffers between them, and what lay_pass lays for each; `pass` stands in the list of them all. */
+typedef void tess_correlate_gpu_lay_pass(tess_gpu_layout *layout, const tess_correlate_problem *problem, int k, int count,
+                                         const tess_correlate_pass *pass, const int64_t *between);
+void tess_correlate_gpu_lay_passes(tess_gpu_layout *layout, const tess_problem *base, tess_correlate_gpu_lay_pass *lay_pass);
 
 #endif

@@ -93,26 +93,24 @@ static void pass_general(tess_gpu_layout *layout, tess_gpu_step *step, const tes
     tess_gpu_pass(layout, step, block, general_size(p, pass));
 }
 
-static void lay_general(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
-    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
-    int count;
-    const tess_correlate_pass *pass = tess_correlate_gpu_passes(p, &count);
-    int64_t between[2];
-    (void)device;
-    tess_correlate_gpu_between(layout, p, count, between);
-    for (int k = 0; k < count; k++) {
-        if (k == 0 || !same_unit(&pass[k - 1], &pass[k])) {
-            tess_gpu_unit(layout, &gpu_general);
-            tess_correlate_gpu_types(layout, p, &pass[k]);
-            tess_gpu_option(layout, "-DOUTER=%d", pass[k].ndim - pass[k].masked + (pass[k].group > 1));
-            tess_gpu_option(layout, "-DMASKED=%d", pass[k].masked);
-            tess_gpu_option(layout, "-DINDEX=%d", narrow(&pass[k]) ? 32 : 64);
-        }
-        tess_gpu_step *step = tess_gpu_launch_of(layout, "general_pass", tess_ceil_div(pass[k].outputs, THREADS), 1, 1, THREADS, 0);
-        tess_correlate_gpu_ends(layout, step, k, count, between);
-        tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, tess_correlate_gpu_weights(layout, &pass[k]));
-        pass_general(layout, step, p, &pass[k]);
+static void lay_pass(tess_gpu_layout *layout, const tess_correlate_problem *p, int k, int count, const tess_correlate_pass *pass,
+                     const int64_t *between) {
+    if (k == 0 || !same_unit(pass - 1, pass)) {
+        tess_gpu_unit(layout, &gpu_general);
+        tess_correlate_gpu_types(layout, p, pass);
+        tess_gpu_option(layout, "-DOUTER=%d", pass->ndim - pass->masked + (pass->group > 1));
+        tess_gpu_option(layout, "-DMASKED=%d", pass->masked);
+        tess_gpu_option(layout, "-DINDEX=%d", narrow(pass) ? 32 : 64);
     }
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "general_pass", tess_ceil_div(pass->outputs, THREADS), 1, 1, THREADS, 0);
+    tess_correlate_gpu_ends(layout, step, k, count, between);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, tess_correlate_gpu_weights(layout, pass));
+    pass_general(layout, step, p, pass);
+}
+
+static void lay_general(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    (void)device;
+    tess_correlate_gpu_lay_passes(layout, base, lay_pass);
 }
 
 const tess_gpu_row tess_correlate_general = {.headers = tess_correlate_number_headers, .production = true, .least_arch = 80, .lay_out = lay_general};

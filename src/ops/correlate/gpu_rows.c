@@ -64,6 +64,16 @@ void tess_correlate_gpu_ends(tess_gpu_layout *layout, tess_gpu_step *step, int k
     tess_gpu_pass_pointer(layout, step, k == count - 1 ? TESS_GPU_OUT : TESS_GPU_WORKSPACE, k == count - 1 ? 0 : between[k & 1]);
 }
 
+void tess_correlate_gpu_lay_passes(tess_gpu_layout *layout, const tess_problem *base, tess_correlate_gpu_lay_pass *lay_pass) {
+    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
+    int64_t between[2];
+    int count;
+    const tess_correlate_pass *pass = tess_correlate_gpu_passes(p, &count);
+    tess_correlate_gpu_between(layout, p, count, between);
+    for (int k = 0; k < count; k++)
+        lay_pass(layout, p, k, count, &pass[k], between);
+}
+
 /* ---- the table's words ---- */
 
 #define RUNG_ROW(the_name, fits, words)                                                                                                   \

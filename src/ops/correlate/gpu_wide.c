@@ -161,14 +161,8 @@ static void lay_pass(tess_gpu_layout *layout, const tess_correlate_problem *p, i
 }
 
 static void lay_wide(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
-    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
-    int64_t between[2];
-    int count;
-    const tess_correlate_pass *pass = tess_correlate_gpu_passes(p, &count);
     (void)device;
-    tess_correlate_gpu_between(layout, p, count, between);
-    for (int k = 0; k < count; k++)
-        lay_pass(layout, p, k, count, &pass[k], between);
+    tess_correlate_gpu_lay_passes(layout, base, lay_pass);
 }
 
 const tess_gpu_row tess_correlate_wide = {

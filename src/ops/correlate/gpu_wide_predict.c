@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ops/correlate/boundary.h"
 #include "ops/correlate/gpu_ring_predict.h"
 #include "ops/correlate/gpu_wide.h"
 
@@ -21,22 +22,6 @@ typedef struct walk {
     int64_t size, in, out, high, wide, rows, weights, pitch; /* size: of a sum */
 } walk;
 
-static int64_t element_at(const walk *w, int64_t n, int64_t i) {
-    if (i >= 0 && i < n)
-        return i;
-    if (n <= 0 || w->boundary <= TESS_BOUNDARY_CONSTANT)
-        return -1;
-    if (w->boundary == TESS_BOUNDARY_NEAREST)
-        return i < 0 ? 0 : n - 1;
-    if (n == 1)
-        return 0;
-    const int64_t period = w->boundary == TESS_BOUNDARY_WRAP     ? n
-                           : w->boundary == TESS_BOUNDARY_MIRROR ? 2 * n - 2
-                                                                 : 2 * n,
-                  r = (i % period + period) % period;
-    return r < n ? r : w->boundary == TESS_BOUNDARY_MIRROR ? period - r : period - 1 - r;
-}
-
 /* ---- by where rows begin ---- */
 
 static void add_places(double *sum, const double *places, int64_t byte, int64_t times) {
@@ -52,7 +37,7 @@ static void add_elements(const walk *w, double *sum, const double *places, const
     for (int64_t j = low; j < tess_min64(high, low + SECTOR); j++)
         add_places(sum, places, (i + j * step) * a->in_stride, tess_ceil_div(high - j, SECTOR));
     for (int64_t j = low > 0 ? 0 : high; j < count; j = j + 1 == low ? high : j + 1) {
-        const int64_t at = element_at(w, a->n, i + j * step);
+        const int64_t at = tess_boundary_index(w->boundary, a->n, i + j * step);
         if (at >= 0)
             add_places(sum, places, at * a->in_stride, 1);
     }
@@ -110,7 +95,7 @@ static void bring_row(const walk *w, int64_t x, int64_t row) {
     for (int64_t c = 0; c < w->pitch; c += 32) {
         int64_t at[32], to[32];
         for (int lane = 0; lane < 32; lane++) {
-            const int64_t column = c + lane < w->pitch && row >= 0 ? element_at(w, w->x->n, x - w->x->before + c + lane) : -1;
+            const int64_t column = c + lane < w->pitch && row >= 0 ? tess_boundary_index(w->boundary, w->x->n, x - w->x->before + c + lane) : -1;
             at[lane] = column < 0 ? -1 : row + column * w->x->in_stride;
             to[lane] = c + lane < w->pitch ? (c + lane) * w->size : -1;
         }

@@ -318,6 +318,20 @@ static void lists(void **state) {
     }
 }
 
+/* By a boundary, each extent in turns, some with strides. */
+static void compare_lists(const work *cases, int count, int boundary, uint64_t *random) {
+    for (int i = 0; i < count; i++) {
+        if (hostile_spared(i + boundary, 4))
+            continue;
+        work w = cases[i];
+        w.boundary = (tess_boundary)boundary;
+        w.extent = (tess_extent)((i + boundary) % 3);
+        w.layout = i % 4 == 1 && boundary % 3 == 2 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
+        w.named = true;
+        compare(&w, random);
+    }
+}
+
 /* Lists along the axes of images of pixels: every size of element, rows that begin anywhere, either order, batches, long masks, tiles that are left incomplete. */
 static void lists_of_pixels(void **state) {
     (void)state;
@@ -371,16 +385,7 @@ static void lists_of_pixels(void **state) {
              .axes = {2, 1, 0}},
             {.in = tess_f64, .mask = tess_f64, .out = tess_f64, .ndim = 3, .shape = {17, 90, 3}, .masks = 2, .width = {5, 3}, .axes = {0, 1}},
             {.in = tess_f64, .mask = tess_f64, .out = tess_f32, .ndim = 3, .shape = {17, 48, 4}, .masks = 2, .width = {15, 13}, .axes = {0, 1}}};
-        for (int i = 0; i < TESS_COUNT(cases); i++) {
-            if (hostile_spared(i + boundary, 4))
-                continue;
-            work w = cases[i];
-            w.boundary = (tess_boundary)boundary;
-            w.extent = (tess_extent)((i + boundary) % 3);
-            w.layout = i % 4 == 1 && boundary % 3 == 2 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
-            w.named = true;
-            compare(&w, &random);
-        }
+        compare_lists(cases, TESS_COUNT(cases), boundary, &random);
     }
 }
 
@@ -414,16 +419,7 @@ static void lists_beside_rows(void **state) {
             {F32, .ndim = 4, .shape = {7, 8, 9, 33}, .masks = 4, .width = {3, 2, 4, 5}, .axes = {0, 1, 2, 3}},
             {F32, .ndim = 2, .shape = {60, 140}, .masks = 2, .width = {41, 45}, .axes = {0, 1}},
             {.in = tess_f64, .mask = tess_f64, .out = tess_f32, .ndim = 3, .shape = {12, 17, 48}, .masks = 2, .width = {5, 6}, .axes = {0, 1}}};
-        for (int i = 0; i < TESS_COUNT(cases); i++) {
-            if (hostile_spared(i + boundary, 4))
-                continue;
-            work w = cases[i];
-            w.boundary = (tess_boundary)boundary;
-            w.extent = (tess_extent)((i + boundary) % 3);
-            w.layout = i % 4 == 1 && boundary % 3 == 2 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
-            w.named = true;
-            compare(&w, &random);
-        }
+        compare_lists(cases, TESS_COUNT(cases), boundary, &random);
     }
 }
 
