@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tessera on the card, work by work, and after each the same work by PyTorch and CuPy, where those are installed.
+"""Tessera on the card, work by work, and after each the same work by PyTorch and CuPy, where those are installed; then works without a peer here.
 
 usage: bench/gpu_peers.py build/bench/gpu [--rows] [WORD...]
        --rows: afterwards every row of Tessera's tables on every work (or those with a WORD in their names)
@@ -242,6 +242,36 @@ WORKS = [
     ("positions f32[4096] random 256 Mi", 2 * G, "positions", ("float32", 4096, 256 * M)),
     ("positions f64[65536] random 256 Mi", 4 * G, "positions", ("float64", 65536, 256 * M)),
 ]
+# What the README's table has beside those: works that neither peer was written down for.
+ALONE = [
+    "transpose f16 45013 x 44999", "transpose u8 60013 x 59999", "NHWC to NCHW u8 2048 x 223 x 223 x 3", "NCHW to NHWC u8 2048 x 3 x 223 x 223",
+    "transpose u8 256 Mi x 3", "transpose f32 3 x 64 Mi", "runs of 128 bytes, 64 x 4096 x 32", "stack of f32 3 x 3, 4 Mi", "stack of f32 16 x 16, 1 Mi",
+    "stack of u8 28 x 28, 1 Mi", "pixels of 12 bytes, 8192 x 8192", "pixels of 3 bytes, 16384 x 16384", "copy f32 every second column",
+    "transpose f32 every second column", "in place f32 16384 x 16384", "in place u8 32768 x 32768", "in place f32 16383 x 16383", "in place f32 16384 x 8192",
+    "short rows: sum f32 of 4", "short rows: sum f32 of 16", "short rows: sum f32 of 31", "short rows: sum f32 of 100", "short rows: sum f32 of 200",
+    "short rows: sum f32 of 1000", "segments: sum f32, about 16", "segments: sum f32, about 200", "short rows: sum f32 of 200, 33 columns",
+    "short rows: sum f32 of 200, 256 columns", "columns: sum f32 of 300, 3 columns", "columns: sum f32 of 1000, 33 columns",
+    "columns: sum u8 of 300, 3 columns", "columns: argmax f32 of 1000, 33 columns", "columns: sum f32 of 19, 4096 columns",
+    "columns: argmax f32 of 19, 4096 columns", "columns: var f32 of 19, 4096 columns", "short rows: var f32 of 16", "short rows: var f32 of 200",
+    "short rows: var f32 of 1000", "var f32 1 Gi", "var f64 512 Mi", "apart: mean f32 64 x 19 x 1024 x 512, axes 0 2 3",
+    "apart: var f32 64 x 19 x 1024 x 512, axes 0 2 3", "apart: sum f32 30 x 100 x 200 x 300, axes 0 2", "exact f32, uniform, one sum",
+    "exact f64, uniform, one sum", "exact f32, uniform, rows of 16", "exact f32, uniform, rows of 100", "exact f32, uniform, rows of 1000",
+    "exact f64, any bits, rows of 1000", "exact f32, uniform, columns: 1 x 16384, 16384", "exact f64, uniform, columns: 1 x 16384, 16384",
+    "exact f64, any bits, columns: 1 x 16384, 16384", "exact f16, uniform, columns: 1 x 16384, 16384", "correlate f32 16381 x 16379, 3 x 3",
+    "correlate f16 16381 x 16379, 3 x 3", "correlate u8 16381 x 16379, 3 x 3 i8", "correlate u8 16381 x 16379, 3 x 3 f32",
+    "correlate f32 4096 x 255 x 253, 3 x 3", "correlate f16 4096 x 255 x 253, 3 x 3", "correlate u8 4096 x 255 x 253, 3 x 3 f32",
+    "correlate u8 4096 x 255 x 253, 3 x 3 i8", "correlate f32 128 x 1080 x 1920, 5 x 5", "correlate f16 128 x 1080 x 1920, 5 x 5",
+    "correlate u8 128 x 1080 x 1920, 5 x 5 f32", "correlate u8 128 x 1080 x 1920, 3 x 3 f32", "correlate f32 512 Mi, 33 taps",
+    "correlate f32 512 Mi, 127 taps", "correlate u8 1 Gi, 9 taps f32", "correlate f16 1 Gi, 9 taps", "separable f32 16384 x 16384, 7 + 7",
+    "separable f32 16384 x 16384, 31 + 31", "separable f16 16384 x 16384, 7 + 7", "separable u8 16384 x 16384, 7 + 7 f32",
+    "separable f32 4096 x 256 x 256, 7 + 7", "separable f32 512 x 512 x 512, 3 + 3 + 3", "separable f32 512 x 512 x 512, 7 + 7 + 7",
+    "separable f32 509 x 511 x 513, 7 + 7 + 7", "separable f16 509 x 511 x 513, 7 + 7 + 7", "separable u8 509 x 511 x 513, 7 + 7 + 7 f32",
+    "correlate f32 8192 x 16384, 3 x 3, Fortran's order", "correlate f32 16384 x 4096, 3 x 3, every 2nd column", "correlate c64 8192 x 8192, 3 x 3 f32",
+    "separable u8 16384 x 16384 x 3, 7 + 7 f32, axes z y", "separable f32 8192 x 8192 x 3, 7 + 7, axes z y", "lookup u8[256] by u8 2 Gi",
+    "lookup slices u8[256][3] by u8 512 Mi", "positions f32[256] ordered 256 Mi",
+    "positions f64[65536] ordered 256 Mi", "latency: sum f32 of 1 Ki", "latency: sum f32 of 64 Ki", "latency: sum f32 of 1024 Ki",
+    "latency: sum f32 of 16384 Ki",
+]
 
 
 def peer(work, who, module, time, make, arguments, bytes):
@@ -275,6 +305,12 @@ def main():
         first = False
         peer(work, "PyTorch", torch, torch_time, KINDS[kind][0], arguments, bytes)
         peer(work, "CuPy", cupy and torch and cupy, cupy_time, KINDS[kind][1], arguments, bytes)
+    alone = [work for work in ALONE if not words or any(w in work for w in words)]
+    if alone:
+        out = subprocess.run([bench] + alone, capture_output=True, text=True)
+        for line in out.stdout.splitlines():
+            if line.startswith("limits") or line.split(" | ")[0].strip() in alone:
+                print(line, flush=True)
     return subprocess.run([bench, "--rows"] + words).returncode if "--rows" in sys.argv else 0
 
 
