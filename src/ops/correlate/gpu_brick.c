@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_brick.c - the row for small masks over elements in any order, and over complex numbers: which axes a brick has, which of them lanes read along, how large it is. Lists pass by pass. */
+ * gpu_brick.c - the rows for small masks over elements in any order, and over complex numbers: which axes a brick has, which of them lanes read along, how large it is. Lists pass by pass. */
 #include "ops/correlate/gpu_brick.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 KERNEL_TEXT(gpu_brick);
 
-enum { THREADS = 256, OUTPUTS = 8, BODY = 2048 /* multiply-adds that the instruction cache holds */, SHARED = 80 << 10, PARAMETERS = 4000 };
+enum { THREADS = 256, VECTOR = 16, BODY = 2048 /* multiply-adds that the instruction cache holds */, SHARED = 80 << 10, PARAMETERS = 4000 };
 enum { AXIS = INT32_MAX / 2, GRID = 65535 };
 
 typedef tess_correlate_brick_shape brick;
@@ -98,29 +98,61 @@ static int64_t cover(int64_t n, int64_t most) {
     return power;
 }
 
+/* Whether elements of `size` bytes follow each other along x by whole vectors of `count`, which all lines begin with: of the input or the output. */
+static bool is_whole(const brick *b, int64_t size, int64_t count, bool out) {
+    if (b->turned || (out ? b->axis[0].out_stride : b->axis[0].in_stride) != size || count * size > VECTOR || count * size < 4)
+        return false;
+    for (int d = 0; d < b->pass->ndim + (b->pass->group > 1); d++) {
+        const tess_correlate_axis a = axis_of(b->pass, d);
+        if (d != b->at[0] && (out ? a.m > 1 && a.out_stride % (count * size) : a.n > 1 && a.in_stride % (count * size)))
+            return false;
+    }
+    return true;
+}
+
+/* Outputs of a thread: the more, the more of them an element serves that is loaded from shared memory; but a volume's go both ways from a lane's column, which meets no bank twice. */
+static void outputs_of(brick *b, const tess_correlate_problem *p, bool whole) {
+    const int64_t size = (int64_t)tess_type_size(p->work), in = (int64_t)tess_type_size(b->pass->from), out = (int64_t)tess_type_size(b->pass->to);
+    const int64_t each = b->pass->taps * (tess_is_complex(p->work) ? 4 : 1), wide = VECTOR / size;
+    const bool volume = b->at[2] >= 0, units = whole && wide > 1 && is_whole(b, in, wide, false),
+               vectors = whole && wide > 1 && is_whole(b, out, wide, true) && b->axis[0].m >= 4 * wide && (!volume || out < 4);
+    b->unit = units ? wide : 1;
+    b->shift = units ? ((-b->axis[0].before) % wide + wide) % wide : 0;
+    b->columns = vectors ? wide : 1;
+    b->rows = volume || vectors ? 4 : 8;
+    b->layers = volume && !vectors ? (size == 4 ? 4 : 2) : 1;
+    while (b->layers > 1 && b->columns * b->rows * b->layers * each > BODY)
+        b->layers /= 2;
+    while (b->rows > 1 && b->columns * b->rows * each > BODY)
+        b->rows /= 2;
+    if (b->columns * each > BODY)
+        b->columns = 1;
+}
+
 /* Lines that lanes read or write along are 32 elements at least where there are so many. */
-static void shape_of(brick *b, const tess_correlate_problem *p) {
-    const int64_t size = (int64_t)tess_type_size(p->work), each = tess_is_complex(p->work) ? 4 : 1;
+static void shape_of(brick *b, const tess_correlate_problem *p, bool whole) {
+    const int64_t size = (int64_t)tess_type_size(p->work);
     const bool volume = b->at[2] >= 0;
-    b->outputs = OUTPUTS;
-    while (b->outputs > 1 && b->outputs * b->pass->taps * each > BODY)
-        b->outputs /= 2;
+    outputs_of(b, p, whole);
+    const int64_t along = tess_ceil_div(b->axis[0].m, b->columns);
     if (b->split) {
-        b->threads[0] = cover(tess_ceil_div(b->axis[0].m, b->outputs), THREADS);
+        b->threads[0] = cover(tess_ceil_div(along, b->rows), THREADS);
         b->threads[1] = b->threads[2] = 1;
     } else {
-        b->threads[0] = cover(b->axis[0].m, volume || b->turned ? 32 : 64);
-        b->threads[1] = cover(tess_ceil_div(b->axis[1].m, b->outputs), volume ? (b->turned ? 32 / b->outputs : 1) : THREADS / b->threads[0]);
-        b->threads[2] = cover(b->axis[2].m, THREADS / (b->threads[0] * b->threads[1]));
+        b->threads[0] = cover(along, volume ? 32 / b->columns : b->turned || b->columns > 1 ? 32 : 64);
+        b->threads[1] = cover(tess_ceil_div(b->axis[1].m, b->rows), volume ? (b->turned ? 32 : 16) / b->rows : THREADS / b->threads[0]);
+        b->threads[2] = cover(tess_ceil_div(b->axis[2].m, b->layers), THREADS / (b->threads[0] * b->threads[1]));
     }
     while (b->threads[0] * b->threads[1] * b->threads[2] < 32)
         b->threads[0] *= 2;
-    b->tile[0] = b->threads[0] * (b->split ? b->outputs : 1);
-    b->tile[1] = b->threads[1] * (b->split ? 1 : b->outputs);
-    b->tile[2] = b->threads[2];
+    b->tile[0] = b->threads[0] * b->columns * (b->split ? b->rows : 1);
+    b->tile[1] = b->threads[1] * (b->split ? 1 : b->rows);
+    b->tile[2] = b->threads[2] * b->layers;
     for (int i = 0; i < 3; i++)
         b->length[i] = b->tile[i] + b->axis[i].width - 1;
-    b->pitch = b->turned ? b->length[0] | 1 : b->length[0];
+    if (b->unit == 1) /* a thread reads whole vectors */
+        b->length[0] = up_to(b->length[0], b->columns);
+    b->pitch = b->turned && b->columns == 1 ? b->length[0] | 1 : up_to(b->shift + b->length[0], tess_max64(b->unit, b->columns));
     b->shared = b->pitch * b->length[1] * b->length[2] * size;
 }
 
@@ -136,13 +168,14 @@ static bool narrow(const brick *b) {
         const tess_correlate_axis *a = &b->axis[i];
         int64_t steps;
         if (a->n > AXIS || a->m > AXIS || a->width > AXIS || a->before > AXIS || a->before < -AXIS ||
-            TESS_MUL_OVERFLOWS(tess_min64(b->length[i], a->n), llabs(a->in_stride), &steps) || TESS_ADD_OVERFLOWS(reach, steps, &reach))
+            TESS_MUL_OVERFLOWS(tess_min64(i ? b->length[i] : b->pitch, a->n), llabs(a->in_stride), &steps) ||
+            TESS_ADD_OVERFLOWS(reach, steps, &reach))
             return false;
     }
     return reach < INT32_MAX;
 }
 
-bool tess_correlate_brick_of(brick *b, const tess_correlate_problem *p, const tess_correlate_pass *pass, const char **why) {
+bool tess_correlate_brick_of(brick *b, const tess_correlate_problem *p, const tess_correlate_pass *pass, bool whole, const char **why) {
     memset(b, 0, sizeof *b);
     b->pass = pass;
     *why = "takes at most three axes that have a mask or are an array's finest";
@@ -152,8 +185,8 @@ bool tess_correlate_brick_of(brick *b, const tess_correlate_problem *p, const te
     *why = "takes masks of few enough taps for the instruction cache and for parameters, and arrays of at most 2^30 elements along an axis";
     if (pass->taps > BODY || parameters(b, p) > PARAMETERS)
         return false;
-    shape_of(b, p);
-    if (b->outputs * pass->taps * (tess_is_complex(p->work) ? 4 : 1) > BODY || b->shared > SHARED || !narrow(b))
+    shape_of(b, p, whole);
+    if (pass->taps * (tess_is_complex(p->work) ? 4 : 1) > BODY || b->shared > SHARED || !narrow(b))
         return false;
     for (int i = 0; i < 3; i++)
         b->grid[i] = tess_ceil_div(b->axis[i].m, b->tile[i]);
@@ -164,22 +197,34 @@ bool tess_correlate_brick_of(brick *b, const tess_correlate_problem *p, const te
     return b->grid[1] <= GRID && b->grid[2] <= GRID;
 }
 
-/* ---- the row ---- */
+/* ---- the rows ---- */
 
-bool tess_correlate_brick_fits(const tess_problem *base, const char **why) {
+static bool by_vectors(const brick *b) { return b->unit > 1 || b->columns > 1; }
+
+static bool takes(const tess_problem *base, bool whole, const char **why) {
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
+    bool asks = whole;
     int64_t all = 0;
     int count;
     brick b;
     if (!tess_correlate_gpu_chains(base, why))
         return false;
     const tess_correlate_pass *pass = tess_correlate_gpu_passes(p, &count);
-    for (int k = 0; k < count; k++, all += parameters(&b, p) + 512)
-        if (!tess_correlate_brick_of(&b, p, &pass[k], why))
+    for (int k = 0; k < count; k++, all += parameters(&b, p) + 512) {
+        if (!tess_correlate_brick_of(&b, p, &pass[k], true, why))
             return false;
+        asks = asks || by_vectors(&b);
+        if (!whole && !tess_correlate_brick_of(&b, p, &pass[k], false, why))
+            return false;
+    }
+    *why = "is for arrays that do not begin where `brick` asks them to, and here it asks for nothing";
+    if (!asks)
+        return false;
     *why = "takes lists of at most 12 masks over arrays of few axes";
     return count <= TESS_GPU_STEPS && count <= TESS_GPU_UNITS && all <= TESS_GPU_ARENA;
 }
+bool tess_correlate_brick_fits(const tess_problem *base, const char **why) { return takes(base, true, why); }
+bool tess_correlate_brick_odd_fits(const tess_problem *base, const char **why) { return takes(base, false, why); }
 
 /* `wide` reads along the output's finest axis: of masks that are worth its tile it leaves the arrays that are finest along another. */
 bool tess_correlate_brick_pays(const tess_problem *base, const char **why) {
@@ -192,20 +237,20 @@ bool tess_correlate_brick_pays(const tess_problem *base, const char **why) {
     const tess_correlate_pass *pass = tess_correlate_gpu_passes(p, &count);
     for (int k = 0; k < count; k++) {
         apart = apart || !tess_correlate_frame_of(&f, p, &pass[k], 2, why);
-        turned = turned || (tess_correlate_brick_of(&b, p, &pass[k], why) && b.turned);
+        turned = turned || (tess_correlate_brick_of(&b, p, &pass[k], true, why) && b.turned);
     }
     *why = apart ? "larger masks have a tile that more outputs share"
                  : "real elements that follow each other along the mask's last axis come by vectors";
     return apart && (turned || !tess_correlate_wide_fits(base, &other) || !tess_correlate_wide_pays(base, &other));
 }
 
-static void lay_pass(tess_gpu_layout *layout, const tess_correlate_problem *p, int k, int count, const tess_correlate_pass *pass,
-                     const int64_t *between) {
+static void lay_pass_as(tess_gpu_layout *layout, const tess_correlate_problem *p, int k, int count, const tess_correlate_pass *pass,
+                        const int64_t *between, bool whole) {
     static const char *const taps[] = {"-DKX=%d", "-DKY=%d", "-DKZ=%d"}, *const threads[] = {"-DTX=%d", "-DTY=%d", "-DTZ=%d"},
                              *const order[] = {"-DFIRST=%d", "-DSECOND=%d", "-DTHIRD=%d"};
     const char *why;
     brick b;
-    tess_correlate_brick_of(&b, p, pass, &why); /* true, because `fits` was */
+    tess_correlate_brick_of(&b, p, pass, whole, &why); /* true, because `fits` was */
     tess_gpu_unit(layout, &gpu_brick);
     tess_correlate_gpu_types(layout, p, pass);
     int64_t block[PARAMETERS / 8 + 2] = {p->boundary}, *at = block + 1;
@@ -229,10 +274,17 @@ static void lay_pass(tess_gpu_layout *layout, const tess_correlate_problem *p, i
         }
     at += 3;
     at += p->work == tess_c128 && (at - block) % 2; /* weights lie at multiples of their size */
-    tess_gpu_option(layout, "-DR=%d", (int)b.outputs);
+    tess_gpu_option(layout, "-DV=%d", (int)b.columns);
+    tess_gpu_option(layout, "-DR=%d", (int)b.rows);
+    tess_gpu_option(layout, "-DS=%d", (int)b.layers);
+    tess_gpu_option(layout, "-DVEC=%d", (int)b.unit);
+    tess_gpu_option(layout, "-DSHIFT=%d", (int)b.shift);
     tess_gpu_option(layout, "-DSPLIT=%d", b.split);
     tess_gpu_option(layout, "-DTURNED=%d", b.turned);
     tess_gpu_option(layout, "-DBATCH=%d", b.batch);
+    layout->alignment =
+        tess_max64(layout->alignment,
+                   by_vectors(&b) ? tess_max64(b.unit * (int64_t)tess_type_size(pass->from), b.columns * (int64_t)tess_type_size(pass->to)) : 0);
     tess_gpu_step *step =
         tess_gpu_launch_of(layout, "brick_pass", b.grid[0], b.grid[1], b.grid[2], (int)(b.threads[0] * b.threads[1] * b.threads[2]), b.shared);
     tess_correlate_gpu_ends(layout, step, k, count, between);
@@ -240,10 +292,28 @@ static void lay_pass(tess_gpu_layout *layout, const tess_correlate_problem *p, i
     tess_gpu_pass(layout, step, block, (size_t)((char *)at - (char *)block) + tess_ceil_div(pass->size, 8) * 8);
 }
 
+static void lay_pass(tess_gpu_layout *layout, const tess_correlate_problem *p, int k, int count, const tess_correlate_pass *pass,
+                     const int64_t *between) {
+    lay_pass_as(layout, p, k, count, pass, between, true);
+}
+static void lay_pass_odd(tess_gpu_layout *layout, const tess_correlate_problem *p, int k, int count, const tess_correlate_pass *pass,
+                         const int64_t *between) {
+    lay_pass_as(layout, p, k, count, pass, between, false);
+}
 static void lay_brick(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     (void)device;
     tess_correlate_gpu_lay_passes(layout, base, lay_pass);
 }
+static void lay_brick_odd(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    (void)device;
+    tess_correlate_gpu_lay_passes(layout, base, lay_pass_odd);
+}
 
-const tess_gpu_row tess_correlate_brick = {
-    .headers = tess_correlate_number_headers, .production = true, .least_arch = 80, .lay_out = lay_brick, .predict = tess_correlate_predict_brick};
+#define ROW(name)                                                                         \
+    const tess_gpu_row tess_correlate_##name = {.headers = tess_correlate_number_headers, \
+                                                .production = true,                       \
+                                                .least_arch = 80,                         \
+                                                .lay_out = lay_##name,                    \
+                                                .predict = tess_correlate_predict_##name}
+ROW(brick);
+ROW(brick_odd);

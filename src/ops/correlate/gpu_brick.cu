@@ -3,21 +3,31 @@
 //
 // The order in which taps are added is the mask's, so the axes of an array in Fortran's order cannot change places, and a row of elements that lie apart is no vector. But a
 // brick of the array in shared memory has all of its taps near, in any order. A block brings one of up to three axes: x, the output's finest, along which lanes write;
-// y, of which a thread makes R outputs; z. Lanes read along x or, TURNED, along y, whichever is finer in the input: input and output may lie in different orders, and both are met in
-// whole lines. Boundaries are resolved and elements converted once, on their way in.
+// y and z. Lanes read along x or, TURNED, along y, whichever is finer in the input: input and output may lie in different orders, and both are met in whole lines. Elements
+// that follow each other come as units of VEC, and a thread keeps its place along a line and goes down the lines, so that the next unit is one addition further. Boundaries
+// are resolved and elements converted once, on their way in.
 //
-// Sums: three loops in the mask's order, unrolled. Along y a loop goes over the R + KY - 1 elements that the thread's outputs meet, and each serves all outputs that want it: in ascending
-// order for each of them, whatever the loops around and inside are, so each sum is the chain of the definition. Weights are operands from the parameters' bank.
+// Sums: a thread makes V outputs along x, which it reads as one vector and writes as one, R along y and S along z. Its loops over the mask stand in the mask's order, unrolled; along
+// each axis they go over the elements that its outputs meet, and an element serves all outputs that want it: in ascending order for each of them, whatever the loops around and inside
+// are, so each sum is the chain of the definition. Weights are operands from the parameters' bank.
 //
 // -DIN= -DOUT= -DWORK= types; -DKX= -DKY= -DKZ= taps along the brick's axes; -DFIRST= -DSECOND= -DTHIRD= those axes (0 1 2 for x y z) in the mask's order; -DTX= -DTY= -DTZ= threads,
-// -DR= outputs of each; -DSPLIT=1: there is no y, and a thread's outputs lie TX apart along x; -DTURNED=1 lanes read along y; -DBATCH=N axes beside.
+// -DV= -DR= -DS= outputs of each; -DVEC= elements of a unit, of which -DSHIFT= lie before the brick's first element (whole vectors from the array's first on); -DSPLIT=1: there is no y, and
+// a thread's R vectors lie TX vectors apart along x; -DTURNED=1 lanes read along y; -DBATCH=N axes beside.
 #include "ops/correlate/gpu_boundary.cuh"
 #include "ops/correlate/gpu_number.cuh"
 
-const int THREADS = TX * TY * TZ, TILE_X = SPLIT ? TX * R : TX, TILE_Y = SPLIT ? 1 : TY * R;
-const int LX = TILE_X + KX - 1, LY = TILE_Y + KY - 1, LZ = TZ + KZ - 1, ALL = LX * LY * LZ;
-const int PITCH = TURNED ? LX | 1 : LX; // odd where lanes lay down along y: no bank twice
-const int TURNS = (ALL + THREADS - 1) / THREADS, FLIGHT = TURNS < 10 ? TURNS : 10;
+const int THREADS = TX * TY * TZ, TILE_X = SPLIT ? TX * V * R : TX * V, TILE_Y = SPLIT ? 1 : TY * R, TILE_Z = TZ * S;
+// Elements of a brick; one by one those are brought, too, that fill up the last vector.
+const int LX = (TILE_X + KX - 1 + (VEC > 1 ? 0 : V - 1)) / (VEC > 1 ? 1 : V) * (VEC > 1 ? 1 : V), LY = TILE_Y + KY - 1, LZ = TILE_Z + KZ - 1;
+// From row to row; odd where lanes lay down along y: no bank twice.
+const int WIDEST = V > VEC ? V : VEC, PITCH = TURNED && V == 1 ? LX | 1 : (SHIFT + LX + WIDEST - 1) / WIDEST * WIDEST;
+// Units of a line, lines, layers: as many of each as threads stand along them, and how often they go on.
+const int FINE = TURNED ? LY : VEC > 1 ? (SHIFT + LX + VEC - 1) / VEC : LX, COARSE = TURNED ? LX : LY;
+const int AT_FINE = FINE < THREADS ? FINE : THREADS, ROOM_COARSE = THREADS / AT_FINE, AT_COARSE = COARSE < ROOM_COARSE ? COARSE : ROOM_COARSE,
+          ROOM_LAYERS = THREADS / (AT_FINE * AT_COARSE), AT_LAYERS = LZ < ROOM_LAYERS ? LZ : ROOM_LAYERS;
+const int GO_FINE = (FINE + AT_FINE - 1) / AT_FINE, GO_COARSE = (COARSE + AT_COARSE - 1) / AT_COARSE, GO_LAYERS = (LZ + AT_LAYERS - 1) / AT_LAYERS;
+const int TURNS = GO_FINE * GO_COARSE * GO_LAYERS, MOST = VEC > 1 ? 8 : 12, FLIGHT = TURNS < MOST ? TURNS : MOST;
 
 struct axis {
     i64 n, m, in, out, before; // steps in elements
@@ -37,6 +47,13 @@ struct brick {
 __shared__ i64 place[LX + LY + LZ];
 const i64 GHOST = -(1ll << 59), NONE = 2 * GHOST;
 
+// Read where this is written: the compiler would else read some of them once for all turns, and of which it does is its choice.
+__device__ __forceinline__ i64 place_of(int i) {
+    i64 at;
+    asm volatile("ld.shared.b64 %0, [%1];" : "=l"(at) : "r"((unsigned)__cvta_generic_to_shared(&place[i])));
+    return at;
+}
+
 __device__ __forceinline__ void resolve(const brick &p, const axis &a, int to, int length, int from) {
 #pragma unroll 1
     for (int i = threadIdx.x; i < length; i += THREADS) {
@@ -45,49 +62,222 @@ __device__ __forceinline__ void resolve(const brick &p, const axis &a, int to, i
     }
 }
 
-// The brick whose first element is `corner`, or, not INSIDE, by the places; several loads are on their way at once.
-template <bool INSIDE> __device__ __forceinline__ void bring(number *tile, const brick &p, const in_element *__restrict__ corner) {
-    const unsigned FINE = TURNED ? LY : LX, COARSE = TURNED ? LX : LY;
+// VEC elements as they lie in the array, and as numbers.
+union unit {
+    words<VEC *(int)sizeof(in_element)> bits;
+    in_element element[VEC];
+    __device__ __forceinline__ unit() {}
+};
+union numbers {
+    number v[VEC];
+#if VEC > 1 // so many that they are a vector of 16 bytes
+    uint4 all;
+#endif
+    __device__ __forceinline__ numbers() {}
+};
+// Small integers become f32 without a conversion, which is the slower instruction (gpu_window.cuh).
+__device__ __forceinline__ number number_of(const unit &u, int i) {
+#if WORK == T_F32 && IN == T_U8 && VEC == 4
+    return __uint_as_float(__byte_perm(u.bits.word[0], 0x4b000000, 0x7540 | i)) - 8388608.0f;
+#elif WORK == T_F32 && IN == T_I8 && VEC == 4
+    return __uint_as_float(__byte_perm(u.bits.word[0] ^ 0x80808080, 0x4b000000, 0x7540 | i)) - 8388736.0f;
+#else
+    return load(u.element[i]);
+#endif
+}
+__device__ __forceinline__ void lay_down(number *to, const unit &u) {
+    numbers n;
+#pragma unroll
+    for (int i = 0; i < VEC; i++)
+        n.v[i] = number_of(u, i);
+#if VEC > 1
+    *(uint4 *)to = n.all;
+#else
+    *to = n.v[0];
+#endif
+}
+
+// A unit that may lie beyond an end: it begins at element `first` along x, and `line` says where its line does. Elements beside the brick are nobody's.
+__device__ __forceinline__ void lay_some(number *to, const brick &p, const in_element *in, i64 line, int first, int from) {
+    if (VEC > 1 && line > GHOST && first >= 0 && first + VEC <= (int)p.x.n) {
+        unit u;
+        load_now(u.bits, in + line + first);
+        lay_down(to, u);
+        return;
+    }
+#pragma unroll 1
+    for (int i = 0; i < VEC; i++) {
+        const int x = first + i - from;
+        const i64 at = VEC == 1 ? line : x >= 0 && x < LX ? line + place_of(x) : NONE;
+        to[i] = at > GHOST ? load(in[at]) : value_of(p.constant);
+    }
+}
+
+// The brick of which the first unit of the first line is at `corner`, all of it in the array.
+__device__ __forceinline__ void bring_inside(number *tile, const brick &p, const in_element *__restrict__ corner) {
+    const int fine = threadIdx.x % AT_FINE, coarse = threadIdx.x / AT_FINE % AT_COARSE, layer = threadIdx.x / (AT_FINE * AT_COARSE);
+    if (AT_FINE * AT_COARSE * AT_LAYERS < THREADS && layer >= AT_LAYERS)
+        return;
+    const int step_fine = TURNED ? (int)p.y.in : VEC * (int)p.x.in, step_coarse = TURNED ? (int)p.x.in : (int)p.y.in, step_layer = (int)p.z.in;
+    corner += fine * step_fine + coarse * step_coarse + layer * step_layer;
+    tile += TURNED ? coarse + (fine + layer * LY) * PITCH : fine * VEC + (coarse + layer * LY) * PITCH;
     asm("" : "+l"(corner)); // one pointer, to which a step is added by one instruction
     __builtin_assume(__isGlobal(corner));
 #pragma unroll
-    for (unsigned first = 0; first < ALL; first += FLIGHT * THREADS) {
-        number v[FLIGHT];
-        unsigned to[FLIGHT];
-        bool there[FLIGHT];
+    for (int first = 0; first < TURNS; first += FLIGHT) {
+        unit u[FLIGHT];
 #pragma unroll
-        for (unsigned k = 0; k < FLIGHT; k++) {
-            const unsigned e = first + k * THREADS + threadIdx.x, line = e / FINE, fine = e % FINE, coarse = LZ == 1 ? line : line % COARSE;
-            const unsigned x = TURNED ? coarse : fine, y = TURNED ? fine : coarse, z = LZ == 1 ? 0 : line / COARSE;
-            there[k] = first + (k + 1) * THREADS <= ALL || e < ALL;
-            to[k] = x + (y + z * LY) * PITCH;
-            if (INSIDE) {
-                if (there[k])
-                    v[k] = load(corner[(int)x * (int)p.x.in + (int)y * (int)p.y.in + (int)z * (int)p.z.in]);
-            } else {
-                v[k] = value_of(p.constant);
-                const i64 at = there[k] ? place[x] + place[LX + y] + place[LX + LY + z] : NONE;
-                if (at > GHOST)
-                    v[k] = load(corner[at]);
-            }
+        for (int k = 0; k < FLIGHT; k++) {
+            const int i = (first + k) % GO_FINE * AT_FINE, j = (first + k) / GO_FINE % GO_COARSE * AT_COARSE,
+                      l = (first + k) / GO_FINE / GO_COARSE * AT_LAYERS;
+            if (first + k < TURNS && (i + AT_FINE <= FINE || fine < FINE - i) && (j + AT_COARSE <= COARSE || coarse < COARSE - j) &&
+                (l + AT_LAYERS <= LZ || layer < LZ - l))
+                load_now(u[k].bits, corner + (i * step_fine + j * step_coarse + l * step_layer));
         }
 #pragma unroll
-        for (unsigned k = 0; k < FLIGHT; k++)
-            if (there[k])
-                tile[to[k]] = v[k];
+        for (int k = 0; k < FLIGHT; k++) {
+            const int i = (first + k) % GO_FINE * AT_FINE, j = (first + k) / GO_FINE % GO_COARSE * AT_COARSE,
+                      l = (first + k) / GO_FINE / GO_COARSE * AT_LAYERS;
+            if (first + k < TURNS && (i + AT_FINE <= FINE || fine < FINE - i) && (j + AT_COARSE <= COARSE || coarse < COARSE - j) &&
+                (l + AT_LAYERS <= LZ || layer < LZ - l))
+                lay_down(tile + (TURNED ? j + (i + l * LY) * PITCH : i * VEC + (j + l * LY) * PITCH), u[k]);
+        }
+    }
+}
+
+// A brick that reaches beyond an end, by the places of its coordinates.
+__device__ __forceinline__ void bring_any(number *tile, const brick &p, const in_element *__restrict__ in, int from) {
+    const int fine = threadIdx.x % AT_FINE, coarse = threadIdx.x / AT_FINE % AT_COARSE, layer = threadIdx.x / (AT_FINE * AT_COARSE);
+    if (AT_FINE * AT_COARSE * AT_LAYERS < THREADS && layer >= AT_LAYERS)
+        return;
+#pragma unroll 1
+    for (int l = layer; l < LZ; l += AT_LAYERS) {
+        const i64 at = place_of(LX + LY + l);
+#pragma unroll 1
+        for (int j = coarse; j < COARSE; j += AT_COARSE) {
+            const i64 line = at + place_of(TURNED ? j : LX + j);
+#pragma unroll 1
+            for (int i = fine; i < FINE; i += AT_FINE) {
+                if (VEC > 1)
+                    lay_some(tile + i * VEC + (j + l * LY) * PITCH, p, in, line, from - SHIFT + i * VEC, from);
+                else
+                    lay_some(tile + (TURNED ? j + (i + l * LY) * PITCH : i + (j + l * LY) * PITCH), p, in, line + place_of(TURNED ? LX + i : i), 0,
+                             0);
+            }
+        }
     }
 }
 
 __device__ __forceinline__ bool within(const axis &a, int first, int length) { return first >= 0 && first + length <= (int)a.n; }
 
+// V numbers of a row, as one vector where they are.
+__device__ __forceinline__ void read(number (&v)[V], const number *from) {
+    if (V == 1) {
+        v[0] = *from;
+        return;
+    }
+    union {
+        uint4 all;
+        number each[V];
+    } w;
+    w.all = *(const uint4 *)from;
+    asm("" : "+r"(w.all.x), "+r"(w.all.y), "+r"(w.all.z), "+r"(w.all.w)); // whole: the compiler would else read what is used of it, in pieces
+#pragma unroll
+    for (int i = 0; i < V; i++)
+        v[i] = w.each[i];
+}
+
+// As many of V results as there are.
+union result {
+    out_element e[V];
+    words<V *(int)sizeof(out_element) < 4 ? 4 : V *(int)sizeof(out_element)> bits;
+    __device__ __forceinline__ result() {}
+};
+#define BYTES_OUT (WORK == T_F32 && (OUT == T_U8 || OUT == T_I8))
+#if BYTES_OUT // half to even, saturated, NaN to 0 by themselves: without the way through f64
+__device__ __forceinline__ out_element narrow(float x) {
+    int i;
+#if OUT == T_U8
+    asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(i) : "f"(x));
+#else
+    asm("cvt.rni.sat.s8.f32 %0, %1;" : "=r"(i) : "f"(x));
+#endif
+    return (out_element)i;
+}
+__device__ __forceinline__ unsigned narrow_two(float a, float b, unsigned c) {
+    int i, j;
+    unsigned d;
+    asm("cvt.rni.s32.f32 %0, %1;" : "=r"(i) : "f"(a));
+    asm("cvt.rni.s32.f32 %0, %1;" : "=r"(j) : "f"(b));
+#if OUT == T_U8
+    asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(i), "r"(j), "r"(c));
+#else
+    asm("cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(i), "r"(j), "r"(c));
+#endif
+    return d;
+}
+#else
+__device__ __forceinline__ out_element narrow(const number &x) { return store(x); }
+#endif
+__device__ __forceinline__ void write(out_element *to, const number (&acc)[V], int left) {
+    result r;
+#if BYTES_OUT && V == 4
+    r.bits.word[0] = narrow_two(acc[1], acc[0], narrow_two(acc[3], acc[2], 0));
+#else
+#pragma unroll
+    for (int i = 0; i < V; i++)
+        r.e[i] = narrow(acc[i]);
+#endif
+    if (V == 1) {
+        *to = r.e[0];
+    } else if (left >= V) {
+        // The compiler would else store some of them in pieces.
+        const int BYTES = V * (int)sizeof(out_element), WORDS = BYTES < 4 ? 1 : BYTES / 4;
+        const unsigned *w = r.bits.word;
+        if (BYTES == 16)
+            asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(w[0]), "r"(w[1 % WORDS]), "r"(w[2 % WORDS]), "r"(w[3 % WORDS]));
+        else if (BYTES == 8)
+            asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(w[0]), "r"(w[1 % WORDS]));
+        else
+            asm volatile("st.global.u32 [%0], %1;" ::"l"(to), "r"(w[0]));
+    } else {
+#pragma unroll
+        for (int i = 0; i < V - 1; i++)
+            if (i < left)
+                to[i] = r.e[i];
+    }
+}
+
+// What belongs to an axis of the three.
+__host__ __device__ constexpr int of(int axis, int x, int y, int z) { return axis == 0 ? x : axis == 1 ? y : z; }
+// A row's elements number BEGIN .. BEGIN + V + KX - 2, from a thread's first vector on, are those that its outputs meet, in so many vectors.
+const int BEGIN = V > 1 ? SHIFT : 0, VECTORS = (BEGIN + V + KX - 1 + V - 1) / V;
+// The loop over x, as vectors, is number X of the mask's; one or two others stand around it, inside each other (AROUND, BETWEEN), or inside it (INSIDE, INNERMOST).
+const int X = FIRST == 0 ? 0 : SECOND == 0 ? 1 : 2;
+__host__ __device__ constexpr int met(int axis) { return of(axis, 1, KY + R - 1, KZ + S - 1); }
+__host__ __device__ constexpr int step(int axis) { return of(axis, 0, SPLIT ? TX * V : PITCH, LY * PITCH); }
+const int AROUND = X > 0 ? met(FIRST) : 1, BETWEEN = X > 1 ? met(SECOND) : 1,
+          INSIDE = X == 0   ? met(SECOND)
+                   : X == 1 ? met(THIRD)
+                            : 1,
+          INNERMOST = X == 0 ? met(THIRD) : 1;
+const int TO_AROUND = X > 0 ? step(FIRST) : 0, TO_BETWEEN = X > 1 ? step(SECOND) : 0,
+          TO_INSIDE = X == 0   ? step(SECOND)
+                      : X == 1 ? step(THIRD)
+                               : 0,
+          TO_INNERMOST = X == 0 ? step(THIRD) : 0;
+// Of the two that are not x, the first: y, or z.
+const bool Y_FIRST = FIRST == 1 || (FIRST == 0 && SECOND == 1);
+
 extern "C" __global__ __launch_bounds__(THREADS) void brick_pass(const in_element *__restrict__ in, out_element *__restrict__ out, const brick p) {
-    extern __shared__ number tile[];
+    extern __shared__ uint4 memory[];
+    number *tile = (number *)memory;
     const int x0 = blockIdx.x * TILE_X, y0 = blockIdx.y * TILE_Y;
     int z0 = 0;
     unsigned block = blockIdx.z;
     if (LZ > 1) {
-        const unsigned deep = ((unsigned)p.z.m + TZ - 1) / TZ;
-        z0 = block % deep * TZ;
+        const unsigned deep = ((unsigned)p.z.m + TILE_Z - 1) / TILE_Z;
+        z0 = block % deep * TILE_Z;
         block /= deep;
     }
 #pragma unroll
@@ -99,42 +289,66 @@ extern "C" __global__ __launch_bounds__(THREADS) void brick_pass(const in_elemen
     }
     const int from_x = x0 - (int)p.x.before, from_y = y0 - (int)p.y.before, from_z = z0 - (int)p.z.before;
     // &: with && the compiler puts one of the ways behind the kernel's end, and a warp comes from there in parts.
-    const bool inside = within(p.x, from_x, LX) & within(p.y, from_y, LY) & within(p.z, from_z, LZ);
+    const bool inside = within(p.x, from_x - SHIFT, VEC > 1 ? FINE * VEC : LX) & within(p.y, from_y, LY) & within(p.z, from_z, LZ);
     if (!inside) {
         resolve(p, p.x, 0, LX, from_x);
         resolve(p, p.y, LX, LY, from_y);
         resolve(p, p.z, LX + LY, LZ, from_z);
         __syncthreads();
-        bring<false>(tile, p, in);
+        bring_any(tile, p, in, from_x);
     } else {
-        bring<true>(tile, p, in + from_x * p.x.in + from_y * p.y.in + from_z * p.z.in);
+        bring_inside(tile, p, in + (from_x - SHIFT) * p.x.in + from_y * p.y.in + from_z * p.z.in);
     }
     __syncthreads();
 
-    const int tx = threadIdx.x % TX, ty = threadIdx.x / TX % TY, tz = threadIdx.x / TX / TY, x = x0 + tx, y = y0 + (SPLIT ? 0 : ty * R), z = z0 + tz;
+    const int tx = threadIdx.x % TX * V, ty = threadIdx.x / TX % TY * R, tz = threadIdx.x / TX / TY * S, x = x0 + tx, y = y0 + (SPLIT ? 0 : ty),
+              z = z0 + tz;
     if (x >= (int)p.x.m || z >= (int)p.z.m)
         return;
-    const int taps[3] = {KX, KY, KZ}, met[3] = {KX, KY + R - 1, KZ}, step[3] = {1, SPLIT ? TX : PITCH, LY * PITCH}, order[3] = {FIRST, SECOND, THIRD};
-    const number *window = tile + tx + ty * R * PITCH + tz * LY * PITCH;
-    number acc[R] = {};
+    const number *window = tile + tx + (V == 1 ? SHIFT : 0) + (SPLIT ? 0 : ty) * PITCH + tz * LY * PITCH;
+    number acc[S][R][V] = {};
 #pragma unroll
-    for (int i = 0; i < met[order[0]]; i++)
+    for (int a = 0; a < AROUND; a++)
 #pragma unroll
-        for (int j = 0; j < met[order[1]]; j++)
+        for (int b = 0; b < BETWEEN; b++)
 #pragma unroll
-            for (int l = 0; l < met[order[2]]; l++) {
-                const number v = window[i * step[order[0]] + j * step[order[1]] + l * step[order[2]]];
+            for (int vector = 0; vector < VECTORS; vector++) {
+                number v[INSIDE][INNERMOST][V];
 #pragma unroll
-                for (int r = 0; r < R; r++) {
-                    const int a = i - (order[0] == 1 ? r : 0), b = j - (order[1] == 1 ? r : 0), c = l - (order[2] == 1 ? r : 0);
-                    if (a >= 0 && a < taps[order[0]] && b >= 0 && b < taps[order[1]] && c >= 0 && c < taps[order[2]])
-                        add(acc[r], v, p.weight[(a * taps[order[1]] + b) * taps[order[2]] + c]);
-                }
+                for (int c = 0; c < INSIDE; c++)
+#pragma unroll
+                    for (int d = 0; d < INNERMOST; d++)
+                        read(v[c][d], window + vector * V + a * TO_AROUND + b * TO_BETWEEN + c * TO_INSIDE + d * TO_INNERMOST);
+#pragma unroll
+                for (int u = 0; u < V; u++)
+#pragma unroll
+                    for (int c = 0; c < INSIDE; c++)
+#pragma unroll
+                        for (int d = 0; d < INNERMOST; d++) {
+                            // Which element is met along x, y, z.
+                            const int first = X == 0 ? c : a, second = X == 0 ? d : X == 1 ? c : b;
+                            const int at_x = vector * V + u - BEGIN, at_y = Y_FIRST ? first : second, at_z = Y_FIRST ? second : first;
+#pragma unroll
+                            for (int s = 0; s < S; s++)
+#pragma unroll
+                                for (int r = 0; r < R; r++)
+#pragma unroll
+                                    for (int i = 0; i < V; i++) {
+                                        const int tap_x = at_x - i, tap_y = at_y - r, tap_z = at_z - s;
+                                        if (tap_x < 0 || tap_x >= KX || tap_y < 0 || tap_y >= KY || tap_z < 0 || tap_z >= KZ)
+                                            continue;
+                                        add(acc[s][r][i], v[c][d][u],
+                                            p.weight[(of(FIRST, tap_x, tap_y, tap_z) * of(SECOND, KX, KY, KZ) + of(SECOND, tap_x, tap_y, tap_z)) *
+                                                         of(THIRD, KX, KY, KZ) +
+                                                     of(THIRD, tap_x, tap_y, tap_z)]);
+                                    }
+                        }
             }
-    const int left = SPLIT ? (int)p.x.m - x : (int)p.y.m - y; // elements
     out += x * p.x.out + y * p.y.out + z * p.z.out;
 #pragma unroll
-    for (int r = 0; r < R; r++, out += SPLIT ? TX * p.x.out : p.y.out)
-        if ((SPLIT ? r * TX : r) < left)
-            *out = store(acc[r]);
+    for (int s = 0; s < S; s++)
+#pragma unroll
+        for (int r = 0; r < R; r++)
+            if ((s == 0 || z + s < (int)p.z.m) && (SPLIT ? x + r * TX * V < (int)p.x.m : y + r < (int)p.y.m))
+                write(out + (SPLIT ? r * TX * V * p.x.out : r * p.y.out) + s * p.z.out, acc[s][r], (int)p.x.m - x - (SPLIT ? r * TX * V : 0));
 }

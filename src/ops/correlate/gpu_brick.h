@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_brick.h - a pass as gpu_brick.cu sees it, for the row and its formulas. */
+ * gpu_brick.h - a pass as gpu_brick.cu sees it, for the rows and their formulas. */
 #ifndef TESS_OPS_CORRELATE_GPU_BRICK_H
 #define TESS_OPS_CORRELATE_GPU_BRICK_H
 
@@ -12,15 +12,20 @@ typedef struct tess_correlate_brick_shape {
     int order[3];                /* x, y, z as 0, 1, 2 in the mask's order */
     bool split, turned;
     int batch;
-    int64_t threads[3], outputs;                        /* of a block along x, y, z; a thread's */
+    int64_t threads[3], columns, rows, layers;          /* of a block along x, y, z; a thread's outputs */
+    int64_t unit, shift;                                /* elements of a load along x; those before the brick's first */
     int64_t tile[3], length[3], pitch, shared, grid[3]; /* outputs and elements of a brick along x, y, z; elements from row to row; bytes; blocks */
 } tess_correlate_brick_shape;
-bool tess_correlate_brick_of(tess_correlate_brick_shape *b, const tess_correlate_problem *p, const tess_correlate_pass *pass, const char **why);
+bool tess_correlate_brick_of(tess_correlate_brick_shape *b, const tess_correlate_problem *p, const tess_correlate_pass *pass, bool whole,
+                             const char **why);
 bool tess_correlate_brick_is_batch(const tess_correlate_brick_shape *b, int d);
-void tess_correlate_predict_brick(const tess_problem *base, tess_gpu_prediction *out); /* gpu_brick_predict.c */
+/* gpu_brick_predict.c */
+void tess_correlate_predict_brick(const tess_problem *base, tess_gpu_prediction *out);
+void tess_correlate_predict_brick_odd(const tess_problem *base, tess_gpu_prediction *out);
 
-extern const tess_gpu_row tess_correlate_brick;
+extern const tess_gpu_row tess_correlate_brick, tess_correlate_brick_odd;
 bool tess_correlate_brick_fits(const tess_problem *problem, const char **why);
+bool tess_correlate_brick_odd_fits(const tess_problem *problem, const char **why);
 bool tess_correlate_brick_pays(const tess_problem *problem, const char **why);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_separable3d.cu - production: a list of three 1-D masks over volumes, in any order, in one pass over memory.
+// gpu_separable3d.cu - production: a list of three 1-D masks over volumes, in any order, or of two beside rows, in one pass over memory.
 //
 // Three launches move every element six times. Here a block marches along z with a tile of rows and columns: a plane that arrives in shared memory passes
 // through the three masks while it is in the block. Of the two axes that are not x, the frame's y is the one that the list has first and z the one that it
@@ -11,6 +11,7 @@
 //     PLACE 0: x from the ring, all rows that y's windows reach   | y, then z, out
 //     PLACE 1: y from the ring, all columns that x's windows reach | x, then z, out
 //     PLACE 2: y from the ring, then z                             | x, out
+//     PLACE 3: y from the ring, then z, out: there is no mask along x, and no second half
 // Ghost cells of each pass stand before it: the constant itself, or what the passes before make of the elements that the boundary names, which is the
 // same in either order.
 //
@@ -26,7 +27,7 @@
 
 const int WORDS = 16 / (int)sizeof(work), MID_LEFT = PLACE ? up_to(LEFT, BESIDE) : 0, MID_RIGHT = PLACE ? up_to(RIGHT, BESIDE) : 0,
           FINISHED = TILE - MID_LEFT - MID_RIGHT;
-const int MID = (PLACE ? DOWN * R : ROWS) * TILE;
+const int MID = PLACE == 3 ? 0 : (PLACE ? DOWN * R : ROWS) * TILE;
 static_assert(V == WORDS, "a thread's columns between passes are a vector of 16 bytes");
 
 __device__ __forceinline__ void read_mid(work (&value)[V], const work *at) {
@@ -80,7 +81,10 @@ __device__ __forceinline__ void add_plane(work (&sum)[KZ][R][V], const work (&va
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     separable3d(const element *in, result *out, const frame f, const unsigned across, const int depth, const unsigned deep,
-                const tap_list<KX> along_x, const tap_list<KY> along_y, const tap_list<KZ> along_z) {
+#if PLACE != 3
+                const tap_list<KX> along_x,
+#endif
+                const tap_list<KY> along_y, const tap_list<KZ> along_z) {
     extern __shared__ uint4 memory[];
     work *mid = (work *)((element *)memory + STAGES * PLANE);
     plane_tile tile(in, out, f, across, depth, deep, FINISHED);
@@ -93,7 +97,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     plane_stream stream((element *)memory, in, f, tile, first);
     work sum[KZ][R][V];
     begin_sums(sum);
-#if PLACE && WHOLE // elsewhere there are no registers for it
+#if PLACE && PLACE != 3 && WHOLE // elsewhere there are no registers for it
     // Which of the thread's columns between the passes are constants. Where all are they stand there from the beginning.
     enum { ALL_GHOSTS = (1 << V) - 1 };
     int ghosts = 0;
@@ -111,10 +115,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     }
 #endif
 #pragma unroll 1
-    for (int turn = 0; turn <= tile.planes; turn++) {
+    for (int turn = 0; turn < tile.planes + (PLACE != 3); turn++) {
         const element *plane = stream.turn(turn, in, f);
+#if PLACE != 3
         work *later = mid + (turn & 1 ? MID : 0);
         const work *before = mid + (turn & 1 ? 0 : MID);
+#endif
 #if PLACE == 2
         // z is in the first half: what the second half takes up is finished.
         if (turn >= KZ) {
@@ -125,7 +131,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
             }
             tile.to += tile.down_z;
         }
-#else
+#elif PLACE < 2
         if (turn > 0 && finishes) {
             work value[R][V];
 #if PLACE == 1
@@ -176,7 +182,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                 read_window(one, plane + own + r * ROW, 0);
                 add_row(value, one, r, along_y);
             }
-#if PLACE == 2
+#if PLACE >= 2
             if (__builtin_expect(constant && outside(front + turn, f.n_z), 0)) {
 #pragma unroll
                 for (int r = 0; r < R; r++)
@@ -185,13 +191,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                         value[r][i] = ghost;
             }
             add_plane(sum, value, along_z);
+#endif
+#if PLACE == 2
 #pragma unroll
             for (int r = 0; r < R; r++)
 #pragma unroll
                 for (int i = 0; i < V; i++)
                     value[r][i] = sum[KZ - 1][r][i];
 #endif
-#if WHOLE
+#if PLACE == 3
+            if (turn >= KZ - 1) {
+                tile.write(f, sum[KZ - 1]);
+                tile.to += tile.down_z;
+            }
+#elif WHOLE
             if (ghosts == 0) {
 #pragma unroll
                 for (int r = 0; r < R; r++)

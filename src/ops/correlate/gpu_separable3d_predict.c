@@ -8,7 +8,7 @@
 #include "ops/correlate/gpu_planes_predict.h"
 #include "ops/correlate/gpu_triple.h"
 
-enum { LINE = FRAME_LINE };
+enum { LINE = FRAME_LINE, PAIR = TESS_CORRELATE_TRIPLE_PAIR };
 
 /* The names of gpu_separable3d.cu. */
 typedef struct walk {
@@ -62,7 +62,7 @@ static void first_half(const walk *w) {
     }
     for (int64_t r = 0; r < w->s.rows + f->y.width - 1; r++)
         read_ring(w, r, false);
-    for (int64_t r = 0; r < w->s.rows; r++)
+    for (int64_t r = 0; r < w->s.rows && w->place != PAIR; r++)
         write_mid(w, r, false);
 }
 
@@ -129,17 +129,18 @@ static void one_tile(walk *w, const planes_of_chunks *all, tess_type type, doubl
     ring->times = tiles * all->turns;
     first_half(w);
     ring->times = tiles * (w->place == 2 ? outputs : all->turns);
-    read_between(w);
+    if (w->place != PAIR)
+        read_between(w);
     for (int i = 0; i < LINE; i++) {
         ring->times = tiles * all->out[i];
         if (ring->times > 0)
             write_plane(w, TESS_GPU_ORIGIN + i);
     }
-    ring->sum->barriers += tiles * (all->turns + all->chunks) * warps;
+    ring->sum->barriers += tiles * (all->turns + (w->place != PAIR ? all->chunks : 0)) * warps;
     const int64_t read = w->place ? workers * (r + ky - 1) : w->planes.rows * w->s.along;
     const double taken = tess_correlate_frame_conversions(f, type, read * (v + (w->place ? 0 : ring->left + ring->right)));
-    const double first = (double)(2 * v * (w->place == 0 ? read * kx : workers * r * (w->place == 2 ? ky + kz : ky)));
-    const double second = (double)(2 * v * makers * r * (w->place == 0 ? ky + kz : w->place == 1 ? kx + kz : kx));
+    const double first = (double)(2 * v * (w->place == 0 ? read * kx : workers * r * (w->place >= 2 ? ky + kz : ky)));
+    const double second = w->place == PAIR ? 0 : (double)(2 * v * makers * r * (w->place == 0 ? ky + kz : w->place == 1 ? kx + kz : kx));
     ring->sum->flops += tiles * (all->turns * (taken + first) + (w->place == 2 ? outputs : all->turns) * second);
 }
 
@@ -181,7 +182,9 @@ static void predict_tiles(const tess_problem *base, tess_gpu_prediction *out, bo
         out->shared_ld_requests = out->shared_ld_wavefronts = out->shared_ld_conflicts = -1;
     if (whole) /* of some masks it lays sums between the passes down word by word, which the assembler puts together again */
         out->shared_st_requests = out->shared_st_wavefronts = out->shared_st_conflicts = -1;
-    if (!whole && w.place == 2 && f->y.m % high) { /* of rows that are not there the compiler reads and makes some, and leaves out others */
+    if (!whole && w.place == PAIR) /* of the last mask it makes what is stored, wherever that is asked for column by column */
+        out->flops = -1;
+    if (!whole && w.place >= 2 && f->y.m % high) { /* of rows that are not there the compiler reads and makes some, and leaves out others */
         out->shared_ld_requests = out->shared_ld_wavefronts = out->shared_ld_conflicts = -1;
         out->flops = -1;
     }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_separable3d_rows.c - the production rows of a list of three masks, one of them along rows: all three in one launch. */
+ * gpu_separable3d_rows.c - the production rows of a list of three masks, one of them along rows, or of two beside rows: all of them in one launch. */
 #include <string.h>
 
 #include "ops/correlate/gpu_triple.h"
 
 KERNEL_TEXT(gpu_separable3d);
 
+enum { PAIR = TESS_CORRELATE_TRIPLE_PAIR };
 enum { GRID = 65535, LONGEST = 11, THREADS = 256, TILE = 128, SHARED = 228 << 10, BLOCK_SHARED = 1 << 10 /* of each block for the system */ };
 
 typedef tess_correlate_triple triple;
@@ -14,34 +15,40 @@ bool tess_correlate_triple_of(triple *three, const tess_problem *base, bool whol
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
     memset(three, 0, sizeof *three);
     three->whole = whole;
-    *why = "takes a list of three masks along three axes, one of them along rows without gaps";
-    if (p->fft || p->direct || p->count != 3 || p->passes_count != 3)
+    *why = "takes a list of three masks along three axes, one of them along rows without gaps, or of two along two others";
+    if (p->fft || p->direct || p->count != p->passes_count || (p->count != 2 && p->count != 3))
         return false;
-    const int x = tess_correlate_gpu_finest(&p->in, &p->out), a = p->masks[0].axes[0], b = p->masks[1].axes[0], c = p->masks[2].axes[0];
-    three->place = a == x ? 0 : b == x ? 1 : 2;
-    if (x < 0 || a == b || a == c || b == c || p->masks[three->place].axes[0] != x)
+    const int x = tess_correlate_gpu_finest(&p->in, &p->out), a = p->masks[0].axes[0], b = p->masks[1].axes[0],
+              c = p->count == 3 ? p->masks[2].axes[0] : x;
+    three->place = p->count == 2 ? PAIR : a == x ? 0 : b == x ? 1 : 2;
+    if (x < 0 || a == b || a == c || b == c || (p->count == 3 && p->masks[three->place].axes[0] != x))
         return false;
     three->y = three->place == 0;
-    three->z = three->place == 2 ? 1 : 2;
+    three->z = three->place >= 2 ? 1 : 2;
     *why = "takes masks of at most 11 taps: with longer ones two passes are faster";
-    for (int k = 0; k < 3; k++)
+    int64_t taps = 0;
+    size_t size = 0;
+    for (int k = 0; k < p->count; k++) {
         if (p->masks[k].shape[0] > LONGEST)
             return false;
+        taps += p->masks[k].taps;
+        size += p->passes[k].size;
+    }
     three->pass = (tess_correlate_pass){.ndim = p->in.ndim,
                                         .row = x,
                                         .group = 1,
-                                        .masked = p->masks[three->place].shape[0] > 1 ? 3 : 2, /* the row axis is the last */
+                                        .masked = p->count == 3 && p->masks[three->place].shape[0] > 1 ? 3 : 2, /* the row axis is the last */
                                         .order = {p->masks[three->z].axes[0], p->masks[three->y].axes[0], x},
                                         .row_last = true,
                                         .from = p->in.type,
                                         .to = p->out.type,
                                         .inputs = p->in.count,
                                         .outputs = p->out.count,
-                                        .taps = p->masks[0].taps + p->masks[1].taps + p->masks[2].taps,
-                                        .size = p->passes[0].size + p->passes[1].size + p->passes[2].size};
+                                        .taps = taps,
+                                        .size = size};
     for (int d = 0; d < p->in.ndim; d++)
         three->pass.axis[d] = (tess_correlate_axis){p->in.shape[d], p->out.shape[d], p->in.stride[d], p->out.stride[d], 1, 0};
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < p->count; k++) {
         three->pass.axis[p->masks[k].axes[0]].width = p->masks[k].shape[0];
         three->pass.axis[p->masks[k].axes[0]].before = p->masks[k].before[0];
     }
@@ -68,7 +75,8 @@ static int64_t ring_of(const triple *three, const shape *s) {
 static int64_t shared_of(const triple *three, int64_t work, const shape *s) {
     const tess_correlate_frame *f = &three->frame;
     const int64_t tile = s->along * s->columns, rows = s->down * s->rows + f->y.width - 1;
-    return s->stages * rows * ring_of(three, s) * f->in + 2 * (three->place ? s->down * s->rows : rows) * tile * work;
+    const int64_t between = three->place == PAIR ? 0 : 2 * (three->place ? s->down * s->rows : rows) * tile * work;
+    return s->stages * rows * ring_of(three, s) * f->in + between;
 }
 
 /* Rows a thread, in a block of so many threads, of which so many have all registers: those for the sums, the windows along x and the addresses. Whole rows whose last
@@ -81,7 +89,7 @@ static void rows_of(shape *s, const triple *three, int64_t work) {
     s->rows = 4;
     if (three->whole && three->place == 0 && longest == 7 && work == 4) { /* at 256 threads by 3 rows words are spilled */
         s->threads = 192;
-    } else if (!three->whole || three->place == 0) {
+    } else if (!three->whole || three->place == 0 || three->place == PAIR) {
         while (s->rows > 1 && s->rows * (f->z.width * s->columns * work / 4 + f->x.width) + 24 > 134)
             s->rows--;
     } else if (longest > 9) {
@@ -160,7 +168,8 @@ void tess_correlate_triple_pass(tess_gpu_layout *layout, tess_gpu_step *step, co
     tess_gpu_pass_i32(layout, step, (int32_t)across);
     tess_gpu_pass_i32(layout, step, (int32_t)depth);
     tess_gpu_pass_i32(layout, step, (int32_t)tess_ceil_div(three->frame.z.m, depth));
-    tess_gpu_pass(layout, step, p->passes[three->place].weights, p->passes[three->place].size);
+    if (three->place != PAIR)
+        tess_gpu_pass(layout, step, p->passes[three->place].weights, p->passes[three->place].size);
     tess_gpu_pass(layout, step, along_y ? along_y : p->passes[three->y].weights, p->passes[three->y].size);
     tess_gpu_pass(layout, step, p->passes[three->z].weights, p->passes[three->z].size);
 }

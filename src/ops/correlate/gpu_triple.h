@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_triple.h - a list of three masks over a volume as one pass over its axes, which the rows that make all three in one launch share. */
+ * gpu_triple.h - a list of three masks over a volume, or of two beside its rows, as one pass over its axes, which the rows that make all of them in one launch share. */
 #ifndef TESS_OPS_CORRELATE_GPU_TRIPLE_H
 #define TESS_OPS_CORRELATE_GPU_TRIPLE_H
 
 #include "ops/correlate/gpu_fast.h"
 
+enum { TESS_CORRELATE_TRIPLE_PAIR = 3 };
+
 /* The frame's y is the axis that comes first of the two that are not x, its z the other. */
 typedef struct tess_correlate_triple {
     tess_correlate_pass pass;
     tess_correlate_frame frame;
-    int place; /* of the mask along rows in the list */
+    int place; /* of the mask along rows in the list; PAIR: there is none */
     int y, z;  /* of the others */
     bool whole;
 } tess_correlate_triple;
