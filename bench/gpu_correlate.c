@@ -231,6 +231,9 @@ static const struct work {
      2,
      3,
      TESS_BOUNDARY_ZERO}, /* elements in other orders, at steps, complex */
+    {"correlate f32 8192 x 16384, 5 x 5, Fortran's order", tess_f32, tess_f32, 2, {8192, 16384}, 1, 2, 5, TESS_BOUNDARY_ZERO},
+    {"correlate f32 8192 x 16384, 15 x 15, Fortran's order", tess_f32, tess_f32, 2, {8192, 16384}, 1, 2, 15, TESS_BOUNDARY_ZERO},
+    {"correlate f16 16384 x 16384, 3 x 3, Fortran's order", tess_f16, tess_f32, 2, {16384, 16384}, 1, 2, 3, TESS_BOUNDARY_ZERO},
     {"correlate f32 8192 x 16384, 7 x 7, Fortran's order", tess_f32, tess_f32, 2, {8192, 16384}, 1, 2, 7, TESS_BOUNDARY_ZERO},
     {"correlate u8 16384 x 16384, 3 x 3 f32, Fortran's order", tess_u8, tess_f32, 2, {16384, 16384}, 1, 2, 3, TESS_BOUNDARY_ZERO},
     {"correlate f32 512 x 512 x 512, 3 x 3 x 3, Fortran's order", tess_f32, tess_f32, 3, {512, 512, 512}, 1, 3, 3, TESS_BOUNDARY_ZERO},
@@ -241,6 +244,8 @@ static const struct work {
     {"correlate f32 16384 x 4096, 7 x 7, every 2nd column", tess_f32, tess_f32, 2, {16384, 4096}, 1, 2, 7, TESS_BOUNDARY_ZERO},
     {"correlate f32 16384 x 4096, 9 x 9, every 2nd column", tess_f32, tess_f32, 2, {16384, 4096}, 1, 2, 9, TESS_BOUNDARY_ZERO},
     {"correlate f32 16384 x 4096, 15 x 15, every 2nd column", tess_f32, tess_f32, 2, {16384, 4096}, 1, 2, 15, TESS_BOUNDARY_ZERO},
+    {"correlate f32 16384 x 4096, 21 x 21, every 2nd column", tess_f32, tess_f32, 2, {16384, 4096}, 1, 2, 21, TESS_BOUNDARY_ZERO},
+    {"correlate f32 16384 x 4096, 31 x 31, every 2nd column", tess_f32, tess_f32, 2, {16384, 4096}, 1, 2, 31, TESS_BOUNDARY_ZERO},
     {"correlate u8 16384 x 8192, 3 x 3 f32, every 3rd column", tess_u8, tess_f32, 2, {16384, 8192}, 1, 2, 3, TESS_BOUNDARY_ZERO},
     {"correlate c64 8192 x 8192, 3 x 3 f32", tess_c64, tess_f32, 2, {8192, 8192}, 1, 2, 3, TESS_BOUNDARY_ZERO},
     {"correlate c64 8192 x 8192, 7 x 7 f32", tess_c64, tess_f32, 2, {8192, 8192}, 1, 2, 7, TESS_BOUNDARY_ZERO},

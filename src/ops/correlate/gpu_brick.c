@@ -10,8 +10,15 @@
 
 KERNEL_TEXT(gpu_brick);
 
-enum { THREADS = 256, VECTOR = 16, BODY = 2048 /* multiply-adds that the instruction cache holds */, SHARED = 80 << 10, PARAMETERS = 4000 };
-enum { AXIS = INT32_MAX / 2, GRID = 65535 };
+enum {
+    THREADS = 256,
+    VECTOR = 16,
+    MANY = 49 /* taps */,
+    BODY = 2048 /* multiply-adds that the instruction cache holds */,
+    SHARED = 80 << 10,
+    PARAMETERS = 4000
+};
+enum { AXIS = INT32_MAX / 2, GRID = 65535, SMALL = 256 /* taps, as measured */ };
 
 typedef tess_correlate_brick_shape brick;
 
@@ -98,13 +105,13 @@ static int64_t cover(int64_t n, int64_t most) {
     return power;
 }
 
-/* Whether elements of `size` bytes follow each other along x by whole vectors of `count`, which all lines begin with: of the input or the output. */
-static bool is_whole(const brick *b, int64_t size, int64_t count, bool out) {
-    if (b->turned || (out ? b->axis[0].out_stride : b->axis[0].in_stride) != size || count * size > VECTOR || count * size < 4)
+/* Whether elements of `size` bytes follow each other along an axis of the brick by whole vectors of `count`, which all lines begin with: of the input or the output. */
+static bool is_whole(const brick *b, int axis, int64_t size, int64_t count, bool out) {
+    if ((out ? b->axis[axis].out_stride : b->axis[axis].in_stride) != size || count * size > VECTOR || count * size < 4)
         return false;
     for (int d = 0; d < b->pass->ndim + (b->pass->group > 1); d++) {
         const tess_correlate_axis a = axis_of(b->pass, d);
-        if (d != b->at[0] && (out ? a.m > 1 && a.out_stride % (count * size) : a.n > 1 && a.in_stride % (count * size)))
+        if (d != b->at[axis] && (out ? a.m > 1 && a.out_stride % (count * size) : a.n > 1 && a.in_stride % (count * size)))
             return false;
     }
     return true;
@@ -114,12 +121,12 @@ static bool is_whole(const brick *b, int64_t size, int64_t count, bool out) {
 static void outputs_of(brick *b, const tess_correlate_problem *p, bool whole) {
     const int64_t size = (int64_t)tess_type_size(p->work), in = (int64_t)tess_type_size(b->pass->from), out = (int64_t)tess_type_size(b->pass->to);
     const int64_t each = b->pass->taps * (tess_is_complex(p->work) ? 4 : 1), wide = VECTOR / size;
-    const bool volume = b->at[2] >= 0, units = whole && wide > 1 && is_whole(b, in, wide, false),
-               vectors = whole && wide > 1 && is_whole(b, out, wide, true) && b->axis[0].m >= 4 * wide && (!volume || out < 4);
+    const bool volume = b->at[2] >= 0, units = whole && wide > 1 && is_whole(b, b->turned, in, wide, false),
+               vectors = whole && wide > 1 && !b->turned && is_whole(b, 0, out, wide, true) && b->axis[0].m >= 4 * wide && (!volume || out < 4);
     b->unit = units ? wide : 1;
-    b->shift = units ? ((-b->axis[0].before) % wide + wide) % wide : 0;
+    b->shift = units ? ((-b->axis[b->turned].before) % wide + wide) % wide : 0;
     b->columns = vectors ? wide : 1;
-    b->rows = volume || vectors ? 4 : 8;
+    b->rows = volume || (vectors && b->pass->taps < MANY) ? 4 : 8;
     b->layers = volume && !vectors ? (size == 4 ? 4 : 2) : 1;
     while (b->layers > 1 && b->columns * b->rows * b->layers * each > BODY)
         b->layers /= 2;
@@ -139,7 +146,10 @@ static void shape_of(brick *b, const tess_correlate_problem *p, bool whole) {
         b->threads[0] = cover(tess_ceil_div(along, b->rows), THREADS);
         b->threads[1] = b->threads[2] = 1;
     } else {
-        b->threads[0] = cover(along, volume ? 32 / b->columns : b->turned || b->columns > 1 ? 32 : 64);
+        b->threads[0] = cover(along, volume                           ? 32 / b->columns
+                                     : b->columns > 1 && b->unit == 1 ? 64 / b->columns
+                                     : b->turned || b->columns > 1    ? 32
+                                                                      : 64);
         b->threads[1] = cover(tess_ceil_div(b->axis[1].m, b->rows), volume ? (b->turned ? 32 : 16) / b->rows : THREADS / b->threads[0]);
         b->threads[2] = cover(tess_ceil_div(b->axis[2].m, b->layers), THREADS / (b->threads[0] * b->threads[1]));
     }
@@ -152,8 +162,9 @@ static void shape_of(brick *b, const tess_correlate_problem *p, bool whole) {
         b->length[i] = b->tile[i] + b->axis[i].width - 1;
     if (b->unit == 1) /* a thread reads whole vectors */
         b->length[0] = up_to(b->length[0], b->columns);
-    b->pitch = b->turned && b->columns == 1 ? b->length[0] | 1 : up_to(b->shift + b->length[0], tess_max64(b->unit, b->columns));
-    b->shared = b->pitch * b->length[1] * b->length[2] * size;
+    b->pitch = b->turned ? b->length[0] | 1 : up_to(b->shift + b->length[0], tess_max64(b->unit, b->columns));
+    b->lines = b->turned ? up_to(b->shift + b->length[1], b->unit) : b->length[1];
+    b->shared = b->pitch * b->lines * b->length[2] * size;
 }
 
 /* Bytes of struct brick of gpu_brick.cu. */
@@ -168,7 +179,7 @@ static bool narrow(const brick *b) {
         const tess_correlate_axis *a = &b->axis[i];
         int64_t steps;
         if (a->n > AXIS || a->m > AXIS || a->width > AXIS || a->before > AXIS || a->before < -AXIS ||
-            TESS_MUL_OVERFLOWS(tess_min64(i ? b->length[i] : b->pitch, a->n), llabs(a->in_stride), &steps) ||
+            TESS_MUL_OVERFLOWS(tess_min64(b->shift + b->length[i] + b->unit, a->n), llabs(a->in_stride), &steps) ||
             TESS_ADD_OVERFLOWS(reach, steps, &reach))
             return false;
     }
@@ -226,22 +237,25 @@ static bool takes(const tess_problem *base, bool whole, const char **why) {
 bool tess_correlate_brick_fits(const tess_problem *base, const char **why) { return takes(base, true, why); }
 bool tess_correlate_brick_odd_fits(const tess_problem *base, const char **why) { return takes(base, false, why); }
 
-/* `wide` reads along the output's finest axis: of masks that are worth its tile it leaves the arrays that are finest along another. */
+/* `wide` has a tile that more outputs share, but it brings elements one by one: it is quicker only for masks of many taps, and slower where the input's finest axis is another than the
+ * output's. */
 bool tess_correlate_brick_pays(const tess_problem *base, const char **why) {
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
     const char *other;
     tess_correlate_frame f;
     bool apart = false, turned = false;
+    int64_t taps = 0;
     int count;
     brick b;
     const tess_correlate_pass *pass = tess_correlate_gpu_passes(p, &count);
     for (int k = 0; k < count; k++) {
         apart = apart || !tess_correlate_frame_of(&f, p, &pass[k], 2, why);
         turned = turned || (tess_correlate_brick_of(&b, p, &pass[k], true, why) && b.turned);
+        taps = tess_max64(taps, pass[k].taps);
     }
     *why = apart ? "larger masks have a tile that more outputs share"
                  : "real elements that follow each other along the mask's last axis come by vectors";
-    return apart && (turned || !tess_correlate_wide_fits(base, &other) || !tess_correlate_wide_pays(base, &other));
+    return apart && (turned || taps <= SMALL || !tess_correlate_wide_fits(base, &other) || !tess_correlate_wide_pays(base, &other));
 }
 
 static void lay_pass_as(tess_gpu_layout *layout, const tess_correlate_problem *p, int k, int count, const tess_correlate_pass *pass,

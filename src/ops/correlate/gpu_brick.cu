@@ -20,10 +20,12 @@
 const int THREADS = TX * TY * TZ, TILE_X = SPLIT ? TX * V * R : TX * V, TILE_Y = SPLIT ? 1 : TY * R, TILE_Z = TZ * S;
 // Elements of a brick; one by one those are brought, too, that fill up the last vector.
 const int LX = (TILE_X + KX - 1 + (VEC > 1 ? 0 : V - 1)) / (VEC > 1 ? 1 : V) * (VEC > 1 ? 1 : V), LY = TILE_Y + KY - 1, LZ = TILE_Z + KZ - 1;
-// From row to row; odd where lanes lay down along y: no bank twice.
-const int WIDEST = V > VEC ? V : VEC, PITCH = TURNED && V == 1 ? LX | 1 : (SHIFT + LX + WIDEST - 1) / WIDEST * WIDEST;
-// Units of a line, lines, layers: as many of each as threads stand along them, and how often they go on.
-const int FINE = TURNED ? LY : VEC > 1 ? (SHIFT + LX + VEC - 1) / VEC : LX, COARSE = TURNED ? LX : LY;
+// In shared memory: from row to row, odd where lanes lay down along y, so that few meet in a bank; rows of a layer.
+const int WIDEST = V > VEC ? V : VEC, PITCH = TURNED ? LX | 1 : (SHIFT + LX + WIDEST - 1) / WIDEST * WIDEST,
+          ROWS = TURNED ? (SHIFT + LY + VEC - 1) / VEC * VEC : LY;
+// Units of a line, lines, layers: as many of each as threads stand along them, and how often they go on; how far each is from the next.
+const int FINE = TURNED ? ROWS / VEC : VEC > 1 ? (SHIFT + LX + VEC - 1) / VEC : LX, COARSE = TURNED ? LX : LY;
+const int NEXT = TURNED ? PITCH : 1, NEXT_FINE = VEC * NEXT, NEXT_COARSE = TURNED ? 1 : PITCH, NEXT_LAYER = ROWS * PITCH;
 const int AT_FINE = FINE < THREADS ? FINE : THREADS, ROOM_COARSE = THREADS / AT_FINE, AT_COARSE = COARSE < ROOM_COARSE ? COARSE : ROOM_COARSE,
           ROOM_LAYERS = THREADS / (AT_FINE * AT_COARSE), AT_LAYERS = LZ < ROOM_LAYERS ? LZ : ROOM_LAYERS;
 const int GO_FINE = (FINE + AT_FINE - 1) / AT_FINE, GO_COARSE = (COARSE + AT_COARSE - 1) / AT_COARSE, GO_LAYERS = (LZ + AT_LAYERS - 1) / AT_LAYERS;
@@ -90,80 +92,114 @@ __device__ __forceinline__ void lay_down(number *to, const unit &u) {
 #pragma unroll
     for (int i = 0; i < VEC; i++)
         n.v[i] = number_of(u, i);
-#if VEC > 1
+#if VEC > 1 && !TURNED
     *(uint4 *)to = n.all;
 #else
-    *to = n.v[0];
+#pragma unroll
+    for (int i = 0; i < VEC; i++)
+        to[i * NEXT] = n.v[i];
 #endif
 }
 
-// A unit that may lie beyond an end: it begins at element `first` along x, and `line` says where its line does. Elements beside the brick are nobody's.
-__device__ __forceinline__ void lay_some(number *to, const brick &p, const in_element *in, i64 line, int first, int from) {
-    if (VEC > 1 && line > GHOST && first >= 0 && first + VEC <= (int)p.x.n) {
-        unit u;
-        load_now(u.bits, in + line + first);
-        lay_down(to, u);
-        return;
+// Where a thread stands in a turn: unit of a line, line, layer.
+struct stand {
+    int fine, coarse, layer;
+    __device__ __forceinline__ stand() {
+        fine = threadIdx.x % AT_FINE;
+        coarse = threadIdx.x / AT_FINE % AT_COARSE;
+        layer = threadIdx.x / (AT_FINE * AT_COARSE);
     }
-#pragma unroll 1
-    for (int i = 0; i < VEC; i++) {
-        const int x = first + i - from;
-        const i64 at = VEC == 1 ? line : x >= 0 && x < LX ? line + place_of(x) : NONE;
-        to[i] = at > GHOST ? load(in[at]) : value_of(p.constant);
+    __device__ __forceinline__ bool works() const { return AT_FINE * AT_COARSE * AT_LAYERS == THREADS || layer < AT_LAYERS; }
+    // Whether there is a unit so many further on: known to the compiler but at the end.
+    __device__ __forceinline__ bool has(int i, int j, int l) const {
+        return (i + AT_FINE <= FINE || fine < FINE - i) && (j + AT_COARSE <= COARSE || coarse < COARSE - j) &&
+               (l + AT_LAYERS <= LZ || layer < LZ - l);
     }
-}
+};
+// How far a thread has gone in turn number k.
+#define GONE_FINE(k) ((k) % GO_FINE * AT_FINE)
+#define GONE_COARSE(k) ((k) / GO_FINE % GO_COARSE * AT_COARSE)
+#define GONE_LAYERS(k) ((k) / GO_FINE / GO_COARSE * AT_LAYERS)
 
 // The brick of which the first unit of the first line is at `corner`, all of it in the array.
 __device__ __forceinline__ void bring_inside(number *tile, const brick &p, const in_element *__restrict__ corner) {
-    const int fine = threadIdx.x % AT_FINE, coarse = threadIdx.x / AT_FINE % AT_COARSE, layer = threadIdx.x / (AT_FINE * AT_COARSE);
-    if (AT_FINE * AT_COARSE * AT_LAYERS < THREADS && layer >= AT_LAYERS)
+    const stand at;
+    if (!at.works())
         return;
-    const int step_fine = TURNED ? (int)p.y.in : VEC * (int)p.x.in, step_coarse = TURNED ? (int)p.x.in : (int)p.y.in, step_layer = (int)p.z.in;
-    corner += fine * step_fine + coarse * step_coarse + layer * step_layer;
-    tile += TURNED ? coarse + (fine + layer * LY) * PITCH : fine * VEC + (coarse + layer * LY) * PITCH;
+    const int step_fine = VEC * (int)(TURNED ? p.y.in : p.x.in), step_coarse = TURNED ? (int)p.x.in : (int)p.y.in, step_layer = (int)p.z.in;
+    corner += at.fine * step_fine + at.coarse * step_coarse + at.layer * step_layer;
+    tile += at.fine * NEXT_FINE + at.coarse * NEXT_COARSE + at.layer * NEXT_LAYER;
     asm("" : "+l"(corner)); // one pointer, to which a step is added by one instruction
     __builtin_assume(__isGlobal(corner));
 #pragma unroll
     for (int first = 0; first < TURNS; first += FLIGHT) {
         unit u[FLIGHT];
 #pragma unroll
-        for (int k = 0; k < FLIGHT; k++) {
-            const int i = (first + k) % GO_FINE * AT_FINE, j = (first + k) / GO_FINE % GO_COARSE * AT_COARSE,
-                      l = (first + k) / GO_FINE / GO_COARSE * AT_LAYERS;
-            if (first + k < TURNS && (i + AT_FINE <= FINE || fine < FINE - i) && (j + AT_COARSE <= COARSE || coarse < COARSE - j) &&
-                (l + AT_LAYERS <= LZ || layer < LZ - l))
-                load_now(u[k].bits, corner + (i * step_fine + j * step_coarse + l * step_layer));
-        }
+        for (int k = first; k < first + FLIGHT; k++)
+            if (k < TURNS && at.has(GONE_FINE(k), GONE_COARSE(k), GONE_LAYERS(k)))
+                load_now(u[k - first].bits, corner + (GONE_FINE(k) * step_fine + GONE_COARSE(k) * step_coarse + GONE_LAYERS(k) * step_layer));
 #pragma unroll
-        for (int k = 0; k < FLIGHT; k++) {
-            const int i = (first + k) % GO_FINE * AT_FINE, j = (first + k) / GO_FINE % GO_COARSE * AT_COARSE,
-                      l = (first + k) / GO_FINE / GO_COARSE * AT_LAYERS;
-            if (first + k < TURNS && (i + AT_FINE <= FINE || fine < FINE - i) && (j + AT_COARSE <= COARSE || coarse < COARSE - j) &&
-                (l + AT_LAYERS <= LZ || layer < LZ - l))
-                lay_down(tile + (TURNED ? j + (i + l * LY) * PITCH : i * VEC + (j + l * LY) * PITCH), u[k]);
-        }
+        for (int k = first; k < first + FLIGHT; k++)
+            if (k < TURNS && at.has(GONE_FINE(k), GONE_COARSE(k), GONE_LAYERS(k)))
+                lay_down(tile + GONE_FINE(k) * NEXT_FINE + GONE_COARSE(k) * NEXT_COARSE + GONE_LAYERS(k) * NEXT_LAYER, u[k - first]);
     }
 }
 
-// A brick that reaches beyond an end, by the places of its coordinates.
+// Where the line stands in the array that a thread meets in turn k, or less than GHOST.
+__device__ __forceinline__ i64 line_of(const stand &at, int k) {
+    return place_of(LX + LY + at.layer + GONE_LAYERS(k)) + place_of((TURNED ? 0 : LX) + at.coarse + GONE_COARSE(k));
+}
+
+// A brick of which element number 0 of a line is number `from` of the array's, and which reaches beyond an end: what lies inside by units as well, then the others element by element.
 __device__ __forceinline__ void bring_any(number *tile, const brick &p, const in_element *__restrict__ in, int from) {
-    const int fine = threadIdx.x % AT_FINE, coarse = threadIdx.x / AT_FINE % AT_COARSE, layer = threadIdx.x / (AT_FINE * AT_COARSE);
-    if (AT_FINE * AT_COARSE * AT_LAYERS < THREADS && layer >= AT_LAYERS)
+    const int n = (int)(TURNED ? p.y.n : p.x.n), places = TURNED ? LX : 0;
+    const stand at;
+    if (!at.works())
+        return;
+    tile += at.fine * NEXT_FINE + at.coarse * NEXT_COARSE + at.layer * NEXT_LAYER;
+#pragma unroll 1
+    for (int begin = 0; begin < TURNS; begin += FLIGHT) {
+        unit u[FLIGHT];
+        bool whole[FLIGHT], there[FLIGHT];
+        int to[FLIGHT];
+#pragma unroll
+        for (int i = 0; i < FLIGHT; i++) {
+            const int k = begin + i;
+            there[i] = (TURNS % FLIGHT == 0 || k < TURNS) && at.has(GONE_FINE(k), GONE_COARSE(k), GONE_LAYERS(k));
+            whole[i] = false;
+            to[i] = GONE_FINE(k) * NEXT_FINE + GONE_COARSE(k) * NEXT_COARSE + GONE_LAYERS(k) * NEXT_LAYER;
+            if (there[i]) {
+                const int first = (at.fine + GONE_FINE(k)) * VEC - SHIFT;
+                const i64 line = line_of(at, k), element = VEC > 1 ? line + from + first : line + place_of(places + first);
+                whole[i] = VEC > 1 ? line > GHOST && from + first >= 0 && from + first + VEC <= n : element > GHOST;
+                if (whole[i])
+                    load_now(u[i].bits, in + element);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < FLIGHT; i++) {
+            if (VEC == 1 && there[i])
+                tile[to[i]] = whole[i] ? number_of(u[i], 0) : value_of(p.constant);
+            else if (VEC > 1 && whole[i])
+                lay_down(tile + to[i], u[i]);
+        }
+    }
+    if (VEC == 1)
         return;
 #pragma unroll 1
-    for (int l = layer; l < LZ; l += AT_LAYERS) {
-        const i64 at = place_of(LX + LY + l);
+    for (int k = 0; k < TURNS; k++) {
+        const int first = (at.fine + GONE_FINE(k)) * VEC - SHIFT;
+        if (!at.has(GONE_FINE(k), GONE_COARSE(k), GONE_LAYERS(k)))
+            continue;
+        const i64 line = line_of(at, k);
+        if (line > GHOST && from + first >= 0 && from + first + VEC <= n)
+            continue;
+        number *to = tile + GONE_FINE(k) * NEXT_FINE + GONE_COARSE(k) * NEXT_COARSE + GONE_LAYERS(k) * NEXT_LAYER;
 #pragma unroll 1
-        for (int j = coarse; j < COARSE; j += AT_COARSE) {
-            const i64 line = at + place_of(TURNED ? j : LX + j);
-#pragma unroll 1
-            for (int i = fine; i < FINE; i += AT_FINE) {
-                if (VEC > 1)
-                    lay_some(tile + i * VEC + (j + l * LY) * PITCH, p, in, line, from - SHIFT + i * VEC, from);
-                else
-                    lay_some(tile + (TURNED ? j + (i + l * LY) * PITCH : i + (j + l * LY) * PITCH), p, in, line + place_of(TURNED ? LX + i : i), 0,
-                             0);
-            }
+        for (int i = 0; i < VEC; i++) {
+            const i64 element =
+                first + i >= 0 && first + i < (TURNED ? LY : LX) ? line + place_of(places + first + i) : NONE; // beside the brick they are nobody's
+            to[i * NEXT] = element > GHOST ? load(in[element]) : value_of(p.constant);
         }
     }
 }
@@ -255,7 +291,7 @@ const int BEGIN = V > 1 ? SHIFT : 0, VECTORS = (BEGIN + V + KX - 1 + V - 1) / V;
 // The loop over x, as vectors, is number X of the mask's; one or two others stand around it, inside each other (AROUND, BETWEEN), or inside it (INSIDE, INNERMOST).
 const int X = FIRST == 0 ? 0 : SECOND == 0 ? 1 : 2;
 __host__ __device__ constexpr int met(int axis) { return of(axis, 1, KY + R - 1, KZ + S - 1); }
-__host__ __device__ constexpr int step(int axis) { return of(axis, 0, SPLIT ? TX * V : PITCH, LY * PITCH); }
+__host__ __device__ constexpr int step(int axis) { return of(axis, 0, SPLIT ? TX * V : PITCH, NEXT_LAYER); }
 const int AROUND = X > 0 ? met(FIRST) : 1, BETWEEN = X > 1 ? met(SECOND) : 1,
           INSIDE = X == 0   ? met(SECOND)
                    : X == 1 ? met(THIRD)
@@ -289,15 +325,17 @@ extern "C" __global__ __launch_bounds__(THREADS) void brick_pass(const in_elemen
     }
     const int from_x = x0 - (int)p.x.before, from_y = y0 - (int)p.y.before, from_z = z0 - (int)p.z.before;
     // &: with && the compiler puts one of the ways behind the kernel's end, and a warp comes from there in parts.
-    const bool inside = within(p.x, from_x - SHIFT, VEC > 1 ? FINE * VEC : LX) & within(p.y, from_y, LY) & within(p.z, from_z, LZ);
+    const int SHIFT_X = TURNED ? 0 : SHIFT, SHIFT_Y = TURNED ? SHIFT : 0;
+    const bool inside =
+        within(p.x, from_x - SHIFT_X, VEC > 1 && !TURNED ? FINE * VEC : LX) & within(p.y, from_y - SHIFT_Y, ROWS) & within(p.z, from_z, LZ);
     if (!inside) {
         resolve(p, p.x, 0, LX, from_x);
         resolve(p, p.y, LX, LY, from_y);
         resolve(p, p.z, LX + LY, LZ, from_z);
         __syncthreads();
-        bring_any(tile, p, in, from_x);
+        bring_any(tile, p, in, TURNED ? from_y : from_x);
     } else {
-        bring_inside(tile, p, in + (from_x - SHIFT) * p.x.in + from_y * p.y.in + from_z * p.z.in);
+        bring_inside(tile, p, in + (from_x - SHIFT_X) * p.x.in + (from_y - SHIFT_Y) * p.y.in + from_z * p.z.in);
     }
     __syncthreads();
 
@@ -305,7 +343,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void brick_pass(const in_elemen
               z = z0 + tz;
     if (x >= (int)p.x.m || z >= (int)p.z.m)
         return;
-    const number *window = tile + tx + (V == 1 ? SHIFT : 0) + (SPLIT ? 0 : ty) * PITCH + tz * LY * PITCH;
+    const number *window = tile + tx + (V == 1 ? SHIFT * NEXT : 0) + (SPLIT ? 0 : ty) * PITCH + tz * NEXT_LAYER;
     number acc[S][R][V] = {};
 #pragma unroll
     for (int a = 0; a < AROUND; a++)

@@ -12,9 +12,10 @@ typedef struct tess_correlate_brick_shape {
     int order[3];                /* x, y, z as 0, 1, 2 in the mask's order */
     bool split, turned;
     int batch;
-    int64_t threads[3], columns, rows, layers;          /* of a block along x, y, z; a thread's outputs */
-    int64_t unit, shift;                                /* elements of a load along x; those before the brick's first */
-    int64_t tile[3], length[3], pitch, shared, grid[3]; /* outputs and elements of a brick along x, y, z; elements from row to row; bytes; blocks */
+    int64_t threads[3], columns, rows, layers; /* of a block along x, y, z; a thread's outputs */
+    int64_t unit, shift;                       /* elements of a load along x; those before the brick's first */
+    int64_t tile[3], length[3], pitch, lines, shared,
+        grid[3]; /* outputs and elements of a brick along x, y, z; elements from row to row, rows of a layer; bytes; blocks */
 } tess_correlate_brick_shape;
 bool tess_correlate_brick_of(tess_correlate_brick_shape *b, const tess_correlate_problem *p, const tess_correlate_pass *pass, bool whole,
                              const char **why);

@@ -27,7 +27,7 @@ typedef struct walk {
 /* Units of a line, lines, layers; how many of them the threads of a block stand at: the names of gpu_brick.cu. */
 static void turns_of(walk *w) {
     const int64_t coarse = w->b.length[!w->b.turned];
-    w->unit[0] = w->b.turned ? w->b.length[1] : tess_ceil_div(w->b.shift + w->b.length[0], w->b.unit);
+    w->unit[0] = tess_ceil_div(w->b.shift + w->b.length[w->b.turned], w->b.unit);
     w->unit[1] = coarse;
     w->unit[2] = w->b.length[2];
     w->threads = w->b.threads[0] * w->b.threads[1] * w->b.threads[2];
@@ -41,7 +41,7 @@ static void turns_of(walk *w) {
 static bool is_inside(const walk *w) {
     for (int i = 0; i < 3; i++) {
         const tess_correlate_axis *a = &w->b.axis[i];
-        const bool units = i == 0 && w->b.unit > 1;
+        const bool units = i == w->b.turned && w->b.unit > 1;
         const int64_t first = w->first[i] - a->before - (units ? w->b.shift : 0);
         if (first < 0 || first + (units ? w->unit[0] * w->b.unit : w->b.length[i]) > a->n)
             return false;
@@ -60,10 +60,10 @@ static bool place_of(const walk *w, int64_t thread, const int64_t *turn, int64_t
     return there;
 }
 
-/* Byte of shared memory at which a unit is laid down, element number i of it. */
+/* Byte of shared memory at which element number i of a unit is laid down. */
 static int64_t tile_at(const walk *w, const int64_t *at, int64_t i) {
-    const int64_t x = w->b.turned ? at[1] : at[0] * w->b.unit, y = w->b.turned ? at[0] : at[1];
-    return (x + i + (y + at[2] * w->b.length[1]) * w->b.pitch) * w->size;
+    const int64_t fine = at[0] * w->b.unit + i, x = w->b.turned ? at[1] : fine, y = w->b.turned ? fine : at[1];
+    return (x + (y + at[2] * w->b.lines) * w->b.pitch) * w->size;
 }
 
 /* Byte that element number `i` of a brick's axis has of an element's address; -1: there is none. */
@@ -74,26 +74,33 @@ static int64_t along(const walk *w, int axis, int64_t i, bool *there) {
     return j < 0 ? 0 : j * a->in_stride;
 }
 
+/* Units to shared memory: as vectors, or element by element where lanes stand along y. */
+static void lay_units(const walk *w, int64_t (*at)[3], const bool *there) {
+    const int64_t each = w->b.turned ? 1 : w->b.unit;
+    for (int64_t i = 0; i < w->b.unit; i += each) {
+        int64_t address[32];
+        for (int lane = 0; lane < 32; lane++)
+            address[lane] = there[lane] ? tile_at(w, at[lane], i) : -1;
+        tess_gpu_count_shared(w->sum, w->times, address, w->size * each, true);
+    }
+}
+
 /* A turn of a warp in a brick that lies inside the array. */
 static void turn_inside(const walk *w, int64_t from, int64_t warp, const int64_t *turn, bool in) {
-    int64_t address[32];
+    const tess_correlate_axis *fine = &w->b.axis[w->b.turned], *coarse = &w->b.axis[!w->b.turned], *layer = &w->b.axis[2];
+    int64_t address[32], at[32][3];
+    bool there[32];
     for (int lane = 0; lane < 32; lane++) {
-        int64_t at[3];
-        bool there = place_of(w, warp + lane, turn, at);
-        const int64_t x = w->b.turned ? at[1] : at[0] * w->b.unit - w->b.shift, y = w->b.turned ? at[0] : at[1];
-        if (in) {
-            const tess_correlate_axis *a = w->b.axis;
-            const int64_t to = from + (w->first[0] - a[0].before + x) * a[0].in_stride + (w->first[1] - a[1].before + y) * a[1].in_stride +
-                               (w->first[2] - a[2].before + at[2]) * a[2].in_stride;
-            address[lane] = there ? to : -1;
-        } else {
-            address[lane] = there ? tile_at(w, at, 0) : -1;
-        }
+        there[lane] = place_of(w, warp + lane, turn, at[lane]);
+        const int64_t to = from + (w->first[w->b.turned] - fine->before - w->b.shift + at[lane][0] * w->b.unit) * fine->in_stride +
+                           (w->first[!w->b.turned] - coarse->before + at[lane][1]) * coarse->in_stride +
+                           (w->first[2] - layer->before + at[lane][2]) * layer->in_stride;
+        address[lane] = there[lane] ? to : -1;
     }
     if (in)
         tess_gpu_count_global(w->sum, w->times, address, w->in * w->b.unit, false);
     else
-        tess_gpu_count_shared(w->sum, w->times, address, w->size * w->b.unit, true);
+        lay_units(w, at, there);
 }
 
 /* Places of the coordinates that lanes read: number `first` of the table and on, or none (-1). */
@@ -104,45 +111,57 @@ static void read_places(const walk *w, const int64_t *number) {
     tess_gpu_count_shared(w->sum, w->times, address, 8, false);
 }
 
+/* The lines' places, twice where some units are brought element by element. */
+static void read_lines(const walk *w, int64_t (*at)[3], const bool *there) {
+    int64_t layer[32], coarse[32];
+    for (int lane = 0; lane < 32; lane++) {
+        layer[lane] = there[lane] ? w->b.length[0] + w->b.length[1] + at[lane][2] : -1;
+        coarse[lane] = there[lane] ? (w->b.turned ? 0 : w->b.length[0]) + at[lane][1] : -1;
+    }
+    read_places(w, layer);
+    read_places(w, coarse);
+}
+
 /* The same turn of a brick that reaches beyond an end: whole units where they lie inside, else element by element. */
 static void turn_anywhere(const walk *w, int64_t from, int64_t warp, const int64_t *turn) {
-    const int64_t lx = w->b.length[0], ly = w->b.length[1];
-    int64_t at[32][3], whole[32], to[32], places[3][32];
-    bool there[32], all[32];
+    const int fine = w->b.turned, coarse = !w->b.turned;
+    const int64_t places = fine ? w->b.length[0] : 0;
+    int64_t at[32][3], whole[32], number[32];
+    bool there[32], all[32], mine[32];
     double conversions = 0;
     for (int lane = 0; lane < 32; lane++) {
         there[lane] = place_of(w, warp + lane, turn, at[lane]);
-        const int64_t first = w->first[0] - w->b.axis[0].before - w->b.shift + at[lane][0] * w->b.unit;
-        places[0][lane] = there[lane] && turn[0] == 0 && turn[1] == 0 ? lx + ly + at[lane][2] : -1;
-        places[1][lane] = there[lane] && turn[0] == 0 ? (w->b.turned ? at[lane][1] : lx + at[lane][1]) : -1;
-        places[2][lane] = there[lane] ? (w->b.turned ? lx + at[lane][0] : at[lane][0]) : -1;
+        const int64_t place = at[lane][0] * w->b.unit - w->b.shift, first = w->first[fine] - w->b.axis[fine].before + place;
         bool line = there[lane];
-        const int64_t begin = w->b.unit == 1 ? 0 : from + along(w, 1, at[lane][1], &line) + along(w, 2, at[lane][2], &line);
-        all[lane] = w->b.unit > 1 && line && first >= 0 && first + w->b.unit <= w->b.axis[0].n;
-        whole[lane] = all[lane] ? begin + first * w->b.axis[0].in_stride : -1;
-        to[lane] = all[lane] ? tile_at(w, at[lane], 0) : -1;
+        const int64_t begin = line ? from + along(w, coarse, at[lane][1], &line) + along(w, 2, at[lane][2], &line) : 0;
+        const int64_t one = w->b.unit == 1 && line ? along(w, fine, place, &line) : first * w->b.axis[fine].in_stride;
+        all[lane] = line && (w->b.unit == 1 || (first >= 0 && first + w->b.unit <= w->b.axis[fine].n));
+        mine[lane] = there[lane] && !all[lane];
+        number[lane] = there[lane] ? places + place : -1;
+        whole[lane] = all[lane] ? begin + one : -1;
         conversions += all[lane] ? (double)w->b.unit : 0;
     }
-    read_places(w, places[0]);
-    read_places(w, places[1]);
+    read_lines(w, at, there);
     if (w->b.unit == 1)
-        read_places(w, places[2]);
+        read_places(w, number);
     tess_gpu_count_global(w->sum, w->times, whole, w->in * w->b.unit, false);
-    tess_gpu_count_shared(w->sum, w->times, to, w->size * w->b.unit, true);
+    lay_units(w, at, w->b.unit == 1 ? there : all);
     w->sum->flops += w->subtracts ? w->times * conversions : 0;
+    if (w->b.unit == 1)
+        return;
+    read_lines(w, at, there);
     for (int64_t i = 0; i < w->b.unit; i++) {
-        int64_t one[32], number[32];
+        int64_t one[32], to[32];
         for (int lane = 0; lane < 32; lane++) {
-            const int64_t x = w->b.turned ? at[lane][1] : at[lane][0] * w->b.unit + i - w->b.shift, y = w->b.turned ? at[lane][0] : at[lane][1];
-            const bool mine = there[lane] && !all[lane];
-            bool element = mine && x >= 0 && x < lx;
-            number[lane] = element ? x : -1;
-            const int64_t byte = element ? from + along(w, 0, x, &element) + along(w, 1, y, &element) + along(w, 2, at[lane][2], &element) : -1;
+            const int64_t place = at[lane][0] * w->b.unit + i - w->b.shift;
+            bool element = mine[lane] && place >= 0 && place < w->b.length[fine];
+            number[lane] = element ? places + place : -1;
+            const int64_t byte =
+                element ? from + along(w, fine, place, &element) + along(w, coarse, at[lane][1], &element) + along(w, 2, at[lane][2], &element) : -1;
             one[lane] = element ? byte : -1;
-            to[lane] = mine ? tile_at(w, at[lane], i) : -1;
+            to[lane] = mine[lane] ? tile_at(w, at[lane], i) : -1;
         }
-        if (w->b.unit > 1)
-            read_places(w, number);
+        read_places(w, number);
         tess_gpu_count_global(w->sum, w->times, one, w->in, false);
         tess_gpu_count_shared(w->sum, w->times, to, w->size, true);
     }
@@ -222,7 +241,7 @@ static void add_up(const walk *w, double each) {
             int64_t at[3];
             thread_of(w, thread + lane, at);
             const bool there = w->first[0] + at[0] < w->b.axis[0].m && w->first[2] + at[2] < w->b.axis[2].m;
-            address[lane] = there ? (at[0] + (at[1] + at[2] * w->b.length[1]) * w->b.pitch) * w->size : -1;
+            address[lane] = there ? (at[0] + (at[1] + at[2] * w->b.lines) * w->b.pitch) * w->size : -1;
             w->sum->flops += there ? w->times * each * (double)(w->b.columns * w->b.rows * w->b.layers * w->b.pass->taps) : 0;
         }
         tess_gpu_count_shared(w->sum, w->times * met, address, w->size * w->b.columns, false);

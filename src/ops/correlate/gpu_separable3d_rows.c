@@ -86,7 +86,7 @@ static void rows_of(shape *s, const triple *three, int64_t work) {
     const int64_t longest = tess_max64(f->x.width, tess_max64(f->y.width, f->z.width));
     s->threads = THREADS;
     s->blocks = 2;
-    s->rows = 4;
+    s->rows = three->place == PAIR && three->whole ? 2 : 4;
     if (three->whole && three->place == 0 && longest == 7 && work == 4) { /* at 256 threads by 3 rows words are spilled */
         s->threads = 192;
     } else if (!three->whole || three->place == 0 || three->place == PAIR) {
