@@ -117,14 +117,25 @@ static bool is_whole(const brick *b, int axis, int64_t size, int64_t count, bool
     return true;
 }
 
+/* Ghost cells stand among elements. */
+static bool is_element(const tess_correlate_problem *p, tess_type type) {
+    tess_value element = {0}, back = {0};
+    const int64_t size = (int64_t)tess_type_size(type);
+    tess_storer(TESS_SLOT_BASELINE, p->work, type)(&element, size, &p->work_constant, 1);
+    tess_loader(TESS_SLOT_BASELINE, type, p->work)(&back, &element, size, 1);
+    return p->boundary != TESS_BOUNDARY_CONSTANT || memcmp(&back, &p->work_constant, tess_type_size(p->work)) == 0;
+}
+
 /* Outputs of a thread: the more, the more of them an element serves that is loaded from shared memory; but a volume's go both ways from a lane's column, which meets no bank twice. */
 static void outputs_of(brick *b, const tess_correlate_problem *p, bool whole) {
     const int64_t size = (int64_t)tess_type_size(p->work), in = (int64_t)tess_type_size(b->pass->from), out = (int64_t)tess_type_size(b->pass->to);
     const int64_t each = b->pass->taps * (tess_is_complex(p->work) ? 4 : 1), wide = VECTOR / size;
     const bool volume = b->at[2] >= 0, units = whole && wide > 1 && is_whole(b, b->turned, in, wide, false),
                vectors = whole && wide > 1 && !b->turned && is_whole(b, 0, out, wide, true) && b->axis[0].m >= 4 * wide && (!volume || out < 4);
-    b->unit = units ? wide : 1;
-    b->shift = units ? ((-b->axis[b->turned].before) % wide + wide) % wide : 0;
+    b->raw = units && vectors && p->work == tess_f32 && in < 4 && is_element(p, b->pass->from);
+    b->unit = b->raw && is_whole(b, 0, in, VECTOR / in, false) ? VECTOR / in : units ? wide : 1;
+    b->cell = b->raw ? in : size;
+    b->shift = units ? ((-b->axis[b->turned].before) % b->unit + b->unit) % b->unit : 0;
     b->columns = vectors ? wide : 1;
     b->rows = volume || (vectors && b->pass->taps < MANY) ? 4 : 8;
     b->layers = volume && !vectors ? (size == 4 ? 4 : 2) : 1;
@@ -138,7 +149,6 @@ static void outputs_of(brick *b, const tess_correlate_problem *p, bool whole) {
 
 /* Lines that lanes read or write along are 32 elements at least where there are so many. */
 static void shape_of(brick *b, const tess_correlate_problem *p, bool whole) {
-    const int64_t size = (int64_t)tess_type_size(p->work);
     const bool volume = b->at[2] >= 0;
     outputs_of(b, p, whole);
     const int64_t along = tess_ceil_div(b->axis[0].m, b->columns);
@@ -164,7 +174,7 @@ static void shape_of(brick *b, const tess_correlate_problem *p, bool whole) {
         b->length[0] = up_to(b->length[0], b->columns);
     b->pitch = b->turned ? b->length[0] | 1 : up_to(b->shift + b->length[0], tess_max64(b->unit, b->columns));
     b->lines = b->turned ? up_to(b->shift + b->length[1], b->unit) : b->length[1];
-    b->shared = b->pitch * b->lines * b->length[2] * size;
+    b->shared = b->pitch * b->lines * b->length[2] * b->cell;
 }
 
 /* Bytes of struct brick of gpu_brick.cu. */
@@ -295,6 +305,7 @@ static void lay_pass_as(tess_gpu_layout *layout, const tess_correlate_problem *p
     tess_gpu_option(layout, "-DSHIFT=%d", (int)b.shift);
     tess_gpu_option(layout, "-DSPLIT=%d", b.split);
     tess_gpu_option(layout, "-DTURNED=%d", b.turned);
+    tess_gpu_option(layout, "-DRAW=%d", b.raw);
     tess_gpu_option(layout, "-DBATCH=%d", b.batch);
     layout->alignment =
         tess_max64(layout->alignment,

@@ -13,7 +13,7 @@
 //
 // -DIN= -DOUT= -DWORK= types; -DKX= -DKY= -DKZ= taps along the brick's axes; -DFIRST= -DSECOND= -DTHIRD= those axes (0 1 2 for x y z) in the mask's order; -DTX= -DTY= -DTZ= threads,
 // -DV= -DR= -DS= outputs of each; -DVEC= elements of a unit, of which -DSHIFT= lie before the brick's first element (whole vectors from the array's first on); -DSPLIT=1: there is no y, and
-// a thread's R vectors lie TX vectors apart along x; -DTURNED=1 lanes read along y; -DBATCH=N axes beside.
+// a thread's R vectors lie TX vectors apart along x; -DTURNED=1 lanes read along y; -DRAW=1 narrow elements become numbers where they are used; -DBATCH=N axes beside.
 #include "ops/correlate/gpu_boundary.cuh"
 #include "ops/correlate/gpu_number.cuh"
 
@@ -64,12 +64,44 @@ __device__ __forceinline__ void resolve(const brick &p, const axis &a, int to, i
     }
 }
 
+// What lies in shared memory: numbers, or narrow elements as they are in the array.
+#if RAW
+typedef in_element cell;
+__device__ __forceinline__ cell outside_of(const brick &p) { return store_as<IN>(p.constant[0]); }
+__device__ __forceinline__ cell cell_of(const in_element &e) { return e; }
+#else
+typedef number cell;
+__device__ __forceinline__ cell outside_of(const brick &p) { return value_of(p.constant); }
+__device__ __forceinline__ cell cell_of(const in_element &e) { return load(e); }
+#endif
+
 // VEC elements as they lie in the array, and as numbers.
 union unit {
     words<VEC *(int)sizeof(in_element)> bits;
     in_element element[VEC];
     __device__ __forceinline__ unit() {}
 };
+// Element number i of packed words. Small integers become f32 without a conversion, which is the slower instruction (gpu_window.cuh).
+__device__ __forceinline__ number number_of(const unsigned *word, int i) {
+    const int SIZE = (int)sizeof(in_element);
+    const unsigned w = word[i * SIZE / 4];
+#if WORK == T_F32 && IN == T_U8
+    return __uint_as_float(__byte_perm(w, 0x4b000000, 0x7540 | i % 4)) - 8388608.0f;
+#elif WORK == T_F32 && IN == T_I8
+    return __uint_as_float(__byte_perm(w ^ 0x80808080, 0x4b000000, 0x7540 | i % 4)) - 8388736.0f;
+#elif WORK == T_F32 && IN == T_U16
+    return __uint_as_float(__byte_perm(w, 0x4b000000, i % 2 ? 0x7432 : 0x7410)) - 8388608.0f;
+#elif WORK == T_F32 && IN == T_I16
+    return __uint_as_float(__byte_perm(w ^ 0x80008000, 0x4b000000, i % 2 ? 0x7432 : 0x7410)) - 8421376.0f;
+#else
+    union {
+        unsigned bits;
+        in_element e[sizeof(in_element) < 4 ? 4 / sizeof(in_element) : 1];
+    } one = {w};
+    return load(one.e[i * SIZE % 4 / SIZE]);
+#endif
+}
+
 union numbers {
     number v[VEC];
 #if VEC > 1 // so many that they are a vector of 16 bytes
@@ -77,27 +109,25 @@ union numbers {
 #endif
     __device__ __forceinline__ numbers() {}
 };
-// Small integers become f32 without a conversion, which is the slower instruction (gpu_window.cuh).
-__device__ __forceinline__ number number_of(const unit &u, int i) {
-#if WORK == T_F32 && IN == T_U8 && VEC == 4
-    return __uint_as_float(__byte_perm(u.bits.word[0], 0x4b000000, 0x7540 | i)) - 8388608.0f;
-#elif WORK == T_F32 && IN == T_I8 && VEC == 4
-    return __uint_as_float(__byte_perm(u.bits.word[0] ^ 0x80808080, 0x4b000000, 0x7540 | i)) - 8388736.0f;
+__device__ __forceinline__ void lay_down(cell *to, const unit &u) {
+#if RAW
+    *(words<VEC *(int)sizeof(in_element)> *)to = u.bits;
 #else
-    return load(u.element[i]);
-#endif
-}
-__device__ __forceinline__ void lay_down(number *to, const unit &u) {
     numbers n;
 #pragma unroll
     for (int i = 0; i < VEC; i++)
-        n.v[i] = number_of(u, i);
+#if VEC > 1 && (IN == T_U8 || IN == T_I8)
+        n.v[i] = number_of(u.bits.word, i);
+#else
+        n.v[i] = load(u.element[i]);
+#endif
 #if VEC > 1 && !TURNED
     *(uint4 *)to = n.all;
 #else
 #pragma unroll
     for (int i = 0; i < VEC; i++)
         to[i * NEXT] = n.v[i];
+#endif
 #endif
 }
 
@@ -122,7 +152,7 @@ struct stand {
 #define GONE_LAYERS(k) ((k) / GO_FINE / GO_COARSE * AT_LAYERS)
 
 // The brick of which the first unit of the first line is at `corner`, all of it in the array.
-__device__ __forceinline__ void bring_inside(number *tile, const brick &p, const in_element *__restrict__ corner) {
+__device__ __forceinline__ void bring_inside(cell *tile, const brick &p, const in_element *__restrict__ corner) {
     const stand at;
     if (!at.works())
         return;
@@ -151,7 +181,7 @@ __device__ __forceinline__ i64 line_of(const stand &at, int k) {
 }
 
 // A brick of which element number 0 of a line is number `from` of the array's, and which reaches beyond an end: what lies inside by units as well, then the others element by element.
-__device__ __forceinline__ void bring_any(number *tile, const brick &p, const in_element *__restrict__ in, int from) {
+__device__ __forceinline__ void bring_any(cell *tile, const brick &p, const in_element *__restrict__ in, int from) {
     const int n = (int)(TURNED ? p.y.n : p.x.n), places = TURNED ? LX : 0;
     const stand at;
     if (!at.works())
@@ -179,7 +209,7 @@ __device__ __forceinline__ void bring_any(number *tile, const brick &p, const in
 #pragma unroll
         for (int i = 0; i < FLIGHT; i++) {
             if (VEC == 1 && there[i])
-                tile[to[i]] = whole[i] ? number_of(u[i], 0) : value_of(p.constant);
+                tile[to[i]] = whole[i] ? cell_of(u[i].element[0]) : outside_of(p);
             else if (VEC > 1 && whole[i])
                 lay_down(tile + to[i], u[i]);
         }
@@ -194,33 +224,40 @@ __device__ __forceinline__ void bring_any(number *tile, const brick &p, const in
         const i64 line = line_of(at, k);
         if (line > GHOST && from + first >= 0 && from + first + VEC <= n)
             continue;
-        number *to = tile + GONE_FINE(k) * NEXT_FINE + GONE_COARSE(k) * NEXT_COARSE + GONE_LAYERS(k) * NEXT_LAYER;
+        cell *to = tile + GONE_FINE(k) * NEXT_FINE + GONE_COARSE(k) * NEXT_COARSE + GONE_LAYERS(k) * NEXT_LAYER;
 #pragma unroll 1
         for (int i = 0; i < VEC; i++) {
             const i64 element =
                 first + i >= 0 && first + i < (TURNED ? LY : LX) ? line + place_of(places + first + i) : NONE; // beside the brick they are nobody's
-            to[i * NEXT] = element > GHOST ? load(in[element]) : value_of(p.constant);
+            to[i * NEXT] = element > GHOST ? cell_of(in[element]) : outside_of(p);
         }
     }
 }
 
 __device__ __forceinline__ bool within(const axis &a, int first, int length) { return first >= 0 && first + length <= (int)a.n; }
 
-// V numbers of a row, as one vector where they are.
-__device__ __forceinline__ void read(number (&v)[V], const number *from) {
-    if (V == 1) {
-        v[0] = *from;
-        return;
-    }
+// V numbers of a row, as one vector where they are: read as a whole, for the compiler would else read what is used of it, in pieces.
+__device__ __forceinline__ void read(number (&v)[V], const cell *from) {
+#if RAW
+    words<V *(int)sizeof(cell)> w = *(const words<V *(int)sizeof(cell)> *)from;
+    if (V * (int)sizeof(cell) == 8)
+        asm("" : "+r"(w.word[0]), "+r"(w.word[V * (int)sizeof(cell) / 4 - 1]));
+#pragma unroll
+    for (int i = 0; i < V; i++)
+        v[i] = number_of(w.word, i);
+#elif V > 1
     union {
         uint4 all;
         number each[V];
     } w;
     w.all = *(const uint4 *)from;
-    asm("" : "+r"(w.all.x), "+r"(w.all.y), "+r"(w.all.z), "+r"(w.all.w)); // whole: the compiler would else read what is used of it, in pieces
+    asm("" : "+r"(w.all.x), "+r"(w.all.y), "+r"(w.all.z), "+r"(w.all.w));
 #pragma unroll
     for (int i = 0; i < V; i++)
         v[i] = w.each[i];
+#else
+    v[0] = *from;
+#endif
 }
 
 // As many of V results as there are.
@@ -287,7 +324,7 @@ __device__ __forceinline__ void write(out_element *to, const number (&acc)[V], i
 // What belongs to an axis of the three.
 __host__ __device__ constexpr int of(int axis, int x, int y, int z) { return axis == 0 ? x : axis == 1 ? y : z; }
 // A row's elements number BEGIN .. BEGIN + V + KX - 2, from a thread's first vector on, are those that its outputs meet, in so many vectors.
-const int BEGIN = V > 1 ? SHIFT : 0, VECTORS = (BEGIN + V + KX - 1 + V - 1) / V;
+const int BEGIN = V > 1 ? SHIFT % V : 0, VECTORS = (BEGIN + V + KX - 1 + V - 1) / V;
 // The loop over x, as vectors, is number X of the mask's; one or two others stand around it, inside each other (AROUND, BETWEEN), or inside it (INSIDE, INNERMOST).
 const int X = FIRST == 0 ? 0 : SECOND == 0 ? 1 : 2;
 __host__ __device__ constexpr int met(int axis) { return of(axis, 1, KY + R - 1, KZ + S - 1); }
@@ -307,7 +344,7 @@ const bool Y_FIRST = FIRST == 1 || (FIRST == 0 && SECOND == 1);
 
 extern "C" __global__ __launch_bounds__(THREADS) void brick_pass(const in_element *__restrict__ in, out_element *__restrict__ out, const brick p) {
     extern __shared__ uint4 memory[];
-    number *tile = (number *)memory;
+    cell *tile = (cell *)memory;
     const int x0 = blockIdx.x * TILE_X, y0 = blockIdx.y * TILE_Y;
     int z0 = 0;
     unsigned block = blockIdx.z;
@@ -343,7 +380,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void brick_pass(const in_elemen
               z = z0 + tz;
     if (x >= (int)p.x.m || z >= (int)p.z.m)
         return;
-    const number *window = tile + tx + (V == 1 ? SHIFT * NEXT : 0) + (SPLIT ? 0 : ty) * PITCH + tz * NEXT_LAYER;
+    const cell *window = tile + tx + (V == 1 ? SHIFT * NEXT : SHIFT - BEGIN) + (SPLIT ? 0 : ty) * PITCH + tz * NEXT_LAYER;
     number acc[S][R][V] = {};
 #pragma unroll
     for (int a = 0; a < AROUND; a++)

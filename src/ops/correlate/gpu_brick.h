@@ -10,10 +10,10 @@ typedef struct tess_correlate_brick_shape {
     int at[3];                   /* axes of the pass that are x, y, z of the brick; -1: none */
     tess_correlate_axis axis[3]; /* those */
     int order[3];                /* x, y, z as 0, 1, 2 in the mask's order */
-    bool split, turned;
+    bool split, turned, raw;
     int batch;
     int64_t threads[3], columns, rows, layers; /* of a block along x, y, z; a thread's outputs */
-    int64_t unit, shift;                       /* elements of a load along x; those before the brick's first */
+    int64_t unit, shift, cell;                 /* elements of a load; those before the brick's first; bytes in shared memory */
     int64_t tile[3], length[3], pitch, lines, shared,
         grid[3]; /* outputs and elements of a brick along x, y, z; elements from row to row, rows of a layer; bytes; blocks */
 } tess_correlate_brick_shape;

@@ -15,10 +15,10 @@ typedef struct walk {
     double times;
     tess_correlate_brick_shape b;
     tess_boundary boundary;
-    int64_t size, in, out, threads; /* of a sum, of elements; of a block */
+    int64_t in, out, threads;       /* bytes of elements; of a block */
     int64_t unit[3], at_once[3];    /* units of a line, lines, layers; so many of each at a time */
     int64_t first[3];               /* output of the brick */
-    bool subtracts;                 /* bytes become f32 by a subtraction */
+    bool subtracts, subtracts_late; /* small integers become f32 by a subtraction, on their way in or where they are used */
     double places_in[SECTOR], places_out[SECTOR];
 } walk;
 
@@ -63,7 +63,7 @@ static bool place_of(const walk *w, int64_t thread, const int64_t *turn, int64_t
 /* Byte of shared memory at which element number i of a unit is laid down. */
 static int64_t tile_at(const walk *w, const int64_t *at, int64_t i) {
     const int64_t fine = at[0] * w->b.unit + i, x = w->b.turned ? at[1] : fine, y = w->b.turned ? fine : at[1];
-    return (x + (y + at[2] * w->b.lines) * w->b.pitch) * w->size;
+    return (x + (y + at[2] * w->b.lines) * w->b.pitch) * w->b.cell;
 }
 
 /* Byte that element number `i` of a brick's axis has of an element's address; -1: there is none. */
@@ -81,7 +81,7 @@ static void lay_units(const walk *w, int64_t (*at)[3], const bool *there) {
         int64_t address[32];
         for (int lane = 0; lane < 32; lane++)
             address[lane] = there[lane] ? tile_at(w, at[lane], i) : -1;
-        tess_gpu_count_shared(w->sum, w->times, address, w->size * each, true);
+        tess_gpu_count_shared(w->sum, w->times, address, w->b.cell * each, true);
     }
 }
 
@@ -163,7 +163,7 @@ static void turn_anywhere(const walk *w, int64_t from, int64_t warp, const int64
         }
         read_places(w, number);
         tess_gpu_count_global(w->sum, w->times, one, w->in, false);
-        tess_gpu_count_shared(w->sum, w->times, to, w->size, true);
+        tess_gpu_count_shared(w->sum, w->times, to, w->b.cell, true);
     }
 }
 
@@ -232,19 +232,20 @@ static void store(const walk *w, int64_t to) {
 
 /* Each vector that a thread's outputs meet once, and every tap of all of them, if the first of its column is there; `each`: operations of a tap. */
 static void add_up(const walk *w, double each) {
-    const int64_t begin = w->b.columns > 1 ? w->b.shift : 0;
-    const double met = (double)(tess_ceil_div(begin + w->b.columns + w->b.axis[0].width - 1, w->b.columns) * (w->b.axis[1].width + w->b.rows - 1) *
-                                (w->b.axis[2].width + w->b.layers - 1));
+    const int64_t begin = w->b.columns > 1 ? w->b.shift % w->b.columns : 0;
+    const double lines = (double)((w->b.axis[1].width + w->b.rows - 1) * (w->b.axis[2].width + w->b.layers - 1)),
+                 met = lines * (double)tess_ceil_div(begin + w->b.columns + w->b.axis[0].width - 1, w->b.columns),
+                 taken = w->subtracts_late ? lines * (double)(w->b.columns + w->b.axis[0].width - 1) : 0;
     for (int64_t thread = 0; thread < w->threads; thread += 32) {
         int64_t address[32];
         for (int lane = 0; lane < 32; lane++) {
             int64_t at[3];
             thread_of(w, thread + lane, at);
             const bool there = w->first[0] + at[0] < w->b.axis[0].m && w->first[2] + at[2] < w->b.axis[2].m;
-            address[lane] = there ? (at[0] + (at[1] + at[2] * w->b.lines) * w->b.pitch) * w->size : -1;
-            w->sum->flops += there ? w->times * each * (double)(w->b.columns * w->b.rows * w->b.layers * w->b.pass->taps) : 0;
+            address[lane] = there ? (at[0] + (at[1] + at[2] * w->b.lines) * w->b.pitch) * w->b.cell : -1;
+            w->sum->flops += there ? w->times * (each * (double)(w->b.columns * w->b.rows * w->b.layers * w->b.pass->taps) + taken) : 0;
         }
-        tess_gpu_count_shared(w->sum, w->times * met, address, w->size * w->b.columns, false);
+        tess_gpu_count_shared(w->sum, w->times * met, address, w->b.cell * w->b.columns, false);
     }
 }
 
@@ -321,11 +322,13 @@ static void predict(const tess_problem *base, tess_gpu_prediction *out, bool who
     const tess_correlate_pass *pass = tess_correlate_gpu_passes(p, &count);
     tess_gpu_count_from_zero(out);
     for (int k = 0; k < count; k++) {
-        walk w = {.sum = out, .boundary = p->boundary, .size = (int64_t)tess_type_size(p->work)};
+        walk w = {.sum = out, .boundary = p->boundary};
         tess_correlate_brick_of(&w.b, p, &pass[k], whole, &why); /* true, because `fits` was */
         w.in = (int64_t)tess_type_size(pass[k].from);
         w.out = (int64_t)tess_type_size(pass[k].to);
-        w.subtracts = p->work == tess_f32 && (pass[k].from == tess_u8 || pass[k].from == tess_i8) && w.b.unit > 1;
+        const tess_type from = pass[k].from;
+        w.subtracts = p->work == tess_f32 && (from == tess_u8 || from == tess_i8) && w.b.unit > 1 && !w.b.raw;
+        w.subtracts_late = w.b.raw && (from == tess_u8 || from == tess_i8 || from == tess_u16 || from == tess_i16);
         turns_of(&w);
         add_bricks(&w, each);
     }
