@@ -274,17 +274,33 @@ static const struct work {
     {"separable f32 1024 x 1024 x 64, 3 + 3, axes z y", tess_f32, tess_f32, 3, {1024, 1024, 64}, 2, 1, 3, TESS_BOUNDARY_REFLECT},
     {"correlate f32 100000 x 1000, 101 taps", tess_f32, tess_f32, 2, {100000, 1000}, 1, 1, 101, TESS_BOUNDARY_ZERO}, /* rows that are a tile or two */
     {"correlate f32 100000 x 1000, 33 taps", tess_f32, tess_f32, 2, {100000, 1000}, 1, 1, 33, TESS_BOUNDARY_ZERO},
+    {"correlate f32 100000 x 1001, 33 taps", tess_f32, tess_f32, 2, {100000, 1001}, 1, 1, 33, TESS_BOUNDARY_REFLECT},
+    {"correlate f32 200000 x 500, 33 taps", tess_f32, tess_f32, 2, {200000, 500}, 1, 1, 33, TESS_BOUNDARY_ZERO},
+    {"correlate f32 330000 x 300, 33 taps", tess_f32, tess_f32, 2, {330000, 300}, 1, 1, 33, TESS_BOUNDARY_ZERO},
+    {"correlate f32 50000 x 2000, 33 taps", tess_f32, tess_f32, 2, {50000, 2000}, 1, 1, 33, TESS_BOUNDARY_ZERO},
+    {"correlate f16 200000 x 1000, 33 taps", tess_f16, tess_f32, 2, {200000, 1000}, 1, 1, 33, TESS_BOUNDARY_ZERO},
+    {"correlate u8 400000 x 1008, 33 taps f32", tess_u8, tess_f32, 2, {400000, 1008}, 1, 1, 33, TESS_BOUNDARY_ZERO},
+    {"correlate u8 400000 x 1000, 33 taps f32", tess_u8, tess_f32, 2, {400000, 1000}, 1, 1, 33, TESS_BOUNDARY_ZERO},
+    {"correlate f32 16384 x 8192, 31 taps, axes y", tess_f32, tess_f32, 2, {16384, 8192}, 1, 1, 31, TESS_BOUNDARY_ZERO}, /* columns */
+    {"correlate f32 16384 x 8192, 15 taps, axes y", tess_f32, tess_f32, 2, {16384, 8192}, 1, 1, 15, TESS_BOUNDARY_ZERO},
+    {"correlate u8 16384 x 16384, 31 taps f32, axes y", tess_u8, tess_f32, 2, {16384, 16384}, 1, 1, 31, TESS_BOUNDARY_ZERO},
+    {"correlate u8 16384 x 16384 x 3, 3 x 3 i8, axes z y", tess_u8, tess_i8, 3, {16384, 16384, 3}, 1, 2, 3, TESS_BOUNDARY_REFLECT}, /* colours */
+    {"correlate u8 16384 x 16384 x 3, 5 x 5 i8, axes z y", tess_u8, tess_i8, 3, {16384, 16384, 3}, 1, 2, 5, TESS_BOUNDARY_REFLECT},
+    {"correlate u8 16384 x 16384 x 3, 7 x 7 i8, axes z y", tess_u8, tess_i8, 3, {16384, 16384, 3}, 1, 2, 7, TESS_BOUNDARY_REFLECT},
+    {"correlate u8 16384 x 16384 x 4, 5 x 5 i8, axes z y", tess_u8, tess_i8, 3, {16384, 16384, 4}, 1, 2, 5, TESS_BOUNDARY_REFLECT},
+    {"correlate u8 16384 x 16384, 5 x 5 i8", tess_u8, tess_i8, 2, {16384, 16384}, 1, 2, 5, TESS_BOUNDARY_ZERO},
     {"ladder correlate 64 Mi, 11 taps", tess_f32, tess_f32, 1, {64 << 20}, 1, 1, 11, TESS_BOUNDARY_ZERO},
     {"ladder correlate 8192 x 8192, 5 x 5", tess_f32, tess_f32, 2, {8192, 8192}, 1, 2, 5, TESS_BOUNDARY_ZERO},
     {"ladder separable 8192 x 8192, 5 + 5", tess_f32, tess_f32, 2, {8192, 8192}, 2, 1, 5, TESS_BOUNDARY_ZERO},
 };
 
-/* The order of a list's axes, the last of which is x, where the work's name ends in one: "axes y z x". */
-static bool order_of(const struct work *w, int *axes) {
+/* The order of a list's axes, the last of which is x, or those of one mask, where the work's name ends in them: "axes y z x". How many; 0: the name has none. */
+static int order_of(const struct work *w, int *axes) {
     const char *order = strstr(w->work, ", axes ");
-    for (int k = 0; order && k < w->masks; k++)
+    const int count = !order ? 0 : w->masks > 1 ? w->masks : w->mask_ndim;
+    for (int k = 0; k < count; k++)
         axes[k] = w->ndim - 1 - (order[7 + 2 * k] - 'x');
-    return order;
+    return count;
 }
 
 /* Steps of the input's finest axis, as the work's name says: "every 2nd column". */
@@ -347,10 +363,8 @@ void gpu_works_correlate(gpu_bench *b) {
             tess_plan *plan = NULL;
             tess_correlate_options options = {.struct_size = sizeof options, .boundary = w->boundary};
             options.accuracy = transforms ? TESS_ACCURACY_FAST : TESS_ACCURACY_DIRECT;
-            if (order_of(w, axes)) {
-                options.axes = axes;
-                options.naxes = w->masks;
-            }
+            options.naxes = order_of(w, axes);
+            options.axes = options.naxes ? axes : NULL;
             options.call = gpu_bench_call(b, gpu_bench_row(b, "correlate", r, &more));
             if (!more)
                 break;

@@ -13,7 +13,7 @@ static FILE *table; /* what is found */
 static int kernels;
 static char seen[128][40]; /* rows */
 static int seen_count;
-static char units[440][TESS_SHA256_SIZE]; /* that were compiled already, for another problem or row */
+static char units[470][TESS_SHA256_SIZE]; /* that were compiled already, for another problem or row */
 static int unit_count;
 
 static const int archs[] = {80, 90, 100};
@@ -430,41 +430,47 @@ static void correlations(void) {
     free(weights);
 }
 
-/* Lists over small images of odd widths; one mask over those of neural networks, and of odd widths; lists over images of colours, and of long pixels. */
+/* Lists over small images of odd widths; one mask over those of neural networks, of odd widths, and of colours; lists over images of colours, and of long pixels;
+ * masks along short rows and along columns. */
 static void images(void) {
+    enum { ONE, LIST, LINE /* a mask along the first of the axes */ };
     static const struct {
         tess_type type;
         int64_t shape[3];
         int axis; /* the first of the masks; the other is the next */
         int64_t width;
-        bool list;
+        int form;
         const char *words;
-    } all[] = {{tess_u8, {1024, 255, 253}, 1, 3, true, "u8 255 x 253, 3 + 3"},     {tess_u8, {1024, 255, 253}, 1, 7, true, "u8 255 x 253, 7 + 7"},
-               {tess_f16, {1024, 255, 253}, 1, 7, true, "f16 255 x 253, 7 + 7"},   {tess_f16, {1024, 255, 381}, 1, 7, true, "f16 255 x 381, 7 + 7"},
-               {tess_u8, {1024, 255, 381}, 1, 7, true, "u8 255 x 381, 7 + 7"},     {tess_u8, {1024, 255, 509}, 1, 7, true, "u8 255 x 509, 7 + 7"},
-               {tess_f16, {1024, 255, 509}, 1, 7, true, "f16 255 x 509, 7 + 7"},   {tess_u8, {1024, 255, 1918}, 1, 7, true, "u8 255 x 1918, 7 + 7"},
-               {tess_u8, {1024, 224, 224}, 1, 3, false, "u8 224 x 224, 3 x 3"},    {tess_u8, {1024, 224, 224}, 1, 5, false, "u8 224 x 224, 5 x 5"},
-               {tess_u8, {1024, 112, 112}, 1, 3, false, "u8 112 x 112, 3 x 3"},    {tess_u8, {1024, 112, 112}, 1, 5, false, "u8 112 x 112, 5 x 5"},
-               {tess_f16, {1024, 224, 224}, 1, 5, false, "f16 224 x 224, 5 x 5"},  {tess_f16, {1024, 112, 112}, 1, 5, false, "f16 112 x 112, 5 x 5"},
-               {tess_f16, {1024, 256, 256}, 1, 5, false, "f16 256 x 256, 5 x 5"},  {tess_u8, {1024, 255, 253}, 1, 5, false, "u8 255 x 253, 5 x 5"},
-               {tess_f16, {1024, 255, 253}, 1, 5, false, "f16 255 x 253, 5 x 5"},  {tess_f16, {1024, 255, 253}, 1, 7, false, "f16 255 x 253, 7 x 7"},
-               {tess_f32, {1024, 112, 112}, 1, 7, false, "f32 112 x 112, 7 x 7"},  {tess_u8, {4096, 4096, 3}, 0, 7, true, "u8 x 3, 7 + 7"},
-               {tess_u8, {4096, 4095, 3}, 0, 7, true, "u8 x 3, 7 + 7, odd"},       {tess_f16, {4096, 4096, 3}, 0, 7, true, "f16 x 3, 7 + 7"},
-               {tess_f16, {4096, 4095, 3}, 0, 7, true, "f16 x 3, 7 + 7, odd"},     {tess_f32, {4096, 4096, 3}, 0, 7, true, "f32 x 3, 7 + 7"},
-               {tess_f32, {4096, 4095, 3}, 0, 7, true, "f32 x 3, 7 + 7, odd"},     {tess_f32, {256, 256, 512}, 0, 7, true, "f32 x 512, 7 + 7"},
-               {tess_f32, {256, 256, 511}, 0, 7, true, "f32 x 511, 7 + 7, odd"},   {tess_u8, {256, 256, 64}, 0, 7, true, "u8 x 64, 7 + 7"},
-               {tess_f32, {256, 256, 64}, 0, 7, true, "f32 x 64, 7 + 7"},          {tess_f32, {256, 256, 512}, 0, 13, true, "f32 x 512, 13 + 13"},
-               {tess_f32, {256, 256, 511}, 0, 13, true, "f32 x 511, 13 + 13, odd"}};
-    static float weights[49] = {1};
+    } all[] = {{tess_u8, {1024, 255, 253}, 1, 3, LIST, "u8 255 x 253, 3 + 3"},     {tess_u8, {1024, 255, 253}, 1, 7, LIST, "u8 255 x 253, 7 + 7"},
+               {tess_f16, {1024, 255, 253}, 1, 7, LIST, "f16 255 x 253, 7 + 7"},   {tess_f16, {1024, 255, 381}, 1, 7, LIST, "f16 255 x 381, 7 + 7"},
+               {tess_u8, {1024, 255, 381}, 1, 7, LIST, "u8 255 x 381, 7 + 7"},     {tess_u8, {1024, 255, 509}, 1, 7, LIST, "u8 255 x 509, 7 + 7"},
+               {tess_f16, {1024, 255, 509}, 1, 7, LIST, "f16 255 x 509, 7 + 7"},   {tess_u8, {1024, 255, 1918}, 1, 7, LIST, "u8 255 x 1918, 7 + 7"},
+               {tess_u8, {1024, 224, 224}, 1, 3, ONE, "u8 224 x 224, 3 x 3"},      {tess_u8, {1024, 224, 224}, 1, 5, ONE, "u8 224 x 224, 5 x 5"},
+               {tess_u8, {1024, 112, 112}, 1, 3, ONE, "u8 112 x 112, 3 x 3"},      {tess_u8, {1024, 112, 112}, 1, 5, ONE, "u8 112 x 112, 5 x 5"},
+               {tess_f16, {1024, 224, 224}, 1, 5, ONE, "f16 224 x 224, 5 x 5"},    {tess_f16, {1024, 112, 112}, 1, 5, ONE, "f16 112 x 112, 5 x 5"},
+               {tess_f16, {1024, 256, 256}, 1, 5, ONE, "f16 256 x 256, 5 x 5"},    {tess_u8, {1024, 255, 253}, 1, 5, ONE, "u8 255 x 253, 5 x 5"},
+               {tess_f16, {1024, 255, 253}, 1, 5, ONE, "f16 255 x 253, 5 x 5"},    {tess_f16, {1024, 255, 253}, 1, 7, ONE, "f16 255 x 253, 7 x 7"},
+               {tess_f32, {1024, 112, 112}, 1, 7, ONE, "f32 112 x 112, 7 x 7"},    {tess_u8, {4096, 4096, 3}, 0, 7, LIST, "u8 x 3, 7 + 7"},
+               {tess_u8, {4096, 4095, 3}, 0, 7, LIST, "u8 x 3, 7 + 7, odd"},       {tess_f16, {4096, 4096, 3}, 0, 7, LIST, "f16 x 3, 7 + 7"},
+               {tess_f16, {4096, 4095, 3}, 0, 7, LIST, "f16 x 3, 7 + 7, odd"},     {tess_f32, {4096, 4096, 3}, 0, 7, LIST, "f32 x 3, 7 + 7"},
+               {tess_f32, {4096, 4095, 3}, 0, 7, LIST, "f32 x 3, 7 + 7, odd"},     {tess_f32, {256, 256, 512}, 0, 7, LIST, "f32 x 512, 7 + 7"},
+               {tess_f32, {256, 256, 511}, 0, 7, LIST, "f32 x 511, 7 + 7, odd"},   {tess_u8, {256, 256, 64}, 0, 7, LIST, "u8 x 64, 7 + 7"},
+               {tess_f32, {256, 256, 64}, 0, 7, LIST, "f32 x 64, 7 + 7"},          {tess_u8, {4096, 4096, 3}, 0, 5, ONE, "u8 x 3, 5 x 5 by i8"},
+               {tess_u8, {4096, 4096, 3}, 0, 7, ONE, "u8 x 3, 7 x 7 by i8"},       {tess_f32, {1, 9999, 1000}, 2, 101, LINE, "f32 rows of 1000, 101"},
+               {tess_f32, {1, 9999, 300}, 2, 33, LINE, "f32 rows of 300, 33"},     {tess_u8, {1, 9999, 1000}, 2, 33, LINE, "u8 rows of 1000, 33"},
+               {tess_f32, {1, 9999, 8192}, 1, 31, LINE, "f32 columns of 31"},      {tess_f32, {256, 256, 512}, 0, 13, LIST, "f32 x 512, 13 + 13"},
+               {tess_f32, {256, 256, 511}, 0, 13, LIST, "f32 x 511, 13 + 13, odd"}};
+    static float weights[101] = {1};
     tess_plan *plan;
     for (int i = 0; i < TESS_COUNT(all); i++) {
         int64_t shape[3], width[] = {all[i].width, all[i].width};
         memcpy(shape, all[i].shape, sizeof shape);
-        DLTensor in = view(all[i].type, 3, shape), out = in, mask = tess_view(weights, tess_f32, all[i].list ? 1 : 2, width, NULL);
+        const tess_type type = strstr(all[i].words, "by i8") ? tess_i8 : tess_f32;
+        DLTensor in = view(all[i].type, 3, shape), out = in, mask = tess_view(weights, type, all[i].form == ONE ? 2 : 1, width, NULL);
         const int axes[] = {all[i].axis, all[i].axis + 1};
-        const tess_correlate_options options = {.struct_size = sizeof options, .axes = axes, .naxes = 2};
+        const tess_correlate_options options = {.struct_size = sizeof options, .axes = axes, .naxes = all[i].form == LINE ? 1 : 2};
         const DLTensor *masks[] = {&mask, &mask};
-        problem(tess_plan_correlate(&plan, context, &in, masks, all[i].list ? 2 : 1, &out, &options), &plan, all[i].words);
+        problem(tess_plan_correlate(&plan, context, &in, masks, all[i].form == LIST ? 2 : 1, &out, &options), &plan, all[i].words);
     }
 }
 

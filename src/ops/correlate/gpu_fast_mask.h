@@ -114,9 +114,12 @@ typedef struct march3d_shape {
 } march3d_shape;
 march3d_shape tess_correlate_march3d_of(const tess_correlate_frame *f, int64_t work, bool whole, const tess_gpu_device *device);
 
-/* EACH and THREADS of gpu_tile1d.cu. */
+/* gpu_march_rows.c: EACH, ALONG, ROWS, THREADS of gpu_tile1d.cu; bytes of shared memory. */
 enum { TILE1D_EACH = 16 };
-int64_t tess_correlate_tile1d_threads(const tess_correlate_frame *f, bool whole);
+typedef struct tile1d_shape {
+    int64_t along, rows, threads, shared;
+} tile1d_shape;
+tile1d_shape tess_correlate_tile1d_of(const tess_correlate_frame *f, bool whole);
 
 /* gpu_flat_predict.c, gpu_patch_shared_predict.c, gpu_patch_predict.c, gpu_strip_predict.c, gpu_line_predict.c, gpu_march_predict.c, gpu_tile1d_predict.c */
 void tess_correlate_predict_flat(const tess_problem *base, tess_gpu_prediction *out);

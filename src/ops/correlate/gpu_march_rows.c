@@ -110,16 +110,22 @@ static void lay_march3d_as(const tess_problem *base, const tess_gpu_device *devi
 
 /* ---- tile1d ---- */
 
-enum { EACH = TILE1D_EACH };
+enum {
+    EACH = TILE1D_EACH,
+    TILE_ROOM = 48 << 10,
+    MOST_SHORT = 4096 /* elements of a short row */,
+    MANY = 1024 /* rows of which several are a block */
+};
 
-static int64_t tile1d_shared(const tess_correlate_frame *f, int64_t threads) {
-    int64_t elements = up_to(up_to(before(f), EACH) + threads * EACH + after(f), EACH), size = tess_max64(f->in, f->out);
-    return elements * size + elements / EACH * 16;
+/* Of a row of so many threads in shared memory. */
+static int64_t room_of(const tess_correlate_frame *f, int64_t along) {
+    int64_t elements = up_to(up_to(before(f), EACH) + along * EACH + after(f), EACH), size = tess_max64(f->in, f->out);
+    return elements * size + (size == 1 ? 0 : elements / EACH * 16);
 }
 
 bool tess_correlate_tile1d_carries(const tess_correlate_frame *f, const char **why) {
     *why = "takes masks along rows whose weights fit a kernel's parameters";
-    return tess_correlate_frame_parameters(f, f->pass->taps) + 8 <= PARAMETERS && tile1d_shared(f, 128) <= 48 << 10 &&
+    return tess_correlate_frame_parameters(f, f->pass->taps) + 8 <= PARAMETERS && room_of(f, 128) <= TILE_ROOM &&
            tess_ceil_div(f->x.m, 32 * EACH) <= INT32_MAX && f->arrays <= (int64_t)GRID * GRID;
 }
 
@@ -128,20 +134,47 @@ static bool tile1d_takes(const tess_problem *base, bool whole, const char **why)
     return frame_of(&f, base, 0, whole, why) && tess_correlate_tile1d_carries(&f, why);
 }
 
-/* Measured on an H200: small blocks where memory binds, but not more of them than there can begin in a microsecond. */
-int64_t tess_correlate_tile1d_threads(const tess_correlate_frame *f, bool whole) {
-    const int64_t wanted = f->in == 1 ? 128 : f->in == 2 || f->x.width > 48 || !whole ? 64 : 32;
-    return f->x.width > 256 && f->x.m >= 128 * EACH ? 128 : f->x.m >= wanted * EACH ? wanted : f->x.m >= 64 * EACH ? tess_min64(wanted, 64) : 32;
+/* What a row costs: the outputs that its threads compute, those over included, and the elements that its tiles bring. */
+static double tile1d_cost(const tess_correlate_frame *f, const tile1d_shape *s) {
+    const int64_t tiles = tess_ceil_div(f->x.m, s->along * EACH);
+    return (double)tiles *
+           ((double)(s->threads * EACH) / (double)s->rows * (double)(f->x.width + 12) + 2 * (double)(s->along * EACH + before(f) + after(f)));
+}
+
+/* Measured on an H200: small blocks where memory binds, but not more of them than there can begin in a microsecond. Short rows are a tile of as many threads as they fill, or
+ * tiles of a block of several of them. */
+tile1d_shape tess_correlate_tile1d_of(const tess_correlate_frame *f, bool whole) {
+    const int64_t needed = tess_max64(1, tess_ceil_div(f->x.m, EACH));
+    const bool low = needed <= MOST_SHORT / EACH;
+    const int64_t fine = f->in == 1 ? (low ? 64 : 128) : f->in == 2 || (f->x.width > 48 && !low) || !whole ? 64 : 32,
+                  wanted = f->x.width > 256 ? 128 : fine;
+    tile1d_shape best = {.along = wanted, .rows = 1, .threads = wanted};
+    double least = 0.98 * tile1d_cost(f, &best);
+    for (int64_t threads = 32; threads <= 128 && low; threads += 32)
+        for (int several = 0; several < 2; several++) {
+            tile1d_shape s = {.along = several ? needed : threads, .rows = several ? threads / needed : 1, .threads = threads};
+            if (several && (s.rows < 2 || f->arrays < MANY || s.rows * room_of(f, s.along) > TILE_ROOM))
+                continue;
+            const double cost = tile1d_cost(f, &s);
+            if (cost < least)
+                least = cost, best = s;
+        }
+    best.shared = best.rows * room_of(f, best.along);
+    return best;
 }
 
 void tess_correlate_tile1d_lay(const tess_correlate_frame *f, tess_type work, bool whole, tess_gpu_layout *layout, const tess_correlate_ends *ends) {
-    const int64_t planes = tess_ceil_div(f->arrays, GRID), threads = tess_correlate_tile1d_threads(f, whole);
+    const tile1d_shape s = tess_correlate_tile1d_of(f, whole);
+    const int64_t blocks = tess_ceil_div(f->arrays, s.rows), planes = tess_ceil_div(blocks, GRID);
     tess_gpu_unit(layout, &gpu_tile1d);
     tess_correlate_frame_options(layout, work, f, whole);
     tess_gpu_option(layout, "-DEACH=%d", EACH);
-    tess_gpu_option(layout, "-DTHREADS=%d", (int)threads);
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "tile1d", tess_ceil_div(f->x.m, threads * EACH), tess_ceil_div(f->arrays, tess_max64(planes, 1)),
-                                             planes, (int)threads, tile1d_shared(f, threads));
+    tess_gpu_option(layout, "-DALONG=%d", (int)s.along);
+    tess_gpu_option(layout, "-DROWS=%d", (int)s.rows);
+    tess_gpu_option(layout, "-DTHREADS=%d", (int)s.threads);
+    tess_gpu_option(layout, "-DLARGE=%d", tess_max64(f->x.n, f->x.m) > 1 << 30);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "tile1d", tess_ceil_div(f->x.m, s.along * EACH), tess_ceil_div(blocks, tess_max64(planes, 1)),
+                                             planes, (int)s.threads, s.shared);
     tess_gpu_pass_pointer(layout, step, ends->from, ends->from_at);
     tess_gpu_pass_pointer(layout, step, ends->to, ends->to_at);
     tess_correlate_frame_pass(layout, step, f);

@@ -38,7 +38,7 @@ static bool pays(const tess_problem *base, bool whole, const char **why) {
         bool line;
         each_of(&f, &line, p, k, whole, why); /* true, because `fits` was */
         const strip2d_shape s = tess_correlate_strip2d_of(&f, work_size(base), whole, &none);
-        const int64_t tile = line ? tess_correlate_tile1d_threads(&f, whole) * TILE1D_EACH : s.threads * s.columns;
+        const int64_t tile = line ? tess_correlate_tile1d_of(&f, whole).along * TILE1D_EACH : s.threads * s.columns;
         *why = "short rows leave most of a strip over";
         if (5 * f.x.m < (f.pass->taps <= FEW ? FIFTHS_OF_FEW : FIFTHS) * up_to(f.x.m, tile))
             return false;

@@ -34,12 +34,19 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         read_window(value, stream.turn(in, f, x), threadIdx.x);
         // From the oldest output on, so that each sum's next place is free.
 #pragma unroll
-        for (int ky = KY - 1; ky >= 0; ky--)
+        for (int ky = KY - 1; ky >= 0; ky--) {
 #pragma unroll
             for (int kx = 0; kx < KX; kx++)
 #pragma unroll
                 for (int i = 0; i < V; i++)
                     sum[ky][i] = multiply_add(value[i + kx * GROUP], taps.w[ky * KX + kx], kx ? sum[ky][i] : ky ? sum[ky - 1][i] : (work)0);
+            // Of single columns the compiler would else put the sums elsewhere and move all of them back at the turn's end: as many moves as multiply-adds.
+            if (KX == 1 && ky < KY - 1) {
+#pragma unroll
+                for (int i = 0; i < V; i++)
+                    keep(sum[ky][i]);
+            }
+        }
         if (row >= KY - 1) {
 #if WHOLE
             write<V>((result *)to, column, (int)f.m_x, sum[KY - 1]);

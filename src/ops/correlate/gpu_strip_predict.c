@@ -5,7 +5,7 @@
  * one way that begin at the same place of a line count alike. Predicted for arrays that begin at a line. */
 #include "ops/correlate/gpu_ring_predict.h"
 
-enum { LINE = FRAME_LINE, SUNK = 32 /* taps, at most */ };
+enum { LINE = FRAME_LINE };
 
 /* ---- a block ---- */
 
@@ -99,9 +99,6 @@ void tess_correlate_strip2d_predict(const tess_correlate_frame *given, tess_type
     }
     out->constant_requests = -1;
     out->flops = each < 0 ? -1 : threads * all.turns * each;
-    if (each >= 0 && f.x.width == 1 &&
-        f.y.width <= SUNK) /* the compiler adds an output's last term where it is stored, and in a strip's first rows none is */
-        out->flops -= (double)(2 * s.columns * (f.y.width - 1)) * threads * strips;
     if (f.in == 2 ||
         f.pass->group > s.columns) /* of some masks the compiler loads words of a window, and not vectors; of far taps no more than is used */
         out->shared_ld_requests = out->shared_ld_wavefronts = out->shared_ld_conflicts = -1;

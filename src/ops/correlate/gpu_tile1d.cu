@@ -4,24 +4,39 @@
 // patch takes a lane's window from its neighbours' registers, which ends with a mask of V elements on either side. Here a tile and its halo pass through
 // shared memory once. A thread reads each element of its window once and adds it to the EACH sums that it concerns, so that a multiply-add needs no operand
 // from memory: taps come in ascending order for each sum, because elements do. Results go back through the same shared memory, so that stores are whole
-// rows of vectors. One tile a block and many small blocks: on an H200 blocks that stay and prefetch are slower.
+// rows of vectors. One tile a block, or one of each of some short rows, and many small blocks: on an H200 blocks
+// that stay and prefetch are slower.
 //
-// With 16 outputs a thread what is done beside the multiply-adds counts: a tile inside the array comes by registers, all loads first, each at a fixed distance
-// from the one before, with one test for the block. (By asynchronous copies 3 to 10 % slower, with a loop and its tests 9 to 15 %.)
+// With 16 outputs a thread what is done beside the multiply-adds counts: a tile comes by registers, all loads first, each at a fixed distance from the one
+// before, with one test for the block where it lies inside. (By asynchronous copies 3 to 10 % slower, with a loop and its tests 9 to 15 %.) At a row's ends
+// each load has a test of its own, and what stands beside the row, some elements a thread, is brought by a loop: such tiles are all that short rows have.
 //
 // Every EACH elements are followed by 16 bytes that are not used: threads then read vectors EACH elements apart without bank conflicts.
 // Beyond LONG taps the mask is walked in pieces of PIECE, because a body of more than some 2000 multiply-adds leaves the instruction cache.
 //
-// -DEACH, -DTHREADS.
+// -DEACH; -DALONG threads side by side along a row, -DROWS rows of a block, -DTHREADS; -DLARGE=1: rows of more than 2^30 elements.
 #include "ops/correlate/gpu_copies.cuh"
 
-enum { PIECE = 64, LONG = 128, AT_ONCE = WHOLE ? 1 : 4 /* elements of a thread, where they go one by one: their registers are the whole kernel's */ };
-const int TILE = THREADS * EACH, VECTOR = 16 / SIZE, PAD_LEFT = up_to(LEFT, EACH), WIDE = up_to(PAD_LEFT + TILE + RIGHT, EACH);
-const int START = PAD_LEFT - LEFT; // of a thread's window in its tile
-const int TURNS = WIDE / VECTOR / THREADS, OVER = WIDE / VECTOR % THREADS; // vectors that every thread brings; threads that bring one more
+#if LARGE
+typedef i64 column;
+#else
+typedef int column;
+#endif
+
+enum { PIECE = 64, LONG = 128 };
+const int TILE = ALONG * EACH, VECTOR = 16 / SIZE, PAD_LEFT = up_to(LEFT, EACH), WIDE = up_to(PAD_LEFT + TILE + RIGHT, EACH);
+const int START = PAD_LEFT - LEFT;                                                // of a thread's window in its tile
+const int UNIT = WHOLE ? VECTOR : 1, BACK = WHOLE ? 16 / (int)sizeof(result) : 1; // elements of a load, results of a store
+const int TURNS = (WIDE / UNIT + ALONG - 1) / ALONG, AT_ONCE = WHOLE ? 8 : 24;    // loads of a thread; those that are on their way together
+const bool ALL = ALONG == THREADS;                                                // no thread is over
 
 __host__ __device__ constexpr int place(int element, int size) { return element * size + element / EACH * (size == 1 ? 0 : 16); }
-static_assert(THREADS * VECTOR % EACH == 0, "the vectors of a turn are as far from those of the next for all threads");
+__host__ __device__ constexpr int larger(int a, int b) { return a > b ? a : b; }
+// `more` elements on, a number that the compiler knows: where it can, a distance.
+__device__ __forceinline__ int place_on(int first, int more, int size) {
+    return more % EACH ? place(first + more, size) : place(first, size) + place(more, size);
+}
+const int ROOM = larger(place(WIDE, SIZE), place(TILE, (int)sizeof(result))); // of a row in shared memory
 
 // Taps first ... first + COUNT - 1. Where pixels have more elements than a thread outputs, a tap's lie by themselves: to look for them in all that lies between is more
 // than the compiler unrolls.
@@ -63,35 +78,61 @@ template <int COUNT> __device__ __forceinline__ void add_piece(work (&sum)[EACH]
     }
 }
 
-// The tile whose first element is at `from`, inside the array.
-__device__ __forceinline__ void bring_inside(char *tile, const element *from) {
-    const char *at = (const char *)(from + threadIdx.x * VECTOR);
-    char *to = tile + place(threadIdx.x * VECTOR, SIZE);
-    const bool more = OVER && threadIdx.x < OVER;
-    words<16> v[TURNS + 1];
-#pragma unroll
-    for (int i = 0; i < TURNS; i++)
-        load_now(v[i], at + i * (THREADS * 16));
-    if (more)
-        load_now(v[TURNS], at + TURNS * (THREADS * 16));
-#pragma unroll
-    for (int i = 0; i <= TURNS; i++)
-        if (i < TURNS || more)
-            *(uint4 *)(to + place(i * THREADS * VECTOR, SIZE)) = make_uint4(v[i].word[0], v[i].word[1], v[i].word[2], v[i].word[3]);
+__device__ __forceinline__ void lay_unit(char *to, const words<UNIT * SIZE> &v) {
+    if constexpr (UNIT * SIZE == 16)
+        *(uint4 *)to = make_uint4(v.word[0], v.word[1], v.word[2], v.word[3]);
+    else
+        *(words<UNIT * SIZE> *)to = v;
 }
 
-// Any other: element by element, each by the boundary's rule.
-__device__ __forceinline__ void bring_anywhere(char *tile, const element *in, i64 x, const frame &f) {
-#pragma unroll AT_ONCE
-    for (int e = threadIdx.x; e < WIDE; e += THREADS) {
-        const i64 at = resolve_x(x + e, f.n_x, f.edge);
-        if (at >= 0)
-            copy_element<SIZE>((unsigned)__cvta_generic_to_shared(tile) + place(e, SIZE), in + at);
-        else
-            *(element *)(tile + place(e, SIZE)) = ghost_of(f);
+// A unit of constants.
+__device__ __forceinline__ words<UNIT * SIZE> ghost_unit(const frame &f) {
+    words<UNIT * SIZE> v;
+    const unsigned low = (unsigned)f.ghost, high = (unsigned)(f.ghost >> 32);
+#pragma unroll
+    for (int i = 0; i < (UNIT * SIZE + 3) / 4; i++)
+        v.word[i] = SIZE == 8 && i % 2 ? high : SIZE >= 4 || UNIT == 1 ? low : SIZE == 2 ? (low & 0xffff) * 0x00010001 : (low & 0xff) * 0x01010101;
+    return v;
+}
+
+// What the tile that begins at `from` has of its row: elements first ... end - 1, as whole vectors; constants in place of others.
+template <bool INSIDE> __device__ __forceinline__ void bring(char *tile, const element *from, int lane, int first, int end, const frame &f) {
+#pragma unroll
+    for (int begin = 0; begin < TURNS; begin += AT_ONCE) {
+        words<UNIT * SIZE> v[AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            const int turn = begin + i, e = (lane + turn * ALONG) * UNIT;
+            const bool whole = (turn + 1) * ALONG * UNIT <= WIDE; // all threads have one
+            if (!INSIDE)
+                v[i] = ghost_unit(f);
+            if (turn < TURNS && INSIDE && whole)
+                load_now(v[i], from + e);
+            else if (turn < TURNS)
+                load_if(v[i], from + e, INSIDE ? e < WIDE : e >= first && e + UNIT <= end);
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            const int turn = begin + i, e = (lane + turn * ALONG) * UNIT;
+            if (turn < TURNS && ((turn + 1) * ALONG * UNIT <= WIDE || e < WIDE))
+                lay_unit(tile + place_on(lane * UNIT, turn * ALONG * UNIT, SIZE), v[i]);
+        }
     }
-    end_copies();
-    await_copies<0>();
+}
+
+// What stands beside the row, where it is not constants, as far as the tile's first `outputs` meet it, and the last elements of a row that are no vector. x: the tile's first
+// element.
+__device__ __forceinline__ void bring_ends(char *tile, const element *row, column x, int lane, int first, int end, int outputs, const frame &f) {
+    const int left = max(first - START, 0), from = max(end / UNIT * UNIT, START), count = left + max(PAD_LEFT + outputs + RIGHT - from, 0);
+#pragma unroll 1
+    for (int i = lane; i < count; i += ALONG) {
+        const int e = i < left ? START + i : from + i - left;
+        const column at = resolve_x<column>(x + e, (column)f.n_x, f.edge);
+        element value = ghost_of(f);
+        if (at >= 0)
+            value = row[at];
+        *(element *)(tile + place(e, SIZE)) = value;
+    }
 }
 
 __device__ __forceinline__ void meet() {
@@ -115,50 +156,77 @@ __device__ __forceinline__ void lay_down(char *at, const packed<EACH> &all) {
                      : "memory");
 }
 
+// BACK results on their way out.
+__device__ __forceinline__ void take_up(result *to, const char *at) {
+    if (WHOLE)
+        *(uint4 *)to = *(const uint4 *)at;
+    else
+        *to = *(const result *)at;
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS)
     tile1d(const element *in, result *out, const frame f, const unsigned rows, const tap_list<KX> taps) {
     extern __shared__ uint4 memory[];
-    char *tile = (char *)memory;
-    const i64 x = (i64)blockIdx.x * TILE;
-    const unsigned number = blockIdx.z * gridDim.y + blockIdx.y;
-    if (number >= rows)
+    const column x = (column)blockIdx.x * TILE;
+    const unsigned block = blockIdx.z * gridDim.y + blockIdx.y, part = ALL ? 0 : threadIdx.x / ALONG, number = block * ROWS + part;
+    if (block >= (rows + ROWS - 1) / ROWS)
         return;
-    find_array(f, number, in, out);
-    if (WHOLE && x >= PAD_LEFT && x + (WIDE - PAD_LEFT) <= f.n_x)
-        bring_inside(tile, in + (x - PAD_LEFT));
-    else
-        bring_anywhere(tile, in, x - PAD_LEFT, f);
+    const bool mine = ALL || (part < ROWS && number < rows);
+    const int lane = threadIdx.x - part * ALONG, outputs = (int)min((column)f.m_x - x, (column)TILE);
+    char *tile = (char *)memory + part * ROOM;
+    find_array(f, mine ? number : 0, in, out);
+    const column before = x - PAD_LEFT;
+    const int first = (int)max(-before, (column)0), end = (int)min((column)f.n_x - before, (column)WIDE);
+    if (first == 0 && end == WIDE) {
+        if (mine)
+            bring<true>(tile, in + before, lane, first, end, f);
+    } else {
+        if (mine)
+            bring<false>(tile, in + before, lane, first, end, f);
+        if (f.edge.least >= 0 || end % UNIT != 0) {
+            meet();
+            if (mine)
+                bring_ends(tile, in, before, lane, first, end, outputs, f);
+        }
+    }
     meet();
-    const char *mine = tile + place(threadIdx.x * EACH, SIZE);
     work sum[EACH];
 #pragma unroll
     for (int o = 0; o < EACH; o++)
         sum[o] = 0;
-    if (KX <= LONG) {
-        add_piece<KX>(sum, mine, 0, taps);
-    } else {
-        const int REST = KX <= LONG || KX % PIECE == 0 ? PIECE : KX % PIECE;
+    if (mine) {
+        const char *window = tile + place(lane * EACH, SIZE);
+        if (KX <= LONG) {
+            add_piece<KX>(sum, window, 0, taps);
+        } else {
+            const int REST = KX <= LONG || KX % PIECE == 0 ? PIECE : KX % PIECE;
 #pragma unroll 1
-        for (int first = 0; first + PIECE <= KX; first += PIECE)
-            add_piece<PIECE>(sum, mine, first, taps);
-        if (KX % PIECE)
-            add_piece<REST>(sum, mine, KX - REST, taps);
+            for (int first = 0; first + PIECE <= KX; first += PIECE)
+                add_piece<PIECE>(sum, window, first, taps);
+            if (KX % PIECE)
+                add_piece<REST>(sum, window, KX - REST, taps);
+        }
     }
-    const int THERE = 16 / (int)sizeof(result), BACK = TILE / (THREADS * THERE);
     const packed<EACH> all(sum);
     meet();
-    lay_down(tile + place(threadIdx.x * EACH, sizeof(result)), all);
+    if (mine)
+        lay_down(tile + place(lane * EACH, sizeof(result)), all);
     meet();
-    if (WHOLE && x + TILE <= f.m_x) {
-        char *to = (char *)(out + x + threadIdx.x * THERE);
-        const char *at = tile + place(threadIdx.x * THERE, sizeof(result));
+    if (!mine)
+        return;
+    result *to = out + x;
+    if (outputs == TILE) {
 #pragma unroll
-        for (int i = 0; i < BACK; i++)
-            *(uint4 *)(to + i * (THREADS * 16)) = *(const uint4 *)(at + place(i * THREADS * THERE, sizeof(result)));
+        for (int i = 0; i < EACH / BACK; i++)
+            take_up(to + (lane + i * ALONG) * BACK, tile + place_on(lane * BACK, i * ALONG * BACK, sizeof(result)));
     } else {
-        const int m = f.m_x - x < TILE ? (int)(f.m_x - x) : TILE;
-#pragma unroll AT_ONCE
-        for (int e = threadIdx.x; e < m; e += THREADS)
-            out[x + e] = *(const result *)(tile + place(e, sizeof(result)));
+#pragma unroll
+        for (int i = 0; i < EACH / BACK; i++)
+            if ((lane + i * ALONG + 1) * BACK <= outputs)
+                take_up(to + (lane + i * ALONG) * BACK, tile + place_on(lane * BACK, i * ALONG * BACK, sizeof(result)));
+        if (BACK > 1)
+#pragma unroll 1
+            for (int e = outputs / BACK * BACK + lane; e < outputs; e += ALONG)
+                to[e] = *(const result *)(tile + place(e, sizeof(result)));
     }
 }

@@ -128,6 +128,12 @@ static const predicted single[] = {
     {I8, 2, {5, 7952}, 1, {14}, BY(NEAREST)},
     {F32, 3, {5, 40, 200}, 1, {7}, BY(REFLECT), .axes = {1}, .named = true},
     {I8, 3, {5, 40, 81}, 1, {5}, BY(ZERO), .axes = {1}, .named = true},
+    {F32, 2, {9, 1000}, 1, {101}, BY(ZERO)}, /* rows that are a tile, or several of which are a block's */
+    {F32, 2, {1030, 300}, 1, {9}, BY(REFLECT)},
+    {F16, 2, {1027, 88}, 1, {6}, BY(WRAP)},
+    {U8, 2, {1025, 83}, 1, {9}, BY(NEAREST)},
+    {tess_u8, tess_f32, 2, {9, 992}, 1, {33}, BY(MIRROR), .extent = TESS_EXTENT_FULL},
+    {F32, 2, {9, 500}, 1, {40}, BY(CONSTANT), .extent = TESS_EXTENT_VALID, .gap_out = 3},
 };
 /* Small masks. */
 static const predicted small[] = {
