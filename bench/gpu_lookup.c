@@ -38,6 +38,33 @@ static void *random_index(const lookup_work *w) {
     return block;
 }
 
+/* lines: 0 where the table has the looked-up axis first; else many lines of a table are looked up by the same indices. */
+static void time_lookup(gpu_bench *b, const lookup_work *w, int64_t lines) {
+    const int axis = lines > 0, ndim = w->slice > 1 || axis ? 2 : 1;
+    const int64_t beside = axis ? lines : w->slice, size = (int64_t)tess_type_size(w->table), table_bytes = w->entries * beside * size,
+                  out_bytes = w->lookups * beside * size, index_bytes = w->lookups * (int64_t)tess_type_size(w->index);
+    int64_t table_shape[] = {beside, beside}, out_shape[] = {beside, beside};
+    bool more;
+    if (!gpu_bench_wants(b, w->work))
+        return;
+    table_shape[axis] = w->entries;
+    out_shape[axis] = w->lookups;
+    void *block = random_index(w), *table = gpu_bench_memory(b, 0, table_bytes), *index = gpu_bench_repeat(b, 1, block, BLOCK, index_bytes),
+         *out = gpu_bench_memory(b, 2, out_bytes);
+    free(block);
+    DLTensor t = gpu_bench_view(table, w->table, ndim, table_shape), x = gpu_bench_view(index, w->index, 1, &out_shape[axis]),
+             o = gpu_bench_view(out, w->table, ndim, out_shape);
+    for (int r = 0;; r++) {
+        tess_plan *plan = NULL;
+        tess_lookup_options options = {.struct_size = sizeof options, .axis = axis, .outside = w->outside, .interpolation = w->interpolation};
+        options.call = gpu_bench_call(b, gpu_bench_row(b, "lookup", r, &more));
+        if (!more)
+            break;
+        tess_status status = tess_plan_lookup(&plan, gpu_bench_context(b), &t, &x, &o, &options);
+        gpu_bench_time(b, status, plan, w->work, table, index, out, (double)(table_bytes + index_bytes + out_bytes), 0);
+    }
+}
+
 void gpu_works_lookup(gpu_bench *b) {
     enum { M = 1 << 20 };
     static const lookup_work works[] = {{"lookup f32[36] by u8 512 Mi", tess_f32, tess_u8, 36, 1, 512 * M, 0, 0},
@@ -64,34 +91,34 @@ void gpu_works_lookup(gpu_bench *b) {
                                         {"lookup slices f32[256][3] by u8 256 Mi", tess_f32, tess_u8, 256, 3, 256 * M, 0, 0},
                                         {"lookup slices f32[65536][64] by i32 8 Mi", tess_f32, tess_i32, 65536, 64, 8 * M, 0, 0},
                                         {"lookup slices f32[1 Mi][33] by i64 8 Mi", tess_f32, tess_i64, M, 33, 8 * M, 0, 0},
+                                        {"lookup slices f32[1 Mi][3] by i32 64 Mi", tess_f32, tess_i32, M, 3, 64 * M, 0, 0},
+                                        {"lookup slices f64[1 Mi][3] by i32 32 Mi", tess_f64, tess_i32, M, 3, 32 * M, 0, 0},
+                                        {"lookup slices f32[65536][50] by i32 8 Mi", tess_f32, tess_i32, 65536, 50, 8 * M, 0, 0},
+                                        {"lookup slices u8[1 Mi][13] by i64 64 Mi", tess_u8, tess_i64, M, 13, 64 * M, 0, 0},
+                                        {"lookup slices u8[65536][101] by i32 16 Mi", tess_u8, tess_i32, 65536, 101, 16 * M, 0, 0},
                                         {"interpolate f32[1024] nearest 512 Mi", tess_f32, tess_f32, 1024, 1, 512 * M, 0, TESS_INTERPOLATE_NEAREST},
                                         {"interpolate f32[1024] linear 512 Mi", tess_f32, tess_f32, 1024, 1, 512 * M, 0, TESS_INTERPOLATE_LINEAR},
                                         {"interpolate f32[1024] cubic 512 Mi", tess_f32, tess_f32, 1024, 1, 512 * M, 0, TESS_INTERPOLATE_CUBIC},
                                         {"interpolate f64[1024] linear 256 Mi", tess_f64, tess_f64, 1024, 1, 256 * M, 0, TESS_INTERPOLATE_LINEAR},
                                         {"interpolate f64[1024] cubic 256 Mi", tess_f64, tess_f64, 1024, 1, 256 * M, 0, TESS_INTERPOLATE_CUBIC},
                                         {"interpolate f32[65536] linear 512 Mi", tess_f32, tess_f32, 65536, 1, 512 * M, 0, TESS_INTERPOLATE_LINEAR}};
-    for (int i = 0; i < (int)(sizeof works / sizeof *works); i++) {
-        const lookup_work *w = &works[i];
-        int64_t table_shape[] = {w->entries, w->slice}, out_shape[] = {w->lookups, w->slice}, size = (int64_t)tess_type_size(w->table);
-        int64_t table_bytes = w->entries * w->slice * size, out_bytes = w->lookups * w->slice * size,
-                index_bytes = w->lookups * (int64_t)tess_type_size(w->index);
-        int ndim = w->slice > 1 ? 2 : 1;
-        bool more;
-        if (!gpu_bench_wants(b, w->work))
-            continue;
-        void *block = random_index(w), *table = gpu_bench_memory(b, 0, table_bytes), *index = gpu_bench_repeat(b, 1, block, BLOCK, index_bytes),
-             *out = gpu_bench_memory(b, 2, out_bytes);
-        free(block);
-        DLTensor t = gpu_bench_view(table, w->table, ndim, table_shape), x = gpu_bench_view(index, w->index, 1, out_shape),
-                 o = gpu_bench_view(out, w->table, ndim, out_shape);
-        for (int r = 0;; r++) {
-            tess_plan *plan = NULL;
-            tess_lookup_options options = {.struct_size = sizeof options, .outside = w->outside, .interpolation = w->interpolation};
-            options.call = gpu_bench_call(b, gpu_bench_row(b, "lookup", r, &more));
-            if (!more)
-                break;
-            tess_status status = tess_plan_lookup(&plan, gpu_bench_context(b), &t, &x, &o, &options);
-            gpu_bench_time(b, status, plan, w->work, table, index, out, (double)(table_bytes + index_bytes + out_bytes), 0);
-        }
-    }
+    static const struct {
+        lookup_work work;
+        int64_t lines;
+    } columns[] = {{{"lookup columns f32 8192 x 16384 by i32 8192", tess_f32, tess_i32, 16384, 1, 8192, 0, 0}, 8192},
+                   {{"lookup columns f32 8192 x 16384 by i32 2048", tess_f32, tess_i32, 16384, 1, 2048, 0, 0}, 8192},
+                   {{"lookup columns f32 8192 x 16384 by i32 1024", tess_f32, tess_i32, 16384, 1, 1024, 0, 0}, 8192},
+                   {{"lookup columns f32 8191 x 16383 by i64 8191", tess_f32, tess_i64, 16383, 1, 8191, 0, 0}, 8191},
+                   {{"lookup columns f32 65536 x 2048 by i32 2048", tess_f32, tess_i32, 2048, 1, 2048, 0, 0}, 65536},
+                   {{"lookup columns f32 262144 x 512 by i32 512", tess_f32, tess_i32, 512, 1, 512, 0, 0}, 262144},
+                   {{"lookup columns f32 1 Mi x 100 by i32 32", tess_f32, tess_i32, 100, 1, 32, 0, 0}, M},
+                   {{"lookup columns f32 2048 x 50000 by i32 50000", tess_f32, tess_i32, 50000, 1, 50000, 0, 0}, 2048},
+                   {{"lookup columns u8 8192 x 65536 by i32 32768", tess_u8, tess_i32, 65536, 1, 32768, 0, 0}, 8192},
+                   {{"lookup columns f16 16384 x 16384 by i32 16384", tess_f16, tess_i32, 16384, 1, 16384, 0, 0}, 16384},
+                   {{"lookup columns f64 8192 x 8192 by i64 4096", tess_f64, tess_i64, 8192, 1, 4096, 0, 0}, 8192},
+                   {{"lookup columns c128 8192 x 4096 by i32 4096", tess_c128, tess_i32, 4096, 1, 4096, 0, 0}, 8192}};
+    for (int i = 0; i < (int)(sizeof works / sizeof *works); i++)
+        time_lookup(b, &works[i], 0);
+    for (int i = 0; i < (int)(sizeof columns / sizeof *columns); i++)
+        time_lookup(b, &columns[i].work, columns[i].lines);
 }

@@ -175,7 +175,7 @@ static void transposes(void) {
         DLTensor in = view(narrow[i].type, 3, shape), out = view(narrow[i].type, 3, turned);
         problem(tess_plan_transpose(&plan, context, &in, &out, &options), &plan, narrow[i].words);
     }
-    static const tess_type apart[] = {tess_u8, tess_f32, tess_f64};
+    static const tess_type apart[] = {tess_u8, tess_f16, tess_f32, tess_f64};
     for (int i = 0; i < 2 * TESS_COUNT(apart); i++) {
         const tess_transpose_options options = {.struct_size = sizeof options, .perm = (int[]){i % 2, 1 - i % 2}, .nperm = 2};
         int64_t shape[] = {4096, 4096}, strides[] = {8192 + i % 2, 2};
@@ -527,6 +527,8 @@ static void lookups(void) {
                {tess_u8, tess_u8, 256, 3, 0, "slices of 3 u8 by u8", false},
                {tess_f32, tess_u8, 256, 3, 0, "slices of 3 f32 by u8", false},
                {tess_u8, tess_u8, 256, 5, 0, "slices of 5 u8 by u8", false},
+               {tess_f32, tess_i64, 4096, 33, 0, "slices of 33 f32", false},
+               {tess_u8, tess_i64, 4096, 13, 0, "slices of 13 u8", false},
                {tess_f32, tess_f32, 1024, 1, TESS_INTERPOLATE_NEAREST, "f32 nearest", false},
                {tess_f32, tess_f32, 1024, 1, TESS_INTERPOLATE_LINEAR, "f32 linear", false},
                {tess_f32, tess_f32, 1024, 1, TESS_INTERPOLATE_CUBIC, "f32 cubic", false},
@@ -544,6 +546,10 @@ static void lookups(void) {
             .struct_size = sizeof options, .interpolation = all[i].interpolation, .positions = all[i].positions ? &positions : NULL};
         problem(tess_plan_lookup(&plan, context, &in, &index, &out, &options), &plan, all[i].words);
     }
+    int64_t entries[] = {8192, 16384}, shape[] = {8192, 8192};
+    DLTensor in = view(tess_f32, 2, entries), index = view(tess_i32, 1, shape), out = view(tess_f32, 2, shape);
+    const tess_lookup_options columns = {.struct_size = sizeof columns, .axis = 1};
+    problem(tess_plan_lookup(&plan, context, &in, &index, &out, &columns), &plan, "f32 columns by i32");
 }
 
 static void every_row(void **state) {

@@ -55,6 +55,12 @@ struct vectors_of_thread {
     }
 };
 
+// A vector of results, said as one instruction: of lines the compiler took vectors of 16 bytes apart again, four stores for each.
+template <typename T> __device__ __forceinline__ void put(T *to, T x) { *to = x; }
+__device__ __forceinline__ void put(uint4 *to, uint4 x) {
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w) : "memory");
+}
+
 // JOB is what the kernel does with an index:
 //     bool find(index, spot &)           where it points; false: outside, and the spot is one that may be read
 //     entry read(spot)                   what stands there
@@ -83,7 +89,7 @@ __device__ __forceinline__ void each_vector(const vectors_of_thread &mine, const
         if (PAST && mine.whole(g))
             __stcs((bits_of<V * SIZE>::type *)(out + mine.place(g)), r.all);
         else if (mine.whole(g))
-            *(bits_of<V * SIZE>::type *)(out + mine.place(g)) = r.all;
+            put((bits_of<V * SIZE>::type *)(out + mine.place(g)), r.all);
     }
     bool again = OUTSIDE != CLIP && OUTSIDE != FILL && bad;
     if (!again && mine.whole(GROUPS - 1))

@@ -7,7 +7,7 @@
 #include "gpu/row.h"
 #include "ops/lookup/lookup.h"
 
-enum { LOOKUP_GPU_ROWS = 10 + 4, LOOKUP_GPU_THREADS = 256, LOOKUP_GPU_LINE_THREADS = 128 };
+enum { LOOKUP_GPU_ROWS = 12 + 4, LOOKUP_GPU_THREADS = 256, LOOKUP_GPU_LINE_THREADS = 128 };
 extern const tess_strategy tess_lookup_gpu_rows[LOOKUP_GPU_ROWS];
 
 #define LOOKUP_KERNEL_TEXT(file)                        \
@@ -40,6 +40,8 @@ typedef struct lookup_gpu_shape {
     int64_t groups;
     int threads;
 } lookup_gpu_shape;
+bool tess_lookup_gpu_vectors_fit(const tess_problem *base, const char **why);
+void tess_lookup_gpu_lay_vectors(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout);
 lookup_gpu_shape tess_lookup_gpu_vectors_shape(const lookup_problem *p);
 lookup_gpu_shape tess_lookup_gpu_prepared_shape(const lookup_problem *p);
 lookup_gpu_shape tess_lookup_gpu_search_shape(const lookup_problem *p);
@@ -65,12 +67,24 @@ void tess_lookup_gpu_pass_call(tess_gpu_layout *layout, tess_gpu_step *step, con
 extern const tess_gpu_row tess_lookup_gpu_shared_slices;
 bool tess_lookup_gpu_shared_slices_fit(const tess_problem *base, const char **why);
 
+/* gpu_slice_pieces.c: slices that whole vectors do not fit. */
+extern const tess_gpu_row tess_lookup_gpu_slice_pieces;
+bool tess_lookup_gpu_slice_pieces_fit(const tess_problem *base, const char **why);
+bool tess_lookup_gpu_slice_pieces_pay(const tess_problem *base, const char **why);
+
+/* gpu_shared_lines.c: many lines by the same indices. */
+extern const tess_gpu_row tess_lookup_gpu_shared_lines;
+bool tess_lookup_gpu_shared_lines_fit(const tess_problem *base, const char **why);
+bool tess_lookup_gpu_shared_lines_pay(const tess_problem *base, const char **why);
+
 /* gpu_predict.c: what the production rows count. */
 void tess_lookup_gpu_predict_shared_bytes(const tess_problem *base, tess_gpu_prediction *out);
 void tess_lookup_gpu_predict_resident(const tess_problem *base, tess_gpu_prediction *out);
 void tess_lookup_gpu_predict_vectors(const tess_problem *base, tess_gpu_prediction *out);
 void tess_lookup_gpu_predict_slice_vectors(const tess_problem *base, tess_gpu_prediction *out);
 void tess_lookup_gpu_predict_shared_slices(const tess_problem *base, tess_gpu_prediction *out);
+void tess_lookup_gpu_predict_slice_pieces(const tess_problem *base, tess_gpu_prediction *out);
+void tess_lookup_gpu_predict_shared_lines(const tess_problem *base, tess_gpu_prediction *out);
 void tess_lookup_gpu_predict_elements(const tess_problem *base, tess_gpu_prediction *out);
 void tess_lookup_gpu_predict_prepared(const tess_problem *base, tess_gpu_prediction *out);
 void tess_lookup_gpu_predict_points(const tess_problem *base, tess_gpu_prediction *out);

@@ -47,7 +47,7 @@ static bool whole_steps(const lookup_problem *p, int64_t size) {
     return (p->step | outer_stride(p, LOOKUP_FROM) | outer_stride(p, LOOKUP_OUT)) % size == 0;
 }
 
-static bool vectors_fit(const tess_problem *base, const char **why) {
+bool tess_lookup_gpu_vectors_fit(const tess_problem *base, const char **why) {
     const lookup_problem *p = of(base);
     if (!gathers(p, why) || !tess_lookup_gpu_compact(p, why))
         return false;
@@ -134,7 +134,7 @@ lookup_gpu_shape tess_lookup_gpu_vectors_shape(const lookup_problem *p) {
                               .threads = index == 2 && p->size == 4 ? LOOKUP_GPU_LINE_THREADS / 2 : LOOKUP_GPU_LINE_THREADS};
 }
 
-static void lay_vectors(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+void tess_lookup_gpu_lay_vectors(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const lookup_problem *p = of(base);
     const lookup_gpu_shape s = tess_lookup_gpu_vectors_shape(p);
     (void)device;
@@ -155,7 +155,7 @@ enum { RESIDENT_THREADS = 1024, SHARED_OF_H200 = 227 << 10 };
 
 static bool resident_fits(const tess_problem *base, const char **why) {
     const lookup_problem *p = of(base);
-    if (!vectors_fit(base, why))
+    if (!tess_lookup_gpu_vectors_fit(base, why))
         return false;
     *why = "needs one line of a table without gaps, of fewer than 2^31 elements of at most 8 bytes";
     return p->outer.ndim == 0 && p->step == p->size && p->size <= 8 && p->n < INT32_MAX;
@@ -198,7 +198,7 @@ static void lay_resident(const tess_problem *base, const tess_gpu_device *device
 
 static bool shared_bytes_fit(const tess_problem *base, const char **why) {
     const lookup_problem *p = of(base);
-    if (!vectors_fit(base, why))
+    if (!tess_lookup_gpu_vectors_fit(base, why))
         return false;
     *why = "needs an index of 8 bits, elements of 1 byte and one line of the table";
     return p->index.itemsize == 1 && p->size == 1 && p->outer.ndim == 0 && p->n <= INT32_MAX;
@@ -332,18 +332,18 @@ const tess_gpu_text *const tess_lookup_gpu_headers[] = {&index_header, &lines_he
 const tess_gpu_text *const tess_lookup_gpu_among_headers[] = {&index_header, &lines_header, &walk_header, &place_header,
                                                               &among_header, &types_header, NULL};
 
-#define GATHER(name)                                                                   \
+#define GATHER(name, lay)                                                              \
     static const tess_gpu_row row_##name = {.headers = tess_lookup_gpu_headers,        \
                                             .production = true,                        \
                                             .least_arch = 80,                          \
-                                            .lay_out = lay_##name,                     \
+                                            .lay_out = lay,                            \
                                             .predict = tess_lookup_gpu_predict_##name, \
                                             .finish = tess_lookup_gpu_finish}
-GATHER(shared_bytes);
-GATHER(vectors);
-GATHER(resident);
-GATHER(slice_vectors);
-GATHER(elements);
+GATHER(shared_bytes, lay_shared_bytes);
+GATHER(vectors, tess_lookup_gpu_lay_vectors);
+GATHER(resident, lay_resident);
+GATHER(slice_vectors, lay_slice_vectors);
+GATHER(elements, lay_elements);
 
 #define STRATEGY(the_name, words, fits, pays, row) \
     { .name = "lookup/" the_name, .idea = words, .source = "-", .target = TESS_TARGET_GPU, .applicable = fits, .sensible = pays, .gpu = &(row) }
@@ -351,10 +351,15 @@ const tess_strategy tess_lookup_gpu_rows[LOOKUP_GPU_ROWS] = {
     STRATEGY("shared_bytes", "bytes by bytes: the answers to all 256 indices in shared memory, 16 lookups a thread", shared_bytes_fit, NULL,
              row_shared_bytes),
     STRATEGY("resident", "blocks that stay, with as much of a large table as fits in shared memory", resident_fits, resident_pays, row_resident),
-    STRATEGY("vectors", "a vector of indices in, a vector of elements out; the table through the first-level cache", vectors_fit, vectors_pay,
-             row_vectors),
+    STRATEGY("shared_lines", "many lines of a table by the same indices, columns at random: each line in shared memory while it is looked up",
+             tess_lookup_gpu_shared_lines_fit, tess_lookup_gpu_shared_lines_pay, tess_lookup_gpu_shared_lines),
+    STRATEGY("vectors", "a vector of indices in, a vector of elements out; the table through the first-level cache", tess_lookup_gpu_vectors_fit,
+             vectors_pay, row_vectors),
     STRATEGY("shared_slices", "slices of an odd number of bytes by bytes, as colours: answers in shared memory, put together to vectors in registers",
              tess_lookup_gpu_shared_slices_fit, NULL, tess_lookup_gpu_shared_slices),
+    STRATEGY("slice_pieces",
+             "slices that whole vectors do not fit: the vectors that hold them in shared memory, from where whole vectors of out are made",
+             tess_lookup_gpu_slice_pieces_fit, tess_lookup_gpu_slice_pieces_pay, tess_lookup_gpu_slice_pieces),
     STRATEGY("slice_vectors", "each index copies a run of the table, a vector a thread", tess_lookup_gpu_slices_fit, slices_pay, row_slice_vectors),
     STRATEGY("elements", "any gather: one thread a piece of an element, in the order of out", elements_fit, NULL, row_elements),
     STRATEGY("prepared", "compact coordinates: a record an entry prepared first, one place in memory a point", tess_lookup_gpu_prepared_fits,

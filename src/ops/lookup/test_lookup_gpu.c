@@ -112,6 +112,42 @@ static void slices_by_bytes(void **state) {
     }
 }
 
+/* Slices that whole vectors do not fit: of any width, elements of every size, steps that are wider or run backwards, the first and the last entry among them; several blocks. */
+static void slices_in_pieces(void **state) {
+    (void)state;
+    uint64_t random = 41;
+    static const struct {
+        tess_type type, by;
+        int64_t width, count;
+        bool backwards;
+    } kinds[] = {{tess_f32, tess_i64, 33, 300, false}, {tess_u8, tess_i64, 13, 1000, false}, {tess_u8, tess_i32, 101, 130, true},
+                 {tess_f16, tess_u8, 7, 513, false},   {tess_f64, tess_i16, 3, 257, false},  {tess_u8, tess_u16, 5, 777, false},
+                 {tess_f32, tess_i32, 5, 255, true},   {tess_i16, tess_u32, 211, 40, false}};
+    for (int round = 0; round < 32; round++) {
+        hostile_array table, index, out;
+        const int kind = round % 8;
+        const int64_t width = kinds[kind].width, n = kinds[kind].backwards ? 17 : hostile_between(&random, 1, 90),
+                      count = kinds[kind].count + round / 8 * 3, gap = round / 8 % 2 * 3;
+        const int64_t table_shape[] = {n, width + gap}, out_shape[] = {count, width};
+        tess_lookup_options options = {.outside = (tess_outside)((round + round / 8) % 4), .fill = 77};
+        hostile_make(&table, &random, kinds[kind].type, 2, table_shape, HOSTILE_COMPACT);
+        hostile_make(&index, &random, kinds[kind].by, 1, &count, HOSTILE_COMPACT);
+        hostile_make(&out, &random, kinds[kind].type, 2, out_shape, HOSTILE_COMPACT);
+        hostile_fill(&table, &random, 2);
+        table.shape[1] = width;
+        index.tensor.byte_offset = index.tensor.byte_offset / 16 * 16;
+        table.tensor.byte_offset = table.tensor.byte_offset / 16 * 16;
+        out.tensor.byte_offset = out.tensor.byte_offset / 16 * 16;
+        if (kinds[kind].backwards) {
+            table.tensor.byte_offset += (uint64_t)((n - 1) * (width + gap) * table.itemsize);
+            table.strides[0] = -(width + gap);
+        }
+        set_integers(&random, &index, n, options.outside == TESS_OUTSIDE_ERROR && round % 3);
+        compare(&table, &index, &out, options);
+        free_case(&table, &index, &out);
+    }
+}
+
 /* Two axes as lines of slices, with what is left at the lines' ends between them. */
 static void cut_lines(hostile_array *a, int64_t slices, int64_t width) {
     a->tensor.ndim = 3;
@@ -167,6 +203,40 @@ static void large_tables(void **state) {
         hostile_make(&out, &random, cases[i].type, 1, &cases[i].count, HOSTILE_COMPACT);
         hostile_fill(&table, &random, 2);
         set_integers(&random, &index, cases[i].n, i == 0);
+        compare(&table, &index, &out, options);
+        free_case(&table, &index, &out);
+    }
+}
+
+/* Many lines by the same indices: one a block and several, that begin at any element of a vector, over gaps, backwards; more indices than a block takes in a turn. */
+static void lines_in_shared_memory(void **state) {
+    (void)state;
+    uint64_t random = 40;
+    static const struct {
+        tess_type type, by;
+        int64_t lines, n, gap, count;
+        bool backwards;
+    } cases[] = {{tess_f32, tess_i32, 3, 3000, 0, 4100, false}, {tess_f32, tess_i32, 4099, 31, 1, 600, false},
+                 {tess_u8, tess_u16, 9, 4001, 0, 1003, false},  {tess_f16, tess_i64, 5, 1001, 3, 777, false},
+                 {tess_c64, tess_u8, 6, 300, 1, 1040, true},    {tess_c128, tess_i16, 7, 77, 5, 513, false},
+                 {tess_u8, tess_i32, 2051, 70, 3, 513, false},  {tess_u8, tess_i8, 8200, 5, 0, 512, false},
+                 {tess_f32, tess_u32, 4, 9, 1, 512, true},      {tess_f32, tess_i32, 2, 58000, 0, 9000, false}};
+    for (int i = 0; i < TESS_COUNT(cases) * 4; i++) {
+        hostile_array table, index, out;
+        const int64_t lines = i < TESS_COUNT(cases) ? cases[i % TESS_COUNT(cases)].lines : hostile_between(&random, 2, 9),
+                      n = cases[i % TESS_COUNT(cases)].n, count = cases[i % TESS_COUNT(cases)].count,
+                      table_shape[] = {lines, n + cases[i % TESS_COUNT(cases)].gap}, out_shape[] = {lines, count};
+        tess_lookup_options options = {.outside = (tess_outside)((i + i / TESS_COUNT(cases)) % 4), .fill = 9, .axis = 1};
+        hostile_make(&table, &random, cases[i % TESS_COUNT(cases)].type, 2, table_shape, HOSTILE_COMPACT);
+        hostile_make(&index, &random, cases[i % TESS_COUNT(cases)].by, 1, &count, HOSTILE_COMPACT);
+        hostile_make(&out, &random, cases[i % TESS_COUNT(cases)].type, 2, out_shape, HOSTILE_COMPACT);
+        hostile_fill(&table, &random, 2);
+        table.shape[1] = n;
+        if (cases[i % TESS_COUNT(cases)].backwards) {
+            table.tensor.byte_offset += (uint64_t)((lines - 1) * table_shape[1] * table.itemsize);
+            table.strides[0] = -table_shape[1];
+        }
+        set_integers(&random, &index, n, options.outside == TESS_OUTSIDE_ERROR && i % 3);
         compare(&table, &index, &out, options);
         free_case(&table, &index, &out);
     }
@@ -268,6 +338,11 @@ static void rows_count_as_predicted(void **state) {
                                          {tess_f32, tess_i32, 2, {5, 33}, 1027, 1, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
                                          {tess_f32, tess_i32, 2, {33, 12}, 300, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
                                          {tess_u8, tess_i32, 3, {3, 33, 5}, 301, 1, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_CLIP},
+                                         {tess_f32, tess_i32, 2, {2051, 64}, 600, 1, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
+                                         {tess_f32, tess_i64, 2, {90, 33}, 300, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
+                                         {tess_u8, tess_i32, 2, {90, 13}, 1001, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_CLIP},
+                                         {tess_u8, tess_i64, 2, {37, 2999}, 5001, 1, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_CLIP},
+                                         {tess_f16, tess_u16, 2, {2070, 33}, 515, 1, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_FILL},
                                          {tess_u8, tess_u8, 2, {256, 3}, 9003, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
                                          {tess_u8, tess_i8, 2, {100, 7}, 3001, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
                                          {tess_f16, tess_u8, 2, {77, 3}, 8192, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_WRAP},
@@ -416,8 +491,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(compact),
                                        cmocka_unit_test(slices),
                                        cmocka_unit_test(slices_by_bytes),
+                                       cmocka_unit_test(slices_in_pieces),
                                        cmocka_unit_test(lines_apart),
                                        cmocka_unit_test(large_tables),
+                                       cmocka_unit_test(lines_in_shared_memory),
                                        cmocka_unit_test(gathers),
                                        cmocka_unit_test(interpolations),
                                        cmocka_unit_test(nothing_there),

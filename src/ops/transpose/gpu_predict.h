@@ -24,7 +24,9 @@
     X(records)                      \
     X(short_runs)                   \
     X(long_runs)                    \
+    X(run_pieces)                   \
     X(small_matrices)               \
+    X(picked_words)                 \
     X(spaced)                       \
     X(shifted)                      \
     X(joined)                       \

@@ -28,6 +28,16 @@ static void fit_rows(spaced *s) {
     s->along_q = each * wide;
 }
 
+void tess_transpose_gpu_rows_beside(transpose_plane *m) {
+    if (m->p_size != 1 || m->ndim == 0)
+        return;
+    m->ndim--;
+    m->p_size = m->shape[m->ndim];
+    m->p_in = m->stride[TRANSPOSE_IN][m->ndim];
+    m->p_out = m->stride[TRANSPOSE_OUT][m->ndim];
+    m->count = m->p_size > 0 ? m->count / m->p_size : 0;
+}
+
 static bool spaced_of(const tess_problem *base, spaced *s, const char **why) {
     const transpose_problem *p = (const transpose_problem *)base;
     transpose_plane *m = &s->plane;
@@ -51,13 +61,7 @@ static bool spaced_of(const tess_problem *base, spaced *s, const char **why) {
         s->along_q = s->size <= 4 ? 64 : 32;
         return true;
     }
-    if (m->p_size == 1 && m->ndim > 0) { /* the axis beside q, in out */
-        m->ndim--;
-        m->p_size = m->shape[m->ndim];
-        m->p_in = m->stride[TRANSPOSE_IN][m->ndim];
-        m->p_out = m->stride[TRANSPOSE_OUT][m->ndim];
-        m->count = m->p_size > 0 ? m->count / m->p_size : 0;
-    }
+    tess_transpose_gpu_rows_beside(m);
     fit_rows(s);
     return true;
 }
@@ -73,9 +77,8 @@ bool tess_transpose_gpu_spaced_pay(const tess_problem *base, const char **why) {
         return false;
     const transpose_plane *m = &s.plane;
     if (s.turn) {
-        *why = "needs matrices of half a tile each way, and elements of at most 8 bytes that stand in lines together in in: others have sectors of "
-               "their own";
-        return s.size <= 8 && llabs(m->p_in) <= LINE && 2 * m->p_size >= s.along_p && 2 * m->q_size >= s.along_q;
+        *why = "needs matrices of half a tile each way, and elements that stand in lines together in in: others have sectors of their own";
+        return llabs(m->p_in) <= LINE && 2 * m->p_size >= s.along_p && 2 * m->q_size >= s.along_q;
     }
     *why = "needs rows of 32 elements, and as many of them as a block takes";
     return m->q_size >= 32 && (m->p_size >= s.along_p || m->q_size >= THREADS);

@@ -6,7 +6,7 @@
 #include "gpu/row.h"
 #include "ops/transpose/transpose.h"
 
-enum { TRANSPOSE_GPU_ROWS = 25 };
+enum { TRANSPOSE_GPU_ROWS = 27 };
 extern const tess_strategy tess_transpose_gpu_rows[TRANSPOSE_GPU_ROWS];
 
 /* The problem as matrices that a kernel can take element by element; *why says why not. */
@@ -89,6 +89,11 @@ extern const tess_gpu_row tess_transpose_gpu_long_runs_row;
 bool tess_transpose_gpu_long_runs_fit(const tess_problem *base, const char **why);
 bool tess_transpose_gpu_long_runs_pay(const tess_problem *base, const char **why);
 
+/* gpu_run_pieces.c: the same of small elements, by way of shared memory. */
+extern const tess_gpu_row tess_transpose_gpu_run_pieces_row;
+bool tess_transpose_gpu_run_pieces_fit(const tess_problem *base, const char **why);
+bool tess_transpose_gpu_run_pieces_pay(const tess_problem *base, const char **why);
+
 /* gpu_small_matrices.c: a stack of small matrices. */
 extern const tess_gpu_row tess_transpose_gpu_small_matrices_row;
 bool tess_transpose_gpu_small_matrices_fit(const tess_problem *base, const char **why);
@@ -110,7 +115,13 @@ extern const tess_gpu_row tess_transpose_gpu_short_runs_row;
 bool tess_transpose_gpu_short_runs_fit(const tess_problem *base, const char **why);
 bool tess_transpose_gpu_short_runs_pay(const tess_problem *base, const char **why);
 
-/* gpu_spaced.c: elements that lie apart on either side. */
+/* gpu_picked_words.c: elements of 1 and 2 bytes near each other in in. */
+extern const tess_gpu_row tess_transpose_gpu_picked_words_row;
+bool tess_transpose_gpu_picked_words_fit(const tess_problem *base, const char **why);
+bool tess_transpose_gpu_picked_words_pay(const tess_problem *base, const char **why);
+
+/* gpu_spaced.c: elements that lie apart on either side. Where nothing lies along p, rows_beside puts the axis beside q in out there, if there is one. */
+void tess_transpose_gpu_rows_beside(transpose_plane *plane);
 extern const tess_gpu_row tess_transpose_gpu_spaced_row;
 bool tess_transpose_gpu_spaced_fit(const tess_problem *base, const char **why);
 bool tess_transpose_gpu_spaced_pay(const tess_problem *base, const char **why);

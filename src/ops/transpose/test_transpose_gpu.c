@@ -147,8 +147,8 @@ static void short_sides(void **state) {
             compare(&random, types[t], 3, (int64_t[]){389 + odd, 279 - odd, 3}, turn_runs, HOSTILE_COMPACT);
             compare(&random, types[t], 4, (int64_t[]){2, 97 + odd, 101 + odd, 3}, batch_runs, HOSTILE_COMPACT);
         }
-        static const char *const whole[] = {"transpose/long_runs", "transpose/pieces"};
-        for (int w = 0; w < 2; w++) {
+        static const char *const whole[] = {"transpose/long_runs", "transpose/pieces", "transpose/run_pieces"};
+        for (int w = 0; w < (t < 2 ? 3 : 2); w++) {
             only = whole[w];
             compare(&random, types[t], 3, (int64_t[]){21, 13, 67}, turn_runs, HOSTILE_COMPACT);
             compare(&random, types[t], 3, (int64_t[]){21, 13, 64}, turn_runs, HOSTILE_COMPACT);
@@ -177,6 +177,50 @@ static void elements_that_lie_apart(void **state) {
             for (int again = 0; again < 4; again++)
                 compare(&random, types[t], cases[c].ndim, cases[c].shape, cases[c].perm, HOSTILE_ALIGNED);
     only = NULL;
+}
+
+/* Every step that words are picked from, of either sign: rows that begin at any byte on either side, of some widths, two axes of them; nothing beside them is read or written. */
+static int picked;
+static void words_picked(void **state) {
+    (void)state;
+    uint64_t random = 13;
+    static const int64_t widths[] = {2, 9, 131, 1027, 4111};
+    for (int t = 0; t < 2; t++)
+        for (int64_t step = -6; step <= 6; step++)
+            for (int w = 0; w < TESS_COUNT(widths); w++) {
+                const int64_t size = (int64_t)tess_type_size(types[t]), high = w < 3 ? 9 : 2, apart = step < 0 ? -step : step,
+                              gap = hostile_between(&random, 0, 3), beyond = hostile_between(&random, 0, 3), lead = hostile_between(&random, 0, 3);
+                int64_t shape[] = {high, 2, widths[w]}, line = (widths[w] - 1) * apart + 1 + gap, to = widths[w] + beyond;
+                int64_t strides[] = {line, line * high, step}, written[] = {2 * to, to, 1}, room = 2 * high * to + lead;
+                /* each in an allocation of its own: the virtual GPU tells what lies outside */
+                char *in = malloc((size_t)(2 * high * line * size)), *out[2] = {malloc((size_t)(room * size)), malloc((size_t)(room * size))};
+                assert_true(in && out[0] && out[1]);
+                for (int64_t i = 0; i < 2 * high * line * size; i++)
+                    in[i] = (char)hostile_random(&random);
+                for (int k = 0; k < 2; k++) {
+                    const tess_transpose_options options = {
+                        .struct_size = sizeof options,
+                        .perm = (int[]){0, 1, 2},
+                        .nperm = 3,
+                        .call = {.engine = k ? engine : TESS_ENGINE_CPU, .strategy = k ? "transpose/picked_words" : "transpose/reference"}};
+                    memset(out[k], 0x5a, (size_t)(room * size));
+                    const DLTensor from = tess_view(in + (step < 0 ? (widths[w] - 1) * apart * size : 0), types[t], 3, shape, strides),
+                                   view = tess_view(out[k] + lead * size, types[t], 3, shape, written);
+                    const tess_status status = tess_transpose(context, &from, &view, &options);
+                    if (k && (step == 0 || apart > (t ? 6 : 4) || status == TESS_ERR_STRATEGY)) {
+                        assert_int_equal(status, TESS_ERR_STRATEGY);
+                        memcpy(out[1], out[0], (size_t)(room * size));
+                        continue;
+                    }
+                    assert_tess_ok(status);
+                    picked += k;
+                }
+                assert_memory_equal(out[0], out[1], (size_t)(room * size));
+                free(in);
+                free(out[0]);
+                free(out[1]);
+            }
+    assert_true(picked > 60);
 }
 
 static void more_axes(void **state) {
@@ -304,7 +348,14 @@ static void counts_as_predicted(void **state) {
                  {"long_runs", {21, 13, 67}, {1, 0, 2}, 3, 5},
                  {"long_runs", {3, 5, 19, 33}, {0, 2, 1, 3}, 4, 5},
                  {"long_runs", {3, 5, 9001}, {1, 0, 2}, 3, 5},
+                 {"run_pieces", {21, 13, 67}, {1, 0, 2}, 3, 2},
+                 {"run_pieces", {3, 5, 19, 33}, {0, 2, 1, 3}, 4, 2},
+                 {"run_pieces", {101, 5, 9}, {1, 0, 2}, 3, 2},
+                 {"run_pieces", {7, 5, 900}, {1, 0, 2}, 3, 2},
+                 {"run_pieces", {3, 2, 901}, {1, 0, 2}, 3, 2},
                  {"pieces", {21, 13, 64}, {1, 0, 2}, 3, 4},
+                 {"picked_words", {3, 5, 4111}, {0, 1, 2}, 3, 2},
+                 {"picked_words", {41, 5, 131}, {1, 0, 2}, 3, 2},
                  {"elements", {5, 41, 77}, {1, 2, 0}, 3, 5}};
     static const struct {
         int64_t batch, rows, columns, run;
@@ -321,7 +372,7 @@ static void counts_as_predicted(void **state) {
             for (int s = 0; s < TESS_COUNT(sizes); s++)
                 compared[r] += counts_of(row, types[t], 2, sizes[s], copy ? same : turn, false, 1) > 9; /* sectors of both sides among them */
             for (int c = 0; c < TESS_COUNT(cases); c++)
-                if (t < cases[c].types && strcmp(row->name, "transpose/spaced") == 0)
+                if (t < cases[c].types && (strcmp(row->name, "transpose/spaced") == 0 || strcmp(row->name, "transpose/picked_words") == 0))
                     for (int64_t apart = 1; apart < 4; apart++)
                         compared[r] += counts_of(row, types[t], cases[c].ndim, cases[c].shape, cases[c].perm, false, apart) > 9;
                 else if (t < cases[c].types && strcmp(row->name + strlen("transpose/"), cases[c].name) == 0)
@@ -423,6 +474,7 @@ int main(void) {
                                        cmocka_unit_test(joined_axes),
                                        cmocka_unit_test(short_sides),
                                        cmocka_unit_test(elements_that_lie_apart),
+                                       cmocka_unit_test(words_picked),
                                        cmocka_unit_test(more_axes),
                                        cmocka_unit_test(in_place),
                                        cmocka_unit_test(nothing_moves_anywhere),

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_slice_pieces.cu - slices that whole vectors do not fit: the vectors that hold them come to shared memory, and whole vectors of `out` are put together there.
+//
+// A word or a byte a lane asks as often as it has words, and waits for its index, then for its word. Here a block's indices are read once; then all vectors of 16 bytes in which its
+// slices lie are on their way at once, by asynchronous copies, which need no registers; and `out`, where the slices follow each other, is written in order.
+//
+// -DSLICE bytes, at least 4, in elements of -DSIZE=1|2|4|8; -DEACH slices a block, a multiple of 16; -DTHREADS.
+#include "ops/lookup/gpu_index.cuh"
+
+typedef bits_of<SIZE>::type element;
+enum {
+    VECTORS = (SLICE + 16 - SIZE + 15) / 16, // that a slice touches at most
+    LINE = VECTORS * 16
+};
+
+struct slice_pieces {
+    i64 n, step, count; // entries, bytes between them, indices
+    i64 low, high;      // what all entries take, from the first one's first byte on
+};
+
+// Four bytes of the slices as they follow each other, from byte b on; slice s begins at byte start[s] of the room.
+__device__ __forceinline__ unsigned word_at(const char *room, const int *start, int b) {
+    const int s = b / SLICE, k = b % SLICE;
+#if SIZE >= 4
+    return *(const unsigned *)(room + start[s] + k);
+#else
+    const int at = start[s] + k;
+    const unsigned *two = (const unsigned *)(room + (at & ~3));
+    unsigned word = __funnelshift_r(two[0], two[(at & 3) > 0], (at & 3) * 8);
+    if (k + 4 > SLICE) {
+        const int next = start[s + 1] + k - SLICE;
+        const unsigned mine = 0xffffffffu >> (k + 4 - SLICE) * 8;
+        two = (const unsigned *)(room + (next & ~3));
+        word = (word & mine) | (__funnelshift_r(two[0], two[(next & 3) > 0], (next & 3) * 8) & ~mine);
+    }
+    return word;
+#endif
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+    slice_pieces(const char *table, const index_type *index, char *out, u64 *bad, const struct slice_pieces p, const uint4 fill) {
+    __shared__ uint4 held[EACH * VECTORS];
+    __shared__ const char *from[EACH];
+    __shared__ int start[EACH];
+    char *room = (char *)held;
+    const i64 first = blockIdx.x * (i64)EACH;
+    const int slices = (int)(p.count - first < EACH ? p.count - first : EACH);
+    for (int s = threadIdx.x; s < slices; s += THREADS) {
+        entry at;
+        const bool inside = entry_of(__ldg(index + first + s), p.n, at);
+        if (!inside && OUTSIDE == ERROR)
+            note(bad, first + s);
+        const char *there = entry_at(table, at, p.step);
+        from[s] = inside || OUTSIDE != FILL ? there : NULL;
+        start[s] = s * LINE + (inside || OUTSIDE != FILL ? (int)((u64)there & 15) : 0);
+    }
+    __syncthreads();
+#pragma unroll 4
+    for (int turn = 0; turn < EACH * VECTORS; turn += THREADS) { // lanes stay together
+        const int i = turn + (int)threadIdx.x, s = i / VECTORS, v = i % VECTORS;
+        if (i >= slices * VECTORS)
+            continue;
+        const char *slice = from[s], *vector = slice - ((u64)slice & 15) + v * 16;
+        if (OUTSIDE == FILL && slice == NULL)
+            held[i] = fill;
+        else if (vector >= slice + SLICE)
+            held[i] = make_uint4(0, 0, 0, 0); // words reach into it
+        else if (vector >= table + p.low && vector + 16 <= table + p.high)
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(held + i)), "l"(vector) : "memory");
+        else
+            for (int b = 0; b < 16; b += SIZE)
+                *(element *)(room + i * 16 + b) = vector + b >= slice && vector + b < slice + SLICE ? *(const element *)(vector + b) : element();
+    }
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncthreads();
+    out += first * SLICE;
+    const int bytes = slices * SLICE;
+    for (int b = threadIdx.x * 16; b < bytes; b += THREADS * 16)
+        if (b + 16 <= bytes)
+            __stcs((uint4 *)(out + b),
+                   make_uint4(word_at(room, start, b), word_at(room, start, b + 4), word_at(room, start, b + 8), word_at(room, start, b + 12)));
+        else
+            for (int k = b; k < bytes; k += SIZE)
+                *(element *)(out + k) = *(const element *)(room + start[k / SLICE] + k % SLICE);
+}
