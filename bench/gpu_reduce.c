@@ -50,7 +50,11 @@ static void large(gpu_bench *b) {
                  {"argmax axis 0 u8 32768 x 32765", TESS_ARGMAX, tess_u8, tess_i64, 2, 0, {32768, 32765}},
                  {"max axis 0 u8 32768 x 32764", TESS_MAX, tess_u8, tess_u8, 2, 0, {32768, 32764}},
                  {"max axis 0 f16 16384 x 32765", TESS_MAX, tess_f16, tess_f16, 2, 0, {16384, 32765}},
-                 {"max axis 0 f32 8192 x 8192", TESS_MAX, tess_f32, tess_f32, 2, 0, {8192, 8192}}};
+                 {"max axis 0 f32 8192 x 8192", TESS_MAX, tess_f32, tess_f32, 2, 0, {8192, 8192}},
+                 {"max axis 0 f32 32768 x 32765", TESS_MAX, tess_f32, tess_f32, 2, 0, {32768, 32765}},
+                 {"count_nonzero axis 0 bool 32768 x 8192", TESS_COUNT_NONZERO, tess_bool, tess_i64, 2, 0, {32768, 8192}},
+                 {"all axis 1 bool 32768 x 8192", TESS_ALL, tess_bool, tess_bool, 2, 1, {32768, 8192}},
+                 {"sum axis 0 f32 32768 x 4096", TESS_SUM, tess_f32, tess_f32, 2, 0, {32768, 4096}}};
     for (int i = 0; i < (int)(sizeof works / sizeof *works); i++) {
         int64_t count = 1, in_shape[3], out_shape[3], outputs = 1;
         int kept = 0;
@@ -97,6 +101,7 @@ static void apart(gpu_bench *b) {
                  {"apart: max u8 64 x 19 x 1024 x 512, axes 0 2 3", TESS_MAX, tess_u8, tess_u8, {64, 19, 1024, 512}, 3, {0, 2, 3}, 0},
                  {"apart: var u8 256 x 256 x 56 x 56, axes 0 2 3", TESS_VAR, tess_u8, tess_f32, {256, 256, 56, 56}, 3, {0, 2, 3}, 0},
                  {"apart: sum f32 32768 x 8000 of rows of 8192", TESS_SUM, tess_f32, tess_f32, {1, 1, 32768, 8000}, 3, {1, 2, 3}, 8192},
+                 {"apart: sum f32 32768 x 4096 of rows of 8192, axis 0", TESS_SUM, tess_f32, tess_f32, {1, 1, 32768, 4096}, 1, {2}, 8192},
                  {"apart: argmax f16 30 x 100 x 200 x 304, axes 0 2", TESS_ARGMAX, tess_f16, tess_i64, {30, 100, 200, 304}, 2, {0, 2}, 0}};
     for (int i = 0; i < (int)(sizeof works / sizeof *works); i++) {
         int64_t count = 1, outputs = 1, in_shape[4], steps[4], step = 1, out_shape[4];

@@ -325,6 +325,14 @@ static void axes_apart(void) {
                {TESS_VAR, tess_f16, tess_f32, {32, 64, 256, 512}, 2, {1, 3}, "var f16 axes 1 and 3"},
                {TESS_ARGMAX, tess_f32, tess_i64, {1, 4096, 19, 4096}, 1, {2}, "argmax f32 rows of 19, 4096 columns"},
                {TESS_ARGMAX, tess_u8, tess_i64, {1, 4096, 19, 4095}, 1, {2}, "argmax u8 rows of 19, 4095 columns"},
+               {TESS_SUM, tess_f32, tess_f32, {1, 4096, 19, 4096}, 1, {2}, "sum f32 rows of 19, 4096 columns"},
+               {TESS_SUM, tess_f32, tess_f32, {1, 4096, 100, 4095}, 1, {2}, "sum f32 rows of 100, 4095 columns"},
+               {TESS_SUM, tess_f16, tess_f16, {1, 4096, 8, 4096}, 1, {2}, "sum f16 rows of 8, 4096 columns"},
+               {TESS_VAR, tess_f32, tess_f32, {1, 4096, 48, 4095}, 1, {2}, "var f32 rows of 48, 4095 columns"},
+               {TESS_VAR, tess_f16, tess_f32, {1, 4096, 19, 4096}, 1, {2}, "var f16 rows of 19, 4096 columns"},
+               {TESS_PROD, tess_c64, tess_c64, {1, 4096, 19, 4095}, 1, {2}, "prod c64 rows of 19, 4095 columns"},
+               {TESS_MAX, tess_f16, tess_f16, {1, 1 << 10, 1 << 10, 3}, 1, {3}, "max f16 rows of 3"},
+               {TESS_ANY, tess_bool, tess_bool, {1, 1 << 10, 1 << 10, 4}, 1, {3}, "any bool rows of 4"},
                {TESS_MAX, tess_u8, tess_u8, {1, 1 << 10, 1 << 10, 3}, 1, {3}, "max u8 rows of 3"}};
     tess_plan *plan;
     for (int i = 0; i < TESS_COUNT(all); i++) {

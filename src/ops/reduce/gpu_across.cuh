@@ -57,9 +57,11 @@ __device__ __forceinline__ int spot(unsigned i) { return i + i / SKIP; }
 
 #if ANY_ORDER
 #if PACKED
+// Whether any or all are true takes a byte of each column, in words: whether one was true, or one was not.
+enum { TRUTHS = KIND == COUNT && (OPERATION == OP_ANY || OPERATION == OP_ALL) };
 // Small elements a word at a time, as in gpu_packed.cuh, but of each column apart.
 struct taken {
-    enum { BYTES = SIZE == 1, PARTS = KIND == EXTREME ? V * SIZE / (BYTES ? 2 : 4) : V };
+    enum { BYTES = SIZE == 1, PARTS = TRUTHS ? V * SIZE / 4 : KIND == EXTREME ? V * SIZE / (BYTES ? 2 : 4) : V };
     unsigned part[PARTS];
     __device__ taken() {
 #pragma unroll
@@ -74,6 +76,10 @@ struct taken {
                            mask = BYTES ? ((bits & 15) * 0x00204081u & 0x01010101u) * 0xff : (bits & 1 | (bits & 2) << 15) * 0xffff;
             unsigned word = x.all.word[i];
 #if KIND == SUM || KIND == COUNT
+            if (TRUTHS) {
+                part[i] |= (OPERATION == OP_ALL ? ~nonzero(word) & 0x80808080 : word) & mask;
+                continue;
+            }
             word = (KIND == COUNT ? nonzero(word) : word) & mask;
 #pragma unroll
             for (int j = 0; j < 4; j++) // one byte is multiplied by 1
@@ -105,7 +111,8 @@ struct taken {
 #if KIND == SUM
         n.value = IN == T_I8 ? (acc)(int)part[v] : (acc)part[v];
 #elif KIND == COUNT
-        n.zeros = count - (int)(part[v] >> 7);
+        const bool seen = part[v / 4] >> 8 * (v % 4) & 0xff;
+        n.zeros = !TRUTHS ? count - (int)(part[v] >> 7) : OPERATION == OP_ALL ? seen : seen ? 0 : count;
 #elif IN >= T_F16
         ::take(n, (element)(part[v / 2] >> 16 * (v % 2)), 0);
 #else

@@ -60,6 +60,9 @@ static void any_columns_shape(const reduce_problem *p, tess_reduce_gpu_columns_s
         sets * s->strips >= COLUMN_WARPS) {
         s->warps = s->rows = 1;
         s->blocks = (int)tess_min64(32, 8 * s->blocks);
+        if (!s->ragged) /* measured: of narrow vectors more on their way; of more rows, by blocks of 8 warps, 8 and 16 lost */
+            s->rounds = (int)tess_max64(s->rounds, tess_min64(16, 64 / (s->vector * p->in.itemsize)));
+        s->rounds = (int)tess_ceil_div(p->k, tess_ceil_div(p->k, s->rounds)); /* in turns alike */
     }
     while (s->leaf > LEAST && sets * s->strips * tess_ceil_div(p->k, s->leaf) < BLOCKS)
         s->leaf /= 2;
@@ -79,6 +82,9 @@ tess_reduce_gpu_columns_shape tess_reduce_gpu_columns_shape_of(const reduce_prob
         rest |= p->stride[0][d];
     s.ragged = s.any && p->rank == 1 && size <= 2 && rest % 16 != 0 && width >= 16 * s.vector; /* single small elements are too slow */
     while (!s.ragged && s.vector > 1 && (rest % (s.vector * size) != 0 || width < 32 * s.vector))
+        s.vector /= 2;
+    /* Along several axes a row costs a look-up: measured, of 304 f16 vectors of 8 bytes, of which 2 1/2 strips are used, and not 16, of which 1 1/5. */
+    while (s.any && p->rank > 1 && s.vector * size > 8 && width * 4 < tess_ceil_div(width, 32 * s.vector) * 32 * s.vector * 3)
         s.vector /= 2;
     if (s.vector * size < 4)
         s.vector = 1;

@@ -22,6 +22,7 @@ enum {
     HELD = 4 /* lanes of a thread at once */,
     LEAST = 64 /* elements, and of all outputs, for it to pay */,
     LEAST_ALL = 1 << 16,
+    LEAST_SIDE = 4 /* elements where 32 columns and more are side by side */,
     BESIDE = 1280 /* bytes of a block that the system has, and what rounds up */,
     MOST_THREADS = 320 /* of a block with several tiles, and their bytes */,
     MOST_BYTES = 48 << 10,
@@ -229,11 +230,11 @@ bool tess_reduce_gpu_moments_fit(const tess_problem *problem, const char **why) 
 }
 
 /* Measured: of 64 to 100000 elements in 3 to 4096 columns it takes between nine tenths and a twelfth of the time of what was taken before; 16 elements are better read where they lie, and a few thousand
- * outputs' elements by a block for each. */
+ * outputs' elements by a block for each. Fewer than 64 in 32 columns and more come here where tree_few leaves them. */
 bool tess_reduce_gpu_moments_pay(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
     *why = "wants 64 elements and more, 65536 in all";
-    return p->k >= LEAST && p->k >= (LEAST_ALL + p->outputs - 1) / p->outputs;
+    return (p->k >= LEAST || (p->k >= LEAST_SIDE && width_of(p) >= 32)) && p->k >= (LEAST_ALL + p->outputs - 1) / p->outputs;
 }
 
 static void lay_out(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {

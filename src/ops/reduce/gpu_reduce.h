@@ -28,7 +28,7 @@
 TESS_REDUCE_RUNGS(RUNG)
 #undef RUNG
 
-enum { REDUCE_GPU_ROWS = 20 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's blocks */ };
+enum { REDUCE_GPU_ROWS = 21 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's blocks */ };
 int64_t tess_reduce_gpu_resident(const tess_gpu_device *device); /* so many of its blocks a device holds at once; NULL = an H200 */
 extern const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS];
 
@@ -184,6 +184,16 @@ extern const tess_gpu_row tess_reduce_gpu_patches;
 bool tess_reduce_gpu_patches_fit(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_patches_pay(const tess_problem *problem, const char **why);
 
+/* gpu_few.c: elements of a thread's vector, words that all of its elements are, and for how many blocks of 256 threads a multiprocessor must have registers. */
+typedef struct tess_reduce_gpu_few_shape {
+    int vector, words, blocks;
+} tess_reduce_gpu_few_shape;
+tess_reduce_gpu_few_shape tess_reduce_gpu_few_shape_of(const reduce_problem *p);
+void tess_reduce_predict_few(const tess_problem *problem, tess_gpu_prediction *prediction); /* gpu_groups_predict.c */
+extern const tess_gpu_row tess_reduce_gpu_few;
+bool tess_reduce_gpu_few_fit(const tess_problem *problem, const char **why);
+bool tess_reduce_gpu_few_pay(const tess_problem *problem, const char **why);
+
 /* gpu_sets.c: how a leaf of a set is shared: rows side by side, lanes of a thread, those at once, rounds of them whose loads are on their way, vectors that each thread has and that some have, 0 where these are
  * not written out, elements of a vector; threads of a leaf, leaves of a block, its threads, and for how many blocks a multiprocessor must have registers; bytes of what rows leave. */
 typedef struct tess_reduce_gpu_sets_shape {
@@ -239,9 +249,10 @@ bool tess_reduce_gpu_stretches_pay(const tess_problem *problem, const char **why
 
 /* gpu_short.c */
 extern const tess_gpu_row tess_reduce_gpu_short, tess_reduce_gpu_groups, tess_reduce_gpu_exact_short;
-/* How an output is shared: threads, lanes each, elements of a vector, bytes left out; what a warp and a multiprocessor have; gpu_group.cuh's options. */
+/* How an output is shared: threads, lanes each, elements of a vector, bytes left out; what a warp and a multiprocessor have; gpu_group.cuh's options; whether gpu_tree_words.cu takes
+ * several rows at a time. */
 typedef struct tess_reduce_gpu_shape {
-    int group, each, vector, pad, tile, warps, blocks, hold, packed, turned;
+    int group, each, vector, pad, tile, warps, blocks, hold, packed, turned, words;
 } tess_reduce_gpu_shape;
 void tess_reduce_gpu_short_shape(const reduce_problem *p, tess_reduce_gpu_shape *shape);
 int64_t tess_reduce_gpu_stretch(const reduce_problem *p, const tess_reduce_gpu_shape *shape); /* rows of a warp */

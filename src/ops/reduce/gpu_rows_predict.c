@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_rows_predict.c - what reduce/tree_rows, tree_block and tree_lanes will count: a warp's run, or a leaf, is walked for each place within a sector at which outputs begin.
  *
- * Predicted for arrays that begin at a sector; of elements along several axes requests alone. Nodes of 16 bytes are copied as two words; what goes through shared memory is not predicted of places, where it depends on the elements, nor where leaves
+ * Predicted for arrays that begin at a sector. Nodes of 16 bytes are copied as two words; what goes through shared memory is not predicted of places, where it depends on the elements, nor where leaves
  * of such nodes meet in it. Flops: none where no order matters; lanes without elements are the compiler's own. */
+#include <stdlib.h>
+
 #include "ops/reduce/gpu_reduce.h"
 
 typedef tess_reduce_gpu_walk walk;
@@ -88,12 +90,31 @@ static void leaf(const walk *w, int64_t from, int64_t n, int64_t e, bool whole) 
             }
 }
 
+/* Elements of an output along several axes, by requests of 32 vectors in the order of their numbers, whichever warps make them. They lie alike again where the slowest axis has gone on by whole sectors and a request begins; false where
+ * that is too far. */
+static bool runs_apart(const walk *w, const tess_reduce_gpu_rows_shape *s, const reduce_problem *p, int64_t from) {
+    enum { MOST = 1 << 15 };
+    const int64_t e = s->run ? 16 / w->size : s->vector, per = 32 * e, whole = p->k / per;
+    int64_t block = 32 / tess_gcd(32, llabs(p->stride[0][0])), load[32];
+    for (int d = 1; d < p->rank; d++)
+        block *= p->size[d];
+    const int64_t period = block / tess_gcd(block, per);
+    if (tess_min64(period, whole) > MOST)
+        return false;
+    for (int64_t n = 0; n <= tess_min64(period, whole); n++) {
+        const int64_t i = n < tess_min64(period, whole) ? n : whole; /* the last one, which is not whole */
+        const double times = i < whole ? (double)((whole - i + period - 1) / period) : p->k % per > 0;
+        for (int lane = 0; lane < 32; lane++) {
+            const int64_t number = i * per + lane * e;
+            load[lane] = number < p->k ? from + tess_reduce_gpu_place(p->size, p->stride[0], p->rank, number) : -1;
+        }
+        tess_gpu_count_global(w->sum, w->times * times, load, e * w->size, false);
+    }
+    return true;
+}
+
 /* A warp's elements. */
 static void run(const walk *w, const tess_reduce_gpu_rows_shape *s, int64_t from, int64_t n) {
-    if (s->run && s->apart) {
-        tess_reduce_gpu_count_neighbours(w, from, n * w->size / 16, 16);
-        return;
-    }
     if (s->run) {
         any_order_run(w, from, n);
         return;
@@ -103,7 +124,7 @@ static void run(const walk *w, const tess_reduce_gpu_rows_shape *s, int64_t from
         if (s->shifted)
             shifted_leaf(w, from, here);
         else
-            leaf(w, from, here, s->vector, s->whole || s->apart);
+            leaf(w, from, here, s->vector, s->whole);
     }
 }
 
@@ -120,7 +141,13 @@ void tess_reduce_predict_rows(const tess_problem *base, tess_gpu_prediction *out
     walk w;
     tess_reduce_gpu_count_begin(&w, p, out);
     tess_reduce_gpu_places(p, 0, p->kept, begins);
+    bool known = true;
     for (int i = 0; i < 32; i++) {
+        w.times = begins[i];
+        if (s.apart) {
+            known = known && (w.times == 0 || runs_apart(&w, &s, p, TESS_REDUCE_GPU_ORIGIN + i));
+            continue;
+        }
         w.times = begins[i] * (double)runs;
         if (w.times > 0)
             run(&w, &s, TESS_REDUCE_GPU_ORIGIN + i, each);
@@ -148,8 +175,8 @@ void tess_reduce_predict_rows(const tess_problem *base, tess_gpu_prediction *out
         tess_reduce_gpu_count_finish(&w, s.groups);
     }
     tess_reduce_gpu_count_end(&w, p, w.words == 1);
-    if (s.apart)
-        out->global_ld_sectors = -1;
+    if (!known)
+        out->global_ld_requests = out->global_ld_sectors = -1;
 }
 
 /* ---- gpu_tree_lanes.cu ---- */

@@ -8,6 +8,7 @@
     extern const char tess_kernel_reduce_##file##_cu[]; \
     static const tess_gpu_text file = {"reduce/" #file ".cu", tess_kernel_reduce_##file##_cu}
 KERNEL_TEXT(gpu_tree_short);
+KERNEL_TEXT(gpu_tree_words);
 KERNEL_TEXT(gpu_tree_groups);
 KERNEL_TEXT(gpu_exact_short);
 extern const char tess_kernel_reduce_gpu_stage_cuh[], tess_kernel_reduce_gpu_group_cuh[];
@@ -167,6 +168,12 @@ static int lanes_of_thread(const reduce_problem *p, bool wide) {
     return p->kind == REDUCE_VAR ? 16 : 32;
 }
 
+/* Rows that gpu_tree_words.cu takes several at a time: small elements and results, so that what a row takes beside its elements counts. */
+static bool takes_words(const reduce_problem *p) {
+    return p->k <= 4 && p->in.itemsize <= 2 && p->out.itemsize == p->in.itemsize &&
+           (p->kind == REDUCE_EXTREME || (p->kind == REDUCE_COUNT && p->operation != TESS_COUNT_NONZERO));
+}
+
 void tess_reduce_gpu_short_shape(const reduce_problem *p, shape *s) {
     const bool wide = adds_wide(p);
     *s = (shape){.tile = STRETCH, .warps = 8, .blocks = 6};
@@ -195,6 +202,9 @@ void tess_reduce_gpu_short_shape(const reduce_problem *p, shape *s) {
         s->pad = 1;
         s->pad = conflicts_of(p, s, width) < plain;
     }
+    s->words = takes_words(p);
+    if (s->words)
+        s->pad = 0;
     while (s->tile < row_bytes(p))
         s->tile += 512;
     while (tess_reduce_gpu_room(s) * s->warps > SHARED)
@@ -217,7 +227,7 @@ static void options_of(tess_gpu_layout *layout, const reduce_problem *p, const s
 }
 
 int64_t tess_reduce_gpu_stretch(const reduce_problem *p, const shape *s) {
-    const int64_t at_once = 32 / s->group, few = tess_ceil_div(p->outputs, BUSY);
+    const int64_t at_once = 32 / s->group * (s->words ? 4 / p->in.itemsize : 1), few = tess_ceil_div(p->outputs, BUSY);
     int64_t stretch = tess_max64(1, s->tile / row_bytes(p));
     if (stretch > few) /* shorter ones, for a device to be busy */
         stretch = tess_min64(stretch, tess_ceil_div(few, at_once) * at_once);
@@ -252,15 +262,24 @@ static void lay_out_short(const tess_problem *problem, const tess_gpu_device *de
     shape s;
     (void)device;
     tess_reduce_gpu_short_shape(p, &s);
-    tess_gpu_unit(layout, &gpu_tree_short);
-    options_of(layout, p, &s);
+    tess_gpu_unit(layout, s.words ? &gpu_tree_words : &gpu_tree_short);
+    if (s.words) {
+        tess_reduce_gpu_node_options(layout, p);
+        tess_gpu_option(layout, "-DNARROW=1");
+        tess_gpu_option(layout, "-DTALL=%d", (int)p->k);
+        tess_gpu_option(layout, "-DPACKED=%d", tess_reduce_gpu_packs(p));
+        tess_gpu_option(layout, "-DWARPS=%d", s.warps);
+        tess_gpu_option(layout, "-DAT_LEAST=%d", s.blocks);
+    } else {
+        options_of(layout, p, &s);
+        tess_gpu_option(layout, "-DPACKED=%d", s.packed);
+    }
     tess_gpu_option(layout, "-DKEPT=%d", p->kept - 1);
-    tess_gpu_option(layout, "-DPACKED=%d", s.packed);
-    tess_gpu_option(layout, "-DFILLED_WORDS=%d", s.packed);
+    tess_gpu_option(layout, "-DFILLED_WORDS=%d", s.packed || s.words);
     tess_gpu_option(layout, "-DTILE=%d", s.tile);
     tess_gpu_option(layout, "-DPAD=%d", s.pad);
     const int64_t units = lay_stretches(p, &s, block, &bytes);
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_short", tess_ceil_div(units, s.warps), 1, 1, 32 * s.warps, 0);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, s.words ? "tree_words" : "tree_short", tess_ceil_div(units, s.warps), 1, 1, 32 * s.warps, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_gpu_pass(layout, step, block, bytes);

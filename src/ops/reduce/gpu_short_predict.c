@@ -79,7 +79,7 @@ static void stage(const walk *w, int64_t tile, int64_t origin, int64_t before, i
         }
         copies(w, from, to);
     }
-    const bool filled = w->s.packed != 0;
+    const bool filled = w->s.packed || w->s.words;
     if (before)
         put(w, origin, filled ? 0 : before, filled ? 16 : tess_min64(16, all), before, all);
     if (all % 16 && (all > 16 || !before))
@@ -119,11 +119,39 @@ static void vectors(const walk *w, int64_t first, int64_t begin, int64_t here) {
             }
 }
 
+/* As many rows as fill words, from number `first` on, of those of the stretch: gpu_tree_words.cu's loads, and stores of words where all of a thread's rows are there and results lie side by side. */
+static void some_rows(const walk *w, int64_t first, int64_t before, int64_t round, int64_t here) {
+    const reduce_problem *p = w->p;
+    const int64_t size = p->in.itemsize, each = 4 / size, last = (before + here * p->k * size - 1) / 4, step = p->kept_stride[1][0];
+    int64_t at[32];
+    for (int whole = 1; whole >= 0; whole--) /* threads that store words go first */
+        for (int64_t i = 0; i <= p->k; i++) {
+            for (int lane = 0; lane < 32; lane++) {
+                const int64_t row = round + lane * each;
+                const bool mine = row < here && (step == size && row + each <= here) == whole;
+                at[lane] = mine ? 4 * tess_min64(before / 4 + (round / each + lane) * p->k + i, last) : -1;
+            }
+            shared(w, at, 4, false);
+        }
+    for (int64_t r = -1; r < each; r++) { /* words, then what is left */
+        for (int lane = 0; lane < 32; lane++) {
+            const int64_t row = round + lane * each;
+            const bool whole = step == size && row + each <= here;
+            at[lane] = r < 0 ? (whole ? (first + row) * step : -1) : !whole && row + r < here ? (first + row + r) * step : -1;
+        }
+        global(w, at, r < 0 ? 4 : size, true);
+    }
+}
+
 /* A warp's stretch of `here` rows, the first of which is number `first`; tile: where in shared memory. */
 static void one_stretch(const walk *w, int64_t tile, int64_t first, int64_t here) {
     const reduce_problem *p = w->p;
     const int64_t bytes = p->k * p->in.itemsize, from = first * bytes, before = from % 16, at_once = 32 / w->s.group;
     stage(w, tile, from - before, before, before + here * bytes);
+    for (int64_t round = 0; w->s.words && round < here; round += 128 / p->in.itemsize)
+        some_rows(w, first, before, round, here);
+    if (w->s.words)
+        return;
     for (int64_t round = 0; round < here; round += at_once) {
         int64_t store[32];
         (w->s.packed ? packed_words : vectors)(w, before, before + round * bytes, here - round);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * test_reduce_counts_gpu.c - proves: tree_groups, tree_patches, tree_rows, tree_block, tree_columns, tree_sets, tree_leaves and tree_lanes count what their formulas say, on the virtual GPU: lengths, numbers of outputs and layouts that leave warps and
+ * test_reduce_counts_gpu.c - proves: tree_groups, tree_few, tree_patches, tree_rows, tree_block, tree_columns, tree_sets, tree_leaves and tree_lanes count what their formulas say, on the virtual GPU: lengths, numbers of outputs and layouts that leave warps and
  * blocks incomplete and begin rows anywhere, elements and results of every size. */
 #include "gpu_counts.h"
 #include "ops/reduce/gpu_reduce.h"
@@ -109,6 +109,41 @@ static void tree_groups(void **state) {
     check_all("reduce/tree_groups", &one, 1, false, 0);
 }
 
+/* Columns alone and by words, rows that begin anywhere, the last warp without some outputs, sets one after another and apart, two looks. */
+static void tree_few(void **state) {
+    (void)state;
+    static const counted cases[] = {{TESS_SUM, tess_f32, tess_f32, 2, {19, 1777}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 3, {9, 31, 65}, {0, 0, 67}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 3, {3, 64, 200}, {0}, 1, {1}, 0},
+                                    {TESS_MEAN, tess_f32, tess_f32, 2, {12, 333}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f16, tess_f16, 3, {7, 19, 66}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f16, tess_f32, 3, {7, 19, 33}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_bf16, tess_f64, 2, {5, 1000}, {0, 1002}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f64, tess_f64, 3, {5, 21, 97}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_c64, tess_c64, 2, {17, 333}, {0}, 1, {0}, 0},
+                                    {TESS_MEAN, tess_c128, tess_c128, 2, {7, 345}, {0}, 1, {0}, 0},
+                                    {TESS_PROD, tess_c64, tess_c128, 3, {4, 9, 111}, {0}, 1, {1}, 0},
+                                    {TESS_PROD, tess_f32, tess_f32, 2, {20, 500}, {0}, 1, {0}, 0},
+                                    {TESS_NORM2, tess_f32, tess_f32, 3, {3, 19, 129}, {0}, 1, {1}, 0},
+                                    {TESS_VAR, tess_f32, tess_f32, 3, {3, 19, 129}, {0}, 1, {1}, 0},
+                                    {TESS_VAR, tess_f64, tess_f64, 2, {24, 700}, {0, 701}, 1, {0}, 0},
+                                    {TESS_STD, tess_u8, tess_f64, 3, {5, 45, 64}, {0}, 1, {1}, 0},
+                                    {TESS_VAR, tess_f16, tess_f32, 2, {19, 901}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_u8, tess_u64, 3, {5, 13, 100}, {0}, 1, {1}, 0},
+                                    {TESS_MEAN, tess_i16, tess_f64, 4, {5, 6, 7, 8}, {0}, 1, {2}, 0},
+                                    {TESS_MAX, tess_f32, tess_f32, 2, {19, 1023}, {0}, 1, {0}, 0},
+                                    {TESS_ARGMAX, tess_f32, tess_i64, 2, {19, 1023}, {0}, 1, {0}, 0},
+                                    {TESS_MIN, tess_f64, tess_f64, 2, {13, 300}, {0}, 1, {0}, TESS_NAN_OMIT},
+                                    {TESS_SUM, tess_f32, tess_f32, 2, {13, 300}, {0}, 1, {0}, TESS_NAN_OMIT},
+                                    {TESS_SUM, tess_f32, tess_f32, 2, {4, 1778}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f16, tess_f16, 3, {7, 8, 76}, {0}, 1, {1}, 0},
+                                    {TESS_MAX, tess_u8, tess_u8, 3, {3, 6, 104}, {0}, 1, {1}, 0},
+                                    {TESS_VAR, tess_u8, tess_f64, 3, {3, 16, 104}, {0}, 1, {1}, 0},
+                                    {TESS_SUM, tess_f64, tess_f64, 2, {40, 300}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 2, {77, 31}, {0, 33}, 1, {1}, 0}};
+    check_all("reduce/tree_few", cases, TESS_COUNT(cases), false, 11);
+}
+
 /* Sets that are one run, cut and whole, several a block; strips of long rows, the last one narrower; rows by 16, 8 and 4 bytes and where no vectors fit. */
 static void tree_patches(void **state) {
     (void)state;
@@ -201,7 +236,10 @@ static void tree_rows(void **state) {
                                     {TESS_SUM, tess_f64, tess_f64, 2, {20, 9002}, {0, 9004}, 2, {0, 1}, 0},
                                     {TESS_SUM, tess_f16, tess_f32, 4, {9, 14, 10, 36}, {0}, 2, {1, 3}, 0},
                                     {TESS_MAX, tess_u8, tess_u8, 3, {30, 3, 720}, {0}, 2, {0, 2}, 0},
-                                    {TESS_ARGMAX, tess_f32, tess_i64, 3, {200, 3, 700}, {0}, 2, {0, 2}, 0}};
+                                    {TESS_ARGMAX, tess_f32, tess_i64, 3, {200, 3, 700}, {0}, 2, {0, 2}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 4, {9, 14, 10, 33}, {0, 0, 0, 37}, 2, {1, 3}, 0},
+                                    {TESS_SUM, tess_f32, tess_f32, 3, {70, 5, 36}, {0, 0, 38}, 2, {0, 2}, 0},
+                                    {TESS_SUM, tess_f64, tess_f64, 3, {33, 3, 500}, {-33, 0, 501}, 2, {0, 2}, 0}};
     check_all("reduce/tree_rows", cases, TESS_COUNT(cases), false, 5);
 }
 
@@ -404,8 +442,9 @@ static void tree_moments(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(tree_groups), cmocka_unit_test(tree_patches), cmocka_unit_test(tree_rows),
-                                       cmocka_unit_test(tree_block),  cmocka_unit_test(tree_columns), cmocka_unit_test(tree_sets),
-                                       cmocka_unit_test(tree_leaves), cmocka_unit_test(tree_lanes),   cmocka_unit_test(tree_moments)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(tree_groups), cmocka_unit_test(tree_few),    cmocka_unit_test(tree_patches),
+                                       cmocka_unit_test(tree_rows),   cmocka_unit_test(tree_block),  cmocka_unit_test(tree_columns),
+                                       cmocka_unit_test(tree_sets),   cmocka_unit_test(tree_leaves), cmocka_unit_test(tree_lanes),
+                                       cmocka_unit_test(tree_moments)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

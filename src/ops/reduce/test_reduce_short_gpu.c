@@ -258,6 +258,44 @@ static void sets_apart(void **state) {
         }
 }
 
+/* Up to four small elements, rows by words: sets that begin anywhere within a word, results side by side and apart, some of them at odd addresses. */
+static void short_words(void **state) {
+    (void)state;
+    enum { SETS = 4, ROWS = 1401 };
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+        tess_nan nan;
+    } cases[] = {{TESS_MAX, tess_u8, tess_u8, TESS_NAN_PROPAGATE},      {TESS_MIN, tess_i8, tess_i8, TESS_NAN_PROPAGATE},
+                 {TESS_ANY, tess_bool, tess_bool, TESS_NAN_PROPAGATE},  {TESS_ALL, tess_u8, tess_bool, TESS_NAN_PROPAGATE},
+                 {TESS_NORM_INF, tess_i8, tess_u8, TESS_NAN_PROPAGATE}, {TESS_MAX, tess_f16, tess_f16, TESS_NAN_PROPAGATE},
+                 {TESS_MIN, tess_bf16, tess_f16, TESS_NAN_OMIT},        {TESS_MAX, tess_i16, tess_i16, TESS_NAN_PROPAGATE}};
+    const int axis = 2;
+    uint64_t random = 9;
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int64_t k = 1; k <= 4; k++) {
+            if (hostile_spared(i * 4 + k, 5))
+                continue;
+            const int64_t apart = ROWS * k + i % 3, step = k == 3 && i % 2 ? 2 : 1;
+            int64_t shape[] = {SETS, ROWS, k}, steps[] = {apart, k, 1}, kept[] = {SETS, ROWS}, out_steps[] = {ROWS * step, step};
+            uint16_t in[SETS * (ROWS * 4 + 2)], expected[SETS * ROWS * 2] = {0}, found[SETS * ROWS * 2] = {0};
+            for (int64_t j = 0; j < TESS_COUNT(in); j++)
+                in[j] = (uint16_t)(hostile_random(&random) % 3 ? hostile_random(&random) : 0);
+            if (cases[i].in == tess_bool)
+                for (int64_t j = 0; j < TESS_COUNT(in); j++)
+                    in[j] &= 0x0101;
+            DLTensor from = tess_view(in, cases[i].in, 3, shape, steps), a = tess_view(expected, cases[i].out, 2, kept, out_steps),
+                     b = tess_view(found, cases[i].out, 2, kept, out_steps);
+            tess_reduce_options options = {
+                .struct_size = sizeof options, .nan = cases[i].nan, .axes = &axis, .naxes = 1, .call.strategy = "reduce/reference"};
+            assert_tess_ok(tess_reduce(context, cases[i].operation, &from, &a, &options));
+            options.call = (tess_call){.engine = engine, .strategy = "reduce/tree_short"};
+            assert_tess_ok(tess_reduce(context, cases[i].operation, &from, &b, &options));
+            if (memcmp(found, expected, sizeof found))
+                fail_msg("%s of %lld %s differs", tess_reduction_name(cases[i].operation), (long long)k, tess_type_name(cases[i].in));
+        }
+}
+
 /* The formulas of tree_short: stretches that begin anywhere, one that is not whole, bytes by words, moments, which look twice, lanes of several rounds one after another. */
 static void counts_as_predicted(void **state) {
     (void)state;
@@ -270,7 +308,8 @@ static void counts_as_predicted(void **state) {
                  {TESS_SUM, tess_c64, tess_c64, 345, 7},   {TESS_ARGMAX, tess_f16, tess_i64, 65, 64}, {TESS_SUM, tess_f16, tess_f16, 70, 257},
                  {TESS_VAR, tess_f32, tess_f32, 70, 300},  {TESS_VAR, tess_f32, tess_f32, 11, 2500},  {TESS_VAR, tess_u8, tess_f64, 70, 100},
                  {TESS_VAR, tess_f16, tess_f32, 30, 701},  {TESS_NORM2, tess_f32, tess_f32, 50, 300}, {TESS_MAX, tess_u8, tess_u8, 777, 3},
-                 {TESS_MAX, tess_f16, tess_f16, 1000, 2},  {TESS_ARGMAX, tess_u8, tess_i64, 1000, 4}, {TESS_ARGMIN, tess_u32, tess_i64, 100, 1}};
+                 {TESS_MAX, tess_f16, tess_f16, 1000, 2},  {TESS_ARGMAX, tess_u8, tess_i64, 1000, 4}, {TESS_ALL, tess_u8, tess_bool, 3001, 4},
+                 {TESS_MIN, tess_u8, tess_u8, 3001, 1},    {TESS_MIN, tess_f16, tess_f16, 2999, 3},   {TESS_ARGMIN, tess_u32, tess_i64, 100, 1}};
     int compared = 0;
     if (engine != TESS_ENGINE_VIRTUAL)
         return;
@@ -328,9 +367,9 @@ static void rows_were_compared(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_length),      cmocka_unit_test(every_operation),     cmocka_unit_test(every_type),
-                                       cmocka_unit_test(infinities),        cmocka_unit_test(exact_sums),          cmocka_unit_test(hard_sums),
-                                       cmocka_unit_test(sets_apart),        cmocka_unit_test(counts_as_predicted), cmocka_unit_test(chosen),
-                                       cmocka_unit_test(rows_were_compared)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_length), cmocka_unit_test(every_operation),   cmocka_unit_test(every_type),
+                                       cmocka_unit_test(infinities),   cmocka_unit_test(exact_sums),        cmocka_unit_test(hard_sums),
+                                       cmocka_unit_test(sets_apart),   cmocka_unit_test(short_words),       cmocka_unit_test(counts_as_predicted),
+                                       cmocka_unit_test(chosen),       cmocka_unit_test(rows_were_compared)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }
