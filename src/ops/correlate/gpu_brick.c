@@ -18,7 +18,7 @@ enum {
     SHARED = 80 << 10,
     PARAMETERS = 4000
 };
-enum { AXIS = INT32_MAX / 2, GRID = 65535, SMALL = 256 /* taps, as measured */ };
+enum { AXIS = INT32_MAX / 2, GRID = 65535, SMALL = 512 /* taps, as measured */ };
 
 typedef tess_correlate_brick_shape brick;
 
@@ -131,37 +131,39 @@ static void outputs_of(brick *b, const tess_correlate_problem *p, bool whole) {
     const int64_t size = (int64_t)tess_type_size(p->work), in = (int64_t)tess_type_size(b->pass->from), out = (int64_t)tess_type_size(b->pass->to);
     const int64_t each = b->pass->taps * (tess_is_complex(p->work) ? 4 : 1), wide = VECTOR / size;
     const bool volume = b->at[2] >= 0, units = whole && wide > 1 && is_whole(b, b->turned, in, wide, false),
-               vectors = whole && wide > 1 && !b->turned && is_whole(b, 0, out, wide, true) && b->axis[0].m >= 4 * wide && (!volume || out < 4);
+               vectors = whole && wide > 1 && wide * each <= BODY && !b->turned && is_whole(b, 0, out, wide, true) && b->axis[0].m >= 4 * wide &&
+                         (!volume || out < 4);
     b->raw = units && vectors && p->work == tess_f32 && in < 4 && is_element(p, b->pass->from);
     b->unit = b->raw && is_whole(b, 0, in, VECTOR / in, false) ? VECTOR / in : units ? wide : 1;
     b->cell = b->raw ? in : size;
     b->shift = units ? ((-b->axis[b->turned].before) % b->unit + b->unit) % b->unit : 0;
     b->columns = vectors ? wide : 1;
-    b->rows = volume || (vectors && b->pass->taps < MANY) ? 4 : 8;
+    const bool more = b->pass->taps >= MANY || (b->raw && in == 2); /* as measured; of elements that come one by one fewer rows are quicker */
+    b->rows = volume || (vectors && !(more && units)) ? 4 : 8;
     b->layers = volume && !vectors ? (size == 4 ? 4 : 2) : 1;
     while (b->layers > 1 && b->columns * b->rows * b->layers * each > BODY)
         b->layers /= 2;
     while (b->rows > 1 && b->columns * b->rows * each > BODY)
         b->rows /= 2;
-    if (b->columns * each > BODY)
-        b->columns = 1;
 }
 
 /* Lines that lanes read or write along are 32 elements at least where there are so many. */
 static void shape_of(brick *b, const tess_correlate_problem *p, bool whole) {
     const bool volume = b->at[2] >= 0;
     outputs_of(b, p, whole);
+    const int64_t threads = b->columns == 4 && b->rows == 8 && !b->raw ? THREADS / 2 : THREADS; /* as measured */
     const int64_t along = tess_ceil_div(b->axis[0].m, b->columns);
     if (b->split) {
-        b->threads[0] = cover(tess_ceil_div(along, b->rows), THREADS);
+        b->threads[0] = cover(tess_ceil_div(along, b->rows), threads);
         b->threads[1] = b->threads[2] = 1;
     } else {
         b->threads[0] = cover(along, volume                           ? 32 / b->columns
                                      : b->columns > 1 && b->unit == 1 ? 64 / b->columns
+                                     : b->raw && b->cell == 2         ? 64 /* as measured */
                                      : b->turned || b->columns > 1    ? 32
                                                                       : 64);
-        b->threads[1] = cover(tess_ceil_div(b->axis[1].m, b->rows), volume ? (b->turned ? 32 : 16) / b->rows : THREADS / b->threads[0]);
-        b->threads[2] = cover(tess_ceil_div(b->axis[2].m, b->layers), THREADS / (b->threads[0] * b->threads[1]));
+        b->threads[1] = cover(tess_ceil_div(b->axis[1].m, b->rows), volume ? (b->turned ? 32 : 16) / b->rows : threads / b->threads[0]);
+        b->threads[2] = cover(tess_ceil_div(b->axis[2].m, b->layers), threads / (b->threads[0] * b->threads[1]));
     }
     while (b->threads[0] * b->threads[1] * b->threads[2] < 32)
         b->threads[0] *= 2;
