@@ -242,6 +242,28 @@ static void lines_in_shared_memory(void **state) {
     }
 }
 
+/* A device whose blocks have less shared memory than a line takes: by way of the cache. */
+static void less_shared_memory(void **state) {
+    (void)state;
+    uint64_t random = 42;
+    tess_gpu *gpu;
+    if (engine != TESS_ENGINE_VIRTUAL)
+        return;
+    assert_tess_ok(tess_gpu_get_engine(&gpu, context, engine));
+    const int block = gpu->devices->shared_block_optin;
+    gpu->devices->shared_block_optin = 99 << 10;
+    hostile_array table, index, out;
+    const int64_t n = 30000, count = 515, table_shape[] = {3, n}, out_shape[] = {3, count};
+    hostile_make(&table, &random, tess_f32, 2, table_shape, HOSTILE_COMPACT);
+    hostile_make(&index, &random, tess_i32, 1, &count, HOSTILE_COMPACT);
+    hostile_make(&out, &random, tess_f32, 2, out_shape, HOSTILE_COMPACT);
+    hostile_fill(&table, &random, 2);
+    set_integers(&random, &index, n, true);
+    compare(&table, &index, &out, (tess_lookup_options){.axis = 1});
+    free_case(&table, &index, &out);
+    gpu->devices->shared_block_optin = block;
+}
+
 /* The ladder's rungs: every size of element and index, tables of 36 and 300 entries, each policy. */
 static void ladder(void **state) {
     (void)state;
@@ -495,6 +517,7 @@ int main(void) {
                                        cmocka_unit_test(lines_apart),
                                        cmocka_unit_test(large_tables),
                                        cmocka_unit_test(lines_in_shared_memory),
+                                       cmocka_unit_test(less_shared_memory),
                                        cmocka_unit_test(gathers),
                                        cmocka_unit_test(interpolations),
                                        cmocka_unit_test(nothing_there),

@@ -37,10 +37,13 @@ bool tess_transpose_gpu_run_pieces_fit(const tess_problem *base, const char **wh
     return pieces_of(base, &s, why);
 }
 
+/* Measured on an H200 (notes-gpu.md): runs of 101 and 202 bytes. */
 bool tess_transpose_gpu_run_pieces_pay(const tess_problem *base, const char **why) {
-    (void)base;
-    *why = "is taken by name: no card has timed it yet";
-    return false;
+    pieces s;
+    if (!pieces_of(base, &s, why) || !tess_transpose_gpu_long_runs_pay(base, why))
+        return false;
+    *why = "needs runs of at most 512 bytes: longer ones have few ends";
+    return s.runs.run <= 512;
 }
 
 static void lay_run_pieces(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
