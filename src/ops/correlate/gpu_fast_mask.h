@@ -89,6 +89,9 @@ typedef struct patch_shared_shape {
     bool full; /* rows of the input and of outputs are as wide as a block */
 } patch_shared_shape;
 bool tess_correlate_patch_shared_of(patch_shared_shape *shape, const tess_correlate_frame *f, const tess_gpu_device *device);
+/* The same of patch_bytes; the launch, which lacks the taps, NULL where it goes by gpu_patch_bytes.cu. */
+bool tess_correlate_patch_dots_of(patch_shared_shape *shape, const tess_correlate_frame *f, const tess_gpu_device *device);
+tess_gpu_step *tess_correlate_patch_dots_lay(const tess_correlate_frame *f, int64_t groups, const tess_gpu_device *device, tess_gpu_layout *layout);
 
 /* gpu_fast_rows.c: V, THREADS, STAGES, BLOCKS of gpu_strip2d.cu; rows of outputs of a block; bytes of shared memory. */
 typedef struct strip2d_shape {
@@ -124,6 +127,7 @@ tile1d_shape tess_correlate_tile1d_of(const tess_correlate_frame *f, bool whole)
 /* gpu_flat_predict.c, gpu_patch_shared_predict.c, gpu_patch_predict.c, gpu_strip_predict.c, gpu_line_predict.c, gpu_march_predict.c, gpu_tile1d_predict.c */
 void tess_correlate_predict_flat(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_patch_shared(const tess_problem *base, tess_gpu_prediction *out);
+void tess_correlate_predict_patch_dots(const tess_correlate_frame *f, const patch_shared_shape *shape, tess_gpu_prediction *out);
 void tess_correlate_predict_patch(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_patch_odd(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_patch_bytes(const tess_problem *base, tess_gpu_prediction *out);

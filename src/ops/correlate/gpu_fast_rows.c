@@ -134,7 +134,29 @@ static void lay_patch_as(const tess_problem *base, const tess_gpu_device *device
 
 /* ---- patch_bytes ---- */
 
-enum { MOST_ROWS = 8, MOST_GROUPS = 3 };
+enum { MOST_ROWS = 8, MOST_GROUPS = 3, MOST_WORDS = MOST_ROWS * (MOST_GROUPS - 1 + 4) };
+
+/* The mask as words of four weights, as gpu_patch_bytes.cu meets them: its rows, then the last taps of rows of five or nine, four rows at once, those of rows that are left over
+ * at each of four places. How many words. */
+static int64_t lay_taps(const tess_correlate_problem *p, const tess_correlate_frame *f, uint32_t *taps) {
+    const int64_t groups = groups_of(f), high = f->y.width, over = high % 4;
+    const bool single = f->x.width % 4 == 1 && (f->pass->group > 1 || high >= 4);
+    const int64_t fours = single ? groups - 1 : groups;
+    uint32_t rows[MOST_ROWS * MOST_GROUPS], *next = taps + high * fours;
+    bytes_of(p, f, rows);
+    for (int64_t y = 0; y < high; y++)
+        memcpy(taps + y * fours, rows + y * groups, sizeof *taps * (size_t)fours);
+    for (int64_t y = over; single && y < high; y += 4) {
+        *next = 0;
+        for (int64_t i = 0; i < 4; i++)
+            *next |= rows[(y + i) * groups + fours] << 8 * i;
+        next++;
+    }
+    for (int64_t y = 0; single && y < over; y++)
+        for (int64_t i = 0; i < 4; i++)
+            *next++ = rows[y * groups + fours] << 8 * i;
+    return next - taps;
+}
 
 patch_shape tess_correlate_patch_bytes_of(const tess_correlate_frame *f, bool whole) {
     patch_shape s = {.columns = 8, .rows = 8, .across = whole ? 2 : 1, .down = whole ? 2 : 4};
@@ -156,23 +178,30 @@ static bool patch_bytes_takes(const tess_problem *base, bool whole, const char *
         return false;
     const patch_shape s = tess_correlate_patch_bytes_of(&f, whole);
     *why = "takes u8 and i8, and integer masks whose sums are proven to fit 32 bits";
-    if (!p->packed || f.in != 1 || f.pass->group > 1)
+    if (!p->packed || f.in != 1)
         return false;
-    *why = "takes masks of at most 8 rows and 12 columns, 8 of them on either side, of weights of 8 bits";
-    return f.y.width <= MOST_ROWS && f.x.width <= 4 * MOST_GROUPS && before(&f) <= 8 && after(&f) <= 8 &&
+    const int64_t beside = whole && f.pass->group > 1 ? 16 : 8;
+    *why = "takes masks of at most 8 rows and 12 columns, 8 of them (whole rows of pixels: 16 bytes) on either side, of weights of 8 bits";
+    return f.y.width <= MOST_ROWS && f.x.width <= 4 * MOST_GROUPS && before(&f) <= beside && after(&f) <= beside &&
            tess_ceil_div(f.y.m, s.rows * s.down) <= GRID && bytes_of(p, &f, taps);
 }
 
-static void lay_patch_bytes_as(const tess_problem *base, tess_gpu_layout *layout, bool whole) {
-    uint32_t taps[MOST_ROWS * MOST_GROUPS];
+static void lay_patch_bytes_as(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole) {
+    uint32_t taps[MOST_WORDS];
     tess_correlate_frame f = known_frame(base, 1);
-    bytes_of(tess_correlate_gpu_of(base), &f, taps);
-    lay_patch_of(&f, tess_correlate_patch_bytes_of(&f, whole), layout, &gpu_patch_bytes, "patch_bytes", tess_i32, whole);
-    tess_gpu_option(layout, "-DGROUPS=%d", (int)groups_of(&f));
-    tess_gpu_pass(layout, &layout->step[layout->steps - 1], taps, sizeof *taps * (size_t)(f.y.width * groups_of(&f)));
+    const int64_t words = lay_taps(tess_correlate_gpu_of(base), &f, taps);
+    tess_gpu_step *step = whole ? tess_correlate_patch_dots_lay(&f, groups_of(&f), device, layout) : NULL;
+    if (!step) {
+        lay_patch_of(&f, tess_correlate_patch_bytes_of(&f, whole), layout, &gpu_patch_bytes, "patch_bytes", tess_i32, whole);
+        tess_gpu_option(layout, "-DGROUPS=%d", (int)groups_of(&f));
+        step = &layout->step[layout->steps - 1];
+    }
+    tess_gpu_pass(layout, step, taps, sizeof *taps * (size_t)words);
 }
 
 /* ---- strip2d ---- */
+
+enum { MOST_SUMS = 200 /* registers of a thread */ };
 
 /* Eight columns, as long as there are registers for their sums. */
 strip2d_shape tess_correlate_strip2d_of(const tess_correlate_frame *f, int64_t work, bool whole, const tess_gpu_device *device) {
@@ -183,7 +212,7 @@ strip2d_shape tess_correlate_strip2d_of(const tess_correlate_frame *f, int64_t w
     else if (f->in >= 4 && (taps > 15 || (whole && taps <= 5 && f->x.width <= 5))) /* short masks: memory binds */
         s.columns = 4;
     if (f->in < 4)
-        s.columns = wide == 2 ? 4 : 8;
+        s.columns = wide == 2 || 8 * taps + before(f) + after(f) > MOST_SUMS ? 4 : 8;
     s.columns = tess_max64(s.columns, tess_correlate_columns_full(f));
     while (s.threads > 32 && s.threads * s.columns / 2 >= f->x.m)
         s.threads /= 2;
@@ -218,7 +247,7 @@ bool tess_correlate_strip2d_carries(const tess_correlate_frame *f, int64_t work,
     static const tess_gpu_device none;
     strip2d_shape s = tess_correlate_strip2d_of(f, work, true, &none);
     *why = "takes masks of few enough taps for its registers and for the instruction cache";
-    return f->y.width > 1 && f->x.width * f->y.width * s.columns <= BODY && (f->y.width * s.columns + before(f) + after(f)) * work / 4 <= 200 &&
+    return f->y.width > 1 && f->x.width * f->y.width * s.columns <= BODY && (f->y.width * s.columns + before(f) + after(f)) * work / 4 <= MOST_SUMS &&
            s.shared <= 48 << 10 && tess_correlate_frame_parameters(f, f->pass->taps) + 8 <= PARAMETERS &&
            tess_ceil_div(f->y.m, tess_max64(1, s.height)) <= GRID;
 }
@@ -268,12 +297,10 @@ bool tess_correlate_patch_pays(const tess_problem *base, const char **why) {
 /* ---- the rows ---- */
 
 static void lay_patch_bytes(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
-    (void)device;
-    lay_patch_bytes_as(base, layout, true);
+    lay_patch_bytes_as(base, device, layout, true);
 }
 static void lay_patch_bytes_odd(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
-    (void)device;
-    lay_patch_bytes_as(base, layout, false);
+    lay_patch_bytes_as(base, device, layout, false);
 }
 static void lay_patch(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) { lay_patch_as(base, device, layout, true); }
 static void lay_patch_odd(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {

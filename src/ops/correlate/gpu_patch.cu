@@ -17,7 +17,7 @@ struct chain {
 
     struct window {
         work value[LEFT + V + RIGHT];
-        __device__ __forceinline__ window(const unsigned (&word)[WORDS]) {
+        __device__ __forceinline__ void take(const unsigned (&word)[WORDS]) {
 #pragma unroll
             for (int i = 0; i < LEFT + V + RIGHT; i++)
                 value[i] = RAISED ? part_of_byte(word, FIRST + i) : cell(word, FIRST + i);

@@ -39,14 +39,16 @@ __device__ __forceinline__ place place_of_warp() {
     return p;
 }
 // Votes, so that the compiler knows that a warp goes one way.
-__device__ __forceinline__ bool is_idle(const place &p, const frame &f) { return __all_sync(0xffffffff, columns_idle(p.first, f) || p.y >= (int)f.m_y); }
+__device__ __forceinline__ bool is_idle(const place &p, const frame &f) {
+    return __all_sync(0xffffffff, columns_idle(p.first, f) || p.y >= (int)f.m_y);
+}
 __device__ __forceinline__ bool is_inside(const place &p, const frame &f) {
     const int top = p.y - f.before_y;
     return __all_sync(0xffffffff, columns_inside(p.first, f) && top >= 0 && top + ROWS <= (int)f.n_y && p.y + R <= (int)f.m_y);
 }
 
 // Rows one after another: each is read once, and adds to every output that it concerns, so that sums grow in the order of the mask. What a kernel keeps of
-// a row's words is its RULE's window; rule.add() gives V sums what row ky of the mask makes of one, the first time with ky = 0.
+// a row's words is its RULE's window, which may keep something of the rows before; rule.add() gives V sums what row ky of the mask makes of one, the first time with ky = 0.
 template <bool INSIDE, typename RULE>
 __device__ __forceinline__ void compute_rows(const element *in, result *out, const frame &f, const RULE &rule, const place &p) {
     const int top = p.y - f.before_y;
@@ -55,12 +57,13 @@ __device__ __forceinline__ void compute_rows(const element *in, result *out, con
     row_source<INSIDE> source;
     ask<INSIDE>(rows, source, in, f, top, p.c, p.lane, p.first);
     char *to = (char *)(out + (i64)p.y * f.out_y + p.c.x);
+    typename RULE::window window;
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
         take<INSIDE>(rows[r], source, r, in, f, top, p.c);
         unsigned word[WORDS];
         gather(word, rows[r], p.lane);
-        const typename RULE::window window(word);
+        window.take(word);
 #pragma unroll
         for (int o = 0; o < R; o++) {
             const int ky = r - o;

@@ -264,6 +264,11 @@ static void predict_patch(const tess_problem *base, tess_gpu_prediction *out, bo
 
 static void predict_bytes(const tess_problem *base, tess_gpu_prediction *out, bool whole) {
     const tess_correlate_frame f = known_frame(base, 1);
+    patch_shared_shape shape;
+    if (whole && tess_correlate_patch_dots_of(&shape, &f, device_meant(out))) {
+        tess_correlate_predict_patch_dots(&f, &shape, out);
+        return;
+    }
     walk w = walk_of(&f, tess_correlate_patch_bytes_of(&f, whole), whole, false, out);
     predict_warps(&w, 0);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_patch_shared.cu - production: small masks of floats over narrow elements. As patch, but the rows of a block come to shared memory, all at once, and need no registers there.
+// gpu_patch_shared.cu - production: small masks over narrow elements. As patch, but the rows of a block come to shared memory, all at once, and need no registers there.
 //
 // The assembler moves loads to where their registers are first wanted: of the rows that patch asks for at once it leaves three at the beginning, and each of
 // the others is waited for by itself. Loads whose words go to shared memory stay where they stand. So a block waits once; sums stay in registers from their
@@ -10,6 +10,8 @@
 //
 // Of u8 one permutation makes two numbers of 16 bits, b / 2^24 each, and one instruction each makes them f32: half an instruction an element less than `cell`
 // takes. Their weights come times 2^24, so that every product, and with it every sum, is the number that it was.
+//
+// -DDOTS=1, for bytes by small integers (the row patch_bytes): sums of four products an instruction (gpu_dots.cuh, -DGROUPS).
 //
 // -DKY; -DV, -DR columns and rows of outputs a lane; -DTURN rows a turn of the loop: KY, each sum where it began (R + 1 a multiple of KY), or any number; -DLANES, -DDOWN; -DFULL=1: rows of
 // the input and of outputs are as wide as a block; -DARRAYS=2: such a block has two arrays of DOWN lanes below each other, else 1.
@@ -32,9 +34,13 @@ enum {
     SIDES = (SHARE + 31) / 32,
     LW = (LEFT * SIZE + 3) / 4,
     RW = (RIGHT * SIZE + 3) / 4,
-    VW = V * SIZE / 4,           // words of a window
+    VW = V * SIZE / 4, // words of a window
+    WORDS = LW + VW + RW,
     FIRST = LW * 4 / SIZE - LEFT // the first element's place in them
 };
+#if DOTS
+#include "ops/correlate/gpu_dots.cuh"
+#endif
 static_assert(WIDE % VECTOR == 0 && LW <= 4 && RW <= 4, "whole vectors, and what lies beside a vector away");
 
 __device__ __forceinline__ element element_of(const element *row, bool there, const frame &f, int at) {
@@ -202,8 +208,7 @@ __device__ __forceinline__ void bring_full(element *room, const element *const (
     }
 }
 
-__device__ __forceinline__ void window_of(work (&value)[LEFT + V + RIGHT], const element *at) {
-    unsigned word[LW + VW + RW];
+__device__ __forceinline__ void window_of(unsigned (&word)[WORDS], const element *at) {
     const unsigned *words = (const unsigned *)at;
 #pragma unroll
     for (int i = 0; i < LW; i++)
@@ -223,6 +228,29 @@ __device__ __forceinline__ void window_of(work (&value)[LEFT + V + RIGHT], const
 #pragma unroll
     for (int i = 0; i < RW; i++)
         word[LW + VW + i] = words[VW + i];
+}
+
+#if DOTS
+typedef byte_taps mask_taps;
+// A row adds to every output that it concerns, each where it began.
+struct square {
+    const byte_taps &taps;
+    mutable dots_window window; // which keeps something of the rows before
+
+    template <int FROM, int TO, int J> __device__ __forceinline__ void add(work (&sum)[KY][V], const element *at) const {
+        unsigned word[WORDS];
+        window_of(word, at);
+        window.take(word);
+#pragma unroll
+        for (int ky = FROM; ky <= TO; ky++)
+            window.add(sum[(J + KY - ky) % KY], ky, taps);
+    }
+};
+#else
+typedef tap_list<KX * KY> mask_taps;
+__device__ __forceinline__ void values_of(work (&value)[LEFT + V + RIGHT], const element *at) {
+    unsigned word[WORDS];
+    window_of(word, at);
 #pragma unroll
     for (int i = 0; i < LEFT + V + RIGHT; i++)
         value[i] = part(word, FIRST + i);
@@ -234,7 +262,7 @@ struct square {
 
     template <int FROM, int TO, int J> __device__ __forceinline__ void add(work (&sum)[KY][V], const element *at) const {
         work value[LEFT + V + RIGHT];
-        window_of(value, at);
+        values_of(value, at);
 #pragma unroll
         for (int ky = FROM; ky <= TO; ky++)
 #pragma unroll
@@ -248,7 +276,7 @@ struct square {
     // Each to its next place.
     template <int FROM, int TO> __device__ __forceinline__ void push(work (&sum)[KY][V], const element *at) const {
         work value[LEFT + V + RIGHT];
-        window_of(value, at);
+        values_of(value, at);
 #pragma unroll
         for (int ky = TO; ky >= FROM; ky--)
 #pragma unroll
@@ -261,6 +289,7 @@ struct square {
                                                    : (work)0);
     }
 };
+#endif
 
 // Rows of outputs one after the other.
 struct lines {
@@ -268,11 +297,15 @@ struct lines {
     i64 step;
     __device__ __forceinline__ void put(const work (&sum)[V]) {
         const packed<V> v(sum);
-        v.store(to);
+        if (DOTS)
+            v.store_if(true, to); // which the compiler may else store in pieces
+        else
+            v.store(to);
         to += step;
     }
 };
 
+#if TURN != KY
 template <int J, bool BEHIND> __device__ __forceinline__ void ends(work (&sum)[KY][V], const element *at, const square &rule, lines &out) {
     if constexpr (J < KY - 1) {
         rule.template push<BEHIND ? J + 1 : 0, BEHIND ? KY - 1 : J>(sum, at);
@@ -294,9 +327,9 @@ __device__ __forceinline__ void march(const element *at, const square &rule, lin
     }
     ends<0, true>(sum, at, rule, out);
 }
+#endif
 
-extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-    patch_shared(const element *in, result *out, const frame f, const tap_list<KX * KY> taps) {
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) patch_shared(const element *in, result *out, const frame f, const mask_taps taps) {
     extern __shared__ uint4 memory[]; // [ROWS][ROW]
     element *room = (element *)memory;
     // The last blocks down come first, since their way, at the array's end, is longer.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_patch_shared_predict.c - what correlate/patch will count where it goes through shared memory (gpu_patch_shared.cu): a block of each kind along rows and down them is walked, for each kind of arrays.
+ * gpu_patch_shared_predict.c - what correlate/patch and patch_bytes will count where they go through shared memory (gpu_patch_shared.cu): a block of each kind along rows and down them is walked, for each kind of arrays.
  *
  * Predicted for arrays that begin at a line. */
 #include <stdlib.h>
@@ -267,11 +267,11 @@ static void compute(const walk *w, double each) {
 
 /* ---- all of them ---- */
 
-void tess_correlate_predict_patch_shared(const tess_problem *base, tess_gpu_prediction *out) {
-    const tess_correlate_frame f = known_frame(base, 1);
-    walk w = {.sum = out, .f = &f};
+/* `each`: operations of a lane. */
+static void predict(const tess_correlate_frame *given, const patch_shared_shape *shape, double each, tess_gpu_prediction *out) {
+    const tess_correlate_frame f = *given;
+    walk w = {.sum = out, .f = &f, .s = *shape};
     arrays list[KINDS];
-    tess_correlate_patch_shared_of(&w.s, &f, device_meant(out)); /* true, because `takes` was */
     w.vector = VECTOR_BYTES / f.in;
     w.wide = w.s.lanes * w.s.columns;
     w.across = w.wide / w.vector;
@@ -286,9 +286,6 @@ void tess_correlate_predict_patch_shared(const tess_problem *base, tess_gpu_pred
     const int64_t high = w.s.down * w.s.rows, along = tess_ceil_div(f.x.m, w.wide), down = tess_ceil_div(f.y.m, high), last = f.x.m - w.wide;
     const int64_t step = tess_gcd(w.wide * f.in, w.wide * f.out), rows = tess_gcd(llabs(high * f.y.in_stride), llabs(high * f.y.out_stride)),
                   ends = 1 + tess_ceil_div(f.y.width, high);
-    const double conversions =
-        f.pass->from == tess_u8 ? 0
-                                : tess_correlate_frame_conversions(&f, tess_f32, (w.s.rows + f.y.width - 1) * (before(&f) + w.s.columns + after(&f)));
     if (kinds == 0)
         return;
     tess_gpu_count_from_zero(out);
@@ -301,11 +298,26 @@ void tess_correlate_predict_patch_shared(const tess_problem *base, tess_gpu_pred
                 w.times = i.times * j.times * list[k].times;
                 bring(&w);
                 out->barriers += w.times * (double)(w.s.threads / 32);
-                compute(&w, (double)(2 * w.s.rows * w.s.columns * f.x.width * f.y.width) + conversions);
+                compute(&w, each);
             }
     out->constant_requests = -1;
     if (f.in == 2) /* of some masks the compiler loads words of a window, and not vectors, which the assembler puts together again */
         out->shared_ld_requests = out->shared_ld_wavefronts = out->shared_ld_conflicts = -1;
-    if (conversions > 0 && f.pass->group > w.s.columns) /* some of a window are used by none */
+}
+
+void tess_correlate_predict_patch_shared(const tess_problem *base, tess_gpu_prediction *out) {
+    const tess_correlate_frame f = known_frame(base, 1);
+    patch_shared_shape s;
+    tess_correlate_patch_shared_of(&s, &f, device_meant(out)); /* true, because `takes` was */
+    const double conversions =
+        f.pass->from == tess_u8 ? 0 : tess_correlate_frame_conversions(&f, tess_f32, (s.rows + f.y.width - 1) * (before(&f) + s.columns + after(&f)));
+    predict(&f, &s, (double)(2 * s.rows * s.columns * f.x.width * f.y.width) + conversions, out);
+    if (conversions > 0 && f.pass->group > s.columns) /* some of a window are used by none */
         out->flops = -1;
+}
+
+void tess_correlate_predict_patch_dots(const tess_correlate_frame *f, const patch_shared_shape *shape, tess_gpu_prediction *out) {
+    predict(f, shape, 0, out);
+    out->shared_ld_requests = out->shared_ld_wavefronts = out->shared_ld_conflicts =
+        -1; /* here and there the compiler loads two words for a vector */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_patch_shared_rows.c - the production row `patch` of narrow elements through shared memory (gpu_patch_shared.cu): which problems, which shape of block. */
+ * gpu_patch_shared_rows.c - the production rows `patch` of narrow elements and `patch_bytes` through shared memory (gpu_patch_shared.cu): which problems, which shape of block. */
 #include "ops/correlate/gpu_fast_mask.h"
 
 KERNEL_TEXT(gpu_patch_shared);
@@ -156,28 +156,69 @@ double tess_correlate_patch_shared_computed(const tess_correlate_frame *f) {
            (double)(s.down * s.rows * tess_ceil_div(f->y.m, s.down * s.rows)) / (double)f->y.m;
 }
 
+/* All but the taps, which come last. */
+static tess_gpu_step *lay(const shared_shape *s, const tess_correlate_frame *f, tess_type work, tess_gpu_layout *layout, int64_t groups) {
+    tess_gpu_unit(layout, &gpu_patch_shared);
+    tess_correlate_frame_options(layout, work, f, true);
+    tess_gpu_option(layout, "-DKY=%d", (int)f->y.width);
+    tess_gpu_option(layout, "-DV=%d", (int)s->columns);
+    tess_gpu_option(layout, "-DR=%d", (int)s->rows);
+    tess_gpu_option(layout, "-DTURN=%d", (int)s->turn);
+    tess_gpu_option(layout, "-DLANES=%d", (int)s->lanes);
+    tess_gpu_option(layout, "-DDOWN=%d", (int)s->down);
+    tess_gpu_option(layout, "-DBLOCKS=%d", (int)s->blocks);
+    tess_gpu_option(layout, "-DFULL=%d", s->full);
+    tess_gpu_option(layout, "-DARRAYS=%d", (int)s->arrays);
+    tess_gpu_option(layout, "-DDOTS=%d", groups > 0);
+    if (groups > 0)
+        tess_gpu_option(layout, "-DGROUPS=%d", (int)groups);
+    tess_gpu_step *step =
+        tess_gpu_launch_of(layout, "patch_shared", tess_ceil_div(f->x.m, s->lanes * s->columns), tess_ceil_div(f->y.m, s->down * s->rows),
+                           tess_ceil_div(f->arrays, s->arrays), (int)s->threads, room_of(s, f));
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+    tess_correlate_frame_pass(layout, step, f);
+    return step;
+}
+
 bool tess_correlate_patch_shared_lay(const tess_correlate_frame *f, tess_type work, const tess_gpu_device *device, tess_gpu_layout *layout) {
     shared_shape s;
     float raised[MOST_TAPS];
     if (work != tess_f32 || !takes(&s, f, device, raised))
         return false;
-    tess_gpu_unit(layout, &gpu_patch_shared);
-    tess_correlate_frame_options(layout, work, f, true);
-    tess_gpu_option(layout, "-DKY=%d", (int)f->y.width);
-    tess_gpu_option(layout, "-DV=%d", (int)s.columns);
-    tess_gpu_option(layout, "-DR=%d", (int)s.rows);
-    tess_gpu_option(layout, "-DTURN=%d", (int)s.turn);
-    tess_gpu_option(layout, "-DLANES=%d", (int)s.lanes);
-    tess_gpu_option(layout, "-DDOWN=%d", (int)s.down);
-    tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
-    tess_gpu_option(layout, "-DFULL=%d", is_full(&s, f));
-    tess_gpu_option(layout, "-DARRAYS=%d", (int)s.arrays);
-    tess_gpu_step *step =
-        tess_gpu_launch_of(layout, "patch_shared", tess_ceil_div(f->x.m, s.lanes * s.columns), tess_ceil_div(f->y.m, s.down * s.rows),
-                           tess_ceil_div(f->arrays, s.arrays), (int)s.threads, room_of(&s, f));
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-    tess_correlate_frame_pass(layout, step, f);
-    tess_gpu_pass(layout, step, raised, f->pass->size);
+    s.full = is_full(&s, f);
+    tess_gpu_pass(layout, lay(&s, f, work, layout, 0), raised, f->pass->size);
     return true;
+}
+
+/* ---- bytes by small integers ---- */
+
+/* Rows a lane in whole turns of as many as the mask has, and registers of a thread, as measured with 3, 5 and 7 rows: the more rows, the fewer are read twice; of few blocks
+ * as many as fill whole waves. */
+bool tess_correlate_patch_dots_of(shared_shape *shape, const tess_correlate_frame *f, const tess_gpu_device *device) {
+    const char *why;
+    const int64_t high = f->y.width;
+    const bool pixels = f->pass->group > 1 && (high == 4 || high == 5);
+    const int64_t most = pixels ? 25 : high <= 5 ? 16 : 21, registers = pixels ? 128 : high <= 5 ? 80 : 112;
+    double least = INFINITY;
+    if (!tess_correlate_frame_whole(f, &why) || high < 2 || f->x.m < 64 || f->x.m % 8)
+        return false;
+    for (int64_t turns = most / high; turns >= 2; turns--) {
+        shared_shape s = {.columns = 8, .rows = turns * high - 1, .turn = high, .arrays = 1};
+        if (lay_lanes(&s, f) == 0)
+            continue;
+        s.blocks = tess_max64(1, tess_min64(blocks_of(s.threads, registers), SHARED / (room_of(&s, f) + BLOCK_SHARED)));
+        const double time = time_of(&s, f, device);
+        if (time < 0.995 * least) {
+            least = time;
+            *shape = s;
+        }
+    }
+    shape->full = least < INFINITY && is_full(shape, f);
+    return least < INFINITY;
+}
+
+tess_gpu_step *tess_correlate_patch_dots_lay(const tess_correlate_frame *f, int64_t groups, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    shared_shape s;
+    return tess_correlate_patch_dots_of(&s, f, device) ? lay(&s, f, tess_i32, layout, groups) : NULL;
 }

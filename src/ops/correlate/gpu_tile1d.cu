@@ -107,9 +107,9 @@ template <bool INSIDE> __device__ __forceinline__ void bring(char *tile, const e
             if (!INSIDE)
                 v[i] = ghost_unit(f);
             if (turn < TURNS && INSIDE && whole)
-                load_now(v[i], from + e);
+                load_now(v[i], from + lane * UNIT + turn * ALONG * UNIT);
             else if (turn < TURNS)
-                load_if(v[i], from + e, INSIDE ? e < WIDE : e >= first && e + UNIT <= end);
+                load_if(v[i], from + lane * UNIT + turn * ALONG * UNIT, INSIDE ? e < WIDE : e >= first && e + UNIT <= end);
         }
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
@@ -172,21 +172,21 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     if (block >= (rows + ROWS - 1) / ROWS)
         return;
     const bool mine = ALL || (part < ROWS && number < rows);
-    const int lane = threadIdx.x - part * ALONG, outputs = (int)min((column)f.m_x - x, (column)TILE);
+    const int lane = threadIdx.x - part * ALONG;
     char *tile = (char *)memory + part * ROOM;
     find_array(f, mine ? number : 0, in, out);
     const column before = x - PAD_LEFT;
-    const int first = (int)max(-before, (column)0), end = (int)min((column)f.n_x - before, (column)WIDE);
-    if (first == 0 && end == WIDE) {
+    if (before >= 0 && before + WIDE <= (column)f.n_x) {
         if (mine)
-            bring<true>(tile, in + before, lane, first, end, f);
+            bring<true>(tile, in + before, lane, 0, WIDE, f);
     } else {
+        const int first = (int)max(-before, (column)0), end = (int)min((column)f.n_x - before, (column)WIDE);
         if (mine)
             bring<false>(tile, in + before, lane, first, end, f);
         if (f.edge.least >= 0 || end % UNIT != 0) {
             meet();
             if (mine)
-                bring_ends(tile, in, before, lane, first, end, outputs, f);
+                bring_ends(tile, in, before, lane, first, end, (int)min((column)f.m_x - x, (column)TILE), f);
         }
     }
     meet();
@@ -215,15 +215,16 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     if (!mine)
         return;
     result *to = out + x;
-    if (outputs == TILE) {
+    if (x + TILE <= (column)f.m_x) {
 #pragma unroll
         for (int i = 0; i < EACH / BACK; i++)
-            take_up(to + (lane + i * ALONG) * BACK, tile + place_on(lane * BACK, i * ALONG * BACK, sizeof(result)));
+            take_up(to + lane * BACK + i * ALONG * BACK, tile + place_on(lane * BACK, i * ALONG * BACK, sizeof(result)));
     } else {
+        const int outputs = (int)((column)f.m_x - x);
 #pragma unroll
         for (int i = 0; i < EACH / BACK; i++)
             if ((lane + i * ALONG + 1) * BACK <= outputs)
-                take_up(to + (lane + i * ALONG) * BACK, tile + place_on(lane * BACK, i * ALONG * BACK, sizeof(result)));
+                take_up(to + lane * BACK + i * ALONG * BACK, tile + place_on(lane * BACK, i * ALONG * BACK, sizeof(result)));
         if (BACK > 1)
 #pragma unroll 1
             for (int e = outputs / BACK * BACK + lane; e < outputs; e += ALONG)

@@ -15,7 +15,7 @@ const int LW = LAPPED ? 0 : (LEFT * SIZE + 3) / 4, RW = LAPPED ? 0 : (RIGHT * SI
           FIRST = LW * 4 / SIZE - LEFT; // of the window's words: the first element's place
 const int COUNT = V + H;                // elements that a lane loads: its own, and edges
 const int WORDS = LW + VW + RW;
-static_assert(V * SIZE % 4 == 0 && (LAPPED || (LEFT <= V && RIGHT <= V)), "a lane's neighbours do not hold its window");
+static_assert(V * SIZE % 4 == 0 && (LAPPED || H <= 16 / SIZE), "what lies beside a warp is more than a vector");
 #endif
 
 struct row_words {
@@ -100,13 +100,21 @@ __device__ __forceinline__ void gather(unsigned (&word)[WORDS], const row_words 
         word[LW + i] = row.word[i];
 #pragma unroll
     for (int i = 0; i < LW; i++) {
-        unsigned beside = __shfl_up_sync(0xffffffff, row.word[VW - LW + i], 1);
-        word[i] = lane == 0 ? row.word[COUNT * SIZE / 4 - LW + i] : beside;
+        const int away = (LW - i + VW - 1) / VW, at = i - LW; // lanes; words before the lane's own
+        unsigned beside = __shfl_up_sync(0xffffffff, row.word[at + away * VW], away);
+#pragma unroll
+        for (int l = 0; l < away; l++)
+            beside = lane == l ? row.word[COUNT * SIZE / 4 + at + l * VW] : beside;
+        word[i] = beside;
     }
 #pragma unroll
     for (int i = 0; i < RW; i++) {
-        unsigned beside = __shfl_down_sync(0xffffffff, row.word[i], 1);
-        word[LW + VW + i] = lane == 31 ? row.word[VW + i] : beside;
+        const int away = i / VW + 1;
+        unsigned beside = __shfl_down_sync(0xffffffff, row.word[i % VW], away);
+#pragma unroll
+        for (int l = 0; l < away; l++)
+            beside = lane == 31 - l ? row.word[VW + i - l * VW] : beside;
+        word[LW + VW + i] = beside;
     }
 #endif
 }
@@ -120,7 +128,8 @@ __device__ __forceinline__ bool columns_idle(int first, const frame &f) { return
 // The rows of a patch: all at once where it lies inside, else each when it is taken.
 template <bool INSIDE> using row_source = resolved;
 template <bool INSIDE>
-__device__ __forceinline__ void ask(row_words (&rows)[ROWS], resolved &found, const element *in, const frame &f, int top, const columns &c, int, int) {
+__device__ __forceinline__ void ask(row_words (&rows)[ROWS], resolved &found, const element *in, const frame &f, int top, const columns &c, int,
+                                    int) {
     if (INSIDE) {
         const char *own = (const char *)(in + (i64)top * f.in_y + c.x), *edge = own + (c.edge - c.x) * SIZE;
         const i64 step = f.in_y * SIZE;

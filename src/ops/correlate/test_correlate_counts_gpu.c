@@ -198,6 +198,9 @@ static const predicted small[] = {
     {U8, 3, {3, 71, 2553}, 2, {5, 5}, BY(REFLECT), .mask = tess_i8},
     {I8, 2, {71, 2551}, 2, {3, 8}, BY(MIRROR), .mask = tess_i8},
     {tess_u8, tess_i32, 2, {71, 551}, 2, {3, 3}, BY(WRAP), .mask = tess_i8},
+    {U8, 3, {43, 352, 3}, 2, {5, 5}, BY(REFLECT), PIXELS, .mask = tess_i8},
+    {I8, 3, {43, 352, 4}, 2, {7, 7}, BY(ZERO), PIXELS, .mask = tess_i8},
+    {U8, 3, {43, 353, 3}, 2, {3, 3}, BY(WRAP), PIXELS, .mask = tess_i8},
 };
 /* Small masks over narrow elements in whole rows, by way of shared memory: blocks that pass a row's end, that lie inside, as wide as a row, of two arrays. */
 static const predicted narrow[] = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * test_correlate_tiles_gpu.c - proves: masks along short rows by correlate/tile1d, of which a tile or two or several to a block are rows, have the CPU's bits: by every boundary and extent, with origins, of rows that begin anywhere too. */
+ * test_correlate_tiles_gpu.c - proves: masks along short rows by correlate/tile1d, of which a tile or two or several to a block are rows, and masks of small integers over
+ * pixels of bytes by correlate/patch_bytes have the CPU's bits: by every boundary and extent, with origins, of rows that begin anywhere too. */
 #include "gpu_rows.h"
 
 static tess_context *context;
@@ -58,6 +59,8 @@ static void compare(const tiles_case *c, tess_boundary boundary, tess_extent ext
 
 #define ALONG(types, rows, columns, taps, origin) \
     { types, 2, {1}, 1, {rows, columns}, {taps}, {origin}, "tile1d" }
+#define PIXELS(in, out, high, wide, colours, ky, kx) \
+    { in, tess_i8, out, 3, {0, 1}, 2, {high, wide, colours}, {ky, kx}, {0}, "patch_bytes" }
 #define F32 tess_f32, tess_f32, tess_f32
 #define U8 tess_u8, tess_f32, tess_u8
 #define F16 tess_f16, tess_f32, tess_f16
@@ -90,6 +93,25 @@ static void same_bits(void **state) {
         ALONG(I16, 1024, 40, 9, 0),
         {tess_f32, tess_f32, tess_f32, 3, {1}, 1, {3, 100, 3}, {9}, {0}, "tile1d"},
         {tess_u8, tess_f32, tess_u8, 3, {1}, 1, {1024, 10, 8}, {7}, {1}, "tile1d"},
+        PIXELS(tess_u8, tess_u8, 43, 352, 3, 5, 5),
+        PIXELS(tess_u8, tess_u8, 37, 176, 3, 7, 7),
+        PIXELS(tess_u8, tess_u8, 37, 176, 3, 3, 3),
+        PIXELS(tess_i8, tess_i8, 37, 160, 4, 5, 5),
+        PIXELS(tess_i8, tess_i16, 33, 96, 4, 7, 7),
+        PIXELS(tess_u8, tess_i32, 33, 96, 2, 4, 9),
+        PIXELS(tess_u8, tess_u8, 41, 91, 3, 5, 5),
+        PIXELS(tess_i8, tess_i8, 25, 97, 3, 3, 4),
+        PIXELS(tess_u8, tess_u8, 19, 64, 4, 8, 8),
+        PIXELS(tess_u8, tess_f32, 9, 33, 4, 3, 2),
+        PIXELS(tess_u8, tess_u8, 75, 1056, 1, 5, 5),
+        PIXELS(tess_i8, tess_i32, 45, 272, 1, 6, 9),
+        PIXELS(tess_u8, tess_u8, 70, 160, 3, 4, 1),
+        PIXELS(tess_u8, tess_i16, 41, 96, 4, 8, 1),
+        PIXELS(tess_u8, tess_u8, 30, 96, 2, 2, 9),
+        PIXELS(tess_u8, tess_u8, 120, 256, 1, 7, 7),
+        PIXELS(tess_u8, tess_u8, 20, 16, 3, 5, 5), /* short rows, and single ones */
+        PIXELS(tess_i8, tess_i8, 11, 8, 4, 7, 7),
+        PIXELS(tess_u8, tess_u8, 9, 352, 3, 1, 5),
     };
     uint64_t random = 20;
     for (int i = 0; i < TESS_COUNT(cases); i++)
