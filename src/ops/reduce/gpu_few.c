@@ -53,24 +53,32 @@ bool tess_reduce_gpu_few_fit(const tess_problem *problem, const char **why) {
            tess_reduce_gpu_few_shape_of(p).words <= MOST_WORDS && p->outputs <= (int64_t)1 << 33;
 }
 
-/* Measured, of 4 to 64 elements in 8 to 512 Ki columns. What no order can change goes by tree_columns where small elements are many, variances of small ones by tree_moments where their rows are whole words. */
+/* Elements that a thread has at the least: measured beside tree_groups, which is as quick where a column of few is a thread's and no vector. */
+static int64_t least(const reduce_problem *p, int vector) {
+    const int64_t size = p->in.itemsize;
+    return vector > 1 || size >= 8 || p->kind == REDUCE_VAR ? 4 : size < 4 ? 8 : 5;
+}
+
+/* And at the most: of variances beside tree_moments, of what no order can change beside tree_columns, of sums what fits. */
+static int64_t most(const reduce_problem *p, int vector) {
+    const bool small = p->in.itemsize < 4;
+    if (p->kind == REDUCE_VAR)
+        return !small ? 256 / p->in.itemsize : vector == 1 ? 48 : p->in.itemsize == 2 ? 24 : 16;
+    return small && tess_reduce_gpu_any_order(p) ? 16 : MOST_WORDS;
+}
+
+/* Measured, of 4 to 128 elements in 8 to 512 Ki columns. */
 bool tess_reduce_gpu_few_pay(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
     const int64_t size = p->in.itemsize, width = p->kept_size[p->kept - 1];
-    const tess_reduce_gpu_few_shape s = tess_reduce_gpu_few_shape_of(p);
-    *why = "few outputs, fewer than 8 side by side, or of fewer than 5 elements, are as well read otherwise, as are small elements that no order can "
-           "change";
-    if (p->outputs < 4096 || width < 8 || p->kept_stride[0][p->kept - 1] != size || (width < 32 && p->k > 24))
+    const int vector = tess_reduce_gpu_few_shape_of(p).vector;
+    *why = "few outputs, fewer than 8 side by side, or of very few or many elements, are as well read otherwise, as is what no order can change of "
+           "whole vectors";
+    if (p->outputs < 4096 || width < 8 || p->kept_stride[0][p->kept - 1] != size || p->k < least(p, vector) || p->k > most(p, vector))
         return false;
-    if (p->k < 5 && s.vector * size < 8)
+    if ((width < 32 && p->k > 24) || (width < 16 && p->k < 16 && size == 4 && p->kind != REDUCE_VAR))
         return false;
-    if (tess_reduce_gpu_columns_brief(p) && (size < 4 || tess_reduce_gpu_columns_shape_of(p).vector * size == 16))
-        return false;
-    if (size < 4 && tess_reduce_gpu_any_order(p))
-        return p->k < 17;
-    if (size < 4 && p->kind == REDUCE_VAR)
-        return s.vector == 1 || (size == 2 && p->k <= 24);
-    return true;
+    return !tess_reduce_gpu_columns_brief(p) || (size == 4 && tess_reduce_gpu_columns_shape_of(p).vector < 4);
 }
 
 static void lay_out(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {

@@ -116,11 +116,15 @@ static void chosen(void **state) {
         const char *row;
     } cases[] = {{TESS_SUM, tess_f32, tess_f32, 1 << 12, 19, 4096, "tree_few"},     {TESS_SUM, tess_f32, tess_f32, 1 << 12, 19, 4095, "tree_few"},
                  {TESS_SUM, tess_f32, tess_f32, 1 << 16, 19, 8, "tree_few"},        {TESS_SUM, tess_f32, tess_f32, 1 << 16, 32, 8, "tree_patches"},
+                 {TESS_SUM, tess_f32, tess_f32, 1 << 16, 8, 8, "tree_groups"},      {TESS_SUM, tess_f32, tess_f32, 1 << 12, 128, 4095, "tree_few"},
                  {TESS_SUM, tess_f32, tess_f32, 1 << 16, 19, 3, "tree_groups"},     {TESS_SUM, tess_f32, tess_f32, 1 << 12, 4, 4096, "tree_few"},
                  {TESS_SUM, tess_f32, tess_f32, 1 << 12, 4, 4095, "tree_groups"},   {TESS_SUM, tess_f32, tess_f32, 1, 19, 1000, "tree_groups"},
                  {TESS_PROD, tess_c64, tess_c64, 1 << 12, 19, 4095, "tree_few"},    {TESS_VAR, tess_f64, tess_f64, 1 << 12, 19, 4096, "tree_few"},
+                 {TESS_VAR, tess_f32, tess_f32, 1 << 12, 64, 4095, "tree_few"},     {TESS_VAR, tess_f32, tess_f32, 1 << 12, 65, 4095, "tree_moments"},
+                 {TESS_VAR, tess_f16, tess_f32, 1 << 12, 48, 4095, "tree_few"},     {TESS_VAR, tess_u8, tess_f64, 1 << 12, 12, 4096, "tree_few"},
                  {TESS_MAX, tess_f32, tess_f32, 1 << 12, 19, 4096, "tree_columns"}, {TESS_MAX, tess_f32, tess_f32, 1 << 12, 19, 4095, "tree_few"},
-                 {TESS_MAX, tess_f32, tess_f32, 1 << 12, 8, 4096, "tree_few"},      {TESS_MAX, tess_u8, tess_u8, 1 << 12, 19, 4096, "tree_columns"}};
+                 {TESS_MAX, tess_f32, tess_f32, 1 << 12, 8, 4096, "tree_few"},      {TESS_MAX, tess_u8, tess_u8, 1 << 12, 19, 4096, "tree_columns"},
+                 {TESS_MAX, tess_u8, tess_u8, 1 << 12, 4, 4096, "tree_few"},        {TESS_MAX, tess_u8, tess_u8, 1 << 12, 8, 4095, "tree_few"}};
     const int axis = 1;
     for (int i = 0; i < TESS_COUNT(cases); i++) {
         int64_t shape[] = {cases[i].sets, cases[i].k, cases[i].width}, kept[] = {cases[i].sets, cases[i].width};
