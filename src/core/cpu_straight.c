@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/straight.h"
-#if defined(__AVX512F__)
+#if defined(__AVX2__) || defined(__AVX512F__)
 #include <immintrin.h>
 #endif
 
@@ -84,6 +84,44 @@ static int64_t fours_of_16(char *to, const char *p, int64_t n, int64_t stride) {
     return done;
 }
 #define merge_16(to, p, n, step) fours_of_16(to, (const char *)(p), n, stride)
+#elif defined(__AVX2__)
+/* A vector from loads of one element each, and one store of it: a store for each element takes a clock, and a loop of these as long again by where it lies. */
+TESS_INLINE int word_at(const char *p) {
+    int word;
+    memcpy(&word, p, sizeof word);
+    return word;
+}
+static int64_t fours_of_4(char *to, const char *p, int64_t n, int64_t stride) {
+    int64_t done = 0;
+    for (; done + 8 <= n; done += 8, to += 32)
+        TESS_UNROLL for (int half = 0; half < 32; half += 16, p += 4 * stride) {
+            __m128i v = _mm_cvtsi32_si128(word_at(p));
+            v = _mm_insert_epi32(v, word_at(p + stride), 1);
+            v = _mm_insert_epi32(v, word_at(p + 2 * stride), 2);
+            _mm_storeu_si128((__m128i *)(void *)(to + half), _mm_insert_epi32(v, word_at(p + 3 * stride), 3));
+        }
+    return done;
+}
+static int64_t fours_of_8(char *to, const char *p, int64_t n, int64_t stride) {
+    int64_t done = 0;
+    for (; done + 4 <= n; done += 4, to += 32)
+        TESS_UNROLL for (int half = 0; half < 32; half += 16, p += 2 * stride) {
+            const __m128d v = _mm_loadh_pd(_mm_load_sd((const double *)(const void *)p), (const double *)(const void *)(p + stride));
+            _mm_storeu_pd((double *)(void *)(to + half), v);
+        }
+    return done;
+}
+static int64_t twos_of_16(char *to, const char *p, int64_t n, int64_t stride) {
+    int64_t done = 0;
+    for (; done + 2 <= n; done += 2, p += 2 * stride, to += 32) {
+        const __m256i v = _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)p));
+        _mm256_storeu_si256((__m256i *)(void *)to, _mm256_inserti128_si256(v, _mm_loadu_si128((const __m128i *)(const void *)(p + stride)), 1));
+    }
+    return done;
+}
+#define merge_4(to, p, n, step) fours_of_4(to, (const char *)(p), n, stride)
+#define merge_8(to, p, n, step) fours_of_8(to, (const char *)(p), n, stride)
+#define merge_16(to, p, n, step) twos_of_16(to, (const char *)(p), n, stride)
 #else
 #define merge_4(to, p, n, step) 0
 #define merge_8(to, p, n, step) 0

@@ -45,9 +45,11 @@ TURN(1)
 TURN(2)
 TURN(4)
 TURN(8)
+TURN(16)
 
 #define turn_1 tiles_1
 #define turn_2 tiles_2
+#define turn_16 tiles_16
 /* Rows of less than 16 bytes: a vector is gathered down each of their columns. */
 static void turn_4(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t columns) {
     v_i32 offsets;
@@ -129,6 +131,6 @@ const reduce_short_kernels TESS_ISA_NAME(tess_reduce_short_kernels) = {
     .moments = {SHORT_TREES_MOMENTS},
     .means = {SHORT_TREES_MEANS},
     .variances = short_variances,
-    .turn = {[1] = turn_1, [2] = turn_2, [4] = turn_4, [8] = turn_8},
+    .turn = {[1] = turn_1, [2] = turn_2, [4] = turn_4, [8] = turn_8, [16] = turn_16},
     .lines = {[1] = lines_1, [2] = lines_2},
 };

@@ -9,16 +9,18 @@
  * One by one a line is fetched for each element, and again for its neighbour R elements later. A window is as many columns as L2 holds, a line or two of them at the least. */
 #include <stdlib.h>
 
+#include "core/maker.h"
 #include "ops/reduce/leaves.h"
 #include "ops/reduce/walk.h"
 #include "simd/simd.h"
 
-enum { LINE = 64, ROOM = 1 << 19, MOST = 1 << 22 }; /* bytes */
+enum { LINE = 64, ROOM = 1 << 19, ROOM_ZEN3 = 1 << 20, MOST = 1 << 22 }; /* bytes */
 
 /* Of arrays that L2 and what is read ahead into it do not serve, the processor sees no pieces of fewer than MANY_LINES coming: ASKED_LINES of the rows to come are asked for
  * while GROUP rows are turned, and a window is half as large where it keeps FEW_LINES of each row (f32 of 20000 x 500 14 -> 26 GB/s, of 3000 x 2000 18 -> 26). A second line
- * of each row costs memory little when it is read with the first: no window has fewer than LEAST_LINES, though L2 does not hold it (f64 of 3000 x 8000 13 -> 20). */
-enum { FAR = 8 << 20, GROUP = 16, LEAST_LINES = 2, FEW_LINES = 4, MANY_LINES = 16, ASKED_LINES = 128 };
+ * of each row costs memory little when it is read with the first: no window has fewer than LEAST_LINES, though L2 does not hold it (f64 of 3000 x 8000 13 -> 20). A Zen 3
+ * takes longer for each piece: where half its L2 does not hold a few lines, wider windows pay which it does not hold either (f32 of 2000 x 3000 3.3 -> 4). */
+enum { FAR = 8 << 20, GROUP = 16, LEAST_LINES = 2, FEW_LINES = 4, FEW_ZEN3 = 8, MANY_LINES = 16, ASKED_LINES = 128 };
 static bool is_far(const reduce_problem *p) { return p->base.bytes > FAR; }
 
 /* The axis along which elements are neighbours in memory, unless it is the one that is quickest in the elements' order: then -1. */
@@ -40,7 +42,7 @@ static int64_t rows_of(const reduce_problem *p, int axis) {
 static int64_t columns_of(const reduce_problem *p) {
     const int axis = neighbours_of(p);
     const int64_t size = p->in.itemsize, line = LINE / size;
-    if (axis < 0 || size > 8 || p->offsets || p->size[axis] < line || p->size[p->rank - 1] < line)
+    if (axis < 0 || p->offsets || p->size[axis] < line || p->size[p->rank - 1] < line)
         return 0;
     for (int d = axis + 1; d < p->rank; d++)
         if (llabs(p->stride[0][d]) < p->size[axis] * size)
@@ -48,9 +50,11 @@ static int64_t columns_of(const reduce_problem *p) {
     const int64_t column = rows_of(p, axis) * size;
     if (column > MOST / line)
         return 0;
-    int64_t lines = tess_max64(is_far(p) ? LEAST_LINES : 1, ROOM / (column * line));
-    if (is_far(p) && lines > FEW_LINES)
-        lines = tess_max64(FEW_LINES, lines / 2);
+    const bool wide = tess_cpu_reads_in_turns() && (!is_far(p) || FEW_LINES * column * line > ROOM / 2);
+    const int64_t few = wide ? FEW_ZEN3 : FEW_LINES;
+    int64_t lines = tess_max64(is_far(p) ? LEAST_LINES : 1, (wide ? ROOM_ZEN3 : ROOM) / (column * line));
+    if (is_far(p) && lines > few)
+        lines = tess_max64(few, lines / 2);
     return tess_min64(p->size[axis], lines * line);
 }
 

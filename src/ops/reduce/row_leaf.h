@@ -143,47 +143,84 @@ LAST(double, v_f64)
  * faster than by a loop of one vector, from memory and from the caches (77 -> 92 % of reading; ordinary pages 65 -> 82); all of it: of f64, whose row is 64 vectors,
  * by two turns of 32 75 %, by one 91. A Zen 5 reads f64 at 75 to 82 % by one, at 66 to 72 by two and at 95 by four of 16, f32 as fast by one as by two. */
 enum { PIECE = 16 };
-#define LEAF(name, type, vector, size)                                                                           \
-    enum { LANES_##name = TESS_VECTOR_BYTES / (int)sizeof(type), VECTORS_##name = REDUCE_LANES / LANES_##name }; \
-    /* One more row of lanes. */                                                                                 \
-    TESS_INLINE void whole_##name(vector *a, const char *p, const next_lines next) {                             \
-        enum { VECTORS = VECTORS_##name, BYTES = LANES_##name * size };                                          \
-        const int piece = next == ASKED_FOR && VECTORS > (int)PIECE ? (int)PIECE : VECTORS;                      \
-        if (next == LEFT_ALONE)                                                                                  \
-            tess_ask_page(p, VECTORS *BYTES);                                                                    \
-        _Pragma("GCC unroll 1") for (int from = 0; from < VECTORS; from += piece) {                              \
-            __asm__ volatile("" ::: "memory");                                                                   \
-            _Pragma("GCC unroll 64") for (int v = 0; v < piece; v++) {                                           \
-                if (next == ASKED_FOR && v * BYTES % 64 == 0)                                                    \
-                    tess_prefetch_ahead(p + (from + v) * BYTES + AHEAD, 64);                                     \
-                a[from + v] = take_##name(a[from + v], p + (from + v) * BYTES);                                  \
-            }                                                                                                    \
-        }                                                                                                        \
-    }                                                                                                            \
-    /* The last n elements, fewer than a row, and the sum of all lanes. */                                       \
-    TESS_INLINE type end_##name(vector *a, const char *p, int n, const next_lines next) {                        \
-        enum { LANES = LANES_##name, VECTORS = VECTORS_##name, BYTES = LANES * size };                           \
-        const int whole = n / LANES, some = n % LANES;                                                           \
-        if (whole + some > 0) {                                                                                  \
-            _Alignas(64) char last[64] = {0};                                                                    \
-            memcpy(last, p + whole * BYTES, (size_t)some * size);                                                \
-            if (next == ASKED_FOR)                                                                               \
-                for (int at = 0; at < (whole + 1) * BYTES; at += 64)                                             \
-                    tess_prefetch_ahead(p + at + (size > 4 ? 2 : 1) * AHEAD, 64);                                \
-            for (int v = 0; v < whole; v++)                                                                      \
-                a[v] = take_##name(a[v], p + v * BYTES);                                                         \
-            a[whole] = take_##name(a[whole], last);                                                              \
-        }                                                                                                        \
-        HALVE(a, VECTORS);                                                                                       \
-        return last_##type(a[0]);                                                                                \
-    }                                                                                                            \
-    TESS_INLINE type leaf_##name(const char *p, int64_t n, const next_lines next) {                              \
-        vector a[VECTORS_##name];                                                                                \
-        for (int v = 0; v < VECTORS_##name; v++)                                                                 \
-            a[v] = (vector){0};                                                                                  \
-        for (; n >= REDUCE_LANES; n -= REDUCE_LANES, p += REDUCE_LANES * size)                                   \
-            whole_##name(a, p, next);                                                                            \
-        return end_##name(a, p, (int)n, next);                                                                   \
+#define LEAF(name, type, vector, size)                                                                                             \
+    enum { LANES_##name = TESS_VECTOR_BYTES / (int)sizeof(type), VECTORS_##name = REDUCE_LANES / LANES_##name };                   \
+    /* One more row of lanes. */                                                                                                   \
+    TESS_INLINE void whole_##name(vector *a, const char *p, const next_lines next) {                                               \
+        enum { VECTORS = VECTORS_##name, BYTES = LANES_##name * size };                                                            \
+        const int piece = next == ASKED_FOR && VECTORS > (int)PIECE ? (int)PIECE : VECTORS;                                        \
+        if (next == LEFT_ALONE)                                                                                                    \
+            tess_ask_page(p, VECTORS *BYTES);                                                                                      \
+        _Pragma("GCC unroll 1") for (int from = 0; from < VECTORS; from += piece) {                                                \
+            __asm__ volatile("" ::: "memory");                                                                                     \
+            _Pragma("GCC unroll 64") for (int v = 0; v < piece; v++) {                                                             \
+                if (next == ASKED_FOR && v * BYTES % 64 == 0)                                                                      \
+                    tess_prefetch_ahead(p + (from + v) * BYTES + AHEAD, 64);                                                       \
+                a[from + v] = take_##name(a[from + v], p + (from + v) * BYTES);                                                    \
+            }                                                                                                                      \
+        }                                                                                                                          \
+    }                                                                                                                              \
+    /* The last n elements, fewer than a row, and the sum of all lanes. */                                                         \
+    TESS_INLINE type end_##name(vector *a, const char *p, int n, const next_lines next) {                                          \
+        enum { LANES = LANES_##name, VECTORS = VECTORS_##name, BYTES = LANES * size };                                             \
+        const int whole = n / LANES, some = n % LANES;                                                                             \
+        if (whole + some > 0) {                                                                                                    \
+            _Alignas(64) char last[64] = {0};                                                                                      \
+            memcpy(last, p + whole * BYTES, (size_t)some * size);                                                                  \
+            if (next == ASKED_FOR)                                                                                                 \
+                for (int at = 0; at < (whole + 1) * BYTES; at += 64)                                                               \
+                    tess_prefetch_ahead(p + at + (size > 4 ? 2 : 1) * AHEAD, 64);                                                  \
+            for (int v = 0; v < whole; v++)                                                                                        \
+                a[v] = take_##name(a[v], p + v * BYTES);                                                                           \
+            a[whole] = take_##name(a[whole], last);                                                                                \
+        }                                                                                                                          \
+        HALVE(a, VECTORS);                                                                                                         \
+        return last_##type(a[0]);                                                                                                  \
+    }                                                                                                                              \
+    /* Fewer elements than lanes: the lanes that none reaches are left out, and the first halving is made as elements are read. */ \
+    static TESS_NOINLINE type few_##name(const char *p, int n) {                                                                   \
+        enum { LANES = LANES_##name, VECTORS = VECTORS_##name, BYTES = LANES * size, KEPT = 8 };                                   \
+        const int whole = n / LANES, some = n % LANES;                                                                             \
+        const vector zero = {0};                                                                                                   \
+        vector a[VECTORS / 2], b[KEPT];                                                                                            \
+        int half = 1;                                                                                                              \
+        _Alignas(64) char last[128] = {0};                                                                                         \
+        if (whole == 0)                                                                                                            \
+            memcpy(last + 64, p, (size_t)some * size);                                                                             \
+        else if (some > 0) /* those before them, too: as many bytes as a vector */                                                 \
+            memcpy(last + 64 - BYTES + some * size, p + n * size - BYTES, BYTES);                                                  \
+        if (whole == 0 || n == LANES)                                                                                              \
+            return last_##type(take_##name(zero, whole == 0 ? last + 64 : p));                                                     \
+        while (2 * half * LANES < n)                                                                                               \
+            half *= 2;                                                                                                             \
+        for (int v = 0; v < half; v++)                                                                                             \
+            a[v] = take_##name(zero, p + v * BYTES);                                                                               \
+        for (int v = half; v < whole; v++)                                                                                         \
+            a[v - half] += take_##name(zero, p + v * BYTES);                                                                       \
+        if (some > 0)                                                                                                              \
+            a[whole - half] += take_##name(zero, last + 64);                                                                       \
+        for (half /= 2; half >= KEPT; half /= 2)                                                                                   \
+            for (int v = 0; v < half; v++)                                                                                         \
+                a[v] += a[v + half];                                                                                               \
+        if (half == KEPT / 2) { /* in registers */                                                                                 \
+            _Pragma("GCC unroll 8") for (int v = 0; v < KEPT; v++) b[v] = a[v];                                                    \
+            HALVE(b, KEPT);                                                                                                        \
+            return last_##type(b[0]);                                                                                              \
+        }                                                                                                                          \
+        for (; half > 0; half /= 2)                                                                                                \
+            for (int v = 0; v < half; v++)                                                                                         \
+                a[v] += a[v + half];                                                                                               \
+        return last_##type(a[0]);                                                                                                  \
+    }                                                                                                                              \
+    TESS_INLINE type leaf_##name(const char *p, int64_t n, const next_lines next) {                                                \
+        vector a[VECTORS_##name];                                                                                                  \
+        if (n < REDUCE_LANES)                                                                                                      \
+            return few_##name(p, (int)n);                                                                                          \
+        for (int v = 0; v < VECTORS_##name; v++)                                                                                   \
+            a[v] = (vector){0};                                                                                                    \
+        for (; n >= REDUCE_LANES; n -= REDUCE_LANES, p += REDUCE_LANES * size)                                                     \
+            whole_##name(a, p, next);                                                                                              \
+        return end_##name(a, p, (int)n, next);                                                                                     \
     }
 #endif
 
@@ -192,6 +229,11 @@ enum { PIECE = 16 };
 #define PAIR(name, type, vector, size)                                                                            \
     TESS_INLINE void pair_##name(type *first, type *second, const char *p, int64_t n, const char *q, int64_t m) { \
         vector a[VECTORS_##name], b[VECTORS_##name];                                                              \
+        if (n < REDUCE_LANES) {                                                                                   \
+            *first = few_##name(p, (int)n);                                                                       \
+            *second = few_##name(q, (int)m);                                                                      \
+            return;                                                                                               \
+        }                                                                                                         \
         for (int v = 0; v < VECTORS_##name; v++)                                                                  \
             a[v] = b[v] = (vector){0};                                                                            \
         for (; m >= REDUCE_LANES; m -= REDUCE_LANES, n -= REDUCE_LANES) {                                         \

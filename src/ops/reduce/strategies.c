@@ -86,13 +86,23 @@ static bool short_fits(const tess_problem *problem, const char **why) {
     return p->k >= 1 && (reduce_turns(p) || reduce_has_planes(p));
 }
 
+/* The same with AVX2 on a Zen 3, where sums by lanes leave out those that no element reaches (row_leaf.h): sums, means and norms of floats. */
+static bool single_rows_on_zen3(const reduce_problem *p) {
+    const bool floats = p->in.type == tess_f32 || p->in.type == tess_f64;
+    return floats && p->kind == REDUCE_SUM && !p->omit && p->k > (p->in.type == tess_f64 ? 40 : 96);
+}
+
 /* Whether a row at a time, in registers, is quicker than sixteen side by side, though it is short: as measured on a Zen 5 (notes-cpu.md). Sums of f64 of 512 bytes have a
  * loop of their own (short_whole.h), those of more than 28 vectors are slow either way. */
 static bool single_rows_are_quicker(const reduce_problem *p) {
     enum { TILES = 128, VECTORS = 28 * 8 }; /* sixteen rows of TILES f64, and their terms, are 32 KiB */
     const bool wide = p->base.context->slot == TESS_SLOT_AVX512, plain = p->map == REDUCE_PLAIN;
     const int64_t k = p->k;
-    if (!tess_cpu_is_zen5() || !reduce_turns(p))
+    if (!reduce_turns(p))
+        return false;
+    if (tess_cpu_reads_in_turns() && p->base.context->slot == TESS_SLOT_AVX2)
+        return single_rows_on_zen3(p);
+    if (!tess_cpu_is_zen5())
         return false;
     if (p->kind == REDUCE_ARG || p->kind == REDUCE_VAR)
         return p->in.type == tess_f64 && k > TILES && k <= VECTORS && (wide || p->kind == REDUCE_ARG);
