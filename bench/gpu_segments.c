@@ -65,11 +65,14 @@ void gpu_works_segments(gpu_bench *b) {
     static const struct {
         int64_t mean;
         bool skewed;
-    } lengths[] = {{16, false}, {50, false}, {200, false}, {LONGEST, false}, {16, true}};
+    } lengths[] = {{16, false}, {50, false}, {200, false}, {LONGEST, false}, {16, true}, {500, false}, {1000, false}, {2000, false}};
+    enum { ALL_KINDS = 5 }; /* of the lengths; the others are variances' */
     char work[96];
     for (int i = 0; i < (int)(sizeof kinds / sizeof *kinds); i++)
         for (int l = 0; l < (int)(sizeof lengths / sizeof *lengths); l++) {
             const int64_t mean = lengths[l].mean;
+            if (l >= ALL_KINDS && kinds[i].operation != TESS_VAR)
+                continue;
             snprintf(work, sizeof work, "segments: %s, %s %lld", kinds[i].name, lengths[l].skewed ? "skewed" : "about", (long long)mean);
             if (gpu_bench_wants(b, work)) {
                 int64_t *offsets = malloc((size_t)(kinds[i].elements + 2) * sizeof *offsets), size;

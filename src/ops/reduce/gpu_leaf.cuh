@@ -13,7 +13,12 @@
 #if KIND == VAR
 // -DWORDS=1, of small elements that are neighbours, or whole words of which lie together along several axes: a thread has a word of each row of 256, so a leaf has as few threads as words make of a row. Words are cut where memory is, so
 // [j] is the tree's lane of m places before, which halves the same (gpu_run_leaf.cuh); the two that are not whole come element by element.
-enum { WORD = WORDS ? 4 / (int)sizeof(element) : 1, THREADS = 256 / WORD };
+//
+// -DWORDS=2: words of 8 bytes, so half as many threads, for outputs most of whose leaves are whole: those have a text without a question in it, the others, and where words would not lie as memory does, a short one that reads them twice.
+enum { WORD = WORDS ? WORDS * 4 / (int)sizeof(element) : 1, THREADS = 256 / WORD };
+enum { BRIEF = sizeof(element) < 8 }; // what spares instructions at a leaf's end; leaves of doubles, of which there are few on a multiprocessor, took longer so
+// A half float in the upper half of a word needs no conversion, of which a multiprocessor does 16 a clock: shifted into the upper word of an f64 it is 2^-1008 of itself, but for infinities and NaNs, whose leaf has a NaN for a mean.
+#define HALVES (WORDS && IN == T_F16 && !OMIT)
 
 union leaf_word {
     words<sizeof(element) * WORD> all;
@@ -21,14 +26,21 @@ union leaf_word {
     __device__ __forceinline__ double wide(int j) const {
 #if IN == T_U8
         if (WORDS)
-            return small_as_wide((int)__byte_perm(all.word[0], 0, 0x4440 + j), j); // one instruction, where a shift and a mask are two
+            return small_as_wide((int)__byte_perm(all.word[j / 4], 0, 0x4440 + j % 4), j); // one instruction, where a shift and a mask are two
 #endif
         return wide_of(part[j], j);
     }
+    __device__ __forceinline__ double half_bits(int j) const { return __hiloint2double((int)all.word[j / 2] >> 6 & 0x81fffc00, 0); }
+    // What the second look takes of part j.
+    __device__ __forceinline__ double square(int j, bool there, double mean) const {
+        if (HALVES && j % 2 == 1)
+            return second_look(__fma_rn(half_bits(j), __hiloint2double((1023 + 1008) << 20, 0), -mean), there, 0);
+        return second_look(wide(j), there, mean);
+    }
 };
 
-// The halving tree over a block's lanes and the sum of what they count, for all threads: every warp reads all lanes for itself. `room` must not be what the call before had.
-__device__ double halved(double *room, int *counts, const double (&lane)[WORD], int &count) {
+// The halving tree over a block's lanes and the sum of what they count, for all threads: every warp reads all lanes for itself; FOR_ALL=false: for the first warp. `room` must not be what the call before had.
+template <bool FOR_ALL> __device__ double halved(double *room, int *counts, const double (&lane)[WORD], int &count) {
     const int t = threadIdx.x % 32;
 #pragma unroll
     for (int j = 0; j < WORD; j++)
@@ -39,6 +51,8 @@ __device__ double halved(double *room, int *counts, const double (&lane)[WORD], 
             counts[threadIdx.x / 32] = count;
     }
     __syncthreads();
+    if (!FOR_ALL && threadIdx.x >= 32)
+        return 0;
     double part[8];
 #pragma unroll
     for (int j = 0; j < 8; j++)
@@ -61,7 +75,7 @@ __device__ double halved(double *room, int *counts, const double (&lane)[WORD], 
 
 // The same of sums that are exact in any order.
 #if SMALL_INTEGERS
-__device__ double halved(double *room, int *counts, const int (&lane)[WORD], int &count) {
+template <bool FOR_ALL> __device__ double halved(double *room, int *counts, const int (&lane)[WORD], int &count) {
     int sum = 0, *sums = (int *)room;
 #pragma unroll
     for (int j = 0; j < WORD; j++)
@@ -99,6 +113,8 @@ struct leaf_share {
 
 // A thread's words of a leaf, in parts of PART rows; measured. Of a part that is whole nothing is asked, and of one that is not there nothing is done: what is asked for each
 // element would take more instructions than the looks.
+__device__ __forceinline__ const element *lies(const element *from, i64 at) { return from + at; }
+__device__ __forceinline__ const element *lies(const element *, const element *at) { return at; }
 enum { PART = sizeof(element) == 4 ? 4 : 8, PARTS_OF_LEAF = 32 / PART };
 struct leaf_part {
     leaf_word held[PART];
@@ -106,11 +122,11 @@ struct leaf_part {
     template <bool WHOLE_PART, typename PLACE> __device__ __forceinline__ void load(const element *from, const PLACE &place, int c, const leaf_share &mine) {
 #pragma unroll
         for (int i = 0; i < PART; i++) {
-            const i64 at = place(c * PART + i);
+            const auto at = place(c * PART + i);
             if (!WHOLE_PART)
                 held[i] = {};
             if (WHOLE_PART || mine.whole(c * PART + i))
-                load_now(held[i].all, from + at);
+                load_now(held[i].all, lies(from, at));
         }
     }
     template <bool WHOLE_PART> __device__ __forceinline__ void first(first_sum (&lane)[WORD], int c, const leaf_share &mine, int &count) const {
@@ -145,7 +161,7 @@ struct leaf_part {
             const leaf_word v = {again(held[i].all)};
 #pragma unroll
             for (int j = 0; j < WORD; j++)
-                lane[j] += second_look(v.wide(j), WHOLE_PART || mine.has(c * PART + i, j), mean);
+                lane[j] += v.square(j, WHOLE_PART || mine.has(c * PART + i, j), mean);
         }
     }
 };
@@ -161,6 +177,149 @@ __device__ __forceinline__ void for_parts(int n, bool first_is_whole, const WHOL
             some(c);
 }
 
+#if RUNS == 1
+// Where a thread's words lie of runs along two axes. So many runs have ended as a product of a word's number with the inverse of their length says, each of which is so many bytes more: rows do not wait for each other, as they would
+// for what is left of a run. Numbers have 32 bits, counted from a place that all threads of the block share.
+template <typename P> struct run_walk {
+    static_assert(RANK == 2, "one gap");
+    const element *base;               // where the first of the leaf's runs begins
+    unsigned at, gap, number, inverse; // bytes from there to the thread's first word, if no run ended; between two runs; the word's number, from the run's begin on
+    __device__ __forceinline__ run_walk(const P &p, const element *from, unsigned first) {
+        const unsigned all = (unsigned)p.size[1], run = first / all, in_run = first - run * all;
+        base = from + run * p.step[0];
+        at = (in_run + threadIdx.x * WORD) * (unsigned)sizeof(element);
+        gap = (unsigned)(p.step[0] - p.size[1]) * (unsigned)sizeof(element);
+        // Of longer ones one ends at most, and numbers are counted from 2^15 before its end on: below 2^16 and with runs of 2^15 at most the product says what a division would.
+        const int before = all > 1 << 15 ? (int)(all - (1 << 15)) : 0;
+        number = (unsigned)max((int)in_run - before, 0) + threadIdx.x * WORD;
+        inverse = (unsigned)p.size[2];
+    }
+    __device__ __forceinline__ const element *row(int i) const {
+        return (const element *)((const char *)base + (at + __umulhi(number + i * 256, inverse) * gap)) + i * 256;
+    }
+};
+#endif
+
+#if WORDS == 2
+// The first look at a word of which `there` elements are there, the others 0.
+__device__ __forceinline__ void look_first(first_sum (&lane)[WORD], const leaf_word &v, int there, int &count, unsigned &odd) {
+#if BYTES_AT_ONCE
+#pragma unroll
+    for (int j = 0; j < WORD / 4; j++)
+        lane[0] = IN == T_I8 ? __dp4a((int)v.all.word[j], 0x01010101, lane[0]) : (int)__dp4a(v.all.word[j], 0x01010101u, (unsigned)lane[0]);
+    count += OMIT ? min(max(there, 0), (int)WORD) : 0;
+#else
+#pragma unroll
+    for (int j = 0; j < WORD; j++)
+        if (HALVES && j % 2 == 1)
+            lane[j] += v.half_bits(j);
+        else
+            lane[j] += first_look(v.part[j], j < there, count);
+#pragma unroll
+    for (int j = 0; HALVES && j < WORD / 2; j++)
+        asm("fma.rn.f16x2 %0, %1, %2, %0;" : "+r"(odd) : "r"(v.all.word[j]), "r"(0));
+#endif
+}
+// What it comes to.
+__device__ __forceinline__ void settle_first(first_sum (&lane)[WORD], unsigned odd) {
+#pragma unroll
+    for (int j = 1; HALVES && j < WORD; j += 2)
+        lane[j] = lane[j] * __hiloint2double((1023 + 1008) << 20, 0) + load_as<double, IN>((element)(odd >> 16));
+}
+
+#if RUNS == 1
+#define WALKED(walk, p, from, first) run_walk<P> walk(p, from, (unsigned)first)
+#else
+#define WALKED(walk, p, from, first) leaf_run walk = {from + (RANK == 1 ? first : place(p, (unsigned)first)) + threadIdx.x * WORD}
+struct leaf_run {
+    const element *from;
+    __device__ __forceinline__ const element *row(int i) const { return from + i * 256; }
+};
+#endif
+// use(a thread's word, how many of its elements are there), row after row; `mine`: elements from the thread's first one on.
+template <typename WALK, typename USE> __device__ __forceinline__ void all_rows(WALK &walk, int mine, bool by_words, const USE &use) {
+    enum { AT_ONCE = 8 };
+#pragma unroll 1
+    for (int row = 0; row * 256 < mine; row += AT_ONCE) {
+        leaf_word v[AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            const int left = mine - (row + i) * 256;
+            const element *at = walk.row(row + i);
+            v[i] = {};
+            if (by_words && left >= WORD)
+                load_now(v[i].all, at);
+            else
+#pragma unroll
+                for (int j = 0; j < WORD; j++)
+                    if (j < left)
+                        v[i].part[j] = at[j];
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+            use(v[i], mine - (row + i) * 256);
+    }
+}
+
+template <typename P> __device__ node of_leaf(const P &p, const element *from, i64 first, int n) {
+    __shared__ double room[2][256];
+    __shared__ int counts[2][8];
+    int count = 0, same = 0;
+    first_sum start[WORD] = {};
+    double lane[WORD] = {};
+    unsigned odd = 0;
+    WALKED(walk, p, from, first);
+    const bool by_words = (u64)from % sizeof(leaf_word) == 0; // what lies between runs is whole words
+    if (n == 8192 && by_words) {
+        leaf_word held[32];
+#pragma unroll
+        for (int i = 0; i < 32; i++)
+            load_now(held[i].all, walk.row(i));
+#pragma unroll
+        for (int i = 0; i < 32; i++)
+            look_first(start, held[i], WORD, count, odd);
+        settle_first(start, odd);
+        const double sum = halved<true>(room[0], counts[0], start, count);
+        count = OMIT ? count : n;
+        double mean = OMIT ? mean_of(sum, count) : sum * (1. / 8192); // a power of two divides exactly, or rounds as a division would
+#if BYTES_AT_ONCE
+        int squares[WORD] = {};
+#pragma unroll
+        for (int i = 0; i < 32; i++)
+#pragma unroll
+            for (int j = 0; j < WORD / 4; j++)
+                squares[0] = square_bytes(held[i].all.word[j], squares[0]);
+        return moments_at_once(sum, halved<false>(room[1], counts[1], squares, same), mean, n);
+#else
+        if (HALVES)
+            mean += sum - sum;
+#pragma unroll
+        for (int i = 0; i < 32; i++) {
+            const leaf_word v = {again(held[i].all)};
+#pragma unroll
+            for (int j = 0; j < WORD; j++)
+                lane[j] += v.square(j, true, mean);
+        }
+        return moments_of(mean, halved<false>(room[1], counts[1], lane, same), count);
+#endif
+    }
+    const int mine = n - (int)threadIdx.x * WORD;
+    all_rows(walk, mine, by_words, [&](const leaf_word &v, int there) { look_first(start, v, there, count, odd); });
+    settle_first(start, odd);
+    const double sum = halved<true>(room[0], counts[0], start, count);
+    count = OMIT ? count : n;
+    double mean = mean_of(sum, count);
+    if (HALVES)
+        mean += sum - sum;
+    WALKED(once_more, p, from, first);
+    all_rows(once_more, mine, by_words, [&](const leaf_word &v, int there) {
+#pragma unroll
+        for (int j = 0; j < WORD; j++)
+            lane[j] += v.square(j, j < there, mean);
+    });
+    return moments_of(mean, halved<false>(room[1], counts[1], lane, same), count);
+}
+#else
 template <typename P> __device__ node of_leaf(const P &p, const element *from, i64 first, int n) {
     __shared__ double room[2][256];
     __shared__ int counts[2][8];
@@ -171,6 +330,12 @@ template <typename P> __device__ node of_leaf(const P &p, const element *from, i
     const i64 step = RUN ? 256 : 256 * p.step[0];
     from += RUN ? first : (first + threadIdx.x) * p.step[0];
     const auto place_of_row = [&](int i) { return i * step; };
+#elif RUNS == 2
+    from += place(p, (unsigned)first) + threadIdx.x * WORD;
+    const auto place_of_row = [&](int i) { return from + i * 256; };
+#elif RUNS == 1
+    run_walk<P> walk(p, from, (unsigned)first);
+    const auto place_of_row = [&](int i) { return walk.row(i); };
 #else
     leaf_walk<P> walk(p, first + threadIdx.x * WORD);
     const auto place_of_row = [&](int) { return walk.next(); };
@@ -198,15 +363,17 @@ template <typename P> __device__ node of_leaf(const P &p, const element *from, i
 #pragma unroll
     for (int j = 0; j < WORD - 1; j++)
         start[j] += first_look(tail.part[j], j < tails, count);
-    const double sum = halved(room[0], counts[0], start, count);
+    const double sum = halved<true>(room[0], counts[0], start, count);
     count = OMIT ? count : n;
-    const double mean = mean_of(sum, count);
+    double mean = BRIEF && !OMIT && n == 8192 ? sum * (1. / 8192) : mean_of(sum, count); // a power of two divides exactly, or rounds as a division would
+    if (HALVES)
+        mean += sum - sum;
 #if BYTES_AT_ONCE
     if ((n & (n - 1)) == 0) { // what is not there is 0
         int squares[WORD] = {square_bytes(tail.all.word[0], 0)};
         for_parts(
             all, m == 0, [&](int c) { part[c].squares(squares[0]); }, [&](int c) { part[c].squares(squares[0]); });
-        return moments_at_once(sum, halved(room[1], counts[1], squares, same), mean, n);
+        return moments_at_once(sum, halved<!BRIEF>(room[1], counts[1], squares, same), mean, n);
     }
 #endif
     for_parts(
@@ -215,8 +382,9 @@ template <typename P> __device__ node of_leaf(const P &p, const element *from, i
 #pragma unroll
     for (int j = 0; j < WORD - 1; j++)
         lane[j] += second_look(tail.wide(j), j < tails, mean);
-    return moments_of(mean, halved(room[1], counts[1], lane, same), count);
+    return moments_of(mean, halved<!BRIEF>(room[1], counts[1], lane, same), count);
 }
+#endif
 #else
 // What a block's lanes come to, for the first thread: the first warp's threads have eight of them each, 32 apart, which meet in the thread, the others by shuffles. Blocks
 // that have another leaf wait before it.

@@ -79,37 +79,60 @@ static int least_blocks(const reduce_problem *p) {
     return p->in.type == tess_c128 && p->kind == REDUCE_SUM ? 5 : 6;
 }
 
+/* How a variance along several axes looks for its elements: 2, each leaf lies within a run; 1, of less than 8 bytes along two axes, where a leaf is spread over less than 4 GiB; 0, any. */
+static int runs_of(const reduce_problem *p) {
+    const int64_t run = p->size[p->rank - 1], step = p->stride[0][0];
+    if (p->kind != REDUCE_VAR || p->stride[0][p->rank - 1] != p->in.itemsize || p->k > INT32_MAX || run == 0)
+        return 0;
+    if (run % REDUCE_LEAF == 0)
+        return 2;
+    return p->rank == 2 && p->in.itemsize < 8 && run > 1 && step >= run * p->in.itemsize && step <= UINT32_MAX / (REDUCE_LEAF / run + 2);
+}
+
+/* Whether most leaves are whole, and words of 8 bytes do: bytes along one axis, which are looked at once, are as fast by words of 4. */
+bool tess_reduce_gpu_leaf_wide(const reduce_problem *p) {
+    return tess_reduce_gpu_leaf_words(p) && leaves_of(p) >= 8 && tess_reduce_gpu_apart(p) % 8 == 0 &&
+           (p->rank == 1 ? p->in.itemsize == 2 : runs_of(p) > 0);
+}
+
 static void lay_out(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const reduce_problem *p = of(problem);
     int64_t block[4 + 5 * (TESS_MAX_NDIM + 1)], *at = block, leaves = leaves_of(p);
     const bool many = leaves > 1, run = p->rank == 1 && p->stride[0][0] == p->in.itemsize, by_words = tess_reduce_gpu_leaf_words(p);
+    const int runs = p->rank > 1 ? runs_of(p) : 0;
+    const bool wide = tess_reduce_gpu_leaf_wide(p);
+    const int words = wide ? 2 : by_words, threads = tess_reduce_gpu_leaf_threads(p) / (wide ? 2 : 1);
+    const bool rows = many && p->outputs <= 65535; /* a launch has no more rows of blocks */
     (void)device;
     tess_gpu_unit(layout, &tree_leaves);
     tess_reduce_gpu_node_options(layout, p);
     tess_gpu_option(layout, "-DKEPT=%d", p->kept);
     tess_gpu_option(layout, "-DRANK=%d", p->rank);
     tess_gpu_option(layout, "-DRUN=%d", run);
-    tess_gpu_option(layout, "-DWORDS=%d", by_words);
-    tess_gpu_option(layout, "-DMANY=%d", many);
+    tess_gpu_option(layout, "-DWORDS=%d", words);
+    if (p->rank > 1)
+        tess_gpu_option(layout, "-DRUNS=%d", runs);
+    tess_gpu_option(layout, "-DMANY=%d", !many ? 0 : rows ? 1 : 2);
     tess_gpu_option(layout, "-DFEW=%d", tess_reduce_gpu_paired(leaves) <= 256);
     tess_gpu_option(layout, "-DPARTS=%d", p->records);
-    tess_gpu_option(layout, "-DAT_LEAST=%d", least_blocks(p) * (by_words ? 4 / (int)p->in.itemsize : 1));
+    tess_gpu_option(layout, "-DAT_LEAST=%d", wide ? (p->in.itemsize == 1 ? 20 : 8) : least_blocks(p) * (by_words ? 4 / (int)p->in.itemsize : 1));
     *at++ = p->k;
     *at++ = leaves;
     *at++ = p->outputs;
     *at++ = tess_reduce_gpu_word(p->ddof);
     at = tess_reduce_gpu_put_reduced(at, p);
+    if (runs == 1) /* behind the lengths: 2^32 by that of a run, which counts as 2^15 at most */
+        block[4 + p->rank] = tess_ceil_div((int64_t)UINT32_MAX + 1, tess_min64(p->size[1], 1 << 15));
     at = tess_reduce_gpu_put_kept(at, p, p->kept);
     size_t bytes = (size_t)(at - block) * sizeof *block;
     int64_t partial = many ? tess_gpu_reserve(layout, p->outputs * leaves * tess_reduce_gpu_node_size(p)) : 0;
-    tess_gpu_step *step =
-        tess_gpu_launch_of(layout, "tree_leaves", p->outputs * leaves, 1, 1, by_words ? tess_reduce_gpu_leaf_threads(p) : REDUCE_LANES, 0);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_leaves", rows ? leaves : p->outputs * leaves, rows ? p->outputs : 1, 1, threads, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
     tess_gpu_pass(layout, step, block, bytes);
     tess_reduce_gpu_pair_launches(layout, p, leaves, partial, block, bytes);
-    layout->alignment = by_words && p->rank > 1 ? 4 : 0;
+    layout->alignment = by_words && p->rank > 1 && !wide ? 4 : 0;
 }
 
 const tess_gpu_row tess_reduce_gpu_leaves = {

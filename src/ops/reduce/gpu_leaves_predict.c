@@ -42,7 +42,19 @@ static void lanes_met(const walk *w) {
     tess_gpu_count_shared(w->sum, w->times * REDUCE_LANES / 32, at, w->node, false);
 }
 
-/* The same of moments, twice, and all warps read those of all. `each` lanes of a thread; omit: the warps' numbers of elements that are no NaN, too, which the first look alone reads. */
+/* Words of 8 bytes, of which arrays begin at one: of a leaf that is not whole twice, and the elements behind them one by one. */
+static void wide_words(const walk *w, int64_t from, int64_t n) {
+    const int64_t word = 8 / w->size, tails = n % word;
+    const double looks = n == REDUCE_LEAF ? 1 : 2;
+    walk all = *w;
+    all.times *= looks;
+    strided(&all, from, n / word, 8, 8);
+    w->sum->global_ld_requests += all.times * (double)tails;
+    w->sum->global_ld_sectors += all.times * (double)tails;
+}
+
+/* The same of moments, twice, and all warps read those of all, of less than 8 bytes what the second look has left the first one alone. `each` lanes of a thread; omit: the warps' numbers of elements that are no
+ * NaN, too, which the first look alone reads. */
 static void looked(const walk *w, int64_t each, bool omit) {
     const int64_t warps = REDUCE_LANES / each / 32;
     int64_t lay[32], read[32];
@@ -53,7 +65,7 @@ static void looked(const walk *w, int64_t each, bool omit) {
             lay[lane] = (lane * each + j) * 8;
         tess_gpu_count_shared(w->sum, 2 * w->times * (double)warps, lay, 8, true);
     }
-    tess_gpu_count_shared(w->sum, 2 * w->times * (double)warps * REDUCE_LANES / 32, read, 8, false);
+    tess_gpu_count_shared(w->sum, (double)(w->size < 8 ? warps + 1 : 2 * warps) * w->times * REDUCE_LANES / 32, read, 8, false);
     if (omit)
         tess_reduce_gpu_count_singles_shared(w, (double)(warps * warps), (double)(2 * warps));
 }
@@ -61,8 +73,8 @@ static void looked(const walk *w, int64_t each, bool omit) {
 void tess_reduce_predict_leaves(const tess_problem *base, tess_gpu_prediction *out) {
     const reduce_problem *p = (const reduce_problem *)base;
     const int64_t leaves = tess_max64(1, tess_ceil_div(p->k, REDUCE_LEAF)), rest = p->k - (leaves - 1) * REDUCE_LEAF, step = p->stride[0][0];
-    const bool moments = p->kind == REDUCE_VAR, by_words = tess_reduce_gpu_leaf_words(p);
-    const int64_t threads = by_words ? tess_reduce_gpu_leaf_threads(p) : REDUCE_LANES;
+    const bool moments = p->kind == REDUCE_VAR, by_words = tess_reduce_gpu_leaf_words(p), wide = tess_reduce_gpu_leaf_wide(p);
+    const int64_t threads = (by_words ? tess_reduce_gpu_leaf_threads(p) : REDUCE_LANES) / (wide ? 2 : 1);
     double begins[32];
     walk w;
     if (p->records)
@@ -72,7 +84,9 @@ void tess_reduce_predict_leaves(const tess_problem *base, tess_gpu_prediction *o
     for (int i = 0; i < 32; i++)
         for (int last = 0; last < 2; last++) {
             w.times = begins[i] * (double)(last ? 1 : leaves - 1);
-            if (w.times > 0 && by_words)
+            if (w.times > 0 && wide)
+                wide_words(&w, TESS_REDUCE_GPU_ORIGIN + i, last ? rest : REDUCE_LEAF);
+            else if (w.times > 0 && by_words)
                 words(&w, TESS_REDUCE_GPU_ORIGIN + i, last ? rest : REDUCE_LEAF);
             else if (w.times > 0)
                 strided(&w, TESS_REDUCE_GPU_ORIGIN + i, last ? rest : REDUCE_LEAF, step, w.size);

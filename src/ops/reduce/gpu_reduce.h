@@ -281,6 +281,7 @@ bool tess_reduce_gpu_leaves_fit(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_leaves_pay(const tess_problem *problem, const char **why);
 void tess_reduce_predict_leaves(const tess_problem *problem, tess_gpu_prediction *prediction); /* gpu_leaves_predict.c */
 bool tess_reduce_gpu_leaf_words(const reduce_problem *p);  /* WORDS of gpu_leaf.cuh, where elements are neighbours */
+bool tess_reduce_gpu_leaf_wide(const reduce_problem *p);   /* WORDS=2 */
 int tess_reduce_gpu_leaf_threads(const reduce_problem *p); /* that a leaf has then */
 
 bool tess_reduce_gpu_rung_fits(const tess_problem *problem, const char **why);

@@ -21,13 +21,13 @@ enum { OP_ARGMIN = OP_STD + 1, OP_ARGMAX, OP_ANY, OP_ALL, OP_COUNT_NONZERO, OP_N
 enum : unsigned { ALL = 0xffffffffu }; // a warp's threads
 
 // Steps are in elements, axes slowest first; the last places of a launch's arrays are not used.
-// Where element number i of an output lies, along the reduced axes p.size, p.step.
-template <typename P> __device__ i64 place(const P &p, i64 i) {
+// Where element number i of an output lies, along the reduced axes p.size, p.step. Numbers are of type I: i64, or unsigned where that holds all of them, whose division is shorter.
+template <typename P, typename I> __device__ i64 place(const P &p, I i) {
     i64 at = 0;
 #pragma unroll
     for (int d = (int)(sizeof p.size / sizeof *p.size) - 2; d > 0; d--) {
-        at += i % p.size[d] * p.step[d];
-        i /= p.size[d];
+        at += i % (I)p.size[d] * p.step[d];
+        i /= (I)p.size[d];
     }
     return at + i * p.step[0];
 }
@@ -86,13 +86,13 @@ template <typename P, int APART = 256> struct leaf_walk {
 };
 #endif
 
-// Where output number `output` lies, and its first element, along the kept axes p.shape, p.in, p.out.
-template <typename P> __device__ void place_of(const P &p, i64 output, i64 &in, i64 &out) {
+// Where output number `output` lies, and its first element, along the kept axes p.shape, p.in, p.out; I as there, and an unsigned number is that of an output which there is.
+template <typename P, typename I> __device__ void place_of(const P &p, I output, i64 &in, i64 &out) {
     in = out = 0;
 #pragma unroll
     for (int d = (int)(sizeof p.shape / sizeof *p.shape) - 2; d >= 0; d--) {
-        i64 at = output % p.shape[d];
-        output /= p.shape[d];
+        const I size = (I)p.shape[d], at = d == 0 && sizeof(I) == 4 ? output : output % size;
+        output /= size;
         in += at * p.in[d];
         out += at * p.out[d];
     }

@@ -2,7 +2,7 @@
 // gpu_tree_leaves.cu - any layout, a block a leaf of the tree: what tree_lanes does one leaf after another, side by side; complex elements too.
 //
 // A thread has one of the leaf's 256 lanes, whose elements it takes in their order; the lanes are halved in shared memory. Of outputs with more than one
-// leaf (-DMANY=1) the blocks' nodes go to the workspace, and `finish` pairs those of each output. With -DPARTS=1 the outputs are leaves of another
+// leaf (-DMANY=1: a row of blocks each, 2: one row of all) the blocks' nodes go to the workspace, and `finish` pairs those of each output. With -DPARTS=1 the outputs are leaves of another
 // problem, which is too large to be on the device whole: each comes out as a record that the host pairs with the others (slab.c). -DAT_LEAST: blocks that
 // a multiprocessor must have registers for (gpu_leaves.c).
 #if IN >= 14
@@ -60,20 +60,21 @@ enum { THREADS = 256 };
 #endif
 
 extern "C" __global__ void __launch_bounds__(THREADS, AT_LEAST) tree_leaves(const element *in, void *to, node *partial, const leaves p) {
-    i64 output = blockIdx.x, leaf = 0, at_in, at_out;
-#if MANY
-    leaf = output % p.count;
-    output /= p.count;
+    unsigned output = MANY ? blockIdx.y : blockIdx.x, leaf = MANY ? blockIdx.x : 0;
+    i64 at_in, at_out;
+#if MANY == 2
+    output = leaf / (unsigned)p.count;
+    leaf %= (unsigned)p.count;
 #endif
     place_of(p, output, at_in, at_out);
-    i64 first = leaf * 8192, left = p.k - first;
+    const i64 first = (i64)leaf * 8192, left = p.k - first;
     node whole = of_leaf(p, in + at_in, first, left < 8192 ? (int)left : 8192);
     if (threadIdx.x != 0)
         return;
 #if PARTS
     ((record *)to)[output] = record_of(whole, (int)p.k);
 #elif MANY
-    partial[blockIdx.x] = whole;
+    partial[output * (i64)p.count + leaf] = whole;
 #else
     ((result *)to)[at_out] = finished(whole, p.k, p.ddof);
 #endif

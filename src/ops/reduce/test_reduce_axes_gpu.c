@@ -34,6 +34,15 @@ static const layout layouts[] = {{3, {5, 3, 700}, {0}, 2, {0, 2}},              
                                  {5, {31, 2, 3, 11, 512}, {0, 0, 0, 1, 0}, 3, {0, 2, 3}}, /* three axes, several strips */
                                  {4, {40, 1, 21, 64}, {0, 0, -1, 0}, 2, {0, 2}},          /* backwards */
                                  {4, {2000, 1, 2, 48}, {0}, 2, {0, 2}},                   /* fewer than a step of any kind in the fast axis */
+                                 {3, {3, 2, 8192}, {0}, 2, {0, 2}},                       /* runs that are leaves */
+                                 {5, {2, 2, 3, 1, 16384}, {0, 0, 0, 0, 4}, 3, {0, 2, 4}}, /* two leaves, along three axes */
+                                 {5, {3, 2, 7, 1, 1024}, {0, 0, 0, 0, 8}, 3, {0, 2, 4}},  /* three axes, two of which end at once */
+                                 {3, {33, 2, 256}, {0}, 2, {0, 2}},                       /* a run a step */
+                                 {3, {5, 2, 12544}, {0}, 2, {0, 2}},                      /* eight leaves, all but one whole */
+                                 {4, {75, 1, 2, 784}, {0, 0, 0, 8}, 2, {0, 3}},           /* the same of shorter runs, with gaps */
+                                 {3, {8, 2, 8192}, {0}, 2, {0, 2}},                       /* all whole */
+                                 {5, {2, 2, 2, 2, 24576}, {0, 0, 0, 0, 16}, 3, {0, 2, 4}},
+                                 {2, {2, 60001}, {0, 3}, 1, {1}}, /* the same along one axis */
                                  {3, {4, 3, 0}, {0}, 2, {0, 2}}};
 
 typedef struct work {
@@ -42,11 +51,14 @@ typedef struct work {
     tess_nan nan;
     int fill;
 } work;
+enum { INFINITE = 3 }; /* a fill: half floats, one of them infinite, in the upper half of a word */
 
 static const work works[] = {{TESS_SUM, tess_f32, tess_f32, TESS_NAN_PROPAGATE, 1},    {TESS_MEAN, tess_f16, tess_f32, TESS_NAN_OMIT, 2},
                              {TESS_ARGMAX, tess_f32, tess_i64, TESS_NAN_PROPAGATE, 1}, {TESS_MAX, tess_u8, tess_u8, TESS_NAN_PROPAGATE, 1},
                              {TESS_VAR, tess_f32, tess_f32, TESS_NAN_PROPAGATE, 1},    {TESS_VAR, tess_f16, tess_f32, TESS_NAN_OMIT, 2},
                              {TESS_STD, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1},     {TESS_VAR, tess_f64, tess_f64, TESS_NAN_PROPAGATE, 1},
+                             {TESS_VAR, tess_f16, tess_f32, TESS_NAN_PROPAGATE, 1},    {TESS_VAR, tess_f16, tess_f32, TESS_NAN_PROPAGATE, INFINITE},
+                             {TESS_VAR, tess_bf16, tess_f32, TESS_NAN_PROPAGATE, 1},   {TESS_VAR, tess_i16, tess_f64, TESS_NAN_PROPAGATE, 1},
                              {TESS_SUM, tess_c64, tess_c64, TESS_NAN_PROPAGATE, 1}};
 
 static void compare(const layout *l, const work *w, uint64_t *random) {
@@ -73,8 +85,14 @@ static void compare(const layout *l, const work *w, uint64_t *random) {
         kept[d] = kept[n - 1 - d];
         kept[n - 1 - d] = other;
     }
+    if (w->fill == INFINITE) { /* and not where vectors begin */
+        begin++;
+        all++;
+    }
     hostile_make(&memory, random, w->in, 1, &all, HOSTILE_COMPACT);
-    hostile_fill(&memory, random, w->fill);
+    hostile_fill(&memory, random, w->fill == INFINITE ? 1 : w->fill);
+    if (w->fill == INFINITE && all > 0)
+        *(uint16_t *)hostile_element(&memory, (all / 2) | 1) = 0xfc00;
     DLTensor in = memory.tensor;
     in.ndim = l->ndim;
     in.shape = shape;

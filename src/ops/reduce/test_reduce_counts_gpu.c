@@ -387,6 +387,12 @@ static void tree_leaves(void **state) {
                                     {TESS_STD, tess_i16, tess_f64, 2, {5, 257}, {0}, 1, {1}, 0},
                                     {TESS_VAR, tess_f32, tess_f32, 3, {5, 30, 40}, {0, 31, 41}, 2, {1, 2}, 0},
                                     {TESS_VAR, tess_u8, tess_f64, 1, {17000001}, {0}, 1, {0}, 0},
+                                    {TESS_VAR, tess_f16, tess_f32, 2, {3, 65537}, {0, 65544}, 1, {1}, 0},
+                                    {TESS_VAR, tess_bf16, tess_f32, 2, {2, 60003}, {0, 60004}, 1, {1}, TESS_NAN_OMIT},
+                                    {TESS_VAR, tess_i16, tess_f64, 1, {81920}, {0}, 1, {0}, 0},
+                                    {TESS_VAR, tess_f16, tess_f32, 3, {20, 3, 3136}, {0}, 2, {0, 2}, 0},
+                                    {TESS_VAR, tess_f32, tess_f32, 3, {30, 3, 300}, {0}, 2, {0, 2}, 0},
+                                    {TESS_VAR, tess_f32, tess_f32, 3, {2, 3, 8192}, {0}, 2, {0, 2}, 0},
                                     {TESS_VAR, tess_f32, tess_f32, 1, {2200001}, {0}, 1, {0}, 0}};
     check_all("reduce/tree_leaves", cases, TESS_COUNT(cases), false, 4);
 }
