@@ -133,7 +133,8 @@ static shape shape_of(const reduce_problem *p) {
         s.few = distant ? 16 : alike && mean < 64 ? 4 : 8;
         s.one = distant || alike ? 0 : 32;
         s.some = mean < 500 ? 32 * s.few : 0;
-        if (bytes >= (size == 8 ? 3600 : 6000) && bytes < 12000) { /* a leaf's block would live as long for the shorter ones as for the longest */
+        if (size >= 4 && bytes >= (size == 8 ? 3600 : 6000) &&
+            bytes < 12000) { /* a leaf's block would live as long for the shorter ones as for the longest */
             s.tile = 16384;
             s.blocks = 12;
         }
@@ -304,9 +305,8 @@ bool tess_reduce_gpu_stretches_pay(const tess_problem *problem, const char **why
     const double mean = p->usual, bytes = mean * (double)p->in.itemsize;
     *why = "segments of such lengths are as well read where they lie";
     if (p->kind == REDUCE_VAR)
-        return p->in.itemsize < 8 ||
-               mean <
-                   1250; /* H200, f64 of 1 to 1999 93 % of reading by stretches of 16 KiB, 31 by ones of 8, 43 by tree_segments, which has 37 of 1 to 3999 */
+        /* H200, f64 of 1 to 1999: 93 % of reading by stretches of 16 KiB, 31 by ones of 8, 43 by tree_segments, which has 37 of 1 to 3999 */
+        return p->in.itemsize < 8 || mean < 1250;
     if (p->in.type == tess_c64)
         return bytes < 5000 || bytes >= 14000;
     if (p->in.type == tess_c128)
