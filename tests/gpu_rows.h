@@ -52,7 +52,7 @@ static inline const char *gpu_test_kernel(const tess_plan *plan) { return ((cons
 /* Frees the plan, whose row, without its operation's name, is what selection takes for case number i of a table. */
 static inline void gpu_test_chosen(tess_plan *plan, const char *row, int i) {
     if (strcmp(strchr(plan->row->name, '/') + 1, row) != 0)
-        fail_msg("case %d: %s where %s was expected", i, plan->row->name, row);
+        fail_msg("case %d: %s where %s was expected: %s", i, plan->row->name, row, plan->reason);
     tess_plan_free(plan);
 }
 
