@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * hard_sums.h - numbers whose exact sum is hard to round: halves of a last place, with and without something hundreds of places below that says which way; sums that cancel, wholly or but for
  * a last bit; magnitudes that no few doubles hold together, or that change along the way; numbers next to a power of two, so that sums of rounded parts reach it; subnormal and the greatest
- * ones, whose sum overflows or all but does; infinities. */
+ * ones, whose sum overflows or all but does; infinities. And what segments are tried with beside them: few values, and far ones. */
 #ifndef TESS_TESTS_HARD_SUMS_H
 #define TESS_TESTS_HARD_SUMS_H
 
@@ -107,4 +107,36 @@ static inline void hard_elements(hostile_array *a, int64_t first, int64_t step, 
     }
     free(x);
 }
+/* Zeros of both signs and what is next to them, so that values are often equal; now and then an infinity, a NaN. */
+static inline void few_values(hostile_array *a, uint64_t *random) {
+    static const float values[] = {-0.f, 0.f, -0.f, 0.f, 1.f, -1.f, INFINITY, NAN};
+    const tess_type type = tess_type_of(a->tensor.dtype);
+    const int parts = tess_is_complex(type) ? 2 : 1, width = a->itemsize / parts;
+    hostile_fill(a, random, 0);
+    for (int64_t i = 0; type >= tess_f16 && i < hostile_count(a); i++)
+        for (int k = 0; k < parts; k++) {
+            const int which = (int)hostile_between(random, 0, 40);
+            const float x = values[which < TESS_COUNT(values) ? which : which % 6];
+            const double wide = x;
+            uint32_t bits;
+            memcpy(&bits, &x, 4);
+            const uint16_t bf16 = (uint16_t)(bits >> 16), f16 = (uint16_t)((bf16 & 0x8000) | (x != x     ? 0x7e00
+                                                                                              : isinf(x) ? 0x7c00
+                                                                                              : x != 0   ? 0x3c00
+                                                                                                         : 0)); /* each value has one */
+            const void *from = width == 8 ? (const void *)&wide : width == 4 ? (const void *)&x : type == tess_f16 ? &f16 : &bf16;
+            memcpy(hostile_element(a, i) + k * width, from, (size_t)width);
+        }
+}
+
+/* Doubles whose sums overflow, or are so small that their means have few bits. */
+static inline void far_values(hostile_array *a, uint64_t *random) {
+    static const double values[] = {1.5e308, -1.5e308, 1e308, 5e-324, 3e-310, -1e-308, 2e-281, 0};
+    for (int64_t i = 0, large = 0; i < hostile_count(a); i++) {
+        if (i % 97 == 0)
+            large = hostile_between(random, 0, 1);
+        memcpy(hostile_element(a, i), &values[large ? hostile_between(random, 0, 7) : hostile_between(random, 3, 7)], sizeof *values);
+    }
+}
+
 #endif

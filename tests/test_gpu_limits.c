@@ -5,12 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gpu_rows.h"
+#include "gpu_costs.h"
 
 static tess_context *context;
-static tess_gpu *gpu;
-static FILE *table; /* what is found */
-static int kernels;
 static char seen[128][40]; /* rows */
 static int seen_count;
 static char units[470][TESS_SHA256_SIZE]; /* that were compiled already, for another problem or row */
@@ -23,62 +20,6 @@ static bool was_seen(const char *row) {
         if (strcmp(seen[i], row) == 0)
             return true;
     return false;
-}
-
-/* "Compiling entry function 'NAME'", "A bytes stack frame, B bytes spill stores, C bytes spill loads", "Used D registers, ..., E bytes smem": lines of
- * the assembler's log for each kernel. */
-static void read_log(const char *log, int arch, const char *row, const char *problem) {
-    char name[64] = "";
-    int stack = 0, stores = 0, loads = 0, registers, shared;
-    for (const char *line = log; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-        const char *end = strchr(line, '\n'), *at = strstr(line, "Compiling entry function '");
-        if (at && at < end)
-            sscanf(at, "Compiling entry function '%63[^']'", name);
-        at = strstr(line, " bytes stack frame");
-        if (at && at < end) {
-            while (at > line && strchr("0123456789", at[-1]))
-                at--;
-            assert_int_equal(sscanf(at, "%d bytes stack frame, %d bytes spill stores, %d bytes spill loads", &stack, &stores, &loads), 3);
-        }
-        at = strstr(line, "Used ");
-        if (!at || at > end || sscanf(at, "Used %d registers", &registers) != 1)
-            continue;
-        shared = 0;
-        for (const char *word = strstr(at, ", "); word && word < end; word = strstr(word + 2, ", ")) {
-            int bytes, length = 0;
-            if (sscanf(word, ", %d bytes smem%n", &bytes, &length) == 1 && length > 0)
-                shared = bytes;
-        }
-        fprintf(table, "sm_%d %s | %s | %s %d registers %d stack %d spilled %d shared\n", arch, row, problem, name, registers, stack, stores + loads,
-                shared);
-        kernels++;
-    }
-}
-
-static void compile(const tess_gpu_source *source, int arch, const char *row, const char *problem) {
-    const char *options[TESS_GPU_OPTIONS + 8] = {"--std=c++17", "--fmad=false", "--ptxas-options=-v"}, *text[24], *name[24];
-    char architecture[40], *log;
-    nvrtcProgram program;
-    size_t size;
-    int count = 3, headers = 0;
-    snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d", arch);
-    options[count++] = architecture;
-    for (int i = 0; i < source->option_count; i++)
-        options[count++] = source->options[i];
-    for (const tess_gpu_text *const *h = source->headers; h && *h; h++, headers++) {
-        text[headers] = (*h)->text;
-        name[headers] = (*h)->name;
-    }
-    assert_int_equal(gpu->nvrtc.nvrtcCreateProgram(&program, source->text, source->name, headers, headers ? text : NULL, headers ? name : NULL), 0);
-    nvrtcResult result = gpu->nvrtc.nvrtcCompileProgram(program, count, options);
-    assert_int_equal(gpu->nvrtc.nvrtcGetProgramLogSize(program, &size), 0);
-    assert_non_null(log = calloc(1, size + 1));
-    assert_int_equal(gpu->nvrtc.nvrtcGetProgramLog(program, log), 0);
-    if (result != NVRTC_SUCCESS)
-        fail_msg("%s of %s does not compile for sm_%d: %.500s", row, problem, arch, log);
-    read_log(log, arch, row, problem);
-    free(log);
-    gpu->nvrtc.nvrtcDestroyProgram(&program);
 }
 
 static void look_at(const tess_strategy *row, const tess_problem *base, const char *problem) {

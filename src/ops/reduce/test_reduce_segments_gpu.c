@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_reduce_segments_gpu.c - proves: segments on GPUs give the reference's bytes: every operation and type, complex elements and exact sums, empty, short and
  * long segments together, segments that begin and end within the axis, axes before and behind, gaps. On a card when there is one, else on the virtual GPU. */
-#include <math.h>
-
 #include "gpu_rows.h"
 #include "hard_sums.h"
 #include "ops/reduce/reduce.h"
@@ -26,38 +24,6 @@ typedef struct work {
     int64_t shape[3];
     int layout, fill; /* fill 4: segments of each kind of hard_sums.h; 5: few values; 6: far_values */
 } work;
-
-/* Zeros of both signs and what is next to them, so that values are often equal; now and then an infinity, a NaN. */
-static void few_values(hostile_array *a, uint64_t *random) {
-    static const float values[] = {-0.f, 0.f, -0.f, 0.f, 1.f, -1.f, INFINITY, NAN};
-    const tess_type type = tess_type_of(a->tensor.dtype);
-    const int parts = tess_is_complex(type) ? 2 : 1, width = a->itemsize / parts;
-    hostile_fill(a, random, 0);
-    for (int64_t i = 0; type >= tess_f16 && i < hostile_count(a); i++)
-        for (int k = 0; k < parts; k++) {
-            const int which = (int)hostile_between(random, 0, 40);
-            const float x = values[which < TESS_COUNT(values) ? which : which % 6];
-            const double wide = x;
-            uint32_t bits;
-            memcpy(&bits, &x, 4);
-            const uint16_t bf16 = (uint16_t)(bits >> 16), f16 = (uint16_t)((bf16 & 0x8000) | (x != x     ? 0x7e00
-                                                                                              : isinf(x) ? 0x7c00
-                                                                                              : x != 0   ? 0x3c00
-                                                                                                         : 0)); /* each value has one */
-            const void *from = width == 8 ? (const void *)&wide : width == 4 ? (const void *)&x : type == tess_f16 ? &f16 : &bf16;
-            memcpy(hostile_element(a, i) + k * width, from, (size_t)width);
-        }
-}
-
-/* Doubles whose sums overflow, or are so small that their means have few bits. */
-static void far_values(hostile_array *a, uint64_t *random) {
-    static const double values[] = {1.5e308, -1.5e308, 1e308, 5e-324, 3e-310, -1e-308, 2e-281, 0};
-    for (int64_t i = 0, large = 0; i < hostile_count(a); i++) {
-        if (i % 97 == 0)
-            large = hostile_between(random, 0, 1);
-        memcpy(hostile_element(a, i), &values[large ? hostile_between(random, 0, 7) : hostile_between(random, 3, 7)], sizeof *values);
-    }
-}
 
 static void compare(const work *w, const lengths *l, uint64_t *random) {
     static int number;
