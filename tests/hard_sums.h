@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "core/dtype.h"
 #include "hostile.h"
 
 enum { HARD_SUMS = 20 };
@@ -107,6 +108,7 @@ static inline void hard_elements(hostile_array *a, int64_t first, int64_t step, 
     }
     free(x);
 }
+
 /* Zeros of both signs and what is next to them, so that values are often equal; now and then an infinity, a NaN. */
 static inline void few_values(hostile_array *a, uint64_t *random) {
     static const float values[] = {-0.f, 0.f, -0.f, 0.f, 1.f, -1.f, INFINITY, NAN};
