@@ -146,7 +146,9 @@ static double tile1d_cost(const tess_correlate_frame *f, const tile1d_shape *s) 
 tile1d_shape tess_correlate_tile1d_of(const tess_correlate_frame *f, bool whole) {
     const int64_t needed = tess_max64(1, tess_ceil_div(f->x.m, EACH));
     const bool low = needed <= MOST_SHORT / EACH;
-    const int64_t fine = f->in == 1 ? (low ? 64 : 128) : f->in == 2 || (f->x.width > 48 && !low) || !whole ? 64 : 32,
+    const int64_t fine = f->in == 1                                          ? (low ? 64 : 128)
+                         : f->in == 2 || (f->x.width > 48 && !low) || !whole ? 64
+                                                                             : 32,
                   wanted = f->x.width > 256 ? 128 : fine;
     tile1d_shape best = {.along = wanted, .rows = 1, .threads = wanted};
     double least = 0.98 * tile1d_cost(f, &best);
