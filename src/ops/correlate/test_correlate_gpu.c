@@ -45,19 +45,21 @@ static tess_status call(const work *w, const hostile_array *in, const DLTensor *
     return w->flip ? tess_convolve(context, &in->tensor, masks[0], out, options) : tess_correlate(context, &in->tensor, masks[0], out, options);
 }
 
-/* Whether selection would pass the row over. Compiling it for every case all the same would take minutes; each eighth time it is run. */
+/* Whether selection would pass the row over, or another test compares it (test_correlate_brick_gpu.c). Compiling it for every case all the same would take minutes; each
+ * eighth time it is run. */
 static bool unwise(int number, const work *w, const hostile_array *in, const DLTensor *const *masks, const DLTensor *out,
                    tess_correlate_options options) {
     static int times[TESS_COUNT(ran)];
     const tess_strategy *row = &tess_correlate_op.gpu_rows[number];
     const char *why;
     tess_plan *plan;
-    if (!row->sensible || !row->gpu->production)
+    const bool elsewhere = strncmp(row->name, "correlate/brick", 15) == 0;
+    if ((!row->sensible && !elsewhere) || !row->gpu->production)
         return false;
     options.call.strategy = "correlate/general";
     options.flip = w->flip;
     assert_tess_ok(tess_plan_correlate(&plan, context, &in->tensor, masks, w->masks > 1 ? w->masks : 1, out, &options));
-    bool is = row->applicable(plan->problem, &why) && !row->sensible(plan->problem, &why);
+    bool is = row->applicable(plan->problem, &why) && (elsewhere || !row->sensible(plan->problem, &why));
     tess_plan_free(plan);
     return is && times[number]++ % 8 != 0;
 }
