@@ -30,7 +30,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LOG = os.path.join(TOP, "build", "log")
 TIMEOUT = 600
 FUZZ_RUNS = 100000
-FUZZ_SECONDS = 60
+FUZZ_SECONDS = 30
 # Programs that run under ThreadSanitizer: those whose subject is several threads.
 THREADED = {"test_parallel", "test_context", "test_plan", "test_wisdom", "test_threads", "test_moves_threads", "test_gpu_cache", "test_gpu_launch", "test_vgpu_threads"}
 # Programs that sanitizers have nothing to look into: minutes of a compiler that is not ours, whose figures are compared.
