@@ -44,11 +44,8 @@ static bool picked_of(const tess_problem *base, picked *s, const char **why) {
     tess_transpose_plane_of(m, p, false);
     tess_transpose_gpu_rows_beside(m);
     *why = "needs steps that are whole elements";
-    int64_t rest = m->p_in | m->p_out | m->q_in | m->q_out | p->first[TRANSPOSE_IN] | p->first[TRANSPOSE_OUT];
-    for (int d = 0; d < m->ndim; d++)
-        rest |= m->stride[TRANSPOSE_IN][d] | m->stride[TRANSPOSE_OUT][d];
     s->size = p->size;
-    if (rest % s->size != 0)
+    if (!tess_transpose_gpu_whole_steps(p, m, s->size))
         return false;
     *why = "needs rows of out without gaps, whose elements lie so near each other in in that four of its words have those of one";
     if (m->q_out != s->size || m->q_in == 0 || m->q_size < 2 || llabs(m->q_in) > 16)

@@ -38,6 +38,13 @@ static const transpose_problem *of(const tess_problem *problem) { return (const 
 
 /* ---- the problem as a batch of matrices: struct plane of gpu_plane.cuh ---- */
 
+bool tess_transpose_gpu_whole_steps(const transpose_problem *p, const transpose_plane *plane, int64_t bytes) {
+    int64_t rest = plane->p_in | plane->p_out | plane->q_in | plane->q_out | p->first[TRANSPOSE_IN] | p->first[TRANSPOSE_OUT];
+    for (int d = 0; d < plane->ndim; d++)
+        rest |= plane->stride[TRANSPOSE_IN][d] | plane->stride[TRANSPOSE_OUT][d];
+    return rest % bytes == 0;
+}
+
 bool tess_transpose_gpu_plane_of(const tess_problem *base, transpose_plane *plane, const char **why) {
     const transpose_problem *p = of(base);
     *why = "works between two arrays, not in place";
@@ -48,10 +55,7 @@ bool tess_transpose_gpu_plane_of(const tess_problem *base, transpose_plane *plan
     if (plane->p_size < 2 || plane->p_in != p->size || plane->q_out != p->size)
         return false;
     *why = "needs steps that are whole elements";
-    int64_t rest = plane->q_in | plane->p_out | p->first[TRANSPOSE_IN] | p->first[TRANSPOSE_OUT];
-    for (int d = 0; d < plane->ndim; d++)
-        rest |= plane->stride[TRANSPOSE_IN][d] | plane->stride[TRANSPOSE_OUT][d];
-    return rest % p->size == 0;
+    return tess_transpose_gpu_whole_steps(p, plane, p->size);
 }
 
 static bool matrices(const tess_problem *base, const char **why) {

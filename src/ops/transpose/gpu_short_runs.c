@@ -30,10 +30,7 @@ bool tess_transpose_gpu_short_runs_of(const tess_problem *base, transpose_gpu_sh
         return false;
     *why = "needs steps that are whole elements";
     r->size = p->size < 4 ? p->size : 4;
-    int64_t rest = r->plane.q_in | r->plane.p_out | p->first[TRANSPOSE_IN] | p->first[TRANSPOSE_OUT];
-    for (int d = 0; d < r->plane.ndim; d++)
-        rest |= r->plane.stride[TRANSPOSE_IN][d] | r->plane.stride[TRANSPOSE_OUT][d];
-    if (rest % r->size != 0)
+    if (!tess_transpose_gpu_whole_steps(p, &r->plane, r->size))
         return false;
     r->run = wide / r->size;
     r->along_p = 32;

@@ -49,11 +49,8 @@ static bool spaced_of(const tess_problem *base, spaced *s, const char **why) {
         return false;
     tess_transpose_plane_of(m, p, false);
     *why = "needs steps that are whole elements";
-    int64_t rest = m->p_in | m->p_out | m->q_in | m->q_out | p->first[TRANSPOSE_IN] | p->first[TRANSPOSE_OUT];
-    for (int d = 0; d < m->ndim; d++)
-        rest |= m->stride[TRANSPOSE_IN][d] | m->stride[TRANSPOSE_OUT][d];
     s->size = p->size;
-    if (rest % s->size != 0)
+    if (!tess_transpose_gpu_whole_steps(p, m, s->size))
         return false;
     s->turn = m->p_size > 1 && llabs(m->q_in) > SECTOR;
     if (s->turn) {

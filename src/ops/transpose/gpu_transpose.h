@@ -11,6 +11,8 @@ extern const tess_strategy tess_transpose_gpu_rows[TRANSPOSE_GPU_ROWS];
 
 /* The problem as matrices that a kernel can take element by element; *why says why not. */
 bool tess_transpose_gpu_plane_of(const tess_problem *base, transpose_plane *plane, const char **why);
+/* Whether all steps, and where the arrays begin, are multiples of `bytes`. */
+bool tess_transpose_gpu_whole_steps(const transpose_problem *p, const transpose_plane *plane, int64_t bytes);
 
 /* What kernels of this operation include; those for rows that begin anywhere, and in place, more. */
 extern const tess_gpu_text *const tess_transpose_gpu_headers[], *const tess_transpose_gpu_odd_headers[];
