@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_costs.h - what NVRTC's assembler says of each kernel of a text: registers, stack, spills, shared memory, a line a kernel. */
+ * gpu_costs.h - what NVRTC's assembler says of each kernel of a text: registers, stack, spills, shared memory, a line a kernel; and what a record of an earlier
+ * day says, where the text is that of the record: one compiler makes one code of it. */
 #ifndef TESS_TESTS_GPU_COSTS_H
 #define TESS_TESTS_GPU_COSTS_H
 
@@ -7,7 +8,21 @@
 
 static tess_gpu *gpu;
 static FILE *table; /* what is found */
-static int kernels;
+static int kernels, taken; /* those that were compiled, and those that a record had */
+static char *record;       /* what was found before: "text KEY ROW | PROBLEM" and that text's lines after it; NULL: everything is compiled */
+
+/* The lines of a text whose first line is `head`, from the record; false when it has none. */
+static bool take_from_record(const char *head) {
+    const char *at = record ? strstr(record, head) : NULL;
+    if (!at)
+        return false;
+    for (at += strlen(head); *at && strncmp(at, "text ", 5) != 0; taken++) {
+        const int length = (int)strcspn(at, "\n") + 1;
+        fprintf(table, "%.*s", length, at);
+        at += length;
+    }
+    return true;
+}
 
 /* "Compiling entry function 'NAME'", "A bytes stack frame, B bytes spill stores, C bytes spill loads", "Used D registers, ..., E bytes smem": lines of
  * the assembler's log for each kernel. */

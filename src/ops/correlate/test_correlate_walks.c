@@ -216,7 +216,7 @@ static void narrow_images(void **state) {
         s.shape[1] = large ? 8192 / colours : hostile_between(&random, i % 12 == 6 ? 70 : 1, i % 5 ? 200 : 1300);
         s.shape[2] = s.out_shape[2] = colours;
         for (int k = 0; k < 2; k++) {
-            s.origin[k] = i % 4 || s.options.extent != TESS_EXTENT_SAME ? 0 : hostile_between(&random, -1, mask[k] > 2);
+            s.origin[k] = i % 4 || s.options.extent != TESS_EXTENT_SAME ? 0 : hostile_between(&random, -(mask[k] > 1), mask[k] > 2);
             s.out_shape[k] = out_size(s.options.extent, s.shape[k], mask[k]);
         }
         hostile_make(&s.in, &random, type, s.ndim, s.shape, layout);

@@ -69,9 +69,9 @@ enum { TEXTS = TESS_VECTOR_BYTES > 16 };                              /* for non
     }                                                                                                                                               \
     TESS_INLINE void merged_##name(type *acc, int64_t step, int merges, const char *const *row, const char *const *next, const int lanes,           \
                                    const bool more, int64_t n, const double *mean, const bool near) {                                               \
-        if (TEXTS && merges == 0)                                                                                                                   \
+        if (TEXTS && size == sizeof(type) && merges == 0)                                                                                                                   \
             loop_##name(acc, step, 0, row, next, lanes, more, n, mean, near);                                                                       \
-        else if (TEXTS && merges == 1)                                                                                                              \
+        else if (TEXTS && size == sizeof(type) && merges == 1)                                                                                                              \
             loop_##name(acc, step, 1, row, next, lanes, more, n, mean, near);                                                                       \
         else                                                                                                                                        \
             loop_##name(acc, step, merges, row, next, lanes, more, n, mean, near);                                                                  \
@@ -91,7 +91,7 @@ enum { TEXTS = TESS_VECTOR_BYTES > 16 };                              /* for non
     }                                                                                                                                               \
     static void eight_##name(void *acc, int64_t step, int merges, const char *const *row, const char *const *next, int lanes, bool more, int64_t n, \
                              const double *mean) {                                                                                                  \
-        if (size == sizeof(type) && tess_cpu_is_zen5())                                                                                             \
+        if (TESS_VECTOR_BYTES > 32 && size == sizeof(type) && tess_cpu_is_zen5())                                                                                             \
             lanes_##name(acc, step, merges, row, next, lanes, more, n, mean, true);                                                                 \
         else                                                                                                                                        \
             lanes_##name(acc, step, merges, row, next, lanes, more, n, mean, false);                                                                \
