@@ -7,7 +7,7 @@
 #include "gpu_rows.h"
 
 static tess_gpu *gpu;
-static FILE *table; /* what is found */
+static FILE *table;        /* what is found */
 static int kernels, taken; /* those that were compiled, and those that a record had */
 static char *record;       /* what was found before: "text KEY ROW | PROBLEM" and that text's lines after it; NULL: everything is compiled */
 

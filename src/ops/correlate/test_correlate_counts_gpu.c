@@ -467,11 +467,11 @@ static const predicted triples[] = {
     {F32, 4, {9, 17, 45, 3}, 3, {3, 5, 3}, BY(WRAP), .list = 3, .axes = {2, 0, 1}, .named = true},
 };
 
-/* How many of them the row takes and is held against; of what is not its own each third. */
+/* How many of them the row takes and is held against; of what is not its own each third, and fewer when it was held against some. */
 static int compare(const tess_strategy *row, const predicted *list, int count, bool own) {
-    int compared = 0;
+    int compared = 0, turn = 0;
     for (int i = 0; i < count; i += own ? 1 : 3)
-        if (!hostile_spared(i, 4))
+        if (!hostile_spared(i, 4) && !gpu_test_rests(engine, compared, own ? 12 : 3, &turn))
             compared += predict_one(row, &list[i]);
     return compared;
 }
@@ -481,11 +481,14 @@ static void check(const tess_strategy *row) {
     const bool wide = strcmp(row->name, "correlate/wide") == 0, brick = strncmp(row->name, "correlate/brick", 15) == 0,
                all = !wide && !brick; /* which take most of what is not for them, too */
     int compared = wide ? COMPARE(large, true) : brick ? COMPARE(bricks, true) : 0;
-    for (int i = 0; i < TESS_COUNT(lines) && all; i++)
-        compared += predict_one(row, &lines[i]);
+    if (all)
+        compared += COMPARE(lines, true);
+    int turn = 0;
     for (int i = 0; i < TESS_COUNT(images) && all; i++)
         for (int list = 0; list <= 2; list += 2) {
             const int64_t *n = images[i];
+            if (gpu_test_rests(engine, i, 12, &turn))
+                continue;
             compared += predict_one(row, &(predicted){F32, 2, {n[0], n[1]}, 2, {n[2], n[3]}, BY(ZERO), .list = list});
         }
     if (all && row->gpu->production) {

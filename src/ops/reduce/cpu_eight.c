@@ -43,7 +43,7 @@ enum { TEXTS = TESS_VECTOR_BYTES > 16 };                              /* for non
                                  const bool more, int64_t n, const double *mean, const bool near) {                                                 \
         enum { LANES = TESS_VECTOR_BYTES / (int)sizeof(type), LINE = 64 / (LANES * size), MOST = COLUMNS / LANES };                                 \
         enum { V = (int)LINE < (int)MOST ? (int)LINE : (int)MOST, UNIT = V * LANES };                                                               \
-        const char *p[REDUCE_EIGHT], *q[REDUCE_EIGHT];                                                                                              \
+        const char *p[REDUCE_EIGHT], *asked[REDUCE_EIGHT];                                                                                          \
         const int64_t most = (tess_cpu_keeps_few_places() ? NEAR_AHEAD : AHEAD) / size;                                                             \
         const int64_t ahead = size == sizeof(type) ? tess_min64(n, most) : n, own = n - ahead;                                                      \
         type last[UNIT] = {0}, *to = acc - merges * step;                                                                                           \
@@ -51,27 +51,24 @@ enum { TEXTS = TESS_VECTOR_BYTES > 16 };                              /* for non
         memcpy(p, row, sizeof p);                                                                                                                   \
         if (n % UNIT != 0) /* the last ones first: they overlap those before */                                                                     \
             at_##name(last, acc, step, merges, p, n - UNIT, V, lanes, more, mean);                                                                  \
-        for (; c < own; c += UNIT) {                                                                                                                \
-            if (c * size % 64 == 0)                                                                                                                 \
-                _Pragma("GCC unroll 8") for (int k = 0; k < REDUCE_EIGHT; k++) near ? tess_prefetch_l1(p[k] + (c + ahead) * size)                   \
-                                                                                    : tess_prefetch_l2(p[k] + (c + ahead) * size);                  \
-            at_##name(to + c, acc, step, merges, p, c, V, lanes, more, mean);                                                                       \
-        }                                                                                                                                           \
-        memcpy(q, next, sizeof q);                                                                                                                  \
-        for (; c + UNIT <= n; c += UNIT) {                                                                                                          \
-            if (c * size % 64 == 0)                                                                                                                 \
-                _Pragma("GCC unroll 8") for (int k = 0; k < REDUCE_EIGHT; k++) near ? tess_prefetch_l1(q[k] + (c - own) * size)                     \
-                                                                                    : tess_prefetch_l2(q[k] + (c - own) * size);                    \
-            at_##name(to + c, acc, step, merges, p, c, V, lanes, more, mean);                                                                       \
+        _Pragma("GCC unroll 1") for (int then = 0; then < 2; then++) { /* asking for what follows in these rows, then for the next ones */          \
+            const int64_t from = then ? -own : ahead;                                                                                               \
+            memcpy(asked, then ? next : row, sizeof asked);                                                                                         \
+            for (const int64_t end = then ? n - n % UNIT : own; c < end; c += UNIT) {                                                               \
+                if (c * size % 64 == 0)                                                                                                             \
+                    _Pragma("GCC unroll 8") for (int k = 0; k < REDUCE_EIGHT; k++) near ? tess_prefetch_l1(asked[k] + (c + from) * size)            \
+                                                                                        : tess_prefetch_l2(asked[k] + (c + from) * size);           \
+                at_##name(to + c, acc, step, merges, p, c, V, lanes, more, mean);                                                                   \
+            }                                                                                                                                       \
         }                                                                                                                                           \
         if (n % UNIT != 0)                                                                                                                          \
             memcpy(to + n - UNIT, last, sizeof last);                                                                                               \
     }                                                                                                                                               \
     TESS_INLINE void merged_##name(type *acc, int64_t step, int merges, const char *const *row, const char *const *next, const int lanes,           \
                                    const bool more, int64_t n, const double *mean, const bool near) {                                               \
-        if (TEXTS && size == sizeof(type) && merges == 0)                                                                                                                   \
+        if (TEXTS && size == sizeof(type) && merges == 0)                                                                                           \
             loop_##name(acc, step, 0, row, next, lanes, more, n, mean, near);                                                                       \
-        else if (TEXTS && size == sizeof(type) && merges == 1)                                                                                                              \
+        else if (TEXTS && size == sizeof(type) && merges == 1)                                                                                      \
             loop_##name(acc, step, 1, row, next, lanes, more, n, mean, near);                                                                       \
         else                                                                                                                                        \
             loop_##name(acc, step, merges, row, next, lanes, more, n, mean, near);                                                                  \
@@ -91,7 +88,7 @@ enum { TEXTS = TESS_VECTOR_BYTES > 16 };                              /* for non
     }                                                                                                                                               \
     static void eight_##name(void *acc, int64_t step, int merges, const char *const *row, const char *const *next, int lanes, bool more, int64_t n, \
                              const double *mean) {                                                                                                  \
-        if (TESS_VECTOR_BYTES > 32 && size == sizeof(type) && tess_cpu_is_zen5())                                                                                             \
+        if (TESS_VECTOR_BYTES > 32 && size == sizeof(type) && tess_cpu_is_zen5())                                                                   \
             lanes_##name(acc, step, merges, row, next, lanes, more, n, mean, true);                                                                 \
         else                                                                                                                                        \
             lanes_##name(acc, step, merges, row, next, lanes, more, n, mean, false);                                                                \

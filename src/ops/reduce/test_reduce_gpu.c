@@ -9,7 +9,7 @@
 
 static tess_context *context;
 static tess_engine engine;
-static int ran[64], turn[64];
+static int ran[64], rests[64];
 static bool chosen_only; /* compare that row alone */
 static bool exact;       /* the option */
 static int kind;         /* of hard_sums.h, of the first row */
@@ -47,7 +47,7 @@ static void compare(const work *w, uint64_t *random) {
     for (int r = -1; r < (chosen_only ? 0 : tess_reduce_op.gpu_count); r++) {
         if (TESS_SANITIZED && r >= 0 && ran[r] >= 6) /* sanitizers look into the machine that runs the kernels, whatever it is that they compute */
             continue;
-        if (r >= 0 && gpu_test_rests(engine, ran[r], 16, &turn[r]))
+        if (r >= 0 && gpu_test_rests(engine, ran[r], 8, &rests[r]))
             continue;
         uint64_t same = again; /* the layout of `expected` */
         const char *name = r < 0 ? NULL : tess_reduce_op.gpu_rows[r].name;

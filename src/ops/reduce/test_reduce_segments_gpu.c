@@ -7,7 +7,7 @@
 
 static tess_context *context;
 static tess_engine engine;
-static int ran[64], turn[64];
+static int ran[64], rests[64];
 
 enum { MOST_SEGMENTS = 600 };
 
@@ -54,7 +54,7 @@ static void compare(const work *w, const lengths *l, uint64_t *random) {
     assert_tess_ok(tess_reduce(context, w->operation, &in.tensor, &expected.tensor, &options));
     options.call.engine = engine;
     for (int r = -1; r < tess_reduce_op.gpu_count; r++) {
-        if (r >= 0 && gpu_test_rests(engine, ran[r], 16, &turn[r]))
+        if (r >= 0 && gpu_test_rests(engine, ran[r], 8, &rests[r]))
             continue;
         uint64_t same = again; /* the layout of `expected` */
         const char *name = r < 0 ? NULL : tess_reduce_op.gpu_rows[r].name;
