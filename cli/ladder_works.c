@@ -27,10 +27,11 @@ static const cli_ladder_work sums[] = {
     {                                                               \
         name, "transpose", 0, tess_f32, 2, {y, x}, .perm = { 0, 1 } \
     }
-#define TURN3(name, z, y, x, a, b, c)                                     \
-    {                                                                     \
-        name, "transpose", 0, tess_f32, 3, {z, y, x}, .perm = { a, b, c } \
+#define TURN3_OF(type, name, z, y, x, a, b, c)                        \
+    {                                                                 \
+        name, "transpose", 0, type, 3, {z, y, x}, .perm = { a, b, c } \
     }
+#define TURN3(name, z, y, x, a, b, c) TURN3_OF(tess_f32, name, z, y, x, a, b, c)
 #define LARGE_TURN \
     TURN("transpose f32 512 x 512", 512, 512), TURN("transpose f32 1024 x 1024", 1024, 1024), TURN("transpose f32 8192 x 8192", 8192, 8192)
 static const cli_ladder_work transposes[] = {
@@ -46,6 +47,9 @@ static const cli_ladder_work transposes[] = {
      TURN3("pixels of f32 512 x 512 x 3", 512, 512, 3, 1, 0, 2), TURN3("pixels of f32 8192 x 8192 x 3", 8192, 8192, 3, 1, 0, 2)},
     {TURN3("runs of 101 f32, 33 x 31", 33, 31, 101, 1, 0, 2), TURN3("runs of 101 f32, 64 x 64", 64, 64, 101, 1, 0, 2),
      TURN3("runs of 101 f32, 64 x 128", 64, 128, 101, 1, 0, 2), TURN3("runs of 101 f32, 1000 x 1000", 1000, 1000, 101, 1, 0, 2)},
+    {TURN3_OF(tess_u8, "runs of 101 u8, 33 x 31", 33, 31, 101, 1, 0, 2), TURN3_OF(tess_u8, "runs of 101 u8, 64 x 64", 64, 64, 101, 1, 0, 2),
+     TURN3_OF(tess_u8, "runs of 101 u8, 64 x 128", 64, 128, 101, 1, 0, 2),
+     TURN3_OF(tess_u8, "runs of 101 u8, 1000 x 1000", 1000, 1000, 101, 1, 0, 2)},
 };
 
 #define LINE(name, n)                                                          \
