@@ -13,7 +13,7 @@
 
 enum { COLUMNS = TESS_VECTOR_BYTES > 16 ? 16 : 4, MOST_VECTORS = 4 }; /* taken at once, at most */
 enum { AHEAD = 2048, NEAR_AHEAD = 1024 };                             /* bytes */
-enum { TEXTS = TESS_VECTOR_BYTES > 16 };                              /* for none and one of merges: the compiler's time, where vectors are short */
+enum { TEXTS = TESS_VECTOR_BYTES > 16 };                              /* for none and one of merges, of what is not converted: the compiler's time */
 
 /* V vectors of columns, from column c on, to `to`. more: on top of what acc holds; then there is one lane only. The rows below acc are met here, too: written first and
  * merged later they took a twentieth of the time. TAKE: see take.h; of distances also the means. A line of each row is taken at once: eight rows a power of two apart
@@ -43,7 +43,7 @@ enum { TEXTS = TESS_VECTOR_BYTES > 16 };                              /* for non
                                  const bool more, int64_t n, const double *mean, const bool near) {                                                 \
         enum { LANES = TESS_VECTOR_BYTES / (int)sizeof(type), LINE = 64 / (LANES * size), MOST = COLUMNS / LANES };                                 \
         enum { V = (int)LINE < (int)MOST ? (int)LINE : (int)MOST, UNIT = V * LANES };                                                               \
-        const char *p[REDUCE_EIGHT], *asked[REDUCE_EIGHT];                                                                                          \
+        const char *p[REDUCE_EIGHT], *q[REDUCE_EIGHT];                                                                                              \
         const int64_t most = (tess_cpu_keeps_few_places() ? NEAR_AHEAD : AHEAD) / size;                                                             \
         const int64_t ahead = size == sizeof(type) ? tess_min64(n, most) : n, own = n - ahead;                                                      \
         type last[UNIT] = {0}, *to = acc - merges * step;                                                                                           \
@@ -51,15 +51,18 @@ enum { TEXTS = TESS_VECTOR_BYTES > 16 };                              /* for non
         memcpy(p, row, sizeof p);                                                                                                                   \
         if (n % UNIT != 0) /* the last ones first: they overlap those before */                                                                     \
             at_##name(last, acc, step, merges, p, n - UNIT, V, lanes, more, mean);                                                                  \
-        _Pragma("GCC unroll 1") for (int then = 0; then < 2; then++) { /* asking for what follows in these rows, then for the next ones */          \
-            const int64_t from = then ? -own : ahead;                                                                                               \
-            memcpy(asked, then ? next : row, sizeof asked);                                                                                         \
-            for (const int64_t end = then ? n - n % UNIT : own; c < end; c += UNIT) {                                                               \
-                if (c * size % 64 == 0)                                                                                                             \
-                    _Pragma("GCC unroll 8") for (int k = 0; k < REDUCE_EIGHT; k++) near ? tess_prefetch_l1(asked[k] + (c + from) * size)            \
-                                                                                        : tess_prefetch_l2(asked[k] + (c + from) * size);           \
-                at_##name(to + c, acc, step, merges, p, c, V, lanes, more, mean);                                                                   \
-            }                                                                                                                                       \
+        for (; c < own; c += UNIT) {                                                                                                                \
+            if (c * size % 64 == 0)                                                                                                                 \
+                _Pragma("GCC unroll 8") for (int k = 0; k < REDUCE_EIGHT; k++) near ? tess_prefetch_l1(p[k] + (c + ahead) * size)                   \
+                                                                                    : tess_prefetch_l2(p[k] + (c + ahead) * size);                  \
+            at_##name(to + c, acc, step, merges, p, c, V, lanes, more, mean);                                                                       \
+        }                                                                                                                                           \
+        memcpy(q, next, sizeof q);                                                                                                                  \
+        for (; c + UNIT <= n; c += UNIT) {                                                                                                          \
+            if (c * size % 64 == 0)                                                                                                                 \
+                _Pragma("GCC unroll 8") for (int k = 0; k < REDUCE_EIGHT; k++) near ? tess_prefetch_l1(q[k] + (c - own) * size)                     \
+                                                                                    : tess_prefetch_l2(q[k] + (c - own) * size);                    \
+            at_##name(to + c, acc, step, merges, p, c, V, lanes, more, mean);                                                                       \
         }                                                                                                                                           \
         if (n % UNIT != 0)                                                                                                                          \
             memcpy(to + n - UNIT, last, sizeof last);                                                                                               \
