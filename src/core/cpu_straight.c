@@ -106,7 +106,8 @@ static int64_t fours_of_8(char *to, const char *p, int64_t n, int64_t stride) {
     int64_t done = 0;
     for (; done + 4 <= n; done += 4, to += 32)
         TESS_UNROLL for (int half = 0; half < 32; half += 16, p += 2 * stride) {
-            const __m128d low = _mm_castsi128_pd(_mm_loadl_epi64((const __m128i *)(const void *)p)); /* elements lie on any byte: a load of a double may not */
+            const __m128d low =
+                _mm_castsi128_pd(_mm_loadl_epi64((const __m128i *)(const void *)p)); /* elements lie on any byte: a load of a double may not */
             _mm_storeu_pd((double *)(void *)(to + half), _mm_loadh_pd(low, (const double *)(const void *)(p + stride)));
         }
     return done;
