@@ -109,12 +109,15 @@ $(BUILD)/%.$(1).o: %.c $(BUILD)/flags
 	$$(COMPILE) $$(LIBRARY_FLAGS) $$(FLAGS_$(1)) $$(SLOT_CHECKS) -DTESS_ISA_SUFFIX=$(1) -MMD -MP -c $$< -o $$@
 endef
 $(foreach s,$(SLOTS),$(eval $(call per_isa,$(s))))
-# What a compiler says of the code for AVX-512, without making any.
-.PHONY: avx512-read
-avx512-read: $(PER_ISA:%.c=$(BUILD)/%.avx512.read)
-$(BUILD)/%.avx512.read: %.c $(BUILD)/flags
-	@mkdir -p $(@D)
-	$(COMPILE) $(FLAGS_avx512) -DTESS_ISA_SUFFIX=avx512 -fsyntax-only -MMD -MP -MF $@.d -MT $@ $< && touch $@
+# What a compiler says of the code for an instruction set, without making any.
+define read_isa
+.PHONY: $(1)-read
+$(1)-read: $(PER_ISA:%.c=$(BUILD)/%.$(1).read)
+$(BUILD)/%.$(1).read: %.c $(BUILD)/flags
+	@mkdir -p $$(@D)
+	$$(COMPILE) $$(FLAGS_$(1)) -DTESS_ISA_SUFFIX=$(1) -fsyntax-only -MMD -MP -MF $$@.d -MT $$@ $$< && touch $$@
+endef
+$(foreach s,avx2 avx512,$(eval $(call read_isa,$(s))))
 
 # Definitions, which the tests wait for: under a sanitizer's -O1 they would take most of the time.
 ifneq (,$(SANITIZE))

@@ -47,10 +47,16 @@ static inline int gpu_test_main(tess_context **context, tess_engine *engine, con
 }
 
 /* Whether a row is passed over this time. On the virtual GPU most of the time goes to the compiler, which makes a kernel for every problem and row: one that has been compared
- * `enough` times is compared each fifth time from then on (five: cases come by boundaries, extents and types, of which there are two, three or six). A card compares all of them, as
+ * `enough` times is compared each seventh time from then on (cases come by boundaries, extents and types, of which there are two, three, five or six). A card compares all of them, as
  * does TESSERA_TEST_ALL=1. */
 static inline bool gpu_test_rests(tess_engine engine, int compared, int enough, int *turn) {
-    return engine == TESS_ENGINE_VIRTUAL && compared >= enough && !getenv("TESSERA_TEST_ALL") && (*turn)++ % 5 != 4;
+    return engine == TESS_ENGINE_VIRTUAL && compared >= enough && !getenv("TESSERA_TEST_ALL") && (*turn)++ % 7 != 6;
+}
+
+/* Whether case `number` of a table is passed over, likewise: the virtual GPU takes one in `every`, under a sanitizer one in `sanitized`. That is a multiple of `every`, so that the
+ * kernels are in the cache, and both share no factor with what the table's loops repeat by. */
+static inline bool gpu_test_spared(tess_engine engine, int64_t number, int every, int sanitized) {
+    return engine == TESS_ENGINE_VIRTUAL && !getenv("TESSERA_TEST_ALL") && number % (TESS_SANITIZED ? sanitized : every) != 0;
 }
 
 /* The first kernel that an execution of the plan launches. */

@@ -110,10 +110,13 @@ def plan(quick):
 
     asan = build("asan+ubsan", ["all", "tests", "python"], "PYTHON=" + oracle, "BUILD=build-asan", "SANITIZE=address,undefined", *sanitized_slots())
     if shutil.which("clang"):
-        # For its warnings and for the library's bits (check/bits): at -O1 in two thirds of the time; what nothing runs is only read, the tests' own code and instructions
-        # that the machine does not have.
+        # For its warnings and for the library's bits by the best instructions (check/bits): at -O1 in two thirds of the time; what nothing runs is only read, the tests' own
+        # code and other instructions, but for those of the baseline, without which there is no library.
         goals, settings = ["all", "tests-read"], ["CC=clang", "BUILD=build-clang", "WERROR=1", "OPT=-O1 -g0"]
-        build("clang -Werror", goals, *settings) if runs("avx512_vnni") else build("clang -Werror", goals + ["avx512-read"], *settings, "SLOTS=baseline avx2")
+        if runs("avx2"):
+            best, other = ("avx512", "avx2") if runs("avx512_vnni") else ("avx2", "avx512")
+            goals, settings = goals + [other + "-read"], settings + ["SLOTS=baseline " + best, "FLAGS_baseline=-O0"]
+        build("clang -Werror", goals, *settings)
     checks += [Check("asan/" + t, ["build-asan/tests/" + t], asan) for t in c if t not in NOT_SANITIZED]
     runtime = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True).stdout.strip()
     checks += [Check("asan/python_" + t, ["env", "PYTHONPATH=build-asan/python", "LD_PRELOAD=" + runtime, "ASAN_OPTIONS=detect_leaks=0", oracle,

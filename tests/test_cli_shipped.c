@@ -35,13 +35,12 @@ static size_t strip(char *ptx) {
 }
 
 static void write_record(const tess_gpu_source *source, const tess_gpu_key *key, const char *ptx, size_t size) {
+    char hex[TESS_SHA256_TEXT];
     fprintf(file, "\nkernel %s", source->name);
     for (int i = 0; i < source->option_count; i++)
         fprintf(file, " %s", source->options[i]);
-    fprintf(file, "\nkey ");
-    for (int i = 0; i < TESS_SHA256_SIZE; i++)
-        fprintf(file, "%02x", key->bytes[i]);
-    fprintf(file, "\nsize %zu\n", size);
+    tess_sha256_text(key->bytes, hex);
+    fprintf(file, "\nkey %s\nsize %zu\n", hex, size);
     fwrite(ptx, 1, size, file);
 }
 

@@ -19,8 +19,7 @@ static void digest_of(const char *text, int repeat, char *hexadecimal) {
     for (int i = 0; i < repeat; i++)
         tess_sha256_add(&hash, text, strlen(text));
     tess_sha256_end(&hash, digest);
-    for (int i = 0; i < TESS_SHA256_SIZE; i++)
-        snprintf(hexadecimal + 2 * i, 3, "%02x", digest[i]);
+    tess_sha256_text(digest, hexadecimal);
 }
 
 /* NIST's examples for SHA-256: "abc", two blocks, a million a's; and the empty message. */

@@ -47,9 +47,8 @@ static void look_at(const tess_strategy *row, const tess_problem *base, const ch
             continue;
         assert_true(unit_count < TESS_COUNT(units));
         memcpy(units[unit_count++], key.bytes, sizeof key.bytes);
-        char head[256], hex[2 * TESS_SHA256_SIZE + 1];
-        for (int i = 0; i < TESS_SHA256_SIZE; i++)
-            snprintf(hex + 2 * i, 3, "%02x", key.bytes[i]);
+        char head[256], hex[TESS_SHA256_TEXT];
+        tess_sha256_text(key.bytes, hex);
         snprintf(head, sizeof head, "text %s %s | %s\n", hex, row->name, problem);
         fputs(head, table);
         if (key.bytes[0] % SHARE != 0 && take_from_record(head))

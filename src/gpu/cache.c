@@ -104,11 +104,10 @@ bool tess_gpu_cache_folder(char *buffer, size_t size) {
 }
 
 static bool file_path(char *path, size_t size, const tess_gpu_image *image) {
-    char hexadecimal[2 * TESS_SHA256_SIZE + 1];
+    char hexadecimal[TESS_SHA256_TEXT];
     if (!tess_gpu_cache_folder(path, size))
         return false;
-    for (int i = 0; i < TESS_SHA256_SIZE; i++)
-        snprintf(hexadecimal + 2 * i, 3, "%02x", image->key.bytes[i]);
+    tess_sha256_text(image->key.bytes, hexadecimal);
     size_t folder = strlen(path);
     int length = snprintf(path + folder, size - folder, "/%s.%s", hexadecimal, image->form == TESS_GPU_CUBIN ? "cubin" : "ptx");
     return length > 0 && (size_t)length < size - folder;

@@ -114,7 +114,7 @@ int64_t tess_gpu_data(tess_gpu_layout *layout, const void *content, size_t size)
 
 void tess_gpu_constant_data(tess_gpu_layout *layout, const char *variable, const void *content, size_t size) {
     unsigned char hash[TESS_SHA256_SIZE];
-    char hex[2 * TESS_SHA256_SIZE + 1];
+    char hex[TESS_SHA256_TEXT];
     tess_sha256 state;
     if (layout->constants == TESS_GPU_UNITS) {
         layout->full = true;
@@ -123,8 +123,7 @@ void tess_gpu_constant_data(tess_gpu_layout *layout, const char *variable, const
     tess_sha256_start(&state);
     tess_sha256_add_field(&state, content, size);
     tess_sha256_end(&state, hash);
-    for (int i = 0; i < TESS_SHA256_SIZE; i++)
-        snprintf(hex + 2 * i, 3, "%02x", hash[i]);
+    tess_sha256_text(hash, hex);
     tess_gpu_option(layout, "-DCONTENT_OF_%s=0x%s", variable, hex);
     layout->constant[layout->constants].unit = layout->units - 1;
     layout->constant[layout->constants].variable = variable;

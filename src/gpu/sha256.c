@@ -78,3 +78,12 @@ void tess_sha256_end(tess_sha256 *hash, unsigned char digest[TESS_SHA256_SIZE]) 
     for (int i = 0; i < TESS_SHA256_SIZE; i++)
         digest[i] = (unsigned char)(hash->state[i / 4] >> (24 - 8 * (i % 4)));
 }
+
+void tess_sha256_text(const unsigned char digest[TESS_SHA256_SIZE], char text[TESS_SHA256_TEXT]) {
+    static const char digits[] = "0123456789abcdef";
+    for (int i = 0; i < TESS_SHA256_SIZE; i++) {
+        text[2 * i] = digits[digest[i] >> 4];
+        text[2 * i + 1] = digits[digest[i] & 15];
+    }
+    text[2 * TESS_SHA256_SIZE] = 0;
+}

@@ -47,10 +47,8 @@ static const char *find_in(const char *file, const char *wanted, size_t *size) {
 }
 
 const char *tess_gpu_shipped_find(const tess_gpu_key *key, size_t *size) {
-    char wanted[16 + 2 * TESS_SHA256_SIZE];
-    size_t n = (size_t)snprintf(wanted, sizeof wanted, "key ");
-    for (int i = 0; i < TESS_SHA256_SIZE; i++)
-        n += (size_t)snprintf(wanted + n, sizeof wanted - n, "%02x", key->bytes[i]);
+    char wanted[4 + TESS_SHA256_TEXT] = "key ";
+    tess_sha256_text(key->bytes, wanted + 4);
     const char *found = find_in(tess_gpu_shipped_file, wanted, size);
     return found ? found : find_in(tess_gpu_shipped_general, wanted, size);
 }

@@ -66,7 +66,7 @@ static void neighbours_meet(void **state) {
     uint64_t random = 2311;
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++) {
-            if (hostile_spared(i + boundary, 3)) /* what they look into does not depend on the boundary */
+            if (gpu_test_spared(engine, i + boundary, 3, 3)) /* what they look into does not depend on the boundary */
                 continue;
             compare(&cases[i], (tess_boundary)boundary, TESS_EXTENT_SAME, &random);
             const bool whole = (cases[i].x - 1) * (int64_t)tess_type_size(cases[i].out) % 16 == 0; /* rows of other extents, too */

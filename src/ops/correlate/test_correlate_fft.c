@@ -104,10 +104,10 @@ static void any_problem(void **state) {
         static const tess_type types[] = {tess_f32, tess_f64, tess_f32, tess_u8, tess_f16, tess_i16};
         const tess_type from = types[hostile_between(&random, 0, 5)], to = types[hostile_between(&random, 0, 5)];
         make(&s, &random, from, hostile_between(&random, 0, 4) ? tess_f32 : tess_f64, to, layout);
-        ran += compare(&s, &random, layout, i % 10 == 0 ? THREADS : 1);
+        ran += compare(&s, &random, layout, i % 10 == 0 ? THREADS : 1) > 0;
         drop(&s);
     }
-    assert_true(ran > 300);
+    assert_true(ran > 100); /* of 150, however many instruction sets there are */
 }
 
 /* Sizes at which the tiles are those of large arrays, with batches for several threads, in place and past the caches. */

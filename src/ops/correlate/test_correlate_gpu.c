@@ -100,7 +100,7 @@ static void compare(const work *w, uint64_t *random) {
     for (int r = -1; r < tess_correlate_op.gpu_count; r++) {
         uint64_t same = again; /* the layout of `expected` */
         const char *name = r < 0 ? NULL : tess_correlate_op.gpu_rows[r].name;
-        if (r >= 0 && (gpu_test_rests(engine, ran[r], 8, &rests[r]) || unwise(r, w, &in, masks, &expected.tensor, options)))
+        if (r >= 0 && (gpu_test_rests(engine, ran[r], 6, &rests[r]) || unwise(r, w, &in, masks, &expected.tensor, options)))
             continue;
         hostile_make(&out, &same, w->out, w->ndim, out_shape, w->layout);
         options.call.strategy = name;
@@ -134,7 +134,7 @@ static void rows_of_f32(void **state) {
     static const int64_t cases[][2] = {{1, 1}, {3, 9}, {40, 4}, {300, 33}, {1000, 63}, {5000, 127}};
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++) {
-            if (hostile_spared(i + boundary, 3))
+            if (gpu_test_spared(engine, i + boundary, 3, 3))
                 continue;
             work w = {F32, .ndim = 1, .shape = {cases[i][0]}, .mask_ndim = 1, .width = {cases[i][1]}, .boundary = (tess_boundary)boundary};
             w.extent = (tess_extent)(i % 3 == 2 ? boundary % 3 : TESS_EXTENT_SAME);
@@ -149,7 +149,7 @@ static void images_of_f32(void **state) {
     static const int64_t cases[][4] = {{5, 7, 3, 3}, {40, 140, 5, 5}, {70, 37, 7, 7}, {2, 3, 5, 9}, {31, 64, 2, 4}, {50, 130, 11, 11}};
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++) {
-            if (hostile_spared(i + boundary, 3))
+            if (gpu_test_spared(engine, i + boundary, 3, 3))
                 continue;
             work w = {F32,
                       .ndim = 2,
@@ -194,7 +194,7 @@ static void volumes_batches_and_axes(void **state) {
             {F32, .ndim = 3, .shape = {8, 9, 10}, .mask_ndim = 2, .width = {5, 3}, .named = true, .axes = {2, 0}},       /* axes in turned order */
             {F32, .ndim = 2, .shape = {50, 40}, .mask_ndim = 1, .width = {7}, .named = true, .axes = {0}, .layout = 1}}; /* columns */
         for (int i = 0; i < TESS_COUNT(cases); i++) {
-            if (hostile_spared(i + boundary, 3))
+            if (gpu_test_spared(engine, i + boundary, 3, 3))
                 continue;
             work w = cases[i];
             w.boundary = (tess_boundary)boundary;
@@ -244,7 +244,7 @@ static void inner_blocks(void **state) {
             {F32, .ndim = 3, .shape = {23, 21, 264}, .masks = 3, .width = {9, 5, 3}, .named = true, .axes = {2, 0, 1}},
             {F32, .ndim = 2, .shape = {3, 2064}, .mask_ndim = 1, .width = {33}}};
         for (int i = 0; i < TESS_COUNT(cases); i++) {
-            if (hostile_spared(i + boundary, 6))
+            if (gpu_test_spared(engine, i + boundary, 3, 6))
                 continue;
             work w = cases[i];
             w.boundary = (tess_boundary)boundary;
@@ -310,7 +310,7 @@ static void lists(void **state) {
                               {F32, .ndim = 2, .shape = {21, 52}, .masks = 2, .width = {5, 1}},
                               {.in = tess_u8, .mask = tess_i8, .out = tess_u8, .ndim = 2, .shape = {19, 33}, .masks = 2, .width = {5, 3}}};
         for (int i = 0; i < TESS_COUNT(cases); i++) {
-            if (hostile_spared(i + boundary, 3))
+            if (gpu_test_spared(engine, i + boundary, 3, 3))
                 continue;
             work w = cases[i];
             w.boundary = (tess_boundary)boundary;
@@ -323,7 +323,7 @@ static void lists(void **state) {
 /* By a boundary, each extent in turns, some with strides. */
 static void compare_lists(const work *cases, int count, int boundary, uint64_t *random) {
     for (int i = 0; i < count; i++) {
-        if (hostile_spared(i + boundary, 4))
+        if (gpu_test_spared(engine, i + boundary, 3, 6))
             continue;
         work w = cases[i];
         w.boundary = (tess_boundary)boundary;
@@ -439,7 +439,7 @@ static void lists_of_three(void **state) {
                 {F32, .ndim = 4, .shape = {2, 9, 11, 37}, .masks = 3, .width = {3, 4, 5}, .origin = {0, -1, 1}},
                 {.in = type[0], .mask = type[1], .out = type[0], .fill = 1, .ndim = 3, .shape = {11, 34, 48}, .masks = 3, .width = {5, 9, 3}}};
             for (int k = 0; k < TESS_COUNT(cases); k++) {
-                if (hostile_spared(i + boundary + k, 6))
+                if (gpu_test_spared(engine, i + boundary + k, 3, 6))
                     continue;
                 work w = cases[k];
                 w.boundary = (tess_boundary)boundary;
@@ -562,7 +562,7 @@ static void empty_arrays(void **state) {
 static void every_row_was_compared(void **state) {
     (void)state;
     for (int r = 0; r < tess_correlate_op.gpu_count; r++)
-        if (ran[r] < (TESS_SANITIZED ? 2 : 4) &&
+        if (ran[r] < (engine == TESS_ENGINE_VIRTUAL ? 2 : 4) &&
             strncmp(tess_correlate_op.gpu_rows[r].name, "correlate/fft_", 14) != 0 && /* those: test_correlate_fft_gpu.c */
             strcmp(tess_correlate_op.gpu_rows[r].name, "correlate/line") != 0) /* test_correlate_narrow_gpu.c: of few types, and for long rows */
             fail_msg("%s was compared %d times only", tess_correlate_op.gpu_rows[r].name, ran[r]);

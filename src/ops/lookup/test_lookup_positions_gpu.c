@@ -135,7 +135,7 @@ static void every_row_was_compared(void **state) {
     (void)state;
     assert_true(refused > 5);
     for (int r = 0; r < tess_lookup_op.gpu_count; r++)
-        if (takes_positions(&tess_lookup_op.gpu_rows[r]) ? ran[r] < 30 : ran[r] > 0)
+        if (takes_positions(&tess_lookup_op.gpu_rows[r]) ? ran[r] < 15 : ran[r] > 0)
             fail_msg("%s was compared %d times", tess_lookup_op.gpu_rows[r].name, ran[r]);
 }
 

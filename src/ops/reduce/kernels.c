@@ -24,9 +24,14 @@ TESS_BUILDS(DECLARE)
               &tess_reduce_beside_kernels_##suffix, &tess_reduce_exact_kernels_##suffix},
 static const reduce_kernels kernels[TESS_SLOTS] = {TESS_BUILDS(KERNELS)};
 
-const reduce_kernels *tess_reduce_kernels_for(tess_isa_slot slot) { return &kernels[slot]; }
+/* Of a set that the library was built without (SLOTS), those of the next one below, whose results are the same. */
+const reduce_kernels *tess_reduce_kernels_for(tess_isa_slot slot) {
+    while (!kernels[slot].lane)
+        slot--;
+    return &kernels[slot];
+}
 
 /* The AVX2 build's loops are those of AVX-512 by vectors of 32 bytes. */
 const reduce_kernels *tess_reduce_reading_kernels(tess_isa_slot slot, bool cached) {
-    return &kernels[slot == TESS_SLOT_AVX512 && !cached && tess_cpu_reads_halves() ? TESS_SLOT_AVX2 : slot];
+    return tess_reduce_kernels_for(slot == TESS_SLOT_AVX512 && !cached && tess_cpu_reads_halves() ? TESS_SLOT_AVX2 : slot);
 }

@@ -131,14 +131,14 @@ static void axes_apart(void **state) {
     uint64_t random = 1;
     for (int l = 0; l < TESS_COUNT(layouts); l++)
         for (int w = 0; w < TESS_COUNT(works); w++)
-            if (!hostile_spared(l + w, 2))
+            if (!gpu_test_spared(engine, l + w, 3, 6))
                 compare(&layouts[l], &works[w], &random);
 }
 
 static void all_ran(void **state) {
     (void)state;
     for (int i = 0; i < TESS_COUNT(rows); i++)
-        assert_true(ran[i] >= 10);
+        assert_true(ran[i] >= (engine == TESS_ENGINE_VIRTUAL ? 3 : 10));
 }
 
 int main(void) {
