@@ -24,10 +24,13 @@ typedef struct work {
 } work;
 
 static void compare(const work *w, uint64_t *random) {
+    static int number;
     hostile_array in, expected, out;
     int64_t out_shape[3];
     int n = 0, axis = w->axis;
     tess_reduce_options options = {.struct_size = sizeof options, .nan = w->nan, .ddof = 1, .exact = exact};
+    if (gpu_test_spared(engine, number++, 2, 2))
+        return;
     if (axis >= 0) {
         options.axes = &axis;
         options.naxes = 1;
@@ -399,7 +402,7 @@ static void segments(void **state) {
 static void every_row_was_compared(void **state) {
     (void)state;
     for (int r = 0; r < tess_reduce_op.gpu_count; r++)
-        if (ran[r] < 3)
+        if (ran[r] < (engine == TESS_ENGINE_VIRTUAL ? 1 : 3))
             fail_msg("%s was compared %d times only", tess_reduce_op.gpu_rows[r].name, ran[r]);
 }
 

@@ -84,6 +84,8 @@ static void other_kinds_past_the_caches(void **state) {
     uint64_t random = 33;
     (void)state;
     for (int c = 0; c < TESS_COUNT(cases); c++) {
+        if (hostile_spared(c, 3))
+            continue;
         int64_t size = (int64_t)tess_type_size(cases[c].out), rows = (8 << 20) / size + 100, count = rows * cases[c].k;
         const int64_t bytes = count * (int64_t)tess_type_size(cases[c].in);
         char *in = aligned_alloc(64, (size_t)(bytes + 63) / 64 * 64), *out = aligned_alloc(64, (size_t)(rows * size + 63) / 64 * 64);
@@ -92,8 +94,8 @@ static void other_kinds_past_the_caches(void **state) {
         if (cases[c].in == tess_f32 || cases[c].in == tess_f64)
             fill(in, cases[c].in, count, &random, 50000);
         else
-            for (int64_t i = 0; i < bytes; i++)
-                in[i] = (char)hostile_between(&random, 0, 255);
+            for (int64_t i = 0; i < bytes; i += 8) /* the allocation is whole lines */
+                memcpy(in + i, &(uint64_t){hostile_random(&random)}, 8);
         const DLTensor x = tess_view(in, cases[c].in, 2, (int64_t[]){rows, cases[c].k}, NULL), y = tess_view(out, cases[c].out, 1, &rows, NULL),
                        e = tess_view(expected, cases[c].out, 1, &rows, NULL);
         tess_reduce_options options = {.struct_size = sizeof options, .axes = (int[]){1}, .naxes = 1, .ddof = 1, .call.strategy = "reduce/reference"};

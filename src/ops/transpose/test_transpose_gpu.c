@@ -292,10 +292,11 @@ static void in_place(void **state) {
 
 /* The row's formulas against what the virtual GPU counts; how many numbers were compared. apart: steps of in are so many times those of a compact array. */
 static int counts_of(const tess_strategy *row, tess_type type, int ndim, int64_t *shape, const int *perm, bool in_place, int64_t apart) {
+    static const tess_strategy *held; /* the last row that was held against something */
     static int number;
     int64_t turned[TESS_MAX_NDIM], strides[TESS_MAX_NDIM], size = (int64_t)tess_type_size(type), span = apart;
     int compared = 0;
-    if (hostile_spared(number++, 3))
+    if (row == held && hostile_spared(number++, 3))
         return 0;
     for (int d = ndim - 1; d >= 0; d--) {
         strides[d] = span;
@@ -312,6 +313,7 @@ static int counts_of(const tess_strategy *row, tess_type type, int ndim, int64_t
         snprintf(what, sizeof what, "%s, %lld x %lld x %lld", tess_type_name(type), (long long)shape[0], (long long)shape[1],
                  (long long)(ndim > 2 ? shape[2] : 1));
         compared = gpu_counts_check(plan, from, NULL, to, what);
+        held = compared > 9 ? row : held;
         tess_plan_free(plan);
     }
     free(from);
@@ -470,7 +472,7 @@ static void more_tiles_than_a_grid_has(void **state) {
 static void every_row_was_compared(void **state) {
     (void)state;
     for (int r = 0; r < tess_transpose_op.gpu_count; r++)
-        if (ran[r] < 4)
+        if (ran[r] < (TESS_SANITIZED ? 2 : 4))
             fail_msg("%s was compared %d times only", tess_transpose_op.gpu_rows[r].name, ran[r]);
 }
 
