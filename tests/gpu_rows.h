@@ -53,10 +53,17 @@ static inline bool gpu_test_rests(tess_engine engine, int compared, int enough, 
     return engine == TESS_ENGINE_VIRTUAL && compared >= enough && !getenv("TESSERA_TEST_ALL") && (*turn)++ % 7 != 6;
 }
 
-/* Whether case `number` of a table is passed over, likewise: the virtual GPU takes one in `every`, under a sanitizer one in `sanitized`. That is a multiple of `every`, so that the
- * kernels are in the cache, and both share no factor with what the table's loops repeat by. */
-static inline bool gpu_test_spared(tess_engine engine, int64_t number, int every, int sanitized) {
-    return engine == TESS_ENGINE_VIRTUAL && !getenv("TESSERA_TEST_ALL") && number % (TESS_SANITIZED ? sanitized : every) != 0;
+/* Whether a case is passed over, likewise: the virtual GPU takes one in `every`, under a sanitizer one in `sanitized`, a multiple, whose kernels are in the cache then. `sum` is that of
+ * the counters of the table's loops, so that each value of each comes. */
+static inline bool gpu_test_spared(tess_engine engine, int64_t sum, int every, int sanitized) {
+    return engine == TESS_ENGINE_VIRTUAL && !getenv("TESSERA_TEST_ALL") && sum % (TESS_SANITIZED ? sanitized : every) != 0;
+}
+
+/* The same of cases that are numbered as they come, from loops of any lengths: those whose multiple of the golden ratio has a small fraction, as no loop repeats (Weyl's
+ * sequence). */
+static inline bool gpu_test_thinned(tess_engine engine, int64_t number, int every, int sanitized) {
+    const uint64_t fraction = (uint64_t)number * 0x9e3779b97f4a7c15u;
+    return engine == TESS_ENGINE_VIRTUAL && !getenv("TESSERA_TEST_ALL") && fraction >= UINT64_MAX / (uint64_t)(TESS_SANITIZED ? sanitized : every);
 }
 
 /* The first kernel that an execution of the plan launches. */
