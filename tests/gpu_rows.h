@@ -53,15 +53,10 @@ static inline bool gpu_test_rests(tess_engine engine, int compared, int enough, 
     return engine == TESS_ENGINE_VIRTUAL && compared >= enough && !getenv("TESSERA_TEST_ALL") && (*turn)++ % 7 != 6;
 }
 
-/* Whether a case is passed over, likewise: the virtual GPU takes one in `every`, under a sanitizer one in `sanitized`, a multiple, whose kernels are in the cache then. `sum` is that of
- * the counters of the table's loops, so that each value of each comes. */
-static inline bool gpu_test_spared(tess_engine engine, int64_t sum, int every, int sanitized) {
-    return engine == TESS_ENGINE_VIRTUAL && !getenv("TESSERA_TEST_ALL") && sum % (TESS_SANITIZED ? sanitized : every) != 0;
-}
-
-/* The same of cases that are numbered as they come, from loops of any lengths: those whose multiple of the golden ratio has a small fraction, as no loop repeats (Weyl's
- * sequence). */
-static inline bool gpu_test_thinned(tess_engine engine, int64_t number, int every, int sanitized) {
+/* Whether a case is passed over, likewise: the virtual GPU takes one in `every`, under a sanitizer one in `sanitized`, which is not less, so that its kernels are in the cache.
+ * Those are taken whose number, or sum of the counters of a table's loops, times the golden ratio has a small fraction (Weyl's sequence): by remainders, what a table chooses by the
+ * same remainder, or a loop of that length, would come with one value only. */
+static inline bool gpu_test_spared(tess_engine engine, int64_t number, int every, int sanitized) {
     const uint64_t fraction = (uint64_t)number * 0x9e3779b97f4a7c15u;
     return engine == TESS_ENGINE_VIRTUAL && !getenv("TESSERA_TEST_ALL") && fraction >= UINT64_MAX / (uint64_t)(TESS_SANITIZED ? sanitized : every);
 }
