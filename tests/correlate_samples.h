@@ -51,7 +51,7 @@ static const char *describe(const sample *s) {
 }
 
 /* Every row, instruction set and thread count against the reference. Returns how many rows ran. */
-static int compare(const sample *s, uint64_t *random, int layout, bool every_thread_count) {
+static inline int compare(const sample *s, uint64_t *random, int layout, bool every_thread_count) {
     hostile_array out;
     int ran = 0;
     tess_status status = call(s, contexts[0][0], &s->out.tensor, "correlate/reference");
@@ -88,7 +88,7 @@ static int compare(const sample *s, uint64_t *random, int layout, bool every_thr
     return ran;
 }
 
-static int64_t out_size(tess_extent extent, int64_t n, int64_t width) {
+static inline int64_t out_size(tess_extent extent, int64_t n, int64_t width) {
     return extent == TESS_EXTENT_SAME ? n : extent == TESS_EXTENT_FULL ? n + width - 1 : n >= width ? n - width + 1 : 0;
 }
 

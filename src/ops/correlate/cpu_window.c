@@ -105,8 +105,11 @@ static const char **look_up(const job *j, char *scratch, const block *b, int64_t
                 step = w->row_bytes;
                 room += some * step;
             } else {
-                if (!ghost_made)
-                    tess_correlate_gather(&j->source, ghost, NULL, start, padded + reach);
+                if (!ghost_made) { /* rows were copied right behind it already; tiles that reach so far meet what nothing comes of */
+                    const int64_t bytes = (count + reach) * j->source.width;
+                    tess_correlate_gather(&j->source, ghost, NULL, start, count + reach);
+                    memset(ghost + bytes, 0, (size_t)tess_min64(beyond, w->ghost_bytes - bytes));
+                }
                 ghost_made = true;
                 row = ghost;
                 step = 0;
