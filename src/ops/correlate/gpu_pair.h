@@ -26,8 +26,9 @@ typedef enum patch_pair_kernel { PATCH_SEPARABLE, PATCH_LIST, PATCH_LIST_ODD, FL
 typedef struct patch_pair_shape {
     patch_pair_kernel kernel;
     int64_t columns, rows, across, down, room, read;
-    bool raised; /* weights along columns times 2^24 */
-    bool alone;  /* rows need no lanes beyond their ends (PATCH_LIST) */
+    bool raised;  /* weights along columns times 2^24 */
+    bool alone;   /* rows need no lanes beyond their ends (PATCH_LIST) */
+    int64_t laps; /* lanes at either end of a warp that write nothing (PATCH_LIST) */
 } patch_pair_shape;
 patch_pair_shape tess_correlate_patch_pair_of(const tess_correlate_pair *two, const tess_correlate_problem *p);
 

@@ -5,6 +5,8 @@
 // block come to shared memory, all at once, so that a block waits once, a row is there for every warp that meets it, and the loop over rows is rolled, KY rows a
 // turn, each sum where it was. Bytes become f32 by way of 16 bits, by weights times 2^24.
 //
+// GROUP > 1, the colours of pixels: the rest of a window is many elements and may be two lanes away. Then a warp lays a finished row down in shared memory and reads the windows by vectors.
+//
 // -DKY; -DV, -DR columns and rows of outputs a thread, R + 1 a multiple of KY; -DWX, -DWY warps of a block along x and y; -DSHORT=1: fewer rows of outputs than
 // a block has; -DBOUNDARY; -DALONE=1: a row needs no lanes beyond its ends, where a constant stands or, by rules that turn back, columns whose sums its own lanes have.
 #include "ops/correlate/gpu_copies.cuh"
@@ -16,17 +18,20 @@
 enum {
     WARPS = WX * WY,
     VECTOR = 16 / SIZE, // elements
-    OWN = 30 * V,       // columns that a warp writes: all but those of its first lane and its last
-    WIDE = WX * OWN,    // columns of outputs
-    ACROSS = (WIDE + 2 * V + VECTOR - V + VECTOR - 1) /
-             VECTOR, // vectors of a row in shared memory: a lane's columns beside on either side, wherever they begin
+    LAPS = ((LEFT > RIGHT ? LEFT : RIGHT) + V - 1) / V > 1 ? 2 : 1,
+    OWN = (32 - 2 * LAPS) * V, // columns that a warp writes: all but those of its first LAPS lanes and its last
+    WIDE = WX * OWN,           // columns of outputs
+    ACROSS = (WIDE + 2 * LAPS * V + VECTOR - V + VECTOR - 1) /
+             VECTOR, // vectors of a row in shared memory: LAPS lanes' columns beside on either side, wherever they begin
     ROW = ACROSS * VECTOR,
     ROWS = WY * R + KY - 1,
     TIMES = (ROWS * ACROSS + 32 * WARPS - 1) / (32 * WARPS)
 };
 static_assert(!ALONE || BOUNDARY == BOUNDARY_CONSTANT || turned_back(BOUNDARY, (LEFT > RIGHT ? LEFT : RIGHT) - 1) < V,
               "a lane holds what stands beside it");
-static_assert((R + 1) % KY == 0 && LEFT <= V && RIGHT <= V && V <= VECTOR, "whole turns, and windows of three lanes");
+static_assert((R + 1) % KY == 0 && LEFT <= LAPS * V && RIGHT <= LAPS * V && (GROUP > 1 || LAPS == 1) && V <= VECTOR,
+              "whole turns, and windows of three or five lanes");
+static_assert(GROUP == 1 || !ALONE, "pixels: lanes beyond a row's ends have what stands there");
 
 // The rows of a block (INSIDE: all of them and their columns are there), all loads first. Vectors that lie across a row's end, and the elements that lanes beyond it want, are laid
 // down one by one.
@@ -87,12 +92,37 @@ struct column {
     }
 };
 
+#if GROUP > 1
+// A finished row of a warp, which has two places in shared memory that take turns, so that one meeting a row is enough: when the lanes meet for the next row, all have read this one. Vector
+// number n of a lane lies with those of the same number, so that lanes meet in no bank; LAPS vectors before and behind are zeros, of which nothing comes.
+enum { VECTORS = V / 4, FIRST = (LEFT + 3) / 4, LAST = (V + RIGHT + 3) / 4, ROOM = VECTORS * (32 + 2 * LAPS) };
+__device__ __forceinline__ void share(work (&window)[LEFT + V + RIGHT], const work (&row)[V], uint4 *own) {
+    alignas(16) work wide[4 * (FIRST + LAST)];
+#pragma unroll
+    for (int n = 0; n < VECTORS; n++)
+        own[n * (32 + 2 * LAPS)] = make_uint4(__float_as_uint(row[4 * n]), __float_as_uint(row[4 * n + 1]), __float_as_uint(row[4 * n + 2]),
+                                              __float_as_uint(row[4 * n + 3]));
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < FIRST + LAST; i++) {
+        const int n = i - FIRST, lane = n >= 0 ? n / VECTORS : -((VECTORS - 1 - n) / VECTORS);
+        if (lane != 0) /* in one piece, and no later */
+            asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                         : "=f"(wide[4 * i]), "=f"(wide[4 * i + 1]), "=f"(wide[4 * i + 2]), "=f"(wide[4 * i + 3])
+                         : "r"((unsigned)__cvta_generic_to_shared(own) + (unsigned)(((n - lane * VECTORS) * (32 + 2 * LAPS) + lane) * 16)));
+    }
+#pragma unroll
+    for (int i = 0; i < LEFT + V + RIGHT; i++)
+        window[i] = i < LEFT || i >= LEFT + V ? wide[4 * FIRST - LEFT + i] : row[i < LEFT || i >= LEFT + V ? 0 : i - LEFT];
+}
+#else
 // The element `by` columns from the lane's first one: its own, or a neighbour's.
 __device__ __forceinline__ work beside(const work (&row)[V], int by) {
     return by < 0   ? __shfl_up_sync(0xffffffff, row[V + by < 0 ? 0 : V + by], 1)
            : by < V ? row[by]
                     : __shfl_down_sync(0xffffffff, row[by - V < V ? by - V : 0], 1);
 }
+#endif
 
 // Rows of outputs one after the other, as far as there are. A lane's columns are all there, or none. At a row's end the columns beside a lane's, or its own, may be the constant, or
 // those beside its own once more: a warp without such lanes has one test.
@@ -103,11 +133,23 @@ struct lines {
     bool writes, ends, is_ghost, ghost_left, ghost_right;
     work ghost;
     const tap_list<KX> &taps; // along x
+    uint4 *own, *other;       // GROUP > 1: the lane's in shared memory, for this row and the next
     __device__ __forceinline__ void put(const work (&row)[V]) {
         work window[LEFT + V + RIGHT], done[V];
+#if GROUP > 1
+        work mine[V];
+#pragma unroll
+        for (int i = 0; i < V; i++)
+            mine[i] = BOUNDARY == BOUNDARY_CONSTANT && is_ghost ? ghost : row[i];
+        share(window, mine, own);
+        uint4 *const next = other;
+        other = own;
+        own = next;
+#else
 #pragma unroll
         for (int i = 0; i < LEFT + V + RIGHT; i++)
             window[i] = beside(row, i - LEFT);
+#endif
         if (ALONE && ends) {
 #pragma unroll
             for (int i = 0; i < LEFT + V + RIGHT; i++)
@@ -129,12 +171,12 @@ struct lines {
 
 extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     patch_list(const element *in, result *out, const frame f, const tap_list<KX> along_x, const tap_list<KY> along_y) {
-    extern __shared__ uint4 memory[]; // [ROWS][ROW]
+    extern __shared__ uint4 memory[]; // [ROWS][ROW], and of pixels [WARPS][2][ROOM] vectors
     element *room = (element *)memory;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, x = blockIdx.x * WIDE;
     const int y = SHORT ? 0 : min((int)blockIdx.y * (WY * R), (int)f.m_y - WY * R), top = y - f.before_y; // no block is left incomplete
     find_array(f, blockIdx.z, in, out);
-    const int before = ALONE ? 0 : V, first = (x - before) & -VECTOR; // its first lane is a warp's first
+    const int before = ALONE ? 0 : LAPS * V, first = (x - before) & -VECTOR; // its first lane is a warp's first
     if (top >= 0 && top + ROWS <= (int)f.n_y && first >= 0 && first + ROW <= (int)f.n_x)
         bring<true>(room, in, f, first, top);
     else
@@ -147,9 +189,17 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     char *to = (char *)(out + (i64)row * f.out_y + own);
     const i64 step = f.out_y * (i64)sizeof(result);
     const bool least = ALONE && own == 0, last = ALONE && own + V >= (int)f.m_x; // lanes that write though nobody is beside them
-    const bool writes = (lane > 0 || least) && (lane < 31 || last) && own < (int)f.m_x;
-    const bool is_ghost = ALONE && own >= (int)f.n_x, ghost_left = least || (ALONE && own - V >= (int)f.n_x),
-               ghost_right = ALONE && own + V >= (int)f.n_x;
+    const bool writes = (lane >= LAPS || least) && (lane < 32 - LAPS || last) && own < (int)f.m_x;
+    const bool is_ghost = (GROUP > 1 && own < 0) || ((GROUP > 1 || ALONE) && own >= (int)f.n_x),
+               ghost_left = least || (ALONE && own - V >= (int)f.n_x), ghost_right = ALONE && own + V >= (int)f.n_x;
     const bool ends = __any_sync(0xffffffff, ghost_left || ghost_right);
-    roll<ROW>(at, column{along_y}, lines{to, step, left, writes, ends, is_ghost, ghost_left, ghost_right, load_as<work, IN>(ghost_of(f)), along_x});
+#if GROUP > 1
+    uint4 *const shared = (uint4 *)(room + ROWS * ROW) + warp * 2 * ROOM, *const place = shared + LAPS + lane, *const next = place + ROOM;
+    if (lane < 4 * LAPS * VECTORS) /* what stands before and behind, of both places */
+        shared[lane / (2 * LAPS) * (32 + 2 * LAPS) + lane % (2 * LAPS) + (lane % (2 * LAPS) < LAPS ? 0 : 32)] = make_uint4(0, 0, 0, 0);
+#else
+    uint4 *const place = NULL, *const next = NULL;
+#endif
+    roll<ROW>(at, column{along_y},
+              lines{to, step, left, writes, ends, is_ghost, ghost_left, ghost_right, load_as<work, IN>(ghost_of(f)), along_x, place, next});
 }

@@ -61,6 +61,25 @@ static void bring(const walk *w, int64_t in) {
         bring_loose(w, in);
 }
 
+/* Of pixels a warp lays a finished row down, by vectors of all lanes, and each lane reads of it what is not its own. */
+static void share_rows(const walk *w) {
+    const int64_t vectors = w->s.columns / 4, first = tess_ceil_div(w->left, 4), last = tess_ceil_div(w->s.columns + w->right, 4);
+    int64_t at[32];
+    const int64_t beside = 2 * w->s.laps, zeros = 2 * beside * vectors;
+    for (int64_t lane = 0; lane < 32; lane++)
+        at[lane] = lane < zeros ? (lane / beside * (32 + beside) + lane % beside + (2 * (lane % beside) < beside ? 0 : 32)) * VECTOR : -1;
+    tess_gpu_count_shared(w->sum, w->times, at, VECTOR, true);
+    for (int lane = 0; lane < 32; lane++)
+        at[lane] = lane * VECTOR;
+    for (int64_t r = 0; r < w->s.rows; r++) {
+        for (int64_t n = 0; n < vectors; n++)
+            tess_gpu_count_shared(w->sum, w->times, at, VECTOR, true);
+        for (int64_t n = -first; n < last; n++)
+            if (n < 0 || n >= vectors)
+                tess_gpu_count_shared(w->sum, w->times, at, VECTOR, false);
+    }
+}
+
 /* Whether a warp has outputs; its first column, its first row of outputs in the block. */
 static bool is_busy(const walk *w, int64_t warp, int64_t *begins, int64_t *row) {
     *begins = w->x + warp % w->s.across * w->own - w->before;
@@ -87,7 +106,7 @@ static void write_rows(const walk *w, int64_t out, int64_t begins, int64_t row) 
             for (int lane = 0; lane < 32; lane++) {
                 const int64_t own = begins + lane * v;
                 const bool least = w->s.alone && own == 0, last = w->s.alone && own + v >= f->x.m;
-                const bool writes = (lane > 0 || least) && (lane < 31 || last) && own < f->x.m;
+                const bool writes = (lane >= w->s.laps || least) && (lane < 32 - w->s.laps || last) && own < f->x.m;
                 at[lane] = writes ? out + (w->y + row + r) * f->y.out_stride + own * f->out + b : -1;
             }
             tess_gpu_count_global(w->sum, w->times, at, bytes, true);
@@ -104,8 +123,11 @@ static void one_block(walk *w, double times, const double *in, const double *out
         for (int64_t warp = 0; warp < w->warps; warp++) {
             const bool busy = is_busy(w, warp, &begins, &row);
             w->times = times * in[i];
-            if (busy && w->times > 0)
+            if (busy && w->times > 0) {
                 read_rows(w, begins, row);
+                if (w->f->pass->group > 1)
+                    share_rows(w);
+            }
             w->sum->flops += busy ? w->times * 32 * each : 0;
             w->sum->barriers += w->times;
             w->times = times * out[i];
@@ -127,12 +149,12 @@ void tess_correlate_predict_patch_list(const tess_correlate_pair *two, const pat
     const int64_t v = s->columns;
     walk w = {.sum = out, .f = f, .s = *s, .each = VECTOR / f->in, .warps = s->across * s->down, .left = before(f), .right = after(f)};
     double in[FRAME_LINE], results[FRAME_LINE];
-    w.own = 30 * v;
+    w.own = (32 - 2 * s->laps) * v;
     w.wide = s->across * w.own;
-    w.across = tess_ceil_div(w.wide + 2 * v + w.each - v, w.each);
+    w.across = tess_ceil_div(w.wide + 2 * s->laps * v + w.each - v, w.each);
     w.row = w.across * w.each;
     w.rows = s->down * s->rows + f->y.width - 1;
-    w.before = s->alone ? 0 : v;
+    w.before = s->alone ? 0 : s->laps * v;
     w.constant = f->boundary == TESS_BOUNDARY_CONSTANT;
     w.few = f->y.m < s->rows * s->down;
     const int64_t high = s->down * s->rows, along = tess_max64(1, tess_ceil_div(f->x.m - (s->alone ? 2 * v : 0), w.wide)),

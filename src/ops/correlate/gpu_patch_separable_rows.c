@@ -47,19 +47,55 @@ static patch_shape patch_of(const pair *two, int64_t work) {
     return s;
 }
 
+/* How far a mask along rows reaches, in elements, and lanes of so many columns. */
+static int64_t reach_of(const tess_correlate_frame *f) { return tess_max64(f->x.before, f->x.width - 1 - f->x.before) * f->pass->group; }
+static int64_t laps_of(const tess_correlate_frame *f, int64_t columns) { return reach_of(f) > columns ? 2 : 1; }
+
+/* Pixels of narrow elements by columns first (gpu_patch_list.cu): lanes of 8 columns, of which one or two at either end of a warp write nothing; as many rows as leave few over, to what
+ * registers hold on its way. */
+static bool pixels_of(patch_shape *s, const pair *two, const tess_correlate_problem *p, float *along_y) {
+    enum { LEAST = 10, BYTES = 36, BYTES_OF_FEW = 23, HALVES = 20, HALVES_OF_FEW = 14, COLUMNS = 8, MORE = 32 /* registers */ };
+    const tess_correlate_frame *f = &two->frame;
+    const int64_t taps = f->y.width, reach = reach_of(f);
+    if (f->pass->group == 1 || !two->whole || f->in > 2 || tess_type_size(p->work) != 4 || two->rows == 0 || tess_max64(taps, f->x.width) > SHORT ||
+        reach > LAPS * COLUMNS || f->x.n % COLUMNS || f->x.m % COLUMNS)
+        return false;
+    *s = (patch_shape){.columns = COLUMNS, .own = (32 - 2 * laps_of(f, COLUMNS)) * COLUMNS};
+    s->across = tess_min64(tess_ceil_div(tess_max64(1, f->x.m), s->own), 2);
+    s->down = 4 / s->across;
+    const int64_t most = f->in == 1 ? (taps <= 3 ? BYTES_OF_FEW : BYTES) : taps <= 3 ? HALVES_OF_FEW : HALVES;
+    int64_t least = INT64_MAX;
+    for (int64_t n = tess_ceil_div(LEAST, taps); n * taps - 1 <= most; n++) {
+        const int64_t rows = n * taps - 1, all = tess_ceil_div(f->y.m, rows * s->down) * (s->down * rows + (taps - 1) / 2);
+        if (all <= least) {
+            least = all;
+            s->rows = rows;
+        }
+    }
+    s->blocks = 65536 / (up_to(COLUMNS * (taps + 1) + 2 * reach + MORE, 8) * 32 * s->across * s->down);
+    return tess_ceil_div(f->y.m, s->rows * s->down) <= GRID && raise_weights(p->passes[!two->rows].weights, taps, f->pass->from, along_y);
+}
+
 static bool patch_takes(const tess_problem *base, bool whole, const char **why) {
     pair two;
     if (!tess_correlate_pair_of(&two, base, whole, why))
         return false;
     const tess_correlate_frame *f = &two.frame;
+    if (f->pass->group > 1) {
+        patch_shape pixels;
+        float along_y[SHORT];
+        *why = "over pixels takes rows of a multiple of 8 elements of 1 and 2 bytes, two masks of at most 9 taps, by columns first, that reach 16 "
+               "elements to either side, and f32";
+        return whole && pixels_of(&pixels, &two, tess_correlate_gpu_of(base), along_y) && f->x.m > 0 && f->y.m > 0 && f->arrays > 0;
+    }
     const patch_shape s = patch_of(&two, work_size(base));
     const int64_t reach = tess_max64(f->x.before, f->x.width - 1 - f->x.before), laps = two.rows == 0 ? 1 : LAPS;
     const int64_t widest = work_size(base) == 8 && (two.rows == 0 || f->in < 8) ? SHORT / 2 + 1 : SHORT;
     *why =
         "takes two masks of at most 9 taps (sums of f64 from narrower elements, or by rows first: 5), no wider than a vector of 16 bytes on either "
         "side, or two by columns first; elements of 1 and 2 bytes by columns first and in f32 only";
-    return f->pass->group == 1 && (f->in >= 4 || (two.rows != 0 && work_size(base) == 4)) && f->x.width <= widest && f->y.width <= widest &&
-           reach <= laps * s.columns && f->x.m > 0 && f->y.m > 0 && f->arrays > 0 && tess_ceil_div(f->y.m, s.rows * s.down) <= GRID;
+    return (f->in >= 4 || (two.rows != 0 && work_size(base) == 4)) && f->x.width <= widest && f->y.width <= widest && reach <= laps * s.columns &&
+           f->x.m > 0 && f->y.m > 0 && f->arrays > 0 && tess_ceil_div(f->y.m, s.rows * s.down) <= GRID;
 }
 
 /* Everything but the shape of its blocks, in which the two kernels differ, as in what blocks have to cover more than a row's columns. */
@@ -85,6 +121,8 @@ static tess_gpu_step *lay_patch_of(const pair *two, const tess_correlate_problem
 
 /* A row needs no lanes beyond its ends: a constant stands there, or columns that its first lane and its last one hold. */
 static bool stands_alone(const tess_correlate_frame *f, int64_t columns) {
+    if (f->pass->group > 1)
+        return false;
     const int64_t reach = tess_max64(f->x.before, f->x.width - 1 - f->x.before);
     if (f->boundary == TESS_BOUNDARY_CONSTANT)
         return f->x.m >= f->x.n;
@@ -118,6 +156,8 @@ static bool list_of(patch_shape *s, const pair *two, const tess_correlate_proble
     enum { LEAST = 10 };
     const tess_correlate_frame *f = &two->frame;
     const int64_t taps = f->y.width, reach = tess_max64(f->x.before, f->x.width - 1 - f->x.before);
+    if (f->pass->group > 1)
+        return pixels_of(s, two, p, along_y);
     if (f->in > 2 || tess_type_size(p->work) != 4 || two->rows == 0 || tess_max64(taps, f->x.width) > (f->in == 1 ? 9 : 7))
         return false;
     const int64_t narrow = side_by_side(s, f, 4);
@@ -297,13 +337,14 @@ patch_pair_shape tess_correlate_patch_pair_of(const pair *two, const tess_correl
     odd_shape odd;
     const bool u8 = two->pass.from == tess_u8;
     if (flat_list_of(&flat, two, p, along_y) && flat_list_pays(two))
-        return (patch_pair_shape){FLAT_LIST, flat.columns, flat.rows, flat.across, 1, flat.room, flat.read, u8, false};
+        return (patch_pair_shape){FLAT_LIST, flat.columns, flat.rows, flat.across, 1, flat.room, flat.read, u8, false, 0};
     if (two->whole && list_of(&s, two, p, along_y))
-        return (patch_pair_shape){PATCH_LIST, s.columns, s.rows, s.across, s.down, 0, 0, u8, stands_alone(&two->frame, s.columns)};
+        return (patch_pair_shape){
+            PATCH_LIST, s.columns, s.rows, s.across, s.down, 0, 0, u8, stands_alone(&two->frame, s.columns), laps_of(&two->frame, s.columns)};
     if (!two->whole && odd_list_of(&odd, two, p, along_y))
-        return (patch_pair_shape){PATCH_LIST_ODD, odd.patch.columns, odd.patch.rows, odd.patch.across, odd.patch.down, odd.room, 0, u8, false};
+        return (patch_pair_shape){PATCH_LIST_ODD, odd.patch.columns, odd.patch.rows, odd.patch.across, odd.patch.down, odd.room, 0, u8, false, 0};
     s = patch_of(two, (int64_t)tess_type_size(p->work));
-    return (patch_pair_shape){PATCH_SEPARABLE, s.columns, s.rows, s.across, s.down, 0, 0, pair_raises(two, p, along_y), false};
+    return (patch_pair_shape){PATCH_SEPARABLE, s.columns, s.rows, s.across, s.down, 0, 0, pair_raises(two, p, along_y), false, 0};
 }
 
 static void lay_as(const tess_problem *base, tess_gpu_layout *layout, bool whole) {
@@ -327,8 +368,10 @@ static void lay_as(const tess_problem *base, tess_gpu_layout *layout, bool whole
         return;
     }
     if (whole && list_of(&s, &two, p, along_y)) {
-        const int64_t rows = s.down * s.rows + two.frame.y.width - 1, row = up_to((s.across * s.own + s.columns) * two.frame.in + 16, 16);
-        tess_gpu_step *step = lay_patch_of(&two, p, &s, layout, &gpu_patch_list, "patch_list", -ends_of(&two.frame, s.columns), rows * row);
+        const int64_t laps = laps_of(&two.frame, s.columns), rows = s.down * s.rows + two.frame.y.width - 1,
+                      row = up_to((s.across * s.own + (2 * laps - 1) * s.columns) * two.frame.in + 16, 16),
+                      shared = two.frame.pass->group > 1 ? s.across * s.down * 2 * (32 + 2 * laps) * s.columns * (int64_t)sizeof(float) : 0;
+        tess_gpu_step *step = lay_patch_of(&two, p, &s, layout, &gpu_patch_list, "patch_list", -ends_of(&two.frame, s.columns), rows * row + shared);
         tess_gpu_option(layout, "-DSHORT=%d", two.frame.y.m < s.rows * s.down);
         tess_gpu_option(layout, "-DBOUNDARY=%d", (int)two.frame.boundary);
         tess_gpu_option(layout, "-DALONE=%d", stands_alone(&two.frame, s.columns));
@@ -369,6 +412,8 @@ bool tess_correlate_patch_separable_pays(const tess_problem *base, const char **
     if (flat_list_of(&flat, &two, p, along_y) && flat_list_pays(&two))
         return true;
     const int taps = (int)tess_max64(two.frame.x.width, two.frame.y.width), step = taps <= 3 ? 0 : tess_ceil_div(taps, 2) - 2;
+    if (two.frame.pass->group > 1) /* of each warp's columns two thirds: as counted */
+        return list_of(&s, &two, p, along_y) && 3 * two.frame.x.m >= 2 * up_to(two.frame.x.m, s.own * s.across);
     if (list_of(&s, &two, p, along_y))
         return two.frame.x.m >= (two.frame.in == 1 ? 60 : stands_alone(&two.frame, s.columns) ? 100 : 512);
     if (two.frame.in == 2 && taps > 7)

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * test_correlate_colours_gpu.c - proves: lists of two short masks over pixels of narrow elements, by columns first, have the CPU's bits by correlate/patch_separable: two to five colours, windows that
+ * reach one lane and two, every boundary, extents, origins, batches, images lower than a block and narrower than a warp; and that such lists are given to it. */
+#include "gpu_rows.h"
+
+static tess_context *context;
+static tess_engine engine;
+static int compared;
+
+typedef struct list_case {
+    tess_type in, mask, out;
+    int64_t shape[4]; /* a batch, rows, pixels, colours */
+    int64_t y, x;     /* taps */
+    int64_t origin[2];
+} list_case;
+
+static const list_case cases[] = {
+    {tess_u8, tess_f32, tess_u8, {1, 75, 192, 3}, 7, 7, {0, 0}},     {tess_u8, tess_f32, tess_u8, {2, 41, 112, 3}, 3, 3, {0, 0}},
+    {tess_u8, tess_f32, tess_f32, {1, 39, 96, 3}, 5, 5, {-2, 1}},    {tess_u8, tess_f32, tess_u8, {1, 90, 64, 4}, 9, 9, {0, 0}},
+    {tess_u8, tess_f32, tess_u8, {3, 30, 48, 3}, 4, 6, {1, -2}},     {tess_u8, tess_f32, tess_u8, {1, 11, 16, 3}, 7, 7, {0, 0}},
+    {tess_i8, tess_f32, tess_i8, {1, 50, 80, 2}, 2, 9, {0, 3}},      {tess_u8, tess_f32, tess_u8, {1, 160, 32, 4}, 9, 3, {4, 0}},
+    {tess_f16, tess_f32, tess_f16, {1, 47, 128, 3}, 7, 7, {0, 0}},   {tess_f16, tess_f32, tess_f16, {2, 31, 40, 3}, 3, 5, {0, 0}},
+    {tess_bf16, tess_f32, tess_bf16, {1, 33, 72, 4}, 5, 9, {0, 0}}, {tess_i16, tess_f32, tess_i16, {1, 44, 200, 2}, 9, 7, {0, 0}},
+    {tess_u16, tess_f32, tess_f32, {1, 29, 64, 3}, 5, 3, {0, 0}},    {tess_u8, tess_f32, tess_f16, {1, 60, 128, 5}, 3, 7, {1, 0}},
+    {tess_u8, tess_f32, tess_u8, {1, 40, 304, 3}, 2, 7, {0, 0}},     {tess_u8, tess_f32, tess_u8, {1, 40, 160, 3}, 6, 2, {0, 0}},
+};
+
+static void compare(const list_case *c, tess_boundary boundary, tess_extent extent, uint64_t *random) {
+    const int axes[] = {1, 2};
+    const int64_t widths[] = {c->y, c->x};
+    int64_t shape[] = {c->shape[0], c->shape[1], c->shape[2], c->shape[3]};
+    hostile_array in, mask[2], expected, out;
+    for (int k = 0; k < 2; k++)
+        shape[k + 1] += extent == TESS_EXTENT_FULL ? widths[k] - 1 : extent == TESS_EXTENT_VALID ? 1 - widths[k] : 0;
+    hostile_make(&in, random, c->in, 4, c->shape, HOSTILE_COMPACT);
+    hostile_make(&expected, random, c->out, 4, shape, HOSTILE_COMPACT);
+    hostile_make(&out, random, c->out, 4, shape, HOSTILE_COMPACT);
+    hostile_fill(&in, random, 1);
+    for (int k = 0; k < 2; k++) {
+        hostile_make(&mask[k], random, c->mask, 1, &widths[k], HOSTILE_COMPACT);
+        hostile_fill(&mask[k], random, 0);
+    }
+    const DLTensor *masks[] = {&mask[0].tensor, &mask[1].tensor};
+    tess_correlate_options options = {.struct_size = sizeof options,
+                                      .boundary = boundary,
+                                      .constant = boundary == TESS_BOUNDARY_CONSTANT ? 3 : 0,
+                                      .extent = extent,
+                                      .origin = extent == TESS_EXTENT_SAME ? c->origin : NULL,
+                                      .axes = axes,
+                                      .naxes = 2};
+    options.call.engine = TESS_ENGINE_CPU;
+    assert_tess_ok(tess_correlate_separable(context, &in.tensor, masks, 2, &expected.tensor, &options));
+    options.call.engine = engine;
+    options.call.strategy = "correlate/patch_separable";
+    const tess_status status = tess_correlate_separable(context, &in.tensor, masks, 2, &out.tensor, &options);
+    if (extent == TESS_EXTENT_SAME && status != TESS_OK) /* rows of other extents need not be whole vectors */
+        fail_msg("case %d, boundary %d: %s to %s, %d + %d taps: %s", (int)(c - cases), (int)boundary, tess_type_name(c->in), tess_type_name(c->out),
+                 (int)c->y, (int)c->x, tess_detail());
+    compared += status == TESS_OK;
+    if (status == TESS_OK && (hostile_differs(&out, &expected) >= 0 || !hostile_intact(&out)))
+        fail_msg("%s to %s, %d + %d taps, %d x %d x %d x %d, boundary %d, extent %d: other bits than the CPU's", tess_type_name(c->in),
+                 tess_type_name(c->out), (int)c->y, (int)c->x, (int)c->shape[0], (int)c->shape[1], (int)c->shape[2], (int)c->shape[3], (int)boundary,
+                 (int)extent);
+    hostile_free(&in);
+    hostile_free(&mask[0]);
+    hostile_free(&mask[1]);
+    hostile_free(&expected);
+    hostile_free(&out);
+}
+
+static void lists(void **state) {
+    (void)state;
+    uint64_t random = 2911;
+    for (int i = 0; i < TESS_COUNT(cases); i++)
+        for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++) {
+            if (gpu_test_spared(engine, i + boundary, 2, 4))
+                continue;
+            compare(&cases[i], (tess_boundary)boundary, TESS_EXTENT_SAME, &random);
+            for (int extent = TESS_EXTENT_SAME; boundary % 3 == i % 3 && extent <= TESS_EXTENT_FULL; extent++)
+                if (extent != TESS_EXTENT_SAME &&
+                    (extent != TESS_EXTENT_VALID || (cases[i].shape[1] >= cases[i].y && cases[i].shape[2] >= cases[i].x)))
+                    compare(&cases[i], (tess_boundary)boundary, (tess_extent)extent, &random);
+        }
+    assert_true(compared >= TESS_COUNT(cases));
+}
+
+/* Planned only. */
+static void chosen(void **state) {
+    (void)state;
+    struct {
+        tess_type type;
+        int64_t shape[3], taps;
+        const char *row;
+    } plans[] = {{tess_u8, {1080, 1920, 3}, 7, "patch_separable"},  {tess_u8, {1080, 1920, 3}, 3, "patch_separable"},
+                 {tess_f16, {1080, 1920, 3}, 5, "patch_separable"}, {tess_u8, {1080, 1920, 4}, 9, "patch_separable"},
+                 {tess_f32, {1080, 1920, 3}, 7, "separable2d"},     {tess_u8, {1080, 1921, 3}, 7, "separable2d_odd"},
+                 {tess_u8, {1080, 1920, 3}, 13, "separable2d"}};
+    float weights[16] = {1, 2, 3, 4, 3, 2, 1};
+    char *from = calloc(1 << 25, 1), *to = calloc(1 << 25, 1);
+    assert_non_null(from);
+    assert_non_null(to);
+    for (int i = 0; i < TESS_COUNT(plans); i++) {
+        const int axes[] = {0, 1};
+        tess_correlate_options options = {.struct_size = sizeof options, .axes = axes, .naxes = 2, .call = {.engine = engine}};
+        DLTensor in = tess_view(from, plans[i].type, 3, plans[i].shape, NULL), out = tess_view(to, plans[i].type, 3, plans[i].shape, NULL);
+        DLTensor mask = tess_view(weights, tess_f32, 1, &plans[i].taps, NULL);
+        const DLTensor *masks[] = {&mask, &mask};
+        tess_plan *plan;
+        assert_tess_ok(tess_plan_correlate(&plan, context, &in, masks, 2, &out, &options));
+        gpu_test_chosen(plan, plans[i].row, i);
+    }
+    free(from);
+    free(to);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lists), cmocka_unit_test(chosen)};
+    return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
+}
