@@ -53,12 +53,9 @@ static inline bool gpu_test_rests(tess_engine engine, int compared, int enough, 
     return engine == TESS_ENGINE_VIRTUAL && compared >= enough && !getenv("TESSERA_TEST_ALL") && (*turn)++ % 7 != 6;
 }
 
-/* Whether a case is passed over, likewise: the virtual GPU takes one in `every`, under a sanitizer one in `sanitized`, which is not less, so that its kernels are in the cache.
- * Those are taken whose number, or sum of the counters of a table's loops, times the golden ratio has a small fraction (Weyl's sequence): by remainders, what a table chooses by the
- * same remainder, or a loop of that length, would come with one value only. */
+/* Whether a case is passed over, likewise: the virtual GPU takes one in `every`, under a sanitizer one in `sanitized`, which is not less, so that its kernels are in the cache. */
 static inline bool gpu_test_spared(tess_engine engine, int64_t number, int every, int sanitized) {
-    const uint64_t fraction = (uint64_t)number * 0x9e3779b97f4a7c15u;
-    return engine == TESS_ENGINE_VIRTUAL && !getenv("TESSERA_TEST_ALL") && fraction >= UINT64_MAX / (uint64_t)(TESS_SANITIZED ? sanitized : every);
+    return engine == TESS_ENGINE_VIRTUAL && !getenv("TESSERA_TEST_ALL") && hostile_left_out(number, TESS_SANITIZED ? sanitized : every);
 }
 
 /* The first kernel that an execution of the plan launches. */

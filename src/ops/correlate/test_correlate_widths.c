@@ -84,7 +84,7 @@ static void widths(void **state) {
     for (int k = 0; k < TESS_COUNT(kinds); k++)
         for (int m = 0; m < TESS_COUNT(masks); m++)
             for (int64_t width = masks[m][1] > 1 ? (masks[m][1] + 1) / 2 : 1; width <= WIDEST / kinds[k].colours; width++)
-                if ((uint64_t)number++ * 0x9e3779b97f4a7c15u < UINT64_MAX / (TESS_SANITIZED ? 60 : 3)) /* by Weyl's sequence (gpu_rows.h) */
+                if (!hostile_left_out(number++, TESS_SANITIZED ? 60 : 3))
                     check(&kinds[k], masks[m], width, number);
 }
 
