@@ -15,14 +15,14 @@ typedef struct list_case {
 } list_case;
 
 static const list_case cases[] = {
-    {tess_u8, tess_f32, tess_u8, {1, 75, 192, 3}, 7, 7, {0, 0}},     {tess_u8, tess_f32, tess_u8, {2, 41, 112, 3}, 3, 3, {0, 0}},
-    {tess_u8, tess_f32, tess_f32, {1, 39, 96, 3}, 5, 5, {-2, 1}},    {tess_u8, tess_f32, tess_u8, {1, 90, 64, 4}, 9, 9, {0, 0}},
-    {tess_u8, tess_f32, tess_u8, {3, 30, 48, 3}, 4, 6, {1, -2}},     {tess_u8, tess_f32, tess_u8, {1, 11, 16, 3}, 7, 7, {0, 0}},
-    {tess_i8, tess_f32, tess_i8, {1, 50, 80, 2}, 2, 9, {0, 3}},      {tess_u8, tess_f32, tess_u8, {1, 160, 32, 4}, 9, 3, {4, 0}},
-    {tess_f16, tess_f32, tess_f16, {1, 47, 128, 3}, 7, 7, {0, 0}},   {tess_f16, tess_f32, tess_f16, {2, 31, 40, 3}, 3, 5, {0, 0}},
+    {tess_u8, tess_f32, tess_u8, {1, 75, 192, 3}, 7, 7, {0, 0}},    {tess_u8, tess_f32, tess_u8, {2, 41, 112, 3}, 3, 3, {0, 0}},
+    {tess_u8, tess_f32, tess_f32, {1, 39, 96, 3}, 5, 5, {-2, 1}},   {tess_u8, tess_f32, tess_u8, {1, 90, 64, 4}, 9, 9, {0, 0}},
+    {tess_u8, tess_f32, tess_u8, {3, 30, 48, 3}, 4, 6, {1, -2}},    {tess_u8, tess_f32, tess_u8, {1, 11, 16, 3}, 7, 7, {0, 0}},
+    {tess_i8, tess_f32, tess_i8, {1, 50, 80, 2}, 2, 9, {0, 3}},     {tess_u8, tess_f32, tess_u8, {1, 160, 32, 4}, 9, 3, {4, 0}},
+    {tess_f16, tess_f32, tess_f16, {1, 47, 128, 3}, 7, 7, {0, 0}},  {tess_f16, tess_f32, tess_f16, {2, 31, 40, 3}, 3, 5, {0, 0}},
     {tess_bf16, tess_f32, tess_bf16, {1, 33, 72, 4}, 5, 9, {0, 0}}, {tess_i16, tess_f32, tess_i16, {1, 44, 200, 2}, 9, 7, {0, 0}},
-    {tess_u16, tess_f32, tess_f32, {1, 29, 64, 3}, 5, 3, {0, 0}},    {tess_u8, tess_f32, tess_f16, {1, 60, 128, 5}, 3, 7, {1, 0}},
-    {tess_u8, tess_f32, tess_u8, {1, 40, 304, 3}, 2, 7, {0, 0}},     {tess_u8, tess_f32, tess_u8, {1, 40, 160, 3}, 6, 2, {0, 0}},
+    {tess_u16, tess_f32, tess_f32, {1, 29, 64, 3}, 5, 3, {0, 0}},   {tess_u8, tess_f32, tess_f16, {1, 60, 128, 5}, 3, 7, {1, 0}},
+    {tess_u8, tess_f32, tess_u8, {1, 40, 304, 3}, 2, 7, {0, 0}},    {tess_u8, tess_f32, tess_u8, {1, 40, 160, 3}, 6, 2, {0, 0}},
 };
 
 static void compare(const list_case *c, tess_boundary boundary, tess_extent extent, uint64_t *random) {
