@@ -184,13 +184,15 @@ static tess_status run_both(trial *t, bool *equal) {
     return TESS_OK;
 }
 
-static tess_status refuse(const tess_gpu *gpu, const tess_gpu_plan *made, const tess_problem *problem, const tess_strategy **wrong) {
+/* cpu: the CPU's row that it was held against, where this plan asked: either of the two may be the wrong one. */
+static tess_status refuse(const tess_gpu *gpu, const tess_gpu_plan *made, const tess_problem *problem, const tess_strategy *cpu,
+                          const tess_strategy **wrong) {
     *wrong = made->row;
-    return tess_fail(
-        TESS_ERR_ENGINE,
-        "strategy %s is not used on %s: its kernels, made by %s, gave other bits than the CPU on a small problem like %s; the CPU engine is "
-        "there",
-        made->row->name, made->device->name, atomic_load(&gpu->nvrtc_ready) ? gpu->nvrtc_path : "the driver's compiler", problem->key);
+    return tess_fail(TESS_ERR_ENGINE,
+                     "strategy %s is not used on %s: its kernels, made by %s, gave other bits than the CPU%s%s on a small problem like %s; the CPU "
+                     "engine is there",
+                     made->row->name, made->device->name, atomic_load(&gpu->nvrtc_ready) ? gpu->nvrtc_path : "the driver's compiler",
+                     cpu ? "'s " : "", cpu ? cpu->name : "", problem->key);
 }
 
 tess_status tess_gpu_ask(const tess_gpu_scope *scope, const tess_plan *plan, const tess_gpu_plan *made, CUstream stream,
@@ -201,7 +203,7 @@ tess_status tess_gpu_ask(const tess_gpu_scope *scope, const tess_plan *plan, con
     tess_gpu_trust worst;
     bool equal = true, found_new = is_new(made, &worst);
     if (worst == TESS_GPU_WRONG) /* beside new ones too: no answer of theirs would make it right */
-        return refuse(gpu, made, plan->problem, wrong);
+        return refuse(gpu, made, plan->problem, NULL, wrong);
     if (TESS_LIKELY(!found_new) || (gpu->driver.ptx_only && !gpu->doubts_ptx) || !plan->problem->op->sample || plan->problem->part ||
         made->row->gpu->inexact)
         return TESS_OK;
@@ -213,6 +215,7 @@ tess_status tess_gpu_ask(const tess_gpu_scope *scope, const tess_plan *plan, con
     if (status == TESS_OK && t.made)
         status = run_both(&t, &equal);
     bool tried = t.made != NULL;
+    const tess_strategy *cpu = t.cpu ? t.cpu->row : NULL;
     free_trial(&t);
     if (status == TESS_ERR_MEMORY) { /* of the trial's: another plan asks */
         tess_fail(TESS_OK, "%s", before);
@@ -220,5 +223,5 @@ tess_status tess_gpu_ask(const tess_gpu_scope *scope, const tess_plan *plan, con
     }
     TESS_TRY(status);
     judge(gpu, made, !tried ? TESS_GPU_UNASKED : equal ? TESS_GPU_ANSWERED : TESS_GPU_WRONG);
-    return equal ? TESS_OK : refuse(gpu, made, plan->problem, wrong);
+    return equal ? TESS_OK : refuse(gpu, made, plan->problem, cpu, wrong);
 }
