@@ -46,6 +46,8 @@ enum {
     FEW_BEHIND = 12,   /* so few that would be left of a stretch's thirty-twos go with the next one */
     FEW_LEAVES = 1024, /* of a segment, for a warp to pair */
     FEW_BLOCKS = 24,   /* so few elements lie in so few blocks that they are as well read where they are wanted */
+    DOUBLES_LONGER = 9000,
+    DOUBLES_LONGEST = 24000, /* bytes of a mean segment of f64 whose variance is quickest by stretches of 32 KiB */
     MANY_LEAVES = 512,
     MANY_SEGMENTS = 8 * 1056 /* eight times the blocks of 256 that an H200 has at once */
 };
@@ -137,6 +139,10 @@ static shape shape_of(const reduce_problem *p) {
             bytes < 12000) { /* a leaf's block would live as long for the shorter ones as for the longest */
             s.tile = 16384;
             s.blocks = 12;
+        }
+        if (size == 8 && bytes >= DOUBLES_LONGER && bytes < DOUBLES_LONGEST) { /* in flight a multiprocessor has as much */
+            s.tile = 32768;
+            s.blocks = 6;
         }
     } else if (tess_is_complex(p->in.type))
         s.blocks = wide || p->in.itemsize == 8 ? 20 - 4 * (p->kind == REDUCE_PROD) : 16;
@@ -306,7 +312,7 @@ bool tess_reduce_gpu_stretches_pay(const tess_problem *problem, const char **why
     *why = "segments of such lengths are as well read where they lie";
     if (p->kind == REDUCE_VAR)
         /* H200, f64 of 1 to 1999: 93 % of reading by stretches of 16 KiB, 31 by ones of 8, 43 by tree_segments, which has 37 of 1 to 3999 */
-        return p->in.itemsize < 8 || mean < 1250;
+        return p->in.itemsize < 8 || bytes < DOUBLES_LONGEST;
     if (p->in.type == tess_c64)
         return bytes < 5000 || bytes >= 14000;
     if (p->in.type == tess_c128)

@@ -470,19 +470,22 @@ static void longer_than_a_stretch(void **state) {
         }
 }
 
-/* Variances of segments of some KiB, by stretches of 16 KiB: such as fill one, none, less than a vector more. */
+/* Variances of segments of some KiB, by stretches of 16 and 32 KiB: such as fill one, none, less than a vector more. */
 static void large_stretches(void **state) {
     (void)state;
     uint64_t random = 8;
     static const int64_t sizes[] = {4096, 1, 2047, 3000, 0, 4095, 500, 4097, 257, 3, 3999, 31, 2500, 4096, 1025};
-    static const tess_type types[] = {tess_f32, tess_f64, tess_i32};
-    for (int i = 0; i < 2 * TESS_COUNT(types); i++) {
-        const tess_type type = types[i / 2];
+    static const struct {
+        tess_type type;
+        int64_t shorter;
+    } kinds[] = {{tess_f32, 1}, {tess_f64, 2}, {tess_i32, 1}, {tess_f64, 1}, {tess_i64, 1}};
+    for (int i = 0; i < 2 * TESS_COUNT(kinds); i++) {
+        const tess_type type = kinds[i / 2].type;
         work w = {
             .operation = TESS_VAR, .in = type, .out = tess_f64, .nan = (tess_nan)(i % 2), .fill = 1 + i % 2, .ndim = 1, .layout = HOSTILE_COMPACT};
         lengths l = {.count = TESS_COUNT(sizes), .offset = {i}};
         for (int64_t s = 0; s < l.count; s++)
-            l.offset[s + 1] = l.offset[s] + sizes[s] / (type == tess_f64 ? 2 : 1);
+            l.offset[s + 1] = l.offset[s] + sizes[s] / kinds[i / 2].shorter;
         w.shape[0] = l.offset[l.count] + 3;
         compare(&w, &l, &random);
     }
@@ -506,8 +509,9 @@ static void chosen(void **state) {
         {TESS_SUM, tess_c64, tess_c64, 1000, MOST, "tree_segments"},   {TESS_SUM, tess_c64, tess_c64, 20000, 3000, "tree_stretches"},
         {TESS_PROD, tess_c128, tess_c128, 300, MOST, "tree_segments"}, {TESS_PROD, tess_c128, tess_c128, 20000, 3000, "tree_stretches"},
         {TESS_VAR, tess_f32, tess_f32, 20000, 3000, "tree_stretches"}, {TESS_VAR, tess_f64, tess_f64, 5000, MOST, "tree_lanes"},
-        {TESS_VAR, tess_f64, tess_f64, 1000, MOST, "tree_stretches"},  {TESS_VAR, tess_f64, tess_f64, 2000, MOST, "tree_segments"},
-        {TESS_SUM, tess_f32, tess_f32, 200, MOST, "exact_prefixes"},   {TESS_SUM, tess_f64, tess_f64, 20000, 3000, "exact_prefixes"}};
+        {TESS_VAR, tess_f64, tess_f64, 1000, MOST, "tree_stretches"},  {TESS_VAR, tess_f64, tess_f64, 2000, MOST, "tree_stretches"},
+        {TESS_VAR, tess_f64, tess_f64, 3000, MOST, "tree_segments"},   {TESS_SUM, tess_f32, tess_f32, 200, MOST, "exact_prefixes"},
+        {TESS_SUM, tess_f64, tess_f64, 20000, 3000, "exact_prefixes"}};
     const int axis = 0;
     int64_t *offset = malloc((MOST + 1) * sizeof *offset);
     assert_non_null(offset);
