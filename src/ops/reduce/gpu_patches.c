@@ -110,7 +110,7 @@ bool tess_reduce_gpu_patches_pay(const tess_problem *problem, const char **why) 
     if (tess_reduce_gpu_columns_brief(p) || p->kind == REDUCE_VAR || p->outputs < 4096 || width_of(p) < 2 || !tess_reduce_gpu_patch_of(p, &s))
         return false;
     if (tess_is_complex(p->in.type))
-        return p->k > (p->kind == REDUCE_PROD ? 128 : 64);
+        return p->k > 64;
     if (s.pad)
         return p->k >= 32 && p->k < 64;
     return p->k >= (s.linear || s.vector * p->in.itemsize == 16 ? 32 : 48);
@@ -140,6 +140,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     tess_gpu_option(layout, "-DTHREADS=%d", s.threads);
     tess_gpu_option(layout, "-DPATCH=%d", s.patch);
     tess_gpu_option(layout, "-DAT_LEAST=%d", s.blocks);
+    tess_gpu_option(layout, "-DTALL=%d", tess_is_complex(p->in.type) && !tess_reduce_gpu_any_order(p) ? (int)p->k : 0);
     *at++ = s.strips;
     *at++ = width_of(p);
     *at++ = s.groups;

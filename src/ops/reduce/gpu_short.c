@@ -102,7 +102,7 @@ bool tess_reduce_gpu_short_pays(const tess_problem *problem, const char **why) {
     if (p->kept_size[p->kept - 1] < MANY_OUTPUTS)
         return false;
     if (tess_is_complex(p->in.type))
-        return row_bytes(p) < 1024 || p->k > REDUCE_LANES;
+        return row_bytes(p) < 1024 || p->k > REDUCE_LANES || (p->kind == REDUCE_PROD && p->in.type == tess_c64);
     if (p->kind == REDUCE_VAR)
         return p->in.itemsize >= 4 || p->k <= 6000;
     if (p->in.itemsize == 8 || adds_wide(p))
@@ -174,6 +174,11 @@ static bool takes_words(const reduce_problem *p) {
            (p->kind == REDUCE_EXTREME || (p->kind == REDUCE_COUNT && p->operation != TESS_COUNT_NONZERO));
 }
 
+/* Complex products of which a stretch has too few for a warp's threads: arithmetic is what they wait for. */
+static bool idle_product(const reduce_problem *p, const shape *s) {
+    return p->kind == REDUCE_PROD && tess_is_complex(p->in.type) && p->k <= REDUCE_LANES && STRETCH / row_bytes(p) < 32 / s->group;
+}
+
 void tess_reduce_gpu_short_shape(const reduce_problem *p, shape *s) {
     const bool wide = adds_wide(p);
     *s = (shape){.tile = STRETCH, .warps = 8, .blocks = 6};
@@ -191,6 +196,11 @@ void tess_reduce_gpu_short_shape(const reduce_problem *p, shape *s) {
         s->blocks = 5;
     else if (tess_is_complex(p->in.type))
         s->blocks = p->k > REDUCE_LANES ? 3 : p->in.type == tess_c128 && p->k > 16 ? 4 : 5; /* as many as spill nothing */
+    if (idle_product(p, s)) {
+        s->tile = 2 * STRETCH;
+        s->warps = 4;
+        s->blocks = 6;
+    }
     if (tess_reduce_gpu_packs(p) && p->k > 4) { /* of fewer what words have at their ends is all there is */
         const int64_t words = row_bytes(p) / 4;
         s->packed = s->vector = s->each = 1;

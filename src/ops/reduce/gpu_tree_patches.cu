@@ -5,7 +5,8 @@
 // row by row, 128 bytes of each and more (-DVECTOR: elements of a copy), or where the rows follow one another (-DLINEAR=1: 33 columns of 200 elements are 26400
 // bytes) as one run by vectors of 16 bytes, whatever the width. Rows that no vectors fit come with what lies around them (-DSHIFTED=1). -DPAD=1: 16 bytes are left out
 // after each 128, where neighbours would meet in a bank. Then -DGROUP threads an output, neighbours for neighbours, take -DEACH lanes of the tree each, in the order in
-// which they halve; groups meet in shared memory.
+// which they halve; groups meet in shared memory. -DTALL: how many elements a complex output has, so that no thread asks whether it has one, and lanes that have none meet nobody: a product with 1, or a
+// sum with a zero that itself began with +0, is what it was.
 #if IN >= 14
 #include "ops/reduce/gpu_complex.cuh"
 #else
@@ -127,9 +128,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, AT_LEAST) tree_patches(con
         stage_rows(tile, from, p.step * SIZE, p.k, across * SIZE);
     } else {
         const int vectors = across / VECTOR, rows = THREADS / vectors, mine = threadIdx.x / vectors, at = threadIdx.x % vectors * VECTOR;
-        if (mine < rows)
-            for (int r = mine; r < p.k; r += rows)
-                copy<VECTOR * SIZE>(tile + (r * across + at) * SIZE, from + (r * p.step + at) * SIZE);
+        if (mine < rows) {
+            const char *row = from + (mine * p.step + at) * SIZE; // both go along: anew for each copy they took a dozen instructions
+            char *to = tile + (mine * across + at) * SIZE;
+            const i64 on = rows * p.step * SIZE;
+#pragma unroll 4
+            for (int r = mine; r < p.k; r += rows, row += on, to += rows * across * SIZE)
+                copy<VECTOR * SIZE>(to, row);
+        }
     }
     asm volatile("cp.async.commit_group;\n\tcp.async.wait_group 0;" ::: "memory");
     __syncthreads();
@@ -159,6 +165,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, AT_LEAST) tree_patches(con
     for (int i = group; i < k; i += GROUP)
         mine.take(at(i), i);
     node whole = mine.total(group < k ? group : -1, 0);
+    whole = together(nodes, whole, group, place, outputs);
+#elif TALL
+    node whole = nothing();
+    if (group < GROUP)
+        whole = subtree<0, 1, EACH, node, (TALL + GROUP - 1) / GROUP>([&](int m) {
+            node lane = nothing();
+            if ((m + 1) * GROUP <= TALL || m * GROUP + group < TALL)
+                take(lane, at(m * GROUP + group), m * GROUP + group);
+            return lane;
+        });
     whole = together(nodes, whole, group, place, outputs);
 #else
     node whole = subtree<0, 1, EACH, node>([&](int m) {

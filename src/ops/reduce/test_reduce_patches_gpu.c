@@ -96,6 +96,27 @@ static void every_type(void **state) {
         }
 }
 
+/* Complex elements, whose number the kernel knows: all lanes of a thread, some, one that not all threads have; as runs and as rows, strips that are not full. */
+static void complex_lengths(void **state) {
+    (void)state;
+    uint64_t random = 5;
+    static const int64_t lengths[] = {1, 37, 65, 100, 129, 255, 256};
+    for (int i = 0; i < 4 * TESS_COUNT(lengths); i++) {
+        const tess_type type = i % 2 ? tess_c128 : tess_c64;
+        sets_work w = {.operation = i / 2 % 2 ? TESS_PROD : TESS_SUM,
+                       .in = type,
+                       .out = type,
+                       .nan = (tess_nan)(i / 4 % 2),
+                       .sets = 2,
+                       .k = lengths[i / 4],
+                       .width = i % 3 ? 71 : 5,
+                       .row = i % 3 ? 71 : 5,
+                       .between = i % 5 / 4,
+                       .fill = 1 + i / 4 % 2};
+        compare(&w, &random);
+    }
+}
+
 /* Rows less than a vector apart, whose surroundings are more than the row before and the one behind: nothing beyond the array is read. */
 static void close_rows(void **state) {
     (void)state;
@@ -121,7 +142,7 @@ static void some_ran(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_shape), cmocka_unit_test(every_operation), cmocka_unit_test(every_type),
-                                       cmocka_unit_test(close_rows), cmocka_unit_test(some_ran)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_shape),     cmocka_unit_test(every_operation), cmocka_unit_test(every_type),
+                                       cmocka_unit_test(complex_lengths), cmocka_unit_test(close_rows),      cmocka_unit_test(some_ran)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

@@ -152,6 +152,19 @@ static void every_type(void **state) {
             }
 }
 
+/* Complex products, whose stretches are larger where a warp's threads would have none else: rows that fill them, that do not, the last ones alone. */
+static void products(void **state) {
+    (void)state;
+    uint64_t random = 9;
+    static const int64_t lengths[] = {15, 31, 32, 50, 100, 128, 200, 256};
+    for (int wide = 0; wide < 2; wide++)
+        for (int l = 0; l < TESS_COUNT(lengths) && !hostile_spared(l, 8); l++) {
+            const tess_type type = wide ? tess_c128 : tess_c64;
+            work w = {.operation = TESS_PROD, .in = type, .out = type, .nan = (tess_nan)(l % 2), .fill = 1 + l % 2};
+            compare_as(&w, 67, lengths[l], l % 3, &random);
+        }
+}
+
 /* Down to one element: threads and halves of words that get none. An infinity is no NaN, though its difference from an infinite mean is one. */
 static void infinities(void **state) {
     (void)state;
@@ -309,6 +322,7 @@ static void counts_as_predicted(void **state) {
                  {TESS_VAR, tess_f32, tess_f32, 70, 300},  {TESS_VAR, tess_f32, tess_f32, 11, 2500},  {TESS_VAR, tess_u8, tess_f64, 70, 100},
                  {TESS_VAR, tess_f16, tess_f32, 30, 701},  {TESS_NORM2, tess_f32, tess_f32, 50, 300}, {TESS_MAX, tess_u8, tess_u8, 777, 3},
                  {TESS_MAX, tess_f16, tess_f16, 1000, 2},  {TESS_ARGMAX, tess_u8, tess_i64, 1000, 4}, {TESS_ALL, tess_u8, tess_bool, 3001, 4},
+                 {TESS_PROD, tess_c64, tess_c64, 70, 200}, {TESS_PROD, tess_c64, tess_c64, 133, 31},  {TESS_PROD, tess_c128, tess_c128, 70, 31},
                  {TESS_MIN, tess_u8, tess_u8, 3001, 1},    {TESS_MIN, tess_f16, tess_f16, 2999, 3},   {TESS_ARGMIN, tess_u32, tess_i64, 100, 1}};
     int compared = 0;
     if (engine != TESS_ENGINE_VIRTUAL)
@@ -348,6 +362,7 @@ static void chosen(void **state) {
                  {TESS_SUM, tess_i32, tess_i64, 750, "tree_short"},    {TESS_SUM, tess_i32, tess_i64, 1000, "tree_rows"},
                  {TESS_VAR, tess_f32, tess_f32, 4096, "tree_short"},   {TESS_VAR, tess_f32, tess_f32, 4097, "tree_leaves"},
                  {TESS_VAR, tess_f16, tess_f32, 6000, "tree_short"},   {TESS_VAR, tess_u8, tess_f64, 6001, "tree_leaves"},
+                 {TESS_PROD, tess_c64, tess_c64, 200, "tree_short"},   {TESS_PROD, tess_c128, tess_c128, 200, "tree_groups"},
                  {TESS_NORM2, tess_f32, tess_f32, 512, "tree_short"},  {TESS_NORM2, tess_f32, tess_f32, 513, "tree_rows"}};
     const int axis = 1;
     for (int i = 0; i < TESS_COUNT(cases); i++) {
@@ -367,9 +382,9 @@ static void rows_were_compared(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_length), cmocka_unit_test(every_operation),   cmocka_unit_test(every_type),
-                                       cmocka_unit_test(infinities),   cmocka_unit_test(exact_sums),        cmocka_unit_test(hard_sums),
-                                       cmocka_unit_test(sets_apart),   cmocka_unit_test(short_words),       cmocka_unit_test(counts_as_predicted),
-                                       cmocka_unit_test(chosen),       cmocka_unit_test(rows_were_compared)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_length), cmocka_unit_test(every_operation),     cmocka_unit_test(every_type), cmocka_unit_test(products),
+        cmocka_unit_test(infinities),   cmocka_unit_test(exact_sums),          cmocka_unit_test(hard_sums),  cmocka_unit_test(sets_apart),
+        cmocka_unit_test(short_words),  cmocka_unit_test(counts_as_predicted), cmocka_unit_test(chosen),     cmocka_unit_test(rows_were_compared)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }
