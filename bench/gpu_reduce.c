@@ -146,6 +146,39 @@ static void apart(gpu_bench *b) {
     }
 }
 
+/* Small elements that begin within a word. */
+static void within_words(gpu_bench *b) {
+    enum { G = 1 << 30, SIZE = 2 };
+    static const struct {
+        const char *work;
+        tess_type in, out;
+        int64_t rows, k, from; /* elements before the first */
+    } works[] = {{"within words: var f16 1 Gi from element 1 on", tess_f16, tess_f16, 1, G, 1},
+                 {"within words: var f16 1 Gi from element 2 on", tess_f16, tess_f16, 1, G, 2},
+                 {"within words: var i16 1 Gi from element 3 on", tess_i16, tess_f64, 1, G, 3},
+                 {"within words: var f16 8192 x 100000 from element 1 on", tess_f16, tess_f16, 8192, 100000, 1}};
+    const int axis = 1;
+    for (int i = 0; i < (int)(sizeof works / sizeof *works); i++) {
+        int64_t shape[] = {works[i].rows, works[i].k}, bytes = works[i].rows * works[i].k * SIZE,
+                out_bytes = works[i].rows * (int64_t)tess_type_size(works[i].out);
+        bool more;
+        if (!gpu_bench_wants(b, works[i].work))
+            continue;
+        char *in = (char *)gpu_bench_memory(b, 0, bytes + works[i].from * SIZE) + works[i].from * SIZE;
+        void *out = gpu_bench_memory(b, 2, out_bytes);
+        DLTensor from = gpu_bench_view(in, works[i].in, 2, shape), to = gpu_bench_view(out, works[i].out, 1, shape);
+        for (int r = 0;; r++) {
+            tess_plan *plan = NULL;
+            tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1};
+            options.call = gpu_bench_call(b, gpu_bench_row(b, "reduce", r, &more));
+            if (!more)
+                break;
+            tess_status status = tess_plan_reduce(&plan, gpu_bench_context(b), TESS_VAR, &from, &to, &options);
+            gpu_bench_time(b, status, plan, works[i].work, in, NULL, out, (double)(bytes + out_bytes), 0);
+        }
+    }
+}
+
 static void small(gpu_bench *b) {
     static const int64_t sizes[] = {1 << 10, 64 << 10, 1 << 20, 16 << 20};
     for (int i = 0; i < 4; i++) {
@@ -193,6 +226,7 @@ static void calls(gpu_bench *b) {
 void gpu_works_reduce(gpu_bench *b) {
     large(b);
     apart(b);
+    within_words(b);
     small(b);
     calls(b);
 }

@@ -92,7 +92,8 @@ typedef struct sets_array {
     int64_t width, sets, k;
 } sets_array;
 
-static inline void sets_any_address(tess_engine engine, const char *row, tess_reduction operation, bool exact, const sets_array *arrays, int count) {
+static inline void sets_any_address_nan(tess_engine engine, const char *row, tess_reduction operation, tess_nan nan, bool exact,
+                                        const sets_array *arrays, int count) {
     tess_context *own;
     tess_gpu *gpu;
     tess_gpu_scope scope;
@@ -115,7 +116,7 @@ static inline void sets_any_address(tess_engine engine, const char *row, tess_re
         for (size_t b = 0; b < bytes; b++)
             values[b] = (char)(hostile_random(&random) % 3 ? 0 : 60); /* as floats finite, most of them 0 */
         DLTensor in = tess_view(values, arrays[i].type, 3, shape, NULL), out = tess_view(expected, tess_f64, 2, kept, NULL);
-        tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .exact = exact};
+        tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .nan = nan, .exact = exact};
         assert_tess_ok(tess_reduce(own, operation, &in, &out, &options));
         for (int64_t before = 0; before < 16; before += size) {
             CUdeviceptr memory, to;
@@ -139,6 +140,10 @@ static inline void sets_any_address(tess_engine engine, const char *row, tess_re
     }
     tess_gpu_leave(&scope);
     tess_close(own);
+}
+
+static inline void sets_any_address(tess_engine engine, const char *row, tess_reduction operation, bool exact, const sets_array *arrays, int count) {
+    sets_any_address_nan(engine, row, operation, TESS_NAN_PROPAGATE, exact, arrays, count);
 }
 
 #endif

@@ -14,7 +14,8 @@
 // -DWORDS=1, of small elements that are neighbours, or whole words of which lie together along several axes: a thread has a word of each row of 256, so a leaf has as few threads as words make of a row. Words are cut where memory is, so
 // [j] is the tree's lane of m places before, which halves the same (gpu_run_leaf.cuh); the two that are not whole come element by element.
 //
-// -DWORDS=2: words of 8 bytes, so half as many threads, for outputs most of whose leaves are whole: those have a text without a question in it, the others, and where words would not lie as memory does, a short one that reads them twice.
+// -DWORDS=2: words of 8 bytes, so half as many threads, for outputs most of whose leaves are whole: those have a text without a question in it, the others a short one that reads them twice. Along one axis words are cut where memory is here too;
+// along several, whose runs may end within such a word, what does not begin at one has the short text, element by element.
 enum { WORD = WORDS ? WORDS * 4 / (int)sizeof(element) : 1, THREADS = 256 / WORD };
 enum { BRIEF = sizeof(element) < 8 }; // what spares instructions at a leaf's end; leaves of doubles, of which there are few on a multiprocessor, took longer so
 // A half float in the upper half of a word needs no conversion, of which a multiprocessor does 16 a clock: shifted into the upper word of an f64 it is 2^-1008 of itself, but for infinities and NaNs, whose leaf has a NaN for a mean.
@@ -236,28 +237,28 @@ struct leaf_run {
     __device__ __forceinline__ const element *row(int i) const { return from + i * 256; }
 };
 #endif
-// use(a thread's word, how many of its elements are there), row after row; `mine`: elements from the thread's first one on.
-template <typename WALK, typename USE> __device__ __forceinline__ void all_rows(WALK &walk, int mine, bool by_words, const USE &use) {
+// use(a thread's word, whose elements from one number on, before another are there), row after row; `mine`: elements from the thread's first one on, of which the first `missing` are not there.
+template <typename WALK, typename USE> __device__ __forceinline__ void all_rows(WALK &walk, int mine, int missing, bool by_words, const USE &use) {
     enum { AT_ONCE = 8 };
 #pragma unroll 1
     for (int row = 0; row * 256 < mine; row += AT_ONCE) {
         leaf_word v[AT_ONCE];
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
-            const int left = mine - (row + i) * 256;
+            const int left = mine - (row + i) * 256, before = row + i == 0 ? missing : 0;
             const element *at = walk.row(row + i);
             v[i] = {};
-            if (by_words && left >= WORD)
+            if (by_words && left >= WORD && before == 0)
                 load_now(v[i].all, at);
             else
 #pragma unroll
                 for (int j = 0; j < WORD; j++)
-                    if (j < left)
+                    if (j >= before && j < left)
                         v[i].part[j] = at[j];
         }
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++)
-            use(v[i], mine - (row + i) * 256);
+            use(v[i], row + i == 0 ? missing : 0, mine - (row + i) * 256);
     }
 }
 
@@ -268,16 +269,33 @@ template <typename P> __device__ node of_leaf(const P &p, const element *from, i
     first_sum start[WORD] = {};
     double lane[WORD] = {};
     unsigned odd = 0;
+    // What is before the leaf in its first word, which the first thread takes element by element, as it does what the leaf has of a word more; lanes are turned by as much. What lies between runs is whole words.
+    const int around = (int)((u64)from % sizeof(leaf_word)) / (int)sizeof(element), missing = RANK == 1 && threadIdx.x == 0 ? around : 0;
+    const bool by_words = RANK == 1 || around == 0;
+    from -= RANK == 1 ? around : 0;
     WALKED(walk, p, from, first);
-    const bool by_words = (u64)from % sizeof(leaf_word) == 0; // what lies between runs is whole words
     if (n == 8192 && by_words) {
-        leaf_word held[32];
+        leaf_word held[32], behind = {};
+        if (missing > 0) {
 #pragma unroll
-        for (int i = 0; i < 32; i++)
+            for (int j = 0; j < WORD; j++) {
+                const element e = walk.row(j < missing ? 32 : 0)[j];
+                held[0].part[j] = j < missing ? (element)0 : e;
+                behind.part[j] = j < missing ? e : (element)0;
+            }
+        } else {
+            load_now(held[0].all, walk.row(0));
+        }
+#pragma unroll
+        for (int i = 1; i < 32; i++)
             load_now(held[i].all, walk.row(i));
 #pragma unroll
         for (int i = 0; i < 32; i++)
             look_first(start, held[i], WORD, count, odd);
+        if (missing > 0) {
+            look_first(start, behind, missing, count, odd);
+            count -= OMIT ? missing : 0; // zeros of the first word
+        }
         settle_first(start, odd);
         const double sum = halved<true>(room[0], counts[0], start, count);
         count = OMIT ? count : n;
@@ -298,13 +316,22 @@ template <typename P> __device__ node of_leaf(const P &p, const element *from, i
             const leaf_word v = {again(held[i].all)};
 #pragma unroll
             for (int j = 0; j < WORD; j++)
-                lane[j] += v.square(j, true, mean);
+                lane[j] += v.square(j, i > 0 || j >= missing, mean);
+        }
+        if (missing > 0) {
+            const leaf_word v = {again(behind.all)};
+#pragma unroll
+            for (int j = 0; j < WORD - 1; j++)
+                lane[j] += v.square(j, j < missing, mean);
         }
         return moments_of(mean, halved<false>(room[1], counts[1], lane, same), count);
 #endif
     }
-    const int mine = n - (int)threadIdx.x * WORD;
-    all_rows(walk, mine, by_words, [&](const leaf_word &v, int there) { look_first(start, v, there, count, odd); });
+    const int mine = n + (RANK == 1 ? around : 0) - (int)threadIdx.x * WORD;
+    all_rows(walk, mine, missing, by_words, [&](const leaf_word &v, int before, int there) {
+        look_first(start, v, there, count, odd);
+        count -= OMIT ? before : 0;
+    });
     settle_first(start, odd);
     const double sum = halved<true>(room[0], counts[0], start, count);
     count = OMIT ? count : n;
@@ -312,10 +339,10 @@ template <typename P> __device__ node of_leaf(const P &p, const element *from, i
     if (HALVES)
         mean += sum - sum;
     WALKED(once_more, p, from, first);
-    all_rows(once_more, mine, by_words, [&](const leaf_word &v, int there) {
+    all_rows(once_more, mine, missing, by_words, [&](const leaf_word &v, int before, int there) {
 #pragma unroll
         for (int j = 0; j < WORD; j++)
-            lane[j] += v.square(j, j < there, mean);
+            lane[j] += v.square(j, j >= before && j < there, mean);
     });
     return moments_of(mean, halved<false>(room[1], counts[1], lane, same), count);
 }

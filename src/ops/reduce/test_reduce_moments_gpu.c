@@ -3,6 +3,7 @@
  * ends of every number of elements, more leaves than a block pairs; segments in the order of their lengths. On a card when there is one, else on the virtual GPU. */
 #include "gpu_rows.h"
 #include "ops/reduce/reduce.h"
+#include "reduce_sets.h"
 
 static tess_context *context;
 static tess_engine engine;
@@ -81,6 +82,16 @@ static void many_leaves(void **state) {
         compare(&kinds[1], 2, 2048 * 8192 + 1, 1, 0, NULL, 2, &random);
 }
 
+/* Leaves by words of 8 bytes, which outputs of eight leaves and more have, of arrays that begin anywhere in such a word: whole ones, last ones of every kind, rows that all begin at the same place. */
+static void wide_leaves(void **state) {
+    (void)state;
+    static const sets_array arrays[] = {{tess_f16, 1, 1, 8 * 8192},       {tess_f16, 1, 2, 8 * 8192 + 3000},  {tess_f16, 1, 1, 7 * 8192 + 2},
+                                        {tess_bf16, 1, 3, 8 * 8192},      {tess_bf16, 1, 1, 8 * 8192 + 8191}, {tess_i16, 1, 1, 9 * 8192 + 255},
+                                        {tess_u16, 1, 2, 7 * 8192 + 1000}};
+    for (int nan = 0; nan < 2; nan++)
+        sets_any_address_nan(engine, "reduce/tree_leaves", TESS_VAR, (tess_nan)nan, false, arrays, TESS_COUNT(arrays));
+}
+
 /* Segments of 0 to `most` elements, every `apart`th of `longer`. */
 static void segments(void **state) {
     (void)state;
@@ -107,7 +118,7 @@ static void all_ran(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(leaves), cmocka_unit_test(many_leaves), cmocka_unit_test(segments),
-                                       cmocka_unit_test(all_ran)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(leaves), cmocka_unit_test(many_leaves), cmocka_unit_test(wide_leaves),
+                                       cmocka_unit_test(segments), cmocka_unit_test(all_ran)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }
