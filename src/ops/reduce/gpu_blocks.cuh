@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_blocks.cuh - segments in shared memory by blocks of 16 bytes, for what no order of operations can change: what each block comes to, and each eight of them, is
+// gpu_blocks.cuh - segments and short rows in shared memory by blocks of 16 bytes, for what no order of operations can change: what each block comes to, and each eight of them, is
 // put down once, so a thread has a segment's two ends to look at and few numbers for all that is between them.
 //
 // Element by element, or word by word, threads wait for the longest of the segments beside theirs, and a warp has few segments of a stretch to share. By blocks nobody waits long, and any segment
@@ -12,7 +12,7 @@
 #include "ops/reduce/gpu_node.cuh"
 
 enum { BLOCK = 16, OF_BLOCK = BLOCK / (int)sizeof(element), EIGHT = 8, TILE_BLOCKS = TILE / BLOCK + 1 };
-__device__ words<16> block_at(unsigned tile, int block) { return at_shared<words<16>>(tile + block * BLOCK); }
+__device__ words<16> block_at(unsigned tile, int block) { return at_shared<words<16>>(tile + spot(block * BLOCK)); }
 
 #if IN <= T_I16 || IN == T_F16 || IN == T_BF16
 #include "ops/reduce/gpu_small_blocks.cuh"

@@ -37,7 +37,8 @@ extern const tess_gpu_text tess_reduce_gpu_node_header, tess_reduce_gpu_tree_hea
     tess_reduce_gpu_exact_header, tess_reduce_gpu_exact_group_header, tess_reduce_gpu_exact_lengths_header, tess_reduce_gpu_exact_pieces_header,
     tess_reduce_gpu_exact_strip_header, tess_reduce_gpu_exact_levels_header, tess_reduce_gpu_exact_sure_header, tess_reduce_gpu_sure_run_header,
     tess_reduce_gpu_segment_finish_header, tess_reduce_gpu_stage_header, tess_reduce_gpu_lanes_header, tess_reduce_gpu_moments_header,
-    tess_reduce_gpu_any_order_header, tess_reduce_gpu_run_leaf_header, tess_reduce_gpu_across_header;
+    tess_reduce_gpu_any_order_header, tess_reduce_gpu_run_leaf_header, tess_reduce_gpu_across_header, tess_reduce_gpu_blocks_header,
+    tess_reduce_gpu_small_blocks_header;
 void tess_reduce_gpu_node_options(tess_gpu_layout *layout, const reduce_problem *p); /* the -D of gpu_node.cuh */
 int64_t tess_reduce_gpu_node_size(const reduce_problem *p);                          /* bytes of its struct node, or of gpu_complex.cuh's */
 int64_t tess_reduce_gpu_narrow_node_size(const reduce_problem *p);                   /* the same with -DNARROW=1 */
@@ -250,9 +251,9 @@ bool tess_reduce_gpu_stretches_pay(const tess_problem *problem, const char **why
 /* gpu_short.c */
 extern const tess_gpu_row tess_reduce_gpu_short, tess_reduce_gpu_groups, tess_reduce_gpu_exact_short;
 /* How an output is shared: threads, lanes each, elements of a vector, bytes left out; what a warp and a multiprocessor have; gpu_group.cuh's options; whether gpu_tree_words.cu takes
- * several rows at a time. */
+ * several rows at a time; whether a thread takes a row by blocks (gpu_blocks.cuh), and those are summed up before. */
 typedef struct tess_reduce_gpu_shape {
-    int group, each, vector, pad, tile, warps, blocks, hold, packed, turned, words;
+    int group, each, vector, pad, tile, warps, blocks, hold, packed, turned, words, by_blocks, summed;
 } tess_reduce_gpu_shape;
 void tess_reduce_gpu_short_shape(const reduce_problem *p, tess_reduce_gpu_shape *shape);
 int64_t tess_reduce_gpu_stretch(const reduce_problem *p, const tess_reduce_gpu_shape *shape); /* rows of a warp */

@@ -22,6 +22,8 @@ static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
                                                &tess_reduce_gpu_exact_group_header,
                                                &tess_reduce_gpu_stage_header,
                                                &group_header,
+                                               &tess_reduce_gpu_blocks_header,
+                                               &tess_reduce_gpu_small_blocks_header,
                                                &tess_reduce_gpu_moments_header,
                                                &tess_reduce_gpu_types_header,
                                                NULL};
@@ -31,6 +33,7 @@ enum {
     LONGEST = 8192,    /* bytes of a row */
     LONGER = 16384,    /* of moments, whose leaves have a block each else */
     SHARED = 48 << 10, /* bytes that a block may have without asking */
+    SUMMED_FROM = 448, /* bytes of a row: most threads have none of a stretch, so the warp looks at its blocks first */
     MANY_OUTPUTS = 64, /* fewer are a matter of waiting, not of bandwidth */
     BUSY = 132 * 16    /* warps: so many should have something to do */
 };
@@ -88,12 +91,11 @@ static bool adds_wide(const reduce_problem *p) {
     return !reduce_is_integer(p->acc) && p->kind == REDUCE_SUM && tess_reduce_gpu_node_size(p) > 4 && p->in.itemsize <= 4;
 }
 
-/* From so many bytes on tree_rows reads a row as quickly, where no order matters: places of small elements cost a thread of a stretch most, sums of wide ones a warp's end. */
-static int64_t run_bytes(const reduce_problem *p) {
-    if (p->kind == REDUCE_ARG && p->in.itemsize < 4)
-        return 1500;
-    return (p->kind == REDUCE_SUM || p->kind == REDUCE_PROD) && p->in.itemsize >= 4 ? 3200 : 2400;
-}
+/* Places of small elements, a thread a row by blocks of 16 bytes: what a row's two ends cost is more than single elements of few. */
+static bool by_blocks(const reduce_problem *p) { return p->kind == REDUCE_ARG && p->in.itemsize < 4 && p->k > (p->in.itemsize == 1 ? 11 : 16); }
+
+/* From so many bytes on tree_rows reads a row as quickly, where no order matters: sums of wide elements cost a warp's end. */
+static int64_t run_bytes(const reduce_problem *p) { return (p->kind == REDUCE_SUM || p->kind == REDUCE_PROD) && p->in.itemsize >= 4 ? 3200 : 2400; }
 
 /* Up to which length stretches are quicker than tree_rows, or for wide elements than tree_groups; measured. */
 bool tess_reduce_gpu_short_pays(const tess_problem *problem, const char **why) {
@@ -201,14 +203,22 @@ void tess_reduce_gpu_short_shape(const reduce_problem *p, shape *s) {
         s->warps = 4;
         s->blocks = 6;
     }
-    if (tess_reduce_gpu_packs(p) && p->k > 4) { /* of fewer what words have at their ends is all there is */
+    if (by_blocks(p)) {
+        s->by_blocks = s->group = s->each = s->vector = 1;
+        s->summed = row_bytes(p) > SUMMED_FROM;
+        if (32 * row_bytes(p) > STRETCH) {
+            s->tile = 2 * STRETCH;
+            s->warps = s->summed ? 2 : 4;
+            s->blocks = s->summed ? 10 : 6;
+        }
+    } else if (tess_reduce_gpu_packs(p) && p->k > 4) { /* of fewer what words have at their ends is all there is */
         const int64_t words = row_bytes(p) / 4;
         s->packed = s->vector = s->each = 1;
         s->group = words <= 16 ? 1 : words <= 32 ? 2 : words <= 64 ? 4 : words <= 256 ? 8 : words <= 512 ? 16 : 32;
     }
-    const int width = s->packed ? 4 : s->vector * (int)p->in.itemsize;
+    const int width = s->by_blocks ? 16 : s->packed ? 4 : s->vector * (int)p->in.itemsize;
     const double plain = conflicts_of(p, s, width);
-    if (plain > 4) {
+    if (plain > (s->by_blocks ? 1.5 : 4)) {
         s->pad = 1;
         s->pad = conflicts_of(p, s, width) < plain;
     }
@@ -283,9 +293,11 @@ static void lay_out_short(const tess_problem *problem, const tess_gpu_device *de
     } else {
         options_of(layout, p, &s);
         tess_gpu_option(layout, "-DPACKED=%d", s.packed);
+        tess_gpu_option(layout, "-DBLOCKS=%d", s.by_blocks);
+        tess_gpu_option(layout, "-DSUMMED=%d", s.summed);
     }
     tess_gpu_option(layout, "-DKEPT=%d", p->kept - 1);
-    tess_gpu_option(layout, "-DFILLED_WORDS=%d", s.packed || s.words);
+    tess_gpu_option(layout, "-DFILLED_WORDS=%d", s.packed || s.words || s.by_blocks);
     tess_gpu_option(layout, "-DTILE=%d", s.tile);
     tess_gpu_option(layout, "-DPAD=%d", s.pad);
     const int64_t units = lay_stretches(p, &s, block, &bytes);

@@ -79,7 +79,7 @@ static void stage(const walk *w, int64_t tile, int64_t origin, int64_t before, i
         }
         copies(w, from, to);
     }
-    const bool filled = w->s.packed || w->s.words;
+    const bool filled = w->s.packed || w->s.words || w->s.by_blocks;
     if (before)
         put(w, origin, filled ? 0 : before, filled ? 16 : tess_min64(16, all), before, all);
     if (all % 16 && (all > 16 || !before))
@@ -154,7 +154,8 @@ static void one_stretch(const walk *w, int64_t tile, int64_t first, int64_t here
         return;
     for (int64_t round = 0; round < here; round += at_once) {
         int64_t store[32];
-        (w->s.packed ? packed_words : vectors)(w, before, before + round * bytes, here - round);
+        if (!w->s.by_blocks)
+            (w->s.packed ? packed_words : vectors)(w, before, before + round * bytes, here - round);
         for (int lane = 0; lane < 32; lane++) {
             const int64_t row = round + lane / w->s.group;
             store[lane] = row < here && lane % w->s.group == 0 ? (first + row) * p->kept_stride[1][0] : -1;
@@ -183,4 +184,8 @@ void tess_reduce_predict_short(const tess_problem *base, tess_gpu_prediction *ou
     w.times = 1;
     if (rest)
         one_stretch(&w, whole % w.s.warps * room, whole * stretch, rest);
+    if (w.s.by_blocks) { /* where a place is looked for depends on the values */
+        out->shared_ld_requests = out->shared_ld_wavefronts = out->shared_ld_conflicts = -1;
+        out->shared_st_requests = out->shared_st_wavefronts = out->shared_st_conflicts = -1;
+    }
 }

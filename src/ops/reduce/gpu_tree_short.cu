@@ -3,13 +3,18 @@
 //
 // Rows of 16 elements are one run of memory: read by vectors of 16 bytes, 4 KiB a warp on their way at once, it comes as fast as a long row would. From shared memory
 // threads take rows wherever they begin (gpu_stage.cuh, gpu_group.cuh). -DPACKED=1: bytes and 16-bit floats by words (gpu_packed.cuh), of which the first and the
-// last have elements of other rows too.
+// last have elements of other rows too. -DBLOCKS=1: places of small elements, a thread a row, by blocks of 16 bytes (gpu_blocks.cuh), which are summed up before where threads have few rows (-DSUMMED=1).
 #if IN >= 14
 #include "ops/reduce/gpu_complex.cuh"
 #else
 #include "ops/reduce/gpu_node.cuh"
 #endif
 #include "ops/reduce/gpu_stage.cuh"
+#if BLOCKS
+#include "ops/reduce/gpu_blocks.cuh"
+enum { SIZE = (int)sizeof(element), ROWS = 32 };
+#define ALL_READ false
+#else
 #if PACKED
 #include "ops/reduce/gpu_packed.cuh"
 #endif
@@ -45,6 +50,7 @@ __device__ node row_of(const tile_row &r, int t, int k, bool there) {
     return whole_of(share<tile_row>(r, there ? known : 0, t), known);
 }
 #endif
+#endif
 
 extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST) tree_short(const element *in, result *out, const rows p) {
     __shared__ words<16> tiles[WARPS][ROOM / 16];
@@ -55,12 +61,27 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST) tree_short(co
     const part c = part_of(p, in, unit);
     char *tile = (char *)tiles[threadIdx.x / 32];
     const int begin = stage(tile, c, p.k);
+#if BLOCKS
+    const unsigned place = in_shared(tile), first = begin / SIZE;
+#if SUMMED
+    __shared__ summary summaries[WARPS];
+    summarize(summaries[threadIdx.x / 32], place, (first + c.here * p.k + OF_BLOCK - 1) / OF_BLOCK);
+    const summed blocks(place, summaries[threadIdx.x / 32]);
+#else
+    const summed blocks{place};
+#endif
+#endif
     for (int round = 0; round < c.here; round += ROWS) {
         const int number = round + lane / GROUP;
         const bool there = number < c.here;
         const bool reads = there || ALL_READ; // the first row again
+#if BLOCKS
+        const unsigned from = first + number * p.k;
+        const node whole = reads ? blocks.between(from, from + p.k, (p.k + 2 * OF_BLOCK - 2) / OF_BLOCK) : nothing();
+#else
         const tile_row r = {tile, begin + (there ? number : 0) * p.k * SIZE};
         const node whole = row_of(r, t, p.k, reads);
+#endif
         if (there && t == 0)
             out[c.at_out + number * p.out_step] = finished(whole, p.k, p.ddof);
     }
