@@ -214,7 +214,7 @@ static tess_status plans(tess_context *context, const call *c) {
 
 static char wisdom_path[] = "/tmp/tessera-allocfail-XXXXXX";
 static tess_status wisdom(tess_context *context, const call *c) {
-    char text[1024];
+    char text[8192];
     size_t length;
     (void)c;
     tess_status status = tess_wisdom_import(context, "1 transpose/reference baseline 1 1 0.5 key\n1 reduce/reference baseline 1 1 0.5 key\n");

@@ -14,6 +14,10 @@ fi
 # --one TOOL BUILD PROGRAM: one of them, and says how it went
 if [ "$1" = --one ]; then
     tool=$2 build=$3 program=$4
+    if [ "$tool $program" = "racecheck test_correlate_apart_gpu" ]; then
+        echo "skip  $program under racecheck: warps meet in twos there, of which it reports hazards that are none (bench/results/2026-11-29-h200-racecheck.txt)"
+        exit 0
+    fi
     case $tool in
     plain) words=$program command= ;;
     # the tests ask for too much memory on purpose; what a driver call answers is checked by the library and its tests

@@ -51,19 +51,19 @@ static patch_shape patch_of(const pair *two, int64_t work) {
 static int64_t reach_of(const tess_correlate_frame *f) { return tess_max64(f->x.before, f->x.width - 1 - f->x.before) * f->pass->group; }
 static int64_t laps_of(const tess_correlate_frame *f, int64_t columns) { return reach_of(f) > columns ? 2 : 1; }
 
-/* Pixels of narrow elements by columns first (gpu_patch_list.cu): lanes of 8 columns, of which one or two at either end of a warp write nothing; as many rows as leave few over, to what
- * registers hold on its way. */
+/* Pixels of narrow elements by columns first (gpu_patch_list.cu): lanes of 8 columns, of which one or two at either end of a warp write nothing; as many rows as leave few over, to
+ * what was quickest on an H200. */
 static bool pixels_of(patch_shape *s, const pair *two, const tess_correlate_problem *p, float *along_y) {
-    enum { LEAST = 10, BYTES = 36, BYTES_OF_FEW = 23, HALVES = 20, HALVES_OF_FEW = 14, COLUMNS = 8, MORE = 32 /* registers */ };
+    enum { LEAST = 10, BYTES = 20, HALVES = 17, OF_FEW = 11, COLUMNS = 8, MORE = 32 /* registers */ };
     const tess_correlate_frame *f = &two->frame;
     const int64_t taps = f->y.width, reach = reach_of(f);
     if (f->pass->group == 1 || !two->whole || f->in > 2 || tess_type_size(p->work) != 4 || two->rows == 0 || tess_max64(taps, f->x.width) > SHORT ||
         reach > LAPS * COLUMNS || f->x.n % COLUMNS || f->x.m % COLUMNS)
         return false;
     *s = (patch_shape){.columns = COLUMNS, .own = (32 - 2 * laps_of(f, COLUMNS)) * COLUMNS};
-    s->across = tess_min64(tess_ceil_div(tess_max64(1, f->x.m), s->own), 2);
+    s->across = tess_min64(tess_ceil_div(tess_max64(1, f->x.m), s->own), f->in == 2 ? 4 : 2);
     s->down = 4 / s->across;
-    const int64_t most = f->in == 1 ? (taps <= 3 ? BYTES_OF_FEW : BYTES) : taps <= 3 ? HALVES_OF_FEW : HALVES;
+    const int64_t most = taps <= 3 ? OF_FEW : f->in == 1 ? BYTES : HALVES;
     int64_t least = INT64_MAX;
     for (int64_t n = tess_ceil_div(LEAST, taps); n * taps - 1 <= most; n++) {
         const int64_t rows = n * taps - 1, all = tess_ceil_div(f->y.m, rows * s->down) * (s->down * rows + (taps - 1) / 2);
