@@ -43,16 +43,8 @@ struct tile {
         across = p.width - column < ACROSS ? p.width - column : ACROSS;
         rows = TALL;
 #if MANY
-        // Last leaves that are shorter come behind all whole ones: a ring holds several of them, so memory is busy while their looks are at what every tile takes. Blocks side by side do as much for each other.
-        enum { LAST_ONES = WALK && LAST < TALL };
-        const unsigned whole = (unsigned)p.leaves - LAST_ONES, behind = LAST_ONES ? (unsigned)p.units / STRIPS / (unsigned)p.leaves * whole : ~0u;
-        if (LAST_ONES && unit >= behind) {
-            leaf = whole;
-            unit -= behind;
-        } else {
-            leaf = unit % whole;
-            unit /= whole;
-        }
+        leaf = unit % (unsigned)p.leaves;
+        unit /= (unsigned)p.leaves;
         rows = (int)(p.k - leaf * TALL < TALL ? p.k - leaf * TALL : TALL);
 #endif
         set = unit;
