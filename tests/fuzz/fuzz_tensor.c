@@ -241,7 +241,7 @@ static void set_options(problem *p, reader *r) {
         double at = -2;
         if (bits >> 23 & 1 && p->in.dl.ndim > 0 && p->in.dl.ndim <= 4)
             p->lookup.axis = p->axes[0] = (int)((unsigned)p->axes[0] % (unsigned)p->in.dl.ndim);
-        const int axis = p->axes[0] < 0 ? p->axes[0] + p->in.dl.ndim : p->axes[0];
+        const int64_t axis = p->axes[0] < 0 ? (int64_t)p->axes[0] + p->in.dl.ndim : p->axes[0];
         p->places = axis >= 0 && axis < p->in.dl.ndim && p->in.dl.ndim <= 4 && p->in.shape[axis] >= 0 && p->in.shape[axis] <= MOST_POSITIONS
                         ? p->in.shape[axis]
                         : (int64_t)(take(r, 1) % MOST_POSITIONS);
