@@ -3,7 +3,7 @@
  * read where they lie; included by cpu_short.c.
  *
  * Lines of planes copied together (short_planes.c) are stored and read once more, and results pass by way of keys or rows to be converted, which the caches feel: three
- * planes of bytes in L3 18 GB/s so, and 90 here (Zen 5). Floats among which there are NaNs or -0 are compared by keys, a few vectors at a time. */
+ * planes of bytes in L3 18 GB/s so, and 90 here (Zen 5). Floats among which there are NaNs are compared by keys, a vector at a time; zeros have the sign that those of all their terms say. */
 #ifndef TESS_OPS_REDUCE_SHORT_ACROSS_H
 #define TESS_OPS_REDUCE_SHORT_ACROSS_H
 
@@ -96,16 +96,18 @@ ACROSS_SUMS(f64, double)
 
 /* ---- extremes ---- */
 
-/* Sixteen planes at a time; with `more` what is in `to` already, too. The last vector lies over part of the one before, which changes no extreme. */
+/* Sixteen planes at a time, few by a text of their own; with `more` what is in `to` already, too. The last vector lies over part of the one before, which changes no extreme. */
 #define ACROSS_PASSES(name, type, which)                                                                                               \
     static void across_##which##_##name(type *to, const char *planes, int64_t pitch, int64_t n, int64_t k) {                           \
-        if (k <= 2)                                                                                                                    \
-            across_pass_##which##_##name(to, planes, pitch, n, k, false, 2);                                                           \
-        else if (k <= 4)                                                                                                               \
-            across_pass_##which##_##name(to, planes, pitch, n, k, false, 4);                                                           \
-        else                                                                                                                           \
+        switch (k) {                                                                                                                   \
+        case 2: across_pass_##which##_##name(to, planes, pitch, n, 2, false, 2); break;                                                \
+        case 3: across_pass_##which##_##name(to, planes, pitch, n, 3, false, 4); break;                                                \
+        case 4: across_pass_##which##_##name(to, planes, pitch, n, 4, false, 4); break;                                                \
+        case 8: across_pass_##which##_##name(to, planes, pitch, n, 8, false, 16); break;                                               \
+        default:                                                                                                                       \
             for (int64_t done = 0; done < k; done += ACROSS_STREAMS)                                                                   \
                 across_pass_##which##_##name(to, planes + done * pitch, pitch, n, tess_min64(ACROSS_STREAMS, k - done), done > 0, 16); \
+        }                                                                                                                              \
     }
 #define ACROSS_BEST(name, type, which, JOIN)                                                                                                      \
     ACROSS_TREE(which, name, ACROSS_LEAF, JOIN)                                                                                                   \
@@ -155,30 +157,81 @@ ACROSS_INTEGERS(i64, int64_t)
         short_elements_##name(best, LANES, smallest);                                                                       \
         memcpy(to, best, sizeof best);                                                                                      \
     }
-/* As ACROSS_BEST, but that a vector with NaNs among its terms, or a zero of some sign among its results, is found by keys. */
-#define ACROSS_FLOATS(name, type, mask, which, JOIN, is_smallest)                                                                                 \
-    ACROSS_TREE(which, name, ACROSS_FLOAT_LEAF, JOIN)                                                                                             \
-    TESS_INLINE void across_pass_##which##_##name(type *to, const char *planes, int64_t pitch, int64_t n, int64_t k, bool more, const int most) { \
-        enum { LANES = TESS_VECTOR_BYTES / sizeof(type) };                                                                                        \
-        for (int64_t i = 0; i < n; i += LANES) {                                                                                                  \
-            i = tess_min64(i, n - LANES);                                                                                                         \
-            const char *p = planes + i * (int64_t)sizeof(type);                                                                                   \
-            v_flags nans = v_flags_none();                                                                                                        \
-            v_##name m = most == 2   ? across_##which##_##name##_2(p, pitch, k, &nans)                                                            \
-                         : most == 4 ? across_##which##_##name##_4(p, pitch, k, &nans)                                                            \
-                                     : across_##which##_##name##_16(p, pitch, k, &nans);                                                          \
-            if (more)                                                                                                                             \
-                m = JOIN(name, m, (across_##which##_##name##_1((const char *)(to + i), 0, 1, &nans)));                                            \
-            const mask zero = m == 0;                                                                                                             \
-            if (v_flags_any(nans) || v_any(&zero))                                                                                                \
-                across_keys_##name(to + i, p, pitch, (int)k, more, is_smallest);                                                                  \
-            else                                                                                                                                  \
-                v_##name##_store(to + i, m);                                                                                                      \
-        }                                                                                                                                         \
-    }                                                                                                                                             \
+/* The signs of a vector's zeros, of outputs that have no NaN: the greatest is -0 where all terms have a sign, the least where one has. before: what is in the output already, of `more`. */
+#define ACROSS_SIGNS(name, U, type)                                                                                                                \
+    static TESS_NOINLINE void across_signs_##name(type *best, const type *before, const char *p, int64_t pitch, int k, bool more, bool smallest) { \
+        enum { LANES = TESS_VECTOR_BYTES / sizeof(type) };                                                                                         \
+        const U sign = (U)1 << (8 * sizeof(U) - 1);                                                                                                \
+        U signs[LANES], row[LANES];                                                                                                                \
+        memcpy(signs, more ? (const char *)before : p, sizeof signs);                                                                              \
+        for (int j = more ? 0 : 1; j < k; j++) {                                                                                                   \
+            memcpy(row, p + j * pitch, sizeof row);                                                                                                \
+            for (int i = 0; i < LANES; i++)                                                                                                        \
+                signs[i] = smallest ? signs[i] | row[i] : signs[i] & row[i];                                                                       \
+        }                                                                                                                                          \
+        memcpy(row, best, sizeof row);                                                                                                             \
+        for (int i = 0; i < LANES; i++)                                                                                                            \
+            row[i] = row[i] & ~sign ? row[i] : signs[i] & sign;                                                                                    \
+        memcpy(best, row, sizeof row);                                                                                                             \
+    }
+/* As ACROSS_BEST, but that a vector with NaNs among its terms is found by keys. Four vectors are asked at once; where there is a NaN each by itself. */
+#define ACROSS_FLOATS(name, type, mask, which, JOIN, is_smallest)                                                                                  \
+    ACROSS_TREE(which, name, ACROSS_FLOAT_LEAF, JOIN)                                                                                              \
+    TESS_INLINE v_##name across_vector_##which##_##name(const type *to, const char *p, int64_t pitch, int64_t k, bool more, const int most,        \
+                                                        v_flags *nans) {                                                                           \
+        const v_##name m = most == 2   ? across_##which##_##name##_2(p, pitch, k, nans)                                                            \
+                           : most == 4 ? across_##which##_##name##_4(p, pitch, k, nans)                                                            \
+                                       : across_##which##_##name##_16(p, pitch, k, nans);                                                          \
+        return more ? JOIN(name, m, (across_##which##_##name##_1((const char *)to, 0, 1, nans))) : m;                                              \
+    }                                                                                                                                              \
+    /* False where there is a NaN; then nothing was put down. */                                                                                   \
+    TESS_INLINE bool across_some_##which##_##name(type *to, const char *p, int64_t pitch, int64_t k, bool more, const int most, const int count) { \
+        enum { LANES = TESS_VECTOR_BYTES / sizeof(type) };                                                                                         \
+        v_##name best[4];                                                                                                                          \
+        v_flags nans = v_flags_none();                                                                                                             \
+        mask zero = {0};                                                                                                                           \
+        TESS_UNROLL for (int v = 0; v < count; v++) {                                                                                              \
+            best[v] = across_vector_##which##_##name(to + v * LANES, p + v * TESS_VECTOR_BYTES, pitch, k, more, most, &nans);                      \
+            zero |= best[v] == 0;                                                                                                                  \
+        }                                                                                                                                          \
+        if (v_flags_any(nans))                                                                                                                     \
+            return false;                                                                                                                          \
+        if (v_any(&zero))                                                                                                                          \
+            for (int v = 0; v < count; v++) {                                                                                                      \
+                type one[LANES];                                                                                                                   \
+                v_##name##_store(one, best[v]);                                                                                                    \
+                across_signs_##name(one, to + v * LANES, p + v * TESS_VECTOR_BYTES, pitch, (int)k, more, is_smallest);                             \
+                memcpy(to + v * LANES, one, sizeof one);                                                                                           \
+            }                                                                                                                                      \
+        else                                                                                                                                       \
+            TESS_UNROLL for (int v = 0; v < count; v++) v_##name##_store(to + v * LANES, best[v]);                                                 \
+        return true;                                                                                                                               \
+    }                                                                                                                                              \
+    TESS_INLINE void across_pass_##which##_##name(type *to, const char *planes, int64_t pitch, int64_t n, int64_t k, bool more, const int most) {  \
+        enum { LANES = TESS_VECTOR_BYTES / sizeof(type), FOUR = 4 };                                                                               \
+        int by_itself = 0; /* so many vectors more */                                                                                              \
+        for (int64_t i = 0; i < n;) {                                                                                                              \
+            const char *p = planes + i * (int64_t)sizeof(type);                                                                                    \
+            if (by_itself == 0 && i + FOUR * LANES <= n) {                                                                                         \
+                if (across_some_##which##_##name(to + i, p, pitch, k, more, most, FOUR))                                                           \
+                    i += FOUR * LANES;                                                                                                             \
+                else                                                                                                                               \
+                    by_itself = FOUR;                                                                                                              \
+                continue;                                                                                                                          \
+            }                                                                                                                                      \
+            i = tess_min64(i, n - LANES);                                                                                                          \
+            p = planes + i * (int64_t)sizeof(type);                                                                                                \
+            if (!across_some_##which##_##name(to + i, p, pitch, k, more, most, 1))                                                                 \
+                across_keys_##name(to + i, p, pitch, (int)k, more, is_smallest);                                                                   \
+            by_itself -= by_itself > 0;                                                                                                            \
+            i += LANES;                                                                                                                            \
+        }                                                                                                                                          \
+    }                                                                                                                                              \
     ACROSS_PASSES(name, type, which)
 ACROSS_KEYS(f32, int32_t, uint32_t, float)
 ACROSS_KEYS(f64, int64_t, uint64_t, double)
+ACROSS_SIGNS(f32, uint32_t, float)
+ACROSS_SIGNS(f64, uint64_t, double)
 ACROSS_FLOATS(f32, float, v_i32, greater, ACROSS_GREATER, false)
 ACROSS_FLOATS(f32, float, v_i32, lesser, ACROSS_LESSER, true)
 ACROSS_FLOATS(f64, double, v_i64, greater, ACROSS_GREATER, false)
