@@ -182,6 +182,20 @@ void gpu_bench_time(gpu_bench *b, tess_status status, tess_plan *plan, const cha
     tess_plan_free(plan);
 }
 
+void gpu_bench_reduce(gpu_bench *b, const char *work, tess_reduction operation, const DLTensor *in, const DLTensor *out,
+                      const tess_reduce_options *options, double bytes) {
+    bool more;
+    for (int r = 0;; r++) {
+        tess_plan *plan = NULL;
+        tess_reduce_options own = *options;
+        own.call = gpu_bench_call(b, gpu_bench_row(b, "reduce", r, &more));
+        if (!more)
+            break;
+        const tess_status status = tess_plan_reduce(&plan, b->context, operation, in, out, &own);
+        gpu_bench_time(b, status, plan, work, in->data, NULL, out->data, bytes, 0);
+    }
+}
+
 void gpu_bench_latency(gpu_bench *b, tess_status status, tess_plan *plan, const char *work, const void *in, void *out) {
     enum { MANY = 100 };
     float ms = 0;

@@ -27,6 +27,9 @@ void gpu_bench_time(gpu_bench *bench, tess_status status, tess_plan *plan, const
                     double bytes, double flops);
 /* The rows to try for an operation: the planner's (NULL) first, then with --rows every GPU row's name. */
 const char *gpu_bench_row(const gpu_bench *bench, const char *operation, int number, bool *more);
+/* A reduction on the card by each row to try, timed; `options` but for their call. */
+void gpu_bench_reduce(gpu_bench *bench, const char *work, tess_reduction operation, const DLTensor *in, const DLTensor *out,
+                      const tess_reduce_options *options, double bytes);
 /* Single launches: between events (median of 201 after 32 that are not counted), back to back, in a graph of 100. */
 void gpu_bench_latency(gpu_bench *bench, tess_status status, tess_plan *plan, const char *work, const void *in, void *out);
 

@@ -54,16 +54,8 @@ static void run(gpu_bench *b, const char *work, tess_type type, const void *bloc
     void *in = gpu_bench_repeat(b, 0, block, BLOCK, WHOLE), *out = gpu_bench_memory(b, 2, out_bytes);
     const DLTensor from = gpu_bench_view(in, type, 1 + axis, shape), to = gpu_bench_view(out, type, length ? 1 : 0, &outputs),
                    cuts = tess_view(offsets, tess_i64, 1, &list, NULL);
-    bool more;
-    for (int r = 0;; r++) {
-        tess_plan *plan = NULL;
-        tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .offsets = spread ? &cuts : NULL, .exact = true};
-        options.call = gpu_bench_call(b, gpu_bench_row(b, "reduce", r, &more));
-        if (!more)
-            break;
-        tess_status status = tess_plan_reduce(&plan, gpu_bench_context(b), TESS_SUM, &from, &to, &options);
-        gpu_bench_time(b, status, plan, work, in, NULL, out, (double)(bytes + out_bytes), 0);
-    }
+    const tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .offsets = spread ? &cuts : NULL, .exact = true};
+    gpu_bench_reduce(b, work, TESS_SUM, &from, &to, &options, (double)(bytes + out_bytes));
     free(offsets);
 }
 

@@ -60,7 +60,6 @@ static void large(gpu_bench *b) {
     for (int i = 0; i < (int)(sizeof works / sizeof *works); i++) {
         int64_t count = 1, in_shape[3], out_shape[3], outputs = 1;
         int kept = 0;
-        bool more;
         if (!gpu_bench_wants(b, works[i].work))
             continue;
         for (int d = 0; d < works[i].ndim; d++) {
@@ -72,15 +71,8 @@ static void large(gpu_bench *b) {
         int64_t bytes = count * (int64_t)tess_type_size(works[i].in), out_bytes = outputs * (int64_t)tess_type_size(works[i].out);
         void *in = gpu_bench_memory(b, 0, bytes), *out = gpu_bench_memory(b, 2, out_bytes);
         DLTensor from = gpu_bench_view(in, works[i].in, works[i].ndim, in_shape), to = gpu_bench_view(out, works[i].out, kept, out_shape);
-        for (int r = 0;; r++) {
-            tess_plan *plan = NULL;
-            tess_reduce_options options = {.struct_size = sizeof options, .axes = &works[i].axis, .naxes = 1};
-            options.call = gpu_bench_call(b, gpu_bench_row(b, "reduce", r, &more));
-            if (!more)
-                break;
-            tess_status status = tess_plan_reduce(&plan, gpu_bench_context(b), works[i].operation, &from, &to, &options);
-            gpu_bench_time(b, status, plan, works[i].work, in, NULL, out, (double)(bytes + out_bytes), 0);
-        }
+        const tess_reduce_options options = {.struct_size = sizeof options, .axes = &works[i].axis, .naxes = 1};
+        gpu_bench_reduce(b, works[i].work, works[i].operation, &from, &to, &options, (double)(bytes + out_bytes));
     }
 }
 
@@ -114,7 +106,6 @@ static void apart(gpu_bench *b) {
     for (int i = 0; i < (int)(sizeof works / sizeof *works); i++) {
         int64_t count = 1, outputs = 1, in_shape[4], steps[4], step = 1, out_shape[4];
         int kept = 0;
-        bool more;
         if (!gpu_bench_wants(b, works[i].work))
             continue;
         for (int d = 0; d < 4; d++) {
@@ -134,15 +125,8 @@ static void apart(gpu_bench *b) {
         void *in = gpu_bench_memory(b, 0, step * size), *out = gpu_bench_memory(b, 2, out_bytes);
         DLTensor from = gpu_bench_view(in, works[i].in, 4, in_shape), to = gpu_bench_view(out, works[i].out, kept, out_shape);
         from.strides = steps;
-        for (int r = 0;; r++) {
-            tess_plan *plan = NULL;
-            tess_reduce_options options = {.struct_size = sizeof options, .axes = works[i].axes, .naxes = works[i].naxes};
-            options.call = gpu_bench_call(b, gpu_bench_row(b, "reduce", r, &more));
-            if (!more)
-                break;
-            tess_status status = tess_plan_reduce(&plan, gpu_bench_context(b), works[i].operation, &from, &to, &options);
-            gpu_bench_time(b, status, plan, works[i].work, in, NULL, out, (double)(bytes + out_bytes), 0);
-        }
+        const tess_reduce_options options = {.struct_size = sizeof options, .axes = works[i].axes, .naxes = works[i].naxes};
+        gpu_bench_reduce(b, works[i].work, works[i].operation, &from, &to, &options, (double)(bytes + out_bytes));
     }
 }
 
@@ -161,21 +145,13 @@ static void within_words(gpu_bench *b) {
     for (int i = 0; i < (int)(sizeof works / sizeof *works); i++) {
         int64_t shape[] = {works[i].rows, works[i].k}, bytes = works[i].rows * works[i].k * SIZE,
                 out_bytes = works[i].rows * (int64_t)tess_type_size(works[i].out);
-        bool more;
         if (!gpu_bench_wants(b, works[i].work))
             continue;
         char *in = (char *)gpu_bench_memory(b, 0, bytes + works[i].from * SIZE) + works[i].from * SIZE;
         void *out = gpu_bench_memory(b, 2, out_bytes);
         DLTensor from = gpu_bench_view(in, works[i].in, 2, shape), to = gpu_bench_view(out, works[i].out, 1, shape);
-        for (int r = 0;; r++) {
-            tess_plan *plan = NULL;
-            tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1};
-            options.call = gpu_bench_call(b, gpu_bench_row(b, "reduce", r, &more));
-            if (!more)
-                break;
-            tess_status status = tess_plan_reduce(&plan, gpu_bench_context(b), TESS_VAR, &from, &to, &options);
-            gpu_bench_time(b, status, plan, works[i].work, in, NULL, out, (double)(bytes + out_bytes), 0);
-        }
+        const tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1};
+        gpu_bench_reduce(b, works[i].work, TESS_VAR, &from, &to, &options, (double)(bytes + out_bytes));
     }
 }
 

@@ -21,18 +21,10 @@ static void run(gpu_bench *b, const kind *k, const char *work, int64_t length, i
     int64_t shape[] = {rows, length, width}, outputs[] = {rows, width}, steps[] = {(length + gap) * across, across, 1};
     void *in = gpu_bench_memory(b, 0, BYTES), *out = gpu_bench_memory(b, 2, out_bytes);
     DLTensor from = gpu_bench_view(in, k->in, width ? 3 : 2, shape), to = gpu_bench_view(out, k->out, width ? 2 : 1, outputs);
-    bool more;
     if (gap)
         from.strides = steps;
-    for (int r = 0;; r++) {
-        tess_plan *plan = NULL;
-        tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .exact = k->exact};
-        options.call = gpu_bench_call(b, gpu_bench_row(b, "reduce", r, &more));
-        if (!more)
-            break;
-        tess_status status = tess_plan_reduce(&plan, gpu_bench_context(b), k->operation, &from, &to, &options);
-        gpu_bench_time(b, status, plan, work, in, NULL, out, (double)(bytes + out_bytes), 0);
-    }
+    const tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .exact = k->exact};
+    gpu_bench_reduce(b, work, k->operation, &from, &to, &options, (double)(bytes + out_bytes));
 }
 
 /* Few elements in thousands of columns, more than 256 in some columns and in many; where they are looked at twice, of other lengths too. */

@@ -38,16 +38,8 @@ static void run(gpu_bench *b, const kind *k, const char *work, int64_t mean, con
                   out_bytes = outputs * (int64_t)tess_type_size(k->out);
     void *in = gpu_bench_memory(b, 0, bytes), *out = gpu_bench_memory(b, 2, out_bytes);
     const DLTensor from = gpu_bench_view(in, k->in, 1 + axis, in_shape), to = gpu_bench_view(out, k->out, 1, &outputs);
-    bool more;
-    for (int r = 0;; r++) {
-        tess_plan *plan = NULL;
-        tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .offsets = offsets, .exact = k->exact};
-        options.call = gpu_bench_call(b, gpu_bench_row(b, "reduce", r, &more));
-        if (!more)
-            break;
-        tess_status status = tess_plan_reduce(&plan, gpu_bench_context(b), k->operation, &from, &to, &options);
-        gpu_bench_time(b, status, plan, work, in, NULL, out, (double)(bytes + out_bytes), 0);
-    }
+    const tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .offsets = offsets, .exact = k->exact};
+    gpu_bench_reduce(b, work, k->operation, &from, &to, &options, (double)(bytes + out_bytes));
 }
 
 void gpu_works_segments(gpu_bench *b) {

@@ -89,7 +89,7 @@ static bool patch_takes(const tess_problem *base, bool whole, const char **why) 
         return whole && pixels_of(&pixels, &two, tess_correlate_gpu_of(base), along_y) && f->x.m > 0 && f->y.m > 0 && f->arrays > 0;
     }
     const patch_shape s = patch_of(&two, work_size(base));
-    const int64_t reach = tess_max64(f->x.before, f->x.width - 1 - f->x.before), laps = two.rows == 0 ? 1 : LAPS;
+    const int64_t reach = reach_of(f), laps = two.rows == 0 ? 1 : LAPS;
     const int64_t widest = work_size(base) == 8 && (two.rows == 0 || f->in < 8) ? SHORT / 2 + 1 : SHORT;
     *why =
         "takes two masks of at most 9 taps (sums of f64 from narrower elements, or by rows first: 5), no wider than a vector of 16 bytes on either "
@@ -123,7 +123,7 @@ static tess_gpu_step *lay_patch_of(const pair *two, const tess_correlate_problem
 static bool stands_alone(const tess_correlate_frame *f, int64_t columns) {
     if (f->pass->group > 1)
         return false;
-    const int64_t reach = tess_max64(f->x.before, f->x.width - 1 - f->x.before);
+    const int64_t reach = reach_of(f);
     if (f->boundary == TESS_BOUNDARY_CONSTANT)
         return f->x.m >= f->x.n;
     return f->boundary != TESS_BOUNDARY_WRAP && f->x.m == f->x.n && reach + (f->boundary == TESS_BOUNDARY_MIRROR) <= columns;
@@ -412,7 +412,7 @@ bool tess_correlate_patch_separable_pays(const tess_problem *base, const char **
     if (flat_list_of(&flat, &two, p, along_y) && flat_list_pays(&two))
         return true;
     const int taps = (int)tess_max64(two.frame.x.width, two.frame.y.width), step = taps <= 3 ? 0 : tess_ceil_div(taps, 2) - 2;
-    if (two.frame.pass->group > 1) /* of each warp's columns two thirds: as counted */
+    if (two.frame.pass->group > 1) /* 22 instructions an output where all of a warp's columns are there, strips 36: not timed with fewer */
         return list_of(&s, &two, p, along_y) && 3 * two.frame.x.m >= 2 * up_to(two.frame.x.m, s.own * s.across);
     if (list_of(&s, &two, p, along_y))
         return two.frame.x.m >= (two.frame.in == 1 ? 60 : stands_alone(&two.frame, s.columns) ? 100 : 512);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_correlate_apart_gpu.c - proves: lists of two long masks by columns first, whose warps wait for their neighbours only, have the CPU's bits: tiles of 2 to
  * 12 warps, edges within a copy, every boundary, extents, origins, batches, elements of 1 to 8 bytes. The virtual GPU looks for races meanwhile. */
-#include "gpu_rows.h"
+#include "correlate_lists.h"
 
 static tess_context *context;
 static tess_engine engine;
@@ -14,41 +14,10 @@ typedef struct apart_case {
 } apart_case;
 
 static void compare(const apart_case *c, tess_boundary boundary, tess_extent extent, uint64_t *random) {
-    hostile_array in, mask[2], expected, out;
-    const int64_t widths[] = {c->y, c->x};
-    int64_t shape[3];
-    for (int d = 0; d < c->ndim; d++) {
-        int64_t more = d < c->ndim - 2 ? 0 : widths[d - (c->ndim - 2)] - 1;
-        shape[d] = c->shape[d] + (extent == TESS_EXTENT_FULL ? more : extent == TESS_EXTENT_VALID ? -more : 0);
-    }
-    hostile_make(&in, random, c->in, c->ndim, c->shape, HOSTILE_COMPACT);
-    hostile_make(&expected, random, c->out, c->ndim, shape, HOSTILE_COMPACT);
-    hostile_make(&out, random, c->out, c->ndim, shape, HOSTILE_COMPACT);
-    hostile_fill(&in, random, 1);
-    for (int k = 0; k < 2; k++) {
-        hostile_make(&mask[k], random, c->mask, 1, &widths[k], HOSTILE_COMPACT);
-        hostile_fill(&mask[k], random, 0);
-    }
-    const DLTensor *masks[] = {&mask[0].tensor, &mask[1].tensor};
-    tess_correlate_options options = {.struct_size = sizeof options,
-                                      .boundary = boundary,
-                                      .constant = boundary == TESS_BOUNDARY_CONSTANT ? 3 : 0,
-                                      .extent = extent,
-                                      .origin = extent == TESS_EXTENT_SAME ? c->origin : NULL};
-    for (int e = 0; e < 2; e++) {
-        options.call.engine = e ? engine : TESS_ENGINE_CPU;
-        options.call.strategy = e ? "correlate/separable2d" : NULL;
-        if (tess_correlate_separable(context, &in.tensor, masks, 2, e ? &out.tensor : &expected.tensor, &options) != TESS_OK)
-            fail_msg("%s to %s, %d + %d taps: %s", tess_type_name(c->in), tess_type_name(c->out), (int)c->y, (int)c->x, tess_detail());
-    }
-    if (hostile_differs(&out, &expected) >= 0 || !hostile_intact(&out))
-        fail_msg("%s to %s, %d + %d taps, rows of %d, boundary %d, extent %d: other bits than the CPU's", tess_type_name(c->in),
-                 tess_type_name(c->out), (int)c->y, (int)c->x, (int)c->shape[c->ndim - 1], (int)boundary, (int)extent);
-    hostile_free(&in);
-    hostile_free(&mask[0]);
-    hostile_free(&mask[1]);
-    hostile_free(&expected);
-    hostile_free(&out);
+    const int64_t width[] = {c->y, c->x};
+    const list_problem p = {"correlate/separable2d", c->in, c->mask, c->out, c->ndim, 2, c->shape, width, c->origin, c->ndim - 2, boundary, extent};
+    if (!lists_agree(context, engine, &p, random))
+        fail_msg("%s to %s, %d + %d taps: %s", tess_type_name(c->in), tess_type_name(c->out), (int)c->y, (int)c->x, tess_detail());
 }
 
 static const apart_case cases[] = {

@@ -2,7 +2,7 @@
  * test_correlate_shifted_gpu.c - proves: lists of three masks whose last runs along rows have the CPU's bits by correlate/shifted3d: rows and planes at every step
  * modulo a vector and a sector, on either side, by every boundary and extent, with origins, of every kind of element; several tiles along every axis, and arrays smaller
  * than one. */
-#include "gpu_rows.h"
+#include "correlate_lists.h"
 
 static tess_context *context;
 static tess_engine engine;
@@ -13,39 +13,9 @@ typedef struct list_case {
 } list_case;
 
 static void compare(const list_case *c, tess_boundary boundary, tess_extent extent, uint64_t *random) {
-    hostile_array in, mask[3], expected, out;
-    const DLTensor *masks[3];
-    int64_t shape[4] = {c->shape[0]};
-    tess_correlate_options options = {.struct_size = sizeof options,
-                                      .boundary = boundary,
-                                      .constant = boundary == TESS_BOUNDARY_CONSTANT ? 3 : 0,
-                                      .extent = extent,
-                                      .origin = extent == TESS_EXTENT_SAME ? c->origin : NULL};
-    hostile_make(&in, random, c->in, 4, c->shape, HOSTILE_COMPACT);
-    hostile_fill(&in, random, 1);
-    for (int k = 0; k < 3; k++) {
-        hostile_make(&mask[k], random, c->mask, 1, &c->width[k], HOSTILE_COMPACT);
-        hostile_fill(&mask[k], random, 0);
-        masks[k] = &mask[k].tensor;
-        shape[k + 1] = c->shape[k + 1] + (extent == TESS_EXTENT_FULL ? c->width[k] - 1 : extent == TESS_EXTENT_VALID ? 1 - c->width[k] : 0);
-    }
-    hostile_make(&expected, random, c->out, 4, shape, HOSTILE_COMPACT);
-    hostile_make(&out, random, c->out, 4, shape, HOSTILE_COMPACT);
-    options.call.engine = TESS_ENGINE_CPU;
-    assert_tess_ok(tess_correlate_separable(context, &in.tensor, masks, 3, &expected.tensor, &options));
-    options.call.engine = engine;
-    options.call.strategy = "correlate/shifted3d";
-    if (tess_correlate_separable(context, &in.tensor, masks, 3, &out.tensor, &options) != TESS_OK)
+    const list_problem p = {"correlate/shifted3d", c->in, c->mask, c->out, 4, 3, c->shape, c->width, c->origin, 1, boundary, extent};
+    if (!lists_agree(context, engine, &p, random))
         fail_msg("%s, rows of %d, boundary %d, extent %d: %s", tess_type_name(c->in), (int)c->shape[3], (int)boundary, (int)extent, tess_detail());
-    if (hostile_differs(&out, &expected) >= 0 || !hostile_intact(&out))
-        fail_msg("%s by %s to %s, %d x %d x %d x %d by %d + %d + %d, boundary %d, extent %d: other bits than the CPU's", tess_type_name(c->in),
-                 tess_type_name(c->mask), tess_type_name(c->out), (int)c->shape[0], (int)c->shape[1], (int)c->shape[2], (int)c->shape[3],
-                 (int)c->width[0], (int)c->width[1], (int)c->width[2], (int)boundary, (int)extent);
-    for (int k = 0; k < 3; k++)
-        hostile_free(&mask[k]);
-    hostile_free(&in);
-    hostile_free(&expected);
-    hostile_free(&out);
 }
 
 static void lists(void **state) {
