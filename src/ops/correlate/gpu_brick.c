@@ -16,6 +16,7 @@ enum {
     MANY = 49 /* taps */,
     BODY = 2048 /* multiply-adds that the instruction cache holds */,
     SHARED = 80 << 10,
+    PLACES = 48 << 10 /* bytes of shared memory that are not asked for at the launch: for where the brick's rows, columns and layers lie */,
     PARAMETERS = 4000
 };
 enum { AXIS = INT32_MAX / 2, GRID = 65535, SMALL = 512 /* taps, as measured */ };
@@ -151,7 +152,8 @@ static void outputs_of(brick *b, const tess_correlate_problem *p, bool whole) {
 static void shape_of(brick *b, const tess_correlate_problem *p, bool whole) {
     const bool volume = b->at[2] >= 0;
     outputs_of(b, p, whole);
-    const int64_t threads = b->columns == 4 && b->rows == 8 && !b->raw ? THREADS / 2 : THREADS; /* as measured */
+    const int64_t threads =
+        b->columns == 4 && b->rows == 8 && (b->split || !b->raw) ? THREADS / 2 : THREADS; /* as measured; split, more have no room for their places */
     const int64_t along = tess_ceil_div(b->axis[0].m, b->columns);
     if (b->split) {
         b->threads[0] = cover(tess_ceil_div(along, b->rows), threads);
@@ -174,7 +176,7 @@ static void shape_of(brick *b, const tess_correlate_problem *p, bool whole) {
         b->length[i] = b->tile[i] + b->axis[i].width - 1;
     if (b->unit == 1) /* a thread reads whole vectors */
         b->length[0] = up_to(b->length[0], b->columns);
-    b->pitch = b->turned ? b->length[0] | 1 : up_to(b->shift + b->length[0], tess_max64(b->unit, b->columns));
+    b->pitch = b->turned ? b->length[0] | (b->tile[0] > 1) : up_to(b->shift + b->length[0], tess_max64(b->unit, b->columns));
     b->lines = b->turned ? up_to(b->shift + b->length[1], b->unit) : b->length[1];
     b->shared = b->pitch * b->lines * b->length[2] * b->cell;
 }
@@ -210,6 +212,9 @@ bool tess_correlate_brick_of(brick *b, const tess_correlate_problem *p, const te
         return false;
     shape_of(b, p, whole);
     if (pass->taps * (tess_is_complex(p->work) ? 4 : 1) > BODY || b->shared > SHARED || !narrow(b))
+        return false;
+    *why = "takes bricks short enough for their places to lie in shared memory";
+    if ((b->length[0] + b->length[1] + b->length[2]) * (int64_t)sizeof(int64_t) > PLACES)
         return false;
     for (int i = 0; i < 3; i++)
         b->grid[i] = tess_ceil_div(b->axis[i].m, b->tile[i]);

@@ -20,8 +20,9 @@
 const int THREADS = TX * TY * TZ, TILE_X = SPLIT ? TX * V * R : TX * V, TILE_Y = SPLIT ? 1 : TY * R, TILE_Z = TZ * S;
 // Elements of a brick; one by one those are brought, too, that fill up the last vector.
 const int LX = (TILE_X + KX - 1 + (VEC > 1 ? 0 : V - 1)) / (VEC > 1 ? 1 : V) * (VEC > 1 ? 1 : V), LY = TILE_Y + KY - 1, LZ = TILE_Z + KZ - 1;
-// In shared memory: from row to row, odd where lanes lay down along y, so that few meet in a bank; rows of a layer.
-const int WIDEST = V > VEC ? V : VEC, PITCH = TURNED ? LX | 1 : (SHIFT + LX + WIDEST - 1) / WIDEST * WIDEST,
+// In shared memory: from row to row, odd where lanes lay down along y, so that few meet in a bank (not for one column, of whose rows the compiler makes vectors, with what lies between
+// them); rows of a layer.
+const int WIDEST = V > VEC ? V : VEC, PITCH = TURNED ? LX | (TILE_X > 1) : (SHIFT + LX + WIDEST - 1) / WIDEST * WIDEST,
           ROWS = TURNED ? (SHIFT + LY + VEC - 1) / VEC * VEC : LY;
 // Units of a line, lines, layers: as many of each as threads stand along them, and how often they go on; how far each is from the next.
 const int FINE = TURNED ? ROWS / VEC : VEC > 1 ? (SHIFT + LX + VEC - 1) / VEC : LX, COARSE = TURNED ? LX : LY;
