@@ -169,6 +169,14 @@ static inline void hostile_make(hostile_array *a, uint64_t *random, tess_type ty
 }
 static inline void hostile_free(hostile_array *a) { free(a->block); }
 
+/* f as f16 or bf16, cut off; magnitudes that are f16's or 0. */
+static inline uint16_t hostile_half(tess_type type, float f) {
+    uint32_t u;
+    memcpy(&u, &f, 4);
+    const uint32_t magnitude = u & 0x7fffffff, h = magnitude < 0x38800000u ? 0 : (magnitude - 0x38000000u) >> 13;
+    return (uint16_t)(type == tess_f16 ? h | (u >> 16 & 0x8000) : u >> 16);
+}
+
 /* Fills every element with random bytes that make sense for the type: kind 0 small integers (exact in every type), 1 values over a few magnitudes, 2
  * any bits. */
 static inline void hostile_fill(hostile_array *a, uint64_t *random, int kind) {
@@ -201,15 +209,7 @@ static inline void hostile_fill(hostile_array *a, uint64_t *random, int kind) {
                 float f = (float)x;
                 memcpy(p, &f, 4);
             } else { /* f16, bf16: a random finite pattern of moderate exponent, or a small integer */
-                float f = (float)x;
-                uint32_t u;
-                memcpy(&u, &f, 4);
-                uint16_t h = (uint16_t)(u >> 16);
-                if (type == tess_f16) {
-                    uint32_t magnitude = u & 0x7fffffff;
-                    h = magnitude < 0x38800000u ? 0 : (uint16_t)((magnitude - 0x38000000u) >> 13);
-                    h = (uint16_t)(h | (u >> 16 & 0x8000));
-                }
+                const uint16_t h = hostile_half(type, (float)x);
                 memcpy(p, &h, 2);
             }
         }

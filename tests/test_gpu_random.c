@@ -279,19 +279,11 @@ static void draw_index(hostile_array *index, uint64_t *random, int64_t n, bool o
         if (beyond && random_chance(random, 5))
             x = random_chance(random, 50) ? NAN : INFINITY;
         const float f = (float)x;
-        uint32_t bits;
-        memcpy(&bits, &f, 4);
-        const _Float16 half = (_Float16)f;
-        const uint16_t brain = (uint16_t)(bits >> 16);
+        const uint16_t half = f > 60000 ? 0x7bff : hostile_half(type, f);
         if (type < tess_f16)
             memcpy(to, &whole, (size_t)index->itemsize);
         else
-            memcpy(to,
-                   type == tess_f64   ? (const void *)&x
-                   : type == tess_f32 ? (const void *)&f
-                   : type == tess_f16 ? (const void *)&half
-                                      : (const void *)&brain,
-                   (size_t)index->itemsize);
+            memcpy(to, type == tess_f64 ? (const void *)&x : type == tess_f32 ? (const void *)&f : (const void *)&half, (size_t)index->itemsize);
     }
 }
 
