@@ -40,34 +40,48 @@ static inline void random_shape(uint64_t *random, int ndim, int64_t *shape, int6
         shape[hostile_between(random, 0, ndim - 1)] = 0;
 }
 
-/* Half of all arrays are compact and begin at a line, a fifth at any element, as many have their axes in another order, and the rest are as hostile as they get. */
-static inline void random_array(hostile_array *a, uint64_t *random, tess_type type, int ndim, const int64_t *shape) {
-    const int64_t kind = hostile_between(random, 0, 9);
-    if (kind == 0) {
-        hostile_make(a, random, type, ndim, shape, HOSTILE_STRIDED);
-        return;
-    }
-    int order[TESS_MAX_NDIM]; /* slowest first */
+/* Without gaps, axes in the given order, slowest first; at a line, or at some element of one. */
+static inline void random_ordered(hostile_array *a, uint64_t *random, tess_type type, int ndim, const int64_t *shape, const int *order, bool line) {
     int64_t span = 1;
     memset(a, 0, sizeof *a);
     a->itemsize = (int)tess_type_size(type);
-    for (int d = 0; d < ndim; d++) {
-        a->shape[d] = shape[d];
-        order[d] = kind == 1 ? ndim - 1 - d : d;
-    }
-    if (kind == 2)
-        hostile_shuffle(random, ndim, order);
     for (int k = ndim - 1; k >= 0; k--) {
-        a->strides[order[k]] = span;
-        span *= shape[order[k]] > 0 ? shape[order[k]] : 1;
+        const int d = order[k];
+        a->shape[d] = shape[d];
+        a->strides[d] = span;
+        span *= shape[d] > 0 ? shape[d] : 1;
     }
-    const int64_t line = 64 / a->itemsize, before = kind < 5 ? hostile_between(random, 1, 2 * line) : line;
-    a->block_size = (size_t)((before + span + line) * a->itemsize + 63) / 64 * 64;
+    const int64_t of_line = 64 / a->itemsize, before = line ? of_line : hostile_between(random, 1, 2 * of_line);
+    a->block_size = (size_t)((before + span + of_line) * a->itemsize + 63) / 64 * 64;
     a->block = aligned_alloc(64, a->block_size);
     assert_non_null(a->block);
     memset(a->block, HOSTILE_POISON, a->block_size);
     a->tensor = tess_view(a->block, type, ndim, a->shape, a->strides);
     a->tensor.byte_offset = (uint64_t)(before * a->itemsize);
+}
+
+static inline void random_compact(hostile_array *a, uint64_t *random, tess_type type, int ndim, const int64_t *shape) {
+    int order[TESS_MAX_NDIM];
+    for (int d = 0; d < ndim; d++)
+        order[d] = d;
+    random_ordered(a, random, type, ndim, shape, order, random_chance(random, 70));
+}
+
+/* Seven in ten are compact in the order of their axes, one has these the other way round, one in some order, and one is as hostile as arrays get. */
+static inline void random_array(hostile_array *a, uint64_t *random, tess_type type, int ndim, const int64_t *shape) {
+    const int64_t kind = hostile_between(random, 0, 9);
+    int order[TESS_MAX_NDIM];
+    for (int d = 0; d < ndim; d++)
+        order[d] = ndim - 1 - d;
+    if (kind == 0)
+        hostile_make(a, random, type, ndim, shape, HOSTILE_STRIDED);
+    else if (kind > 2)
+        random_compact(a, random, type, ndim, shape);
+    else {
+        if (kind == 2)
+            hostile_shuffle(random, ndim, order);
+        random_ordered(a, random, type, ndim, shape, order, random_chance(random, 50));
+    }
 }
 
 /* Another array of the same layout whose block holds the same bytes. */

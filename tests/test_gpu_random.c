@@ -17,6 +17,11 @@ enum { MOST_MASKS = 3, MOST_ROWS = 64 };
 
 static tess_context *context;
 static tess_engine engine;
+static tess_gpu *gpu; /* of the context; on the virtual GPU arrays have places on a device, too */
+static tess_gpu_scope scope;
+
+/* Where a problem's arrays are: on the device, at the same places of a line as here; here; or here, and of more bytes than the device is said to have room for. */
+typedef enum place { ON_DEVICE, HERE, IN_PIECES, PLACES } place;
 
 /* A problem of any of the operations: what is read, what out is like, the options that count. */
 typedef struct problem {
@@ -32,12 +37,9 @@ typedef struct problem {
     tess_lookup_options lookup;
 } problem;
 
-static tess_status run(const problem *p, const DLTensor *out, tess_engine where, const char *row) {
+static tess_status run(const problem *p, const DLTensor *in, const DLTensor *second, const DLTensor *out, tess_engine where, const char *row) {
     const tess_call call = {.engine = where, .strategy = row};
-    const DLTensor *masks[MOST_MASKS] = {&p->second[0].tensor, &p->second[1].tensor, &p->second[2].tensor};
-    DLTensor from = p->in.tensor;
-    const DLTensor *in = &from;
-    from.data = p->in_place ? out->data : from.data;
+    const DLTensor *masks[MOST_MASKS] = {second, &p->second[1].tensor, &p->second[2].tensor};
     tess_correlate_options correlate = p->correlate;
     tess_reduce_options reduce = p->reduce;
     tess_transpose_options transpose = p->transpose;
@@ -88,38 +90,81 @@ static const char *described(const problem *p) {
     return text;
 }
 
-/* Whether the row, or with NULL the one that is chosen, does as the CPU did. *took: it took the problem. */
-static bool same(const problem *p, const hostile_array *expected, tess_status status, const char *row, bool *took) {
+static CUdeviceptr sent(const hostile_array *a, DLTensor *tensor) {
+    CUdeviceptr memory;
+    assert_int_equal(gpu->driver.cuMemAlloc(&memory, a->block_size), CUDA_SUCCESS);
+    assert_int_equal(gpu->driver.cuMemcpyHtoDAsync(memory, a->block, a->block_size, NULL), CUDA_SUCCESS);
+    tensor->data = (void *)(uintptr_t)memory;
+    tensor->device.device_type = kDLCUDA;
+    return memory;
+}
+
+/* By a row, NULL: the one that is chosen. What the device holds of out's block comes back whole, with what lies between its elements. */
+static tess_status run_at(const problem *p, hostile_array *result, place where, const char *row) {
+    DLTensor in = p->in.tensor, second = p->second[0].tensor, out = result->tensor;
+    CUdeviceptr from[2] = {0}, to = 0;
+    if (where == IN_PIECES)
+        setenv("TESSERA_GPU_MEMORY", "120000", 1);
+    if (where == ON_DEVICE) {
+        from[0] = sent(&p->in, &in);
+        from[1] = p->operation == &tess_lookup_op ? sent(&p->second[0], &second) : 0;
+        to = sent(result, &out);
+    }
+    if (p->in_place)
+        in.data = out.data;
+    const tess_status status = run(p, &in, &second, &out, where == ON_DEVICE ? TESS_ENGINE_AUTO : engine, row);
+    if (where == ON_DEVICE) {
+        assert_int_equal(gpu->driver.cuMemcpyDtoHAsync(result->block, to, result->block_size, NULL), CUDA_SUCCESS);
+        assert_int_equal(gpu->driver.cuStreamSynchronize(NULL), CUDA_SUCCESS);
+        gpu->driver.cuMemFree(to);
+        for (int k = 0; k < 2; k++)
+            if (from[k])
+                gpu->driver.cuMemFree(from[k]);
+    }
+    unsetenv("TESSERA_GPU_MEMORY");
+    return status;
+}
+
+/* Whether the row does as the CPU did. *took: it took the problem. Not every problem is cut into pieces. */
+static bool same(const problem *p, const hostile_array *expected, tess_status status, place where, const char *row, bool *took) {
+    static const char *const places[] = {"on the device", "in host memory", "in pieces"};
     hostile_array out;
     random_twin(&out, &p->out);
-    const tess_status here = run(p, &out.tensor, engine, row);
+    const tess_status here = run_at(p, &out, where, row);
     *took = here == TESS_OK;
-    const bool refuses = row && here == TESS_ERR_STRATEGY, differs = here == TESS_OK && memcmp(out.block, expected->block, out.block_size) != 0;
-    const bool as_cpu = refuses || (here == status && !differs);
+    const bool refuses = (row && here == TESS_ERR_STRATEGY) || (where == IN_PIECES && here == TESS_ERR_MEMORY);
+    const bool differs = here == TESS_OK && memcmp(out.block, expected->block, out.block_size) != 0, as_cpu = refuses || (here == status && !differs);
     if (!as_cpu && here != status)
-        print_message("%s, %s: %s where the CPU says %s: %s\n", described(p), row ? row : "the chosen row", tess_status_name(here),
+        print_message("%s, %s, %s: %s where the CPU says %s: %s\n", described(p), places[where], row ? row : "the chosen row", tess_status_name(here),
                       tess_status_name(status), tess_detail());
     else if (!as_cpu)
-        print_message("%s, %s: other bytes from element %lld on\n", described(p), row ? row : "the chosen row",
+        print_message("%s, %s, %s: other bytes, of elements from number %lld on\n", described(p), places[where], row ? row : "the chosen row",
                       (long long)hostile_differs(&out, expected));
     hostile_free(&out);
     return as_cpu;
 }
+
+/* Elements begin at multiples of their size, as they have to on a device. */
+static bool is_aligned(const hostile_array *a) { return a->tensor.byte_offset % (uint64_t)a->itemsize == 0; }
 
 /* By the CPU, by the chosen row, and by the first of the others, in random order, that takes it. */
 static bool holds(const problem *p, uint64_t *random) {
     hostile_array expected;
     bool took;
     random_twin(&expected, &p->out);
-    const tess_status status = run(p, &expected.tensor, TESS_ENGINE_CPU, NULL);
-    bool all = same(p, &expected, status, NULL, &took), other = false;
+    DLTensor in = p->in.tensor;
+    in.data = p->in_place ? expected.tensor.data : in.data;
+    const bool whole = is_aligned(&p->in) && is_aligned(&p->out) && (p->operation != &tess_lookup_op || is_aligned(&p->second[0]));
+    const place where = (place)hostile_between(random, whole ? ON_DEVICE : HERE, random_chance(random, 30) ? IN_PIECES : HERE);
+    const tess_status status = run(p, &in, &p->second[0].tensor, &expected.tensor, TESS_ENGINE_CPU, NULL);
+    bool all = same(p, &expected, status, where, NULL, &took), other = false;
     int order[MOST_ROWS];
     for (int r = 0; r < p->operation->gpu_count; r++)
         order[r] = r;
     hostile_shuffle(random, p->operation->gpu_count, order);
     for (int k = 0; took && !other && k < p->operation->gpu_count; k++)
         if (tess_gpu_production(&p->operation->gpu_rows[order[k]]))
-            all &= same(p, &expected, status, p->operation->gpu_rows[order[k]].name, &other);
+            all &= same(p, &expected, status, where, p->operation->gpu_rows[order[k]].name, &other);
     hostile_free(&expected);
     return all;
 }
@@ -237,31 +282,38 @@ static void draw_transpose(problem *p, uint64_t *random) {
     const tess_type type = random_chance(random, 70) ? random_of(random, common, TESS_COUNT(common)) : random_type(random, tess_bool, tess_c128);
     int64_t shape[5], out_shape[5];
     random_shape(random, ndim, shape, most_elements());
-    p->in_place = ndim > 1 && random_chance(random, 15);
-    if (p->in_place && random_chance(random, 60))
-        shape[ndim - 2] = shape[ndim - 1] = tess_min64(shape[ndim - 1], (int64_t)sqrt((double)most_elements()));
     for (int d = 0; d < ndim; d++)
         p->axes[d] = d;
-    if (p->in_place) {
-        p->axes[ndim - 2] = ndim - 1;
-        p->axes[ndim - 1] = ndim - 2;
-    } else {
-        hostile_shuffle(random, ndim, p->axes);
-    }
+    hostile_shuffle(random, ndim, p->axes);
     for (int d = 0; d < ndim; d++)
         out_shape[d] = shape[p->axes[d]];
     p->transpose = (tess_transpose_options){.struct_size = sizeof p->transpose, .perm = p->axes, .nperm = ndim};
-    if (!p->in_place) {
-        random_array(&p->in, random, type, ndim, shape);
-        hostile_fill(&p->in, random, 2);
-        random_array(&p->out, random, type, ndim, out_shape);
-        return;
-    }
-    hostile_make(&p->in, random, type, ndim, shape, HOSTILE_COMPACT);
+    random_array(&p->in, random, type, ndim, shape);
+    hostile_fill(&p->in, random, 2);
+    random_array(&p->out, random, type, ndim, out_shape);
+}
+
+/* Batches of matrices, of single elements or of short rows of them, square more often than not. */
+static void draw_in_place(problem *p, uint64_t *random) {
+    static const int perm[] = {0, 2, 1, 3};
+    const tess_type type = random_type(random, tess_bool, tess_c128);
+    const int64_t run = random_chance(random, 70) ? 1 : hostile_between(random, 2, 9),
+                  batch = random_chance(random, 50) ? 1 : random_magnitude(random, 40);
+    int64_t shape[] = {batch, 0, 0, run}, matrix[2];
+    random_shape(random, 2, matrix, tess_max64(most_elements() / (run * batch), 1));
+    const int64_t side = (int64_t)sqrt((double)(matrix[0] * matrix[1]));
+    const bool square = random_chance(random, 60);
+    shape[1] = square ? side : matrix[0];
+    shape[2] = square ? side : matrix[1];
+    const int64_t turned[] = {batch, shape[2], shape[1], run};
+    memcpy(p->axes, perm, sizeof perm);
+    p->in_place = true;
+    p->transpose = (tess_transpose_options){.struct_size = sizeof p->transpose, .perm = p->axes, .nperm = 4};
+    random_compact(&p->in, random, type, 4, shape);
     hostile_fill(&p->in, random, 2);
     random_twin(&p->out, &p->in); /* the same bytes, seen as out */
-    for (int64_t d = ndim - 1, span = 1; d >= 0; span *= out_shape[d--]) {
-        p->out.shape[d] = out_shape[d];
+    for (int64_t d = 3, span = 1; d >= 0; span *= turned[d--]) {
+        p->out.shape[d] = turned[d];
         p->out.strides[d] = span;
     }
 }
@@ -366,9 +418,34 @@ static void lookups(void **state) {
     (void)state;
     sweep(&tess_lookup_op, draw_lookup, 60);
 }
+static void matrices_in_place(void **state) {
+    (void)state;
+    sweep(&tess_transpose_op, draw_in_place, 20);
+}
+
+/* The context's device, on which arrays are put: a card, or the virtual GPU's. */
+static int enter(void **state) {
+    const tess_driver *table;
+    (void)state;
+    if (gpu) /* since the first test */
+        return tess_gpu_enter(gpu, gpu->devices, NULL, &scope);
+    assert_tess_ok(tess_gpu_get(&gpu, context));
+    if (engine == TESS_ENGINE_VIRTUAL)
+        assert_tess_ok(tess_vgpu_driver(context, &table));
+    assert_tess_ok(engine == TESS_ENGINE_VIRTUAL ? tess_gpu_open_table(gpu, table, "the virtual GPU") : tess_gpu_open(gpu));
+    assert_tess_ok(tess_gpu_enter(gpu, gpu->devices, NULL, &scope));
+    return 0;
+}
+static int leave(void **state) {
+    (void)state;
+    tess_gpu_leave(&scope);
+    return 0;
+}
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(correlations), cmocka_unit_test(reductions), cmocka_unit_test(transposes),
-                                       cmocka_unit_test(lookups)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(correlations, enter, leave), cmocka_unit_test_setup_teardown(reductions, enter, leave),
+        cmocka_unit_test_setup_teardown(transposes, enter, leave), cmocka_unit_test_setup_teardown(matrices_in_place, enter, leave),
+        cmocka_unit_test_setup_teardown(lookups, enter, leave)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }
