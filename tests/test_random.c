@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * test_random.c - proves: of random problems (random_draws.h) the row that is chosen for the CPU and some other row give the reference's bytes on every instruction set, with one thread
+ * and several, write nothing beside them, and refuse what the reference refuses. */
+#include "cpu_contexts.h"
+#include "random_draws.h"
+
+/* Whether the row does as the reference did. *took: it took the problem. */
+static bool same(int number, const problem *p, const hostile_array *expected, tess_status status, const char *row, bool *took) {
+    hostile_array result;
+    DLTensor in = p->in.tensor;
+    random_twin(&result, &p->out);
+    in.data = p->in_place ? result.tensor.data : in.data;
+    const tess_status here = random_run(contexts[number], p, &in, &p->second[0].tensor, &result.tensor, TESS_ENGINE_CPU, row);
+    const bool refuses = row && here == TESS_ERR_STRATEGY, differs = here == TESS_OK && memcmp(result.block, expected->block, result.block_size) != 0;
+    const bool as_expected = refuses || (here == status && !differs);
+    *took = here == TESS_OK;
+    if (!as_expected && here != status)
+        print_message("%s, context %d, %s: %s where the reference says %s\n", described(p), number, row ? row : "the chosen row",
+                      tess_status_name(here), tess_status_name(status));
+    else if (!as_expected)
+        print_message("%s, context %d, %s: other bytes, of elements from number %lld on\n", described(p), number, row ? row : "the chosen row",
+                      (long long)hostile_differs(&result, expected));
+    hostile_free(&result);
+    return as_expected;
+}
+
+/* Transforms have the bits of their class, which are those of the first context; all else has the reference's. */
+static bool holds(const problem *p, uint64_t *random) {
+    hostile_array expected;
+    bool all = true, took = false;
+    DLTensor in = p->in.tensor;
+    int order[MOST_ROWS];
+    const bool class = p->operation == &tess_correlate_op && p->correlate.accuracy != TESS_ACCURACY_DIRECT;
+    const char *reference = class ? NULL : p->operation->rows[p->operation->count - 1].name;
+    random_twin(&expected, &p->out);
+    in.data = p->in_place ? expected.tensor.data : in.data;
+    const tess_status status = random_run(contexts[0], p, &in, &p->second[0].tensor, &expected.tensor, TESS_ENGINE_CPU, reference);
+    for (int i = 0; i < context_count; i++)
+        all &= same(i, p, &expected, status, NULL, &took);
+    for (int r = 0; r < p->operation->count; r++)
+        order[r] = r;
+    hostile_shuffle(random, p->operation->count, order);
+    const int number = (int)hostile_between(random, 0, context_count - 1);
+    took = status != TESS_OK;
+    for (int k = 0; !took && k < p->operation->count; k++)
+        all &= same(number, p, &expected, status, p->operation->rows[order[k]].name, &took);
+    hostile_free(&expected);
+    return all;
+}
+
+static void correlations(void **state) {
+    (void)state;
+    random_sweep(&tess_correlate_op, draw_correlation, holds, 5000);
+}
+static void reductions(void **state) {
+    (void)state;
+    random_sweep(&tess_reduce_op, draw_reduction, holds, 1500);
+}
+static void transposes(void **state) {
+    (void)state;
+    random_sweep(&tess_transpose_op, draw_transpose, holds, 1500);
+}
+static void lookups(void **state) {
+    (void)state;
+    random_sweep(&tess_lookup_op, draw_lookup, holds, 1500);
+}
+static void matrices_in_place(void **state) {
+    (void)state;
+    random_sweep(&tess_transpose_op, draw_in_place, holds, 1500);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(correlations), cmocka_unit_test(reductions), cmocka_unit_test(transposes),
+                                       cmocka_unit_test(matrices_in_place), cmocka_unit_test(lookups)};
+    most = 20000;
+    return cmocka_run_group_tests(tests, open_contexts, close_contexts);
+}
