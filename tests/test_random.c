@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * test_random.c - proves: of random problems (random_draws.h) the row that is chosen for the CPU and some other row give the reference's bytes on every instruction set, with one thread
- * and several, write nothing beside them, and refuse what the reference refuses. */
+ * test_random.c - proves: of random problems (random_draws.h) the row that is chosen for the CPU and some other row give the reference's bytes on every instruction set, as processors of
+ * any maker and generation would, with one thread and several, write nothing beside them, and refuse what the reference refuses. */
+#include "core/maker.h"
 #include "cpu_contexts.h"
 #include "random_draws.h"
 
@@ -35,8 +36,11 @@ static bool holds(const problem *p, uint64_t *random) {
     random_twin(&expected, &p->out);
     in.data = p->in_place ? expected.tensor.data : in.data;
     const tess_status status = random_run(contexts[0], p, &in, &p->second[0].tensor, &expected.tensor, TESS_ENGINE_CPU, reference);
-    for (int i = 0; i < context_count; i++)
+    for (int i = 0; i < context_count; i++) {
+        tess_cpu_pretend_zen((int)hostile_between(random, 2, 5));
+        tess_cpu_pretend_gathers(random_chance(random, 50));
         all &= same(i, p, &expected, status, NULL, &took);
+    }
     for (int r = 0; r < p->operation->count; r++)
         order[r] = r;
     hostile_shuffle(random, p->operation->count, order);

@@ -54,7 +54,9 @@ static int asked(void) {
     return answer;
 }
 
-void tess_cpu_pretend_zen(int number) { atomic_store_explicit(&maker, number == 5 ? ZEN5 : number == 4 ? ZEN4 : ZEN3, memory_order_relaxed); }
+void tess_cpu_pretend_zen(int number) {
+    atomic_store_explicit(&maker, number == 5 ? ZEN5 : number == 4 ? ZEN4 : number == 3 ? ZEN3 : OTHER, memory_order_relaxed);
+}
 void tess_cpu_pretend_gathers(bool yes) { atomic_store_explicit(&gathers, yes ? OTHER : ZEN4, memory_order_relaxed); }
 
 bool tess_cpu_gathers(void) {

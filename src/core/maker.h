@@ -22,7 +22,7 @@ bool tess_cpu_asks_near(void);
 bool tess_cpu_keeps_few_places(void);
 /* Whether it is a Zen 5 or later: for tables of sizes that were measured there. */
 bool tess_cpu_is_zen5(void);
-/* From now on all of these answer as on a Zen of that generation, 3 to 5, whatever the processor: for tests, as above. */
+/* From now on all of these answer as on a Zen of that generation, 3 to 5, or with another number as on another maker's processor, whatever this one is: for tests, as above. */
 void tess_cpu_pretend_zen(int generation);
 
 #endif
