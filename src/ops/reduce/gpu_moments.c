@@ -33,6 +33,7 @@ enum {
 };
 
 typedef tess_reduce_gpu_moments_shape shape;
+typedef tess_reduce_gpu_moments_part part;
 
 static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
 
@@ -183,7 +184,7 @@ static void keep(const reduce_problem *p, const tess_gpu_device *device, shape *
         *s = kept;
 }
 
-void tess_reduce_gpu_moments_shape_of(const reduce_problem *p, const tess_gpu_device *device, tess_reduce_gpu_moments_shape *s) {
+static void shape_of(const reduce_problem *p, const tess_gpu_device *device, shape *s) {
     static const tess_gpu_device h200 = {.sms = 132, .shared_sm = 228 << 10, .shared_block_optin = 227 << 10};
     static const int64_t least[] = {0, 0, 32, 64}; /* bytes of a row, for two blocks under way, and for three */
     const int64_t n = rows_of(p), size = p->in.itemsize, units = p->outputs / width_of(p);
@@ -218,6 +219,24 @@ void tess_reduce_gpu_moments_shape_of(const reduce_problem *p, const tess_gpu_de
         (int)tess_max64(1, tess_min64(device->shared_sm / (s->bytes + beside(p, s, s->at_once, s->across)), resident_threads(p, s) / s->threads));
 }
 
+/* Those leaves as a problem of their own. */
+static void part_of(const reduce_problem *p, const tess_gpu_device *device, int64_t first, int64_t k, part *of) {
+    reduce_problem its = *p;
+    its.k = k;
+    *of = (part){.first = first, .leaves = leaves_of(&its), .k = k, .tall = (int)rows_of(&its), .last = (int)((k - 1) % REDUCE_LEAF + 1)};
+    shape_of(&its, device, &of->s);
+}
+
+int tess_reduce_gpu_moments_parts(const reduce_problem *p, const tess_gpu_device *device, part parts[2]) {
+    const int64_t whole = p->k / REDUCE_LEAF;
+    part_of(p, device, 0, p->k, parts);
+    if (!parts->s.walk || whole == 0 || p->k % REDUCE_LEAF == 0)
+        return 1;
+    part_of(p, device, 0, whole * REDUCE_LEAF, parts);
+    part_of(p, device, whole, p->k % REDUCE_LEAF, parts + 1);
+    return 2;
+}
+
 bool tess_reduce_gpu_moments_fit(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
     int64_t tiles;
@@ -237,66 +256,83 @@ bool tess_reduce_gpu_moments_pay(const tess_problem *problem, const char **why) 
     return (p->k >= LEAST || (p->k >= LEAST_SIDE && width_of(p) >= 32)) && p->k >= (LEAST_ALL + p->outputs - 1) / p->outputs;
 }
 
-static void lay_out(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
-    const reduce_problem *p = of(problem);
-    int64_t block[10 + 3 * (TESS_MAX_NDIM + 1)], *at = block, low = 0, high = p->in.itemsize;
-    const int64_t leaves = leaves_of(p), width = width_of(p), size = p->in.itemsize;
+/* What a part's text is specialised by. */
+static void options_of(tess_gpu_layout *layout, const reduce_problem *p, const part *its) {
+    const shape *s = &its->s;
+    const int64_t leaves = leaves_of(p);
+    const int lanes = tess_reduce_gpu_lanes(its->k), each = lanes / s->rows;
     const bool many = leaves > 1;
-    shape s;
-    tess_reduce_gpu_moments_shape_of(p, device, &s);
-    const int lanes = tess_reduce_gpu_lanes(p->k), each = lanes / s.rows;
-    const int64_t tiles = p->outputs / width * leaves * s.strips;
     tess_gpu_unit(layout, &tree_moments);
     tess_reduce_gpu_node_options(layout, p);
     tess_gpu_option(layout, "-DNARROW=%d", !many);
     tess_gpu_option(layout, "-DKEPT=%d", p->kept);
-    tess_gpu_option(layout, "-DTALL=%d", (int)rows_of(p));
-    tess_gpu_option(layout, "-DSTRIPS=%d", s.strips);
-    tess_gpu_option(layout, "-DWORD=%d", s.word);
-    tess_gpu_option(layout, "-DRUN=%d", s.run);
-    tess_gpu_option(layout, "-DSHIFTED=%d", s.shifted);
-    tess_gpu_option(layout, "-DVECTOR=%d", s.vector);
-    tess_gpu_option(layout, "-DSHARED=%d", s.shared);
-    tess_gpu_option(layout, "-DPITCH=%d", s.pitch);
-    tess_gpu_option(layout, "-DROWS=%d", s.rows);
-    tess_gpu_option(layout, "-DACROSS=%d", s.across);
+    tess_gpu_option(layout, "-DTALL=%d", its->tall);
+    tess_gpu_option(layout, "-DSTRIPS=%d", s->strips);
+    tess_gpu_option(layout, "-DWORD=%d", s->word);
+    tess_gpu_option(layout, "-DRUN=%d", s->run);
+    tess_gpu_option(layout, "-DSHIFTED=%d", s->shifted);
+    tess_gpu_option(layout, "-DVECTOR=%d", s->vector);
+    tess_gpu_option(layout, "-DSHARED=%d", s->shared);
+    tess_gpu_option(layout, "-DPITCH=%d", s->pitch);
+    tess_gpu_option(layout, "-DROWS=%d", s->rows);
+    tess_gpu_option(layout, "-DACROSS=%d", s->across);
     tess_gpu_option(layout, "-DEACH=%d", each);
-    tess_gpu_option(layout, "-DHELD=%d", s.walk ? each : (int)tess_min64(each, HELD));
-    tess_gpu_option(layout, "-DTILE=%d", s.tile);
-    tess_gpu_option(layout, "-DAT_ONCE=%d", s.at_once);
-    tess_gpu_option(layout, "-DBLOCK=%d", s.threads);
-    tess_gpu_option(layout, "-DAT_LEAST=%d", s.blocks);
+    tess_gpu_option(layout, "-DHELD=%d", s->walk ? each : (int)tess_min64(each, HELD));
+    tess_gpu_option(layout, "-DTILE=%d", s->tile);
+    tess_gpu_option(layout, "-DAT_ONCE=%d", s->at_once);
+    tess_gpu_option(layout, "-DBLOCK=%d", s->threads);
+    tess_gpu_option(layout, "-DAT_LEAST=%d", s->blocks);
     tess_gpu_option(layout, "-DMANY=%d", many);
-    tess_gpu_option(layout, "-DEXACT=%d", s.exact);
-    tess_gpu_option(layout, "-DLAST=%d", (int)(p->k - (leaves - 1) * rows_of(p)));
-    tess_gpu_option(layout, "-DWALK=%d", s.walk);
-    if (s.walk) {
-        tess_gpu_option(layout, "-DRING=%d", s.ring);
-        tess_gpu_option(layout, "-DIN_PART=%d", s.in_part);
+    tess_gpu_option(layout, "-DEXACT=%d", s->exact);
+    tess_gpu_option(layout, "-DLAST=%d", its->last);
+    tess_gpu_option(layout, "-DWALK=%d", s->walk);
+    if (s->walk) {
+        tess_gpu_option(layout, "-DRING=%d", s->ring);
+        tess_gpu_option(layout, "-DIN_PART=%d", s->in_part);
     }
     tess_gpu_option(layout, "-DFEW=%d", tess_reduce_gpu_paired(leaves) <= 256);
-    *at++ = p->k;
-    *at++ = leaves;
-    *at++ = p->outputs;
-    *at++ = tess_reduce_gpu_word(p->ddof);
+}
+
+static void lay_out(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const reduce_problem *p = of(problem);
+    const int64_t leaves = leaves_of(p), width = width_of(p), size = p->in.itemsize,
+                  partial = leaves > 1 ? tess_gpu_reserve(layout, p->outputs * leaves * tess_reduce_gpu_node_size(p)) : 0;
+    int64_t block[10 + 3 * (TESS_MAX_NDIM + 1)], low = 0, high = size;
+    size_t bytes = 0;
+    part parts[2];
     *(p->stride[0][0] < 0 ? &low : &high) += (p->k - 1) * p->stride[0][0];
     for (int d = 0; d < p->kept; d++)
         *(p->kept_stride[0][d] < 0 ? &low : &high) += (p->kept_size[d] - 1) * p->kept_stride[0][d];
-    *at++ = low;
-    *at++ = high;
-    *at++ = p->stride[0][0] / size;
-    *at++ = width | tiles << 32;
-    at = tess_reduce_gpu_put_kept(at, p, p->kept);
-    const size_t bytes = (size_t)(at - block) * sizeof *block;
-    const int64_t partial = many ? tess_gpu_reserve(layout, p->outputs * leaves * tess_reduce_gpu_node_size(p)) : 0;
-    tess_gpu_step *step = tess_gpu_launch_of(
-        layout, "tree_moments", s.walk ? tess_min64(tiles, device ? device->sms : 132) : tess_ceil_div(tiles, s.at_once), 1, 1, s.threads, s.bytes);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
-    tess_gpu_pass(layout, step, block, bytes);
+    const int count = tess_reduce_gpu_moments_parts(p, device, parts);
+    for (int i = 0; i < count; i++) {
+        const part *its = &parts[i];
+        const shape *s = &its->s;
+        const int64_t tiles = p->outputs / width * its->leaves * s->strips;
+        int64_t *at = block;
+        options_of(layout, p, its);
+        *at++ = p->k;
+        *at++ = leaves;
+        *at++ = p->outputs;
+        *at++ = tess_reduce_gpu_word(p->ddof);
+        *at++ = low;
+        *at++ = high;
+        *at++ = p->stride[0][0] / size;
+        *at++ = its->first;
+        *at++ = its->leaves;
+        *at++ = width | tiles << 32;
+        at = tess_reduce_gpu_put_kept(at, p, p->kept);
+        bytes = (size_t)(at - block) * sizeof *block;
+        tess_gpu_step *step =
+            tess_gpu_launch_of(layout, "tree_moments", s->walk ? tess_min64(tiles, device ? device->sms : 132) : tess_ceil_div(tiles, s->at_once), 1,
+                               1, s->threads, s->bytes);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
+        tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
+        tess_gpu_pass(layout, step, block, bytes);
+        if (!s->shifted && s->vector > size)
+            layout->alignment = tess_max64(layout->alignment, s->vector);
+    }
     tess_reduce_gpu_pair_launches(layout, p, leaves, partial, block, bytes);
-    layout->alignment = !s.shifted && s.vector > size ? s.vector : 0;
 }
 
 const tess_gpu_row tess_reduce_gpu_moments = {

@@ -13,6 +13,7 @@ typedef struct walk {
     const reduce_problem *p;
     tess_reduce_gpu_moments_shape s;
     int64_t size, neighbours, positions, tile_threads, lanes, each, tall, leaves, width;
+    int64_t first, here;       /* of a set's leaves the launch's first one, and how many it has */
     int64_t origin, low, high; /* the first element; where the array begins and ends */
     bool straight;             /* a look is code without a branch: threads without elements do not load their means */
     int64_t node, words;       /* bytes of a node in the workspace, words in which it is copied */
@@ -27,10 +28,10 @@ static int64_t in_of(const walk *w, int64_t set) { return tess_reduce_gpu_place(
 static int64_t out_of(const walk *w, int64_t set) { return tess_reduce_gpu_place(w->p->kept_size, w->p->kept_stride[1], w->p->kept - 1, set); }
 
 static void tile_of(const walk *w, int64_t unit, block *b, int64_t i) {
-    const int64_t column = unit % w->s.strips * w->s.across, leaf = unit / w->s.strips % w->leaves, set = unit / w->s.strips / w->leaves;
+    const int64_t column = unit % w->s.strips * w->s.across, leaf = w->first + unit / w->s.strips % w->here, set = unit / w->s.strips / w->here;
     b->across = tess_min64(w->s.across, w->width - column);
-    b->rows = tess_min64(w->tall, w->p->k - leaf * w->tall);
-    b->from[i] = w->origin + in_of(w, set) + leaf * w->tall * w->p->stride[0][0] + column * w->size;
+    b->rows = tess_min64(w->tall, w->p->k - leaf * REDUCE_LEAF);
+    b->from[i] = w->origin + in_of(w, set) + leaf * REDUCE_LEAF * w->p->stride[0][0] + column * w->size;
     b->to[i] = w->leaves > 1 ? ((set * w->width + column) * w->leaves + leaf) * w->node
                              : tess_reduce_gpu_below(w->p, 1) + out_of(w, set) + column * w->p->kept_stride[1][w->p->kept - 1];
 }
@@ -278,32 +279,22 @@ static bool alike(const block *a, const block *b) {
     return true;
 }
 
-void tess_reduce_predict_moments(const tess_problem *base, tess_gpu_prediction *out) {
+/* The launch of a part. */
+static void one_launch(const walk *all, const tess_reduce_gpu_moments_part *part) {
     enum { KINDS = 32 };
-    const reduce_problem *p = (const reduce_problem *)base;
-    walk w = {
-        .sum = out, .times = 1, .p = p, .size = p->in.itemsize, .tall = tess_min64(p->k, REDUCE_LEAF), .leaves = tess_ceil_div(p->k, REDUCE_LEAF)};
-    tess_reduce_gpu_walk nodes;
-    tess_reduce_gpu_moments_shape_of(p, out->device, &w.s);
-    const int64_t tiles = p->outputs / p->kept_size[p->kept - 1] * w.leaves * w.s.strips;
-    if (tiles > 1 << 24) /* they are gone through one by one */
-        return;
-    tess_reduce_gpu_count_begin(&nodes, p, out);
-    w.node = nodes.node;
-    w.words = nodes.words;
-    w.lanes = tess_reduce_gpu_lanes(p->k);
+    walk w = *all;
+    const int64_t tiles = w.p->outputs / w.width * part->leaves * part->s.strips, step = w.p->stride[0][0];
+    w.s = part->s;
+    w.first = part->first;
+    w.here = part->leaves;
+    w.tall = part->tall;
+    w.lanes = tess_reduce_gpu_lanes(part->k);
     w.each = w.lanes / w.s.rows;
     w.neighbours = w.s.word / w.size;
     w.positions = w.s.rows * w.s.across;
     w.tile_threads = w.positions / w.neighbours;
-    w.width = p->kept_size[p->kept - 1];
     const int64_t held = tess_min64(w.each, 4) * w.neighbours, unrolled = held < 8 ? 8 / held : 1;
-    w.straight = w.tall % w.s.rows == 0 && w.leaves == 1 && w.tall / w.lanes <= unrolled + 1 && !(w.s.shifted && w.neighbours > 1);
-    w.origin = w.low = w.high = TESS_REDUCE_GPU_ORIGIN + tess_reduce_gpu_below(p, 0);
-    w.high += w.size;
-    *(p->stride[0][0] < 0 ? &w.low : &w.high) += (p->k - 1) * p->stride[0][0];
-    for (int d = 0; d < p->kept; d++)
-        *(p->kept_stride[0][d] < 0 ? &w.low : &w.high) += (p->kept_size[d] - 1) * p->kept_stride[0][d];
+    w.straight = w.tall % w.s.rows == 0 && part->last == w.tall && w.tall / w.lanes <= unrolled + 1 && !(w.s.shifted && w.neighbours > 1);
     struct kinds {
         block of[KINDS];
         double times[KINDS];
@@ -315,7 +306,7 @@ void tess_reduce_predict_moments(const tess_problem *base, tess_gpu_prediction *
         bool edge = false;
         for (int64_t i = 0; i < b->tiles; i++)
             tile_of(&w, first + i, b, i);
-        const int64_t last = (b->rows - 1) * p->stride[0][0];
+        const int64_t last = (b->rows - 1) * step;
         for (int64_t i = 0; w.s.shifted && i < b->tiles; i++)
             edge |= b->from[i] + tess_min64(last, 0) - w.low < 16 || w.high - b->from[i] - tess_max64(last, 0) - b->across * w.size < 16;
         int k = 0;
@@ -331,9 +322,29 @@ void tess_reduce_predict_moments(const tess_problem *base, tess_gpu_prediction *
     }
     for (int k = 0; k < count; k++)
         one_block(&w, list.times[k], &list.of[k]);
+}
+
+void tess_reduce_predict_moments(const tess_problem *base, tess_gpu_prediction *out) {
+    const reduce_problem *p = (const reduce_problem *)base;
+    walk w = {.sum = out, .times = 1, .p = p, .size = p->in.itemsize, .leaves = tess_ceil_div(p->k, REDUCE_LEAF), .width = p->kept_size[p->kept - 1]};
+    tess_reduce_gpu_walk nodes;
+    tess_reduce_gpu_moments_part parts[2];
+    const int count = tess_reduce_gpu_moments_parts(p, out->device, parts);
+    if (p->outputs / w.width * w.leaves * parts->s.strips > 1 << 24) /* they are gone through one by one */
+        return;
+    tess_reduce_gpu_count_begin(&nodes, p, out);
+    w.node = nodes.node;
+    w.words = nodes.words;
+    w.origin = w.low = w.high = TESS_REDUCE_GPU_ORIGIN + tess_reduce_gpu_below(p, 0);
+    w.high += w.size;
+    *(p->stride[0][0] < 0 ? &w.low : &w.high) += (p->k - 1) * p->stride[0][0];
+    for (int d = 0; d < p->kept; d++)
+        *(p->kept_stride[0][d] < 0 ? &w.low : &w.high) += (p->kept_size[d] - 1) * p->kept_stride[0][d];
+    for (int i = 0; i < count; i++)
+        one_launch(&w, &parts[i]);
     if (w.leaves > 1)
         tess_reduce_gpu_count_leaves(&nodes, p->outputs, w.leaves);
     tess_reduce_gpu_count_end(&nodes, p, true);
-    if (w.neighbours > 1)
+    if (parts->s.word > w.size)
         out->shared_st_requests = out->shared_st_wavefronts = out->shared_st_conflicts = -1;
 }

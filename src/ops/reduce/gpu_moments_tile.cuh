@@ -6,6 +6,7 @@
 #include "ops/reduce/gpu_lanes.cuh"
 
 enum {
+    LEAF = 8192,
     SIZE = (int)sizeof(element),
     V = WORD / SIZE, // elements of a thread's load, neighbours of a row or of two
     POSITIONS = ROWS * ACROSS,
@@ -28,6 +29,7 @@ struct moments {
     double ddof;
     i64 low, high; // bytes from the first element of `in` to where the array begins and ends
     i64 step;      // elements from row to row
+    i64 first, here; // of a set's leaves the first one of this launch, and how many it has
     int width, units;                                 // outputs side by side, tiles in all
     i64 shape[KEPT + 1], in[KEPT + 1], out[KEPT + 1]; // the kept axes, slowest first, the last of them that of the width
 };
@@ -43,9 +45,10 @@ struct tile {
         across = p.width - column < ACROSS ? p.width - column : ACROSS;
         rows = TALL;
 #if MANY
-        leaf = unit % (unsigned)p.leaves;
-        unit /= (unsigned)p.leaves;
-        rows = (int)(p.k - leaf * TALL < TALL ? p.k - leaf * TALL : TALL);
+        leaf = p.first + unit % (unsigned)p.here;
+        unit /= (unsigned)p.here;
+        if (LAST < TALL && leaf == p.leaves - 1)
+            rows = LAST;
 #endif
         set = unit;
 #pragma unroll
@@ -65,7 +68,7 @@ struct region {
     int rows, all, bytes;          // of them those that are copied, all; bytes of a row
     bool inside;                   // whatever comes with it is the array's
     __device__ region(const element *in, const moments &p, const tile &t)
-        : from((const char *)(in + t.at_in + t.leaf * TALL * p.step + t.column)), low((const char *)in + p.low), high((const char *)in + p.high),
+        : from((const char *)(in + t.at_in + t.leaf * LEAF * p.step + t.column)), low((const char *)in + p.low), high((const char *)in + p.high),
           step(RUN ? PITCH : p.step * SIZE), rows(SHARED < ROUNDS && t.rows > SHARED * LANES ? SHARED * LANES : t.rows), all(t.rows), bytes(t.across * SIZE) {
         const i64 last = (all - 1) * step, lowest = last < 0 ? last : 0, highest = last < 0 ? 0 : last;
         inside = from + lowest - low >= VECTOR - 1 && high - from - highest - bytes >= VECTOR - 1;
@@ -132,7 +135,7 @@ enum {
     PART_BYTES = PART_ROWS * PITCH,
     STAY = PARTS - RING + 1
 };
-static_assert(AT_ONCE == 1 && VECTOR == 16 && HELD == EACH && !SHIFTED && !RUN && RING <= PARTS && STAY < PARTS && PART % TURNS_AT_ONCE == 0, "one tile, all lanes of a thread at once");
+static_assert(LAST == TALL && AT_ONCE == 1 && VECTOR == 16 && HELD == EACH && !SHIFTED && !RUN && RING <= PARTS && STAY < PARTS && PART % TURNS_AT_ONCE == 0, "one tile, all lanes of a thread at once");
 
 // The place of the next part.
 __device__ __forceinline__ int next_part(int at) { return at + PART_BYTES < RING * PART_BYTES ? at + PART_BYTES : at + PART_BYTES - RING * PART_BYTES; }
@@ -141,7 +144,7 @@ __device__ __forceinline__ int next_part(int at) { return at + PART_BYTES < RING
 struct stream {
     const char *from;
     i64 on;
-    int row, to, left, parts; // the thread's row of a turn; in the ring; rows and parts of the tile that are to come
+    int row, to, left; // the thread's row of a turn; in the ring; rows of the tile that are to come
     __device__ stream() {
         const int lane = threadIdx.x % 32;
         row = threadIdx.x / 32 * WARP_ROWS + lane / COPIES % WARP_ROWS + lane / (COPIES * WARP_ROWS) * ROWS;
@@ -151,8 +154,7 @@ struct stream {
     __device__ __forceinline__ void go_on(const region &r, bool more) {
         from = r.from + row * r.step + threadIdx.x % COPIES * VECTOR;
         on = TURNS_AT_ONCE * ROWS * r.step;
-        left = more ? r.all : 0;
-        parts = more ? (r.all + PART_ROWS - 1) / PART_ROWS : 1 << 30;
+        left = more ? TALL : 0;
     }
     __device__ __forceinline__ void bring(char *ring) {
 #pragma unroll
@@ -162,7 +164,6 @@ struct stream {
             from += on;
         }
         left -= PART_ROWS;
-        parts--;
         to = next_part(to);
         end_part();
     }

@@ -216,8 +216,14 @@ typedef struct tess_reduce_gpu_moments_shape {
     int64_t bytes;
     bool run, shifted, walk, exact; /* the columns are all there are, their rows without gaps; -DSHIFTED; -DWALK */
 } tess_reduce_gpu_moments_shape;
-void tess_reduce_gpu_moments_shape_of(const reduce_problem *p, const tess_gpu_device *device,
-                                      tess_reduce_gpu_moments_shape *s);                        /* NULL: of an H200 */
+/* The leaves of all sets that one launch has: of a set the first of them, how many, their elements in all, rows of the longest and of the last one. */
+typedef struct tess_reduce_gpu_moments_part {
+    int64_t first, leaves, k;
+    int tall, last;
+    tess_reduce_gpu_moments_shape s;
+} tess_reduce_gpu_moments_part;
+/* Where blocks go from tile to tile last leaves that are shorter have a launch of their own. Returns how many launches there are. NULL: of an H200. */
+int tess_reduce_gpu_moments_parts(const reduce_problem *p, const tess_gpu_device *device, tess_reduce_gpu_moments_part part[2]);
 void tess_reduce_predict_moments(const tess_problem *problem, tess_gpu_prediction *prediction); /* gpu_moments_predict.c */
 extern const tess_gpu_row tess_reduce_gpu_moments;
 bool tess_reduce_gpu_moments_fit(const tess_problem *problem, const char **why);

@@ -8,10 +8,11 @@
 //
 // A thread has every ROWS-th row of the columns of a word (-DWORD bytes: an element of 4 and more, two or four smaller ones), so neighbours read neighbours whatever the width, and -DEACH lanes of the tree,
 // which it halves -DHELD at a time; what the ROWS threads of a column come to meets in shared memory. How many rows a tile has (-DTALL) and how far they lie apart the compiler knows: a load is one instruction,
-// and none is made for what is not there. Behind -DSHARED rounds of lanes a thread keeps its own words in registers. Of outputs with more leaves than one (-DMANY=1) `finish` pairs them.
+// and none is made for what is not there. Behind -DSHARED rounds of lanes a thread keeps its own words in registers. Of outputs with more leaves than one (-DMANY=1) `finish` pairs them; a set's last leaf
+// has -DLAST rows.
 //
-// Where a tile fills a multiprocessor (-DWALK) its block goes on to another one, which comes while looks leave room for it. -DEXACT: of bytes, of which a leaf of TALL rows takes one look (moments_at_once); only a set's last
-// leaf, of -DLAST rows, may take two.
+// Where a tile fills a multiprocessor (-DWALK) its block goes on to another one, which comes while looks leave room for it; then all tiles of a launch have as many rows, and last leaves that are shorter have a launch and a text
+// of their own. -DEXACT: of bytes, of which a leaf of TALL rows takes one look (moments_at_once); a shorter one may take two.
 #include "ops/reduce/gpu_moments_tile.cuh"
 
 // A thread's load: an element, or a word of neighbours.
@@ -325,7 +326,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) tree_moments(const
         put_results(out, partial, p, unit, (const i64 *)room, counts, [](int, i64 sum, int) { return node_of_both(sum); });
     };
     const auto make_means = [&](unsigned unit) {
-        for_columns((const double *)room, counts, [&](int c, double sum, int all) { mean[c] = mean_of(sum, OMIT ? all : MANY ? tile(p, unit + c / ACROSS).rows : TALL); });
+        for_columns((const double *)room, counts, [&](int c, double sum, int all) { mean[c] = mean_of(sum, OMIT ? all : LAST < TALL ? tile(p, unit + c / ACROSS).rows : TALL); });
     };
     const auto lay_counts = [&](const int (&count)[V]) {
 #pragma unroll
@@ -356,7 +357,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) tree_moments(const
     unsigned now = unit, asked = unit;
     const auto bring_next = [&](int i) { // in the place of part i of a tile
         __syncwarp();
-        if (LAST == TALL ? i == PARTS - RING : its.parts == 0) {
+        if (i == PARTS - RING) {
             asked += gridDim.x;
             const bool more = asked < p.units;
             its.go_on(region(in, p, tile(p, more ? asked : now)), more);
@@ -368,34 +369,29 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) tree_moments(const
         bring_next(-1);
 #pragma unroll 1
     for (;; now += gridDim.x) {
-        const int rows = LAST == TALL ? TALL : tile(p, now).rows;
-        end = rows * ACROSS;
+        end = TALL * ACROSS;
         b = {};
-        if (EXACT && rows == TALL) {
+        if (EXACT) {
             many<first_sum> sums = look_on<first_sum, 0>(ring, at_ring, at, end, first_take, [](many<first_sum> *, const bool(&)[V]) {}, [] { stream::await(); }, bring_next);
             settle_first(sums, b);
             __syncthreads(); // what the tile before left has been taken
             make_exact(now, sums, b);
-        } else if (!EXACT || LAST < TALL) {
+        } else {
             int behind; // the first parts
             many<first_sum> sums = look_on<first_sum, STAY>(
                 ring, at_ring, at, end, first_take,
                 [&](many<first_sum> *lane, const bool(&there)[V]) {
 #pragma unroll
                     for (int i = 0; i < STAY; i++) {
-                        if (LAST < TALL && i * (PART * POSITIONS) >= end)
-                            break;
                         stream::await();
 #pragma unroll
                         for (int n = i * PART; n < (i + 1) * PART; n++)
-                            if (LAST == TALL || at + n * POSITIONS < end)
-                                kept[n] = *(const word *)(ring + at_ring + n % PART * ROWS * PITCH);
+                            kept[n] = *(const word *)(ring + at_ring + n % PART * ROWS * PITCH);
                         bring_next(i);
                         at_ring = next_part(at_ring);
 #pragma unroll
                         for (int n = i * PART; n < (i + 1) * PART; n++)
-                            if (LAST == TALL || at + n * POSITIONS < end)
-                                first_take(lane[n % EACH], kept[n], there, n % EACH, n < EACH);
+                            first_take(lane[n % EACH], kept[n], there, n % EACH, n < EACH);
                     }
                     behind = at_ring;
                 },
@@ -413,8 +409,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) tree_moments(const
                 [&](many<double> *lane, const bool(&there)[V]) {
 #pragma unroll
                     for (int n = 0; n < STAY * PART; n++)
-                        if (LAST == TALL || at + n * POSITIONS < end)
-                            second_take(lane[n % EACH], same(kept[n]), there, n % EACH, n < EACH);
+                        second_take(lane[n % EACH], same(kept[n]), there, n % EACH, n < EACH);
                 },
                 [] {}, bring_next);
             settle_second(squares);
