@@ -134,7 +134,7 @@ static shape shape_of(const reduce_problem *p) {
         s.blocks = s.sorted || (size == 8 && distant) ? 20 : size == 8 ? 16 : 24;
         s.few = distant ? 16 : alike && mean < 64 ? 4 : 8;
         s.one = distant || alike ? 0 : 32;
-        s.some = mean < 500 ? 32 * s.few : 0;
+        s.some = mean < 400 ? 32 * s.few : 0;
         if (size >= 4 && bytes >= (size == 8 ? 3600 : 6000) &&
             bytes < 12000) { /* a leaf's block would live as long for the shorter ones as for the longest */
             s.tile = 16384;

@@ -137,19 +137,33 @@ template <int THREADS> __device__ __forceinline__ node some_of(unsigned tile, in
 #if ANY_ORDER
 __device__ node many_of(unsigned tile, int n) { return some_of<32>(tile, n, n, threadIdx.x % 32); }
 #else
-// Elements for the warp's lanes, EACH of them a thread's: use(j, element, its number, whether it is there).
+// Elements for the warp's lanes, EACH of them a thread's: use(j, element, its number). Nothing is asked while all lanes have one, then for half of a thread's at a time.
 template <typename F> __device__ __forceinline__ void for_lanes(unsigned tile, int n, const F &use) {
     const int t = threadIdx.x % 32;
+    int i = t;
 #pragma unroll 1
-    for (int i = t; i - t < n; i += 32 * EACH) {
-        element e[EACH] = {};
+    for (; i - t + 32 * EACH <= n; i += 32 * EACH) {
+        element e[EACH];
 #pragma unroll
         for (int j = 0; j < EACH; j++)
-            if (i + 32 * j < n)
-                e[j] = at(tile, i + 32 * j);
+            e[j] = at(tile, i + 32 * j);
 #pragma unroll
         for (int j = 0; j < EACH; j++)
-            use(j, e[j], i + 32 * j, i + 32 * j < n);
+            use(j, e[j], i + 32 * j);
+    }
+#pragma unroll
+    for (int half = 0; half < EACH; half += EACH / 2) {
+        element e[EACH / 2] = {};
+        if (i - t + 32 * half >= n)
+            break;
+#pragma unroll
+        for (int j = 0; j < EACH / 2; j++)
+            if (i + 32 * (half + j) < n)
+                e[j] = at(tile, i + 32 * (half + j));
+#pragma unroll
+        for (int j = 0; j < EACH / 2; j++)
+            if (i + 32 * (half + j) < n)
+                use(half + j, e[j], i + 32 * (half + j));
     }
 }
 
@@ -161,34 +175,59 @@ template <typename T> __device__ __forceinline__ void halve_own(T (&lane)[EACH])
             merge(lane[j], lane[j + w]);
 }
 
-__device__ node many_of(unsigned tile, int n) {
 #if KIND == VAR
-    int count = OMIT ? 0 : n;
-    first_sum start[EACH] = {};
-    for_lanes(tile, n, [&](int j, element e, int, bool there) { start[j] += first_look(e, there, count); });
-    halve_own(start);
-    meet<32>(start[0]);
-    count = met_count<32>(count);
-    const double mean = mean_of(start[0], count);
-    double lane[EACH] = {};
-    for_lanes(tile, n, [&](int j, element e, int, bool there) { lane[j] += second_look(wide_of(e, j), there, mean); });
+// The two looks, for all threads; count: of elements that are no NaN.
+__device__ __forceinline__ first_sum sum_of_many(unsigned tile, int n, int &count) {
+    first_sum lane[EACH] = {};
+    count = OMIT ? 0 : n;
+    for_lanes(tile, n, [&](int j, element e, int) { lane[j] += first_look(e, true, count); });
     halve_own(lane);
     meet<32>(lane[0]);
-    return moments_of(mean, lane[0], count);
+    count = met_count<32>(count);
+    return lane[0];
+}
+__device__ __forceinline__ double squares_of_many(unsigned tile, int n, double mean) {
+    double lane[EACH] = {};
+    for_lanes(tile, n, [&](int j, element e, int) { lane[j] += second_look(wide_of(e, j), true, mean); });
+    halve_own(lane);
+    meet<32>(lane[0]);
+    return lane[0];
+}
+// Segments whose bits are set, one after another; a thread has the beginning and the length of one of them, and comes to have its moments. What is divided is divided for all of them at once.
+__device__ __forceinline__ node many_in_turns(unsigned tile, int begin, int k, unsigned wanted) {
+    const int lane = threadIdx.x % 32;
+    first_sum start = 0;
+    double m2 = 0;
+    int count = 1;
+#pragma unroll 1
+    for (unsigned rest = wanted; rest; rest &= rest - 1) {
+        const int whose = __ffs(rest) - 1;
+        int counted;
+        const first_sum sum = sum_of_many(tile + __shfl_sync(ALL, begin, whose) * SIZE, __shfl_sync(ALL, k, whose), counted);
+        start = lane == whose ? sum : start;
+        count = lane == whose ? counted : count;
+    }
+    const double mean = mean_of(start, count);
+#pragma unroll 1
+    for (unsigned rest = wanted; rest; rest &= rest - 1) {
+        const int whose = __ffs(rest) - 1;
+        const double sum = squares_of_many(tile + __shfl_sync(ALL, begin, whose) * SIZE, __shfl_sync(ALL, k, whose), __shfl_sync(ALL, mean, whose));
+        m2 = lane == whose ? sum : m2;
+    }
+    return moments_of(mean, m2, count);
+}
 #else
+__device__ node many_of(unsigned tile, int n) {
     node lane[EACH];
 #pragma unroll
     for (int j = 0; j < EACH; j++)
         lane[j] = nothing();
-    for_lanes(tile, n, [&](int j, element e, int i, bool there) {
-        if (there)
-            take(lane[j], e, i);
-    });
+    for_lanes(tile, n, [&](int j, element e, int i) { take(lane[j], e, i); });
     halve_own(lane);
     gather<32>(lane[0]);
     return lane[0];
-#endif
 }
+#endif
 #endif
 #endif
 
@@ -314,7 +353,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
         for (int i = last; i < most; i++) {
             const listed s = list[i];
             const int len = (int)(offsets[base + s.number + 1] - offsets[base + s.number]);
-            const node whole = many_of(tile + s.begin * SIZE, len);
+            const node whole = many_in_turns(tile, s.begin, len, 1);
             if (lane == 0)
                 out[(base + s.number) * p.out_step] = finished(whole, len, p.ddof);
         }
@@ -361,7 +400,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
                 out[lane * p.out_step] = finished(whole, k, p.ddof);
         }
 #if KIND == VAR || TURNS
-        if (__any_sync(ALL, k > ONE && k <= SOME)) {
+        if (SOME > ONE && __any_sync(ALL, k > ONE && k <= SOME)) {
             some_in_turns few(tile, begin, k, k > ONE && k <= SOME);
             if (LATE && base == 0)
                 end_stage();
@@ -387,12 +426,21 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
 #if !BLOCKS
         if (LATE && base == 0)
             end_stage();
-        for (unsigned rest = __ballot_sync(ALL, k > SOME); rest; rest &= rest - 1) {
+        const unsigned longer = __ballot_sync(ALL, k > SOME);
+#if KIND == VAR
+        if (longer) {
+            const node whole = many_in_turns(tile, begin, k, longer);
+            if (k > SOME)
+                out[lane * p.out_step] = finished(whole, k, p.ddof);
+        }
+#else
+        for (unsigned rest = longer; rest; rest &= rest - 1) {
             const int whose = __ffs(rest) - 1, first = __shfl_sync(ALL, begin, whose), len = __shfl_sync(ALL, k, whose);
             const node whole = many_of(tile + first * SIZE, len);
             if (lane == 0)
                 out[whose * p.out_step] = finished(whole, len, p.ddof);
         }
+#endif
 #endif
         out += 32 * p.out_step;
     }

@@ -478,14 +478,15 @@ static void large_stretches(void **state) {
     static const struct {
         tess_type type;
         int64_t shorter;
-    } kinds[] = {{tess_f32, 1}, {tess_f64, 2}, {tess_i32, 1}, {tess_f64, 1}, {tess_i64, 1}};
-    for (int i = 0; i < 2 * TESS_COUNT(kinds); i++) {
-        const tess_type type = kinds[i / 2].type;
+    } kinds[] = {{tess_f32, 1}, {tess_f64, 2}, {tess_i32, 1}, {tess_f64, 1}, {tess_i64, 1}, {tess_f16, 1}, {tess_u8, 1}};
+    for (int i = 0; i < 4 * TESS_COUNT(kinds); i++) {
+        const tess_type type = kinds[i / 4].type;
+        const int64_t shorter = kinds[i / 4].shorter * (i / 2 % 2 ? 4 : 1);
         work w = {
             .operation = TESS_VAR, .in = type, .out = tess_f64, .nan = (tess_nan)(i % 2), .fill = 1 + i % 2, .ndim = 1, .layout = HOSTILE_COMPACT};
         lengths l = {.count = TESS_COUNT(sizes), .offset = {i}};
         for (int64_t s = 0; s < l.count; s++)
-            l.offset[s + 1] = l.offset[s] + sizes[s] / kinds[i / 2].shorter;
+            l.offset[s + 1] = l.offset[s] + sizes[s] / shorter;
         w.shape[0] = l.offset[l.count] + 3;
         compare(&w, &l, &random);
     }
