@@ -88,13 +88,13 @@ const tess_gpu_row tess_reduce_gpu_exact = {.headers = headers, .production = tr
 
 /* ---- reduce/exact_segments ---- */
 
-/* Elements of a piece: a multiple of a warp's strip. */
-static int64_t piece_of(const reduce_problem *p) {
+/* Elements of a piece: a multiple of the `least`, which is one of a warp's strip. */
+static int64_t piece_of(const reduce_problem *p, int64_t least) {
     const double all = (double)tess_reduce_gpu_segmented(p) * (double)p->outputs;
-    return tess_max64(STRIPS, (int64_t)(all / PIECES) / STRIPS * STRIPS);
+    return tess_max64(least, (int64_t)(all / PIECES) / least * least);
 }
 
-static int64_t pieces_of(const reduce_problem *p) { return tess_reduce_gpu_chunks(p, piece_of(p)) - 1 + p->segments; }
+static int64_t pieces_of(const reduce_problem *p) { return tess_reduce_gpu_chunks(p, piece_of(p, STRIPS)) - 1 + p->segments; }
 
 bool tess_reduce_gpu_exact_segments_fit(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
@@ -108,7 +108,7 @@ bool tess_reduce_gpu_exact_segments_fit(const tess_problem *problem, const char 
 
 static void lay_out_segments(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const reduce_problem *p = of(problem);
-    const int64_t piece = piece_of(p), chunks = tess_reduce_gpu_chunks(p, piece), parts = p->acc == tess_c128 ? 2 : 1;
+    const int64_t piece = piece_of(p, STRIPS), chunks = tess_reduce_gpu_chunks(p, piece), parts = p->acc == tess_c128 ? 2 : 1;
     int64_t block[12 + 3 * (TESS_MAX_NDIM + 1)], *at = block;
     (void)device;
     tess_gpu_unit(layout, &exact_segments);
@@ -166,18 +166,28 @@ bool tess_reduce_gpu_exact_stretches_pay(const tess_problem *problem, const char
     return mean_bytes(of(problem)) <= 4096;
 }
 
+/* How many threads a segment of up to 16 of their elements has: those of one kind, and of the next longer one. A group takes as long for a segment that leaves most of it idle, so of doubles that no prefixes
+ * take both fit the mean: of 50 elements 4 and 8. */
+static void groups_of(const reduce_problem *p, bool padded, int *one, int *few) {
+    const bool middling = p->in.itemsize == 8 && !padded && p->usual >= 24 && p->usual < 128;
+    *one = p->in.itemsize < 8 ? 1 : !middling ? 2 : p->usual < 80 ? 4 : 8;
+    *few = middling && p->usual < 80 ? 8 : 16;
+}
+
 /* Threads and blocks: measured. */
 void tess_reduce_gpu_exact_stretch_options(tess_gpu_layout *layout, const reduce_problem *p, int tile, bool padded, int warps, int blocks) {
+    int one, few;
+    groups_of(p, padded, &one, &few);
     tess_reduce_gpu_node_options(layout, p);
     tess_gpu_option(layout, "-DKEPT=%d", p->kept);
     tess_gpu_option(layout, "-DFILLED_WORDS=%d", padded);
     tess_gpu_option(layout, "-DTILE=%d", tile);
     tess_gpu_option(layout, "-DPAD=%d", padded);
     tess_gpu_option(layout, "-DWARPS=%d", warps);
-    tess_gpu_option(layout, "-DONE_LANES=%d", p->in.itemsize < 8 ? 1 : 2);
-    tess_gpu_option(layout, "-DONE=%d", 32);
-    tess_gpu_option(layout, "-DFEW_LANES=%d", 16);
-    tess_gpu_option(layout, "-DSOME=%d", 256);
+    tess_gpu_option(layout, "-DONE_LANES=%d", one);
+    tess_gpu_option(layout, "-DONE=%d", one == 1 ? 32 : 16 * one);
+    tess_gpu_option(layout, "-DFEW_LANES=%d", few);
+    tess_gpu_option(layout, "-DSOME=%d", 16 * few);
     tess_gpu_option(layout, "-DAT_LEAST=%d", blocks);
 }
 
@@ -185,7 +195,7 @@ static void lay_out_stretches(const tess_problem *problem, const tess_gpu_device
     const reduce_problem *p = of(problem);
     const bool far = mean_bytes(p) >= 1024;
     const int tile = far ? 8192 : 4096, warps = far ? 4 : 8, parts = p->acc == tess_c128 ? 2 : 1;
-    const int64_t piece = tess_min64(piece_of(p), LONGEST_PIECE);
+    const int64_t piece = tess_min64(piece_of(p, STRIPS / 2), LONGEST_PIECE);
     tess_reduce_gpu_cut n;
     const int64_t *cuts = tess_reduce_gpu_cuts(p, tile, piece, false, &n);
     int64_t block[4 + 3 * (TESS_MAX_NDIM + 1)], *at = block;

@@ -32,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST) exact_blocks(
 #endif
 }
 
-extern "C" __global__ void __launch_bounds__(AT_ONCE *PLACES) finish(const i64 *partial, result *out, const exact p) {
+extern "C" __global__ void __launch_bounds__(AT_ONCE *PLACES, 1) finish(const i64 *partial, result *out, const exact p) {
     i64 at_in, at_out;
     place_of(p, blockIdx.x, at_in, at_out);
     put_pieces(out + at_out, partial + blockIdx.x * p.blocks * PLACES, p.blocks);

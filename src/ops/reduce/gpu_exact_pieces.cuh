@@ -4,7 +4,7 @@
 #define TESS_REDUCE_EXACT_PIECES_CUH
 #include "ops/reduce/gpu_exact.cuh"
 
-enum { PLACES = PARTS * WORDS, AT_ONCE = 8 / PARTS };
+enum { PLACES = PARTS * WORDS, AT_ONCE = 8 / PARTS, AHEAD = 16 };
 
 // A warp's accumulator: for each part its limbs, what is not finite, how many elements counted.
 __device__ void put_piece(i64 *to, i64 (*limbs)[LIMBS], const int *flags, i64 count) {
@@ -23,9 +23,17 @@ __device__ void put_pieces(result *to, const i64 *partial, i64 pieces) {
     const int word = threadIdx.x % PLACES, first = threadIdx.x / PLACES;
     const bool flag = word % WORDS == LIMBS;
     i64 sum = 0;
-#pragma unroll 8
-    for (i64 i = first; i < pieces; i += AT_ONCE)
-        sum = flag ? sum | partial[i * PLACES + word] : sum + partial[i * PLACES + word];
+#pragma unroll 1
+    for (i64 from = first; from - first < pieces; from += AHEAD * AT_ONCE) {
+        i64 its[AHEAD];
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++)
+            its[i] = from + i * AT_ONCE < pieces ? partial[(from + i * AT_ONCE) * PLACES + word] : 0;
+        __syncwarp(); // all are asked for, before one is taken
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++)
+            sum = flag ? sum | its[i] : sum + its[i];
+    }
     (&words[first][0][0])[word] = sum;
     __syncthreads();
     if (first == 0) {

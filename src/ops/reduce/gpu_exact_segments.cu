@@ -40,7 +40,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
         put_piece(partial + (output * (p.chunks + p.segments) + (begin - p.begin) / p.piece + segment) * PLACES, mine.limbs, mine.flags, count);
 }
 
-extern "C" __global__ void __launch_bounds__(AT_ONCE *PLACES) finish(result *out, const i64 *offsets, const i64 *partial, const segments p) {
+extern "C" __global__ void __launch_bounds__(AT_ONCE *PLACES, 1) finish(result *out, const i64 *offsets, const i64 *partial, const segments p) {
     const i64 output = blockIdx.x / (p.chunks - 1), chunk = blockIdx.x % (p.chunks - 1) + 1;
     i64 segment, at_in, at_out;
     if (piece_in(p, offsets, chunk, p.piece, segment) != 1)

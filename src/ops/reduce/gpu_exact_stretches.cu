@@ -74,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, PIECES_AT_LEAST)
 }
 
 // `tops` has three words for each segment of several pieces: the segment, its first piece's number, how many there are.
-extern "C" __global__ void __launch_bounds__(AT_ONCE *PLACES)
+extern "C" __global__ void __launch_bounds__(AT_ONCE *PLACES, 1)
     finish(result *out, const i64 *, const i64 *partial, const i64 *tops, i64 count, i64 pieces, const segments p) {
     const i64 output = KEPT > 0 ? blockIdx.x / count : 0, *top = tops + 3 * (blockIdx.x - output * count);
     i64 at_in, at_out;

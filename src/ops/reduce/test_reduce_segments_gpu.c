@@ -201,11 +201,14 @@ static void hard_sums(void **state) {
                  {TESS_MEAN, tess_f32, tess_f32, TESS_NAN_PROPAGATE},  {TESS_SUM, tess_f64, tess_f32, TESS_NAN_PROPAGATE},
                  {TESS_NORM1, tess_c128, tess_f64, TESS_NAN_PROPAGATE}};
     for (int i = 0; i < TESS_COUNT(cases); i++)
-        for (int brief = 0; brief < 2; brief++) { /* the mean decides how stretches are cut */
+        for (int kind = 0; kind < 5; kind++) { /* the mean decides how stretches are cut, and how many threads a segment has */
+            const int brief = kind == 1;
             lengths l = {.count = brief ? 300 : 2 * TESS_COUNT(sizes) - 3, .offset = {i % 5}};
             work w = {.operation = cases[i].operation, .in = cases[i].in, .out = cases[i].out, .nan = cases[i].nan, .exact = true, .fill = 4};
             for (int64_t s = 0; s < l.count; s++)
-                l.offset[s + 1] = l.offset[s] + (brief ? sizes[s % 10] : sizes[s * 7 % TESS_COUNT(sizes)]);
+                l.offset[s + 1] = l.offset[s] + (brief      ? sizes[s % 10]
+                                                 : kind < 2 ? sizes[s * 7 % TESS_COUNT(sizes)]
+                                                            : sizes[s * 7 % TESS_COUNT(sizes)] % (kind == 2 ? 130 : 300) + (kind == 4 ? 30 : 0));
             w.ndim = 1 + brief;
             w.axis = brief;
             w.shape[0] = brief ? 2 : l.offset[l.count] + 3;
@@ -470,7 +473,7 @@ static void longer_than_a_stretch(void **state) {
         }
 }
 
-/* Variances of segments of some KiB, by stretches of 16 and 32 KiB: such as fill one, none, less than a vector more. */
+/* Variances of segments of some KiB, by stretches of 16 and 32 KiB: such as fill one, none, less than a vector more; and a quarter as long, several of them in a stretch of 8 KiB. */
 static void large_stretches(void **state) {
     (void)state;
     uint64_t random = 8;
