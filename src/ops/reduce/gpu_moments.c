@@ -29,7 +29,9 @@ enum {
     BYTES_BYTES = 72 << 10,
     MOST_KEPT = 24 /* words of a thread in registers */,
     WORDS_OF_TWO = 1280 /* threads of a multiprocessor that take those, where they cannot be fewer */,
-    MOST_WALKED = 8 /* lanes of a thread whose block goes from tile to tile */
+    MOST_WALKED = 8 /* lanes of a thread whose block goes from tile to tile */,
+    MOST_WHOLE = 4 /* leaves of an output beside which a shorter last one is a launch's worth */,
+    WAVES = 2 /* of blocks, which such a launch has at least */
 };
 
 typedef tess_reduce_gpu_moments_shape shape;
@@ -228,12 +230,16 @@ static void part_of(const reduce_problem *p, const tess_gpu_device *device, int6
 }
 
 int tess_reduce_gpu_moments_parts(const reduce_problem *p, const tess_gpu_device *device, part parts[2]) {
-    const int64_t whole = p->k / REDUCE_LEAF;
+    const int64_t whole = p->k / REDUCE_LEAF, last = p->k % REDUCE_LEAF;
     part_of(p, device, 0, p->k, parts);
-    if (!parts->s.walk || whole == 0 || p->k % REDUCE_LEAF == 0)
+    if (whole == 0 || last == 0)
+        return 1;
+    part_of(p, device, whole, last, parts + 1);
+    const shape *s = &parts[1].s;
+    const int64_t tiles = p->outputs / width_of(p) * s->strips, at_once = (int64_t)s->at_once * s->blocks * (device ? device->sms : 132);
+    if (!parts->s.walk && (whole > MOST_WHOLE || tiles < WAVES * at_once))
         return 1;
     part_of(p, device, 0, whole * REDUCE_LEAF, parts);
-    part_of(p, device, whole, p->k % REDUCE_LEAF, parts + 1);
     return 2;
 }
 

@@ -222,7 +222,7 @@ typedef struct tess_reduce_gpu_moments_part {
     int tall, last;
     tess_reduce_gpu_moments_shape s;
 } tess_reduce_gpu_moments_part;
-/* Where blocks go from tile to tile last leaves that are shorter have a launch of their own. Returns how many launches there are. NULL: of an H200. */
+/* Where blocks go from tile to tile, or there are many of them, last leaves that are shorter have a launch of their own. Returns how many launches there are. NULL: of an H200. */
 int tess_reduce_gpu_moments_parts(const reduce_problem *p, const tess_gpu_device *device, tess_reduce_gpu_moments_part part[2]);
 void tess_reduce_predict_moments(const tess_problem *problem, tess_gpu_prediction *prediction); /* gpu_moments_predict.c */
 extern const tess_gpu_row tess_reduce_gpu_moments;

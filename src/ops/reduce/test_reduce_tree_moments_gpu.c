@@ -198,7 +198,7 @@ static void less_shared_memory(void **state) {
     gpu->devices->shared_sm = sm;
 }
 
-/* Blocks that go from tile to tile, as many as a device has multiprocessors: some have a tile more than others, of the same set and of another one. */
+/* Blocks that go from tile to tile, as many as a device has multiprocessors: some have a tile more than others, of the same set and of another one; last leaves by a launch of their own. */
 static void from_tile_to_tile(void **state) {
     (void)state;
     tess_gpu *gpu;
@@ -224,7 +224,13 @@ static void from_tile_to_tile(void **state) {
                                       {TESS_VAR, tess_i16, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8192 + 600, 64, 0, 0, 0, 0, 1},
                                       {TESS_VAR, tess_i8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 16385, 96, 0, 0, 0, 0, 1},
                                       {TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 6000, 40, 0, 0, 0, 0, 0},
-                                      {TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 6500, 160, 0, 0, 0, 0, 1}};
+                                      {TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 6500, 160, 0, 0, 0, 0, 1},
+                                      /* last leaves apart, of sets without gaps and of strips */
+                                      {TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 17, 10000, 3, 0, 0, 0, 1, 0},
+                                      {TESS_VAR, tess_f16, tess_f64, TESS_NAN_OMIT, 1, 20, 8200, 5, 0, 0, 3, 1, 2},
+                                      {TESS_STD, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 2, 19, 8704, 3, 0, 5, 0, 0, 1},
+                                      {TESS_VAR, tess_f32, tess_f32, TESS_NAN_OMIT, 1, 3, 9000, 33, 0, 0, 0, 0, 2},
+                                      {TESS_VAR, tess_i16, tess_f64, TESS_NAN_PROPAGATE, 1, 13, 16400, 3, -5, 0, 0, 2, 1}};
     for (int i = 0; i < TESS_COUNT(works) - TESS_SANITIZED; i++)
         compare(&works[i], &random);
     gpu->devices->sms = sms;
