@@ -106,6 +106,7 @@ TESS_INLINE int tess_correlate_gpu_axis(int d, int colours) { return d - (colour
     X(patch_separable_odd)          \
     X(separable2d)                  \
     X(separable2d_odd)              \
+    X(lanes3d)                      \
     X(shifted3d)                    \
     X(separable3d)                  \
     X(separable3d_odd)              \

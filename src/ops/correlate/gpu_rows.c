@@ -132,6 +132,7 @@ const tess_strategy tess_correlate_gpu_rows[CORRELATE_GPU_ROWS] = {
      .sensible = tess_correlate_patch_separable_pays,
      .gpu = &tess_correlate_patch_separable},
     FAST(separable2d, "two masks, one along rows, in one pass over memory: strips, and windows between the passes"),
+    FAST(lanes3d, "three short masks over narrow elements: warps march through planes by themselves, windows from the neighbour lanes"),
     FAST(separable3d,
          "three masks, one along rows, or two beside rows, in one pass over memory: blocks march through planes, which pass through all masks there"),
     FAST(separable_split, "three masks in two passes over memory: one by strip2d, the two with the one along rows by separable2d"),
