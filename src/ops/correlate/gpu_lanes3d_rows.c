@@ -39,6 +39,10 @@ lanes3d_shape tess_correlate_lanes3d_of(const tess_correlate_triple *three, cons
     lanes3d_shape s = {.rows = held_of(f, 4) <= most[whole][halves].three ? 4 : 3, .warps = 4, .lap = whole ? 1 : 2};
     const int64_t held = held_of(f, s.rows);
     s.blocks = held <= most[whole][halves].five ? 5 : held <= most[whole][halves].four ? 4 : 3;
+    if (halves && tess_correlate_frame_many(f)) { /* neighbours in one block find each other's rows in its cache */
+        s.warps *= s.blocks;
+        s.blocks = 1;
+    }
     s.own = 32 - 2 * s.lap;
     s.along = tess_ceil_div(f->x.m, COLUMNS) + !whole;
     s.pieces = s.along * tess_ceil_div(f->y.m, s.rows);
