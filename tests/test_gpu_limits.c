@@ -448,27 +448,32 @@ static void orders(void) {
         int64_t width;
         int turned; /* 1: the input lies in Fortran's order, 2: the output */
         int64_t step;
+        int64_t side;
         const char *words;
-    } all[] = {{tess_f32, 2, 3, 3, 1, "f32 3 x 3, Fortran's order"},
-               {tess_f32, 2, 3, 1, 1, "f32 3 x 3, from Fortran's order to C's"},
-               {tess_f32, 2, 7, 3, 1, "f32 7 x 7, Fortran's order"},
-               {tess_f32, 3, 3, 3, 1, "f32 3 x 3 x 3, Fortran's order"},
-               {tess_f32, 2, 3, 0, 2, "f32 3 x 3, every second column"},
-               {tess_u8, 2, 3, 0, 3, "u8 3 x 3, one of three colours"},
-               {tess_u8, 2, 3, 3, 1, "u8 3 x 3, Fortran's order"},
-               {tess_f16, 2, 5, 3, 1, "f16 5 x 5, Fortran's order"},
-               {tess_c64, 2, 3, 0, 1, "c64 3 x 3"},
-               {tess_c64, 2, 7, 0, 1, "c64 7 x 7"},
-               {tess_c64, 1, 9, 0, 1, "c64 9 taps"},
-               {tess_c128, 2, 3, 0, 1, "c128 3 x 3"}};
+    } all[] = {{tess_f32, 2, 3, 3, 1, 300, "f32 3 x 3, Fortran's order"},
+               {tess_f32, 2, 3, 1, 1, 300, "f32 3 x 3, from Fortran's order to C's"},
+               {tess_f32, 2, 7, 3, 1, 300, "f32 7 x 7, Fortran's order"},
+               {tess_f32, 3, 3, 3, 1, 300, "f32 3 x 3 x 3, Fortran's order"},
+               {tess_f32, 2, 3, 0, 2, 300, "f32 3 x 3, every second column"},
+               {tess_u8, 2, 3, 0, 3, 300, "u8 3 x 3, one of three colours"},
+               {tess_u8, 2, 3, 3, 1, 300, "u8 3 x 3, Fortran's order"},
+               {tess_f16, 2, 5, 3, 1, 300, "f16 5 x 5, Fortran's order"},
+               {tess_u8, 2, 3, 3, 1, 320, "u8 3 x 3, Fortran's order, whole rows"},
+               {tess_f16, 2, 5, 3, 1, 320, "f16 5 x 5, Fortran's order, whole rows"},
+               {tess_f32, 3, 3, 3, 1, 320, "f32 3 x 3 x 3, Fortran's order, whole rows"},
+               {tess_c64, 2, 3, 0, 1, 300, "c64 3 x 3"},
+               {tess_c64, 2, 7, 0, 1, 300, "c64 7 x 7"},
+               {tess_c64, 1, 9, 0, 1, 300, "c64 9 taps"},
+               {tess_c128, 2, 3, 0, 1, 300, "c128 3 x 3"}};
     static float weights[49] = {1};
     tess_plan *plan;
     for (int i = 0; i < TESS_COUNT(all); i++) {
-        int64_t shape[3] = {300, 300, 300}, width[3] = {all[i].width, all[i].width, all[i].width}, strides[2][3];
+        const int64_t side = all[i].side;
+        int64_t shape[3] = {side, side, side}, width[3] = {all[i].width, all[i].width, all[i].width}, strides[2][3];
         DLTensor array[2], mask = tess_view(weights, tess_f32, all[i].ndim, width, NULL);
         for (int a = 0; a < 2; a++) {
             int64_t step = a ? 1 : all[i].step;
-            for (int k = all[i].ndim - 1; k >= 0; k--, step *= 300)
+            for (int k = all[i].ndim - 1; k >= 0; k--, step *= side)
                 strides[a][all[i].turned >> a & 1 ? all[i].ndim - 1 - k : k] = step;
             array[a] = view(all[i].type, all[i].ndim, shape);
             array[a].strides = strides[a];

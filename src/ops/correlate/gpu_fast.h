@@ -9,6 +9,8 @@
 typedef struct tess_correlate_frame {
     const tess_correlate_pass *pass;
     tess_correlate_axis x, y, z; /* x the pass's row, in elements; y and z one element where there is no such axis */
+    int order[3];                /* x, y, z as 0, 1, 2 in the mask's order; z, y, x but where `turned`: then z is the coarser of the two */
+    bool turned;
     int batch, batch_axis[TESS_MAX_NDIM];
     int64_t arrays;     /* of the batch */
     int64_t in, out;    /* sizes of an element */
@@ -20,6 +22,9 @@ typedef struct tess_correlate_frame {
 /* The pass with so many masked axes besides the row taken as y and z; false and why when it is not of that form. */
 bool tess_correlate_frame_of(tess_correlate_frame *frame, const tess_correlate_problem *problem, const tess_correlate_pass *pass, int others,
                              const char **why);
+/* The same whichever axis the mask's last is. */
+bool tess_correlate_frame_of_any(tess_correlate_frame *frame, const tess_correlate_problem *problem, const tess_correlate_pass *pass, int others,
+                                 const char **why);
 /* Every step a whole vector of 16 bytes, on both sides. */
 bool tess_correlate_frame_whole(const tess_correlate_frame *frame, const char **why);
 /* Columns that a warp writes of rows that begin anywhere, so many a lane (OWN of gpu_patch.cuh, not LAPPED). */
@@ -99,6 +104,7 @@ TESS_INLINE int tess_correlate_gpu_axis(int d, int colours) { return d - (colour
     X(strip2d_odd)                  \
     X(march3d)                      \
     X(march3d_odd)                  \
+    X(march_kept)                   \
     X(line)                         \
     X(tile1d)                       \
     X(tile1d_odd)                   \

@@ -18,10 +18,17 @@ TESS_INLINE bool frame_of(tess_correlate_frame *f, const tess_problem *base, int
            (!whole || tess_correlate_frame_whole(f, why));
 }
 
+/* The same whichever axis the mask's last is. */
+TESS_INLINE bool any_frame_of(tess_correlate_frame *f, const tess_problem *base, int others, bool whole, const char **why) {
+    return tess_correlate_gpu_direct(base, why) &&
+           tess_correlate_frame_of_any(f, tess_correlate_gpu_of(base), tess_correlate_gpu_of(base)->direct, others, why) &&
+           (!whole || tess_correlate_frame_whole(f, why));
+}
+
 TESS_INLINE tess_correlate_frame known_frame(const tess_problem *base, int others) {
     tess_correlate_frame f;
     const char *why;
-    frame_of(&f, base, others, false, &why); /* true, because `fits` was */
+    any_frame_of(&f, base, others, false, &why); /* true, because `fits` was */
     return f;
 }
 
@@ -117,6 +124,12 @@ typedef struct march3d_shape {
 } march3d_shape;
 march3d_shape tess_correlate_march3d_of(const tess_correlate_frame *f, int64_t work, bool whole, const tess_gpu_device *device);
 
+/* gpu_march_kept_rows.c: the same of gpu_march_kept.cu. */
+march3d_shape tess_correlate_march_kept_of(const tess_correlate_frame *f, int64_t work, const tess_gpu_device *device);
+/* A launch of either kernel, all but its text and what else it asks for. */
+void tess_correlate_march3d_lay(const tess_correlate_frame *f, const march3d_shape *s, tess_type work, bool whole, const char *entry,
+                                tess_gpu_layout *layout);
+
 /* gpu_march_rows.c: EACH, ALONG, ROWS, THREADS of gpu_tile1d.cu; bytes of shared memory. */
 enum { TILE1D_EACH = 16 };
 typedef struct tile1d_shape {
@@ -136,6 +149,7 @@ void tess_correlate_predict_tile1d(const tess_problem *base, tess_gpu_prediction
 void tess_correlate_predict_tile1d_odd(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_march3d(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_march3d_odd(const tess_problem *base, tess_gpu_prediction *out);
+void tess_correlate_predict_march_kept(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_line(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_strip2d(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_strip2d_odd(const tess_problem *base, tess_gpu_prediction *out);

@@ -90,8 +90,11 @@ patch_shape tess_correlate_patch_of(const tess_problem *base, const tess_correla
 
 static bool patch_takes(const tess_problem *base, bool whole, const char **why) {
     tess_correlate_frame f;
-    if (!frame_of(&f, base, 1, whole, why))
+    if (!any_frame_of(&f, base, 1, whole, why))
         return false;
+    *why = "needs a mask whose last axis runs along rows, or narrow elements";
+    if (f.turned)
+        return whole && work_size(base) == 4 && tess_correlate_patch_shared_takes(&f);
     const patch_shape s = patch_of(&f, work_size(base), whole);
     const int64_t widest = whole ? tess_min64(s.columns, 8) : f.in <= 2 ? 8 : 4;
     *why = "takes masks of at most 5 rows, no wider than a vector of 16 bytes on either side";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_frame.c - a pass as the sliding-window kernels see it: x without gaps, y, z, a batch; and what those kernels are told. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "ops/correlate/gpu_fast.h"
@@ -53,27 +54,58 @@ static bool is_placed(const tess_correlate_pass *pass, int d) {
     return false;
 }
 
+/* y and z of the mask: as they follow each other before the row, else the finer one first. The order of all three: what has no mask stands where it may. */
+static void place_axes(tess_correlate_frame *frame, int *at_y) {
+    const tess_correlate_pass *pass = frame->pass;
+    int place[] = {-1, -1}, known = 0;
+    bool named[3] = {false};
+    for (int k = pass->masked - 1; k >= 0; k--)
+        if (pass->order[k] != pass->row)
+            place[place[0] >= 0] = pass->order[k];
+    if (frame->turned && place[1] >= 0 && llabs(pass->axis[place[1]].in_stride) < llabs(pass->axis[place[0]].in_stride)) {
+        const int coarser = place[0];
+        place[0] = place[1];
+        place[1] = coarser;
+    }
+    *at_y = place[0];
+    if (place[0] >= 0)
+        frame->y = pass->axis[place[0]];
+    if (place[1] >= 0)
+        frame->z = pass->axis[place[1]];
+    for (int k = 0; k < pass->masked; k++) {
+        const int i = pass->order[k] == pass->row ? 0 : pass->order[k] == place[0] ? 1 : 2;
+        frame->order[known++] = i;
+        named[i] = true;
+    }
+    for (int i = 2; i >= 0; i--)
+        if (!named[i])
+            frame->order[known++] = i;
+}
+
 bool tess_correlate_frame_of(tess_correlate_frame *frame, const tess_correlate_problem *problem, const tess_correlate_pass *pass, int others,
                              const char **why) {
+    *why = "needs a mask whose last axis runs along rows";
+    return pass->row_last && tess_correlate_frame_of_any(frame, problem, pass, others, why);
+}
+
+bool tess_correlate_frame_of_any(tess_correlate_frame *frame, const tess_correlate_problem *problem, const tess_correlate_pass *pass, int others,
+                                 const char **why) {
     static const tess_correlate_axis single = {1, 1, 0, 0, 1, 0};
     const tess_correlate_axis *row = &pass->axis[pass->row];
-    *frame = (tess_correlate_frame){.pass = pass, .x = *row, .y = single, .z = single, .arrays = 1};
+    *frame = (tess_correlate_frame){.pass = pass, .x = *row, .y = single, .z = single, .turned = !pass->row_last, .arrays = 1};
     frame->in = (int64_t)tess_type_size(pass->from);
     frame->out = (int64_t)tess_type_size(pass->to);
     *why = "computes in f32 and f64";
     if ((problem->work != tess_f32 && problem->work != tess_f64) || tess_is_complex(pass->from) || tess_is_complex(pass->to))
         return false;
-    *why = "needs rows without gaps, and a mask whose last axis runs along them";
-    if (row->in_stride != frame->in * pass->group || row->out_stride != frame->out * pass->group || !pass->row_last)
+    *why = "needs rows without gaps";
+    if (row->in_stride != frame->in * pass->group || row->out_stride != frame->out * pass->group)
         return false;
     *why = "needs another number of masked axes";
     if (pass->masked - (row->width > 1) > others)
         return false;
-    tess_correlate_axis *place[] = {&frame->y, &frame->z};
-    int named = 0;
-    for (int k = pass->masked - 1; k >= 0; k--)
-        if (pass->order[k] != pass->row)
-            *place[named++] = pass->axis[pass->order[k]];
+    int at_y;
+    place_axes(frame, &at_y);
     *why = "needs a mask that is no longer than the array";
     for (int d = 0; d < pass->ndim; d++) {
         const tess_correlate_axis *a = &pass->axis[d];
@@ -82,7 +114,7 @@ bool tess_correlate_frame_of(tess_correlate_frame *frame, const tess_correlate_p
         if (d != pass->row && a->width == 1 && !is_placed(pass, d))
             frame->batch_axis[frame->batch++] = d;
     }
-    if (others > 0 && named == 0 && frame->batch > 0) /* rows of arrays side by side are as good as rows of one */
+    if (others > 0 && at_y < 0 && frame->batch > 0) /* rows of arrays side by side are as good as rows of one */
         frame->y = pass->axis[frame->batch_axis[--frame->batch]];
     *why = "needs fewer arrays, or shorter axes";
     for (int b = 0; b < frame->batch; b++)

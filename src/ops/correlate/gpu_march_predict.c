@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_march_predict.c - what correlate/march3d and march3d_odd will count: a plane is walked for each kind of tile (gpu_planes_predict.c).
+ * gpu_march_predict.c - what correlate/march3d, march3d_odd and march_kept will count: a plane is walked for each kind of tile (gpu_planes_predict.c).
  *
  * Predicted for arrays that begin at a line, and of march3d_odd for
  * elements of 4 and 8 bytes. */
@@ -84,10 +84,11 @@ static void one_tile(walk *w, const planes_of_chunks *all, double tiles) {
     r->sum->barriers += r->times * (double)(w->s.threads / 32);
 }
 
-static void predict_tiles(const tess_problem *base, tess_gpu_prediction *out, bool whole) {
+/* `sums`: of how many turns sums are made, 0: of all. */
+static void predict_tiles(const tess_problem *base, const march3d_shape *shape, double sums, tess_gpu_prediction *out, bool whole) {
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
     const tess_correlate_frame f = known_frame(base, 2);
-    walk w = {.s = tess_correlate_march3d_of(&f, work_size(base), whole, device_meant(out))};
+    walk w = {.s = *shape};
     w.planes = (planes_walk){.ring = tess_correlate_ring_of(&f, w.s.columns, w.s.along, w.s.threads, whole, out),
                              .threads = w.s.threads,
                              .along = w.s.along,
@@ -110,8 +111,8 @@ static void predict_tiles(const tess_problem *base, tess_gpu_prediction *out, bo
             one_tile(&w, &all, i.times * j.times);
         }
     out->constant_requests = -1;
-    out->flops =
-        (double)(across * down * w.s.threads) * all.turns * ((double)(2 * f.x.width * f.y.width * f.z.width * w.s.rows * w.s.columns) + conversions);
+    out->flops = (double)(across * down * w.s.threads) *
+                 ((sums > 0 ? sums : all.turns) * (double)(2 * f.x.width * f.y.width * f.z.width * w.s.rows * w.s.columns) + all.turns * conversions);
     if ((conversions > 0 && f.pass->group > w.s.columns) || f.x.width * f.y.width == 1) /* some of a window, or of the terms, are used by none */
         out->flops = -1;
     if (f.in == 2 ||
@@ -119,5 +120,15 @@ static void predict_tiles(const tess_problem *base, tess_gpu_prediction *out, bo
         out->shared_ld_requests = out->shared_ld_wavefronts = out->shared_ld_conflicts = -1;
 }
 
-void tess_correlate_predict_march3d(const tess_problem *base, tess_gpu_prediction *out) { predict_tiles(base, out, true); }
-void tess_correlate_predict_march3d_odd(const tess_problem *base, tess_gpu_prediction *out) { predict_tiles(base, out, false); }
+static void predict_march3d(const tess_problem *base, tess_gpu_prediction *out, bool whole) {
+    const tess_correlate_frame f = known_frame(base, 2);
+    const march3d_shape s = tess_correlate_march3d_of(&f, work_size(base), whole, device_meant(out));
+    predict_tiles(base, &s, 0, out, whole);
+}
+void tess_correlate_predict_march3d(const tess_problem *base, tess_gpu_prediction *out) { predict_march3d(base, out, true); }
+void tess_correlate_predict_march3d_odd(const tess_problem *base, tess_gpu_prediction *out) { predict_march3d(base, out, false); }
+void tess_correlate_predict_march_kept(const tess_problem *base, tess_gpu_prediction *out) {
+    const tess_correlate_frame f = known_frame(base, 2);
+    const march3d_shape s = tess_correlate_march_kept_of(&f, work_size(base), device_meant(out));
+    predict_tiles(base, &s, (double)(f.arrays * f.z.m), out, true);
+}

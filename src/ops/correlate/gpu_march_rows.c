@@ -81,12 +81,12 @@ static bool march3d_takes(const tess_problem *base, bool whole, const char **why
            f.arrays <= GRID / tess_max64(1, tess_ceil_div(f.z.m, 2 * f.z.width));
 }
 
-static void lay_march3d_as(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole) {
-    tess_correlate_frame f = known_frame(base, 2);
-    const march3d_shape s = tess_correlate_march3d_of(&f, work_size(base), whole, device);
+void tess_correlate_march3d_lay(const tess_correlate_frame *given, const march3d_shape *shape, tess_type work, bool whole, const char *entry,
+                                tess_gpu_layout *layout) {
+    const tess_correlate_frame f = *given;
+    const march3d_shape s = *shape;
     const int64_t deep = tess_ceil_div(f.z.m, tess_max64(s.depth, 1)), across = tess_ceil_div(f.x.m, s.along * s.columns);
-    tess_gpu_unit(layout, &gpu_march3d);
-    tess_correlate_frame_options(layout, tess_correlate_gpu_of(base)->work, &f, whole);
+    tess_correlate_frame_options(layout, work, &f, whole);
     tess_gpu_option(layout, "-DKY=%d", (int)f.y.width);
     tess_gpu_option(layout, "-DKZ=%d", (int)f.z.width);
     tess_gpu_option(layout, "-DV=%d", (int)s.columns);
@@ -98,7 +98,7 @@ static void lay_march3d_as(const tess_problem *base, const tess_gpu_device *devi
     tess_gpu_option(layout, "-DSTAGES=%d", (int)s.stages);
     tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
     tess_gpu_step *step =
-        tess_gpu_launch_of(layout, "march3d", across * tess_ceil_div(f.y.m, s.down * s.rows), 1, f.arrays * deep, (int)s.threads, s.shared);
+        tess_gpu_launch_of(layout, entry, across * tess_ceil_div(f.y.m, s.down * s.rows), 1, f.arrays * deep, (int)s.threads, s.shared);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_correlate_frame_pass(layout, step, &f);
@@ -106,6 +106,13 @@ static void lay_march3d_as(const tess_problem *base, const tess_gpu_device *devi
     tess_gpu_pass_i32(layout, step, (int32_t)s.depth);
     tess_gpu_pass_i32(layout, step, (int32_t)deep);
     tess_gpu_pass(layout, step, f.pass->weights, f.pass->size);
+}
+
+static void lay_march3d_as(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole) {
+    const tess_correlate_frame f = known_frame(base, 2);
+    const march3d_shape s = tess_correlate_march3d_of(&f, work_size(base), whole, device);
+    tess_gpu_unit(layout, &gpu_march3d);
+    tess_correlate_march3d_lay(&f, &s, tess_correlate_gpu_of(base)->work, whole, "march3d", layout);
 }
 
 /* ---- tile1d ---- */

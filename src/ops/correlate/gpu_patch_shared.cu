@@ -11,6 +11,9 @@
 // Of u8 one permutation makes two numbers of 16 bits, b / 2^24 each, and one instruction each makes them f32: half an instruction an element less than `cell`
 // takes. Their weights come times 2^24, so that every product, and with it every sum, is the number that it was.
 //
+// -DTURNED=1: the mask's last axis is y, as of arrays in Fortran's order. A row that arrives cannot add to the sums under way, since a chain goes down all of a column's rows before it comes to the
+// next column; so the values of KY rows stay in registers, and with the last of them a row of sums is made. Nothing else differs.
+//
 // -DDOTS=1, for bytes by small integers (the row patch_bytes): sums of four products an instruction (gpu_dots.cuh, -DGROUPS).
 //
 // -DKY; -DV, -DR columns and rows of outputs a lane; -DTURN rows a turn of the loop: KY, each sum where it began (R + 1 a multiple of KY), or any number; -DLANES, -DDOWN; -DFULL=1: rows of
@@ -297,7 +300,7 @@ struct lines {
     i64 step;
     __device__ __forceinline__ void put(const work (&sum)[V]) {
         const packed<V> v(sum);
-        if (DOTS)
+        if (DOTS || TURNED)
             v.store_if(true, to); // which the compiler may else store in pieces
         else
             v.store(to);
@@ -305,7 +308,38 @@ struct lines {
     }
 };
 
-#if TURN != KY
+#if TURNED
+// The next N rows of outputs; `at` is the last row that the first of them meets, number KY - 1 of `value`, which holds row number j at j modulo KY.
+template <int N> __device__ __forceinline__ void finish(work (&value)[KY][LEFT + V + RIGHT], const element *&at, const mask_taps &taps, lines &out) {
+#pragma unroll
+    for (int j = 0; j < N; j++) {
+        work sum[V];
+        values_of(value[(KY - 1 + j) % KY], at);
+        at += ROW;
+#pragma unroll
+        for (int kx = 0; kx < KX; kx++)
+#pragma unroll
+            for (int ky = 0; ky < KY; ky++)
+#pragma unroll
+                for (int i = 0; i < V; i++)
+                    sum[i] = multiply_add(value[(j + ky) % KY][i + kx * GROUP], taps.w[kx * KY + ky], kx + ky ? sum[i] : (work)0);
+        out.put(sum);
+    }
+}
+
+__device__ __forceinline__ void march(const element *at, const mask_taps &taps, lines out) {
+    work value[KY][LEFT + V + RIGHT];
+#pragma unroll
+    for (int j = 0; j < KY - 1; j++) {
+        values_of(value[j], at);
+        at += ROW;
+    }
+#pragma unroll 1
+    for (int turn = 0; turn < R / KY; turn++)
+        finish<KY>(value, at, taps, out);
+    finish<R % KY>(value, at, taps, out);
+}
+#elif TURN != KY
 template <int J, bool BEHIND> __device__ __forceinline__ void ends(work (&sum)[KY][V], const element *at, const square &rule, lines &out) {
     if constexpr (J < KY - 1) {
         rule.template push<BEHIND ? J + 1 : 0, BEHIND ? KY - 1 : J>(sum, at);
@@ -373,7 +407,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) patch_shared(const
         return;
     const element *at = room + (strip * R + array * (ROWS - DOWN * R)) * ROW + VECTOR + lane * V;
     const lines to = {(char *)(out + (i64)row * f.out_y + column), f.out_y * (i64)sizeof(result)};
-#if TURN == KY
+#if TURNED
+    march(at, taps, to);
+#elif TURN == KY
     roll<ROW>(at, square{taps}, to);
 #else
     march(at, square{taps}, to);

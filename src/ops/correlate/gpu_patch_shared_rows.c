@@ -13,6 +13,8 @@ static bool is_small(const tess_correlate_frame *f) { return f->y.width <= 3 && 
 
 /* Of a thread, as measured: most of them hold rows on their way to shared memory. */
 static int64_t registers_of(const shared_shape *s, const tess_correlate_frame *f) {
+    if (f->turned)
+        return is_small(f) ? 64 : 112;
     if (is_small(f))
         return f->in == 1 ? 72 : 56;
     return f->in == 2 && s->rows > 12 ? 96 : 80;
@@ -88,8 +90,8 @@ static void fit(shared_shape *shape, const tess_correlate_frame *f, const tess_g
             s.arrays = f->arrays > 1 && is_full(&s, f) && threads / s.lanes >= 2 * s.down ? 2 : 1;
             s.turn = !small ? 2 : (rows + 1) % f->y.width ? rows - f->y.width + 1 : f->y.width;
             s.threads = up_to(s.lanes * s.down * s.arrays, 32);
-            s.blocks =
-                tess_max64(1, tess_min64(blocks_of(s.threads, small ? registers_of(&s, f) : OF_A_THREAD), SHARED / (room_of(&s, f) + BLOCK_SHARED)));
+            s.blocks = tess_max64(1, tess_min64(blocks_of(s.threads, small || f->turned ? registers_of(&s, f) : OF_A_THREAD),
+                                                SHARED / (room_of(&s, f) + BLOCK_SHARED)));
             const double time = time_of(&s, f, device) * (s.threads > WIDE ? 1.05 : 1);
             if (time < least) {
                 least = time;
@@ -104,7 +106,8 @@ static bool shape_of(shared_shape *shape, const tess_correlate_frame *f, const t
     const bool small = is_small(f);
     double least = INFINITY;
     for (int i = 0; i < 4; i++) {
-        shared_shape s = {.columns = small && f->in == 1 ? 16 : 8, .rows = rows[small][f->in == 2][i], .turn = small ? f->y.width : 2, .arrays = 1};
+        shared_shape s = {
+            .columns = small && f->in == 1 && !f->turned ? 16 : 8, .rows = rows[small][f->in == 2][i], .turn = small ? f->y.width : 2, .arrays = 1};
         if (small && f->y.width == 2) /* whole turns */
             s.rows |= 1;
         if (!small && f->y.width % 2 == 0)
@@ -124,7 +127,7 @@ static bool shape_of(shared_shape *shape, const tess_correlate_frame *f, const t
 }
 
 static bool takes(shared_shape *shape, const tess_correlate_frame *f, const tess_gpu_device *device, float *raised) {
-    const bool stays = f->in == 2 && is_small(f) && f->pass->from != tess_f16 && f->x.m >= 3000; /* in registers, as measured */
+    const bool stays = f->in == 2 && is_small(f) && f->pass->from != tess_f16 && f->x.m >= 3000 && !f->turned; /* in registers, as measured */
     return f->in <= 2 && !stays && f->pass->size == sizeof(float) * (size_t)f->pass->taps && f->y.width <= WIDEST && f->x.width <= WIDEST &&
            (f->y.width > 1 || is_small(f)) && before(f) <= 8 && after(f) <= 8 && f->x.m >= 64 && shape_of(shape, f, device) && raise_mask(f, raised);
 }
@@ -170,6 +173,7 @@ static tess_gpu_step *lay(const shared_shape *s, const tess_correlate_frame *f, 
     tess_gpu_option(layout, "-DFULL=%d", s->full);
     tess_gpu_option(layout, "-DARRAYS=%d", (int)s->arrays);
     tess_gpu_option(layout, "-DDOTS=%d", groups > 0);
+    tess_gpu_option(layout, "-DTURNED=%d", f->turned);
     if (groups > 0)
         tess_gpu_option(layout, "-DGROUPS=%d", (int)groups);
     tess_gpu_step *step =

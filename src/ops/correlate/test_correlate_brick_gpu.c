@@ -5,7 +5,7 @@
 
 static tess_context *context;
 static tess_engine engine;
-static int ran_odd;
+static int ran_odd, ran_turned;
 
 typedef struct brick_case {
     tess_type in, mask, out;
@@ -30,6 +30,8 @@ static void make(hostile_array *a, uint64_t *random, tess_type type, int ndim, c
     for (int d = 0; d < ndim; d++)
         there[d] = shape[axis[d]] * (d == ndim - 1 ? (step ? step : hostile_between(random, 1, 3)) : step ? 1 : hostile_between(random, 1, 2));
     hostile_make(a, random, type, ndim, there, HOSTILE_COMPACT);
+    if (step == 1 && hostile_between(random, 0, 2)) /* vectors */
+        a->tensor.byte_offset -= a->tensor.byte_offset % 16;
     memcpy(strides, a->strides, sizeof strides);
     for (int d = 0; d < ndim; d++) {
         const int64_t n = shape[axis[d]], gap = n > 0 ? there[d] / n : 1, one = strides[d] * gap;
@@ -57,7 +59,7 @@ static void compare(const brick_case *c, tess_boundary boundary, tess_extent ext
         hostile_fill(&mask[k], random, c->mask == tess_f32 || c->mask == tess_c64 ? 1 : 0);
         masks[k] = &mask[k].tensor;
     }
-    const int count = (int)hostile_between(random, 2, 3); /* brick_odd each second time */
+    const int odd = (int)hostile_between(random, 0, 1); /* each second time */
     const uint64_t begun = *random;
     uint64_t same = begun;
     make(&expected, &same, c->out, c->ndim, shape, c->order_out, c->step_out);
@@ -68,8 +70,8 @@ static void compare(const brick_case *c, tess_boundary boundary, tess_extent ext
                                       .constant = boundary == TESS_BOUNDARY_CONSTANT ? 1.5 : 0,
                                       .extent = extent,
                                       .origin = extent == TESS_EXTENT_SAME ? origin : NULL};
-    static const char *const rows[] = {"correlate/reference", "correlate/brick", "correlate/brick_odd"};
-    for (int e = 0; e < count; e++) {
+    static const char *const rows[] = {"correlate/reference", "correlate/brick", "correlate/brick_odd", "correlate/patch", "correlate/march_kept"};
+    for (int e = 0; e < TESS_COUNT(rows); e += e == 1 && !odd ? 2 : 1) {
         *random = begun;
         make(&out, random, c->out, c->ndim, shape, c->order_out, c->step_out);
         options.call.engine = e ? engine : TESS_ENGINE_CPU;
@@ -77,9 +79,11 @@ static void compare(const brick_case *c, tess_boundary boundary, tess_extent ext
         const DLTensor *to = e ? &out.tensor : &expected.tensor;
         tess_status status = c->list ? tess_correlate_separable(context, &in.tensor, masks, c->masked, to, &options)
                                      : tess_correlate(context, &in.tensor, masks[0], to, &options);
-        if (status != TESS_OK && (e < 2 || status != TESS_ERR_STRATEGY)) /* brick_odd takes what brick asks to be aligned */
+        if (status != TESS_OK &&
+            (e < 2 || status != TESS_ERR_STRATEGY)) /* brick_odd takes what brick asks to be aligned, the others what lies in whole rows */
             fail_msg("%s by %s, %d axes: %s", tess_type_name(c->in), tess_type_name(c->mask), c->ndim, tess_detail());
         ran_odd += e == 2 && status == TESS_OK;
+        ran_turned += e > 2 && status == TESS_OK;
         if (e && status == TESS_OK && memcmp(out.block, expected.block, out.block_size))
             fail_msg("%s of %s by %s to %s, %d axes, %d x %d, boundary %d, extent %d: other bits than the reference's", rows[e],
                      tess_type_name(c->in), tess_type_name(c->mask), tess_type_name(c->out), c->ndim, (int)c->shape[0], (int)c->shape[1],
@@ -142,12 +146,39 @@ static void orders_and_steps(void **state) {
         {F32, 3, {76, 39, 21}, 3, {1, 2, 0}, {2, 3, 5}, 0, {2, 1, 0}, {2, 1, 0}, 1, 1},
         {tess_f64, tess_f64, tess_f64, 3, {44, 39, 21}, 3, {0, 2, 1}, {3, 3, 3}, 0, {2, 1, 0}, {2, 1, 0}, 1, 1},
         {F32, 1, {4096}, 1, {0}, {9}, 0, {0}, {0}, 1, 1},
+        {tess_u8,
+         tess_f32,
+         tess_u8,
+         2,
+         {288, 75},
+         2,
+         {0, 1},
+         {3, 3},
+         0,
+         {1, 0},
+         {1, 0},
+         1,
+         1}, /* rows that patches take: the mask's last axis is theirs or is not */
+        {tess_u8, tess_f32, tess_f32, 2, {592, 70}, 2, {0, 1}, {2, 3}, 0, {1, 0}, {1, 0}, 1, 1},
+        {tess_i8, tess_f32, tess_i8, 2, {256, 70}, 2, {0, 1}, {5, 4}, 0, {1, 0}, {1, 0}, 1, 1},
+        {tess_u8, tess_f32, tess_u8, 3, {3, 112, 112}, 2, {2, 1}, {3, 5}, 0, {0, 1, 2}, {0, 1, 2}, 1, 1},
+        {tess_f16, tess_f32, tess_f16, 2, {264, 75}, 2, {0, 1}, {3, 3}, 0, {1, 0}, {1, 0}, 1, 1},
+        {tess_f16, tess_f32, tess_f16, 2, {1032, 45}, 2, {0, 1}, {5, 5}, 0, {1, 0}, {1, 0}, 1, 1},
+        {tess_u16, tess_f32, tess_u8, 2, {3088, 20}, 2, {0, 1}, {3, 2}, 0, {1, 0}, {1, 0}, 1, 1},
+        {F32, 3, {136, 21, 19}, 3, {0, 1, 2}, {3, 3, 3}, 0, {2, 1, 0}, {2, 1, 0}, 1, 1}, /* volumes that march_kept takes */
+        {F32, 3, {9, 21, 268}, 3, {2, 0, 1}, {3, 2, 4}, 0, {0, 1, 2}, {0, 1, 2}, 1, 1},
+        {F32, 3, {37, 6, 132}, 3, {1, 2, 0}, {2, 3, 3}, 0, {1, 0, 2}, {1, 0, 2}, 1, 1},
+        {tess_f64, tess_f64, tess_f64, 3, {34, 43, 11}, 3, {0, 2, 1}, {3, 3, 3}, 0, {2, 1, 0}, {2, 1, 0}, 1, 1},
+        {tess_u8, tess_f32, tess_u8, 3, {272, 17, 12}, 3, {0, 1, 2}, {3, 3, 3}, 0, {2, 1, 0}, {2, 1, 0}, 1, 1},
+        {tess_f16, tess_f32, tess_f16, 3, {72, 35, 12}, 3, {0, 1, 2}, {3, 3, 2}, 0, {2, 1, 0}, {2, 1, 0}, 1, 1},
+        {tess_u8, tess_f32, tess_u8, 3, {70, 96, 3}, 2, {1, 0}, {3, 3}, 0, {0, 1, 2}, {0, 1, 2}, 1, 1},
         {C64, 1, {6000}, 1, {0}, {8}, 0, {0}, {0}, 1, 1},
     };
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int k = 0; k < 2 && !hostile_spared(i + k, 3); k++)
             compare(&cases[i], (tess_boundary)(TESS_BOUNDARY_ZERO + (2 * i + k + i / 3) % 6), k ? TESS_EXTENT_SAME : (tess_extent)(i % 3), &random);
-    assert_true(ran_odd >= (TESS_SANITIZED ? 3 : 15));
+    if (ran_odd < (TESS_SANITIZED ? 3 : 15) || ran_turned < (TESS_SANITIZED ? 2 : 15))
+        fail_msg("brick_odd ran %d times, the rows for whole rows %d times", ran_odd, ran_turned);
 }
 
 /* Any orders, steps and sizes, one type after the other; axes shorter than their masks among them. */
@@ -175,6 +206,34 @@ static void anything(void **state) {
     }
 }
 
+/* Rows of whole vectors, of masks whose last axis is another: any sizes, one type after the other. */
+static void whole_rows(void **state) {
+    (void)state;
+    uint64_t random = 93;
+    static const tess_type types[][3] = {{tess_u8, tess_f32, tess_u8},   {F32}, {tess_f16, tess_f32, tess_f16}, {tess_i8, tess_f32, tess_f32},
+                                         {tess_f64, tess_f64, tess_f64}, {F32}, {tess_bf16, tess_f32, tess_u8}, {tess_u16, tess_f32, tess_u16}};
+    ran_turned = 0;
+    for (int i = 0; i < (TESS_SANITIZED ? 6 : 32); i++) {
+        const tess_type *type = types[i % 8];
+        brick_case c = {type[0],      type[1],      type[2], .ndim = type[0] == tess_f32 || type[0] == tess_f64 || i >= 24 ? 3 : 2,
+                        .step_in = 1, .step_out = 1};
+        for (int d = 0; d < c.ndim; d++) {
+            c.order_in[d] = c.order_out[d] = c.axes[d] = d;
+            c.width[d] = hostile_between(&random, 2, c.ndim == 3 ? 3 : 5);
+        }
+        hostile_shuffle(&random, c.ndim, c.order_in);
+        memcpy(c.order_out, c.order_in, sizeof c.order_in);
+        c.order_in[3] = c.order_out[3] = 3;
+        for (int k = 0; k < c.ndim; k++) /* the finest one anywhere but last */
+            hostile_shuffle(&random, c.ndim - k > 1 && c.axes[c.ndim - 1] == c.order_in[c.ndim - 1] ? c.ndim : 0, c.axes);
+        for (int d = 0; d < c.ndim; d++)
+            c.shape[c.order_in[d]] = d == c.ndim - 1 ? 16 * hostile_between(&random, 4, 30) : hostile_between(&random, 4, c.ndim == 3 ? 20 : 90);
+        c.masked = c.ndim;
+        compare(&c, (tess_boundary)(i % 6), TESS_EXTENT_SAME, &random);
+    }
+    assert_true(ran_turned >= (TESS_SANITIZED ? 1 : 8));
+}
+
 /* What selection gives to it. */
 static void chosen(void **state) {
     (void)state;
@@ -182,9 +241,10 @@ static void chosen(void **state) {
         tess_type type;
         int64_t strides[2][2], widths[2];
         const char *row;
-    } cases[] = {{tess_f32, {{1, 64}, {1, 64}}, {3, 3}, "brick"},     {tess_f32, {{1, 64}, {80, 1}}, {3, 3}, "brick"},
-                 {tess_f32, {{200, 2}, {80, 1}}, {3, 3}, "brick"},    {tess_c64, {{80, 1}, {80, 1}}, {3, 3}, "brick"},
-                 {tess_c64, {{80, 1}, {80, 1}}, {64, 64}, "general"}, {tess_f32, {{1, 64}, {1, 64}}, {1, 3}, "tile1d"}};
+    } cases[] = {{tess_f32, {{1, 64}, {1, 64}}, {3, 3}, "brick"}, {tess_f32, {{1, 64}, {80, 1}}, {3, 3}, "brick"},
+                 {tess_f16, {{1, 64}, {1, 64}}, {3, 3}, "patch"}, {tess_f32, {{200, 2}, {80, 1}}, {3, 3}, "brick"},
+                 {tess_c64, {{80, 1}, {80, 1}}, {3, 3}, "brick"}, {tess_c64, {{80, 1}, {80, 1}}, {64, 64}, "general"},
+                 {tess_f32, {{1, 64}, {1, 64}}, {1, 3}, "tile1d"}};
     float *from = calloc(64 * 512, 8), *to = calloc(64 * 512, 8), *weights = calloc(64 * 64, 8);
     for (int i = 0; i < TESS_COUNT(cases); i++) {
         int64_t shape[] = {64, 80};
@@ -203,6 +263,7 @@ static void chosen(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(orders_and_steps), cmocka_unit_test(anything), cmocka_unit_test(chosen)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(orders_and_steps), cmocka_unit_test(anything), cmocka_unit_test(whole_rows),
+                                       cmocka_unit_test(chosen)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

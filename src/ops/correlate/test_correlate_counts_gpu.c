@@ -224,6 +224,22 @@ static const predicted narrow[] = {
     {U8, 3, {70, 176, 3}, 2, {3, 3}, BY(CONSTANT), .axes = {0, 1}, .named = true},
     {U8, 2, {70, 1540}, 2, {3, 3}, BY(REFLECT), .gap = 12},
 };
+/* The mask's last axis is not the rows'. */
+static const predicted turned[] = {
+    {U8, 2, {1552, 70}, 2, {3, 3}, BY(REFLECT), .turned = 3},
+    {U8, 2, {3120, 70}, 2, {3, 3}, BY(ZERO), .turned = 3},
+    {U8, 3, {5, 112, 112}, 2, {3, 5}, BY(WRAP), .axes = {2, 1}, .named = true},
+    {tess_u8, tess_f32, 2, {528, 45}, 2, {5, 4}, BY(MIRROR), .turned = 3},
+    {F16, 2, {1040, 70}, 2, {3, 3}, BY(NEAREST), .turned = 3},
+    {tess_i16, tess_u8, 2, {3088, 30}, 2, {3, 2}, BY(CONSTANT), .turned = 3},
+    {F16, 3, {3, 256, 256}, 2, {5, 5}, BY(WRAP), .axes = {2, 1}, .named = true},
+    {F32, 3, {136, 21, 19}, 3, {3, 3, 3}, BY(REFLECT), .turned = 3},
+    {F32, 3, {520, 37, 7}, 3, {3, 3, 3}, BY(ZERO), .turned = 3},
+    {F32, 3, {9, 21, 268}, 3, {3, 2, 4}, BY(WRAP), .axes = {2, 0, 1}, .named = true},
+    {F64, 3, {34, 43, 11}, 3, {3, 3, 3}, BY(CONSTANT), .turned = 3},
+    {U8, 3, {272, 17, 12}, 3, {3, 3, 3}, BY(NEAREST), .turned = 3},
+    {F16, 3, {72, 35, 12}, 3, {3, 3, 2}, BY(MIRROR), .turned = 3},
+};
 /* Small images without gaps. */
 static const predicted flat[] = {
     {F32, 3, {60, 50, 8}, 2, {3, 3}, BY(REFLECT), .axes = {0, 1}, .named = true},
@@ -504,8 +520,10 @@ static void check(const tess_strategy *row) {
         }
     if (all && row->gpu->production) {
         const bool each = strncmp(row->name, "correlate/separable_each", 24) == 0; /* takes any list; its own are those beside rows */
-        const bool patch = strncmp(row->name, "correlate/patch", 15) == 0, runs = strcmp(row->name, "correlate/flat") == 0;
-        compared += COMPARE(single, !patch && !runs) + COMPARE(small, patch) + COMPARE(narrow, patch) + COMPARE(flat, runs);
+        const bool patch = strncmp(row->name, "correlate/patch", 15) == 0, runs = strcmp(row->name, "correlate/flat") == 0,
+                   kept = strcmp(row->name, "correlate/march_kept") == 0;
+        compared +=
+            COMPARE(single, !patch && !runs) + COMPARE(small, patch) + COMPARE(narrow, patch) + COMPARE(turned, patch || kept) + COMPARE(flat, runs);
         compared += COMPARE(lists, !each) + COMPARE(triples, !each) + COMPARE(beside, true);
     }
     if (compared < (TESS_SANITIZED ? 1 : 3))
