@@ -105,6 +105,7 @@ TESS_INLINE int tess_correlate_gpu_axis(int d, int colours) { return d - (colour
     X(march3d)                      \
     X(march3d_odd)                  \
     X(march_kept)                   \
+    X(march_across)                 \
     X(line)                         \
     X(tile1d)                       \
     X(tile1d_odd)                   \

@@ -126,9 +126,10 @@ march3d_shape tess_correlate_march3d_of(const tess_correlate_frame *f, int64_t w
 
 /* gpu_march_kept_rows.c: the same of gpu_march_kept.cu. */
 march3d_shape tess_correlate_march_kept_of(const tess_correlate_frame *f, int64_t work, const tess_gpu_device *device);
-/* A launch of either kernel, all but its text and what else it asks for. */
+/* The mask's order of axes. A launch of any of the three, all but its text and what else it asks for; step: a parameter more, if any. */
+void tess_correlate_march_order(const tess_correlate_frame *f, tess_gpu_layout *layout);
 void tess_correlate_march3d_lay(const tess_correlate_frame *f, const march3d_shape *s, tess_type work, bool whole, const char *entry,
-                                tess_gpu_layout *layout);
+                                const int64_t *step, tess_gpu_layout *layout);
 
 /* gpu_march_rows.c: EACH, ALONG, ROWS, THREADS of gpu_tile1d.cu; bytes of shared memory. */
 enum { TILE1D_EACH = 16 };
@@ -150,6 +151,7 @@ void tess_correlate_predict_tile1d_odd(const tess_problem *base, tess_gpu_predic
 void tess_correlate_predict_march3d(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_march3d_odd(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_march_kept(const tess_problem *base, tess_gpu_prediction *out);
+void tess_correlate_predict_march_across(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_line(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_strip2d(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_strip2d_odd(const tess_problem *base, tess_gpu_prediction *out);

@@ -55,14 +55,18 @@ static bool march_kept_takes(const tess_problem *base, bool whole, const char **
            f.arrays <= GRID / tess_max64(1, tess_ceil_div(f.z.m, 2 * f.z.width));
 }
 
-static void lay_march_kept(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+void tess_correlate_march_order(const tess_correlate_frame *f, tess_gpu_layout *layout) {
     static const char *const order[] = {"-DFIRST=%d", "-DSECOND=%d", "-DTHIRD=%d"};
+    for (int k = 0; k < 3; k++)
+        tess_gpu_option(layout, order[k], f->order[k]);
+}
+
+static void lay_march_kept(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const tess_correlate_frame f = known_frame(base, 2);
     const march3d_shape s = tess_correlate_march_kept_of(&f, work_size(base), device);
     tess_gpu_unit(layout, &gpu_march_kept);
-    tess_correlate_march3d_lay(&f, &s, tess_correlate_gpu_of(base)->work, true, "march_kept", layout);
-    for (int k = 0; k < 3; k++)
-        tess_gpu_option(layout, order[k], f.order[k]);
+    tess_correlate_march_order(&f, layout);
+    tess_correlate_march3d_lay(&f, &s, tess_correlate_gpu_of(base)->work, true, "march_kept", NULL, layout);
 }
 
 ROW(march_kept, march_kept_takes, true, .predict = tess_correlate_predict_march_kept);

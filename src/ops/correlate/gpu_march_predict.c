@@ -32,21 +32,26 @@ static void read_plane(const walk *w, const tess_correlate_frame *f) {
         }
 }
 
-/* Results of a plane at byte `to`: of threads whose rows and columns all exist, then of the others. */
-static void write_plane(const walk *w, int64_t plane) {
-    const tess_correlate_frame *f = w->planes.ring.f;
-    for (int64_t thread = 0; thread < w->s.threads; thread += 32)
+/* Of threads whose rows and columns all exist, then of the others. */
+void tess_correlate_march_write(const march3d_shape *s, const tess_correlate_frame *f, int64_t x0, int64_t y0, int64_t plane,
+                                tess_gpu_prediction *sum, double times) {
+    for (int64_t thread = 0; thread < s->threads; thread += 32)
         for (int whole = 1; whole >= 0; whole--)
-            for (int64_t i = 0; i < w->s.rows; i++) {
+            for (int64_t i = 0; i < s->rows; i++) {
                 int64_t x[32], to[32];
                 for (int lane = 0; lane < 32; lane++) {
-                    const int64_t row = w->planes.y + (thread + lane) / w->s.along * w->s.rows;
-                    x[lane] = w->planes.x + (thread + lane) % w->s.along * w->s.columns;
-                    const bool all = row + w->s.rows <= f->y.m && x[lane] + w->s.columns <= f->x.m;
+                    const int64_t row = y0 + (thread + lane) / s->along * s->rows;
+                    x[lane] = x0 + (thread + lane) % s->along * s->columns;
+                    const bool all = row + s->rows <= f->y.m && x[lane] + s->columns <= f->x.m;
                     to[lane] = all == whole && row + i < f->y.m ? plane + (row + i) * f->y.out_stride + x[lane] * f->out : -1;
                 }
-                tess_correlate_frame_write(w->planes.ring.sum, w->planes.ring.times, w->planes.ring.f, w->planes.ring.columns, x, to);
+                tess_correlate_frame_write(sum, times, f, s->columns, x, to);
             }
+}
+
+static void write_plane(const walk *w, int64_t plane) {
+    const ring_walk *r = &w->planes.ring;
+    tess_correlate_march_write(&w->s, r->f, w->planes.x, w->planes.y, plane, r->sum, r->times);
 }
 
 /* Element by element; a column a thread that has all of its rows goes before the others. */

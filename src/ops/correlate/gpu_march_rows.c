@@ -82,7 +82,7 @@ static bool march3d_takes(const tess_problem *base, bool whole, const char **why
 }
 
 void tess_correlate_march3d_lay(const tess_correlate_frame *given, const march3d_shape *shape, tess_type work, bool whole, const char *entry,
-                                tess_gpu_layout *layout) {
+                                const int64_t *more, tess_gpu_layout *layout) {
     const tess_correlate_frame f = *given;
     const march3d_shape s = *shape;
     const int64_t deep = tess_ceil_div(f.z.m, tess_max64(s.depth, 1)), across = tess_ceil_div(f.x.m, s.along * s.columns);
@@ -105,6 +105,8 @@ void tess_correlate_march3d_lay(const tess_correlate_frame *given, const march3d
     tess_gpu_pass_i32(layout, step, (int32_t)across);
     tess_gpu_pass_i32(layout, step, (int32_t)s.depth);
     tess_gpu_pass_i32(layout, step, (int32_t)deep);
+    if (more)
+        tess_gpu_pass(layout, step, more, sizeof *more);
     tess_gpu_pass(layout, step, f.pass->weights, f.pass->size);
 }
 
@@ -112,7 +114,7 @@ static void lay_march3d_as(const tess_problem *base, const tess_gpu_device *devi
     const tess_correlate_frame f = known_frame(base, 2);
     const march3d_shape s = tess_correlate_march3d_of(&f, work_size(base), whole, device);
     tess_gpu_unit(layout, &gpu_march3d);
-    tess_correlate_march3d_lay(&f, &s, tess_correlate_gpu_of(base)->work, whole, "march3d", layout);
+    tess_correlate_march3d_lay(&f, &s, tess_correlate_gpu_of(base)->work, whole, "march3d", NULL, layout);
 }
 
 /* ---- tile1d ---- */

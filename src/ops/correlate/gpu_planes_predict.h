@@ -17,6 +17,10 @@ typedef struct planes_of_chunks {
 } planes_of_chunks;
 void tess_correlate_planes_of(planes_of_chunks *all, const tess_correlate_frame *f, int64_t depth, bool whole);
 
+/* gpu_march_predict.c: results of a plane at byte `plane`, of the tile whose first output stands at x, y. */
+void tess_correlate_march_write(const march3d_shape *s, const tess_correlate_frame *f, int64_t x, int64_t y, int64_t plane, tess_gpu_prediction *sum,
+                                double times);
+
 /* All planes of a tile, of which there are so many: copies, constants, what is laid down before the first one. */
 void tess_correlate_planes_bring(planes_walk *w, const planes_of_chunks *all, double tiles);
 

@@ -124,6 +124,7 @@ const tess_strategy tess_correlate_gpu_rows[CORRELATE_GPU_ROWS] = {
     FAST(strip2d, "larger masks: blocks march down strips, every row adds to all outputs under way"),
     FAST(march3d, "volumes: blocks march through planes, every plane adds to all outputs under way"),
     FAST(march_kept, "volumes in another order than the mask's: march3d, every plane's windows kept in registers until their last tap"),
+    FAST(march_across, "volumes whose input is finest along another axis: march_kept, planes turned on their way to shared memory"),
     FAST(tile1d, "masks along rows: a tile through shared memory, sixteen outputs a thread"),
     {.name = "correlate/patch_separable",
      .idea = "two short masks, one along long rows: patch, a window from the neighbour lanes between the passes",

@@ -70,7 +70,8 @@ static void compare(const brick_case *c, tess_boundary boundary, tess_extent ext
                                       .constant = boundary == TESS_BOUNDARY_CONSTANT ? 1.5 : 0,
                                       .extent = extent,
                                       .origin = extent == TESS_EXTENT_SAME ? origin : NULL};
-    static const char *const rows[] = {"correlate/reference", "correlate/brick", "correlate/brick_odd", "correlate/patch", "correlate/march_kept"};
+    static const char *const rows[] = {"correlate/reference", "correlate/brick",      "correlate/brick_odd",
+                                       "correlate/patch",     "correlate/march_kept", "correlate/march_across"};
     for (int e = 0; e < TESS_COUNT(rows); e += e == 1 && !odd ? 2 : 1) {
         *random = begun;
         make(&out, random, c->out, c->ndim, shape, c->order_out, c->step_out);
@@ -171,6 +172,11 @@ static void orders_and_steps(void **state) {
         {tess_f64, tess_f64, tess_f64, 3, {34, 43, 11}, 3, {0, 2, 1}, {3, 3, 3}, 0, {2, 1, 0}, {2, 1, 0}, 1, 1},
         {tess_u8, tess_f32, tess_u8, 3, {272, 17, 12}, 3, {0, 1, 2}, {3, 3, 3}, 0, {2, 1, 0}, {2, 1, 0}, 1, 1},
         {tess_f16, tess_f32, tess_f16, 3, {72, 35, 12}, 3, {0, 1, 2}, {3, 3, 2}, 0, {2, 1, 0}, {2, 1, 0}, 1, 1},
+        {F32, 3, {70, 9, 136}, 3, {0, 1, 2}, {3, 3, 3}, 0, {2, 1, 0}, {0, 1, 2}, 1, 1}, /* and march_across */
+        {F32, 3, {131, 13, 72}, 3, {1, 0, 2}, {2, 3, 4}, 0, {2, 1, 0}, {0, 1, 2}, 1, 1},
+        {F32, 3, {140, 70, 5}, 3, {0, 1, 2}, {3, 2, 3}, 0, {0, 2, 1}, {2, 1, 0}, 1, 1},
+        {tess_f32, tess_f32, tess_u8, 3, {5, 67, 80}, 3, {2, 1, 0}, {3, 3, 3}, 0, {0, 2, 1}, {1, 0, 2}, 1, 1},
+        {tess_i32, tess_f32, tess_f32, 3, {33, 4, 64}, 3, {2, 0, 1}, {3, 3, 3}, 0, {2, 1, 0}, {1, 0, 2}, 1, 1},
         {tess_u8, tess_f32, tess_u8, 3, {70, 96, 3}, 2, {1, 0}, {3, 3}, 0, {0, 1, 2}, {0, 1, 2}, 1, 1},
         {C64, 1, {6000}, 1, {0}, {8}, 0, {0}, {0}, 1, 1},
     };

@@ -239,6 +239,11 @@ static const predicted turned[] = {
     {F64, 3, {34, 43, 11}, 3, {3, 3, 3}, BY(CONSTANT), .turned = 3},
     {U8, 3, {272, 17, 12}, 3, {3, 3, 3}, BY(NEAREST), .turned = 3},
     {F16, 3, {72, 35, 12}, 3, {3, 3, 2}, BY(MIRROR), .turned = 3},
+    {F32, 3, {70, 9, 136}, 3, {3, 3, 3}, BY(REFLECT), .turned = 1}, /* the input's alone is another */
+    {F32, 3, {131, 13, 272}, 3, {2, 3, 4}, BY(ZERO), .turned = 1},
+    {F32, 3, {140, 5, 72}, 3, {3, 2, 3}, BY(WRAP), .turned = 1, .gap = 4},
+    {tess_f32, tess_u8, 3, {68, 7, 80}, 3, {3, 3, 2}, BY(CONSTANT), .turned = 1},
+    {tess_i32, tess_f32, 3, {200, 9, 200}, 3, {3, 3, 3}, BY(NEAREST), .turned = 1},
 };
 /* Small images without gaps. */
 static const predicted flat[] = {
@@ -521,7 +526,7 @@ static void check(const tess_strategy *row) {
     if (all && row->gpu->production) {
         const bool each = strncmp(row->name, "correlate/separable_each", 24) == 0; /* takes any list; its own are those beside rows */
         const bool patch = strncmp(row->name, "correlate/patch", 15) == 0, runs = strcmp(row->name, "correlate/flat") == 0,
-                   kept = strcmp(row->name, "correlate/march_kept") == 0;
+                   kept = strcmp(row->name, "correlate/march_kept") == 0 || strcmp(row->name, "correlate/march_across") == 0;
         compared +=
             COMPARE(single, !patch && !runs) + COMPARE(small, patch) + COMPARE(narrow, patch) + COMPARE(turned, patch || kept) + COMPARE(flat, runs);
         compared += COMPARE(lists, !each) + COMPARE(triples, !each) + COMPARE(beside, true);
