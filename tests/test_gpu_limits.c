@@ -460,6 +460,7 @@ static void orders(void) {
                {tess_f16, 2, 5, 3, 1, 300, "f16 5 x 5, Fortran's order"},
                {tess_u8, 2, 3, 3, 1, 320, "u8 3 x 3, Fortran's order, whole rows"},
                {tess_f16, 2, 5, 3, 1, 320, "f16 5 x 5, Fortran's order, whole rows"},
+               {tess_f32, 2, 7, 3, 1, 302, "f32 7 x 7, Fortran's order, odd rows"},
                {tess_f32, 3, 3, 3, 1, 320, "f32 3 x 3 x 3, Fortran's order, whole rows"},
                {tess_f32, 3, 3, 1, 1, 320, "f32 3 x 3 x 3, from Fortran's order to C's, whole rows"},
                {tess_c64, 2, 3, 0, 1, 300, "c64 3 x 3"},

@@ -92,7 +92,7 @@ static bool patch_takes(const tess_problem *base, bool whole, const char **why) 
     tess_correlate_frame f;
     if (!any_frame_of(&f, base, 1, whole, why))
         return false;
-    *why = "needs a mask whose last axis runs along rows, or narrow elements";
+    *why = "needs a mask whose last axis runs along rows, or narrow elements, or many taps";
     if (f.turned)
         return whole && work_size(base) == 4 && tess_correlate_patch_shared_takes(&f);
     const patch_shape s = patch_of(&f, work_size(base), whole);

@@ -301,7 +301,7 @@ static void predict(const tess_correlate_frame *given, const patch_shared_shape 
                 compute(&w, each);
             }
     out->constant_requests = -1;
-    if (f.in == 2) /* of some masks the compiler loads words of a window, and not vectors, which the assembler puts together again */
+    if (f.in >= 2) /* of some masks the compiler loads words of a window, and not vectors, which the assembler puts together again */
         out->shared_ld_requests = out->shared_ld_wavefronts = out->shared_ld_conflicts = -1;
 }
 

@@ -6,7 +6,13 @@ KERNEL_TEXT(gpu_patch_shared);
 
 typedef patch_shared_shape shared_shape;
 
-enum { WIDEST = 5, MOST_TAPS = WIDEST * WIDEST };
+enum { WIDEST = 5, WIDEST_TURNED = 7, MANY = 36 /* taps */, MOST_TAPS = WIDEST_TURNED * WIDEST_TURNED };
+
+/* f32 in another order than the mask's: with fewer taps `brick` reaches what memory gives. */
+static bool is_turned_f32(const tess_correlate_frame *f) {
+    return f->turned && f->in == 4 && f->pass->taps >= MANY && f->x.width <= WIDEST_TURNED && f->y.width <= WIDEST_TURNED && before(f) <= 4 &&
+           after(f) <= 4;
+}
 
 /* Memory binds, and sums of 16 columns fit the registers. */
 static bool is_small(const tess_correlate_frame *f) { return f->y.width <= 3 && f->x.width <= 3; }
@@ -14,7 +20,7 @@ static bool is_small(const tess_correlate_frame *f) { return f->y.width <= 3 && 
 /* Of a thread, as measured: most of them hold rows on their way to shared memory. */
 static int64_t registers_of(const shared_shape *s, const tess_correlate_frame *f) {
     if (f->turned)
-        return is_small(f) ? 64 : 112;
+        return is_small(f) ? 64 : f->in == 4 ? 96 : 112;
     if (is_small(f))
         return f->in == 1 ? 72 : 56;
     return f->in == 2 && s->rows > 12 ? 96 : 80;
@@ -106,12 +112,18 @@ static bool shape_of(shared_shape *shape, const tess_correlate_frame *f, const t
     const bool small = is_small(f);
     double least = INFINITY;
     for (int i = 0; i < 4; i++) {
-        shared_shape s = {
-            .columns = small && f->in == 1 && !f->turned ? 16 : 8, .rows = rows[small][f->in == 2][i], .turn = small ? f->y.width : 2, .arrays = 1};
+        shared_shape s = {.columns = small && f->in == 1 && !f->turned ? 16
+                                     : f->in == 4                      ? 4
+                                                                       : 8,
+                          .rows = rows[small][f->in == 2][i],
+                          .turn = small ? f->y.width : 2,
+                          .arrays = 1};
         if (small && f->y.width == 2) /* whole turns */
             s.rows |= 1;
         if (!small && f->y.width % 2 == 0)
             s.rows--;
+        if (f->in == 4) /* whole turns, and no more on their way than registers hold */
+            s.rows = (i == 0 ? 2 : 1) * f->y.width;
         const double across = f->x.m % s.columns ? 0 : lay_lanes(&s, f);
         if (across == 0)
             continue;
@@ -121,15 +133,16 @@ static bool shape_of(shared_shape *shape, const tess_correlate_frame *f, const t
             *shape = s;
         }
     }
-    if (least < INFINITY && f->x.m % (16 / f->in) == 0 && !(f->in == 2 && small))
+    if (least < INFINITY && f->x.m % (16 / f->in) == 0 && !(f->in == 2 && small) && f->in < 4)
         fit(shape, f, device);
     return least < INFINITY;
 }
 
 static bool takes(shared_shape *shape, const tess_correlate_frame *f, const tess_gpu_device *device, float *raised) {
     const bool stays = f->in == 2 && is_small(f) && f->pass->from != tess_f16 && f->x.m >= 3000 && !f->turned; /* in registers, as measured */
-    return f->in <= 2 && !stays && f->pass->size == sizeof(float) * (size_t)f->pass->taps && f->y.width <= WIDEST && f->x.width <= WIDEST &&
-           (f->y.width > 1 || is_small(f)) && before(f) <= 8 && after(f) <= 8 && f->x.m >= 64 && shape_of(shape, f, device) && raise_mask(f, raised);
+    const bool narrow = f->in <= 2 && f->y.width <= WIDEST && f->x.width <= WIDEST;
+    return (narrow || is_turned_f32(f)) && !stays && f->pass->size == sizeof(float) * (size_t)f->pass->taps && (f->y.width > 1 || is_small(f)) &&
+           before(f) <= 8 && after(f) <= 8 && f->x.m >= 64 && shape_of(shape, f, device) && raise_mask(f, raised);
 }
 
 bool tess_correlate_patch_shared_of(shared_shape *shape, const tess_correlate_frame *f, const tess_gpu_device *device) {

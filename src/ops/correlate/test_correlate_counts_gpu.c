@@ -233,6 +233,8 @@ static const predicted turned[] = {
     {F16, 2, {1040, 70}, 2, {3, 3}, BY(NEAREST), .turned = 3},
     {tess_i16, tess_u8, 2, {3088, 30}, 2, {3, 2}, BY(CONSTANT), .turned = 3},
     {F16, 3, {3, 256, 256}, 2, {5, 5}, BY(WRAP), .axes = {2, 1}, .named = true},
+    {F32, 2, {1032, 70}, 2, {7, 7}, BY(REFLECT), .turned = 3},
+    {tess_i32, tess_f32, 2, {516, 43}, 2, {6, 6}, BY(WRAP), .turned = 3},
     {F32, 3, {136, 21, 19}, 3, {3, 3, 3}, BY(REFLECT), .turned = 3},
     {F32, 3, {520, 37, 7}, 3, {3, 3, 3}, BY(ZERO), .turned = 3},
     {F32, 3, {9, 21, 268}, 3, {3, 2, 4}, BY(WRAP), .axes = {2, 0, 1}, .named = true},
