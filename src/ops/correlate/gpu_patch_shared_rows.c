@@ -124,6 +124,8 @@ static bool shape_of(shared_shape *shape, const tess_correlate_frame *f, const t
             s.rows--;
         if (f->in == 4) /* whole turns, and no more on their way than registers hold */
             s.rows = (i == 0 ? 2 : 1) * f->y.width;
+        if (f->turned && small && f->in == 1 && i == 0) /* of their rows few are converted twice */
+            s.rows = 14;
         const double across = f->x.m % s.columns ? 0 : lay_lanes(&s, f);
         if (across == 0)
             continue;
