@@ -286,7 +286,11 @@ static void axes_apart(void) {
                {TESS_PROD, tess_c64, tess_c64, {1, 4096, 19, 4095}, 1, {2}, "prod c64 rows of 19, 4095 columns"},
                {TESS_MAX, tess_f16, tess_f16, {1, 1 << 10, 1 << 10, 3}, 1, {3}, "max f16 rows of 3"},
                {TESS_ANY, tess_bool, tess_bool, {1, 1 << 10, 1 << 10, 4}, 1, {3}, "any bool rows of 4"},
-               {TESS_MAX, tess_u8, tess_u8, {1, 1 << 10, 1 << 10, 3}, 1, {3}, "max u8 rows of 3"}};
+               {TESS_MAX, tess_u8, tess_u8, {1, 1 << 10, 1 << 10, 3}, 1, {3}, "max u8 rows of 3"},
+               {TESS_VAR, tess_u8, tess_f64, {1, 1 << 10, 1 << 10, 31}, 1, {3}, "var u8 rows of 31"},
+               {TESS_VAR, tess_u8, tess_f64, {1, 1 << 10, 1 << 10, 200}, 1, {3}, "var u8 rows of 200"},
+               {TESS_VAR, tess_f16, tess_f32, {1, 1 << 10, 1 << 10, 100}, 1, {3}, "var f16 rows of 100"},
+               {TESS_VAR, tess_f16, tess_f32, {1, 1 << 10, 1 << 10, 1001}, 1, {3}, "var f16 rows of 1001"}};
     tess_plan *plan;
     for (int i = 0; i < TESS_COUNT(all); i++) {
         int64_t shape[4], outputs[4];

@@ -4,9 +4,9 @@
 
 extern const char tess_kernel_reduce_gpu_tree_few_cu[];
 static const tess_gpu_text tree_few = {"reduce/gpu_tree_few.cu", tess_kernel_reduce_gpu_tree_few_cu};
-static const tess_gpu_text *const headers[] = {
-    &tess_reduce_gpu_node_header,      &tess_reduce_gpu_tree_header,    &tess_reduce_gpu_complex_header, &tess_reduce_gpu_lanes_header,
-    &tess_reduce_gpu_any_order_header, &tess_reduce_gpu_moments_header, &tess_reduce_gpu_types_header,   NULL};
+static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,     &tess_reduce_gpu_tree_header,      &tess_reduce_gpu_complex_header,
+                                               &tess_reduce_gpu_lanes_header,    &tess_reduce_gpu_any_order_header, &tess_reduce_gpu_moments_header,
+                                               &tess_reduce_gpu_divisors_header, &tess_reduce_gpu_types_header,     NULL};
 
 enum {
     MOST_WORDS = 128, /* of a thread's elements */
@@ -83,7 +83,7 @@ bool tess_reduce_gpu_few_pay(const tess_problem *problem, const char **why) {
 
 static void lay_out(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const reduce_problem *p = of(problem);
-    int64_t block[3 + 3 * (TESS_MAX_NDIM + 1)], *at = block;
+    int64_t block[3 + 3 * (TESS_MAX_NDIM + 1)], divisors[4], *at = block;
     const tess_reduce_gpu_few_shape s = tess_reduce_gpu_few_shape_of(p);
     (void)device;
     tess_gpu_unit(layout, &tree_few);
@@ -103,6 +103,8 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_gpu_pass(layout, step, block, (size_t)(at - block) * sizeof *block);
+    tess_reduce_gpu_put_divisors(divisors, p);
+    tess_gpu_pass(layout, step, divisors, sizeof divisors);
     layout->alignment = s.vector > 1 ? s.vector * p->in.itemsize : 0;
 }
 

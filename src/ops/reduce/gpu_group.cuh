@@ -8,6 +8,7 @@
 // What no order can change - integers' sums and products, counts, extremes, places - is taken in by each thread as it comes.
 #ifndef TESS_REDUCE_GROUP_CUH
 #define TESS_REDUCE_GROUP_CUH
+#include "ops/reduce/gpu_divisors.cuh"
 #include "ops/reduce/gpu_tree.cuh"
 #if KIND == VAR
 #include "ops/reduce/gpu_moments.cuh"
@@ -242,22 +243,22 @@ template <typename FROM> struct share {
     }
 };
 
-// An output's node, its group's first thread's. The whole warp comes here; k: of every output.
+// An output's node, its group's first thread's. The whole warp comes here; k: of every output; all, of_all: that and its inverse.
 #if KIND == VAR
-template <typename FROM> __device__ node whole_of(const share<FROM> &mine, int k) {
+template <typename FROM> __device__ node whole_of(const share<FROM> &mine, int k, double all, double of_all) {
     first_sum start[E];
     int count = OMIT ? 0 : k;
     mine.template sums<false>(start, k, [&](element e, int, bool there) { return first_look(e, there, count); });
 #pragma unroll
     for (int across = GROUP / 2; OMIT && across > 0; across /= 2)
         count += __shfl_xor_sync(ALL, count, across * APART);
-    const double mean = mean_of(met(start), count);
+    const double sum = met(start), mean = ALL_COUNT ? quotient(sum, all, of_all) : mean_of(sum, count);
     double lane[E];
     mine.template sums<true>(lane, k, [&](element e, int j, bool there) { return second_look(wide_of(e, j), there, mean); });
     return moments_of(mean, met(lane), count);
 }
 #elif ANY_ORDER
-template <typename FROM> __device__ node whole_of(const share<FROM> &mine, int) {
+template <typename FROM> __device__ node whole_of(const share<FROM> &mine, int, double, double) {
     node lane[1] = {nothing()};
     const auto take_it = [&](int, element e, int i) { take_next(lane[0], e, i); };
 #if MANY
@@ -281,7 +282,7 @@ template <typename FROM> __device__ node whole_of(const share<FROM> &mine, int) 
     return together(lane);
 }
 #else
-template <typename FROM> __device__ node whole_of(const share<FROM> &mine, int) {
+template <typename FROM> __device__ node whole_of(const share<FROM> &mine, int, double, double) {
     node lane[E];
     mine.lanes(lane, nothing(), [&](node &to, element e, int i) { take(to, e, i); });
     return together(lane);

@@ -18,24 +18,24 @@
 // along several, whose runs may end within such a word, what does not begin at one has the short text, element by element.
 enum { WORD = WORDS ? WORDS * 4 / (int)sizeof(element) : 1, THREADS = 256 / WORD };
 enum { BRIEF = sizeof(element) < 8 }; // what spares instructions at a leaf's end; leaves of doubles, of which there are few on a multiprocessor, took longer so
-// A half float in the upper half of a word needs no conversion, of which a multiprocessor does 16 a clock: shifted into the upper word of an f64 it is 2^-1008 of itself, but for infinities and NaNs, whose leaf has a NaN for a mean.
-#define HALVES (WORDS && IN == T_F16 && !OMIT)
+#define HALVES_BY_BITS (WORDS && HALVES)
 
 union leaf_word {
     words<sizeof(element) * WORD> all;
     element part[WORD];
+    enum { IN_WORD = 4 / sizeof(element) }; // none of elements that have no words
+    __device__ __forceinline__ unsigned word(int j) const { return all.word[j / (IN_WORD > 0 ? IN_WORD : 1)]; }
     __device__ __forceinline__ double wide(int j) const {
-#if IN == T_U8
-        if (WORDS)
-            return small_as_wide((int)__byte_perm(all.word[j / 4], 0, 0x4440 + j % 4), j); // one instruction, where a shift and a mask are two
-#endif
+        if (WORDS && SMALL_INTEGERS && j % 4 != 3)
+            return part_as_wide(word(j), j % IN_WORD);
+        if (WORDS && IN == T_U8)
+            return small_as_wide((int)__byte_perm(word(j), 0, 0x4440 + j % 4), j); // one instruction, where a shift and a mask are two
         return wide_of(part[j], j);
     }
-    __device__ __forceinline__ double half_bits(int j) const { return __hiloint2double((int)all.word[j / 2] >> 6 & 0x81fffc00, 0); }
     // What the second look takes of part j.
     __device__ __forceinline__ double square(int j, bool there, double mean) const {
-        if (HALVES && j % 2 == 1)
-            return second_look(__fma_rn(half_bits(j), __hiloint2double((1023 + 1008) << 20, 0), -mean), there, 0);
+        if (HALVES_BY_BITS && j % 2 == 1)
+            return square_of_part(word(j), 1, there, mean);
         return second_look(wide(j), there, mean);
     }
 };
@@ -212,20 +212,20 @@ __device__ __forceinline__ void look_first(first_sum (&lane)[WORD], const leaf_w
 #else
 #pragma unroll
     for (int j = 0; j < WORD; j++)
-        if (HALVES && j % 2 == 1)
-            lane[j] += v.half_bits(j);
+        if (HALVES_BY_BITS && j % 2 == 1)
+            lane[j] += half_bits(v.word(j));
         else
             lane[j] += first_look(v.part[j], j < there, count);
 #pragma unroll
-    for (int j = 0; HALVES && j < WORD / 2; j++)
-        asm("fma.rn.f16x2 %0, %1, %2, %0;" : "+r"(odd) : "r"(v.all.word[j]), "r"(0));
+    for (int j = 0; HALVES_BY_BITS && j < WORD / 2; j++)
+        find_no_number(odd, v.all.word[j]);
 #endif
 }
 // What it comes to.
 __device__ __forceinline__ void settle_first(first_sum (&lane)[WORD], unsigned odd) {
 #pragma unroll
-    for (int j = 1; HALVES && j < WORD; j += 2)
-        lane[j] = lane[j] * __hiloint2double((1023 + 1008) << 20, 0) + load_as<double, IN>((element)(odd >> 16));
+    for (int j = 1; HALVES_BY_BITS && j < WORD; j += 2)
+        lane[j] = settled_halves(lane[j], odd);
 }
 
 #if RUNS == 1
@@ -309,7 +309,7 @@ template <typename P> __device__ node of_leaf(const P &p, const element *from, i
                 squares[0] = square_bytes(held[i].all.word[j], squares[0]);
         return moments_at_once(sum, halved<false>(room[1], counts[1], squares, same), mean, n);
 #else
-        if (HALVES)
+        if (HALVES_BY_BITS)
             mean += sum - sum;
 #pragma unroll
         for (int i = 0; i < 32; i++) {
@@ -336,7 +336,7 @@ template <typename P> __device__ node of_leaf(const P &p, const element *from, i
     const double sum = halved<true>(room[0], counts[0], start, count);
     count = OMIT ? count : n;
     double mean = mean_of(sum, count);
-    if (HALVES)
+    if (HALVES_BY_BITS)
         mean += sum - sum;
     WALKED(once_more, p, from, first);
     all_rows(once_more, mine, missing, by_words, [&](const leaf_word &v, int before, int there) {
@@ -393,7 +393,7 @@ template <typename P> __device__ node of_leaf(const P &p, const element *from, i
     const double sum = halved<true>(room[0], counts[0], start, count);
     count = OMIT ? count : n;
     double mean = BRIEF && !OMIT && n == 8192 ? sum * (1. / 8192) : mean_of(sum, count); // a power of two divides exactly, or rounds as a division would
-    if (HALVES)
+    if (HALVES_BY_BITS)
         mean += sum - sum;
 #if BYTES_AT_ONCE
     if ((n & (n - 1)) == 0) { // what is not there is 0

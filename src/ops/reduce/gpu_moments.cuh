@@ -78,6 +78,55 @@ __device__ __forceinline__ double second_look(double value, bool there, double m
     return kept * kept;
 }
 
+// Words of small elements, number 0 lowest. A multiprocessor converts 16 a clock to f64, and 17 bytes are to be folded, so some come by their bits: put into the upper word of an f64 below its exponent they are a power of two
+// of themselves, exactly, and one fma makes them what they are and takes the mean away, rounding once.
+__device__ __forceinline__ double power_of_two(int e) { return __hiloint2double((1023 + e) << 20, 0); }
+// Of f16 the upper one, 2^-1008 of itself, subnormals too; but infinities and NaNs would be numbers: a product with 0 finds those in the first look, and the mean is a NaN.
+#define HALVES (IN == T_F16 && !OMIT)
+__device__ __forceinline__ double half_bits(unsigned w) { return __hiloint2double((int)w >> 6 & 0x81fffc00, 0); }
+__device__ __forceinline__ void find_no_number(unsigned &found, unsigned w) { asm("fma.rn.f16x2 %0, %1, %2, %0;" : "+r"(found) : "r"(w), "r"(0)); }
+__device__ __forceinline__ double settled_halves(double sum, unsigned found) { return sum * power_of_two(1008) + load_as<double, T_F16>((unsigned short)(found >> 16)); }
+
+#if SMALL_INTEGERS
+// A word's elements, or the squares of its bytes, added to a sum.
+__device__ __forceinline__ int sum_of_word(int sum, unsigned w) {
+    if (sizeof(element) == 1)
+        return IN == T_I8 ? __dp4a((int)w, 0x01010101, sum) : (int)__dp4a(w, 0x01010101u, (unsigned)sum);
+    return IN == T_I16 ? __dp2a_lo((int)w, 0x0101, sum) : (int)__dp2a_lo(w, 0x0101u, (unsigned)sum);
+}
+__device__ __forceinline__ int squares_of_word(int sum, unsigned w) { return IN == T_I8 ? __dp4a((int)w, (int)w, sum) : (int)__dp4a(w, w, (unsigned)sum); }
+#endif
+
+// Of bytes without a sign the last one, 2^-1034 of itself; its difference from the mean is 2^-11 of what it would be.
+enum { BITS_OF_BYTE = 3, SCALE_OF_BYTE = 11 };
+__device__ __forceinline__ bool by_bits(int v) { return IN == T_U8 && v == BITS_OF_BYTE; }
+// A mean as number v of a word wants it, and the sum of its squares as those of the others are.
+__device__ __forceinline__ double middle_of(double mean, int v) { return by_bits(v) ? mean * power_of_two(-SCALE_OF_BYTE) : mean; }
+__device__ __forceinline__ double settled_squares(double sum, int v) { return by_bits(v) ? sum * power_of_two(2 * SCALE_OF_BYTE) : sum; }
+
+// Element number v of a word as f64. The conversion takes its bytes from where they are: the shift is none.
+__device__ __forceinline__ double part_as_wide(unsigned w, int v) {
+    const unsigned x = w >> 8 * (int)sizeof(element) * v;
+    double wide;
+#if IN == T_U8
+    asm("cvt.rn.f64.u8 %0, %1;" : "=d"(wide) : "r"(x));
+#elif IN == T_I8
+    asm("cvt.rn.f64.s8 %0, %1;" : "=d"(wide) : "r"(x));
+#else
+    wide = load_as<double, IN>((element)x);
+#endif
+    return wide;
+}
+
+// The square of its difference from the mean, of which `middle` is middle_of(mean, v).
+__device__ __forceinline__ double square_of_part(unsigned w, int v, bool there, double middle) {
+    if (by_bits(v))
+        return second_look(__fma_rn(__hiloint2double((int)__byte_perm(w, 0, 0x4404 + (v << 4)), 0), power_of_two(1023), -middle), there, 0);
+    if (HALVES && v == 1)
+        return second_look(__fma_rn(half_bits(w), power_of_two(1008), -middle), there, 0);
+    return second_look(part_as_wide(w, v), there, middle);
+}
+
 __device__ __forceinline__ node moments_of(double mean, double m2, i64 count) {
     node n = nothing();
     n.count = (number)count;

@@ -38,7 +38,7 @@ extern const tess_gpu_text tess_reduce_gpu_node_header, tess_reduce_gpu_tree_hea
     tess_reduce_gpu_exact_strip_header, tess_reduce_gpu_exact_levels_header, tess_reduce_gpu_exact_sure_header, tess_reduce_gpu_sure_run_header,
     tess_reduce_gpu_segment_finish_header, tess_reduce_gpu_stage_header, tess_reduce_gpu_lanes_header, tess_reduce_gpu_moments_header,
     tess_reduce_gpu_any_order_header, tess_reduce_gpu_run_leaf_header, tess_reduce_gpu_across_header, tess_reduce_gpu_blocks_header,
-    tess_reduce_gpu_small_blocks_header;
+    tess_reduce_gpu_small_blocks_header, tess_reduce_gpu_divisors_header;
 void tess_reduce_gpu_node_options(tess_gpu_layout *layout, const reduce_problem *p); /* the -D of gpu_node.cuh */
 int64_t tess_reduce_gpu_node_size(const reduce_problem *p);                          /* bytes of its struct node, or of gpu_complex.cuh's */
 int64_t tess_reduce_gpu_narrow_node_size(const reduce_problem *p);                   /* the same with -DNARROW=1 */
@@ -46,6 +46,7 @@ int64_t tess_reduce_gpu_narrow_node_size(const reduce_problem *p);              
 int64_t *tess_reduce_gpu_put_kept(int64_t *at, const reduce_problem *p, int count);
 int64_t *tess_reduce_gpu_put_reduced(int64_t *at, const reduce_problem *p); /* the reduced axes as size[], step[] */
 int64_t tess_reduce_gpu_word(double x);
+void tess_reduce_gpu_put_divisors(int64_t *at, const reduce_problem *p); /* `divisors` of gpu_divisors.cuh */
 int64_t tess_reduce_gpu_apart(
     const reduce_problem *p); /* of gcd with a power of two: the bytes between runs of elements, their own too where there are several of an output */
 bool tess_reduce_gpu_packs(const reduce_problem *p);     /* what gpu_packed.cuh folds a word at a time */
@@ -259,7 +260,8 @@ extern const tess_gpu_row tess_reduce_gpu_short, tess_reduce_gpu_groups, tess_re
 /* How an output is shared: threads, lanes each, elements of a vector, bytes left out; what a warp and a multiprocessor have; gpu_group.cuh's options; whether gpu_tree_words.cu takes
  * several rows at a time; whether a thread takes a row by blocks (gpu_blocks.cuh), and those are summed up before. */
 typedef struct tess_reduce_gpu_shape {
-    int group, each, vector, pad, tile, warps, blocks, hold, packed, turned, words, by_blocks, summed;
+    int group, each, vector, pad, tile, warps, blocks, hold, packed, turned, words, by_blocks, summed, moments,
+        reads; /* reads: bytes of a load of moments */
 } tess_reduce_gpu_shape;
 void tess_reduce_gpu_short_shape(const reduce_problem *p, tess_reduce_gpu_shape *shape);
 int64_t tess_reduce_gpu_stretch(const reduce_problem *p, const tess_reduce_gpu_shape *shape); /* rows of a warp */

@@ -109,6 +109,14 @@ int64_t tess_reduce_gpu_word(double x) {
     return u.word;
 }
 
+void tess_reduce_gpu_put_divisors(int64_t *at, const reduce_problem *p) {
+    const double k = (double)p->k, less = k - p->ddof;
+    at[0] = tess_reduce_gpu_word(k);
+    at[1] = tess_reduce_gpu_word(1 / k);
+    at[2] = tess_reduce_gpu_word(less);
+    at[3] = tess_reduce_gpu_word(less >= 1 && less <= 1 << 20 && less == (double)(int)less ? 1 / less : 0);
+}
+
 bool tess_reduce_gpu_any_order(const reduce_problem *p) {
     const bool sums = p->kind == REDUCE_SUM || p->kind == REDUCE_PROD;
     return p->kind != REDUCE_VAR && (!sums || reduce_is_integer(p->acc));

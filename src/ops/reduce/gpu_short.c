@@ -11,9 +11,12 @@ KERNEL_TEXT(gpu_tree_short);
 KERNEL_TEXT(gpu_tree_words);
 KERNEL_TEXT(gpu_tree_groups);
 KERNEL_TEXT(gpu_exact_short);
-extern const char tess_kernel_reduce_gpu_stage_cuh[], tess_kernel_reduce_gpu_group_cuh[];
-const tess_gpu_text tess_reduce_gpu_stage_header = {"ops/reduce/gpu_stage.cuh", tess_kernel_reduce_gpu_stage_cuh};
-static const tess_gpu_text group_header = {"ops/reduce/gpu_group.cuh", tess_kernel_reduce_gpu_group_cuh};
+extern const char tess_kernel_reduce_gpu_stage_cuh[], tess_kernel_reduce_gpu_group_cuh[], tess_kernel_reduce_gpu_short_moments_cuh[],
+    tess_kernel_reduce_gpu_divisors_cuh[];
+const tess_gpu_text tess_reduce_gpu_stage_header = {"ops/reduce/gpu_stage.cuh", tess_kernel_reduce_gpu_stage_cuh},
+                    tess_reduce_gpu_divisors_header = {"ops/reduce/gpu_divisors.cuh", tess_kernel_reduce_gpu_divisors_cuh};
+static const tess_gpu_text group_header = {"ops/reduce/gpu_group.cuh", tess_kernel_reduce_gpu_group_cuh},
+                           short_moments_header = {"ops/reduce/gpu_short_moments.cuh", tess_kernel_reduce_gpu_short_moments_cuh};
 static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
                                                &tess_reduce_gpu_tree_header,
                                                &tess_reduce_gpu_complex_header,
@@ -25,6 +28,10 @@ static const tess_gpu_text *const headers[] = {&tess_reduce_gpu_node_header,
                                                &tess_reduce_gpu_blocks_header,
                                                &tess_reduce_gpu_small_blocks_header,
                                                &tess_reduce_gpu_moments_header,
+                                               &short_moments_header,
+                                               &tess_reduce_gpu_divisors_header,
+                                               &tess_reduce_gpu_lanes_header,
+                                               &tess_reduce_gpu_any_order_header,
                                                &tess_reduce_gpu_types_header,
                                                NULL};
 
@@ -170,6 +177,27 @@ static int lanes_of_thread(const reduce_problem *p, bool wide) {
     return p->kind == REDUCE_VAR ? 16 : 32;
 }
 
+/* Variances by words of small elements, a text for each length (gpu_short_moments.cuh); not where NaNs are left out, which may be any of them. */
+static bool by_moments(const reduce_problem *p) {
+    return p->kind == REDUCE_VAR && p->in.itemsize <= 2 && p->in.type != tess_bool && !(p->omit && !reduce_is_integer(p->in.type));
+}
+
+/* Threads and loads of such rows, where lanes and vectors are chosen. */
+static void choose_words(const reduce_problem *p, shape *s) {
+    enum { HELD = 32 }; /* words of a thread, at most, that stay in registers */
+    const int in_word = 4 / (int)p->in.itemsize;
+    s->moments = 1;
+    s->reads = s->vector * (int)p->in.itemsize >= 4 ? s->vector * (int)p->in.itemsize : 0;
+    s->vector = in_word;
+    if (s->each < in_word) { /* rows of less than a word, of one thread */
+        s->each = in_word;
+        s->group = 1;
+    }
+    if (s->group > 1 && s->reads > 4)
+        s->reads = 4;
+    s->hold = tess_ceil_div(row_bytes(p), 4 * s->group) <= HELD;
+}
+
 /* Rows that gpu_tree_words.cu takes several at a time: small elements and results, so that what a row takes beside its elements counts. */
 static bool takes_words(const reduce_problem *p) {
     return p->k <= 4 && p->in.itemsize <= 2 && p->out.itemsize == p->in.itemsize &&
@@ -187,13 +215,15 @@ void tess_reduce_gpu_short_shape(const reduce_problem *p, shape *s) {
     choose_group(p, s, lanes_of_thread(p, wide));
     if (wide && p->k > 64 && p->k <= REDUCE_LANES)
         s->vector = 1;
-    if (p->kind == REDUCE_VAR && s->vector > 4)
+    if (by_moments(p))
+        choose_words(p, s);
+    else if (p->kind == REDUCE_VAR && s->vector > 4)
         s->vector = 4; /* of sums that have registers */
     if (p->kind == REDUCE_VAR) {
-        s->hold = p->k <= REDUCE_LANES;
+        s->hold = s->moments ? s->hold : p->k <= REDUCE_LANES;
         s->tile = 2 * STRETCH; /* fewer warps, which have more on their way */
         s->warps = row_bytes(p) > LONGEST ? 1 : 4;
-        s->blocks = p->in.itemsize == 8 || (p->in.itemsize < 4 && p->k <= REDUCE_LANES) ? 6 : 7;
+        s->blocks = p->in.itemsize == 8 || s->moments || (p->in.itemsize < 4 && p->k <= REDUCE_LANES) ? 6 : 7;
     } else if (tess_reduce_gpu_rounds(p) > 1)
         s->blocks = 5;
     else if (tess_is_complex(p->in.type))
@@ -216,7 +246,7 @@ void tess_reduce_gpu_short_shape(const reduce_problem *p, shape *s) {
         s->packed = s->vector = s->each = 1;
         s->group = words <= 16 ? 1 : words <= 32 ? 2 : words <= 64 ? 4 : words <= 256 ? 8 : words <= 512 ? 16 : 32;
     }
-    const int width = s->by_blocks ? 16 : s->packed ? 4 : s->vector * (int)p->in.itemsize;
+    const int width = s->by_blocks ? 16 : s->packed ? 4 : s->moments ? (s->reads > 4 ? s->reads : 4) : s->vector * (int)p->in.itemsize;
     const double plain = conflicts_of(p, s, width);
     if (plain > (s->by_blocks ? 1.5 : 4)) {
         s->pad = 1;
@@ -277,7 +307,7 @@ static int64_t lay_stretches(const reduce_problem *p, const shape *s, int64_t *b
 
 static void lay_out_short(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const reduce_problem *p = of(problem);
-    int64_t block[10 + 3 * (TESS_MAX_NDIM + 1)];
+    int64_t block[10 + 3 * (TESS_MAX_NDIM + 1)], divisors[4];
     size_t bytes;
     shape s;
     (void)device;
@@ -296,8 +326,14 @@ static void lay_out_short(const tess_problem *problem, const tess_gpu_device *de
         tess_gpu_option(layout, "-DBLOCKS=%d", s.by_blocks);
         tess_gpu_option(layout, "-DSUMMED=%d", s.summed);
     }
+    if (s.moments) {
+        tess_gpu_option(layout, "-DMOMENTS=1");
+        tess_gpu_option(layout, "-DTALL=%d", (int)p->k);
+        tess_gpu_option(layout, "-DREADS=%d", s.reads);
+        tess_gpu_option(layout, "-DEXACT=%d", p->in.itemsize == 1 && (p->k & (p->k - 1)) == 0);
+    }
     tess_gpu_option(layout, "-DKEPT=%d", p->kept - 1);
-    tess_gpu_option(layout, "-DFILLED_WORDS=%d", s.packed || s.words || s.by_blocks);
+    tess_gpu_option(layout, "-DFILLED_WORDS=%d", s.packed || s.words || s.by_blocks || s.moments);
     tess_gpu_option(layout, "-DTILE=%d", s.tile);
     tess_gpu_option(layout, "-DPAD=%d", s.pad);
     const int64_t units = lay_stretches(p, &s, block, &bytes);
@@ -305,7 +341,11 @@ static void lay_out_short(const tess_problem *problem, const tess_gpu_device *de
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_gpu_pass(layout, step, block, bytes);
-    layout->alignment = s.vector > 1 ? s.vector * p->in.itemsize : 0;
+    if (!s.words) {
+        tess_reduce_gpu_put_divisors(divisors, p);
+        tess_gpu_pass(layout, step, divisors, sizeof divisors);
+    }
+    layout->alignment = s.moments ? s.reads : s.vector > 1 ? s.vector * p->in.itemsize : 0;
 }
 
 /* ---- reduce/tree_groups ---- */
@@ -326,7 +366,7 @@ void tess_reduce_gpu_groups_shape(const reduce_problem *p, shape *s) {
 
 static void lay_out_groups(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const reduce_problem *p = of(problem);
-    int64_t block[3 + 5 * (TESS_MAX_NDIM + 1)], *at = block;
+    int64_t block[3 + 5 * (TESS_MAX_NDIM + 1)], divisors[4], *at = block;
     shape s;
     (void)device;
     tess_reduce_gpu_groups_shape(p, &s);
@@ -349,6 +389,8 @@ static void lay_out_groups(const tess_problem *problem, const tess_gpu_device *d
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_gpu_pass(layout, step, block, (size_t)(at - block) * sizeof *block);
+    tess_reduce_gpu_put_divisors(divisors, p);
+    tess_gpu_pass(layout, step, divisors, sizeof divisors);
 }
 
 /* ---- reduce/exact_short ---- */

@@ -79,7 +79,7 @@ static void stage(const walk *w, int64_t tile, int64_t origin, int64_t before, i
         }
         copies(w, from, to);
     }
-    const bool filled = w->s.packed || w->s.words || w->s.by_blocks;
+    const bool filled = w->s.packed || w->s.words || w->s.by_blocks || w->s.moments;
     if (before)
         put(w, origin, filled ? 0 : before, filled ? 16 : tess_min64(16, all), before, all);
     if (all % 16 && (all > 16 || !before))
@@ -119,6 +119,25 @@ static void vectors(const walk *w, int64_t first, int64_t begin, int64_t here) {
             }
 }
 
+/* Words of the rows from byte `begin` on, as gpu_short_moments.cuh takes them; `first` as above. */
+static void moment_words(const walk *w, int64_t first, int64_t begin, int64_t here) {
+    const tess_reduce_gpu_shape *s = &w->s;
+    const int64_t bytes = w->p->k * w->p->in.itemsize, all = tess_ceil_div(bytes, 4), mine = tess_ceil_div(all, s->group);
+    const bool shifted = s->reads == 0, one = s->group == 1; /* a word is put together from two; a thread that has all of them loads each once */
+    const int64_t width = one && s->reads > 4 ? s->reads : 4;
+    for (int look = 0; look < (s->hold ? 1 : 2); look++)
+        for (int64_t q = 0; q < mine + (shifted && one); q += width / 4)
+            for (int part = 0; part < (shifted && !one ? 2 : 1); part++) {
+                int64_t load[32];
+                for (int lane = 0; lane < 32; lane++) {
+                    const int64_t row = lane / s->group, byte = row < here ? begin + row * bytes : first, j = q * s->group + lane % s->group;
+                    const int64_t at = shifted ? tess_min64(byte / 4 * 4 + 4 * (j + part), (byte + bytes - 1) / 4 * 4) : byte + 4 * j;
+                    load[lane] = j < all || (shifted && one) ? at : -1;
+                }
+                shared(w, load, width, false);
+            }
+}
+
 /* As many rows as fill words, from number `first` on, of those of the stretch: gpu_tree_words.cu's loads, and stores of words where all of a thread's rows are there and results lie side by side. */
 static void some_rows(const walk *w, int64_t first, int64_t before, int64_t round, int64_t here) {
     const reduce_problem *p = w->p;
@@ -155,7 +174,7 @@ static void one_stretch(const walk *w, int64_t tile, int64_t first, int64_t here
     for (int64_t round = 0; round < here; round += at_once) {
         int64_t store[32];
         if (!w->s.by_blocks)
-            (w->s.packed ? packed_words : vectors)(w, before, before + round * bytes, here - round);
+            (w->s.packed ? packed_words : w->s.moments ? moment_words : vectors)(w, before, before + round * bytes, here - round);
         for (int lane = 0; lane < 32; lane++) {
             const int64_t row = round + lane / w->s.group;
             store[lane] = row < here && lane % w->s.group == 0 ? (first + row) * p->kept_stride[1][0] : -1;

@@ -8,6 +8,7 @@
 #else
 #include "ops/reduce/gpu_node.cuh"
 #endif
+#include "ops/reduce/gpu_divisors.cuh"
 #include "ops/reduce/gpu_lanes.cuh"
 
 __device__ constexpr int lanes_of(int k) { return k > 1 ? 2 * lanes_of((k + 1) / 2) : 1; } // of the tree: k rounded up to a power of two
@@ -36,13 +37,13 @@ template <typename T> __device__ __forceinline__ void merge(many<T> &a, const ma
         merge(a.of[v], b.of[v]);
 }
 
-// The halving tree over what lane_of(element, its number, its column) makes of each.
+// The halving tree over what lane_of(vector, element, its number, its column) makes of each.
 template <typename T, typename F> __device__ __forceinline__ many<T> halved(const vector (&x)[TALL], const F &lane_of) {
     return subtree<0, 1, LANES, many<T>, TALL>([&](int m) {
         many<T> lane;
 #pragma unroll
         for (int v = 0; v < V; v++)
-            lane.of[v] = lane_of(x[m].part[v], m, v);
+            lane.of[v] = lane_of(x[m], x[m].part[v], m, v);
         return lane;
     });
 }
@@ -65,22 +66,38 @@ __device__ __forceinline__ many<node> whole_of(const vector (&x)[TALL]) {
     return whole;
 }
 #elif KIND == VAR
+#define BY_WORDS (V * SIZE == 4 && V > 1 && !HELD_AS_WIDE) // elements by their places in a word, as f64 when they are wanted
 __device__ __forceinline__ many<node> whole_of(const vector (&x)[TALL]) {
     many<node> whole;
-    int count[V], same = 0;
+    int count[V];
+    unsigned found = 0; // a NaN where an upper half was no number
     double mean[V];
 #pragma unroll
     for (int v = 0; v < V; v++)
         count[v] = OMIT ? 0 : TALL;
-    const many<first_sum> sum = halved<first_sum>(x, [&](element e, int, int v) { return first_look(e, true, count[v]); });
+    many<first_sum> sum = halved<first_sum>(x, [&](const vector &its, element e, int, int v) -> first_sum {
+        if constexpr (BY_WORDS && HALVES) {
+            if (v == 1) {
+                find_no_number(found, its.all.word[0]);
+                return half_bits(its.all.word[0]);
+            }
+        }
+        return first_look(e, true, count[v]);
+    });
+    if constexpr (BY_WORDS && HALVES)
+        sum.of[1] = settled_halves(sum.of[1], found);
 #pragma unroll
     for (int v = 0; v < V; v++)
-        mean[v] = mean_of(sum.of[v], count[v]);
-    const many<double> squares =
-        halved<double>(x, [&](element e, int m, int v) { return second_look(wide_of(HELD_AS_WIDE ? e : again(e), m), true, mean[v]); });
+        mean[v] = ALL_COUNT ? quotient(sum.of[v], TALL, 1. / TALL) : mean_of(sum.of[v], count[v]);
+    const many<double> squares = halved<double>(x, [&](const vector &its, element e, int m, int v) {
+        if constexpr (BY_WORDS)
+            return square_of_part(again(its.all).word[0], v, true, middle_of(mean[v], v));
+        else
+            return second_look(wide_of(HELD_AS_WIDE ? e : again(e), m), true, mean[v]);
+    });
 #pragma unroll
     for (int v = 0; v < V; v++)
-        whole.of[v] = moments_of(mean[v], squares.of[v], count[v]);
+        whole.of[v] = moments_of(mean[v], BY_WORDS ? settled_squares(squares.of[v], v) : squares.of[v], count[v]);
     return whole;
 }
 #elif ANY_ORDER
@@ -99,13 +116,13 @@ __device__ __forceinline__ many<node> whole_of(const vector (&x)[TALL]) {
 #else
 __device__ __forceinline__ many<node> whole_of(const vector (&x)[TALL]) {
 #if KIND == SUM && !OMIT
-    many<node> whole = halved<node>(x, [](element e, int, int) { return begun(e); });
+    many<node> whole = halved<node>(x, [](const vector &, element e, int, int) { return begun(e); });
 #pragma unroll
     for (int v = 0; v < V; v++)
         settle(whole.of[v]);
     return whole;
 #else
-    return halved<node>(x, [](element e, int m, int) {
+    return halved<node>(x, [](const vector &, element e, int m, int) {
         node lane = nothing();
         take(lane, e, m);
         return lane;
@@ -120,7 +137,7 @@ typedef unsigned count_type; // there are fewer than 2^31 outputs
 typedef u64 count_type;
 #endif
 
-extern "C" __global__ void __launch_bounds__(256, AT_LEAST) tree_few(const element *in, result *out, const few p) {
+extern "C" __global__ void __launch_bounds__(256, AT_LEAST) tree_few(const element *in, result *out, const few p, const divisors by) {
     const i64 first = (blockIdx.x * 256ll + threadIdx.x) * V;
     if (first >= p.outputs)
         return;
@@ -143,7 +160,11 @@ extern "C" __global__ void __launch_bounds__(256, AT_LEAST) tree_few(const eleme
     results all;
 #pragma unroll
     for (int v = 0; v < V; v++)
+#if KIND == VAR
+        all.part[v] = finished_by(whole.of[v], TALL, p.ddof, by.less, by.of_less);
+#else
         all.part[v] = finished(whole.of[v], TALL, p.ddof);
+#endif
     if (V > 1 && p.out[KEPT - 1] == 1 && (u64)out % sizeof all == 0)
         *(decltype(all.all) *)out = all.all;
     else

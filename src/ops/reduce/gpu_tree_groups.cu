@@ -37,7 +37,7 @@ typedef unsigned count_type;
 typedef u64 count_type;
 #endif
 
-extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST) tree_groups(const element *in, result *out, const groups p) {
+extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST) tree_groups(const element *in, result *out, const groups p, const divisors by) {
     const int lane = threadIdx.x % 32, t = TURNED ? lane / ROWS : lane % GROUP;
     const i64 begin = ((i64)blockIdx.x * WARPS + threadIdx.x / 32) * (TURNS * ROWS);
     for (int turn = 0; turn < TURNS && begin + turn * ROWS < p.outputs; turn++) {
@@ -55,8 +55,12 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST) tree_groups(c
         at_in += rest * p.in[0];
         at_out += rest * p.out[0];
         const scattered from = {p, in + at_in};
-        const node whole = whole_of(share<scattered>(from, there || ALL_READ ? (int)p.k : 0, t), (int)p.k);
+        const node whole = whole_of(share<scattered>(from, there || ALL_READ ? (int)p.k : 0, t), (int)p.k, by.k, by.of_k);
         if (there && t == 0)
+#if KIND == VAR
+            out[at_out] = finished_by(whole, (int)p.k, p.ddof, by.less, by.of_less);
+#else
             out[at_out] = finished(whole, p.k, p.ddof);
+#endif
     }
 }

@@ -33,12 +33,6 @@ template <typename T> __device__ __forceinline__ void merge(many<T> &a, const ma
 
 // A thread has so many elements of a column that two sums of bytes fit a word: the dot product with (1, 2^15) adds two neighbours, each where it belongs.
 #define PAIRED (V == 4 && IN == T_U8 && EACH * (ROUNDS + 1) <= 128)
-// Half floats in the upper half of a word need no conversion: shifted into the upper word of an f64 they are 2^-1008 of themselves, exactly, but for infinities and NaNs. Those a product with 0 finds in the
-// first look, and the column's mean is a NaN.
-#define HALVES (V == 2 && IN == T_F16 && !OMIT)
-__device__ __forceinline__ double power_of_two(int e) { return __hiloint2double((1023 + e) << 20, 0); }
-__device__ __forceinline__ double half_bits(word w) { return __hiloint2double((int)w >> 6 & 0x81fffc00, 0); }
-
 struct beside_sums {
     int count[V];  // of elements that are no NaN
     unsigned odd;  // NaN where an upper half was no number
@@ -77,7 +71,7 @@ __device__ __forceinline__ void first_look_at(many<first_sum> &sums, word w, con
             first_sum x;
             if (HALVES && v == 1) {
                 const unsigned its = there[v] ? (unsigned)w : 0;
-                asm("fma.rn.f16x2 %0, %1, %2, %0;" : "+r"(b.odd) : "r"(its), "r"(0));
+                find_no_number(b.odd, its);
                 x = half_bits(its);
             } else {
                 x = first_look(there[v] ? element_at(w, v) : 0, there[v], b.count[v]);
@@ -95,36 +89,23 @@ __device__ __forceinline__ void settle_first(many<first_sum> &sums, const beside
             sums.of[v] = (int)sums.of[v] & 0x7fff;
         }
     }
-    if constexpr (HALVES)
-        sums.of[1] = sums.of[1] * power_of_two(1008) + load_as<double, IN>((element)(b.odd >> 16));
+    if constexpr (HALVES && V == 2)
+        sums.of[1] = settled_halves(sums.of[1], b.odd);
 }
 
-// What the second look takes of one of them. Of integers without a sign only those in the lowest place are converted (a multiprocessor does 16 a clock): put into the upper word of an f64 below its exponent
-// they are 2^-1034 (bytes) or 2^-1042 of themselves, exactly, and one fma multiplies and takes the mean away, rounding once. So it is 2^-SCALE of what it would be, 2 SCALE when squared.
-#define SCALED (V > 1 && (IN == T_U8 || IN == T_U16))
-enum { SCALE = !SCALED ? 0 : SIZE == 1 ? 11 : 19 };
-__device__ __forceinline__ int scale_of(int v) { return v == 0 ? 0 : (int)SCALE; }
+// What the second look takes of one of them; h: a number that the compiler knows.
 __device__ __forceinline__ double second_look_at(word w, int v, bool there, double middle, int h) {
     if constexpr (V == 1)
         return second_look(wide_of(w, h), there, middle);
-    else if (SCALED && v > 0)
-        return second_look(__fma_rn(__hiloint2double((int)__byte_perm(w, 0, SIZE == 1 ? 0x4404 + (v << 4) : 0x4432), 0), power_of_two(1023), -middle), there, 0);
-    else if (IN == T_U8) {
-        double x;
-        asm("cvt.rn.f64.u8 %0, %1;" : "=d"(x) : "r"((unsigned)w)); // of its lowest byte, which the compiler would mask
-        return second_look(x, there, middle);
-    } else if (IN == T_U16)
-        return second_look((double)(element)(unsigned)w, there, middle);
-    else if (HALVES && v == 1)
-        return second_look(__fma_rn(half_bits((unsigned)w), power_of_two(1008), -middle), there, 0);
     else
-        return second_look(wide_of(element_at(w, v), v + V * h), there, middle);
+        return square_of_part(w, v, there, middle);
 }
 
-// Squares of the lowest place as those of the others.
+// What it comes to.
 __device__ __forceinline__ void settle_second(many<double> &squares) {
-    if constexpr (SCALED)
-        squares.of[0] *= power_of_two(-2 * SCALE);
+#pragma unroll
+    for (int v = 0; V > 1 && v < V; v++)
+        squares.of[v] = settled_squares(squares.of[v], v);
 }
 
 // A word that is kept, so that the compiler does not keep it as f64 from the first look on.
@@ -230,6 +211,7 @@ __device__ __forceinline__ node node_of_both(i64 all) {
 
 // What the threads of each column have: use(number of a column, the halving tree over their sums, the sum of what they count), by one thread.
 template <typename S, typename F> __device__ __forceinline__ void for_columns(const S *room, const int *counts, const F &use) {
+#pragma unroll 2 // with 1 or 4 the compiler moves loads behind questions, where fewer or more threads take part than are predicted
     for (int i = threadIdx.x; i < (COLUMNS * MEET + 31) / 32 * 32; i += BLOCK) {
         const int c = i / MEET < COLUMNS ? i / MEET : COLUMNS - 1, g = i % MEET, at = c / ACROSS * OF_ROOM + c % ACROSS + g * APART_ROWS;
         S sum = subtree<0, 1, MET, S>([&](int m) { return room[at + m * MEET * APART_ROWS]; });
@@ -318,7 +300,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) tree_moments(const
 #endif
     beside_sums b = {};
     const auto make_results = [&](unsigned unit) {
-        put_results(out, partial, p, unit, (const double *)room, counts, [&](int c, double sum, int count) { return moments_of(mean[c], sum * power_of_two(2 * SCALE), count); });
+        put_results(out, partial, p, unit, (const double *)room, counts, [&](int c, double sum, int count) { return moments_of(mean[c], sum, count); });
     };
     const auto make_exact = [&](unsigned unit, const many<first_sum> &sums, const beside_sums &b) {
         lay_down((i64 *)room + number * OF_ROOM, at, number, both(sums, b));
@@ -338,7 +320,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) tree_moments(const
     const auto take_means = [&] {
 #pragma unroll
         for (int v = 0; v < V; v++)
-            middle[v] = mean[here ? number * ACROSS + place_of_position(at + v) % ACROSS : 0] * power_of_two(-scale_of(v));
+            middle[v] = mean[here ? number * ACROSS + place_of_position(at + v) % ACROSS : 0] * power_of_two(V > 1 && by_bits(v) ? -SCALE_OF_BYTE : 0); // multiplied in any case: where the loads stand is predicted
     };
     const auto second_take = [&](many<double> &sums, word w, const bool(&there)[V], int h, bool begins) {
 #pragma unroll

@@ -3,12 +3,14 @@
 //
 // Rows of 16 elements are one run of memory: read by vectors of 16 bytes, 4 KiB a warp on their way at once, it comes as fast as a long row would. From shared memory
 // threads take rows wherever they begin (gpu_stage.cuh, gpu_group.cuh). -DPACKED=1: bytes and 16-bit floats by words (gpu_packed.cuh), of which the first and the
-// last have elements of other rows too. -DBLOCKS=1: places of small elements, a thread a row, by blocks of 16 bytes (gpu_blocks.cuh), which are summed up before where threads have few rows (-DSUMMED=1).
+// last have elements of other rows too. -DBLOCKS=1: places of small elements, a thread a row, by blocks of 16 bytes (gpu_blocks.cuh), which are summed up before where threads have few rows (-DSUMMED=1). -DMOMENTS=1: variances of
+// small elements, of a length that the compiler knows (gpu_short_moments.cuh).
 #if IN >= 14
 #include "ops/reduce/gpu_complex.cuh"
 #else
 #include "ops/reduce/gpu_node.cuh"
 #endif
+#include "ops/reduce/gpu_divisors.cuh"
 #include "ops/reduce/gpu_stage.cuh"
 #if BLOCKS
 #include "ops/reduce/gpu_blocks.cuh"
@@ -19,6 +21,12 @@ enum { SIZE = (int)sizeof(element), ROWS = 32 };
 #include "ops/reduce/gpu_packed.cuh"
 #endif
 #include "ops/reduce/gpu_group.cuh"
+#if MOMENTS
+#include "ops/reduce/gpu_short_moments.cuh"
+#define ELEMENTS TALL
+#else
+#define ELEMENTS p.k
+#endif
 
 struct tile_row {
     const char *tile;
@@ -28,7 +36,7 @@ struct tile_row {
 
 #if PACKED
 // Thread t's words of a row.
-__device__ node row_of(const tile_row &r, int t, int k, bool there) {
+__device__ node row_of(const tile_row &r, int t, int k, bool there, double, double) {
     const int end = r.byte + k * SIZE, last = there ? (end - 1) / 4 : -1, turns = ((k * SIZE + 6) / 4 + GROUP - 1) / GROUP;
     const unsigned head = t == 0 ? ~0u << 8 * (r.byte & 3) : ~0u, tail = ~0u >> 8 * (3 - (end - 1) % 4);
     packed p = packed_nothing();
@@ -45,14 +53,14 @@ __device__ node row_of(const tile_row &r, int t, int k, bool there) {
     return together(lane);
 }
 #else
-__device__ node row_of(const tile_row &r, int t, int k, bool there) {
+__device__ node row_of(const tile_row &r, int t, int k, bool there, double all, double of_all) {
     const int known = WHOLE && !MANY ? GROUP * EACH : k;
-    return whole_of(share<tile_row>(r, there ? known : 0, t), known);
+    return whole_of(share<tile_row>(r, there ? known : 0, t), known, all, of_all);
 }
 #endif
 #endif
 
-extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST) tree_short(const element *in, result *out, const rows p) {
+extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST) tree_short(const element *in, result *out, const rows p, const divisors by) {
     __shared__ words<16> tiles[WARPS][ROOM / 16];
     const int lane = threadIdx.x % 32, t = lane % GROUP;
     const i64 unit = (i64)blockIdx.x * WARPS + threadIdx.x / 32;
@@ -61,8 +69,11 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST) tree_short(co
     const part c = part_of(p, in, unit);
     char *tile = (char *)tiles[threadIdx.x / 32];
     const int begin = stage(tile, c, p.k);
+#if BLOCKS || MOMENTS
+    const unsigned place = in_shared(tile);
+#endif
 #if BLOCKS
-    const unsigned place = in_shared(tile), first = begin / SIZE;
+    const unsigned first = begin / SIZE;
 #if SUMMED
     __shared__ summary summaries[WARPS];
     summarize(summaries[threadIdx.x / 32], place, (first + c.here * p.k + OF_BLOCK - 1) / OF_BLOCK);
@@ -78,11 +89,18 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST) tree_short(co
 #if BLOCKS
         const unsigned from = first + number * p.k;
         const node whole = reads ? blocks.between(from, from + p.k, (p.k + 2 * OF_BLOCK - 2) / OF_BLOCK) : nothing();
+#elif MOMENTS
+        short_row row(place, begin + (there ? number : 0) * ROW_BYTES, t);
+        const node whole = whole_of(row);
 #else
         const tile_row r = {tile, begin + (there ? number : 0) * p.k * SIZE};
-        const node whole = row_of(r, t, p.k, reads);
+        const node whole = row_of(r, t, p.k, reads, by.k, by.of_k);
 #endif
         if (there && t == 0)
+#if KIND == VAR
+            out[c.at_out + number * p.out_step] = finished_by(whole, ELEMENTS, p.ddof, by.less, by.of_less);
+#else
             out[c.at_out + number * p.out_step] = finished(whole, p.k, p.ddof);
+#endif
     }
 }

@@ -329,7 +329,7 @@ static void short_words(void **state) {
         }
 }
 
-/* The formulas of tree_short: stretches that begin anywhere, one that is not whole, bytes by words, moments, which look twice, lanes of several rounds one after another. */
+/* The formulas of tree_short: stretches that begin anywhere, one that is not whole, bytes by words, moments, which look twice, those of small elements by words, lanes of several rounds one after another. */
 static void counts_as_predicted(void **state) {
     (void)state;
     static const struct {
@@ -344,7 +344,9 @@ static void counts_as_predicted(void **state) {
                  {TESS_MAX, tess_f16, tess_f16, 1000, 2},   {TESS_ARGMAX, tess_u8, tess_i64, 1000, 4},  {TESS_ALL, tess_u8, tess_bool, 3001, 4},
                  {TESS_PROD, tess_c64, tess_c64, 70, 200},  {TESS_ARGMAX, tess_u8, tess_i64, 70, 1000}, {TESS_PROD, tess_c64, tess_c64, 133, 31},
                  {TESS_PROD, tess_c128, tess_c128, 70, 31}, {TESS_MIN, tess_u8, tess_u8, 3001, 1},      {TESS_MIN, tess_f16, tess_f16, 2999, 3},
-                 {TESS_ARGMIN, tess_u32, tess_i64, 100, 1}};
+                 {TESS_ARGMIN, tess_u32, tess_i64, 100, 1}, {TESS_VAR, tess_u8, tess_f64, 777, 31},     {TESS_VAR, tess_u8, tess_f64, 1300, 16},
+                 {TESS_VAR, tess_u8, tess_f64, 130, 128},   {TESS_VAR, tess_u8, tess_f64, 70, 200},     {TESS_VAR, tess_f16, tess_f32, 9, 2500},
+                 {TESS_VAR, tess_u8, tess_f64, 19, 1001},   {TESS_VAR, tess_i16, tess_f64, 333, 3}};
     int compared = 0;
     if (engine != TESS_ENGINE_VIRTUAL)
         return;
