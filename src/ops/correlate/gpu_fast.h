@@ -114,7 +114,6 @@ TESS_INLINE int tess_correlate_gpu_axis(int d, int colours) { return d - (colour
     X(separable2d)                  \
     X(separable2d_odd)              \
     X(lanes3d)                      \
-    X(lanes3d_odd)                  \
     X(shifted3d)                    \
     X(separable3d)                  \
     X(separable3d_odd)              \

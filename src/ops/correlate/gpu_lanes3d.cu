@@ -15,54 +15,62 @@
 #include "ops/correlate/gpu_boundary.cuh"
 #include "ops/correlate/gpu_bytes.cuh"
 
-enum { V = 4, ROWS = R + KY - 1, BYTES = V * SIZE };
+enum { V = 4, ROWS = R + KY - 1, OWN = 30, BYTES = V * SIZE };
 static_assert(LEFT <= V && RIGHT <= V, "windows of three lanes");
+typedef words<BYTES> piece;
 
 // The compiler would else compute it anew in every turn.
 __device__ __forceinline__ int opaque(int i) { return __shfl_sync(0xffffffff, i, threadIdx.x % 32); }
 __device__ __forceinline__ i64 opaque(i64 i) { return (i64)__shfl_sync(0xffffffff, (u64)i, threadIdx.x % 32); }
 
-// The row that stands at number y, -1 for constants.
-__device__ __forceinline__ int row_at(int y, const frame &f) {
-    asm volatile("" : "+r"(y)); // the compiler would else keep where each row lies
-    return resolve(y, (int)f.n_y, f.edge);
-}
-__device__ __forceinline__ void fill(unsigned *word, const frame &f) {
-#pragma unroll
-    for (int i = 0; i < V; i++)
-        put(word, i, ghost_of(f));
-}
-__device__ __forceinline__ work value_of(const unsigned *word, int i) { return RAISED ? part_of_byte(word, i) : cell(word, i); }
-// A place in a window. No output needs what is taken from another.
-__device__ __forceinline__ constexpr int in_window(int i) { return i < 0 || i >= LEFT + V + RIGHT ? 0 : i; }
+// Where the lane's rows come from. INSIDE: all rows of all lanes are rows of the array.
+struct source {
+    i64 first;     // the lane's first column in its row number 0 of plane 0
+    int top, step; // that row's number, bytes from row to row
 
-#if WHOLE
-#include "ops/correlate/gpu_lanes_whole.cuh"
-#else
-#include "ops/correlate/gpu_lanes_anywhere.cuh"
-#endif
-enum { OWN = 32 - LAP_LEFT - LAP_RIGHT };
-
-// The chains along y of the plane at `now`, which has come; the one at `next` is asked for.
-template <bool INSIDE>
-__device__ __forceinline__ void pass_y(work (&value)[R][V], piece (&rows)[ROWS], const source &from, i64 now, i64 next, const frame &f,
-                                       const tap_list<KY> &taps) {
-#pragma unroll
-    for (int r = 0; r < ROWS; r++) {
-        work one[V];
-        from.take<INSIDE>(one, rows[r], now, r, f);
-        from.ask<INSIDE>(rows[r], next, r, f);
-#pragma unroll
-        for (int o = 0; o < R; o++) {
-            const int ky = r - o;
-            if (ky < 0 || ky >= KY)
-                continue;
+    template <bool INSIDE> __device__ __forceinline__ void ask(piece &p, i64 plane, int r, const frame &f) const {
+        if (INSIDE) {
+            load_now(p, (const char *)(first + plane + (i64)step * r));
+            return;
+        }
+        int row = top + r;
+        asm volatile("" : "+r"(row)); // the compiler would else keep where each row lies
+        const int y = resolve(row, (int)f.n_y, f.edge);
+        if (y >= 0) {
+            load_now(p, (const char *)(first + plane + (i64)step * (y - top)));
+        } else {
 #pragma unroll
             for (int i = 0; i < V; i++)
-                value[o][i] = multiply_add(one[i], taps.w[ky], ky ? value[o][i] : (work)0);
+                put(p.word, i, ghost_of(f));
         }
     }
-}
+    template <bool INSIDE> __device__ __forceinline__ void ask_all(piece (&p)[ROWS], i64 plane, const frame &f) const {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            ask<INSIDE>(p[r], plane, r, f);
+    }
+    // The chains along y of the plane that has come; the one that lies at `next` is asked for.
+    template <bool INSIDE>
+    __device__ __forceinline__ void take(work (&value)[R][V], piece (&p)[ROWS], i64 next, const frame &f, const tap_list<KY> &taps) const {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            work one[V];
+#pragma unroll
+            for (int i = 0; i < V; i++)
+                one[i] = RAISED ? part_of_byte(p[r].word, i) : cell(p[r].word, i);
+            ask<INSIDE>(p[r], next, r, f);
+#pragma unroll
+            for (int o = 0; o < R; o++) {
+                const int ky = r - o;
+                if (ky < 0 || ky >= KY)
+                    continue;
+#pragma unroll
+                for (int i = 0; i < V; i++)
+                    value[o][i] = multiply_add(one[i], taps.w[ky], ky ? value[o][i] : (work)0);
+            }
+        }
+    }
+};
 
 // The element `by` columns from the lane's first one: its own, or a neighbour's.
 __device__ __forceinline__ work beside(const work (&row)[V], int by) {
@@ -71,36 +79,48 @@ __device__ __forceinline__ work beside(const work (&row)[V], int by) {
                     : __shfl_down_sync(0xffffffff, row[by - V < V ? by - V : 0], 1);
 }
 
-// A finished plane through the mask along x, and out. ENDS: some lanes stand at a row's ends.
-template <bool ENDS>
-__device__ __forceinline__ void put_plane(char *to, const sink &out, const work (&sum)[R][V], const frame &f, const tap_list<KX> &taps) {
+// A finished plane through the mask along x, and out. ENDS: some lanes stand at a row's begin (LEAST) or end (LAST), where constants stand or, by rules that turn back,
+// the lane's own columns once more.
+enum { LEAST = 1, LAST = 2, ONE = 4 /* row to write */ };
+template <bool ENDS> __device__ __forceinline__ void put_plane(char *to, i64 step, int lane, const work (&sum)[R][V], const frame &f, const tap_list<KX> &taps) {
+    const work ghost = load_as<work, IN>(ghost_of(f));
 #pragma unroll
     for (int r = 0; r < R; r++) {
         work window[LEFT + V + RIGHT], done[V];
 #pragma unroll
         for (int i = 0; i < LEFT + V + RIGHT; i++)
             window[i] = beside(sum[r], i - LEFT);
-        if (ENDS)
-            out.mend(window, f);
+        if (ENDS) {
+#pragma unroll
+            for (int i = 0; i < LEFT + V + RIGHT; i++) {
+                const int beyond = i < LEFT ? LEFT - 1 - i : i - LEFT - V; // so many columns from the lane's
+                const bool there = i < LEFT ? !(lane & LEAST) : i < LEFT + V || !(lane & LAST);
+                const int turned = i < LEFT ? LEFT + turned_back(BOUNDARY, beyond) : LEFT + V - 1 - turned_back(BOUNDARY, beyond);
+                window[i] = there ? window[i] : BOUNDARY == BOUNDARY_CONSTANT ? ghost : window[turned < 0 || turned >= LEFT + V + RIGHT ? 0 : turned];
+            }
+        }
         add_window(done, window, taps);
-        out.put<ENDS>(to, done, r, f);
-        to += f.out_y * (i64)sizeof(result);
+        packed<V>(done).store_if(lane >= (r + 1) * ONE, to);
+        to += step;
     }
 }
 
 extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     lanes3d(const element *in, result *out, const frame f, const int along, const int pieces, const int depth, const unsigned deep,
             const tap_list<KX> along_x, const tap_list<KY> along_y, const tap_list<KZ> along_z) {
-    const int lane = threadIdx.x % 32, begin = (int)(blockIdx.x * WARPS + threadIdx.x / 32) * OWN - LAP_LEFT;
-    if (begin + LAP_LEFT >= pieces)
+    const int lane = threadIdx.x % 32, begin = (int)(blockIdx.x * WARPS + threadIdx.x / 32) * OWN - 1;
+    if (begin + 1 >= pieces)
         return;
     const unsigned number = blockIdx.z / deep;
     const int z = (blockIdx.z - number * deep) * depth, planes = min(depth, (int)f.m_z - z) + KZ - 1, front = z - f.before_z;
     find_array(f, number, in, out);
     const int at = min(max(begin + lane, 0), pieces - 1), group = at / along, x = (at - group * along) * V, y = group * R;
-    const source from(in, f, x, y - f.before_y);
-    const sink lines(f, x, lane >= LAP_LEFT && lane < 32 - LAP_RIGHT && begin + lane < pieces ? (int)f.m_y - y : 0);
-    const bool inside = __all_sync(0xffffffff, from.inside(f)), ends = __any_sync(0xffffffff, lines.ends(f));
+    const int top = y - f.before_y, step = (int)f.in_y * SIZE;
+    const source from = {opaque((i64)in + x * SIZE + (i64)step * top), opaque(top), step};
+    const bool inside = __all_sync(0xffffffff, top >= 0 && top + ROWS <= (int)f.n_y);
+    const int left = lane >= 1 && lane <= OWN && begin + lane < pieces ? (int)f.m_y - y : 0;
+    const int mine = opaque((x == 0 ? LEAST : 0) + (x + V >= (int)f.m_x ? LAST : 0) + min(left, R) * ONE);
+    const bool ends = __any_sync(0xffffffff, mine % ONE);
     char *to = (char *)(out + (i64)z * f.out_z + (i64)y * f.out_y + x);
 
     // Bytes to plane number `turn` of the warp's. Of a plane of constants any plane is read.
@@ -111,10 +131,10 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
         return z * f.in_z * SIZE;
     };
     piece rows[ROWS];
-    i64 now = plane_of(0);
-#pragma unroll
-    for (int r = 0; r < ROWS; r++)
-        from.ask<false>(rows[r], now, r, f);
+    if (inside)
+        from.ask_all<true>(rows, plane_of(0), f);
+    else
+        from.ask_all<false>(rows, plane_of(0), f);
     work sum[KZ][R][V];
 #pragma unroll
     for (int k = 0; k < KZ; k++)
@@ -127,19 +147,19 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     for (int turn = 0; turn < planes; turn++) {
         work value[R][V];
         const i64 next = plane_of(turn + 1);
-        const bool is_ghost = BOUNDARY == BOUNDARY_CONSTANT && (unsigned)(front + turn) >= (unsigned)f.n_z;
-        if (inside && !is_ghost) {
-            pass_y<true>(value, rows, from, now, next, f, along_y);
-        } else {
-            pass_y<false>(value, rows, from, now, next, f, along_y);
-            if (is_ghost)
+        if (inside)
+            from.take<true>(value, rows, next, f, along_y);
+        else
+            from.take<false>(value, rows, next, f, along_y);
+        if (BOUNDARY == BOUNDARY_CONSTANT && (unsigned)(front + turn) >= (unsigned)f.n_z) {
 #pragma unroll
-                for (int r = 0; r < R; r++)
+            for (int r = 0; r < R; r++)
 #pragma unroll
-                    for (int i = 0; i < V; i++)
-                        value[r][i] = load_as<work, IN>(ghost_of(f));
+                for (int i = 0; i < V; i++) {
+                    value[r][i] = load_as<work, IN>(ghost_of(f));
+                    keep(value[r][i]); // a branch, and not a choice for every sum
+                }
         }
-        now = next;
         // From the oldest plane of outputs under way on, so that each sum's next place is free.
 #pragma unroll
         for (int kz = KZ - 1; kz >= 0; kz--)
@@ -153,9 +173,9 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
         if (turn < KZ - 1)
             continue;
         if (ends)
-            put_plane<true>(to, lines, sum[KZ - 1], f, along_x);
+            put_plane<true>(to, f.out_y * (i64)sizeof(result), mine, sum[KZ - 1], f, along_x);
         else
-            put_plane<false>(to, lines, sum[KZ - 1], f, along_x);
+            put_plane<false>(to, f.out_y * (i64)sizeof(result), mine, sum[KZ - 1], f, along_x);
         to += f.out_z * (i64)sizeof(result);
     }
 }

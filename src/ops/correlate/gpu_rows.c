@@ -151,7 +151,6 @@ const tess_strategy tess_correlate_gpu_rows[CORRELATE_GPU_ROWS] = {
      .sensible = tess_correlate_patch_separable_odd_pays,
      .gpu = &tess_correlate_patch_separable_odd},
     FAST(separable2d_odd, "separable2d for rows that begin anywhere"),
-    FAST(lanes3d_odd, "lanes3d for rows that begin anywhere: whole words, moved into place in registers"),
     {.name = "correlate/shifted3d",
      .idea = "separable3d for rows that begin anywhere: all rows of a thread begin alike, code for each place that they may begin at",
      .source = "-",

@@ -30,19 +30,16 @@ typedef struct shifted3d_shape {
 } shifted3d_shape;
 shifted3d_shape tess_correlate_shifted3d_of(const tess_correlate_triple *three, int64_t work, bool constant, const tess_gpu_device *device);
 
-/* gpu_lanes3d_rows.c: R, WARPS, BLOCKS, OWN and LAP_LEFT of gpu_lanes3d.cu; pieces of LANES3D_COLUMNS columns of a row of the array, and of R rows each of a plane; blocks that a
- * plane takes; planes of outputs of a block. */
-enum { LANES3D_COLUMNS = 4, LANES3D_LONGEST = 9 /* taps */ };
+/* gpu_lanes3d_rows.c: R, WARPS, BLOCKS of gpu_lanes3d.cu; pieces of LANES3D_COLUMNS columns of a row of the array, and of R rows each of a plane; blocks that a plane takes; planes of outputs of
+ * a block. */
+enum { LANES3D_COLUMNS = 4, LANES3D_OWN = 30 /* lanes of a warp that write */, LANES3D_LONGEST = 9 /* taps */ };
 typedef struct lanes3d_shape {
-    int64_t rows, warps, blocks, own, lap, along, pieces, tiles, depth;
+    int64_t rows, warps, blocks, along, pieces, tiles, depth;
 } lanes3d_shape;
 lanes3d_shape tess_correlate_lanes3d_of(const tess_correlate_triple *three, const tess_gpu_device *device);
-/* Columns of a row's last piece. */
-TESS_INLINE int64_t lanes3d_tail(const tess_correlate_frame *frame) { return (frame->x.m - 1) % LANES3D_COLUMNS + 1; }
 
 /* gpu_shifted3d_predict.c, gpu_separable3d_predict.c, gpu_lanes3d_predict.c */
 void tess_correlate_predict_lanes3d(const tess_problem *base, tess_gpu_prediction *out);
-void tess_correlate_predict_lanes3d_odd(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_shifted3d(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_separable3d(const tess_problem *base, tess_gpu_prediction *out);
 void tess_correlate_predict_separable3d_odd(const tess_problem *base, tess_gpu_prediction *out);

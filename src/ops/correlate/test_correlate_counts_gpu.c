@@ -494,9 +494,6 @@ static const predicted triples[] = {
     {U8, 3, {9, 25, 1008}, 3, {7, 7, 7}, BY(ZERO), .list = 3},
     {U8, 3, {37, 25, 208}, 3, {5, 3, 5}, BY(CONSTANT), .list = 3, .gap = 16},
     {F16, 4, {3, 9, 13, 104}, 3, {5, 7, 3}, BY(MIRROR), .list = 3},
-    {U8, 3, {29, 25, 1003}, 3, {7, 7, 7}, BY(ZERO), .list = 3},
-    {U8, 3, {37, 25, 203}, 3, {5, 3, 5}, BY(REFLECT), .list = 3, .gap = 3},
-    {F16, 4, {3, 29, 13, 101}, 3, {5, 7, 3}, BY(NEAREST), .list = 3},
     {U8, 4, {9, 17, 80, 3}, 3, {3, 5, 7}, BY(REFLECT), .list = 3, .axes = {0, 1, 2}, .named = true},
     {F32, 4, {9, 17, 45, 3}, 3, {3, 5, 3}, BY(WRAP), .list = 3, .axes = {2, 0, 1}, .named = true},
 };
